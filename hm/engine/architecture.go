@@ -1,0 +1,163 @@
+// Package engine says what an engine is: the part of the library that computes
+// whole training steps and whole evaluations of Helmholtz machines. Package
+// hm/engine/cpu is one; others register themselves as database drivers do.
+package engine
+
+import (
+	"fmt"
+	"math"
+)
+
+// Coding is the pair of values that a binary unit shows to the next layer. A
+// unit is on with probability σ(a) in either coding.
+type Coding int
+
+const (
+	ZeroOne      Coding = iota // off 0, on 1
+	PlusMinusOne               // off −1, on +1
+)
+
+// Off is the value of a unit that is off.
+func (c Coding) Off() float32 {
+	if c == PlusMinusOne {
+		return -1
+	}
+	return 0
+}
+
+func (c Coding) String() string {
+	switch c {
+	case ZeroOne:
+		return "01"
+	case PlusMinusOne:
+		return "pm1"
+	}
+	return fmt.Sprintf("Coding(%d)", int(c))
+}
+
+// MarshalText writes a coding as "01" or "pm1".
+func (c Coding) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (c *Coding) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "01":
+		*c = ZeroOne
+	case "pm1":
+		*c = PlusMinusOne
+	default:
+		return fmt.Errorf("unknown coding %q: use 01 or pm1", text)
+	}
+	return nil
+}
+
+// Architecture is the shape of a Helmholtz machine: dense Bernoulli layers
+// h⁰ = x, h¹ … hᴹ, each joined to its neighbours only.
+type Architecture struct {
+	Units  []int // number of units of h⁰ … hᴹ
+	Coding Coding
+}
+
+// Depth is M, the number of hidden layers.
+func (a Architecture) Depth() int { return len(a.Units) - 1 }
+
+// Visible is the number of units of x.
+func (a Architecture) Visible() int { return a.Units[0] }
+
+// Check refuses an architecture that no machine can have.
+func (a Architecture) Check() error {
+	if len(a.Units) < 2 {
+		return fmt.Errorf("a Helmholtz machine needs a visible and at least one hidden layer, got layers %v", a.Units)
+	}
+	for i, n := range a.Units {
+		if n < 1 || n > 1<<18 {
+			return fmt.Errorf("layer %d has %d units: use between 1 and %d", i, n, 1<<18)
+		}
+	}
+	if a.Depth() > math.MaxUint8 {
+		return fmt.Errorf("%d hidden layers: use at most %d", a.Depth(), math.MaxUint8)
+	}
+	return nil
+}
+
+// Layer is the weight matrix of one layer of units. Row j holds the parameters
+// of unit j: its bias first, then a weight a parent, so that the logits are
+// a = W·[1; parents]. The prior over hᴹ is the layer whose units have no
+// parents.
+type Layer struct {
+	Units int       // rows
+	Width int       // 1 + number of parents: columns
+	Data  []float32 // Units × Width, row-major; a view of Parameters.Flat
+}
+
+// Row returns the parameters of unit j, bias first.
+func (l Layer) Row(j int) []float32 { return l.Data[j*l.Width : (j+1)*l.Width] }
+
+// Parameters holds the parameters of both networks in one flat buffer.
+// A gradient, an optimiser slot and a natural gradient have the same shape.
+type Parameters struct {
+	Architecture Architecture
+	Flat         []float32
+	// Generative[i] is p(hⁱ | hⁱ⁺¹), i = 0 … M; Generative[M] is the prior.
+	Generative []Layer
+	// Recognition[i] is q(hⁱ | hⁱ⁻¹), i = 1 … M; Recognition[0] is empty.
+	Recognition []Layer
+}
+
+// NewParameters returns parameters of value zero.
+func NewParameters(a Architecture) *Parameters {
+	depth := a.Depth()
+	p := &Parameters{
+		Architecture: a,
+		Generative:   make([]Layer, depth+1),
+		Recognition:  make([]Layer, depth+1),
+	}
+	for i, n := range a.Units {
+		p.Generative[i] = Layer{Units: n, Width: 1}
+		if i < depth {
+			p.Generative[i].Width += a.Units[i+1]
+		}
+		if i > 0 {
+			p.Recognition[i] = Layer{Units: n, Width: 1 + a.Units[i-1]}
+		}
+	}
+	p.view(make([]float32, a.Size()))
+	return p
+}
+
+// view makes the layers views of flat: all of p, bottom up, then all of q.
+func (p *Parameters) view(flat []float32) {
+	p.Flat = flat
+	for _, network := range [][]Layer{p.Generative, p.Recognition} {
+		for i := range network {
+			size := network[i].Units * network[i].Width
+			network[i].Data, flat = flat[:size:size], flat[size:]
+		}
+	}
+}
+
+// Clone returns a copy that shares nothing with p.
+func (p *Parameters) Clone() *Parameters {
+	c := NewParameters(p.Architecture)
+	copy(c.Flat, p.Flat)
+	return c
+}
+
+// Size is the number of parameters of both networks.
+func (a Architecture) Size() int {
+	n := a.GenerativeSize()
+	for i := 1; i < len(a.Units); i++ {
+		n += a.Units[i] * (1 + a.Units[i-1])
+	}
+	return n
+}
+
+// GenerativeSize is the number of parameters of the generative network, which
+// come first in Parameters.Flat.
+func (a Architecture) GenerativeSize() int {
+	n := a.Units[a.Depth()]
+	for i := range a.Depth() {
+		n += a.Units[i] * (1 + a.Units[i+1])
+	}
+	return n
+}

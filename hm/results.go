@@ -1,0 +1,66 @@
+package hm
+
+import "github.com/helmholtz-go/helmholtz/hm/dataset"
+
+// Measures are what a pass over data says of a machine, means over the data in
+// nats, except ESS.
+type Measures struct {
+	LogP  float64 `json:"log_p"` // importance-sampled estimate of log p(x)
+	Bound float64 `json:"bound"` // lower bound E_q[log p(x,h) − log q(h|x)] (004, 2.12)
+	ESS   float64 `json:"ess"`   // effective sample size, a fraction of the samples in (0, 1]
+}
+
+// Epoch is what training recorded of one epoch.
+type Epoch struct {
+	Epoch        int       `json:"epoch"`   // 1 is the first
+	Step         int       `json:"step"`    // steps since the start of training
+	Seconds      float64   `json:"seconds"` // wall-clock time of training since its start
+	LearningRate float64   `json:"learning_rate"`
+	Train        Measures  `json:"train"`                // mean over the epoch's minibatches
+	Validation   *Measures `json:"validation,omitempty"` // after the epoch, on the rows held out
+}
+
+// History is the record of one run of training.
+type History struct {
+	Name   string // names the run in a legend
+	Epochs []Epoch
+}
+
+// ImportanceWeights are the importance weights of samples of the recognition
+// network, pooled over data.
+type ImportanceWeights struct {
+	Samples int // K, samples a datum
+	Data    int // number of data
+	// LogP holds ln ω − ln mean ω with ω = p(x,h)/q(h|x) and the mean over the
+	// K samples of a datum: Data × Samples values, in nats.
+	LogP []float64
+	// LogPStar is the same for the proposal of p*(h|x), ω = √(p(x,h)/q(h|x)).
+	LogPStar []float64
+	// ESS and ESSStar are the effective sample sizes of each datum, as
+	// fractions of K.
+	ESS, ESSStar []float64
+}
+
+// LogZ2 is the estimate of log Z² as its samples accumulate (001, 3.11).
+type LogZ2 struct {
+	Inner   int         // inner samples h' ~ q(h|x) an outer sample
+	Outer   []int       // numbers of outer samples x,h ~ p at which the estimate was noted
+	Repeats [][]float64 // for each independent repeat, log Z² after Outer[i] samples, in nats
+	Value   float64     // estimate from all samples of all repeats
+	SE      float64     // its standard error
+}
+
+// Convergence is the estimate of a log-likelihood against the number of
+// importance samples.
+type Convergence struct {
+	Name    string
+	Samples []int
+	LogP    []float64 // mean over the data, in nats
+	SE      []float64 // standard error over the data
+}
+
+// Sheet is a set of images: expected values or draws of visible units.
+type Sheet struct {
+	Shape  dataset.Shape
+	Values [][]float64 // an image a row, the probability or the value of each unit, in [0, 1]
+}

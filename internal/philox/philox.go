@@ -1,0 +1,66 @@
+// Package philox is the counter-based random-number generator Philox 4×32-10
+// (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
+// SC 2011).
+//
+// A counter-based generator has no state: the draw of a unit is a function of
+// the seed and of the unit's place in the computation. The same seed therefore
+// gives the same draws whatever the number of goroutines, the order of
+// evaluation or the engine.
+package philox
+
+// Purpose keeps the draws of different parts of the computation apart. It is
+// the top byte of a counter's first word.
+type Purpose uint8
+
+const (
+	Initialise Purpose = iota // initial weights
+	Order                     // order of the data in an epoch
+	HoldOut                   // which rows are held out for validation
+	Subset                    // which rows a subset keeps
+	Binarise                  // stochastic binarisation of a datum, once a step
+	Wake                      // hidden units drawn from the recognition network
+	Sleep                     // dreams of the sleep phase
+	Importance                // hidden units drawn to evaluate a likelihood
+	Dream                     // ancestral samples, and the outer samples of log Z²
+	Inner                     // the inner samples of log Z²
+	Posterior                 // encoding and reconstruction
+	Synthesis                 // synthetic data sets
+)
+
+// Key is the 64-bit seed of a generator.
+type Key uint64
+
+// Counter names a block of four draws.
+type Counter struct {
+	Purpose Purpose
+	Layer   uint8  // layer of the units drawn
+	Unit    uint16 // index of the first of the four units, divided by four
+	Sample  uint32 // sample of the datum
+	Datum   uint32 // row of the datum
+	Step    uint32 // training step, or sweep
+}
+
+// Block returns the four 32-bit words of counter c under key k.
+func (k Key) Block(c Counter) [4]uint32 {
+	return rounds(
+		uint32(k), uint32(k>>32),
+		uint32(c.Unit)|uint32(c.Layer)<<16|uint32(c.Purpose)<<24, c.Sample, c.Datum, c.Step)
+}
+
+func rounds(k0, k1, c0, c1, c2, c3 uint32) [4]uint32 {
+	const (
+		m0, m1 = 0xD2511F53, 0xCD9E8D57
+		w0, w1 = 0x9E3779B9, 0xBB67AE85
+	)
+	for range 10 {
+		p0 := uint64(m0) * uint64(c0)
+		p1 := uint64(m1) * uint64(c2)
+		c0, c1, c2, c3 = uint32(p1>>32)^c1^k0, uint32(p1), uint32(p0>>32)^c3^k1, uint32(p0)
+		k0 += w0
+		k1 += w1
+	}
+	return [4]uint32{c0, c1, c2, c3}
+}
+
+// Uniform maps a random word to a multiple of 2⁻²⁴ in [0, 1).
+func Uniform(w uint32) float32 { return float32(w>>8) * (1.0 / (1 << 24)) }

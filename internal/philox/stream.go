@@ -1,0 +1,58 @@
+package philox
+
+// Stream reads the draws of one purpose as a sequence, for work that is done
+// once and in order: initial weights, shuffles, synthetic data. It implements
+// the Source interface of math/rand/v2.
+type Stream struct {
+	key     Key
+	counter Counter
+	block   [4]uint32
+	next    int
+}
+
+// NewStream returns the stream of a purpose. Streams of different index (an
+// epoch, a row, a layer) are independent of each other.
+func NewStream(seed uint64, purpose Purpose, index uint32) *Stream {
+	return &Stream{key: Key(seed), counter: Counter{Purpose: purpose, Step: index}, next: 4}
+}
+
+// Uint32 returns the next word.
+func (s *Stream) Uint32() uint32 {
+	if s.next == 4 {
+		s.block = s.key.Block(s.counter)
+		s.counter.Sample++
+		s.next = 0
+	}
+	w := s.block[s.next]
+	s.next++
+	return w
+}
+
+// Uint64 returns the next two words, the first in the high half.
+func (s *Stream) Uint64() uint64 {
+	high := uint64(s.Uint32())
+	return high<<32 | uint64(s.Uint32())
+}
+
+// Perm returns a uniformly distributed permutation of 0 … n−1 (Fisher and
+// Yates). It is written out here, and not taken from math/rand/v2, because run
+// directories depend on it: it may never change.
+func (s *Stream) Perm(n int) []int {
+	p := make([]int, n)
+	for i := range p {
+		j := s.below(uint32(i + 1))
+		p[i] = p[j]
+		p[j] = i
+	}
+	return p
+}
+
+// below returns a uniform integer in [0, n) by rejection.
+func (s *Stream) below(n uint32) uint32 {
+	limit := -n % n // 2³² mod n
+	for {
+		if w := s.Uint32(); w >= limit {
+			return w % n
+		}
+	}
+}
