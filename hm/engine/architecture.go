@@ -25,30 +25,16 @@ func (c Coding) Off() float32 {
 	return 0
 }
 
-func (c Coding) String() string {
-	switch c {
-	case ZeroOne:
-		return "01"
-	case PlusMinusOne:
-		return "pm1"
-	}
-	return fmt.Sprintf("Coding(%d)", int(c))
-}
+var codingNames = []string{"01", "pm1"}
+
+func (c Coding) String() string { return name(codingNames, int(c)) }
 
 // MarshalText writes a coding as "01" or "pm1".
 func (c Coding) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText reads what MarshalText writes.
-func (c *Coding) UnmarshalText(text []byte) error {
-	switch string(text) {
-	case "01":
-		*c = ZeroOne
-	case "pm1":
-		*c = PlusMinusOne
-	default:
-		return fmt.Errorf("unknown coding %q: use 01 or pm1", text)
-	}
-	return nil
+func (c *Coding) UnmarshalText(t []byte) error {
+	return parse((*int)(c), "coding", codingNames, t)
 }
 
 // Architecture is the shape of a Helmholtz machine: dense Bernoulli layers

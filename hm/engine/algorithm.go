@@ -1,0 +1,108 @@
+package engine
+
+// Phases are the importance weights and the phases of a method.
+type Phases int
+
+const (
+	// WakeSleep weighs samples equally and trains q on dreams alone.
+	WakeSleep Phases = iota
+	// ReweightedWakeSleep weighs samples by p/q (004, 2.28) and trains q by
+	// half the sum of the q-wake and the sleep gradient (004, 2.32).
+	ReweightedWakeSleep
+	// Bidirectional weighs samples by √(p/q) (004, 2.37) and trains q by the
+	// q-wake gradient.
+	Bidirectional
+)
+
+// Metric is how gradients are measured.
+type Metric int
+
+const (
+	Euclidean Metric = iota // the plain gradient
+	Block                   // one Fisher block a unit (004, 5.5–5.7)
+	Diagonal                // the diagonal of the Fisher matrix (004, 5.13–5.14)
+)
+
+// FisherSource is where the samples of the generative Fisher blocks come from.
+type FisherSource int
+
+const (
+	// FromWake uses the wake samples with their importance weights (004, 5.7).
+	// It converges to the Fisher matrix under p_D(x) p(h|x).
+	FromWake FisherSource = iota
+	// FromSleep uses dreams (004, 5.5). It converges to the Fisher matrix
+	// under p(x,h), the one of 004, 5.2.
+	FromSleep
+)
+
+// Optimizer turns gradients into updates.
+type Optimizer int
+
+const (
+	GradientDescent Optimizer = iota
+	Adam
+)
+
+// Algorithm is a way of training: a point on the axes of the published
+// methods.
+type Algorithm struct {
+	Phases       Phases
+	Metric       Metric
+	FisherSource FisherSource
+	Damping      float64 // α of (1+α)(αI + F)⁻¹ (004, 5.10)
+	RefreshEvery int     // K: steps between refreshes of the Fisher blocks
+	Optimizer    Optimizer
+	AdamBeta1    float64 // decay of the first moment
+	AdamBeta2    float64 // decay of the second moment
+	AdamEpsilon  float64
+	BatchSize    int  // B
+	Samples      int  // S, samples a datum
+	Baseline     bool // subtract c = 1/S from the weights of the q-wake gradient
+}
+
+// HasSleep says whether q learns from dreams.
+func (a Algorithm) HasSleep() bool { return a.Phases != Bidirectional }
+
+// HasRecognitionWake says whether q learns from wake samples (q-wake).
+func (a Algorithm) HasRecognitionWake() bool { return a.Phases != WakeSleep }
+
+// Slots is the number of moments that the optimiser keeps.
+func (a Algorithm) Slots() int {
+	if a.Optimizer == Adam {
+		return 2
+	}
+	return 0
+}
+
+var (
+	phaseNames     = []string{"ws", "rws", "bihm"}
+	metricNames    = []string{"none", "block", "diagonal"}
+	sourceNames    = []string{"wake", "sleep"}
+	optimizerNames = []string{"gd", "adam"}
+)
+
+func (p Phases) String() string       { return name(phaseNames, int(p)) }
+func (m Metric) String() string       { return name(metricNames, int(m)) }
+func (s FisherSource) String() string { return name(sourceNames, int(s)) }
+func (o Optimizer) String() string    { return name(optimizerNames, int(o)) }
+
+func (p Phases) MarshalText() ([]byte, error)       { return []byte(p.String()), nil }
+func (m Metric) MarshalText() ([]byte, error)       { return []byte(m.String()), nil }
+func (s FisherSource) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (o Optimizer) MarshalText() ([]byte, error)    { return []byte(o.String()), nil }
+
+func (p *Phases) UnmarshalText(t []byte) error {
+	return parse((*int)(p), "phases", phaseNames, t)
+}
+
+func (m *Metric) UnmarshalText(t []byte) error {
+	return parse((*int)(m), "metric", metricNames, t)
+}
+
+func (s *FisherSource) UnmarshalText(t []byte) error {
+	return parse((*int)(s), "Fisher source", sourceNames, t)
+}
+
+func (o *Optimizer) UnmarshalText(t []byte) error {
+	return parse((*int)(o), "optimiser", optimizerNames, t)
+}

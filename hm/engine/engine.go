@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Engine computes whole training steps and whole evaluations, so that it can
+// keep its data where it computes.
+type Engine interface {
+	// Describe says in a line what the engine runs on.
+	Describe() string
+	// NewTrainer takes over state, which must not be used until the trainer
+	// gives it back. It computes the Fisher blocks of the last refresh anew if
+	// state says that there was one.
+	NewTrainer(job Job, state *State) (Trainer, error)
+	// NewModel returns a model that evaluates and samples with parameters p.
+	NewModel(p *Parameters) (Model, error)
+}
+
+// Job is what a trainer trains on, and how.
+type Job struct {
+	Algorithm Algorithm
+	Data      Data
+	Seed      uint64
+	// Rows returns the rows of the minibatch of a step: a function of the
+	// step alone.
+	Rows func(step int) []int
+}
+
+// Trainer performs the steps of one job. It is not safe for concurrent use.
+type Trainer interface {
+	// Step performs the next step of training with a learning rate.
+	Step(learningRate float64) (Report, error)
+	// Gradients computes what the next step would use, without taking it.
+	Gradients() (Gradients, error)
+	// State returns the state after the last step. It stays valid, and
+	// changes, with the next step.
+	State() (*State, error)
+	Close() error
+}
+
+// State is all that the next step of training needs.
+type State struct {
+	Step       int // steps done
+	Parameters *Parameters
+	// Moments holds the optimiser's slots: none for gradient descent, the
+	// first and second moments for Adam.
+	Moments []*Parameters
+	// RefreshStep is the step at which the Fisher blocks were last computed
+	// and RefreshParameters those with which they were; nil where there are no
+	// blocks yet.
+	RefreshStep       int
+	RefreshParameters *Parameters
+}
+
+// Report is what one step says of its minibatch: means over its data.
+type Report struct {
+	LogP  float64 // estimate of log p(x) from the step's S samples, nats
+	Bound float64 // mean of log p(x,h) − log q(h|x), nats
+	ESS   float64 // effective sample size as a fraction of S
+}
+
+// Gradients are the parts of one step.
+type Gradients struct {
+	// Plain is the ascent direction in the Euclidean metric; Natural is the
+	// same after the algorithm's metric.
+	Plain, Natural *Parameters
+	Wake           Draws // B·S rows, the S samples of a datum together
+	Dreams         Draws // no rows where the algorithm has no sleep phase
+}
+
+// Draws are joint states of all layers, a row a sample.
+type Draws struct {
+	Rows int
+	// States[i] holds Rows × Units[i] states, 1 for on and 0 for off.
+	States [][]uint8
+	// Means[i], where computed, holds Rows × Units[i] probabilities to be on
+	// given the layer that the units were drawn from. For units that were
+	// given, the data of an inference, it is p(x|h¹).
+	Means [][]float32
+	// LogP and LogQ hold log p(x,h) and log q(h|x) of each row, in nats.
+	LogP, LogQ []float64
+}
+
+// Data are rows of visible units.
+type Data struct {
+	Rows, Units int
+	Values      []uint8 // Rows × Units: v/255 is the probability to be on
+	// Stochastic says that each unit is drawn anew in each step from its
+	// probability. If not, a unit is on from 128.
+	Stochastic bool
+}
+
+// Likelihood holds the importance-sampled estimates for one datum from K
+// samples h ~ q(h|x), in nats.
+type Likelihood struct {
+	LogP          float64 // log (1/K) Σ p(x,h)/q(h|x)
+	Bound         float64 // (1/K) Σ [log p(x,h) − log q(h|x)]
+	LogPTildeStar float64 // 2 log (1/K) Σ √(p(x,h)/q(h|x))
+	ESS           float64 // (Σω)²/(K Σω²), ω = p/q
+	ESSStar       float64 // the same for ω = √(p/q), the proposal of p*(h|x)
+}
+
+// Model evaluates and samples a machine. Each method stops early with the
+// context's error. progress, which may be nil, is called now and then with the
+// fraction of the work that is done.
+type Model interface {
+	// Evaluate estimates the likelihood of each row of data with samples
+	// draws from the recognition network.
+	Evaluate(ctx context.Context, data Data, samples int, seed uint64, progress func(float64)) ([]Likelihood, error)
+	// LogWeights returns log p(x,h) − log q(h|x) for samples draws of each
+	// row: data.Rows × samples values.
+	LogWeights(ctx context.Context, data Data, samples int, seed uint64) ([]float64, error)
+	// LogZ2 returns the logarithms of outer estimates of Z², each from its own
+	// x,h ~ p and the mean over inner samples h' ~ q(h|x) (001, 3.11). The
+	// outer samples are numbers first, first+1, … of the seed.
+	LogZ2(ctx context.Context, first, outer, inner int, seed uint64) ([]float64, error)
+	// Generate draws n ancestral samples of the generative network.
+	Generate(ctx context.Context, n int, seed uint64) (Draws, error)
+	// Infer draws samples of the hidden layers for each row of data, the
+	// samples of a row together.
+	Infer(ctx context.Context, data Data, samples int, seed uint64) (Draws, error)
+}
+
+var (
+	mutex   sync.Mutex
+	engines = map[string]Engine{}
+)
+
+// Register makes an engine known by name, as packages of engines do when they
+// are imported. It panics if the name is taken.
+func Register(name string, e Engine) {
+	mutex.Lock()
+	defer mutex.Unlock()
+	if _, taken := engines[name]; taken {
+		panic("engine: " + name + " is registered twice")
+	}
+	engines[name] = e
+}
+
+// Open returns the engine of a name.
+func Open(name string) (Engine, error) {
+	mutex.Lock()
+	defer mutex.Unlock()
+	if e, ok := engines[name]; ok {
+		return e, nil
+	}
+	names := make([]string, 0, len(engines))
+	for n := range engines {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return nil, fmt.Errorf("no engine %q in this program: use one of %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,72 @@
+package oracle
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Block is the block of the Fisher information matrix that belongs to one unit,
+// over its bias and its parents. A layered directed graph has no entries
+// outside these blocks (004, Theorem 1).
+type Block struct {
+	Unit   Unit
+	Matrix *mat.SymDense // fan-in + 1 square
+}
+
+// Fisher returns the blocks E[σ'(a) u uᵀ], u = [1; parents], of the units under
+// a measure. The measure is a choice:
+//
+//	Generative:  Model()               (5.2), estimated by dreams
+//	             Wake(data, Ratio)     estimated by weighted wake samples (5.7)
+//	Recognition: Wake(data, Uniform)   (5.6), estimated by wake samples
+//
+// A measure of samples gives the estimates themselves.
+func (n *Networks) Fisher(units []Unit, m Measure) []Block {
+	blocks := make([]Block, len(units))
+	for i, u := range units {
+		blocks[i] = Block{u, mat.NewSymDense(u.Width, nil)}
+	}
+	for s, weight := range m {
+		n.mustHold(s)
+		for i, u := range units {
+			on := sigmoid(n.logit(u, s))
+			input := mat.NewVecDense(u.Width, n.input(u, s))
+			blocks[i].Matrix.SymRankOne(blocks[i].Matrix, weight*on*(1-on), input)
+		}
+	}
+	return blocks
+}
+
+// Diagonal keeps the diagonal of each block only, as DNRWS does (5.13, 5.14).
+func Diagonal(blocks []Block) []Block {
+	diagonal := make([]Block, len(blocks))
+	for i, b := range blocks {
+		diagonal[i] = Block{b.Unit, mat.NewSymDense(b.Unit.Width, nil)}
+		for k := range b.Unit.Width {
+			diagonal[i].Matrix.SetSym(k, k, b.Matrix.At(k, k))
+		}
+	}
+	return diagonal
+}
+
+// NaturalGradient is (1+α)(αI + F)⁻¹ applied to a gradient (5.10), each block by
+// a dense solve. Parameters that no block covers are left as they are. It fails
+// where αI + F is singular to working precision.
+func NaturalGradient(blocks []Block, gradient []float64, damping float64) ([]float64, error) {
+	natural := append([]float64(nil), gradient...)
+	for _, b := range blocks {
+		u := b.Unit
+		var damped mat.Dense
+		damped.CloneFrom(b.Matrix)
+		for k := range u.Width {
+			damped.Set(k, k, damped.At(k, k)+damping)
+		}
+		own := mat.NewVecDense(u.Width, natural[u.Start:u.Start+u.Width])
+		if err := own.SolveVec(&damped, own); err != nil {
+			return nil, fmt.Errorf("block of unit %d of layer %d, damping %g: %w; use a larger damping", u.Index, u.Layer, damping, err)
+		}
+		own.ScaleVec(1+damping, own)
+	}
+	return natural, nil
+}

@@ -1,0 +1,90 @@
+package oracle
+
+// Rule says which phases move the networks, as one point on the axis of
+// importance weights and phases. The generative network always moves by the
+// wake phase.
+type Rule struct {
+	Weighting Weighting
+	QWake     float64 // factor of the q-wake phase; 0 leaves it out
+	Baseline  bool    // subtract 1/S from the weights of the q-wake phase
+	Sleep     float64 // factor of the sleep phase; 0 leaves it out
+}
+
+// The rules of the thesis. The printed q-wake phase (2.30) has no baseline; with
+// it the mean is the same and the variance smaller where the weights are even.
+var (
+	WakeSleep           = Rule{Weighting: Uniform, Sleep: 1}                             // (2.22), (2.23)
+	ReweightedWakeSleep = Rule{Weighting: Ratio, QWake: 0.5, Baseline: true, Sleep: 0.5} // (2.32)
+	Bidirectional       = Rule{Weighting: SquareRoot, QWake: 1, Baseline: true}          // (2.38)
+)
+
+// addScore adds scale·∂ log p(x,h) or scale·∂ log q(h|x) to the gradient: for
+// each unit (on − σ(a))·[1; parents].
+func (n *Networks) addScore(gradient []float64, network []Unit, s State, scale float64) {
+	n.mustHold(s)
+	for _, u := range network {
+		delta := -sigmoid(n.logit(u, s))
+		if s[u.Layer][u.Index] {
+			delta++
+		}
+		for k, v := range n.input(u, s) {
+			gradient[u.Start+k] += scale * delta * v
+		}
+	}
+}
+
+// Score is E[∂ log p(x,h)] in the generative part and E[∂ log q(h|x)] in the
+// recognition part, under a measure. Exact measures make it the gradient of an
+// objective:
+//
+//	Wake(data, Ratio), θ       mean log p(x)                        (2.26)
+//	Wake(data, Ratio), φ       −mean KL(p(h|x)‖q(h|x)), the q-wake phase
+//	Wake(data, SquareRoot)     mean log p̃*(x), both networks        (2.35)
+//	Wake(data, Uniform), θ     mean Bound(x), the wake phase        (2.22)
+//	Model(), φ                 E_p[log q(h|x)], the sleep phase     (2.31)
+//
+// A score has mean zero under its own distribution, so the θ part under Model
+// and the φ part under Wake(data, Uniform) vanish.
+func (n *Networks) Score(m Measure) []float64 {
+	score := make([]float64, len(n.Flat))
+	for s, weight := range m {
+		n.addScore(score, n.Generative, s, weight)
+		n.addScore(score, n.Recognition, s, weight)
+	}
+	return score
+}
+
+// GradientOn is the direction in which a training step moves both networks when
+// it has drawn these samples.
+func (n *Networks) GradientOn(samples Samples, r Rule) []float64 {
+	if r.Sleep != 0 && len(samples.Dreams) == 0 {
+		panic("oracle: the rule has a sleep phase, but there are no dreams")
+	}
+	wake := n.Score(n.WakeMeasure(samples, r.Weighting))
+	baseline := make([]float64, len(n.Flat))
+	if r.Baseline {
+		baseline = n.Score(n.WakeMeasure(samples, Uniform)) // ω̃ = 1/S
+	}
+	sleep := n.Score(DreamMeasure(samples))
+	return n.combine(r, wake, baseline, sleep)
+}
+
+// Limit is what GradientOn tends to on this data as the number of samples and of
+// dreams grows. The baseline does not change it.
+func (m *Machine) Limit(data [][]bool, r Rule) []float64 {
+	zero := make([]float64, len(m.Flat))
+	return m.combine(r, m.Score(m.Wake(data, r.Weighting)), zero, m.Score(m.Model()))
+}
+
+// combine takes θ from the wake phase and φ from the phases of the rule.
+func (n *Networks) combine(r Rule, wake, baseline, sleep []float64) []float64 {
+	gradient := make([]float64, len(n.Flat))
+	for k := range gradient {
+		if k < n.Architecture.GenerativeSize() {
+			gradient[k] = wake[k]
+		} else {
+			gradient[k] = r.QWake*(wake[k]-baseline[k]) + r.Sleep*sleep[k]
+		}
+	}
+	return gradient
+}

@@ -1,0 +1,59 @@
+package oracle
+
+import (
+	"fmt"
+	"math"
+)
+
+// LogP is log p(x) = log Σ_h p(x,h).
+func (m *Machine) LogP(x []bool) float64 { return logSumExp(m.explain(x).logP) }
+
+// Bound is the lower bound E_q[log p(x,h) − log q(h|x)] of log p(x) (2.12).
+func (m *Machine) Bound(x []bool) float64 {
+	e := m.explain(x)
+	bound := 0.0
+	for i := range e.states {
+		bound += math.Exp(e.logQ[i]) * (e.logP[i] - e.logQ[i])
+	}
+	return bound
+}
+
+// LogPTildeStar is log p̃*(x) = 2 log Σ_h √(p(x,h) q(h|x)), between Bound and
+// LogP (001, 3.2).
+func (m *Machine) LogPTildeStar(x []bool) float64 {
+	return 2 * logSumExp(m.explain(x).logTargets(SquareRoot))
+}
+
+// LogZ2 is log Z², where Z = Σ_{x,h} √(p(x,h) q(x,h)) normalises p*(x,h). Since
+// q(x) is defined as p*(x), √q(x) = Σ_h √(p(x,h) q(h|x))/Z, and q(x) sums to one
+// only if Z² = Σ_x p̃*(x). It is at most 0.
+func (m *Machine) LogZ2() float64 {
+	var terms []float64
+	for x := range m.Visible() {
+		terms = append(terms, m.LogPTildeStar(x))
+	}
+	return logSumExp(terms)
+}
+
+// LogPStar is log p*(x) = log p̃*(x) − log Z² (001, 3.3). Each call sums over
+// all states; for many x subtract LogZ2 from LogPTildeStar instead.
+func (m *Machine) LogPStar(x []bool) float64 { return m.LogPTildeStar(x) - m.LogZ2() }
+
+// KL is KL(p_D‖p), where p_D is the distribution of the rows of data.
+func (m *Machine) KL(data [][]bool) float64 {
+	count := make(map[string]int)
+	for _, x := range data {
+		count[fmt.Sprint(x)]++
+	}
+	divergence := 0.0
+	for _, x := range data {
+		key := fmt.Sprint(x)
+		if count[key] == 0 {
+			continue // a repeated row, counted already
+		}
+		p := float64(count[key]) / float64(len(data))
+		divergence += p * (math.Log(p) - m.LogP(x))
+		count[key] = 0
+	}
+	return divergence
+}

@@ -1,0 +1,117 @@
+package oracle
+
+import (
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+func TestMarginalsAreDistributions(t *testing.T) {
+	everyMachine(t, func(t *testing.T, m *Machine, _ [][]bool) {
+		p, star := 0.0, 0.0
+		for x := range m.Visible() {
+			p += math.Exp(m.LogP(x))
+			star += math.Exp(m.LogPStar(x))
+		}
+		wantClose(t, "Σ p(x)", p, 1, 1e-12)
+		wantClose(t, "Σ p*(x)", star, 1, 1e-12)
+	})
+}
+
+// Z is defined by p*(x,h) = √(p(x,h) q(x,h))/Z with q(x,h) = p*(x) q(h|x)
+// (001, 3.1): summing the square roots themselves gives the same number.
+func TestZIsTheSumOfGeometricMeans(t *testing.T) {
+	everyMachine(t, func(t *testing.T, m *Machine, _ [][]bool) {
+		z := 0.0
+		for s := range m.states(0, m.Architecture.Depth()) {
+			z += math.Exp((m.LogJoint(s) + m.LogPStar(s[0]) + m.LogRecognition(s)) / 2)
+		}
+		wantClose(t, "log Z²", m.LogZ2(), 2*math.Log(z), 1e-12)
+	})
+}
+
+// log Z² is at most 0, and Jensen's inequality orders the rest:
+// Bound ≤ log p̃* ≤ log p and log p̃* ≤ log p*.
+func TestBoundsAreOrdered(t *testing.T) {
+	everyMachine(t, func(t *testing.T, m *Machine, _ [][]bool) {
+		if m.LogZ2() >= 0 {
+			t.Errorf("log Z² is %g on a machine with p ≠ q", m.LogZ2())
+		}
+		for x := range m.Visible() {
+			bound, tilde, star, p := m.Bound(x), m.LogPTildeStar(x), m.LogPStar(x), m.LogP(x)
+			if bound >= tilde || tilde >= p || tilde >= star {
+				t.Errorf("bound %g, log p̃* %g, log p %g, log p* %g", bound, tilde, p, star)
+			}
+			if ess, root := m.EffectiveSampleSize(x, Ratio), m.EffectiveSampleSize(x, SquareRoot); ess <= 0 || ess >= root || root >= 1 {
+				t.Errorf("effective sample size %g for p/q, %g for √(p/q)", ess, root)
+			}
+			wantClose(t, "ESS of uniform weights", m.EffectiveSampleSize(x, Uniform), 1, 1e-12)
+		}
+	})
+}
+
+// Where all weights are zero and both networks have the same biases, q is the
+// posterior of p, every bound is tight and every weight is one.
+func TestBoundsAreTightWhereRecognitionIsExact(t *testing.T) {
+	p := engine.NewParameters(engine.Architecture{Units: []int{3, 2, 2}})
+	for i, layer := range p.Generative {
+		for j := range layer.Units {
+			layer.Row(j)[0] = float32(i) - 0.3*float32(j)
+			if i > 0 {
+				p.Recognition[i].Row(j)[0] = layer.Row(j)[0]
+			}
+		}
+	}
+	m, err := New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantClose(t, "log Z²", m.LogZ2(), 0, 1e-12)
+	for x := range m.Visible() {
+		want := 0.0
+		for j, on := range x {
+			want += logBernoulli(on, float64(p.Generative[0].Row(j)[0]))
+		}
+		wantClose(t, "log p", m.LogP(x), want, 1e-12)
+		wantClose(t, "bound", m.Bound(x), want, 1e-12)
+		wantClose(t, "log p̃*", m.LogPTildeStar(x), want, 1e-12)
+		wantClose(t, "log p*", m.LogPStar(x), want, 1e-12)
+		wantClose(t, "ESS", m.EffectiveSampleSize(x, Ratio), 1, 1e-12)
+	}
+}
+
+// The fraction (Σω)²/(K·Σω²) of 100,000 drawn weights agrees with its limit
+// within two hundredths.
+func TestEffectiveSampleSizeIsTheLimitOfItsEstimate(t *testing.T) {
+	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+		const k = 100000
+		weights := m.ImportanceWeights(draw(m.Networks, data[:1], k, 0, 4).Wake[0], Ratio)
+		squares := 0.0
+		for _, w := range weights {
+			squares += w * w
+		}
+		wantClose(t, "effective sample size", 1/(k*squares), m.EffectiveSampleSize(data[0], Ratio), 0.01)
+	})
+}
+
+func TestKLIsZeroOnlyForItsOwnDistribution(t *testing.T) {
+	fair := engine.NewParameters(engine.Architecture{Units: []int{2, 1}}) // p(x) = ¼ for each x
+	m, err := New(fair)
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, on := []bool{false, false}, []bool{true, true}
+	all := [][]bool{off, {true, false}, {false, true}, on}
+	wantClose(t, "KL of the uniform distribution", m.KL(all), 0, 1e-12)
+	wantClose(t, "KL of one row", m.KL([][]bool{on}), math.Log(4), 1e-12)
+	wantClose(t, "KL of unequal rows", m.KL([][]bool{on, off, on, on}), 0.75*math.Log(3)+0.25*math.Log(1), 1e-12)
+}
+
+// Log-probabilities stay finite where a probability does not fit a float64.
+func TestLogBernoulliDoesNotOverflow(t *testing.T) {
+	wantClose(t, "log σ(−1000)", logBernoulli(true, -1000), -1000, 1e-15)
+	wantClose(t, "log (1−σ(1000))", logBernoulli(false, 1000), -1000, 1e-15)
+	wantClose(t, "log σ(1000)", logBernoulli(true, 1000), 0, 1e-15)
+	wantClose(t, "log σ(0)", logBernoulli(true, 0), -math.Ln2, 1e-15)
+}

@@ -1,0 +1,186 @@
+package oracle
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// everyMachine runs a test on random machines of one and two hidden layers in
+// both codings, with five rows of data of which two are equal.
+func everyMachine(t *testing.T, test func(t *testing.T, m *Machine, data [][]bool)) {
+	for _, units := range [][]int{{3, 2}, {3, 2, 2}, {4, 3, 2}} {
+		for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
+			t.Run(fmt.Sprintf("%v/%v", units, coding), func(t *testing.T) {
+				m := randomMachine(t, engine.Architecture{Units: units, Coding: coding}, 1)
+				rng := newRand(2)
+				var data [][]bool
+				for range 4 {
+					data = append(data, m.Dream(rng)[0])
+				}
+				test(t, m, append(data, data[0]))
+			})
+		}
+	}
+}
+
+func randomMachine(t *testing.T, a engine.Architecture, seed uint64) *Machine {
+	t.Helper()
+	m, err := New(Random(a, seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func newRand(seed uint64) *rand.Rand {
+	return rand.New(philox.NewStream(seed, philox.Synthesis, 0))
+}
+
+func wantClose(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance*(1+math.Abs(want))) {
+		t.Errorf("%s is %.12g, want %.12g", what, got, want)
+	}
+}
+
+func wantAllClose(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s has %d entries, want %d", what, len(got), len(want))
+	}
+	for k := range got {
+		wantClose(t, fmt.Sprintf("%s[%d]", what, k), got[k], want[k], tolerance)
+	}
+}
+
+// The layers of engine.Parameters say what the networks are; this writes their
+// probabilities as plain products, and compares.
+func TestProbabilitiesAreProductsOverTheLayersOfTheParameters(t *testing.T) {
+	a := engine.Architecture{Units: []int{4, 3, 2}}
+	for _, a.Coding = range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
+		p := Random(a, 7)
+		layer := func(l engine.Layer, units, parents []bool) float64 {
+			product := 1.0
+			for j, on := range units {
+				row := l.Row(j)
+				logit := float64(row[0])
+				for k, parent := range parents {
+					value := a.Coding.Off()
+					if parent {
+						value = 1
+					}
+					logit += float64(row[1+k]) * float64(value)
+				}
+				probability := 1 / (1 + math.Exp(-logit))
+				if !on {
+					probability = 1 - probability
+				}
+				product *= probability
+			}
+			return product
+		}
+		for s := range randomMachine(t, a, 7).states(0, 2) {
+			n := NewNetworks(p)
+			joint := layer(p.Generative[0], s[0], s[1]) * layer(p.Generative[1], s[1], s[2]) * layer(p.Generative[2], s[2], nil)
+			recognition := layer(p.Recognition[1], s[1], s[0]) * layer(p.Recognition[2], s[2], s[1])
+			wantClose(t, "log p(x,h)", n.LogJoint(s), math.Log(joint), 1e-12)
+			wantClose(t, "log q(h|x)", n.LogRecognition(s), math.Log(recognition), 1e-12)
+		}
+	}
+}
+
+func TestEveryMeasureSumsToOne(t *testing.T) {
+	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+		measures := map[string]Measure{
+			"p(x,h)":          m.Model(),
+			"p_D(x) q(h|x)":   m.Wake(data, Uniform),
+			"p_D(x) π(h|x)":   m.Wake(data, SquareRoot),
+			"p_D(x) p(h|x)":   m.Wake(data, Ratio),
+			"weighted wake":   m.WakeMeasure(draw(m.Networks, data, 3, 4, 5), Ratio),
+			"equal dreams":    DreamMeasure(draw(m.Networks, data, 3, 4, 5)),
+			"q(h|x) of one x": recognitionOf(m, data[0]),
+		}
+		for name, measure := range measures {
+			sum := 0.0
+			for _, weight := range measure {
+				sum += weight
+			}
+			wantClose(t, "the sum of "+name, sum, 1, 1e-12)
+		}
+	})
+}
+
+// recognitionOf is q(h|x) without any normalisation.
+func recognitionOf(m *Machine, x []bool) Measure {
+	return func(yield func(State, float64) bool) {
+		for s := range m.States(x) {
+			if !yield(s, math.Exp(m.LogRecognition(s))) {
+				return
+			}
+		}
+	}
+}
+
+// draw samples what a training step draws.
+func draw(n *Networks, data [][]bool, samples, dreams int, seed uint64) (drawn Samples) {
+	rng := newRand(seed)
+	for _, x := range data {
+		var datum []State
+		for range samples {
+			datum = append(datum, n.Recognise(x, rng))
+		}
+		drawn.Wake = append(drawn.Wake, datum)
+	}
+	for range dreams {
+		drawn.Dreams = append(drawn.Dreams, n.Dream(rng))
+	}
+	return drawn
+}
+
+// Frequencies of 40,000 draws lie within five standard errors of the
+// probabilities.
+func TestDrawsHaveTheirProbabilities(t *testing.T) {
+	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+		const n = 40000
+		drawn := draw(m.Networks, data[:1], n, n, 3)
+		compare := func(what string, states []State, exact Measure) {
+			count := make(map[string]float64)
+			for _, s := range states {
+				count[fmt.Sprint(s)]++
+			}
+			for s, p := range exact {
+				if math.Abs(count[fmt.Sprint(s)]/n-p) > 5*math.Sqrt(p*(1-p)/n) {
+					t.Errorf("%s: %v has frequency %g, probability %g", what, s, count[fmt.Sprint(s)]/n, p)
+				}
+			}
+		}
+		compare("dreams", drawn.Dreams, m.Model())
+		compare("recognition", drawn.Wake[0], m.Wake(data[:1], Uniform))
+	})
+}
+
+func TestMachinesTooLargeToEnumerateAreRefused(t *testing.T) {
+	_, err := New(engine.NewParameters(engine.Architecture{Units: []int{12, 9, 2}}))
+	if err == nil || !strings.Contains(err.Error(), "23 units") {
+		t.Errorf("a machine of 23 units gives the error %v", err)
+	}
+	if _, err := New(engine.NewParameters(engine.Architecture{Units: []int{12, 8, 2}})); err != nil {
+		t.Errorf("a machine of 22 units is refused: %v", err)
+	}
+}
+
+func TestStatesOfAnotherShapePanic(t *testing.T) {
+	n := NewNetworks(engine.NewParameters(engine.Architecture{Units: []int{3, 2}}))
+	defer func() {
+		if recover() == nil {
+			t.Error("a state of 3-3 units is accepted by a machine of 3-2")
+		}
+	}()
+	n.LogJoint(State{make([]bool, 3), make([]bool, 3)})
+}

@@ -1,0 +1,70 @@
+package oracle
+
+import (
+	"iter"
+	"math"
+)
+
+// Measure is a distribution over states: it yields states with their
+// probabilities. Sums under exact and under sampled measures are the same code.
+type Measure = iter.Seq2[State, float64]
+
+// Model is p(x,h), the distribution of dreams.
+func (m *Machine) Model() Measure {
+	return func(yield func(State, float64) bool) {
+		for s := range m.states(0, m.Architecture.Depth()) {
+			if !yield(s, math.Exp(m.LogJoint(s))) {
+				return
+			}
+		}
+	}
+}
+
+// Wake is the limit of weighted wake samples of the rows of data, S → ∞:
+// p_D(x) q(h|x) for Uniform, p_D(x) p(h|x) for Ratio and p_D(x) π(h|x) for
+// SquareRoot.
+func (m *Machine) Wake(data [][]bool, w Weighting) Measure {
+	return func(yield func(State, float64) bool) {
+		for _, x := range data {
+			e := m.explain(x)
+			target := normalise(e.logTargets(w))
+			for i, s := range e.states {
+				if !yield(s, target[i]/float64(len(data))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Samples is what one training step draws.
+type Samples struct {
+	Wake   [][]State // B×S: Wake[b] holds the samples h ~ q(h|x) of datum b
+	Dreams []State   // x, h ~ p(x,h)
+}
+
+// WakeMeasure puts the self-normalised importance weights, divided by B, on the
+// wake samples.
+func (n *Networks) WakeMeasure(samples Samples, w Weighting) Measure {
+	return func(yield func(State, float64) bool) {
+		for _, datum := range samples.Wake {
+			weights := n.ImportanceWeights(datum, w)
+			for i, s := range datum {
+				if !yield(s, weights[i]/float64(len(samples.Wake))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// DreamMeasure puts equal weights on the dreams.
+func DreamMeasure(samples Samples) Measure {
+	return func(yield func(State, float64) bool) {
+		for _, s := range samples.Dreams {
+			if !yield(s, 1/float64(len(samples.Dreams))) {
+				return
+			}
+		}
+	}
+}

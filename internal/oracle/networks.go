@@ -1,0 +1,155 @@
+// Package oracle computes the quantities of a tiny Helmholtz machine exactly:
+// every expectation is a sum over all states, in float64, written as close to
+// its formula as Go allows. It is the reference that engines are tested
+// against; clarity comes before speed everywhere.
+//
+// Networks evaluates a machine of any size on states that it is given, Machine
+// enumerates the states of a tiny one. Gradients are ascent directions of
+// log-probabilities, laid out as engine.Parameters.Flat. Logarithms are natural,
+// so log-probabilities and bounds are in nats.
+package oracle
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// State is a configuration of all layers: State[i][j] tells whether unit j of
+// layer hⁱ is on. State[0] is x.
+type State [][]bool
+
+// Unit is one unit of one network, and the place of its parameters.
+type Unit struct {
+	Layer, Index int // the unit is number Index of layer hᴸᵃʸᵉʳ
+	Parents      int // its parents are all units of this layer; the prior's parents would be layer M+1, which has none
+	Start, Width int // its parameters are Flat[Start : Start+Width], bias first
+}
+
+// Networks is a Helmholtz machine as a list of units: p(x,h) is the product of
+// the conditional probabilities of the generative units, q(h|x) that of the
+// recognition units.
+type Networks struct {
+	Architecture engine.Architecture
+	Flat         []float64 // the parameters, laid out as engine.Parameters.Flat
+	Generative   []Unit    // the units of x, h¹ … hᴹ
+	Recognition  []Unit    // the units of h¹ … hᴹ
+}
+
+// NewNetworks copies the parameters of a machine of any size.
+func NewNetworks(p *engine.Parameters) *Networks {
+	n := &Networks{Architecture: p.Architecture}
+	for _, v := range p.Flat {
+		n.Flat = append(n.Flat, float64(v))
+	}
+	size := append(slices.Clone(p.Architecture.Units), 0)
+	start := 0
+	units := func(layer, parents int) (list []Unit) {
+		for j := range size[layer] {
+			u := Unit{Layer: layer, Index: j, Parents: parents, Start: start, Width: 1 + size[parents]}
+			list = append(list, u)
+			start += u.Width
+		}
+		return list
+	}
+	depth := p.Architecture.Depth()
+	for i := 0; i <= depth; i++ {
+		n.Generative = append(n.Generative, units(i, i+1)...)
+	}
+	for i := 1; i <= depth; i++ {
+		n.Recognition = append(n.Recognition, units(i, i-1)...)
+	}
+	return n
+}
+
+// LogJoint is log p(x,h).
+func (n *Networks) LogJoint(s State) float64 { return n.logProbability(n.Generative, s) }
+
+// LogRecognition is log q(h|x).
+func (n *Networks) LogRecognition(s State) float64 { return n.logProbability(n.Recognition, s) }
+
+func (n *Networks) logProbability(network []Unit, s State) float64 {
+	n.mustHold(s)
+	sum := 0.0
+	for _, u := range network {
+		sum += logBernoulli(s[u.Layer][u.Index], n.logit(u, s))
+	}
+	return sum
+}
+
+// input is [1; parents]: what the parameters of u are multiplied by.
+func (n *Networks) input(u Unit, s State) []float64 {
+	input := []float64{1}
+	if u.Parents < len(s) {
+		for _, on := range s[u.Parents] {
+			input = append(input, n.value(on))
+		}
+	}
+	return input
+}
+
+// value is what a unit shows to the next layer.
+func (n *Networks) value(on bool) float64 {
+	if on {
+		return 1
+	}
+	return float64(n.Architecture.Coding.Off())
+}
+
+func (n *Networks) logit(u Unit, s State) float64 {
+	a := 0.0
+	for k, v := range n.input(u, s) {
+		a += n.Flat[u.Start+k] * v
+	}
+	return a
+}
+
+// mustHold panics where a state has not the shape of the machine.
+func (n *Networks) mustHold(s State) {
+	if !slices.EqualFunc(s, n.Architecture.Units, func(layer []bool, units int) bool { return len(layer) == units }) {
+		panic(fmt.Sprintf("oracle: a state of %v units does not fit a machine of %v", shape(s), n.Architecture.Units))
+	}
+}
+
+func shape(s State) (units []int) {
+	for _, layer := range s {
+		units = append(units, len(layer))
+	}
+	return units
+}
+
+func sigmoid(a float64) float64 { return 1 / (1 + math.Exp(-a)) }
+
+// logBernoulli is the log-probability of a unit that is on with probability
+// σ(a), from log σ(a) = −log(1+e⁻ᵃ), written so that nothing overflows.
+func logBernoulli(on bool, a float64) float64 {
+	if !on {
+		a = -a
+	}
+	return math.Min(a, 0) - math.Log1p(math.Exp(-math.Abs(a)))
+}
+
+// logSumExp is log Σ eᵛ.
+func logSumExp(values []float64) float64 {
+	largest := slices.Max(values)
+	if math.IsInf(largest, -1) {
+		return largest
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += math.Exp(v - largest)
+	}
+	return largest + math.Log(sum)
+}
+
+// normalise turns log-weights into weights of sum one.
+func normalise(logWeights []float64) []float64 {
+	total := logSumExp(logWeights)
+	weights := make([]float64, len(logWeights))
+	for i, w := range logWeights {
+		weights[i] = math.Exp(w - total)
+	}
+	return weights
+}

@@ -1,0 +1,49 @@
+package oracle
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// Random returns parameters drawn from a normal distribution of mean 0 and
+// standard deviation 0.7, which makes the two networks differ visibly without
+// saturating their units.
+func Random(a engine.Architecture, seed uint64) *engine.Parameters {
+	rng := rand.New(philox.NewStream(seed, philox.Initialise, 0))
+	p := engine.NewParameters(a)
+	for i := range p.Flat {
+		p.Flat[i] = float32(0.7 * rng.NormFloat64())
+	}
+	return p
+}
+
+// Recognise draws a state h ~ q(h|x).
+func (n *Networks) Recognise(x []bool, rng *rand.Rand) State {
+	s := n.blank()
+	copy(s[0], x)
+	for _, u := range n.Recognition {
+		s[u.Layer][u.Index] = rng.Float64() < sigmoid(n.logit(u, s))
+	}
+	return s
+}
+
+// Dream draws a state x, h ~ p(x,h), from the prior down.
+func (n *Networks) Dream(rng *rand.Rand) State {
+	s := n.blank()
+	for _, u := range slices.Backward(n.Generative) {
+		s[u.Layer][u.Index] = rng.Float64() < sigmoid(n.logit(u, s))
+	}
+	return s
+}
+
+// blank is the state in which all units are off.
+func (n *Networks) blank() State {
+	s := make(State, len(n.Architecture.Units))
+	for i, units := range n.Architecture.Units {
+		s[i] = make([]bool, units)
+	}
+	return s
+}

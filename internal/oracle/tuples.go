@@ -1,0 +1,136 @@
+package oracle
+
+import (
+	"fmt"
+	"iter"
+	"math"
+)
+
+// maxTuples bounds the enumeration of the sample sets of one datum.
+const maxTuples = 1 << 24
+
+// Estimate is the exact distribution, up to second moments, of an estimator of
+// a gradient: what a Monte-Carlo test needs to state standard errors.
+type Estimate struct {
+	Mean     []float64
+	Variance []float64 // of each component
+}
+
+// Expected is the mean and variance of GradientOn when it is given `samples`
+// wake samples h ~ q(h|x) of each row of data and `dreams` dreams. Self-normalised
+// weights make the mean differ from Limit, so it is summed over all tuples of
+// wake samples. It panics where these are more than 2²⁴, or a rule with a sleep
+// phase is given no dreams.
+func (m *Machine) Expected(data [][]bool, samples, dreams int, r Rule) Estimate {
+	if r.Sleep != 0 && dreams < 1 {
+		panic("oracle: the rule has a sleep phase, but there are no dreams")
+	}
+	total := Estimate{make([]float64, len(m.Flat)), make([]float64, len(m.Flat))}
+	b := float64(len(data))
+	for _, x := range data {
+		total.add(moments(m.wakeOutcomes(x, samples, r)), 1/b, 1/(b*b))
+	}
+	if r.Sleep != 0 {
+		total.add(moments(m.sleepOutcomes(r)), 1, 1/float64(dreams))
+	}
+	return total
+}
+
+// add adds an independent estimate, its mean and its variance scaled.
+func (e Estimate) add(other Estimate, mean, variance float64) {
+	for k := range e.Mean {
+		e.Mean[k] += mean * other.Mean[k]
+		e.Variance[k] += variance * other.Variance[k]
+	}
+}
+
+// moments of gradients that come with their probabilities.
+func moments(outcomes iter.Seq2[[]float64, float64]) (e Estimate) {
+	for gradient, probability := range outcomes {
+		if e.Mean == nil {
+			e.Mean, e.Variance = make([]float64, len(gradient)), make([]float64, len(gradient))
+		}
+		for k, g := range gradient {
+			e.Mean[k] += probability * g
+		}
+	}
+	for gradient, probability := range outcomes {
+		for k, g := range gradient {
+			e.Variance[k] += probability * (g - e.Mean[k]) * (g - e.Mean[k])
+		}
+	}
+	return e
+}
+
+// wakeOutcomes yields the gradient of the wake and q-wake phases of one datum
+// for every tuple of S samples.
+func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float64, float64] {
+	e := m.explain(x)
+	scores := make([][]float64, len(e.states))
+	for i, s := range e.states {
+		scores[i] = m.Score(func(yield func(State, float64) bool) { yield(s, 1) })
+	}
+	baseline := 0.0
+	if r.Baseline {
+		baseline = 1 / float64(samples)
+	}
+	return func(yield func([]float64, float64) bool) {
+		for tuple := range tuples(len(e.states), samples) {
+			logProbability := 0.0
+			logWeights := make([]float64, samples)
+			for s, i := range tuple {
+				logProbability += e.logQ[i]
+				logWeights[s] = r.Weighting.logWeight(e.logP[i], e.logQ[i])
+			}
+			gradient := make([]float64, len(m.Flat))
+			for s, weight := range normalise(logWeights) {
+				for k, score := range scores[tuple[s]] {
+					if k < m.Architecture.GenerativeSize() {
+						gradient[k] += weight * score
+					} else {
+						gradient[k] += r.QWake * (weight - baseline) * score
+					}
+				}
+			}
+			if !yield(gradient, math.Exp(logProbability)) {
+				return
+			}
+		}
+	}
+}
+
+// sleepOutcomes yields the gradient of the sleep phase for every dream.
+func (m *Machine) sleepOutcomes(r Rule) iter.Seq2[[]float64, float64] {
+	return func(yield func([]float64, float64) bool) {
+		for s, probability := range m.Model() {
+			gradient := make([]float64, len(m.Flat))
+			m.addScore(gradient, m.Recognition, s, r.Sleep)
+			if !yield(gradient, probability) {
+				return
+			}
+		}
+	}
+}
+
+// tuples yields all tuples of the numbers 0 … n−1, counting as an odometer does.
+// The slice is the same one each time.
+func tuples(n, length int) iter.Seq[[]int] {
+	count := math.Pow(float64(n), float64(length))
+	if count > maxTuples {
+		panic(fmt.Sprintf("oracle: %d samples of %d states make %g tuples, at most %d can be enumerated", length, n, count, maxTuples))
+	}
+	return func(yield func([]int) bool) {
+		tuple := make([]int, length)
+		for range int(count) {
+			if !yield(tuple) {
+				return
+			}
+			for i := range tuple {
+				tuple[i] = (tuple[i] + 1) % n
+				if tuple[i] != 0 {
+					break
+				}
+			}
+		}
+	}
+}

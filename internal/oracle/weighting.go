@@ -1,0 +1,44 @@
+package oracle
+
+import "math"
+
+// Weighting is the exponent r of the importance weights ω = (p(x,h)/q(h|x))ʳ.
+type Weighting float64
+
+const (
+	Uniform    Weighting = 0   // wake-sleep: ω = 1
+	SquareRoot Weighting = 0.5 // BiHM (2.37): ω = √(p/q)
+	Ratio      Weighting = 1   // reweighted wake-sleep (2.28): ω = p/q
+)
+
+func (w Weighting) logWeight(logP, logQ float64) float64 { return float64(w) * (logP - logQ) }
+
+// logTargets is log (q·ω), up to a constant, of all h: the distribution that
+// weighted samples from q(h|x) tend to. It is q(h|x) for Uniform, the posterior
+// p(h|x) for Ratio, and π(h|x) ∝ √(p(x,h) q(h|x)) of (2.35) for SquareRoot.
+func (e explanations) logTargets(w Weighting) []float64 {
+	targets := make([]float64, len(e.states))
+	for i := range targets {
+		targets[i] = e.logQ[i] + w.logWeight(e.logP[i], e.logQ[i])
+	}
+	return targets
+}
+
+// ImportanceWeights are the self-normalised weights ω̃ of the samples of one
+// datum. Their sum is one.
+func (n *Networks) ImportanceWeights(samples []State, w Weighting) []float64 {
+	logWeights := make([]float64, len(samples))
+	for i, s := range samples {
+		logWeights[i] = w.logWeight(n.LogJoint(s), n.LogRecognition(s))
+	}
+	return normalise(logWeights)
+}
+
+// EffectiveSampleSize is what the effective sample size (Σω)²/Σω² of K samples
+// h ~ q(h|x), as a fraction of K, tends to as K grows: (E_q ω)²/E_q ω².
+func (m *Machine) EffectiveSampleSize(x []bool, w Weighting) float64 {
+	e := m.explain(x)
+	first := logSumExp(e.logTargets(w))
+	second := logSumExp(e.logTargets(2 * w))
+	return math.Exp(2*first - second)
+}
