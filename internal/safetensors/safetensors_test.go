@@ -1,0 +1,110 @@
+package safetensors
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := &File{Metadata: rapid.MapOfN(rapid.String(), rapid.String(), 1, 4).Draw(t, "metadata")}
+		for i := range rapid.IntRange(0, 4).Draw(t, "tensors") {
+			shape := rapid.SliceOfN(rapid.IntRange(0, 4), 0, 3).Draw(t, "shape")
+			n, _ := elements(shape)
+			data := rapid.SliceOfN(rapid.Float32(), n, n).Draw(t, "data")
+			f.Tensors = append(f.Tensors, Tensor{Name: string(rune('a' + i)), Shape: shape, Data: data})
+		}
+		b, err := Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Unmarshal(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range f.Tensors {
+			tensor, ok := got.Tensor(want.Name)
+			if !ok || !cmp.Equal(tensor, want) {
+				t.Fatalf("tensor %q: got %v, want %v", want.Name, tensor, want)
+			}
+		}
+		if !cmp.Equal(got.Metadata, f.Metadata) {
+			t.Fatalf("metadata %v, want %v", got.Metadata, f.Metadata)
+		}
+	})
+}
+
+func TestNaNKeepsItsBits(t *testing.T) {
+	nan := math.Float32frombits(0x7fc12345)
+	b, err := Marshal(&File{Tensors: []Tensor{{"x", []int{1}, []float32{nan}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Unmarshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := math.Float32bits(f.Tensors[0].Data[0]); got != 0x7fc12345 {
+		t.Errorf("bits %#x", got)
+	}
+}
+
+// file lays out a header and data by hand.
+func file(header string, data int) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	return append(append(b, header...), make([]byte, data)...)
+}
+
+func TestTornFilesAreRefused(t *testing.T) {
+	whole, err := Marshal(&File{Metadata: map[string]string{"k": "v"},
+		Tensors: []Tensor{{"x", []int{2, 2}, make([]float32, 4)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range len(whole) {
+		if _, err := Unmarshal(whole[:n]); err == nil {
+			t.Errorf("the first %d of %d bytes are read without an error", n, len(whole))
+		}
+	}
+	for _, c := range []struct {
+		name, want string
+		bytes      []byte
+	}{
+		{"bytes left over", "after the last tensor", append(bytes.Clone(whole), 0)},
+		{"huge header", "a header of", binary.LittleEndian.AppendUint64(nil, 1<<62)},
+		{"other type", "not F32", file(`{"x":{"dtype":"F16","shape":[2],"data_offsets":[0,4]}}`, 4)},
+		{"shape and bytes disagree", "has 4 bytes", file(`{"x":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, 4)},
+		{"negative size", "of shape", file(`{"x":{"dtype":"F32","shape":[-1,-1],"data_offsets":[0,4]}}`, 4)},
+		{"gap", "expected it at 0", file(`{"x":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 8)},
+		{"end before start", "expected it at 0", file(`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,-4]}}`, 8)},
+	} {
+		if _, err := Unmarshal(c.bytes); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one that says %q", c.name, err, c.want)
+		}
+	}
+}
+
+func FuzzUnmarshal(f *testing.F) {
+	f.Add(file(`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 4))
+	f.Add(file(`{"__metadata__":{"a":"b"}}`, 0))
+	f.Add(file(`{"x":{"dtype":"F32","shape":[9223372036854775807,2],"data_offsets":[0,4]}}`, 4))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := Unmarshal(b)
+		if err != nil {
+			return
+		}
+		again, err := Marshal(file)
+		if err != nil {
+			t.Fatalf("read but not written: %v", err)
+		}
+		if _, err := Unmarshal(again); err != nil {
+			t.Fatalf("written but not read: %v", err)
+		}
+	})
+}
