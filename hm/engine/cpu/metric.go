@@ -1,0 +1,142 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/fisher"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+)
+
+// network is one of the two networks of a machine.
+type network int
+
+const (
+	generative network = iota
+	recognition
+)
+
+func (n network) layer(p *engine.Parameters, i int) engine.Layer {
+	if n == generative {
+		return p.Generative[i]
+	}
+	return p.Recognition[i]
+}
+
+func (n network) String() string {
+	if n == generative {
+		return "generative"
+	}
+	return "recognition"
+}
+
+// metric holds the inverse Fisher blocks of the layers of both networks, for as
+// long as they are frozen. Without blocks it is the Euclidean metric.
+type metric struct {
+	inverses [2][]*fisher.Inverse
+}
+
+func (m metric) apply(n network, i int, gradients kernels.Matrix, first int) {
+	if m.inverses[n] != nil {
+		m.inverses[n][i].Apply(gradients, first)
+	}
+}
+
+// refresh computes the blocks anew if they are due, from the samples of the
+// step before their residuals are weighted.
+func (t *trainer) refresh() error {
+	a, s := t.job.Algorithm, t.state
+	if a.Metric == engine.Euclidean ||
+		s.RefreshParameters != nil && s.Step-s.RefreshStep < a.RefreshEvery {
+		return nil
+	}
+	s.RefreshStep = s.Step
+	s.RefreshParameters = s.Parameters.Clone()
+	return t.computeMetric()
+}
+
+// restoreMetric computes the blocks of the last refresh again, from the same
+// data, draws and parameters.
+func (t *trainer) restoreMetric() error {
+	current := t.state.Parameters
+	t.useParameters(t.state.RefreshParameters)
+	defer t.useParameters(current)
+	t.sample(t.state.RefreshStep)
+	return t.computeMetric()
+}
+
+func (t *trainer) useParameters(p *engine.Parameters) {
+	t.wake.parameters = p
+	if t.dreams != nil {
+		t.dreams.parameters = p
+	}
+}
+
+func (t *trainer) computeMetric() error {
+	algorithm := t.job.Algorithm
+	samples := t.wake.data * t.wake.samples
+	uniform := func(r int) float64 { return 1 / float64(samples) }
+	reweighted := func(r int) float64 { return t.weights[r] / float64(t.wake.data) }
+
+	source, weight := t.wake, reweighted
+	if algorithm.FisherSource == engine.FromSleep {
+		source, weight = t.dreams, uniform
+		parallel(samples, func(r int) { source.rows(r, r+1).scoreGeneration() })
+	}
+	top := len(t.wake.states) - 1
+	t.metric.inverses = [2][]*fisher.Inverse{make([]*fisher.Inverse, top+1), make([]*fisher.Inverse, top+1)}
+	for i := range top + 1 {
+		parents := kernels.Cols(source.states[top], 0, 1) // the prior's: the leading 1 alone
+		if i < top {
+			parents = source.states[i+1]
+		}
+		estimate := fisher.Estimate{Parents: parents, Weights: slopes(source.generative[i], weight)}
+		if err := t.invert(generative, i, estimate); err != nil {
+			return err
+		}
+		if i == 0 {
+			continue
+		}
+		estimate = fisher.Estimate{Parents: t.wake.states[i-1], Weights: slopes(t.wake.recognition[i], uniform)}
+		if i == 1 {
+			// The samples of a datum have the same parents and the same slope:
+			// one of them stands for all.
+			one := t.wake.recognition[1]
+			one.Rows, one.Stride = t.wake.data, one.Stride*t.wake.samples
+			estimate.Weights = slopes(one, func(int) float64 { return 1 / float64(t.wake.data) })
+		}
+		if err := t.invert(recognition, i, estimate); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *trainer) invert(n network, i int, e fisher.Estimate) error {
+	form := fisher.Diagonal
+	if t.job.Algorithm.Metric == engine.Block {
+		form = fisher.Choose(e.Parents.Rows, e.Parents.Cols, e.Weights.Cols, t.job.Algorithm.RefreshEvery)
+	}
+	inverse, err := fisher.NewInverse(e, form, t.job.Algorithm.Damping, parallel)
+	if err != nil {
+		return fmt.Errorf("step %d, layer %d of the %v network: %w", t.state.Step, i, n, err)
+	}
+	t.metric.inverses[n][i] = inverse
+	return nil
+}
+
+// slopes returns weight·σ'(a) of each sample and unit from the residuals
+// δ = on − σ(a): σ' = |δ|(1−|δ|), whether the unit is on or off.
+func slopes(residuals kernels.Matrix, weight func(r int) float64) kernels.Matrix {
+	s := kernels.NewMatrix(residuals.Rows, residuals.Cols)
+	for r := range s.Rows {
+		w := float32(weight(r))
+		row := kernels.Row(s, r)
+		for j, d := range kernels.Row(residuals, r) {
+			d = float32(math.Abs(float64(d)))
+			row[j] = w * d * (1 - d)
+		}
+	}
+	return s
+}

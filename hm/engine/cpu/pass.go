@@ -1,0 +1,232 @@
+package cpu
+
+import (
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// pass holds the activations of samples that have gone through both networks:
+// upward from data (the wake phase), where the samples of a datum share a row
+// of the visible layer, or downward from the prior (dreams).
+type pass struct {
+	parameters *engine.Parameters
+	data       int // rows of data, or of dreams
+	samples    int // samples a datum; 1 for dreams
+	// states[i] holds a row [1; hⁱ] a sample, coded; states[0] of an upward
+	// pass one a datum.
+	states []kernels.Matrix
+	// generative[i] and recognition[i] hold the logits of layer i and, once
+	// scored, the residuals on − σ(a), a row a sample.
+	generative, recognition []kernels.Matrix
+	logP, logQ              []float64 // of each sample, once scored
+}
+
+// newPass returns a pass with room for a number of samples of each of data
+// rows.
+func newPass(p *engine.Parameters, data, samples int) *pass {
+	depth := p.Architecture.Depth()
+	v := &pass{
+		parameters:  p,
+		states:      make([]kernels.Matrix, depth+1),
+		generative:  make([]kernels.Matrix, depth+1),
+		recognition: make([]kernels.Matrix, depth+1),
+		logP:        make([]float64, data*samples),
+		logQ:        make([]float64, data*samples),
+	}
+	for i, units := range p.Architecture.Units {
+		rows := data * samples
+		v.generative[i] = kernels.NewMatrix(rows, units)
+		if i == 0 {
+			v.states[i] = kernels.NewMatrix(data, 1+units)
+		} else {
+			v.states[i] = kernels.NewMatrix(rows, 1+units)
+			v.recognition[i] = kernels.NewMatrix(rows, units)
+		}
+		for r := range v.states[i].Rows {
+			kernels.Row(v.states[i], r)[0] = 1
+		}
+	}
+	v.resize(data, samples)
+	return v
+}
+
+// resize makes room for a smaller number of rows, within what the pass was
+// made for.
+func (v *pass) resize(data, samples int) {
+	v.data, v.samples = data, samples
+	v.logP, v.logQ = v.logP[:data*samples], v.logQ[:data*samples]
+	for i := range v.states {
+		v.generative[i].Rows, v.recognition[i].Rows = data*samples, data*samples
+		v.states[i].Rows = data * samples
+	}
+	v.states[0].Rows = data
+}
+
+// rows returns the part of the pass of data first to last−1.
+func (v *pass) rows(first, last int) *pass {
+	s := v.samples
+	part := &pass{
+		parameters:  v.parameters,
+		data:        last - first,
+		samples:     s,
+		states:      make([]kernels.Matrix, len(v.states)),
+		generative:  make([]kernels.Matrix, len(v.states)),
+		recognition: make([]kernels.Matrix, len(v.states)),
+		logP:        v.logP[first*s : last*s],
+		logQ:        v.logQ[first*s : last*s],
+	}
+	for i := range v.states {
+		part.generative[i] = kernels.Rows(v.generative[i], first*s, last*s)
+		if i == 0 {
+			part.states[i] = kernels.Rows(v.states[i], first, last)
+		} else {
+			part.states[i] = kernels.Rows(v.states[i], first*s, last*s)
+			part.recognition[i] = kernels.Rows(v.recognition[i], first*s, last*s)
+		}
+	}
+	return part
+}
+
+// units returns the states of sample r in layer i, without the leading 1.
+func (v *pass) units(i, r int) []float32 {
+	if i == 0 {
+		r /= v.samples
+	}
+	return kernels.Row(v.states[i], r)[1:]
+}
+
+// matrix views a layer of parameters as a matrix.
+func matrix(l engine.Layer) kernels.Matrix {
+	return kernels.Matrix{Rows: l.Units, Cols: l.Width, Stride: l.Width, Data: l.Data}
+}
+
+// place says which counters the draws of a pass have: sample s of row d of the
+// pass is sample s+Sample of datum Datum(d).
+type place struct {
+	key     philox.Key
+	purpose philox.Purpose
+	step    uint32
+	sample  uint32
+	datum   func(row int) uint32
+}
+
+func (at place) counter(layer, datum, sample int) philox.Counter {
+	return philox.Counter{
+		Purpose: at.purpose, Layer: uint8(layer), Step: at.step,
+		Sample: at.sample + uint32(sample), Datum: at.datum(datum),
+	}
+}
+
+// recognise draws the hidden layers from q, upward from the visible units, and
+// scores them: recognition then holds residuals, and logQ is known.
+func (v *pass) recognise(at place) {
+	clear(v.logQ)
+	off := v.parameters.Architecture.Coding.Off()
+	for i := 1; i < len(v.states); i++ {
+		v.recognitionLogits(i)
+		for r := range v.logQ {
+			logits := kernels.Row(v.recognition[i], r)
+			c := at.counter(i, r/v.samples, r%v.samples)
+			kernels.Draw(v.units(i, r), logits, off, at.key, c)
+			v.logQ[r] += kernels.Residual(logits, v.units(i, r))
+		}
+	}
+}
+
+// recognitionLogits computes the logits of q(hⁱ|hⁱ⁻¹). Those of the first layer
+// are the same for all samples of a datum, and computed once.
+func (v *pass) recognitionLogits(i int) {
+	logits := v.recognition[i]
+	if i == 1 && v.samples > 1 {
+		shared := logits
+		shared.Rows, shared.Stride = v.data, v.samples*logits.Stride
+		kernels.MulNT(shared, v.states[0], matrix(v.parameters.Recognition[1]))
+		for r := range v.logQ {
+			if r%v.samples != 0 {
+				copy(kernels.Row(logits, r), kernels.Row(logits, r-r%v.samples))
+			}
+		}
+		return
+	}
+	kernels.MulNT(logits, v.states[i-1], matrix(v.parameters.Recognition[i]))
+}
+
+// scoreRecognition is recognise for hidden layers that are there already.
+func (v *pass) scoreRecognition() {
+	clear(v.logQ)
+	for i := 1; i < len(v.states); i++ {
+		v.recognitionLogits(i)
+		for r := range v.logQ {
+			v.logQ[r] += kernels.Residual(kernels.Row(v.recognition[i], r), v.units(i, r))
+		}
+	}
+}
+
+// scoreGeneration computes log p(x,h) of the states that are there: generative
+// then holds residuals, and logP is known.
+func (v *pass) scoreGeneration() {
+	clear(v.logP)
+	for i := range v.states {
+		v.generativeLogits(i)
+		for r := range v.logP {
+			v.logP[r] += kernels.Residual(kernels.Row(v.generative[i], r), v.units(i, r))
+		}
+	}
+}
+
+// generativeLogits computes the logits of p(hⁱ|hⁱ⁺¹), or of the prior.
+func (v *pass) generativeLogits(i int) {
+	layer := v.parameters.Generative[i]
+	if i < len(v.states)-1 {
+		kernels.MulNT(v.generative[i], v.states[i+1], matrix(layer))
+		return
+	}
+	for r := range v.logP {
+		copy(kernels.Row(v.generative[i], r), layer.Data)
+	}
+}
+
+// dream draws all layers from p, downward from the prior. generative holds the
+// logits that the states were drawn from. The pass must have one sample a
+// datum.
+func (v *pass) dream(at place) {
+	off := v.parameters.Architecture.Coding.Off()
+	for i := len(v.states) - 1; i >= 0; i-- {
+		v.generativeLogits(i)
+		for r := range v.data {
+			kernels.Draw(v.units(i, r), kernels.Row(v.generative[i], r), off, at.key, at.counter(i, r, 0))
+		}
+	}
+}
+
+// load writes rows of data into the visible layer.
+func (v *pass) load(data engine.Data, key philox.Key, step uint32, row func(d int) int) {
+	off := v.parameters.Architecture.Coding.Off()
+	for d := range v.data {
+		at := row(d)
+		values := data.Values[at*data.Units : (at+1)*data.Units]
+		units := kernels.Row(v.states[0], d)[1:]
+		if !data.Stochastic {
+			for j, value := range values {
+				units[j] = off
+				if value >= 128 {
+					units[j] = 1
+				}
+			}
+			continue
+		}
+		var words [4]uint32
+		for j, value := range values {
+			if j%4 == 0 {
+				words = key.Block(philox.Counter{
+					Purpose: philox.Binarise, Unit: uint16(j / 4), Datum: uint32(at), Step: step,
+				})
+			}
+			units[j] = off
+			if philox.Uniform(words[j%4]) < float32(value)/255 {
+				units[j] = 1
+			}
+		}
+	}
+}

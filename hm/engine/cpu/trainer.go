@@ -1,0 +1,160 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// Work is cut into pieces of fixed size, so that the order of every summation,
+// and with it the result, does not depend on the number of processors.
+const (
+	dataAPiece  = 8  // data whose samples go through the networks together
+	unitsAPiece = 32 // units whose gradients are computed together
+)
+
+// trainer performs training steps. Its buffers are made once, for a full
+// minibatch.
+type trainer struct {
+	job   engine.Job
+	state *engine.State
+
+	wake   *pass
+	dreams *pass // nil where the algorithm has no sleep phase
+
+	gradient *engine.Parameters
+	metric   metric
+	weights  []float64 // normalised importance weights ω̃, S a datum
+	// datum sums the recognition residuals of the first layer over the samples
+	// of each datum, weighted: B × units.
+	datum kernels.Matrix
+}
+
+func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, error) {
+	a := job.Algorithm
+	t := &trainer{
+		job:      job,
+		state:    state,
+		wake:     newPass(state.Parameters, a.BatchSize, a.Samples),
+		gradient: engine.NewParameters(state.Parameters.Architecture),
+		weights:  make([]float64, a.BatchSize*a.Samples),
+		datum:    kernels.NewMatrix(a.BatchSize, state.Parameters.Architecture.Units[1]),
+	}
+	if a.HasSleep() {
+		t.dreams = newPass(state.Parameters, a.BatchSize*a.Samples, 1)
+	}
+	if state.RefreshParameters != nil && a.Metric != engine.Euclidean {
+		if err := t.restoreMetric(); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (t *trainer) State() (*engine.State, error) { return t.state, nil }
+
+func (t *trainer) Close() error { return nil }
+
+func (t *trainer) Step(learningRate float64) (engine.Report, error) {
+	report := t.sample(t.state.Step)
+	if err := t.refresh(); err != nil {
+		return report, err
+	}
+	t.ascend(true)
+	t.update(learningRate)
+	t.state.Step++
+	return report, nil
+}
+
+func (t *trainer) Gradients() (engine.Gradients, error) {
+	t.sample(t.state.Step)
+	// The draws are read before ascend scales the residuals by the weights.
+	g := engine.Gradients{Wake: t.wake.draws()}
+	if t.dreams != nil {
+		g.Dreams = t.dreams.draws()
+	}
+	if err := t.refresh(); err != nil {
+		return g, err
+	}
+	t.ascend(false)
+	g.Plain = t.gradient.Clone()
+	t.precondition()
+	g.Natural = t.gradient.Clone()
+	return g, nil
+}
+
+// sample draws the wake samples and the dreams of a step and scores them.
+func (t *trainer) sample(step int) engine.Report {
+	rows := t.job.Rows(step)
+	t.wake.resize(len(rows), t.job.Algorithm.Samples)
+	key := philox.Key(t.job.Seed)
+	type sums struct{ logP, bound, ess float64 }
+	ofDatum := make([]sums, len(rows))
+	pieces := (len(rows) + dataAPiece - 1) / dataAPiece
+	tasks := pieces
+	if t.dreams != nil {
+		t.dreams.resize(len(rows)*t.job.Algorithm.Samples, 1)
+		tasks *= 2
+	}
+	parallel(tasks, func(task int) {
+		first := task % pieces * dataAPiece
+		last := min(first+dataAPiece, len(rows))
+		if task >= pieces {
+			s := t.job.Algorithm.Samples
+			part := t.dreams.rows(first*s, last*s)
+			part.dream(place{key: key, purpose: philox.Sleep, step: uint32(step),
+				datum: func(d int) uint32 { return uint32(first*s + d) }})
+			part.scoreRecognition()
+			return
+		}
+		part := t.wake.rows(first, last)
+		part.load(t.job.Data, key, uint32(step), func(d int) int { return rows[first+d] })
+		part.recognise(place{key: key, purpose: philox.Wake, step: uint32(step),
+			datum: func(d int) uint32 { return uint32(rows[first+d]) }})
+		part.scoreGeneration()
+		for d := range part.data {
+			s := ofDatum[first+d : first+d+1]
+			s[0].logP, s[0].bound, s[0].ess = t.weigh(part, d, first)
+		}
+	})
+	var report engine.Report
+	n := float64(len(rows))
+	for _, s := range ofDatum {
+		report.LogP += s.logP / n
+		report.Bound += s.bound / n
+		report.ESS += s.ess / n
+	}
+	return report
+}
+
+// weigh writes the normalised importance weights of datum d of a part of the
+// wake pass, and returns the estimate of log p(x), the bound and the effective
+// sample size that its samples give.
+func (t *trainer) weigh(part *pass, d, first int) (logP, bound, ess float64) {
+	s := part.samples
+	logP, bound, ess = engine.Summarise(part.logP[d*s:(d+1)*s], part.logQ[d*s:(d+1)*s])
+	exponent := 0.0
+	switch t.job.Algorithm.Phases {
+	case engine.ReweightedWakeSleep:
+		exponent = 1
+	case engine.Bidirectional:
+		exponent = 0.5
+	}
+	weights := t.weights[(first+d)*s : (first+d+1)*s]
+	largest := math.Inf(-1)
+	for k := range weights {
+		weights[k] = exponent * (part.logP[d*s+k] - part.logQ[d*s+k])
+		largest = max(largest, weights[k])
+	}
+	sum := 0.0
+	for k := range weights {
+		weights[k] = math.Exp(weights[k] - largest)
+		sum += weights[k]
+	}
+	for k := range weights {
+		weights[k] /= sum
+	}
+	return logP, bound, ess
+}
