@@ -1,6 +1,24 @@
 // Package dataset opens the data sets that Helmholtz machines learn: named
 // ones, synthetic ones and one's own.
+//
+// A set is opened from a Spec, which says which data it is and how its rows
+// are divided into training, validation and test rows:
+//
+//	digits, err := dataset.Open("mnist")
+//	few, err := dataset.Spec{Name: "mnist", Subset: 1000, Seed: 3}.Open()
+//
+// The files of named sets are looked for in the folder that the environment
+// variable HELMHOLTZ_DATA names, then in the user's cache directory. Open never
+// downloads; Get does.
 package dataset
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"sync"
+)
 
 // Shape is how the visible units of a row form an image. Data without image
 // shape has height 1.
@@ -10,6 +28,9 @@ type Shape struct {
 
 // Units is the number of visible units.
 func (s Shape) Units() int { return s.Height * s.Width }
+
+// String writes the shape as height×width.
+func (s Shape) String() string { return fmt.Sprintf("%d×%d", s.Height, s.Width) }
 
 // Split is a part of a data set: training, validation or test rows.
 type Split struct {
@@ -24,4 +45,58 @@ type Split struct {
 func (s Split) Row(i int) []uint8 {
 	n := s.Shape.Units()
 	return s.Values[i*n : (i+1)*n]
+}
+
+// Set is a data set, divided into its splits. It does not change: the slices
+// of its splits are shared, and are for reading only.
+type Set struct {
+	spec                    Spec
+	train, validation, test Split
+	fingerprint             func() string
+}
+
+func newSet(spec Spec, train, validation, test rows) *Set {
+	s := &Set{
+		spec:       spec,
+		train:      train.split("train"),
+		validation: validation.split("validation"),
+		test:       test.split("test"),
+	}
+	s.fingerprint = sync.OnceValue(s.hash)
+	return s
+}
+
+// Name is the name or the path that the set was opened by.
+func (s *Set) Name() string { return s.spec.Name }
+
+// Shape is the shape of a row.
+func (s *Set) Shape() Shape { return s.train.Shape }
+
+// Train is the rows to train on.
+func (s *Set) Train() Split { return s.train }
+
+// Validation is the rows held out to choose settings and the best epoch by. It
+// may have no rows.
+func (s *Set) Validation() Split { return s.validation }
+
+// Test is the rows to report results on.
+func (s *Set) Test() Split { return s.test }
+
+// Spec is what the set was opened from.
+func (s *Set) Spec() Spec { return s.spec.clone() }
+
+// Fingerprint is the SHA-256, in hexadecimal digits, of the set's shape and of
+// the values of all its splits. Two sets of the same fingerprint train and
+// evaluate alike. Labels are no part of it.
+func (s *Set) Fingerprint() string { return s.fingerprint() }
+
+func (s *Set) hash() string {
+	h := sha256.New()
+	for _, split := range []Split{s.train, s.validation, s.test} {
+		for _, n := range []int{split.Shape.Height, split.Shape.Width, split.Rows} {
+			h.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
+		}
+		h.Write(split.Values)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

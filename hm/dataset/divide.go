@@ -1,0 +1,123 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// rows are rows of grey values, as they come from a file.
+type rows struct {
+	shape  Shape
+	values []uint8
+	labels []uint8
+}
+
+func (r rows) count() int {
+	if len(r.values) == 0 {
+		return 0
+	}
+	return len(r.values) / r.shape.Units()
+}
+
+func (r rows) split(name string) Split {
+	return Split{Name: name, Shape: r.shape, Rows: r.count(), Values: r.values, Labels: r.labels}
+}
+
+// pick returns the rows of the given indices.
+func (r rows) pick(indices []int) rows {
+	n := r.shape.Units()
+	picked := rows{shape: r.shape, values: make([]uint8, 0, n*len(indices))}
+	if r.labels != nil {
+		picked.labels = make([]uint8, 0, len(indices))
+	}
+	for _, i := range indices {
+		picked.values = append(picked.values, r.values[i*n:(i+1)*n]...)
+		if r.labels != nil {
+			picked.labels = append(picked.labels, r.labels[i])
+		}
+	}
+	return picked
+}
+
+// join returns the rows of r and then those of s, with labels if both have
+// some.
+func (r rows) join(s rows) rows {
+	joined := rows{shape: r.shape, values: slices.Concat(r.values, s.values)}
+	if r.labels != nil && s.labels != nil {
+		joined.labels = slices.Concat(r.labels, s.labels)
+	}
+	return joined
+}
+
+// draw parts the rows into n that are drawn and those that are left, both in
+// the order of r. As a prefix of a random permutation, a smaller draw from the
+// same stream is part of a larger one.
+func (r rows) draw(n int, stream *philox.Stream) (drawn, left rows) {
+	if n == 0 {
+		return rows{shape: r.shape}, r
+	}
+	order := stream.Perm(r.count())
+	slices.Sort(order[:n])
+	slices.Sort(order[n:])
+	return r.pick(order[:n]), r.pick(order[n:])
+}
+
+// round rounds the values at one half, in place.
+func (r rows) round() {
+	for i, v := range r.values {
+		r.values[i] = 255 * (v >> 7)
+	}
+}
+
+// source is the data of a set as it comes, before a Spec divides it.
+type source struct {
+	train, validation, test rows
+
+	holdOut int // training rows that are held out unless the Spec says how many
+}
+
+// Streams of the purpose HoldOut.
+const (
+	holdOutValidation = iota
+	holdOutTest
+)
+
+func (s Spec) divide(data source) (*Set, error) {
+	train, validation, test := data.train, data.validation, data.test
+	if test.count() == 0 {
+		n := max(1, train.count()/10)
+		if n >= train.count() {
+			return nil, fmt.Errorf("data set %s: %d row is too few to divide into training and test rows", s.Name, train.count())
+		}
+		test, train = train.draw(n, philox.NewStream(s.Seed, philox.HoldOut, holdOutTest))
+	}
+	if s.Validation != nil && validation.count() > 0 {
+		train, validation = train.join(validation), rows{}
+	}
+	if validation.count() == 0 {
+		n := data.holdOut
+		if s.Validation != nil {
+			n = *s.Validation
+		}
+		if n >= train.count() {
+			return nil, fmt.Errorf("data set %s: validation = %d leaves none of its %d rows to train on: hold out fewer",
+				s.Name, n, train.count())
+		}
+		validation, train = train.draw(n, philox.NewStream(s.Seed, philox.HoldOut, holdOutValidation))
+	}
+	if s.Subset > train.count() {
+		return nil, fmt.Errorf("data set %s: subset = %d, but it has %d training rows: keep fewer, or all with 0",
+			s.Name, s.Subset, train.count())
+	}
+	if s.Subset > 0 {
+		train, _ = train.draw(s.Subset, philox.NewStream(s.Seed, philox.Subset, 0))
+	}
+	if s.Binarization == Fixed {
+		train.round()
+		validation.round()
+		test.round()
+	}
+	return newSet(s.clone(), train, validation, test), nil
+}

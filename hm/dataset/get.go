@@ -1,0 +1,200 @@
+package dataset
+
+import (
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Get fetches the files of a named set from the addresses that publish them,
+// into the first of Folders that can be written, and checks their SHA-256. A
+// file appears under its name only once it is complete and verified. Files
+// that are there already and verify are kept; sets that need no files have
+// nothing to fetch.
+//
+// Where progress is not nil, it is called as bytes arrive with the path of the
+// file, the bytes received and the bytes expected.
+func Get(ctx context.Context, name string, progress func(file string, done, total int64)) error {
+	c, ok := find(name)
+	if !ok {
+		return fmt.Errorf("data set %s: no set has this name; the sets are %s", name, names())
+	}
+	if progress == nil {
+		progress = func(string, int64, int64) {}
+	}
+	if err := c.get(ctx, progress); err != nil {
+		return fmt.Errorf("data set %s: %w", name, err)
+	}
+	return nil
+}
+
+func (c collection) get(ctx context.Context, progress func(file string, done, total int64)) error {
+	if c.address == "" {
+		return c.notOffered()
+	}
+	for _, f := range c.files {
+		present, err := c.locate(f)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if present != "" {
+			valid, err := f.verify(present)
+			if err != nil {
+				return err
+			}
+			if valid {
+				continue
+			}
+		}
+		folder, err := c.writableFolder()
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(folder, f.name)
+		if present != "" && present != target {
+			return fmt.Errorf("%s is not the file that is published, and would be read instead of %s: remove it", present, target)
+		}
+		err = f.fetch(ctx, c.address+"/"+f.name, target, func(done int64) { progress(target, done, f.size) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notOffered says which files a person has to find for themselves.
+func (c collection) notOffered() error {
+	var wanted []string
+	for _, f := range c.files {
+		_, err := c.locate(f)
+		var missing *missingError
+		if errors.As(err, &missing) {
+			wanted = append(wanted, missing.paths[0])
+		} else if err != nil {
+			return err
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	return fmt.Errorf("its files are not offered for download in this layout; "+
+		"put text of 0 and 1, a row a line, separated by commas or spaces, compressed or not, at %s", strings.Join(wanted, ", "))
+}
+
+// writableFolder makes the folder of the set's files in the first of Folders
+// that allows it.
+func (c collection) writableFolder() (string, error) {
+	folders, err := Folders()
+	if err != nil {
+		return "", err
+	}
+	var refusals []error
+	for _, root := range folders {
+		folder := filepath.Join(root, c.folder)
+		err := os.MkdirAll(folder, 0o755)
+		if err == nil {
+			var probe *os.File
+			if probe, err = os.CreateTemp(folder, ".writable-*"); err == nil {
+				probe.Close()
+				return folder, os.Remove(probe.Name())
+			}
+		}
+		refusals = append(refusals, err)
+	}
+	return "", fmt.Errorf("no folder to write data to: set %s to one (%w)", Environment, errors.Join(refusals...))
+}
+
+// verify reports whether the file at path is the published one, as it is or
+// once decompressed.
+func (f file) verify(path string) (bool, error) {
+	local, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer local.Close()
+	valid, err := f.matches(local)
+	if valid || err != nil {
+		return valid, err
+	}
+	if _, err := local.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	z, err := gzip.NewReader(local)
+	if err != nil {
+		return false, nil
+	}
+	valid, err = f.matches(z)
+	return valid && err == nil, nil
+}
+
+func (f file) matches(r io.Reader) (bool, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, io.LimitReader(r, f.size+1)); err != nil {
+		return false, err
+	}
+	return hex.EncodeToString(h.Sum(nil)) == f.sha256, nil
+}
+
+// fetch downloads the file beside its target, verifies it and renames it.
+func (f file) fetch(ctx context.Context, address, target string, progress func(done int64)) (err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answered %q: try again later, or put the file at %s", address, response.Status, target)
+	}
+	aside, err := os.CreateTemp(filepath.Dir(target), ".download-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			aside.Close()
+			os.Remove(aside.Name())
+		}
+	}()
+	h := sha256.New()
+	body := &counter{r: io.LimitReader(response.Body, f.size+1), report: progress}
+	if _, err := io.Copy(io.MultiWriter(aside, h), body); err != nil {
+		return fmt.Errorf("%s broke off after %d of %d bytes: try again (%w)", address, body.done, f.size, err)
+	}
+	if sum := hex.EncodeToString(h.Sum(nil)); sum != f.sha256 {
+		return fmt.Errorf("%s sent %d bytes of SHA-256 %s, expected are %d of SHA-256 %s: try again, or put the file at %s",
+			address, body.done, sum, f.size, f.sha256, target)
+	}
+	if err := errors.Join(aside.Chmod(0o644), aside.Sync(), aside.Close()); err != nil {
+		return err
+	}
+	return os.Rename(aside.Name(), target)
+}
+
+// counter reports the bytes read through it.
+type counter struct {
+	r      io.Reader
+	done   int64
+	report func(done int64)
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.done += int64(n)
+	if n > 0 {
+		c.report(c.done)
+	}
+	return n, err
+}

@@ -1,0 +1,187 @@
+package dataset
+
+import (
+	"fmt"
+	"image"
+	"math"
+	"sync"
+
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/goitalic"
+	"golang.org/x/image/font/gofont/gomedium"
+	"golang.org/x/image/font/gofont/gomono"
+	"golang.org/x/image/font/gofont/gomonobold"
+	"golang.org/x/image/font/gofont/gomonoitalic"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	"golang.org/x/image/vector"
+
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+const (
+	glyphSize = 28
+	glyphSeed = 1 // the set is the same for every Spec; Spec.Seed only divides it
+)
+
+// readGlyphs draws the digits of several fonts, white on black, each turned,
+// slanted, stretched, scaled and moved a little at random. The classes have
+// equal numbers of rows.
+func readGlyphs(c collection) (source, error) {
+	all, err := drawGlyphs(c.train+c.test, glyphSeed)
+	if err != nil {
+		return source{}, err
+	}
+	cut := c.train * glyphSize * glyphSize
+	return source{
+		train: rows{shape: all.shape, values: all.values[:cut:cut], labels: all.labels[:c.train:c.train]},
+		test:  rows{shape: all.shape, values: all.values[cut:], labels: all.labels[c.train:]},
+	}, nil
+}
+
+func drawGlyphs(n int, seed uint64) (rows, error) {
+	faces, err := digitOutlines()
+	if err != nil {
+		return rows{}, fmt.Errorf("reading the fonts: %w", err)
+	}
+	shape := Shape{glyphSize, glyphSize}
+	drawn := rows{shape: shape, values: make([]uint8, n*shape.Units()), labels: make([]uint8, n)}
+	canvas := vector.NewRasterizer(glyphSize, glyphSize)
+	for i := range n {
+		jitter := jitter{philox.NewStream(seed, philox.Synthesis, uint32(i))}
+		digit := i % 10
+		face := faces[i/10%len(faces)]
+		drawn.labels[i] = uint8(digit)
+		canvas.Reset(glyphSize, glyphSize)
+		face[digit].transform(jitter).drawOn(canvas)
+		canvas.Draw(
+			&image.Alpha{Pix: drawn.values[i*shape.Units() : (i+1)*shape.Units()], Stride: glyphSize, Rect: canvas.Bounds()},
+			canvas.Bounds(), image.Opaque, image.Point{})
+	}
+	return drawn, nil
+}
+
+// jitter draws the random numbers of one glyph.
+type jitter struct{ stream *philox.Stream }
+
+func (j jitter) between(low, high float32) float32 {
+	return low + (high-low)*philox.Uniform(j.stream.Uint32())
+}
+
+// outline is the path of a glyph.
+type outline []stroke
+
+type stroke struct {
+	op     sfnt.SegmentOp
+	points [2]point // the last of which is the end of a line
+}
+
+type point struct{ x, y float32 }
+
+// ends is the number of points that a stroke uses.
+func (s stroke) ends() int {
+	if s.op == sfnt.SegmentOpQuadTo {
+		return 2
+	}
+	return 1
+}
+
+// transform turns, slants and stretches the outline, scales it to a height of
+// 17 to 21 pixels and at most that width, and centres it but for a pixel and a
+// half.
+func (o outline) transform(j jitter) outline {
+	angle := float64(j.between(-0.2, 0.2))
+	sin, cos := float32(math.Sin(angle)), float32(math.Cos(angle))
+	slant, stretch := j.between(-0.2, 0.2), j.between(0.85, 1.2)
+	height := j.between(17, 21)
+	centre := point{glyphSize/2 + j.between(-1.5, 1.5), glyphSize/2 + j.between(-1.5, 1.5)}
+
+	turned := o.each(func(p point) point {
+		x := stretch*p.x + slant*p.y
+		return point{cos*x - sin*p.y, sin*x + cos*p.y}
+	})
+	low, high := turned.bounds()
+	scale := height / max(high.x-low.x, high.y-low.y)
+	return turned.each(func(p point) point {
+		return point{
+			centre.x + scale*(p.x-(low.x+high.x)/2),
+			centre.y + scale*(p.y-(low.y+high.y)/2),
+		}
+	})
+}
+
+func (o outline) each(f func(point) point) outline {
+	mapped := make(outline, len(o))
+	for i, s := range o {
+		mapped[i].op = s.op
+		for k := range s.ends() {
+			mapped[i].points[k] = f(s.points[k])
+		}
+	}
+	return mapped
+}
+
+// bounds is the rectangle of all points, control points included.
+func (o outline) bounds() (low, high point) {
+	low, high = o[0].points[0], o[0].points[0]
+	for _, s := range o {
+		for _, p := range s.points[:s.ends()] {
+			low = point{min(low.x, p.x), min(low.y, p.y)}
+			high = point{max(high.x, p.x), max(high.y, p.y)}
+		}
+	}
+	return low, high
+}
+
+func (o outline) drawOn(canvas *vector.Rasterizer) {
+	for _, s := range o {
+		a, b := s.points[0], s.points[1]
+		switch s.op {
+		case sfnt.SegmentOpMoveTo:
+			canvas.ClosePath()
+			canvas.MoveTo(a.x, a.y)
+		case sfnt.SegmentOpLineTo:
+			canvas.LineTo(a.x, a.y)
+		case sfnt.SegmentOpQuadTo:
+			canvas.QuadTo(a.x, a.y, b.x, b.y)
+		}
+	}
+	canvas.ClosePath()
+}
+
+// digitOutlines are the outlines of the digits 0 to 9, a face after the other.
+// TrueType outlines consist of lines and quadratic curves only.
+var digitOutlines = sync.OnceValues(func() ([][10]outline, error) {
+	var faces [][10]outline
+	var buffer sfnt.Buffer
+	for _, ttf := range [][]byte{
+		goregular.TTF, gomedium.TTF, gobold.TTF, goitalic.TTF, gomono.TTF, gomonobold.TTF, gomonoitalic.TTF,
+	} {
+		parsed, err := sfnt.Parse(ttf)
+		if err != nil {
+			return nil, err
+		}
+		var face [10]outline
+		for digit := range face {
+			index, err := parsed.GlyphIndex(&buffer, rune('0'+digit))
+			if err != nil {
+				return nil, err
+			}
+			const height = 1000 // large, so that rounding to 1/64 does not show
+			segments, err := parsed.LoadGlyph(&buffer, index, fixed.I(height), nil)
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range segments {
+				var points [2]point
+				for k := range points {
+					points[k] = point{float32(s.Args[k].X), float32(s.Args[k].Y)}
+				}
+				face[digit] = append(face[digit], stroke{op: s.Op, points: points})
+			}
+		}
+		faces = append(faces, face)
+	}
+	return faces, nil
+})

@@ -1,0 +1,202 @@
+package dataset
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// collection is a named set: where its files lie, what they should hold, and
+// how they are read.
+type collection struct {
+	name, description       string
+	shape                   Shape
+	train, validation, test int // rows, as the set comes
+	holdOut                 int // of the training rows
+	read                    func(collection) (source, error)
+
+	folder  string // of the files
+	files   []file // none where the set is made, not read
+	address string // that publishes the files; empty where Get cannot fetch them
+}
+
+// file is a file of a named set as it is published.
+type file struct {
+	name   string
+	size   int64
+	sha256 string
+}
+
+var (
+	mnistFiles = []file{
+		{"train-images-idx3-ubyte.gz", 9912422, "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"},
+		{"train-labels-idx1-ubyte.gz", 28881, "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"},
+		{"t10k-images-idx3-ubyte.gz", 1648877, "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"},
+		{"t10k-labels-idx1-ubyte.gz", 4542, "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"},
+	}
+	fashionFiles = []file{
+		{"train-images-idx3-ubyte.gz", 26421880, "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84"},
+		{"train-labels-idx1-ubyte.gz", 29515, "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845"},
+		{"t10k-images-idx3-ubyte.gz", 4422102, "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073"},
+		{"t10k-labels-idx1-ubyte.gz", 5148, "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"},
+	}
+	binarizedFiles = []file{
+		{"binarized_mnist_train.amat", 78400000, "ad693b29f94c14277b095f5238ddefbbdaaae0939789dd2f4f0205278cee3e4d"},
+		{"binarized_mnist_valid.amat", 15680000, "1de3d397c40fe8eeb33dafd4099a1f665ec01e96d9be234aaeeac8a34930e2e2"},
+		{"binarized_mnist_test.amat", 15680000, "e6687bfea3f820c174f33b7865140b2a2dd2930ef786f35d45795fc193b5ab2c"},
+	}
+)
+
+const (
+	mnistAddress     = "https://ossci-datasets.s3.amazonaws.com/mnist"
+	fashionAddress   = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com"
+	binarizedAddress = "http://www.cs.toronto.edu/~larocheh/public/datasets/binarized_mnist"
+)
+
+func collections() []collection {
+	return []collection{
+		{name: "glyphs", description: "digits drawn from the fonts of the Go project",
+			shape: Shape{28, 28}, train: 10_000, test: 2_000, holdOut: 1_000, read: readGlyphs},
+		{name: "3by3", description: "12 patterns of rows and columns on a 3×3 grid (Kirby)",
+			shape: Shape{3, 3}, train: 18_000, test: 18, read: readThreeByThree},
+		{name: "mnist", description: "handwritten digits (LeCun, Cortes, Burges)",
+			shape: Shape{28, 28}, train: 60_000, test: 10_000, holdOut: 10_000, read: readIDXFiles,
+			folder: "mnist", files: mnistFiles, address: mnistAddress},
+		{name: "minimnist", description: "mnist, shrunk by the means of 2×2 pixels",
+			shape: Shape{14, 14}, train: 60_000, test: 10_000, holdOut: 10_000, read: readShrunkFiles,
+			folder: "mnist", files: mnistFiles, address: mnistAddress},
+		{name: "fashion", description: "FashionMNIST, articles of clothing (Xiao, Rasul, Vollgraf)",
+			shape: Shape{28, 28}, train: 60_000, test: 10_000, holdOut: 10_000, read: readIDXFiles,
+			folder: "fashion", files: fashionFiles, address: fashionAddress},
+		{name: "binarized-mnist", description: "mnist, its pixels drawn once (Salakhutdinov, Murray; Larochelle)",
+			shape: Shape{28, 28}, train: 50_000, validation: 10_000, test: 10_000, read: readTextFiles,
+			folder: "binarized_mnist", files: binarizedFiles, address: binarizedAddress},
+		uci("adult", "census records", 123, 5_000, 1_414, 26_147),
+		uci("connect4", "positions of the game Connect Four", 126, 16_000, 4_000, 47_557),
+		uci("dna", "splice junctions of genes", 180, 1_400, 600, 1_186),
+		uci("mushrooms", "descriptions of mushrooms", 112, 2_000, 500, 5_624),
+	}
+}
+
+func uci(name, description string, units, train, validation, test int) collection {
+	return collection{
+		name: "uci/" + name, description: description + ", binary attributes (UCI repository)",
+		shape: Shape{1, units}, train: train, validation: validation, test: test, read: readTextFiles,
+		folder: filepath.Join("uci", name),
+		files:  []file{{name: name + ".train.data.gz"}, {name: name + ".valid.data.gz"}, {name: name + ".test.data.gz"}},
+	}
+}
+
+func find(name string) (collection, bool) {
+	for _, c := range collections() {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return collection{}, false
+}
+
+func names() string {
+	var all []string
+	for _, c := range collections() {
+		all = append(all, c.name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// load reads the set and checks that it is the one expected.
+func (c collection) load() (source, error) {
+	data, err := c.read(c)
+	if err != nil {
+		return source{}, fmt.Errorf("data set %s: %w", c.name, err)
+	}
+	data.holdOut = c.holdOut
+	for _, part := range []struct {
+		name string
+		got  rows
+		want int
+	}{
+		{"training", data.train, c.train},
+		{"validation", data.validation, c.validation},
+		{"test", data.test, c.test},
+	} {
+		if part.got.count() != part.want || part.want > 0 && part.got.shape.Units() != c.shape.Units() {
+			return source{}, fmt.Errorf("data set %s: %d %s rows of shape %v found in %s, %d of shape %v expected: these are other files; replace them",
+				c.name, part.got.count(), part.name, part.got.shape, c.folder, part.want, c.shape)
+		}
+	}
+	data.train.shape, data.validation.shape, data.test.shape = c.shape, c.shape, c.shape
+	return data, nil
+}
+
+func (c collection) readFile(i int, parse func(io.Reader) (rows, error)) (rows, error) {
+	path, err := c.locate(c.files[i])
+	if err != nil {
+		return rows{}, err
+	}
+	return readFile(path, parse)
+}
+
+// readIDXFiles reads images and labels for training, then for testing.
+func readIDXFiles(c collection) (source, error) {
+	var parts [2]rows
+	for i := range parts {
+		images, err := c.readFile(2*i, readImages)
+		if err != nil {
+			return source{}, err
+		}
+		labels, err := c.readFile(2*i+1, readLabels)
+		if err != nil {
+			return source{}, err
+		}
+		if images.count() != len(labels.labels) {
+			return source{}, fmt.Errorf("%s has %d images, %s has %d labels",
+				c.files[2*i].name, images.count(), c.files[2*i+1].name, len(labels.labels))
+		}
+		images.labels = labels.labels
+		parts[i] = images
+	}
+	return source{train: parts[0], test: parts[1]}, nil
+}
+
+// readShrunkFiles reads images and labels and halves the height and width of
+// the images.
+func readShrunkFiles(c collection) (source, error) {
+	data, err := readIDXFiles(c)
+	if err != nil {
+		return source{}, err
+	}
+	data.train, data.test = data.train.shrink(), data.test.shrink()
+	return data, nil
+}
+
+// shrink replaces each 2×2 pixels by their mean, which rounds so that a mean
+// of one half or more rounds to on. A last odd row or column is left out.
+func (r rows) shrink() rows {
+	small := Shape{r.shape.Height / 2, r.shape.Width / 2}
+	shrunk := rows{shape: small, labels: r.labels, values: make([]uint8, 0, r.count()*small.Units())}
+	for i := range r.count() {
+		image := r.values[i*r.shape.Units():]
+		for y := range small.Height {
+			for x := range small.Width {
+				upper, lower := image[2*y*r.shape.Width+2*x:], image[(2*y+1)*r.shape.Width+2*x:]
+				sum := int(upper[0]) + int(upper[1]) + int(lower[0]) + int(lower[1])
+				shrunk.values = append(shrunk.values, uint8((sum+2)/4))
+			}
+		}
+	}
+	return shrunk
+}
+
+// readTextFiles reads the files of training, validation and test rows.
+func readTextFiles(c collection) (data source, err error) {
+	if data.train, err = c.readFile(0, readText); err != nil {
+		return source{}, err
+	}
+	if data.validation, err = c.readFile(1, readText); err != nil {
+		return source{}, err
+	}
+	data.test, err = c.readFile(2, readText)
+	return data, err
+}

@@ -1,0 +1,209 @@
+package dataset
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// emptyFolders points the search for files at two folders that are empty.
+func emptyFolders(t *testing.T) (data, cache string) {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CACHE_HOME", home)
+	t.Setenv(Environment, t.TempDir())
+	folders, err := Folders()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folders[0], folders[1]
+}
+
+func write(t *testing.T, file []byte, path ...string) {
+	t.Helper()
+	target := filepath.Join(path...)
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(target, file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNamedSetsOfTheRealData(t *testing.T) {
+	if os.Getenv(Environment) == "" {
+		t.Logf("%s is not set: nothing of the real data is checked", Environment)
+		return
+	}
+	for _, info := range List() {
+		t.Run(info.Name, func(t *testing.T) {
+			if !info.Ready() {
+				t.Fatalf("files are missing: %v", info.Files)
+			}
+			s, err := Spec{Name: info.Name, Binarization: Stochastic}.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Shape() != info.Shape || s.Train().Rows != info.Train || s.Validation().Rows != info.Validation || s.Test().Rows != info.Test {
+				t.Errorf("%d, %d and %d rows of shape %v, want %d, %d and %d of %v",
+					s.Train().Rows, s.Validation().Rows, s.Test().Rows, s.Shape(),
+					info.Train, info.Validation, info.Test, info.Shape)
+			}
+			for _, split := range []Split{s.Train(), s.Validation(), s.Test()} {
+				if len(split.Values) != split.Rows*info.Shape.Units() {
+					t.Errorf("%s has %d values", split.Name, len(split.Values))
+				}
+			}
+		})
+	}
+}
+
+// The first test image of MNIST is a 7, and 6,742 training images are ones.
+func TestRealMNIST(t *testing.T) {
+	if os.Getenv(Environment) == "" {
+		t.Logf("%s is not set: nothing of the real data is checked", Environment)
+		return
+	}
+	s, err := Spec{Name: "mnist", Validation: new(0)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Test().Labels[0]; got != 7 {
+		t.Errorf("the first test image has label %d", got)
+	}
+	ones := 0
+	for _, label := range s.Train().Labels {
+		if label == 1 {
+			ones++
+		}
+	}
+	if ones != 6742 {
+		t.Errorf("%d training images are ones", ones)
+	}
+	for _, c := range collections() {
+		for _, f := range c.files {
+			if f.sha256 == "" {
+				continue
+			}
+			path, err := c.locate(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if valid, err := f.verify(path); !valid {
+				t.Errorf("%s does not verify (%v)", path, err)
+			}
+		}
+	}
+}
+
+func TestMissingFilesAreNamedWithTheRemedy(t *testing.T) {
+	data, cache := emptyFolders(t)
+	_, err := Open("mnist")
+	wantError(t, err, "mnist", filepath.Join(data, "mnist", "train-images-idx3-ubyte.gz"),
+		filepath.Join(cache, "mnist", "train-images-idx3-ubyte.gz"), "helmholtz data get mnist", Environment)
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v is not fs.ErrNotExist", err)
+	}
+	_, err = Open("uci/dna")
+	wantError(t, err, "uci/dna", filepath.Join(data, "uci", "dna", "dna.train.data.gz"), "put it there", Environment)
+}
+
+func TestListSaysWhatIsPresent(t *testing.T) {
+	data, cache := emptyFolders(t)
+	write(t, nil, data, "uci", "dna", "dna.train.data")
+	write(t, nil, cache, "uci", "dna", "dna.test.data.gz")
+	for _, info := range List() {
+		switch info.Name {
+		case "glyphs", "3by3":
+			if !info.Ready() || len(info.Files) != 0 {
+				t.Errorf("%s waits for files: %v", info.Name, info.Files)
+			}
+		case "uci/dna":
+			want := []File{
+				{filepath.Join(data, "uci", "dna", "dna.train.data"), true},
+				{filepath.Join(data, "uci", "dna", "dna.valid.data.gz"), false},
+				{filepath.Join(cache, "uci", "dna", "dna.test.data.gz"), true},
+			}
+			if !slices.Equal(info.Files, want) || info.Ready() || info.Offered {
+				t.Errorf("%+v, want the files %v", info, want)
+			}
+		case "mnist":
+			if info.Ready() || !info.Offered || info.Train != 50_000 || info.Validation != 10_000 || info.Test != 10_000 {
+				t.Errorf("%+v", info)
+			}
+		}
+	}
+}
+
+// toy is a set of two training images and a test image.
+func toy() collection {
+	return collection{
+		name: "toy", shape: Shape{2, 2}, train: 2, test: 1, read: readIDXFiles, folder: "toy",
+		files: []file{{name: "train.gz"}, {name: "train-labels.gz"}, {name: "test.gz"}, {name: "test-labels.gz"}},
+	}
+}
+
+func writeToy(t *testing.T, folder string) {
+	t.Helper()
+	write(t, compress(idx(0x803, []uint32{2, 2, 2}, 0, 255, 255, 0, 253, 255, 1, 2)), folder, "toy", "train.gz")
+	write(t, compress(idx(0x801, []uint32{2}, 3, 4)), folder, "toy", "train-labels.gz")
+	write(t, idx(0x803, []uint32{1, 2, 2}, 9, 8, 7, 6), folder, "toy", "test")
+	write(t, idx(0x801, []uint32{1}, 5), folder, "toy", "test-labels")
+}
+
+func TestIDXFilesCarryTheirLabels(t *testing.T) {
+	_, cache := emptyFolders(t)
+	writeToy(t, cache)
+	data, err := toy().load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(data.train.labels, []uint8{3, 4}) || !slices.Equal(data.test.labels, []uint8{5}) {
+		t.Errorf("labels %v and %v", data.train.labels, data.test.labels)
+	}
+	if !slices.Equal(data.test.values, []uint8{9, 8, 7, 6}) {
+		t.Errorf("test values %v", data.test.values)
+	}
+}
+
+func TestFilesOfAnotherSetAreRefused(t *testing.T) {
+	data, _ := emptyFolders(t)
+	writeToy(t, data)
+	more := toy()
+	more.train = 3
+	_, err := more.load()
+	wantError(t, err, "2 training rows", "toy", "3 of shape 2×2 expected")
+	wider := toy()
+	wider.shape = Shape{2, 3}
+	_, err = wider.load()
+	wantError(t, err, "shape 2×2", "2×3 expected")
+
+	write(t, idx(0x801, []uint32{3}, 1, 2, 3), data, "toy", "train-labels.gz")
+	_, err = toy().load()
+	wantError(t, err, "train.gz has 2 images", "train-labels.gz has 3 labels")
+}
+
+func TestShrinkingTakesMeansOfSquares(t *testing.T) {
+	image := rows{shape: Shape{4, 4}, labels: []uint8{6}, values: []uint8{
+		0, 0, 255, 255,
+		0, 0, 255, 255,
+		255, 0, 255, 0,
+		0, 255, 0, 254,
+	}}
+	got := image.shrink()
+	if got.shape != (Shape{2, 2}) || !slices.Equal(got.labels, image.labels) {
+		t.Errorf("shape %v, labels %v", got.shape, got.labels)
+	}
+	// The third mean is exactly one half, and so on; the fourth just below.
+	if want := []uint8{0, 255, 128, 127}; !slices.Equal(got.values, want) {
+		t.Errorf("means %v, want %v", got.values, want)
+	}
+	got.round()
+	if want := []uint8{0, 255, 255, 0}; !slices.Equal(got.values, want) {
+		t.Errorf("rounded means %v, want %v", got.values, want)
+	}
+}

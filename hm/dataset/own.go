@@ -1,0 +1,140 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// FromRows makes a set of rows of one's own. Each row has shape.Units() values
+// in [0, 1], the probability that the unit is on. Where test has no rows, a
+// tenth of train, drawn by seed, become the test rows.
+func FromRows(name string, shape Shape, train, test [][]float64) (*Set, error) {
+	return Spec{Name: name}.FromRows(shape, train, test)
+}
+
+// FromRows makes a set of rows of one's own, divided as the Spec says. Its
+// Name must not be that of another set: such a set cannot be opened by its
+// Spec again, but has to be made again.
+func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if _, taken := find(s.Name); taken {
+		return nil, fmt.Errorf("data set %s: this is the name of a set that comes with the program; choose another", s.Name)
+	}
+	if s.Test != "" {
+		return nil, fmt.Errorf("data set %s: test = %q names a file, but the test rows are given as a slice; leave test empty", s.Name, s.Test)
+	}
+	if shape.Height < 1 || shape.Width < 1 {
+		return nil, fmt.Errorf("data set %s: shape %v: height and width must be positive", s.Name, shape)
+	}
+	if len(train) == 0 {
+		return nil, fmt.Errorf("data set %s: no rows to train on", s.Name)
+	}
+	var data source
+	var err error
+	if data.train, err = quantise(shape, train); err != nil {
+		return nil, fmt.Errorf("data set %s: training %w", s.Name, err)
+	}
+	if data.test, err = quantise(shape, test); err != nil {
+		return nil, fmt.Errorf("data set %s: test %w", s.Name, err)
+	}
+	return s.divide(data)
+}
+
+func quantise(shape Shape, slices [][]float64) (rows, error) {
+	r := rows{shape: shape, values: make([]uint8, 0, len(slices)*shape.Units())}
+	for i, slice := range slices {
+		if len(slice) != shape.Units() {
+			return rows{}, fmt.Errorf("row %d has %d values, a row of shape %v has %d", i, len(slice), shape, shape.Units())
+		}
+		for j, v := range slice {
+			grey, ok := grey(v)
+			if !ok {
+				return rows{}, fmt.Errorf("row %d, column %d: %v is not in [0, 1]", i, j, v)
+			}
+			r.values = append(r.values, grey)
+		}
+	}
+	return r, nil
+}
+
+// grey maps a probability to the nearest multiple of 1/255, and says whether v
+// is a probability.
+func grey(v float64) (uint8, bool) {
+	if !(0 <= v && v <= 1) {
+		return 0, false
+	}
+	return uint8(math.Round(255 * v)), true
+}
+
+// isPath reports whether a name that no set has is meant as the path of a
+// file.
+func isPath(name string) bool {
+	if strings.ContainsAny(name, `/\`) || filepath.Ext(name) != "" || strings.HasSuffix(name, "-ubyte") {
+		return true
+	}
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+func loadOwn(train, test string) (source, error) {
+	var data source
+	var err error
+	if data.train, err = readFile(train, readAny); err != nil {
+		return source{}, err
+	}
+	if test == "" {
+		return data, nil
+	}
+	if data.test, err = readFile(test, readAny); err != nil {
+		return source{}, err
+	}
+	if data.test.shape != data.train.shape {
+		return source{}, fmt.Errorf("%s has rows of shape %v, %s of shape %v", train, data.train.shape, test, data.test.shape)
+	}
+	return data, nil
+}
+
+// readAny finds the format of a file from its first bytes and reads it.
+func readAny(r io.Reader) (rows, error) {
+	b := bufio.NewReader(r)
+	start, err := b.Peek(len(npyMagic))
+	if err != nil && err != io.EOF {
+		return rows{}, err
+	}
+	switch {
+	case len(start) == 0:
+		return rows{}, errors.New("the file is empty")
+	case bytes.HasPrefix(start, []byte(npyMagic)):
+		return readNPY(b)
+	case bytes.HasPrefix(start, []byte{0, 0}):
+		images, err := readImages(b)
+		images.values = unpack(images.values)
+		return images, err
+	case strings.IndexByte("01 \t\r\n", start[0]) >= 0:
+		return readText(b)
+	}
+	return rows{}, fmt.Errorf("a file that begins with %q is neither IDX, nor NPY, nor text of 0 and 1", start)
+}
+
+// unpack turns bytes that are all 0 or 1 into 0 and 255, in place: such a file
+// of one's own means off and on, not two shades of black.
+func unpack(values []uint8) []uint8 {
+	for _, v := range values {
+		if v > 1 {
+			return values
+		}
+	}
+	for i := range values {
+		values[i] *= 255
+	}
+	return values
+}

@@ -1,0 +1,128 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Spec says which data to open and how to divide it. It is a plain value that
+// TOML and JSON store; opening an equal Spec gives an equal Set.
+type Spec struct {
+	// Name is the name of a set, as List gives them, or the path of a file of
+	// one's own: IDX, NPY or text of 0 and 1, compressed by gzip or not.
+	Name string `toml:"name" json:"name"`
+	// Test is the path of the file that holds the test rows of a file of
+	// one's own. Where it is empty, a tenth of the rows, drawn by seed, become
+	// the test rows.
+	Test string `toml:"test,omitempty" json:"test,omitempty"`
+	// Binarization is how grey values become draws of the visible units.
+	Binarization Binarization `toml:"binarization" json:"binarization"`
+	// Validation is the number of rows held out for validation, drawn by seed
+	// from all rows that are not test rows; at 0 all of them are trained on.
+	// nil leaves the division that the set comes with: its own validation
+	// rows where it has some, 10,000 held-out rows for mnist, minimnist and
+	// fashion, 1,000 for glyphs, none for 3by3 and data of one's own.
+	Validation *int `toml:"validation,omitempty" json:"validation,omitempty"`
+	// Subset is the number of training rows kept, drawn by seed after the
+	// validation rows are held out; 0 keeps all.
+	Subset int `toml:"subset,omitzero" json:"subset,omitzero"`
+	// Seed draws the rows held out and kept.
+	Seed uint64 `toml:"seed" json:"seed"`
+}
+
+// Open opens the named set, or the file at a path, with the settings that it
+// comes with.
+func Open(name string) (*Set, error) { return Spec{Name: name}.Open() }
+
+// Open reads the data and divides it. It never downloads: the error of a
+// missing file says where the file was looked for and how to get it.
+func (s Spec) Open() (*Set, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	data, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	return s.divide(data)
+}
+
+func (s Spec) load() (source, error) {
+	named, ok := find(s.Name)
+	switch {
+	case ok && s.Test != "":
+		return source{}, fmt.Errorf("data set %s: test = %q: the set has test rows of its own; leave test empty", s.Name, s.Test)
+	case ok:
+		return named.load()
+	case isPath(s.Name):
+		return loadOwn(s.Name, s.Test)
+	}
+	return source{}, fmt.Errorf("data set %s: no set has this name; the sets are %s; "+
+		"the name of a file of one's own contains a / or ends in .npy, .amat, .txt or the like", s.Name, names())
+}
+
+func (s Spec) check() error {
+	switch {
+	case s.Name == "":
+		return errors.New("data set without a name: give the name of a set or the path of a file")
+	case s.Binarization > Stochastic:
+		return fmt.Errorf("data set %s: binarization %d is neither Fixed nor Stochastic", s.Name, s.Binarization)
+	case s.Validation != nil && *s.Validation < 0:
+		return fmt.Errorf("data set %s: validation = %d: hold out 0 rows or more", s.Name, *s.Validation)
+	case s.Subset < 0:
+		return fmt.Errorf("data set %s: subset = %d: keep a positive number of training rows, or all with 0", s.Name, s.Subset)
+	}
+	return nil
+}
+
+func (s Spec) clone() Spec {
+	if s.Validation != nil {
+		s.Validation = new(*s.Validation)
+	}
+	return s
+}
+
+// Binarization is how the grey values of a set become 0 and 1. It makes no
+// difference to data that is 0 and 1 already.
+type Binarization uint8
+
+const (
+	// Fixed rounds every value at one half, once, when the set is opened: its
+	// values are 0 and 255.
+	Fixed Binarization = iota
+	// Stochastic keeps the grey values. A value v is the probability v/255 of
+	// a Bernoulli variable, which training draws anew at each step.
+	Stochastic
+)
+
+// String is the name that MarshalText writes.
+func (b Binarization) String() string {
+	switch b {
+	case Fixed:
+		return "fixed"
+	case Stochastic:
+		return "stochastic"
+	}
+	return fmt.Sprintf("Binarization(%d)", uint8(b))
+}
+
+// MarshalText writes "fixed" or "stochastic".
+func (b Binarization) MarshalText() ([]byte, error) {
+	if b > Stochastic {
+		return nil, fmt.Errorf("%v is neither Fixed nor Stochastic", b)
+	}
+	return []byte(b.String()), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (b *Binarization) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "fixed":
+		*b = Fixed
+	case "stochastic":
+		*b = Stochastic
+	default:
+		return fmt.Errorf("binarization %q: write fixed or stochastic", text)
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package dataset
+
+import (
+	"bytes"
+	"testing"
+)
+
+// 004, Appendix A: 12 patterns, of which the vertical ones are twice as likely.
+func TestThreeByThree(t *testing.T) {
+	s, err := Open("3by3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Train().Rows != 18_000 || s.Validation().Rows != 0 || s.Test().Rows != 18 || s.Shape() != (Shape{3, 3}) {
+		t.Fatalf("%d, %d and %d rows of shape %v", s.Train().Rows, s.Validation().Rows, s.Test().Rows, s.Shape())
+	}
+	for _, c := range []struct {
+		split                Split
+		horizontal, vertical int
+	}{{s.Train(), 1000, 2000}, {s.Test(), 1, 2}} {
+		counts := map[[9]uint8]int{}
+		for i := range c.split.Rows {
+			counts[[9]uint8(c.split.Row(i))]++
+		}
+		if len(counts) != 12 {
+			t.Errorf("%s: %d patterns, want 12", c.split.Name, len(counts))
+		}
+		for pattern, n := range counts {
+			want := 0
+			if isHorizontal(pattern) {
+				want = c.horizontal
+			} else if isHorizontal(transpose(pattern)) {
+				want = c.vertical
+			}
+			if n != want {
+				t.Errorf("%s: pattern %v occurs %d times, want %d", c.split.Name, pattern, n, want)
+			}
+		}
+	}
+}
+
+// isHorizontal says whether all rows of the grid are on or off, not all alike.
+func isHorizontal(p [9]uint8) bool {
+	for i, v := range p {
+		if v != p[i/3*3] || v != 0 && v != 255 {
+			return false
+		}
+	}
+	return p[0] != p[3] || p[0] != p[6]
+}
+
+func transpose(p [9]uint8) (q [9]uint8) {
+	for i, v := range p {
+		q[i%3*3+i/3] = v
+	}
+	return q
+}
+
+func TestGlyphsAreTheSameEveryTime(t *testing.T) {
+	a, err := drawGlyphs(200, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := drawGlyphs(200, 1)
+	other, _ := drawGlyphs(200, 2)
+	if !bytes.Equal(a.values, b.values) {
+		t.Error("two calls with one seed differ")
+	}
+	if bytes.Equal(a.values, other.values) {
+		t.Error("two seeds give the same glyphs")
+	}
+}
+
+func TestGlyphsLookLikeCentredDigits(t *testing.T) {
+	s, err := Spec{Name: "glyphs", Binarization: Stochastic}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Train().Rows != 9000 || s.Validation().Rows != 1000 || s.Test().Rows != 2000 || s.Shape() != (Shape{28, 28}) {
+		t.Fatalf("%d, %d and %d rows of shape %v", s.Train().Rows, s.Validation().Rows, s.Test().Rows, s.Shape())
+	}
+	var classes [10]int
+	for _, split := range []Split{s.Train(), s.Validation(), s.Test()} {
+		for i := range split.Rows {
+			classes[split.Labels[i]]++
+			top, bottom, left, right, ink := 28, -1, 28, -1, 0
+			for k, v := range split.Row(i) {
+				if v > 0 {
+					y, x := k/28, k%28
+					top, bottom = min(top, y), max(bottom, y)
+					left, right = min(left, x), max(right, x)
+				}
+				ink += int(v)
+			}
+			if top < 1 || left < 1 || bottom > 26 || right > 26 {
+				t.Fatalf("%s glyph %d touches the border: rows %d–%d, columns %d–%d", split.Name, i, top, bottom, left, right)
+			}
+			if height := bottom - top + 1; height < 14 || height > 23 {
+				t.Fatalf("%s glyph %d is %d pixels high", split.Name, i, height)
+			}
+			if on := float64(ink) / 255 / 784; on < 0.03 || on > 0.35 {
+				t.Fatalf("%s glyph %d has %.3f of its pixels on", split.Name, i, on)
+			}
+		}
+	}
+	if classes != [10]int{1200, 1200, 1200, 1200, 1200, 1200, 1200, 1200, 1200, 1200} {
+		t.Errorf("classes have %v rows", classes)
+	}
+}
+
+// The digits are told apart by the nearest class mean far better than by
+// chance (0.1): the labels belong to the pictures.
+func TestGlyphsBelongToTheirLabels(t *testing.T) {
+	s, err := Spec{Name: "glyphs", Binarization: Stochastic}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var means [10][784]float64
+	train, test := s.Train(), s.Test()
+	for i := range train.Rows {
+		for k, v := range train.Row(i) {
+			means[train.Labels[i]][k] += float64(v) / float64(train.Rows/10)
+		}
+	}
+	right := 0
+	for i := range test.Rows {
+		best, nearest := 0, 0.0
+		for digit, mean := range means {
+			distance := 0.0
+			for k, v := range test.Row(i) {
+				distance += (float64(v) - mean[k]) * (float64(v) - mean[k])
+			}
+			if digit == 0 || distance < nearest {
+				best, nearest = digit, distance
+			}
+		}
+		if best == int(test.Labels[i]) {
+			right++
+		}
+	}
+	if accuracy := float64(right) / float64(test.Rows); accuracy < 0.7 {
+		t.Errorf("nearest class mean recognises %.3f of the test glyphs", accuracy)
+	}
+}

@@ -1,0 +1,88 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// readText reads text of 0 and 1: a row a line, its values separated by spaces
+// or commas. Empty lines are passed over. Errors name the line.
+func readText(r io.Reader) (rows, error) {
+	p := textParser{line: 1}
+	buffer := make([]byte, 1<<16)
+	for {
+		n, err := r.Read(buffer)
+		for _, b := range buffer[:n] {
+			if err := p.next(b); err != nil {
+				return rows{}, fmt.Errorf("line %d: %w", p.line, err)
+			}
+		}
+		if len(p.values) > maxValues {
+			return rows{}, fmt.Errorf("line %d: more than %d values", p.line, maxValues)
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return rows{}, err
+		}
+	}
+	if err := p.endRow(); err != nil {
+		return rows{}, fmt.Errorf("line %d: %w", p.line, err)
+	}
+	if len(p.values) == 0 {
+		return rows{}, errors.New("the file has no rows")
+	}
+	return rows{shape: Shape{1, p.width}, values: p.values}, nil
+}
+
+type textParser struct {
+	values []uint8
+	line   int
+	width  int  // values of the first row
+	column int  // values of this row so far
+	value  bool // the last byte was a value
+	comma  bool // a comma waits for its value
+}
+
+func (p *textParser) next(b byte) error {
+	switch b {
+	case '0', '1':
+		if p.value {
+			return fmt.Errorf("value %d is longer than one digit; values are 0 or 1, separated by spaces or commas", p.column)
+		}
+		p.values = append(p.values, 255*(b-'0'))
+		p.column++
+		p.value, p.comma = true, false
+	case ' ', '\t', '\r':
+		p.value = false
+	case ',':
+		if p.comma || p.column == 0 {
+			return fmt.Errorf("no value before a comma, after %d values", p.column)
+		}
+		p.value, p.comma = false, true
+	case '\n':
+		if err := p.endRow(); err != nil {
+			return err
+		}
+		p.line++
+	default:
+		return fmt.Errorf("%q after %d values; values are 0 or 1, separated by spaces or commas", b, p.column)
+	}
+	return nil
+}
+
+func (p *textParser) endRow() error {
+	if p.comma {
+		return fmt.Errorf("no value after the last comma, after %d values", p.column)
+	}
+	if p.width == 0 {
+		p.width = p.column
+	}
+	if p.column != 0 && p.column != p.width {
+		return fmt.Errorf("%d values, but the first row has %d", p.column, p.width)
+	}
+	p.column, p.value = 0, false
+	return nil
+}
