@@ -1,0 +1,100 @@
+// Command helmholtz trains, evaluates and draws Helmholtz machines.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes.
+const (
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:]))
+}
+
+// run performs the command of args and returns the exit code.
+func run(ctx context.Context, args []string) int {
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	var use *usageError
+	switch {
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "interrupted; the checkpoint is saved, --resume continues from it")
+		return exitInterrupted
+	case errors.As(err, &use):
+		fmt.Fprintf(os.Stderr, "helmholtz: %v\nSee helmholtz %s--help.\n", err, use.command)
+		return exitUsage
+	}
+	fmt.Fprintf(os.Stderr, "helmholtz: %v\n", err)
+	return exitFailed
+}
+
+// usageError is a command used in a wrong way.
+type usageError struct {
+	error
+	command string // the command's name and a space, empty for the root
+}
+
+func (e *usageError) Unwrap() error { return e.error }
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "helmholtz",
+		Short: "Train, evaluate and draw Helmholtz machines",
+		Long: `Train, evaluate and draw Helmholtz machines with wake-sleep, reweighted
+wake-sleep, bidirectional training and their natural-gradient versions.`,
+		Example: `  helmholtz train --dataset glyphs --algorithm nrws --layers 100,50,20 --epochs 5 --out runs/glyphs
+  helmholtz eval runs/glyphs --samples 1000
+  helmholtz sample runs/glyphs --out sheet.png`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("unknown command %q", args[0])
+			}
+			return c.Help()
+		},
+	}
+	root.AddCommand(newTrain(), newEval())
+	for _, c := range append(root.Commands(), root) {
+		reportUsage(c)
+	}
+	return root
+}
+
+// reportUsage makes wrong flags and arguments of a command usage errors.
+func reportUsage(c *cobra.Command) {
+	name := ""
+	if c.HasParent() {
+		name = c.Name() + " "
+	}
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err, name} })
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return &usageError{err, name}
+			}
+			return nil
+		}
+	}
+	for _, child := range c.Commands() {
+		reportUsage(child)
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// newProgress returns a recorder that draws a bar where w is a terminal and
+// writes a line an epoch where it is not.
+func newProgress(w io.Writer) hm.Recorder {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return &bar{w: w}
+	}
+	return &lines{w: w}
+}
+
+// lines reports epochs as lines.
+type lines struct {
+	w     io.Writer
+	start time.Time
+	plan  hm.Plan
+}
+
+func (l *lines) Begin(p hm.Plan) {
+	l.plan, l.start = p, time.Now()
+	fmt.Fprintf(l.w, "%s: %d epochs of %d steps", p.Name, p.Epochs, p.StepsPerEpoch)
+	if p.Start > 0 {
+		fmt.Fprintf(l.w, ", resumed after %d steps", p.Start)
+	}
+	fmt.Fprintln(l.w)
+}
+
+func (l *lines) Step(hm.Progress) {}
+
+func (l *lines) Epoch(e hm.Epoch) {
+	elapsed := time.Since(l.start)
+	left := elapsed / time.Duration(e.Step-l.plan.Start) * time.Duration(l.plan.Epochs*l.plan.StepsPerEpoch-e.Step)
+	fmt.Fprintf(l.w, "epoch %d/%d  %s  %.0f s, %s left\n", e.Epoch, l.plan.Epochs, describe(e), e.Seconds, left.Round(time.Second))
+}
+
+func (l *lines) End(error) {}
+
+// describe writes the measures of an epoch.
+func describe(e hm.Epoch) string {
+	s := measures(e.Train)
+	if e.Validation != nil {
+		s += fmt.Sprintf(", validation log p %.3f", e.Validation.LogP)
+	}
+	return s
+}
+
+func measures(m hm.Measures) string {
+	return fmt.Sprintf("log p %.3f, bound %.3f nats, ESS %.2f", m.LogP, m.Bound, m.ESS)
+}
+
+// bar reports steps as a bar, with a line above it for each epoch.
+type bar struct {
+	w    io.Writer
+	plan hm.Plan
+	bar  *progressbar.ProgressBar
+}
+
+func (b *bar) Begin(p hm.Plan) {
+	b.plan = p
+	b.bar = progressbar.NewOptions(p.Epochs*p.StepsPerEpoch,
+		progressbar.OptionSetWriter(b.w),
+		progressbar.OptionSetDescription(p.Name),
+		progressbar.OptionShowIts(), progressbar.OptionSetItsString("step"), progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(20),
+		progressbar.OptionUseANSICodes(true))
+	_ = b.bar.Set(p.Start)
+}
+
+func (b *bar) Step(p hm.Progress) {
+	b.bar.Describe(fmt.Sprintf("epoch %d/%d  %s", p.Epoch, b.plan.Epochs, measures(p.Measures)))
+	_ = b.bar.Set(p.Step)
+}
+
+func (b *bar) Epoch(e hm.Epoch) {
+	_ = b.bar.Clear()
+	fmt.Fprintf(b.w, "epoch %d/%d  %s\n", e.Epoch, b.plan.Epochs, describe(e))
+}
+
+func (b *bar) End(error) { _ = b.bar.Exit() }
+
+// newFraction returns a function that draws the fraction of work done where w
+// is a terminal.
+func newFraction(w io.Writer, what string) func(float64) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	bar := progressbar.NewOptions(1000,
+		progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionSetWidth(20),
+		progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+	return func(done float64) { _ = bar.Set(int(1000 * done)) }
+}

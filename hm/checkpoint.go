@@ -1,0 +1,217 @@
+package hm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/safetensors"
+)
+
+// checkpointFormat is the version of the files that this package writes.
+const checkpointFormat = 1
+
+// checkpoint is all that training needs to go on where it stopped, and nothing
+// else: an interrupted run that is resumed ends in the same bytes as one that
+// was not. Its file is in safetensors format, with float32 tensors
+//
+//	generative.I           layer I of p, units × (1 + parents): a row a unit, bias first
+//	recognition.I          layer I of q, likewise
+//	moment.N.NETWORK.I     slot N of the optimiser, likewise
+//	refresh.NETWORK.I      the parameters of the last Fisher refresh, likewise
+//
+// and the fields of position as JSON in the metadata.
+type checkpoint struct {
+	state    *engine.State
+	position position
+}
+
+// position is where in training a checkpoint was taken.
+type position struct {
+	Format     int    `json:"format"`
+	Experiment string `json:"experiment"` // Experiment.Hash
+	Units      []int  `json:"units"`      // of the layers, visible first
+	Coding     Coding `json:"coding"`
+	// Shape is how the visible units form an image.
+	Shape   dataset.Shape `json:"shape"`
+	Step    int           `json:"step"`    // steps done
+	Epoch   int           `json:"epoch"`   // epochs done
+	Refresh int           `json:"refresh"` // step of the last Fisher refresh
+	// Sums over the minibatches of the epoch under way, weighted by their
+	// rows.
+	Sums Measures `json:"sums"`
+	Rows int      `json:"rows"`
+	// The epoch of the highest validation log p, 0 if there is none.
+	BestEpoch int     `json:"best_epoch"`
+	BestLogP  float64 `json:"best_log_p"`
+	Finished  bool    `json:"finished"`
+}
+
+// save writes the checkpoint beside path and renames it, so that path holds a
+// whole checkpoint at any time. It refuses parameters that are not finite.
+func (c *checkpoint) save(path string) error {
+	for _, x := range c.state.Parameters.Flat {
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			return errDiverged
+		}
+	}
+	c.position.Format = checkpointFormat
+	c.position.Units = c.state.Parameters.Architecture.Units
+	c.position.Coding = c.state.Parameters.Architecture.Coding
+	c.position.Step = c.state.Step
+	c.position.Refresh = c.state.RefreshStep
+	text, err := json.Marshal(c.position)
+	if err != nil {
+		return err
+	}
+	f := &safetensors.File{Metadata: map[string]string{"helmholtz": string(text)}}
+	f.Tensors = appendTensors(f.Tensors, "", c.state.Parameters)
+	for i, m := range c.state.Moments {
+		f.Tensors = appendTensors(f.Tensors, fmt.Sprintf("moment.%d.", i), m)
+	}
+	if c.state.RefreshParameters != nil {
+		f.Tensors = appendTensors(f.Tensors, "refresh.", c.state.RefreshParameters)
+	}
+	b, err := safetensors.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return writeAside(path, b)
+}
+
+func appendTensors(tensors []safetensors.Tensor, prefix string, p *engine.Parameters) []safetensors.Tensor {
+	for name, l := range layers(p) {
+		tensors = append(tensors, safetensors.Tensor{
+			Name: prefix + name, Shape: []int{l.Units, l.Width}, Data: l.Data,
+		})
+	}
+	return tensors
+}
+
+// layers yields the layers of both networks by the names of their tensors.
+func layers(p *engine.Parameters) func(yield func(string, engine.Layer) bool) {
+	return func(yield func(string, engine.Layer) bool) {
+		for i, l := range p.Generative {
+			if !yield(fmt.Sprintf("generative.%d", i), l) {
+				return
+			}
+		}
+		for i, l := range p.Recognition[1:] {
+			if !yield(fmt.Sprintf("recognition.%d", i+1), l) {
+				return
+			}
+		}
+	}
+}
+
+// loadCheckpoint reads a checkpoint.
+func loadCheckpoint(path string) (*checkpoint, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := parseCheckpoint(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", path, err)
+	}
+	return c, nil
+}
+
+func parseCheckpoint(b []byte) (*checkpoint, error) {
+	f, err := safetensors.Unmarshal(b)
+	if err != nil {
+		return nil, fmt.Errorf("torn or foreign checkpoint: %w", err)
+	}
+	text, ok := f.Metadata["helmholtz"]
+	if !ok {
+		return nil, errors.New("not a checkpoint of a Helmholtz machine: it has no metadata of one")
+	}
+	c := &checkpoint{}
+	if err := json.Unmarshal([]byte(text), &c.position); err != nil {
+		return nil, fmt.Errorf("the metadata of the checkpoint: %w", err)
+	}
+	at := c.position
+	if at.Format != checkpointFormat {
+		return nil, fmt.Errorf("checkpoint of format %d, where this version reads format %d", at.Format, checkpointFormat)
+	}
+	architecture := engine.Architecture{Units: at.Units, Coding: at.Coding}
+	if err := architecture.Check(); err != nil {
+		return nil, err
+	}
+	if at.Shape.Units() != architecture.Visible() {
+		return nil, fmt.Errorf("images of %v do not have %d visible units", at.Shape, architecture.Visible())
+	}
+	values := 0
+	for _, t := range f.Tensors {
+		values += len(t.Data)
+	}
+	if size := architecture.Size(); size > values {
+		return nil, fmt.Errorf("layers of %v units have %d parameters, the checkpoint holds %d values", at.Units, size, values)
+	}
+	c.state = &engine.State{Step: at.Step, RefreshStep: at.Refresh}
+	if c.state.Parameters, err = readTensors(f, "", architecture); err != nil {
+		return nil, err
+	}
+	for i := 0; ; i++ {
+		prefix := fmt.Sprintf("moment.%d.", i)
+		if _, more := f.Tensor(prefix + "generative.0"); !more {
+			break
+		}
+		m, err := readTensors(f, prefix, architecture)
+		if err != nil {
+			return nil, err
+		}
+		c.state.Moments = append(c.state.Moments, m)
+	}
+	if _, refreshed := f.Tensor("refresh.generative.0"); refreshed {
+		if c.state.RefreshParameters, err = readTensors(f, "refresh.", architecture); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func readTensors(f *safetensors.File, prefix string, a engine.Architecture) (*engine.Parameters, error) {
+	p := engine.NewParameters(a)
+	for name, l := range layers(p) {
+		t, ok := f.Tensor(prefix + name)
+		if !ok {
+			return nil, fmt.Errorf("the checkpoint lacks tensor %s%s", prefix, name)
+		}
+		if len(t.Shape) != 2 || t.Shape[0] != l.Units || t.Shape[1] != l.Width {
+			return nil, fmt.Errorf("tensor %s%s has shape %v, where the layers of %v units ask for [%d %d]", prefix, name, t.Shape, a.Units, l.Units, l.Width)
+		}
+		copy(l.Data, t.Data)
+	}
+	return p, nil
+}
+
+// writeAside writes a file so that path holds either what it held before or
+// all of b, whenever the program or the machine stops.
+func writeAside(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails where the rename has succeeded
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	if _, err := f.Write(b); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,157 @@
+package hm
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// The files of a run directory. None is overwritten in place.
+const (
+	experimentFile = "experiment.toml"
+	checkpointFile = "checkpoint.safetensors"
+	bestFile       = "best.safetensors" // of the highest validation log p
+	metricsFile    = "metrics.jsonl"    // a line an epoch
+	lockFile       = ".lock"
+)
+
+// claim makes dir the directory of experiment e, unless it is that of another
+// or another program trains in it. The function returned gives it free.
+func claim(dir string, e Experiment) (release func(), err error) {
+	path := filepath.Join(dir, experimentFile)
+	text, err := os.ReadFile(path)
+	switch {
+	case err == nil:
+		if err := compare(path, text, e); err != nil {
+			return nil, err
+		}
+	case !errors.Is(err, os.ErrNotExist):
+		return nil, err
+	default:
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			if entry.Name() != lockFile {
+				return nil, fmt.Errorf("%s is neither empty nor the directory of a run (it holds %s but no %s): choose another directory", dir, entry.Name(), experimentFile)
+			}
+		}
+	}
+	release, err = lock(filepath.Join(dir, lockFile))
+	if err != nil {
+		return nil, err
+	}
+	if text == nil {
+		if err := writeAside(path, e.TOML()); err != nil {
+			release()
+			return nil, err
+		}
+	}
+	return release, nil
+}
+
+// compare refuses the text of an experiment other than e.
+func compare(path string, text []byte, e Experiment) error {
+	there, err := ParseExperiment(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if there.Hash() == e.Hash() {
+		return nil
+	}
+	was, is := bytes.Split(there.TOML(), []byte("\n")), bytes.Split(e.TOML(), []byte("\n"))
+	for i := range min(len(was), len(is)) {
+		if !bytes.Equal(was[i], is[i]) {
+			return fmt.Errorf("%s is the directory of another experiment (%s there, %s here): choose another directory, or remove it",
+				filepath.Dir(path), bytes.TrimSpace(was[i]), bytes.TrimSpace(is[i]))
+		}
+	}
+	return fmt.Errorf("%s is the directory of another experiment: choose another directory, or remove it", filepath.Dir(path))
+}
+
+// lock holds a file lock, which ends with the program however it ends.
+func lock(path string) (release func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("another program trains in %s: wait for it, stop it, or choose another directory", filepath.Dir(path))
+	}
+	return func() { f.Close() }, nil
+}
+
+// readMetrics reads the epochs of a metrics file; a last line that a crash cut
+// short is left out. A file that is not there has none.
+func readMetrics(path string) ([]Epoch, error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	epochs, err := parseMetrics(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return epochs, nil
+}
+
+func parseMetrics(b []byte) ([]Epoch, error) {
+	var epochs []Epoch
+	lines := bufio.NewScanner(bytes.NewReader(b[:bytes.LastIndexByte(b, '\n')+1]))
+	for lines.Scan() {
+		var e Epoch
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return nil, fmt.Errorf("line %d: %w", len(epochs)+1, err)
+		}
+		epochs = append(epochs, e)
+	}
+	return epochs, lines.Err()
+}
+
+// truncateMetrics leaves the first n epochs in a metrics file, and returns
+// them.
+func truncateMetrics(path string, n int) ([]Epoch, error) {
+	epochs, err := readMetrics(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(epochs) < n {
+		return nil, fmt.Errorf("%s holds %d epochs, the checkpoint beside it has seen %d: restore the file from a copy, or start a new run in another directory", path, len(epochs), n)
+	}
+	var text []byte
+	for _, e := range epochs[:n] {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return nil, err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	return epochs[:n], writeAside(path, text)
+}
+
+// appendMetrics adds the line of an epoch.
+func appendMetrics(path string, e Epoch) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Sync(), f.Close())
+}

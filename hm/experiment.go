@@ -1,0 +1,142 @@
+package hm
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+)
+
+// Experiment is a training run as a plain value: data, machine, method, budget
+// and seed. The fluent API builds it, TOML and JSON store it, the command line
+// trains it.
+type Experiment struct {
+	Dataset dataset.Spec `toml:"dataset" json:"dataset"`
+	// Fingerprint is the SHA-256 of the data. Training writes it; where it is
+	// given, other data are refused.
+	Fingerprint string      `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
+	Machine     MachineSpec `toml:"machine" json:"machine"`
+	Method      MethodSpec  `toml:"method" json:"method"`
+	Epochs      int         `toml:"epochs" json:"epochs"`
+	// Patience ends training when the validation log p has not risen for so
+	// many epochs; 0 trains for all epochs.
+	Patience int    `toml:"patience" json:"patience"`
+	Seed     uint64 `toml:"seed" json:"seed"`
+}
+
+// Experiment returns what training machine by the method on set would be.
+func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
+	return Experiment{
+		Dataset: set.Spec(), Fingerprint: set.Fingerprint(),
+		Machine: machine.spec, Method: m.spec,
+		Epochs: m.epochs, Patience: m.patience, Seed: m.seed,
+	}
+}
+
+// Check refuses an experiment that cannot be trained on set, with the setting,
+// its value and the remedy.
+func (e Experiment) Check(set *dataset.Set) error {
+	if err := e.Machine.check(); err != nil {
+		return err
+	}
+	if err := e.Machine.architecture(set.Shape()).Check(); err != nil {
+		return err
+	}
+	if err := e.Method.check(); err != nil {
+		return err
+	}
+	switch rows := set.Train().Rows; {
+	case e.Epochs < 1:
+		return fmt.Errorf("%d epochs: train for at least 1", e.Epochs)
+	case e.Patience < 0:
+		return fmt.Errorf("patience of %d epochs: give 0 to train for all epochs, or more", e.Patience)
+	case e.Patience > 0 && set.Validation().Rows == 0:
+		return fmt.Errorf("patience of %d epochs without validation rows: hold some out, with --validation or validation = N", e.Patience)
+	case e.Method.BatchSize > rows:
+		return fmt.Errorf("batch size %d is larger than the %d training rows of %s: lower it", e.Method.BatchSize, rows, set.Name())
+	case e.Fingerprint != "" && e.Fingerprint != set.Fingerprint():
+		return fmt.Errorf("the data of %s are not those of the experiment (fingerprint %.12s, not %.12s): restore the files, or start a new run in another directory",
+			set.Name(), set.Fingerprint(), e.Fingerprint)
+	case e.steps(set) >= 1<<32:
+		return fmt.Errorf("%d epochs of %d rows are more than 2³² steps: lower the number of epochs", e.Epochs, rows)
+	}
+	return nil
+}
+
+// stepsPerEpoch is the number of minibatches of an epoch, the last of which may
+// be smaller.
+func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
+	return (set.Train().Rows + e.Method.BatchSize - 1) / e.Method.BatchSize
+}
+
+func (e Experiment) steps(set *dataset.Set) int { return e.stepsPerEpoch(set) * e.Epochs }
+
+// Hash identifies an experiment: two of the same hash train alike.
+func (e Experiment) Hash() string {
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic(err) // an Experiment holds nothing that JSON cannot
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// ParseExperiment reads an experiment from TOML. Settings that are not there
+// have the values of the preset, unknown ones are refused.
+func ParseExperiment(text []byte) (Experiment, error) {
+	var named struct {
+		Method struct{ Preset string }
+	}
+	if _, err := toml.Decode(string(text), &named); err != nil {
+		return Experiment{}, err
+	}
+	if named.Method.Preset == "" {
+		return Experiment{}, fmt.Errorf("no method: give one of %s as preset in [method]", strings.Join(Presets(), ", "))
+	}
+	method, err := Preset(named.Method.Preset)
+	if err != nil {
+		return Experiment{}, err
+	}
+	e := Experiment{
+		Machine: New(dataset.Shape{}).spec,
+		Method:  method.spec,
+		Epochs:  method.epochs,
+		Seed:    method.seed,
+	}
+	meta, err := toml.Decode(string(text), &e)
+	if err != nil {
+		return Experiment{}, err
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return Experiment{}, fmt.Errorf("unknown setting %q: remove it or mend its spelling", unknown[0].String())
+	}
+	return e, nil
+}
+
+// ReadExperiment reads the experiment of a TOML file.
+func ReadExperiment(path string) (Experiment, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Experiment{}, err
+	}
+	e, err := ParseExperiment(text)
+	if err != nil {
+		return Experiment{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return e, nil
+}
+
+// TOML writes the experiment as ParseExperiment reads it.
+func (e Experiment) TOML() []byte {
+	var b bytes.Buffer
+	if err := toml.NewEncoder(&b).Encode(e); err != nil {
+		panic(err) // an Experiment holds nothing that TOML cannot
+	}
+	return b.Bytes()
+}

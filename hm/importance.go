@@ -1,0 +1,132 @@
+package hm
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// weightData is the number of data whose importance weights are pooled.
+const weightData = 100
+
+// ImportanceWeights draws samples h ~ q(h|x) for 100 rows of a split, drawn by
+// the model's seed, and returns their importance weights (001, Fig. 3.11).
+func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samples int) (ImportanceWeights, error) {
+	data, err := m.data(m.Some(split, weightData), samples)
+	if err != nil {
+		return ImportanceWeights{}, err
+	}
+	logs, err := m.engine.LogWeights(ctx, data, samples, m.seed)
+	if err != nil {
+		return ImportanceWeights{}, err
+	}
+	w := ImportanceWeights{Samples: samples, Data: data.Rows}
+	for d := range data.Rows {
+		of := logs[d*samples : (d+1)*samples]
+		var sum engine.WeightSum
+		for _, l := range of {
+			sum.Add(l)
+		}
+		likelihood := sum.Likelihood()
+		w.ESS = append(w.ESS, likelihood.ESS)
+		w.ESSStar = append(w.ESSStar, likelihood.ESSStar)
+		for _, l := range of {
+			w.LogP = append(w.LogP, l-likelihood.LogP)
+			w.LogPStar = append(w.LogPStar, (l-likelihood.LogPTildeStar)/2)
+		}
+	}
+	return w, nil
+}
+
+// Convergence estimates log p of a split with increasing numbers of samples,
+// each estimate from the first of the same samples.
+func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ...int) (Convergence, error) {
+	c := Convergence{Name: m.experiment.Method.String(), Samples: samples}
+	most := 0
+	for _, k := range samples {
+		if k < 1 {
+			return c, fmt.Errorf("%d samples a datum: give at least 1", k)
+		}
+		most = max(most, k)
+	}
+	data, err := m.data(split, most)
+	if err != nil {
+		return c, err
+	}
+	estimates := make([][]float64, len(samples)) // of each datum
+	rows := max(1, (1<<22)/most)                 // data whose weights are held at once
+	for first := 0; first < data.Rows; first += rows {
+		part := data
+		part.Rows = min(rows, data.Rows-first)
+		part.Values = data.Values[first*data.Units : (first+part.Rows)*data.Units]
+		logs, err := m.engine.LogWeights(ctx, part, most, m.seed+uint64(first))
+		if err != nil {
+			return c, err
+		}
+		for d := range part.Rows {
+			for i, k := range samples {
+				estimates[i] = append(estimates[i], engine.LogMeanExp(logs[d*most:d*most+k]))
+			}
+		}
+	}
+	for _, of := range estimates {
+		mean, se := meanAndError(len(of), func(i int) float64 { return of[i] })
+		c.LogP, c.SE = append(c.LogP, mean), append(c.SE, se)
+	}
+	return c, nil
+}
+
+// logZ2Repeats is the number of independent repeats of an estimate of log Z².
+const logZ2Repeats = 10
+
+// LogZ2 estimates log Z² from outer samples x,h ~ p, each with inner samples
+// h' ~ q(h|x) (001, 3.11). The outer samples are divided among ten independent
+// repeats, whose spread shows how far the estimate has converged.
+func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
+	if outer < logZ2Repeats || inner < 1 {
+		return LogZ2{}, fmt.Errorf("log Z² from %d outer and %d inner samples: give at least %d and 1", outer, inner, logZ2Repeats)
+	}
+	each := outer / logZ2Repeats
+	z := LogZ2{Inner: inner, Outer: milestones(each), Repeats: make([][]float64, logZ2Repeats)}
+	var all engine.WeightSum
+	for r := range z.Repeats {
+		var sum engine.WeightSum
+		first, next := 0, 0
+		for first < each {
+			n := min(1<<16, each-first)
+			logs, err := m.engine.LogZ2(ctx, r*each+first, n, inner, m.seed)
+			if err != nil {
+				return z, err
+			}
+			for i, l := range logs {
+				sum.Add(l)
+				all.Add(l)
+				if first+i+1 == z.Outer[next] {
+					z.Repeats[r] = append(z.Repeats[r], sum.Likelihood().LogP)
+					next++
+				}
+			}
+			first += n
+		}
+	}
+	// The standard error of log Z² by the delta method: the relative standard
+	// error of the mean of the terms, whose second moment is that of the ESS.
+	total := all.Likelihood()
+	z.Value = total.LogP
+	z.SE = math.Sqrt(max(0, 1/total.ESS-1) / float64(each*logZ2Repeats))
+	return z, nil
+}
+
+// milestones returns about ten numbers a decade up to n, n included.
+func milestones(n int) []int {
+	var at []int
+	for x := 1.0; int(x) < n; x *= math.Pow(10, 0.1) {
+		if k := int(x); len(at) == 0 || k > at[len(at)-1] {
+			at = append(at, k)
+		}
+	}
+	return append(at, n)
+}

@@ -1,0 +1,87 @@
+package hm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// Initialisation is how weights are drawn at first.
+type Initialisation int
+
+const (
+	// GlorotNormal draws from a normal distribution truncated at two standard
+	// deviations, of variance 2/(in+out) after truncation (004, App. A.2).
+	GlorotNormal Initialisation = iota
+	// BidirectionalUniform draws from U(−1,1)·√(6/(in+out))/in, as the code of
+	// the paper on bidirectional Helmholtz machines does.
+	BidirectionalUniform
+	// SmallNormal draws from a normal distribution of standard deviation
+	// 0.001, truncated at two (004, App. A.2, for BiHM and NBiHM).
+	SmallNormal
+)
+
+var initialisationNames = map[Initialisation]string{
+	GlorotNormal:         "glorot-normal",
+	BidirectionalUniform: "bihm-uniform",
+	SmallNormal:          "small-normal",
+}
+
+func (i Initialisation) String() string { return initialisationNames[i] }
+
+// MarshalText writes the name of an initialisation.
+func (i Initialisation) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (i *Initialisation) UnmarshalText(text []byte) error {
+	for value, name := range initialisationNames {
+		if name == string(text) {
+			*i = value
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown initialisation %q: use glorot-normal, bihm-uniform or small-normal", text)
+}
+
+// initialise returns the parameters with which training starts.
+func initialise(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Parameters {
+	p := engine.NewParameters(a)
+	for n, network := range [][]engine.Layer{p.Generative, p.Recognition} {
+		for i, layer := range network {
+			random := rand.New(philox.NewStream(seed, philox.Initialise, uint32(n<<16|i)))
+			for j := range layer.Units {
+				row := layer.Row(j)
+				row[0] = float32(spec.Bias)
+				for k := 1; k < len(row); k++ {
+					row[k] = float32(spec.Weights.draw(random, layer.Width-1, layer.Units))
+				}
+			}
+		}
+	}
+	return p
+}
+
+// truncatedDeviation is the standard deviation of a standard normal variable
+// truncated at ±2.
+const truncatedDeviation = 0.8796256610342398
+
+func (i Initialisation) draw(random *rand.Rand, in, out int) float64 {
+	switch i {
+	case BidirectionalUniform:
+		return (2*random.Float64() - 1) * math.Sqrt(6/float64(in+out)) / float64(in)
+	case SmallNormal:
+		return 0.001 * truncatedNormal(random)
+	}
+	return math.Sqrt(2/float64(in+out)) / truncatedDeviation * truncatedNormal(random)
+}
+
+func truncatedNormal(random *rand.Rand) float64 {
+	for {
+		if x := random.NormFloat64(); math.Abs(x) <= 2 {
+			return x
+		}
+	}
+}

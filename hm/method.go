@@ -1,0 +1,246 @@
+package hm
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// The axes of the methods. Their values are described in package engine.
+type (
+	Phases       = engine.Phases
+	Metric       = engine.Metric
+	FisherSource = engine.FisherSource
+	Optimizer    = engine.Optimizer
+)
+
+const (
+	WakeSleep           = engine.WakeSleep
+	ReweightedWakeSleep = engine.ReweightedWakeSleep
+	Bidirectional       = engine.Bidirectional
+
+	Euclidean = engine.Euclidean
+	Block     = engine.Block
+	Diagonal  = engine.Diagonal
+
+	FromWake  = engine.FromWake
+	FromSleep = engine.FromSleep
+
+	GradientDescent = engine.GradientDescent
+	Adam            = engine.Adam
+)
+
+// MethodSpec is a way of training: a point on the axes of the published
+// methods, each setting free.
+type MethodSpec struct {
+	// Preset names the published method that the other settings start from:
+	// ws, rws, bihm, nws, nrws, dnrws or nbihm.
+	Preset string `toml:"preset" json:"preset"`
+
+	Phases       Phases       `toml:"phases" json:"phases"`               // ws, rws or bihm
+	Metric       Metric       `toml:"metric" json:"metric"`               // none, block or diagonal
+	FisherSource FisherSource `toml:"fisher_source" json:"fisher_source"` // wake or sleep
+	Damping      float64      `toml:"damping" json:"damping"`             // α (004, 5.10)
+	RefreshEvery int          `toml:"refresh_every" json:"refresh_every"` // K, in steps (004, 5.3.4)
+	Optimizer    Optimizer    `toml:"optimizer" json:"optimizer"`         // gd or adam
+
+	LearningRate float64  `toml:"learning_rate" json:"learning_rate"` // η
+	Schedule     Schedule `toml:"schedule" json:"schedule"`           // constant, step or cosine
+	StepEpochs   int      `toml:"step_epochs" json:"step_epochs"`     // schedule "step": epochs between changes
+	StepFactor   float64  `toml:"step_factor" json:"step_factor"`     // schedule "step": the factor of a change
+
+	BatchSize int  `toml:"batch_size" json:"batch_size"` // B, data a minibatch
+	Samples   int  `toml:"samples" json:"samples"`       // S, samples a datum
+	Baseline  bool `toml:"baseline" json:"baseline"`     // subtract 1/S from the weights of q-wake
+}
+
+// Method is a way of training, with the number of epochs and the seed. It is a
+// value: each setter returns a changed copy.
+type Method struct {
+	spec     MethodSpec
+	epochs   int
+	patience int
+	seed     uint64
+}
+
+// presets are the published methods as points on the axes.
+var presets = []struct {
+	name         string
+	phases       Phases
+	metric       Metric
+	learningRate float64
+	damping      float64
+	refreshEvery int
+}{
+	{"ws", WakeSleep, Euclidean, 0.002, 0.2, 1000},
+	{"rws", ReweightedWakeSleep, Euclidean, 0.002, 0.2, 1000},
+	{"bihm", Bidirectional, Euclidean, 0.001, 0.2, 1000},
+	{"nws", WakeSleep, Block, 0.002, 0.2, 1000},
+	{"nrws", ReweightedWakeSleep, Block, 0.002, 0.2, 1000},
+	{"dnrws", ReweightedWakeSleep, Diagonal, 0.002, 0.2, 1},
+	{"nbihm", Bidirectional, Block, 0.001, 0.1, 1000},
+}
+
+// Presets lists the names of the published methods.
+func Presets() []string {
+	names := make([]string, len(presets))
+	for i, p := range presets {
+		names[i] = p.name
+	}
+	return names
+}
+
+// Preset returns the published method of a name, with the settings of the
+// thesis for MNIST (004, tables 5.1 and 5.3; App. A.2).
+func Preset(name string) (Method, error) {
+	for _, p := range presets {
+		if p.name == name {
+			return Method{
+				spec: MethodSpec{
+					Preset: p.name, Phases: p.phases, Metric: p.metric,
+					LearningRate: p.learningRate, Damping: p.damping, RefreshEvery: p.refreshEvery,
+					StepEpochs: 100, StepFactor: 0.5,
+					BatchSize: 32, Samples: 10, Baseline: true,
+				},
+				epochs: 20,
+				seed:   1,
+			}, nil
+		}
+	}
+	return Method{}, fmt.Errorf("unknown method %q: use one of %s", name, strings.Join(Presets(), ", "))
+}
+
+func preset(name string) Method {
+	m, err := Preset(name)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// WS is wake-sleep (004, 2.2).
+func WS() Method { return preset("ws") }
+
+// RWS is reweighted wake-sleep (004, 2.3.1).
+func RWS() Method { return preset("rws") }
+
+// BiHM trains a bidirectional Helmholtz machine (001, ch. 3; 004, 2.3.2).
+func BiHM() Method { return preset("bihm") }
+
+// NWS is natural wake-sleep: WS in the Fisher metric.
+func NWS() Method { return preset("nws") }
+
+// NRWS is natural reweighted wake-sleep (004, Algorithm 4).
+func NRWS() Method { return preset("nrws") }
+
+// DNRWS is NRWS with the diagonal of the Fisher matrix (004, 5.3.6).
+func DNRWS() Method { return preset("dnrws") }
+
+// NBiHM trains a bidirectional Helmholtz machine in the Fisher metric (004,
+// 5.3.8).
+func NBiHM() Method { return preset("nbihm") }
+
+// LearningRate sets η.
+func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
+
+// Schedule sets how the learning rate changes. Step halves it every 100 epochs;
+// StepDecay says otherwise.
+func (m Method) Schedule(s Schedule) Method { m.spec.Schedule = s; return m }
+
+// StepDecay multiplies the learning rate by a factor every so many epochs.
+func (m Method) StepDecay(epochs int, factor float64) Method {
+	m.spec.Schedule, m.spec.StepEpochs, m.spec.StepFactor = Step, epochs, factor
+	return m
+}
+
+// Damping sets α of the damped inverse (1+α)(αI + F)⁻¹ (004, 5.10).
+func (m Method) Damping(α float64) Method { m.spec.Damping = α; return m }
+
+// RefreshEvery sets K, the number of steps for which the Fisher blocks stay
+// frozen (004, 5.3.4).
+func (m Method) RefreshEvery(steps int) Method { m.spec.RefreshEvery = steps; return m }
+
+// FisherSource sets where the samples of the generative Fisher blocks come
+// from.
+func (m Method) FisherSource(s FisherSource) Method { m.spec.FisherSource = s; return m }
+
+// Metric sets how gradients are measured.
+func (m Method) Metric(metric Metric) Method { m.spec.Metric = metric; return m }
+
+// Optimizer sets how gradients become updates. Adam has the decays 0.9 and
+// 0.999 and ε = 1e-8.
+func (m Method) Optimizer(o Optimizer) Method { m.spec.Optimizer = o; return m }
+
+// Samples sets S, the number of samples a datum.
+func (m Method) Samples(s int) Method { m.spec.Samples = s; return m }
+
+// BatchSize sets B, the number of data a minibatch.
+func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
+
+// Baseline says whether 1/S is subtracted from the weights of the q-wake
+// gradient, which lowers its variance.
+func (m Method) Baseline(on bool) Method { m.spec.Baseline = on; return m }
+
+// Epochs sets the number of passes over the training rows.
+func (m Method) Epochs(n int) Method { m.epochs = n; return m }
+
+// Patience stops training when the validation log p has not risen for a number
+// of epochs. 0, the default, trains for all epochs.
+func (m Method) Patience(epochs int) Method { m.patience = epochs; return m }
+
+// Seed sets the seed of all random numbers of training.
+func (m Method) Seed(s uint64) Method { m.seed = s; return m }
+
+// Spec is the method's settings.
+func (m Method) Spec() MethodSpec { return m.spec }
+
+// String names the method and its settings as a legend would.
+func (s MethodSpec) String() string {
+	text := fmt.Sprintf("%s, η = %g", strings.ToUpper(s.Preset), s.LearningRate)
+	if s.Metric != Euclidean {
+		text += fmt.Sprintf(", α = %g", s.Damping)
+	}
+	if s.Optimizer != GradientDescent {
+		text += ", " + s.Optimizer.String()
+	}
+	if s.Schedule != Constant {
+		text += ", " + s.Schedule.String()
+	}
+	return strings.Replace(text, "BIHM", "BiHM", 1)
+}
+
+// algorithm is what the engine needs of a method.
+func (s MethodSpec) algorithm() engine.Algorithm {
+	return engine.Algorithm{
+		Phases: s.Phases, Metric: s.Metric, FisherSource: s.FisherSource,
+		Damping: s.Damping, RefreshEvery: s.RefreshEvery,
+		Optimizer: s.Optimizer, AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8,
+		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline,
+	}
+}
+
+func (s MethodSpec) check() error {
+	switch {
+	case !(s.LearningRate > 0) || math.IsInf(s.LearningRate, 0):
+		return fmt.Errorf("learning rate %v: give a positive number, such as 0.002", s.LearningRate)
+	case s.Schedule == Step && s.StepEpochs < 1:
+		return fmt.Errorf("step_epochs = %d: the step schedule changes the learning rate every so many epochs, at least 1", s.StepEpochs)
+	case s.Schedule == Step && !(s.StepFactor > 0 && s.StepFactor <= 1):
+		return fmt.Errorf("step_factor = %v: give a factor above 0 and at most 1", s.StepFactor)
+	case s.Metric != Euclidean && (!(s.Damping > 0) || math.IsInf(s.Damping, 0)):
+		return fmt.Errorf("damping %v: give a positive number; between 0.01 and 0.2 is usual", s.Damping)
+	case s.Metric != Euclidean && s.RefreshEvery < 1:
+		return fmt.Errorf("refresh_every (K) = %d: refresh the Fisher blocks every so many steps, at least 1", s.RefreshEvery)
+	case s.Metric != Euclidean && s.FisherSource == FromSleep && s.Phases == Bidirectional:
+		return fmt.Errorf("fisher_source = sleep: a bidirectional machine has no sleep phase; use wake")
+	case s.BatchSize < 1:
+		return fmt.Errorf("batch size %d: give at least 1", s.BatchSize)
+	case s.Samples < 1:
+		return fmt.Errorf("%d samples a datum: give at least 1", s.Samples)
+	case s.Samples == 1 && s.Baseline && s.Phases != WakeSleep:
+		return fmt.Errorf("one sample a datum with a baseline: the q-wake gradient is then always 0; give 2 samples or more, or turn the baseline off")
+	}
+	return nil
+}

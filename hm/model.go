@@ -1,0 +1,141 @@
+package hm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// Model is a trained machine. Its methods do not change it. Those that draw
+// random numbers draw the same ones each time: Seed gives a model that draws
+// others.
+type Model struct {
+	experiment Experiment
+	shape      dataset.Shape // of the visible units
+	parameters *engine.Parameters
+	engine     engine.Model
+	seed       uint64
+}
+
+// Seed returns the same model with another seed for its draws. The first is
+// that of training.
+func (m *Model) Seed(seed uint64) *Model {
+	c := *m
+	c.seed = seed
+	return &c
+}
+
+// Architecture is the model's layers of units, the visible one first.
+func (m *Model) Architecture() engine.Architecture { return m.parameters.Architecture }
+
+// Evaluation is what importance sampling says of a model on data: means over
+// the data in nats, each with its standard error over the data. A field that is
+// nil was not computed, or does not exist.
+type Evaluation struct {
+	LogP            float64  `json:"log_p"` // estimate of log p(x)
+	LogPSE          float64  `json:"log_p_se"`
+	Bound           float64  `json:"bound"` // lower bound of log p(x), E_q[log p(x,h) − log q(h|x)]
+	BoundSE         float64  `json:"bound_se"`
+	LogPTildeStar   float64  `json:"log_p_tilde_star"` // estimate of log p̃*(x) = log Z² + log p*(x)
+	LogPTildeStarSE float64  `json:"log_p_tilde_star_se"`
+	LogZ2           *float64 `json:"log_z2"` // estimate of log Z²
+	LogZ2SE         *float64 `json:"log_z2_se"`
+	LogPStar        *float64 `json:"log_p_star"` // estimate of log p*(x); no bound
+	LogPStarSE      *float64 `json:"log_p_star_se"`
+	ESS             float64  `json:"ess"` // effective sample size of q(h|x) for p(h|x), a fraction of the samples
+	ESSSE           float64  `json:"ess_se"`
+	ESSStar         float64  `json:"ess_star"` // the same for p*(h|x)
+	ESSStarSE       float64  `json:"ess_star_se"`
+	KLExact         *float64 `json:"kl_exact"` // KL(p_D‖p) by enumeration, of machines small enough
+	Samples         int      `json:"samples"`  // importance samples a datum
+	Data            int      `json:"data"`
+	Seconds         float64  `json:"seconds"`
+}
+
+// Evaluate estimates the likelihoods of a split with a number of samples
+// h ~ q(h|x) a datum: log p(x) ≈ log (1/K) Σ p(x,h)/q(h|x), log p̃*(x) ≈ 2 log
+// (1/K) Σ √(p(x,h)/q(h|x)) (001, 3.8). progress, which may be nil, is called
+// with the fraction of the work done.
+func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Evaluation, error) {
+	data, err := m.data(split, samples)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	start := time.Now()
+	likelihoods, err := m.engine.Evaluate(ctx, data, samples, m.seed, progress)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	e := Evaluation{Samples: samples, Data: data.Rows, Seconds: time.Since(start).Seconds()}
+	mean := func(field func(engine.Likelihood) float64) (mean, se float64) {
+		return meanAndError(len(likelihoods), func(i int) float64 { return field(likelihoods[i]) })
+	}
+	e.LogP, e.LogPSE = mean(func(l engine.Likelihood) float64 { return l.LogP })
+	e.Bound, e.BoundSE = mean(func(l engine.Likelihood) float64 { return l.Bound })
+	e.LogPTildeStar, e.LogPTildeStarSE = mean(func(l engine.Likelihood) float64 { return l.LogPTildeStar })
+	e.ESS, e.ESSSE = mean(func(l engine.Likelihood) float64 { return l.ESS })
+	e.ESSStar, e.ESSStarSE = mean(func(l engine.Likelihood) float64 { return l.ESSStar })
+	return e, nil
+}
+
+// Normalise adds log Z² and log p*(x) = log p̃*(x) − log Z².
+func (e Evaluation) Normalise(z LogZ2) Evaluation {
+	e.LogZ2, e.LogZ2SE = &z.Value, &z.SE
+	star, se := e.LogPTildeStar-z.Value, math.Hypot(e.LogPTildeStarSE, z.SE)
+	e.LogPStar, e.LogPStarSE = &star, &se
+	return e
+}
+
+// meanAndError returns the mean of n values and its standard error, 0 for one
+// value.
+func meanAndError(n int, value func(i int) float64) (mean, se float64) {
+	for i := range n {
+		mean += value(i) / float64(n)
+	}
+	for i := range n {
+		d := value(i) - mean
+		se += d * d
+	}
+	return mean, math.Sqrt(se / float64(max(n-1, 1)) / float64(n))
+}
+
+// data returns a split as the engine takes it.
+func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
+	switch visible := m.parameters.Architecture.Visible(); {
+	case s.Shape.Units() != visible:
+		return engine.Data{}, fmt.Errorf("the model has %d visible units, the %s rows have %d: evaluate it on the data set %s it was trained on",
+			visible, s.Name, s.Shape.Units(), m.experiment.Dataset.Name)
+	case s.Rows == 0:
+		return engine.Data{}, fmt.Errorf("the %s split has no rows: choose another split", s.Name)
+	case samples < 1:
+		return engine.Data{}, fmt.Errorf("%d samples a datum: give at least 1", samples)
+	}
+	return m.experiment.data(s), nil
+}
+
+// Some returns n rows of a split, drawn by the model's seed, in their order in
+// the split; all of them if n is 0 or larger than their number.
+func (m *Model) Some(s dataset.Split, n int) dataset.Split {
+	if n <= 0 || n >= s.Rows {
+		return s
+	}
+	chosen := make([]bool, s.Rows)
+	for _, row := range philox.NewStream(m.seed, philox.Posterior, 0).Perm(s.Rows)[:n] {
+		chosen[row] = true
+	}
+	part := dataset.Split{Name: s.Name, Shape: s.Shape, Rows: n}
+	for row, c := range chosen {
+		if c {
+			part.Values = append(part.Values, s.Row(row)...)
+			if s.Labels != nil {
+				part.Labels = append(part.Labels, s.Labels[row])
+			}
+		}
+	}
+	return part
+}

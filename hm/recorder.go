@@ -1,0 +1,32 @@
+package hm
+
+// A Recorder receives the progress of training. Its methods are called one at
+// a time from the goroutine that trains, so they should return soon.
+type Recorder interface {
+	// Begin is called once, before the first step.
+	Begin(Plan)
+	// Step is called after each step.
+	Step(Progress)
+	// Epoch is called after each epoch.
+	Epoch(Epoch)
+	// End is called once, with the error that ended training, nil when the
+	// last epoch is done.
+	End(error)
+}
+
+// Plan is what training sets out to do.
+type Plan struct {
+	Name          string
+	Epochs        int
+	StepsPerEpoch int
+	Start         int     // steps done before, when training resumes
+	History       History // epochs done before
+}
+
+// Progress is the state of training after a step.
+type Progress struct {
+	Epoch        int // the epoch under way, 1 is the first
+	Step         int // steps since the start of training
+	LearningRate float64
+	Measures     Measures // mean over the epoch's minibatches so far
+}

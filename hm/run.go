@@ -1,0 +1,91 @@
+package hm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// Run is a run of training as its directory holds it: the experiment, what was
+// recorded, and the model of the last checkpoint.
+type Run struct {
+	*Model
+	dir        string
+	experiment Experiment
+	history    []Epoch
+	position   position
+}
+
+// OpenRun opens the run in a directory, finished or not. Its model is that of
+// the last checkpoint.
+func OpenRun(dir string) (*Run, error) {
+	e, err := ReadExperiment(filepath.Join(dir, experimentFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not the directory of a run: it holds no %s", dir, experimentFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{dir: dir, experiment: e}
+	c, err := loadCheckpoint(filepath.Join(dir, checkpointFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the run in %s has no checkpoint yet: train it for longer", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.position = c.position
+	if r.history, err = readMetrics(filepath.Join(dir, metricsFile)); err != nil {
+		return nil, err
+	}
+	r.Model, err = newModel(e, c)
+	return r, err
+}
+
+// Best returns the model of the epoch with the highest validation log p.
+func (r *Run) Best() (*Model, error) {
+	c, err := loadCheckpoint(filepath.Join(r.dir, bestFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the run in %s has no best checkpoint: it holds out no validation rows, or has not finished an epoch", r.dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newModel(r.experiment, c)
+}
+
+// Dir is the directory of the run.
+func (r *Run) Dir() string { return r.dir }
+
+// Experiment is what the run trains.
+func (r *Run) Experiment() Experiment { return r.experiment }
+
+// History is what training recorded of each epoch.
+func (r *Run) History() History {
+	return History{Name: r.experiment.Method.String(), Epochs: r.history}
+}
+
+// Finished says whether training has come to its end.
+func (r *Run) Finished() bool { return r.position.Finished }
+
+// Epochs is the number of epochs done.
+func (r *Run) Epochs() int { return r.position.Epoch }
+
+// BestEpoch is the epoch of the highest validation log p, 0 if there is none.
+func (r *Run) BestEpoch() int { return r.position.BestEpoch }
+
+// newModel returns the model of a checkpoint.
+func newModel(e Experiment, c *checkpoint) (*Model, error) {
+	backend, err := engine.Open("cpu")
+	if err != nil {
+		return nil, err
+	}
+	m, err := backend.NewModel(c.state.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{experiment: e, shape: c.position.Shape, parameters: c.state.Parameters, engine: m, seed: e.Seed}, nil
+}

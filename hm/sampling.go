@@ -1,0 +1,103 @@
+package hm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// Sample draws n ancestral samples and returns their expected values: the
+// probabilities p(x|h¹) of the visible units with h¹ … hᴹ drawn from p.
+func (m *Model) Sample(ctx context.Context, n int) (Sheet, error) {
+	draws, err := m.generate(ctx, n)
+	if err != nil {
+		return Sheet{}, err
+	}
+	return m.sheet(n, func(k int) float64 { return float64(draws.Means[0][k]) }), nil
+}
+
+// Draw draws n ancestral samples x ~ p.
+func (m *Model) Draw(ctx context.Context, n int) (Sheet, error) {
+	draws, err := m.generate(ctx, n)
+	if err != nil {
+		return Sheet{}, err
+	}
+	return m.sheet(n, func(k int) float64 { return float64(draws.States[0][k]) }), nil
+}
+
+func (m *Model) generate(ctx context.Context, n int) (engine.Draws, error) {
+	if n < 1 {
+		return engine.Draws{}, fmt.Errorf("%d samples: give at least 1", n)
+	}
+	return m.engine.Generate(ctx, n, m.seed)
+}
+
+// Reconstruct draws h ~ q(h|x) for n rows of a split, drawn by the model's
+// seed, and returns these rows and the expected values p(x|h¹) of each.
+func (m *Model) Reconstruct(ctx context.Context, split dataset.Split, n int) (rows, reconstructions Sheet, err error) {
+	part := m.Some(split, n)
+	data, err := m.data(part, 1)
+	if err != nil {
+		return rows, reconstructions, err
+	}
+	draws, err := m.engine.Infer(ctx, data, 1, m.seed)
+	if err != nil {
+		return rows, reconstructions, err
+	}
+	rows = m.sheet(part.Rows, func(k int) float64 { return float64(part.Values[k]) / 255 })
+	reconstructions = m.sheet(part.Rows, func(k int) float64 { return float64(draws.Means[0][k]) })
+	return rows, reconstructions, nil
+}
+
+// sheet returns n images whose values are numbered row by row.
+func (m *Model) sheet(n int, value func(k int) float64) Sheet {
+	units := m.parameters.Architecture.Visible()
+	s := Sheet{Shape: m.shape, Values: make([][]float64, n)}
+	for i := range s.Values {
+		s.Values[i] = make([]float64, units)
+		for j := range units {
+			s.Values[i][j] = value(i*units + j)
+		}
+	}
+	return s
+}
+
+// Encoding is what the recognition network makes of data.
+type Encoding struct {
+	Samples int // samples a datum
+	// States[i] holds the states of hidden layer i+1, 1 for on and 0 for off:
+	// a row a sample, the samples of a datum together.
+	States [][][]uint8
+	// Means[i] holds the probability of each unit of hidden layer i+1 to be
+	// on, averaged over the samples of a datum: a row a datum.
+	Means [][][]float64
+}
+
+// Encode draws samples h ~ q(h|x) for each row of a split.
+func (m *Model) Encode(ctx context.Context, split dataset.Split, samples int) (Encoding, error) {
+	data, err := m.data(split, samples)
+	if err != nil {
+		return Encoding{}, err
+	}
+	draws, err := m.engine.Infer(ctx, data, samples, m.seed)
+	if err != nil {
+		return Encoding{}, err
+	}
+	hidden := m.parameters.Architecture.Units[1:]
+	e := Encoding{Samples: samples, States: make([][][]uint8, len(hidden)), Means: make([][][]float64, len(hidden))}
+	for i, units := range hidden {
+		for r := range draws.Rows {
+			e.States[i] = append(e.States[i], draws.States[i+1][r*units:(r+1)*units])
+			if r%samples == 0 {
+				e.Means[i] = append(e.Means[i], make([]float64, units))
+			}
+			mean := e.Means[i][r/samples]
+			for j := range mean {
+				mean[j] += float64(draws.Means[i+1][r*units+j]) / float64(samples)
+			}
+		}
+	}
+	return e, nil
+}

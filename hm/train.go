@@ -1,0 +1,280 @@
+package hm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	_ "github.com/helmholtz-go/helmholtz/hm/engine/cpu" // the default engine
+)
+
+// errDiverged is the error of training whose parameters or likelihoods are no
+// longer finite.
+var errDiverged = errors.New("training has diverged: the log-likelihood or a parameter is not finite; lower the learning rate or raise the damping")
+
+// saveEvery is the longest time that training goes without a checkpoint.
+const saveEvery = time.Minute
+
+// Train trains a machine on set and keeps the run in the directory dir. A
+// directory that holds the same experiment is resumed, and returned at once if
+// it is finished; one that holds another is refused. Cancelling the context
+// stops training within a step, with a checkpoint, and returns its error
+// beside the run.
+func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
+	if machine.shape != set.Shape() {
+		return nil, fmt.Errorf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
+			machine.shape, set.Name(), set.Shape())
+	}
+	return m.Experiment(machine, set).TrainOn(ctx, set, dir, recorders...)
+}
+
+// Train is TrainOn with the experiment's data set, which it opens.
+func (e Experiment) Train(ctx context.Context, dir string, recorders ...Recorder) (*Run, error) {
+	set, err := e.Dataset.Open()
+	if err != nil {
+		return nil, err
+	}
+	return e.TrainOn(ctx, set, dir, recorders...)
+}
+
+// TrainOn trains as Method.Train does.
+func (e Experiment) TrainOn(ctx context.Context, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
+	if err := e.Check(set); err != nil {
+		return nil, err
+	}
+	e.Fingerprint = set.Fingerprint()
+	unlock, err := claim(dir, e)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	t, err := newTraining(e, set, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer t.trainer.Close()
+	t.recorders = recorders
+	failure := t.train(ctx)
+	run, err := OpenRun(dir)
+	if failure != nil {
+		return run, failure
+	}
+	return run, err
+}
+
+// training is a run under way.
+type training struct {
+	experiment Experiment
+	set        *dataset.Set
+	dir        string
+	recorders  []Recorder
+
+	engine     engine.Engine
+	trainer    engine.Trainer
+	checkpoint *checkpoint
+	history    []Epoch
+
+	order   *order
+	seconds float64 // time that steps have taken, since the start of training
+	saved   time.Time
+}
+
+func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) {
+	t := &training{
+		experiment: e, set: set, dir: dir, saved: time.Now(),
+		order: newOrder(e.Seed, set.Train().Rows, e.Method.BatchSize),
+	}
+	var err error
+	if t.engine, err = engine.Open("cpu"); err != nil {
+		return nil, err
+	}
+	t.checkpoint, err = loadCheckpoint(t.path(checkpointFile))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		t.checkpoint = e.start(set)
+	case err != nil:
+		return nil, err
+	case t.checkpoint.position.Experiment != e.Hash():
+		return nil, fmt.Errorf("%s: the checkpoint is of another experiment than %s beside it: restore the file from a copy, or start a new run in another directory",
+			t.path(checkpointFile), experimentFile)
+	}
+	if t.history, err = truncateMetrics(t.path(metricsFile), t.checkpoint.position.Epoch); err != nil {
+		return nil, err
+	}
+	if n := len(t.history); n > 0 {
+		t.seconds = t.history[n-1].Seconds
+	}
+	t.trainer, err = t.engine.NewTrainer(engine.Job{
+		Algorithm: e.Method.algorithm(),
+		Data:      e.data(set.Train()),
+		Seed:      e.Seed,
+		Rows:      t.order.minibatch,
+	}, t.checkpoint.state)
+	return t, err
+}
+
+// start is the checkpoint of a run before its first step.
+func (e Experiment) start(set *dataset.Set) *checkpoint {
+	architecture := e.Machine.architecture(set.Shape())
+	c := &checkpoint{
+		state:    &engine.State{Parameters: initialise(architecture, e.Machine, e.Seed)},
+		position: position{Experiment: e.Hash(), Shape: set.Shape()},
+	}
+	for range e.Method.algorithm().Slots() {
+		c.state.Moments = append(c.state.Moments, engine.NewParameters(architecture))
+	}
+	return c
+}
+
+// data returns a split as the engine takes it.
+func (e Experiment) data(s dataset.Split) engine.Data {
+	return engine.Data{
+		Rows: s.Rows, Units: s.Shape.Units(), Values: s.Values,
+		Stochastic: e.Dataset.Binarization == dataset.Stochastic,
+	}
+}
+
+func (t *training) path(file string) string { return filepath.Join(t.dir, file) }
+
+// train takes the steps that are left, and reports them to the recorders.
+func (t *training) train(ctx context.Context) (err error) {
+	at := &t.checkpoint.position
+	plan := Plan{
+		Name: t.experiment.Method.String(), Epochs: t.experiment.Epochs, StepsPerEpoch: t.order.stepsPerEpoch,
+		Start: t.checkpoint.state.Step, History: History{t.experiment.Method.String(), t.history},
+	}
+	for _, r := range t.recorders {
+		r.Begin(plan)
+	}
+	defer func() {
+		for _, r := range t.recorders {
+			r.End(err)
+		}
+	}()
+	for !at.Finished {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(err, t.save())
+		}
+		if at.Rows == t.set.Train().Rows {
+			if err := t.endEpoch(ctx); ctx.Err() != nil {
+				return errors.Join(err, t.save())
+			} else if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := t.step(); err != nil {
+			return err
+		}
+		if time.Since(t.saved) > saveEvery {
+			if err := t.save(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *training) rate(step int) float64 {
+	return t.experiment.Method.rate(step, t.order.stepsPerEpoch, t.experiment.Epochs)
+}
+
+func (t *training) step() error {
+	step, at := t.checkpoint.state.Step, &t.checkpoint.position
+	start := time.Now()
+	report, err := t.trainer.Step(t.rate(step))
+	if err != nil {
+		return err
+	}
+	t.seconds += time.Since(start).Seconds()
+	if t.checkpoint.state, err = t.trainer.State(); err != nil {
+		return err
+	}
+	if s := report.LogP + report.Bound; math.IsNaN(s) || math.IsInf(s, 0) {
+		return fmt.Errorf("step %d of epoch %d: %w; the last checkpoint is kept", step%t.order.stepsPerEpoch+1, at.Epoch+1, errDiverged)
+	}
+	rows := float64(len(t.order.minibatch(step)))
+	at.Rows += int(rows)
+	at.Sums.LogP += rows * report.LogP
+	at.Sums.Bound += rows * report.Bound
+	at.Sums.ESS += rows * report.ESS
+	for _, r := range t.recorders {
+		r.Step(Progress{
+			Epoch: at.Epoch + 1, Step: step + 1, LearningRate: t.rate(step), Measures: at.mean(),
+		})
+	}
+	return nil
+}
+
+// mean is the mean of the epoch's measures so far.
+func (p *position) mean() Measures {
+	n := float64(p.Rows)
+	return Measures{p.Sums.LogP / n, p.Sums.Bound / n, p.Sums.ESS / n}
+}
+
+// endEpoch measures the validation rows, records the epoch and saves.
+func (t *training) endEpoch(ctx context.Context) error {
+	at, step := &t.checkpoint.position, t.checkpoint.state.Step
+	record := Epoch{
+		Epoch: at.Epoch + 1, Step: step, Seconds: t.seconds, LearningRate: t.rate(step - 1), Train: at.mean(),
+	}
+	best := false
+	if validation := t.set.Validation(); validation.Rows > 0 {
+		measures, err := t.measure(ctx, validation)
+		if err != nil {
+			return err
+		}
+		record.Validation = &measures
+		best = at.BestEpoch == 0 || measures.LogP > at.BestLogP
+		if best {
+			at.BestEpoch, at.BestLogP = record.Epoch, measures.LogP
+		}
+	}
+	at.Epoch, at.Sums, at.Rows = record.Epoch, Measures{}, 0
+	at.Finished = at.Epoch == t.experiment.Epochs ||
+		t.experiment.Patience > 0 && at.Epoch-at.BestEpoch >= t.experiment.Patience
+	if best {
+		if err := t.checkpoint.save(t.path(bestFile)); err != nil {
+			return err
+		}
+	}
+	t.history = append(t.history, record)
+	if err := appendMetrics(t.path(metricsFile), record); err != nil {
+		return err
+	}
+	for _, r := range t.recorders {
+		r.Epoch(record)
+	}
+	return t.save()
+}
+
+// measure evaluates rows with as many samples as training has.
+func (t *training) measure(ctx context.Context, s dataset.Split) (Measures, error) {
+	model, err := t.engine.NewModel(t.checkpoint.state.Parameters)
+	if err != nil {
+		return Measures{}, err
+	}
+	likelihoods, err := model.Evaluate(ctx, t.experiment.data(s), t.experiment.Method.Samples, t.experiment.Seed, nil)
+	if err != nil {
+		return Measures{}, err
+	}
+	var mean Measures
+	n := float64(len(likelihoods))
+	for _, l := range likelihoods {
+		mean.LogP += l.LogP / n
+		mean.Bound += l.Bound / n
+		mean.ESS += l.ESS / n
+	}
+	return mean, nil
+}
+
+func (t *training) save() error {
+	t.saved = time.Now()
+	return t.checkpoint.save(t.path(checkpointFile))
+}
