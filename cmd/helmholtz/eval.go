@@ -41,7 +41,7 @@ small enough, the exact divergence from the training data is given too.`,
 		if err != nil {
 			return err
 		}
-		model, err := choose(run, which)
+		model, err := choose(c, run, which)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ small enough, the exact divergence from the training data is given too.`,
 		if err != nil {
 			return err
 		}
-		data, err := pick(set, split)
+		data, err := pick(c, set, split)
 		if err != nil {
 			return err
 		}
@@ -80,24 +80,24 @@ small enough, the exact divergence from the training data is given too.`,
 }
 
 // choose returns the model of a checkpoint by name.
-func choose(run *hm.Run, which string) (*hm.Model, error) {
+func choose(c *cobra.Command, run *hm.Run, which string) (*hm.Model, error) {
 	switch which {
 	case "last":
 		return run.Model, nil
 	case "best":
 		return run.Best()
 	}
-	return nil, &usageError{fmt.Errorf("--checkpoint %s: use last or best", which), "eval "}
+	return nil, misuse(c, "--checkpoint %s: use last or best", which)
 }
 
 // pick returns the split of a name.
-func pick(set *dataset.Set, name string) (dataset.Split, error) {
+func pick(c *cobra.Command, set *dataset.Set, name string) (dataset.Split, error) {
 	for _, s := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
 		if s.Name == name {
 			return s, nil
 		}
 	}
-	return dataset.Split{}, &usageError{fmt.Errorf("--split %s: use train, validation or test", name), "eval "}
+	return dataset.Split{}, misuse(c, "--split %s: use train, validation or test", name)
 }
 
 // table writes an evaluation for people.

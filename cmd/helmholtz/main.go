@@ -36,10 +36,10 @@ func run(ctx context.Context, args []string) int {
 	var use *usageError
 	switch {
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "interrupted; the checkpoint is saved, --resume continues from it")
+		fmt.Fprintln(os.Stderr, "helmholtz: interrupted")
 		return exitInterrupted
 	case errors.As(err, &use):
-		fmt.Fprintf(os.Stderr, "helmholtz: %v\nSee helmholtz %s--help.\n", err, use.command)
+		fmt.Fprintf(os.Stderr, "helmholtz: %v\nSee %s --help.\n", err, use.command)
 		return exitUsage
 	}
 	fmt.Fprintf(os.Stderr, "helmholtz: %v\n", err)
@@ -49,10 +49,15 @@ func run(ctx context.Context, args []string) int {
 // usageError is a command used in a wrong way.
 type usageError struct {
 	error
-	command string // the command's name and a space, empty for the root
+	command string
 }
 
 func (e *usageError) Unwrap() error { return e.error }
+
+// misuse returns the usage error of a command.
+func misuse(c *cobra.Command, format string, values ...any) error {
+	return &usageError{fmt.Errorf(format, values...), c.CommandPath()}
+}
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -65,36 +70,26 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
   helmholtz sample runs/glyphs --out sheet.png`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("unknown command %q", args[0])
-			}
-			return c.Help()
-		},
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.AddCommand(newTrain(), newEval())
-	for _, c := range append(root.Commands(), root) {
-		reportUsage(c)
-	}
+	root.AddCommand(newTrain(), newEval(), newSample(), newPlot(), newData(), newDoctor(), newVersion())
+	reportMisuse(root)
 	return root
 }
 
-// reportUsage makes wrong flags and arguments of a command usage errors.
-func reportUsage(c *cobra.Command) {
-	name := ""
-	if c.HasParent() {
-		name = c.Name() + " "
-	}
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err, name} })
-	if check := c.Args; check != nil {
-		c.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
-				return &usageError{err, name}
-			}
-			return nil
+// reportMisuse makes wrong flags and arguments of a command, and of those
+// below it, usage errors.
+func reportMisuse(c *cobra.Command) {
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misuse(c, "%w", err) })
+	check := c.Args
+	c.Args = func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return misuse(c, "%w", err)
 		}
+		return nil
 	}
 	for _, child := range c.Commands() {
-		reportUsage(child)
+		reportMisuse(child)
 	}
 }

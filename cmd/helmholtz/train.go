@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -33,8 +35,8 @@ The directory holds experiment.toml, a checkpoint and a line of metrics an
 epoch; training the same experiment into it again resumes it. An interrupt stops
 training within a step, with a checkpoint.
 
-The settings of a method's phases are those of the thesis for MNIST unless flags
-say otherwise. --validation 0 trains on all rows.`,
+The defaults of a method are those of the thesis for MNIST: the learning rate,
+damping and K shown below are those of nrws. --validation 0 trains on all rows.`,
 		Example: `  helmholtz train --dataset 3by3 --algorithm nrws --layers 9,6,3 --coding 01 --bias-init 0.1 \
       --lr 0.02 --damping 0.01 --kstep 10 --epochs 100 --out runs/3by3
   helmholtz train --dataset mnist --algorithm rws --layers 300,200,100 --lr 0.02 --schedule cosine --out runs/mnist
@@ -78,7 +80,7 @@ say otherwise. --validation 0 trains on all rows.`,
 
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if resume != "" {
-			e, err := resumed(f, resume)
+			e, err := resumed(c, resume)
 			if err != nil {
 				return err
 			}
@@ -86,7 +88,7 @@ say otherwise. --validation 0 trains on all rows.`,
 		}
 		base, err := base(config, e, f.Changed("algorithm"))
 		if err != nil {
-			return err
+			return misuse(c, "%w", err)
 		}
 		if err := override(f, &e, base); err != nil {
 			return err
@@ -112,15 +114,15 @@ func textFlag(f *pflag.FlagSet, v interface {
 }
 
 // resumed returns the experiment of the run in a directory.
-func resumed(f *pflag.FlagSet, dir string) (hm.Experiment, error) {
+func resumed(c *cobra.Command, dir string) (hm.Experiment, error) {
 	var others []string
-	f.Visit(func(f *pflag.Flag) {
+	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name != "resume" {
 			others = append(others, "--"+f.Name)
 		}
 	})
 	if len(others) > 0 {
-		return hm.Experiment{}, &usageError{fmt.Errorf("--resume continues the experiment as it is: leave %s away", strings.Join(others, ", ")), "train "}
+		return hm.Experiment{}, misuse(c, "--resume continues the experiment as it is: leave %s away", strings.Join(others, ", "))
 	}
 	return hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
 }
@@ -141,7 +143,7 @@ func base(config string, flags hm.Experiment, methodGiven bool) (hm.Experiment, 
 	}
 	method, err := hm.Preset(flags.Method.Preset)
 	if err != nil {
-		return e, &usageError{err, "train "}
+		return e, err
 	}
 	e.Method = method.Spec()
 	return e, nil
@@ -180,9 +182,12 @@ func train(c *cobra.Command, e hm.Experiment, dir string) error {
 		return err
 	}
 	if err := e.Check(set); err != nil {
-		return &usageError{err, "train "}
+		return misuse(c, "%w", err)
 	}
 	run, err := e.TrainOn(c.Context(), set, dir, newProgress(c.ErrOrStderr()))
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint; helmholtz train --resume %s continues\n", dir)
+	}
 	if err != nil {
 		return err
 	}

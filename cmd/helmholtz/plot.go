@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/spf13/cobra"
+)
+
+func newPlot() *cobra.Command {
+	var out, format string
+	var samples, outer int
+	c := &cobra.Command{
+		Use:   "plot DIR...",
+		Short: "Draw the figures of runs",
+		Long: `Draw the figures of runs: the training curves of all of them in one figure, and
+for each one its importance weights, the convergence of log Z², log p against
+the number of samples, samples of the machine and the structure of its Fisher
+matrix.`,
+		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
+  helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	f := c.Flags()
+	f.StringVar(&out, "out", "figures", "`DIR` to draw into")
+	f.StringVar(&format, "format", "png", "`format`: png, svg or pdf")
+	f.IntVar(&samples, "samples", 1000, "`K` importance samples a datum")
+	f.IntVar(&outer, "log-z2", 100_000, "`N` outer samples for log Z²")
+
+	c.RunE = func(c *cobra.Command, args []string) error {
+		save := func(figure *plotting.Figure, name string) error {
+			path := filepath.Join(out, name+"."+format)
+			if err := figure.Save(path); err != nil {
+				return err
+			}
+			fmt.Fprintln(c.OutOrStdout(), path)
+			return nil
+		}
+		var histories []hm.History
+		var convergences []hm.Convergence
+		names := map[string]bool{}
+		for _, dir := range args {
+			run, err := hm.OpenRun(dir)
+			if err != nil {
+				return err
+			}
+			name := filepath.Base(filepath.Clean(dir))
+			if names[name] {
+				return misuse(c, "two directories are named %s: their figures would overwrite each other", name)
+			}
+			names[name] = true
+			history, convergence, err := plotRun(c, run, samples, outer, func(f *plotting.Figure, kind string) error {
+				return save(f, name+"-"+kind)
+			})
+			if err != nil {
+				return err
+			}
+			if len(args) > 1 {
+				history.Name, convergence.Name = name+": "+history.Name, name+": "+convergence.Name
+			}
+			histories, convergences = append(histories, history), append(convergences, convergence)
+		}
+		if err := save(plotting.CurvesByEpochAndTime(histories...), "curves"); err != nil {
+			return err
+		}
+		return save(plotting.LikelihoodBySamples(convergences...), "likelihood-by-samples")
+	}
+	return c
+}
+
+// plotRun draws the figures of one run, and returns what goes into those of
+// all.
+func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plotting.Figure, string) error) (hm.History, hm.Convergence, error) {
+	ctx, none := c.Context(), hm.Convergence{}
+	set, err := run.Experiment().Dataset.Open()
+	if err != nil {
+		return hm.History{}, none, err
+	}
+	weights, err := run.ImportanceWeights(ctx, set.Test(), samples)
+	if err != nil {
+		return hm.History{}, none, err
+	}
+	z, err := run.LogZ2(ctx, outer, 1)
+	if err != nil {
+		return hm.History{}, none, err
+	}
+	sheet, err := run.Sample(ctx, 100)
+	if err != nil {
+		return hm.History{}, none, err
+	}
+	for _, figure := range []struct {
+		kind   string
+		figure *plotting.Figure
+	}{
+		{"importance-weights", plotting.ImportanceWeights(weights)},
+		{"log-z2", plotting.LogZ2(z)},
+		{"samples", plotting.Samples(sheet)},
+		{"fisher-structure", plotting.FisherStructure(run.Architecture())},
+	} {
+		if err := save(figure.figure, figure.kind); err != nil {
+			return hm.History{}, none, err
+		}
+	}
+	var numbers []int
+	for _, k := range []int{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000} {
+		if k < samples {
+			numbers = append(numbers, k)
+		}
+	}
+	convergence, err := run.Convergence(ctx, run.Some(set.Test(), 1000), append(numbers, samples)...)
+	return run.History(), convergence, err
+}
