@@ -1,0 +1,37 @@
+package plotting_test
+
+import (
+	"fmt"
+	"log"
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/plotting"
+)
+
+// Two made-up groups of five seeds: exponentials whose limits lie a nat apart
+// from seed to seed.
+func ExampleSeedBands() {
+	group := func(name string, limit float64) plotting.Group {
+		g := plotting.Group{Name: name}
+		for seed := range 5 {
+			h := hm.History{Name: fmt.Sprint("seed ", seed)}
+			for e := 1.0; e <= 50; e++ {
+				logP := -limit - float64(seed) - 30*math.Exp(-e/10)
+				h.Epochs = append(h.Epochs, hm.Epoch{
+					Epoch:      int(e),
+					Train:      hm.Measures{LogP: logP},
+					Validation: &hm.Measures{LogP: logP - 5},
+				})
+			}
+			g.Seeds = append(g.Seeds, h)
+		}
+		return g
+	}
+	if err := plotting.SeedBands(group("NRWS", 90), group("RWS", 105)).Save("bands.png"); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func TestSeedBands(t *testing.T) { golden(t, ExampleSeedBands, "bands.png") }

@@ -1,0 +1,52 @@
+package plotting_test
+
+import (
+	"log"
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/plotting"
+)
+
+// Two made-up runs: exponentials that fall from 140 nats.
+func ExampleCurvesByEpochAndTime() {
+	decay := func(name string, limit, epochs, seconds float64) hm.History {
+		h := hm.History{Name: name}
+		for e := 1.0; e <= 40; e++ {
+			fall := (140 - limit) * math.Exp(-e/epochs)
+			h.Epochs = append(h.Epochs, hm.Epoch{
+				Epoch:      int(e),
+				Seconds:    seconds * e,
+				Train:      hm.Measures{LogP: -limit - fall},
+				Validation: &hm.Measures{LogP: -limit - fall - 2},
+			})
+		}
+		return h
+	}
+	figure := plotting.CurvesByEpochAndTime(decay("NRWS", 90, 5, 12), decay("RWS", 95, 8, 7))
+	if err := figure.Save("curves.png"); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func TestCurvesByEpochAndTime(t *testing.T) {
+	golden(t, ExampleCurvesByEpochAndTime, "curves.png")
+}
+
+// One made-up run of few epochs: an exponential.
+func ExampleCurves() {
+	run := hm.History{}
+	for e := range 8 {
+		run.Epochs = append(run.Epochs, hm.Epoch{
+			Epoch:      e + 1,
+			Train:      hm.Measures{LogP: -28 - 20*math.Exp(-float64(e))},
+			Validation: &hm.Measures{LogP: -29 - 20*math.Exp(-float64(e))},
+		})
+	}
+	if err := plotting.Curves(run).Title("An exponential").Save("curve.png"); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func TestCurves(t *testing.T) { golden(t, ExampleCurves, "curve.png") }

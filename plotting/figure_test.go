@@ -1,0 +1,200 @@
+package plotting
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"gonum.org/v1/plot/vg"
+)
+
+func oneRun() hm.History {
+	return hm.History{Epochs: []hm.Epoch{
+		{Epoch: 1, Seconds: 1, Train: hm.Measures{LogP: -3}},
+		{Epoch: 2, Seconds: 2, Train: hm.Measures{LogP: -2}},
+	}}
+}
+
+func TestSaveWritesTheFormatOfTheExtension(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "new", "directory")
+	for extension, check := range map[string]func([]byte) error{
+		".png": func(data []byte) error { _, err := png.Decode(bytes.NewReader(data)); return err },
+		".SVG": func(data []byte) error {
+			decoder := xml.NewDecoder(bytes.NewReader(data))
+			for {
+				if _, err := decoder.Token(); err != nil {
+					return err
+				}
+			}
+		},
+		".pdf": func(data []byte) error {
+			if !bytes.HasPrefix(data, []byte("%PDF-")) {
+				return errors.New("no PDF")
+			}
+			return nil
+		},
+	} {
+		path := filepath.Join(directory, "figure"+extension)
+		if err := Curves(oneRun()).Title("−log p*, Z², ω").Save(path); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := check(data); err != nil && !errors.Is(err, io.EOF) {
+			t.Errorf("%s: %v", extension, err)
+		}
+	}
+	files, err := os.ReadDir(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 3 {
+		t.Errorf("files beside the 3 saved: %v", files)
+	}
+}
+
+func TestSaveLeavesWhatItCannotReplace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "figure.bmp")
+	if err := os.WriteFile(path, []byte("kept"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := Curves(oneRun()).Save(path)
+	if err == nil {
+		t.Fatal("saved as .bmp")
+	}
+	for _, part := range []string{path, `".bmp"`, ".png", ".svg", ".pdf"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not name %s", err, part)
+		}
+	}
+	if data, _ := os.ReadFile(path); string(data) != "kept" {
+		t.Errorf("the file there became %q", data)
+	}
+}
+
+func TestShow(t *testing.T) {
+	var said bytes.Buffer
+	Curves(oneRun()).show(&said, nil)
+	if !strings.Contains(said.String(), "Save(") || strings.Count(said.String(), "\n") != 1 {
+		t.Errorf("outside a notebook: %q", said.String())
+	}
+
+	said.Reset()
+	var shown []byte
+	Curves(oneRun()).show(&said, func(data []byte) { shown = data })
+	config, err := png.DecodeConfig(bytes.NewReader(shown))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if width := float64(singleWidth/vg.Inch) * dotsPerInch; float64(config.Width) != width || said.Len() > 0 {
+		t.Errorf("shown: %d × %d pixels, said %q", config.Width, config.Height, said.String())
+	}
+
+	said.Reset()
+	Curves().show(&said, func([]byte) { t.Error("showed a figure of nothing") })
+	if !strings.Contains(said.String(), "no histories") {
+		t.Errorf("instead of a figure of nothing: %q", said.String())
+	}
+}
+
+func TestSettingsLeaveTheFigureTheyAreCopiedFrom(t *testing.T) {
+	f := Curves(oneRun())
+	f.Title("another").Size(2, 2)
+	if f.title != "" || f.width != singleWidth {
+		t.Errorf("the source has title %q and width %v", f.title, f.width)
+	}
+}
+
+func TestErrorsAreRememberedUntilSave(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(-1)
+	allNaN := hm.History{Name: "diverged", Epochs: []hm.Epoch{{Epoch: 1, Train: hm.Measures{LogP: nan}}}}
+	noValidation := oneRun()
+	noValidation.Epochs[0].Validation = &hm.Measures{LogP: inf}
+	one := []float64{0}
+	for name, c := range map[string]struct {
+		figure *Figure
+		says   string
+	}{
+		"no runs":               {Curves(), "no histories"},
+		"no epochs":             {Curves(hm.History{Name: "fresh"}), "fresh has no epochs"},
+		"NaN curve":             {Curves(oneRun(), allNaN), "training log p of diverged"},
+		"infinite validation":   {CurvesByTime(noValidation), "validation log p of run 1"},
+		"no groups":             {SeedBands(), "no groups"},
+		"no seeds":              {SeedBands(Group{Name: "RWS"}), `"RWS"`},
+		"no common epoch":       {SeedBands(Group{"RWS", []hm.History{oneRun(), allNaN}}), "each of its 2 seeds"},
+		"no weights":            {ImportanceWeights(hm.ImportanceWeights{LogP: []float64{inf}, LogPStar: one}), "among the 1 for the proposal of p(h|x)"},
+		"no weights for p*":     {ImportanceWeights(hm.ImportanceWeights{LogP: one}), "p*(h|x)"},
+		"no estimates":          {LogZ2(hm.LogZ2{}), "without estimates"},
+		"uneven repeats":        {LogZ2(hm.LogZ2{Outer: []int{1, 2}, Repeats: [][]float64{one}}), "repeat 0 of log Z² has 1 estimates for 2"},
+		"no samples":            {LogZ2(hm.LogZ2{Outer: []int{0}, Repeats: [][]float64{one}}), "from 0 samples"},
+		"NaN estimates":         {LogZ2(hm.LogZ2{Outer: []int{1}, Repeats: [][]float64{{nan}}}), "no finite value"},
+		"no convergence":        {LikelihoodBySamples(), "no estimates"},
+		"negative samples":      {LikelihoodBySamples(hm.Convergence{Name: "RWS", Samples: []int{-1}, LogP: one, SE: one}), "RWS: an estimate from -1"},
+		"uneven convergence":    {LikelihoodBySamples(hm.Convergence{Samples: []int{1}, LogP: one}), "0 standard errors"},
+		"no images":             {Samples(hm.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}}), "without images"},
+		"images of no size":     {Samples(hm.Sheet{Values: [][]float64{{}}}), "0 × 0"},
+		"images of another":     {Samples(hm.Sheet{Shape: dataset.Shape{Height: 2, Width: 2}, Values: [][]float64{one}}), "image 0 has 1 values"},
+		"NaN image":             {Samples(hm.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}, Values: [][]float64{{nan}}}), "not a number"},
+		"machine of no layers":  {FisherStructure(engine.Architecture{}), "layer"},
+		"figure of no width":    {Curves(oneRun()).Size(0, 4), "0 × 4 inches"},
+		"figure of NaN height":  {Curves(oneRun()).Size(4, nan), "NaN"},
+		"figure of any size":    {Curves(oneRun()).Size(1e6, 4), "a width between 2 and 100"},
+		"the first error stays": {Curves().Size(0, 0).Title("nothing"), "no histories"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "figure.png")
+			err := c.figure.Save(path)
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v does not say %q", err, c.says)
+			}
+			if _, err := os.Stat(path); err == nil {
+				t.Error("saved in spite of it")
+			}
+		})
+	}
+}
+
+// Figures of the least there can be, and of far too much, are drawn: no axis
+// panics or never ends.
+func TestExtremeFigures(t *testing.T) {
+	epoch := hm.History{Epochs: []hm.Epoch{{Epoch: 1, Train: hm.Measures{LogP: -1}}}}
+	one := []float64{0}
+	many := make([]hm.History, 50)
+	for i := range many {
+		many[i] = hm.History{Name: strings.Repeat("long name ", 10), Epochs: epoch.Epochs}
+	}
+	diverged := hm.History{Epochs: []hm.Epoch{{Epoch: 1, Train: hm.Measures{LogP: -1e33}}}}
+	for name, f := range map[string]*Figure{
+		"many runs":            Curves(many...),
+		"diverged at once":     Curves(diverged),
+		"one epoch":            CurvesByEpochAndTime(epoch),
+		"one seed of an epoch": SeedBands(Group{"RWS", []hm.History{epoch}}),
+		"one weight":           ImportanceWeights(hm.ImportanceWeights{LogP: one, LogPStar: one}),
+		"one outer sample":     LogZ2(hm.LogZ2{Outer: []int{1}, Repeats: [][]float64{one}}),
+		"some repeats NaN":     LogZ2(hm.LogZ2{Outer: []int{1, 2}, Repeats: [][]float64{{math.NaN(), 1}, {1, math.Inf(1)}}}),
+		"one number":           LikelihoodBySamples(hm.Convergence{Samples: []int{1000}, LogP: one, SE: one}),
+		"one pixel":            Samples(hm.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}, Values: [][]float64{one}}),
+		"one unit a layer":     FisherStructure(engine.Architecture{Units: []int{1, 1}}),
+		"smallest":             CurvesByEpochAndTime(epoch).Size(4, 2).Title("x"),
+		"smallest machine":     FisherStructure(engine.Architecture{Units: []int{1, 1}}).Size(2, 2),
+		"smallest numbers":     LikelihoodBySamples(hm.Convergence{Samples: []int{1e6}, LogP: one, SE: one}).Size(2, 2),
+	} {
+		for _, format := range []string{".png", ".svg", ".pdf"} {
+			if err := f.Save(filepath.Join(t.TempDir(), "figure"+format)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package plotting
+
+import (
+	"fmt"
+	"image"
+	stddraw "image/draw"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+)
+
+// FisherStructure draws where the Fisher matrix of the generative network is
+// not zero (004, Fig 4.1): a block for each unit, over its bias and the weights
+// of its parents, from the bottom layer at the upper left to the prior at the
+// lower right. Dotted squares are the blocks that whole layers would make.
+func FisherStructure(a engine.Architecture) *Figure {
+	if err := a.Check(); err != nil {
+		return failed(err)
+	}
+	layers := fisherLayers(a)
+	n := float64(a.GenerativeSize())
+	panel := newPanel("index of parameter of p", "index of parameter of p")
+	panel.Add(raster{n, n, func(width, height int, dpi float64) image.Image {
+		return paintBlocks(layers, n, width, height, max(1, int(1.5*dpi/72)))
+	}})
+	panel.X.Tick.Marker, panel.Y.Tick.Marker = linearTicks{integers: true, few: true}, linearTicks{integers: true, few: true}
+	panel.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
+	panel.X.Padding, panel.Y.Padding = 0, 0
+
+	f := newFigure(panel)
+	f.aspect, f.width = 1, 1.1*usualHeight
+	nonzero := 0.0
+	for i, l := range layers {
+		nonzero += float64(l.blocks) * float64(l.size) * float64(l.size)
+		panel.Add(&plotter.Line{XYs: l.square(), LineStyle: dotted})
+		f.legend.add(l.label(i, len(layers)), &plotter.Polygon{Color: colour(i)})
+	}
+	f.legend.add("one whole layer", sample(dotted))
+	f.title = fmt.Sprintf("Fisher matrix of p: %s parameters, %s of the entries in blocks", integer(int(n)), percent(nonzero/(n*n)))
+	return f
+}
+
+// fisherLayer is the part of the Fisher matrix that belongs to a layer: blocks
+// of one size along the diagonal.
+type fisherLayer struct {
+	start, blocks, size int
+}
+
+func fisherLayers(a engine.Architecture) []fisherLayer {
+	layers := make([]fisherLayer, len(a.Units))
+	start := 0
+	for i, units := range a.Units {
+		size := 1
+		if i < a.Depth() {
+			size += a.Units[i+1]
+		}
+		layers[i] = fisherLayer{start, units, size}
+		start += units * size
+	}
+	return layers
+}
+
+func (l fisherLayer) label(i, layers int) string {
+	name := fmt.Sprintf("layer %d", i)
+	switch i {
+	case 0:
+		name = "layer 0 (x)"
+	case layers - 1:
+		name += " (prior)"
+	}
+	blocks := "blocks"
+	if l.blocks == 1 {
+		blocks = "block"
+	}
+	return fmt.Sprintf("%s: %s %s of %s × %s", name, integer(l.blocks), blocks, integer(l.size), integer(l.size))
+}
+
+// square is the outline of the whole layer.
+func (l fisherLayer) square() plotter.XYs {
+	low, high := float64(l.start), float64(l.start+l.blocks*l.size)
+	return plotter.XYs{{X: low, Y: low}, {X: high, Y: low}, {X: high, Y: high}, {X: low, Y: high}, {X: low, Y: low}}
+}
+
+// paintBlocks draws a matrix of n rows. No block is drawn smaller than the
+// least side, in pixels, so that none vanishes.
+func paintBlocks(layers []fisherLayer, n float64, width, height, least int) image.Image {
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
+	side := func(from, to, pixels int) (int, int) {
+		low := min(int(math.Round(float64(from)/n*float64(pixels))), pixels-least)
+		return low, max(int(math.Round(float64(to)/n*float64(pixels))), low+least)
+	}
+	for i, l := range layers {
+		for b := range l.blocks {
+			from := l.start + b*l.size
+			left, right := side(from, from+l.size, width)
+			top, bottom := side(from, from+l.size, height)
+			stddraw.Draw(img, image.Rect(left, top, right, bottom), image.NewUniform(colour(i)), image.Point{}, stddraw.Src)
+		}
+	}
+	return img
+}

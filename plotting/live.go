@@ -1,0 +1,98 @@
+package plotting
+
+import (
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/janpfeifer/gonb/gonbui"
+)
+
+// Live returns a recorder that keeps one display of the notebook cell up to
+// date while training runs: progress, rate, time left, the measures of the
+// epoch under way and of the last validation, and the curves so far. Outside a
+// notebook it shows nothing.
+func Live() hm.Recorder {
+	if !gonbui.IsNotebook {
+		return &live{now: time.Now, show: func(string) {}, sync: func() {}, hidden: true}
+	}
+	id := "helmholtz-live-" + gonbui.UniqueId()
+	return &live{
+		now:  time.Now,
+		show: func(html string) { gonbui.UpdateHTML(id, html) },
+		sync: gonbui.Sync,
+	}
+}
+
+// betweenUpdates is how long a display stays: a notebook that is sent more
+// falls behind, and drawing takes time from training.
+const betweenUpdates = 500 * time.Millisecond
+
+// live is the state of a display.
+type live struct {
+	now    func() time.Time
+	show   func(html string)
+	sync   func() // returns when the notebook has what was shown
+	hidden bool
+
+	plan     hm.Plan
+	begun    time.Time
+	updated  time.Time
+	progress hm.Progress
+	history  hm.History
+	curve    string // image of the curves, as far as drawn is
+	drawn    int    // epochs in curve
+}
+
+// Begin implements hm.Recorder.
+func (l *live) Begin(p hm.Plan) {
+	l.plan, l.begun = p, l.now()
+	l.progress = hm.Progress{Step: p.Start}
+	l.history = hm.History{Epochs: append([]hm.Epoch(nil), p.History.Epochs...)}
+	if n := len(l.history.Epochs); n > 0 {
+		l.progress.Epoch = l.history.Epochs[n-1].Epoch
+	}
+	l.curve, l.drawn = "", 0
+	l.update("")
+}
+
+// Step implements hm.Recorder.
+func (l *live) Step(p hm.Progress) {
+	l.progress = p
+	l.updateIfDue()
+}
+
+// Epoch implements hm.Recorder.
+func (l *live) Epoch(e hm.Epoch) {
+	l.history.Epochs = append(l.history.Epochs, e)
+	l.progress = hm.Progress{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Measures: e.Train}
+	l.updateIfDue()
+}
+
+// End implements hm.Recorder. It shows the last state, whatever the time since
+// the one before, and returns when the notebook has it.
+func (l *live) End(err error) {
+	ending := "finished"
+	if err != nil {
+		ending = "stopped: " + err.Error()
+	}
+	l.update(ending)
+	l.sync()
+}
+
+func (l *live) updateIfDue() {
+	if l.now().Sub(l.updated) >= betweenUpdates {
+		l.update("")
+	}
+}
+
+// update shows the state; ending says how training ended, if it did.
+func (l *live) update(ending string) {
+	if l.hidden {
+		return
+	}
+	l.updated = l.now()
+	if len(l.history.Epochs) > l.drawn {
+		l.curve, l.drawn = curveImage(l.history), len(l.history.Epochs)
+	}
+	l.show(l.html(ending))
+}

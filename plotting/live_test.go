@@ -1,0 +1,84 @@
+package plotting
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+)
+
+// watched returns a recorder whose clock and display the test holds.
+func watched(clock *time.Time, shown *[]string, syncs *int) *live {
+	return &live{
+		now:  func() time.Time { return *clock },
+		show: func(html string) { *shown = append(*shown, html) },
+		sync: func() { *syncs++ },
+	}
+}
+
+func TestLiveUpdatesTwiceASecondAtMost(t *testing.T) {
+	clock := time.Unix(0, 0)
+	var shown []string
+	var syncs int
+	l := watched(&clock, &shown, &syncs)
+	l.Begin(hm.Plan{Name: "a & b", Epochs: 10, StepsPerEpoch: 100})
+	for step := 1; step <= 1000; step++ {
+		clock = clock.Add(10 * time.Millisecond)
+		l.Step(hm.Progress{Epoch: (step + 99) / 100, Step: step, Measures: hm.Measures{LogP: -3}})
+		if step%100 == 0 {
+			l.Epoch(hm.Epoch{Epoch: step / 100, Step: step, Train: hm.Measures{LogP: -3}})
+		}
+	}
+	if len(shown) != 1+20 || syncs != 0 {
+		t.Errorf("%d displays and %d syncs before the end of 10 s", len(shown), syncs)
+	}
+	l.End(nil)
+	if len(shown) != 1+20+1 || syncs != 1 {
+		t.Errorf("%d displays and %d syncs at the end", len(shown), syncs)
+	}
+	last := shown[len(shown)-1]
+	for _, part := range []string{"a &amp; b", "epoch 10 of 10", "step 1,000 of 1,000", "finished", "100 steps/s", "width:100.0%", "data:image/png;base64,"} {
+		if !strings.Contains(last, part) {
+			t.Errorf("the last display lacks %q", part)
+		}
+	}
+}
+
+func TestLiveTellsWhatIsLeft(t *testing.T) {
+	clock := time.Unix(0, 0)
+	var shown []string
+	var syncs int
+	l := watched(&clock, &shown, &syncs)
+	l.Begin(hm.Plan{Epochs: 10, StepsPerEpoch: 100, Start: 500, History: hm.History{Epochs: []hm.Epoch{
+		{Epoch: 5, Step: 500, Validation: &hm.Measures{LogP: -7.25, Bound: -9.5, ESS: 0.13}},
+	}}})
+	if !strings.Contains(shown[0], "epoch 5 of 10, step 500 of 1,000") || strings.Contains(shown[0], "<table") {
+		t.Errorf("resumed: %s", shown[0])
+	}
+	clock = clock.Add(10 * time.Second)
+	l.Step(hm.Progress{Epoch: 6, Step: 520, LearningRate: 0.002, Measures: hm.Measures{LogP: -12.345, Bound: math.NaN(), ESS: 0.4}})
+	// 20 steps took 10 s, so the other 480 take four minutes.
+	for _, part := range []string{"2.00 steps/s", "4:00 left", "0:10 elapsed", "learning rate 0.002", "−12.3", "unknown", "40 %", "−7.25", "−9.50", "13 %"} {
+		if !strings.Contains(shown[1], part) {
+			t.Errorf("the display lacks %q: %s", part, shown[1])
+		}
+	}
+	l.End(errors.New("loss is <NaN>"))
+	if last := shown[2]; !strings.Contains(last, "stopped: loss is &lt;NaN&gt;") || strings.Contains(last, " left") {
+		t.Errorf("stopped: %s", last)
+	}
+}
+
+func TestLiveOutsideANotebookIsSilent(t *testing.T) {
+	l := Live()
+	l.Begin(hm.Plan{Epochs: 1, StepsPerEpoch: 1})
+	l.Step(hm.Progress{Epoch: 1, Step: 1})
+	l.Epoch(hm.Epoch{Epoch: 1, Step: 1, Train: hm.Measures{LogP: -1}})
+	l.End(nil)
+	if l.(*live).curve != "" {
+		t.Error("curves were drawn for nobody")
+	}
+}

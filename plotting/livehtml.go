@@ -1,0 +1,109 @@
+package plotting
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+)
+
+// html writes what the display shows. It is styled in place and without
+// scripts, since notebooks that are not trusted run none.
+func (l *live) html(ending string) string {
+	var b strings.Builder
+	total := l.plan.Epochs * l.plan.StepsPerEpoch
+	done := 0.0
+	if total > 0 {
+		done = min(1, float64(l.progress.Step)/float64(total))
+	}
+	b.WriteString(`<div style="font-family:sans-serif;font-size:13px;max-width:560px">`)
+	fmt.Fprintf(&b, `<div><b>%s</b> epoch %s of %s, step %s of %s</div>`, html.EscapeString(l.plan.Name),
+		integer(l.progress.Epoch), integer(l.plan.Epochs), integer(l.progress.Step), integer(total))
+	fmt.Fprintf(&b, `<div style="background:#e2e2e2;height:8px;margin:4px 0"><div style="background:#0072b2;height:8px;width:%.1f%%"></div></div>`, 100*done)
+	fmt.Fprintf(&b, `<div>%s</div>`, html.EscapeString(l.pace(total, ending)))
+	if l.progress.Step > l.plan.Start {
+		b.WriteString(measuresTable(l.progress.Measures, lastValidation(l.history)))
+	}
+	if l.curve != "" {
+		fmt.Fprintf(&b, `<img alt="training curves" src="data:image/png;base64,%s">`, l.curve)
+	}
+	b.WriteString(`</div>`)
+	return b.String()
+}
+
+// pace says how fast training goes and how long it will take, or how it ended.
+func (l *live) pace(total int, ending string) string {
+	elapsed := l.now().Sub(l.begun)
+	steps := l.progress.Step - l.plan.Start
+	parts := []string{}
+	if steps > 0 && elapsed > 0 {
+		rate := float64(steps) / elapsed.Seconds()
+		parts = append(parts, significant(rate, 3)+" steps/s")
+		if ending == "" && total > l.progress.Step {
+			parts = append(parts, clock(time.Duration(float64(total-l.progress.Step)/rate*float64(time.Second)))+" left")
+		}
+	}
+	parts = append(parts, clock(elapsed)+" elapsed")
+	if l.progress.LearningRate > 0 {
+		parts = append(parts, fmt.Sprintf("learning rate %.3g", l.progress.LearningRate))
+	}
+	if ending != "" {
+		parts = append([]string{ending}, parts...)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// clock writes a duration as m:ss or h:mm:ss.
+func clock(d time.Duration) string {
+	seconds := int(d.Round(time.Second).Seconds())
+	if seconds < 3600 {
+		return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
+}
+
+func measuresTable(train hm.Measures, validation *hm.Measures) string {
+	var b strings.Builder
+	row := func(name string, m hm.Measures) {
+		fmt.Fprintf(&b, `<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>`, name, nats(m.LogP), nats(m.Bound), percent(m.ESS))
+	}
+	b.WriteString(`<table style="font-size:13px;text-align:right;border-spacing:12px 2px"><tr><th></th><th>log p(x) (nats)</th><th>lower bound (nats)</th><th>ESS</th></tr>`)
+	row("training, this epoch", train)
+	if validation != nil {
+		row("validation, last", *validation)
+	}
+	b.WriteString(`</table>`)
+	return b.String()
+}
+
+func lastValidation(h hm.History) *hm.Measures {
+	for i := len(h.Epochs) - 1; i >= 0; i-- {
+		if v := h.Epochs[i].Validation; v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+func nats(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "unknown"
+	}
+	return number(v, 2)
+}
+
+// curveImage draws the curves small, as PNG in base 64. There are none while
+// no epoch has a finite value.
+func curveImage(h hm.History) string {
+	f := Curves(h).Size(5, 2.4)
+	var png bytes.Buffer
+	if f.err != nil || f.encode(&png, ".png") != nil {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString(png.Bytes())
+}

@@ -1,0 +1,125 @@
+package plotting
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// LogZ2 draws the estimate of log Z² (nats) against the number of outer
+// samples (001, 3.11): each repeat thin, their mean with a band of one
+// standard deviation to either side, and the estimate from all samples. Where
+// it is in range it marks 0, which log Z² cannot exceed.
+func LogZ2(z hm.LogZ2) *Figure {
+	if err := checkLogZ2(z); err != nil {
+		return failed(err)
+	}
+	panel := newPanel("number of outer samples x, h ~ p", "log Z² (nats)")
+	panel.X.Tick.Marker = logTicks{}
+	f := newFigure(panel)
+	f.title = fmt.Sprintf("Estimates of log Z², with %s inner samples for each outer one", integer(z.Inner))
+
+	mean := make(plotter.XYs, len(z.Outer))
+	sd := make([]float64, len(z.Outer))
+	for i, outer := range z.Outer {
+		column := make([]float64, len(z.Repeats))
+		for r, repeat := range z.Repeats {
+			column[r] = repeat[i]
+		}
+		mean[i].X = math.Log10(float64(outer))
+		mean[i].Y, sd[i] = meanAndSD(column)
+	}
+	band := addBand(panel, mean, sd, colour(0))
+	for _, repeat := range z.Repeats {
+		if len(z.Repeats) > 1 {
+			panel.Add(&plotter.Line{XYs: thinned(finite(byLog(z.Outer, repeat))), LineStyle: thin})
+		}
+	}
+	if err := addLine(panel, "log Z²", mean, in(colour(0), solid)); err != nil {
+		return failed(err)
+	}
+	line := sample(in(colour(0), solid))
+	switch {
+	case band != nil:
+		f.legend.add(fmt.Sprintf("mean ± 1 sd of %d repeats", len(z.Repeats)), band, line)
+		f.legend.add("each repeat", sample(thin))
+	case len(z.Repeats) > 1:
+		f.legend.add(fmt.Sprintf("mean of %d repeats", len(z.Repeats)), line)
+		f.legend.add("each repeat", sample(thin))
+	default:
+		f.legend.add("one repeat", line)
+	}
+	f.addFinal(panel, z)
+	f.addZero(panel)
+	padY(panel)
+	return f
+}
+
+func checkLogZ2(z hm.LogZ2) error {
+	if len(z.Outer) == 0 || len(z.Repeats) == 0 {
+		return errors.New("log Z² without estimates: nothing to draw")
+	}
+	for r, repeat := range z.Repeats {
+		if len(repeat) != len(z.Outer) {
+			return fmt.Errorf("repeat %d of log Z² has %d estimates for %d numbers of samples", r, len(repeat), len(z.Outer))
+		}
+	}
+	return checkCounts("log Z²", z.Outer)
+}
+
+// checkCounts refuses numbers of samples that a logarithmic axis has no place for.
+func checkCounts(what string, counts []int) error {
+	for _, n := range counts {
+		if n < 1 {
+			return fmt.Errorf("%s: an estimate from %d samples: their number must be 1 or more", what, n)
+		}
+	}
+	return nil
+}
+
+// byLog returns estimates at the decimal logarithms of their numbers of samples.
+func byLog(counts []int, estimates []float64) plotter.XYs {
+	points := make(plotter.XYs, len(counts))
+	for i, n := range counts {
+		points[i] = plotter.XY{X: math.Log10(float64(n)), Y: estimates[i]}
+	}
+	return points
+}
+
+// addFinal draws the estimate from all samples across the panel.
+func (f *Figure) addFinal(panel *plot.Plot, z hm.LogZ2) {
+	if plotter.CheckFloats(z.Value) != nil {
+		return
+	}
+	style := in(colour(1), dashed)
+	panel.Add(across(panel, z.Value, style))
+	f.legend.add("all samples: "+withError(z.Value, z.SE), sample(style))
+}
+
+// addZero draws the upper limit of log Z² if the values come near it.
+func (f *Figure) addZero(panel *plot.Plot) {
+	span := panel.Y.Max - panel.Y.Min
+	if panel.Y.Min > 0 || panel.Y.Max < -0.25*span {
+		return
+	}
+	panel.Add(across(panel, 0, dotted))
+	f.legend.add("0, the upper limit of log Z²", sample(dotted))
+}
+
+func across(panel *plot.Plot, y float64, style draw.LineStyle) *plotter.Line {
+	return &plotter.Line{XYs: plotter.XYs{{X: panel.X.Min, Y: y}, {X: panel.X.Max, Y: y}}, LineStyle: style}
+}
+
+// withError writes a value with its standard error, as many digits as that allows.
+func withError(value, se float64) string {
+	if plotter.CheckFloats(se) != nil || se <= 0 {
+		return significant(value, 4)
+	}
+	decimals := max(0, 1-int(math.Floor(math.Log10(se))))
+	return fmt.Sprintf("%s ± %s (standard error)", number(value, decimals), number(se, decimals))
+}

@@ -1,0 +1,28 @@
+package plotting_test
+
+import (
+	"log"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/plotting"
+)
+
+// Made-up images: ramps of grey with one white pixel that moves.
+func ExampleSamples() {
+	sheet := hm.Sheet{Shape: dataset.Shape{Height: 8, Width: 8}}
+	for i := range 30 {
+		image := make([]float64, 64)
+		for pixel := range image {
+			image[pixel] = float64(pixel/8) / 9
+		}
+		image[i] = 1
+		sheet.Values = append(sheet.Values, image)
+	}
+	if err := plotting.Samples(sheet).Save("samples.png"); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func TestSamples(t *testing.T) { golden(t, ExampleSamples, "samples.png") }

@@ -1,0 +1,101 @@
+package plotting
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+)
+
+// ImportanceWeights draws histograms of ln ω − ln mean ω (nats), on a
+// logarithmic count axis, for q(h|x) as the proposal of p(h|x) and of p*(h|x)
+// (001, Fig 3.11), with the mean effective sample size of each in the legend.
+// A good proposal has its weights close to 0, where all samples count alike.
+func ImportanceWeights(w hm.ImportanceWeights) *Figure {
+	proposals := []struct {
+		of      string
+		weights []float64
+		ess     []float64
+	}{
+		{"p(h|x)", finiteValues(w.LogP), w.ESS},
+		{"p*(h|x)", finiteValues(w.LogPStar), w.ESSStar},
+	}
+	for i, all := range [][]float64{w.LogP, w.LogPStar} {
+		if len(proposals[i].weights) == 0 {
+			return failed(fmt.Errorf("no finite importance weight among the %d for the proposal of %s: nothing to draw", len(all), proposals[i].of))
+		}
+	}
+	panel := newPanel("ln ω − ln mean ω (nats)", "number of samples")
+	f := newFigure(panel).Title(fmt.Sprintf("Importance weights ω of %s samples of q(h|x) for each of %s data", integer(w.Samples), integer(w.Data)))
+
+	bins := commonBins(proposals[0].weights, proposals[1].weights)
+	highest := 0.0
+	for i, p := range proposals {
+		counts := bins.count(p.weights)
+		highest = max(highest, slices.Max(counts))
+		area := addHistogram(panel, bins, counts, i)
+		ess, _ := meanAndSD(p.ess)
+		f.legend.add(fmt.Sprintf("q as proposal of %s: mean ESS %s", p.of, percent(ess)), area)
+	}
+	panel.Y.Tick.Marker = logTicks{}
+	panel.Y.Min, panel.Y.Max = math.Log10(0.6), math.Log10(1.5*highest)
+	panel.Add(&plotter.Line{XYs: plotter.XYs{{X: 0, Y: panel.Y.Min}, {X: 0, Y: panel.Y.Max}}, LineStyle: dotted})
+	f.legend.add("mean weight", sample(dotted))
+	return f
+}
+
+// foot stands for log₁₀ 0 in the histograms, just below what is shown.
+const foot = -1
+
+// binning divides a range into bins of equal width.
+type binning struct {
+	low, width float64
+	n          int
+}
+
+func commonBins(samples ...[]float64) binning {
+	all := slices.Concat(samples...)
+	low, high := slices.Min(all), slices.Max(all)
+	if low == high {
+		low, high = low-0.5, high+0.5
+	}
+	const n = 80
+	return binning{low, (high - low) / n, n}
+}
+
+func (b binning) count(values []float64) []float64 {
+	counts := make([]float64, b.n)
+	for _, v := range values {
+		counts[min(int((v-b.low)/b.width), b.n-1)]++
+	}
+	return counts
+}
+
+// addHistogram draws the outline of log₁₀ of the counts, and the area under it.
+func addHistogram(p *plot.Plot, b binning, counts []float64, i int) *plotter.Polygon {
+	outline := plotter.XYs{{X: b.low, Y: foot}}
+	for j, count := range counts {
+		left := b.low + float64(j)*b.width
+		top := max(math.Log10(count), foot)
+		outline = append(outline, plotter.XY{X: left, Y: top}, plotter.XY{X: left + b.width, Y: top})
+	}
+	outline = append(outline, plotter.XY{X: b.low + float64(b.n)*b.width, Y: foot})
+	area := &plotter.Polygon{XYs: []plotter.XYs{outline}, Color: translucent(colour(i)), LineStyle: in(colour(i), solid)}
+	p.Add(area)
+	return area
+}
+
+func finiteValues(values []float64) []float64 {
+	return slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return plotter.CheckFloats(v) != nil })
+}
+
+// percent writes a fraction with two significant digits.
+func percent(fraction float64) string {
+	if math.IsNaN(fraction) {
+		return "unknown"
+	}
+	return fmt.Sprintf("%s %%", significant(100*fraction, 2))
+}
