@@ -1,0 +1,28 @@
+# Everything that is built or written goes to build/, which git ignores.
+
+NOTEBOOK ?= notebooks/quickstart.ipynb
+LABFLAGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help notebook lab test lint
+
+help: ## list these targets
+	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
+
+notebook: ## run the quickstart notebook in Jupyter, installing what is missing (NOTEBOOK=another.ipynb)
+	@notebooks/jupyter.sh execute $(NOTEBOOK)
+
+lab: ## open JupyterLab on the notebooks, installing what is missing (LABFLAGS=options)
+	@notebooks/jupyter.sh lab $(LABFLAGS)
+
+test: ## run all tests
+	go test ./...
+
+lint: ## check formatting, vet, and build for other machines
+	@echo gofmt
+	@badly=$$(find . -path ./build -prune -o -name '*.go' -exec gofmt -l {} +); \
+		test -z "$$badly" || { echo "not as gofmt writes them:"; echo "$$badly"; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+	GOOS=darwin GOARCH=arm64 go build ./...
+	GOOS=linux GOARCH=arm64 go build ./...

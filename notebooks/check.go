@@ -1,0 +1,150 @@
+package notebooks
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image/png"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	cellID   = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	home     = regexp.MustCompile(`(/home|/Users)/[\w.-]+|/root/|[A-Z]:\\Users\\`)
+	failure  = regexp.MustCompile(`(?m)^(panic: |fatal error: |goroutine \d+ \[|exit status \d).*|.*unknown or not implemented yet`)
+	imageTag = regexp.MustCompile(`<img[^>]*\ssrc=["']?([^"' >]+)`)
+)
+
+// Check returns nil for a notebook that can be shown to a reader as it is: valid
+// nbformat 4 for the GoNB kernel, every code cell executed once and in order
+// without an error, at least one figure, all figures stored inside, and no
+// output that names a home directory or one of the folders given. Otherwise the
+// error joins all that was found, each with the number of its cell.
+func (n *Notebook) Check(folders ...string) error {
+	var found []error
+	report := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
+
+	if n.Format != 4 {
+		report("nbformat is %d: save it as nbformat 4", n.Format)
+	}
+	if name := n.Metadata.Kernel.Name; name != "gonb" {
+		report("the kernel is %q: choose gonb", name)
+	}
+
+	ids := map[string]bool{}
+	executed, figures := 0, 0
+	for i, cell := range n.Cells {
+		inCell := func(format string, args ...any) { report("cell %d: %w", i+1, fmt.Errorf(format, args...)) }
+		if n.Minor >= 5 && (!cellID.MatchString(cell.ID) || ids[cell.ID]) {
+			inCell("the id %q is invalid or taken", cell.ID)
+		}
+		ids[cell.ID] = true
+
+		switch cell.Type {
+		case "markdown", "raw":
+			continue
+		case "code":
+		default:
+			inCell("the type %q is not markdown, raw or code", cell.Type)
+			continue
+		}
+
+		if cell.Outputs == nil {
+			inCell("has no list of outputs")
+		}
+		executed++
+		switch count := cell.ExecutionCount; {
+		case count == nil:
+			inCell("was not executed: run the whole notebook with notebooks/jupyter.sh execute")
+		case *count != executed:
+			inCell("was executed as number %d, not %d: run the whole notebook with notebooks/jupyter.sh execute", *count, executed)
+		}
+		for _, output := range cell.Outputs {
+			if err := output.check(folders); err != nil {
+				inCell("%w", err)
+			}
+			if output.showsFigure() {
+				figures++
+			}
+		}
+	}
+	if figures == 0 {
+		report("no cell shows a figure")
+	}
+	return errors.Join(found...)
+}
+
+// check returns what a reader should not meet in an output.
+func (o *Output) check(folders []string) error {
+	switch o.Type {
+	case "stream", "display_data", "execute_result":
+	case "error":
+		return fmt.Errorf("failed with %s: %s", o.ErrorName, o.ErrorValue)
+	default:
+		return fmt.Errorf("the output type %q is not of nbformat 4", o.Type)
+	}
+
+	texts := []string{string(o.Text)}
+	for media, data := range o.Data {
+		if media == "image/png" {
+			if err := checkPNG(data); err != nil {
+				return err
+			}
+			continue
+		}
+		texts = append(texts, text(data))
+	}
+	for _, shown := range texts {
+		if o.Stream == "stderr" {
+			if line := failure.FindString(shown); line != "" {
+				return fmt.Errorf("wrote a failure to stderr: %s", line)
+			}
+		}
+		if path := home.FindString(shown); path != "" {
+			return fmt.Errorf("shows the home directory %s: print relative paths", path)
+		}
+		for _, folder := range folders {
+			if strings.Contains(shown, folder) {
+				return fmt.Errorf("shows the folder %s: print relative paths", folder)
+			}
+		}
+		for _, source := range imageTag.FindAllStringSubmatch(shown, -1) {
+			if !strings.HasPrefix(source[1], "data:") {
+				return fmt.Errorf("links to an image outside the notebook: %s", source[1])
+			}
+		}
+	}
+	return nil
+}
+
+func checkPNG(data json.RawMessage) error {
+	decoded, err := base64.StdEncoding.DecodeString(text(data)) // skips line breaks
+	if err == nil {
+		_, err = png.DecodeConfig(bytes.NewReader(decoded))
+	}
+	if err != nil {
+		return fmt.Errorf("shows a damaged PNG: %w", err)
+	}
+	return nil
+}
+
+// showsFigure tells whether an output holds an image: as such or, as GoNB shows
+// SVG, within HTML.
+func (o *Output) showsFigure() bool {
+	html := text(o.Data["text/html"])
+	return o.Data["image/png"] != nil || o.Data["image/svg+xml"] != nil ||
+		slices.ContainsFunc([]string{"<svg", `src="data:image/`}, func(mark string) bool { return strings.Contains(html, mark) })
+}
+
+// text returns a string or a list of lines as text, and other JSON as it is.
+func text(data json.RawMessage) string {
+	var joined Text
+	if joined.UnmarshalJSON(data) != nil {
+		return string(data)
+	}
+	return string(joined)
+}

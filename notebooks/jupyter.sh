@@ -1,0 +1,133 @@
+#!/bin/sh
+# Jupyter with the GoNB kernel, all of it inside this project:
+#
+#   notebooks/jupyter.sh install                 install what is missing
+#   notebooks/jupyter.sh execute NOTEBOOK [-p NAME VALUE]...
+#                                                run a notebook from top to bottom
+#   notebooks/jupyter.sh lab [OPTION]...         open JupyterLab
+#
+# build/bin holds gonb, goimports and gopls, build/jupyter the registered kernel,
+# build/venv Jupyter where the machine has none, build/notebooks what execute
+# writes. Each command installs what is missing; once that is done, none of them
+# needs a network.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd -P)
+bin=$root/build/bin
+venv=$root/build/venv
+pins=$root/notebooks/requirements.txt
+
+# GoNB finds Go's tools on the PATH, and Jupyter finds its kernels here.
+PATH=$bin:$PATH
+JUPYTER_DATA_DIR=$root/build/jupyter
+export PATH JUPYTER_DATA_DIR
+
+# fail WHAT REMEDY...
+fail() {
+	printf 'jupyter.sh: '
+	printf '%s\n' "$@"
+	exit 1
+} >&2
+
+check_go() {
+	remedy="Install Go $(sed -n 's/^go //p' "$root/go.mod") or later: https://go.dev/doc/install"
+	command -v go >/dev/null || fail "Go is missing." "$remedy"
+	complaint=$(cd "$root" && go list -m 2>&1) ||
+		fail "This Go cannot build the project: $complaint" "$remedy"
+}
+
+# Cells import this project through a go.work file, which these would overrule.
+clear_go_environment() {
+	unset GOWORK
+	case $(go env GOFLAGS) in
+	*-mod=*)
+		GOFLAGS=$(go env GOFLAGS | sed 's/-mod=[a-z]*/-mod=readonly/')
+		export GOFLAGS
+		;;
+	esac
+}
+
+install_tools() {
+	echo "Go tools: gonb, goimports and gopls, at the versions of go.mod, in build/bin"
+	(
+		cd "$root" &&
+			GOBIN=$bin go install github.com/janpfeifer/gonb golang.org/x/tools/cmd/goimports golang.org/x/tools/gopls &&
+			go build ./... # what cells import, so that the first cell is quick
+	) || fail "Go could not build its tools and the library; the lines above say why." \
+		"The first time this needs a network, to download the modules of go.mod."
+}
+
+# has_jupyter PYTHON tells whether an interpreter has JupyterLab and a client
+# recent enough for execute.py.
+has_jupyter() {
+	"$1" -c 'import jupyterlab, nbconvert, nbclient; nbclient.NotebookClient.on_cell_executed' >/dev/null 2>&1
+}
+
+# find_jupyter sets python to the interpreter whose Jupyter is used: the
+# project's own where it was installed, else that of python3 or of jupyter.
+find_jupyter() {
+	python=$venv/bin/python
+	cmp -s "$pins" "$venv/requirements.txt" 2>/dev/null && has_jupyter "$python" && return
+	python=python3
+	has_jupyter "$python" && return
+	python=$(sed -n '1s/^#! *\(.*python\)/\1/p' "$(command -v jupyter || echo /dev/null)")
+	[ -n "$python" ] && has_jupyter "$python"
+}
+
+# The pins are copied last, so that an installation that was cut short, or that
+# has other pins, is made anew.
+install_jupyter() {
+	if find_jupyter; then
+		echo "Jupyter: of $("$python" -c 'import sys; print(sys.prefix)')"
+		return
+	fi
+	command -v python3 >/dev/null ||
+		fail "Python 3 is missing. On Debian or Ubuntu type:" "    ${sudo}apt-get install python3 python3-venv"
+	python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+		fail "$(python3 --version) is too old for Jupyter: install Python 3.10 or later."
+	python3 -c 'import venv, ensurepip' 2>/dev/null ||
+		fail "Python's venv module is missing. On Debian or Ubuntu type:" "    ${sudo}apt-get install python3-venv"
+	echo "Jupyter: installing it in build/venv (240 MB)"
+	python3 -m venv --clear "$venv" &&
+		"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$pins" &&
+		cp "$pins" "$venv/requirements.txt" ||
+		fail "Installing Jupyter failed; the lines above say why." \
+			"The first time this needs a network, to download the packages of notebooks/requirements.txt."
+	python=$venv/bin/python
+}
+
+register_kernel() {
+	echo "Kernel: gonb, in build/jupyter"
+	messages=$("$bin/gonb" --install -go_work="$root" 2>&1) ||
+		fail "Registering the GoNB kernel failed: $messages"
+}
+
+install() {
+	sudo=
+	[ "$(id -u)" = 0 ] || sudo="sudo "
+	check_go
+	install_jupyter
+	clear_go_environment
+	install_tools
+	register_kernel
+}
+
+command=${1:-}
+[ $# -eq 0 ] || shift
+case $command in
+install)
+	install
+	;;
+execute)
+	install
+	"$python" "$root/notebooks/execute.py" --output "$root/build/notebooks" "$@"
+	;;
+lab)
+	install
+	exec "$python" -m jupyterlab --notebook-dir="$root/notebooks" "$@"
+	;;
+*)
+	sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+	exit 2
+	;;
+esac

@@ -1,0 +1,71 @@
+// Package notebooks reads the Jupyter notebooks of this folder and finds what
+// keeps them from being shown: cells that were not run or that failed, missing
+// figures, traces of the machine they ran on.
+package notebooks
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Notebook is a Jupyter notebook in format 4.
+type Notebook struct {
+	Format   int `json:"nbformat"`
+	Minor    int `json:"nbformat_minor"`
+	Metadata struct {
+		Kernel struct {
+			Name string `json:"name"`
+		} `json:"kernelspec"`
+	} `json:"metadata"`
+	Cells []Cell `json:"cells"`
+}
+
+// Cell is a piece of text or code, with what the code wrote and showed.
+type Cell struct {
+	ID             string   `json:"id"`
+	Type           string   `json:"cell_type"`
+	Source         Text     `json:"source"`
+	ExecutionCount *int     `json:"execution_count"`
+	Outputs        []Output `json:"outputs"`
+}
+
+// Output is one of a cell's outputs: a stream of text, a display, or an error.
+type Output struct {
+	Type       string                     `json:"output_type"`
+	Stream     string                     `json:"name"` // stdout or stderr
+	Text       Text                       `json:"text"`
+	Data       map[string]json.RawMessage `json:"data"` // by media type
+	ErrorName  string                     `json:"ename"`
+	ErrorValue string                     `json:"evalue"`
+}
+
+// Text is stored as one string or as a list of lines.
+type Text string
+
+// UnmarshalJSON joins lines.
+func (t *Text) UnmarshalJSON(data []byte) error {
+	var whole string
+	if json.Unmarshal(data, &whole) == nil {
+		*t = Text(whole)
+		return nil
+	}
+	var lines []string
+	if err := json.Unmarshal(data, &lines); err != nil {
+		return fmt.Errorf("text is neither a string nor a list of strings: %.40s", data)
+	}
+	*t = ""
+	for _, line := range lines {
+		*t += Text(line)
+	}
+	return nil
+}
+
+// Parse reads a notebook. It fails where data is not JSON or has values of the
+// wrong type; Check tells the rest.
+func Parse(data []byte) (*Notebook, error) {
+	var notebook Notebook
+	if err := json.Unmarshal(data, &notebook); err != nil {
+		return nil, fmt.Errorf("not a Jupyter notebook: %w", err)
+	}
+	return &notebook, nil
+}

@@ -1,0 +1,55 @@
+package notebooks
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestNotebooks checks the notebooks of this folder as they are committed, or
+// those of the folder that HELMHOLTZ_NOTEBOOKS names: freshly executed ones.
+func TestNotebooks(t *testing.T) {
+	folder := os.Getenv("HELMHOLTZ_NOTEBOOKS")
+	if folder == "" {
+		folder = "."
+	}
+	paths, err := filepath.Glob(filepath.Join(folder, "*.ipynb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		t.Fatalf("no notebook in %s", folder)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			notebook, err := Parse(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := notebook.Check(machineFolders(t)...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// machineFolders are the checkout, the home directory and the data.
+func machineFolders(t *testing.T) []string {
+	t.Helper()
+	checkout, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := []string{checkout}
+	if home, err := os.UserHomeDir(); err == nil && home != "/" {
+		folders = append(folders, home)
+	}
+	if data := os.Getenv("HELMHOLTZ_DATA"); data != "" {
+		folders = append(folders, data)
+	}
+	return folders
+}
