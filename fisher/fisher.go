@@ -114,7 +114,27 @@ func (v *Inverse) block(j int) kernels.Matrix {
 func (v *Inverse) Form() Form { return v.form }
 
 // Bytes is the memory that the inverses take.
-func (v *Inverse) Bytes() int { return 4 * (len(v.blocks.Data) + len(v.parents.Data)) }
+func (v *Inverse) Bytes() int64 {
+	size := v.parents.Cols
+	if v.form != Woodbury {
+		size = v.blocks.Cols
+	}
+	return Bytes(v.form, v.parents.Rows, size, v.units)
+}
+
+// Bytes is the memory that the inverses of a layer take: of blocks of a size
+// (1 + number of parents) of a number of units, estimated from n samples.
+func Bytes(form Form, n, size, units int) int64 {
+	const float = 4
+	n64, size64, units64 := int64(n), int64(size), int64(units)
+	switch form {
+	case Diagonal:
+		return float * units64 * size64
+	case Woodbury:
+		return float * (units64*n64*n64 + n64*size64)
+	}
+	return float * units64 * size64 * size64
+}
 
 // Apply multiplies gradients by the damped inverses in place. Row i of
 // gradients (bias first) belongs to unit first+i. Calls for different units may

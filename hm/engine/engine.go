@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Engine computes whole training steps and whole evaluations, so that it can
@@ -13,6 +14,8 @@ import (
 type Engine interface {
 	// Describe says in a line what the engine runs on.
 	Describe() string
+	// Memory is about how many bytes a trainer takes, its data aside.
+	Memory(a Architecture, algorithm Algorithm) int64
 	// NewTrainer takes over state, which must not be used until the trainer
 	// gives it back. It computes the Fisher blocks of the last refresh anew if
 	// state says that there was one.
@@ -62,6 +65,9 @@ type Report struct {
 	LogP  float64 // estimate of log p(x) from the step's S samples, nats
 	Bound float64 // mean of log p(x,h) − log q(h|x), nats
 	ESS   float64 // effective sample size as a fraction of S
+	// Refresh is the time that the step took to compute Fisher blocks anew, 0
+	// where it had no need to.
+	Refresh time.Duration
 }
 
 // Gradients are the parts of one step.

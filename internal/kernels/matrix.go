@@ -10,9 +10,12 @@ import (
 // Matrix is a row-major matrix in single precision.
 type Matrix = blas32.General
 
-// NewMatrix returns a matrix of zeros.
+// NewMatrix returns a matrix of zeros. Its data begin at a multiple of 16 bytes,
+// as Go allocates all that takes 32 bytes or more: the order in which blas32
+// adds up a product depends on it, and with the order the last bit.
 func NewMatrix(rows, cols int) Matrix {
-	return Matrix{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float32, rows*cols)}
+	n := rows * cols
+	return Matrix{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float32, n, max(n, 8))}
 }
 
 // Rows returns rows first to last−1 of m, sharing its data.

@@ -40,8 +40,9 @@ func (t *trainer) ascend(natural bool) {
 func (t *trainer) precondition() {
 	for i := range t.state.Parameters.Architecture.Units {
 		for _, network := range []network{generative, recognition} {
-			layer := network.layer(t.gradient, i)
-			t.metric.apply(network, i, matrix(layer), 0)
+			if layer := network.layer(t.gradient, i); layer.Units > 0 {
+				t.metric.apply(network, i, matrix(layer), 0)
+			}
 		}
 	}
 }
@@ -148,9 +149,10 @@ func (t *trainer) update(learningRate float64) {
 		correction := 1 / (1 - math.Pow(a.AdamBeta2, step))
 		first, second := t.state.Moments[0].Flat, t.state.Moments[1].Flat
 		b1, b2 := float32(a.AdamBeta1), float32(a.AdamBeta2)
+		c1, c2 := float32(1-a.AdamBeta1), float32(1-a.AdamBeta2)
 		for k := range p {
-			first[k] = b1*first[k] + (1-b1)*g[k]
-			second[k] = b2*second[k] + (1-b2)*g[k]*g[k]
+			first[k] = b1*first[k] + c1*g[k]
+			second[k] = b2*second[k] + c2*g[k]*g[k]
 			p[k] += float32(rate * float64(first[k]) / (math.Sqrt(correction*float64(second[k])) + a.AdamEpsilon))
 		}
 	}

@@ -44,16 +44,16 @@ func (m metric) apply(n network, i int, gradients kernels.Matrix, first int) {
 }
 
 // refresh computes the blocks anew if they are due, from the samples of the
-// step before their residuals are weighted.
-func (t *trainer) refresh() error {
+// step before their residuals are weighted, and says whether they were.
+func (t *trainer) refresh() (bool, error) {
 	a, s := t.job.Algorithm, t.state
 	if a.Metric == engine.Euclidean ||
 		s.RefreshParameters != nil && s.Step-s.RefreshStep < a.RefreshEvery {
-		return nil
+		return false, nil
 	}
 	s.RefreshStep = s.Step
 	s.RefreshParameters = s.Parameters.Clone()
-	return t.computeMetric()
+	return true, t.computeMetric()
 }
 
 // restoreMetric computes the blocks of the last refresh again, from the same
@@ -114,11 +114,8 @@ func (t *trainer) computeMetric() error {
 }
 
 func (t *trainer) invert(n network, i int, e fisher.Estimate) error {
-	form := fisher.Diagonal
-	if t.job.Algorithm.Metric == engine.Block {
-		form = fisher.Choose(e.Parents.Rows, e.Parents.Cols, e.Weights.Cols, t.job.Algorithm.RefreshEvery)
-	}
-	inverse, err := fisher.NewInverse(e, form, t.job.Algorithm.Damping, parallel)
+	a := t.job.Algorithm
+	inverse, err := fisher.NewInverse(e, form(a, e.Parents.Rows, e.Parents.Cols, e.Weights.Cols), a.Damping, parallel)
 	if err != nil {
 		return fmt.Errorf("step %d, layer %d of the %v network: %w", t.state.Step, i, n, err)
 	}

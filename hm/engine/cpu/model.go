@@ -104,14 +104,14 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 	rows := max(1, rowsAPass/inner)
 	type passes struct{ dreams, inner *pass }
 	pool := sync.Pool{New: func() any {
-		return passes{newPass(m.parameters, rows, 1), newPass(m.parameters, rows, inner)}
+		return &passes{newPass(m.parameters, rows, 1), newPass(m.parameters, rows, inner)}
 	}}
 	key := philox.Key(seed)
 	parallel((outer+rows-1)/rows, func(task int) {
 		if ctx.Err() != nil {
 			return
 		}
-		p := pool.Get().(passes)
+		p := pool.Get().(*passes)
 		defer pool.Put(p)
 		from := task * rows
 		n := min(rows, outer-from)

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -59,8 +60,13 @@ func (t *trainer) Close() error { return nil }
 
 func (t *trainer) Step(learningRate float64) (engine.Report, error) {
 	report := t.sample(t.state.Step)
-	if err := t.refresh(); err != nil {
+	start := time.Now()
+	refreshed, err := t.refresh()
+	if err != nil {
 		return report, err
+	}
+	if refreshed {
+		report.Refresh = time.Since(start)
 	}
 	t.ascend(true)
 	t.update(learningRate)
@@ -73,9 +79,10 @@ func (t *trainer) Gradients() (engine.Gradients, error) {
 	// The draws are read before ascend scales the residuals by the weights.
 	g := engine.Gradients{Wake: t.wake.draws()}
 	if t.dreams != nil {
+		t.dreams.scoreGeneration()
 		g.Dreams = t.dreams.draws()
 	}
-	if err := t.refresh(); err != nil {
+	if _, err := t.refresh(); err != nil {
 		return g, err
 	}
 	t.ascend(false)

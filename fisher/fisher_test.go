@@ -1,0 +1,338 @@
+package fisher
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+)
+
+var forms = []Form{Direct, Woodbury, Diagonal}
+
+func inTurn(n int, task func(i int)) {
+	for i := range n {
+		task(i)
+	}
+}
+
+// estimates are samples of Bernoulli units: states in either coding, weights
+// from 0 to the largest that n samples of weight 1/n can have, σ'(0)/n.
+func estimates(n, size int) *rapid.Generator[Estimate] {
+	return rapid.Custom(func(t *rapid.T) Estimate {
+		units := rapid.IntRange(1, 4).Draw(t, "units")
+		off := rapid.SampledFrom([]float32{0, -1}).Draw(t, "off")
+		e := Estimate{kernels.NewMatrix(n, size), kernels.NewMatrix(n, units)}
+		states := rapid.SliceOfN(rapid.SampledFrom([]float32{off, 1}), n*size, n*size).Draw(t, "states")
+		copy(e.Parents.Data, states)
+		for r := range n {
+			kernels.Row(e.Parents, r)[0] = 1
+		}
+		weight := rapid.OneOf(rapid.Just[float32](0), rapid.Just[float32](1e-30), rapid.Float32Range(0, 0.25/float32(n)))
+		copy(e.Weights.Data, rapid.SliceOfN(weight, n*units, n*units).Draw(t, "weights"))
+		return e
+	})
+}
+
+// matrices are gradients, a row a unit.
+func matrices(rows, cols int) *rapid.Generator[kernels.Matrix] {
+	return rapid.Custom(func(t *rapid.T) kernels.Matrix {
+		m := kernels.NewMatrix(rows, cols)
+		copy(m.Data, rapid.SliceOfN(rapid.Float32Range(-1, 1), rows*cols, rows*cols).Draw(t, "gradients"))
+		return m
+	})
+}
+
+// block is the Fisher block of unit j, summed as it is defined.
+func block(e Estimate, j int) *mat.SymDense {
+	f := mat.NewSymDense(e.Parents.Cols, nil)
+	for r := range e.Parents.Rows {
+		u := mat.NewVecDense(e.Parents.Cols, nil)
+		for k, v := range kernels.Row(e.Parents, r) {
+			u.SetVec(k, float64(v))
+		}
+		f.SymRankOne(f, float64(kernels.Row(e.Weights, r)[j]), u)
+	}
+	return f
+}
+
+// dense is (1+α)(αI + F)⁻¹ g of unit j, solved in double precision.
+func dense(t *rapid.T, e Estimate, form Form, j int, damping float64, gradient []float32) []float64 {
+	f := block(e, j)
+	size, _ := f.Dims()
+	damped := mat.NewDense(size, size, nil)
+	g := mat.NewVecDense(size, nil)
+	for r := range size {
+		for c := range size {
+			if form != Diagonal || r == c {
+				damped.Set(r, c, f.At(r, c))
+			}
+		}
+		damped.Set(r, r, damped.At(r, r)+damping)
+		g.SetVec(r, float64(gradient[r]))
+	}
+	if err := g.SolveVec(damped, g); err != nil {
+		t.Fatal(err)
+	}
+	g.ScaleVec(1+damping, g)
+	return g.RawVector().Data
+}
+
+func norm(x []float32) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	return math.Sqrt(sum)
+}
+
+// All forms are the dense solve, at dampings from far below the block to far
+// above it. Numbers are stored in single precision, ε = 2⁻²⁴. An inverse is as
+// large as 1/α, and so is its error, times ε. Woodbury's form multiplies
+// samples, stored weights of up to q/α and samples again before it subtracts the
+// result from g, so that its error grows with Σq‖u‖²/α = tr F/α besides.
+func TestFormsAreTheDenseSolve(t *testing.T) {
+	const ε = 1.0 / (1 << 24)
+	var worst [3]float64 // of each form
+	rapid.Check(t, func(t *rapid.T) {
+		n, size := rapid.IntRange(1, 40).Draw(t, "n"), rapid.IntRange(1, 12).Draw(t, "size")
+		e := estimates(n, size).Draw(t, "estimate")
+		damping := math.Pow(10, rapid.Float64Range(-4, 4).Draw(t, "log10 α"))
+		gradients := matrices(e.Weights.Cols, size).Draw(t, "gradients")
+		for _, form := range forms {
+			inverse, err := NewInverse(e, form, damping, inTurn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := kernels.Clone(gradients)
+			inverse.Apply(got, 0)
+			for j := range got.Rows {
+				g := kernels.Row(gradients, j)
+				scale := ε * (1 + damping) / damping * norm(g)
+				if form == Woodbury {
+					scale *= 1 + mat.Trace(block(e, j))/damping
+				}
+				difference := slices.Clone(kernels.Row(got, j))
+				for k, want := range dense(t, e, form, j, damping, g) {
+					difference[k] = float32(float64(difference[k]) - want)
+				}
+				// A gradient that small has no digits of its own.
+				if d := norm(difference); d > 1e-37 {
+					worst[form] = max(worst[form], d/scale)
+					if !(d <= 8*scale) {
+						t.Errorf("form %d, unit %d: %v is off by %g", form, j, kernels.Row(got, j), d)
+					}
+				}
+			}
+		}
+	})
+	t.Logf("worst errors of each form: %.2f, of 8 tolerated", worst)
+}
+
+// As α grows, the natural gradient tends to the plain one: (αI+F)⁻¹(1+α) is I
+// up to a term of the size of F/α.
+func TestLargeDampingGivesThePlainGradient(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := estimates(10, 6).Draw(t, "estimate")
+		gradients := matrices(e.Weights.Cols, 6).Draw(t, "gradients")
+		for _, form := range forms {
+			for _, damping := range []float64{1e3, 1e6, 1e9} {
+				inverse, err := NewInverse(e, form, damping, inTurn)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := kernels.Clone(gradients)
+				inverse.Apply(got, 0)
+				for k, g := range gradients.Data {
+					// ‖F‖ ≤ tr F ≤ 6/4, g is at most √6 long.
+					if !(math.Abs(float64(got.Data[k]-g)) <= 5/damping+1e-6) {
+						t.Fatalf("form %d, damping %g: %v became %v", form, damping, g, got.Data[k])
+					}
+				}
+			}
+		}
+	})
+}
+
+// Without samples of any weight the block is 0, and the inverse (1+α)/α.
+func TestWeightsOfZero(t *testing.T) {
+	e := Estimate{kernels.NewMatrix(5, 3), kernels.NewMatrix(5, 2)}
+	for k := range e.Parents.Data {
+		e.Parents.Data[k] = 1
+	}
+	for _, form := range forms {
+		inverse, err := NewInverse(e, form, 0.25, inTurn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := kernels.Matrix{Rows: 2, Cols: 3, Stride: 3, Data: []float32{1, 2, 3, -4, 5, -6}}
+		inverse.Apply(g, 0)
+		if want := []float32{5, 10, 15, -20, 25, -30}; !slices.Equal(g.Data, want) {
+			t.Errorf("form %d gives %v, want %v", form, g.Data, want)
+		}
+	}
+}
+
+// Units may be served in ranges. The last digit may differ: it depends on the
+// order of sums, and that on where a row lies in memory.
+func TestApplyToARangeOfUnits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := estimates(rapid.IntRange(1, 8).Draw(t, "n"), 5).Draw(t, "estimate")
+		units := e.Weights.Cols
+		gradients := matrices(units, 5).Draw(t, "gradients")
+		first := rapid.IntRange(0, units-1).Draw(t, "first")
+		last := rapid.IntRange(first+1, units).Draw(t, "last")
+		for _, form := range forms {
+			inverse, err := NewInverse(e, form, 0.1, inTurn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, some := kernels.Clone(gradients), kernels.Clone(gradients)
+			inverse.Apply(all, 0)
+			inverse.Apply(kernels.Rows(some, first, last), first)
+			want := kernels.Clone(gradients)
+			copy(want.Data[first*5:last*5], all.Data[first*5:])
+			for k := range want.Data {
+				if !(math.Abs(float64(some.Data[k]-want.Data[k])) <= 1e-4) {
+					t.Fatalf("form %d, units %d to %d: %v, want %v", form, first, last-1, some.Data, want.Data)
+				}
+			}
+		}
+	})
+}
+
+// An inverse is frozen: it shares nothing with the estimate.
+func TestInverseIsFrozen(t *testing.T) {
+	e := estimates(4, 6).Example(1)
+	gradients := matrices(e.Weights.Cols, 6).Example(2)
+	for _, form := range forms {
+		inverse, err := NewInverse(e, form, 0.1, inTurn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, after := kernels.Clone(gradients), kernels.Clone(gradients)
+		inverse.Apply(before, 0)
+		parents := kernels.Clone(e.Parents)
+		clear(e.Parents.Data)
+		inverse.Apply(after, 0)
+		e.Parents = parents
+		if !slices.Equal(after.Data, before.Data) {
+			t.Errorf("form %d: %v became %v when the samples changed", form, before.Data, after.Data)
+		}
+	}
+}
+
+// The same gradients give the same bits wherever they lie in memory.
+func TestApplyIsReproducible(t *testing.T) {
+	e := estimates(5, 6).Example(1)
+	gradients := kernels.Rows(matrices(4, 6).Example(2), 0, 1)
+	for _, form := range forms {
+		inverse, err := NewInverse(e, form, 0.1, inTurn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var copies []kernels.Matrix
+		for range 50 {
+			c := kernels.Clone(gradients)
+			inverse.Apply(c, 0)
+			copies = append(copies, c)
+			if !slices.Equal(c.Data, copies[0].Data) {
+				t.Fatalf("form %d: %v, and before %v", form, c.Data, copies[0].Data)
+			}
+		}
+	}
+}
+
+func TestNaNIsAnError(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, form := range forms {
+		for what, place := range map[string]func(e Estimate) *float32{
+			"parents": func(e Estimate) *float32 { return &kernels.Row(e.Parents, 2)[1] },
+			"weights": func(e Estimate) *float32 { return &kernels.Row(e.Weights, 2)[1] },
+		} {
+			t.Run(fmt.Sprintf("form %d, %s", form, what), func(t *testing.T) {
+				e := Estimate{kernels.NewMatrix(4, 3), kernels.NewMatrix(4, 2)}
+				for k := range e.Parents.Data {
+					e.Parents.Data[k] = 1
+				}
+				for k := range e.Weights.Data {
+					e.Weights.Data[k] = 0.05
+				}
+				*place(e) = nan
+				_, err := NewInverse(e, form, 0.1, inTurn)
+				if err == nil || !strings.Contains(err.Error(), "damping 0.1") {
+					t.Errorf("the error is %v", err)
+				}
+			})
+		}
+	}
+}
+
+// A damping that vanishes beside a singular block leaves nothing to invert.
+func TestVanishingDampingIsAnError(t *testing.T) {
+	e := Estimate{kernels.NewMatrix(2, 3), kernels.NewMatrix(2, 1)}
+	for k := range e.Parents.Data {
+		e.Parents.Data[k] = 1
+	}
+	e.Weights.Data[0], e.Weights.Data[1] = 0.25, 0.25
+	for _, form := range []Form{Direct, Woodbury} {
+		if _, err := NewInverse(e, form, 1e-40, inTurn); err == nil {
+			t.Errorf("form %d inverts a singular block at damping 1e-40", form)
+		}
+	}
+}
+
+func TestBytes(t *testing.T) {
+	const n, size, units = 7, 5, 3
+	e := Estimate{kernels.NewMatrix(n, size), kernels.NewMatrix(n, units)}
+	for form, want := range map[Form]int64{
+		Direct:   4 * units * size * size,
+		Woodbury: 4 * (units*n*n + n*size),
+		Diagonal: 4 * units * size,
+	} {
+		inverse, err := NewInverse(e, form, 1, inTurn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if inverse.Form() != form || inverse.Bytes() != want {
+			t.Errorf("form %d takes %d bytes, want form %d and %d bytes", inverse.Form(), inverse.Bytes(), form, want)
+		}
+		if got := Bytes(form, n, size, units); got != want {
+			t.Errorf("form %d will take %d bytes, want %d", form, got, want)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	for _, c := range []struct {
+		n, size, units, steps int
+		want                  Form
+	}{
+		{1, 1000, 100, 1, Woodbury},    // one sample
+		{32, 785, 300, 1000, Woodbury}, // q(h¹|x) of MNIST: B samples
+		{10000, 10, 100, 1, Direct},
+		{320, 11, 10, 1000, Direct},      // the top of a deep machine
+		{10, 1, 10, 1, Direct},           // the prior
+		{320, 301, 784, 1, Woodbury},     // refreshed in each step, the sums over samples count
+		{320, 301, 784, 1000000, Direct}, // hardly ever refreshed, only Apply counts
+	} {
+		if got := Choose(c.n, c.size, c.units, c.steps); got != c.want {
+			t.Errorf("%d samples of size %d, %d units, %d steps: form %d, want %d", c.n, c.size, c.units, c.steps, got, c.want)
+		}
+	}
+}
+
+// Fewer samples never speak against Woodbury's form.
+func TestChoiceIsMonotonic(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, size := rapid.IntRange(2, 2000).Draw(t, "n"), rapid.IntRange(1, 2000).Draw(t, "size")
+		units, steps := rapid.IntRange(1, 1000).Draw(t, "units"), rapid.IntRange(1, 10000).Draw(t, "steps")
+		if Choose(n, size, units, steps) == Woodbury && Choose(n-1, size, units, steps) != Woodbury {
+			t.Errorf("Woodbury for %d samples, and not for %d", n, n-1)
+		}
+	})
+}

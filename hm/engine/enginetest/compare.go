@@ -1,0 +1,110 @@
+package enginetest
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// maxDeviation is the number of standard errors within which a mean over
+// samples must lie. A suite makes some 10⁴ comparisons; one of them exceeds 4.5
+// by chance once in 15 choices of the seeds.
+const maxDeviation = 4.5
+
+func doubles(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
+	}
+	return y
+}
+
+// relativeError is ‖got − want‖/‖want‖.
+func relativeError(got, want []float64) float64 {
+	difference, norm := 0.0, 0.0
+	for k := range want {
+		difference += (got[k] - want[k]) * (got[k] - want[k])
+		norm += want[k] * want[k]
+	}
+	if difference == 0 {
+		return 0
+	}
+	return math.Sqrt(difference / norm)
+}
+
+// parts splits a gradient into those of the two networks.
+func parts(a engine.Architecture, gradient []float64) map[string][]float64 {
+	return map[string][]float64{"θ": gradient[:a.GenerativeSize()], "φ": gradient[a.GenerativeSize():]}
+}
+
+// wantGradient compares both parts of a gradient.
+func wantGradient(t *testing.T, what string, got *engine.Parameters, want []float64, tolerance float64) {
+	t.Helper()
+	gotParts, wantParts := parts(got.Architecture, doubles(got.Flat)), parts(got.Architecture, want)
+	for part := range wantParts {
+		e := relativeError(gotParts[part], wantParts[part])
+		t.Logf("%s, %s: relative error %.1e", what, part, e)
+		if !(e <= tolerance) {
+			t.Errorf("%s: the %s part differs from the oracle's by a relative %.2g, tolerated %.2g", what, part, e, tolerance)
+		}
+	}
+}
+
+// wantMean compares means over samples with expectations, given the variances of
+// the means. Single precision adds an error of its own, which counts where a
+// mean has no variance.
+func wantMean(t *testing.T, what string, got, want, variance []float64) {
+	t.Helper()
+	const rounding = 1e-6
+	worst, at := 0.0, 0
+	for k := range want {
+		z := math.Abs(got[k]-want[k]) / (math.Sqrt(variance[k]) + rounding)
+		if !(z <= worst) {
+			worst, at = z, k
+		}
+	}
+	t.Logf("%s: worst of %d deviations %.2f standard errors", what, len(want), worst)
+	if !(worst <= maxDeviation) {
+		t.Errorf("%s: mean %d is %v, want %v ± %.2g: %.2f standard errors off", what, at, got[at], want[at], math.Sqrt(variance[at]), worst)
+	}
+}
+
+// wantSame asks for equality bit for bit.
+func wantSame[T ~float32 | ~float64](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: the numbers differ: %v", what, firstDifference(got, want))
+	}
+}
+
+func firstDifference[T ~float32 | ~float64](got, want []T) any {
+	for k := range min(len(got), len(want)) {
+		if got[k] != want[k] {
+			return []any{k, got[k], want[k]}
+		}
+	}
+	return []int{len(got), len(want)}
+}
+
+// wantSameState compares all that a checkpoint holds.
+func wantSameState(t *testing.T, got, want *engine.State) {
+	t.Helper()
+	if got.Step != want.Step || got.RefreshStep != want.RefreshStep {
+		t.Errorf("steps %d, refresh %d: want %d, %d", got.Step, got.RefreshStep, want.Step, want.RefreshStep)
+	}
+	wantSame(t, "parameters", got.Parameters.Flat, want.Parameters.Flat)
+	if len(got.Moments) != len(want.Moments) {
+		t.Fatalf("%d moments, want %d", len(got.Moments), len(want.Moments))
+	}
+	for i := range want.Moments {
+		wantSame(t, "moments", got.Moments[i].Flat, want.Moments[i].Flat)
+	}
+	if (got.RefreshParameters == nil) != (want.RefreshParameters == nil) {
+		t.Fatalf("parameters of the last refresh: have %v, want %v", got.RefreshParameters != nil, want.RefreshParameters != nil)
+	}
+	if want.RefreshParameters != nil {
+		wantSame(t, "parameters of the last refresh", got.RefreshParameters.Flat, want.RefreshParameters.Flat)
+	}
+}

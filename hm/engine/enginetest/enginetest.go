@@ -1,0 +1,48 @@
+// Package enginetest is one conformance suite for every engine and every
+// preset: what an engine computes is compared with the exact quantities of
+// machines that are small enough to enumerate (internal/oracle).
+//
+// Engines compute in single precision. What is a function of the samples that
+// an engine has drawn is compared with its float64 twin to a stated relative
+// error; what is a mean over samples, within maxDeviation standard errors. Seeds
+// are fixed, so that a passing engine keeps passing.
+package enginetest
+
+import (
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// Run checks an engine.
+func Run(t *testing.T, e engine.Engine) {
+	for _, theme := range []struct {
+		name string
+		test func(*testing.T, engine.Engine)
+	}{
+		{"gradient of the samples", gradientOfSamples},
+		{"report", report},
+		{"natural gradient of the samples", naturalGradientOfSamples},
+		{"mean gradient", meanGradient},
+		{"many samples", manySamples},
+		{"independence", independence},
+		{"refresh", refresh},
+		{"refresh time", refreshTime},
+		{"gradients leave no trace", gradientsLeaveNoTrace},
+		{"resumption", resumption},
+		{"optimisers", optimisers},
+		{"learning", learning},
+		{"divergence", divergence},
+		{"determinism", determinism},
+		{"likelihood", likelihood},
+		{"effective sample sizes", effectiveSampleSizes},
+		{"chunks of samples", chunksOfSamples},
+		{"log Z²", logZ2},
+		{"distribution of draws", distributionOfDraws},
+		{"means", means},
+		{"binarisation", binarisation},
+		{"cancellation", cancellation},
+	} {
+		t.Run(theme.name, func(t *testing.T) { theme.test(t, e) })
+	}
+}

@@ -1,0 +1,39 @@
+package enginetest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// The mean over many steps of the plain gradient is the exact mean of the
+// self-normalised estimator at its number of samples, summed over all tuples of
+// samples, and not its limit.
+func meanGradient(t *testing.T, e engine.Engine) {
+	const steps = 2000
+	everyPhases(t, func(t *testing.T, a engine.Algorithm) {
+		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+			data := randomRows(3, p.Architecture.Visible())
+			a.BatchSize = data.Rows
+			for _, a.Samples = range []int{1, 2, 3} {
+				trainer := newTrainer(t, e, job(a, data), start(a, p))
+				mean := make([]float64, len(p.Flat))
+				for range steps {
+					for k, v := range gradients(t, trainer).Plain.Flat {
+						mean[k] += float64(v) / steps
+					}
+					step(t, trainer, 0) // moves on, and leaves the parameters
+				}
+				want := exact(t, p).Expected(bits(data), a.Samples, data.Rows*a.Samples, rule(a))
+				for k := range want.Variance {
+					want.Variance[k] /= steps
+				}
+				got, expected, variance := parts(p.Architecture, mean), parts(p.Architecture, want.Mean), parts(p.Architecture, want.Variance)
+				for part := range got {
+					wantMean(t, fmt.Sprintf("%s, S = %d", part, a.Samples), got[part], expected[part], variance[part])
+				}
+			}
+		}, []int{3, 2, 2}, []int{4, 3, 2})
+	})
+}

@@ -1,0 +1,75 @@
+package enginetest
+
+import (
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+// The wake samples of all data, the dreams, and those of the next step are drawn
+// independently of each other: no unit of one is correlated with a unit of
+// another.
+func independence(t *testing.T, e engine.Engine) {
+	const steps = 5000
+	a := presets[1].algorithm()
+	a.BatchSize, a.Samples = 2, 2
+	p := machine(engine.ZeroOne, 3, 2, 2)
+	trainer := newTrainer(t, e, job(a, randomRows(2, 3)), start(a, p))
+	var wake, dreams [][]oracle.State // of each step
+	for range steps {
+		g := gradients(t, trainer)
+		wake, dreams = append(wake, oracleStates(g.Wake)), append(dreams, oracleStates(g.Dreams))
+		step(t, trainer, 0)
+	}
+	var units []series
+	for draw := range 4 {
+		for i := range 3 {
+			for j := range p.Architecture.Units[i] {
+				if i > 0 { // x is given
+					units = append(units, newSeries(draw, steps, func(s int) bool { return wake[s][draw][i][j] }))
+				}
+				units = append(units, newSeries(4+draw, steps, func(s int) bool { return dreams[s][draw][i][j] }))
+			}
+		}
+	}
+	var correlations, zeros, variances []float64
+	note := func(a, b []float64) {
+		sum := 0.0
+		for s := range a {
+			sum += a[s] * b[s] / float64(len(a))
+		}
+		correlations, zeros, variances = append(correlations, sum), append(zeros, 0), append(variances, 1/float64(len(a)))
+	}
+	for _, a := range units {
+		for _, b := range units {
+			if a.draw < b.draw {
+				note(a.values, b.values)
+			}
+			note(a.values[1:], b.values[:steps-1])
+		}
+	}
+	wantMean(t, "correlations", correlations, zeros, variances)
+}
+
+// series are the states of one unit over the steps, with mean 0 and variance 1.
+type series struct {
+	draw   int // the row of the step that it belongs to
+	values []float64
+}
+
+func newSeries(draw, steps int, on func(step int) bool) series {
+	s := series{draw, make([]float64, steps)}
+	mean := 0.0
+	for k := range s.values {
+		if on(k) {
+			s.values[k] = 1
+			mean += 1 / float64(steps)
+		}
+	}
+	for k := range s.values {
+		s.values[k] = (s.values[k] - mean) / math.Sqrt(mean*(1-mean))
+	}
+	return s
+}

@@ -1,0 +1,51 @@
+package enginetest
+
+import (
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// Each preset, with either optimiser, learns a distribution of which
+// independent units explain nothing: KL(p_D‖p) falls to less than half.
+func learning(t *testing.T, e engine.Engine) {
+	data := engine.Data{Rows: 4, Units: 3, Values: []uint8{
+		0, 0, 0,
+		0, 0, 0,
+		255, 255, 0,
+		0, 255, 255,
+	}}
+	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
+		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+			a.BatchSize, a.Samples, a.RefreshEvery = 4, 10, 10
+			before := exact(t, p).KL(bits(data))
+			for optimizer, rate := range map[engine.Optimizer]float64{engine.GradientDescent: 0.5, engine.Adam: 0.05} {
+				a.Optimizer = optimizer
+				trainer := newTrainer(t, e, job(a, data), start(a, p))
+				for range 800 {
+					step(t, trainer, rate)
+				}
+				after := exact(t, state(t, trainer).Parameters).KL(bits(data))
+				t.Logf("%v: KL from %.3f to %.3f nats", optimizer, before, after)
+				if !(after < before/2) {
+					t.Errorf("%v: KL is %.3f nats after training, %.3f before", optimizer, after, before)
+				}
+			}
+		}, []int{3, 2, 2})
+	})
+}
+
+// A machine that has diverged says so: its steps report no number, or fail.
+func divergence(t *testing.T, e engine.Engine) {
+	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
+		p := machine(engine.ZeroOne, 4, 3, 2)
+		p.Generative[0].Row(1)[0] = float32(math.NaN())
+		p.Recognition[1].Row(1)[0] = float32(math.NaN())
+		trainer := newTrainer(t, e, job(a, randomRows(5, 4)), start(a, p))
+		r, err := trainer.Step(learningRate)
+		if err == nil && !math.IsNaN(r.Bound) {
+			t.Errorf("a step with parameters that are no numbers reports a bound of %v", r.Bound)
+		}
+	})
+}

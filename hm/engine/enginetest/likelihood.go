@@ -1,0 +1,173 @@
+package enginetest
+
+import (
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+// The estimates cover the exact values. p(x) and √p̃*(x) are estimated without
+// bias, their logarithms are not: over many seeds, the ratios e^(estimate−exact)
+// have mean one. The bound is unbiased itself. The variances are exact.
+func likelihood(t *testing.T, e engine.Engine) {
+	const samples, seeds = 500, 200
+	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		m, data := exact(t, p), randomRows(4, p.Architecture.Visible())
+		model := newModel(t, e, p)
+		ratio, root, bound := make([]float64, data.Rows), make([]float64, data.Rows), make([]float64, data.Rows)
+		for s := range seeds {
+			estimates, err := model.Evaluate(t.Context(), data, samples, uint64(s), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r, x := range bits(data) {
+				ratio[r] += math.Exp(estimates[r].LogP-m.LogP(x)) / seeds
+				root[r] += math.Exp((estimates[r].LogPTildeStar-m.LogPTildeStar(x))/2) / seeds
+				bound[r] += estimates[r].Bound / seeds
+			}
+		}
+		var one, bounds, ratioVariance, rootVariance, boundVariance []float64
+		for _, x := range bits(data) {
+			one = append(one, 1)
+			bounds = append(bounds, m.Bound(x))
+			// The limit of the effective sample size is 1/E[ω̄²].
+			ratioVariance = append(ratioVariance, (1/m.EffectiveSampleSize(x, oracle.Ratio)-1)/(samples*seeds))
+			rootVariance = append(rootVariance, (1/m.EffectiveSampleSize(x, oracle.SquareRoot)-1)/(samples*seeds))
+			boundVariance = append(boundVariance, varianceOfLogWeight(m, x)/(samples*seeds))
+		}
+		wantMean(t, "p(x)", ratio, one, ratioVariance)
+		wantMean(t, "√p̃*(x)", root, one, rootVariance)
+		wantMean(t, "bound", bound, bounds, boundVariance)
+	}, []int{3, 2, 2}, []int{4, 3, 2})
+}
+
+// varianceOfLogWeight is the variance of log p(x,h) − log q(h|x), h ~ q(h|x).
+func varianceOfLogWeight(m *oracle.Machine, x []bool) float64 {
+	variance := 0.0
+	for s, q := range m.Wake([][]bool{x}, oracle.Uniform) {
+		d := m.LogJoint(s) - m.LogRecognition(s) - m.Bound(x)
+		variance += q * d * d
+	}
+	return variance
+}
+
+// Effective sample sizes tend to their limits as the number of samples grows.
+func effectiveSampleSizes(t *testing.T, e engine.Engine) {
+	const samples = 200_000
+	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		m, data := exact(t, p), randomRows(2, p.Architecture.Visible())
+		estimates, err := newModel(t, e, p).Evaluate(t.Context(), data, samples, seed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want, variance []float64
+		for r, x := range bits(data) {
+			for _, w := range []oracle.Weighting{oracle.Ratio, oracle.SquareRoot} {
+				want = append(want, m.EffectiveSampleSize(x, w))
+				variance = append(variance, varianceOfESS(m, x, w)/samples)
+			}
+			got = append(got, estimates[r].ESS, estimates[r].ESSStar)
+		}
+		t.Logf("ESS %.4f, limits %.4f", got, want)
+		wantMean(t, "effective sample size", got, want, variance)
+	}, []int{3, 2, 2}, []int{4, 3, 2})
+}
+
+// varianceOfESS is, times the number of samples, the variance of the effective
+// sample size of many samples: that of its derivative in the two means of which
+// it is made, E[ω̄]²/E[ω̄²].
+func varianceOfESS(m *oracle.Machine, x []bool, w oracle.Weighting) float64 {
+	ess, variance := m.EffectiveSampleSize(x, w), 0.0
+	for s, probability := range m.Wake([][]bool{x}, w) {
+		q := math.Exp(m.LogRecognition(s))
+		weight := probability / q // ω̄
+		d := ess * (2*(weight-1) - (weight*weight*ess - 1))
+		variance += q * d * d
+	}
+	return variance
+}
+
+// How the samples are cut into chunks changes nothing: the sample of a datum is
+// the same however many are drawn, and Evaluate sums what LogWeights returns.
+func chunksOfSamples(t *testing.T, e engine.Engine) {
+	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		const most = 1500
+		data := randomRows(3, p.Architecture.Visible())
+		model := newModel(t, e, p)
+		all, err := model.LogWeights(t.Context(), data, most, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, samples := range []int{1, 100, 512, 513, most} {
+			weights, err := model.LogWeights(t.Context(), data, samples, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			estimates, err := model.Evaluate(t.Context(), data, samples, seed, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r := range data.Rows {
+				var sum engine.WeightSum
+				for k := range samples {
+					l := weights[r*samples+k]
+					sum.Add(l)
+					if want := all[r*most+k]; !(math.Abs(l-want) <= 1e-5) {
+						t.Fatalf("sample %d of datum %d: log weight %v of %d samples, %v of %d", k, r, l, samples, want, most)
+					}
+				}
+				wantLikelihood(t, estimates[r], sum.Likelihood(), 1e-5)
+			}
+		}
+	}, []int{4, 3, 2}, []int{20, 12, 7, 5, 3})
+}
+
+func wantLikelihood(t *testing.T, got, want engine.Likelihood, tolerance float64) {
+	t.Helper()
+	for what, pair := range map[string][2]float64{
+		"log p":     {got.LogP, want.LogP},
+		"bound":     {got.Bound, want.Bound},
+		"log p̃*":   {got.LogPTildeStar, want.LogPTildeStar},
+		"ESS":       {got.ESS, want.ESS},
+		"ESS of p*": {got.ESSStar, want.ESSStar},
+	} {
+		if !(math.Abs(pair[0]-pair[1]) <= tolerance) {
+			t.Errorf("%s is %v, of the log weights %v", what, pair[0], pair[1])
+		}
+	}
+}
+
+// The terms of Z² (001, 3.11) are unbiased, and a run continues where another
+// one ended.
+func logZ2(t *testing.T, e engine.Engine) {
+	const outer = 60_000
+	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		model := newModel(t, e, p)
+		want := math.Exp(exact(t, p).LogZ2())
+		for _, inner := range []int{1, 5} {
+			logs, err := model.LogZ2(t.Context(), 0, outer, inner, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean, squares := 0.0, 0.0
+			for _, l := range logs {
+				mean += math.Exp(l) / outer
+				squares += math.Exp(2*l) / outer
+			}
+			variance := (squares - mean*mean) / outer
+			t.Logf("Z² with %d inner samples: %.5f ± %.5f, exactly %.5f", inner, mean, math.Sqrt(variance), want)
+			wantMean(t, "Z²", []float64{mean}, []float64{want}, []float64{variance})
+			rest, err := model.LogZ2(t.Context(), 1000, 700, inner, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, l := range rest {
+				if !(math.Abs(l-logs[1000+k]) <= 1e-5) {
+					t.Fatalf("outer sample %d is %v, and %v in the longer run", 1000+k, l, logs[1000+k])
+				}
+			}
+		}
+	}, []int{3, 2, 2}, []int{4, 3, 2})
+}

@@ -1,0 +1,120 @@
+package enginetest
+
+import (
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+// With many samples, the gradient, the Fisher blocks and the natural gradient
+// are near those of the measures that the samples tend to:
+//
+//	wake, p       p_D(x) q(h|x) for WS, p_D(x) p(h|x) for RWS, p_D(x) π(h|x) for BiHM
+//	sleep, p      p(x,h)
+//	q             p_D(x) q(h|x)
+func manySamples(t *testing.T, e engine.Engine) {
+	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
+		if a.Baseline {
+			return // it changes no limit, but the variance
+		}
+		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+			a.BatchSize, a.Samples = 1, 6000
+			m, data := exact(t, p), randomRows(1, p.Architecture.Visible())
+			x := bits(data)[0]
+			g := gradients(t, newTrainer(t, e, job(a, data), start(a, p)))
+			samples := oracleSamples(g, a.Samples)
+			wake, uniform := weighted(m, x, rule(a).Weighting, a.Samples), weighted(m, x, oracle.Uniform, a.Samples)
+			dreams := unweighted(m, g.Dreams.Rows)
+
+			limit := m.Limit([][]bool{x}, rule(a))
+			wantMean(t, "plain gradient", doubles(g.Plain.Flat), limit, gradientVariance(m, rule(a), wake, dreams))
+			if a.Metric == engine.Euclidean {
+				return
+			}
+			measure, limitOfSource := m.WakeMeasure(samples, rule(a).Weighting), wake
+			if a.FisherSource == engine.FromSleep {
+				measure, limitOfSource = oracle.DreamMeasure(samples), dreams
+			}
+			exactBlocks := wantBlocks(t, "blocks of p", m, m.Generative, measure, limitOfSource)
+			exactBlocks = append(exactBlocks,
+				wantBlocks(t, "blocks of q", m, m.Recognition, m.WakeMeasure(samples, oracle.Uniform), uniform)...)
+
+			// The blocks of 6,000 samples are within a few hundredths of the
+			// exact ones, those of another measure 0.06 to 0.25 off.
+			wantGradient(t, "natural gradient in the limit", g.Natural, natural(t, a, g.Plain, withMetric(a, exactBlocks)), 0.03)
+		}, []int{3, 2, 2}, []int{4, 3, 2})
+	})
+}
+
+// target is what weighted samples tend to, and the variance that a function of
+// one sample has in their self-normalised mean, E[ω̄²(f−Ef)²] under the
+// distribution that they are drawn from, with weights ω̄ of mean one.
+type target struct {
+	measure oracle.Measure
+	weight  func(s oracle.State, probability float64) float64 // ω̄
+	samples int
+}
+
+// weighted is the target of wake samples of one datum.
+func weighted(m *oracle.Machine, x []bool, w oracle.Weighting, samples int) target {
+	return target{m.Wake([][]bool{x}, w), func(s oracle.State, probability float64) float64 {
+		return probability / math.Exp(m.LogRecognition(s))
+	}, samples}
+}
+
+// unweighted is the target of dreams.
+func unweighted(m *oracle.Machine, samples int) target {
+	return target{m.Model(), func(oracle.State, float64) float64 { return 1 }, samples}
+}
+
+// variance of the mean of f over the samples.
+func (t target) variance(f func(s oracle.State) []float64, mean []float64) []float64 {
+	v := make([]float64, len(mean))
+	for s, probability := range t.measure {
+		for k, value := range f(s) {
+			v[k] += probability * t.weight(s, probability) * (value - mean[k]) * (value - mean[k]) / float64(t.samples)
+		}
+	}
+	return v
+}
+
+// gradientVariance is the variance of a gradient without baseline.
+func gradientVariance(m *oracle.Machine, r oracle.Rule, wake, dreams target) []float64 {
+	score := func(s oracle.State) []float64 { return m.Score(point(s)) }
+	variance := wake.variance(score, m.Score(wake.measure))
+	var sleep []float64
+	if r.Sleep != 0 {
+		sleep = dreams.variance(score, m.Score(dreams.measure))
+	}
+	for k := m.Architecture.GenerativeSize(); k < len(variance); k++ {
+		variance[k] *= r.QWake * r.QWake
+		if r.Sleep != 0 {
+			variance[k] += r.Sleep * r.Sleep * sleep[k]
+		}
+	}
+	return variance
+}
+
+// wantBlocks compares the blocks of samples with those of their target, which it
+// returns.
+func wantBlocks(t *testing.T, what string, m *oracle.Machine, units []oracle.Unit, samples oracle.Measure, limit target) []oracle.Block {
+	t.Helper()
+	want := m.Fisher(units, limit.measure)
+	variance := limit.variance(func(s oracle.State) []float64 { return entries(m.Fisher(units, point(s))) }, entries(want))
+	wantMean(t, what, entries(m.Fisher(units, samples)), entries(want), variance)
+	return want
+}
+
+// entries lists the numbers of blocks.
+func entries(blocks []oracle.Block) (list []float64) {
+	for _, b := range blocks {
+		for i := range b.Unit.Width {
+			for j := i; j < b.Unit.Width; j++ {
+				list = append(list, b.Matrix.At(i, j))
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,158 @@
+package enginetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+const seed = 20
+
+// machine is a machine with random parameters.
+func machine(coding engine.Coding, units ...int) *engine.Parameters {
+	return oracle.Random(engine.Architecture{Units: units, Coding: coding}, seed)
+}
+
+// exact is the twin of a machine that can be enumerated.
+func exact(t *testing.T, p *engine.Parameters) *oracle.Machine {
+	t.Helper()
+	m, err := oracle.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// everyCoding tests machines of given layers in both codings.
+func everyCoding(t *testing.T, test func(t *testing.T, p *engine.Parameters), architectures ...[]int) {
+	for _, units := range architectures {
+		for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
+			t.Run(fmt.Sprintf("%v,%v", units, coding), func(t *testing.T) {
+				test(t, machine(coding, units...))
+			})
+		}
+	}
+}
+
+// randomRows are rows of fair coins.
+func randomRows(rows, units int) engine.Data {
+	rng := rand.New(philox.NewStream(seed, philox.Synthesis, 0))
+	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
+	for i := range data.Values {
+		data.Values[i] = uint8(rng.IntN(2)) * 255
+	}
+	return data
+}
+
+// constantRows are rows in which every value is the same.
+func constantRows(rows, units int, value uint8) engine.Data {
+	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
+	for i := range data.Values {
+		data.Values[i] = value
+	}
+	return data
+}
+
+// bits are the rows of binary data as the oracle has them.
+func bits(data engine.Data) [][]bool {
+	rows := make([][]bool, data.Rows)
+	for r := range rows {
+		for _, v := range data.Values[r*data.Units : (r+1)*data.Units] {
+			rows[r] = append(rows[r], v >= 128)
+		}
+	}
+	return rows
+}
+
+// job trains on minibatches in the order of the data; the last one of an epoch
+// is smaller where their size does not divide the number of rows.
+func job(a engine.Algorithm, data engine.Data) engine.Job {
+	batches := (data.Rows + a.BatchSize - 1) / a.BatchSize
+	return engine.Job{
+		Algorithm: a, Data: data, Seed: seed,
+		Rows: func(step int) []int {
+			first := step % batches * a.BatchSize
+			var rows []int
+			for r := first; r < min(first+a.BatchSize, data.Rows); r++ {
+				rows = append(rows, r)
+			}
+			return rows
+		},
+	}
+}
+
+// start is the state before the first step.
+func start(a engine.Algorithm, p *engine.Parameters) *engine.State {
+	s := &engine.State{Parameters: p.Clone()}
+	for range a.Slots() {
+		s.Moments = append(s.Moments, engine.NewParameters(p.Architecture))
+	}
+	return s
+}
+
+// newTrainer returns a trainer that lives as long as the test.
+func newTrainer(t *testing.T, e engine.Engine, j engine.Job, s *engine.State) engine.Trainer {
+	t.Helper()
+	trainer, err := e.NewTrainer(j, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := trainer.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return trainer
+}
+
+func newModel(t *testing.T, e engine.Engine, p *engine.Parameters) engine.Model {
+	t.Helper()
+	m, err := e.NewModel(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// step performs a step that must succeed. The report is without the time of the
+// refresh, so that reports can be compared.
+func step(t *testing.T, trainer engine.Trainer, learningRate float64) engine.Report {
+	t.Helper()
+	r, err := trainer.Step(learningRate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Refresh = 0
+	return r
+}
+
+// gradients are those of the next step.
+func gradients(t *testing.T, trainer engine.Trainer) engine.Gradients {
+	t.Helper()
+	g, err := trainer.Gradients()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// state is a copy of a trainer's state.
+func state(t *testing.T, trainer engine.Trainer) *engine.State {
+	t.Helper()
+	s, err := trainer.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &engine.State{Step: s.Step, Parameters: s.Parameters.Clone(), RefreshStep: s.RefreshStep}
+	for _, m := range s.Moments {
+		c.Moments = append(c.Moments, m.Clone())
+	}
+	if s.RefreshParameters != nil {
+		c.RefreshParameters = s.RefreshParameters.Clone()
+	}
+	return c
+}

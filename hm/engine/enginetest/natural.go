@@ -1,0 +1,75 @@
+package enginetest
+
+import (
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/fisher"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+// The natural gradient is (1+α)(αI + F)⁻¹ applied to the plain one, with blocks
+// estimated from the same samples, whatever the form of the inverse.
+func naturalGradientOfSamples(t *testing.T, e engine.Engine) {
+	forms := map[fisher.Form]bool{}
+	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
+		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+			a, data := sized(a, p)
+			for _, a.Samples = range []int{1, 2, 5, 40} {
+				a.Baseline = a.Baseline && a.Samples > 1
+				noteForms(forms, a, p.Architecture)
+				trainer := newTrainer(t, e, job(a, data), start(a, p))
+				for range 2 {
+					g := gradients(t, trainer)
+					parameters := state(t, trainer).Parameters
+					wantGradient(t, "natural gradient", g.Natural, natural(t, a, g.Plain, fisherBlocks(a, parameters, g)), 1e-5)
+					step(t, trainer, 0.1)
+				}
+			}
+		}, shapes...)
+	})
+	if !forms[fisher.Direct] || !forms[fisher.Woodbury] {
+		t.Errorf("the machines of this test need only the forms %v", forms)
+	}
+}
+
+// noteForms marks the forms that suit the generative blocks of a machine.
+func noteForms(forms map[fisher.Form]bool, a engine.Algorithm, architecture engine.Architecture) {
+	for i, units := range architecture.Units[:architecture.Depth()] {
+		forms[fisher.Choose(a.BatchSize*a.Samples, 1+architecture.Units[i+1], units, a.RefreshEvery)] = true
+	}
+}
+
+// fisherBlocks are the oracle's blocks of both networks on the samples of a
+// step: those of q from the wake samples, those of p from the source that the
+// algorithm says.
+func fisherBlocks(a engine.Algorithm, p *engine.Parameters, g engine.Gradients) []oracle.Block {
+	if a.Metric == engine.Euclidean {
+		return nil
+	}
+	n := oracle.NewNetworks(p)
+	samples := oracleSamples(g, a.Samples)
+	source := n.WakeMeasure(samples, rule(a).Weighting)
+	if a.FisherSource == engine.FromSleep {
+		source = oracle.DreamMeasure(samples)
+	}
+	return withMetric(a, append(n.Fisher(n.Generative, source), n.Fisher(n.Recognition, n.WakeMeasure(samples, oracle.Uniform))...))
+}
+
+// withMetric keeps what an algorithm's metric uses of blocks.
+func withMetric(a engine.Algorithm, blocks []oracle.Block) []oracle.Block {
+	if a.Metric == engine.Diagonal {
+		return oracle.Diagonal(blocks)
+	}
+	return blocks
+}
+
+// natural applies blocks to an engine's plain gradient.
+func natural(t *testing.T, a engine.Algorithm, plain *engine.Parameters, blocks []oracle.Block) []float64 {
+	t.Helper()
+	g, err := oracle.NaturalGradient(blocks, doubles(plain.Flat), a.Damping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}

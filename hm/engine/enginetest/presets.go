@@ -1,0 +1,86 @@
+package enginetest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+// preset is a published method as a point on the axes.
+type preset struct {
+	name   string
+	phases engine.Phases
+	metric engine.Metric
+}
+
+var presets = []preset{
+	{"WS", engine.WakeSleep, engine.Euclidean},
+	{"RWS", engine.ReweightedWakeSleep, engine.Euclidean},
+	{"BiHM", engine.Bidirectional, engine.Euclidean},
+	{"NWS", engine.WakeSleep, engine.Block},
+	{"NRWS", engine.ReweightedWakeSleep, engine.Block},
+	{"DNRWS", engine.ReweightedWakeSleep, engine.Diagonal},
+	{"NBiHM", engine.Bidirectional, engine.Block},
+}
+
+// algorithm gives a preset the settings that the tests change only where they
+// say so.
+func (p preset) algorithm() engine.Algorithm {
+	return engine.Algorithm{
+		Phases: p.phases, Metric: p.metric,
+		Damping: 0.2, RefreshEvery: 1,
+		AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8,
+		BatchSize: 3, Samples: 4, Baseline: true,
+	}
+}
+
+// rule is the gradient of an algorithm in the words of the oracle.
+func rule(a engine.Algorithm) oracle.Rule {
+	r := map[engine.Phases]oracle.Rule{
+		engine.WakeSleep:           oracle.WakeSleep,
+		engine.ReweightedWakeSleep: oracle.ReweightedWakeSleep,
+		engine.Bidirectional:       oracle.Bidirectional,
+	}[a.Phases]
+	r.Baseline = a.Baseline
+	return r
+}
+
+// everyPreset tests the seven presets.
+func everyPreset(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
+	for _, p := range presets {
+		t.Run(p.name, func(t *testing.T) { test(t, p.algorithm()) })
+	}
+}
+
+// everyVariant tests the seven presets with and without the baseline, where they
+// have a q-wake gradient, and with each source of the generative Fisher blocks.
+func everyVariant(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
+	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
+		sources := []engine.FisherSource{engine.FromWake}
+		if a.Metric != engine.Euclidean && a.HasSleep() {
+			sources = append(sources, engine.FromSleep)
+		}
+		baselines := []bool{true, false}
+		if !a.HasRecognitionWake() {
+			baselines = []bool{false}
+		}
+		for _, a.FisherSource = range sources {
+			for _, a.Baseline = range baselines {
+				name := fmt.Sprintf("baseline=%v,source=%v", a.Baseline, a.FisherSource)
+				t.Run(name, func(t *testing.T) { test(t, a) })
+			}
+		}
+	})
+}
+
+// everyPhases tests the three kinds of phases in the Euclidean metric, with and
+// without the baseline: all the plain gradients there are.
+func everyPhases(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
+	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
+		if a.Metric == engine.Euclidean {
+			test(t, a)
+		}
+	})
+}

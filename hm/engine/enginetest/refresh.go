@@ -1,0 +1,108 @@
+package enginetest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+const learningRate = 0.05
+
+// The Fisher blocks are those of the steps 0, K, 2K … and frozen in between
+// (004, 5.3.4). With K = 1 they are those of each step.
+func refresh(t *testing.T, e engine.Engine) {
+	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
+		if a.Metric == engine.Euclidean {
+			return
+		}
+		for _, a.RefreshEvery = range []int{1, 7} {
+			t.Run(fmt.Sprintf("K=%d", a.RefreshEvery), func(t *testing.T) {
+				everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+					trainer := newTrainer(t, e, job(a, randomRows(5, p.Architecture.Visible())), start(a, p))
+					var blocks []oracle.Block
+					var refreshed *engine.Parameters
+					for s := range 16 {
+						g := gradients(t, trainer)
+						if s%a.RefreshEvery == 0 {
+							refreshed = state(t, trainer).Parameters
+							blocks = fisherBlocks(a, refreshed, g)
+						}
+						wantGradient(t, fmt.Sprintf("natural gradient of step %d", s),
+							g.Natural, natural(t, a, g.Plain, blocks), 1e-5)
+						step(t, trainer, learningRate)
+						now := state(t, trainer)
+						if want := s / a.RefreshEvery * a.RefreshEvery; now.Step != s+1 || now.RefreshStep != want {
+							t.Errorf("after %d steps the state is at step %d, refreshed at %d: want %d", s+1, now.Step, now.RefreshStep, want)
+						}
+						wantSame(t, "parameters of the last refresh", now.RefreshParameters.Flat, refreshed.Flat)
+					}
+				}, []int{4, 3, 2})
+			})
+		}
+	})
+}
+
+// A step reports how long it refreshed the blocks, and nothing where it did not.
+func refreshTime(t *testing.T, e engine.Engine) {
+	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
+		a.RefreshEvery = 3
+		trainer := newTrainer(t, e, job(a, randomRows(5, 20)), start(a, machine(engine.ZeroOne, 20, 12, 7, 5, 3)))
+		for s := range 7 {
+			r, err := trainer.Step(learningRate)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if due := a.Metric != engine.Euclidean && s%3 == 0; (r.Refresh > 0) != due {
+				t.Errorf("step %d reports a refresh of %v", s, r.Refresh)
+			}
+		}
+	})
+}
+
+// Looking at the gradients changes nothing in what the next steps do.
+func gradientsLeaveNoTrace(t *testing.T, e engine.Engine) {
+	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
+		a.RefreshEvery = 3
+		p := machine(engine.PlusMinusOne, 4, 3, 2)
+		j := job(a, randomRows(5, 4))
+		watched, unwatched := newTrainer(t, e, j, start(a, p)), newTrainer(t, e, j, start(a, p))
+		for range 8 {
+			gradients(t, watched)
+			if got, want := step(t, watched, learningRate), step(t, unwatched, learningRate); got != want {
+				t.Errorf("report %v, want %v", got, want)
+			}
+			wantSameState(t, state(t, watched), state(t, unwatched))
+		}
+	})
+}
+
+// A trainer that is built from a copy of the state continues bit for bit, also
+// between two refreshes, with drawn data and a last minibatch that is smaller.
+func resumption(t *testing.T, e engine.Engine) {
+	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
+		for _, a.Optimizer = range []engine.Optimizer{engine.GradientDescent, engine.Adam} {
+			t.Run(a.Optimizer.String(), func(t *testing.T) {
+				a.RefreshEvery = 7
+				p := machine(engine.PlusMinusOne, 20, 12, 7, 5, 3)
+				data := constantRows(8, 20, 100)
+				data.Stochastic = true
+				j := job(a, data)
+				trainer := newTrainer(t, e, j, start(a, p))
+				var half *engine.State
+				for s := range 24 {
+					if s == 10 {
+						half = state(t, trainer)
+					}
+					step(t, trainer, learningRate)
+				}
+				resumed := newTrainer(t, e, j, half)
+				for range 14 {
+					step(t, resumed, learningRate)
+				}
+				wantSameState(t, state(t, resumed), state(t, trainer))
+			})
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func near(t *rapid.T, what string, got, want float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= 1e-10*(1+math.Abs(want))) {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+func nearLikelihood(t *rapid.T, got, want Likelihood) {
+	t.Helper()
+	near(t, "log p", got.LogP, want.LogP)
+	near(t, "bound", got.Bound, want.Bound)
+	near(t, "log p̃*", got.LogPTildeStar, want.LogPTildeStar)
+	near(t, "ESS", got.ESS, want.ESS)
+	near(t, "ESS of p*", got.ESSStar, want.ESSStar)
+}
+
+func likelihoodOf(logs []float64) Likelihood {
+	var s WeightSum
+	for _, l := range logs {
+		s.Add(l)
+	}
+	return s.Likelihood()
+}
+
+func logWeights(limit float64) *rapid.Generator[[]float64] {
+	return rapid.SliceOfN(rapid.Float64Range(-limit, limit), 1, 50)
+}
+
+// As long as the exponentials stay within range, the estimates are their
+// formulas.
+func TestWeightSumAgainstPlainSums(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		logs := logWeights(150).Draw(t, "log weights")
+		n, root, first, second, sum := float64(len(logs)), 0.0, 0.0, 0.0, 0.0
+		for _, l := range logs {
+			root += math.Exp(l / 2)
+			first += math.Exp(l)
+			second += math.Exp(2 * l)
+			sum += l
+		}
+		want := Likelihood{
+			LogP:          math.Log(first / n),
+			Bound:         sum / n,
+			LogPTildeStar: 2 * math.Log(root/n),
+			ESS:           first * first / second / n,
+			ESSStar:       root * root / first / n,
+		}
+		nearLikelihood(t, likelihoodOf(logs), want)
+
+		zero := make([]float64, len(logs))
+		logP, bound, ess := Summarise(logs, zero)
+		near(t, "log p", logP, want.LogP)
+		near(t, "bound", bound, want.Bound)
+		near(t, "ESS", ess, want.ESS)
+	})
+}
+
+// A common factor of the weights shifts the logarithms, however large it is, and
+// leaves the effective sample sizes; the order of the weights is of no account.
+func TestWeightSumScaleAndOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		logs := logWeights(1e4).Draw(t, "log weights")
+		want := likelihoodOf(logs)
+
+		shuffled := slices.Clone(logs)
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "order"), 0))
+		rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		nearLikelihood(t, likelihoodOf(shuffled), want)
+
+		shift := float64(rapid.IntRange(-10_000, 10_000).Draw(t, "shift"))
+		shifted := slices.Clone(logs)
+		for i := range shifted {
+			shifted[i] += shift
+		}
+		want.LogP += shift
+		want.Bound += shift
+		want.LogPTildeStar += shift
+		nearLikelihood(t, likelihoodOf(shifted), want)
+	})
+}
+
+// The bound is below log p̃*, which is below log p; equal weights make them
+// equal, and the samples fully effective.
+func TestOrderOfTheEstimates(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		logs := logWeights(1e4).Draw(t, "log weights")
+		const rounding = 1e-9
+		l := likelihoodOf(logs)
+		if !(l.Bound <= l.LogPTildeStar+rounding && l.LogPTildeStar <= l.LogP+rounding) {
+			t.Errorf("bound %v, log p̃* %v, log p %v are not in this order", l.Bound, l.LogPTildeStar, l.LogP)
+		}
+		if n := float64(len(logs)); !(l.ESS >= 1/n-rounding && l.ESS <= l.ESSStar+rounding && l.ESSStar <= 1+rounding) {
+			t.Errorf("effective sample sizes %v and %v of %v", l.ESS, l.ESSStar, n)
+		}
+		same := slices.Repeat(logs[:1], len(logs))
+		nearLikelihood(t, likelihoodOf(same), Likelihood{LogP: logs[0], Bound: logs[0], LogPTildeStar: logs[0], ESS: 1, ESSStar: 1})
+	})
+}
+
+func TestLogMeanExp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		logs := logWeights(1e4).Draw(t, "values")
+		near(t, "log mean", LogMeanExp(logs), likelihoodOf(logs).LogP)
+	})
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{
+		{[]float64{-inf, -inf}, -inf},
+		{[]float64{-inf, math.Log(4)}, math.Log(2)},
+		{[]float64{0, inf}, inf},
+	} {
+		if got := LogMeanExp(c.values); got != c.want {
+			t.Errorf("of %v: %v, want %v", c.values, got, c.want)
+		}
+	}
+	if got := LogMeanExp([]float64{1, math.NaN()}); !math.IsNaN(got) {
+		t.Errorf("of a NaN: %v", got)
+	}
+}
