@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -56,7 +55,7 @@ type position struct {
 // whole checkpoint at any time. It refuses parameters that are not finite.
 func (c *checkpoint) save(path string) error {
 	for _, x := range c.state.Parameters.Flat {
-		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+		if !finite(float64(x)) {
 			return errDiverged
 		}
 	}
@@ -143,8 +142,11 @@ func parseCheckpoint(b []byte) (*checkpoint, error) {
 	if err := architecture.Check(); err != nil {
 		return nil, err
 	}
-	if at.Shape.Units() != architecture.Visible() {
+	if at.Shape.Height < 1 || at.Shape.Units() != architecture.Visible() {
 		return nil, fmt.Errorf("images of %v do not have %d visible units", at.Shape, architecture.Visible())
+	}
+	if at.Step < 0 || at.Epoch < 0 || at.Rows < 0 || at.Refresh < 0 || at.Refresh > at.Step {
+		return nil, fmt.Errorf("no run has done %d steps, %d epochs and %d rows, the last refresh at step %d", at.Step, at.Epoch, at.Rows, at.Refresh)
 	}
 	values := 0
 	for _, t := range f.Tensors {

@@ -3,11 +3,15 @@ package hm
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -59,23 +63,45 @@ func claim(dir string, e Experiment) (release func(), err error) {
 	return release, nil
 }
 
-// compare refuses the text of an experiment other than e.
+// compare refuses the text of an experiment other than e, and names what
+// differs.
 func compare(path string, text []byte, e Experiment) error {
 	there, err := ParseExperiment(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if there.Hash() == e.Hash() {
-		return nil
-	}
-	was, is := bytes.Split(there.TOML(), []byte("\n")), bytes.Split(e.TOML(), []byte("\n"))
-	for i := range min(len(was), len(is)) {
-		if !bytes.Equal(was[i], is[i]) {
-			return fmt.Errorf("%s is the directory of another experiment (%s there, %s here): choose another directory, or remove it",
-				filepath.Dir(path), bytes.TrimSpace(was[i]), bytes.TrimSpace(is[i]))
+	was, is := settings(there), settings(e)
+	keys := maps.Clone(was)
+	maps.Copy(keys, is)
+	var differences []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if was[key] != is[key] && key != "fingerprint" {
+			differences = append(differences, fmt.Sprintf("%s is %s there, %s here", key, cmp.Or(was[key], "unset"), cmp.Or(is[key], "unset")))
 		}
 	}
-	return fmt.Errorf("%s is the directory of another experiment: choose another directory, or remove it", filepath.Dir(path))
+	if len(differences) == 0 && there.Fingerprint != e.Fingerprint {
+		differences = append(differences, fmt.Sprintf("the data have fingerprint %.12s there, %.12s here", there.Fingerprint, e.Fingerprint))
+	}
+	if len(differences) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s is the directory of another experiment (%s): choose another directory, or remove it",
+		filepath.Dir(path), strings.Join(differences, "; "))
+}
+
+// settings are the settings of an experiment, by their full names in TOML.
+func settings(e Experiment) map[string]string {
+	values := map[string]string{}
+	table := ""
+	for line := range strings.Lines(string(e.TOML())) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			table = strings.Trim(line, "[]") + "."
+		} else if key, value, ok := strings.Cut(line, " = "); ok {
+			values[table+key] = value
+		}
+	}
+	return values
 }
 
 // lock holds a file lock, which ends with the program however it ends.

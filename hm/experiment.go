@@ -6,11 +6,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
 // Experiment is a training run as a plain value: data, machine, method, budget
@@ -51,6 +53,9 @@ func (e Experiment) Check(set *dataset.Set) error {
 	if err := e.Method.check(); err != nil {
 		return err
 	}
+	if err := e.checkSeeds(); err != nil {
+		return err
+	}
 	switch rows := set.Train().Rows; {
 	case e.Epochs < 1:
 		return fmt.Errorf("%d epochs: train for at least 1", e.Epochs)
@@ -69,6 +74,30 @@ func (e Experiment) Check(set *dataset.Set) error {
 	return nil
 }
 
+// checkSeeds refuses seeds that TOML cannot hold, and the negative ones that it
+// can.
+func (e Experiment) checkSeeds() error {
+	for _, seed := range []uint64{e.Seed, e.Dataset.Seed} {
+		if seed > math.MaxInt64 {
+			return fmt.Errorf("seed %d: give a number from 0 to 2⁶³−1", seed)
+		}
+	}
+	return nil
+}
+
+// Memory is about how many bytes training on set takes.
+func (e Experiment) Memory(set *dataset.Set) (int64, error) {
+	backend, err := engine.Open(backendName)
+	if err != nil {
+		return 0, err
+	}
+	bytes := backend.Memory(e.Machine.architecture(set.Shape()), e.Method.algorithm())
+	for _, split := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
+		bytes += int64(len(split.Values))
+	}
+	return bytes, nil
+}
+
 // stepsPerEpoch is the number of minibatches of an epoch, the last of which may
 // be smaller.
 func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
@@ -77,11 +106,12 @@ func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
 
 func (e Experiment) steps(set *dataset.Set) int { return e.stepsPerEpoch(set) * e.Epochs }
 
-// Hash identifies an experiment: two of the same hash train alike.
+// Hash identifies an experiment: two of the same hash train alike. It panics
+// where a number is not finite, which Check refuses.
 func (e Experiment) Hash() string {
 	text, err := json.Marshal(e)
 	if err != nil {
-		panic(err) // an Experiment holds nothing that JSON cannot
+		panic(err)
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -116,7 +146,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return Experiment{}, fmt.Errorf("unknown setting %q: remove it or mend its spelling", unknown[0].String())
 	}
-	return e, nil
+	return e, e.checkSeeds()
 }
 
 // ReadExperiment reads the experiment of a TOML file.

@@ -2,7 +2,6 @@ package hm
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
@@ -88,7 +87,7 @@ func (s MachineSpec) check() error {
 			return fmt.Errorf("hidden layer %d has %d units: give each layer at least one", i+1, n)
 		}
 	}
-	if math.IsNaN(s.Bias) || math.IsInf(s.Bias, 0) {
+	if !finite(s.Bias) {
 		return fmt.Errorf("initial bias %v: give a finite number", s.Bias)
 	}
 	return nil

@@ -222,14 +222,17 @@ func (s MethodSpec) algorithm() engine.Algorithm {
 }
 
 func (s MethodSpec) check() error {
+	if _, err := Preset(s.Preset); err != nil {
+		return err
+	}
 	switch {
-	case !(s.LearningRate > 0) || math.IsInf(s.LearningRate, 0):
+	case !(s.LearningRate > 0) || !finite(s.LearningRate):
 		return fmt.Errorf("learning rate %v: give a positive number, such as 0.002", s.LearningRate)
 	case s.Schedule == Step && s.StepEpochs < 1:
 		return fmt.Errorf("step_epochs = %d: the step schedule changes the learning rate every so many epochs, at least 1", s.StepEpochs)
-	case s.Schedule == Step && !(s.StepFactor > 0 && s.StepFactor <= 1):
+	case s.Schedule == Step && !(s.StepFactor > 0 && s.StepFactor <= 1), !finite(s.StepFactor):
 		return fmt.Errorf("step_factor = %v: give a factor above 0 and at most 1", s.StepFactor)
-	case s.Metric != Euclidean && (!(s.Damping > 0) || math.IsInf(s.Damping, 0)):
+	case s.Metric != Euclidean && !(s.Damping > 0), !finite(s.Damping):
 		return fmt.Errorf("damping %v: give a positive number; between 0.01 and 0.2 is usual", s.Damping)
 	case s.Metric != Euclidean && s.RefreshEvery < 1:
 		return fmt.Errorf("refresh_every (K) = %d: refresh the Fisher blocks every so many steps, at least 1", s.RefreshEvery)
@@ -244,3 +247,5 @@ func (s MethodSpec) check() error {
 	}
 	return nil
 }
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
@@ -30,31 +31,26 @@ func OpenRun(dir string) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{dir: dir, experiment: e}
-	c, err := loadCheckpoint(filepath.Join(dir, checkpointFile))
+	r.Model, r.position, err = loadModel(e, filepath.Join(dir, checkpointFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("the run in %s has no checkpoint yet: train it for longer", dir)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.position = c.position
 	if r.history, err = readMetrics(filepath.Join(dir, metricsFile)); err != nil {
 		return nil, err
 	}
-	r.Model, err = newModel(e, c)
-	return r, err
+	return r, nil
 }
 
 // Best returns the model of the epoch with the highest validation log p.
 func (r *Run) Best() (*Model, error) {
-	c, err := loadCheckpoint(filepath.Join(r.dir, bestFile))
+	m, _, err := loadModel(r.experiment, filepath.Join(r.dir, bestFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("the run in %s has no best checkpoint: it holds out no validation rows, or has not finished an epoch", r.dir)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return newModel(r.experiment, c)
+	return m, err
 }
 
 // Dir is the directory of the run.
@@ -77,9 +73,25 @@ func (r *Run) Epochs() int { return r.position.Epoch }
 // BestEpoch is the epoch of the highest validation log p, 0 if there is none.
 func (r *Run) BestEpoch() int { return r.position.BestEpoch }
 
+// loadModel reads the model of a checkpoint of experiment e, and its place in
+// training.
+func loadModel(e Experiment, path string) (*Model, position, error) {
+	c, err := loadCheckpoint(path)
+	if err != nil {
+		return nil, position{}, err
+	}
+	want := e.Machine.architecture(c.position.Shape)
+	if !slices.Equal(c.position.Units, want.Units) || c.position.Coding != want.Coding {
+		return nil, position{}, fmt.Errorf("%s: the checkpoint is of another machine (layers of %v units, coding %v) than %s beside it (%v, %v): restore the file from a copy",
+			path, c.position.Units, c.position.Coding, experimentFile, want.Units, want.Coding)
+	}
+	m, err := newModel(e, c)
+	return m, c.position, err
+}
+
 // newModel returns the model of a checkpoint.
 func newModel(e Experiment, c *checkpoint) (*Model, error) {
-	backend, err := engine.Open("cpu")
+	backend, err := engine.Open(backendName)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,7 +15,10 @@ import (
 
 // errDiverged is the error of training whose parameters or likelihoods are no
 // longer finite.
-var errDiverged = errors.New("training has diverged: the log-likelihood or a parameter is not finite; lower the learning rate or raise the damping")
+var errDiverged = errors.New("training has diverged: the log-likelihood or a parameter is not finite; any earlier checkpoint is kept; lower the learning rate or raise the damping")
+
+// backendName is the engine that computes.
+const backendName = "cpu"
 
 // saveEvery is the longest time that training goes without a checkpoint.
 const saveEvery = time.Minute
@@ -91,7 +93,7 @@ func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) 
 		order: newOrder(e.Seed, set.Train().Rows, e.Method.BatchSize),
 	}
 	var err error
-	if t.engine, err = engine.Open("cpu"); err != nil {
+	if t.engine, err = engine.Open(backendName); err != nil {
 		return nil, err
 	}
 	t.checkpoint, err = loadCheckpoint(t.path(checkpointFile))
@@ -162,9 +164,7 @@ func (t *training) train(ctx context.Context) (err error) {
 			return errors.Join(err, t.save())
 		}
 		if at.Rows == t.set.Train().Rows {
-			if err := t.endEpoch(ctx); ctx.Err() != nil {
-				return errors.Join(err, t.save())
-			} else if err != nil {
+			if err := t.endEpoch(ctx); err != nil && !errors.Is(err, ctx.Err()) {
 				return err
 			}
 			continue
@@ -189,15 +189,17 @@ func (t *training) step() error {
 	step, at := t.checkpoint.state.Step, &t.checkpoint.position
 	start := time.Now()
 	report, err := t.trainer.Step(t.rate(step))
+	if !finite(report.LogP + report.Bound) {
+		// The error, if there is one, follows from this: what is not finite
+		// cannot be inverted.
+		err = errDiverged
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("step %d of epoch %d: %w", step%t.order.stepsPerEpoch+1, at.Epoch+1, err)
 	}
 	t.seconds += time.Since(start).Seconds()
 	if t.checkpoint.state, err = t.trainer.State(); err != nil {
 		return err
-	}
-	if s := report.LogP + report.Bound; math.IsNaN(s) || math.IsInf(s, 0) {
-		return fmt.Errorf("step %d of epoch %d: %w; the last checkpoint is kept", step%t.order.stepsPerEpoch+1, at.Epoch+1, errDiverged)
 	}
 	rows := float64(len(t.order.minibatch(step)))
 	at.Rows += int(rows)
@@ -270,6 +272,9 @@ func (t *training) measure(ctx context.Context, s dataset.Split) (Measures, erro
 		mean.LogP += l.LogP / n
 		mean.Bound += l.Bound / n
 		mean.ESS += l.ESS / n
+	}
+	if !finite(mean.LogP + mean.Bound) {
+		return Measures{}, errDiverged
 	}
 	return mean, nil
 }

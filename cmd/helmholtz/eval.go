@@ -24,7 +24,7 @@ effective sample size, and with --log-z2 also log Z² and log p*. Of a machine
 small enough, the exact divergence from the training data is given too.`,
 		Example: `  helmholtz eval runs/mnist --samples 10000 --json
   helmholtz eval runs/mnist --split validation --checkpoint best --log-z2 0`,
-		Args: cobra.ExactArgs(1),
+		Args: oneRun,
 	}
 	f := c.Flags()
 	f.StringVar(&split, "split", "test", "`rows` to evaluate: train, validation or test")

@@ -93,3 +93,11 @@ func reportMisuse(c *cobra.Command) {
 		reportMisuse(child)
 	}
 }
+
+// oneRun asks for one argument, the directory of a run.
+func oneRun(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("name the directory of one run, got %d arguments", len(args))
+	}
+	return nil
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -21,7 +22,12 @@ the number of samples, samples of the machine and the structure of its Fisher
 matrix.`,
 		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
   helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("name the directories of one or more runs")
+			}
+			return nil
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&out, "out", "figures", "`DIR` to draw into")
@@ -40,17 +46,15 @@ matrix.`,
 		}
 		var histories []hm.History
 		var convergences []hm.Convergence
-		names := map[string]bool{}
+		if err := distinct(c, args); err != nil {
+			return err
+		}
 		for _, dir := range args {
 			run, err := hm.OpenRun(dir)
 			if err != nil {
 				return err
 			}
-			name := filepath.Base(filepath.Clean(dir))
-			if names[name] {
-				return misuse(c, "two directories are named %s: their figures would overwrite each other", name)
-			}
-			names[name] = true
+			name := figureName(dir)
 			history, convergence, err := plotRun(c, run, samples, outer, func(f *plotting.Figure, kind string) error {
 				return save(f, name+"-"+kind)
 			})
@@ -68,6 +72,22 @@ matrix.`,
 		return save(plotting.LikelihoodBySamples(convergences...), "likelihood-by-samples")
 	}
 	return c
+}
+
+// figureName is what the files of a run's figures begin with.
+func figureName(dir string) string { return filepath.Base(filepath.Clean(dir)) }
+
+// distinct refuses runs whose figures would overwrite each other.
+func distinct(c *cobra.Command, dirs []string) error {
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		name := figureName(dir)
+		if seen[name] {
+			return misuse(c, "two directories are named %s: their figures would overwrite each other; draw them into different --out", name)
+		}
+		seen[name] = true
+	}
+	return nil
 }
 
 // plotRun draws the figures of one run, and returns what goes into those of

@@ -20,7 +20,7 @@ values p(x|h¹) of the visible units or as draws of them, or rows of the data
 with their reconstructions, x → h ~ q(h|x) → p(x|h¹).`,
 		Example: `  helmholtz sample runs/mnist --n 100 --out sheet.png
   helmholtz sample runs/mnist --kind reconstructions --n 50 --out reconstructions.png`,
-		Args: cobra.ExactArgs(1),
+		Args: oneRun,
 	}
 	f := c.Flags()
 	f.StringVar(&out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF by its ending")

@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -124,7 +125,11 @@ func resumed(c *cobra.Command, dir string) (hm.Experiment, error) {
 	if len(others) > 0 {
 		return hm.Experiment{}, misuse(c, "--resume continues the experiment as it is: leave %s away", strings.Join(others, ", "))
 	}
-	return hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
+	e, err := hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
+	if errors.Is(err, os.ErrNotExist) {
+		return e, fmt.Errorf("%s is not the directory of a run, it holds no experiment.toml: name the one that --out named", dir)
+	}
+	return e, err
 }
 
 // base returns the experiment that flags change: that of the config file, or
@@ -184,6 +189,11 @@ func train(c *cobra.Command, e hm.Experiment, dir string) error {
 	if err := e.Check(set); err != nil {
 		return misuse(c, "%w", err)
 	}
+	memory, err := e.Memory(set)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%s, %d rows, layers %v, about %d MB of memory\n", set.Name(), set.Train().Rows, e.Machine.Layers, memory>>20+1)
 	run, err := e.TrainOn(c.Context(), set, dir, newProgress(c.ErrOrStderr()))
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint; helmholtz train --resume %s continues\n", dir)
