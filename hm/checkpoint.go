@@ -193,10 +193,13 @@ func readTensors(f *safetensors.File, prefix string, a engine.Architecture) (*en
 	return p, nil
 }
 
+// temporary is the ending of files that are being written.
+const temporary = ".tmp"
+
 // writeAside writes a file so that path holds either what it held before or
 // all of b, whenever the program or the machine stops.
 func writeAside(path string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+temporary)
 	if err != nil {
 		return err
 	}

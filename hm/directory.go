@@ -27,40 +27,53 @@ const (
 // claim makes dir the directory of experiment e, unless it is that of another
 // or another program trains in it. The function returned gives it free.
 func claim(dir string, e Experiment) (release func(), err error) {
-	path := filepath.Join(dir, experimentFile)
-	text, err := os.ReadFile(path)
-	switch {
-	case err == nil:
-		if err := compare(path, text, e); err != nil {
-			return nil, err
-		}
-	case !errors.Is(err, os.ErrNotExist):
+	if err := refuseForeign(dir); err != nil {
 		return nil, err
-	default:
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, err
-		}
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, err
-		}
-		for _, entry := range entries {
-			if entry.Name() != lockFile {
-				return nil, fmt.Errorf("%s is neither empty nor the directory of a run (it holds %s but no %s): choose another directory", dir, entry.Name(), experimentFile)
-			}
-		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
 	}
 	release, err = lock(filepath.Join(dir, lockFile))
 	if err != nil {
 		return nil, err
 	}
-	if text == nil {
-		if err := writeAside(path, e.TOML()); err != nil {
-			release()
-			return nil, err
-		}
+	path := filepath.Join(dir, experimentFile)
+	text, err := os.ReadFile(path)
+	switch {
+	case err == nil:
+		err = compare(path, text, e)
+	case errors.Is(err, os.ErrNotExist):
+		err = writeAside(path, e.TOML())
+	}
+	if err != nil {
+		release()
+		return nil, err
 	}
 	return release, nil
+}
+
+// refuseForeign refuses a directory that holds something but no run.
+func refuseForeign(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	foreign := ""
+	for _, entry := range entries {
+		switch name := entry.Name(); {
+		case name == experimentFile:
+			return nil
+		case name != lockFile && !strings.HasSuffix(name, temporary):
+			foreign = name
+		}
+	}
+	if foreign != "" {
+		return fmt.Errorf("%s is neither empty nor the directory of a run (it holds %s but no %s): choose another directory", dir, foreign, experimentFile)
+	}
+	return nil
 }
 
 // compare refuses the text of an experiment other than e, and names what

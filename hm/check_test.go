@@ -1,0 +1,153 @@
+package hm
+
+import (
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+)
+
+func TestCheckAcceptsPresets(t *testing.T) {
+	set := patterns(t)
+	for _, name := range Presets() {
+		if err := preset(name).Experiment(machineFor(set), set).Check(set); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestCheckRefuses says of each wrong setting which setting it is, its value
+// and what to do.
+func TestCheckRefuses(t *testing.T) {
+	set := patterns(t)
+	unheld, err := dataset.Spec{Name: "3by3", Subset: trainingRows}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine := machineFor(set)
+	step := func(epochs int, factor float64) Method { return short(RWS()).StepDecay(epochs, factor) }
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, test := range []struct {
+		name    string
+		method  Method
+		machine Machine
+		says    []string
+	}{
+		{"no layers", short(RWS()), New(set.Shape()), []string{"without hidden layers", "Dense", "--layers"}},
+		{"empty layer", short(RWS()), machine.Dense(0), []string{"layer 3", "0 units", "at least one"}},
+		{"negative layer", short(RWS()), machine.Dense(-5), []string{"layer 3", "-5 units", "at least one"}},
+		{"gigantic layer", short(RWS()), machine.Dense(1 << 40), []string{"layer 3", "1099511627776 units", "between 1 and 262144"}},
+		{"too many layers", short(RWS()), machine.Dense(make([]int, 0)...).Dense(ones(300)...), []string{"302 hidden layers", "at most 255"}},
+		{"bias NaN", short(RWS()), machine.Bias(nan), []string{"bias NaN", "finite"}},
+		{"bias infinite", short(RWS()), machine.Bias(inf), []string{"bias +Inf", "finite"}},
+
+		{"learning rate NaN", short(RWS()).LearningRate(nan), machine, []string{"learning rate NaN", "positive"}},
+		{"learning rate 0", short(RWS()).LearningRate(0), machine, []string{"learning rate 0", "positive"}},
+		{"learning rate negative", short(RWS()).LearningRate(-0.1), machine, []string{"learning rate -0.1", "positive"}},
+		{"learning rate infinite", short(RWS()).LearningRate(inf), machine, []string{"learning rate +Inf", "positive"}},
+
+		{"damping 0", short(NRWS()).Damping(0), machine, []string{"damping 0", "positive"}},
+		{"damping negative", short(NRWS()).Damping(-1), machine, []string{"damping -1", "positive"}},
+		{"damping NaN", short(DNRWS()).Damping(nan), machine, []string{"damping NaN", "positive"}},
+		{"damping infinite", short(NBiHM()).Damping(inf), machine, []string{"damping +Inf", "positive"}},
+		{"damping NaN without a metric", short(RWS()).Damping(nan), machine, []string{"damping NaN", "positive"}},
+		{"K 0", short(NRWS()).RefreshEvery(0), machine, []string{"refresh_every (K) = 0", "at least 1"}},
+		{"K negative", short(NRWS()).RefreshEvery(-7), machine, []string{"refresh_every (K) = -7", "at least 1"}},
+		{"Fisher blocks of dreams without dreams", short(NBiHM()).FisherSource(FromSleep), machine, []string{"fisher_source = sleep", "use wake"}},
+
+		{"step every 0 epochs", step(0, 0.5), machine, []string{"step_epochs = 0", "at least 1"}},
+		{"step by 0", step(2, 0), machine, []string{"step_factor = 0", "above 0"}},
+		{"step by NaN", step(2, nan), machine, []string{"step_factor = NaN", "above 0"}},
+		{"step by NaN without steps", step(2, nan).Schedule(Cosine), machine, []string{"step_factor = NaN", "above 0"}},
+		{"step upward", step(2, 1.5), machine, []string{"step_factor = 1.5", "at most 1"}},
+
+		{"samples 0", short(RWS()).Samples(0), machine, []string{"0 samples", "at least 1"}},
+		{"one sample with a baseline", short(RWS()).Samples(1), machine, []string{"one sample", "baseline", "2 samples"}},
+		{"batch 0", short(RWS()).BatchSize(0), machine, []string{"batch size 0", "at least 1"}},
+		{"batch larger than the set", short(RWS()).BatchSize(trainingRows + 1), machine, []string{"batch size 91", "90 training rows", "lower"}},
+
+		{"epochs 0", short(RWS()).Epochs(0), machine, []string{"0 epochs", "at least 1"}},
+		{"epochs negative", short(RWS()).Epochs(-2), machine, []string{"-2 epochs", "at least 1"}},
+		{"epochs without end", short(RWS()).Epochs(math.MaxInt32), machine, []string{"2147483647 epochs", "2³² steps", "lower"}},
+		{"patience negative", short(RWS()).Patience(-1), machine, []string{"patience of -1", "give 0"}},
+		{"seed beyond TOML", short(RWS()).Seed(1 << 63), machine, []string{"seed 9223372036854775808", "from 0 to 2⁶³−1"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			wantError(t, test.method.Experiment(test.machine, set).Check(set), test.says...)
+
+			dir := t.TempDir()
+			_, err := test.method.Train(t.Context(), test.machine, set, dir)
+			wantError(t, err, test.says...)
+			wantUnchanged(t, dir, map[string]string{})
+		})
+	}
+	t.Run("patience without validation", func(t *testing.T) {
+		wantError(t, short(RWS()).Patience(3).Experiment(machine, unheld).Check(unheld),
+			"patience of 3", "validation rows", "--validation")
+	})
+	t.Run("other data", func(t *testing.T) {
+		wantError(t, short(RWS()).Experiment(machine, set).Check(unheld),
+			"3by3", "fingerprint", set.Fingerprint()[:12], unheld.Fingerprint()[:12], "restore the files")
+	})
+	t.Run("machine of another shape", func(t *testing.T) {
+		dir := t.TempDir()
+		_, err := short(RWS()).Train(t.Context(), New(shape(28, 28)).Dense(3), set, dir)
+		wantError(t, err, "28×28", "3by3", "3×3", "New(set.Shape())")
+		wantUnchanged(t, dir, map[string]string{})
+	})
+	t.Run("unknown preset", func(t *testing.T) {
+		e := short(RWS()).Experiment(machine, set)
+		e.Method.Preset = ""
+		wantError(t, e.Check(set), "unknown method", "nrws")
+	})
+}
+
+// TestCheckAcceptsUnusedSettings keeps the settings of one metric or schedule
+// from getting in the way of another.
+func TestCheckAcceptsUnusedSettings(t *testing.T) {
+	set := patterns(t)
+	for name, method := range map[string]Method{
+		"damping without a metric":             short(RWS()).Damping(0),
+		"K without a metric":                   short(RWS()).RefreshEvery(0),
+		"step settings of the cosine schedule": short(RWS()).StepDecay(0, 0).Schedule(Cosine),
+		"one sample without a baseline":        short(RWS()).Samples(1).Baseline(false),
+		"one sample of wake-sleep":             short(WS()).Samples(1),
+		"the whole set as batch":               short(RWS()).BatchSize(trainingRows),
+	} {
+		if _, err := method.Epochs(1).Train(t.Context(), machineFor(set), set, t.TempDir()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func ones(n int) []int {
+	layers := make([]int, n)
+	for i := range layers {
+		layers[i] = 1
+	}
+	return layers
+}
+
+// TestBuildersAreValues changes copies of a machine and of a method, and checks
+// that their sources stay as they were.
+func TestBuildersAreValues(t *testing.T) {
+	base := New(shape(3, 3)).Dense(8, 4)
+	a, b := base.Dense(2), base.Dense(3).Coding(ZeroOne).Bias(0.1)
+	for _, test := range []struct {
+		machine Machine
+		want    []int
+	}{{base, []int{9, 8, 4}}, {a, []int{9, 8, 4, 2}}, {b, []int{9, 8, 4, 3}}} {
+		got := test.machine.Architecture().Units
+		if len(got) != len(test.want) || got[len(got)-1] != test.want[len(test.want)-1] {
+			t.Errorf("layers %v, want %v", got, test.want)
+		}
+	}
+	if s := base.Spec(); s.Coding != PlusMinusOne || s.Bias != -1 {
+		t.Errorf("the source has become %+v", s)
+	}
+	method := NRWS()
+	changed := method.LearningRate(7).Damping(7).Samples(7).BatchSize(7).Epochs(7).Seed(7).Optimizer(Adam).Schedule(Cosine)
+	if method != NRWS() || changed == method {
+		t.Errorf("the source has become %+v, the copy %+v", method, changed)
+	}
+}

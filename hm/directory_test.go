@@ -1,0 +1,267 @@
+package hm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+)
+
+func TestFinishedRunIsReturnedAtOnce(t *testing.T) {
+	t.Parallel()
+	set, dir := patterns(t), t.TempDir()
+	first := mustTrain(t, short(NRWS()), set, dir)
+	before := contents(t, dir)
+	w := &watcher{}
+	again := mustTrain(t, short(NRWS()), set, dir, w)
+	if len(w.steps) > 0 || len(w.epochs) > 0 {
+		t.Errorf("a finished run took %d steps and %d epochs more", len(w.steps), len(w.epochs))
+	}
+	if again.Epochs() != first.Epochs() || again.Experiment().Hash() != first.Experiment().Hash() {
+		t.Error("the run returned is not the one that was trained")
+	}
+	wantUnchanged(t, dir, before)
+}
+
+func TestOtherExperimentIsRefused(t *testing.T) {
+	t.Parallel()
+	set, dir := patterns(t), t.TempDir()
+	mustTrain(t, short(RWS()), set, dir)
+	before := contents(t, dir)
+	unheld, err := dataset.Spec{Name: "3by3", Subset: trainingRows}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		setting string
+		method  Method
+		machine Machine
+		set     *dataset.Set
+		says    []string
+	}{
+		{"learning rate", short(RWS()).LearningRate(0.07), machineFor(set), set, []string{"(method.learning_rate is 0.05 there, 0.07 here)"}},
+		{"preset", short(WS()), machineFor(set), set, []string{`method.preset is "rws" there, "ws" here`, `method.phases is "rws" there, "ws" here`}},
+		{"layers", short(RWS()), machineFor(set).Dense(2), set, []string{"(machine.layers is [4, 3] there, [4, 3, 2] here)"}},
+		{"coding", short(RWS()), machineFor(set).Coding(ZeroOne), set, []string{`(machine.coding is "pm1" there, "01" here)`}},
+		{"seed", short(RWS()).Seed(4), machineFor(set), set, []string{"(seed is 3 there, 4 here)"}},
+		{"epochs", short(RWS()).Epochs(7), machineFor(set), set, []string{"(epochs is 6 there, 7 here)"}},
+		{"rows held out", short(RWS()), machineFor(set), unheld, []string{"(dataset.validation is 30 there, unset here)"}},
+	} {
+		t.Run(test.setting, func(t *testing.T) {
+			w := &watcher{}
+			_, err := test.method.Train(t.Context(), test.machine, test.set, dir, w)
+			wantError(t, err, append(test.says, dir, "another experiment", "choose another directory")...)
+			if len(w.steps) > 0 {
+				t.Error("training took steps before it was refused")
+			}
+			wantUnchanged(t, dir, before)
+		})
+	}
+}
+
+func TestOtherDataOfTheSameNameAreRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	there, here := shades(t, 0), shades(t, 1)
+	mustTrain(t, short(RWS()), there, dir)
+	before := contents(t, dir)
+	_, err := short(RWS()).Train(t.Context(), machineFor(here), here, dir)
+	wantError(t, err, dir, "the data have fingerprint", there.Fingerprint()[:12], here.Fingerprint()[:12])
+	wantUnchanged(t, dir, before)
+}
+
+func TestForeignDirectoryIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), []byte("years of work"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, dir)
+	set := patterns(t)
+	_, err := short(RWS()).Train(t.Context(), machineFor(set), set, dir)
+	wantError(t, err, dir, "thesis.tex", "choose another directory")
+	wantUnchanged(t, dir, before)
+}
+
+func TestDirectoryThatIsAFileIsRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "runs")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	set := patterns(t)
+	_, err := short(RWS()).Train(t.Context(), machineFor(set), set, path)
+	wantError(t, err, path)
+}
+
+func TestDirectoriesAreMade(t *testing.T) {
+	t.Parallel()
+	mustTrain(t, short(RWS()).Epochs(1), patterns(t), filepath.Join(t.TempDir(), "runs", "of", "today"))
+}
+
+func TestSecondTrainerIsRefused(t *testing.T) {
+	t.Parallel()
+	set, dir := patterns(t), t.TempDir()
+	tried := false
+	mustTrain(t, short(RWS()), set, dir, &watcher{onEpoch: func(e Epoch) {
+		if e.Epoch != 2 {
+			return
+		}
+		tried = true
+		before := contents(t, dir)
+		_, err := short(RWS()).Train(t.Context(), machineFor(set), set, dir)
+		wantError(t, err, dir, "another program trains")
+		wantUnchanged(t, dir, before)
+	}})
+	if !tried {
+		t.Fatal("there was no second trainer")
+	}
+	mustTrain(t, short(RWS()), set, dir) // the lock is given back
+}
+
+// TestForeignFilesAreRefused puts files that do not belong to it into the
+// directory of an unfinished run.
+func TestForeignFilesAreRefused(t *testing.T) {
+	t.Parallel()
+	set := patterns(t)
+	deeper, other := t.TempDir(), t.TempDir()
+	if _, err := short(NRWS()).Train(t.Context(), machineFor(set).Dense(2), set, deeper); err != nil {
+		t.Fatal(err)
+	}
+	mustTrain(t, short(NRWS()).Seed(8), set, other)
+	valid := t.TempDir()
+	trainUntil(t, 9, short(NRWS()), machineFor(set), set, valid)
+	checkpoint := contents(t, valid)["/"+checkpointFile]
+
+	for _, test := range []struct {
+		name, file, content string
+		opens               bool // OpenRun cannot tell
+		says                []string
+	}{
+		{"torn checkpoint", checkpointFile, checkpoint[:len(checkpoint)/2], false, []string{"torn"}},
+		{"checkpoint of a torn header", checkpointFile, checkpoint[:40], false, []string{"torn"}},
+		{"checkpoint without its last byte", checkpointFile, checkpoint[:len(checkpoint)-1], false, []string{"torn"}},
+		{"checkpoint with bytes left over", checkpointFile, checkpoint + "\x00", false, []string{"torn or foreign"}},
+		{"empty checkpoint", checkpointFile, "", false, []string{"torn or foreign"}},
+		{"text as checkpoint", checkpointFile, "not tensors at all", false, []string{"torn or foreign"}},
+		{"checkpoint of another architecture", checkpointFile, contents(t, deeper)["/"+checkpointFile], false, []string{"another"}},
+		{"checkpoint of another seed", checkpointFile, contents(t, other)["/"+checkpointFile], true, []string{"another experiment"}},
+		{"torn metrics", metricsFile, "{\n", false, []string{"line 1"}},
+		{"metrics that lack epochs", metricsFile, "", true, []string{"0 epochs", "has seen 1"}},
+		{"torn experiment", experimentFile, "[method]\npreset = ", false, nil},
+		{"experiment with an unknown setting", experimentFile, "[method]\npreset = \"rws\"\nmomentum = 0.9\n", false, []string{"method.momentum"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "run")
+			if err := os.CopyFS(dir, os.DirFS(valid)); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, test.file)
+			if err := os.WriteFile(path, []byte(test.content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			before := contents(t, dir)
+			w := &watcher{}
+			_, err := short(NRWS()).Train(t.Context(), machineFor(set), set, dir, w)
+			wantError(t, err, append(test.says, path)...)
+			if len(w.plans) > 0 {
+				t.Error("training began")
+			}
+			_, err = OpenRun(dir)
+			if !test.opens {
+				wantError(t, err, path)
+			} else if err != nil {
+				t.Error(err)
+			}
+			wantUnchanged(t, dir, before)
+		})
+	}
+}
+
+func TestOpenRunWithoutRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := OpenRun(dir)
+	wantError(t, err, dir, "holds no "+experimentFile)
+}
+
+func TestBestWithoutValidation(t *testing.T) {
+	t.Parallel()
+	set, err := dataset.Spec{Name: "3by3", Subset: trainingRows}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := mustTrain(t, short(RWS()).Epochs(1), set, t.TempDir())
+	_, err = run.Best()
+	wantError(t, err, run.Dir(), "no validation rows")
+	if run.BestEpoch() != 0 {
+		t.Errorf("epoch %d is the best by a validation that there was not", run.BestEpoch())
+	}
+}
+
+// TestDivergence resumes a run whose parameters are so large that, in whatever
+// order they are added, the logits overflow: in the step that follows, and in
+// the validation that ends an epoch.
+func TestDivergence(t *testing.T) {
+	t.Parallel()
+	set := patterns(t)
+	machine := machineFor(set).Coding(ZeroOne)
+	for _, name := range Presets() {
+		for _, stop := range []int{1, stepsPerEpoch} {
+			t.Run(fmt.Sprintf("%s after step %d", name, stop), func(t *testing.T) {
+				dir := t.TempDir()
+				method := short(preset(name)).RefreshEvery(1)
+				trainUntil(t, stop, method, machine, set, dir)
+				path := filepath.Join(dir, checkpointFile)
+				c, err := loadCheckpoint(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range c.state.Parameters.Flat {
+					c.state.Parameters.Flat[i] = 3e38
+				}
+				if err := c.save(path); err != nil {
+					t.Fatal(err)
+				}
+
+				before := contents(t, dir)
+				w := &watcher{}
+				run, err := method.Train(t.Context(), machine, set, dir, w)
+				if !errors.Is(err, errDiverged) {
+					t.Fatalf("error %v, want %v", err, errDiverged)
+				}
+				wantError(t, err, "diverged", "lower the learning rate", "earlier checkpoint is kept")
+				if len(w.ends) != 1 || !errors.Is(w.ends[0], errDiverged) {
+					t.Errorf("the recorder heard of the ends %v, want one, that training has diverged", w.ends)
+				}
+				wantUnchanged(t, dir, before)
+				if run == nil || run.position.Step != stop {
+					t.Fatal("the last good checkpoint does not come with the error")
+				}
+				if _, err := OpenRun(dir); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// TestLearningRateThatOverflows spoils the parameters in the only step of an
+// epoch.
+func TestLearningRateThatOverflows(t *testing.T) {
+	t.Parallel()
+	set, dir := patterns(t), t.TempDir()
+	_, err := short(RWS()).LearningRate(1e300).BatchSize(trainingRows).Train(t.Context(), machineFor(set), set, dir)
+	if !errors.Is(err, errDiverged) {
+		t.Fatalf("error %v, want %v", err, errDiverged)
+	}
+	for name := range contents(t, dir) {
+		if strings.HasSuffix(name, ".safetensors") {
+			t.Errorf("%s holds parameters that are not finite", name)
+		}
+	}
+}

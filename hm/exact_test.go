@@ -1,0 +1,95 @@
+package hm
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+// TestExactKL compares the sum over the hidden layers, one after the other,
+// with the sum over all their states.
+func TestExactKL(t *testing.T) {
+	t.Parallel()
+	bothCodings(t, func(t *testing.T, coding Coding) {
+		for _, units := range [][]int{{2, 1}, {4, 3}, {4, 3, 2}, {5, 2, 4}, {3, 4, 3, 2}, {2, 2, 2, 2, 2}} {
+			t.Run(fmt.Sprint(units), func(t *testing.T) {
+				m, exact := tiny(t, coding, units...)
+				split := everyRow(units[0])
+				split.Rows -= 2 // so that a state is missing and one is there once
+				split.Values = split.Values[:split.Rows*units[0]]
+				got, err := m.ExactKL(split)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantNear(t, "KL(p_D‖p)", got, exact.KL(states(split)), 1e-9)
+			})
+		}
+	})
+}
+
+// TestExactKLOfPatterns does the same for the distribution of 3by3, of which
+// the test rows are the whole.
+func TestExactKLOfPatterns(t *testing.T) {
+	t.Parallel()
+	set, err := dataset.Open("3by3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bothCodings(t, func(t *testing.T, coding Coding) {
+		run, err := short(NRWS()).Train(t.Context(), machineFor(patterns(t)).Coding(coding), patterns(t), t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, err := oracle.New(run.parameters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := run.ExactKL(set.Test())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantNear(t, "KL(p_D‖p)", got, exact.KL(states(set.Test())), 1e-9)
+		of18000, err := run.ExactKL(set.Train())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantNear(t, "KL(p_D‖p) of the training rows", of18000, got, 1e-9)
+	})
+}
+
+func TestExactKLRefuses(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		hidden []int
+		works  bool
+	}{
+		{[]int{20}, true}, {[]int{21}, false}, {[]int{6, 15}, false}, {[]int{3, 17, 4}, false}, {[]int{17, 3, 4}, true},
+	} {
+		units := append([]int{2}, test.hidden...)
+		m, err := newModel(Experiment{}, &checkpoint{
+			state:    &engine.State{Parameters: engine.NewParameters(engine.Architecture{Units: units})},
+			position: position{Shape: shape(1, 2)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kl, err := m.ExactKL(everyRow(2))
+		if !test.works {
+			wantError(t, err, fmt.Sprint(test.hidden), "too large")
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Without weights and biases p is uniform over 4 states; the data
+		// have probabilities 1/6, 1/3, 1/6, 1/3.
+		wantNear(t, "KL(p_D‖p)", kl, 0.05663301226513242, 1e-6)
+	}
+
+	run := mustTrain(t, short(NRWS()).Epochs(1), shades(t, 0), t.TempDir())
+	_, err := run.ExactKL(shades(t, 0).Test())
+	wantError(t, err, "test", "stochastically", "fixed")
+}

@@ -1,0 +1,269 @@
+package hm
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"pgregory.net/rapid"
+)
+
+// anyExperiment draws experiments from all that their types allow, sensible or
+// not.
+func anyExperiment(t *rapid.T) Experiment {
+	number := rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64)
+	seed := rapid.Uint64Range(0, math.MaxInt64)
+	return Experiment{
+		Dataset: dataset.Spec{
+			Name:         rapid.String().Draw(t, "name"),
+			Test:         rapid.String().Draw(t, "test"),
+			Binarization: rapid.SampledFrom([]dataset.Binarization{dataset.Fixed, dataset.Stochastic}).Draw(t, "binarization"),
+			Validation:   rapid.Ptr(rapid.Int(), true).Draw(t, "validation"),
+			Subset:       rapid.Int().Draw(t, "subset"),
+			Seed:         seed.Draw(t, "data seed"),
+		},
+		Fingerprint: rapid.StringMatching(`([0-9a-f]{64})?`).Draw(t, "fingerprint"),
+		Machine: MachineSpec{
+			Layers:  append([]int(nil), rapid.SliceOf(rapid.Int()).Draw(t, "layers")...),
+			Coding:  rapid.SampledFrom([]Coding{ZeroOne, PlusMinusOne}).Draw(t, "coding"),
+			Weights: rapid.SampledFrom([]Initialisation{GlorotNormal, BidirectionalUniform, SmallNormal}).Draw(t, "weights"),
+			Bias:    number.Draw(t, "bias"),
+		},
+		Method: MethodSpec{
+			Preset:       rapid.SampledFrom(Presets()).Draw(t, "preset"),
+			Phases:       rapid.SampledFrom([]Phases{WakeSleep, ReweightedWakeSleep, Bidirectional}).Draw(t, "phases"),
+			Metric:       rapid.SampledFrom([]Metric{Euclidean, Block, Diagonal}).Draw(t, "metric"),
+			FisherSource: rapid.SampledFrom([]FisherSource{FromWake, FromSleep}).Draw(t, "Fisher source"),
+			Damping:      number.Draw(t, "damping"),
+			RefreshEvery: rapid.Int().Draw(t, "K"),
+			Optimizer:    rapid.SampledFrom([]Optimizer{GradientDescent, Adam}).Draw(t, "optimiser"),
+			LearningRate: number.Draw(t, "learning rate"),
+			Schedule:     rapid.SampledFrom([]Schedule{Constant, Step, Cosine}).Draw(t, "schedule"),
+			StepEpochs:   rapid.Int().Draw(t, "step epochs"),
+			StepFactor:   number.Draw(t, "step factor"),
+			BatchSize:    rapid.Int().Draw(t, "batch"),
+			Samples:      rapid.Int().Draw(t, "samples"),
+			Baseline:     rapid.Bool().Draw(t, "baseline"),
+		},
+		Epochs:   rapid.Int().Draw(t, "epochs"),
+		Patience: rapid.Int().Draw(t, "patience"),
+		Seed:     seed.Draw(t, "seed"),
+	}
+}
+
+func TestTOMLRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := anyExperiment(t)
+		back, err := ParseExperiment(e.TOML())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, e.TOML())
+		}
+		if diff := cmp.Diff(e, back); diff != "" {
+			t.Fatalf("TOML changes the experiment (-written +read):\n%s", diff)
+		}
+		if e.Hash() != back.Hash() {
+			t.Fatal("equal experiments have different hashes")
+		}
+	})
+}
+
+func TestJSONRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := anyExperiment(t)
+		text, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Experiment
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(e, back); diff != "" {
+			t.Fatalf("JSON changes the experiment (-written +read):\n%s", diff)
+		}
+	})
+}
+
+// TestHashTellsExperimentsApart changes one setting at a time.
+func TestHashTellsExperimentsApart(t *testing.T) {
+	set := patterns(t)
+	base := NRWS().Experiment(machineFor(set), set)
+	hashes := map[string]string{base.Hash(): "the source"}
+	for name, change := range map[string]func(*Experiment){
+		"data set":     func(e *Experiment) { e.Dataset.Name = "glyphs" },
+		"validation":   func(e *Experiment) { e.Dataset.Validation = new(0) },
+		"subset":       func(e *Experiment) { e.Dataset.Subset++ },
+		"fingerprint":  func(e *Experiment) { e.Fingerprint = "" },
+		"layers":       func(e *Experiment) { e.Machine.Layers = []int{4, 4} },
+		"coding":       func(e *Experiment) { e.Machine.Coding = ZeroOne },
+		"weights":      func(e *Experiment) { e.Machine.Weights = SmallNormal },
+		"bias":         func(e *Experiment) { e.Machine.Bias = 0 },
+		"phases":       func(e *Experiment) { e.Method.Phases = WakeSleep },
+		"metric":       func(e *Experiment) { e.Method.Metric = Diagonal },
+		"source":       func(e *Experiment) { e.Method.FisherSource = FromSleep },
+		"damping":      func(e *Experiment) { e.Method.Damping = math.Nextafter(0.2, 1) },
+		"K":            func(e *Experiment) { e.Method.RefreshEvery++ },
+		"optimiser":    func(e *Experiment) { e.Method.Optimizer = Adam },
+		"rate":         func(e *Experiment) { e.Method.LearningRate *= 2 },
+		"schedule":     func(e *Experiment) { e.Method.Schedule = Cosine },
+		"batch":        func(e *Experiment) { e.Method.BatchSize++ },
+		"samples":      func(e *Experiment) { e.Method.Samples++ },
+		"baseline":     func(e *Experiment) { e.Method.Baseline = false },
+		"epochs":       func(e *Experiment) { e.Epochs++ },
+		"patience":     func(e *Experiment) { e.Patience++ },
+		"seed":         func(e *Experiment) { e.Seed++ },
+		"data seed":    func(e *Experiment) { e.Dataset.Seed++ },
+		"binarization": func(e *Experiment) { e.Dataset.Binarization = dataset.Stochastic },
+	} {
+		e := base
+		change(&e)
+		if other, taken := hashes[e.Hash()]; taken {
+			t.Errorf("a change of the %s has the hash of %s", name, other)
+		}
+		hashes[e.Hash()] = name
+	}
+}
+
+// TestPresetDefaults compares the presets with what the thesis trained MNIST
+// with: tables 5.1 and 5.3 of 004, App. A.2 for the rest.
+func TestPresetDefaults(t *testing.T) {
+	for _, want := range []MethodSpec{
+		{Preset: "ws", Phases: WakeSleep, Metric: Euclidean, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
+		{Preset: "rws", Phases: ReweightedWakeSleep, Metric: Euclidean, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
+		{Preset: "bihm", Phases: Bidirectional, Metric: Euclidean, LearningRate: 0.001, Damping: 0.2, RefreshEvery: 1000},
+		{Preset: "nws", Phases: WakeSleep, Metric: Block, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
+		{Preset: "nrws", Phases: ReweightedWakeSleep, Metric: Block, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
+		{Preset: "dnrws", Phases: ReweightedWakeSleep, Metric: Diagonal, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1},
+		{Preset: "nbihm", Phases: Bidirectional, Metric: Block, LearningRate: 0.001, Damping: 0.1, RefreshEvery: 1000},
+	} {
+		want.FisherSource, want.Optimizer, want.Schedule = FromWake, GradientDescent, Constant
+		want.BatchSize, want.Samples, want.Baseline = 32, 10, true
+		want.StepEpochs, want.StepFactor = 100, 0.5
+		e, err := ParseExperiment([]byte("[method]\npreset = \"" + want.Preset + "\"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, e.Method); diff != "" {
+			t.Errorf("%s (-thesis +preset):\n%s", want.Preset, diff)
+		}
+		if e.Machine.Coding != PlusMinusOne || e.Machine.Weights != GlorotNormal || e.Machine.Bias != -1 {
+			t.Errorf("%s: the machine is %+v, want units coded ±1, Glorot-normal weights and biases −1", want.Preset, e.Machine)
+		}
+	}
+	if len(Presets()) != 7 {
+		t.Errorf("there are presets %v, want 7", Presets())
+	}
+}
+
+// TestParseExperimentKeepsWhatIsGiven reads a file that says little, and
+// changes what it says.
+func TestParseExperimentKeepsWhatIsGiven(t *testing.T) {
+	e, err := ParseExperiment([]byte(`
+epochs = 3
+[dataset]
+name = "3by3"
+validation = 0
+[machine]
+layers = [9, 6, 3]
+coding = "01"
+[method]
+preset = "nbihm"
+damping = 0.01
+optimizer = "adam"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := NBiHM().Damping(0.01).Optimizer(Adam).Epochs(3).
+		Experiment(New(dataset.Shape{}).Dense(9, 6, 3).Coding(ZeroOne), patterns(t))
+	want.Dataset, want.Fingerprint = dataset.Spec{Name: "3by3", Validation: new(0)}, ""
+	if diff := cmp.Diff(want, e); diff != "" {
+		t.Errorf("(-want +read):\n%s", diff)
+	}
+}
+
+func TestParseExperimentRefuses(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		says       []string
+	}{
+		{"no method", `epochs = 3`, []string{"no method", "nrws", "preset"}},
+		{"unknown preset", "[method]\npreset = \"vae\"", []string{`"vae"`, "ws, rws, bihm"}},
+		{"unknown key", "epoch = 3\n[method]\npreset = \"ws\"", []string{`"epoch"`, "remove it"}},
+		{"unknown key in a table", "[method]\npreset = \"ws\"\nmomentum = 0.9", []string{`"method.momentum"`}},
+		{"unknown table", "[optimizer]\nname = \"adam\"\n[method]\npreset = \"ws\"", []string{`"optimizer`}},
+		{"unknown schedule", "[method]\npreset = \"ws\"\nschedule = \"linear\"", []string{`"linear"`, "constant, step or cosine"}},
+		{"unknown weights", "[machine]\nweights = \"zero\"\n[method]\npreset = \"ws\"", []string{`"zero"`, "glorot-normal"}},
+		{"unknown coding", "[machine]\ncoding = \"tanh\"\n[method]\npreset = \"ws\"", []string{`"tanh"`, "pm1"}},
+		{"unknown metric", "[method]\npreset = \"ws\"\nmetric = \"kfac\"", []string{`"kfac"`, "diagonal"}},
+		{"a number that is none", "[method]\npreset = \"ws\"\nlearning_rate = \"fast\"", []string{"learning_rate"}},
+		{"negative seed", "seed = -1\n[method]\npreset = \"ws\"", []string{"seed"}},
+		{"no TOML", "{\"epochs\": 3}", []string{"line 1"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := ParseExperiment([]byte(test.text))
+			wantError(t, err, test.says...)
+		})
+	}
+}
+
+func TestReadExperimentNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mine.toml")
+	_, err := ReadExperiment(path)
+	wantError(t, err, path)
+	if err := os.WriteFile(path, []byte("seeds = [1, 2]\n[method]\npreset = \"ws\""), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = ReadExperiment(path)
+	wantError(t, err, path, `"seeds"`)
+}
+
+// TestExperimentTrainsAsItsMethod trains the same experiment from Go and from
+// its TOML.
+func TestExperimentTrainsAsItsMethod(t *testing.T) {
+	t.Parallel()
+	set := patterns(t)
+	built, read := t.TempDir(), t.TempDir()
+	run := mustTrain(t, short(NRWS()), set, built)
+	e, err := ReadExperiment(filepath.Join(built, experimentFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(run.Experiment(), e); diff != "" {
+		t.Errorf("the experiment in the directory differs (-run +file):\n%s", diff)
+	}
+	if _, err := e.Train(t.Context(), read); err != nil {
+		t.Fatal(err)
+	}
+	wantSameRun(t, built, read)
+}
+
+// FuzzParseExperiment checks that what is read can be written and read again.
+func FuzzParseExperiment(f *testing.F) {
+	f.Add("[method]\npreset = \"nrws\"\n")
+	f.Add("epochs = 3\nseed = 7\n[dataset]\nname = \"3by3\"\nvalidation = 10\n[machine]\nlayers = [9, 6]\n[method]\npreset = \"bihm\"\ndamping = 1e-3\n")
+	f.Add("[method]\npreset = \"ws\"\nlearning_rate = nan\nstep_factor = -inf\n")
+	f.Add("[dataset]\nname = \"\\u0000\\n]\"\nsubset = -0x10\n[method]\npreset = \"rws\"\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		e, err := ParseExperiment([]byte(text))
+		if err != nil {
+			return
+		}
+		written := e.TOML()
+		back, err := ParseExperiment(written)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, written)
+		}
+		if string(back.TOML()) != string(written) {
+			t.Fatalf("written once:\n%s\nread and written again:\n%s", written, back.TOML())
+		}
+		// The directory of the experiment takes it for what it is.
+		if err := compare("runs/"+experimentFile, written, e); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,233 @@
+package hm
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"gonum.org/v1/gonum/stat"
+	"pgregory.net/rapid"
+)
+
+// TestImportanceWeightsAreNormalised checks that the weights of a datum have
+// mean 1, and that their effective sample size is 1/mean ω².
+func TestImportanceWeightsAreNormalised(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, PlusMinusOne, 4, 3, 2)
+	const samples = 50
+	w, err := m.ImportanceWeights(t.Context(), everyRow(4), samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Samples != samples || w.Data != 24 || len(w.LogP) != 24*samples || len(w.LogPStar) != 24*samples || len(w.ESS) != 24 || len(w.ESSStar) != 24 {
+		t.Fatalf("%d samples of %d data, %d and %d weights, %d and %d sample sizes; want 50 of 24 and 1200 weights",
+			w.Samples, w.Data, len(w.LogP), len(w.LogPStar), len(w.ESS), len(w.ESSStar))
+	}
+	for d := range w.Data {
+		for _, of := range []struct {
+			name string
+			logs []float64
+			ess  float64
+		}{
+			{"p", w.LogP[d*samples : (d+1)*samples], w.ESS[d]},
+			{"p*", w.LogPStar[d*samples : (d+1)*samples], w.ESSStar[d]},
+		} {
+			var mean, square float64
+			for _, l := range of.logs {
+				mean += math.Exp(l) / samples
+				square += math.Exp(2*l) / samples
+			}
+			wantNear(t, fmt.Sprintf("the mean weight for %s of datum %d", of.name, d), mean, 1, 1e-12)
+			wantNear(t, fmt.Sprintf("the effective sample size for %s of datum %d", of.name, d), of.ess, 1/square, 1e-12)
+		}
+		// ω* = √ω, so that half the differences of log weights are those of p*.
+		for k := 1; k < samples; k++ {
+			a := w.LogP[d*samples+k] - w.LogP[d*samples]
+			b := w.LogPStar[d*samples+k] - w.LogPStar[d*samples]
+			wantNear(t, "ln ω* − ln ω*₀", b, a/2, 1e-12)
+		}
+	}
+}
+
+func TestImportanceWeightsAreOfAHundredData(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, ZeroOne, 8, 2)
+	w, err := m.ImportanceWeights(t.Context(), everyRow(8), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Data != 100 || len(w.LogP) != 300 {
+		t.Errorf("%d weights of %d data, want 300 of 100", len(w.LogP), w.Data)
+	}
+}
+
+// TestConvergenceIsOfTheFirstSamples checks each estimate against one that
+// draws no more samples than it needs.
+func TestConvergenceIsOfTheFirstSamples(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, PlusMinusOne, 4, 3, 2)
+	split := everyRow(4)
+	numbers := []int{1, 30, 4, 1000}
+	c, err := m.Convergence(t.Context(), split, numbers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.LogP) != len(numbers) || len(c.SE) != len(numbers) || c.Name == "" {
+		t.Fatalf("%q has %d estimates and %d errors, want %d of each", c.Name, len(c.LogP), len(c.SE), len(numbers))
+	}
+	for i, k := range numbers {
+		e, err := m.Evaluate(t.Context(), split, k, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Samples[i] != k {
+			t.Errorf("estimate %d is from %d samples, want %d", i, c.Samples[i], k)
+		}
+		wantNear(t, fmt.Sprintf("log p from %d samples", k), c.LogP[i], e.LogP, 1e-9)
+		wantNear(t, fmt.Sprintf("its error from %d samples", k), c.SE[i], e.LogPSE, 1e-9)
+	}
+	if c.LogP[3] <= c.LogP[0] { // a lower bound in expectation, which rises with K
+		t.Errorf("log p is %v from 1000 samples and %v from one, want more", c.LogP[3], c.LogP[0])
+	}
+}
+
+// TestConvergenceInParts estimates from so many samples that the weights of all
+// data are not held at once.
+func TestConvergenceInParts(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("draws millions of samples")
+	}
+	m, exact := tiny(t, ZeroOne, 2, 1)
+	split := dataset.Split{Name: "test", Shape: shape(1, 2), Rows: 3, Values: []uint8{0, 0, 255, 0, 255, 255}}
+	c, err := m.Convergence(t.Context(), split, 1<<21)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0.0
+	for _, x := range states(split) {
+		want += exact.LogP(x) / 3
+	}
+	wantNear(t, "log p", c.LogP[0], want, 0.005)
+}
+
+// TestLogZ2Coverage estimates log Z² with a hundred seeds: their mean is that of
+// an unbiased estimate of Z², and the interval of ±2 standard errors covers the
+// exact value about 95 times.
+func TestLogZ2Coverage(t *testing.T) {
+	t.Parallel()
+	bothCodings(t, func(t *testing.T, coding Coding) {
+		m, exact := tiny(t, coding, 3, 2)
+		want := exact.LogZ2()
+		const seeds, outer, inner = 100, 400, 3
+		covered := 0
+		var ratios, errors, values []float64
+		for seed := range uint64(seeds) {
+			z, err := m.Seed(seed).LogZ2(t.Context(), outer, inner)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(z.Value-want) < 1.96*z.SE {
+				covered++
+			}
+			ratios = append(ratios, math.Exp(z.Value-want))
+			values, errors = append(values, z.Value), append(errors, z.SE)
+		}
+		if covered < 88 { // binomial of mean 95, standard deviation 2.2
+			t.Errorf("%d of %d intervals cover log Z² = %v, want about 95", covered, seeds, want)
+		}
+		mean, deviation := stat.MeanStdDev(ratios, nil)
+		wantNear(t, "the mean estimate of Z², by Z²", mean, 1, 4*deviation/math.Sqrt(seeds))
+		_, spread := stat.MeanStdDev(values, nil)
+		if claimed := stat.Mean(errors, nil); claimed < 0.8*spread || claimed > 1.25*spread {
+			t.Errorf("the standard error is %v on average, the spread of the estimates %v", claimed, spread)
+		}
+	})
+}
+
+func TestLogZ2Repeats(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, PlusMinusOne, 3, 2)
+	const outer, inner = 1000, 2
+	z, err := m.LogZ2(t.Context(), outer, inner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if z.Inner != inner || len(z.Repeats) != 10 || z.Outer[len(z.Outer)-1] != outer/10 {
+		t.Fatalf("%d inner samples, %d repeats of up to %v outer samples; want 2, 10 and 100", z.Inner, len(z.Repeats), z.Outer)
+	}
+	// The estimate from all samples is the mean of the repeats' last.
+	mean := 0.0
+	seen := map[float64]bool{}
+	for _, repeat := range z.Repeats {
+		if len(repeat) != len(z.Outer) {
+			t.Fatalf("%d estimates at %d milestones", len(repeat), len(z.Outer))
+		}
+		mean += math.Exp(repeat[len(repeat)-1]) / 10
+		seen[repeat[0]] = true
+	}
+	wantNear(t, "log Z²", z.Value, math.Log(mean), 1e-9)
+	if len(seen) < 5 { // of 10 first samples; few states repeat
+		t.Errorf("the repeats begin with %d different samples", len(seen))
+	}
+	if z.SE <= 0 {
+		t.Errorf("standard error %v", z.SE)
+	}
+}
+
+func TestMilestones(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 10_000_000).Draw(t, "n")
+		at := milestones(n)
+		if at[len(at)-1] != n || at[0] != 1 {
+			t.Fatalf("milestones of %d: %v", n, at)
+		}
+		for i := 1; i < len(at); i++ {
+			if at[i] <= at[i-1] {
+				t.Fatalf("milestones of %d do not rise: %v", n, at)
+			}
+			if i < len(at)-1 && at[i] > 10 && float64(at[i]) > 1.4*float64(at[i-1]) {
+				t.Fatalf("milestones of %d leave a gap from %d to %d", n, at[i-1], at[i])
+			}
+		}
+	})
+}
+
+func TestNormalise(t *testing.T) {
+	e := Evaluation{LogPTildeStar: -5, LogPTildeStarSE: 0.3}
+	z := LogZ2{Value: -2, SE: 0.4}
+	n := e.Normalise(z)
+	wantNear(t, "log Z²", *n.LogZ2, -2, 0)
+	wantNear(t, "its standard error", *n.LogZ2SE, 0.4, 0)
+	wantNear(t, "log p*", *n.LogPStar, -3, 1e-15)
+	wantNear(t, "its standard error", *n.LogPStarSE, 0.5, 1e-15)
+	if e.LogZ2 != nil || e.LogPStar != nil {
+		t.Error("the evaluation that was normalised has changed")
+	}
+}
+
+// TestLogPStarIsNormalised estimates log p*(x) of every x.
+func TestLogPStarIsNormalised(t *testing.T) {
+	t.Parallel()
+	m, exact := tiny(t, PlusMinusOne, 3, 2)
+	z, err := m.LogZ2(t.Context(), 100_000, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0.0
+	for number := range 8 {
+		x := dataset.Split{Name: "test", Shape: shape(1, 3), Rows: 1}
+		for j := range 3 {
+			x.Values = append(x.Values, uint8(255*(number>>j&1)))
+		}
+		e, err := m.Evaluate(t.Context(), x, 20_000, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		star := *e.Normalise(z).LogPStar
+		wantNear(t, "log p*", star, exact.LogPStar(states(x)[0]), 0.03)
+		total += math.Exp(star)
+	}
+	wantNear(t, "Σ p*(x)", total, 1, 0.02)
+}

@@ -1,0 +1,335 @@
+package hm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"gonum.org/v1/gonum/stat"
+	"pgregory.net/rapid"
+)
+
+// tiny is a model with random parameters and visible units in a row, and its
+// exact twin.
+func tiny(t testing.TB, coding Coding, units ...int) (*Model, *oracle.Machine) {
+	t.Helper()
+	p := oracle.Random(engine.Architecture{Units: units, Coding: coding}, 11)
+	e := NRWS().Seed(7).Experiment(New(shape(1, units[0])).Dense(units[1:]...).Coding(coding), patterns(t))
+	m, err := newModel(e, &checkpoint{state: &engine.State{Parameters: p}, position: position{Shape: shape(1, units[0])}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact, err := oracle.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, exact
+}
+
+// everyRow is a split that has each state of the visible units once, and those
+// of odd number twice. Its labels are the numbers.
+func everyRow(units int) dataset.Split {
+	s := dataset.Split{Name: "test", Shape: shape(1, units)}
+	for number := range 1 << units {
+		for range 1 + number%2 {
+			s.Rows++
+			s.Labels = append(s.Labels, uint8(number))
+			for j := range units {
+				s.Values = append(s.Values, uint8(255*(number>>j&1)))
+			}
+		}
+	}
+	return s
+}
+
+// states are the rows of a split as the oracle has them.
+func states(s dataset.Split) (rows [][]bool) {
+	for i := range s.Rows {
+		row := make([]bool, s.Shape.Units())
+		for j, v := range s.Row(i) {
+			row[j] = v >= 128
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func bothCodings(t *testing.T, test func(t *testing.T, coding Coding)) {
+	for _, coding := range []Coding{ZeroOne, PlusMinusOne} {
+		t.Run(coding.String(), func(t *testing.T) { test(t, coding) })
+	}
+}
+
+func wantNear(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s is %v, want %v ± %v", what, got, want, tolerance)
+	}
+}
+
+// TestEvaluateEstimatesTheLikelihoods compares each estimate with the exact
+// value, within five of its standard errors over the draws.
+func TestEvaluateEstimatesTheLikelihoods(t *testing.T) {
+	t.Parallel()
+	bothCodings(t, func(t *testing.T, coding Coding) {
+		const samples = 4000
+		m, exact := tiny(t, coding, 4, 3, 2)
+		split := everyRow(4)
+		e, err := m.Evaluate(t.Context(), split, samples, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Samples != samples || e.Data != split.Rows {
+			t.Errorf("%d samples of %d data, want %d of %d", e.Samples, e.Data, samples, split.Rows)
+		}
+		// Exact means over the data, and the variances of their estimates by
+		// the delta method: Var ln mean ω = (1/ESS − 1)/K.
+		var logP, bound, star, ess, essStar, logPVar, boundVar, starVar float64
+		n := float64(split.Rows)
+		for _, x := range states(split) {
+			logP += exact.LogP(x) / n
+			bound += exact.Bound(x) / n
+			star += exact.LogPTildeStar(x) / n
+			ratio, root := exact.EffectiveSampleSize(x, oracle.Ratio), exact.EffectiveSampleSize(x, oracle.SquareRoot)
+			ess += ratio / n
+			essStar += root / n
+			logPVar += (1/ratio - 1) / samples / n / n
+			starVar += 4 * (1/root - 1) / samples / n / n
+			for s := range exact.States(x) {
+				d := exact.LogJoint(s) - exact.LogRecognition(s) - exact.Bound(x)
+				boundVar += math.Exp(exact.LogRecognition(s)) * d * d / samples / n / n
+			}
+		}
+		wantNear(t, "log p", e.LogP, logP, 5*math.Sqrt(logPVar))
+		wantNear(t, "the bound", e.Bound, bound, 5*math.Sqrt(boundVar))
+		wantNear(t, "log p̃*", e.LogPTildeStar, star, 5*math.Sqrt(starVar))
+		wantNear(t, "the effective sample size", e.ESS, ess, 0.02)
+		wantNear(t, "the effective sample size for p*", e.ESSStar, essStar, 0.02)
+	})
+}
+
+// TestEvaluateMeansAndErrors computes means and standard errors over the data
+// anew, from the weights of the same draws.
+func TestEvaluateMeansAndErrors(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, PlusMinusOne, 4, 3, 2)
+	split := everyRow(4)
+	const samples = 700 // more than go through the networks at once
+	e, err := m.Evaluate(t.Context(), split, samples, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs, err := m.engine.LogWeights(t.Context(), m.experiment.data(split), samples, m.seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logP, bound, star, ess, essStar []float64
+	for d := range split.Rows {
+		var first, second, root, sum float64 // of ω, ω², √ω and ln ω
+		for _, l := range logs[d*samples : (d+1)*samples] {
+			first += math.Exp(l) / samples
+			second += math.Exp(2*l) / samples
+			root += math.Exp(l/2) / samples
+			sum += l / samples
+		}
+		logP, bound, star = append(logP, math.Log(first)), append(bound, sum), append(star, 2*math.Log(root))
+		ess, essStar = append(ess, first*first/second), append(essStar, root*root/first)
+	}
+	for _, test := range []struct {
+		name              string
+		values            []float64
+		gotMean, gotError float64
+	}{
+		{"log p", logP, e.LogP, e.LogPSE},
+		{"the bound", bound, e.Bound, e.BoundSE},
+		{"log p̃*", star, e.LogPTildeStar, e.LogPTildeStarSE},
+		{"the effective sample size", ess, e.ESS, e.ESSSE},
+		{"the effective sample size for p*", essStar, e.ESSStar, e.ESSStarSE},
+	} {
+		mean, deviation := stat.MeanStdDev(test.values, nil)
+		wantNear(t, test.name, test.gotMean, mean, 1e-9)
+		wantNear(t, "the standard error of "+test.name, test.gotError, deviation/math.Sqrt(float64(split.Rows)), 1e-9)
+	}
+	if e.Bound > e.LogPTildeStar || e.LogPTildeStar > e.LogP {
+		t.Errorf("bound %v, log p̃* %v, log p %v: want them in this order", e.Bound, e.LogPTildeStar, e.LogP)
+	}
+}
+
+func TestMeanAndErrorOfOneDatum(t *testing.T) {
+	mean, se := meanAndError(1, func(int) float64 { return -3 })
+	if mean != -3 || se != 0 {
+		t.Errorf("mean %v ± %v of the one value −3, want −3 ± 0", mean, se)
+	}
+}
+
+func TestEvaluateReportsProgress(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, ZeroOne, 4, 3, 2)
+	var fractions []float64
+	if _, err := m.Evaluate(t.Context(), everyRow(4), 600, func(f float64) { fractions = append(fractions, f) }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSorted(fractions) || len(fractions) == 0 || fractions[len(fractions)-1] != 1 {
+		t.Errorf("progress %v, want fractions that rise to 1", fractions)
+	}
+}
+
+// TestDrawsAreThoseOfTheSeed repeats everything that draws random numbers with
+// the same seed, and with another.
+func TestDrawsAreThoseOfTheSeed(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, PlusMinusOne, 4, 3, 2)
+	split := everyRow(4)
+	for name, draw := range map[string]func(*Model) (any, error){
+		"Evaluate": func(m *Model) (any, error) {
+			e, err := m.Evaluate(t.Context(), split, 10, nil)
+			e.Seconds = 0
+			return e, err
+		},
+		"ImportanceWeights": func(m *Model) (any, error) { return m.ImportanceWeights(t.Context(), split, 10) },
+		"Convergence":       func(m *Model) (any, error) { return m.Convergence(t.Context(), split, 1, 10) },
+		"LogZ2":             func(m *Model) (any, error) { return m.LogZ2(t.Context(), 100, 2) },
+		"Sample":            func(m *Model) (any, error) { return m.Sample(t.Context(), 10) },
+		"Draw":              func(m *Model) (any, error) { return m.Draw(t.Context(), 10) },
+		"Encode":            func(m *Model) (any, error) { return m.Encode(t.Context(), split, 3) },
+		"Reconstruct": func(m *Model) (any, error) {
+			_, reconstructions, err := m.Reconstruct(t.Context(), split, 0)
+			return reconstructions, err
+		},
+		"Some": func(m *Model) (any, error) { return m.Some(split, 9), nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var results []any
+			for _, seed := range []uint64{7, 7, 8} {
+				result, err := draw(m.Seed(seed))
+				if err != nil {
+					t.Fatal(err)
+				}
+				results = append(results, result)
+			}
+			if diff := cmp.Diff(results[0], results[1]); diff != "" {
+				t.Errorf("the same seed draws other numbers:\n%s", diff)
+			}
+			if cmp.Equal(results[0], results[2]) {
+				t.Error("another seed draws the same numbers")
+			}
+			first, err := draw(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !cmp.Equal(first, results[0]) {
+				t.Error("the seed of the experiment is not the model's first")
+			}
+		})
+	}
+}
+
+// TestEvaluationsStopWithTheContext cancels before each begins.
+func TestEvaluationsStopWithTheContext(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, ZeroOne, 4, 3, 2)
+	split := everyRow(4)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, evaluate := m.Evaluate(ctx, split, 10, nil)
+	_, weights := m.ImportanceWeights(ctx, split, 10)
+	_, convergence := m.Convergence(ctx, split, 10)
+	_, logZ2 := m.LogZ2(ctx, 100, 1)
+	_, encode := m.Encode(ctx, split, 2)
+	_, _, reconstruct := m.Reconstruct(ctx, split, 2)
+	_, sample := m.Sample(ctx, 2)
+	_, draw := m.Draw(ctx, 2)
+	for name, err := range map[string]error{
+		"Evaluate": evaluate, "ImportanceWeights": weights, "Convergence": convergence, "LogZ2": logZ2,
+		"Encode": encode, "Reconstruct": reconstruct, "Sample": sample, "Draw": draw,
+	} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v, want %v", name, err, context.Canceled)
+		}
+	}
+}
+
+func TestEvaluationsRefuse(t *testing.T) {
+	m, _ := tiny(t, ZeroOne, 4, 3, 2)
+	split, narrow := everyRow(4), everyRow(3)
+	empty := dataset.Split{Name: "validation", Shape: shape(1, 4)}
+	ctx := t.Context()
+	for _, test := range []struct {
+		name string
+		call func() error
+		says []string
+	}{
+		{"no samples", func() error { _, err := m.Evaluate(ctx, split, 0, nil); return err }, []string{"0 samples", "at least 1"}},
+		{"negative samples", func() error { _, err := m.ImportanceWeights(ctx, split, -2); return err }, []string{"-2 samples", "at least 1"}},
+		{"other visible units", func() error { _, err := m.Evaluate(ctx, narrow, 5, nil); return err }, []string{"4 visible units", "test rows have 3", "3by3"}},
+		{"no rows", func() error { _, err := m.Evaluate(ctx, empty, 5, nil); return err }, []string{"validation split has no rows", "another split"}},
+		{"no rows to encode", func() error { _, err := m.Encode(ctx, empty, 5); return err }, []string{"no rows"}},
+		{"no rows to reconstruct", func() error { _, _, err := m.Reconstruct(ctx, empty, 5); return err }, []string{"no rows"}},
+		{"convergence of no samples", func() error { _, err := m.Convergence(ctx, split, 5, 0); return err }, []string{"0 samples", "at least 1"}},
+		{"too few outer samples", func() error { _, err := m.LogZ2(ctx, 9, 1); return err }, []string{"9 outer", "at least 10"}},
+		{"no inner samples", func() error { _, err := m.LogZ2(ctx, 10, 0); return err }, []string{"0 inner", "1"}},
+		{"a sheet of none", func() error { _, err := m.Sample(ctx, 0); return err }, []string{"0 samples", "at least 1"}},
+		{"exact divergence of other units", func() error { _, err := m.ExactKL(narrow); return err }, []string{"4 visible units"}},
+	} {
+		t.Run(test.name, func(t *testing.T) { wantError(t, test.call(), test.says...) })
+	}
+}
+
+func TestSomeRows(t *testing.T) {
+	m, _ := tiny(t, ZeroOne, 6, 2)
+	all := everyRow(6)
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, all.Rows-1).Draw(t, "n")
+		some := m.Seed(rapid.Uint64().Draw(t, "seed")).Some(all, n)
+		if some.Rows != n || len(some.Values) != n*6 || len(some.Labels) != n || some.Name != all.Name || some.Shape != all.Shape {
+			t.Fatalf("asked for %d rows of %q, got %d of %q with %d values and %d labels", n, all.Name, some.Rows, some.Name, len(some.Values), len(some.Labels))
+		}
+		if !slices.IsSorted(some.Labels) {
+			t.Fatal("the rows are not in their order in the split")
+		}
+		seen := map[uint8]int{}
+		for i, label := range some.Labels {
+			for j, v := range some.Row(i) {
+				if v != uint8(255*(int(label)>>j&1)) {
+					t.Fatalf("row %d has values %v, its label is %d", i, some.Row(i), label)
+				}
+			}
+			if seen[label]++; seen[label] > 1+int(label)%2 {
+				t.Fatalf("row %d is there more often than in the split", label)
+			}
+		}
+	})
+	for _, n := range []int{0, -1, all.Rows, all.Rows + 1} {
+		if diff := cmp.Diff(all, m.Some(all, n)); diff != "" {
+			t.Errorf("%d rows are not all of them:\n%s", n, diff)
+		}
+	}
+}
+
+// TestSomeRowsAreDrawnEvenly counts how often each row is drawn by many seeds.
+func TestSomeRowsAreDrawnEvenly(t *testing.T) {
+	m, _ := tiny(t, ZeroOne, 3, 2)
+	all := dataset.Split{Name: "test", Shape: shape(1, 3)}
+	for number := range 8 {
+		all.Rows++
+		all.Labels = append(all.Labels, uint8(number))
+		all.Values = append(all.Values, 0, 0, 0)
+	}
+	const draws = 2000
+	counts := make([]float64, 8)
+	for seed := range uint64(draws) {
+		for _, label := range m.Seed(seed).Some(all, 2).Labels {
+			counts[label]++
+		}
+	}
+	for row, n := range counts { // binomial, of probability 1/4
+		wantNear(t, fmt.Sprintf("the number of draws of row %d", row), n, draws/4, 5*math.Sqrt(draws*3./16))
+	}
+}

@@ -1,0 +1,260 @@
+package hm
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+)
+
+// trained is a method and the data it trains on.
+type trained struct {
+	name   string
+	method Method
+	set    *dataset.Set
+}
+
+// resumable are all presets, and the settings that keep a state of their own or
+// that depend on the position in training.
+func resumable(t *testing.T) []trained {
+	set := patterns(t)
+	var all []trained
+	for _, name := range Presets() {
+		all = append(all, trained{name, short(preset(name)), set})
+	}
+	return append(all,
+		trained{"nrws, adam", short(NRWS()).Optimizer(Adam), set},
+		trained{"bihm, adam", short(BiHM()).Optimizer(Adam), set},
+		trained{"nrws, Fisher blocks of dreams", short(NRWS()).FisherSource(FromSleep), set},
+		trained{"nrws, cosine schedule", short(NRWS()).Schedule(Cosine), set},
+		trained{"rws, step schedule", short(RWS()).StepDecay(2, 0.5), set},
+		trained{"nrws, stochastic binarisation", short(NRWS()), shades(t, 0)},
+		trained{"nrws, early stopping", short(NRWS()).LearningRate(0.5).Epochs(30).Patience(2), set},
+	)
+}
+
+// interruption ends sessions of training. session returns the context and the
+// recorder of one, from a context and the function that cancels it.
+type interruption struct {
+	name    string
+	session func(context.Context, func()) (context.Context, *watcher)
+}
+
+func interruptions() []interruption {
+	atSteps := func(when func(step int) bool) func(context.Context, func()) (context.Context, *watcher) {
+		return func(ctx context.Context, cancel func()) (context.Context, *watcher) {
+			return ctx, &watcher{onStep: func(p Progress) {
+				if when(p.Step) {
+					cancel()
+				}
+			}}
+		}
+	}
+	begun := false
+	return []interruption{
+		{"before the first step", func(ctx context.Context, cancel func()) (context.Context, *watcher) {
+			if !begun {
+				cancel()
+			}
+			begun = true
+			return ctx, &watcher{}
+		}},
+		{"within an epoch", atSteps(func(step int) bool { return step == 9 })},
+		{"after an epoch's last step", atSteps(func(step int) bool { return step == 2*stepsPerEpoch })},
+		{"again and again", atSteps(func(step int) bool { return step%5 == 0 })},
+		{"after an epoch", func(ctx context.Context, cancel func()) (context.Context, *watcher) {
+			return ctx, &watcher{onEpoch: func(e Epoch) {
+				if e.Epoch == 1 {
+					cancel()
+				}
+			}}
+		}},
+		{"during validation", func(ctx context.Context, _ func()) (context.Context, *watcher) {
+			f := &fuse{Context: ctx}
+			return f, &watcher{onStep: func(p Progress) {
+				if p.Step == 2*stepsPerEpoch {
+					f.light(1) // training asks once before it begins to validate
+				}
+			}}
+		}},
+	}
+}
+
+// TestResumeIsExact is the promise of run directories: a run that is
+// interrupted and resumed leaves the same bytes as one that is not.
+func TestResumeIsExact(t *testing.T) {
+	for _, v := range resumable(t) {
+		t.Run(v.name, func(t *testing.T) {
+			t.Parallel()
+			whole := t.TempDir()
+			mustTrain(t, v.method, v.set, whole)
+			for _, i := range interruptions() {
+				t.Run(i.name, func(t *testing.T) {
+					dir := t.TempDir()
+					sessions := trainInSessions(t, v, dir, i)
+					if sessions < 2 {
+						t.Fatal("training was not interrupted")
+					}
+					wantSameRun(t, whole, dir)
+				})
+			}
+		})
+	}
+}
+
+// trainInSessions trains to the end, however often it is interrupted, and
+// returns the number of sessions that it took.
+func trainInSessions(t *testing.T, v trained, dir string, i interruption) (sessions int) {
+	t.Helper()
+	for sessions = 1; sessions < 100; sessions++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		ctx, w := i.session(ctx, cancel)
+		run, err := v.method.Train(ctx, machineFor(v.set), v.set, dir, w)
+		cancel()
+		if err == nil {
+			if !run.Finished() {
+				t.Fatalf("session %d returned no error, but the run is not finished", sessions)
+			}
+			return sessions
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("session %d: %v", sessions, err)
+		}
+	}
+	t.Fatal("training does not come to its end")
+	return sessions
+}
+
+// TestInterruptedValidationIsRepeated shows where the interruption "during
+// validation" stops: all steps of the epoch are done, the epoch is not.
+func TestInterruptedValidationIsRepeated(t *testing.T) {
+	dir := t.TempDir()
+	set := patterns(t)
+	f := &fuse{Context: t.Context()}
+	w := &watcher{onStep: func(p Progress) {
+		if p.Step == stepsPerEpoch {
+			f.light(1)
+		}
+	}}
+	run, err := short(NRWS()).Train(f, machineFor(set), set, dir, w)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want context.Canceled", err)
+	}
+	if at := run.position; at.Step != stepsPerEpoch || at.Rows != trainingRows || at.Epoch != 0 || len(w.epochs) != 0 {
+		t.Errorf("stopped at step %d with %d rows seen, %d epochs done and %d recorded; want %d, %d, 0 and 0",
+			at.Step, at.Rows, at.Epoch, len(w.epochs), stepsPerEpoch, trainingRows)
+	}
+}
+
+// TestEarlyStoppingStops guards the case "early stopping" above against
+// settings that never stop early.
+func TestEarlyStoppingStops(t *testing.T) {
+	set := patterns(t)
+	run := mustTrain(t, short(NRWS()).LearningRate(0.5).Epochs(30).Patience(2), set, t.TempDir())
+	if run.Epochs() == 30 {
+		t.Fatal("training did not stop early")
+	}
+	if run.Epochs() != run.BestEpoch()+2 {
+		t.Errorf("with a patience of 2, training stopped after epoch %d, the best being %d", run.Epochs(), run.BestEpoch())
+	}
+	epochs := run.History().Epochs
+	for _, e := range epochs {
+		if e.Validation.LogP > epochs[run.BestEpoch()-1].Validation.LogP {
+			t.Errorf("epoch %d has a higher validation log p than epoch %d, called the best", e.Epoch, run.BestEpoch())
+		}
+	}
+	best, err := loadCheckpoint(filepath.Join(run.Dir(), bestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if best.position.Epoch != run.BestEpoch() {
+		t.Errorf("the best checkpoint is of epoch %d, want %d", best.position.Epoch, run.BestEpoch())
+	}
+	if _, err := run.Best(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestResumeAfterCrash resumes directories as a crash leaves them: with epochs
+// in the metrics that the checkpoint has not seen, the last line cut short.
+func TestResumeAfterCrash(t *testing.T) {
+	set := patterns(t)
+	method := short(NRWS())
+	for _, test := range []struct{ name, extra string }{
+		{"between the metrics and the checkpoint", ""},
+		{"within a line of the metrics", `{"epoch":3,"step":18,"seconds":0.1,"tra`},
+		{"with lines of epochs that are lost", `{"epoch":3,"step":18,"seconds":1,"learning_rate":0.5,"train":{"log_p":-1,"bound":-1,"ess":1}}` + "\n" +
+			`{"epoch":4,"step":24,"seconds":2,"learning_rate":0.5,"train":{"log_p":-1,"bound":-1,"ess":1}}` + "\n{"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			whole, crashed := t.TempDir(), filepath.Join(t.TempDir(), "crashed")
+			// The recorder hears of an epoch when its metrics and its best
+			// checkpoint are on the disk, and its checkpoint is not.
+			mustTrain(t, method, set, whole, &watcher{onEpoch: func(e Epoch) {
+				if e.Epoch == 2 {
+					if err := os.CopyFS(crashed, os.DirFS(whole)); err != nil {
+						t.Error(err)
+					}
+				}
+			}})
+			before, err := loadCheckpoint(filepath.Join(crashed, checkpointFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if before.position.Epoch != 1 {
+				t.Fatalf("the crash is after epoch %d, want 1", before.position.Epoch)
+			}
+			metrics, err := os.OpenFile(filepath.Join(crashed, metricsFile), os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = metrics.WriteString(test.extra)
+			if err := errors.Join(err, metrics.Close()); err != nil {
+				t.Fatal(err)
+			}
+			mustTrain(t, method, set, crashed)
+			wantSameRun(t, whole, crashed)
+		})
+	}
+}
+
+// wantSameRun checks that two directories hold the same run: the same bytes,
+// and the same metrics but for the time that they took.
+func wantSameRun(t *testing.T, want, got string) {
+	t.Helper()
+	a, b := contents(t, want), contents(t, got)
+	delete(a, "/"+metricsFile)
+	delete(b, "/"+metricsFile)
+	for name := range a {
+		if a[name] != b[name] {
+			t.Errorf("%s differs from that of the run that was not interrupted", name)
+		}
+		delete(b, name)
+	}
+	for name := range b {
+		t.Errorf("the directory holds %s, which that of the run that was not interrupted does not", name)
+	}
+	epochs := func(dir string) []Epoch {
+		e, err := readMetrics(filepath.Join(dir, metricsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	if diff := cmp.Diff(epochs(want), epochs(got), cmpopts.IgnoreFields(Epoch{}, "Seconds")); diff != "" {
+		t.Errorf("the metrics differ (-uninterrupted +resumed):\n%s", diff)
+	}
+	seconds := 0.0
+	for _, e := range epochs(got) {
+		if e.Seconds < seconds {
+			t.Errorf("epoch %d ends after %v seconds of training, the one before after %v", e.Epoch, e.Seconds, seconds)
+		}
+		seconds = e.Seconds
+	}
+}

@@ -1,0 +1,180 @@
+package hm
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+)
+
+// The set that most tests train on: an epoch has 6 minibatches, five of 16 rows
+// and one of 10.
+const (
+	trainingRows   = 90
+	validationRows = 30
+	batchSize      = 16
+	stepsPerEpoch  = 6
+)
+
+// patterns are rows of 3by3, some of them held out for validation.
+func patterns(t testing.TB) *dataset.Set {
+	t.Helper()
+	set, err := dataset.Spec{Name: "3by3", Subset: trainingRows, Validation: new(validationRows)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// shades are rows of grey values that each step binarises anew; two sets of
+// them differ in their values alone.
+func shades(t testing.TB, which int) *dataset.Set {
+	t.Helper()
+	rows := make([][]float64, trainingRows+validationRows)
+	for i := range rows {
+		for j := range 9 {
+			rows[i] = append(rows[i], float64((which+i+3*j)%11)/10)
+		}
+	}
+	set, err := dataset.Spec{
+		Name: "shades", Validation: new(validationRows), Binarization: dataset.Stochastic,
+	}.FromRows(shape(3, 3), rows, rows[:10])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// machineFor is a machine of two hidden layers.
+func machineFor(set *dataset.Set) Machine { return New(set.Shape()).Dense(4, 3) }
+
+// short are the settings with which tests train. K = 7 is neither a multiple
+// nor a divisor of an epoch's 6 steps.
+func short(m Method) Method {
+	return m.LearningRate(0.05).RefreshEvery(7).Samples(4).BatchSize(batchSize).Epochs(6).Seed(3)
+}
+
+// watcher is a recorder that keeps what it is told, and then calls hooks.
+type watcher struct {
+	plans  []Plan
+	steps  []Progress
+	epochs []Epoch
+	ends   []error
+
+	onStep  func(Progress)
+	onEpoch func(Epoch)
+}
+
+func (w *watcher) Begin(p Plan) { w.plans = append(w.plans, p) }
+
+func (w *watcher) Step(p Progress) {
+	w.steps = append(w.steps, p)
+	if w.onStep != nil {
+		w.onStep(p)
+	}
+}
+
+func (w *watcher) Epoch(e Epoch) {
+	w.epochs = append(w.epochs, e)
+	if w.onEpoch != nil {
+		w.onEpoch(e)
+	}
+}
+
+func (w *watcher) End(err error) { w.ends = append(w.ends, err) }
+
+// fuse is a context that is cancelled some calls of Err after it is lit, so
+// that work which has begun can be interrupted at a known place.
+type fuse struct {
+	context.Context
+	lit   atomic.Bool
+	calls atomic.Int64 // that still succeed
+}
+
+func (f *fuse) light(calls int64) {
+	f.calls.Store(calls)
+	f.lit.Store(true)
+}
+
+func (f *fuse) Err() error {
+	if f.lit.Load() && f.calls.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return f.Context.Err()
+}
+
+func mustTrain(t *testing.T, m Method, set *dataset.Set, dir string, recorders ...Recorder) *Run {
+	t.Helper()
+	run, err := m.Train(t.Context(), machineFor(set), set, dir, recorders...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !run.Finished() {
+		t.Fatal("training has returned without an error, but the run is not finished")
+	}
+	return run
+}
+
+// trainUntil trains until a step is done, and no further.
+func trainUntil(t *testing.T, step int, m Method, machine Machine, set *dataset.Set, dir string) *Run {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	run, err := m.Train(ctx, machine, set, dir, &watcher{onStep: func(p Progress) {
+		if p.Step == step {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("training that was cancelled after step %d ended with error %v", step, err)
+	}
+	return run
+}
+
+// contents are the bytes of all files of a directory, by name.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, dir)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// wantUnchanged checks that a directory holds what it held.
+func wantUnchanged(t *testing.T, dir string, before map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
+		t.Errorf("the files of the directory have changed (-before +after):\n%s", diff)
+	}
+}
+
+// wantError checks that an error says all of some texts.
+func wantError(t *testing.T, err error, says ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want one that says %q", says)
+	}
+	for _, text := range says {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("the error %q does not say %q", err, text)
+		}
+	}
+}
+
+func shape(height, width int) dataset.Shape { return dataset.Shape{Height: height, Width: width} }

@@ -1,0 +1,149 @@
+// Package imports holds the test of which packages of this module may import
+// which: imports run one way, from what a user sees to what computes.
+package imports
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/helmholtz-go/helmholtz/"
+
+// internal are the packages that anything may be built on.
+var internal = []string{"internal/kernels", "internal/philox", "internal/safetensors"}
+
+// allowed are the packages of this module that each may import. A package that
+// is not here may not be either: its place in the order has to be thought of
+// first.
+var allowed = map[string][]string{
+	"internal/imports":     nil,
+	"internal/kernels":     {"internal/philox"},
+	"internal/philox":      nil,
+	"internal/safetensors": nil,
+	"internal/oracle":      with(internal, "hm/engine", "fisher"),
+
+	"fisher":               internal,
+	"hm/engine":            internal,
+	"hm/engine/cpu":        with(internal, "hm/engine", "fisher"),
+	"hm/engine/enginetest": with(internal, "hm/engine", "fisher", "internal/oracle"),
+	"gpu":                  with(internal, "hm/engine", "fisher"),
+
+	"hm/dataset": internal,
+	"hm":         with(internal, "hm/engine", "hm/engine/cpu", "hm/dataset"),
+	"plotting":   with(internal, "hm", "hm/dataset", "hm/engine", "hm/engine/cpu", "fisher"),
+
+	// What a cell imports, and what the kernel's process runs.
+	"kernelext":                  {"hm", "hm/dataset", "kernelext/internal/session"},
+	"kernelext/internal/session": {"hm", "hm/dataset"},
+	"kernelext/internal/proxy":   nil,
+	"kernelext/kernel":           {"hm", "hm/dataset", "hm/engine", "plotting", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
+
+	"notebooks":     {"hm", "hm/dataset", "hm/engine", "plotting"},
+	"cmd/helmholtz": with(internal, "fisher", "gpu", "hm", "hm/dataset", "hm/engine", "kernelext", "kernelext/kernel", "notebooks", "plotting"),
+}
+
+// inTests are the packages that the tests of any may import besides.
+var inTests = []string{"internal/oracle", "hm/engine/enginetest"}
+
+// foreign are modules that only some packages may know of.
+var foreign = map[string][]string{
+	"github.com/janpfeifer/gonb": {"plotting"},
+	"github.com/go-zeromq":       {"kernelext/internal/proxy"},
+	"gorgonia.org/cu":            {"gpu"},
+}
+
+func with(packages []string, more ...string) []string { return slices.Concat(packages, more) }
+
+// listed is a package as go list describes it.
+type listed struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+}
+
+// list returns the packages of this module as they are built with some tags.
+func list(t *testing.T, tags string) (packages []listed) {
+	t.Helper()
+	command := exec.Command("go", "list", "-e", "-tags="+tags, "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
+	command.Dir = "../.." // the root of the module
+	out, err := command.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		t.Fatalf("%v: %s", err, exit.Stderr)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p listed
+		err := decoder.Decode(&p)
+		if err == io.EOF {
+			return packages
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.ImportPath = strings.TrimPrefix(p.ImportPath, module)
+		packages = append(packages, p)
+	}
+}
+
+func TestImportsRunOneWay(t *testing.T) {
+	for _, tags := range []string{"", "cuda", "purego"} {
+		packages := list(t, tags)
+		if len(packages) == 0 {
+			t.Fatal("go list finds no packages")
+		}
+		for _, p := range packages {
+			may, known := allowed[p.ImportPath]
+			if !known {
+				t.Errorf("%s is not on the list of this test: give it a place in the order of DESIGN.md", p.ImportPath)
+				continue
+			}
+			for _, imported := range p.Imports {
+				check(t, p.ImportPath, imported, may)
+			}
+			for _, imported := range slices.Concat(p.TestImports, p.XTestImports) {
+				check(t, "a test of "+p.ImportPath, imported, with(may, with(inTests, p.ImportPath)...))
+			}
+		}
+	}
+}
+
+func check(t *testing.T, importer, imported string, may []string) {
+	t.Helper()
+	for path, importers := range foreign {
+		name := strings.TrimPrefix(importer, "a test of ")
+		if (imported == path || strings.HasPrefix(imported, path+"/")) && !slices.Contains(importers, name) {
+			t.Errorf("%s imports %s, which only %s may", importer, imported, strings.Join(importers, " and "))
+		}
+	}
+	if own, ok := strings.CutPrefix(imported, module); ok && !slices.Contains(may, own) {
+		t.Errorf("%s imports %s, and may import only %v of this module", importer, own, may)
+	}
+}
+
+// TestOrderHasNoCycles follows the list from every package, with a path of those
+// on the way.
+func TestOrderHasNoCycles(t *testing.T) {
+	var visit func(p string, path []string)
+	visit = func(p string, path []string) {
+		if slices.Contains(path, p) {
+			t.Fatalf("%s may import itself by way of %v", p, path)
+		}
+		for _, next := range allowed[p] {
+			if _, known := allowed[next]; !known {
+				t.Errorf("%s may import %s, which is not on the list", p, next)
+			}
+			visit(next, append(path, p))
+		}
+	}
+	for p := range allowed {
+		visit(p, nil)
+	}
+}
