@@ -59,6 +59,19 @@ func (c *checkpoint) save(path string) error {
 			return errDiverged
 		}
 	}
+	f, err := c.file()
+	if err != nil {
+		return err
+	}
+	b, err := safetensors.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return writeAside(path, b)
+}
+
+// file is the checkpoint as a file holds it.
+func (c *checkpoint) file() (*safetensors.File, error) {
 	c.position.Format = checkpointFormat
 	c.position.Units = c.state.Parameters.Architecture.Units
 	c.position.Coding = c.state.Parameters.Architecture.Coding
@@ -66,7 +79,7 @@ func (c *checkpoint) save(path string) error {
 	c.position.Refresh = c.state.RefreshStep
 	text, err := json.Marshal(c.position)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f := &safetensors.File{Metadata: map[string]string{"helmholtz": string(text)}}
 	f.Tensors = appendTensors(f.Tensors, "", c.state.Parameters)
@@ -76,11 +89,7 @@ func (c *checkpoint) save(path string) error {
 	if c.state.RefreshParameters != nil {
 		f.Tensors = appendTensors(f.Tensors, "refresh.", c.state.RefreshParameters)
 	}
-	b, err := safetensors.Marshal(f)
-	if err != nil {
-		return err
-	}
-	return writeAside(path, b)
+	return f, nil
 }
 
 func appendTensors(tensors []safetensors.Tensor, prefix string, p *engine.Parameters) []safetensors.Tensor {
@@ -126,6 +135,11 @@ func parseCheckpoint(b []byte) (*checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("torn or foreign checkpoint: %w", err)
 	}
+	return checkpointOf(f)
+}
+
+// checkpointOf reads the checkpoint that a file holds.
+func checkpointOf(f *safetensors.File) (*checkpoint, error) {
 	text, ok := f.Metadata["helmholtz"]
 	if !ok {
 		return nil, errors.New("not a checkpoint of a Helmholtz machine: it has no metadata of one")
@@ -138,6 +152,7 @@ func parseCheckpoint(b []byte) (*checkpoint, error) {
 	if at.Format != checkpointFormat {
 		return nil, fmt.Errorf("checkpoint of format %d, where this version reads format %d", at.Format, checkpointFormat)
 	}
+	var err error
 	architecture := engine.Architecture{Units: at.Units, Coding: at.Coding}
 	if err := architecture.Check(); err != nil {
 		return nil, err

@@ -30,3 +30,10 @@ type Progress struct {
 	LearningRate float64
 	Measures     Measures // mean over the epoch's minibatches so far
 }
+
+// A CheckpointRequester is a Recorder that can ask for a checkpoint. It is
+// asked after each step.
+type CheckpointRequester interface {
+	Recorder
+	CheckpointWanted() bool
+}

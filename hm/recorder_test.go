@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -163,5 +164,35 @@ func TestTrainingLearns(t *testing.T) {
 			t.Errorf("%s: validation log p goes from %v to %v, the bound from %v to %v; want a rise of 0.3 nats",
 				name, first.LogP, last.LogP, first.Bound, last.Bound)
 		}
+	}
+}
+
+// requester asks for a checkpoint after step at.
+type requester struct {
+	watcher
+	at int
+}
+
+func (r *requester) CheckpointWanted() bool { return len(r.steps) == r.at }
+
+func TestCheckpointOnRequest(t *testing.T) {
+	t.Parallel()
+	set, dir := patterns(t), t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &requester{at: 2}
+	r.onStep = func(p Progress) {
+		if p.Step < 3 {
+			return
+		}
+		c, err := loadCheckpoint(filepath.Join(dir, checkpointFile))
+		if err != nil {
+			t.Error(err)
+		} else if c.position.Step != 2 {
+			t.Errorf("the checkpoint asked for at step 2 is of step %d", c.position.Step)
+		}
+		cancel()
+	}
+	if _, err := short(NRWS()).Train(ctx, machineFor(set), set, dir, r); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
 	}
 }

@@ -172,13 +172,22 @@ func (t *training) train(ctx context.Context) (err error) {
 		if err := t.step(); err != nil {
 			return err
 		}
-		if time.Since(t.saved) > saveEvery {
+		if time.Since(t.saved) > saveEvery || t.checkpointWanted() {
 			if err := t.save(); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+func (t *training) checkpointWanted() bool {
+	for _, r := range t.recorders {
+		if r, ok := r.(CheckpointRequester); ok && r.CheckpointWanted() {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *training) rate(step int) float64 {

@@ -23,6 +23,12 @@ func Live() hm.Recorder {
 	}
 }
 
+// LiveHTML returns a recorder that hands the display of Live to show, as HTML,
+// whenever it changes. show is called from the goroutine that trains.
+func LiveHTML(show func(html string)) hm.Recorder {
+	return &live{now: time.Now, show: show, sync: func() {}}
+}
+
 // betweenUpdates is how long a display stays: a notebook that is sent more
 // falls behind, and drawing takes time from training.
 const betweenUpdates = 500 * time.Millisecond

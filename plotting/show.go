@@ -23,17 +23,25 @@ func (f *Figure) Show() {
 
 // show passes the figure as PNG to display, or writes one line to w.
 func (f *Figure) show(w io.Writer, display func(png []byte)) {
-	var png bytes.Buffer
+	png, err := f.PNG()
 	switch {
-	case f.err != nil:
-		fmt.Fprintln(w, f.err)
+	case err != nil:
+		fmt.Fprintln(w, err)
 	case display == nil:
 		fmt.Fprintln(w, `plotting: no notebook to show the figure in: keep it with Save("figure.png")`)
 	default:
-		if err := f.encode(&png, ".png"); err != nil {
-			fmt.Fprintln(w, err)
-			return
-		}
-		display(png.Bytes())
+		display(png)
 	}
+}
+
+// PNG returns the figure as PNG, or what was wrong with the values.
+func (f *Figure) PNG() ([]byte, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	var png bytes.Buffer
+	if err := f.encode(&png, ".png"); err != nil {
+		return nil, err
+	}
+	return png.Bytes(), nil
 }
