@@ -1,0 +1,35 @@
+//go:build !race
+
+package kernels
+
+import (
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// Under the race detector a pool drops some of what is put into it.
+func TestKernelsDoNotAllocate(t *testing.T) {
+	eachSet(t, func(t *testing.T) {
+		a, b, at, c := NewMatrix(40, 70), NewMatrix(100, 70), NewMatrix(70, 40), NewMatrix(40, 100)
+		bn, square := NewMatrix(70, 100), NewMatrix(100, 100)
+		p, s := NewPacked(100, 70), NewSymmetric(100, Int16)
+		x, y := make([]float32, 100), make([]float32, 100)
+		for name, call := range map[string]func(){
+			"MulNT":        func() { MulNT(c, a, b) },
+			"MulTN":        func() { MulTN(c, 1, at, bn) },
+			"SubMulNN":     func() { SubMulNN(c, a, bn) },
+			"Pack":         func() { p.Pack(b, 0, 100) },
+			"MulPacked":    func() { MulPacked(c, a, p) },
+			"MulSymmetric": func() { MulSymmetric(y, square, x) },
+			"Symmetric":    func() { s.Pack(square); s.Mul(y, x) },
+			"Draw":         func() { Draw(y, x, 0, 1, philox.Counter{}) },
+			"Residual":     func() { Residual(x, y) },
+			"DrawResidual": func() { DrawResidual(y, x, 0, 1, philox.Counter{}) },
+		} {
+			if n := testing.AllocsPerRun(100, call); n != 0 {
+				t.Errorf("%s allocates %v times a call", name, n)
+			}
+		}
+	})
+}

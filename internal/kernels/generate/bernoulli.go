@@ -1,0 +1,363 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// bernoulli writes the kernels of Bernoulli units: draw, residual, and both in
+// one, which computes e⁻ᵃ once.
+//
+// They repeat the portable code operation by operation, without fused
+// multiply-adds, and sum the log-probability in the same sixteen partial sums:
+// all instruction sets give the same bits. Each operation waits for the one
+// before it, so AVX-512, which has the registers, works on two vectors at a
+// time, and on one for the last 16 units or fewer.
+func bernoulli(s instructionSet) {
+	w := wideSet{s, s.lanes / 8}
+	unitsKernel{wideSet: w, draws: true}.write("draw",
+		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32)",
+		"writes 1 into the state of each unit that a draw turns on and off into the others.")
+	unitsKernel{wideSet: w, residuals: true}.write("residual",
+		"func(logits, states *float32, units int) float64",
+		"replaces logits by residuals and returns the log-probability.")
+	unitsKernel{wideSet: w, draws: true, residuals: true}.write("drawResidual",
+		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64",
+		"does what draw and residual do.")
+}
+
+type unitsKernel struct {
+	wideSet
+	draws, residuals bool
+}
+
+func (s unitsKernel) write(name, signature, does string) {
+	TEXT(name+s.name, 0, signature)
+	Doc(name + s.name + " " + does)
+	Pragma("noescape")
+	states, logits, units := argument("states"), argument("logits"), argument("units")
+
+	var philox philoxLanes
+	var off Op
+	if s.draws {
+		philox = s.newPhilox()
+		v := s.vector()
+		VBROADCASTSS(parameter("off"), v)
+		off = v
+	}
+	var sums []reg.VecVirtual // of float64: the sixteen partial sums
+	if s.residuals {
+		for range 2 * 16 / s.lanes {
+			sums = append(sums, s.zero())
+		}
+	}
+	c := s.newConstants()
+
+	k := vectorsKernel{s, c, philox, off, sums, states, logits, units}
+	Label("units")
+	if s.lanes == 16 {
+		CMPQ(units, Imm(uint64(s.lanes)))
+		JLE(LabelRef("last"))
+		k.vectors("two", 0)
+		JMP(LabelRef("units"))
+		Label("last")
+		k.width = 1
+	}
+	CMPQ(units, Imm(0))
+	JLE(LabelRef("done"))
+	for half := range 16 / s.lanes {
+		k.vectors(fmt.Sprint("one", half), half)
+	}
+	if s.lanes == 8 {
+		JMP(LabelRef("units"))
+	}
+	Label("done")
+	if s.residuals {
+		Store(total(sums), ReturnIndex(0))
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// vectorsKernel is a kernel whose arguments are in registers.
+type vectorsKernel struct {
+	unitsKernel
+	constants             constants
+	philox                philoxLanes
+	off                   Op
+	sums                  []reg.VecVirtual
+	states, logits, units reg.Register
+}
+
+// vectors computes as many vectors as the set is wide, and moves on. Its
+// log-probabilities go to the partial sums of a half, with AVX2.
+func (k vectorsKernel) vectors(label string, half int) {
+	c := k.constants
+	masks := make([]mask, k.width)
+	for i := range masks {
+		masks[i] = k.atMostLanes(k.units)
+		SUBQ(Imm(uint64(k.lanes)), k.units)
+	}
+	at := func(base reg.Register, i int) Mem { return Mem{Base: base, Disp: i * k.bytes()} }
+	load := func(base reg.Register) wide {
+		w := k.wide()
+		k.each(func(i int) { k.load(at(base, i), masks[i], w[i].(reg.VecVirtual)) })
+		return w
+	}
+	store := func(w wide, base reg.Register, name string) {
+		k.each(func(i int) {
+			k.storeFast(w[i].(reg.VecVirtual), masks[i], at(base, i), fmt.Sprintf("%s_%s_%d", label, name, i))
+		})
+	}
+
+	a, t, onePlus := load(k.logits), k.wide(), k.wide()
+	k.do(and, table(0x7fffffff), a, t)
+	e := k.expNegative(c, t)
+	k.do(add, c.one, e, onePlus)
+	var on wide // lanes
+	if k.draws {
+		on = k.draw(c, k.philox, a, e, onePlus)
+		store(k.choose(on, c.one, k.off), k.states, "states")
+	} else {
+		on = k.compare(lessThan, k.zero(), load(k.states))
+	}
+	if k.residuals {
+		flip, z := k.choose(on, k.zero(), c.sign), k.wide() // z: the logit of the unit's state
+		k.do(xor, flip, a, z)
+		store(k.residual(c, z, e, onePlus, flip), k.logits, "logits")
+		for i, l := range k.logProbability(z, e) {
+			k.accumulate(l.(reg.VecVirtual), masks[i], k.sums[2*half:])
+		}
+	}
+	ADDQ(Imm(uint64(k.width*k.bytes())), k.logits)
+	ADDQ(Imm(uint64(k.width*k.bytes())), k.states)
+}
+
+// total adds the second half of the partial sums to the first, until one is
+// left.
+func total(sums []reg.VecVirtual) reg.Register {
+	for n := len(sums) / 2; n > 0; n /= 2 {
+		for i := range n {
+			VADDPD(sums[n+i], sums[i], sums[i])
+		}
+	}
+	sum, half := sums[0], YMM()
+	if sum.Size() == 64 {
+		VEXTRACTF64X4(Imm(1), sum, half)
+		VADDPD(half, sum.AsY(), sum.AsY())
+	}
+	VEXTRACTF128(Imm(1), sum.AsY(), half.AsX())
+	VADDPD(half.AsX(), sum.AsX(), sum.AsX())
+	VUNPCKHPD(sum.AsX(), sum.AsX(), half.AsX())
+	VADDSD(half.AsX(), sum.AsX(), sum.AsX())
+	return sum.AsX()
+}
+
+// constants that are needed in registers, where there are enough.
+type constants struct{ one, sign, limit, exponent Op }
+
+func (s unitsKernel) newConstants() constants {
+	return constants{
+		one:      s.constant(number(1)),
+		sign:     s.constant(0x80000000),
+		limit:    s.constant(number(87.3)),
+		exponent: s.constant(127),
+	}
+}
+
+func number(x float64) uint32 { return math.Float32bits(float32(x)) }
+
+// draw returns which units are on: those whose uniform draw is below σ(a).
+func (s unitsKernel) draw(c constants, p philoxLanes, a, e, onePlus wide) wide {
+	sigma := s.choose(s.compare(lessOrEqual, s.zero(), a), c.one, e)
+	s.do(divide, onePlus, sigma, sigma)
+	u := s.words(p)
+	s.each(func(i int) {
+		VPSRLD(Imm(8), u[i], u[i])
+		VCVTDQ2PS(u[i], u[i])
+	})
+	s.do(multiply, table(number(1.0/(1<<24))), u, u)
+	return s.compare(lessThan, u, sigma)
+}
+
+// residual returns σ(−z) with the signs of flip.
+func (s unitsKernel) residual(c constants, z, e, onePlus, flip wide) wide {
+	share, rest := s.wide(), s.wide()
+	s.do(divide, onePlus, e, share)
+	s.each(func(i int) { VMOVUPS(c.one, rest[i]) })
+	s.do(subtract, share, rest, rest)
+	r := s.choose(s.compare(lessThan, z, s.zero()), rest, share)
+	s.do(xor, flip, r, r)
+	return r
+}
+
+// logProbability returns log σ(z) = min(z, 0) − log(1+e).
+func (s unitsKernel) logProbability(z, e wide) wide {
+	r, square := s.wide(), s.wide()
+	s.do(add, table(number(2)), e, r)
+	s.do(divide, r, e, r)
+	s.do(maximum, table(number(0x1p-15)), r, square) // smaller squares change nothing, and denormal ones are slow
+	s.do(multiply, square, square, square)
+	p := s.logSeries(square)
+	s.do(add, r, r, r)
+	s.do(multiply, p, r, r)
+	l := s.wide()
+	s.do(minimum, z, s.zero(), l) // z where it is NaN
+	s.do(subtract, r, l, l)
+	return l
+}
+
+// accumulate adds the lanes of x to two vectors of float64.
+func (s unitsKernel) accumulate(x reg.VecVirtual, lanes mask, sums []reg.VecVirtual) {
+	low, high := s.vector(), s.vector()
+	if s.lanes == 16 {
+		VMOVAPS_Z(x, lanes.register, x)
+		VCVTPS2PD(x.AsY(), low)
+		VEXTRACTF32X8(Imm(1), x, x.AsY())
+		VCVTPS2PD(x.AsY(), high)
+	} else {
+		VANDPS(lanes.words(), x, x)
+		VCVTPS2PD(x.AsX(), low)
+		VEXTRACTF128(Imm(1), x, x.AsX())
+		VCVTPS2PD(x.AsX(), high)
+	}
+	VADDPD(low, sums[0], sums[0])
+	VADDPD(high, sums[1], sums[1])
+}
+
+// expNegative returns e⁻ᵗ = 2⁻ⁿ eʳ with |r| ≤ ln 2/2; see the portable code.
+func (s unitsKernel) expNegative(c constants, t wide) wide {
+	n, f, r := s.wide(), s.wide(), s.wide()
+	s.do(multiply, table(number(1.4426950408889634)), t, n)
+	s.do(add, table(number(0.5)), n, n)
+	s.each(func(i int) {
+		VCVTTPS2DQ(n[i], n[i])
+		VCVTDQ2PS(n[i], f[i])
+	})
+	s.do(multiply, table(number(0.693359375)), f, r)
+	s.do(subtract, t, r, r)
+	s.do(multiply, table(number(-2.12194440054690583e-4)), f, f)
+	s.do(add, f, r, r)
+	p := s.expSeries(c, r)
+	power, limit := s.wide(), s.wide()
+	s.each(func(i int) {
+		VMOVUPS(c.exponent, power[i])
+		VPSUBD(n[i], power[i], power[i])
+		VPSLLD(Imm(23), power[i], power[i])
+		VMOVUPS(c.limit, limit[i])
+	})
+	s.do(multiply, power, p, p)
+	return s.choose(s.compare(lessThan, limit, t), s.zero(), p)
+}
+
+// expSeries and logSeries are the polynomials of the portable code, and round
+// as often as they do.
+func (s unitsKernel) expSeries(c constants, r wide) wide {
+	square, top := s.wide(), s.wide()
+	s.do(multiply, r, r, square)
+	s.do(multiply, table(number(1.0/720)), square, top)
+	middle, p := s.linear(1.0/120, 1.0/24, r), s.linear(1.0/6, 0.5, r)
+	s.do(add, top, middle, middle)
+	s.addProduct(square, middle, p)
+	for range 2 {
+		s.do(multiply, r, p, p)
+		s.do(add, c.one, p, p)
+	}
+	return p
+}
+
+func (s unitsKernel) logSeries(x wide) wide {
+	square := s.wide()
+	s.do(multiply, x, x, square)
+	high := s.linear(1.0/11, 1.0/9, x)
+	s.addProduct(square, s.linear(1.0/15, 1.0/13, x), high)
+	low := s.linear(1.0/3, 1, x)
+	s.addProduct(square, s.linear(1.0/7, 1.0/5, x), low)
+	s.do(multiply, square, square, square)
+	s.addProduct(square, high, low)
+	return low
+}
+
+// linear returns a·x + b.
+func (s unitsKernel) linear(a, b float64, x wide) wide {
+	p := s.wide()
+	s.do(multiply, table(number(a)), x, p)
+	s.do(add, table(number(b)), p, p)
+	return p
+}
+
+// addProduct adds a·b, rounded, to sum. It overwrites b.
+func (s unitsKernel) addProduct(a, b, sum wide) {
+	s.do(multiply, a, b, b)
+	s.do(add, b, sum, sum)
+}
+
+// philoxLanes is the state of vectors of Philox counters. A 128-bit lane holds
+// the four words of one: a 32-bit multiplication of the even words by the two
+// multipliers gives the products of a round, whose words, in reverse order,
+// are those of the next but for the exclusive or.
+type philoxLanes struct {
+	counters                          wide
+	step, key, increment, multipliers Op
+}
+
+func (s unitsKernel) newPhilox() (p philoxLanes) {
+	key, counter := s.vector(), argument("counter")
+	VMOVQ(parameter("key"), key.AsX())
+	VPMOVZXDQ(key.AsX(), key.AsX())
+	if s.lanes == 16 {
+		VSHUFI32X4(Imm(0), key, key, key)
+	} else {
+		VINSERTI128(Imm(1), key.AsX(), key, key)
+	}
+	p.key = key
+	p.counters = s.wide()
+	s.each(func(i int) {
+		if s.lanes == 16 {
+			VBROADCASTI32X4(Mem{Base: counter}, p.counters[i])
+		} else {
+			VBROADCASTI128(Mem{Base: counter}, p.counters[i])
+		}
+		first := make([]uint32, s.lanes)
+		for j := 0; j < s.lanes; j += 4 {
+			first[j] = uint32(i*s.lanes+j) / 4
+		}
+		VPADDD(s.constant(first...), p.counters[i], p.counters[i])
+	})
+	p.step = s.constant(uint32(s.width*s.lanes/4), 0, 0, 0)
+	p.increment = s.constant(0x9E3779B9, 0, 0xBB67AE85, 0)
+	p.multipliers = s.constant(0xD2511F53, 0, 0xCD9E8D57, 0)
+	return p
+}
+
+// words returns the words of the counters and moves on to the next ones.
+func (s unitsKernel) words(p philoxLanes) wide {
+	state, key := s.wide(), s.vector()
+	s.each(func(i int) {
+		VMOVUPS(p.counters[i], state[i])
+		VPADDD(p.step, p.counters[i], p.counters[i])
+	})
+	VMOVUPS(p.key, key)
+	for round := range 10 {
+		s.each(func(i int) {
+			products := s.vector()
+			VPMULUDQ(p.multipliers, state[i], products)
+			VPSRLQ(Imm(32), state[i], state[i])
+			VPSHUFD(Imm(0b00_01_10_11), products, products)
+			if s.lanes == 16 {
+				VPTERNLOGD(U8(0x96), key, products, state[i])
+			} else {
+				VPXOR(products, state[i], state[i])
+				VPXOR(key, state[i], state[i])
+			}
+		})
+		if round < 9 {
+			VPADDD(p.increment, key, key)
+		}
+	}
+	return state
+}

@@ -1,0 +1,38 @@
+// Command generate writes the vector kernels of package kernels in Go assembly.
+//
+// Run it as
+//
+//	go generate
+//
+// in this folder; a tree in which that changes a file is out of date. The
+// generator is a module of its own, so that users of the library never
+// download it.
+package main
+
+import (
+	"flag"
+
+	. "github.com/mmcloughlin/avo/build"
+)
+
+//go:generate go run . -kernel bernoulli -out ../bernoulli_amd64.s -stubs ../bernoulli_amd64.go -pkg kernels
+//go:generate go run . -kernel product -out ../product_amd64.s -stubs ../product_amd64.go -pkg kernels
+//go:generate go run . -kernel symmetric -out ../symmetric_amd64.s -stubs ../symmetric_amd64.go -pkg kernels
+//go:generate go run . -kernel transpose -out ../transpose_amd64.s -stubs ../transpose_amd64.go -pkg kernels
+
+var kernels = map[string]func(instructionSet){
+	"bernoulli": bernoulli,
+	"product":   product,
+	"symmetric": symmetric,
+	"transpose": transpose,
+}
+
+func main() {
+	kernel := flag.String("kernel", "", "the kernel to generate: a key of kernels")
+	flag.Parse()
+	ConstraintExpr("!purego")
+	for _, s := range []instructionSet{avx2, avx512} {
+		kernels[*kernel](s)
+	}
+	Generate()
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+)
+
+// A wideSet is an instruction set whose every operation is done to several
+// vectors, one after the other: while one waits for its operands, the next has
+// them.
+type wideSet struct {
+	instructionSet
+	width int
+}
+
+// wide is as many registers.
+type wide []Op
+
+func (s wideSet) wide() wide {
+	w := make(wide, s.width)
+	s.each(func(i int) { w[i] = s.vector() })
+	return w
+}
+
+func (s wideSet) each(f func(i int)) {
+	for i := range s.width {
+		f(i)
+	}
+}
+
+// An operation has a form whose first operand is one number in memory, for
+// AVX-512 only; AVX2 reads that number as often as a vector has lanes.
+type operation struct{ plain, broadcast func(...Op) }
+
+var (
+	add      = operation{VADDPS, VADDPS_BCST}
+	subtract = operation{VSUBPS, VSUBPS_BCST}
+	multiply = operation{VMULPS, VMULPS_BCST}
+	divide   = operation{VDIVPS, VDIVPS_BCST}
+	minimum  = operation{VMINPS, VMINPS_BCST}
+	maximum  = operation{VMAXPS, VMAXPS_BCST}
+	and      = operation{VANDPS, VANDPS_BCST}
+	xor      = operation{VXORPS, VXORPS_BCST}
+)
+
+// do emits an operation in the assembler's order of operands: to = b ∘ a. Each
+// of a and b is wide, or one operand for all.
+func (s wideSet) do(o operation, a, b any, to wide) {
+	s.each(func(i int) {
+		first := pick(a, i)
+		if _, memory := first.(Mem); memory && s.lanes == 16 {
+			o.broadcast(first, pick(b, i), to[i])
+		} else {
+			o.plain(first, pick(b, i), to[i])
+		}
+	})
+}
+
+func pick(operand any, i int) Op {
+	if w, ok := operand.(wide); ok {
+		return w[i]
+	}
+	return operand.(Op)
+}
+
+// The comparisons, false where an operand is NaN.
+const (
+	lessThan    = 0x11
+	lessOrEqual = 0x12
+)
+
+// compare returns the lanes in which a relates so to b.
+func (s wideSet) compare(relation uint8, a, b any) wide {
+	lanes := make(wide, s.width)
+	s.each(func(i int) {
+		if s.lanes == 16 {
+			lanes[i] = K()
+		} else {
+			lanes[i] = s.vector()
+		}
+		VCMPPS(U8(relation), pick(b, i), pick(a, i), lanes[i])
+	})
+	return lanes
+}
+
+// choose returns yes in the lanes that compare returned, no in the others.
+func (s wideSet) choose(lanes wide, yes, no any) wide {
+	chosen := s.wide()
+	s.each(func(i int) {
+		VMOVUPS(pick(no, i), chosen[i])
+		if s.lanes == 16 {
+			VMOVAPS(pick(yes, i), lanes[i], chosen[i])
+		} else {
+			VBLENDVPS(lanes[i], pick(yes, i), chosen[i], chosen[i])
+		}
+	})
+	return chosen
+}

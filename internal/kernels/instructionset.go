@@ -1,0 +1,53 @@
+package kernels
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// An instructionSet is one of the ways in which the kernels are written.
+type instructionSet int
+
+const (
+	portable instructionSet = iota
+	avx2
+	avx512
+)
+
+var instructionSetNames = [...]string{portable: "portable", avx2: "avx2", avx512: "avx512"}
+
+// variable is the environment variable that chooses the instruction set.
+const variable = "HELMHOLTZ_CPU"
+
+var current = best()
+
+func init() {
+	if name := os.Getenv(variable); name != "" {
+		if err := SetInstructionSet(name); err != nil {
+			panic(variable + ": " + err.Error())
+		}
+	}
+}
+
+// InstructionSet returns the name of the instruction set that the kernels use:
+// avx512, avx2 or portable. It is the best that the processor has, unless the
+// environment variable HELMHOLTZ_CPU names another.
+func InstructionSet() string { return instructionSetNames[current] }
+
+// InstructionSets returns the names of the instruction sets that this build
+// and this processor have, the slowest first.
+func InstructionSets() []string { return instructionSetNames[:best()+1] }
+
+// SetInstructionSet makes the kernels use an instruction set of
+// InstructionSets. No kernel may run meanwhile.
+func SetInstructionSet(name string) error {
+	for i, n := range InstructionSets() {
+		if n == name {
+			current = instructionSet(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("this build on this processor has no instruction set %q: choose one of %s",
+		name, strings.Join(InstructionSets(), ", "))
+}

@@ -1,0 +1,92 @@
+//go:build !purego
+
+package kernels
+
+import (
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/klauspost/cpuid/v2"
+)
+
+// best returns the fastest instruction set of this processor.
+func best() instructionSet {
+	switch {
+	case !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.BMI2):
+		return portable
+	case !cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL):
+		return avx2
+	}
+	return avx512
+}
+
+// lanes is the number of float32 in a vector.
+func (s instructionSet) lanes() int {
+	if s == avx512 {
+		return 16
+	}
+	return 8
+}
+
+// productPanel sets c = β·c + α·a·b for at most 3 vectors of columns.
+func (s instructionSet) productPanel(c, a, b *float32, rows, depth, strideC, rowStrideA, depthStrideA, strideB, vectors, lastLanes int, alpha, beta float32) {
+	switch {
+	case s == avx512 && vectors == 3:
+		product3AVX512(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
+	case s == avx512 && vectors == 2:
+		product2AVX512(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
+	case s == avx512:
+		product1AVX512(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
+	case vectors == 3:
+		product3AVX2(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
+	case vectors == 2:
+		product2AVX2(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
+	default:
+		product1AVX2(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
+	}
+}
+
+// transpose transposes at most as many rows as a vector has lanes.
+func (s instructionSet) transpose(to, from *float32, rows, depth, strideTo, strideFrom int) {
+	if s == avx512 {
+		transposeAVX512(to, from, rows, depth, strideTo, strideFrom)
+	} else {
+		transposeAVX2(to, from, rows, depth, strideTo, strideFrom)
+	}
+}
+
+func (s instructionSet) draw(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) {
+	if s == avx512 {
+		drawAVX512(&states[0], &logits[0], len(logits), off, uint64(key), counter)
+	} else {
+		drawAVX2(&states[0], &logits[0], len(logits), off, uint64(key), counter)
+	}
+}
+
+func (s instructionSet) residual(logits, states []float32) float64 {
+	if s == avx512 {
+		return residualAVX512(&logits[0], &states[0], len(logits))
+	}
+	return residualAVX2(&logits[0], &states[0], len(logits))
+}
+
+func (s instructionSet) drawResidual(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
+	if s == avx512 {
+		return drawResidualAVX512(&states[0], &logits[0], len(logits), off, uint64(key), counter)
+	}
+	return drawResidualAVX2(&states[0], &logits[0], len(logits), off, uint64(key), counter)
+}
+
+func (s instructionSet) symmetricStrip32(y, x, blocks []float32, strip int) {
+	if s == avx512 {
+		symmetricStrip32AVX512(&y[0], &x[0], &blocks[0], strip)
+	} else {
+		symmetricStrip32AVX2(&y[0], &x[0], &blocks[0], strip)
+	}
+}
+
+func (s instructionSet) symmetricStrip16(y, x []float32, blocks []int16, scales []float32, strip int) {
+	if s == avx512 {
+		symmetricStrip16AVX512(&y[0], &x[0], &blocks[0], &scales[0], strip)
+	} else {
+		symmetricStrip16AVX2(&y[0], &x[0], &blocks[0], &scales[0], strip)
+	}
+}

@@ -1,0 +1,37 @@
+//go:build !amd64 || purego
+
+package kernels
+
+import "github.com/helmholtz-go/helmholtz/internal/philox"
+
+// best returns the only instruction set of this build: none of the vector
+// kernels below is ever called.
+func best() instructionSet { return portable }
+
+const noVectors = "kernels: this build has no vector kernels"
+
+func (instructionSet) lanes() int { panic(noVectors) }
+
+func (instructionSet) productPanel(c, a, b *float32, rows, depth, strideC, rowStrideA, depthStrideA, strideB, vectors, lastLanes int, alpha, beta float32) {
+	panic(noVectors)
+}
+
+func (instructionSet) transpose(to, from *float32, rows, depth, strideTo, strideFrom int) {
+	panic(noVectors)
+}
+
+func (instructionSet) draw(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) {
+	panic(noVectors)
+}
+
+func (instructionSet) residual(logits, states []float32) float64 { panic(noVectors) }
+
+func (instructionSet) drawResidual(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
+	panic(noVectors)
+}
+
+func (instructionSet) symmetricStrip32(y, x, blocks []float32, strip int) { panic(noVectors) }
+
+func (instructionSet) symmetricStrip16(y, x []float32, blocks []int16, scales []float32, strip int) {
+	panic(noVectors)
+}

@@ -1,0 +1,66 @@
+package kernels
+
+import "fmt"
+
+// PackedRows is what the first row of a part that is packed must be a multiple
+// of.
+const PackedRows = 48
+
+// Packed is a copy of a matrix in the order in which MulPacked reads it. It
+// pays where one matrix is multiplied several times.
+type Packed struct {
+	set        instructionSet
+	rows, cols int
+	data       []float32
+}
+
+// NewPacked returns space for a matrix of a size, for the current instruction
+// set.
+func NewPacked(rows, cols int) *Packed {
+	p := &Packed{set: current, rows: rows, cols: cols}
+	if p.set == portable {
+		p.data = make([]float32, rows*cols)
+	} else {
+		p.data = make([]float32, roundUp(rows, p.set.lanes())*roundUp(cols, p.set.lanes()))
+	}
+	return p
+}
+
+// Pack copies rows first to last−1 of b, where first is a multiple of
+// PackedRows, and last is too or is the number of rows. Different parts may be
+// packed at once.
+func (p *Packed) Pack(b Matrix, first, last int) {
+	if b.Rows != p.rows || b.Cols != p.cols || !complete(b) || first%PackedRows != 0 || last%PackedRows != 0 && last != b.Rows {
+		panic(fmt.Sprintf("kernels: cannot pack rows %d to %d of %s into %d × %d in parts of %d rows",
+			first, last, describe(b), p.rows, p.cols, PackedRows))
+	}
+	if p.set == portable {
+		for i := first; i < last; i++ {
+			copy(p.data[i*p.cols:], Row(b, i))
+		}
+		return
+	}
+	width := panelWidth(p.set)
+	for ; first < last; first += width {
+		packed(p.panel(first), p.set, b, first, min(first+width, last))
+	}
+}
+
+// panel is the part of data from row first, the first of a panel.
+func (p *Packed) panel(first int) []float32 {
+	return p.data[first*roundUp(p.cols, p.set.lanes()):]
+}
+
+// MulPacked sets c = a·bᵀ, for the matrix b in p: the same result as MulNT's.
+func MulPacked(c, a Matrix, p *Packed) {
+	check("a·bᵀ", c, a, Matrix{Rows: p.rows}, a.Rows, a.Cols == p.cols, p.rows)
+	if p.set == portable {
+		portableProduct(c, 1, 0, plain(a), operand{p.data, 1, p.cols}, a.Cols)
+		return
+	}
+	width := panelWidth(p.set)
+	for first := 0; first < p.rows; first += width {
+		last := min(first+width, p.rows)
+		p.set.product(Cols(c, first, last), 1, 0, plain(a), p.panel(first), roundUp(last-first, p.set.lanes()), a.Cols)
+	}
+}

@@ -1,0 +1,116 @@
+package kernels
+
+import (
+	"fmt"
+	"sync"
+)
+
+// operand is a matrix whose elements lie at any two strides: a or aᵀ.
+type operand struct {
+	data     []float32
+	row, col int // distance between neighbouring rows, and columns
+}
+
+func plain(m Matrix) operand      { return operand{m.Data, m.Stride, 1} }
+func transposed(m Matrix) operand { return operand{m.Data, 1, m.Stride} }
+
+// MulNT sets c = a·bᵀ. The elements of its sums are added in their order, so
+// that a row of c depends on its row of a alone.
+func MulNT(c, a, b Matrix) {
+	check("a·bᵀ", c, a, b, a.Rows, a.Cols == b.Cols, b.Rows)
+	if current == portable {
+		portableProduct(c, 1, 0, plain(a), transposed(b), a.Cols)
+		return
+	}
+	panel := scratch.Get().(*[]float32)
+	defer scratch.Put(panel)
+	width := panelWidth(current)
+	for first := 0; first < b.Rows; first += width {
+		last := min(first+width, b.Rows)
+		*panel = packed(*panel, current, b, first, last)
+		current.product(Cols(c, first, last), 1, 0, plain(a), *panel, roundUp(last-first, current.lanes()), a.Cols)
+	}
+}
+
+// MulTN sets c = scale·c + aᵀ·b. It does not read c where scale is zero.
+func MulTN(c Matrix, scale float32, a, b Matrix) {
+	check("aᵀ·b", c, a, b, a.Cols, a.Rows == b.Rows, b.Cols)
+	product(c, 1, scale, transposed(a), b, a.Rows)
+}
+
+// SubMulNN sets c = c − a·b.
+func SubMulNN(c, a, b Matrix) {
+	check("a·b", c, a, b, a.Rows, a.Cols == b.Rows, b.Cols)
+	product(c, -1, 1, plain(a), b, a.Cols)
+}
+
+// check panics where c is not rows × cols, a and b do not fit each other, or a
+// matrix has less data than its shape says: vector kernels look at no bounds.
+func check(what string, c, a, b Matrix, rows int, fit bool, cols int) {
+	if c.Rows != rows || c.Cols != cols || !fit || !complete(c) || !complete(a) || !complete(b) {
+		panic(fmt.Sprintf("kernels: %s with a %s and b %s into %s", what, describe(a), describe(b), describe(c)))
+	}
+}
+
+func complete(m Matrix) bool {
+	return m.Rows == 0 || m.Cols == 0 ||
+		m.Rows > 0 && m.Cols > 0 && m.Stride >= m.Cols && len(m.Data) >= (m.Rows-1)*m.Stride+m.Cols
+}
+
+func describe(m Matrix) string {
+	return fmt.Sprintf("%d × %d (stride %d, %d elements)", m.Rows, m.Cols, m.Stride, len(m.Data))
+}
+
+// product sets c = β·c + α·a·b, where b has depth rows.
+func product(c Matrix, alpha, beta float32, a operand, b Matrix, depth int) {
+	if current == portable {
+		portableProduct(c, alpha, beta, a, plain(b), depth)
+		return
+	}
+	current.product(c, alpha, beta, a, b.Data, b.Stride, depth)
+}
+
+// product sets c = β·c + α·a·b, one panel of columns after the other.
+func (s instructionSet) product(c Matrix, alpha, beta float32, a operand, b []float32, strideB, depth int) {
+	if c.Rows == 0 || c.Cols == 0 {
+		return
+	}
+	if depth == 0 {
+		a.data, b = c.Data, c.Data // to point to; nothing is read
+	}
+	lanes, width := s.lanes(), panelWidth(s)
+	for j := 0; j < c.Cols; j += width {
+		columns := min(width, c.Cols-j)
+		vectors := (columns + lanes - 1) / lanes
+		s.productPanel(&c.Data[j], &a.data[0], &b[min(j, len(b)-1)], c.Rows, depth,
+			4*c.Stride, 4*a.row, 4*a.col, 4*strideB, vectors, columns-(vectors-1)*lanes, alpha, beta)
+	}
+}
+
+// panelWidth is the number of columns that the kernels of a product work on.
+func panelWidth(s instructionSet) int { return 3 * s.lanes() }
+
+func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
+
+// scratch holds buffers for one panel.
+var scratch = sync.Pool{New: func() any { return new([]float32) }}
+
+// packed returns rows first to last−1 of b, at most panelWidth of them, as
+// columns: the panel in which a kernel for a·bᵀ reads them. It has space for
+// whole blocks of the transposition, and reuses the array of panel.
+func packed(panel []float32, s instructionSet, b Matrix, first, last int) []float32 {
+	lanes := s.lanes()
+	width := roundUp(last-first, lanes)
+	size := width * roundUp(b.Cols, lanes)
+	if cap(panel) < size {
+		panel = make([]float32, size)
+	}
+	panel = panel[:size]
+	if b.Cols == 0 {
+		return panel
+	}
+	for i := first; i < last; i += lanes {
+		s.transpose(&panel[i-first], &b.Data[i*b.Stride], min(lanes, last-i), b.Cols, 4*width, 4*b.Stride)
+	}
+	return panel
+}

@@ -1,0 +1,193 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+)
+
+// MulSymmetric sets y = m·x for a symmetric matrix m stored whole. y and x
+// share no memory.
+func MulSymmetric(y []float32, m Matrix, x []float32) {
+	row := func(v []float32) Matrix { return Matrix{Rows: 1, Cols: len(v), Stride: max(len(v), 1), Data: v} }
+	check("xᵀ·m", row(y), row(x), m, 1, len(x) == m.Rows, m.Cols)
+	product(row(y), 1, 0, plain(row(x)), m, len(x)) // the rows of m times x
+}
+
+// Precision is how the elements of a packed symmetric matrix are stored.
+type Precision int
+
+const (
+	// Float32 stores the elements as they are.
+	Float32 Precision = iota
+	// Int16 stores the diagonal as it is, and the other elements as multiples
+	// of 1/32767 of the largest magnitude in their block of 16 × 16: their
+	// error is at most 2⁻¹⁶ (1 + 2⁻⁷) of it. A block below 2⁻¹⁰⁰ is zero.
+	Int16
+)
+
+const tiny = 0x1p-100
+
+// block is the number of rows and columns of a block of a packed matrix.
+const block = 16
+
+// Symmetric is a symmetric matrix of which one triangle is stored: what a
+// product reads from memory is half of the matrix, or a quarter with Int16.
+//
+// The rows are divided into strips of sixteen, and a strip, up to the diagonal,
+// into blocks of sixteen columns. Blocks follow each other, row-major, padded
+// with zeros.
+type Symmetric struct {
+	size     int
+	float    []float32 // blocks, with Float32
+	short    []int16   // blocks, with Int16: off the diagonal
+	scales   []float32 // of the blocks of short
+	diagonal []float32 // with Int16
+}
+
+// NewSymmetric returns a matrix of zeros.
+func NewSymmetric(size int, p Precision) *Symmetric {
+	strips := (size + block - 1) / block
+	blocks := strips * (strips + 1) / 2
+	s := &Symmetric{size: size}
+	if p == Float32 {
+		s.float = make([]float32, blocks*block*block)
+	} else {
+		s.short = make([]int16, blocks*block*block)
+		s.scales = make([]float32, blocks)
+		s.diagonal = make([]float32, size)
+	}
+	return s
+}
+
+// Bytes returns the size of s in memory, which is what Mul reads.
+func (s *Symmetric) Bytes() int {
+	return 4*len(s.float) + 2*len(s.short) + 4*len(s.scales) + 4*len(s.diagonal)
+}
+
+// Pack makes s equal to m, of which it reads the lower triangle.
+func (s *Symmetric) Pack(m Matrix) {
+	if m.Rows != s.size || m.Cols != s.size || !complete(m) {
+		panic(fmt.Sprintf("kernels: cannot pack %s into a symmetric matrix of size %d", describe(m), s.size))
+	}
+	for i := range s.diagonal {
+		s.diagonal[i] = m.Data[i*m.Stride+i]
+	}
+	number := 0
+	for top := 0; top < s.size; top += block {
+		for left := 0; left <= top; left += block {
+			s.packBlock(number, m, top, left)
+			number++
+		}
+	}
+}
+
+func (s *Symmetric) packBlock(number int, m Matrix, top, left int) {
+	var elements [block * block]float32
+	for i := top; i < min(top+block, s.size); i++ {
+		row := elements[(i-top)*block:][:block]
+		copy(row, m.Data[i*m.Stride+left:i*m.Stride+min(left+block, i+1)])
+		if top == left {
+			for j := left; j < i; j++ {
+				elements[(j-left)*block+i-top] = row[j-left]
+			}
+		}
+	}
+	if s.float != nil {
+		copy(s.float[number*len(elements):], elements[:])
+		return
+	}
+	if top == left {
+		for i := range block {
+			elements[i*block+i] = 0
+		}
+	}
+	s.scales[number] = quantise(s.short[number*len(elements):][:len(elements)], &elements)
+}
+
+// quantise writes the elements as multiples of a scale, which it returns.
+func quantise(to []int16, elements *[block * block]float32) (scale float32) {
+	const magnitude = 1<<31 - 1
+	bits := uint32(0) // those of floats ≥ 0 have the order of the floats
+	for _, e := range elements {
+		bits = max(bits, math.Float32bits(e)&magnitude)
+	}
+	largest := math.Float32frombits(bits)
+	if largest < tiny {
+		clear(to)
+		return 0
+	}
+	// A sum with this number has the nearest integer in its lowest bits.
+	const rounder = 3 << 22
+	inverse := math.MaxInt16 / largest
+	for i, e := range elements {
+		to[i] = int16(math.Float32bits(e*inverse + rounder))
+	}
+	return largest / math.MaxInt16
+}
+
+// Mul sets y = s·x. y and x share no memory.
+func (s *Symmetric) Mul(y, x []float32) {
+	if len(y) != s.size || len(x) != s.size {
+		panic(fmt.Sprintf("kernels: product of a symmetric matrix of size %d and %d numbers, into %d", s.size, len(x), len(y)))
+	}
+	padded := roundUp(s.size, block)
+	buffer := scratch.Get().(*[]float32)
+	defer scratch.Put(buffer)
+	if cap(*buffer) < 2*padded {
+		*buffer = make([]float32, 2*padded)
+	}
+	sums, factors := (*buffer)[:padded], (*buffer)[padded:2*padded]
+	clear(sums)
+	clear(factors[copy(factors, x):])
+
+	number := 0
+	for strip := range padded / block {
+		switch {
+		case current == portable:
+			s.portableStrip(sums, factors, number, strip)
+		case s.float != nil:
+			current.symmetricStrip32(sums, factors, s.float[number*block*block:], strip)
+		default:
+			current.symmetricStrip16(sums, factors, s.short[number*block*block:], s.scales[number:], strip)
+		}
+		number += strip + 1
+	}
+	copy(y, sums)
+	for i, d := range s.diagonal {
+		y[i] += d * x[i]
+	}
+}
+
+// portableStrip adds to y the product of a strip, whose first block has a
+// number, and of its mirror image, with x.
+func (s *Symmetric) portableStrip(y, x []float32, number, strip int) {
+	var elements [block]float32
+	for left := range strip + 1 {
+		for i := range block {
+			s.row(&elements, number+left, i)
+			row, sum := strip*block+i, float32(0)
+			xs, ys := x[left*block:][:block], y[left*block:][:block]
+			for j, e := range elements {
+				sum += e * xs[j]
+			}
+			if left < strip {
+				for j, e := range elements {
+					ys[j] += e * x[row]
+				}
+			}
+			y[row] += sum
+		}
+	}
+}
+
+// row reads row i of a block.
+func (s *Symmetric) row(to *[block]float32, number, i int) {
+	first := (number*block + i) * block
+	if s.float != nil {
+		copy(to[:], s.float[first:])
+		return
+	}
+	for j, e := range s.short[first:][:block] {
+		to[j] = float32(e) * s.scales[number]
+	}
+}
