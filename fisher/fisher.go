@@ -62,11 +62,10 @@ func Choose(n, size, units, steps int) Form {
 type Inverse struct {
 	form    Form
 	damping float64
-	units   int
-	// Direct: the inverses without the factor 1+α, size × size each.
-	// Woodbury: the inner inverses, n × n each. Diagonal: a row a unit.
-	blocks  kernels.Matrix
-	parents kernels.Matrix // Woodbury: U
+	// Direct: the inverses without the factor 1+α. Woodbury: the inner ones.
+	blocks    []*kernels.Symmetric
+	parents   kernels.Matrix // Woodbury: U
+	diagonals kernels.Matrix // Diagonal: a row a unit, without the factor 1+α
 }
 
 // Each calls task(0) … task(n−1), in any order and possibly at the same time,
@@ -75,24 +74,24 @@ type Each func(n int, task func(i int))
 
 // NewInverse inverts the blocks of an estimate, unit by unit through each. The
 // damping α must be positive. It fails where a block with αI added is not
-// positive definite in double precision, which a NaN among the samples or a
+// positive definite in single precision, which a NaN among the samples or a
 // vanishing damping can bring about.
 func NewInverse(e Estimate, form Form, damping float64, each Each) (*Inverse, error) {
 	n, size, units := e.Parents.Rows, e.Parents.Cols, e.Weights.Cols
-	v := &Inverse{form: form, damping: damping, units: units}
+	v := &Inverse{form: form, damping: damping}
 	failed := make([]bool, units)
 	switch form {
 	case Diagonal:
-		v.blocks = kernels.NewMatrix(units, size)
-		each(units, func(j int) { failed[j] = !diagonal(kernels.Row(v.blocks, j), e, j, damping) })
+		v.diagonals = kernels.NewMatrix(units, size)
+		each(units, func(j int) { failed[j] = !diagonal(kernels.Row(v.diagonals, j), e, j, damping) })
 	case Direct:
-		v.blocks = kernels.NewMatrix(units*size, size)
-		each(units, func(j int) { failed[j] = !direct(v.block(j), e, j, damping) })
+		v.blocks = symmetric(units, size)
+		each(units, func(j int) { failed[j] = !direct(v.blocks[j], e, j, damping) })
 	case Woodbury:
 		v.parents = kernels.Clone(e.Parents)
-		v.blocks = kernels.NewMatrix(units*n, n)
+		v.blocks = symmetric(units, n)
 		gram := gramian(e.Parents)
-		each(units, func(j int) { failed[j] = !woodbury(v.block(j), gram, e, j, damping) })
+		each(units, func(j int) { failed[j] = !woodbury(v.blocks[j], gram, e, j, damping) })
 	default:
 		panic(fmt.Sprintf("fisher: no form %d", form))
 	}
@@ -104,10 +103,12 @@ func NewInverse(e Estimate, form Form, damping float64, each Each) (*Inverse, er
 	return v, nil
 }
 
-// block returns the stored square matrix of unit j.
-func (v *Inverse) block(j int) kernels.Matrix {
-	n := v.blocks.Cols
-	return kernels.Rows(v.blocks, j*n, (j+1)*n)
+func symmetric(units, size int) []*kernels.Symmetric {
+	blocks := make([]*kernels.Symmetric, units)
+	for j := range blocks {
+		blocks[j] = kernels.NewSymmetric(size, kernels.Float32)
+	}
+	return blocks
 }
 
 // Form is the representation that was chosen.
@@ -115,11 +116,11 @@ func (v *Inverse) Form() Form { return v.form }
 
 // Bytes is the memory that the inverses take.
 func (v *Inverse) Bytes() int64 {
-	size := v.parents.Cols
-	if v.form != Woodbury {
-		size = v.blocks.Cols
+	bytes := 4 * int64(len(v.parents.Data)+len(v.diagonals.Data))
+	for _, b := range v.blocks {
+		bytes += int64(b.Bytes())
 	}
-	return Bytes(v.form, v.parents.Rows, size, v.units)
+	return bytes
 }
 
 // Bytes is the memory that the inverses of a layer take: of blocks of a size
@@ -131,9 +132,9 @@ func Bytes(form Form, n, size, units int) int64 {
 	case Diagonal:
 		return float * units64 * size64
 	case Woodbury:
-		return float * (units64*n64*n64 + n64*size64)
+		return units64*int64(kernels.NewSymmetric(n, kernels.Float32).Bytes()) + float*n64*size64
 	}
-	return float * units64 * size64 * size64
+	return units64 * int64(kernels.NewSymmetric(size, kernels.Float32).Bytes())
 }
 
 // Apply multiplies gradients by the damped inverses in place. Row i of
@@ -144,7 +145,7 @@ func (v *Inverse) Apply(gradients kernels.Matrix, first int) {
 	switch v.form {
 	case Diagonal:
 		for i := range gradients.Rows {
-			inverse := kernels.Row(v.blocks, first+i)
+			inverse := kernels.Row(v.diagonals, first+i)
 			for k, g := range kernels.Row(gradients, i) {
 				gradients.Data[i*gradients.Stride+k] = scale * inverse[k] * g
 			}
@@ -153,7 +154,7 @@ func (v *Inverse) Apply(gradients kernels.Matrix, first int) {
 		column := make([]float32, gradients.Cols)
 		for i := range gradients.Rows {
 			g := kernels.Row(gradients, i)
-			kernels.MulSymmetric(column, v.block(first+i), g)
+			v.blocks[first+i].Mul(column, g)
 			for k, c := range column {
 				g[k] = scale * c
 			}
@@ -164,7 +165,7 @@ func (v *Inverse) Apply(gradients kernels.Matrix, first int) {
 		kernels.MulNT(projected, gradients, v.parents)
 		inner := kernels.NewMatrix(gradients.Rows, n)
 		for i := range gradients.Rows {
-			kernels.MulSymmetric(kernels.Row(inner, i), v.block(first+i), kernels.Row(projected, i))
+			v.blocks[first+i].Mul(kernels.Row(inner, i), kernels.Row(projected, i))
 		}
 		kernels.SubMulNN(gradients, inner, v.parents)
 		scale /= float32(v.damping)

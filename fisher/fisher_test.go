@@ -91,15 +91,19 @@ func norm(x []float32) float64 {
 }
 
 // All forms are the dense solve, at dampings from far below the block to far
-// above it. Numbers are stored in single precision, ε = 2⁻²⁴. An inverse is as
-// large as 1/α, and so is its error, times ε. Woodbury's form multiplies
-// samples, stored weights of up to q/α and samples again before it subtracts the
-// result from g, so that its error grows with Σq‖u‖²/α = tr F/α besides.
+// above it. Numbers are in single precision, ε = 2⁻²⁴. An inverse is as large as
+// 1/α, and so is its error, times ε. For Direct and Woodbury it grows with the
+// condition number besides, which is at most 1 + tr F/α: a block is rounded
+// before it is inverted, and Woodbury's form subtracts a product of samples,
+// weights of up to q/α and samples again from g. The tolerance is a multiple of
+// this scale, larger where elimination adds its own rounding.
 func TestFormsAreTheDenseSolve(t *testing.T) {
 	const ε = 1.0 / (1 << 24)
+	tolerated := map[Form]float64{Direct: 64, Woodbury: 64, Diagonal: 8}
 	var worst [3]float64 // of each form
 	rapid.Check(t, func(t *rapid.T) {
-		n, size := rapid.IntRange(1, 40).Draw(t, "n"), rapid.IntRange(1, 12).Draw(t, "size")
+		n := rapid.IntRange(1, 40).Draw(t, "n")
+		size := rapid.OneOf(rapid.IntRange(1, 12), rapid.IntRange(30, 70)).Draw(t, "size")
 		e := estimates(n, size).Draw(t, "estimate")
 		damping := math.Pow(10, rapid.Float64Range(-4, 4).Draw(t, "log10 α"))
 		gradients := matrices(e.Weights.Cols, size).Draw(t, "gradients")
@@ -113,7 +117,7 @@ func TestFormsAreTheDenseSolve(t *testing.T) {
 			for j := range got.Rows {
 				g := kernels.Row(gradients, j)
 				scale := ε * (1 + damping) / damping * norm(g)
-				if form == Woodbury {
+				if form != Diagonal {
 					scale *= 1 + mat.Trace(block(e, j))/damping
 				}
 				difference := slices.Clone(kernels.Row(got, j))
@@ -123,14 +127,14 @@ func TestFormsAreTheDenseSolve(t *testing.T) {
 				// A gradient that small has no digits of its own.
 				if d := norm(difference); d > 1e-37 {
 					worst[form] = max(worst[form], d/scale)
-					if !(d <= 8*scale) {
+					if !(d <= tolerated[form]*scale) {
 						t.Errorf("form %d, unit %d: %v is off by %g", form, j, kernels.Row(got, j), d)
 					}
 				}
 			}
 		}
 	})
-	t.Logf("worst errors of each form: %.2f, of 8 tolerated", worst)
+	t.Logf("worst errors of each form: %.2f, tolerated %v", worst, tolerated)
 }
 
 // As α grows, the natural gradient tends to the plain one: (αI+F)⁻¹(1+α) is I
@@ -290,8 +294,9 @@ func TestBytes(t *testing.T) {
 	const n, size, units = 7, 5, 3
 	e := Estimate{kernels.NewMatrix(n, size), kernels.NewMatrix(n, units)}
 	for form, want := range map[Form]int64{
-		Direct:   4 * units * size * size,
-		Woodbury: 4 * (units*n*n + n*size),
+		// A triangle of blocks of 16 × 16 holds a symmetric matrix.
+		Direct:   4 * units * 16 * 16,
+		Woodbury: 4 * (units*16*16 + n*size),
 		Diagonal: 4 * units * size,
 	} {
 		inverse, err := NewInverse(e, form, 1, inTurn)

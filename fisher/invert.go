@@ -2,12 +2,26 @@ package fisher
 
 import (
 	"math"
+	"sync"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
 )
+
+// scratch holds matrices that the inversion of a block needs for a while.
+var scratch = sync.Pool{New: func() any { return new(workspace) }}
+
+type workspace struct {
+	samples, block, factor, panel, negated []float32
+}
+
+// matrix returns a matrix in *data, which grows as needed. Its elements are
+// whatever they were.
+func matrix(data *[]float32, rows, cols int) kernels.Matrix {
+	if cap(*data) < rows*cols {
+		*data = make([]float32, rows*cols)
+	}
+	return kernels.Matrix{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: (*data)[:rows*cols]}
+}
 
 // diagonal writes 1/(α + F_kk) of unit j.
 func diagonal(dst []float32, e Estimate, j int, damping float64) bool {
@@ -27,42 +41,34 @@ func diagonal(dst []float32, e Estimate, j int, damping float64) bool {
 }
 
 // direct writes (αI + F)⁻¹ of unit j.
-func direct(dst kernels.Matrix, e Estimate, j int, damping float64) bool {
-	size := e.Parents.Cols
-	scaled := scaledSamples(e, j)
-	block := mat.NewSymDense(size, nil)
-	blas64.Syrk(blas.Trans, 1, scaled, 0, block.RawSymmetric())
-	for k := range size {
-		block.SetSym(k, k, block.At(k, k)+damping)
-	}
-	return invertSymmetric(dst, block)
-}
-
-// scaledSamples returns √Q U of unit j, a row a sample.
-func scaledSamples(e Estimate, j int) blas64.General {
+func direct(dst *kernels.Symmetric, e Estimate, j int, damping float64) bool {
+	w := scratch.Get().(*workspace)
+	defer scratch.Put(w)
 	n, size := e.Parents.Rows, e.Parents.Cols
-	scaled := blas64.General{Rows: n, Cols: size, Stride: size, Data: make([]float64, n*size)}
+	scaled := matrix(&w.samples, n, size) // √Q U
 	for r := range n {
-		q := math.Sqrt(float64(e.Weights.Data[r*e.Weights.Stride+j]))
-		row := scaled.Data[r*size : (r+1)*size]
+		q := float32(math.Sqrt(float64(e.Weights.Data[r*e.Weights.Stride+j])))
+		row := kernels.Row(scaled, r)
 		for k, u := range kernels.Row(e.Parents, r) {
-			row[k] = q * float64(u)
+			row[k] = q * u
 		}
 	}
-	return scaled
+	block := matrix(&w.block, size, size)
+	kernels.MulTN(block, 0, scaled, scaled)
+	for k := range size {
+		block.Data[k*block.Stride+k] += float32(damping)
+	}
+	if !w.invert(block) {
+		return false
+	}
+	dst.Pack(block)
+	return true
 }
 
 // gramian returns U Uᵀ.
-func gramian(parents kernels.Matrix) *mat.SymDense {
-	n, size := parents.Rows, parents.Cols
-	u := blas64.General{Rows: n, Cols: size, Stride: size, Data: make([]float64, 0, n*size)}
-	for r := range n {
-		for _, x := range kernels.Row(parents, r) {
-			u.Data = append(u.Data, float64(x))
-		}
-	}
-	gram := mat.NewSymDense(n, nil)
-	blas64.Syrk(blas.NoTrans, 1, u, 0, gram.RawSymmetric())
+func gramian(parents kernels.Matrix) kernels.Matrix {
+	gram := kernels.NewMatrix(parents.Rows, parents.Rows)
+	kernels.MulNT(gram, parents, parents)
 	return gram
 }
 
@@ -72,50 +78,31 @@ func gramian(parents kernels.Matrix) *mat.SymDense {
 //
 // (004, 5.12). With √Q inside, weights of zero do no harm, where the printed
 // Q⁻¹ would be infinite.
-func woodbury(dst kernels.Matrix, gram *mat.SymDense, e Estimate, j int, damping float64) bool {
+func woodbury(dst *kernels.Symmetric, gram kernels.Matrix, e Estimate, j int, damping float64) bool {
+	w := scratch.Get().(*workspace)
+	defer scratch.Put(w)
 	n := e.Parents.Rows
-	root := make([]float64, n)
+	root := make([]float32, n)
 	for r := range root {
-		root[r] = math.Sqrt(float64(e.Weights.Data[r*e.Weights.Stride+j]))
+		root[r] = float32(math.Sqrt(float64(e.Weights.Data[r*e.Weights.Stride+j])))
 	}
-	inner := mat.NewSymDense(n, nil)
+	inner := matrix(&w.block, n, n)
 	for r := range n {
-		for c := r; c < n; c++ {
-			inner.SetSym(r, c, root[r]*gram.At(r, c)*root[c])
+		row := kernels.Row(inner, r)
+		for c, g := range kernels.Row(gram, r) {
+			row[c] = root[r] * g * root[c]
 		}
-		inner.SetSym(r, r, inner.At(r, r)+damping)
+		row[r] += float32(damping)
 	}
-	if !invertSymmetric(dst, inner) {
+	if !w.invert(inner) {
 		return false
 	}
 	for r := range n {
-		row := kernels.Row(dst, r)
+		row := kernels.Row(inner, r)[:r+1]
 		for c := range row {
-			row[c] = float32(root[r] * float64(row[c]) * root[c])
+			row[c] *= root[r] * root[c]
 		}
 	}
-	return true
-}
-
-// invertSymmetric writes the inverse of a positive definite matrix, whole, in
-// single precision, and says whether the matrix is positive definite.
-func invertSymmetric(dst kernels.Matrix, a *mat.SymDense) bool {
-	var factor mat.Cholesky
-	if !factor.Factorize(a) {
-		return false
-	}
-	if err := factor.InverseTo(a); err != nil {
-		if _, ill := err.(mat.Condition); !ill {
-			return false
-		}
-	}
-	raw := a.RawSymmetric()
-	for r := range raw.N {
-		for c := r; c < raw.N; c++ {
-			x := float32(raw.Data[r*raw.Stride+c])
-			dst.Data[r*dst.Stride+c] = x
-			dst.Data[c*dst.Stride+r] = x
-		}
-	}
+	dst.Pack(inner)
 	return true
 }

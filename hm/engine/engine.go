@@ -16,6 +16,9 @@ type Engine interface {
 	Describe() string
 	// Memory is about how many bytes a trainer takes, its data aside.
 	Memory(a Architecture, algorithm Algorithm) int64
+	// MetricBytes is how many of them hold what the metric multiplies gradients
+	// by.
+	MetricBytes(a Architecture, algorithm Algorithm) int64
 	// NewTrainer takes over state, which must not be used until the trainer
 	// gives it back. It computes the Fisher blocks of the last refresh anew if
 	// state says that there was one.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
 func init() { engine.Register("cpu", cpu{}) }
@@ -16,7 +17,7 @@ func init() { engine.Register("cpu", cpu{}) }
 type cpu struct{}
 
 func (cpu) Describe() string {
-	return fmt.Sprintf("CPU, %s/%s, %d threads", runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))
+	return fmt.Sprintf("CPU, %s/%s, %s, %d threads", runtime.GOOS, runtime.GOARCH, kernels.InstructionSet(), runtime.GOMAXPROCS(0))
 }
 
 // parallel calls task(0) … task(n−1) on all processors and returns when all

@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"runtime"
+
 	"github.com/helmholtz-go/helmholtz/fisher"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
@@ -23,23 +25,34 @@ func (cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 		copies++ // those of the last refresh
 	}
 	bytes += int64(copies * a.Size() * float)
-	if algorithm.Metric == engine.Euclidean {
-		return bytes
+	if algorithm.Metric == engine.Block {
+		// What each thread needs to invert a block: samples, the block, its
+		// factor.
+		largest := 1
+		for _, n := range a.Units[1:] {
+			largest = max(largest, 1+n)
+		}
+		bytes += int64(runtime.GOMAXPROCS(0) * (samples + 2*largest) * largest * float)
 	}
-	for i := range a.Units {
-		size := 1
-		if i < a.Depth() {
-			size += a.Units[i+1]
+	return bytes + cpu{}.MetricBytes(a, algorithm)
+}
+
+func (cpu) MetricBytes(a engine.Architecture, algorithm engine.Algorithm) int64 {
+	if algorithm.Metric == engine.Euclidean {
+		return 0
+	}
+	samples := algorithm.BatchSize * algorithm.Samples
+	layer := func(n, parents, units int) int64 {
+		return fisher.Bytes(form(algorithm, n, 1+parents, units), n, 1+parents, units)
+	}
+	bytes := layer(samples, 0, a.Units[a.Depth()])
+	for i := range a.Depth() {
+		bytes += layer(samples, a.Units[i+1], a.Units[i])
+		n := samples
+		if i == 0 {
+			n = algorithm.BatchSize
 		}
-		bytes += fisher.Bytes(form(algorithm, samples, size, a.Units[i]), samples, size, a.Units[i])
-		if i > 0 {
-			n := samples
-			if i == 1 {
-				n = algorithm.BatchSize
-			}
-			size = 1 + a.Units[i-1]
-			bytes += fisher.Bytes(form(algorithm, n, size, a.Units[i]), n, size, a.Units[i])
-		}
+		bytes += layer(n, a.Units[i], a.Units[i+1])
 	}
 	return bytes
 }
