@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/spf13/cobra"
+)
+
+func newBench() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure how long training and evaluation take",
+		Example: `  helmholtz bench train --dataset mnist --validation 0 --algorithm nrws --layers 300,200,100,75,50,35,30,25,20,15,10,10 --json
+  helmholtz bench eval runs/mnist --json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newBenchTrain(), newBenchEval())
+	return c
+}
+
+// machineRecord is what a measurement says of the machine.
+type machineRecord struct {
+	PeakMB  int64  `json:"peak_rss_mb"`
+	Threads int    `json:"threads"`
+	ISA     string `json:"isa"`
+}
+
+func thisMachine() machineRecord {
+	var usage syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	unit := int64(1024) // Linux counts in kilobytes, macOS in bytes
+	if runtime.GOOS == "darwin" {
+		unit = 1
+	}
+	return machineRecord{int64(usage.Maxrss) * unit >> 20, runtime.GOMAXPROCS(0), kernels.InstructionSet()}
+}
+
+func newBenchTrain() *cobra.Command {
+	var steps int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "train",
+		Short: "Measure how long training steps take",
+		Long: `Measure how long training steps take, after one epoch of training. The flags are
+those of "helmholtz train"; nothing is kept.`,
+		Args: cobra.NoArgs,
+	}
+	flags := newExperimentFlags(c.Flags())
+	c.Flags().IntVar(&steps, "steps", 2000, "`number` of steps to measure")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		e, err := flags.experiment(c)
+		if err != nil {
+			return err
+		}
+		set, err := e.Dataset.Open()
+		if err != nil {
+			return err
+		}
+		if err := e.Check(set); err != nil {
+			return misuse(c, "%w", err)
+		}
+		timing, err := e.Benchmark(c.Context(), set, steps, newFraction(c.ErrOrStderr(), "training"))
+		if err != nil {
+			return err
+		}
+		machine := thisMachine()
+		if asJSON {
+			return json.NewEncoder(c.OutOrStdout()).Encode(struct {
+				hm.Timing
+				machineRecord
+			}{timing, machine})
+		}
+		fmt.Fprintf(c.OutOrStdout(), "step %.3f ms (%.0f GFLOP/s), epoch %.2f s, refresh %.0f ms\n", timing.StepMS, timing.GFLOPS, timing.EpochS, timing.RefreshMS)
+		writeMachine(c.OutOrStdout(), machine)
+		return nil
+	}
+	return c
+}
+
+func newBenchEval() *cobra.Command {
+	var samples, rows int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "eval DIR",
+		Short: "Measure how many importance samples a second the machine of a run takes",
+		Args:  oneRun,
+	}
+	c.Flags().IntVar(&samples, "samples", 1000, "`K` importance samples a datum")
+	c.Flags().IntVar(&rows, "rows", 1000, "`N` test rows drawn by seed")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		run, err := hm.OpenRun(args[0])
+		if err != nil {
+			return err
+		}
+		set, err := run.Experiment().Dataset.Open()
+		if err != nil {
+			return err
+		}
+		data := run.Some(set.Test(), rows)
+		start := time.Now()
+		if _, err := run.Evaluate(c.Context(), data, samples, newFraction(c.ErrOrStderr(), "evaluating")); err != nil {
+			return err
+		}
+		rate := float64(samples*data.Rows) / time.Since(start).Seconds()
+		machine := thisMachine()
+		if asJSON {
+			return json.NewEncoder(c.OutOrStdout()).Encode(struct {
+				Rate float64 `json:"samples_per_s"`
+				machineRecord
+			}{rate, machine})
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%.0f samples a second\n", rate)
+		writeMachine(c.OutOrStdout(), machine)
+		return nil
+	}
+	return c
+}
+
+func writeMachine(w io.Writer, m machineRecord) {
+	fmt.Fprintf(w, "peak memory %d MB, %d threads, %s\n", m.PeakMB, m.Threads, m.ISA)
+}

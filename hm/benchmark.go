@@ -1,0 +1,102 @@
+package hm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// Timing is how long training takes.
+type Timing struct {
+	StepMS    float64 `json:"step_ms"`    // median of the steps without a refresh of Fisher blocks
+	EpochS    float64 `json:"epoch_s"`    // an epoch, refreshes included, at the mean of the steps measured
+	RefreshMS float64 `json:"refresh_ms"` // median of the refreshes of Fisher blocks; 0 without any
+	Steps     int     `json:"steps"`      // steps measured
+	// Operations are the floating-point operations of the matrix products of a
+	// step, and GFLOPS those done in a second at the median.
+	Operations float64 `json:"flop_per_step"`
+	GFLOPS     float64 `json:"gflops"`
+	// Bytes is the least that a step has to move: parameters read twice and
+	// written once with their gradient, Fisher inverses read once.
+	Bytes int64 `json:"bytes_per_step"`
+}
+
+// Benchmark trains as TrainOn does, but keeps nothing: for an epoch, so that
+// the units are no longer as at first, and then for the steps that it measures.
+func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, progress func(done float64)) (Timing, error) {
+	if err := e.Check(set); err != nil {
+		return Timing{}, err
+	}
+	if steps < 1 {
+		return Timing{}, fmt.Errorf("%d steps to measure: give at least 1", steps)
+	}
+	backend, err := engine.Open(backendName)
+	if err != nil {
+		return Timing{}, err
+	}
+	algorithm := e.Method.algorithm()
+	trainer, err := backend.NewTrainer(engine.Job{
+		Algorithm: algorithm,
+		Data:      e.data(set.Train()),
+		Seed:      e.Seed,
+		Rows:      newOrder(e.Seed, set.Train().Rows, e.Method.BatchSize).minibatch,
+	}, e.start(set).state)
+	if err != nil {
+		return Timing{}, err
+	}
+	defer trainer.Close()
+
+	warm := e.stepsPerEpoch(set)
+	var plain, refreshes []time.Duration
+	var total time.Duration
+	for step := range warm + steps {
+		if err := ctx.Err(); err != nil {
+			return Timing{}, err
+		}
+		start := time.Now()
+		report, err := trainer.Step(e.Method.LearningRate)
+		if err != nil {
+			return Timing{}, err
+		}
+		elapsed := time.Since(start)
+		if step < warm {
+			continue
+		}
+		total += elapsed
+		if report.Refresh > 0 {
+			refreshes = append(refreshes, report.Refresh)
+		} else {
+			plain = append(plain, elapsed)
+		}
+		if progress != nil {
+			progress(float64(step+1) / float64(warm+steps))
+		}
+	}
+	architecture := e.Machine.architecture(set.Shape())
+	t := Timing{
+		StepMS:     1e3 * median(plain),
+		EpochS:     total.Seconds() / float64(steps) * float64(warm),
+		RefreshMS:  1e3 * median(refreshes),
+		Steps:      steps,
+		Operations: algorithm.Operations(architecture),
+		Bytes:      4*4*int64(architecture.Size()) + backend.MetricBytes(architecture, algorithm),
+	}
+	if len(plain) > 0 {
+		t.GFLOPS = t.Operations / median(plain) / 1e9
+	}
+	return t, nil
+}
+
+// median returns the median of durations in seconds, 0 if there are none.
+func median(d []time.Duration) float64 {
+	if len(d) == 0 {
+		return 0
+	}
+	d = slices.Clone(d)
+	slices.Sort(d)
+	return (d[(len(d)-1)/2] + d[len(d)/2]).Seconds() / 2
+}
