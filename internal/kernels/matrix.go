@@ -50,3 +50,8 @@ func Clone(m Matrix) Matrix {
 	}
 	return c
 }
+
+// Scale multiplies the elements of x by a factor.
+func Scale(x []float32, by float64) {
+	blas32.Scal(float32(by), blas32.Vector{N: len(x), Inc: 1, Data: x})
+}

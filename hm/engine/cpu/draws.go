@@ -14,7 +14,7 @@ func (v *pass) draws() engine.Draws {
 		LogP:   append([]float64(nil), v.logP...),
 		LogQ:   append([]float64(nil), v.logQ...),
 	}
-	for i, units := range v.parameters.Architecture.Units {
+	for i, units := range v.weights.architecture.Units {
 		d.States[i] = make([]uint8, 0, rows*units)
 		for r := range rows {
 			for _, s := range v.units(i, r) {

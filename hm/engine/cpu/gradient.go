@@ -65,14 +65,14 @@ func (t *trainer) weightResiduals() {
 		for d := first; d < min(first+dataAPiece, batch); d++ {
 			clear(kernels.Row(t.datum, d))
 			for r := d * samples; r < (d+1)*samples; r++ {
-				w := t.weights[r]
+				w := t.importance[r]
 				for i := range t.wake.states {
-					scale(kernels.Row(t.wake.generative[i], r), w/float64(batch))
+					kernels.Scale(kernels.Row(t.wake.generative[i], r), w/float64(batch))
 				}
 				if algorithm.HasRecognitionWake() {
 					w = half * (w - baseline) / float64(batch)
 					for i := 1; i < len(t.wake.states); i++ {
-						scale(kernels.Row(t.wake.recognition[i], r), w)
+						kernels.Scale(kernels.Row(t.wake.recognition[i], r), w)
 					}
 					sum := kernels.Row(t.datum, d)
 					for j, x := range kernels.Row(t.wake.recognition[1], r) {
@@ -81,19 +81,12 @@ func (t *trainer) weightResiduals() {
 				}
 				if t.dreams != nil {
 					for i := 1; i < len(t.dreams.states); i++ {
-						scale(kernels.Row(t.dreams.recognition[i], r), half/float64(batch*samples))
+						kernels.Scale(kernels.Row(t.dreams.recognition[i], r), half/float64(batch*samples))
 					}
 				}
 			}
 		}
 	})
-}
-
-func scale(x []float32, by float64) {
-	s := float32(by)
-	for i := range x {
-		x[i] *= s
-	}
 }
 
 // accumulate computes the gradient of units first to last−1 of a layer.

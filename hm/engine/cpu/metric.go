@@ -59,25 +59,16 @@ func (t *trainer) refresh() (bool, error) {
 // restoreMetric computes the blocks of the last refresh again, from the same
 // data, draws and parameters.
 func (t *trainer) restoreMetric() error {
-	current := t.state.Parameters
-	t.useParameters(t.state.RefreshParameters)
-	defer t.useParameters(current)
+	t.weights.pack(t.state.RefreshParameters)
 	t.sample(t.state.RefreshStep)
 	return t.computeMetric()
-}
-
-func (t *trainer) useParameters(p *engine.Parameters) {
-	t.wake.parameters = p
-	if t.dreams != nil {
-		t.dreams.parameters = p
-	}
 }
 
 func (t *trainer) computeMetric() error {
 	algorithm := t.job.Algorithm
 	samples := t.wake.data * t.wake.samples
 	uniform := func(r int) float64 { return 1 / float64(samples) }
-	reweighted := func(r int) float64 { return t.weights[r] / float64(t.wake.data) }
+	reweighted := func(r int) float64 { return t.importance[r] / float64(t.wake.data) }
 
 	source, weight := t.wake, reweighted
 	if algorithm.FisherSource == engine.FromSleep {

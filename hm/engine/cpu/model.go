@@ -16,11 +16,13 @@ const rowsAPass = 512
 
 // model evaluates a machine. Its methods may run at the same time.
 type model struct {
-	parameters *engine.Parameters
+	weights *weights
 }
 
 func (cpu) NewModel(p *engine.Parameters) (engine.Model, error) {
-	return &model{parameters: p.Clone()}, nil
+	m := &model{weights: newWeights(p.Architecture)}
+	m.weights.pack(p.Clone())
+	return m, nil
 }
 
 // Evaluate draws the visible units once a datum, and sums the weights as the
@@ -58,7 +60,7 @@ func (m *model) importance(ctx context.Context, data engine.Data, samples int, s
 	chunk := min(samples, rowsAPass)
 	rows := max(1, rowsAPass/chunk) // data a pass
 	return m.each(ctx, (data.Rows+rows-1)/rows, progress, func() *pass {
-		return newPass(m.parameters, rows, chunk)
+		return newPass(m.weights, rows, chunk)
 	}, func(v *pass, task int) {
 		from := task * rows
 		n := min(rows, data.Rows-from)
@@ -104,7 +106,7 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 	rows := max(1, rowsAPass/inner)
 	type passes struct{ dreams, inner *pass }
 	pool := sync.Pool{New: func() any {
-		return &passes{newPass(m.parameters, rows, 1), newPass(m.parameters, rows, inner)}
+		return &passes{newPass(m.weights, rows, 1), newPass(m.weights, rows, inner)}
 	}}
 	key := philox.Key(seed)
 	parallel((outer+rows-1)/rows, func(task int) {
@@ -139,7 +141,7 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 }
 
 func (m *model) Generate(ctx context.Context, n int, seed uint64) (engine.Draws, error) {
-	v := newPass(m.parameters, n, 1)
+	v := newPass(m.weights, n, 1)
 	v.dream(place{key: philox.Key(seed), purpose: philox.Dream, datum: func(d int) uint32 { return uint32(d) }})
 	means := v.means(func(i int) kernels.Matrix { return v.generative[i] })
 	v.scoreGeneration()
@@ -150,7 +152,7 @@ func (m *model) Generate(ctx context.Context, n int, seed uint64) (engine.Draws,
 }
 
 func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed uint64) (engine.Draws, error) {
-	v := newPass(m.parameters, data.Rows, samples)
+	v := newPass(m.weights, data.Rows, samples)
 	v.load(data, philox.Key(seed), 0, func(d int) int { return d })
 	v.recognise(place{key: philox.Key(seed), purpose: philox.Posterior, datum: func(d int) uint32 { return uint32(d) }})
 	for i := 1; i < len(v.states); i++ {

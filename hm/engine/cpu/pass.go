@@ -10,9 +10,9 @@ import (
 // upward from data (the wake phase), where the samples of a datum share a row
 // of the visible layer, or downward from the prior (dreams).
 type pass struct {
-	parameters *engine.Parameters
-	data       int // rows of data, or of dreams
-	samples    int // samples a datum; 1 for dreams
+	weights *weights
+	data    int // rows of data, or of dreams
+	samples int // samples a datum; 1 for dreams
 	// states[i] holds a row [1; hⁱ] a sample, coded; states[0] of an upward
 	// pass one a datum.
 	states []kernels.Matrix
@@ -24,17 +24,17 @@ type pass struct {
 
 // newPass returns a pass with room for a number of samples of each of data
 // rows.
-func newPass(p *engine.Parameters, data, samples int) *pass {
-	depth := p.Architecture.Depth()
+func newPass(w *weights, data, samples int) *pass {
+	depth := w.architecture.Depth()
 	v := &pass{
-		parameters:  p,
+		weights:     w,
 		states:      make([]kernels.Matrix, depth+1),
 		generative:  make([]kernels.Matrix, depth+1),
 		recognition: make([]kernels.Matrix, depth+1),
 		logP:        make([]float64, data*samples),
 		logQ:        make([]float64, data*samples),
 	}
-	for i, units := range p.Architecture.Units {
+	for i, units := range w.architecture.Units {
 		rows := data * samples
 		v.generative[i] = kernels.NewMatrix(rows, units)
 		if i == 0 {
@@ -67,7 +67,7 @@ func (v *pass) resize(data, samples int) {
 func (v *pass) rows(first, last int) *pass {
 	s := v.samples
 	part := &pass{
-		parameters:  v.parameters,
+		weights:     v.weights,
 		data:        last - first,
 		samples:     s,
 		states:      make([]kernels.Matrix, len(v.states)),
@@ -96,11 +96,6 @@ func (v *pass) units(i, r int) []float32 {
 	return kernels.Row(v.states[i], r)[1:]
 }
 
-// matrix views a layer of parameters as a matrix.
-func matrix(l engine.Layer) kernels.Matrix {
-	return kernels.Matrix{Rows: l.Units, Cols: l.Width, Stride: l.Width, Data: l.Data}
-}
-
 // place says which counters the draws of a pass have: sample s of row d of the
 // pass is sample s+Sample of datum Datum(d).
 type place struct {
@@ -122,14 +117,13 @@ func (at place) counter(layer, datum, sample int) philox.Counter {
 // scores them: recognition then holds residuals, and logQ is known.
 func (v *pass) recognise(at place) {
 	clear(v.logQ)
-	off := v.parameters.Architecture.Coding.Off()
+	off := v.weights.architecture.Coding.Off()
 	for i := 1; i < len(v.states); i++ {
 		v.recognitionLogits(i)
 		for r := range v.logQ {
 			logits := kernels.Row(v.recognition[i], r)
 			c := at.counter(i, r/v.samples, r%v.samples)
-			kernels.Draw(v.units(i, r), logits, off, at.key, c)
-			v.logQ[r] += kernels.Residual(logits, v.units(i, r))
+			v.logQ[r] += kernels.DrawResidual(v.units(i, r), logits, off, at.key, c)
 		}
 	}
 }
@@ -141,7 +135,7 @@ func (v *pass) recognitionLogits(i int) {
 	if i == 1 && v.samples > 1 {
 		shared := logits
 		shared.Rows, shared.Stride = v.data, v.samples*logits.Stride
-		kernels.MulNT(shared, v.states[0], matrix(v.parameters.Recognition[1]))
+		v.weights.logits(recognition, 1, shared, v.states[0])
 		for r := range v.logQ {
 			if r%v.samples != 0 {
 				copy(kernels.Row(logits, r), kernels.Row(logits, r-r%v.samples))
@@ -149,7 +143,7 @@ func (v *pass) recognitionLogits(i int) {
 		}
 		return
 	}
-	kernels.MulNT(logits, v.states[i-1], matrix(v.parameters.Recognition[i]))
+	v.weights.logits(recognition, i, logits, v.states[i-1])
 }
 
 // scoreRecognition is recognise for hidden layers that are there already.
@@ -177,13 +171,12 @@ func (v *pass) scoreGeneration() {
 
 // generativeLogits computes the logits of p(hⁱ|hⁱ⁺¹), or of the prior.
 func (v *pass) generativeLogits(i int) {
-	layer := v.parameters.Generative[i]
 	if i < len(v.states)-1 {
-		kernels.MulNT(v.generative[i], v.states[i+1], matrix(layer))
+		v.weights.logits(generative, i, v.generative[i], v.states[i+1])
 		return
 	}
 	for r := range v.logP {
-		copy(kernels.Row(v.generative[i], r), layer.Data)
+		copy(kernels.Row(v.generative[i], r), v.weights.prior)
 	}
 }
 
@@ -191,7 +184,7 @@ func (v *pass) generativeLogits(i int) {
 // logits that the states were drawn from. The pass must have one sample a
 // datum.
 func (v *pass) dream(at place) {
-	off := v.parameters.Architecture.Coding.Off()
+	off := v.weights.architecture.Coding.Off()
 	for i := len(v.states) - 1; i >= 0; i-- {
 		v.generativeLogits(i)
 		for r := range v.data {
@@ -202,7 +195,7 @@ func (v *pass) dream(at place) {
 
 // load writes rows of data into the visible layer.
 func (v *pass) load(data engine.Data, key philox.Key, step uint32, row func(d int) int) {
-	off := v.parameters.Architecture.Coding.Off()
+	off := v.weights.architecture.Coding.Off()
 	for d := range v.data {
 		at := row(d)
 		values := data.Values[at*data.Units : (at+1)*data.Units]

@@ -22,12 +22,13 @@ type trainer struct {
 	job   engine.Job
 	state *engine.State
 
-	wake   *pass
-	dreams *pass // nil where the algorithm has no sleep phase
+	weights *weights // the parameters, packed at the start of a step
+	wake    *pass
+	dreams  *pass // nil where the algorithm has no sleep phase
 
-	gradient *engine.Parameters
-	metric   metric
-	weights  []float64 // normalised importance weights ω̃, S a datum
+	gradient   *engine.Parameters
+	metric     metric
+	importance []float64 // normalised importance weights ω̃, S a datum
 	// datum sums the recognition residuals of the first layer over the samples
 	// of each datum, weighted: B × units.
 	datum kernels.Matrix
@@ -35,16 +36,18 @@ type trainer struct {
 
 func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, error) {
 	a := job.Algorithm
+	w := newWeights(state.Parameters.Architecture)
 	t := &trainer{
-		job:      job,
-		state:    state,
-		wake:     newPass(state.Parameters, a.BatchSize, a.Samples),
-		gradient: engine.NewParameters(state.Parameters.Architecture),
-		weights:  make([]float64, a.BatchSize*a.Samples),
-		datum:    kernels.NewMatrix(a.BatchSize, state.Parameters.Architecture.Units[1]),
+		job:        job,
+		state:      state,
+		weights:    w,
+		wake:       newPass(w, a.BatchSize, a.Samples),
+		gradient:   engine.NewParameters(state.Parameters.Architecture),
+		importance: make([]float64, a.BatchSize*a.Samples),
+		datum:      kernels.NewMatrix(a.BatchSize, state.Parameters.Architecture.Units[1]),
 	}
 	if a.HasSleep() {
-		t.dreams = newPass(state.Parameters, a.BatchSize*a.Samples, 1)
+		t.dreams = newPass(w, a.BatchSize*a.Samples, 1)
 	}
 	if state.RefreshParameters != nil && a.Metric != engine.Euclidean {
 		if err := t.restoreMetric(); err != nil {
@@ -59,6 +62,7 @@ func (t *trainer) State() (*engine.State, error) { return t.state, nil }
 func (t *trainer) Close() error { return nil }
 
 func (t *trainer) Step(learningRate float64) (engine.Report, error) {
+	t.weights.pack(t.state.Parameters)
 	report := t.sample(t.state.Step)
 	start := time.Now()
 	refreshed, err := t.refresh()
@@ -75,6 +79,7 @@ func (t *trainer) Step(learningRate float64) (engine.Report, error) {
 }
 
 func (t *trainer) Gradients() (engine.Gradients, error) {
+	t.weights.pack(t.state.Parameters)
 	t.sample(t.state.Step)
 	// The draws are read before ascend scales the residuals by the weights.
 	g := engine.Gradients{Wake: t.wake.draws()}
@@ -149,7 +154,7 @@ func (t *trainer) weigh(part *pass, d, first int) (logP, bound, ess float64) {
 	case engine.Bidirectional:
 		exponent = 0.5
 	}
-	weights := t.weights[(first+d)*s : (first+d+1)*s]
+	weights := t.importance[(first+d)*s : (first+d+1)*s]
 	largest := math.Inf(-1)
 	for k := range weights {
 		weights[k] = exponent * (part.logP[d*s+k] - part.logQ[d*s+k])
