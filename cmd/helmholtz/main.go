@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -22,13 +23,15 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:]))
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run performs the command of args and returns the exit code.
-func run(ctx context.Context, args []string) int {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
@@ -36,13 +39,13 @@ func run(ctx context.Context, args []string) int {
 	var use *usageError
 	switch {
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "helmholtz: interrupted")
+		fmt.Fprintln(stderr, "helmholtz: interrupted")
 		return exitInterrupted
 	case errors.As(err, &use):
-		fmt.Fprintf(os.Stderr, "helmholtz: %v\nSee %s --help.\n", err, use.command)
+		fmt.Fprintf(stderr, "helmholtz: %v\nSee %s --help.\n", err, use.command)
 		return exitUsage
 	}
-	fmt.Fprintf(os.Stderr, "helmholtz: %v\n", err)
+	fmt.Fprintf(stderr, "helmholtz: %v\n", err)
 	return exitFailed
 }
 

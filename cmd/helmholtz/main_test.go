@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// helmholtz runs the command line, and returns its exit code and output.
+func helmholtz(t *testing.T, ctx context.Context, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = run(ctx, args, &stdout, &stderr)
+	return code, stdout.String(), stderr.String()
+}
+
+// succeed runs a command that must end well, and returns its output.
+func succeed(t *testing.T, args ...string) string {
+	t.Helper()
+	code, out, errOut := helmholtz(t, t.Context(), args...)
+	if code != 0 {
+		t.Fatalf("helmholtz %s ended with %d: %s", strings.Join(args, " "), code, errOut)
+	}
+	return out
+}
+
+// TestFromTrainingToFigures goes the way of the README on a small machine.
+func TestFromTrainingToFigures(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	succeed(t, "train", "--dataset", "3by3", "--subset", "640", "--algorithm", "nrws", "--layers", "5,3",
+		"--lr", "0.05", "--damping", "0.05", "--kstep", "10", "--epochs", "3", "--out", dir)
+
+	var e struct {
+		LogP    *float64 `json:"log_p"`
+		LogPSE  *float64 `json:"log_p_se"`
+		LogPT   *float64 `json:"log_p_tilde_star"`
+		LogZ2   *float64 `json:"log_z2"`
+		LogZ2SE *float64 `json:"log_z2_se"`
+		LogPS   *float64 `json:"log_p_star"`
+		ESS     *float64 `json:"ess"`
+		KL      *float64 `json:"kl_exact"`
+		Samples int      `json:"samples"`
+		Data    int      `json:"data"`
+		Seconds *float64 `json:"seconds"`
+	}
+	if err := json.Unmarshal([]byte(succeed(t, "eval", dir, "--json", "--samples", "200")), &e); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]*float64{"log_p": e.LogP, "log_p_se": e.LogPSE, "log_p_tilde_star": e.LogPT,
+		"log_z2": e.LogZ2, "log_z2_se": e.LogZ2SE, "log_p_star": e.LogPS, "ess": e.ESS, "kl_exact": e.KL, "seconds": e.Seconds} {
+		if value == nil {
+			t.Errorf("eval --json has no %s", name)
+		}
+	}
+	if e.Samples != 200 || e.Data != 18 {
+		t.Errorf("%d samples and %d data, want 200 and 18", e.Samples, e.Data)
+	}
+	if e.KL != nil && (*e.KL < 0 || *e.KL > 4) {
+		t.Errorf("KL(p_D‖p) = %v", *e.KL)
+	}
+
+	sheet := filepath.Join(t.TempDir(), "sheet.png")
+	for _, kind := range []string{"means", "draws", "reconstructions"} {
+		succeed(t, "sample", dir, "--kind", kind, "--n", "4", "--out", sheet)
+	}
+	figures := t.TempDir()
+	succeed(t, "plot", dir, "--out", figures, "--samples", "50", "--log-z2", "100")
+	if entries, err := os.ReadDir(figures); err != nil || len(entries) != 6 {
+		t.Errorf("plot drew %d figures, want 6 (%v)", len(entries), err)
+	}
+	if out := succeed(t, "bench", "eval", dir, "--samples", "10", "--json"); !strings.Contains(out, `"samples_per_s"`) {
+		t.Errorf("bench eval --json printed %s", out)
+	}
+}
+
+// TestConfigAndFlags trains from a file whose settings flags change.
+func TestConfigAndFlags(t *testing.T) {
+	first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
+	succeed(t, "train", "--dataset", "3by3", "--subset", "320", "--layers", "4,2", "--lr", "0.03", "--epochs", "1", "--out", first)
+	succeed(t, "train", "--config", filepath.Join(first, "experiment.toml"), "--layers", "3", "--seed", "5", "--out", second)
+	text, err := os.ReadFile(filepath.Join(second, "experiment.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"layers = [3]", "learning_rate = 0.03", "seed = 5", "subset = 320"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the second experiment lacks %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	here := t.TempDir()
+	bad := filepath.Join(here, "bad.toml")
+	if err := os.WriteFile(bad, []byte("[method]\npreset = \"nrws\"\nlearning_rat = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{exitUsage, "unknown flag", []string{"train", "--nosuch"}},
+		{exitUsage, "unknown command", []string{"nosuch"}},
+		{exitUsage, "one run", []string{"eval"}},
+		{exitUsage, "learning rate NaN", []string{"train", "--lr", "NaN", "--out", filepath.Join(here, "a")}},
+		{exitUsage, "batch size 99999", []string{"train", "--batch", "99999", "--out", filepath.Join(here, "a")}},
+		{exitUsage, "learning_rat", []string{"train", "--config", bad, "--out", filepath.Join(here, "a")}},
+		{exitUsage, "leave --lr away", []string{"train", "--resume", here, "--lr", "1"}},
+		{exitUsage, "unknown method", []string{"train", "--algorithm", "nosuch"}},
+		{exitFailed, "not the directory of a run", []string{"train", "--resume", here}},
+		{exitFailed, "not the directory of a run", []string{"eval", here}},
+		{exitFailed, "bad.toml", []string{"train", "--dataset", "3by3", "--out", here}},
+		{exitFailed, "no set has this name", []string{"train", "--dataset", "nosuch"}},
+	} {
+		code, _, errOut := helmholtz(t, t.Context(), c.args...)
+		if code != c.code || !strings.Contains(errOut, c.says) {
+			t.Errorf("helmholtz %s ended with %d and said %q; want %d and %q", strings.Join(c.args, " "), code, errOut, c.code, c.says)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(here, "a")); err == nil {
+		t.Error("a refused experiment has made its directory")
+	}
+}
+
+func TestInterruptedTrainingCanBeResumed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	args := []string{"train", "--dataset", "3by3", "--subset", "320", "--layers", "3", "--epochs", "2", "--out", dir}
+	code, _, errOut := helmholtz(t, ctx, args...)
+	if code != exitInterrupted || !strings.Contains(errOut, "--resume "+dir) {
+		t.Errorf("ended with %d and said %q", code, errOut)
+	}
+	succeed(t, "train", "--resume", dir)
+	if out := succeed(t, "train", "--resume", dir); !strings.Contains(out, "2 epochs") {
+		t.Errorf("a finished run says %q", out)
+	}
+}
+
+func TestDoctorAndVersionAndData(t *testing.T) {
+	for command, want := range map[string]string{"doctor": "engine", "version": "helmholtz"} {
+		if out := succeed(t, command); !strings.Contains(out, want) {
+			t.Errorf("%s printed %q", command, out)
+		}
+	}
+	if out := succeed(t, "data", "list"); !strings.Contains(out, "glyphs") {
+		t.Errorf("data list printed %q", out)
+	}
+	t.Setenv("HELMHOLTZ_DATA", "/somewhere")
+	if out := succeed(t, "data", "path"); !strings.HasPrefix(out, "/somewhere") {
+		t.Errorf("data path printed %q", out)
+	}
+}
+
+// TestDoctorSaysWhatToDo looks at a machine on which there is nothing.
+func TestDoctorSaysWhatToDo(t *testing.T) {
+	var out bytes.Buffer
+	examine(&out, environment{
+		look:    func(string) (string, error) { return "", os.ErrNotExist },
+		kernels: func() []string { return nil },
+	})
+	for _, want := range []string{"--  go ", "--  gonb ", "--  jupyter ", "make notebook", "--  kernel "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("doctor lacks %q:\n%s", want, out.String())
+		}
+	}
+}
