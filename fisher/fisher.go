@@ -42,6 +42,18 @@ const (
 	Diagonal
 )
 
+// Precision is how the elements of stored inverses are kept. What a step costs
+// is mostly their reading.
+type Precision = kernels.Precision
+
+const (
+	// Float32 keeps the elements as they are.
+	Float32 = kernels.Float32
+	// Int16 keeps the diagonal as it is and the other elements in sixteen
+	// bits, with an error of at most 2⁻¹⁶ of the largest in a block of 16 × 16.
+	Int16 = kernels.Int16
+)
+
 // Choose returns the form that costs less arithmetic between two refreshes of
 // the blocks of a layer: Direct or Woodbury, for n samples, blocks of a size
 // (1 + number of parents), a number of units and a number of steps between
@@ -72,11 +84,12 @@ type Inverse struct {
 // and returns when all are done.
 type Each func(n int, task func(i int))
 
-// NewInverse inverts the blocks of an estimate, unit by unit through each. The
+// NewInverse inverts the blocks of an estimate, unit by unit through each, and
+// stores the inverses of Direct and Woodbury with a precision. The
 // damping α must be positive. It fails where a block with αI added is not
 // positive definite in single precision, which a NaN among the samples or a
 // vanishing damping can bring about.
-func NewInverse(e Estimate, form Form, damping float64, each Each) (*Inverse, error) {
+func NewInverse(e Estimate, form Form, precision Precision, damping float64, each Each) (*Inverse, error) {
 	n, size, units := e.Parents.Rows, e.Parents.Cols, e.Weights.Cols
 	v := &Inverse{form: form, damping: damping}
 	failed := make([]bool, units)
@@ -85,11 +98,11 @@ func NewInverse(e Estimate, form Form, damping float64, each Each) (*Inverse, er
 		v.diagonals = kernels.NewMatrix(units, size)
 		each(units, func(j int) { failed[j] = !diagonal(kernels.Row(v.diagonals, j), e, j, damping) })
 	case Direct:
-		v.blocks = symmetric(units, size)
+		v.blocks = symmetric(units, size, precision)
 		each(units, func(j int) { failed[j] = !direct(v.blocks[j], e, j, damping) })
 	case Woodbury:
 		v.parents = kernels.Clone(e.Parents)
-		v.blocks = symmetric(units, n)
+		v.blocks = symmetric(units, n, precision)
 		gram := gramian(e.Parents)
 		each(units, func(j int) { failed[j] = !woodbury(v.blocks[j], gram, e, j, damping) })
 	default:
@@ -103,10 +116,10 @@ func NewInverse(e Estimate, form Form, damping float64, each Each) (*Inverse, er
 	return v, nil
 }
 
-func symmetric(units, size int) []*kernels.Symmetric {
+func symmetric(units, size int, precision Precision) []*kernels.Symmetric {
 	blocks := make([]*kernels.Symmetric, units)
 	for j := range blocks {
-		blocks[j] = kernels.NewSymmetric(size, kernels.Float32)
+		blocks[j] = kernels.NewSymmetric(size, precision)
 	}
 	return blocks
 }
@@ -125,16 +138,16 @@ func (v *Inverse) Bytes() int64 {
 
 // Bytes is the memory that the inverses of a layer take: of blocks of a size
 // (1 + number of parents) of a number of units, estimated from n samples.
-func Bytes(form Form, n, size, units int) int64 {
+func Bytes(form Form, precision Precision, n, size, units int) int64 {
 	const float = 4
 	n64, size64, units64 := int64(n), int64(size), int64(units)
 	switch form {
 	case Diagonal:
 		return float * units64 * size64
 	case Woodbury:
-		return units64*int64(kernels.NewSymmetric(n, kernels.Float32).Bytes()) + float*n64*size64
+		return units64*int64(kernels.NewSymmetric(n, precision).Bytes()) + float*n64*size64
 	}
-	return units64 * int64(kernels.NewSymmetric(size, kernels.Float32).Bytes())
+	return units64 * int64(kernels.NewSymmetric(size, precision).Bytes())
 }
 
 // Apply multiplies gradients by the damped inverses in place. Row i of

@@ -108,7 +108,7 @@ func TestFormsAreTheDenseSolve(t *testing.T) {
 		damping := math.Pow(10, rapid.Float64Range(-4, 4).Draw(t, "log10 α"))
 		gradients := matrices(e.Weights.Cols, size).Draw(t, "gradients")
 		for _, form := range forms {
-			inverse, err := NewInverse(e, form, damping, inTurn)
+			inverse, err := NewInverse(e, form, Float32, damping, inTurn)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestLargeDampingGivesThePlainGradient(t *testing.T) {
 		gradients := matrices(e.Weights.Cols, 6).Draw(t, "gradients")
 		for _, form := range forms {
 			for _, damping := range []float64{1e3, 1e6, 1e9} {
-				inverse, err := NewInverse(e, form, damping, inTurn)
+				inverse, err := NewInverse(e, form, Float32, damping, inTurn)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -169,7 +169,7 @@ func TestWeightsOfZero(t *testing.T) {
 		e.Parents.Data[k] = 1
 	}
 	for _, form := range forms {
-		inverse, err := NewInverse(e, form, 0.25, inTurn)
+		inverse, err := NewInverse(e, form, Float32, 0.25, inTurn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestApplyToARangeOfUnits(t *testing.T) {
 		first := rapid.IntRange(0, units-1).Draw(t, "first")
 		last := rapid.IntRange(first+1, units).Draw(t, "last")
 		for _, form := range forms {
-			inverse, err := NewInverse(e, form, 0.1, inTurn)
+			inverse, err := NewInverse(e, form, Float32, 0.1, inTurn)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -214,7 +214,7 @@ func TestInverseIsFrozen(t *testing.T) {
 	e := estimates(4, 6).Example(1)
 	gradients := matrices(e.Weights.Cols, 6).Example(2)
 	for _, form := range forms {
-		inverse, err := NewInverse(e, form, 0.1, inTurn)
+		inverse, err := NewInverse(e, form, Float32, 0.1, inTurn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestApplyIsReproducible(t *testing.T) {
 	e := estimates(5, 6).Example(1)
 	gradients := kernels.Rows(matrices(4, 6).Example(2), 0, 1)
 	for _, form := range forms {
-		inverse, err := NewInverse(e, form, 0.1, inTurn)
+		inverse, err := NewInverse(e, form, Float32, 0.1, inTurn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,7 +267,7 @@ func TestNaNIsAnError(t *testing.T) {
 					e.Weights.Data[k] = 0.05
 				}
 				*place(e) = nan
-				_, err := NewInverse(e, form, 0.1, inTurn)
+				_, err := NewInverse(e, form, Float32, 0.1, inTurn)
 				if err == nil || !strings.Contains(err.Error(), "damping 0.1") {
 					t.Errorf("the error is %v", err)
 				}
@@ -284,7 +284,7 @@ func TestVanishingDampingIsAnError(t *testing.T) {
 	}
 	e.Weights.Data[0], e.Weights.Data[1] = 0.25, 0.25
 	for _, form := range []Form{Direct, Woodbury} {
-		if _, err := NewInverse(e, form, 1e-40, inTurn); err == nil {
+		if _, err := NewInverse(e, form, Float32, 1e-40, inTurn); err == nil {
 			t.Errorf("form %d inverts a singular block at damping 1e-40", form)
 		}
 	}
@@ -299,14 +299,14 @@ func TestBytes(t *testing.T) {
 		Woodbury: 4 * (units*16*16 + n*size),
 		Diagonal: 4 * units * size,
 	} {
-		inverse, err := NewInverse(e, form, 1, inTurn)
+		inverse, err := NewInverse(e, form, Float32, 1, inTurn)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if inverse.Form() != form || inverse.Bytes() != want {
 			t.Errorf("form %d takes %d bytes, want form %d and %d bytes", inverse.Form(), inverse.Bytes(), form, want)
 		}
-		if got := Bytes(form, n, size, units); got != want {
+		if got := Bytes(form, Float32, n, size, units); got != want {
 			t.Errorf("form %d will take %d bytes, want %d", form, got, want)
 		}
 	}

@@ -10,10 +10,11 @@ import (
 
 // The axes of the methods. Their values are described in package engine.
 type (
-	Phases       = engine.Phases
-	Metric       = engine.Metric
-	FisherSource = engine.FisherSource
-	Optimizer    = engine.Optimizer
+	Phases          = engine.Phases
+	Metric          = engine.Metric
+	FisherSource    = engine.FisherSource
+	FisherPrecision = engine.FisherPrecision
+	Optimizer       = engine.Optimizer
 )
 
 const (
@@ -28,6 +29,9 @@ const (
 	FromWake  = engine.FromWake
 	FromSleep = engine.FromSleep
 
+	SinglePrecision = engine.SinglePrecision
+	SixteenBits     = engine.SixteenBits
+
 	GradientDescent = engine.GradientDescent
 	Adam            = engine.Adam
 )
@@ -39,12 +43,13 @@ type MethodSpec struct {
 	// ws, rws, bihm, nws, nrws, dnrws or nbihm.
 	Preset string `toml:"preset" json:"preset"`
 
-	Phases       Phases       `toml:"phases" json:"phases"`               // ws, rws or bihm
-	Metric       Metric       `toml:"metric" json:"metric"`               // none, block or diagonal
-	FisherSource FisherSource `toml:"fisher_source" json:"fisher_source"` // wake or sleep
-	Damping      float64      `toml:"damping" json:"damping"`             // α (004, 5.10)
-	RefreshEvery int          `toml:"refresh_every" json:"refresh_every"` // K, in steps (004, 5.3.4)
-	Optimizer    Optimizer    `toml:"optimizer" json:"optimizer"`         // gd or adam
+	Phases          Phases          `toml:"phases" json:"phases"`                     // ws, rws or bihm
+	Metric          Metric          `toml:"metric" json:"metric"`                     // none, block or diagonal
+	FisherSource    FisherSource    `toml:"fisher_source" json:"fisher_source"`       // wake or sleep
+	Damping         float64         `toml:"damping" json:"damping"`                   // α (004, 5.10)
+	RefreshEvery    int             `toml:"refresh_every" json:"refresh_every"`       // K, in steps (004, 5.3.4)
+	FisherPrecision FisherPrecision `toml:"fisher_precision" json:"fisher_precision"` // float32 or int16
+	Optimizer       Optimizer       `toml:"optimizer" json:"optimizer"`               // gd or adam
 
 	LearningRate float64  `toml:"learning_rate" json:"learning_rate"` // η
 	Schedule     Schedule `toml:"schedule" json:"schedule"`           // constant, step or cosine
@@ -166,6 +171,11 @@ func (m Method) RefreshEvery(steps int) Method { m.spec.RefreshEvery = steps; re
 // from.
 func (m Method) FisherSource(s FisherSource) Method { m.spec.FisherSource = s; return m }
 
+// FisherPrecision sets how exactly the inverses of the Fisher blocks are
+// stored. Sixteen bits make steps faster, and change a natural gradient by less
+// than a hundredth.
+func (m Method) FisherPrecision(p FisherPrecision) Method { m.spec.FisherPrecision = p; return m }
+
 // Metric sets how gradients are measured.
 func (m Method) Metric(metric Metric) Method { m.spec.Metric = metric; return m }
 
@@ -215,7 +225,7 @@ func (s MethodSpec) String() string {
 func (s MethodSpec) algorithm() engine.Algorithm {
 	return engine.Algorithm{
 		Phases: s.Phases, Metric: s.Metric, FisherSource: s.FisherSource,
-		Damping: s.Damping, RefreshEvery: s.RefreshEvery,
+		Damping: s.Damping, RefreshEvery: s.RefreshEvery, FisherPrecision: s.FisherPrecision,
 		Optimizer: s.Optimizer, AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8,
 		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline,
 	}

@@ -35,6 +35,15 @@ const (
 	FromSleep
 )
 
+// FisherPrecision is how exactly the inverses of Fisher blocks are stored.
+// Reading them is most of what a natural gradient costs.
+type FisherPrecision int
+
+const (
+	SinglePrecision FisherPrecision = iota // float32
+	SixteenBits                            // off the diagonal, sixteen bits with a common scale a block
+)
+
 // Optimizer turns gradients into updates.
 type Optimizer int
 
@@ -46,18 +55,19 @@ const (
 // Algorithm is a way of training: a point on the axes of the published
 // methods.
 type Algorithm struct {
-	Phases       Phases
-	Metric       Metric
-	FisherSource FisherSource
-	Damping      float64 // α of (1+α)(αI + F)⁻¹ (004, 5.10)
-	RefreshEvery int     // K: steps between refreshes of the Fisher blocks
-	Optimizer    Optimizer
-	AdamBeta1    float64 // decay of the first moment
-	AdamBeta2    float64 // decay of the second moment
-	AdamEpsilon  float64
-	BatchSize    int  // B
-	Samples      int  // S, samples a datum
-	Baseline     bool // subtract c = 1/S from the weights of the q-wake gradient
+	Phases          Phases
+	Metric          Metric
+	FisherSource    FisherSource
+	Damping         float64 // α of (1+α)(αI + F)⁻¹ (004, 5.10)
+	RefreshEvery    int     // K: steps between refreshes of the Fisher blocks
+	FisherPrecision FisherPrecision
+	Optimizer       Optimizer
+	AdamBeta1       float64 // decay of the first moment
+	AdamBeta2       float64 // decay of the second moment
+	AdamEpsilon     float64
+	BatchSize       int  // B
+	Samples         int  // S, samples a datum
+	Baseline        bool // subtract c = 1/S from the weights of the q-wake gradient
 }
 
 // HasSleep says whether q learns from dreams.
@@ -78,18 +88,21 @@ var (
 	phaseNames     = []string{"ws", "rws", "bihm"}
 	metricNames    = []string{"none", "block", "diagonal"}
 	sourceNames    = []string{"wake", "sleep"}
+	precisionNames = []string{"float32", "int16"}
 	optimizerNames = []string{"gd", "adam"}
 )
 
-func (p Phases) String() string       { return name(phaseNames, int(p)) }
-func (m Metric) String() string       { return name(metricNames, int(m)) }
-func (s FisherSource) String() string { return name(sourceNames, int(s)) }
-func (o Optimizer) String() string    { return name(optimizerNames, int(o)) }
+func (p Phases) String() string          { return name(phaseNames, int(p)) }
+func (m Metric) String() string          { return name(metricNames, int(m)) }
+func (s FisherSource) String() string    { return name(sourceNames, int(s)) }
+func (p FisherPrecision) String() string { return name(precisionNames, int(p)) }
+func (o Optimizer) String() string       { return name(optimizerNames, int(o)) }
 
-func (p Phases) MarshalText() ([]byte, error)       { return []byte(p.String()), nil }
-func (m Metric) MarshalText() ([]byte, error)       { return []byte(m.String()), nil }
-func (s FisherSource) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-func (o Optimizer) MarshalText() ([]byte, error)    { return []byte(o.String()), nil }
+func (p Phases) MarshalText() ([]byte, error)          { return []byte(p.String()), nil }
+func (m Metric) MarshalText() ([]byte, error)          { return []byte(m.String()), nil }
+func (s FisherSource) MarshalText() ([]byte, error)    { return []byte(s.String()), nil }
+func (p FisherPrecision) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+func (o Optimizer) MarshalText() ([]byte, error)       { return []byte(o.String()), nil }
 
 func (p *Phases) UnmarshalText(t []byte) error {
 	return parse((*int)(p), "phases", phaseNames, t)
@@ -101,6 +114,10 @@ func (m *Metric) UnmarshalText(t []byte) error {
 
 func (s *FisherSource) UnmarshalText(t []byte) error {
 	return parse((*int)(s), "Fisher source", sourceNames, t)
+}
+
+func (p *FisherPrecision) UnmarshalText(t []byte) error {
+	return parse((*int)(p), "precision", precisionNames, t)
 }
 
 func (o *Optimizer) UnmarshalText(t []byte) error {

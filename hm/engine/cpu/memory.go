@@ -43,7 +43,7 @@ func (cpu) MetricBytes(a engine.Architecture, algorithm engine.Algorithm) int64 
 	}
 	samples := algorithm.BatchSize * algorithm.Samples
 	layer := func(n, parents, units int) int64 {
-		return fisher.Bytes(form(algorithm, n, 1+parents, units), n, 1+parents, units)
+		return fisher.Bytes(form(algorithm, n, 1+parents, units), precision(algorithm), n, 1+parents, units)
 	}
 	bytes := layer(samples, 0, a.Units[a.Depth()])
 	for i := range a.Depth() {
@@ -63,4 +63,12 @@ func form(a engine.Algorithm, samples, size, units int) fisher.Form {
 		return fisher.Diagonal
 	}
 	return fisher.Choose(samples, size, units, a.RefreshEvery)
+}
+
+// precision is how exactly they are stored.
+func precision(a engine.Algorithm) fisher.Precision {
+	if a.FisherPrecision == engine.SixteenBits {
+		return fisher.Int16
+	}
+	return fisher.Float32
 }
