@@ -60,9 +60,9 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 	rows := max(1, (1<<22)/most)                 // data whose weights are held at once
 	for first := 0; first < data.Rows; first += rows {
 		part := data
-		part.Rows = min(rows, data.Rows-first)
+		part.First, part.Rows = first, min(rows, data.Rows-first)
 		part.Values = data.Values[first*data.Units : (first+part.Rows)*data.Units]
-		logs, err := m.engine.LogWeights(ctx, part, most, m.seed+uint64(first))
+		logs, err := m.engine.LogWeights(ctx, part, most, m.seed)
 		if err != nil {
 			return c, err
 		}
@@ -86,10 +86,10 @@ const logZ2Repeats = 10
 // h' ~ q(h|x) (001, 3.11). The outer samples are divided among ten independent
 // repeats, whose spread shows how far the estimate has converged.
 func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
-	if outer < logZ2Repeats || inner < 1 {
-		return LogZ2{}, fmt.Errorf("log Z² from %d outer and %d inner samples: give at least %d and 1", outer, inner, logZ2Repeats)
+	if outer < logZ2Repeats || inner < 1 || outer > math.MaxUint32 || inner > math.MaxUint32 {
+		return LogZ2{}, fmt.Errorf("log Z² from %d outer and %d inner samples: give at least %d and 1, and less than 2³²", outer, inner, logZ2Repeats)
 	}
-	each := outer / logZ2Repeats
+	each := outer / logZ2Repeats // the few left over are not drawn
 	z := LogZ2{Inner: inner, Outer: milestones(each), Repeats: make([][]float64, logZ2Repeats)}
 	var all engine.WeightSum
 	for r := range z.Repeats {

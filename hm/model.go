@@ -125,7 +125,7 @@ func (m *Model) Some(s dataset.Split, n int) dataset.Split {
 		return s
 	}
 	chosen := make([]bool, s.Rows)
-	for _, row := range philox.NewStream(m.seed, philox.Posterior, 0).Perm(s.Rows)[:n] {
+	for _, row := range philox.NewStream(m.seed, philox.Select, 0).Perm(s.Rows)[:n] {
 		chosen[row] = true
 	}
 	part := dataset.Split{Name: s.Name, Shape: s.Shape, Rows: n}

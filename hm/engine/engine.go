@@ -99,6 +99,10 @@ type Draws struct {
 type Data struct {
 	Rows, Units int
 	Values      []uint8 // Rows × Units: v/255 is the probability to be on
+	// First is the number of the first row in the random draws of an
+	// evaluation, so that rows evaluated in parts have the draws that they
+	// have together.
+	First int
 	// Stochastic says that each unit is drawn anew in each step from its
 	// probability. If not, a unit is on from 128.
 	Stochastic bool

@@ -17,14 +17,17 @@ const (
 	Order                     // order of the data in an epoch
 	HoldOut                   // which rows are held out for validation
 	Subset                    // which rows a subset keeps
-	Binarise                  // stochastic binarisation of a datum, once a step
+	Binarise                  // stochastic binarisation of a datum, once a training step
 	Wake                      // hidden units drawn from the recognition network
 	Sleep                     // dreams of the sleep phase
 	Importance                // hidden units drawn to evaluate a likelihood
-	Dream                     // ancestral samples, and the outer samples of log Z²
+	Dream                     // the outer samples of log Z²
 	Inner                     // the inner samples of log Z²
 	Posterior                 // encoding and reconstruction
 	Synthesis                 // synthetic data sets
+	Observe                   // stochastic binarisation of a datum to evaluate
+	Select                    // which rows of a split to look at
+	Ancestral                 // ancestral samples to look at
 )
 
 // Key is the 64-bit seed of a generator.
@@ -62,5 +65,7 @@ func rounds(k0, k1, c0, c1, c2, c3 uint32) [4]uint32 {
 	return [4]uint32{c0, c1, c2, c3}
 }
 
-// Uniform maps a random word to a multiple of 2⁻²⁴ in [0, 1).
-func Uniform(w uint32) float32 { return float32(w>>8) * (1.0 / (1 << 24)) }
+// Uniform maps a random word to an odd multiple of 2⁻²⁴ in (0, 1). It is never
+// 0, so that an event of vanishing probability never happens, as one of
+// probability near 1 always does.
+func Uniform(w uint32) float32 { return float32(w>>9)*0x1p-23 + 0x1p-24 }

@@ -36,12 +36,17 @@ func TestCounterWords(t *testing.T) {
 	}
 }
 
-func TestUniformStaysBelowOne(t *testing.T) {
+func TestUniformLiesWithinZeroAndOne(t *testing.T) {
 	if u := Uniform(math.MaxUint32); u >= 1 {
-		t.Errorf("largest uniform draw is %v, want less than 1", u)
+		t.Errorf("the largest uniform draw is %v, want less than 1", u)
 	}
-	if u := Uniform(0); u != 0 {
-		t.Errorf("smallest uniform draw is %v, want 0", u)
+	if u := Uniform(0); u <= 0 {
+		t.Errorf("the smallest uniform draw is %v, want more than 0", u)
+	}
+	for _, w := range []uint32{0, 1 << 9, 0x12345678, 1 << 31, math.MaxUint32} {
+		if u := Uniform(w); u+Uniform(^w) != 1 {
+			t.Errorf("the draws of %#x and of its complement are %v and %v, want them symmetric about ½", w, u, Uniform(^w))
+		}
 	}
 }
 

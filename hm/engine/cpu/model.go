@@ -25,6 +25,40 @@ func (cpu) NewModel(p *engine.Parameters) (engine.Model, error) {
 	return m, nil
 }
 
+// each performs tasks 0 … n−1 on all processors, each processor with a
+// workspace of its own, until they are done or the context is.
+func each[W any](ctx context.Context, n int, progress func(float64), workspace func() *W, task func(w *W, i int)) error {
+	workspaces := sync.Pool{New: func() any { return workspace() }}
+	var done atomic.Int64
+	var reporting sync.Mutex
+	parallel(n, func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
+		w := workspaces.Get().(*W)
+		task(w, i)
+		workspaces.Put(w)
+		if progress != nil {
+			reporting.Lock()
+			progress(float64(done.Add(1)) / float64(n))
+			reporting.Unlock()
+		}
+	})
+	return ctx.Err()
+}
+
+// piece is the part of some rows, and of the samples of each, that goes through
+// the networks together.
+type piece struct{ rows, samples int }
+
+func newPiece(samples int) piece {
+	chunk := min(samples, rowsAPass)
+	return piece{rows: max(1, rowsAPass/chunk), samples: chunk}
+}
+
+// tasks is the number of pieces of a number of rows.
+func (p piece) tasks(rows int) int { return (rows + p.rows - 1) / p.rows }
+
 // Evaluate draws the visible units once a datum, and sums the weights as the
 // samples come.
 func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]engine.Likelihood, error) {
@@ -57,20 +91,19 @@ func (m *model) LogWeights(ctx context.Context, data engine.Data, samples int, s
 func (m *model) importance(ctx context.Context, data engine.Data, samples int, seed uint64,
 	progress func(float64), visit func(row, first int, logP, logQ []float64)) error {
 
-	chunk := min(samples, rowsAPass)
-	rows := max(1, rowsAPass/chunk) // data a pass
-	return m.each(ctx, (data.Rows+rows-1)/rows, progress, func() *pass {
-		return newPass(m.weights, rows, chunk)
+	p := newPiece(samples)
+	return each(ctx, p.tasks(data.Rows), progress, func() *pass {
+		return newPass(m.weights, p.rows, p.samples)
 	}, func(v *pass, task int) {
-		from := task * rows
-		n := min(rows, data.Rows-from)
-		v.resize(n, chunk)
-		v.load(data, philox.Key(seed), 0, func(d int) int { return from + d })
-		for first := 0; first < samples && ctx.Err() == nil; first += chunk {
-			count := min(chunk, samples-first)
+		from := task * p.rows
+		n := min(p.rows, data.Rows-from)
+		v.resize(n, p.samples)
+		at := place{key: philox.Key(seed), datum: func(d int) uint32 { return uint32(data.First + from + d) }}
+		v.load(data, at.to(philox.Observe), func(d int) int { return from + d })
+		for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
+			count := min(p.samples, samples-first)
 			v.resize(n, count)
-			v.recognise(place{key: philox.Key(seed), purpose: philox.Importance, sample: uint32(first),
-				datum: func(d int) uint32 { return uint32(from + d) }})
+			v.recognise(at.to(philox.Importance).from(first))
 			v.scoreGeneration()
 			for d := range n {
 				visit(from+d, first, v.logP[d*count:(d+1)*count], v.logQ[d*count:(d+1)*count])
@@ -79,94 +112,82 @@ func (m *model) importance(ctx context.Context, data engine.Data, samples int, s
 	})
 }
 
-// each performs tasks 0 … n−1 on all processors, each processor with a pass of
-// its own, until they are done or the context is.
-func (m *model) each(ctx context.Context, n int, progress func(float64), newPass func() *pass, task func(v *pass, i int)) error {
-	passes := sync.Pool{New: func() any { return newPass() }}
-	var done atomic.Int64
-	var reporting sync.Mutex
-	parallel(n, func(i int) {
-		if ctx.Err() != nil {
-			return
-		}
-		v := passes.Get().(*pass)
-		task(v, i)
-		passes.Put(v)
-		if progress != nil {
-			reporting.Lock()
-			progress(float64(done.Add(1)) / float64(n))
-			reporting.Unlock()
-		}
-	})
-	return ctx.Err()
-}
-
 func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64) ([]float64, error) {
 	logs := make([]float64, outer)
-	rows := max(1, rowsAPass/inner)
+	p := newPiece(inner)
 	type passes struct{ dreams, inner *pass }
-	pool := sync.Pool{New: func() any {
-		return &passes{newPass(m.weights, rows, 1), newPass(m.weights, rows, inner)}
-	}}
-	key := philox.Key(seed)
-	parallel((outer+rows-1)/rows, func(task int) {
-		if ctx.Err() != nil {
-			return
-		}
-		p := pool.Get().(*passes)
-		defer pool.Put(p)
-		from := task * rows
-		n := min(rows, outer-from)
-		datum := func(d int) uint32 { return uint32(first + from + d) }
-		p.dreams.resize(n, 1)
-		p.dreams.dream(place{key: key, purpose: philox.Dream, datum: datum})
-		p.dreams.scoreGeneration()
-		p.dreams.scoreRecognition()
-		p.inner.resize(n, inner)
+	err := each(ctx, p.tasks(outer), nil, func() *passes {
+		return &passes{newPass(m.weights, p.rows, 1), newPass(m.weights, p.rows, p.samples)}
+	}, func(v *passes, task int) {
+		from := task * p.rows
+		n := min(p.rows, outer-from)
+		at := place{key: philox.Key(seed), datum: func(d int) uint32 { return uint32(first + from + d) }}
+		v.dreams.resize(n, 1)
+		v.dreams.dream(at.to(philox.Dream))
+		v.dreams.scoreGeneration()
+		v.dreams.scoreRecognition()
 		for d := range n {
-			copy(kernels.Row(p.inner.states[0], d), kernels.Row(p.dreams.states[0], d))
+			copy(kernels.Row(v.inner.states[0], d), kernels.Row(v.dreams.states[0], d))
 		}
-		p.inner.recognise(place{key: key, purpose: philox.Inner, datum: datum})
-		p.inner.scoreGeneration()
-		for d := range n {
-			terms := make([]float64, inner)
-			for k := range terms {
-				r := d*inner + k
-				terms[k] = (p.inner.logP[r] - p.inner.logQ[r]) / 2
+		sums := make([]engine.WeightSum, n)
+		for k := 0; k < inner && ctx.Err() == nil; k += p.samples {
+			count := min(p.samples, inner-k)
+			v.inner.resize(n, count)
+			v.inner.recognise(at.to(philox.Inner).from(k))
+			v.inner.scoreGeneration()
+			for r := range n * count {
+				sums[r/count].Add((v.inner.logP[r] - v.inner.logQ[r]) / 2)
 			}
-			logs[from+d] = engine.LogMeanExp(terms) + (p.dreams.logQ[d]-p.dreams.logP[d])/2
+		}
+		for d := range n {
+			logs[from+d] = sums[d].Likelihood().LogP + (v.dreams.logQ[d]-v.dreams.logP[d])/2
 		}
 	})
-	return logs, ctx.Err()
+	return logs, err
 }
 
 func (m *model) Generate(ctx context.Context, n int, seed uint64) (engine.Draws, error) {
-	v := newPass(m.weights, n, 1)
-	v.dream(place{key: philox.Key(seed), purpose: philox.Dream, datum: func(d int) uint32 { return uint32(d) }})
-	means := v.means(func(i int) kernels.Matrix { return v.generative[i] })
-	v.scoreGeneration()
-	v.scoreRecognition()
-	d := v.draws()
-	d.Means = means
-	return d, ctx.Err()
+	draws := newDraws(m.weights.architecture, n)
+	p := newPiece(1)
+	err := each(ctx, p.tasks(n), nil, func() *pass { return newPass(m.weights, p.rows, 1) }, func(v *pass, task int) {
+		from := task * p.rows
+		v.resize(min(p.rows, n-from), 1)
+		v.dream(place{key: philox.Key(seed), purpose: philox.Ancestral, datum: func(d int) uint32 { return uint32(from + d) }})
+		for i := range v.states {
+			writeMeans(&draws, i, from, v.generative[i])
+		}
+		v.scoreGeneration()
+		v.scoreRecognition()
+		v.writeDraws(&draws, from)
+	})
+	return draws, err
 }
 
 func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed uint64) (engine.Draws, error) {
-	v := newPass(m.weights, data.Rows, samples)
-	v.load(data, philox.Key(seed), 0, func(d int) int { return d })
-	v.recognise(place{key: philox.Key(seed), purpose: philox.Posterior, datum: func(d int) uint32 { return uint32(d) }})
-	for i := 1; i < len(v.states); i++ {
-		v.recognitionLogits(i)
-	}
-	v.generativeLogits(0)
-	means := v.means(func(i int) kernels.Matrix {
-		if i == 0 {
-			return v.generative[0]
+	draws := newDraws(m.weights.architecture, data.Rows*samples)
+	p := newPiece(samples)
+	err := each(ctx, p.tasks(data.Rows), nil, func() *pass {
+		return newPass(m.weights, p.rows, p.samples)
+	}, func(v *pass, task int) {
+		from := task * p.rows
+		n := min(p.rows, data.Rows-from)
+		v.resize(n, p.samples)
+		at := place{key: philox.Key(seed), datum: func(d int) uint32 { return uint32(data.First + from + d) }}
+		v.load(data, at.to(philox.Observe), func(d int) int { return from + d })
+		for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
+			// Several rows, with all their samples, or some of one row's.
+			v.resize(n, min(p.samples, samples-first))
+			row := from*samples + first
+			v.recognise(at.to(philox.Posterior).from(first))
+			for i := 1; i < len(v.states); i++ {
+				v.recognitionLogits(i)
+				writeMeans(&draws, i, row, v.recognition[i])
+			}
+			v.generativeLogits(0)
+			writeMeans(&draws, 0, row, v.generative[0])
+			v.scoreGeneration()
+			v.writeDraws(&draws, row)
 		}
-		return v.recognition[i]
 	})
-	v.scoreGeneration()
-	d := v.draws()
-	d.Means = means
-	return d, ctx.Err()
+	return draws, err
 }

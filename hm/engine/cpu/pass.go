@@ -106,6 +106,18 @@ type place struct {
 	datum   func(row int) uint32
 }
 
+// to returns the same place for another purpose.
+func (at place) to(p philox.Purpose) place {
+	at.purpose = p
+	return at
+}
+
+// from returns the same place from a sample on.
+func (at place) from(sample int) place {
+	at.sample = uint32(sample)
+	return at
+}
+
 func (at place) counter(layer, datum, sample int) philox.Counter {
 	return philox.Counter{
 		Purpose: at.purpose, Layer: uint8(layer), Step: at.step,
@@ -193,12 +205,11 @@ func (v *pass) dream(at place) {
 	}
 }
 
-// load writes rows of data into the visible layer.
-func (v *pass) load(data engine.Data, key philox.Key, step uint32, row func(d int) int) {
+// load writes rows of data into the visible layer: row(d) into that of datum d.
+func (v *pass) load(data engine.Data, at place, row func(d int) int) {
 	off := v.weights.architecture.Coding.Off()
 	for d := range v.data {
-		at := row(d)
-		values := data.Values[at*data.Units : (at+1)*data.Units]
+		values := data.Values[row(d)*data.Units:][:data.Units]
 		units := kernels.Row(v.states[0], d)[1:]
 		if !data.Stochastic {
 			for j, value := range values {
@@ -209,12 +220,12 @@ func (v *pass) load(data engine.Data, key philox.Key, step uint32, row func(d in
 			}
 			continue
 		}
+		c := at.counter(0, d, 0)
 		var words [4]uint32
 		for j, value := range values {
 			if j%4 == 0 {
-				words = key.Block(philox.Counter{
-					Purpose: philox.Binarise, Unit: uint16(j / 4), Datum: uint32(at), Step: step,
-				})
+				c.Unit = uint16(j / 4)
+				words = at.key.Block(c)
 			}
 			units[j] = off
 			if philox.Uniform(words[j%4]) < float32(value)/255 {

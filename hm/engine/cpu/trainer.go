@@ -122,9 +122,9 @@ func (t *trainer) sample(step int) engine.Report {
 			return
 		}
 		part := t.wake.rows(first, last)
-		part.load(t.job.Data, key, uint32(step), func(d int) int { return rows[first+d] })
-		part.recognise(place{key: key, purpose: philox.Wake, step: uint32(step),
-			datum: func(d int) uint32 { return uint32(rows[first+d]) }})
+		at := place{key: key, step: uint32(step), datum: func(d int) uint32 { return uint32(rows[first+d]) }}
+		part.load(t.job.Data, at.to(philox.Binarise), func(d int) int { return rows[first+d] })
+		part.recognise(at.to(philox.Wake))
 		part.scoreGeneration()
 		for d := range part.data {
 			s := ofDatum[first+d : first+d+1]

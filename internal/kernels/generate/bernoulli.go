@@ -177,10 +177,11 @@ func (s unitsKernel) draw(c constants, p philoxLanes, a, e, onePlus wide) wide {
 	s.do(divide, onePlus, sigma, sigma)
 	u := s.words(p)
 	s.each(func(i int) {
-		VPSRLD(Imm(8), u[i], u[i])
+		VPSRLD(Imm(9), u[i], u[i])
 		VCVTDQ2PS(u[i], u[i])
 	})
-	s.do(multiply, table(number(1.0/(1<<24))), u, u)
+	s.do(multiply, table(number(0x1p-23)), u, u)
+	s.do(add, table(number(0x1p-24)), u, u)
 	return s.compare(lessThan, u, sigma)
 }
 
