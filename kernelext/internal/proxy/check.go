@@ -1,0 +1,75 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// check refuses a message that would make GoNB end, and adds the fields that it
+// needs and that front ends may leave away.
+func (m *message) check() error {
+	var parent header
+	if err := json.Unmarshal(m.parent, &parent); err != nil {
+		return fmt.Errorf("parent header: %w", err)
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(m.metadata, &object); err != nil {
+		return fmt.Errorf("metadata: %w", err)
+	}
+	object = nil
+	if err := json.Unmarshal(m.content, &object); err != nil {
+		return fmt.Errorf("content: %w", err)
+	}
+	fields, ok := map[string][]field{
+		"execute_request":  {{"code", "", nil}, {"silent", false, false}, {"store_history", true, true}},
+		"complete_request": {{"code", "", nil}, {"cursor_pos", 0., nil}},
+		"inspect_request":  {{"code", "", nil}, {"cursor_pos", 0., nil}, {"detail_level", 0., 0}},
+		"shutdown_request": {{"restart", false, false}},
+		"input_reply":      {{"value", "", nil}},
+	}[m.Header.Type]
+	if !ok {
+		return nil
+	}
+	if object == nil {
+		return fmt.Errorf("%s without content", m.Header.Type)
+	}
+	edited := false
+	for _, f := range fields {
+		value, ok := object[f.name]
+		if !ok && f.missing != nil {
+			object[f.name], edited = encode(f.missing), true
+			continue
+		}
+		if !f.holds(value) {
+			return fmt.Errorf("%s: %s is %.40q, not a %T", m.Header.Type, f.name, value, f.kind)
+		}
+	}
+	if edited {
+		m.content = encode(object)
+	}
+	return nil
+}
+
+// field is a field of a message that has to be there.
+type field struct {
+	name    string
+	kind    any // a value of its type
+	missing any // what stands for one that is missing, nil if it must not be
+}
+
+func (f field) holds(value json.RawMessage) bool {
+	var v any
+	if json.Unmarshal(value, &v) != nil {
+		return false
+	}
+	switch f.kind.(type) {
+	case string:
+		_, ok := v.(string)
+		return ok
+	case bool:
+		_, ok := v.(bool)
+		return ok
+	}
+	_, ok := v.(float64)
+	return ok
+}

@@ -1,0 +1,109 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+// startTime is how long GoNB may take until it answers.
+const startTime = 30 * time.Second
+
+// stopTime is how long the guard may take to end GoNB.
+const stopTime = 3 * time.Second
+
+// ourIdentity is what GoNB knows this kernel as, and the session of its own
+// requests. GoNB answers control requests on its shell socket, so all sockets
+// have the same identity.
+const ourIdentity = "helmholtz"
+
+// child is GoNB, running under its guard.
+type child struct {
+	guard                        *exec.Cmd
+	alive                        io.Closer // the guard lives until it is closed
+	shell, control, stdin, iopub *wire
+	ended                        chan struct{}
+}
+
+// start starts GoNB with its sockets in the directory dir. The guard is the
+// command line that starts the program that follows it under Guard.
+func start(guard, gonb []string, env []string, dir string, c connection) (*child, error) {
+	c.Transport, c.IP = "ipc", filepath.Join(dir, "gonb")
+	c.Shell, c.Control, c.Stdin, c.IOPub, c.Heartbeat = 1, 2, 3, 4, 5
+	path := filepath.Join(dir, filepath.Base(c.path))
+	if err := os.WriteFile(path, encode(c), 0o600); err != nil {
+		return nil, err
+	}
+	line := append(append([]string{}, guard...), dir)
+	line = append(append(line, gonb[0], "--kernel", path), gonb[1:]...)
+	command := exec.Command(line[0], line[1:]...)
+	command.Env = env
+	command.Stdout, command.Stderr = os.Stdout, os.Stderr
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	alive, err := command.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("cannot start %s: %w", line[0], err)
+	}
+	g := &child{guard: command, alive: alive, ended: make(chan struct{})}
+	go func() {
+		_ = command.Wait()
+		close(g.ended)
+	}()
+	if err := g.connect(c); err != nil {
+		g.stop()
+		return nil, err
+	}
+	return g, nil
+}
+
+func (g *child) connect(c connection) (err error) {
+	deadline := time.Now().Add(startTime)
+	for _, s := range []struct {
+		wire *(*wire)
+		kind zmq4.SocketType
+		port int
+	}{{&g.shell, zmq4.Dealer, c.Shell}, {&g.control, zmq4.Dealer, c.Control}, {&g.stdin, zmq4.Dealer, c.Stdin}, {&g.iopub, zmq4.Sub, c.IOPub}} {
+		var connected net.Conn
+		for {
+			connected, err = net.Dial("unix", c.IP+"-"+strconv.Itoa(s.port))
+			if err == nil {
+				break
+			}
+			select {
+			case <-g.ended:
+				return errors.New("gonb ended as it started; the lines above say why")
+			case <-time.After(5 * time.Millisecond):
+			}
+			if time.Now().After(deadline) {
+				return fmt.Errorf("gonb does not answer: %w", err)
+			}
+		}
+		if *s.wire, err = open(connected, s.kind, ourIdentity, false); err != nil {
+			return fmt.Errorf("gonb: %w", err)
+		}
+	}
+	return g.iopub.send([][]byte{{1}})
+}
+
+// stop ends GoNB, what it has started and its guard.
+func (g *child) stop() {
+	g.alive.Close()
+	select {
+	case <-g.ended:
+	case <-time.After(stopTime):
+		_ = syscall.Kill(-g.guard.Process.Pid, syscall.SIGKILL)
+		<-g.ended
+	}
+}

@@ -1,0 +1,50 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+)
+
+// connection is the file in which Jupyter says where a kernel shall listen.
+type connection struct {
+	path string
+
+	Scheme    string `json:"signature_scheme"`
+	Transport string `json:"transport"`
+	IP        string `json:"ip"`
+	Shell     int    `json:"shell_port"`
+	Control   int    `json:"control_port"`
+	Stdin     int    `json:"stdin_port"`
+	IOPub     int    `json:"iopub_port"`
+	Heartbeat int    `json:"hb_port"`
+	Key       string `json:"key"`
+}
+
+func readConnection(path string) (connection, error) {
+	c := connection{path: path}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return c, fmt.Errorf("connection file: %w", err)
+	}
+	if err := json.Unmarshal(b, &c); err != nil {
+		return c, fmt.Errorf("connection file %s: %w", path, err)
+	}
+	switch {
+	case c.Transport != "tcp" && c.Transport != "ipc":
+		return c, fmt.Errorf("connection file %s: transport %q is neither tcp nor ipc", path, c.Transport)
+	case c.Key != "" && c.Scheme != "hmac-sha256":
+		return c, fmt.Errorf("connection file %s: signature scheme %q: this kernel has hmac-sha256 only", path, c.Scheme)
+	}
+	return c, nil
+}
+
+// address returns where a port is, as net.Listen takes it.
+func (c connection) address(port int) (network, address string) {
+	if c.Transport == "ipc" {
+		return "unix", c.IP + "-" + strconv.Itoa(port)
+	}
+	return "tcp", net.JoinHostPort(c.IP, strconv.Itoa(port))
+}

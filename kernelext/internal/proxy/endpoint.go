@@ -1,0 +1,198 @@
+package proxy
+
+import (
+	"crypto/rand"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+// endpoint is a socket that front ends connect to.
+type endpoint struct {
+	kind     zmq4.SocketType
+	listener net.Listener
+	// received is called with each message, from one goroutine a client.
+	received func(p *peer, frames [][]byte)
+
+	mu    sync.Mutex
+	peers map[*peer]bool
+}
+
+// peer is a client of an endpoint.
+type peer struct {
+	*wire
+	identity string
+	queue    *queue
+
+	mu     sync.Mutex
+	topics map[string]bool // what a client of iopub subscribed to
+}
+
+// mostWaiting is how many bytes may wait for one client. A client of a ROUTER
+// that is behind by more is closed; one of iopub misses messages, as beyond the
+// high-water mark of ZeroMQ.
+const mostWaiting = 64 << 20
+
+// mostPeers is how many clients an endpoint has at most.
+const mostPeers = 256
+
+func listen(network, address string, kind zmq4.SocketType, received func(*peer, [][]byte)) (*endpoint, error) {
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return nil, err
+	}
+	e := &endpoint{kind: kind, listener: l, received: received, peers: map[*peer]bool{}}
+	go e.accept()
+	return e, nil
+}
+
+func (e *endpoint) accept() {
+	for {
+		c, err := e.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			time.Sleep(10 * time.Millisecond) // out of file descriptors, say
+			continue
+		}
+		go e.serve(c)
+	}
+}
+
+// serve talks with a client until it goes.
+func (e *endpoint) serve(c net.Conn) {
+	p := &peer{queue: newQueue(), topics: map[string]bool{}}
+	if !e.add(p) {
+		c.Close()
+		return
+	}
+	defer e.remove(p)
+	w, err := open(c, e.kind, "", true)
+	if err != nil {
+		return
+	}
+	defer w.close()
+	identity := w.peerIdentity()
+	if identity == "" {
+		identity = "\x00" + rand.Text()
+	}
+	e.mu.Lock()
+	p.wire, p.identity = w, identity
+	e.mu.Unlock()
+	go func() {
+		defer w.close()
+		for frames, ok := p.queue.take(); ok; frames, ok = p.queue.take() {
+			if w.send(frames) != nil {
+				return
+			}
+		}
+	}()
+	for {
+		frames, err := w.receive()
+		if err != nil {
+			return
+		}
+		e.received(p, frames)
+	}
+}
+
+func (e *endpoint) add(p *peer) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.peers) >= mostPeers {
+		return false
+	}
+	e.peers[p] = true
+	return true
+}
+
+func (e *endpoint) remove(p *peer) {
+	e.mu.Lock()
+	delete(e.peers, p)
+	e.mu.Unlock()
+	p.queue.close()
+}
+
+// reply sends a message to the clients of an identity.
+func (e *endpoint) reply(identity string, frames [][]byte) {
+	for _, p := range e.all() {
+		if p.identity == identity && !p.queue.put(frames, mostWaiting) {
+			p.close()
+		}
+	}
+}
+
+// broadcast sends a message to the clients that subscribed to its topic, the
+// first frame.
+func (e *endpoint) broadcast(frames [][]byte) {
+	for _, p := range e.all() {
+		if p.subscribed(string(frames[0])) {
+			p.queue.put(frames, mostWaiting)
+		}
+	}
+}
+
+// all returns the clients that have introduced themselves.
+func (e *endpoint) all() []*peer {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	peers := make([]*peer, 0, len(e.peers))
+	for p := range e.peers {
+		if p.wire != nil {
+			peers = append(peers, p)
+		}
+	}
+	return peers
+}
+
+// close waits a little for what is on its way to the clients and closes the
+// endpoint.
+func (e *endpoint) close() {
+	e.listener.Close()
+	sent := make(chan struct{})
+	go func() {
+		for _, p := range e.all() {
+			p.queue.drain()
+		}
+		close(sent)
+	}()
+	select {
+	case <-sent:
+	case <-time.After(time.Second):
+	}
+	for _, p := range e.all() {
+		p.close()
+	}
+}
+
+// subscribe acts upon a message of a client of iopub: a byte 1 and the start of
+// the topics it wants, or 0 and of those it wants no more.
+func (p *peer) subscribe(frames [][]byte) {
+	if len(frames) != 1 || len(frames[0]) == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch topic := string(frames[0][1:]); {
+	case frames[0][0] == 0:
+		delete(p.topics, topic)
+	case frames[0][0] == 1 && len(p.topics) < mostPeers:
+		p.topics[topic] = true
+	}
+}
+
+func (p *peer) subscribed(topic string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for t := range p.topics {
+		if strings.HasPrefix(topic, t) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,490 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+// patience is how long a test waits for what has to come.
+const patience = 20 * time.Second
+
+// started is a kernel under test.
+type started struct {
+	*Kernel
+	connection
+	stop  func()
+	ended chan error
+}
+
+// printer has a magic that prints its line.
+type printer struct{}
+
+func (printer) Run(line string, stdout, _ io.Writer) { fmt.Fprintf(stdout, "magic %s", line) }
+func (printer) Complete(line string) []string        { return []string{line + "!"} }
+func (printer) Inspect(line string) string           { return "about " + line }
+
+func startKernel(t *testing.T) *started {
+	t.Helper()
+	log.SetOutput(io.Discard)
+	// Paths of sockets have to be short.
+	dir, err := os.MkdirTemp("/tmp", "kernel-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	c := connection{
+		Scheme: "hmac-sha256", Transport: "ipc", IP: filepath.Join(dir, "front"), Key: "secret",
+		Shell: 1, Control: 2, Stdin: 3, IOPub: 4, Heartbeat: 5, path: filepath.Join(dir, "kernel-1.json"),
+	}
+	if err := os.WriteFile(c.path, encode(c), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ours := filepath.Join(dir, "ours")
+	if err := os.Mkdir(ours, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := Start(Options{
+		ConnectionFile: c.path, Guard: []string{self, "guard"}, GoNB: []string{self},
+		Environment: append(os.Environ(), "PRETEND_GO="+pretendGo(t)), Directory: ours, Magics: printer{}, Stop: func() {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &started{k, c, stop, make(chan error, 1)}
+	go func() { s.ended <- k.Wait(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		select {
+		case <-s.ended:
+		case <-time.After(patience):
+			t.Error("the kernel did not end")
+		}
+		if _, err := os.Stat(ours); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is left: %v", ours, err)
+		}
+	})
+	return s
+}
+
+// pretendGo returns a program called go that sleeps.
+func pretendGo(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "go")
+	b, err := os.ReadFile("/bin/sleep")
+	if err != nil {
+		t.Skip("there is no /bin/sleep")
+	}
+	if err := os.WriteFile(path, b, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// client is a front end.
+type client struct {
+	t                     *testing.T
+	key                   key
+	shell, control, iopub *wire
+}
+
+func (s *started) connect(t *testing.T) *client {
+	t.Helper()
+	c := &client{t: t, key: key(s.Key)}
+	identity := rand.Text()
+	for _, o := range []struct {
+		wire *(*wire)
+		kind zmq4.SocketType
+		port int
+	}{{&c.shell, zmq4.Dealer, s.Shell}, {&c.control, zmq4.Dealer, s.Control}, {&c.iopub, zmq4.Sub, s.IOPub}} {
+		*o.wire = dial(t, s.connection, o.port, o.kind, identity)
+	}
+	if err := c.iopub.send([][]byte{{1}}); err != nil {
+		t.Fatal(err)
+	}
+	// The subscription has arrived when something is heard.
+	heard := make(chan struct{})
+	go func() {
+		if _, err := c.iopub.receive(); err == nil {
+			close(heard)
+		}
+	}()
+	for {
+		c.request(c.shell, "kernel_info_request", struct{}{})
+		c.receive(c.shell, "kernel_info_reply")
+		select {
+		case <-heard:
+			return c
+		default:
+		}
+	}
+}
+
+func dial(t *testing.T, c connection, port int, kind zmq4.SocketType, identity string) *wire {
+	t.Helper()
+	network, address := c.address(port)
+	connected, err := net.Dial(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := open(connected, kind, identity, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.close)
+	return w
+}
+
+// request sends a request and returns its id.
+func (c *client) request(on *wire, kind string, content any) string {
+	c.t.Helper()
+	m := answer(kind, encode(header{Session: "test"}), content)
+	m.parent = []byte("{}")
+	if err := on.send(c.key.frames(m)); err != nil {
+		c.t.Fatal(err)
+	}
+	return m.Header.ID
+}
+
+// receive returns the next message of a kind, and what its parent's id is.
+func (c *client) receive(on *wire, kind string) (*message, string) {
+	c.t.Helper()
+	if err := on.net.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		c.t.Fatal(err)
+	}
+	for {
+		frames, err := on.receive()
+		if err != nil {
+			c.t.Fatalf("waiting for %s: %v", kind, err)
+		}
+		m, err := c.key.parse(frames)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if m.Header.Type == kind {
+			var parent header
+			if err := json.Unmarshal(m.parent, &parent); err != nil {
+				c.t.Fatal(err)
+			}
+			return m, parent.ID
+		}
+	}
+}
+
+// outputs returns the messages about a request on iopub until it is done.
+func (c *client) outputs(id string) (kinds []string, text string) {
+	c.t.Helper()
+	if err := c.iopub.net.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		c.t.Fatal(err)
+	}
+	for {
+		frames, err := c.iopub.receive()
+		if err != nil {
+			c.t.Fatalf("outputs: %v", err)
+		}
+		m, err := c.key.parse(frames)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		var parent header
+		var content struct {
+			State string `json:"execution_state"`
+			Text  string `json:"text"`
+			Code  string `json:"code"`
+		}
+		if err := errors.Join(json.Unmarshal(m.parent, &parent), json.Unmarshal(m.content, &content)); err != nil {
+			c.t.Fatal(err)
+		}
+		if parent.ID != id {
+			continue
+		}
+		kinds = append(kinds, m.Header.Type+content.State)
+		text += content.Text
+		if m.Header.Type == "execute_input" {
+			text += "[" + content.Code + "]"
+		}
+		if content.State == "idle" {
+			return kinds, text
+		}
+	}
+}
+
+func code(c string) map[string]any { return map[string]any{"code": c} }
+
+func (c *client) execute(cell string) (output string) {
+	c.t.Helper()
+	id := c.request(c.shell, "execute_request", code(cell))
+	if _, parent := c.receive(c.shell, "execute_reply"); parent != id {
+		c.t.Fatalf("a reply to %s came for %s", parent, id)
+	}
+	_, output = c.outputs(id)
+	return output
+}
+
+func TestMessagesPassBothWays(t *testing.T) {
+	c := startKernel(t).connect(t)
+	id := c.request(c.shell, "execute_request", code("hello"))
+	if _, parent := c.receive(c.shell, "execute_reply"); parent != id {
+		t.Errorf("the reply is to %s, not to %s", parent, id)
+	}
+	kinds, text := c.outputs(id)
+	if got := strings.Join(kinds, " "); got != "statusbusy execute_input stream statusidle" || text != "[hello]hello" {
+		t.Errorf("outputs %s: %s", got, text)
+	}
+	id = c.request(c.control, "interrupt_request", struct{}{})
+	if _, parent := c.receive(c.control, "interrupt_reply"); parent != id {
+		t.Errorf("the reply on control is to %s, not to %s", parent, id)
+	}
+}
+
+func TestEachReplyReachesItsClient(t *testing.T) {
+	s := startKernel(t)
+	var all sync.WaitGroup
+	for i := range 4 {
+		c := s.connect(t)
+		all.Go(func() {
+			for j := range 50 {
+				cell := fmt.Sprintf("cell %d of client %d", j, i)
+				if got := c.execute(cell); got != "["+cell+"]"+cell {
+					t.Errorf("%s printed %s", cell, got)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestClientsComeAndGo(t *testing.T) {
+	s := startKernel(t)
+	stays := s.connect(t)
+	for i := range 20 {
+		goes := s.connect(t)
+		goes.request(goes.shell, "execute_request", code("unread"))
+		goes.shell.close()
+		goes.iopub.close()
+		if got := stays.execute(fmt.Sprint(i)); !strings.HasSuffix(got, fmt.Sprint(i)) {
+			t.Fatalf("cell %d printed %s", i, got)
+		}
+	}
+}
+
+func TestHeartbeat(t *testing.T) {
+	s := startKernel(t)
+	beat := dial(t, s.connection, s.Heartbeat, zmq4.Req, "")
+	for range 3 {
+		sent := [][]byte{{}, []byte(rand.Text())}
+		if err := beat.send(sent); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := beat.receive(); err != nil || len(got) != 2 || !bytes.Equal(got[1], sent[1]) {
+			t.Fatalf("heard %q: %v", got, err)
+		}
+	}
+}
+
+func TestNothingUnsignedIsActedUpon(t *testing.T) {
+	s := startKernel(t)
+	c := s.connect(t)
+	forged := answer("execute_request", []byte("{}"), code("forged"))
+	wrong := key("wrong").frames(forged)
+	missing := key("").frames(forged)
+	nonsense := [][][]byte{
+		wrong, missing, {{}}, {delimiter}, {[]byte("a"), []byte("b")}, {delimiter, {}, {}, {}, {}, {}},
+		c.key.frames(&message{header: []byte("7"), parent: []byte("{}"), metadata: []byte("{}"), content: []byte("{}")}),
+		c.key.frames(&message{header: forged.header, parent: []byte("{}"), metadata: []byte("{}"), content: []byte(`{"code":7}`)}),
+		c.key.frames(&message{header: forged.header, parent: []byte("{}"), metadata: []byte("{}"), content: []byte("null")}),
+		c.key.frames(&message{header: forged.header, parent: []byte("[]"), metadata: []byte("{}"), content: []byte("{}")}),
+	}
+	for _, port := range []int{s.Shell, s.Control, s.Stdin} {
+		w := dial(t, s.connection, port, zmq4.Dealer, "")
+		for _, frames := range nonsense {
+			if err := w.send(frames); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	c.request(c.shell, "unknown_request", struct{}{})
+	// The stand-in ends at the first of these that reaches it, and what it
+	// prints of a forged cell would come before what it prints of the next.
+	id := c.request(c.shell, "execute_request", code("signed"))
+	if err := c.iopub.net.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		frames, err := c.iopub.receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := c.key.parse(frames); err != nil || strings.Contains(string(m.content), "forged") {
+			t.Fatalf("heard %s: %v", frames, err)
+		} else if strings.Contains(string(m.parent), id) && strings.Contains(string(m.content), "idle") {
+			break
+		}
+	}
+}
+
+func TestMagicsRunWhereTheirCellBegins(t *testing.T) {
+	c := startKernel(t).connect(t)
+	id := c.request(c.shell, "execute_request", code("first\n  %hm runs now\nlast"))
+	c.receive(c.shell, "execute_reply")
+	kinds, text := c.outputs(id)
+	if got := strings.Join(kinds, " "); got != "statusbusy execute_input stream stream statusidle" {
+		t.Errorf("messages %s", got)
+	}
+	if want := "[first\n  %hm runs now\nlast]magic runs nowfirst\n\nlast"; text != want {
+		t.Errorf("printed %q, not %q", text, want)
+	}
+	if got := c.execute("%%writefile x\n%hm runs"); got != "[%%writefile x\n%hm runs]%%writefile x\n%hm runs" {
+		t.Errorf("a cell that is no Go printed %q", got)
+	}
+	if got := c.execute("%hmm\nx%hm"); got != "[%hmm\nx%hm]%hmm\nx%hm" {
+		t.Errorf("lines that are no magics printed %q", got)
+	}
+}
+
+func TestMagicsAreCompletedAndInspected(t *testing.T) {
+	c := startKernel(t).connect(t)
+	cell := map[string]any{"code": "η := 1\n%hm sto", "cursor_pos": 14, "detail_level": 0}
+	id := c.request(c.shell, "complete_request", cell)
+	m, parent := c.receive(c.shell, "complete_reply")
+	var completed struct {
+		Matches []string
+		Start   int `json:"cursor_start"`
+		End     int `json:"cursor_end"`
+	}
+	if err := json.Unmarshal(m.content, &completed); err != nil {
+		t.Fatal(err)
+	}
+	if parent != id || fmt.Sprint(completed) != "{[sto!] 11 14}" {
+		t.Errorf("completed %v", completed)
+	}
+	if kinds, _ := c.outputs(id); strings.Join(kinds, " ") != "statusbusy statusidle" {
+		t.Errorf("outputs %v", kinds)
+	}
+	c.request(c.shell, "inspect_request", cell)
+	if m, _ := c.receive(c.shell, "inspect_reply"); !strings.Contains(string(m.content), "about sto") {
+		t.Errorf("inspected %s", m.content)
+	}
+	c.request(c.shell, "complete_request", map[string]any{"code": "x\n%hm s", "cursor_pos": 1})
+	if m, _ := c.receive(c.shell, "complete_reply"); strings.Contains(string(m.content), "!") {
+		t.Errorf("a line of Go was completed as a magic: %s", m.content)
+	}
+}
+
+func TestDisplaysGoToTheLastCell(t *testing.T) {
+	s := startKernel(t)
+	c := s.connect(t)
+	id := c.request(c.shell, "execute_request", code("x"))
+	c.receive(c.shell, "execute_reply")
+	c.outputs(id)
+	s.Display("d", map[string]string{"text/html": "<b>"}, false)
+	s.Display("d", map[string]string{"text/html": "<i>"}, true)
+	for _, kind := range []string{"display_data", "update_display_data"} {
+		m, parent := c.receive(c.iopub, kind)
+		if parent != id || !strings.Contains(string(m.content), `"display_id":"d"`) {
+			t.Errorf("%s for %s: %s", kind, parent, m.content)
+		}
+	}
+}
+
+// alive says whether a process runs.
+func alive(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err == nil && !strings.Contains(string(stat), ") Z ") && syscall.Kill(pid, 0) == nil
+}
+
+func TestNoProcessOutlivesTheKernel(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("processes are known by /proc")
+	}
+	for _, how := range []struct {
+		name string
+		end  func(s *started)
+	}{
+		{"end of the kernel", func(s *started) { s.stop() }},
+		{"death of the kernel", func(s *started) { s.child.alive.Close() }}, // as the system does for it
+		{"death of GoNB", func(s *started) {
+			_ = syscall.Kill(descendants(s.child.guard.Process.Pid)[0].pid, syscall.SIGKILL)
+		}},
+	} {
+		t.Run(how.name, func(t *testing.T) {
+			s := startKernel(t)
+			c := s.connect(t)
+			c.request(c.shell, "execute_request", code("sleep"))
+			m, _ := c.receive(c.iopub, "stream")
+			var content struct{ Text string }
+			if err := json.Unmarshal(m.content, &content); err != nil {
+				t.Fatal(err)
+			}
+			sleeps, err := strconv.Atoi(content.Text)
+			if err != nil || !alive(sleeps) {
+				t.Fatalf("no process %q: %v", content.Text, err)
+			}
+			how.end(s)
+			select {
+			case err := <-s.ended:
+				s.ended <- err
+			case <-time.After(patience):
+				t.Fatal("the kernel goes on")
+			}
+			if alive(sleeps) {
+				t.Error("the process of the cell goes on")
+			}
+		})
+	}
+}
+
+func TestShutdown(t *testing.T) {
+	s := startKernel(t)
+	c := s.connect(t)
+	id := c.request(c.control, "shutdown_request", map[string]bool{"restart": false})
+	if _, parent := c.receive(c.control, "shutdown_reply"); parent != id {
+		t.Errorf("the reply is to %s", parent)
+	}
+	select {
+	case err := <-s.ended:
+		s.ended <- err
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the kernel goes on")
+	}
+}
+
+func TestInterruptEndsCompilation(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("processes are known by /proc")
+	}
+	c := startKernel(t).connect(t)
+	c.request(c.shell, "execute_request", code("compile"))
+	c.receive(c.iopub, "stream")
+	c.request(c.control, "interrupt_request", struct{}{})
+	if m, _ := c.receive(c.shell, "execute_reply"); !strings.Contains(string(m.content), "error") {
+		t.Errorf("the cell ended with %s", m.content)
+	}
+	if got := c.execute("next"); got != "[next]next" {
+		t.Errorf("the next cell printed %s", got)
+	}
+}

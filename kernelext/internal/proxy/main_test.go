@@ -1,0 +1,109 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+// The test binary is also the guard and the GoNB of the kernels under test.
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 2 && os.Args[1] == "guard":
+		fmt.Fprintln(os.Stderr, Guard(os.Args[2], os.Args[3:]))
+		os.Exit(1)
+	case len(os.Args) > 2 && os.Args[1] == "--kernel":
+		standIn(os.Args[2])
+	}
+	os.Exit(m.Run())
+}
+
+// standIn is a GoNB that prints its cells. A cell "sleep" starts a process that
+// sleeps, and waits for it; a cell "compile" does with one that is called go.
+// As GoNB does, it answers control requests on its shell socket, and ends when a
+// message has a wrong signature.
+func standIn(connectionFile string) {
+	c, err := readConnection(connectionFile)
+	if err != nil {
+		panic(err)
+	}
+	k := key(c.Key)
+	var shell, iopub *endpoint
+	listening := make(chan struct{})
+	publish := func(m *message, kind string, content any) {
+		a := answer(kind, m.header, content)
+		a.identities = m.identities
+		iopub.broadcast(k.frames(a))
+	}
+	request := func(p *peer, frames [][]byte) {
+		<-listening
+		m, err := k.parse(frames)
+		if err != nil {
+			os.Exit(3)
+		}
+		m.identities = append([][]byte{[]byte(p.identity)}, m.identities...)
+		var content struct {
+			Code   string
+			Silent *bool
+		}
+		if err := json.Unmarshal(m.content, &content); err != nil {
+			os.Exit(4)
+		}
+		reply := map[string]any{"status": "ok"}
+		publish(m, "status", map[string]string{"execution_state": "busy"})
+		if m.Header.Type == "execute_request" {
+			if content.Silent == nil {
+				os.Exit(5)
+			}
+			publish(m, "execute_input", map[string]any{"code": content.Code, "execution_count": 1})
+			switch content.Code {
+			case "sleep", "compile":
+				name := map[string]string{"sleep": "sleep", "compile": "go"}[content.Code]
+				command := exec.Command("sleep", "60")
+				command.Args[0] = name
+				if name == "go" {
+					command = exec.Command(os.Getenv("PRETEND_GO"), "60")
+				}
+				if err := command.Start(); err != nil {
+					panic(err)
+				}
+				publish(m, "stream", map[string]string{"name": "stdout", "text": fmt.Sprint(command.Process.Pid)})
+				if command.Wait() != nil {
+					reply["status"] = "error"
+				}
+			default:
+				publish(m, "stream", map[string]string{"name": "stdout", "text": content.Code})
+			}
+		}
+		a := answer(strings.Replace(m.Header.Type, "_request", "_reply", 1), m.header, reply)
+		a.identities = m.identities[1:]
+		shell.reply(p.identity, k.frames(a))
+		publish(m, "status", map[string]string{"execution_state": "idle"})
+		if m.Header.Type == "shutdown_request" {
+			shell.close()
+			iopub.close()
+			os.Exit(0)
+		}
+	}
+	for _, s := range []struct {
+		endpoint *(*endpoint)
+		kind     zmq4.SocketType
+		port     int
+		received func(*peer, [][]byte)
+	}{
+		{&shell, zmq4.Router, c.Shell, request}, {new(*endpoint), zmq4.Router, c.Control, request},
+		{new(*endpoint), zmq4.Router, c.Stdin, func(*peer, [][]byte) {}}, {&iopub, zmq4.Pub, c.IOPub, (*peer).subscribe},
+	} {
+		network, address := c.address(s.port)
+		if *s.endpoint, err = listen(network, address, s.kind, s.received); err != nil {
+			panic(err)
+		}
+	}
+	close(listening)
+	select {}
+}

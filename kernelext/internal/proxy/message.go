@@ -1,0 +1,107 @@
+package proxy
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// protocolVersion is the version of the Jupyter protocol that GoNB speaks.
+const protocolVersion = "5.4"
+
+var delimiter = []byte("<IDS|MSG>")
+
+// header is the header of a Jupyter message.
+type header struct {
+	ID       string `json:"msg_id"`
+	Username string `json:"username"`
+	Session  string `json:"session"`
+	Type     string `json:"msg_type"`
+	Version  string `json:"version"`
+	Date     string `json:"date"`
+}
+
+// message is a Jupyter message. Its parts are kept as they came, so that what is
+// not edited is passed on byte for byte.
+type message struct {
+	identities [][]byte // what stands before the delimiter
+	// The four parts that are signed, as JSON, and what follows them.
+	header, parent, metadata, content []byte
+	buffers                           [][]byte
+
+	Header header
+}
+
+// key signs messages; an empty one does not, as Jupyter has it.
+type key []byte
+
+// parse reads a message and checks its signature.
+func (k key) parse(frames [][]byte) (*message, error) {
+	for i, f := range frames {
+		if !bytes.Equal(f, delimiter) {
+			continue
+		}
+		identities, signed := frames[:i], frames[i+1:]
+		if len(signed) < 5 {
+			return nil, fmt.Errorf("%d frames after the delimiter, fewer than 5", len(signed))
+		}
+		m := &message{identities: identities, header: signed[1], parent: signed[2], metadata: signed[3], content: signed[4], buffers: signed[5:]}
+		if len(k) > 0 && !hmac.Equal(signed[0], k.signature(m)) {
+			return nil, errors.New("the signature is wrong or missing")
+		}
+		if err := json.Unmarshal(m.header, &m.Header); err != nil {
+			return nil, fmt.Errorf("header: %w", err)
+		}
+		return m, nil
+	}
+	return nil, errors.New("no delimiter")
+}
+
+func (k key) signature(m *message) []byte {
+	mac := hmac.New(sha256.New, k)
+	for _, part := range [][]byte{m.header, m.parent, m.metadata, m.content} {
+		mac.Write(part)
+	}
+	return hex.AppendEncode(nil, mac.Sum(nil))
+}
+
+// frames signs a message and returns it as it is sent.
+func (k key) frames(m *message) [][]byte {
+	var signature []byte
+	if len(k) > 0 {
+		signature = k.signature(m)
+	}
+	frames := append([][]byte(nil), m.identities...)
+	frames = append(frames, delimiter, signature, m.header, m.parent, m.metadata, m.content)
+	return append(frames, m.buffers...)
+}
+
+// answer is a message of this kernel with another one, or its header, as
+// parent.
+func answer(kind string, parent []byte, content any) *message {
+	var to header
+	_ = json.Unmarshal(parent, &to) // a parent without session is one of nobody
+	m := &message{
+		Header: header{
+			ID: rand.Text(), Username: to.Username, Session: to.Session, Type: kind,
+			Version: protocolVersion, Date: time.Now().UTC().Format(time.RFC3339Nano),
+		},
+		parent: parent, metadata: []byte("{}"),
+	}
+	m.header, m.content = encode(m.Header), encode(content)
+	return m
+}
+
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // what this package sends, JSON can hold
+	}
+	return b
+}

@@ -1,0 +1,90 @@
+package proxy
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+func TestSignedMessagesComeBack(t *testing.T) {
+	for _, k := range []key{key("secret"), nil} {
+		m := answer("x_request", encode(header{Session: "s"}), map[string]int{"a": 1})
+		m.identities = [][]byte{{1}, {2}}
+		m.buffers = [][]byte{{3}}
+		frames := k.frames(m)
+		got, err := k.parse(frames)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Header != m.Header || len(got.identities) != 2 || len(got.buffers) != 1 || string(got.content) != `{"a":1}` {
+			t.Errorf("%+v", got)
+		}
+		for i := 3; len(k) > 0 && i < 8; i++ { // the signature and what it signs
+			forged := slices.Clone(frames)
+			forged[i] = append(slices.Clone(forged[i]), ' ')
+			if _, err := k.parse(forged); err == nil {
+				t.Errorf("frame %d can be forged", i)
+			}
+		}
+	}
+}
+
+func TestCheckAddsWhatGoNBNeeds(t *testing.T) {
+	m := answer("execute_request", []byte("{}"), map[string]any{"code": "x", "own": []int{1}})
+	if err := m.check(); err != nil {
+		t.Fatal(err)
+	}
+	var content map[string]any
+	if err := json.Unmarshal(m.content, &content); err != nil {
+		t.Fatal(err)
+	}
+	if content["silent"] != false || content["store_history"] != true || content["code"] != "x" || content["own"] == nil {
+		t.Errorf("%v", content)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("execute_request", "{}", "{}", `{"code":"x","silent":true}`)
+	f.Add("inspect_request", "{}", "null", `{"code":"","cursor_pos":1e9}`)
+	f.Add("shutdown_request", "null", "{}", `null`)
+	f.Fuzz(func(t *testing.T, kind, parent, metadata, content string) {
+		m := &message{header: encode(header{Type: kind}), parent: []byte(parent), metadata: []byte(metadata), content: []byte(content)}
+		k := key("k")
+		got, err := k.parse(k.frames(m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.check() != nil {
+			return
+		}
+		// What GoNB takes for granted.
+		var c map[string]any
+		if err := json.Unmarshal(got.content, &c); err != nil {
+			t.Fatal(err)
+		}
+		if got.Header.Type == "execute_request" {
+			_, code := c["code"].(string)
+			_, silent := c["silent"].(bool)
+			_, store := c["store_history"].(bool)
+			if !code || !silent || !store {
+				t.Errorf("passed %s", got.content)
+			}
+		}
+	})
+}
+
+func TestLineBefore(t *testing.T) {
+	for _, c := range []struct {
+		code   string
+		cursor int
+		line   string
+		ok     bool
+	}{
+		{"a\nbc\nd", 3, "b", true}, {"a\nbc", 4, "bc", true}, {"ηθ\nι", 4, "ι", true}, {"", 0, "", true},
+		{"a", 2, "", false}, {"a", -1, "", false},
+	} {
+		if line, ok := lineBefore(c.code, c.cursor); line != c.line || ok != c.ok {
+			t.Errorf("%q at %d: %q, %v", c.code, c.cursor, line, ok)
+		}
+	}
+}
