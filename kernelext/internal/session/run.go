@@ -1,0 +1,133 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+)
+
+// State is what a run does.
+type State string
+
+// The states of a run.
+const (
+	Waiting     State = "waiting"     // in the queue
+	Running     State = "running"     // it trains
+	Paused      State = "paused"      // until Resume
+	Stopped     State = "stopped"     // by Stop
+	Failed      State = "failed"      // training returned an error
+	Finished    State = "finished"    // the last epoch is done
+	Interrupted State = "interrupted" // an earlier session or program ended before it did
+)
+
+func (s State) ended() bool { return s == Stopped || s == Failed || s == Finished }
+
+// run is a run of this session.
+type run struct {
+	name       string
+	experiment hm.Experiment
+	set        *dataset.Set
+
+	// Session.mu guards these.
+	state  State
+	then   State // what the run is when it has been cancelled
+	err    error
+	cancel context.CancelFunc
+	done   chan struct{} // closed when the run has ended
+
+	progress progress
+}
+
+// Info describes a run.
+type Info struct {
+	Name  string `json:"name"`
+	State State  `json:"state"`
+	Dir   string `json:"dir"`
+	Error string `json:"error,omitempty"`
+	// Method names the method and its settings.
+	Method string `json:"method"`
+	Epochs int    `json:"epochs"` // epochs there will be
+	Epoch  int    `json:"epoch"`  // epochs done
+	Step   int    `json:"step"`   // steps done, 0 if it is not known
+	// LogP is the mean log p(x) of the epoch under way or of the last one, in
+	// nats, nil if there is none.
+	LogP *float64 `json:"log_p,omitempty"`
+}
+
+// train trains the run. A panic ends the run, not the kernel.
+func (r *run) train(ctx context.Context, s *Session) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("training panicked: %v", p)
+		}
+	}()
+	recorders := []hm.Recorder{&r.progress}
+	if o := s.observe(r.name); o != nil {
+		recorders = append(recorders, o)
+	}
+	_, err = r.experiment.TrainOn(ctx, r.set, s.Dir(r.name), recorders...)
+	return err
+}
+
+// Info returns what a run does. It knows the runs of this session and those
+// whose directories are in its folder.
+func (s *Session) Info(name string) (Info, error) {
+	if err := checkName("run", name); err != nil {
+		return Info{}, err
+	}
+	dir, err := filepath.Abs(s.Dir(name))
+	if err != nil {
+		return Info{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.runs[name]; r != nil {
+		i := Info{Name: name, State: r.state, Dir: dir, Method: r.experiment.Method.String(), Epochs: r.experiment.Epochs}
+		if r.err != nil {
+			i.Error = r.err.Error()
+		}
+		r.progress.describe(&i)
+		return i, nil
+	}
+	e, err := hm.ReadExperiment(filepath.Join(dir, experimentFile))
+	if err != nil {
+		return Info{}, fmt.Errorf("no run %q: the session has none of this name, and %s holds none", name, dir)
+	}
+	i := Info{Name: name, State: Interrupted, Dir: dir, Method: e.Method.String(), Epochs: e.Epochs}
+	if run, err := hm.OpenRun(dir); err == nil {
+		i.Epoch = run.Epochs()
+		if run.Finished() {
+			i.State = Finished
+		}
+		if epochs := run.History().Epochs; len(epochs) > 0 {
+			last := epochs[len(epochs)-1]
+			i.Step, i.LogP = last.Step, &last.Train.LogP
+		}
+	}
+	return i, nil
+}
+
+// Runs describes all runs, by name.
+func (s *Session) Runs() []Info {
+	known := map[string]bool{}
+	s.mu.Lock()
+	for name := range s.runs {
+		known[name] = true
+	}
+	s.mu.Unlock()
+	entries, _ := os.ReadDir(s.folder) // there is none before the first run
+	for _, e := range entries {
+		known[e.Name()] = true
+	}
+	var infos []Info
+	for _, name := range sortedKeys(known) {
+		if i, err := s.Info(name); err == nil {
+			infos = append(infos, i)
+		}
+	}
+	return infos
+}

@@ -1,0 +1,344 @@
+// Package session holds what outlives a cell: runs of training that go on in
+// the background, one after another, and models, all under names.
+//
+// Runs are ordinary run directories, so nothing is lost with the session but
+// the models kept in it: the next session finds the runs where they are.
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+)
+
+// Session is a set of runs in a folder, and of models. Its methods may be
+// called from several goroutines.
+type Session struct {
+	folder  string
+	observe func(run string) hm.Recorder
+
+	mu      sync.Mutex
+	closed  bool
+	runs    map[string]*run
+	queue   []*run // those that wait, the next one first
+	current *run   // the one that trains
+	idle    chan struct{}
+	models  map[string][]byte
+	sets    map[string]*dataset.Set // by the JSON of their specs
+}
+
+// New returns a session whose runs are in a folder, each in a directory of its
+// name. What observe returns for a run is told of its training; observe may be
+// nil.
+func New(folder string, observe func(run string) hm.Recorder) *Session {
+	if observe == nil {
+		observe = func(string) hm.Recorder { return nil }
+	}
+	return &Session{
+		folder: folder, observe: observe,
+		runs: map[string]*run{}, models: map[string][]byte{}, sets: map[string]*dataset.Set{},
+	}
+}
+
+// names are what runs and models may be called, since runs are directories.
+var names = regexp.MustCompile(`^[\pL\pN][\pL\pN._+-]{0,99}$`)
+
+func checkName(what, name string) error {
+	if !names.MatchString(name) {
+		return fmt.Errorf("the name %q for a %s: use up to 100 letters, digits and . _ + -, and begin with a letter or digit", name, what)
+	}
+	return nil
+}
+
+// Start puts an experiment into the queue under a name and returns at once. A
+// run of that name that has ended goes on where it stopped, if its experiment
+// is the same.
+func (s *Session) Start(name string, e hm.Experiment) error {
+	if err := checkName("run", name); err != nil {
+		return err
+	}
+	set, err := s.open(e.Dataset)
+	if err != nil {
+		return err
+	}
+	if err := e.Check(set); err != nil {
+		return err
+	}
+	e.Fingerprint = set.Fingerprint()
+	if before, err := hm.ReadExperiment(filepath.Join(s.Dir(name), experimentFile)); err == nil && before.Hash() != e.Hash() {
+		return fmt.Errorf("%s holds a run of another experiment: choose another name, or remove the directory", s.Dir(name))
+	}
+	return s.enqueue(name, e, set, false)
+}
+
+// open opens a data set, or returns the one that a run has opened before.
+func (s *Session) open(spec dataset.Spec) (*dataset.Set, error) {
+	b, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	key := string(b)
+	s.mu.Lock()
+	set := s.sets[key]
+	s.mu.Unlock()
+	if set != nil {
+		return set, nil
+	}
+	set, err = spec.Open()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.sets[key] = set
+	s.mu.Unlock()
+	return set, nil
+}
+
+// Dir is the directory of a run.
+func (s *Session) Dir(name string) string { return filepath.Join(s.folder, name) }
+
+// enqueue puts a run at the end of the queue, or at its front.
+func (s *Session) enqueue(name string, e hm.Experiment, set *dataset.Set, front bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	if r := s.runs[name]; r != nil && !r.state.ended() {
+		if r.experiment.Hash() != e.Hash() {
+			return fmt.Errorf("the run %s of another experiment is %s: choose another name, or stop it", name, r.state)
+		}
+		if r.state != Paused {
+			return nil
+		}
+		r.state = Waiting
+		s.queue = insert(s.queue, r, front)
+		s.advance()
+		return nil
+	}
+	r := &run{name: name, experiment: e, set: set, state: Waiting, done: make(chan struct{})}
+	s.runs[name] = r
+	s.queue = insert(s.queue, r, front)
+	s.advance()
+	return nil
+}
+
+func insert(queue []*run, r *run, front bool) []*run {
+	if front {
+		return slices.Insert(queue, 0, r)
+	}
+	return append(queue, r)
+}
+
+var errClosed = errors.New("the session has ended")
+
+// advance starts the next run if none trains. The caller holds the lock.
+func (s *Session) advance() {
+	if s.current != nil || len(s.queue) == 0 || s.closed {
+		return
+	}
+	r := s.queue[0]
+	s.queue = s.queue[1:]
+	s.current, s.idle = r, make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	r.state, r.cancel, r.then = Running, cancel, Stopped
+	go s.train(ctx, r, s.idle)
+}
+
+// train trains a run and lets the next one begin.
+func (s *Session) train(ctx context.Context, r *run, idle chan struct{}) {
+	err := r.train(ctx, s)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.cancel()
+	switch {
+	case err == nil:
+		r.state = Finished
+	case errors.Is(err, context.Canceled):
+		r.state = r.then
+	default:
+		r.state, r.err = Failed, err
+	}
+	if r.state.ended() {
+		close(r.done)
+	}
+	s.current = nil
+	close(idle)
+	s.advance()
+}
+
+// Save makes a run that trains save a checkpoint after the step under way, and
+// returns when it has.
+func (s *Session) Save(name string) error {
+	if _, err := s.Info(name); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	r, idle := s.runs[name], s.idle
+	training := r != nil && r.state == Running
+	s.mu.Unlock()
+	if !training {
+		return nil
+	}
+	select {
+	case <-r.progress.checkpoint():
+	case <-idle:
+	}
+	return nil
+}
+
+// Stop ends a run, with a checkpoint, and returns when it has ended. Resume
+// continues it.
+func (s *Session) Stop(name string) error { return s.halt(name, Stopped) }
+
+// Pause lets the next run of the queue train, until Resume. It returns when the
+// run has a checkpoint.
+func (s *Session) Pause(name string) error { return s.halt(name, Paused) }
+
+func (s *Session) halt(name string, then State) error {
+	s.mu.Lock()
+	r := s.runs[name]
+	if r == nil || r.state.ended() {
+		s.mu.Unlock()
+		info, err := s.Info(name)
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("the run %s is %s: there is nothing to stop", name, info.State)
+	}
+	if r.state == Running {
+		r.then = then
+		r.cancel()
+		idle := s.idle
+		s.mu.Unlock()
+		<-idle
+		return nil
+	}
+	defer s.mu.Unlock()
+	s.queue = slices.DeleteFunc(s.queue, func(q *run) bool { return q == r })
+	r.state = then
+	if then.ended() {
+		close(r.done)
+	}
+	return nil
+}
+
+// Resume continues a run that was paused, stopped or interrupted, be it of
+// this session or of an earlier one. A paused run is the next to train.
+func (s *Session) Resume(name string) error {
+	info, err := s.Info(name)
+	if err != nil {
+		return err
+	}
+	switch info.State {
+	case Finished:
+		return fmt.Errorf("the run %s is finished: there is nothing to resume", name)
+	case Running, Waiting:
+		return nil
+	}
+	e, err := hm.ReadExperiment(filepath.Join(s.Dir(name), experimentFile))
+	if errors.Is(err, os.ErrNotExist) { // it was stopped before it began
+		s.mu.Lock()
+		if r := s.runs[name]; r != nil {
+			e, err = r.experiment, nil
+		}
+		s.mu.Unlock()
+	}
+	if err != nil {
+		return err
+	}
+	set, err := s.open(e.Dataset)
+	if err != nil {
+		return err
+	}
+	return s.enqueue(name, e, set, info.State == Paused)
+}
+
+// Wait returns when a run has ended, with the error that ended it, or when ctx
+// has. It waits through pauses.
+func (s *Session) Wait(ctx context.Context, name string) error {
+	s.mu.Lock()
+	r := s.runs[name]
+	s.mu.Unlock()
+	if r == nil {
+		info, err := s.Info(name)
+		if err == nil && info.State != Finished {
+			err = fmt.Errorf("the run %s was %s: resume it first", name, info.State)
+		}
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-r.done:
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return r.err
+}
+
+// Close stops the run that trains, with a checkpoint, and forgets the queue.
+func (s *Session) Close() {
+	s.mu.Lock()
+	s.closed = true
+	idle := s.idle
+	if s.current != nil {
+		s.current.cancel()
+	}
+	s.mu.Unlock()
+	if idle != nil {
+		<-idle
+	}
+}
+
+// Keep keeps a model, as safetensors, under a name.
+func (s *Session) Keep(name string, model []byte) error {
+	if err := checkName("model", name); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.models[name] = model
+	return nil
+}
+
+// Model returns the model of a name that Keep kept.
+func (s *Session) Model(name string) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m, ok := s.models[name]; ok {
+		return m, nil
+	}
+	kept := "none is kept"
+	if len(s.models) > 0 {
+		kept = "kept are " + strings.Join(sortedKeys(s.models), ", ")
+	}
+	return nil, fmt.Errorf("no model %q: %s", name, kept)
+}
+
+// Models lists the names of the models that are kept.
+func (s *Session) Models() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return sortedKeys(s.models)
+}
+
+func sortedKeys[T any](m map[string]T) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

@@ -1,0 +1,306 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+)
+
+// tiny is an experiment whose training takes a moment, or does not end for a
+// long while.
+func tiny(t *testing.T, epochs int, seed uint64) hm.Experiment {
+	t.Helper()
+	set, err := dataset.Spec{Name: "3by3", Subset: 32}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hm.RWS().BatchSize(8).Epochs(epochs).Seed(seed).Experiment(hm.New(set.Shape()).Dense(6, 4), set)
+}
+
+const long = 1_000_000
+
+func TestRunsTrainOneAfterAnother(t *testing.T) {
+	var mu sync.Mutex
+	var order []string
+	s := New(t.TempDir(), func(run string) hm.Recorder {
+		return recorder{end: func(error) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, run)
+		}}
+	})
+	defer s.Close()
+	for _, name := range []string{"c", "a", "b"} {
+		if err := s.Start(name, tiny(t, 3, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		if err := s.Wait(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		run, err := hm.OpenRun(s.Dir(name))
+		if err != nil || !run.Finished() || run.Epochs() != 3 {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	if got := strings.Join(order, " "); got != "c a b" {
+		t.Errorf("trained in the order %s", got)
+	}
+	for _, i := range s.Runs() {
+		if i.State != Finished || i.Epoch != 3 || i.LogP == nil {
+			t.Errorf("%+v", i)
+		}
+	}
+}
+
+// recorder tells of the first step and of the end.
+type recorder struct {
+	step func()
+	end  func(error)
+}
+
+func (r recorder) Begin(hm.Plan)  {}
+func (r recorder) Epoch(hm.Epoch) {}
+func (r recorder) Step(hm.Progress) {
+	if r.step != nil {
+		r.step()
+	}
+}
+func (r recorder) End(err error) {
+	if r.end != nil {
+		r.end(err)
+	}
+}
+
+// begun returns a session in a folder and a channel that has a value after
+// each step of which the test takes notice.
+func begun(folder string) (*Session, chan struct{}) {
+	steps := make(chan struct{}, 1)
+	return New(folder, func(string) hm.Recorder {
+		return recorder{step: func() {
+			select {
+			case steps <- struct{}{}:
+			default:
+			}
+		}}
+	}), steps
+}
+
+func TestStoppedAndResumedEndsInTheSameBytes(t *testing.T) {
+	const epochs = 40
+	whole, parts := New(t.TempDir(), nil), t.TempDir()
+	defer whole.Close()
+	e := tiny(t, epochs, 7)
+	if err := errors.Join(whole.Start("run", e), whole.Wait(t.Context(), "run")); err != nil {
+		t.Fatal(err)
+	}
+	s, steps := begun(parts)
+	if err := s.Start("run", e); err != nil {
+		t.Fatal(err)
+	}
+	<-steps
+	for _, halt := range []func(string) error{s.Pause, s.Save, s.Stop} {
+		if err := halt("run"); err != nil && state(t, s) != Finished {
+			t.Fatal(err)
+		}
+		if err := s.Resume("run"); err != nil && state(t, s) != Finished {
+			t.Fatal(err)
+		}
+	}
+	s.Close() // as the end of the kernel does
+	next := New(parts, nil)
+	defer next.Close()
+	if i, err := next.Info("run"); err != nil || i.State == Running {
+		t.Fatalf("the next session finds %+v, %v", i, err)
+	}
+	if err := next.Start("run", e); err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Wait(t.Context(), "run"); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"checkpoint.safetensors", experimentFile} {
+		a, err := os.ReadFile(filepath.Join(whole.Dir("run"), file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(next.Dir("run"), file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s differs between a run and one that was stopped and resumed", file)
+		}
+	}
+}
+
+func state(t *testing.T, s *Session) State {
+	t.Helper()
+	i, err := s.Info("run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i.State
+}
+
+func TestStopPauseAndSave(t *testing.T) {
+	s, steps := begun(t.TempDir())
+	defer s.Close()
+	if err := s.Start("run", tiny(t, long, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start("next", tiny(t, 1, 2)); err != nil {
+		t.Fatal(err)
+	}
+	<-steps
+	if err := s.Save("run"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hm.OpenRun(s.Dir("run")); err != nil {
+		t.Fatalf("after Save: %v", err)
+	}
+	if got := state(t, s); got != Running {
+		t.Fatalf("after Save the run is %s", got)
+	}
+	if err := s.Pause("run"); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(t, s); got != Paused {
+		t.Fatalf("after Pause the run is %s", got)
+	}
+	if err := s.Wait(t.Context(), "next"); err != nil {
+		t.Fatalf("the next run of the queue: %v", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Wait(context.Background(), "run") }()
+	if err := s.Resume("run"); err != nil {
+		t.Fatal(err)
+	}
+	<-steps
+	if err := s.Stop("run"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("waiting for a run that was stopped: %v", err)
+	}
+	if got := state(t, s); got != Stopped {
+		t.Errorf("after Stop the run is %s", got)
+	}
+	if err := s.Stop("run"); err == nil {
+		t.Error("a run was stopped twice")
+	}
+}
+
+func TestAWaitingRunCanBeStopped(t *testing.T) {
+	s, steps := begun(t.TempDir())
+	defer s.Close()
+	if err := errors.Join(s.Start("run", tiny(t, long, 1)), s.Start("next", tiny(t, 2, 2))); err != nil {
+		t.Fatal(err)
+	}
+	<-steps
+	if err := s.Stop("next"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Resume("next"); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Stop("run"), s.Wait(t.Context(), "next")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	s, steps := begun(t.TempDir())
+	defer s.Close()
+	if err := s.Start("run", tiny(t, long, 1)); err != nil {
+		t.Fatal(err)
+	}
+	<-steps
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Wait(ctx, "run"); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if got := state(t, s); got != Running {
+		t.Errorf("the run is %s, though only the one who waited was interrupted", got)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	s, steps := begun(t.TempDir())
+	defer s.Close()
+	e := tiny(t, long, 1)
+	for _, name := range []string{"", "..", ".hidden", "a/b", `a\b`, "a b", "a\x00", strings.Repeat("a", 101)} {
+		if err := s.Start(name, e); err == nil {
+			t.Errorf("a run is named %q", name)
+		}
+		if err := s.Keep(name, nil); err == nil {
+			t.Errorf("a model is named %q", name)
+		}
+		if _, err := s.Info(name); err == nil {
+			t.Errorf("there is a run %q", name)
+		}
+	}
+	wrong := e
+	wrong.Method.BatchSize = 0
+	if err := s.Start("wrong", wrong); err == nil {
+		t.Error("a wrong experiment was started")
+	}
+	if err := s.Start("run", e); err != nil {
+		t.Fatal(err)
+	}
+	<-steps
+	if err := s.Start("run", e); err != nil {
+		t.Errorf("the same cell again: %v", err)
+	}
+	if err := s.Start("run", tiny(t, long, 2)); err == nil || !strings.Contains(err.Error(), "another") {
+		t.Errorf("another experiment under the same name: %v", err)
+	}
+	if err := s.Stop("run"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start("run", tiny(t, long, 2)); err == nil || !strings.Contains(err.Error(), "another") {
+		t.Errorf("another experiment in the same directory: %v", err)
+	}
+	if _, err := s.Model("none"); err == nil {
+		t.Error("there is a model that nobody kept")
+	}
+	for _, do := range []func(string) error{s.Stop, s.Pause, s.Resume, s.Save} {
+		if err := do("none"); err == nil || !strings.Contains(err.Error(), `no run "none"`) {
+			t.Errorf("error %v", err)
+		}
+	}
+	s.Close()
+	if err := s.Start("late", e); !errors.Is(err, errClosed) {
+		t.Errorf("a run was started in a session that has ended: %v", err)
+	}
+}
+
+func TestAPanicEndsTheRunAlone(t *testing.T) {
+	s := New(t.TempDir(), func(run string) hm.Recorder {
+		return recorder{step: func() {
+			if run == "bad" {
+				panic("no room")
+			}
+		}}
+	})
+	defer s.Close()
+	if err := errors.Join(s.Start("bad", tiny(t, 2, 1)), s.Start("good", tiny(t, 2, 1))); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Wait(t.Context(), "bad"); err == nil || !strings.Contains(err.Error(), "no room") {
+		t.Errorf("error %v", err)
+	}
+	if err := s.Wait(t.Context(), "good"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,56 @@
+package kernel
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDisplaysAreUpdatedFiveTimesASecond(t *testing.T) {
+	var shown []string
+	var later []func()
+	b := newBoard(func(id, html string, update bool) { shown = append(shown, fmt.Sprint(html, update)) })
+	b.after = func(d time.Duration, f func()) {
+		if d != time.Second/5 {
+			t.Errorf("an update after %v", d)
+		}
+		later = append(later, f)
+	}
+	tick := func() {
+		due := later
+		later = nil
+		for _, f := range due {
+			f()
+		}
+	}
+	b.update("run", "0")
+	b.show("run")
+	for i := 1; i <= 100; i++ {
+		b.update("run", fmt.Sprint(i))
+	}
+	tick()
+	tick() // nothing is new
+	b.update("run", "101")
+	if got := strings.Join(shown, " "); got != "0false 100true 101true" {
+		t.Errorf("shown %s", got)
+	}
+}
+
+func TestTheLatestDisplaysAreKeptUpToDate(t *testing.T) {
+	updated := map[string]int{}
+	b := newBoard(func(id, html string, update bool) {
+		if update {
+			updated[id]++
+		}
+	})
+	b.after = func(time.Duration, func()) {}
+	for range 100 {
+		b.show("run")
+	}
+	b.update("run", "x")
+	b.update("other", "y")
+	if len(updated) != mostDisplays {
+		t.Errorf("%d displays were updated, not %d", len(updated), mostDisplays)
+	}
+}

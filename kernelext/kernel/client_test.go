@@ -1,0 +1,201 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/kernelext"
+	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+)
+
+// experiment is one whose training takes a moment, or a long while.
+func experiment(t *testing.T, epochs int) hm.Experiment {
+	t.Helper()
+	set, err := dataset.Spec{Name: "3by3", Subset: 32}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hm.RWS().BatchSize(8).Epochs(epochs).Experiment(hm.New(set.Shape()).Dense(6, 4), set)
+}
+
+// TestAProgramIsTheSameInAndOutsideTheKernel does what the cells of a notebook
+// do, with the session of the kernel and with that of the program.
+func TestAProgramIsTheSameInAndOutsideTheKernel(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Run("in the kernel", func(t *testing.T) {
+		dir, err := os.MkdirTemp("/tmp", "client-test-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		t.Setenv(session.Environment, dir)
+		s := session.New("kernel", nil)
+		defer s.Close()
+		var shown []string
+		server, err := serve(dir, s, func(run string) error {
+			shown = append(shown, run)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Close()
+		notebook(t)
+		if !slices.Equal(shown, []string{"short"}) {
+			t.Errorf("shown were %v", shown)
+		}
+	})
+	t.Run("outside", func(t *testing.T) {
+		t.Setenv(session.Environment, "")
+		notebook(t)
+	})
+}
+
+func notebook(t *testing.T) {
+	ctx := t.Context()
+	kernelext.Open().Start("short", experiment(t, 3)).Show()
+	run, err := kernelext.Open().Run("short").Wait(ctx)
+	if err != nil || !run.Finished() {
+		t.Fatalf("%v", err)
+	}
+	history, err := kernelext.Open().Run("short").History()
+	if err != nil || len(history.Epochs) != 3 {
+		t.Errorf("%d epochs, %v", len(history.Epochs), err)
+	}
+
+	long := kernelext.Open().Start("long", experiment(t, 1_000_000))
+	model, err := kernelext.Open().Run("long").Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kernelext.Open().Keep("half", model); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := kernelext.Open().Model("half")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := model.Sample(ctx, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := kept.Sample(ctx, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range a.Values {
+		if !slices.Equal(a.Values[i], b.Values[i]) {
+			t.Error("a model draws other samples once it was kept")
+		}
+	}
+
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := long.Wait(cancelled); !errors.Is(err, context.Canceled) {
+		t.Errorf("an interrupted cell: %v", err)
+	}
+	if status, err := long.Status(); err != nil || status.State != session.Running {
+		t.Errorf("after an interrupted cell: %+v, %v", status, err)
+	}
+	if err := errors.Join(long.Pause(), long.Resume(), long.Stop()); err != nil {
+		t.Error(err)
+	}
+	runs, err := kernelext.Open().Runs()
+	if err != nil || len(runs) != 2 || runs[0].State != session.Stopped || runs[1].State != session.Finished {
+		t.Errorf("%+v, %v", runs, err)
+	}
+
+	for what, err := range map[string]error{
+		"a run that there is not":   kernelext.Open().Run("none").Err(),
+		"a wrong name":              kernelext.Open().Start("a/b", experiment(t, 1)).Stop(),
+		"another experiment":        kernelext.Open().Start("short", experiment(t, 4)).Err(),
+		"a model that nobody kept":  second(kernelext.Open().Model("none")),
+		"the end of what has ended": long.Stop(),
+	} {
+		if err == nil {
+			t.Errorf("%s is no error", what)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestMagics(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := session.New(session.Folder, nil)
+	defer s.Close()
+	var shown []string
+	m := magics{s, func(run string) error {
+		shown = append(shown, run)
+		return nil
+	}}
+	run := func(line string) (string, string) {
+		var out, err strings.Builder
+		m.Run(line, &out, &err)
+		return out.String(), err.String()
+	}
+	if out, _ := run("runs"); out != "no runs yet\n" {
+		t.Errorf("%q", out)
+	}
+	if err := errors.Join(s.Start("a", experiment(t, 2)), s.Wait(t.Context(), "a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Keep("kept", []byte("model")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ line, out, err string }{
+		{"", "%hm stop RUN", ""},
+		{"help", "%hm save MODEL PATH", ""},
+		{"runs", "2 of 2", ""},
+		{"models", "kept", ""},
+		{"device", "CPU", ""},
+		{"show a", "", ""},
+		{"stop a", "", "finished"},
+		{"resume a", "", "finished"},
+		{"stop none", "", `no run "none"`},
+		{"stop", "", "write %hm stop RUN"},
+		{"save kept", "", "write %hm save MODEL PATH"},
+		{"save kept kept.safetensors", "5 bytes", ""},
+		{"save a run.safetensors", "bytes", ""},
+		{"save none x.safetensors", "", "no model"},
+		{"save kept no/folder", "", "no/folder"},
+		{"dance", "", "%hm help lists them"},
+	} {
+		out, err := run(c.line)
+		if !strings.Contains(out, c.out) || !strings.Contains(err, c.err) || (c.err == "") != (err == "") {
+			t.Errorf("%%hm %s: %q, %q", c.line, out, err)
+		}
+	}
+	if !slices.Equal(shown, []string{"a"}) {
+		t.Errorf("shown were %v", shown)
+	}
+	f, err := os.Open("run.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := hm.LoadModel(f); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(".*"); len(left) != 0 {
+		t.Errorf("left are %v", left)
+	}
+	for line, want := range map[string]string{
+		"": "runs show stop pause resume models save device help", "s": "show stop save", "stop ": "a", "save ": "kept a", "save k": "kept",
+		"save kept ": "", "dance ": "", "st": "stop",
+	} {
+		if got := strings.Join(m.Complete(line), " "); got != want {
+			t.Errorf("%q is completed by %q, not %q", line, got, want)
+		}
+	}
+	if got := m.Inspect("pause"); !strings.Contains(got, "%hm pause RUN") || strings.Contains(got, "%hm stop") {
+		t.Errorf("inspected: %s", got)
+	}
+}

@@ -1,0 +1,217 @@
+// Package kernel is the Jupyter kernel "Go (Helmholtz)": GoNB, with a session
+// in which data sets, models and running experiments outlive the cell. Cells
+// use it through package kernelext.
+package kernel
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Name is what Jupyter knows the kernel by.
+const Name = "helmholtz"
+
+// displayName is what a notebook shows.
+const displayName = "Go (Helmholtz)"
+
+const module = "github.com/helmholtz-go/helmholtz"
+
+// spec is Jupyter's kernel.json.
+type spec struct {
+	Argv          []string `json:"argv"`
+	DisplayName   string   `json:"display_name"`
+	Language      string   `json:"language"`
+	InterruptMode string   `json:"interrupt_mode"`
+}
+
+// UserFolder is Jupyter's data folder of the user.
+func UserFolder() (string, error) {
+	if dir := os.Getenv("JUPYTER_DATA_DIR"); dir != "" {
+		return dir, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(home, "Library", "Jupyter"), nil
+	}
+	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
+		return filepath.Join(dir, "jupyter"), nil
+	}
+	return filepath.Join(home, ".local", "share", "jupyter"), nil
+}
+
+// Find completes tools with those beside this program, in the build folder of
+// the module, in the folder in which go installs programs and on the PATH, and
+// with the module that the working directory is in or requires. An error names
+// what is missing and the remedy.
+func Find(t Tools) (Tools, error) {
+	if t.Go == "" {
+		path, err := exec.LookPath("go")
+		if err != nil {
+			return t, errors.New("go is not on the PATH: install Go 1.26 or later from https://go.dev/dl")
+		}
+		t.Go = path
+	}
+	var err error
+	if t.Module == "" {
+		if t.Module, err = findModule(t.Go); err != nil {
+			return t, err
+		}
+	}
+	for _, path := range []*string{&t.Go, &t.Module} {
+		if *path, err = filepath.Abs(*path); err != nil {
+			return t, err
+		}
+	}
+	places := []string{filepath.Join(t.Module, "build", "bin"), goValue(t.Go, "GOBIN")}
+	if self, err := os.Executable(); err == nil {
+		places = append([]string{filepath.Dir(self)}, places...)
+	}
+	for _, root := range filepath.SplitList(goValue(t.Go, "GOPATH")) {
+		places = append(places, filepath.Join(root, "bin"))
+	}
+	for _, tool := range []struct {
+		path          *string
+		name, program string
+	}{
+		{&t.GoNB, "gonb", "github.com/janpfeifer/gonb"},
+		{&t.GoImports, "goimports", "golang.org/x/tools/cmd/goimports"},
+		{&t.GoPLS, "gopls", "golang.org/x/tools/gopls"},
+	} {
+		if *tool.path != "" {
+			if *tool.path, err = filepath.Abs(*tool.path); err != nil {
+				return t, err
+			}
+			continue
+		}
+		if *tool.path, err = findProgram(tool.name, places); err != nil {
+			return t, fmt.Errorf("%s is neither on the PATH nor in %s: in %s, type\n    go install %s",
+				tool.name, strings.Join(existing(places), ", "), t.Module, tool.program)
+		}
+	}
+	return t, t.check()
+}
+
+// findProgram returns the absolute path of a program on the PATH or in one of
+// several folders.
+func findProgram(name string, places []string) (string, error) {
+	for _, dir := range places {
+		if dir == "" {
+			continue
+		}
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return filepath.Abs(path)
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
+}
+
+func existing(places []string) []string {
+	var found []string
+	for _, dir := range places {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			found = append(found, dir)
+		}
+	}
+	return found
+}
+
+func goValue(goProgram, name string) string {
+	out, _ := exec.Command(goProgram, "env", name).Output()
+	return strings.TrimSpace(string(out))
+}
+
+// findModule returns the directory of the module, where the working directory
+// is in it or in a module that requires it.
+func findModule(goProgram string) (string, error) {
+	out, err := exec.Command(goProgram, "list", "-m", "-f", "{{.Dir}}", module).Output()
+	dir := strings.TrimSpace(string(out))
+	if err != nil || dir == "" {
+		return "", fmt.Errorf("the working directory is not in the module %s: go to a clone of it, or name one with --module", module)
+	}
+	return dir, nil
+}
+
+// Install registers the kernel with the tools that Find returned in a Jupyter
+// data folder, such as UserFolder or PREFIX/share/jupyter, and returns the directory of its registration.
+func Install(folder string, t Tools) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(folder, "kernels", Name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("cannot register the kernel: %w", err)
+	}
+	text, err := json.MarshalIndent(spec{
+		Argv: []string{self, "kernel", "run", "--go", t.Go, "--gonb", t.GoNB, "--goimports", t.GoImports, "--gopls", t.GoPLS,
+			"--module", t.Module, "{connection_file}"},
+		DisplayName: displayName, Language: "go", InterruptMode: "message",
+	}, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	aside := filepath.Join(dir, ".kernel.json")
+	if err := os.WriteFile(aside, append(text, '\n'), 0o644); err != nil {
+		return "", fmt.Errorf("cannot register the kernel: %w", err)
+	}
+	return dir, os.Rename(aside, filepath.Join(dir, "kernel.json"))
+}
+
+// check refuses tools that are not there.
+func (t Tools) check() error {
+	for _, tool := range []struct{ name, path string }{{"go", t.Go}, {"gonb", t.GoNB}, {"goimports", t.GoImports}, {"gopls", t.GoPLS}} {
+		info, err := os.Stat(tool.path)
+		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+			return fmt.Errorf("%s: there is no program %q: name it with --%s", tool.name, tool.path, tool.name)
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(t.Module, "go.mod"))
+	if err != nil || !strings.Contains(string(b), "module "+module+"\n") {
+		return fmt.Errorf("%q is not a directory of the module %s: name one with --module", t.Module, module)
+	}
+	return nil
+}
+
+// Remove undoes Install. It reports whether the kernel was registered.
+func Remove(folder string) (bool, error) {
+	dir := filepath.Join(folder, "kernels", Name)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return true, os.RemoveAll(dir)
+}
+
+// Folders returns the Jupyter data folders of the user and of the machine.
+func Folders() []string {
+	folders := []string{"/usr/local/share/jupyter", "/usr/share/jupyter"}
+	if user, err := UserFolder(); err == nil {
+		folders = append([]string{user}, folders...)
+	}
+	return folders
+}
+
+// Registered returns the registrations of the kernel in Jupyter data folders.
+func Registered(folders ...string) []string {
+	var found []string
+	for _, folder := range folders {
+		dir := filepath.Join(folder, "kernels", Name)
+		if _, err := os.Stat(filepath.Join(dir, "kernel.json")); err == nil {
+			found = append(found, dir)
+		}
+	}
+	return found
+}

@@ -1,0 +1,123 @@
+package kernel
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// pretend makes a folder with programs and a module.
+func pretend(t *testing.T) Tools {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"go", "gonb", "goimports", "gopls"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module "+module+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return Tools{filepath.Join(dir, "go"), filepath.Join(dir, "gonb"), filepath.Join(dir, "goimports"), filepath.Join(dir, "gopls"), dir}
+}
+
+func TestInstallListRemove(t *testing.T) {
+	tools, folder := pretend(t), t.TempDir()
+	if got := Registered(folder); len(got) != 0 {
+		t.Errorf("registered in %v before Install", got)
+	}
+	for range 2 { // an installation replaces the one before
+		if _, err := Install(folder, tools); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := filepath.Join(folder, "kernels", "helmholtz")
+	if got := Registered(folder); !slices.Equal(got, []string{want}) {
+		t.Errorf("registered in %v", got)
+	}
+	b, err := os.ReadFile(filepath.Join(want, "kernel.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s spec
+	if err := json.Unmarshal(b, &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.DisplayName != "Go (Helmholtz)" || s.Language != "go" || s.InterruptMode != "message" {
+		t.Errorf("%+v", s)
+	}
+	for _, path := range []string{tools.Go, tools.GoNB, tools.GoImports, tools.GoPLS, tools.Module, "{connection_file}"} {
+		if !slices.Contains(s.Argv, path) {
+			t.Errorf("the command line lacks %s: %v", path, s.Argv)
+		}
+	}
+	if was, err := Remove(folder); err != nil || !was {
+		t.Errorf("Remove: %v, %v", was, err)
+	}
+	if was, err := Remove(folder); err != nil || was {
+		t.Errorf("Remove again: %v, %v", was, err)
+	}
+}
+
+func TestFindNamesTheRemedy(t *testing.T) {
+	for _, c := range []struct {
+		spoil func(*Tools)
+		want  string
+	}{
+		{func(t *Tools) { t.Go += "x" }, "--go"},
+		{func(t *Tools) { t.GoNB += "x" }, "--gonb"},
+		{func(t *Tools) { t.GoPLS = t.Module }, "--gopls"},
+		{func(t *Tools) { t.Module = filepath.Dir(t.Module) }, "--module"},
+	} {
+		tools := pretend(t)
+		if _, err := Find(tools); err != nil {
+			t.Fatal(err)
+		}
+		c.spoil(&tools)
+		if _, err := Find(tools); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v does not name %s", err, c.want)
+		}
+	}
+	t.Setenv("PATH", t.TempDir())
+	tools := pretend(t)
+	tools.GoNB = ""
+	if err := os.Remove(filepath.Join(tools.Module, "gonb")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Find(tools); err == nil || !strings.Contains(err.Error(), "go install github.com/janpfeifer/gonb") {
+		t.Errorf("error %v does not say how gonb is installed", err)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	tools := Tools{Go: "/a/go", GoNB: "/b/gonb", GoImports: "/c/goimports", GoPLS: "/d/gopls"}
+	got := environment([]string{"PATH=/usr/bin", "GOFLAGS=-mod=mod -v --mod=vendor", "GOWORK=off", "HOME=/root", "HELMHOLTZ_SESSION=/old"}, tools)
+	want := []string{"GOFLAGS=-v", "HOME=/root", "PATH=/a:/b:/c:/d:/usr/bin"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, not %v", got, want)
+	}
+}
+
+func TestSweepRemovesWhatTheDeadLeft(t *testing.T) {
+	folder := t.TempDir()
+	dead := filepath.Join(folder, prefix+"999999999-x")
+	own := filepath.Join(folder, prefix+strconv.Itoa(os.Getpid())+"-x")
+	other := filepath.Join(folder, "other")
+	for _, dir := range []string{dead, own, other} {
+		if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(folder)
+	left, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) != 2 {
+		t.Errorf("left are %v", left)
+	}
+}

@@ -1,0 +1,235 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+)
+
+// magics are the %hm lines of a cell.
+type magics struct {
+	session *session.Session
+	show    func(run string) error
+}
+
+// command is one of the %hm lines.
+type command struct {
+	name, arguments, help string
+	run                   func(m magics, arguments []string, w io.Writer) error
+	complete              func(m magics) []string // of the first argument, nil if there is nothing to choose from
+}
+
+// commands are all of them.
+func commands() []command {
+	return []command{
+		{"runs", "", "list the runs, of this session and of earlier ones", magics.runs, nil},
+		{"show", "RUN", "show a run and keep what is shown up to date", func(m magics, arguments []string, _ io.Writer) error { return m.show(arguments[0]) }, magics.runNames},
+		{"stop", "RUN", "stop a run within a step, with a checkpoint", onRun(func(m magics, run string) error { return m.session.Stop(run) }), magics.runNames},
+		{"pause", "RUN", "pause a run, with a checkpoint; the next one in the queue trains", onRun(func(m magics, run string) error { return m.session.Pause(run) }), magics.runNames},
+		{"resume", "RUN", "continue a run that was paused, stopped or interrupted, bit for bit", onRun(func(m magics, run string) error { return m.session.Resume(run) }), magics.runNames},
+		{"models", "", "list the models that are kept and the runs that have one", magics.models, nil},
+		{"save", "MODEL PATH", "write a model, kept or of a run, to a safetensors file", magics.save, magics.modelNames},
+		{"device", "", "say what computes", magics.device, nil},
+		{"help", "", "list these lines", magics.help, nil},
+	}
+}
+
+// Run implements proxy.Magics.
+func (m magics) Run(line string, stdout, stderr io.Writer) {
+	fields := strings.Fields(line)
+	if len(fields) == 0 {
+		fields = []string{"help"}
+	}
+	c, ok := find(fields[0])
+	if !ok {
+		fmt.Fprintf(stderr, "%%hm %s: there is no such line; %%hm help lists them\n", fields[0])
+		return
+	}
+	wanted := strings.Fields(c.arguments)
+	if len(fields)-1 != len(wanted) {
+		fmt.Fprintf(stderr, "%%hm %s: write %%hm %s\n", c.name, strings.TrimSpace(c.name+" "+c.arguments))
+		return
+	}
+	var out strings.Builder
+	if err := c.run(m, fields[1:], &out); err != nil {
+		fmt.Fprintf(stderr, "%%hm %s: %v\n", c.name, err)
+	}
+	if out.Len() > 0 {
+		fmt.Fprint(stdout, out.String())
+	}
+}
+
+func find(name string) (command, bool) {
+	for _, c := range commands() {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return command{}, false
+}
+
+// Complete implements proxy.Magics.
+func (m magics) Complete(line string) []string {
+	fields := strings.Fields(line)
+	if line == "" || strings.HasSuffix(line, " ") {
+		fields = append(fields, "")
+	}
+	var choice []string
+	switch len(fields) {
+	case 1:
+		for _, c := range commands() {
+			choice = append(choice, c.name)
+		}
+	case 2:
+		if c, ok := find(fields[0]); ok && c.complete != nil {
+			choice = c.complete(m)
+		}
+	}
+	var matches []string
+	for _, word := range choice {
+		if strings.HasPrefix(word, fields[len(fields)-1]) {
+			matches = append(matches, word)
+		}
+	}
+	return matches
+}
+
+// Inspect implements proxy.Magics.
+func (m magics) Inspect(line string) string {
+	if fields := strings.Fields(line); len(fields) > 0 {
+		if c, ok := find(fields[0]); ok {
+			return fmt.Sprintf("%%hm %s\n\n%s", strings.TrimSpace(c.name+" "+c.arguments), c.help)
+		}
+	}
+	var b strings.Builder
+	_ = m.help(nil, &b)
+	return b.String()
+}
+
+func (m magics) help(_ []string, w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, c := range commands() {
+		fmt.Fprintf(t, "%%hm %s\t%s\n", strings.TrimSpace(c.name+" "+c.arguments), c.help)
+	}
+	return t.Flush()
+}
+
+// onRun makes a command of what is done with a run, and says what the run does
+// then.
+func onRun(do func(m magics, run string) error) func(magics, []string, io.Writer) error {
+	return func(m magics, arguments []string, w io.Writer) error {
+		if err := do(m, arguments[0]); err != nil {
+			return err
+		}
+		i, err := m.session.Info(arguments[0])
+		if err == nil {
+			fmt.Fprintf(w, "%s is %s, epoch %d of %d\n", i.Name, i.State, i.Epoch, i.Epochs)
+		}
+		return err
+	}
+}
+
+func (m magics) runs(_ []string, w io.Writer) error {
+	runs := m.session.Runs()
+	if len(runs) == 0 {
+		fmt.Fprintln(w, "no runs yet")
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "RUN\tSTATE\tEPOCHS\tLOG P (NATS)\tMETHOD")
+	for _, r := range runs {
+		logP := "-"
+		if r.LogP != nil {
+			logP = fmt.Sprintf("%.2f", *r.LogP)
+		}
+		state := string(r.State)
+		if r.Error != "" {
+			state += ": " + r.Error
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d of %d\t%s\t%s\n", r.Name, state, r.Epoch, r.Epochs, logP, r.Method)
+	}
+	return t.Flush()
+}
+
+func (m magics) runNames() []string {
+	var names []string
+	for _, r := range m.session.Runs() {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+func (m magics) models(_ []string, w io.Writer) error {
+	kept := m.session.Models()
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, name := range kept {
+		fmt.Fprintf(t, "%s\tkept in this session\n", name)
+	}
+	n := len(kept)
+	for _, r := range m.session.Runs() {
+		if _, err := hm.OpenRun(r.Dir); err == nil {
+			fmt.Fprintf(t, "%s\tof the run, after %d epochs\n", r.Name, r.Epoch)
+			n++
+		}
+	}
+	if n == 0 {
+		fmt.Fprintln(t, "no models yet")
+	}
+	return t.Flush()
+}
+
+func (m magics) modelNames() []string { return append(m.session.Models(), m.runNames()...) }
+
+func (m magics) save(arguments []string, w io.Writer) error {
+	name, path := arguments[0], arguments[1]
+	model, err := m.session.Model(name)
+	if err != nil {
+		run, runErr := hm.OpenRun(m.session.Dir(name))
+		if runErr != nil {
+			return fmt.Errorf("%w, nor is there a run of this name with a checkpoint", err)
+		}
+		var b strings.Builder
+		if err := run.Save(&b); err != nil {
+			return err
+		}
+		model = []byte(b.String())
+	}
+	if err := writeAside(path, model); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	fmt.Fprintf(w, "%s: %d bytes\n", path, len(model))
+	return nil
+}
+
+// writeAside writes a file beside path and renames it.
+func writeAside(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+func (m magics) device(_ []string, w io.Writer) error {
+	cpu, err := engine.Open("cpu")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w, cpu.Describe())
+	return nil
+}

@@ -1,0 +1,128 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/helmholtz-go/helmholtz/kernelext/internal/proxy"
+	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+)
+
+// Tools are the absolute paths of what a kernel needs.
+type Tools struct {
+	Go, GoNB, GoImports, GoPLS string
+	// Module is the directory of this library's module, which cells import.
+	Module string
+}
+
+// Run is the kernel that Jupyter starts with a connection file. It returns when
+// Jupyter has shut it down. Options are passed to GoNB.
+func Run(ctx context.Context, connectionFile string, tools Tools, options ...string) error {
+	// Jupyter interrupts by message, and an interrupt at its terminal is for
+	// Jupyter alone. To ignore the signal would make cells ignore it, too.
+	signal.Reset(syscall.SIGINT)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	sweep(runtimeFolder())
+	dir, err := os.MkdirTemp(runtimeFolder(), prefix+strconv.Itoa(os.Getpid())+"-")
+	if err != nil {
+		return err
+	}
+	temporary := filepath.Join(dir, "tmp")
+	if err := os.Mkdir(temporary, 0o700); err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	live := newLive(session.Folder)
+	s := session.New(session.Folder, live.observe)
+	defer s.Close()
+	show := func(run string) error { return live.show(s, run) }
+	server, err := serve(dir, s, show)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	k, err := proxy.Start(proxy.Options{
+		ConnectionFile: connectionFile,
+		Guard:          []string{self, "kernel", "guard"},
+		GoNB:           append([]string{tools.GoNB, "-go_work=" + tools.Module}, options...),
+		Environment:    append(environment(os.Environ(), tools), "TMPDIR="+temporary, session.Environment+"="+dir),
+		Directory:      dir,
+		Magics:         magics{s, show},
+		Stop:           s.Close,
+	})
+	if err != nil {
+		return fmt.Errorf("cannot start the kernel: %w", err)
+	}
+	live.connect(k)
+	return k.Wait(ctx)
+}
+
+// Guard is what Run starts GoNB under; see proxy.Guard.
+func Guard(dir string, program []string) error { return proxy.Guard(dir, program) }
+
+// environment returns the environment of GoNB: the tools are on the PATH, and
+// nothing overrules the go.work file through which cells import the library.
+func environment(of []string, tools Tools) []string {
+	var path []string
+	for _, tool := range []string{tools.Go, tools.GoNB, tools.GoImports, tools.GoPLS} {
+		path = append(path, filepath.Dir(tool))
+	}
+	var e []string
+	for _, setting := range of {
+		name, value, _ := strings.Cut(setting, "=")
+		switch name {
+		case "GOWORK", "TMPDIR", session.Environment:
+			continue
+		case "PATH":
+			path = append(path, value)
+			continue
+		case "GOFLAGS":
+			var flags []string
+			for _, flag := range strings.Fields(value) {
+				if !strings.HasPrefix(strings.TrimLeft(flag, "-"), "mod=") {
+					flags = append(flags, flag)
+				}
+			}
+			setting = name + "=" + strings.Join(flags, " ")
+		}
+		e = append(e, setting)
+	}
+	return append(e, "PATH="+strings.Join(path, string(os.PathListSeparator)))
+}
+
+// prefix begins the names of the directories of kernels. The process id of the
+// kernel follows.
+const prefix = "helmholtz-kernel-"
+
+// runtimeFolder is where the directories of kernels are. Paths of sockets must
+// be shorter than about 100 bytes.
+func runtimeFolder() string {
+	if dir := os.TempDir(); len(dir) < 40 {
+		return dir
+	}
+	return "/tmp"
+}
+
+// sweep removes what kernels that are no more have left behind.
+func sweep(folder string) {
+	left, _ := filepath.Glob(filepath.Join(folder, prefix+"*"))
+	for _, dir := range left {
+		id, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), prefix), "-")
+		pid, err := strconv.Atoi(id)
+		if err == nil && syscall.Kill(pid, 0) == syscall.ESRCH {
+			os.RemoveAll(dir)
+		}
+	}
+}

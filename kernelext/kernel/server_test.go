@@ -1,0 +1,113 @@
+package kernel
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+)
+
+func TestRequestsNeedTheToken(t *testing.T) {
+	s := session.New(t.TempDir(), nil)
+	defer s.Close()
+	h := handler("right", s, nil)
+	for token, want := range map[string]int{"": 401, "Bearer ": 401, "Bearer wrong": 401, "right": 401, "Bearer right": 200, "Bearer rightx": 401} {
+		r := httptest.NewRequest("GET", "/runs", nil)
+		r.Header.Set("Authorization", token)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("token %q: status %d, not %d", token, w.Code, want)
+		}
+	}
+}
+
+func TestRequestsAreLimited(t *testing.T) {
+	s := session.New(t.TempDir(), nil)
+	defer s.Close()
+	h := handler("right", s, nil)
+	for _, c := range []struct {
+		method, path, body string
+		want               int
+	}{
+		{"PUT", "/runs/a", `{"seed":1` + strings.Repeat(" ", largestExperiment), 413},
+		{"PUT", "/runs/a", `{"unknown":1}`, 422},
+		{"PUT", "/runs/a", `{}`, 422},
+		{"PUT", "/runs/..%2Fa", `{}`, 422},
+		{"PUT", "/models/..%2Fa", `x`, 422},
+		{"GET", "/models/none", ``, 422},
+		{"POST", "/runs/none/stop", ``, 422},
+		{"POST", "/runs/none/dance", ``, 404},
+		{"DELETE", "/runs/none", ``, 405},
+		{"PUT", "/models/a", `x`, 200},
+		{"GET", "/models/a", ``, 200},
+	} {
+		r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
+		r.Header.Set("Authorization", "Bearer right")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("%s %s: status %d, not %d: %s", c.method, c.path, w.Code, c.want, w.Body)
+		}
+	}
+}
+
+func TestAClientThatDiesHarmsNobody(t *testing.T) {
+	dir, err := os.MkdirTemp("/tmp", "server-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	s := session.New(t.TempDir(), nil)
+	defer s.Close()
+	server, err := serve(dir, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	for _, file := range []string{session.SocketFile, session.TokenFile} {
+		info, err := os.Stat(filepath.Join(dir, file))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: mode %v, %v", file, info.Mode(), err)
+		}
+	}
+	token, err := os.ReadFile(filepath.Join(dir, session.TokenFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, session.SocketFile)
+	for _, start := range []string{
+		"", "PUT", "PUT /models/dead HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + string(token) + "\r\nContent-Length: 1000\r\n\r\nhalf",
+		"GET /runs HTTP/1.1\r\nX: " + strings.Repeat("x", 10*largestHeader),
+	} {
+		c, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(c, start)
+		c.Close()
+	}
+	client := http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return net.Dial("unix", path)
+	}}}
+	r, err := http.NewRequest("GET", "http://session/models", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+string(token))
+	response, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || strings.TrimSpace(string(body)) != "[]" {
+		t.Errorf("models %q, %v: half a model is kept", body, err)
+	}
+}

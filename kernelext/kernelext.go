@@ -1,0 +1,98 @@
+// Package kernelext is a session in which experiments go on after the cell that
+// started them has ended, and models are kept from cell to cell.
+//
+// In a notebook with the kernel "Go (Helmholtz)" the session is the kernel's:
+//
+//	session := kernelext.Open()
+//	session.Start("mnist", experiment).Show()
+//
+// returns at once and shows how training goes, also when the cell has ended. Any
+// later cell continues with
+//
+//	run := kernelext.Open().Run("mnist")
+//	model, err := run.Model()
+//
+// Elsewhere, as in a program that go run runs, the session is that of the
+// program, and ends with it; what it showed in a notebook it says in a line on
+// standard error. Runs are run directories in the folder runs of the working
+// directory in either case, so each session finds those of the ones before.
+package kernelext
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+)
+
+// Session is a set of runs and models under names.
+type Session struct{ backend backend }
+
+// backend is a session in this process or in the kernel's.
+type backend interface {
+	Start(run string, e hm.Experiment) error
+	Info(run string) (session.Info, error)
+	Runs() ([]session.Info, error)
+	Wait(ctx context.Context, run string) error
+	Stop(run string) error
+	Pause(run string) error
+	Resume(run string) error
+	Save(run string) error
+	Show(run string) error
+	Keep(name string, model []byte) error
+	Model(name string) ([]byte, error)
+}
+
+// Open returns the session of the kernel, or that of this program where there
+// is no kernel.
+func Open() *Session {
+	if dir := os.Getenv(session.Environment); dir != "" {
+		return &Session{newRemote(dir)}
+	}
+	return &Session{inProcess()}
+}
+
+// inProcess returns the session of this program, always the same one.
+var inProcess = sync.OnceValue(func() backend {
+	return local{session.New(session.Folder, nil)}
+})
+
+// Start puts an experiment into the session's queue, under a name, and returns
+// at once. It trains, once those before it have, into the directory runs/NAME.
+// A run of the same name and experiment goes on where it stopped, or stays as
+// it is where it is finished. The Run remembers what was wrong.
+func (s *Session) Start(name string, e hm.Experiment) *Run {
+	return &Run{s.backend, name, s.backend.Start(name, e)}
+}
+
+// Run returns the run of a name, of this session or of an earlier one.
+func (s *Session) Run(name string) *Run {
+	_, err := s.backend.Info(name)
+	return &Run{s.backend, name, err}
+}
+
+// Runs describes all runs, by name.
+func (s *Session) Runs() ([]Status, error) { return s.backend.Runs() }
+
+// Keep keeps a model under a name until the session ends; one that was kept
+// under it is forgotten.
+func (s *Session) Keep(name string, m *hm.Model) error {
+	var b bytes.Buffer
+	if err := m.Save(&b); err != nil {
+		return fmt.Errorf("model %s: %w", name, err)
+	}
+	return s.backend.Keep(name, b.Bytes())
+}
+
+// Model returns the model that was kept under a name.
+func (s *Session) Model(name string) (*hm.Model, error) {
+	b, err := s.backend.Model(name)
+	if err != nil {
+		return nil, err
+	}
+	return hm.LoadModel(bytes.NewReader(b))
+}

@@ -1,0 +1,108 @@
+package kernelext
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+)
+
+// Status describes a run.
+type Status = session.Info
+
+// Run is a run of training in a session. Where Start or Session.Run failed, its
+// methods return the error.
+type Run struct {
+	backend backend
+	name    string
+	err     error
+}
+
+// Err is what was wrong with Start or Session.Run, nil if nothing was.
+func (r *Run) Err() error { return r.err }
+
+// Status says what the run does and how far it has come.
+func (r *Run) Status() (Status, error) {
+	if r.err != nil {
+		return Status{}, r.err
+	}
+	return r.backend.Info(r.name)
+}
+
+// Show shows the run in the notebook, below the cell that is running: progress,
+// curves and samples, kept up to date after the cell has ended. It prints what
+// was wrong, if anything.
+func (r *Run) Show() {
+	err := r.err
+	if err == nil {
+		err = r.backend.Show(r.name)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+// Wait returns the run when it has ended, or an error when it failed or ctx
+// has ended, which does not end the run. A run that was stopped is no error.
+func (r *Run) Wait(ctx context.Context) (*hm.Run, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	if err := r.backend.Wait(ctx, r.name); err != nil {
+		return nil, err
+	}
+	return r.open()
+}
+
+// History is what training has recorded so far.
+func (r *Run) History() (hm.History, error) {
+	run, err := r.open()
+	if err != nil {
+		return hm.History{}, err
+	}
+	return run.History(), nil
+}
+
+// Model is the model as training has it: a run that trains saves a checkpoint
+// after the step under way and goes on. Of others it is that of the last
+// checkpoint.
+func (r *Run) Model() (*hm.Model, error) {
+	if err := r.do(r.backend.Save); err != nil {
+		return nil, err
+	}
+	run, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	return run.Model, nil
+}
+
+// open opens the directory of the run.
+func (r *Run) open() (*hm.Run, error) {
+	status, err := r.Status()
+	if err != nil {
+		return nil, err
+	}
+	return hm.OpenRun(status.Dir)
+}
+
+// Stop ends training within a step, with a checkpoint, and returns when it has
+// ended. Resume continues it.
+func (r *Run) Stop() error { return r.do(r.backend.Stop) }
+
+// Pause ends training within a step, with a checkpoint, until Resume. The next
+// run of the queue trains meanwhile, and Wait waits on.
+func (r *Run) Pause() error { return r.do(r.backend.Pause) }
+
+// Resume continues a run that was paused, stopped, or interrupted by the end of
+// its session, as if it had never ended. A paused run is the next to train.
+func (r *Run) Resume() error { return r.do(r.backend.Resume) }
+
+func (r *Run) do(action func(run string) error) error {
+	if r.err != nil {
+		return r.err
+	}
+	return action(r.name)
+}
