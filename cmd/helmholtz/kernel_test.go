@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// kernelCommand performs helmholtz kernel with arguments.
+func kernelCommand(t *testing.T, args ...string) (out string, err error) {
+	t.Helper()
+	var b bytes.Buffer
+	c := newKernel()
+	c.SetOut(&b)
+	c.SetErr(&b)
+	c.SetArgs(args)
+	err = c.ExecuteContext(t.Context())
+	return b.String(), err
+}
+
+func TestKernelInstallListRemove(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := filepath.Join(t.TempDir(), "tool")
+	if err := os.WriteFile(tool, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	prefix := t.TempDir()
+	where := filepath.Join(prefix, "share", "jupyter", "kernels", "helmholtz")
+	install := []string{"install", "--prefix", prefix, "--gonb", tool, "--goimports", tool, "--gopls", tool, "--module", root}
+
+	if out, err := kernelCommand(t, install...); err != nil || !strings.Contains(out, where) {
+		t.Fatalf("install: %q, %v", out, err)
+	}
+	if out, err := kernelCommand(t, "list", "--prefix", prefix); err != nil || out != where+"\n" {
+		t.Errorf("list: %q, %v", out, err)
+	}
+	if out, err := kernelCommand(t, "remove", "--prefix", prefix); err != nil || !strings.Contains(out, "removed") {
+		t.Errorf("remove: %q, %v", out, err)
+	}
+	if _, err := kernelCommand(t, "remove", "--prefix", prefix); err == nil || !strings.Contains(err.Error(), "not registered") {
+		t.Errorf("remove again: %v", err)
+	}
+	if _, err := kernelCommand(t, append(install, "--gonb", tool+"x")...); err == nil || !strings.Contains(err.Error(), "--gonb") {
+		t.Errorf("install without gonb: %v", err)
+	}
+	if _, err := kernelCommand(t, append(install, "--user")...); err == nil {
+		t.Error("--user and --prefix do not exclude each other")
+	}
+}
+
+func TestKernelInstallForTheUser(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("JUPYTER_DATA_DIR", folder)
+	tool := filepath.Join(t.TempDir(), "tool")
+	if err := os.WriteFile(tool, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kernelCommand(t, "install", "--gonb", tool, "--goimports", tool, "--gopls", tool, "--module", "../.."); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := kernelCommand(t, "list"); err != nil || !strings.Contains(out, filepath.Join(folder, "kernels", "helmholtz")) {
+		t.Errorf("list: %q, %v", out, err)
+	}
+}
+
+func TestKernelRunNeedsItsConnectionFile(t *testing.T) {
+	if _, err := kernelCommand(t, "run"); err == nil {
+		t.Error("a kernel runs without a connection file")
+	}
+}
