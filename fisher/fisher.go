@@ -145,9 +145,9 @@ func Bytes(form Form, precision Precision, n, size, units int) int64 {
 	case Diagonal:
 		return float * units64 * size64
 	case Woodbury:
-		return units64*int64(kernels.NewSymmetric(n, precision).Bytes()) + float*n64*size64
+		return units64*kernels.SymmetricBytes(n, precision) + float*n64*size64
 	}
-	return units64 * int64(kernels.NewSymmetric(size, precision).Bytes())
+	return units64 * kernels.SymmetricBytes(size, precision)
 }
 
 // Apply multiplies gradients by the damped inverses in place. Row i of

@@ -12,7 +12,7 @@ import (
 
 // Timing is how long training takes.
 type Timing struct {
-	StepMS    float64 `json:"step_ms"`    // median of the steps without a refresh of Fisher blocks
+	StepMS    float64 `json:"step_ms"`    // median of the steps, refreshes of Fisher blocks left out
 	EpochS    float64 `json:"epoch_s"`    // an epoch, refreshes included, at the mean of the steps measured
 	RefreshMS float64 `json:"refresh_ms"` // median of the refreshes of Fisher blocks; 0 without any
 	Steps     int     `json:"steps"`      // steps measured
@@ -38,13 +38,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 	if err != nil {
 		return Timing{}, err
 	}
-	algorithm := e.Method.algorithm()
-	trainer, err := backend.NewTrainer(engine.Job{
-		Algorithm: algorithm,
-		Data:      e.data(set.Train()),
-		Seed:      e.Seed,
-		Rows:      newOrder(e.Seed, set.Train().Rows, e.Method.BatchSize).minibatch,
-	}, e.start(set).state)
+	trainer, err := backend.NewTrainer(e.job(set), e.start(set).state)
 	if err != nil {
 		return Timing{}, err
 	}
@@ -67,16 +61,15 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 			continue
 		}
 		total += elapsed
+		plain = append(plain, elapsed-report.Refresh)
 		if report.Refresh > 0 {
 			refreshes = append(refreshes, report.Refresh)
-		} else {
-			plain = append(plain, elapsed)
 		}
 		if progress != nil {
 			progress(float64(step+1) / float64(warm+steps))
 		}
 	}
-	architecture := e.Machine.architecture(set.Shape())
+	architecture, algorithm := e.Machine.architecture(set.Shape()), e.Method.algorithm()
 	t := Timing{
 		StepMS:     1e3 * median(plain),
 		EpochS:     total.Seconds() / float64(steps) * float64(warm),
@@ -85,9 +78,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 		Operations: algorithm.Operations(architecture),
 		Bytes:      4*4*int64(architecture.Size()) + backend.MetricBytes(architecture, algorithm),
 	}
-	if len(plain) > 0 {
-		t.GFLOPS = t.Operations / median(plain) / 1e9
-	}
+	t.GFLOPS = t.Operations / median(plain) / 1e9
 	return t, nil
 }
 

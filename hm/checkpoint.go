@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -135,6 +136,9 @@ func parseCheckpoint(b []byte) (*checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("torn or foreign checkpoint: %w", err)
 	}
+	if _, model := f.Metadata[modelMetadata]; model {
+		return nil, errors.New("a model file, not a checkpoint")
+	}
 	return checkpointOf(f)
 }
 
@@ -208,6 +212,44 @@ func readTensors(f *safetensors.File, prefix string, a engine.Architecture) (*en
 	return p, nil
 }
 
+// check refuses a checkpoint that training of e has not written.
+func (c *checkpoint) check(e Experiment) error {
+	algorithm := e.Method.algorithm()
+	refreshed := c.state.RefreshParameters != nil
+	switch err := checkMachine(c, e); {
+	case err != nil:
+		return err
+	case c.position.Experiment != e.Hash():
+		return fmt.Errorf("the checkpoint is of another experiment than %s beside it", experimentFile)
+	case len(c.state.Moments) != algorithm.Slots():
+		return fmt.Errorf("the checkpoint has %d moments, the optimiser %v keeps %d", len(c.state.Moments), algorithm.Optimizer, algorithm.Slots())
+	case refreshed != (algorithm.Metric != engine.Euclidean && c.state.Step > 0):
+		return fmt.Errorf("the checkpoint after %d steps with metric %v has or lacks the parameters of a Fisher refresh", c.state.Step, algorithm.Metric)
+	}
+	return nil
+}
+
+// checkMachine refuses parameters of another machine than that of e.
+func checkMachine(c *checkpoint, e Experiment) error {
+	is, want := c.state.Parameters.Architecture, e.Machine.architecture(c.position.Shape)
+	if !slices.Equal(is.Units, want.Units) || is.Coding != want.Coding {
+		return fmt.Errorf("the parameters are of another machine (layers of %v units, coding %v) than the experiment (%v, %v)",
+			is.Units, is.Coding, want.Units, want.Coding)
+	}
+	return nil
+}
+
+// checkPlace refuses a checkpoint whose steps, epochs and rows do not agree with
+// each other for a number of training rows.
+func (c *checkpoint) checkPlace(e Experiment, rows int) error {
+	at, batch := c.position, e.Method.BatchSize
+	perEpoch := (rows + batch - 1) / batch
+	if at.Rows > rows || at.Epoch > e.Epochs || at.Step != at.Epoch*perEpoch+(at.Rows+batch-1)/batch {
+		return fmt.Errorf("the checkpoint cannot be at step %d, epoch %d and row %d of %d epochs of %d rows", at.Step, at.Epoch, at.Rows, e.Epochs, rows)
+	}
+	return nil
+}
+
 // temporary is the ending of files that are being written.
 const temporary = ".tmp"
 
@@ -233,5 +275,13 @@ func writeAside(path string, b []byte) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	// The new name lasts once its directory is written.
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }

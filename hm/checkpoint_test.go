@@ -1,7 +1,10 @@
 package hm
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -225,5 +228,81 @@ func wantWritable(t *testing.T, c *checkpoint) {
 	}
 	if string(saved(t, back)) != string(written) {
 		t.Fatal("the same checkpoint has been written in other bytes")
+	}
+}
+
+// A checkpoint is refused where the parts that training needs do not agree with
+// each other or with the experiment.
+func TestCheckpointsThatDisagreeAreRefused(t *testing.T) {
+	set := patterns(t)
+	rows := set.Train().Rows
+	e := short(NRWS()).Optimizer(Adam).Experiment(machineFor(set), set)
+	whole := func() *checkpoint {
+		c := e.start(set)
+		c.state.Step, c.position.Step = 8, 8
+		c.position.Epoch, c.position.Rows = 1, 2*batchSize
+		c.state.RefreshParameters = c.state.Parameters.Clone()
+		return c
+	}
+	if err := errors.Join(whole().check(e), whole().checkPlace(e, rows)); err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(c *checkpoint){
+		"a moment is missing":    func(c *checkpoint) { c.state.Moments = c.state.Moments[:1] },
+		"the refresh is missing": func(c *checkpoint) { c.state.RefreshParameters = nil },
+		"another experiment":     func(c *checkpoint) { c.position.Experiment = "another" },
+		"too many rows":          func(c *checkpoint) { c.position.Rows = rows + 1 },
+		"a step too many":        func(c *checkpoint) { c.position.Step++ },
+		"an epoch too many":      func(c *checkpoint) { c.position.Epoch = 7 },
+	} {
+		c := whole()
+		spoil(c)
+		if errors.Join(c.check(e), c.checkPlace(e, rows)) == nil {
+			t.Errorf("%s: the checkpoint is accepted", name)
+		}
+	}
+}
+
+// A model file in the place of a checkpoint does not pass for one.
+func TestModelFileIsNoCheckpoint(t *testing.T) {
+	set, dir := patterns(t), t.TempDir()
+	method := short(RWS())
+	run := mustTrain(t, method, set, dir)
+	var file bytes.Buffer
+	if err := run.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	_, err := parseCheckpoint(file.Bytes())
+	wantError(t, err, "model file")
+}
+
+// Without its checkpoint a run is not begun anew over its record.
+func TestLostCheckpointIsRefused(t *testing.T) {
+	set, dir := patterns(t), t.TempDir()
+	mustTrain(t, short(RWS()), set, dir)
+	if err := os.Remove(filepath.Join(dir, checkpointFile)); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, dir)
+	_, err := short(RWS()).Train(t.Context(), machineFor(set), set, dir)
+	wantError(t, err, metricsFile, checkpointFile)
+	wantUnchanged(t, dir, before)
+}
+
+// A checkpoint that cannot be written is not reported as an interruption.
+func TestFailedCheckpointIsTheError(t *testing.T) {
+	set, dir := patterns(t), t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	w := &watcher{onStep: func(p Progress) {
+		if p.Step == 2 {
+			if err := os.Mkdir(filepath.Join(dir, checkpointFile), 0o755); err != nil {
+				t.Error(err)
+			}
+			cancel()
+		}
+	}}
+	_, err := short(RWS()).Train(ctx, machineFor(set), set, dir, w)
+	if err == nil || errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the checkpoint", err)
 	}
 }

@@ -21,6 +21,7 @@ const (
 	checkpointFile = "checkpoint.safetensors"
 	bestFile       = "best.safetensors" // of the highest validation log p
 	metricsFile    = "metrics.jsonl"    // a line an epoch
+	clockFile      = "clock.json"       // time that training has taken
 	lockFile       = ".lock"
 )
 
@@ -125,9 +126,55 @@ func lock(path string) (release func(), err error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%s cannot be locked (%w): choose a directory on a file system that has locks", path, err)
+		}
 		return nil, fmt.Errorf("another program trains in %s: wait for it, stop it, or choose another directory", filepath.Dir(path))
 	}
 	return func() { f.Close() }, nil
+}
+
+// refuseLostCheckpoint refuses a directory whose metrics know of a checkpoint
+// that is not there. A crash before the first one leaves one epoch at most.
+func refuseLostCheckpoint(dir string) error {
+	epochs, err := readMetrics(filepath.Join(dir, metricsFile))
+	if err != nil {
+		return err
+	}
+	if len(epochs) > 1 {
+		return fmt.Errorf("%s holds %d epochs, but there is no %s beside it: restore that file from a copy, or start a new run in another directory",
+			filepath.Join(dir, metricsFile), len(epochs), checkpointFile)
+	}
+	return nil
+}
+
+// clock is the time that the steps of training have taken. It lies beside the
+// checkpoint, not in it: equal runs have equal checkpoints.
+type clock struct {
+	Step    int     `json:"step"`
+	Seconds float64 `json:"seconds"`
+}
+
+func writeClock(path string, step int, seconds float64) error {
+	text, err := json.Marshal(clock{step, seconds})
+	if err != nil {
+		return err
+	}
+	return writeAside(path, text)
+}
+
+// readClock returns the time until a step: that of the clock, or of the last
+// epoch of the history where the clock is of another step.
+func readClock(path string, step int, history []Epoch) float64 {
+	var c clock
+	text, err := os.ReadFile(path)
+	if err == nil && json.Unmarshal(text, &c) == nil && c.Step == step {
+		return c.Seconds
+	}
+	if n := len(history); n > 0 {
+		return history[n-1].Seconds
+	}
+	return 0
 }
 
 // readMetrics reads the epochs of a metrics file; a last line that a crash cut

@@ -1,8 +1,11 @@
 package hm
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -12,11 +15,14 @@ import (
 // whose states are enumerated.
 const enumerable = 20
 
+// mostMultiplications bounds the work of an exact divergence to seconds.
+const mostMultiplications = 1e9
+
 // ExactKL is KL(p_D‖p) in nats, where p_D is the distribution of the rows of a
 // split. The hidden layers are summed out exactly, from the top down. It fails
-// for machines whose layers are too large for that and for data of which each
+// for machines and data that are too large for that and for data of which each
 // row is a distribution.
-func (m *Model) ExactKL(split dataset.Split) (float64, error) {
+func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, error) {
 	data, err := m.data(split, 1)
 	if err != nil {
 		return 0, err
@@ -24,51 +30,86 @@ func (m *Model) ExactKL(split dataset.Split) (float64, error) {
 	if data.Stochastic {
 		return 0, fmt.Errorf("the exact divergence of %s: its rows are binarised stochastically; train with binarization = \"fixed\"", split.Name)
 	}
-	marginal, err := bottomMarginal(m.parameters)
+	units := m.parameters.Architecture.Units
+	if err := checkEnumerable(units[1:]); err != nil {
+		return 0, err
+	}
+	counts := distinctRows(split)
+	if work := multiplications(units, len(counts)); work > mostMultiplications {
+		return 0, fmt.Errorf("the exact divergence of %d distinct rows from layers of %v units is too large: it takes %.1e multiplications, more than %.0e; estimate log p by Evaluate",
+			len(counts), units, work, float64(mostMultiplications))
+	}
+	marginal, err := bottomMarginal(ctx, m.parameters)
 	if err != nil {
 		return 0, err
 	}
-	counts := map[string]int{}
-	for r := range data.Rows {
-		x := make([]byte, data.Units)
-		for j, v := range split.Row(r) {
-			x[j] = v / 128
-		}
-		counts[string(x)]++
-	}
 	bottom := m.parameters.Generative[0]
-	hidden := m.parameters.Architecture.Units[1]
 	divergence := 0.0
-	for x, n := range counts {
+	for _, x := range slices.Sorted(maps.Keys(counts)) {
 		on := func(j int) bool { return x[j] == 1 }
 		terms := make([]float64, len(marginal))
 		for h := range terms {
-			terms[h] = marginal[h] + logProbability(bottom, on, coded(h, hidden, m.parameters.Architecture.Coding))
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+			terms[h] = marginal[h] + logProbability(bottom, on, coded(h, units[1], m.parameters.Architecture.Coding))
 		}
-		p := float64(n) / float64(data.Rows)
+		p := float64(counts[x]) / float64(split.Rows)
 		divergence += p * (math.Log(p) - logSumExp(terms))
 	}
 	return divergence, nil
 }
 
-// bottomMarginal returns log p(h¹) of all states of h¹, by number: unit j is on
-// where bit j is set.
-func bottomMarginal(p *engine.Parameters) ([]float64, error) {
-	units := p.Architecture.Units
-	top := len(units) - 1
-	for i := 1; i <= top; i++ {
-		pair := units[i]
-		if i < top {
-			pair += units[i+1]
+// distinctRows counts how often each row is in a split; a unit of a row is 0 or
+// 1.
+func distinctRows(split dataset.Split) map[string]int {
+	counts := map[string]int{}
+	for r := range split.Rows {
+		x := slices.Clone(split.Row(r))
+		for j, v := range x {
+			x[j] = v / 128
+		}
+		counts[string(x)]++
+	}
+	return counts
+}
+
+// checkEnumerable refuses hidden layers with too many states.
+func checkEnumerable(hidden []int) error {
+	for i, pair := range hidden {
+		if i+1 < len(hidden) {
+			pair += hidden[i+1]
 		}
 		if pair > enumerable {
-			return nil, fmt.Errorf("hidden layers of %v units are too large to sum out exactly", units[1:])
+			return fmt.Errorf("hidden layers of %v units are too large to sum out exactly", hidden)
 		}
 	}
+	return nil
+}
+
+// multiplications is the work of summing out the hidden layers for a number of
+// distinct rows: for each of them that of all states of h¹, and that of all
+// states of each pair of neighbouring hidden layers.
+func multiplications(units []int, rows int) float64 {
+	work := float64(rows) * math.Exp2(float64(units[1])) * float64(units[0]*units[1])
+	for i := 1; i+1 < len(units); i++ {
+		work += math.Exp2(float64(units[i]+units[i+1])) * float64(units[i]*units[i+1])
+	}
+	return work
+}
+
+// bottomMarginal returns log p(h¹) of all states of h¹, by number: unit j is on
+// where bit j is set.
+func bottomMarginal(ctx context.Context, p *engine.Parameters) ([]float64, error) {
+	units := p.Architecture.Units
+	top := len(units) - 1
 	var above []float64 // log p of the states of the layer above
 	for i := top; i >= 1; i-- {
 		marginal := make([]float64, 1<<units[i])
 		for h := range marginal {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			on := func(j int) bool { return h>>j&1 == 1 }
 			if i == top {
 				marginal[h] = logProbability(p.Generative[i], on, nil)

@@ -1,6 +1,8 @@
 package hm
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -20,7 +22,7 @@ func TestExactKL(t *testing.T) {
 				split := everyRow(units[0])
 				split.Rows -= 2 // so that a state is missing and one is there once
 				split.Values = split.Values[:split.Rows*units[0]]
-				got, err := m.ExactKL(split)
+				got, err := m.ExactKL(t.Context(), split)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -47,17 +49,48 @@ func TestExactKLOfPatterns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := run.ExactKL(set.Test())
+		got, err := run.ExactKL(t.Context(), set.Test())
 		if err != nil {
 			t.Fatal(err)
 		}
 		wantNear(t, "KL(p_D‖p)", got, exact.KL(states(set.Test())), 1e-9)
-		of18000, err := run.ExactKL(set.Train())
+		of18000, err := run.ExactKL(t.Context(), set.Train())
 		if err != nil {
 			t.Fatal(err)
 		}
 		wantNear(t, "KL(p_D‖p) of the training rows", of18000, got, 1e-9)
 	})
+}
+
+// uniform is a model without weights and biases.
+func uniform(t *testing.T, units ...int) *Model {
+	t.Helper()
+	m, err := newModel(Experiment{}, &checkpoint{
+		state:    &engine.State{Parameters: engine.NewParameters(engine.Architecture{Units: units})},
+		position: position{Shape: shape(1, units[0])},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestExactKLIsBounded asks for 2²⁰ states of the hidden units for each of 67
+// distinct rows, and for a few states when it is too late.
+func TestExactKLIsBounded(t *testing.T) {
+	t.Parallel()
+	many := everyRow(10)
+	many.Rows = 100
+	_, err := uniform(t, 10, 20).ExactKL(t.Context(), many)
+	wantError(t, err, "67 distinct rows", "[10 20]", "too large", "1.4e+10 multiplications")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, units := range [][]int{{2, 3}, {2, 3, 2}} {
+		if _, err := uniform(t, units...).ExactKL(ctx, everyRow(2)); !errors.Is(err, context.Canceled) {
+			t.Errorf("layers of %v units: %v, want that it is cancelled", units, err)
+		}
+	}
 }
 
 func TestExactKLRefuses(t *testing.T) {
@@ -68,15 +101,8 @@ func TestExactKLRefuses(t *testing.T) {
 	}{
 		{[]int{20}, true}, {[]int{21}, false}, {[]int{6, 15}, false}, {[]int{3, 17, 4}, false}, {[]int{17, 3, 4}, true},
 	} {
-		units := append([]int{2}, test.hidden...)
-		m, err := newModel(Experiment{}, &checkpoint{
-			state:    &engine.State{Parameters: engine.NewParameters(engine.Architecture{Units: units})},
-			position: position{Shape: shape(1, 2)},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		kl, err := m.ExactKL(everyRow(2))
+		m := uniform(t, append([]int{2}, test.hidden...)...)
+		kl, err := m.ExactKL(t.Context(), everyRow(2))
 		if !test.works {
 			wantError(t, err, fmt.Sprint(test.hidden), "too large")
 			continue
@@ -90,6 +116,6 @@ func TestExactKLRefuses(t *testing.T) {
 	}
 
 	run := mustTrain(t, short(NRWS()).Epochs(1), shades(t, 0), t.TempDir())
-	_, err := run.ExactKL(shades(t, 0).Test())
+	_, err := run.ExactKL(t.Context(), shades(t, 0).Test())
 	wantError(t, err, "test", "stochastically", "fixed")
 }

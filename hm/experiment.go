@@ -56,6 +56,9 @@ func (e Experiment) Check(set *dataset.Set) error {
 	if err := e.checkSeeds(); err != nil {
 		return err
 	}
+	if err := e.checkData(set); err != nil {
+		return err
+	}
 	switch rows := set.Train().Rows; {
 	case e.Epochs < 1:
 		return fmt.Errorf("%d epochs: train for at least 1", e.Epochs)
@@ -65,13 +68,30 @@ func (e Experiment) Check(set *dataset.Set) error {
 		return fmt.Errorf("patience of %d epochs without validation rows: hold some out, with --validation or validation = N", e.Patience)
 	case e.Method.BatchSize > rows:
 		return fmt.Errorf("batch size %d is larger than the %d training rows of %s: lower it", e.Method.BatchSize, rows, set.Name())
-	case e.Fingerprint != "" && e.Fingerprint != set.Fingerprint():
-		return fmt.Errorf("the data of %s are not those of the experiment (fingerprint %.12s, not %.12s): restore the files, or start a new run in another directory",
-			set.Name(), set.Fingerprint(), e.Fingerprint)
 	case e.steps(set) >= 1<<32:
 		return fmt.Errorf("%d epochs of %d rows are more than 2³² steps: lower the number of epochs", e.Epochs, rows)
 	}
 	return nil
+}
+
+// checkData refuses data other than those of the experiment, where it says which
+// these are.
+func (e Experiment) checkData(set *dataset.Set) error {
+	if e.Fingerprint == "" || e.Fingerprint == set.Fingerprint() {
+		return nil
+	}
+	return fmt.Errorf("the data of %s are not those of the experiment (fingerprint %.12s, not %.12s): restore the files, or start a new run in another directory",
+		set.Name(), set.Fingerprint(), e.Fingerprint)
+}
+
+// job is what the engine trains on for the experiment.
+func (e Experiment) job(set *dataset.Set) engine.Job {
+	return engine.Job{
+		Algorithm: e.Method.algorithm(),
+		Data:      e.data(set.Train()),
+		Seed:      e.Seed,
+		Rows:      newOrder(e.Seed, set.Train().Rows, e.Method.BatchSize).minibatch,
+	}
 }
 
 // checkSeeds refuses seeds that TOML cannot hold, and the negative ones that it

@@ -131,7 +131,9 @@ func WS() Method { return preset("ws") }
 // RWS is reweighted wake-sleep (004, 2.3.1).
 func RWS() Method { return preset("rws") }
 
-// BiHM trains a bidirectional Helmholtz machine (001, ch. 3; 004, 2.3.2).
+// BiHM trains a bidirectional Helmholtz machine (001, ch. 3; 004, 2.3.2). The
+// thesis starts it and NBiHM from weights of SmallNormal (004, App. A.2), which
+// is a setting of the machine.
 func BiHM() Method { return preset("bihm") }
 
 // NWS is natural wake-sleep: WS in the Fisher metric.
@@ -168,13 +170,16 @@ func (m Method) Damping(α float64) Method { m.spec.Damping = α; return m }
 func (m Method) RefreshEvery(steps int) Method { m.spec.RefreshEvery = steps; return m }
 
 // FisherSource sets where the samples of the generative Fisher blocks come
-// from.
+// from, and with it the measure under which the Fisher matrix is taken.
 func (m Method) FisherSource(s FisherSource) Method { m.spec.FisherSource = s; return m }
 
 // FisherPrecision sets how exactly the inverses of the Fisher blocks are
 // stored. Sixteen bits make steps faster, and change a natural gradient by less
 // than a hundredth.
 func (m Method) FisherPrecision(p FisherPrecision) Method { m.spec.FisherPrecision = p; return m }
+
+// Phases sets the importance weights and the phases.
+func (m Method) Phases(p Phases) Method { m.spec.Phases = p; return m }
 
 // Metric sets how gradients are measured.
 func (m Method) Metric(metric Metric) Method { m.spec.Metric = metric; return m }
@@ -206,19 +211,33 @@ func (m Method) Seed(s uint64) Method { m.seed = s; return m }
 // Spec is the method's settings.
 func (m Method) Spec() MethodSpec { return m.spec }
 
-// String names the method and its settings as a legend would.
+// String names the method and its settings as a legend would: the preset, the
+// learning rate, and what else is not as the preset has it.
 func (s MethodSpec) String() string {
-	text := fmt.Sprintf("%s, η = %g", strings.ToUpper(s.Preset), s.LearningRate)
+	name := strings.Replace(strings.ToUpper(s.Preset), "BIHM", "BiHM", 1)
+	parts := []string{name, fmt.Sprintf("η = %g", s.LearningRate)}
 	if s.Metric != Euclidean {
-		text += fmt.Sprintf(", α = %g", s.Damping)
+		parts = append(parts, fmt.Sprintf("α = %g", s.Damping))
 	}
-	if s.Optimizer != GradientDescent {
-		text += ", " + s.Optimizer.String()
+	preset, err := Preset(s.Preset)
+	if err != nil {
+		return strings.Join(parts, ", ")
 	}
-	if s.Schedule != Constant {
-		text += ", " + s.Schedule.String()
+	differs := func(is bool, format string, values ...any) {
+		if is {
+			parts = append(parts, fmt.Sprintf(format, values...))
+		}
 	}
-	return strings.Replace(text, "BIHM", "BiHM", 1)
+	p := preset.spec
+	differs(s.Phases != p.Phases, "phases %v", s.Phases)
+	differs(s.Metric != p.Metric, "metric %v", s.Metric)
+	differs(s.Metric != Euclidean && s.FisherSource != p.FisherSource, "Fisher source %v", s.FisherSource)
+	differs(s.Optimizer != p.Optimizer, "%v", s.Optimizer)
+	differs(s.Schedule != p.Schedule, "%v", s.Schedule)
+	differs(s.BatchSize != p.BatchSize, "B = %d", s.BatchSize)
+	differs(s.Samples != p.Samples, "S = %d", s.Samples)
+	differs(s.Baseline != p.Baseline, "no baseline")
+	return strings.Join(parts, ", ")
 }
 
 // algorithm is what the engine needs of a method.

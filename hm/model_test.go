@@ -276,7 +276,7 @@ func TestEvaluationsRefuse(t *testing.T) {
 		{"too few outer samples", func() error { _, err := m.LogZ2(ctx, 9, 1); return err }, []string{"9 outer", "at least 10"}},
 		{"no inner samples", func() error { _, err := m.LogZ2(ctx, 10, 0); return err }, []string{"0 inner", "1"}},
 		{"a sheet of none", func() error { _, err := m.Sample(ctx, 0); return err }, []string{"0 samples", "at least 1"}},
-		{"exact divergence of other units", func() error { _, err := m.ExactKL(narrow); return err }, []string{"4 visible units"}},
+		{"exact divergence of other units", func() error { _, err := m.ExactKL(ctx, narrow); return err }, []string{"4 visible units"}},
 	} {
 		t.Run(test.name, func(t *testing.T) { wantError(t, test.call(), test.says...) })
 	}

@@ -9,6 +9,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
+// modelMetadata is the key of the experiment in a model file.
+const modelMetadata = "experiment"
+
 // maxModelFile is the largest file that LoadModel reads.
 const maxModelFile = 4 << 30
 
@@ -24,7 +27,7 @@ func (m *Model) Save(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	f.Metadata["experiment"] = string(m.experiment.TOML())
+	f.Metadata[modelMetadata] = string(m.experiment.TOML())
 	b, err := safetensors.Marshal(f)
 	if err != nil {
 		return err
@@ -46,7 +49,7 @@ func LoadModel(r io.Reader) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("torn or foreign model file: %w", err)
 	}
-	text, ok := f.Metadata["experiment"]
+	text, ok := f.Metadata[modelMetadata]
 	if !ok {
 		return nil, errors.New("not a model file: it has no experiment in its metadata; a checkpoint is opened with its directory, by OpenRun")
 	}
@@ -56,6 +59,9 @@ func LoadModel(r io.Reader) (*Model, error) {
 	}
 	c, err := checkpointOf(f)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkMachine(c, e); err != nil {
 		return nil, err
 	}
 	return newModel(e, c)

@@ -55,10 +55,7 @@ func newTestTrainer(t *testing.T, e Experiment, set *dataset.Set, state *engine.
 	if err != nil {
 		t.Fatal(err)
 	}
-	trainer, err := backend.NewTrainer(engine.Job{
-		Algorithm: e.Method.algorithm(), Data: e.data(set.Train()), Seed: e.Seed,
-		Rows: newOrder(e.Seed, set.Train().Rows, e.Method.BatchSize).minibatch,
-	}, state)
+	trainer, err := backend.NewTrainer(e.job(set), state)
 	if err != nil {
 		t.Fatal(err)
 	}

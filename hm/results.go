@@ -14,7 +14,7 @@ type Measures struct {
 type Epoch struct {
 	Epoch        int       `json:"epoch"`   // 1 is the first
 	Step         int       `json:"step"`    // steps since the start of training
-	Seconds      float64   `json:"seconds"` // wall-clock time of training since its start
+	Seconds      float64   `json:"seconds"` // wall-clock time that the steps of training have taken, Fisher refreshes included, evaluation and checkpoints not
 	LearningRate float64   `json:"learning_rate"`
 	Train        Measures  `json:"train"`                // mean over the epoch's minibatches
 	Validation   *Measures `json:"validation,omitempty"` // after the epoch, on the rows held out

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
@@ -41,6 +41,8 @@ func OpenRun(dir string) (*Run, error) {
 	if r.history, err = readMetrics(filepath.Join(dir, metricsFile)); err != nil {
 		return nil, err
 	}
+	// A crash can leave an epoch that the checkpoint has not seen.
+	r.history = r.history[:min(len(r.history), r.position.Epoch)]
 	return r, nil
 }
 
@@ -55,6 +57,16 @@ func (r *Run) Best() (*Model, error) {
 
 // Dir is the directory of the run.
 func (r *Run) Dir() string { return r.dir }
+
+// Dataset opens the data set of the run. It refuses data other than those that
+// the run was trained on.
+func (r *Run) Dataset() (*dataset.Set, error) {
+	set, err := r.experiment.Dataset.Open()
+	if err != nil {
+		return nil, err
+	}
+	return set, r.experiment.checkData(set)
+}
 
 // Experiment is what the run trains.
 func (r *Run) Experiment() Experiment { return r.experiment }
@@ -80,10 +92,8 @@ func loadModel(e Experiment, path string) (*Model, position, error) {
 	if err != nil {
 		return nil, position{}, err
 	}
-	want := e.Machine.architecture(c.position.Shape)
-	if !slices.Equal(c.position.Units, want.Units) || c.position.Coding != want.Coding {
-		return nil, position{}, fmt.Errorf("%s: the checkpoint is of another machine (layers of %v units, coding %v) than %s beside it (%v, %v): restore the file from a copy",
-			path, c.position.Units, c.position.Coding, experimentFile, want.Units, want.Coding)
+	if err := checkMachine(c, e); err != nil {
+		return nil, position{}, fmt.Errorf("%s: %w: restore the file from a copy", path, err)
 	}
 	m, err := newModel(e, c)
 	return m, c.position, err

@@ -56,6 +56,9 @@ func (e Experiment) TrainOn(ctx context.Context, set *dataset.Set, dir string, r
 		return nil, err
 	}
 	defer unlock()
+	if run, err := OpenRun(dir); err == nil && run.Finished() && run.position.Experiment == e.Hash() {
+		return run, nil
+	}
 	t, err := newTraining(e, set, dir)
 	if err != nil {
 		return nil, err
@@ -82,7 +85,7 @@ type training struct {
 	checkpoint *checkpoint
 	history    []Epoch
 
-	order   *order
+	job     engine.Job
 	seconds float64 // time that steps have taken, since the start of training
 	saved   time.Time
 }
@@ -90,7 +93,7 @@ type training struct {
 func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) {
 	t := &training{
 		experiment: e, set: set, dir: dir, saved: time.Now(),
-		order: newOrder(e.Seed, set.Train().Rows, e.Method.BatchSize),
+		job: e.job(set),
 	}
 	var err error
 	if t.engine, err = engine.Open(backendName); err != nil {
@@ -99,25 +102,21 @@ func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) 
 	t.checkpoint, err = loadCheckpoint(t.path(checkpointFile))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
+		if err := refuseLostCheckpoint(dir); err != nil {
+			return nil, err
+		}
 		t.checkpoint = e.start(set)
 	case err != nil:
 		return nil, err
-	case t.checkpoint.position.Experiment != e.Hash():
-		return nil, fmt.Errorf("%s: the checkpoint is of another experiment than %s beside it: restore the file from a copy, or start a new run in another directory",
-			t.path(checkpointFile), experimentFile)
+	}
+	if err := errors.Join(t.checkpoint.check(e), t.checkpoint.checkPlace(e, set.Train().Rows)); err != nil {
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", t.path(checkpointFile), err)
 	}
 	if t.history, err = truncateMetrics(t.path(metricsFile), t.checkpoint.position.Epoch); err != nil {
 		return nil, err
 	}
-	if n := len(t.history); n > 0 {
-		t.seconds = t.history[n-1].Seconds
-	}
-	t.trainer, err = t.engine.NewTrainer(engine.Job{
-		Algorithm: e.Method.algorithm(),
-		Data:      e.data(set.Train()),
-		Seed:      e.Seed,
-		Rows:      t.order.minibatch,
-	}, t.checkpoint.state)
+	t.seconds = readClock(t.path(clockFile), t.checkpoint.state.Step, t.history)
+	t.trainer, err = t.engine.NewTrainer(t.job, t.checkpoint.state)
 	return t, err
 }
 
@@ -142,13 +141,15 @@ func (e Experiment) data(s dataset.Split) engine.Data {
 	}
 }
 
+func (t *training) stepsPerEpoch() int { return t.experiment.stepsPerEpoch(t.set) }
+
 func (t *training) path(file string) string { return filepath.Join(t.dir, file) }
 
 // train takes the steps that are left, and reports them to the recorders.
 func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	plan := Plan{
-		Name: t.experiment.Method.String(), Epochs: t.experiment.Epochs, StepsPerEpoch: t.order.stepsPerEpoch,
+		Name: t.experiment.Method.String(), Epochs: t.experiment.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
 		Start: t.checkpoint.state.Step, History: History{t.experiment.Method.String(), t.history},
 	}
 	for _, r := range t.recorders {
@@ -161,7 +162,10 @@ func (t *training) train(ctx context.Context) (err error) {
 	}()
 	for !at.Finished {
 		if err := ctx.Err(); err != nil {
-			return errors.Join(err, t.save())
+			if failure := t.save(); failure != nil {
+				return failure
+			}
+			return err
 		}
 		if at.Rows == t.set.Train().Rows {
 			if err := t.endEpoch(ctx); err != nil && !errors.Is(err, ctx.Err()) {
@@ -191,7 +195,7 @@ func (t *training) checkpointWanted() bool {
 }
 
 func (t *training) rate(step int) float64 {
-	return t.experiment.Method.rate(step, t.order.stepsPerEpoch, t.experiment.Epochs)
+	return t.experiment.Method.rate(step, t.stepsPerEpoch(), t.experiment.Epochs)
 }
 
 func (t *training) step() error {
@@ -204,13 +208,13 @@ func (t *training) step() error {
 		err = errDiverged
 	}
 	if err != nil {
-		return fmt.Errorf("step %d of epoch %d: %w", step%t.order.stepsPerEpoch+1, at.Epoch+1, err)
+		return fmt.Errorf("step %d of epoch %d: %w", step%t.stepsPerEpoch()+1, at.Epoch+1, err)
 	}
 	t.seconds += time.Since(start).Seconds()
 	if t.checkpoint.state, err = t.trainer.State(); err != nil {
 		return err
 	}
-	rows := float64(len(t.order.minibatch(step)))
+	rows := float64(len(t.job.Rows(step)))
 	at.Rows += int(rows)
 	at.Sums.LogP += rows * report.LogP
 	at.Sums.Bound += rows * report.Bound
@@ -290,5 +294,8 @@ func (t *training) measure(ctx context.Context, s dataset.Split) (Measures, erro
 
 func (t *training) save() error {
 	t.saved = time.Now()
-	return t.checkpoint.save(t.path(checkpointFile))
+	if err := t.checkpoint.save(t.path(checkpointFile)); err != nil {
+		return err
+	}
+	return writeClock(t.path(clockFile), t.checkpoint.state.Step, t.seconds)
 }

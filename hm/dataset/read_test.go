@@ -132,6 +132,7 @@ func TestBadFilesAreRefused(t *testing.T) {
 	torn := compress(good)
 	damaged := compress(good)
 	damaged[len(damaged)-5] ^= 0xff // in the checksum
+	tornArray := compress(npyFile(small, make([]byte, 6)))
 	corrupt := compress(good)
 	corrupt[10] = 0xff // the type of the first block
 	for name, c := range map[string]struct {
@@ -164,7 +165,7 @@ func TestBadFilesAreRefused(t *testing.T) {
 		"missing first value":     {[]byte(" ,1\n"), []string{"line 1", "before a comma"}},
 		"no rows":                 {[]byte("\n\n"), []string{"no rows"}},
 		"NPY truncated":           {npyFile(small, make([]byte, 5)), []string{"ends after 5 bytes", "[2 3]"}},
-		"NPY trailing":            {npyFile(small, make([]byte, 7)), []string{"has 7 bytes", "has 6"}},
+		"NPY trailing":            {npyFile(small, make([]byte, 7)), []string{"goes on after the 6 bytes", "[2 3]"}},
 		"NPY header torn":         {npyFile(small, nil)[:40], []string{"header of the NPY file is damaged"}},
 		"NPY header nonsense":     {npyFile("nonsense", nil), []string{"header of the NPY file is damaged"}},
 		"NPY header claim":        {append([]byte(npyMagic), 2, 0, 255, 255, 255, 255, 0, 0), []string{"header of the NPY file is damaged"}},
@@ -174,7 +175,12 @@ func TestBadFilesAreRefused(t *testing.T) {
 		"NPY of size 0":           {npyFile(strings.Replace(small, "(2, 3)", "(0, 3)", 1), nil), []string{"positive"}},
 		"NPY of negative size":    {npyFile(strings.Replace(small, "(2, 3)", "(-2, -3)", 1), make([]byte, 6)), []string{"positive"}},
 		"NPY that overflows": {npyFile(strings.Replace(small, "(2, 3)", "(4294967296, 4294967296)", 1), make([]byte, 6)),
-			[]string{"ends after 6 bytes"}},
+			[]string{"claims more than", "[4294967296 4294967296]"}},
+		"NPY claims too much": {npyFile(strings.Replace(strings.Replace(small, "|u1", "<f8", 1), "(2, 3)", "(1073741824, 1)", 1), make([]byte, 6)),
+			[]string{"claims more than", "uint8"}},
+		"NPY claims a gigabyte": {npyFile(strings.Replace(small, "(2, 3)", "(1048576, 1024)", 1), make([]byte, 6)),
+			[]string{"ends after 6 bytes", "has 1073741824"}},
+		"NPY gzip torn": {tornArray[:len(tornArray)-10], []string{"compressed data ends early"}},
 		"NPY past 1": {npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 0, 0, 0, 1.5, 0)),
 			[]string{"row 1, column 1", "1.5"}},
 		"NPY of NaN": {npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 0, float32(math.NaN()), 0, 0, 0)),

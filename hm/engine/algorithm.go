@@ -28,7 +28,10 @@ type FisherSource int
 
 const (
 	// FromWake uses the wake samples with their importance weights (004, 5.7).
-	// It converges to the Fisher matrix under p_D(x) p(h|x).
+	// As their number grows it converges to the Fisher matrix under
+	// p_D(x) p(h|x) with the weights p/q of reweighted wake-sleep, under
+	// p_D(x) π(h|x) with π ∝ √(p q) with those of a bidirectional machine, and
+	// under p_D(x) q(h|x) with the equal ones of wake-sleep.
 	FromWake FisherSource = iota
 	// FromSleep uses dreams (004, 5.5). It converges to the Fisher matrix
 	// under p(x,h), the one of 004, 5.2.

@@ -64,6 +64,16 @@ func (s *Symmetric) Bytes() int {
 	return 4*len(s.float) + 2*len(s.short) + 4*len(s.scales) + 4*len(s.diagonal)
 }
 
+// SymmetricBytes is the memory that a matrix of a size takes, padding included.
+func SymmetricBytes(size int, p Precision) int64 {
+	strips := (int64(size) + block - 1) / block
+	blocks := strips * (strips + 1) / 2
+	if p == Float32 {
+		return 4 * blocks * block * block
+	}
+	return 2*blocks*block*block + 4*blocks + 4*int64(size)
+}
+
 // Pack makes s equal to m, of which it reads the lower triangle.
 func (s *Symmetric) Pack(m Matrix) {
 	if m.Rows != s.size || m.Cols != s.size || !complete(m) {
