@@ -85,7 +85,7 @@ func TestConvergenceIsOfTheFirstSamples(t *testing.T) {
 			t.Errorf("estimate %d is from %d samples, want %d", i, c.Samples[i], k)
 		}
 		wantNear(t, fmt.Sprintf("log p from %d samples", k), c.LogP[i], e.LogP, 1e-9)
-		wantNear(t, fmt.Sprintf("its error from %d samples", k), c.SE[i], e.LogPSE, 1e-9)
+		wantNear(t, fmt.Sprintf("its error from %d samples", k), c.SE[i], float64(e.LogPSE), 1e-9)
 	}
 	if c.LogP[3] <= c.LogP[0] { // a lower bound in expectation, which rises with K
 		t.Errorf("log p is %v from 1000 samples and %v from one, want more", c.LogP[3], c.LogP[0])
@@ -199,9 +199,9 @@ func TestNormalise(t *testing.T) {
 	z := LogZ2{Value: -2, SE: 0.4}
 	n := e.Normalise(z)
 	wantNear(t, "log Z²", *n.LogZ2, -2, 0)
-	wantNear(t, "its standard error", *n.LogZ2SE, 0.4, 0)
+	wantNear(t, "its standard error", float64(*n.LogZ2SE), 0.4, 0)
 	wantNear(t, "log p*", *n.LogPStar, -3, 1e-15)
-	wantNear(t, "its standard error", *n.LogPStarSE, 0.5, 1e-15)
+	wantNear(t, "its standard error", float64(*n.LogPStarSE), 0.5, 1e-15)
 	if e.LogZ2 != nil || e.LogPStar != nil {
 		t.Error("the evaluation that was normalised has changed")
 	}

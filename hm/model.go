@@ -2,6 +2,7 @@ package hm
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"time"
@@ -33,28 +34,40 @@ func (m *Model) Seed(seed uint64) *Model {
 // Architecture is the model's layers of units, the visible one first.
 func (m *Model) Architecture() engine.Architecture { return m.parameters.Architecture }
 
+// StandardError is the standard error of an estimate, NaN where one datum gives
+// none. JSON writes that as null.
+type StandardError float64
+
+// MarshalJSON writes a number or null.
+func (s StandardError) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(s)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(s))
+}
+
 // Evaluation is what importance sampling says of a model on data: means over
 // the data in nats, each with its standard error over the data. A field that is
 // nil was not computed, or does not exist.
 type Evaluation struct {
-	LogP            float64  `json:"log_p"` // estimate of log p(x)
-	LogPSE          float64  `json:"log_p_se"`
-	Bound           float64  `json:"bound"` // lower bound of log p(x), E_q[log p(x,h) − log q(h|x)]
-	BoundSE         float64  `json:"bound_se"`
-	LogPTildeStar   float64  `json:"log_p_tilde_star"` // estimate of log p̃*(x) = log Z² + log p*(x)
-	LogPTildeStarSE float64  `json:"log_p_tilde_star_se"`
-	LogZ2           *float64 `json:"log_z2"` // estimate of log Z²
-	LogZ2SE         *float64 `json:"log_z2_se"`
-	LogPStar        *float64 `json:"log_p_star"` // estimate of log p*(x); no bound
-	LogPStarSE      *float64 `json:"log_p_star_se"`
-	ESS             float64  `json:"ess"` // effective sample size of q(h|x) for p(h|x), a fraction of the samples
-	ESSSE           float64  `json:"ess_se"`
-	ESSStar         float64  `json:"ess_star"` // the same for p*(h|x)
-	ESSStarSE       float64  `json:"ess_star_se"`
-	KLExact         *float64 `json:"kl_exact"` // KL(p_D‖p) by enumeration, of machines small enough
-	Samples         int      `json:"samples"`  // importance samples a datum
-	Data            int      `json:"data"`
-	Seconds         float64  `json:"seconds"`
+	LogP            float64        `json:"log_p"` // estimate of log p(x)
+	LogPSE          StandardError  `json:"log_p_se"`
+	Bound           float64        `json:"bound"` // lower bound of log p(x), E_q[log p(x,h) − log q(h|x)]
+	BoundSE         StandardError  `json:"bound_se"`
+	LogPTildeStar   float64        `json:"log_p_tilde_star"` // estimate of log p̃*(x) = log Z² + log p*(x)
+	LogPTildeStarSE StandardError  `json:"log_p_tilde_star_se"`
+	LogZ2           *float64       `json:"log_z2"` // estimate of log Z²
+	LogZ2SE         *StandardError `json:"log_z2_se"`
+	LogPStar        *float64       `json:"log_p_star"` // estimate of log p*(x); no bound
+	LogPStarSE      *StandardError `json:"log_p_star_se"`
+	ESS             float64        `json:"ess"` // effective sample size of q(h|x) for p(h|x), a fraction of the samples
+	ESSSE           StandardError  `json:"ess_se"`
+	ESSStar         float64        `json:"ess_star"` // the same for p*(h|x)
+	ESSStarSE       StandardError  `json:"ess_star_se"`
+	KLExact         *float64       `json:"kl_exact"` // KL(p_D‖p) by enumeration, of machines small enough
+	Samples         int            `json:"samples"`  // importance samples a datum
+	Data            int            `json:"data"`
+	Seconds         float64        `json:"seconds"`
 }
 
 // Evaluate estimates the likelihoods of a split with a number of samples
@@ -72,8 +85,9 @@ func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, 
 		return Evaluation{}, err
 	}
 	e := Evaluation{Samples: samples, Data: data.Rows, Seconds: time.Since(start).Seconds()}
-	mean := func(field func(engine.Likelihood) float64) (mean, se float64) {
-		return meanAndError(len(likelihoods), func(i int) float64 { return field(likelihoods[i]) })
+	mean := func(field func(engine.Likelihood) float64) (float64, StandardError) {
+		mean, se := meanAndError(len(likelihoods), func(i int) float64 { return field(likelihoods[i]) })
+		return mean, StandardError(se)
 	}
 	e.LogP, e.LogPSE = mean(func(l engine.Likelihood) float64 { return l.LogP })
 	e.Bound, e.BoundSE = mean(func(l engine.Likelihood) float64 { return l.Bound })
@@ -85,13 +99,15 @@ func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, 
 
 // Normalise adds log Z² and log p*(x) = log p̃*(x) − log Z².
 func (e Evaluation) Normalise(z LogZ2) Evaluation {
-	e.LogZ2, e.LogZ2SE = &z.Value, &z.SE
-	star, se := e.LogPTildeStar-z.Value, math.Hypot(e.LogPTildeStarSE, z.SE)
+	zSE := StandardError(z.SE)
+	e.LogZ2, e.LogZ2SE = &z.Value, &zSE
+	star := e.LogPTildeStar - z.Value
+	se := StandardError(math.Hypot(float64(e.LogPTildeStarSE), z.SE))
 	e.LogPStar, e.LogPStarSE = &star, &se
 	return e
 }
 
-// meanAndError returns the mean of n values and its standard error, 0 for one
+// meanAndError returns the mean of n values and its standard error, NaN for one
 // value.
 func meanAndError(n int, value func(i int) float64) (mean, se float64) {
 	for i := range n {
@@ -101,7 +117,7 @@ func meanAndError(n int, value func(i int) float64) (mean, se float64) {
 		d := value(i) - mean
 		se += d * d
 	}
-	return mean, math.Sqrt(se / float64(max(n-1, 1)) / float64(n))
+	return mean, math.Sqrt(se / float64(n-1) / float64(n))
 }
 
 // data returns a split as the engine takes it.

@@ -2,10 +2,12 @@ package hm
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -143,9 +145,10 @@ func TestEvaluateMeansAndErrors(t *testing.T) {
 		ess, essStar = append(ess, first*first/second), append(essStar, root*root/first)
 	}
 	for _, test := range []struct {
-		name              string
-		values            []float64
-		gotMean, gotError float64
+		name     string
+		values   []float64
+		gotMean  float64
+		gotError StandardError
 	}{
 		{"log p", logP, e.LogP, e.LogPSE},
 		{"the bound", bound, e.Bound, e.BoundSE},
@@ -155,7 +158,7 @@ func TestEvaluateMeansAndErrors(t *testing.T) {
 	} {
 		mean, deviation := stat.MeanStdDev(test.values, nil)
 		wantNear(t, test.name, test.gotMean, mean, 1e-9)
-		wantNear(t, "the standard error of "+test.name, test.gotError, deviation/math.Sqrt(float64(split.Rows)), 1e-9)
+		wantNear(t, "the standard error of "+test.name, float64(test.gotError), deviation/math.Sqrt(float64(split.Rows)), 1e-9)
 	}
 	if e.Bound > e.LogPTildeStar || e.LogPTildeStar > e.LogP {
 		t.Errorf("bound %v, log p̃* %v, log p %v: want them in this order", e.Bound, e.LogPTildeStar, e.LogP)
@@ -164,8 +167,12 @@ func TestEvaluateMeansAndErrors(t *testing.T) {
 
 func TestMeanAndErrorOfOneDatum(t *testing.T) {
 	mean, se := meanAndError(1, func(int) float64 { return -3 })
-	if mean != -3 || se != 0 {
-		t.Errorf("mean %v ± %v of the one value −3, want −3 ± 0", mean, se)
+	if mean != -3 || !math.IsNaN(se) {
+		t.Errorf("mean %v ± %v of the one value −3, want −3 and no error", mean, se)
+	}
+	text, err := json.Marshal(Evaluation{LogPSE: StandardError(se), BoundSE: 0.5})
+	if err != nil || !strings.Contains(string(text), `"log_p_se":null`) || !strings.Contains(string(text), `"bound_se":0.5`) {
+		t.Errorf("JSON %s (%v), want null for an error that does not exist", text, err)
 	}
 }
 

@@ -51,10 +51,11 @@ func newBenchTrain() *cobra.Command {
 		Short: "Measure how long training steps take",
 		Long: `Measure how long training steps take, after one epoch of training. The flags are
 those of "helmholtz train"; nothing is kept.`,
-		Args: cobra.NoArgs,
+		Example: "  helmholtz bench train --dataset glyphs --layers 300,200,100 --steps 500",
+		Args:    cobra.NoArgs,
 	}
 	flags := newExperimentFlags(c.Flags())
-	c.Flags().IntVar(&steps, "steps", 2000, "`number` of steps to measure")
+	numberFlag(c.Flags(), &steps, "steps", 2000, 1, "`number` of steps to measure")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		e, err := flags.experiment(c)
@@ -90,19 +91,20 @@ func newBenchEval() *cobra.Command {
 	var samples, rows int
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "eval DIR",
-		Short: "Measure how many importance samples a second the machine of a run takes",
-		Args:  oneRun,
+		Use:     "eval DIR",
+		Short:   "Measure how many importance samples a second the machine of a run takes",
+		Example: "  helmholtz bench eval runs/mnist --samples 1000 --rows 1000",
+		Args:    oneRun,
 	}
-	c.Flags().IntVar(&samples, "samples", 1000, "`K` importance samples a datum")
-	c.Flags().IntVar(&rows, "rows", 1000, "`N` test rows drawn by seed")
+	numberFlag(c.Flags(), &samples, "samples", 1000, 1, "`K` importance samples a datum")
+	numberFlag(c.Flags(), &rows, "rows", 1000, 0, "`N` test rows drawn by seed, 0 for all")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		run, err := hm.OpenRun(args[0])
 		if err != nil {
 			return err
 		}
-		set, err := run.Experiment().Dataset.Open()
+		set, err := run.Dataset()
 		if err != nil {
 			return err
 		}

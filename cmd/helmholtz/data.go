@@ -28,9 +28,10 @@ downloads anything.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(&cobra.Command{
-		Use:   "list",
-		Short: "List the named data sets and where their files are",
-		Args:  cobra.NoArgs,
+		Use:     "list",
+		Short:   "List the named data sets and where their files are",
+		Example: "  helmholtz data list",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			listData(c.OutOrStdout())
 			return nil
@@ -50,9 +51,10 @@ downloads anything.`,
 			return nil
 		},
 	}, &cobra.Command{
-		Use:   "path",
-		Short: "Print the folders in which data are looked for",
-		Args:  cobra.NoArgs,
+		Use:     "path",
+		Short:   "Print the folders in which data are looked for",
+		Example: "  helmholtz data path",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			folders, err := dataset.Folders()
 			if err != nil {

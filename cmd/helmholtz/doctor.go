@@ -3,11 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	goversion "go/version"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
@@ -18,9 +20,10 @@ import (
 
 func newDoctor() *cobra.Command {
 	return &cobra.Command{
-		Use:   "doctor",
-		Short: "Say what of a working installation is there, and how to get the rest",
-		Args:  cobra.NoArgs,
+		Use:     "doctor",
+		Short:   "Say what of a working installation is there, and how to get the rest",
+		Example: "  helmholtz doctor",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			examine(c.OutOrStdout(), localEnvironment())
 			return nil
@@ -33,7 +36,10 @@ type environment struct {
 	// look returns the path of a program, in the project's build folder or on
 	// the PATH, and an error where there is none.
 	look func(program string) (string, error)
-	// kernels returns the folders of installed Jupyter kernels.
+	// goVersion returns what a Go program prints as its version.
+	goVersion func(path string) (string, error)
+	// kernels returns the descriptions, kernel.json, of installed Jupyter
+	// kernels.
 	kernels func() []string
 }
 
@@ -47,6 +53,10 @@ func localEnvironment() environment {
 				}
 			}
 			return exec.LookPath(program)
+		},
+		goVersion: func(path string) (string, error) {
+			out, err := exec.Command(path, "version").Output()
+			return string(out), err
 		},
 		kernels: func() []string {
 			dirs := []string{"build/jupyter", os.Getenv("JUPYTER_DATA_DIR"), "/usr/local/share/jupyter", "/usr/share/jupyter"}
@@ -81,25 +91,20 @@ func examine(w io.Writer, e environment) {
 			line(false, name, "not found: "+remedy)
 		}
 	}
-	program("go", "install Go 1.26 or later from https://go.dev/dl")
+	found, detail := goProgram(e)
+	line(found, "go", detail)
 	for _, tool := range []string{"gonb", "goimports", "gopls"} {
 		program(tool, "make notebook installs it")
 	}
 	program("jupyter", "make notebook installs it")
-	kernel := ""
-	for _, spec := range e.kernels() {
-		var content struct {
-			Argv []string `json:"argv"`
-		}
-		b, err := os.ReadFile(spec)
-		if err == nil && json.Unmarshal(b, &content) == nil && len(content.Argv) > 0 && strings.Contains(filepath.Base(content.Argv[0]), "gonb") {
-			kernel = spec
-			break
+	kernels := 0
+	for _, path := range e.kernels() {
+		if runsGo(path) {
+			line(true, "kernel", path)
+			kernels++
 		}
 	}
-	if kernel != "" {
-		line(true, "kernel", kernel)
-	} else {
+	if kernels == 0 {
 		line(false, "kernel", "no Jupyter kernel for Go: make notebook registers one")
 	}
 	var missing []string
@@ -139,4 +144,44 @@ func examine(w io.Writer, e environment) {
 		return
 	}
 	line(true, "engine", cpu.Describe())
+}
+
+// oldestGo is the oldest Go that go.mod allows.
+const oldestGo = "go1.26"
+
+// goProgram says which Go is there, and whether it is new enough.
+func goProgram(e environment) (ok bool, detail string) {
+	const remedy = "install Go 1.26 or later from https://go.dev/dl"
+	path, err := e.look("go")
+	if err != nil {
+		return false, "not found: " + remedy
+	}
+	text, err := e.goVersion(path)
+	if err != nil {
+		return false, fmt.Sprintf("%s version: %v: %s", path, err, remedy)
+	}
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case !goversion.IsValid(word):
+		case goversion.Compare(word, oldestGo) < 0:
+			return false, fmt.Sprintf("%s is %s, too old: %s", path, word, remedy)
+		default:
+			return true, path + ", " + word
+		}
+	}
+	return false, fmt.Sprintf("%s version printed %q: %s", path, strings.TrimSpace(text), remedy)
+}
+
+// runsGo reports whether a kernel.json starts GoNB, or this program's kernel,
+// which holds one.
+func runsGo(path string) bool {
+	var content struct {
+		Argv []string `json:"argv"`
+	}
+	b, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(b, &content) != nil || len(content.Argv) == 0 {
+		return false
+	}
+	ours := len(content.Argv) > 2 && slices.Equal(content.Argv[1:3], []string{"kernel", "run"})
+	return ours || strings.Contains(filepath.Base(content.Argv[0]), "gonb")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newEval() *cobra.Command {
@@ -27,12 +28,12 @@ small enough, the exact divergence from the training data is given too.`,
 		Args: oneRun,
 	}
 	f := c.Flags()
-	f.StringVar(&split, "split", "test", "`rows` to evaluate: train, validation or test")
-	f.StringVar(&which, "checkpoint", "last", "`which` checkpoint: last or best (of the highest validation log p)")
-	f.IntVar(&samples, "samples", 1000, "`K` importance samples a datum")
-	f.IntVar(&rows, "rows", 0, "evaluate `N` rows drawn by seed, 0 for all")
-	f.IntVar(&outer, "log-z2", 100_000, "`N` outer samples for log Z², 0 to leave it out")
-	f.IntVar(&inner, "log-z2-inner", 1, "`N` inner samples an outer one for log Z²")
+	splitFlag(f, &split, "`rows` to evaluate: train, validation or test")
+	checkpointFlag(f, &which)
+	numberFlag(f, &samples, "samples", 1000, 1, "`K` importance samples a datum")
+	numberFlag(f, &rows, "rows", 0, 0, "evaluate `N` rows drawn by seed, 0 for all")
+	optionalFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, 0 to leave it out")
+	numberFlag(f, &inner, "log-z2-inner", 1, 1, "`N` inner samples an outer one for log Z²")
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the samples")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 
@@ -41,19 +42,16 @@ small enough, the exact divergence from the training data is given too.`,
 		if err != nil {
 			return err
 		}
-		model, err := choose(c, run, which)
+		model, err := choose(run, which)
 		if err != nil {
 			return err
 		}
 		model = model.Seed(seed)
-		set, err := run.Experiment().Dataset.Open()
+		set, err := run.Dataset()
 		if err != nil {
 			return err
 		}
-		data, err := pick(c, set, split)
-		if err != nil {
-			return err
-		}
+		data := pick(set, split)
 		ctx := c.Context()
 		progress := newFraction(c.ErrOrStderr(), "evaluating")
 		e, err := model.Evaluate(ctx, model.Some(data, rows), samples, progress)
@@ -67,8 +65,12 @@ small enough, the exact divergence from the training data is given too.`,
 			}
 			e = e.Normalise(z)
 		}
-		if kl, err := model.ExactKL(set.Train()); err == nil {
+		kl, err := model.ExactKL(ctx, set.Train())
+		switch {
+		case err == nil:
 			e.KLExact = &kl
+		case ctx.Err() != nil:
+			return err
 		}
 		if asJSON {
 			return json.NewEncoder(c.OutOrStdout()).Encode(e)
@@ -79,31 +81,39 @@ small enough, the exact divergence from the training data is given too.`,
 	return c
 }
 
-// choose returns the model of a checkpoint by name.
-func choose(c *cobra.Command, run *hm.Run, which string) (*hm.Model, error) {
-	switch which {
-	case "last":
-		return run.Model, nil
-	case "best":
-		return run.Best()
-	}
-	return nil, misuse(c, "--checkpoint %s: use last or best", which)
+// checkpointFlag adds the flag that chooses a checkpoint.
+func checkpointFlag(f *pflag.FlagSet, which *string) {
+	choiceFlag(f, which, "checkpoint", "`which` checkpoint: last or best (of the highest validation log p)", "last", "best")
 }
 
-// pick returns the split of a name.
-func pick(c *cobra.Command, set *dataset.Set, name string) (dataset.Split, error) {
-	for _, s := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
-		if s.Name == name {
-			return s, nil
-		}
+// choose returns the model of the checkpoint that the flag names.
+func choose(run *hm.Run, which string) (*hm.Model, error) {
+	if which == "best" {
+		return run.Best()
 	}
-	return dataset.Split{}, misuse(c, "--split %s: use train, validation or test", name)
+	return run.Model, nil
+}
+
+// splitFlag adds the flag that chooses a split.
+func splitFlag(f *pflag.FlagSet, split *string, usage string) {
+	choiceFlag(f, split, "split", usage, "test", "train", "validation")
+}
+
+// pick returns the split that the flag names.
+func pick(set *dataset.Set, name string) dataset.Split {
+	switch name {
+	case "train":
+		return set.Train()
+	case "validation":
+		return set.Validation()
+	}
+	return set.Test()
 }
 
 // table writes an evaluation for people.
 func table(e hm.Evaluation) string {
 	var b strings.Builder
-	row := func(name string, value, se float64, unit string) {
+	row := func(name string, value float64, se hm.StandardError, unit string) {
 		fmt.Fprintf(&b, "%-22s %10.3f ± %.3f %s\n", name, value, se, unit)
 	}
 	row("log p", e.LogP, e.LogPSE, "nats")

@@ -38,10 +38,12 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 
 	f.IntSliceVar(&e.Machine.Layers, "layers", e.Machine.Layers, "units of the hidden layers, bottom up")
 	textFlag(f, &e.Machine.Coding, "coding", "`values` of a unit: pm1 or 01")
-	textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal")
+	textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (App. A.2, for bihm and nbihm)")
 	f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")
 
 	f.StringVar(&e.Method.Preset, "algorithm", e.Method.Preset, "`method`: "+strings.Join(hm.Presets(), ", "))
+	textFlag(f, &e.Method.Phases, "phases", "importance weights and phases: `which` of ws, rws, bihm")
+	textFlag(f, &e.Method.Metric, "metric", "Fisher `metric` of the gradients: none, block, diagonal")
 	f.Float64Var(&e.Method.LearningRate, "lr", e.Method.LearningRate, "learning `rate` η")
 	textFlag(f, &e.Method.Schedule, "schedule", "learning-rate schedule: `which` of constant, step, cosine")
 	f.IntVar(&e.Method.StepEpochs, "step-epochs", e.Method.StepEpochs, "schedule step: `epochs` between changes")

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/spf13/cobra"
 )
 
 // helmholtz runs the command line, and returns its exit code and output.
@@ -127,6 +130,107 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// TestFlagsAreCheckedFirst gives flags that no run could make good: there is
+// none in the directory named.
+func TestFlagsAreCheckedFirst(t *testing.T) {
+	for _, c := range []struct{ command, flag, value, says string }{
+		{"eval", "--samples", "0", "at least 1"},
+		{"eval", "--samples", "many", "a whole number"},
+		{"eval", "--rows", "-1", "at least 0"},
+		{"eval", "--log-z2", "-1", "at least 10, or 0"},
+		{"eval", "--log-z2", "9", "at least 10, or 0"},
+		{"eval", "--log-z2-inner", "0", "at least 1"},
+		{"eval", "--split", "all", "test, train, validation"},
+		{"eval", "--checkpoint", "first", "last, best"},
+		{"sample", "--n", "0", "at least 1"},
+		{"sample", "--kind", "both", "means, draws, reconstructions"},
+		{"sample", "--split", "all", "test, train, validation"},
+		{"sample", "--checkpoint", "first", "last, best"},
+		{"plot", "--samples", "0", "at least 1"},
+		{"plot", "--log-z2", "9", "at least 10"},
+		{"plot", "--log-z2", "0", "at least 10"},
+		{"plot", "--format", "gif", "png, svg, pdf"},
+		{"bench train", "--steps", "0", "at least 1"},
+		{"bench eval", "--samples", "0", "at least 1"},
+		{"bench eval", "--rows", "-1", "at least 0"},
+		{"train", "--phases", "sleep", "unknown"},
+		{"train", "--metric", "fisher", "unknown"},
+	} {
+		args := append(strings.Fields(c.command), c.flag, c.value)
+		if c.command != "train" && c.command != "bench train" {
+			args = append(args, t.TempDir())
+		}
+		code, _, errOut := helmholtz(t, t.Context(), args...)
+		if code != exitUsage || !strings.Contains(errOut, c.flag) || !strings.Contains(errOut, c.says) {
+			t.Errorf("helmholtz %s ended with %d and said %q; want %d and %q", strings.Join(args, " "), code, errOut, exitUsage, c.says)
+		}
+	}
+}
+
+// TestAxesOfAMethod changes the phases and the metric of a published method.
+func TestAxesOfAMethod(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1",
+		"--algorithm", "rws", "--phases", "bihm", "--metric", "diagonal", "--kstep", "1", "--out", dir)
+	e, err := hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := e.Method; m.Preset != "rws" || m.Phases != hm.Bidirectional || m.Metric != hm.Diagonal {
+		t.Errorf("trained %s with phases %v and metric %v", m.Preset, m.Phases, m.Metric)
+	}
+}
+
+// TestOtherDataAreRefused trains on a file and changes it.
+func TestOtherDataAreRefused(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "rows.txt"), filepath.Join(t.TempDir(), "run")
+	write := func(row string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(strings.Repeat(row+"\n1 0 1\n", 40)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("0 1 1")
+	succeed(t, "train", "--dataset", file, "--layers", "2", "--epochs", "1", "--out", dir)
+	write("0 0 1")
+	for _, args := range [][]string{
+		{"eval", dir, "--samples", "5", "--log-z2", "0"},
+		{"sample", dir, "--kind", "reconstructions", "--out", filepath.Join(t.TempDir(), "sheet.png")},
+		{"plot", dir, "--samples", "5", "--log-z2", "10", "--out", t.TempDir()},
+		{"bench", "eval", dir, "--samples", "5"},
+	} {
+		code, _, errOut := helmholtz(t, t.Context(), args...)
+		if code != exitFailed || !strings.Contains(errOut, file) || !strings.Contains(errOut, "fingerprint") {
+			t.Errorf("helmholtz %s ended with %d and said %q", strings.Join(args, " "), code, errOut)
+		}
+	}
+}
+
+func TestHelpOfTrainSaysHowBidirectionalMachinesStart(t *testing.T) {
+	out := succeed(t, "train", "--help")
+	for _, want := range []string{"App. A.2", "bihm and nbihm", "--weight-init small-normal"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the help lacks %q:\n%s", want, out)
+		}
+	}
+}
+
+// TestEveryCommandHasAnExample looks at all commands that help shows.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	var look func(c *cobra.Command)
+	look = func(c *cobra.Command) {
+		if c.Example == "" && c.Parent().Name() != "kernel" {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+		for _, child := range c.Commands() {
+			if !child.Hidden {
+				look(child)
+			}
+		}
+	}
+	look(newRoot())
+}
+
 func TestInterruptedTrainingCanBeResumed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -154,19 +258,5 @@ func TestDoctorAndVersionAndData(t *testing.T) {
 	t.Setenv("HELMHOLTZ_DATA", "/somewhere")
 	if out := succeed(t, "data", "path"); !strings.HasPrefix(out, "/somewhere") {
 		t.Errorf("data path printed %q", out)
-	}
-}
-
-// TestDoctorSaysWhatToDo looks at a machine on which there is nothing.
-func TestDoctorSaysWhatToDo(t *testing.T) {
-	var out bytes.Buffer
-	examine(&out, environment{
-		look:    func(string) (string, error) { return "", os.ErrNotExist },
-		kernels: func() []string { return nil },
-	})
-	for _, want := range []string{"--  go ", "--  gonb ", "--  jupyter ", "make notebook", "--  kernel "} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("doctor lacks %q:\n%s", want, out.String())
-		}
 	}
 }

@@ -31,9 +31,9 @@ matrix.`,
 	}
 	f := c.Flags()
 	f.StringVar(&out, "out", "figures", "`DIR` to draw into")
-	f.StringVar(&format, "format", "png", "`format`: png, svg or pdf")
-	f.IntVar(&samples, "samples", 1000, "`K` importance samples a datum")
-	f.IntVar(&outer, "log-z2", 100_000, "`N` outer samples for log Z²")
+	choiceFlag(f, &format, "format", "`format`: png, svg or pdf", "png", "svg", "pdf")
+	numberFlag(f, &samples, "samples", 1000, 1, "`K` importance samples a datum")
+	numberFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		save := func(figure *plotting.Figure, name string) error {
@@ -94,7 +94,7 @@ func distinct(c *cobra.Command, dirs []string) error {
 // all.
 func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plotting.Figure, string) error) (hm.History, hm.Convergence, error) {
 	ctx, none := c.Context(), hm.Convergence{}
-	set, err := run.Experiment().Dataset.Open()
+	set, err := run.Dataset()
 	if err != nil {
 		return hm.History{}, none, err
 	}

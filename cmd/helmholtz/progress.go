@@ -39,9 +39,12 @@ func (l *lines) Begin(p hm.Plan) {
 func (l *lines) Step(hm.Progress) {}
 
 func (l *lines) Epoch(e hm.Epoch) {
-	elapsed := time.Since(l.start)
-	left := elapsed / time.Duration(e.Step-l.plan.Start) * time.Duration(l.plan.Epochs*l.plan.StepsPerEpoch-e.Step)
-	fmt.Fprintf(l.w, "epoch %d/%d  %s  %.0f s, %s left\n", e.Epoch, l.plan.Epochs, describe(e), e.Seconds, left.Round(time.Second))
+	fmt.Fprintf(l.w, "epoch %d/%d  %s  %.0f s", e.Epoch, l.plan.Epochs, describe(e), e.Seconds)
+	if taken := e.Step - l.plan.Start; taken > 0 { // none where an epoch was interrupted at its end
+		left := time.Since(l.start) / time.Duration(taken) * time.Duration(l.plan.Epochs*l.plan.StepsPerEpoch-e.Step)
+		fmt.Fprintf(l.w, ", %s left", left.Round(time.Second))
+	}
+	fmt.Fprintln(l.w)
 }
 
 func (l *lines) End(error) {}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/hm"
@@ -24,10 +25,10 @@ with their reconstructions, x → h ~ q(h|x) → p(x|h¹).`,
 	}
 	f := c.Flags()
 	f.StringVar(&out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF by its ending")
-	f.StringVar(&kind, "kind", "means", "`what` to draw: means, draws or reconstructions")
-	f.StringVar(&split, "split", "test", "`rows` to reconstruct: train, validation or test")
-	f.StringVar(&which, "checkpoint", "last", "`which` checkpoint: last or best (of the highest validation log p)")
-	f.IntVar(&n, "n", 100, "`number` of images")
+	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws or reconstructions", "means", "draws", "reconstructions")
+	splitFlag(f, &split, "`rows` to reconstruct: train, validation or test")
+	checkpointFlag(f, &which)
+	numberFlag(f, &n, "n", 100, 1, "`number` of images")
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -35,7 +36,7 @@ with their reconstructions, x → h ~ q(h|x) → p(x|h¹).`,
 		if err != nil {
 			return err
 		}
-		model, err := choose(c, run, which)
+		model, err := choose(run, which)
 		if err != nil {
 			return err
 		}
@@ -47,9 +48,7 @@ with their reconstructions, x → h ~ q(h|x) → p(x|h¹).`,
 		case "draws":
 			sheet, err = model.Draw(c.Context(), n)
 		case "reconstructions":
-			sheet, err = reconstructions(c, run, model, split, n)
-		default:
-			err = misuse(c, "--kind %s: use means, draws or reconstructions", kind)
+			sheet, err = reconstructions(c.Context(), run, model, split, n)
 		}
 		if err != nil {
 			return err
@@ -65,16 +64,12 @@ with their reconstructions, x → h ~ q(h|x) → p(x|h¹).`,
 
 // reconstructions returns n rows of a split, each followed by its
 // reconstruction.
-func reconstructions(c *cobra.Command, run *hm.Run, model *hm.Model, split string, n int) (hm.Sheet, error) {
-	set, err := run.Experiment().Dataset.Open()
+func reconstructions(ctx context.Context, run *hm.Run, model *hm.Model, split string, n int) (hm.Sheet, error) {
+	set, err := run.Dataset()
 	if err != nil {
 		return hm.Sheet{}, err
 	}
-	data, err := pick(c, set, split)
-	if err != nil {
-		return hm.Sheet{}, err
-	}
-	rows, images, err := model.Reconstruct(c.Context(), data, n)
+	rows, images, err := model.Reconstruct(ctx, pick(set, split), n)
 	if err != nil {
 		return hm.Sheet{}, err
 	}

@@ -26,7 +26,8 @@ epoch; training the same experiment into it again resumes it. An interrupt stops
 training within a step, with a checkpoint.
 
 The defaults of a method are those of the thesis for MNIST: the learning rate,
-damping and K shown below are those of nrws. --validation 0 trains on all rows.`,
+damping and K shown below are those of nrws. The thesis starts bihm and nbihm from
+--weight-init small-normal (App. A.2). --validation 0 trains on all rows.`,
 		Example: `  helmholtz train --dataset 3by3 --algorithm nrws --layers 9,6,3 --coding 01 --bias-init 0.1 \
       --lr 0.02 --damping 0.01 --kstep 10 --epochs 100 --out runs/3by3
   helmholtz train --dataset mnist --algorithm rws --layers 300,200,100 --lr 0.02 --schedule cosine --out runs/mnist

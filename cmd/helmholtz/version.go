@@ -10,9 +10,10 @@ import (
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of this program",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the version of this program",
+		Example: "  helmholtz version",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			fmt.Fprintf(c.OutOrStdout(), "helmholtz %s, %s, %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// number is the value of a flag that is a whole number of at least some least
+// one, or 0 where that leaves something out.
+type number struct {
+	value    *int
+	least    int
+	optional bool
+}
+
+// numberFlag adds a flag for a whole number of at least the given one.
+func numberFlag(f *pflag.FlagSet, value *int, name string, normal, least int, usage string) {
+	*value = normal
+	f.Var(&number{value: value, least: least}, name, usage)
+}
+
+// optionalFlag adds a flag for a whole number of at least the given one, or 0.
+func optionalFlag(f *pflag.FlagSet, value *int, name string, normal, least int, usage string) {
+	*value = normal
+	f.Var(&number{value, least, true}, name, usage)
+}
+
+func (n *number) String() string { return strconv.Itoa(*n.value) }
+
+func (n *number) Type() string { return "int" }
+
+func (n *number) Set(text string) error {
+	v, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return errors.New("give a whole number")
+	case v < n.least && n.optional && v != 0:
+		return fmt.Errorf("give at least %d, or 0 to leave it out", n.least)
+	case v < n.least && !n.optional:
+		return fmt.Errorf("give at least %d", n.least)
+	}
+	*n.value = v
+	return nil
+}
+
+// choice is the value of a flag that is one of some words.
+type choice struct {
+	value *string
+	words []string
+}
+
+// choiceFlag adds a flag for one of some words, the first of which is its
+// default.
+func choiceFlag(f *pflag.FlagSet, value *string, name, usage string, words ...string) {
+	*value = words[0]
+	f.Var(&choice{value, words}, name, usage)
+}
+
+func (c *choice) String() string { return *c.value }
+
+func (c *choice) Type() string { return "string" }
+
+func (c *choice) Set(text string) error {
+	if !slices.Contains(c.words, text) {
+		return fmt.Errorf("use %s", strings.Join(c.words, ", "))
+	}
+	*c.value = text
+	return nil
+}
