@@ -23,7 +23,7 @@ ENV USER=${NB_USER} \
     GOPATH=/home/${NB_USER}/go
 ENV PROJECT=${HOME}/helmholtz
 
-# Binder starts jupyter-lab by name, and the kernel needs gonb, goimports and gopls.
+# Binder starts jupyter-lab by name, and GoNB finds goimports and gopls on the PATH.
 ENV PATH=${PROJECT}/build/venv/bin:${PROJECT}/build/bin:${PATH} \
     JUPYTER_DATA_DIR=${PROJECT}/build/jupyter
 

@@ -4,7 +4,7 @@ NOTEBOOK ?= notebooks/quickstart.ipynb
 LABFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook lab test lint
+.PHONY: help notebook lab test kernel lint
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -15,8 +15,12 @@ notebook: ## run the quickstart notebook in Jupyter, installing what is missing 
 lab: ## open JupyterLab on the notebooks, installing what is missing (LABFLAGS=options)
 	@notebooks/jupyter.sh lab $(LABFLAGS)
 
-test: ## run all tests
+test: ## run the tests
 	go test ./...
+
+kernel: ## test the kernel with Jupyter's own clients, installing what is missing
+	@notebooks/jupyter.sh install
+	HELMHOLTZ_JUPYTER_TESTS=1 go test -count=1 -v -run '^TestInJupyter$$' ./kernelext/kernel
 
 lint: ## check formatting, vet, and build for other machines
 	@echo gofmt

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Jupyter with the GoNB kernel, all of it inside this project:
+# Jupyter with the kernels GoNB and Go (Helmholtz), all of it inside this project:
 #
 #   notebooks/jupyter.sh install                 install what is missing
 #   notebooks/jupyter.sh execute NOTEBOOK [-p NAME VALUE]...
 #                                                run a notebook from top to bottom
 #   notebooks/jupyter.sh lab [OPTION]...         open JupyterLab
 #
-# build/bin holds gonb, goimports and gopls, build/jupyter the registered kernel,
-# build/venv Jupyter where the machine has none, build/notebooks what execute
-# writes. Each command installs what is missing; once that is done, none of them
-# needs a network.
+# build/bin holds helmholtz, gonb, goimports and gopls, build/jupyter the registered
+# kernels, build/venv Jupyter where the machine has none, build/notebooks what
+# execute writes. Each command installs what is missing; once that is done, none
+# of them needs a network.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd -P)
@@ -48,10 +48,11 @@ clear_go_environment() {
 }
 
 install_tools() {
-	echo "Go tools: gonb, goimports and gopls, at the versions of go.mod, in build/bin"
+	echo "Go tools: helmholtz, and gonb, goimports and gopls at the versions of go.mod, in build/bin"
 	(
 		cd "$root" &&
-			GOBIN=$bin go install github.com/janpfeifer/gonb golang.org/x/tools/cmd/goimports golang.org/x/tools/gopls &&
+			GOBIN=$bin go install ./cmd/helmholtz \
+				github.com/janpfeifer/gonb golang.org/x/tools/cmd/goimports golang.org/x/tools/gopls &&
 			go build ./... # what cells import, so that the first cell is quick
 	) || fail "Go could not build its tools and the library; the lines above say why." \
 		"The first time this needs a network, to download the modules of go.mod."
@@ -96,10 +97,12 @@ install_jupyter() {
 	python=$venv/bin/python
 }
 
-register_kernel() {
-	echo "Kernel: gonb, in build/jupyter"
+register_kernels() {
+	echo "Kernels: gonb and helmholtz, in build/jupyter"
 	messages=$("$bin/gonb" --install -go_work="$root" 2>&1) ||
 		fail "Registering the GoNB kernel failed: $messages"
+	messages=$("$bin/helmholtz" kernel install --module "$root" 2>&1) ||
+		fail "Registering the kernel Go (Helmholtz) failed: $messages"
 }
 
 install() {
@@ -109,7 +112,7 @@ install() {
 	install_jupyter
 	clear_go_environment
 	install_tools
-	register_kernel
+	register_kernels
 }
 
 command=${1:-}

@@ -8,91 +8,106 @@ import (
 	"testing"
 )
 
-// jupyter registers this kernel and GoNB alone with a Jupyter of the test, and
-// returns a function that runs a script of testdata with it. The test is
-// skipped where Python lacks one of the modules, or Go one of its tools.
-func jupyter(t *testing.T, modules ...string) func(script string, arguments ...string) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("it takes minutes")
+// TestInJupyter drives the kernel with Jupyter's own clients, by the scripts of
+// testdata. It takes minutes, and runs where HELMHOLTZ_JUPYTER_TESTS is set, as
+// make kernel does; notebooks/jupyter.sh install installs what it needs.
+//
+// The part in the browser runs where there is chromium and its Python has the
+// module playwright besides. Its screenshots go to build/browser.
+func TestInJupyter(t *testing.T) {
+	if os.Getenv("HELMHOLTZ_JUPYTER_TESTS") == "" {
+		t.Skip("type make kernel")
 	}
+	j := register(t)
+	for _, part := range []struct {
+		name, script string
+		arguments    []string
+	}{
+		{"all of GoNB works unchanged", "differential.py", []string{"gonb", Name, t.TempDir()}},
+		{"the conformance suite", "conformance.py", nil},
+		{"the console", "console.py", []string{t.TempDir()}},
+		{"what it withstands", "withstand.py", []string{t.TempDir()}},
+		{"a soak", "soak.py", []string{t.TempDir(), "500"}},
+	} {
+		t.Run(part.name, func(t *testing.T) { j.run(t, part.script, part.arguments...) })
+	}
+	t.Run("the browser", func(t *testing.T) {
+		chromium, err := exec.LookPath("chromium")
+		if err != nil {
+			t.Skip("there is no chromium")
+		}
+		if exec.Command(j.python, "-c", "import jupyterlab, playwright").Run() != nil {
+			t.Skipf("%s -m pip install playwright", j.python)
+		}
+		j.run(t, "browser.py", filepath.Join(j.root, "build", "browser"), chromium)
+	})
+}
+
+// jupyter is a Jupyter of the test, in which this kernel and GoNB alone are
+// registered.
+type jupyter struct {
+	root, python string
+	environment  []string
+}
+
+func register(t *testing.T) jupyter {
+	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	python := ""
-	imports := "import " + strings.Join(append(modules, "jupyter_client"), ", ")
-	for _, p := range []string{filepath.Join(root, "build", "venv", "bin", "python"), "python3"} {
-		if exec.Command(p, "-c", imports).Run() == nil {
-			python = p
-			break
-		}
-	}
-	if python == "" {
-		t.Skipf("no Python can %s", imports)
-	}
 	tools, err := Find(Tools{Module: root})
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "helmholtz")
-	data := t.TempDir()
-	env := append(environment(os.Environ(), tools), "JUPYTER_DATA_DIR="+data)
+	j := jupyter{root, python(t, root), append(environment(os.Environ(), tools), "JUPYTER_DATA_DIR="+t.TempDir(), "KERNEL="+Name)}
 	for _, command := range [][]string{
 		{tools.Go, "build", "-o", program, "./cmd/helmholtz"},
 		{program, "kernel", "install", "--module", root},
 		{tools.GoNB, "--install", "-go_work=" + root},
 	} {
 		c := exec.Command(command[0], command[1:]...)
-		c.Dir, c.Env = root, env
+		c.Dir, c.Env = root, j.environment
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, out)
 		}
 	}
-	return func(script string, arguments ...string) {
-		t.Helper()
-		c := exec.Command(python, append([]string{filepath.Join(root, "kernelext", "kernel", "testdata", script)}, arguments...)...)
-		c.Dir, c.Env = t.TempDir(), append(env, "KERNEL="+Name)
-		// To a file, not a pipe, which processes that are left would hold open.
-		out, err := os.Create(filepath.Join(c.Dir, "output"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer out.Close()
-		c.Stdout, c.Stderr = out, out
-		err = c.Run()
-		text, readErr := os.ReadFile(out.Name())
-		if readErr != nil {
-			t.Fatal(readErr)
-		}
-		if err != nil {
-			t.Errorf("%s: %v\n%s", script, err, text)
-		} else {
-			t.Logf("%s", text)
+	return j
+}
+
+// python returns the Python of the project, or else the machine's.
+func python(t *testing.T, root string) string {
+	t.Helper()
+	const needed = "import jupyter_client, jupyter_console, jupyter_kernel_test, pexpect, psutil"
+	for _, p := range []string{filepath.Join(root, "build", "venv", "bin", "python"), "python3"} {
+		if exec.Command(p, "-c", needed).Run() == nil {
+			return p
 		}
 	}
+	t.Fatalf("no Python can %s: python3 -m pip install -r notebooks/requirements.txt", needed)
+	return ""
 }
 
-func TestAllOfGoNBWorksUnchanged(t *testing.T) {
-	jupyter(t)("differential.py", "gonb", Name, t.TempDir())
-}
-
-func TestConformance(t *testing.T) {
-	jupyter(t, "jupyter_kernel_test")("conformance.py")
-}
-
-func TestWithstands(t *testing.T) {
-	jupyter(t, "psutil")("withstand.py", t.TempDir())
-}
-
-func TestSoak(t *testing.T) {
-	jupyter(t, "psutil")("soak.py", t.TempDir(), "500")
-}
-
-func TestInTheBrowser(t *testing.T) {
-	chromium, err := exec.LookPath("chromium")
+// run runs a script of testdata, and fails if it does.
+func (j jupyter) run(t *testing.T, script string, arguments ...string) {
+	t.Helper()
+	c := exec.Command(j.python, append([]string{filepath.Join(j.root, "kernelext", "kernel", "testdata", script)}, arguments...)...)
+	c.Dir, c.Env = t.TempDir(), j.environment
+	// To a file, not a pipe, which processes that are left would hold open.
+	out, err := os.Create(filepath.Join(c.Dir, "output"))
 	if err != nil {
-		t.Skip("there is no chromium")
+		t.Fatal(err)
 	}
-	jupyter(t, "jupyterlab", "playwright")("browser.py", t.TempDir(), chromium)
+	defer out.Close()
+	c.Stdout, c.Stderr = out, out
+	err = c.Run()
+	text, readErr := os.ReadFile(out.Name())
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, text)
+	}
+	t.Logf("%s", text)
 }

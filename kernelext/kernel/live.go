@@ -146,11 +146,11 @@ func samples(dir string) string {
 	if err != nil {
 		return ""
 	}
-	sheet, err := run.Sample(context.Background(), 36)
+	sheet, err := run.Sample(context.Background(), 25)
 	if err != nil {
 		return ""
 	}
-	return image("samples", plotting.Samples(sheet).Size(2.6, 2.6))
+	return image("samples", plotting.Samples(sheet).Size(3, 3))
 }
 
 // image is a figure as HTML.

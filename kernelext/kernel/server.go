@@ -26,15 +26,16 @@ const (
 	headerTime        = 10 * time.Second
 )
 
-// serve answers the requests of cells on a socket in a directory that is the
-// user's alone, and writes the token that they have to show beside it.
+// serve answers the requests of the user's cells on a socket in a directory
+// that is the user's alone, and writes the token that they have to show beside
+// it.
 func serve(dir string, s *session.Session, show func(run string) error) (io.Closer, error) {
 	token := rand.Text()
 	if err := os.WriteFile(filepath.Join(dir, session.TokenFile), []byte(token), 0o600); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(dir, session.SocketFile)
-	l, err := net.Listen("unix", path)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen to cells: %w", err)
 	}
@@ -45,7 +46,7 @@ func serve(dir string, s *session.Session, show func(run string) error) (io.Clos
 		Handler: handler(token, s, show), ReadHeaderTimeout: headerTime, MaxHeaderBytes: largestHeader,
 		ErrorLog: log.New(io.Discard, "", 0), // cells come and go
 	}
-	go func() { _ = server.Serve(l) }()
+	go func() { _ = server.Serve(ownUser{l}) }()
 	return server, nil
 }
 

@@ -91,6 +91,9 @@ func (s *Session) Info(name string) (Info, error) {
 			i.Error = r.err.Error()
 		}
 		r.progress.describe(&i)
+		if i.Step == 0 { // it has not begun in this session
+			i.recorded()
+		}
 		return i, nil
 	}
 	e, err := hm.ReadExperiment(filepath.Join(dir, experimentFile))
@@ -98,17 +101,25 @@ func (s *Session) Info(name string) (Info, error) {
 		return Info{}, fmt.Errorf("no run %q: the session has none of this name, and %s holds none", name, dir)
 	}
 	i := Info{Name: name, State: Interrupted, Dir: dir, Method: e.Method.String(), Epochs: e.Epochs}
-	if run, err := hm.OpenRun(dir); err == nil {
-		i.Epoch = run.Epochs()
-		if run.Finished() {
-			i.State = Finished
-		}
-		if epochs := run.History().Epochs; len(epochs) > 0 {
-			last := epochs[len(epochs)-1]
-			i.Step, i.LogP = last.Step, &last.Train.LogP
-		}
+	if i.recorded() {
+		i.State = Finished
 	}
 	return i, nil
+}
+
+// recorded adds the progress that the directory of the run has recorded, and
+// says whether the run is finished.
+func (i *Info) recorded() (finished bool) {
+	run, err := hm.OpenRun(i.Dir)
+	if err != nil {
+		return false
+	}
+	i.Epoch = run.Epochs()
+	if epochs := run.History().Epochs; len(epochs) > 0 {
+		last := epochs[len(epochs)-1]
+		i.Step, i.LogP = last.Step, &last.Train.LogP
+	}
+	return run.Finished()
 }
 
 // Runs describes all runs, by name.

@@ -218,6 +218,29 @@ func TestAWaitingRunCanBeStopped(t *testing.T) {
 	}
 }
 
+// TestAWaitingRunKeepsItsProgress resumes a run behind one that trains.
+func TestAWaitingRunKeepsItsProgress(t *testing.T) {
+	s, steps := begun(t.TempDir())
+	defer s.Close()
+	if err := s.Start("run", tiny(t, long, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for trained := (Info{}); trained.Epoch < 2; {
+		<-steps
+		var err error
+		if trained, err = s.Info("run"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(s.Start("next", tiny(t, long, 2)), s.Stop("run"), s.Resume("run")); err != nil {
+		t.Fatal(err)
+	}
+	i, err := s.Info("run")
+	if err != nil || i.State != Waiting || i.Epoch < 2 || i.LogP == nil {
+		t.Errorf("%+v, %v", i, err)
+	}
+}
+
 func TestWaitEndsWithItsContext(t *testing.T) {
 	s, steps := begun(t.TempDir())
 	defer s.Close()

@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
@@ -33,8 +34,9 @@ set, err := dataset.Open("glyphs")
 if err != nil {
 	panic(err)
 }
-machine := hm.New(set.Shape()).Dense(20, 10)
-experiment := hm.RWS().Samples(5).Epochs(10_000).Experiment(machine, set)
+machine := hm.New(set.Shape()).Dense(50, 20).Coding(hm.PlusMinusOne)
+method := hm.NRWS().LearningRate(0.08).Damping(0.1).RefreshEvery(100).Epochs(500)
+experiment := method.Experiment(machine, set)
 kernelext.Open().Start("glyphs", experiment).Show()
 fmt.Println("the cell has ended")
 """
@@ -63,6 +65,7 @@ def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     chromium = sys.argv[2] if len(sys.argv) > 2 else None
     folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / "runs", ignore_errors=True)  # else the run of an earlier time goes on
     cells = [nbformat.v4.new_code_cell(source) for source in (START, SAMPLE, STOP)]
     metadata = {"kernelspec": {"name": "helmholtz", "display_name": "Go (Helmholtz)", "language": "go"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), folder / "session.ipynb")
@@ -83,7 +86,7 @@ def main():
         await_server(f"http://127.0.0.1:{port}/api?token={token}")
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": 1000, "height": 1600})
+            page = browser.new_page(viewport={"width": 1000, "height": 1400})
             drive(page, f"http://127.0.0.1:{port}/doc/tree/session.ipynb?token={token}", folder)
             browser.close()
     finally:

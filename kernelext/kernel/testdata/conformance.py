@@ -21,8 +21,7 @@ class Conformance(jupyter_kernel_test.KernelTests):
     code_inspect_sample = "%hm stop"
     code_display_data = [
         {
-            "code": "!*go get github.com/janpfeifer/gonb@v0.11.4\n"
-            'import "github.com/janpfeifer/gonb/gonbui"\n%%\ngonbui.DisplayHTML("<b>bold</b>")\ngonbui.Sync()',
+            "code": '%noautoget\nimport "github.com/janpfeifer/gonb/gonbui"\n%%\ngonbui.DisplayHTML("<b>bold</b>")\ngonbui.Sync()',
             "mime": "text/html",
         }
     ]

@@ -31,8 +31,7 @@ CELLS = [
     "%%unknown",
     "%%writefile written.txt\n%hm is a line of the file\n",
     "!cat written.txt",
-    "!*go get github.com/janpfeifer/gonb@v0.11.4",
-    'import "github.com/janpfeifer/gonb/gonbui"\n%%\ngonbui.DisplayHTML("<b>bold</b>")\n'
+    '%noautoget\nimport "github.com/janpfeifer/gonb/gonbui"\n%%\ngonbui.DisplayHTML("<b>bold</b>")\n'
     'gonbui.UpdateHTML("id", "one")\ngonbui.UpdateHTML("id", "two")\ngonbui.Sync()',
     "%with_inputs\n!read line; echo read $line",
     'func TestTwice(t *testing.T) { if twice(2) != 4 { t.Fatal("not 4") } }\n%test',

@@ -1,0 +1,21 @@
+package kernel
+
+import "net"
+
+// ownUser is a listener on a unix socket that hangs up on processes of other
+// users.
+type ownUser struct{ *net.UnixListener }
+
+// Accept implements net.Listener.
+func (l ownUser) Accept() (net.Conn, error) {
+	for {
+		c, err := l.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		if sameUser(c) {
+			return c, nil
+		}
+		c.Close()
+	}
+}

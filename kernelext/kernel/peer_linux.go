@@ -1,0 +1,22 @@
+package kernel
+
+import (
+	"net"
+	"os"
+	"syscall"
+)
+
+// sameUser says whether the process at the other end is of the user of this
+// one, which the system noted when it connected.
+func sameUser(c *net.UnixConn) bool {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return false
+	}
+	same := false
+	err = raw.Control(func(socket uintptr) {
+		peer, err := syscall.GetsockoptUcred(int(socket), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+		same = err == nil && int(peer.Uid) == os.Geteuid()
+	})
+	return err == nil && same
+}
