@@ -12,6 +12,9 @@ import (
 	"strings"
 )
 
+// kernels are those that notebooks/jupyter.sh registers: GoNB and Go (Helmholtz).
+var kernels = []string{"gonb", "helmholtz"}
+
 var (
 	cellID   = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 	home     = regexp.MustCompile(`(/home|/Users)/[\w.-]+|/root/|[A-Z]:\\Users\\`)
@@ -20,7 +23,7 @@ var (
 )
 
 // Check returns nil for a notebook that can be shown to a reader as it is: valid
-// nbformat 4 for the GoNB kernel, every code cell executed once and in order
+// nbformat 4 for one of the kernels, every code cell executed once and in order
 // without an error, at least one figure, all figures stored inside, and no
 // output that names a home directory or one of the folders given. Otherwise the
 // error joins all that was found, each with the number of its cell.
@@ -31,8 +34,8 @@ func (n *Notebook) Check(folders ...string) error {
 	if n.Format != 4 {
 		report("nbformat is %d: save it as nbformat 4", n.Format)
 	}
-	if name := n.Metadata.Kernel.Name; name != "gonb" {
-		report("the kernel is %q: choose gonb", name)
+	if name := n.Metadata.Kernel.Name; !slices.Contains(kernels, name) {
+		report("the kernel is %q: choose %s", name, strings.Join(kernels, " or "))
 	}
 
 	ids := map[string]bool{}

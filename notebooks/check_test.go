@@ -59,6 +59,14 @@ func TestSoundNotebooks(t *testing.T) {
 	}
 }
 
+func TestKernelsOfNotebooks(t *testing.T) {
+	for _, name := range []string{"gonb", "helmholtz"} {
+		if err := check(t, withPNG(t, strings.Replace(sound(), "gonb", name, 1))); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestCheckFinds(t *testing.T) {
 	stdout := `{"output_type": "stream", "name": "stdout", "text": ["log p = -90.1\n", "done\n"]}`
 	tests := []struct {
@@ -67,7 +75,7 @@ func TestCheckFinds(t *testing.T) {
 		want     string // part of the message
 	}{
 		{"another format", `"nbformat": 4`, `"nbformat": 3`, "nbformat is 3"},
-		{"another kernel", `"name": "gonb"`, `"name": "python3"`, `the kernel is "python3"`},
+		{"another kernel", `"name": "gonb"`, `"name": "python3"`, `the kernel is "python3": choose gonb or helmholtz`},
 		{"the same id twice", `"id": "show"`, `"id": "train"`, `cell 3: the id "train"`},
 		{"no id", `"id": "show", `, ``, `cell 3: the id ""`},
 		{"an unknown cell", `"markdown"`, `"heading"`, `cell 1: the type "heading"`},
