@@ -38,15 +38,10 @@ small enough, the exact divergence from the training data is given too.`,
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		run, err := hm.OpenRun(args[0])
+		run, model, err := open(args[0], which, seed)
 		if err != nil {
 			return err
 		}
-		model, err := choose(run, which)
-		if err != nil {
-			return err
-		}
-		model = model.Seed(seed)
 		set, err := run.Dataset()
 		if err != nil {
 			return err
@@ -86,12 +81,20 @@ func checkpointFlag(f *pflag.FlagSet, which *string) {
 	choiceFlag(f, which, "checkpoint", "`which` checkpoint: last or best (of the highest validation log p)", "last", "best")
 }
 
-// choose returns the model of the checkpoint that the flag names.
-func choose(run *hm.Run, which string) (*hm.Model, error) {
-	if which == "best" {
-		return run.Best()
+// open opens the run in a directory, and the model of its last or its best
+// checkpoint with a seed for its draws.
+func open(dir, which string, seed uint64) (*hm.Run, *hm.Model, error) {
+	run, err := hm.OpenRun(dir)
+	if err != nil {
+		return nil, nil, err
 	}
-	return run.Model, nil
+	model := run.Model
+	if which == "best" {
+		if model, err = run.Best(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return run, model.Seed(seed), nil
 }
 
 // splitFlag adds the flag that chooses a split.

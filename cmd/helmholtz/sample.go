@@ -32,15 +32,10 @@ with their reconstructions, x → h ~ q(h|x) → p(x|h¹).`,
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		run, err := hm.OpenRun(args[0])
+		run, model, err := open(args[0], which, seed)
 		if err != nil {
 			return err
 		}
-		model, err := choose(run, which)
-		if err != nil {
-			return err
-		}
-		model = model.Seed(seed)
 		var sheet hm.Sheet
 		switch kind {
 		case "means":
