@@ -71,19 +71,19 @@ type bar struct {
 
 func (b *bar) Begin(p hm.Plan) {
 	b.plan = p
-	b.bar = progressbar.NewOptions(p.Epochs*p.StepsPerEpoch,
+	// The bar counts the steps of this session, for the rate to be its own.
+	b.bar = progressbar.NewOptions(p.Epochs*p.StepsPerEpoch-p.Start,
 		progressbar.OptionSetWriter(b.w),
 		progressbar.OptionSetDescription(p.Name),
 		progressbar.OptionShowIts(), progressbar.OptionSetItsString("step"), progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(20),
 		progressbar.OptionUseANSICodes(true))
-	_ = b.bar.Set(p.Start)
 }
 
 func (b *bar) Step(p hm.Progress) {
 	b.bar.Describe(fmt.Sprintf("epoch %d/%d  %s", p.Epoch, b.plan.Epochs, measures(p.Measures)))
-	_ = b.bar.Set(p.Step)
+	_ = b.bar.Set(p.Step - b.plan.Start)
 }
 
 func (b *bar) Epoch(e hm.Epoch) {
