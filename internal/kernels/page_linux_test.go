@@ -15,12 +15,12 @@ func walled(t *testing.T, length int, wallAfter bool) []float32 {
 	pages := roundUp(4*length, page)
 	memory, err := syscall.Mmap(-1, 0, page+pages+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = syscall.Munmap(memory) })
 	for _, wall := range [][]byte{memory[:page], memory[page+pages:]} {
 		if err := syscall.Mprotect(wall, syscall.PROT_NONE); err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 	}
 	first := page

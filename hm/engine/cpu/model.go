@@ -59,6 +59,14 @@ func newPiece(samples int) piece {
 // tasks is the number of pieces of a number of rows.
 func (p piece) tasks(rows int) int { return (rows + p.rows - 1) / p.rows }
 
+// observe loads the rows of data from one on into a pass, and returns the place
+// of the draws that belong to them.
+func (v *pass) observe(data engine.Data, seed uint64, from int) place {
+	at := place{key: philox.Key(seed), datum: func(d int) uint32 { return uint32(data.First + from + d) }}
+	v.load(data, at.to(philox.Observe), func(d int) int { return from + d })
+	return at
+}
+
 // Evaluate draws the visible units once a datum, and sums the weights as the
 // samples come.
 func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]engine.Likelihood, error) {
@@ -98,8 +106,7 @@ func (m *model) importance(ctx context.Context, data engine.Data, samples int, s
 		from := task * p.rows
 		n := min(p.rows, data.Rows-from)
 		v.resize(n, p.samples)
-		at := place{key: philox.Key(seed), datum: func(d int) uint32 { return uint32(data.First + from + d) }}
-		v.load(data, at.to(philox.Observe), func(d int) int { return from + d })
+		at := v.observe(data, seed, from)
 		for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
 			count := min(p.samples, samples-first)
 			v.resize(n, count)
@@ -172,8 +179,7 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 		from := task * p.rows
 		n := min(p.rows, data.Rows-from)
 		v.resize(n, p.samples)
-		at := place{key: philox.Key(seed), datum: func(d int) uint32 { return uint32(data.First + from + d) }}
-		v.load(data, at.to(philox.Observe), func(d int) int { return from + d })
+		at := v.observe(data, seed, from)
 		for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
 			// Several rows, with all their samples, or some of one row's.
 			v.resize(n, min(p.samples, samples-first))

@@ -102,8 +102,7 @@ func (t *trainer) sample(step int) engine.Report {
 	rows := t.job.Rows(step)
 	t.wake.resize(len(rows), t.job.Algorithm.Samples)
 	key := philox.Key(t.job.Seed)
-	type sums struct{ logP, bound, ess float64 }
-	ofDatum := make([]sums, len(rows))
+	ofDatum := make([]engine.Report, len(rows))
 	pieces := (len(rows) + dataAPiece - 1) / dataAPiece
 	tasks := pieces
 	if t.dreams != nil {
@@ -127,16 +126,16 @@ func (t *trainer) sample(step int) engine.Report {
 		part.recognise(at.to(philox.Wake))
 		part.scoreGeneration()
 		for d := range part.data {
-			s := ofDatum[first+d : first+d+1]
-			s[0].logP, s[0].bound, s[0].ess = t.weigh(part, d, first)
+			r := &ofDatum[first+d]
+			r.LogP, r.Bound, r.ESS = t.weigh(part, d, first)
 		}
 	})
 	var report engine.Report
 	n := float64(len(rows))
-	for _, s := range ofDatum {
-		report.LogP += s.logP / n
-		report.Bound += s.bound / n
-		report.ESS += s.ess / n
+	for _, r := range ofDatum {
+		report.LogP += r.LogP / n
+		report.Bound += r.Bound / n
+		report.ESS += r.ESS / n
 	}
 	return report
 }
