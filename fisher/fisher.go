@@ -29,12 +29,14 @@ type Estimate struct {
 	Weights kernels.Matrix // n × units: the sample's weight times σ'(a) of the unit
 }
 
-// Form is how the inverse of a block is represented.
+// Form is how the inverses of the blocks of a layer are represented.
 type Form int
 
 const (
+	// Cheapest is Direct or Woodbury, whichever costs less. Both are exact.
+	Cheapest Form = iota
 	// Direct stores the inverse of each block.
-	Direct Form = iota
+	Direct
 	// Woodbury stores a matrix of the size of the number of samples for each
 	// unit, and the samples once a layer (004, 5.12).
 	Woodbury
@@ -54,18 +56,12 @@ const (
 	Int16 = kernels.Int16
 )
 
-// Choose returns the form that costs less arithmetic between two refreshes of
-// the blocks of a layer: Direct or Woodbury, for n samples, blocks of a size
-// (1 + number of parents), a number of units and a number of steps between
-// refreshes.
-func Choose(n, size, units, steps int) Form {
-	s, d, u, k := float64(n), float64(size), float64(units), float64(steps)
-	direct := s*d*d + d*d*d + k*2*d*d
-	woodbury := s*s*d/u + s*s + s*s*s + k*(4*s*d+2*s*s)
-	if woodbury < direct {
-		return Woodbury
-	}
-	return Direct
+// Settings say how blocks are inverted.
+type Settings struct {
+	Form      Form
+	Precision Precision // of the stored inverses of Direct and Woodbury
+	Damping   float64   // α, positive
+	Steps     int       // K, between two refreshes of the blocks: what Cheapest goes by
 }
 
 // Inverse holds the damped inverses of the Fisher blocks of one layer. It is
@@ -75,8 +71,8 @@ type Inverse struct {
 	form    Form
 	damping float64
 	// Direct: the inverses without the factor 1+α. Woodbury: the inner ones.
-	blocks    []*kernels.Symmetric
-	parents   kernels.Matrix // Woodbury: U
+	blocks    []kernels.Symmetric
+	samples   samples        // Woodbury: U
 	diagonals kernels.Matrix // Diagonal: a row a unit, without the factor 1+α
 }
 
@@ -84,44 +80,46 @@ type Inverse struct {
 // and returns when all are done.
 type Each func(n int, task func(i int))
 
-// NewInverse inverts the blocks of an estimate, unit by unit through each, and
-// stores the inverses of Direct and Woodbury with a precision. The
-// damping α must be positive. It fails where a block with αI added is not
-// positive definite in single precision, which a NaN among the samples or a
-// vanishing damping can bring about.
-func NewInverse(e Estimate, form Form, precision Precision, damping float64, each Each) (*Inverse, error) {
-	n, size, units := e.Parents.Rows, e.Parents.Cols, e.Weights.Cols
-	v := &Inverse{form: form, damping: damping}
+// NewInverse inverts the blocks of an estimate, unit by unit through each. It
+// fails where a block with αI added is not positive definite in single
+// precision, which a NaN among the samples or a vanishing damping can bring
+// about.
+func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
+	size, units := e.Parents.Cols, e.Weights.Cols
+	v := &Inverse{form: s.Form, damping: s.Damping}
+	var chosen selection
+	if s.Form == Cheapest || s.Form == Woodbury {
+		chosen = e.significant(negligible(s.Precision)*s.Damping, each)
+	}
+	if s.Form == Cheapest {
+		v.form = chosen.cheapest(size, s.Steps)
+	}
 	failed := make([]bool, units)
-	switch form {
+	switch v.form {
 	case Diagonal:
 		v.diagonals = kernels.NewMatrix(units, size)
-		each(units, func(j int) { failed[j] = !diagonal(kernels.Row(v.diagonals, j), e, j, damping) })
+		each(units, func(j int) { failed[j] = !diagonal(kernels.Row(v.diagonals, j), e, j, s.Damping) })
 	case Direct:
-		v.blocks = symmetric(units, size, precision)
-		each(units, func(j int) { failed[j] = !direct(v.blocks[j], e, j, damping) })
+		sizes := make([]int, units)
+		for j := range sizes {
+			sizes[j] = size
+		}
+		v.blocks = kernels.NewSymmetrics(sizes, s.Precision)
+		each(units, func(j int) { failed[j] = !direct(&v.blocks[j], e, j, s.Damping) })
 	case Woodbury:
-		v.parents = kernels.Clone(e.Parents)
-		v.blocks = symmetric(units, n, precision)
-		gram := gramian(e.Parents)
-		each(units, func(j int) { failed[j] = !woodbury(v.blocks[j], gram, e, j, damping) })
+		v.samples = newSamples(e, chosen)
+		v.blocks = kernels.NewSymmetrics(chosen.sizes(), s.Precision)
+		gram := gramian(v.samples.parents)
+		each(units, func(j int) { failed[j] = !woodbury(&v.blocks[j], gram, e, j, chosen, s.Damping) })
 	default:
-		panic(fmt.Sprintf("fisher: no form %d", form))
+		panic(fmt.Sprintf("fisher: no form %d", s.Form))
 	}
 	for j, f := range failed {
 		if f {
-			return nil, fmt.Errorf("the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", j, damping)
+			return nil, fmt.Errorf("the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", j, s.Damping)
 		}
 	}
 	return v, nil
-}
-
-func symmetric(units, size int, precision Precision) []*kernels.Symmetric {
-	blocks := make([]*kernels.Symmetric, units)
-	for j := range blocks {
-		blocks[j] = kernels.NewSymmetric(size, precision)
-	}
-	return blocks
 }
 
 // Form is the representation that was chosen.
@@ -129,63 +127,45 @@ func (v *Inverse) Form() Form { return v.form }
 
 // Bytes is the memory that the inverses take.
 func (v *Inverse) Bytes() int64 {
-	bytes := 4 * int64(len(v.parents.Data)+len(v.diagonals.Data))
-	for _, b := range v.blocks {
-		bytes += int64(b.Bytes())
+	bytes := 4*int64(len(v.diagonals.Data)) + v.samples.bytes()
+	for j := range v.blocks {
+		bytes += int64(v.blocks[j].Bytes())
 	}
 	return bytes
 }
 
-// Bytes is the memory that the inverses of a layer take: of blocks of a size
-// (1 + number of parents) of a number of units, estimated from n samples.
-func Bytes(form Form, precision Precision, n, size, units int) int64 {
-	const float = 4
-	n64, size64, units64 := int64(n), int64(size), int64(units)
-	switch form {
-	case Diagonal:
-		return float * units64 * size64
-	case Woodbury:
-		return units64*kernels.SymmetricBytes(n, precision) + float*n64*size64
+// Choose returns the form of the blocks of a layer: of a size (1 + number of
+// parents), of a number of units, from n samples of which none is negligible.
+func (s Settings) Choose(n, size, units int) Form {
+	if s.Form == Cheapest {
+		return all(n, units).cheapest(size, s.Steps)
 	}
-	return units64 * kernels.SymmetricBytes(size, precision)
+	return s.Form
+}
+
+// Bytes is the most memory that the inverses of a layer take: of blocks of a
+// size (1 + number of parents) of a number of units, estimated from n samples.
+func (s Settings) Bytes(n, size, units int) int64 {
+	const float = 4
+	switch s.Choose(n, size, units) {
+	case Diagonal:
+		return float * int64(units) * int64(size)
+	case Woodbury:
+		return int64(units)*(kernels.SymmetricBytes(n, s.Precision)+float*int64(n)) + sampleBytes(n, size)
+	}
+	return int64(units) * kernels.SymmetricBytes(size, s.Precision)
 }
 
 // Apply multiplies gradients by the damped inverses in place. Row i of
 // gradients (bias first) belongs to unit first+i. Calls for different units may
 // run at the same time.
 func (v *Inverse) Apply(gradients kernels.Matrix, first int) {
-	scale := float32(1 + v.damping)
 	switch v.form {
 	case Diagonal:
-		for i := range gradients.Rows {
-			inverse := kernels.Row(v.diagonals, first+i)
-			for k, g := range kernels.Row(gradients, i) {
-				gradients.Data[i*gradients.Stride+k] = scale * inverse[k] * g
-			}
-		}
+		v.applyDiagonal(gradients, first)
 	case Direct:
-		column := make([]float32, gradients.Cols)
-		for i := range gradients.Rows {
-			g := kernels.Row(gradients, i)
-			v.blocks[first+i].Mul(column, g)
-			for k, c := range column {
-				g[k] = scale * c
-			}
-		}
+		v.applyDirect(gradients, first)
 	case Woodbury:
-		n := v.parents.Rows
-		projected := kernels.NewMatrix(gradients.Rows, n) // U g, a row a unit
-		kernels.MulNT(projected, gradients, v.parents)
-		inner := kernels.NewMatrix(gradients.Rows, n)
-		for i := range gradients.Rows {
-			v.blocks[first+i].Mul(kernels.Row(inner, i), kernels.Row(projected, i))
-		}
-		kernels.SubMulNN(gradients, inner, v.parents)
-		scale /= float32(v.damping)
-		for i := range gradients.Rows {
-			for k, g := range kernels.Row(gradients, i) {
-				gradients.Data[i*gradients.Stride+k] = scale * g
-			}
-		}
+		v.applyWoodbury(gradients, first)
 	}
 }

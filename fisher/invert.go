@@ -27,7 +27,7 @@ func matrix(data *[]float32, rows, cols int) kernels.Matrix {
 func diagonal(dst []float32, e Estimate, j int, damping float64) bool {
 	sums := make([]float64, len(dst))
 	for r := range e.Parents.Rows {
-		w := float64(e.Weights.Data[r*e.Weights.Stride+j])
+		w := float64(e.weight(r, j))
 		for k, u := range kernels.Row(e.Parents, r) {
 			sums[k] += w * float64(u) * float64(u)
 		}
@@ -47,7 +47,7 @@ func direct(dst *kernels.Symmetric, e Estimate, j int, damping float64) bool {
 	n, size := e.Parents.Rows, e.Parents.Cols
 	scaled := matrix(&w.samples, n, size) // √Q U
 	for r := range n {
-		q := float32(math.Sqrt(float64(e.Weights.Data[r*e.Weights.Stride+j])))
+		q := float32(math.Sqrt(float64(e.weight(r, j))))
 		row := kernels.Row(scaled, r)
 		for k, u := range kernels.Row(e.Parents, r) {
 			row[k] = q * u
@@ -65,44 +65,27 @@ func direct(dst *kernels.Symmetric, e Estimate, j int, damping float64) bool {
 	return true
 }
 
-// gramian returns U Uᵀ.
-func gramian(parents kernels.Matrix) kernels.Matrix {
-	gram := kernels.NewMatrix(parents.Rows, parents.Rows)
-	kernels.MulNT(gram, parents, parents)
-	return gram
+func (v *Inverse) applyDiagonal(gradients kernels.Matrix, first int) {
+	scale := float32(1 + v.damping)
+	for i := range gradients.Rows {
+		inverse := kernels.Row(v.diagonals, first+i)
+		g := kernels.Row(gradients, i)
+		for k := range g {
+			g[k] *= scale * inverse[k]
+		}
+	}
 }
 
-// woodbury writes √Q (αI + √Q UUᵀ √Q)⁻¹ √Q of unit j, the inner matrix C of
-//
-//	(αI + Uᵀ Q U)⁻¹ = (I − Uᵀ C U)/α
-//
-// (004, 5.12). With √Q inside, weights of zero do no harm, where the printed
-// Q⁻¹ would be infinite.
-func woodbury(dst *kernels.Symmetric, gram kernels.Matrix, e Estimate, j int, damping float64) bool {
+func (v *Inverse) applyDirect(gradients kernels.Matrix, first int) {
 	w := scratch.Get().(*workspace)
 	defer scratch.Put(w)
-	n := e.Parents.Rows
-	root := make([]float32, n)
-	for r := range root {
-		root[r] = float32(math.Sqrt(float64(e.Weights.Data[r*e.Weights.Stride+j])))
-	}
-	inner := matrix(&w.block, n, n)
-	for r := range n {
-		row := kernels.Row(inner, r)
-		for c, g := range kernels.Row(gram, r) {
-			row[c] = root[r] * g * root[c]
-		}
-		row[r] += float32(damping)
-	}
-	if !w.invert(inner) {
-		return false
-	}
-	for r := range n {
-		row := kernels.Row(inner, r)[:r+1]
-		for c := range row {
-			row[c] *= root[r] * root[c]
+	scale := float32(1 + v.damping)
+	product := matrix(&w.panel, 1, gradients.Cols).Data
+	for i := range gradients.Rows {
+		g := kernels.Row(gradients, i)
+		v.blocks[first+i].Mul(product, g)
+		for k, x := range product {
+			g[k] = scale * x
 		}
 	}
-	dst.Pack(inner)
-	return true
 }

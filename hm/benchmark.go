@@ -21,7 +21,7 @@ type Timing struct {
 	Operations float64 `json:"flop_per_step"`
 	GFLOPS     float64 `json:"gflops"`
 	// Bytes is the least that a step has to move: parameters read twice and
-	// written once with their gradient, Fisher inverses read once.
+	// written once with their gradient, the last Fisher inverses read once.
 	Bytes int64 `json:"bytes_per_step"`
 }
 
@@ -76,7 +76,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 		RefreshMS:  1e3 * median(refreshes),
 		Steps:      steps,
 		Operations: algorithm.Operations(architecture),
-		Bytes:      4*4*int64(architecture.Size()) + backend.MetricBytes(architecture, algorithm),
+		Bytes:      4*4*int64(architecture.Size()) + trainer.MetricBytes(),
 	}
 	t.GFLOPS = t.Operations / median(plain) / 1e9
 	return t, nil

@@ -141,6 +141,7 @@ func TestPresetDefaults(t *testing.T) {
 		{Preset: "nbihm", Phases: Bidirectional, Metric: Block, LearningRate: 0.001, Damping: 0.1, RefreshEvery: 1000},
 	} {
 		want.FisherSource, want.Optimizer, want.Schedule = FromWake, GradientDescent, Constant
+		want.FisherPrecision = SixteenBits
 		want.BatchSize, want.Samples, want.Baseline = 32, 10, true
 		want.StepEpochs, want.StepFactor = 100, 0.5
 		e, err := ParseExperiment([]byte("[method]\npreset = \"" + want.Preset + "\"\n"))

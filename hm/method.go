@@ -106,7 +106,8 @@ func Preset(name string) (Method, error) {
 				spec: MethodSpec{
 					Preset: p.name, Phases: p.phases, Metric: p.metric,
 					LearningRate: p.learningRate, Damping: p.damping, RefreshEvery: p.refreshEvery,
-					StepEpochs: 100, StepFactor: 0.5,
+					FisherPrecision: SixteenBits,
+					StepEpochs:      100, StepFactor: 0.5,
 					BatchSize: 32, Samples: 10, Baseline: true,
 				},
 				epochs: 20,

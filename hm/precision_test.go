@@ -33,6 +33,7 @@ func TestSixteenBitsChangeTheNaturalGradientLittle(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		e.Method.FisherPrecision = SinglePrecision
 		exact := naturalGradient(t, e, set, state)
 		e.Method.FisherPrecision = SixteenBits
 		short := naturalGradient(t, e, set, state)

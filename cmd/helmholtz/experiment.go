@@ -52,7 +52,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	f.Float64Var(&e.Method.Damping, "damping", e.Method.Damping, "`α` of the damped Fisher inverse")
 	f.IntVar(&e.Method.RefreshEvery, "kstep", e.Method.RefreshEvery, "`K` steps between refreshes of the Fisher blocks")
 	textFlag(f, &e.Method.FisherSource, "fisher-source", "`samples` of the generative Fisher blocks: wake or sleep")
-	textFlag(f, &e.Method.FisherPrecision, "fisher-precision", "`storage` of the inverse Fisher blocks: float32, or int16 for speed")
+	textFlag(f, &e.Method.FisherPrecision, "fisher-precision", "`storage` of the inverse Fisher blocks: int16, or float32 as the reference")
 	f.IntVar(&e.Method.BatchSize, "batch", e.Method.BatchSize, "`B` data a minibatch")
 	f.IntVar(&e.Method.Samples, "samples", e.Method.Samples, "`S` samples a datum")
 	f.BoolVar(&e.Method.Baseline, "baseline", e.Method.Baseline, "subtract 1/S from the weights of the q-wake gradient")

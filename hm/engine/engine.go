@@ -14,11 +14,8 @@ import (
 type Engine interface {
 	// Describe says in a line what the engine runs on.
 	Describe() string
-	// Memory is about how many bytes a trainer takes, its data aside.
+	// Memory is about how many bytes a trainer takes at most, its data aside.
 	Memory(a Architecture, algorithm Algorithm) int64
-	// MetricBytes is how many of them hold what the metric multiplies gradients
-	// by.
-	MetricBytes(a Architecture, algorithm Algorithm) int64
 	// NewTrainer takes over state, which must not be used until the trainer
 	// gives it back. It computes the Fisher blocks of the last refresh anew if
 	// state says that there was one.
@@ -43,6 +40,9 @@ type Trainer interface {
 	Step(learningRate float64) (Report, error)
 	// Gradients computes what the next step would use, without taking it.
 	Gradients() (Gradients, error)
+	// MetricBytes is how many bytes hold what the metric now multiplies
+	// gradients by: what it reads in a step.
+	MetricBytes() int64
 	// State returns the state after the last step. It stays valid, and
 	// changes, with the next step.
 	State() (*State, error)

@@ -17,13 +17,17 @@ type Packed struct {
 // NewPacked returns space for a matrix of a size, for the current instruction
 // set.
 func NewPacked(rows, cols int) *Packed {
-	p := &Packed{set: current, rows: rows, cols: cols}
-	if p.set == portable {
-		p.data = make([]float32, rows*cols)
-	} else {
-		p.data = make([]float32, roundUp(rows, p.set.lanes())*roundUp(cols, p.set.lanes()))
+	return &Packed{set: current, rows: rows, cols: cols, data: make([]float32, packedLength(current, rows, cols))}
+}
+
+// PackedBytes is the memory that a packed matrix of a size takes.
+func PackedBytes(rows, cols int) int64 { return 4 * int64(packedLength(current, rows, cols)) }
+
+func packedLength(s instructionSet, rows, cols int) int {
+	if s == portable {
+		return rows * cols
 	}
-	return p
+	return roundUp(rows, s.lanes()) * roundUp(cols, s.lanes())
 }
 
 // Pack copies rows first to last−1 of b, where first is a multiple of

@@ -46,18 +46,48 @@ type Symmetric struct {
 
 // NewSymmetric returns a matrix of zeros.
 func NewSymmetric(size int, p Precision) *Symmetric {
-	strips := (size + block - 1) / block
-	blocks := strips * (strips + 1) / 2
-	s := &Symmetric{size: size}
-	if p == Float32 {
-		s.float = make([]float32, blocks*block*block)
-	} else {
-		s.short = make([]int16, blocks*block*block)
-		s.scales = make([]float32, blocks)
-		s.diagonal = make([]float32, size)
-	}
-	return s
+	return &NewSymmetrics([]int{size}, p)[0]
 }
+
+// NewSymmetrics returns matrices of zeros that lie one after the other in
+// memory, for products with all of them in turn.
+func NewSymmetrics(sizes []int, p Precision) []Symmetric {
+	blocks, diagonal := 0, 0
+	for _, size := range sizes {
+		blocks += blocksOf(size)
+		diagonal += size
+	}
+	var whole Symmetric
+	if p == Float32 {
+		whole.float = make([]float32, blocks*block*block)
+	} else {
+		whole.short = make([]int16, blocks*block*block)
+		whole.scales = make([]float32, blocks)
+		whole.diagonal = make([]float32, diagonal)
+	}
+	all := make([]Symmetric, len(sizes))
+	for i, size := range sizes {
+		s := &all[i]
+		s.size = size
+		blocks := blocksOf(size)
+		if p == Float32 {
+			s.float, whole.float = divide(whole.float, blocks*block*block)
+		} else {
+			s.short, whole.short = divide(whole.short, blocks*block*block)
+			s.scales, whole.scales = divide(whole.scales, blocks)
+			s.diagonal, whole.diagonal = divide(whole.diagonal, size)
+		}
+	}
+	return all
+}
+
+// blocksOf is the number of blocks of a matrix of a size.
+func blocksOf(size int) int {
+	strips := (size + block - 1) / block
+	return strips * (strips + 1) / 2
+}
+
+func divide[E any](s []E, n int) (first, rest []E) { return s[:n:n], s[n:] }
 
 // Bytes returns the size of s in memory, which is what Mul reads.
 func (s *Symmetric) Bytes() int {
@@ -66,8 +96,7 @@ func (s *Symmetric) Bytes() int {
 
 // SymmetricBytes is the memory that a matrix of a size takes, padding included.
 func SymmetricBytes(size int, p Precision) int64 {
-	strips := (int64(size) + block - 1) / block
-	blocks := strips * (strips + 1) / 2
+	blocks := int64(blocksOf(size))
 	if p == Float32 {
 		return 4 * blocks * block * block
 	}

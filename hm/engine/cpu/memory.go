@@ -20,7 +20,7 @@ func (cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	}
 	// States and the residuals of both networks, a row a sample.
 	bytes := int64(passes * 3 * samples * units * float)
-	copies := 2 + algorithm.Slots() // parameters and gradient
+	copies := 3 + algorithm.Slots() // parameters, plain and packed, and gradient
 	if algorithm.Metric != engine.Euclidean {
 		copies++ // those of the last refresh
 	}
@@ -34,16 +34,29 @@ func (cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 		}
 		bytes += int64(runtime.GOMAXPROCS(0) * (samples + 2*largest) * largest * float)
 	}
-	return bytes + cpu{}.MetricBytes(a, algorithm)
+	return bytes + metricBytes(a, algorithm)
 }
 
-func (cpu) MetricBytes(a engine.Architecture, algorithm engine.Algorithm) int64 {
+func (t *trainer) MetricBytes() int64 {
+	bytes := int64(0)
+	for _, layers := range t.metric.inverses {
+		for _, inverse := range layers {
+			if inverse != nil {
+				bytes += inverse.Bytes()
+			}
+		}
+	}
+	return bytes
+}
+
+// metricBytes is the most that the inverses of the Fisher blocks take.
+func metricBytes(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	if algorithm.Metric == engine.Euclidean {
 		return 0
 	}
 	samples := algorithm.BatchSize * algorithm.Samples
 	layer := func(n, parents, units int) int64 {
-		return fisher.Bytes(form(algorithm, n, 1+parents, units), precision(algorithm), n, 1+parents, units)
+		return settings(algorithm).Bytes(n, 1+parents, units)
 	}
 	bytes := layer(samples, 0, a.Units[a.Depth()])
 	for i := range a.Depth() {
@@ -57,18 +70,14 @@ func (cpu) MetricBytes(a engine.Architecture, algorithm engine.Algorithm) int64 
 	return bytes
 }
 
-// form is how the inverses of the blocks of a layer are stored.
-func form(a engine.Algorithm, samples, size, units int) fisher.Form {
+// settings say how the blocks are inverted.
+func settings(a engine.Algorithm) fisher.Settings {
+	s := fisher.Settings{Form: fisher.Cheapest, Precision: fisher.Float32, Damping: a.Damping, Steps: a.RefreshEvery}
 	if a.Metric == engine.Diagonal {
-		return fisher.Diagonal
+		s.Form = fisher.Diagonal
 	}
-	return fisher.Choose(samples, size, units, a.RefreshEvery)
-}
-
-// precision is how exactly they are stored.
-func precision(a engine.Algorithm) fisher.Precision {
 	if a.FisherPrecision == engine.SixteenBits {
-		return fisher.Int16
+		s.Precision = fisher.Int16
 	}
-	return fisher.Float32
+	return s
 }

@@ -105,8 +105,7 @@ func (t *trainer) computeMetric() error {
 }
 
 func (t *trainer) invert(n network, i int, e fisher.Estimate) error {
-	a := t.job.Algorithm
-	inverse, err := fisher.NewInverse(e, form(a, e.Parents.Rows, e.Parents.Cols, e.Weights.Cols), precision(a), a.Damping, parallel)
+	inverse, err := fisher.NewInverse(e, settings(t.job.Algorithm), parallel)
 	if err != nil {
 		return fmt.Errorf("step %d, layer %d of the %v network: %w", t.state.Step, i, n, err)
 	}
