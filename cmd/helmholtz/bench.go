@@ -2,9 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
+	"runtime/pprof"
 	"syscall"
 	"time"
 
@@ -46,17 +49,20 @@ func thisMachine() machineRecord {
 func newBenchTrain() *cobra.Command {
 	var steps int
 	var asJSON bool
+	var profile string
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "Measure how long training steps take",
 		Long: `Measure how long training steps take, after one epoch of training. The flags are
 those of "helmholtz train"; nothing is kept.`,
-		Example: "  helmholtz bench train --dataset glyphs --layers 300,200,100 --steps 500",
-		Args:    cobra.NoArgs,
+		Example: `  helmholtz bench train --dataset glyphs --layers 300,200,100 --steps 500
+  helmholtz bench train --dataset glyphs --profile cpu.pprof && go tool pprof -top cpu.pprof`,
+		Args: cobra.NoArgs,
 	}
 	flags := newExperimentFlags(c.Flags())
 	numberFlag(c.Flags(), &steps, "steps", 2000, 1, "`number` of steps to measure")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	c.Flags().StringVar(&profile, "profile", "", "write where the time goes to `file`, for go tool pprof")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		e, err := flags.experiment(c)
 		if err != nil {
@@ -69,7 +75,11 @@ those of "helmholtz train"; nothing is kept.`,
 		if err := e.Check(set); err != nil {
 			return misuse(c, "%w", err)
 		}
-		timing, err := e.Benchmark(c.Context(), set, steps, newFraction(c.ErrOrStderr(), "training"))
+		var timing hm.Timing
+		err = profiled(profile, func() (err error) {
+			timing, err = e.Benchmark(c.Context(), set, steps, newFraction(c.ErrOrStderr(), "training"))
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -85,6 +95,23 @@ those of "helmholtz train"; nothing is kept.`,
 		return nil
 	}
 	return c
+}
+
+// profiled does work and writes its CPU profile to a file, if one is named.
+func profiled(path string, work func() error) error {
+	if path == "" {
+		return work()
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	err = work()
+	pprof.StopCPUProfile()
+	return errors.Join(err, file.Close())
 }
 
 func newBenchEval() *cobra.Command {
