@@ -16,7 +16,7 @@ type Recorder interface {
 
 // Plan is what training sets out to do.
 type Plan struct {
-	Name          string
+	Name          string // the method and the seed
 	Epochs        int
 	StepsPerEpoch int
 	Start         int     // steps done before, when training resumes

@@ -18,7 +18,7 @@ func TestRecorderHearsEverythingOnce(t *testing.T) {
 	first, second := &watcher{}, &watcher{}
 	run := mustTrain(t, method, set, t.TempDir(), first, second)
 
-	want := Plan{Name: method.Spec().String(), Epochs: 6, StepsPerEpoch: stepsPerEpoch, History: History{Name: method.Spec().String()}}
+	want := Plan{Name: method.Spec().String() + ", seed 3", Epochs: 6, StepsPerEpoch: stepsPerEpoch, History: History{Name: method.Spec().String()}}
 	if diff := cmp.Diff([]Plan{want}, first.plans); diff != "" {
 		t.Errorf("plans (-want +got):\n%s", diff)
 	}

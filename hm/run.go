@@ -25,6 +25,9 @@ type Run struct {
 func OpenRun(dir string) (*Run, error) {
 	e, err := ReadExperiment(filepath.Join(dir, experimentFile))
 	if errors.Is(err, os.ErrNotExist) {
+		if seeds, err := ReadSeeds(dir); err == nil && len(seeds) > 0 {
+			return nil, fmt.Errorf("%s is the directory of several seeds: name the run of one, such as %s", dir, seedDir(dir, seeds[0].Seed))
+		}
 		return nil, fmt.Errorf("%s is not the directory of a run: it holds no %s", dir, experimentFile)
 	}
 	if err != nil {

@@ -29,9 +29,8 @@ const saveEvery = time.Minute
 // stops training within a step, with a checkpoint, and returns its error
 // beside the run.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
-	if machine.shape != set.Shape() {
-		return nil, fmt.Errorf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
-			machine.shape, set.Name(), set.Shape())
+	if err := machine.checkShape(set); err != nil {
+		return nil, err
 	}
 	return m.Experiment(machine, set).TrainOn(ctx, set, dir, recorders...)
 }
@@ -149,7 +148,7 @@ func (t *training) path(file string) string { return filepath.Join(t.dir, file) 
 func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	plan := Plan{
-		Name: t.experiment.Method.String(), Epochs: t.experiment.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
+		Name: fmt.Sprintf("%v, seed %d", t.experiment.Method, t.experiment.Seed), Epochs: t.experiment.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
 		Start: t.checkpoint.state.Step, History: History{t.experiment.Method.String(), t.history},
 	}
 	for _, r := range t.recorders {

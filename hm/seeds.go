@@ -1,0 +1,199 @@
+package hm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+)
+
+// Seeds are the runs of one experiment with several seeds. Each is an ordinary
+// run in a directory of its own, seed-1, seed-2 and so on, within one
+// directory.
+type Seeds struct {
+	Runs    []*Run // by seed, those that have a checkpoint
+	Waiting int    // number of seeds that have none yet
+	dir     string
+}
+
+// Dir is the directory that the seeds' directories lie in, or that of the one
+// run.
+func (s *Seeds) Dir() string { return s.dir }
+
+// Finished says whether training has come to its end for all seeds.
+func (s *Seeds) Finished() bool {
+	return s.Waiting == 0 && !slices.ContainsFunc(s.Runs, func(r *Run) bool { return !r.Finished() })
+}
+
+// Over is the spread of a value over the seeds.
+func (s *Seeds) Over(value func(*Run) float64) Spread { return spread(s.Runs, value) }
+
+// TrainSeeds trains as Method.Train does with n seeds, that of the method and
+// those that follow it, one after the other, each into a directory within dir.
+// Seeds that dir holds already belong to it: finished ones are kept,
+// interrupted ones are resumed.
+func (m Method) TrainSeeds(ctx context.Context, machine Machine, set *dataset.Set, n int, dir string, recorders ...Recorder) (*Seeds, error) {
+	if err := machine.checkShape(set); err != nil {
+		return nil, err
+	}
+	return m.Experiment(machine, set).TrainSeedsOn(ctx, set, n, dir, recorders...)
+}
+
+// TrainSeedsOn trains as Method.TrainSeeds does.
+func (e Experiment) TrainSeedsOn(ctx context.Context, set *dataset.Set, n int, dir string, recorders ...Recorder) (*Seeds, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("%d seeds: give at least 1", n)
+	}
+	if err := e.Check(set); err != nil {
+		return nil, err
+	}
+	e.Fingerprint = set.Fingerprint()
+	if err := e.claimSeeds(dir, n); err != nil {
+		return nil, err
+	}
+	all, err := ReadSeeds(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		if _, failure := e.TrainOn(ctx, set, seedDir(dir, e.Seed), recorders...); failure != nil {
+			seeds, _ := OpenSeeds(dir) // there may be no checkpoint yet
+			return seeds, fmt.Errorf("seed %d: %w", e.Seed, failure)
+		}
+	}
+	return OpenSeeds(dir)
+}
+
+// claimSeeds makes the directories of n seeds, for an interrupted training to
+// know what is left.
+func (e Experiment) claimSeeds(dir string, n int) error {
+	last := e
+	last.Seed += uint64(n - 1)
+	if err := last.checkSeeds(); err != nil {
+		return err
+	}
+	there, err := ReadSeeds(dir)
+	if err != nil {
+		return err
+	}
+	for _, other := range there {
+		if err := sameButForSeed(seedDir(dir, other.Seed), other, e); err != nil {
+			return err
+		}
+	}
+	for ; e.Seed <= last.Seed; e.Seed++ {
+		release, err := claim(seedDir(dir, e.Seed), e)
+		if err != nil {
+			return err
+		}
+		release()
+	}
+	return nil
+}
+
+// ReadSeeds reads the experiments of the seeds whose directories lie in one,
+// by seed; none where it holds none, or is not there. It refuses a directory
+// that holds directories of anything else, and seeds of different experiments.
+func ReadSeeds(dir string) ([]Experiment, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var seeds []Experiment
+	for _, entry := range entries {
+		name := entry.Name()
+		seed, isSeed := seedOf(name)
+		switch {
+		case name == experimentFile:
+			return nil, fmt.Errorf("%s is the directory of one run: choose another one for several seeds", dir)
+		case isSeed:
+			e, err := ReadExperiment(filepath.Join(dir, name, experimentFile))
+			if errors.Is(err, os.ErrNotExist) {
+				continue // a crash came before it
+			}
+			if err != nil {
+				return nil, err
+			}
+			if e.Seed != seed {
+				return nil, fmt.Errorf("%s holds the run of seed %d: name it %s", filepath.Join(dir, name), e.Seed, seedDir("", e.Seed))
+			}
+			seeds = append(seeds, e)
+		case entry.IsDir() && !strings.HasPrefix(name, "."):
+			return nil, fmt.Errorf("%s holds %s, which is not the run of a seed: name a directory of one run, or one for the seeds of one experiment alone", dir, name)
+		}
+	}
+	slices.SortFunc(seeds, func(a, b Experiment) int { return cmp.Compare(a.Seed, b.Seed) })
+	for _, e := range seeds {
+		if err := sameButForSeed(seedDir(dir, seeds[0].Seed), seeds[0], e); err != nil {
+			return nil, err
+		}
+	}
+	return seeds, nil
+}
+
+// OpenSeeds opens the runs of the seeds in a directory, finished or not, or the
+// one run whose directory it is.
+func OpenSeeds(dir string) (*Seeds, error) {
+	if _, err := os.Stat(filepath.Join(dir, experimentFile)); err == nil {
+		run, err := OpenRun(dir)
+		if err != nil {
+			return nil, err
+		}
+		return &Seeds{Runs: []*Run{run}, dir: dir}, nil
+	}
+	experiments, err := ReadSeeds(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(experiments) == 0 {
+		return nil, fmt.Errorf("%s is not the directory of a run, nor of several seeds: it holds no %s and no %s", dir, experimentFile, seedDir("", 1))
+	}
+	s := &Seeds{dir: dir}
+	for _, e := range experiments {
+		path := seedDir(dir, e.Seed)
+		if _, err := os.Stat(filepath.Join(path, checkpointFile)); errors.Is(err, os.ErrNotExist) {
+			s.Waiting++
+			continue
+		}
+		run, err := OpenRun(path)
+		if err != nil {
+			return nil, err
+		}
+		s.Runs = append(s.Runs, run)
+	}
+	if len(s.Runs) == 0 {
+		return nil, fmt.Errorf("no seed in %s has a checkpoint yet: train them for longer", dir)
+	}
+	return s, nil
+}
+
+const seedPrefix = "seed-"
+
+// seedDir is the directory of a seed within that of all.
+func seedDir(dir string, seed uint64) string {
+	return filepath.Join(dir, seedPrefix+strconv.FormatUint(seed, 10))
+}
+
+// seedOf is the seed of which a directory of this name is, if it is of one.
+func seedOf(name string) (uint64, bool) {
+	digits, isSeed := strings.CutPrefix(name, seedPrefix)
+	seed, err := strconv.ParseUint(digits, 10, 64)
+	return seed, isSeed && err == nil && seedDir("", seed) == name
+}
+
+// sameButForSeed refuses an experiment other than that of a directory, whatever
+// their seeds.
+func sameButForSeed(dir string, there, here Experiment) error {
+	here.Seed = there.Seed
+	return compare(filepath.Join(dir, experimentFile), there.TOML(), here)
+}
