@@ -153,6 +153,7 @@ func TestFlagsAreCheckedFirst(t *testing.T) {
 		{"bench train", "--steps", "0", "at least 1"},
 		{"bench eval", "--samples", "0", "at least 1"},
 		{"bench eval", "--rows", "-1", "at least 0"},
+		{"train", "--seeds", "0", "at least 1"},
 		{"train", "--phases", "sleep", "unknown"},
 		{"train", "--metric", "fisher", "unknown"},
 	} {

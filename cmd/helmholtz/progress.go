@@ -29,11 +29,16 @@ type lines struct {
 
 func (l *lines) Begin(p hm.Plan) {
 	l.plan, l.start = p, time.Now()
-	fmt.Fprintf(l.w, "%s: %d epochs of %d steps", p.Name, p.Epochs, p.StepsPerEpoch)
+	announce(l.w, p)
+}
+
+// announce writes what training sets out to do.
+func announce(w io.Writer, p hm.Plan) {
+	fmt.Fprintf(w, "%s: %d epochs of %d steps", p.Name, p.Epochs, p.StepsPerEpoch)
 	if p.Start > 0 {
-		fmt.Fprintf(l.w, ", resumed after %d steps", p.Start)
+		fmt.Fprintf(w, ", resumed after %d steps", p.Start)
 	}
-	fmt.Fprintln(l.w)
+	fmt.Fprintln(w)
 }
 
 func (l *lines) Step(hm.Progress) {}
@@ -71,6 +76,7 @@ type bar struct {
 
 func (b *bar) Begin(p hm.Plan) {
 	b.plan = p
+	announce(b.w, p)
 	// The bar counts the steps of this session, for the rate to be its own.
 	b.bar = progressbar.NewOptions(p.Epochs*p.StepsPerEpoch-p.Start,
 		progressbar.OptionSetWriter(b.w),

@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
 func newTrain() *cobra.Command {
 	var resume, out string
+	var seeds int
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "Train a machine and keep the run in a directory",
@@ -25,6 +27,10 @@ The directory holds experiment.toml, a checkpoint and a line of metrics an
 epoch; training the same experiment into it again resumes it. An interrupt stops
 training within a step, with a checkpoint.
 
+--seeds N trains N runs, of the seed given and those that follow it, into the
+directories seed-1, seed-2 and so on within that of --out, and ends with the
+mean and the standard deviation over them.
+
 The defaults of a method are those of the thesis for MNIST: the learning rate,
 damping and K shown below are those of nrws. The thesis starts bihm and nbihm from
 --weight-init small-normal (App. A.2). --validation 0 trains on all rows.`,
@@ -32,21 +38,23 @@ damping and K shown below are those of nrws. The thesis starts bihm and nbihm fr
       --lr 0.02 --damping 0.01 --kstep 10 --epochs 100 --out runs/3by3
   helmholtz train --dataset mnist --algorithm rws --layers 300,200,100 --lr 0.02 --schedule cosine --out runs/mnist
   helmholtz train --config runs/mnist/experiment.toml --seed 2 --out runs/mnist-2
+  helmholtz train --config runs/mnist/experiment.toml --seeds 5 --out runs/mnist-seeds
   helmholtz train --resume runs/mnist`,
 		Args: cobra.NoArgs,
 	}
 	c.Flags().SortFlags = false
 	c.Flags().StringVar(&resume, "resume", "", "continue the run in `DIR`")
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the run (default runs/DATASET-ALGORITHM)")
+	numberFlag(c.Flags(), &seeds, "seeds", 0, 1, "train `N` runs, of --seed and the seeds that follow it")
 	flags := newExperimentFlags(c.Flags())
 
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if resume != "" {
-			e, err := resumed(c, resume)
+			e, seeds, err := resumed(c, resume)
 			if err != nil {
 				return err
 			}
-			return train(c, e, resume)
+			return train(c, e, seeds, resume)
 		}
 		e, err := flags.experiment(c)
 		if err != nil {
@@ -56,13 +64,14 @@ damping and K shown below are those of nrws. The thesis starts bihm and nbihm fr
 			name := strings.ReplaceAll(e.Dataset.Name, string(filepath.Separator), "-")
 			out = filepath.Join("runs", name+"-"+e.Method.Preset)
 		}
-		return train(c, e, out)
+		return train(c, e, seeds, out)
 	}
 	return c
 }
 
-// resumed returns the experiment of the run in a directory.
-func resumed(c *cobra.Command, dir string) (hm.Experiment, error) {
+// resumed returns the experiment of the run in a directory, or that of the
+// seeds in it with their number; 0 for a run.
+func resumed(c *cobra.Command, dir string) (hm.Experiment, int, error) {
 	var others []string
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name != "resume" {
@@ -70,17 +79,25 @@ func resumed(c *cobra.Command, dir string) (hm.Experiment, error) {
 		}
 	})
 	if len(others) > 0 {
-		return hm.Experiment{}, misuse(c, "--resume continues the experiment as it is: leave %s away", strings.Join(others, ", "))
+		return hm.Experiment{}, 0, misuse(c, "--resume continues the experiment as it is: leave %s away", strings.Join(others, ", "))
 	}
 	e, err := hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
-	if errors.Is(err, os.ErrNotExist) {
-		return e, fmt.Errorf("%s is not the directory of a run, it holds no experiment.toml: name the one that --out named", dir)
+	if !errors.Is(err, os.ErrNotExist) {
+		return e, 0, err
 	}
-	return e, err
+	seeds, err := hm.ReadSeeds(dir)
+	if err != nil {
+		return e, 0, err
+	}
+	if len(seeds) == 0 {
+		return e, 0, fmt.Errorf("%s is not the directory of a run, it holds no experiment.toml: name the one that --out named", dir)
+	}
+	return seeds[0], 1, nil // all seeds of the directory go on with the first
 }
 
-// train trains an experiment into a directory and says what came of it.
-func train(c *cobra.Command, e hm.Experiment, dir string) error {
+// train trains an experiment into a directory, with a number of seeds if it is
+// not 0, and says what came of it.
+func train(c *cobra.Command, e hm.Experiment, seeds int, dir string) error {
 	set, err := e.Dataset.Open()
 	if err != nil {
 		return err
@@ -93,13 +110,57 @@ func train(c *cobra.Command, e hm.Experiment, dir string) error {
 		return err
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%s, %d rows, layers %v, about %d MB of memory\n", set.Name(), set.Train().Rows, e.Machine.Layers, memory>>20+1)
-	run, err := e.TrainOn(c.Context(), set, dir, newProgress(c.ErrOrStderr()))
+	var result string
+	if seeds == 0 {
+		result, err = trainRun(c, e, set, dir)
+	} else {
+		result, err = trainSeeds(c, e, set, seeds, dir)
+	}
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint; helmholtz train --resume %s continues\n", dir)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: %d epochs in %s\n", e.Method, run.Epochs(), run.Dir())
+	fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", e.Method, result)
 	return nil
+}
+
+func trainRun(c *cobra.Command, e hm.Experiment, set *dataset.Set, dir string) (string, error) {
+	run, err := e.TrainOn(c.Context(), set, dir, newProgress(c.ErrOrStderr()))
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d epochs in %s", run.Epochs(), run.Dir()), nil
+}
+
+func trainSeeds(c *cobra.Command, e hm.Experiment, set *dataset.Set, n int, dir string) (string, error) {
+	seeds, err := e.TrainSeedsOn(c.Context(), set, n, dir, newProgress(c.ErrOrStderr()))
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d seeds in %s\n%s", len(seeds.Runs), seeds.Dir(), lastMeasures(seeds, set.Validation().Rows > 0)), nil
+}
+
+// lastMeasures writes the measures of the last epoch, of validation or of
+// training, over the seeds.
+func lastMeasures(seeds *hm.Seeds, validation bool) string {
+	of := "training"
+	if validation {
+		of = "validation"
+	}
+	over := func(value func(hm.Measures) float64) hm.Spread {
+		return seeds.Over(func(r *hm.Run) float64 {
+			epochs := r.History().Epochs
+			last := epochs[len(epochs)-1]
+			if validation {
+				return value(*last.Validation)
+			}
+			return value(last.Train)
+		})
+	}
+	return fmt.Sprintf("%s of the last epoch, mean ± sd over the seeds: log p %s, bound %s nats, ESS %s", of,
+		over(func(m hm.Measures) float64 { return m.LogP }).Text(3),
+		over(func(m hm.Measures) float64 { return m.Bound }).Text(3),
+		over(func(m hm.Measures) float64 { return m.ESS }).Text(2))
 }
