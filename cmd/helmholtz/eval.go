@@ -22,9 +22,13 @@ func newEval() *cobra.Command {
 		Long: `Estimate the log-likelihood of the machine of a run by importance sampling, in
 nats, with standard errors over the data: log p, the lower bound, log p̃*, the
 effective sample size, and with --log-z2 also log Z² and log p*. Of a machine
-small enough, the exact divergence from the training data is given too.`,
+small enough, the exact divergence from the training data is given too.
+
+Of a directory of several seeds, each is evaluated, and the mean and the
+standard deviation over them are given.`,
 		Example: `  helmholtz eval runs/mnist --samples 10000 --json
-  helmholtz eval runs/mnist --split validation --checkpoint best --log-z2 0`,
+  helmholtz eval runs/mnist --split validation --checkpoint best --log-z2 0
+  helmholtz eval runs/mnist-seeds --json`,
 		Args: oneRun,
 	}
 	f := c.Flags()
@@ -38,33 +42,46 @@ small enough, the exact divergence from the training data is given too.`,
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		run, model, err := open(args[0], which, seed)
+		seeds, err := hm.OpenSeeds(args[0])
 		if err != nil {
 			return err
 		}
-		set, err := run.Dataset()
+		set, err := seeds.Runs[0].Dataset()
 		if err != nil {
 			return err
 		}
-		data := pick(set, split)
-		ctx := c.Context()
-		progress := newFraction(c.ErrOrStderr(), "evaluating")
-		e, err := model.Evaluate(ctx, model.Some(data, rows), samples, progress)
-		if err != nil {
-			return err
-		}
-		if outer > 0 {
-			z, err := model.LogZ2(ctx, outer, inner)
+		evaluate := func(run *hm.Run) (hm.Evaluation, error) {
+			model, err := modelOf(run, which, seed)
 			if err != nil {
-				return err
+				return hm.Evaluation{}, err
 			}
-			e = e.Normalise(z)
+			ctx := c.Context()
+			progress := newFraction(c.ErrOrStderr(), "evaluating")
+			e, err := model.Evaluate(ctx, model.Some(pick(set, split), rows), samples, progress)
+			if err != nil {
+				return e, err
+			}
+			if outer > 0 {
+				z, err := model.LogZ2(ctx, outer, inner)
+				if err != nil {
+					return e, err
+				}
+				e = e.Normalise(z)
+			}
+			kl, err := model.ExactKL(ctx, set.Train())
+			switch {
+			case err == nil:
+				e.KLExact = &kl
+			case ctx.Err() != nil:
+				return e, err
+			}
+			return e, nil
 		}
-		kl, err := model.ExactKL(ctx, set.Train())
-		switch {
-		case err == nil:
-			e.KLExact = &kl
-		case ctx.Err() != nil:
+		if seeds.Runs[0].Dir() != seeds.Dir() {
+			return evalSeeds(c, seeds, evaluate, asJSON)
+		}
+		e, err := evaluate(seeds.Runs[0])
+		if err != nil {
 			return err
 		}
 		if asJSON {
@@ -74,6 +91,51 @@ small enough, the exact divergence from the training data is given too.`,
 		return nil
 	}
 	return c
+}
+
+// seedEvaluation is the evaluation of one of several seeds.
+type seedEvaluation struct {
+	Seed     uint64 `json:"seed"`
+	Epochs   int    `json:"epochs"`
+	Finished bool   `json:"finished"`
+	hm.Evaluation
+}
+
+// evalSeeds evaluates each seed, and writes the evaluations and their spread.
+func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Evaluation, error), asJSON bool) error {
+	out := c.OutOrStdout()
+	var each []seedEvaluation
+	var evaluations []hm.Evaluation
+	for _, run := range seeds.Runs {
+		e, err := evaluate(run)
+		if err != nil {
+			return fmt.Errorf("%s: %w", run.Dir(), err)
+		}
+		evaluations = append(evaluations, e)
+		each = append(each, seedEvaluation{run.Experiment().Seed, run.Epochs(), run.Finished(), e})
+		if asJSON {
+			continue
+		}
+		fmt.Fprintf(out, "seed %d", run.Experiment().Seed)
+		if !run.Finished() {
+			fmt.Fprintf(out, ", unfinished after %d of %d epochs", run.Epochs(), run.Experiment().Epochs)
+		}
+		fmt.Fprintf(out, "\n%s\n", table(e))
+	}
+	over := hm.OverSeeds(evaluations)
+	if asJSON {
+		return json.NewEncoder(out).Encode(struct {
+			Seeds   []seedEvaluation       `json:"seeds"`
+			Waiting int                    `json:"waiting"` // seeds without a checkpoint
+			Over    hm.EvaluationOverSeeds `json:"over_seeds"`
+		}{each, seeds.Waiting, over})
+	}
+	fmt.Fprintf(out, "mean ± sd over %d seeds", len(each))
+	if seeds.Waiting > 0 {
+		fmt.Fprintf(out, ", %d more have no checkpoint yet", seeds.Waiting)
+	}
+	fmt.Fprintf(out, "\n%s", tableOverSeeds(over))
+	return nil
 }
 
 // checkpointFlag adds the flag that chooses a checkpoint.
@@ -88,13 +150,21 @@ func open(dir, which string, seed uint64) (*hm.Run, *hm.Model, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	model := run.Model
-	if which == "best" {
-		if model, err = run.Best(); err != nil {
-			return nil, nil, err
-		}
+	model, err := modelOf(run, which, seed)
+	return run, model, err
+}
+
+// modelOf is the model of the last or the best checkpoint of a run with a seed
+// for its draws.
+func modelOf(run *hm.Run, which string, seed uint64) (*hm.Model, error) {
+	if which == "last" {
+		return run.Seed(seed), nil
 	}
-	return run, model.Seed(seed), nil
+	best, err := run.Best()
+	if err != nil {
+		return nil, err
+	}
+	return best.Seed(seed), nil
 }
 
 // splitFlag adds the flag that chooses a split.
@@ -117,7 +187,7 @@ func pick(set *dataset.Set, name string) dataset.Split {
 func table(e hm.Evaluation) string {
 	var b strings.Builder
 	row := func(name string, value float64, se hm.StandardError, unit string) {
-		fmt.Fprintf(&b, "%-22s %10.3f ± %.3f %s\n", name, value, se, unit)
+		writeRow(&b, name, value, float64(se), unit)
 	}
 	row("log p", e.LogP, e.LogPSE, "nats")
 	row("lower bound of log p", e.Bound, e.BoundSE, "nats")
@@ -133,4 +203,27 @@ func table(e hm.Evaluation) string {
 	}
 	fmt.Fprintf(&b, "%d samples a datum, %d data, %.1f s\n", e.Samples, e.Data, e.Seconds)
 	return b.String()
+}
+
+// tableOverSeeds writes the spread of evaluations for people.
+func tableOverSeeds(e hm.EvaluationOverSeeds) string {
+	var b strings.Builder
+	row := func(name string, s *hm.Spread, scale float64, unit string) {
+		if s != nil {
+			writeRow(&b, name, scale*s.Mean, scale*s.SD, unit)
+		}
+	}
+	row("log p", &e.LogP, 1, "nats")
+	row("lower bound of log p", &e.Bound, 1, "nats")
+	row("log p̃*", &e.LogPTildeStar, 1, "nats")
+	row("log Z²", e.LogZ2, 1, "nats")
+	row("log p* (no bound)", e.LogPStar, 1, "nats")
+	row("ESS of q for p", &e.ESS, 100, "%")
+	row("ESS of q for p*", &e.ESSStar, 100, "%")
+	row("KL(p_D‖p)", e.KLExact, 1, "nats")
+	return b.String()
+}
+
+func writeRow(b *strings.Builder, name string, value, spread float64, unit string) {
+	fmt.Fprintf(b, "%-22s %10.3f ± %.3f %s\n", name, value, spread, unit)
 }

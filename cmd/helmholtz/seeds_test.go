@@ -2,9 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm"
 )
 
 // seedsOf are the flags of a small experiment with three seeds.
@@ -36,5 +41,73 @@ func TestSeedsAreInterruptedAndResumed(t *testing.T) {
 	}
 	if again := succeed(t, seedsOf(dir)...); again != out {
 		t.Errorf("finished seeds say %q, then %q", out, again)
+	}
+}
+
+// TestEvalOfSeeds compares the evaluation of a directory of seeds with those of
+// its runs.
+func TestEvalOfSeeds(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "runs")
+	succeed(t, seedsOf(dir)...)
+	type evaluation struct {
+		Seed     uint64
+		Finished bool
+		LogP     float64 `json:"log_p"`
+		KL       float64 `json:"kl_exact"`
+	}
+	var all struct {
+		Seeds []evaluation
+		Over  struct {
+			LogP hm.Spread  `json:"log_p"`
+			Z    *hm.Spread `json:"log_z2"`
+			KL   hm.Spread  `json:"kl_exact"`
+		} `json:"over_seeds"`
+	}
+	read := func(into any, args ...string) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(succeed(t, args...)), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read(&all, "eval", dir, "--samples", "20", "--log-z2", "0", "--json")
+	if len(all.Seeds) != 3 || all.Over.Z != nil {
+		t.Fatalf("%d seeds, log Z² %v; want 3 and none", len(all.Seeds), all.Over.Z)
+	}
+	var sum, squares float64
+	for i, e := range all.Seeds {
+		var one evaluation
+		read(&one, "eval", filepath.Join(dir, fmt.Sprintf("seed-%d", i+1)), "--samples", "20", "--log-z2", "0", "--json")
+		if e.LogP != one.LogP || e.KL != one.KL || e.Seed != uint64(i+1) || !e.Finished {
+			t.Errorf("seed %d is %+v among the others, %+v alone", i+1, e, one)
+		}
+		sum += e.LogP
+		squares += e.LogP * e.LogP
+	}
+	mean := sum / 3
+	sd := math.Sqrt((squares - 3*mean*mean) / 2)
+	if over := all.Over.LogP; math.Abs(over.Mean-mean) > 1e-9 || math.Abs(over.SD-sd) > 1e-6 || !(all.Over.KL.SD > 0) {
+		t.Errorf("log p %+v over the seeds, want %v ± %v", over, mean, sd)
+	}
+	out := succeed(t, "eval", dir, "--samples", "20", "--log-z2", "100")
+	for want, n := range map[string]int{"seed ": 3, "\nlog Z²": 4, "mean ± sd over 3 seeds": 1} {
+		if strings.Count(out, want) != n {
+			t.Errorf("%q is not %d times in\n%s", want, n, out)
+		}
+	}
+}
+
+// TestEvalOfUnfinishedSeeds interrupts three seeds in the second.
+func TestEvalOfUnfinishedSeeds(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "runs")
+	ctx, cancel := context.WithCancel(t.Context())
+	stderr := &watched{seen: "seed 2: 2 epochs of", do: cancel}
+	if code := run(ctx, seedsOf(dir), stderr, stderr); code != exitInterrupted {
+		t.Fatal(stderr.String())
+	}
+	out := succeed(t, "eval", dir, "--samples", "20", "--log-z2", "0")
+	for _, want := range []string{"seed 2, unfinished after 0 of 2 epochs", "mean ± sd over 2 seeds, 1 more have no checkpoint yet"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
 	}
 }

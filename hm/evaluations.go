@@ -1,0 +1,43 @@
+package hm
+
+import "math"
+
+// EvaluationOverSeeds is the spread of the fields of an Evaluation over seeds.
+// A field that is nil was not computed, or does not exist.
+type EvaluationOverSeeds struct {
+	LogP          Spread  `json:"log_p"`
+	Bound         Spread  `json:"bound"`
+	LogPTildeStar Spread  `json:"log_p_tilde_star"`
+	LogZ2         *Spread `json:"log_z2"`
+	LogPStar      *Spread `json:"log_p_star"`
+	ESS           Spread  `json:"ess"`
+	ESSStar       Spread  `json:"ess_star"`
+	KLExact       *Spread `json:"kl_exact"`
+}
+
+// OverSeeds is the spread of evaluations, one a seed.
+func OverSeeds(evaluations []Evaluation) EvaluationOverSeeds {
+	over := func(field func(Evaluation) float64) Spread { return spread(evaluations, field) }
+	optional := func(field func(Evaluation) *float64) *Spread {
+		s := over(func(e Evaluation) float64 {
+			if value := field(e); value != nil {
+				return *value
+			}
+			return math.NaN()
+		})
+		if math.IsNaN(s.Mean) {
+			return nil
+		}
+		return &s
+	}
+	return EvaluationOverSeeds{
+		LogP:          over(func(e Evaluation) float64 { return e.LogP }),
+		Bound:         over(func(e Evaluation) float64 { return e.Bound }),
+		LogPTildeStar: over(func(e Evaluation) float64 { return e.LogPTildeStar }),
+		LogZ2:         optional(func(e Evaluation) *float64 { return e.LogZ2 }),
+		LogPStar:      optional(func(e Evaluation) *float64 { return e.LogPStar }),
+		ESS:           over(func(e Evaluation) float64 { return e.ESS }),
+		ESSStar:       over(func(e Evaluation) float64 { return e.ESSStar }),
+		KLExact:       optional(func(e Evaluation) *float64 { return e.KLExact }),
+	}
+}
