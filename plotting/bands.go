@@ -1,8 +1,11 @@
 package plotting
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"gonum.org/v1/plot"
@@ -21,22 +24,43 @@ type Group struct {
 // its seeds have, since a mean over those that are left would not be of the
 // same runs.
 func SeedBands(groups ...Group) *Figure {
+	return seedBands(groups, byEpoch, asTheyAre)
+}
+
+// SeedBandsByTime draws what SeedBands does against the wall-clock time of
+// training, each seed's curve being linear between its epochs. A group is
+// drawn from the time at which the last of its seeds has ended an epoch to the
+// time at which the first is done.
+func SeedBandsByTime(groups ...Group) *Figure {
+	var histories []hm.History
+	for _, g := range groups {
+		histories = append(histories, g.Seeds...)
+	}
+	return seedBands(groups, byTime(histories), interpolated)
+}
+
+// alignment gives the curves of seeds points at the same x.
+type alignment func(seeds []plotter.XYs) []plotter.XYs
+
+func asTheyAre(seeds []plotter.XYs) []plotter.XYs { return seeds }
+
+func seedBands(groups []Group, x abscissa, align alignment) *Figure {
 	if len(groups) == 0 {
 		return failed(errors.New("no groups of seeds to draw: give at least one"))
 	}
-	panel := newPanel(byEpoch.label, minusLogP)
-	panel.X.Tick.Marker = byEpoch.ticks
+	panel := newPanel(x.label, minusLogP)
+	panel.X.Tick.Marker = x.ticks
 	f := newFigure(panel)
 	validated, banded := false, false
 	for i, g := range groups {
-		train, err := addSeeds(panel, g, "training", trainPoints, i)
+		train, err := addSeeds(panel, g, "training", i, x, trainPoints, align)
 		if err != nil {
 			return failed(err)
 		}
 		banded = banded || train != nil
 		f.legend.add(groupLabel(g), sample(in(colour(i), solid)))
 		if hasValidation(g.Seeds[0]) {
-			if _, err := addSeeds(panel, g, "validation", validationPoints, i); err != nil {
+			if _, err := addSeeds(panel, g, "validation", i, x, validationPoints, align); err != nil {
 				return failed(err)
 			}
 			validated = true
@@ -58,14 +82,14 @@ func groupLabel(g Group) string {
 }
 
 // addSeeds draws the mean and the band of one curve of a group.
-func addSeeds(panel *plot.Plot, g Group, what string, points func(hm.History, abscissa) plotter.XYs, i int) (*plotter.Polygon, error) {
+func addSeeds(panel *plot.Plot, g Group, what string, i int, x abscissa, points func(hm.History, abscissa) plotter.XYs, align alignment) (*plotter.Polygon, error) {
 	seeds := make([]plotter.XYs, len(g.Seeds))
 	for s, h := range g.Seeds {
-		seeds[s] = finite(points(h, byEpoch))
+		seeds[s] = finite(points(h, x))
 	}
-	mean, sd := acrossSeeds(seeds)
+	mean, sd := acrossSeeds(align(seeds))
 	if len(mean) == 0 {
-		return nil, fmt.Errorf("group %q: there is no epoch at which each of its %d seeds has a finite %s log p", g.Name, len(seeds), what)
+		return nil, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s log p", g.Name, x.label, len(seeds), what)
 	}
 	style := solid
 	if what == "validation" {
@@ -94,4 +118,40 @@ func acrossSeeds(seeds []plotter.XYs) (mean plotter.XYs, sd []float64) {
 		}
 	}
 	return mean, sd
+}
+
+// interpolated returns the curves at the x of the points of all of them, as far
+// as all of them reach, linear between their own points. The x of each rise.
+func interpolated(seeds []plotter.XYs) []plotter.XYs {
+	first, last := math.Inf(-1), math.Inf(1)
+	var all []float64
+	for _, points := range seeds {
+		if len(points) == 0 {
+			return seeds
+		}
+		first, last = max(first, points[0].X), min(last, points[len(points)-1].X)
+		for _, p := range points {
+			all = append(all, p.X)
+		}
+	}
+	slices.Sort(all)
+	all = slices.DeleteFunc(slices.Compact(all), func(x float64) bool { return x < first || x > last })
+	curves := make([]plotter.XYs, len(seeds))
+	for s, points := range seeds {
+		for _, x := range all {
+			curves[s] = append(curves[s], plotter.XY{X: x, Y: valueAt(points, x)})
+		}
+	}
+	return curves
+}
+
+// valueAt is the value of a curve at an x from that of its first point to that
+// of its last.
+func valueAt(points plotter.XYs, x float64) float64 {
+	i, found := slices.BinarySearchFunc(points, x, func(p plotter.XY, x float64) int { return cmp.Compare(p.X, x) })
+	if found {
+		return points[i].Y
+	}
+	a, b := points[i-1], points[i]
+	return a.Y + (b.Y-a.Y)*(x-a.X)/(b.X-a.X)
 }

@@ -35,3 +35,30 @@ func ExampleSeedBands() {
 }
 
 func TestSeedBands(t *testing.T) { golden(t, ExampleSeedBands, "bands.png") }
+
+// The same two groups, of which RWS takes half the time an epoch; no two seeds
+// have the same times.
+func ExampleSeedBandsByTime() {
+	group := func(name string, limit, seconds float64) plotting.Group {
+		g := plotting.Group{Name: name}
+		for seed := range 5 {
+			h := hm.History{Name: fmt.Sprint("seed ", seed)}
+			for e := 1.0; e <= 50; e++ {
+				logP := -limit - float64(seed) - 30*math.Exp(-e/10)
+				h.Epochs = append(h.Epochs, hm.Epoch{
+					Epoch:      int(e),
+					Seconds:    seconds * (e + 0.1*float64(seed)),
+					Train:      hm.Measures{LogP: logP},
+					Validation: &hm.Measures{LogP: logP - 5},
+				})
+			}
+			g.Seeds = append(g.Seeds, h)
+		}
+		return g
+	}
+	if err := plotting.SeedBandsByTime(group("NRWS", 90, 2), group("RWS", 105, 1)).Save("bandsbytime.png"); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func TestSeedBandsByTime(t *testing.T) { golden(t, ExampleSeedBandsByTime, "bandsbytime.png") }

@@ -104,3 +104,23 @@ func TestEveryWeightIsCounted(t *testing.T) {
 		t.Errorf("%v of 5 values counted", total)
 	}
 }
+
+// TestInterpolated aligns a curve that bends at 2 with a straight one that
+// begins later and ends earlier.
+func TestInterpolated(t *testing.T) {
+	bent := plotter.XYs{{X: 0, Y: 0}, {X: 2, Y: 4}, {X: 6, Y: 8}}
+	straight := plotter.XYs{{X: 1, Y: 1}, {X: 5, Y: 5}}
+	got := interpolated([]plotter.XYs{bent, straight})
+	want := []plotter.XYs{
+		{{X: 1, Y: 2}, {X: 2, Y: 4}, {X: 5, Y: 7}},
+		{{X: 1, Y: 1}, {X: 2, Y: 2}, {X: 5, Y: 5}},
+	}
+	for i := range want {
+		if !slices.Equal(got[i], want[i]) {
+			t.Errorf("curve %d is %v, want %v", i, got[i], want[i])
+		}
+	}
+	if alone := interpolated([]plotter.XYs{bent}); !slices.Equal(alone[0], bent) {
+		t.Errorf("one curve alone becomes %v", alone[0])
+	}
+}

@@ -122,6 +122,7 @@ func TestErrorsAreRememberedUntilSave(t *testing.T) {
 	allNaN := hm.History{Name: "diverged", Epochs: []hm.Epoch{{Epoch: 1, Train: hm.Measures{LogP: nan}}}}
 	noValidation := oneRun()
 	noValidation.Epochs[0].Validation = &hm.Measures{LogP: inf}
+	later := hm.History{Epochs: []hm.Epoch{{Epoch: 1, Seconds: 3, Train: hm.Measures{LogP: -2}}}}
 	one := []float64{0}
 	for name, c := range map[string]struct {
 		figure *Figure
@@ -134,6 +135,8 @@ func TestErrorsAreRememberedUntilSave(t *testing.T) {
 		"no groups":             {SeedBands(), "no groups"},
 		"no seeds":              {SeedBands(Group{Name: "RWS"}), `"RWS"`},
 		"no common epoch":       {SeedBands(Group{"RWS", []hm.History{oneRun(), allNaN}}), "each of its 2 seeds"},
+		"no groups by time":     {SeedBandsByTime(), "no groups"},
+		"no common time":        {SeedBandsByTime(Group{"RWS", []hm.History{oneRun(), later}}), "no wall-clock time"},
 		"no weights":            {ImportanceWeights(hm.ImportanceWeights{LogP: []float64{inf}, LogPStar: one}), "among the 1 for the proposal of p(h|x)"},
 		"no weights for p*":     {ImportanceWeights(hm.ImportanceWeights{LogP: one}), "p*(h|x)"},
 		"no estimates":          {LogZ2(hm.LogZ2{}), "without estimates"},
