@@ -89,7 +89,7 @@ func addSeeds(panel *plot.Plot, g Group, what string, i int, x abscissa, points 
 	}
 	mean, sd := acrossSeeds(align(seeds))
 	if len(mean) == 0 {
-		return nil, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s log p", g.Name, x.label, len(seeds), what)
+		return nil, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s log p: train them for longer", g.Name, x.label, len(seeds), what)
 	}
 	style := solid
 	if what == "validation" {

@@ -1,0 +1,203 @@
+package hm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+)
+
+// Comparison sets experiments on the same data beside each other.
+type Comparison struct {
+	// Settings are the names in TOML of the settings that differ, the seed
+	// aside.
+	Settings    []string   `json:"settings"`
+	Experiments []Compared `json:"experiments"`
+	// Split names the rows that Evaluate took, and Samples is the number of
+	// importance samples a datum.
+	Split   string `json:"split,omitempty"`
+	Samples int    `json:"samples,omitempty"`
+}
+
+// Compared is one experiment of a comparison, of one seed or several.
+type Compared struct {
+	Dir      string            `json:"dir"`
+	Method   string            `json:"method"`
+	Settings map[string]string `json:"settings"` // of those that differ, the ones it has
+	Seeds    []uint64          `json:"seeds"`    // those that have a checkpoint
+	Finished bool              `json:"finished"`
+	Epochs   Spread            `json:"epochs"`  // done
+	Seconds  Spread            `json:"seconds"` // that the steps of training have taken
+
+	// Estimates of log p in nats with the samples of training: of the last
+	// epoch, and of the best one in validation with its number. They are NaN
+	// where there is none.
+	Train      Spread `json:"train_log_p"`
+	Validation Spread `json:"validation_log_p"`
+	Best       Spread `json:"best_validation_log_p"`
+	BestEpoch  Spread `json:"best_epoch"`
+
+	Evaluations []Evaluation         `json:"evaluations,omitempty"` // of each seed, by Evaluate
+	Evaluation  *EvaluationOverSeeds `json:"evaluation_over_seeds,omitempty"`
+
+	seeds *Seeds
+}
+
+// Compare compares the experiments in directories, each of one run or of
+// several seeds, finished or not. It refuses experiments on different data,
+// whose likelihoods say nothing of each other.
+func Compare(dirs ...string) (Comparison, error) {
+	if len(dirs) == 0 {
+		return Comparison{}, errors.New("no experiments to compare: name the directories of runs or of seeds")
+	}
+	var c Comparison
+	for i, dir := range dirs {
+		if slices.ContainsFunc(dirs[:i], func(other string) bool { return filepath.Clean(other) == filepath.Clean(dir) }) {
+			return c, fmt.Errorf("%s is named twice: compare different directories", dir)
+		}
+		seeds, err := OpenSeeds(dir)
+		if err != nil {
+			return c, err
+		}
+		c.Experiments = append(c.Experiments, newCompared(seeds))
+		if err := sameData(c.Experiments[0].seeds, seeds); err != nil {
+			return c, err
+		}
+	}
+	c.findSettings()
+	return c, nil
+}
+
+// sameData refuses experiments that were trained on different data.
+func sameData(a, b *Seeds) error {
+	one, other := a.Runs[0].experiment, b.Runs[0].experiment
+	if one.Fingerprint == other.Fingerprint {
+		return nil
+	}
+	return fmt.Errorf("%s and %s were trained on different data (%s of fingerprint %.12s, %s of fingerprint %.12s), whose likelihoods cannot be compared: compare runs of the same data set, divided alike",
+		a.dir, b.dir, one.Dataset.Name, one.Fingerprint, other.Dataset.Name, other.Fingerprint)
+}
+
+func newCompared(s *Seeds) Compared {
+	c := Compared{
+		Dir:        s.dir,
+		Method:     s.Runs[0].experiment.Method.String(),
+		Finished:   s.Finished(),
+		Epochs:     s.Over(func(r *Run) float64 { return float64(r.Epochs()) }),
+		Seconds:    s.Over(ofLastEpoch(func(e Epoch) float64 { return e.Seconds })),
+		Train:      s.Over(ofLastEpoch(func(e Epoch) float64 { return e.Train.LogP })),
+		Validation: s.Over(ofLastEpoch(Epoch.validationLogP)),
+		Best:       s.Over(ofBestEpoch(Epoch.validationLogP)),
+		BestEpoch:  s.Over(ofBestEpoch(func(e Epoch) float64 { return float64(e.Epoch) })),
+		seeds:      s,
+	}
+	for _, run := range s.Runs {
+		c.Seeds = append(c.Seeds, run.experiment.Seed)
+	}
+	return c
+}
+
+// ofLastEpoch is a value of the last epoch of a run, NaN before its first one.
+func ofLastEpoch(value func(Epoch) float64) func(*Run) float64 {
+	return func(r *Run) float64 {
+		if len(r.history) == 0 {
+			return math.NaN()
+		}
+		return value(r.history[len(r.history)-1])
+	}
+}
+
+// ofBestEpoch is a value of the epoch of a run with the highest validation log
+// p, NaN where there is none.
+func ofBestEpoch(value func(Epoch) float64) func(*Run) float64 {
+	return func(r *Run) float64 {
+		best, of := math.Inf(-1), math.NaN()
+		for _, e := range r.history {
+			if v := e.validationLogP(); v > best {
+				best, of = v, value(e)
+			}
+		}
+		return of
+	}
+}
+
+// validationLogP is NaN where there are no validation rows.
+func (e Epoch) validationLogP() float64 {
+	if e.Validation == nil {
+		return math.NaN()
+	}
+	return e.Validation.LogP
+}
+
+// findSettings finds the settings that differ.
+func (c *Comparison) findSettings() {
+	all := make([]map[string]string, len(c.Experiments))
+	names := map[string]string{}
+	for i := range all {
+		all[i] = settings(c.Experiments[i].seeds.Runs[0].experiment)
+		maps.Copy(names, all[i])
+	}
+	delete(names, "seed")
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if slices.ContainsFunc(all, func(s map[string]string) bool { return s[name] != all[0][name] }) {
+			c.Settings = append(c.Settings, name)
+		}
+	}
+	for i := range all {
+		of := map[string]string{}
+		for _, name := range c.Settings {
+			if value, set := all[i][name]; set {
+				of[name] = strings.Trim(value, `"`)
+			}
+		}
+		c.Experiments[i].Settings = of
+	}
+}
+
+// Evaluate returns the comparison with an evaluation of the model of the last
+// checkpoint of each run, as Model.Evaluate makes it of a split, all with the
+// draws of seed 1.
+func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
+	runs, done := 0, 0
+	for _, e := range c.Experiments {
+		runs += len(e.seeds.Runs)
+	}
+	c.Experiments, c.Split, c.Samples = slices.Clone(c.Experiments), split.Name, samples
+	for i := range c.Experiments {
+		e := &c.Experiments[i]
+		e.Evaluations = nil
+		for _, run := range e.seeds.Runs {
+			evaluation, err := run.Seed(1).Evaluate(ctx, split, samples, func(fraction float64) {
+				if progress != nil {
+					progress((float64(done) + fraction) / float64(runs))
+				}
+			})
+			if err != nil {
+				return c, fmt.Errorf("%s: %w", run.Dir(), err)
+			}
+			e.Evaluations = append(e.Evaluations, evaluation)
+			done++
+		}
+		over := OverSeeds(e.Evaluations)
+		e.Evaluation = &over
+	}
+	return c, nil
+}
+
+// Dataset opens the data set of the experiments.
+func (c Comparison) Dataset() (*dataset.Set, error) { return c.Experiments[0].seeds.Runs[0].Dataset() }
+
+// Histories are what training recorded of each seed.
+func (c Compared) Histories() []History {
+	var histories []History
+	for _, run := range c.seeds.Runs {
+		histories = append(histories, run.History())
+	}
+	return histories
+}

@@ -1,0 +1,185 @@
+package hm
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func mustCompare(t *testing.T, dirs ...string) Comparison {
+	t.Helper()
+	c, err := Compare(dirs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestCompare compares three seeds of one method with one run of another.
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	set, several, one := patterns(t), t.TempDir(), t.TempDir()
+	seeds := mustTrainSeeds(t, short(RWS()), several)
+	run := mustTrain(t, short(NRWS()).Seed(8).Epochs(4), set, one)
+	c := mustCompare(t, several, one)
+
+	if want := []string{"epochs", "method.metric", "method.preset"}; !slices.Equal(c.Settings, want) {
+		t.Errorf("the settings %v differ, want %v", c.Settings, want)
+	}
+	rws, nrws := c.Experiments[0], c.Experiments[1]
+	if diff := cmp.Diff(map[string]string{"epochs": "6", "method.metric": "none", "method.preset": "rws"}, rws.Settings); diff != "" {
+		t.Errorf("settings of RWS (-want +got):\n%s", diff)
+	}
+	if !slices.Equal(rws.Seeds, []uint64{3, 4, 5}) || !slices.Equal(nrws.Seeds, []uint64{8}) {
+		t.Errorf("seeds %v and %v, want 3 to 5 and 8", rws.Seeds, nrws.Seeds)
+	}
+	if rws.Epochs != (Spread{6, 0}) || nrws.Epochs.Mean != 4 || !rws.Finished || !nrws.Finished {
+		t.Errorf("epochs %v and %v, want 6 and 4", rws.Epochs, nrws.Epochs)
+	}
+	last := run.History().Epochs[3]
+	if nrws.Train.Mean != last.Train.LogP || nrws.Validation.Mean != last.Validation.LogP || nrws.Seconds.Mean != last.Seconds || !math.IsNaN(nrws.Train.SD) {
+		t.Errorf("of NRWS it has %+v, want the last epoch %+v", nrws, last)
+	}
+	if best := run.BestEpoch(); nrws.BestEpoch.Mean != float64(best) || nrws.Best.Mean != run.History().Epochs[best-1].Validation.LogP {
+		t.Errorf("the best epoch of NRWS is %v with %v, want %d", nrws.BestEpoch, nrws.Best, best)
+	}
+	want := seeds.Over(func(r *Run) float64 { return r.History().Epochs[5].Train.LogP })
+	if rws.Train != want || !(want.SD > 0) {
+		t.Errorf("training log p of RWS %v, want %v with a deviation", rws.Train, want)
+	}
+	if histories := rws.Histories(); len(histories) != 3 || len(histories[2].Epochs) != 6 {
+		t.Errorf("RWS has %d histories, want 3 of 6 epochs", len(histories))
+	}
+}
+
+// TestCompareEvaluates compares evaluations with those of each run alone.
+func TestCompareEvaluates(t *testing.T) {
+	t.Parallel()
+	set, several, one := patterns(t), t.TempDir(), t.TempDir()
+	seeds := mustTrainSeeds(t, short(RWS()).Epochs(1), several)
+	mustTrain(t, short(RWS()).Epochs(1).Seed(9), set, one)
+	before := mustCompare(t, several, one)
+	var fractions []float64
+	c, err := before.Evaluate(t.Context(), set.Test(), 20, func(f float64) { fractions = append(fractions, f) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before.Experiments[0].Evaluation != nil || c.Split != "test" || c.Samples != 20 {
+		t.Errorf("evaluated %s rows with %d samples, the source has %v", c.Split, c.Samples, before.Experiments[0].Evaluation)
+	}
+	for i, run := range seeds.Runs {
+		alone, err := run.Seed(1).Evaluate(t.Context(), set.Test(), 20, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Experiments[0].Evaluations[i]; got.LogP != alone.LogP || got.LogPSE != alone.LogPSE {
+			t.Errorf("seed %d has log p %v, alone %v", run.Experiment().Seed, got.LogP, alone.LogP)
+		}
+	}
+	if over := c.Experiments[0].Evaluation; over.LogP != OverSeeds(c.Experiments[0].Evaluations).LogP || !(over.LogP.SD > 0) {
+		t.Errorf("log p %v over the seeds", over.LogP)
+	}
+	if !slices.IsSorted(fractions) || len(fractions) < 4 || fractions[len(fractions)-1] != 1 {
+		t.Errorf("the progress is %v, want it to rise to 1", fractions)
+	}
+}
+
+// TestComparisonAsTextAndJSON compares an unfinished experiment with another.
+func TestComparisonAsTextAndJSON(t *testing.T) {
+	t.Parallel()
+	set, several, one := patterns(t), filepath.Join(t.TempDir(), "seeds"), filepath.Join(t.TempDir(), "one")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w := &watcher{}
+	w.onEpoch = func(Epoch) {
+		if len(w.plans) == 2 {
+			cancel()
+		}
+	}
+	if _, err := short(RWS()).TrainSeeds(ctx, machineFor(set), set, 3, several, w); err == nil {
+		t.Fatal("training was not interrupted")
+	}
+	mustTrain(t, short(BiHM()).Seed(8), set, one)
+	c, err := mustCompare(t, several, one).Evaluate(t.Context(), set.Test(), 20, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for line := range strings.Lines(c.String()) {
+		if name, cells, ok := strings.Cut(line, "  "); ok {
+			rows[name] = strings.TrimSpace(cells)
+		}
+	}
+	for name, want := range map[string]string{
+		"method.preset":        "rws",
+		"seeds":                "3–4 (1 to come)",
+		"epochs":               "3.5 ± 3.5 of 6, unfinished",
+		"log p, test, K = 20":  c.Experiments[0].Evaluation.LogP.Text(3),
+		"log p, training":      c.Experiments[0].Train.Text(3),
+		"log p, validation":    c.Experiments[0].Validation.Text(3),
+		"method.learning_rate": "",
+	} {
+		if !strings.HasPrefix(rows[name], want) || want == "" && rows[name] != "" {
+			t.Errorf("the row %s is %q, want %q first:\n%s", name, rows[name], want, c)
+		}
+	}
+	if !strings.HasSuffix(rows["log p, test, K = 20"], ")") {
+		t.Errorf("one seed lacks a standard error:\n%s", c)
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back struct {
+		Experiments []struct {
+			Finished bool
+			Train    struct{ Mean, SD *float64 } `json:"train_log_p"`
+		}
+	}
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	if e := back.Experiments; e[0].Finished || !e[1].Finished || *e[1].Train.Mean != c.Experiments[1].Train.Mean || e[1].Train.SD != nil {
+		t.Errorf("in JSON: %s", text)
+	}
+}
+
+func TestCompareRefuses(t *testing.T) {
+	t.Parallel()
+	a, b := t.TempDir(), t.TempDir()
+	mustTrain(t, short(RWS()).Epochs(1), patterns(t), a)
+	mustTrain(t, short(RWS()).Epochs(1), shades(t, 0), b)
+	for _, test := range []struct {
+		name string
+		dirs []string
+		says []string
+	}{
+		{"nothing", nil, []string{"no experiments"}},
+		{"twice", []string{a, a + "/"}, []string{a, "named twice"}},
+		{"other data", []string{a, b}, []string{a, b, "different data", "3by3", "shades", "same data set"}},
+		{"no run", []string{a, t.TempDir()}, []string{"not the directory of a run"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Compare(test.dirs...)
+			wantError(t, err, test.says...)
+		})
+	}
+}
+
+func TestSeedsAreWrittenAsRanges(t *testing.T) {
+	for want, c := range map[string]Compared{
+		"4":               {Seeds: []uint64{4}, seeds: &Seeds{}},
+		"1–3,7,9–10":      {Seeds: []uint64{1, 2, 3, 7, 9, 10}, seeds: &Seeds{}},
+		"1–2 (3 to come)": {Seeds: []uint64{1, 2}, seeds: &Seeds{Waiting: 3}},
+	} {
+		if got := c.seedsText(); got != want {
+			t.Errorf("seeds %v are written %q, want %q", c.Seeds, got, want)
+		}
+	}
+}
