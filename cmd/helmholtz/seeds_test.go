@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -108,6 +109,58 @@ func TestEvalOfUnfinishedSeeds(t *testing.T) {
 	for _, want := range []string{"seed 2, unfinished after 0 of 2 epochs", "mean ± sd over 2 seeds, 1 more have no checkpoint yet"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+}
+
+// TestCompare compares three seeds with one of them and with another method.
+func TestCompare(t *testing.T) {
+	here := t.TempDir()
+	rws, bihm, other := filepath.Join(here, "rws"), filepath.Join(here, "bihm"), filepath.Join(here, "other")
+	succeed(t, seedsOf(rws, "--algorithm", "rws")...)
+	succeed(t, "train", "--config", filepath.Join(rws, "seed-1", "experiment.toml"), "--algorithm", "bihm", "--out", bihm)
+	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1", "--out", other)
+
+	out := succeed(t, "compare", rws, filepath.Join(rws, "seed-2"), bihm, "--samples", "20", "--split", "validation")
+	for _, want := range []string{"method.preset", "1–3", "log p, validation, K = 20", "training seconds"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the table lacks %q:\n%s", want, out)
+		}
+	}
+	var c struct{ Experiments []struct{ Evaluations []any } }
+	if err := json.Unmarshal([]byte(succeed(t, "compare", rws, bihm, "--samples", "20", "--json")), &c); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Experiments) != 2 || len(c.Experiments[0].Evaluations) != 3 || len(c.Experiments[1].Evaluations) != 1 {
+		t.Errorf("compare --json has %+v, want 3 evaluations and 1", c)
+	}
+	for against, experiment := range map[string]string{"epochs": rws, "seconds": filepath.Join(rws, "seed-1")} {
+		figure := filepath.Join(here, against+".svg")
+		succeed(t, "compare", experiment, bihm, "--out", figure, "--against", against)
+		text, err := os.ReadFile(figure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(text), "<?xml") {
+			t.Errorf("%s is no SVG: %.40s", figure, text)
+		}
+	}
+	for _, wrong := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{exitUsage, "name the directories", []string{"compare"}},
+		{exitUsage, "epochs, seconds", []string{"compare", rws, "--against", "steps"}},
+		{exitUsage, "at least 1, or 0", []string{"compare", rws, "--samples", "-1"}},
+		{exitFailed, "different data", []string{"compare", rws, other}},
+		{exitFailed, "not the run of a seed", []string{"compare", here}},
+		{exitFailed, "several seeds", []string{"plot", rws}},
+		{exitFailed, "not the run of a seed", []string{"train", "--dataset", "3by3", "--seeds", "2", "--out", here}},
+	} {
+		code, _, errOut := helmholtz(t, t.Context(), wrong.args...)
+		if code != wrong.code || !strings.Contains(errOut, wrong.says) {
+			t.Errorf("helmholtz %s ended with %d and said %q; want %d and %q", strings.Join(wrong.args, " "), code, errOut, wrong.code, wrong.says)
 		}
 	}
 }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/spf13/cobra"
+)
+
+func newCompare() *cobra.Command {
+	var out, against, split string
+	var samples int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "compare DIR...",
+		Short: "Compare experiments in a table and a figure",
+		Long: `Compare experiments on the same data, each of one run or of several seeds, in a
+table of the settings that differ, of the time that training took and of the log
+p that it reached, in nats. --samples adds importance-sampled estimates of log p
+of the last checkpoints; --out draws the training curves, the mean over seeds
+within a band of one standard deviation.`,
+		Example: `  helmholtz compare runs/mnist-rws runs/mnist-nrws
+  helmholtz compare runs/mnist-rws runs/mnist-nrws --samples 1000 --json
+  helmholtz compare runs/mnist-rws runs/mnist-nrws --out comparison.svg --against seconds`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("name the directories of runs, or of the seeds of an experiment")
+			}
+			return nil
+		},
+	}
+	f := c.Flags()
+	optionalFlag(f, &samples, "samples", 0, 1, "evaluate with `K` importance samples a datum")
+	splitFlag(f, &split, "`rows` that --samples evaluates: train, validation or test")
+	f.StringVar(&out, "out", "", "`file` to draw the curves into: PNG, SVG or PDF by its ending")
+	choiceFlag(f, &against, "against", "draw the curves against `what`: epochs or seconds of training", "epochs", "seconds")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+
+	c.RunE = func(c *cobra.Command, dirs []string) error {
+		comparison, err := hm.Compare(dirs...)
+		if err != nil {
+			return err
+		}
+		if samples > 0 {
+			set, err := comparison.Dataset()
+			if err != nil {
+				return err
+			}
+			comparison, err = comparison.Evaluate(c.Context(), pick(set, split), samples, newFraction(c.ErrOrStderr(), "evaluating"))
+			if err != nil {
+				return err
+			}
+		}
+		if asJSON {
+			err = json.NewEncoder(c.OutOrStdout()).Encode(comparison)
+		} else {
+			_, err = fmt.Fprint(c.OutOrStdout(), comparison)
+		}
+		if err != nil || out == "" {
+			return err
+		}
+		figure := plotting.Comparison(comparison)
+		if against == "seconds" {
+			figure = plotting.ComparisonByTime(comparison)
+		}
+		return figure.Save(out)
+	}
+	return c
+}
