@@ -55,6 +55,12 @@ func TestCheckRefuses(t *testing.T) {
 		{"K negative", short(NRWS()).RefreshEvery(-7), machine, []string{"refresh_every (K) = -7", "at least 1"}},
 		{"Fisher blocks of dreams without dreams", short(NBiHM()).FisherSource(FromSleep), machine, []string{"fisher_source = sleep", "use wake"}},
 
+		{"momentum 1", short(RWS()).Optimizer(Momentum).Momentum(1), machine, []string{"momentum 1", "below 1"}},
+		{"momentum negative", short(RWS()).Momentum(-0.1), machine, []string{"momentum -0.1", "above 0"}},
+		{"momentum NaN", short(RWS()).Momentum(nan), machine, []string{"momentum NaN", "above 0"}},
+		{"decay of Adam's mean", short(RWS()).Optimizer(Adam).AdamDecays(2, 0), machine, []string{"adam_beta1 = 2", "below 1"}},
+		{"decay of Adam's mean square", short(RWS()).AdamDecays(0, inf), machine, []string{"adam_beta2 = +Inf", "below 1"}},
+
 		{"step every 0 epochs", step(0, 0.5), machine, []string{"step_epochs = 0", "at least 1"}},
 		{"step by 0", step(2, 0), machine, []string{"step_factor = 0", "above 0"}},
 		{"step by NaN", step(2, nan), machine, []string{"step_factor = NaN", "above 0"}},

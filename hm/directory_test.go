@@ -153,7 +153,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 		{"torn metrics", metricsFile, "{\n", false, []string{"line 1"}},
 		{"metrics that lack epochs", metricsFile, "", true, []string{"0 epochs", "has seen 1"}},
 		{"torn experiment", experimentFile, "[method]\npreset = ", false, nil},
-		{"experiment with an unknown setting", experimentFile, "[method]\npreset = \"rws\"\nmomentum = 0.9\n", false, []string{"method.momentum"}},
+		{"experiment with an unknown setting", experimentFile, "[method]\npreset = \"rws\"\nmomenta = 0.9\n", false, []string{"method.momenta"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")

@@ -40,7 +40,10 @@ func anyExperiment(t *rapid.T) Experiment {
 			FisherSource: rapid.SampledFrom([]FisherSource{FromWake, FromSleep}).Draw(t, "Fisher source"),
 			Damping:      number.Draw(t, "damping"),
 			RefreshEvery: rapid.Int().Draw(t, "K"),
-			Optimizer:    rapid.SampledFrom([]Optimizer{GradientDescent, Adam}).Draw(t, "optimiser"),
+			Optimizer:    rapid.SampledFrom([]Optimizer{GradientDescent, Adam, Momentum, Nesterov}).Draw(t, "optimiser"),
+			Momentum:     number.Draw(t, "momentum"),
+			AdamBeta1:    number.Draw(t, "β₁"),
+			AdamBeta2:    number.Draw(t, "β₂"),
 			LearningRate: number.Draw(t, "learning rate"),
 			Schedule:     rapid.SampledFrom([]Schedule{Constant, Step, Cosine}).Draw(t, "schedule"),
 			StepEpochs:   rapid.Int().Draw(t, "step epochs"),
@@ -108,6 +111,9 @@ func TestHashTellsExperimentsApart(t *testing.T) {
 		"damping":      func(e *Experiment) { e.Method.Damping = math.Nextafter(0.2, 1) },
 		"K":            func(e *Experiment) { e.Method.RefreshEvery++ },
 		"optimiser":    func(e *Experiment) { e.Method.Optimizer = Adam },
+		"momentum":     func(e *Experiment) { e.Method.Momentum = 0.5 },
+		"β₁":           func(e *Experiment) { e.Method.AdamBeta1 = 0.5 },
+		"β₂":           func(e *Experiment) { e.Method.AdamBeta2 = 0.5 },
 		"rate":         func(e *Experiment) { e.Method.LearningRate *= 2 },
 		"schedule":     func(e *Experiment) { e.Method.Schedule = Cosine },
 		"batch":        func(e *Experiment) { e.Method.BatchSize++ },
@@ -125,6 +131,20 @@ func TestHashTellsExperimentsApart(t *testing.T) {
 			t.Errorf("a change of the %s has the hash of %s", name, other)
 		}
 		hashes[e.Hash()] = name
+	}
+}
+
+// TestHashesLast pins hashes, which runs keep: a setting that is added must
+// leave that of the experiments without it.
+func TestHashesLast(t *testing.T) {
+	for name, want := range map[string]string{"nrws": "ff29379033ec425d", "bihm": "c18fd35801f469a9"} {
+		e, err := ParseExperiment([]byte("[dataset]\nname = \"3by3\"\n[machine]\nlayers = [6, 3]\n[method]\npreset = \"" + name + "\"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Hash(); got[:16] != want {
+			t.Errorf("the hash of %s is %.16s, in older runs %s", name, got, want)
+		}
 	}
 }
 
@@ -195,7 +215,7 @@ func TestParseExperimentRefuses(t *testing.T) {
 		{"no method", `epochs = 3`, []string{"no method", "nrws", "preset"}},
 		{"unknown preset", "[method]\npreset = \"vae\"", []string{`"vae"`, "ws, rws, bihm"}},
 		{"unknown key", "epoch = 3\n[method]\npreset = \"ws\"", []string{`"epoch"`, "remove it"}},
-		{"unknown key in a table", "[method]\npreset = \"ws\"\nmomentum = 0.9", []string{`"method.momentum"`}},
+		{"unknown key in a table", "[method]\npreset = \"ws\"\nmomenta = 0.9", []string{`"method.momenta"`}},
 		{"unknown table", "[optimizer]\nname = \"adam\"\n[method]\npreset = \"ws\"", []string{`"optimizer`}},
 		{"unknown schedule", "[method]\npreset = \"ws\"\nschedule = \"linear\"", []string{`"linear"`, "constant, step or cosine"}},
 		{"unknown weights", "[machine]\nweights = \"zero\"\n[method]\npreset = \"ws\"", []string{`"zero"`, "glorot-normal"}},

@@ -1,6 +1,7 @@
 package hm
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -34,6 +35,8 @@ const (
 
 	GradientDescent = engine.GradientDescent
 	Adam            = engine.Adam
+	Momentum        = engine.Momentum
+	Nesterov        = engine.Nesterov
 )
 
 // MethodSpec is a way of training: a point on the axes of the published
@@ -49,7 +52,12 @@ type MethodSpec struct {
 	Damping         float64         `toml:"damping" json:"damping"`                   // α (004, 5.10)
 	RefreshEvery    int             `toml:"refresh_every" json:"refresh_every"`       // K, in steps (004, 5.3.4)
 	FisherPrecision FisherPrecision `toml:"fisher_precision" json:"fisher_precision"` // float32 or int16
-	Optimizer       Optimizer       `toml:"optimizer" json:"optimizer"`               // gd or adam
+	Optimizer       Optimizer       `toml:"optimizer" json:"optimizer"`               // gd, momentum, nesterov or adam
+
+	// Decays of the optimiser's running means; 0 stands for those of 004, 6.1.2.
+	Momentum  float64 `toml:"momentum,omitzero" json:"momentum,omitempty"`     // β of momentum and nesterov, 0.95
+	AdamBeta1 float64 `toml:"adam_beta1,omitzero" json:"adam_beta1,omitempty"` // β₁, of the gradient, 0.9
+	AdamBeta2 float64 `toml:"adam_beta2,omitzero" json:"adam_beta2,omitempty"` // β₂, of its square, 0.999
 
 	LearningRate float64  `toml:"learning_rate" json:"learning_rate"` // η
 	Schedule     Schedule `toml:"schedule" json:"schedule"`           // constant, step or cosine
@@ -185,9 +193,21 @@ func (m Method) Phases(p Phases) Method { m.spec.Phases = p; return m }
 // Metric sets how gradients are measured.
 func (m Method) Metric(metric Metric) Method { m.spec.Metric = metric; return m }
 
-// Optimizer sets how gradients become updates. Adam has the decays 0.9 and
-// 0.999 and ε = 1e-8.
+// Optimizer sets how gradients, plain or natural, become updates. Adam has
+// ε = 1e-8.
 func (m Method) Optimizer(o Optimizer) Method { m.spec.Optimizer = o; return m }
+
+// Momentum sets β of the optimisers Momentum and Nesterov, by which the velocity
+// decays in a step. 0 stands for 0.95, that of the thesis.
+func (m Method) Momentum(β float64) Method { m.spec.Momentum = β; return m }
+
+// AdamDecays sets β₁ and β₂ of Adam, by which the running means of the gradient
+// and of its square decay in a step. 0 stands for 0.9 and 0.999, the published
+// ones.
+func (m Method) AdamDecays(β1, β2 float64) Method {
+	m.spec.AdamBeta1, m.spec.AdamBeta2 = β1, β2
+	return m
+}
 
 // Samples sets S, the number of samples a datum.
 func (m Method) Samples(s int) Method { m.spec.Samples = s; return m }
@@ -234,6 +254,9 @@ func (s MethodSpec) String() string {
 	differs(s.Metric != p.Metric, "metric %v", s.Metric)
 	differs(s.Metric != Euclidean && s.FisherSource != p.FisherSource, "Fisher source %v", s.FisherSource)
 	differs(s.Optimizer != p.Optimizer, "%v", s.Optimizer)
+	differs(s.Momentum != 0 && (s.Optimizer == Momentum || s.Optimizer == Nesterov), "β = %g", s.Momentum)
+	differs(s.AdamBeta1 != 0 && s.Optimizer == Adam, "β₁ = %g", s.AdamBeta1)
+	differs(s.AdamBeta2 != 0 && s.Optimizer == Adam, "β₂ = %g", s.AdamBeta2)
 	differs(s.Schedule != p.Schedule, "%v", s.Schedule)
 	differs(s.BatchSize != p.BatchSize, "B = %d", s.BatchSize)
 	differs(s.Samples != p.Samples, "S = %d", s.Samples)
@@ -246,7 +269,8 @@ func (s MethodSpec) algorithm() engine.Algorithm {
 	return engine.Algorithm{
 		Phases: s.Phases, Metric: s.Metric, FisherSource: s.FisherSource,
 		Damping: s.Damping, RefreshEvery: s.RefreshEvery, FisherPrecision: s.FisherPrecision,
-		Optimizer: s.Optimizer, AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8,
+		Optimizer: s.Optimizer, Momentum: cmp.Or(s.Momentum, 0.95),
+		AdamBeta1: cmp.Or(s.AdamBeta1, 0.9), AdamBeta2: cmp.Or(s.AdamBeta2, 0.999), AdamEpsilon: 1e-8,
 		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline,
 	}
 }
@@ -268,6 +292,12 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("refresh_every (K) = %d: refresh the Fisher blocks every so many steps, at least 1", s.RefreshEvery)
 	case s.Metric != Euclidean && s.FisherSource == FromSleep && s.Phases == Bidirectional:
 		return fmt.Errorf("fisher_source = sleep: a bidirectional machine has no sleep phase; use wake")
+	case !decay(s.Momentum):
+		return fmt.Errorf("momentum %v: give a decay above 0 and below 1, or 0 for the usual 0.95", s.Momentum)
+	case !decay(s.AdamBeta1):
+		return fmt.Errorf("adam_beta1 = %v: give a decay above 0 and below 1, or 0 for the usual 0.9", s.AdamBeta1)
+	case !decay(s.AdamBeta2):
+		return fmt.Errorf("adam_beta2 = %v: give a decay above 0 and below 1, or 0 for the usual 0.999", s.AdamBeta2)
 	case s.BatchSize < 1:
 		return fmt.Errorf("batch size %d: give at least 1", s.BatchSize)
 	case s.Samples < 1:
@@ -277,5 +307,8 @@ func (s MethodSpec) check() error {
 	}
 	return nil
 }
+
+// decay says whether a running mean can decay by a factor in each step.
+func decay(β float64) bool { return β >= 0 && β < 1 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

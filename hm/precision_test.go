@@ -66,7 +66,7 @@ func newTestTrainer(t *testing.T, e Experiment, set *dataset.Set, state *engine.
 // naturalGradient is that of the step after state.
 func naturalGradient(t *testing.T, e Experiment, set *dataset.Set, state *engine.State) []float32 {
 	t.Helper()
-	g, err := newTestTrainer(t, e, set, &engine.State{Step: state.Step, Parameters: state.Parameters.Clone()}).Gradients()
+	g, err := newTestTrainer(t, e, set, &engine.State{Step: state.Step, Parameters: state.Parameters.Clone()}).Gradients(e.Method.LearningRate)
 	if err != nil {
 		t.Fatal(err)
 	}

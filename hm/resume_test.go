@@ -30,6 +30,8 @@ func resumable(t *testing.T) []trained {
 	return append(all,
 		trained{"nrws, adam", short(NRWS()).Optimizer(Adam), set},
 		trained{"bihm, adam", short(BiHM()).Optimizer(Adam), set},
+		trained{"rws, momentum", short(RWS()).Optimizer(Momentum), set},
+		trained{"nrws, nesterov", short(NRWS()).Optimizer(Nesterov).Momentum(0.8), set},
 		trained{"nrws, Fisher blocks of dreams", short(NRWS()).FisherSource(FromSleep), set},
 		trained{"nrws, cosine schedule", short(NRWS()).Schedule(Cosine), set},
 		trained{"rws, step schedule", short(RWS()).StepDecay(2, 0.5), set},

@@ -53,12 +53,23 @@ const (
 	SixteenBits
 )
 
-// Optimizer turns gradients into updates.
+// Optimizer turns directions of ascent g, plain or natural (004, 6.1.1), into
+// updates of the parameters θ with a learning rate η.
 type Optimizer int
 
 const (
+	// GradientDescent moves by ηg.
 	GradientDescent Optimizer = iota
+	// Adam divides a running mean of g by the root of one of g² (004, 6.11;
+	// with its bias correction, and with the signs of its source).
 	Adam
+	// Momentum adds g to a velocity, v ← βv + g, and moves by ηv (004, 6.9).
+	Momentum
+	// Nesterov is Momentum with g evaluated where the velocity alone would lead,
+	// at θ + ηβv (004, 6.10). The samples, and the Fisher blocks where they are
+	// due, are those of that point too. The printed point θ + βv lacks the η
+	// that the velocity leaves out.
+	Nesterov
 )
 
 // Algorithm is a way of training: a point on the axes of the published
@@ -74,9 +85,10 @@ type Algorithm struct {
 	AdamBeta1       float64 // decay of the first moment
 	AdamBeta2       float64 // decay of the second moment
 	AdamEpsilon     float64
-	BatchSize       int  // B
-	Samples         int  // S, samples a datum
-	Baseline        bool // subtract c = 1/S from the weights of the q-wake gradient
+	Momentum        float64 // β of Momentum and Nesterov, the decay of the velocity
+	BatchSize       int     // B
+	Samples         int     // S, samples a datum
+	Baseline        bool    // subtract c = 1/S from the weights of the q-wake gradient
 }
 
 // HasSleep says whether q learns from dreams.
@@ -87,8 +99,11 @@ func (a Algorithm) HasRecognitionWake() bool { return a.Phases != WakeSleep }
 
 // Slots is the number of moments that the optimiser keeps.
 func (a Algorithm) Slots() int {
-	if a.Optimizer == Adam {
+	switch a.Optimizer {
+	case Adam:
 		return 2
+	case Momentum, Nesterov:
+		return 1
 	}
 	return 0
 }
@@ -98,7 +113,7 @@ var (
 	metricNames    = []string{"none", "block", "diagonal"}
 	sourceNames    = []string{"wake", "sleep"}
 	precisionNames = []string{"float32", "int16"}
-	optimizerNames = []string{"gd", "adam"}
+	optimizerNames = []string{"gd", "adam", "momentum", "nesterov"}
 )
 
 func (p Phases) String() string          { return name(phaseNames, int(p)) }

@@ -38,8 +38,9 @@ type Job struct {
 type Trainer interface {
 	// Step performs the next step of training with a learning rate.
 	Step(learningRate float64) (Report, error)
-	// Gradients computes what the next step would use, without taking it.
-	Gradients() (Gradients, error)
+	// Gradients computes what the next step with a learning rate would use,
+	// without taking it. Only Nesterov's gradient depends on the rate.
+	Gradients(learningRate float64) (Gradients, error)
 	// MetricBytes is how many bytes hold what the metric now multiplies
 	// gradients by: what it reads in a step.
 	MetricBytes() int64
@@ -54,16 +55,18 @@ type State struct {
 	Step       int // steps done
 	Parameters *Parameters
 	// Moments holds the optimiser's slots: none for gradient descent, the
-	// first and second moments for Adam.
+	// first and second moments for Adam, the velocity for Momentum and
+	// Nesterov.
 	Moments []*Parameters
 	// RefreshStep is the step at which the Fisher blocks were last computed
-	// and RefreshParameters those with which they were; nil where there are no
-	// blocks yet.
+	// and RefreshParameters those with which they were, for Nesterov the ones
+	// ahead of Parameters; nil where there are no blocks yet.
 	RefreshStep       int
 	RefreshParameters *Parameters
 }
 
-// Report is what one step says of its minibatch: means over its data.
+// Report is what one step says of its minibatch: means over its data, with the
+// parameters at which the step evaluates its gradient.
 type Report struct {
 	LogP  float64 // estimate of log p(x) from the step's S samples, nats
 	Bound float64 // mean of log p(x,h) − log q(h|x), nats

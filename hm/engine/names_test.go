@@ -30,6 +30,8 @@ func TestNames(t *testing.T) {
 		{FromSleep, new(FisherSource), "sleep"},
 		{GradientDescent, new(Optimizer), "gd"},
 		{Adam, new(Optimizer), "adam"},
+		{Momentum, new(Optimizer), "momentum"},
+		{Nesterov, new(Optimizer), "nesterov"},
 	} {
 		text, err := c.value.MarshalText()
 		if err != nil || string(text) != c.name {

@@ -47,6 +47,7 @@ func TestMemory(t *testing.T) {
 	for _, algorithm := range []engine.Algorithm{
 		{Phases: engine.WakeSleep, Samples: 50},
 		{Phases: engine.Bidirectional, Optimizer: engine.Adam, Samples: 50},
+		{Phases: engine.Bidirectional, Optimizer: engine.Nesterov, Samples: 50},
 		{Phases: engine.ReweightedWakeSleep, Metric: engine.Block, Samples: 2},
 		{Phases: engine.ReweightedWakeSleep, Metric: engine.Block, Samples: 50},
 		{Phases: engine.ReweightedWakeSleep, Metric: engine.Diagonal, Samples: 50},

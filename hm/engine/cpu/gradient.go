@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"math"
-
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
@@ -123,30 +121,5 @@ func columnSums(gradient, residuals kernels.Matrix) {
 			sum += float64(residuals.Data[r*residuals.Stride+j])
 		}
 		gradient.Data[j*gradient.Stride] = float32(sum)
-	}
-}
-
-// update moves the parameters along the gradient.
-func (t *trainer) update(learningRate float64) {
-	p, g := t.state.Parameters.Flat, t.gradient.Flat
-	switch a := t.job.Algorithm; a.Optimizer {
-	case engine.GradientDescent:
-		rate := float32(learningRate)
-		for k := range p {
-			p[k] += rate * g[k]
-		}
-	case engine.Adam:
-		// With bias correction, and ε outside the root (004, 6.3, corrected).
-		step := float64(t.state.Step + 1)
-		rate := learningRate / (1 - math.Pow(a.AdamBeta1, step))
-		correction := 1 / (1 - math.Pow(a.AdamBeta2, step))
-		first, second := t.state.Moments[0].Flat, t.state.Moments[1].Flat
-		b1, b2 := float32(a.AdamBeta1), float32(a.AdamBeta2)
-		c1, c2 := float32(1-a.AdamBeta1), float32(1-a.AdamBeta2)
-		for k := range p {
-			first[k] = b1*first[k] + c1*g[k]
-			second[k] = b2*second[k] + c2*g[k]*g[k]
-			p[k] += float32(rate * float64(first[k]) / (math.Sqrt(correction*float64(second[k])) + a.AdamEpsilon))
-		}
 	}
 }

@@ -24,6 +24,9 @@ func (cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	if algorithm.Metric != engine.Euclidean {
 		copies++ // those of the last refresh
 	}
+	if algorithm.Optimizer == engine.Nesterov {
+		copies++ // those ahead
+	}
 	bytes += int64(copies * a.Size() * float)
 	if algorithm.Metric == engine.Block {
 		// What each thread needs to invert a block: samples, the block, its

@@ -52,7 +52,7 @@ func (t *trainer) refresh() (bool, error) {
 		return false, nil
 	}
 	s.RefreshStep = s.Step
-	s.RefreshParameters = s.Parameters.Clone()
+	s.RefreshParameters = t.point.Clone()
 	return true, t.computeMetric()
 }
 

@@ -22,7 +22,8 @@ type trainer struct {
 	job   engine.Job
 	state *engine.State
 
-	weights *weights // the parameters, packed at the start of a step
+	point   *engine.Parameters // where the gradient of a step is evaluated
+	weights *weights           // the parameters there, packed
 	wake    *pass
 	dreams  *pass // nil where the algorithm has no sleep phase
 
@@ -40,11 +41,15 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 	t := &trainer{
 		job:        job,
 		state:      state,
+		point:      state.Parameters,
 		weights:    w,
 		wake:       newPass(w, a.BatchSize, a.Samples),
 		gradient:   engine.NewParameters(state.Parameters.Architecture),
 		importance: make([]float64, a.BatchSize*a.Samples),
 		datum:      kernels.NewMatrix(a.BatchSize, state.Parameters.Architecture.Units[1]),
+	}
+	if a.Optimizer == engine.Nesterov {
+		t.point = engine.NewParameters(state.Parameters.Architecture)
 	}
 	if a.HasSleep() {
 		t.dreams = newPass(w, a.BatchSize*a.Samples, 1)
@@ -62,7 +67,8 @@ func (t *trainer) State() (*engine.State, error) { return t.state, nil }
 func (t *trainer) Close() error { return nil }
 
 func (t *trainer) Step(learningRate float64) (engine.Report, error) {
-	t.weights.pack(t.state.Parameters)
+	t.lookAhead(learningRate)
+	t.weights.pack(t.point)
 	report := t.sample(t.state.Step)
 	start := time.Now()
 	refreshed, err := t.refresh()
@@ -78,8 +84,9 @@ func (t *trainer) Step(learningRate float64) (engine.Report, error) {
 	return report, nil
 }
 
-func (t *trainer) Gradients() (engine.Gradients, error) {
-	t.weights.pack(t.state.Parameters)
+func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
+	t.lookAhead(learningRate)
+	t.weights.pack(t.point)
 	t.sample(t.state.Step)
 	// The draws are read before ascend scales the residuals by the weights.
 	g := engine.Gradients{Wake: t.wake.draws()}

@@ -31,6 +31,7 @@ func Run(t *testing.T, e engine.Engine) {
 		{"gradients leave no trace", gradientsLeaveNoTrace},
 		{"resumption", resumption},
 		{"optimisers", optimisers},
+		{"look-ahead", lookAhead},
 		{"learning", learning},
 		{"divergence", divergence},
 		{"determinism", determinism},

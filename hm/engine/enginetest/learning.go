@@ -7,7 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Each preset, with either optimiser, learns a distribution of which
+// Each preset, with each optimiser, learns a distribution of which
 // independent units explain nothing: KL(p_D‖p) falls to less than half.
 func learning(t *testing.T, e engine.Engine) {
 	data := engine.Data{Rows: 4, Units: 3, Values: []uint8{
@@ -20,7 +20,9 @@ func learning(t *testing.T, e engine.Engine) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			a.BatchSize, a.Samples, a.RefreshEvery = 4, 10, 10
 			before := exact(t, p).KL(bits(data))
-			for optimizer, rate := range map[engine.Optimizer]float64{engine.GradientDescent: 0.5, engine.Adam: 0.05} {
+			for optimizer, rate := range map[engine.Optimizer]float64{
+				engine.GradientDescent: 0.5, engine.Adam: 0.05, engine.Momentum: 0.05, engine.Nesterov: 0.05,
+			} {
 				a.Optimizer = optimizer
 				trainer := newTrainer(t, e, job(a, data), start(a, p))
 				for range 800 {

@@ -130,10 +130,10 @@ func step(t *testing.T, trainer engine.Trainer, learningRate float64) engine.Rep
 	return r
 }
 
-// gradients are those of the next step.
+// gradients are those of the next step with learningRate.
 func gradients(t *testing.T, trainer engine.Trainer) engine.Gradients {
 	t.Helper()
-	g, err := trainer.Gradients()
+	g, err := trainer.Gradients(learningRate)
 	if err != nil {
 		t.Fatal(err)
 	}

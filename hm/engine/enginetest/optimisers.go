@@ -7,6 +7,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
+var optimizers = []engine.Optimizer{engine.GradientDescent, engine.Adam, engine.Momentum, engine.Nesterov}
+
 // Two steps of each optimiser against its formula.
 func optimisers(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
@@ -48,6 +50,46 @@ func optimisers(t *testing.T, e engine.Engine) {
 			corrected := math.Sqrt(v / (1 - 0.999*0.999))
 			want("Adam, step 2, parameter", k, after[1].Parameters.Flat[k],
 				first+learningRate*m/(1-0.9*0.9)/(corrected+1e-8))
+		}
+
+		for _, a.Optimizer = range []engine.Optimizer{engine.Momentum, engine.Nesterov} {
+			g, after = run(a)
+			name := a.Optimizer.String()
+			for k, start := range p.Flat {
+				first := float64(start) + learningRate*g[0][k]
+				velocity := 0.95*g[0][k] + g[1][k]
+				want(name+", step 1, parameter", k, after[0].Parameters.Flat[k], first)
+				want(name+", velocity", k, after[1].Moments[0].Flat[k], velocity)
+				want(name+", step 2, parameter", k, after[1].Parameters.Flat[k], first+learningRate*velocity)
+			}
+		}
+	})
+}
+
+// Nesterov's gradient, plain and natural, is that of gradient descent at
+// θ + ηβv, and the Fisher blocks are computed there too (004, 6.10).
+func lookAhead(t *testing.T, e engine.Engine) {
+	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
+		p := machine(engine.PlusMinusOne, 4, 3, 2)
+		nesterov := a
+		nesterov.Optimizer = engine.Nesterov
+		data := randomRows(5, 4)
+		trainer := newTrainer(t, e, job(nesterov, data), start(nesterov, p))
+		for range 3 {
+			s := state(t, trainer)
+			ahead := s.Parameters.Clone()
+			for k, v := range s.Moments[0].Flat {
+				ahead.Flat[k] += float32(learningRate*0.95) * v
+			}
+			there := newTrainer(t, e, job(a, data), &engine.State{Step: s.Step, Parameters: ahead})
+			want := gradients(t, there)
+			got := gradients(t, trainer)
+			wantGradient(t, "plain gradient", got.Plain, doubles(want.Plain.Flat), 1e-5)
+			wantGradient(t, "natural gradient", got.Natural, doubles(want.Natural.Flat), 1e-5)
+			step(t, trainer, learningRate)
+			if a.Metric != engine.Euclidean {
+				wantGradient(t, "parameters of the refresh", state(t, trainer).RefreshParameters, doubles(ahead.Flat), 1e-6)
+			}
 		}
 	})
 }

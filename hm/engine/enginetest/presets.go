@@ -31,7 +31,7 @@ func (p preset) algorithm() engine.Algorithm {
 	return engine.Algorithm{
 		Phases: p.phases, Metric: p.metric,
 		Damping: 0.2, RefreshEvery: 1,
-		AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8,
+		AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8, Momentum: 0.95,
 		BatchSize: 3, Samples: 4, Baseline: true,
 	}
 }

@@ -82,7 +82,7 @@ func gradientsLeaveNoTrace(t *testing.T, e engine.Engine) {
 // between two refreshes, with drawn data and a last minibatch that is smaller.
 func resumption(t *testing.T, e engine.Engine) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
-		for _, a.Optimizer = range []engine.Optimizer{engine.GradientDescent, engine.Adam} {
+		for _, a.Optimizer = range optimizers {
 			t.Run(a.Optimizer.String(), func(t *testing.T) {
 				a.RefreshEvery = 7
 				p := machine(engine.PlusMinusOne, 20, 12, 7, 5, 3)
