@@ -69,7 +69,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 			progress(float64(step+1) / float64(warm+steps))
 		}
 	}
-	architecture, algorithm := e.Machine.architecture(set.Shape()), e.Method.algorithm()
+	architecture, algorithm := e.Machine.architecture(set.Shape()), e.algorithm(set)
 	t := Timing{
 		StepMS:     1e3 * median(plain),
 		EpochS:     total.Seconds() / float64(steps) * float64(warm),

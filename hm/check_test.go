@@ -69,6 +69,11 @@ func TestCheckRefuses(t *testing.T) {
 
 		{"samples 0", short(RWS()).Samples(0), machine, []string{"0 samples", "at least 1"}},
 		{"one sample with a baseline", short(RWS()).Samples(1), machine, []string{"one sample", "baseline", "2 samples"}},
+		{"later samples negative", short(RWS()).SamplesAfter(2, -1), machine, []string{"later_samples = -1", "or 0"}},
+		{"later samples never", short(RWS()).SamplesAfter(0, 100), machine, []string{"later_samples = 100", "later_samples_after = 0", "give both"}},
+		{"no later samples", short(RWS()).SamplesAfter(3, 0), machine, []string{"later_samples = 0", "later_samples_after = 3", "give both"}},
+		{"later samples before training", short(RWS()).SamplesAfter(-3, 0), machine, []string{"later_samples_after = -3", "give both"}},
+		{"one later sample with a baseline", short(RWS()).SamplesAfter(1, 1), machine, []string{"one sample", "baseline", "2 samples"}},
 		{"batch 0", short(RWS()).BatchSize(0), machine, []string{"batch size 0", "at least 1"}},
 		{"batch larger than the set", short(RWS()).BatchSize(trainingRows + 1), machine, []string{"batch size 91", "90 training rows", "lower"}},
 

@@ -214,7 +214,7 @@ func readTensors(f *safetensors.File, prefix string, a engine.Architecture) (*en
 
 // check refuses a checkpoint that training of e has not written.
 func (c *checkpoint) check(e Experiment) error {
-	algorithm := e.Method.algorithm()
+	algorithm := e.Method.algorithm(0)
 	refreshed := c.state.RefreshParameters != nil
 	switch err := checkMachine(c, e); {
 	case err != nil:

@@ -87,11 +87,16 @@ func (e Experiment) checkData(set *dataset.Set) error {
 // job is what the engine trains on for the experiment.
 func (e Experiment) job(set *dataset.Set) engine.Job {
 	return engine.Job{
-		Algorithm: e.Method.algorithm(),
+		Algorithm: e.algorithm(set),
 		Data:      e.data(set.Train()),
 		Seed:      e.Seed,
 		Rows:      newOrder(e.Seed, set.Train().Rows, e.Method.BatchSize).minibatch,
 	}
+}
+
+// algorithm is what the engine needs of the method.
+func (e Experiment) algorithm(set *dataset.Set) engine.Algorithm {
+	return e.Method.algorithm(e.stepsPerEpoch(set))
 }
 
 // checkSeeds refuses seeds that TOML cannot hold, and the negative ones that it
@@ -111,7 +116,7 @@ func (e Experiment) Memory(set *dataset.Set) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	bytes := backend.Memory(e.Machine.architecture(set.Shape()), e.Method.algorithm())
+	bytes := backend.Memory(e.Machine.architecture(set.Shape()), e.algorithm(set))
 	for _, split := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
 		bytes += int64(len(split.Values))
 	}

@@ -67,6 +67,11 @@ type MethodSpec struct {
 	BatchSize int  `toml:"batch_size" json:"batch_size"` // B, data a minibatch
 	Samples   int  `toml:"samples" json:"samples"`       // S, samples a datum
 	Baseline  bool `toml:"baseline" json:"baseline"`     // subtract 1/S from the weights of q-wake
+
+	// LaterSamples is S once LaterSamplesAfter epochs are done; 0 leaves it as it
+	// is.
+	LaterSamples      int `toml:"later_samples,omitzero" json:"later_samples,omitempty"`
+	LaterSamplesAfter int `toml:"later_samples_after,omitzero" json:"later_samples_after,omitempty"`
 }
 
 // Method is a way of training, with the number of epochs and the seed. It is a
@@ -212,6 +217,13 @@ func (m Method) AdamDecays(β1, β2 float64) Method {
 // Samples sets S, the number of samples a datum.
 func (m Method) Samples(s int) Method { m.spec.Samples = s; return m }
 
+// SamplesAfter changes the number of samples a datum once a number of epochs is
+// done, as BiHM and RWS were trained with 10 samples first and 100 later.
+func (m Method) SamplesAfter(epochs, samples int) Method {
+	m.spec.LaterSamplesAfter, m.spec.LaterSamples = epochs, samples
+	return m
+}
+
 // BatchSize sets B, the number of data a minibatch.
 func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 
@@ -260,18 +272,21 @@ func (s MethodSpec) String() string {
 	differs(s.Schedule != p.Schedule, "%v", s.Schedule)
 	differs(s.BatchSize != p.BatchSize, "B = %d", s.BatchSize)
 	differs(s.Samples != p.Samples, "S = %d", s.Samples)
+	differs(s.LaterSamples != 0, "S = %d from epoch %d", s.LaterSamples, s.LaterSamplesAfter+1)
 	differs(s.Baseline != p.Baseline, "no baseline")
 	return strings.Join(parts, ", ")
 }
 
-// algorithm is what the engine needs of a method.
-func (s MethodSpec) algorithm() engine.Algorithm {
+// algorithm is what the engine needs of a method that trains by epochs of a
+// number of steps.
+func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
 	return engine.Algorithm{
 		Phases: s.Phases, Metric: s.Metric, FisherSource: s.FisherSource,
 		Damping: s.Damping, RefreshEvery: s.RefreshEvery, FisherPrecision: s.FisherPrecision,
 		Optimizer: s.Optimizer, Momentum: cmp.Or(s.Momentum, 0.95),
 		AdamBeta1: cmp.Or(s.AdamBeta1, 0.9), AdamBeta2: cmp.Or(s.AdamBeta2, 0.999), AdamEpsilon: 1e-8,
 		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline,
+		LaterSamples: s.LaterSamples, LaterSamplesFrom: s.LaterSamplesAfter * stepsPerEpoch,
 	}
 }
 
@@ -302,7 +317,11 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("batch size %d: give at least 1", s.BatchSize)
 	case s.Samples < 1:
 		return fmt.Errorf("%d samples a datum: give at least 1", s.Samples)
-	case s.Samples == 1 && s.Baseline && s.Phases != WakeSleep:
+	case s.LaterSamples < 0:
+		return fmt.Errorf("later_samples = %d: give the number of samples a datum after later_samples_after epochs, or 0 to leave it as it is", s.LaterSamples)
+	case (s.LaterSamples > 0) != (s.LaterSamplesAfter > 0) || s.LaterSamplesAfter < 0:
+		return fmt.Errorf("later_samples = %d with later_samples_after = %d epochs: give both, at least 1, or neither", s.LaterSamples, s.LaterSamplesAfter)
+	case (s.Samples == 1 || s.LaterSamples == 1) && s.Baseline && s.Phases != WakeSleep:
 		return fmt.Errorf("one sample a datum with a baseline: the q-wake gradient is then always 0; give 2 samples or more, or turn the baseline off")
 	}
 	return nil

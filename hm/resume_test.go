@@ -35,6 +35,7 @@ func resumable(t *testing.T) []trained {
 		trained{"nrws, Fisher blocks of dreams", short(NRWS()).FisherSource(FromSleep), set},
 		trained{"nrws, cosine schedule", short(NRWS()).Schedule(Cosine), set},
 		trained{"rws, step schedule", short(RWS()).StepDecay(2, 0.5), set},
+		trained{"nrws, more samples later", short(NRWS()).SamplesAfter(2, 9), set},
 		trained{"nrws, stochastic binarisation", short(NRWS()), shades(t, 0)},
 		trained{"nrws, early stopping", short(NRWS()).LearningRate(0.5).Epochs(30).Patience(2), set},
 	)

@@ -126,7 +126,7 @@ func (e Experiment) start(set *dataset.Set) *checkpoint {
 		state:    &engine.State{Parameters: initialise(architecture, e.Machine, e.Seed)},
 		position: position{Experiment: e.Hash(), Shape: set.Shape()},
 	}
-	for range e.Method.algorithm().Slots() {
+	for range e.algorithm(set).Slots() {
 		c.state.Moments = append(c.state.Moments, engine.NewParameters(architecture))
 	}
 	return c
@@ -268,13 +268,14 @@ func (t *training) endEpoch(ctx context.Context) error {
 	return t.save()
 }
 
-// measure evaluates rows with as many samples as training has.
+// measure evaluates rows with the largest number of samples that training has in
+// any epoch: estimates from different numbers could not be compared.
 func (t *training) measure(ctx context.Context, s dataset.Split) (Measures, error) {
 	model, err := t.engine.NewModel(t.checkpoint.state.Parameters)
 	if err != nil {
 		return Measures{}, err
 	}
-	likelihoods, err := model.Evaluate(ctx, t.experiment.data(s), t.experiment.Method.Samples, t.experiment.Seed, nil)
+	likelihoods, err := model.Evaluate(ctx, t.experiment.data(s), t.job.Algorithm.MostSamples(), t.experiment.Seed, nil)
 	if err != nil {
 		return Measures{}, err
 	}

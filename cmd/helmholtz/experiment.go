@@ -58,6 +58,8 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	textFlag(f, &e.Method.FisherPrecision, "fisher-precision", "`storage` of the inverse Fisher blocks: int16, or float32 as the reference")
 	f.IntVar(&e.Method.BatchSize, "batch", e.Method.BatchSize, "`B` data a minibatch")
 	f.IntVar(&e.Method.Samples, "samples", e.Method.Samples, "`S` samples a datum")
+	f.IntVar(&e.Method.LaterSamples, "later-samples", 0, "`S` samples a datum after the epochs of --later-samples-after")
+	f.IntVar(&e.Method.LaterSamplesAfter, "later-samples-after", 0, "`epochs` with --samples, before those with --later-samples")
 	f.BoolVar(&e.Method.Baseline, "baseline", e.Method.Baseline, "subtract 1/S from the weights of the q-wake gradient")
 	f.IntVar(&e.Epochs, "epochs", e.Epochs, "passes over the training rows")
 	f.IntVar(&e.Patience, "patience", 0, "stop when the validation log p has not risen for so many `epochs` (0 never)")

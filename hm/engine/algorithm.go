@@ -89,7 +89,20 @@ type Algorithm struct {
 	BatchSize       int     // B
 	Samples         int     // S, samples a datum
 	Baseline        bool    // subtract c = 1/S from the weights of the q-wake gradient
+	// LaterSamples is S from step LaterSamplesFrom on; 0 leaves it as it is.
+	LaterSamples, LaterSamplesFrom int
 }
+
+// SamplesAt is S, the number of samples a datum, in a step.
+func (a Algorithm) SamplesAt(step int) int {
+	if a.LaterSamples > 0 && step >= a.LaterSamplesFrom {
+		return a.LaterSamples
+	}
+	return a.Samples
+}
+
+// MostSamples is the largest S of any step.
+func (a Algorithm) MostSamples() int { return max(a.Samples, a.LaterSamples) }
 
 // HasSleep says whether q learns from dreams.
 func (a Algorithm) HasSleep() bool { return a.Phases != Bidirectional }

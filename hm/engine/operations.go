@@ -4,7 +4,8 @@ package engine
 // and addition, of the matrix products of one training step: logits and
 // gradients of both networks for the wake samples and, where there are any, for
 // as many dreams. The first recognition layer sees the same data in all samples
-// of a datum, and counts once a datum.
+// of a datum, and counts once a datum. The number of samples is that of the first
+// step.
 func (a Algorithm) Operations(arch Architecture) float64 {
 	data, samples := float64(a.BatchSize), float64(a.BatchSize*a.Samples)
 	generative := float64(arch.GenerativeSize())

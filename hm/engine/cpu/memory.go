@@ -9,7 +9,7 @@ import (
 
 func (cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	const float = 4
-	samples := algorithm.BatchSize * algorithm.Samples
+	samples := algorithm.BatchSize * algorithm.MostSamples()
 	units := 0
 	for _, n := range a.Units {
 		units += n
@@ -57,7 +57,7 @@ func metricBytes(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	if algorithm.Metric == engine.Euclidean {
 		return 0
 	}
-	samples := algorithm.BatchSize * algorithm.Samples
+	samples := algorithm.BatchSize * algorithm.MostSamples()
 	layer := func(n, parents, units int) int64 {
 		return settings(algorithm).Bytes(n, 1+parents, units)
 	}

@@ -17,7 +17,7 @@ const (
 )
 
 // trainer performs training steps. Its buffers are made once, for a full
-// minibatch.
+// minibatch of the largest number of samples.
 type trainer struct {
 	job   engine.Job
 	state *engine.State
@@ -43,16 +43,16 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 		state:      state,
 		point:      state.Parameters,
 		weights:    w,
-		wake:       newPass(w, a.BatchSize, a.Samples),
+		wake:       newPass(w, a.BatchSize, a.MostSamples()),
 		gradient:   engine.NewParameters(state.Parameters.Architecture),
-		importance: make([]float64, a.BatchSize*a.Samples),
+		importance: make([]float64, a.BatchSize*a.MostSamples()),
 		datum:      kernels.NewMatrix(a.BatchSize, state.Parameters.Architecture.Units[1]),
 	}
 	if a.Optimizer == engine.Nesterov {
 		t.point = engine.NewParameters(state.Parameters.Architecture)
 	}
 	if a.HasSleep() {
-		t.dreams = newPass(w, a.BatchSize*a.Samples, 1)
+		t.dreams = newPass(w, a.BatchSize*a.MostSamples(), 1)
 	}
 	if state.RefreshParameters != nil && a.Metric != engine.Euclidean {
 		if err := t.restoreMetric(); err != nil {
@@ -107,23 +107,23 @@ func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 // sample draws the wake samples and the dreams of a step and scores them.
 func (t *trainer) sample(step int) engine.Report {
 	rows := t.job.Rows(step)
-	t.wake.resize(len(rows), t.job.Algorithm.Samples)
+	samples := t.job.Algorithm.SamplesAt(step)
+	t.wake.resize(len(rows), samples)
 	key := philox.Key(t.job.Seed)
 	ofDatum := make([]engine.Report, len(rows))
 	pieces := (len(rows) + dataAPiece - 1) / dataAPiece
 	tasks := pieces
 	if t.dreams != nil {
-		t.dreams.resize(len(rows)*t.job.Algorithm.Samples, 1)
+		t.dreams.resize(len(rows)*samples, 1)
 		tasks *= 2
 	}
 	parallel(tasks, func(task int) {
 		first := task % pieces * dataAPiece
 		last := min(first+dataAPiece, len(rows))
 		if task >= pieces {
-			s := t.job.Algorithm.Samples
-			part := t.dreams.rows(first*s, last*s)
+			part := t.dreams.rows(first*samples, last*samples)
 			part.dream(place{key: key, purpose: philox.Sleep, step: uint32(step),
-				datum: func(d int) uint32 { return uint32(first*s + d) }})
+				datum: func(d int) uint32 { return uint32(first*samples + d) }})
 			part.scoreRecognition()
 			return
 		}

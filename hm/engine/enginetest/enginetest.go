@@ -32,6 +32,7 @@ func Run(t *testing.T, e engine.Engine) {
 		{"resumption", resumption},
 		{"optimisers", optimisers},
 		{"look-ahead", lookAhead},
+		{"sample schedule", sampleSchedule},
 		{"learning", learning},
 		{"divergence", divergence},
 		{"determinism", determinism},

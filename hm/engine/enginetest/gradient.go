@@ -83,32 +83,37 @@ func report(t *testing.T, e engine.Engine) {
 			trainer := newTrainer(t, e, job(a, data), start(a, p))
 			for range 4 {
 				d := gradients(t, trainer).Wake
-				got := step(t, trainer, 0.1)
-				batch := d.Rows / a.Samples
-				var want engine.Report
-				for b := range batch {
-					first, second, logs := 0.0, 0.0, 0.0
-					for r := b * a.Samples; r < (b+1)*a.Samples; r++ {
-						l := d.LogP[r] - d.LogQ[r]
-						first += math.Exp(l)
-						second += math.Exp(2 * l)
-						logs += l
-					}
-					s := float64(a.Samples)
-					want.LogP += math.Log(first/s) / float64(batch)
-					want.Bound += logs / s / float64(batch)
-					want.ESS += first * first / second / s / float64(batch)
-				}
-				for what, pair := range map[string][2]float64{
-					"log p": {got.LogP, want.LogP},
-					"bound": {got.Bound, want.Bound},
-					"ESS":   {got.ESS, want.ESS},
-				} {
-					if !(math.Abs(pair[0]-pair[1]) <= 1e-5*(1+math.Abs(pair[1]))) {
-						t.Errorf("%s of the report is %v, of the samples %v", what, pair[0], pair[1])
-					}
-				}
+				wantReport(t, step(t, trainer, 0.1), d, a.Samples)
 			}
 		}, shapes...)
 	})
+}
+
+// wantReport compares a report with what the wake samples of its step say.
+func wantReport(t *testing.T, got engine.Report, d engine.Draws, samples int) {
+	t.Helper()
+	batch := d.Rows / samples
+	var want engine.Report
+	for b := range batch {
+		first, second, logs := 0.0, 0.0, 0.0
+		for r := b * samples; r < (b+1)*samples; r++ {
+			l := d.LogP[r] - d.LogQ[r]
+			first += math.Exp(l)
+			second += math.Exp(2 * l)
+			logs += l
+		}
+		s := float64(samples)
+		want.LogP += math.Log(first/s) / float64(batch)
+		want.Bound += logs / s / float64(batch)
+		want.ESS += first * first / second / s / float64(batch)
+	}
+	for what, pair := range map[string][2]float64{
+		"log p": {got.LogP, want.LogP},
+		"bound": {got.Bound, want.Bound},
+		"ESS":   {got.ESS, want.ESS},
+	} {
+		if !(math.Abs(pair[0]-pair[1]) <= 1e-5*(1+math.Abs(pair[1]))) {
+			t.Errorf("%s of the report is %v, of the samples %v", what, pair[0], pair[1])
+		}
+	}
 }
