@@ -74,6 +74,10 @@ func TestCheckRefuses(t *testing.T) {
 		{"no later samples", short(RWS()).SamplesAfter(3, 0), machine, []string{"later_samples = 0", "later_samples_after = 3", "give both"}},
 		{"later samples before training", short(RWS()).SamplesAfter(-3, 0), machine, []string{"later_samples_after = -3", "give both"}},
 		{"one later sample with a baseline", short(RWS()).SamplesAfter(1, 1), machine, []string{"one sample", "baseline", "2 samples"}},
+		{"L1 negative", short(RWS()).L1(-1), machine, []string{"l1 = -1", "0 or more"}},
+		{"L1 NaN", short(RWS()).L1(nan), machine, []string{"l1 = NaN", "0 or more"}},
+		{"L2 infinite", short(RWS()).L2(inf), machine, []string{"l2 = +Inf", "0 or more"}},
+		{"warm-up negative", short(RWS()).L2(1).WarmUp(-1), machine, []string{"warmup of -1 epochs", "give 0"}},
 		{"batch 0", short(RWS()).BatchSize(0), machine, []string{"batch size 0", "at least 1"}},
 		{"batch larger than the set", short(RWS()).BatchSize(trainingRows + 1), machine, []string{"batch size 91", "90 training rows", "lower"}},
 

@@ -36,6 +36,8 @@ func resumable(t *testing.T) []trained {
 		trained{"nrws, cosine schedule", short(NRWS()).Schedule(Cosine), set},
 		trained{"rws, step schedule", short(RWS()).StepDecay(2, 0.5), set},
 		trained{"nrws, more samples later", short(NRWS()).SamplesAfter(2, 9), set},
+		trained{"bihm, adam, L1", short(BiHM()).Optimizer(Adam).L1(1e-3), set},
+		trained{"nrws, L2 with a warm-up", short(NRWS()).L2(0.01).WarmUp(3), set},
 		trained{"nrws, stochastic binarisation", short(NRWS()), shades(t, 0)},
 		trained{"nrws, early stopping", short(NRWS()).LearningRate(0.5).Epochs(30).Patience(2), set},
 	)

@@ -91,6 +91,14 @@ type Algorithm struct {
 	Baseline        bool    // subtract c = 1/S from the weights of the q-wake gradient
 	// LaterSamples is S from step LaterSamplesFrom on; 0 leaves it as it is.
 	LaterSamples, LaterSamplesFrom int
+	// L1 and L2 are the strengths β with which the norms ‖w‖₁ and ½‖w‖² of the
+	// weights, biases left out, are held down. Their gradients join the direction
+	// behind the metric and before the optimiser (004, 6.14, with the sign and
+	// the learning rate that descend), evaluated where the gradient is.
+	L1, L2 float64
+	// WarmUp is the number of steps over which the strengths of regularisers
+	// rise from 0, in proportion to the steps done (004, App. C.3, corrected).
+	WarmUp int
 }
 
 // SamplesAt is S, the number of samples a datum, in a step.
@@ -103,6 +111,14 @@ func (a Algorithm) SamplesAt(step int) int {
 
 // MostSamples is the largest S of any step.
 func (a Algorithm) MostSamples() int { return max(a.Samples, a.LaterSamples) }
+
+// WarmedUp is the part of their strength that regularisers have in a step.
+func (a Algorithm) WarmedUp(step int) float64 {
+	if step >= a.WarmUp {
+		return 1
+	}
+	return float64(step) / float64(a.WarmUp)
+}
 
 // HasSleep says whether q learns from dreams.
 func (a Algorithm) HasSleep() bool { return a.Phases != Bidirectional }

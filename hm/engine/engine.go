@@ -81,8 +81,11 @@ type Gradients struct {
 	// Plain is the ascent direction in the Euclidean metric; Natural is the
 	// same after the algorithm's metric.
 	Plain, Natural *Parameters
-	Wake           Draws // B·S rows, the S samples of a datum together
-	Dreams         Draws // no rows where the algorithm has no sleep phase
+	// Direction is what the optimiser is given: Natural less the gradients of
+	// the norms that are held down.
+	Direction *Parameters
+	Wake      Draws // B·S rows, the S samples of a datum together
+	Dreams    Draws // no rows where the algorithm has no sleep phase
 }
 
 // Draws are joint states of all layers, a row a sample.

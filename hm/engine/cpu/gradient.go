@@ -6,7 +6,8 @@ import (
 )
 
 // ascend computes the gradient of the objectives from the residuals of the two
-// passes, and then, if natural, applies the metric to it.
+// passes. If natural, it makes it the direction of the step: it applies the
+// metric, and then takes the gradients of the penalised norms away.
 //
 //	θ: (1/B) Σ ω̃ δ [1; parents]ᵀ                     wake (004, 2.27)
 //	φ: (1/B) Σ (ω̃ − c) δ [1; parents]ᵀ               q-wake (004, 2.30)
@@ -26,6 +27,7 @@ func (t *trainer) ascend(natural bool) {
 					t.accumulate(network, i, rows, first, last)
 					if natural {
 						t.metric.apply(network, i, rows, first)
+						t.penaliseRows(network, i, rows, first)
 					}
 				})
 			}

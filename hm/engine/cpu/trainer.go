@@ -101,6 +101,8 @@ func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 	g.Plain = t.gradient.Clone()
 	t.precondition()
 	g.Natural = t.gradient.Clone()
+	t.penalise()
+	g.Direction = t.gradient.Clone()
 	return g, nil
 }
 

@@ -33,6 +33,7 @@ func Run(t *testing.T, e engine.Engine) {
 		{"optimisers", optimisers},
 		{"look-ahead", lookAhead},
 		{"sample schedule", sampleSchedule},
+		{"norms held down", normsHeldDown},
 		{"learning", learning},
 		{"divergence", divergence},
 		{"determinism", determinism},

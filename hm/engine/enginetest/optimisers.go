@@ -9,14 +9,16 @@ import (
 
 var optimizers = []engine.Optimizer{engine.GradientDescent, engine.Adam, engine.Momentum, engine.Nesterov}
 
-// Two steps of each optimiser against its formula.
+// Two steps of each optimiser against its formula, with a direction that the
+// metric and penalised norms have shaped.
 func optimisers(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
+		a.L1, a.L2, a.WarmUp = 0.02, 0.03, 3
 		p := machine(engine.PlusMinusOne, 4, 3, 2)
 		run := func(a engine.Algorithm) (g [2][]float64, after [2]*engine.State) {
 			trainer := newTrainer(t, e, job(a, randomRows(5, 4)), start(a, p))
 			for s := range 2 {
-				g[s] = doubles(gradients(t, trainer).Natural.Flat)
+				g[s] = doubles(gradients(t, trainer).Direction.Flat)
 				step(t, trainer, learningRate)
 				after[s] = state(t, trainer)
 			}
