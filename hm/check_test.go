@@ -77,6 +77,8 @@ func TestCheckRefuses(t *testing.T) {
 		{"L1 negative", short(RWS()).L1(-1), machine, []string{"l1 = -1", "0 or more"}},
 		{"L1 NaN", short(RWS()).L1(nan), machine, []string{"l1 = NaN", "0 or more"}},
 		{"L2 infinite", short(RWS()).L2(inf), machine, []string{"l2 = +Inf", "0 or more"}},
+		{"entropy negative", short(RWS()).Entropy(-1), machine, []string{"entropy = -1", "0 or more"}},
+		{"entropy estimator NaN", short(RWS()).EntropyEstimator(nan), machine, []string{"entropy_estimator = NaN", "0 or more"}},
 		{"warm-up negative", short(RWS()).L2(1).WarmUp(-1), machine, []string{"warmup of -1 epochs", "give 0"}},
 		{"batch 0", short(RWS()).BatchSize(0), machine, []string{"batch size 0", "at least 1"}},
 		{"batch larger than the set", short(RWS()).BatchSize(trainingRows + 1), machine, []string{"batch size 91", "90 training rows", "lower"}},

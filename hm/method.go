@@ -74,9 +74,11 @@ type MethodSpec struct {
 	LaterSamplesAfter int `toml:"later_samples_after,omitzero" json:"later_samples_after,omitempty"`
 
 	// Strengths β of the regularisers of both networks, 0 without.
-	L1     float64 `toml:"l1,omitzero" json:"l1,omitempty"`         // holds ‖w‖₁ down
-	L2     float64 `toml:"l2,omitzero" json:"l2,omitempty"`         // holds ½‖w‖² down
-	WarmUp int     `toml:"warmup,omitzero" json:"warmup,omitempty"` // epochs over which they rise from 0
+	L1               float64 `toml:"l1,omitzero" json:"l1,omitempty"`                               // holds ‖w‖₁ down
+	L2               float64 `toml:"l2,omitzero" json:"l2,omitempty"`                               // holds ½‖w‖² down
+	Entropy          float64 `toml:"entropy,omitzero" json:"entropy,omitempty"`                     // raises the units' conditional entropies
+	EntropyEstimator float64 `toml:"entropy_estimator,omitzero" json:"entropy_estimator,omitempty"` // the same by the printed estimator
+	WarmUp           int     `toml:"warmup,omitzero" json:"warmup,omitempty"`                       // epochs over which they rise from 0
 }
 
 // Method is a way of training, with the number of epochs and the seed. It is a
@@ -248,6 +250,18 @@ func (m Method) L1(β float64) Method { m.spec.L1 = β; return m }
 // βw is taken from each direction of ascent (004, 6.14).
 func (m Method) L2(β float64) Method { m.spec.L2 = β; return m }
 
+// Entropy raises the conditional entropies of the units of both networks (004,
+// 6.3): β times their exact gradient joins that of the log-probabilities, before
+// the metric. The parents of p's units are dreams, which are drawn for it where
+// the method has no sleep phase; those of q's are the wake samples.
+func (m Method) Entropy(β float64) Method { m.spec.Entropy = β; return m }
+
+// EntropyEstimator is Entropy by the estimator that the thesis prints (004,
+// below 6.17), for comparison. Its mean is zero: for p it adds noise; for q it is a
+// baseline of the q-wake gradient, the one of Baseline where β = ½ (RWS) or 1
+// (BiHM).
+func (m Method) EntropyEstimator(β float64) Method { m.spec.EntropyEstimator = β; return m }
+
 // WarmUp lets the strengths of the regularisers rise from 0 over a number of
 // epochs, in proportion to the steps done (004, App. C.3, whose printed factor
 // rises along a hyperbola).
@@ -298,6 +312,8 @@ func (s MethodSpec) String() string {
 	differs(s.Baseline != p.Baseline, "no baseline")
 	differs(s.L1 != 0, "L1 β = %g", s.L1)
 	differs(s.L2 != 0, "L2 β = %g", s.L2)
+	differs(s.Entropy != 0, "entropy β = %g", s.Entropy)
+	differs(s.EntropyEstimator != 0, "entropy estimator β = %g", s.EntropyEstimator)
 	differs(s.WarmUp != 0, "warm-up of %d epochs", s.WarmUp)
 	return strings.Join(parts, ", ")
 }
@@ -312,7 +328,8 @@ func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
 		AdamBeta1: cmp.Or(s.AdamBeta1, 0.9), AdamBeta2: cmp.Or(s.AdamBeta2, 0.999), AdamEpsilon: 1e-8,
 		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline,
 		LaterSamples: s.LaterSamples, LaterSamplesFrom: s.LaterSamplesAfter * stepsPerEpoch,
-		L1: s.L1, L2: s.L2, WarmUp: s.WarmUp * stepsPerEpoch,
+		L1: s.L1, L2: s.L2, Entropy: s.Entropy, EntropyEstimator: s.EntropyEstimator,
+		WarmUp: s.WarmUp * stepsPerEpoch,
 	}
 }
 
@@ -343,6 +360,10 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("l1 = %v: give the strength of the L1 norm, 0 or more; 1e-5 to 0.01 is usual", s.L1)
 	case !(s.L2 >= 0) || !finite(s.L2):
 		return fmt.Errorf("l2 = %v: give the strength of the L2 norm, 0 or more; 1e-5 to 0.1 is usual", s.L2)
+	case !(s.Entropy >= 0) || !finite(s.Entropy):
+		return fmt.Errorf("entropy = %v: give the strength of the entropy regulariser, 0 or more; 0.5 to 5 were tried in 004", s.Entropy)
+	case !(s.EntropyEstimator >= 0) || !finite(s.EntropyEstimator):
+		return fmt.Errorf("entropy_estimator = %v: give the strength of the printed entropy regulariser, 0 or more; 0.5 to 5 were tried in 004", s.EntropyEstimator)
 	case s.WarmUp < 0:
 		return fmt.Errorf("warmup of %d epochs: give 0 for none, or more", s.WarmUp)
 	case s.BatchSize < 1:

@@ -38,6 +38,9 @@ func resumable(t *testing.T) []trained {
 		trained{"nrws, more samples later", short(NRWS()).SamplesAfter(2, 9), set},
 		trained{"bihm, adam, L1", short(BiHM()).Optimizer(Adam).L1(1e-3), set},
 		trained{"nrws, L2 with a warm-up", short(NRWS()).L2(0.01).WarmUp(3), set},
+		trained{"nrws, entropy, nesterov", short(NRWS()).Entropy(0.1).WarmUp(2).Optimizer(Nesterov), set},
+		trained{"bihm, entropy", short(BiHM()).Entropy(0.1), set},
+		trained{"ws, entropy estimator", short(WS()).EntropyEstimator(0.1).SamplesAfter(2, 6), set},
 		trained{"nrws, stochastic binarisation", short(NRWS()), shades(t, 0)},
 		trained{"nrws, early stopping", short(NRWS()).LearningRate(0.5).Epochs(30).Patience(2), set},
 	)

@@ -63,6 +63,8 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	f.BoolVar(&e.Method.Baseline, "baseline", e.Method.Baseline, "subtract 1/S from the weights of the q-wake gradient")
 	f.Float64Var(&e.Method.L1, "l1", 0, "`β` with which the L1 norm of the weights is held down")
 	f.Float64Var(&e.Method.L2, "l2", 0, "`β` with which half the squared L2 norm of the weights is held down")
+	f.Float64Var(&e.Method.Entropy, "entropy", 0, "`β` with which the entropies of the units are raised")
+	f.Float64Var(&e.Method.EntropyEstimator, "entropy-estimator", 0, "`β` of the same by the estimator that the thesis prints")
 	f.IntVar(&e.Method.WarmUp, "warmup", 0, "`epochs` over which the strengths β of regularisers rise from 0")
 	f.IntVar(&e.Epochs, "epochs", e.Epochs, "passes over the training rows")
 	f.IntVar(&e.Patience, "patience", 0, "stop when the validation log p has not risen for so many `epochs` (0 never)")

@@ -96,6 +96,18 @@ type Algorithm struct {
 	// behind the metric and before the optimiser (004, 6.14, with the sign and
 	// the learning rate that descend), evaluated where the gradient is.
 	L1, L2 float64
+	// Entropy is the strength β with which the conditional entropies of the units
+	// are raised, those of p in dreams and those of q in the wake samples
+	// (004, 6.18, before the metric). Their exact gradient with the parents fixed
+	// is ∂H/∂a = −a σ(a)(1−σ(a)) = −F·w, so that without damping the natural
+	// gradient makes it weight decay.
+	Entropy float64
+	// EntropyEstimator is the strength β of the estimator of the same gradient
+	// that 004 prints below 6.17, −(1/BS) Σ ∂ ln p and −(1/BS) Σ ∂ ln q over
+	// samples of p and q themselves. Its mean is zero. For p it is noise; for q
+	// its samples are those of q-wake, of whose weights it takes β/S: under
+	// reweighted wake-sleep β = ½, under Bidirectional β = 1 is the Baseline.
+	EntropyEstimator float64
 	// WarmUp is the number of steps over which the strengths of regularisers
 	// rise from 0, in proportion to the steps done (004, App. C.3, corrected).
 	WarmUp int
@@ -122,6 +134,13 @@ func (a Algorithm) WarmedUp(step int) float64 {
 
 // HasSleep says whether q learns from dreams.
 func (a Algorithm) HasSleep() bool { return a.Phases != Bidirectional }
+
+// HasEntropy says whether the entropies of both networks are regularised.
+func (a Algorithm) HasEntropy() bool { return a.Entropy != 0 || a.EntropyEstimator != 0 }
+
+// HasDreams says whether a step draws dreams: q learns from them, and the
+// entropy of p is taken in them, also where q does not learn from them.
+func (a Algorithm) HasDreams() bool { return a.HasSleep() || a.HasEntropy() }
 
 // HasRecognitionWake says whether q learns from wake samples (q-wake).
 func (a Algorithm) HasRecognitionWake() bool { return a.Phases != WakeSleep }

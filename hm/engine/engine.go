@@ -85,7 +85,7 @@ type Gradients struct {
 	// the norms that are held down.
 	Direction *Parameters
 	Wake      Draws // B·S rows, the S samples of a datum together
-	Dreams    Draws // no rows where the algorithm has no sleep phase
+	Dreams    Draws // no rows where the algorithm draws no dreams
 }
 
 // Draws are joint states of all layers, a row a sample.

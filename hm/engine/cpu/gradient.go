@@ -12,6 +12,8 @@ import (
 //	θ: (1/B) Σ ω̃ δ [1; parents]ᵀ                     wake (004, 2.27)
 //	φ: (1/B) Σ (ω̃ − c) δ [1; parents]ᵀ               q-wake (004, 2.30)
 //	φ: mean over dreams of δ [1; parents]ᵀ           sleep (004, 2.31)
+//	θ: β mean over dreams of ∂H/∂a [1; parents]ᵀ     entropy (004, 6.18)
+//	φ: β (1/BS) Σ ∂H/∂a [1; parents]ᵀ                entropy (004, 6.18)
 //
 // Reweighted wake-sleep halves both terms of φ (004, 2.32).
 func (t *trainer) ascend(natural bool) {
@@ -59,6 +61,8 @@ func (t *trainer) weightResiduals() {
 	if algorithm.Baseline {
 		baseline = 1 / float64(samples)
 	}
+	warmth := algorithm.WarmedUp(t.state.Step) / float64(batch*samples)
+	slope, score := warmth*algorithm.Entropy, -warmth*algorithm.EntropyEstimator
 	pieces := (batch + dataAPiece - 1) / dataAPiece
 	parallel(pieces, func(piece int) {
 		first := piece * dataAPiece
@@ -69,19 +73,27 @@ func (t *trainer) weightResiduals() {
 				for i := range t.wake.states {
 					kernels.Scale(kernels.Row(t.wake.generative[i], r), w/float64(batch))
 				}
-				if algorithm.HasRecognitionWake() {
-					w = half * (w - baseline) / float64(batch)
+				if t.recognitionWake() {
+					factor := score
+					if algorithm.HasRecognitionWake() {
+						factor += half * (w - baseline) / float64(batch)
+					}
 					for i := 1; i < len(t.wake.states); i++ {
-						kernels.Scale(kernels.Row(t.wake.recognition[i], r), w)
+						t.wake.weightRow(t.wake.recognition, i, r, factor, slope)
 					}
 					sum := kernels.Row(t.datum, d)
 					for j, x := range kernels.Row(t.wake.recognition[1], r) {
 						sum[j] += x
 					}
 				}
-				if t.dreams != nil {
+				if algorithm.HasSleep() {
 					for i := 1; i < len(t.dreams.states); i++ {
 						kernels.Scale(kernels.Row(t.dreams.recognition[i], r), half/float64(batch*samples))
+					}
+				}
+				if algorithm.HasEntropy() {
+					for i := range t.dreams.states {
+						t.dreams.weightRow(t.dreams.generative, i, r, score, slope)
 					}
 				}
 			}
@@ -92,16 +104,14 @@ func (t *trainer) weightResiduals() {
 // accumulate computes the gradient of units first to last−1 of a layer.
 func (t *trainer) accumulate(n network, i int, gradient kernels.Matrix, first, last int) {
 	if n == generative {
-		residuals := kernels.Cols(t.wake.generative[i], first, last)
-		if i == len(t.wake.states)-1 {
-			columnSums(gradient, residuals)
-			return
+		t.accumulateGenerative(t.wake, 0, i, gradient, first, last)
+		if t.job.Algorithm.HasEntropy() {
+			t.accumulateGenerative(t.dreams, 1, i, gradient, first, last)
 		}
-		kernels.MulTN(gradient, 0, residuals, t.wake.states[i+1])
 		return
 	}
 	earlier := float32(0)
-	if t.job.Algorithm.HasRecognitionWake() {
+	if t.recognitionWake() {
 		residuals := kernels.Cols(t.wake.recognition[i], first, last)
 		if i == 1 {
 			// All samples of a datum have the same parents: rank B, not B·S.
@@ -110,15 +120,33 @@ func (t *trainer) accumulate(n network, i int, gradient kernels.Matrix, first, l
 		kernels.MulTN(gradient, 0, residuals, t.wake.states[i-1])
 		earlier = 1
 	}
-	if t.dreams != nil {
+	if t.job.Algorithm.HasSleep() {
 		residuals := kernels.Cols(t.dreams.recognition[i], first, last)
 		kernels.MulTN(gradient, earlier, residuals, t.dreams.states[i-1])
 	}
 }
 
-func columnSums(gradient, residuals kernels.Matrix) {
+// recognitionWake says whether the gradient of q has a term from the wake
+// samples.
+func (t *trainer) recognitionWake() bool {
+	a := t.job.Algorithm
+	return a.HasRecognitionWake() || a.HasEntropy()
+}
+
+// accumulateGenerative adds the gradient of generative units from the residuals
+// of a pass to a multiple of what is there.
+func (t *trainer) accumulateGenerative(v *pass, earlier float32, i int, gradient kernels.Matrix, first, last int) {
+	residuals := kernels.Cols(v.generative[i], first, last)
+	if i == len(v.states)-1 {
+		columnSums(gradient, earlier, residuals)
+		return
+	}
+	kernels.MulTN(gradient, earlier, residuals, v.states[i+1])
+}
+
+func columnSums(gradient kernels.Matrix, earlier float32, residuals kernels.Matrix) {
 	for j := range gradient.Rows {
-		sum := 0.0
+		sum := float64(earlier * gradient.Data[j*gradient.Stride])
 		for r := range residuals.Rows {
 			sum += float64(residuals.Data[r*residuals.Stride+j])
 		}

@@ -15,11 +15,14 @@ func (cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 		units += n
 	}
 	passes := 1
-	if algorithm.HasSleep() {
+	if algorithm.HasDreams() {
 		passes = 2
 	}
 	// States and the residuals of both networks, a row a sample.
 	bytes := int64(passes * 3 * samples * units * float)
+	if algorithm.Entropy != 0 {
+		bytes += int64(samples * (2*units - a.Units[0]) * float) // slopes of the entropies
+	}
 	copies := 3 + algorithm.Slots() // parameters, plain and packed, and gradient
 	if algorithm.Metric != engine.Euclidean {
 		copies++ // those of the last refresh

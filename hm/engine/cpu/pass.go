@@ -20,6 +20,9 @@ type pass struct {
 	// scored, the residuals on − σ(a), a row a sample.
 	generative, recognition []kernels.Matrix
 	logP, logQ              []float64 // of each sample, once scored
+	// slopes[i], where made, holds ∂H/∂a of the entropies H of the units that the
+	// pass has drawn, given their parents, a row a sample.
+	slopes []kernels.Matrix
 }
 
 // newPass returns a pass with room for a number of samples of each of data
@@ -84,6 +87,9 @@ func (v *pass) rows(first, last int) *pass {
 			part.states[i] = kernels.Rows(v.states[i], first*s, last*s)
 			part.recognition[i] = kernels.Rows(v.recognition[i], first*s, last*s)
 		}
+		if v.slopes != nil {
+			part.slopes = append(part.slopes, kernels.Rows(v.slopes[i], first*s, last*s))
+		}
 	}
 	return part
 }
@@ -135,7 +141,9 @@ func (v *pass) recognise(at place) {
 		for r := range v.logQ {
 			logits := kernels.Row(v.recognition[i], r)
 			c := at.counter(i, r/v.samples, r%v.samples)
+			slopes := v.keepLogits(i, r, logits)
 			v.logQ[r] += kernels.DrawResidual(v.units(i, r), logits, off, at.key, c)
+			entropySlopes(slopes, logits)
 		}
 	}
 }

@@ -25,7 +25,7 @@ type trainer struct {
 	point   *engine.Parameters // where the gradient of a step is evaluated
 	weights *weights           // the parameters there, packed
 	wake    *pass
-	dreams  *pass // nil where the algorithm has no sleep phase
+	dreams  *pass // nil where the algorithm draws no dreams
 
 	gradient   *engine.Parameters
 	metric     metric
@@ -51,8 +51,12 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 	if a.Optimizer == engine.Nesterov {
 		t.point = engine.NewParameters(state.Parameters.Architecture)
 	}
-	if a.HasSleep() {
+	if a.HasDreams() {
 		t.dreams = newPass(w, a.BatchSize*a.MostSamples(), 1)
+	}
+	if a.Entropy != 0 {
+		t.wake.makeSlopes(t.wake.recognition)
+		t.dreams.makeSlopes(t.dreams.generative)
 	}
 	if state.RefreshParameters != nil && a.Metric != engine.Euclidean {
 		if err := t.restoreMetric(); err != nil {
@@ -126,7 +130,12 @@ func (t *trainer) sample(step int) engine.Report {
 			part := t.dreams.rows(first*samples, last*samples)
 			part.dream(place{key: key, purpose: philox.Sleep, step: uint32(step),
 				datum: func(d int) uint32 { return uint32(first*samples + d) }})
-			part.scoreRecognition()
+			if t.job.Algorithm.HasEntropy() {
+				part.entropyOfDreams()
+			}
+			if t.job.Algorithm.HasSleep() {
+				part.scoreRecognition()
+			}
 			return
 		}
 		part := t.wake.rows(first, last)

@@ -85,7 +85,7 @@ func resumption(t *testing.T, e engine.Engine) {
 		for _, a.Optimizer = range optimizers {
 			t.Run(a.Optimizer.String(), func(t *testing.T) {
 				a.RefreshEvery = 7
-				a.L1, a.L2, a.WarmUp = 0.01, 0.02, 15
+				a.L1, a.L2, a.Entropy, a.EntropyEstimator, a.WarmUp = 0.01, 0.02, 0.1, 0.05, 15
 				p := machine(engine.PlusMinusOne, 20, 12, 7, 5, 3)
 				data := constantRows(8, 20, 100)
 				data.Stochastic = true

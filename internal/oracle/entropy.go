@@ -1,0 +1,36 @@
+package oracle
+
+// LocalEntropy is the mean, under a measure, of the sum of the conditional
+// entropies H(unit|parents) of units, in nats. Under the distribution of the
+// units themselves it is their joint entropy (004, 6.17, with the sign of an
+// entropy).
+func (n *Networks) LocalEntropy(units []Unit, m Measure) float64 {
+	sum := 0.0
+	for s, weight := range m {
+		n.mustHold(s)
+		for _, u := range units {
+			a := n.logit(u, s)
+			on := sigmoid(a)
+			sum -= weight * (on*logBernoulli(true, a) + (1-on)*logBernoulli(false, a))
+		}
+	}
+	return sum
+}
+
+// LocalEntropyGradient is the gradient of LocalEntropy with the measure held
+// fixed: ∂H/∂a = −a σ(a)(1−σ(a)) times [1; parents] for each unit. That the
+// distribution of the parents follows the parameters too is left out.
+func (n *Networks) LocalEntropyGradient(units []Unit, m Measure) []float64 {
+	gradient := make([]float64, len(n.Flat))
+	for s, weight := range m {
+		n.mustHold(s)
+		for _, u := range units {
+			a := n.logit(u, s)
+			on := sigmoid(a)
+			for k, v := range n.input(u, s) {
+				gradient[u.Start+k] -= weight * a * on * (1 - on) * v
+			}
+		}
+	}
+	return gradient
+}
