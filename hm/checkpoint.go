@@ -46,6 +46,9 @@ type position struct {
 	// rows.
 	Sums Measures `json:"sums"`
 	Rows int      `json:"rows"`
+	// Norms are those after the last step of the epoch under way, once that is
+	// done.
+	Norms *Norms `json:"norms,omitempty"`
 	// The epoch of the highest validation log p, 0 if there is none.
 	BestEpoch int     `json:"best_epoch"`
 	BestLogP  float64 `json:"best_log_p"`

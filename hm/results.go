@@ -1,6 +1,9 @@
 package hm
 
-import "github.com/helmholtz-go/helmholtz/hm/dataset"
+import (
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
 
 // Measures are what a pass over data says of a machine, means over the data in
 // nats, except ESS.
@@ -18,7 +21,16 @@ type Epoch struct {
 	LearningRate float64   `json:"learning_rate"`
 	Train        Measures  `json:"train"`                // mean over the epoch's minibatches
 	Validation   *Measures `json:"validation,omitempty"` // after the epoch, on the rows held out
+	// Norms are those of the layers after the epoch, and of the gradients of its
+	// last minibatch; nil in runs of versions that did not record them.
+	Norms *Norms `json:"norms,omitempty"`
 }
+
+// Norms of the layers of both networks, described in package engine.
+type (
+	Norms      = engine.Norms
+	LayerNorms = engine.LayerNorms
+)
 
 // History is the record of one run of training.
 type History struct {

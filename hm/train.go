@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
@@ -218,12 +219,31 @@ func (t *training) step() error {
 	at.Sums.LogP += rows * report.LogP
 	at.Sums.Bound += rows * report.Bound
 	at.Sums.ESS += rows * report.ESS
+	if at.Rows == t.set.Train().Rows {
+		if at.Norms, err = t.norms(); err != nil {
+			return err
+		}
+	}
 	for _, r := range t.recorders {
 		r.Step(Progress{
 			Epoch: at.Epoch + 1, Step: step + 1, LearningRate: t.rate(step), Measures: at.mean(),
 		})
 	}
 	return nil
+}
+
+// norms returns the norms of the layers after a step.
+func (t *training) norms() (*Norms, error) {
+	n, err := t.trainer.Norms()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range slices.Concat(n.Generative, n.Recognition) {
+		if !finite(l.Weights + l.Gradient + l.Direction) {
+			return nil, errDiverged
+		}
+	}
+	return &n, nil
 }
 
 // mean is the mean of the epoch's measures so far.
@@ -237,6 +257,7 @@ func (t *training) endEpoch(ctx context.Context) error {
 	at, step := &t.checkpoint.position, t.checkpoint.state.Step
 	record := Epoch{
 		Epoch: at.Epoch + 1, Step: step, Seconds: t.seconds, LearningRate: t.rate(step - 1), Train: at.mean(),
+		Norms: at.Norms,
 	}
 	best := false
 	if validation := t.set.Validation(); validation.Rows > 0 {
@@ -250,7 +271,7 @@ func (t *training) endEpoch(ctx context.Context) error {
 			at.BestEpoch, at.BestLogP = record.Epoch, measures.LogP
 		}
 	}
-	at.Epoch, at.Sums, at.Rows = record.Epoch, Measures{}, 0
+	at.Epoch, at.Sums, at.Rows, at.Norms = record.Epoch, Measures{}, 0, nil
 	at.Finished = at.Epoch == t.experiment.Epochs ||
 		t.experiment.Patience > 0 && at.Epoch-at.BestEpoch >= t.experiment.Patience
 	if best {

@@ -178,3 +178,23 @@ func wantError(t *testing.T, err error, says ...string) {
 }
 
 func shape(height, width int) dataset.Shape { return dataset.Shape{Height: height, Width: width} }
+
+// The norms of an epoch are those of the parameters that it leaves.
+func TestNormsAreRecorded(t *testing.T) {
+	run := mustTrain(t, short(NRWS()), patterns(t), t.TempDir())
+	epochs := run.History().Epochs
+	for _, e := range epochs {
+		if e.Norms == nil || e.Norms.Generative[0].Gradient == 0 || e.Norms.Recognition[1].Direction == 0 {
+			t.Fatalf("epoch %d has norms %+v", e.Epoch, e.Norms)
+		}
+	}
+	last := epochs[len(epochs)-1].Norms
+	for i := range 2 {
+		if got, want := last.Generative[i].Weights, run.parameters.Generative[i].WeightNorm(); got != want {
+			t.Errorf("the weights of layer %d of p have norm %v, recorded is %v", i, want, got)
+		}
+		if got, want := last.Recognition[i].Weights, run.parameters.Recognition[i+1].WeightNorm(); got != want {
+			t.Errorf("the weights of layer %d of q have norm %v, recorded is %v", i+1, want, got)
+		}
+	}
+}

@@ -72,8 +72,8 @@ func TestFromTrainingToFigures(t *testing.T) {
 	}
 	figures := t.TempDir()
 	succeed(t, "plot", dir, "--out", figures, "--samples", "50", "--log-z2", "100")
-	if entries, err := os.ReadDir(figures); err != nil || len(entries) != 6 {
-		t.Errorf("plot drew %d figures, want 6 (%v)", len(entries), err)
+	if entries, err := os.ReadDir(figures); err != nil || len(entries) != 7 {
+		t.Errorf("plot drew %d figures, want 7 (%v)", len(entries), err)
 	}
 	if out := succeed(t, "bench", "eval", dir, "--samples", "10", "--json"); !strings.Contains(out, `"samples_per_s"`) {
 		t.Errorf("bench eval --json printed %s", out)
@@ -179,6 +179,24 @@ func TestAxesOfAMethod(t *testing.T) {
 	}
 	if m := e.Method; m.Preset != "rws" || m.Phases != hm.Bidirectional || m.Metric != hm.Diagonal {
 		t.Errorf("trained %s with phases %v and metric %v", m.Preset, m.Phases, m.Metric)
+	}
+}
+
+// TestSettingsOfAMethod gives each setting beyond the axes by its flag.
+func TestSettingsOfAMethod(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1", "--algorithm", "nrws",
+		"--optimizer", "nesterov", "--momentum", "0.8", "--adam-beta1", "0.7", "--adam-beta2", "0.6",
+		"--later-samples", "20", "--later-samples-after", "3", "--l1", "1e-5", "--l2", "1e-4",
+		"--entropy", "0.1", "--entropy-estimator", "0.2", "--warmup", "2", "--out", dir)
+	e, err := hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := hm.NRWS().Optimizer(hm.Nesterov).Momentum(0.8).AdamDecays(0.7, 0.6).SamplesAfter(3, 20).
+		L1(1e-5).L2(1e-4).Entropy(0.1).EntropyEstimator(0.2).WarmUp(2).Spec()
+	if e.Method != want {
+		t.Errorf("trained %+v, want %+v", e.Method, want)
 	}
 }
 

@@ -18,8 +18,8 @@ func newPlot() *cobra.Command {
 		Short: "Draw the figures of runs",
 		Long: `Draw the figures of runs: the training curves of all of them in one figure, and
 for each one its importance weights, the convergence of log Z², log p against
-the number of samples, samples of the machine and the structure of its Fisher
-matrix.`,
+the number of samples, samples of the machine, the structure of its Fisher
+matrix and the norms of its weights and gradients.`,
 		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
   helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -110,15 +110,20 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 	if err != nil {
 		return hm.History{}, none, err
 	}
-	for _, figure := range []struct {
+	type drawing struct {
 		kind   string
 		figure *plotting.Figure
-	}{
+	}
+	figures := []drawing{
 		{"importance-weights", plotting.ImportanceWeights(weights)},
 		{"log-z2", plotting.LogZ2(z)},
 		{"samples", plotting.Samples(sheet)},
 		{"fisher-structure", plotting.FisherStructure(run.Architecture())},
-	} {
+	}
+	if epochs := run.History().Epochs; len(epochs) > 0 && epochs[len(epochs)-1].Norms != nil {
+		figures = append(figures, drawing{"norms", plotting.Norms(run.History())})
+	}
+	for _, figure := range figures {
 		if err := save(figure.figure, figure.kind); err != nil {
 			return hm.History{}, none, err
 		}

@@ -44,6 +44,8 @@ type Trainer interface {
 	// MetricBytes is how many bytes hold what the metric now multiplies
 	// gradients by: what it reads in a step.
 	MetricBytes() int64
+	// Norms returns norms of the layers after a step that was the last call.
+	Norms() (Norms, error)
 	// State returns the state after the last step. It stays valid, and
 	// changes, with the next step.
 	State() (*State, error)

@@ -26,7 +26,7 @@ func (v *pass) keepLogits(i, r int, logits []float32) []float32 {
 	return slopes
 }
 
-// entropySlopes makes logits a the slopes ∂H/∂a = −a σ'(a) of the entropies
+// entropySlopes turns logits a into the slopes ∂H/∂a = −a σ'(a) of the entropies
 // H(σ(a)), from the residuals δ = on − σ(a) of a draw: σ' = |δ|(1−|δ|).
 func entropySlopes(logits, residuals []float32) {
 	for j, a := range logits {
@@ -35,8 +35,8 @@ func entropySlopes(logits, residuals []float32) {
 	}
 }
 
-// entropyOfDreams makes the logits that dreams were drawn from residuals, and
-// notes the slopes of their entropies.
+// entropyOfDreams turns the logits that dreams were drawn from into residuals,
+// and notes the slopes of their entropies.
 func (v *pass) entropyOfDreams() {
 	for i := range v.states {
 		for r := range v.data {

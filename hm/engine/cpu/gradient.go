@@ -18,6 +18,11 @@ import (
 // Reweighted wake-sleep halves both terms of φ (004, 2.32).
 func (t *trainer) ascend(natural bool) {
 	t.weightResiduals()
+	t.sum(natural)
+}
+
+// sum is ascend once the residuals are weighted.
+func (t *trainer) sum(natural bool) {
 	var tasks []func()
 	for i := range t.state.Parameters.Architecture.Units {
 		for _, network := range []network{generative, recognition} {

@@ -34,6 +34,7 @@ func Run(t *testing.T, e engine.Engine) {
 		{"look-ahead", lookAhead},
 		{"sample schedule", sampleSchedule},
 		{"norms held down", normsHeldDown},
+		{"norms of layers", normsOfLayers},
 		{"entropy", entropy},
 		{"printed estimator of the entropy", entropyEstimator},
 		{"entropy by its estimator is a baseline", entropyEstimatorAsBaseline},

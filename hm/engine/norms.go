@@ -1,0 +1,29 @@
+package engine
+
+import "math"
+
+// Norms are Euclidean norms of the layers of both networks after a step, as
+// 004, Figs 6.11 and 6.13 follow them. Biases are left out, and with them the
+// prior.
+type Norms struct {
+	Generative  []LayerNorms `json:"generative"`  // [i] of p(hⁱ|hⁱ⁺¹), i = 0 … M−1
+	Recognition []LayerNorms `json:"recognition"` // [i] of q(hⁱ⁺¹|hⁱ), i = 0 … M−1
+}
+
+// LayerNorms are those of one layer.
+type LayerNorms struct {
+	Weights   float64 `json:"weights"`   // after the step
+	Gradient  float64 `json:"gradient"`  // of the step, before the metric
+	Direction float64 `json:"direction"` // what its optimiser was given
+}
+
+// WeightNorm is the Euclidean norm of the weights of a layer, biases left out.
+func (l Layer) WeightNorm() float64 {
+	squares := 0.0
+	for j := range l.Units {
+		for _, w := range l.Row(j)[1:] {
+			squares += float64(w) * float64(w)
+		}
+	}
+	return math.Sqrt(squares)
+}

@@ -1,0 +1,54 @@
+package plotting_test
+
+import (
+	"log"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/plotting"
+)
+
+// A made-up run of a natural method with two hidden layers: weights grow with
+// the root of the epoch, gradients fall.
+func ExampleNorms() {
+	run := hm.History{Name: "NRWS"}
+	for e := 1.0; e <= 40; e++ {
+		layers := func(scale float64) []hm.LayerNorms {
+			layer := func(size float64) hm.LayerNorms {
+				gradient := size * (1 + 5*math.Exp(-e/10)) / 10
+				return hm.LayerNorms{Weights: size * math.Sqrt(e), Gradient: gradient, Direction: 4 * gradient}
+			}
+			return []hm.LayerNorms{layer(10 * scale), layer(4 * scale)}
+		}
+		run.Epochs = append(run.Epochs, hm.Epoch{
+			Epoch: int(e),
+			Norms: &hm.Norms{Generative: layers(1), Recognition: layers(0.6)},
+		})
+	}
+	if err := plotting.Norms(run).Save("norms.png"); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func TestNorms(t *testing.T) { golden(t, ExampleNorms, "norms.png") }
+
+// Directions have a panel of their own only where they are other than the
+// gradients, and a history without norms says what to do.
+func TestNormsOfOtherHistories(t *testing.T) {
+	layers := []hm.LayerNorms{{Weights: 3, Gradient: 2, Direction: 2}}
+	run := hm.History{Epochs: []hm.Epoch{{Epoch: 1}, {Epoch: 2, Norms: &hm.Norms{Generative: layers, Recognition: layers}}}}
+	if n := len(plotting.Norms(run).Panels()); n != 2 {
+		t.Errorf("%d panels for steps along the gradients, want 2", n)
+	}
+	layers[0].Direction = 1
+	if n := len(plotting.Norms(run).Panels()); n != 3 {
+		t.Errorf("%d panels for steps along other directions, want 3", n)
+	}
+	err := plotting.Norms(hm.History{Epochs: run.Epochs[:1]}).Save(filepath.Join(t.TempDir(), "norms.png"))
+	if err == nil || !strings.Contains(err.Error(), "train another epoch") {
+		t.Errorf("the error for a history without norms is %v", err)
+	}
+}
