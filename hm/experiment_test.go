@@ -148,7 +148,7 @@ func TestHashTellsExperimentsApart(t *testing.T) {
 // leave that of the experiments without it.
 func TestHashesLast(t *testing.T) {
 	for name, want := range map[string]string{"nrws": "ff29379033ec425d", "bihm": "c18fd35801f469a9"} {
-		e, err := ParseExperiment([]byte("[dataset]\nname = \"3by3\"\n[machine]\nlayers = [6, 3]\n[method]\npreset = \"" + name + "\"\n"))
+		e, err := ParseExperiment([]byte("[dataset]\nname = \"3by3\"\n[machine]\nlayers = [6, 3]\n[method]\npreset = \"" + name + "\"\nfisher_precision = \"float32\"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
