@@ -6,6 +6,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
+// parametersAPiece are updated together.
+const parametersAPiece = 1 << 14
+
 // lookAhead moves the point at which Nesterov evaluates its gradient to where
 // the velocity alone would lead (004, 6.10). The other optimisers evaluate
 // theirs at the parameters.
@@ -23,32 +26,48 @@ func (t *trainer) lookAhead(learningRate float64) {
 
 // update moves the parameters along the gradient.
 func (t *trainer) update(learningRate float64) {
-	p, g := t.state.Parameters.Flat, t.gradient.Flat
+	move := t.mover(learningRate)
+	n := len(t.gradient.Flat)
+	parallel((n+parametersAPiece-1)/parametersAPiece, func(piece int) {
+		first := piece * parametersAPiece
+		move(first, min(first+parametersAPiece, n))
+	})
+}
+
+// mover returns the function that moves parameters first to last−1 as the
+// optimiser does.
+func (t *trainer) mover(learningRate float64) func(first, last int) {
+	p, g, moments := t.state.Parameters.Flat, t.gradient.Flat, t.state.Moments
 	switch a := t.job.Algorithm; a.Optimizer {
-	case engine.GradientDescent:
-		rate := float32(learningRate)
-		for k := range p {
-			p[k] += rate * g[k]
-		}
 	case engine.Adam:
 		// With bias correction, and ε outside the root (004, 6.3, corrected).
 		step := float64(t.state.Step + 1)
 		rate := learningRate / (1 - math.Pow(a.AdamBeta1, step))
 		correction := 1 / (1 - math.Pow(a.AdamBeta2, step))
-		first, second := t.state.Moments[0].Flat, t.state.Moments[1].Flat
 		b1, b2 := float32(a.AdamBeta1), float32(a.AdamBeta2)
 		c1, c2 := float32(1-a.AdamBeta1), float32(1-a.AdamBeta2)
-		for k := range p {
-			first[k] = b1*first[k] + c1*g[k]
-			second[k] = b2*second[k] + c2*g[k]*g[k]
-			p[k] += float32(rate * float64(first[k]) / (math.Sqrt(correction*float64(second[k])) + a.AdamEpsilon))
+		mean, square := moments[0].Flat, moments[1].Flat
+		return func(first, last int) {
+			for k := first; k < last; k++ {
+				mean[k] = b1*mean[k] + c1*g[k]
+				square[k] = b2*square[k] + c2*g[k]*g[k]
+				p[k] += float32(rate * float64(mean[k]) / (math.Sqrt(correction*float64(square[k])) + a.AdamEpsilon))
+			}
 		}
 	case engine.Momentum, engine.Nesterov:
 		rate, decay := float32(learningRate), float32(a.Momentum)
-		velocity := t.state.Moments[0].Flat
-		for k := range p {
-			velocity[k] = decay*velocity[k] + g[k]
-			p[k] += rate * velocity[k]
+		velocity := moments[0].Flat
+		return func(first, last int) {
+			for k := first; k < last; k++ {
+				velocity[k] = decay*velocity[k] + g[k]
+				p[k] += rate * velocity[k]
+			}
+		}
+	}
+	rate := float32(learningRate)
+	return func(first, last int) {
+		for k := first; k < last; k++ {
+			p[k] += rate * g[k]
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package cpu
 
-import "github.com/helmholtz-go/helmholtz/internal/kernels"
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+)
 
 // penalise takes the gradients of the penalised norms from the whole gradient.
 func (t *trainer) penalise() {
@@ -22,15 +26,17 @@ func (t *trainer) penaliseRows(n network, i int, gradient kernels.Matrix, first 
 	l1, l2 := float32(strength*a.L1), float32(strength*a.L2)
 	parameters := n.layer(t.point, i)
 	for r := range gradient.Rows {
-		weights := parameters.Row(first + r)[1:]
-		for k, w := range weights {
-			slope := l2 * w
-			if w > 0 {
-				slope += l1
-			} else if w < 0 {
-				slope -= l1
+		slopes := kernels.Row(gradient, r)[1:]
+		for k, w := range parameters.Row(first + r)[1:] {
+			if w != 0 {
+				slopes[k] -= l2*w + withSign(l1, w)
 			}
-			kernels.Row(gradient, r)[1+k] -= slope
 		}
 	}
+}
+
+// withSign is x ≥ 0 with the sign of another number, without a branch that
+// random signs would make slow.
+func withSign(x, sign float32) float32 {
+	return math.Float32frombits(math.Float32bits(x) | math.Float32bits(sign)&(1<<31))
 }
