@@ -55,6 +55,13 @@ func TestCheckRefuses(t *testing.T) {
 		{"K negative", short(NRWS()).RefreshEvery(-7), machine, []string{"refresh_every (K) = -7", "at least 1"}},
 		{"Fisher blocks of dreams without dreams", short(NBiHM()).FisherSource(FromSleep), machine, []string{"fisher_source = sleep", "use wake"}},
 
+		{"no sleep step", short(RWS()).SleepSteps(0), machine, []string{"sleep_steps = 0", "at least 1"}},
+		{"sleep steps without sleep", short(BiHM()).SleepSteps(3), machine, []string{"sleep_steps = 3", "bihm have no sleep phase", "use ws or rws"}},
+		{"sleep scale 0", short(NWS()).SleepScale(0), machine, []string{"sleep_scale = 0", "positive"}},
+		{"sleep scale NaN", short(NWS()).SleepScale(nan), machine, []string{"sleep_scale = NaN", "positive"}},
+		{"sleep scale without sleep", short(NBiHM()).SleepScale(3), machine, []string{"sleep_scale = 3", "bihm have no sleep phase", "use ws or rws"}},
+		{"sleep scale that Adam undoes", short(WS()).SleepScale(3).Optimizer(Adam), machine, []string{"sleep_scale = 3", "Adam", "use sleep_steps"}},
+
 		{"step every 0 epochs", step(0, 0.5), machine, []string{"step_epochs = 0", "at least 1"}},
 		{"step by 0", step(2, 0), machine, []string{"step_factor = 0", "above 0"}},
 		{"step by NaN", step(2, nan), machine, []string{"step_factor = NaN", "above 0"}},

@@ -48,6 +48,8 @@ func anyExperiment(t *rapid.T) Experiment {
 			BatchSize:    rapid.Int().Draw(t, "batch"),
 			Samples:      rapid.Int().Draw(t, "samples"),
 			Baseline:     rapid.Bool().Draw(t, "baseline"),
+			SleepSteps:   rapid.Int().Draw(t, "sleep steps"),
+			SleepScale:   number.Draw(t, "sleep scale"),
 		},
 		Epochs:   rapid.Int().Draw(t, "epochs"),
 		Patience: rapid.Int().Draw(t, "patience"),
@@ -113,6 +115,8 @@ func TestHashTellsExperimentsApart(t *testing.T) {
 		"batch":        func(e *Experiment) { e.Method.BatchSize++ },
 		"samples":      func(e *Experiment) { e.Method.Samples++ },
 		"baseline":     func(e *Experiment) { e.Method.Baseline = false },
+		"sleep steps":  func(e *Experiment) { e.Method.SleepSteps++ },
+		"sleep scale":  func(e *Experiment) { e.Method.SleepScale = 3 },
 		"epochs":       func(e *Experiment) { e.Epochs++ },
 		"patience":     func(e *Experiment) { e.Patience++ },
 		"seed":         func(e *Experiment) { e.Seed++ },
@@ -125,6 +129,18 @@ func TestHashTellsExperimentsApart(t *testing.T) {
 			t.Errorf("a change of the %s has the hash of %s", name, other)
 		}
 		hashes[e.Hash()] = name
+	}
+}
+
+// TestHashesStay holds the hash of an experiment of the first version. Runs are
+// resumed by it.
+func TestHashesStay(t *testing.T) {
+	e, err := ParseExperiment([]byte("[method]\npreset = \"nrws\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := e.Hash(), "75350be205311bd69224b6774dc7b248db4dfe4d89dd3c3f968d319365dda777"; got != want {
+		t.Errorf("the hash has become %s, was %s", got, want)
 	}
 }
 
@@ -143,6 +159,7 @@ func TestPresetDefaults(t *testing.T) {
 		want.FisherSource, want.Optimizer, want.Schedule = FromWake, GradientDescent, Constant
 		want.BatchSize, want.Samples, want.Baseline = 32, 10, true
 		want.StepEpochs, want.StepFactor = 100, 0.5
+		want.SleepSteps, want.SleepScale = 1, 1
 		e, err := ParseExperiment([]byte("[method]\npreset = \"" + want.Preset + "\"\n"))
 		if err != nil {
 			t.Fatal(err)

@@ -59,6 +59,9 @@ type MethodSpec struct {
 	BatchSize int  `toml:"batch_size" json:"batch_size"` // B, data a minibatch
 	Samples   int  `toml:"samples" json:"samples"`       // S, samples a datum
 	Baseline  bool `toml:"baseline" json:"baseline"`     // subtract 1/S from the weights of q-wake
+
+	SleepSteps int     `toml:"sleep_steps" json:"sleep_steps,omitzero"` // sleep phases a step (004, 5.4.1)
+	SleepScale float64 `toml:"sleep_scale" json:"sleep_scale,omitzero"` // factor of the sleep gradients (004, 5.4.1)
 }
 
 // Method is a way of training, with the number of epochs and the seed. It is a
@@ -108,6 +111,7 @@ func Preset(name string) (Method, error) {
 					LearningRate: p.learningRate, Damping: p.damping, RefreshEvery: p.refreshEvery,
 					StepEpochs: 100, StepFactor: 0.5,
 					BatchSize: 32, Samples: 10, Baseline: true,
+					SleepSteps: 1, SleepScale: 1,
 				},
 				epochs: 20,
 				seed:   1,
@@ -198,6 +202,16 @@ func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 // gradient, which lowers its variance.
 func (m Method) Baseline(on bool) Method { m.spec.Baseline = on; return m }
 
+// SleepSteps sets the number of sleep phases a step: more than one is
+// sleep-well (004, 5.4.1). Each has dreams and an update of q of its own; the
+// first shares its update with the q-wake phase, where there is one.
+func (m Method) SleepSteps(n int) Method { m.spec.SleepSteps = n; return m }
+
+// SleepScale sets a factor of the sleep gradients: other than 1 it is rescaled
+// sleep (004, 5.4.1). Adam divides it out again where q learns from dreams
+// alone.
+func (m Method) SleepScale(factor float64) Method { m.spec.SleepScale = factor; return m }
+
 // Epochs sets the number of passes over the training rows.
 func (m Method) Epochs(n int) Method { m.epochs = n; return m }
 
@@ -237,6 +251,8 @@ func (s MethodSpec) String() string {
 	differs(s.BatchSize != p.BatchSize, "B = %d", s.BatchSize)
 	differs(s.Samples != p.Samples, "S = %d", s.Samples)
 	differs(s.Baseline != p.Baseline, "no baseline")
+	differs(s.SleepSteps != p.SleepSteps, "%d sleep steps", s.SleepSteps)
+	differs(s.SleepScale != p.SleepScale, "sleep × %g", s.SleepScale)
 	return strings.Join(parts, ", ")
 }
 
@@ -247,7 +263,38 @@ func (s MethodSpec) algorithm() engine.Algorithm {
 		Damping: s.Damping, RefreshEvery: s.RefreshEvery, FisherPrecision: s.FisherPrecision,
 		Optimizer: s.Optimizer, AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8,
 		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline,
+		SleepSteps: s.SleepSteps, SleepScale: s.SleepScale,
 	}
+}
+
+// identity leaves out the settings of a later version that are as the earlier
+// ones had them, so that runs keep their hash.
+func (s MethodSpec) identity() MethodSpec {
+	if s.SleepSteps == 1 {
+		s.SleepSteps = 0
+	}
+	if s.SleepScale == 1 {
+		s.SleepScale = 0
+	}
+	return s
+}
+
+// checkSleep refuses sleep phases that there cannot be.
+func (s MethodSpec) checkSleep() error {
+	dreams := s.algorithm().HasSleep()
+	switch {
+	case s.SleepSteps < 1:
+		return fmt.Errorf("sleep_steps = %d: give the number of sleep phases a step, at least 1", s.SleepSteps)
+	case !(s.SleepScale > 0) || !finite(s.SleepScale):
+		return fmt.Errorf("sleep_scale = %v: give a positive factor, 1 for the sleep phase as it is", s.SleepScale)
+	case s.SleepSteps > 1 && !dreams:
+		return fmt.Errorf("sleep_steps = %d: the phases %v have no sleep phase; use ws or rws, or leave it 1", s.SleepSteps, s.Phases)
+	case s.SleepScale != 1 && !dreams:
+		return fmt.Errorf("sleep_scale = %v: the phases %v have no sleep phase; use ws or rws, or leave it 1", s.SleepScale, s.Phases)
+	case s.SleepScale != 1 && s.Optimizer == Adam && s.Phases == WakeSleep:
+		return fmt.Errorf("sleep_scale = %v: Adam divides a factor out again where q learns from dreams alone; use sleep_steps, or the optimiser gd", s.SleepScale)
+	}
+	return nil
 }
 
 func (s MethodSpec) check() error {
@@ -274,7 +321,7 @@ func (s MethodSpec) check() error {
 	case s.Samples == 1 && s.Baseline && s.Phases != WakeSleep:
 		return fmt.Errorf("one sample a datum with a baseline: the q-wake gradient is then always 0; give 2 samples or more, or turn the baseline off")
 	}
-	return nil
+	return s.checkSleep()
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

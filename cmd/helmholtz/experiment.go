@@ -56,6 +56,8 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	f.IntVar(&e.Method.BatchSize, "batch", e.Method.BatchSize, "`B` data a minibatch")
 	f.IntVar(&e.Method.Samples, "samples", e.Method.Samples, "`S` samples a datum")
 	f.BoolVar(&e.Method.Baseline, "baseline", e.Method.Baseline, "subtract 1/S from the weights of the q-wake gradient")
+	f.IntVar(&e.Method.SleepSteps, "sleep-steps", e.Method.SleepSteps, "`N` sleep phases a step, each with an update of q (sleep-well)")
+	f.Float64Var(&e.Method.SleepScale, "sleep-scale", e.Method.SleepScale, "`factor` of the sleep gradients (rescaled sleep)")
 	f.IntVar(&e.Epochs, "epochs", e.Epochs, "passes over the training rows")
 	f.IntVar(&e.Patience, "patience", 0, "stop when the validation log p has not risen for so many `epochs` (0 never)")
 	f.Uint64Var(&e.Seed, "seed", e.Seed, "`seed` of all random numbers of training")

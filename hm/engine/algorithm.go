@@ -71,6 +71,16 @@ type Algorithm struct {
 	BatchSize       int  // B
 	Samples         int  // S, samples a datum
 	Baseline        bool // subtract c = 1/S from the weights of the q-wake gradient
+
+	// SleepSteps is the number of sleep phases a step, at least 1, each with dreams and an
+	// update of q of its own; more than one is sleep-well (004, 5.4.1). The
+	// first shares its update with the q-wake phase. The others follow it, with
+	// dreams of the parameters as they have become, and the Fisher blocks of
+	// the step.
+	SleepSteps int
+	// SleepScale multiplies the sleep gradients; other than 1 it is rescaled
+	// sleep (004, 5.4.1).
+	SleepScale float64
 }
 
 // HasSleep says whether q learns from dreams.

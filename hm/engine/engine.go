@@ -41,7 +41,8 @@ type Job struct {
 type Trainer interface {
 	// Step performs the next step of training with a learning rate.
 	Step(learningRate float64) (Report, error)
-	// Gradients computes what the next step would use, without taking it.
+	// Gradients computes what the next step would use, without taking it: the
+	// first of its sleep phases, where there are several.
 	Gradients() (Gradients, error)
 	// State returns the state after the last step. It stays valid, and
 	// changes, with the next step.

@@ -99,6 +99,12 @@ func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float6
 	}
 }
 
+// Dreamed is the mean and variance of factor·∂ log q(h|x) of one dream: of the
+// gradient of a sleep phase (2.31).
+func (m *Machine) Dreamed(factor float64) Estimate {
+	return moments(m.sleepOutcomes(Rule{Sleep: factor}))
+}
+
 // sleepOutcomes yields the gradient of the sleep phase for every dream.
 func (m *Machine) sleepOutcomes(r Rule) iter.Seq2[[]float64, float64] {
 	return func(yield func([]float64, float64) bool) {

@@ -14,7 +14,8 @@ import (
 //	φ: (1/B) Σ (ω̃ − c) δ [1; parents]ᵀ               q-wake (004, 2.30)
 //	φ: mean over dreams of δ [1; parents]ᵀ           sleep (004, 2.31)
 //
-// Reweighted wake-sleep halves both terms of φ (004, 2.32).
+// Reweighted wake-sleep halves both terms of φ (004, 2.32), rescaled sleep
+// multiplies the last one.
 func (t *trainer) ascend(natural bool) {
 	t.weightResiduals()
 	var tasks []func()
@@ -51,10 +52,7 @@ func (t *trainer) precondition() {
 // gradient.
 func (t *trainer) weightResiduals() {
 	algorithm, batch, samples := t.job.Algorithm, t.wake.data, t.wake.samples
-	half := 1.0
-	if algorithm.Phases == engine.ReweightedWakeSleep {
-		half = 0.5
-	}
+	half := t.half()
 	baseline := 0.0
 	if algorithm.Baseline {
 		baseline = 1 / float64(samples)
@@ -80,13 +78,27 @@ func (t *trainer) weightResiduals() {
 					}
 				}
 				if t.dreams != nil {
-					for i := 1; i < len(t.dreams.states); i++ {
-						kernels.Scale(kernels.Row(t.dreams.recognition[i], r), half/float64(batch*samples))
-					}
+					t.weightDream(r)
 				}
 			}
 		}
 	})
+}
+
+// half is the factor of both terms of φ.
+func (t *trainer) half() float64 {
+	if t.job.Algorithm.Phases == engine.ReweightedWakeSleep {
+		return 0.5
+	}
+	return 1
+}
+
+// weightDream multiplies the residuals of dream r by its weight in the gradient.
+func (t *trainer) weightDream(r int) {
+	w := t.half() * t.job.Algorithm.SleepScale / float64(t.dreams.data)
+	for i := 1; i < len(t.dreams.states); i++ {
+		kernels.Scale(kernels.Row(t.dreams.recognition[i], r), w)
+	}
 }
 
 // accumulate computes the gradient of units first to last−1 of a layer.
@@ -126,9 +138,10 @@ func columnSums(gradient, residuals kernels.Matrix) {
 	}
 }
 
-// update moves the parameters along the gradient.
-func (t *trainer) update(learningRate float64) {
-	p, g := t.state.Parameters.Flat, t.gradient.Flat
+// update moves the parameters from first to last−1 along the gradient, for the
+// n-th time.
+func (t *trainer) update(learningRate float64, first, last, n int) {
+	p, g := t.state.Parameters.Flat[first:last], t.gradient.Flat[first:last]
 	switch a := t.job.Algorithm; a.Optimizer {
 	case engine.GradientDescent:
 		rate := float32(learningRate)
@@ -137,16 +150,15 @@ func (t *trainer) update(learningRate float64) {
 		}
 	case engine.Adam:
 		// With bias correction, and ε outside the root (004, 6.3, corrected).
-		step := float64(t.state.Step + 1)
-		rate := learningRate / (1 - math.Pow(a.AdamBeta1, step))
-		correction := 1 / (1 - math.Pow(a.AdamBeta2, step))
-		first, second := t.state.Moments[0].Flat, t.state.Moments[1].Flat
+		rate := learningRate / (1 - math.Pow(a.AdamBeta1, float64(n)))
+		correction := 1 / (1 - math.Pow(a.AdamBeta2, float64(n)))
+		means, squares := t.state.Moments[0].Flat[first:last], t.state.Moments[1].Flat[first:last]
 		b1, b2 := float32(a.AdamBeta1), float32(a.AdamBeta2)
 		c1, c2 := float32(1-a.AdamBeta1), float32(1-a.AdamBeta2)
 		for k := range p {
-			first[k] = b1*first[k] + c1*g[k]
-			second[k] = b2*second[k] + c2*g[k]*g[k]
-			p[k] += float32(rate * float64(first[k]) / (math.Sqrt(correction*float64(second[k])) + a.AdamEpsilon))
+			means[k] = b1*means[k] + c1*g[k]
+			squares[k] = b2*squares[k] + c2*g[k]*g[k]
+			p[k] += float32(rate * float64(means[k]) / (math.Sqrt(correction*float64(squares[k])) + a.AdamEpsilon))
 		}
 	}
 }

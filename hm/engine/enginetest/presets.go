@@ -33,6 +33,7 @@ func (p preset) algorithm() engine.Algorithm {
 		Damping: 0.2, RefreshEvery: 1,
 		AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8,
 		BatchSize: 3, Samples: 4, Baseline: true,
+		SleepSteps: 1, SleepScale: 1,
 	}
 }
 
@@ -44,6 +45,7 @@ func rule(a engine.Algorithm) oracle.Rule {
 		engine.Bidirectional:       oracle.Bidirectional,
 	}[a.Phases]
 	r.Baseline = a.Baseline
+	r.Sleep *= a.SleepScale
 	return r
 }
 
