@@ -54,6 +54,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"K 0", short(NRWS()).RefreshEvery(0), machine, []string{"refresh_every (K) = 0", "at least 1"}},
 		{"K negative", short(NRWS()).RefreshEvery(-7), machine, []string{"refresh_every (K) = -7", "at least 1"}},
 		{"Fisher blocks of dreams without dreams", short(NBiHM()).FisherSource(FromSleep), machine, []string{"fisher_source = sleep", "use wake"}},
+		{"legacy Fisher blocks without dreams", short(NBiHM()).FisherSource(FromLegacy), machine, []string{"fisher_source = legacy", "bihm have no dreams", "use wake"}},
 
 		{"no sleep step", short(RWS()).SleepSteps(0), machine, []string{"sleep_steps = 0", "at least 1"}},
 		{"sleep steps without sleep", short(BiHM()).SleepSteps(3), machine, []string{"sleep_steps = 3", "bihm have no sleep phase", "use ws or rws"}},

@@ -26,8 +26,9 @@ const (
 	Block     = engine.Block
 	Diagonal  = engine.Diagonal
 
-	FromWake  = engine.FromWake
-	FromSleep = engine.FromSleep
+	FromWake   = engine.FromWake
+	FromSleep  = engine.FromSleep
+	FromLegacy = engine.FromLegacy
 
 	SinglePrecision = engine.SinglePrecision
 	SixteenBits     = engine.SixteenBits
@@ -45,7 +46,7 @@ type MethodSpec struct {
 
 	Phases          Phases          `toml:"phases" json:"phases"`                     // ws, rws or bihm
 	Metric          Metric          `toml:"metric" json:"metric"`                     // none, block or diagonal
-	FisherSource    FisherSource    `toml:"fisher_source" json:"fisher_source"`       // wake or sleep
+	FisherSource    FisherSource    `toml:"fisher_source" json:"fisher_source"`       // wake, sleep or legacy
 	Damping         float64         `toml:"damping" json:"damping"`                   // α (004, 5.10)
 	RefreshEvery    int             `toml:"refresh_every" json:"refresh_every"`       // K, in steps (004, 5.3.4)
 	FisherPrecision FisherPrecision `toml:"fisher_precision" json:"fisher_precision"` // float32 or int16
@@ -312,8 +313,8 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("damping %v: give a positive number; between 0.01 and 0.2 is usual", s.Damping)
 	case s.Metric != Euclidean && s.RefreshEvery < 1:
 		return fmt.Errorf("refresh_every (K) = %d: refresh the Fisher blocks every so many steps, at least 1", s.RefreshEvery)
-	case s.Metric != Euclidean && s.FisherSource == FromSleep && s.Phases == Bidirectional:
-		return fmt.Errorf("fisher_source = sleep: a bidirectional machine has no sleep phase; use wake")
+	case s.Metric != Euclidean && s.FisherSource != FromWake && !s.algorithm().HasSleep():
+		return fmt.Errorf("fisher_source = %v: the phases %v have no dreams; use wake", s.FisherSource, s.Phases)
 	case s.BatchSize < 1:
 		return fmt.Errorf("batch size %d: give at least 1", s.BatchSize)
 	case s.Samples < 1:

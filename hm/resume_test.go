@@ -31,6 +31,7 @@ func resumable(t *testing.T) []trained {
 		trained{"nrws, adam", short(NRWS()).Optimizer(Adam), set},
 		trained{"bihm, adam", short(BiHM()).Optimizer(Adam), set},
 		trained{"nrws, Fisher blocks of dreams", short(NRWS()).FisherSource(FromSleep), set},
+		trained{"nrws, legacy Fisher blocks", short(NRWS()).FisherSource(FromLegacy), set},
 		trained{"nrws, three rescaled sleep steps", short(NRWS()).SleepSteps(3).SleepScale(2), set},
 		trained{"ws, adam, two sleep steps", short(WS()).Optimizer(Adam).SleepSteps(2), set},
 		trained{"nrws, cosine schedule", short(NRWS()).Schedule(Cosine), set},

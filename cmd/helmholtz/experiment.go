@@ -51,7 +51,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	textFlag(f, &e.Method.Optimizer, "optimizer", "`which` of gd, adam")
 	f.Float64Var(&e.Method.Damping, "damping", e.Method.Damping, "`α` of the damped Fisher inverse")
 	f.IntVar(&e.Method.RefreshEvery, "kstep", e.Method.RefreshEvery, "`K` steps between refreshes of the Fisher blocks")
-	textFlag(f, &e.Method.FisherSource, "fisher-source", "`samples` of the generative Fisher blocks: wake or sleep")
+	textFlag(f, &e.Method.FisherSource, "fisher-source", "`samples` of the generative Fisher blocks: wake, sleep, or legacy (as the program behind 004)")
 	textFlag(f, &e.Method.FisherPrecision, "fisher-precision", "`storage` of the inverse Fisher blocks: float32, or int16 for speed")
 	f.IntVar(&e.Method.BatchSize, "batch", e.Method.BatchSize, "`B` data a minibatch")
 	f.IntVar(&e.Method.Samples, "samples", e.Method.Samples, "`S` samples a datum")

@@ -36,6 +36,11 @@ const (
 	// FromSleep uses dreams (004, 5.5). It converges to the Fisher matrix
 	// under p(x,h), the one of 004, 5.2.
 	FromSleep
+	// FromLegacy is what the program behind 004 computes: dreams, each with the
+	// importance weight of a wake sample that it has nothing to do with, over
+	// B·S. The weights of a datum sum to 1, so the blocks, that of the prior
+	// among them, converge to those of FromSleep divided by S.
+	FromLegacy
 )
 
 // FisherPrecision is how exactly the inverses of Fisher blocks are stored.
@@ -100,7 +105,7 @@ func (a Algorithm) Slots() int {
 var (
 	phaseNames     = []string{"ws", "rws", "bihm"}
 	metricNames    = []string{"none", "block", "diagonal"}
-	sourceNames    = []string{"wake", "sleep"}
+	sourceNames    = []string{"wake", "sleep", "legacy"}
 	precisionNames = []string{"float32", "int16"}
 	optimizerNames = []string{"gd", "adam"}
 )

@@ -19,6 +19,7 @@ type Block struct {
 //
 //	Generative:  Model()               (5.2), estimated by dreams
 //	             Wake(data, Ratio)     estimated by weighted wake samples (5.7)
+//	             Model() over S        estimated by LegacyMeasure
 //	Recognition: Wake(data, Uniform)   (5.6), estimated by wake samples
 //
 // A measure of samples gives the estimates themselves.

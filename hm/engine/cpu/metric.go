@@ -71,8 +71,11 @@ func (t *trainer) computeMetric() error {
 	reweighted := func(r int) float64 { return t.importance[r] / float64(t.wake.data) }
 
 	source, weight := t.wake, reweighted
-	if algorithm.FisherSource == engine.FromSleep {
+	if algorithm.FisherSource != engine.FromWake {
 		source, weight = t.dreams, uniform
+		if algorithm.FisherSource == engine.FromLegacy {
+			weight = func(r int) float64 { return t.importance[r] / float64(samples) }
+		}
 		parallel(samples, func(r int) { source.rows(r, r+1).scoreGeneration() })
 	}
 	top := len(t.wake.states) - 1

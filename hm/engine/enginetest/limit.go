@@ -13,6 +13,7 @@ import (
 //
 //	wake, p       p_D(x) q(h|x) for WS, p_D(x) p(h|x) for RWS, p_D(x) π(h|x) for BiHM
 //	sleep, p      p(x,h)
+//	legacy, p     p(x,h), divided by S
 //	q             p_D(x) q(h|x)
 func manySamples(t *testing.T, e engine.Engine) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
@@ -33,11 +34,21 @@ func manySamples(t *testing.T, e engine.Engine) {
 			if a.Metric == engine.Euclidean {
 				return
 			}
-			measure, limitOfSource := m.WakeMeasure(samples, rule(a).Weighting), wake
-			if a.FisherSource == engine.FromSleep {
-				measure, limitOfSource = oracle.DreamMeasure(samples), dreams
+			measure, limitOfSource := sourceOf(a, m.Networks, samples), wake
+			switch a.FisherSource {
+			case engine.FromSleep:
+				limitOfSource = dreams
+			case engine.FromLegacy:
+				squares := 0.0
+				for _, w := range m.ImportanceWeights(samples.Wake[0], rule(a).Weighting) {
+					squares += w * w
+				}
+				measure, limitOfSource = scaled(measure, float64(a.Samples)), unweighted(m, int(1/squares))
 			}
 			exactBlocks := wantBlocks(t, "blocks of p", m, m.Generative, measure, limitOfSource)
+			if a.FisherSource == engine.FromLegacy {
+				exactBlocks = m.Fisher(m.Generative, scaled(m.Model(), 1/float64(a.Samples)))
+			}
 			exactBlocks = append(exactBlocks,
 				wantBlocks(t, "blocks of q", m, m.Recognition, m.WakeMeasure(samples, oracle.Uniform), uniform)...)
 
@@ -67,6 +78,17 @@ func weighted(m *oracle.Machine, x []bool, w oracle.Weighting, samples int) targ
 // unweighted is the target of dreams.
 func unweighted(m *oracle.Machine, samples int) target {
 	return target{m.Model(), func(oracle.State, float64) float64 { return 1 }, samples}
+}
+
+// scaled is a measure times a factor.
+func scaled(m oracle.Measure, by float64) oracle.Measure {
+	return func(yield func(oracle.State, float64) bool) {
+		for s, weight := range m {
+			if !yield(s, by*weight) {
+				return
+			}
+		}
+	}
 }
 
 // variance of the mean of f over the samples.

@@ -49,11 +49,18 @@ func fisherBlocks(a engine.Algorithm, p *engine.Parameters, g engine.Gradients) 
 	}
 	n := oracle.NewNetworks(p)
 	samples := oracleSamples(g, a.Samples)
-	source := n.WakeMeasure(samples, rule(a).Weighting)
-	if a.FisherSource == engine.FromSleep {
-		source = oracle.DreamMeasure(samples)
+	return withMetric(a, append(n.Fisher(n.Generative, sourceOf(a, n, samples)), n.Fisher(n.Recognition, n.WakeMeasure(samples, oracle.Uniform))...))
+}
+
+// sourceOf are the samples of the generative blocks.
+func sourceOf(a engine.Algorithm, n *oracle.Networks, samples oracle.Samples) oracle.Measure {
+	switch a.FisherSource {
+	case engine.FromSleep:
+		return oracle.DreamMeasure(samples)
+	case engine.FromLegacy:
+		return n.LegacyMeasure(samples, rule(a).Weighting)
 	}
-	return withMetric(a, append(n.Fisher(n.Generative, source), n.Fisher(n.Recognition, n.WakeMeasure(samples, oracle.Uniform))...))
+	return n.WakeMeasure(samples, rule(a).Weighting)
 }
 
 // withMetric keeps what an algorithm's metric uses of blocks.

@@ -62,7 +62,7 @@ func everyVariant(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		sources := []engine.FisherSource{engine.FromWake}
 		if a.Metric != engine.Euclidean && a.HasSleep() {
-			sources = append(sources, engine.FromSleep)
+			sources = append(sources, engine.FromSleep, engine.FromLegacy)
 		}
 		baselines := []bool{true, false}
 		if !a.HasRecognitionWake() {
