@@ -27,6 +27,7 @@ import (
 type Estimate struct {
 	Parents kernels.Matrix // U: n × (1 + number of parents)
 	Weights kernels.Matrix // n × units: the sample's weight times σ'(a) of the unit
+	Samples []float32      // n: the sample's weight alone, which only the form Kronecker needs
 }
 
 // Form is how the inverse of a block is represented.
@@ -40,6 +41,9 @@ const (
 	Woodbury
 	// Diagonal neglects all but the diagonal of a block (004, 5.13–5.14).
 	Diagonal
+	// Kronecker takes the blocks of a layer for multiples of one matrix, the
+	// second moment of the parents.
+	Kronecker
 )
 
 // Precision is how the elements of stored inverses are kept. What a step costs
@@ -78,6 +82,7 @@ type Inverse struct {
 	blocks    []*kernels.Symmetric
 	parents   kernels.Matrix // Woodbury: U
 	diagonals kernels.Matrix // Diagonal: a row a unit, without the factor 1+α
+	factored  kronecker      // Kronecker
 }
 
 // Each calls task(0) … task(n−1), in any order and possibly at the same time,
@@ -105,6 +110,12 @@ func NewInverse(e Estimate, form Form, precision Precision, damping float64, eac
 		v.blocks = symmetric(units, n, precision)
 		gram := gramian(e.Parents)
 		each(units, func(j int) { failed[j] = !woodbury(v.blocks[j], gram, e, j, damping) })
+	case Kronecker:
+		factored, ok := factor(e)
+		v.factored = factored
+		for j := range failed {
+			failed[j] = !ok || !factored.invertible(j, damping)
+		}
 	default:
 		panic(fmt.Sprintf("fisher: no form %d", form))
 	}
@@ -129,7 +140,8 @@ func (v *Inverse) Form() Form { return v.form }
 
 // Bytes is the memory that the inverses take.
 func (v *Inverse) Bytes() int64 {
-	bytes := 4 * int64(len(v.parents.Data)+len(v.diagonals.Data))
+	bytes := 4*int64(len(v.parents.Data)+len(v.diagonals.Data)+len(v.factored.structure.Data)) +
+		8*int64(len(v.factored.squares)+len(v.factored.slopes))
 	for _, b := range v.blocks {
 		bytes += int64(b.Bytes())
 	}
@@ -144,6 +156,8 @@ func Bytes(form Form, precision Precision, n, size, units int) int64 {
 	switch form {
 	case Diagonal:
 		return float * units64 * size64
+	case Kronecker:
+		return kroneckerBytes(n64, size64, units64)
 	case Woodbury:
 		return units64*kernels.SymmetricBytes(n, precision) + float*n64*size64
 	}
@@ -156,6 +170,8 @@ func Bytes(form Form, precision Precision, n, size, units int) int64 {
 func (v *Inverse) Apply(gradients kernels.Matrix, first int) {
 	scale := float32(1 + v.damping)
 	switch v.form {
+	case Kronecker:
+		v.factored.apply(gradients, first, v.damping)
 	case Diagonal:
 		for i := range gradients.Rows {
 			inverse := kernels.Row(v.diagonals, first+i)

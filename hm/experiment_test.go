@@ -36,7 +36,7 @@ func anyExperiment(t *rapid.T) Experiment {
 		Method: MethodSpec{
 			Preset:       rapid.SampledFrom(Presets()).Draw(t, "preset"),
 			Phases:       rapid.SampledFrom([]Phases{WakeSleep, ReweightedWakeSleep, Bidirectional}).Draw(t, "phases"),
-			Metric:       rapid.SampledFrom([]Metric{Euclidean, Block, Diagonal}).Draw(t, "metric"),
+			Metric:       rapid.SampledFrom([]Metric{Euclidean, Block, Diagonal, Kronecker}).Draw(t, "metric"),
 			FisherSource: rapid.SampledFrom([]FisherSource{FromWake, FromSleep, FromLegacy}).Draw(t, "Fisher source"),
 			Damping:      number.Draw(t, "damping"),
 			RefreshEvery: rapid.Int().Draw(t, "K"),
@@ -106,6 +106,7 @@ func TestHashTellsExperimentsApart(t *testing.T) {
 		"bias":         func(e *Experiment) { e.Machine.Bias = 0 },
 		"phases":       func(e *Experiment) { e.Method.Phases = WakeSleep },
 		"metric":       func(e *Experiment) { e.Method.Metric = Diagonal },
+		"kronecker":    func(e *Experiment) { e.Method.Metric = Kronecker },
 		"source":       func(e *Experiment) { e.Method.FisherSource = FromSleep },
 		"legacy":       func(e *Experiment) { e.Method.FisherSource = FromLegacy },
 		"damping":      func(e *Experiment) { e.Method.Damping = math.Nextafter(0.2, 1) },

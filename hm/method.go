@@ -25,6 +25,7 @@ const (
 	Euclidean = engine.Euclidean
 	Block     = engine.Block
 	Diagonal  = engine.Diagonal
+	Kronecker = engine.Kronecker
 
 	FromWake   = engine.FromWake
 	FromSleep  = engine.FromSleep
@@ -45,7 +46,7 @@ type MethodSpec struct {
 	Preset string `toml:"preset" json:"preset"`
 
 	Phases          Phases          `toml:"phases" json:"phases"`                     // ws, rws or bihm
-	Metric          Metric          `toml:"metric" json:"metric"`                     // none, block or diagonal
+	Metric          Metric          `toml:"metric" json:"metric"`                     // none, block, diagonal or kronecker
 	FisherSource    FisherSource    `toml:"fisher_source" json:"fisher_source"`       // wake, sleep or legacy
 	Damping         float64         `toml:"damping" json:"damping"`                   // α (004, 5.10)
 	RefreshEvery    int             `toml:"refresh_every" json:"refresh_every"`       // K, in steps (004, 5.3.4)

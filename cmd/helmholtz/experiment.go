@@ -43,7 +43,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 
 	f.StringVar(&e.Method.Preset, "algorithm", e.Method.Preset, "`method`: "+strings.Join(hm.Presets(), ", "))
 	textFlag(f, &e.Method.Phases, "phases", "importance weights and phases: `which` of ws, rws, bihm")
-	textFlag(f, &e.Method.Metric, "metric", "Fisher `metric` of the gradients: none, block, diagonal")
+	textFlag(f, &e.Method.Metric, "fisher", "Fisher `matrix` that measures the gradients: none, block, diagonal, kronecker")
 	f.Float64Var(&e.Method.LearningRate, "lr", e.Method.LearningRate, "learning `rate` η")
 	textFlag(f, &e.Method.Schedule, "schedule", "learning-rate schedule: `which` of constant, step, cosine")
 	f.IntVar(&e.Method.StepEpochs, "step-epochs", e.Method.StepEpochs, "schedule step: `epochs` between changes")

@@ -21,6 +21,7 @@ const (
 	Euclidean Metric = iota // the plain gradient
 	Block                   // one Fisher block a unit (004, 5.5–5.7)
 	Diagonal                // the diagonal of the Fisher matrix (004, 5.13–5.14)
+	Kronecker               // blocks that share the second moment of their layer's parents
 )
 
 // FisherSource is where the samples of the generative Fisher blocks come from.
@@ -104,7 +105,7 @@ func (a Algorithm) Slots() int {
 
 var (
 	phaseNames     = []string{"ws", "rws", "bihm"}
-	metricNames    = []string{"none", "block", "diagonal"}
+	metricNames    = []string{"none", "block", "diagonal", "kronecker"}
 	sourceNames    = []string{"wake", "sleep", "legacy"}
 	precisionNames = []string{"float32", "int16"}
 	optimizerNames = []string{"gd", "adam"}

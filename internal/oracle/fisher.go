@@ -39,6 +39,30 @@ func (n *Networks) Fisher(units []Unit, m Measure) []Block {
 	return blocks
 }
 
+// Kronecker returns factored blocks, E[σ'(a)] E[u uᵀ] with u = [1; parents]: as
+// if σ' of a unit and its parents were independent. Under a measure whose sum is
+// not 1, the second factor is the mean all the same.
+func (n *Networks) Kronecker(units []Unit, m Measure) []Block {
+	blocks := make([]Block, len(units))
+	slopes, total := make([]float64, len(units)), 0.0
+	for i, u := range units {
+		blocks[i] = Block{u, mat.NewSymDense(u.Width, nil)}
+	}
+	for s, weight := range m {
+		total += weight
+		for i, u := range units {
+			on := sigmoid(n.logit(u, s))
+			slopes[i] += weight * on * (1 - on)
+			input := mat.NewVecDense(u.Width, n.input(u, s))
+			blocks[i].Matrix.SymRankOne(blocks[i].Matrix, weight, input)
+		}
+	}
+	for i := range blocks {
+		blocks[i].Matrix.ScaleSym(slopes[i]/total, blocks[i].Matrix)
+	}
+	return blocks
+}
+
 // Diagonal keeps the diagonal of each block only, as DNRWS does (5.13, 5.14).
 func Diagonal(blocks []Block) []Block {
 	diagonal := make([]Block, len(blocks))

@@ -59,8 +59,11 @@ func (cpu) MetricBytes(a engine.Architecture, algorithm engine.Algorithm) int64 
 
 // form is how the inverses of the blocks of a layer are stored.
 func form(a engine.Algorithm, samples, size, units int) fisher.Form {
-	if a.Metric == engine.Diagonal {
+	switch a.Metric {
+	case engine.Diagonal:
 		return fisher.Diagonal
+	case engine.Kronecker:
+		return fisher.Kronecker
 	}
 	return fisher.Choose(samples, size, units, a.RefreshEvery)
 }

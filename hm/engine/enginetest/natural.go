@@ -49,7 +49,7 @@ func fisherBlocks(a engine.Algorithm, p *engine.Parameters, g engine.Gradients) 
 	}
 	n := oracle.NewNetworks(p)
 	samples := oracleSamples(g, a.Samples)
-	return withMetric(a, append(n.Fisher(n.Generative, sourceOf(a, n, samples)), n.Fisher(n.Recognition, n.WakeMeasure(samples, oracle.Uniform))...))
+	return metricBlocks(a, n, sourceOf(a, n, samples), n.WakeMeasure(samples, oracle.Uniform))
 }
 
 // sourceOf are the samples of the generative blocks.
@@ -63,8 +63,13 @@ func sourceOf(a engine.Algorithm, n *oracle.Networks, samples oracle.Samples) or
 	return n.WakeMeasure(samples, rule(a).Weighting)
 }
 
-// withMetric keeps what an algorithm's metric uses of blocks.
-func withMetric(a engine.Algorithm, blocks []oracle.Block) []oracle.Block {
+// metricBlocks are the blocks of an algorithm's metric under a measure for each
+// network.
+func metricBlocks(a engine.Algorithm, n *oracle.Networks, p, q oracle.Measure) []oracle.Block {
+	if a.Metric == engine.Kronecker {
+		return append(n.Kronecker(n.Generative, p), n.Kronecker(n.Recognition, q)...)
+	}
+	blocks := append(n.Fisher(n.Generative, p), n.Fisher(n.Recognition, q)...)
 	if a.Metric == engine.Diagonal {
 		return oracle.Diagonal(blocks)
 	}

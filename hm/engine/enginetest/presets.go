@@ -8,7 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/oracle"
 )
 
-// preset is a published method as a point on the axes.
+// preset is a method as a point on the axes: the published ones, and a value of
+// each axis that none of them has.
 type preset struct {
 	name   string
 	phases engine.Phases
@@ -23,6 +24,7 @@ var presets = []preset{
 	{"NRWS", engine.ReweightedWakeSleep, engine.Block},
 	{"DNRWS", engine.ReweightedWakeSleep, engine.Diagonal},
 	{"NBiHM", engine.Bidirectional, engine.Block},
+	{"Kronecker-factored NRWS", engine.ReweightedWakeSleep, engine.Kronecker},
 }
 
 // algorithm gives a preset the settings that the tests change only where they
@@ -49,14 +51,14 @@ func rule(a engine.Algorithm) oracle.Rule {
 	return r
 }
 
-// everyPreset tests the seven presets.
+// everyPreset tests all presets.
 func everyPreset(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	for _, p := range presets {
 		t.Run(p.name, func(t *testing.T) { test(t, p.algorithm()) })
 	}
 }
 
-// everyVariant tests the seven presets with and without the baseline, where they
+// everyVariant tests all presets with and without the baseline, where they
 // have a q-wake gradient, and with each source of the generative Fisher blocks.
 func everyVariant(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
