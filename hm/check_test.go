@@ -56,6 +56,11 @@ func TestCheckRefuses(t *testing.T) {
 		{"Fisher blocks of dreams without dreams", short(NBiHM()).FisherSource(FromSleep), machine, []string{"fisher_source = sleep", "use wake"}},
 		{"legacy Fisher blocks without dreams", short(NBiHM()).FisherSource(FromLegacy), machine, []string{"fisher_source = legacy", "bihm have no dreams", "use wake"}},
 
+		{"one sample of REINFORCE", short(REINFORCE()).Samples(1), machine, []string{"one sample", "reinforce_baseline = constant", "2 samples", "baseline none"}},
+		{"one sample of REINFORCE, optimal", short(REINFORCE()).ReinforceBaseline(OptimalBaseline).Samples(1), machine, []string{"one sample", "reinforce_baseline = optimal"}},
+		{"REINFORCE's baseline without it", short(RWS()).ReinforceBaseline(NoBaseline), machine, []string{"reinforce_baseline = none", "phases rws have none", "use the phases reinforce"}},
+		{"dreams of REINFORCE", short(REINFORCE()).SleepSteps(2), machine, []string{"sleep_steps = 2", "reinforce have no sleep phase"}},
+		{"Fisher blocks of dreams of REINFORCE", short(REINFORCE()).Metric(Block).FisherSource(FromSleep), machine, []string{"fisher_source = sleep", "reinforce have no dreams"}},
 		{"no sleep step", short(RWS()).SleepSteps(0), machine, []string{"sleep_steps = 0", "at least 1"}},
 		{"sleep steps without sleep", short(BiHM()).SleepSteps(3), machine, []string{"sleep_steps = 3", "bihm have no sleep phase", "use ws or rws"}},
 		{"sleep scale 0", short(NWS()).SleepScale(0), machine, []string{"sleep_scale = 0", "positive"}},
@@ -120,6 +125,7 @@ func TestCheckAcceptsUnusedSettings(t *testing.T) {
 		"step settings of the cosine schedule": short(RWS()).StepDecay(0, 0).Schedule(Cosine),
 		"one sample without a baseline":        short(RWS()).Samples(1).Baseline(false),
 		"one sample of wake-sleep":             short(WS()).Samples(1),
+		"one sample of plain REINFORCE":        short(REINFORCE()).Samples(1).ReinforceBaseline(NoBaseline),
 		"the whole set as batch":               short(RWS()).BatchSize(trainingRows),
 	} {
 		if _, err := method.Epochs(1).Train(t.Context(), machineFor(set), set, t.TempDir()); err != nil {

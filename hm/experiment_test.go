@@ -34,22 +34,23 @@ func anyExperiment(t *rapid.T) Experiment {
 			Bias:    number.Draw(t, "bias"),
 		},
 		Method: MethodSpec{
-			Preset:       rapid.SampledFrom(Presets()).Draw(t, "preset"),
-			Phases:       rapid.SampledFrom([]Phases{WakeSleep, ReweightedWakeSleep, Bidirectional}).Draw(t, "phases"),
-			Metric:       rapid.SampledFrom([]Metric{Euclidean, Block, Diagonal, Kronecker}).Draw(t, "metric"),
-			FisherSource: rapid.SampledFrom([]FisherSource{FromWake, FromSleep, FromLegacy}).Draw(t, "Fisher source"),
-			Damping:      number.Draw(t, "damping"),
-			RefreshEvery: rapid.Int().Draw(t, "K"),
-			Optimizer:    rapid.SampledFrom([]Optimizer{GradientDescent, Adam}).Draw(t, "optimiser"),
-			LearningRate: number.Draw(t, "learning rate"),
-			Schedule:     rapid.SampledFrom([]Schedule{Constant, Step, Cosine}).Draw(t, "schedule"),
-			StepEpochs:   rapid.Int().Draw(t, "step epochs"),
-			StepFactor:   number.Draw(t, "step factor"),
-			BatchSize:    rapid.Int().Draw(t, "batch"),
-			Samples:      rapid.Int().Draw(t, "samples"),
-			Baseline:     rapid.Bool().Draw(t, "baseline"),
-			SleepSteps:   rapid.Int().Draw(t, "sleep steps"),
-			SleepScale:   number.Draw(t, "sleep scale"),
+			Preset:            rapid.SampledFrom(Presets()).Draw(t, "preset"),
+			Phases:            rapid.SampledFrom([]Phases{WakeSleep, ReweightedWakeSleep, Bidirectional, Reinforce}).Draw(t, "phases"),
+			Metric:            rapid.SampledFrom([]Metric{Euclidean, Block, Diagonal, Kronecker}).Draw(t, "metric"),
+			FisherSource:      rapid.SampledFrom([]FisherSource{FromWake, FromSleep, FromLegacy}).Draw(t, "Fisher source"),
+			Damping:           number.Draw(t, "damping"),
+			RefreshEvery:      rapid.Int().Draw(t, "K"),
+			Optimizer:         rapid.SampledFrom([]Optimizer{GradientDescent, Adam}).Draw(t, "optimiser"),
+			LearningRate:      number.Draw(t, "learning rate"),
+			Schedule:          rapid.SampledFrom([]Schedule{Constant, Step, Cosine}).Draw(t, "schedule"),
+			StepEpochs:        rapid.Int().Draw(t, "step epochs"),
+			StepFactor:        number.Draw(t, "step factor"),
+			BatchSize:         rapid.Int().Draw(t, "batch"),
+			Samples:           rapid.Int().Draw(t, "samples"),
+			Baseline:          rapid.Bool().Draw(t, "baseline"),
+			ReinforceBaseline: rapid.SampledFrom([]ReinforceBaseline{ConstantBaseline, NoBaseline, OptimalBaseline}).Draw(t, "REINFORCE's baseline"),
+			SleepSteps:        rapid.Int().Draw(t, "sleep steps"),
+			SleepScale:        number.Draw(t, "sleep scale"),
 		},
 		Epochs:   rapid.Int().Draw(t, "epochs"),
 		Patience: rapid.Int().Draw(t, "patience"),
@@ -117,6 +118,7 @@ func TestHashTellsExperimentsApart(t *testing.T) {
 		"batch":        func(e *Experiment) { e.Method.BatchSize++ },
 		"samples":      func(e *Experiment) { e.Method.Samples++ },
 		"baseline":     func(e *Experiment) { e.Method.Baseline = false },
+		"reinforce":    func(e *Experiment) { e.Method.ReinforceBaseline = OptimalBaseline },
 		"sleep steps":  func(e *Experiment) { e.Method.SleepSteps++ },
 		"sleep scale":  func(e *Experiment) { e.Method.SleepScale = 3 },
 		"epochs":       func(e *Experiment) { e.Epochs++ },
@@ -157,6 +159,7 @@ func TestPresetDefaults(t *testing.T) {
 		{Preset: "nrws", Phases: ReweightedWakeSleep, Metric: Block, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
 		{Preset: "dnrws", Phases: ReweightedWakeSleep, Metric: Diagonal, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1},
 		{Preset: "nbihm", Phases: Bidirectional, Metric: Block, LearningRate: 0.001, Damping: 0.1, RefreshEvery: 1000},
+		{Preset: "reinforce", Phases: Reinforce, Metric: Euclidean, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
 	} {
 		want.FisherSource, want.Optimizer, want.Schedule = FromWake, GradientDescent, Constant
 		want.BatchSize, want.Samples, want.Baseline = 32, 10, true
@@ -173,8 +176,8 @@ func TestPresetDefaults(t *testing.T) {
 			t.Errorf("%s: the machine is %+v, want units coded ±1, Glorot-normal weights and biases −1", want.Preset, e.Machine)
 		}
 	}
-	if len(Presets()) != 7 {
-		t.Errorf("there are presets %v, want 7", Presets())
+	if len(Presets()) != 8 {
+		t.Errorf("there are presets %v, want 8", Presets())
 	}
 }
 

@@ -10,17 +10,23 @@ import (
 
 // The axes of the methods. Their values are described in package engine.
 type (
-	Phases          = engine.Phases
-	Metric          = engine.Metric
-	FisherSource    = engine.FisherSource
-	FisherPrecision = engine.FisherPrecision
-	Optimizer       = engine.Optimizer
+	Phases            = engine.Phases
+	ReinforceBaseline = engine.ReinforceBaseline
+	Metric            = engine.Metric
+	FisherSource      = engine.FisherSource
+	FisherPrecision   = engine.FisherPrecision
+	Optimizer         = engine.Optimizer
 )
 
 const (
 	WakeSleep           = engine.WakeSleep
 	ReweightedWakeSleep = engine.ReweightedWakeSleep
 	Bidirectional       = engine.Bidirectional
+	Reinforce           = engine.Reinforce
+
+	ConstantBaseline = engine.ConstantBaseline
+	NoBaseline       = engine.NoBaseline
+	OptimalBaseline  = engine.OptimalBaseline
 
 	Euclidean = engine.Euclidean
 	Block     = engine.Block
@@ -42,10 +48,10 @@ const (
 // methods, each setting free.
 type MethodSpec struct {
 	// Preset names the published method that the other settings start from:
-	// ws, rws, bihm, nws, nrws, dnrws or nbihm.
+	// ws, rws, bihm, nws, nrws, dnrws, nbihm or reinforce.
 	Preset string `toml:"preset" json:"preset"`
 
-	Phases          Phases          `toml:"phases" json:"phases"`                     // ws, rws or bihm
+	Phases          Phases          `toml:"phases" json:"phases"`                     // ws, rws, bihm or reinforce
 	Metric          Metric          `toml:"metric" json:"metric"`                     // none, block, diagonal or kronecker
 	FisherSource    FisherSource    `toml:"fisher_source" json:"fisher_source"`       // wake, sleep or legacy
 	Damping         float64         `toml:"damping" json:"damping"`                   // α (004, 5.10)
@@ -62,6 +68,9 @@ type MethodSpec struct {
 	Samples   int  `toml:"samples" json:"samples"`       // S, samples a datum
 	Baseline  bool `toml:"baseline" json:"baseline"`     // subtract 1/S from the weights of q-wake
 
+	// ReinforceBaseline is constant, none or optimal (phases reinforce).
+	ReinforceBaseline ReinforceBaseline `toml:"reinforce_baseline,omitzero" json:"reinforce_baseline,omitzero"`
+
 	SleepSteps int     `toml:"sleep_steps" json:"sleep_steps,omitzero"` // sleep phases a step (004, 5.4.1)
 	SleepScale float64 `toml:"sleep_scale" json:"sleep_scale,omitzero"` // factor of the sleep gradients (004, 5.4.1)
 }
@@ -75,7 +84,8 @@ type Method struct {
 	seed     uint64
 }
 
-// presets are the published methods as points on the axes.
+// presets are the published methods as points on the axes. 004 describes
+// REINFORCE and does not train with it: its learning rate is that of the others.
 var presets = []struct {
 	name         string
 	phases       Phases
@@ -91,6 +101,7 @@ var presets = []struct {
 	{"nrws", ReweightedWakeSleep, Block, 0.002, 0.2, 1000},
 	{"dnrws", ReweightedWakeSleep, Diagonal, 0.002, 0.2, 1},
 	{"nbihm", Bidirectional, Block, 0.001, 0.1, 1000},
+	{"reinforce", Reinforce, Euclidean, 0.002, 0.2, 1000},
 }
 
 // Presets lists the names of the published methods.
@@ -155,6 +166,9 @@ func DNRWS() Method { return preset("dnrws") }
 // 5.3.8).
 func NBiHM() Method { return preset("nbihm") }
 
+// REINFORCE ascends the bound of log p(x) with both networks (004, 2.3.3).
+func REINFORCE() Method { return preset("reinforce") }
+
 // LearningRate sets η.
 func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
 
@@ -203,6 +217,12 @@ func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 // Baseline says whether 1/S is subtracted from the weights of the q-wake
 // gradient, which lowers its variance.
 func (m Method) Baseline(on bool) Method { m.spec.Baseline = on; return m }
+
+// ReinforceBaseline sets b of the phases Reinforce.
+func (m Method) ReinforceBaseline(b ReinforceBaseline) Method {
+	m.spec.ReinforceBaseline = b
+	return m
+}
 
 // SleepSteps sets the number of sleep phases a step: more than one is
 // sleep-well (004, 5.4.1). Each has dreams and an update of q of its own; the
@@ -253,6 +273,7 @@ func (s MethodSpec) String() string {
 	differs(s.BatchSize != p.BatchSize, "B = %d", s.BatchSize)
 	differs(s.Samples != p.Samples, "S = %d", s.Samples)
 	differs(s.Baseline != p.Baseline, "no baseline")
+	differs(s.ReinforceBaseline != p.ReinforceBaseline, "baseline %v", s.ReinforceBaseline)
 	differs(s.SleepSteps != p.SleepSteps, "%d sleep steps", s.SleepSteps)
 	differs(s.SleepScale != p.SleepScale, "sleep × %g", s.SleepScale)
 	return strings.Join(parts, ", ")
@@ -265,7 +286,8 @@ func (s MethodSpec) algorithm() engine.Algorithm {
 		Damping: s.Damping, RefreshEvery: s.RefreshEvery, FisherPrecision: s.FisherPrecision,
 		Optimizer: s.Optimizer, AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8,
 		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline,
-		SleepSteps: s.SleepSteps, SleepScale: s.SleepScale,
+		ReinforceBaseline: s.ReinforceBaseline,
+		SleepSteps:        s.SleepSteps, SleepScale: s.SleepScale,
 	}
 }
 
@@ -320,7 +342,11 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("batch size %d: give at least 1", s.BatchSize)
 	case s.Samples < 1:
 		return fmt.Errorf("%d samples a datum: give at least 1", s.Samples)
-	case s.Samples == 1 && s.Baseline && s.Phases != WakeSleep:
+	case s.Samples == 1 && s.ReinforceBaseline != NoBaseline && s.Phases == Reinforce:
+		return fmt.Errorf("one sample a datum with reinforce_baseline = %v: it is taken from the datum's other samples; give 2 samples or more, or the baseline none", s.ReinforceBaseline)
+	case s.ReinforceBaseline != ConstantBaseline && s.Phases != Reinforce:
+		return fmt.Errorf("reinforce_baseline = %v: the phases %v have none; leave it out, or use the phases reinforce", s.ReinforceBaseline, s.Phases)
+	case s.Samples == 1 && s.Baseline && s.Phases != WakeSleep && s.Phases != Reinforce:
 		return fmt.Errorf("one sample a datum with a baseline: the q-wake gradient is then always 0; give 2 samples or more, or turn the baseline off")
 	}
 	return s.checkSleep()

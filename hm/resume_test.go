@@ -32,6 +32,8 @@ func resumable(t *testing.T) []trained {
 		trained{"bihm, adam", short(BiHM()).Optimizer(Adam), set},
 		trained{"nrws, Fisher blocks of dreams", short(NRWS()).FisherSource(FromSleep), set},
 		trained{"nrws, legacy Fisher blocks", short(NRWS()).FisherSource(FromLegacy), set},
+		trained{"reinforce, optimal baselines", short(REINFORCE()).ReinforceBaseline(OptimalBaseline), set},
+		trained{"reinforce, Fisher blocks", short(REINFORCE()).Metric(Block), set},
 		trained{"nrws, Kronecker-factored", short(NRWS()).Metric(Kronecker), set},
 		trained{"nrws, three rescaled sleep steps", short(NRWS()).SleepSteps(3).SleepScale(2), set},
 		trained{"ws, adam, two sleep steps", short(WS()).Optimizer(Adam).SleepSteps(2), set},

@@ -42,7 +42,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")
 
 	f.StringVar(&e.Method.Preset, "algorithm", e.Method.Preset, "`method`: "+strings.Join(hm.Presets(), ", "))
-	textFlag(f, &e.Method.Phases, "phases", "importance weights and phases: `which` of ws, rws, bihm")
+	textFlag(f, &e.Method.Phases, "phases", "importance weights and phases: `which` of ws, rws, bihm, reinforce")
 	textFlag(f, &e.Method.Metric, "fisher", "Fisher `matrix` that measures the gradients: none, block, diagonal, kronecker")
 	f.Float64Var(&e.Method.LearningRate, "lr", e.Method.LearningRate, "learning `rate` η")
 	textFlag(f, &e.Method.Schedule, "schedule", "learning-rate schedule: `which` of constant, step, cosine")
@@ -56,6 +56,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	f.IntVar(&e.Method.BatchSize, "batch", e.Method.BatchSize, "`B` data a minibatch")
 	f.IntVar(&e.Method.Samples, "samples", e.Method.Samples, "`S` samples a datum")
 	f.BoolVar(&e.Method.Baseline, "baseline", e.Method.Baseline, "subtract 1/S from the weights of the q-wake gradient")
+	textFlag(f, &e.Method.ReinforceBaseline, "reinforce-baseline", "baseline of the phases reinforce: `which` of none, constant, optimal")
 	f.IntVar(&e.Method.SleepSteps, "sleep-steps", e.Method.SleepSteps, "`N` sleep phases a step, each with an update of q (sleep-well)")
 	f.Float64Var(&e.Method.SleepScale, "sleep-scale", e.Method.SleepScale, "`factor` of the sleep gradients (rescaled sleep)")
 	f.IntVar(&e.Epochs, "epochs", e.Epochs, "passes over the training rows")

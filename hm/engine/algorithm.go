@@ -12,6 +12,29 @@ const (
 	// Bidirectional weighs samples by √(p/q) (004, 2.37) and trains q by the
 	// q-wake gradient.
 	Bidirectional
+	// Reinforce weighs samples equally and trains q, as p, by the gradient of
+	// the bound E_q[log p(x,h) − log q(h|x)]: by the q-wake gradient with
+	// log p(x,h) − log q(h|x) − b for weights (004, 2.3.3).
+	Reinforce
+)
+
+// ReinforceBaseline is the b of Reinforce. It changes the variance of the
+// gradient, and not its mean: b of a sample is computed from the other samples
+// of the same datum.
+type ReinforceBaseline int
+
+const (
+	// ConstantBaseline is the mean of log p(x,h) − log q(h|x), the same for all
+	// parameters.
+	ConstantBaseline ReinforceBaseline = iota
+	// NoBaseline is 0.
+	NoBaseline
+	// OptimalBaseline is, for each parameter of q, the mean weighted by the
+	// squares of ∂ log q(h|x), b = E[L g²]/E[g²]. The
+	// exact b* has the least variance of all numbers b; the estimate from a few
+	// samples is noisier than ConstantBaseline. Where all squares are 0 it is
+	// ConstantBaseline.
+	OptimalBaseline
 )
 
 // Metric is how gradients are measured.
@@ -78,6 +101,8 @@ type Algorithm struct {
 	Samples         int  // S, samples a datum
 	Baseline        bool // subtract c = 1/S from the weights of the q-wake gradient
 
+	ReinforceBaseline ReinforceBaseline // b of Reinforce
+
 	// SleepSteps is the number of sleep phases a step, at least 1, each with dreams and an
 	// update of q of its own; more than one is sleep-well (004, 5.4.1). The
 	// first shares its update with the q-wake phase. The others follow it, with
@@ -90,7 +115,9 @@ type Algorithm struct {
 }
 
 // HasSleep says whether q learns from dreams.
-func (a Algorithm) HasSleep() bool { return a.Phases != Bidirectional }
+func (a Algorithm) HasSleep() bool {
+	return a.Phases == WakeSleep || a.Phases == ReweightedWakeSleep
+}
 
 // HasRecognitionWake says whether q learns from wake samples (q-wake).
 func (a Algorithm) HasRecognitionWake() bool { return a.Phases != WakeSleep }
@@ -104,27 +131,34 @@ func (a Algorithm) Slots() int {
 }
 
 var (
-	phaseNames     = []string{"ws", "rws", "bihm"}
+	phaseNames     = []string{"ws", "rws", "bihm", "reinforce"}
+	baselineNames  = []string{"constant", "none", "optimal"}
 	metricNames    = []string{"none", "block", "diagonal", "kronecker"}
 	sourceNames    = []string{"wake", "sleep", "legacy"}
 	precisionNames = []string{"float32", "int16"}
 	optimizerNames = []string{"gd", "adam"}
 )
 
-func (p Phases) String() string          { return name(phaseNames, int(p)) }
-func (m Metric) String() string          { return name(metricNames, int(m)) }
-func (s FisherSource) String() string    { return name(sourceNames, int(s)) }
-func (p FisherPrecision) String() string { return name(precisionNames, int(p)) }
-func (o Optimizer) String() string       { return name(optimizerNames, int(o)) }
+func (p Phases) String() string            { return name(phaseNames, int(p)) }
+func (b ReinforceBaseline) String() string { return name(baselineNames, int(b)) }
+func (m Metric) String() string            { return name(metricNames, int(m)) }
+func (s FisherSource) String() string      { return name(sourceNames, int(s)) }
+func (p FisherPrecision) String() string   { return name(precisionNames, int(p)) }
+func (o Optimizer) String() string         { return name(optimizerNames, int(o)) }
 
-func (p Phases) MarshalText() ([]byte, error)          { return []byte(p.String()), nil }
-func (m Metric) MarshalText() ([]byte, error)          { return []byte(m.String()), nil }
-func (s FisherSource) MarshalText() ([]byte, error)    { return []byte(s.String()), nil }
-func (p FisherPrecision) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-func (o Optimizer) MarshalText() ([]byte, error)       { return []byte(o.String()), nil }
+func (p Phases) MarshalText() ([]byte, error)            { return []byte(p.String()), nil }
+func (b ReinforceBaseline) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+func (m Metric) MarshalText() ([]byte, error)            { return []byte(m.String()), nil }
+func (s FisherSource) MarshalText() ([]byte, error)      { return []byte(s.String()), nil }
+func (p FisherPrecision) MarshalText() ([]byte, error)   { return []byte(p.String()), nil }
+func (o Optimizer) MarshalText() ([]byte, error)         { return []byte(o.String()), nil }
 
 func (p *Phases) UnmarshalText(t []byte) error {
 	return parse((*int)(p), "phases", phaseNames, t)
+}
+
+func (b *ReinforceBaseline) UnmarshalText(t []byte) error {
+	return parse((*int)(b), "baseline of REINFORCE", baselineNames, t)
 }
 
 func (m *Metric) UnmarshalText(t []byte) error {

@@ -15,7 +15,8 @@ import (
 //	φ: mean over dreams of δ [1; parents]ᵀ           sleep (004, 2.31)
 //
 // Reweighted wake-sleep halves both terms of φ (004, 2.32), rescaled sleep
-// multiplies the last one.
+// multiplies the last one. REINFORCE has log p(x,h) − log q(h|x) − b over S for
+// ω̃ − c.
 func (t *trainer) ascend(natural bool) {
 	t.weightResiduals()
 	var tasks []func()
@@ -52,30 +53,17 @@ func (t *trainer) precondition() {
 // gradient.
 func (t *trainer) weightResiduals() {
 	algorithm, batch, samples := t.job.Algorithm, t.wake.data, t.wake.samples
-	half := t.half()
-	baseline := 0.0
-	if algorithm.Baseline {
-		baseline = 1 / float64(samples)
-	}
 	pieces := (batch + dataAPiece - 1) / dataAPiece
 	parallel(pieces, func(piece int) {
 		first := piece * dataAPiece
 		for d := first; d < min(first+dataAPiece, batch); d++ {
-			clear(kernels.Row(t.datum, d))
+			if algorithm.HasRecognitionWake() {
+				t.weightRecognition(d)
+			}
 			for r := d * samples; r < (d+1)*samples; r++ {
 				w := t.importance[r]
 				for i := range t.wake.states {
 					kernels.Scale(kernels.Row(t.wake.generative[i], r), w/float64(batch))
-				}
-				if algorithm.HasRecognitionWake() {
-					w = half * (w - baseline) / float64(batch)
-					for i := 1; i < len(t.wake.states); i++ {
-						kernels.Scale(kernels.Row(t.wake.recognition[i], r), w)
-					}
-					sum := kernels.Row(t.datum, d)
-					for j, x := range kernels.Row(t.wake.recognition[1], r) {
-						sum[j] += x
-					}
 				}
 				if t.dreams != nil {
 					t.weightDream(r)
@@ -83,6 +71,34 @@ func (t *trainer) weightResiduals() {
 			}
 		}
 	})
+}
+
+// weightRecognition multiplies the recognition residuals of the samples of datum
+// d by their weights, and sums those of the first layer.
+func (t *trainer) weightRecognition(d int) {
+	a, samples := t.job.Algorithm, t.wake.samples
+	first, last := d*samples, (d+1)*samples
+	if a.Phases == engine.Reinforce {
+		t.reinforce(d)
+	} else {
+		baseline := 0.0
+		if a.Baseline {
+			baseline = 1 / float64(samples)
+		}
+		for r := first; r < last; r++ {
+			w := t.half() * (t.importance[r] - baseline) / float64(t.wake.data)
+			for i := 1; i < len(t.wake.states); i++ {
+				kernels.Scale(kernels.Row(t.wake.recognition[i], r), w)
+			}
+		}
+	}
+	sum := kernels.Row(t.datum, d)
+	clear(sum)
+	for r := first; r < last; r++ {
+		for j, x := range kernels.Row(t.wake.recognition[1], r) {
+			sum[j] += x
+		}
+	}
 }
 
 // half is the factor of both terms of φ.
@@ -110,6 +126,10 @@ func (t *trainer) accumulate(n network, i int, gradient kernels.Matrix, first, l
 			return
 		}
 		kernels.MulTN(gradient, 0, residuals, t.wake.states[i+1])
+		return
+	}
+	if t.reinforcesParameters(i) {
+		t.reinforceParameters(i, gradient, first)
 		return
 	}
 	earlier := float32(0)

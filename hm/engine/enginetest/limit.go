@@ -30,7 +30,7 @@ func manySamples(t *testing.T, e engine.Engine) {
 			dreams := unweighted(m, g.Dreams.Rows)
 
 			limit := m.Limit([][]bool{x}, rule(a))
-			wantMean(t, "plain gradient", doubles(g.Plain.Flat), limit, gradientVariance(m, rule(a), wake, dreams))
+			wantMean(t, "plain gradient", doubles(g.Plain.Flat), limit, gradientVariance(m, rule(a), wake, dreams, limit))
 			if a.Metric == engine.Euclidean {
 				return
 			}
@@ -102,10 +102,15 @@ func (t target) variance(f func(s oracle.State) []float64, mean []float64) []flo
 	return v
 }
 
-// gradientVariance is the variance of a gradient without baseline.
-func gradientVariance(m *oracle.Machine, r oracle.Rule, wake, dreams target) []float64 {
+// gradientVariance is the variance of a gradient of a limit. But for REINFORCE it
+// is that of one without baseline.
+func gradientVariance(m *oracle.Machine, r oracle.Rule, wake, dreams target, limit []float64) []float64 {
 	score := func(s oracle.State) []float64 { return m.Score(point(s)) }
 	variance := wake.variance(score, m.Score(wake.measure))
+	if r.Reinforce != oracle.NotReinforce {
+		copy(variance[m.Architecture.GenerativeSize():], reinforceVariance(m, r.Reinforce, wake, limit)[m.Architecture.GenerativeSize():])
+		return variance
+	}
 	var sleep []float64
 	if r.Sleep != 0 {
 		sleep = dreams.variance(score, m.Score(dreams.measure))
@@ -117,6 +122,36 @@ func gradientVariance(m *oracle.Machine, r oracle.Rule, wake, dreams target) []f
 		}
 	}
 	return variance
+}
+
+// reinforceVariance is the variance of a mean of (L − b) ∂ log q(h|x) with
+// L = log p(x,h) − log q(h|x) and the baselines that those of many samples tend
+// to.
+func reinforceVariance(m *oracle.Machine, r oracle.Reinforce, wake target, limit []float64) []float64 {
+	size := len(m.Flat)
+	mean, weighted, squares := 0.0, make([]float64, size), make([]float64, size)
+	signal := func(s oracle.State) float64 { return m.LogJoint(s) - m.LogRecognition(s) }
+	for s, probability := range wake.measure {
+		mean += probability * signal(s)
+		for k, g := range m.Score(point(s)) {
+			weighted[k] += probability * signal(s) * g * g
+			squares[k] += probability * g * g
+		}
+	}
+	return wake.variance(func(s oracle.State) []float64 {
+		score := m.Score(point(s))
+		for k, g := range score {
+			b := 0.0
+			switch {
+			case r == oracle.ConstantBaseline, r == oracle.OptimalBaseline && squares[k] == 0:
+				b = mean
+			case r == oracle.OptimalBaseline:
+				b = weighted[k] / squares[k]
+			}
+			score[k] = (signal(s) - b) * g
+		}
+		return score
+	}, limit)
 }
 
 // wantBlocks compares the blocks of samples with those of their target.

@@ -24,6 +24,7 @@ var presets = []preset{
 	{"NRWS", engine.ReweightedWakeSleep, engine.Block},
 	{"DNRWS", engine.ReweightedWakeSleep, engine.Diagonal},
 	{"NBiHM", engine.Bidirectional, engine.Block},
+	{"REINFORCE", engine.Reinforce, engine.Euclidean},
 	{"Kronecker-factored NRWS", engine.ReweightedWakeSleep, engine.Kronecker},
 }
 
@@ -36,6 +37,7 @@ func (p preset) algorithm() engine.Algorithm {
 		AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8,
 		BatchSize: 3, Samples: 4, Baseline: true,
 		SleepSteps: 1, SleepScale: 1,
+		ReinforceBaseline: engine.OptimalBaseline,
 	}
 }
 
@@ -45,7 +47,16 @@ func rule(a engine.Algorithm) oracle.Rule {
 		engine.WakeSleep:           oracle.WakeSleep,
 		engine.ReweightedWakeSleep: oracle.ReweightedWakeSleep,
 		engine.Bidirectional:       oracle.Bidirectional,
+		engine.Reinforce:           {Weighting: oracle.Uniform, QWake: 1},
 	}[a.Phases]
+	if a.Phases == engine.Reinforce {
+		r.Reinforce = map[engine.ReinforceBaseline]oracle.Reinforce{
+			engine.NoBaseline:       oracle.WithoutBaseline,
+			engine.ConstantBaseline: oracle.ConstantBaseline,
+			engine.OptimalBaseline:  oracle.OptimalBaseline,
+		}[a.ReinforceBaseline]
+		return r
+	}
 	r.Baseline = a.Baseline
 	r.Sleep *= a.SleepScale
 	return r
@@ -67,8 +78,14 @@ func everyVariant(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 			sources = append(sources, engine.FromSleep, engine.FromLegacy)
 		}
 		baselines := []bool{true, false}
-		if !a.HasRecognitionWake() {
+		if !a.HasRecognitionWake() || a.Phases == engine.Reinforce {
 			baselines = []bool{false}
+		}
+		if a.Phases == engine.Reinforce {
+			for _, a.ReinforceBaseline = range []engine.ReinforceBaseline{engine.NoBaseline, engine.ConstantBaseline} {
+				t.Run("baseline="+a.ReinforceBaseline.String(), func(t *testing.T) { test(t, a) })
+			}
+			a.ReinforceBaseline = engine.OptimalBaseline
 		}
 		for _, a.FisherSource = range sources {
 			for _, a.Baseline = range baselines {
