@@ -27,6 +27,7 @@ import (
 type Estimate struct {
 	Parents kernels.Matrix // U: n × (1 + number of parents)
 	Weights kernels.Matrix // n × units: the sample's weight times σ'(a) of the unit
+	Samples []float32      // n: the sample's weight alone, which only the form Kronecker needs
 }
 
 // Form is how the inverses of the blocks of a layer are represented.
@@ -42,6 +43,9 @@ const (
 	Woodbury
 	// Diagonal neglects all but the diagonal of a block (004, 5.13–5.14).
 	Diagonal
+	// Kronecker takes the blocks of a layer for multiples of one matrix, the
+	// second moment of the parents.
+	Kronecker
 )
 
 // Precision is how the elements of stored inverses are kept. What a step costs
@@ -74,6 +78,7 @@ type Inverse struct {
 	blocks    []kernels.Symmetric
 	samples   samples        // Woodbury: U
 	diagonals kernels.Matrix // Diagonal: a row a unit, without the factor 1+α
+	factored  kronecker      // Kronecker
 }
 
 // Each calls task(0) … task(n−1), in any order and possibly at the same time,
@@ -111,6 +116,12 @@ func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 		v.blocks = kernels.NewSymmetrics(chosen.sizes(), s.Precision)
 		gram := gramian(v.samples.parents)
 		each(units, func(j int) { failed[j] = !woodbury(&v.blocks[j], gram, e, j, chosen, s.Damping) })
+	case Kronecker:
+		factored, ok := factor(e)
+		v.factored = factored
+		for j := range failed {
+			failed[j] = !ok || !factored.invertible(j, s.Damping)
+		}
 	default:
 		panic(fmt.Sprintf("fisher: no form %d", s.Form))
 	}
@@ -127,7 +138,8 @@ func (v *Inverse) Form() Form { return v.form }
 
 // Bytes is the memory that the inverses take.
 func (v *Inverse) Bytes() int64 {
-	bytes := 4*int64(len(v.diagonals.Data)) + v.samples.bytes()
+	bytes := 4*int64(len(v.diagonals.Data)+len(v.factored.structure.Data)) +
+		8*int64(len(v.factored.squares)+len(v.factored.slopes)) + v.samples.bytes()
 	for j := range v.blocks {
 		bytes += int64(v.blocks[j].Bytes())
 	}
@@ -150,6 +162,8 @@ func (s Settings) Bytes(n, size, units int) int64 {
 	switch s.Choose(n, size, units) {
 	case Diagonal:
 		return float * int64(units) * int64(size)
+	case Kronecker:
+		return kroneckerBytes(int64(n), int64(size), int64(units))
 	case Woodbury:
 		return int64(units)*(kernels.SymmetricBytes(n, s.Precision)+float*int64(n)) + sampleBytes(n, size)
 	}
@@ -161,6 +175,8 @@ func (s Settings) Bytes(n, size, units int) int64 {
 // run at the same time.
 func (v *Inverse) Apply(gradients kernels.Matrix, first int) {
 	switch v.form {
+	case Kronecker:
+		v.factored.apply(gradients, first, v.damping)
 	case Diagonal:
 		v.applyDiagonal(gradients, first)
 	case Direct:

@@ -12,12 +12,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-var forms = []Form{Direct, Woodbury, Diagonal}
+var forms = []Form{Direct, Woodbury, Diagonal, Kronecker}
 
 func inTurn(n int, task func(i int)) {
 	for i := range n {
 		task(i)
 	}
+}
+
+// newEstimate is an estimate of n samples without any weight.
+func newEstimate(n, size, units int) Estimate {
+	return Estimate{kernels.NewMatrix(n, size), kernels.NewMatrix(n, units), make([]float32, n)}
 }
 
 // estimates are samples of Bernoulli units: states in either coding, weights
@@ -26,7 +31,7 @@ func estimates(n, size int) *rapid.Generator[Estimate] {
 	return rapid.Custom(func(t *rapid.T) Estimate {
 		units := rapid.IntRange(1, 4).Draw(t, "units")
 		off := rapid.SampledFrom([]float32{0, -1}).Draw(t, "off")
-		e := Estimate{kernels.NewMatrix(n, size), kernels.NewMatrix(n, units)}
+		e := newEstimate(n, size, units)
 		states := rapid.SliceOfN(rapid.SampledFrom([]float32{off, 1}), n*size, n*size).Draw(t, "states")
 		copy(e.Parents.Data, states)
 		for r := range n {
@@ -34,6 +39,7 @@ func estimates(n, size int) *rapid.Generator[Estimate] {
 		}
 		weight := rapid.OneOf(rapid.Just[float32](0), rapid.Just[float32](1e-30), rapid.Float32Range(0, 0.25/float32(n)))
 		copy(e.Weights.Data, rapid.SliceOfN(weight, n*units, n*units).Draw(t, "weights"))
+		copy(e.Samples, rapid.SliceOfN(rapid.OneOf(rapid.Just[float32](0), rapid.Float32Range(0, 1)), n, n).Draw(t, "samples"))
 		return e
 	})
 }
@@ -47,22 +53,34 @@ func matrices(rows, cols int) *rapid.Generator[kernels.Matrix] {
 	})
 }
 
-// block is the Fisher block of unit j, summed as it is defined.
-func block(e Estimate, j int) *mat.SymDense {
+// block is the Fisher block of unit j, summed as it is defined, or factored.
+func block(e Estimate, form Form, j int) *mat.SymDense {
 	f := mat.NewSymDense(e.Parents.Cols, nil)
+	weight := func(r int) float64 { return float64(kernels.Row(e.Weights, r)[j]) }
+	if form == Kronecker {
+		slope, total := 0.0, 0.0
+		for r, w := range e.Samples {
+			slope += float64(kernels.Row(e.Weights, r)[j])
+			total += float64(w)
+		}
+		if total == 0 {
+			return f
+		}
+		weight = func(r int) float64 { return slope * float64(e.Samples[r]) / total }
+	}
 	for r := range e.Parents.Rows {
 		u := mat.NewVecDense(e.Parents.Cols, nil)
 		for k, v := range kernels.Row(e.Parents, r) {
 			u.SetVec(k, float64(v))
 		}
-		f.SymRankOne(f, float64(kernels.Row(e.Weights, r)[j]), u)
+		f.SymRankOne(f, weight(r), u)
 	}
 	return f
 }
 
 // dense is (1+α)(αI + F)⁻¹ g of unit j, solved in double precision.
 func dense(t *rapid.T, e Estimate, form Form, j int, damping float64, gradient []float32) []float64 {
-	f := block(e, j)
+	f := block(e, form, j)
 	size, _ := f.Dims()
 	damped := mat.NewDense(size, size, nil)
 	g := mat.NewVecDense(size, nil)
@@ -96,10 +114,11 @@ func norm(x []float32) float64 {
 // condition number besides, which is at most 1 + tr F/α: a block is rounded
 // before it is inverted, and Woodbury's form subtracts a product of samples,
 // weights of up to q/α and samples again from g. The tolerance is a multiple of
-// this scale, larger where elimination adds its own rounding.
+// this scale, larger where elimination adds its own rounding. Diagonal and
+// Kronecker do without the condition number.
 func TestFormsAreTheDenseSolve(t *testing.T) {
 	const ε = 1.0 / (1 << 24)
-	tolerated := map[Form]float64{Direct: 64, Woodbury: 64, Diagonal: 8}
+	tolerated := map[Form]float64{Direct: 64, Woodbury: 64, Diagonal: 8, Kronecker: 8}
 	worst := map[Form]float64{}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
@@ -117,8 +136,8 @@ func TestFormsAreTheDenseSolve(t *testing.T) {
 			for j := range got.Rows {
 				g := kernels.Row(gradients, j)
 				scale := ε * (1 + damping) / damping * norm(g)
-				if form != Diagonal {
-					scale *= 1 + mat.Trace(block(e, j))/damping
+				if form == Direct || form == Woodbury {
+					scale *= 1 + mat.Trace(block(e, form, j))/damping
 				}
 				difference := slices.Clone(kernels.Row(got, j))
 				for k, want := range dense(t, e, form, j, damping, g) {
@@ -154,7 +173,7 @@ func TestNegligibleSamples(t *testing.T) {
 		g := kernels.Row(gradients, 0)
 		for j, rows := range chosen.units {
 			left += e.Parents.Rows - len(rows)
-			kept := Estimate{e.Parents, kernels.NewMatrix(e.Parents.Rows, 1)}
+			kept := Estimate{Parents: e.Parents, Weights: kernels.NewMatrix(e.Parents.Rows, 1)}
 			for _, r := range rows {
 				kept.Weights.Data[chosen.rows[r]] = e.weight(int(chosen.rows[r]), j)
 			}
@@ -201,7 +220,7 @@ func TestLargeDampingGivesThePlainGradient(t *testing.T) {
 
 // Without samples of any weight the block is 0, and the inverse (1+α)/α.
 func TestWeightsOfZero(t *testing.T) {
-	e := Estimate{kernels.NewMatrix(5, 3), kernels.NewMatrix(5, 2)}
+	e := newEstimate(5, 3, 2)
 	for k := range e.Parents.Data {
 		e.Parents.Data[k] = 1
 	}
@@ -296,12 +315,15 @@ func TestNaNIsAnError(t *testing.T) {
 			"weights": func(e Estimate) *float32 { return &kernels.Row(e.Weights, 2)[1] },
 		} {
 			t.Run(fmt.Sprintf("form %d, %s", form, what), func(t *testing.T) {
-				e := Estimate{kernels.NewMatrix(4, 3), kernels.NewMatrix(4, 2)}
+				e := newEstimate(4, 3, 2)
 				for k := range e.Parents.Data {
 					e.Parents.Data[k] = 1
 				}
 				for k := range e.Weights.Data {
 					e.Weights.Data[k] = 0.05
+				}
+				for r := range e.Samples {
+					e.Samples[r] = 0.25
 				}
 				*place(e) = nan
 				_, err := NewInverse(e, Settings{Form: form, Damping: 0.1}, inTurn)
@@ -315,12 +337,12 @@ func TestNaNIsAnError(t *testing.T) {
 
 // A damping that vanishes beside a singular block leaves nothing to invert.
 func TestVanishingDampingIsAnError(t *testing.T) {
-	e := Estimate{kernels.NewMatrix(2, 3), kernels.NewMatrix(2, 1)}
+	e := newEstimate(2, 3, 1)
 	for k := range e.Parents.Data {
 		e.Parents.Data[k] = 1
 	}
 	e.Weights.Data[0], e.Weights.Data[1] = 0.25, 0.25
-	for _, form := range []Form{Direct, Woodbury} {
+	for _, form := range []Form{Direct, Woodbury, Kronecker} {
 		if _, err := NewInverse(e, Settings{Form: form, Damping: 1e-40}, inTurn); err == nil {
 			t.Errorf("form %d inverts a singular block at damping 1e-40", form)
 		}
@@ -329,7 +351,7 @@ func TestVanishingDampingIsAnError(t *testing.T) {
 
 func TestBytes(t *testing.T) {
 	const n, size, units = 7, 5, 3
-	e := Estimate{kernels.NewMatrix(n, size), kernels.NewMatrix(n, units)}
+	e := newEstimate(n, size, units)
 	for k := range e.Parents.Data {
 		e.Parents.Data[k] = 1
 	}
@@ -342,6 +364,8 @@ func TestBytes(t *testing.T) {
 		// Samples are there plain and packed, and each unit knows which it uses.
 		Woodbury: 4*(units*16*16+n*size+units*n) + kernels.PackedBytes(n, size),
 		Diagonal: 4 * units * size,
+		// Vectors for the second moment, their squares, a slope a unit.
+		Kronecker: 4*size*size + 8*(size+units),
 	} {
 		inverse, err := NewInverse(e, Settings{Form: form, Damping: 1}, inTurn)
 		if err != nil {

@@ -54,7 +54,21 @@ func TestCheckRefuses(t *testing.T) {
 		{"K 0", short(NRWS()).RefreshEvery(0), machine, []string{"refresh_every (K) = 0", "at least 1"}},
 		{"K negative", short(NRWS()).RefreshEvery(-7), machine, []string{"refresh_every (K) = -7", "at least 1"}},
 		{"Fisher blocks of dreams without dreams", short(NBiHM()).FisherSource(FromSleep), machine, []string{"fisher_source = sleep", "use wake"}},
+		{"legacy Fisher blocks without dreams", short(NBiHM()).FisherSource(FromLegacy), machine, []string{"fisher_source = legacy", "bihm have no dreams", "use wake"}},
 
+		{"one sample of REINFORCE", short(REINFORCE()).Samples(1), machine, []string{"one sample", "reinforce_baseline = constant", "2 samples", "baseline none"}},
+		{"one sample of REINFORCE, optimal", short(REINFORCE()).ReinforceBaseline(OptimalBaseline).Samples(1), machine, []string{"one sample", "reinforce_baseline = optimal"}},
+		{"REINFORCE's baseline without it", short(RWS()).ReinforceBaseline(NoBaseline), machine, []string{"reinforce_baseline = none", "phases rws have none", "use the phases reinforce"}},
+		{"dreams of REINFORCE", short(REINFORCE()).SleepSteps(2), machine, []string{"sleep_steps = 2", "reinforce have no sleep phase"}},
+		{"Fisher blocks of dreams of REINFORCE", short(REINFORCE()).Metric(Block).FisherSource(FromSleep), machine, []string{"fisher_source = sleep", "reinforce have no dreams"}},
+		{"no sleep step", short(RWS()).SleepSteps(0), machine, []string{"sleep_steps = 0", "at least 1"}},
+		{"sleep steps without sleep", short(BiHM()).SleepSteps(3), machine, []string{"sleep_steps = 3", "bihm have no sleep phase", "use ws or rws"}},
+		{"sleep scale 0", short(NWS()).SleepScale(0), machine, []string{"sleep_scale = 0", "positive"}},
+		{"sleep scale NaN", short(NWS()).SleepScale(nan), machine, []string{"sleep_scale = NaN", "positive"}},
+		{"sleep scale without sleep", short(NBiHM()).SleepScale(3), machine, []string{"sleep_scale = 3", "bihm have no sleep phase", "use ws or rws"}},
+		{"sleep scale that Adam undoes", short(WS()).SleepScale(3).Optimizer(Adam), machine, []string{"sleep_scale = 3", "Adam", "use sleep_steps"}},
+
+		{"entropy of REINFORCE", short(REINFORCE()).Entropy(1), machine, []string{"entropy = 1", "use the phases ws, rws or bihm"}},
 		{"momentum 1", short(RWS()).Optimizer(Momentum).Momentum(1), machine, []string{"momentum 1", "below 1"}},
 		{"momentum negative", short(RWS()).Momentum(-0.1), machine, []string{"momentum -0.1", "above 0"}},
 		{"momentum NaN", short(RWS()).Momentum(nan), machine, []string{"momentum NaN", "above 0"}},
@@ -129,6 +143,7 @@ func TestCheckAcceptsUnusedSettings(t *testing.T) {
 		"step settings of the cosine schedule": short(RWS()).StepDecay(0, 0).Schedule(Cosine),
 		"one sample without a baseline":        short(RWS()).Samples(1).Baseline(false),
 		"one sample of wake-sleep":             short(WS()).Samples(1),
+		"one sample of plain REINFORCE":        short(REINFORCE()).Samples(1).ReinforceBaseline(NoBaseline),
 		"the whole set as batch":               short(RWS()).BatchSize(trainingRows),
 	} {
 		if _, err := method.Epochs(1).Train(t.Context(), machineFor(set), set, t.TempDir()); err != nil {

@@ -134,6 +134,7 @@ func (e Experiment) steps(set *dataset.Set) int { return e.stepsPerEpoch(set) * 
 // Hash identifies an experiment: two of the same hash train alike. It panics
 // where a number is not finite, which Check refuses.
 func (e Experiment) Hash() string {
+	e.Method = e.Method.identity()
 	text, err := json.Marshal(e)
 	if err != nil {
 		panic(err)

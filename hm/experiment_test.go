@@ -35,9 +35,9 @@ func anyExperiment(t *rapid.T) Experiment {
 		},
 		Method: MethodSpec{
 			Preset:       rapid.SampledFrom(Presets()).Draw(t, "preset"),
-			Phases:       rapid.SampledFrom([]Phases{WakeSleep, ReweightedWakeSleep, Bidirectional}).Draw(t, "phases"),
-			Metric:       rapid.SampledFrom([]Metric{Euclidean, Block, Diagonal}).Draw(t, "metric"),
-			FisherSource: rapid.SampledFrom([]FisherSource{FromWake, FromSleep}).Draw(t, "Fisher source"),
+			Phases:       rapid.SampledFrom([]Phases{WakeSleep, ReweightedWakeSleep, Bidirectional, Reinforce}).Draw(t, "phases"),
+			Metric:       rapid.SampledFrom([]Metric{Euclidean, Block, Diagonal, Kronecker}).Draw(t, "metric"),
+			FisherSource: rapid.SampledFrom([]FisherSource{FromWake, FromSleep, FromLegacy}).Draw(t, "Fisher source"),
 			Damping:      number.Draw(t, "damping"),
 			RefreshEvery: rapid.Int().Draw(t, "K"),
 			Optimizer:    rapid.SampledFrom([]Optimizer{GradientDescent, Adam, Momentum, Nesterov}).Draw(t, "optimiser"),
@@ -53,7 +53,10 @@ func anyExperiment(t *rapid.T) Experiment {
 			LaterSamples: rapid.Int().Draw(t, "later samples"), LaterSamplesAfter: rapid.Int().Draw(t, "epochs before"),
 			L1: number.Draw(t, "L1"), L2: number.Draw(t, "L2"), WarmUp: rapid.Int().Draw(t, "warm-up"),
 			Entropy: number.Draw(t, "entropy"), EntropyEstimator: number.Draw(t, "entropy estimator"),
-			Baseline: rapid.Bool().Draw(t, "baseline"),
+			Baseline:          rapid.Bool().Draw(t, "baseline"),
+			ReinforceBaseline: rapid.SampledFrom([]ReinforceBaseline{ConstantBaseline, NoBaseline, OptimalBaseline}).Draw(t, "REINFORCE's baseline"),
+			SleepSteps:        rapid.Int().Draw(t, "sleep steps"),
+			SleepScale:        number.Draw(t, "sleep scale"),
 		},
 		Epochs:   rapid.Int().Draw(t, "epochs"),
 		Patience: rapid.Int().Draw(t, "patience"),
@@ -110,7 +113,9 @@ func TestHashTellsExperimentsApart(t *testing.T) {
 		"bias":         func(e *Experiment) { e.Machine.Bias = 0 },
 		"phases":       func(e *Experiment) { e.Method.Phases = WakeSleep },
 		"metric":       func(e *Experiment) { e.Method.Metric = Diagonal },
+		"kronecker":    func(e *Experiment) { e.Method.Metric = Kronecker },
 		"source":       func(e *Experiment) { e.Method.FisherSource = FromSleep },
+		"legacy":       func(e *Experiment) { e.Method.FisherSource = FromLegacy },
 		"damping":      func(e *Experiment) { e.Method.Damping = math.Nextafter(0.2, 1) },
 		"K":            func(e *Experiment) { e.Method.RefreshEvery++ },
 		"optimiser":    func(e *Experiment) { e.Method.Optimizer = Adam },
@@ -129,6 +134,9 @@ func TestHashTellsExperimentsApart(t *testing.T) {
 		"estimator":    func(e *Experiment) { e.Method.EntropyEstimator = 0.1 },
 		"warm-up":      func(e *Experiment) { e.Method.WarmUp = 9 },
 		"baseline":     func(e *Experiment) { e.Method.Baseline = false },
+		"reinforce":    func(e *Experiment) { e.Method.ReinforceBaseline = OptimalBaseline },
+		"sleep steps":  func(e *Experiment) { e.Method.SleepSteps++ },
+		"sleep scale":  func(e *Experiment) { e.Method.SleepScale = 3 },
 		"epochs":       func(e *Experiment) { e.Epochs++ },
 		"patience":     func(e *Experiment) { e.Patience++ },
 		"seed":         func(e *Experiment) { e.Seed++ },
@@ -169,11 +177,13 @@ func TestPresetDefaults(t *testing.T) {
 		{Preset: "nrws", Phases: ReweightedWakeSleep, Metric: Block, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
 		{Preset: "dnrws", Phases: ReweightedWakeSleep, Metric: Diagonal, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1},
 		{Preset: "nbihm", Phases: Bidirectional, Metric: Block, LearningRate: 0.001, Damping: 0.1, RefreshEvery: 1000},
+		{Preset: "reinforce", Phases: Reinforce, Metric: Euclidean, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
 	} {
 		want.FisherSource, want.Optimizer, want.Schedule = FromWake, GradientDescent, Constant
 		want.FisherPrecision = SixteenBits
 		want.BatchSize, want.Samples, want.Baseline = 32, 10, true
 		want.StepEpochs, want.StepFactor = 100, 0.5
+		want.SleepSteps, want.SleepScale = 1, 1
 		e, err := ParseExperiment([]byte("[method]\npreset = \"" + want.Preset + "\"\n"))
 		if err != nil {
 			t.Fatal(err)
@@ -185,8 +195,8 @@ func TestPresetDefaults(t *testing.T) {
 			t.Errorf("%s: the machine is %+v, want units coded ±1, Glorot-normal weights and biases −1", want.Preset, e.Machine)
 		}
 	}
-	if len(Presets()) != 7 {
-		t.Errorf("there are presets %v, want 7", Presets())
+	if len(Presets()) != 8 {
+		t.Errorf("there are presets %v, want 8", Presets())
 	}
 }
 

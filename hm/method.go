@@ -11,24 +11,32 @@ import (
 
 // The axes of the methods. Their values are described in package engine.
 type (
-	Phases          = engine.Phases
-	Metric          = engine.Metric
-	FisherSource    = engine.FisherSource
-	FisherPrecision = engine.FisherPrecision
-	Optimizer       = engine.Optimizer
+	Phases            = engine.Phases
+	ReinforceBaseline = engine.ReinforceBaseline
+	Metric            = engine.Metric
+	FisherSource      = engine.FisherSource
+	FisherPrecision   = engine.FisherPrecision
+	Optimizer         = engine.Optimizer
 )
 
 const (
 	WakeSleep           = engine.WakeSleep
 	ReweightedWakeSleep = engine.ReweightedWakeSleep
 	Bidirectional       = engine.Bidirectional
+	Reinforce           = engine.Reinforce
+
+	ConstantBaseline = engine.ConstantBaseline
+	NoBaseline       = engine.NoBaseline
+	OptimalBaseline  = engine.OptimalBaseline
 
 	Euclidean = engine.Euclidean
 	Block     = engine.Block
 	Diagonal  = engine.Diagonal
+	Kronecker = engine.Kronecker
 
-	FromWake  = engine.FromWake
-	FromSleep = engine.FromSleep
+	FromWake   = engine.FromWake
+	FromSleep  = engine.FromSleep
+	FromLegacy = engine.FromLegacy
 
 	SinglePrecision = engine.SinglePrecision
 	SixteenBits     = engine.SixteenBits
@@ -43,12 +51,12 @@ const (
 // methods, each setting free.
 type MethodSpec struct {
 	// Preset names the published method that the other settings start from:
-	// ws, rws, bihm, nws, nrws, dnrws or nbihm.
+	// ws, rws, bihm, nws, nrws, dnrws, nbihm or reinforce.
 	Preset string `toml:"preset" json:"preset"`
 
-	Phases          Phases          `toml:"phases" json:"phases"`                     // ws, rws or bihm
-	Metric          Metric          `toml:"metric" json:"metric"`                     // none, block or diagonal
-	FisherSource    FisherSource    `toml:"fisher_source" json:"fisher_source"`       // wake or sleep
+	Phases          Phases          `toml:"phases" json:"phases"`                     // ws, rws, bihm or reinforce
+	Metric          Metric          `toml:"metric" json:"metric"`                     // none, block, diagonal or kronecker
+	FisherSource    FisherSource    `toml:"fisher_source" json:"fisher_source"`       // wake, sleep or legacy
 	Damping         float64         `toml:"damping" json:"damping"`                   // α (004, 5.10)
 	RefreshEvery    int             `toml:"refresh_every" json:"refresh_every"`       // K, in steps (004, 5.3.4)
 	FisherPrecision FisherPrecision `toml:"fisher_precision" json:"fisher_precision"` // float32 or int16
@@ -79,6 +87,11 @@ type MethodSpec struct {
 	Entropy          float64 `toml:"entropy,omitzero" json:"entropy,omitempty"`                     // raises the units' conditional entropies
 	EntropyEstimator float64 `toml:"entropy_estimator,omitzero" json:"entropy_estimator,omitempty"` // the same by the printed estimator
 	WarmUp           int     `toml:"warmup,omitzero" json:"warmup,omitempty"`                       // epochs over which they rise from 0
+	// ReinforceBaseline is constant, none or optimal (phases reinforce).
+	ReinforceBaseline ReinforceBaseline `toml:"reinforce_baseline,omitzero" json:"reinforce_baseline,omitzero"`
+
+	SleepSteps int     `toml:"sleep_steps" json:"sleep_steps,omitzero"` // sleep phases a step (004, 5.4.1)
+	SleepScale float64 `toml:"sleep_scale" json:"sleep_scale,omitzero"` // factor of the sleep gradients (004, 5.4.1)
 }
 
 // Method is a way of training, with the number of epochs and the seed. It is a
@@ -90,7 +103,8 @@ type Method struct {
 	seed     uint64
 }
 
-// presets are the published methods as points on the axes.
+// presets are the published methods as points on the axes. 004 describes
+// REINFORCE and does not train with it: its learning rate is that of the others.
 var presets = []struct {
 	name         string
 	phases       Phases
@@ -106,6 +120,7 @@ var presets = []struct {
 	{"nrws", ReweightedWakeSleep, Block, 0.002, 0.2, 1000},
 	{"dnrws", ReweightedWakeSleep, Diagonal, 0.002, 0.2, 1},
 	{"nbihm", Bidirectional, Block, 0.001, 0.1, 1000},
+	{"reinforce", Reinforce, Euclidean, 0.002, 0.2, 1000},
 }
 
 // Presets lists the names of the published methods.
@@ -129,6 +144,7 @@ func Preset(name string) (Method, error) {
 					FisherPrecision: SixteenBits,
 					StepEpochs:      100, StepFactor: 0.5,
 					BatchSize: 32, Samples: 10, Baseline: true,
+					SleepSteps: 1, SleepScale: 1,
 				},
 				epochs: 20,
 				seed:   1,
@@ -169,6 +185,9 @@ func DNRWS() Method { return preset("dnrws") }
 // NBiHM trains a bidirectional Helmholtz machine in the Fisher metric (004,
 // 5.3.8).
 func NBiHM() Method { return preset("nbihm") }
+
+// REINFORCE ascends the bound of log p(x) with both networks (004, 2.3.3).
+func REINFORCE() Method { return preset("reinforce") }
 
 // LearningRate sets η.
 func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
@@ -267,6 +286,22 @@ func (m Method) EntropyEstimator(β float64) Method { m.spec.EntropyEstimator = 
 // rises along a hyperbola).
 func (m Method) WarmUp(epochs int) Method { m.spec.WarmUp = epochs; return m }
 
+// ReinforceBaseline sets b of the phases Reinforce.
+func (m Method) ReinforceBaseline(b ReinforceBaseline) Method {
+	m.spec.ReinforceBaseline = b
+	return m
+}
+
+// SleepSteps sets the number of sleep phases a step: more than one is
+// sleep-well (004, 5.4.1). Each has dreams and an update of q of its own; the
+// first shares its update with the q-wake phase, where there is one.
+func (m Method) SleepSteps(n int) Method { m.spec.SleepSteps = n; return m }
+
+// SleepScale sets a factor of the sleep gradients: other than 1 it is rescaled
+// sleep (004, 5.4.1). Adam divides it out again where q learns from dreams
+// alone.
+func (m Method) SleepScale(factor float64) Method { m.spec.SleepScale = factor; return m }
+
 // Epochs sets the number of passes over the training rows.
 func (m Method) Epochs(n int) Method { m.epochs = n; return m }
 
@@ -315,6 +350,9 @@ func (s MethodSpec) String() string {
 	differs(s.Entropy != 0, "entropy β = %g", s.Entropy)
 	differs(s.EntropyEstimator != 0, "entropy estimator β = %g", s.EntropyEstimator)
 	differs(s.WarmUp != 0, "warm-up of %d epochs", s.WarmUp)
+	differs(s.ReinforceBaseline != p.ReinforceBaseline, "baseline %v", s.ReinforceBaseline)
+	differs(s.SleepSteps != p.SleepSteps, "%d sleep steps", s.SleepSteps)
+	differs(s.SleepScale != p.SleepScale, "sleep × %g", s.SleepScale)
 	return strings.Join(parts, ", ")
 }
 
@@ -329,8 +367,40 @@ func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
 		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline,
 		LaterSamples: s.LaterSamples, LaterSamplesFrom: s.LaterSamplesAfter * stepsPerEpoch,
 		L1: s.L1, L2: s.L2, Entropy: s.Entropy, EntropyEstimator: s.EntropyEstimator,
-		WarmUp: s.WarmUp * stepsPerEpoch,
+		WarmUp:            s.WarmUp * stepsPerEpoch,
+		ReinforceBaseline: s.ReinforceBaseline,
+		SleepSteps:        s.SleepSteps, SleepScale: s.SleepScale,
 	}
+}
+
+// identity leaves out the settings of a later version that are as the earlier
+// ones had them, so that runs keep their hash.
+func (s MethodSpec) identity() MethodSpec {
+	if s.SleepSteps == 1 {
+		s.SleepSteps = 0
+	}
+	if s.SleepScale == 1 {
+		s.SleepScale = 0
+	}
+	return s
+}
+
+// checkSleep refuses sleep phases that there cannot be.
+func (s MethodSpec) checkSleep() error {
+	dreams := s.algorithm(1).HasSleep()
+	switch {
+	case s.SleepSteps < 1:
+		return fmt.Errorf("sleep_steps = %d: give the number of sleep phases a step, at least 1", s.SleepSteps)
+	case !(s.SleepScale > 0) || !finite(s.SleepScale):
+		return fmt.Errorf("sleep_scale = %v: give a positive factor, 1 for the sleep phase as it is", s.SleepScale)
+	case s.SleepSteps > 1 && !dreams:
+		return fmt.Errorf("sleep_steps = %d: the phases %v have no sleep phase; use ws or rws, or leave it 1", s.SleepSteps, s.Phases)
+	case s.SleepScale != 1 && !dreams:
+		return fmt.Errorf("sleep_scale = %v: the phases %v have no sleep phase; use ws or rws, or leave it 1", s.SleepScale, s.Phases)
+	case s.SleepScale != 1 && s.Optimizer == Adam && s.Phases == WakeSleep:
+		return fmt.Errorf("sleep_scale = %v: Adam divides a factor out again where q learns from dreams alone; use sleep_steps, or the optimiser gd", s.SleepScale)
+	}
+	return nil
 }
 
 func (s MethodSpec) check() error {
@@ -348,8 +418,8 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("damping %v: give a positive number; between 0.01 and 0.2 is usual", s.Damping)
 	case s.Metric != Euclidean && s.RefreshEvery < 1:
 		return fmt.Errorf("refresh_every (K) = %d: refresh the Fisher blocks every so many steps, at least 1", s.RefreshEvery)
-	case s.Metric != Euclidean && s.FisherSource == FromSleep && s.Phases == Bidirectional:
-		return fmt.Errorf("fisher_source = sleep: a bidirectional machine has no sleep phase; use wake")
+	case s.Metric != Euclidean && s.FisherSource != FromWake && !s.algorithm(1).HasSleep():
+		return fmt.Errorf("fisher_source = %v: the phases %v have no dreams; use wake", s.FisherSource, s.Phases)
 	case !decay(s.Momentum):
 		return fmt.Errorf("momentum %v: give a decay above 0 and below 1, or 0 for the usual 0.95", s.Momentum)
 	case !decay(s.AdamBeta1):
@@ -374,10 +444,16 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("later_samples = %d: give the number of samples a datum after later_samples_after epochs, or 0 to leave it as it is", s.LaterSamples)
 	case (s.LaterSamples > 0) != (s.LaterSamplesAfter > 0) || s.LaterSamplesAfter < 0:
 		return fmt.Errorf("later_samples = %d with later_samples_after = %d epochs: give both, at least 1, or neither", s.LaterSamples, s.LaterSamplesAfter)
-	case (s.Samples == 1 || s.LaterSamples == 1) && s.Baseline && s.Phases != WakeSleep:
+	case s.Phases == Reinforce && (s.Entropy != 0 || s.EntropyEstimator != 0):
+		return fmt.Errorf("entropy = %v, entropy_estimator = %v: REINFORCE is taken as it is, without either; use the phases ws, rws or bihm", s.Entropy, s.EntropyEstimator)
+	case (s.Samples == 1 || s.LaterSamples == 1) && s.ReinforceBaseline != NoBaseline && s.Phases == Reinforce:
+		return fmt.Errorf("one sample a datum with reinforce_baseline = %v: it is taken from the datum's other samples; give 2 samples or more, or the baseline none", s.ReinforceBaseline)
+	case s.ReinforceBaseline != ConstantBaseline && s.Phases != Reinforce:
+		return fmt.Errorf("reinforce_baseline = %v: the phases %v have none; leave it out, or use the phases reinforce", s.ReinforceBaseline, s.Phases)
+	case (s.Samples == 1 || s.LaterSamples == 1) && s.Baseline && s.Phases != WakeSleep && s.Phases != Reinforce:
 		return fmt.Errorf("one sample a datum with a baseline: the q-wake gradient is then always 0; give 2 samples or more, or turn the baseline off")
 	}
-	return nil
+	return s.checkSleep()
 }
 
 // decay says whether a running mean can decay by a factor in each step.

@@ -155,7 +155,7 @@ func TestFlagsAreCheckedFirst(t *testing.T) {
 		{"bench eval", "--rows", "-1", "at least 0"},
 		{"train", "--seeds", "0", "at least 1"},
 		{"train", "--phases", "sleep", "unknown"},
-		{"train", "--metric", "fisher", "unknown"},
+		{"train", "--fisher", "exact", "unknown"},
 	} {
 		args := append(strings.Fields(c.command), c.flag, c.value)
 		if c.command != "train" && c.command != "bench train" {
@@ -172,12 +172,12 @@ func TestFlagsAreCheckedFirst(t *testing.T) {
 func TestAxesOfAMethod(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1",
-		"--algorithm", "rws", "--phases", "bihm", "--metric", "diagonal", "--kstep", "1", "--out", dir)
+		"--algorithm", "rws", "--phases", "bihm", "--fisher", "kronecker", "--kstep", "1", "--out", dir)
 	e, err := hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := e.Method; m.Preset != "rws" || m.Phases != hm.Bidirectional || m.Metric != hm.Diagonal {
+	if m := e.Method; m.Preset != "rws" || m.Phases != hm.Bidirectional || m.Metric != hm.Kronecker {
 		t.Errorf("trained %s with phases %v and metric %v", m.Preset, m.Phases, m.Metric)
 	}
 }

@@ -12,6 +12,29 @@ const (
 	// Bidirectional weighs samples by √(p/q) (004, 2.37) and trains q by the
 	// q-wake gradient.
 	Bidirectional
+	// Reinforce weighs samples equally and trains q, as p, by the gradient of
+	// the bound E_q[log p(x,h) − log q(h|x)]: by the q-wake gradient with
+	// log p(x,h) − log q(h|x) − b for weights (004, 2.3.3).
+	Reinforce
+)
+
+// ReinforceBaseline is the b of Reinforce. It changes the variance of the
+// gradient, and not its mean: b of a sample is computed from the other samples
+// of the same datum.
+type ReinforceBaseline int
+
+const (
+	// ConstantBaseline is the mean of log p(x,h) − log q(h|x), the same for all
+	// parameters.
+	ConstantBaseline ReinforceBaseline = iota
+	// NoBaseline is 0.
+	NoBaseline
+	// OptimalBaseline is, for each parameter of q, the mean weighted by the
+	// squares of ∂ log q(h|x), b = E[L g²]/E[g²]. The
+	// exact b* has the least variance of all numbers b; the estimate from a few
+	// samples is noisier than ConstantBaseline. Where all squares are 0 it is
+	// ConstantBaseline.
+	OptimalBaseline
 )
 
 // Metric is how gradients are measured.
@@ -21,6 +44,7 @@ const (
 	Euclidean Metric = iota // the plain gradient
 	Block                   // one Fisher block a unit (004, 5.5–5.7)
 	Diagonal                // the diagonal of the Fisher matrix (004, 5.13–5.14)
+	Kronecker               // blocks that share the second moment of their layer's parents
 )
 
 // FisherSource is where the samples of the generative Fisher blocks come from.
@@ -36,6 +60,11 @@ const (
 	// FromSleep uses dreams (004, 5.5). It converges to the Fisher matrix
 	// under p(x,h), the one of 004, 5.2.
 	FromSleep
+	// FromLegacy is what the program behind 004 computes: dreams, each with the
+	// importance weight of a wake sample that it has nothing to do with, over
+	// B·S. The weights of a datum sum to 1, so the blocks, that of the prior
+	// among them, converge to those of FromSleep divided by S.
+	FromLegacy
 )
 
 // FisherPrecision is how exactly the inverses of Fisher blocks are stored.
@@ -100,7 +129,7 @@ type Algorithm struct {
 	// are raised, those of p in dreams and those of q in the wake samples
 	// (004, 6.18, before the metric). Their exact gradient with the parents fixed
 	// is ∂H/∂a = −a σ(a)(1−σ(a)) = −F·w, so that without damping the natural
-	// gradient makes it weight decay.
+	// gradient makes it weight decay. Reinforce has none.
 	Entropy float64
 	// EntropyEstimator is the strength β of the estimator of the same gradient
 	// that 004 prints below 6.17, −(1/BS) Σ ∂ ln p and −(1/BS) Σ ∂ ln q over
@@ -111,6 +140,18 @@ type Algorithm struct {
 	// WarmUp is the number of steps over which the strengths of regularisers
 	// rise from 0, in proportion to the steps done (004, App. C.3, corrected).
 	WarmUp int
+
+	ReinforceBaseline ReinforceBaseline // b of Reinforce
+
+	// SleepSteps is the number of sleep phases a step, at least 1, each with dreams and an
+	// update of q of its own; more than one is sleep-well (004, 5.4.1). The
+	// first shares its update with the q-wake phase. The others follow it, with
+	// dreams of the parameters as they have become, and the Fisher blocks of
+	// the step.
+	SleepSteps int
+	// SleepScale multiplies the sleep gradients; other than 1 it is rescaled
+	// sleep (004, 5.4.1).
+	SleepScale float64
 }
 
 // SamplesAt is S, the number of samples a datum, in a step.
@@ -133,7 +174,9 @@ func (a Algorithm) WarmedUp(step int) float64 {
 }
 
 // HasSleep says whether q learns from dreams.
-func (a Algorithm) HasSleep() bool { return a.Phases != Bidirectional }
+func (a Algorithm) HasSleep() bool {
+	return a.Phases == WakeSleep || a.Phases == ReweightedWakeSleep
+}
 
 // HasEntropy says whether the entropies of both networks are regularised.
 func (a Algorithm) HasEntropy() bool { return a.Entropy != 0 || a.EntropyEstimator != 0 }
@@ -157,27 +200,34 @@ func (a Algorithm) Slots() int {
 }
 
 var (
-	phaseNames     = []string{"ws", "rws", "bihm"}
-	metricNames    = []string{"none", "block", "diagonal"}
-	sourceNames    = []string{"wake", "sleep"}
+	phaseNames     = []string{"ws", "rws", "bihm", "reinforce"}
+	baselineNames  = []string{"constant", "none", "optimal"}
+	metricNames    = []string{"none", "block", "diagonal", "kronecker"}
+	sourceNames    = []string{"wake", "sleep", "legacy"}
 	precisionNames = []string{"float32", "int16"}
 	optimizerNames = []string{"gd", "adam", "momentum", "nesterov"}
 )
 
-func (p Phases) String() string          { return name(phaseNames, int(p)) }
-func (m Metric) String() string          { return name(metricNames, int(m)) }
-func (s FisherSource) String() string    { return name(sourceNames, int(s)) }
-func (p FisherPrecision) String() string { return name(precisionNames, int(p)) }
-func (o Optimizer) String() string       { return name(optimizerNames, int(o)) }
+func (p Phases) String() string            { return name(phaseNames, int(p)) }
+func (b ReinforceBaseline) String() string { return name(baselineNames, int(b)) }
+func (m Metric) String() string            { return name(metricNames, int(m)) }
+func (s FisherSource) String() string      { return name(sourceNames, int(s)) }
+func (p FisherPrecision) String() string   { return name(precisionNames, int(p)) }
+func (o Optimizer) String() string         { return name(optimizerNames, int(o)) }
 
-func (p Phases) MarshalText() ([]byte, error)          { return []byte(p.String()), nil }
-func (m Metric) MarshalText() ([]byte, error)          { return []byte(m.String()), nil }
-func (s FisherSource) MarshalText() ([]byte, error)    { return []byte(s.String()), nil }
-func (p FisherPrecision) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-func (o Optimizer) MarshalText() ([]byte, error)       { return []byte(o.String()), nil }
+func (p Phases) MarshalText() ([]byte, error)            { return []byte(p.String()), nil }
+func (b ReinforceBaseline) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+func (m Metric) MarshalText() ([]byte, error)            { return []byte(m.String()), nil }
+func (s FisherSource) MarshalText() ([]byte, error)      { return []byte(s.String()), nil }
+func (p FisherPrecision) MarshalText() ([]byte, error)   { return []byte(p.String()), nil }
+func (o Optimizer) MarshalText() ([]byte, error)         { return []byte(o.String()), nil }
 
 func (p *Phases) UnmarshalText(t []byte) error {
 	return parse((*int)(p), "phases", phaseNames, t)
+}
+
+func (b *ReinforceBaseline) UnmarshalText(t []byte) error {
+	return parse((*int)(b), "baseline of REINFORCE", baselineNames, t)
 }
 
 func (m *Metric) UnmarshalText(t []byte) error {

@@ -39,7 +39,8 @@ type Trainer interface {
 	// Step performs the next step of training with a learning rate.
 	Step(learningRate float64) (Report, error)
 	// Gradients computes what the next step with a learning rate would use,
-	// without taking it. Only Nesterov's gradient depends on the rate.
+	// without taking it: the first of its sleep phases, where there are several.
+	// Only Nesterov's gradient depends on the rate.
 	Gradients(learningRate float64) (Gradients, error)
 	// MetricBytes is how many bytes hold what the metric now multiplies
 	// gradients by: what it reads in a step.

@@ -19,6 +19,7 @@ type Block struct {
 //
 //	Generative:  Model()               (5.2), estimated by dreams
 //	             Wake(data, Ratio)     estimated by weighted wake samples (5.7)
+//	             Model() over S        estimated by LegacyMeasure
 //	Recognition: Wake(data, Uniform)   (5.6), estimated by wake samples
 //
 // A measure of samples gives the estimates themselves.
@@ -34,6 +35,30 @@ func (n *Networks) Fisher(units []Unit, m Measure) []Block {
 			input := mat.NewVecDense(u.Width, n.input(u, s))
 			blocks[i].Matrix.SymRankOne(blocks[i].Matrix, weight*on*(1-on), input)
 		}
+	}
+	return blocks
+}
+
+// Kronecker returns factored blocks, E[σ'(a)] E[u uᵀ] with u = [1; parents]: as
+// if σ' of a unit and its parents were independent. Under a measure whose sum is
+// not 1, the second factor is the mean all the same.
+func (n *Networks) Kronecker(units []Unit, m Measure) []Block {
+	blocks := make([]Block, len(units))
+	slopes, total := make([]float64, len(units)), 0.0
+	for i, u := range units {
+		blocks[i] = Block{u, mat.NewSymDense(u.Width, nil)}
+	}
+	for s, weight := range m {
+		total += weight
+		for i, u := range units {
+			on := sigmoid(n.logit(u, s))
+			slopes[i] += weight * on * (1 - on)
+			input := mat.NewVecDense(u.Width, n.input(u, s))
+			blocks[i].Matrix.SymRankOne(blocks[i].Matrix, weight, input)
+		}
+	}
+	for i := range blocks {
+		blocks[i].Matrix.ScaleSym(slopes[i]/total, blocks[i].Matrix)
 	}
 	return blocks
 }

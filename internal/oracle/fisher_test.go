@@ -215,3 +215,22 @@ func TestUndampedSingularBlocksAreAnError(t *testing.T) {
 		}
 	})
 }
+
+// Factored blocks are the blocks where the parents do not change the logit: all
+// of a machine without weights, and the prior of any.
+func TestKroneckerIsExactWhereParentsDoNotMatter(t *testing.T) {
+	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+		want := func(units []Unit, measure Measure) {
+			t.Helper()
+			wantSameMatrix(t, "blocks", full(m.Kronecker(units, measure), len(m.Flat)), full(m.Fisher(units, measure), len(m.Flat)), 1e-12)
+		}
+		top := m.Architecture.Depth()
+		prior := m.Generative[len(m.Generative)-m.Architecture.Units[top]:]
+		want(prior, m.Model())
+		for _, u := range append(append([]Unit(nil), m.Generative...), m.Recognition...) {
+			clear(m.Flat[u.Start+1 : u.Start+u.Width])
+		}
+		want(m.Generative, m.Wake(data, Ratio))
+		want(m.Recognition, m.Wake(data, Uniform))
+	})
+}

@@ -8,6 +8,8 @@ type Rule struct {
 	QWake     float64 // factor of the q-wake phase; 0 leaves it out
 	Baseline  bool    // subtract 1/S from the weights of the q-wake phase
 	Sleep     float64 // factor of the sleep phase; 0 leaves it out
+	// Reinforce takes the place of the q-wake phase where it is not zero.
+	Reinforce Reinforce
 }
 
 // The rules of the thesis. The printed q-wake phase (2.30) has no baseline; with
@@ -61,6 +63,9 @@ func (n *Networks) GradientOn(samples Samples, r Rule) []float64 {
 		panic("oracle: the rule has a sleep phase, but there are no dreams")
 	}
 	wake := n.Score(n.WakeMeasure(samples, r.Weighting))
+	if r.Reinforce != NotReinforce {
+		copy(wake[n.Architecture.GenerativeSize():], n.reinforceOn(samples, r.Reinforce)[n.Architecture.GenerativeSize():])
+	}
 	baseline := make([]float64, len(n.Flat))
 	if r.Baseline {
 		baseline = n.Score(n.WakeMeasure(samples, Uniform)) // ω̃ = 1/S
@@ -73,7 +78,11 @@ func (n *Networks) GradientOn(samples Samples, r Rule) []float64 {
 // dreams grows. The baseline does not change it.
 func (m *Machine) Limit(data [][]bool, r Rule) []float64 {
 	zero := make([]float64, len(m.Flat))
-	return m.combine(r, m.Score(m.Wake(data, r.Weighting)), zero, m.Score(m.Model()))
+	wake := m.Score(m.Wake(data, r.Weighting))
+	if r.Reinforce != NotReinforce {
+		copy(wake[m.Architecture.GenerativeSize():], m.BoundScore(data)[m.Architecture.GenerativeSize():])
+	}
+	return m.combine(r, wake, zero, m.Score(m.Model()))
 }
 
 // combine takes θ from the wake phase and φ from the phases of the rule.

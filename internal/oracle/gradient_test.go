@@ -57,6 +57,8 @@ func TestScoresAreGradientsOfTheirObjectives(t *testing.T) {
 		bound := func() float64 { return mean(data, m.Bound) }
 		wantAllClose(t, "∂ bound/∂θ", m.Score(m.Wake(data, Uniform))[:theta], slope(m, 0, theta, bound), tolerance)
 
+		wantAllClose(t, "∂ bound/∂φ", m.BoundScore(data)[theta:], slope(m, theta, end, bound), tolerance)
+
 		dreamed := func() float64 { // E_p[log q(h|x)]
 			sum := 0.0
 			for s := range m.states(0, m.Architecture.Depth()) {

@@ -58,6 +58,22 @@ func (n *Networks) WakeMeasure(samples Samples, w Weighting) Measure {
 	}
 }
 
+// LegacyMeasure puts on the dreams the importance weights of as many wake
+// samples, divided by B·S. Its sum is 1/S.
+func (n *Networks) LegacyMeasure(samples Samples, w Weighting) Measure {
+	return func(yield func(State, float64) bool) {
+		dreams := samples.Dreams
+		for _, datum := range samples.Wake {
+			for i, weight := range n.ImportanceWeights(datum, w) {
+				if !yield(dreams[i], weight/float64(len(samples.Dreams))) {
+					return
+				}
+			}
+			dreams = dreams[len(datum):]
+		}
+	}
+}
+
 // DreamMeasure puts equal weights on the dreams.
 func DreamMeasure(samples Samples) Measure {
 	return func(yield func(State, float64) bool) {

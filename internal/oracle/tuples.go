@@ -70,6 +70,7 @@ func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float6
 	for i, s := range e.states {
 		scores[i] = m.Score(func(yield func(State, float64) bool) { yield(s, 1) })
 	}
+	signal := m.signal(e.states)
 	baseline := 0.0
 	if r.Baseline {
 		baseline = 1 / float64(samples)
@@ -83,11 +84,15 @@ func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float6
 				logWeights[s] = r.Weighting.logWeight(e.logP[i], e.logQ[i])
 			}
 			gradient := make([]float64, len(m.Flat))
+			if r.Reinforce != NotReinforce {
+				gradient = r.Reinforce.gradient(pick(signal, tuple), pick(scores, tuple))
+				clear(gradient[:m.Architecture.GenerativeSize()])
+			}
 			for s, weight := range normalise(logWeights) {
 				for k, score := range scores[tuple[s]] {
 					if k < m.Architecture.GenerativeSize() {
 						gradient[k] += weight * score
-					} else {
+					} else if r.Reinforce == NotReinforce {
 						gradient[k] += r.QWake * (weight - baseline) * score
 					}
 				}
@@ -97,6 +102,21 @@ func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float6
 			}
 		}
 	}
+}
+
+// pick is the elements of a list that a tuple names.
+func pick[T any](list []T, tuple []int) []T {
+	picked := make([]T, len(tuple))
+	for s, i := range tuple {
+		picked[s] = list[i]
+	}
+	return picked
+}
+
+// Dreamed is the mean and variance of factor·∂ log q(h|x) of one dream: of the
+// gradient of a sleep phase (2.31).
+func (m *Machine) Dreamed(factor float64) Estimate {
+	return moments(m.sleepOutcomes(Rule{Sleep: factor}))
 }
 
 // sleepOutcomes yields the gradient of the sleep phase for every dream.

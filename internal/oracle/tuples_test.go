@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"maps"
 	"math"
 	"testing"
 
@@ -12,7 +13,9 @@ import (
 func TestExpectedIsTheMeanOfGradientOn(t *testing.T) {
 	m := randomMachine(t, engine.Architecture{Units: []int{3, 2, 1}, Coding: engine.PlusMinusOne}, 1)
 	x := []bool{true, false, true}
-	for name, r := range rules() {
+	all := rules()
+	maps.Copy(all, reinforcements())
+	for name, r := range all {
 		outcomes := func(yield func([]float64, float64) bool) {
 			for first, p1 := range recognitionOf(m, x) {
 				for second, p2 := range recognitionOf(m, x) {

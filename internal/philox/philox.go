@@ -19,7 +19,7 @@ const (
 	Subset                    // which rows a subset keeps
 	Binarise                  // stochastic binarisation of a datum, once a training step
 	Wake                      // hidden units drawn from the recognition network
-	Sleep                     // dreams of the sleep phase
+	Sleep                     // dreams: sample s is the s-th sleep phase of the step
 	Importance                // hidden units drawn to evaluate a likelihood
 	Dream                     // the outer samples of log Z²
 	Inner                     // the inner samples of log Z²

@@ -53,6 +53,7 @@ func TestMemory(t *testing.T) {
 		{Phases: engine.ReweightedWakeSleep, Metric: engine.Block, Samples: 2},
 		{Phases: engine.ReweightedWakeSleep, Metric: engine.Block, Samples: 50},
 		{Phases: engine.ReweightedWakeSleep, Metric: engine.Diagonal, Samples: 50},
+		{Phases: engine.ReweightedWakeSleep, Metric: engine.Kronecker, Samples: 50},
 	} {
 		algorithm.BatchSize, algorithm.Damping, algorithm.RefreshEvery = 16, 0.1, 100
 		before := heap()

@@ -15,7 +15,9 @@ import (
 //	θ: β mean over dreams of ∂H/∂a [1; parents]ᵀ     entropy (004, 6.18)
 //	φ: β (1/BS) Σ ∂H/∂a [1; parents]ᵀ                entropy (004, 6.18)
 //
-// Reweighted wake-sleep halves both terms of φ (004, 2.32).
+// Reweighted wake-sleep halves both terms of φ (004, 2.32), rescaled sleep
+// multiplies the last one. REINFORCE has log p(x,h) − log q(h|x) − b over S for
+// ω̃ − c.
 func (t *trainer) ascend(natural bool) {
 	t.weightResiduals()
 	t.sum(natural)
@@ -58,43 +60,22 @@ func (t *trainer) precondition() {
 // gradient.
 func (t *trainer) weightResiduals() {
 	algorithm, batch, samples := t.job.Algorithm, t.wake.data, t.wake.samples
-	half := 1.0
-	if algorithm.Phases == engine.ReweightedWakeSleep {
-		half = 0.5
-	}
-	baseline := 0.0
-	if algorithm.Baseline {
-		baseline = 1 / float64(samples)
-	}
 	warmth := algorithm.WarmedUp(t.state.Step) / float64(batch*samples)
 	slope, score := warmth*algorithm.Entropy, -warmth*algorithm.EntropyEstimator
 	pieces := (batch + dataAPiece - 1) / dataAPiece
 	parallel(pieces, func(piece int) {
 		first := piece * dataAPiece
 		for d := first; d < min(first+dataAPiece, batch); d++ {
-			clear(kernels.Row(t.datum, d))
+			if t.recognitionWake() {
+				t.weightRecognition(d, score, slope)
+			}
 			for r := d * samples; r < (d+1)*samples; r++ {
 				w := t.importance[r]
 				for i := range t.wake.states {
 					kernels.Scale(kernels.Row(t.wake.generative[i], r), w/float64(batch))
 				}
-				if t.recognitionWake() {
-					factor := score
-					if algorithm.HasRecognitionWake() {
-						factor += half * (w - baseline) / float64(batch)
-					}
-					for i := 1; i < len(t.wake.states); i++ {
-						t.wake.weightRow(t.wake.recognition, i, r, factor, slope)
-					}
-					sum := kernels.Row(t.datum, d)
-					for j, x := range kernels.Row(t.wake.recognition[1], r) {
-						sum[j] += x
-					}
-				}
 				if algorithm.HasSleep() {
-					for i := 1; i < len(t.dreams.states); i++ {
-						kernels.Scale(kernels.Row(t.dreams.recognition[i], r), half/float64(batch*samples))
-					}
+					t.weightDream(r)
 				}
 				if algorithm.HasEntropy() {
 					for i := range t.dreams.states {
@@ -106,6 +87,55 @@ func (t *trainer) weightResiduals() {
 	})
 }
 
+// weightRecognition multiplies the recognition residuals of the samples of datum
+// d by their weights, to which the printed estimator of the entropy's gradient
+// adds score, adds slope times those of the exact one, and sums those of the
+// first layer.
+func (t *trainer) weightRecognition(d int, score, slope float64) {
+	a, samples := t.job.Algorithm, t.wake.samples
+	first, last := d*samples, (d+1)*samples
+	if a.Phases == engine.Reinforce {
+		t.reinforce(d)
+	} else {
+		baseline := 0.0
+		if a.Baseline {
+			baseline = 1 / float64(samples)
+		}
+		for r := first; r < last; r++ {
+			factor := score
+			if a.HasRecognitionWake() {
+				factor += t.half() * (t.importance[r] - baseline) / float64(t.wake.data)
+			}
+			for i := 1; i < len(t.wake.states); i++ {
+				t.wake.weightRow(t.wake.recognition, i, r, factor, slope)
+			}
+		}
+	}
+	sum := kernels.Row(t.datum, d)
+	clear(sum)
+	for r := first; r < last; r++ {
+		for j, x := range kernels.Row(t.wake.recognition[1], r) {
+			sum[j] += x
+		}
+	}
+}
+
+// half is the factor of both terms of φ.
+func (t *trainer) half() float64 {
+	if t.job.Algorithm.Phases == engine.ReweightedWakeSleep {
+		return 0.5
+	}
+	return 1
+}
+
+// weightDream multiplies the residuals of dream r by its weight in the gradient.
+func (t *trainer) weightDream(r int) {
+	w := t.half() * t.job.Algorithm.SleepScale / float64(t.dreams.data)
+	for i := 1; i < len(t.dreams.states); i++ {
+		kernels.Scale(kernels.Row(t.dreams.recognition[i], r), w)
+	}
+}
+
 // accumulate computes the gradient of units first to last−1 of a layer.
 func (t *trainer) accumulate(n network, i int, gradient kernels.Matrix, first, last int) {
 	if n == generative {
@@ -113,6 +143,10 @@ func (t *trainer) accumulate(n network, i int, gradient kernels.Matrix, first, l
 		if t.job.Algorithm.HasEntropy() {
 			t.accumulateGenerative(t.dreams, 1, i, gradient, first, last)
 		}
+		return
+	}
+	if t.reinforcesParameters(i) {
+		t.reinforceParameters(i, gradient, first)
 		return
 	}
 	earlier := float32(0)

@@ -79,8 +79,11 @@ func metricBytes(a engine.Architecture, algorithm engine.Algorithm) int64 {
 // settings say how the blocks are inverted.
 func settings(a engine.Algorithm) fisher.Settings {
 	s := fisher.Settings{Form: fisher.Cheapest, Precision: fisher.Float32, Damping: a.Damping, Steps: a.RefreshEvery}
-	if a.Metric == engine.Diagonal {
+	switch a.Metric {
+	case engine.Diagonal:
 		s.Form = fisher.Diagonal
+	case engine.Kronecker:
+		s.Form = fisher.Kronecker
 	}
 	if a.FisherPrecision == engine.SixteenBits {
 		s.Precision = fisher.Int16

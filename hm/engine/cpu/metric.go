@@ -71,8 +71,11 @@ func (t *trainer) computeMetric() error {
 	reweighted := func(r int) float64 { return t.importance[r] / float64(t.wake.data) }
 
 	source, weight := t.wake, reweighted
-	if algorithm.FisherSource == engine.FromSleep {
+	if algorithm.FisherSource != engine.FromWake {
 		source, weight = t.dreams, uniform
+		if algorithm.FisherSource == engine.FromLegacy {
+			weight = func(r int) float64 { return t.importance[r] / float64(samples) }
+		}
 		parallel(samples, func(r int) { source.rows(r, r+1).scoreGeneration() })
 	}
 	top := len(t.wake.states) - 1
@@ -82,21 +85,21 @@ func (t *trainer) computeMetric() error {
 		if i < top {
 			parents = source.states[i+1]
 		}
-		estimate := fisher.Estimate{Parents: parents, Weights: slopes(source.generative[i], weight)}
+		estimate := newEstimate(parents, source.generative[i], weight)
 		if err := t.invert(generative, i, estimate); err != nil {
 			return err
 		}
 		if i == 0 {
 			continue
 		}
-		estimate = fisher.Estimate{Parents: t.wake.states[i-1], Weights: slopes(t.wake.recognition[i], uniform)}
+		residuals, weight := t.wake.recognition[i], uniform
 		if i == 1 {
 			// The samples of a datum have the same parents and the same slope:
 			// one of them stands for all.
-			one := t.wake.recognition[1]
-			one.Rows, one.Stride = t.wake.data, one.Stride*t.wake.samples
-			estimate.Weights = slopes(one, func(int) float64 { return 1 / float64(t.wake.data) })
+			residuals.Rows, residuals.Stride = t.wake.data, residuals.Stride*t.wake.samples
+			weight = func(int) float64 { return 1 / float64(t.wake.data) }
 		}
+		estimate = newEstimate(t.wake.states[i-1], residuals, weight)
 		if err := t.invert(recognition, i, estimate); err != nil {
 			return err
 		}
@@ -111,6 +114,16 @@ func (t *trainer) invert(n network, i int, e fisher.Estimate) error {
 	}
 	t.metric.inverses[n][i] = inverse
 	return nil
+}
+
+// newEstimate estimates the blocks of a layer from the parents and the residuals
+// of samples of a weight.
+func newEstimate(parents, residuals kernels.Matrix, weight func(r int) float64) fisher.Estimate {
+	e := fisher.Estimate{Parents: parents, Weights: slopes(residuals, weight), Samples: make([]float32, parents.Rows)}
+	for r := range e.Samples {
+		e.Samples[r] = float32(weight(r))
+	}
+	return e
 }
 
 // slopes returns weight·σ'(a) of each sample and unit from the residuals

@@ -24,26 +24,25 @@ func (t *trainer) lookAhead(learningRate float64) {
 	}
 }
 
-// update moves the parameters along the gradient.
-func (t *trainer) update(learningRate float64) {
-	move := t.mover(learningRate)
-	n := len(t.gradient.Flat)
-	parallel((n+parametersAPiece-1)/parametersAPiece, func(piece int) {
-		first := piece * parametersAPiece
-		move(first, min(first+parametersAPiece, n))
+// update moves parameters from first to last−1 along the gradient, for the n-th
+// time.
+func (t *trainer) update(learningRate float64, first, last, n int) {
+	move := t.mover(learningRate, n)
+	parallel((last-first+parametersAPiece-1)/parametersAPiece, func(piece int) {
+		from := first + piece*parametersAPiece
+		move(from, min(from+parametersAPiece, last))
 	})
 }
 
 // mover returns the function that moves parameters first to last−1 as the
-// optimiser does.
-func (t *trainer) mover(learningRate float64) func(first, last int) {
+// optimiser does the n-th time.
+func (t *trainer) mover(learningRate float64, n int) func(first, last int) {
 	p, g, moments := t.state.Parameters.Flat, t.gradient.Flat, t.state.Moments
 	switch a := t.job.Algorithm; a.Optimizer {
 	case engine.Adam:
 		// With bias correction, and ε outside the root (004, 6.3, corrected).
-		step := float64(t.state.Step + 1)
-		rate := learningRate / (1 - math.Pow(a.AdamBeta1, step))
-		correction := 1 / (1 - math.Pow(a.AdamBeta2, step))
+		rate := learningRate / (1 - math.Pow(a.AdamBeta1, float64(n)))
+		correction := 1 / (1 - math.Pow(a.AdamBeta2, float64(n)))
 		b1, b2 := float32(a.AdamBeta1), float32(a.AdamBeta2)
 		c1, c2 := float32(1-a.AdamBeta1), float32(1-a.AdamBeta2)
 		mean, square := moments[0].Flat, moments[1].Flat

@@ -23,7 +23,7 @@ func TestMemoryStaysConstant(t *testing.T) {
 	trainer, err := cpu{}.NewTrainer(engine.Job{
 		Algorithm: engine.Algorithm{
 			Phases: engine.ReweightedWakeSleep, Metric: engine.Block, FisherPrecision: engine.SixteenBits,
-			Damping: 0.1, RefreshEvery: 100, BatchSize: rows, Samples: 4, Baseline: true,
+			Damping: 0.1, RefreshEvery: 100, BatchSize: rows, Samples: 4, Baseline: true, SleepSteps: 1, SleepScale: 1,
 		},
 		Data: data,
 		Rows: func(int) []int { return batch },

@@ -12,8 +12,9 @@ import (
 // Work is cut into pieces of fixed size, so that the order of every summation,
 // and with it the result, does not depend on the number of processors.
 const (
-	dataAPiece  = 8  // data whose samples go through the networks together
-	unitsAPiece = 32 // units whose gradients are computed together
+	dataAPiece   = 8  // data whose samples go through the networks together
+	dreamsAPiece = 64 // dreams that do, in a sleep phase of their own
+	unitsAPiece  = 32 // units whose gradients are computed together
 )
 
 // trainer performs training steps. Its buffers are made once, for a full
@@ -83,7 +84,9 @@ func (t *trainer) Step(learningRate float64) (engine.Report, error) {
 		report.Refresh = time.Since(start)
 	}
 	t.ascend(true)
-	t.update(learningRate)
+	t.update(learningRate, 0, t.state.Parameters.Architecture.GenerativeSize(), t.state.Step+1)
+	t.updateRecognition(learningRate, 0)
+	t.sleepOn(learningRate)
 	t.state.Step++
 	return report, nil
 }
@@ -127,15 +130,7 @@ func (t *trainer) sample(step int) engine.Report {
 		first := task % pieces * dataAPiece
 		last := min(first+dataAPiece, len(rows))
 		if task >= pieces {
-			part := t.dreams.rows(first*samples, last*samples)
-			part.dream(place{key: key, purpose: philox.Sleep, step: uint32(step),
-				datum: func(d int) uint32 { return uint32(first*samples + d) }})
-			if t.job.Algorithm.HasEntropy() {
-				part.entropyOfDreams()
-			}
-			if t.job.Algorithm.HasSleep() {
-				part.scoreRecognition()
-			}
+			t.dream(step, 0, first*samples, last*samples)
 			return
 		}
 		part := t.wake.rows(first, last)

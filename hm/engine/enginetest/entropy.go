@@ -15,6 +15,9 @@ import (
 func regularised(t *testing.T, e engine.Engine, set func(*engine.Algorithm), strength float64,
 	term func(n *oracle.Networks, p, q oracle.Measure) []float64) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
+		if a.Phases == engine.Reinforce {
+			return // has no entropy
+		}
 		set(&a)
 		a.WarmUp = 4
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {

@@ -13,6 +13,7 @@ import (
 //
 //	wake, p       p_D(x) q(h|x) for WS, p_D(x) p(h|x) for RWS, p_D(x) π(h|x) for BiHM
 //	sleep, p      p(x,h)
+//	legacy, p     p(x,h), divided by S
 //	q             p_D(x) q(h|x)
 func manySamples(t *testing.T, e engine.Engine) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
@@ -29,21 +30,31 @@ func manySamples(t *testing.T, e engine.Engine) {
 			dreams := unweighted(m, g.Dreams.Rows)
 
 			limit := m.Limit([][]bool{x}, rule(a))
-			wantMean(t, "plain gradient", doubles(g.Plain.Flat), limit, gradientVariance(m, rule(a), wake, dreams))
+			wantMean(t, "plain gradient", doubles(g.Plain.Flat), limit, gradientVariance(m, rule(a), wake, dreams, limit))
 			if a.Metric == engine.Euclidean {
 				return
 			}
-			measure, limitOfSource := m.WakeMeasure(samples, rule(a).Weighting), wake
-			if a.FisherSource == engine.FromSleep {
-				measure, limitOfSource = oracle.DreamMeasure(samples), dreams
+			measure, limitOfSource := sourceOf(a, m.Networks, samples), wake
+			switch a.FisherSource {
+			case engine.FromSleep:
+				limitOfSource = dreams
+			case engine.FromLegacy:
+				squares := 0.0
+				for _, w := range m.ImportanceWeights(samples.Wake[0], rule(a).Weighting) {
+					squares += w * w
+				}
+				measure, limitOfSource = scaled(measure, float64(a.Samples)), unweighted(m, int(1/squares))
 			}
-			exactBlocks := wantBlocks(t, "blocks of p", m, m.Generative, measure, limitOfSource)
-			exactBlocks = append(exactBlocks,
-				wantBlocks(t, "blocks of q", m, m.Recognition, m.WakeMeasure(samples, oracle.Uniform), uniform)...)
+			wantBlocks(t, "blocks of p", m, m.Generative, measure, limitOfSource)
+			wantBlocks(t, "blocks of q", m, m.Recognition, m.WakeMeasure(samples, oracle.Uniform), uniform)
+			exactSource := limitOfSource.measure
+			if a.FisherSource == engine.FromLegacy {
+				exactSource = scaled(exactSource, 1/float64(a.Samples))
+			}
 
 			// The blocks of 6,000 samples are within a few hundredths of the
 			// exact ones, those of another measure 0.06 to 0.25 off.
-			wantGradient(t, "natural gradient in the limit", g.Natural, natural(t, a, g.Plain, withMetric(a, exactBlocks)), 0.03)
+			wantGradient(t, "natural gradient in the limit", g.Natural, natural(t, a, g.Plain, metricBlocks(a, m.Networks, exactSource, uniform.measure)), 0.03)
 		}, []int{3, 2, 2}, []int{4, 3, 2})
 	})
 }
@@ -69,6 +80,17 @@ func unweighted(m *oracle.Machine, samples int) target {
 	return target{m.Model(), func(oracle.State, float64) float64 { return 1 }, samples}
 }
 
+// scaled is a measure times a factor.
+func scaled(m oracle.Measure, by float64) oracle.Measure {
+	return func(yield func(oracle.State, float64) bool) {
+		for s, weight := range m {
+			if !yield(s, by*weight) {
+				return
+			}
+		}
+	}
+}
+
 // variance of the mean of f over the samples.
 func (t target) variance(f func(s oracle.State) []float64, mean []float64) []float64 {
 	v := make([]float64, len(mean))
@@ -80,10 +102,15 @@ func (t target) variance(f func(s oracle.State) []float64, mean []float64) []flo
 	return v
 }
 
-// gradientVariance is the variance of a gradient without baseline.
-func gradientVariance(m *oracle.Machine, r oracle.Rule, wake, dreams target) []float64 {
+// gradientVariance is the variance of a gradient of a limit. But for REINFORCE it
+// is that of one without baseline.
+func gradientVariance(m *oracle.Machine, r oracle.Rule, wake, dreams target, limit []float64) []float64 {
 	score := func(s oracle.State) []float64 { return m.Score(point(s)) }
 	variance := wake.variance(score, m.Score(wake.measure))
+	if r.Reinforce != oracle.NotReinforce {
+		copy(variance[m.Architecture.GenerativeSize():], reinforceVariance(m, r.Reinforce, wake, limit)[m.Architecture.GenerativeSize():])
+		return variance
+	}
 	var sleep []float64
 	if r.Sleep != 0 {
 		sleep = dreams.variance(score, m.Score(dreams.measure))
@@ -97,14 +124,42 @@ func gradientVariance(m *oracle.Machine, r oracle.Rule, wake, dreams target) []f
 	return variance
 }
 
-// wantBlocks compares the blocks of samples with those of their target, which it
-// returns.
-func wantBlocks(t *testing.T, what string, m *oracle.Machine, units []oracle.Unit, samples oracle.Measure, limit target) []oracle.Block {
+// reinforceVariance is the variance of a mean of (L − b) ∂ log q(h|x) with
+// L = log p(x,h) − log q(h|x) and the baselines that those of many samples tend
+// to.
+func reinforceVariance(m *oracle.Machine, r oracle.Reinforce, wake target, limit []float64) []float64 {
+	size := len(m.Flat)
+	mean, weighted, squares := 0.0, make([]float64, size), make([]float64, size)
+	signal := func(s oracle.State) float64 { return m.LogJoint(s) - m.LogRecognition(s) }
+	for s, probability := range wake.measure {
+		mean += probability * signal(s)
+		for k, g := range m.Score(point(s)) {
+			weighted[k] += probability * signal(s) * g * g
+			squares[k] += probability * g * g
+		}
+	}
+	return wake.variance(func(s oracle.State) []float64 {
+		score := m.Score(point(s))
+		for k, g := range score {
+			b := 0.0
+			switch {
+			case r == oracle.ConstantBaseline, r == oracle.OptimalBaseline && squares[k] == 0:
+				b = mean
+			case r == oracle.OptimalBaseline:
+				b = weighted[k] / squares[k]
+			}
+			score[k] = (signal(s) - b) * g
+		}
+		return score
+	}, limit)
+}
+
+// wantBlocks compares the blocks of samples with those of their target.
+func wantBlocks(t *testing.T, what string, m *oracle.Machine, units []oracle.Unit, samples oracle.Measure, limit target) {
 	t.Helper()
 	want := m.Fisher(units, limit.measure)
 	variance := limit.variance(func(s oracle.State) []float64 { return entries(m.Fisher(units, point(s))) }, entries(want))
 	wantMean(t, what, entries(m.Fisher(units, samples)), entries(want), variance)
-	return want
 }
 
 // entries lists the numbers of blocks.

@@ -49,15 +49,27 @@ func fisherBlocks(a engine.Algorithm, p *engine.Parameters, g engine.Gradients) 
 	}
 	n := oracle.NewNetworks(p)
 	samples := oracleSamples(g, a.Samples)
-	source := n.WakeMeasure(samples, rule(a).Weighting)
-	if a.FisherSource == engine.FromSleep {
-		source = oracle.DreamMeasure(samples)
-	}
-	return withMetric(a, append(n.Fisher(n.Generative, source), n.Fisher(n.Recognition, n.WakeMeasure(samples, oracle.Uniform))...))
+	return metricBlocks(a, n, sourceOf(a, n, samples), n.WakeMeasure(samples, oracle.Uniform))
 }
 
-// withMetric keeps what an algorithm's metric uses of blocks.
-func withMetric(a engine.Algorithm, blocks []oracle.Block) []oracle.Block {
+// sourceOf are the samples of the generative blocks.
+func sourceOf(a engine.Algorithm, n *oracle.Networks, samples oracle.Samples) oracle.Measure {
+	switch a.FisherSource {
+	case engine.FromSleep:
+		return oracle.DreamMeasure(samples)
+	case engine.FromLegacy:
+		return n.LegacyMeasure(samples, rule(a).Weighting)
+	}
+	return n.WakeMeasure(samples, rule(a).Weighting)
+}
+
+// metricBlocks are the blocks of an algorithm's metric under a measure for each
+// network.
+func metricBlocks(a engine.Algorithm, n *oracle.Networks, p, q oracle.Measure) []oracle.Block {
+	if a.Metric == engine.Kronecker {
+		return append(n.Kronecker(n.Generative, p), n.Kronecker(n.Recognition, q)...)
+	}
+	blocks := append(n.Fisher(n.Generative, p), n.Fisher(n.Recognition, q)...)
 	if a.Metric == engine.Diagonal {
 		return oracle.Diagonal(blocks)
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/oracle"
 )
 
-// preset is a published method as a point on the axes.
+// preset is a method as a point on the axes: the published ones, and a value of
+// each axis that none of them has.
 type preset struct {
 	name   string
 	phases engine.Phases
@@ -23,6 +24,8 @@ var presets = []preset{
 	{"NRWS", engine.ReweightedWakeSleep, engine.Block},
 	{"DNRWS", engine.ReweightedWakeSleep, engine.Diagonal},
 	{"NBiHM", engine.Bidirectional, engine.Block},
+	{"REINFORCE", engine.Reinforce, engine.Euclidean},
+	{"Kronecker-factored NRWS", engine.ReweightedWakeSleep, engine.Kronecker},
 }
 
 // algorithm gives a preset the settings that the tests change only where they
@@ -33,6 +36,8 @@ func (p preset) algorithm() engine.Algorithm {
 		Damping: 0.2, RefreshEvery: 1,
 		AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8, Momentum: 0.95,
 		BatchSize: 3, Samples: 4, Baseline: true,
+		SleepSteps: 1, SleepScale: 1,
+		ReinforceBaseline: engine.OptimalBaseline,
 	}
 }
 
@@ -42,29 +47,45 @@ func rule(a engine.Algorithm) oracle.Rule {
 		engine.WakeSleep:           oracle.WakeSleep,
 		engine.ReweightedWakeSleep: oracle.ReweightedWakeSleep,
 		engine.Bidirectional:       oracle.Bidirectional,
+		engine.Reinforce:           {Weighting: oracle.Uniform, QWake: 1},
 	}[a.Phases]
+	if a.Phases == engine.Reinforce {
+		r.Reinforce = map[engine.ReinforceBaseline]oracle.Reinforce{
+			engine.NoBaseline:       oracle.WithoutBaseline,
+			engine.ConstantBaseline: oracle.ConstantBaseline,
+			engine.OptimalBaseline:  oracle.OptimalBaseline,
+		}[a.ReinforceBaseline]
+		return r
+	}
 	r.Baseline = a.Baseline
+	r.Sleep *= a.SleepScale
 	return r
 }
 
-// everyPreset tests the seven presets.
+// everyPreset tests all presets.
 func everyPreset(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	for _, p := range presets {
 		t.Run(p.name, func(t *testing.T) { test(t, p.algorithm()) })
 	}
 }
 
-// everyVariant tests the seven presets with and without the baseline, where they
+// everyVariant tests all presets with and without the baseline, where they
 // have a q-wake gradient, and with each source of the generative Fisher blocks.
 func everyVariant(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		sources := []engine.FisherSource{engine.FromWake}
 		if a.Metric != engine.Euclidean && a.HasSleep() {
-			sources = append(sources, engine.FromSleep)
+			sources = append(sources, engine.FromSleep, engine.FromLegacy)
 		}
 		baselines := []bool{true, false}
-		if !a.HasRecognitionWake() {
+		if !a.HasRecognitionWake() || a.Phases == engine.Reinforce {
 			baselines = []bool{false}
+		}
+		if a.Phases == engine.Reinforce {
+			for _, a.ReinforceBaseline = range []engine.ReinforceBaseline{engine.NoBaseline, engine.ConstantBaseline} {
+				t.Run("baseline="+a.ReinforceBaseline.String(), func(t *testing.T) { test(t, a) })
+			}
+			a.ReinforceBaseline = engine.OptimalBaseline
 		}
 		for _, a.FisherSource = range sources {
 			for _, a.Baseline = range baselines {

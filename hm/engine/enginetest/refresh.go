@@ -86,24 +86,29 @@ func resumption(t *testing.T, e engine.Engine) {
 			t.Run(a.Optimizer.String(), func(t *testing.T) {
 				a.RefreshEvery = 7
 				a.L1, a.L2, a.Entropy, a.EntropyEstimator, a.WarmUp = 0.01, 0.02, 0.1, 0.05, 15
-				p := machine(engine.PlusMinusOne, 20, 12, 7, 5, 3)
-				data := constantRows(8, 20, 100)
-				data.Stochastic = true
-				j := job(a, data)
-				trainer := newTrainer(t, e, j, start(a, p))
-				var half *engine.State
-				for s := range 24 {
-					if s == 10 {
-						half = state(t, trainer)
-					}
-					step(t, trainer, learningRate)
-				}
-				resumed := newTrainer(t, e, j, half)
-				for range 14 {
-					step(t, resumed, learningRate)
-				}
-				wantSameState(t, state(t, resumed), state(t, trainer))
+				wantResumption(t, e, a)
 			})
 		}
 	})
+}
+
+func wantResumption(t *testing.T, e engine.Engine, a engine.Algorithm) {
+	t.Helper()
+	p := machine(engine.PlusMinusOne, 20, 12, 7, 5, 3)
+	data := constantRows(8, 20, 100)
+	data.Stochastic = true
+	j := job(a, data)
+	trainer := newTrainer(t, e, j, start(a, p))
+	var half *engine.State
+	for s := range 24 {
+		if s == 10 {
+			half = state(t, trainer)
+		}
+		step(t, trainer, learningRate)
+	}
+	resumed := newTrainer(t, e, j, half)
+	for range 14 {
+		step(t, resumed, learningRate)
+	}
+	wantSameState(t, state(t, resumed), state(t, trainer))
 }

@@ -1,0 +1,131 @@
+package fisher
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"gonum.org/v1/gonum/mat"
+)
+
+// kronecker holds the inverses of blocks that have one structure in common. The
+// block of unit j, E[σ'_j u uᵀ], is taken for
+//
+//	E[σ'_j] · E[u uᵀ] = s_j A
+//
+// one number a unit and one matrix A a layer: of the whole layer, the Kronecker
+// product of diag(s) and A. Neglected is the covariance of σ'_j and u uᵀ, that a
+// unit whose logit its parents drive far from 0 learns nothing from the samples
+// in which they do. It is exact where the logit does not depend on the parents,
+// as in the prior.
+//
+// With A = Σ_k w_k w_kᵀ of orthogonal w_k, |w_k|² = λ_k, all blocks are inverted
+// at once:
+//
+//	(αI + s_j A)⁻¹ = (I − Σ_k s_j/(α + s_j λ_k) w_k w_kᵀ)/α
+//
+// No w_k is divided by its length, so that directions in which A vanishes do no
+// harm.
+type kronecker struct {
+	slopes    []float64      // s_j of each unit
+	structure kernels.Matrix // w_k, a row each: the smaller of n and size of them
+	squares   []float64      // λ_k
+}
+
+// factor returns the inverses of the blocks of an estimate. It fails where A is
+// not finite.
+func factor(e Estimate) (k kronecker, ok bool) {
+	n, size, total := e.Parents.Rows, e.Parents.Cols, 0.0
+	for _, w := range e.Samples {
+		total += float64(w)
+	}
+	total = max(total, math.SmallestNonzeroFloat64) // no sample has any weight
+	roots := mat.NewDense(n, size, nil)             // √Q U, A = UᵀQU
+	for r := range n {
+		root := math.Sqrt(float64(e.Samples[r]) / total)
+		for c, u := range kernels.Row(e.Parents, r) {
+			roots.Set(r, c, root*float64(u))
+		}
+	}
+	vectors, ok := orthogonal(roots)
+	if !ok {
+		return kronecker{}, false
+	}
+	rank, _ := vectors.Dims()
+	k = kronecker{make([]float64, e.Weights.Cols), kernels.NewMatrix(rank, size), make([]float64, rank)}
+	for i := range rank {
+		for c, w := range vectors.RawRowView(i) {
+			kernels.Row(k.structure, i)[c] = float32(w)
+			k.squares[i] += w * w
+		}
+	}
+	for r := range n {
+		for j, w := range kernels.Row(e.Weights, r) {
+			k.slopes[j] += float64(w)
+		}
+	}
+	return k, true
+}
+
+// orthogonal returns as few orthogonal rows as it can with the same sum of outer
+// products as those of a matrix: from the eigenvectors of that sum, or of the
+// inner products of the rows where they are fewer than their elements.
+func orthogonal(rows *mat.Dense) (*mat.Dense, bool) {
+	n, size := rows.Dims()
+	var sum mat.SymDense
+	if n < size {
+		sum.SymOuterK(1, rows)
+	} else {
+		sum.SymOuterK(1, rows.T())
+	}
+	if trace := sum.Trace(); math.IsNaN(trace) || math.IsInf(trace, 0) {
+		return nil, false
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(&sum, true) {
+		return nil, false
+	}
+	var vectors, orthogonal mat.Dense
+	eigen.VectorsTo(&vectors)
+	if n < size {
+		orthogonal.Mul(vectors.T(), rows)
+		return &orthogonal, true
+	}
+	orthogonal.CloneFrom(vectors.T())
+	for i, λ := range eigen.Values(nil) {
+		for c := range size {
+			orthogonal.Set(i, c, math.Sqrt(max(λ, 0))*orthogonal.At(i, c))
+		}
+	}
+	return &orthogonal, true
+}
+
+// invertible says whether (1+α)/α·s_j is a number.
+func (k kronecker) invertible(j int, damping float64) bool {
+	inverse := float64(float32((1 + damping) / damping))
+	return !math.IsNaN(k.slopes[j]) && !math.IsInf(k.slopes[j], 0) && !math.IsInf(inverse, 0)
+}
+
+// apply multiplies gradients by the damped inverses: two products of matrices.
+func (k kronecker) apply(gradients kernels.Matrix, first int, damping float64) {
+	projected := kernels.NewMatrix(gradients.Rows, k.structure.Rows)
+	kernels.MulNT(projected, gradients, k.structure)
+	for i := range projected.Rows {
+		s := k.slopes[first+i]
+		row := kernels.Row(projected, i)
+		for c, λ := range k.squares {
+			row[c] *= float32(s / (damping + s*λ))
+		}
+	}
+	kernels.SubMulNN(gradients, projected, k.structure)
+	for i := range gradients.Rows {
+		kernels.Scale(kernels.Row(gradients, i), (1+damping)/damping)
+	}
+}
+
+// bytes is the memory that the inverses take: of blocks of a size of a number of
+// units, estimated from n samples.
+func kroneckerBytes(n, size, units int64) int64 {
+	const float, double = 4, 8
+	rank := min(n, size)
+	return float*rank*size + double*(rank+units)
+}

@@ -1,0 +1,67 @@
+package cpu
+
+import (
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// dream draws dreams first to last−1 of a sleep phase of a step and scores them
+// by q. The phase is the sample in the counters of the draws.
+func (t *trainer) dream(step, phase, first, last int) {
+	part := t.dreams.rows(first, last)
+	part.dream(place{key: philox.Key(t.job.Seed), purpose: philox.Sleep, step: uint32(step), sample: uint32(phase),
+		datum: func(d int) uint32 { return uint32(first + d) }})
+	if phase == 0 && t.job.Algorithm.HasEntropy() {
+		part.entropyOfDreams()
+	}
+	if t.job.Algorithm.HasSleep() {
+		part.scoreRecognition()
+	}
+}
+
+// sleepOn performs the sleep phases of a step that follow its first update:
+// each dreams, and moves q to explain what it dreamed (004, 5.4.1). Regularisers
+// act on the first update alone.
+func (t *trainer) sleepOn(learningRate float64) {
+	for phase := 1; phase < t.job.Algorithm.SleepSteps; phase++ {
+		t.lookAhead(learningRate)
+		t.weights.pack(t.point)
+		pieces := (t.dreams.data + dreamsAPiece - 1) / dreamsAPiece
+		parallel(pieces, func(piece int) {
+			first := piece * dreamsAPiece
+			last := min(first+dreamsAPiece, t.dreams.data)
+			t.dream(t.state.Step, phase, first, last)
+			for r := first; r < last; r++ {
+				t.weightDream(r)
+			}
+		})
+		t.ascendInSleep()
+		t.updateRecognition(learningRate, phase)
+	}
+}
+
+// ascendInSleep computes the natural gradient of q from the dreams alone.
+func (t *trainer) ascendInSleep() {
+	var tasks []func()
+	for i, units := range t.gradient.Architecture.Units {
+		if i == 0 {
+			continue
+		}
+		for first := 0; first < units; first += unitsAPiece {
+			last := min(first+unitsAPiece, units)
+			tasks = append(tasks, func() {
+				rows := kernels.Rows(matrix(t.gradient.Recognition[i]), first, last)
+				kernels.MulTN(rows, 0, kernels.Cols(t.dreams.recognition[i], first, last), t.dreams.states[i-1])
+				t.metric.apply(recognition, i, rows, first)
+			})
+		}
+	}
+	parallel(len(tasks), func(i int) { tasks[i]() })
+}
+
+// updateRecognition moves q at the end of a sleep phase of the step, the first
+// of which has number 0.
+func (t *trainer) updateRecognition(learningRate float64, phase int) {
+	p := t.state.Parameters
+	t.update(learningRate, p.Architecture.GenerativeSize(), len(p.Flat), t.state.Step*t.job.Algorithm.SleepSteps+phase+1)
+}

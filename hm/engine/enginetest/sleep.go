@@ -1,0 +1,151 @@
+package enginetest
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"gonum.org/v1/gonum/mat"
+)
+
+// sleepers are the presets that learn from dreams.
+func sleepers(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
+	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
+		if a.HasSleep() {
+			test(t, a)
+		}
+	})
+}
+
+// Rescaled sleep multiplies the sleep gradient, and nothing else.
+func rescaledSleep(t *testing.T, e engine.Engine) {
+	sleepers(t, func(t *testing.T, a engine.Algorithm) {
+		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+			for _, a.SleepScale = range []float64{0.25, 3} {
+				trainer := newTrainer(t, e, job(a, randomRows(5, p.Architecture.Visible())), start(a, p))
+				g := gradients(t, trainer)
+				want := oracle.NewNetworks(p).GradientOn(oracleSamples(g, a.Samples), rule(a))
+				wantGradient(t, fmt.Sprintf("plain gradient, scale %v", a.SleepScale), g.Plain, want, 1e-5)
+				wantGradient(t, "natural gradient", g.Natural, natural(t, a, g.Plain, fisherBlocks(a, p, g)), 1e-5)
+			}
+		}, []int{4, 3, 2})
+	})
+}
+
+// Sleep-well: the first update of a step is that of one sleep phase; the next
+// phase moves q alone, along the natural gradient of E_p[log q] at the
+// parameters as they have become, with the Fisher blocks of the step. Over many
+// seeds its deviations from the exact gradient have mean zero, the variance of
+// one mean over dreams, and no correlation with those of the first phase.
+func sleepWell(t *testing.T, e engine.Engine) {
+	const (
+		seeds = 150
+		rate  = 0.5
+	)
+	sleepers(t, func(t *testing.T, a engine.Algorithm) {
+		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+			a.SleepScale = 2
+			first := p.Architecture.GenerativeSize()
+			size := len(p.Flat) - first
+			deviation, variance := make([]float64, size), make([]float64, size)
+			product, productVariance := make([]float64, size), make([]float64, size)
+			for s := range uint64(seeds) {
+				j := job(a, randomRows(3, p.Architecture.Visible()))
+				j.Seed = s
+				once := newTrainer(t, e, j, start(a, p))
+				g := gradients(t, once)
+				step(t, once, rate)
+				j.Algorithm.SleepSteps = 2
+				twice := newTrainer(t, e, j, start(j.Algorithm, p))
+				step(t, twice, rate)
+				one, two := state(t, once).Parameters, state(t, twice).Parameters
+				wantSame(t, "generative network", two.Flat[:first], one.Flat[:first])
+
+				moved := make([]float64, len(p.Flat))
+				for k := first; k < len(p.Flat); k++ {
+					moved[k] = (float64(two.Flat[k]) - float64(one.Flat[k])) / rate
+				}
+				measured(a, fisherBlocks(a, p, g), moved)
+				factor := rule(a).Sleep
+				exactFirst, exactSecond := exact(t, p).Dreamed(factor), exact(t, one).Dreamed(factor)
+				for k := range size {
+					d := moved[first+k] - exactSecond.Mean[first+k]
+					v := exactSecond.Variance[first+k] / float64(g.Dreams.Rows)
+					deviation[k] += d / seeds
+					variance[k] += v / seeds / seeds
+					before := sleepPart(g, a, p, factor)[first+k] - exactFirst.Mean[first+k]
+					product[k] += d * before / seeds
+					productVariance[k] += v * exactFirst.Variance[first+k] / float64(g.Dreams.Rows) / seeds / seeds
+				}
+			}
+			wantMean(t, "deviations of the second sleep phase", deviation, make([]float64, size), variance)
+			wantMean(t, "products with those of the first", product, make([]float64, size), productVariance)
+		}, []int{4, 3, 2})
+	})
+}
+
+// sleepPart is the sleep gradient on the dreams of a step.
+func sleepPart(g engine.Gradients, a engine.Algorithm, p *engine.Parameters, factor float64) []float64 {
+	score := oracle.NewNetworks(p).Score(oracle.DreamMeasure(oracleSamples(g, a.Samples)))
+	for k := range score {
+		score[k] *= factor
+	}
+	return score
+}
+
+// measured turns a natural gradient back into the plain one, (αI + F)/(1+α)
+// times it.
+func measured(a engine.Algorithm, blocks []oracle.Block, natural []float64) {
+	for _, b := range blocks {
+		own := mat.NewVecDense(b.Unit.Width, natural[b.Unit.Start:b.Unit.Start+b.Unit.Width])
+		var product mat.VecDense
+		product.MulVec(b.Matrix, own)
+		own.AddScaledVec(&product, a.Damping, own)
+		own.ScaleVec(1/(1+a.Damping), own)
+	}
+}
+
+// Adam keeps one pair of moments for q, counts its updates, and corrects their
+// bias by that number.
+func sleepWellWithAdam(t *testing.T, e engine.Engine) {
+	a := presets[0].algorithm()
+	a.Optimizer, a.SleepSteps = engine.Adam, 2
+	p := machine(engine.PlusMinusOne, 4, 3, 2)
+	trainer := newTrainer(t, e, job(a, randomRows(5, 4)), start(a, p))
+	g := doubles(gradients(t, trainer).Natural.Flat)
+	step(t, trainer, learningRate)
+	after := state(t, trainer)
+	want := func(what string, k int, got float32, want float64) {
+		t.Helper()
+		if !(math.Abs(float64(got)-want) <= 1e-5*(math.Abs(want)+learningRate)) {
+			t.Errorf("%s %d is %v, want %v", what, k, got, want)
+		}
+	}
+	for k, start := range p.Flat {
+		moved := float64(start) + learningRate*g[k]/(math.Abs(g[k])+1e-8)
+		m := float64(after.Moments[0].Flat[k])
+		if k < p.Architecture.GenerativeSize() {
+			want("first moment", k, after.Moments[0].Flat[k], 0.1*g[k])
+			want("parameter", k, after.Parameters.Flat[k], moved)
+			continue
+		}
+		second := (m - 0.9*0.1*g[k]) / 0.1 // the gradient of the second sleep phase
+		v := 0.999*0.001*g[k]*g[k] + 0.001*second*second
+		want("second moment", k, after.Moments[1].Flat[k], v)
+		want("parameter", k, after.Parameters.Flat[k], moved+learningRate*m/(1-0.9*0.9)/(math.Sqrt(v/(1-0.999*0.999))+1e-8))
+	}
+}
+
+// Sleep-well continues bit for bit from any step.
+func sleepWellResumed(t *testing.T, e engine.Engine) {
+	sleepers(t, func(t *testing.T, a engine.Algorithm) {
+		for _, a.Optimizer = range []engine.Optimizer{engine.GradientDescent, engine.Adam} {
+			t.Run(a.Optimizer.String(), func(t *testing.T) {
+				a.RefreshEvery, a.SleepSteps, a.SleepScale = 3, 3, 2
+				wantResumption(t, e, a)
+			})
+		}
+	})
+}

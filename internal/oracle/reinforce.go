@@ -1,0 +1,83 @@
+package oracle
+
+import "math"
+
+// Reinforce says that φ follows the gradient of the bound by REINFORCE, the
+// score times log p(x,h) − log q(h|x) − b (004, 2.3.3), and with which baseline b.
+type Reinforce int
+
+const (
+	NotReinforce Reinforce = iota
+	WithoutBaseline
+	ConstantBaseline // mean of the other samples
+	OptimalBaseline  // the same, weighted by the squares of the score, for each parameter
+)
+
+// gradient is the mean over the samples of one datum of (signal − b)·score.
+func (r Reinforce) gradient(signal []float64, scores [][]float64) []float64 {
+	gradient := make([]float64, len(scores[0]))
+	for s := range signal {
+		for k, score := range scores[s] {
+			gradient[k] += (signal[s] - r.baseline(signal, scores, s, k)) * score / float64(len(signal))
+		}
+	}
+	return gradient
+}
+
+// baseline of sample s and parameter k.
+func (r Reinforce) baseline(signal []float64, scores [][]float64, s, k int) float64 {
+	sum, total := 0.0, 0.0
+	mean := 0.0 // of the others
+	for other, value := range signal {
+		if other == s {
+			continue
+		}
+		mean += value / float64(len(signal)-1)
+		sum += value * scores[other][k] * scores[other][k]
+		total += scores[other][k] * scores[other][k]
+	}
+	switch {
+	case r == WithoutBaseline:
+		return 0
+	case r == ConstantBaseline || total == 0:
+		return mean
+	}
+	return sum / total
+}
+
+// signal is log p(x,h) − log q(h|x) of each sample.
+func (n *Networks) signal(samples []State) []float64 {
+	signal := make([]float64, len(samples))
+	for s, state := range samples {
+		signal[s] = n.LogJoint(state) - n.LogRecognition(state)
+	}
+	return signal
+}
+
+// reinforceOn is the mean over the data of what their samples give.
+func (n *Networks) reinforceOn(samples Samples, r Reinforce) []float64 {
+	mean := make([]float64, len(n.Flat))
+	for _, datum := range samples.Wake {
+		scores := make([][]float64, len(datum))
+		for i, s := range datum {
+			scores[i] = n.Score(func(yield func(State, float64) bool) { yield(s, 1) })
+		}
+		for k, g := range r.gradient(n.signal(datum), scores) {
+			mean[k] += g / float64(len(samples.Wake))
+		}
+	}
+	return mean
+}
+
+// BoundScore is E_q[(log p(x,h) − log q(h|x)) ∂ log q(h|x)], in the φ part the
+// gradient of the mean bound of the data: what REINFORCE estimates without bias.
+func (m *Machine) BoundScore(data [][]bool) []float64 {
+	score := make([]float64, len(m.Flat))
+	for _, x := range data {
+		e := m.explain(x)
+		for i, s := range e.states {
+			m.addScore(score, m.Recognition, s, math.Exp(e.logQ[i])*(e.logP[i]-e.logQ[i])/float64(len(data)))
+		}
+	}
+	return score
+}

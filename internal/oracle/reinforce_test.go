@@ -1,0 +1,66 @@
+package oracle
+
+import (
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// reinforcements are the rules of REINFORCE with each baseline.
+func reinforcements() map[string]Rule {
+	return map[string]Rule{
+		"REINFORCE without baseline":         {QWake: 1, Reinforce: WithoutBaseline},
+		"REINFORCE with a constant baseline": {QWake: 1, Reinforce: ConstantBaseline},
+		"REINFORCE with optimal baselines":   {QWake: 1, Reinforce: OptimalBaseline},
+	}
+}
+
+// The mean is the gradient of the bound at every number of samples, whatever the
+// baseline.
+func TestReinforceIsUnbiased(t *testing.T) {
+	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+		theta := m.Architecture.GenerativeSize()
+		for name, r := range reinforcements() {
+			for samples := 1; samples <= 3; samples++ {
+				mean := m.Expected(data[:1], samples, 0, r).Mean
+				wantAllClose(t, name+", φ", mean[theta:], m.BoundScore(data[:1])[theta:], 1e-12)
+				wantAllClose(t, name+", θ", mean[:theta], m.Score(m.Wake(data[:1], Uniform))[:theta], 1e-12)
+			}
+		}
+	})
+}
+
+// One sample has no others to take a baseline from.
+func TestReinforceOfOneSampleHasNoBaseline(t *testing.T) {
+	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+		samples := draw(m.Networks, data[:2], 1, 0, 6)
+		want := m.GradientOn(samples, reinforcements()["REINFORCE without baseline"])
+		for name, r := range reinforcements() {
+			wantAllClose(t, name, m.GradientOn(samples, r), want, 1e-12)
+		}
+	})
+}
+
+// Both baselines lower the variance of each machine's gradient, summed over the
+// parameters of q: here exactly, by all tuples of four samples. Of the two the
+// optimal ones are not the lower at so few samples, which they are estimated from.
+func TestBaselinesLowerTheVariance(t *testing.T) {
+	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
+		for seed := range uint64(4) {
+			m := randomMachine(t, engine.Architecture{Units: []int{4, 2, 1}, Coding: coding}, seed)
+			variance := func(r Reinforce) (sum float64) {
+				rule := Rule{QWake: 1, Reinforce: r}
+				for _, v := range m.Expected([][]bool{{true, false, true, true}}, 4, 0, rule).Variance[m.Architecture.GenerativeSize():] {
+					sum += v
+				}
+				return sum
+			}
+			without := variance(WithoutBaseline)
+			for name, r := range map[string]Reinforce{"constant": ConstantBaseline, "optimal": OptimalBaseline} {
+				if with := variance(r); !(with < without) {
+					t.Errorf("%v, seed %d: variance %g with %s baselines, %g without", coding, seed, with, name, without)
+				}
+			}
+		}
+	}
+}
