@@ -14,11 +14,17 @@ func (a Algorithm) Operations(arch Architecture) float64 {
 	upward := data*first + samples*(recognition-first)
 
 	products := upward + 2*samples*generative // wake: logits of q and p, gradient of p
-	if a.HasRecognitionWake() {
+	if a.HasRecognitionWake() || a.HasEntropy() {
 		products += upward // gradient of q
 	}
+	if a.HasDreams() {
+		products += samples * generative
+	}
 	if a.HasSleep() {
-		products += samples * (generative + 2*recognition) // dreams, logits and gradient of q
+		products += samples * 2 * recognition // logits and gradient of q in dreams
+	}
+	if a.HasEntropy() {
+		products += samples * generative // gradient of the entropy of p in dreams
 	}
 	return 2 * products
 }
