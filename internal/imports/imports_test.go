@@ -33,9 +33,10 @@ var allowed = map[string][]string{
 	"hm/engine/enginetest": with(internal, "hm/engine", "fisher", "internal/oracle"),
 	"gpu":                  with(internal, "hm/engine", "fisher"),
 
-	"hm/dataset": internal,
-	"hm":         with(internal, "hm/engine", "hm/engine/cpu", "hm/dataset"),
-	"plotting":   with(internal, "hm", "hm/dataset", "hm/engine", "hm/engine/cpu", "fisher"),
+	"hm/dataset":       internal,
+	"hm/deterministic": {"internal/philox"},
+	"hm":               with(internal, "hm/engine", "hm/engine/cpu", "hm/dataset"),
+	"plotting":         with(internal, "hm", "hm/dataset", "hm/engine", "hm/engine/cpu", "fisher"),
 
 	// What a cell imports, and what the kernel's process runs.
 	"kernelext":                  {"hm", "hm/dataset", "kernelext/internal/session"},

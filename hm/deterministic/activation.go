@@ -1,0 +1,49 @@
+package deterministic
+
+import "math"
+
+// Activation is how the probability p that a generative unit is on depends on
+// the activities q_k of its parents, on the weights w_k and on the bias b.
+type Activation int
+
+const (
+	// Logistic is the form of the recognition network (000, 9), p = σ(b + Σ w_k q_k).
+	Logistic Activation = iota
+	// NoisyOr is the second factor of (000, 11), p = 1 − (1−r_b) Π_k (1 − r_k q_k):
+	// each parent that is on would switch the unit on with probability r_k =
+	// θ_k/(1+θ_k), independently of the others. The odds θ_k = exp(w_k), so that
+	// r_k = σ(w_k); the bias acts as a parent that is always on, r_b = σ(b).
+	NoisyOr
+	// PrintedProduct is (000, 11) as it is printed, NoisyOr times S/(1+S), where
+	// S = exp(b) + Σ_k exp(w_k) q_k is the sum of the odds. Either factor alone
+	// gives ½ for one parent that is certainly on with odds 1, their product ¼: as
+	// printed, a cause of odds θ switches the unit on with probability
+	// (θ/(1+θ))², not θ/(1+θ).
+	PrintedProduct
+)
+
+var activationNames = map[Activation]string{
+	Logistic:       "logistic",
+	NoisyOr:        "noisy-OR",
+	PrintedProduct: "printed product",
+}
+
+func (a Activation) String() string { return activationNames[a] }
+
+// A rule computes one form of activation, for a unit with the weights w and the
+// bias b whose parents have the activities q.
+type rule interface {
+	// logProbabilities returns log p and log(1−p).
+	logProbabilities(q, w []float64, b float64) (on, off float64)
+	// addGradient adds the derivatives of −t log p − (1−t) log(1−p), where t is
+	// constant, to dq and dw, and returns that with respect to b.
+	addGradient(t float64, q, w []float64, b float64, dq, dw []float64) (db float64)
+}
+
+var rules = map[Activation]rule{Logistic: logistic{}, NoisyOr: noisyOr{}, PrintedProduct: printedProduct{}}
+
+// sigmoid is σ(a) = 1/(1+exp(−a)).
+func sigmoid(a float64) float64 { return 1 / (1 + math.Exp(-a)) }
+
+// softplus is log(1+exp(a)) = −log σ(−a).
+func softplus(a float64) float64 { return max(a, 0) + math.Log1p(math.Exp(-math.Abs(a))) }

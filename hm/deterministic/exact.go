@@ -1,0 +1,89 @@
+package deterministic
+
+import (
+	"fmt"
+	"math"
+)
+
+// mostStateBits bounds the sums of LogP: a pair of layers, or the states of the
+// first hidden layer for each datum, has at most 2 to this power terms.
+const mostStateBits = 20
+
+// LogP returns log p(x), in nats, of each datum of zeros and ones under the
+// generative network with stochastic binary units, exactly: by summing over all
+// states of the hidden layers, two neighbouring layers at a time. It is an error
+// where a hidden layer and the one above it have more than 20 units together, or a
+// datum is not as long as the data layer.
+func (m *Machine) LogP(data [][]float64) ([]float64, error) {
+	for l := 1; l < len(m.Units); l++ {
+		together := m.Units[l]
+		if l < m.depth() {
+			together += m.Units[l+1]
+		}
+		if together > mostStateBits {
+			return nil, fmt.Errorf("units %v: hidden layer %d and the one above it have %d units together, too many to sum over their states; use at most %d",
+				m.Units, l, together, mostStateBits)
+		}
+	}
+	for i, x := range data {
+		if len(x) != m.Units[0] {
+			return nil, fmt.Errorf("datum %d has %d values, the machine has %d visible units", i, len(x), m.Units[0])
+		}
+	}
+	states, logP := [][]float64{nil}, []float64{0} // of the layer above, with their probabilities
+	for l := m.depth(); l > 0; l-- {
+		here := binaryStates(m.Units[l])
+		logP = m.marginal(l, here, states, logP)
+		states = here
+	}
+	return m.marginal(0, data, states, logP), nil
+}
+
+// marginal returns the log-probabilities of states of layer l, given all states
+// of the layer above with their log-probabilities.
+func (m *Machine) marginal(l int, states, above [][]float64, logPAbove []float64) []float64 {
+	layer, rule := m.Generative[l], rules[m.Activation]
+	logP := make([]float64, len(states))
+	for i := range logP {
+		logP[i] = math.Inf(-1)
+	}
+	on, off := make([]float64, layer.Units), make([]float64, layer.Units)
+	for k, parents := range above {
+		for j := range layer.Units {
+			on[j], off[j] = rule.logProbabilities(parents, layer.Row(j), layer.Biases[j])
+		}
+		for i, state := range states {
+			joint := logPAbove[k]
+			for j, s := range state {
+				if s == 1 {
+					joint += on[j]
+				} else {
+					joint += off[j]
+				}
+			}
+			logP[i] = logAddExp(logP[i], joint)
+		}
+	}
+	return logP
+}
+
+// logAddExp is log(exp(a) + exp(b)).
+func logAddExp(a, b float64) float64 {
+	low, high := min(a, b), max(a, b)
+	if math.IsInf(low, -1) {
+		return high
+	}
+	return high + math.Log1p(math.Exp(low-high))
+}
+
+// binaryStates lists all states of n units.
+func binaryStates(n int) [][]float64 {
+	states := make([][]float64, 1<<n)
+	for s := range states {
+		states[s] = make([]float64, n)
+		for j := range n {
+			states[s][j] = float64(s >> j & 1)
+		}
+	}
+	return states
+}

@@ -1,0 +1,122 @@
+package deterministic
+
+import "gonum.org/v1/gonum/floats"
+
+// pass is what one ascent of the recognition network leaves.
+type pass struct {
+	logits [][]float64 // arguments of σ, layers 1 … L; none for the data
+	means  [][]float64 // q⁰ … q^L
+}
+
+func (m *Machine) recognise(x []float64) pass {
+	m.Recognition[0].check(x)
+	p := pass{logits: [][]float64{nil}, means: [][]float64{x}}
+	for l, layer := range m.Recognition {
+		logits, means := make([]float64, layer.Units), make([]float64, layer.Units)
+		for j := range logits {
+			logits[j] = layer.Biases[j] + floats.Dot(layer.Row(j), p.means[l])
+			means[j] = sigmoid(logits[j])
+		}
+		p.logits, p.means = append(p.logits, logits), append(p.means, means)
+	}
+	return p
+}
+
+// above returns the means of the layer above l, none for the top layer.
+func (p pass) above(l int) []float64 {
+	if l+1 == len(p.means) {
+		return nil
+	}
+	return p.means[l+1]
+}
+
+// FreeEnergy is F(x) of the package's comment, in nats, of a datum of zeros and
+// ones. It panics where x is not as long as the data layer.
+func (m *Machine) FreeEnergy(x []float64) float64 {
+	p := m.recognise(x)
+	f := 0.0
+	for l := range m.Units {
+		for j := range m.Units[l] {
+			divergence, _ := m.divergence(p, l, j)
+			f += divergence
+		}
+	}
+	return f
+}
+
+// divergence returns what unit j of layer l adds to the free energy, KL(q‖p), and
+// its derivative with respect to q where p is constant. In the data layer the
+// former is −log p(x|q¹), and the latter means nothing.
+func (m *Machine) divergence(p pass, l, j int) (f, df float64) {
+	layer := m.Generative[l]
+	on, off := rules[m.Activation].logProbabilities(p.above(l), layer.Row(j), layer.Biases[j])
+	q := p.means[l][j]
+	f = -q*on - (1-q)*off
+	if l == 0 {
+		return f, 0
+	}
+	a := p.logits[l][j]
+	entropy := q*softplus(-a) + (1-q)*softplus(a)
+	return f - entropy, a - (on - off)
+}
+
+// AddGradient adds the gradient of the free energy of a datum of zeros and ones to
+// g, and returns the free energy in nats.
+//
+// A generative parameter changes the prediction of its own unit only. A
+// recognition parameter changes q^l in three places: in the divergence of layer l
+// itself, in the prediction of the layer below, of which layer l is the parent,
+// and in the means of all layers above. With e^l = ∂F/∂q^l, all three together,
+//
+//	e_j^l = logit q_j^l − logit p_j^l                        its own divergence
+//	      + Σ_i ∂F_i^{l−1}/∂q_j^l                            what it predicts
+//	      + Σ_m e_m^{l+1} q_m^{l+1} (1 − q_m^{l+1}) φ_mj^{l+1}   what it causes above
+//
+// which is computed from the top, where the last line is absent, downwards: an
+// error that travels down through the recognition network. Then ∂F/∂φ_ji^l =
+// e_j^l q_j^l (1 − q_j^l) q_i^{l−1}.
+func (m *Machine) AddGradient(g *Parameters, x []float64) float64 {
+	p := m.recognise(x)
+	errors := make([][]float64, len(m.Units)) // e^l; that of the data is not used
+	for l := range errors {
+		errors[l] = make([]float64, m.Units[l])
+	}
+	f := m.addGenerativeGradient(g, p, errors)
+	m.addRecognitionGradient(g, p, errors)
+	return f
+}
+
+// addGenerativeGradient adds to g the gradient of the generative parameters and
+// to errors the first two lines of e^l. It returns the free energy.
+func (m *Machine) addGenerativeGradient(g *Parameters, p pass, errors [][]float64) (f float64) {
+	rule := rules[m.Activation]
+	for l, layer := range m.Generative {
+		above := p.above(l)
+		var aboveErrors []float64
+		if above != nil {
+			aboveErrors = errors[l+1]
+		}
+		for j := range layer.Units {
+			divergence, derivative := m.divergence(p, l, j)
+			f += divergence
+			errors[l][j] += derivative
+			g.Generative[l].Biases[j] += rule.addGradient(p.means[l][j],
+				above, layer.Row(j), layer.Biases[j], aboveErrors, g.Generative[l].Row(j))
+		}
+	}
+	return f
+}
+
+// addRecognitionGradient completes e^l from the top down and adds to g the
+// gradient of the recognition parameters.
+func (m *Machine) addRecognitionGradient(g *Parameters, p pass, errors [][]float64) {
+	for l := m.depth(); l > 0; l-- {
+		layer, gradient := m.Recognition[l-1], g.Recognition[l-1]
+		for j, q := range p.means[l] {
+			e := errors[l][j] * q * (1 - q)
+			floats.AddScaled(gradient.Row(j), e, p.means[l-1])
+			gradient.Biases[j] += e
+			floats.AddScaled(errors[l-1], e, layer.Row(j))
+		}
+	}
+}

@@ -1,0 +1,111 @@
+// Package deterministic is the deterministic Helmholtz machine of the note 000
+// (Dayan, Hinton, Neal, Zemel: "The Helmholtz machine", 1995), in which nothing
+// is sampled to learn.
+//
+// The stochastic states of the hidden units are replaced by their means, as in a
+// mean field (000, 9). With q⁰ = x and, for the layers l = 1 … L above,
+//
+//	q^l = σ(φ^l q^{l−1} + c^l)
+//
+// the generative network predicts each layer from the means of the one above it,
+// p^l = p(θ^l, q^{l+1}), the top layer from its biases alone. Activation lists
+// the forms of p. The free energy of a datum, in nats, compares the two networks
+// unit by unit (000, 12, with the sign of F):
+//
+//	F(x) = −log p(x | q¹) + Σ_{l≥1} Σ_j KL(q_j^l ‖ p_j^l)
+//
+// F is a differentiable function of all parameters, and training descends on it.
+// In the rest of this library each unit learns from what its own parents did;
+// here a change of q^l moves every layer above it, so its derivative has to come
+// down through the recognition network: see Machine.AddGradient.
+//
+// The free energy of the stochastic machine is never below −log p(x). Here the
+// means stand inside the logarithms, and F is no such bound: it can lie on
+// either side of −log p(x), which Machine.LogP computes for small machines. The
+// two agree where the means are 0 or 1.
+//
+// Three of the note's indices are read as they must be meant. The products of
+// (10) and the sum of (12) include the data layer, and the parents of p^l are the
+// layer above it, not below. The exponents of 1−q in (7) and of 1−p in (10) are
+// 1−s. Both networks have biases, which the note leaves to a unit that is always
+// on.
+package deterministic
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// Machine is a deterministic Helmholtz machine.
+type Machine struct {
+	Activation Activation // of the generative network
+	Units      []int      // of each layer, the data first
+	*Parameters
+}
+
+// New returns a machine with these numbers of units, from the data upwards: at
+// least one hidden layer. Its parameters are drawn by seed: weights from a normal
+// distribution of variance 2/(in+out), all biases 0 but those of generative units
+// whose weights are odds. These are −1, and the means of the weights are such
+// that the odds of all parents together are about 1: unlike weights that can be
+// negative, odds only ever switch a unit on.
+func New(activation Activation, seed uint64, units ...int) (*Machine, error) {
+	if _, known := rules[activation]; !known {
+		return nil, fmt.Errorf("activation %d is unknown: use Logistic, NoisyOr or PrintedProduct", int(activation))
+	}
+	if len(units) < 2 {
+		return nil, fmt.Errorf("units %v: give the number of units of the data and of at least one hidden layer", units)
+	}
+	for l, n := range units {
+		if n < 1 {
+			return nil, fmt.Errorf("units %v: layer %d has %d units; give each at least one", units, l, n)
+		}
+	}
+	m := &Machine{Activation: activation, Units: units, Parameters: newParameters(units)}
+	for n, network := range [][]Layer{m.Recognition, m.Generative} {
+		for i, layer := range network {
+			random := rand.New(philox.NewStream(seed, philox.Initialise, uint32(n<<16|i)))
+			deviation := math.Sqrt(2 / float64(layer.Units+layer.Parents))
+			for k := range layer.Weights {
+				layer.Weights[k] = deviation * random.NormFloat64()
+			}
+		}
+	}
+	if activation != Logistic {
+		for _, layer := range m.Generative {
+			for k := range layer.Weights {
+				layer.Weights[k] -= math.Log(float64(layer.Parents))
+			}
+			for j := range layer.Biases {
+				layer.Biases[j] = -1
+			}
+		}
+	}
+	return m, nil
+}
+
+// depth is the number of hidden layers.
+func (m *Machine) depth() int { return len(m.Units) - 1 }
+
+// Recognise returns the means of the units of every layer, given a datum: q⁰,
+// which is x itself, q¹ … q^L (000, 9).
+func (m *Machine) Recognise(x []float64) [][]float64 {
+	return m.recognise(x).means
+}
+
+// Generate returns the probabilities p^l that the units of layer l are on, given
+// the activities in [0, 1] of the layer above it; those of the top layer, whose
+// only parent is the bias, given none.
+func (m *Machine) Generate(l int, above []float64) []float64 {
+	layer := m.Generative[l]
+	layer.check(above)
+	p := make([]float64, layer.Units)
+	for j := range p {
+		on, _ := rules[m.Activation].logProbabilities(above, layer.Row(j), layer.Biases[j])
+		p[j] = math.Exp(on)
+	}
+	return p
+}

@@ -1,0 +1,45 @@
+package deterministic
+
+import "math"
+
+type noisyOr struct{}
+
+// silence returns E = −log of the probability that no parent switches the unit
+// on, a sum over the parents and the bias, each independent of the others.
+func silence(q, w []float64, b float64) float64 {
+	e := softplus(b)
+	for k, w := range w {
+		e -= math.Log(spared(q[k], w))
+	}
+	return e
+}
+
+// spared is the probability 1 − q σ(w) that a parent of activity q does not switch
+// the unit on, written so that it vanishes only where the parent is certain to.
+func spared(q, w float64) float64 { return (1 - q) + q*sigmoid(-w) }
+
+// logAwake is log p = log(1 − exp(−E)).
+func logAwake(e float64) float64 { return math.Log(-math.Expm1(-e)) }
+
+func (noisyOr) logProbabilities(q, w []float64, b float64) (on, off float64) {
+	e := silence(q, w, b)
+	return logAwake(e), -e
+}
+
+// The derivative with respect to E is (1−t) − t/(exp(E)−1).
+func (noisyOr) addGradient(t float64, q, w []float64, b float64, dq, dw []float64) (db float64) {
+	de := (1 - t) - t/math.Expm1(silence(q, w, b))
+	return addSilenceGradient(de, q, w, b, dq, dw)
+}
+
+// addSilenceGradient adds de times the derivatives of E:
+//
+//	∂E/∂q_k = r_k / (1 − q_k r_k),  ∂E/∂w_k = q_k r_k (1−r_k) / (1 − q_k r_k),  ∂E/∂b = r_b.
+func addSilenceGradient(de float64, q, w []float64, b float64, dq, dw []float64) (db float64) {
+	for k, w := range w {
+		scaled := de * sigmoid(w) / spared(q[k], w)
+		dq[k] += scaled
+		dw[k] += scaled * q[k] * sigmoid(-w)
+	}
+	return de * sigmoid(b)
+}
