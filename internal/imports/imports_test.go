@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 	"gpu":                  with(internal, "hm/engine", "fisher"),
 
 	"hm/dataset":       internal,
-	"hm/deterministic": {"internal/philox"},
+	"hm/deterministic": {"internal/philox", "hm/dataset"},
 	"hm":               with(internal, "hm/engine", "hm/engine/cpu", "hm/dataset"),
 	"plotting":         with(internal, "hm", "hm/dataset", "hm/engine", "hm/engine/cpu", "fisher"),
 
