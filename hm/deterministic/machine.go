@@ -21,8 +21,8 @@
 //
 // The free energy of the stochastic machine is never below −log p(x). Here the
 // means stand inside the logarithms, and F is no such bound: it can lie on
-// either side of −log p(x), which Machine.LogP computes for small machines. The
-// two agree where the means are 0 or 1.
+// either side of −log p(x), which Machine.LogP computes for small machines. Where
+// all means are 0 or 1, the two free energies agree.
 //
 // Three of the note's indices are read as they must be meant. The products of
 // (10) and the sum of (12) include the data layer, and the parents of p^l are the

@@ -36,8 +36,8 @@ func train(t *testing.T, m *Machine, rows dataset.Split, training Training) {
 	}
 }
 
-// A single visible pattern distribution that ignores dependence has the entropy of
-// nine independent pixels; a machine that learned its causes does with less.
+// A machine whose hidden units say nothing can do no better than the entropy of
+// nine independent pixels.
 func TestTrainingLearnsTheDependenceOfPixels(t *testing.T) {
 	rows := grid(t)
 	independent := 0.0
