@@ -2,8 +2,8 @@ package engine
 
 // Operations is the number of floating-point operations, two a multiplication
 // and addition, of the matrix products of one training step: logits and
-// gradients of both networks for the wake samples and, where there are any, for
-// as many dreams. The first recognition layer sees the same data in all samples
+// gradients of both networks for the wake samples and for the dreams of each sleep
+// phase, which are as many. The first recognition layer sees the same data in all samples
 // of a datum, and counts once a datum.
 func (a Algorithm) Operations(arch Architecture) float64 {
 	data, samples := float64(a.BatchSize), float64(a.BatchSize*a.Samples)
@@ -17,7 +17,7 @@ func (a Algorithm) Operations(arch Architecture) float64 {
 		products += upward // gradient of q
 	}
 	if a.HasSleep() {
-		products += samples * (generative + 2*recognition) // dreams, logits and gradient of q
+		products += float64(a.SleepSteps) * samples * (generative + 2*recognition) // dreams, logits and gradient of q
 	}
 	return 2 * products
 }
