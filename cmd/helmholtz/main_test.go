@@ -200,6 +200,28 @@ func TestSettingsOfAMethod(t *testing.T) {
 	}
 }
 
+// TestSettingsOfSleepAndReinforce trains with flags that only some methods have.
+func TestSettingsOfSleepAndReinforce(t *testing.T) {
+	trained := func(flags ...string) hm.MethodSpec {
+		t.Helper()
+		dir := filepath.Join(t.TempDir(), "run")
+		succeed(t, append([]string{"train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1", "--out", dir}, flags...)...)
+		e, err := hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Method
+	}
+	sleep := trained("--algorithm", "nws", "--sleep-steps", "2", "--sleep-scale", "3", "--fisher-source", "legacy")
+	if sleep.SleepSteps != 2 || sleep.SleepScale != 3 || sleep.FisherSource != hm.FromLegacy {
+		t.Errorf("trained %+v", sleep)
+	}
+	reinforce := trained("--phases", "reinforce", "--reinforce-baseline", "optimal")
+	if reinforce.Phases != hm.Reinforce || reinforce.ReinforceBaseline != hm.OptimalBaseline {
+		t.Errorf("trained %+v", reinforce)
+	}
+}
+
 // TestOtherDataAreRefused trains on a file and changes it.
 func TestOtherDataAreRefused(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "rows.txt"), filepath.Join(t.TempDir(), "run")

@@ -107,22 +107,20 @@ func (t *trainer) reinforcesParameters(i int) bool {
 // on, with an optimal baseline a parameter.
 func (t *trainer) reinforceParameters(i int, gradient kernels.Matrix, first int) {
 	samples, width := t.wake.samples, gradient.Cols
-	sums := make([]float64, gradient.Rows*width)
+	sums, scores := make([]float64, gradient.Rows*width), make([]float64, samples)
 	for d := range t.wake.data {
 		f := t.newReinforcement(d)
-		parents := kernels.Rows(t.wake.states[i-1], d*samples, (d+1)*samples)
-		residuals := kernels.Rows(t.wake.recognition[i], d*samples, (d+1)*samples)
-		score := func(j, k, s int) float64 {
-			return float64(kernels.Row(residuals, s)[first+j] * kernels.Row(parents, s)[k])
-		}
-		for j := range gradient.Rows {
-			for k := range width {
-				for s := range f.squares {
-					f.squares[s] = score(j, k, s) * score(j, k, s)
+		parents := columns(kernels.Rows(t.wake.states[i-1], d*samples, (d+1)*samples))
+		units := kernels.Cols(t.wake.recognition[i], first, first+gradient.Rows)
+		for j, residuals := range columns(kernels.Rows(units, d*samples, (d+1)*samples)) {
+			for k, values := range parents {
+				for s, u := range values {
+					scores[s] = residuals[s] * u
+					f.squares[s] = scores[s] * scores[s]
 				}
 				f.optimal()
-				for s := range f.squares {
-					sums[j*width+k] += f.weight(s) * score(j, k, s)
+				for s, score := range scores {
+					sums[j*width+k] += f.weight(s) * score
 				}
 			}
 		}
@@ -132,4 +130,16 @@ func (t *trainer) reinforceParameters(i int, gradient kernels.Matrix, first int)
 			kernels.Row(gradient, j)[k] = float32(sums[j*width+k])
 		}
 	}
+}
+
+// columns are those of a matrix, in double precision.
+func columns(m kernels.Matrix) [][]float64 {
+	columns := make([][]float64, m.Cols)
+	for c := range columns {
+		columns[c] = make([]float64, m.Rows)
+		for r := range columns[c] {
+			columns[c][r] = float64(m.Data[r*m.Stride+c])
+		}
+	}
+	return columns
 }

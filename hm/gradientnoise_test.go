@@ -1,0 +1,107 @@
+package hm
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+// The estimates lie within 4.5 standard errors of the exact moments of the
+// gradient, by enumeration of all pairs of samples and all dreams.
+func TestGradientNoise(t *testing.T) {
+	set := patterns(t)
+	machine := New(set.Shape()).Dense(3, 2).Bias(0.3)
+	var data [][]bool
+	for r := range trainingRows {
+		var x []bool
+		for _, v := range set.Train().Row(r) {
+			x = append(x, v >= 128)
+		}
+		data = append(data, x)
+	}
+	for _, test := range []struct {
+		method Method
+		rule   oracle.Rule
+	}{
+		{WS(), oracle.WakeSleep},
+		{RWS(), oracle.ReweightedWakeSleep},
+		{REINFORCE(), oracle.Rule{QWake: 1, Reinforce: oracle.ConstantBaseline}},
+		{REINFORCE().ReinforceBaseline(NoBaseline), oracle.Rule{QWake: 1, Reinforce: oracle.WithoutBaseline}},
+		{REINFORCE().ReinforceBaseline(OptimalBaseline), oracle.Rule{QWake: 1, Reinforce: oracle.OptimalBaseline}},
+	} {
+		t.Run(test.method.Spec().String(), func(t *testing.T) {
+			method := test.method.Samples(2).BatchSize(trainingRows).Metric(Block).Optimizer(Adam)
+			p, q, err := method.GradientNoise(t.Context(), machine, set, 400)
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := method.Experiment(machine, set).start(set).state.Parameters
+			m, err := oracle.New(start)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exact := m.Expected(data, 2, 2*trainingRows, test.rule)
+			size := start.Architecture.GenerativeSize()
+			for name, network := range map[string]struct {
+				got            GradientNoise
+				mean, variance []float64
+			}{
+				"p": {p, exact.Mean[:size], exact.Variance[:size]},
+				"q": {q, exact.Mean[size:], exact.Variance[size:]},
+			} {
+				variance, square := 0.0, 0.0
+				for k, v := range network.variance {
+					variance += v
+					square += network.mean[k] * network.mean[k]
+				}
+				got := network.got
+				if got.Parameters != len(network.mean) {
+					t.Errorf("%s has %d parameters, want %d", name, got.Parameters, len(network.mean))
+				}
+				within := func(what string, got, want float64, se StandardError) {
+					t.Helper()
+					if !(math.Abs(got-want) <= 4.5*float64(se)) {
+						t.Errorf("%s of %s is %g ± %g, want %g", what, name, got, se, want)
+					}
+				}
+				within("variance", got.Variance, variance, got.VarianceSE)
+				within("square of the mean", got.MeanSquare, square, got.MeanSquareSE)
+			}
+		})
+	}
+}
+
+// Beside its signal, the variance of REINFORCE without a baseline grows with the
+// machine, more than twice as much as that of wake-sleep.
+func TestReinforceIsNoisierTheLargerTheMachine(t *testing.T) {
+	set := patterns(t)
+	relative := func(m Method, units int) float64 {
+		_, q, err := m.Samples(5).GradientNoise(t.Context(), New(set.Shape()).Dense(units, units), set, 200)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q.Variance / q.MeanSquare
+	}
+	plain := REINFORCE().ReinforceBaseline(NoBaseline)
+	growth := relative(plain, 30) / relative(plain, 3)
+	sleep := relative(WS(), 30) / relative(WS(), 3)
+	if !(growth > 2*sleep && growth > 2) {
+		t.Errorf("growth by %.2f for REINFORCE, by %.2f for wake-sleep", growth, sleep)
+	}
+	t.Logf("from 3 to 30 units a layer, variance over signal grows by %.2f for REINFORCE, by %.2f for wake-sleep", growth, sleep)
+}
+
+func TestGradientNoiseRefuses(t *testing.T) {
+	set := patterns(t)
+	_, _, err := RWS().GradientNoise(t.Context(), machineFor(set), set, 0)
+	wantError(t, err, "0 pairs", "at least 1")
+	_, _, err = RWS().Samples(0).GradientNoise(t.Context(), machineFor(set), set, 3)
+	wantError(t, err, "0 samples")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err = RWS().GradientNoise(ctx, machineFor(set), set, 3); err != context.Canceled {
+		t.Errorf("a cancelled call ended with %v", err)
+	}
+}
