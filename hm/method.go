@@ -11,12 +11,13 @@ import (
 
 // The axes of the methods. Their values are described in package engine.
 type (
-	Phases            = engine.Phases
+	Phases          = engine.Phases
+	Metric          = engine.Metric
+	FisherSource    = engine.FisherSource
+	FisherPrecision = engine.FisherPrecision
+	Optimizer       = engine.Optimizer
+
 	ReinforceBaseline = engine.ReinforceBaseline
-	Metric            = engine.Metric
-	FisherSource      = engine.FisherSource
-	FisherPrecision   = engine.FisherPrecision
-	Optimizer         = engine.Optimizer
 )
 
 const (

@@ -208,23 +208,24 @@ var (
 	optimizerNames = []string{"gd", "adam", "momentum", "nesterov"}
 )
 
-func (p Phases) String() string            { return name(phaseNames, int(p)) }
-func (b ReinforceBaseline) String() string { return name(baselineNames, int(b)) }
-func (m Metric) String() string            { return name(metricNames, int(m)) }
-func (s FisherSource) String() string      { return name(sourceNames, int(s)) }
-func (p FisherPrecision) String() string   { return name(precisionNames, int(p)) }
-func (o Optimizer) String() string         { return name(optimizerNames, int(o)) }
+func (p Phases) String() string          { return name(phaseNames, int(p)) }
+func (m Metric) String() string          { return name(metricNames, int(m)) }
+func (s FisherSource) String() string    { return name(sourceNames, int(s)) }
+func (p FisherPrecision) String() string { return name(precisionNames, int(p)) }
+func (o Optimizer) String() string       { return name(optimizerNames, int(o)) }
 
-func (p Phases) MarshalText() ([]byte, error)            { return []byte(p.String()), nil }
-func (b ReinforceBaseline) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
-func (m Metric) MarshalText() ([]byte, error)            { return []byte(m.String()), nil }
-func (s FisherSource) MarshalText() ([]byte, error)      { return []byte(s.String()), nil }
-func (p FisherPrecision) MarshalText() ([]byte, error)   { return []byte(p.String()), nil }
-func (o Optimizer) MarshalText() ([]byte, error)         { return []byte(o.String()), nil }
+func (p Phases) MarshalText() ([]byte, error)          { return []byte(p.String()), nil }
+func (m Metric) MarshalText() ([]byte, error)          { return []byte(m.String()), nil }
+func (s FisherSource) MarshalText() ([]byte, error)    { return []byte(s.String()), nil }
+func (p FisherPrecision) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+func (o Optimizer) MarshalText() ([]byte, error)       { return []byte(o.String()), nil }
 
 func (p *Phases) UnmarshalText(t []byte) error {
 	return parse((*int)(p), "phases", phaseNames, t)
 }
+
+func (b ReinforceBaseline) String() string               { return name(baselineNames, int(b)) }
+func (b ReinforceBaseline) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 func (b *ReinforceBaseline) UnmarshalText(t []byte) error {
 	return parse((*int)(b), "baseline of REINFORCE", baselineNames, t)
