@@ -61,11 +61,7 @@ func (r *Run) Dir() string { return r.dir }
 // Dataset opens the data set of the run. It refuses data other than those that
 // the run was trained on.
 func (r *Run) Dataset() (*dataset.Set, error) {
-	set, err := r.experiment.Dataset.Open()
-	if err != nil {
-		return nil, err
-	}
-	return set, r.experiment.checkData(set)
+	return r.experiment.OpenDataset(r.dir)
 }
 
 // Experiment is what the run trains.

@@ -38,7 +38,7 @@ func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, di
 
 // Train is TrainOn with the experiment's data set, which it opens.
 func (e Experiment) Train(ctx context.Context, dir string, recorders ...Recorder) (*Run, error) {
-	set, err := e.Dataset.Open()
+	set, err := e.OpenDataset(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (e Experiment) TrainOn(ctx context.Context, set *dataset.Set, dir string, r
 		return nil, err
 	}
 	e.Fingerprint = set.Fingerprint()
-	unlock, err := claim(dir, e)
+	unlock, err := claim(dir, e, set)
 	if err != nil {
 		return nil, err
 	}

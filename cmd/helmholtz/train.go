@@ -81,7 +81,7 @@ func resumed(c *cobra.Command, dir string) (hm.Experiment, error) {
 
 // train trains an experiment into a directory and says what came of it.
 func train(c *cobra.Command, e hm.Experiment, dir string) error {
-	set, err := e.Dataset.Open()
+	set, err := e.OpenDataset(dir)
 	if err != nil {
 		return err
 	}
