@@ -37,6 +37,7 @@ func commands() []command {
 		{"resume", "RUN", "continue a run that was paused, stopped or interrupted, bit for bit", onRun(func(m magics, run string) error { return m.session.Resume(run) }), magics.runNames},
 		{"models", "", "list the models that are kept and the runs that have one", magics.models, nil},
 		{"save", "MODEL PATH", "write a model, kept or of a run, to a safetensors file", magics.save, magics.modelNames},
+		{"data", "", "list the data sets that are kept", magics.data, nil},
 		{"device", "", "say what computes", magics.device, nil},
 		{"help", "", "list these lines", magics.help, nil},
 	}
@@ -182,6 +183,28 @@ func (m magics) models(_ []string, w io.Writer) error {
 	}
 	if n == 0 {
 		fmt.Fprintln(t, "no models yet")
+	}
+	return t.Flush()
+}
+
+func (m magics) data(_ []string, w io.Writer) error {
+	names := m.session.DataNames()
+	if len(names) == 0 {
+		fmt.Fprintln(w, "no data sets are kept yet")
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tSHAPE\tTRAINING\tVALIDATION\tTEST\tDATA SET")
+	for _, name := range names {
+		set, err := m.session.Data(name)
+		if err != nil {
+			return err
+		}
+		of := set.Name()
+		if set.MadeFromRows() {
+			of += ", made from rows"
+		}
+		fmt.Fprintf(t, "%s\t%v\t%d\t%d\t%d\t%s\n", name, set.Shape(), set.Train().Rows, set.Validation().Rows, set.Test().Rows, of)
 	}
 	return t.Flush()
 }
