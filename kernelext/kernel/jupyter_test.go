@@ -27,6 +27,7 @@ func TestInJupyter(t *testing.T) {
 		{"the conformance suite", "conformance.py", nil},
 		{"the console", "console.py", []string{t.TempDir()}},
 		{"what it withstands", "withstand.py", []string{t.TempDir()}},
+		{"widgets", "widgets.py", []string{Name, t.TempDir()}},
 		{"a soak", "soak.py", []string{t.TempDir(), "500"}},
 	} {
 		t.Run(part.name, func(t *testing.T) { j.run(t, part.script, part.arguments...) })
