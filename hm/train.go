@@ -29,10 +29,6 @@ const saveEvery = time.Minute
 // stops training within a step, with a checkpoint, and returns its error
 // beside the run.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
-	if machine.shape != set.Shape() {
-		return nil, fmt.Errorf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
-			machine.shape, set.Name(), set.Shape())
-	}
 	return m.Experiment(machine, set).TrainOn(ctx, set, dir, recorders...)
 }
 

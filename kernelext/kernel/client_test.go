@@ -144,6 +144,7 @@ func notebook(t *testing.T) {
 		"a wrong name":              kernelext.Open().Start("a/b", experiment(t, 1)).Stop(),
 		"another experiment":        kernelext.Open().Start("short", experiment(t, 4)).Err(),
 		"a model that nobody kept":  second(kernelext.Open().Model("none")),
+		"data of another shape":     kernelext.Open().Start("misfit", hm.RWS().Experiment(hm.New(dataset.Shape{Height: 3, Width: 3}).Dense(3), set)).Err(),
 		"data that nobody kept":     second(kernelext.Open().Data("none")),
 		"a wrong name for data":     kernelext.Open().KeepData("a/b", set),
 		"the end of what has ended": long.Stop(),
