@@ -132,6 +132,20 @@ func (e Experiment) storedDataset(path string) (*dataset.Set, error) {
 	return set, nil
 }
 
+// CheckDirectory refuses a directory that holds a run of another experiment, and
+// names what differs.
+func (e Experiment) CheckDirectory(dir string) error {
+	path := filepath.Join(dir, experimentFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return compare(path, text, e)
+}
+
 // compare refuses the text of an experiment other than e, and names what
 // differs.
 func compare(path string, text []byte, e Experiment) error {

@@ -200,7 +200,7 @@ func TestMagics(t *testing.T) {
 		{"save kept", "", "write %hm save MODEL PATH"},
 		{"save kept kept.safetensors", "5 bytes", ""},
 		{"save a run.safetensors", "bytes", ""},
-		{"save none x.safetensors", "", "no model"},
+		{"save none x.safetensors", "", `no model "none": those that are kept or of a run are kept, a`},
 		{"save kept no/folder", "", "no/folder"},
 		{"dance", "", "%hm help lists them"},
 	} {

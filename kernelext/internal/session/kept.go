@@ -49,7 +49,8 @@ func (s *Session) dataOf(name string, e hm.Experiment) (*dataset.Set, error) {
 	set, err := e.OpenDataset(s.Dir(name))
 	if err != nil {
 		if !slices.ContainsFunc(dataset.List(), func(i dataset.Info) bool { return i.Name == e.Dataset.Name }) {
-			err = fmt.Errorf("%w; if a cell made it from rows, keep it first: session.KeepData(%q, set)", err, e.Dataset.Name)
+			err = fmt.Errorf("the session cannot open the data set %s: if a cell made it from rows, keep it first by session.KeepData(%q, set) (%w)",
+				e.Dataset.Name, e.Dataset.Name, err)
 		}
 		return nil, err
 	}

@@ -78,8 +78,8 @@ func (s *Session) Start(name string, e hm.Experiment) error {
 		return err
 	}
 	e.Fingerprint = set.Fingerprint()
-	if before, err := hm.ReadExperiment(filepath.Join(s.Dir(name), experimentFile)); err == nil && before.Hash() != e.Hash() {
-		return fmt.Errorf("%s holds a run of another experiment: choose another name, or remove the directory", s.Dir(name))
+	if err := e.CheckDirectory(s.Dir(name)); err != nil {
+		return fmt.Errorf("the name %s is taken: %w", name, err)
 	}
 	return s.enqueue(name, e, set, false)
 }

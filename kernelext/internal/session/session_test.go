@@ -395,7 +395,7 @@ func TestRefusals(t *testing.T) {
 	if err := s.Stop("run"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Start("run", tiny(t, long, 2)); err == nil || !strings.Contains(err.Error(), "another") {
+	if err := s.Start("run", tiny(t, long, 2)); err == nil || !strings.Contains(err.Error(), "seed is 1 there, 2 here") {
 		t.Errorf("another experiment in the same directory: %v", err)
 	}
 	set := ownRows(t, "own", dataset.Fixed)
