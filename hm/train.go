@@ -25,9 +25,9 @@ const saveEvery = time.Minute
 
 // Train trains a machine on set and keeps the run in the directory dir. A
 // directory that holds the same experiment is resumed, and returned at once if
-// it is finished; one that holds another is refused. Cancelling the context
-// stops training within a step, with a checkpoint, and returns its error
-// beside the run.
+// it is finished; one that holds another is refused. Rows that FromRows made a
+// set of are stored there, too. Cancelling the context stops training within a
+// step, with a checkpoint, and returns its error beside the run.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
 	return m.Experiment(machine, set).TrainOn(ctx, set, dir, recorders...)
 }
