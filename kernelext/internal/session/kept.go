@@ -13,7 +13,13 @@ import (
 func (s *Session) Keep(name string, model []byte) error { return s.models.keep(name, model) }
 
 // Model returns the model of a name that Keep kept.
-func (s *Session) Model(name string) ([]byte, error) { return s.models.get(name) }
+func (s *Session) Model(name string) ([]byte, error) {
+	model, err := s.models.get(name)
+	if err != nil && slices.Contains(s.names(), name) {
+		err = fmt.Errorf("%w; that of the run of this name is session.Run(%q).Model()", err, name)
+	}
+	return model, err
+}
 
 // Models lists the names of the models that are kept.
 func (s *Session) Models() []string { return s.models.names() }
@@ -22,7 +28,13 @@ func (s *Session) Models() []string { return s.models.names() }
 func (s *Session) KeepData(name string, set *dataset.Set) error { return s.data.keep(name, set) }
 
 // Data returns the data set of a name that KeepData kept.
-func (s *Session) Data(name string) (*dataset.Set, error) { return s.data.get(name) }
+func (s *Session) Data(name string) (*dataset.Set, error) {
+	set, err := s.data.get(name)
+	if err != nil && isNamed(name) {
+		err = fmt.Errorf("%w; dataset.Open(%q) opens the one of this name", err, name)
+	}
+	return set, err
+}
 
 // DataNames lists the names of the data sets that are kept.
 func (s *Session) DataNames() []string { return s.data.names() }
@@ -48,7 +60,7 @@ func (s *Session) dataOf(name string, e hm.Experiment) (*dataset.Set, error) {
 	}
 	set, err := e.OpenDataset(s.Dir(name))
 	if err != nil {
-		if !slices.ContainsFunc(dataset.List(), func(i dataset.Info) bool { return i.Name == e.Dataset.Name }) {
+		if !isNamed(e.Dataset.Name) {
 			err = fmt.Errorf("the session cannot open the data set %s: if a cell made it from rows, keep it first by session.KeepData(%q, set) (%w)",
 				e.Dataset.Name, e.Dataset.Name, err)
 		}
@@ -60,4 +72,9 @@ func (s *Session) dataOf(name string, e hm.Experiment) (*dataset.Set, error) {
 		s.mu.Unlock()
 	}
 	return set, nil
+}
+
+// isNamed says whether a data set comes with the program.
+func isNamed(name string) bool {
+	return slices.ContainsFunc(dataset.List(), func(i dataset.Info) bool { return i.Name == name })
 }
