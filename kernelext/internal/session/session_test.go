@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -93,6 +94,33 @@ func begun(folder string) (*Session, chan struct{}) {
 			}
 		}}
 	}), steps
+}
+
+// closesItself returns a session in a folder that ends with the first step of a
+// run, and a channel that is closed when it has.
+func closesItself(folder string) (s *Session, closed chan struct{}) {
+	closed = make(chan struct{})
+	var once sync.Once
+	s = New(folder, func(string) hm.Recorder {
+		return recorder{step: func() {
+			once.Do(func() {
+				go func() {
+					s.Close()
+					close(closed)
+				}()
+				for !s.ends() { // the step goes on when the run is cancelled
+					runtime.Gosched()
+				}
+			})
+		}}
+	})
+	return s, closed
+}
+
+func (s *Session) ends() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
 }
 
 func TestStoppedAndResumedEndsInTheSameBytes(t *testing.T) {
@@ -212,13 +240,13 @@ func onRows(set *dataset.Set, epochs int) hm.Experiment {
 // own; the next session, in which nobody keeps them, ends the run in the same
 // bytes as one that trained at once.
 func TestKeptDataStayWithTheirRun(t *testing.T) {
-	const epochs = 50
+	const epochs = 6
 	set := ownRows(t, "own", dataset.Stochastic)
 	whole, parts := t.TempDir(), t.TempDir()
 	if _, err := onRows(set, epochs).TrainOn(t.Context(), set, filepath.Join(whole, "run")); err != nil {
 		t.Fatal(err)
 	}
-	s, steps := begun(parts)
+	s, closed := closesItself(parts)
 	err := s.Start("run", onRows(set, epochs))
 	if err == nil || !strings.Contains(err.Error(), `session.KeepData("own", set)`) {
 		t.Fatalf("a run on data that are not kept: %v", err)
@@ -226,10 +254,12 @@ func TestKeptDataStayWithTheirRun(t *testing.T) {
 	if err := errors.Join(s.KeepData("rows", set), s.Start("run", onRows(set, epochs))); err != nil {
 		t.Fatal(err)
 	}
-	<-steps
-	s.Close()
+	<-closed
 	next := New(parts, nil)
 	defer next.Close()
+	if i, err := next.Info("run"); err != nil || i.State != Interrupted {
+		t.Fatalf("the next session finds %+v, %v", i, err)
+	}
 	if err := errors.Join(next.Resume("run"), next.Wait(t.Context(), "run")); err != nil {
 		t.Fatal(err)
 	}
