@@ -18,7 +18,7 @@ lab: ## open JupyterLab on the notebooks, installing what is missing (LABFLAGS=o
 test: ## run the tests
 	go test ./...
 
-kernel: ## test the kernel with Jupyter's own clients, installing what is missing
+kernel: ## test the kernel with Jupyter's own clients, installing what is missing (HELMHOLTZ_SOAK_CELLS=number)
 	@notebooks/jupyter.sh install
 	HELMHOLTZ_JUPYTER_TESTS=1 go test -count=1 -v -run '^TestInJupyter$$' ./kernelext/kernel
 

@@ -10,9 +10,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
 )
 
 // The files of a run directory. None is overwritten in place.
@@ -22,12 +25,13 @@ const (
 	bestFile       = "best.safetensors" // of the highest validation log p
 	metricsFile    = "metrics.jsonl"    // a line an epoch
 	clockFile      = "clock.json"       // time that training has taken
+	datasetFile    = "dataset.bin"      // the data, where FromRows made them
 	lockFile       = ".lock"
 )
 
-// claim makes dir the directory of experiment e, unless it is that of another
-// or another program trains in it. The function returned gives it free.
-func claim(dir string, e Experiment) (release func(), err error) {
+// claim makes dir the directory of experiment e on set, unless it is that of
+// another or another program trains in it. The function returned gives it free.
+func claim(dir string, e Experiment, set *dataset.Set) (release func(), err error) {
 	if err := refuseForeign(dir); err != nil {
 		return nil, err
 	}
@@ -44,7 +48,10 @@ func claim(dir string, e Experiment) (release func(), err error) {
 	case err == nil:
 		err = compare(path, text, e)
 	case errors.Is(err, os.ErrNotExist):
-		err = writeAside(path, e.TOML())
+		// The experiment comes last: where it is, the data are.
+		if err = storeDataset(dir, set); err == nil {
+			err = writeAside(path, e.TOML())
+		}
 	}
 	if err != nil {
 		release()
@@ -67,7 +74,7 @@ func refuseForeign(dir string) error {
 		switch name := entry.Name(); {
 		case name == experimentFile:
 			return nil
-		case name != lockFile && !strings.HasSuffix(name, temporary):
+		case name != lockFile && name != datasetFile && !strings.HasSuffix(name, temporary):
 			foreign = name
 		}
 	}
@@ -75,6 +82,68 @@ func refuseForeign(dir string) error {
 		return fmt.Errorf("%s is neither empty nor the directory of a run (it holds %s but no %s): choose another directory", dir, foreign, experimentFile)
 	}
 	return nil
+}
+
+// storeDataset stores data that only the program that made them has.
+func storeDataset(dir string, set *dataset.Set) error {
+	if !set.MadeFromRows() {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := set.Save(&b); err != nil {
+		return err
+	}
+	return writeAside(filepath.Join(dir, datasetFile), b.Bytes())
+}
+
+// OpenDataset opens the data of the experiment, for a run in the directory dir:
+// those that are stored there, where FromRows made them, else those that the
+// experiment names. It refuses data other than those that the experiment was
+// made for.
+func (e Experiment) OpenDataset(dir string) (*dataset.Set, error) {
+	set, err := e.storedDataset(filepath.Join(dir, datasetFile))
+	if set == nil && err == nil {
+		set, err = e.Dataset.Open()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return set, e.checkData(set)
+}
+
+// storedDataset loads the data of the experiment from a file. It returns nil
+// where there is none, or that of other data.
+func (e Experiment) storedDataset(path string) (*dataset.Set, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	set, err := dataset.Load(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", path, err)
+	}
+	if !reflect.DeepEqual(set.Spec(), e.Dataset) {
+		return nil, nil
+	}
+	return set, nil
+}
+
+// CheckDirectory refuses a directory that holds a run of another experiment, and
+// names what differs.
+func (e Experiment) CheckDirectory(dir string) error {
+	path := filepath.Join(dir, experimentFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return compare(path, text, e)
 }
 
 // compare refuses the text of an experiment other than e, and names what

@@ -1,6 +1,7 @@
 package hm
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -263,5 +264,67 @@ func TestLearningRateThatOverflows(t *testing.T) {
 		if strings.HasSuffix(name, ".safetensors") {
 			t.Errorf("%s holds parameters that are not finite", name)
 		}
+	}
+}
+
+// TestRowsOfOnesOwnStayWithTheirRun opens the data of a run that no name opens,
+// and trains on them to the same bytes as with the set at hand.
+func TestRowsOfOnesOwnStayWithTheirRun(t *testing.T) {
+	t.Parallel()
+	set, whole, dir := shades(t, 0), t.TempDir(), t.TempDir()
+	mustTrain(t, short(RWS()), set, whole)
+
+	trainUntil(t, 5, short(RWS()), machineFor(set), set, dir)
+	there, err := ReadExperiment(filepath.Join(dir, experimentFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := there.Train(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSameRun(t, whole, dir)
+	got, err := run.Dataset()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Fingerprint() != set.Fingerprint() || !got.MadeFromRows() {
+		t.Errorf("the data of the run have fingerprint %s, not %s", got.Fingerprint(), set.Fingerprint())
+	}
+
+	path := filepath.Join(dir, datasetFile)
+	for _, c := range []struct {
+		other *dataset.Set
+		want  string
+	}{
+		{shades(t, 1), "not those of the experiment"},
+		{patterns(t), "no set has this name"},
+	} {
+		var b bytes.Buffer
+		if err := errors.Join(c.other.Save(&b), os.WriteFile(path, b.Bytes(), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		_, err = run.Dataset()
+		wantError(t, err, "shades", c.want)
+	}
+	if err := os.WriteFile(path, []byte("rows"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = run.Dataset()
+	wantError(t, err, path, "restore the file")
+}
+
+// TestDataWithoutExperimentAreNoRun trains in a directory in which a program
+// has died between storing the data and the experiment.
+func TestDataWithoutExperimentAreNoRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := storeDataset(dir, shades(t, 1)); err != nil {
+		t.Fatal(err)
+	}
+	set := shades(t, 0)
+	run := mustTrain(t, short(RWS()), set, dir)
+	if got, err := run.Dataset(); err != nil || got.Fingerprint() != set.Fingerprint() {
+		t.Errorf("the run has other data: %v", err)
 	}
 }

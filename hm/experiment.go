@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -30,20 +31,31 @@ type Experiment struct {
 	// many epochs; 0 trains for all epochs.
 	Patience int    `toml:"patience" json:"patience"`
 	Seed     uint64 `toml:"seed" json:"seed"`
+	// Misfit is what is wrong between the machine and the data set that
+	// Method.Experiment was given, empty where nothing is. Check refuses it.
+	Misfit string `toml:"-" json:"misfit,omitempty"`
 }
 
 // Experiment returns what training machine by the method on set would be.
 func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
-	return Experiment{
+	e := Experiment{
 		Dataset: set.Spec(), Fingerprint: set.Fingerprint(),
 		Machine: machine.spec, Method: m.spec,
 		Epochs: m.epochs, Patience: m.patience, Seed: m.seed,
 	}
+	if machine.shape != set.Shape() {
+		e.Misfit = fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
+			machine.shape, set.Name(), set.Shape())
+	}
+	return e
 }
 
 // Check refuses an experiment that cannot be trained on set, with the setting,
 // its value and the remedy.
 func (e Experiment) Check(set *dataset.Set) error {
+	if e.Misfit != "" {
+		return errors.New(e.Misfit)
+	}
 	if err := e.Machine.check(); err != nil {
 		return err
 	}

@@ -221,7 +221,7 @@ optimizer = "adam"
 		t.Fatal(err)
 	}
 	want := NBiHM().Damping(0.01).Optimizer(Adam).Epochs(3).
-		Experiment(New(dataset.Shape{}).Dense(9, 6, 3).Coding(ZeroOne), patterns(t))
+		Experiment(New(shape(3, 3)).Dense(9, 6, 3).Coding(ZeroOne), patterns(t))
 	want.Dataset, want.Fingerprint = dataset.Spec{Name: "3by3", Validation: new(0)}, ""
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("(-want +read):\n%s", diff)

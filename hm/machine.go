@@ -78,15 +78,6 @@ func (s MachineSpec) architecture(shape dataset.Shape) engine.Architecture {
 	return engine.Architecture{Units: slices.Concat([]int{shape.Units()}, s.Layers), Coding: s.Coding}
 }
 
-// checkShape refuses a set whose images the machine is not for.
-func (m Machine) checkShape(set *dataset.Set) error {
-	if m.shape == set.Shape() {
-		return nil
-	}
-	return fmt.Errorf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
-		m.shape, set.Name(), set.Shape())
-}
-
 func (s MachineSpec) check() error {
 	if len(s.Layers) == 0 {
 		return fmt.Errorf("machine without hidden layers: add some, such as Dense(100, 50, 20) or --layers 100,50,20")

@@ -26,7 +26,7 @@ func OpenRun(dir string) (*Run, error) {
 	e, err := ReadExperiment(filepath.Join(dir, experimentFile))
 	if errors.Is(err, os.ErrNotExist) {
 		if seeds, err := ReadSeeds(dir); err == nil && len(seeds) > 0 {
-			return nil, fmt.Errorf("%s is the directory of several seeds: name the run of one, such as %s", dir, seedDir(dir, seeds[0].Seed))
+			return nil, fmt.Errorf("%s is the directory of several seeds: name the run of one, such as %s", dir, SeedDir(dir, seeds[0].Seed))
 		}
 		return nil, fmt.Errorf("%s is not the directory of a run: it holds no %s", dir, experimentFile)
 	}
@@ -64,11 +64,7 @@ func (r *Run) Dir() string { return r.dir }
 // Dataset opens the data set of the run. It refuses data other than those that
 // the run was trained on.
 func (r *Run) Dataset() (*dataset.Set, error) {
-	set, err := r.experiment.Dataset.Open()
-	if err != nil {
-		return nil, err
-	}
-	return set, r.experiment.checkData(set)
+	return r.experiment.OpenDataset(r.dir)
 }
 
 // Experiment is what the run trains.

@@ -40,9 +40,6 @@ func (s *Seeds) Over(value func(*Run) float64) Spread { return spread(s.Runs, va
 // Seeds that dir holds already belong to it: finished ones are kept,
 // interrupted ones are resumed.
 func (m Method) TrainSeeds(ctx context.Context, machine Machine, set *dataset.Set, n int, dir string, recorders ...Recorder) (*Seeds, error) {
-	if err := machine.checkShape(set); err != nil {
-		return nil, err
-	}
 	return m.Experiment(machine, set).TrainSeedsOn(ctx, set, n, dir, recorders...)
 }
 
@@ -55,7 +52,7 @@ func (e Experiment) TrainSeedsOn(ctx context.Context, set *dataset.Set, n int, d
 		return nil, err
 	}
 	e.Fingerprint = set.Fingerprint()
-	if err := e.claimSeeds(dir, n); err != nil {
+	if err := e.claimSeeds(dir, n, set); err != nil {
 		return nil, err
 	}
 	all, err := ReadSeeds(dir)
@@ -63,7 +60,7 @@ func (e Experiment) TrainSeedsOn(ctx context.Context, set *dataset.Set, n int, d
 		return nil, err
 	}
 	for _, e := range all {
-		if _, failure := e.TrainOn(ctx, set, seedDir(dir, e.Seed), recorders...); failure != nil {
+		if _, failure := e.TrainOn(ctx, set, SeedDir(dir, e.Seed), recorders...); failure != nil {
 			seeds, _ := OpenSeeds(dir) // there may be no checkpoint yet
 			return seeds, fmt.Errorf("seed %d: %w", e.Seed, failure)
 		}
@@ -73,7 +70,7 @@ func (e Experiment) TrainSeedsOn(ctx context.Context, set *dataset.Set, n int, d
 
 // claimSeeds makes the directories of n seeds, for an interrupted training to
 // know what is left.
-func (e Experiment) claimSeeds(dir string, n int) error {
+func (e Experiment) claimSeeds(dir string, n int, set *dataset.Set) error {
 	last := e
 	last.Seed += uint64(n - 1)
 	if err := last.checkSeeds(); err != nil {
@@ -84,12 +81,12 @@ func (e Experiment) claimSeeds(dir string, n int) error {
 		return err
 	}
 	for _, other := range there {
-		if err := sameButForSeed(seedDir(dir, other.Seed), other, e); err != nil {
+		if err := sameButForSeed(SeedDir(dir, other.Seed), other, e); err != nil {
 			return err
 		}
 	}
 	for ; e.Seed <= last.Seed; e.Seed++ {
-		release, err := claim(seedDir(dir, e.Seed), e)
+		release, err := claim(SeedDir(dir, e.Seed), e, set)
 		if err != nil {
 			return err
 		}
@@ -125,7 +122,7 @@ func ReadSeeds(dir string) ([]Experiment, error) {
 				return nil, err
 			}
 			if e.Seed != seed {
-				return nil, fmt.Errorf("%s holds the run of seed %d: name it %s", filepath.Join(dir, name), e.Seed, seedDir("", e.Seed))
+				return nil, fmt.Errorf("%s holds the run of seed %d: name it %s", filepath.Join(dir, name), e.Seed, SeedDir("", e.Seed))
 			}
 			seeds = append(seeds, e)
 		case entry.IsDir() && !strings.HasPrefix(name, "."):
@@ -134,7 +131,7 @@ func ReadSeeds(dir string) ([]Experiment, error) {
 	}
 	slices.SortFunc(seeds, func(a, b Experiment) int { return cmp.Compare(a.Seed, b.Seed) })
 	for _, e := range seeds {
-		if err := sameButForSeed(seedDir(dir, seeds[0].Seed), seeds[0], e); err != nil {
+		if err := sameButForSeed(SeedDir(dir, seeds[0].Seed), seeds[0], e); err != nil {
 			return nil, err
 		}
 	}
@@ -156,11 +153,11 @@ func OpenSeeds(dir string) (*Seeds, error) {
 		return nil, err
 	}
 	if len(experiments) == 0 {
-		return nil, fmt.Errorf("%s is not the directory of a run, nor of several seeds: it holds no %s and no %s", dir, experimentFile, seedDir("", 1))
+		return nil, fmt.Errorf("%s is not the directory of a run, nor of several seeds: it holds no %s and no %s", dir, experimentFile, SeedDir("", 1))
 	}
 	s := &Seeds{dir: dir}
 	for _, e := range experiments {
-		path := seedDir(dir, e.Seed)
+		path := SeedDir(dir, e.Seed)
 		if _, err := os.Stat(filepath.Join(path, checkpointFile)); errors.Is(err, os.ErrNotExist) {
 			s.Waiting++
 			continue
@@ -179,8 +176,8 @@ func OpenSeeds(dir string) (*Seeds, error) {
 
 const seedPrefix = "seed-"
 
-// seedDir is the directory of a seed within that of all.
-func seedDir(dir string, seed uint64) string {
+// SeedDir is the directory of the run of a seed within that of all.
+func SeedDir(dir string, seed uint64) string {
 	return filepath.Join(dir, seedPrefix+strconv.FormatUint(seed, 10))
 }
 
@@ -188,7 +185,7 @@ func seedDir(dir string, seed uint64) string {
 func seedOf(name string) (uint64, bool) {
 	digits, isSeed := strings.CutPrefix(name, seedPrefix)
 	seed, err := strconv.ParseUint(digits, 10, 64)
-	return seed, isSeed && err == nil && seedDir("", seed) == name
+	return seed, isSeed && err == nil && SeedDir("", seed) == name
 }
 
 // sameButForSeed refuses an experiment other than that of a directory, whatever

@@ -37,7 +37,7 @@ func TestSeedsAreOrdinaryRuns(t *testing.T) {
 		alone := t.TempDir()
 		mustTrain(t, short(RWS()).Seed(seed), set, alone)
 		wantSameRun(t, alone, run.Dir())
-		if name := w.plans[i].Name; !strings.HasSuffix(name, seedDir("", seed)[len(seedPrefix):]) {
+		if name := w.plans[i].Name; !strings.HasSuffix(name, SeedDir("", seed)[len(seedPrefix):]) {
 			t.Errorf("the recorder heard of the seed %d as %q", seed, name)
 		}
 	}
@@ -106,7 +106,7 @@ func TestTrainSeedsRefuses(t *testing.T) {
 		{"seeds too large", short(RWS()).Seed(math.MaxInt64), 2, t.TempDir(), []string{"seed 9223372036854775808"}},
 		{"one run", short(RWS()).Epochs(1), 2, one, []string{one, "the directory of one run"}},
 		{"other runs", short(RWS()).Epochs(1), 2, other, []string{other, "mnist-rws", "not the run of a seed"}},
-		{"another experiment", short(RWS()).Epochs(2).Seed(9), 2, seeds, []string{seedDir(seeds, 3), "epochs is 1 there, 2 here"}},
+		{"another experiment", short(RWS()).Epochs(2).Seed(9), 2, seeds, []string{SeedDir(seeds, 3), "epochs is 1 there, 2 here"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := test.method.TrainSeeds(t.Context(), machineFor(set), set, test.n, test.dir)
@@ -115,7 +115,7 @@ func TestTrainSeedsRefuses(t *testing.T) {
 	}
 	wantUnchanged(t, seeds, before)
 	_, err := OpenRun(seeds)
-	wantError(t, err, seeds, "several seeds", seedDir(seeds, 3))
+	wantError(t, err, seeds, "several seeds", SeedDir(seeds, 3))
 }
 
 func TestOpenSeeds(t *testing.T) {
@@ -132,7 +132,7 @@ func TestOpenSeeds(t *testing.T) {
 	if len(opened.Runs) != len(trained.Runs) {
 		t.Errorf("opened %d runs, want %d", len(opened.Runs), len(trained.Runs))
 	}
-	one, err := OpenSeeds(seedDir(dir, 3))
+	one, err := OpenSeeds(SeedDir(dir, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,11 +141,11 @@ func TestOpenSeeds(t *testing.T) {
 	}
 	_, err = OpenSeeds(t.TempDir())
 	wantError(t, err, "not the directory of a run, nor of several seeds", experimentFile, "seed-1")
-	if err := os.Rename(seedDir(dir, 3), seedDir(dir, 7)); err != nil {
+	if err := os.Rename(SeedDir(dir, 3), SeedDir(dir, 7)); err != nil {
 		t.Fatal(err)
 	}
 	_, err = OpenSeeds(dir)
-	wantError(t, err, seedDir(dir, 7), "seed 3", "name it seed-3")
+	wantError(t, err, SeedDir(dir, 7), "seed 3", "name it seed-3")
 }
 
 func TestSpread(t *testing.T) {

@@ -26,19 +26,16 @@ const saveEvery = time.Minute
 
 // Train trains a machine on set and keeps the run in the directory dir. A
 // directory that holds the same experiment is resumed, and returned at once if
-// it is finished; one that holds another is refused. Cancelling the context
-// stops training within a step, with a checkpoint, and returns its error
-// beside the run.
+// it is finished; one that holds another is refused. Rows that FromRows made a
+// set of are stored there, too. Cancelling the context stops training within a
+// step, with a checkpoint, and returns its error beside the run.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
-	if err := machine.checkShape(set); err != nil {
-		return nil, err
-	}
 	return m.Experiment(machine, set).TrainOn(ctx, set, dir, recorders...)
 }
 
 // Train is TrainOn with the experiment's data set, which it opens.
 func (e Experiment) Train(ctx context.Context, dir string, recorders ...Recorder) (*Run, error) {
-	set, err := e.Dataset.Open()
+	set, err := e.OpenDataset(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +48,7 @@ func (e Experiment) TrainOn(ctx context.Context, set *dataset.Set, dir string, r
 		return nil, err
 	}
 	e.Fingerprint = set.Fingerprint()
-	unlock, err := claim(dir, e)
+	unlock, err := claim(dir, e, set)
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
 // Package kernelext is a session in which experiments go on after the cell that
-// started them has ended, and models are kept from cell to cell.
+// started them has ended, and models and data sets are kept from cell to cell.
 //
 // In a notebook with the kernel "Go (Helmholtz)" the session is the kernel's:
 //
@@ -11,6 +11,12 @@
 //
 //	run := kernelext.Open().Run("mnist")
 //	model, err := run.Model()
+//
+// A data set that a cell makes from rows no later cell can open, so the session
+// keeps it:
+//
+//	session.KeepData("rows", set)
+//	session.Start("own", rws.Experiment(machine, set))
 //
 // Elsewhere, as in a program that go run runs, the session is that of the
 // program, and ends with it; what it showed in a notebook it says in a line on
@@ -26,10 +32,11 @@ import (
 	"sync"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 )
 
-// Session is a set of runs and models under names.
+// Session is a set of runs, models and data sets under names.
 type Session struct{ backend backend }
 
 // backend is a session in this process or in the kernel's.
@@ -45,6 +52,8 @@ type backend interface {
 	Show(run string) error
 	Keep(name string, model []byte) error
 	Model(name string) ([]byte, error)
+	KeepData(name string, set *dataset.Set) error
+	Data(name string) (*dataset.Set, error)
 }
 
 // Open returns the session of the kernel, or that of this program where there
@@ -64,7 +73,8 @@ var inProcess = sync.OnceValue(func() backend {
 // Start puts an experiment into the session's queue, under a name, and returns
 // at once. It trains, once those before it have, into the directory runs/NAME.
 // A run of the same name and experiment goes on where it stopped, or stays as
-// it is where it is finished. The Run remembers what was wrong.
+// it is where it is finished. Data that FromRows made have to be kept first, by
+// KeepData. The Run remembers what was wrong.
 func (s *Session) Start(name string, e hm.Experiment) *Run {
 	return &Run{s.backend, name, s.backend.Start(name, e)}
 }
@@ -96,3 +106,14 @@ func (s *Session) Model(name string) (*hm.Model, error) {
 	}
 	return hm.LoadModel(bytes.NewReader(b))
 }
+
+// KeepData keeps a data set under a name until the session ends; one that was
+// kept under it is forgotten. Experiments on a set that FromRows made can be
+// started once it is kept. A run that has begun holds such data in its
+// directory, and needs the session for them no more.
+func (s *Session) KeepData(name string, set *dataset.Set) error {
+	return s.backend.KeepData(name, set)
+}
+
+// Data returns the data set that was kept under a name.
+func (s *Session) Data(name string) (*dataset.Set, error) { return s.backend.Data(name) }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 )
 
@@ -104,11 +105,34 @@ func (r *remote) Resume(run string) error { return r.act(run, "resume") }
 func (r *remote) Save(run string) error   { return r.act(run, "save") }
 func (r *remote) Show(run string) error   { return r.act(run, "show") }
 
-func (r *remote) Keep(name string, model []byte) error {
-	_, err := r.request(context.Background(), http.MethodPut, "/models/"+url.PathEscape(name), model)
+// put keeps something of a kind under a name.
+func (r *remote) put(kind, name string, body []byte) error {
+	if len(body) > session.Largest {
+		return fmt.Errorf("%s takes %d MB, the session keeps at most %d MB under a name: make it smaller, or write it to a file",
+			name, len(body)>>20, session.Largest>>20)
+	}
+	_, err := r.request(context.Background(), http.MethodPut, "/"+kind+"/"+url.PathEscape(name), body)
 	return err
 }
 
+func (r *remote) Keep(name string, model []byte) error { return r.put("models", name, model) }
+
 func (r *remote) Model(name string) ([]byte, error) {
 	return r.request(context.Background(), http.MethodGet, "/models/"+url.PathEscape(name), nil)
+}
+
+func (r *remote) KeepData(name string, set *dataset.Set) error {
+	var b bytes.Buffer
+	if err := set.Save(&b); err != nil {
+		return err
+	}
+	return r.put("data", name, b.Bytes())
+}
+
+func (r *remote) Data(name string) (*dataset.Set, error) {
+	b, err := r.request(context.Background(), http.MethodGet, "/data/"+url.PathEscape(name), nil)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.Load(bytes.NewReader(b))
 }

@@ -73,6 +73,9 @@ func newKernelInstall() *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "registered in %s\n", path)
+		if c.Flags().Changed("prefix") {
+			fmt.Fprintf(c.ErrOrStderr(), "a Jupyter of another prefix finds it with JUPYTER_PATH=%s\n", dir)
+		}
 		return nil
 	}
 	return c
@@ -94,7 +97,11 @@ func newKernelList() *cobra.Command {
 		if !c.Flags().Changed("prefix") {
 			folders = kernel.Folders()
 		}
-		for _, path := range kernel.Registered(folders...) {
+		found := kernel.Registered(folders...)
+		if len(found) == 0 {
+			fmt.Fprintln(c.ErrOrStderr(), "the kernel is not registered: helmholtz kernel install does it")
+		}
+		for _, path := range found {
 			fmt.Fprintln(c.OutOrStdout(), path)
 		}
 		return nil

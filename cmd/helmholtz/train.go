@@ -98,7 +98,11 @@ func resumed(c *cobra.Command, dir string) (hm.Experiment, int, error) {
 // train trains an experiment into a directory, with a number of seeds if it is
 // not 0, and says what came of it.
 func train(c *cobra.Command, e hm.Experiment, seeds int, dir string) error {
-	set, err := e.Dataset.Open()
+	home := dir // of the data, where they are stored with a run
+	if seeds > 0 {
+		home = hm.SeedDir(dir, e.Seed)
+	}
+	set, err := e.OpenDataset(home)
 	if err != nil {
 		return err
 	}

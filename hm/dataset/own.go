@@ -21,7 +21,7 @@ func FromRows(name string, shape Shape, train, test [][]float64) (*Set, error) {
 
 // FromRows makes a set of rows of one's own, divided as the Spec says. Its
 // Name must not be that of another set: such a set cannot be opened by its
-// Spec again, but has to be made again.
+// Spec again, but has to be made again, or stored by Set.Save.
 func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -46,7 +46,12 @@ func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 	if data.test, err = quantise(shape, test); err != nil {
 		return nil, fmt.Errorf("data set %s: test %w", s.Name, err)
 	}
-	return s.divide(data)
+	set, err := s.divide(data)
+	if err != nil {
+		return nil, err
+	}
+	set.madeFromRows = true
+	return set, nil
 }
 
 func quantise(shape Shape, slices [][]float64) (rows, error) {

@@ -51,6 +51,7 @@ func (s Split) Row(i int) []uint8 {
 // of its splits are shared, and are for reading only.
 type Set struct {
 	spec                    Spec
+	madeFromRows            bool
 	train, validation, test Split
 	fingerprint             func() string
 }
@@ -84,6 +85,10 @@ func (s *Set) Test() Split { return s.test }
 
 // Spec is what the set was opened from.
 func (s *Set) Spec() Spec { return s.spec.clone() }
+
+// MadeFromRows says whether FromRows made the set, so that its Spec does not open
+// it again.
+func (s *Set) MadeFromRows() bool { return s.madeFromRows }
 
 // Fingerprint is the SHA-256, in hexadecimal digits, of the set's shape and of
 // the values of all its splits. Two sets of the same fingerprint train and

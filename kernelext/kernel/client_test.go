@@ -96,6 +96,33 @@ func notebook(t *testing.T) {
 		}
 	}
 
+	rows := [][]float64{{0, 1, 0.5, 0}, {1, 1, 0, 0.25}, {0, 0, 1, 1}}
+	set, err := dataset.Spec{Name: "own", Binarization: dataset.Stochastic}.FromRows(dataset.Shape{Height: 2, Width: 2}, rows, rows[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kernelext.Open().KeepData("rows", set); err != nil {
+		t.Fatal(err)
+	}
+	again, err := kernelext.Open().Data("rows")
+	if err != nil || again.Fingerprint() != set.Fingerprint() || again.Spec() != set.Spec() {
+		t.Errorf("kept are other data: %v", err)
+	}
+	onRows := hm.RWS().BatchSize(2).Epochs(2).Experiment(hm.New(again.Shape()).Dense(3), again)
+	if err := errors.Join(long.Pause(), kernelext.Open().Start("rows", onRows).Err()); err != nil {
+		t.Fatal(err)
+	}
+	own, err := kernelext.Open().Run("rows").Wait(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if trained, err := own.Dataset(); err != nil || trained.Fingerprint() != set.Fingerprint() {
+		t.Errorf("trained were other data: %v", err)
+	}
+	if err := long.Resume(); err != nil {
+		t.Fatal(err)
+	}
+
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := long.Wait(cancelled); !errors.Is(err, context.Canceled) {
@@ -108,7 +135,7 @@ func notebook(t *testing.T) {
 		t.Error(err)
 	}
 	runs, err := kernelext.Open().Runs()
-	if err != nil || len(runs) != 2 || runs[0].State != session.Stopped || runs[1].State != session.Finished {
+	if err != nil || len(runs) != 3 || runs[0].State != session.Stopped || runs[1].State != session.Finished || runs[2].State != session.Finished {
 		t.Errorf("%+v, %v", runs, err)
 	}
 
@@ -117,6 +144,9 @@ func notebook(t *testing.T) {
 		"a wrong name":              kernelext.Open().Start("a/b", experiment(t, 1)).Stop(),
 		"another experiment":        kernelext.Open().Start("short", experiment(t, 4)).Err(),
 		"a model that nobody kept":  second(kernelext.Open().Model("none")),
+		"data of another shape":     kernelext.Open().Start("misfit", hm.RWS().Experiment(hm.New(dataset.Shape{Height: 3, Width: 3}).Dense(3), set)).Err(),
+		"data that nobody kept":     second(kernelext.Open().Data("none")),
+		"a wrong name for data":     kernelext.Open().KeepData("a/b", set),
 		"the end of what has ended": long.Stop(),
 	} {
 		if err == nil {
@@ -147,7 +177,12 @@ func TestMagics(t *testing.T) {
 	if err := errors.Join(s.Start("a", experiment(t, 2)), s.Wait(t.Context(), "a")); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Keep("kept", []byte("model")); err != nil {
+	if out, _ := run("data"); out != "no data sets are kept yet\n" {
+		t.Errorf("%q", out)
+	}
+	rows := [][]float64{{0, 1}, {1, 1}, {1, 0}}
+	set, err := dataset.FromRows("coins", dataset.Shape{Height: 1, Width: 2}, rows, rows[:1])
+	if err := errors.Join(err, s.Keep("kept", []byte("model")), s.KeepData("tosses", set)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ line, out, err string }{
@@ -155,6 +190,7 @@ func TestMagics(t *testing.T) {
 		{"help", "%hm save MODEL PATH", ""},
 		{"runs", "2 of 2", ""},
 		{"models", "kept", ""},
+		{"data", "tosses  1×2    3         0           1     coins, made from rows", ""},
 		{"device", "CPU", ""},
 		{"show a", "", ""},
 		{"stop a", "", "finished"},
@@ -164,7 +200,7 @@ func TestMagics(t *testing.T) {
 		{"save kept", "", "write %hm save MODEL PATH"},
 		{"save kept kept.safetensors", "5 bytes", ""},
 		{"save a run.safetensors", "bytes", ""},
-		{"save none x.safetensors", "", "no model"},
+		{"save none x.safetensors", "", `no model "none": those that are kept or of a run are kept, a`},
 		{"save kept no/folder", "", "no/folder"},
 		{"dance", "", "%hm help lists them"},
 	} {
@@ -188,7 +224,7 @@ func TestMagics(t *testing.T) {
 		t.Errorf("left are %v", left)
 	}
 	for line, want := range map[string]string{
-		"": "runs show stop pause resume models save device help", "s": "show stop save", "stop ": "a", "save ": "kept a", "save k": "kept",
+		"": "runs show stop pause resume models save data device help", "s": "show stop save", "stop ": "a", "save ": "kept a", "save k": "kept",
 		"save kept ": "", "dance ": "", "st": "stop",
 	} {
 		if got := strings.Join(m.Complete(line), " "); got != want {

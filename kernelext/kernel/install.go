@@ -154,7 +154,7 @@ func Install(folder string, t Tools) (string, error) {
 	}
 	dir := filepath.Join(folder, "kernels", Name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("cannot register the kernel: %w", err)
+		return "", fmt.Errorf("cannot register the kernel: %w: name a folder that you may write to with --prefix", err)
 	}
 	text, err := json.MarshalIndent(spec{
 		Argv: []string{self, "kernel", "run", "--go", t.Go, "--gonb", t.GoNB, "--goimports", t.GoImports, "--gopls", t.GoPLS,

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 // TestInJupyter drives the kernel with Jupyter's own clients, by the scripts of
 // testdata. It takes minutes, and runs where HELMHOLTZ_JUPYTER_TESTS is set, as
 // make kernel does; notebooks/jupyter.sh install installs what it needs.
+//
+// HELMHOLTZ_SOAK_CELLS is the number of cells of each soak, where it is set.
 //
 // The part in the browser runs where there is chromium and its Python has the
 // module playwright besides. Its screenshots go to build/browser.
@@ -27,7 +30,9 @@ func TestInJupyter(t *testing.T) {
 		{"the conformance suite", "conformance.py", nil},
 		{"the console", "console.py", []string{t.TempDir()}},
 		{"what it withstands", "withstand.py", []string{t.TempDir()}},
-		{"a soak", "soak.py", []string{t.TempDir(), "500"}},
+		{"widgets", "widgets.py", []string{Name, t.TempDir()}},
+		{"a soak of the proxy alone", "soak.py", []string{t.TempDir(), cmp.Or(os.Getenv("HELMHOLTZ_SOAK_CELLS"), "2000"), "bare"}},
+		{"a soak", "soak.py", []string{t.TempDir(), cmp.Or(os.Getenv("HELMHOLTZ_SOAK_CELLS"), "500")}},
 	} {
 		t.Run(part.name, func(t *testing.T) { j.run(t, part.script, part.arguments...) })
 	}

@@ -1,11 +1,13 @@
 package kernel
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -37,6 +39,7 @@ func commands() []command {
 		{"resume", "RUN", "continue a run that was paused, stopped or interrupted, bit for bit", onRun(func(m magics, run string) error { return m.session.Resume(run) }), magics.runNames},
 		{"models", "", "list the models that are kept and the runs that have one", magics.models, nil},
 		{"save", "MODEL PATH", "write a model, kept or of a run, to a safetensors file", magics.save, magics.modelNames},
+		{"data", "", "list the data sets that are kept", magics.data, nil},
 		{"device", "", "say what computes", magics.device, nil},
 		{"help", "", "list these lines", magics.help, nil},
 	}
@@ -186,27 +189,64 @@ func (m magics) models(_ []string, w io.Writer) error {
 	return t.Flush()
 }
 
+func (m magics) data(_ []string, w io.Writer) error {
+	names := m.session.DataNames()
+	if len(names) == 0 {
+		fmt.Fprintln(w, "no data sets are kept yet")
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tSHAPE\tTRAINING\tVALIDATION\tTEST\tDATA SET")
+	for _, name := range names {
+		set, err := m.session.Data(name)
+		if err != nil {
+			return err
+		}
+		of := set.Name()
+		if set.MadeFromRows() {
+			of += ", made from rows"
+		}
+		fmt.Fprintf(t, "%s\t%v\t%d\t%d\t%d\t%s\n", name, set.Shape(), set.Train().Rows, set.Validation().Rows, set.Test().Rows, of)
+	}
+	return t.Flush()
+}
+
 func (m magics) modelNames() []string { return append(m.session.Models(), m.runNames()...) }
 
 func (m magics) save(arguments []string, w io.Writer) error {
 	name, path := arguments[0], arguments[1]
 	model, err := m.session.Model(name)
 	if err != nil {
-		run, runErr := hm.OpenRun(m.session.Dir(name))
-		if runErr != nil {
-			return fmt.Errorf("%w, nor is there a run of this name with a checkpoint", err)
-		}
-		var b strings.Builder
-		if err := run.Save(&b); err != nil {
+		if model, err = m.runModel(name); err != nil {
 			return err
 		}
-		model = []byte(b.String())
 	}
 	if err := writeAside(path, model); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
+		return fmt.Errorf("cannot write %s: %w: name a file in a folder that there is, and that you may write to", path, err)
 	}
 	fmt.Fprintf(w, "%s: %d bytes\n", path, len(model))
 	return nil
+}
+
+// runModel returns the model of a run as training has it.
+func (m magics) runModel(name string) ([]byte, error) {
+	names := m.modelNames()
+	if len(names) == 0 {
+		return nil, fmt.Errorf("no model %q: none is kept, and there are no runs yet", name)
+	}
+	if !slices.Contains(names, name) {
+		return nil, fmt.Errorf("no model %q: those that are kept or of a run are %s", name, strings.Join(names, ", "))
+	}
+	if err := m.session.Save(name); err != nil {
+		return nil, err
+	}
+	run, err := hm.OpenRun(m.session.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = run.Save(&b)
+	return b.Bytes(), err
 }
 
 // writeAside writes a file beside path and renames it.

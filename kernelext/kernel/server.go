@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 )
 
 // Limits of requests of cells.
 const (
 	largestExperiment = 1 << 20 // bytes
-	largestModel      = 1 << 30 // bytes
 	largestHeader     = 16 << 10
 	headerTime        = 10 * time.Second
 )
@@ -79,7 +79,7 @@ func handler(token string, s *session.Session, show func(run string) error) http
 	}
 	mux.HandleFunc("GET /models", func(w http.ResponseWriter, r *http.Request) { respond(w, s.Models(), nil) })
 	mux.HandleFunc("PUT /models/{name}", func(w http.ResponseWriter, r *http.Request) {
-		model, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largestModel))
+		model, err := io.ReadAll(http.MaxBytesReader(w, r.Body, session.Largest))
 		if err == nil {
 			err = s.Keep(r.PathValue("name"), model)
 		}
@@ -92,6 +92,21 @@ func handler(token string, s *session.Session, show func(run string) error) http
 			return
 		}
 		_, _ = w.Write(model)
+	})
+	mux.HandleFunc("PUT /data/{name}", func(w http.ResponseWriter, r *http.Request) {
+		set, err := dataset.Load(http.MaxBytesReader(w, r.Body, session.Largest))
+		if err == nil {
+			err = s.KeepData(r.PathValue("name"), set)
+		}
+		respond(w, nil, err)
+	})
+	mux.HandleFunc("GET /data/{name}", func(w http.ResponseWriter, r *http.Request) {
+		set, err := s.Data(r.PathValue("name"))
+		if err != nil {
+			respond(w, nil, err)
+			return
+		}
+		_ = set.Save(w) // the cell notices what is missing
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+token)) != 1 {
@@ -107,7 +122,7 @@ func respond(w http.ResponseWriter, v any, err error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+		http.Error(w, fmt.Sprintf("the request is larger than %d bytes: pass less, or write it to a file", tooLarge.Limit), http.StatusRequestEntityTooLarge)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 	case v != nil:

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 )
 
@@ -33,6 +34,14 @@ func TestRequestsAreLimited(t *testing.T) {
 	s := session.New(t.TempDir(), nil)
 	defer s.Close()
 	h := handler("right", s, nil)
+	rows, err := dataset.FromRows("own", dataset.Shape{Height: 1, Width: 1}, [][]float64{{0}, {1}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set strings.Builder
+	if err := rows.Save(&set); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		method, path, body string
 		want               int
@@ -48,6 +57,12 @@ func TestRequestsAreLimited(t *testing.T) {
 		{"DELETE", "/runs/none", ``, 405},
 		{"PUT", "/models/a", `x`, 200},
 		{"GET", "/models/a", ``, 200},
+		{"PUT", "/data/a", `x`, 422},
+		{"PUT", "/data/a", "helmholtz data set 1\n{}\n", 422},
+		{"PUT", "/data/..%2Fa", set.String(), 422},
+		{"GET", "/data/a", ``, 422},
+		{"PUT", "/data/a", set.String(), 200},
+		{"GET", "/data/a", ``, 200},
 	} {
 		r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
 		r.Header.Set("Authorization", "Bearer right")

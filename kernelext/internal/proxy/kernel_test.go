@@ -104,9 +104,9 @@ func pretendGo(t *testing.T) string {
 
 // client is a front end.
 type client struct {
-	t                     *testing.T
-	key                   key
-	shell, control, iopub *wire
+	t                            *testing.T
+	key                          key
+	shell, control, stdin, iopub *wire
 }
 
 func (s *started) connect(t *testing.T) *client {
@@ -117,7 +117,7 @@ func (s *started) connect(t *testing.T) *client {
 		wire *(*wire)
 		kind zmq4.SocketType
 		port int
-	}{{&c.shell, zmq4.Dealer, s.Shell}, {&c.control, zmq4.Dealer, s.Control}, {&c.iopub, zmq4.Sub, s.IOPub}} {
+	}{{&c.shell, zmq4.Dealer, s.Shell}, {&c.control, zmq4.Dealer, s.Control}, {&c.stdin, zmq4.Dealer, s.Stdin}, {&c.iopub, zmq4.Sub, s.IOPub}} {
 		*o.wire = dial(t, s.connection, o.port, o.kind, identity)
 	}
 	if err := c.iopub.send([][]byte{{1}}); err != nil {
@@ -273,6 +273,44 @@ func TestEachReplyReachesItsClient(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// TestQuestionsReachTheirClient has cells of two clients ask in turn: a question
+// that came to the wrong one would be the first that this one hears.
+func TestQuestionsReachTheirClient(t *testing.T) {
+	s := startKernel(t)
+	clients := []*client{s.connect(t), s.connect(t)}
+	for i := range 6 {
+		c, want := clients[i%2], fmt.Sprintf("answer %d", i)
+		id := c.request(c.shell, "execute_request", code("ask"))
+		if _, parent := c.receive(c.stdin, "input_request"); parent != id {
+			t.Fatalf("client %d is asked for %s, not for its cell %s", i%2, parent, id)
+		}
+		c.request(c.stdin, "input_reply", map[string]string{"value": want})
+		c.receive(c.shell, "execute_reply")
+		if _, text := c.outputs(id); text != "[ask]"+want {
+			t.Errorf("the cell heard %q, not %q", text, want)
+		}
+	}
+}
+
+// TestCommsPassBothWays sends what widgets send. All front ends hear the answers.
+func TestCommsPassBothWays(t *testing.T) {
+	s := startKernel(t)
+	c, other := s.connect(t), s.connect(t)
+	for i, kind := range []string{"comm_open", "comm_msg", "comm_close"} {
+		content := map[string]any{"comm_id": "widget", "target_name": "gonb_comm", "data": map[string]int{"value": i}}
+		id := c.request(c.shell, kind, content)
+		for _, hears := range []*client{c, other} {
+			m, parent := hears.receive(hears.iopub, kind)
+			if parent != id || !bytes.Equal(m.content, encode(content)) {
+				t.Errorf("%s for %s: %s", kind, parent, m.content)
+			}
+		}
+	}
+	if got := c.execute("next"); got != "[next]next" {
+		t.Errorf("the next cell printed %s", got)
+	}
 }
 
 func TestClientsComeAndGo(t *testing.T) {

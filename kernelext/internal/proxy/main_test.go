@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 }
 
 // standIn is a GoNB that prints its cells. A cell "sleep" starts a process that
-// sleeps, and waits for it; a cell "compile" does with one that is called go.
+// sleeps, and waits for it; a cell "compile" does with one that is called go. A
+// cell "ask" prints the answer to a question. Comms are echoed.
 // As GoNB does, it answers control requests on its shell socket, and ends when a
 // message has a wrong signature.
 func standIn(connectionFile string) {
@@ -33,7 +34,8 @@ func standIn(connectionFile string) {
 		panic(err)
 	}
 	k := key(c.Key)
-	var shell, iopub *endpoint
+	var shell, stdin, iopub *endpoint
+	answers := make(chan string)
 	listening := make(chan struct{})
 	publish := func(m *message, kind string, content any) {
 		a := answer(kind, m.header, content)
@@ -47,6 +49,10 @@ func standIn(connectionFile string) {
 			os.Exit(3)
 		}
 		m.identities = append([][]byte{[]byte(p.identity)}, m.identities...)
+		if strings.HasPrefix(m.Header.Type, "comm_") {
+			publish(m, m.Header.Type, json.RawMessage(m.content))
+			return
+		}
 		var content struct {
 			Code   string
 			Silent *bool
@@ -76,6 +82,11 @@ func standIn(connectionFile string) {
 				if command.Wait() != nil {
 					reply["status"] = "error"
 				}
+			case "ask":
+				question := answer("input_request", m.header, map[string]any{"prompt": "?", "password": false})
+				question.identities = m.identities[1:]
+				stdin.reply(p.identity, k.frames(question))
+				publish(m, "stream", map[string]string{"name": "stdout", "text": <-answers})
 			default:
 				publish(m, "stream", map[string]string{"name": "stdout", "text": content.Code})
 			}
@@ -90,6 +101,17 @@ func standIn(connectionFile string) {
 			os.Exit(0)
 		}
 	}
+	input := func(_ *peer, frames [][]byte) {
+		m, err := k.parse(frames)
+		var content struct{ Value string }
+		if err == nil {
+			err = json.Unmarshal(m.content, &content)
+		}
+		if err != nil {
+			os.Exit(6)
+		}
+		answers <- content.Value
+	}
 	for _, s := range []struct {
 		endpoint *(*endpoint)
 		kind     zmq4.SocketType
@@ -97,7 +119,7 @@ func standIn(connectionFile string) {
 		received func(*peer, [][]byte)
 	}{
 		{&shell, zmq4.Router, c.Shell, request}, {new(*endpoint), zmq4.Router, c.Control, request},
-		{new(*endpoint), zmq4.Router, c.Stdin, func(*peer, [][]byte) {}}, {&iopub, zmq4.Pub, c.IOPub, (*peer).subscribe},
+		{&stdin, zmq4.Router, c.Stdin, input}, {&iopub, zmq4.Pub, c.IOPub, (*peer).subscribe},
 	} {
 		network, address := c.address(s.port)
 		if *s.endpoint, err = listen(network, address, s.kind, s.received); err != nil {

@@ -14,3 +14,7 @@ const Folder = "runs"
 
 // experimentFile is the file of a run directory that holds the experiment.
 const experimentFile = "experiment.toml"
+
+// Largest is the size of the largest model or data set that cells and the kernel
+// pass to each other, in bytes.
+const Largest = 1 << 30

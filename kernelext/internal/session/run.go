@@ -2,9 +2,11 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
@@ -83,6 +85,15 @@ func (s *Session) Info(name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
+	i, err := s.info(name, dir)
+	if errors.Is(err, os.ErrNotExist) {
+		err = s.noRun(name)
+	}
+	return i, err
+}
+
+// info is Info of a run whose directory is dir.
+func (s *Session) info(name, dir string) (Info, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.runs[name]; r != nil {
@@ -98,7 +109,7 @@ func (s *Session) Info(name string) (Info, error) {
 	}
 	e, err := hm.ReadExperiment(filepath.Join(dir, experimentFile))
 	if err != nil {
-		return Info{}, fmt.Errorf("no run %q: the session has none of this name, and %s holds none", name, dir)
+		return Info{}, err
 	}
 	i := Info{Name: name, State: Interrupted, Dir: dir, Method: e.Method.String(), Epochs: e.Epochs}
 	if i.recorded() {
@@ -122,8 +133,21 @@ func (i *Info) recorded() (finished bool) {
 	return run.Finished()
 }
 
-// Runs describes all runs, by name.
-func (s *Session) Runs() []Info {
+// noRun is the error of a name that no run has.
+func (s *Session) noRun(name string) error {
+	folder, err := filepath.Abs(s.folder)
+	if err != nil {
+		return err
+	}
+	runs := s.names()
+	if len(runs) == 0 {
+		return fmt.Errorf("no run %q, nor any other in %s: session.Start starts one", name, folder)
+	}
+	return fmt.Errorf("no run %q: those in %s are %s", name, folder, strings.Join(runs, ", "))
+}
+
+// names are those of all runs.
+func (s *Session) names() []string {
 	known := map[string]bool{}
 	s.mu.Lock()
 	for name := range s.runs {
@@ -132,10 +156,17 @@ func (s *Session) Runs() []Info {
 	s.mu.Unlock()
 	entries, _ := os.ReadDir(s.folder) // there is none before the first run
 	for _, e := range entries {
-		known[e.Name()] = true
+		if _, err := os.Stat(filepath.Join(s.folder, e.Name(), experimentFile)); err == nil && names.MatchString(e.Name()) {
+			known[e.Name()] = true
+		}
 	}
+	return sortedKeys(known)
+}
+
+// Runs describes all runs, by name.
+func (s *Session) Runs() []Info {
 	var infos []Info
-	for _, name := range sortedKeys(known) {
+	for _, name := range s.names() {
 		if i, err := s.Info(name); err == nil {
 			infos = append(infos, i)
 		}

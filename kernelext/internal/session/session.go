@@ -1,13 +1,13 @@
 // Package session holds what outlives a cell: runs of training that go on in
-// the background, one after another, and models, all under names.
+// the background, one after another, models and data sets, all under names.
 //
 // Runs are ordinary run directories, so nothing is lost with the session but
-// the models kept in it: the next session finds the runs where they are.
+// the models and data sets kept in it: the next session finds the runs where
+// they are, with the data that they need.
 package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -15,14 +15,13 @@ import (
 	"regexp"
 	"slices"
 	"sort"
-	"strings"
 	"sync"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
 )
 
-// Session is a set of runs in a folder, and of models. Its methods may be
+// Session is a set of runs in a folder, and of models and data sets. Its methods may be
 // called from several goroutines.
 type Session struct {
 	folder  string
@@ -34,8 +33,10 @@ type Session struct {
 	queue   []*run // those that wait, the next one first
 	current *run   // the one that trains
 	idle    chan struct{}
-	models  map[string][]byte
-	sets    map[string]*dataset.Set // by the JSON of their specs
+	opened  map[string]*dataset.Set // those that runs have opened, by fingerprint
+
+	models *shelf[[]byte]
+	data   *shelf[*dataset.Set]
 }
 
 // New returns a session whose runs are in a folder, each in a directory of its
@@ -47,7 +48,8 @@ func New(folder string, observe func(run string) hm.Recorder) *Session {
 	}
 	return &Session{
 		folder: folder, observe: observe,
-		runs: map[string]*run{}, models: map[string][]byte{}, sets: map[string]*dataset.Set{},
+		runs: map[string]*run{}, opened: map[string]*dataset.Set{},
+		models: newShelf[[]byte]("model", "session.Keep"), data: newShelf[*dataset.Set]("data set", "session.KeepData"),
 	}
 }
 
@@ -68,7 +70,7 @@ func (s *Session) Start(name string, e hm.Experiment) error {
 	if err := checkName("run", name); err != nil {
 		return err
 	}
-	set, err := s.open(e.Dataset)
+	set, err := s.dataOf(name, e)
 	if err != nil {
 		return err
 	}
@@ -76,33 +78,10 @@ func (s *Session) Start(name string, e hm.Experiment) error {
 		return err
 	}
 	e.Fingerprint = set.Fingerprint()
-	if before, err := hm.ReadExperiment(filepath.Join(s.Dir(name), experimentFile)); err == nil && before.Hash() != e.Hash() {
-		return fmt.Errorf("%s holds a run of another experiment: choose another name, or remove the directory", s.Dir(name))
+	if err := e.CheckDirectory(s.Dir(name)); err != nil {
+		return fmt.Errorf("the name %s is taken: %w", name, err)
 	}
 	return s.enqueue(name, e, set, false)
-}
-
-// open opens a data set, or returns the one that a run has opened before.
-func (s *Session) open(spec dataset.Spec) (*dataset.Set, error) {
-	b, err := json.Marshal(spec)
-	if err != nil {
-		return nil, err
-	}
-	key := string(b)
-	s.mu.Lock()
-	set := s.sets[key]
-	s.mu.Unlock()
-	if set != nil {
-		return set, nil
-	}
-	set, err = spec.Open()
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	s.sets[key] = set
-	s.mu.Unlock()
-	return set, nil
 }
 
 // Dir is the directory of a run.
@@ -172,6 +151,7 @@ func (s *Session) train(ctx context.Context, r *run, idle chan struct{}) {
 	}
 	if r.state.ended() {
 		close(r.done)
+		r.set = nil // it may be large, and lies with the run or where it was
 	}
 	s.current = nil
 	close(idle)
@@ -258,7 +238,7 @@ func (s *Session) Resume(name string) error {
 	if err != nil {
 		return err
 	}
-	set, err := s.open(e.Dataset)
+	set, err := s.dataOf(name, e)
 	if err != nil {
 		return err
 	}
@@ -300,38 +280,6 @@ func (s *Session) Close() {
 	if idle != nil {
 		<-idle
 	}
-}
-
-// Keep keeps a model, as safetensors, under a name.
-func (s *Session) Keep(name string, model []byte) error {
-	if err := checkName("model", name); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.models[name] = model
-	return nil
-}
-
-// Model returns the model of a name that Keep kept.
-func (s *Session) Model(name string) ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if m, ok := s.models[name]; ok {
-		return m, nil
-	}
-	kept := "none is kept"
-	if len(s.models) > 0 {
-		kept = "kept are " + strings.Join(sortedKeys(s.models), ", ")
-	}
-	return nil, fmt.Errorf("no model %q: %s", name, kept)
-}
-
-// Models lists the names of the models that are kept.
-func (s *Session) Models() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return sortedKeys(s.models)
 }
 
 func sortedKeys[T any](m map[string]T) []string {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -95,6 +96,33 @@ func begun(folder string) (*Session, chan struct{}) {
 	}), steps
 }
 
+// closesItself returns a session in a folder that ends with the first step of a
+// run, and a channel that is closed when it has.
+func closesItself(folder string) (s *Session, closed chan struct{}) {
+	closed = make(chan struct{})
+	var once sync.Once
+	s = New(folder, func(string) hm.Recorder {
+		return recorder{step: func() {
+			once.Do(func() {
+				go func() {
+					s.Close()
+					close(closed)
+				}()
+				for !s.ends() { // the step goes on when the run is cancelled
+					runtime.Gosched()
+				}
+			})
+		}}
+	})
+	return s, closed
+}
+
+func (s *Session) ends() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
 func TestStoppedAndResumedEndsInTheSameBytes(t *testing.T) {
 	const epochs = 40
 	whole, parts := New(t.TempDir(), nil), t.TempDir()
@@ -128,19 +156,7 @@ func TestStoppedAndResumedEndsInTheSameBytes(t *testing.T) {
 	if err := next.Wait(t.Context(), "run"); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"checkpoint.safetensors", experimentFile} {
-		a, err := os.ReadFile(filepath.Join(whole.Dir("run"), file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(filepath.Join(next.Dir("run"), file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(a, b) {
-			t.Errorf("%s differs between a run and one that was stopped and resumed", file)
-		}
-	}
+	wantSameFiles(t, whole.Dir("run"), next.Dir("run"))
 }
 
 func state(t *testing.T, s *Session) State {
@@ -197,6 +213,124 @@ func TestStopPauseAndSave(t *testing.T) {
 	}
 	if err := s.Stop("run"); err == nil {
 		t.Error("a run was stopped twice")
+	}
+}
+
+// ownRows is a data set that nothing but its rows opens.
+func ownRows(t *testing.T, name string, b dataset.Binarization) *dataset.Set {
+	t.Helper()
+	rows := make([][]float64, 20)
+	for i := range rows {
+		for j := range 9 {
+			rows[i] = append(rows[i], float64((i+j)%5)/4)
+		}
+	}
+	set, err := dataset.Spec{Name: name, Binarization: b}.FromRows(dataset.Shape{Height: 3, Width: 3}, rows, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func onRows(set *dataset.Set, epochs int) hm.Experiment {
+	return hm.RWS().BatchSize(8).Epochs(epochs).Experiment(hm.New(set.Shape()).Dense(6, 4), set)
+}
+
+// TestKeptDataStayWithTheirRun ends a session whose run trains on rows of one's
+// own; the next session, in which nobody keeps them, ends the run in the same
+// bytes as one that trained at once.
+func TestKeptDataStayWithTheirRun(t *testing.T) {
+	const epochs = 6
+	set := ownRows(t, "own", dataset.Stochastic)
+	whole, parts := t.TempDir(), t.TempDir()
+	if _, err := onRows(set, epochs).TrainOn(t.Context(), set, filepath.Join(whole, "run")); err != nil {
+		t.Fatal(err)
+	}
+	s, closed := closesItself(parts)
+	err := s.Start("run", onRows(set, epochs))
+	if err == nil || !strings.Contains(err.Error(), `session.KeepData("own", set)`) {
+		t.Fatalf("a run on data that are not kept: %v", err)
+	}
+	if err := errors.Join(s.KeepData("rows", set), s.Start("run", onRows(set, epochs))); err != nil {
+		t.Fatal(err)
+	}
+	<-closed
+	next := New(parts, nil)
+	defer next.Close()
+	if i, err := next.Info("run"); err != nil || i.State != Interrupted {
+		t.Fatalf("the next session finds %+v, %v", i, err)
+	}
+	if err := errors.Join(next.Resume("run"), next.Wait(t.Context(), "run")); err != nil {
+		t.Fatal(err)
+	}
+	run, err := hm.OpenRun(next.Dir("run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := run.Dataset(); err != nil || got.Fingerprint() != set.Fingerprint() {
+		t.Errorf("the run has other data: %v", err)
+	}
+	wantSameFiles(t, filepath.Join(whole, "run"), next.Dir("run"))
+}
+
+func wantSameFiles(t *testing.T, one, other string) {
+	t.Helper()
+	for _, file := range []string{"checkpoint.safetensors", experimentFile} {
+		a, err := os.ReadFile(filepath.Join(one, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(other, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s differs between a run and one that was stopped and resumed", file)
+		}
+	}
+}
+
+// TestEqualRowsAreNotConfused keeps sets of equal values that train differently,
+// and forgets one before its run begins.
+func TestEqualRowsAreNotConfused(t *testing.T) {
+	s, steps := begun(t.TempDir())
+	defer s.Close()
+	rounded := ownRows(t, "one", dataset.Fixed)
+	rows := make([][]float64, 0, rounded.Train().Rows)
+	for i := range rounded.Train().Rows {
+		row := make([]float64, 9)
+		for j, v := range rounded.Train().Row(i) {
+			row[j] = float64(v) / 255
+		}
+		rows = append(rows, row)
+	}
+	if err := s.Start("first", tiny(t, long, 1)); err != nil {
+		t.Fatal(err)
+	}
+	<-steps
+	for _, b := range []dataset.Binarization{dataset.Fixed, dataset.Stochastic} {
+		set, err := dataset.Spec{Name: "own", Binarization: b}.FromRows(rounded.Shape(), rows, rows[:1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.KeepData(b.String(), set), s.Start(b.String(), onRows(set, 1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(s.KeepData("stochastic", rounded), s.Stop("first")); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []dataset.Binarization{dataset.Fixed, dataset.Stochastic} {
+		if err := s.Wait(t.Context(), b.String()); err != nil {
+			t.Fatal(err)
+		}
+		run, err := hm.OpenRun(s.Dir(b.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set, err := run.Dataset(); err != nil || set.Spec().Binarization != b {
+			t.Errorf("the run %v has other data: %v", b, err)
+		}
 	}
 }
 
@@ -291,14 +425,26 @@ func TestRefusals(t *testing.T) {
 	if err := s.Stop("run"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Start("run", tiny(t, long, 2)); err == nil || !strings.Contains(err.Error(), "another") {
+	if err := s.Start("run", tiny(t, long, 2)); err == nil || !strings.Contains(err.Error(), "seed is 1 there, 2 here") {
 		t.Errorf("another experiment in the same directory: %v", err)
 	}
-	if _, err := s.Model("none"); err == nil {
-		t.Error("there is a model that nobody kept")
+	set := ownRows(t, "own", dataset.Fixed)
+	if err := errors.Join(s.Keep("this", nil), s.Keep("that", nil), s.KeepData("rows", set)); err != nil {
+		t.Fatal(err)
+	}
+	for want, err := range map[string]error{
+		`no model "none" is kept: those that are have the names that, this`: second(s.Model("none")),
+		`no data set "none" is kept: those that are have the names rows`:    second(s.Data("none")),
+		`session.Run("run").Model()`:                                        second(s.Model("run")),
+		`dataset.Open("mnist")`:                                             second(s.Data("mnist")),
+		"use up to 100 letters":                                             s.KeepData("a b", set),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
 	}
 	for _, do := range []func(string) error{s.Stop, s.Pause, s.Resume, s.Save} {
-		if err := do("none"); err == nil || !strings.Contains(err.Error(), `no run "none"`) {
+		if err := do("none"); err == nil || !strings.Contains(err.Error(), `no run "none": those in `) || !strings.HasSuffix(err.Error(), " are run") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -307,6 +453,8 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("a run was started in a session that has ended: %v", err)
 	}
 }
+
+func second[T any](_ T, err error) error { return err }
 
 func TestAPanicEndsTheRunAlone(t *testing.T) {
 	s := New(t.TempDir(), func(run string) hm.Recorder {

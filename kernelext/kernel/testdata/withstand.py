@@ -39,8 +39,26 @@ set, err := dataset.Open("glyphs")
 if err != nil {
 	panic(err)
 }
+%DATA%
 experiment := hm.RWS().Epochs(%EPOCHS%).Samples(2).Experiment(hm.New(set.Shape()).Dense(10, 5), set)
 if err := kernelext.Open().Start("%NAME%", experiment).Err(); err != nil {
+	panic(err)
+}
+"""
+
+OWN = """\
+var rows [][]float64
+for i := range set.Train().Rows {
+	var row []float64
+	for _, v := range set.Train().Row(i) {
+		row = append(row, float64(255-v)/255)
+	}
+	rows = append(rows, row)
+}
+if set, err = dataset.FromRows("own", set.Shape(), rows, nil); err != nil {
+	panic(err)
+}
+if err := kernelext.Open().KeepData("negatives", set); err != nil {
 	panic(err)
 }
 """
@@ -137,33 +155,40 @@ def deaths():
 
 
 def resumption():
+    resume("a named data set", "named", "")
+    resume("rows of a cell", "own", OWN)
+
+
+def resume(what, prefix, data):
+    whole, killed, ended = (f"{prefix}-{name}" for name in ("whole", "killed", "ended"))
+
     def cell(text, name, epochs=4):
-        return text.replace("%NAME%", name).replace("%EPOCHS%", str(epochs))
+        return text.replace("%NAME%", name).replace("%EPOCHS%", str(epochs)).replace("%DATA%", data)
 
     def digest(name):
         return hashlib.sha256((folder / "runs" / name / "checkpoint.safetensors").read_bytes()).hexdigest()
 
     kernel = Kernel()
-    kernel.run(cell(START, "whole"))
-    kernel.run(cell(WAIT, "whole"))
-    kernel.run(cell(START, "killed"))
-    check("a run trains after its cell", "running" in kernel.run("%hm runs")[1])
+    kernel.run(cell(START, whole))
+    kernel.run(cell(WAIT, whole))
+    kernel.run(cell(START, killed))
+    check(f"a run on {what} trains after its cell", "running" in kernel.run("%hm runs")[1])
     # Once an epoch is done there is something to resume.
-    check("an epoch ends", await_true(lambda: (folder / "runs" / "killed" / "metrics.jsonl").exists()))
+    check("an epoch ends", await_true(lambda: (folder / "runs" / killed / "metrics.jsonl").exists()))
     kernel.process.kill()
     kernel.manager.provisioner.process.wait(10)
     kernel.client.stop_channels()
     kernel = Kernel()
     runs = kernel.run("%hm runs")[1]
-    check("the next kernel finds the run of one that was killed", "killed" in runs and "interrupted" in runs, runs)
-    kernel.run("%hm resume killed")
-    kernel.run('import "github.com/helmholtz-go/helmholtz/kernelext"\n' + cell(WAIT, "killed"))
-    check("it ends in the same bytes as one that was not", digest("killed") == digest("whole"))
-    kernel.run(cell(START, "interrupted", 1000))
+    check("the next kernel finds the run of one that was killed", killed in runs and "interrupted" in runs, runs)
+    kernel.run(f"%hm resume {killed}")
+    kernel.run('import "github.com/helmholtz-go/helmholtz/kernelext"\n' + cell(WAIT, killed))
+    check("it ends in the same bytes as one that was not", digest(killed) == digest(whole))
+    kernel.run(cell(START, ended, 1000))
     kernel.begin(POLITE)
     kernel.manager.interrupt_kernel()
     check("an interrupt of a cell stops no run", await_true(lambda: "running" in kernel.run("%hm runs")[1]))
-    check("%hm stop does", "interrupted is stopped" in kernel.run("%hm stop interrupted")[1])
+    check("%hm stop does", f"{ended} is stopped" in kernel.run(f"%hm stop {ended}")[1])
     kernel.shutdown()
 
 
@@ -214,6 +239,7 @@ def questions():
     for client, text in ((kernel.client, "one"), (other, "two")):
         status, printed = kernel.run("%with_inputs\n!read line; echo got $line", client, allow_stdin=True, stdin_hook=lambda _: client.input(text))
         check(f"a question reaches client {text}", printed == f"got {text}\n")
+        check("and no other", not (kernel.client.stdin_channel.msg_ready() or other.stdin_channel.msg_ready()))
     other.stop_channels()
     kernel.shutdown()
 

@@ -1,0 +1,210 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A stored set is two lines and then bytes: what it is, its header as JSON, and
+// for each split the values, row-major, and the labels where it has some. Values
+// that are all 0 or 255 take a bit each, the first one the lowest bit of the
+// first byte; others take a byte.
+const (
+	storedMagic = "helmholtz data set 1\n"
+	// maxStoredHeader bounds the header, whose longest parts are paths.
+	maxStoredHeader = 1 << 16
+)
+
+// storedHeader is the header of a stored set.
+type storedHeader struct {
+	Spec         Spec           `json:"spec"`
+	MadeFromRows bool           `json:"made_from_rows,omitempty"`
+	Height       int            `json:"height"`
+	Width        int            `json:"width"`
+	Bits         int            `json:"bits"` // of a value
+	Splits       [3]storedSplit `json:"splits"`
+	Fingerprint  string         `json:"fingerprint"`
+}
+
+// storedSplit describes the training, validation or test rows.
+type storedSplit struct {
+	Rows     int  `json:"rows"`
+	Labelled bool `json:"labelled,omitempty"`
+}
+
+// Save writes the set as Load reads it: its rows, divided as they are, and its
+// Spec.
+func (s *Set) Save(w io.Writer) error {
+	h := storedHeader{
+		Spec: s.spec, MadeFromRows: s.madeFromRows, Height: s.Shape().Height, Width: s.Shape().Width,
+		Bits: 1, Fingerprint: s.Fingerprint(),
+	}
+	splits := [3]Split{s.train, s.validation, s.test}
+	for i, split := range splits {
+		h.Splits[i] = storedSplit{split.Rows, split.Labels != nil}
+		if !isBinary(split.Values) {
+			h.Bits = 8
+		}
+	}
+	header, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	b.WriteString(storedMagic) // the writer remembers an error
+	b.Write(header)
+	b.WriteByte('\n')
+	for _, split := range splits {
+		if h.Bits == 1 {
+			b.Write(packBits(split.Values))
+		} else {
+			b.Write(split.Values)
+		}
+		b.Write(split.Labels)
+	}
+	return b.Flush()
+}
+
+// Load reads a set that Save has written. It reads no more than the header
+// claims, and a byte, and refuses values that are not those that were saved.
+func Load(r io.Reader) (*Set, error) {
+	b := bufio.NewReaderSize(r, maxStoredHeader)
+	h, err := readStoredHeader(b)
+	if err != nil {
+		return nil, err
+	}
+	claim := 0
+	for _, split := range h.Splits {
+		claim += h.bytes(split)
+	}
+	data, err := io.ReadAll(io.LimitReader(b, int64(claim)+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) != claim {
+		return nil, fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, there are %s", claim, counted(len(data), claim))
+	}
+	var divided [3]rows
+	shape := Shape{h.Height, h.Width}
+	for i, split := range h.Splits {
+		part := data[:h.bytes(split)]
+		data = data[len(part):]
+		labels := len(part)
+		if split.Labelled {
+			labels -= split.Rows
+			divided[i].labels = part[labels:]
+		}
+		divided[i].shape, divided[i].values = shape, part[:labels:labels]
+		if h.Bits == 1 {
+			divided[i].values = unpackBits(part[:labels], split.Rows*shape.Units())
+		}
+	}
+	s := newSet(h.Spec, divided[0], divided[1], divided[2])
+	s.madeFromRows = h.MadeFromRows
+	if s.Fingerprint() != h.Fingerprint {
+		return nil, fmt.Errorf("the stored data set %s is damaged: its rows have fingerprint %.12s, not %.12s", s.Name(), s.Fingerprint(), h.Fingerprint)
+	}
+	return s, nil
+}
+
+func counted(got, claim int) string {
+	if got > claim {
+		return "more"
+	}
+	return fmt.Sprint(got)
+}
+
+// readStoredHeader reads a stored set up to its rows.
+func readStoredHeader(b *bufio.Reader) (h storedHeader, err error) {
+	start, err := b.Peek(len(storedMagic))
+	if err != nil && err != io.EOF {
+		return h, err
+	}
+	if string(start) != storedMagic {
+		return h, fmt.Errorf("no stored data set begins with %q: save one with Set.Save", start)
+	}
+	if _, err := b.Discard(len(storedMagic)); err != nil {
+		return h, err
+	}
+	text, err := b.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) || errors.Is(err, io.EOF) {
+		return h, errors.New("the stored data set is damaged: its header does not end")
+	}
+	if err != nil {
+		return h, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&h); err != nil {
+		return h, fmt.Errorf("the header of the stored data set is damaged: %w", err)
+	}
+	if err := h.check(); err != nil {
+		return h, fmt.Errorf("the header of the stored data set is damaged: %w", err)
+	}
+	return h, nil
+}
+
+// check refuses headers that Save does not write, those that claim more values
+// than a set may have among them.
+func (h storedHeader) check() error {
+	if err := h.Spec.check(); err != nil {
+		return err
+	}
+	if h.Height < 1 || h.Width < 1 || h.Height > maxValues/h.Width {
+		return fmt.Errorf("rows of shape %v", Shape{h.Height, h.Width})
+	}
+	if h.Bits != 1 && h.Bits != 8 {
+		return fmt.Errorf("%d bits a value", h.Bits)
+	}
+	left := maxValues / (h.Height * h.Width)
+	for _, split := range h.Splits {
+		if split.Rows < 0 || split.Rows > left {
+			return fmt.Errorf("%d rows of shape %v", split.Rows, Shape{h.Height, h.Width})
+		}
+		left -= split.Rows
+	}
+	if h.Splits[0].Rows == 0 {
+		return errors.New("no rows to train on")
+	}
+	return nil
+}
+
+// bytes is how many bytes a split takes.
+func (h storedHeader) bytes(s storedSplit) int {
+	n := (s.Rows*h.Height*h.Width*h.Bits + 7) / 8
+	if s.Labelled {
+		n += s.Rows
+	}
+	return n
+}
+
+func isBinary(values []uint8) bool {
+	for _, v := range values {
+		if v != 0 && v != 255 {
+			return false
+		}
+	}
+	return true
+}
+
+// packBits makes a bit of each value, which is 0 or 255.
+func packBits(values []uint8) []byte {
+	packed := make([]byte, (len(values)+7)/8)
+	for i, v := range values {
+		packed[i/8] |= v & 1 << (i % 8)
+	}
+	return packed
+}
+
+// unpackBits undoes packBits.
+func unpackBits(packed []byte, n int) []uint8 {
+	values := make([]uint8, n)
+	for i := range values {
+		values[i] = -(packed[i/8] >> (i % 8) & 1)
+	}
+	return values
+}

@@ -1,0 +1,142 @@
+package dataset
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// stored returns what Save writes of a set.
+func stored(t interface{ Fatal(...any) }, s *Set) []byte {
+	var b bytes.Buffer
+	if err := s.Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// ownSet is a set of five rows of 2×3 units, grey or not.
+func ownSet(t interface{ Fatal(...any) }, b Binarization) *Set {
+	var values [][]float64
+	for i := range 5 {
+		values = append(values, []float64{0, 1, float64(i) / 5, 0.5, 0.25, 1})
+	}
+	s, err := Spec{Name: "own", Binarization: b, Validation: new(1), Seed: 3}.FromRows(Shape{2, 3}, values, values[:2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func wantEqualSets(t interface{ Errorf(string, ...any) }, got, want *Set) {
+	if got.Fingerprint() != want.Fingerprint() || got.MadeFromRows() != want.MadeFromRows() || got.Name() != want.Name() {
+		t.Errorf("set %s of fingerprint %s, not %s of %s", got.Name(), got.Fingerprint(), want.Name(), want.Fingerprint())
+	}
+	for i, split := range []Split{got.Train(), got.Validation(), got.Test()} {
+		same := []Split{want.Train(), want.Validation(), want.Test()}[i]
+		if split.Name != same.Name || !slices.Equal(split.Values, same.Values) || !slices.Equal(split.Labels, same.Labels) {
+			t.Errorf("%s rows are %v with labels %v, not %v with %v", split.Name, split.Values, split.Labels, same.Values, same.Labels)
+		}
+	}
+}
+
+func TestAStoredSetIsLoadedAsItWas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shape := Shape{rapid.IntRange(1, 4).Draw(t, "height"), rapid.IntRange(1, 5).Draw(t, "width")}
+		row := rapid.SliceOfN(rapid.Float64Range(0, 1), shape.Units(), shape.Units())
+		spec := Spec{
+			Name: rapid.StringMatching(`[a-z]{1,9}-own`).Draw(t, "name"), Seed: rapid.Uint64().Draw(t, "seed"),
+			Binarization: rapid.SampledFrom([]Binarization{Fixed, Stochastic}).Draw(t, "binarization"),
+			Validation:   new(rapid.IntRange(0, 2).Draw(t, "validation")),
+		}
+		set, err := spec.FromRows(shape, rapid.SliceOfN(row, 4, 9).Draw(t, "train"), rapid.SliceOfN(row, 0, 3).Draw(t, "test"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Load(bytes.NewReader(stored(t, set)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEqualSets(t, got, set)
+		if a, b := got.Spec(), set.Spec(); a.Binarization != b.Binarization || a.Seed != b.Seed || *a.Validation != *b.Validation {
+			t.Errorf("spec %+v, not %+v", a, b)
+		}
+	})
+}
+
+func TestAStoredSetHasItsLabelsAndItsSpec(t *testing.T) {
+	glyphs, err := Spec{Name: "glyphs", Subset: 50}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(bytes.NewReader(stored(t, glyphs)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqualSets(t, got, glyphs)
+	again, err := got.Spec().Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqualSets(t, again, glyphs)
+}
+
+func TestAStoredBinarySetTakesABitAValue(t *testing.T) {
+	binary, grey := len(stored(t, ownSet(t, Fixed))), len(stored(t, ownSet(t, Stochastic)))
+	// 4·6, 6 and 2·6 values are 3, 1 and 2 bytes of bits.
+	if saved := grey - binary; saved != 42-6+len("stochastic")-len("fixed") {
+		t.Errorf("%d bytes of grey values, %d of binary ones", grey, binary)
+	}
+}
+
+func TestDamagedStoredSetsAreRefused(t *testing.T) {
+	good := string(stored(t, ownSet(t, Fixed)))
+	for name, c := range map[string]struct{ file, want string }{
+		"nothing":                {"", "begins with"},
+		"another file":           {npyMagic + good, "begins with"},
+		"another version":        {strings.Replace(good, "set 1", "set 2", 1), "begins with"},
+		"no rows":                {good[:strings.LastIndex(good, "}\n")+2], "claims 6 bytes"},
+		"a byte too few":         {good[:len(good)-1], "there are 5"},
+		"a byte too many":        {good + "x", "there are more"},
+		"a flipped bit":          {good[:len(good)-3] + string(good[len(good)-3]^4) + good[len(good)-2:], "fingerprint"},
+		"another shape":          {strings.Replace(good, `"width":3`, `"width":2`, 1), "claims"},
+		"half a header":          {good[:60], "does not end"},
+		"a header without end":   {storedMagic + strings.Repeat(" ", 1<<20), "does not end"},
+		"no JSON":                {storedMagic + "rows\n", "header"},
+		"an unknown setting":     {strings.Replace(good, `"bits"`, `"bytes"`, 1), "unknown field"},
+		"no units":               {strings.Replace(good, `"width":3`, `"width":0`, 1), "shape 2×0"},
+		"more than there can":    {strings.Replace(good, `"width":3`, `"width":4611686018427387905`, 1), "shape"},
+		"more rows than allowed": {strings.Replace(good, `"rows":4`, `"rows":1073741824`, 1), "1073741824 rows"},
+		"fewer rows than none":   {strings.Replace(good, `"rows":4`, `"rows":-4`, 1), "-4 rows"},
+		"nothing to train on":    {strings.Replace(good, `"rows":4`, `"rows":0`, 1), "no rows to train on"},
+		"a nameless set":         {strings.Replace(good, `"own"`, `""`, 1), "without a name"},
+		"values of three bits":   {strings.Replace(good, `"bits":1`, `"bits":3`, 1), "3 bits"},
+	} {
+		_, err := Load(strings.NewReader(c.file))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	for _, b := range []Binarization{Fixed, Stochastic} {
+		file := stored(f, ownSet(f, b))
+		f.Add(file)
+		f.Add(file[:len(file)/2])
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		s, err := Load(bytes.NewReader(file))
+		if err != nil {
+			return
+		}
+		again, err := Load(bytes.NewReader(stored(t, s)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEqualSets(t, again, s)
+	})
+}

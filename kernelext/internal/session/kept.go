@@ -1,0 +1,80 @@
+package session
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+)
+
+// Keep keeps a model, as safetensors, under a name.
+func (s *Session) Keep(name string, model []byte) error { return s.models.keep(name, model) }
+
+// Model returns the model of a name that Keep kept.
+func (s *Session) Model(name string) ([]byte, error) {
+	model, err := s.models.get(name)
+	if err != nil && slices.Contains(s.names(), name) {
+		err = fmt.Errorf("%w; that of the run of this name is session.Run(%q).Model()", err, name)
+	}
+	return model, err
+}
+
+// Models lists the names of the models that are kept.
+func (s *Session) Models() []string { return s.models.names() }
+
+// KeepData keeps a data set under a name.
+func (s *Session) KeepData(name string, set *dataset.Set) error { return s.data.keep(name, set) }
+
+// Data returns the data set of a name that KeepData kept.
+func (s *Session) Data(name string) (*dataset.Set, error) {
+	set, err := s.data.get(name)
+	if err != nil && isNamed(name) {
+		err = fmt.Errorf("%w; dataset.Open(%q) opens the one of this name", err, name)
+	}
+	return set, err
+}
+
+// DataNames lists the names of the data sets that are kept.
+func (s *Session) DataNames() []string { return s.data.names() }
+
+// dataOf returns the data of an experiment: those that the run of the name has,
+// that are kept or that another run has opened, if they are the same. Else it
+// opens those that are stored with the run or that the experiment names.
+func (s *Session) dataOf(name string, e hm.Experiment) (*dataset.Set, error) {
+	same := func(set *dataset.Set) bool {
+		return set != nil && set.Fingerprint() == e.Fingerprint && reflect.DeepEqual(set.Spec(), e.Dataset)
+	}
+	s.mu.Lock()
+	r, opened := s.runs[name], s.opened[e.Fingerprint]
+	s.mu.Unlock()
+	if r != nil && same(r.set) {
+		return r.set, nil
+	}
+	if set, ok := s.data.find(same); ok {
+		return set, nil
+	}
+	if same(opened) {
+		return opened, nil
+	}
+	set, err := e.OpenDataset(s.Dir(name))
+	if err != nil {
+		if !isNamed(e.Dataset.Name) {
+			err = fmt.Errorf("the session cannot open the data set %s: if a cell made it from rows, keep it first by session.KeepData(%q, set) (%w)",
+				e.Dataset.Name, e.Dataset.Name, err)
+		}
+		return nil, err
+	}
+	if !set.MadeFromRows() {
+		s.mu.Lock()
+		s.opened[set.Fingerprint()] = set
+		s.mu.Unlock()
+	}
+	return set, nil
+}
+
+// isNamed says whether a data set comes with the program.
+func isNamed(name string) bool {
+	return slices.ContainsFunc(dataset.List(), func(i dataset.Info) bool { return i.Name == name })
+}

@@ -1,0 +1,65 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// shelf keeps values of one kind under names. Its methods may be called from
+// several goroutines.
+type shelf[T any] struct {
+	kind   string // what the values are
+	method string // that puts one here
+
+	mu     sync.Mutex
+	values map[string]T
+}
+
+func newShelf[T any](kind, method string) *shelf[T] {
+	return &shelf[T]{kind: kind, method: method, values: map[string]T{}}
+}
+
+// keep puts a value under a name, and forgets the one that was there.
+func (s *shelf[T]) keep(name string, value T) error {
+	if err := checkName(s.kind, name); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.values[name] = value
+	return nil
+}
+
+// get returns the value of a name.
+func (s *shelf[T]) get(name string) (T, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	value, ok := s.values[name]
+	if ok {
+		return value, nil
+	}
+	if len(s.values) == 0 {
+		return value, fmt.Errorf("no %s %q is kept, nor any other: %s keeps one until the kernel is restarted", s.kind, name, s.method)
+	}
+	return value, fmt.Errorf("no %s %q is kept: those that are have the names %s", s.kind, name, strings.Join(sortedKeys(s.values), ", "))
+}
+
+// find returns a value of which is holds.
+func (s *shelf[T]) find(is func(T) bool) (found T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, value := range s.values {
+		if is(value) {
+			return value, true
+		}
+	}
+	return found, false
+}
+
+// names are those of all values.
+func (s *shelf[T]) names() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return sortedKeys(s.values)
+}
