@@ -32,6 +32,7 @@ const (
 	Candidate                 // candidates of a Gibbs sweep
 	Pick                      // which candidate a Gibbs sweep picks
 	Marginal                  // hidden units drawn to estimate √p̃*(x) in a Gibbs sweep
+	Hide                      // which pixels of an image a mask hides
 )
 
 // Key is the 64-bit seed of a generator.
