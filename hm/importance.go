@@ -41,6 +41,29 @@ func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samp
 	return w, nil
 }
 
+// DreamWeights draws n dreams x,h ~ p and returns their importance weights as
+// proposals of p*(x,h) (001, Fig. 3.11), with √p̃*(x) estimated from inner
+// samples h' ~ q(h'|x) of each.
+func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, error) {
+	if n < 1 || inner < 1 || n > math.MaxUint32 || inner > math.MaxUint32 {
+		return DreamWeights{}, fmt.Errorf("weights of %d dreams with %d inner samples: give at least 1 of each, and less than 2³²", n, inner)
+	}
+	// √(p̃*(x) q(h|x)/p(x,h)), the weight, is also the term of (001, 3.11).
+	logs, err := m.engine.LogZ2(ctx, 0, n, inner, m.seed)
+	if err != nil {
+		return DreamWeights{}, err
+	}
+	var sum engine.WeightSum
+	for _, l := range logs {
+		sum.Add(l)
+	}
+	w := DreamWeights{Inner: inner, ESS: sum.Likelihood().ESS}
+	for _, l := range logs {
+		w.LogPStar = append(w.LogPStar, l-sum.Likelihood().LogP)
+	}
+	return w, nil
+}
+
 // Convergence estimates log p of a split with increasing numbers of samples,
 // each estimate from the first of the same samples.
 func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ...int) (Convergence, error) {

@@ -53,6 +53,19 @@ type ImportanceWeights struct {
 	ESS, ESSStar []float64
 }
 
+// DreamWeights are the importance weights of dreams x,h ~ p as proposals of
+// p*(x,h).
+type DreamWeights struct {
+	Inner int // samples h' ~ q(h'|x) from which √p̃*(x) of a dream is estimated
+	// LogPStar holds ln ω − ln mean ω of each dream with ω =
+	// √(p̃*(x) q(h|x)/p(x,h)), in nats.
+	LogPStar []float64
+	// ESS is the effective sample size, a fraction of the dreams. With J inner
+	// samples and many dreams it tends to Z⁴/(1/J + (1−1/J) Z²), and so to Z²
+	// as J grows: the square of Z measures how far p is from p*.
+	ESS float64
+}
+
 // LogZ2 is the estimate of log Z² as its samples accumulate (001, 3.11).
 type LogZ2 struct {
 	Inner   int         // inner samples h' ~ q(h|x) an outer sample

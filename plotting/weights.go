@@ -36,12 +36,53 @@ func ImportanceWeights(w hm.ImportanceWeights) *Figure {
 	for i, p := range proposals {
 		counts := bins.count(p.weights)
 		highest = max(highest, slices.Max(counts))
-		area := addHistogram(panel, bins, counts, i)
+		area := addHistogram(panel, bins, counts, i, foot)
 		ess, _ := meanAndSD(p.ess)
 		f.legend.add(fmt.Sprintf("q as proposal of %s: mean ESS %s", p.of, percent(ess)), area)
 	}
 	panel.Y.Tick.Marker = logTicks{}
 	panel.Y.Min, panel.Y.Max = math.Log10(0.6), math.Log10(1.5*highest)
+	panel.Add(&plotter.Line{XYs: plotter.XYs{{X: 0, Y: panel.Y.Min}, {X: 0, Y: panel.Y.Max}}, LineStyle: dotted})
+	f.legend.add("mean weight", sample(dotted))
+	return f
+}
+
+// ProposalWeights draws, on common axes, histograms of ln ω − ln mean ω (nats) for
+// both proposals of the bidirectional machine (001, Fig 3.11): q(h|x) of p*(h|x),
+// by which the machine infers, and p(x,h) of p*(x,h), by which it dreams. The
+// better of the two has its weights closer to 0.
+func ProposalWeights(w hm.ImportanceWeights, d hm.DreamWeights) *Figure {
+	ess, _ := meanAndSD(w.ESSStar)
+	proposals := []struct {
+		of      string
+		weights []float64
+		ess     float64
+	}{
+		{"q(h|x) as proposal of p*(h|x)", finiteValues(w.LogPStar), ess},
+		{"p(x,h) as proposal of p*(x,h)", finiteValues(d.LogPStar), d.ESS},
+	}
+	for _, p := range proposals {
+		if len(p.weights) == 0 {
+			return failed(fmt.Errorf("no finite importance weight of %s: nothing to draw", p.of))
+		}
+	}
+	panel := newPanel("ln ω − ln mean ω (nats)", "share of the samples")
+	f := newFigure(panel).Title("Importance weights ω of both proposals")
+
+	bins := commonBins(proposals[0].weights, proposals[1].weights)
+	most, highest := max(len(proposals[0].weights), len(proposals[1].weights)), 0.0
+	least := math.Log10(0.6 / float64(most)) // just below one sample
+	for i, p := range proposals {
+		shares := bins.count(p.weights)
+		for j := range shares {
+			shares[j] /= float64(len(p.weights))
+		}
+		highest = max(highest, slices.Max(shares))
+		area := addHistogram(panel, bins, shares, i, least-1)
+		f.legend.add(fmt.Sprintf("%s: ESS %s", p.of, percent(p.ess)), area)
+	}
+	panel.Y.Tick.Marker = logTicks{}
+	panel.Y.Min, panel.Y.Max = least, math.Log10(1.5*highest)
 	panel.Add(&plotter.Line{XYs: plotter.XYs{{X: 0, Y: panel.Y.Min}, {X: 0, Y: panel.Y.Max}}, LineStyle: dotted})
 	f.legend.add("mean weight", sample(dotted))
 	return f
@@ -74,8 +115,9 @@ func (b binning) count(values []float64) []float64 {
 	return counts
 }
 
-// addHistogram draws the outline of log₁₀ of the counts, and the area under it.
-func addHistogram(p *plot.Plot, b binning, counts []float64, i int) *plotter.Polygon {
+// addHistogram draws the outline of log₁₀ of the counts, and the area between it
+// and a foot.
+func addHistogram(p *plot.Plot, b binning, counts []float64, i int, foot float64) *plotter.Polygon {
 	outline := plotter.XYs{{X: b.low, Y: foot}}
 	for j, count := range counts {
 		left := b.low + float64(j)*b.width

@@ -30,3 +30,21 @@ func ExampleImportanceWeights() {
 }
 
 func TestImportanceWeights(t *testing.T) { golden(t, ExampleImportanceWeights, "weights.png") }
+
+// Made-up weights: the quantiles of logistic distributions.
+func ExampleProposalWeights() {
+	const samples = 10_000
+	w := hm.ImportanceWeights{Data: 1, Samples: samples, ESSStar: []float64{0.234}}
+	d := hm.DreamWeights{Inner: 100, ESS: 0.0512}
+	for i := range samples {
+		u := (float64(i) + 0.5) / samples
+		logit := math.Log(u / (1 - u))
+		w.LogPStar = append(w.LogPStar, 0.75*logit-4)
+		d.LogPStar = append(d.LogPStar, 1.1*logit-5)
+	}
+	if err := plotting.ProposalWeights(w, d).Save("proposals.png"); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func TestProposalWeights(t *testing.T) { golden(t, ExampleProposalWeights, "proposals.png") }

@@ -146,6 +146,18 @@ type Model interface {
 	// Infer draws samples of the hidden layers for each row of data, the
 	// samples of a row together.
 	Infer(ctx context.Context, data Data, samples int, seed uint64) (Draws, error)
+	// Descend is Generate with the layers below the given one, from 1 to M,
+	// drawn anew: x, h¹ … hˡ⁻¹ ~ p(x,h¹ … hˡ⁻¹|hˡ) with the hˡ … hᴹ that Generate
+	// draws.
+	Descend(ctx context.Context, n, layer int, seed uint64) (Draws, error)
+	// Gibbs returns the last states of n chains on p*(x,h), which start at the
+	// draws of Generate. Means are those of the visible units alone.
+	Gibbs(ctx context.Context, n int, g Gibbs, seed uint64, progress func(float64)) (Draws, error)
+	// Inpaint is Gibbs with chains for each row of data, the chains of a row
+	// together, in which the visible units that are known, one value each,
+	// keep the values of the row. The chains of a row start at the draws of
+	// Infer for the row as it is.
+	Inpaint(ctx context.Context, data Data, known []bool, chains int, g Gibbs, seed uint64, progress func(float64)) (Draws, error)
 }
 
 var (

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"iter"
 	"math"
 )
@@ -83,4 +84,21 @@ func DreamMeasure(samples Samples) Measure {
 			}
 		}
 	}
+}
+
+// TotalVariation is half the sum of the absolute differences of two
+// distributions.
+func TotalVariation(a, b Measure) float64 {
+	difference := map[string]float64{}
+	for s, probability := range a {
+		difference[fmt.Sprint(s)] += probability
+	}
+	for s, probability := range b {
+		difference[fmt.Sprint(s)] -= probability
+	}
+	sum := 0.0
+	for _, d := range difference {
+		sum += math.Abs(d) / 2
+	}
+	return sum
 }

@@ -28,6 +28,11 @@ const (
 	Observe                   // stochastic binarisation of a datum to evaluate
 	Select                    // which rows of a split to look at
 	Ancestral                 // ancestral samples to look at
+	Descend                   // layers of an ancestral sample drawn anew; the step is the layer above them
+	Candidate                 // candidates of a Gibbs sweep
+	Pick                      // which candidate a Gibbs sweep picks
+	Marginal                  // hidden units drawn to estimate √p̃*(x) in a Gibbs sweep
+	Hide                      // which pixels of an image a mask hides
 )
 
 // Key is the 64-bit seed of a generator.

@@ -3,7 +3,6 @@ package cpu
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -29,8 +28,7 @@ func (cpu) NewModel(p *engine.Parameters) (engine.Model, error) {
 // workspace of its own, until they are done or the context is.
 func each[W any](ctx context.Context, n int, progress func(float64), workspace func() *W, task func(w *W, i int)) error {
 	workspaces := sync.Pool{New: func() any { return workspace() }}
-	var done atomic.Int64
-	var reporting sync.Mutex
+	report := meter(progress, n)
 	parallel(n, func(i int) {
 		if ctx.Err() != nil {
 			return
@@ -38,13 +36,25 @@ func each[W any](ctx context.Context, n int, progress func(float64), workspace f
 		w := workspaces.Get().(*W)
 		task(w, i)
 		workspaces.Put(w)
-		if progress != nil {
-			reporting.Lock()
-			progress(float64(done.Add(1)) / float64(n))
-			reporting.Unlock()
-		}
+		report(1)
 	})
 	return ctx.Err()
+}
+
+// meter returns a function that is told of parts of the work as they are done,
+// and reports the fraction of the total to progress, which may be nil.
+func meter(progress func(float64), total int) func(part int) {
+	if progress == nil {
+		return func(int) {}
+	}
+	var reporting sync.Mutex
+	done := 0
+	return func(part int) {
+		reporting.Lock()
+		defer reporting.Unlock()
+		done += part
+		progress(float64(done) / float64(total))
+	}
 }
 
 // piece is the part of some rows, and of the samples of each, that goes through
@@ -154,12 +164,19 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 }
 
 func (m *model) Generate(ctx context.Context, n int, seed uint64) (engine.Draws, error) {
+	return m.Descend(ctx, n, 0, seed) // below x there is nothing to draw anew
+}
+
+func (m *model) Descend(ctx context.Context, n, layer int, seed uint64) (engine.Draws, error) {
 	draws := newDraws(m.weights.architecture, n)
 	p := newPiece(1)
 	err := each(ctx, p.tasks(n), nil, func() *pass { return newPass(m.weights, p.rows, 1) }, func(v *pass, task int) {
 		from := task * p.rows
 		v.resize(min(p.rows, n-from), 1)
-		v.dream(place{key: philox.Key(seed), purpose: philox.Ancestral, datum: func(d int) uint32 { return uint32(from + d) }})
+		at := place{key: philox.Key(seed), datum: func(d int) uint32 { return uint32(from + d) }}
+		v.dream(at.to(philox.Ancestral))
+		at.step = uint32(layer)
+		v.descend(layer, at.to(philox.Descend))
 		for i := range v.states {
 			writeMeans(&draws, i, from, v.generative[i])
 		}

@@ -203,9 +203,13 @@ func (v *pass) generativeLogits(i int) {
 // dream draws all layers from p, downward from the prior. generative holds the
 // logits that the states were drawn from. The pass must have one sample a
 // datum.
-func (v *pass) dream(at place) {
+func (v *pass) dream(at place) { v.descend(len(v.states), at) }
+
+// descend is dream for the layers below the given one, whose states are there
+// already.
+func (v *pass) descend(layer int, at place) {
 	off := v.weights.architecture.Coding.Off()
-	for i := len(v.states) - 1; i >= 0; i-- {
+	for i := layer - 1; i >= 0; i-- {
 		v.generativeLogits(i)
 		for r := range v.data {
 			kernels.Draw(v.units(i, r), kernels.Row(v.generative[i], r), off, at.key, at.counter(i, r, 0))

@@ -51,6 +51,13 @@ func Run(t *testing.T, e engine.Engine) {
 		{"log Z²", logZ2},
 		{"distribution of draws", distributionOfDraws},
 		{"means", means},
+		{"descents", descents},
+		{"Gibbs chains", gibbs},
+		{"stationary distribution", stationary},
+		{"inpainting", inpainting},
+		{"beginning of chains", chainsBegin},
+		{"determinism of chains", chainsAreDeterministic},
+		{"cancellation of chains", chainsStop},
 		{"binarisation", binarisation},
 		{"cancellation", cancellation},
 	} {

@@ -1,0 +1,298 @@
+package cpu
+
+import (
+	"context"
+	"math"
+	"runtime"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+func (m *model) Gibbs(ctx context.Context, n int, g engine.Gibbs, seed uint64, progress func(float64)) (engine.Draws, error) {
+	start, err := m.Generate(ctx, n, seed)
+	if err != nil {
+		return start, err
+	}
+	return m.sweep(ctx, start, nil, 0, g, seed, progress)
+}
+
+func (m *model) Inpaint(ctx context.Context, data engine.Data, known []bool, chains int, g engine.Gibbs, seed uint64, progress func(float64)) (engine.Draws, error) {
+	start, err := m.Infer(ctx, data, chains, seed)
+	if err != nil {
+		return start, err
+	}
+	return m.sweep(ctx, start, known, data.First*chains, g, seed, progress)
+}
+
+// sweep returns the last states of the chains that start at some draws. Their
+// numbers in the random draws begin with first.
+func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, first int, g engine.Gibbs, seed uint64, progress func(float64)) (engine.Draws, error) {
+	last := newStates(m.weights.architecture, start.Rows)
+	last.Means = make([][]float32, len(last.States))
+	last.Means[0] = make([]float32, len(last.States[0]))
+
+	report := meter(progress, start.Rows*g.Sweeps)
+	processors := runtime.GOMAXPROCS(0)
+	p := newPiece(g.Candidates)
+	p.rows = min(p.rows, (start.Rows+processors-1)/processors)
+	err := each(ctx, p.tasks(start.Rows), nil, func() *chains {
+		return newChains(m.weights, g, p, known)
+	}, func(c *chains, task int) {
+		from := task * p.rows
+		c.begin(start, from, min(p.rows, start.Rows-from))
+		c.at = place{key: philox.Key(seed), datum: func(r int) uint32 { return uint32(first + from + r) }}
+		if g.Retain {
+			c.estimateRoots(ctx, c.states[0], c.roots, func(r int) uint32 { return c.candidate(r, 0) })
+		}
+		for range g.Sweeps {
+			if ctx.Err() != nil {
+				return
+			}
+			c.at.step++
+			c.sweep(ctx)
+			report(c.data)
+		}
+		c.generativeLogits(0)
+		writeMeans(&last, 0, from, c.generative[0])
+		c.scoreGeneration()
+		c.scoreRecognition()
+		c.writeDraws(&last, from)
+	})
+	return last, err
+}
+
+// chains are Gibbs chains on p*(x,h) that go through the networks together.
+type chains struct {
+	*pass              // the states: a datum a chain, with one sample
+	roots    []float64 // of each chain, log of the estimate of √p̃*(x) that x was picked with
+	settings engine.Gibbs
+	known    []bool // visible units that are never drawn; nil for none
+	at       place  // its datum is the number of a chain, its step that of the sweep
+
+	// The candidates for a layer, those of a chain together; as many as fit
+	// into a pass at once.
+	piece          piece
+	candidates     []kernels.Matrix // of each layer, a row [1; hⁱ] a candidate
+	neighbours     []kernels.Matrix // of each layer, its logits given candidates for the layer above or below
+	logits         []float32        // of one candidate
+	logWeights     []float64
+	candidateRoots []float64 // roots of the candidates for x
+	marginal       *pass     // h ~ q(h|x) of candidates
+	marginalPiece  piece
+	best           []float64 // of each chain, the score of the candidate that is picked so far
+}
+
+// newChains returns room for a piece: chains and the candidates of each.
+func newChains(w *weights, g engine.Gibbs, p piece, known []bool) *chains {
+	c := &chains{
+		pass: newPass(w, p.rows, 1), roots: make([]float64, p.rows),
+		settings: g, known: known,
+		piece:          p,
+		logWeights:     make([]float64, p.rows*p.samples),
+		candidateRoots: make([]float64, p.rows*p.samples),
+		best:           make([]float64, p.rows),
+		marginalPiece:  newPiece(g.Inner),
+	}
+	widest := 0
+	for _, units := range w.architecture.Units {
+		layer := kernels.NewMatrix(p.rows*p.samples, 1+units)
+		for r := range layer.Rows {
+			kernels.Row(layer, r)[0] = 1
+		}
+		c.candidates = append(c.candidates, layer)
+		c.neighbours = append(c.neighbours, kernels.NewMatrix(p.rows*p.samples, units))
+		widest = max(widest, units)
+	}
+	c.logits = make([]float32, widest)
+	c.marginal = newPass(w, c.marginalPiece.rows, c.marginalPiece.samples)
+	return c
+}
+
+// begin takes over a number of draws from one on as the states of the chains.
+func (c *chains) begin(d engine.Draws, from, n int) {
+	c.resize(n, 1)
+	off := c.weights.architecture.Coding.Off()
+	for i, layer := range d.States {
+		for r := range n {
+			units := c.units(i, r)
+			for j, on := range layer[(from+r)*len(units):][:len(units)] {
+				units[j] = off
+				if on == 1 {
+					units[j] = 1
+				}
+			}
+		}
+	}
+}
+
+// sweep draws the odd hidden layers, the even ones and x.
+func (c *chains) sweep(ctx context.Context) {
+	for _, first := range []int{1, 2} {
+		for i := first; i < len(c.states); i += 2 {
+			c.draw(ctx, i)
+		}
+	}
+	c.draw(ctx, 0)
+}
+
+// draw draws layer i of all chains from p* given the other layers, by
+// importance resampling. Candidate k is picked where the logarithm of its
+// weight plus a draw of its own from the Gumbel distribution is the largest:
+// that has a probability proportional to the weight, and needs no sum over the
+// candidates.
+func (c *chains) draw(ctx context.Context, i int) {
+	c.generativeLogits(i)
+	if i > 0 {
+		c.recognitionLogits(i)
+	}
+	for r := range c.data {
+		c.best[r] = math.Inf(-1)
+	}
+	for first := 0; first < c.settings.Candidates && ctx.Err() == nil; first += c.piece.samples {
+		count := min(c.piece.samples, c.settings.Candidates-first)
+		if i > 0 {
+			c.proposeHidden(i, first, count)
+		} else {
+			c.proposeVisible(ctx, first, count)
+		}
+		for n := range c.data * count {
+			r, k := n/count, first+n%count
+			score := c.logWeights[n] + gumbel(c.words(i, r, k))
+			if score > c.best[r] {
+				c.best[r] = score
+				copy(kernels.Row(c.states[i], r), kernels.Row(c.candidates[i], n))
+				if i == 0 {
+					c.roots[r] = c.candidateRoots[n]
+				}
+			}
+		}
+	}
+}
+
+// words are the random words of candidate k of chain r: the first is the coin
+// of the mixture, the next two make the pick.
+func (c *chains) words(layer, r, k int) [4]uint32 {
+	return c.at.key.Block(c.at.to(philox.Pick).counter(layer, r, k))
+}
+
+// gumbel is a draw from the Gumbel distribution, −ln(−ln u).
+func gumbel(words [4]uint32) float64 {
+	u := (float64(uint64(words[1])<<21|uint64(words[2])>>11) + 0.5) * 0x1p-53
+	return -math.Log(-math.Log(u))
+}
+
+// retained reports whether candidate k is the state before.
+func (c *chains) retained(k int) bool { return k == 0 && c.settings.Retain }
+
+// proposeHidden draws candidates for hidden layer i from ½p + ½q, and weighs
+// them.
+func (c *chains) proposeHidden(i, first, count int) {
+	off := c.weights.architecture.Coding.Off()
+	rows := c.data * count
+	for n := range rows {
+		r, k := n/count, first+n%count
+		fromP, fromQ := kernels.Row(c.generative[i], r), kernels.Row(c.recognition[i], r)
+		units := kernels.Row(c.candidates[i], n)[1:]
+		if c.retained(k) {
+			copy(units, c.units(i, r))
+		} else {
+			proposal := fromP
+			if c.words(i, r, k)[0]>>31 == 1 {
+				proposal = fromQ
+			}
+			kernels.Draw(units, proposal, off, c.at.key, c.at.to(philox.Candidate).counter(i, r, k))
+		}
+		logP, logQ := c.score(fromP, units), c.score(fromQ, units)
+		logProposal := max(logP, logQ) + math.Log1p(math.Exp(-math.Abs(logP-logQ))) - math.Ln2
+		c.logWeights[n] = (logP+logQ)/2 - logProposal
+	}
+	c.weighNeighbours(generative, i, i-1, count)
+	if i+1 < len(c.states) {
+		c.weighNeighbours(recognition, i, i+1, count)
+	}
+}
+
+// proposeVisible draws candidates for x from p(x|h¹), but for what is known, and
+// weighs them. What is known multiplies p(x|h¹) by the same factor in all.
+func (c *chains) proposeVisible(ctx context.Context, first, count int) {
+	off := c.weights.architecture.Coding.Off()
+	rows := c.data * count
+	for n := range rows {
+		r, k := n/count, first+n%count
+		fromP, state := kernels.Row(c.generative[0], r), c.units(0, r)
+		units := kernels.Row(c.candidates[0], n)[1:]
+		if c.retained(k) {
+			copy(units, state)
+		} else {
+			kernels.Draw(units, fromP, off, c.at.key, c.at.to(philox.Candidate).counter(0, r, k))
+		}
+		for j, known := range c.known {
+			if known {
+				units[j] = state[j]
+			}
+		}
+		c.logWeights[n] = -c.score(fromP, units) / 2
+	}
+	c.weighNeighbours(recognition, 0, 1, count)
+	c.estimateRoots(ctx, kernels.Rows(c.candidates[0], 0, rows), c.candidateRoots, func(n int) uint32 {
+		return c.candidate(n/count, first+n%count)
+	})
+	for n := range rows {
+		if c.retained(first + n%count) {
+			c.candidateRoots[n] = c.roots[n/count]
+		}
+		c.logWeights[n] += c.candidateRoots[n]
+	}
+}
+
+// weighNeighbours multiplies the weights of the candidates for layer i by the
+// square roots of the probabilities that a network gives, with them as parents,
+// to the states of a layer next to it.
+func (c *chains) weighNeighbours(of network, i, layer, count int) {
+	rows := c.data * count
+	logits := kernels.Rows(c.neighbours[layer], 0, rows)
+	c.weights.logits(of, layer, logits, kernels.Rows(c.candidates[i], 0, rows))
+	for n := range rows {
+		c.logWeights[n] += kernels.Residual(kernels.Row(logits, n), c.units(layer, n/count)) / 2
+	}
+}
+
+// score is the log-probability of units, in nats, given their logits, which it
+// leaves as they are.
+func (c *chains) score(logits, units []float32) float64 {
+	return kernels.Residual(c.logits[:copy(c.logits, logits)], units)
+}
+
+// candidate is the number of candidate k of chain r among those of all chains.
+func (c *chains) candidate(r, k int) uint32 {
+	return c.at.datum(r)*uint32(c.settings.Candidates) + uint32(k)
+}
+
+// estimateRoots estimates log √p̃*(x) of rows [1; x], whose draws have the given
+// numbers.
+func (c *chains) estimateRoots(ctx context.Context, x kernels.Matrix, roots []float64, number func(row int) uint32) {
+	v, p := c.marginal, c.marginalPiece
+	for from := 0; from < x.Rows && ctx.Err() == nil; from += p.rows {
+		n := min(p.rows, x.Rows-from)
+		at := place{key: c.at.key, purpose: philox.Marginal, step: c.at.step, datum: func(d int) uint32 { return number(from + d) }}
+		v.resize(n, p.samples)
+		for d := range n {
+			copy(kernels.Row(v.states[0], d), kernels.Row(x, from+d))
+		}
+		sums := make([]engine.WeightSum, n)
+		for first := 0; first < c.settings.Inner && ctx.Err() == nil; first += p.samples {
+			count := min(p.samples, c.settings.Inner-first)
+			v.resize(n, count)
+			v.recognise(at.from(first))
+			v.scoreGeneration()
+			for s := range n * count {
+				sums[s/count].Add(v.logP[s] - v.logQ[s])
+			}
+		}
+		for d := range n {
+			roots[from+d] = sums[d].Likelihood().LogPTildeStar / 2
+		}
+	}
+}

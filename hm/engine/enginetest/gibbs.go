@@ -1,0 +1,310 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+// Gibbs chains are held to the exact twin of their transitions: after each
+// number of sweeps, and with few candidates too, states come up as often as it
+// says.
+func gibbs(t *testing.T, e engine.Engine) {
+	const chains = 20_000
+	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		m, model := exact(t, p), newModel(t, e, p)
+		for _, g := range []engine.Gibbs{
+			{Sweeps: 0, Candidates: 2, Inner: 1},
+			{Sweeps: 1, Candidates: 1, Inner: 1},
+			{Sweeps: 1, Candidates: 2, Inner: 1},
+			{Sweeps: 3, Candidates: 5, Inner: 1},
+			{Sweeps: 1, Candidates: 3, Inner: 2},
+		} {
+			t.Run(fmt.Sprintf("%+v", g), func(t *testing.T) {
+				draws, err := model.Gibbs(t.Context(), chains, g, seed, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				twin := oracle.Gibbs{Machine: m, Candidates: g.Candidates, Inner: g.Inner}
+				wantFrequencies(t, "last states", oracleStates(draws), twin.After(m.Model(), g.Sweeps))
+			})
+		}
+	}, []int{3, 2}, []int{3, 2, 2}, []int{3, 1, 1, 2})
+}
+
+// Chains settle at p* where they retain their states, whatever the number of
+// candidates, and near it where they do not and candidates are many: the total
+// variation between their states and p* is what is left to chance.
+func stationary(t *testing.T, e engine.Engine) {
+	const chains = 10_000
+	x, known := []bool{true, false, true}, []bool{true, false, false}
+	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		m, model := exact(t, p), newModel(t, e, p)
+		for _, g := range []engine.Gibbs{
+			{Sweeps: 30, Candidates: 2, Inner: 1, Retain: true},
+			{Sweeps: 20, Candidates: 5, Inner: 2, Retain: true},
+			{Sweeps: 4, Candidates: 40, Inner: 1},
+		} {
+			t.Run(fmt.Sprintf("%+v", g), func(t *testing.T) {
+				draws, err := model.Gibbs(t.Context(), chains, g, seed, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantTotalVariation(t, "p*", draws, m.Bidirectional())
+				draws, err = model.Inpaint(t.Context(), row(x), known, chains, g, seed, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantTotalVariation(t, "p* given the first unit", draws, m.BidirectionalGiven(x, known))
+			})
+		}
+	}, []int{3, 2, 2})
+}
+
+// wantTotalVariation compares the frequencies of n states with a distribution.
+// Of n independent draws from it, the total variation is on average at most
+// ½ Σ √(π(1−π)/n), and, since each draw changes it by at most 1/n, exceeds its
+// mean by z/(2√n) with a probability of at most e^(−z²/2).
+func wantTotalVariation(t *testing.T, what string, d engine.Draws, want oracle.Measure) {
+	t.Helper()
+	n, mean := float64(d.Rows), 0.0
+	for _, probability := range want {
+		mean += math.Sqrt(probability*(1-probability)/n) / 2
+	}
+	limit := mean + maxDeviation/(2*math.Sqrt(n))
+	samples := oracle.Samples{Dreams: oracleStates(d)}
+	distance := oracle.TotalVariation(oracle.DreamMeasure(samples), want)
+	t.Logf("total variation from %s: %.4f, by chance at most %.4f", what, distance, limit)
+	if !(distance <= limit) {
+		t.Errorf("total variation from %s: %.4f, by chance at most %.4f", what, distance, limit)
+	}
+}
+
+// row is data of one row.
+func row(x []bool) engine.Data {
+	data := engine.Data{Rows: 1, Units: len(x)}
+	for _, on := range x {
+		value := uint8(0)
+		if on {
+			value = 255
+		}
+		data.Values = append(data.Values, value)
+	}
+	return data
+}
+
+// Chains that inpaint start at h ~ q(h|x), and never change what is known.
+func inpainting(t *testing.T, e engine.Engine) {
+	const chains = 10_000
+	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		m, model := exact(t, p), newModel(t, e, p)
+		data := randomRows(3, p.Architecture.Visible())
+		for _, known := range [][]bool{{false, true, false}, {true, true, false}} {
+			g := engine.Gibbs{Sweeps: 2, Candidates: 3, Inner: 1}
+			draws, err := model.Inpaint(t.Context(), data, known, chains, g, seed, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			states := oracleStates(draws)
+			for r, x := range bits(data) {
+				twin := oracle.Gibbs{Machine: m, Candidates: g.Candidates, Inner: g.Inner, Known: known}
+				wantFrequencies(t, fmt.Sprintf("last states of row %d", r), states[r*chains:(r+1)*chains],
+					twin.After(m.Wake([][]bool{x}, oracle.Uniform), g.Sweeps))
+			}
+		}
+	}, []int{3, 2, 2})
+}
+
+// Chains start at the draws of Generate and of Infer. Their visible means and
+// their log-probabilities are those of their states.
+func chainsBegin(t *testing.T, e engine.Engine) {
+	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		networks, model := oracle.NewNetworks(p), newModel(t, e, p)
+		data := randomRows(4, p.Architecture.Visible())
+		known := make([]bool, data.Units)
+		known[0] = true
+		for _, g := range []engine.Gibbs{{Candidates: 3, Inner: 2}, {Sweeps: 2, Candidates: 3, Inner: 2}} {
+			draws, err := model.Gibbs(t.Context(), 20, g, seed, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inpainted, err := model.Inpaint(t.Context(), data, known, 5, g, seed, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantScores(t, "chains", networks, draws)
+			wantMeans(t, draws, 0, p.Generative[0], 1, p.Architecture.Coding)
+			wantScores(t, "inpainted", networks, inpainted)
+			wantMeans(t, inpainted, 0, p.Generative[0], 1, p.Architecture.Coding)
+			if g.Sweeps > 0 {
+				continue
+			}
+			generated, err := model.Generate(t.Context(), 20, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inferred, err := model.Infer(t.Context(), data, 5, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range draws.States {
+				if !slices.Equal(draws.States[i], generated.States[i]) || !slices.Equal(inpainted.States[i], inferred.States[i]) {
+					t.Errorf("layer %d of the chains does not start at the draws of Generate and Infer", i)
+				}
+			}
+		}
+	}, shapes...)
+}
+
+// The last state of a chain does not depend on the number of processors, on how
+// many chains there are, or on how the candidates are cut into chunks.
+func chainsAreDeterministic(t *testing.T, e engine.Engine) {
+	processors := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(processors)
+	model := newModel(t, e, machine(engine.PlusMinusOne, 60, 40, 9))
+	data := randomRows(7, 60)
+	known := slices.Repeat([]bool{true, false}, 30)
+	for _, g := range []engine.Gibbs{
+		{Sweeps: 3, Candidates: 20, Inner: 5},
+		{Sweeps: 3, Candidates: 20, Inner: 5, Retain: true},
+		{Sweeps: 2, Candidates: 700, Inner: 2},
+	} {
+		run := func(processors, chains int, seed uint64) []engine.Draws {
+			runtime.GOMAXPROCS(processors)
+			free, err := model.Gibbs(t.Context(), chains, g, seed, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inpainted, err := model.Inpaint(t.Context(), data, known, 4, g, seed, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return []engine.Draws{free, inpainted}
+		}
+		one := run(1, 30, seed)
+		for n := 2; n <= 3; n++ {
+			for k, many := range run(n, 30, seed) {
+				for i := range many.States {
+					if !slices.Equal(many.States[i], one[k].States[i]) {
+						t.Errorf("%+v: other states of layer %d with %d processors than with one", g, i, n)
+					}
+				}
+				wantSame(t, "log p", many.LogP, one[k].LogP)
+				wantSame(t, "log q", many.LogQ, one[k].LogQ)
+				wantSame(t, "means", many.Means[0], one[k].Means[0])
+			}
+		}
+		if few := run(1, 11, seed)[0]; !slices.Equal(few.States[1], one[0].States[1][:len(few.States[1])]) {
+			t.Errorf("%+v: 11 chains are not the first of 30", g)
+		}
+		if other := run(1, 30, seed+1)[0]; slices.Equal(other.States[1], one[0].States[1]) {
+			t.Errorf("%+v: two seeds give the same chains", g)
+		}
+		part := data
+		part.First, part.Rows, part.Values = 3, 2, data.Values[3*60:5*60]
+		rows, err := model.Inpaint(t.Context(), part, known, 4, g, seed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(rows.States[0], one[1].States[0][3*4*60:5*4*60]) {
+			t.Errorf("%+v: rows inpainted in parts differ from those inpainted together", g)
+		}
+	}
+}
+
+// Descend keeps the layers from the given one up, and draws the others from p
+// given them.
+func descents(t *testing.T, e engine.Engine) {
+	const draws = 50_000
+	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		m, model := exact(t, p), newModel(t, e, p)
+		generated, err := model.Generate(t.Context(), draws, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for layer := 1; layer <= p.Architecture.Depth(); layer++ {
+			anew, err := model.Descend(t.Context(), draws, layer, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantFrequencies(t, fmt.Sprintf("states from layer %d", layer), oracleStates(anew), m.Model())
+			for i := range anew.States {
+				if kept := slices.Equal(anew.States[i], generated.States[i]); kept != (i >= layer) {
+					t.Errorf("from layer %d: layer %d kept is %v", layer, i, kept)
+				}
+			}
+			// Given what is kept, the units drawn anew are independent of the
+			// first ones: so is x₀ for each state of the layer, of which the most
+			// frequent is looked at.
+			wantIndependent(t, generated, anew, layer)
+		}
+	}, []int{3, 2, 2}, []int{4, 3, 2})
+}
+
+// wantIndependent compares, over the dreams with the most frequent state of a
+// layer, how often the first visible unit is on in both of two draws with the
+// product of how often it is on in each.
+func wantIndependent(t *testing.T, a, b engine.Draws, layer int) {
+	t.Helper()
+	groups := map[string][][2]float64{}
+	for r, s := range oracleStates(a) {
+		key := fmt.Sprint(s[layer])
+		units := len(a.States[0]) / a.Rows
+		groups[key] = append(groups[key], [2]float64{float64(a.States[0][r*units]), float64(b.States[0][r*units])})
+	}
+	var largest [][2]float64
+	for _, group := range groups {
+		if len(group) > len(largest) {
+			largest = group
+		}
+	}
+	n := float64(len(largest))
+	var first, second, both float64
+	for _, on := range largest {
+		first, second, both = first+on[0]/n, second+on[1]/n, both+on[0]*on[1]/n
+	}
+	variance := first * (1 - first) * second * (1 - second) / n
+	wantMean(t, fmt.Sprintf("covariance of draws given layer %d", layer), []float64{both - first*second}, []float64{0}, []float64{variance})
+}
+
+// Chains say how far they have come, and stop with the context's error.
+func chainsStop(t *testing.T, e engine.Engine) {
+	model := newModel(t, e, machine(engine.ZeroOne, 4, 3, 2))
+	data, known := randomRows(3, 4), []bool{true, false, false, false}
+	for name, run := range map[string]func(ctx context.Context, g engine.Gibbs, progress func(float64)) error{
+		"Gibbs": func(ctx context.Context, g engine.Gibbs, progress func(float64)) error {
+			_, err := model.Gibbs(ctx, 300, g, seed, progress)
+			return err
+		},
+		"Inpaint": func(ctx context.Context, g engine.Gibbs, progress func(float64)) error {
+			_, err := model.Inpaint(ctx, data, known, 100, g, seed, progress)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var fractions []float64
+			if err := run(t.Context(), engine.Gibbs{Sweeps: 5, Candidates: 3, Inner: 2}, func(f float64) { fractions = append(fractions, f) }); err != nil {
+				t.Fatal(err)
+			}
+			if len(fractions) == 0 || !slices.IsSorted(fractions) || fractions[0] < 0 || fractions[len(fractions)-1] != 1 {
+				t.Errorf("progress goes %v, want a rise to 1", fractions)
+			}
+			// The work would take years: that the calls return shows that they
+			// stop, between sweeps and within the first.
+			for _, g := range []engine.Gibbs{{Sweeps: 1 << 40, Candidates: 3, Inner: 2}, {Sweeps: 1, Candidates: 1 << 40, Inner: 2}} {
+				ctx, cancel := context.WithCancel(t.Context())
+				go cancel()
+				if err := run(ctx, g, nil); !errors.Is(err, context.Canceled) {
+					t.Errorf("%+v in a cancelled context returns the error %v", g, err)
+				}
+			}
+		})
+	}
+}

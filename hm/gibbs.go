@@ -1,0 +1,153 @@
+package hm
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// Chain says how Markov chains on p*(x,h) go (001, Algorithm 2). A sweep draws
+// the odd hidden layers, the even ones and x, each from p* given all the others,
+// by picking one of K candidates by its importance weight.
+type Chain struct {
+	Sweeps     int // 0 returns where the chains start
+	Candidates int // K of each layer; 0 stands for 100
+	// Inner is the number of samples h ~ q(h|x) from which p̃*(x) of each
+	// candidate for x is estimated; 0 stands for 10. The estimate of √p̃*(x)
+	// has no bias: it is K that has to be large.
+	Inner int
+	// Retain makes the state before one of the K candidates. Without it, as
+	// Algorithm 2 has it, chains settle at a distribution whose distance from
+	// p* falls as 1/K; with it they settle at p* itself, but move less.
+	Retain bool
+}
+
+// settings are those of the engine, for a number of chains.
+func (c Chain) settings(chains int) (engine.Gibbs, error) {
+	g := engine.Gibbs{Sweeps: c.Sweeps, Candidates: c.Candidates, Inner: c.Inner, Retain: c.Retain}
+	if g.Candidates == 0 {
+		g.Candidates = 100
+	}
+	if g.Inner == 0 {
+		g.Inner = 10
+	}
+	switch {
+	case g.Sweeps < 0 || g.Sweeps > math.MaxUint32:
+		return g, fmt.Errorf("%d sweeps: give between 0 and 2³²−1", g.Sweeps)
+	case g.Candidates < 0 || g.Inner < 0 || g.Inner > math.MaxUint32:
+		return g, fmt.Errorf("%d candidates with %d inner samples: give at least 1 of each, or 0 for the usual numbers", g.Candidates, g.Inner)
+	case g.Retain && g.Candidates == 1:
+		return g, fmt.Errorf("chains that retain their state with 1 candidate never move: give at least 2 candidates")
+	case float64(chains)*float64(g.Candidates) > math.MaxUint32:
+		return g, fmt.Errorf("%d chains of %d candidates: give fewer of one, their product must be below 2³²", chains, g.Candidates)
+	}
+	return g, nil
+}
+
+// Gibbs runs n chains on p*(x,h) from dreams x,h ~ p(x,h), and returns the
+// expected values p(x|h¹) of their last states (001, Fig 3.2 B). Those of a
+// chain without sweeps are what Sample returns. progress, which may be nil, is
+// called with the fraction of the work done.
+func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64)) (Sheet, error) {
+	if n < 1 {
+		return Sheet{}, fmt.Errorf("%d chains: give at least 1", n)
+	}
+	g, err := c.settings(n)
+	if err != nil {
+		return Sheet{}, err
+	}
+	draws, err := m.engine.Gibbs(ctx, n, g, m.seed, progress)
+	if err != nil {
+		return Sheet{}, err
+	}
+	return m.sheet(n, func(k int) float64 { return float64(draws.Means[0][k]) }), nil
+}
+
+// Inpainting is what a model makes of images of which a part is missing.
+type Inpainting struct {
+	Originals Sheet
+	Corrupted Sheet // with missing pixels half on, a grey
+	// Images are the last states of the chains: what is known as it was, and
+	// the expected values p(x|h¹) of what was missing. Images[c] holds chain c
+	// of each original.
+	Images []Sheet
+}
+
+// Inpaint draws what a mask hides of each row of a split from p*(x|known), with
+// a number of independent chains a row (001, section 3.4). The chains start at
+// h ~ q(h|x̃), where x̃ is the row with the missing units off, and known units
+// never change. progress, which may be nil, is called with the fraction of the
+// work done.
+func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask Mask, chains int, c Chain, progress func(float64)) (Inpainting, error) {
+	data, err := m.data(split, 1)
+	if err != nil {
+		return Inpainting{}, err
+	}
+	if err := mask.check(m.shape); err != nil {
+		return Inpainting{}, err
+	}
+	if chains < 1 || chains > math.MaxUint32/data.Rows {
+		return Inpainting{}, fmt.Errorf("%d chains for each of %d rows: give at least 1, and less than 2³² together", chains, data.Rows)
+	}
+	g, err := c.settings(data.Rows * chains)
+	if err != nil {
+		return Inpainting{}, err
+	}
+	known, units := make([]bool, len(mask)), len(mask)
+	corrupted := make([]uint8, len(data.Values))
+	for j, missing := range mask {
+		known[j] = !missing
+	}
+	for k, value := range data.Values {
+		if known[k%units] {
+			corrupted[k] = value
+		}
+	}
+	original := data.Values
+	data.Values = corrupted
+	draws, err := m.engine.Inpaint(ctx, data, known, chains, g, m.seed, progress)
+	if err != nil {
+		return Inpainting{}, err
+	}
+	p := Inpainting{
+		Originals: m.sheet(data.Rows, func(k int) float64 { return float64(original[k]) / 255 }),
+		Corrupted: m.sheet(data.Rows, func(k int) float64 {
+			if !known[k%units] {
+				return 0.5
+			}
+			return float64(original[k]) / 255
+		}),
+	}
+	for chain := range chains {
+		p.Images = append(p.Images, m.sheet(data.Rows, func(k int) float64 {
+			at := (k/units*chains+chain)*units + k%units
+			if known[k%units] {
+				return float64(draws.States[0][at])
+			}
+			return float64(draws.Means[0][at])
+		}))
+	}
+	return p, nil
+}
+
+// Descend draws n dreams, those of Sample, and returns for each hidden layer hˡ,
+// h¹ first, the expected values p(x|h¹) once all layers below it are drawn anew
+// from p(h¹ … hˡ⁻¹|hˡ) (001, Figs 4.1–4.3): what hˡ says of the image. The first
+// sheet is that of Sample.
+func (m *Model) Descend(ctx context.Context, n int) ([]Sheet, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("%d dreams: give at least 1", n)
+	}
+	var sheets []Sheet
+	for layer := 1; layer <= m.parameters.Architecture.Depth(); layer++ {
+		draws, err := m.engine.Descend(ctx, n, layer, m.seed)
+		if err != nil {
+			return nil, err
+		}
+		sheets = append(sheets, m.sheet(n, func(k int) float64 { return float64(draws.Means[0][k]) }))
+	}
+	return sheets, nil
+}

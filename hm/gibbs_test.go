@@ -1,0 +1,217 @@
+package hm
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+// TestGibbsMovesFromPToPStar compares chains with dreams where they start, and
+// their expected values with those of p(x|h¹), h¹ ~ p*(h¹), where they settle.
+func TestGibbsMovesFromPToPStar(t *testing.T) {
+	t.Parallel()
+	bothCodings(t, func(t *testing.T, coding Coding) {
+		const n = 4000
+		m, exact := tiny(t, coding, 4, 3, 2)
+		start, err := m.Gibbs(t.Context(), n, Chain{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dreams, err := m.Sample(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(dreams, start); diff != "" {
+			t.Errorf("chains without sweeps are not what Sample returns (-sample +chains):\n%s", diff)
+		}
+		settled, err := m.Gibbs(t.Context(), n, Chain{Sweeps: 20, Candidates: 4, Inner: 1, Retain: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]float64, 4)
+		for s, weight := range exact.Bidirectional() {
+			for j := range want {
+				want[j] += weight * generativeMean(exact, s, j)
+			}
+		}
+		for j := range want {
+			mean := 0.0
+			for _, image := range settled.Values {
+				mean += image[j] / n
+			}
+			wantNear(t, fmt.Sprintf("the mean of unit %d", j), mean, want[j], 5*0.5/math.Sqrt(n))
+		}
+	})
+}
+
+// generativeMean is p(xⱼ=1|h¹), by the ratio of the joint probabilities with
+// unit j on and off.
+func generativeMean(exact *oracle.Machine, s oracle.State, j int) float64 {
+	x := s[0]
+	defer func() { s[0] = x }()
+	s[0] = append([]bool{}, x...)
+	s[0][j] = true
+	on := exact.LogJoint(s)
+	s[0][j] = false
+	return 1 / (1 + math.Exp(exact.LogJoint(s)-on))
+}
+
+// TestInpaint checks that what is known stays, and that what is missing is, on
+// average over chains, what p* says given it.
+func TestInpaint(t *testing.T) {
+	t.Parallel()
+	bothCodings(t, func(t *testing.T, coding Coding) {
+		const chains = 4000
+		m, exact := tiny(t, coding, 4, 3, 2)
+		rows := dataset.Split{Name: "test", Shape: shape(1, 4), Rows: 2, Values: []uint8{255, 0, 255, 0, 0, 255, 255, 255}}
+		mask := Mask{false, true, true, false}
+		p, err := m.Inpaint(t.Context(), rows, mask, chains, Chain{Sweeps: 20, Candidates: 4, Inner: 1, Retain: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([][]float64{{1, 0, 1, 0}, {0, 1, 1, 1}}, p.Originals.Values); diff != "" {
+			t.Errorf("originals (-data +sheet):\n%s", diff)
+		}
+		if diff := cmp.Diff([][]float64{{1, 0.5, 0.5, 0}, {0, 0.5, 0.5, 1}}, p.Corrupted.Values); diff != "" {
+			t.Errorf("corrupted (-data +sheet):\n%s", diff)
+		}
+		if len(p.Images) != chains {
+			t.Fatalf("images of %d chains, want %d", len(p.Images), chains)
+		}
+		for r, x := range states(rows) {
+			want := make([]float64, 4)
+			for s, weight := range exact.BidirectionalGiven(x, []bool{true, false, false, true}) {
+				for j := range want {
+					want[j] += weight * generativeMean(exact, s, j)
+				}
+			}
+			for j := range want {
+				mean := 0.0
+				for _, chain := range p.Images {
+					mean += chain.Values[r][j] / chains
+				}
+				if mask[j] {
+					wantNear(t, fmt.Sprintf("the mean of unit %d of row %d", j, r), mean, want[j], 5*0.5/math.Sqrt(chains))
+					continue
+				}
+				if got, want := mean, p.Originals.Values[r][j]; math.Abs(got-want) > 1e-9 {
+					t.Errorf("the known unit %d of row %d is %v on average, was %v", j, r, got, want)
+				}
+			}
+		}
+	})
+}
+
+// TestMissingPixelsDoNotMatter inpaints rows that differ in what is missing.
+func TestMissingPixelsDoNotMatter(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, ZeroOne, 4, 3, 2)
+	mask := Mask{true, true, false, false}
+	inpaint := func(values ...uint8) []Sheet {
+		p, err := m.Inpaint(t.Context(), dataset.Split{Name: "test", Shape: shape(1, 4), Rows: 1, Values: values}, mask, 3, Chain{Sweeps: 2}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Images
+	}
+	if diff := cmp.Diff(inpaint(0, 255, 255, 0), inpaint(255, 255, 255, 0)); diff != "" {
+		t.Errorf("the images depend on pixels that are missing:\n%s", diff)
+	}
+}
+
+// TestDescend checks that the dreams from each layer have the marginals of p,
+// and that those from the first are the dreams themselves.
+func TestDescend(t *testing.T) {
+	t.Parallel()
+	bothCodings(t, func(t *testing.T, coding Coding) {
+		const n = 4000
+		m, marginals := marginals(t, coding, 4, 3, 2)
+		sheets, err := m.Descend(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dreams, err := m.Sample(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(sheets) != 2 {
+			t.Fatalf("%d sheets, want one for each of 2 hidden layers", len(sheets))
+		}
+		if !cmp.Equal(dreams, sheets[0]) || cmp.Equal(dreams, sheets[1]) {
+			t.Error("the sheet of h¹ is not that of the dreams, or that of h² is")
+		}
+		for layer, sheet := range sheets {
+			for j, want := range marginals {
+				mean := 0.0
+				for _, image := range sheet.Values {
+					mean += image[j] / n
+				}
+				wantNear(t, fmt.Sprintf("the mean of unit %d from layer %d", j, layer+1), mean, want, 5*0.5/math.Sqrt(n))
+			}
+		}
+	})
+}
+
+// TestDreamWeights compares the effective sample size with its limit,
+// Z⁴/(1/J + (1−1/J) Z²): the mean of ω is Z² and that of ω² the denominator.
+// 1/ESS is the mean of ω² where that of ω is one, and its standard error is
+// that of the derivative in both.
+func TestDreamWeights(t *testing.T) {
+	t.Parallel()
+	bothCodings(t, func(t *testing.T, coding Coding) {
+		const n = 100_000
+		m, exact := tiny(t, coding, 4, 3, 2)
+		z2 := math.Exp(exact.LogZ2())
+		for _, inner := range []int{1, 4, 20} {
+			w, err := m.DreamWeights(t.Context(), n, inner)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum, variance := 0.0, 0.0
+			for _, l := range w.LogPStar {
+				weight := math.Exp(l)
+				d := (weight*weight - 1/w.ESS) - 2/w.ESS*(weight-1)
+				sum, variance = sum+weight/n, variance+d*d/n
+			}
+			wantNear(t, "the mean weight", sum, 1, 1e-9)
+			j := float64(inner)
+			wantNear(t, fmt.Sprintf("1/ESS with %d inner samples", inner), 1/w.ESS, (1/j+(1-1/j)*z2)/(z2*z2), 5*math.Sqrt(variance/n))
+		}
+	})
+}
+
+func TestChainsThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, ZeroOne, 4, 3, 2)
+	rows, mask := everyRow(4), Mask{true, false, false, false}
+	gibbs := func(n int, c Chain) error { _, err := m.Gibbs(t.Context(), n, c, nil); return err }
+	inpaint := func(mask Mask, chains int) error {
+		_, err := m.Inpaint(t.Context(), rows, mask, chains, Chain{Sweeps: 1}, nil)
+		return err
+	}
+	descend := func(n int) error { _, err := m.Descend(t.Context(), n); return err }
+	weights := func(n, inner int) error { _, err := m.DreamWeights(t.Context(), n, inner); return err }
+	for want, err := range map[string]error{
+		"0 chains: give at least 1":         gibbs(0, Chain{}),
+		"-1 sweeps: give":                   gibbs(1, Chain{Sweeps: -1}),
+		"-1 candidates with 10 inner":       gibbs(1, Chain{Candidates: -1}),
+		"give at least 2 candidates":        gibbs(1, Chain{Candidates: 1, Retain: true}),
+		"their product must be below":       gibbs(1<<20, Chain{Candidates: 1 << 20}),
+		"a mask of 3 pixels for images":     inpaint(Mask{true, false, false}, 1),
+		"hides all 4 pixels":                inpaint(Mask{true, true, true, true}, 1),
+		"hides none of the 4 pixels":        inpaint(make(Mask, 4), 1),
+		"0 chains for each of 24 rows":      inpaint(mask, 0),
+		"0 dreams: give at least 1":         descend(0),
+		"weights of 0 dreams with 1 inner":  weights(0, 1),
+		"weights of 1 dreams with -3 inner": weights(1, -3),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want one that says %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package hm
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// Mask says of each visible unit whether it is missing. One's own masks are
+// made as any slice is.
+type Mask []bool
+
+// ParseMask makes a mask for images of a shape:
+//
+//	left, right, top, bottom          that half is missing, the middle with it where it is odd
+//	rectangle:ROW,COLUMN,HEIGHT,WIDTH the pixels of a rectangle are, whose upper left one is given, 0,0 the first
+//	random:FRACTION                   that fraction of the pixels is, drawn by seed
+func ParseMask(text string, shape dataset.Shape, seed uint64) (Mask, error) {
+	kind, numbers, _ := strings.Cut(text, ":")
+	var m Mask
+	switch {
+	case text == "left":
+		m = rectangle(shape, 0, 0, shape.Height, (shape.Width+1)/2)
+	case text == "right":
+		m = rectangle(shape, 0, shape.Width/2, shape.Height, (shape.Width+1)/2)
+	case text == "top":
+		m = rectangle(shape, 0, 0, (shape.Height+1)/2, shape.Width)
+	case text == "bottom":
+		m = rectangle(shape, shape.Height/2, 0, (shape.Height+1)/2, shape.Width)
+	case kind == "rectangle":
+		r, err := fourNumbers(numbers)
+		if err != nil {
+			return nil, fmt.Errorf("mask %q: %w", text, err)
+		}
+		row, column, height, width := r[0], r[1], r[2], r[3]
+		if height < 1 || width < 1 || row < 0 || column < 0 || height > shape.Height-row || width > shape.Width-column {
+			return nil, fmt.Errorf("mask %q: the rectangle does not lie within images of %v pixels", text, shape)
+		}
+		m = rectangle(shape, row, column, height, width)
+	case kind == "random":
+		fraction, err := strconv.ParseFloat(numbers, 64)
+		if err != nil || !(fraction > 0 && fraction < 1) {
+			return nil, fmt.Errorf("mask %q: give the fraction of missing pixels between 0 and 1, as in random:0.5", text)
+		}
+		m = make(Mask, shape.Units())
+		for _, j := range philox.NewStream(seed, philox.Hide, 0).Perm(len(m))[:int(fraction*float64(len(m))+0.5)] {
+			m[j] = true
+		}
+	default:
+		return nil, fmt.Errorf("mask %q: use left, right, top, bottom, rectangle:ROW,COLUMN,HEIGHT,WIDTH or random:FRACTION", text)
+	}
+	if err := m.check(shape); err != nil {
+		return nil, fmt.Errorf("mask %q: %w", text, err)
+	}
+	return m, nil
+}
+
+// rectangle is the mask of a rectangle that lies within a shape.
+func rectangle(shape dataset.Shape, row, column, height, width int) Mask {
+	m := make(Mask, shape.Units())
+	for r := row; r < row+height; r++ {
+		for c := column; c < column+width; c++ {
+			m[r*shape.Width+c] = true
+		}
+	}
+	return m
+}
+
+func fourNumbers(text string) (n [4]int, err error) {
+	parts := strings.Split(text, ",")
+	if len(parts) != len(n) {
+		return n, fmt.Errorf("give four numbers, as in rectangle:7,7,14,14")
+	}
+	for i, part := range parts {
+		if n[i], err = strconv.Atoi(part); err != nil {
+			return n, fmt.Errorf("%q is no whole number", part)
+		}
+	}
+	return n, nil
+}
+
+// check refuses masks that are none for images of a shape.
+func (m Mask) check(shape dataset.Shape) error {
+	switch {
+	case len(m) != shape.Units():
+		return fmt.Errorf("a mask of %d pixels for images of %v, which have %d: make it for the shape of the data", len(m), shape, shape.Units())
+	case !slices.Contains(m, false):
+		return fmt.Errorf("the mask hides all %d pixels: leave some to go by, or draw from p* alone with Gibbs", len(m))
+	case !slices.Contains(m, true):
+		return fmt.Errorf("the mask hides none of the %d pixels: there is nothing to inpaint", len(m))
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package oracle
+
+import (
+	"fmt"
+	"math"
+)
+
+// Bidirectional is p*(x,h) = √(p(x,h) q(x) q(h|x))/Z. Since q(x) is defined as
+// p*(x) = p̃*(x)/Z² (001, 3.1–3.3), it is √(p̃*(x) p(x,h) q(h|x))/Z².
+func (m *Machine) Bidirectional() Measure { return m.BidirectionalGiven(nil, nil) }
+
+// BidirectionalGiven is p*(x,h) where the visible units that are known have the
+// values that they have in x; where known is nil, none is.
+func (m *Machine) BidirectionalGiven(x, known []bool) Measure {
+	return func(yield func(State, float64) bool) {
+		var states []State
+		var logs []float64
+		for v := range m.Visible() {
+			if !agree(v, x, known) {
+				continue
+			}
+			e, root := m.explain(v), m.LogPTildeStar(v)/2
+			for i, s := range e.states {
+				states = append(states, s)
+				logs = append(logs, root+(e.logP[i]+e.logQ[i])/2)
+			}
+		}
+		for i, probability := range normalise(logs) {
+			if !yield(states[i], probability) {
+				return
+			}
+		}
+	}
+}
+
+// agree reports whether two visible layers have the same known units.
+func agree(x, y, known []bool) bool {
+	for j, k := range known {
+		if k && x[j] != y[j] {
+			return false
+		}
+	}
+	return true
+}
+
+// Gibbs is Algorithm 2 of 001 as a Markov chain whose transition probabilities
+// are summed exactly, the randomness of importance resampling included.
+type Gibbs struct {
+	*Machine
+	Candidates int    // K, of each layer
+	Inner      int    // samples h ~ q(h|x) for the estimate of √p̃*(x)
+	Known      []bool // visible units that keep their values; nil for none
+}
+
+// After is the distribution of a chain after some sweeps: each draws the odd
+// layers, the even ones and x.
+func (g Gibbs) After(start Measure, sweeps int) Measure {
+	var states []State
+	number := map[string]int{}
+	for s := range g.states(0, g.Architecture.Depth()) {
+		number[fmt.Sprint(s)] = len(states)
+		states = append(states, s)
+	}
+	distribution := make([]float64, len(states))
+	for s, probability := range start {
+		distribution[number[fmt.Sprint(s)]] += probability
+	}
+	draws := make([]map[string][]choice, len(g.Architecture.Units)) // by what they depend on
+	for i := range draws {
+		draws[i] = map[string][]choice{}
+	}
+	for range sweeps {
+		for _, layer := range g.order() {
+			next := make([]float64, len(states))
+			for i, s := range states {
+				if distribution[i] == 0 {
+					continue
+				}
+				given := g.given(layer, s)
+				if draws[layer][given] == nil {
+					draws[layer][given] = g.choices(layer, s)
+				}
+				for _, c := range draws[layer][given] {
+					to := s.with(layer, c.units)
+					next[number[fmt.Sprint(to)]] += distribution[i] * c.probability
+				}
+			}
+			distribution = next
+		}
+	}
+	return func(yield func(State, float64) bool) {
+		for i, s := range states {
+			if !yield(s, distribution[i]) {
+				return
+			}
+		}
+	}
+}
+
+// order is that of the layers in a sweep.
+func (g Gibbs) order() (layers []int) {
+	for _, first := range []int{1, 2} {
+		for i := first; i <= g.Architecture.Depth(); i += 2 {
+			layers = append(layers, i)
+		}
+	}
+	return append(layers, 0)
+}
+
+// given names the states that the draw of a layer depends on.
+func (g Gibbs) given(layer int, s State) string {
+	var on []any
+	if layer > 0 {
+		on = append(on, s[layer-1])
+	}
+	if layer < g.Architecture.Depth() {
+		on = append(on, s[layer+1])
+	}
+	for j, k := range g.Known {
+		if layer == 0 && k {
+			on = append(on, s[0][j])
+		}
+	}
+	return fmt.Sprint(on...)
+}
+
+// with returns a copy of s with another layer.
+func (s State) with(layer int, units []bool) State {
+	to := append(State{}, s...)
+	to[layer] = units
+	return to
+}
+
+// choice is what a draw of one layer may come to.
+type choice struct {
+	units       []bool
+	probability float64
+}
+
+// choices are the outcomes of the draw of a layer.
+//
+// The target is p* given all other layers. Of a hidden layer that is
+//
+//	p*(hˡ|hˡ⁻¹,hˡ⁺¹) ∝ √(p(hˡ|hˡ⁺¹) p(hˡ⁻¹|hˡ) q(hˡ|hˡ⁻¹) q(hˡ⁺¹|hˡ)),
+//
+// without q(hˡ⁺¹|hˡ) at the top: √(p(x,h) q(h|x)) up to what hˡ does not enter.
+// The proposal is ½p(hˡ|hˡ⁺¹) + ½q(hˡ|hˡ⁻¹). Of x the target is
+// √(p̃*(x) p(x|h¹) q(h¹|x)), the proposal p(x|h¹), and √p̃*(x) is estimated by
+// the mean of √(p(x,h)/q(h|x)) over a few h ~ q(h|x), without bias.
+func (g Gibbs) choices(layer int, s State) (list []choice) {
+	var proposal, weights []float64
+	add := func(units []bool, logProposal, logWeight float64) {
+		list = append(list, choice{units: units})
+		proposal = append(proposal, math.Exp(logProposal))
+		weights = append(weights, math.Exp(logWeight))
+	}
+	for candidate := range g.states(layer, layer) {
+		to := s.with(layer, candidate[layer])
+		if layer > 0 {
+			up, down := g.logLayer(g.Generative, layer, to), g.logLayer(g.Recognition, layer, to)
+			logProposal := logSumExp([]float64{up, down}) - math.Ln2
+			add(to[layer], logProposal, (g.LogJoint(to)+g.LogRecognition(to))/2-logProposal)
+			continue
+		}
+		if !agree(to[0], s[0], g.Known) {
+			continue
+		}
+		logProposal := g.logLayer(g.Generative, 0, to)
+		for j, k := range g.Known {
+			if k {
+				logProposal -= g.logUnit(g.Generative[j], to)
+			}
+		}
+		logWeight := (g.logLayer(g.Recognition, 1, to) - g.logLayer(g.Generative, 0, to)) / 2
+		for estimate, probability := range g.rootEstimates(to[0]) {
+			add(to[0], logProposal+math.Log(probability), logWeight+math.Log(estimate))
+		}
+	}
+	for i, probability := range Resampled(proposal, weights, g.Candidates) {
+		list[i].probability = probability
+	}
+	return list
+}
+
+// logLayer is the log-probability that a network gives to a layer, given its
+// parents in s.
+func (n *Networks) logLayer(network []Unit, layer int, s State) (sum float64) {
+	for _, u := range network {
+		if u.Layer == layer {
+			sum += n.logUnit(u, s)
+		}
+	}
+	return sum
+}
+
+func (n *Networks) logUnit(u Unit, s State) float64 {
+	return logBernoulli(s[u.Layer][u.Index], n.logit(u, s))
+}
+
+// rootEstimates yields the values that the estimate of √p̃*(x) takes, with
+// their probabilities: one for each tuple of samples h ~ q(h|x).
+func (g Gibbs) rootEstimates(x []bool) Measured {
+	e := g.explain(x)
+	return func(yield func(estimate, probability float64) bool) {
+		var tuples func(left int, sum, probability float64) bool
+		tuples = func(left int, sum, probability float64) bool {
+			if left == 0 {
+				return yield(sum/float64(g.Inner), probability)
+			}
+			for i := range e.states {
+				root := math.Exp((e.logP[i] - e.logQ[i]) / 2)
+				if !tuples(left-1, sum+root, probability*math.Exp(e.logQ[i])) {
+					return false
+				}
+			}
+			return true
+		}
+		tuples(g.Inner, 0, 1)
+	}
+}

@@ -1,0 +1,112 @@
+package oracle
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// p* sums to one, and its marginal is p*(x).
+func TestBidirectionalHasItsMarginal(t *testing.T) {
+	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+		marginal, total := map[string]float64{}, 0.0
+		for s, probability := range m.Bidirectional() {
+			marginal[fmt.Sprint(s[0])] += probability
+			total += probability
+		}
+		wantClose(t, "Σ p*(x,h)", total, 1, 1e-12)
+		for x := range m.Visible() {
+			wantClose(t, "p*(x)", marginal[fmt.Sprint(x)], math.Exp(m.LogPStar(x)), 1e-12)
+		}
+	})
+}
+
+// The square root of its definition, p*(x,h)² = p(x,h) p*(x) q(h|x)/Z².
+func TestBidirectionalIsTheGeometricMean(t *testing.T) {
+	everyMachine(t, func(t *testing.T, m *Machine, _ [][]bool) {
+		logZ2 := m.LogZ2()
+		for s, probability := range m.Bidirectional() {
+			logPStar := m.LogPTildeStar(s[0]) - logZ2
+			want := (m.LogJoint(s) + logPStar + m.LogRecognition(s) - logZ2) / 2
+			wantClose(t, "log p*(x,h)", math.Log(probability), want, 1e-12)
+		}
+	})
+}
+
+// Given some units, p* is p* renormalised over the states that agree with them.
+func TestBidirectionalGiven(t *testing.T) {
+	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+		x, known := data[0], make([]bool, len(data[0]))
+		known[0], known[2] = true, true
+		joint, total := map[string]float64{}, 0.0
+		for s, probability := range m.Bidirectional() {
+			if s[0][0] == x[0] && s[0][2] == x[2] {
+				joint[fmt.Sprint(s)] = probability
+				total += probability
+			}
+		}
+		states := 0
+		for s, probability := range m.BidirectionalGiven(x, known) {
+			wantClose(t, "p*(x,h|known)", probability, joint[fmt.Sprint(s)]/total, 1e-12)
+			states++
+		}
+		if states != len(joint) {
+			t.Errorf("%d states agree with what is known, want %d", states, len(joint))
+		}
+	})
+}
+
+// The integral is the sum over all tuples of candidates.
+func TestResampledIsTheSumOverTuples(t *testing.T) {
+	r := []float64{0.1, 0.2, 0.3, 0.4}
+	w := []float64{5, 0.01, 1, 2.5}
+	for k := 1; k <= 5; k++ {
+		want := make([]float64, len(r))
+		var tuples func(picks []int, probability, sum float64)
+		tuples = func(picks []int, probability, sum float64) {
+			if len(picks) == k {
+				for _, a := range picks {
+					want[a] += probability * w[a] / sum
+				}
+				return
+			}
+			for a := range r {
+				tuples(append(picks[:len(picks):len(picks)], a), probability*r[a], sum+w[a])
+			}
+		}
+		tuples(nil, 1, 0)
+		wantAllClose(t, fmt.Sprintf("probabilities of K = %d", k), Resampled(r, w, k), want, 1e-9)
+	}
+}
+
+// The sweeps of few candidates settle at another distribution than p*: the
+// total variation between the two falls as 1/K, even where √p̃*(x) is estimated
+// from a single sample, since that estimate has no bias.
+func TestGibbsTendsToBidirectional(t *testing.T) {
+	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
+		m := randomMachine(t, engine.Architecture{Units: []int{3, 2, 2}, Coding: coding}, 1)
+		x := []bool{true, false, true}
+		for _, known := range [][]bool{nil, {true, false, false}} {
+			previous := 0.0
+			for _, k := range []int{16, 32, 64, 128, 256} {
+				g := Gibbs{Machine: m, Candidates: k, Inner: 1, Known: known}
+				settled := g.After(m.BidirectionalGiven(x, known), 30)
+				distance := TotalVariation(settled, m.BidirectionalGiven(x, known))
+				t.Logf("%v, %d known, K = %d: total variation %.5f", coding, len(known), k, distance)
+				if wantClose(t, "probability", total(settled), 1, 1e-8); previous > 0 && !(distance < 0.6*previous && distance > 0.4*previous) {
+					t.Errorf("total variation %g of %d candidates after %g of half as many: want about half", distance, k, previous)
+				}
+				previous = distance
+			}
+		}
+	}
+}
+
+func total(m Measure) (sum float64) {
+	for _, probability := range m {
+		sum += probability
+	}
+	return sum
+}

@@ -1,0 +1,39 @@
+package plotting_test
+
+import (
+	"log"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/plotting"
+)
+
+// Made-up images: frames, of which the right half is missing and is filled in
+// with more or less of a grey.
+func ExampleInpainting() {
+	shape := dataset.Shape{Height: 10, Width: 8}
+	sheet := func(missing float64) hm.Sheet {
+		s := hm.Sheet{Shape: shape}
+		for i := range 4 {
+			image := make([]float64, shape.Units())
+			for pixel := range image {
+				row, column := pixel/shape.Width, pixel%shape.Width
+				if row == i || row == 9-i || column == i || column == 7-i {
+					image[pixel] = 1
+				}
+				if column >= 4 && missing >= 0 {
+					image[pixel] = missing
+				}
+			}
+			s.Values = append(s.Values, image)
+		}
+		return s
+	}
+	p := hm.Inpainting{Originals: sheet(-1), Corrupted: sheet(0.5), Images: []hm.Sheet{sheet(0.2), sheet(0.8), sheet(1)}}
+	if err := plotting.Inpainting(p).Save("inpainting.png"); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func TestInpainting(t *testing.T) { golden(t, ExampleInpainting, "inpainting.png") }
