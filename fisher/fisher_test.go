@@ -410,3 +410,34 @@ func TestChoiceIsMonotonic(t *testing.T) {
 		}
 	})
 }
+
+// More samples than are added together give the block of all of them.
+func TestBlocksOfManySamples(t *testing.T) {
+	const damping = 0.1
+	n := 2*RowsAtOnce + 100
+	e := Estimate{Parents: kernels.NewMatrix(n, 2), Weights: kernels.NewMatrix(n, 1)}
+	var f [3]float64 // F₀₀, F₀₁, F₁₁
+	for r := range n {
+		u, w := float64(r%7)-3, float64(1+r%3)/float64(n)
+		copy(kernels.Row(e.Parents, r), []float32{1, float32(u)})
+		e.Weights.Data[r] = float32(w)
+		f[0], f[1], f[2] = f[0]+w, f[1]+w*u, f[2]+w*u*u
+	}
+	inverse, err := NewInverse(e, Settings{Form: Direct, Damping: damping}, func(n int, task func(int)) {
+		for i := range n {
+			task(i)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := kernels.NewMatrix(1, 2)
+	copy(g.Data, []float32{1, 2})
+	inverse.Apply(g, 0)
+	a, b, c := f[0]+damping, f[1], f[2]+damping
+	for k, want := range []float64{(1 + damping) * (c - 2*b) / (a*c - b*b), (1 + damping) * (2*a - b) / (a*c - b*b)} {
+		if math.Abs(float64(g.Data[k])-want) > 1e-4*math.Abs(want) {
+			t.Errorf("element %d of the natural gradient is %v, want %v", k, g.Data[k], want)
+		}
+	}
+}

@@ -40,21 +40,28 @@ func diagonal(dst []float32, e Estimate, j int, damping float64) bool {
 	return ok
 }
 
+// RowsAtOnce is the number of samples that are added to a block together: they
+// are copied, times the roots of their weights.
+const RowsAtOnce = 4096
+
 // direct writes (αI + F)⁻¹ of unit j.
 func direct(dst *kernels.Symmetric, e Estimate, j int, damping float64) bool {
 	w := scratch.Get().(*workspace)
 	defer scratch.Put(w)
 	n, size := e.Parents.Rows, e.Parents.Cols
-	scaled := matrix(&w.samples, n, size) // √Q U
-	for r := range n {
-		q := float32(math.Sqrt(float64(e.weight(r, j))))
-		row := kernels.Row(scaled, r)
-		for k, u := range kernels.Row(e.Parents, r) {
-			row[k] = q * u
-		}
-	}
 	block := matrix(&w.block, size, size)
-	kernels.MulTN(block, 0, scaled, scaled)
+	clear(block.Data)
+	for first := 0; first < n; first += RowsAtOnce {
+		scaled := matrix(&w.samples, min(RowsAtOnce, n-first), size) // √Q U
+		for i := range scaled.Rows {
+			q := float32(math.Sqrt(float64(e.weight(first+i, j))))
+			row := kernels.Row(scaled, i)
+			for k, u := range kernels.Row(e.Parents, first+i) {
+				row[k] = q * u
+			}
+		}
+		kernels.MulTN(block, 1, scaled, scaled)
+	}
 	for k := range size {
 		block.Data[k*block.Stride+k] += float32(damping)
 	}
