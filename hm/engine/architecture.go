@@ -37,11 +37,15 @@ func (c *Coding) UnmarshalText(t []byte) error {
 	return parse((*int)(c), "coding", codingNames, t)
 }
 
-// Architecture is the shape of a Helmholtz machine: dense Bernoulli layers
-// h⁰ = x, h¹ … hᴹ, each joined to its neighbours only.
+// Architecture is the shape of a Helmholtz machine: layers h⁰ = x, h¹ … hᴹ, each
+// joined to its neighbours only.
 type Architecture struct {
 	Units  []int // number of units of h⁰ … hᴹ
 	Coding Coding
+	Kinds  []Kind // of the units of h⁰ … hᴹ; those beyond its end are Bernoulli
+	// Convolutions[i] joins hⁱ and hⁱ⁺¹; where it is zero, and beyond the end,
+	// they are joined densely.
+	Convolutions []Convolution
 }
 
 // Depth is M, the number of hidden layers.
@@ -49,6 +53,14 @@ func (a Architecture) Depth() int { return len(a.Units) - 1 }
 
 // Visible is the number of units of x.
 func (a Architecture) Visible() int { return a.Units[0] }
+
+// Kind is what the units of layer i are.
+func (a Architecture) Kind(i int) Kind {
+	if i < len(a.Kinds) {
+		return a.Kinds[i]
+	}
+	return Bernoulli
+}
 
 // Check refuses an architecture that no machine can have.
 func (a Architecture) Check() error {
@@ -63,6 +75,25 @@ func (a Architecture) Check() error {
 	if a.Depth() > math.MaxUint8 {
 		return fmt.Errorf("%d hidden layers: use at most %d", a.Depth(), math.MaxUint8)
 	}
+	if len(a.Kinds) > len(a.Units) || len(a.Convolutions) > a.Depth() {
+		return fmt.Errorf("kinds of %d layers and %d convolutions: a machine of %d layers has no place for them", len(a.Kinds), len(a.Convolutions), len(a.Units))
+	}
+	for i, k := range a.Kinds {
+		if k != Bernoulli && k != Gaussian {
+			return fmt.Errorf("layer %d has units of kind %v: use %v", i, k, kindNames)
+		}
+	}
+	for i, c := range a.Convolutions {
+		if c == (Convolution{}) {
+			continue
+		}
+		if err := c.Check(); err != nil {
+			return fmt.Errorf("layers %d and %d: %w", i, i+1, err)
+		}
+		if c.Fine.Units() != a.Units[i] || c.Coarse().Units() != a.Units[i+1] {
+			return fmt.Errorf("layers %d and %d have %d and %d units, the convolution between them %v and %v", i, i+1, a.Units[i], a.Units[i+1], c.Fine, c.Coarse())
+		}
+	}
 	return nil
 }
 
@@ -70,13 +101,20 @@ func (a Architecture) Check() error {
 // of unit j: its bias first, then a weight a parent, so that the logits are
 // a = W·[1; parents]. The prior over hᴹ is the layer whose units have no
 // parents.
+//
+// In general a row computes an output at each position of the layer's
+// Connection: the rows of Gaussian units are those of all μ and then those of
+// all a; units at different positions of a convolution share a row a channel.
 type Layer struct {
 	Units int       // rows
 	Width int       // 1 + number of parents: columns
 	Data  []float32 // Units × Width, row-major; a view of Parameters.Flat
 }
 
-// Row returns the parameters of unit j, bias first.
+// newLayer returns the shape of the layer of a connection.
+func newLayer(c Connection) Layer { return Layer{Units: c.Outputs, Width: c.Inputs} }
+
+// Row returns row j, bias first.
 func (l Layer) Row(j int) []float32 { return l.Data[j*l.Width : (j+1)*l.Width] }
 
 // Parameters holds the parameters of both networks in one flat buffer.
@@ -98,13 +136,10 @@ func NewParameters(a Architecture) *Parameters {
 		Generative:   make([]Layer, depth+1),
 		Recognition:  make([]Layer, depth+1),
 	}
-	for i, n := range a.Units {
-		p.Generative[i] = Layer{Units: n, Width: 1}
-		if i < depth {
-			p.Generative[i].Width += a.Units[i+1]
-		}
+	for i := range a.Units {
+		p.Generative[i] = newLayer(a.GenerativeConnection(i))
 		if i > 0 {
-			p.Recognition[i] = Layer{Units: n, Width: 1 + a.Units[i-1]}
+			p.Recognition[i] = newLayer(a.RecognitionConnection(i))
 		}
 	}
 	p.view(make([]float32, a.Size()))
@@ -133,7 +168,7 @@ func (p *Parameters) Clone() *Parameters {
 func (a Architecture) Size() int {
 	n := a.GenerativeSize()
 	for i := 1; i < len(a.Units); i++ {
-		n += a.Units[i] * (1 + a.Units[i-1])
+		n += a.RecognitionConnection(i).size()
 	}
 	return n
 }
@@ -141,9 +176,9 @@ func (a Architecture) Size() int {
 // GenerativeSize is the number of parameters of the generative network, which
 // come first in Parameters.Flat.
 func (a Architecture) GenerativeSize() int {
-	n := a.Units[a.Depth()]
-	for i := range a.Depth() {
-		n += a.Units[i] * (1 + a.Units[i+1])
+	n := 0
+	for i := range a.Units {
+		n += a.GenerativeConnection(i).size()
 	}
 	return n
 }

@@ -94,11 +94,15 @@ type Gradients struct {
 // Draws are joint states of all layers, a row a sample.
 type Draws struct {
 	Rows int
-	// States[i] holds Rows × Units[i] states, 1 for on and 0 for off.
+	// States[i] holds Rows × Units[i] states, 1 for on and 0 for off; nil where
+	// the units are Gaussian.
 	States [][]uint8
-	// Means[i], where computed, holds Rows × Units[i] probabilities to be on
-	// given the layer that the units were drawn from. For units that were
-	// given, the data of an inference, it is p(x|h¹).
+	// Values[i] holds Rows × Units[i] states of Gaussian units; nil where the
+	// units are Bernoulli.
+	Values [][]float32
+	// Means[i], where computed, holds Rows × Units[i] means, of binary units the
+	// probabilities to be on, given the layer that the units were drawn from. For
+	// units that were given, the data of an inference, they are those of p(x|h¹).
 	Means [][]float32
 	// LogP and LogQ hold log p(x,h) and log q(h|x) of each row, in nats.
 	LogP, LogQ []float64
@@ -107,13 +111,15 @@ type Draws struct {
 // Data are rows of visible units.
 type Data struct {
 	Rows, Units int
-	Values      []uint8 // Rows × Units: v/255 is the probability to be on
+	// Values holds Rows × Units bytes v. v/255 is the probability that a Bernoulli
+	// unit is on, and the value of a Gaussian one.
+	Values []uint8
 	// First is the number of the first row in the random draws of an
 	// evaluation, so that rows evaluated in parts have the draws that they
 	// have together.
 	First int
-	// Stochastic says that each unit is drawn anew in each step from its
-	// probability. If not, a unit is on from 128.
+	// Stochastic says that each Bernoulli unit is drawn anew in each step from
+	// its probability. If not, it is on from 128.
 	Stochastic bool
 }
 

@@ -8,9 +8,14 @@ package engine
 // is that of the first step.
 func (a Algorithm) Operations(arch Architecture) float64 {
 	data, samples := float64(a.BatchSize), float64(a.BatchSize*a.Samples)
-	generative := float64(arch.GenerativeSize())
-	recognition := float64(arch.Size()) - generative
-	first := float64(arch.Units[1] * (1 + arch.Units[0]))
+	generative, recognition := 0.0, 0.0 // of one sample
+	for i := range arch.Units {
+		generative += arch.GenerativeConnection(i).multiplications()
+		if i > 0 {
+			recognition += arch.RecognitionConnection(i).multiplications()
+		}
+	}
+	first := arch.RecognitionConnection(1).multiplications()
 	upward := data*first + samples*(recognition-first)
 
 	products := upward + 2*samples*generative // wake: logits of q and p, gradient of p
@@ -28,4 +33,9 @@ func (a Algorithm) Operations(arch Architecture) float64 {
 		products += samples * generative // gradient of the entropy of p in dreams
 	}
 	return 2 * products
+}
+
+// multiplications is the number of those that the outputs of a layer take.
+func (c Connection) multiplications() float64 {
+	return float64(c.Positions) * float64(c.size())
 }

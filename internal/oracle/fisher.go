@@ -8,9 +8,10 @@ import (
 
 // Block is the block of the Fisher information matrix that belongs to one unit,
 // over its bias and its parents. A layered directed graph has no entries
-// outside these blocks (004, Theorem 1).
+// outside these blocks (004, Theorem 1). Units that share their parameters share
+// a block, the sum over them (004, Theorem 3).
 type Block struct {
-	Unit   Unit
+	Unit   Unit          // the first of them
 	Matrix *mat.SymDense // fan-in + 1 square
 }
 
@@ -24,16 +25,14 @@ type Block struct {
 //
 // A measure of samples gives the estimates themselves.
 func (n *Networks) Fisher(units []Unit, m Measure) []Block {
-	blocks := make([]Block, len(units))
-	for i, u := range units {
-		blocks[i] = Block{u, mat.NewSymDense(u.Width, nil)}
-	}
+	blocks, of := newBlocks(units)
 	for s, weight := range m {
 		n.mustHold(s)
-		for i, u := range units {
+		for _, u := range units {
 			on := sigmoid(n.logit(u, s))
 			input := mat.NewVecDense(u.Width, n.input(u, s))
-			blocks[i].Matrix.SymRankOne(blocks[i].Matrix, weight*on*(1-on), input)
+			block := blocks[of[u.Start]].Matrix
+			block.SymRankOne(block, weight*on*(1-on), input)
 		}
 	}
 	return blocks
@@ -41,26 +40,38 @@ func (n *Networks) Fisher(units []Unit, m Measure) []Block {
 
 // Kronecker returns factored blocks, E[σ'(a)] E[u uᵀ] with u = [1; parents]: as
 // if σ' of a unit and its parents were independent. Under a measure whose sum is
-// not 1, the second factor is the mean all the same.
+// not 1, the second factor is the mean all the same. Units that share a block
+// share both factors, the first of which is their sum.
 func (n *Networks) Kronecker(units []Unit, m Measure) []Block {
-	blocks := make([]Block, len(units))
-	slopes, total := make([]float64, len(units)), 0.0
-	for i, u := range units {
-		blocks[i] = Block{u, mat.NewSymDense(u.Width, nil)}
-	}
+	blocks, of := newBlocks(units)
+	slopes, totals := make([]float64, len(blocks)), make([]float64, len(blocks))
 	for s, weight := range m {
-		total += weight
-		for i, u := range units {
+		for _, u := range units {
 			on := sigmoid(n.logit(u, s))
+			i := of[u.Start]
+			totals[i] += weight
 			slopes[i] += weight * on * (1 - on)
 			input := mat.NewVecDense(u.Width, n.input(u, s))
 			blocks[i].Matrix.SymRankOne(blocks[i].Matrix, weight, input)
 		}
 	}
 	for i := range blocks {
-		blocks[i].Matrix.ScaleSym(slopes[i]/total, blocks[i].Matrix)
+		blocks[i].Matrix.ScaleSym(slopes[i]/totals[i], blocks[i].Matrix)
 	}
 	return blocks
+}
+
+// newBlocks returns the blocks of units, all 0, and which of them belongs to
+// parameters that start at a place.
+func newBlocks(units []Unit) (blocks []Block, of map[int]int) {
+	of = map[int]int{}
+	for _, u := range units {
+		if _, there := of[u.Start]; !there {
+			of[u.Start] = len(blocks)
+			blocks = append(blocks, Block{u, mat.NewSymDense(u.Width, nil)})
+		}
+	}
+	return blocks, of
 }
 
 // Diagonal keeps the diagonal of each block only, as DNRWS does (5.13, 5.14).

@@ -17,6 +17,9 @@ type Machine struct{ *Networks }
 // New copies the parameters of a machine. It refuses one of more than 22 units,
 // all layers together.
 func New(p *engine.Parameters) (*Machine, error) {
+	if slices.Contains(p.Architecture.Kinds, engine.Gaussian) {
+		return nil, fmt.Errorf("layers of kinds %v: the oracle enumerates Bernoulli units alone", p.Architecture.Kinds)
+	}
 	total := 0
 	for _, units := range p.Architecture.Units {
 		total += units

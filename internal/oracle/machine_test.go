@@ -11,13 +11,24 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// everyMachine runs a test on random machines of one and two hidden layers in
-// both codings, with five rows of data of which two are equal.
+// twoByTwo joins 2×2 pixels and two overlapping windows of two of them by a
+// convolution and a deconvolution.
+var twoByTwo = engine.Convolution{
+	Fine: engine.Grid{Height: 2, Width: 2, Channels: 1}, Channels: 1, Height: 2, Width: 1, Stride: 1,
+	Recognition: true, Generative: true,
+}
+
+// everyMachine runs a test on random machines of one and two hidden layers, the
+// last of which has a convolution, in both codings, with five rows of data of
+// which two are equal.
 func everyMachine(t *testing.T, test func(t *testing.T, m *Machine, data [][]bool)) {
-	for _, units := range [][]int{{3, 2}, {3, 2, 2}, {4, 3, 2}} {
-		for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
-			t.Run(fmt.Sprintf("%v/%v", units, coding), func(t *testing.T) {
-				m := randomMachine(t, engine.Architecture{Units: units, Coding: coding}, 1)
+	for _, a := range []engine.Architecture{
+		{Units: []int{3, 2}}, {Units: []int{3, 2, 2}}, {Units: []int{4, 3, 2}},
+		{Units: []int{4, 2, 2}, Convolutions: []engine.Convolution{twoByTwo}},
+	} {
+		for _, a.Coding = range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
+			t.Run(fmt.Sprintf("%v,%d/%v", a.Units, len(a.Convolutions), a.Coding), func(t *testing.T) {
+				m := randomMachine(t, a, 1)
 				rng := newRand(2)
 				var data [][]bool
 				for range 4 {

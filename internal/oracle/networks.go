@@ -26,6 +26,23 @@ type Unit struct {
 	Layer, Index int // the unit is number Index of layer hᴸᵃʸᵉʳ
 	Parents      int // its parents are all units of this layer; the prior's parents would be layer M+1, which has none
 	Start, Width int // its parameters are Flat[Start : Start+Width], bias first
+	// Deviation is where the parameters of a of a Gaussian unit start, as many as
+	// those of μ from Start on.
+	Deviation int
+	Kind      engine.Kind
+	column    func(parent int) int // the column of a parent's weight; 0 where there is none
+}
+
+// input is [1; parents]: what the parameters of u are multiplied by.
+func (u Unit) input(parents []float64) []float64 {
+	input := make([]float64, u.Width)
+	input[0] = 1
+	for k, v := range parents {
+		if column := u.column(k); column > 0 {
+			input[column] = v
+		}
+	}
+	return input
 }
 
 // Networks is a Helmholtz machine as a list of units: p(x,h) is the product of
@@ -44,22 +61,12 @@ func NewNetworks(p *engine.Parameters) *Networks {
 	for _, v := range p.Flat {
 		n.Flat = append(n.Flat, float64(v))
 	}
-	size := append(slices.Clone(p.Architecture.Units), 0)
 	start := 0
-	units := func(layer, parents int) (list []Unit) {
-		for j := range size[layer] {
-			u := Unit{Layer: layer, Index: j, Parents: parents, Start: start, Width: 1 + size[parents]}
-			list = append(list, u)
-			start += u.Width
-		}
-		return list
+	for i := range p.Architecture.Units {
+		n.Generative = append(n.Generative, layer(p.Architecture, i, i+1, &start)...)
 	}
-	depth := p.Architecture.Depth()
-	for i := 0; i <= depth; i++ {
-		n.Generative = append(n.Generative, units(i, i+1)...)
-	}
-	for i := 1; i <= depth; i++ {
-		n.Recognition = append(n.Recognition, units(i, i-1)...)
+	for i := 1; i <= p.Architecture.Depth(); i++ {
+		n.Recognition = append(n.Recognition, layer(p.Architecture, i, i-1, &start)...)
 	}
 	return n
 }
@@ -79,15 +86,15 @@ func (n *Networks) logProbability(network []Unit, s State) float64 {
 	return sum
 }
 
-// input is [1; parents]: what the parameters of u are multiplied by.
+// input is what the parameters of u are multiplied by in a state.
 func (n *Networks) input(u Unit, s State) []float64 {
-	input := []float64{1}
+	var parents []float64
 	if u.Parents < len(s) {
 		for _, on := range s[u.Parents] {
-			input = append(input, n.value(on))
+			parents = append(parents, n.value(on))
 		}
 	}
-	return input
+	return u.input(parents)
 }
 
 // value is what a unit shows to the next layer.
@@ -108,6 +115,9 @@ func (n *Networks) logit(u Unit, s State) float64 {
 
 // mustHold panics where a state has not the shape of the machine.
 func (n *Networks) mustHold(s State) {
+	if slices.Contains(n.Architecture.Kinds, engine.Gaussian) {
+		panic(fmt.Sprintf("oracle: units of kinds %v are not on or off, use Values", n.Architecture.Kinds))
+	}
 	if !slices.EqualFunc(s, n.Architecture.Units, func(layer []bool, units int) bool { return len(layer) == units }) {
 		panic(fmt.Sprintf("oracle: a state of %v units does not fit a machine of %v", shape(s), n.Architecture.Units))
 	}

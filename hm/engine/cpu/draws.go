@@ -20,11 +20,16 @@ func newStates(a engine.Architecture, rows int) engine.Draws {
 	d := engine.Draws{
 		Rows:   rows,
 		States: make([][]uint8, len(a.Units)),
+		Values: make([][]float32, len(a.Units)),
 		LogP:   make([]float64, rows),
 		LogQ:   make([]float64, rows),
 	}
 	for i, units := range a.Units {
-		d.States[i] = make([]uint8, rows*units)
+		if a.Kind(i) == engine.Gaussian {
+			d.Values[i] = make([]float32, rows*units)
+		} else {
+			d.States[i] = make([]uint8, rows*units)
+		}
 	}
 	return d
 }
@@ -44,6 +49,10 @@ func (v *pass) writeDraws(d *engine.Draws, first int) {
 	copy(d.LogQ[first:], v.logQ)
 	for i, units := range v.weights.architecture.Units {
 		for r := range rows {
+			if d.Values[i] != nil {
+				copy(d.Values[i][(first+r)*units:], v.units(i, r))
+				continue
+			}
 			to := d.States[i][(first+r)*units:]
 			for j, s := range v.units(i, r) {
 				if s > 0 {
@@ -54,12 +63,11 @@ func (v *pass) writeDraws(d *engine.Draws, first int) {
 	}
 }
 
-// writeMeans writes σ of the logits of a layer to draws from a row on.
-func writeMeans(d *engine.Draws, layer, first int, logits kernels.Matrix) {
-	for r := range logits.Rows {
-		to := d.Means[layer][(first+r)*logits.Cols:]
-		for j, a := range kernels.Row(logits, r) {
-			to[j] = kernels.Sigmoid(a)
-		}
+// writeMeans writes the means that the outputs of a layer of a network give its
+// units to draws from a row on.
+func (w *weights) writeMeans(d *engine.Draws, n network, layer, first int, outputs kernels.Matrix) {
+	units := w.architecture.Units[layer]
+	for r := range outputs.Rows {
+		w.units[n][layer].means(d.Means[layer][(first+r)*units:][:units], kernels.Row(outputs, r))
 	}
 }

@@ -31,7 +31,7 @@ func (m *model) Inpaint(ctx context.Context, data engine.Data, known []bool, cha
 func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, first int, g engine.Gibbs, seed uint64, progress func(float64)) (engine.Draws, error) {
 	last := newStates(m.weights.architecture, start.Rows)
 	last.Means = make([][]float32, len(last.States))
-	last.Means[0] = make([]float32, len(last.States[0]))
+	last.Means[0] = make([]float32, start.Rows*m.weights.architecture.Visible())
 
 	report := meter(progress, start.Rows*g.Sweeps)
 	processors := runtime.GOMAXPROCS(0)
@@ -55,7 +55,7 @@ func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, fir
 			report(c.data)
 		}
 		c.generativeLogits(0)
-		writeMeans(&last, 0, from, c.generative[0])
+		m.weights.writeMeans(&last, generative, 0, from, c.generative[0])
 		c.scoreGeneration()
 		c.scoreRecognition()
 		c.writeDraws(&last, from)
@@ -96,14 +96,15 @@ func newChains(w *weights, g engine.Gibbs, p piece, known []bool) *chains {
 		marginalPiece:  newPiece(g.Inner),
 	}
 	widest := 0
-	for _, units := range w.architecture.Units {
+	for i, units := range w.architecture.Units {
 		layer := kernels.NewMatrix(p.rows*p.samples, 1+units)
 		for r := range layer.Rows {
 			kernels.Row(layer, r)[0] = 1
 		}
 		c.candidates = append(c.candidates, layer)
-		c.neighbours = append(c.neighbours, kernels.NewMatrix(p.rows*p.samples, units))
-		widest = max(widest, units)
+		outputs := w.outputs(generative, i) // as many as those of q
+		c.neighbours = append(c.neighbours, kernels.NewMatrix(p.rows*p.samples, outputs))
+		widest = max(widest, outputs)
 	}
 	c.logits = make([]float32, widest)
 	c.marginal = newPass(w, c.marginalPiece.rows, c.marginalPiece.samples)
@@ -117,6 +118,10 @@ func (c *chains) begin(d engine.Draws, from, n int) {
 	for i, layer := range d.States {
 		for r := range n {
 			units := c.units(i, r)
+			if values := d.Values[i]; values != nil {
+				copy(units, values[(from+r)*len(units):])
+				continue
+			}
 			for j, on := range layer[(from+r)*len(units):][:len(units)] {
 				units[j] = off
 				if on == 1 {
@@ -189,7 +194,6 @@ func (c *chains) retained(k int) bool { return k == 0 && c.settings.Retain }
 // proposeHidden draws candidates for hidden layer i from ½p + ½q, and weighs
 // them.
 func (c *chains) proposeHidden(i, first, count int) {
-	off := c.weights.architecture.Coding.Off()
 	rows := c.data * count
 	for n := range rows {
 		r, k := n/count, first+n%count
@@ -198,13 +202,13 @@ func (c *chains) proposeHidden(i, first, count int) {
 		if c.retained(k) {
 			copy(units, c.units(i, r))
 		} else {
-			proposal := fromP
+			network, proposal := generative, fromP
 			if c.words(i, r, k)[0]>>31 == 1 {
-				proposal = fromQ
+				network, proposal = recognition, fromQ
 			}
-			kernels.Draw(units, proposal, off, c.at.key, c.at.to(philox.Candidate).counter(i, r, k))
+			c.weights.units[network][i].draw(units, proposal, c.at.key, c.at.to(philox.Candidate).counter(i, r, k))
 		}
-		logP, logQ := c.score(fromP, units), c.score(fromQ, units)
+		logP, logQ := c.score(generative, i, fromP, units), c.score(recognition, i, fromQ, units)
 		logProposal := max(logP, logQ) + math.Log1p(math.Exp(-math.Abs(logP-logQ))) - math.Ln2
 		c.logWeights[n] = (logP+logQ)/2 - logProposal
 	}
@@ -217,7 +221,6 @@ func (c *chains) proposeHidden(i, first, count int) {
 // proposeVisible draws candidates for x from p(x|h¹), but for what is known, and
 // weighs them. What is known multiplies p(x|h¹) by the same factor in all.
 func (c *chains) proposeVisible(ctx context.Context, first, count int) {
-	off := c.weights.architecture.Coding.Off()
 	rows := c.data * count
 	for n := range rows {
 		r, k := n/count, first+n%count
@@ -226,14 +229,14 @@ func (c *chains) proposeVisible(ctx context.Context, first, count int) {
 		if c.retained(k) {
 			copy(units, state)
 		} else {
-			kernels.Draw(units, fromP, off, c.at.key, c.at.to(philox.Candidate).counter(0, r, k))
+			c.weights.units[generative][0].draw(units, fromP, c.at.key, c.at.to(philox.Candidate).counter(0, r, k))
 		}
 		for j, known := range c.known {
 			if known {
 				units[j] = state[j]
 			}
 		}
-		c.logWeights[n] = -c.score(fromP, units) / 2
+		c.logWeights[n] = -c.score(generative, 0, fromP, units) / 2
 	}
 	c.weighNeighbours(recognition, 0, 1, count)
 	c.estimateRoots(ctx, kernels.Rows(c.candidates[0], 0, rows), c.candidateRoots, func(n int) uint32 {
@@ -255,14 +258,14 @@ func (c *chains) weighNeighbours(of network, i, layer, count int) {
 	logits := kernels.Rows(c.neighbours[layer], 0, rows)
 	c.weights.logits(of, layer, logits, kernels.Rows(c.candidates[i], 0, rows))
 	for n := range rows {
-		c.logWeights[n] += kernels.Residual(kernels.Row(logits, n), c.units(layer, n/count)) / 2
+		c.logWeights[n] += c.weights.units[of][layer].residual(kernels.Row(logits, n), c.units(layer, n/count)) / 2
 	}
 }
 
-// score is the log-probability of units, in nats, given their logits, which it
-// leaves as they are.
-func (c *chains) score(logits, units []float32) float64 {
-	return kernels.Residual(c.logits[:copy(c.logits, logits)], units)
+// score is the log-probability of units of layer i, in nats, given the logits of a
+// network, which it leaves as they are.
+func (c *chains) score(n network, i int, logits, units []float32) float64 {
+	return c.weights.units[n][i].residual(c.logits[:copy(c.logits, logits)], units)
 }
 
 // candidate is the number of candidate k of chain r among those of all chains.

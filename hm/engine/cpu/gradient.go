@@ -149,19 +149,19 @@ func (t *trainer) accumulate(n network, i int, gradient kernels.Matrix, first, l
 		t.reinforceParameters(i, gradient, first)
 		return
 	}
+	connection := t.weights.connections[recognition][i]
 	earlier := float32(0)
 	if t.recognitionWake() {
-		residuals := kernels.Cols(t.wake.recognition[i], first, last)
+		residuals := t.wake.recognition[i]
 		if i == 1 {
 			// All samples of a datum have the same parents: rank B, not B·S.
-			residuals = kernels.Rows(kernels.Cols(t.datum, first, last), 0, t.wake.data)
+			residuals = kernels.Rows(t.datum, 0, t.wake.data)
 		}
-		kernels.MulTN(gradient, 0, residuals, t.wake.states[i-1])
+		connection.accumulate(gradient, 0, residuals, t.wake.states[i-1], first, last)
 		earlier = 1
 	}
 	if t.job.Algorithm.HasSleep() {
-		residuals := kernels.Cols(t.dreams.recognition[i], first, last)
-		kernels.MulTN(gradient, earlier, residuals, t.dreams.states[i-1])
+		connection.accumulate(gradient, earlier, t.dreams.recognition[i], t.dreams.states[i-1], first, last)
 	}
 }
 
@@ -175,12 +175,11 @@ func (t *trainer) recognitionWake() bool {
 // accumulateGenerative adds the gradient of generative units from the residuals
 // of a pass to a multiple of what is there.
 func (t *trainer) accumulateGenerative(v *pass, earlier float32, i int, gradient kernels.Matrix, first, last int) {
-	residuals := kernels.Cols(v.generative[i], first, last)
 	if i == len(v.states)-1 {
-		columnSums(gradient, earlier, residuals)
+		columnSums(gradient, earlier, kernels.Cols(v.generative[i], first, last))
 		return
 	}
-	kernels.MulTN(gradient, earlier, residuals, v.states[i+1])
+	t.weights.connections[generative][i].accumulate(gradient, earlier, v.generative[i], v.states[i+1], first, last)
 }
 
 func columnSums(gradient kernels.Matrix, earlier float32, residuals kernels.Matrix) {

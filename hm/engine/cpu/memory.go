@@ -10,16 +10,20 @@ import (
 func (cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	const float = 4
 	samples := algorithm.BatchSize * algorithm.MostSamples()
-	units := 0
-	for _, n := range a.Units {
+	units, outputs := 0, 0
+	for i, n := range a.Units {
 		units += n
+		outputs += outputsOf(a.GenerativeConnection(i))
+		if i > 0 {
+			outputs += outputsOf(a.RecognitionConnection(i))
+		}
 	}
 	passes := 1
 	if algorithm.HasDreams() {
 		passes = 2
 	}
 	// States and the residuals of both networks, a row a sample.
-	bytes := int64(passes * 3 * samples * units * float)
+	bytes := int64(passes * samples * (units + a.Units[0] + outputs) * float)
 	if algorithm.Entropy != 0 {
 		bytes += int64(samples * (2*units - a.Units[0]) * float) // slopes of the entropies
 	}
@@ -32,16 +36,35 @@ func (cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	}
 	bytes += int64(copies * a.Size() * float)
 	if algorithm.Metric == engine.Block {
-		// What each thread needs to invert a block: samples, the block, its
-		// factor.
-		largest := 1
-		for _, n := range a.Units[1:] {
-			largest = max(largest, 1+n)
-		}
-		bytes += int64(runtime.GOMAXPROCS(0) * (samples + 2*largest) * largest * float)
+		bytes += inversionBytes(a, samples)
 	}
 	return bytes + metricBytes(a, algorithm)
 }
+
+// inversionBytes is the most that the inversion of the blocks of a layer takes:
+// of each thread samples, the block and its factor; where weights are shared, the
+// inputs of all positions. The blocks of a dense first recognition layer have rank
+// B at most, and take less.
+func inversionBytes(a engine.Architecture, samples int) int64 {
+	most := int64(0)
+	note := func(c engine.Connection) {
+		rows, size, threads := int64(samples*c.Positions), int64(c.Inputs), int64(min(c.Outputs, runtime.GOMAXPROCS(0)))
+		bytes := threads * (min(rows, fisher.RowsAtOnce) + 2*size) * size
+		if c.Shared() {
+			bytes += rows * size
+		}
+		most = max(most, 4*bytes)
+	}
+	for i := range a.Units {
+		note(a.GenerativeConnection(i))
+		if i > 1 || i == 1 && a.RecognitionConnection(1).Shared() {
+			note(a.RecognitionConnection(i))
+		}
+	}
+	return most
+}
+
+func outputsOf(c engine.Connection) int { return c.Positions * c.Outputs }
 
 func (t *trainer) MetricBytes() int64 {
 	bytes := int64(0)
@@ -61,19 +84,22 @@ func metricBytes(a engine.Architecture, algorithm engine.Algorithm) int64 {
 		return 0
 	}
 	samples := algorithm.BatchSize * algorithm.MostSamples()
-	layer := func(n, parents, units int) int64 {
-		return settings(algorithm).Bytes(n, 1+parents, units)
-	}
-	bytes := layer(samples, 0, a.Units[a.Depth()])
-	for i := range a.Depth() {
-		bytes += layer(samples, a.Units[i+1], a.Units[i])
-		n := samples
-		if i == 0 {
-			n = algorithm.BatchSize
+	bytes := int64(0)
+	for i := range a.Units {
+		bytes += layerBytes(a.GenerativeConnection(i), algorithm, samples)
+		switch {
+		case i == 1:
+			bytes += layerBytes(a.RecognitionConnection(1), algorithm, algorithm.BatchSize)
+		case i > 1:
+			bytes += layerBytes(a.RecognitionConnection(i), algorithm, samples)
 		}
-		bytes += layer(n, a.Units[i], a.Units[i+1])
 	}
 	return bytes
+}
+
+// layerBytes is the most that the inverses of a layer take.
+func layerBytes(c engine.Connection, algorithm engine.Algorithm, samples int) int64 {
+	return settings(algorithm).Bytes(samples*c.Positions, c.Inputs, c.Outputs)
 }
 
 // settings say how the blocks are inverted.

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/helmholtz-go/helmholtz/fisher"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -85,8 +84,7 @@ func (t *trainer) computeMetric() error {
 		if i < top {
 			parents = source.states[i+1]
 		}
-		estimate := newEstimate(parents, source.generative[i], weight)
-		if err := t.invert(generative, i, estimate); err != nil {
+		if err := t.invert(generative, i, t.estimate(generative, i, parents, source.generative[i], weight)); err != nil {
 			return err
 		}
 		if i == 0 {
@@ -99,8 +97,7 @@ func (t *trainer) computeMetric() error {
 			residuals.Rows, residuals.Stride = t.wake.data, residuals.Stride*t.wake.samples
 			weight = func(int) float64 { return 1 / float64(t.wake.data) }
 		}
-		estimate = newEstimate(t.wake.states[i-1], residuals, weight)
-		if err := t.invert(recognition, i, estimate); err != nil {
+		if err := t.invert(recognition, i, t.estimate(recognition, i, t.wake.states[i-1], residuals, weight)); err != nil {
 			return err
 		}
 	}
@@ -116,27 +113,26 @@ func (t *trainer) invert(n network, i int, e fisher.Estimate) error {
 	return nil
 }
 
-// newEstimate estimates the blocks of a layer from the parents and the residuals
-// of samples of a weight.
-func newEstimate(parents, residuals kernels.Matrix, weight func(r int) float64) fisher.Estimate {
-	e := fisher.Estimate{Parents: parents, Weights: slopes(residuals, weight), Samples: make([]float32, parents.Rows)}
-	for r := range e.Samples {
-		e.Samples[r] = float32(weight(r))
+// estimate is that of the Fisher blocks of layer i of a network, from samples of
+// weight(r) each: their parents, and the residuals of the layer before these are
+// weighted. Where weights are shared, the positions of a sample are summed (004,
+// 7.31).
+func (t *trainer) estimate(n network, i int, parents, residuals kernels.Matrix, weight func(r int) float64) fisher.Estimate {
+	connection, units := t.weights.connections[n][i], t.weights.units[n][i]
+	from := residuals
+	if units.kind == engine.Gaussian {
+		// Residuals do not tell σ.
+		from = kernels.NewMatrix(residuals.Rows, residuals.Cols)
+		t.weights.logits(n, i, from, parents)
 	}
-	return e
-}
-
-// slopes returns weight·σ'(a) of each sample and unit from the residuals
-// δ = on − σ(a): σ' = |δ|(1−|δ|), whether the unit is on or off.
-func slopes(residuals kernels.Matrix, weight func(r int) float64) kernels.Matrix {
-	s := kernels.NewMatrix(residuals.Rows, residuals.Cols)
-	for r := range s.Rows {
-		w := float32(weight(r))
-		row := kernels.Row(s, r)
-		for j, d := range kernels.Row(residuals, r) {
-			d = float32(math.Abs(float64(d)))
-			row[j] = w * d * (1 - d)
+	information := kernels.NewMatrix(from.Rows, from.Cols)
+	samples := make([]float32, 0, from.Rows*connection.Positions)
+	for r := range from.Rows {
+		w := weight(r)
+		units.information(kernels.Row(information, r), kernels.Row(from, r), w)
+		for range connection.Positions {
+			samples = append(samples, float32(w))
 		}
 	}
-	return s
+	return fisher.Estimate{Parents: connection.inputs(parents), Weights: connection.ofInputs(information), Samples: samples}
 }

@@ -178,7 +178,7 @@ func (m *model) Descend(ctx context.Context, n, layer int, seed uint64) (engine.
 		at.step = uint32(layer)
 		v.descend(layer, at.to(philox.Descend))
 		for i := range v.states {
-			writeMeans(&draws, i, from, v.generative[i])
+			m.weights.writeMeans(&draws, generative, i, from, v.generative[i])
 		}
 		v.scoreGeneration()
 		v.scoreRecognition()
@@ -204,10 +204,10 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 			v.recognise(at.to(philox.Posterior).from(first))
 			for i := 1; i < len(v.states); i++ {
 				v.recognitionLogits(i)
-				writeMeans(&draws, i, row, v.recognition[i])
+				m.weights.writeMeans(&draws, recognition, i, row, v.recognition[i])
 			}
 			v.generativeLogits(0)
-			writeMeans(&draws, 0, row, v.generative[0])
+			m.weights.writeMeans(&draws, generative, 0, row, v.generative[0])
 			v.scoreGeneration()
 			v.writeDraws(&draws, row)
 		}

@@ -16,8 +16,9 @@ type pass struct {
 	// states[i] holds a row [1; hⁱ] a sample, coded; states[0] of an upward
 	// pass one a datum.
 	states []kernels.Matrix
-	// generative[i] and recognition[i] hold the logits of layer i and, once
-	// scored, the residuals on − σ(a), a row a sample.
+	// generative[i] and recognition[i] hold the logits of layer i, or what other
+	// outputs its kind of units has, and, once scored, the residuals on − σ(a), or
+	// other derivatives of the log-probability by the outputs, a row a sample.
 	generative, recognition []kernels.Matrix
 	logP, logQ              []float64 // of each sample, once scored
 	// slopes[i], where made, holds ∂H/∂a of the entropies H of the units that the
@@ -39,12 +40,12 @@ func newPass(w *weights, data, samples int) *pass {
 	}
 	for i, units := range w.architecture.Units {
 		rows := data * samples
-		v.generative[i] = kernels.NewMatrix(rows, units)
+		v.generative[i] = kernels.NewMatrix(rows, w.outputs(generative, i))
 		if i == 0 {
 			v.states[i] = kernels.NewMatrix(data, 1+units)
 		} else {
 			v.states[i] = kernels.NewMatrix(rows, 1+units)
-			v.recognition[i] = kernels.NewMatrix(rows, units)
+			v.recognition[i] = kernels.NewMatrix(rows, w.outputs(recognition, i))
 		}
 		for r := range v.states[i].Rows {
 			kernels.Row(v.states[i], r)[0] = 1
@@ -135,14 +136,13 @@ func (at place) counter(layer, datum, sample int) philox.Counter {
 // scores them: recognition then holds residuals, and logQ is known.
 func (v *pass) recognise(at place) {
 	clear(v.logQ)
-	off := v.weights.architecture.Coding.Off()
 	for i := 1; i < len(v.states); i++ {
 		v.recognitionLogits(i)
 		for r := range v.logQ {
 			logits := kernels.Row(v.recognition[i], r)
 			c := at.counter(i, r/v.samples, r%v.samples)
 			slopes := v.keepLogits(i, r, logits)
-			v.logQ[r] += kernels.DrawResidual(v.units(i, r), logits, off, at.key, c)
+			v.logQ[r] += v.weights.units[recognition][i].drawResidual(v.units(i, r), logits, at.key, c)
 			entropySlopes(slopes, logits)
 		}
 	}
@@ -172,7 +172,7 @@ func (v *pass) scoreRecognition() {
 	for i := 1; i < len(v.states); i++ {
 		v.recognitionLogits(i)
 		for r := range v.logQ {
-			v.logQ[r] += kernels.Residual(kernels.Row(v.recognition[i], r), v.units(i, r))
+			v.logQ[r] += v.weights.units[recognition][i].residual(kernels.Row(v.recognition[i], r), v.units(i, r))
 		}
 	}
 }
@@ -184,20 +184,18 @@ func (v *pass) scoreGeneration() {
 	for i := range v.states {
 		v.generativeLogits(i)
 		for r := range v.logP {
-			v.logP[r] += kernels.Residual(kernels.Row(v.generative[i], r), v.units(i, r))
+			v.logP[r] += v.weights.units[generative][i].residual(kernels.Row(v.generative[i], r), v.units(i, r))
 		}
 	}
 }
 
 // generativeLogits computes the logits of p(hⁱ|hⁱ⁺¹), or of the prior.
 func (v *pass) generativeLogits(i int) {
+	var parents kernels.Matrix // the prior has none
 	if i < len(v.states)-1 {
-		v.weights.logits(generative, i, v.generative[i], v.states[i+1])
-		return
+		parents = v.states[i+1]
 	}
-	for r := range v.logP {
-		copy(kernels.Row(v.generative[i], r), v.weights.prior)
-	}
+	v.weights.logits(generative, i, v.generative[i], parents)
 }
 
 // dream draws all layers from p, downward from the prior. generative holds the
@@ -208,11 +206,10 @@ func (v *pass) dream(at place) { v.descend(len(v.states), at) }
 // descend is dream for the layers below the given one, whose states are there
 // already.
 func (v *pass) descend(layer int, at place) {
-	off := v.weights.architecture.Coding.Off()
 	for i := layer - 1; i >= 0; i-- {
 		v.generativeLogits(i)
 		for r := range v.data {
-			kernels.Draw(v.units(i, r), kernels.Row(v.generative[i], r), off, at.key, at.counter(i, r, 0))
+			v.weights.units[generative][i].draw(v.units(i, r), kernels.Row(v.generative[i], r), at.key, at.counter(i, r, 0))
 		}
 	}
 }
@@ -223,6 +220,12 @@ func (v *pass) load(data engine.Data, at place, row func(d int) int) {
 	for d := range v.data {
 		values := data.Values[row(d)*data.Units:][:data.Units]
 		units := kernels.Row(v.states[0], d)[1:]
+		if v.weights.architecture.Kind(0) == engine.Gaussian {
+			for j, value := range values {
+				units[j] = float32(value) / 255
+			}
+			continue
+		}
 		if !data.Stochastic {
 			for j, value := range values {
 				units[j] = off

@@ -96,32 +96,45 @@ func (f *reinforcement) reinforceUnits(residuals kernels.Matrix) {
 }
 
 // reinforcesParameters says whether layer i of q has an optimal baseline a
-// parameter: units that are off show 0, and the parents are samples.
+// parameter: the squares of the parents, which are samples, differ, or positions
+// share their parameters.
 func (t *trainer) reinforcesParameters(i int) bool {
-	a := t.job.Algorithm
-	return a.Phases == engine.Reinforce && a.ReinforceBaseline == engine.OptimalBaseline &&
-		i > 1 && t.weights.architecture.Coding == engine.ZeroOne
+	a, architecture := t.job.Algorithm, t.weights.architecture
+	if a.Phases != engine.Reinforce || a.ReinforceBaseline != engine.OptimalBaseline {
+		return false
+	}
+	return t.weights.connections[recognition][i].Shared() ||
+		i > 1 && (architecture.Coding == engine.ZeroOne || architecture.Kind(i-1) == engine.Gaussian)
 }
 
 // reinforceParameters computes the gradient of units of layer i of q, from first
 // on, with an optimal baseline a parameter.
 func (t *trainer) reinforceParameters(i int, gradient kernels.Matrix, first int) {
 	samples, width := t.wake.samples, gradient.Cols
-	sums, scores := make([]float64, gradient.Rows*width), make([]float64, samples)
+	scores := make([]kernels.Matrix, samples) // ∂ log q of each sample
+	for s := range scores {
+		scores[s] = kernels.NewMatrix(gradient.Rows, width)
+	}
+	sums := make([]float64, gradient.Rows*width)
 	for d := range t.wake.data {
 		f := t.newReinforcement(d)
-		parents := columns(kernels.Rows(t.wake.states[i-1], d*samples, (d+1)*samples))
-		units := kernels.Cols(t.wake.recognition[i], first, first+gradient.Rows)
-		for j, residuals := range columns(kernels.Rows(units, d*samples, (d+1)*samples)) {
-			for k, values := range parents {
-				for s, u := range values {
-					scores[s] = residuals[s] * u
-					f.squares[s] = scores[s] * scores[s]
-				}
-				f.optimal()
-				for s, score := range scores {
-					sums[j*width+k] += f.weight(s) * score
-				}
+		for s, score := range scores {
+			r := d*samples + s
+			parents := r
+			if i == 1 {
+				parents = d
+			}
+			t.weights.connections[recognition][i].accumulate(score, 0, kernels.Rows(t.wake.recognition[i], r, r+1),
+				kernels.Rows(t.wake.states[i-1], parents, parents+1), first, first+gradient.Rows)
+		}
+		for k := range sums {
+			for s, score := range scores {
+				g := float64(score.Data[k])
+				f.squares[s] = g * g
+			}
+			f.optimal()
+			for s, score := range scores {
+				sums[k] += f.weight(s) * float64(score.Data[k])
 			}
 		}
 	}
@@ -130,16 +143,4 @@ func (t *trainer) reinforceParameters(i int, gradient kernels.Matrix, first int)
 			kernels.Row(gradient, j)[k] = float32(sums[j*width+k])
 		}
 	}
-}
-
-// columns are those of a matrix, in double precision.
-func columns(m kernels.Matrix) [][]float64 {
-	columns := make([][]float64, m.Cols)
-	for c := range columns {
-		columns[c] = make([]float64, m.Rows)
-		for r := range columns[c] {
-			columns[c][r] = float64(m.Data[r*m.Stride+c])
-		}
-	}
-	return columns
 }

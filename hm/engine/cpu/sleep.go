@@ -43,15 +43,15 @@ func (t *trainer) sleepOn(learningRate float64) {
 // ascendInSleep computes the natural gradient of q from the dreams alone.
 func (t *trainer) ascendInSleep() {
 	var tasks []func()
-	for i, units := range t.gradient.Architecture.Units {
+	for i, layer := range t.gradient.Recognition {
 		if i == 0 {
 			continue
 		}
-		for first := 0; first < units; first += unitsAPiece {
-			last := min(first+unitsAPiece, units)
+		for first := 0; first < layer.Units; first += unitsAPiece {
+			last := min(first+unitsAPiece, layer.Units)
 			tasks = append(tasks, func() {
-				rows := kernels.Rows(matrix(t.gradient.Recognition[i]), first, last)
-				kernels.MulTN(rows, 0, kernels.Cols(t.dreams.recognition[i], first, last), t.dreams.states[i-1])
+				rows := kernels.Rows(matrix(layer), first, last)
+				t.weights.connections[recognition][i].accumulate(rows, 0, t.dreams.recognition[i], t.dreams.states[i-1], first, last)
 				t.metric.apply(recognition, i, rows, first)
 			})
 		}

@@ -47,7 +47,7 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 		wake:       newPass(w, a.BatchSize, a.MostSamples()),
 		gradient:   engine.NewParameters(state.Parameters.Architecture),
 		importance: make([]float64, a.BatchSize*a.MostSamples()),
-		datum:      kernels.NewMatrix(a.BatchSize, state.Parameters.Architecture.Units[1]),
+		datum:      kernels.NewMatrix(a.BatchSize, w.outputs(recognition, 1)),
 	}
 	if a.Optimizer == engine.Nesterov {
 		t.point = engine.NewParameters(state.Parameters.Architecture)

@@ -10,7 +10,9 @@ import (
 type weights struct {
 	architecture engine.Architecture
 	networks     [2][]*kernels.Packed // of each layer with parents
-	prior        []float32            // logits of hᴹ
+	connections  [2][]*connection
+	units        [2][]units
+	prior        []float32 // logits of hᴹ
 }
 
 // newWeights returns room for the parameters of an architecture.
@@ -18,12 +20,30 @@ func newWeights(a engine.Architecture) *weights {
 	w := &weights{architecture: a}
 	for n := range w.networks {
 		w.networks[n] = make([]*kernels.Packed, len(a.Units))
+		w.connections[n] = make([]*connection, len(a.Units))
+		w.units[n] = make([]units, len(a.Units))
 	}
-	for i := range a.Depth() {
-		w.networks[generative][i] = kernels.NewPacked(a.Units[i], 1+a.Units[i+1])
-		w.networks[recognition][i+1] = kernels.NewPacked(a.Units[i+1], 1+a.Units[i])
+	for i := range a.Units {
+		w.add(generative, i, a.GenerativeConnection(i))
+		if i > 0 {
+			w.add(recognition, i, a.RecognitionConnection(i))
+		}
 	}
+	w.networks[generative][a.Depth()] = nil // the prior
 	return w
+}
+
+// add makes room for layer i of a network.
+func (w *weights) add(n network, i int, c engine.Connection) {
+	w.networks[n][i] = kernels.NewPacked(c.Outputs, c.Inputs)
+	w.connections[n][i] = newConnection(c)
+	w.units[n][i] = newUnits(w.architecture, i, c)
+}
+
+// outputs is the number of those of layer i of a network, at all positions.
+func (w *weights) outputs(n network, i int) int {
+	c := w.connections[n][i]
+	return c.Positions * c.Outputs
 }
 
 // pack takes over the values of p.
@@ -56,7 +76,13 @@ func (w *weights) pack(p *engine.Parameters) {
 // logits computes the logits of layer i of a network from the states of its
 // parents.
 func (w *weights) logits(n network, i int, logits, parents kernels.Matrix) {
-	kernels.MulPacked(logits, parents, w.networks[n][i])
+	if w.networks[n][i] == nil { // the prior
+		for r := range logits.Rows {
+			copy(kernels.Row(logits, r), w.prior)
+		}
+		return
+	}
+	w.connections[n][i].multiply(logits, parents, w.networks[n][i])
 }
 
 // matrix views a layer of parameters as a matrix.

@@ -63,50 +63,42 @@ func wantFrequencies(t *testing.T, what string, states []oracle.State, measure o
 	wantMean(t, what, got, want, variance)
 }
 
-// Means are the probabilities to be on given the layer that a unit was drawn
-// from, and the log-probabilities are those of the draws.
+// Means are the probabilities to be on, or the means of Gaussian units, given the
+// layer that a unit was drawn from, and the log-probabilities are those of the
+// draws.
 func means(t *testing.T, e engine.Engine) {
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+	test := func(t *testing.T, p *engine.Parameters) {
 		networks, model := oracle.NewNetworks(p), newModel(t, e, p)
-		depth := p.Architecture.Depth()
 		generated, err := model.Generate(t.Context(), 30, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
 		wantScores(t, "generated", networks, generated)
-		for i := range depth + 1 {
-			wantMeans(t, generated, i, p.Generative[i], i+1, p.Architecture.Coding)
-		}
+		wantMeans(t, networks, generated, networks.Generative)
 		inferred, err := model.Infer(t.Context(), randomRows(6, p.Architecture.Visible()), 5, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
 		wantScores(t, "inferred", networks, inferred)
-		wantMeans(t, inferred, 0, p.Generative[0], 1, p.Architecture.Coding)
-		for i := 1; i <= depth; i++ {
-			wantMeans(t, inferred, i, p.Recognition[i], i-1, p.Architecture.Coding)
-		}
-	}, shapes...)
+		wantMeans(t, networks, inferred, append(networks.Generative[:p.Architecture.Visible():p.Architecture.Visible()], networks.Recognition...))
+	}
+	everyCoding(t, test, shapes...)
+	everyMixture(t, test)
 }
 
-// wantMeans compares the means of layer i with σ(a), where a are the logits of
-// the units' parameters given the states of the layer of their parents.
-func wantMeans(t *testing.T, d engine.Draws, i int, layer engine.Layer, parents int, coding engine.Coding) {
+// wantMeans compares the means of units with σ(a), or with μ, given the states
+// of the layer of their parents.
+func wantMeans(t *testing.T, n *oracle.Networks, d engine.Draws, units []oracle.Unit) {
 	t.Helper()
-	for r := range d.Rows {
-		for j := range layer.Units {
-			row := layer.Row(j)
-			a := float64(row[0])
-			for k, w := range row[1:] {
-				value := coding.Off()
-				if d.States[parents][r*(layer.Width-1)+k] == 1 {
-					value = 1
-				}
-				a += float64(w * value)
+	for r, v := range values(n.Architecture, d) {
+		for _, u := range units {
+			want, _, a := n.Outputs(u, v)
+			if u.Kind == engine.Bernoulli {
+				want = 1 / (1 + math.Exp(-a))
 			}
-			want := 1 / (1 + math.Exp(-a))
-			if got := float64(d.Means[i][r*layer.Units+j]); !(math.Abs(got-want) <= 1e-6) {
-				t.Fatalf("mean of unit %d of layer %d in row %d is %v, want %v", j, i, r, got, want)
+			got := float64(d.Means[u.Layer][r*n.Architecture.Units[u.Layer]+u.Index])
+			if !(math.Abs(got-want) <= 2e-6*(1+math.Abs(want))) {
+				t.Fatalf("mean of unit %d of layer %d in row %d is %v, want %v", u.Index, u.Layer, r, got, want)
 			}
 		}
 	}

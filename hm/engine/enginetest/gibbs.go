@@ -140,9 +140,9 @@ func chainsBegin(t *testing.T, e engine.Engine) {
 				t.Fatal(err)
 			}
 			wantScores(t, "chains", networks, draws)
-			wantMeans(t, draws, 0, p.Generative[0], 1, p.Architecture.Coding)
+			wantMeans(t, networks, draws, networks.Generative[:p.Architecture.Visible()])
 			wantScores(t, "inpainted", networks, inpainted)
-			wantMeans(t, inpainted, 0, p.Generative[0], 1, p.Architecture.Coding)
+			wantMeans(t, networks, inpainted, networks.Generative[:p.Architecture.Visible()])
 			if g.Sweeps > 0 {
 				continue
 			}

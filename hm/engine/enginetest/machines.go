@@ -27,7 +27,8 @@ func exact(t *testing.T, p *engine.Parameters) *oracle.Machine {
 	return m
 }
 
-// everyCoding tests machines of given layers in both codings.
+// everyCoding tests machines of given layers in both codings, and with
+// convolutions between x and h¹ where convolutions has some for these layers.
 func everyCoding(t *testing.T, test func(t *testing.T, p *engine.Parameters), architectures ...[]int) {
 	for _, units := range architectures {
 		for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
@@ -35,7 +36,31 @@ func everyCoding(t *testing.T, test func(t *testing.T, p *engine.Parameters), ar
 				test(t, machine(coding, units...))
 			})
 		}
+		for _, c := range convolutions(units) {
+			t.Run(fmt.Sprintf("%v,%v", units, c), func(t *testing.T) {
+				test(t, oracle.Random(engine.Architecture{Units: units, Coding: engine.PlusMinusOne, Convolutions: []engine.Convolution{c}}, seed))
+			})
+		}
 	}
+}
+
+// convolutions are those that join x and h¹ of machines of some layers: of four
+// pixels, where either network is a convolution or both are, and of 4×5 pixels
+// with a stride and several channels.
+func convolutions(units []int) []engine.Convolution {
+	switch fmt.Sprint(units) {
+	case "[4 3 2]":
+		c := engine.Convolution{Fine: engine.Grid{Height: 4, Width: 1, Channels: 1}, Channels: 1, Height: 2, Width: 1, Stride: 1}
+		q, p, both := c, c, c
+		q.Recognition, p.Generative, both.Recognition, both.Generative = true, true, true, true
+		return []engine.Convolution{q, p, both}
+	case "[20 12 7 5 3]":
+		return []engine.Convolution{{
+			Fine: engine.Grid{Height: 4, Width: 5, Channels: 1}, Channels: 3, Height: 2, Width: 3, Stride: 2,
+			Recognition: true, Generative: true,
+		}}
+	}
+	return nil
 }
 
 // randomRows are rows of fair coins.

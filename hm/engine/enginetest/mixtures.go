@@ -1,0 +1,356 @@
+package enginetest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// everyMixture tests machines of which some layers are Gaussian, joined densely
+// and by a convolution.
+func everyMixture(t *testing.T, test func(t *testing.T, p *engine.Parameters)) {
+	const b, g = engine.Bernoulli, engine.Gaussian
+	for _, units := range [][]int{{4, 3, 2}, {20, 12, 7, 5, 3}} {
+		for _, kinds := range [][]engine.Kind{{g}, {b, g}, {g, g}, {b, b, g}, {g, g, g}} {
+			for _, convolution := range append(convolutions(units), engine.Convolution{}) {
+				if convolution.Recognition != convolution.Generative {
+					continue
+				}
+				t.Run(fmt.Sprintf("%v,%v,%v", units, kinds, convolution), func(t *testing.T) {
+					test(t, mixture(engine.Architecture{
+						Units: units, Coding: engine.PlusMinusOne, Kinds: kinds, Convolutions: []engine.Convolution{convolution},
+					}))
+				})
+			}
+		}
+	}
+}
+
+// mixture is a machine with random parameters, those of the deviations small:
+// these grow exponentially with their parents.
+func mixture(a engine.Architecture) *engine.Parameters {
+	p := oracle.Random(a, seed)
+	n := oracle.NewNetworks(p)
+	for k := range p.Flat {
+		p.Flat[k] *= 0.3
+	}
+	for _, u := range append(n.Generative, n.Recognition...) {
+		if u.Kind == engine.Gaussian {
+			for k, w := range n.Flat[u.Deviation+1 : u.Deviation+u.Width] {
+				p.Flat[u.Deviation+1+k] = float32(0.03 * w)
+			}
+		}
+	}
+	return p
+}
+
+// greyLevels are rows of random bytes.
+func greyLevels(rows, units int) engine.Data {
+	rng := rand.New(philox.NewStream(seed, philox.Synthesis, 1))
+	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
+	for i := range data.Values {
+		data.Values[i] = uint8(rng.IntN(256))
+	}
+	return data
+}
+
+// values are draws as the oracle has them for units of any kind.
+func values(a engine.Architecture, d engine.Draws) []oracle.Values {
+	list := make([]oracle.Values, d.Rows)
+	for r := range list {
+		list[r] = make(oracle.Values, len(a.Units))
+		for i, units := range a.Units {
+			for j := range units {
+				value := float64(a.Coding.Off())
+				if a.Kind(i) == engine.Gaussian {
+					value = float64(d.Values[i][r*units+j])
+				} else if d.States[i][r*units+j] == 1 {
+					value = 1
+				}
+				list[r][i] = append(list[r][i], value)
+			}
+		}
+	}
+	return list
+}
+
+// The gradient, plain and natural, of machines with Gaussian units is the
+// oracle's on the samples that the engine has drawn, and data are the grey levels.
+func gradientOfMixtures(t *testing.T, e engine.Engine) {
+	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
+		if a.Phases == engine.Reinforce || a.Metric == engine.Kronecker {
+			return // the oracle has them for states that are on or off
+		}
+		everyMixture(t, func(t *testing.T, p *engine.Parameters) {
+			for _, a.FisherSource = range []engine.FisherSource{engine.FromWake, engine.FromSleep} {
+				if a.FisherSource == engine.FromSleep && !(a.HasSleep() && a.Metric == engine.Block) {
+					continue
+				}
+				a.BatchSize = 4
+				data := greyLevels(6, p.Architecture.Visible())
+				j := job(a, data)
+				trainer := newTrainer(t, e, j, start(a, p))
+				for s := range 3 {
+					g := gradients(t, trainer)
+					parameters := state(t, trainer).Parameters
+					n := oracle.NewNetworks(parameters)
+					wantScores(t, "wake samples", n, g.Wake)
+					wantScores(t, "dreams", n, g.Dreams)
+					wake, dreams := values(n.Architecture, g.Wake), values(n.Architecture, g.Dreams)
+					wantGrey(t, n.Architecture, wake, data, j.Rows(s), a.Samples)
+					w := weights(n, wake, a.Samples, rule(a).Weighting)
+					want := gradientOfValues(n, wake, dreams, w, rule(a), a.Samples)
+					wantGradient(t, "plain gradient", g.Plain, want, 3e-5)
+					if a.Metric != engine.Euclidean {
+						source, weight := wake, w
+						if a.FisherSource == engine.FromSleep {
+							source, weight = dreams, equal(len(dreams))
+						}
+						blocks := append(n.FisherOf(n.Generative, source, weight), n.FisherOf(n.Recognition, wake, equal(len(wake)))...)
+						if a.Metric == engine.Diagonal {
+							blocks = oracle.Diagonal(blocks)
+						}
+						wantGradient(t, "natural gradient", g.Natural, natural(t, a, g.Plain, blocks), 3e-5)
+					}
+					step(t, trainer, 1e-3)
+				}
+			}
+		})
+	})
+}
+
+// wantGrey asks that Gaussian visible units have the grey levels of their datum.
+func wantGrey(t *testing.T, a engine.Architecture, wake []oracle.Values, data engine.Data, rows []int, samples int) {
+	t.Helper()
+	if a.Kind(0) != engine.Gaussian {
+		return
+	}
+	for r, v := range wake {
+		for j, x := range v[0] {
+			if want := float64(data.Values[rows[r/samples]*data.Units+j]) / 255; math.Abs(x-want) > 1e-6 {
+				t.Fatalf("unit %d of wake sample %d is %v, its datum %v", j, r, x, want)
+			}
+		}
+	}
+}
+
+// equal are weights 1/n.
+func equal(n int) []float64 {
+	w := make([]float64, n)
+	for r := range w {
+		w[r] = 1 / float64(n)
+	}
+	return w
+}
+
+// weights are the self-normalised importance weights over the number of data.
+func weights(n *oracle.Networks, wake []oracle.Values, samples int, by oracle.Weighting) []float64 {
+	w := make([]float64, len(wake))
+	for first := 0; first < len(wake); first += samples {
+		sum := 0.0
+		for r := first; r < first+samples; r++ {
+			w[r] = math.Exp(float64(by) * (n.LogJointOf(wake[r]) - n.LogRecognitionOf(wake[r])))
+			sum += w[r]
+		}
+		for r := first; r < first+samples; r++ {
+			w[r] *= float64(samples) / sum / float64(len(wake))
+		}
+	}
+	return w
+}
+
+// gradientOfValues is the direction of a step from weighted wake samples and
+// dreams.
+func gradientOfValues(n *oracle.Networks, wake, dreams []oracle.Values, w []float64, r oracle.Rule, samples int) []float64 {
+	size := n.Architecture.GenerativeSize()
+	gradient := make([]float64, len(n.Flat))
+	for k, v := range wake {
+		baseline := 0.0
+		if r.Baseline {
+			baseline = 1 / float64(len(wake))
+		}
+		for i, s := range n.ScoreOf(v) {
+			if i < size {
+				gradient[i] += w[k] * s
+			} else {
+				gradient[i] += r.QWake * (w[k] - baseline) * s
+			}
+		}
+	}
+	for _, v := range dreams {
+		for i, s := range n.ScoreOf(v)[size:] {
+			gradient[size+i] += r.Sleep * s / float64(len(dreams))
+		}
+	}
+	return gradient
+}
+
+// Standardised by their own means and deviations, Gaussian units that are drawn
+// have mean 0 and variance 1, and are not correlated with each other: those of p
+// and those of q.
+func distributionOfMixtures(t *testing.T, e engine.Engine) {
+	const draws = 10_000
+	a := engine.Architecture{Units: []int{4, 3, 2}, Kinds: []engine.Kind{engine.Gaussian, engine.Gaussian, engine.Gaussian}, Convolutions: convolutions([]int{4, 3, 2})[2:]}
+	p := mixture(a)
+	n, model := oracle.NewNetworks(p), newModel(t, e, p)
+	generated, err := model.Generate(t.Context(), draws, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inferred, err := model.Infer(t.Context(), greyLevels(10, 4), draws/10, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what  string
+		draws engine.Draws
+		units []oracle.Unit
+	}{{"p", generated, n.Generative}, {"q", inferred, n.Recognition}} {
+		count := len(c.units)
+		got, want, variance := make([]float64, count*(count+1)), make([]float64, count*(count+1)), make([]float64, count*(count+1))
+		for k := range variance {
+			variance[k] = 1.0 / draws
+		}
+		for k := range count {
+			want[count+k*count+k], variance[count+k*count+k] = 1, 2.0/draws
+		}
+		for _, v := range values(a, c.draws) {
+			z := make([]float64, count)
+			for k, u := range c.units {
+				mu, sigma, _ := n.Outputs(u, v)
+				z[k] = (v[u.Layer][u.Index] - mu) / sigma
+				got[k] += z[k] / draws
+			}
+			for k := range z {
+				for l := range z {
+					got[count+k*count+l] += z[k] * z[l] / draws
+				}
+			}
+		}
+		wantMean(t, "means and covariances of "+c.what, got, want, variance)
+	}
+}
+
+// Log p(x), log p̃*(x), the bound and Z² of a machine with a Gaussian visible and a
+// Gaussian hidden unit are those of numerical quadrature.
+func likelihoodOfMixtures(t *testing.T, e engine.Engine) {
+	const samples, seeds, outer, h = 2000, 40, 200_000, 0.05
+	p := mixture(engine.Architecture{Units: []int{1, 1}, Kinds: []engine.Kind{engine.Gaussian, engine.Gaussian}})
+	n, model := oracle.NewNetworks(p), newModel(t, e, p)
+	// over sums f over a grid of the values of a unit.
+	over := func(f func(float64) float64) (sum float64) {
+		for x := -15.0; x <= 15; x += h {
+			sum += h * f(x)
+		}
+		return sum
+	}
+	data := greyLevels(3, 1)
+	ratio, root, bound := make([]float64, 3), make([]float64, 3), make([]float64, 3)
+	ratioSquare, rootSquare, boundSquare := make([]float64, 3), make([]float64, 3), make([]float64, 3)
+	var wantRatio, wantRoot, wantBound []float64
+	for r := range data.Rows {
+		x := float64(data.Values[r]) / 255
+		at := func(y float64) (logP, logQ float64) {
+			v := oracle.Values{{x}, {y}}
+			return n.LogJointOf(v), n.LogRecognitionOf(v)
+		}
+		wantRatio = append(wantRatio, over(func(y float64) float64 { p, _ := at(y); return math.Exp(p) }))
+		wantRoot = append(wantRoot, over(func(y float64) float64 { p, q := at(y); return math.Exp((p + q) / 2) }))
+		wantBound = append(wantBound, over(func(y float64) float64 { p, q := at(y); return math.Exp(q) * (p - q) }))
+	}
+	for s := range seeds {
+		estimates, err := model.Evaluate(t.Context(), data, samples, uint64(s), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, l := range estimates {
+			note := func(mean, square []float64, value float64) {
+				mean[r] += value / seeds
+				square[r] += value * value / seeds
+			}
+			note(ratio, ratioSquare, math.Exp(l.LogP))
+			note(root, rootSquare, math.Exp(l.LogPTildeStar/2))
+			note(bound, boundSquare, l.Bound)
+		}
+	}
+	for _, c := range []struct {
+		what               string
+		mean, square, want []float64
+	}{{"p(x)", ratio, ratioSquare, wantRatio}, {"√p̃*(x)", root, rootSquare, wantRoot}, {"bound", bound, boundSquare, wantBound}} {
+		variance := make([]float64, len(c.want))
+		for r := range variance {
+			variance[r] = (c.square[r] - c.mean[r]*c.mean[r]) / (seeds - 1)
+		}
+		wantMean(t, c.what, c.mean, c.want, variance)
+	}
+
+	z2 := over(func(x float64) float64 {
+		root := over(func(y float64) float64 {
+			v := oracle.Values{{x}, {y}}
+			return math.Exp((n.LogJointOf(v) + n.LogRecognitionOf(v)) / 2)
+		})
+		return root * root
+	})
+	logs, err := model.LogZ2(t.Context(), 0, outer, 1, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, square := 0.0, 0.0
+	for _, l := range logs {
+		mean += math.Exp(l) / outer
+		square += math.Exp(2*l) / outer
+	}
+	wantMean(t, "Z²", []float64{mean}, []float64{z2}, []float64{(square - mean*mean) / outer})
+}
+
+// A machine of one Gaussian visible unit that depends on nothing learns the mean
+// and the deviation of its data, with each preset.
+func learningOfMixtures(t *testing.T, e engine.Engine) {
+	data := engine.Data{Rows: 4, Units: 1, Values: []uint8{51, 102, 153, 204}} // mean 0.5, deviation 0.2236
+	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
+		a.BatchSize, a.RefreshEvery, a.Damping = 4, 10, 0.2
+		p := engine.NewParameters(engine.Architecture{Units: []int{1, 1}, Kinds: []engine.Kind{engine.Gaussian}})
+		trainer := newTrainer(t, e, job(a, data), start(a, p))
+		for range 4000 {
+			step(t, trainer, 0.01)
+		}
+		n := oracle.NewNetworks(state(t, trainer).Parameters)
+		for _, h := range []float64{0, 1} {
+			mu, sigma, _ := n.Outputs(n.Generative[0], oracle.Values{{0}, {h}})
+			t.Logf("h = %v: %.3f ± %.3f", h, mu, sigma)
+			if math.Abs(mu-0.5) > 0.1 || math.Abs(sigma-0.2236) > 0.05 {
+				t.Errorf("p(x|h = %v) has mean %.3f and deviation %.3f, the data 0.5 and 0.224", h, mu, sigma)
+			}
+		}
+	})
+}
+
+// Training of machines of every kind continues bit for bit from a copy of the
+// state, and does not depend on how often it is looked at.
+func resumptionOfMixtures(t *testing.T, e engine.Engine) {
+	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
+		a.RefreshEvery = 7
+		a.Optimizer = engine.Nesterov
+		everyMixture(t, func(t *testing.T, p *engine.Parameters) {
+			j := job(a, greyLevels(8, p.Architecture.Visible()))
+			trainer := newTrainer(t, e, j, start(a, p))
+			var half *engine.State
+			for s := range 16 {
+				if s == 9 {
+					half = state(t, trainer)
+				}
+				step(t, trainer, 1e-4)
+			}
+			resumed := newTrainer(t, e, j, half)
+			for range 7 {
+				step(t, resumed, 1e-4)
+			}
+			wantSameState(t, state(t, resumed), state(t, trainer))
+		})
+	})
+}

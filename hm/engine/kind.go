@@ -1,0 +1,41 @@
+package engine
+
+// Kind is what the units of a layer are: their conditional distribution given
+// the outputs that their parameters compute from their parents.
+type Kind int
+
+const (
+	// Bernoulli units are on with probability σ(a), for one output a.
+	Bernoulli Kind = iota
+	// Gaussian units are real, with mean μ and standard deviation
+	// σ = exp(a) + SigmaFloor, for two outputs μ and a (004, 7.1, with the
+	// normalisation 1/(√(2π) σ)). The next layer sees them as they are.
+	Gaussian
+)
+
+// SigmaFloor is the least standard deviation of a Gaussian unit. It keeps
+// densities finite where data repeat a value exactly: log p(x) gains at most
+// −log(√(2π)·0.01) = 3.69 nats a unit. It is between two and three of the 255
+// steps of grey from 0 to 1.
+const SigmaFloor = 0.01
+
+// Outputs is the number of parameters of a unit's distribution, each computed
+// by weights of its own.
+func (k Kind) Outputs() int {
+	if k == Gaussian {
+		return 2
+	}
+	return 1
+}
+
+var kindNames = []string{"bernoulli", "gaussian"}
+
+func (k Kind) String() string { return name(kindNames, int(k)) }
+
+// MarshalText writes a kind as "bernoulli" or "gaussian".
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (k *Kind) UnmarshalText(t []byte) error {
+	return parse((*int)(k), "kind of units", kindNames, t)
+}

@@ -1,0 +1,85 @@
+package oracle
+
+import (
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"gonum.org/v1/gonum/mat"
+)
+
+// ties writes the four pixels x₀ x₁ / x₂ x₃ and the two windows (x₀, x₂) and
+// (x₁, x₃) of twoByTwo out by hand: the parameters of the convolutional machine
+// that each parameter of the dense machine of the same units is, −1 for 0.
+func ties(a engine.Architecture) []int {
+	var dense []int
+	row := func(columns ...int) { dense = append(dense, columns...) }
+	// p(x|h¹): a bias, and the taps k = 0 and k = 1 of the one channel.
+	row(0, 1, -1)
+	row(0, -1, 1)
+	row(0, 2, -1)
+	row(0, -1, 2)
+	next := 3
+	own := func(rows, width int) {
+		for range rows * width {
+			row(next)
+			next++
+		}
+	}
+	own(2, 3) // p(h¹|h²)
+	own(2, 1) // the prior
+	// q(h¹|x)
+	row(next, next+1, -1, next+2, -1)
+	row(next, -1, next+1, -1, next+2)
+	next += 3
+	own(2, 3) // q(h²|h¹)
+	return dense
+}
+
+// A convolutional machine of 2×2 pixels is a dense machine with some of its
+// weights equal and others 0. Probabilities, log p(x), the scores, and the Fisher
+// matrices are those that follow from that by the chain rule.
+func TestConvolutionIsADenseLayerOfTiedWeights(t *testing.T) {
+	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
+		a := engine.Architecture{Units: []int{4, 2, 2}, Coding: coding, Convolutions: []engine.Convolution{twoByTwo}}
+		p := Random(a, 5)
+		of := ties(a)
+		dense := engine.NewParameters(engine.Architecture{Units: a.Units, Coding: coding})
+		if len(of) != len(dense.Flat) {
+			t.Fatalf("%d parameters are tied, the dense machine has %d", len(of), len(dense.Flat))
+		}
+		chain := mat.NewDense(len(p.Flat), len(of), nil) // ∂ dense/∂ convolutional
+		for k, own := range of {
+			if own >= 0 {
+				dense.Flat[k] = p.Flat[own]
+				chain.Set(own, k, 1)
+			}
+		}
+		got, err := New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := New(dense)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s := range want.Model() {
+			wantClose(t, "log p(x,h)", got.LogJoint(s), want.LogJoint(s), 1e-12)
+			wantClose(t, "log q(h|x)", got.LogRecognition(s), want.LogRecognition(s), 1e-12)
+			one := func(yield func(State, float64) bool) { yield(s, 1) }
+			var score mat.VecDense
+			score.MulVec(chain, mat.NewVecDense(len(of), want.Score(one)))
+			wantAllClose(t, "score", got.Score(one), score.RawVector().Data, 1e-12)
+		}
+		for x := range want.Visible() {
+			wantClose(t, "log p(x)", got.LogP(x), want.LogP(x), 1e-12)
+		}
+		for name, pair := range map[string][2][]Block{
+			"F_p": {got.Fisher(got.Generative, got.Model()), want.Fisher(want.Generative, want.Model())},
+			"F_q": {got.Fisher(got.Recognition, got.Model()), want.Fisher(want.Recognition, want.Model())},
+		} {
+			var tied mat.Dense
+			tied.Product(chain, full(pair[1], len(of)), chain.T())
+			wantSameMatrix(t, name, full(pair[0], len(p.Flat)), &tied, 1e-12)
+		}
+	}
+}

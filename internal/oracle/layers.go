@@ -1,0 +1,74 @@
+package oracle
+
+import "github.com/helmholtz-go/helmholtz/hm/engine"
+
+// layer lists the units of layer i with all units of another layer as parents.
+// Their parameters begin at *start, which moves behind them. A convolution is a
+// dense layer some of whose weights are 0 and others the same: it is written as
+// that here.
+func layer(a engine.Architecture, i, parents int, start *int) []Unit {
+	below := min(i, parents)
+	switch {
+	case parents > a.Depth():
+		return rows(a, i, parents, 0, start)
+	case below >= len(a.Convolutions):
+		return rows(a, i, parents, a.Units[parents], start)
+	}
+	c := a.Convolutions[below]
+	switch {
+	case parents == below && c.Recognition:
+		return tied(a, i, parents, c.Coarse(), c.Fine, c, start)
+	case parents > below && c.Generative:
+		return tied(a, i, parents, c.Fine, c.Coarse(), c, start)
+	}
+	return rows(a, i, parents, a.Units[parents], start)
+}
+
+// rows are units that have a row of parameters each, or two if they are
+// Gaussian: first those of μ of all units, then those of a.
+func rows(a engine.Architecture, i, parents, fanIn int, start *int) (list []Unit) {
+	for j := range a.Units[i] {
+		list = append(list, Unit{
+			Layer: i, Index: j, Parents: parents, Width: 1 + fanIn, Kind: a.Kind(i),
+			Start: *start + j*(1+fanIn), Deviation: *start + (a.Units[i]+j)*(1+fanIn),
+			column: func(parent int) int { return 1 + parent },
+		})
+	}
+	*start += a.Kind(i).Outputs() * len(list) * (1 + fanIn)
+	return list
+}
+
+// place is where a unit of a grid lies.
+type place struct{ y, x, channel int }
+
+func placeOf(g engine.Grid, unit int) place {
+	pixel := unit / g.Channels
+	return place{pixel / g.Width, pixel % g.Width, unit % g.Channels}
+}
+
+// tied are the units of one of the two grids that a convolution joins, with those
+// of the other as parents: units of one channel share their parameters.
+func tied(a engine.Architecture, i, parents int, own, other engine.Grid, c engine.Convolution, start *int) (list []Unit) {
+	width := 1 + c.Height*c.Width*other.Channels
+	for j := range own.Units() {
+		at := placeOf(own, j)
+		list = append(list, Unit{
+			Layer: i, Index: j, Parents: parents, Width: width, Kind: a.Kind(i),
+			Start: *start + at.channel*width, Deviation: *start + (own.Channels+at.channel)*width,
+			column: func(parent int) int {
+				from := placeOf(other, parent)
+				coarse, fine := at, from
+				if own == c.Fine {
+					coarse, fine = from, at
+				}
+				k, l := fine.y-coarse.y*c.Stride, fine.x-coarse.x*c.Stride
+				if k < 0 || k >= c.Height || l < 0 || l >= c.Width {
+					return 0
+				}
+				return 1 + (k*c.Width+l)*other.Channels + from.channel
+			},
+		})
+	}
+	*start += a.Kind(i).Outputs() * own.Channels * width
+	return list
+}

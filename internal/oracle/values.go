@@ -1,0 +1,118 @@
+package oracle
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Values are states of all layers as numbers: Values[i][j] is what unit j of
+// layer hⁱ shows to the next layer. They hold states of machines with Gaussian
+// units, which cannot be enumerated.
+type Values [][]float64
+
+// LogJointOf is log p(x,h), of a density where units are Gaussian.
+func (n *Networks) LogJointOf(v Values) float64 { return n.logDensity(n.Generative, v) }
+
+// LogRecognitionOf is log q(h|x).
+func (n *Networks) LogRecognitionOf(v Values) float64 { return n.logDensity(n.Recognition, v) }
+
+// Outputs of unit u: μ and σ where it is Gaussian, and a, both of a Bernoulli
+// unit and of σ.
+func (n *Networks) Outputs(u Unit, v Values) (mu, sigma, a float64) {
+	row := func(start int) (sum float64) {
+		for k, x := range u.inputOf(v) {
+			sum += n.Flat[start+k] * x
+		}
+		return sum
+	}
+	if u.Kind == engine.Bernoulli {
+		return 0, 0, row(u.Start)
+	}
+	a = row(u.Deviation)
+	return row(u.Start), math.Exp(a) + engine.SigmaFloor, a
+}
+
+func (u Unit) inputOf(v Values) []float64 {
+	if u.Parents < len(v) {
+		return u.input(v[u.Parents])
+	}
+	return u.input(nil)
+}
+
+func (n *Networks) logDensity(network []Unit, v Values) float64 {
+	sum := 0.0
+	for _, u := range network {
+		state := v[u.Layer][u.Index]
+		mu, sigma, a := n.Outputs(u, v)
+		if u.Kind == engine.Bernoulli {
+			sum += logBernoulli(state > 0, a)
+			continue
+		}
+		z := (state - mu) / sigma
+		sum -= z*z/2 + math.Log(math.Sqrt(2*math.Pi)*sigma)
+	}
+	return sum
+}
+
+// ScoreOf is ∂ log p(x,h) in the generative part and ∂ log q(h|x) in the
+// recognition part.
+func (n *Networks) ScoreOf(v Values) []float64 {
+	score := make([]float64, len(n.Flat))
+	for _, network := range [][]Unit{n.Generative, n.Recognition} {
+		for _, u := range network {
+			state := v[u.Layer][u.Index]
+			mu, sigma, a := n.Outputs(u, v)
+			add := func(start int, residual float64) {
+				for k, x := range u.inputOf(v) {
+					score[start+k] += residual * x
+				}
+			}
+			if u.Kind == engine.Bernoulli {
+				on := 0.0
+				if state > 0 {
+					on = 1
+				}
+				add(u.Start, on-sigmoid(a))
+				continue
+			}
+			add(u.Start, (state-mu)/(sigma*sigma))
+			add(u.Deviation, ((state-mu)*(state-mu)/(sigma*sigma)-1)*math.Exp(a)/sigma)
+		}
+	}
+	return score
+}
+
+// FisherOf returns the blocks of units that samples of some weights give:
+// E[σ'(a) u uᵀ] of a Bernoulli unit, E[u uᵀ/σ²] for μ and E[2(∂ ln σ/∂a)² u uᵀ] for
+// a of a Gaussian one (004, 7.5 and 7.6, with the expectation of z² taken).
+func (n *Networks) FisherOf(units []Unit, samples []Values, weight []float64) []Block {
+	var all []Unit // a Gaussian unit counts as two, of a block each
+	for _, u := range units {
+		all = append(all, u)
+		if u.Kind == engine.Gaussian {
+			u.Start = u.Deviation
+			all = append(all, u)
+		}
+	}
+	blocks, of := newBlocks(all)
+	for s, v := range samples {
+		for _, u := range units {
+			input := mat.NewVecDense(u.Width, u.inputOf(v))
+			add := func(start int, information float64) {
+				block := blocks[of[start]].Matrix
+				block.SymRankOne(block, weight[s]*information, input)
+			}
+			_, sigma, a := n.Outputs(u, v)
+			if u.Kind == engine.Bernoulli {
+				add(u.Start, sigmoid(a)*(1-sigmoid(a)))
+				continue
+			}
+			rho := math.Exp(a) / sigma
+			add(u.Start, 1/(sigma*sigma))
+			add(u.Deviation, 2*rho*rho)
+		}
+	}
+	return blocks
+}

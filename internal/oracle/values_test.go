@@ -1,0 +1,131 @@
+package oracle
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// mixed is a machine of a Gaussian layer between Bernoulli ones, a Gaussian
+// visible layer and one that is a convolution, with random values of all units.
+func mixed(seed uint64) (*Networks, []Values) {
+	a := engine.Architecture{
+		Units: []int{4, 4, 3, 2}, Coding: engine.PlusMinusOne,
+		Kinds: []engine.Kind{engine.Gaussian, engine.Bernoulli, engine.Gaussian},
+		Convolutions: []engine.Convolution{{
+			Fine: engine.Grid{Height: 2, Width: 2, Channels: 1}, Channels: 2, Height: 2, Width: 1, Stride: 1,
+			Recognition: true, Generative: true,
+		}},
+	}
+	n := NewNetworks(Random(a, seed))
+	rng := newRand(seed)
+	var list []Values
+	for range 5 {
+		v := make(Values, len(a.Units))
+		for i, units := range a.Units {
+			for range units {
+				if a.Kind(i) == engine.Gaussian {
+					v[i] = append(v[i], rng.NormFloat64())
+				} else {
+					v[i] = append(v[i], float64(1-2*rng.IntN(2)))
+				}
+			}
+		}
+		list = append(list, v)
+	}
+	return n, list
+}
+
+func TestStatesAndTheirValuesHaveTheSameProbabilities(t *testing.T) {
+	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+		for s := range m.States(data[0]) {
+			v := make(Values, len(s))
+			for i, layer := range s {
+				for _, on := range layer {
+					v[i] = append(v[i], m.value(on))
+				}
+			}
+			wantClose(t, "log p(x,h)", m.LogJointOf(v), m.LogJoint(s), 1e-12)
+			wantClose(t, "log q(h|x)", m.LogRecognitionOf(v), m.LogRecognition(s), 1e-12)
+			one := func(yield func(State, float64) bool) { yield(s, 1) }
+			wantAllClose(t, "score", m.ScoreOf(v), m.Score(one), 1e-12)
+			for k, b := range m.FisherOf(m.Generative, []Values{v}, []float64{1}) {
+				wantSameMatrix(t, "block", b.Matrix, m.Fisher(m.Generative, one)[k].Matrix, 1e-12)
+			}
+		}
+	})
+}
+
+func TestScoresAreDerivativesOfLogDensities(t *testing.T) {
+	n, list := mixed(3)
+	size := n.Architecture.GenerativeSize()
+	for _, v := range list {
+		score := n.ScoreOf(v)
+		for k, was := range n.Flat {
+			const step = 1e-5
+			density := n.LogJointOf
+			if k >= size {
+				density = n.LogRecognitionOf
+			}
+			n.Flat[k] = was + step
+			above := density(v)
+			n.Flat[k] = was - step
+			below := density(v)
+			n.Flat[k] = was
+			wantClose(t, "derivative", score[k], (above-below)/(2*step), 1e-6)
+		}
+	}
+}
+
+// The densities of a Gaussian layer integrate to one, by the trapezoidal rule.
+func TestDensitiesIntegrateToOne(t *testing.T) {
+	n := NewNetworks(Random(engine.Architecture{Units: []int{1, 2}, Kinds: []engine.Kind{engine.Gaussian}}, 4))
+	const h = 0.01
+	for _, hidden := range [][]float64{{0, 0}, {0, 1}, {1, 1}} {
+		sum := 0.0
+		for x := -60.0; x < 60; x += h {
+			v := Values{{x}, hidden}
+			sum += h * math.Exp(n.LogJointOf(v))
+		}
+		prior := math.Exp(n.logDensity(n.Generative[1:], Values{{0}, hidden}))
+		wantClose(t, "∫ p(x,h) dx", sum, prior, 1e-9)
+	}
+}
+
+// The blocks of a Gaussian unit are the covariance of its score given its
+// parents: 200,000 draws lie within five standard errors of it.
+func TestGaussianBlocksAreTheCovarianceOfTheScore(t *testing.T) {
+	const draws = 200_000
+	n := NewNetworks(Random(engine.Architecture{Units: []int{1, 2}, Coding: engine.PlusMinusOne, Kinds: []engine.Kind{engine.Gaussian}}, 6))
+	v := Values{{0}, {1, -1}}
+	u := n.Generative[0]
+	blocks := n.FisherOf(n.Generative[:1], []Values{v}, []float64{1})
+	mu, sigma, _ := n.Outputs(u, v)
+	width := 2 * u.Width // μ and then a
+	sums, squares := make([]float64, width*width), make([]float64, width*width)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range draws {
+		v[0][0] = mu + sigma*rng.NormFloat64()
+		score := n.ScoreOf(v)[:width]
+		for k := range width {
+			for l := range width {
+				sums[k*width+l] += score[k] * score[l] / draws
+				squares[k*width+l] += score[k] * score[l] * score[k] * score[l] / draws
+			}
+		}
+	}
+	for k := range width {
+		for l := range width {
+			want := 0.0 // between μ and a
+			if k/u.Width == l/u.Width {
+				want = blocks[k/u.Width].Matrix.At(k%u.Width, l%u.Width)
+			}
+			at := k*width + l
+			if se := math.Sqrt((squares[at] - sums[at]*sums[at]) / draws); math.Abs(sums[at]-want) > 5*se {
+				t.Errorf("entry %d, %d of the Fisher matrix is %v, of draws %v ± %.2g", k, l, want, sums[at], se)
+			}
+		}
+	}
+}
