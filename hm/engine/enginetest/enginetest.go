@@ -42,6 +42,7 @@ func Run(t *testing.T, e engine.Engine) {
 		{"sleep-well", sleepWell},
 		{"sleep-well with Adam", sleepWellWithAdam},
 		{"resumption of sleep-well", sleepWellResumed},
+		{"gradient of one convolution", gradientOfOneConvolution},
 		{"gradient of mixtures", gradientOfMixtures},
 		{"distribution of mixtures", distributionOfMixtures},
 		{"likelihood of mixtures", likelihoodOfMixtures},

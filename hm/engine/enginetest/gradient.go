@@ -47,6 +47,27 @@ func gradientOfSamples(t *testing.T, e engine.Engine) {
 	})
 }
 
+// The gradients, plain and natural, are the oracle's too where only one of the
+// networks has a convolution.
+func gradientOfOneConvolution(t *testing.T, e engine.Engine) {
+	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
+		units := []int{4, 3, 2}
+		for _, c := range convolutions(units)[:2] {
+			p := convolutional(units, c)
+			trainer := newTrainer(t, e, job(a, randomRows(5, 4)), start(a, p))
+			for range 3 {
+				g := gradients(t, trainer)
+				parameters := state(t, trainer).Parameters
+				n := oracle.NewNetworks(parameters)
+				wantScores(t, "wake samples", n, g.Wake)
+				wantGradient(t, "plain gradient", g.Plain, n.GradientOn(oracleSamples(g, a.Samples), rule(a)), 1e-5)
+				wantGradient(t, "natural gradient", g.Natural, natural(t, a, g.Plain, fisherBlocks(a, parameters, g)), 1e-5)
+				step(t, trainer, 0.1)
+			}
+		}
+	})
+}
+
 // wantData asks that each wake sample has the row of its datum below it.
 func wantData(t *testing.T, d engine.Draws, data engine.Data, rows []int, samples int) {
 	t.Helper()
