@@ -20,7 +20,9 @@ const checkpointFormat = 1
 // else: an interrupted run that is resumed ends in the same bytes as one that
 // was not. Its file is in safetensors format, with float32 tensors
 //
-//	generative.I           layer I of p, units × (1 + parents): a row a unit, bias first
+//	generative.I           layer I of p, units × (1 + parents): a row a unit, bias first;
+//	                       of Gaussian units the rows of all means and then of all
+//	                       deviations; of a deconvolution, channels × (1 + patch)
 //	recognition.I          layer I of q, likewise
 //	moment.N.NETWORK.I     slot N of the optimiser, likewise
 //	refresh.NETWORK.I      the parameters of the last Fisher refresh, likewise
@@ -37,6 +39,9 @@ type position struct {
 	Experiment string `json:"experiment"` // Experiment.Hash
 	Units      []int  `json:"units"`      // of the layers, visible first
 	Coding     Coding `json:"coding"`
+	Kinds      []Kind `json:"kinds,omitempty"` // of their units
+	// Convolutions join the layers that are not joined densely.
+	Convolutions []engine.Convolution `json:"convolutions,omitempty"`
 	// Shape is how the visible units form an image.
 	Shape   dataset.Shape `json:"shape"`
 	Step    int           `json:"step"`    // steps done
@@ -79,6 +84,8 @@ func (c *checkpoint) file() (*safetensors.File, error) {
 	c.position.Format = checkpointFormat
 	c.position.Units = c.state.Parameters.Architecture.Units
 	c.position.Coding = c.state.Parameters.Architecture.Coding
+	c.position.Kinds = c.state.Parameters.Architecture.Kinds
+	c.position.Convolutions = c.state.Parameters.Architecture.Convolutions
 	c.position.Step = c.state.Step
 	c.position.Refresh = c.state.RefreshStep
 	text, err := json.Marshal(c.position)
@@ -160,7 +167,7 @@ func checkpointOf(f *safetensors.File) (*checkpoint, error) {
 		return nil, fmt.Errorf("checkpoint of format %d, where this version reads format %d", at.Format, checkpointFormat)
 	}
 	var err error
-	architecture := engine.Architecture{Units: at.Units, Coding: at.Coding}
+	architecture := engine.Architecture{Units: at.Units, Coding: at.Coding, Kinds: at.Kinds, Convolutions: at.Convolutions}
 	if err := architecture.Check(); err != nil {
 		return nil, err
 	}
@@ -235,7 +242,8 @@ func (c *checkpoint) check(e Experiment) error {
 // checkMachine refuses parameters of another machine than that of e.
 func checkMachine(c *checkpoint, e Experiment) error {
 	is, want := c.state.Parameters.Architecture, e.Machine.architecture(c.position.Shape)
-	if !slices.Equal(is.Units, want.Units) || is.Coding != want.Coding {
+	if !slices.Equal(is.Units, want.Units) || is.Coding != want.Coding ||
+		!slices.Equal(is.Kinds, want.Kinds) || !slices.Equal(is.Convolutions, want.Convolutions) {
 		return fmt.Errorf("the parameters are of another machine (layers of %v units, coding %v) than the experiment (%v, %v)",
 			is.Units, is.Coding, want.Units, want.Coding)
 	}

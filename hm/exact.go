@@ -2,6 +2,7 @@ package hm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -30,7 +31,11 @@ func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, erro
 	if data.Stochastic {
 		return 0, fmt.Errorf("the exact divergence of %s: its rows are binarised stochastically; train with binarization = \"fixed\"", split.Name)
 	}
-	units := m.parameters.Architecture.Units
+	architecture := m.parameters.Architecture
+	if len(architecture.Kinds) > 0 || len(architecture.Convolutions) > 0 {
+		return 0, errors.New("the exact divergence is that of machines of dense layers of Bernoulli units: estimate log p by Evaluate")
+	}
+	units := architecture.Units
 	if err := checkEnumerable(units[1:]); err != nil {
 		return 0, err
 	}

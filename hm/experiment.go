@@ -56,10 +56,10 @@ func (e Experiment) Check(set *dataset.Set) error {
 	if e.Misfit != "" {
 		return errors.New(e.Misfit)
 	}
-	if err := e.Machine.check(); err != nil {
+	if err := e.Machine.check(set.Shape(), set.Name()); err != nil {
 		return err
 	}
-	if err := e.Machine.architecture(set.Shape()).Check(); err != nil {
+	if err := e.checkUnits(e.Machine.architecture(set.Shape())); err != nil {
 		return err
 	}
 	if err := e.Method.check(); err != nil {

@@ -12,6 +12,20 @@ import (
 	"pgregory.net/rapid"
 )
 
+// anyConvolutions draws some convolutions, none as nil.
+func anyConvolutions() *rapid.Generator[[]Convolution] {
+	number := rapid.IntRange(0, 999_999)
+	return rapid.Custom(func(t *rapid.T) (list []Convolution) {
+		for range rapid.IntRange(0, 3).Draw(t, "number") {
+			list = append(list, Convolution{
+				number.Draw(t, "channels"), number.Draw(t, "height"), number.Draw(t, "width"), number.Draw(t, "stride"),
+				rapid.SampledFrom([]Networks{BothNetworks, RecognitionOnly, GenerativeOnly}).Draw(t, "networks"),
+			})
+		}
+		return list
+	})
+}
+
 // anyExperiment draws experiments from all that their types allow, sensible or
 // not.
 func anyExperiment(t *rapid.T) Experiment {
@@ -21,17 +35,19 @@ func anyExperiment(t *rapid.T) Experiment {
 		Dataset: dataset.Spec{
 			Name:         rapid.String().Draw(t, "name"),
 			Test:         rapid.String().Draw(t, "test"),
-			Binarization: rapid.SampledFrom([]dataset.Binarization{dataset.Fixed, dataset.Stochastic}).Draw(t, "binarization"),
+			Binarization: rapid.SampledFrom([]dataset.Binarization{dataset.Fixed, dataset.Stochastic, dataset.Grey}).Draw(t, "binarization"),
 			Validation:   rapid.Ptr(rapid.Int(), true).Draw(t, "validation"),
 			Subset:       rapid.Int().Draw(t, "subset"),
 			Seed:         seed.Draw(t, "data seed"),
 		},
 		Fingerprint: rapid.StringMatching(`([0-9a-f]{64})?`).Draw(t, "fingerprint"),
 		Machine: MachineSpec{
-			Layers:  append([]int(nil), rapid.SliceOf(rapid.Int()).Draw(t, "layers")...),
-			Coding:  rapid.SampledFrom([]Coding{ZeroOne, PlusMinusOne}).Draw(t, "coding"),
-			Weights: rapid.SampledFrom([]Initialisation{GlorotNormal, BidirectionalUniform, SmallNormal}).Draw(t, "weights"),
-			Bias:    number.Draw(t, "bias"),
+			Layers:       append([]int(nil), rapid.SliceOf(rapid.Int()).Draw(t, "layers")...),
+			Convolutions: anyConvolutions().Draw(t, "convolutions"),
+			Units:        rapid.SampledFrom([][]Kind{nil, {Gaussian}, {Gaussian, Bernoulli}}).Draw(t, "units"),
+			Coding:       rapid.SampledFrom([]Coding{ZeroOne, PlusMinusOne}).Draw(t, "coding"),
+			Weights:      rapid.SampledFrom([]Initialisation{GlorotNormal, BidirectionalUniform, SmallNormal}).Draw(t, "weights"),
+			Bias:         number.Draw(t, "bias"),
 		},
 		Method: MethodSpec{
 			Preset:       rapid.SampledFrom(Presets()).Draw(t, "preset"),
@@ -109,6 +125,9 @@ func TestHashTellsExperimentsApart(t *testing.T) {
 		"subset":       func(e *Experiment) { e.Dataset.Subset++ },
 		"fingerprint":  func(e *Experiment) { e.Fingerprint = "" },
 		"layers":       func(e *Experiment) { e.Machine.Layers = []int{4, 4} },
+		"convolution":  func(e *Experiment) { e.Machine.Convolutions = []Convolution{{8, 2, 2, 1, BothNetworks}} },
+		"q alone":      func(e *Experiment) { e.Machine.Convolutions = []Convolution{{8, 2, 2, 1, RecognitionOnly}} },
+		"units":        func(e *Experiment) { e.Machine.Units = []Kind{Gaussian} },
 		"coding":       func(e *Experiment) { e.Machine.Coding = ZeroOne },
 		"weights":      func(e *Experiment) { e.Machine.Weights = SmallNormal },
 		"bias":         func(e *Experiment) { e.Machine.Bias = 0 },

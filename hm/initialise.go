@@ -46,17 +46,28 @@ func (i *Initialisation) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown initialisation %q: use glorot-normal, bihm-uniform or small-normal", text)
 }
 
-// initialise returns the parameters with which training starts.
+// initialise returns the parameters with which training starts. Gaussian units
+// start with means of bias 0 and with deviations that depend on their biases
+// alone.
 func initialise(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Parameters {
 	p := engine.NewParameters(a)
 	for n, network := range [][]engine.Layer{p.Generative, p.Recognition} {
 		for i, layer := range network {
 			random := rand.New(philox.NewStream(seed, philox.Initialise, uint32(n<<16|i)))
+			means := layer.Units // of the rows, those that are not of deviations
+			if a.Kind(i) == Gaussian {
+				means /= 2
+			}
 			for j := range layer.Units {
 				row := layer.Row(j)
-				row[0] = float32(spec.Bias)
+				if a.Kind(i) == Bernoulli || j >= means {
+					row[0] = float32(spec.Bias)
+				}
+				if j >= means {
+					continue
+				}
 				for k := 1; k < len(row); k++ {
-					row[k] = float32(spec.Weights.draw(random, layer.Width-1, layer.Units))
+					row[k] = float32(spec.Weights.draw(random, layer.Width-1, means))
 				}
 			}
 		}

@@ -18,19 +18,26 @@ const (
 
 // MachineSpec describes a machine whose visible units are those of the data.
 type MachineSpec struct {
-	// Layers are the numbers of units of the hidden layers, bottom up.
+	// Layers are the numbers of units of the hidden layers that are joined to the
+	// one below densely, bottom up.
 	Layers []int `toml:"layers" json:"layers"`
+	// Convolutions are the hidden layers below those of Layers, bottom up.
+	Convolutions []Convolution `toml:"conv,omitempty" json:"conv,omitempty"`
+	// Units are the kinds of units of the layers, the visible one first, or one
+	// kind for all of them: bernoulli or gaussian. Without, all are bernoulli.
+	Units []Kind `toml:"units,omitempty" json:"units,omitempty"`
 	// Coding is "pm1" (±1) or "01".
 	Coding Coding `toml:"coding" json:"coding"`
 	// Weights is how the weights are drawn at first.
 	Weights Initialisation `toml:"weights" json:"weights"`
-	// Bias is what the biases are at first.
+	// Bias is what the biases are at first; those of the means of Gaussian units
+	// are 0.
 	Bias float64 `toml:"bias" json:"bias"`
 }
 
-// Machine describes a Helmholtz machine: dense layers of Bernoulli units, a
-// generative network p(x|h¹) … p(hᴹ⁻¹|hᴹ) p(hᴹ) with a learned factorised prior
-// and a recognition network q(h¹|x) … q(hᴹ|hᴹ⁻¹). It is a value: each method
+// Machine describes a Helmholtz machine: layers of Bernoulli or Gaussian units,
+// joined densely or by convolutions, a generative network
+// p(x|h¹) … p(hᴹ⁻¹|hᴹ) p(hᴹ) with a learned factorised prior and a recognition network q(h¹|x) … q(hᴹ|hᴹ⁻¹). It is a value: each method
 // returns a changed copy.
 type Machine struct {
 	shape dataset.Shape
@@ -50,7 +57,20 @@ func (m Machine) Dense(units ...int) Machine {
 	return m
 }
 
-// Coding sets the coding of all units.
+// Convolve adds a hidden layer that is joined to the one below by a convolution.
+// Such layers lie below the dense ones, in whatever order they are added.
+func (m Machine) Convolve(c Convolution) Machine {
+	m.spec.Convolutions = slices.Concat(m.spec.Convolutions, []Convolution{c})
+	return m
+}
+
+// Units sets the kind of units of all layers, or of each, the visible one first.
+func (m Machine) Units(kinds ...Kind) Machine {
+	m.spec.Units = slices.Clone(kinds)
+	return m
+}
+
+// Coding sets the coding of all Bernoulli units. Gaussian ones show what they are.
 func (m Machine) Coding(c Coding) Machine {
 	m.spec.Coding = c
 	return m
@@ -74,21 +94,71 @@ func (m Machine) Spec() MachineSpec { return m.spec }
 // Architecture is the machine's layers of units, the visible one first.
 func (m Machine) Architecture() engine.Architecture { return m.spec.architecture(m.shape) }
 
+// architecture is that of a machine for images of a shape. It has no units where
+// a convolution cannot be.
 func (s MachineSpec) architecture(shape dataset.Shape) engine.Architecture {
-	return engine.Architecture{Units: slices.Concat([]int{shape.Units()}, s.Layers), Coding: s.Coding}
+	a := engine.Architecture{Units: []int{shape.Units()}, Coding: s.Coding}
+	grid := engine.Grid{Height: shape.Height, Width: shape.Width, Channels: 1}
+	for _, convolution := range s.Convolutions {
+		c := convolution.above(grid)
+		grid = engine.Grid{}
+		if c.Check() == nil {
+			grid = c.Coarse()
+		}
+		a.Units = append(a.Units, grid.Units())
+		a.Convolutions = append(a.Convolutions, c)
+	}
+	a.Units = append(a.Units, s.Layers...)
+	if !slices.ContainsFunc(s.Units, func(k Kind) bool { return k != Bernoulli }) {
+		return a
+	}
+	a.Kinds = slices.Clone(s.Units)
+	if len(s.Units) == 1 {
+		a.Kinds = slices.Repeat(s.Units, len(a.Units))
+	}
+	return a
 }
 
-func (s MachineSpec) check() error {
-	if len(s.Layers) == 0 {
+// check refuses a machine that cannot be, for images of a shape of the set of a
+// name.
+func (s MachineSpec) check(shape dataset.Shape, name string) error {
+	hidden := len(s.Convolutions) + len(s.Layers)
+	if hidden == 0 {
 		return fmt.Errorf("machine without hidden layers: add some, such as Dense(100, 50, 20) or --layers 100,50,20")
 	}
 	for i, n := range s.Layers {
 		if n < 1 {
-			return fmt.Errorf("hidden layer %d has %d units: give each layer at least one", i+1, n)
+			return fmt.Errorf("hidden layer %d has %d units: give each layer at least one", len(s.Convolutions)+i+1, n)
 		}
 	}
 	if !finite(s.Bias) {
 		return fmt.Errorf("initial bias %v: give a finite number", s.Bias)
+	}
+	if n := len(s.Units); n > 1 && n != 1+hidden {
+		return fmt.Errorf("units of %d layers for a machine of %d: give one kind for all, or one for each, the visible one first", n, 1+hidden)
+	}
+	if len(s.Convolutions) > 0 && shape.Height == 1 {
+		return fmt.Errorf("convolution %v over the rows of %s, which are no images (shape %v): use dense layers, or a set of images", s.Convolutions[0], name, shape)
+	}
+	a := s.architecture(shape)
+	for i, c := range a.Convolutions {
+		if err := c.Check(); err != nil {
+			return fmt.Errorf("convolution %v, hidden layer %d: %w", s.Convolutions[i], i+1, err)
+		}
+	}
+	return a.Check()
+}
+
+// checkUnits refuses kinds of units that the data or the method cannot have.
+func (e Experiment) checkUnits(a engine.Architecture) error {
+	switch binarization := e.Dataset.Binarization; {
+	case a.Kind(0) == Bernoulli && binarization == dataset.Grey:
+		return fmt.Errorf("visible Bernoulli units for grey levels: they are on or off; draw the data with --binarization stochastic, round them with fixed, or make the units gaussian with --units")
+	case a.Kind(0) == Gaussian && binarization != dataset.Grey:
+		return fmt.Errorf("visible Gaussian units for data that are made 0 or 1 (binarization %v): keep the grey levels with --binarization grey", binarization)
+	}
+	if m := e.Method; len(a.Kinds) > 0 && (m.Entropy != 0 || m.EntropyEstimator != 0) {
+		return fmt.Errorf("an entropy regulariser with Gaussian units: their entropy is unbounded; leave it out, or use Bernoulli units")
 	}
 	return nil
 }

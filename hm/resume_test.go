@@ -48,6 +48,8 @@ func resumable(t *testing.T) []trained {
 		trained{"bihm, entropy", short(BiHM()).Entropy(0.1), set},
 		trained{"ws, entropy estimator", short(WS()).EntropyEstimator(0.1).SamplesAfter(2, 6), set},
 		trained{"nrws, stochastic binarisation", short(NRWS()), shades(t, 0)},
+		trained{"nrws, Gaussian units and a convolution", short(NRWS()).LearningRate(0.001), greys(t)},
+		trained{"bihm, adam, Gaussian units and a convolution", short(BiHM()).Optimizer(Adam).LearningRate(0.001), greys(t)},
 		trained{"nrws, early stopping", short(NRWS()).LearningRate(0.5).Epochs(30).Patience(2), set},
 	)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Sample draws n ancestral samples and returns their expected values: the
-// probabilities p(x|h¹) of the visible units with h¹ … hᴹ drawn from p.
+// Sample draws n ancestral samples and returns their expected values: the means
+// of p(x|h¹), of binary units the probabilities, with h¹ … hᴹ drawn from p.
 func (m *Model) Sample(ctx context.Context, n int) (Sheet, error) {
 	draws, err := m.generate(ctx, n)
 	if err != nil {
@@ -23,6 +23,9 @@ func (m *Model) Draw(ctx context.Context, n int) (Sheet, error) {
 	draws, err := m.generate(ctx, n)
 	if err != nil {
 		return Sheet{}, err
+	}
+	if draws.Values[0] != nil {
+		return m.sheet(n, func(k int) float64 { return float64(draws.Values[0][k]) }), nil
 	}
 	return m.sheet(n, func(k int) float64 { return float64(draws.States[0][k]) }), nil
 }
@@ -68,10 +71,14 @@ func (m *Model) sheet(n int, value func(k int) float64) Sheet {
 type Encoding struct {
 	Samples int // samples a datum
 	// States[i] holds the states of hidden layer i+1, 1 for on and 0 for off:
-	// a row a sample, the samples of a datum together.
+	// a row a sample, the samples of a datum together. It is nil for a layer of
+	// Gaussian units.
 	States [][][]uint8
-	// Means[i] holds the probability of each unit of hidden layer i+1 to be
-	// on, averaged over the samples of a datum: a row a datum.
+	// Values[i] holds the states of a layer of Gaussian units likewise.
+	Values [][][]float32
+	// Means[i] holds the mean of each unit of hidden layer i+1, of binary units
+	// the probability to be on, averaged over the samples of a datum: a row a
+	// datum.
 	Means [][][]float64
 }
 
@@ -86,10 +93,14 @@ func (m *Model) Encode(ctx context.Context, split dataset.Split, samples int) (E
 		return Encoding{}, err
 	}
 	hidden := m.parameters.Architecture.Units[1:]
-	e := Encoding{Samples: samples, States: make([][][]uint8, len(hidden)), Means: make([][][]float64, len(hidden))}
+	e := Encoding{Samples: samples, States: make([][][]uint8, len(hidden)), Values: make([][][]float32, len(hidden)), Means: make([][][]float64, len(hidden))}
 	for i, units := range hidden {
 		for r := range draws.Rows {
-			e.States[i] = append(e.States[i], draws.States[i+1][r*units:(r+1)*units])
+			if values := draws.Values[i+1]; values != nil {
+				e.Values[i] = append(e.Values[i], values[r*units:(r+1)*units])
+			} else {
+				e.States[i] = append(e.States[i], draws.States[i+1][r*units:(r+1)*units])
+			}
 			if r%samples == 0 {
 				e.Means[i] = append(e.Means[i], make([]float64, units))
 			}

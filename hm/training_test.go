@@ -43,17 +43,44 @@ func shades(t testing.TB, which int) *dataset.Set {
 			rows[i] = append(rows[i], float64((which+i+3*j)%11)/10)
 		}
 	}
-	set, err := dataset.Spec{
+	return rowsOf(t, dataset.Spec{
 		Name: "shades", Validation: new(validationRows), Binarization: dataset.Stochastic,
-	}.FromRows(shape(3, 3), rows, rows[:10])
+	}, rows)
+}
+
+// greys are shades that are values, not probabilities.
+func greys(t testing.TB) *dataset.Set {
+	t.Helper()
+	var rows [][]float64
+	for i := range trainingRows + validationRows {
+		var row []float64
+		for j := range 9 {
+			row = append(row, float64((i*j+i)%11)/10)
+		}
+		rows = append(rows, row)
+	}
+	return rowsOf(t, dataset.Spec{Name: "greys", Validation: new(validationRows), Binarization: dataset.Grey}, rows)
+}
+
+// rowsOf makes a set of images of 3×3.
+func rowsOf(t testing.TB, spec dataset.Spec, rows [][]float64) *dataset.Set {
+	t.Helper()
+	set, err := spec.FromRows(shape(3, 3), rows, rows[:10])
 	if err != nil {
 		t.Fatal(err)
 	}
 	return set
 }
 
-// machineFor is a machine of two hidden layers.
-func machineFor(set *dataset.Set) Machine { return New(set.Shape()).Dense(4, 3) }
+// machineFor is a machine of two hidden layers; with a convolution below them and
+// with layers of Gaussian units for data that keep their grey levels.
+func machineFor(set *dataset.Set) Machine {
+	m := New(set.Shape()).Dense(4, 3)
+	if set.Spec().Binarization == dataset.Grey {
+		return m.Convolve(Convolution{Channels: 2, Height: 2, Width: 2, Stride: 1}).Units(Gaussian, Bernoulli, Gaussian, Bernoulli)
+	}
+	return m
+}
 
 // short are the settings with which tests train. K = 7 is neither a multiple
 // nor a divisor of an epoch's 6 steps.

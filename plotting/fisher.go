@@ -51,13 +51,10 @@ type fisherLayer struct {
 func fisherLayers(a engine.Architecture) []fisherLayer {
 	layers := make([]fisherLayer, len(a.Units))
 	start := 0
-	for i, units := range a.Units {
-		size := 1
-		if i < a.Depth() {
-			size += a.Units[i+1]
-		}
-		layers[i] = fisherLayer{start, units, size}
-		start += units * size
+	for i := range a.Units {
+		c := a.GenerativeConnection(i)
+		layers[i] = fisherLayer{start, c.Outputs, c.Inputs}
+		start += c.Outputs * c.Inputs
 	}
 	return layers
 }

@@ -31,12 +31,14 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 
 	f.StringVar(&e.Dataset.Name, "dataset", e.Dataset.Name, "data set: a `name` that \"data list\" shows, or a file's path")
 	f.StringVar(&e.Dataset.Test, "test", "", "`file` of test rows, beside a data set that is a file")
-	textFlag(f, &e.Dataset.Binarization, "binarization", "`when` grey values become draws: once (fixed) or at each step (stochastic)")
+	textFlag(f, &e.Dataset.Binarization, "binarization", "`when` grey values become draws: once (fixed), at each step (stochastic), or never (grey, for gaussian units)")
 	f.IntVar(&x.validation, "validation", 0, "hold out `N` rows for validation (default the data set's own division)")
 	f.IntVar(&e.Dataset.Subset, "subset", 0, "train on `N` rows drawn by the data seed, 0 for all")
 	f.Uint64Var(&e.Dataset.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
 
-	f.IntSliceVar(&e.Machine.Layers, "layers", e.Machine.Layers, "units of the hidden layers, bottom up")
+	f.IntSliceVar(&e.Machine.Layers, "layers", e.Machine.Layers, "units of the dense hidden layers, bottom up")
+	listFlag(f, &e.Machine.Convolutions, "conv", "convolutional hidden layers below them, bottom up: `list` of channels@height×width/stride, such as 8@4x4/2, or q:8@4x4/2 and p:8@4x4/2 for one network alone")
+	listFlag(f, &e.Machine.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first")
 	textFlag(f, &e.Machine.Coding, "coding", "`values` of a unit: pm1 or 01")
 	textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (App. A.2, for bihm and nbihm)")
 	f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding"
 	"errors"
 	"fmt"
 	"slices"
@@ -70,5 +71,46 @@ func (c *choice) Set(text string) error {
 		return fmt.Errorf("use %s", strings.Join(c.words, ", "))
 	}
 	*c.value = text
+	return nil
+}
+
+// list is the value of a flag that is a list of texts, separated by commas.
+type list[T encoding.TextMarshaler, P interface {
+	*T
+	encoding.TextUnmarshaler
+}] struct{ values *[]T }
+
+// listFlag adds a flag for a list whose elements are written as in TOML.
+func listFlag[T encoding.TextMarshaler, P interface {
+	*T
+	encoding.TextUnmarshaler
+}](f *pflag.FlagSet, values *[]T, name, usage string) {
+	f.Var(&list[T, P]{values}, name, usage)
+}
+
+func (l *list[T, P]) String() string {
+	var words []string
+	for _, v := range *l.values {
+		text, err := v.MarshalText()
+		if err != nil {
+			panic(err) // it was read from text
+		}
+		words = append(words, string(text))
+	}
+	return strings.Join(words, ",")
+}
+
+func (l *list[T, P]) Type() string { return "list" }
+
+func (l *list[T, P]) Set(text string) error {
+	var values []T
+	for _, word := range strings.Split(text, ",") {
+		var v T
+		if err := P(&v).UnmarshalText([]byte(word)); err != nil {
+			return err
+		}
+		values = append(values, v)
+	}
+	*l.values = values
 	return nil
 }

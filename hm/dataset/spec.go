@@ -65,8 +65,8 @@ func (s Spec) check() error {
 	switch {
 	case s.Name == "":
 		return errors.New("data set without a name: give the name of a set or the path of a file")
-	case s.Binarization > Stochastic:
-		return fmt.Errorf("data set %s: binarization %d is neither Fixed nor Stochastic", s.Name, s.Binarization)
+	case s.Binarization > Grey:
+		return fmt.Errorf("data set %s: binarization %d is neither Fixed, Stochastic nor Grey", s.Name, s.Binarization)
 	case s.Validation != nil && *s.Validation < 0:
 		return fmt.Errorf("data set %s: validation = %d: hold out 0 rows or more", s.Name, *s.Validation)
 	case s.Subset < 0:
@@ -93,6 +93,9 @@ const (
 	// Stochastic keeps the grey values. A value v is the probability v/255 of
 	// a Bernoulli variable, which training draws anew at each step.
 	Stochastic
+	// Grey keeps the grey values v as the numbers v/255, for visible units that
+	// are Gaussian.
+	Grey
 )
 
 // String is the name that MarshalText writes.
@@ -102,14 +105,16 @@ func (b Binarization) String() string {
 		return "fixed"
 	case Stochastic:
 		return "stochastic"
+	case Grey:
+		return "grey"
 	}
 	return fmt.Sprintf("Binarization(%d)", uint8(b))
 }
 
-// MarshalText writes "fixed" or "stochastic".
+// MarshalText writes "fixed", "stochastic" or "grey".
 func (b Binarization) MarshalText() ([]byte, error) {
-	if b > Stochastic {
-		return nil, fmt.Errorf("%v is neither Fixed nor Stochastic", b)
+	if b > Grey {
+		return nil, fmt.Errorf("%v is neither Fixed, Stochastic nor Grey", b)
 	}
 	return []byte(b.String()), nil
 }
@@ -121,8 +126,10 @@ func (b *Binarization) UnmarshalText(text []byte) error {
 		*b = Fixed
 	case "stochastic":
 		*b = Stochastic
+	case "grey":
+		*b = Grey
 	default:
-		return fmt.Errorf("binarization %q: write fixed or stochastic", text)
+		return fmt.Errorf("binarization %q: write fixed, stochastic or grey", text)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func TestSpecWritesOnlyWhatIsSet(t *testing.T) {
 	if want := `{"name":"mnist","binarization":"fixed","seed":0}`; string(object) != want {
 		t.Errorf("%s, want %s", object, want)
 	}
-	if _, err := toml.Decode(`binarization = "grey"`, new(Spec)); err == nil || !strings.Contains(err.Error(), `"grey"`) {
+	if _, err := toml.Decode(`binarization = "soft"`, new(Spec)); err == nil || !strings.Contains(err.Error(), `"soft"`) {
 		t.Errorf("an unknown binarization gives %v", err)
 	}
 }

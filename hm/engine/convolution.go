@@ -44,6 +44,11 @@ func (c Convolution) Check() error {
 	if c.Fine.Height < 1 || c.Fine.Width < 1 || c.Fine.Channels < 1 {
 		return fmt.Errorf("a convolution over a grid of %v: give each at least 1", c.Fine)
 	}
+	for _, n := range []int{c.Channels, c.Stride, c.Fine.Height, c.Fine.Width, c.Fine.Channels} {
+		if n > 1<<18 {
+			return fmt.Errorf("a convolution of %d channels and stride %d over a grid of %v: use at most %d of each", c.Channels, c.Stride, c.Fine, 1<<18)
+		}
+	}
 	if c.Height > c.Fine.Height || c.Width > c.Fine.Width {
 		return fmt.Errorf("a window of %d×%d is larger than the grid of %d×%d below it: make it smaller", c.Height, c.Width, c.Fine.Height, c.Fine.Width)
 	}

@@ -1,0 +1,81 @@
+package hm
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// Kind is what the units of a layer are.
+type Kind = engine.Kind
+
+const (
+	Bernoulli = engine.Bernoulli // on or off
+	Gaussian  = engine.Gaussian  // real, with a mean and a deviation of their own
+)
+
+// Networks are those of a machine that something applies to.
+type Networks int
+
+const (
+	BothNetworks    Networks = iota
+	RecognitionOnly          // q
+	GenerativeOnly           // p
+)
+
+// Convolution is a hidden layer of units in an image of some channels. Each
+// position sees a window of the layer below, at a stride; nothing is padded. The
+// layer is a convolution in q and a deconvolution in p, or dense in one of them
+// (004, 7.4). Its text is CHANNELS@HEIGHTxWIDTH/STRIDE, such as 8@4x4/2; q:8@4x4/2
+// is a convolution in q alone, p:8@4x4/2 a deconvolution in p alone.
+type Convolution struct {
+	Channels      int
+	Height, Width int // of the window
+	Stride        int
+	Networks      Networks
+}
+
+var networkPrefixes = []string{"", "q:", "p:"}
+
+func (c Convolution) String() string {
+	return fmt.Sprintf("%s%d@%dx%d/%d", networkPrefixes[c.Networks], c.Channels, c.Height, c.Width, c.Stride)
+}
+
+// MarshalText writes the text of a convolution.
+func (c Convolution) MarshalText() ([]byte, error) {
+	if c.Networks < 0 || int(c.Networks) >= len(networkPrefixes) {
+		return nil, fmt.Errorf("a convolution in networks %d: use BothNetworks, RecognitionOnly or GenerativeOnly", c.Networks)
+	}
+	return []byte(c.String()), nil
+}
+
+var convolutionText = regexp.MustCompile(`^(q:|p:|)(\d{1,6})@(\d{1,6})x(\d{1,6})/(\d{1,6})$`)
+
+// UnmarshalText reads what MarshalText writes.
+func (c *Convolution) UnmarshalText(text []byte) error {
+	parts := convolutionText.FindStringSubmatch(string(text))
+	if parts == nil {
+		return fmt.Errorf("convolution %q: write channels@height×width/stride, such as 8@4x4/2, after q: or p: for one network alone", text)
+	}
+	number := func(k int) int {
+		n, _ := strconv.Atoi(parts[k]) // six digits
+		return n
+	}
+	*c = Convolution{Channels: number(2), Height: number(3), Width: number(4), Stride: number(5)}
+	for n, prefix := range networkPrefixes {
+		if prefix == parts[1] {
+			c.Networks = Networks(n)
+		}
+	}
+	return nil
+}
+
+// above is the convolution over a grid, as the engine has it.
+func (c Convolution) above(fine engine.Grid) engine.Convolution {
+	return engine.Convolution{
+		Fine: fine, Channels: c.Channels, Height: c.Height, Width: c.Width, Stride: c.Stride,
+		Recognition: c.Networks != GenerativeOnly, Generative: c.Networks != RecognitionOnly,
+	}
+}
