@@ -25,24 +25,15 @@ func (t *trainer) ascend(natural bool) {
 
 // sum is ascend once the residuals are weighted.
 func (t *trainer) sum(natural bool) {
-	var tasks []func()
-	for i := range t.state.Parameters.Architecture.Units {
-		for _, network := range []network{generative, recognition} {
-			layer := network.layer(t.gradient, i)
-			for first := 0; first < layer.Units; first += unitsAPiece {
-				last := min(first+unitsAPiece, layer.Units)
-				tasks = append(tasks, func() {
-					rows := kernels.Rows(matrix(layer), first, last)
-					t.accumulate(network, i, rows, first, last)
-					if natural {
-						t.metric.apply(network, i, rows, first)
-						t.penaliseRows(network, i, rows, first)
-					}
-				})
-			}
+	parallel(len(t.tiles), func(k int) {
+		tile := t.tiles[k]
+		rows := tile.of(t.gradient)
+		t.accumulate(tile.network, tile.layer, rows, tile.first, tile.last)
+		if natural {
+			t.metric.apply(tile.network, tile.layer, rows, tile.first)
+			t.penaliseRows(tile.network, tile.layer, rows, tile.first)
 		}
-	}
-	parallel(len(tasks), func(i int) { tasks[i]() })
+	})
 }
 
 // precondition applies the metric to the whole gradient.

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -42,21 +41,15 @@ func (t *trainer) sleepOn(learningRate float64) {
 
 // ascendInSleep computes the natural gradient of q from the dreams alone.
 func (t *trainer) ascendInSleep() {
-	var tasks []func()
-	for i, layer := range t.gradient.Recognition {
-		if i == 0 {
-			continue
+	parallel(len(t.tiles), func(k int) {
+		tile := t.tiles[k]
+		if tile.network == generative {
+			return
 		}
-		for first := 0; first < layer.Units; first += unitsAPiece {
-			last := min(first+unitsAPiece, layer.Units)
-			tasks = append(tasks, func() {
-				rows := kernels.Rows(matrix(layer), first, last)
-				t.weights.connections[recognition][i].accumulate(rows, 0, t.dreams.recognition[i], t.dreams.states[i-1], first, last)
-				t.metric.apply(recognition, i, rows, first)
-			})
-		}
-	}
-	parallel(len(tasks), func(i int) { tasks[i]() })
+		rows, i := tile.of(t.gradient), tile.layer
+		t.weights.connections[recognition][i].accumulate(rows, 0, t.dreams.recognition[i], t.dreams.states[i-1], tile.first, tile.last)
+		t.metric.apply(recognition, i, rows, tile.first)
+	})
 }
 
 // updateRecognition moves q at the end of a sleep phase of the step, the first

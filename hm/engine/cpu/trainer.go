@@ -29,6 +29,7 @@ type trainer struct {
 	dreams  *pass // nil where the algorithm draws no dreams
 
 	gradient   *engine.Parameters
+	tiles      []tile // whose gradients are computed together
 	metric     metric
 	importance []float64 // normalised importance weights ω̃, S a datum
 	// datum sums the recognition residuals of the first layer over the samples
@@ -46,6 +47,7 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 		weights:    w,
 		wake:       newPass(w, a.BatchSize, a.MostSamples()),
 		gradient:   engine.NewParameters(state.Parameters.Architecture),
+		tiles:      tiles(state.Parameters, unitsAPiece),
 		importance: make([]float64, a.BatchSize*a.MostSamples()),
 		datum:      kernels.NewMatrix(a.BatchSize, w.outputs(recognition, 1)),
 	}

@@ -13,6 +13,7 @@ type weights struct {
 	connections  [2][]*connection
 	units        [2][]units
 	prior        []float32 // logits of hᴹ
+	tiles        []tile    // that are packed together
 }
 
 // newWeights returns room for the parameters of an architecture.
@@ -30,6 +31,7 @@ func newWeights(a engine.Architecture) *weights {
 		}
 	}
 	w.networks[generative][a.Depth()] = nil // the prior
+	w.tiles = tiles(engine.NewParameters(a), 2*kernels.PackedRows)
 	return w
 }
 
@@ -48,27 +50,11 @@ func (w *weights) outputs(n network, i int) int {
 
 // pack takes over the values of p.
 func (w *weights) pack(p *engine.Parameters) {
-	type part struct {
-		network     network
-		layer       int
-		first, last int
-	}
-	const rows = 2 * kernels.PackedRows // a part's
-	var parts []part
-	for n := range w.networks {
-		for i, packed := range w.networks[n] {
-			if packed == nil {
-				continue
-			}
-			units := network(n).layer(p, i).Units
-			for first := 0; first < units; first += rows {
-				parts = append(parts, part{network(n), i, first, min(first+rows, units)})
-			}
+	parallel(len(w.tiles), func(k int) {
+		t := w.tiles[k]
+		if packed := w.networks[t.network][t.layer]; packed != nil {
+			packed.Pack(matrix(t.network.layer(p, t.layer)), t.first, t.last)
 		}
-	}
-	parallel(len(parts), func(k int) {
-		t := parts[k]
-		w.networks[t.network][t.layer].Pack(matrix(t.network.layer(p, t.layer)), t.first, t.last)
 	})
 	w.prior = p.Generative[w.architecture.Depth()].Data
 }
