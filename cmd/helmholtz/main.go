@@ -76,7 +76,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
 		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.AddCommand(newTrain(), newEval(), newSample(), newPlot(), newCompare(), newData(), newBench(), newKernel(), newDoctor(), newVersion())
+	root.AddCommand(newTrain(), newEval(), newSample(), newInpaint(), newPlot(), newCompare(), newData(), newBench(), newKernel(), newDoctor(), newVersion())
 	reportMisuse(root)
 	return root
 }

@@ -67,13 +67,17 @@ func TestFromTrainingToFigures(t *testing.T) {
 	}
 
 	sheet := filepath.Join(t.TempDir(), "sheet.png")
-	for _, kind := range []string{"means", "draws", "reconstructions"} {
+	for _, kind := range []string{"means", "draws", "reconstructions", "layers"} {
 		succeed(t, "sample", dir, "--kind", kind, "--n", "4", "--out", sheet)
+	}
+	succeed(t, "sample", dir, "--gibbs", "2", "--candidates", "5", "--inner", "2", "--retain", "--n", "4", "--out", sheet)
+	for _, mask := range []string{"left", "rectangle:1,1,1,2", "random:0.5"} {
+		succeed(t, "inpaint", dir, "--mask", mask, "--n", "2", "--chains", "3", "--sweeps", "2", "--out", sheet)
 	}
 	figures := t.TempDir()
 	succeed(t, "plot", dir, "--out", figures, "--samples", "50", "--log-z2", "100")
-	if entries, err := os.ReadDir(figures); err != nil || len(entries) != 7 {
-		t.Errorf("plot drew %d figures, want 7 (%v)", len(entries), err)
+	if entries, err := os.ReadDir(figures); err != nil || len(entries) != 9 {
+		t.Errorf("plot drew %d figures, want 9 (%v)", len(entries), err)
 	}
 	if out := succeed(t, "bench", "eval", dir, "--samples", "10", "--json"); !strings.Contains(out, `"samples_per_s"`) {
 		t.Errorf("bench eval --json printed %s", out)
@@ -143,8 +147,13 @@ func TestFlagsAreCheckedFirst(t *testing.T) {
 		{"eval", "--split", "all", "test, train, validation"},
 		{"eval", "--checkpoint", "first", "last, best"},
 		{"sample", "--n", "0", "at least 1"},
-		{"sample", "--kind", "both", "means, draws, reconstructions"},
+		{"sample", "--kind", "both", "means, draws, reconstructions, layers"},
 		{"sample", "--split", "all", "test, train, validation"},
+		{"sample", "--gibbs", "-1", "at least 0"},
+		{"sample", "--candidates", "0", "at least 1"},
+		{"inpaint", "--mask", "", "say what is missing"},
+		{"inpaint", "--chains", "0", "at least 1"},
+		{"inpaint", "--inner", "0", "at least 1"},
 		{"sample", "--checkpoint", "first", "last, best"},
 		{"plot", "--samples", "0", "at least 1"},
 		{"plot", "--log-z2", "9", "at least 10"},

@@ -17,9 +17,10 @@ func newPlot() *cobra.Command {
 		Use:   "plot DIR...",
 		Short: "Draw the figures of runs",
 		Long: `Draw the figures of runs: the training curves of all of them in one figure, and
-for each one its importance weights, the convergence of log Z², log p against
-the number of samples, samples of the machine, the structure of its Fisher
-matrix and the norms of its weights and gradients.`,
+for each one its importance weights, those of both proposals of p*, the convergence
+of log Z², log p against the number of samples, samples of the machine, dreams
+layer by layer, the structure of its Fisher matrix and the norms of its weights
+and gradients.`,
 		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
   helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -33,7 +34,7 @@ matrix and the norms of its weights and gradients.`,
 	f.StringVar(&out, "out", "figures", "`DIR` to draw into")
 	choiceFlag(f, &format, "format", "`format`: png, svg or pdf", "png", "svg", "pdf")
 	numberFlag(f, &samples, "samples", 1000, 1, "`K` importance samples a datum")
-	numberFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10")
+	numberFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10; a tenth of them are dreams whose weights are drawn")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		save := func(figure *plotting.Figure, name string) error {
@@ -106,7 +107,15 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 	if err != nil {
 		return hm.History{}, none, err
 	}
+	dreams, err := run.DreamWeights(ctx, max(1, outer/10), 100)
+	if err != nil {
+		return hm.History{}, none, err
+	}
 	sheet, err := run.Sample(ctx, 100)
+	if err != nil {
+		return hm.History{}, none, err
+	}
+	layers, err := run.Descend(ctx, 10)
 	if err != nil {
 		return hm.History{}, none, err
 	}
@@ -116,8 +125,10 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 	}
 	figures := []drawing{
 		{"importance-weights", plotting.ImportanceWeights(weights)},
+		{"proposal-weights", plotting.ProposalWeights(weights, dreams)},
 		{"log-z2", plotting.LogZ2(z)},
 		{"samples", plotting.Samples(sheet)},
+		{"layers", plotting.Descents(layers)},
 		{"fisher-structure", plotting.FisherStructure(run.Architecture())},
 	}
 	if epochs := run.History().Epochs; len(epochs) > 0 && epochs[len(epochs)-1].Norms != nil {

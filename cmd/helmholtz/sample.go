@@ -12,43 +12,63 @@ import (
 func newSample() *cobra.Command {
 	var out, which, kind, split string
 	var n int
+	var chain hm.Chain
 	var seed uint64
 	c := &cobra.Command{
 		Use:   "sample DIR",
 		Short: "Draw images from the machine of a run",
 		Long: `Draw images from the machine of a run: ancestral samples of p, as the expected
-values p(x|h¹) of the visible units or as draws of them, or rows of the data
-with their reconstructions, x → h ~ q(h|x) → p(x|h¹).`,
+values p(x|h¹) of the visible units or as draws of them; rows of the data with
+their reconstructions, x → h ~ q(h|x) → p(x|h¹); or dreams layer by layer, a row
+a dream, each column with all layers below its own drawn anew.
+
+With --gibbs N, N sweeps of Gibbs chains on p*(x,h), which start at the samples
+of p, come before the expected values are drawn.`,
 		Example: `  helmholtz sample runs/mnist --n 100 --out sheet.png
+  helmholtz sample runs/mnist --gibbs 20 --out pstar.png
+  helmholtz sample runs/mnist --kind layers --n 10 --out layers.png
   helmholtz sample runs/mnist --kind reconstructions --n 50 --out reconstructions.png`,
 		Args: oneRun,
 	}
 	f := c.Flags()
 	f.StringVar(&out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF by its ending")
-	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws or reconstructions", "means", "draws", "reconstructions")
+	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions or layers", "means", "draws", "reconstructions", "layers")
 	splitFlag(f, &split, "`rows` to reconstruct: train, validation or test")
 	checkpointFlag(f, &which)
 	numberFlag(f, &n, "n", 100, 1, "`number` of images")
+	numberFlag(f, &chain.Sweeps, "gibbs", 0, 0, "`N` sweeps of Gibbs chains on p*, for the means")
+	chainFlags(f, &chain)
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if chain.Sweeps > 0 && kind != "means" {
+			return misuse(c, "--gibbs draws means, not %s: leave out --kind", kind)
+		}
 		run, model, err := open(args[0], which, seed)
 		if err != nil {
 			return err
 		}
+		ctx := c.Context()
 		var sheet hm.Sheet
+		var layers []hm.Sheet
 		switch kind {
 		case "means":
-			sheet, err = model.Sample(c.Context(), n)
+			sheet, err = model.Gibbs(ctx, n, chain, newFraction(c.ErrOrStderr(), "sampling"))
 		case "draws":
-			sheet, err = model.Draw(c.Context(), n)
+			sheet, err = model.Draw(ctx, n)
 		case "reconstructions":
-			sheet, err = reconstructions(c.Context(), run, model, split, n)
+			sheet, err = reconstructions(ctx, run, model, split, n)
+		case "layers":
+			layers, err = model.Descend(ctx, n)
 		}
 		if err != nil {
 			return err
 		}
-		if err := plotting.Samples(sheet).Save(out); err != nil {
+		figure := plotting.Samples(sheet)
+		if kind == "layers" {
+			figure = plotting.Descents(layers)
+		}
+		if err := figure.Save(out); err != nil {
 			return err
 		}
 		fmt.Fprintln(c.OutOrStdout(), out)
