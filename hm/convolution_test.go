@@ -141,6 +141,15 @@ func TestModelOfGreyLevels(t *testing.T) {
 	if !fractional {
 		t.Error("draws of Gaussian units are whole numbers")
 	}
+	missing := make(Mask, 9)
+	missing[0] = true
+	inpainted, err := run.Inpaint(t.Context(), run.Some(set.Test(), 2), missing, 1, Chain{Sweeps: 1, Candidates: 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := inpainted.Images[0].Values[1][4], inpainted.Originals.Values[1][4]; math.Abs(got-want) > 1e-6 {
+		t.Errorf("a known pixel of %v is inpainted as %v", want, got)
+	}
 	if _, err := run.ExactKL(t.Context(), set.Test()); err == nil || !strings.Contains(err.Error(), "Evaluate") {
 		t.Errorf("the exact divergence of a machine with Gaussian units gives the error %v", err)
 	}

@@ -83,7 +83,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 	case e.steps(set) >= 1<<32:
 		return fmt.Errorf("%d epochs of %d rows are more than 2³² steps: lower the number of epochs", e.Epochs, rows)
 	}
-	return nil
+	return e.checkMemory(set, memoryOfMachine())
 }
 
 // checkData refuses data other than those of the experiment, where it says which

@@ -125,7 +125,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask Mask, cha
 		p.Images = append(p.Images, m.sheet(data.Rows, func(k int) float64 {
 			at := (k/units*chains+chain)*units + k%units
 			if known[k%units] {
-				return float64(draws.States[0][at])
+				return visible(draws, at)
 			}
 			return float64(draws.Means[0][at])
 		}))

@@ -24,10 +24,15 @@ func (m *Model) Draw(ctx context.Context, n int) (Sheet, error) {
 	if err != nil {
 		return Sheet{}, err
 	}
-	if draws.Values[0] != nil {
-		return m.sheet(n, func(k int) float64 { return float64(draws.Values[0][k]) }), nil
+	return m.sheet(n, func(k int) float64 { return visible(draws, k) }), nil
+}
+
+// visible is a value of the visible units of draws.
+func visible(d engine.Draws, k int) float64 {
+	if d.Values[0] != nil {
+		return float64(d.Values[0][k])
 	}
-	return m.sheet(n, func(k int) float64 { return float64(draws.States[0][k]) }), nil
+	return float64(d.States[0][k])
 }
 
 func (m *Model) generate(ctx context.Context, n int) (engine.Draws, error) {

@@ -113,7 +113,7 @@ func train(c *cobra.Command, e hm.Experiment, seeds int, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s, %d rows, layers %v, about %d MB of memory\n", set.Name(), set.Train().Rows, e.Machine.Layers, memory>>20+1)
+	fmt.Fprintf(c.ErrOrStderr(), "%s, %d rows, about %d MB of memory\n%s", set.Name(), set.Train().Rows, memory>>20+1, e.MachineTable(set))
 	var result string
 	if seeds == 0 {
 		result, err = trainRun(c, e, set, dir)

@@ -66,6 +66,10 @@ func List() []Info {
 			Train: c.train - c.holdOut, Validation: c.validation + c.holdOut, Test: c.test,
 			Offered: c.address != "",
 		}
+		if c.test == 0 { // divide draws some of the training rows
+			info.Test = c.train / 10
+			info.Train -= info.Test
+		}
 		for _, f := range c.files {
 			path, err := c.locate(f)
 			var missing *missingError

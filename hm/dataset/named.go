@@ -72,6 +72,8 @@ func collections() []collection {
 		{name: "binarized-mnist", description: "mnist, its pixels drawn once (Salakhutdinov, Murray; Larochelle)",
 			shape: Shape{28, 28}, train: 50_000, validation: 10_000, test: 10_000, read: readTextFiles,
 			folder: "binarized_mnist", files: binarizedFiles, address: binarizedAddress},
+		faces("freyfaces", "a face in a film", Shape{28, 20}, 1_965, 165),
+		faces("olivettifaces", "40 faces, ten pictures of each", Shape{64, 64}, 400, 40),
 		uci("adult", "census records", 123, 5_000, 1_414, 26_147),
 		uci("connect4", "positions of the game Connect Four", 126, 16_000, 4_000, 47_557),
 		uci("dna", "splice junctions of genes", 180, 1_400, 600, 1_186),
@@ -86,6 +88,30 @@ func uci(name, description string, units, train, validation, test int) collectio
 		folder: filepath.Join("uci", name),
 		files:  []file{{name: name + ".train.data.gz"}, {name: name + ".valid.data.gz"}, {name: name + ".test.data.gz"}},
 	}
+}
+
+// faces are a set of pictures, of which a tenth are drawn by seed to test on.
+func faces(name, description string, shape Shape, n, holdOut int) collection {
+	return collection{
+		name: name, description: description + ", in grey levels",
+		shape: shape, train: n, holdOut: holdOut, read: readBytes,
+		folder: "faces", files: []file{{name: fmt.Sprintf("%s-%dx%dx%d.u8.gz", name, n, shape.Height, shape.Width)}},
+	}
+}
+
+// readBytes reads a file of nothing but the grey levels of images.
+func readBytes(c collection) (source, error) {
+	images, err := c.readFile(0, func(r io.Reader) (rows, error) {
+		values, err := io.ReadAll(io.LimitReader(r, int64(c.train*c.shape.Units())+1))
+		if err != nil {
+			return rows{}, err
+		}
+		if len(values) != c.train*c.shape.Units() {
+			return rows{}, fmt.Errorf("%d images of %v are %d bytes, the file has others", c.train, c.shape, c.train*c.shape.Units())
+		}
+		return rows{shape: c.shape, values: values}, nil
+	})
+	return source{train: images}, err
 }
 
 func find(name string) (collection, bool) {

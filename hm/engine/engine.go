@@ -16,6 +16,9 @@ type Engine interface {
 	Describe() string
 	// Memory is about how many bytes a trainer takes at most, its data aside.
 	Memory(a Architecture, algorithm Algorithm) int64
+	// MetricMemory is the most that the inverse Fisher blocks of each layer of p
+	// and of q take, in bytes.
+	MetricMemory(a Architecture, algorithm Algorithm) (generative, recognition []int64)
 	// NewTrainer takes over state, which must not be used until the trainer
 	// gives it back. It computes the Fisher blocks of the last refresh anew if
 	// state says that there was one.

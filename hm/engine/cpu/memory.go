@@ -7,7 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-func (cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
+func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	const float = 4
 	samples := algorithm.BatchSize * algorithm.MostSamples()
 	units, outputs := 0, 0
@@ -38,7 +38,11 @@ func (cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	if algorithm.Metric == engine.Block {
 		bytes += inversionBytes(a, samples)
 	}
-	return bytes + metricBytes(a, algorithm)
+	generative, recognition := e.MetricMemory(a, algorithm)
+	for i := range a.Units {
+		bytes += generative[i] + recognition[i]
+	}
+	return bytes
 }
 
 // inversionBytes is the most that the inversion of the blocks of a layer takes:
@@ -78,23 +82,22 @@ func (t *trainer) MetricBytes() int64 {
 	return bytes
 }
 
-// metricBytes is the most that the inverses of the Fisher blocks take.
-func metricBytes(a engine.Architecture, algorithm engine.Algorithm) int64 {
+func (cpu) MetricMemory(a engine.Architecture, algorithm engine.Algorithm) (generative, recognition []int64) {
+	generative, recognition = make([]int64, len(a.Units)), make([]int64, len(a.Units))
 	if algorithm.Metric == engine.Euclidean {
-		return 0
+		return generative, recognition
 	}
 	samples := algorithm.BatchSize * algorithm.MostSamples()
-	bytes := int64(0)
 	for i := range a.Units {
-		bytes += layerBytes(a.GenerativeConnection(i), algorithm, samples)
+		generative[i] = layerBytes(a.GenerativeConnection(i), algorithm, samples)
 		switch {
 		case i == 1:
-			bytes += layerBytes(a.RecognitionConnection(1), algorithm, algorithm.BatchSize)
+			recognition[1] = layerBytes(a.RecognitionConnection(1), algorithm, algorithm.BatchSize)
 		case i > 1:
-			bytes += layerBytes(a.RecognitionConnection(i), algorithm, samples)
+			recognition[i] = layerBytes(a.RecognitionConnection(i), algorithm, samples)
 		}
 	}
-	return bytes
+	return generative, recognition
 }
 
 // layerBytes is the most that the inverses of a layer take.

@@ -1,0 +1,43 @@
+package hm
+
+import (
+	"strings"
+	"testing"
+)
+
+// The table names each layer with its parameters and its blocks, one a unit, or
+// a channel where weights are shared, or two of each where units are Gaussian.
+func TestMachinePrintsItsLayers(t *testing.T) {
+	m := New(shape(6, 6)).Convolve(Convolution{Channels: 3, Height: 2, Width: 2, Stride: 2}).Dense(5).Units(Gaussian, Bernoulli, Gaussian)
+	table := strings.Join(strings.Fields(m.String()), " ")
+	for _, part := range []string{
+		"x 36 = 6×6×1 gaussian p deconvolution 26 2 of 13×13",
+		"h1 27 = 3×3×3 bernoulli p dense 162 27 of 6×6",
+		"q convolution 15 3 of 5×5",
+		"h2 5 gaussian p prior 10 10 of 1×1",
+		"q dense 280 10 of 28×28",
+		"493 parameters",
+	} {
+		if !strings.Contains(table, part) {
+			t.Errorf("the table does not say %q:\n%s", part, m)
+		}
+	}
+}
+
+// What does not fit into memory is refused with its size.
+func TestMemoryIsChecked(t *testing.T) {
+	set := patterns(t)
+	e := short(NRWS()).Experiment(New(set.Shape()).Dense(300, 300), set)
+	if err := e.checkMemory(set, 1<<40); err != nil {
+		t.Error(err)
+	}
+	err := e.checkMemory(set, 1<<20)
+	if err == nil {
+		t.Fatal("a machine that is larger than memory is accepted")
+	}
+	for _, part := range []string{"MiB of memory", "inverse Fisher blocks", "1.0 MiB", "convolutions"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error %q does not say %q", err, part)
+		}
+	}
+}
