@@ -37,6 +37,8 @@ damping and K shown below are those of nrws. The thesis starts bihm and nbihm fr
 		Example: `  helmholtz train --dataset 3by3 --algorithm nrws --layers 9,6,3 --coding 01 --bias-init 0.1 \
       --lr 0.02 --damping 0.01 --kstep 10 --epochs 100 --out runs/3by3
   helmholtz train --dataset mnist --algorithm rws --layers 300,200,100 --lr 0.02 --schedule cosine --out runs/mnist
+  helmholtz train --dataset mnist --conv 8@4x4/2 --layers 75,50,20 --algorithm rws --lr 0.005 --out runs/conv
+  helmholtz train --dataset fashion --binarization grey --units gaussian,bernoulli,bernoulli --layers 100,30 --lr 0.001 --out runs/grey
   helmholtz train --config runs/mnist/experiment.toml --seed 2 --out runs/mnist-2
   helmholtz train --config runs/mnist/experiment.toml --seeds 5 --out runs/mnist-seeds
   helmholtz train --resume runs/mnist`,
