@@ -129,10 +129,11 @@ func runName(h hm.History, i int) string {
 	return h.Name
 }
 
-// addLineStyles explains the lines that the colours do not tell apart.
+// addLineStyles explains the lines that the colours do not tell apart, where
+// there are two kinds.
 func (f *Figure) addLineStyles(validated bool) {
-	f.legend.add("training", sample(solid))
 	if validated {
+		f.legend.add("training", sample(solid))
 		f.legend.add("validation", sample(dashed))
 	}
 }

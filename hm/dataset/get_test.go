@@ -207,7 +207,7 @@ func TestGetOfWhatIsNotOffered(t *testing.T) {
 	wantError(t, Get(t.Context(), "uci/dna", nil), "uci/dna", "not offered",
 		filepath.Join(data, "uci", "dna", "dna.train.data.gz"), filepath.Join(data, "uci", "dna", "dna.test.data.gz"))
 	wantError(t, Get(t.Context(), "mnits", nil), "mnits", "the sets are glyphs")
-	for _, name := range []string{"glyphs", "3by3"} {
+	for _, name := range []string{"glyphs", "miniglyphs", "3by3"} {
 		if err := Get(t.Context(), name, nil); err != nil {
 			t.Errorf("%s needs no files, but: %v", name, err)
 		}

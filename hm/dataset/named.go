@@ -58,13 +58,15 @@ func collections() []collection {
 	return []collection{
 		{name: "glyphs", description: "digits drawn from the fonts of the Go project",
 			shape: Shape{28, 28}, train: 10_000, test: 2_000, holdOut: 1_000, read: readGlyphs},
+		{name: "miniglyphs", description: "glyphs, shrunk by the means of 2×2 pixels",
+			shape: Shape{14, 14}, train: 10_000, test: 2_000, holdOut: 1_000, read: shrunk(readGlyphs)},
 		{name: "3by3", description: "12 patterns of rows and columns on a 3×3 grid (Kirby)",
 			shape: Shape{3, 3}, train: 18_000, test: 18, read: readThreeByThree},
 		{name: "mnist", description: "handwritten digits (LeCun, Cortes, Burges)",
 			shape: Shape{28, 28}, train: 60_000, test: 10_000, holdOut: 10_000, read: readIDXFiles,
 			folder: "mnist", files: mnistFiles, address: mnistAddress},
 		{name: "minimnist", description: "mnist, shrunk by the means of 2×2 pixels",
-			shape: Shape{14, 14}, train: 60_000, test: 10_000, holdOut: 10_000, read: readShrunkFiles,
+			shape: Shape{14, 14}, train: 60_000, test: 10_000, holdOut: 10_000, read: shrunk(readIDXFiles),
 			folder: "mnist", files: mnistFiles, address: mnistAddress},
 		{name: "fashion", description: "FashionMNIST, articles of clothing (Xiao, Rasul, Vollgraf)",
 			shape: Shape{28, 28}, train: 60_000, test: 10_000, holdOut: 10_000, read: readIDXFiles,
@@ -186,15 +188,16 @@ func readIDXFiles(c collection) (source, error) {
 	return source{train: parts[0], test: parts[1]}, nil
 }
 
-// readShrunkFiles reads images and labels and halves the height and width of
-// the images.
-func readShrunkFiles(c collection) (source, error) {
-	data, err := readIDXFiles(c)
-	if err != nil {
-		return source{}, err
+// shrunk reads as read does and halves the height and width of the images.
+func shrunk(read func(collection) (source, error)) func(collection) (source, error) {
+	return func(c collection) (source, error) {
+		data, err := read(c)
+		if err != nil {
+			return source{}, err
+		}
+		data.train, data.test = data.train.shrink(), data.test.shrink()
+		return data, nil
 	}
-	data.train, data.test = data.train.shrink(), data.test.shrink()
-	return data, nil
 }
 
 // shrink replaces each 2×2 pixels by their mean, which rounds so that a mean

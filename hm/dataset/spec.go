@@ -21,7 +21,8 @@ type Spec struct {
 	// from all rows that are not test rows; at 0 all of them are trained on.
 	// nil leaves the division that the set comes with: its own validation
 	// rows where it has some, 10,000 held-out rows for mnist, minimnist and
-	// fashion, 1,000 for glyphs, none for 3by3 and data of one's own.
+	// fashion, 1,000 for glyphs and miniglyphs, none for 3by3 and data of one's
+	// own.
 	Validation *int `toml:"validation,omitempty" json:"validation,omitempty"`
 	// Subset is the number of training rows kept, drawn by seed after the
 	// validation rows are held out; 0 keeps all.

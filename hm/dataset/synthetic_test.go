@@ -108,6 +108,36 @@ func TestGlyphsLookLikeCentredDigits(t *testing.T) {
 	}
 }
 
+// The rows of miniglyphs are those of glyphs, divided alike, and each of their
+// pixels is the mean of four.
+func TestMiniglyphsAreGlyphsShrunk(t *testing.T) {
+	large, err := Spec{Name: "glyphs", Binarization: Stochastic}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := Spec{Name: "miniglyphs", Binarization: Stochastic}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range [][2]Split{
+		{large.Train(), small.Train()}, {large.Validation(), small.Validation()}, {large.Test(), small.Test()},
+	} {
+		whole, mean := pair[0], pair[1]
+		if mean.Rows != whole.Rows || mean.Shape != (Shape{14, 14}) || !bytes.Equal(mean.Labels, whole.Labels) {
+			t.Fatalf("%s: %d rows of shape %v, want %d of 14×14 with the same labels", mean.Name, mean.Rows, mean.Shape, whole.Rows)
+		}
+		for i := range mean.Rows {
+			for k, v := range mean.Row(i) {
+				y, x := 2*(k/14), 2*(k%14)
+				upper, lower := whole.Row(i)[28*y+x:], whole.Row(i)[28*(y+1)+x:]
+				if sum := int(upper[0]) + int(upper[1]) + int(lower[0]) + int(lower[1]); 4*int(v)-sum > 2 || sum-4*int(v) > 2 {
+					t.Fatalf("%s row %d: the pixel at %d, %d is %d, its four are %d together", mean.Name, i, y/2, x/2, v, sum)
+				}
+			}
+		}
+	}
+}
+
 // The digits are told apart by the nearest class mean far better than by
 // chance (0.1): the labels belong to the pictures.
 func TestGlyphsBelongToTheirLabels(t *testing.T) {

@@ -1,0 +1,59 @@
+package plotting_test
+
+import (
+	"log"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/plotting"
+)
+
+// What two made-up methods reach at several learning rates: parabolas in the
+// logarithm of the rate, one with its best rate five times lower.
+func ExampleMeasurements() {
+	reached := func(name string, best, limit float64) plotting.Measured {
+		m := plotting.Measured{Name: name}
+		for _, rate := range []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5} {
+			from := math.Log10(rate / best)
+			m.X, m.Y = append(m.X, rate), append(m.Y, limit+2*from*from)
+			m.Spread = append(m.Spread, 0.1)
+		}
+		return m
+	}
+	figure := plotting.Measurements(
+		plotting.Axis{Label: "learning rate η", Logarithmic: true},
+		plotting.Axis{Label: "−log p(x) (nats)"},
+		reached("NRWS", 0.05, 28), reached("RWS", 0.25, 28.5),
+	)
+	if err := figure.Save("measurements.png"); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func TestMeasurements(t *testing.T) { golden(t, ExampleMeasurements, "measurements.png") }
+
+// A bar that would reach below 0 is left out of a logarithmic axis, and
+// measurements that do not belong together are refused.
+func TestMeasurementsThatCannotBeDrawn(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "figure.png")
+	plain, logarithmic := plotting.Axis{Label: "a"}, plotting.Axis{Label: "b", Logarithmic: true}
+	wide := plotting.Measured{Name: "wide", X: []float64{1, 2}, Y: []float64{1, 2}, Spread: []float64{3, 1}}
+	if err := plotting.Measurements(plain, logarithmic, wide).Save(file); err != nil {
+		t.Errorf("a bar below 0: %v", err)
+	}
+	for _, test := range []struct {
+		measured []plotting.Measured
+		says     string
+	}{
+		{nil, "give at least one"},
+		{[]plotting.Measured{{Name: "short", X: []float64{1, 2}, Y: []float64{1}}}, "short has 1 values and 0 spreads at 2 places"},
+		{[]plotting.Measured{{Name: "below", X: []float64{1}, Y: []float64{-1}}}, "below has no finite value"},
+	} {
+		err := plotting.Measurements(plain, logarithmic, test.measured...).Save(file)
+		if err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("the error is %v, want one that says %q", err, test.says)
+		}
+	}
+}
