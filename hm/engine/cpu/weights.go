@@ -13,6 +13,7 @@ type weights struct {
 	connections  [2][]*connection
 	units        [2][]units
 	prior        []float32 // logits of hᴹ
+	classes      *classes  // nil of a machine without labels
 }
 
 // newWeights returns room for the parameters of an architecture.
@@ -30,6 +31,9 @@ func newWeights(a engine.Architecture) *weights {
 		}
 	}
 	w.networks[generative][a.Depth()] = nil // the prior
+	if a.Labels() > 0 {
+		w.classes = newClasses(w)
+	}
 	return w
 }
 
@@ -71,6 +75,9 @@ func (w *weights) pack(p *engine.Parameters) {
 		w.networks[t.network][t.layer].Pack(matrix(t.network.layer(p, t.layer)), t.first, t.last)
 	})
 	w.prior = p.Generative[w.architecture.Depth()].Data
+	if w.classes != nil {
+		w.classes.pack(p)
+	}
 }
 
 // logits computes the logits of layer i of a network from the states of its
