@@ -56,6 +56,9 @@ func (e Experiment) Check(set *dataset.Set) error {
 	if e.Misfit != "" {
 		return errors.New(e.Misfit)
 	}
+	if err := e.checkLabels(set); err != nil {
+		return err
+	}
 	if err := e.Machine.check(set.Shape(), set.Name()); err != nil {
 		return err
 	}
@@ -63,9 +66,6 @@ func (e Experiment) Check(set *dataset.Set) error {
 		return err
 	}
 	if err := e.Method.check(); err != nil {
-		return err
-	}
-	if err := e.checkLabels(set); err != nil {
 		return err
 	}
 	if err := e.checkSeeds(); err != nil {

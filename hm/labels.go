@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -70,6 +71,9 @@ func (s MachineSpec) addLabels(a *engine.Architecture) {
 // have together.
 func (e Experiment) checkLabels(set *dataset.Set) error {
 	m, s := e.Machine, e.Method
+	if slices.Contains(m.Units, engine.Categorical) {
+		return fmt.Errorf("units = %v: categorical units are those of the label; leave them out, and say label_layer = top", m.Units)
+	}
 	if m.LabelLayer == NoLabels {
 		switch {
 		case m.Classes != 0:
