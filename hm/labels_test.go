@@ -65,6 +65,17 @@ func TestCheckRefusesLabels(t *testing.T) {
 	}
 }
 
+// The table of a machine lists its label.
+func TestMachineTableHasTheLabel(t *testing.T) {
+	set := labelled(t, 0)
+	for layer, want := range map[LabelLayer]string{TopLabels: "h3", LowerLabels: "dense, to x and h1"} {
+		text := New(set.Shape()).Dense(5, 4).Labels(layer, 10).String()
+		if !strings.Contains(text, want) || !strings.Contains(text, "categorical") {
+			t.Errorf("%v: the table has no %q:\n%s", layer, want, text)
+		}
+	}
+}
+
 // A model that is stored classifies as the one that was trained, a machine
 // without labels refuses to, and probabilities sum to 1.
 func TestClassify(t *testing.T) {
