@@ -24,6 +24,7 @@ const checkpointFormat = 1
 //	                       of Gaussian units the rows of all means and then of all
 //	                       deviations; of a deconvolution, channels × (1 + patch)
 //	recognition.I          layer I of q, likewise
+//	classifier             q(y|x,h¹) of labels beside the networks, likewise
 //	moment.N.NETWORK.I     slot N of the optimiser, likewise
 //	refresh.NETWORK.I      the parameters of the last Fisher refresh, likewise
 //
@@ -42,6 +43,8 @@ type position struct {
 	Kinds      []Kind `json:"kinds,omitempty"` // of their units
 	// Convolutions join the layers that are not joined densely.
 	Convolutions []engine.Convolution `json:"convolutions,omitempty"`
+	// Classes is the number of classes of a classifier beside the networks.
+	Classes int `json:"classes,omitempty"`
 	// Shape is how the visible units form an image.
 	Shape   dataset.Shape `json:"shape"`
 	Step    int           `json:"step"`    // steps done
@@ -86,6 +89,7 @@ func (c *checkpoint) file() (*safetensors.File, error) {
 	c.position.Coding = c.state.Parameters.Architecture.Coding
 	c.position.Kinds = c.state.Parameters.Architecture.Kinds
 	c.position.Convolutions = c.state.Parameters.Architecture.Convolutions
+	c.position.Classes = c.state.Parameters.Architecture.Classes
 	c.position.Step = c.state.Step
 	c.position.Refresh = c.state.RefreshStep
 	text, err := json.Marshal(c.position)
@@ -124,6 +128,9 @@ func layers(p *engine.Parameters) func(yield func(string, engine.Layer) bool) {
 			if !yield(fmt.Sprintf("recognition.%d", i+1), l) {
 				return
 			}
+		}
+		if p.Classifier.Units > 0 {
+			yield("classifier", p.Classifier)
 		}
 	}
 }
@@ -167,7 +174,7 @@ func checkpointOf(f *safetensors.File) (*checkpoint, error) {
 		return nil, fmt.Errorf("checkpoint of format %d, where this version reads format %d", at.Format, checkpointFormat)
 	}
 	var err error
-	architecture := engine.Architecture{Units: at.Units, Coding: at.Coding, Kinds: at.Kinds, Convolutions: at.Convolutions}
+	architecture := engine.Architecture{Units: at.Units, Coding: at.Coding, Kinds: at.Kinds, Convolutions: at.Convolutions, Classes: at.Classes}
 	if err := architecture.Check(); err != nil {
 		return nil, err
 	}
@@ -243,7 +250,7 @@ func (c *checkpoint) check(e Experiment) error {
 func checkMachine(c *checkpoint, e Experiment) error {
 	is, want := c.state.Parameters.Architecture, e.Machine.architecture(c.position.Shape)
 	if !slices.Equal(is.Units, want.Units) || is.Coding != want.Coding ||
-		!slices.Equal(is.Kinds, want.Kinds) || !slices.Equal(is.Convolutions, want.Convolutions) {
+		!slices.Equal(is.Kinds, want.Kinds) || !slices.Equal(is.Convolutions, want.Convolutions) || is.Classes != want.Classes {
 		return fmt.Errorf("the parameters are of another machine (layers of %v units, coding %v) than the experiment (%v, %v)",
 			is.Units, is.Coding, want.Units, want.Coding)
 	}

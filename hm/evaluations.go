@@ -13,6 +13,7 @@ type EvaluationOverSeeds struct {
 	ESS           Spread  `json:"ess"`
 	ESSStar       Spread  `json:"ess_star"`
 	KLExact       *Spread `json:"kl_exact"`
+	LabelError    *Spread `json:"label_error,omitempty"` // Classification.Error
 }
 
 // OverSeeds is the spread of evaluations, one a seed.
@@ -39,5 +40,11 @@ func OverSeeds(evaluations []Evaluation) EvaluationOverSeeds {
 		ESS:           over(func(e Evaluation) float64 { return e.ESS }),
 		ESSStar:       over(func(e Evaluation) float64 { return e.ESSStar }),
 		KLExact:       optional(func(e Evaluation) *float64 { return e.KLExact }),
+		LabelError: optional(func(e Evaluation) *float64 {
+			if e.Classification == nil {
+				return nil
+			}
+			return &e.Classification.Error
+		}),
 	}
 }

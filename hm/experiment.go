@@ -56,6 +56,9 @@ func (e Experiment) Check(set *dataset.Set) error {
 	if e.Misfit != "" {
 		return errors.New(e.Misfit)
 	}
+	if err := e.checkLabels(set); err != nil {
+		return err
+	}
 	if err := e.Machine.check(set.Shape(), set.Name()); err != nil {
 		return err
 	}
@@ -98,9 +101,13 @@ func (e Experiment) checkData(set *dataset.Set) error {
 
 // job is what the engine trains on for the experiment.
 func (e Experiment) job(set *dataset.Set) engine.Job {
+	data := e.data(set.Train())
+	if e.Machine.LabelLayer != NoLabels {
+		data.Labels = set.Train().Labels
+	}
 	return engine.Job{
 		Algorithm: e.algorithm(set),
-		Data:      e.data(set.Train()),
+		Data:      data,
 		Seed:      e.Seed,
 		Rows:      newOrder(e.Seed, set.Train().Rows, e.Method.BatchSize).minibatch,
 	}

@@ -72,6 +72,10 @@ func initialise(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Pa
 			}
 		}
 	}
+	random := rand.New(philox.NewStream(seed, philox.Initialise, 2<<16))
+	for k := range p.Classifier.Data {
+		p.Classifier.Data[k] = float32(spec.Weights.draw(random, p.Classifier.Width-1, p.Classifier.Units))
+	}
 	return p
 }
 

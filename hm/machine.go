@@ -33,6 +33,10 @@ type MachineSpec struct {
 	// Bias is what the biases are at first; those of the means of Gaussian units
 	// are 0.
 	Bias float64 `toml:"bias" json:"bias"`
+	// LabelLayer is where the label is: none, top or lower.
+	LabelLayer LabelLayer `toml:"label_layer,omitzero" json:"label_layer,omitzero"`
+	// Classes is the number of classes that the label has.
+	Classes int `toml:"classes,omitzero" json:"classes,omitempty"`
 }
 
 // Machine describes a Helmholtz machine: layers of Bernoulli or Gaussian units,
@@ -88,6 +92,13 @@ func (m Machine) Bias(b float64) Machine {
 	return m
 }
 
+// Labels gives the machine a label of a number of classes, for semi-supervised
+// learning by BiHM.
+func (m Machine) Labels(layer LabelLayer, classes int) Machine {
+	m.spec.LabelLayer, m.spec.Classes = layer, classes
+	return m
+}
+
 // Spec is the machine's description without its visible units.
 func (m Machine) Spec() MachineSpec { return m.spec }
 
@@ -109,13 +120,13 @@ func (s MachineSpec) architecture(shape dataset.Shape) engine.Architecture {
 		a.Convolutions = append(a.Convolutions, c)
 	}
 	a.Units = append(a.Units, s.Layers...)
-	if !slices.ContainsFunc(s.Units, func(k Kind) bool { return k != Bernoulli }) {
-		return a
+	if slices.ContainsFunc(s.Units, func(k Kind) bool { return k != Bernoulli }) {
+		a.Kinds = slices.Clone(s.Units)
+		if len(s.Units) == 1 {
+			a.Kinds = slices.Repeat(s.Units, len(a.Units))
+		}
 	}
-	a.Kinds = slices.Clone(s.Units)
-	if len(s.Units) == 1 {
-		a.Kinds = slices.Repeat(s.Units, len(a.Units))
-	}
+	s.addLabels(&a)
 	return a
 }
 

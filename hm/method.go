@@ -91,6 +91,12 @@ type MethodSpec struct {
 	// ReinforceBaseline is constant, none or optimal (phases reinforce).
 	ReinforceBaseline ReinforceBaseline `toml:"reinforce_baseline,omitzero" json:"reinforce_baseline,omitzero"`
 
+	// Settings of machines with labels (001, ch. 4): the objective of a labelled
+	// row is LabelWeight, 1 where it is 0, times log B − Gamma log A.
+	Gamma         float64       `toml:"gamma,omitzero" json:"gamma,omitempty"`                  // γ, −1 to 1 (001, 4.7)
+	LabelWeight   float64       `toml:"label_weight,omitzero" json:"label_weight,omitempty"`    // of labelled rows
+	LabelProposal LabelProposal `toml:"label_proposal,omitzero" json:"label_proposal,omitzero"` // exact, plain or mixed
+
 	SleepSteps int     `toml:"sleep_steps" json:"sleep_steps,omitzero"` // sleep phases a step (004, 5.4.1)
 	SleepScale float64 `toml:"sleep_scale" json:"sleep_scale,omitzero"` // factor of the sleep gradients (004, 5.4.1)
 }
@@ -303,6 +309,16 @@ func (m Method) SleepSteps(n int) Method { m.spec.SleepSteps = n; return m }
 // alone.
 func (m Method) SleepScale(factor float64) Method { m.spec.SleepScale = factor; return m }
 
+// Gamma sets γ of the objective of labelled rows, log B(x,y) − γ log A(x) (001,
+// 4.7): 1 for log p*(y|x), −1 for the joint log p*(x,y).
+func (m Method) Gamma(γ float64) Method { m.spec.Gamma = γ; return m }
+
+// LabelWeight sets a factor of the objective of labelled rows, which are few.
+func (m Method) LabelWeight(w float64) Method { m.spec.LabelWeight = w; return m }
+
+// LabelProposal sets how labels are drawn where A(x) is estimated.
+func (m Method) LabelProposal(p LabelProposal) Method { m.spec.LabelProposal = p; return m }
+
 // Epochs sets the number of passes over the training rows.
 func (m Method) Epochs(n int) Method { m.epochs = n; return m }
 
@@ -352,6 +368,9 @@ func (s MethodSpec) String() string {
 	differs(s.EntropyEstimator != 0, "entropy estimator β = %g", s.EntropyEstimator)
 	differs(s.WarmUp != 0, "warm-up of %d epochs", s.WarmUp)
 	differs(s.ReinforceBaseline != p.ReinforceBaseline, "baseline %v", s.ReinforceBaseline)
+	differs(s.Gamma != 0, "γ = %g", s.Gamma)
+	differs(s.LabelWeight != 0, "labels × %g", s.LabelWeight)
+	differs(s.LabelProposal != p.LabelProposal, "%v labels", s.LabelProposal)
 	differs(s.SleepSteps != p.SleepSteps, "%d sleep steps", s.SleepSteps)
 	differs(s.SleepScale != p.SleepScale, "sleep × %g", s.SleepScale)
 	return strings.Join(parts, ", ")
@@ -370,7 +389,8 @@ func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
 		L1: s.L1, L2: s.L2, Entropy: s.Entropy, EntropyEstimator: s.EntropyEstimator,
 		WarmUp:            s.WarmUp * stepsPerEpoch,
 		ReinforceBaseline: s.ReinforceBaseline,
-		SleepSteps:        s.SleepSteps, SleepScale: s.SleepScale,
+		LabelProposal:     s.LabelProposal, Gamma: s.Gamma, LabelWeight: cmp.Or(s.LabelWeight, 1),
+		SleepSteps: s.SleepSteps, SleepScale: s.SleepScale,
 	}
 }
 

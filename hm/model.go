@@ -64,10 +64,12 @@ type Evaluation struct {
 	ESSSE           StandardError  `json:"ess_se"`
 	ESSStar         float64        `json:"ess_star"` // the same for p*(h|x)
 	ESSStarSE       StandardError  `json:"ess_star_se"`
-	KLExact         *float64       `json:"kl_exact"` // KL(p_D‖p) by enumeration, of machines small enough
-	Samples         int            `json:"samples"`  // importance samples a datum
-	Data            int            `json:"data"`
-	Seconds         float64        `json:"seconds"`
+	// Classification is how well p*(y|x) tells labels, of machines with a label.
+	Classification *Classification `json:"classification,omitempty"`
+	KLExact        *float64        `json:"kl_exact"` // KL(p_D‖p) by enumeration, of machines small enough
+	Samples        int             `json:"samples"`  // importance samples a datum
+	Data           int             `json:"data"`
+	Seconds        float64         `json:"seconds"`
 }
 
 // Evaluate estimates the likelihoods of a split with a number of samples

@@ -72,12 +72,16 @@ func rowsOf(t testing.TB, spec dataset.Spec, rows [][]float64) *dataset.Set {
 	return set
 }
 
-// machineFor is a machine of two hidden layers; with a convolution below them and
+// machineFor is a machine of two hidden layers; with a label for data that keep
+// some, at the top or lower by their seed; with a convolution below them and
 // with layers of Gaussian units for data that keep their grey levels.
 func machineFor(set *dataset.Set) Machine {
 	m := New(set.Shape()).Dense(4, 3)
 	if set.Spec().Binarization == dataset.Grey {
 		return m.Convolve(Convolution{Channels: 2, Height: 2, Width: 2, Stride: 1}).Units(Gaussian, Bernoulli, Gaussian, Bernoulli)
+	}
+	if spec := set.Spec(); spec.Labels > 0 {
+		return m.Labels([]LabelLayer{TopLabels, LowerLabels}[spec.Seed], 10)
 	}
 	return m
 }

@@ -22,7 +22,8 @@ func newEval() *cobra.Command {
 		Long: `Estimate the log-likelihood of the machine of a run by importance sampling, in
 nats, with standard errors over the data: log p, the lower bound, log p̃*, the
 effective sample size, and with --log-z2 also log Z² and log p*. Of a machine
-small enough, the exact divergence from the training data is given too.
+small enough, the exact divergence from the training data is given too, of one
+with labels the error of classification by p*(y|x).
 
 Of a directory of several seeds, each is evaluated, and the mean and the
 standard deviation over them are given.`,
@@ -67,6 +68,13 @@ standard deviation over them are given.`,
 					return e, err
 				}
 				e = e.Normalise(z)
+			}
+			if model.Architecture().Labels() > 0 {
+				classification, err := model.Classify(ctx, model.Some(pick(set, split), rows), samples, newFraction(c.ErrOrStderr(), "classifying"))
+				if err != nil {
+					return e, err
+				}
+				e.Classification = &classification
 			}
 			kl, err := model.ExactKL(ctx, set.Train())
 			switch {
@@ -198,6 +206,10 @@ func table(e hm.Evaluation) string {
 	}
 	row("ESS of q for p", 100*e.ESS, 100*e.ESSSE, "%")
 	row("ESS of q for p*", 100*e.ESSStar, 100*e.ESSStarSE, "%")
+	if e.Classification != nil {
+		row("error of labels", 100*e.Classification.Error, 100*e.Classification.ErrorSE, "% by p*(y|x)")
+		row("log p*(y|x)", e.Classification.LogP, e.Classification.LogPSE, "nats")
+	}
 	if e.KLExact != nil {
 		fmt.Fprintf(&b, "%-22s %10.4f nats, exact\n", "KL(p_D‖p)", *e.KLExact)
 	}
@@ -220,6 +232,7 @@ func tableOverSeeds(e hm.EvaluationOverSeeds) string {
 	row("log p* (no bound)", e.LogPStar, 1, "nats")
 	row("ESS of q for p", &e.ESS, 100, "%")
 	row("ESS of q for p*", &e.ESSStar, 100, "%")
+	row("error of labels", e.LabelError, 100, "% by p*(y|x)")
 	row("KL(p_D‖p)", e.KLExact, 1, "nats")
 	return b.String()
 }

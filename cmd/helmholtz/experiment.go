@@ -34,6 +34,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	textFlag(f, &e.Dataset.Binarization, "binarization", "`when` grey values become draws: once (fixed), at each step (stochastic), or never (grey, for gaussian units)")
 	f.IntVar(&x.validation, "validation", 0, "hold out `N` rows for validation (default the data set's own division)")
 	f.IntVar(&e.Dataset.Subset, "subset", 0, "train on `N` rows drawn by the data seed, 0 for all")
+	f.IntVar(&e.Dataset.Labels, "labels", 0, "keep the labels of `N` training rows, of each class alike, drawn by the data seed")
 	f.Uint64Var(&e.Dataset.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
 
 	f.IntSliceVar(&e.Machine.Layers, "layers", e.Machine.Layers, "units of the dense hidden layers, bottom up")
@@ -42,6 +43,9 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	textFlag(f, &e.Machine.Coding, "coding", "`values` of a unit: pm1 or 01")
 	textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (App. A.2, for bihm and nbihm)")
 	f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")
+
+	textFlag(f, &e.Machine.LabelLayer, "label-layer", "`where` the label is: none, top, or lower (a classifier of x and h¹)")
+	f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label")
 
 	f.StringVar(&e.Method.Preset, "algorithm", e.Method.Preset, "`method`: "+strings.Join(hm.Presets(), ", "))
 	textFlag(f, &e.Method.Phases, "phases", "importance weights and phases: `which` of ws, rws, bihm, reinforce")
@@ -69,6 +73,9 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	f.Float64Var(&e.Method.EntropyEstimator, "entropy-estimator", 0, "`β` of the same by the estimator that the thesis prints")
 	f.IntVar(&e.Method.WarmUp, "warmup", 0, "`epochs` over which the strengths β of regularisers rise from 0")
 	textFlag(f, &e.Method.ReinforceBaseline, "reinforce-baseline", "baseline of the phases reinforce: `which` of none, constant, optimal")
+	f.Float64Var(&e.Method.Gamma, "gamma", 0, "`γ` of log B − γ log A of labelled rows, −1 to 1")
+	f.Float64Var(&e.Method.LabelWeight, "label-weight", 0, "`factor` of the objective of labelled rows (default 1)")
+	textFlag(f, &e.Method.LabelProposal, "label-proposal", "`how` labels are drawn for log A: exact (summed), plain, mixed (001, 4.11)")
 	f.IntVar(&e.Method.SleepSteps, "sleep-steps", e.Method.SleepSteps, "`N` sleep phases a step, each with an update of q (sleep-well)")
 	f.Float64Var(&e.Method.SleepScale, "sleep-scale", e.Method.SleepScale, "`factor` of the sleep gradients (rescaled sleep)")
 	f.IntVar(&e.Epochs, "epochs", e.Epochs, "passes over the training rows")

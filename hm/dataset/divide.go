@@ -112,7 +112,13 @@ func (s Spec) divide(data source) (*Set, error) {
 			s.Name, s.Subset, train.count())
 	}
 	if s.Subset > 0 {
-		train, _ = train.draw(s.Subset, philox.NewStream(s.Seed, philox.Subset, 0))
+		train, _ = train.draw(s.Subset, philox.NewStream(s.Seed, philox.Subset, keptRows))
+	}
+	if s.Labels > 0 {
+		var err error
+		if train.labels, err = train.keepLabels(s.Labels, philox.NewStream(s.Seed, philox.Subset, keptLabels)); err != nil {
+			return nil, fmt.Errorf("data set %s: labels = %d: %w", s.Name, s.Labels, err)
+		}
 	}
 	if s.Binarization == Fixed {
 		train.round()

@@ -38,7 +38,7 @@ type Split struct {
 	Shape  Shape
 	Rows   int
 	Values []uint8 // Rows × Shape.Units(), row-major: v/255 is the probability that the unit is on
-	Labels []uint8 // class of each row; nil where there is none
+	Labels []uint8 // class of each row, or Unlabelled; nil where no row has one
 }
 
 // Row returns the values of row i.
@@ -92,7 +92,8 @@ func (s *Set) MadeFromRows() bool { return s.madeFromRows }
 
 // Fingerprint is the SHA-256, in hexadecimal digits, of the set's shape and of
 // the values of all its splits. Two sets of the same fingerprint train and
-// evaluate alike. Labels are no part of it.
+// evaluate alike. The labels of training rows are part of it where the Spec says how
+// many are kept.
 func (s *Set) Fingerprint() string { return s.fingerprint() }
 
 func (s *Set) hash() string {
@@ -102,6 +103,9 @@ func (s *Set) hash() string {
 			h.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
 		}
 		h.Write(split.Values)
+	}
+	if s.spec.Labels > 0 {
+		h.Write(s.train.Labels)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

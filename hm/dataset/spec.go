@@ -27,6 +27,10 @@ type Spec struct {
 	// Subset is the number of training rows kept, drawn by seed after the
 	// validation rows are held out; 0 keeps all.
 	Subset int `toml:"subset,omitzero" json:"subset,omitzero"`
+	// Labels is the number of training rows that keep their label, drawn by seed
+	// from those of each class alike; the others have none. 0 leaves all labels
+	// there are, which training then does not use.
+	Labels int `toml:"labels,omitzero" json:"labels,omitempty"`
 	// Seed draws the rows held out and kept.
 	Seed uint64 `toml:"seed" json:"seed"`
 }
@@ -72,6 +76,8 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: validation = %d: hold out 0 rows or more", s.Name, *s.Validation)
 	case s.Subset < 0:
 		return fmt.Errorf("data set %s: subset = %d: keep a positive number of training rows, or all with 0", s.Name, s.Subset)
+	case s.Labels < 0:
+		return fmt.Errorf("data set %s: labels = %d: keep the labels of a positive number of training rows", s.Name, s.Labels)
 	}
 	return nil
 }

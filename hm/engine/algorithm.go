@@ -101,6 +101,22 @@ const (
 	Nesterov
 )
 
+// LabelProposal is the distribution from which the label y of a sample is drawn
+// to estimate A(x) = Σ_{h,y} √(p(x,h,y) q(h|x) q(y|h)) (001, 4.2), with the h of
+// the estimate of B(x,y), the sum over h alone.
+type LabelProposal int
+
+const (
+	// ExactLabels draws no label: with the same h, Ã(x) = Σ_y B̃(x,y), so that
+	// the estimate B̃/Ã of p*(y|x) is a distribution.
+	ExactLabels LabelProposal = iota
+	// PlainLabels draws y ~ q(y|h) (001, 4.4).
+	PlainLabels
+	// MixedLabels draws y ~ ½ q(y|h) + ½ δ of the datum's label where it has one
+	// (001, 4.11). B̃/Ã can exceed 1, as with PlainLabels, if less often.
+	MixedLabels
+)
+
 // Algorithm is a way of training: a point on the axes of the published
 // methods.
 type Algorithm struct {
@@ -142,6 +158,13 @@ type Algorithm struct {
 	WarmUp int
 
 	ReinforceBaseline ReinforceBaseline // b of Reinforce
+
+	// The objective of a datum with a label is LabelWeight times
+	// log B(x,y) − Gamma log A(x) (001, 4.7), that of one without 2 log A(x) (001,
+	// 4.8). Gamma is 1 for log p*(y|x), −1 for log p*(x,y) + 2 log Z.
+	LabelProposal LabelProposal
+	Gamma         float64
+	LabelWeight   float64
 
 	// SleepSteps is the number of sleep phases a step, at least 1, each with dreams and an
 	// update of q of its own; more than one is sleep-well (004, 5.4.1). The
@@ -206,6 +229,7 @@ var (
 	sourceNames    = []string{"wake", "sleep", "legacy"}
 	precisionNames = []string{"float32", "int16"}
 	optimizerNames = []string{"gd", "adam", "momentum", "nesterov"}
+	proposalNames  = []string{"exact", "plain", "mixed"}
 )
 
 func (p Phases) String() string          { return name(phaseNames, int(p)) }
@@ -229,6 +253,13 @@ func (b ReinforceBaseline) MarshalText() ([]byte, error) { return []byte(b.Strin
 
 func (b *ReinforceBaseline) UnmarshalText(t []byte) error {
 	return parse((*int)(b), "baseline of REINFORCE", baselineNames, t)
+}
+
+func (p LabelProposal) String() string               { return name(proposalNames, int(p)) }
+func (p LabelProposal) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+func (p *LabelProposal) UnmarshalText(t []byte) error {
+	return parse((*int)(p), "label proposal", proposalNames, t)
 }
 
 func (m *Metric) UnmarshalText(t []byte) error {

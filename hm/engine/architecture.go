@@ -46,7 +46,23 @@ type Architecture struct {
 	// Convolutions[i] joins hⁱ and hⁱ⁺¹; where it is zero, and beyond the end,
 	// they are joined densely.
 	Convolutions []Convolution
+	// Classes is the number of classes of a classifier q(y|x,h¹) that stands
+	// beside the networks and belongs to both, p(y|x,h¹) = q(y|x,h¹) (001, 4.6);
+	// 0 without one.
+	Classes int
 }
+
+// Labels is the number of classes that a label has: the units of a categorical
+// top layer, or those of the classifier; 0 of a machine without labels.
+func (a Architecture) Labels() int {
+	if a.TopLabels() {
+		return a.Units[a.Depth()]
+	}
+	return a.Classes
+}
+
+// TopLabels says whether the label is the top layer (001, 4.2).
+func (a Architecture) TopLabels() bool { return a.Kind(a.Depth()) == Categorical }
 
 // Depth is M, the number of hidden layers.
 func (a Architecture) Depth() int { return len(a.Units) - 1 }
@@ -79,9 +95,15 @@ func (a Architecture) Check() error {
 		return fmt.Errorf("kinds of %d layers and %d convolutions: a machine of %d layers has no place for them", len(a.Kinds), len(a.Convolutions), len(a.Units))
 	}
 	for i, k := range a.Kinds {
-		if k != Bernoulli && k != Gaussian {
+		if k < Bernoulli || k > Categorical {
 			return fmt.Errorf("layer %d has units of kind %v: use %v", i, k, kindNames)
 		}
+		if k == Categorical && i != a.Depth() {
+			return fmt.Errorf("layer %d has units of kind %v: a label is the top layer, %d", i, k, a.Depth())
+		}
+	}
+	if err := a.checkLabels(); err != nil {
+		return err
 	}
 	for i, c := range a.Convolutions {
 		if c == (Convolution{}) {
@@ -93,6 +115,23 @@ func (a Architecture) Check() error {
 		if c.Fine.Units() != a.Units[i] || c.Coarse().Units() != a.Units[i+1] {
 			return fmt.Errorf("layers %d and %d have %d and %d units, the convolution between them %v and %v", i, i+1, a.Units[i], a.Units[i+1], c.Fine, c.Coarse())
 		}
+	}
+	return nil
+}
+
+// checkLabels refuses labels that a machine cannot have.
+func (a Architecture) checkLabels() error {
+	switch top := a.Depth(); {
+	case a.Classes < 0 || a.Labels() == 1 || a.Labels() > 255:
+		return fmt.Errorf("labels of %d classes: use between 2 and 255", a.Labels())
+	case a.Labels() == 0:
+		return nil
+	case !a.TopLabels():
+		return nil
+	case a.Classes > 0:
+		return fmt.Errorf("a label layer at the top and a classifier of %d classes: use one of the two", a.Classes)
+	case top < 2 || a.Kind(top-1) != Bernoulli || len(a.Convolutions) == top && a.Convolutions[top-1] != (Convolution{}):
+		return fmt.Errorf("a label layer above layers %v of kinds %v: it needs a hidden layer of Bernoulli units below it, joined densely", a.Units[:top], a.Kinds[:top])
 	}
 	return nil
 }
@@ -126,6 +165,9 @@ type Parameters struct {
 	Generative []Layer
 	// Recognition[i] is q(hⁱ | hⁱ⁻¹), i = 1 … M; Recognition[0] is empty.
 	Recognition []Layer
+	// Classifier is q(y|x,h¹), with [1; x; h¹] for parents; empty without one.
+	// Its parameters follow those of q.
+	Classifier Layer
 }
 
 // NewParameters returns parameters of value zero.
@@ -142,6 +184,7 @@ func NewParameters(a Architecture) *Parameters {
 			p.Recognition[i] = newLayer(a.RecognitionConnection(i))
 		}
 	}
+	p.Classifier = a.classifier()
 	p.view(make([]float32, a.Size()))
 	return p
 }
@@ -155,6 +198,15 @@ func (p *Parameters) view(flat []float32) {
 			network[i].Data, flat = flat[:size:size], flat[size:]
 		}
 	}
+	p.Classifier.Data = flat
+}
+
+// classifier returns the shape of the layer of the classifier.
+func (a Architecture) classifier() Layer {
+	if a.Classes == 0 {
+		return Layer{}
+	}
+	return Layer{Units: a.Classes, Width: 1 + a.Units[0] + a.Units[1]}
 }
 
 // Clone returns a copy that shares nothing with p.
@@ -166,7 +218,8 @@ func (p *Parameters) Clone() *Parameters {
 
 // Size is the number of parameters of both networks.
 func (a Architecture) Size() int {
-	n := a.GenerativeSize()
+	classifier := a.classifier()
+	n := a.GenerativeSize() + classifier.Units*classifier.Width
 	for i := 1; i < len(a.Units); i++ {
 		n += a.RecognitionConnection(i).size()
 	}

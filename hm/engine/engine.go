@@ -117,6 +117,9 @@ type Data struct {
 	// Values holds Rows × Units bytes v. v/255 is the probability that a Bernoulli
 	// unit is on, and the value of a Gaussian one.
 	Values []uint8
+	// Labels holds the class of each row, NoLabel for a row without; nil where
+	// the machine is trained without labels.
+	Labels []uint8
 	// First is the number of the first row in the random draws of an
 	// evaluation, so that rows evaluated in parts have the draws that they
 	// have together.
@@ -125,6 +128,9 @@ type Data struct {
 	// its probability. If not, it is on from 128.
 	Stochastic bool
 }
+
+// NoLabel is the label of a row that has none.
+const NoLabel = 255
 
 // Likelihood holds the importance-sampled estimates for one datum from K
 // samples h ~ q(h|x), in nats.
@@ -167,6 +173,14 @@ type Model interface {
 	// keep the values of the row. The chains of a row start at the draws of
 	// Infer for the row as it is.
 	Inpaint(ctx context.Context, data Data, known []bool, chains int, g Gibbs, seed uint64, progress func(float64)) (Draws, error)
+}
+
+// Classifier is a Model of a machine with labels.
+type Classifier interface {
+	// Classify estimates log p*(y|x) = log B(x,y) − log A(x) (001, 4.3) of each
+	// row of data and class, from samples h ~ q(h|x) that B and A share:
+	// data.Rows × classes values in nats, none above 0.
+	Classify(ctx context.Context, data Data, samples int, seed uint64, progress func(float64)) ([]float64, error)
 }
 
 var (

@@ -11,6 +11,11 @@ const (
 	// σ = exp(a) + SigmaFloor, for two outputs μ and a (004, 7.1, with the
 	// normalisation 1/(√(2π) σ)). The next layer sees them as they are.
 	Gaussian
+	// Categorical units are those of one variable, the label y of a
+	// semi-supervised machine: exactly one of the layer's units is on, with the
+	// probability that the softmax of the outputs gives it (001, 4.2). The next
+	// layer sees 1 for it and 0 for the others, in either coding.
+	Categorical
 )
 
 // SigmaFloor is the least standard deviation of a Gaussian unit. It keeps
@@ -28,11 +33,11 @@ func (k Kind) Outputs() int {
 	return 1
 }
 
-var kindNames = []string{"bernoulli", "gaussian"}
+var kindNames = []string{"bernoulli", "gaussian", "categorical"}
 
 func (k Kind) String() string { return name(kindNames, int(k)) }
 
-// MarshalText writes a kind as "bernoulli" or "gaussian".
+// MarshalText writes a kind as "bernoulli", "gaussian" or "categorical".
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads what MarshalText writes.

@@ -27,7 +27,7 @@ func (n *Networks) Outputs(u Unit, v Values) (mu, sigma, a float64) {
 		}
 		return sum
 	}
-	if u.Kind == engine.Bernoulli {
+	if u.Kind != engine.Gaussian {
 		return 0, 0, row(u.Start)
 	}
 	a = row(u.Deviation)
@@ -46,14 +46,30 @@ func (n *Networks) logDensity(network []Unit, v Values) float64 {
 	for _, u := range network {
 		state := v[u.Layer][u.Index]
 		mu, sigma, a := n.Outputs(u, v)
-		if u.Kind == engine.Bernoulli {
+		switch u.Kind {
+		case engine.Bernoulli:
 			sum += logBernoulli(state > 0, a)
+			continue
+		case engine.Categorical:
+			sum += state * (a - n.logTotal(network, u, v))
 			continue
 		}
 		z := (state - mu) / sigma
 		sum -= z*z/2 + math.Log(math.Sqrt(2*math.Pi)*sigma)
 	}
 	return sum
+}
+
+// logTotal is log Σ eᵃ over the units of the layer of u in a network.
+func (n *Networks) logTotal(network []Unit, u Unit, v Values) float64 {
+	var logits []float64
+	for _, other := range network {
+		if other.Layer == u.Layer {
+			_, _, a := n.Outputs(other, v)
+			logits = append(logits, a)
+		}
+	}
+	return logSumExp(logits)
 }
 
 // ScoreOf is ∂ log p(x,h) in the generative part and ∂ log q(h|x) in the
@@ -75,6 +91,10 @@ func (n *Networks) ScoreOf(v Values) []float64 {
 					on = 1
 				}
 				add(u.Start, on-sigmoid(a))
+				continue
+			}
+			if u.Kind == engine.Categorical {
+				add(u.Start, state-math.Exp(a-n.logTotal(network, u, v)))
 				continue
 			}
 			add(u.Start, (state-mu)/(sigma*sigma))

@@ -34,6 +34,12 @@ func (t *trainer) sum(natural bool) {
 			t.penaliseRows(tile.network, tile.layer, rows, tile.first)
 		}
 	})
+	if t.labels != nil && !t.weights.classes.top {
+		t.accumulateClassifier()
+		if natural {
+			t.penaliseClassifier()
+		}
+	}
 }
 
 // precondition applies the metric to the whole gradient.
@@ -57,6 +63,10 @@ func (t *trainer) weightResiduals() {
 	parallel(pieces, func(piece int) {
 		first := piece * dataAPiece
 		for d := first; d < min(first+dataAPiece, batch); d++ {
+			if t.labels != nil {
+				t.weightLabels(d)
+				continue
+			}
 			if t.recognitionWake() {
 				t.weightRecognition(d, score, slope)
 			}
@@ -102,10 +112,15 @@ func (t *trainer) weightRecognition(d int, score, slope float64) {
 			}
 		}
 	}
-	sum := kernels.Row(t.datum, d)
+	t.sumOverSamples(t.datum, t.wake.recognition[1], d)
+}
+
+// sumOverSamples writes the sum of the rows of the samples of datum d.
+func (t *trainer) sumOverSamples(sums, rows kernels.Matrix, d int) {
+	sum := kernels.Row(sums, d)
 	clear(sum)
-	for r := first; r < last; r++ {
-		for j, x := range kernels.Row(t.wake.recognition[1], r) {
+	for r := d * t.wake.samples; r < (d+1)*t.wake.samples; r++ {
+		for j, x := range kernels.Row(rows, r) {
 			sum[j] += x
 		}
 	}
@@ -129,6 +144,10 @@ func (t *trainer) weightDream(r int) {
 
 // accumulate computes the gradient of units first to last−1 of a layer.
 func (t *trainer) accumulate(n network, i int, gradient kernels.Matrix, first, last int) {
+	if n == generative && i == len(t.wake.states)-2 && t.labels != nil && t.weights.classes.top {
+		t.accumulateLabels(gradient, first, last)
+		return
+	}
 	if n == generative {
 		t.accumulateGenerative(t.wake, 0, i, gradient, first, last)
 		if t.job.Algorithm.HasEntropy() {

@@ -27,6 +27,9 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	if algorithm.Entropy != 0 {
 		bytes += int64(samples * (2*units - a.Units[0]) * float) // slopes of the entropies
 	}
+	if a.Labels() > 0 {
+		bytes += int64((2*samples + algorithm.BatchSize) * a.Labels() * float) // weights and residuals of labels
+	}
 	copies := 3 + algorithm.Slots() // parameters, plain and packed, and gradient
 	if algorithm.Metric != engine.Euclidean {
 		copies++ // those of the last refresh

@@ -3,6 +3,7 @@ package cpu
 import (
 	"math"
 
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
@@ -13,18 +14,28 @@ func (t *trainer) penalise() {
 			t.penaliseRows(network, i, matrix(network.layer(t.gradient, i)), 0)
 		}
 	}
+	t.penaliseClassifier()
+}
+
+// penaliseClassifier does to the gradient of the classifier what penaliseRows
+// does to that of a layer.
+func (t *trainer) penaliseClassifier() {
+	t.takePenalties(t.point.Classifier, matrix(t.gradient.Classifier), 0)
 }
 
 // penaliseRows takes β₁ sign(w) + β₂ w, the gradient of β₁‖w‖₁ + ½β₂‖w‖², from
 // the gradients of the weights of units first, first+1 … of a layer (004, 6.14).
 func (t *trainer) penaliseRows(n network, i int, gradient kernels.Matrix, first int) {
+	t.takePenalties(n.layer(t.point, i), gradient, first)
+}
+
+func (t *trainer) takePenalties(parameters engine.Layer, gradient kernels.Matrix, first int) {
 	a := t.job.Algorithm
 	if a.L1 == 0 && a.L2 == 0 {
 		return
 	}
 	strength := a.WarmedUp(t.state.Step)
 	l1, l2 := float32(strength*a.L1), float32(strength*a.L2)
-	parameters := n.layer(t.point, i)
 	for r := range gradient.Rows {
 		slopes := kernels.Row(gradient, r)[1:]
 		for k, w := range parameters.Row(first + r)[1:] {

@@ -34,7 +34,8 @@ type trainer struct {
 	importance []float64 // normalised importance weights ω̃, S a datum
 	// datum sums the recognition residuals of the first layer over the samples
 	// of each datum, weighted: B × units.
-	datum kernels.Matrix
+	datum  kernels.Matrix
+	labels *labels // nil where there are none
 }
 
 func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, error) {
@@ -51,6 +52,7 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 		importance: make([]float64, a.BatchSize*a.MostSamples()),
 		datum:      kernels.NewMatrix(a.BatchSize, w.outputs(recognition, 1)),
 	}
+	t.labels = newLabels(job, w)
 	if a.Optimizer == engine.Nesterov {
 		t.point = engine.NewParameters(state.Parameters.Architecture)
 	}
@@ -143,6 +145,9 @@ func (t *trainer) sample(step int) engine.Report {
 		for d := range part.data {
 			r := &ofDatum[first+d]
 			r.LogP, r.Bound, r.ESS = t.weigh(part, d, first)
+		}
+		if t.labels != nil {
+			t.weighLabels(part, first, at.to(philox.Wake), func(d int) uint8 { return t.job.Data.Labels[rows[d]] })
 		}
 	})
 	var report engine.Report

@@ -27,6 +27,10 @@ func (u units) draw(states, outputs []float32, key philox.Key, c philox.Counter)
 		kernels.DrawGaussian(states, outputs, u.together, engine.SigmaFloor, key, c)
 		return
 	}
+	if u.kind == engine.Categorical {
+		kernels.DrawCategorical(states, outputs, key, c)
+		return
+	}
 	kernels.Draw(states, outputs, u.off, key, c)
 }
 
@@ -36,12 +40,15 @@ func (u units) residual(outputs, states []float32) float64 {
 	if u.kind == engine.Gaussian {
 		return kernels.ResidualGaussian(outputs, states, u.together, engine.SigmaFloor)
 	}
+	if u.kind == engine.Categorical {
+		return kernels.ResidualCategorical(outputs, states)
+	}
 	return kernels.Residual(outputs, states)
 }
 
 // drawResidual is draw and then residual.
 func (u units) drawResidual(states, outputs []float32, key philox.Key, c philox.Counter) float64 {
-	if u.kind == engine.Gaussian {
+	if u.kind != engine.Bernoulli {
 		u.draw(states, outputs, key, c)
 		return u.residual(outputs, states)
 	}
@@ -53,6 +60,13 @@ func (u units) means(means, outputs []float32) {
 	if u.kind == engine.Gaussian {
 		for j := 0; j < len(means); j += u.together {
 			copy(means[j:j+u.together], outputs[2*j:])
+		}
+		return
+	}
+	if u.kind == engine.Categorical {
+		total := kernels.LogSumExp(outputs)
+		for j, a := range outputs {
+			means[j] = float32(math.Exp(float64(a) - total))
 		}
 		return
 	}

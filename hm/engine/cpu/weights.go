@@ -14,6 +14,7 @@ type weights struct {
 	units        [2][]units
 	prior        []float32 // logits of hᴹ
 	tiles        []tile    // that are packed together
+	classes      *classes  // nil of a machine without labels
 }
 
 // newWeights returns room for the parameters of an architecture.
@@ -32,6 +33,9 @@ func newWeights(a engine.Architecture) *weights {
 	}
 	w.networks[generative][a.Depth()] = nil // the prior
 	w.tiles = tiles(engine.NewParameters(a), 2*kernels.PackedRows)
+	if a.Labels() > 0 {
+		w.classes = newClasses(w)
+	}
 	return w
 }
 
@@ -57,6 +61,9 @@ func (w *weights) pack(p *engine.Parameters) {
 		}
 	})
 	w.prior = p.Generative[w.architecture.Depth()].Data
+	if w.classes != nil {
+		w.classes.pack(p)
+	}
 }
 
 // logits computes the logits of layer i of a network from the states of its

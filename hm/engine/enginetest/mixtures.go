@@ -67,6 +67,9 @@ func values(a engine.Architecture, d engine.Draws) []oracle.Values {
 		for i, units := range a.Units {
 			for j := range units {
 				value := float64(a.Coding.Off())
+				if a.Kind(i) == engine.Categorical {
+					value = 0
+				}
 				if a.Kind(i) == engine.Gaussian {
 					value = float64(d.Values[i][r*units+j])
 				} else if d.States[i][r*units+j] == 1 {

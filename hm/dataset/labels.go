@@ -1,0 +1,59 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// Unlabelled is the label of a row that has none.
+const Unlabelled = 255
+
+// Streams of the purpose Subset.
+const (
+	keptRows = iota
+	keptLabels
+)
+
+// Classes is the number of classes of the labels, 0 of a set without labels.
+func (s *Set) Classes() int {
+	return max(classes(s.train.Labels), classes(s.validation.Labels), classes(s.test.Labels))
+}
+
+func classes(labels []uint8) int {
+	n := 0
+	for _, label := range labels {
+		if label != Unlabelled {
+			n = max(n, int(label)+1)
+		}
+	}
+	return n
+}
+
+// keepLabels returns the labels of the rows with all but n taken away, of each
+// class alike. Those of a smaller n are among those of a larger one.
+func (r rows) keepLabels(n int, stream *philox.Stream) ([]uint8, error) {
+	count := classes(r.labels)
+	if count == 0 {
+		return nil, errors.New("its rows have no labels: leave it 0, or use a set with labels, such as mnist, fashion or glyphs")
+	}
+	if n%count != 0 {
+		return nil, fmt.Errorf("its labels have %d classes: give a multiple of %d", count, count)
+	}
+	kept := slices.Repeat([]uint8{Unlabelled}, len(r.labels))
+	left := slices.Repeat([]int{n / count}, count)
+	for _, row := range stream.Perm(len(r.labels)) {
+		if label := r.labels[row]; label != Unlabelled && left[label] > 0 {
+			left[label]--
+			kept[row] = label
+		}
+	}
+	for class, missing := range left {
+		if missing > 0 {
+			return nil, fmt.Errorf("only %d training rows are of class %d: give at most %d", n/count-missing, class, count*(n/count-missing))
+		}
+	}
+	return kept, nil
+}

@@ -1,0 +1,139 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// classes score all labels y of samples h ~ q(h|x) at once, by
+//
+//	ℓ(y) = log √(p(x,h,y) q(y|h)/q(h|x)),
+//
+// of which B̃(x,y) = (1/K) Σ_h e^ℓ(y) is a mean (001, 4.5, with its 1/K). Of a
+// classifier beside the networks, p(y|x,h¹) = q(y|x,h¹) makes it
+// ℓ(y) = log √(p(x,h)/q(h|x)) + log q(y|x,h¹) (001, 4.6).
+type classes struct {
+	weights *weights
+	count   int
+	top     bool // the label is the top layer
+
+	// Of a top layer: log p(y), and log p(hᴹ⁻¹|y) in two parts, the logits of
+	// unit j in logits[j·count+y] and Σ_j log (1 − σ) in off[y].
+	prior, logits, off []float64
+
+	// Of a classifier: its weights of [1; x] and, behind a 0, of h¹.
+	below, hidden *kernels.Packed
+}
+
+func newClasses(w *weights) *classes {
+	a := w.architecture
+	c := &classes{weights: w, count: a.Labels(), top: a.TopLabels()}
+	if c.top {
+		c.prior, c.off = make([]float64, c.count), make([]float64, c.count)
+		c.logits = make([]float64, a.Units[a.Depth()-1]*c.count)
+		return c
+	}
+	c.below = kernels.NewPacked(c.count, 1+a.Units[0])
+	c.hidden = kernels.NewPacked(c.count, 1+a.Units[1])
+	return c
+}
+
+// pack takes over the values of p.
+func (c *classes) pack(p *engine.Parameters) {
+	if !c.top {
+		m, visible := matrix(p.Classifier), p.Architecture.Units[0]
+		c.below.Pack(kernels.Clone(kernels.Cols(m, 0, 1+visible)), 0, c.count)
+		hidden := kernels.NewMatrix(c.count, 1+p.Architecture.Units[1])
+		for y := range c.count {
+			copy(kernels.Row(hidden, y)[1:], kernels.Row(m, y)[1+visible:])
+		}
+		c.hidden.Pack(hidden, 0, c.count)
+		return
+	}
+	depth := p.Architecture.Depth()
+	prior := p.Generative[depth].Data // a column of biases
+	total := kernels.LogSumExp(prior)
+	layer := p.Generative[depth-1]
+	clear(c.off)
+	for y := range c.count {
+		c.prior[y] = float64(prior[y]) - total
+		for j := range layer.Units {
+			row := layer.Row(j)
+			a := float64(row[0]) + float64(row[1+y])
+			c.logits[j*c.count+y] = a
+			c.off[y] -= math.Max(a, 0) + math.Log1p(math.Exp(-math.Abs(a)))
+		}
+	}
+}
+
+// classLogits computes those of q(y|h), or of the classifier, of the samples of
+// a pass, a row a sample.
+func (v *pass) classLogits(logits kernels.Matrix) {
+	c := v.weights.classes
+	if c.top {
+		depth := len(v.states) - 1
+		v.weights.logits(recognition, depth, logits, v.states[depth-1])
+		return
+	}
+	below := kernels.NewMatrix(v.data, c.count)
+	kernels.MulPacked(below, v.states[0], c.below)
+	kernels.MulPacked(logits, v.states[1], c.hidden)
+	for r := range v.data * v.samples {
+		row := kernels.Row(logits, r)
+		for y, a := range kernels.Row(below, r/v.samples) {
+			row[y] += a
+		}
+	}
+}
+
+// score writes ℓ(y) of sample r of a pass that has been recognised and scored,
+// and log q(y|h), given its logits.
+func (v *pass) score(scores, logQ []float64, r int, logits []float32) {
+	c := v.weights.classes
+	total := kernels.LogSumExp(logits)
+	for y, a := range logits {
+		logQ[y] = float64(a) - total
+	}
+	ratio := v.logP[r] - v.logQ[r]
+	if !c.top {
+		for y := range scores {
+			scores[y] = ratio/2 + logQ[y]
+		}
+		return
+	}
+	depth := len(v.states) - 1
+	for y := range scores {
+		scores[y] = c.prior[y] + c.off[y]
+	}
+	for j, s := range v.units(depth-1, r) {
+		if s > 0 {
+			for y, a := range c.logits[j*c.count : (j+1)*c.count] {
+				scores[y] += a
+			}
+		}
+	}
+	drawn := v.drawnClass(r)
+	rest := ratio - scores[drawn] + logQ[drawn] // of the layers below y
+	for y := range scores {
+		scores[y] = (rest + scores[y] + logQ[y]) / 2
+	}
+}
+
+// drawnClass is the label of sample r of a pass.
+func (v *pass) drawnClass(r int) int {
+	for y, s := range v.units(len(v.states)-1, r) {
+		if s > 0 {
+			return y
+		}
+	}
+	panic("cpu: a sample without a label")
+}
+
+// coin is a fair one for sample r of a pass, beside the draw of its label.
+func (at place) coin(layer, r, samples int) bool {
+	words := at.key.Block(at.counter(layer, r/samples, r%samples))
+	return philox.Uniform(words[1]) < 0.5
+}

@@ -1,0 +1,176 @@
+package enginetest
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+// everyLabelled tests semi-supervised machines with all proposals, of a label at
+// the top and of a classifier beside the networks, tiny and of several pieces,
+// with labels for two rows of three.
+func everyLabelled(t *testing.T, test func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data)) {
+	const b, c = engine.Bernoulli, engine.Categorical
+	for _, architecture := range []engine.Architecture{
+		{Units: []int{3, 2, 3}, Kinds: []engine.Kind{b, b, c}},
+		{Units: []int{3, 2, 2, 2}, Kinds: []engine.Kind{b, b, b, c}, Coding: engine.PlusMinusOne},
+		{Units: []int{20, 40, 9, 10}, Kinds: []engine.Kind{b, b, b, c}, Coding: engine.PlusMinusOne},
+		{Units: []int{3, 3}, Classes: 2},
+		{Units: []int{20, 12, 7}, Classes: 5, Coding: engine.PlusMinusOne},
+	} {
+		for _, proposal := range []engine.LabelProposal{engine.ExactLabels, engine.PlainLabels, engine.MixedLabels} {
+			if proposal != engine.ExactLabels && !architecture.TopLabels() {
+				continue
+			}
+			for _, baseline := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%v,%d,%v,baseline=%v", architecture.Units, architecture.Classes, proposal, baseline), func(t *testing.T) {
+					a := preset{"BiHM", engine.Bidirectional, engine.Euclidean}.algorithm()
+					a.LabelProposal, a.Gamma, a.LabelWeight, a.Baseline = proposal, 0.3, 2, baseline
+					a.BatchSize, a.Samples = 10, 3
+					data := randomRows(17, architecture.Visible())
+					for r := range data.Rows {
+						label := uint8(r * 7 % architecture.Labels())
+						if r%3 == 2 {
+							label = engine.NoLabel
+						}
+						data.Labels = append(data.Labels, label)
+					}
+					test(t, oracle.Random(architecture, seed), a, data)
+				})
+			}
+		}
+	}
+}
+
+// The gradient of a semi-supervised machine is the oracle's on the samples and
+// labels that the engine has drawn, and what the report says is not that of
+// labels that a proposal has replaced.
+func gradientOfLabels(t *testing.T, e engine.Engine) {
+	everyLabelled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
+		j := job(a, data)
+		trainer := newTrainer(t, e, j, start(a, p))
+		replaced := false
+		for s := range 4 {
+			g := gradients(t, trainer)
+			n := oracle.NewNetworks(state(t, trainer).Parameters)
+			var labels []int
+			for _, row := range j.Rows(s) {
+				labels = append(labels, int(data.Labels[row]))
+			}
+			wake := values(n.Architecture, g.Wake)
+			var data [][]oracle.Values
+			for d := range labels {
+				data = append(data, wake[d*a.Samples:(d+1)*a.Samples])
+			}
+			rule := oracle.LabelRule{Proposal: a.LabelProposal, Gamma: a.Gamma, Weight: a.LabelWeight, Baseline: a.Baseline}
+			wantGradient(t, "gradient", g.Plain, n.LabelGradientOn(data, labels, rule), 2e-5)
+			for r, v := range wake {
+				agrees := math.Abs(g.Wake.LogQ[r]-n.LogRecognitionOf(v)) < 1e-4
+				replaced = replaced || !agrees
+				if !agrees && a.LabelProposal != engine.MixedLabels {
+					t.Errorf("sample %d has log q(h|x) %v, its state %v", r, g.Wake.LogQ[r], n.LogRecognitionOf(v))
+				}
+			}
+			step(t, trainer, 0.05)
+		}
+		if a.LabelProposal == engine.MixedLabels && !replaced {
+			t.Error("no label is that of a datum")
+		}
+	})
+}
+
+// The probabilities p*(y|x) of a tiny machine tend to the exact ones: B/A, where
+// log Z² is not needed. They sum to 1 with any number of samples.
+func classification(t *testing.T, e engine.Engine) {
+	const samples = 20_000
+	everyLabelled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
+		if a.LabelProposal != engine.ExactLabels || a.Baseline || data.Units > 3 {
+			return
+		}
+		model := newModel(t, e, p).(engine.Classifier)
+		n, classes := oracle.NewNetworks(p), p.Architecture.Labels()
+		data.Rows, data.First = 4, 5
+		for _, count := range []int{1, 3, samples} {
+			logs, err := model.Classify(t.Context(), data, count, seed, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r := range data.Rows {
+				var x []float64
+				for _, v := range data.Values[r*data.Units : (r+1)*data.Units] {
+					value := float64(p.Architecture.Coding.Off())
+					if v >= 128 {
+						value = 1
+					}
+					x = append(x, value)
+				}
+				sum := 0.0
+				for y, log := range logs[r*classes : (r+1)*classes] {
+					sum += math.Exp(log)
+					if want := math.Exp(n.LogB(x)[y] - n.LogA(x)); count == samples && math.Abs(math.Exp(log)-want) > 0.02 {
+						t.Errorf("row %d: p*(%d|x) is %v, exactly %v", r, y, math.Exp(log), want)
+					}
+				}
+				if math.Abs(sum-1) > 1e-9 {
+					t.Errorf("row %d, %d samples: the probabilities sum to %v", r, count, sum)
+				}
+			}
+		}
+	})
+}
+
+// Training with labels continues bit for bit from a copy of the state, whatever
+// the optimiser.
+func resumptionOfLabels(t *testing.T, e engine.Engine) {
+	everyLabelled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
+		a.Optimizer, a.L2 = engine.Adam, 1e-3
+		j := job(a, data)
+		trainer := newTrainer(t, e, j, start(a, p))
+		var half *engine.State
+		for s := range 9 {
+			if s == 5 {
+				half = state(t, trainer)
+			}
+			step(t, trainer, 1e-2)
+		}
+		resumed := newTrainer(t, e, j, half)
+		for range 4 {
+			step(t, resumed, 1e-2)
+		}
+		wantSameState(t, state(t, resumed), state(t, trainer))
+	})
+}
+
+// A machine whose rows have their label as a pixel learns to classify those
+// without a label.
+func learningOfLabels(t *testing.T, e engine.Engine) {
+	const b, c = engine.Bernoulli, engine.Categorical
+	for _, architecture := range []engine.Architecture{
+		{Units: []int{3, 6, 3}, Kinds: []engine.Kind{b, b, c}},
+		{Units: []int{3, 4, 2}, Classes: 3},
+	} {
+		data := engine.Data{Rows: 12, Units: 3, Values: make([]uint8, 36)}
+		for r := range data.Rows {
+			data.Values[r*3+r%3] = 255
+			data.Labels = append(data.Labels, []uint8{uint8(r % 3), engine.NoLabel}[r/6])
+		}
+		a := preset{"BiHM", engine.Bidirectional, engine.Euclidean}.algorithm()
+		a.Gamma, a.LabelWeight, a.BatchSize = 0.5, 2, 12
+		trainer := newTrainer(t, e, job(a, data), start(a, oracle.Random(architecture, seed)))
+		for range 2000 {
+			step(t, trainer, 0.1)
+		}
+		logs, err := newModel(t, e, state(t, trainer).Parameters).(engine.Classifier).Classify(t.Context(), data, 100, seed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range data.Rows {
+			if p := math.Exp(logs[r*3+r%3]); p < 0.8 {
+				t.Errorf("layers %v: row %d has its label with probability %.3f", architecture.Units, r, p)
+			}
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package hm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// LabelLayer is where a machine has the label of a semi-supervised method
+// (001, ch. 4).
+type LabelLayer int
+
+const (
+	// NoLabels is a machine without a label.
+	NoLabels LabelLayer = iota
+	// TopLabels makes the label a softmax layer above the others, with a learned
+	// prior: p(y) p(hᴹ|y) … p(x|h¹) and q(h¹|x) … q(y|hᴹ) (001, 4.2).
+	TopLabels
+	// LowerLabels makes it a softmax classifier q(y|x,h¹) that belongs to both
+	// networks (001, 4.6): h¹ knows more of the image than what lies above.
+	LowerLabels
+)
+
+var labelLayerNames = []string{"none", "top", "lower"}
+
+func (l LabelLayer) String() string { return labelLayerNames[l] }
+
+// MarshalText writes "none", "top" or "lower".
+func (l LabelLayer) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (l *LabelLayer) UnmarshalText(text []byte) error {
+	for i, name := range labelLayerNames {
+		if name == string(text) {
+			*l = LabelLayer(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown label layer %q: use none, top or lower", text)
+}
+
+// LabelProposal is how labels are drawn where A(x) is estimated.
+type LabelProposal = engine.LabelProposal
+
+const (
+	ExactLabels = engine.ExactLabels
+	PlainLabels = engine.PlainLabels
+	MixedLabels = engine.MixedLabels
+)
+
+// addLabels adds the label to an architecture.
+func (s MachineSpec) addLabels(a *engine.Architecture) {
+	switch s.LabelLayer {
+	case TopLabels:
+		a.Units = append(a.Units, s.Classes)
+		for len(a.Kinds) < len(a.Units)-1 {
+			a.Kinds = append(a.Kinds, engine.Bernoulli)
+		}
+		a.Kinds = append(a.Kinds, engine.Categorical)
+	case LowerLabels:
+		a.Classes = s.Classes
+	}
+}
+
+// checkLabels refuses labels that the machine, the method and the data cannot
+// have together.
+func (e Experiment) checkLabels(set *dataset.Set) error {
+	m, s := e.Machine, e.Method
+	if slices.Contains(m.Units, engine.Categorical) {
+		return fmt.Errorf("units = %v: categorical units are those of the label; leave them out, and say label_layer = top", m.Units)
+	}
+	if m.LabelLayer == NoLabels {
+		switch {
+		case m.Classes != 0:
+			return fmt.Errorf("classes = %d without a label layer: add one with label_layer = top or lower, or leave it out", m.Classes)
+		case e.Dataset.Labels != 0:
+			return fmt.Errorf("labels = %d for a machine without labels: add them with label_layer = top or lower, or leave it out", e.Dataset.Labels)
+		case s.Gamma != 0 || s.LabelProposal != ExactLabels || s.LabelWeight != 0:
+			return fmt.Errorf("gamma = %v, label_proposal = %v, label_weight = %v for a machine without labels: add them with label_layer = top or lower, or leave these out", s.Gamma, s.LabelProposal, s.LabelWeight)
+		}
+		return nil
+	}
+	switch {
+	case m.Classes < 2 || m.Classes >= dataset.Unlabelled:
+		return fmt.Errorf("label_layer = %v with classes = %d: give the number of classes, 10 for digits", m.LabelLayer, m.Classes)
+	case set.Classes() == 0:
+		return fmt.Errorf("label_layer = %v for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs", m.LabelLayer, set.Name())
+	case set.Classes() > m.Classes:
+		return fmt.Errorf("classes = %d for %s, whose labels have %d: raise it", m.Classes, set.Name(), set.Classes())
+	case e.Dataset.Labels == 0:
+		return fmt.Errorf("label_layer = %v without labelled rows: say how many training rows keep their label, with labels = N or --labels N", m.LabelLayer)
+	case s.Phases != Bidirectional || s.Metric != Euclidean:
+		return fmt.Errorf("label_layer = %v with phases %v and metric %v: labels are defined for bidirectional machines in the Euclidean metric; use the method bihm", m.LabelLayer, s.Phases, s.Metric)
+	case !(s.Gamma >= -1 && s.Gamma <= 1):
+		return fmt.Errorf("gamma = %v: give the γ of log B − γ log A, from −1, the joint log p*(x,y), to 1, log p*(y|x)", s.Gamma)
+	case !(s.LabelWeight >= 0) || !finite(s.LabelWeight):
+		return fmt.Errorf("label_weight = %v: give a positive factor of the objective of labelled rows, or 0 for the usual 1", s.LabelWeight)
+	case s.LabelProposal != ExactLabels && m.LabelLayer == LowerLabels:
+		return fmt.Errorf("label_proposal = %v with label_layer = lower: the classifier's labels need no proposal; leave it exact, or use label_layer = top", s.LabelProposal)
+	case s.Entropy != 0 || s.EntropyEstimator != 0:
+		return errors.New("an entropy regulariser with labels: the methods of 001, chapter 4 have none; leave it out")
+	}
+	return nil
+}
+
+// Classification is how well a model tells the labels of data.
+type Classification struct {
+	Error   float64       `json:"error"` // fraction of rows whose likeliest label is not theirs
+	ErrorSE StandardError `json:"error_se"`
+	LogP    float64       `json:"log_p"` // mean of log p*(y|x) of the rows' labels, nats
+	LogPSE  StandardError `json:"log_p_se"`
+	Samples int           `json:"samples"`
+	Data    int           `json:"data"`
+}
+
+// LabelProbabilities estimates log p*(y|x) = log B(x,y) − log A(x) of each row and
+// class (001, 4.3), in nats, from samples h ~ q(h|x): a row of classes a datum,
+// whose probabilities sum to 1. It needs no log Z².
+func (m *Model) LabelProbabilities(ctx context.Context, split dataset.Split, samples int, progress func(float64)) ([][]float64, error) {
+	data, err := m.data(split, samples)
+	if err != nil {
+		return nil, err
+	}
+	classes := m.parameters.Architecture.Labels()
+	classifier, ok := m.engine.(engine.Classifier)
+	if classes == 0 || !ok {
+		return nil, errors.New("the model has no labels: train a machine with Labels(TopLabels, 10) or --label-layer")
+	}
+	logs, err := classifier.Classify(ctx, data, samples, m.seed, progress)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]float64, data.Rows)
+	for r := range rows {
+		rows[r] = logs[r*classes : (r+1)*classes]
+	}
+	return rows, nil
+}
+
+// Classify compares the labels of a split with the likeliest ones by p*(y|x).
+func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Classification, error) {
+	logs, err := m.LabelProbabilities(ctx, split, samples, progress)
+	if err != nil {
+		return Classification{}, err
+	}
+	var labelled []int
+	for r := range split.Labels {
+		if split.Labels[r] != dataset.Unlabelled {
+			labelled = append(labelled, r)
+		}
+	}
+	if len(labelled) == 0 {
+		return Classification{}, fmt.Errorf("the %s rows have no labels: choose another split", split.Name)
+	}
+	c := Classification{Samples: samples, Data: len(labelled)}
+	errorSE, logPSE := 0.0, 0.0
+	c.Error, errorSE = meanAndError(len(labelled), func(i int) float64 {
+		row := logs[labelled[i]]
+		for _, log := range row {
+			if log > row[split.Labels[labelled[i]]] {
+				return 1
+			}
+		}
+		return 0
+	})
+	c.LogP, logPSE = meanAndError(len(labelled), func(i int) float64 {
+		return math.Max(logs[labelled[i]][split.Labels[labelled[i]]], -math.MaxFloat64)
+	})
+	c.ErrorSE, c.LogPSE = StandardError(errorSE), StandardError(logPSE)
+	return c, nil
+}

@@ -1,0 +1,122 @@
+package hm
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+)
+
+// labelled are digits of which ten keep their label.
+func labelled(t testing.TB, seed uint64) *dataset.Set {
+	t.Helper()
+	set, err := dataset.Spec{Name: "glyphs", Subset: trainingRows, Validation: new(validationRows), Labels: 10, Seed: seed}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// TestCheckRefusesLabels says of what labels cannot be trained with.
+func TestCheckRefusesLabels(t *testing.T) {
+	set := labelled(t, 0)
+	all, err := dataset.Open("glyphs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine := New(set.Shape()).Dense(5, 4)
+	top, lower := machine.Labels(TopLabels, 10), machine.Labels(LowerLabels, 10)
+	for _, test := range []struct {
+		name    string
+		method  Method
+		machine Machine
+		set     *dataset.Set
+		says    []string
+	}{
+		{"labels without a layer", short(BiHM()), machine, set, []string{"labels = 10", "label_layer"}},
+		{"classes without a layer", short(BiHM()), machine.Labels(NoLabels, 10), all, []string{"classes = 10", "label_layer"}},
+		{"γ without a layer", short(BiHM()).Gamma(1), machine, all, []string{"gamma = 1", "label_layer"}},
+		{"no classes", short(BiHM()), machine.Labels(TopLabels, 0), set, []string{"classes = 0", "10 for digits"}},
+		{"too few classes", short(BiHM()), machine.Labels(TopLabels, 9), set, []string{"classes = 9", "10", "raise"}},
+		{"no labels", short(BiHM()), machineFor(patterns(t)).Labels(TopLabels, 10), patterns(t), []string{"3by3", "no labels", "mnist"}},
+		{"no labelled rows", short(BiHM()), top, all, []string{"--labels N"}},
+		{"RWS", short(RWS()), top, set, []string{"rws", "use the method bihm"}},
+		{"NBiHM", short(NBiHM()), lower, set, []string{"metric block", "use the method bihm"}},
+		{"γ too large", short(BiHM()).Gamma(1.5), top, set, []string{"gamma = 1.5", "−1", "1"}},
+		{"γ NaN", short(BiHM()).Gamma(math.NaN()), top, set, []string{"gamma = NaN"}},
+		{"weight", short(BiHM()).LabelWeight(-1), top, set, []string{"label_weight = -1", "positive"}},
+		{"proposal of a classifier", short(BiHM()).LabelProposal(MixedLabels), lower, set, []string{"mixed", "leave it exact"}},
+		{"entropy", short(BiHM()).Entropy(1), top, set, []string{"entropy", "leave it out"}},
+		{"categorical units", short(BiHM()), machine.Units(Bernoulli, Bernoulli, 2), set, []string{"label_layer = top"}},
+	} {
+		err := test.method.Experiment(test.machine, test.set).Check(test.set)
+		for _, s := range test.says {
+			if err == nil || !strings.Contains(err.Error(), s) {
+				t.Errorf("%s: %v, want %q", test.name, err, s)
+			}
+		}
+	}
+	for _, m := range []Machine{top, lower} {
+		if err := short(BiHM()).Gamma(-1).Experiment(m, set).Check(set); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The table of a machine lists its label.
+func TestMachineTableHasTheLabel(t *testing.T) {
+	set := labelled(t, 0)
+	for layer, want := range map[LabelLayer]string{TopLabels: "h3", LowerLabels: "dense, to x and h1"} {
+		text := New(set.Shape()).Dense(5, 4).Labels(layer, 10).String()
+		if !strings.Contains(text, want) || !strings.Contains(text, "categorical") {
+			t.Errorf("%v: the table has no %q:\n%s", layer, want, text)
+		}
+	}
+}
+
+// A model that is stored classifies as the one that was trained, a machine
+// without labels refuses to, and probabilities sum to 1.
+func TestClassify(t *testing.T) {
+	for seed, layer := range []LabelLayer{TopLabels, LowerLabels} {
+		set := labelled(t, uint64(seed))
+		dir := filepath.Join(t.TempDir(), "run")
+		run, err := short(BiHM()).Optimizer(Adam).Train(t.Context(), machineFor(set), set, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		few := run.Some(set.Test(), 20)
+		c, err := run.Classify(t.Context(), few, 3, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if se := math.Sqrt(c.Error * (1 - c.Error) / 19); math.Abs(float64(c.ErrorSE)-se) > 1e-9 || c.LogP > 0 || c.Data != 20 {
+			t.Errorf("%v: classification %+v, want a standard error of %v", layer, c, se)
+		}
+		again, err := OpenRun(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, err := again.Classify(t.Context(), few, 3, nil); err != nil || other != c {
+			t.Errorf("%v: the stored model has %+v, %v, the trained one %+v", layer, other, err, c)
+		}
+		logs, err := run.LabelProbabilities(t.Context(), few, 3, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range logs {
+			sum := 0.0
+			for _, log := range row {
+				sum += math.Exp(log)
+			}
+			if math.Abs(sum-1) > 1e-9 || len(row) != 10 {
+				t.Errorf("%v: the probabilities %v sum to %v", layer, row, sum)
+			}
+		}
+	}
+	set := patterns(t)
+	if _, err := mustTrain(t, short(BiHM()), set, t.TempDir()).Classify(t.Context(), set.Test(), 3, nil); err == nil || !strings.Contains(err.Error(), "no labels") {
+		t.Errorf("a machine without labels: %v", err)
+	}
+}

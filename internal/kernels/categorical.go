@@ -1,0 +1,52 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// The functions here are of a categorical variable: of its units exactly one is
+// 1, unit j with probability e^aⱼ/Σ e^a, and the others are 0. They compute in
+// double precision, alike for all instruction sets.
+
+// DrawCategorical samples the units of a categorical variable by the first word
+// of a counter.
+func DrawCategorical(states, logits []float32, key philox.Key, c philox.Counter) {
+	total := LogSumExp(logits)
+	left := float64(philox.Uniform(key.Block(c)[0]))
+	on := 0
+	for on < len(logits)-1 {
+		if left -= math.Exp(float64(logits[on]) - total); left < 0 {
+			break
+		}
+		on++
+	}
+	clear(states)
+	states[on] = 1
+}
+
+// ResidualCategorical replaces logits by the derivatives of the log-probability
+// of states, states less probabilities, and returns it in nats.
+func ResidualCategorical(logits, states []float32) float64 {
+	total := LogSumExp(logits)
+	logP := -total
+	for j, a := range logits {
+		logP += float64(states[j] * a)
+		logits[j] = float32(float64(states[j]) - math.Exp(float64(a)-total))
+	}
+	return logP
+}
+
+// LogSumExp is log Σ e^a.
+func LogSumExp(logits []float32) float64 {
+	largest := math.Inf(-1)
+	for _, a := range logits {
+		largest = max(largest, float64(a))
+	}
+	sum := 0.0
+	for _, a := range logits {
+		sum += math.Exp(float64(a) - largest)
+	}
+	return largest + math.Log(sum)
+}

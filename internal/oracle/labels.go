@@ -1,0 +1,260 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// Semi-supervised machines (001, ch. 4) have a label y: the top layer, or beside
+// the networks a classifier that belongs to both. The functions here take states
+// of all layers; of a top layer that is the label they replace the state by that
+// of the y that they are given.
+
+// withLabel is v with the label y.
+func (n *Networks) withLabel(v Values, y int) Values {
+	if !n.Architecture.TopLabels() {
+		return v
+	}
+	v = slices.Clone(v)
+	top := n.Architecture.Depth()
+	v[top] = make([]float64, n.Architecture.Labels())
+	v[top][y] = 1
+	return v
+}
+
+// classifierLogits are those of q(y|x,h¹), and its parents.
+func (n *Networks) classifierLogits(v Values) (logits, parents []float64) {
+	parents = slices.Concat([]float64{1}, v[0], v[1])
+	flat := n.Flat[len(n.Flat)-n.Architecture.Classes*len(parents):]
+	for range n.Architecture.Classes {
+		a := 0.0
+		for k, x := range parents {
+			a += flat[k] * x
+		}
+		logits, flat = append(logits, a), flat[len(parents):]
+	}
+	return logits, parents
+}
+
+// LogLabel is log q(y|h), or log q(y|x,h¹) of a classifier.
+func (n *Networks) LogLabel(v Values, y int) float64 {
+	if !n.Architecture.TopLabels() {
+		logits, _ := n.classifierLogits(v)
+		return logits[y] - logSumExp(logits)
+	}
+	v = n.withLabel(v, y)
+	return n.logDensity(n.labelUnits(), v)
+}
+
+// labelUnits are the recognition units of a top layer that is the label.
+func (n *Networks) labelUnits() []Unit {
+	return n.Recognition[len(n.Recognition)-n.Architecture.Labels():]
+}
+
+// LogBelow is log q(h|x) without the label.
+func (n *Networks) LogBelow(v Values) float64 {
+	if n.Architecture.TopLabels() {
+		return n.logDensity(n.Recognition[:len(n.Recognition)-n.Architecture.Labels()], v)
+	}
+	return n.LogRecognitionOf(v)
+}
+
+// LogProduct is log p(x,h,y) q(h|x) q(y|h).
+func (n *Networks) LogProduct(v Values, y int) float64 {
+	v = n.withLabel(v, y)
+	log := n.LogJointOf(v) + n.LogBelow(v) + n.LogLabel(v, y)
+	if !n.Architecture.TopLabels() {
+		log += n.LogLabel(v, y) // p(y|x,h¹) = q(y|x,h¹)
+	}
+	return log
+}
+
+// productScore is the derivative of LogProduct.
+func (n *Networks) productScore(v Values, y int) []float64 {
+	score := n.ScoreOf(n.withLabel(v, y))
+	if n.Architecture.TopLabels() {
+		return score
+	}
+	logits, parents := n.classifierLogits(v)
+	start := len(score) - n.Architecture.Classes*len(parents)
+	for class, a := range logits {
+		residual := -math.Exp(a - logSumExp(logits))
+		if class == y {
+			residual++
+		}
+		for k, x := range parents {
+			score[start+class*len(parents)+k] = 2 * residual * x
+		}
+	}
+	return score
+}
+
+// belowScore is the derivative of LogBelow.
+func (n *Networks) belowScore(v Values) []float64 {
+	score := n.ScoreOf(v)
+	clear(score[:n.Architecture.GenerativeSize()])
+	if n.Architecture.TopLabels() {
+		clear(score[n.labelUnits()[0].Start:])
+	}
+	return score
+}
+
+// Explanations yields every h of x, for machines with few units. The label of a
+// top layer is the first one.
+func (n *Networks) Explanations(x []float64) (all []Values) {
+	last := n.Architecture.Depth()
+	if n.Architecture.TopLabels() {
+		last--
+	}
+	units := 0
+	for _, hidden := range n.Architecture.Units[1 : last+1] {
+		units += hidden
+	}
+	for number := range 1 << units {
+		v := Values{x}
+		for _, hidden := range n.Architecture.Units[1 : last+1] {
+			layer := make([]float64, hidden)
+			for j := range layer {
+				layer[j] = n.value(number&1 == 1)
+				number >>= 1
+			}
+			v = append(v, layer)
+		}
+		if last < n.Architecture.Depth() {
+			v = n.withLabel(append(v, nil), 0)
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// LogB is log B(x,y) = log Σ_h √(p(x,h,y) q(h|x) q(y|h)) for each label (001, 4.2).
+// Log A(x) is that of the sum of B(x,y) over y (001, 4.1).
+func (n *Networks) LogB(x []float64) []float64 {
+	logs := make([]float64, n.Architecture.Labels())
+	for y := range logs {
+		var terms []float64
+		for _, v := range n.Explanations(x) {
+			terms = append(terms, n.LogProduct(v, y)/2)
+		}
+		logs[y] = logSumExp(terms)
+	}
+	return logs
+}
+
+// LogA is log A(x).
+func (n *Networks) LogA(x []float64) float64 { return logSumExp(n.LogB(x)) }
+
+// LabelRule is the objective of a semi-supervised machine and how it is
+// estimated.
+type LabelRule struct {
+	Proposal engine.LabelProposal
+	Gamma    float64
+	Weight   float64 // of a datum with a label
+	Baseline bool    // of q(h|x), the mean weight of its samples
+}
+
+// Objective is Weight·(log B(x,y) − γ log A(x)) for a label y < Labels (001, 4.7),
+// 2 log A(x) without one (001, 4.8).
+func (n *Networks) Objective(x []float64, y int, r LabelRule) float64 {
+	if y >= n.Architecture.Labels() {
+		return 2 * n.LogA(x)
+	}
+	return r.Weight * (n.LogB(x)[y] - r.Gamma*n.LogA(x))
+}
+
+// ObjectiveGradient is the exact gradient of Objective.
+func (n *Networks) ObjectiveGradient(x []float64, y int, r LabelRule) []float64 {
+	gradient, logA, logB := make([]float64, len(n.Flat)), n.LogA(x), n.LogB(x)
+	for _, v := range n.Explanations(x) {
+		for class := range n.Architecture.Labels() {
+			root := n.LogProduct(v, class) / 2
+			weight := math.Exp(root - logA)
+			if y < n.Architecture.Labels() {
+				weight *= -r.Gamma * r.Weight / 2
+				if class == y {
+					weight += r.Weight / 2 * math.Exp(root-logB[y])
+				}
+			}
+			for k, s := range n.productScore(v, class) {
+				gradient[k] += weight * s
+			}
+		}
+	}
+	return gradient
+}
+
+// LabelEstimates are log Ã(x) and log B̃(x,y) of samples h ~ q(h|x), and the
+// terms of Ã: one for each sample and label, or that of the label of the sample
+// alone, the others 0, given the label y that the datum has.
+func (n *Networks) LabelEstimates(samples []Values, y int, r LabelRule) (logA float64, logB []float64, terms [][]float64) {
+	classes := n.Architecture.Labels()
+	columns := make([][]float64, classes)
+	var all []float64
+	for _, v := range samples {
+		row := make([]float64, classes)
+		for class := range row {
+			score := n.LogProduct(v, class)/2 - n.LogBelow(v)
+			columns[class] = append(columns[class], score)
+			switch {
+			case r.Proposal == engine.ExactLabels || !n.Architecture.TopLabels():
+				row[class] = score
+			case v[n.Architecture.Depth()][class] != 1:
+				row[class] = math.Inf(-1)
+			default:
+				q := math.Exp(n.LogLabel(v, class))
+				if r.Proposal == engine.MixedLabels && y < classes {
+					q /= 2
+					if class == y {
+						q += 0.5
+					}
+				}
+				row[class] = score - math.Log(q)
+			}
+		}
+		terms, all = append(terms, row), append(all, row...)
+	}
+	count := math.Log(float64(len(samples)))
+	for _, column := range columns {
+		logB = append(logB, logSumExp(column)-count)
+	}
+	return logSumExp(all) - count, logB, terms
+}
+
+// LabelGradientOn is the direction of a step on the samples of some data, each
+// with its label.
+func (n *Networks) LabelGradientOn(data [][]Values, labels []int, r LabelRule) []float64 {
+	gradient := make([]float64, len(n.Flat))
+	add := func(weight float64, score []float64) {
+		for k, s := range score {
+			gradient[k] += weight / float64(len(data)) * s
+		}
+	}
+	for d, samples := range data {
+		y, count := labels[d], math.Log(float64(len(samples)))
+		labelled := y < n.Architecture.Labels()
+		logA, logB, terms := n.LabelEstimates(samples, y, r)
+		mean := 0.0
+		for k, v := range samples {
+			for class := range logB {
+				weight := math.Exp(terms[k][class] - count - logA)
+				if labelled {
+					weight *= -r.Gamma * r.Weight / 2
+				}
+				if class == y {
+					weight += r.Weight / 2 * math.Exp(n.LogProduct(v, class)/2-n.LogBelow(v)-count-logB[y])
+				}
+				mean += weight / float64(len(samples))
+				add(weight, n.productScore(v, class))
+			}
+		}
+		if r.Baseline {
+			for _, v := range samples {
+				add(-mean, n.belowScore(v))
+			}
+		}
+	}
+	return gradient
+}
