@@ -63,18 +63,18 @@ func (c Convolution) Check() error {
 // covers a length at a stride.
 func fitting(length, window, stride int) int { return window + (length-window)%stride }
 
-// Windows visits the rows of the windows: at each position of the coarse grid
-// those of its window, top down, with the pixel of the fine grid at which they
-// begin. Positions and pixels are counted row by row from 0.
-func (c Convolution) Windows(visit func(position, row, pixel int)) {
+// Windows are the pixels of the fine grid, counted row by row, at which the K rows
+// of the window of each position of the coarse grid begin.
+func (c Convolution) Windows() (pixels []int) {
 	coarse := c.Coarse()
 	for y := range coarse.Height {
 		for x := range coarse.Width {
 			for k := range c.Height {
-				visit(y*coarse.Width+x, k, (y*c.Stride+k)*c.Fine.Width+x*c.Stride)
+				pixels = append(pixels, (y*c.Stride+k)*c.Fine.Width+x*c.Stride)
 			}
 		}
 	}
+	return pixels
 }
 
 // Connection says how the outputs of a layer come from the states of its

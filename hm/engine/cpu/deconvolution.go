@@ -97,7 +97,7 @@ func (k *deconvolution) gather(inputs kernels.Matrix, parents []float32) {
 	for n, pixel := range k.pixels {
 		for l := range k.width {
 			tap := n%k.height*k.width + l
-			copy(kernels.Row(inputs, int(pixel)+l)[1+tap*k.channels:], kernels.Row(coarse, n/k.height))
+			copy(kernels.Row(inputs, pixel+l)[1+tap*k.channels:], kernels.Row(coarse, n/k.height))
 		}
 	}
 }

@@ -10,14 +10,12 @@ import (
 // each pixel together.
 type windows struct {
 	positions, height, width int
-	pixels                   []int32 // of the fine grid, at which the rows of each window begin
+	pixels                   []int // of the fine grid, at which the rows of each window begin
 }
 
 func newWindows(c engine.Convolution) windows {
 	coarse := c.Coarse()
-	w := windows{positions: coarse.Height * coarse.Width, height: c.Height, width: c.Width}
-	c.Windows(func(_, _, pixel int) { w.pixels = append(w.pixels, int32(pixel)) })
-	return w
+	return windows{coarse.Height * coarse.Width, c.Height, c.Width, c.Windows()}
 }
 
 // gather copies what the positions see of a fine grid.
@@ -27,7 +25,7 @@ func (w windows) gather(seen kernels.Matrix, fine []float32) {
 	for position := range w.positions {
 		window := kernels.Row(seen, position)
 		for k, pixel := range w.pixels[position*w.height : (position+1)*w.height] {
-			copy(window[k*length:(k+1)*length], fine[int(pixel)*depth:])
+			copy(window[k*length:(k+1)*length], fine[pixel*depth:])
 		}
 	}
 }
@@ -39,7 +37,7 @@ func (w windows) scatter(fine []float32, given kernels.Matrix) {
 	for position := range w.positions {
 		window := kernels.Row(given, position)
 		for k, pixel := range w.pixels[position*w.height : (position+1)*w.height] {
-			sums := fine[int(pixel)*depth:][:length]
+			sums := fine[pixel*depth:][:length]
 			for j, x := range window[k*length : (k+1)*length] {
 				sums[j] += x
 			}
