@@ -170,6 +170,23 @@ func (s Settings) Bytes(n, size, units int) int64 {
 	return int64(units) * kernels.SymmetricBytes(size, s.Precision)
 }
 
+// Scratch is the most memory that NewInverse takes beside the inverses, of which
+// Bytes tells, if tasks run on a number of threads.
+func (s Settings) Scratch(n, size, units, threads int) int64 {
+	const float, double = 4, 8
+	rows, columns := int64(n), int64(size)
+	switch s.Form {
+	case Diagonal:
+		return double * int64(min(threads, units)) * columns
+	case Kronecker:
+		// √Q U; the sum, its eigenvectors twice and the orthogonal rows.
+		rank := min(rows, columns)
+		return double * (rows*columns + 3*rank*rank + rank*columns)
+	}
+	// Samples, the block and its factor.
+	return float * int64(min(threads, units)) * (min(rows, rowsAtOnce) + 2*columns) * columns
+}
+
 // Apply multiplies gradients by the damped inverses in place. Row i of
 // gradients (bias first) belongs to unit first+i. Calls for different units may
 // run at the same time.

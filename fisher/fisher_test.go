@@ -3,6 +3,7 @@ package fisher
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -380,6 +381,32 @@ func TestBytes(t *testing.T) {
 	}
 }
 
+// What NewInverse allocates is at most the inverses and its scratch, by a
+// tenth, and not much less: with more samples than parents and with fewer.
+func TestScratch(t *testing.T) {
+	for _, n := range []int{100, 3000} {
+		const size, units = 300, 5
+		e := newEstimate(n, size, units)
+		for k := range e.Parents.Data {
+			e.Parents.Data[k] = float32(k%7) - 3
+		}
+		for r := range n {
+			e.Samples[r] = 1 / float32(n)
+		}
+		s := Settings{Form: Kronecker, Damping: 1}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := NewInverse(e, s, inTurn); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		got, want := int64(after.TotalAlloc-before.TotalAlloc), s.Bytes(n, size, units)+s.Scratch(n, size, units, 1)
+		if got < want*3/4 || got > want*11/10 {
+			t.Errorf("%d samples: the inverses take %d bytes while they are made, announced were %d", n, got, want)
+		}
+	}
+}
+
 func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		n, size, units, steps int
@@ -414,7 +441,7 @@ func TestChoiceIsMonotonic(t *testing.T) {
 // More samples than are added together give the block of all of them.
 func TestBlocksOfManySamples(t *testing.T) {
 	const damping = 0.1
-	n := 2*RowsAtOnce + 100
+	n := 2*rowsAtOnce + 100
 	e := Estimate{Parents: kernels.NewMatrix(n, 2), Weights: kernels.NewMatrix(n, 1)}
 	var f [3]float64 // F₀₀, F₀₁, F₁₁
 	for r := range n {

@@ -40,9 +40,9 @@ func diagonal(dst []float32, e Estimate, j int, damping float64) bool {
 	return ok
 }
 
-// RowsAtOnce is the number of samples that are added to a block together: they
+// rowsAtOnce is the number of samples that are added to a block together: they
 // are copied, times the roots of their weights.
-const RowsAtOnce = 4096
+const rowsAtOnce = 4096
 
 // direct writes (αI + F)⁻¹ of unit j.
 func direct(dst *kernels.Symmetric, e Estimate, j int, damping float64) bool {
@@ -51,8 +51,8 @@ func direct(dst *kernels.Symmetric, e Estimate, j int, damping float64) bool {
 	n, size := e.Parents.Rows, e.Parents.Cols
 	block := matrix(&w.block, size, size)
 	clear(block.Data)
-	for first := 0; first < n; first += RowsAtOnce {
-		scaled := matrix(&w.samples, min(RowsAtOnce, n-first), size) // √Q U
+	for first := 0; first < n; first += rowsAtOnce {
+		scaled := matrix(&w.samples, min(rowsAtOnce, n-first), size) // √Q U
 		for i := range scaled.Rows {
 			q := float32(math.Sqrt(float64(e.weight(first+i, j))))
 			row := kernels.Row(scaled, i)

@@ -63,10 +63,26 @@ func (c Convolution) Check() error {
 // covers a length at a stride.
 func fitting(length, window, stride int) int { return window + (length-window)%stride }
 
+// Windows are the pixels of the fine grid, counted row by row, at which the K rows
+// of the window of each position of the coarse grid begin.
+func (c Convolution) Windows() (pixels []int) {
+	coarse := c.Coarse()
+	for y := range coarse.Height {
+		for x := range coarse.Width {
+			for k := range c.Height {
+				pixels = append(pixels, (y*c.Stride+k)*c.Fine.Width+x*c.Stride)
+			}
+		}
+	}
+	return pixels
+}
+
 // Connection says how the outputs of a layer come from the states of its
 // parents. At each position the outputs are W·u, where u = [1; patch] holds the
-// states of some parents, and 0 where the position has none: a dense layer has
-// one position, whose patch is all its parents.
+// states of some parents, and 0 where the position has none. The patch of a dense
+// layer, which has one position, is all its parents; that of a position of the
+// coarse grid is its window; that of a position of the fine grid has, for each tap
+// of a window, the states of the position of the coarse grid that sees it there.
 //
 // Positions lie behind each other in the outputs of a layer. Within one, the
 // outputs of its units do: for Gaussian units first all μ, then all a.
@@ -74,18 +90,16 @@ type Connection struct {
 	Positions int
 	Outputs   int // of a position: rows of W
 	Inputs    int // columns of W, 1 + the size of a patch
-	taps      func(visit func(position, input, parent int))
+	// Convolution is what joins the layers of a shared connection; it is zero in a
+	// dense one.
+	Convolution Convolution
+	Down        bool // the positions are those of the fine grid: a deconvolution
 }
 
 func (c Connection) size() int { return c.Outputs * c.Inputs }
 
 // Shared says whether several positions have the same weights.
-func (c Connection) Shared() bool { return c.taps != nil }
-
-// Taps visits which parent stands at which place of the patch at each position
-// of a shared connection: parents in the order of their inputs, position by
-// position. Inputs that it does not visit are 0 at that position.
-func (c Connection) Taps(visit func(position, input, parent int)) { c.taps(visit) }
+func (c Connection) Shared() bool { return c.Convolution != (Convolution{}) }
 
 // GenerativeConnection is that of p(hⁱ|hⁱ⁺¹), or of the prior.
 func (a Architecture) GenerativeConnection(i int) Connection {
@@ -94,10 +108,11 @@ func (a Architecture) GenerativeConnection(i int) Connection {
 	}
 	if c := a.convolution(i); c.Generative {
 		return Connection{
-			Positions: c.Fine.Height * c.Fine.Width,
-			Outputs:   c.Fine.Channels * a.Kind(i).Outputs(),
-			Inputs:    1 + c.Height*c.Width*c.Channels,
-			taps:      c.spread,
+			Positions:   c.Fine.Height * c.Fine.Width,
+			Outputs:     c.Fine.Channels * a.Kind(i).Outputs(),
+			Inputs:      1 + c.Height*c.Width*c.Channels,
+			Convolution: c,
+			Down:        true,
 		}
 	}
 	return a.dense(i, a.Units[i+1])
@@ -108,10 +123,10 @@ func (a Architecture) RecognitionConnection(i int) Connection {
 	if c := a.convolution(i - 1); c.Recognition {
 		coarse := c.Coarse()
 		return Connection{
-			Positions: coarse.Height * coarse.Width,
-			Outputs:   coarse.Channels * a.Kind(i).Outputs(),
-			Inputs:    1 + c.Height*c.Width*c.Fine.Channels,
-			taps:      c.collect,
+			Positions:   coarse.Height * coarse.Width,
+			Outputs:     coarse.Channels * a.Kind(i).Outputs(),
+			Inputs:      1 + c.Height*c.Width*c.Fine.Channels,
+			Convolution: c,
 		}
 	}
 	return a.dense(i, a.Units[i-1])
@@ -126,45 +141,4 @@ func (a Architecture) convolution(i int) Convolution {
 		return a.Convolutions[i]
 	}
 	return Convolution{}
-}
-
-// collect visits the taps of a convolution: at each position of the coarse grid,
-// the window of the fine one.
-func (c Convolution) collect(visit func(position, input, parent int)) {
-	coarse := c.Coarse()
-	for y := range coarse.Height {
-		for x := range coarse.Width {
-			input := 1
-			for k := range c.Height {
-				for l := range c.Width {
-					pixel := (y*c.Stride+k)*c.Fine.Width + x*c.Stride + l
-					for channel := range c.Fine.Channels {
-						visit(y*coarse.Width+x, input, pixel*c.Fine.Channels+channel)
-						input++
-					}
-				}
-			}
-		}
-	}
-}
-
-// spread visits the taps of a deconvolution: at each position of the fine grid,
-// the positions of the coarse one whose windows it lies in.
-func (c Convolution) spread(visit func(position, input, parent int)) {
-	coarse := c.Coarse()
-	for i := range c.Fine.Height {
-		for j := range c.Fine.Width {
-			for k := i % c.Stride; k < c.Height; k += c.Stride {
-				for l := j % c.Stride; l < c.Width; l += c.Stride {
-					y, x := (i-k)/c.Stride, (j-l)/c.Stride
-					if i < k || j < l || y >= coarse.Height || x >= coarse.Width {
-						continue
-					}
-					for channel := range c.Channels {
-						visit(i*c.Fine.Width+j, 1+(k*c.Width+l)*c.Channels+channel, (y*coarse.Width+x)*c.Channels+channel)
-					}
-				}
-			}
-		}
-	}
 }

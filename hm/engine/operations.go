@@ -35,7 +35,12 @@ func (a Algorithm) Operations(arch Architecture) float64 {
 	return 2 * products
 }
 
-// multiplications is the number of those that the outputs of a layer take.
+// multiplications is the number of those that the outputs of a layer take. Those
+// of a deconvolution are counted from the coarse grid, where all taps are.
 func (c Connection) multiplications() float64 {
+	if c.Down {
+		coarse := c.Convolution.Coarse()
+		return float64(coarse.Height*coarse.Width) * float64(c.Outputs) * float64(c.Inputs-1)
+	}
 	return float64(c.Positions) * float64(c.size())
 }

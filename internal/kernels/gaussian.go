@@ -18,21 +18,29 @@ import (
 func DrawGaussian(states, outputs []float32, units int, floor float64, key philox.Key, c philox.Counter) {
 	var words [4]uint32
 	var sin, cos float64
-	for j := range states {
-		if j%4 == 0 {
-			c.Unit = uint16(j / 4)
-			words = key.Block(c)
+	for first := 0; first < len(states); first += units {
+		mu, a := ofPosition(outputs, first, units)
+		for k := range mu {
+			j := first + k
+			if j%4 == 0 {
+				c.Unit = uint16(j / 4)
+				words = key.Block(c)
+			}
+			z := sin
+			if j%2 == 0 {
+				radius := math.Sqrt(-2 * math.Log(float64(philox.Uniform(words[j%4]))))
+				sin, cos = math.Sincos(2 * math.Pi * float64(philox.Uniform(words[j%4+1])))
+				sin, cos = radius*sin, radius*cos
+				z = cos
+			}
+			states[j] = float32(float64(mu[k]) + (math.Exp(float64(a[k]))+floor)*z)
 		}
-		z := sin
-		if j%2 == 0 {
-			radius := math.Sqrt(-2 * math.Log(float64(philox.Uniform(words[j%4]))))
-			sin, cos = math.Sincos(2 * math.Pi * float64(philox.Uniform(words[j%4+1])))
-			sin, cos = radius*sin, radius*cos
-			z = cos
-		}
-		at := j/units*2*units + j%units
-		states[j] = float32(float64(outputs[at]) + (math.Exp(float64(outputs[at+units]))+floor)*z)
 	}
+}
+
+// ofPosition returns the μ and the a of the units of a position from the first on.
+func ofPosition(outputs []float32, first, units int) (mu, a []float32) {
+	return outputs[2*first : 2*first+units], outputs[2*first+units : 2*first+2*units]
 }
 
 // ResidualGaussian replaces outputs by the derivatives of the log-density of
@@ -44,28 +52,36 @@ func DrawGaussian(states, outputs []float32, units int, floor float64, key philo
 // log-density in nats.
 func ResidualGaussian(outputs, states []float32, units int, floor float64) float64 {
 	const half = 0.9189385332046727 // ln √(2π)
-	sum := 0.0
-	for j, h := range states {
-		at := j/units*2*units + j%units
-		e := math.Exp(float64(outputs[at+units]))
-		sigma := e + floor
-		z := (float64(h) - float64(outputs[at])) / sigma
-		sum -= z*z/2 + math.Log(sigma) + half
-		outputs[at] = float32(z / sigma)
-		outputs[at+units] = float32((z*z - 1) * e / sigma)
+	sum := -half * float64(len(states))
+	product := 1.0 // of some σ, so that one logarithm serves for them all
+	for first := 0; first < len(states); first += units {
+		mu, a := ofPosition(outputs, first, units)
+		for j, h := range states[first : first+units] {
+			e := math.Exp(float64(a[j]))
+			sigma := e + floor
+			z := (float64(h) - float64(mu[j])) / sigma
+			sum -= z * z / 2
+			if product *= sigma; !(product > 1e-150 && product < 1e150) {
+				sum -= math.Log(product)
+				product = 1
+			}
+			mu[j] = float32(z / sigma)
+			a[j] = float32((z*z - 1) * e / sigma)
+		}
 	}
-	return sum
+	return sum - math.Log(product)
 }
 
 // InformationGaussian replaces outputs by their Fisher information times a
 // weight: 1/σ² for μ and 2ρ² for a. That between μ and a is zero.
 func InformationGaussian(outputs []float32, units int, floor, weight float64) {
-	for first := 0; first < len(outputs); first += 2 * units {
-		for j := first; j < first+units; j++ {
-			e := math.Exp(float64(outputs[j+units]))
+	for first := 0; 2*first < len(outputs); first += units {
+		mu, a := ofPosition(outputs, first, units)
+		for j := range mu {
+			e := math.Exp(float64(a[j]))
 			sigma := e + floor
-			outputs[j] = float32(weight / (sigma * sigma))
-			outputs[j+units] = float32(weight * 2 * e * e / (sigma * sigma))
+			mu[j] = float32(weight / (sigma * sigma))
+			a[j] = float32(weight * 2 * e * e / (sigma * sigma))
 		}
 	}
 }

@@ -25,10 +25,7 @@ func (t *trainer) ascend(natural bool) {
 
 // sum is ascend once the residuals are weighted.
 func (t *trainer) sum(natural bool) {
-	parallel(len(t.tiles), func(k int) {
-		tile := t.tiles[k]
-		rows := tile.of(t.gradient)
-		t.accumulate(tile.network, tile.layer, rows, tile.first, tile.last)
+	t.eachTile(t.accumulate, func(tile tile, rows kernels.Matrix) {
 		if natural {
 			t.metric.apply(tile.network, tile.layer, rows, tile.first)
 			t.penaliseRows(tile.network, tile.layer, rows, tile.first)
@@ -40,6 +37,24 @@ func (t *trainer) sum(natural bool) {
 			t.penaliseClassifier()
 		}
 	}
+}
+
+// eachTile calls accumulate and then follow for each tile of the gradient, on all
+// processors. Where a tile is shared, accumulate does so itself.
+func (t *trainer) eachTile(accumulate, follow func(tile tile, rows kernels.Matrix)) {
+	for _, tile := range t.tiles {
+		if tile.shared {
+			accumulate(tile, tile.of(t.gradient))
+		}
+	}
+	parallel(len(t.tiles), func(k int) {
+		tile := t.tiles[k]
+		rows := tile.of(t.gradient)
+		if !tile.shared {
+			accumulate(tile, rows)
+		}
+		follow(tile, rows)
+	})
 }
 
 // precondition applies the metric to the whole gradient.
@@ -142,36 +157,96 @@ func (t *trainer) weightDream(r int) {
 	}
 }
 
-// accumulate computes the gradient of units first to last−1 of a layer.
-func (t *trainer) accumulate(n network, i int, gradient kernels.Matrix, first, last int) {
-	if n == generative && i == len(t.wake.states)-2 && t.labels != nil && t.weights.classes.top {
-		t.accumulateLabels(gradient, first, last)
-		return
+// accumulate computes a tile of the gradient.
+func (t *trainer) accumulate(tile tile, gradient kernels.Matrix) {
+	switch n, i := tile.network, tile.layer; {
+	case n == generative && i == len(t.wake.states)-2 && t.labels != nil && t.weights.classes.top:
+		t.accumulateLabels(gradient, tile.first, tile.last)
+	case n == recognition && t.reinforcesParameters(i):
+		t.reinforceParameters(tile, gradient)
+	default:
+		t.addTerms(tile, gradient, t.terms(n, i))
 	}
+}
+
+// term is a part of the gradient of a layer that is made of residuals times
+// inputs, a row a sample.
+type term struct{ residuals, parents kernels.Matrix }
+
+// terms are those of layer i of a network.
+func (t *trainer) terms(n network, i int) (terms []term) {
 	if n == generative {
-		t.accumulateGenerative(t.wake, 0, i, gradient, first, last)
+		terms = append(terms, t.wake.generation(i))
 		if t.job.Algorithm.HasEntropy() {
-			t.accumulateGenerative(t.dreams, 1, i, gradient, first, last)
+			terms = append(terms, t.dreams.generation(i))
 		}
-		return
+		return terms
 	}
-	if t.reinforcesParameters(i) {
-		t.reinforceParameters(i, gradient, first)
-		return
-	}
-	connection := t.weights.connections[recognition][i]
-	earlier := float32(0)
 	if t.recognitionWake() {
 		residuals := t.wake.recognition[i]
 		if i == 1 {
 			// All samples of a datum have the same parents: rank B, not B·S.
 			residuals = kernels.Rows(t.datum, 0, t.wake.data)
 		}
-		connection.accumulate(gradient, 0, residuals, t.wake.states[i-1], first, last)
-		earlier = 1
+		terms = append(terms, term{residuals, t.wake.states[i-1]})
 	}
 	if t.job.Algorithm.HasSleep() {
-		connection.accumulate(gradient, earlier, t.dreams.recognition[i], t.dreams.states[i-1], first, last)
+		terms = append(terms, t.sleep(i))
+	}
+	return terms
+}
+
+// generation is the term of p(hⁱ|hⁱ⁺¹), or of the prior, from a pass.
+func (v *pass) generation(i int) term {
+	if i == len(v.states)-1 {
+		return term{residuals: v.generative[i]}
+	}
+	return term{v.generative[i], v.states[i+1]}
+}
+
+// sleep is the term of q(hⁱ|hⁱ⁻¹) from the dreams.
+func (t *trainer) sleep(i int) term { return term{t.dreams.recognition[i], t.dreams.states[i-1]} }
+
+// addTerms computes a tile of the gradient from terms.
+func (t *trainer) addTerms(tile tile, gradient kernels.Matrix, terms []term) {
+	if tile.shared {
+		t.addSharedTerms(tile, gradient, terms)
+		return
+	}
+	connection, earlier := t.weights.connections[tile.network][tile.layer], float32(0)
+	for _, term := range terms {
+		residuals := tile.residuals(term.residuals)
+		if connection == nil { // the prior
+			columnSums(gradient, earlier, residuals)
+		} else {
+			connection.accumulate(gradient, earlier, residuals, term.parents)
+		}
+		earlier = 1
+	}
+}
+
+// addSharedTerms is addTerms for weights that positions share. These are few, and
+// what gives to them is much: the samples are divided among the processors.
+func (t *trainer) addSharedTerms(tile tile, gradient kernels.Matrix, terms []term) {
+	var parts []term
+	for _, whole := range terms {
+		for first := 0; first < whole.residuals.Rows; first += samplesAPart {
+			last := min(first+samplesAPart, whole.residuals.Rows)
+			parts = append(parts, term{kernels.Rows(whole.residuals, first, last), kernels.Rows(whole.parents, first, last)})
+		}
+	}
+	connection := t.weights.connections[tile.network][tile.layer]
+	gradients := make([]kernels.Matrix, len(parts))
+	parallel(len(parts), func(k int) {
+		gradients[k] = kernels.NewMatrix(gradient.Rows, gradient.Cols)
+		connection.accumulate(gradients[k], 0, parts[k].residuals, parts[k].parents)
+	})
+	sum := gradient.Data[:gradient.Rows*gradient.Cols]
+	clear(sum)
+	for _, g := range gradients {
+		for k, x := range g.Data {
+			sum[k] += x
+		}
 	}
 }
 
@@ -180,16 +255,6 @@ func (t *trainer) accumulate(n network, i int, gradient kernels.Matrix, first, l
 func (t *trainer) recognitionWake() bool {
 	a := t.job.Algorithm
 	return a.HasRecognitionWake() || a.HasEntropy()
-}
-
-// accumulateGenerative adds the gradient of generative units from the residuals
-// of a pass to a multiple of what is there.
-func (t *trainer) accumulateGenerative(v *pass, earlier float32, i int, gradient kernels.Matrix, first, last int) {
-	if i == len(v.states)-1 {
-		columnSums(gradient, earlier, kernels.Cols(v.generative[i], first, last))
-		return
-	}
-	t.weights.connections[generative][i].accumulate(gradient, earlier, v.generative[i], v.states[i+1], first, last)
 }
 
 func columnSums(gradient kernels.Matrix, earlier float32, residuals kernels.Matrix) {

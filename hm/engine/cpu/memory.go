@@ -38,8 +38,8 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 		copies++ // those ahead
 	}
 	bytes += int64(copies * a.Size() * float)
-	if algorithm.Metric == engine.Block {
-		bytes += inversionBytes(a, samples)
+	if algorithm.Metric != engine.Euclidean {
+		bytes += inversionBytes(a, algorithm, samples)
 	}
 	generative, recognition := e.MetricMemory(a, algorithm)
 	for i := range a.Units {
@@ -49,18 +49,17 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 }
 
 // inversionBytes is the most that the inversion of the blocks of a layer takes:
-// of each thread samples, the block and its factor; where weights are shared, the
-// inputs of all positions. The blocks of a dense first recognition layer have rank
-// B at most, and take less.
-func inversionBytes(a engine.Architecture, samples int) int64 {
+// its scratch and, where weights are shared, the inputs of all positions. The
+// blocks of a dense first recognition layer have rank B at most, and take less.
+func inversionBytes(a engine.Architecture, algorithm engine.Algorithm, samples int) int64 {
 	most := int64(0)
 	note := func(c engine.Connection) {
-		rows, size, threads := int64(samples*c.Positions), int64(c.Inputs), int64(min(c.Outputs, runtime.GOMAXPROCS(0)))
-		bytes := threads * (min(rows, fisher.RowsAtOnce) + 2*size) * size
+		rows := samples * c.Positions
+		bytes := settings(algorithm).Scratch(rows, c.Inputs, c.Outputs, runtime.GOMAXPROCS(0))
 		if c.Shared() {
-			bytes += rows * size
+			bytes += 4 * int64(rows) * int64(c.Inputs)
 		}
-		most = max(most, 4*bytes)
+		most = max(most, bytes)
 	}
 	for i := range a.Units {
 		note(a.GenerativeConnection(i))

@@ -23,6 +23,13 @@ func (n network) layer(p *engine.Parameters, i int) engine.Layer {
 	return p.Recognition[i]
 }
 
+func (n network) connection(a engine.Architecture, i int) engine.Connection {
+	if n == generative {
+		return a.GenerativeConnection(i)
+	}
+	return a.RecognitionConnection(i)
+}
+
 func (n network) String() string {
 	if n == generative {
 		return "generative"
@@ -118,7 +125,7 @@ func (t *trainer) invert(n network, i int, e fisher.Estimate) error {
 // weighted. Where weights are shared, the positions of a sample are summed (004,
 // 7.31).
 func (t *trainer) estimate(n network, i int, parents, residuals kernels.Matrix, weight func(r int) float64) fisher.Estimate {
-	connection, units := t.weights.connections[n][i], t.weights.units[n][i]
+	connection, units := n.connection(t.weights.architecture, i), t.weights.units[n][i]
 	from := residuals
 	if units.kind == engine.Gaussian {
 		// Residuals do not tell σ.
@@ -134,5 +141,5 @@ func (t *trainer) estimate(n network, i int, parents, residuals kernels.Matrix, 
 			samples = append(samples, float32(w))
 		}
 	}
-	return fisher.Estimate{Parents: connection.inputs(parents), Weights: connection.ofInputs(information), Samples: samples}
+	return fisher.Estimate{Parents: t.weights.inputs(n, i, parents), Weights: ofPositions(information.Data, connection.Outputs), Samples: samples}
 }

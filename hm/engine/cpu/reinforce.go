@@ -103,14 +103,14 @@ func (t *trainer) reinforcesParameters(i int) bool {
 	if a.Phases != engine.Reinforce || a.ReinforceBaseline != engine.OptimalBaseline {
 		return false
 	}
-	return t.weights.connections[recognition][i].Shared() ||
+	return architecture.RecognitionConnection(i).Shared() ||
 		i > 1 && (architecture.Coding == engine.ZeroOne || architecture.Kind(i-1) == engine.Gaussian)
 }
 
-// reinforceParameters computes the gradient of units of layer i of q, from first
-// on, with an optimal baseline a parameter.
-func (t *trainer) reinforceParameters(i int, gradient kernels.Matrix, first int) {
-	samples, width := t.wake.samples, gradient.Cols
+// reinforceParameters computes the gradient of a tile of q with an optimal
+// baseline a parameter.
+func (t *trainer) reinforceParameters(tile tile, gradient kernels.Matrix) {
+	i, samples, width := tile.layer, t.wake.samples, gradient.Cols
 	scores := make([]kernels.Matrix, samples) // ∂ log q of each sample
 	for s := range scores {
 		scores[s] = kernels.NewMatrix(gradient.Rows, width)
@@ -124,8 +124,8 @@ func (t *trainer) reinforceParameters(i int, gradient kernels.Matrix, first int)
 			if i == 1 {
 				parents = d
 			}
-			t.weights.connections[recognition][i].accumulate(score, 0, kernels.Rows(t.wake.recognition[i], r, r+1),
-				kernels.Rows(t.wake.states[i-1], parents, parents+1), first, first+gradient.Rows)
+			t.weights.connections[recognition][i].accumulate(score, 0, tile.residuals(kernels.Rows(t.wake.recognition[i], r, r+1)),
+				kernels.Rows(t.wake.states[i-1], parents, parents+1))
 		}
 		for k := range sums {
 			for s, score := range scores {

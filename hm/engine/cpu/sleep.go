@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -41,14 +42,14 @@ func (t *trainer) sleepOn(learningRate float64) {
 
 // ascendInSleep computes the natural gradient of q from the dreams alone.
 func (t *trainer) ascendInSleep() {
-	parallel(len(t.tiles), func(k int) {
-		tile := t.tiles[k]
-		if tile.network == generative {
-			return
+	t.eachTile(func(tile tile, rows kernels.Matrix) {
+		if tile.network == recognition {
+			t.addTerms(tile, rows, []term{t.sleep(tile.layer)})
 		}
-		rows, i := tile.of(t.gradient), tile.layer
-		t.weights.connections[recognition][i].accumulate(rows, 0, t.dreams.recognition[i], t.dreams.states[i-1], tile.first, tile.last)
-		t.metric.apply(recognition, i, rows, tile.first)
+	}, func(tile tile, rows kernels.Matrix) {
+		if tile.network == recognition {
+			t.metric.apply(recognition, tile.layer, rows, tile.first)
+		}
 	})
 }
 

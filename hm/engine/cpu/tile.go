@@ -11,21 +11,36 @@ type tile struct {
 	network     network
 	layer       int
 	first, last int
+	shared      bool // they are those of all positions, and all rows of the layer
 }
 
 // tiles divides the weights of the layers of both networks into parts of at most
-// a number of rows.
-func tiles(p *engine.Parameters, rows int) []tile {
+// a number of rows. Shared weights are few and stay together.
+func tiles(a engine.Architecture, rows int) []tile {
 	var all []tile
-	for i := range p.Architecture.Units {
+	for i := range a.Units {
 		for _, n := range []network{generative, recognition} {
-			units := n.layer(p, i).Units
-			for first := 0; first < units; first += rows {
-				all = append(all, tile{n, i, first, min(first+rows, units)})
+			if n == recognition && i == 0 {
+				continue
+			}
+			c, rows := n.connection(a, i), rows
+			if c.Shared() {
+				rows = c.Outputs
+			}
+			for first := 0; first < c.Outputs; first += rows {
+				all = append(all, tile{n, i, first, min(first+rows, c.Outputs), c.Shared()})
 			}
 		}
 	}
 	return all
+}
+
+// residuals are those, of samples, that belong to the tile.
+func (t tile) residuals(of kernels.Matrix) kernels.Matrix {
+	if t.shared {
+		return of
+	}
+	return kernels.Cols(of, t.first, t.last)
 }
 
 // of views the tile of parameters, or of their gradient.

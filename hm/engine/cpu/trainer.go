@@ -15,6 +15,7 @@ const (
 	dataAPiece   = 8  // data whose samples go through the networks together
 	dreamsAPiece = 64 // dreams that do, in a sleep phase of their own
 	unitsAPiece  = 32 // units whose gradients are computed together
+	samplesAPart = 32 // samples whose part of the gradient of shared weights is
 )
 
 // trainer performs training steps. Its buffers are made once, for a full
@@ -48,7 +49,7 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 		weights:    w,
 		wake:       newPass(w, a.BatchSize, a.MostSamples()),
 		gradient:   engine.NewParameters(state.Parameters.Architecture),
-		tiles:      tiles(state.Parameters, unitsAPiece),
+		tiles:      tiles(state.Parameters.Architecture, unitsAPiece),
 		importance: make([]float64, a.BatchSize*a.MostSamples()),
 		datum:      kernels.NewMatrix(a.BatchSize, w.outputs(recognition, 1)),
 	}

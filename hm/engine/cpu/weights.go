@@ -9,8 +9,7 @@ import (
 // computed from them.
 type weights struct {
 	architecture engine.Architecture
-	networks     [2][]*kernels.Packed // of each layer with parents
-	connections  [2][]*connection
+	connections  [2][]connection // of each layer with parents
 	units        [2][]units
 	prior        []float32 // logits of hᴹ
 	tiles        []tile    // that are packed together
@@ -20,9 +19,8 @@ type weights struct {
 // newWeights returns room for the parameters of an architecture.
 func newWeights(a engine.Architecture) *weights {
 	w := &weights{architecture: a}
-	for n := range w.networks {
-		w.networks[n] = make([]*kernels.Packed, len(a.Units))
-		w.connections[n] = make([]*connection, len(a.Units))
+	for n := range w.connections {
+		w.connections[n] = make([]connection, len(a.Units))
 		w.units[n] = make([]units, len(a.Units))
 	}
 	for i := range a.Units {
@@ -31,8 +29,8 @@ func newWeights(a engine.Architecture) *weights {
 			w.add(recognition, i, a.RecognitionConnection(i))
 		}
 	}
-	w.networks[generative][a.Depth()] = nil // the prior
-	w.tiles = tiles(engine.NewParameters(a), 2*kernels.PackedRows)
+	w.connections[generative][a.Depth()] = nil // the prior
+	w.tiles = tiles(a, 2*kernels.PackedRows)
 	if a.Labels() > 0 {
 		w.classes = newClasses(w)
 	}
@@ -41,23 +39,19 @@ func newWeights(a engine.Architecture) *weights {
 
 // add makes room for layer i of a network.
 func (w *weights) add(n network, i int, c engine.Connection) {
-	w.networks[n][i] = kernels.NewPacked(c.Outputs, c.Inputs)
 	w.connections[n][i] = newConnection(c)
 	w.units[n][i] = newUnits(w.architecture, i, c)
 }
 
 // outputs is the number of those of layer i of a network, at all positions.
-func (w *weights) outputs(n network, i int) int {
-	c := w.connections[n][i]
-	return c.Positions * c.Outputs
-}
+func (w *weights) outputs(n network, i int) int { return outputsOf(n.connection(w.architecture, i)) }
 
 // pack takes over the values of p.
 func (w *weights) pack(p *engine.Parameters) {
 	parallel(len(w.tiles), func(k int) {
 		t := w.tiles[k]
-		if packed := w.networks[t.network][t.layer]; packed != nil {
-			packed.Pack(matrix(t.network.layer(p, t.layer)), t.first, t.last)
+		if connection := w.connections[t.network][t.layer]; connection != nil {
+			connection.pack(matrix(t.network.layer(p, t.layer)), t.first, t.last)
 		}
 	})
 	w.prior = p.Generative[w.architecture.Depth()].Data
@@ -69,13 +63,27 @@ func (w *weights) pack(p *engine.Parameters) {
 // logits computes the logits of layer i of a network from the states of its
 // parents.
 func (w *weights) logits(n network, i int, logits, parents kernels.Matrix) {
-	if w.networks[n][i] == nil { // the prior
+	connection := w.connections[n][i]
+	if connection == nil { // the prior
 		for r := range logits.Rows {
 			copy(kernels.Row(logits, r), w.prior)
 		}
 		return
 	}
-	w.connections[n][i].multiply(logits, parents, w.networks[n][i])
+	connection.multiply(logits, parents)
+}
+
+// inputs are those of all samples, a row a sample and position.
+func (w *weights) inputs(n network, i int, parents kernels.Matrix) kernels.Matrix {
+	c := n.connection(w.architecture, i)
+	if !c.Shared() {
+		return parents
+	}
+	all := kernels.NewMatrix(parents.Rows*c.Positions, c.Inputs)
+	for r := range parents.Rows {
+		w.connections[n][i].gather(kernels.Rows(all, r*c.Positions, (r+1)*c.Positions), kernels.Row(parents, r))
+	}
+	return all
 }
 
 // matrix views a layer of parameters as a matrix.

@@ -1,0 +1,62 @@
+package cpu
+
+import (
+	"sync"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+)
+
+// convolution joins each position of the coarse grid to its window of the fine
+// one. Windows are gathered a sample at a time, so that they stay in a
+// processor's cache.
+type convolution struct {
+	windows
+	outputs int // of a position
+	weights *kernels.Packed
+	inputs  sync.Pool // of *kernels.Matrix, [1; window] of each position
+}
+
+func newConvolution(c engine.Connection) *convolution {
+	k := &convolution{windows: newWindows(c.Convolution), outputs: c.Outputs, weights: kernels.NewPacked(c.Outputs, c.Inputs)}
+	k.inputs.New = func() any {
+		m := kernels.NewMatrix(c.Positions, c.Inputs)
+		return &m
+	}
+	return k
+}
+
+func (k *convolution) pack(weights kernels.Matrix, first, last int) {
+	k.weights.Pack(weights, first, last)
+}
+
+func (k *convolution) gather(inputs kernels.Matrix, parents []float32) {
+	for position := range inputs.Rows {
+		kernels.Row(inputs, position)[0] = 1
+	}
+	k.windows.gather(kernels.Cols(inputs, 1, inputs.Cols), parents[1:])
+}
+
+func (k *convolution) multiply(outputs, parents kernels.Matrix) {
+	inputs := k.inputs.Get().(*kernels.Matrix)
+	defer k.inputs.Put(inputs)
+	for r := range parents.Rows {
+		k.gather(*inputs, kernels.Row(parents, r))
+		kernels.MulPacked(ofPositions(kernels.Row(outputs, r), k.outputs), *inputs, k.weights)
+	}
+}
+
+func (k *convolution) accumulate(gradient kernels.Matrix, earlier float32, residuals, parents kernels.Matrix) {
+	inputs := k.inputs.Get().(*kernels.Matrix)
+	defer k.inputs.Put(inputs)
+	for r := range parents.Rows {
+		k.gather(*inputs, kernels.Row(parents, r))
+		kernels.MulTN(gradient, earlier, ofPositions(kernels.Row(residuals, r), k.outputs), *inputs)
+		earlier = 1
+	}
+}
+
+// ofPositions views the numbers of a grid as a row for each position.
+func ofPositions(numbers []float32, each int) kernels.Matrix {
+	return kernels.Matrix{Rows: len(numbers) / each, Cols: each, Stride: each, Data: numbers}
+}

@@ -1,0 +1,46 @@
+package cpu
+
+import (
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+)
+
+// windows are those of the positions of a coarse grid over a fine one. They are
+// written as matrices of a row a position: K rows of L pixels, with the numbers of
+// each pixel together.
+type windows struct {
+	positions, height, width int
+	pixels                   []int // of the fine grid, at which the rows of each window begin
+}
+
+func newWindows(c engine.Convolution) windows {
+	coarse := c.Coarse()
+	return windows{coarse.Height * coarse.Width, c.Height, c.Width, c.Windows()}
+}
+
+// gather copies what the positions see of a fine grid.
+func (w windows) gather(seen kernels.Matrix, fine []float32) {
+	length := seen.Cols / w.height
+	depth := length / w.width
+	for position := range w.positions {
+		window := kernels.Row(seen, position)
+		for k, pixel := range w.pixels[position*w.height : (position+1)*w.height] {
+			copy(window[k*length:(k+1)*length], fine[pixel*depth:])
+		}
+	}
+}
+
+// scatter adds to a fine grid what the positions give it.
+func (w windows) scatter(fine []float32, given kernels.Matrix) {
+	length := given.Cols / w.height
+	depth := length / w.width
+	for position := range w.positions {
+		window := kernels.Row(given, position)
+		for k, pixel := range w.pixels[position*w.height : (position+1)*w.height] {
+			sums := fine[pixel*depth:][:length]
+			for j, x := range window[k*length : (k+1)*length] {
+				sums[j] += x
+			}
+		}
+	}
+}
