@@ -56,7 +56,11 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) stri
 		}
 	}
 	if a.Classes > 0 {
-		fmt.Fprintf(t, "y\t%d\t%v\tp = q\tdense, to x and h1\t%d\tnone\t\n", a.Classes, engine.Categorical, a.Classes*(1+a.Units[0]+a.Units[1]))
+		parents := "x and h1"
+		if a.HiddenClassifier {
+			parents = "h1"
+		}
+		fmt.Fprintf(t, "y\t%d\t%v\tp = q\tdense, to %s\t%d\tnone\t\n", a.Classes, engine.Categorical, parents, a.Classes*(1+a.ClassifierVisible()+a.Units[1]))
 	}
 	t.Flush()
 	fmt.Fprintf(&text, "%d parameters, inverse Fisher blocks of at most %s (metric %v)\n", a.Size(), size(total(generative)+total(recognition)), algorithm.Metric)
