@@ -2,10 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 )
 
@@ -181,35 +177,4 @@ type Classifier interface {
 	// row of data and class, from samples h ~ q(h|x) that B and A share:
 	// data.Rows × classes values in nats, none above 0.
 	Classify(ctx context.Context, data Data, samples int, seed uint64, progress func(float64)) ([]float64, error)
-}
-
-var (
-	mutex   sync.Mutex
-	engines = map[string]Engine{}
-)
-
-// Register makes an engine known by name, as packages of engines do when they
-// are imported. It panics if the name is taken.
-func Register(name string, e Engine) {
-	mutex.Lock()
-	defer mutex.Unlock()
-	if _, taken := engines[name]; taken {
-		panic("engine: " + name + " is registered twice")
-	}
-	engines[name] = e
-}
-
-// Open returns the engine of a name.
-func Open(name string) (Engine, error) {
-	mutex.Lock()
-	defer mutex.Unlock()
-	if e, ok := engines[name]; ok {
-		return e, nil
-	}
-	names := make([]string, 0, len(engines))
-	for n := range engines {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return nil, fmt.Errorf("no engine %q in this program: use one of %s", name, strings.Join(names, ", "))
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-func init() { engine.Register("cpu", cpu{}) }
+func init() {
+	engine.Register("cpu", func() (engine.Engine, error) { return cpu{}, nil })
+}
 
 type cpu struct{}
 
