@@ -51,3 +51,30 @@ func TestEnginesThatCannotBeOpened(t *testing.T) {
 		t.Errorf("the error of an unknown engine is %v", err)
 	}
 }
+
+// What an engine lacks is refused by the names of the engine and of the feature.
+func TestRefuse(t *testing.T) {
+	plain := Architecture{Units: []int{4, 4}, Kinds: []Kind{Bernoulli, Bernoulli}, Convolutions: []Convolution{{}}}
+	if asked := slices.Concat(plain.Features(), Algorithm{Metric: Block}.Features()); len(asked) > 0 {
+		t.Errorf("a dense machine of Bernoulli units asks for %v", asked)
+	}
+	for feature, asked := range map[Feature][]Feature{
+		GaussianUnits:    Architecture{Units: []int{4, 4}, Kinds: []Kind{Gaussian}}.Features(),
+		ConvolvedLayers:  Architecture{Units: []int{4, 4}, Convolutions: []Convolution{{Stride: 1}}}.Features(),
+		LabelledMachines: Architecture{Units: []int{4, 4}, Classes: 3}.Features(),
+		ReinforcePhases:  Algorithm{Phases: Reinforce}.Features(),
+		KroneckerMetric:  Algorithm{Metric: Kronecker}.Features(),
+		GibbsChains:      {GibbsChains},
+	} {
+		if !slices.Equal(asked, []Feature{feature}) {
+			t.Errorf("%v is asked for, want %s", asked, feature)
+		}
+		if err := Refuse("test", nil, asked); err != nil {
+			t.Errorf("an engine that has everything refuses: %v", err)
+		}
+		err := Refuse("test", []Feature{feature}, asked)
+		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "engine test lacks "+string(feature)) {
+			t.Errorf("%s is refused with %v", feature, err)
+		}
+	}
+}
