@@ -10,6 +10,9 @@ import (
 type Engine interface {
 	// Describe says in a line what the engine runs on.
 	Describe() string
+	// Lacks are the features that the engine refuses with an Unsupported error;
+	// nil where it has them all.
+	Lacks() []Feature
 	// Memory is about how many bytes a trainer takes at most, its data aside.
 	Memory(a Architecture, algorithm Algorithm) int64
 	// MetricMemory is the most that the inverse Fisher blocks of each layer of p
