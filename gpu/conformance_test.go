@@ -226,14 +226,14 @@ func TestMemory(t *testing.T) {
 	for _, metric := range []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal} {
 		a := nrws
 		a.Metric = metric
-		trainer, err := e.NewTrainer(minibatches(a, engine.Data{}), start(a, p))
+		made, err := e.NewTrainer(minibatches(a, engine.Data{}), start(a, p))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := trainer.(*trainer).memory.bytes, e.Memory(p.Architecture, a); got != want {
+		if got, want := made.(*trainer).memory.bytes, e.Memory(p.Architecture, a); got != want {
 			t.Errorf("%v: a trainer takes %d bytes, announced were %d", metric, got, want)
 		}
-		if err := trainer.Close(); err != nil {
+		if err := made.Close(); err != nil {
 			t.Error(err)
 		}
 	}

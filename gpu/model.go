@@ -150,30 +150,30 @@ func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, see
 	err := m.in(seed, func(s *session) error {
 		e := s.newImportance(data, p)
 		numbers := make([]float64, mostPasses*p.rows*weightSumSize)
+		full := samples / p.samples * p.samples
 		return cut(ctx, data.Rows, p.rows, func(row, rows int) error {
-			return cut(ctx, samples, mostPasses*p.samples, func(sample, count int) error {
-				// Pieces that are full, and one that may not be.
-				for ; count > 0 && s.memory.err == nil; count = count % p.samples {
-					of := min(count, p.samples)
-					var moments []moment
-					for k := range count / of {
-						moments = append(moments, e.moment(row, sample+k*of, k*rows))
+			// some evaluates n samples from one on, in passes of a number each.
+			some := func(from, n, each int) error {
+				return cut(ctx, n, mostPasses*each, func(first, count int) error {
+					moments := make([]moment, count/each)
+					for k := range moments {
+						moments[k] = e.moment(row, from+first+k*each, k*rows)
 					}
-					if err := e.program(piece{rows, of}).run("evaluation", moments...); err != nil {
+					if err := e.program(piece{rows, each}).run("evaluation", moments...); err != nil {
 						return err
 					}
 					download(s.memory, numbers[:len(moments)*rows*weightSumSize], e.sums)
 					for k := range len(moments) * rows {
-						sums[row+k%rows].Merge(weightSum(numbers[k*weightSumSize:], of))
+						sums[row+k%rows].Merge(weightSum(numbers[k*weightSumSize:], each))
 					}
-					sample += len(moments) * of
-					done(len(moments) * of * rows)
-					if of < p.samples {
-						break
-					}
-				}
-				return s.memory.err
-			})
+					done(count * rows)
+					return s.memory.err
+				})
+			}
+			if err := some(0, full, p.samples); err != nil || full == samples {
+				return err
+			}
+			return some(full, samples-full, samples-full)
 		})
 	})
 	likelihoods := make([]engine.Likelihood, data.Rows)
