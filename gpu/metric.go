@@ -150,10 +150,8 @@ func (t *trainer) refresh(step *stepPrograms) error {
 			// The rows of the parents lie together, [1; parents] each.
 			t.memory.copy(v.samples, e.parents, 4*e.rows*of.width)
 			o.gram = v.gram
-			at = add(p, 0, outputs, tiles(e.rows, tileSize)*tiles(e.rows, tileSize), outputsOf{
-				parents: v.samples, weights: v.samples, stored: v.gram, parentsStride: uint32(of.width), parentsOf: 1,
-				width: uint32(of.width), rows: uint32(e.rows), units: uint32(e.rows),
-			})
+			n, gram := product(v.gram, v.samples, of.width, e.rows, v.samples, e.rows, of.width)
+			at = add(p, 0, outputs, n, gram)
 		}
 		add(p, at, blocks, of.units, o)
 	})
@@ -200,10 +198,8 @@ func (t *trainer) applyMetric(w *writer, at int, n network, i int, of layer, pla
 	case inner:
 		// (αI + Uᵀ Q U)⁻¹ = (I − Uᵀ C U)/α
 		factor := (1 + alpha) / alpha
-		at = add(w.program, at, outputs, tiles(of.units, tileSize)*tiles(v.rows, tileSize), outputsOf{
-			parents: plain, weights: v.samples, stored: v.projected, parentsStride: uint32(of.width), parentsOf: 1,
-			width: uint32(of.width), rows: uint32(of.units), units: uint32(v.rows),
-		})
+		n, projections := product(v.projected, plain, of.width, of.units, v.samples, v.rows, of.width)
+		at = add(w.program, at, outputs, n, projections)
 		at = add(w.program, at, multiplyBlocks, of.units, multiplyBlocksOf{
 			blocks: v.blocks, vectors: v.projected, products: v.products, size: uint32(v.rows), units: uint32(of.units),
 			vectorsStride: uint32(v.rows), productsStride: 1, productsStep: uint32(of.units), scale: 1,

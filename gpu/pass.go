@@ -139,11 +139,8 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 	}
 	if n == recognition && i == 1 && v.samples > 1 {
 		// The samples of a datum have the same logits.
-		shared := outputsOf{
-			parents: o.parents, parentsStride: o.parentsStride, parentsOf: 1,
-			weights: o.weights, width: o.width, rows: uint32(v.data), units: o.units, stored: v.shared,
-		}
-		at = add(w.program, at, outputs, tiles(v.data, tileSize)*tiles(of.units, tileSize), shared)
+		n, logits := product(v.shared, o.parents, of.width, v.data, o.weights, of.units, of.width)
+		at = add(w.program, at, outputs, n, logits)
 		o.logits, o.parentsOf = v.shared, uint32(v.samples)
 	}
 	after := add(w.program, at, outputs, tiles(v.rows(), tileSize)*tiles(of.units, tileSize), o)

@@ -131,6 +131,15 @@ const (
 	elements = 2048 // numbers of a tile of an elementwise operation
 )
 
+// product is the matrix of the inner products of rows and units, each of a
+// width; rows lie a stride apart, units the width.
+func product(stored, rows address, stride, n int, units address, m, width int) (inTiles int, o outputsOf) {
+	return tiles(n, tileSize) * tiles(m, tileSize), outputsOf{
+		parents: rows, weights: units, stored: stored, parentsStride: uint32(stride), parentsOf: 1, width: uint32(width),
+		rows: uint32(n), units: uint32(m), statesOf: 1, samples: 1,
+	}
+}
+
 func tiles(n, size int) int { return (n + size - 1) / size }
 
 // operation is one of a phase, as the device reads it.
