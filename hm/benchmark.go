@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
-	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
 // Timing is how long training takes.
@@ -34,7 +33,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 	if steps < 1 {
 		return Timing{}, fmt.Errorf("%d steps to measure: give at least 1", steps)
 	}
-	backend, err := engine.Open(backendName)
+	backend, err := openBackend()
 	if err != nil {
 		return Timing{}, err
 	}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
-	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
 // Run is a run of training as its directory holds it: the experiment, what was
@@ -100,7 +99,7 @@ func loadModel(e Experiment, path string) (*Model, position, error) {
 
 // newModel returns the model of a checkpoint.
 func newModel(e Experiment, c *checkpoint) (*Model, error) {
-	backend, err := engine.Open(backendName)
+	backend, err := openBackend()
 	if err != nil {
 		return nil, err
 	}

@@ -11,15 +11,11 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	_ "github.com/helmholtz-go/helmholtz/hm/engine/cpu" // the default engine
 )
 
 // errDiverged is the error of training whose parameters or likelihoods are no
 // longer finite.
 var errDiverged = errors.New("training has diverged: the log-likelihood or a parameter is not finite; any earlier checkpoint is kept; lower the learning rate or raise the damping")
-
-// backendName is the engine that computes.
-const backendName = "cpu"
 
 // saveEvery is the longest time that training goes without a checkpoint.
 const saveEvery = time.Minute
@@ -93,7 +89,7 @@ func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) 
 		job: e.job(set),
 	}
 	var err error
-	if t.engine, err = engine.Open(backendName); err != nil {
+	if t.engine, err = openBackend(); err != nil {
 		return nil, err
 	}
 	t.checkpoint, err = loadCheckpoint(t.path(checkpointFile))

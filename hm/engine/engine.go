@@ -13,6 +13,9 @@ type Engine interface {
 	// Lacks are the features that the engine refuses with an Unsupported error;
 	// nil where it has them all.
 	Lacks() []Feature
+	// Available is how many bytes trainers and models may take in all, 0 where
+	// that is not known, and of what: "this machine".
+	Available() (bytes int64, of string)
 	// Memory is about how many bytes a trainer takes at most, its data aside.
 	Memory(a Architecture, algorithm Algorithm) int64
 	// MetricMemory is the most that the inverse Fisher blocks of each layer of p
