@@ -66,12 +66,12 @@ func TestBackendIsTheVariablesOrTheCPU(t *testing.T) {
 	wantDevice("poor")
 	useBackend(t, "cpu")
 	wantDevice("cpu")
-	wantError(t, Backend("abacus"), `no backend "abacus"`, "cpu, poor or auto")
+	wantError(t, Backend("abacus"), `no backend "abacus"`, "use cpu, poor")
 	wantDevice("cpu")
 	forgetBackend(t)
 	t.Setenv(BackendVariable, "abacus")
 	_, _, err := Device()
-	wantError(t, err, "HELMHOLTZ_BACKEND=abacus", "cpu, poor or auto")
+	wantError(t, err, "HELMHOLTZ_BACKEND=abacus", "use cpu, poor")
 }
 
 // The backend auto computes on the CPU where there is no other, and says so once.

@@ -75,10 +75,11 @@ type training struct {
 
 	engine     engine.Engine
 	trainer    engine.Trainer
-	checkpoint *checkpoint
+	checkpoint *checkpoint // its state is that of the last fetch
 	history    []Epoch
 
 	job     engine.Job
+	steps   int     // done
 	seconds float64 // time that steps have taken, since the start of training
 	saved   time.Time
 }
@@ -108,7 +109,8 @@ func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) 
 	if t.history, err = truncateMetrics(t.path(metricsFile), t.checkpoint.position.Epoch); err != nil {
 		return nil, err
 	}
-	t.seconds = readClock(t.path(clockFile), t.checkpoint.state.Step, t.history)
+	t.steps = t.checkpoint.state.Step
+	t.seconds = readClock(t.path(clockFile), t.steps, t.history)
 	t.trainer, err = t.engine.NewTrainer(t.job, t.checkpoint.state)
 	return t, err
 }
@@ -143,7 +145,7 @@ func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	plan := Plan{
 		Name: fmt.Sprintf("%v, seed %d", t.experiment.Method, t.experiment.Seed), Epochs: t.experiment.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
-		Start: t.checkpoint.state.Step, History: History{t.experiment.Method.String(), t.history},
+		Start: t.steps, History: History{t.experiment.Method.String(), t.history},
 	}
 	for _, r := range t.recorders {
 		r.Begin(plan)
@@ -192,7 +194,7 @@ func (t *training) rate(step int) float64 {
 }
 
 func (t *training) step() error {
-	step, at := t.checkpoint.state.Step, &t.checkpoint.position
+	step, at := t.steps, &t.checkpoint.position
 	start := time.Now()
 	report, err := t.trainer.Step(t.rate(step))
 	if !finite(report.LogP + report.Bound) {
@@ -204,9 +206,7 @@ func (t *training) step() error {
 		return fmt.Errorf("step %d of epoch %d: %w", step%t.stepsPerEpoch()+1, at.Epoch+1, err)
 	}
 	t.seconds += time.Since(start).Seconds()
-	if t.checkpoint.state, err = t.trainer.State(); err != nil {
-		return err
-	}
+	t.steps++
 	rows := float64(len(t.job.Rows(step)))
 	at.Rows += int(rows)
 	at.Sums.LogP += rows * report.LogP
@@ -219,7 +219,7 @@ func (t *training) step() error {
 	}
 	for _, r := range t.recorders {
 		r.Step(Progress{
-			Epoch: at.Epoch + 1, Step: step + 1, LearningRate: t.rate(step), Measures: at.mean(),
+			Epoch: at.Epoch + 1, Step: t.steps, LearningRate: t.rate(step), Measures: at.mean(),
 		})
 	}
 	return nil
@@ -247,9 +247,12 @@ func (p *position) mean() Measures {
 
 // endEpoch measures the validation rows, records the epoch and saves.
 func (t *training) endEpoch(ctx context.Context) error {
-	at, step := &t.checkpoint.position, t.checkpoint.state.Step
+	if err := t.fetch(); err != nil {
+		return err
+	}
+	at := &t.checkpoint.position
 	record := Epoch{
-		Epoch: at.Epoch + 1, Step: step, Seconds: t.seconds, LearningRate: t.rate(step - 1), Train: at.mean(),
+		Epoch: at.Epoch + 1, Step: t.steps, Seconds: t.seconds, LearningRate: t.rate(t.steps - 1), Train: at.mean(),
 		Norms: at.Norms,
 	}
 	best := false
@@ -306,10 +309,22 @@ func (t *training) measure(ctx context.Context, s dataset.Split) (Measures, erro
 	return mean, nil
 }
 
+// fetch brings the state of the checkpoint up to the last step, from wherever the
+// engine keeps it.
+func (t *training) fetch() (err error) {
+	if t.checkpoint.state.Step < t.steps {
+		t.checkpoint.state, err = t.trainer.State()
+	}
+	return err
+}
+
 func (t *training) save() error {
+	if err := t.fetch(); err != nil {
+		return err
+	}
 	t.saved = time.Now()
 	if err := t.checkpoint.save(t.path(checkpointFile)); err != nil {
 		return err
 	}
-	return writeClock(t.path(clockFile), t.checkpoint.state.Step, t.seconds)
+	return writeClock(t.path(clockFile), t.steps, t.seconds)
 }

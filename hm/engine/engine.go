@@ -52,8 +52,8 @@ type Trainer interface {
 	MetricBytes() int64
 	// Norms returns norms of the layers after a step that was the last call.
 	Norms() (Norms, error)
-	// State returns the state after the last step. It stays valid, and
-	// changes, with the next step.
+	// State returns the state after the last step, which the next step may
+	// change. An engine that computes elsewhere has to fetch it.
 	State() (*State, error)
 	Close() error
 }
