@@ -1,8 +1,12 @@
 package hm
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
@@ -38,6 +42,40 @@ func (t *remoteTrainer) State() (*engine.State, error) {
 	return cloned(s), nil
 }
 
+// several is an engine that takes several steps at once, and notes how many.
+type several struct {
+	*remote
+	sizes []int
+}
+
+type severalTrainer struct {
+	engine.Trainer
+	engine *several
+}
+
+var together = &several{remote: &remote{Engine: cpuEngine()}}
+
+func init() {
+	engine.Register("several", func() (engine.Engine, error) { return together, nil })
+}
+
+func (s *several) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, error) {
+	t, err := s.remote.NewTrainer(job, state)
+	return &severalTrainer{t, s}, err
+}
+
+func (t *severalTrainer) Steps(learningRates []float64) (reports []engine.Report, err error) {
+	t.engine.sizes = append(t.engine.sizes, len(learningRates))
+	for _, rate := range learningRates {
+		r, err := t.Step(rate)
+		reports = append(reports, r)
+		if err != nil {
+			return reports, err
+		}
+	}
+	return reports, nil
+}
+
 // cloned is a copy of a state that shares nothing with it.
 func cloned(s *engine.State) *engine.State {
 	c := *s
@@ -71,4 +109,64 @@ func TestStateIsFetchedWhereItIsNeeded(t *testing.T) {
 		t.Errorf("the state was fetched %d times, want %d: at the end of each of 6 epochs and at an interruption", distant.fetched, want)
 	}
 	wantSameRun(t, whole, dir)
+}
+
+// Steps that are taken at once make the same run, interrupted or not, and
+// recorders hear of each of them. An epoch ends with the last of them.
+func TestStepsAtOnce(t *testing.T) {
+	set := patterns(t)
+	method := short(NRWS()).Schedule(Cosine)
+	whole, dir := t.TempDir(), t.TempDir()
+	useBackend(t, "cpu")
+	one := &watcher{}
+	mustTrain(t, method, set, whole, one)
+
+	useBackend(t, "several")
+	together.sizes = nil
+	at := &watcher{}
+	mustTrain(t, method, set, dir, at)
+	wantSameRun(t, whole, dir)
+	if diff := cmp.Diff(one.steps, at.steps); diff != "" {
+		t.Errorf("recorders hear of other steps (-one by one +at once):\n%s", diff)
+	}
+	sum := 0
+	for _, n := range together.sizes {
+		if sum%stepsPerEpoch+n > stepsPerEpoch {
+			t.Errorf("steps were taken in %v: an epoch of %d is overrun", together.sizes, stepsPerEpoch)
+		}
+		sum += n
+	}
+	if sum != len(one.steps) || slices.Max(together.sizes) == 1 {
+		t.Errorf("steps were taken in %v, want several at once and %d in all", together.sizes, len(one.steps))
+	}
+
+	interrupted := t.TempDir()
+	trainUntil(t, 9, method, machineFor(set), set, interrupted)
+	mustTrain(t, method, set, interrupted)
+	wantSameRun(t, whole, interrupted)
+
+	if _, err := method.Experiment(machineFor(set), set).Benchmark(t.Context(), set, 20, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where a step of several diverges, training ends as if they were taken one by
+// one, and recorders hear of those before it.
+func TestDivergenceAmongStepsAtOnce(t *testing.T) {
+	set := patterns(t)
+	method := short(RWS()).LearningRate(1e300)
+	steps := func(backend string) int {
+		t.Helper()
+		useBackend(t, backend)
+		w := &watcher{}
+		_, err := method.Train(t.Context(), machineFor(set), set, t.TempDir(), w)
+		if !errors.Is(err, errDiverged) {
+			t.Errorf("%s: error %v, want %v", backend, err, errDiverged)
+		}
+		wantError(t, err, fmt.Sprintf("step %d of epoch 1", len(w.steps)+1))
+		return len(w.steps)
+	}
+	if one, at := steps("cpu"), steps("several"); one != at {
+		t.Errorf("training diverges after %d steps one by one, after %d at once", one, at)
+	}
 }

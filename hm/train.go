@@ -79,6 +79,7 @@ type training struct {
 	history    []Epoch
 
 	job     engine.Job
+	stepper stepper
 	steps   int     // done
 	seconds float64 // time that steps have taken, since the start of training
 	saved   time.Time
@@ -111,8 +112,11 @@ func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) 
 	}
 	t.steps = t.checkpoint.state.Step
 	t.seconds = readClock(t.path(clockFile), t.steps, t.history)
-	t.trainer, err = t.engine.NewTrainer(t.job, t.checkpoint.state)
-	return t, err
+	if t.trainer, err = t.engine.NewTrainer(t.job, t.checkpoint.state); err != nil {
+		return nil, err
+	}
+	t.stepper.trainer = t.trainer
+	return t, nil
 }
 
 // start is the checkpoint of a run before its first step.
@@ -168,7 +172,7 @@ func (t *training) train(ctx context.Context) (err error) {
 			}
 			continue
 		}
-		if err := t.step(); err != nil {
+		if err := t.advance(); err != nil {
 			return err
 		}
 		if time.Since(t.saved) > saveEvery || t.checkpointWanted() {
@@ -193,33 +197,55 @@ func (t *training) rate(step int) float64 {
 	return t.experiment.Method.rate(step, t.stepsPerEpoch(), t.experiment.Epochs)
 }
 
-func (t *training) step() error {
-	step, at := t.steps, &t.checkpoint.position
-	start := time.Now()
-	report, err := t.trainer.Step(t.rate(step))
-	if !finite(report.LogP + report.Bound) {
-		// The error, if there is one, follows from this: what is not finite
-		// cannot be inverted.
-		err = errDiverged
+// advance takes the next steps of the epoch under way: one, or several where the
+// engine takes them at once.
+func (t *training) advance() error {
+	first, perEpoch := t.steps, t.stepsPerEpoch()
+	rates := make([]float64, min(mostSteps, perEpoch-first%perEpoch))
+	for i := range rates {
+		rates[i] = t.rate(first + i)
+	}
+	reports, elapsed, err := t.stepper.take(rates)
+	t.seconds += elapsed.Seconds()
+	for i, report := range reports {
+		if !finite(report.LogP + report.Bound) {
+			// The error, if there is one, follows from this: what is not finite
+			// cannot be inverted.
+			err = errDiverged
+			break
+		}
+		if err != nil && i == len(reports)-1 {
+			break
+		}
+		if err := t.record(report); err != nil {
+			return err
+		}
 	}
 	if err != nil {
-		return fmt.Errorf("step %d of epoch %d: %w", step%t.stepsPerEpoch()+1, at.Epoch+1, err)
+		return fmt.Errorf("step %d of epoch %d: %w", t.steps%perEpoch+1, t.checkpoint.position.Epoch+1, err)
 	}
-	t.seconds += time.Since(start).Seconds()
+	return nil
+}
+
+// record accounts for a step, and tells the recorders.
+func (t *training) record(report engine.Report) error {
+	at := &t.checkpoint.position
+	count := len(t.job.Rows(t.steps))
+	rows := float64(count)
 	t.steps++
-	rows := float64(len(t.job.Rows(step)))
-	at.Rows += int(rows)
+	at.Rows += count
 	at.Sums.LogP += rows * report.LogP
 	at.Sums.Bound += rows * report.Bound
 	at.Sums.ESS += rows * report.ESS
 	if at.Rows == t.set.Train().Rows {
+		var err error
 		if at.Norms, err = t.norms(); err != nil {
 			return err
 		}
 	}
 	for _, r := range t.recorders {
 		r.Step(Progress{
-			Epoch: at.Epoch + 1, Step: t.steps, LearningRate: t.rate(step), Measures: at.mean(),
+			Epoch: at.Epoch + 1, Step: t.steps, LearningRate: t.rate(t.steps - 1), Measures: at.mean(),
 		})
 	}
 	return nil

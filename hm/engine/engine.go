@@ -58,6 +58,16 @@ type Trainer interface {
 	Close() error
 }
 
+// StepsTrainer is a Trainer that is faster where it is given several steps at
+// once.
+type StepsTrainer interface {
+	Trainer
+	// Steps performs the next steps, one for each learning rate, as calls of Step
+	// would. It returns the report of each; where one fails, of those up to it,
+	// with its error.
+	Steps(learningRates []float64) ([]Report, error)
+}
+
 // State is all that the next step of training needs.
 type State struct {
 	Step       int // steps done
