@@ -1,0 +1,17 @@
+//go:build !cuda
+
+package gpu
+
+import (
+	"errors"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+func init() {
+	engine.Register("cuda", func() (engine.Engine, error) {
+		return nil, errors.New("this program was built without the tag cuda: " +
+			"build it by make cuda, or by go build -tags cuda with the flags for the linker that the Makefile sets; " +
+			"or compute on the CPU, by HELMHOLTZ_BACKEND=cpu or --backend cpu")
+	})
+}
