@@ -15,7 +15,7 @@ func TestEngineIsNotThereWithoutTheTag(t *testing.T) {
 	if err == nil {
 		t.Fatal("there is an engine")
 	}
-	for _, part := range []string{"engine cuda", "tag cuda", "make cuda", "HELMHOLTZ_BACKEND=cpu"} {
+	for _, part := range []string{"cuda: ", "tag cuda", "make cuda", "HELMHOLTZ_BACKEND=cpu"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the error %q does not say %q", err, part)
 		}
