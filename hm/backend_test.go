@@ -149,3 +149,28 @@ func TestBackendRefusesWhatItLacks(t *testing.T) {
 		t.Errorf("a refused experiment has made its directory (%v)", err)
 	}
 }
+
+// To look at a run needs no backend; to compute with its model does, from the
+// first call that can have one.
+func TestRunsAreOpenedWithoutABackend(t *testing.T) {
+	useBackend(t, "cpu")
+	set, dir := patterns(t), t.TempDir()
+	mustTrain(t, short(RWS()), set, dir)
+	forgetBackend(t)
+	t.Setenv(BackendVariable, "abacus")
+	run, err := OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.History().Epochs) != 6 {
+		t.Errorf("the run has %d epochs", len(run.History().Epochs))
+	}
+	_, err = run.Evaluate(t.Context(), set.Test(), 3, nil)
+	wantError(t, err, "HELMHOLTZ_BACKEND=abacus")
+	if err := Backend("cpu"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Evaluate(t.Context(), set.Test(), 3, nil); err != nil {
+		t.Error(err)
+	}
+}
