@@ -58,7 +58,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 		if done < warm {
 			left = warm - done
 		}
-		reports, elapsed, err := taking.take(rates[:min(mostSteps, left)])
+		reports, elapsed, err := taking.take(ctx, rates[:min(mostSteps, left)])
 		if err != nil {
 			return Timing{}, err
 		}

@@ -1,6 +1,7 @@
 package hm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +12,8 @@ import (
 )
 
 // remote is an engine that keeps the state of training elsewhere, as one on a
-// device does: what it gives back is a copy. It counts how often it has to.
+// device does: of what it gives back, only the number of steps goes on by itself.
+// It counts how often it has to give it.
 type remote struct {
 	engine.Engine
 	fetched int
@@ -20,6 +22,7 @@ type remote struct {
 type remoteTrainer struct {
 	engine.Trainer
 	engine *remote
+	given  *engine.State
 }
 
 var distant = &remote{Engine: cpuEngine()}
@@ -30,7 +33,12 @@ func init() {
 
 func (r *remote) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, error) {
 	t, err := r.Engine.NewTrainer(job, cloned(state))
-	return &remoteTrainer{t, r}, err
+	return &remoteTrainer{t, r, state}, err
+}
+
+func (t *remoteTrainer) Step(learningRate float64) (engine.Report, error) {
+	t.given.Step++
+	return t.Trainer.Step(learningRate)
 }
 
 func (t *remoteTrainer) State() (*engine.State, error) {
@@ -39,13 +47,15 @@ func (t *remoteTrainer) State() (*engine.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cloned(s), nil
+	*t.given = *cloned(s)
+	return t.given, nil
 }
 
 // several is an engine that takes several steps at once, and notes how many.
 type several struct {
 	*remote
 	sizes []int
+	stop  func() // called, where it is not nil, after the first of several steps
 }
 
 type severalTrainer struct {
@@ -64,14 +74,20 @@ func (s *several) NewTrainer(job engine.Job, state *engine.State) (engine.Traine
 	return &severalTrainer{t, s}, err
 }
 
-func (t *severalTrainer) Steps(learningRates []float64) (reports []engine.Report, err error) {
+func (t *severalTrainer) Steps(ctx context.Context, learningRates []float64) (reports []engine.Report, err error) {
 	t.engine.sizes = append(t.engine.sizes, len(learningRates))
 	for _, rate := range learningRates {
+		if t.engine.stop != nil && len(reports) == 1 {
+			t.engine.stop()
+		}
+		if err := ctx.Err(); err != nil {
+			return reports, err
+		}
 		r, err := t.Step(rate)
-		reports = append(reports, r)
 		if err != nil {
 			return reports, err
 		}
+		reports = append(reports, r)
 	}
 	return reports, nil
 }
@@ -144,6 +160,18 @@ func TestStepsAtOnce(t *testing.T) {
 	trainUntil(t, 9, method, machineFor(set), set, interrupted)
 	mustTrain(t, method, set, interrupted)
 	wantSameRun(t, whole, interrupted)
+
+	stopped := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	together.stop = cancel
+	run, err := method.Train(ctx, machineFor(set), set, stopped)
+	together.stop = nil
+	// One step, and then the first of two.
+	if !errors.Is(err, context.Canceled) || run.position.Step != 2 {
+		t.Errorf("cancelled among several steps, training stopped after %d with the error %v", run.position.Step, err)
+	}
+	mustTrain(t, method, set, stopped)
+	wantSameRun(t, whole, stopped)
 
 	if _, err := method.Experiment(machineFor(set), set).Benchmark(t.Context(), set, 20, nil); err != nil {
 		t.Error(err)

@@ -1,6 +1,7 @@
 package hm
 
 import (
+	"context"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -19,18 +20,20 @@ type stepper struct {
 	next    int // steps to take at once, as those before were fast enough
 }
 
-// take takes the first few of the steps with given learning rates. It returns
-// their reports and how long they took. With an error, the last report is of the
-// step that failed.
-func (s *stepper) take(learningRates []float64) (reports []engine.Report, elapsed time.Duration, err error) {
+// take takes the first few of the steps with given learning rates, and says how
+// long they took. It returns reports and an error as engine.StepsTrainer does.
+func (s *stepper) take(ctx context.Context, learningRates []float64) (reports []engine.Report, elapsed time.Duration, err error) {
 	start := time.Now()
 	several, ok := s.trainer.(engine.StepsTrainer)
 	if !ok {
 		report, err := s.trainer.Step(learningRates[0])
-		return []engine.Report{report}, time.Since(start), err
+		if err == nil || !finite(report.LogP+report.Bound) {
+			reports = append(reports, report)
+		}
+		return reports, time.Since(start), err
 	}
 	n := min(max(s.next, 1), len(learningRates))
-	reports, err = several.Steps(learningRates[:n])
+	reports, err = several.Steps(ctx, learningRates[:n])
 	elapsed = time.Since(start)
 	s.next = min(2*n, mostSteps)
 	if each := elapsed / time.Duration(n); each > 0 {

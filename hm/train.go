@@ -81,6 +81,7 @@ type training struct {
 	job     engine.Job
 	stepper stepper
 	steps   int     // done
+	fetched int     // steps done when the state was fetched last
 	seconds float64 // time that steps have taken, since the start of training
 	saved   time.Time
 }
@@ -110,7 +111,7 @@ func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) 
 	if t.history, err = truncateMetrics(t.path(metricsFile), t.checkpoint.position.Epoch); err != nil {
 		return nil, err
 	}
-	t.steps = t.checkpoint.state.Step
+	t.steps, t.fetched = t.checkpoint.state.Step, t.checkpoint.state.Step
 	t.seconds = readClock(t.path(clockFile), t.steps, t.history)
 	if t.trainer, err = t.engine.NewTrainer(t.job, t.checkpoint.state); err != nil {
 		return nil, err
@@ -172,7 +173,7 @@ func (t *training) train(ctx context.Context) (err error) {
 			}
 			continue
 		}
-		if err := t.advance(); err != nil {
+		if err := t.advance(ctx); err != nil {
 			return err
 		}
 		if time.Since(t.saved) > saveEvery || t.checkpointWanted() {
@@ -199,29 +200,26 @@ func (t *training) rate(step int) float64 {
 
 // advance takes the next steps of the epoch under way: one, or several where the
 // engine takes them at once.
-func (t *training) advance() error {
+func (t *training) advance(ctx context.Context) error {
 	first, perEpoch := t.steps, t.stepsPerEpoch()
 	rates := make([]float64, min(mostSteps, perEpoch-first%perEpoch))
 	for i := range rates {
 		rates[i] = t.rate(first + i)
 	}
-	reports, elapsed, err := t.stepper.take(rates)
+	reports, elapsed, err := t.stepper.take(ctx, rates)
 	t.seconds += elapsed.Seconds()
-	for i, report := range reports {
+	for _, report := range reports {
 		if !finite(report.LogP + report.Bound) {
 			// The error, if there is one, follows from this: what is not finite
 			// cannot be inverted.
 			err = errDiverged
 			break
 		}
-		if err != nil && i == len(reports)-1 {
-			break
-		}
 		if err := t.record(report); err != nil {
 			return err
 		}
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, ctx.Err()) {
 		return fmt.Errorf("step %d of epoch %d: %w", t.steps%perEpoch+1, t.checkpoint.position.Epoch+1, err)
 	}
 	return nil
@@ -338,8 +336,9 @@ func (t *training) measure(ctx context.Context, s dataset.Split) (Measures, erro
 // fetch brings the state of the checkpoint up to the last step, from wherever the
 // engine keeps it.
 func (t *training) fetch() (err error) {
-	if t.checkpoint.state.Step < t.steps {
+	if t.fetched < t.steps {
 		t.checkpoint.state, err = t.trainer.State()
+		t.fetched = t.steps
 	}
 	return err
 }

@@ -63,9 +63,10 @@ type Trainer interface {
 type StepsTrainer interface {
 	Trainer
 	// Steps performs the next steps, one for each learning rate, as calls of Step
-	// would. It returns the report of each; where one fails, of those up to it,
-	// with its error.
-	Steps(learningRates []float64) ([]Report, error)
+	// would, and returns the reports of those that were done. It stops early with
+	// the context's error, or that of a step that fails, whose report comes last
+	// if it is not finite.
+	Steps(ctx context.Context, learningRates []float64) ([]Report, error)
 }
 
 // State is all that the next step of training needs.

@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -30,7 +32,7 @@ func stepsAtOnce(t *testing.T, e engine.Engine) {
 						want = append(want, step(t, single, rates[i]))
 						done++
 					}
-					reports, err := together.Steps(rates)
+					reports, err := together.Steps(t.Context(), rates)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -41,6 +43,11 @@ func stepsAtOnce(t *testing.T, e engine.Engine) {
 						t.Errorf("the reports of %d steps are %v, want %v", n, reports, want)
 					}
 					wantSameState(t, state(t, together), state(t, single))
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				if reports, err := together.Steps(ctx, []float64{0, 0}); !errors.Is(err, context.Canceled) || state(t, together).Step != done+len(reports) {
+					t.Errorf("in a cancelled context %d steps are reported, with the error %v, and the state is after %d", len(reports), err, state(t, together).Step-done)
 				}
 			})
 		}
