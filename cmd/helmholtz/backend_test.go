@@ -55,11 +55,19 @@ func TestCommandsThatComputeHaveABackend(t *testing.T) {
 	}
 }
 
-// TestDoctorKnowsTheEngines finds the CPU's, and the other or what it lacks.
+// poor is an engine that lacks a feature.
+type poor struct{ engine.Engine }
+
+func (poor) Describe() string        { return "an abacus" }
+func (poor) Lacks() []engine.Feature { return []engine.Feature{engine.GaussianUnits} }
+
+func init() { engine.Register("poor", func() (engine.Engine, error) { return poor{}, nil }) }
+
+// TestDoctorKnowsTheEngines finds the CPU's, and the others or what is missing.
 func TestDoctorKnowsTheEngines(t *testing.T) {
 	cuda := "ok  engine     cuda: "
 	if _, err := engine.Open("cuda"); err != nil {
 		cuda = "--  engine     " + err.Error()
 	}
-	wantLines(t, bare(), "ok  engine     cpu: CPU, ", cuda, "ok  backend    ", "--  GPU        no nvidia-smi")
+	wantLines(t, bare(), "ok  engine     cpu: CPU, ", "ok  engine     poor: an abacus; lacks Gaussian units\n", cuda, "ok  backend    ", "--  GPU        no nvidia-smi")
 }

@@ -141,7 +141,11 @@ func examine(w io.Writer, e environment) {
 	}
 	for _, name := range engine.Names() {
 		if computes, err := engine.Open(name); err == nil {
-			line(true, "engine", name+": "+computes.Describe())
+			detail := name + ": " + computes.Describe()
+			for _, feature := range computes.Lacks() {
+				detail += "; lacks " + string(feature)
+			}
+			line(true, "engine", detail)
 		} else {
 			line(false, "engine", err.Error())
 		}
