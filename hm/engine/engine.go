@@ -13,6 +13,9 @@ type Engine interface {
 	// Lacks are the features that the engine refuses with an Unsupported error;
 	// nil where it has them all.
 	Lacks() []Feature
+	// Available is how many bytes trainers and models may take in all, 0 where
+	// that is not known, and of what: "this machine".
+	Available() (bytes int64, of string)
 	// Memory is about how many bytes a trainer takes at most, its data aside.
 	Memory(a Architecture, algorithm Algorithm) int64
 	// MetricMemory is the most that the inverse Fisher blocks of each layer of p
@@ -49,10 +52,21 @@ type Trainer interface {
 	MetricBytes() int64
 	// Norms returns norms of the layers after a step that was the last call.
 	Norms() (Norms, error)
-	// State returns the state after the last step. It stays valid, and
-	// changes, with the next step.
+	// State returns the state after the last step, which the next step may
+	// change. An engine that computes elsewhere has to fetch it.
 	State() (*State, error)
 	Close() error
+}
+
+// StepsTrainer is a Trainer that is faster where it is given several steps at
+// once.
+type StepsTrainer interface {
+	Trainer
+	// Steps performs the next steps, one for each learning rate, as calls of Step
+	// would, and returns the reports of those that were done. It stops early with
+	// the context's error, or that of a step that fails, whose report comes last
+	// if it is not finite.
+	Steps(ctx context.Context, learningRates []float64) ([]Report, error)
 }
 
 // State is all that the next step of training needs.

@@ -37,7 +37,7 @@ func Open(name string) (Engine, error) {
 	}
 	e, err := open()
 	if err != nil {
-		return nil, fmt.Errorf("engine %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return e, nil
 }

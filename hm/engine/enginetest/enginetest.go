@@ -38,6 +38,7 @@ func Run(t *testing.T, e engine.Engine, lacks ...engine.Feature) {
 		{"resumption", resumption},
 		{"optimisers", optimisers},
 		{"look-ahead", lookAhead},
+		{"steps at once", stepsAtOnce},
 		{"sample schedule", sampleSchedule},
 		{"norms held down", normsHeldDown},
 		{"norms of layers", normsOfLayers},
