@@ -18,6 +18,7 @@ include := $(build)/wheels/nvidia/cuda_runtime/include
 nvrtc := $(build)/wheels/nvidia/cuda_nvrtc/lib/libnvrtc.so.12
 driver := $(build)/libcuda-emulated.so
 test_driver := $(build)/libcuda-emulated-test.so
+sanitized_driver := $(build)/libcuda-emulated-sanitized.so
 
 # Each operation rounds once, as the kernels say, and bytes may be read as any type.
 EMULATED := -std=c++17 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off -fno-strict-aliasing \
@@ -25,7 +26,7 @@ EMULATED := -std=c++17 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off -fno-s
 
 .DELETE_ON_ERROR:
 .PHONY: all check compare ptx
-all: $(build)/environment $(driver)
+all: $(build)/environment $(driver) $(sanitized_driver)
 
 # The pins are copied last, so that an installation that was cut short is made anew.
 $(wheels): $(toolchain)/requirements.txt
@@ -62,15 +63,22 @@ headers := $(wildcard $(emulated)/*.h)
 $(build)/emulated/%.o: $(emulated)/%.cc $(headers) $(wheels)
 	@mkdir -p $(@D)
 	$(CXX) $(EMULATED) -c $< -o $@
-$(build)/emulated/walk.o: $(emulated)/kernel.cc $(wildcard gpu/kernels/*) $(headers) $(wheels)
+$(build)/emulated/walk.o: $(emulated)/kernel.cc $(wildcard gpu/kernels/*.cu gpu/kernels/*.h) $(headers) $(wheels)
 	@mkdir -p $(@D)
 	$(CXX) $(EMULATED) -DKERNEL='"$(CURDIR)/$(kernel)"' -c $< -o $@
+# Stops the process where the kernel does what C++ leaves undefined, above all
+# where it loads from a misaligned address.
+$(build)/emulated/sanitized.o: $(build)/emulated/walk.o
+	$(CXX) $(EMULATED) -fsanitize=undefined -fno-sanitize-recover=undefined \
+		-DKERNEL='"$(CURDIR)/$(kernel)"' -c $(emulated)/kernel.cc -o $@
 $(build)/emulated/test.o: $(emulated)/kernel.cc $(emulated)/test.cu $(headers) $(wheels)
 	@mkdir -p $(@D)
 	$(CXX) $(EMULATED) -DKERNEL='"test.cu"' -c $< -o $@
 
 $(driver): $(build)/emulated/walk.o $(objects)
 	$(CXX) -shared -Wl,-Bsymbolic $^ -o $@
+$(sanitized_driver): $(build)/emulated/sanitized.o $(objects)
+	$(CXX) -shared -Wl,-Bsymbolic -fsanitize=undefined $^ -o $@
 $(test_driver): $(build)/emulated/test.o $(objects)
 	$(CXX) -shared -Wl,-Bsymbolic $^ -o $@
 $(build)/test-emulated: $(emulated)/test.cc $(test_driver)
@@ -83,6 +91,7 @@ compare: $(wheels)
 ptx: $(wheels)
 	python3 $(toolchain)/ptx.py $(nvrtc) $(kernel) --write
 
+# Go's cache of test results does not know the drivers either.
 check: all compare $(build)/test-emulated $(build)/test-trampolines
 	$(build)/test-trampolines $(test_driver)
 	@echo $(build)/test-emulated
@@ -90,4 +99,5 @@ check: all compare $(build)/test-emulated $(build)/test-trampolines
 	. $(build)/environment && go vet -tags cuda ./gpu/... ./cmd/...
 	. $(build)/environment && go tool staticcheck -tags cuda ./gpu/...
 	. $(build)/environment && go build -tags cuda ./...
-	. $(build)/environment && HELMHOLTZ_CUDA_DRIVER=$(CURDIR)/$(driver) go test -tags cuda ./gpu/...
+	. $(build)/environment && HELMHOLTZ_CUDA_DRIVER=$(CURDIR)/$(driver) go test -count=1 -tags cuda ./gpu/...
+	. $(build)/environment && HELMHOLTZ_CUDA_DRIVER=$(CURDIR)/$(sanitized_driver) go test -count=1 -short -tags cuda ./gpu/...
