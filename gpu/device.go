@@ -2,7 +2,7 @@
 
 package gpu
 
-// #include "driver.h"
+// #include "toolchain/problem.h"
 import "C"
 
 import (

@@ -39,6 +39,9 @@ func refuseFeature(f engine.Feature) error {
 	return engine.Refuse(name, lacks, []engine.Feature{f})
 }
 
+// Available is the memory of the device.
+func (e *cuda) Available() (int64, string) { return e.device.memory, "the device" }
+
 // Memory counts what a trainer allocates on the device.
 func (e *cuda) Memory(arch engine.Architecture, a engine.Algorithm) int64 {
 	m := &memory{}

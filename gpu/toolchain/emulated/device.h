@@ -21,6 +21,10 @@ using emulated::blockIdx;
 using emulated::gridDim;
 using emulated::threadIdx;
 
+struct alignas(16) float4 {
+	float x, y, z, w;
+};
+
 static const int warpSize = emulated::warp_size;
 
 inline void *shared_memory() { return emulated::shared_memory(); }

@@ -15,6 +15,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
+// many is a number of draws or steps over which a mean is taken: n, and a tenth
+// under -short, where standard errors are three times as large. Engines that run
+// on an emulated device need that.
+func many(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 // Run checks an engine that lacks some features and has all others. What asks for
 // these is skipped once the engine has refused it.
 func Run(t *testing.T, e engine.Engine, lacks ...engine.Feature) {
