@@ -35,7 +35,7 @@ $(wheels): $(toolchain)/requirements.txt
 	@python3 -m venv --clear $(build)/venv && \
 		$(build)/venv/bin/python -m pip install --quiet --disable-pip-version-check \
 			--require-hashes --no-deps --target $(build)/wheels --requirement $< && \
-		cp $< $@ || { \
+		rm -r $(build)/venv && cp $< $@ || { \
 		echo "Installing them failed; the lines above say why."; \
 		echo "This needs Linux on x86-64, Python's venv module (on Debian: apt-get install python3-venv)"; \
 		echo "and, the first time, a network, to download the packages of $<."; \
