@@ -21,8 +21,12 @@ test_driver := $(build)/libcuda-emulated-test.so
 sanitized_driver := $(build)/libcuda-emulated-sanitized.so
 
 # Each operation rounds once, as the kernels say, and bytes may be read as any type.
-EMULATED := -std=c++17 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off -fno-strict-aliasing \
-	-Wall -Wextra -isystem $(include) -I$(emulated)
+EMULATED := -std=c++17 -O2 -march=native -g -fPIC -fvisibility=hidden -ffp-contract=off \
+	-fno-strict-aliasing -Wall -Wextra -isystem $(include) -I$(emulated)
+
+# The trampolines are hidden from the driver, whose functions have the same names.
+TRAMPOLINES := -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Wno-deprecated-declarations \
+	-isystem $(include) -I$(toolchain)
 
 .DELETE_ON_ERROR:
 .PHONY: all check compare ptx
@@ -35,7 +39,7 @@ $(wheels): $(toolchain)/requirements.txt
 	@python3 -m venv --clear $(build)/venv && \
 		$(build)/venv/bin/python -m pip install --quiet --disable-pip-version-check \
 			--require-hashes --no-deps --target $(build)/wheels --requirement $< && \
-		cp $< $@ || { \
+		rm -r $(build)/venv && cp $< $@ || { \
 		echo "Installing them failed; the lines above say why."; \
 		echo "This needs Linux on x86-64, Python's venv module (on Debian: apt-get install python3-venv)"; \
 		echo "and, the first time, a network, to download the packages of $<."; \
@@ -44,11 +48,10 @@ $(wheels): $(toolchain)/requirements.txt
 $(build)/trampolines.c: $(toolchain)/trampolines.py $(wheels)
 	$(CC) -E -P $(include)/cuda.h | python3 $< > $@
 
-# The trampolines are no functions of the program to others: the driver has its own.
 $(build)/lib/libcuda.a: $(build)/trampolines.c $(toolchain)/driver.c $(toolchain)/driver.h $(toolchain)/problem.h
 	@mkdir -p $(@D)
-	$(CC) -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Wno-deprecated-declarations -isystem $(include) -I$(toolchain) -c $< -o $(build)/trampolines.o
-	$(CC) -O2 -fPIC -fvisibility=hidden -Wall -Wextra -isystem $(include) -c $(toolchain)/driver.c -o $(build)/driver.o
+	$(CC) $(TRAMPOLINES) -c $< -o $(build)/trampolines.o
+	$(CC) $(TRAMPOLINES) -c $(toolchain)/driver.c -o $(build)/driver.o
 	@rm -f $@
 	$(AR) rcsD $@ $(build)/trampolines.o $(build)/driver.o
 

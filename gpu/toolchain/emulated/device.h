@@ -11,6 +11,28 @@
 #include <cstdint>
 #include <cstring>
 
+namespace emulated {
+
+template <class To, class From> inline To reinterpret(From from)
+{
+	static_assert(sizeof(To) == sizeof(From), "a change of type, not of size");
+	To to;
+	std::memcpy(&to, &from, sizeof to);
+	return to;
+}
+
+// Only one fibre runs at a time, and none is interrupted.
+template <class T> inline T fetch_and_add(T *address, T value)
+{
+	if (value != 0)
+		made_progress();
+	T before = *(volatile T *)address;
+	*(volatile T *)address = before + value;
+	return before;
+}
+
+} // namespace emulated
+
 #define __global__
 #define __device__
 #define __forceinline__ inline
@@ -34,16 +56,8 @@ inline void __syncthreads() { emulated::block_barrier(); }
 inline void __syncwarp(unsigned mask = 0xffffffff) { emulated::warp_barrier(mask); }
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-template <class To, class From> inline To reinterpret(From from)
-{
-	static_assert(sizeof(To) == sizeof(From), "a change of type, not of size");
-	To to;
-	std::memcpy(&to, &from, sizeof to);
-	return to;
-}
-
-inline float __uint_as_float(unsigned bits) { return reinterpret<float>(bits); }
-inline unsigned __float_as_uint(float value) { return reinterpret<unsigned>(value); }
+inline float __uint_as_float(unsigned bits) { return emulated::reinterpret<float>(bits); }
+inline unsigned __float_as_uint(float value) { return emulated::reinterpret<unsigned>(value); }
 
 template <class T> inline T __shfl_sync(unsigned mask, T value, int lane)
 {
@@ -60,21 +74,11 @@ template <class T> inline T __shfl_xor_sync(unsigned mask, T value, int lane_mas
 	return __shfl_sync(mask, value, emulated::lane() ^ lane_mask);
 }
 
-// Only one fibre runs at a time, and none is interrupted.
-template <class T> inline T fetch_and_add(T *address, T value)
-{
-	if (value != 0)
-		emulated::made_progress();
-	T before = *(volatile T *)address;
-	*(volatile T *)address = before + value;
-	return before;
-}
-
-inline int atomicAdd(int *address, int value) { return fetch_and_add(address, value); }
-inline unsigned atomicAdd(unsigned *address, unsigned value) { return fetch_and_add(address, value); }
+inline int atomicAdd(int *address, int value) { return emulated::fetch_and_add(address, value); }
+inline unsigned atomicAdd(unsigned *address, unsigned value) { return emulated::fetch_and_add(address, value); }
 inline unsigned long long atomicAdd(unsigned long long *address, unsigned long long value)
 {
-	return fetch_and_add(address, value);
+	return emulated::fetch_and_add(address, value);
 }
 
 // The file is compiled without contraction, so each operation rounds once.
@@ -83,7 +87,6 @@ inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __fdiv_rn(float a, float b) { return a / b; }
 inline float __fsqrt_rn(float a) { return std::sqrt(a); }
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
-inline float rsqrtf(float a) { return 1 / std::sqrt(a); }
 
 inline unsigned __umulhi(unsigned a, unsigned b) { return (uint64_t)a * b >> 32; }
 
