@@ -12,7 +12,8 @@ import (
 // bias, their logarithms are not: over many seeds, the ratios e^(estimate−exact)
 // have mean one. The bound is unbiased itself. The variances are exact.
 func likelihood(t *testing.T, e engine.Engine) {
-	const samples, seeds = 500, 200
+	const samples = 500
+	seeds := many(200)
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 		m, data := exact(t, p), randomRows(4, p.Architecture.Visible())
 		model := newModel(t, e, p)
@@ -23,9 +24,9 @@ func likelihood(t *testing.T, e engine.Engine) {
 				t.Fatal(err)
 			}
 			for r, x := range bits(data) {
-				ratio[r] += math.Exp(estimates[r].LogP-m.LogP(x)) / seeds
-				root[r] += math.Exp((estimates[r].LogPTildeStar-m.LogPTildeStar(x))/2) / seeds
-				bound[r] += estimates[r].Bound / seeds
+				ratio[r] += math.Exp(estimates[r].LogP-m.LogP(x)) / float64(seeds)
+				root[r] += math.Exp((estimates[r].LogPTildeStar-m.LogPTildeStar(x))/2) / float64(seeds)
+				bound[r] += estimates[r].Bound / float64(seeds)
 			}
 		}
 		var one, bounds, ratioVariance, rootVariance, boundVariance []float64
@@ -33,9 +34,9 @@ func likelihood(t *testing.T, e engine.Engine) {
 			one = append(one, 1)
 			bounds = append(bounds, m.Bound(x))
 			// The limit of the effective sample size is 1/E[ω̄²].
-			ratioVariance = append(ratioVariance, (1/m.EffectiveSampleSize(x, oracle.Ratio)-1)/(samples*seeds))
-			rootVariance = append(rootVariance, (1/m.EffectiveSampleSize(x, oracle.SquareRoot)-1)/(samples*seeds))
-			boundVariance = append(boundVariance, varianceOfLogWeight(m, x)/(samples*seeds))
+			ratioVariance = append(ratioVariance, (1/m.EffectiveSampleSize(x, oracle.Ratio)-1)/float64(samples*seeds))
+			rootVariance = append(rootVariance, (1/m.EffectiveSampleSize(x, oracle.SquareRoot)-1)/float64(samples*seeds))
+			boundVariance = append(boundVariance, varianceOfLogWeight(m, x)/float64(samples*seeds))
 		}
 		wantMean(t, "p(x)", ratio, one, ratioVariance)
 		wantMean(t, "√p̃*(x)", root, one, rootVariance)
