@@ -132,7 +132,11 @@ func (m *Model) LabelProbabilities(ctx context.Context, split dataset.Split, sam
 		return nil, err
 	}
 	classes := m.parameters.Architecture.Labels()
-	classifier, ok := m.engine.(engine.Classifier)
+	model, err := m.engine.model()
+	if err != nil {
+		return nil, err
+	}
+	classifier, ok := model.(engine.Classifier)
 	if classes == 0 || !ok {
 		return nil, errors.New("the model has no labels: train a machine with Labels(TopLabels, 10) or --label-layer")
 	}
