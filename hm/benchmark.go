@@ -47,7 +47,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 
 	warm := e.stepsPerEpoch(set)
 	taking := stepper{trainer: trainer}
-	rates := slices.Repeat([]float64{e.Method.LearningRate}, mostSteps)
+	rate := func(int) float64 { return e.Method.LearningRate }
 	var plain, refreshes []time.Duration
 	var total time.Duration
 	for done := 0; done < warm+steps; {
@@ -58,7 +58,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 		if done < warm {
 			left = warm - done
 		}
-		reports, elapsed, err := taking.take(ctx, rates[:min(mostSteps, left)])
+		reports, elapsed, err := taking.take(ctx, left, rate)
 		if err != nil {
 			return Timing{}, err
 		}

@@ -20,20 +20,25 @@ type stepper struct {
 	next    int // steps to take at once, as those before were fast enough
 }
 
-// take takes the first few of the steps with given learning rates, and says how
-// long they took. It returns reports and an error as engine.StepsTrainer does.
-func (s *stepper) take(ctx context.Context, learningRates []float64) (reports []engine.Report, elapsed time.Duration, err error) {
+// take takes some of the next steps, at most the given number, and says how long
+// they took. learningRate is the rate of the k-th of them, 0 the first. It returns
+// reports and an error as engine.StepsTrainer does.
+func (s *stepper) take(ctx context.Context, most int, learningRate func(k int) float64) (reports []engine.Report, elapsed time.Duration, err error) {
 	start := time.Now()
 	several, ok := s.trainer.(engine.StepsTrainer)
 	if !ok {
-		report, err := s.trainer.Step(learningRates[0])
+		report, err := s.trainer.Step(learningRate(0))
 		if err == nil || !finite(report.LogP+report.Bound) {
 			reports = append(reports, report)
 		}
 		return reports, time.Since(start), err
 	}
-	n := min(max(s.next, 1), len(learningRates))
-	reports, err = several.Steps(ctx, learningRates[:n])
+	n := min(max(s.next, 1), most)
+	rates := make([]float64, n)
+	for k := range rates {
+		rates[k] = learningRate(k)
+	}
+	reports, err = several.Steps(ctx, rates)
 	elapsed = time.Since(start)
 	s.next = min(2*n, mostSteps)
 	if each := elapsed / time.Duration(n); each > 0 {

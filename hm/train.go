@@ -202,11 +202,7 @@ func (t *training) rate(step int) float64 {
 // engine takes them at once.
 func (t *training) advance(ctx context.Context) error {
 	first, perEpoch := t.steps, t.stepsPerEpoch()
-	rates := make([]float64, min(mostSteps, perEpoch-first%perEpoch))
-	for i := range rates {
-		rates[i] = t.rate(first + i)
-	}
-	reports, elapsed, err := t.stepper.take(ctx, rates)
+	reports, elapsed, err := t.stepper.take(ctx, perEpoch-first%perEpoch, func(k int) float64 { return t.rate(first + k) })
 	t.seconds += elapsed.Seconds()
 	for _, report := range reports {
 		if !finite(report.LogP + report.Bound) {
