@@ -236,15 +236,16 @@ func (t *trainer) launch(learningRates []float64) ([]engine.Report, error) {
 	t.stale = true
 	if t.refreshDue(0) {
 		err := programs.get(t, &programs.sample).run(fmt.Sprintf("samples of step %d", t.state.Step), moments[0])
+		if err != nil {
+			return nil, err
+		}
 		start := time.Now()
-		if err == nil {
-			err = t.refreshNow(programs)
+		if err := t.refreshNow(programs); err != nil {
+			return t.reports(moments), err // which say whether training has diverged
 		}
-		if err == nil {
-			refresh = time.Since(start)
-			programs = t.stepPrograms(t.shape(moments[0])) // those for the new blocks
-			err = programs.get(t, &programs.ascend).run(fmt.Sprintf("gradients of step %d", t.state.Step), moments[0])
-		}
+		refresh = time.Since(start)
+		programs = t.stepPrograms(t.shape(moments[0])) // those for the new blocks
+		err = programs.get(t, &programs.ascend).run(fmt.Sprintf("gradients of step %d", t.state.Step), moments[0])
 		if err != nil {
 			return nil, err
 		}

@@ -209,6 +209,8 @@ struct Shared {
   double sums[TILE][8];
 };
 
+static_assert(sizeof(Shared) == 47360, "Shared"); // what the host asks for
+
 __device__ __forceinline__ Shared &shared() { return *(Shared *)shared_memory(); }
 __device__ __forceinline__ int lane() { return threadIdx.x % 32; }
 __device__ __forceinline__ int warp() { return threadIdx.x / 32; }
