@@ -218,8 +218,9 @@ func TestEnginesResumeEachOther(t *testing.T) {
 	}
 }
 
-// What the engine takes on the device is what Memory says, programs aside, and
-// nothing once all is closed.
+// What the engine takes on the device is at most what Memory says, programs and
+// data aside, and not much less: fewer thread blocks may be resident than there
+// can be at most. Nothing is held once all is closed.
 func TestMemory(t *testing.T) {
 	e := opened(t)
 	p := oracle.Random(engine.Architecture{Units: []int{60, 40, 20}}, 3)
@@ -230,7 +231,7 @@ func TestMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := made.(*trainer).memory.bytes, e.Memory(p.Architecture, a); got != want {
+		if got, want := made.(*trainer).memory.bytes, e.Memory(p.Architecture, a); got > want || got < want*3/4 {
 			t.Errorf("%v: a trainer takes %d bytes, announced were %d", metric, got, want)
 		}
 		if err := made.Close(); err != nil {
