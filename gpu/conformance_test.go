@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -257,5 +258,30 @@ func TestTooLargeMachines(t *testing.T) {
 	}
 	if e.device.holders != 0 {
 		t.Errorf("the context is held %d times after the failure", e.device.holders)
+	}
+}
+
+// A fault on the device says which kernel it befell, and in what. It is tried in
+// a process of its own, whose context it spoils.
+func TestFaultsNameTheKernel(t *testing.T) {
+	const child = "HELMHOLTZ_TEST_FAULT"
+	opened(t) // or skip
+	if os.Getenv(child) == "" {
+		command := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+		command.Env = append(os.Environ(), child+"=1")
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, output)
+		}
+		return
+	}
+	m, err := opened(t).device.newMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nowhere := &program{}
+	add(nowhere, 0, scale, 1, scaleOf{count: 1})
+	err = m.load(nowhere, 0).run("a store to nowhere", moment{})
+	if err == nil || !strings.Contains(err.Error(), "kernel walk, a store to nowhere") {
+		t.Errorf("a fault of the kernel: %v", err)
 	}
 }
