@@ -59,6 +59,7 @@ func Run(t *testing.T, e engine.Engine, lacks ...engine.Feature) {
 		{"sleep-well", sleepWell},
 		{"sleep-well with Adam", sleepWellWithAdam},
 		{"resumption of sleep-well", sleepWellResumed},
+		{"pairs of values", pairsOfValues},
 		{"gradient of one convolution", gradientOfOneConvolution},
 		{"gradient of mixtures", gradientOfMixtures},
 		{"distribution of mixtures", distributionOfMixtures},
