@@ -62,8 +62,7 @@ struct Load {
 };
 
 // Outputs: a = W [1; parents] of a layer for some rows, and what follows from
-// them. Row r reads row r / parents_of of the parents or, where logits are given
-// instead, row r / parents_of of these.
+// them. Where logits are given instead, row r has those of their row r / logits_of.
 struct Outputs {
   const float *parents, *weights, *logits;
   float *stored;    // takes the logits
@@ -72,7 +71,7 @@ struct Outputs {
   float *slopes;    // takes −a σ'(a), those of the entropy
   float *means;     // takes σ(a)
   double *scores;   // takes log-probabilities: of each column of tiles, of each row
-  u32 parents_stride, parents_of, width;
+  u32 parents_stride, logits_of, width;
   u32 rows, units;
   u32 states_stride, states_of; // row r has the states of row r / states_of
   u32 scores_stride;
@@ -95,11 +94,10 @@ struct Weigh {
 };
 
 // Source is a term of a gradient: Σ over rows of weight · residual · parent. Row
-// d of the parents stands for rows d·fold … d·fold + fold − 1 of the residuals,
-// and for the row d / parents_of of the parents.
+// d of the parents is that of rows d·fold … d·fold + fold − 1 of the residuals.
 struct Source {
   const float *residuals, *parents, *weights; // no weights: 1
-  u32 residuals_stride, parents_stride, parents_of, rows, fold;
+  u32 residuals_stride, parents_stride, rows, fold;
   u32 scale; // input
 };
 
@@ -121,7 +119,7 @@ struct Blocks {
   float *inverses, *scratch; // scratch: for each thread block
   u32 *failed;               // takes 1 of a unit whose block cannot be inverted
   u64 scratch_size;          // of each thread block, numbers
-  u32 residuals_stride, parents_stride, parents_of;
+  u32 residuals_stride, parents_stride;
   u32 rows, units, size;
   float scale, damping; // scale: of the weights, or the weight where there are none
 };
@@ -139,7 +137,7 @@ struct MultiplyBlocks {
 struct Diagonal {
   const float *residuals, *parents, *weights;
   float *factors;
-  u32 residuals_stride, parents_stride, parents_of;
+  u32 residuals_stride, parents_stride;
   u32 rows, units, size;
   float scale, damping;
 };
@@ -279,27 +277,27 @@ __device__ float log_1p(float e) {
 // factor(row, depth) is 0 beyond its rows. Along says in which direction numbers
 // lie together in memory.
 
-// Along a row: data[row / of · stride + depth].
+// Along a row: data[row · stride + depth].
 struct AlongDepth {
   enum { ALONG = 1 };
   const float *data;
   u64 stride;
-  int first, rows, of;
+  int first, rows;
   __device__ __forceinline__ float operator()(int row, int depth) const {
     row += first;
-    return row < rows ? data[(u64)(row / of) * stride + depth] : 0;
+    return row < rows ? data[row * stride + depth] : 0;
   }
 };
 
-// Across rows: data[depth / of · stride + row].
+// Across rows: data[depth · stride + row].
 struct AcrossDepth {
   enum { ALONG = 0 };
   const float *data;
   u64 stride;
-  int first, rows, of;
+  int first, rows;
   __device__ __forceinline__ float operator()(int row, int depth) const {
     row += first;
-    return row < rows ? data[(u64)(depth / of) * stride + row] : 0;
+    return row < rows ? data[depth * stride + row] : 0;
   }
 };
 
@@ -442,12 +440,12 @@ __device__ void outputs(const Program &program, const Outputs &o, u32 t, const u
     for (u32 e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
       u32 row = first_row + e / TILE, unit = first_unit + e % TILE;
       bool inside = row < o.rows && unit < o.units;
-      s.tile[e / TILE][e % TILE] = inside ? o.logits[(u64)(row / o.parents_of) * o.units + unit] : 0;
+      s.tile[e / TILE][e % TILE] = inside ? o.logits[(u64)(row / o.logits_of) * o.units + unit] : 0;
     }
     __syncthreads();
   } else {
-    AlongDepth parents = {o.parents, o.parents_stride, (int)first_row, (int)o.rows, (int)o.parents_of};
-    AlongDepth weights = {o.weights, o.width, (int)first_unit, (int)o.units, 1};
+    AlongDepth parents = {o.parents, o.parents_stride, (int)first_row, (int)o.rows};
+    AlongDepth weights = {o.weights, o.width, (int)first_unit, (int)o.units};
     Product product;
     product.add(parents, weights, o.width);
     product.finish();
@@ -555,7 +553,7 @@ __device__ void gradient(const Gradient &o, u32 t, const u32 *inputs) {
   for (u32 i = 0; i < o.sources; i++) {
     const Source &source = o.source[i];
     Residuals residuals = {source, number(inputs, source.scale), first_unit, (int)o.units};
-    AcrossDepth parents = {source.parents, source.parents_stride, first_parent, (int)o.width, (int)source.parents_of};
+    AcrossDepth parents = {source.parents, source.parents_stride, first_parent, (int)o.width};
     product.add(residuals, parents, source.rows);
   }
   product.finish();
@@ -617,11 +615,11 @@ struct Square {
   __device__ __forceinline__ bool has(int row, int column) const { return row < n && column < n; }
   __device__ __forceinline__ float &at(int row, int column) const { return data[(u64)row * n + column]; }
   __device__ __forceinline__ AlongDepth rows(int tile) const {
-    AlongDepth f = {data, (u64)n, tile * TILE, n, 1};
+    AlongDepth f = {data, (u64)n, tile * TILE, n};
     return f;
   }
   __device__ __forceinline__ AcrossDepth columns(int tile) const {
-    AcrossDepth f = {data, (u64)n, tile * TILE, n, 1};
+    AcrossDepth f = {data, (u64)n, tile * TILE, n};
     return f;
   }
 };
@@ -730,7 +728,7 @@ __device__ void blocks(const Blocks &o, u32 j) {
   } else {
     for (int i = 0; i * TILE < n; i++) {
       for (int k = 0; k <= i; k++) {
-        AcrossDepth left = {o.parents, o.parents_stride, i * TILE, n, (int)o.parents_of}, right = left;
+        AcrossDepth left = {o.parents, o.parents_stride, i * TILE, n}, right = left;
         right.first = k * TILE;
         Weighted<AcrossDepth> weighted = {left, q};
         Product product;
@@ -776,7 +774,7 @@ __device__ void diagonal(const Diagonal &o, u32 tile) {
     u32 j = e / o.size, k = e % o.size;
     double sum = 0;
     for (u32 r = 0; r < o.rows; r++) {
-      double u = o.parents[(u64)(r / o.parents_of) * o.parents_stride + k];
+      double u = o.parents[(u64)r * o.parents_stride + k];
       sum += (double)information(o, r, j) * u * u;
     }
     o.factors[e] = (float)((1 + (double)o.damping) / ((double)o.damping + sum));
