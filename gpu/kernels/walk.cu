@@ -274,8 +274,9 @@ __device__ float log_1p(float e) {
 
 // ---------------------------------------------------------------------------
 // Products. A factor has 32 rows of a tile along a depth:
-// factor(row, depth) is 0 beyond its rows. Along says in which direction numbers
-// lie together in memory.
+// factor(row, depth) is 0 beyond its rows. It loads there, too, from its last row,
+// since loads that hang on no branch are under way together. Along says in which
+// direction numbers lie together in memory.
 
 // Along a row: data[row · stride + depth].
 struct AlongDepth {
@@ -283,9 +284,11 @@ struct AlongDepth {
   const float *data;
   u64 stride;
   int first, rows;
-  __device__ __forceinline__ float operator()(int row, int depth) const {
+  __device__ __forceinline__ int terms() const { return 1; }
+  __device__ __forceinline__ float operator()(int row, int depth, int = 0) const {
     row += first;
-    return row < rows ? data[row * stride + depth] : 0;
+    float x = data[min(row, rows - 1) * stride + depth];
+    return row < rows ? x : 0;
   }
 };
 
@@ -295,9 +298,11 @@ struct AcrossDepth {
   const float *data;
   u64 stride;
   int first, rows;
-  __device__ __forceinline__ float operator()(int row, int depth) const {
+  __device__ __forceinline__ int terms() const { return 1; }
+  __device__ __forceinline__ float operator()(int row, int depth, int = 0) const {
     row += first;
-    return row < rows ? data[depth * stride + row] : 0;
+    float x = data[depth * stride + min(row, rows - 1)];
+    return row < rows ? x : 0;
   }
 };
 
@@ -306,25 +311,24 @@ template <class F> struct Weighted {
   enum { ALONG = F::ALONG };
   F factor;
   const float *weights;
-  __device__ __forceinline__ float operator()(int row, int depth) const { return factor(row, depth) * weights[depth]; }
+  __device__ __forceinline__ int terms() const { return 1; }
+  __device__ __forceinline__ float operator()(int row, int depth, int = 0) const { return factor(row, depth) * weights[depth]; }
 };
 
 // Residuals of a source of a gradient: row is the unit, depth the row of the
-// parents.
+// parents, for which as many terms are summed as rows of the residuals have it.
 struct Residuals {
   enum { ALONG = 0 };
-  const Source &source;
+  const Source source;
   float scale;
   int first, units;
-  __device__ __forceinline__ float operator()(int row, int depth) const {
+  __device__ __forceinline__ int terms() const { return source.fold; }
+  __device__ __forceinline__ float operator()(int row, int depth, int term = 0) const {
     row += first;
-    if (row >= units) return 0;
-    float sum = 0;
-    for (u32 r = depth * source.fold; r < (depth + 1) * source.fold; r++) {
-      float x = source.residuals[(u64)r * source.residuals_stride + row];
-      sum += source.weights ? source.weights[r] * x : x;
-    }
-    return scale * sum;
+    u32 r = depth * source.fold + term;
+    float x = source.residuals[(u64)r * source.residuals_stride + min(row, units - 1)];
+    if (source.weights) x *= source.weights[r];
+    return row < units ? scale * x : 0;
   }
 };
 
@@ -332,19 +336,21 @@ struct Residuals {
 // shared memory.
 template <class F> struct Piece {
   float part[DEPTH];
+  static __device__ __forceinline__ int row(int i) { return F::ALONG ? lane() / DEPTH + 2 * i : lane(); }
+  static __device__ __forceinline__ int k(int i) { return F::ALONG ? lane() % DEPTH : i; }
   __device__ __forceinline__ void fetch(const F &factor, int from, int depth) {
     for (int i = 0; i < DEPTH; i++) {
-      int row = F::ALONG ? lane() / DEPTH + 2 * i : lane();
-      int k = from + (F::ALONG ? lane() % DEPTH : i);
-      part[i] = k < depth ? factor(row, k) : 0;
+      float x = factor(row(i), min(from + k(i), depth - 1));
+      part[i] = from + k(i) < depth ? x : 0;
     }
+    for (int term = 1; term < factor.terms(); term++)
+      for (int i = 0; i < DEPTH; i++) {
+        float x = factor(row(i), min(from + k(i), depth - 1), term);
+        part[i] += from + k(i) < depth ? x : 0;
+      }
   }
   __device__ __forceinline__ void stage(float *staged) const {
-    for (int i = 0; i < DEPTH; i++) {
-      int row = F::ALONG ? lane() / DEPTH + 2 * i : lane();
-      int k = F::ALONG ? lane() % DEPTH : i;
-      staged[k * PITCH + row] = part[i];
-    }
+    for (int i = 0; i < DEPTH; i++) staged[k(i) * PITCH + row(i)] = part[i];
   }
 };
 
