@@ -414,15 +414,16 @@ struct Product {
 };
 
 // ---------------------------------------------------------------------------
-// Operations. Each is called by all threads of a block, with a tile.
+// Operations. Each is called by all threads of a block, with a tile. They are
+// functions of their own, or they would take registers from each other.
 
-__device__ void look_ahead(const LookAhead &o, u32 tile, const u32 *inputs) {
+__device__ __noinline__ void look_ahead(const LookAhead &o, u32 tile, const u32 *inputs) {
   float ahead = number(inputs, o.ahead);
   for (u32 k = tile * ELEMENTS + threadIdx.x; k < o.count && k < (tile + 1) * ELEMENTS; k += blockDim.x)
     o.point[k] = o.parameters[k] + ahead * o.velocity[k];
 }
 
-__device__ void load(const Program &program, const Load &o, u32 d, const u32 *inputs) {
+__device__ __noinline__ void load(const Program &program, const Load &o, u32 d, const u32 *inputs) {
   u32 row = o.listed ? inputs[o.row + d] : inputs[o.row] + d;
   const u8 *values = o.data + (u64)row * o.units;
   float *states = o.states + (u64)d * o.stride;
@@ -438,7 +439,7 @@ __device__ void load(const Program &program, const Load &o, u32 d, const u32 *in
   }
 }
 
-__device__ void outputs(const Program &program, const Outputs &o, u32 t, const u32 *inputs) {
+__device__ __noinline__ void outputs(const Program &program, const Outputs &o, u32 t, const u32 *inputs) {
   Shared &s = shared();
   u32 columns = (o.units + TILE - 1) / TILE;
   u32 column = t % columns, first_row = t / columns * TILE, first_unit = column * TILE;
@@ -519,7 +520,7 @@ __device__ double block_max(double x) {
   return x;
 }
 
-__device__ void weigh(const Weigh &o, u32 datum, const u32 *inputs) {
+__device__ __noinline__ void weigh(const Weigh &o, u32 datum, const u32 *inputs) {
   u64 first = (u64)datum * o.samples;
   const double infinity = 1.0 / 0.0;
   double largest = -infinity;
@@ -552,7 +553,7 @@ __device__ void weigh(const Weigh &o, u32 datum, const u32 *inputs) {
   }
 }
 
-__device__ void gradient(const Gradient &o, u32 t, const u32 *inputs) {
+__device__ __noinline__ void gradient(const Gradient &o, u32 t, const u32 *inputs) {
   u32 columns = (o.width + TILE - 1) / TILE;
   int first_unit = t / columns * TILE, first_parent = t % columns * TILE;
   Product product;
@@ -716,7 +717,7 @@ template <class O> __device__ float information(const O &o, u32 r, u32 j) {
   return w * d * (1 - d);
 }
 
-__device__ void blocks(const Blocks &o, u32 j) {
+__device__ __noinline__ void blocks(const Blocks &o, u32 j) {
   int n = o.gram ? o.rows : o.size;
   Square a = {o.inverses + (u64)j * n * n, n}, x = {o.scratch + blockIdx.x * o.scratch_size, n};
   float *q = x.data + (u64)n * n;
@@ -758,7 +759,7 @@ __device__ void blocks(const Blocks &o, u32 j) {
 }
 
 // multiply_blocks: a warp sums four rows at a time.
-__device__ void multiply_blocks(const MultiplyBlocks &o, u32 j) {
+__device__ __noinline__ void multiply_blocks(const MultiplyBlocks &o, u32 j) {
   const float *block = o.blocks + (u64)j * o.size * o.size, *vector = o.vectors + (u64)j * o.vectors_stride;
   for (u32 row = 4 * warp(); row < o.size; row += 4 * warps()) {
     float sum[4] = {0, 0, 0, 0};
@@ -775,7 +776,7 @@ __device__ void multiply_blocks(const MultiplyBlocks &o, u32 j) {
   }
 }
 
-__device__ void diagonal(const Diagonal &o, u32 tile) {
+__device__ __noinline__ void diagonal(const Diagonal &o, u32 tile) {
   for (u32 e = tile * ELEMENTS + threadIdx.x; e < o.units * o.size && e < (tile + 1) * ELEMENTS; e += blockDim.x) {
     u32 j = e / o.size, k = e % o.size;
     double sum = 0;
@@ -787,12 +788,12 @@ __device__ void diagonal(const Diagonal &o, u32 tile) {
   }
 }
 
-__device__ void scale(const Scale &o, u32 tile) {
+__device__ __noinline__ void scale(const Scale &o, u32 tile) {
   for (u32 k = tile * ELEMENTS + threadIdx.x; k < o.count && k < (tile + 1) * ELEMENTS; k += blockDim.x)
     o.products[k] = o.numbers[k] * o.factors[k];
 }
 
-__device__ void update(const Update &o, u32 tile, const u32 *inputs) {
+__device__ __noinline__ void update(const Update &o, u32 tile, const u32 *inputs) {
   float rate = number(inputs, o.rate), correction = number(inputs, o.correction);
   float l1 = number(inputs, o.l1), l2 = number(inputs, o.l2);
   for (u32 k = tile * ELEMENTS + threadIdx.x; k < o.count && k < (tile + 1) * ELEMENTS; k += blockDim.x) {
