@@ -258,18 +258,22 @@ const mostPasses = 64
 // load copies a program to the device. Its draws have the key.
 func (m *memory) load(p *program, key uint64) *loaded {
 	var operations []operation
+	var listed []tile
 	phases := make([]phase, len(p.phases))
 	for i, of := range p.phases {
-		phases[i].first = uint32(len(operations))
+		first := len(listed)
 		for _, o := range of {
-			phases[i].tiles += o.tiles
+			for k := range o.tiles {
+				listed = append(listed, tile{uint32(len(operations)), k})
+			}
+			operations = append(operations, o)
 		}
-		operations = append(operations, of...)
+		phases[i] = phase{uint32(first), uint32(len(listed) - first)}
 	}
 	return &loaded{
 		program: p, memory: m, inputs: m.allocate(4 * mostPasses * max(1, len(p.inputs))),
 		header: hold(m, []header{{
-			operations: hold(m, operations), phases: hold(m, phases), arrived: m.device.arrived,
+			operations: hold(m, operations), tiles: hold(m, listed), phases: hold(m, phases), arrived: m.device.arrived,
 			key: key, phaseCount: uint32(len(phases)), inputCount: uint32(len(p.inputs)),
 		}}),
 	}

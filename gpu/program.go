@@ -149,12 +149,14 @@ type operation struct {
 	of    [176 / 8]uint64
 }
 
+type tile struct{ operation, tile uint32 }
+
 type phase struct{ first, tiles uint32 }
 
 type header struct {
-	operations, phases, arrived address
-	key                         uint64
-	phaseCount, inputCount      uint32
+	operations, tiles, phases, arrived address
+	key                                uint64
+	phaseCount, inputCount             uint32
 }
 
 // program is what the device walks through in a pass: phases of operations, each

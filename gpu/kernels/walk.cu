@@ -164,7 +164,7 @@ struct Update {
 enum Optimizer { GRADIENT_DESCENT, ADAM, MOMENTUM, STAY };
 
 struct Operation {
-  u32 kind, tiles;
+  u32 kind, tiles; // tiles: how many the host listed
   union {
     LookAhead look_ahead;
     Load load;
@@ -179,12 +179,17 @@ struct Operation {
   };
 };
 
+struct Tile {
+  u32 operation, tile; // and which of the operation's tiles
+};
+
 struct Phase {
-  u32 first, tiles; // the first operation, and the tiles of all
+  u32 first, tiles; // the first tile, and how many
 };
 
 struct Program {
   const Operation *operations;
+  const Tile *tiles;
   const Phase *phases;
   u64 *arrived; // of the barrier
   u64 key;      // of the draws
@@ -193,7 +198,7 @@ struct Program {
 
 // Sizes that the host counts on.
 static_assert(sizeof(Operation) == 184, "Operation");
-static_assert(sizeof(Program) == 40, "Program");
+static_assert(sizeof(Program) == 48, "Program");
 
 // Numbers that an elementwise operation computes in a tile.
 const u32 ELEMENTS = 2048;
@@ -854,10 +859,8 @@ walk(const Program *given, const u32 *inputs, u64 passes) {
     for (u32 p = 0; p < program.phase_count; p++) {
       const Phase phase = program.phases[p];
       for (u32 tile = blockIdx.x; tile < phase.tiles; tile += gridDim.x) {
-        const Operation *operation = program.operations + phase.first;
-        u32 of_operation = tile;
-        while (of_operation >= operation->tiles) of_operation -= operation++->tiles;
-        perform(program, *operation, of_operation, inputs);
+        const Tile at = program.tiles[phase.first + tile];
+        perform(program, program.operations[at.operation], at.tile, inputs);
         __syncthreads(); // what is in shared memory is no longer needed
       }
       grid_barrier(program.arrived);
