@@ -4,7 +4,7 @@
 // performs many training steps, or many pieces of an evaluation: passes of the
 // same program with other inputs.
 //
-// The grid must not be larger than what is resident at once. The same source
+// Launches are cooperative: all blocks have to be resident at once. The same source
 // is compiled as C++, with threads for fibres, to be checked without a device.
 
 typedef unsigned char u8;
