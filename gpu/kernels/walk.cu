@@ -763,19 +763,24 @@ __device__ __noinline__ void blocks(const Blocks &o, u32 j) {
   for (u32 e = threadIdx.x; e < (u32)(n * n); e += blockDim.x) a.data[e] *= q[e / n] * q[e % n];
 }
 
-// multiply_blocks: a warp sums four rows at a time.
+// multiply_blocks: a warp sums four rows at a time, from four numbers a lane of
+// each, which are under way from memory together. Beyond the last row and column
+// it loads these.
 __device__ __noinline__ void multiply_blocks(const MultiplyBlocks &o, u32 j) {
-  const float *block = o.blocks + (u64)j * o.size * o.size, *vector = o.vectors + (u64)j * o.vectors_stride;
-  for (u32 row = 4 * warp(); row < o.size; row += 4 * warps()) {
+  u32 size = o.size;
+  const float *block = o.blocks + (u64)j * size * size, *vector = o.vectors + (u64)j * o.vectors_stride;
+  for (u32 row = 4 * warp(); row < size; row += 4 * warps()) {
     float sum[4] = {0, 0, 0, 0};
-    for (u32 k = lane(); k < o.size; k += 32) {
-      float x = vector[k];
-      for (u32 i = 0; i < 4; i++)
-        if (row + i < o.size) sum[i] += block[(u64)(row + i) * o.size + k] * x;
+    for (u32 from = lane(); from < size; from += 4 * 32) {
+      for (u32 k = from; k < from + 4 * 32; k += 32) {
+        u32 column = min(k, size - 1);
+        float x = k < size ? vector[column] : 0;
+        for (u32 i = 0; i < 4; i++) sum[i] += block[(u64)min(row + i, size - 1) * size + column] * x;
+      }
     }
     for (u32 i = 0; i < 4; i++) {
       for (int half = 16; half > 0; half /= 2) sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], half);
-      if (lane() == 0 && row + i < o.size)
+      if (lane() == 0 && row + i < size)
         o.products[(u64)j * o.products_stride + (u64)(row + i) * o.products_step] = o.scale * sum[i];
     }
   }
