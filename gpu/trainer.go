@@ -44,9 +44,9 @@ type trainer struct {
 // shape is that of a minibatch.
 type shape struct{ data, samples int }
 
-// stepPrograms are those of steps of one shape, with Fisher blocks of one shape. Between sample and ascend the
-// Fisher blocks may be refreshed; whole is one behind the other. explore is
-// ascend that changes nothing but gradients.
+// stepPrograms are those of steps of one shape, with Fisher blocks of one shape.
+// Between sample and ascend the Fisher blocks may be refreshed; whole is one
+// behind the other. explore is ascend that changes nothing but gradients.
 type stepPrograms struct {
 	wake, dreams                   *pass
 	sample, ascend, whole, explore *loaded
