@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/oracle"
 )
 
-// BenchmarkBarriers times the barriers of the whole grid: a step has some twenty
-// of them.
+// BenchmarkBarriers times the barriers of the whole grid: a step has as many as
+// BenchmarkStep reports phases.
 func BenchmarkBarriers(b *testing.B) {
 	const barriers = 50
 	e := opened(b)
@@ -45,13 +45,15 @@ func BenchmarkStep(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			rates := make([]float64, mostPasses)
+			t, rates := made.(*trainer), make([]float64, mostPasses)
 			for b.Loop() {
-				if _, err := made.(*trainer).Steps(b.Context(), rates); err != nil {
+				if _, err := t.Steps(b.Context(), rates); err != nil {
 					b.Fatal(err)
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/mostPasses, "µs/step")
+			programs := t.stepPrograms(t.shape(t.moment(0, 0)))
+			b.ReportMetric(float64(len(programs.get(t, &programs.whole).phases)), "phases/step")
 			if err := made.Close(); err != nil {
 				b.Error(err)
 			}

@@ -3,12 +3,15 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"gorgonia.org/cu"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	_ "github.com/helmholtz-go/helmholtz/hm/engine/cpu"
@@ -258,6 +261,28 @@ func TestTooLargeMachines(t *testing.T) {
 	}
 	if e.device.holders != 0 {
 		t.Errorf("the context is held %d times after the failure", e.device.holders)
+	}
+}
+
+// Blocks that are not all resident would wait for each other for ever.
+func TestGridsHaveToBeResident(t *testing.T) {
+	d := opened(t).device
+	m, err := d.newMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := m.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	l := m.load(&program{}, 0)
+	if err := l.run("nothing", moment{}); err != nil {
+		t.Fatal(err)
+	}
+	d.blocks = 100 * d.mostBlocks() // until the context is opened anew
+	if err := l.run("nothing", moment{}); !errors.Is(err, cu.CooperativeLaunchTooLarge) {
+		t.Errorf("a grid of %d blocks: error %v, want %v", d.blocks, err, cu.CooperativeLaunchTooLarge)
 	}
 }
 

@@ -2,7 +2,18 @@
 
 package gpu
 
-// #include "toolchain/problem.h"
+/*
+#include "toolchain/problem.h"
+
+#include <cuda.h>
+
+static CUresult launch(CUfunction walk, unsigned blocks, unsigned threads, unsigned shared_memory,
+                       CUdeviceptr program, CUdeviceptr inputs, unsigned long long passes)
+{
+	void *parameters[] = {&program, &inputs, &passes};
+	return cuLaunchCooperativeKernel(walk, blocks, 1, 1, threads, 1, 1, shared_memory, NULL, parameters);
+}
+*/
 import "C"
 
 import (
@@ -145,6 +156,25 @@ func (d *device) do(f func() error) error {
 	return f()
 }
 
+// launch starts the kernel, or fails where not all of its blocks can be resident
+// at once. Only a cooperative launch says so, which package cu lacks.
+func (d *device) launch(program, inputs address, passes int) error {
+	walk := *(*C.CUfunction)(unsafe.Pointer(&d.walk))
+	return result(cu.Success, C.launch(walk, C.uint(d.blocks), C.uint(d.threads), sharedMemory,
+		C.CUdeviceptr(program), C.CUdeviceptr(inputs), C.ulonglong(passes)))
+}
+
+// result is package cu's error of a driver's result.
+func result[E interface {
+	~int
+	error
+}](success E, of C.CUresult) error {
+	if of == C.CUDA_SUCCESS {
+		return nil
+	}
+	return E(of)
+}
+
 // memory is what one user of the device holds. The first failure stays, and
 // makes all that follows do nothing. Without a device it only counts.
 type memory struct {
@@ -258,18 +288,22 @@ const mostPasses = 64
 // load copies a program to the device. Its draws have the key.
 func (m *memory) load(p *program, key uint64) *loaded {
 	var operations []operation
+	var listed []tile
 	phases := make([]phase, len(p.phases))
 	for i, of := range p.phases {
-		phases[i].first = uint32(len(operations))
+		first := len(listed)
 		for _, o := range of {
-			phases[i].tiles += o.tiles
+			for k := range o.tiles {
+				listed = append(listed, tile{uint32(len(operations)), k})
+			}
+			operations = append(operations, o)
 		}
-		operations = append(operations, of...)
+		phases[i] = phase{uint32(first), uint32(len(listed) - first)}
 	}
 	return &loaded{
 		program: p, memory: m, inputs: m.allocate(4 * mostPasses * max(1, len(p.inputs))),
 		header: hold(m, []header{{
-			operations: hold(m, operations), phases: hold(m, phases), arrived: m.device.arrived,
+			operations: hold(m, operations), tiles: hold(m, listed), phases: hold(m, phases), arrived: m.device.arrived,
 			key: key, phaseCount: uint32(len(phases)), inputCount: uint32(len(p.inputs)),
 		}}),
 	}
@@ -278,20 +312,18 @@ func (m *memory) load(p *program, key uint64) *loaded {
 // run walks through the program once for each moment, and returns when that is
 // done.
 func (l *loaded) run(what string, moments ...moment) error {
-	m, passes := l.memory, uint64(len(moments))
+	m := l.memory
 	upload(m, l.inputs, l.words(moments))
 	if m.err != nil {
 		return m.err
 	}
 	m.err = m.device.do(func() error {
-		d := m.device
-		err := d.walk.Launch(d.blocks, 1, 1, d.threads, 1, 1, sharedMemory, cu.NoStream,
-			[]unsafe.Pointer{unsafe.Pointer(&l.header), unsafe.Pointer(&l.inputs), unsafe.Pointer(&passes)})
+		err := m.device.launch(l.header, l.inputs, len(moments))
 		if err == nil {
 			err = cu.Synchronize()
 		}
 		if err != nil {
-			return fmt.Errorf("kernel %s, %s, on %s: %w", kernelName, what, d.name, err)
+			return fmt.Errorf("kernel %s, %s, on %s: %w", kernelName, what, m.device.name, err)
 		}
 		return nil
 	})

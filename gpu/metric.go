@@ -82,9 +82,9 @@ func newInverse(m *memory, metric engine.Metric, of layer, samples int) *inverse
 // estimate is what the blocks of a layer are estimated from: the residuals of
 // its units and the states of their parents, in rows of some weights.
 type estimate struct {
-	residuals, parents, weights                     address
-	residualsStride, parentsStride, parentsOf, rows int
-	scale                                           float64
+	residuals, parents, weights          address
+	residualsStride, parentsStride, rows int
+	scale                                float64
 }
 
 // estimateOf says what the blocks of a layer are estimated from.
@@ -105,22 +105,20 @@ func (t *trainer) estimateOf(step *stepPrograms, n network, i int) estimate {
 		source = step.dreams
 	}
 	e.residuals = source.residuals[n][i]
-	e.parents, e.parentsStride, e.parentsOf = parentsOf(source, n, i)
+	e.parents, e.parentsStride = parentsOf(source, n, i)
 	return e
 }
 
-// parentsOf returns where the parents of a layer are, their stride, and how many
-// rows of the layer share one.
-func parentsOf(v *pass, n network, i int) (at address, stride, of int) {
+// parentsOf returns where the parents of a layer are, and their stride. The
+// samples of a datum share those of the first layer of q.
+func parentsOf(v *pass, n network, i int) (at address, stride int) {
 	switch {
-	case n == recognition && i == 1: // once a datum
-		return v.states[0], 1 + v.layout.Units[0], 1
 	case n == recognition:
-		return v.states[i-1], 1 + v.layout.Units[i-1], 1
+		return v.states[i-1], 1 + v.layout.Units[i-1]
 	case i < v.layout.Depth():
-		return v.states[i+1], 1 + v.layout.Units[i+1], 1
+		return v.states[i+1], 1 + v.layout.Units[i+1]
 	}
-	return v.one, 0, 1 // the prior
+	return v.one, 0 // the prior
 }
 
 // refresh computes the blocks anew from the samples that a step has drawn.
@@ -134,7 +132,7 @@ func (t *trainer) refresh(step *stepPrograms) error {
 		if v.form == diagonalForm {
 			add(p, 0, diagonal, tiles(of.count(), elements), diagonalOf{
 				residuals: e.residuals, parents: e.parents, weights: e.weights, factors: v.blocks,
-				residualsStride: uint32(e.residualsStride), parentsStride: uint32(e.parentsStride), parentsOf: uint32(e.parentsOf),
+				residualsStride: uint32(e.residualsStride), parentsStride: uint32(e.parentsStride),
 				rows: uint32(e.rows), units: uint32(of.units), size: uint32(of.width), scale: float32(e.scale), damping: alpha,
 			})
 			return
@@ -142,7 +140,7 @@ func (t *trainer) refresh(step *stepPrograms) error {
 		o := blocksOf{
 			residuals: e.residuals, parents: e.parents, weights: e.weights,
 			inverses: v.blocks, scratch: t.scratch, failed: v.failed, scratchSize: uint64(t.scratchSize),
-			residualsStride: uint32(e.residualsStride), parentsStride: uint32(e.parentsStride), parentsOf: uint32(e.parentsOf),
+			residualsStride: uint32(e.residualsStride), parentsStride: uint32(e.parentsStride),
 			rows: uint32(e.rows), units: uint32(of.units), size: uint32(of.width), scale: float32(e.scale), damping: alpha,
 		}
 		at := 0
@@ -208,7 +206,7 @@ func (t *trainer) applyMetric(w *writer, at int, n network, i int, of layer, pla
 			gradient: natural, base: plain, baseScale: float32(factor), units: uint32(of.units), width: uint32(of.width), sources: 1,
 			source: [mostSources]source{{
 				residuals: v.products, parents: v.samples, residualsStride: uint32(of.units), parentsStride: uint32(of.width),
-				parentsOf: 1, rows: uint32(v.rows), fold: 1, scale: w.constant(-factor),
+				rows: uint32(v.rows), fold: 1, scale: w.constant(-factor),
 			}},
 		})
 	}

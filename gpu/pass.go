@@ -110,8 +110,8 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 	ready := w.ready[v]
 	o := outputsOf{
 		weights: w.parameters.floats(of.first), width: uint32(of.width),
-		parents: v.one, parentsOf: 1, // of the prior
-		rows: uint32(v.rows()), units: uint32(of.units),
+		parents: v.one, // of the prior
+		rows:    uint32(v.rows()), units: uint32(of.units),
 		states: v.states[i].floats(1), statesStride: uint32(1 + of.units), statesOf: 1,
 		means: v.means[n][i], draw: ifTrue(do.draw), samples: uint32(v.samples), off: v.layout.Coding.Off(),
 		place: do.at,
@@ -123,8 +123,7 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 	}
 	at := ready[i]
 	if parent < len(v.states) {
-		_, of := v.stateRows(parent)
-		o.parents, o.parentsStride, o.parentsOf = v.states[parent], o.width, uint32(of)
+		o.parents, o.parentsStride = v.states[parent], o.width
 		if at = ready[parent]; !do.draw {
 			at = max(at, ready[i])
 		}
@@ -141,7 +140,7 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 		// The samples of a datum have the same logits.
 		n, logits := product(v.shared, o.parents, of.width, v.data, o.weights, of.units, of.width)
 		at = add(w.program, at, outputs, n, logits)
-		o.logits, o.parentsOf = v.shared, uint32(v.samples)
+		o.logits, o.logitsOf = v.shared, uint32(v.samples)
 	}
 	after := add(w.program, at, outputs, tiles(v.rows(), tileSize)*tiles(of.units, tileSize), o)
 	if do.draw {

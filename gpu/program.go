@@ -51,7 +51,7 @@ type loadOf struct {
 type outputsOf struct {
 	parents, weights, logits                                address
 	stored, states, residuals, slopes, means, scores        address
-	parentsStride, parentsOf, width                         uint32
+	parentsStride, logitsOf, width                          uint32
 	rows, units, statesStride, statesOf, scoresStride, draw uint32
 	samples                                                 uint32
 	off                                                     float32
@@ -66,9 +66,9 @@ type weighOf struct {
 }
 
 type source struct {
-	residuals, parents, weights                           address
-	residualsStride, parentsStride, parentsOf, rows, fold uint32
-	scale                                                 uint32
+	residuals, parents, weights                address
+	residualsStride, parentsStride, rows, fold uint32
+	scale                                      uint32
 }
 
 type gradientOf struct {
@@ -83,12 +83,12 @@ type gradientOf struct {
 const mostSources = 3
 
 type blocksOf struct {
-	residuals, parents, weights, gram         address
-	inverses, scratch, failed                 address
-	scratchSize                               uint64
-	residualsStride, parentsStride, parentsOf uint32
-	rows, units, size                         uint32
-	scale, damping                            float32
+	residuals, parents, weights, gram address
+	inverses, scratch, failed         address
+	scratchSize                       uint64
+	residualsStride, parentsStride    uint32
+	rows, units, size                 uint32
+	scale, damping                    float32
 }
 
 type multiplyBlocksOf struct {
@@ -99,10 +99,10 @@ type multiplyBlocksOf struct {
 }
 
 type diagonalOf struct {
-	residuals, parents, weights, factors      address
-	residualsStride, parentsStride, parentsOf uint32
-	rows, units, size                         uint32
-	scale, damping                            float32
+	residuals, parents, weights, factors address
+	residualsStride, parentsStride       uint32
+	rows, units, size                    uint32
+	scale, damping                       float32
 }
 
 type scaleOf struct {
@@ -135,7 +135,7 @@ const (
 // width; rows lie a stride apart, units the width.
 func product(stored, rows address, stride, n int, units address, m, width int) (inTiles int, o outputsOf) {
 	return tiles(n, tileSize) * tiles(m, tileSize), outputsOf{
-		parents: rows, weights: units, stored: stored, parentsStride: uint32(stride), parentsOf: 1, width: uint32(width),
+		parents: rows, weights: units, stored: stored, parentsStride: uint32(stride), width: uint32(width),
 		rows: uint32(n), units: uint32(m), statesOf: 1, samples: 1,
 	}
 }
@@ -149,12 +149,14 @@ type operation struct {
 	of    [176 / 8]uint64
 }
 
+type tile struct{ operation, tile uint32 }
+
 type phase struct{ first, tiles uint32 }
 
 type header struct {
-	operations, phases, arrived address
-	key                         uint64
-	phaseCount, inputCount      uint32
+	operations, tiles, phases, arrived address
+	key                                uint64
+	phaseCount, inputCount             uint32
 }
 
 // program is what the device walks through in a pass: phases of operations, each

@@ -44,9 +44,9 @@ type trainer struct {
 // shape is that of a minibatch.
 type shape struct{ data, samples int }
 
-// stepPrograms are those of steps of one shape, with Fisher blocks of one shape. Between sample and ascend the
-// Fisher blocks may be refreshed; whole is one behind the other. explore is
-// ascend that changes nothing but gradients.
+// stepPrograms are those of steps of one shape, with Fisher blocks of one shape.
+// Between sample and ascend the Fisher blocks may be refreshed; whole is one
+// behind the other. explore is ascend that changes nothing but gradients.
 type stepPrograms struct {
 	wake, dreams                   *pass
 	sample, ascend, whole, explore *loaded
@@ -591,10 +591,10 @@ func (t *trainer) asleep(w *writer, p *stepPrograms, i int) source {
 // sourceOf is a term from the residuals of a layer of a pass. The samples of a
 // datum share the parents of the first layer of q.
 func sourceOf(v *pass, n network, i int, residuals, weights address, scale uint32) source {
-	at, stride, of := parentsOf(v, n, i)
+	at, stride := parentsOf(v, n, i)
 	s := source{
 		residuals: residuals, parents: at, weights: weights, residualsStride: uint32(v.layout.Units[i]),
-		parentsStride: uint32(stride), parentsOf: uint32(of), rows: uint32(v.rows()), fold: 1, scale: scale,
+		parentsStride: uint32(stride), rows: uint32(v.rows()), fold: 1, scale: scale,
 	}
 	if n == recognition && i == 1 {
 		s.rows, s.fold = uint32(v.data), uint32(v.samples)

@@ -4,7 +4,7 @@
 // performs many training steps, or many pieces of an evaluation: passes of the
 // same program with other inputs.
 //
-// The grid must not be larger than what is resident at once. The same source
+// Launches are cooperative: all blocks have to be resident at once. The same source
 // is compiled as C++, with threads for fibres, to be checked without a device.
 
 typedef unsigned char u8;
@@ -62,8 +62,7 @@ struct Load {
 };
 
 // Outputs: a = W [1; parents] of a layer for some rows, and what follows from
-// them. Row r reads row r / parents_of of the parents or, where logits are given
-// instead, row r / parents_of of these.
+// them. Where logits are given instead, row r has those of their row r / logits_of.
 struct Outputs {
   const float *parents, *weights, *logits;
   float *stored;    // takes the logits
@@ -72,7 +71,7 @@ struct Outputs {
   float *slopes;    // takes −a σ'(a), those of the entropy
   float *means;     // takes σ(a)
   double *scores;   // takes log-probabilities: of each column of tiles, of each row
-  u32 parents_stride, parents_of, width;
+  u32 parents_stride, logits_of, width;
   u32 rows, units;
   u32 states_stride, states_of; // row r has the states of row r / states_of
   u32 scores_stride;
@@ -95,11 +94,10 @@ struct Weigh {
 };
 
 // Source is a term of a gradient: Σ over rows of weight · residual · parent. Row
-// d of the parents stands for rows d·fold … d·fold + fold − 1 of the residuals,
-// and for the row d / parents_of of the parents.
+// d of the parents is that of rows d·fold … d·fold + fold − 1 of the residuals.
 struct Source {
   const float *residuals, *parents, *weights; // no weights: 1
-  u32 residuals_stride, parents_stride, parents_of, rows, fold;
+  u32 residuals_stride, parents_stride, rows, fold;
   u32 scale; // input
 };
 
@@ -121,7 +119,7 @@ struct Blocks {
   float *inverses, *scratch; // scratch: for each thread block
   u32 *failed;               // takes 1 of a unit whose block cannot be inverted
   u64 scratch_size;          // of each thread block, numbers
-  u32 residuals_stride, parents_stride, parents_of;
+  u32 residuals_stride, parents_stride;
   u32 rows, units, size;
   float scale, damping; // scale: of the weights, or the weight where there are none
 };
@@ -139,7 +137,7 @@ struct MultiplyBlocks {
 struct Diagonal {
   const float *residuals, *parents, *weights;
   float *factors;
-  u32 residuals_stride, parents_stride, parents_of;
+  u32 residuals_stride, parents_stride;
   u32 rows, units, size;
   float scale, damping;
 };
@@ -166,7 +164,7 @@ struct Update {
 enum Optimizer { GRADIENT_DESCENT, ADAM, MOMENTUM, STAY };
 
 struct Operation {
-  u32 kind, tiles;
+  u32 kind, tiles; // tiles: how many the host listed
   union {
     LookAhead look_ahead;
     Load load;
@@ -181,12 +179,17 @@ struct Operation {
   };
 };
 
+struct Tile {
+  u32 operation, tile; // and which of the operation's tiles
+};
+
 struct Phase {
-  u32 first, tiles; // the first operation, and the tiles of all
+  u32 first, tiles; // the first tile, and how many
 };
 
 struct Program {
   const Operation *operations;
+  const Tile *tiles;
   const Phase *phases;
   u64 *arrived; // of the barrier
   u64 key;      // of the draws
@@ -195,7 +198,7 @@ struct Program {
 
 // Sizes that the host counts on.
 static_assert(sizeof(Operation) == 184, "Operation");
-static_assert(sizeof(Program) == 40, "Program");
+static_assert(sizeof(Program) == 48, "Program");
 
 // Numbers that an elementwise operation computes in a tile.
 const u32 ELEMENTS = 2048;
@@ -276,30 +279,35 @@ __device__ float log_1p(float e) {
 
 // ---------------------------------------------------------------------------
 // Products. A factor has 32 rows of a tile along a depth:
-// factor(row, depth) is 0 beyond its rows. Along says in which direction numbers
-// lie together in memory.
+// factor(row, depth) is 0 beyond its rows. It loads there, too, from its last row,
+// since loads that hang on no branch are under way together. Along says in which
+// direction numbers lie together in memory.
 
-// Along a row: data[row / of · stride + depth].
+// Along a row: data[row · stride + depth].
 struct AlongDepth {
   enum { ALONG = 1 };
   const float *data;
   u64 stride;
-  int first, rows, of;
-  __device__ __forceinline__ float operator()(int row, int depth) const {
+  int first, rows;
+  __device__ __forceinline__ int terms() const { return 1; }
+  __device__ __forceinline__ float operator()(int row, int depth, int = 0) const {
     row += first;
-    return row < rows ? data[(u64)(row / of) * stride + depth] : 0;
+    float x = data[min(row, rows - 1) * stride + depth];
+    return row < rows ? x : 0;
   }
 };
 
-// Across rows: data[depth / of · stride + row].
+// Across rows: data[depth · stride + row].
 struct AcrossDepth {
   enum { ALONG = 0 };
   const float *data;
   u64 stride;
-  int first, rows, of;
-  __device__ __forceinline__ float operator()(int row, int depth) const {
+  int first, rows;
+  __device__ __forceinline__ int terms() const { return 1; }
+  __device__ __forceinline__ float operator()(int row, int depth, int = 0) const {
     row += first;
-    return row < rows ? data[(u64)(depth / of) * stride + row] : 0;
+    float x = data[depth * stride + min(row, rows - 1)];
+    return row < rows ? x : 0;
   }
 };
 
@@ -308,25 +316,24 @@ template <class F> struct Weighted {
   enum { ALONG = F::ALONG };
   F factor;
   const float *weights;
-  __device__ __forceinline__ float operator()(int row, int depth) const { return factor(row, depth) * weights[depth]; }
+  __device__ __forceinline__ int terms() const { return 1; }
+  __device__ __forceinline__ float operator()(int row, int depth, int = 0) const { return factor(row, depth) * weights[depth]; }
 };
 
 // Residuals of a source of a gradient: row is the unit, depth the row of the
-// parents.
+// parents, for which as many terms are summed as rows of the residuals have it.
 struct Residuals {
   enum { ALONG = 0 };
-  const Source &source;
+  const Source source;
   float scale;
   int first, units;
-  __device__ __forceinline__ float operator()(int row, int depth) const {
+  __device__ __forceinline__ int terms() const { return source.fold; }
+  __device__ __forceinline__ float operator()(int row, int depth, int term = 0) const {
     row += first;
-    if (row >= units) return 0;
-    float sum = 0;
-    for (u32 r = depth * source.fold; r < (depth + 1) * source.fold; r++) {
-      float x = source.residuals[(u64)r * source.residuals_stride + row];
-      sum += source.weights ? source.weights[r] * x : x;
-    }
-    return scale * sum;
+    u32 r = depth * source.fold + term;
+    float x = source.residuals[(u64)r * source.residuals_stride + min(row, units - 1)];
+    if (source.weights) x *= source.weights[r];
+    return row < units ? scale * x : 0;
   }
 };
 
@@ -334,19 +341,21 @@ struct Residuals {
 // shared memory.
 template <class F> struct Piece {
   float part[DEPTH];
+  static __device__ __forceinline__ int row(int i) { return F::ALONG ? lane() / DEPTH + 2 * i : lane(); }
+  static __device__ __forceinline__ int k(int i) { return F::ALONG ? lane() % DEPTH : i; }
   __device__ __forceinline__ void fetch(const F &factor, int from, int depth) {
     for (int i = 0; i < DEPTH; i++) {
-      int row = F::ALONG ? lane() / DEPTH + 2 * i : lane();
-      int k = from + (F::ALONG ? lane() % DEPTH : i);
-      part[i] = k < depth ? factor(row, k) : 0;
+      float x = factor(row(i), min(from + k(i), depth - 1));
+      part[i] = from + k(i) < depth ? x : 0;
     }
+    for (int term = 1; term < factor.terms(); term++)
+      for (int i = 0; i < DEPTH; i++) {
+        float x = factor(row(i), min(from + k(i), depth - 1), term);
+        part[i] += from + k(i) < depth ? x : 0;
+      }
   }
   __device__ __forceinline__ void stage(float *staged) const {
-    for (int i = 0; i < DEPTH; i++) {
-      int row = F::ALONG ? lane() / DEPTH + 2 * i : lane();
-      int k = F::ALONG ? lane() % DEPTH : i;
-      staged[k * PITCH + row] = part[i];
-    }
+    for (int i = 0; i < DEPTH; i++) staged[k(i) * PITCH + row(i)] = part[i];
   }
 };
 
@@ -410,15 +419,16 @@ struct Product {
 };
 
 // ---------------------------------------------------------------------------
-// Operations. Each is called by all threads of a block, with a tile.
+// Operations. Each is called by all threads of a block, with a tile. They are
+// functions of their own, or they would take registers from each other.
 
-__device__ void look_ahead(const LookAhead &o, u32 tile, const u32 *inputs) {
+__device__ __noinline__ void look_ahead(const LookAhead &o, u32 tile, const u32 *inputs) {
   float ahead = number(inputs, o.ahead);
   for (u32 k = tile * ELEMENTS + threadIdx.x; k < o.count && k < (tile + 1) * ELEMENTS; k += blockDim.x)
     o.point[k] = o.parameters[k] + ahead * o.velocity[k];
 }
 
-__device__ void load(const Program &program, const Load &o, u32 d, const u32 *inputs) {
+__device__ __noinline__ void load(const Program &program, const Load &o, u32 d, const u32 *inputs) {
   u32 row = o.listed ? inputs[o.row + d] : inputs[o.row] + d;
   const u8 *values = o.data + (u64)row * o.units;
   float *states = o.states + (u64)d * o.stride;
@@ -434,7 +444,7 @@ __device__ void load(const Program &program, const Load &o, u32 d, const u32 *in
   }
 }
 
-__device__ void outputs(const Program &program, const Outputs &o, u32 t, const u32 *inputs) {
+__device__ __noinline__ void outputs(const Program &program, const Outputs &o, u32 t, const u32 *inputs) {
   Shared &s = shared();
   u32 columns = (o.units + TILE - 1) / TILE;
   u32 column = t % columns, first_row = t / columns * TILE, first_unit = column * TILE;
@@ -442,12 +452,12 @@ __device__ void outputs(const Program &program, const Outputs &o, u32 t, const u
     for (u32 e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
       u32 row = first_row + e / TILE, unit = first_unit + e % TILE;
       bool inside = row < o.rows && unit < o.units;
-      s.tile[e / TILE][e % TILE] = inside ? o.logits[(u64)(row / o.parents_of) * o.units + unit] : 0;
+      s.tile[e / TILE][e % TILE] = inside ? o.logits[(u64)(row / o.logits_of) * o.units + unit] : 0;
     }
     __syncthreads();
   } else {
-    AlongDepth parents = {o.parents, o.parents_stride, (int)first_row, (int)o.rows, (int)o.parents_of};
-    AlongDepth weights = {o.weights, o.width, (int)first_unit, (int)o.units, 1};
+    AlongDepth parents = {o.parents, o.parents_stride, (int)first_row, (int)o.rows};
+    AlongDepth weights = {o.weights, o.width, (int)first_unit, (int)o.units};
     Product product;
     product.add(parents, weights, o.width);
     product.finish();
@@ -515,7 +525,7 @@ __device__ double block_max(double x) {
   return x;
 }
 
-__device__ void weigh(const Weigh &o, u32 datum, const u32 *inputs) {
+__device__ __noinline__ void weigh(const Weigh &o, u32 datum, const u32 *inputs) {
   u64 first = (u64)datum * o.samples;
   const double infinity = 1.0 / 0.0;
   double largest = -infinity;
@@ -548,14 +558,14 @@ __device__ void weigh(const Weigh &o, u32 datum, const u32 *inputs) {
   }
 }
 
-__device__ void gradient(const Gradient &o, u32 t, const u32 *inputs) {
+__device__ __noinline__ void gradient(const Gradient &o, u32 t, const u32 *inputs) {
   u32 columns = (o.width + TILE - 1) / TILE;
   int first_unit = t / columns * TILE, first_parent = t % columns * TILE;
   Product product;
   for (u32 i = 0; i < o.sources; i++) {
     const Source &source = o.source[i];
     Residuals residuals = {source, number(inputs, source.scale), first_unit, (int)o.units};
-    AcrossDepth parents = {source.parents, source.parents_stride, first_parent, (int)o.width, (int)source.parents_of};
+    AcrossDepth parents = {source.parents, source.parents_stride, first_parent, (int)o.width};
     product.add(residuals, parents, source.rows);
   }
   product.finish();
@@ -617,11 +627,11 @@ struct Square {
   __device__ __forceinline__ bool has(int row, int column) const { return row < n && column < n; }
   __device__ __forceinline__ float &at(int row, int column) const { return data[(u64)row * n + column]; }
   __device__ __forceinline__ AlongDepth rows(int tile) const {
-    AlongDepth f = {data, (u64)n, tile * TILE, n, 1};
+    AlongDepth f = {data, (u64)n, tile * TILE, n};
     return f;
   }
   __device__ __forceinline__ AcrossDepth columns(int tile) const {
-    AcrossDepth f = {data, (u64)n, tile * TILE, n, 1};
+    AcrossDepth f = {data, (u64)n, tile * TILE, n};
     return f;
   }
 };
@@ -712,7 +722,7 @@ template <class O> __device__ float information(const O &o, u32 r, u32 j) {
   return w * d * (1 - d);
 }
 
-__device__ void blocks(const Blocks &o, u32 j) {
+__device__ __noinline__ void blocks(const Blocks &o, u32 j) {
   int n = o.gram ? o.rows : o.size;
   Square a = {o.inverses + (u64)j * n * n, n}, x = {o.scratch + blockIdx.x * o.scratch_size, n};
   float *q = x.data + (u64)n * n;
@@ -730,7 +740,7 @@ __device__ void blocks(const Blocks &o, u32 j) {
   } else {
     for (int i = 0; i * TILE < n; i++) {
       for (int k = 0; k <= i; k++) {
-        AcrossDepth left = {o.parents, o.parents_stride, i * TILE, n, (int)o.parents_of}, right = left;
+        AcrossDepth left = {o.parents, o.parents_stride, i * TILE, n}, right = left;
         right.first = k * TILE;
         Weighted<AcrossDepth> weighted = {left, q};
         Product product;
@@ -753,42 +763,47 @@ __device__ void blocks(const Blocks &o, u32 j) {
   for (u32 e = threadIdx.x; e < (u32)(n * n); e += blockDim.x) a.data[e] *= q[e / n] * q[e % n];
 }
 
-// multiply_blocks: a warp sums four rows at a time.
-__device__ void multiply_blocks(const MultiplyBlocks &o, u32 j) {
-  const float *block = o.blocks + (u64)j * o.size * o.size, *vector = o.vectors + (u64)j * o.vectors_stride;
-  for (u32 row = 4 * warp(); row < o.size; row += 4 * warps()) {
+// multiply_blocks: a warp sums four rows at a time, from four numbers a lane of
+// each, which are under way from memory together. Beyond the last row and column
+// it loads these.
+__device__ __noinline__ void multiply_blocks(const MultiplyBlocks &o, u32 j) {
+  u32 size = o.size;
+  const float *block = o.blocks + (u64)j * size * size, *vector = o.vectors + (u64)j * o.vectors_stride;
+  for (u32 row = 4 * warp(); row < size; row += 4 * warps()) {
     float sum[4] = {0, 0, 0, 0};
-    for (u32 k = lane(); k < o.size; k += 32) {
-      float x = vector[k];
-      for (u32 i = 0; i < 4; i++)
-        if (row + i < o.size) sum[i] += block[(u64)(row + i) * o.size + k] * x;
+    for (u32 from = lane(); from < size; from += 4 * 32) {
+      for (u32 k = from; k < from + 4 * 32; k += 32) {
+        u32 column = min(k, size - 1);
+        float x = k < size ? vector[column] : 0;
+        for (u32 i = 0; i < 4; i++) sum[i] += block[(u64)min(row + i, size - 1) * size + column] * x;
+      }
     }
     for (u32 i = 0; i < 4; i++) {
       for (int half = 16; half > 0; half /= 2) sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], half);
-      if (lane() == 0 && row + i < o.size)
+      if (lane() == 0 && row + i < size)
         o.products[(u64)j * o.products_stride + (u64)(row + i) * o.products_step] = o.scale * sum[i];
     }
   }
 }
 
-__device__ void diagonal(const Diagonal &o, u32 tile) {
+__device__ __noinline__ void diagonal(const Diagonal &o, u32 tile) {
   for (u32 e = tile * ELEMENTS + threadIdx.x; e < o.units * o.size && e < (tile + 1) * ELEMENTS; e += blockDim.x) {
     u32 j = e / o.size, k = e % o.size;
     double sum = 0;
     for (u32 r = 0; r < o.rows; r++) {
-      double u = o.parents[(u64)(r / o.parents_of) * o.parents_stride + k];
+      double u = o.parents[(u64)r * o.parents_stride + k];
       sum += (double)information(o, r, j) * u * u;
     }
     o.factors[e] = (float)((1 + (double)o.damping) / ((double)o.damping + sum));
   }
 }
 
-__device__ void scale(const Scale &o, u32 tile) {
+__device__ __noinline__ void scale(const Scale &o, u32 tile) {
   for (u32 k = tile * ELEMENTS + threadIdx.x; k < o.count && k < (tile + 1) * ELEMENTS; k += blockDim.x)
     o.products[k] = o.numbers[k] * o.factors[k];
 }
 
-__device__ void update(const Update &o, u32 tile, const u32 *inputs) {
+__device__ __noinline__ void update(const Update &o, u32 tile, const u32 *inputs) {
   float rate = number(inputs, o.rate), correction = number(inputs, o.correction);
   float l1 = number(inputs, o.l1), l2 = number(inputs, o.l2);
   for (u32 k = tile * ELEMENTS + threadIdx.x; k < o.count && k < (tile + 1) * ELEMENTS; k += blockDim.x) {
@@ -849,10 +864,8 @@ walk(const Program *given, const u32 *inputs, u64 passes) {
     for (u32 p = 0; p < program.phase_count; p++) {
       const Phase phase = program.phases[p];
       for (u32 tile = blockIdx.x; tile < phase.tiles; tile += gridDim.x) {
-        const Operation *operation = program.operations + phase.first;
-        u32 of_operation = tile;
-        while (of_operation >= operation->tiles) of_operation -= operation++->tiles;
-        perform(program, *operation, of_operation, inputs);
+        const Tile at = program.tiles[phase.first + tile];
+        perform(program, program.operations[at.operation], at.tile, inputs);
         __syncthreads(); // what is in shared memory is no longer needed
       }
       grid_barrier(program.arrived);

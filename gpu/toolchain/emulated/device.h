@@ -36,6 +36,7 @@ template <class T> inline T fetch_and_add(T *address, T value)
 #define __global__
 #define __device__
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(...)
 
 using emulated::blockDim;
