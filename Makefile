@@ -4,7 +4,7 @@ NOTEBOOK ?= notebooks/quickstart.ipynb
 LABFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook lab test kernel lint
+.PHONY: help notebook lab test kernel cuda ptx lint
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -21,6 +21,12 @@ test: ## run the tests
 kernel: ## test the kernel with Jupyter's own clients, installing what is missing (HELMHOLTZ_SOAK_CELLS=number)
 	@notebooks/jupyter.sh install
 	HELMHOLTZ_JUPYTER_TESTS=1 go test -count=1 -v -run '^TestInJupyter$$' ./kernelext/kernel
+
+cuda: ## build the CUDA engine and test it on an emulated device, installing what is missing
+	@$(MAKE) --no-print-directory -f gpu/toolchain/cuda.mk check
+
+ptx: ## compile the CUDA engine's kernel to PTX, which is committed
+	@$(MAKE) --no-print-directory -f gpu/toolchain/cuda.mk ptx
 
 lint: ## check formatting, vet, and build for other machines
 	@echo gofmt

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
-	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
 // Timing is how long training takes.
 type Timing struct {
-	StepMS    float64 `json:"step_ms"`    // median of the steps, refreshes of Fisher blocks left out
+	Backend   string  `json:"backend"`    // the engine that trained
+	Device    string  `json:"device"`     // what it runs on
+	StepMS    float64 `json:"step_ms"`    // median of the steps, of those taken at once their mean, refreshes of Fisher blocks left out
 	EpochS    float64 `json:"epoch_s"`    // an epoch, refreshes included, at the mean of the steps measured
 	RefreshMS float64 `json:"refresh_ms"` // median of the refreshes of Fisher blocks; 0 without any
 	Steps     int     `json:"steps"`      // steps measured
@@ -34,7 +35,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 	if steps < 1 {
 		return Timing{}, fmt.Errorf("%d steps to measure: give at least 1", steps)
 	}
-	backend, err := engine.Open(backendName)
+	backend, err := openBackend()
 	if err != nil {
 		return Timing{}, err
 	}
@@ -45,32 +46,42 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 	defer trainer.Close()
 
 	warm := e.stepsPerEpoch(set)
+	taking := stepper{trainer: trainer}
+	rate := func(int) float64 { return e.Method.LearningRate }
 	var plain, refreshes []time.Duration
 	var total time.Duration
-	for step := range warm + steps {
+	for done := 0; done < warm+steps; {
 		if err := ctx.Err(); err != nil {
 			return Timing{}, err
 		}
-		start := time.Now()
-		report, err := trainer.Step(e.Method.LearningRate)
+		left := warm + steps - done
+		if done < warm {
+			left = warm - done
+		}
+		reports, elapsed, err := taking.take(ctx, left, rate)
 		if err != nil {
 			return Timing{}, err
 		}
-		elapsed := time.Since(start)
-		if step < warm {
-			continue
+		if done >= warm {
+			total += elapsed
+			for _, r := range reports {
+				elapsed -= r.Refresh
+				if r.Refresh > 0 {
+					refreshes = append(refreshes, r.Refresh)
+				}
+			}
+			each := elapsed / time.Duration(len(reports))
+			plain = append(plain, slices.Repeat([]time.Duration{each}, len(reports))...)
 		}
-		total += elapsed
-		plain = append(plain, elapsed-report.Refresh)
-		if report.Refresh > 0 {
-			refreshes = append(refreshes, report.Refresh)
-		}
-		if progress != nil {
-			progress(float64(step+1) / float64(warm+steps))
+		done += len(reports)
+		if progress != nil && done > warm {
+			progress(float64(done) / float64(warm+steps))
 		}
 	}
 	architecture, algorithm := e.Machine.architecture(set.Shape()), e.algorithm(set)
 	t := Timing{
+		Backend:    backend.name,
+		Device:     backend.Describe(),
 		StepMS:     1e3 * median(plain),
 		EpochS:     total.Seconds() / float64(steps) * float64(warm),
 		RefreshMS:  1e3 * median(refreshes),

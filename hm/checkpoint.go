@@ -43,8 +43,10 @@ type position struct {
 	Kinds      []Kind `json:"kinds,omitempty"` // of their units
 	// Convolutions join the layers that are not joined densely.
 	Convolutions []engine.Convolution `json:"convolutions,omitempty"`
-	// Classes is the number of classes of a classifier beside the networks.
-	Classes int `json:"classes,omitempty"`
+	// Classes is the number of classes of a classifier beside the networks, which
+	// sees h¹ alone where HiddenClassifier is true.
+	Classes          int  `json:"classes,omitempty"`
+	HiddenClassifier bool `json:"hidden_classifier,omitempty"`
 	// Shape is how the visible units form an image.
 	Shape   dataset.Shape `json:"shape"`
 	Step    int           `json:"step"`    // steps done
@@ -90,6 +92,7 @@ func (c *checkpoint) file() (*safetensors.File, error) {
 	c.position.Kinds = c.state.Parameters.Architecture.Kinds
 	c.position.Convolutions = c.state.Parameters.Architecture.Convolutions
 	c.position.Classes = c.state.Parameters.Architecture.Classes
+	c.position.HiddenClassifier = c.state.Parameters.Architecture.HiddenClassifier
 	c.position.Step = c.state.Step
 	c.position.Refresh = c.state.RefreshStep
 	text, err := json.Marshal(c.position)
@@ -174,7 +177,7 @@ func checkpointOf(f *safetensors.File) (*checkpoint, error) {
 		return nil, fmt.Errorf("checkpoint of format %d, where this version reads format %d", at.Format, checkpointFormat)
 	}
 	var err error
-	architecture := engine.Architecture{Units: at.Units, Coding: at.Coding, Kinds: at.Kinds, Convolutions: at.Convolutions, Classes: at.Classes}
+	architecture := engine.Architecture{Units: at.Units, Coding: at.Coding, Kinds: at.Kinds, Convolutions: at.Convolutions, Classes: at.Classes, HiddenClassifier: at.HiddenClassifier}
 	if err := architecture.Check(); err != nil {
 		return nil, err
 	}
@@ -250,7 +253,7 @@ func (c *checkpoint) check(e Experiment) error {
 func checkMachine(c *checkpoint, e Experiment) error {
 	is, want := c.state.Parameters.Architecture, e.Machine.architecture(c.position.Shape)
 	if !slices.Equal(is.Units, want.Units) || is.Coding != want.Coding ||
-		!slices.Equal(is.Kinds, want.Kinds) || !slices.Equal(is.Convolutions, want.Convolutions) || is.Classes != want.Classes {
+		!slices.Equal(is.Kinds, want.Kinds) || !slices.Equal(is.Convolutions, want.Convolutions) || is.Classes != want.Classes || is.HiddenClassifier != want.HiddenClassifier {
 		return fmt.Errorf("the parameters are of another machine (layers of %v units, coding %v) than the experiment (%v, %v)",
 			is.Units, is.Coding, want.Units, want.Coding)
 	}

@@ -65,14 +65,10 @@ func TestExactKLOfPatterns(t *testing.T) {
 // uniform is a model without weights and biases.
 func uniform(t *testing.T, units ...int) *Model {
 	t.Helper()
-	m, err := newModel(Experiment{}, &checkpoint{
+	return newModel(Experiment{}, &checkpoint{
 		state:    &engine.State{Parameters: engine.NewParameters(engine.Architecture{Units: units})},
 		position: position{Shape: shape(1, units[0])},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
 }
 
 // TestExactKLIsBounded asks for 2²⁰ states of the hidden units for each of 67

@@ -86,7 +86,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 	case e.steps(set) >= 1<<32:
 		return fmt.Errorf("%d epochs of %d rows are more than 2³² steps: lower the number of epochs", e.Epochs, rows)
 	}
-	return e.checkMemory(set, memoryOfMachine())
+	return e.checkBackend(set)
 }
 
 // checkData refuses data other than those of the experiment, where it says which
@@ -129,9 +129,9 @@ func (e Experiment) checkSeeds() error {
 	return nil
 }
 
-// Memory is about how many bytes training on set takes.
+// Memory is about how many bytes training on set takes where it computes.
 func (e Experiment) Memory(set *dataset.Set) (int64, error) {
-	backend, err := engine.Open(backendName)
+	backend, err := openBackend()
 	if err != nil {
 		return 0, err
 	}

@@ -59,7 +59,11 @@ func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64
 	if err != nil {
 		return Sheet{}, err
 	}
-	draws, err := m.engine.Gibbs(ctx, n, g, m.seed, progress)
+	model, err := m.engine.model()
+	if err != nil {
+		return Sheet{}, err
+	}
+	draws, err := model.Gibbs(ctx, n, g, m.seed, progress)
 	if err != nil {
 		return Sheet{}, err
 	}
@@ -108,7 +112,11 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask Mask, cha
 	}
 	original := data.Values
 	data.Values = corrupted
-	draws, err := m.engine.Inpaint(ctx, data, known, chains, g, m.seed, progress)
+	model, err := m.engine.model()
+	if err != nil {
+		return Inpainting{}, err
+	}
+	draws, err := model.Inpaint(ctx, data, known, chains, g, m.seed, progress)
 	if err != nil {
 		return Inpainting{}, err
 	}
@@ -141,9 +149,13 @@ func (m *Model) Descend(ctx context.Context, n int) ([]Sheet, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%d dreams: give at least 1", n)
 	}
+	model, err := m.engine.model()
+	if err != nil {
+		return nil, err
+	}
 	var sheets []Sheet
 	for layer := 1; layer <= m.parameters.Architecture.Depth(); layer++ {
-		draws, err := m.engine.Descend(ctx, n, layer, m.seed)
+		draws, err := model.Descend(ctx, n, layer, m.seed)
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,7 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 		return generative, recognition, fmt.Errorf("%d pairs of gradients: draw at least 1, for a standard error 2", pairs)
 	}
 	e.Method.Metric, e.Method.Optimizer, e.Method.SleepSteps = Euclidean, GradientDescent, 1
-	backend, err := engine.Open(backendName)
+	backend, err := openBackend()
 	if err != nil {
 		return generative, recognition, err
 	}

@@ -19,7 +19,11 @@ func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samp
 	if err != nil {
 		return ImportanceWeights{}, err
 	}
-	logs, err := m.engine.LogWeights(ctx, data, samples, m.seed)
+	model, err := m.engine.model()
+	if err != nil {
+		return ImportanceWeights{}, err
+	}
+	logs, err := model.LogWeights(ctx, data, samples, m.seed)
 	if err != nil {
 		return ImportanceWeights{}, err
 	}
@@ -48,8 +52,12 @@ func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, e
 	if n < 1 || inner < 1 || n > math.MaxUint32 || inner > math.MaxUint32 {
 		return DreamWeights{}, fmt.Errorf("weights of %d dreams with %d inner samples: give at least 1 of each, and less than 2³²", n, inner)
 	}
+	model, err := m.engine.model()
+	if err != nil {
+		return DreamWeights{}, err
+	}
 	// √(p̃*(x) q(h|x)/p(x,h)), the weight, is also the term of (001, 3.11).
-	logs, err := m.engine.LogZ2(ctx, 0, n, inner, m.seed)
+	logs, err := model.LogZ2(ctx, 0, n, inner, m.seed)
 	if err != nil {
 		return DreamWeights{}, err
 	}
@@ -79,13 +87,17 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 	if err != nil {
 		return c, err
 	}
+	model, err := m.engine.model()
+	if err != nil {
+		return c, err
+	}
 	estimates := make([][]float64, len(samples)) // of each datum
 	rows := max(1, (1<<22)/most)                 // data whose weights are held at once
 	for first := 0; first < data.Rows; first += rows {
 		part := data
 		part.First, part.Rows = first, min(rows, data.Rows-first)
 		part.Values = data.Values[first*data.Units : (first+part.Rows)*data.Units]
-		logs, err := m.engine.LogWeights(ctx, part, most, m.seed)
+		logs, err := model.LogWeights(ctx, part, most, m.seed)
 		if err != nil {
 			return c, err
 		}
@@ -112,6 +124,10 @@ func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
 	if outer < logZ2Repeats || inner < 1 || outer > math.MaxUint32 || inner > math.MaxUint32 {
 		return LogZ2{}, fmt.Errorf("log Z² from %d outer and %d inner samples: give at least %d and 1, and less than 2³²", outer, inner, logZ2Repeats)
 	}
+	model, err := m.engine.model()
+	if err != nil {
+		return LogZ2{}, err
+	}
 	each := outer / logZ2Repeats // the few left over are not drawn
 	z := LogZ2{Inner: inner, Outer: milestones(each), Repeats: make([][]float64, logZ2Repeats)}
 	var all engine.WeightSum
@@ -120,7 +136,7 @@ func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
 		first, next := 0, 0
 		for first < each {
 			n := min(1<<16, each-first)
-			logs, err := m.engine.LogZ2(ctx, r*each+first, n, inner, m.seed)
+			logs, err := model.LogZ2(ctx, r*each+first, n, inner, m.seed)
 			if err != nil {
 				return z, err
 			}

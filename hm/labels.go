@@ -24,13 +24,17 @@ const (
 	// LowerLabels makes it a softmax classifier q(y|x,h¹) that belongs to both
 	// networks (001, 4.6): h¹ knows more of the image than what lies above.
 	LowerLabels
+	// HiddenLabels makes it a softmax classifier q(y|h¹) that belongs to both
+	// networks: LowerLabels without the weights of the pixels, which few labels
+	// cannot tell, a class has so many of them.
+	HiddenLabels
 )
 
-var labelLayerNames = []string{"none", "top", "lower"}
+var labelLayerNames = []string{"none", "top", "lower", "hidden"}
 
 func (l LabelLayer) String() string { return labelLayerNames[l] }
 
-// MarshalText writes "none", "top" or "lower".
+// MarshalText writes "none", "top", "lower" or "hidden".
 func (l LabelLayer) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText reads what MarshalText writes.
@@ -41,7 +45,7 @@ func (l *LabelLayer) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown label layer %q: use none, top or lower", text)
+	return fmt.Errorf("unknown label layer %q: use none, top, lower or hidden", text)
 }
 
 // LabelProposal is how labels are drawn where A(x) is estimated.
@@ -62,8 +66,9 @@ func (s MachineSpec) addLabels(a *engine.Architecture) {
 			a.Kinds = append(a.Kinds, engine.Bernoulli)
 		}
 		a.Kinds = append(a.Kinds, engine.Categorical)
-	case LowerLabels:
+	case LowerLabels, HiddenLabels:
 		a.Classes = s.Classes
+		a.HiddenClassifier = s.LabelLayer == HiddenLabels
 	}
 }
 
@@ -77,11 +82,11 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 	if m.LabelLayer == NoLabels {
 		switch {
 		case m.Classes != 0:
-			return fmt.Errorf("classes = %d without a label layer: add one with label_layer = top or lower, or leave it out", m.Classes)
+			return fmt.Errorf("classes = %d without a label layer: add one with label_layer = top, lower or hidden, or leave it out", m.Classes)
 		case e.Dataset.Labels != 0:
-			return fmt.Errorf("labels = %d for a machine without labels: add them with label_layer = top or lower, or leave it out", e.Dataset.Labels)
+			return fmt.Errorf("labels = %d for a machine without labels: add them with label_layer = top, lower or hidden, or leave it out", e.Dataset.Labels)
 		case s.Gamma != 0 || s.LabelProposal != ExactLabels || s.LabelWeight != 0:
-			return fmt.Errorf("gamma = %v, label_proposal = %v, label_weight = %v for a machine without labels: add them with label_layer = top or lower, or leave these out", s.Gamma, s.LabelProposal, s.LabelWeight)
+			return fmt.Errorf("gamma = %v, label_proposal = %v, label_weight = %v for a machine without labels: add them with label_layer = top, lower or hidden, or leave these out", s.Gamma, s.LabelProposal, s.LabelWeight)
 		}
 		return nil
 	}
@@ -100,8 +105,8 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 		return fmt.Errorf("gamma = %v: give the γ of log B − γ log A, from −1, the joint log p*(x,y), to 1, log p*(y|x)", s.Gamma)
 	case !(s.LabelWeight >= 0) || !finite(s.LabelWeight):
 		return fmt.Errorf("label_weight = %v: give a positive factor of the objective of labelled rows, or 0 for the usual 1", s.LabelWeight)
-	case s.LabelProposal != ExactLabels && m.LabelLayer == LowerLabels:
-		return fmt.Errorf("label_proposal = %v with label_layer = lower: the classifier's labels need no proposal; leave it exact, or use label_layer = top", s.LabelProposal)
+	case s.LabelProposal != ExactLabels && m.LabelLayer != TopLabels:
+		return fmt.Errorf("label_proposal = %v with label_layer = %v: the classifier's labels need no proposal; leave it exact, or use label_layer = top", s.LabelProposal, m.LabelLayer)
 	case s.Entropy != 0 || s.EntropyEstimator != 0:
 		return errors.New("an entropy regulariser with labels: the methods of 001, chapter 4 have none; leave it out")
 	}
@@ -127,7 +132,11 @@ func (m *Model) LabelProbabilities(ctx context.Context, split dataset.Split, sam
 		return nil, err
 	}
 	classes := m.parameters.Architecture.Labels()
-	classifier, ok := m.engine.(engine.Classifier)
+	model, err := m.engine.model()
+	if err != nil {
+		return nil, err
+	}
+	classifier, ok := model.(engine.Classifier)
 	if classes == 0 || !ok {
 		return nil, errors.New("the model has no labels: train a machine with Labels(TopLabels, 10) or --label-layer")
 	}

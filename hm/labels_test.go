@@ -27,7 +27,7 @@ func TestCheckRefusesLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	machine := New(set.Shape()).Dense(5, 4)
-	top, lower := machine.Labels(TopLabels, 10), machine.Labels(LowerLabels, 10)
+	top, lower, hidden := machine.Labels(TopLabels, 10), machine.Labels(LowerLabels, 10), machine.Labels(HiddenLabels, 10)
 	for _, test := range []struct {
 		name    string
 		method  Method
@@ -48,6 +48,7 @@ func TestCheckRefusesLabels(t *testing.T) {
 		{"γ NaN", short(BiHM()).Gamma(math.NaN()), top, set, []string{"gamma = NaN"}},
 		{"weight", short(BiHM()).LabelWeight(-1), top, set, []string{"label_weight = -1", "positive"}},
 		{"proposal of a classifier", short(BiHM()).LabelProposal(MixedLabels), lower, set, []string{"mixed", "leave it exact"}},
+		{"proposal of a classifier of h¹", short(BiHM()).LabelProposal(PlainLabels), hidden, set, []string{"plain", "leave it exact"}},
 		{"entropy", short(BiHM()).Entropy(1), top, set, []string{"entropy", "leave it out"}},
 		{"categorical units", short(BiHM()), machine.Units(Bernoulli, Bernoulli, 2), set, []string{"label_layer = top"}},
 	} {
@@ -58,7 +59,7 @@ func TestCheckRefusesLabels(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range []Machine{top, lower} {
+	for _, m := range []Machine{top, lower, hidden} {
 		if err := short(BiHM()).Gamma(-1).Experiment(m, set).Check(set); err != nil {
 			t.Error(err)
 		}
@@ -68,7 +69,7 @@ func TestCheckRefusesLabels(t *testing.T) {
 // The table of a machine lists its label.
 func TestMachineTableHasTheLabel(t *testing.T) {
 	set := labelled(t, 0)
-	for layer, want := range map[LabelLayer]string{TopLabels: "h3", LowerLabels: "dense, to x and h1"} {
+	for layer, want := range map[LabelLayer]string{TopLabels: "h3", LowerLabels: "dense, to x and h1", HiddenLabels: "dense, to h1"} {
 		text := New(set.Shape()).Dense(5, 4).Labels(layer, 10).String()
 		if !strings.Contains(text, want) || !strings.Contains(text, "categorical") {
 			t.Errorf("%v: the table has no %q:\n%s", layer, want, text)
@@ -79,7 +80,7 @@ func TestMachineTableHasTheLabel(t *testing.T) {
 // A model that is stored classifies as the one that was trained, a machine
 // without labels refuses to, and probabilities sum to 1.
 func TestClassify(t *testing.T) {
-	for seed, layer := range []LabelLayer{TopLabels, LowerLabels} {
+	for seed, layer := range []LabelLayer{TopLabels, LowerLabels, HiddenLabels} {
 		set := labelled(t, uint64(seed))
 		dir := filepath.Join(t.TempDir(), "run")
 		run, err := short(BiHM()).Optimizer(Adam).Train(t.Context(), machineFor(set), set, dir)

@@ -33,7 +33,7 @@ type MachineSpec struct {
 	// Bias is what the biases are at first; those of the means of Gaussian units
 	// are 0.
 	Bias float64 `toml:"bias" json:"bias"`
-	// LabelLayer is where the label is: none, top or lower.
+	// LabelLayer is where the label is: none, top, lower or hidden.
 	LabelLayer LabelLayer `toml:"label_layer,omitzero" json:"label_layer,omitzero"`
 	// Classes is the number of classes that the label has.
 	Classes int `toml:"classes,omitzero" json:"classes,omitempty"`

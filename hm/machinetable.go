@@ -2,7 +2,6 @@ package hm
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -28,7 +27,7 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) stri
 	if err := s.check(shape, "the data"); err != nil {
 		return err.Error()
 	}
-	backend, err := engine.Open(backendName)
+	backend, err := openBackend()
 	if err != nil {
 		return err.Error()
 	}
@@ -56,7 +55,11 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) stri
 		}
 	}
 	if a.Classes > 0 {
-		fmt.Fprintf(t, "y\t%d\t%v\tp = q\tdense, to x and h1\t%d\tnone\t\n", a.Classes, engine.Categorical, a.Classes*(1+a.Units[0]+a.Units[1]))
+		parents := "x and h1"
+		if a.HiddenClassifier {
+			parents = "h1"
+		}
+		fmt.Fprintf(t, "y\t%d\t%v\tp = q\tdense, to %s\t%d\tnone\t\n", a.Classes, engine.Categorical, parents, a.Classes*(1+a.ClassifierVisible()+a.Units[1]))
 	}
 	t.Flush()
 	fmt.Fprintf(&text, "%d parameters, inverse Fisher blocks of at most %s (metric %v)\n", a.Size(), size(total(generative)+total(recognition)), algorithm.Metric)
@@ -102,9 +105,9 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
 }
 
-// checkMemory refuses an experiment that does not fit into the memory of the
-// machine it would run on, where the system says how much there is.
-func (e Experiment) checkMemory(set *dataset.Set, available int64) error {
+// checkMemory refuses an experiment that does not fit into what is available of
+// the memory of something, where it is known how much that is.
+func (e Experiment) checkMemory(set *dataset.Set, available int64, of string) error {
 	if available <= 0 {
 		return nil
 	}
@@ -112,25 +115,11 @@ func (e Experiment) checkMemory(set *dataset.Set, available int64) error {
 	if err != nil || needed <= available {
 		return err
 	}
-	backend, err := engine.Open(backendName)
+	backend, err := openBackend()
 	if err != nil {
 		return err
 	}
 	p, q := backend.MetricMemory(e.Machine.architecture(set.Shape()), e.algorithm(set))
-	return fmt.Errorf("training takes %s of memory, %s of it inverse Fisher blocks, where this machine has %s: use the metric diagonal or none, smaller layers, convolutions, or fewer samples",
-		size(needed), size(total(p)+total(q)), size(available))
-}
-
-// memoryOfMachine is the memory in bytes that Linux says there is in all, 0 on
-// other systems.
-func memoryOfMachine() int64 {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	var kilobytes int64
-	if _, err := fmt.Sscanf(string(text), "MemTotal: %d kB", &kilobytes); err != nil {
-		return 0
-	}
-	return kilobytes << 10
+	return fmt.Errorf("training takes %s of memory, %s of it inverse Fisher blocks, where %s has %s: use the metric diagonal or none, smaller layers, convolutions, or fewer samples",
+		size(needed), size(total(p)+total(q)), of, size(available))
 }

@@ -28,14 +28,14 @@ func TestMachinePrintsItsLayers(t *testing.T) {
 func TestMemoryIsChecked(t *testing.T) {
 	set := patterns(t)
 	e := short(NRWS()).Experiment(New(set.Shape()).Dense(300, 300), set)
-	if err := e.checkMemory(set, 1<<40); err != nil {
+	if err := e.checkMemory(set, 1<<40, "this machine"); err != nil {
 		t.Error(err)
 	}
-	err := e.checkMemory(set, 1<<20)
+	err := e.checkMemory(set, 1<<20, "this machine")
 	if err == nil {
 		t.Fatal("a machine that is larger than memory is accepted")
 	}
-	for _, part := range []string{"MiB of memory", "inverse Fisher blocks", "1.0 MiB", "convolutions"} {
+	for _, part := range []string{"MiB of memory", "inverse Fisher blocks", "this machine has 1.0 MiB", "convolutions"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the error %q does not say %q", err, part)
 		}

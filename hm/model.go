@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
@@ -19,8 +20,33 @@ type Model struct {
 	experiment Experiment
 	shape      dataset.Shape // of the visible units
 	parameters *engine.Parameters
-	engine     engine.Model
+	engine     *evaluator
 	seed       uint64
+}
+
+// evaluator is a model as the backend has it, from the time that it is first
+// computed with: to look at a run needs no device.
+type evaluator struct {
+	mutex      sync.Mutex
+	parameters *engine.Parameters
+	opened     engine.Model
+}
+
+func (e *evaluator) model() (engine.Model, error) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.opened != nil {
+		return e.opened, nil
+	}
+	b, err := openBackend()
+	if err != nil {
+		return nil, err
+	}
+	m, err := b.NewModel(e.parameters)
+	if err == nil {
+		e.opened = m
+	}
+	return m, err
 }
 
 // Seed returns the same model with another seed for its draws. The first is
@@ -81,8 +107,12 @@ func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, 
 	if err != nil {
 		return Evaluation{}, err
 	}
+	model, err := m.engine.model()
+	if err != nil {
+		return Evaluation{}, err
+	}
 	start := time.Now()
-	likelihoods, err := m.engine.Evaluate(ctx, data, samples, m.seed, progress)
+	likelihoods, err := model.Evaluate(ctx, data, samples, m.seed, progress)
 	if err != nil {
 		return Evaluation{}, err
 	}

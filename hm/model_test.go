@@ -24,10 +24,7 @@ func tiny(t testing.TB, coding Coding, units ...int) (*Model, *oracle.Machine) {
 	t.Helper()
 	p := oracle.Random(engine.Architecture{Units: units, Coding: coding}, 11)
 	e := NRWS().Seed(7).Experiment(New(shape(1, units[0])).Dense(units[1:]...).Coding(coding), patterns(t))
-	m, err := newModel(e, &checkpoint{state: &engine.State{Parameters: p}, position: position{Shape: shape(1, units[0])}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newModel(e, &checkpoint{state: &engine.State{Parameters: p}, position: position{Shape: shape(1, units[0])}})
 	exact, err := oracle.New(p)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +125,11 @@ func TestEvaluateMeansAndErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	logs, err := m.engine.LogWeights(t.Context(), m.experiment.data(split), samples, m.seed)
+	model, err := m.engine.model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs, err := model.LogWeights(t.Context(), m.experiment.data(split), samples, m.seed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,5 +64,5 @@ func LoadModel(r io.Reader) (*Model, error) {
 	if err := checkMachine(c, e); err != nil {
 		return nil, err
 	}
-	return newModel(e, c)
+	return newModel(e, c), nil
 }

@@ -52,7 +52,7 @@ func TestSixteenBitsChangeTheNaturalGradientLittle(t *testing.T) {
 
 func newTestTrainer(t *testing.T, e Experiment, set *dataset.Set, state *engine.State) engine.Trainer {
 	t.Helper()
-	backend, err := engine.Open(backendName)
+	backend, err := openBackend()
 	if err != nil {
 		t.Fatal(err)
 	}

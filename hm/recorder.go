@@ -5,7 +5,8 @@ package hm
 type Recorder interface {
 	// Begin is called once, before the first step.
 	Begin(Plan)
-	// Step is called after each step.
+	// Step is called for each step, after it or after the last of several that
+	// the engine takes at once.
 	Step(Progress)
 	// Epoch is called after each epoch.
 	Epoch(Epoch)
@@ -32,7 +33,7 @@ type Progress struct {
 }
 
 // A CheckpointRequester is a Recorder that can ask for a checkpoint. It is
-// asked after each step.
+// asked after each step, or after the several that an engine takes at once.
 type CheckpointRequester interface {
 	Recorder
 	CheckpointWanted() bool

@@ -52,6 +52,7 @@ func resumable(t *testing.T) []trained {
 		trained{"bihm, adam, Gaussian units and a convolution", short(BiHM()).Optimizer(Adam).LearningRate(0.001), greys(t)},
 		trained{"bihm, adam, a label layer", short(BiHM()).Optimizer(Adam).Gamma(0.5).LabelProposal(MixedLabels), labelled(t, 0)},
 		trained{"bihm, momentum, a classifier", short(BiHM()).Optimizer(Momentum).LabelWeight(2), labelled(t, 1)},
+		trained{"bihm, adam, a classifier of h¹", short(BiHM()).Optimizer(Adam).Gamma(1), labelled(t, 2)},
 		trained{"nrws, early stopping", short(NRWS()).LearningRate(0.5).Epochs(30).Patience(2), set},
 	)
 }

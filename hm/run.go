@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
-	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
 // Run is a run of training as its directory holds it: the experiment, what was
@@ -94,19 +93,11 @@ func loadModel(e Experiment, path string) (*Model, position, error) {
 	if err := checkMachine(c, e); err != nil {
 		return nil, position{}, fmt.Errorf("%s: %w: restore the file from a copy", path, err)
 	}
-	m, err := newModel(e, c)
-	return m, c.position, err
+	return newModel(e, c), c.position, nil
 }
 
 // newModel returns the model of a checkpoint.
-func newModel(e Experiment, c *checkpoint) (*Model, error) {
-	backend, err := engine.Open(backendName)
-	if err != nil {
-		return nil, err
-	}
-	m, err := backend.NewModel(c.state.Parameters)
-	if err != nil {
-		return nil, err
-	}
-	return &Model{experiment: e, shape: c.position.Shape, parameters: c.state.Parameters, engine: m, seed: e.Seed}, nil
+func newModel(e Experiment, c *checkpoint) *Model {
+	p := c.state.Parameters
+	return &Model{experiment: e, shape: c.position.Shape, parameters: p, engine: &evaluator{parameters: p}, seed: e.Seed}
 }

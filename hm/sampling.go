@@ -39,7 +39,11 @@ func (m *Model) generate(ctx context.Context, n int) (engine.Draws, error) {
 	if n < 1 {
 		return engine.Draws{}, fmt.Errorf("%d samples: give at least 1", n)
 	}
-	return m.engine.Generate(ctx, n, m.seed)
+	model, err := m.engine.model()
+	if err != nil {
+		return engine.Draws{}, err
+	}
+	return model.Generate(ctx, n, m.seed)
 }
 
 // Reconstruct draws h ~ q(h|x) for n rows of a split, drawn by the model's
@@ -50,7 +54,11 @@ func (m *Model) Reconstruct(ctx context.Context, split dataset.Split, n int) (ro
 	if err != nil {
 		return rows, reconstructions, err
 	}
-	draws, err := m.engine.Infer(ctx, data, 1, m.seed)
+	model, err := m.engine.model()
+	if err != nil {
+		return rows, reconstructions, err
+	}
+	draws, err := model.Infer(ctx, data, 1, m.seed)
 	if err != nil {
 		return rows, reconstructions, err
 	}
@@ -93,7 +101,11 @@ func (m *Model) Encode(ctx context.Context, split dataset.Split, samples int) (E
 	if err != nil {
 		return Encoding{}, err
 	}
-	draws, err := m.engine.Infer(ctx, data, samples, m.seed)
+	model, err := m.engine.model()
+	if err != nil {
+		return Encoding{}, err
+	}
+	draws, err := model.Infer(ctx, data, samples, m.seed)
 	if err != nil {
 		return Encoding{}, err
 	}

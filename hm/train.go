@@ -11,15 +11,11 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	_ "github.com/helmholtz-go/helmholtz/hm/engine/cpu" // the default engine
 )
 
 // errDiverged is the error of training whose parameters or likelihoods are no
 // longer finite.
 var errDiverged = errors.New("training has diverged: the log-likelihood or a parameter is not finite; any earlier checkpoint is kept; lower the learning rate or raise the damping")
-
-// backendName is the engine that computes.
-const backendName = "cpu"
 
 // saveEvery is the longest time that training goes without a checkpoint.
 const saveEvery = time.Minute
@@ -79,10 +75,13 @@ type training struct {
 
 	engine     engine.Engine
 	trainer    engine.Trainer
-	checkpoint *checkpoint
+	checkpoint *checkpoint // its state is that of the last fetch
 	history    []Epoch
 
 	job     engine.Job
+	stepper stepper
+	steps   int     // done
+	fetched int     // steps done when the state was fetched last
 	seconds float64 // time that steps have taken, since the start of training
 	saved   time.Time
 }
@@ -93,7 +92,7 @@ func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) 
 		job: e.job(set),
 	}
 	var err error
-	if t.engine, err = engine.Open(backendName); err != nil {
+	if t.engine, err = openBackend(); err != nil {
 		return nil, err
 	}
 	t.checkpoint, err = loadCheckpoint(t.path(checkpointFile))
@@ -112,9 +111,13 @@ func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) 
 	if t.history, err = truncateMetrics(t.path(metricsFile), t.checkpoint.position.Epoch); err != nil {
 		return nil, err
 	}
-	t.seconds = readClock(t.path(clockFile), t.checkpoint.state.Step, t.history)
-	t.trainer, err = t.engine.NewTrainer(t.job, t.checkpoint.state)
-	return t, err
+	t.steps, t.fetched = t.checkpoint.state.Step, t.checkpoint.state.Step
+	t.seconds = readClock(t.path(clockFile), t.steps, t.history)
+	if t.trainer, err = t.engine.NewTrainer(t.job, t.checkpoint.state); err != nil {
+		return nil, err
+	}
+	t.stepper.trainer = t.trainer
+	return t, nil
 }
 
 // start is the checkpoint of a run before its first step.
@@ -147,7 +150,7 @@ func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	plan := Plan{
 		Name: fmt.Sprintf("%v, seed %d", t.experiment.Method, t.experiment.Seed), Epochs: t.experiment.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
-		Start: t.checkpoint.state.Step, History: History{t.experiment.Method.String(), t.history},
+		Start: t.steps, History: History{t.experiment.Method.String(), t.history},
 	}
 	for _, r := range t.recorders {
 		r.Begin(plan)
@@ -170,7 +173,7 @@ func (t *training) train(ctx context.Context) (err error) {
 			}
 			continue
 		}
-		if err := t.step(); err != nil {
+		if err := t.advance(ctx); err != nil {
 			return err
 		}
 		if time.Since(t.saved) > saveEvery || t.checkpointWanted() {
@@ -195,35 +198,48 @@ func (t *training) rate(step int) float64 {
 	return t.experiment.Method.rate(step, t.stepsPerEpoch(), t.experiment.Epochs)
 }
 
-func (t *training) step() error {
-	step, at := t.checkpoint.state.Step, &t.checkpoint.position
-	start := time.Now()
-	report, err := t.trainer.Step(t.rate(step))
-	if !finite(report.LogP + report.Bound) {
-		// The error, if there is one, follows from this: what is not finite
-		// cannot be inverted.
-		err = errDiverged
+// advance takes the next steps of the epoch under way: one, or several where the
+// engine takes them at once.
+func (t *training) advance(ctx context.Context) error {
+	first, perEpoch := t.steps, t.stepsPerEpoch()
+	reports, elapsed, err := t.stepper.take(ctx, perEpoch-first%perEpoch, func(k int) float64 { return t.rate(first + k) })
+	t.seconds += elapsed.Seconds()
+	for _, report := range reports {
+		if !finite(report.LogP + report.Bound) {
+			// The error, if there is one, follows from this: what is not finite
+			// cannot be inverted.
+			err = errDiverged
+			break
+		}
+		if err := t.record(report); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("step %d of epoch %d: %w", step%t.stepsPerEpoch()+1, at.Epoch+1, err)
+	if err != nil && !errors.Is(err, ctx.Err()) {
+		return fmt.Errorf("step %d of epoch %d: %w", t.steps%perEpoch+1, t.checkpoint.position.Epoch+1, err)
 	}
-	t.seconds += time.Since(start).Seconds()
-	if t.checkpoint.state, err = t.trainer.State(); err != nil {
-		return err
-	}
-	rows := float64(len(t.job.Rows(step)))
-	at.Rows += int(rows)
+	return nil
+}
+
+// record accounts for a step, and tells the recorders.
+func (t *training) record(report engine.Report) error {
+	at := &t.checkpoint.position
+	count := len(t.job.Rows(t.steps))
+	rows := float64(count)
+	t.steps++
+	at.Rows += count
 	at.Sums.LogP += rows * report.LogP
 	at.Sums.Bound += rows * report.Bound
 	at.Sums.ESS += rows * report.ESS
 	if at.Rows == t.set.Train().Rows {
+		var err error
 		if at.Norms, err = t.norms(); err != nil {
 			return err
 		}
 	}
 	for _, r := range t.recorders {
 		r.Step(Progress{
-			Epoch: at.Epoch + 1, Step: step + 1, LearningRate: t.rate(step), Measures: at.mean(),
+			Epoch: at.Epoch + 1, Step: t.steps, LearningRate: t.rate(t.steps - 1), Measures: at.mean(),
 		})
 	}
 	return nil
@@ -251,9 +267,12 @@ func (p *position) mean() Measures {
 
 // endEpoch measures the validation rows, records the epoch and saves.
 func (t *training) endEpoch(ctx context.Context) error {
-	at, step := &t.checkpoint.position, t.checkpoint.state.Step
+	if err := t.fetch(); err != nil {
+		return err
+	}
+	at := &t.checkpoint.position
 	record := Epoch{
-		Epoch: at.Epoch + 1, Step: step, Seconds: t.seconds, LearningRate: t.rate(step - 1), Train: at.mean(),
+		Epoch: at.Epoch + 1, Step: t.steps, Seconds: t.seconds, LearningRate: t.rate(t.steps - 1), Train: at.mean(),
 		Norms: at.Norms,
 	}
 	best := false
@@ -310,10 +329,23 @@ func (t *training) measure(ctx context.Context, s dataset.Split) (Measures, erro
 	return mean, nil
 }
 
+// fetch brings the state of the checkpoint up to the last step, from wherever the
+// engine keeps it.
+func (t *training) fetch() (err error) {
+	if t.fetched < t.steps {
+		t.checkpoint.state, err = t.trainer.State()
+		t.fetched = t.steps
+	}
+	return err
+}
+
 func (t *training) save() error {
+	if err := t.fetch(); err != nil {
+		return err
+	}
 	t.saved = time.Now()
 	if err := t.checkpoint.save(t.path(checkpointFile)); err != nil {
 		return err
 	}
-	return writeClock(t.path(clockFile), t.checkpoint.state.Step, t.seconds)
+	return writeClock(t.path(clockFile), t.steps, t.seconds)
 }

@@ -81,7 +81,7 @@ func machineFor(set *dataset.Set) Machine {
 		return m.Convolve(Convolution{Channels: 2, Height: 2, Width: 2, Stride: 1}).Units(Gaussian, Bernoulli, Gaussian, Bernoulli)
 	}
 	if spec := set.Spec(); spec.Labels > 0 {
-		return m.Labels([]LabelLayer{TopLabels, LowerLabels}[spec.Seed], 10)
+		return m.Labels([]LabelLayer{TopLabels, LowerLabels, HiddenLabels}[spec.Seed], 10)
 	}
 	return m
 }

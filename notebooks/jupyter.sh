@@ -88,6 +88,9 @@ install_jupyter() {
 		fail "$(python3 --version) is too old for Jupyter: install Python 3.10 or later."
 	python3 -c 'import venv, ensurepip' 2>/dev/null ||
 		fail "Python's venv module is missing. On Debian or Ubuntu type:" "    ${sudo}apt-get install python3-venv"
+	[ ! -L "$venv" ] ||
+		fail "build/venv is a symbolic link: installing Jupyter there would empty the folder that it leads to." \
+			"Remove the link, and run this again: rm build/venv"
 	echo "Jupyter: installing it in build/venv (240 MB)"
 	python3 -m venv --clear "$venv" &&
 		"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$pins" &&

@@ -25,7 +25,7 @@ func newBench() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newBenchTrain(), newBenchEval())
+	c.AddCommand(computing(newBenchTrain()), computing(newBenchEval()))
 	return c
 }
 
@@ -56,6 +56,7 @@ func newBenchTrain() *cobra.Command {
 		Long: `Measure how long training steps take, after one epoch of training. The flags are
 those of "helmholtz train"; nothing is kept.`,
 		Example: `  helmholtz bench train --dataset glyphs --layers 300,200,100 --steps 500
+  helmholtz bench train --dataset mnist --layers 300,200,100 --backend cuda --json
   helmholtz bench train --dataset glyphs --profile cpu.pprof && go tool pprof -top cpu.pprof`,
 		Args: cobra.NoArgs,
 	}
@@ -91,7 +92,7 @@ those of "helmholtz train"; nothing is kept.`,
 			}{timing, machine})
 		}
 		fmt.Fprintf(c.OutOrStdout(), "step %.3f ms (%.0f GFLOP/s), epoch %.2f s, refresh %.0f ms\n", timing.StepMS, timing.GFLOPS, timing.EpochS, timing.RefreshMS)
-		writeMachine(c.OutOrStdout(), machine)
+		writeMachine(c.OutOrStdout(), machine, timing.Device)
 		return nil
 	}
 	return c
@@ -135,6 +136,10 @@ func newBenchEval() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		backend, device, err := hm.Device()
+		if err != nil {
+			return err
+		}
 		data := run.Some(set.Test(), rows)
 		start := time.Now()
 		if _, err := run.Evaluate(c.Context(), data, samples, newFraction(c.ErrOrStderr(), "evaluating")); err != nil {
@@ -144,17 +149,19 @@ func newBenchEval() *cobra.Command {
 		machine := thisMachine()
 		if asJSON {
 			return json.NewEncoder(c.OutOrStdout()).Encode(struct {
-				Rate float64 `json:"samples_per_s"`
+				Backend string  `json:"backend"`
+				Device  string  `json:"device"`
+				Rate    float64 `json:"samples_per_s"`
 				machineRecord
-			}{rate, machine})
+			}{backend, device, rate, machine})
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%.0f samples a second\n", rate)
-		writeMachine(c.OutOrStdout(), machine)
+		writeMachine(c.OutOrStdout(), machine, device)
 		return nil
 	}
 	return c
 }
 
-func writeMachine(w io.Writer, m machineRecord) {
-	fmt.Fprintf(w, "peak memory %d MB, %d threads, %s\n", m.PeakMB, m.Threads, m.ISA)
+func writeMachine(w io.Writer, m machineRecord, device string) {
+	fmt.Fprintf(w, "%s\npeak memory %d MB, %d threads, %s\n", device, m.PeakMB, m.Threads, m.ISA)
 }

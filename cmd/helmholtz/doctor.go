@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/klauspost/cpuid/v2"
@@ -134,16 +135,26 @@ func examine(w io.Writer, e environment) {
 	}
 	line(true, "CPU", strings.Join(append([]string{processor, fmt.Sprintf("%d threads", runtime.GOMAXPROCS(0))}, vectors...), ", "))
 	if path, err := e.look("nvidia-smi"); err == nil {
-		line(false, "GPU", "there is one ("+path+"), but this program has no engine for it: it computes on the CPU")
+		line(true, "GPU", "there is one: "+path)
 	} else {
-		line(false, "GPU", "none found: training computes on the CPU")
+		line(false, "GPU", "no nvidia-smi, so there seems to be none")
 	}
-	cpu, err := engine.Open("cpu")
-	if err != nil {
-		line(false, "engine", err.Error())
-		return
+	for _, name := range engine.Names() {
+		if computes, err := engine.Open(name); err == nil {
+			detail := name + ": " + computes.Describe()
+			for _, feature := range computes.Lacks() {
+				detail += "; lacks " + string(feature)
+			}
+			line(true, "engine", detail)
+		} else {
+			line(false, "engine", err.Error())
+		}
 	}
-	line(true, "engine", cpu.Describe())
+	if name, _, err := hm.Device(); err == nil {
+		line(true, "backend", name+" computes; "+hm.BackendVariable+" or --backend chooses another")
+	} else {
+		line(false, "backend", err.Error())
+	}
 }
 
 // oldestGo is the oldest Go that go.mod allows.

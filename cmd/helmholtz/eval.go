@@ -29,6 +29,7 @@ Of a directory of several seeds, each is evaluated, and the mean and the
 standard deviation over them are given.`,
 		Example: `  helmholtz eval runs/mnist --samples 10000 --json
   helmholtz eval runs/mnist --split validation --checkpoint best --log-z2 0
+  helmholtz eval runs/mnist --samples 10000 --backend auto
   helmholtz eval runs/mnist-seeds --json`,
 		Args: oneRun,
 	}

@@ -10,7 +10,7 @@ import (
 // TestLabels trains with few labels, and looks at the run as at any other.
 func TestLabels(t *testing.T) {
 	sheet := filepath.Join(t.TempDir(), "sheet.png")
-	for _, layer := range []string{"top", "lower"} {
+	for _, layer := range []string{"top", "lower", "hidden"} {
 		dir := filepath.Join(t.TempDir(), "run")
 		succeed(t, "train", "--dataset", "glyphs", "--subset", "200", "--labels", "50", "--label-layer", layer, "--classes", "10",
 			"--algorithm", "bihm", "--gamma", "0.5", "--label-weight", "2", "--layers", "8", "--epochs", "1", "--out", dir)

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	_ "github.com/helmholtz-go/helmholtz/gpu" // the engine cuda
 	"github.com/spf13/cobra"
 )
 
@@ -76,7 +77,8 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
 		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.AddCommand(newTrain(), newEval(), newSample(), newInpaint(), newPlot(), newCompare(), newData(), newBench(), newKernel(), newDoctor(), newVersion())
+	root.AddCommand(computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
+		computing(newPlot()), computing(newCompare()), newData(), newBench(), newKernel(), newDoctor(), newVersion())
 	reportMisuse(root)
 	return root
 }

@@ -25,6 +25,7 @@ a dream, each column with all layers below its own drawn anew.
 With --gibbs N, N sweeps of Gibbs chains on p*(x,h), which start at the samples
 of p, come before the expected values are drawn.`,
 		Example: `  helmholtz sample runs/mnist --n 100 --out sheet.png
+  helmholtz sample runs/mnist --n 100 --backend cuda --out sheet.png
   helmholtz sample runs/mnist --gibbs 20 --out pstar.png
   helmholtz sample runs/mnist --kind layers --n 10 --out layers.png
   helmholtz sample runs/mnist --kind reconstructions --n 50 --out reconstructions.png`,

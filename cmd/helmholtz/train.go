@@ -25,7 +25,8 @@ func newTrain() *cobra.Command {
 The experiment is given by flags, or by a TOML file whose settings flags change.
 The directory holds experiment.toml, a checkpoint and a line of metrics an
 epoch; training the same experiment into it again resumes it. An interrupt stops
-training within a step, with a checkpoint.
+training within a step, with a checkpoint. --backend says what computes; a run may be
+resumed with another.
 
 --seeds N trains N runs, of the seed given and those that follow it, into the
 directories seed-1, seed-2 and so on within that of --out, and ends with the
@@ -41,6 +42,7 @@ damping and K shown below are those of nrws. The thesis starts bihm and nbihm fr
   helmholtz train --dataset fashion --binarization grey --units gaussian,bernoulli,bernoulli --layers 100,30 --lr 0.001 --out runs/grey
   helmholtz train --config runs/mnist/experiment.toml --seed 2 --out runs/mnist-2
   helmholtz train --config runs/mnist/experiment.toml --seeds 5 --out runs/mnist-seeds
+  helmholtz train --config runs/mnist/experiment.toml --backend cuda --out runs/mnist-gpu
   helmholtz train --resume runs/mnist`,
 		Args: cobra.NoArgs,
 	}
@@ -76,7 +78,7 @@ damping and K shown below are those of nrws. The thesis starts bihm and nbihm fr
 func resumed(c *cobra.Command, dir string) (hm.Experiment, int, error) {
 	var others []string
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != "resume" {
+		if f.Name != "resume" && f.Name != "backend" {
 			others = append(others, "--"+f.Name)
 		}
 	})
@@ -115,7 +117,11 @@ func train(c *cobra.Command, e hm.Experiment, seeds int, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s, %d rows, about %d MB of memory\n%s", set.Name(), set.Train().Rows, memory>>20+1, e.MachineTable(set))
+	_, device, err := hm.Device()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%s, %d rows, about %d MB of memory; %s\n%s", set.Name(), set.Train().Rows, memory>>20+1, device, e.MachineTable(set))
 	var result string
 	if seeds == 0 {
 		result, err = trainRun(c, e, set, dir)

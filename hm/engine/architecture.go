@@ -50,6 +50,8 @@ type Architecture struct {
 	// beside the networks and belongs to both, p(y|x,h¹) = q(y|x,h¹) (001, 4.6);
 	// 0 without one.
 	Classes int
+	// HiddenClassifier takes x from the parents of the classifier: q(y|h¹).
+	HiddenClassifier bool
 }
 
 // Labels is the number of classes that a label has: the units of a categorical
@@ -59,6 +61,14 @@ func (a Architecture) Labels() int {
 		return a.Units[a.Depth()]
 	}
 	return a.Classes
+}
+
+// ClassifierVisible is the number of visible units that the classifier sees.
+func (a Architecture) ClassifierVisible() int {
+	if a.HiddenClassifier {
+		return 0
+	}
+	return a.Units[0]
 }
 
 // TopLabels says whether the label is the top layer (001, 4.2).
@@ -165,7 +175,8 @@ type Parameters struct {
 	Generative []Layer
 	// Recognition[i] is q(hⁱ | hⁱ⁻¹), i = 1 … M; Recognition[0] is empty.
 	Recognition []Layer
-	// Classifier is q(y|x,h¹), with [1; x; h¹] for parents; empty without one.
+	// Classifier is q(y|x,h¹) with [1; x; h¹] for parents, or q(y|h¹) with [1; h¹];
+	// empty without one.
 	// Its parameters follow those of q.
 	Classifier Layer
 }
@@ -206,7 +217,7 @@ func (a Architecture) classifier() Layer {
 	if a.Classes == 0 {
 		return Layer{}
 	}
-	return Layer{Units: a.Classes, Width: 1 + a.Units[0] + a.Units[1]}
+	return Layer{Units: a.Classes, Width: 1 + a.ClassifierVisible() + a.Units[1]}
 }
 
 // Clone returns a copy that shares nothing with p.

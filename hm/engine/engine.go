@@ -2,10 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 )
 
@@ -14,6 +10,12 @@ import (
 type Engine interface {
 	// Describe says in a line what the engine runs on.
 	Describe() string
+	// Lacks are the features that the engine refuses with an Unsupported error;
+	// nil where it has them all.
+	Lacks() []Feature
+	// Available is how many bytes trainers and models may take in all, 0 where
+	// that is not known, and of what: "this machine".
+	Available() (bytes int64, of string)
 	// Memory is about how many bytes a trainer takes at most, its data aside.
 	Memory(a Architecture, algorithm Algorithm) int64
 	// MetricMemory is the most that the inverse Fisher blocks of each layer of p
@@ -50,10 +52,21 @@ type Trainer interface {
 	MetricBytes() int64
 	// Norms returns norms of the layers after a step that was the last call.
 	Norms() (Norms, error)
-	// State returns the state after the last step. It stays valid, and
-	// changes, with the next step.
+	// State returns the state after the last step, which the next step may
+	// change. An engine that computes elsewhere has to fetch it.
 	State() (*State, error)
 	Close() error
+}
+
+// StepsTrainer is a Trainer that is faster where it is given several steps at
+// once.
+type StepsTrainer interface {
+	Trainer
+	// Steps performs the next steps, one for each learning rate, as calls of Step
+	// would, and returns the reports of those that were done. It stops early with
+	// the context's error, or that of a step that fails, whose report comes last
+	// if it is not finite.
+	Steps(ctx context.Context, learningRates []float64) ([]Report, error)
 }
 
 // State is all that the next step of training needs.
@@ -181,35 +194,4 @@ type Classifier interface {
 	// row of data and class, from samples h ~ q(h|x) that B and A share:
 	// data.Rows × classes values in nats, none above 0.
 	Classify(ctx context.Context, data Data, samples int, seed uint64, progress func(float64)) ([]float64, error)
-}
-
-var (
-	mutex   sync.Mutex
-	engines = map[string]Engine{}
-)
-
-// Register makes an engine known by name, as packages of engines do when they
-// are imported. It panics if the name is taken.
-func Register(name string, e Engine) {
-	mutex.Lock()
-	defer mutex.Unlock()
-	if _, taken := engines[name]; taken {
-		panic("engine: " + name + " is registered twice")
-	}
-	engines[name] = e
-}
-
-// Open returns the engine of a name.
-func Open(name string) (Engine, error) {
-	mutex.Lock()
-	defer mutex.Unlock()
-	if e, ok := engines[name]; ok {
-		return e, nil
-	}
-	names := make([]string, 0, len(engines))
-	for n := range engines {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return nil, fmt.Errorf("no engine %q in this program: use one of %s", name, strings.Join(names, ", "))
 }

@@ -18,42 +18,49 @@ func Summarise(logP, logQ []float64) (estimate, bound, ess float64) {
 // WeightSum accumulates importance weights ω, given as logarithms, without
 // overflow. Its zero value is empty.
 type WeightSum struct {
-	count   int
-	largest float64 // the logarithm by which the sums are scaled
-	// Sums of √ω, ω and ω² relative to the largest weight, and of log ω.
-	root, first, second, logs float64
+	Count   int
+	Largest float64 // log of the largest weight ω⁺, by which the sums are scaled
+	Root    float64 // Σ √(ω/ω⁺)
+	First   float64 // Σ ω/ω⁺
+	Second  float64 // Σ (ω/ω⁺)²
+	Logs    float64 // Σ log ω
 }
 
 // Add accumulates a weight with logarithm l.
 func (s *WeightSum) Add(l float64) {
-	if s.count == 0 {
-		s.largest = l
+	s.Merge(WeightSum{Count: 1, Largest: l, Root: 1, First: 1, Second: 1, Logs: l})
+}
+
+// Merge accumulates the weights that another sum holds.
+func (s *WeightSum) Merge(other WeightSum) {
+	if other.Count == 0 {
+		return
 	}
-	if l > s.largest {
-		shift := s.largest - l
-		s.root *= math.Exp(shift / 2)
-		s.first *= math.Exp(shift)
-		s.second *= math.Exp(2 * shift)
-		s.largest = l
+	if s.Count == 0 {
+		*s = other
+		return
 	}
-	relative := math.Exp((l - s.largest) / 2)
-	s.root += relative
-	s.first += relative * relative
-	s.second += relative * relative * relative * relative
-	s.logs += l
-	s.count++
+	if other.Largest > s.Largest {
+		*s, other = other, *s
+	}
+	root := math.Exp((other.Largest - s.Largest) / 2)
+	s.Count += other.Count
+	s.Root += root * other.Root
+	s.First += root * root * other.First
+	s.Second += root * root * root * root * other.Second
+	s.Logs += other.Logs
 }
 
 // Likelihood returns the estimates that the weights p/q accumulated so far
 // give.
 func (s *WeightSum) Likelihood() Likelihood {
-	n := float64(s.count)
+	n := float64(s.Count)
 	return Likelihood{
-		LogP:          s.largest + math.Log(s.first/n),
-		Bound:         s.logs / n,
-		LogPTildeStar: s.largest + 2*math.Log(s.root/n),
-		ESS:           s.first * s.first / (n * s.second),
-		ESSStar:       s.root * s.root / (n * s.first),
+		LogP:          s.Largest + math.Log(s.First/n),
+		Bound:         s.Logs / n,
+		LogPTildeStar: s.Largest + 2*math.Log(s.Root/n),
+		ESS:           s.First * s.First / (n * s.Second),
+		ESSStar:       s.Root * s.Root / (n * s.First),
 	}
 }
 

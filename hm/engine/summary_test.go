@@ -90,6 +90,26 @@ func TestWeightSumScaleAndOrder(t *testing.T) {
 	})
 }
 
+// Sums of any parts of the weights, empty ones among them, merge to the sum of
+// all.
+func TestWeightSumsMerge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		logs := logWeights(1e4).Draw(t, "log weights")
+		parts := make([]WeightSum, rapid.IntRange(1, 5).Draw(t, "parts"))
+		for _, l := range logs {
+			parts[rapid.IntRange(0, len(parts)-1).Draw(t, "part")].Add(l)
+		}
+		var merged WeightSum
+		for _, p := range parts {
+			merged.Merge(p)
+		}
+		if merged.Count != len(logs) || merged.Largest != slices.Max(logs) {
+			t.Errorf("merged %d weights, the largest %v: want %d, %v", merged.Count, merged.Largest, len(logs), slices.Max(logs))
+		}
+		nearLikelihood(t, merged.Likelihood(), likelihoodOf(logs))
+	})
+}
+
 // The bound is below log p̃*, which is below log p; equal weights make them
 // equal, and the samples fully effective.
 func TestOrderOfTheEstimates(t *testing.T) {

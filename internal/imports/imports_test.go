@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"internal/oracle", "hm/engine/enginetest"}
+var inTests = []string{"internal/oracle", "hm/engine/enginetest", "hm/engine/cpu"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{

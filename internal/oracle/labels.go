@@ -24,9 +24,9 @@ func (n *Networks) withLabel(v Values, y int) Values {
 	return v
 }
 
-// classifierLogits are those of q(y|x,h¹), and its parents.
+// classifierLogits are those of q(y|x,h¹) or q(y|h¹), and its parents.
 func (n *Networks) classifierLogits(v Values) (logits, parents []float64) {
-	parents = slices.Concat([]float64{1}, v[0], v[1])
+	parents = slices.Concat([]float64{1}, v[0][:n.Architecture.ClassifierVisible()], v[1])
 	flat := n.Flat[len(n.Flat)-n.Architecture.Classes*len(parents):]
 	for range n.Architecture.Classes {
 		a := 0.0

@@ -18,12 +18,13 @@ func labelMachines() []engine.Architecture {
 		{Units: []int{3, 2, 2, 3}, Kinds: []engine.Kind{b, b, b, c}, Coding: engine.PlusMinusOne},
 		{Units: []int{3, 2, 2}, Coding: engine.PlusMinusOne, Classes: 3},
 		{Units: []int{3, 3}, Classes: 2},
+		{Units: []int{3, 2, 2}, Classes: 2, HiddenClassifier: true},
 	}
 }
 
 func everyLabelMachine(t *testing.T, test func(t *testing.T, n *Networks, x []float64)) {
 	for _, a := range labelMachines() {
-		t.Run(fmt.Sprint(a.Units, a.Classes, a.Coding), func(t *testing.T) {
+		t.Run(fmt.Sprint(a.Units, a.Classes, a.HiddenClassifier, a.Coding), func(t *testing.T) {
 			off := float64(a.Coding.Off())
 			test(t, NewNetworks(Random(a, 5)), []float64{1, off, 1})
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/kernelext"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 )
@@ -157,6 +158,10 @@ func notebook(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+func init() {
+	engine.Register("broken", func() (engine.Engine, error) { return nil, errors.New("no device: plug one in") })
+}
+
 func TestMagics(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := session.New(session.Folder, nil)
@@ -191,7 +196,8 @@ func TestMagics(t *testing.T) {
 		{"runs", "2 of 2", ""},
 		{"models", "kept", ""},
 		{"data", "tosses  1×2    3         0           1     coins, made from rows", ""},
-		{"device", "CPU", ""},
+		{"device", "cpu, which computes: CPU, ", ""},
+		{"device", "broken: no device: plug one in\n", ""},
 		{"show a", "", ""},
 		{"stop a", "", "finished"},
 		{"resume a", "", "finished"},

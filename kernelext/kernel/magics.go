@@ -40,7 +40,7 @@ func commands() []command {
 		{"models", "", "list the models that are kept and the runs that have one", magics.models, nil},
 		{"save", "MODEL PATH", "write a model, kept or of a run, to a safetensors file", magics.save, magics.modelNames},
 		{"data", "", "list the data sets that are kept", magics.data, nil},
-		{"device", "", "say what computes", magics.device, nil},
+		{"device", "", "list what can compute, and say what does in the background", magics.device, nil},
 		{"help", "", "list these lines", magics.help, nil},
 	}
 }
@@ -266,10 +266,16 @@ func writeAside(path string, b []byte) error {
 }
 
 func (m magics) device(_ []string, w io.Writer) error {
-	cpu, err := engine.Open("cpu")
-	if err != nil {
-		return err
+	chosen, _, err := hm.Device()
+	for _, name := range engine.Names() {
+		switch e, missing := engine.Open(name); {
+		case missing != nil:
+			fmt.Fprintln(w, missing)
+		case name == chosen:
+			fmt.Fprintf(w, "%s, which computes: %s\n", name, e.Describe())
+		default:
+			fmt.Fprintf(w, "%s: %s\n", name, e.Describe())
+		}
 	}
-	fmt.Fprintln(w, cpu.Describe())
-	return nil
+	return err
 }

@@ -24,7 +24,7 @@ type classes struct {
 	// unit j in logits[j·count+y] and Σ_j log (1 − σ) in off[y].
 	prior, logits, off []float64
 
-	// Of a classifier: its weights of [1; x] and, behind a 0, of h¹.
+	// Of a classifier: its weights of [1; x], or of 1 alone, and, behind a 0, of h¹.
 	below, hidden *kernels.Packed
 }
 
@@ -36,7 +36,7 @@ func newClasses(w *weights) *classes {
 		c.logits = make([]float64, a.Units[a.Depth()-1]*c.count)
 		return c
 	}
-	c.below = kernels.NewPacked(c.count, 1+a.Units[0])
+	c.below = kernels.NewPacked(c.count, 1+a.ClassifierVisible())
 	c.hidden = kernels.NewPacked(c.count, 1+a.Units[1])
 	return c
 }
@@ -44,7 +44,7 @@ func newClasses(w *weights) *classes {
 // pack takes over the values of p.
 func (c *classes) pack(p *engine.Parameters) {
 	if !c.top {
-		m, visible := matrix(p.Classifier), p.Architecture.Units[0]
+		m, visible := matrix(p.Classifier), p.Architecture.ClassifierVisible()
 		c.below.Pack(kernels.Clone(kernels.Cols(m, 0, 1+visible)), 0, c.count)
 		hidden := kernels.NewMatrix(c.count, 1+p.Architecture.Units[1])
 		for y := range c.count {
@@ -79,7 +79,7 @@ func (v *pass) classLogits(logits kernels.Matrix) {
 		return
 	}
 	below := kernels.NewMatrix(v.data, c.count)
-	kernels.MulPacked(below, v.states[0], c.below)
+	kernels.MulPacked(below, kernels.Cols(v.states[0], 0, 1+v.weights.architecture.ClassifierVisible()), c.below)
 	kernels.MulPacked(logits, v.states[1], c.hidden)
 	for r := range v.data * v.samples {
 		row := kernels.Row(logits, r)

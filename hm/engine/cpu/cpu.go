@@ -12,13 +12,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-func init() { engine.Register("cpu", cpu{}) }
+func init() {
+	engine.Register("cpu", func() (engine.Engine, error) { return cpu{}, nil })
+}
 
 type cpu struct{}
 
 func (cpu) Describe() string {
 	return fmt.Sprintf("CPU, %s/%s, %s, %d threads", runtime.GOOS, runtime.GOARCH, kernels.InstructionSet(), runtime.GOMAXPROCS(0))
 }
+
+func (cpu) Lacks() []engine.Feature { return nil }
 
 // parallel calls task(0) … task(n−1) on all processors and returns when all
 // are done. What a task computes must not depend on the others, so that results

@@ -244,8 +244,8 @@ func (t *trainer) accumulateLabels(gradient kernels.Matrix, first, last int) {
 
 // accumulateClassifier computes the gradient of the classifier.
 func (t *trainer) accumulateClassifier() {
-	gradient, visible, rows := matrix(t.gradient.Classifier), t.weights.architecture.Units[0], t.wake.data*t.wake.samples
-	kernels.MulTN(kernels.Cols(gradient, 0, 1+visible), 0, kernels.Rows(t.labels.datum, 0, t.wake.data), t.wake.states[0])
+	gradient, visible, rows := matrix(t.gradient.Classifier), t.weights.architecture.ClassifierVisible(), t.wake.data*t.wake.samples
+	kernels.MulTN(kernels.Cols(gradient, 0, 1+visible), 0, kernels.Rows(t.labels.datum, 0, t.wake.data), kernels.Cols(t.wake.states[0], 0, 1+visible))
 	hidden := kernels.Cols(t.wake.states[1], 1, t.wake.states[1].Cols)
 	kernels.MulTN(kernels.Cols(gradient, 1+visible, gradient.Cols), 0, kernels.Rows(t.labels.softmaxes, 0, rows), hidden)
 }

@@ -1,11 +1,28 @@
 package cpu
 
 import (
+	"fmt"
+	"os"
 	"runtime"
 
 	"github.com/helmholtz-go/helmholtz/fisher"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
+
+// Available is the memory that Linux says there is in all; other systems do not
+// say.
+func (cpu) Available() (int64, string) {
+	const machine = "this machine"
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, machine
+	}
+	var kilobytes int64
+	if _, err := fmt.Sscanf(string(text), "MemTotal: %d kB", &kilobytes); err != nil {
+		return 0, machine
+	}
+	return kilobytes << 10, machine
+}
 
 func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	const float = 4

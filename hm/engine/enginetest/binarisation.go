@@ -45,7 +45,7 @@ func binarisationInTraining(t *testing.T, e engine.Engine) {
 	p := machine(engine.ZeroOne, len(levels), 2)
 	trainer := newTrainer(t, e, job(a, greyRows(2)), start(a, p))
 	var rows [][]uint8
-	for range 2000 {
+	for range many(2000) {
 		x := gradients(t, trainer).Wake.States[0]
 		for b := range a.BatchSize {
 			datum := x[b*a.Samples*len(levels) : (b+1)*a.Samples*len(levels)]

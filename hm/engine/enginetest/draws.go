@@ -12,7 +12,7 @@ import (
 // Generate draws from p(x,h) and Infer from q(h|x): each state comes up as often
 // as its probability says.
 func distributionOfDraws(t *testing.T, e engine.Engine) {
-	const draws = 50_000
+	draws := many(50_000)
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 		m, model := exact(t, p), newModel(t, e, p)
 		generated, err := model.Generate(t.Context(), draws, seed)

@@ -11,7 +11,7 @@ import (
 // self-normalised estimator at its number of samples, summed over all tuples of
 // samples, and not its limit.
 func meanGradient(t *testing.T, e engine.Engine) {
-	const steps = 2000
+	steps := many(2000)
 	everyPhases(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			data := randomRows(3, p.Architecture.Visible())
@@ -21,13 +21,13 @@ func meanGradient(t *testing.T, e engine.Engine) {
 				mean := make([]float64, len(p.Flat))
 				for range steps {
 					for k, v := range gradients(t, trainer).Plain.Flat {
-						mean[k] += float64(v) / steps
+						mean[k] += float64(v) / float64(steps)
 					}
 					step(t, trainer, 0) // moves on, and leaves the parameters
 				}
 				want := exact(t, p).Expected(bits(data), a.Samples, data.Rows*a.Samples, rule(a))
 				for k := range want.Variance {
-					want.Variance[k] /= steps
+					want.Variance[k] /= float64(steps)
 				}
 				got, expected, variance := parts(p.Architecture, mean), parts(p.Architecture, want.Mean), parts(p.Architecture, want.Variance)
 				for part := range got {

@@ -12,7 +12,7 @@ import (
 // independently of each other: no unit of one is correlated with a unit of
 // another.
 func independence(t *testing.T, e engine.Engine) {
-	const steps = 5000
+	steps := many(5000)
 	a := presets[1].algorithm()
 	a.BatchSize, a.Samples = 2, 2
 	p := machine(engine.ZeroOne, 3, 2, 2)

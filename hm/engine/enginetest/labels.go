@@ -20,13 +20,15 @@ func everyLabelled(t *testing.T, test func(t *testing.T, p *engine.Parameters, a
 		{Units: []int{20, 40, 9, 10}, Kinds: []engine.Kind{b, b, b, c}, Coding: engine.PlusMinusOne},
 		{Units: []int{3, 3}, Classes: 2},
 		{Units: []int{20, 12, 7}, Classes: 5, Coding: engine.PlusMinusOne},
+		{Units: []int{3, 2, 2}, Classes: 3, HiddenClassifier: true},
+		{Units: []int{20, 12, 7}, Classes: 5, HiddenClassifier: true, Coding: engine.PlusMinusOne},
 	} {
 		for _, proposal := range []engine.LabelProposal{engine.ExactLabels, engine.PlainLabels, engine.MixedLabels} {
 			if proposal != engine.ExactLabels && !architecture.TopLabels() {
 				continue
 			}
 			for _, baseline := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%v,%d,%v,baseline=%v", architecture.Units, architecture.Classes, proposal, baseline), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%v,%d,hidden=%v,%v,baseline=%v", architecture.Units, architecture.Classes, architecture.HiddenClassifier, proposal, baseline), func(t *testing.T) {
 					a := preset{"BiHM", engine.Bidirectional, engine.Euclidean}.algorithm()
 					a.LabelProposal, a.Gamma, a.LabelWeight, a.Baseline = proposal, 0.3, 2, baseline
 					a.BatchSize, a.Samples = 10, 3
@@ -151,6 +153,7 @@ func learningOfLabels(t *testing.T, e engine.Engine) {
 	for _, architecture := range []engine.Architecture{
 		{Units: []int{3, 6, 3}, Kinds: []engine.Kind{b, b, c}},
 		{Units: []int{3, 4, 2}, Classes: 3},
+		{Units: []int{3, 4, 2}, Classes: 3, HiddenClassifier: true},
 	} {
 		data := engine.Data{Rows: 12, Units: 3, Values: make([]uint8, 36)}
 		for r := range data.Rows {

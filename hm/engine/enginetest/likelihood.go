@@ -12,7 +12,8 @@ import (
 // bias, their logarithms are not: over many seeds, the ratios e^(estimate−exact)
 // have mean one. The bound is unbiased itself. The variances are exact.
 func likelihood(t *testing.T, e engine.Engine) {
-	const samples, seeds = 500, 200
+	const samples = 500
+	seeds := many(200)
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 		m, data := exact(t, p), randomRows(4, p.Architecture.Visible())
 		model := newModel(t, e, p)
@@ -23,9 +24,9 @@ func likelihood(t *testing.T, e engine.Engine) {
 				t.Fatal(err)
 			}
 			for r, x := range bits(data) {
-				ratio[r] += math.Exp(estimates[r].LogP-m.LogP(x)) / seeds
-				root[r] += math.Exp((estimates[r].LogPTildeStar-m.LogPTildeStar(x))/2) / seeds
-				bound[r] += estimates[r].Bound / seeds
+				ratio[r] += math.Exp(estimates[r].LogP-m.LogP(x)) / float64(seeds)
+				root[r] += math.Exp((estimates[r].LogPTildeStar-m.LogPTildeStar(x))/2) / float64(seeds)
+				bound[r] += estimates[r].Bound / float64(seeds)
 			}
 		}
 		var one, bounds, ratioVariance, rootVariance, boundVariance []float64
@@ -33,9 +34,9 @@ func likelihood(t *testing.T, e engine.Engine) {
 			one = append(one, 1)
 			bounds = append(bounds, m.Bound(x))
 			// The limit of the effective sample size is 1/E[ω̄²].
-			ratioVariance = append(ratioVariance, (1/m.EffectiveSampleSize(x, oracle.Ratio)-1)/(samples*seeds))
-			rootVariance = append(rootVariance, (1/m.EffectiveSampleSize(x, oracle.SquareRoot)-1)/(samples*seeds))
-			boundVariance = append(boundVariance, varianceOfLogWeight(m, x)/(samples*seeds))
+			ratioVariance = append(ratioVariance, (1/m.EffectiveSampleSize(x, oracle.Ratio)-1)/float64(samples*seeds))
+			rootVariance = append(rootVariance, (1/m.EffectiveSampleSize(x, oracle.SquareRoot)-1)/float64(samples*seeds))
+			boundVariance = append(boundVariance, varianceOfLogWeight(m, x)/float64(samples*seeds))
 		}
 		wantMean(t, "p(x)", ratio, one, ratioVariance)
 		wantMean(t, "√p̃*(x)", root, one, rootVariance)
@@ -55,7 +56,7 @@ func varianceOfLogWeight(m *oracle.Machine, x []bool) float64 {
 
 // Effective sample sizes tend to their limits as the number of samples grows.
 func effectiveSampleSizes(t *testing.T, e engine.Engine) {
-	const samples = 200_000
+	samples := many(200_000)
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 		m, data := exact(t, p), randomRows(2, p.Architecture.Visible())
 		estimates, err := newModel(t, e, p).Evaluate(t.Context(), data, samples, seed, nil)
@@ -66,7 +67,7 @@ func effectiveSampleSizes(t *testing.T, e engine.Engine) {
 		for r, x := range bits(data) {
 			for _, w := range []oracle.Weighting{oracle.Ratio, oracle.SquareRoot} {
 				want = append(want, m.EffectiveSampleSize(x, w))
-				variance = append(variance, varianceOfESS(m, x, w)/samples)
+				variance = append(variance, varianceOfESS(m, x, w)/float64(samples))
 			}
 			got = append(got, estimates[r].ESS, estimates[r].ESSStar)
 		}
@@ -142,7 +143,7 @@ func wantLikelihood(t *testing.T, got, want engine.Likelihood, tolerance float64
 // The terms of Z² (001, 3.11) are unbiased, and a run continues where another
 // one ended.
 func logZ2(t *testing.T, e engine.Engine) {
-	const outer = 60_000
+	outer := many(60_000)
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 		model := newModel(t, e, p)
 		want := math.Exp(exact(t, p).LogZ2())
@@ -153,10 +154,10 @@ func logZ2(t *testing.T, e engine.Engine) {
 			}
 			mean, squares := 0.0, 0.0
 			for _, l := range logs {
-				mean += math.Exp(l) / outer
-				squares += math.Exp(2*l) / outer
+				mean += math.Exp(l) / float64(outer)
+				squares += math.Exp(2*l) / float64(outer)
 			}
-			variance := (squares - mean*mean) / outer
+			variance := (squares - mean*mean) / float64(outer)
 			t.Logf("Z² with %d inner samples: %.5f ± %.5f, exactly %.5f", inner, mean, math.Sqrt(variance), want)
 			wantMean(t, "Z²", []float64{mean}, []float64{want}, []float64{variance})
 			rest, err := model.LogZ2(t.Context(), 1000, 700, inner, seed)

@@ -126,10 +126,9 @@ func start(a engine.Algorithm, p *engine.Parameters) *engine.State {
 // newTrainer returns a trainer that lives as long as the test.
 func newTrainer(t *testing.T, e engine.Engine, j engine.Job, s *engine.State) engine.Trainer {
 	t.Helper()
+	asked := trainerFeatures(j, s)
 	trainer, err := e.NewTrainer(j, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mayLack(t, e, asked, err)
 	t.Cleanup(func() {
 		if err := trainer.Close(); err != nil {
 			t.Error(err)
@@ -141,9 +140,7 @@ func newTrainer(t *testing.T, e engine.Engine, j engine.Job, s *engine.State) en
 func newModel(t *testing.T, e engine.Engine, p *engine.Parameters) engine.Model {
 	t.Helper()
 	m, err := e.NewModel(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mayLack(t, e, p.Architecture.Features(), err)
 	return m
 }
 

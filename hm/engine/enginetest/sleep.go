@@ -40,10 +40,8 @@ func rescaledSleep(t *testing.T, e engine.Engine) {
 // seeds its deviations from the exact gradient have mean zero, the variance of
 // one mean over dreams, and no correlation with those of the first phase.
 func sleepWell(t *testing.T, e engine.Engine) {
-	const (
-		seeds = 150
-		rate  = 0.5
-	)
+	const rate = 0.5
+	seeds := many(150)
 	sleepers(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			a.SleepScale = 2
@@ -73,11 +71,11 @@ func sleepWell(t *testing.T, e engine.Engine) {
 				for k := range size {
 					d := moved[first+k] - exactSecond.Mean[first+k]
 					v := exactSecond.Variance[first+k] / float64(g.Dreams.Rows)
-					deviation[k] += d / seeds
-					variance[k] += v / seeds / seeds
+					deviation[k] += d / float64(seeds)
+					variance[k] += v / float64(seeds*seeds)
 					before := sleepPart(g, a, p, factor)[first+k] - exactFirst.Mean[first+k]
-					product[k] += d * before / seeds
-					productVariance[k] += v * exactFirst.Variance[first+k] / float64(g.Dreams.Rows) / seeds / seeds
+					product[k] += d * before / float64(seeds)
+					productVariance[k] += v * exactFirst.Variance[first+k] / float64(g.Dreams.Rows) / float64(seeds*seeds)
 				}
 			}
 			wantMean(t, "deviations of the second sleep phase", deviation, make([]float64, size), variance)

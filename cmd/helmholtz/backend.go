@@ -1,0 +1,22 @@
+package main
+
+import (
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/spf13/cobra"
+)
+
+// computing gives a command the flag that chooses what computes, and makes sure,
+// before the command begins, that this can be had.
+func computing(c *cobra.Command) *cobra.Command {
+	var name string
+	c.Flags().Var(&choice{&name, []string{"cpu", "cuda", "auto"}}, "backend",
+		"`what` computes: cpu, cuda (an NVIDIA GPU), or auto, cuda where it can be had (default $"+hm.BackendVariable+", or cpu)")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if name != "" {
+			return hm.Backend(name)
+		}
+		_, _, err := hm.Device()
+		return err
+	}
+	return c
+}

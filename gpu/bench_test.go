@@ -1,0 +1,60 @@
+//go:build cuda
+
+package gpu
+
+import (
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+// BenchmarkBarriers times the barriers of the whole grid: a step has some twenty
+// of them.
+func BenchmarkBarriers(b *testing.B) {
+	const barriers = 50
+	e := opened(b)
+	m, err := e.device.newMemory()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := m.close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	l := m.load(&program{phases: make([][]operation, barriers)}, 0)
+	moments := make([]moment, mostPasses)
+	for b.Loop() {
+		if err := l.run("barriers", moments...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/barriers/mostPasses, "ns/barrier")
+}
+
+// BenchmarkStep times steps of the machine of 004, ch. 7, on MNIST's shape.
+func BenchmarkStep(b *testing.B) {
+	e := opened(b)
+	for name, metric := range map[string]engine.Metric{"rws": engine.Euclidean, "nrws": engine.Block} {
+		b.Run(name, func(b *testing.B) {
+			a := nrws
+			a.Metric, a.Damping, a.RefreshEvery, a.BatchSize, a.Samples = metric, 0.2, 1000, 32, 10
+			arch := engine.Architecture{Units: []int{784, 300, 200, 100, 75, 50, 35, 30, 25, 20, 15, 10, 10}, Coding: engine.PlusMinusOne}
+			made, err := e.NewTrainer(minibatches(a, stripes(60_000, 784)), start(a, oracle.Random(arch, 3)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			rates := make([]float64, mostPasses)
+			for b.Loop() {
+				if _, err := made.(*trainer).Steps(b.Context(), rates); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/mostPasses, "µs/step")
+			if err := made.Close(); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+}

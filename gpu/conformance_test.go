@@ -1,0 +1,287 @@
+//go:build cuda
+
+package gpu
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	_ "github.com/helmholtz-go/helmholtz/hm/engine/cpu"
+	"github.com/helmholtz-go/helmholtz/hm/engine/enginetest"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+// opened returns the engine of the device, which may be an emulated one. A test
+// is skipped where there is none and none was asked for.
+func opened(t testing.TB) *cuda {
+	t.Helper()
+	e, err := engine.Open(name)
+	if err != nil {
+		if os.Getenv("HELMHOLTZ_CUDA_DRIVER") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	return e.(*cuda)
+}
+
+func TestConformance(t *testing.T) {
+	enginetest.Run(t, opened(t), lacks...)
+}
+
+// minibatches trains on rows in their order.
+func minibatches(a engine.Algorithm, data engine.Data) engine.Job {
+	return engine.Job{Algorithm: a, Data: data, Seed: 7, Rows: func(step int) []int {
+		rows := make([]int, a.BatchSize)
+		for k := range rows {
+			rows[k] = (step*a.BatchSize + k) % data.Rows
+		}
+		return rows
+	}}
+}
+
+func start(a engine.Algorithm, p *engine.Parameters) *engine.State {
+	s := &engine.State{Parameters: p.Clone()}
+	for range a.Slots() {
+		s.Moments = append(s.Moments, engine.NewParameters(p.Architecture))
+	}
+	return s
+}
+
+// stripes are rows with a structure that a machine can learn.
+func stripes(rows, units int) engine.Data {
+	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
+	for r := range rows {
+		for j := range units {
+			if (j/(1+r%4)+r/4)%2 == 0 {
+				data.Values[r*units+j] = 255
+			}
+		}
+	}
+	return data
+}
+
+var nrws = engine.Algorithm{
+	Phases: engine.ReweightedWakeSleep, Metric: engine.Block, Damping: 0.05, RefreshEvery: 3, Baseline: true,
+	BatchSize: 6, Samples: 7, SleepSteps: 1, SleepScale: 1,
+}
+
+// Both engines draw the same samples, and compute the same gradients from them.
+// A draw flips where its uniform number lies within rounding of its probability.
+func TestStepsAgreeWithTheCPU(t *testing.T) {
+	e := opened(t)
+	reference, err := engine.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, units := range [][]int{{70, 40, 33, 5}, {9, 6, 3}} {
+		for _, metric := range []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal} {
+			t.Run(fmt.Sprint(units, metric), func(t *testing.T) {
+				a := nrws
+				a.Metric = metric
+				data, p := stripes(40, units[0]), oracle.Random(engine.Architecture{Units: units, Coding: engine.PlusMinusOne}, 3)
+				var trainers [2]engine.Trainer
+				for k, engine := range []engine.Engine{reference, e} {
+					if trainers[k], err = engine.NewTrainer(minibatches(a, data), start(a, p)); err != nil {
+						t.Fatal(err)
+					}
+					defer trainers[k].Close()
+				}
+				flips := 0
+				for range 5 {
+					var g [2]engine.Gradients
+					for k, trainer := range trainers {
+						if g[k], err = trainer.Gradients(0.01); err != nil {
+							t.Fatal(err)
+						}
+					}
+					different := differentDraws(g[0].Wake, g[1].Wake) + differentDraws(g[0].Dreams, g[1].Dreams)
+					flips += different
+					if different == 0 {
+						wantClose(t, "plain gradient", g[1].Plain.Flat, g[0].Plain.Flat, 1e-5)
+						wantClose(t, "natural gradient", g[1].Natural.Flat, g[0].Natural.Flat, 1e-4)
+					}
+					for _, trainer := range trainers {
+						if _, err := trainer.Step(0.01); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				if flips > 2 {
+					t.Errorf("%d draws differ", flips)
+				}
+			})
+		}
+	}
+}
+
+func differentDraws(a, b engine.Draws) int {
+	n := 0
+	for i := range a.States {
+		for k := range a.States[i] {
+			if a.States[i][k] != b.States[i][k] {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func wantClose(t *testing.T, what string, got, want []float32, tolerance float64) {
+	t.Helper()
+	difference, norm := 0.0, 0.0
+	for k := range want {
+		d := float64(got[k]) - float64(want[k])
+		difference += d * d
+		norm += float64(want[k]) * float64(want[k])
+	}
+	if relative := math.Sqrt(difference / norm); !(relative <= tolerance) {
+		t.Errorf("%s differs by a relative %.2g, tolerated %.2g", what, relative, tolerance)
+	}
+}
+
+// Over 1,000 steps the engines' trajectories part, and their measures do not:
+// means of log p over the last half of the steps lie within four standard errors.
+func TestTrainingAgreesWithTheCPU(t *testing.T) {
+	e := opened(t)
+	reference, err := engine.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const steps = 1000
+	data, p := stripes(40, 12), oracle.Random(engine.Architecture{Units: []int{12, 8, 4}, Coding: engine.PlusMinusOne}, 3)
+	var mean, variance [2]float64
+	for k, engine := range []engine.Engine{reference, e} {
+		trainer, err := engine.NewTrainer(minibatches(nrws, data), start(nrws, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer trainer.Close()
+		for step := range steps {
+			report, err := trainer.Step(0.01)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if step >= steps/2 {
+				mean[k] += report.LogP / (steps / 2)
+				variance[k] += report.LogP * report.LogP / (steps / 2)
+			}
+		}
+		variance[k] -= mean[k] * mean[k]
+	}
+	se := math.Sqrt((variance[0] + variance[1]) / (steps / 2))
+	t.Logf("log p %.3f and %.3f, standard error of the difference %.3f", mean[0], mean[1], se)
+	if math.Abs(mean[0]-mean[1]) > 4*se {
+		t.Errorf("log p %.3f on the CPU, %.3f on the device: more than four standard errors of %.3f apart", mean[0], mean[1], se)
+	}
+}
+
+// A state of one engine is where the other goes on.
+func TestEnginesResumeEachOther(t *testing.T) {
+	e := opened(t)
+	reference, err := engine.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, p := stripes(40, 12), oracle.Random(engine.Architecture{Units: []int{12, 8, 4}}, 3)
+	a := nrws
+	a.Optimizer, a.AdamBeta1, a.AdamBeta2, a.AdamEpsilon = engine.Adam, 0.9, 0.999, 1e-8
+	for _, order := range [][2]engine.Engine{{reference, e}, {e, reference}} {
+		var gradients [2]engine.Gradients
+		s := start(a, p)
+		for k, engine := range order {
+			trainer, err := engine.NewTrainer(minibatches(a, data), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer trainer.Close()
+			for range 2 * (1 - k) { // between two refreshes
+				if _, err := trainer.Step(0.001); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if s, err = trainer.State(); err != nil {
+				t.Fatal(err)
+			}
+			if gradients[k], err = trainer.Gradients(0.001); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := differentDraws(gradients[0].Wake, gradients[1].Wake); n > 0 {
+			t.Fatalf("%d draws differ", n)
+		}
+		wantClose(t, "natural gradient", gradients[1].Natural.Flat, gradients[0].Natural.Flat, 1e-4)
+	}
+}
+
+// What the engine takes on the device is at most what Memory says, programs and
+// data aside, and not much less: fewer thread blocks may be resident than there
+// can be at most. Nothing is held once all is closed.
+func TestMemory(t *testing.T) {
+	e := opened(t)
+	p := oracle.Random(engine.Architecture{Units: []int{60, 40, 20}}, 3)
+	for _, metric := range []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal} {
+		a := nrws
+		a.Metric = metric
+		made, err := e.NewTrainer(minibatches(a, engine.Data{}), start(a, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := made.(*trainer).memory.bytes, e.Memory(p.Architecture, a); got > want || got < want*3/4 {
+			t.Errorf("%v: a trainer takes %d bytes, announced were %d", metric, got, want)
+		}
+		if err := made.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if e.device.holders != 0 {
+		t.Errorf("the context is held %d times after all is closed", e.device.holders)
+	}
+}
+
+func TestTooLargeMachines(t *testing.T) {
+	e := opened(t)
+	p := engine.NewParameters(engine.Architecture{Units: []int{2000, 2000}})
+	a := nrws
+	a.BatchSize, a.Samples = 1000, 1000
+	if e.Memory(p.Architecture, a) < e.device.memory {
+		t.Skip("the device has room for it")
+	}
+	_, err := e.NewTrainer(minibatches(a, engine.Data{}), start(a, p))
+	if err == nil || !strings.Contains(err.Error(), "MB asked for") || !strings.Contains(err.Error(), "lower") {
+		t.Errorf("a machine that is too large: %v", err)
+	}
+	if e.device.holders != 0 {
+		t.Errorf("the context is held %d times after the failure", e.device.holders)
+	}
+}
+
+// A fault on the device says which kernel it befell, and in what. It is tried in
+// a process of its own, whose context it spoils.
+func TestFaultsNameTheKernel(t *testing.T) {
+	const child = "HELMHOLTZ_TEST_FAULT"
+	opened(t) // or skip
+	if os.Getenv(child) == "" {
+		command := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+		command.Env = append(os.Environ(), child+"=1")
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, output)
+		}
+		return
+	}
+	m, err := opened(t).device.newMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nowhere := &program{}
+	add(nowhere, 0, scale, 1, scaleOf{count: 1})
+	err = m.load(nowhere, 0).run("a store to nowhere", moment{})
+	if err == nil || !strings.Contains(err.Error(), "kernel walk, a store to nowhere") {
+		t.Errorf("a fault of the kernel: %v", err)
+	}
+}

@@ -1,0 +1,299 @@
+//go:build cuda
+
+package gpu
+
+// #include "toolchain/problem.h"
+import "C"
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"gorgonia.org/cu"
+)
+
+//go:embed kernels/walk.ptx
+var walkPTX string
+
+const (
+	mostThreads   = 256   // of a block: kernels/walk.cu has room for eight warps
+	sharedMemory  = 47360 // of a block, bytes: the structure Shared of kernels/walk.cu
+	blocksAtOnce  = 2     // of a multiprocessor
+	kernelName    = "walk"
+	barrierLength = 8
+)
+
+// device is the first GPU of the machine. Its context lives as long as anything
+// that holds memory of it.
+type device struct {
+	name         string
+	memory       int64
+	driver       int
+	major, minor int
+
+	processors int // multiprocessors
+	threads    int // of a block
+
+	mutex   sync.Mutex
+	holders int // of the context
+	context cu.CUContext
+	module  cu.Module
+	walk    cu.Function
+	blocks  int // that are resident at once
+	arrived address
+}
+
+// findDevice looks for a device that the engine can use.
+func findDevice() (*device, error) {
+	if problem := C.helmholtz_cuda_driver_problem(); problem != nil {
+		return nil, fmt.Errorf("no NVIDIA driver can be used (%s): install NVIDIA's driver, or use the backend cpu", C.GoString(problem))
+	}
+	count, err := cu.NumDevices()
+	if err != nil || count == 0 {
+		return nil, fmt.Errorf("the NVIDIA driver sees no GPU (%v): is one visible to this process (CUDA_VISIBLE_DEVICES)? use the backend cpu without", err)
+	}
+	first := cu.Device(0)
+	d := &device{driver: cu.Version()}
+	var errs [5]error
+	d.name, errs[0] = first.Name()
+	d.memory, errs[1] = first.TotalMem()
+	d.major, d.minor, errs[2] = first.ComputeCapability()
+	d.processors, errs[3] = first.Attribute(cu.MultiprocessorCount)
+	d.threads, errs[4] = first.Attribute(cu.MaxThreadsPerBlock)
+	d.threads = min(d.threads, mostThreads)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, fmt.Errorf("the GPU does not answer: %w", err)
+	}
+	if d.major < 7 {
+		return nil, fmt.Errorf("%s has compute capability %d.%d: the kernels need 7.0 or more; use the backend cpu", d.name, d.major, d.minor)
+	}
+	return d, nil
+}
+
+func (d *device) describe() string {
+	return fmt.Sprintf("CUDA, %s, %.0f GiB, compute capability %d.%d, driver for CUDA %d.%d",
+		d.name, float64(d.memory)/(1<<30), d.major, d.minor, d.driver/1000, d.driver%1000/10)
+}
+
+// mostBlocks is the largest number of thread blocks of a launch.
+func (d *device) mostBlocks() int { return d.processors * blocksAtOnce }
+
+// hold makes sure that there is a context, until release is called as often.
+func (d *device) hold() error {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.holders == 0 {
+		if err := d.open(); err != nil {
+			return err
+		}
+	}
+	d.holders++
+	return nil
+}
+
+func (d *device) release() error {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.holders--; d.holders > 0 {
+		return nil
+	}
+	err := d.do(func() error { return cu.MemFree(cu.DevicePtr(d.arrived)) })
+	return errors.Join(err, cu.Device(0).ReleasePrimaryCtx())
+}
+
+func (d *device) open() (err error) {
+	if d.context, err = cu.Device(0).RetainPrimaryCtx(); err != nil {
+		return fmt.Errorf("no context on %s: %w: is another program using all of it?", d.name, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, cu.Device(0).ReleasePrimaryCtx())
+		}
+	}()
+	return d.do(func() error {
+		if d.module, err = cu.LoadData(walkPTX); err != nil {
+			return fmt.Errorf("the driver does not load the kernels: %w: it must be one for CUDA 12.0 or later, and is one for CUDA %d.%d", err, d.driver/1000, d.driver%1000/10)
+		}
+		if d.walk, err = d.module.Function(kernelName); err != nil {
+			return fmt.Errorf("kernel %s: %w", kernelName, err)
+		}
+		resident, err := d.walk.MaxActiveBlocksPerMultiProcessor(d.threads, sharedMemory)
+		if err != nil || resident == 0 {
+			return fmt.Errorf("kernel %s: %d blocks are resident on a multiprocessor (%v)", kernelName, resident, err)
+		}
+		d.blocks = d.processors * min(resident, blocksAtOnce)
+		arrived, err := cu.MemAlloc(barrierLength)
+		if err != nil {
+			return err
+		}
+		d.arrived = address(arrived)
+		return cu.MemsetD8(arrived, 0, barrierLength)
+	})
+}
+
+// do calls f with the context current.
+func (d *device) do(f func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cu.SetCurrentContext(d.context); err != nil {
+		return err
+	}
+	return f()
+}
+
+// memory is what one user of the device holds. The first failure stays, and
+// makes all that follows do nothing. Without a device it only counts.
+type memory struct {
+	device    *device
+	addresses []cu.DevicePtr
+	bytes     int64
+	err       error
+}
+
+func (d *device) newMemory() (*memory, error) {
+	if err := d.hold(); err != nil {
+		return nil, err
+	}
+	return &memory{device: d}, nil
+}
+
+func (m *memory) close() error {
+	err := m.device.do(func() error {
+		var errs []error
+		for _, a := range m.addresses {
+			errs = append(errs, cu.MemFree(a))
+		}
+		return errors.Join(errs...)
+	})
+	m.addresses = nil
+	return errors.Join(err, m.device.release())
+}
+
+// allocate returns the address of a number of bytes, which are 0.
+func (m *memory) allocate(bytes int) address {
+	if m.err != nil || bytes == 0 {
+		return 0
+	}
+	m.bytes += int64(bytes)
+	if m.device == nil {
+		return 0
+	}
+	var a cu.DevicePtr
+	m.err = m.device.do(func() (err error) {
+		if a, err = cu.MemAlloc(int64(bytes)); err != nil {
+			free, _, _ := cu.MemInfo()
+			return fmt.Errorf("%s: %w: %d MB asked for beside %d MB, %d MB are free: lower the batch size, the number of samples or the layers, or choose the diagonal metric",
+				m.device.name, err, bytes>>20, (m.bytes-int64(bytes))>>20, free>>20)
+		}
+		m.addresses = append(m.addresses, a)
+		return cu.MemsetD8(a, 0, int64(bytes))
+	})
+	return address(a)
+}
+
+func (m *memory) floats(n int) address  { return m.allocate(4 * n) }
+func (m *memory) doubles(n int) address { return m.allocate(8 * n) }
+
+// upload copies numbers to an address.
+func upload[T any](m *memory, to address, from []T) {
+	if m.err != nil || m.device == nil || len(from) == 0 {
+		return
+	}
+	m.err = m.device.do(func() error {
+		return cu.MemcpyHtoD(cu.DevicePtr(to), unsafe.Pointer(unsafe.SliceData(from)), size(from))
+	})
+}
+
+// hold copies numbers to an address of their own.
+func hold[T any](m *memory, from []T) address {
+	a := m.allocate(int(size(from)))
+	upload(m, a, from)
+	return a
+}
+
+func download[T any](m *memory, to []T, from address) {
+	if m.err != nil || len(to) == 0 {
+		return
+	}
+	m.err = m.device.do(func() error {
+		return cu.MemcpyDtoH(unsafe.Pointer(unsafe.SliceData(to)), cu.DevicePtr(from), size(to))
+	})
+}
+
+func (m *memory) copy(to, from address, bytes int) {
+	if m.err != nil || bytes == 0 {
+		return
+	}
+	m.err = m.device.do(func() error { return cu.MemcpyDtoD(cu.DevicePtr(to), cu.DevicePtr(from), int64(bytes)) })
+}
+
+func size[T any](x []T) int64 {
+	var t T
+	return int64(len(x)) * int64(unsafe.Sizeof(t))
+}
+
+// part is memory with an end of its own.
+func (m *memory) part() *memory {
+	m.device.mutex.Lock()
+	defer m.device.mutex.Unlock()
+	m.device.holders++ // one more than m
+	return &memory{device: m.device, err: m.err}
+}
+
+// loaded is a program in the memory of the device.
+type loaded struct {
+	*program
+	memory         *memory
+	header, inputs address
+}
+
+// mostPasses is the largest number of passes that are launched together: many
+// enough for the launch to cost little, few enough to stop soon.
+const mostPasses = 64
+
+// load copies a program to the device. Its draws have the key.
+func (m *memory) load(p *program, key uint64) *loaded {
+	var operations []operation
+	phases := make([]phase, len(p.phases))
+	for i, of := range p.phases {
+		phases[i].first = uint32(len(operations))
+		for _, o := range of {
+			phases[i].tiles += o.tiles
+		}
+		operations = append(operations, of...)
+	}
+	return &loaded{
+		program: p, memory: m, inputs: m.allocate(4 * mostPasses * max(1, len(p.inputs))),
+		header: hold(m, []header{{
+			operations: hold(m, operations), phases: hold(m, phases), arrived: m.device.arrived,
+			key: key, phaseCount: uint32(len(phases)), inputCount: uint32(len(p.inputs)),
+		}}),
+	}
+}
+
+// run walks through the program once for each moment, and returns when that is
+// done.
+func (l *loaded) run(what string, moments ...moment) error {
+	m, passes := l.memory, uint64(len(moments))
+	upload(m, l.inputs, l.words(moments))
+	if m.err != nil {
+		return m.err
+	}
+	m.err = m.device.do(func() error {
+		d := m.device
+		err := d.walk.Launch(d.blocks, 1, 1, d.threads, 1, 1, sharedMemory, cu.NoStream,
+			[]unsafe.Pointer{unsafe.Pointer(&l.header), unsafe.Pointer(&l.inputs), unsafe.Pointer(&passes)})
+		if err == nil {
+			err = cu.Synchronize()
+		}
+		if err != nil {
+			return fmt.Errorf("kernel %s, %s, on %s: %w", kernelName, what, d.name, err)
+		}
+		return nil
+	})
+	return m.err
+}

@@ -1,0 +1,64 @@
+//go:build cuda
+
+package gpu
+
+import (
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// draws reads the states of a pass, and their log-probabilities by some
+// networks.
+func (v *pass) draws(m *memory, scored ...network) engine.Draws {
+	d := newDraws(v.layout.Architecture, v.rows())
+	v.read(m, &d, 0, scored...)
+	return d
+}
+
+// newDraws returns room for draws.
+func newDraws(a engine.Architecture, rows int) engine.Draws {
+	d := engine.Draws{
+		Rows: rows, States: make([][]uint8, len(a.Units)), Values: make([][]float32, len(a.Units)),
+		LogP: make([]float64, rows), LogQ: make([]float64, rows),
+	}
+	for i, units := range a.Units {
+		d.States[i] = make([]uint8, rows*units)
+	}
+	return d
+}
+
+// read reads them into rows of draws from first on.
+func (v *pass) read(m *memory, d *engine.Draws, first int, scored ...network) {
+	for i, units := range v.layout.Units {
+		rows, of := v.stateRows(i)
+		states := make([]float32, rows*(1+units))
+		download(m, states, v.states[i])
+		for r := range v.rows() {
+			to := d.States[i][(first+r)*units:][:units]
+			for j, s := range states[r/of*(1+units)+1:][:units] {
+				to[j] = uint8(ifTrue(s > 0))
+			}
+		}
+	}
+	for _, n := range scored {
+		sums := [2][]float64{d.LogP, d.LogQ}[n][first:]
+		scores := make([]float64, v.layout.columns(int(n))*v.rows())
+		download(m, scores, v.scores[n])
+		for k, score := range scores {
+			sums[k%v.rows()] += score
+		}
+	}
+}
+
+// readMeans reads the means of layer i that a network gives.
+func (v *pass) readMeans(m *memory, d *engine.Draws, first int, n network, i int) {
+	units := v.layout.Units[i]
+	download(m, d.Means[i][first*units:][:v.rows()*units], v.means[n][i])
+}
+
+// weightSumSize is the number of values that a sum of weights is made of.
+const weightSumSize = 5
+
+// weightSum reads a sum of weights of a number of samples.
+func weightSum(x []float64, samples int) engine.WeightSum {
+	return engine.WeightSum{Count: samples, Largest: x[0], Root: x[1], First: x[2], Second: x[3], Logs: x[4]}
+}

@@ -1,0 +1,61 @@
+//go:build cuda
+
+package gpu
+
+import "github.com/helmholtz-go/helmholtz/hm/engine"
+
+const name = "cuda"
+
+// lacks is what the engine refuses.
+var lacks = []engine.Feature{
+	engine.GaussianUnits, engine.ConvolvedLayers, engine.LabelledMachines,
+	engine.ReinforcePhases, engine.KroneckerMetric, engine.GibbsChains,
+}
+
+func init() { engine.Register(name, open) }
+
+// cuda is the engine of one device.
+type cuda struct{ device *device }
+
+func open() (engine.Engine, error) {
+	d, err := findDevice()
+	if err != nil {
+		return nil, err
+	}
+	return &cuda{d}, nil
+}
+
+func (e *cuda) Describe() string { return e.device.describe() }
+
+func (e *cuda) Lacks() []engine.Feature { return lacks }
+
+// refuse fails where an architecture or an algorithm asks for what the engine
+// lacks.
+func refuse(arch engine.Architecture, a engine.Algorithm) error {
+	return engine.Refuse(name, lacks, append(arch.Features(), a.Features()...))
+}
+
+func refuseFeature(f engine.Feature) error {
+	return engine.Refuse(name, lacks, []engine.Feature{f})
+}
+
+// Available is the memory of the device.
+func (e *cuda) Available() (int64, string) { return e.device.memory, "the device" }
+
+// Memory counts what a trainer allocates on the device.
+func (e *cuda) Memory(arch engine.Architecture, a engine.Algorithm) int64 {
+	m := &memory{}
+	newTrainer(m, e.device.mostBlocks(), engine.Job{Algorithm: a}, arch)
+	return m.bytes
+}
+
+func (e *cuda) MetricMemory(arch engine.Architecture, a engine.Algorithm) (generativeBytes, recognitionBytes []int64) {
+	bytes := [2][]int64{make([]int64, len(arch.Units)), make([]int64, len(arch.Units))}
+	if a.Metric == engine.Euclidean {
+		return bytes[generative], bytes[recognition]
+	}
+	newLayout(arch).each(func(n network, i int, of layer) {
+		bytes[n][i] = blockBytes(a.Metric, of, blockSamples(n, i, a.BatchSize, a.MostSamples()))
+	})
+	return bytes[generative], bytes[recognition]
+}

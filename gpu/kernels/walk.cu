@@ -1,0 +1,861 @@
+// The kernel of the CUDA engine. It walks through a program that the host has
+// written: phases of operations on matrices, each cut into tiles that the blocks
+// share out, with a barrier of the whole grid behind each phase. One launch
+// performs many training steps, or many pieces of an evaluation: passes of the
+// same program with other inputs.
+//
+// The grid must not be larger than what is resident at once. The same source
+// is compiled as C++, with threads for fibres, to be checked without a device.
+
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#ifdef __CUDACC__
+__device__ __forceinline__ void *shared_memory() {
+  extern __shared__ __align__(16) char memory[];
+  return memory;
+}
+__device__ __forceinline__ void relax() {}
+#else
+#include "device.h"
+#endif
+
+// Tiles are 32 × 32. The warps of a block share out the depth, along which a
+// product sums, in pieces of 16.
+const int TILE = 32;
+const int DEPTH = 16;
+const int PITCH = TILE + 4; // of a piece, rows of which are read four numbers at a time
+const int MOST_WARPS = 8;
+
+// ---------------------------------------------------------------------------
+// Programs. gpu/program.go has the same structures.
+
+// Place says which Philox counters the draws of a row have: sample s of row d is
+// sample inputs[sample] + s of datum inputs[datum] + d or, where the data are
+// listed, inputs[datum + d].
+struct Place {
+  u32 word; // layer << 16 | purpose << 24
+  u32 step, sample, datum, listed;
+};
+
+enum Kind {
+  LOOK_AHEAD, LOAD, OUTPUTS, WEIGH, GRADIENT, BLOCKS, MULTIPLY_BLOCKS, DIAGONAL, SCALE, UPDATE
+};
+
+// LookAhead: the point is where the velocity alone would lead (004, 6.10).
+struct LookAhead {
+  const float *parameters, *velocity;
+  float *point;
+  u32 count, ahead; // ahead: input, the learning rate times the decay
+};
+
+// Load: visible units of rows of data, one tile a row. v/255 is the probability
+// that a unit is on; unless stochastic, it is on from 128.
+struct Load {
+  const u8 *data;
+  float *states; // behind the leading 1
+  u32 units, stride, stochastic;
+  u32 row, listed; // row: input
+  float off;
+  Place place;
+};
+
+// Outputs: a = W [1; parents] of a layer for some rows, and what follows from
+// them. Row r reads row r / parents_of of the parents or, where logits are given
+// instead, row r / parents_of of these.
+struct Outputs {
+  const float *parents, *weights, *logits;
+  float *stored;    // takes the logits
+  float *states;    // behind the leading 1: takes draws, or has the states to score
+  float *residuals; // takes on − σ(a)
+  float *slopes;    // takes −a σ'(a), those of the entropy
+  float *means;     // takes σ(a)
+  double *scores;   // takes log-probabilities: of each column of tiles, of each row
+  u32 parents_stride, parents_of, width;
+  u32 rows, units;
+  u32 states_stride, states_of; // row r has the states of row r / states_of
+  u32 scores_stride;
+  u32 draw; // whether states are drawn
+  u32 samples; // of a datum: sample r mod samples of row r / samples
+  float off;
+  Place place;
+};
+
+// Weigh: log p − log q of the samples of a datum, one tile a datum, their sums,
+// and their normalised weights.
+struct Weigh {
+  const double *generative, *recognition; // scores
+  double *log_weights; // takes log p − log q of each row
+  double *sums; // takes, of datum inputs[output] + d, the largest l = factor (log p − log q), Σ √ω, Σ ω, Σ ω² relative to it, and Σ l
+  float *weights;             // takes ω̃ times the next one; ω̃ ∝ (p/q)^exponent
+  float *recognition_weights; // takes recognition_scale (ω̃ − baseline) + inputs[score]
+  double factor, exponent, scale, recognition_scale, baseline;
+  u32 generative_tiles, recognition_tiles, stride, samples, score, output;
+};
+
+// Source is a term of a gradient: Σ over rows of weight · residual · parent. Row
+// d of the parents stands for rows d·fold … d·fold + fold − 1 of the residuals,
+// and for the row d / parents_of of the parents.
+struct Source {
+  const float *residuals, *parents, *weights; // no weights: 1
+  u32 residuals_stride, parents_stride, parents_of, rows, fold;
+  u32 scale; // input
+};
+
+struct Gradient {
+  float *gradient; // units × width
+  const float *base; // is added, times base_scale
+  float base_scale;
+  u32 units, width, sources;
+  Source source[3];
+};
+
+// Blocks: inverses of Fisher blocks, one tile a unit. The weight of a sample is
+// that of its row times σ'(a) = |δ|(1−|δ|) of its residual δ.
+//
+//   direct: (αI + Uᵀ Q U)⁻¹                         size × size
+//   inner:  √Q (αI + √Q U Uᵀ √Q)⁻¹ √Q               rows × rows
+struct Blocks {
+  const float *residuals, *parents, *weights, *gram; // gram: U Uᵀ, only for inner ones
+  float *inverses, *scratch; // scratch: for each thread block
+  u32 *failed;               // takes 1 of a unit whose block cannot be inverted
+  u64 scratch_size;          // of each thread block, numbers
+  u32 residuals_stride, parents_stride, parents_of;
+  u32 rows, units, size;
+  float scale, damping; // scale: of the weights, or the weight where there are none
+};
+
+// MultiplyBlocks: y = scale · M x of each unit, one tile a unit.
+struct MultiplyBlocks {
+  const float *blocks, *vectors;
+  float *products;
+  u32 size, units, vectors_stride;
+  u32 products_stride, products_step; // between units, and between the numbers of one
+  float scale;
+};
+
+// Diagonal: (1+α)/(α + F_kk) of each unit and parent.
+struct Diagonal {
+  const float *residuals, *parents, *weights;
+  float *factors;
+  u32 residuals_stride, parents_stride, parents_of;
+  u32 rows, units, size;
+  float scale, damping;
+};
+
+struct Scale {
+  const float *numbers, *factors;
+  float *products;
+  u32 count;
+};
+
+// Update: what the optimiser does to the parameters of a layer, once the
+// gradients of the penalised norms are taken from the direction. All numbers but
+// the width, the optimiser and the decays are inputs.
+struct Update {
+  float *parameters;
+  const float *point, *natural;
+  float *direction, *first, *second; // moments
+  u32 count, width, optimizer;
+  u32 rate, correction, l1, l2;
+  float beta1, beta2, epsilon;
+  double rest1, rest2; // 1 − beta1, 1 − beta2
+};
+
+enum Optimizer { GRADIENT_DESCENT, ADAM, MOMENTUM, STAY };
+
+struct Operation {
+  u32 kind, tiles;
+  union {
+    LookAhead look_ahead;
+    Load load;
+    Outputs outputs;
+    Weigh weigh;
+    Gradient gradient;
+    Blocks blocks;
+    MultiplyBlocks multiply_blocks;
+    Diagonal diagonal;
+    Scale scale;
+    Update update;
+  };
+};
+
+struct Phase {
+  u32 first, tiles; // the first operation, and the tiles of all
+};
+
+struct Program {
+  const Operation *operations;
+  const Phase *phases;
+  u64 *arrived; // of the barrier
+  u64 key;      // of the draws
+  u32 phase_count, input_count;
+};
+
+// Sizes that the host counts on.
+static_assert(sizeof(Operation) == 184, "Operation");
+static_assert(sizeof(Program) == 40, "Program");
+
+// Numbers that an elementwise operation computes in a tile.
+const u32 ELEMENTS = 2048;
+
+// ---------------------------------------------------------------------------
+
+struct Shared {
+  float staged[MOST_WARPS][2 * DEPTH * PITCH]; // pieces of both factors, then sums of the warps
+  float tile[TILE][TILE + 1];
+  float pivot[TILE][TILE + 1];
+  double sums[TILE][8];
+};
+
+static_assert(sizeof(Shared) == 47360, "Shared"); // what the host asks for
+
+__device__ __forceinline__ Shared &shared() { return *(Shared *)shared_memory(); }
+__device__ __forceinline__ int lane() { return threadIdx.x % 32; }
+__device__ __forceinline__ int warp() { return threadIdx.x / 32; }
+__device__ __forceinline__ int warps() { return blockDim.x / 32; }
+
+__device__ __forceinline__ float number(const u32 *inputs, u32 at) { return __uint_as_float(inputs[at]); }
+
+// ---------------------------------------------------------------------------
+// Draws, as internal/philox and internal/kernels have them.
+
+struct Words {
+  u32 word[4];
+};
+
+__device__ Words philox(u64 key, u32 c0, u32 c1, u32 c2, u32 c3) {
+  u32 k0 = (u32)key, k1 = (u32)(key >> 32);
+  for (int round = 0; round < 10; round++) {
+    u64 p0 = (u64)0xD2511F53u * c0, p1 = (u64)0xCD9E8D57u * c2;
+    u32 n0 = (u32)(p1 >> 32) ^ c1 ^ k0, n2 = (u32)(p0 >> 32) ^ c3 ^ k1;
+    c0 = n0, c1 = (u32)p1, c2 = n2, c3 = (u32)p0;
+    k0 += 0x9E3779B9u, k1 += 0xBB67AE85u;
+  }
+  Words w = {{c0, c1, c2, c3}};
+  return w;
+}
+
+// draws are those of units unit … unit + 3 of a sample of a datum.
+__device__ Words draws(const Program &program, const Place &place, const u32 *inputs, u32 datum, u32 sample, u32 unit) {
+  u32 d = place.listed ? inputs[place.datum + datum] : inputs[place.datum] + datum;
+  return philox(program.key, place.word | unit / 4, inputs[place.sample] + sample, d, inputs[place.step]);
+}
+
+__device__ __forceinline__ float uniform(u32 word) {
+  return __fadd_rn(__fmul_rn((float)(word >> 9), 0x1p-23f), 0x1p-24f);
+}
+
+// exp_negative is e⁻ᵗ for t ≥ 0, with the roundings of the CPU engine.
+__device__ float exp_negative(float t) {
+  if (!(t <= 87.3f)) return t > 87.3f ? 0 : t;
+  int n = (int)__fadd_rn(__fmul_rn(t, 1.4426950408889634f), 0.5f);
+  float f = (float)n;
+  float r = __fadd_rn(__fadd_rn(__fmul_rn(f, 0.693359375f), -t), __fmul_rn(f, -2.12194440054690583e-4f));
+  float r2 = __fmul_rn(r, r);
+  float high = __fadd_rn(__fadd_rn(__fmul_rn(r, 1.0f / 120), 1.0f / 24), __fmul_rn(r2, 1.0f / 720));
+  float p = __fadd_rn(__fadd_rn(__fmul_rn(r, 1.0f / 6), 0.5f), __fmul_rn(r2, high));
+  p = __fadd_rn(__fmul_rn(p, r), 1);
+  p = __fadd_rn(__fmul_rn(p, r), 1);
+  return __fmul_rn(p, __uint_as_float((u32)(127 - n) << 23));
+}
+
+__device__ __forceinline__ float sigmoid(float a) {
+  float e = exp_negative(fabsf(a));
+  return __fdiv_rn(a >= 0 ? 1 : e, __fadd_rn(1, e));
+}
+
+// log_1p is ln(1 + e) for 0 ≤ e ≤ 1 from the series of 2·artanh(e/(2+e)).
+__device__ float log_1p(float e) {
+  float r = e / (2 + e), s = r * r, s2 = s * s;
+  float low = (s * (1.0f / 3) + 1) + s2 * (s * (1.0f / 7) + 1.0f / 5);
+  float high = (s * (1.0f / 11) + 1.0f / 9) + s2 * (s * (1.0f / 15) + 1.0f / 13);
+  return 2 * r * (low + s2 * s2 * high);
+}
+
+// ---------------------------------------------------------------------------
+// Products. A factor has 32 rows of a tile along a depth:
+// factor(row, depth) is 0 beyond its rows. Along says in which direction numbers
+// lie together in memory.
+
+// Along a row: data[row / of · stride + depth].
+struct AlongDepth {
+  enum { ALONG = 1 };
+  const float *data;
+  u64 stride;
+  int first, rows, of;
+  __device__ __forceinline__ float operator()(int row, int depth) const {
+    row += first;
+    return row < rows ? data[(u64)(row / of) * stride + depth] : 0;
+  }
+};
+
+// Across rows: data[depth / of · stride + row].
+struct AcrossDepth {
+  enum { ALONG = 0 };
+  const float *data;
+  u64 stride;
+  int first, rows, of;
+  __device__ __forceinline__ float operator()(int row, int depth) const {
+    row += first;
+    return row < rows ? data[(u64)(depth / of) * stride + row] : 0;
+  }
+};
+
+// Weighted is another factor times a weight for each depth.
+template <class F> struct Weighted {
+  enum { ALONG = F::ALONG };
+  F factor;
+  const float *weights;
+  __device__ __forceinline__ float operator()(int row, int depth) const { return factor(row, depth) * weights[depth]; }
+};
+
+// Residuals of a source of a gradient: row is the unit, depth the row of the
+// parents.
+struct Residuals {
+  enum { ALONG = 0 };
+  const Source &source;
+  float scale;
+  int first, units;
+  __device__ __forceinline__ float operator()(int row, int depth) const {
+    row += first;
+    if (row >= units) return 0;
+    float sum = 0;
+    for (u32 r = depth * source.fold; r < (depth + 1) * source.fold; r++) {
+      float x = source.residuals[(u64)r * source.residuals_stride + row];
+      sum += source.weights ? source.weights[r] * x : x;
+    }
+    return scale * sum;
+  }
+};
+
+// Piece holds, of each lane, its share of a piece of a factor on the way to
+// shared memory.
+template <class F> struct Piece {
+  float part[DEPTH];
+  __device__ __forceinline__ void fetch(const F &factor, int from, int depth) {
+    for (int i = 0; i < DEPTH; i++) {
+      int row = F::ALONG ? lane() / DEPTH + 2 * i : lane();
+      int k = from + (F::ALONG ? lane() % DEPTH : i);
+      part[i] = k < depth ? factor(row, k) : 0;
+    }
+  }
+  __device__ __forceinline__ void stage(float *staged) const {
+    for (int i = 0; i < DEPTH; i++) {
+      int row = F::ALONG ? lane() / DEPTH + 2 * i : lane();
+      int k = F::ALONG ? lane() % DEPTH : i;
+      staged[k * PITCH + row] = part[i];
+    }
+  }
+};
+
+// Product sums Σ a(row, k) b(column, k) of a tile. Each warp sums its share of
+// the depths, each thread 4 × 8 elements of it.
+struct Product {
+  float sum[4][8];
+
+  __device__ __forceinline__ Product() {
+    for (int i = 0; i < 4; i++)
+      for (int j = 0; j < 8; j++) sum[i][j] = 0;
+  }
+
+  // add sums over depths first … depth − 1; first is a multiple of 16.
+  template <class A, class B> __device__ __forceinline__ void add(const A &a, const B &b, int depth, int first = 0) {
+    float *left = shared().staged[warp()], *right = left + DEPTH * PITCH;
+    int row = lane() / 4 * 4, column = lane() % 4 * 8;
+    Piece<A> next_a;
+    Piece<B> next_b;
+    int from = first + warp() * DEPTH;
+    if (from < depth) {
+      next_a.fetch(a, from, depth);
+      next_b.fetch(b, from, depth);
+    }
+    for (; from < depth; from += warps() * DEPTH) {
+      next_a.stage(left);
+      next_b.stage(right);
+      __syncwarp(0xffffffffu);
+      int after = from + warps() * DEPTH;
+      if (after < depth) {
+        next_a.fetch(a, after, depth);
+        next_b.fetch(b, after, depth);
+      }
+      for (int k = 0; k < DEPTH; k++) {
+        float4 x = *(const float4 *)(left + k * PITCH + row);
+        float4 y = *(const float4 *)(right + k * PITCH + column);
+        float4 z = *(const float4 *)(right + k * PITCH + column + 4);
+        float xs[4] = {x.x, x.y, x.z, x.w}, ys[8] = {y.x, y.y, y.z, y.w, z.x, z.y, z.z, z.w};
+        for (int i = 0; i < 4; i++)
+          for (int j = 0; j < 8; j++) sum[i][j] += xs[i] * ys[j];
+      }
+      __syncwarp(0xffffffffu);
+    }
+  }
+
+  // finish writes the tile to shared().tile, and returns when it is there for all
+  // threads.
+  __device__ void finish() {
+    Shared &s = shared();
+    int row = lane() / 4 * 4, column = lane() % 4 * 8;
+    for (int i = 0; i < 4; i++)
+      for (int j = 0; j < 8; j++) s.staged[warp()][(row + i) * TILE + column + j] = sum[i][j];
+    __syncthreads();
+    for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+      float total = 0;
+      for (int w = 0; w < warps(); w++) total += s.staged[w][e];
+      s.tile[e / TILE][e % TILE] = total;
+    }
+    __syncthreads();
+  }
+};
+
+// ---------------------------------------------------------------------------
+// Operations. Each is called by all threads of a block, with a tile.
+
+__device__ void look_ahead(const LookAhead &o, u32 tile, const u32 *inputs) {
+  float ahead = number(inputs, o.ahead);
+  for (u32 k = tile * ELEMENTS + threadIdx.x; k < o.count && k < (tile + 1) * ELEMENTS; k += blockDim.x)
+    o.point[k] = o.parameters[k] + ahead * o.velocity[k];
+}
+
+__device__ void load(const Program &program, const Load &o, u32 d, const u32 *inputs) {
+  u32 row = o.listed ? inputs[o.row + d] : inputs[o.row] + d;
+  const u8 *values = o.data + (u64)row * o.units;
+  float *states = o.states + (u64)d * o.stride;
+  if (threadIdx.x == 0) states[-1] = 1;
+  for (u32 unit = 4 * threadIdx.x; unit < o.units; unit += 4 * blockDim.x) {
+    Words words;
+    if (o.stochastic) words = draws(program, o.place, inputs, d, 0, unit);
+    for (u32 i = 0; i < 4 && unit + i < o.units; i++) {
+      u8 value = values[unit + i];
+      bool on = o.stochastic ? uniform(words.word[i]) < __fdiv_rn((float)value, 255) : value >= 128;
+      states[unit + i] = on ? 1 : o.off;
+    }
+  }
+}
+
+__device__ void outputs(const Program &program, const Outputs &o, u32 t, const u32 *inputs) {
+  Shared &s = shared();
+  u32 columns = (o.units + TILE - 1) / TILE;
+  u32 column = t % columns, first_row = t / columns * TILE, first_unit = column * TILE;
+  if (o.logits) {
+    for (u32 e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+      u32 row = first_row + e / TILE, unit = first_unit + e % TILE;
+      bool inside = row < o.rows && unit < o.units;
+      s.tile[e / TILE][e % TILE] = inside ? o.logits[(u64)(row / o.parents_of) * o.units + unit] : 0;
+    }
+    __syncthreads();
+  } else {
+    AlongDepth parents = {o.parents, o.parents_stride, (int)first_row, (int)o.rows, (int)o.parents_of};
+    AlongDepth weights = {o.weights, o.width, (int)first_unit, (int)o.units, 1};
+    Product product;
+    product.add(parents, weights, o.width);
+    product.finish();
+  }
+  // Four units share the words of a counter.
+  for (u32 q = threadIdx.x; q < TILE * 8; q += blockDim.x) {
+    u32 r = q / 8, unit = first_unit + q % 8 * 4, row = first_row + r;
+    double score = 0;
+    if (row < o.rows && unit < o.units) {
+      Words words;
+      if (o.draw) words = draws(program, o.place, inputs, row / o.samples, row % o.samples, unit);
+      float *states = o.states + (u64)(row / o.states_of) * o.states_stride + unit;
+      if (o.draw && unit == 0) states[-1] = 1;
+      u64 at = (u64)row * o.units + unit;
+      for (u32 i = 0; i < 4 && unit + i < o.units; i++) {
+        float a = s.tile[r][q % 8 * 4 + i];
+        if (o.stored) o.stored[at + i] = a;
+        if (o.means) o.means[at + i] = sigmoid(a);
+        if (o.draw) states[i] = uniform(words.word[i]) < sigmoid(a) ? 1 : o.off;
+        if (!o.scores) continue;
+        // With z = a where the unit is on and −a where it is off, the
+        // log-probability is log σ(z), and its derivative ±σ(−z).
+        float sign = states[i] > 0 ? 1 : -1, z = a * sign, e = exp_negative(fabsf(z));
+        float residual = __fdiv_rn(e, __fadd_rn(1, e));
+        if (z < 0) residual = 1 - residual;
+        score += fminf(z, 0) - log_1p(e);
+        if (o.residuals) o.residuals[at + i] = sign * residual;
+        if (o.slopes) o.slopes[at + i] = -a * residual * (1 - residual);
+      }
+    }
+    s.sums[r][q % 8] = score;
+  }
+  if (!o.scores) return;
+  __syncthreads();
+  for (u32 r = threadIdx.x; r < TILE; r += blockDim.x) {
+    double score = 0;
+    for (int i = 0; i < 8; i++) score += s.sums[r][i];
+    if (first_row + r < o.rows) o.scores[(u64)column * o.scores_stride + first_row + r] = score;
+  }
+}
+
+// block_sum is the sum, and block_max the largest, of the numbers of all threads.
+__device__ double block_sum(double x) {
+  for (int half = 16; half > 0; half /= 2) x += __shfl_xor_sync(0xffffffffu, x, half);
+  double *of_warp = &shared().sums[0][0];
+  __syncthreads();
+  if (lane() == 0) of_warp[warp()] = x;
+  __syncthreads();
+  x = 0;
+  for (int w = 0; w < warps(); w++) x += of_warp[w];
+  return x;
+}
+
+__device__ double block_max(double x) {
+  for (int half = 16; half > 0; half /= 2) {
+    double y = __shfl_xor_sync(0xffffffffu, x, half);
+    x = y > x ? y : x;
+  }
+  double *of_warp = &shared().sums[0][0];
+  __syncthreads();
+  if (lane() == 0) of_warp[warp()] = x;
+  __syncthreads();
+  x = of_warp[0];
+  for (int w = 1; w < warps(); w++) x = of_warp[w] > x ? of_warp[w] : x;
+  return x;
+}
+
+__device__ void weigh(const Weigh &o, u32 datum, const u32 *inputs) {
+  u64 first = (u64)datum * o.samples;
+  const double infinity = 1.0 / 0.0;
+  double largest = -infinity;
+  for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
+    double p = 0, q = 0;
+    for (u32 t = 0; t < o.generative_tiles; t++) p += o.generative[(u64)t * o.stride + first + k];
+    for (u32 t = 0; t < o.recognition_tiles; t++) q += o.recognition[(u64)t * o.stride + first + k];
+    o.log_weights[first + k] = p - q;
+    largest = p - q > largest ? p - q : largest;
+  }
+  largest = block_max(largest);
+  double root = 0, once = 0, twice = 0, logs = 0, normaliser = 0;
+  for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
+    double l = o.log_weights[first + k], relative = exp(o.factor * (l - largest) / 2);
+    root += relative;
+    once += relative * relative;
+    twice += relative * relative * relative * relative;
+    logs += o.factor * l;
+    normaliser += exp(o.exponent * (l - largest));
+  }
+  double sums[5] = {o.factor * largest, block_sum(root), block_sum(once), block_sum(twice), block_sum(logs)};
+  if (threadIdx.x == 0)
+    for (int i = 0; i < 5; i++) o.sums[(u64)(inputs[o.output] + datum) * 5 + i] = sums[i];
+  if (!o.weights) return;
+  normaliser = block_sum(normaliser);
+  for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
+    double w = exp(o.exponent * (o.log_weights[first + k] - largest)) / normaliser;
+    o.weights[first + k] = (float)(o.scale * w);
+    o.recognition_weights[first + k] = (float)(o.recognition_scale * (w - o.baseline) + number(inputs, o.score));
+  }
+}
+
+__device__ void gradient(const Gradient &o, u32 t, const u32 *inputs) {
+  u32 columns = (o.width + TILE - 1) / TILE;
+  int first_unit = t / columns * TILE, first_parent = t % columns * TILE;
+  Product product;
+  for (u32 i = 0; i < o.sources; i++) {
+    const Source &source = o.source[i];
+    Residuals residuals = {source, number(inputs, source.scale), first_unit, (int)o.units};
+    AcrossDepth parents = {source.parents, source.parents_stride, first_parent, (int)o.width, (int)source.parents_of};
+    product.add(residuals, parents, source.rows);
+  }
+  product.finish();
+  for (u32 e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+    u32 unit = first_unit + e / TILE, parent = first_parent + e % TILE;
+    if (unit >= o.units || parent >= o.width) continue;
+    u64 at = (u64)unit * o.width + parent;
+    float sum = shared().tile[e / TILE][e % TILE];
+    o.gradient[at] = o.base ? o.base_scale * o.base[at] + sum : sum;
+  }
+}
+
+// ---------------------------------------------------------------------------
+// Inversion of a symmetric positive definite matrix by one thread block, tile by
+// tile: A = L Lᵀ, X = L⁻¹, A⁻¹ = Xᵀ X. The tiles on the diagonal are factored in
+// double precision.
+
+// invert_pivot replaces shared().tile, of which it reads the lower triangle, by
+// nothing that is needed, and writes the inverse of its Cholesky factor to
+// shared().pivot. Rows from n on are those of the identity. It returns false for
+// a pivot that is not above 2⁻¹⁰⁰.
+__device__ bool invert_pivot(int n) {
+  Shared &s = shared();
+  double(*factor)[TILE + 1] = (double(*)[TILE + 1])s.staged;
+  int r = threadIdx.x;
+  bool ok = true;
+  if (r < TILE) {
+    for (int c = 0; c < TILE; c++) factor[r][c] = r < n && c < n ? (double)s.tile[r][c] : (double)(r == c);
+    __syncwarp(0xffffffffu);
+    for (int c = 0; c < TILE; c++) {
+      double pivot = factor[c][c];
+      ok = ok && pivot > 0x1p-100 && pivot < 1e300;
+      double root = sqrt(pivot);
+      __syncwarp(0xffffffffu);
+      if (r == c) factor[r][c] = root;
+      if (r > c) factor[r][c] /= root;
+      __syncwarp(0xffffffffu);
+      for (int k = c + 1; k <= r; k++) factor[r][k] -= factor[r][c] * factor[k][c];
+      __syncwarp(0xffffffffu);
+    }
+    // Column r of the inverse, which is kept above the diagonal: [r][i + 1].
+    for (int i = r; i < TILE; i++) {
+      double sum = i == r;
+      for (int k = r; k < i; k++) sum -= factor[i][k] * factor[r][k + 1];
+      double x = sum / factor[i][i];
+      factor[r][i + 1] = x;
+      s.pivot[i][r] = (float)x;
+    }
+    for (int i = 0; i < r; i++) s.pivot[i][r] = 0;
+  }
+  __syncthreads();
+  return ok;
+}
+
+// A matrix of n × n numbers, by tiles.
+struct Square {
+  float *data;
+  int n;
+  __device__ __forceinline__ bool has(int row, int column) const { return row < n && column < n; }
+  __device__ __forceinline__ float &at(int row, int column) const { return data[(u64)row * n + column]; }
+  __device__ __forceinline__ AlongDepth rows(int tile) const {
+    AlongDepth f = {data, (u64)n, tile * TILE, n, 1};
+    return f;
+  }
+  __device__ __forceinline__ AcrossDepth columns(int tile) const {
+    AcrossDepth f = {data, (u64)n, tile * TILE, n, 1};
+    return f;
+  }
+};
+
+// factorise replaces the tiles of a below the diagonal by those of L, and writes
+// the inverses of the tiles on the diagonal to x.
+__device__ bool factorise(Square a, Square x) {
+  Shared &s = shared();
+  bool ok = true;
+  for (int j = 0; j * TILE < a.n; j++) {
+    for (int i = j; i * TILE < a.n; i++) {
+      Product product;
+      product.add(a.rows(i), a.rows(j), j * TILE);
+      product.finish();
+      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+        int row = i * TILE + e / TILE, column = j * TILE + e % TILE;
+        float earlier = a.has(row, column) ? a.at(row, column) : 0;
+        s.tile[e / TILE][e % TILE] = earlier - s.tile[e / TILE][e % TILE];
+      }
+      __syncthreads();
+      if (i == j) {
+        int left = a.n - j * TILE;
+        ok = invert_pivot(left < TILE ? left : TILE) && ok;
+      }
+      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+        int r = e / TILE, c = e % TILE, row = i * TILE + r, column = j * TILE + c;
+        if (!a.has(row, column)) continue;
+        if (i == j) {
+          x.at(row, column) = s.pivot[r][c];
+          continue;
+        }
+        float sum = 0;
+        for (int k = 0; k <= c; k++) sum += s.tile[r][k] * s.pivot[c][k];
+        a.at(row, column) = sum;
+      }
+      __syncthreads();
+    }
+  }
+  return ok;
+}
+
+// invert_factor completes x = L⁻¹ below its diagonal.
+__device__ void invert_factor(Square a, Square x) {
+  Shared &s = shared();
+  for (int i = 1; i * TILE < a.n; i++) {
+    for (int j = 0; j < i; j++) {
+      Product product;
+      product.add(a.rows(i), x.columns(j), i * TILE, j * TILE);
+      product.finish();
+      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+        int row = i * TILE + e / TILE, column = i * TILE + e % TILE;
+        s.pivot[e / TILE][e % TILE] = x.has(row, column) ? x.at(row, column) : 0;
+      }
+      __syncthreads();
+      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+        int r = e / TILE, c = e % TILE, row = i * TILE + r, column = j * TILE + c;
+        float sum = 0;
+        for (int k = 0; k <= r; k++) sum -= s.pivot[r][k] * s.tile[k][c];
+        if (x.has(row, column)) x.at(row, column) = sum;
+      }
+      __syncthreads();
+    }
+  }
+}
+
+// square writes Xᵀ X to both triangles of a.
+__device__ void square(Square a, Square x) {
+  for (int i = 0; i * TILE < a.n; i++) {
+    for (int j = 0; j <= i; j++) {
+      Product product;
+      product.add(x.columns(i), x.columns(j), a.n, i * TILE);
+      product.finish();
+      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+        int row = i * TILE + e / TILE, column = j * TILE + e % TILE;
+        if (!a.has(row, column) || column > row) continue;
+        a.at(row, column) = shared().tile[e / TILE][e % TILE];
+        a.at(column, row) = shared().tile[e / TILE][e % TILE];
+      }
+      __syncthreads();
+    }
+  }
+}
+
+// information is the weight of sample r in the Fisher block of unit j.
+template <class O> __device__ float information(const O &o, u32 r, u32 j) {
+  float d = fabsf(o.residuals[(u64)r * o.residuals_stride + j]);
+  float w = o.weights ? o.scale * o.weights[r] : o.scale;
+  return w * d * (1 - d);
+}
+
+__device__ void blocks(const Blocks &o, u32 j) {
+  int n = o.gram ? o.rows : o.size;
+  Square a = {o.inverses + (u64)j * n * n, n}, x = {o.scratch + blockIdx.x * o.scratch_size, n};
+  float *q = x.data + (u64)n * n;
+  for (u32 r = threadIdx.x; r < o.rows; r += blockDim.x) {
+    float w = information(o, r, j);
+    q[r] = o.gram ? sqrtf(w) : w;
+  }
+  __syncthreads();
+  if (o.gram) {
+    for (u32 e = threadIdx.x; e < (u32)(n * n); e += blockDim.x) {
+      u32 r = e / n, c = e % n;
+      a.data[e] = q[r] * o.gram[e] * q[c] + (r == c ? o.damping : 0);
+    }
+    __syncthreads();
+  } else {
+    for (int i = 0; i * TILE < n; i++) {
+      for (int k = 0; k <= i; k++) {
+        AcrossDepth left = {o.parents, o.parents_stride, i * TILE, n, (int)o.parents_of}, right = left;
+        right.first = k * TILE;
+        Weighted<AcrossDepth> weighted = {left, q};
+        Product product;
+        product.add(weighted, right, o.rows);
+        product.finish();
+        for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+          int row = i * TILE + e / TILE, column = k * TILE + e % TILE;
+          if (a.has(row, column)) a.at(row, column) = shared().tile[e / TILE][e % TILE] + (row == column ? o.damping : 0);
+        }
+        __syncthreads();
+      }
+    }
+  }
+  // The warp that factors the pivots knows of failures.
+  bool ok = factorise(a, x);
+  if (threadIdx.x == 0) o.failed[j] = !ok;
+  invert_factor(a, x);
+  square(a, x);
+  if (!o.gram) return;
+  for (u32 e = threadIdx.x; e < (u32)(n * n); e += blockDim.x) a.data[e] *= q[e / n] * q[e % n];
+}
+
+// multiply_blocks: a warp sums four rows at a time.
+__device__ void multiply_blocks(const MultiplyBlocks &o, u32 j) {
+  const float *block = o.blocks + (u64)j * o.size * o.size, *vector = o.vectors + (u64)j * o.vectors_stride;
+  for (u32 row = 4 * warp(); row < o.size; row += 4 * warps()) {
+    float sum[4] = {0, 0, 0, 0};
+    for (u32 k = lane(); k < o.size; k += 32) {
+      float x = vector[k];
+      for (u32 i = 0; i < 4; i++)
+        if (row + i < o.size) sum[i] += block[(u64)(row + i) * o.size + k] * x;
+    }
+    for (u32 i = 0; i < 4; i++) {
+      for (int half = 16; half > 0; half /= 2) sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], half);
+      if (lane() == 0 && row + i < o.size)
+        o.products[(u64)j * o.products_stride + (u64)(row + i) * o.products_step] = o.scale * sum[i];
+    }
+  }
+}
+
+__device__ void diagonal(const Diagonal &o, u32 tile) {
+  for (u32 e = tile * ELEMENTS + threadIdx.x; e < o.units * o.size && e < (tile + 1) * ELEMENTS; e += blockDim.x) {
+    u32 j = e / o.size, k = e % o.size;
+    double sum = 0;
+    for (u32 r = 0; r < o.rows; r++) {
+      double u = o.parents[(u64)(r / o.parents_of) * o.parents_stride + k];
+      sum += (double)information(o, r, j) * u * u;
+    }
+    o.factors[e] = (float)((1 + (double)o.damping) / ((double)o.damping + sum));
+  }
+}
+
+__device__ void scale(const Scale &o, u32 tile) {
+  for (u32 k = tile * ELEMENTS + threadIdx.x; k < o.count && k < (tile + 1) * ELEMENTS; k += blockDim.x)
+    o.products[k] = o.numbers[k] * o.factors[k];
+}
+
+__device__ void update(const Update &o, u32 tile, const u32 *inputs) {
+  float rate = number(inputs, o.rate), correction = number(inputs, o.correction);
+  float l1 = number(inputs, o.l1), l2 = number(inputs, o.l2);
+  for (u32 k = tile * ELEMENTS + threadIdx.x; k < o.count && k < (tile + 1) * ELEMENTS; k += blockDim.x) {
+    float g = o.natural[k], w = o.point[k];
+    if (k % o.width != 0 && w != 0) g -= l2 * w + (w > 0 ? l1 : -l1);
+    o.direction[k] = g;
+    switch (o.optimizer) {
+    case ADAM:
+      o.first[k] = o.beta1 * o.first[k] + (float)o.rest1 * g;
+      o.second[k] = o.beta2 * o.second[k] + (float)o.rest2 * g * g;
+      g = (float)((double)o.first[k] / (sqrt((double)correction * o.second[k]) + o.epsilon));
+      break;
+    case MOMENTUM:
+      g = o.first[k] = o.beta1 * o.first[k] + g;
+      break;
+    case STAY:
+      continue;
+    }
+    o.parameters[k] += rate * g;
+  }
+}
+
+// ---------------------------------------------------------------------------
+
+__device__ void perform(const Program &program, const Operation &o, u32 tile, const u32 *inputs) {
+  switch (o.kind) {
+  case LOOK_AHEAD: look_ahead(o.look_ahead, tile, inputs); break;
+  case LOAD: load(program, o.load, tile, inputs); break;
+  case OUTPUTS: outputs(program, o.outputs, tile, inputs); break;
+  case WEIGH: weigh(o.weigh, tile, inputs); break;
+  case GRADIENT: gradient(o.gradient, tile, inputs); break;
+  case BLOCKS: blocks(o.blocks, tile); break;
+  case MULTIPLY_BLOCKS: multiply_blocks(o.multiply_blocks, tile); break;
+  case DIAGONAL: diagonal(o.diagonal, tile); break;
+  case SCALE: scale(o.scale, tile); break;
+  case UPDATE: update(o.update, tile, inputs); break;
+  }
+}
+
+// grid_barrier returns when all blocks have arrived, with all that they wrote
+// before to be seen. The count goes on from launch to launch.
+__device__ void grid_barrier(u64 *arrived) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    u64 ticket = atomicAdd(arrived, 1ull);
+    u64 all = (ticket / gridDim.x + 1) * gridDim.x;
+    while (*(volatile u64 *)arrived < all) relax();
+    __threadfence();
+  }
+  __syncthreads();
+}
+
+extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS, 2)
+walk(const Program *given, const u32 *inputs, u64 passes) {
+  const Program program = *given;
+  for (u64 pass = 0; pass < passes; pass++, inputs += program.input_count) {
+    for (u32 p = 0; p < program.phase_count; p++) {
+      const Phase phase = program.phases[p];
+      for (u32 tile = blockIdx.x; tile < phase.tiles; tile += gridDim.x) {
+        const Operation *operation = program.operations + phase.first;
+        u32 of_operation = tile;
+        while (of_operation >= operation->tiles) of_operation -= operation++->tiles;
+        perform(program, *operation, of_operation, inputs);
+        __syncthreads(); // what is in shared memory is no longer needed
+      }
+      grid_barrier(program.arrived);
+    }
+  }
+}

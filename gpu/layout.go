@@ -1,0 +1,67 @@
+//go:build cuda
+
+package gpu
+
+import "github.com/helmholtz-go/helmholtz/hm/engine"
+
+// network is one of the two networks of a machine.
+type network int
+
+const (
+	generative network = iota
+	recognition
+)
+
+// layer is the place of the parameters of a layer in engine.Parameters.Flat.
+type layer struct{ first, units, width int }
+
+func (l layer) count() int { return l.units * l.width }
+
+// layout says where the parameters of each layer are: [generative][i] those of
+// p(hⁱ|hⁱ⁺¹), [recognition][i] those of q(hⁱ|hⁱ⁻¹).
+type layout struct {
+	engine.Architecture
+	layers [2][]layer
+}
+
+func newLayout(a engine.Architecture) layout {
+	l := layout{Architecture: a}
+	p := engine.NewParameters(a)
+	first := 0
+	for n, layers := range [2][]engine.Layer{p.Generative, p.Recognition} {
+		l.layers[n] = make([]layer, len(layers))
+		for i, of := range layers {
+			l.layers[n][i] = layer{first, of.Units, of.Width}
+			first += of.Units * of.Width
+		}
+	}
+	return l
+}
+
+// each visits all layers with parameters, those of p first.
+func (l layout) each(visit func(n network, i int, of layer)) {
+	for n, layers := range l.layers {
+		for i, of := range layers {
+			if of.units > 0 {
+				visit(network(n), i, of)
+			}
+		}
+	}
+}
+
+// columns is the number of columns of tiles of the units of a network, from
+// layer first on: the scores of a row.
+func (l layout) columns(first int) int {
+	n := 0
+	for _, units := range l.Units[first:] {
+		n += tiles(units, tileSize)
+	}
+	return n
+}
+
+func ifTrue(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}

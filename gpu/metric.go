@@ -1,0 +1,215 @@
+//go:build cuda
+
+package gpu
+
+import (
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// form is how the inverse Fisher blocks of a layer are kept.
+type form int
+
+const (
+	direct       form = iota // size × size a unit
+	inner                    // rows × rows a unit, Woodbury's form (004, 5.12)
+	diagonalForm             // size a unit
+)
+
+// inverse holds the inverse Fisher blocks of a layer, all in single precision.
+type inverse struct {
+	form      form
+	blocks    address
+	rows      int     // of the samples that they were estimated from
+	samples   address // inner: U, rows × size
+	gram      address // inner: U Uᵀ
+	projected address // inner: of the gradient of each unit, its products with U
+	products  address // inner: the same times the inner matrices, transposed
+	failed    address // of each unit
+}
+
+// formOf says how the blocks of a layer are kept that are estimated from samples.
+func formOf(m engine.Metric, of layer, samples int) form {
+	switch {
+	case m == engine.Diagonal:
+		return diagonalForm
+	case samples < of.width:
+		return inner
+	}
+	return direct
+}
+
+// blockBytes is the memory of the inverse blocks of a layer.
+func blockBytes(m engine.Metric, of layer, samples int) int64 {
+	units, width, n := int64(of.units), int64(of.width), int64(samples)
+	switch formOf(m, of, samples) {
+	case diagonalForm:
+		return 4 * units * width
+	case inner:
+		return 4 * (units*n*n + n*width + n*n + 2*units*n)
+	}
+	return 4 * units * width * width
+}
+
+// blockSamples is the number of samples that the blocks of a layer are estimated
+// from. The samples of a datum are one in the first layer of q, whose parents
+// they share.
+func blockSamples(n network, i, data, samples int) int {
+	if n == recognition && i == 1 {
+		return data
+	}
+	return data * samples
+}
+
+func newInverse(m *memory, metric engine.Metric, of layer, samples int) *inverse {
+	v := &inverse{form: formOf(metric, of, samples), failed: m.allocate(4 * of.units)}
+	switch v.form {
+	case diagonalForm:
+		v.blocks = m.floats(of.count())
+	case inner:
+		v.blocks = m.floats(of.units * samples * samples)
+		v.samples = m.floats(samples * of.width)
+		v.gram = m.floats(samples * samples)
+		v.projected = m.floats(of.units * samples)
+		v.products = m.floats(of.units * samples)
+	case direct:
+		v.blocks = m.floats(of.units * of.width * of.width)
+	}
+	return v
+}
+
+// estimate is what the blocks of a layer are estimated from: the residuals of
+// its units and the states of their parents, in rows of some weights.
+type estimate struct {
+	residuals, parents, weights                     address
+	residualsStride, parentsStride, parentsOf, rows int
+	scale                                           float64
+}
+
+// estimateOf says what the blocks of a layer are estimated from.
+func (t *trainer) estimateOf(step *stepPrograms, n network, i int) estimate {
+	a, of := t.job.Algorithm, t.layout.layers[n][i]
+	source, rows := step.wake, step.wake.rows()
+	e := estimate{scale: 1 / float64(rows), rows: rows, residualsStride: of.units}
+	switch {
+	case n == recognition && i == 1:
+		e.rows, e.residualsStride, e.scale = source.data, source.samples*of.units, 1/float64(source.data)
+	case n == recognition:
+	case a.FisherSource == engine.FromWake:
+		e.weights, e.scale = t.weights, 1 // over B already
+	case a.FisherSource == engine.FromLegacy:
+		e.weights, e.scale = t.weights, 1/float64(source.samples)
+		source = step.dreams
+	default:
+		source = step.dreams
+	}
+	e.residuals = source.residuals[n][i]
+	e.parents, e.parentsStride, e.parentsOf = parentsOf(source, n, i)
+	return e
+}
+
+// parentsOf returns where the parents of a layer are, their stride, and how many
+// rows of the layer share one.
+func parentsOf(v *pass, n network, i int) (at address, stride, of int) {
+	switch {
+	case n == recognition && i == 1: // once a datum
+		return v.states[0], 1 + v.layout.Units[0], 1
+	case n == recognition:
+		return v.states[i-1], 1 + v.layout.Units[i-1], 1
+	case i < v.layout.Depth():
+		return v.states[i+1], 1 + v.layout.Units[i+1], 1
+	}
+	return v.one, 0, 1 // the prior
+}
+
+// refresh computes the blocks anew from the samples that a step has drawn.
+func (t *trainer) refresh(step *stepPrograms) error {
+	t.blocks = shape{step.wake.data, step.wake.samples}
+	p := &program{}
+	alpha := float32(t.job.Algorithm.Damping)
+	t.layout.each(func(n network, i int, of layer) {
+		v, e := t.inverses[n][i], t.estimateOf(step, n, i)
+		v.rows = e.rows
+		if v.form == diagonalForm {
+			add(p, 0, diagonal, tiles(of.count(), elements), diagonalOf{
+				residuals: e.residuals, parents: e.parents, weights: e.weights, factors: v.blocks,
+				residualsStride: uint32(e.residualsStride), parentsStride: uint32(e.parentsStride), parentsOf: uint32(e.parentsOf),
+				rows: uint32(e.rows), units: uint32(of.units), size: uint32(of.width), scale: float32(e.scale), damping: alpha,
+			})
+			return
+		}
+		o := blocksOf{
+			residuals: e.residuals, parents: e.parents, weights: e.weights,
+			inverses: v.blocks, scratch: t.scratch, failed: v.failed, scratchSize: uint64(t.scratchSize),
+			residualsStride: uint32(e.residualsStride), parentsStride: uint32(e.parentsStride), parentsOf: uint32(e.parentsOf),
+			rows: uint32(e.rows), units: uint32(of.units), size: uint32(of.width), scale: float32(e.scale), damping: alpha,
+		}
+		at := 0
+		if v.form == inner {
+			// The rows of the parents lie together, [1; parents] each.
+			t.memory.copy(v.samples, e.parents, 4*e.rows*of.width)
+			o.gram = v.gram
+			n, gram := product(v.gram, v.samples, of.width, e.rows, v.samples, e.rows, of.width)
+			at = add(p, 0, outputs, n, gram)
+		}
+		add(p, at, blocks, of.units, o)
+	})
+	m := t.memory.part()
+	defer m.close()
+	if err := m.load(p, 0).run(fmt.Sprintf("Fisher blocks of step %d", t.state.Step), moment{}); err != nil {
+		return err
+	}
+	return t.checkInverses()
+}
+
+// checkInverses fails where a block was not positive definite.
+func (t *trainer) checkInverses() (err error) {
+	names := [2]string{"generative", "recognition"}
+	t.layout.each(func(n network, i int, of layer) {
+		failed := make([]uint32, of.units)
+		download(t.memory, failed, t.inverses[n][i].failed)
+		for j, f := range failed {
+			if f != 0 && err == nil {
+				err = fmt.Errorf("step %d, layer %d of the %s network: the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged",
+					t.state.Step, i, names[n], j, t.job.Algorithm.Damping)
+			}
+		}
+	})
+	if t.memory.err != nil {
+		return t.memory.err
+	}
+	return err
+}
+
+// applyMetric writes the operations that multiply the plain gradient of a layer
+// by its inverse blocks, from a phase on.
+func (t *trainer) applyMetric(w *writer, at int, n network, i int, of layer, plain, natural address) {
+	v, alpha := t.inverses[n][i], t.job.Algorithm.Damping
+	plain, natural = plain.floats(of.first), natural.floats(of.first)
+	switch v.form {
+	case diagonalForm:
+		add(w.program, at, scale, tiles(of.count(), elements), scaleOf{numbers: plain, factors: v.blocks, products: natural, count: uint32(of.count())})
+	case direct:
+		add(w.program, at, multiplyBlocks, of.units, multiplyBlocksOf{
+			blocks: v.blocks, vectors: plain, products: natural, size: uint32(of.width), units: uint32(of.units),
+			vectorsStride: uint32(of.width), productsStride: uint32(of.width), productsStep: 1, scale: float32(1 + alpha),
+		})
+	case inner:
+		// (αI + Uᵀ Q U)⁻¹ = (I − Uᵀ C U)/α
+		factor := (1 + alpha) / alpha
+		n, projections := product(v.projected, plain, of.width, of.units, v.samples, v.rows, of.width)
+		at = add(w.program, at, outputs, n, projections)
+		at = add(w.program, at, multiplyBlocks, of.units, multiplyBlocksOf{
+			blocks: v.blocks, vectors: v.projected, products: v.products, size: uint32(v.rows), units: uint32(of.units),
+			vectorsStride: uint32(v.rows), productsStride: 1, productsStep: uint32(of.units), scale: 1,
+		})
+		add(w.program, at, gradient, tiles(of.units, tileSize)*tiles(of.width, tileSize), gradientOf{
+			gradient: natural, base: plain, baseScale: float32(factor), units: uint32(of.units), width: uint32(of.width), sources: 1,
+			source: [mostSources]source{{
+				residuals: v.products, parents: v.samples, residualsStride: uint32(of.units), parentsStride: uint32(of.width),
+				parentsOf: 1, rows: uint32(v.rows), fold: 1, scale: w.constant(-factor),
+			}},
+		})
+	}
+}

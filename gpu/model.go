@@ -1,0 +1,345 @@
+//go:build cuda
+
+package gpu
+
+import (
+	"context"
+	"errors"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// rowsAPass is the number of samples that go through the networks together in an
+// evaluation.
+const rowsAPass = 1 << 14
+
+// model evaluates a machine. It keeps nothing on the device between calls, which
+// may be at the same time.
+type model struct {
+	device     *device
+	layout     layout
+	parameters []float32
+}
+
+func (e *cuda) NewModel(p *engine.Parameters) (engine.Model, error) {
+	if err := refuse(p.Architecture, engine.Algorithm{}); err != nil {
+		return nil, err
+	}
+	return &model{e.device, newLayout(p.Architecture), p.Clone().Flat}, nil
+}
+
+// session is one evaluation: the memory that it takes, and the parameters in it.
+type session struct {
+	*model
+	memory     *memory
+	parameters address
+	seed       uint64
+}
+
+// in calls f with a session, and frees its memory.
+func (m *model) in(seed uint64, f func(s *session) error) error {
+	memory, err := m.device.newMemory()
+	if err != nil {
+		return err
+	}
+	s := &session{m, memory, hold(memory, m.parameters), seed}
+	if err = memory.err; err == nil {
+		err = f(s)
+	}
+	if err == nil {
+		err = memory.err
+	}
+	return errors.Join(err, memory.close())
+}
+
+// piece is the part of some rows, and of the samples of each, that goes through
+// the networks together.
+type piece struct{ rows, samples int }
+
+func newPiece(rows, samples int) piece {
+	chunk := min(samples, rowsAPass)
+	return piece{rows: min(rows, max(1, rowsAPass/chunk)), samples: chunk}
+}
+
+// cut visits a number of things in parts of a size, until the context is done.
+func cut(ctx context.Context, n, size int, visit func(first, count int) error) error {
+	for first := 0; first < n; first += size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := visit(first, min(size, n-first)); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// meter returns a function that is told of parts of the work as they are done.
+func meter(progress func(float64), total int) func(part int) {
+	done := 0
+	return func(part int) {
+		if done += part; progress != nil {
+			progress(float64(done) / float64(total))
+		}
+	}
+}
+
+// The inputs of an evaluation.
+func (w *writer) datum() uint32 {
+	return w.input(func(m moment) uint32 { return uint32(m.datum) })
+}
+
+func (w *writer) sample() uint32 {
+	return w.input(func(m moment) uint32 { return uint32(m.sample) })
+}
+
+// observed is how the visible units of rows of data at an address are loaded.
+func (w *writer) observed(data engine.Data, at address) loadOf {
+	return loadOf{
+		data: at, stochastic: ifTrue(data.Stochastic), row: w.input(func(m moment) uint32 { return uint32(m.row) }),
+		place: place{word: word(philox.Observe), step: w.none, sample: w.none, datum: w.datum()},
+	}
+}
+
+// importance is the evaluation of samples of the recognition network for data.
+type importance struct {
+	*session
+	data       engine.Data
+	at         address
+	pass       *pass
+	logWeights address
+	sums       address
+	programs   map[piece]*loaded
+}
+
+func (s *session) newImportance(data engine.Data, p piece) *importance {
+	m := s.memory
+	return &importance{
+		session: s, data: data, at: hold(m, data.Values), pass: newPass(m, s.layout, p.rows, p.samples),
+		logWeights: m.doubles(p.rows * p.samples), sums: m.doubles(mostPasses * p.rows * weightSumSize),
+		programs: map[piece]*loaded{},
+	}
+}
+
+func (e *importance) program(p piece) *loaded {
+	if l := e.programs[p]; l != nil {
+		return l
+	}
+	w, v := newWriter(e.parameters), e.pass.resized(p.rows, p.samples)
+	w.begin(v, 0)
+	w.observe(v, w.observed(e.data, e.at))
+	w.recognise(v, place{word: word(philox.Importance), step: w.none, sample: w.sample(), datum: w.datum()})
+	w.score(v, generative)
+	w.weigh(v, weighOf{
+		logWeights: e.logWeights, sums: e.sums, factor: 1,
+		outputAt: w.input(func(m moment) uint32 { return uint32(m.output) }),
+	})
+	e.programs[p] = e.memory.load(w.program, e.seed)
+	return e.programs[p]
+}
+
+// moment is that of samples from one on for rows from one on.
+func (e *importance) moment(row, sample, output int) moment {
+	return moment{row: row, datum: e.data.First + row, sample: sample, output: output}
+}
+
+func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]engine.Likelihood, error) {
+	sums := make([]engine.WeightSum, data.Rows)
+	p, done := newPiece(data.Rows, samples), meter(progress, data.Rows*samples)
+	err := m.in(seed, func(s *session) error {
+		e := s.newImportance(data, p)
+		numbers := make([]float64, mostPasses*p.rows*weightSumSize)
+		full := samples / p.samples * p.samples
+		return cut(ctx, data.Rows, p.rows, func(row, rows int) error {
+			// some evaluates n samples from one on, in passes of a number each.
+			some := func(from, n, each int) error {
+				return cut(ctx, n, mostPasses*each, func(first, count int) error {
+					moments := make([]moment, count/each)
+					for k := range moments {
+						moments[k] = e.moment(row, from+first+k*each, k*rows)
+					}
+					if err := e.program(piece{rows, each}).run("evaluation", moments...); err != nil {
+						return err
+					}
+					download(s.memory, numbers[:len(moments)*rows*weightSumSize], e.sums)
+					for k := range len(moments) * rows {
+						sums[row+k%rows].Merge(weightSum(numbers[k*weightSumSize:], each))
+					}
+					done(count * rows)
+					return s.memory.err
+				})
+			}
+			if err := some(0, full, p.samples); err != nil || full == samples {
+				return err
+			}
+			return some(full, samples-full, samples-full)
+		})
+	})
+	likelihoods := make([]engine.Likelihood, data.Rows)
+	for r := range likelihoods {
+		likelihoods[r] = sums[r].Likelihood()
+	}
+	return likelihoods, err
+}
+
+func (m *model) LogWeights(ctx context.Context, data engine.Data, samples int, seed uint64) ([]float64, error) {
+	weights := make([]float64, data.Rows*samples)
+	p := newPiece(data.Rows, samples)
+	err := m.in(seed, func(s *session) error {
+		e := s.newImportance(data, p)
+		return cut(ctx, data.Rows, p.rows, func(row, rows int) error {
+			return cut(ctx, samples, p.samples, func(sample, count int) error {
+				if err := e.program(piece{rows, count}).run("importance weights", e.moment(row, sample, 0)); err != nil {
+					return err
+				}
+				// All samples of several rows, or some of one row's.
+				download(s.memory, weights[row*samples+sample:][:rows*count], e.logWeights)
+				return s.memory.err
+			})
+		})
+	})
+	return weights, err
+}
+
+func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64) ([]float64, error) {
+	logs := make([]float64, outer)
+	p := newPiece(outer, inner)
+	err := m.in(seed, func(s *session) error {
+		dreams, upward := newPass(s.memory, s.layout, p.rows, 1), newPass(s.memory, s.layout, p.rows, p.samples)
+		upward.states[0] = dreams.states[0]
+		logWeights := s.memory.doubles(p.rows * p.samples)
+		sums := s.memory.doubles(p.rows * weightSumSize)
+		numbers := make([]float64, p.rows*weightSumSize)
+		return cut(ctx, outer, p.rows, func(from, rows int) error {
+			v := dreams.resized(rows, 1)
+			w := newWriter(s.parameters)
+			w.begin(v, 0)
+			w.dream(v, len(v.states), place{word: word(philox.Dream), step: w.none, sample: w.none, datum: w.datum()})
+			w.score(v, recognition)
+			w.weigh(v, weighOf{logWeights: logWeights, sums: sums, factor: 1, outputAt: w.none})
+			at := moment{datum: first + from}
+			if err := s.once(w, "dreams of log Z²", at); err != nil {
+				return err
+			}
+			download(s.memory, numbers[:rows*weightSumSize], sums)
+			for d := range rows {
+				logs[from+d] = -numbers[d*weightSumSize] / 2
+			}
+			totals := make([]engine.WeightSum, rows)
+			err := cut(ctx, inner, p.samples, func(sample, count int) error {
+				v := upward.resized(rows, count)
+				w := newWriter(s.parameters)
+				w.begin(v, 0)
+				w.recognise(v, place{word: word(philox.Inner), step: w.none, sample: w.sample(), datum: w.datum()})
+				w.score(v, generative)
+				w.weigh(v, weighOf{logWeights: logWeights, sums: sums, factor: 0.5, outputAt: w.none})
+				at.sample = sample
+				if err := s.once(w, "samples of log Z²", at); err != nil {
+					return err
+				}
+				download(s.memory, numbers[:rows*weightSumSize], sums)
+				for d := range rows {
+					totals[d].Merge(weightSum(numbers[d*weightSumSize:], count))
+				}
+				return s.memory.err
+			})
+			for d := range rows {
+				logs[from+d] += totals[d].Likelihood().LogP
+			}
+			return err
+		})
+	})
+	return logs, err
+}
+
+// once runs what was written, once.
+func (s *session) once(w *writer, what string, at moment) error {
+	m := s.memory.part()
+	return errors.Join(m.load(w.program, s.seed).run(what, at), m.close())
+}
+
+func (m *model) Generate(ctx context.Context, n int, seed uint64) (engine.Draws, error) {
+	return m.Descend(ctx, n, 0, seed) // below x there is nothing to draw anew
+}
+
+func (m *model) Descend(ctx context.Context, n, below int, seed uint64) (engine.Draws, error) {
+	draws := withMeans(newDraws(m.layout.Architecture, n))
+	err := m.in(seed, func(s *session) error {
+		p := newPiece(n, 1)
+		pass := newPass(s.memory, s.layout, p.rows, 1)
+		pass.want(s.memory, pass.means[generative], generative)
+		return cut(ctx, n, p.rows, func(from, rows int) error {
+			v := pass.resized(rows, 1)
+			w := newWriter(s.parameters)
+			w.begin(v, 0)
+			datum := w.datum()
+			w.dream(v, len(v.states), place{word: word(philox.Ancestral), step: w.none, sample: w.none, datum: datum})
+			w.begin(v, w.done())
+			w.dream(v, below, place{
+				word: word(philox.Descend), step: w.input(func(m moment) uint32 { return uint32(m.step) }), sample: w.none, datum: datum,
+			})
+			w.begin(v, w.done())
+			w.score(v, generative)
+			w.score(v, recognition)
+			if err := s.once(w, "ancestral samples", moment{datum: from, step: below}); err != nil {
+				return err
+			}
+			v.read(s.memory, &draws, from, generative, recognition)
+			for i := range v.states {
+				v.readMeans(s.memory, &draws, from, generative, i)
+			}
+			return s.memory.err
+		})
+	})
+	return draws, err
+}
+
+func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed uint64) (engine.Draws, error) {
+	draws := withMeans(newDraws(m.layout.Architecture, data.Rows*samples))
+	err := m.in(seed, func(s *session) error {
+		p := newPiece(data.Rows, samples)
+		at := hold(s.memory, data.Values)
+		pass := newPass(s.memory, s.layout, p.rows, p.samples)
+		pass.want(s.memory, pass.means[recognition], recognition)
+		pass.means[generative][0] = s.memory.floats(pass.rows() * s.layout.Visible())
+		return cut(ctx, data.Rows, p.rows, func(row, rows int) error {
+			return cut(ctx, samples, p.samples, func(sample, count int) error {
+				v := pass.resized(rows, count)
+				w := newWriter(s.parameters)
+				w.begin(v, 0)
+				w.observe(v, w.observed(data, at))
+				w.recognise(v, place{word: word(philox.Posterior), step: w.none, sample: w.sample(), datum: w.datum()})
+				w.score(v, generative)
+				if err := s.once(w, "inference", moment{row: row, datum: data.First + row, sample: sample}); err != nil {
+					return err
+				}
+				// All samples of several rows, or some of one row's.
+				first := row*samples + sample
+				v.read(s.memory, &draws, first, generative, recognition)
+				v.readMeans(s.memory, &draws, first, generative, 0)
+				for i := 1; i < len(v.states); i++ {
+					v.readMeans(s.memory, &draws, first, recognition, i)
+				}
+				return s.memory.err
+			})
+		})
+	})
+	return draws, err
+}
+
+// withMeans makes room for the means of draws.
+func withMeans(d engine.Draws) engine.Draws {
+	for _, states := range d.States {
+		d.Means = append(d.Means, make([]float32, len(states)))
+	}
+	return d
+}
+
+func (m *model) Gibbs(context.Context, int, engine.Gibbs, uint64, func(float64)) (engine.Draws, error) {
+	return engine.Draws{}, refuseFeature(engine.GibbsChains)
+}
+
+func (m *model) Inpaint(context.Context, engine.Data, []bool, int, engine.Gibbs, uint64, func(float64)) (engine.Draws, error) {
+	return engine.Draws{}, refuseFeature(engine.GibbsChains)
+}

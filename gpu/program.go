@@ -1,0 +1,225 @@
+//go:build cuda
+
+package gpu
+
+import (
+	"math"
+	"unsafe"
+)
+
+// address is one in the memory of the device.
+type address uint64
+
+// floats is the address of the n-th float32 behind a.
+func (a address) floats(n int) address { return a + address(4*n) }
+
+// kind is what an operation does. This and the structures of the operations are
+// those of kernels/walk.cu, where each is described.
+type kind uint32
+
+const (
+	lookAhead kind = iota
+	load
+	outputs
+	weigh
+	gradient
+	blocks
+	multiplyBlocks
+	diagonal
+	scale
+	update
+)
+
+type place struct {
+	word                        uint32
+	step, sample, datum, listed uint32
+}
+
+type lookAheadOf struct {
+	parameters, velocity, point address
+	count, ahead                uint32
+}
+
+type loadOf struct {
+	data, states              address
+	units, stride, stochastic uint32
+	row, listed               uint32
+	off                       float32
+	place                     place
+}
+
+type outputsOf struct {
+	parents, weights, logits                                address
+	stored, states, residuals, slopes, means, scores        address
+	parentsStride, parentsOf, width                         uint32
+	rows, units, statesStride, statesOf, scoresStride, draw uint32
+	samples                                                 uint32
+	off                                                     float32
+	place                                                   place
+}
+
+type weighOf struct {
+	generative, recognition, logWeights, sums                           address
+	weights, recognitionWeights                                         address
+	factor, exponent, scale, recognitionScale, baseline                 float64
+	generativeTiles, recognitionTiles, stride, samples, score, outputAt uint32
+}
+
+type source struct {
+	residuals, parents, weights                           address
+	residualsStride, parentsStride, parentsOf, rows, fold uint32
+	scale                                                 uint32
+}
+
+type gradientOf struct {
+	gradient, base        address
+	baseScale             float32
+	units, width, sources uint32
+	source                [mostSources]source
+}
+
+// mostSources is the number of terms that a gradient has at most: wake samples,
+// dreams, and the entropy.
+const mostSources = 3
+
+type blocksOf struct {
+	residuals, parents, weights, gram         address
+	inverses, scratch, failed                 address
+	scratchSize                               uint64
+	residualsStride, parentsStride, parentsOf uint32
+	rows, units, size                         uint32
+	scale, damping                            float32
+}
+
+type multiplyBlocksOf struct {
+	blocks, vectors, products    address
+	size, units, vectorsStride   uint32
+	productsStride, productsStep uint32
+	scale                        float32
+}
+
+type diagonalOf struct {
+	residuals, parents, weights, factors      address
+	residualsStride, parentsStride, parentsOf uint32
+	rows, units, size                         uint32
+	scale, damping                            float32
+}
+
+type scaleOf struct {
+	numbers, factors, products address
+	count                      uint32
+}
+
+type updateOf struct {
+	parameters, point, natural, direction, first, second address
+	count, width, optimizer                              uint32
+	rate, correction, l1, l2                             uint32
+	beta1, beta2, epsilon                                float32
+	rest1, rest2                                         float64
+}
+
+// The optimisers of updateOf.
+const (
+	gradientDescent = iota
+	adam
+	momentum
+	stay
+)
+
+const (
+	tileSize = 32   // rows and columns of a tile of a matrix
+	elements = 2048 // numbers of a tile of an elementwise operation
+)
+
+// product is the matrix of the inner products of rows and units, each of a
+// width; rows lie a stride apart, units the width.
+func product(stored, rows address, stride, n int, units address, m, width int) (inTiles int, o outputsOf) {
+	return tiles(n, tileSize) * tiles(m, tileSize), outputsOf{
+		parents: rows, weights: units, stored: stored, parentsStride: uint32(stride), parentsOf: 1, width: uint32(width),
+		rows: uint32(n), units: uint32(m), statesOf: 1, samples: 1,
+	}
+}
+
+func tiles(n, size int) int { return (n + size - 1) / size }
+
+// operation is one of a phase, as the device reads it.
+type operation struct {
+	kind  kind
+	tiles uint32
+	of    [176 / 8]uint64
+}
+
+type phase struct{ first, tiles uint32 }
+
+type header struct {
+	operations, phases, arrived address
+	key                         uint64
+	phaseCount, inputCount      uint32
+}
+
+// program is what the device walks through in a pass: phases of operations, each
+// of which may read what earlier phases wrote, and the inputs in which one pass
+// differs from another.
+type program struct {
+	phases [][]operation
+	inputs []func(moment) uint32
+}
+
+// moment is what the inputs of a pass are computed from.
+type moment struct {
+	step         int     // of training, or what stands in its place in the counters of draws
+	learningRate float64 // of the step
+	rows         []int   // of the data, of a training step
+	row          int     // the first row of the data, of an evaluation
+	datum        int     // its number in the counters of draws
+	sample       int     // the first sample
+	output       int     // where the sums of the pass begin
+}
+
+// add puts an operation into a phase, and returns the phase from which on its
+// results are there.
+func add[T any](p *program, at int, k kind, tiles int, args T) (ready int) {
+	for len(p.phases) <= at {
+		p.phases = append(p.phases, nil)
+	}
+	o := operation{kind: k, tiles: uint32(tiles)}
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&o.of)), len(o.of)*8), unsafe.Slice((*byte)(unsafe.Pointer(&args)), unsafe.Sizeof(args)))
+	p.phases[at] = append(p.phases[at], o)
+	return at + 1
+}
+
+// input returns the place of a new input.
+func (p *program) input(f func(m moment) uint32) uint32 {
+	p.inputs = append(p.inputs, f)
+	return uint32(len(p.inputs) - 1)
+}
+
+// number returns the place of a new input that is a float32.
+func (p *program) number(f func(m moment) float64) uint32 {
+	return p.input(func(m moment) uint32 { return math.Float32bits(float32(f(m))) })
+}
+
+func (p *program) constant(x float64) uint32 {
+	return p.number(func(moment) float64 { return x })
+}
+
+// rows returns the place of the first of n inputs that hold the rows of the
+// minibatch.
+func (p *program) rows(n int) uint32 {
+	first := uint32(len(p.inputs))
+	for k := range n {
+		p.input(func(m moment) uint32 { return uint32(m.rows[k]) })
+	}
+	return first
+}
+
+// words are the inputs of some passes, one pass behind the other.
+func (p *program) words(moments []moment) []uint32 {
+	words := make([]uint32, 0, len(moments)*len(p.inputs))
+	for _, m := range moments {
+		for _, f := range p.inputs {
+			words = append(words, f(m))
+		}
+	}
+	return words
+}

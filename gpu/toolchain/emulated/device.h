@@ -1,0 +1,119 @@
+// CUDA's device language for g++, as far as the kernels use it. Each thread of a
+// launch is a fibre (fibres.h), so that barriers and shuffles work as on a device.
+// There is no __shared__: a block's shared memory is what shared_memory() returns.
+
+#ifndef HELMHOLTZ_EMULATED_DEVICE_H
+#define HELMHOLTZ_EMULATED_DEVICE_H
+
+#include "fibres.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace emulated {
+
+template <class To, class From> inline To reinterpret(From from)
+{
+	static_assert(sizeof(To) == sizeof(From), "a change of type, not of size");
+	To to;
+	std::memcpy(&to, &from, sizeof to);
+	return to;
+}
+
+// Only one fibre runs at a time, and none is interrupted.
+template <class T> inline T fetch_and_add(T *address, T value)
+{
+	if (value != 0)
+		made_progress();
+	T before = *(volatile T *)address;
+	*(volatile T *)address = before + value;
+	return before;
+}
+
+} // namespace emulated
+
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+using emulated::blockDim;
+using emulated::blockIdx;
+using emulated::gridDim;
+using emulated::threadIdx;
+
+struct alignas(16) float4 {
+	float x, y, z, w;
+};
+
+static const int warpSize = emulated::warp_size;
+
+inline void *shared_memory() { return emulated::shared_memory(); }
+inline void relax() { emulated::relax(); }
+
+inline void __syncthreads() { emulated::block_barrier(); }
+inline void __syncwarp(unsigned mask = 0xffffffff) { emulated::warp_barrier(mask); }
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+inline float __uint_as_float(unsigned bits) { return emulated::reinterpret<float>(bits); }
+inline unsigned __float_as_uint(float value) { return emulated::reinterpret<unsigned>(value); }
+
+template <class T> inline T __shfl_sync(unsigned mask, T value, int lane)
+{
+	static_assert(sizeof(T) <= sizeof(uint64_t), "a shuffle moves at most eight bytes");
+	uint64_t bits = 0;
+	std::memcpy(&bits, &value, sizeof value);
+	bits = emulated::exchange(mask, bits, lane);
+	std::memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+template <class T> inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask)
+{
+	return __shfl_sync(mask, value, emulated::lane() ^ lane_mask);
+}
+
+inline int atomicAdd(int *address, int value) { return emulated::fetch_and_add(address, value); }
+inline unsigned atomicAdd(unsigned *address, unsigned value) { return emulated::fetch_and_add(address, value); }
+inline unsigned long long atomicAdd(unsigned long long *address, unsigned long long value)
+{
+	return emulated::fetch_and_add(address, value);
+}
+
+// The file is compiled without contraction, so each operation rounds once.
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+inline float __fsqrt_rn(float a) { return std::sqrt(a); }
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+
+inline unsigned __umulhi(unsigned a, unsigned b) { return (uint64_t)a * b >> 32; }
+
+template <class T> inline T __ldg(const T *address) { return *address; }
+
+// min and max of two numbers of the same or of different types, as CUDA converts them.
+template <class A, class B> inline auto min(A a, B b) -> decltype(a + b) { return b < a ? b : a; }
+template <class A, class B> inline auto max(A a, B b) -> decltype(a + b) { return a < b ? b : a; }
+inline float min(float a, float b) { return std::fmin(a, b); }
+inline float max(float a, float b) { return std::fmax(a, b); }
+inline double min(double a, double b) { return std::fmin(a, b); }
+inline double max(double a, double b) { return std::fmax(a, b); }
+
+using std::abs;
+using std::ceil;
+using std::exp;
+using std::expm1;
+using std::fabs;
+using std::floor;
+using std::fma;
+using std::isfinite;
+using std::isinf;
+using std::isnan;
+using std::log;
+using std::log1p;
+using std::pow;
+using std::sqrt;
+using std::tanh;
+
+#endif

@@ -1,0 +1,17 @@
+//go:build !cuda
+
+package gpu
+
+import (
+	"errors"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+func init() {
+	engine.Register("cuda", func() (engine.Engine, error) {
+		return nil, errors.New("this program was built without the tag cuda: " +
+			"build it anew, by make cuda and then . build/cuda/environment && go build -tags cuda; " +
+			"or compute on the CPU, by HELMHOLTZ_BACKEND=cpu or --backend cpu")
+	})
+}

@@ -1,0 +1,23 @@
+//go:build !cuda
+
+package gpu
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// Without the tag, the engine says what to do.
+func TestEngineIsNotThereWithoutTheTag(t *testing.T) {
+	_, err := engine.Open("cuda")
+	if err == nil {
+		t.Fatal("there is an engine")
+	}
+	for _, part := range []string{"cuda: ", "tag cuda", "make cuda", "HELMHOLTZ_BACKEND=cpu"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error %q does not say %q", err, part)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package hm
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// cpuEngine is the CPU's, for test engines to be built on.
+func cpuEngine() engine.Engine {
+	e, err := engine.Open("cpu")
+	if err != nil {
+		panic(err)
+	}
+	return e
+}
+
+// poor is an engine without Gaussian units and with little memory.
+type poor struct{ engine.Engine }
+
+func (poor) Lacks() []engine.Feature    { return []engine.Feature{engine.GaussianUnits} }
+func (poor) Available() (int64, string) { return 1 << 20, "the device" }
+
+func init() {
+	engine.Register("poor", func() (engine.Engine, error) { return poor{cpuEngine()}, nil })
+}
+
+// useBackend chooses a backend for the rest of a test.
+func useBackend(t *testing.T, name string) {
+	t.Helper()
+	forgetBackend(t)
+	if err := Backend(name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// forgetBackend makes a test begin, and leave, as a process that has chosen none.
+func forgetBackend(t *testing.T) {
+	t.Helper()
+	forget := func() {
+		computing.chosen = backend{}
+		computing.fallen = sync.Once{}
+	}
+	forget()
+	t.Cleanup(forget)
+}
+
+func TestBackendIsTheVariablesOrTheCPU(t *testing.T) {
+	wantDevice := func(want string) {
+		t.Helper()
+		if name, description, err := Device(); err != nil || name != want || !strings.HasPrefix(description, "CPU, ") {
+			t.Errorf("%s (%s) computes, error %v; want %s", name, description, err, want)
+		}
+	}
+	forgetBackend(t)
+	t.Setenv(BackendVariable, "")
+	wantDevice("cpu")
+	forgetBackend(t)
+	t.Setenv(BackendVariable, "poor")
+	wantDevice("poor")
+	useBackend(t, "cpu")
+	wantDevice("cpu")
+	wantError(t, Backend("abacus"), `no backend "abacus"`, "use cpu, poor")
+	wantDevice("cpu")
+	forgetBackend(t)
+	t.Setenv(BackendVariable, "abacus")
+	_, _, err := Device()
+	wantError(t, err, "HELMHOLTZ_BACKEND=abacus", "use cpu, poor")
+}
+
+// The backend auto computes on the CPU where there is no other, and says so once.
+func TestAutoFallsBackAndSaysSoOnce(t *testing.T) {
+	wantError(t, Backend("cuda"), `import _ "github.com/helmholtz-go/helmholtz/gpu"`, "-tags cuda", "cpu")
+	forgetBackend(t)
+	said := standardError(t, func() {
+		for range 2 {
+			if err := Backend("auto"); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if name, _, err := Device(); err != nil || name != "cpu" {
+		t.Errorf("%s computes, error %v", name, err)
+	}
+	if strings.Count(said, "\n") != 1 || !strings.Contains(said, "computes on the CPU") || !strings.Contains(said, "-tags cuda") {
+		t.Errorf("auto said %q", said)
+	}
+}
+
+// standardError returns what work writes there.
+func standardError(t *testing.T, work func()) string {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	was := os.Stderr
+	os.Stderr = file
+	work()
+	os.Stderr = was
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// What one backend has begun another ends, in the files that either would have
+// left: they do not tell the backend.
+func TestBackendIsNoPartOfARun(t *testing.T) {
+	set := patterns(t)
+	whole, parts := t.TempDir(), t.TempDir()
+	useBackend(t, "cpu")
+	mustTrain(t, short(NRWS()), set, whole)
+	trainUntil(t, 9, short(NRWS()), machineFor(set), set, parts)
+	hash := short(NRWS()).Experiment(machineFor(set), set).Hash()
+	useBackend(t, "poor")
+	if other := short(NRWS()).Experiment(machineFor(set), set).Hash(); other != hash {
+		t.Errorf("the hash is %s on one backend, %s on another", hash, other)
+	}
+	mustTrain(t, short(NRWS()), set, parts)
+	wantSameRun(t, whole, parts)
+}
+
+// What a backend lacks, in features or in memory, is refused before a run is
+// begun.
+func TestBackendRefusesWhatItLacks(t *testing.T) {
+	useBackend(t, "poor")
+	set, dir := greys(t), filepath.Join(t.TempDir(), "run")
+	_, err := short(NRWS()).LearningRate(0.001).Train(t.Context(), machineFor(set), set, dir)
+	wantError(t, err, "engine poor lacks Gaussian units", "--backend cpu")
+	if !errors.Is(err, engine.ErrUnsupported) {
+		t.Errorf("the error is %v", err)
+	}
+	set = patterns(t)
+	_, err = short(NRWS()).Train(t.Context(), New(set.Shape()).Dense(300, 300), set, dir)
+	wantError(t, err, "the device has 1.0 MiB")
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a refused experiment has made its directory (%v)", err)
+	}
+}
+
+// To look at a run needs no backend; to compute with its model does, from the
+// first call that can have one.
+func TestRunsAreOpenedWithoutABackend(t *testing.T) {
+	useBackend(t, "cpu")
+	set, dir := patterns(t), t.TempDir()
+	mustTrain(t, short(RWS()), set, dir)
+	forgetBackend(t)
+	t.Setenv(BackendVariable, "abacus")
+	run, err := OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.History().Epochs) != 6 {
+		t.Errorf("the run has %d epochs", len(run.History().Epochs))
+	}
+	_, err = run.Evaluate(t.Context(), set.Test(), 3, nil)
+	wantError(t, err, "HELMHOLTZ_BACKEND=abacus")
+	if err := Backend("cpu"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Evaluate(t.Context(), set.Test(), 3, nil); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,269 @@
+package enginetest
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// configuration is a machine and a way of training it.
+type configuration struct {
+	algorithm engine.Algorithm
+	machine   func() *engine.Parameters
+}
+
+// value is that of a setting.
+type value struct {
+	name string
+	set  func(c *configuration)
+}
+
+// axes are the settings of training and of machines, each with its values.
+var axes = [][]value{
+	{
+		{"WS", func(c *configuration) { c.algorithm.Phases = engine.WakeSleep }},
+		{"RWS", func(c *configuration) { c.algorithm.Phases = engine.ReweightedWakeSleep }},
+		{"BiHM", func(c *configuration) { c.algorithm.Phases = engine.Bidirectional }},
+		{"REINFORCE", func(c *configuration) { c.algorithm.Phases = engine.Reinforce }},
+	}, {
+		{"Euclidean", func(c *configuration) { c.algorithm.Metric = engine.Euclidean }},
+		{"block", func(c *configuration) { c.algorithm.Metric = engine.Block }},
+		{"diagonal", func(c *configuration) { c.algorithm.Metric = engine.Diagonal }},
+		{"Kronecker", func(c *configuration) { c.algorithm.Metric = engine.Kronecker }},
+	}, {
+		{"from wake", func(c *configuration) { c.algorithm.FisherSource = engine.FromWake }},
+		{"from sleep", func(c *configuration) { c.algorithm.FisherSource = engine.FromSleep }},
+		{"legacy", func(c *configuration) { c.algorithm.FisherSource = engine.FromLegacy }},
+	}, {
+		{"gd", func(c *configuration) { c.algorithm.Optimizer = engine.GradientDescent }},
+		{"Adam", func(c *configuration) { c.algorithm.Optimizer = engine.Adam }},
+		{"momentum", func(c *configuration) { c.algorithm.Optimizer = engine.Momentum }},
+		{"Nesterov", func(c *configuration) { c.algorithm.Optimizer = engine.Nesterov }},
+	}, {
+		{"no baseline", func(c *configuration) { c.algorithm.Baseline = false }},
+		{"baseline", func(c *configuration) { c.algorithm.Baseline = true }},
+	}, {
+		{"no norm", func(c *configuration) {}},
+		{"L1", func(c *configuration) { c.algorithm.L1 = 0.3 }},
+		{"L2", func(c *configuration) { c.algorithm.L2 = 0.2 }},
+	}, {
+		{"no entropy", func(c *configuration) {}},
+		{"entropy", func(c *configuration) { c.algorithm.Entropy = 0.7 }},
+		{"its estimator", func(c *configuration) { c.algorithm.EntropyEstimator = 0.4 }},
+	}, {
+		{"cold", func(c *configuration) {}},
+		{"warm-up", func(c *configuration) { c.algorithm.WarmUp = 4 }},
+	}, {
+		{"sleep", func(c *configuration) { c.algorithm.SleepSteps = 1 }},
+		{"sleep-well", func(c *configuration) { c.algorithm.SleepSteps = 3 }},
+	}, {
+		{"unscaled", func(c *configuration) { c.algorithm.SleepScale = 1 }},
+		{"rescaled", func(c *configuration) { c.algorithm.SleepScale = 2.5 }},
+	}, {
+		{"S", func(c *configuration) {}},
+		{"later S", func(c *configuration) { c.algorithm.LaterSamples, c.algorithm.LaterSamplesFrom = 7, 3 }},
+	}, {
+		{"01", func(c *configuration) {
+			c.machine = func() *engine.Parameters { return machine(engine.ZeroOne, 4, 3, 2) }
+		}},
+		{"pm1", func(c *configuration) {
+			c.machine = func() *engine.Parameters { return machine(engine.PlusMinusOne, 20, 12, 7, 5, 3) }
+		}},
+		{"convolution", func(c *configuration) {
+			units := []int{20, 12, 7, 5, 3}
+			c.machine = func() *engine.Parameters { return convolutional(units, convolutions(units)[0]) }
+		}},
+	},
+}
+
+// sensible says whether an engine has the values, and these go together: q has to learn from dreams where
+// there are several sleep phases, where these are rescaled, or where Fisher blocks
+// come from dreams; REINFORCE has no entropy.
+func (c configuration) sensible(e engine.Engine) bool {
+	a := c.algorithm
+	if engine.Refuse("", e.Lacks(), append(c.machine().Architecture.Features(), a.Features()...)) != nil {
+		return false
+	}
+	asleep := a.SleepSteps > 1 || a.SleepScale != 1 || a.FisherSource != engine.FromWake
+	return (!asleep || a.HasSleep()) && !(a.Phases == engine.Reinforce && a.HasEntropy()) &&
+		(a.FisherSource == engine.FromWake || a.Metric != engine.Euclidean)
+}
+
+// configure returns the configuration of some values, one of each axis, and its
+// name.
+func configure(values []int) (c configuration, name string) {
+	c.algorithm = presets[0].algorithm()
+	var names []string
+	for axis, value := range values {
+		axes[axis][value].set(&c)
+		names = append(names, axes[axis][value].name)
+	}
+	return c, strings.Join(names, ",")
+}
+
+// everyPair are the values of configurations that hold each pair of values of
+// two axes that go together at all. Each is the one of some random ones that
+// holds the most pairs that are still missing.
+func everyPair(e engine.Engine) [][]int {
+	type pair struct{ axis, value, other, of int }
+	pairs := func(values []int) (all []pair) {
+		for i := range values {
+			for j := range i {
+				all = append(all, pair{i, values[i], j, values[j]})
+			}
+		}
+		return all
+	}
+	const candidates = 10_000
+	rng := rand.New(philox.NewStream(seed, philox.Synthesis, 1))
+	missing := map[pair]bool{}
+	var random [][]int
+	for range candidates {
+		values := make([]int, len(axes))
+		for axis := range values {
+			values[axis] = rng.IntN(len(axes[axis]))
+		}
+		if c, _ := configure(values); !c.sensible(e) {
+			continue
+		}
+		random = append(random, values)
+		for _, p := range pairs(values) {
+			missing[p] = true
+		}
+	}
+	var chosen [][]int
+	for len(missing) > 0 {
+		var best []int
+		most := 0
+		for _, values := range random {
+			n := 0
+			for _, p := range pairs(values) {
+				if missing[p] {
+					n++
+				}
+			}
+			if n > most {
+				best, most = values, n
+			}
+		}
+		chosen = append(chosen, best)
+		for _, p := range pairs(best) {
+			delete(missing, p)
+		}
+	}
+	return chosen
+}
+
+// Any two values of different axes go together: the gradients and the direction
+// of a step are the oracle's, the optimiser moves as its formula says, and
+// training continues bit for bit from a state in its middle.
+func pairsOfValues(t *testing.T, e engine.Engine) {
+	for _, values := range everyPair(e) {
+		c, name := configure(values)
+		t.Run(name, func(t *testing.T) {
+			a, p := c.algorithm, c.machine()
+			a.RefreshEvery = 2
+			data := randomRows(5, p.Architecture.Visible())
+			trainer := newTrainer(t, e, job(a, data), start(a, p))
+			var blocks []oracle.Block
+			var middle *engine.State
+			for s := range 6 {
+				before := state(t, trainer)
+				if s == 3 {
+					middle = before
+				}
+				now := a
+				now.Samples = a.SamplesAt(s)
+				g, n := gradients(t, trainer), evaluationPoint(a, before)
+				samples := oracleSamples(g, now.Samples)
+				if a.Metric != engine.Euclidean && s%2 == 0 {
+					blocks = metricBlocks(a, n, sourceOf(a, n, samples), n.WakeMeasure(samples, oracle.Uniform))
+				}
+				wantGradient(t, "plain gradient", g.Plain, plainGradient(now, n, samples, s), 1e-5)
+				wantGradient(t, "natural gradient", g.Natural, natural(t, a, g.Plain, blocks), 2e-5)
+				wantGradient(t, "direction", g.Direction, penalised(now, g.Natural, n.Flat, s), 1e-5)
+				step(t, trainer, learningRate)
+				wantUpdate(t, a, before, g.Direction, state(t, trainer))
+			}
+			resumed := newTrainer(t, e, job(a, data), middle)
+			for range 3 {
+				step(t, resumed, learningRate)
+			}
+			wantSameState(t, state(t, resumed), state(t, trainer))
+		})
+	}
+}
+
+// plainGradient is the oracle's on the samples of a step, with the regularisers
+// of the entropies.
+func plainGradient(a engine.Algorithm, n *oracle.Networks, samples oracle.Samples, step int) []float64 {
+	gradient := n.GradientOn(samples, rule(a))
+	if !a.HasEntropy() {
+		return gradient
+	}
+	p, q := oracle.DreamMeasure(samples), n.WakeMeasure(samples, oracle.Uniform)
+	size := n.Architecture.GenerativeSize()
+	exactP, exactQ := n.LocalEntropyGradient(n.Generative, p), n.LocalEntropyGradient(n.Recognition, q)
+	scoreP, scoreQ := n.Score(p), n.Score(q)
+	for k := range gradient {
+		score := scoreP[k]
+		if k >= size {
+			score = scoreQ[k]
+		}
+		gradient[k] += a.WarmedUp(step) * (a.Entropy*(exactP[k]+exactQ[k]) - a.EntropyEstimator*score)
+	}
+	return gradient
+}
+
+// penalised is a natural gradient less the gradients of the norms of the weights
+// of a point that are held down.
+func penalised(a engine.Algorithm, natural *engine.Parameters, point []float64, step int) []float64 {
+	at := engine.NewParameters(natural.Architecture)
+	for k, w := range point {
+		at.Flat[k] = float32(w)
+	}
+	direction := natural.Clone()
+	for network, layers := range [2][]engine.Layer{direction.Generative, direction.Recognition} {
+		weights := [2][]engine.Layer{at.Generative, at.Recognition}[network]
+		for i, layer := range layers {
+			for j := range layer.Units {
+				row := layer.Row(j)
+				for k, w := range weights[i].Row(j)[1:] {
+					row[1+k] -= float32(a.WarmedUp(step) * (a.L2*float64(w) + math.Copysign(a.L1, float64(w))))
+				}
+			}
+		}
+	}
+	return doubles(direction.Flat)
+}
+
+// wantUpdate asks that a step has moved the parameters along a direction as the
+// optimiser's formula says: those of p and, if they move once a step, of q.
+func wantUpdate(t *testing.T, a engine.Algorithm, before *engine.State, direction *engine.Parameters, after *engine.State) {
+	t.Helper()
+	last := len(direction.Flat)
+	if a.SleepSteps > 1 {
+		last = direction.Architecture.GenerativeSize()
+	}
+	n := float64(before.Step + 1)
+	for k, d := range doubles(direction.Flat[:last]) {
+		moved := d
+		switch a.Optimizer {
+		case engine.Momentum, engine.Nesterov:
+			moved += a.Momentum * float64(before.Moments[0].Flat[k])
+		case engine.Adam:
+			m := a.AdamBeta1*float64(before.Moments[0].Flat[k]) + (1-a.AdamBeta1)*d
+			v := a.AdamBeta2*float64(before.Moments[1].Flat[k]) + (1-a.AdamBeta2)*d*d
+			moved = m / (1 - math.Pow(a.AdamBeta1, n)) / (math.Sqrt(v/(1-math.Pow(a.AdamBeta2, n))) + a.AdamEpsilon)
+		}
+		want := float64(before.Parameters.Flat[k]) + learningRate*moved
+		if got := float64(after.Parameters.Flat[k]); !(math.Abs(got-want) <= 1e-5*(math.Abs(want)+learningRate)) {
+			t.Fatalf("parameter %d is %v after step %d, want %v", k, got, after.Step, want)
+		}
+	}
+}

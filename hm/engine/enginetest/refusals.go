@@ -1,0 +1,131 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+)
+
+// An engine refuses by name each feature that it says it lacks, and no other,
+// wherever it can be asked for it.
+func refusals(t *testing.T, e engine.Engine) {
+	dense := machine(engine.PlusMinusOne, 4, 3, 2)
+	kinds := func(kinds ...engine.Kind) *engine.Parameters {
+		return oracle.Random(engine.Architecture{Units: []int{4, 3, 2}, Kinds: kinds}, seed)
+	}
+	classifier := oracle.Random(engine.Architecture{Units: []int{4, 3, 2}, Classes: 3}, seed)
+	method := func(phases engine.Phases, metric engine.Metric) engine.Algorithm {
+		return preset{phases: phases, metric: metric}.algorithm()
+	}
+	rws, bihm := method(engine.ReweightedWakeSleep, engine.Euclidean), method(engine.Bidirectional, engine.Euclidean)
+	trainer := func(a engine.Algorithm, p *engine.Parameters, labels []uint8) func() error {
+		return func() error {
+			data := randomRows(5, 4)
+			data.Labels = labels
+			trainer, err := e.NewTrainer(job(a, data), start(a, p))
+			if err != nil {
+				return err
+			}
+			_, err = trainer.Step(learningRate)
+			return errors.Join(err, trainer.Close())
+		}
+	}
+	model := func(p *engine.Parameters, use func(engine.Model) error) func() error {
+		return func() error {
+			m, err := e.NewModel(p)
+			if err != nil {
+				return err
+			}
+			return use(m)
+		}
+	}
+	generate := func(m engine.Model) error {
+		_, err := m.Generate(t.Context(), 3, seed)
+		return err
+	}
+	labels, chain := []uint8{0, 1, engine.NoLabel, 0, 1}, engine.Gibbs{Sweeps: 1, Candidates: 2, Inner: 1}
+	for _, c := range []struct {
+		what    string
+		feature engine.Feature // "" for what every engine has
+		try     func() error
+	}{
+		{"training", "", trainer(rws, dense, nil)},
+		{"sampling", "", model(dense, generate)},
+		{"training", engine.ReinforcePhases, trainer(method(engine.Reinforce, engine.Euclidean), dense, nil)},
+		{"training", engine.KroneckerMetric, trainer(method(engine.ReweightedWakeSleep, engine.Kronecker), dense, nil)},
+		{"training", engine.GaussianUnits, trainer(rws, kinds(engine.Gaussian), nil)},
+		{"sampling", engine.GaussianUnits, model(kinds(engine.Gaussian), generate)},
+		{"training", engine.ConvolvedLayers, trainer(rws, convolutional([]int{4, 3, 2}, convolutions([]int{4, 3, 2})[0]), nil)},
+		{"sampling", engine.ConvolvedLayers, model(convolutional([]int{4, 3, 2}, convolutions([]int{4, 3, 2})[1]), generate)},
+		{"training at the top", engine.LabelledMachines, trainer(bihm, kinds(engine.Bernoulli, engine.Bernoulli, engine.Categorical), labels)},
+		{"training beside", engine.LabelledMachines, trainer(bihm, classifier, labels)},
+		{"classification", engine.LabelledMachines, model(classifier, func(m engine.Model) error {
+			_, err := m.(engine.Classifier).Classify(t.Context(), randomRows(2, 4), 3, seed, nil)
+			return err
+		})},
+		{"Gibbs", engine.GibbsChains, model(dense, func(m engine.Model) error {
+			_, err := m.Gibbs(t.Context(), 2, chain, seed, nil)
+			return err
+		})},
+		{"Inpaint", engine.GibbsChains, model(dense, func(m engine.Model) error {
+			_, err := m.Inpaint(t.Context(), randomRows(2, 4), make([]bool, 4), 2, chain, seed, nil)
+			return err
+		})},
+	} {
+		t.Run(fmt.Sprintf("%s,%s", c.feature, c.what), func(t *testing.T) {
+			if _, err := refused(e, []engine.Feature{c.feature}, c.try()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// refused says whether an engine has refused what it says it lacks, by the error
+// that it returned when it was asked for features. It returns an error where the
+// engine has done otherwise: failed, refused anything else, or not refused.
+func refused(e engine.Engine, asked []engine.Feature, err error) (bool, error) {
+	lacks := func(f engine.Feature) bool { return slices.Contains(e.Lacks(), f) }
+	var u *engine.Unsupported
+	switch {
+	case err == nil && slices.ContainsFunc(asked, lacks):
+		return false, fmt.Errorf("asked for %q the engine computes, and says that it lacks %q", asked, e.Lacks())
+	case err == nil:
+		return false, nil
+	case errors.As(err, &u) && errors.Is(err, engine.ErrUnsupported) && slices.Contains(asked, u.Feature) && lacks(u.Feature):
+		return true, nil
+	}
+	return false, fmt.Errorf("asked for %q the engine, which says that it lacks %q, returns the error %w", asked, e.Lacks(), err)
+}
+
+// mayLack skips a test in which an engine refuses what it says it lacks, and fails
+// it where the engine fails otherwise.
+func mayLack(t *testing.T, e engine.Engine, asked []engine.Feature, err error) {
+	t.Helper()
+	skip, failure := refused(e, asked, err)
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	if skip {
+		t.Skip(err)
+	}
+}
+
+// trainerFeatures are those that a job asks of an engine.
+func trainerFeatures(j engine.Job, s *engine.State) []engine.Feature {
+	return append(s.Parameters.Architecture.Features(), j.Algorithm.Features()...)
+}
+
+// ofChains is a test of Gibbs chains, which refusals has asked for where the
+// engine lacks them.
+func ofChains(test func(*testing.T, engine.Engine)) func(*testing.T, engine.Engine) {
+	return func(t *testing.T, e engine.Engine) {
+		if slices.Contains(e.Lacks(), engine.GibbsChains) {
+			t.Skipf("the engine lacks %s", engine.GibbsChains)
+		}
+		test(t, e)
+	}
+}
