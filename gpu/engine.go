@@ -29,15 +29,8 @@ func (e *cuda) Describe() string { return e.device.describe() }
 
 func (e *cuda) Lacks() []engine.Feature { return lacks }
 
-// refuse fails where an architecture or an algorithm asks for what the engine
-// lacks.
-func refuse(arch engine.Architecture, a engine.Algorithm) error {
-	return engine.Refuse(name, lacks, append(arch.Features(), a.Features()...))
-}
-
-func refuseFeature(f engine.Feature) error {
-	return engine.Refuse(name, lacks, []engine.Feature{f})
-}
+// refuse fails where the engine lacks a feature that is asked for.
+func refuse(asked ...engine.Feature) error { return engine.Refuse(name, lacks, asked) }
 
 // Available is the memory of the device.
 func (e *cuda) Available() (int64, string) { return e.device.memory, "the device" }

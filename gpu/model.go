@@ -23,7 +23,7 @@ type model struct {
 }
 
 func (e *cuda) NewModel(p *engine.Parameters) (engine.Model, error) {
-	if err := refuse(p.Architecture, engine.Algorithm{}); err != nil {
+	if err := refuse(p.Architecture.Features()...); err != nil {
 		return nil, err
 	}
 	return &model{e.device, newLayout(p.Architecture), p.Clone().Flat}, nil
@@ -337,9 +337,9 @@ func withMeans(d engine.Draws) engine.Draws {
 }
 
 func (m *model) Gibbs(context.Context, int, engine.Gibbs, uint64, func(float64)) (engine.Draws, error) {
-	return engine.Draws{}, refuseFeature(engine.GibbsChains)
+	return engine.Draws{}, refuse(engine.GibbsChains)
 }
 
 func (m *model) Inpaint(context.Context, engine.Data, []bool, int, engine.Gibbs, uint64, func(float64)) (engine.Draws, error) {
-	return engine.Draws{}, refuseFeature(engine.GibbsChains)
+	return engine.Draws{}, refuse(engine.GibbsChains)
 }

@@ -55,7 +55,7 @@ type stepPrograms struct {
 
 func (e *cuda) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, error) {
 	arch := state.Parameters.Architecture
-	if err := refuse(arch, job.Algorithm); err != nil {
+	if err := refuse(append(arch.Features(), job.Algorithm.Features()...)...); err != nil {
 		return nil, err
 	}
 	m, err := e.device.newMemory()
