@@ -264,6 +264,19 @@ func TestTooLargeMachines(t *testing.T) {
 	}
 }
 
+// A thread block has room for the sums of so many rows, and no more.
+func TestTooLargeFisherBlocks(t *testing.T) {
+	a := nrws
+	for samples, fits := range map[int]bool{mostPacked: true, mostPacked + 1: false} {
+		a.BatchSize, a.Samples = samples, 1
+		m := &memory{} // which only counts
+		newTrainer(m, 1, engine.Job{Algorithm: a}, engine.Architecture{Units: []int{1, mostPacked}})
+		if (m.err == nil) != fits {
+			t.Errorf("blocks from %d samples: error %v", samples, m.err)
+		}
+	}
+}
+
 // Blocks that are not all resident would wait for each other for ever.
 func TestGridsHaveToBeResident(t *testing.T) {
 	d := opened(t).device

@@ -225,6 +225,13 @@ func (m *memory) allocate(bytes int) address {
 	return address(a)
 }
 
+// fail notes a failure.
+func (m *memory) fail(err error) {
+	if m.err == nil {
+		m.err = err
+	}
+}
+
 func (m *memory) floats(n int) address  { return m.allocate(4 * n) }
 func (m *memory) doubles(n int) address { return m.allocate(8 * n) }
 

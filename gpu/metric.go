@@ -12,8 +12,8 @@ import (
 type form int
 
 const (
-	direct       form = iota // size × size a unit
-	inner                    // rows × rows a unit, Woodbury's form (004, 5.12)
+	direct       form = iota // size × size a unit, packed
+	inner                    // rows × rows a unit, packed, Woodbury's form (004, 5.12)
 	diagonalForm             // size a unit
 )
 
@@ -42,14 +42,13 @@ func formOf(m engine.Metric, of layer, samples int) form {
 
 // blockBytes is the memory of the inverse blocks of a layer.
 func blockBytes(m engine.Metric, of layer, samples int) int64 {
-	units, width, n := int64(of.units), int64(of.width), int64(samples)
 	switch formOf(m, of, samples) {
 	case diagonalForm:
-		return 4 * units * width
+		return 4 * int64(of.count())
 	case inner:
-		return 4 * (units*n*n + n*width + n*n + 2*units*n)
+		return 4 * int64(of.units*packed(samples)+samples*of.width+samples*samples+2*of.units*samples)
 	}
-	return 4 * units * width * width
+	return 4 * int64(of.units*packed(of.width))
 }
 
 // blockSamples is the number of samples that the blocks of a layer are estimated
@@ -68,13 +67,13 @@ func newInverse(m *memory, metric engine.Metric, of layer, samples int) *inverse
 	case diagonalForm:
 		v.blocks = m.floats(of.count())
 	case inner:
-		v.blocks = m.floats(of.units * samples * samples)
+		v.blocks = m.floats(of.units * packed(samples))
 		v.samples = m.floats(samples * of.width)
 		v.gram = m.floats(samples * samples)
 		v.projected = m.floats(of.units * samples)
 		v.products = m.floats(of.units * samples)
 	case direct:
-		v.blocks = m.floats(of.units * of.width * of.width)
+		v.blocks = m.floats(of.units * packed(of.width))
 	}
 	return v
 }
@@ -206,7 +205,7 @@ func (t *trainer) applyMetric(w *writer, at int, n network, i int, of layer, pla
 			gradient: natural, base: plain, baseScale: float32(factor), units: uint32(of.units), width: uint32(of.width), sources: 1,
 			source: [mostSources]source{{
 				residuals: v.products, parents: v.samples, residualsStride: uint32(of.units), parentsStride: uint32(of.width),
-				rows: uint32(v.rows), fold: 1, scale: w.constant(-factor),
+				parentsOf: 1, rows: uint32(v.rows), scale: w.constant(-factor),
 			}},
 		})
 	}

@@ -66,9 +66,9 @@ type weighOf struct {
 }
 
 type source struct {
-	residuals, parents, weights                address
-	residualsStride, parentsStride, rows, fold uint32
-	scale                                      uint32
+	residuals, parents, weights                     address
+	residualsStride, parentsStride, parentsOf, rows uint32
+	scale                                           uint32
 }
 
 type gradientOf struct {
@@ -141,6 +141,15 @@ func product(stored, rows address, stride, n int, units address, m, width int) (
 }
 
 func tiles(n, size int) int { return (n + size - 1) / size }
+
+// packed is the size of a packed symmetric matrix of n × n numbers.
+func packed(n int) int {
+	side := tiles(n, tileSize)
+	return side * (side + 1) / 2 * tileSize * tileSize
+}
+
+// mostPacked is the largest n for which a thread block can multiply one.
+const mostPacked = 4608
 
 // operation is one of a phase, as the device reads it.
 type operation struct {

@@ -139,13 +139,13 @@ func (t *trainer) makeInverses(threadBlocks int) {
 	}
 	t.layout.each(func(n network, i int, of layer) {
 		samples := blockSamples(n, i, a.BatchSize, a.MostSamples())
-		v := newInverse(t.memory, a.Metric, of, samples)
-		t.inverses[n][i] = v
-		side := of.width
-		if v.form == inner {
-			side = samples
+		side := min(of.width, samples)
+		if a.Metric == engine.Block && side > mostPacked {
+			t.memory.fail(fmt.Errorf("layer %d: the backend %s multiplies Fisher blocks of at most %d × %d numbers, and these would be of %d × %d: lower the batch size or the number of samples, or choose the diagonal metric",
+				i, name, mostPacked, mostPacked, side, side))
 		}
-		t.scratchSize = max(t.scratchSize, side*side+samples)
+		t.inverses[n][i] = newInverse(t.memory, a.Metric, of, samples)
+		t.scratchSize = max(t.scratchSize, packed(side)+tileSize*tiles(samples, tileSize))
 	})
 	if a.Metric == engine.Block {
 		t.scratch = t.memory.floats(threadBlocks * t.scratchSize)
@@ -594,10 +594,10 @@ func sourceOf(v *pass, n network, i int, residuals, weights address, scale uint3
 	at, stride := parentsOf(v, n, i)
 	s := source{
 		residuals: residuals, parents: at, weights: weights, residualsStride: uint32(v.layout.Units[i]),
-		parentsStride: uint32(stride), rows: uint32(v.rows()), fold: 1, scale: scale,
+		parentsStride: uint32(stride), parentsOf: 1, rows: uint32(v.rows()), scale: scale,
 	}
 	if n == recognition && i == 1 {
-		s.rows, s.fold = uint32(v.data), uint32(v.samples)
+		s.parentsOf = uint32(v.samples)
 	}
 	return s
 }

@@ -17,6 +17,12 @@ __device__ __forceinline__ void *shared_memory() {
   return memory;
 }
 __device__ __forceinline__ void relax() {}
+
+// global tells the compiler that an address is one of the device's memory.
+template <class T> __device__ __forceinline__ T *global(T *address) {
+  __builtin_assume(__isGlobal(address));
+  return address;
+}
 #else
 #include "device.h"
 #endif
@@ -93,11 +99,11 @@ struct Weigh {
   u32 generative_tiles, recognition_tiles, stride, samples, score, output;
 };
 
-// Source is a term of a gradient: Σ over rows of weight · residual · parent. Row
-// d of the parents is that of rows d·fold … d·fold + fold − 1 of the residuals.
+// Source is a term of a gradient: Σ over rows of weight · residual · parent. Row r
+// has the parents of row r / parents_of.
 struct Source {
   const float *residuals, *parents, *weights; // no weights: 1
-  u32 residuals_stride, parents_stride, rows, fold;
+  u32 residuals_stride, parents_stride, parents_of, rows;
   u32 scale; // input
 };
 
@@ -114,6 +120,8 @@ struct Gradient {
 //
 //   direct: (αI + Uᵀ Q U)⁻¹                         size × size
 //   inner:  √Q (αI + √Q U Uᵀ √Q)⁻¹ √Q               rows × rows
+//
+// They are symmetric, and kept as Packed ones.
 struct Blocks {
   const float *residuals, *parents, *weights, *gram; // gram: U Uᵀ, only for inner ones
   float *inverses, *scratch; // scratch: for each thread block
@@ -124,7 +132,7 @@ struct Blocks {
   float scale, damping; // scale: of the weights, or the weight where there are none
 };
 
-// MultiplyBlocks: y = scale · M x of each unit, one tile a unit.
+// MultiplyBlocks: y = scale · M x of each unit, one tile a unit. M is Packed.
 struct MultiplyBlocks {
   const float *blocks, *vectors;
   float *products;
@@ -200,8 +208,10 @@ struct Program {
 static_assert(sizeof(Operation) == 184, "Operation");
 static_assert(sizeof(Program) == 48, "Program");
 
-// Numbers that an elementwise operation computes in a tile.
+// Numbers that an elementwise operation computes in a tile, and those of them that
+// a thread fetches before it stores any.
 const u32 ELEMENTS = 2048;
+const u32 AHEAD = 8;
 
 // ---------------------------------------------------------------------------
 
@@ -278,145 +288,141 @@ __device__ float log_1p(float e) {
 }
 
 // ---------------------------------------------------------------------------
-// Products. A factor has 32 rows of a tile along a depth:
-// factor(row, depth) is 0 beyond its rows. It loads there, too, from its last row,
-// since loads that hang on no branch are under way together. Along says in which
-// direction numbers lie together in memory.
+// Products. A factor has 32 rows of a tile along a depth. A warp fetches it in
+// pieces of 16 depths, of which a lane has 16 numbers: of one row, or, where the
+// numbers of a row lie together in memory (ALONG), of every other row at one depth.
+//
+// factor.strip(from, depth) has the numbers of a lane of the piece from a depth on.
+// Beyond all depths they are 0; beyond the rows, where products are not used, they
+// are 0 or anything. factor.weight(d) is what all numbers of depth d are multiplied
+// by, where the factor is WEIGHTED.
+
+// Strip has count numbers, a step apart, and is 0 beyond. Addresses follow one
+// another, so that no registers hold them all.
+struct Strip {
+  const float *at;
+  u32 step;
+  int count;
+  __device__ __forceinline__ float next(int i) {
+    float x = i < count ? *global(at) : 0;
+    at += step;
+    return x;
+  }
+};
 
 // Along a row: data[row · stride + depth].
 struct AlongDepth {
-  enum { ALONG = 1 };
+  enum { ALONG = 1, WEIGHTED = 0 };
   const float *data;
-  u64 stride;
+  u32 stride;
   int first, rows;
-  __device__ __forceinline__ int terms() const { return 1; }
-  __device__ __forceinline__ float operator()(int row, int depth, int = 0) const {
-    row += first;
-    float x = data[min(row, rows - 1) * stride + depth];
-    return row < rows ? x : 0;
+  __device__ __forceinline__ Strip strip(int from, int depth) const {
+    int row = first + lane() / DEPTH, k = from + lane() % DEPTH;
+    return {data + (u64)row * stride + k, 2 * stride, k < depth ? (rows - row + 1) / 2 : 0};
   }
 };
 
 // Across rows: data[depth · stride + row].
 struct AcrossDepth {
-  enum { ALONG = 0 };
+  enum { ALONG = 0, WEIGHTED = 0 };
   const float *data;
-  u64 stride;
+  u32 stride;
   int first, rows;
-  __device__ __forceinline__ int terms() const { return 1; }
-  __device__ __forceinline__ float operator()(int row, int depth, int = 0) const {
-    row += first;
-    float x = data[depth * stride + min(row, rows - 1)];
-    return row < rows ? x : 0;
+  __device__ __forceinline__ Strip strip(int from, int depth) const {
+    int row = first + lane();
+    return {data + (u64)from * stride + row, stride, row < rows ? depth - from : 0};
   }
 };
 
 // Weighted is another factor times a weight for each depth.
-template <class F> struct Weighted {
-  enum { ALONG = F::ALONG };
-  F factor;
-  const float *weights;
-  __device__ __forceinline__ int terms() const { return 1; }
-  __device__ __forceinline__ float operator()(int row, int depth, int = 0) const { return factor(row, depth) * weights[depth]; }
+struct Weighted : AcrossDepth {
+  enum { WEIGHTED = 1 };
+  const float *weights; // 1 where there are none
+  float scale;
+  __device__ __forceinline__ float weight(int depth) const { return weights ? scale * weights[depth] : scale; }
 };
 
-// Residuals of a source of a gradient: row is the unit, depth the row of the
-// parents, for which as many terms are summed as rows of the residuals have it.
-struct Residuals {
-  enum { ALONG = 0 };
-  const Source source;
-  float scale;
-  int first, units;
-  __device__ __forceinline__ int terms() const { return source.fold; }
-  __device__ __forceinline__ float operator()(int row, int depth, int term = 0) const {
-    row += first;
-    u32 r = depth * source.fold + term;
-    float x = source.residuals[(u64)r * source.residuals_stride + min(row, units - 1)];
-    if (source.weights) x *= source.weights[r];
-    return row < units ? scale * x : 0;
+// Repeated has each depth of another factor a number of times.
+struct Repeated : AcrossDepth {
+  int times;
+  struct Strip {
+    const float *at;
+    u32 offset; // of the depth of the lane
+    int count;
+    __device__ __forceinline__ float next(int i) const {
+      u32 offset_i = __shfl_sync(0xffffffffu, offset, i);
+      return i < count ? *global(at + offset_i) : 0;
+    }
+  };
+  __device__ __forceinline__ Strip strip(int from, int depth) const {
+    int row = first + lane();
+    return {data + row, (from + lane() % DEPTH) / times * stride, row < rows ? depth - from : 0};
   }
 };
 
 // Piece holds, of each lane, its share of a piece of a factor on the way to
 // shared memory.
 template <class F> struct Piece {
-  float part[DEPTH];
-  static __device__ __forceinline__ int row(int i) { return F::ALONG ? lane() / DEPTH + 2 * i : lane(); }
-  static __device__ __forceinline__ int k(int i) { return F::ALONG ? lane() % DEPTH : i; }
+  float part[DEPTH], weight; // of the depth of the lane
   __device__ __forceinline__ void fetch(const F &factor, int from, int depth) {
-    for (int i = 0; i < DEPTH; i++) {
-      float x = factor(row(i), min(from + k(i), depth - 1));
-      part[i] = from + k(i) < depth ? x : 0;
-    }
-    for (int term = 1; term < factor.terms(); term++)
-      for (int i = 0; i < DEPTH; i++) {
-        float x = factor(row(i), min(from + k(i), depth - 1), term);
-        part[i] += from + k(i) < depth ? x : 0;
-      }
+    auto strip = factor.strip(from, depth);
+    for (int i = 0; i < DEPTH; i++) part[i] = strip.next(i);
+    if constexpr (F::WEIGHTED) weight = factor.weight(min(from + lane() % DEPTH, depth - 1));
   }
   __device__ __forceinline__ void stage(float *staged) const {
-    for (int i = 0; i < DEPTH; i++) staged[k(i) * PITCH + row(i)] = part[i];
+    for (int i = 0; i < DEPTH; i++) {
+      int row = F::ALONG ? lane() / DEPTH + 2 * i : lane(), k = F::ALONG ? lane() % DEPTH : i;
+      float x = part[i];
+      if constexpr (F::WEIGHTED) x *= __shfl_sync(0xffffffffu, weight, k);
+      staged[k * PITCH + row] = x;
+    }
   }
 };
 
-// Product sums Σ a(row, k) b(column, k) of a tile. Each warp sums its share of
-// the depths, each thread 4 × 8 elements of it.
-struct Product {
+// multiply writes the tile Σ a(row, k) b(column, k) of depths first … depth − 1 to
+// shared().tile, or adds it, and returns when it is there for all threads; first is
+// a multiple of 16. Each warp sums its share of the depths, each thread 4 × 8
+// elements of it. It is no part of its callers, since what they hold in registers
+// would drive to memory what is fetched ahead here.
+template <class A, class B> __device__ __noinline__ void multiply(const A a, const B b, int depth, int first = 0, bool onto = false) {
+  Shared &s = shared();
   float sum[4][8];
-
-  __device__ __forceinline__ Product() {
-    for (int i = 0; i < 4; i++)
-      for (int j = 0; j < 8; j++) sum[i][j] = 0;
-  }
-
-  // add sums over depths first … depth − 1; first is a multiple of 16.
-  template <class A, class B> __device__ __forceinline__ void add(const A &a, const B &b, int depth, int first = 0) {
-    float *left = shared().staged[warp()], *right = left + DEPTH * PITCH;
-    int row = lane() / 4 * 4, column = lane() % 4 * 8;
-    Piece<A> next_a;
-    Piece<B> next_b;
-    int from = first + warp() * DEPTH;
-    if (from < depth) {
-      next_a.fetch(a, from, depth);
-      next_b.fetch(b, from, depth);
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 8; j++) sum[i][j] = 0;
+  float *left = s.staged[warp()], *right = left + DEPTH * PITCH;
+  int row = lane() / 4 * 4, column = lane() % 4 * 8;
+  Piece<A> next_a;
+  Piece<B> next_b;
+  int from = first + warp() * DEPTH;
+  next_a.fetch(a, from, depth);
+  next_b.fetch(b, from, depth);
+  while (from < depth) {
+    next_a.stage(left);
+    next_b.stage(right);
+    __syncwarp(0xffffffffu);
+    from += warps() * DEPTH;
+    next_a.fetch(a, from, depth);
+    next_b.fetch(b, from, depth);
+    for (int k = 0; k < DEPTH; k++) {
+      float4 x = *(const float4 *)(left + k * PITCH + row);
+      float4 y = *(const float4 *)(right + k * PITCH + column);
+      float4 z = *(const float4 *)(right + k * PITCH + column + 4);
+      float xs[4] = {x.x, x.y, x.z, x.w}, ys[8] = {y.x, y.y, y.z, y.w, z.x, z.y, z.z, z.w};
+      for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 8; j++) sum[i][j] += xs[i] * ys[j];
     }
-    for (; from < depth; from += warps() * DEPTH) {
-      next_a.stage(left);
-      next_b.stage(right);
-      __syncwarp(0xffffffffu);
-      int after = from + warps() * DEPTH;
-      if (after < depth) {
-        next_a.fetch(a, after, depth);
-        next_b.fetch(b, after, depth);
-      }
-      for (int k = 0; k < DEPTH; k++) {
-        float4 x = *(const float4 *)(left + k * PITCH + row);
-        float4 y = *(const float4 *)(right + k * PITCH + column);
-        float4 z = *(const float4 *)(right + k * PITCH + column + 4);
-        float xs[4] = {x.x, x.y, x.z, x.w}, ys[8] = {y.x, y.y, y.z, y.w, z.x, z.y, z.z, z.w};
-        for (int i = 0; i < 4; i++)
-          for (int j = 0; j < 8; j++) sum[i][j] += xs[i] * ys[j];
-      }
-      __syncwarp(0xffffffffu);
-    }
+    __syncwarp(0xffffffffu);
   }
-
-  // finish writes the tile to shared().tile, and returns when it is there for all
-  // threads.
-  __device__ void finish() {
-    Shared &s = shared();
-    int row = lane() / 4 * 4, column = lane() % 4 * 8;
-    for (int i = 0; i < 4; i++)
-      for (int j = 0; j < 8; j++) s.staged[warp()][(row + i) * TILE + column + j] = sum[i][j];
-    __syncthreads();
-    for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
-      float total = 0;
-      for (int w = 0; w < warps(); w++) total += s.staged[w][e];
-      s.tile[e / TILE][e % TILE] = total;
-    }
-    __syncthreads();
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 8; j++) s.staged[warp()][(row + i) * TILE + column + j] = sum[i][j];
+  __syncthreads();
+  for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+    float total = onto ? s.tile[e / TILE][e % TILE] : 0;
+    for (int w = 0; w < warps(); w++) total += s.staged[w][e];
+    s.tile[e / TILE][e % TILE] = total;
   }
-};
+  __syncthreads();
+}
 
 // ---------------------------------------------------------------------------
 // Operations. Each is called by all threads of a block, with a tile. They are
@@ -458,9 +464,7 @@ __device__ __noinline__ void outputs(const Program &program, const Outputs &o, u
   } else {
     AlongDepth parents = {o.parents, o.parents_stride, (int)first_row, (int)o.rows};
     AlongDepth weights = {o.weights, o.width, (int)first_unit, (int)o.units};
-    Product product;
-    product.add(parents, weights, o.width);
-    product.finish();
+    multiply(parents, weights, o.width);
   }
   // Four units share the words of a counter.
   for (u32 q = threadIdx.x; q < TILE * 8; q += blockDim.x) {
@@ -499,9 +503,15 @@ __device__ __noinline__ void outputs(const Program &program, const Outputs &o, u
   }
 }
 
+// warp_sum is the sum of the numbers of a warp.
+__device__ __forceinline__ double warp_sum(double x) {
+  for (int half = 16; half > 0; half /= 2) x += __shfl_xor_sync(0xffffffffu, x, half);
+  return x;
+}
+
 // block_sum is the sum, and block_max the largest, of the numbers of all threads.
 __device__ double block_sum(double x) {
-  for (int half = 16; half > 0; half /= 2) x += __shfl_xor_sync(0xffffffffu, x, half);
+  x = warp_sum(x);
   double *of_warp = &shared().sums[0][0];
   __syncthreads();
   if (lane() == 0) of_warp[warp()] = x;
@@ -527,14 +537,20 @@ __device__ double block_max(double x) {
 
 __device__ __noinline__ void weigh(const Weigh &o, u32 datum, const u32 *inputs) {
   u64 first = (u64)datum * o.samples;
+  // A warp sums the scores of a sample, all of which are under way together.
+  for (u32 k = warp(); k < o.samples; k += warps()) {
+    double l = 0;
+    for (u32 t = lane(); t < o.generative_tiles; t += 32) l += o.generative[(u64)t * o.stride + first + k];
+    for (u32 t = lane(); t < o.recognition_tiles; t += 32) l -= o.recognition[(u64)t * o.stride + first + k];
+    l = warp_sum(l);
+    if (lane() == 0) o.log_weights[first + k] = l;
+  }
+  __syncthreads();
   const double infinity = 1.0 / 0.0;
   double largest = -infinity;
   for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
-    double p = 0, q = 0;
-    for (u32 t = 0; t < o.generative_tiles; t++) p += o.generative[(u64)t * o.stride + first + k];
-    for (u32 t = 0; t < o.recognition_tiles; t++) q += o.recognition[(u64)t * o.stride + first + k];
-    o.log_weights[first + k] = p - q;
-    largest = p - q > largest ? p - q : largest;
+    double l = o.log_weights[first + k];
+    largest = l > largest ? l : largest;
   }
   largest = block_max(largest);
   double root = 0, once = 0, twice = 0, logs = 0, normaliser = 0;
@@ -561,14 +577,16 @@ __device__ __noinline__ void weigh(const Weigh &o, u32 datum, const u32 *inputs)
 __device__ __noinline__ void gradient(const Gradient &o, u32 t, const u32 *inputs) {
   u32 columns = (o.width + TILE - 1) / TILE;
   int first_unit = t / columns * TILE, first_parent = t % columns * TILE;
-  Product product;
   for (u32 i = 0; i < o.sources; i++) {
     const Source &source = o.source[i];
-    Residuals residuals = {source, number(inputs, source.scale), first_unit, (int)o.units};
+    AcrossDepth residuals = {source.residuals, source.residuals_stride, first_unit, (int)o.units};
+    Weighted weighted = {residuals, source.weights, number(inputs, source.scale)};
     AcrossDepth parents = {source.parents, source.parents_stride, first_parent, (int)o.width};
-    product.add(residuals, parents, source.rows);
+    if (source.parents_of == 1)
+      multiply(weighted, parents, source.rows, 0, i > 0);
+    else
+      multiply(weighted, Repeated{{parents}, (int)source.parents_of}, source.rows, 0, i > 0);
   }
-  product.finish();
   for (u32 e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
     u32 unit = first_unit + e / TILE, parent = first_parent + e % TILE;
     if (unit >= o.units || parent >= o.width) continue;
@@ -583,17 +601,49 @@ __device__ __noinline__ void gradient(const Gradient &o, u32 t, const u32 *input
 // tile: A = L Lᵀ, X = L⁻¹, A⁻¹ = Xᵀ X. The tiles on the diagonal are factored in
 // double precision.
 
+// Packed is a symmetric matrix of n × n numbers, or a lower triangle: its tiles on
+// and below the diagonal, row by row. Rows and columns from n on are those of the
+// identity, or 0 where they come from rows of weight 0.
+struct Packed {
+  float *data;
+  int n;
+  __device__ __forceinline__ int tiles() const { return (n + TILE - 1) / TILE; }
+  __device__ __forceinline__ u64 size() const { return (u64)tiles() * (tiles() + 1) / 2 * TILE * TILE; }
+  __device__ __forceinline__ float *tile(int i, int j) const { return data + ((u64)i * (i + 1) / 2 + j) * TILE * TILE; }
+};
+
+// Factors of products of packed matrices: the rows of tiles (i, 0), (i, 1), …, and
+// the columns of tiles (0, j), (1, j), …
+
+struct PackedRows {
+  enum { ALONG = 1, WEIGHTED = 0 };
+  const Packed a;
+  int i;
+  __device__ __forceinline__ Strip strip(int from, int depth) const {
+    const float *at = a.tile(i, from / TILE) + lane() / DEPTH * TILE + from % TILE + lane() % DEPTH;
+    return {at, 2 * TILE, from < depth ? DEPTH : 0};
+  }
+};
+
+struct PackedColumns {
+  enum { ALONG = 0, WEIGHTED = 0 };
+  const Packed a;
+  int j;
+  __device__ __forceinline__ Strip strip(int from, int depth) const {
+    return {a.tile(from / TILE, j) + from % TILE * TILE + lane(), TILE, from < depth ? DEPTH : 0};
+  }
+};
+
 // invert_pivot replaces shared().tile, of which it reads the lower triangle, by
 // nothing that is needed, and writes the inverse of its Cholesky factor to
-// shared().pivot. Rows from n on are those of the identity. It returns false for
-// a pivot that is not above 2⁻¹⁰⁰.
-__device__ bool invert_pivot(int n) {
+// shared().pivot. It returns false for a pivot that is not above 2⁻¹⁰⁰.
+__device__ bool invert_pivot() {
   Shared &s = shared();
   double(*factor)[TILE + 1] = (double(*)[TILE + 1])s.staged;
   int r = threadIdx.x;
   bool ok = true;
   if (r < TILE) {
-    for (int c = 0; c < TILE; c++) factor[r][c] = r < n && c < n ? (double)s.tile[r][c] : (double)(r == c);
+    for (int c = 0; c < TILE; c++) factor[r][c] = s.tile[r][c];
     __syncwarp(0xffffffffu);
     for (int c = 0; c < TILE; c++) {
       double pivot = factor[c][c];
@@ -620,52 +670,28 @@ __device__ bool invert_pivot(int n) {
   return ok;
 }
 
-// A matrix of n × n numbers, by tiles.
-struct Square {
-  float *data;
-  int n;
-  __device__ __forceinline__ bool has(int row, int column) const { return row < n && column < n; }
-  __device__ __forceinline__ float &at(int row, int column) const { return data[(u64)row * n + column]; }
-  __device__ __forceinline__ AlongDepth rows(int tile) const {
-    AlongDepth f = {data, (u64)n, tile * TILE, n};
-    return f;
-  }
-  __device__ __forceinline__ AcrossDepth columns(int tile) const {
-    AcrossDepth f = {data, (u64)n, tile * TILE, n};
-    return f;
-  }
-};
-
 // factorise replaces the tiles of a below the diagonal by those of L, and writes
 // the inverses of the tiles on the diagonal to x.
-__device__ bool factorise(Square a, Square x) {
+__device__ bool factorise(const Packed &a, const Packed &x) {
   Shared &s = shared();
   bool ok = true;
-  for (int j = 0; j * TILE < a.n; j++) {
-    for (int i = j; i * TILE < a.n; i++) {
-      Product product;
-      product.add(a.rows(i), a.rows(j), j * TILE);
-      product.finish();
-      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
-        int row = i * TILE + e / TILE, column = j * TILE + e % TILE;
-        float earlier = a.has(row, column) ? a.at(row, column) : 0;
-        s.tile[e / TILE][e % TILE] = earlier - s.tile[e / TILE][e % TILE];
-      }
+  for (int j = 0; j < a.tiles(); j++) {
+    for (int i = j; i < a.tiles(); i++) {
+      multiply(PackedRows{a, i}, PackedRows{a, j}, j * TILE);
+      float *at = a.tile(i, j);
+      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x)
+        s.tile[e / TILE][e % TILE] = at[e] - s.tile[e / TILE][e % TILE];
       __syncthreads();
-      if (i == j) {
-        int left = a.n - j * TILE;
-        ok = invert_pivot(left < TILE ? left : TILE) && ok;
-      }
+      if (i == j) ok = invert_pivot() && ok;
       for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
-        int r = e / TILE, c = e % TILE, row = i * TILE + r, column = j * TILE + c;
-        if (!a.has(row, column)) continue;
+        int r = e / TILE, c = e % TILE;
         if (i == j) {
-          x.at(row, column) = s.pivot[r][c];
+          x.tile(j, j)[e] = s.pivot[r][c];
           continue;
         }
         float sum = 0;
         for (int k = 0; k <= c; k++) sum += s.tile[r][k] * s.pivot[c][k];
-        a.at(row, column) = sum;
+        at[e] = sum;
       }
       __syncthreads();
     }
@@ -674,42 +700,29 @@ __device__ bool factorise(Square a, Square x) {
 }
 
 // invert_factor completes x = L⁻¹ below its diagonal.
-__device__ void invert_factor(Square a, Square x) {
+__device__ void invert_factor(const Packed &a, const Packed &x) {
   Shared &s = shared();
-  for (int i = 1; i * TILE < a.n; i++) {
+  for (int i = 1; i < a.tiles(); i++) {
+    for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) s.pivot[e / TILE][e % TILE] = x.tile(i, i)[e];
     for (int j = 0; j < i; j++) {
-      Product product;
-      product.add(a.rows(i), x.columns(j), i * TILE, j * TILE);
-      product.finish();
+      multiply(PackedRows{a, i}, PackedColumns{x, j}, i * TILE, j * TILE);
       for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
-        int row = i * TILE + e / TILE, column = i * TILE + e % TILE;
-        s.pivot[e / TILE][e % TILE] = x.has(row, column) ? x.at(row, column) : 0;
-      }
-      __syncthreads();
-      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
-        int r = e / TILE, c = e % TILE, row = i * TILE + r, column = j * TILE + c;
+        int r = e / TILE, c = e % TILE;
         float sum = 0;
         for (int k = 0; k <= r; k++) sum -= s.pivot[r][k] * s.tile[k][c];
-        if (x.has(row, column)) x.at(row, column) = sum;
+        x.tile(i, j)[e] = sum;
       }
       __syncthreads();
     }
   }
 }
 
-// square writes Xᵀ X to both triangles of a.
-__device__ void square(Square a, Square x) {
-  for (int i = 0; i * TILE < a.n; i++) {
+// square writes Xᵀ X to a.
+__device__ void square(const Packed &a, const Packed &x) {
+  for (int i = 0; i < a.tiles(); i++) {
     for (int j = 0; j <= i; j++) {
-      Product product;
-      product.add(x.columns(i), x.columns(j), a.n, i * TILE);
-      product.finish();
-      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
-        int row = i * TILE + e / TILE, column = j * TILE + e % TILE;
-        if (!a.has(row, column) || column > row) continue;
-        a.at(row, column) = shared().tile[e / TILE][e % TILE];
-        a.at(column, row) = shared().tile[e / TILE][e % TILE];
-      }
+      multiply(PackedColumns{x, i}, PackedColumns{x, j}, a.tiles() * TILE, i * TILE);
+      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) a.tile(i, j)[e] = shared().tile[e / TILE][e % TILE];
       __syncthreads();
     }
   }
@@ -723,35 +736,31 @@ template <class O> __device__ float information(const O &o, u32 r, u32 j) {
 }
 
 __device__ __noinline__ void blocks(const Blocks &o, u32 j) {
-  int n = o.gram ? o.rows : o.size;
-  Square a = {o.inverses + (u64)j * n * n, n}, x = {o.scratch + blockIdx.x * o.scratch_size, n};
-  float *q = x.data + (u64)n * n;
-  for (u32 r = threadIdx.x; r < o.rows; r += blockDim.x) {
-    float w = information(o, r, j);
+  Packed a = {o.inverses, o.gram ? (int)o.rows : (int)o.size};
+  Packed x = {o.scratch + blockIdx.x * o.scratch_size, a.n};
+  a.data += j * a.size();
+  float *q = x.data + x.size();
+  for (u32 r = threadIdx.x; r < (u32)TILE * ((o.rows + TILE - 1) / TILE); r += blockDim.x) {
+    float w = r < o.rows ? information(o, r, j) : 0;
     q[r] = o.gram ? sqrtf(w) : w;
   }
   __syncthreads();
-  if (o.gram) {
-    for (u32 e = threadIdx.x; e < (u32)(n * n); e += blockDim.x) {
-      u32 r = e / n, c = e % n;
-      a.data[e] = q[r] * o.gram[e] * q[c] + (r == c ? o.damping : 0);
-    }
-    __syncthreads();
-  } else {
-    for (int i = 0; i * TILE < n; i++) {
-      for (int k = 0; k <= i; k++) {
-        AcrossDepth left = {o.parents, o.parents_stride, i * TILE, n}, right = left;
+  for (int i = 0; i < a.tiles(); i++) {
+    for (int k = 0; k <= i; k++) {
+      if (!o.gram) {
+        AcrossDepth left = {o.parents, o.parents_stride, i * TILE, a.n}, right = left;
         right.first = k * TILE;
-        Weighted<AcrossDepth> weighted = {left, q};
-        Product product;
-        product.add(weighted, right, o.rows);
-        product.finish();
-        for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
-          int row = i * TILE + e / TILE, column = k * TILE + e % TILE;
-          if (a.has(row, column)) a.at(row, column) = shared().tile[e / TILE][e % TILE] + (row == column ? o.damping : 0);
-        }
-        __syncthreads();
+        multiply(Weighted{left, q, 1}, right, o.rows);
       }
+      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+        int r = e / TILE, c = e % TILE, row = i * TILE + r, column = k * TILE + c;
+        bool inside = row < a.n && column < a.n;
+        float x = o.gram && inside ? q[row] * o.gram[(u64)row * a.n + column] * q[column] : 0;
+        if (!o.gram) x = shared().tile[r][c];
+        if (row == column) x = inside ? x + o.damping : 1;
+        a.tile(i, k)[e] = x;
+      }
+      __syncthreads();
     }
   }
   // The warp that factors the pivots knows of failures.
@@ -760,29 +769,64 @@ __device__ __noinline__ void blocks(const Blocks &o, u32 j) {
   invert_factor(a, x);
   square(a, x);
   if (!o.gram) return;
-  for (u32 e = threadIdx.x; e < (u32)(n * n); e += blockDim.x) a.data[e] *= q[e / n] * q[e % n];
+  for (int i = 0; i < a.tiles(); i++)
+    for (int k = 0; k <= i; k++)
+      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) a.tile(i, k)[e] *= q[i * TILE + e / TILE] * q[k * TILE + e % TILE];
 }
 
-// multiply_blocks: a warp sums four rows at a time, from four numbers a lane of
-// each, which are under way from memory together. Beyond the last row and column
-// it loads these.
+// share sums each of N numbers over the N lanes that a stride parts. It returns the
+// sum of the number that has the lane's place among them.
+template <int N, int STRIDE> __device__ __forceinline__ float share(float (&numbers)[N]) {
+  int place = lane() / STRIDE % N;
+  for (int half = N / 2; half > 0; half /= 2)
+    for (int k = 0; k < half; k++) {
+      float mine = place & half ? numbers[k + half] : numbers[k], other = place & half ? numbers[k] : numbers[k + half];
+      numbers[k] = mine + __shfl_xor_sync(0xffffffffu, other, half * STRIDE);
+    }
+  return numbers[0];
+}
+
+// multiply_blocks: the warps share out the tiles. A tile below the diagonal stands
+// for its transpose, too. A lane has four columns of every fourth row of it.
 __device__ __noinline__ void multiply_blocks(const MultiplyBlocks &o, u32 j) {
-  u32 size = o.size;
-  const float *block = o.blocks + (u64)j * size * size, *vector = o.vectors + (u64)j * o.vectors_stride;
-  for (u32 row = 4 * warp(); row < size; row += 4 * warps()) {
-    float sum[4] = {0, 0, 0, 0};
-    for (u32 from = lane(); from < size; from += 4 * 32) {
-      for (u32 k = from; k < from + 4 * 32; k += 32) {
-        u32 column = min(k, size - 1);
-        float x = k < size ? vector[column] : 0;
-        for (u32 i = 0; i < 4; i++) sum[i] += block[(u64)min(row + i, size - 1) * size + column] * x;
-      }
+  Packed block = {(float *)o.blocks, (int)o.size};
+  block.data += j * block.size();
+  int padded = block.tiles() * TILE;
+  float *vector = shared().staged[0], *all = vector + padded; // sums of each warp
+  int summing = min(warps(), (int)(sizeof shared().staged / sizeof(float)) / padded - 1);
+  for (int k = threadIdx.x; k < padded; k += blockDim.x) {
+    vector[k] = k < block.n ? o.vectors[(u64)j * o.vectors_stride + k] : 0;
+    for (int w = 0; w < summing; w++) all[w * padded + k] = 0;
+  }
+  __syncthreads();
+  float *sums = all + warp() * padded;
+  int row = lane() / 8, column = lane() % 8 * 4;
+  for (int i = 0, k = warp(); warp() < summing; k += summing) {
+    while (k > i) k -= ++i;
+    if (i >= block.tiles()) break;
+    const float *tile = global(block.tile(i, k)) + row * TILE + column;
+    float4 part[8];
+    for (int n = 0; n < 8; n++) part[n] = *(const float4 *)(tile + 4 * n * TILE);
+    float4 x = *(const float4 *)(vector + k * TILE + column);
+    float of_rows[8], of_columns[4] = {0, 0, 0, 0};
+    for (int n = 0; n < 8; n++) {
+      float y = vector[i * TILE + row + 4 * n];
+      of_rows[n] = part[n].x * x.x + part[n].y * x.y + part[n].z * x.z + part[n].w * x.w;
+      of_columns[0] += part[n].x * y;
+      of_columns[1] += part[n].y * y;
+      of_columns[2] += part[n].z * y;
+      of_columns[3] += part[n].w * y;
     }
-    for (u32 i = 0; i < 4; i++) {
-      for (int half = 16; half > 0; half /= 2) sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], half);
-      if (lane() == 0 && row + i < size)
-        o.products[(u64)j * o.products_stride + (u64)(row + i) * o.products_step] = o.scale * sum[i];
-    }
+    sums[i * TILE + row + lane() % 8 * 4] += share<8, 1>(of_rows);
+    float transposed = share<4, 8>(of_columns);
+    if (k < i) sums[k * TILE + column + row] += transposed;
+    __syncwarp(0xffffffffu);
+  }
+  __syncthreads();
+  for (int k = threadIdx.x; k < block.n; k += blockDim.x) {
+    float sum = 0;
+    for (int w = 0; w < summing; w++) sum += all[w * padded + k];
+    o.products[(u64)j * o.products_stride + (u64)k * o.products_step] = o.scale * sum;
   }
 }
 
@@ -806,23 +850,34 @@ __device__ __noinline__ void scale(const Scale &o, u32 tile) {
 __device__ __noinline__ void update(const Update &o, u32 tile, const u32 *inputs) {
   float rate = number(inputs, o.rate), correction = number(inputs, o.correction);
   float l1 = number(inputs, o.l1), l2 = number(inputs, o.l2);
-  for (u32 k = tile * ELEMENTS + threadIdx.x; k < o.count && k < (tile + 1) * ELEMENTS; k += blockDim.x) {
-    float g = o.natural[k], w = o.point[k];
-    if (k % o.width != 0 && w != 0) g -= l2 * w + (w > 0 ? l1 : -l1);
-    o.direction[k] = g;
-    switch (o.optimizer) {
-    case ADAM:
-      o.first[k] = o.beta1 * o.first[k] + (float)o.rest1 * g;
-      o.second[k] = o.beta2 * o.second[k] + (float)o.rest2 * g * g;
-      g = (float)((double)o.first[k] / (sqrt((double)correction * o.second[k]) + o.epsilon));
-      break;
-    case MOMENTUM:
-      g = o.first[k] = o.beta1 * o.first[k] + g;
-      break;
-    case STAY:
-      continue;
+  u32 end = min(o.count, (tile + 1) * ELEMENTS);
+  for (u32 from = tile * ELEMENTS + threadIdx.x; from < end; from += AHEAD * blockDim.x) {
+    float direction[AHEAD], point[AHEAD];
+    for (u32 i = 0; i < AHEAD; i++) {
+      u32 k = min(from + i * blockDim.x, end - 1);
+      direction[i] = o.natural[k];
+      point[i] = o.point[k];
     }
-    o.parameters[k] += rate * g;
+    for (u32 i = 0; i < AHEAD; i++) {
+      u32 k = from + i * blockDim.x;
+      if (k >= end) break;
+      float g = direction[i], w = point[i];
+      if (k % o.width != 0 && w != 0) g -= l2 * w + (w > 0 ? l1 : -l1);
+      o.direction[k] = g;
+      switch (o.optimizer) {
+      case ADAM:
+        o.first[k] = o.beta1 * o.first[k] + (float)o.rest1 * g;
+        o.second[k] = o.beta2 * o.second[k] + (float)o.rest2 * g * g;
+        g = (float)((double)o.first[k] / (sqrt((double)correction * o.second[k]) + o.epsilon));
+        break;
+      case MOMENTUM:
+        g = o.first[k] = o.beta1 * o.first[k] + g;
+        break;
+      case STAY:
+        continue;
+      }
+      o.parameters[k] += rate * g;
+    }
   }
 }
 
