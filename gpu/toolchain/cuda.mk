@@ -16,6 +16,7 @@ build := build/cuda
 wheels := $(build)/wheels/requirements.txt
 include := $(build)/wheels/nvidia/cuda_runtime/include
 nvrtc := $(build)/wheels/nvidia/cuda_nvrtc/lib/libnvrtc.so.12
+ptxas := $(build)/wheels/nvidia/cuda_nvcc/bin/ptxas
 driver := $(build)/libcuda-emulated.so
 test_driver := $(build)/libcuda-emulated-test.so
 sanitized_driver := $(build)/libcuda-emulated-sanitized.so
@@ -34,7 +35,7 @@ all: $(build)/environment $(driver) $(sanitized_driver)
 
 # The pins are copied last, so that an installation that was cut short is made anew.
 $(wheels): $(toolchain)/requirements.txt
-	@echo "CUDA's headers and NVRTC: installing them in $(build)/wheels (70 MB)"
+	@echo "CUDA's headers, NVRTC and ptxas: installing them in $(build)/wheels (90 MB)"
 	@rm -rf $(build)/wheels && mkdir -p $(build)
 	@python3 -m venv --clear $(build)/venv && \
 		$(build)/venv/bin/python -m pip install --quiet --disable-pip-version-check \
@@ -91,6 +92,7 @@ $(build)/test-trampolines: $(toolchain)/test.c $(build)/lib/libcuda.a
 
 compare: $(wheels)
 	python3 $(toolchain)/ptx.py $(nvrtc) $(kernel)
+	python3 $(toolchain)/assemble.py $(ptxas) $(kernel:.cu=.ptx)
 ptx: $(wheels)
 	python3 $(toolchain)/ptx.py $(nvrtc) $(kernel) --write
 
