@@ -11,8 +11,12 @@ import (
 )
 
 // rowsAPass is the number of samples that go through the networks together in an
-// evaluation.
-const rowsAPass = 1 << 14
+// evaluation, samplesAPass of a datum where only their sums are wanted: each datum
+// is one thread block's to weigh.
+const (
+	rowsAPass    = 1 << 14
+	samplesAPass = 1 << 7
+)
 
 // model evaluates a machine. It keeps nothing on the device between calls, which
 // may be at the same time.
@@ -29,12 +33,20 @@ func (e *cuda) NewModel(p *engine.Parameters) (engine.Model, error) {
 	return &model{e.device, newLayout(p.Architecture), p.Clone().Flat}, nil
 }
 
-// session is one evaluation: the memory that it takes, and the parameters in it.
+// session is one evaluation: the memory that it takes, with the parameters and
+// programs in it.
 type session struct {
 	*model
 	memory     *memory
 	parameters address
 	seed       uint64
+	programs   map[task]*loaded
+}
+
+// task is what a program does, and the piece it does it with.
+type task struct {
+	what string
+	piece
 }
 
 // in calls f with a session, and frees its memory.
@@ -43,7 +55,7 @@ func (m *model) in(seed uint64, f func(s *session) error) error {
 	if err != nil {
 		return err
 	}
-	s := &session{m, memory, hold(memory, m.parameters), seed}
+	s := &session{m, memory, hold(memory, m.parameters), seed, map[task]*loaded{}}
 	if err = memory.err; err == nil {
 		err = f(s)
 	}
@@ -51,6 +63,16 @@ func (m *model) in(seed uint64, f func(s *session) error) error {
 		err = memory.err
 	}
 	return errors.Join(err, memory.close())
+}
+
+// run runs the program of a task, which is written when it is run first.
+func (s *session) run(t task, write func(w *writer), moments ...moment) error {
+	if s.programs[t] == nil {
+		w := newWriter(s.parameters, s.memory.device.blocks)
+		write(w)
+		s.programs[t] = s.memory.load(w.program, s.seed)
+	}
+	return s.programs[t].run(t.what, moments...)
 }
 
 // piece is the part of some rows, and of the samples of each, that goes through
@@ -110,7 +132,6 @@ type importance struct {
 	pass       *pass
 	logWeights address
 	sums       address
-	programs   map[piece]*loaded
 }
 
 func (s *session) newImportance(data engine.Data, p piece) *importance {
@@ -118,25 +139,21 @@ func (s *session) newImportance(data engine.Data, p piece) *importance {
 	return &importance{
 		session: s, data: data, at: hold(m, data.Values), pass: newPass(m, s.layout, p.rows, p.samples),
 		logWeights: m.doubles(p.rows * p.samples), sums: m.doubles(mostPasses * p.rows * weightSumSize),
-		programs: map[piece]*loaded{},
 	}
 }
 
-func (e *importance) program(p piece) *loaded {
-	if l := e.programs[p]; l != nil {
-		return l
-	}
-	w, v := newWriter(e.parameters), e.pass.resized(p.rows, p.samples)
-	w.begin(v, 0)
-	w.observe(v, w.observed(e.data, e.at))
-	w.recognise(v, place{word: word(philox.Importance), step: w.none, sample: w.sample(), datum: w.datum()})
-	w.score(v, generative)
-	w.weigh(v, weighOf{
-		logWeights: e.logWeights, sums: e.sums, factor: 1,
-		outputAt: w.input(func(m moment) uint32 { return uint32(m.output) }),
-	})
-	e.programs[p] = e.memory.load(w.program, e.seed)
-	return e.programs[p]
+func (e *importance) run(p piece, moments ...moment) error {
+	return e.session.run(task{"importance weights", p}, func(w *writer) {
+		v := e.pass.resized(p.rows, p.samples)
+		w.begin(v, 0)
+		w.observe(v, w.observed(e.data, e.at))
+		w.recognise(v, place{word: word(philox.Importance), step: w.none, sample: w.sample(), datum: w.datum()})
+		w.score(v, generative)
+		w.weigh(v, weighOf{
+			logWeights: e.logWeights, sums: e.sums, factor: 1,
+			outputAt: w.input(func(m moment) uint32 { return uint32(m.output) }),
+		})
+	}, moments...)
 }
 
 // moment is that of samples from one on for rows from one on.
@@ -146,7 +163,7 @@ func (e *importance) moment(row, sample, output int) moment {
 
 func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]engine.Likelihood, error) {
 	sums := make([]engine.WeightSum, data.Rows)
-	p, done := newPiece(data.Rows, samples), meter(progress, data.Rows*samples)
+	p, done := newPiece(data.Rows, min(samples, samplesAPass)), meter(progress, data.Rows*samples)
 	err := m.in(seed, func(s *session) error {
 		e := s.newImportance(data, p)
 		numbers := make([]float64, mostPasses*p.rows*weightSumSize)
@@ -159,7 +176,7 @@ func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, see
 					for k := range moments {
 						moments[k] = e.moment(row, from+first+k*each, k*rows)
 					}
-					if err := e.program(piece{rows, each}).run("evaluation", moments...); err != nil {
+					if err := e.run(piece{rows, each}, moments...); err != nil {
 						return err
 					}
 					download(s.memory, numbers[:len(moments)*rows*weightSumSize], e.sums)
@@ -190,7 +207,7 @@ func (m *model) LogWeights(ctx context.Context, data engine.Data, samples int, s
 		e := s.newImportance(data, p)
 		return cut(ctx, data.Rows, p.rows, func(row, rows int) error {
 			return cut(ctx, samples, p.samples, func(sample, count int) error {
-				if err := e.program(piece{rows, count}).run("importance weights", e.moment(row, sample, 0)); err != nil {
+				if err := e.run(piece{rows, count}, e.moment(row, sample, 0)); err != nil {
 					return err
 				}
 				// All samples of several rows, or some of one row's.
@@ -204,7 +221,7 @@ func (m *model) LogWeights(ctx context.Context, data engine.Data, samples int, s
 
 func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64) ([]float64, error) {
 	logs := make([]float64, outer)
-	p := newPiece(outer, inner)
+	p := newPiece(outer, min(inner, samplesAPass))
 	err := m.in(seed, func(s *session) error {
 		dreams, upward := newPass(s.memory, s.layout, p.rows, 1), newPass(s.memory, s.layout, p.rows, p.samples)
 		upward.states[0] = dreams.states[0]
@@ -212,14 +229,15 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 		sums := s.memory.doubles(p.rows * weightSumSize)
 		numbers := make([]float64, p.rows*weightSumSize)
 		return cut(ctx, outer, p.rows, func(from, rows int) error {
-			v := dreams.resized(rows, 1)
-			w := newWriter(s.parameters)
-			w.begin(v, 0)
-			w.dream(v, len(v.states), place{word: word(philox.Dream), step: w.none, sample: w.none, datum: w.datum()})
-			w.score(v, recognition)
-			w.weigh(v, weighOf{logWeights: logWeights, sums: sums, factor: 1, outputAt: w.none})
 			at := moment{datum: first + from}
-			if err := s.once(w, "dreams of log Z²", at); err != nil {
+			err := s.run(task{"dreams of log Z²", piece{rows, 1}}, func(w *writer) {
+				v := dreams.resized(rows, 1)
+				w.begin(v, 0)
+				w.dream(v, len(v.states), place{word: word(philox.Dream), step: w.none, sample: w.none, datum: w.datum()})
+				w.score(v, recognition)
+				w.weigh(v, weighOf{logWeights: logWeights, sums: sums, factor: 1, outputAt: w.none})
+			}, at)
+			if err != nil {
 				return err
 			}
 			download(s.memory, numbers[:rows*weightSumSize], sums)
@@ -227,15 +245,16 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 				logs[from+d] = -numbers[d*weightSumSize] / 2
 			}
 			totals := make([]engine.WeightSum, rows)
-			err := cut(ctx, inner, p.samples, func(sample, count int) error {
-				v := upward.resized(rows, count)
-				w := newWriter(s.parameters)
-				w.begin(v, 0)
-				w.recognise(v, place{word: word(philox.Inner), step: w.none, sample: w.sample(), datum: w.datum()})
-				w.score(v, generative)
-				w.weigh(v, weighOf{logWeights: logWeights, sums: sums, factor: 0.5, outputAt: w.none})
+			err = cut(ctx, inner, p.samples, func(sample, count int) error {
 				at.sample = sample
-				if err := s.once(w, "samples of log Z²", at); err != nil {
+				err := s.run(task{"samples of log Z²", piece{rows, count}}, func(w *writer) {
+					v := upward.resized(rows, count)
+					w.begin(v, 0)
+					w.recognise(v, place{word: word(philox.Inner), step: w.none, sample: w.sample(), datum: w.datum()})
+					w.score(v, generative)
+					w.weigh(v, weighOf{logWeights: logWeights, sums: sums, factor: 0.5, outputAt: w.none})
+				}, at)
+				if err != nil {
 					return err
 				}
 				download(s.memory, numbers[:rows*weightSumSize], sums)
@@ -253,12 +272,6 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 	return logs, err
 }
 
-// once runs what was written, once.
-func (s *session) once(w *writer, what string, at moment) error {
-	m := s.memory.part()
-	return errors.Join(m.load(w.program, s.seed).run(what, at), m.close())
-}
-
 func (m *model) Generate(ctx context.Context, n int, seed uint64) (engine.Draws, error) {
 	return m.Descend(ctx, n, 0, seed) // below x there is nothing to draw anew
 }
@@ -271,18 +284,19 @@ func (m *model) Descend(ctx context.Context, n, below int, seed uint64) (engine.
 		pass.want(s.memory, pass.means[generative], generative)
 		return cut(ctx, n, p.rows, func(from, rows int) error {
 			v := pass.resized(rows, 1)
-			w := newWriter(s.parameters)
-			w.begin(v, 0)
-			datum := w.datum()
-			w.dream(v, len(v.states), place{word: word(philox.Ancestral), step: w.none, sample: w.none, datum: datum})
-			w.begin(v, w.done())
-			w.dream(v, below, place{
-				word: word(philox.Descend), step: w.input(func(m moment) uint32 { return uint32(m.step) }), sample: w.none, datum: datum,
-			})
-			w.begin(v, w.done())
-			w.score(v, generative)
-			w.score(v, recognition)
-			if err := s.once(w, "ancestral samples", moment{datum: from, step: below}); err != nil {
+			err := s.run(task{"ancestral samples", piece{rows, 1}}, func(w *writer) {
+				w.begin(v, 0)
+				datum := w.datum()
+				w.dream(v, len(v.states), place{word: word(philox.Ancestral), step: w.none, sample: w.none, datum: datum})
+				w.begin(v, w.done())
+				w.dream(v, below, place{
+					word: word(philox.Descend), step: w.input(func(m moment) uint32 { return uint32(m.step) }), sample: w.none, datum: datum,
+				})
+				w.begin(v, w.done())
+				w.score(v, generative)
+				w.score(v, recognition)
+			}, moment{datum: from, step: below})
+			if err != nil {
 				return err
 			}
 			v.read(s.memory, &draws, from, generative, recognition)
@@ -306,12 +320,13 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 		return cut(ctx, data.Rows, p.rows, func(row, rows int) error {
 			return cut(ctx, samples, p.samples, func(sample, count int) error {
 				v := pass.resized(rows, count)
-				w := newWriter(s.parameters)
-				w.begin(v, 0)
-				w.observe(v, w.observed(data, at))
-				w.recognise(v, place{word: word(philox.Posterior), step: w.none, sample: w.sample(), datum: w.datum()})
-				w.score(v, generative)
-				if err := s.once(w, "inference", moment{row: row, datum: data.First + row, sample: sample}); err != nil {
+				err := s.run(task{"inference", piece{rows, count}}, func(w *writer) {
+					w.begin(v, 0)
+					w.observe(v, w.observed(data, at))
+					w.recognise(v, place{word: word(philox.Posterior), step: w.none, sample: w.sample(), datum: w.datum()})
+					w.score(v, generative)
+				}, moment{row: row, datum: data.First + row, sample: sample})
+				if err != nil {
 					return err
 				}
 				// All samples of several rows, or some of one row's.

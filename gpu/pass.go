@@ -68,16 +68,18 @@ func (v *pass) stateRows(i int) (rows, of int) {
 }
 
 // writer writes operations of passes to a program, each into the first phase in
-// which what it reads is there. Parameters are read at an address.
+// which what it reads is there, or where nothing waits for it into the first that
+// has room. Parameters are read at an address.
 type writer struct {
 	*program
 	parameters address
+	blocks     int             // thread blocks of the device
 	ready      map[*pass][]int // the phases from which on the layers of a pass are there
 	none       uint32          // an input that is 0
 }
 
-func newWriter(parameters address) *writer {
-	w := &writer{program: &program{}, parameters: parameters, ready: map[*pass][]int{}}
+func newWriter(parameters address, blocks int) *writer {
+	w := &writer{program: &program{}, parameters: parameters, blocks: blocks, ready: map[*pass][]int{}}
 	w.none = w.input(func(moment) uint32 { return 0 })
 	return w
 }
@@ -89,6 +91,21 @@ func (w *writer) begin(v *pass, at int) {
 		ready[i] = at
 	}
 	w.ready[v] = ready
+}
+
+// room is the first phase from one on that takes a number of tiles more without
+// another round of the thread blocks; the first, where none does.
+func (w *writer) room(from, more int) int {
+	for at := from; at < len(w.phases); at++ {
+		n := 0
+		for _, o := range w.phases[at] {
+			n += int(o.tiles)
+		}
+		if tiles(n+more, w.blocks) == tiles(n, w.blocks) {
+			return at
+		}
+	}
+	return from
 }
 
 // done is the phase from which on all that was written so far is there.
@@ -142,8 +159,11 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 		at = add(w.program, at, outputs, n, logits)
 		o.logits, o.logitsOf = v.shared, uint32(v.samples)
 	}
-	after := add(w.program, at, outputs, tiles(v.rows(), tileSize)*tiles(of.units, tileSize), o)
-	if do.draw {
+	inTiles := tiles(v.rows(), tileSize) * tiles(of.units, tileSize)
+	if !do.draw {
+		at = w.room(at, inTiles)
+	}
+	if after := add(w.program, at, outputs, inTiles, o); do.draw {
 		ready[i] = after
 	}
 }

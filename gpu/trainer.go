@@ -306,7 +306,7 @@ func (t *trainer) restoreMetric() {
 	m := moment{step: s.RefreshStep, rows: t.job.Rows(s.RefreshStep)}
 	p := t.newStepPrograms(t.shape(m))
 	defer p.memory.close()
-	w := newWriter(t.refreshed)
+	w := newWriter(t.refreshed, t.memory.device.blocks)
 	t.writeSamples(w, p)
 	if err := p.memory.load(w.program, t.job.Seed).run(fmt.Sprintf("samples of step %d", s.RefreshStep), m); err != nil {
 		t.memory.err = err
@@ -398,7 +398,7 @@ func (p *stepPrograms) get(t *trainer, program **loaded) *loaded {
 	if *program != nil {
 		return *program
 	}
-	w := newWriter(t.point)
+	w := newWriter(t.point, t.memory.device.blocks)
 	if program == &p.sample || program == &p.whole {
 		t.writeLookAhead(w)
 		t.writeSamples(w, p)
@@ -433,11 +433,11 @@ func (t *trainer) writeSamples(w *writer, p *stepPrograms) {
 		place: place{word: word(philox.Binarise), step: step, sample: w.none, datum: rows, listed: 1},
 	})
 	w.recognise(p.wake, place{word: word(philox.Wake), step: step, sample: w.none, datum: rows, listed: 1})
-	w.score(p.wake, generative)
 	if p.dreams != nil {
 		w.begin(p.dreams, at)
 		t.writeDreams(w, p, 0)
 	}
+	w.score(p.wake, generative)
 	weights := weighOf{
 		logWeights: t.logWeights, sums: t.sums, weights: t.weights, recognitionWeights: t.recognitionWeights,
 		factor: 1, scale: 1 / float64(p.wake.data),
