@@ -32,7 +32,7 @@ var walkPTX string
 
 const (
 	mostThreads   = 256   // of a block: kernels/walk.cu has room for eight warps
-	sharedMemory  = 47360 // of a block, bytes: the structure Shared of kernels/walk.cu
+	sharedMemory  = 47544 // of a block, bytes: the structure Shared of kernels/walk.cu
 	blocksAtOnce  = 2     // of a multiprocessor
 	kernelName    = "walk"
 	barrierLength = 8
