@@ -47,10 +47,14 @@ func (s *Session) dataOf(name string, e hm.Experiment) (*dataset.Set, error) {
 		return set != nil && set.Fingerprint() == e.Fingerprint && reflect.DeepEqual(set.Spec(), e.Dataset)
 	}
 	s.mu.Lock()
-	r, opened := s.runs[name], s.opened[e.Fingerprint]
+	var own *dataset.Set
+	if r := s.runs[name]; r != nil {
+		own = r.set
+	}
+	opened := s.opened[e.Fingerprint]
 	s.mu.Unlock()
-	if r != nil && same(r.set) {
-		return r.set, nil
+	if same(own) {
+		return own, nil
 	}
 	if set, ok := s.data.find(same); ok {
 		return set, nil

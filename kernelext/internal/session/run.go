@@ -32,9 +32,9 @@ func (s State) ended() bool { return s == Stopped || s == Failed || s == Finishe
 type run struct {
 	name       string
 	experiment hm.Experiment
-	set        *dataset.Set
 
 	// Session.mu guards these.
+	set    *dataset.Set // nil when the run has ended
 	state  State
 	then   State // what the run is when it has been cancelled
 	err    error
@@ -71,7 +71,10 @@ func (r *run) train(ctx context.Context, s *Session) (err error) {
 	if o := s.observe(r.name); o != nil {
 		recorders = append(recorders, o)
 	}
-	_, err = r.experiment.TrainOn(ctx, r.set, s.Dir(r.name), recorders...)
+	s.mu.Lock()
+	set := r.set
+	s.mu.Unlock()
+	_, err = r.experiment.TrainOn(ctx, set, s.Dir(r.name), recorders...)
 	return err
 }
 

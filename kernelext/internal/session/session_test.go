@@ -392,6 +392,32 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// TestACellAgainWhileItsRunEnds starts a run again and again until it has ended
+// and forgotten its data.
+func TestACellAgainWhileItsRunEnds(t *testing.T) {
+	s := New(t.TempDir(), nil)
+	defer s.Close()
+	e := tiny(t, 3, 1)
+	if err := s.Start("run", e); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Wait(context.Background(), "run") }()
+	for {
+		if err := s.Start("run", e); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+			return
+		default:
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	s, steps := begun(t.TempDir())
 	defer s.Close()
