@@ -14,15 +14,15 @@ type progress struct {
 	step  int
 	logP  *float64
 	// A checkpoint that is asked for is first wanted and then, once training
-	// knows, being saved. Each channel is closed when it is saved, nil if there
-	// is none.
+	// knows, being saved. Each channel is closed when it is saved and training
+	// goes on, nil if there is none.
 	wanted, saving chan struct{}
 }
 
 var _ hm.CheckpointRequester = (*progress)(nil)
 
 // checkpoint asks for a checkpoint and returns a channel that is closed when it
-// is saved.
+// is saved, unless training ends with it.
 func (p *progress) checkpoint() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,12 +76,12 @@ func (p *progress) Epoch(e hm.Epoch) {
 	p.epoch = e.Epoch
 }
 
-// End implements hm.Recorder. Who waits for a checkpoint gets the last one.
+// End implements hm.Recorder. Whether the last checkpoint was saved is for the
+// session to say.
 func (p *progress) End(error) {
-	p.CheckpointWanted()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.saved()
+	p.wanted, p.saving = nil, nil
 }
 
 // describe adds the progress to a description.

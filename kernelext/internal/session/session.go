@@ -159,7 +159,7 @@ func (s *Session) train(ctx context.Context, r *run, idle chan struct{}) {
 }
 
 // Save makes a run that trains save a checkpoint after the step under way, and
-// returns when it has.
+// returns when it has, or with the error that ended the run.
 func (s *Session) Save(name string) error {
 	if _, err := s.Info(name); err != nil {
 		return err
@@ -173,17 +173,25 @@ func (s *Session) Save(name string) error {
 	}
 	select {
 	case <-r.progress.checkpoint():
+		return nil
 	case <-idle:
+		return s.failure(r)
 	}
-	return nil
 }
 
-// Stop ends a run, with a checkpoint, and returns when it has ended. Resume
-// continues it.
+// failure is the error that ended a run, nil if none did.
+func (s *Session) failure(r *run) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return r.err
+}
+
+// Stop ends a run, with a checkpoint, and returns when it has ended, with the
+// error where the checkpoint failed. Resume continues it.
 func (s *Session) Stop(name string) error { return s.halt(name, Stopped) }
 
 // Pause lets the next run of the queue train, until Resume. It returns when the
-// run has a checkpoint.
+// run has a checkpoint, or with the error where that failed.
 func (s *Session) Pause(name string) error { return s.halt(name, Paused) }
 
 func (s *Session) halt(name string, then State) error {
@@ -203,7 +211,7 @@ func (s *Session) halt(name string, then State) error {
 		idle := s.idle
 		s.mu.Unlock()
 		<-idle
-		return nil
+		return s.failure(r)
 	}
 	defer s.mu.Unlock()
 	s.queue = slices.DeleteFunc(s.queue, func(q *run) bool { return q == r })
@@ -262,10 +270,8 @@ func (s *Session) Wait(ctx context.Context, name string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-r.done:
+		return s.failure(r)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return r.err
 }
 
 // Close stops the run that trains, with a checkpoint, and forgets the queue.

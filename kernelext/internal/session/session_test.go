@@ -216,6 +216,49 @@ func TestStopPauseAndSave(t *testing.T) {
 	}
 }
 
+// TestACheckpointThatFailsIsTold puts a directory in the place of the checkpoint
+// before the run is asked for one, which then cannot be written.
+func TestACheckpointThatFailsIsTold(t *testing.T) {
+	for name, do := range map[string]func(*Session, string) error{"Save": (*Session).Save, "Stop": (*Session).Stop, "Pause": (*Session).Pause} {
+		var s *Session
+		told := make(chan error, 1)
+		s = New(t.TempDir(), func(string) hm.Recorder {
+			return recorder{step: sync.OnceFunc(func() {
+				if err := os.Mkdir(filepath.Join(s.Dir("run"), "checkpoint.safetensors"), 0o755); err != nil {
+					t.Error(err)
+				}
+				s.mu.Lock()
+				r := s.runs["run"]
+				r.then = ""
+				s.mu.Unlock()
+				go func() { told <- do(s, "run") }()
+				for !s.asked(r) { // the step goes on when the run is asked
+					runtime.Gosched()
+				}
+			})}
+		})
+		if err := s.Start("run", tiny(t, long, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-told; err == nil || !strings.Contains(err.Error(), "checkpoint.safetensors") {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if got := state(t, s); got != Failed {
+			t.Errorf("after %s the run is %s", name, got)
+		}
+	}
+}
+
+// asked says whether a run, whose then the test has cleared, is to save, to stop
+// or to pause.
+func (s *Session) asked(r *run) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.progress.mu.Lock()
+	defer r.progress.mu.Unlock()
+	return r.then != "" || r.progress.wanted != nil
+}
+
 // ownRows is a data set that nothing but its rows opens.
 func ownRows(t *testing.T, name string, b dataset.Binarization) *dataset.Set {
 	t.Helper()
