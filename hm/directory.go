@@ -29,6 +29,22 @@ const (
 	lockFile       = ".lock"
 )
 
+// Claim makes dir the directory of the experiment on set, for training that
+// begins later: the experiment and, where FromRows made them, the data lie there
+// from then on. It refuses a directory that TrainOn refuses.
+func (e Experiment) Claim(set *dataset.Set, dir string) error {
+	if err := e.Check(set); err != nil {
+		return err
+	}
+	e.Fingerprint = set.Fingerprint()
+	release, err := claim(dir, e, set)
+	if err != nil {
+		return err
+	}
+	release()
+	return nil
+}
+
 // claim makes dir the directory of experiment e on set, unless it is that of
 // another or another program trains in it. The function returned gives it free.
 func claim(dir string, e Experiment, set *dataset.Set) (release func(), err error) {
@@ -130,20 +146,6 @@ func (e Experiment) storedDataset(path string) (*dataset.Set, error) {
 		return nil, nil
 	}
 	return set, nil
-}
-
-// CheckDirectory refuses a directory that holds a run of another experiment, and
-// names what differs.
-func (e Experiment) CheckDirectory(dir string) error {
-	path := filepath.Join(dir, experimentFile)
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return compare(path, text, e)
 }
 
 // compare refuses the text of an experiment other than e, and names what

@@ -86,11 +86,9 @@ func (e Experiment) claimSeeds(dir string, n int, set *dataset.Set) error {
 		}
 	}
 	for ; e.Seed <= last.Seed; e.Seed++ {
-		release, err := claim(SeedDir(dir, e.Seed), e, set)
-		if err != nil {
+		if err := e.Claim(set, SeedDir(dir, e.Seed)); err != nil {
 			return err
 		}
-		release()
 	}
 	return nil
 }

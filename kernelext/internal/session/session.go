@@ -3,14 +3,13 @@
 //
 // Runs are ordinary run directories, so nothing is lost with the session but
 // the models and data sets kept in it: the next session finds the runs where
-// they are, with the data that they need.
+// they are, those that waited among them, with the data that they need.
 package session
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -78,9 +77,6 @@ func (s *Session) Start(name string, e hm.Experiment) error {
 		return err
 	}
 	e.Fingerprint = set.Fingerprint()
-	if err := e.CheckDirectory(s.Dir(name)); err != nil {
-		return fmt.Errorf("the name %s is taken: %w", name, err)
-	}
 	return s.enqueue(name, e, set, false)
 }
 
@@ -105,6 +101,10 @@ func (s *Session) enqueue(name string, e hm.Experiment, set *dataset.Set, front 
 		s.queue = insert(s.queue, r, front)
 		s.advance()
 		return nil
+	}
+	// The next session, too, shall know of a run that waits.
+	if err := e.Claim(set, s.Dir(name)); err != nil {
+		return fmt.Errorf("the run %s cannot be started: %w", name, err)
 	}
 	r := &run{name: name, experiment: e, set: set, state: Waiting, done: make(chan struct{})}
 	s.runs[name] = r
@@ -236,13 +236,6 @@ func (s *Session) Resume(name string) error {
 		return nil
 	}
 	e, err := hm.ReadExperiment(filepath.Join(s.Dir(name), experimentFile))
-	if errors.Is(err, os.ErrNotExist) { // it was stopped before it began
-		s.mu.Lock()
-		if r := s.runs[name]; r != nil {
-			e, err = r.experiment, nil
-		}
-		s.mu.Unlock()
-	}
 	if err != nil {
 		return err
 	}

@@ -316,6 +316,35 @@ func TestKeptDataStayWithTheirRun(t *testing.T) {
 	wantSameFiles(t, filepath.Join(whole, "run"), next.Dir("run"))
 }
 
+// TestTheQueueOutlivesTheSession ends a session while runs wait; the next one
+// finds them, with their rows, and trains them.
+func TestTheQueueOutlivesTheSession(t *testing.T) {
+	folder, set := t.TempDir(), ownRows(t, "own", dataset.Stochastic)
+	s, steps := begun(folder)
+	if err := errors.Join(s.KeepData("rows", set), s.Start("first", tiny(t, long, 1)),
+		s.Start("run", onRows(set, 2)), s.Start("stopped", tiny(t, 2, 2)), s.Stop("stopped")); err != nil {
+		t.Fatal(err)
+	}
+	<-steps
+	if _, err := hm.OpenRun(s.Dir("run")); err == nil || !strings.Contains(err.Error(), "has no checkpoint yet") {
+		t.Errorf("the model of a run that waits: %v", err)
+	}
+	s.Close()
+	next := New(folder, nil)
+	defer next.Close()
+	for _, name := range []string{"run", "stopped"} {
+		if i, err := next.Info(name); err != nil || i.State != Interrupted || i.Epoch != 0 || i.Epochs != 2 {
+			t.Fatalf("the next session finds %+v, %v", i, err)
+		}
+		if err := errors.Join(next.Resume(name), next.Wait(t.Context(), name)); err != nil {
+			t.Fatal(err)
+		}
+		if i, err := next.Info(name); err != nil || i.State != Finished {
+			t.Errorf("the next session ends with %+v, %v", i, err)
+		}
+	}
+}
+
 func wantSameFiles(t *testing.T, one, other string) {
 	t.Helper()
 	for _, file := range []string{"checkpoint.safetensors", experimentFile} {
