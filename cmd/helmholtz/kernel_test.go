@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/kernelext/kernel"
 )
 
 // kernelCommand performs helmholtz kernel with arguments.
@@ -65,6 +68,28 @@ func TestKernelInstallForTheUser(t *testing.T) {
 	}
 	if out, err := kernelCommand(t, "list"); err != nil || !strings.Contains(out, filepath.Join(folder, "kernels", "helmholtz")) {
 		t.Errorf("list: %q, %v", out, err)
+	}
+}
+
+// TestAProgramOfGoRunIsNotRegistered runs it twice: the first program may lie in a
+// temporary folder, the second lies in Go's cache.
+func TestAProgramOfGoRunIsNotRegistered(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it links the program")
+	}
+	tool := filepath.Join(t.TempDir(), "tool")
+	if err := os.WriteFile(tool, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	prefix := t.TempDir()
+	for range 2 {
+		c := exec.CommandContext(t.Context(), "go", "run", ".", "kernel", "install", "--prefix", prefix, "--gonb", tool, "--goimports", tool, "--gopls", tool, "--module", "../..")
+		if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "go build -o build/bin/helmholtz ./cmd/helmholtz") {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+	if found := kernel.Registered(filepath.Join(prefix, "share", "jupyter")); len(found) > 0 {
+		t.Errorf("registered in %v", found)
 	}
 }
 

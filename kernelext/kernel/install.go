@@ -152,6 +152,9 @@ func Install(folder string, t Tools) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if vanishes(self, goValue(t.Go, "GOCACHE")) {
+		return "", errors.New("a program that go run builds does not last: build it first, by go build -o build/bin/helmholtz ./cmd/helmholtz, and type build/bin/helmholtz kernel install")
+	}
 	dir := filepath.Join(folder, "kernels", Name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("cannot register the kernel: %w: name a folder that you may write to with --prefix", err)
@@ -169,6 +172,17 @@ func Install(folder string, t Tools) (string, error) {
 		return "", fmt.Errorf("cannot register the kernel: %w", err)
 	}
 	return dir, os.Rename(aside, filepath.Join(dir, "kernel.json"))
+}
+
+// vanishes says whether a program is one that go run built: in a temporary folder
+// go-build…/b001/exe, or in Go's cache.
+func vanishes(program, cache string) bool {
+	dir := filepath.Dir(program)
+	if real, err := filepath.EvalSymlinks(cache); err == nil { // as the program's path is
+		cache = real
+	}
+	return filepath.Base(dir) == "exe" && strings.Contains(dir, string(filepath.Separator)+"go-build") ||
+		cache != "" && strings.HasPrefix(dir, cache+string(filepath.Separator))
 }
 
 // check refuses tools that are not there.
