@@ -396,6 +396,11 @@ func TestMagicsRunWhereTheirCellBegins(t *testing.T) {
 	if got := c.execute("%%writefile x\n%hm runs"); got != "[%%writefile x\n%hm runs]%%writefile x\n%hm runs" {
 		t.Errorf("a cell that is no Go printed %q", got)
 	}
+	for _, main := range []string{"%%", "%% -n 3", "%%\t-n 3"} {
+		if got, want := c.execute(main+"\n%hm runs"), "["+main+"\n%hm runs]magic runs"+main+"\n"; got != want {
+			t.Errorf("a cell with arguments printed %q, not %q", got, want)
+		}
+	}
 	if got := c.execute("%hmm\nx%hm"); got != "[%hmm\nx%hm]%hmm\nx%hm" {
 		t.Errorf("lines that are no magics printed %q", got)
 	}

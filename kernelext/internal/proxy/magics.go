@@ -30,13 +30,13 @@ type cell struct {
 
 // prepare takes the magics out of a cell. Their lines stay, empty, so that
 // errors name the same lines as ever. The cell of a magic that takes it whole,
-// as %%writefile does, has none.
+// as %%writefile does, has none; after a mere %% there can be arguments.
 func (k *Kernel) prepare(m *message) {
 	var content map[string]json.RawMessage
 	var code string
 	var c cell
 	if json.Unmarshal(m.content, &content) != nil || json.Unmarshal(content["code"], &code) != nil ||
-		!strings.Contains(code, magic) || len(code) > 2 && strings.HasPrefix(code, "%%") && code[2] != '\n' {
+		!strings.Contains(code, magic) || len(code) > 2 && strings.HasPrefix(code, "%%") && !strings.ContainsRune("\n \t", rune(code[2])) {
 		return
 	}
 	lines := strings.Split(code, "\n")
