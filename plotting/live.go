@@ -13,20 +13,22 @@ import (
 // notebook it shows nothing.
 func Live() hm.Recorder {
 	if !gonbui.IsNotebook {
-		return &live{now: time.Now, show: func(string) {}, sync: func() {}, hidden: true}
+		return &live{now: time.Now, seen: func() bool { return false }, show: func(string) {}, sync: func() {}}
 	}
 	id := "helmholtz-live-" + gonbui.UniqueId()
 	return &live{
 		now:  time.Now,
+		seen: func() bool { return true },
 		show: func(html string) { gonbui.UpdateHTML(id, html) },
 		sync: gonbui.Sync,
 	}
 }
 
 // LiveHTML returns a recorder that hands the display of Live to show, as HTML,
-// whenever it changes. show is called from the goroutine that trains.
-func LiveHTML(show func(html string)) hm.Recorder {
-	return &live{now: time.Now, show: show, sync: func() {}}
+// whenever it changes. Curves are drawn only while seen says that somebody sees
+// them. Both are called from the goroutine that trains.
+func LiveHTML(seen func() bool, show func(html string)) hm.Recorder {
+	return &live{now: time.Now, seen: seen, show: show, sync: func() {}}
 }
 
 // betweenUpdates is how long a display stays: a notebook that is sent more
@@ -35,10 +37,10 @@ const betweenUpdates = 500 * time.Millisecond
 
 // live is the state of a display.
 type live struct {
-	now    func() time.Time
-	show   func(html string)
-	sync   func() // returns when the notebook has what was shown
-	hidden bool
+	now  func() time.Time
+	seen func() bool
+	show func(html string)
+	sync func() // returns when the notebook has what was shown
 
 	plan     hm.Plan
 	begun    time.Time
@@ -93,11 +95,8 @@ func (l *live) updateIfDue() {
 
 // update shows the state; ending says how training ended, if it did.
 func (l *live) update(ending string) {
-	if l.hidden {
-		return
-	}
 	l.updated = l.now()
-	if len(l.history.Epochs) > l.drawn {
+	if len(l.history.Epochs) > l.drawn && l.seen() {
 		l.curve, l.drawn = curveImage(l.history), len(l.history.Epochs)
 	}
 	l.show(l.html(ending))

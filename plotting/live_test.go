@@ -14,6 +14,7 @@ import (
 func watched(clock *time.Time, shown *[]string, syncs *int) *live {
 	return &live{
 		now:  func() time.Time { return *clock },
+		seen: func() bool { return true },
 		show: func(html string) { *shown = append(*shown, html) },
 		sync: func() { *syncs++ },
 	}
@@ -69,6 +70,21 @@ func TestLiveTellsWhatIsLeft(t *testing.T) {
 	l.End(errors.New("loss is <NaN>"))
 	if last := shown[2]; !strings.Contains(last, "stopped: loss is &lt;NaN&gt;") || strings.Contains(last, " left") {
 		t.Errorf("stopped: %s", last)
+	}
+}
+
+func TestLiveDrawsCurvesForThoseWhoSeeThem(t *testing.T) {
+	seen := false
+	var last string
+	l := LiveHTML(func() bool { return seen }, func(html string) { last = html })
+	l.Begin(hm.Plan{Epochs: 3, StepsPerEpoch: 1, History: hm.History{Epochs: []hm.Epoch{{Epoch: 1, Step: 1}}}})
+	if !strings.Contains(last, "epoch 1 of 3") || strings.Contains(last, "<img") {
+		t.Errorf("for nobody: %s", last)
+	}
+	seen = true
+	l.End(nil)
+	if !strings.Contains(last, "<img") {
+		t.Errorf("no curves: %s", last)
 	}
 }
 

@@ -49,11 +49,18 @@ func (b *board) panel(run string) *panel {
 	return p
 }
 
+// shows says whether a run has a display.
+func (b *board) shows(run string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.panel(run).ids) > 0
+}
+
 // has says whether there is something to show of a run.
 func (b *board) has(run string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.panels[run] != nil
+	return b.panel(run).html != ""
 }
 
 // show adds a display of a run.
@@ -77,6 +84,15 @@ func (b *board) update(run, html string) {
 	p := b.panel(run)
 	p.html, p.stale = html, true
 	if !p.quiet {
+		b.send(p)
+	}
+}
+
+// flush shows the last update of a run now, whatever the rate allows.
+func (b *board) flush(run string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p := b.panel(run); p.stale {
 		b.send(p)
 	}
 }

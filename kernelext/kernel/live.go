@@ -63,44 +63,50 @@ func describe(i session.Info) string {
 
 // observe returns the recorder that shows a run.
 func (l *live) observe(run string) hm.Recorder {
-	w := &watched{board: l.board, run: run, dir: filepath.Join(l.folder, run)}
-	w.Recorder = plotting.LiveHTML(w.show)
-	return w
+	dir := filepath.Join(l.folder, run)
+	return watch(l.board, run, func() string { return samples(dir) })
 }
 
 // watched is the recorder of a run that is shown. After each epoch it draws
-// samples of the checkpoint.
+// samples of the checkpoint, if the run has a display.
 type watched struct {
 	hm.Recorder
-	board    *board
-	run, dir string
-	epoch    bool // an epoch has ended and its checkpoint is not drawn yet
+	board  *board
+	run    string
+	sample func() string // draws samples of the last checkpoint
+	newer  bool          // there may be a checkpoint that is not drawn yet
 
-	mu       sync.Mutex
+	mu       sync.Mutex // taken before that of the board
 	progress string
 	samples  string
-	drawing  bool
+	drawing  chan struct{} // closed when drawing has ended, nil if none is under way
+	again    bool          // the checkpoint is newer than the one that is being drawn
+}
+
+func watch(b *board, run string, sample func() string) *watched {
+	w := &watched{board: b, run: run, sample: sample, newer: true}
+	w.Recorder = plotting.LiveHTML(func() bool { return b.shows(run) }, w.show)
+	return w
 }
 
 func (w *watched) show(progress string) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.progress = progress
-	text := w.progress + w.samples
-	w.mu.Unlock()
-	w.board.update(w.run, text)
+	w.board.update(w.run, w.progress+w.samples)
 }
 
 // Epoch implements hm.Recorder.
 func (w *watched) Epoch(e hm.Epoch) {
-	w.epoch = true
+	w.newer = true
 	w.Recorder.Epoch(e)
 }
 
 // Step implements hm.Recorder. At the first step after an epoch there is its
 // checkpoint.
 func (w *watched) Step(p hm.Progress) {
-	if w.epoch {
-		w.epoch = false
+	if w.newer && w.board.shows(w.run) {
+		w.newer = false
 		w.draw()
 	}
 	w.Recorder.Step(p)
@@ -109,34 +115,47 @@ func (w *watched) Step(p hm.Progress) {
 // errSaved is what a display says of a run that was stopped or paused.
 var errSaved = errors.New("with a checkpoint; %hm resume continues")
 
-// End implements hm.Recorder.
+// End implements hm.Recorder. It returns when the display is the last one: who
+// waits for the run sees it.
 func (w *watched) End(err error) {
 	if errors.Is(err, context.Canceled) {
 		err = errSaved
 	}
 	w.Recorder.End(err)
-	w.draw()
+	if w.board.shows(w.run) {
+		<-w.draw()
+	}
+	w.board.flush(w.run)
 }
 
-// draw draws samples beside training, unless it does already.
-func (w *watched) draw() {
+// draw draws samples beside training, again if it does already, and returns a
+// channel that is closed when it has.
+func (w *watched) draw() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.drawing {
-		return
+	w.again = true
+	if w.drawing == nil {
+		w.drawing = make(chan struct{})
+		go w.drawWhileNewer()
 	}
-	w.drawing = true
-	go func() {
-		drawn := samples(w.dir)
+	return w.drawing
+}
+
+func (w *watched) drawWhileNewer() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.again {
+		w.again = false
+		w.mu.Unlock()
+		drawn := w.sample()
 		w.mu.Lock()
-		w.drawing = false
 		if drawn != "" {
 			w.samples = drawn
 		}
-		text := w.progress + w.samples
-		w.mu.Unlock()
-		w.board.update(w.run, text)
-	}()
+		w.board.update(w.run, w.progress+w.samples)
+	}
+	close(w.drawing)
+	w.drawing = nil
 }
 
 // samples draws samples of the last checkpoint of a run, nothing if it has
