@@ -38,22 +38,30 @@ func (l *live) connect(k *proxy.Kernel) {
 	close(l.ready)
 }
 
-// show adds a display of a run.
+// show adds a display of a run. Training keeps what is shown up to date; a run
+// that does not train is described anew, again if it began or ended meanwhile.
 func (l *live) show(s *session.Session, run string) error {
 	info, err := s.Info(run)
+	for err == nil && (info.State != session.Running || !l.board.has(run)) {
+		described := info.State
+		l.board.update(run, describe(info))
+		if info, err = s.Info(run); info.State == described {
+			break
+		}
+	}
 	if err != nil {
 		return err
-	}
-	if !l.board.has(run) {
-		l.board.update(run, describe(info))
 	}
 	l.board.show(run)
 	return nil
 }
 
-// describe is what is shown of a run that has not trained in this session.
+// describe is what is shown of a run that does not train.
 func describe(i session.Info) string {
 	text := fmt.Sprintf("<p><b>%s</b> %s, epoch %d of %d</p>", html.EscapeString(i.Name), i.State, i.Epoch, i.Epochs)
+	if i.Error != "" {
+		text += fmt.Sprintf("<p>%s</p>", html.EscapeString(i.Error))
+	}
 	run, err := hm.OpenRun(i.Dir)
 	if err != nil || i.Epoch == 0 {
 		return text

@@ -1,11 +1,16 @@
 package kernel
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
 // slow returns a board whose displays are updated once and then not again of
@@ -80,5 +85,59 @@ func TestSamplesAreDrawnForThoseWhoSeeThem(t *testing.T) {
 	w.End(nil)
 	if !strings.HasSuffix(*last, "samples") {
 		t.Errorf("a display shows %s", *last)
+	}
+}
+
+// after is a recorder that does something after an epoch.
+type after struct {
+	hm.Recorder
+	epoch int
+	do    func()
+}
+
+func (a after) Epoch(e hm.Epoch) {
+	if e.Epoch == a.epoch {
+		a.do()
+	}
+}
+
+func afterEpoch(epoch int, do func()) hm.Recorder {
+	return after{plotting.LiveHTML(func() bool { return false }, func(string) {}), epoch, do}
+}
+
+// TestShowDescribesTheRunAsItIs shows a run again whenever another program has
+// trained it for some epochs.
+func TestShowDescribesTheRunAsItIs(t *testing.T) {
+	b, last := slow()
+	s := session.New(t.TempDir(), func(string) hm.Recorder {
+		return afterEpoch(2, func() { panic("no <room>") })
+	})
+	defer s.Close()
+	l := &live{board: b}
+	set, err := dataset.Spec{Name: "3by3", Subset: 32}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := hm.RWS().BatchSize(8).Epochs(4).Experiment(hm.New(set.Shape()).Dense(6, 4), set)
+	for _, c := range []struct {
+		epoch int
+		shown string
+	}{{1, "interrupted, epoch 1 of 4"}, {3, "interrupted, epoch 3 of 4"}, {4, "finished, epoch 4 of 4"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		if _, err := e.TrainOn(ctx, set, s.Dir("run"), afterEpoch(c.epoch, cancel)); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if err := l.show(s, "run"); err != nil || !strings.Contains(*last, c.shown) {
+			t.Errorf("after epoch %d: %.200s, %v", c.epoch, *last, err)
+		}
+	}
+	if err := s.Start("bad", e); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Wait(t.Context(), "bad"); err == nil {
+		t.Fatal("a panic is no error")
+	}
+	if err := l.show(s, "bad"); err != nil || !strings.Contains(*last, "failed, epoch 2 of 4") || !strings.Contains(*last, "no &lt;room&gt;") {
+		t.Errorf("after a failure: %.200s, %v", *last, err)
 	}
 }
