@@ -60,16 +60,10 @@ func localEnvironment() environment {
 			return string(out), err
 		},
 		kernels: func() []string {
-			dirs := []string{"build/jupyter", os.Getenv("JUPYTER_DATA_DIR"), "/usr/local/share/jupyter", "/usr/share/jupyter"}
-			if home, err := os.UserHomeDir(); err == nil {
-				dirs = append(dirs, filepath.Join(home, ".local/share/jupyter"), filepath.Join(home, "Library/Jupyter"))
-			}
 			var found []string
-			for _, dir := range dirs {
-				if dir != "" {
-					specs, _ := filepath.Glob(filepath.Join(dir, "kernels", "*", "kernel.json"))
-					found = append(found, specs...)
-				}
+			for _, dir := range jupyterFolders() {
+				specs, _ := filepath.Glob(filepath.Join(dir, "kernels", "*", "kernel.json"))
+				found = append(found, specs...)
 			}
 			return found
 		},

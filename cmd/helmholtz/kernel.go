@@ -81,6 +81,10 @@ func newKernelInstall() *cobra.Command {
 	return c
 }
 
+// jupyterFolders are the Jupyter data folders of the project, of the user and of
+// the machine.
+func jupyterFolders() []string { return append([]string{"build/jupyter"}, kernel.Folders()...) }
+
 func newKernelList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
@@ -95,7 +99,7 @@ func newKernelList() *cobra.Command {
 		}
 		folders := []string{dir}
 		if !c.Flags().Changed("prefix") {
-			folders = kernel.Folders()
+			folders = jupyterFolders()
 		}
 		found := kernel.Registered(folders...)
 		if len(found) == 0 {

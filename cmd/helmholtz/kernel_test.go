@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,8 +58,14 @@ func TestKernelInstallListRemove(t *testing.T) {
 }
 
 func TestKernelInstallForTheUser(t *testing.T) {
-	folder := t.TempDir()
-	t.Setenv("JUPYTER_DATA_DIR", folder)
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_DATA_HOME", filepath.Join(home, "data"))
+	t.Setenv("JUPYTER_DATA_DIR", "")
+	folder, err := kernel.UserFolder()
+	if err != nil || !strings.HasPrefix(folder, home) {
+		t.Fatalf("the folder of the user is %s, %v", folder, err)
+	}
 	tool := filepath.Join(t.TempDir(), "tool")
 	if err := os.WriteFile(tool, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -66,8 +73,12 @@ func TestKernelInstallForTheUser(t *testing.T) {
 	if _, err := kernelCommand(t, "install", "--gonb", tool, "--goimports", tool, "--gopls", tool, "--module", "../.."); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := kernelCommand(t, "list"); err != nil || !strings.Contains(out, filepath.Join(folder, "kernels", "helmholtz")) {
+	where := filepath.Join(folder, "kernels", "helmholtz")
+	if out, err := kernelCommand(t, "list"); err != nil || !strings.Contains(out, where) {
 		t.Errorf("list: %q, %v", out, err)
+	}
+	if found := localEnvironment().kernels(); !slices.Contains(found, filepath.Join(where, "kernel.json")) {
+		t.Errorf("doctor finds %v", found)
 	}
 }
 
