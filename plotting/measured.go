@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -22,12 +23,14 @@ type Measured struct {
 	Name   string
 	X, Y   []float64
 	Spread []float64 // of each Y, to either side; nil where it is not known
+	// SpreadName says what a Spread is, for the legend: "± 1 sd over 3 seeds".
+	SpreadName string
 }
 
 // Measurements draws measured quantities against another, such as what runs of
 // several learning rates reached: a colour a quantity, with bars of one spread
 // to either side. Values that are not positive are left out of logarithmic
-// axes.
+// axes, and bars that reach below 0 begin at such an axis.
 func Measurements(x, y Axis, measured ...Measured) *Figure {
 	if len(measured) == 0 {
 		return failed(errors.New("no measurements to draw: give at least one"))
@@ -36,11 +39,18 @@ func Measurements(x, y Axis, measured ...Measured) *Figure {
 	x.mark(&panel.X)
 	y.mark(&panel.Y)
 	f := newFigure(panel)
+	var spreads []string
 	for i, m := range measured {
 		if err := addMeasured(panel, x, y, m, colour(i)); err != nil {
 			return failed(err)
 		}
 		f.legend.add(m.Name, sample(in(colour(i), solid)))
+		if m.Spread != nil && !slices.Contains(spreads, m.SpreadName) {
+			spreads = append(spreads, m.SpreadName)
+		}
+	}
+	for _, name := range spreads {
+		f.legend.add(name, bar{style: spreadStyle(ink)})
 	}
 	padY(panel)
 	return f
@@ -50,22 +60,54 @@ func addMeasured(panel *plot.Plot, x, y Axis, m Measured, c color.NRGBA) error {
 	if len(m.Y) != len(m.X) || m.Spread != nil && len(m.Spread) != len(m.Y) {
 		return fmt.Errorf("%s has %d values and %d spreads at %d places", m.Name, len(m.Y), len(m.Spread), len(m.X))
 	}
-	line := in(c, solid)
+	if m.Spread != nil && m.SpreadName == "" {
+		return fmt.Errorf("%s has spreads without a SpreadName: say what they are, such as ± 1 sd over 3 seeds", m.Name)
+	}
 	var points plotter.XYs
 	for i, value := range m.Y {
 		points = append(points, plotter.XY{X: x.place(m.X[i]), Y: y.place(value)})
 		if m.Spread == nil {
 			continue
 		}
-		bar := plotter.XYs{
-			{X: points[i].X, Y: y.place(value - m.Spread[i])},
-			{X: points[i].X, Y: y.place(value + m.Spread[i])},
+		low, high := y.place(value-m.Spread[i]), y.place(value+m.Spread[i])
+		if plotter.CheckFloats(low) != nil && y.Logarithmic {
+			low = math.Inf(-1)
 		}
-		if len(finite(bar)) == len(bar) {
-			panel.Add(&plotter.Line{XYs: bar, LineStyle: draw.LineStyle{Color: c, Width: line.Width / 2}})
+		if plotter.CheckFloats(points[i].X, points[i].Y, high) == nil {
+			panel.Add(bar{points[i].X, low, high, spreadStyle(c)})
 		}
 	}
-	return addLine(panel, m.Name, points, line)
+	return addLine(panel, m.Name, points, in(c, solid))
+}
+
+func spreadStyle(c color.Color) draw.LineStyle {
+	return draw.LineStyle{Color: c, Width: solid.Width / 2}
+}
+
+// bar is a vertical line, from the axis where low is below it.
+type bar struct {
+	x, low, high float64
+	style        draw.LineStyle
+}
+
+// Plot implements plot.Plotter.
+func (b bar) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	c.StrokeLine2(b.style, x(b.x), y(max(b.low, p.Y.Min)), x(b.x), y(b.high))
+}
+
+// DataRange implements plot.DataRanger.
+func (b bar) DataRange() (xmin, xmax, ymin, ymax float64) {
+	if math.IsInf(b.low, -1) {
+		return b.x, b.x, b.high, b.high
+	}
+	return b.x, b.x, b.low, b.high
+}
+
+// Thumbnail implements plot.Thumbnailer.
+func (b bar) Thumbnail(c *draw.Canvas) {
+	x := c.Center().X
+	c.StrokeLine2(b.style, x, c.Min.Y, x, c.Max.Y)
 }
 
 func (a Axis) mark(axis *plot.Axis) {

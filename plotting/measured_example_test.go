@@ -14,7 +14,7 @@ import (
 // logarithm of the rate, one with its best rate five times lower.
 func ExampleMeasurements() {
 	reached := func(name string, best, limit float64) plotting.Measured {
-		m := plotting.Measured{Name: name}
+		m := plotting.Measured{Name: name, SpreadName: "± 1 sd over 3 seeds"}
 		for _, rate := range []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5} {
 			from := math.Log10(rate / best)
 			m.X, m.Y = append(m.X, rate), append(m.Y, limit+2*from*from)
@@ -34,12 +34,12 @@ func ExampleMeasurements() {
 
 func TestMeasurements(t *testing.T) { golden(t, ExampleMeasurements, "measurements.png") }
 
-// A bar that would reach below 0 is left out of a logarithmic axis, and
-// measurements that do not belong together are refused.
+// A bar may reach below 0 on a logarithmic axis; measurements that do not belong
+// together, and bars that nobody could read, are refused.
 func TestMeasurementsThatCannotBeDrawn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "figure.png")
 	plain, logarithmic := plotting.Axis{Label: "a"}, plotting.Axis{Label: "b", Logarithmic: true}
-	wide := plotting.Measured{Name: "wide", X: []float64{1, 2}, Y: []float64{1, 2}, Spread: []float64{3, 1}}
+	wide := plotting.Measured{Name: "wide", X: []float64{1, 2}, Y: []float64{1, 2}, Spread: []float64{3, 1}, SpreadName: "± 1 se"}
 	if err := plotting.Measurements(plain, logarithmic, wide).Save(file); err != nil {
 		t.Errorf("a bar below 0: %v", err)
 	}
@@ -49,6 +49,7 @@ func TestMeasurementsThatCannotBeDrawn(t *testing.T) {
 	}{
 		{nil, "give at least one"},
 		{[]plotting.Measured{{Name: "short", X: []float64{1, 2}, Y: []float64{1}}}, "short has 1 values and 0 spreads at 2 places"},
+		{[]plotting.Measured{{Name: "some", X: []float64{1}, Y: []float64{1}, Spread: []float64{1}}}, "some has spreads without a SpreadName"},
 		{[]plotting.Measured{{Name: "below", X: []float64{1}, Y: []float64{-1}}}, "below has no finite value"},
 	} {
 		err := plotting.Measurements(plain, logarithmic, test.measured...).Save(file)
