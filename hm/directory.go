@@ -155,6 +155,20 @@ func compare(path string, text []byte, e Experiment) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	differences := e.Differences(there)
+	if len(differences) == 0 && there.Fingerprint != e.Fingerprint {
+		differences = append(differences, fmt.Sprintf("the data have fingerprint %.12s there, %.12s here", there.Fingerprint, e.Fingerprint))
+	}
+	if len(differences) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s is the directory of another experiment (%s): choose another directory, or remove it",
+		filepath.Dir(path), strings.Join(differences, "; "))
+}
+
+// Differences names the settings, but for the fingerprint of the data, that are
+// other here than there, by their full names in TOML, with both values.
+func (e Experiment) Differences(there Experiment) []string {
 	was, is := settings(there), settings(e)
 	keys := maps.Clone(was)
 	maps.Copy(keys, is)
@@ -164,14 +178,7 @@ func compare(path string, text []byte, e Experiment) error {
 			differences = append(differences, fmt.Sprintf("%s is %s there, %s here", key, cmp.Or(was[key], "unset"), cmp.Or(is[key], "unset")))
 		}
 	}
-	if len(differences) == 0 && there.Fingerprint != e.Fingerprint {
-		differences = append(differences, fmt.Sprintf("the data have fingerprint %.12s there, %.12s here", there.Fingerprint, e.Fingerprint))
-	}
-	if len(differences) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s is the directory of another experiment (%s): choose another directory, or remove it",
-		filepath.Dir(path), strings.Join(differences, "; "))
+	return differences
 }
 
 // settings are the settings of an experiment, by their full names in TOML.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding"
+	"fmt"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/hm"
@@ -47,7 +48,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	textFlag(f, &e.Machine.LabelLayer, "label-layer", "`where` the label is: none, top, lower (a classifier of x and h¹), or hidden (of h¹ alone)")
 	f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label")
 
-	f.StringVar(&e.Method.Preset, "algorithm", e.Method.Preset, "`method`: "+strings.Join(hm.Presets(), ", "))
+	f.StringVar(&e.Method.Preset, "algorithm", e.Method.Preset, "`method`: "+strings.Join(hm.Presets(), ", ")+"; its defaults replace all of [method] in the file of --config")
 	textFlag(f, &e.Method.Phases, "phases", "importance weights and phases: `which` of ws, rws, bihm, reinforce")
 	textFlag(f, &e.Method.Metric, "fisher", "Fisher `matrix` that measures the gradients: none, block, diagonal, kronecker")
 	f.Float64Var(&e.Method.LearningRate, "lr", e.Method.LearningRate, "learning `rate` η")
@@ -92,9 +93,11 @@ func textFlag(f *pflag.FlagSet, v interface {
 	f.TextVar(v, name, v, usage)
 }
 
-// experiment returns what the flags describe.
+// experiment returns what the flags describe. It says which settings of a file
+// those of a method replaced.
 func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
-	base, err := x.base(c.Flags().Changed("algorithm"))
+	methodGiven := c.Flags().Changed("algorithm")
+	file, base, err := x.base(methodGiven)
 	if err != nil {
 		return base, misuse(c, "%w", err)
 	}
@@ -104,29 +107,41 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
 	}
+	if x.config != "" && methodGiven {
+		var replaced []string
+		for _, difference := range x.values.Differences(file) {
+			if strings.HasPrefix(difference, "method.") {
+				replaced = append(replaced, difference)
+			}
+		}
+		if len(replaced) > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "--algorithm starts from the defaults of %s, not from %s: %s\n", x.values.Method.Preset, x.config, strings.Join(replaced, "; "))
+		}
+	}
 	return x.values, nil
 }
 
 // base returns the experiment that flags change: that of the config file, or
-// the defaults with the settings of the method.
-func (x *experimentFlags) base(methodGiven bool) (hm.Experiment, error) {
-	e := x.values
+// the defaults, with the settings of the method where it is given, and that of
+// the file as it is.
+func (x *experimentFlags) base(methodGiven bool) (file, base hm.Experiment, err error) {
+	base = x.values
 	if x.config != "" {
-		var err error
-		if e, err = hm.ReadExperiment(x.config); err != nil {
-			return e, err
+		if file, err = hm.ReadExperiment(x.config); err != nil {
+			return file, base, err
 		}
-		e.Fingerprint = ""
+		base = file
+		base.Fingerprint = ""
 		if !methodGiven {
-			return e, nil
+			return file, base, nil
 		}
 	}
 	method, err := hm.Preset(x.values.Method.Preset)
 	if err != nil {
-		return e, err
+		return file, base, err
 	}
-	e.Method = method.Spec()
-	return e, nil
+	base.Method = method.Spec()
+	return file, base, nil
 }
 
 // override makes the values, to which the flags point, those of the base with

@@ -100,6 +100,21 @@ func TestConfigAndFlags(t *testing.T) {
 	}
 }
 
+// TestAMethodReplacesThatOfTheFile says so, and not of settings that flags give.
+func TestAMethodReplacesThatOfTheFile(t *testing.T) {
+	first := filepath.Join(t.TempDir(), "first")
+	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--lr", "0.03", "--damping", "0.07", "--epochs", "1", "--out", first)
+	again := []string{"train", "--config", filepath.Join(first, "experiment.toml"), "--algorithm", "nrws", "--lr", "0.03", "--seed", "2", "--out", filepath.Join(t.TempDir(), "second")}
+	code, _, errOut := helmholtz(t, t.Context(), again...)
+	if code != 0 || !strings.Contains(errOut, "--algorithm starts from the defaults of nrws") || !strings.Contains(errOut, "experiment.toml: method.damping is 0.07 there, 0.2 here\n") {
+		t.Errorf("ended with %d and said %q", code, errOut)
+	}
+	again[len(again)-1] = filepath.Join(t.TempDir(), "third")
+	if code, _, errOut := helmholtz(t, t.Context(), append(again, "--damping", "0.07")...); code != 0 || strings.Contains(errOut, "--algorithm") {
+		t.Errorf("ended with %d and said %q", code, errOut)
+	}
+}
+
 func TestExitCodes(t *testing.T) {
 	here := t.TempDir()
 	bad := filepath.Join(here, "bad.toml")
