@@ -5,6 +5,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// chainFlagNames are the flags that chainFlags adds.
+var chainFlagNames = []string{"candidates", "inner", "retain"}
+
 // chainFlags adds the flags of Gibbs chains but for their number of sweeps.
 func chainFlags(f *pflag.FlagSet, chain *hm.Chain) {
 	numberFlag(f, &chain.Candidates, "candidates", 100, 1, "`K` candidates for each layer of a sweep, of which one is picked")

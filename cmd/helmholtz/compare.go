@@ -35,11 +35,21 @@ within a band of one standard deviation.`,
 	f := c.Flags()
 	optionalFlag(f, &samples, "samples", 0, 1, "evaluate with `K` importance samples a datum")
 	splitFlag(f, &split, "`rows` that --samples evaluates: train, validation or test")
-	f.StringVar(&out, "out", "", "`file` to draw the curves into: PNG, SVG or PDF by its ending")
+	figureFlag(f, &out, "", "`file` to draw the curves into")
 	choiceFlag(f, &against, "against", "draw the curves against `what`: epochs or seconds of training", "epochs", "seconds")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 
 	c.RunE = func(c *cobra.Command, dirs []string) error {
+		if samples == 0 {
+			if err := refuseIdle(c, "--samples", "split"); err != nil {
+				return err
+			}
+		}
+		if out == "" {
+			if err := refuseIdle(c, "--out", "against"); err != nil {
+				return err
+			}
+		}
 		comparison, err := hm.Compare(dirs...)
 		if err != nil {
 			return err

@@ -4,10 +4,12 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -71,6 +73,41 @@ func (c *choice) Set(text string) error {
 		return fmt.Errorf("use %s", strings.Join(c.words, ", "))
 	}
 	*c.value = text
+	return nil
+}
+
+// formats are those of figures, by the endings of their files.
+var formats = []string{"png", "svg", "pdf"}
+
+// figureFile is the value of a flag that names the file of a figure.
+type figureFile struct{ path *string }
+
+// figureFlag adds the flag --out for the file of a figure.
+func figureFlag(f *pflag.FlagSet, path *string, normal, usage string) {
+	*path = normal
+	f.Var(&figureFile{path}, "out", usage+": PNG, SVG or PDF by its ending")
+}
+
+func (p *figureFile) String() string { return *p.path }
+
+func (p *figureFile) Type() string { return "string" }
+
+func (p *figureFile) Set(path string) error {
+	ending := strings.TrimPrefix(filepath.Ext(path), ".")
+	if !slices.Contains(formats, strings.ToLower(ending)) {
+		return fmt.Errorf("use a name that ends in .%s", strings.Join(formats, ", ."))
+	}
+	*p.path = path
+	return nil
+}
+
+// refuseIdle refuses flags that were given, but do nothing without another.
+func refuseIdle(c *cobra.Command, without string, flags ...string) error {
+	for _, name := range flags {
+		if c.Flags().Changed(name) {
+			return misuse(c, "--%s does nothing without %s: give that, or leave --%s out", name, without, name)
+		}
+	}
 	return nil
 }
 

@@ -30,7 +30,7 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
 	}
 	f := c.Flags()
 	f.StringVar(&spec, "mask", "", "`what` is missing: left, right, top, bottom, rectangle:ROW,COLUMN,HEIGHT,WIDTH or random:FRACTION")
-	f.StringVar(&out, "out", "inpainted.png", "`file` to draw into: PNG, SVG or PDF by its ending")
+	figureFlag(f, &out, "inpainted.png", "`file` to draw into")
 	splitFlag(f, &split, "`rows` to inpaint: train, validation or test")
 	checkpointFlag(f, &which)
 	numberFlag(f, &n, "n", 8, 1, "`number` of images, drawn by seed")

@@ -32,7 +32,7 @@ and gradients.`,
 	}
 	f := c.Flags()
 	f.StringVar(&out, "out", "figures", "`DIR` to draw into")
-	choiceFlag(f, &format, "format", "`format`: png, svg or pdf", "png", "svg", "pdf")
+	choiceFlag(f, &format, "format", "`format`: png, svg or pdf", formats...)
 	numberFlag(f, &samples, "samples", 1000, 1, "`K` importance samples a datum")
 	numberFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10; a tenth of them are dreams whose weights are drawn")
 

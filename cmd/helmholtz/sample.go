@@ -32,7 +32,7 @@ of p, come before the expected values are drawn.`,
 		Args: oneRun,
 	}
 	f := c.Flags()
-	f.StringVar(&out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF by its ending")
+	figureFlag(f, &out, "sheet.png", "`file` to draw into")
 	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions or layers", "means", "draws", "reconstructions", "layers")
 	splitFlag(f, &split, "`rows` to reconstruct: train, validation or test")
 	checkpointFlag(f, &which)
@@ -44,6 +44,16 @@ of p, come before the expected values are drawn.`,
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if chain.Sweeps > 0 && kind != "means" {
 			return misuse(c, "--gibbs draws means, not %s: leave out --kind", kind)
+		}
+		if chain.Sweeps == 0 {
+			if err := refuseIdle(c, "--gibbs", chainFlagNames...); err != nil {
+				return err
+			}
+		}
+		if kind != "reconstructions" {
+			if err := refuseIdle(c, "--kind reconstructions", "split"); err != nil {
+				return err
+			}
 		}
 		run, model, err := open(args[0], which, seed)
 		if err != nil {
