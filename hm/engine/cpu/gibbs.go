@@ -114,8 +114,11 @@ func newChains(w *weights, g engine.Gibbs, p piece, known []bool) *chains {
 // begin takes over a number of draws from one on as the states of the chains.
 func (c *chains) begin(d engine.Draws, from, n int) {
 	c.resize(n, 1)
-	off := c.weights.architecture.Coding.Off()
 	for i, layer := range d.States {
+		off := c.weights.architecture.Coding.Off()
+		if c.weights.architecture.Kind(i) == engine.Categorical {
+			off = 0
+		}
 		for r := range n {
 			units := c.units(i, r)
 			if values := d.Values[i]; values != nil {

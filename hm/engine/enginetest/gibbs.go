@@ -125,12 +125,16 @@ func inpainting(t *testing.T, e engine.Engine) {
 // Chains start at the draws of Generate and of Infer. Their visible means and
 // their log-probabilities are those of their states.
 func chainsBegin(t *testing.T, e engine.Engine) {
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+	begin := func(t *testing.T, p *engine.Parameters) {
 		networks, model := oracle.NewNetworks(p), newModel(t, e, p)
 		data := randomRows(4, p.Architecture.Visible())
 		known := make([]bool, data.Units)
 		known[0] = true
-		for _, g := range []engine.Gibbs{{Candidates: 3, Inner: 2}, {Sweeps: 2, Candidates: 3, Inner: 2}} {
+		for _, g := range []engine.Gibbs{
+			{Candidates: 3, Inner: 2},
+			{Sweeps: 2, Candidates: 3, Inner: 2},
+			{Sweeps: 2, Candidates: 3, Inner: 2, Retain: true},
+		} {
 			draws, err := model.Gibbs(t.Context(), 20, g, seed, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -160,7 +164,13 @@ func chainsBegin(t *testing.T, e engine.Engine) {
 				}
 			}
 		}
-	}, shapes...)
+	}
+	everyCoding(t, begin, shapes...)
+	everyLabelled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, _ engine.Data) {
+		if a.LabelProposal == engine.ExactLabels && !a.Baseline {
+			begin(t, p)
+		}
+	})
 }
 
 // The last state of a chain does not depend on the number of processors, on how
