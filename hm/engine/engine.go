@@ -50,7 +50,8 @@ type Trainer interface {
 	// MetricBytes is how many bytes hold what the metric now multiplies
 	// gradients by: what it reads in a step.
 	MetricBytes() int64
-	// Norms returns norms of the layers after a step that was the last call.
+	// Norms returns norms of the layers after a step that was the last call: those
+	// of the gradients are of its first update, where it has several.
 	Norms() (Norms, error)
 	// State returns the state after the last step, which the next step may
 	// change. An engine that computes elsewhere has to fetch it.

@@ -50,6 +50,7 @@ func TestMemory(t *testing.T) {
 		{Phases: engine.Bidirectional, Optimizer: engine.Adam, Samples: 50},
 		{Phases: engine.Bidirectional, Optimizer: engine.Nesterov, Samples: 50},
 		{Phases: engine.WakeSleep, Samples: 5, LaterSamples: 50},
+		{Phases: engine.WakeSleep, SleepSteps: 3, SleepScale: 1, Samples: 50},
 		{Phases: engine.Bidirectional, Entropy: 1, Samples: 50},
 		{Phases: engine.ReweightedWakeSleep, Metric: engine.Block, Samples: 2},
 		{Phases: engine.ReweightedWakeSleep, Metric: engine.Block, Samples: 50},

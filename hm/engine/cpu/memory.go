@@ -39,6 +39,9 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	if algorithm.HasDreams() {
 		passes = 2
 	}
+	if algorithm.SleepSteps > 1 {
+		passes++ // dreams after the first update
+	}
 	// States and the residuals of both networks, a row a sample.
 	bytes := int64(passes * samples * (units + a.Units[0] + outputs) * float)
 	if algorithm.Entropy != 0 {
@@ -53,6 +56,9 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	}
 	if algorithm.Optimizer == engine.Nesterov {
 		copies++ // those ahead
+	}
+	if algorithm.SleepSteps > 1 {
+		copies++ // gradient after the first update
 	}
 	bytes += int64(copies * a.Size() * float)
 	if algorithm.Metric != engine.Euclidean {

@@ -2,8 +2,8 @@ package cpu
 
 import "github.com/helmholtz-go/helmholtz/hm/engine"
 
-// Norms sums the weighted residuals of the last step once more, without the
-// metric: steps need not keep the plain gradient for it.
+// Norms sums the weighted residuals of the first update of the last step once
+// more, without the metric: steps need not keep the plain gradient for it.
 func (t *trainer) Norms() (engine.Norms, error) {
 	depth := t.state.Parameters.Architecture.Depth()
 	n := engine.Norms{Generative: make([]engine.LayerNorms, depth), Recognition: make([]engine.LayerNorms, depth)}

@@ -23,6 +23,12 @@ func (t *trainer) dream(step, phase, first, last int) {
 // each dreams, and moves q to explain what it dreamed (004, 5.4.1). Regularisers
 // act on the first update alone.
 func (t *trainer) sleepOn(learningRate float64) {
+	if t.job.Algorithm.SleepSteps < 2 {
+		return
+	}
+	t.laterDreams.resize(t.dreams.data, 1)
+	t.swapDreams()
+	defer t.swapDreams()
 	for phase := 1; phase < t.job.Algorithm.SleepSteps; phase++ {
 		t.lookAhead(learningRate)
 		t.weights.pack(t.point)
@@ -38,6 +44,13 @@ func (t *trainer) sleepOn(learningRate float64) {
 		t.ascendInSleep()
 		t.updateRecognition(learningRate, phase)
 	}
+}
+
+// swapDreams exchanges the dreams and the gradient of the first update for those
+// of the phases that follow it, and back.
+func (t *trainer) swapDreams() {
+	t.dreams, t.laterDreams = t.laterDreams, t.dreams
+	t.gradient, t.laterGradient = t.laterGradient, t.gradient
 }
 
 // ascendInSleep computes the natural gradient of q from the dreams alone.

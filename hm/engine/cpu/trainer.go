@@ -29,7 +29,12 @@ type trainer struct {
 	wake    *pass
 	dreams  *pass // nil where the algorithm draws no dreams
 
-	gradient   *engine.Parameters
+	gradient *engine.Parameters
+	// Those of the sleep phases that follow the first update, since Norms asks
+	// for those of the first; nil where none follows.
+	laterDreams   *pass
+	laterGradient *engine.Parameters
+
 	tiles      []tile // whose gradients are computed together
 	metric     metric
 	importance []float64 // normalised importance weights ω̃, S a datum
@@ -59,6 +64,10 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 	}
 	if a.HasDreams() {
 		t.dreams = newPass(w, a.BatchSize*a.MostSamples(), 1)
+	}
+	if a.SleepSteps > 1 {
+		t.laterDreams = newPass(w, a.BatchSize*a.MostSamples(), 1)
+		t.laterGradient = engine.NewParameters(state.Parameters.Architecture)
 	}
 	if a.Entropy != 0 {
 		t.wake.makeSlopes(t.wake.recognition)
