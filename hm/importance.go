@@ -15,7 +15,7 @@ const weightData = 100
 // ImportanceWeights draws samples h ~ q(h|x) for 100 rows of a split, drawn by
 // the model's seed, and returns their importance weights (001, Fig. 3.11).
 func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samples int) (ImportanceWeights, error) {
-	data, err := m.data(m.Some(split, weightData), samples)
+	_, data, err := m.part(split, weightData, samples)
 	if err != nil {
 		return ImportanceWeights{}, err
 	}

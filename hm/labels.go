@@ -158,10 +158,14 @@ func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, 
 		return Classification{}, err
 	}
 	var labelled []int
-	for r := range split.Labels {
-		if split.Labels[r] != dataset.Unlabelled {
-			labelled = append(labelled, r)
+	for r, class := range split.Labels {
+		if class == dataset.Unlabelled {
+			continue
 		}
+		if classes := m.parameters.Architecture.Labels(); int(class) >= classes {
+			return Classification{}, fmt.Errorf("row %d of the %s split has the class %d, the model has %d: give classes from 0 to %d", r, split.Name, class, classes, classes-1)
+		}
+		labelled = append(labelled, r)
 	}
 	if len(labelled) == 0 {
 		return Classification{}, fmt.Errorf("the %s rows have no labels: choose another split", split.Name)

@@ -3,6 +3,7 @@ package hm
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,6 +103,10 @@ func TestClassify(t *testing.T) {
 		if other, err := again.Classify(t.Context(), few, 3, nil); err != nil || other != c {
 			t.Errorf("%v: the stored model has %+v, %v, the trained one %+v", layer, other, err, c)
 		}
+		few.Labels = slices.Clone(few.Labels)
+		few.Labels[7] = 10
+		_, err = run.Classify(t.Context(), few, 3, nil)
+		wantError(t, err, "row 7", "class 10", "the model has 10", "from 0 to 9")
 		logs, err := run.LabelProbabilities(t.Context(), few, 3, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -160,10 +160,25 @@ func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
 			visible, s.Name, s.Shape.Units(), m.experiment.Dataset.Name)
 	case s.Rows == 0:
 		return engine.Data{}, fmt.Errorf("the %s split has no rows: choose another split", s.Name)
+	case len(s.Values) != s.Rows*visible:
+		return engine.Data{}, fmt.Errorf("the %s split has %d values for %d rows of %d units: give %d", s.Name, len(s.Values), s.Rows, visible, s.Rows*visible)
+	case s.Labels != nil && len(s.Labels) != s.Rows:
+		return engine.Data{}, fmt.Errorf("the %s split has %d labels for %d rows: give one a row, or none", s.Name, len(s.Labels), s.Rows)
 	case samples < 1:
 		return engine.Data{}, fmt.Errorf("%d samples a datum: give at least 1", samples)
 	}
 	return m.experiment.data(s), nil
+}
+
+// part returns n rows of a split, as Some does, and the same as the engine takes
+// them.
+func (m *Model) part(s dataset.Split, n, samples int) (dataset.Split, engine.Data, error) {
+	if _, err := m.data(s, samples); err != nil {
+		return dataset.Split{}, engine.Data{}, err
+	}
+	part := m.Some(s, n)
+	data, err := m.data(part, samples)
+	return part, data, err
 }
 
 // Some returns n rows of a split, drawn by the model's seed, in their order in

@@ -49,8 +49,7 @@ func (m *Model) generate(ctx context.Context, n int) (engine.Draws, error) {
 // Reconstruct draws h ~ q(h|x) for n rows of a split, drawn by the model's
 // seed, and returns these rows and the expected values p(x|h¹) of each.
 func (m *Model) Reconstruct(ctx context.Context, split dataset.Split, n int) (rows, reconstructions Sheet, err error) {
-	part := m.Some(split, n)
-	data, err := m.data(part, 1)
+	part, data, err := m.part(split, n, 1)
 	if err != nil {
 		return rows, reconstructions, err
 	}
