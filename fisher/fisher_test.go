@@ -145,7 +145,7 @@ func TestFormsAreTheDenseSolve(t *testing.T) {
 					difference[k] = float32(float64(difference[k]) - want)
 				}
 				// A gradient that small has no digits of its own.
-				if d := norm(difference); d > 1e-37 {
+				if d := norm(difference); !(d <= 1e-37) {
 					worst[form] = max(worst[form], d/scale)
 					if !(d <= tolerated[form]*scale) {
 						t.Errorf("form %d, unit %d: %v is off by %g", form, j, kernels.Row(got, j), d)
@@ -463,7 +463,7 @@ func TestBlocksOfManySamples(t *testing.T) {
 	inverse.Apply(g, 0)
 	a, b, c := f[0]+damping, f[1], f[2]+damping
 	for k, want := range []float64{(1 + damping) * (c - 2*b) / (a*c - b*b), (1 + damping) * (2*a - b) / (a*c - b*b)} {
-		if math.Abs(float64(g.Data[k])-want) > 1e-4*math.Abs(want) {
+		if !(math.Abs(float64(g.Data[k])-want) <= 1e-4*math.Abs(want)) {
 			t.Errorf("element %d of the natural gradient is %v, want %v", k, g.Data[k], want)
 		}
 	}

@@ -147,7 +147,7 @@ func TestModelOfGreyLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := inpainted.Images[0].Values[1][4], inpainted.Originals.Values[1][4]; math.Abs(got-want) > 1e-6 {
+	if got, want := inpainted.Images[0].Values[1][4], inpainted.Originals.Values[1][4]; !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("a known pixel of %v is inpainted as %v", want, got)
 	}
 	if _, err := run.ExactKL(t.Context(), set.Test()); err == nil || !strings.Contains(err.Error(), "Evaluate") {

@@ -99,7 +99,7 @@ func TestInpaint(t *testing.T) {
 					wantNear(t, fmt.Sprintf("the mean of unit %d of row %d", j, r), mean, want[j], 5*0.5/math.Sqrt(chains))
 					continue
 				}
-				if got, want := mean, p.Originals.Values[r][j]; math.Abs(got-want) > 1e-9 {
+				if got, want := mean, p.Originals.Values[r][j]; !(math.Abs(got-want) <= 1e-9) {
 					t.Errorf("the known unit %d of row %d is %v on average, was %v", j, r, got, want)
 				}
 			}

@@ -32,10 +32,10 @@ func wantVariance(t *testing.T, weights []float64, want float64) {
 	n := float64(len(weights))
 	mean, variance := stat.MeanVariance(weights, nil)
 	kurtosis := stat.ExKurtosis(weights, nil) + 3
-	if math.Abs(mean) > 5*math.Sqrt(want/n) {
+	if !(math.Abs(mean) <= 5*math.Sqrt(want/n)) {
 		t.Errorf("mean %g of %v weights of variance %g, want 0", mean, n, want)
 	}
-	if se := want * math.Sqrt((kurtosis-1)/n); math.Abs(variance-want) > 5*se {
+	if se := want * math.Sqrt((kurtosis-1)/n); !(math.Abs(variance-want) <= 5*se) {
 		t.Errorf("variance %g ± %g of %v weights, want %g", variance, se, n, want)
 	}
 }
@@ -49,7 +49,7 @@ func wantWithin(t *testing.T, weights []float64, bound float64) {
 	if largest > bound*(1+1e-6) {
 		t.Errorf("a weight of size %g, want at most %g", largest, bound)
 	}
-	if largest < 0.95*bound {
+	if !(largest >= 0.95*bound) {
 		t.Errorf("the largest of %d weights is %g, far from the bound %g", len(weights), largest, bound)
 	}
 }
@@ -58,7 +58,7 @@ func TestTruncatedDeviation(t *testing.T) {
 	// Var x, |x| ≤ 2, is 1 − 2·2φ(2)/(2Φ(2)−1).
 	normal := distuv.UnitNormal
 	want := math.Sqrt(1 - 4*normal.Prob(2)/(2*normal.CDF(2)-1))
-	if math.Abs(truncatedDeviation-want) > 1e-12 {
+	if !(math.Abs(truncatedDeviation-want) <= 1e-12) {
 		t.Errorf("truncatedDeviation is %v, want %v", truncatedDeviation, want)
 	}
 }
@@ -135,7 +135,7 @@ func TestInitialNetworksAreIndependent(t *testing.T) {
 // errors 1/√n.
 func wantUncorrelated(t *testing.T, what string, a, b []float64) {
 	t.Helper()
-	if r := stat.Correlation(a, b, nil); math.Abs(r) > 5/math.Sqrt(float64(len(a))) {
+	if r := stat.Correlation(a, b, nil); !(math.Abs(r) <= 5/math.Sqrt(float64(len(a)))) {
 		t.Errorf("%s have correlation %v over %d weights, want 0", what, r, len(a))
 	}
 }

@@ -93,7 +93,7 @@ func TestClassify(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if se := math.Sqrt(c.Error * (1 - c.Error) / 19); math.Abs(float64(c.ErrorSE)-se) > 1e-9 || c.LogP > 0 || c.Data != 20 {
+		if se := math.Sqrt(max(0, c.Error*(1-c.Error)) / 19); !(math.Abs(float64(c.ErrorSE)-se) <= 1e-9) || !(c.LogP <= 0) || c.Data != 20 {
 			t.Errorf("%v: classification %+v, want a standard error of %v", layer, c, se)
 		}
 		again, err := OpenRun(dir)
@@ -116,7 +116,7 @@ func TestClassify(t *testing.T) {
 			for _, log := range row {
 				sum += math.Exp(log)
 			}
-			if math.Abs(sum-1) > 1e-9 || len(row) != 10 {
+			if !(math.Abs(sum-1) <= 1e-9) || len(row) != 10 {
 				t.Errorf("%v: the probabilities %v sum to %v", layer, row, sum)
 			}
 		}

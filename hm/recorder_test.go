@@ -68,7 +68,7 @@ func TestEpochMeasuresAreMeansOverRows(t *testing.T) {
 	whole := mustTrain(t, still.BatchSize(trainingRows), set, t.TempDir()).History().Epochs[0].Train
 	// The draws differ in their step alone; 200 samples of 90 data leave
 	// little of that.
-	if math.Abs(parts.Bound-whole.Bound) > 0.05 || math.Abs(parts.LogP-whole.LogP) > 0.05 || math.Abs(parts.ESS-whole.ESS) > 0.02 {
+	if !(math.Abs(parts.Bound-whole.Bound) <= 0.05) || !(math.Abs(parts.LogP-whole.LogP) <= 0.05) || !(math.Abs(parts.ESS-whole.ESS) <= 0.02) {
 		t.Errorf("minibatches of 89 rows and of 1 give %+v, one of 90 %+v", parts, whole)
 	}
 }
@@ -160,7 +160,7 @@ func TestTrainingLearns(t *testing.T) {
 	for _, name := range Presets() {
 		epochs := mustTrain(t, short(preset(name)).LearningRate(0.2).Epochs(20), set, t.TempDir()).History().Epochs
 		first, last := epochs[0].Validation, epochs[len(epochs)-1].Validation
-		if last.LogP < first.LogP+0.3 || last.Bound < first.Bound+0.3 {
+		if !(last.LogP >= first.LogP+0.3 && last.Bound >= first.Bound+0.3) {
 			t.Errorf("%s: validation log p goes from %v to %v, the bound from %v to %v; want a rise of 0.3 nats",
 				name, first.LogP, last.LogP, first.Bound, last.Bound)
 		}

@@ -49,7 +49,7 @@ func TestSheetsHaveTheMarginalsOfP(t *testing.T) {
 					t.Fatalf("an image of %d values", len(image))
 				}
 				for j, v := range image {
-					if v < 0 || v > 1 || name == "draws" && v != 0 && v != 1 {
+					if !(v >= 0 && v <= 1) || name == "draws" && v != 0 && v != 1 {
 						t.Fatalf("%s hold %v", name, v)
 					}
 					means[j] += v / n

@@ -28,7 +28,7 @@ func TestSchedules(t *testing.T) {
 		}},
 	} {
 		for step, want := range test.rates {
-			if got := test.method.spec.rate(step, stepsPerEpoch, epochs); math.Abs(got-want) > 1e-12 {
+			if got := test.method.spec.rate(step, stepsPerEpoch, epochs); !(math.Abs(got-want) <= 1e-12) {
 				t.Errorf("%s: learning rate %v in step %d, want %v", test.name, got, step, want)
 			}
 		}

@@ -125,7 +125,7 @@ func TestFreeEnergyOfTheStochasticMachineIsABound(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine) {
 		for _, x := range binaryStates(m.Units[0]) {
 			bound := stochasticFreeEnergy(m, x)
-			if minus := -logP(t, m, x)[0]; bound < minus {
+			if minus := -logP(t, m, x)[0]; !(bound >= minus) {
 				t.Errorf("x = %v: the stochastic free energy %v lies below −log p(x) = %v", x, bound, minus)
 			}
 			if m.depth() == 1 && m.Activation != PrintedProduct && m.FreeEnergy(x) > bound {

@@ -21,7 +21,7 @@ func TestSamplesFollowTheGenerativeNetwork(t *testing.T) {
 				p := math.Exp(logJoint)
 				se := math.Sqrt(p * (1 - p) / n)
 				const count = 1.0 / n // at which frequency a state that was met once lies
-				if got := counts[fmt.Sprint(states)] / n; math.Abs(got-p) > 5*se+count {
+				if got := counts[fmt.Sprint(states)] / n; !(math.Abs(got-p) <= 5*se+count) {
 					t.Errorf("state %v: frequency %v, probability %v ± %v", states, got, p, se)
 				}
 			}

@@ -36,11 +36,11 @@ func TestResidualIsTheDerivativeOfTheLogProbability(t *testing.T) {
 				residual[j] = sign / (1 + math.Exp(sign*float64(a)))
 			}
 			got := Residual(logits, states)
-			if math.Abs(got-want) > 4e-7*scale {
+			if !(math.Abs(got-want) <= 4e-7*scale) {
 				t.Errorf("log-probability %v, want %v", got, want)
 			}
 			for j := range logits {
-				if math.Abs(float64(logits[j])-residual[j]) > 4e-7*math.Abs(residual[j])+1e-37 {
+				if !(math.Abs(float64(logits[j])-residual[j]) <= 4e-7*math.Abs(residual[j])+1e-37) {
 					t.Errorf("residual of unit %d is %v, want %v", j, logits[j], residual[j])
 				}
 			}
@@ -51,7 +51,7 @@ func TestResidualIsTheDerivativeOfTheLogProbability(t *testing.T) {
 func TestSigmoidOverItsRange(t *testing.T) {
 	for a := float32(-100); a <= 100; a += 1.0 / 64 {
 		want := 1 / (1 + math.Exp(-float64(a)))
-		if got := float64(Sigmoid(a)); math.Abs(got-want) > 4e-7*want+1e-37 {
+		if got := float64(Sigmoid(a)); !(math.Abs(got-want) <= 4e-7*want+1e-37) {
 			t.Fatalf("σ(%v) = %v, want %v", a, got, want)
 		}
 	}
@@ -190,7 +190,7 @@ func TestDrawFrequency(t *testing.T) {
 		}
 		for j, a := range logits {
 			p := float64(Sigmoid(a))
-			if se := math.Sqrt(p * (1 - p) / draws); math.Abs(on[j]/draws-p) > 5*se+1e-12 {
+			if se := math.Sqrt(p * (1 - p) / draws); !(math.Abs(on[j]/draws-p) <= 5*se+1e-12) {
 				t.Errorf("logit %v: on in %v of the draws, want %v ± %v", a, on[j]/draws, p, se)
 			}
 		}

@@ -32,7 +32,7 @@ func TestCategoricalDrawsHaveTheirProbabilities(t *testing.T) {
 	total := LogSumExp(logits)
 	for j, a := range logits {
 		p := math.Exp(float64(a) - total)
-		if got, se := count[j]/draws, math.Sqrt(p*(1-p)/draws); math.Abs(got-p) > 4*se+1e-9 {
+		if got, se := count[j]/draws, math.Sqrt(p*(1-p)/draws); !(math.Abs(got-p) <= 4*se+1e-9) {
 			t.Errorf("class %d is drawn with frequency %v, its probability is %v ± %v", j, got, p, se)
 		}
 	}
@@ -55,7 +55,7 @@ func TestCategoricalResidualsAreDerivatives(t *testing.T) {
 			ResidualCategorical(residual, states)
 			for j := range logits {
 				want := (at(j, h) - at(j, -h)) / (2 * h)
-				if math.Abs(float64(residual[j])-want) > 1e-4 {
+				if !(math.Abs(float64(residual[j])-want) <= 1e-4) {
 					t.Errorf("logits %v, class %d on: derivative %d is %v, by differences %v", logits, on, j, residual[j], want)
 				}
 			}

@@ -55,7 +55,7 @@ func TestGaussianDrawsAreNormalAndIndependent(t *testing.T) {
 			"fourth moment": {fourth[j], 3, 96},
 			"correlation":   {products[j], 0, 1},
 		} {
-			if z := (c.got/n - c.want) / math.Sqrt(c.variance/n); math.Abs(z) > 5 {
+			if z := (c.got/n - c.want) / math.Sqrt(c.variance/n); !(math.Abs(z) <= 5) {
 				t.Errorf("unit %d: the %s is %.4f, %.1f standard errors from %v", j, what, c.got/n, z, c.want)
 			}
 		}
@@ -75,7 +75,7 @@ func TestGaussianDrawsAreThoseOfTheirCounters(t *testing.T) {
 		r := math.Sqrt(-2 * math.Log(float64(philox.Uniform(words[pair]))))
 		z := r * math.Cos(2*math.Pi*float64(philox.Uniform(words[pair+1]))-math.Pi/2*float64(j%2))
 		mu, a := output(outputs, j)
-		if want := mu + (math.Exp(a)+floor)*z; math.Abs(float64(got)-want) > 1e-6*(1+math.Abs(want)) {
+		if want := mu + (math.Exp(a)+floor)*z; !(math.Abs(float64(got)-want) <= 1e-6*(1+math.Abs(want))) {
 			t.Errorf("unit %d is %v, want %v", j, got, want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestGaussianResidualsAreDerivatives(t *testing.T) {
 		exact[k] = float64(o)
 	}
 	residuals := slices.Clone(outputs)
-	if got, want := ResidualGaussian(residuals, states, 3, floor), logDensity(exact, states); math.Abs(got-want) > 1e-9 {
+	if got, want := ResidualGaussian(residuals, states, 3, floor), logDensity(exact, states); !(math.Abs(got-want) <= 1e-9) {
 		t.Errorf("the log-density is %v, want %v", got, want)
 	}
 	for k := range exact {
@@ -113,7 +113,7 @@ func TestGaussianResidualsAreDerivatives(t *testing.T) {
 		above[k] += h
 		below[k] -= h
 		want := (logDensity(above, states) - logDensity(below, states)) / (2 * h)
-		if math.Abs(float64(residuals[k])-want) > 1e-4*(1+math.Abs(want)) {
+		if !(math.Abs(float64(residuals[k])-want) <= 1e-4*(1+math.Abs(want))) {
 			t.Errorf("derivative by output %d is %v, want %v", k, residuals[k], want)
 		}
 	}
@@ -147,10 +147,10 @@ func TestGaussianInformationIsTheCovarianceOfResiduals(t *testing.T) {
 	}
 	for k := range want {
 		se := math.Sqrt((fourth[k] - square[k]*square[k]) / n)
-		if math.Abs(square[k]-2*float64(want[k])) > 5*se {
+		if !(math.Abs(square[k]-2*float64(want[k])) <= 5*se) {
 			t.Errorf("the information of output %d is %v, of samples %v ± %.2g", k, 2*want[k], square[k], se)
 		}
-		if se := math.Sqrt(crossSquare[k] / n); math.Abs(cross[k]) > 5*se {
+		if se := math.Sqrt(crossSquare[k] / n); !(math.Abs(cross[k]) <= 5*se) {
 			t.Errorf("the information between μ and a of output %d is %v ± %.2g", k, cross[k], se)
 		}
 	}

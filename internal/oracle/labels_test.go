@@ -48,7 +48,7 @@ func TestLabelsAreDistributions(t *testing.T) {
 				}
 			}
 		}
-		if math.Abs(joint-1) > 1e-12 || math.Abs(recognition-1) > 1e-12 {
+		if !(math.Abs(joint-1) <= 1e-12) || !(math.Abs(recognition-1) <= 1e-12) {
 			t.Errorf("p sums to %v, q to %v", joint, recognition)
 		}
 	})
@@ -70,7 +70,7 @@ func TestObjectiveGradientByFiniteDifferences(t *testing.T) {
 					n.Flat[k] = centre - h
 					below := n.Objective(x, y, r)
 					n.Flat[k] = centre
-					if want := (above - below) / (2 * h); math.Abs(gradient[k]-want) > 1e-8 {
+					if want := (above - below) / (2 * h); !(math.Abs(gradient[k]-want) <= 1e-8) {
 						t.Fatalf("γ = %v, label %d: derivative %d is %v, by differences %v", gamma, y, k, gradient[k], want)
 					}
 				}
@@ -91,7 +91,7 @@ func TestClassifierLeavesTheLikelihood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := 2*n.LogA([]float64{1, 0, 1}), m.LogPTildeStar([]bool{true, false, true}); math.Abs(got-want) > 1e-12 {
+	if got, want := 2*n.LogA([]float64{1, 0, 1}), m.LogPTildeStar([]bool{true, false, true}); !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("2 log A is %v, log p̃* %v", got, want)
 	}
 }
@@ -139,7 +139,7 @@ func TestProposalsEstimateA(t *testing.T) {
 				square += math.Exp(2*logA) / draws
 			}
 			want, se := math.Exp(n.LogA(x)), math.Sqrt((square-mean*mean)/draws)
-			if math.Abs(mean-want) > 4*se {
+			if !(math.Abs(mean-want) <= 4*se) {
 				t.Errorf("%v: mean of Ã is %v, A %v ± %v", proposal, mean, want, se)
 			}
 		}
@@ -171,7 +171,7 @@ func TestOnlyExactLabelsKeepProbabilitiesBelowOne(t *testing.T) {
 			for range draws {
 				samples := []Values{drawLabelled(n, x, likeliest, proposal, rng), drawLabelled(n, x, likeliest, proposal, rng)}
 				logA, logB, _ := n.LabelEstimates(samples, likeliest, LabelRule{Proposal: proposal})
-				if logB[likeliest]-logA > 1e-12 {
+				if !(logB[likeliest]-logA <= 1e-12) {
 					above[proposal]++
 				}
 			}
@@ -215,7 +215,7 @@ func TestLabelGradientTendsToTheExactOne(t *testing.T) {
 				}
 				for k, want := range n.ObjectiveGradient(x, y, r) {
 					se := math.Sqrt(math.Max(0, square[k]-mean[k]*mean[k]) / (repeats - 1))
-					if math.Abs(mean[k]-want) > 4.5*se+2.0/samples {
+					if !(math.Abs(mean[k]-want) <= 4.5*se+2.0/samples) {
 						t.Errorf("%v, label %d: mean of derivative %d is %v, the exact one %v ± %v", proposal, y, k, mean[k], want, se)
 					}
 				}

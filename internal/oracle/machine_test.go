@@ -166,7 +166,7 @@ func TestDrawsHaveTheirProbabilities(t *testing.T) {
 				count[fmt.Sprint(s)]++
 			}
 			for s, p := range exact {
-				if math.Abs(count[fmt.Sprint(s)]/n-p) > 5*math.Sqrt(p*(1-p)/n) {
+				if !(math.Abs(count[fmt.Sprint(s)]/n-p) <= 5*math.Sqrt(p*(1-p)/n)) {
 					t.Errorf("%s: %v has frequency %g, probability %g", what, s, count[fmt.Sprint(s)]/n, p)
 				}
 			}

@@ -49,7 +49,7 @@ func TestDrawnGradientsHaveTheExpectedMoments(t *testing.T) {
 			}
 		})
 		for k := range drawn.Mean {
-			if math.Abs(drawn.Mean[k]-exact.Mean[k]) > 5*math.Sqrt(exact.Variance[k]/steps) {
+			if !(math.Abs(drawn.Mean[k]-exact.Mean[k]) <= 5*math.Sqrt(exact.Variance[k]/steps)) {
 				t.Errorf("mean of parameter %d is %g, want %g", k, drawn.Mean[k], exact.Mean[k])
 			}
 			wantClose(t, "variance ratio", drawn.Variance[k]/exact.Variance[k], 1, 0.1)
@@ -69,7 +69,7 @@ func TestSelfNormalisedGradientsTendToTheirLimit(t *testing.T) {
 			}
 			limit := m.Limit(data, r)
 			bias := func(samples int) float64 { return distance(m.Expected(data, samples, 1, r).Mean, limit) }
-			if b2, b4, b8 := bias(2), bias(4), bias(8); b8 > 0.6*b4 || b4 > 0.7*b2 {
+			if b2, b4, b8 := bias(2), bias(4), bias(8); !(b8 <= 0.6*b4 && b4 <= 0.7*b2) {
 				t.Errorf("%s, %v: bias %g, %g, %g at 2, 4, 8 samples", name, coding, b2, b4, b8)
 			}
 		}

@@ -123,7 +123,7 @@ func TestGaussianBlocksAreTheCovarianceOfTheScore(t *testing.T) {
 				want = blocks[k/u.Width].Matrix.At(k%u.Width, l%u.Width)
 			}
 			at := k*width + l
-			if se := math.Sqrt((squares[at] - sums[at]*sums[at]) / draws); math.Abs(sums[at]-want) > 5*se {
+			if se := math.Sqrt((squares[at] - sums[at]*sums[at]) / draws); !(math.Abs(sums[at]-want) <= 5*se) {
 				t.Errorf("entry %d, %d of the Fisher matrix is %v, of draws %v ± %.2g", k, l, want, sums[at], se)
 			}
 		}

@@ -37,7 +37,7 @@ func TestUpdate(t *testing.T) {
 		trainer := made.(*trainer)
 		want := func(what string, got float32, want float64) {
 			t.Helper()
-			if math.Abs(float64(got)-want) > 1e-6 {
+			if !(math.Abs(float64(got)-want) <= 1e-6) {
 				t.Errorf("%v: %s is %v, want %v", a.Optimizer, what, got, want)
 			}
 		}

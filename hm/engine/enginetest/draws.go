@@ -56,7 +56,7 @@ func wantFrequencies(t *testing.T, what string, states []oracle.State, measure o
 		got, want = append(got, frequency), append(want, probability)
 		variance = append(variance, probability*(1-probability)/n)
 	}
-	if math.Abs(seen-1) > 1e-9 {
+	if !(math.Abs(seen-1) <= 1e-9) {
 		t.Errorf("%s: a share %v of the draws are impossible", what, 1-seen)
 	}
 	got, want, variance = append(got, rareGot), append(want, rareWant), append(variance, rareWant*(1-rareWant)/n)

@@ -112,11 +112,11 @@ func classification(t *testing.T, e engine.Engine) {
 				sum := 0.0
 				for y, log := range logs[r*classes : (r+1)*classes] {
 					sum += math.Exp(log)
-					if want := math.Exp(n.LogB(x)[y] - n.LogA(x)); count == samples && math.Abs(math.Exp(log)-want) > 0.02 {
+					if want := math.Exp(n.LogB(x)[y] - n.LogA(x)); count == samples && !(math.Abs(math.Exp(log)-want) <= 0.02) {
 						t.Errorf("row %d: p*(%d|x) is %v, exactly %v", r, y, math.Exp(log), want)
 					}
 				}
-				if math.Abs(sum-1) > 1e-9 {
+				if !(math.Abs(sum-1) <= 1e-9) {
 					t.Errorf("row %d, %d samples: the probabilities sum to %v", r, count, sum)
 				}
 			}
@@ -171,7 +171,7 @@ func learningOfLabels(t *testing.T, e engine.Engine) {
 			t.Fatal(err)
 		}
 		for r := range data.Rows {
-			if p := math.Exp(logs[r*3+r%3]); p < 0.8 {
+			if p := math.Exp(logs[r*3+r%3]); !(p >= 0.8) {
 				t.Errorf("layers %v: row %d has its label with probability %.3f", architecture.Units, r, p)
 			}
 		}

@@ -135,7 +135,7 @@ func wantGrey(t *testing.T, a engine.Architecture, wake []oracle.Values, data en
 	}
 	for r, v := range wake {
 		for j, x := range v[0] {
-			if want := float64(data.Values[rows[r/samples]*data.Units+j]) / 255; math.Abs(x-want) > 1e-6 {
+			if want := float64(data.Values[rows[r/samples]*data.Units+j]) / 255; !(math.Abs(x-want) <= 1e-6) {
 				t.Fatalf("unit %d of wake sample %d is %v, its datum %v", j, r, x, want)
 			}
 		}
@@ -326,7 +326,7 @@ func learningOfMixtures(t *testing.T, e engine.Engine) {
 		for _, h := range []float64{0, 1} {
 			mu, sigma, _ := n.Outputs(n.Generative[0], oracle.Values{{0}, {h}})
 			t.Logf("h = %v: %.3f ± %.3f", h, mu, sigma)
-			if math.Abs(mu-0.5) > 0.1 || math.Abs(sigma-0.2236) > 0.05 {
+			if !(math.Abs(mu-0.5) <= 0.1) || !(math.Abs(sigma-0.2236) <= 0.05) {
 				t.Errorf("p(x|h = %v) has mean %.3f and deviation %.3f, the data 0.5 and 0.224", h, mu, sigma)
 			}
 		}
