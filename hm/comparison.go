@@ -74,11 +74,16 @@ func Compare(dirs ...string) (Comparison, error) {
 	return c, nil
 }
 
-// sameData refuses experiments that were trained on different data.
+// sameData refuses experiments that were trained on different data, and on the
+// same grey levels as probabilities and as values.
 func sameData(a, b *Seeds) error {
 	one, other := a.Runs[0].experiment, b.Runs[0].experiment
 	if one.Fingerprint == other.Fingerprint {
-		return nil
+		if (one.Dataset.Binarization == dataset.Grey) == (other.Dataset.Binarization == dataset.Grey) {
+			return nil
+		}
+		return fmt.Errorf("%s has the binarization %v and %s %v: a density of grey levels cannot be compared with a probability; compare runs of the same binarization",
+			a.dir, one.Dataset.Binarization, b.dir, other.Dataset.Binarization)
 	}
 	return fmt.Errorf("%s and %s were trained on different data (%s of fingerprint %.12s, %s of fingerprint %.12s), whose likelihoods cannot be compared: compare runs of the same data set, divided alike",
 		a.dir, b.dir, one.Dataset.Name, one.Fingerprint, other.Dataset.Name, other.Fingerprint)

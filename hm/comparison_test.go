@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/hm/dataset"
 )
 
 func mustCompare(t *testing.T, dirs ...string) Comparison {
@@ -152,9 +153,10 @@ func TestComparisonAsTextAndJSON(t *testing.T) {
 
 func TestCompareRefuses(t *testing.T) {
 	t.Parallel()
-	a, b := t.TempDir(), t.TempDir()
+	a, b, grey := t.TempDir(), t.TempDir(), t.TempDir()
 	mustTrain(t, short(RWS()).Epochs(1), patterns(t), a)
 	mustTrain(t, short(RWS()).Epochs(1), shades(t, 0), b)
+	mustTrain(t, short(RWS()).Epochs(1).LearningRate(1e-4), shadesAs(t, dataset.Grey, 0), grey)
 	for _, test := range []struct {
 		name string
 		dirs []string
@@ -163,6 +165,8 @@ func TestCompareRefuses(t *testing.T) {
 		{"nothing", nil, []string{"no experiments"}},
 		{"twice", []string{a, a + "/"}, []string{a, "named twice"}},
 		{"other data", []string{a, b}, []string{a, b, "different data", "3by3", "shades", "same data set"}},
+		{"densities", []string{b, grey}, []string{b + " has the binarization stochastic", grey + " grey", "density"}},
+		{"probabilities", []string{grey, b}, []string{"density"}},
 		{"no run", []string{a, t.TempDir()}, []string{"not the directory of a run"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -37,6 +37,11 @@ func patterns(t testing.TB) *dataset.Set {
 // them differ in their values alone.
 func shades(t testing.TB, which int) *dataset.Set {
 	t.Helper()
+	return shadesAs(t, dataset.Stochastic, which)
+}
+
+func shadesAs(t testing.TB, b dataset.Binarization, which int) *dataset.Set {
+	t.Helper()
 	rows := make([][]float64, trainingRows+validationRows)
 	for i := range rows {
 		for j := range 9 {
@@ -44,7 +49,7 @@ func shades(t testing.TB, which int) *dataset.Set {
 		}
 	}
 	return rowsOf(t, dataset.Spec{
-		Name: "shades", Validation: new(validationRows), Binarization: dataset.Stochastic,
+		Name: "shades", Validation: new(validationRows), Binarization: b,
 	}, rows)
 }
 

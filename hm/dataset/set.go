@@ -91,9 +91,9 @@ func (s *Set) Spec() Spec { return s.spec.clone() }
 func (s *Set) MadeFromRows() bool { return s.madeFromRows }
 
 // Fingerprint is the SHA-256, in hexadecimal digits, of the set's shape and of
-// the values of all its splits. Two sets of the same fingerprint train and
-// evaluate alike. The labels of training rows are part of it where the Spec says how
-// many are kept.
+// the values of all its splits. Two sets of the same fingerprint and Binarization
+// train and evaluate alike: Stochastic and Grey keep the same values. The labels of
+// training rows are part of it where the Spec says how many are kept.
 func (s *Set) Fingerprint() string { return s.fingerprint() }
 
 func (s *Set) hash() string {
