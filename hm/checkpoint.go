@@ -70,7 +70,7 @@ type position struct {
 func (c *checkpoint) save(path string) error {
 	for _, x := range c.state.Parameters.Flat {
 		if !finite(float64(x)) {
-			return errDiverged
+			return ErrDiverged
 		}
 	}
 	f, err := c.file()

@@ -232,11 +232,11 @@ func TestDivergence(t *testing.T) {
 				before := contents(t, dir)
 				w := &watcher{}
 				run, err := method.Train(t.Context(), machine, set, dir, w)
-				if !errors.Is(err, errDiverged) {
-					t.Fatalf("error %v, want %v", err, errDiverged)
+				if !errors.Is(err, ErrDiverged) {
+					t.Fatalf("error %v, want %v", err, ErrDiverged)
 				}
 				wantError(t, err, "diverged", "lower the learning rate", "earlier checkpoint is kept")
-				if len(w.ends) != 1 || !errors.Is(w.ends[0], errDiverged) {
+				if len(w.ends) != 1 || !errors.Is(w.ends[0], ErrDiverged) {
 					t.Errorf("the recorder heard of the ends %v, want one, that training has diverged", w.ends)
 				}
 				wantUnchanged(t, dir, before)
@@ -257,8 +257,8 @@ func TestLearningRateThatOverflows(t *testing.T) {
 	t.Parallel()
 	set, dir := patterns(t), t.TempDir()
 	_, err := short(RWS()).LearningRate(1e300).BatchSize(trainingRows).Train(t.Context(), machineFor(set), set, dir)
-	if !errors.Is(err, errDiverged) {
-		t.Fatalf("error %v, want %v", err, errDiverged)
+	if !errors.Is(err, ErrDiverged) {
+		t.Fatalf("error %v, want %v", err, ErrDiverged)
 	}
 	for name := range contents(t, dir) {
 		if strings.HasSuffix(name, ".safetensors") {

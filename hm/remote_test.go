@@ -188,8 +188,8 @@ func TestDivergenceAmongStepsAtOnce(t *testing.T) {
 		useBackend(t, backend)
 		w := &watcher{}
 		_, err := method.Train(t.Context(), machineFor(set), set, t.TempDir(), w)
-		if !errors.Is(err, errDiverged) {
-			t.Errorf("%s: error %v, want %v", backend, err, errDiverged)
+		if !errors.Is(err, ErrDiverged) {
+			t.Errorf("%s: error %v, want %v", backend, err, ErrDiverged)
 		}
 		wantError(t, err, fmt.Sprintf("step %d of epoch 1", len(w.steps)+1))
 		return len(w.steps)

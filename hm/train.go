@@ -13,9 +13,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// errDiverged is the error of training whose parameters or likelihoods are no
+// ErrDiverged is the error of training whose parameters or likelihoods are no
 // longer finite.
-var errDiverged = errors.New("training has diverged: the log-likelihood or a parameter is not finite; any earlier checkpoint is kept; lower the learning rate or raise the damping")
+var ErrDiverged = errors.New("training has diverged: the log-likelihood or a parameter is not finite; any earlier checkpoint is kept; lower the learning rate or raise the damping")
 
 // saveEvery is the longest time that training goes without a checkpoint.
 const saveEvery = time.Minute
@@ -24,7 +24,8 @@ const saveEvery = time.Minute
 // directory that holds the same experiment is resumed, and returned at once if
 // it is finished; one that holds another is refused. Rows that FromRows made a
 // set of are stored there, too. Cancelling the context stops training within a
-// step, with a checkpoint, and returns its error beside the run.
+// step, with a checkpoint, and returns its error beside the run. So does training
+// that diverges, with ErrDiverged.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
 	return m.Experiment(machine, set).TrainOn(ctx, set, dir, recorders...)
 }
@@ -208,7 +209,7 @@ func (t *training) advance(ctx context.Context) error {
 		if !finite(report.LogP + report.Bound) {
 			// The error, if there is one, follows from this: what is not finite
 			// cannot be inverted.
-			err = errDiverged
+			err = ErrDiverged
 			break
 		}
 		if err := t.record(report); err != nil {
@@ -253,7 +254,7 @@ func (t *training) norms() (*Norms, error) {
 	}
 	for _, l := range slices.Concat(n.Generative, n.Recognition) {
 		if !finite(l.Weights + l.Gradient + l.Direction) {
-			return nil, errDiverged
+			return nil, ErrDiverged
 		}
 	}
 	return &n, nil
@@ -324,7 +325,7 @@ func (t *training) measure(ctx context.Context, s dataset.Split) (Measures, erro
 		mean.ESS += l.ESS / n
 	}
 	if !finite(mean.LogP + mean.Bound) {
-		return Measures{}, errDiverged
+		return Measures{}, ErrDiverged
 	}
 	return mean, nil
 }
