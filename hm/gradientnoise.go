@@ -36,6 +36,11 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 		return generative, recognition, fmt.Errorf("%d pairs of gradients: draw at least 1, for a standard error 2", pairs)
 	}
 	e.Method.Metric, e.Method.Optimizer, e.Method.SleepSteps = Euclidean, GradientDescent, 1
+	// What changes with the steps stays as it is in the first.
+	e.Method.LaterSamples, e.Method.LaterSamplesAfter = 0, 0
+	if e.Method.WarmUp > 0 {
+		e.Method.Entropy, e.Method.EntropyEstimator = 0, 0
+	}
 	backend, err := openBackend()
 	if err != nil {
 		return generative, recognition, err

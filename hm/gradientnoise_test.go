@@ -73,6 +73,33 @@ func TestGradientNoise(t *testing.T) {
 	}
 }
 
+// What a method changes after its first step has no part in the noise before it.
+func TestGradientNoiseIsThatOfTheFirstStep(t *testing.T) {
+	set := patterns(t)
+	method := RWS().Samples(2).BatchSize(trainingRows)
+	noise := func(m Method) [2]GradientNoise {
+		t.Helper()
+		p, q, err := m.GradientNoise(t.Context(), machineFor(set), set, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return [2]GradientNoise{p, q}
+	}
+	want := noise(method)
+	for name, later := range map[string]Method{
+		"samples":   method.SamplesAfter(1, 9),
+		"entropy":   method.Entropy(5).WarmUp(3),
+		"estimator": method.EntropyEstimator(5).WarmUp(3),
+	} {
+		if got := noise(later); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	if noise(method.Entropy(5)) == want {
+		t.Error("an entropy regulariser without a warm-up has no part in the noise")
+	}
+}
+
 // Beside its signal, the variance of REINFORCE without a baseline grows with the
 // machine, more than twice as much as that of wake-sleep.
 func TestReinforceIsNoisierTheLargerTheMachine(t *testing.T) {
