@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -181,6 +182,40 @@ func TestHashTellsExperimentsApart(t *testing.T) {
 			t.Errorf("a change of the %s has the hash of %s", name, other)
 		}
 		hashes[e.Hash()] = name
+	}
+}
+
+// TestLegendsTellMethodsApart changes each setting of a method, one at a time.
+func TestLegendsTellMethodsApart(t *testing.T) {
+	settings := reflect.TypeFor[MethodSpec]()
+	for i := range settings.NumField() {
+		told := false
+		for _, base := range []Method{
+			NRWS().FisherPrecision(SinglePrecision).Schedule(Step).Optimizer(Adam).SamplesAfter(1, 20),
+			NRWS().Optimizer(Momentum),
+		} {
+			s := base.Spec()
+			switch setting := reflect.ValueOf(&s).Elem().Field(i); setting.Kind() {
+			case reflect.Int:
+				setting.SetInt(setting.Int() + 1)
+			case reflect.Float64:
+				setting.SetFloat(setting.Float() + 0.25)
+			case reflect.Bool:
+				setting.SetBool(!setting.Bool())
+			case reflect.String:
+				setting.SetString("rws")
+			default:
+				t.Fatalf("%s is a %v: say here how it changes", settings.Field(i).Name, setting.Kind())
+			}
+			told = told || s.String() != base.Spec().String()
+		}
+		if !told {
+			t.Errorf("a legend does not tell a change of %s", settings.Field(i).Name)
+		}
+	}
+	method := NRWS().LearningRate(0.1).Damping(0.5).RefreshEvery(20).FisherPrecision(SinglePrecision).StepDecay(5, 0.1)
+	if got, want := method.Spec().String(), "NRWS, η = 0.1, α = 0.5, K = 20, float32, step, × 0.1 every 5 epochs"; got != want {
+		t.Errorf("the legend is %q, want %q", got, want)
 	}
 }
 
