@@ -113,8 +113,8 @@ func (c collection) writableFolder() (string, error) {
 	return "", fmt.Errorf("no folder to write data to: set %s to one (%w)", Environment, errors.Join(refusals...))
 }
 
-// verify reports whether the file at path is the published one, as it is or
-// once decompressed.
+// verify reports whether the file at path is the published one or what it holds,
+// as it is or once decompressed.
 func (f file) verify(path string) (bool, error) {
 	local, err := os.Open(path)
 	if err != nil {
@@ -138,10 +138,11 @@ func (f file) verify(path string) (bool, error) {
 
 func (f file) matches(r io.Reader) (bool, error) {
 	h := sha256.New()
-	if _, err := io.Copy(h, io.LimitReader(r, f.size+1)); err != nil {
+	if _, err := io.Copy(h, io.LimitReader(r, max(f.size, f.unpackedSize)+1)); err != nil {
 		return false, err
 	}
-	return hex.EncodeToString(h.Sum(nil)) == f.sha256, nil
+	sum := hex.EncodeToString(h.Sum(nil))
+	return sum == f.sha256 || sum == f.unpackedSHA256, nil
 }
 
 // fetch downloads the file beside its target, verifies it and renames it.

@@ -22,10 +22,14 @@ func published(t *testing.T, handler http.Handler) collection {
 	t.Cleanup(server.Close)
 	c := collection{name: "toy", folder: "toy", address: server.URL + "/sets"}
 	for _, name := range []string{"a.amat", "b.amat"} {
-		sum := sha256.Sum256(content(name))
-		c.files = append(c.files, file{name, int64(len(content(name))), hex.EncodeToString(sum[:])})
+		c.files = append(c.files, file{name: name, size: int64(len(content(name))), sha256: sumOf(content(name))})
 	}
 	return c
+}
+
+func sumOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
 }
 
 // content is large enough to arrive in several parts.
@@ -103,6 +107,26 @@ func TestGetKeepsVerifiedFilesCompressedToo(t *testing.T) {
 	if got := filesUnder(t, data); !slices.Equal(got, []string{"toy/a.amat.gz"}) {
 		t.Errorf("files %v", got)
 	}
+}
+
+// A file that is published compressed is kept unpacked, and packed anew, unless it
+// holds something else.
+func TestGetKeepsUnpackedFiles(t *testing.T) {
+	data, cache := emptyFolders(t)
+	c := published(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("asked for %s", r.URL.Path)
+	}))
+	for i, f := range c.files {
+		packed := append(compress(content(f.name)), compress(nil)...) // as another program packs it
+		c.files[i] = file{f.name + ".gz", int64(len(packed)), sumOf(packed), f.size, f.sha256}
+	}
+	write(t, content("a.amat"), data, "toy", "a.amat")
+	write(t, compress(content("b.amat")), cache, "toy", "b.amat.gz")
+	if err := c.get(t.Context(), quiet); err != nil {
+		t.Fatal(err)
+	}
+	write(t, content("b.amat"), data, "toy", "a.amat")
+	wantError(t, c.get(t.Context(), quiet), filepath.Join(data, "toy", "a.amat"), "remove it")
 }
 
 func TestGetReplacesATornFile(t *testing.T) {

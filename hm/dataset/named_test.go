@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"compress/gzip"
 	"errors"
 	"io/fs"
 	"os"
@@ -95,6 +96,21 @@ func TestRealMNIST(t *testing.T) {
 			}
 			if valid, err := f.verify(path); !valid {
 				t.Errorf("%s does not verify (%v)", path, err)
+			}
+			if f.unpackedSHA256 == "" {
+				continue
+			}
+			packed, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer packed.Close()
+			unpacked, err := gzip.NewReader(packed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if valid, err := f.matches(unpacked); !valid {
+				t.Errorf("%s does not verify unpacked (%v)", path, err)
 			}
 		}
 	}
