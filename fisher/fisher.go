@@ -14,6 +14,7 @@ package fisher
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
@@ -88,8 +89,12 @@ type Each func(n int, task func(i int))
 // NewInverse inverts the blocks of an estimate, unit by unit through each. It
 // fails where a block with αI added is not positive definite in single
 // precision, which a NaN among the samples or a vanishing damping can bring
-// about.
+// about, and where the damping is so small that (1+α)/α overflows.
 func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
+	// The largest inverse, that of a block of 0.
+	if largest := float32((1 + s.Damping) / s.Damping); !(s.Damping > 0 && largest <= math.MaxFloat32) {
+		return nil, fmt.Errorf("the Fisher blocks cannot be inverted at damping %g, where (1+α)/α is %g in single precision: give a larger positive one", s.Damping, largest)
+	}
 	size, units := e.Parents.Cols, e.Weights.Cols
 	v := &Inverse{form: s.Form, damping: s.Damping}
 	var chosen selection
@@ -120,7 +125,7 @@ func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 		factored, ok := factor(e)
 		v.factored = factored
 		for j := range failed {
-			failed[j] = !ok || !factored.invertible(j, s.Damping)
+			failed[j] = !ok || !factored.invertible(j)
 		}
 	default:
 		panic(fmt.Sprintf("fisher: no form %d", s.Form))

@@ -336,16 +336,25 @@ func TestNaNIsAnError(t *testing.T) {
 	}
 }
 
-// A damping that vanishes beside a singular block leaves nothing to invert.
+// A damping at which an inverse overflows is an error, whatever the samples and
+// the form, and so is one that is not positive.
 func TestVanishingDampingIsAnError(t *testing.T) {
-	e := newEstimate(2, 3, 1)
-	for k := range e.Parents.Data {
-		e.Parents.Data[k] = 1
-	}
-	e.Weights.Data[0], e.Weights.Data[1] = 0.25, 0.25
-	for _, form := range []Form{Direct, Woodbury, Kronecker} {
-		if _, err := NewInverse(e, Settings{Form: form, Damping: 1e-40}, inTurn); err == nil {
-			t.Errorf("form %d inverts a singular block at damping 1e-40", form)
+	for _, n := range []int{1, 2} {
+		for _, weight := range []float32{0, 0.25} {
+			e := newEstimate(n, 3, 1)
+			for k := range e.Parents.Data {
+				e.Parents.Data[k] = 1
+			}
+			for k := range e.Weights.Data {
+				e.Weights.Data[k] = weight
+			}
+			for _, form := range append(forms, Cheapest) {
+				for _, damping := range []float64{1e-40, 0, -2, math.NaN()} {
+					if _, err := NewInverse(e, Settings{Form: form, Damping: damping, Steps: 1}, inTurn); err == nil {
+						t.Errorf("form %d inverts a block of %d samples of weight %v at damping %g", form, n, weight, damping)
+					}
+				}
+			}
 		}
 	}
 }

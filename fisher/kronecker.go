@@ -99,10 +99,9 @@ func orthogonal(rows *mat.Dense) (*mat.Dense, bool) {
 	return &orthogonal, true
 }
 
-// invertible says whether (1+α)/α·s_j is a number.
-func (k kronecker) invertible(j int, damping float64) bool {
-	inverse := float64(float32((1 + damping) / damping))
-	return !math.IsNaN(k.slopes[j]) && !math.IsInf(k.slopes[j], 0) && !math.IsInf(inverse, 0)
+// invertible says whether s_j is a number.
+func (k kronecker) invertible(j int) bool {
+	return !math.IsNaN(k.slopes[j]) && !math.IsInf(k.slopes[j], 0)
 }
 
 // apply multiplies gradients by the damped inverses: two products of matrices.
