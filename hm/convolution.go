@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // Kind is what the units of a layer are.
@@ -37,15 +38,15 @@ type Convolution struct {
 	Networks      Networks
 }
 
-var networkPrefixes = []string{"", "q:", "p:"}
+var networkPrefixes = names.New("networks", "", "q:", "p:")
 
 func (c Convolution) String() string {
-	return fmt.Sprintf("%s%d@%dx%d/%d", networkPrefixes[c.Networks], c.Channels, c.Height, c.Width, c.Stride)
+	return fmt.Sprintf("%s%d@%dx%d/%d", networkPrefixes.Name(int(c.Networks)), c.Channels, c.Height, c.Width, c.Stride)
 }
 
 // MarshalText writes the text of a convolution.
 func (c Convolution) MarshalText() ([]byte, error) {
-	if c.Networks < 0 || int(c.Networks) >= len(networkPrefixes) {
+	if _, err := networkPrefixes.Marshal(int(c.Networks)); err != nil {
 		return nil, fmt.Errorf("a convolution in networks %d: use BothNetworks, RecognitionOnly or GenerativeOnly", c.Networks)
 	}
 	return []byte(c.String()), nil
@@ -64,12 +65,7 @@ func (c *Convolution) UnmarshalText(text []byte) error {
 		return n
 	}
 	*c = Convolution{Channels: number(2), Height: number(3), Width: number(4), Stride: number(5)}
-	for n, prefix := range networkPrefixes {
-		if prefix == parts[1] {
-			c.Networks = Networks(n)
-		}
-	}
-	return nil
+	return networkPrefixes.Parse((*int)(&c.Networks), []byte(parts[1]))
 }
 
 // above is the convolution over a grid, as the engine has it.

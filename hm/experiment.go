@@ -56,6 +56,9 @@ func (e Experiment) Check(set *dataset.Set) error {
 	if e.Misfit != "" {
 		return errors.New(e.Misfit)
 	}
+	if err := e.checkNames(); err != nil {
+		return err
+	}
 	if err := e.checkLabels(set); err != nil {
 		return err
 	}
@@ -87,6 +90,16 @@ func (e Experiment) Check(set *dataset.Set) error {
 		return fmt.Errorf("%d epochs of %d rows are more than 2³² steps: lower the number of epochs", e.Epochs, rows)
 	}
 	return e.checkBackend(set)
+}
+
+// checkNames refuses settings that have no name, those that are none of their
+// kind.
+func (e Experiment) checkNames() error {
+	var nameless *json.MarshalerError
+	if _, err := json.Marshal(e); errors.As(err, &nameless) {
+		return nameless.Err
+	}
+	return nil
 }
 
 // checkData refuses data other than those of the experiment, where it says which
@@ -151,7 +164,7 @@ func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
 func (e Experiment) steps(set *dataset.Set) int { return e.stepsPerEpoch(set) * e.Epochs }
 
 // Hash identifies an experiment: two of the same hash train alike. It panics
-// where a number is not finite, which Check refuses.
+// where a number is not finite or a setting has no name, which Check refuses.
 func (e Experiment) Hash() string {
 	e.Method = e.Method.identity()
 	text, err := json.Marshal(e)
@@ -207,11 +220,12 @@ func ReadExperiment(path string) (Experiment, error) {
 	return e, nil
 }
 
-// TOML writes the experiment as ParseExperiment reads it.
+// TOML writes the experiment as ParseExperiment reads it. It panics where a setting
+// has no name, which Check refuses.
 func (e Experiment) TOML() []byte {
 	var b bytes.Buffer
 	if err := toml.NewEncoder(&b).Encode(e); err != nil {
-		panic(err) // an Experiment holds nothing that TOML cannot
+		panic(err)
 	}
 	return b.Bytes()
 }

@@ -1,11 +1,11 @@
 package hm
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -24,26 +24,16 @@ const (
 	SmallNormal
 )
 
-var initialisationNames = map[Initialisation]string{
-	GlorotNormal:         "glorot-normal",
-	BidirectionalUniform: "bihm-uniform",
-	SmallNormal:          "small-normal",
-}
+var initialisationNames = names.New("initialisation", "glorot-normal", "bihm-uniform", "small-normal")
 
-func (i Initialisation) String() string { return initialisationNames[i] }
+func (i Initialisation) String() string { return initialisationNames.Name(int(i)) }
 
 // MarshalText writes the name of an initialisation.
-func (i Initialisation) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
+func (i Initialisation) MarshalText() ([]byte, error) { return initialisationNames.Marshal(int(i)) }
 
 // UnmarshalText reads what MarshalText writes.
 func (i *Initialisation) UnmarshalText(text []byte) error {
-	for value, name := range initialisationNames {
-		if name == string(text) {
-			*i = value
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown initialisation %q: use glorot-normal, bihm-uniform or small-normal", text)
+	return initialisationNames.Parse((*int)(i), text)
 }
 
 // initialise returns the parameters with which training starts. Gaussian units

@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // LabelLayer is where a machine has the label of a semi-supervised method
@@ -30,22 +31,16 @@ const (
 	HiddenLabels
 )
 
-var labelLayerNames = []string{"none", "top", "lower", "hidden"}
+var labelLayerNames = names.New("label layer", "none", "top", "lower", "hidden")
 
-func (l LabelLayer) String() string { return labelLayerNames[l] }
+func (l LabelLayer) String() string { return labelLayerNames.Name(int(l)) }
 
 // MarshalText writes "none", "top", "lower" or "hidden".
-func (l LabelLayer) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+func (l LabelLayer) MarshalText() ([]byte, error) { return labelLayerNames.Marshal(int(l)) }
 
 // UnmarshalText reads what MarshalText writes.
 func (l *LabelLayer) UnmarshalText(text []byte) error {
-	for i, name := range labelLayerNames {
-		if name == string(text) {
-			*l = LabelLayer(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown label layer %q: use none, top, lower or hidden", text)
+	return labelLayerNames.Parse((*int)(l), text)
 }
 
 // LabelProposal is how labels are drawn where A(x) is estimated.

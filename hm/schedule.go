@@ -1,8 +1,9 @@
 package hm
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // Schedule is how the learning rate changes over the steps of training.
@@ -14,28 +15,15 @@ const (
 	Cosine                   // it falls along half a cosine, to 0 after the last step
 )
 
-var scheduleNames = []string{"constant", "step", "cosine"}
+var scheduleNames = names.New("schedule", "constant", "step", "cosine")
 
-func (s Schedule) String() string {
-	if s < 0 || int(s) >= len(scheduleNames) {
-		return fmt.Sprintf("Schedule(%d)", int(s))
-	}
-	return scheduleNames[s]
-}
+func (s Schedule) String() string { return scheduleNames.Name(int(s)) }
 
 // MarshalText writes "constant", "step" or "cosine".
-func (s Schedule) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Schedule) MarshalText() ([]byte, error) { return scheduleNames.Marshal(int(s)) }
 
 // UnmarshalText reads what MarshalText writes.
-func (s *Schedule) UnmarshalText(text []byte) error {
-	for i, name := range scheduleNames {
-		if name == string(text) {
-			*s = Schedule(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown schedule %q: use constant, step or cosine", text)
-}
+func (s *Schedule) UnmarshalText(text []byte) error { return scheduleNames.Parse((*int)(s), text) }
 
 // rate returns the learning rate of a step, 0 being the first.
 func (m MethodSpec) rate(step, stepsPerEpoch, epochs int) float64 {

@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/helmholtz-go/helmholtz/internal/names"
+
 // Phases are the importance weights and the phases of a method.
 type Phases int
 
@@ -223,57 +225,35 @@ func (a Algorithm) Slots() int {
 }
 
 var (
-	phaseNames     = []string{"ws", "rws", "bihm", "reinforce"}
-	baselineNames  = []string{"constant", "none", "optimal"}
-	metricNames    = []string{"none", "block", "diagonal", "kronecker"}
-	sourceNames    = []string{"wake", "sleep", "legacy"}
-	precisionNames = []string{"float32", "int16"}
-	optimizerNames = []string{"gd", "adam", "momentum", "nesterov"}
-	proposalNames  = []string{"exact", "plain", "mixed"}
+	phaseNames     = names.New("phases", "ws", "rws", "bihm", "reinforce")
+	baselineNames  = names.New("baseline of REINFORCE", "constant", "none", "optimal")
+	metricNames    = names.New("metric", "none", "block", "diagonal", "kronecker")
+	sourceNames    = names.New("Fisher source", "wake", "sleep", "legacy")
+	precisionNames = names.New("precision", "float32", "int16")
+	optimizerNames = names.New("optimiser", "gd", "adam", "momentum", "nesterov")
+	proposalNames  = names.New("label proposal", "exact", "plain", "mixed")
 )
 
-func (p Phases) String() string          { return name(phaseNames, int(p)) }
-func (m Metric) String() string          { return name(metricNames, int(m)) }
-func (s FisherSource) String() string    { return name(sourceNames, int(s)) }
-func (p FisherPrecision) String() string { return name(precisionNames, int(p)) }
-func (o Optimizer) String() string       { return name(optimizerNames, int(o)) }
+func (p Phases) String() string            { return phaseNames.Name(int(p)) }
+func (b ReinforceBaseline) String() string { return baselineNames.Name(int(b)) }
+func (m Metric) String() string            { return metricNames.Name(int(m)) }
+func (s FisherSource) String() string      { return sourceNames.Name(int(s)) }
+func (p FisherPrecision) String() string   { return precisionNames.Name(int(p)) }
+func (o Optimizer) String() string         { return optimizerNames.Name(int(o)) }
+func (p LabelProposal) String() string     { return proposalNames.Name(int(p)) }
 
-func (p Phases) MarshalText() ([]byte, error)          { return []byte(p.String()), nil }
-func (m Metric) MarshalText() ([]byte, error)          { return []byte(m.String()), nil }
-func (s FisherSource) MarshalText() ([]byte, error)    { return []byte(s.String()), nil }
-func (p FisherPrecision) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-func (o Optimizer) MarshalText() ([]byte, error)       { return []byte(o.String()), nil }
+func (p Phases) MarshalText() ([]byte, error)            { return phaseNames.Marshal(int(p)) }
+func (b ReinforceBaseline) MarshalText() ([]byte, error) { return baselineNames.Marshal(int(b)) }
+func (m Metric) MarshalText() ([]byte, error)            { return metricNames.Marshal(int(m)) }
+func (s FisherSource) MarshalText() ([]byte, error)      { return sourceNames.Marshal(int(s)) }
+func (p FisherPrecision) MarshalText() ([]byte, error)   { return precisionNames.Marshal(int(p)) }
+func (o Optimizer) MarshalText() ([]byte, error)         { return optimizerNames.Marshal(int(o)) }
+func (p LabelProposal) MarshalText() ([]byte, error)     { return proposalNames.Marshal(int(p)) }
 
-func (p *Phases) UnmarshalText(t []byte) error {
-	return parse((*int)(p), "phases", phaseNames, t)
-}
-
-func (b ReinforceBaseline) String() string               { return name(baselineNames, int(b)) }
-func (b ReinforceBaseline) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
-
-func (b *ReinforceBaseline) UnmarshalText(t []byte) error {
-	return parse((*int)(b), "baseline of REINFORCE", baselineNames, t)
-}
-
-func (p LabelProposal) String() string               { return name(proposalNames, int(p)) }
-func (p LabelProposal) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-
-func (p *LabelProposal) UnmarshalText(t []byte) error {
-	return parse((*int)(p), "label proposal", proposalNames, t)
-}
-
-func (m *Metric) UnmarshalText(t []byte) error {
-	return parse((*int)(m), "metric", metricNames, t)
-}
-
-func (s *FisherSource) UnmarshalText(t []byte) error {
-	return parse((*int)(s), "Fisher source", sourceNames, t)
-}
-
-func (p *FisherPrecision) UnmarshalText(t []byte) error {
-	return parse((*int)(p), "precision", precisionNames, t)
-}
-
-func (o *Optimizer) UnmarshalText(t []byte) error {
-	return parse((*int)(o), "optimiser", optimizerNames, t)
-}
+func (p *Phases) UnmarshalText(t []byte) error            { return phaseNames.Parse((*int)(p), t) }
+func (b *ReinforceBaseline) UnmarshalText(t []byte) error { return baselineNames.Parse((*int)(b), t) }
+func (m *Metric) UnmarshalText(t []byte) error            { return metricNames.Parse((*int)(m), t) }
+func (s *FisherSource) UnmarshalText(t []byte) error      { return sourceNames.Parse((*int)(s), t) }
+func (p *FisherPrecision) UnmarshalText(t []byte) error   { return precisionNames.Parse((*int)(p), t) }
+func (o *Optimizer) UnmarshalText(t []byte) error         { return optimizerNames.Parse((*int)(o), t) }
+func (p *LabelProposal) UnmarshalText(t []byte) error     { return proposalNames.Parse((*int)(p), t) }

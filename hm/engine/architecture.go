@@ -6,6 +6,8 @@ package engine
 import (
 	"fmt"
 	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // Coding is the pair of values that a binary unit shows to the next layer. A
@@ -25,17 +27,15 @@ func (c Coding) Off() float32 {
 	return 0
 }
 
-var codingNames = []string{"01", "pm1"}
+var codingNames = names.New("coding", "01", "pm1")
 
-func (c Coding) String() string { return name(codingNames, int(c)) }
+func (c Coding) String() string { return codingNames.Name(int(c)) }
 
 // MarshalText writes a coding as "01" or "pm1".
-func (c Coding) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+func (c Coding) MarshalText() ([]byte, error) { return codingNames.Marshal(int(c)) }
 
 // UnmarshalText reads what MarshalText writes.
-func (c *Coding) UnmarshalText(t []byte) error {
-	return parse((*int)(c), "coding", codingNames, t)
-}
+func (c *Coding) UnmarshalText(t []byte) error { return codingNames.Parse((*int)(c), t) }
 
 // Architecture is the shape of a Helmholtz machine: layers h⁰ = x, h¹ … hᴹ, each
 // joined to its neighbours only.

@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/helmholtz-go/helmholtz/internal/names"
+
 // Kind is what the units of a layer are: their conditional distribution given
 // the outputs that their parameters compute from their parents.
 type Kind int
@@ -33,14 +35,12 @@ func (k Kind) Outputs() int {
 	return 1
 }
 
-var kindNames = []string{"bernoulli", "gaussian", "categorical"}
+var kindNames = names.New("kind of units", "bernoulli", "gaussian", "categorical")
 
-func (k Kind) String() string { return name(kindNames, int(k)) }
+func (k Kind) String() string { return kindNames.Name(int(k)) }
 
 // MarshalText writes a kind as "bernoulli", "gaussian" or "categorical".
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k Kind) MarshalText() ([]byte, error) { return kindNames.Marshal(int(k)) }
 
 // UnmarshalText reads what MarshalText writes.
-func (k *Kind) UnmarshalText(t []byte) error {
-	return parse((*int)(k), "kind of units", kindNames, t)
-}
+func (k *Kind) UnmarshalText(t []byte) error { return kindNames.Parse((*int)(k), t) }

@@ -51,4 +51,7 @@ func TestNames(t *testing.T) {
 	if got := Metric(7).String(); got != "invalid(7)" {
 		t.Errorf("a metric that does not exist is called %q", got)
 	}
+	if text, err := Metric(7).MarshalText(); err == nil || !strings.Contains(err.Error(), "metric 7") || !strings.Contains(err.Error(), "kronecker") {
+		t.Errorf("a metric that does not exist is written %q (%v)", text, err)
+	}
 }

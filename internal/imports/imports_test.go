@@ -15,7 +15,7 @@ import (
 const module = "github.com/helmholtz-go/helmholtz/"
 
 // internal are the packages that anything may be built on.
-var internal = []string{"internal/kernels", "internal/philox", "internal/safetensors"}
+var internal = []string{"internal/kernels", "internal/names", "internal/philox", "internal/safetensors"}
 
 // allowed are the packages of this module that each may import. A package that
 // is not here may not be either: its place in the order has to be thought of
@@ -23,6 +23,7 @@ var internal = []string{"internal/kernels", "internal/philox", "internal/safeten
 var allowed = map[string][]string{
 	"internal/imports":     nil,
 	"internal/kernels":     {"internal/philox"},
+	"internal/names":       nil,
 	"internal/philox":      nil,
 	"internal/safetensors": nil,
 	"internal/oracle":      with(internal, "hm/engine", "fisher"),
