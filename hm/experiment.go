@@ -53,22 +53,7 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 // Check refuses an experiment that cannot be trained on set, with the setting,
 // its value and the remedy.
 func (e Experiment) Check(set *dataset.Set) error {
-	if e.Misfit != "" {
-		return errors.New(e.Misfit)
-	}
-	if err := e.checkNames(); err != nil {
-		return err
-	}
-	if err := e.checkLabels(set); err != nil {
-		return err
-	}
-	if err := e.Machine.check(set.Shape(), set.Name()); err != nil {
-		return err
-	}
-	if err := e.checkUnits(e.Machine.architecture(set.Shape())); err != nil {
-		return err
-	}
-	if err := e.Method.check(); err != nil {
+	if err := e.checkSettings(set); err != nil {
 		return err
 	}
 	if err := e.checkSeeds(); err != nil {
@@ -90,6 +75,27 @@ func (e Experiment) Check(set *dataset.Set) error {
 		return fmt.Errorf("%d epochs of %d rows are more than 2³² steps: lower the number of epochs", e.Epochs, rows)
 	}
 	return e.checkBackend(set)
+}
+
+// checkSettings refuses a machine and a method that no number of rows like those
+// of set could train.
+func (e Experiment) checkSettings(set *dataset.Set) error {
+	if e.Misfit != "" {
+		return errors.New(e.Misfit)
+	}
+	if err := e.checkNames(); err != nil {
+		return err
+	}
+	if err := e.checkLabels(set); err != nil {
+		return err
+	}
+	if err := e.Machine.check(set.Shape(), set.Name()); err != nil {
+		return err
+	}
+	if err := e.checkUnits(e.Machine.architecture(set.Shape())); err != nil {
+		return err
+	}
+	return e.Method.check()
 }
 
 // checkNames refuses settings that have no name, those that are none of their
@@ -142,8 +148,12 @@ func (e Experiment) checkSeeds() error {
 	return nil
 }
 
-// Memory is about how many bytes training on set takes where it computes.
+// Memory is about how many bytes training on set takes where it computes. It
+// refuses settings as Check does.
 func (e Experiment) Memory(set *dataset.Set) (int64, error) {
+	if err := e.checkSettings(set); err != nil {
+		return 0, err
+	}
 	backend, err := openBackend()
 	if err != nil {
 		return 0, err

@@ -17,8 +17,12 @@ func (m Machine) String() string {
 
 // MachineTable lists the layers of the experiment's machine on set: the units,
 // the connections of both networks with their parameters, and the most memory
-// that their inverse Fisher blocks take with the experiment's method.
+// that their inverse Fisher blocks take with the experiment's method; or it says
+// which setting Check refuses.
 func (e Experiment) MachineTable(set *dataset.Set) string {
+	if err := e.checkSettings(set); err != nil {
+		return err.Error()
+	}
 	return e.Machine.table(set.Shape(), e.algorithm(set))
 }
 

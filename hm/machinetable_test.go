@@ -24,6 +24,20 @@ func TestMachinePrintsItsLayers(t *testing.T) {
 	}
 }
 
+// An experiment that nobody has checked says what is wrong with it, before its
+// steps are counted.
+func TestTableAndMemoryOfWrongSettings(t *testing.T) {
+	set := patterns(t)
+	e := short(RWS()).BatchSize(0).Experiment(machineFor(set), set)
+	if table := e.MachineTable(set); !strings.Contains(table, "batch size 0") {
+		t.Errorf("the table is %q", table)
+	}
+	_, err := e.Memory(set)
+	wantError(t, err, "batch size 0", "at least 1")
+	_, err = short(RWS()).Experiment(New(set.Shape()), set).Memory(set)
+	wantError(t, err, "without hidden layers")
+}
+
 // What does not fit into memory is refused with its size.
 func TestMemoryIsChecked(t *testing.T) {
 	set := patterns(t)
