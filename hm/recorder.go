@@ -1,16 +1,17 @@
 package hm
 
 // A Recorder receives the progress of training. Its methods are called one at
-// a time from the goroutine that trains, so they should return soon.
+// a time from the goroutine that trains, so they should return soon. Of training
+// with several seeds it receives one run after the other.
 type Recorder interface {
-	// Begin is called once, before the first step.
+	// Begin is called once a run, before its first step.
 	Begin(Plan)
 	// Step is called for each step, after it or after the last of several that
 	// the engine takes at once.
 	Step(Progress)
 	// Epoch is called after each epoch.
 	Epoch(Epoch)
-	// End is called once, with the error that ended training, nil when the
+	// End is called once a run, with the error that ended training, nil when the
 	// last epoch is done.
 	End(error)
 }
