@@ -28,6 +28,8 @@ type Timing struct {
 
 // Benchmark trains as TrainOn does, but keeps nothing: for an epoch, so that
 // the units are no longer as at first, and then for the steps that it measures.
+// progress, which may be nil, is called with the fraction of the work done, the
+// epoch before the steps measured included.
 func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, progress func(done float64)) (Timing, error) {
 	if err := e.Check(set); err != nil {
 		return Timing{}, err
@@ -74,7 +76,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 			plain = append(plain, slices.Repeat([]time.Duration{each}, len(reports))...)
 		}
 		done += len(reports)
-		if progress != nil && done > warm {
+		if progress != nil {
 			progress(float64(done) / float64(warm+steps))
 		}
 	}
