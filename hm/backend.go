@@ -66,9 +66,10 @@ func openBackend() (backend, error) {
 	computing.Lock()
 	defer computing.Unlock()
 	if computing.chosen.Engine == nil {
-		chosen, err := findBackend(cmp.Or(os.Getenv(BackendVariable), "cpu"))
+		name := cmp.Or(os.Getenv(BackendVariable), "cpu")
+		chosen, err := findBackend(name)
 		if err != nil {
-			return backend{}, fmt.Errorf("%s=%s: %w", BackendVariable, os.Getenv(BackendVariable), err)
+			return backend{}, fmt.Errorf("%s=%s: %w", BackendVariable, name, err)
 		}
 		computing.chosen = chosen
 	}

@@ -20,15 +20,22 @@ var instructionSetNames = [...]string{portable: "portable", avx2: "avx2", avx512
 // variable is the environment variable that chooses the instruction set.
 const variable = "HELMHOLTZ_CPU"
 
-var current = best()
+var (
+	current    = best()
+	unfollowed error // what is wrong with the choice of the environment
+)
 
 func init() {
 	if name := os.Getenv(variable); name != "" {
 		if err := SetInstructionSet(name); err != nil {
-			panic(variable + ": " + err.Error())
+			unfollowed = fmt.Errorf("%s: %w", variable, err)
 		}
 	}
 }
+
+// EnvironmentError says why the kernels do not use the instruction set that the
+// environment variable HELMHOLTZ_CPU names; nil where they do, or it names none.
+func EnvironmentError() error { return unfollowed }
 
 // InstructionSet returns the name of the instruction set that the kernels use:
 // avx512, avx2 or portable. It is the best that the processor has, unless the

@@ -103,7 +103,7 @@ func TestInstructionSets(t *testing.T) {
 func TestEnvironmentVariable(t *testing.T) {
 	const asked = "HELMHOLTZ_TEST_PRINT"
 	if os.Getenv(asked) != "" {
-		t.Log("uses " + InstructionSet())
+		t.Log("uses "+InstructionSet(), EnvironmentError())
 		return
 	}
 	run := func(set string) string {
@@ -113,11 +113,12 @@ func TestEnvironmentVariable(t *testing.T) {
 		return string(out)
 	}
 	for _, set := range InstructionSets() {
-		if out := run(set); !strings.Contains(out, "uses "+set+"\n") {
+		if out := run(set); !strings.Contains(out, "uses "+set+" <nil>\n") {
 			t.Errorf("%s=%s: %s", variable, set, out)
 		}
 	}
-	if out := run("mmx"); !strings.Contains(out, "panic: "+variable) || !strings.Contains(out, `"mmx"`) {
+	fastest := InstructionSets()[len(InstructionSets())-1]
+	if out := run("mmx"); !strings.Contains(out, "uses "+fastest+" "+variable+": ") || !strings.Contains(out, `"mmx"`) {
 		t.Errorf("an unknown set: %s", out)
 	}
 }

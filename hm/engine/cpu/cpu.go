@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	engine.Register("cpu", func() (engine.Engine, error) { return cpu{}, nil })
+	engine.Register("cpu", func() (engine.Engine, error) { return cpu{}, kernels.EnvironmentError() })
 }
 
 type cpu struct{}

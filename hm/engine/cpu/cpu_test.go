@@ -1,7 +1,10 @@
 package cpu
 
 import (
+	"os"
+	"os/exec"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -15,6 +18,23 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	enginetest.Run(t, e)
+}
+
+// An instruction set that there is not is an error of the engine, and the program
+// that holds it runs.
+func TestUnknownInstructionSet(t *testing.T) {
+	const asked = "HELMHOLTZ_TEST_OPEN"
+	if os.Getenv(asked) != "" {
+		_, err := engine.Open("cpu")
+		t.Log("opened:", err)
+		return
+	}
+	c := exec.Command(os.Args[0], "-test.run=^TestUnknownInstructionSet$", "-test.v")
+	c.Env = append(os.Environ(), asked+"=1", "HELMHOLTZ_CPU=mmx")
+	out, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), `opened: cpu: HELMHOLTZ_CPU: this build on this processor has no instruction set "mmx"`) {
+		t.Errorf("%v: %s", err, out)
+	}
 }
 
 // What a container is allowed counts where it is less than the machine has.
