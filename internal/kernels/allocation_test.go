@@ -13,7 +13,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 	eachSet(t, func(t *testing.T) {
 		a, b, at, c := NewMatrix(40, 70), NewMatrix(100, 70), NewMatrix(70, 40), NewMatrix(40, 100)
 		bn, square := NewMatrix(70, 100), NewMatrix(100, 100)
-		p, s := NewPacked(100, 70), NewSymmetric(100, Int16)
+		p, s := NewPacked(100, 70), newSymmetric(100, Int16)
 		x, y := make([]float32, 100), make([]float32, 100)
 		for name, call := range map[string]func(){
 			"MulNT":        func() { MulNT(c, a, b) },
@@ -21,7 +21,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			"SubMulNN":     func() { SubMulNN(c, a, bn) },
 			"Pack":         func() { p.Pack(b, 0, 100) },
 			"MulPacked":    func() { MulPacked(c, a, p) },
-			"MulSymmetric": func() { MulSymmetric(y, square, x) },
+			"mulSymmetric": func() { mulSymmetric(y, square, x) },
 			"Symmetric":    func() { s.Pack(square); s.Mul(y, x) },
 			"Draw":         func() { Draw(y, x, 0, 1, philox.Counter{}) },
 			"Residual":     func() { Residual(x, y) },

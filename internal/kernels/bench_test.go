@@ -138,7 +138,7 @@ func BenchmarkSymmetric(b *testing.B) {
 			blocks[i] = Clone(m)
 		}
 		benchmark(b, 4*units*size*size, "GB/s", func(part, parts int) {
-			each(part, parts, func(unit int, y []float32) { MulSymmetric(y, blocks[unit], x(unit)) })
+			each(part, parts, func(unit int, y []float32) { mulSymmetric(y, blocks[unit], x(unit)) })
 		})
 		b.Run("gonum", func(b *testing.B) {
 			vector := func(v []float32) blas32.Vector { return blas32.Vector{N: size, Inc: 1, Data: v} }
@@ -154,7 +154,7 @@ func BenchmarkSymmetric(b *testing.B) {
 		b.Run(map[Precision]string{Float32: "float32", Int16: "int16"}[p], func(b *testing.B) {
 			blocks := make([]*Symmetric, units)
 			for i := range blocks {
-				blocks[i] = NewSymmetric(size, p)
+				blocks[i] = newSymmetric(size, p)
 				blocks[i].Pack(m)
 			}
 			benchmark(b, float64(units*blocks[0].Bytes()), "GB/s", func(part, parts int) {

@@ -57,8 +57,8 @@ func TestKernelsStayInsideTheirArguments(t *testing.T) {
 					p.Pack(matrix(2, s.cols, s.depth), 0, s.cols)
 					MulPacked(c, matrix(1, s.rows, s.depth), p)
 				}
-				MulSymmetric(vector(0, n), matrix(1, n, n), vector(2, n))
-				symmetric := NewSymmetric(n, Int16)
+				mulSymmetric(vector(0, n), matrix(1, n, n), vector(2, n))
+				symmetric := newSymmetric(n, Int16)
 				symmetric.Pack(matrix(1, n, n))
 				symmetric.Mul(vector(0, n), vector(2, n))
 				Draw(vector(0, n), vector(1, n), 0, 1, philox.Counter{})

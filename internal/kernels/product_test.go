@@ -222,7 +222,7 @@ func TestProductsFromSeveralGoroutines(t *testing.T) {
 }
 
 func TestProductsRefuseShapesThatDoNotFit(t *testing.T) {
-	m, packed, symmetric := NewMatrix, NewPacked(100, 10), NewSymmetric(10, Int16)
+	m, packed, symmetric := NewMatrix, NewPacked(100, 10), newSymmetric(10, Int16)
 	short := m(10, 10)
 	short.Data = short.Data[:99]
 	for i, call := range []func(){
@@ -233,7 +233,7 @@ func TestProductsRefuseShapesThatDoNotFit(t *testing.T) {
 		func() { MulTN(m(3, 4), 0, m(5, 3), m(6, 4)) },
 		func() { SubMulNN(m(3, 4), m(3, 5), m(4, 5)) },
 		func() { SubMulNN(m(10, 10), m(10, 10), short) },
-		func() { MulSymmetric(make([]float32, 9), m(10, 10), make([]float32, 10)) },
+		func() { mulSymmetric(make([]float32, 9), m(10, 10), make([]float32, 10)) },
 		func() { MulPacked(m(3, 100), m(3, 11), packed) },
 		func() { packed.Pack(m(100, 11), 0, 100) },
 		func() { packed.Pack(m(100, 10), 10, 100) },

@@ -5,14 +5,6 @@ import (
 	"math"
 )
 
-// MulSymmetric sets y = m·x for a symmetric matrix m stored whole. y and x
-// share no memory.
-func MulSymmetric(y []float32, m Matrix, x []float32) {
-	row := func(v []float32) Matrix { return Matrix{Rows: 1, Cols: len(v), Stride: max(len(v), 1), Data: v} }
-	check("xᵀ·m", row(y), row(x), m, 1, len(x) == m.Rows, m.Cols)
-	product(row(y), 1, 0, plain(row(x)), m, len(x)) // the rows of m times x
-}
-
 // Precision is how the elements of a packed symmetric matrix are stored.
 type Precision int
 
@@ -42,11 +34,6 @@ type Symmetric struct {
 	short    []int16   // blocks, with Int16: off the diagonal
 	scales   []float32 // of the blocks of short
 	diagonal []float32 // with Int16
-}
-
-// NewSymmetric returns a matrix of zeros.
-func NewSymmetric(size int, p Precision) *Symmetric {
-	return &NewSymmetrics([]int{size}, p)[0]
 }
 
 // NewSymmetrics returns matrices of zeros that lie one after the other in

@@ -5,6 +5,19 @@ import (
 	"testing"
 )
 
+// mulSymmetric sets y = m·x for a symmetric matrix m stored whole, as Mul does for
+// one of which a triangle is stored.
+func mulSymmetric(y []float32, m Matrix, x []float32) {
+	row := func(v []float32) Matrix { return Matrix{Rows: 1, Cols: len(v), Stride: max(len(v), 1), Data: v} }
+	check("xᵀ·m", row(y), row(x), m, 1, len(x) == m.Rows, m.Cols)
+	product(row(y), 1, 0, plain(row(x)), m, len(x)) // the rows of m times x
+}
+
+// newSymmetric returns a matrix of zeros.
+func newSymmetric(size int, p Precision) *Symmetric {
+	return &NewSymmetrics([]int{size}, p)[0]
+}
+
 func symmetricMatrix(f *field, n int) Matrix {
 	m := f.matrix(n, n)
 	for i := range n {
@@ -34,14 +47,14 @@ func TestSymmetricAgainstDoublePrecision(t *testing.T) {
 		for _, n := range symmetricSizes() {
 			f := newField(uint64(n))
 			m, x := symmetricMatrix(f, n), f.vector(n)
-			float, short := NewSymmetric(n, Float32), NewSymmetric(n, Int16)
+			float, short := newSymmetric(n, Float32), newSymmetric(n, Int16)
 			float.Pack(m)
 			short.Pack(m)
 			for name, c := range map[string]struct {
 				unit     float64 // of an element, of the largest in its block
 				multiply func(y, x []float32)
 			}{
-				"whole":   {0, func(y, x []float32) { MulSymmetric(y, m, x) }},
+				"whole":   {0, func(y, x []float32) { mulSymmetric(y, m, x) }},
 				"Float32": {0, float.Mul},
 				"Int16":   {0x1p-16 * (1 + 0x1p-7), short.Mul},
 			} {
@@ -87,7 +100,7 @@ func TestInt16KeepsTheDiagonalAndSmallBlocks(t *testing.T) {
 		m.Data[i*33+i] = float32(i) + 0.1
 	}
 	m.Data[32*33], m.Data[32] = 1e-37, 1e-37
-	s := NewSymmetric(33, Int16)
+	s := newSymmetric(33, Int16)
 	s.Pack(m)
 	x, y := make([]float32, 33), make([]float32, 33)
 	for i := range x {
@@ -106,7 +119,7 @@ func TestInt16KeepsTheDiagonalAndSmallBlocks(t *testing.T) {
 func TestBytesOfPackedMatrices(t *testing.T) {
 	const whole = 4 * 301 * 301
 	for p, share := range map[Precision]float64{Float32: 0.54, Int16: 0.28} {
-		if got := float64(NewSymmetric(301, p).Bytes()) / whole; got > share || got < share-0.04 {
+		if got := float64(newSymmetric(301, p).Bytes()) / whole; got > share || got < share-0.04 {
 			t.Errorf("precision %d takes %.3f of the whole matrix, want at most %v", p, got, share)
 		}
 	}
