@@ -17,6 +17,7 @@ import (
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // Estimate holds the samples from which the Fisher blocks of one layer of
@@ -26,9 +27,16 @@ import (
 //
 // with a row u = [1; parents] of U a sample (004, 5.5–5.7).
 type Estimate struct {
-	Parents kernels.Matrix // U: n × (1 + number of parents)
-	Weights kernels.Matrix // n × units: the sample's weight times σ'(a) of the unit
+	Parents blas32.General // U: n × (1 + number of parents)
+	Weights blas32.General // n × units: the sample's weight times σ'(a) of the unit
 	Samples []float32      // n: the sample's weight alone, which only the form Kronecker needs
+}
+
+// mustFit panics where the parts of an estimate are not of the same samples.
+func (e Estimate) mustFit(form Form) {
+	if n := e.Parents.Rows; e.Weights.Rows != n || form == Kronecker && len(e.Samples) != n {
+		panic(fmt.Sprintf("fisher: the parents of %d samples, weights of %d with the units and of %d alone", n, e.Weights.Rows, len(e.Samples)))
+	}
 }
 
 // Form is how the inverses of the blocks of a layer are represented.
@@ -89,8 +97,10 @@ type Each func(n int, task func(i int))
 // NewInverse inverts the blocks of an estimate, unit by unit through each. It
 // fails where a block with αI added is not positive definite in single
 // precision, which a NaN among the samples or a vanishing damping can bring
-// about, and where the damping is so small that (1+α)/α overflows.
+// about, and where the damping is so small that (1+α)/α overflows. It panics where
+// the parts of the estimate are not of the same samples.
 func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
+	e.mustFit(s.Form)
 	// The largest inverse, that of a block of 0.
 	if largest := float32((1 + s.Damping) / s.Damping); !(s.Damping > 0 && largest <= math.MaxFloat32) {
 		return nil, fmt.Errorf("the Fisher blocks cannot be inverted at damping %g, where (1+α)/α is %g in single precision: give a larger positive one", s.Damping, largest)
@@ -195,7 +205,7 @@ func (s Settings) Scratch(n, size, units, threads int) int64 {
 // Apply multiplies gradients by the damped inverses in place. Row i of
 // gradients (bias first) belongs to unit first+i. Calls for different units may
 // run at the same time.
-func (v *Inverse) Apply(gradients kernels.Matrix, first int) {
+func (v *Inverse) Apply(gradients blas32.General, first int) {
 	switch v.form {
 	case Kronecker:
 		v.factored.apply(gradients, first, v.damping)

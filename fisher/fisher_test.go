@@ -359,6 +359,31 @@ func TestVanishingDampingIsAnError(t *testing.T) {
 	}
 }
 
+// An estimate whose parts do not fit is a mistake of the program.
+func TestEstimatesThatDoNotFit(t *testing.T) {
+	whole, few, alone := newEstimate(3, 2, 4), newEstimate(3, 2, 4), newEstimate(3, 2, 4)
+	few.Weights, alone.Samples = kernels.NewMatrix(2, 4), nil
+	panics := func(e Estimate, form Form) (said any) {
+		defer func() { said = recover() }()
+		_, err := NewInverse(e, Settings{Form: form, Damping: 1, Steps: 1}, inTurn)
+		if err != nil {
+			t.Error(err)
+		}
+		return nil
+	}
+	for _, form := range append(forms, Cheapest) {
+		for _, c := range []struct {
+			estimate Estimate
+			fits     bool
+		}{{whole, true}, {few, false}, {alone, form != Kronecker}} {
+			said := panics(c.estimate, form)
+			if text, _ := said.(string); (said == nil) != c.fits || !c.fits && !strings.HasPrefix(text, "fisher: ") {
+				t.Errorf("form %d: panic %v", form, said)
+			}
+		}
+	}
+}
+
 func TestBytes(t *testing.T) {
 	const n, size, units = 7, 5, 3
 	e := newEstimate(n, size, units)
