@@ -41,7 +41,7 @@ func BenchmarkStep(b *testing.B) {
 			a := nrws
 			a.Metric, a.Damping, a.RefreshEvery, a.BatchSize, a.Samples = metric, 0.2, 1000, 32, 10
 			arch := engine.Architecture{Units: []int{784, 300, 200, 100, 75, 50, 35, 30, 25, 20, 15, 10, 10}, Coding: engine.PlusMinusOne}
-			made, err := e.NewTrainer(minibatches(a, stripes(60_000, 784)), start(a, oracle.Random(arch, 3)))
+			made, err := e.NewTrainer(minibatches(a, stripes(60_000, 784)), engine.NewState(a, oracle.Random(arch, 3)))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -97,16 +97,6 @@ func cut(ctx context.Context, n, size int, visit func(first, count int) error) e
 	return ctx.Err()
 }
 
-// meter returns a function that is told of parts of the work as they are done.
-func meter(progress func(float64), total int) func(part int) {
-	done := 0
-	return func(part int) {
-		if done += part; progress != nil {
-			progress(float64(done) / float64(total))
-		}
-	}
-}
-
 // The inputs of an evaluation.
 func (w *writer) datum() uint32 {
 	return w.input(func(m moment) uint32 { return uint32(m.datum) })
@@ -163,7 +153,7 @@ func (e *importance) moment(row, sample, output int) moment {
 
 func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]engine.Likelihood, error) {
 	sums := make([]engine.WeightSum, data.Rows)
-	p, done := newPiece(data.Rows, min(samples, samplesAPass)), meter(progress, data.Rows*samples)
+	p, done := newPiece(data.Rows, min(samples, samplesAPass)), engine.Meter(progress, data.Rows*samples)
 	err := m.in(seed, func(s *session) error {
 		e := s.newImportance(data, p)
 		numbers := make([]float64, mostPasses*p.rows*weightSumSize)

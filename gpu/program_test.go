@@ -24,7 +24,7 @@ func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 			t.Run(fmt.Sprintf("%v, %d sleep phases", metric, phases), func(t *testing.T) {
 				var parameters [2][]float32
 				for k := range parameters {
-					made, err := e.NewTrainer(minibatches(a, data), start(a, p))
+					made, err := e.NewTrainer(minibatches(a, data), engine.NewState(a, p))
 					if err != nil {
 						t.Fatal(err)
 					}

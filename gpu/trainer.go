@@ -356,22 +356,17 @@ func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 // Norms reads them from the gradients of the last step, those of its first
 // update where it has several.
 func (t *trainer) Norms() (engine.Norms, error) {
-	depth := t.layout.Depth()
-	n := engine.Norms{Generative: make([]engine.LayerNorms, depth), Recognition: make([]engine.LayerNorms, depth)}
-	p := engine.NewParameters(t.layout.Architecture)
+	n, p := engine.NewNorms(t.layout.Depth()), engine.NewParameters(t.layout.Architecture)
 	for _, of := range []struct {
-		from address
-		norm func(*engine.LayerNorms) *float64
+		from  address
+		which func(*engine.LayerNorms) *float64
 	}{
 		{t.parameters, func(l *engine.LayerNorms) *float64 { return &l.Weights }},
 		{t.plain, func(l *engine.LayerNorms) *float64 { return &l.Gradient }},
 		{t.direction, func(l *engine.LayerNorms) *float64 { return &l.Direction }},
 	} {
 		download(t.memory, p.Flat, of.from)
-		for i := range depth {
-			*of.norm(&n.Generative[i]) = p.Generative[i].WeightNorm()
-			*of.norm(&n.Recognition[i]) = p.Recognition[i+1].WeightNorm()
-		}
+		n.Note(p, of.which)
 	}
 	return n, t.memory.err
 }

@@ -124,14 +124,10 @@ func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) 
 // start is the checkpoint of a run before its first step.
 func (e Experiment) start(set *dataset.Set) *checkpoint {
 	architecture := e.Machine.architecture(set.Shape())
-	c := &checkpoint{
-		state:    &engine.State{Parameters: initialise(architecture, e.Machine, e.Seed)},
+	return &checkpoint{
+		state:    engine.NewState(e.algorithm(set), initialise(architecture, e.Machine, e.Seed)),
 		position: position{Experiment: e.Hash(), Shape: set.Shape()},
 	}
-	for range e.algorithm(set).Slots() {
-		c.state.Moments = append(c.state.Moments, engine.NewParameters(architecture))
-	}
-	return c
 }
 
 // data returns a split as the engine takes it.

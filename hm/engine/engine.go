@@ -85,6 +85,15 @@ type State struct {
 	RefreshParameters *Parameters
 }
 
+// NewState is the state before the first step, with a copy of the parameters.
+func NewState(a Algorithm, p *Parameters) *State {
+	s := &State{Parameters: p.Clone()}
+	for range a.Slots() {
+		s.Moments = append(s.Moments, NewParameters(p.Architecture))
+	}
+	return s
+}
+
 // Report is what one step says of its minibatch: means over its data, with the
 // parameters at which the step evaluates its gradient.
 type Report struct {

@@ -10,6 +10,19 @@ type Norms struct {
 	Recognition []LayerNorms `json:"recognition"` // [i] of q(hⁱ⁺¹|hⁱ), i = 0 … M−1
 }
 
+// NewNorms has room for the norms of a machine of a depth.
+func NewNorms(depth int) Norms {
+	return Norms{Generative: make([]LayerNorms, depth), Recognition: make([]LayerNorms, depth)}
+}
+
+// Note sets one of the norms of each layer to that of p.
+func (n Norms) Note(p *Parameters, which func(*LayerNorms) *float64) {
+	for i := range n.Generative {
+		*which(&n.Generative[i]) = p.Generative[i].WeightNorm()
+		*which(&n.Recognition[i]) = p.Recognition[i+1].WeightNorm()
+	}
+}
+
 // LayerNorms are those of one layer.
 type LayerNorms struct {
 	Weights   float64 `json:"weights"`   // after the step

@@ -99,10 +99,7 @@ func TestMemory(t *testing.T) {
 	} {
 		algorithm.BatchSize, algorithm.Damping, algorithm.RefreshEvery = 16, 0.1, 100
 		before := heap()
-		state := &engine.State{Parameters: engine.NewParameters(architecture)}
-		for range algorithm.Slots() {
-			state.Moments = append(state.Moments, engine.NewParameters(architecture))
-		}
+		state := engine.NewState(algorithm, engine.NewParameters(architecture))
 		job := engine.Job{Algorithm: algorithm, Data: data, Rows: func(int) []int { return rows }}
 		trainer, err := cpu{}.NewTrainer(job, state)
 		if err != nil {

@@ -33,7 +33,7 @@ func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, fir
 	last.Means = make([][]float32, len(last.States))
 	last.Means[0] = make([]float32, start.Rows*m.weights.architecture.Visible())
 
-	report := meter(progress, start.Rows*g.Sweeps)
+	report := engine.Meter(progress, start.Rows*g.Sweeps)
 	processors := runtime.GOMAXPROCS(0)
 	p := newPiece(g.Candidates)
 	p.rows = min(p.rows, (start.Rows+processors-1)/processors)

@@ -28,7 +28,7 @@ func (cpu) NewModel(p *engine.Parameters) (engine.Model, error) {
 // workspace of its own, until they are done or the context is.
 func each[W any](ctx context.Context, n int, progress func(float64), workspace func() *W, task func(w *W, i int)) error {
 	workspaces := sync.Pool{New: func() any { return workspace() }}
-	report := meter(progress, n)
+	report := engine.Meter(progress, n)
 	parallel(n, func(i int) {
 		if ctx.Err() != nil {
 			return
@@ -39,22 +39,6 @@ func each[W any](ctx context.Context, n int, progress func(float64), workspace f
 		report(1)
 	})
 	return ctx.Err()
-}
-
-// meter returns a function that is told of parts of the work as they are done,
-// and reports the fraction of the total to progress, which may be nil.
-func meter(progress func(float64), total int) func(part int) {
-	if progress == nil {
-		return func(int) {}
-	}
-	var reporting sync.Mutex
-	done := 0
-	return func(part int) {
-		reporting.Lock()
-		defer reporting.Unlock()
-		done += part
-		progress(float64(done) / float64(total))
-	}
 }
 
 // piece is the part of some rows, and of the samples of each, that goes through

@@ -25,10 +25,7 @@ func TestUpdate(t *testing.T) {
 	} {
 		a := test.algorithm
 		architecture := engine.Architecture{Units: []int{1, 1}}
-		state := &engine.State{Parameters: engine.NewParameters(architecture)}
-		for range a.Slots() {
-			state.Moments = append(state.Moments, engine.NewParameters(architecture))
-		}
+		state := engine.NewState(a, engine.NewParameters(architecture))
 		a.BatchSize, a.Samples = 1, 1
 		made, err := cpu{}.NewTrainer(engine.Job{Algorithm: a}, state)
 		if err != nil {

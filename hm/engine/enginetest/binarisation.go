@@ -43,7 +43,7 @@ func binarisationInTraining(t *testing.T, e engine.Engine) {
 	a := presets[1].algorithm()
 	a.BatchSize = 2
 	p := machine(engine.ZeroOne, len(levels), 2)
-	trainer := newTrainer(t, e, job(a, greyRows(2)), start(a, p))
+	trainer := newTrainer(t, e, job(a, greyRows(2)), engine.NewState(a, p))
 	var rows [][]uint8
 	for range many(2000) {
 		x := gradients(t, trainer).Wake.States[0]

@@ -57,7 +57,7 @@ func train(t *testing.T, e engine.Engine, a engine.Algorithm, seed uint64) (o ou
 	data := randomRows(30, 100)
 	j := job(a, data)
 	j.Seed = seed
-	trainer := newTrainer(t, e, j, start(a, p))
+	trainer := newTrainer(t, e, j, engine.NewState(a, p))
 	for range 4 {
 		o.reports = append(o.reports, step(t, trainer, 0.01))
 	}

@@ -22,7 +22,7 @@ func regularised(t *testing.T, e engine.Engine, set func(*engine.Algorithm), str
 		a.WarmUp = 4
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			a, data := sized(a, p)
-			trainer := newTrainer(t, e, job(a, data), start(a, p))
+			trainer := newTrainer(t, e, job(a, data), engine.NewState(a, p))
 			for s := range 6 {
 				g := gradients(t, trainer)
 				parameters := state(t, trainer).Parameters
@@ -76,9 +76,9 @@ func entropyEstimatorAsBaseline(t *testing.T, e engine.Engine) {
 		a := preset{phases: phases}.algorithm()
 		p := machine(engine.PlusMinusOne, 4, 3, 2)
 		j := job(a, randomRows(5, 4))
-		baseline := gradients(t, newTrainer(t, e, j, start(a, p)))
+		baseline := gradients(t, newTrainer(t, e, j, engine.NewState(a, p)))
 		j.Algorithm.Baseline, j.Algorithm.EntropyEstimator = false, strength
-		estimator := gradients(t, newTrainer(t, e, j, start(a, p)))
+		estimator := gradients(t, newTrainer(t, e, j, engine.NewState(a, p)))
 		size := p.Architecture.GenerativeSize()
 		if e := relativeError(doubles(estimator.Plain.Flat[size:]), doubles(baseline.Plain.Flat[size:])); !(e < 1e-5) {
 			t.Errorf("%v: the gradients of q differ by a relative %.2g", phases, e)

@@ -17,7 +17,7 @@ func meanGradient(t *testing.T, e engine.Engine) {
 			data := randomRows(3, p.Architecture.Visible())
 			a.BatchSize = data.Rows
 			for _, a.Samples = range []int{1, 2, 3} {
-				trainer := newTrainer(t, e, job(a, data), start(a, p))
+				trainer := newTrainer(t, e, job(a, data), engine.NewState(a, p))
 				mean := make([]float64, len(p.Flat))
 				for range steps {
 					for k, v := range gradients(t, trainer).Plain.Flat {

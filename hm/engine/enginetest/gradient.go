@@ -26,7 +26,7 @@ func gradientOfSamples(t *testing.T, e engine.Engine) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			a, data := sized(a, p)
 			j := job(a, data)
-			trainer := newTrainer(t, e, j, start(a, p))
+			trainer := newTrainer(t, e, j, engine.NewState(a, p))
 			for s := range 4 {
 				g := gradients(t, trainer)
 				networks := oracle.NewNetworks(state(t, trainer).Parameters)
@@ -54,7 +54,7 @@ func gradientOfOneConvolution(t *testing.T, e engine.Engine) {
 		units := []int{4, 3, 2}
 		for _, c := range convolutions(units)[:2] {
 			p := convolutional(units, c)
-			trainer := newTrainer(t, e, job(a, randomRows(5, 4)), start(a, p))
+			trainer := newTrainer(t, e, job(a, randomRows(5, 4)), engine.NewState(a, p))
 			for range 3 {
 				g := gradients(t, trainer)
 				parameters := state(t, trainer).Parameters
@@ -104,7 +104,7 @@ func report(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			a, data := sized(a, p)
-			trainer := newTrainer(t, e, job(a, data), start(a, p))
+			trainer := newTrainer(t, e, job(a, data), engine.NewState(a, p))
 			for range 4 {
 				d := gradients(t, trainer).Wake
 				wantReport(t, step(t, trainer, 0.1), d, a.Samples)

@@ -16,7 +16,7 @@ func independence(t *testing.T, e engine.Engine) {
 	a := presets[1].algorithm()
 	a.BatchSize, a.Samples = 2, 2
 	p := machine(engine.ZeroOne, 3, 2, 2)
-	trainer := newTrainer(t, e, job(a, randomRows(2, 3)), start(a, p))
+	trainer := newTrainer(t, e, job(a, randomRows(2, 3)), engine.NewState(a, p))
 	var wake, dreams [][]oracle.State // of each step
 	for range steps {
 		g := gradients(t, trainer)

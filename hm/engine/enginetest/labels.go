@@ -53,7 +53,7 @@ func everyLabelled(t *testing.T, test func(t *testing.T, p *engine.Parameters, a
 func gradientOfLabels(t *testing.T, e engine.Engine) {
 	everyLabelled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
 		j := job(a, data)
-		trainer := newTrainer(t, e, j, start(a, p))
+		trainer := newTrainer(t, e, j, engine.NewState(a, p))
 		replaced := false
 		for s := range 4 {
 			g := gradients(t, trainer)
@@ -130,7 +130,7 @@ func resumptionOfLabels(t *testing.T, e engine.Engine) {
 	everyLabelled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
 		a.Optimizer, a.L2 = engine.Adam, 1e-3
 		j := job(a, data)
-		trainer := newTrainer(t, e, j, start(a, p))
+		trainer := newTrainer(t, e, j, engine.NewState(a, p))
 		var half *engine.State
 		for s := range 9 {
 			if s == 5 {
@@ -162,7 +162,7 @@ func learningOfLabels(t *testing.T, e engine.Engine) {
 		}
 		a := preset{"BiHM", engine.Bidirectional, engine.Euclidean}.algorithm()
 		a.Gamma, a.LabelWeight, a.BatchSize = 0.5, 2, 12
-		trainer := newTrainer(t, e, job(a, data), start(a, oracle.Random(architecture, seed)))
+		trainer := newTrainer(t, e, job(a, data), engine.NewState(a, oracle.Random(architecture, seed)))
 		for range 2000 {
 			step(t, trainer, 0.1)
 		}

@@ -27,7 +27,7 @@ func learning(t *testing.T, e engine.Engine) {
 					continue // one of them for each preset
 				}
 				a.Optimizer = optimizer
-				trainer := newTrainer(t, e, job(a, data), start(a, p))
+				trainer := newTrainer(t, e, job(a, data), engine.NewState(a, p))
 				for range 800 {
 					step(t, trainer, rate)
 				}
@@ -47,7 +47,7 @@ func divergence(t *testing.T, e engine.Engine) {
 		p := machine(engine.ZeroOne, 4, 3, 2)
 		p.Generative[0].Row(1)[0] = float32(math.NaN())
 		p.Recognition[1].Row(1)[0] = float32(math.NaN())
-		trainer := newTrainer(t, e, job(a, randomRows(5, 4)), start(a, p))
+		trainer := newTrainer(t, e, job(a, randomRows(5, 4)), engine.NewState(a, p))
 		r, err := trainer.Step(learningRate)
 		if err == nil && !math.IsNaN(r.Bound) {
 			t.Errorf("a step with parameters that are no numbers reports a bound of %v", r.Bound)

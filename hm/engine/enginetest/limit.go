@@ -24,7 +24,7 @@ func manySamples(t *testing.T, e engine.Engine) {
 			a.BatchSize, a.Samples = 1, 6000
 			m, data := exact(t, p), randomRows(1, p.Architecture.Visible())
 			x := bits(data)[0]
-			g := gradients(t, newTrainer(t, e, job(a, data), start(a, p)))
+			g := gradients(t, newTrainer(t, e, job(a, data), engine.NewState(a, p)))
 			samples := oracleSamples(g, a.Samples)
 			wake, uniform := weighted(m, x, rule(a).Weighting, a.Samples), weighted(m, x, oracle.Uniform, a.Samples)
 			dreams := unweighted(m, g.Dreams.Rows)

@@ -114,15 +114,6 @@ func job(a engine.Algorithm, data engine.Data) engine.Job {
 	}
 }
 
-// start is the state before the first step.
-func start(a engine.Algorithm, p *engine.Parameters) *engine.State {
-	s := &engine.State{Parameters: p.Clone()}
-	for range a.Slots() {
-		s.Moments = append(s.Moments, engine.NewParameters(p.Architecture))
-	}
-	return s
-}
-
 // newTrainer returns a trainer that lives as long as the test.
 func newTrainer(t *testing.T, e engine.Engine, j engine.Job, s *engine.State) engine.Trainer {
 	t.Helper()

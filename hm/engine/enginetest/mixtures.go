@@ -97,7 +97,7 @@ func gradientOfMixtures(t *testing.T, e engine.Engine) {
 				a.BatchSize = 4
 				data := greyLevels(6, p.Architecture.Visible())
 				j := job(a, data)
-				trainer := newTrainer(t, e, j, start(a, p))
+				trainer := newTrainer(t, e, j, engine.NewState(a, p))
 				for s := range 3 {
 					g := gradients(t, trainer)
 					parameters := state(t, trainer).Parameters
@@ -318,7 +318,7 @@ func learningOfMixtures(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		a.BatchSize, a.RefreshEvery, a.Damping = 4, 10, 0.2
 		p := engine.NewParameters(engine.Architecture{Units: []int{1, 1}, Kinds: []engine.Kind{engine.Gaussian}})
-		trainer := newTrainer(t, e, job(a, data), start(a, p))
+		trainer := newTrainer(t, e, job(a, data), engine.NewState(a, p))
 		for range 4000 {
 			step(t, trainer, 0.01)
 		}
@@ -341,7 +341,7 @@ func resumptionOfMixtures(t *testing.T, e engine.Engine) {
 		a.Optimizer = engine.Nesterov
 		everyMixture(t, func(t *testing.T, p *engine.Parameters) {
 			j := job(a, greyLevels(8, p.Architecture.Visible()))
-			trainer := newTrainer(t, e, j, start(a, p))
+			trainer := newTrainer(t, e, j, engine.NewState(a, p))
 			var half *engine.State
 			for s := range 16 {
 				if s == 9 {

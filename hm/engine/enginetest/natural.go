@@ -18,7 +18,7 @@ func naturalGradientOfSamples(t *testing.T, e engine.Engine) {
 			for _, a.Samples = range []int{1, 2, 5, 40} {
 				a.Baseline = a.Baseline && a.Samples > 1
 				noteForms(forms, a, p.Architecture)
-				trainer := newTrainer(t, e, job(a, data), start(a, p))
+				trainer := newTrainer(t, e, job(a, data), engine.NewState(a, p))
 				for range 2 {
 					g := gradients(t, trainer)
 					parameters := state(t, trainer).Parameters

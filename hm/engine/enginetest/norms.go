@@ -20,7 +20,7 @@ func normsOfLayers(t *testing.T, e engine.Engine) {
 			everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 				a, data := sized(a, p)
 				j := job(a, data)
-				trainer, unasked := newTrainer(t, e, j, start(a, p)), newTrainer(t, e, j, start(a, p))
+				trainer, unasked := newTrainer(t, e, j, engine.NewState(a, p)), newTrainer(t, e, j, engine.NewState(a, p))
 				for range 4 {
 					g := gradients(t, trainer)
 					step(t, trainer, learningRate)

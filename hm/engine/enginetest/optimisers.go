@@ -16,7 +16,7 @@ func optimisers(t *testing.T, e engine.Engine) {
 		a.L1, a.L2, a.WarmUp = 0.02, 0.03, 3
 		p := machine(engine.PlusMinusOne, 4, 3, 2)
 		run := func(a engine.Algorithm) (g [2][]float64, after [2]*engine.State) {
-			trainer := newTrainer(t, e, job(a, randomRows(5, 4)), start(a, p))
+			trainer := newTrainer(t, e, job(a, randomRows(5, 4)), engine.NewState(a, p))
 			for s := range 2 {
 				g[s] = doubles(gradients(t, trainer).Direction.Flat)
 				step(t, trainer, learningRate)
@@ -76,7 +76,7 @@ func lookAhead(t *testing.T, e engine.Engine) {
 		nesterov := a
 		nesterov.Optimizer = engine.Nesterov
 		data := randomRows(5, 4)
-		trainer := newTrainer(t, e, job(nesterov, data), start(nesterov, p))
+		trainer := newTrainer(t, e, job(nesterov, data), engine.NewState(nesterov, p))
 		for range 3 {
 			s := state(t, trainer)
 			ahead := s.Parameters.Clone()

@@ -169,7 +169,7 @@ func pairsOfValues(t *testing.T, e engine.Engine) {
 			a, p := c.algorithm, c.machine()
 			a.RefreshEvery = 2
 			data := randomRows(5, p.Architecture.Visible())
-			trainer := newTrainer(t, e, job(a, data), start(a, p))
+			trainer := newTrainer(t, e, job(a, data), engine.NewState(a, p))
 			var blocks []oracle.Block
 			var middle *engine.State
 			for s := range 6 {

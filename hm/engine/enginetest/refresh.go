@@ -20,7 +20,7 @@ func refresh(t *testing.T, e engine.Engine) {
 		for _, a.RefreshEvery = range []int{1, 7} {
 			t.Run(fmt.Sprintf("K=%d", a.RefreshEvery), func(t *testing.T) {
 				everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-					trainer := newTrainer(t, e, job(a, randomRows(5, p.Architecture.Visible())), start(a, p))
+					trainer := newTrainer(t, e, job(a, randomRows(5, p.Architecture.Visible())), engine.NewState(a, p))
 					var blocks []oracle.Block
 					var refreshed *engine.Parameters
 					for s := range 16 {
@@ -48,7 +48,7 @@ func refresh(t *testing.T, e engine.Engine) {
 func refreshTime(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		a.RefreshEvery = 3
-		trainer := newTrainer(t, e, job(a, randomRows(5, 20)), start(a, machine(engine.ZeroOne, 20, 12, 7, 5, 3)))
+		trainer := newTrainer(t, e, job(a, randomRows(5, 20)), engine.NewState(a, machine(engine.ZeroOne, 20, 12, 7, 5, 3)))
 		for s := range 7 {
 			r, err := trainer.Step(learningRate)
 			if err != nil {
@@ -67,7 +67,7 @@ func gradientsLeaveNoTrace(t *testing.T, e engine.Engine) {
 		a.RefreshEvery = 3
 		p := machine(engine.PlusMinusOne, 4, 3, 2)
 		j := job(a, randomRows(5, 4))
-		watched, unwatched := newTrainer(t, e, j, start(a, p)), newTrainer(t, e, j, start(a, p))
+		watched, unwatched := newTrainer(t, e, j, engine.NewState(a, p)), newTrainer(t, e, j, engine.NewState(a, p))
 		for range 8 {
 			gradients(t, watched)
 			if got, want := step(t, watched, learningRate), step(t, unwatched, learningRate); got != want {
@@ -98,7 +98,7 @@ func wantResumption(t *testing.T, e engine.Engine, a engine.Algorithm) {
 	data := constantRows(8, 20, 100)
 	data.Stochastic = true
 	j := job(a, data)
-	trainer := newTrainer(t, e, j, start(a, p))
+	trainer := newTrainer(t, e, j, engine.NewState(a, p))
 	var half *engine.State
 	for s := range 24 {
 		if s == 10 {

@@ -26,7 +26,7 @@ func refusals(t *testing.T, e engine.Engine) {
 		return func() error {
 			data := randomRows(5, 4)
 			data.Labels = labels
-			trainer, err := e.NewTrainer(job(a, data), start(a, p))
+			trainer, err := e.NewTrainer(job(a, data), engine.NewState(a, p))
 			if err != nil {
 				return err
 			}

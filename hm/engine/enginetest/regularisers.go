@@ -18,7 +18,7 @@ func normsHeldDown(t *testing.T, e engine.Engine) {
 			for _, a.Optimizer = range optimizers {
 				a.L1, a.L2, a.WarmUp = strength[0], strength[1], 4
 				t.Run(fmt.Sprintf("%v,%v", strength, a.Optimizer), func(t *testing.T) {
-					trainer := newTrainer(t, e, job(a, randomRows(5, 4)), start(a, machine(engine.PlusMinusOne, 4, 3, 2)))
+					trainer := newTrainer(t, e, job(a, randomRows(5, 4)), engine.NewState(a, machine(engine.PlusMinusOne, 4, 3, 2)))
 					for s := range 6 {
 						g, point := gradients(t, trainer), evaluationPoint(a, state(t, trainer))
 						want := doubles(g.Natural.Flat)

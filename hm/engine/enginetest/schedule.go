@@ -20,7 +20,7 @@ func sampleSchedule(t *testing.T, e engine.Engine) {
 				a.RefreshEvery = 2
 				p := machine(engine.PlusMinusOne, 20, 12, 7, 5, 3)
 				j := job(a, randomRows(8, 20))
-				trainer := newTrainer(t, e, j, start(a, p))
+				trainer := newTrainer(t, e, j, engine.NewState(a, p))
 				var midway []*engine.State
 				var blocks []oracle.Block
 				for s := range 8 {

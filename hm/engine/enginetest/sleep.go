@@ -24,7 +24,7 @@ func rescaledSleep(t *testing.T, e engine.Engine) {
 	sleepers(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			for _, a.SleepScale = range []float64{0.25, 3} {
-				trainer := newTrainer(t, e, job(a, randomRows(5, p.Architecture.Visible())), start(a, p))
+				trainer := newTrainer(t, e, job(a, randomRows(5, p.Architecture.Visible())), engine.NewState(a, p))
 				g := gradients(t, trainer)
 				want := oracle.NewNetworks(p).GradientOn(oracleSamples(g, a.Samples), rule(a))
 				wantGradient(t, fmt.Sprintf("plain gradient, scale %v", a.SleepScale), g.Plain, want, 1e-5)
@@ -52,11 +52,11 @@ func sleepWell(t *testing.T, e engine.Engine) {
 			for s := range uint64(seeds) {
 				j := job(a, randomRows(3, p.Architecture.Visible()))
 				j.Seed = s
-				once := newTrainer(t, e, j, start(a, p))
+				once := newTrainer(t, e, j, engine.NewState(a, p))
 				g := gradients(t, once)
 				step(t, once, rate)
 				j.Algorithm.SleepSteps = 2
-				twice := newTrainer(t, e, j, start(j.Algorithm, p))
+				twice := newTrainer(t, e, j, engine.NewState(j.Algorithm, p))
 				step(t, twice, rate)
 				one, two := state(t, once).Parameters, state(t, twice).Parameters
 				wantSame(t, "generative network", two.Flat[:first], one.Flat[:first])
@@ -111,7 +111,7 @@ func sleepWellWithAdam(t *testing.T, e engine.Engine) {
 	a := presets[0].algorithm()
 	a.Optimizer, a.SleepSteps = engine.Adam, 2
 	p := machine(engine.PlusMinusOne, 4, 3, 2)
-	trainer := newTrainer(t, e, job(a, randomRows(5, 4)), start(a, p))
+	trainer := newTrainer(t, e, job(a, randomRows(5, 4)), engine.NewState(a, p))
 	g := doubles(gradients(t, trainer).Natural.Flat)
 	step(t, trainer, learningRate)
 	after := state(t, trainer)

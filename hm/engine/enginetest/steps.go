@@ -18,11 +18,11 @@ func stepsAtOnce(t *testing.T, e engine.Engine) {
 				a.RefreshEvery = 3
 				p := machine(engine.PlusMinusOne, 20, 12, 7, 5, 3)
 				j := job(a, randomRows(8, 20))
-				together, ok := newTrainer(t, e, j, start(a, p)).(engine.StepsTrainer)
+				together, ok := newTrainer(t, e, j, engine.NewState(a, p)).(engine.StepsTrainer)
 				if !ok {
 					t.Skip("the engine takes one step at a time")
 				}
-				single := newTrainer(t, e, j, start(a, p))
+				single := newTrainer(t, e, j, engine.NewState(a, p))
 				done := 0
 				for _, n := range []int{1, 2, 7, 1, 5} {
 					rates := make([]float64, n)

@@ -1,0 +1,19 @@
+package engine
+
+import "sync"
+
+// Meter returns a function that is told of parts of the work as they are done,
+// and reports the fraction of the total to progress, which may be nil.
+func Meter(progress func(float64), total int) func(part int) {
+	if progress == nil {
+		return func(int) {}
+	}
+	var reporting sync.Mutex
+	done := 0
+	return func(part int) {
+		reporting.Lock()
+		defer reporting.Unlock()
+		done += part
+		progress(float64(done) / float64(total))
+	}
+}
