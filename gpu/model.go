@@ -12,10 +12,12 @@ import (
 
 // rowsAPass is the number of samples that go through the networks together in an
 // evaluation, samplesAPass of a datum where only their sums are wanted: each datum
-// is one thread block's to weigh.
+// is one thread block's to weigh. A launch of passesALaunch ends soon on a slow
+// device, too, whose display waits for it.
 const (
-	rowsAPass    = 1 << 14
-	samplesAPass = 1 << 7
+	rowsAPass     = 1 << 14
+	samplesAPass  = 1 << 7
+	passesALaunch = 16
 )
 
 // model evaluates a machine. It keeps nothing on the device between calls, which
@@ -128,7 +130,7 @@ func (s *session) newImportance(data engine.Data, p piece) *importance {
 	m := s.memory
 	return &importance{
 		session: s, data: data, at: hold(m, data.Values), pass: newPass(m, s.layout, p.rows, p.samples),
-		logWeights: m.doubles(p.rows * p.samples), sums: m.doubles(mostPasses * p.rows * weightSumSize),
+		logWeights: m.doubles(p.rows * p.samples), sums: m.doubles(passesALaunch * p.rows * weightSumSize),
 	}
 }
 
@@ -156,12 +158,12 @@ func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, see
 	p, done := newPiece(data.Rows, min(samples, samplesAPass)), engine.Meter(progress, data.Rows*samples)
 	err := m.in(seed, func(s *session) error {
 		e := s.newImportance(data, p)
-		numbers := make([]float64, mostPasses*p.rows*weightSumSize)
+		numbers := make([]float64, passesALaunch*p.rows*weightSumSize)
 		full := samples / p.samples * p.samples
 		return cut(ctx, data.Rows, p.rows, func(row, rows int) error {
 			// some evaluates n samples from one on, in passes of a number each.
 			some := func(from, n, each int) error {
-				return cut(ctx, n, mostPasses*each, func(first, count int) error {
+				return cut(ctx, n, passesALaunch*each, func(first, count int) error {
 					moments := make([]moment, count/each)
 					for k := range moments {
 						moments[k] = e.moment(row, from+first+k*each, k*rows)
