@@ -216,13 +216,14 @@ const u32 AHEAD = 8;
 // ---------------------------------------------------------------------------
 
 struct Shared {
-  float staged[MOST_WARPS][2 * DEPTH * PITCH]; // pieces of both factors, then sums of the warps
+  float staged[MOST_WARPS][TILE * PITCH]; // pieces of both factors, then sums of the warps
   float tile[TILE][TILE + 1];
   float pivot[TILE][TILE + 1];
   double sums[TILE][8];
   Operation operation; // that the block performs
 };
 
+static_assert(2 * DEPTH <= TILE, "pieces");
 static_assert(sizeof(Shared) == 47544, "Shared"); // what the host asks for
 
 __device__ __forceinline__ Shared &shared() { return *(Shared *)shared_memory(); }
@@ -382,8 +383,9 @@ template <class F> struct Piece {
 
 // multiply writes the tile Σ a(row, k) b(column, k) of depths first … depth − 1 to
 // shared().tile, or adds it, and returns when it is there for all threads; first is
-// a multiple of 16. Each warp sums its share of the depths, each thread 4 × 8
-// elements of it. It is no part of its callers, since what they hold in registers
+// a multiple of 16. Each warp sums its share of the depths, each thread elements of
+// four rows and, so that no bank of shared memory is asked twice at once, of twice
+// four columns. It is no part of its callers, since what they hold in registers
 // would drive to memory what is fetched ahead here.
 template <class A, class B> __device__ __noinline__ void multiply(const A a, const B b, int depth, int first = 0, bool onto = false) {
   Shared &s = shared();
@@ -391,7 +393,7 @@ template <class A, class B> __device__ __noinline__ void multiply(const A a, con
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 8; j++) sum[i][j] = 0;
   float *left = s.staged[warp()], *right = left + DEPTH * PITCH;
-  int row = lane() / 4 * 4, column = lane() % 4 * 8;
+  int row = lane() / 4 * 4, column = lane() % 4 * 4;
   Piece<A> next_a;
   Piece<B> next_b;
   int from = first + warp() * DEPTH;
@@ -407,19 +409,22 @@ template <class A, class B> __device__ __noinline__ void multiply(const A a, con
     for (int k = 0; k < DEPTH; k++) {
       float4 x = *(const float4 *)(left + k * PITCH + row);
       float4 y = *(const float4 *)(right + k * PITCH + column);
-      float4 z = *(const float4 *)(right + k * PITCH + column + 4);
+      float4 z = *(const float4 *)(right + k * PITCH + column + TILE / 2);
       float xs[4] = {x.x, x.y, x.z, x.w}, ys[8] = {y.x, y.y, y.z, y.w, z.x, z.y, z.z, z.w};
       for (int i = 0; i < 4; i++)
         for (int j = 0; j < 8; j++) sum[i][j] += xs[i] * ys[j];
     }
     __syncwarp(0xffffffffu);
   }
-  for (int i = 0; i < 4; i++)
-    for (int j = 0; j < 8; j++) s.staged[warp()][(row + i) * TILE + column + j] = sum[i][j];
+  for (int i = 0; i < 4; i++) {
+    float *to = left + (row + i) * PITCH + column;
+    *(float4 *)to = {sum[i][0], sum[i][1], sum[i][2], sum[i][3]};
+    *(float4 *)(to + TILE / 2) = {sum[i][4], sum[i][5], sum[i][6], sum[i][7]};
+  }
   __syncthreads();
   for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
     float total = onto ? s.tile[e / TILE][e % TILE] : 0;
-    for (int w = 0; w < warps(); w++) total += s.staged[w][e];
+    for (int w = 0; w < warps(); w++) total += s.staged[w][e / TILE * PITCH + e % TILE];
     s.tile[e / TILE][e % TILE] = total;
   }
   __syncthreads();
