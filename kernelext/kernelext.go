@@ -88,8 +88,8 @@ func (s *Session) Run(name string) *Run {
 // Runs describes all runs, by name.
 func (s *Session) Runs() ([]Status, error) { return s.backend.Runs() }
 
-// Keep keeps a model under a name until the session ends; one that was kept
-// under it is forgotten.
+// Keep keeps a model under a name until the session ends, or the line %hm drop
+// forgets it; one that was kept under the name is forgotten.
 func (s *Session) Keep(name string, m *hm.Model) error {
 	var b bytes.Buffer
 	if err := m.Save(&b); err != nil {
@@ -107,8 +107,8 @@ func (s *Session) Model(name string) (*hm.Model, error) {
 	return hm.LoadModel(bytes.NewReader(b))
 }
 
-// KeepData keeps a data set under a name until the session ends; one that was
-// kept under it is forgotten. Experiments on a set that FromRows made can be
+// KeepData keeps a data set under a name until the session ends, or the line
+// %hm drop forgets it; one that was kept under the name is forgotten. Experiments on a set that FromRows made can be
 // started once it is kept. A run holds such data in its directory from its start,
 // and needs the session for them no more.
 func (s *Session) KeepData(name string, set *dataset.Set) error {

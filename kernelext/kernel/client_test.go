@@ -208,6 +208,9 @@ func TestMagics(t *testing.T) {
 		{"save a run.safetensors", "bytes", ""},
 		{"save none x.safetensors", "", `no model "none": those that are kept or of a run are kept, a`},
 		{"save kept no/folder", "", "no/folder"},
+		{"drop none", "", `nothing is kept under the name "none": what is has the names kept, tosses`},
+		{"drop tosses", "", ""},
+		{"data", "no data sets are kept yet", ""},
 		{"dance", "", "%hm help lists them"},
 	} {
 		out, err := run(c.line)
@@ -230,7 +233,8 @@ func TestMagics(t *testing.T) {
 		t.Errorf("left are %v", left)
 	}
 	for line, want := range map[string]string{
-		"": "runs show stop pause resume models save data device help", "s": "show stop save", "stop ": "a", "save ": "kept a", "save k": "kept",
+		"": "runs show stop pause resume models save data drop device help", "s": "show stop save", "stop ": "a", "save ": "kept a", "save k": "kept",
+		"drop ":      "kept",
 		"save kept ": "", "dance ": "", "st": "stop",
 	} {
 		if got := strings.Join(m.Complete(line), " "); got != want {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/dataset"
@@ -38,6 +39,27 @@ func (s *Session) Data(name string) (*dataset.Set, error) {
 
 // DataNames lists the names of the data sets that are kept.
 func (s *Session) DataNames() []string { return s.data.names() }
+
+// Kept lists the names of the models and of the data sets that are kept.
+func (s *Session) Kept() []string {
+	names := append(s.Models(), s.DataNames()...)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Drop forgets the model and the data set that are kept under a name. A run that
+// trains on the data goes on.
+func (s *Session) Drop(name string) error {
+	model, data := s.models.drop(name), s.data.drop(name)
+	switch names := s.Kept(); {
+	case model || data:
+		return nil
+	case len(names) == 0:
+		return fmt.Errorf("nothing is kept under the name %q, nor under any other", name)
+	default:
+		return fmt.Errorf("nothing is kept under the name %q: what is has the names %s", name, strings.Join(names, ", "))
+	}
+}
 
 // dataOf returns the data of an experiment: those that the run of the name has,
 // that are kept or that another run has opened, if they are the same. Else it

@@ -45,6 +45,15 @@ func (s *shelf[T]) get(name string) (T, error) {
 	return value, fmt.Errorf("no %s %q is kept: those that are have the names %s", s.kind, name, strings.Join(sortedKeys(s.values), ", "))
 }
 
+// drop forgets the value of a name, and says whether there was one.
+func (s *shelf[T]) drop(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.values[name]
+	delete(s.values, name)
+	return ok
+}
+
 // find returns a value of which is holds.
 func (s *shelf[T]) find(is func(T) bool) (found T, ok bool) {
 	s.mu.Lock()
