@@ -19,10 +19,11 @@ type Comparison struct {
 	// aside.
 	Settings    []string   `json:"settings"`
 	Experiments []Compared `json:"experiments"`
-	// Split names the rows that Evaluate took, and Samples is the number of
-	// importance samples a datum.
-	Split   string `json:"split,omitempty"`
-	Samples int    `json:"samples,omitempty"`
+	// Split names the rows that Evaluate took, Checkpoint the models, "last" or
+	// "best", and Samples is the number of importance samples a datum.
+	Split      string `json:"split,omitempty"`
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Samples    int    `json:"samples,omitempty"`
 }
 
 // Compared is one experiment of a comparison, of one seed or several.
@@ -43,7 +44,7 @@ type Compared struct {
 	Best       Spread `json:"best_validation_log_p"`
 	BestEpoch  Spread `json:"best_epoch"`
 
-	Evaluations []Evaluation         `json:"evaluations,omitempty"` // of each seed, by Evaluate
+	Evaluations []Evaluation         `json:"evaluations,omitempty"` // of each seed, by Evaluate or EvaluateBest
 	Evaluation  *EvaluationOverSeeds `json:"evaluation_over_seeds,omitempty"`
 
 	seeds *Seeds
@@ -169,6 +170,18 @@ func (c *Comparison) findSettings() {
 // checkpoint of each run, as Model.Evaluate makes it of a split, all with the
 // draws of seed 1.
 func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
+	c.Checkpoint = "last"
+	return c.evaluate(ctx, split, samples, progress, func(r *Run) (*Model, error) { return r.Model, nil })
+}
+
+// EvaluateBest is Evaluate of the models of the epochs with the highest
+// validation log p, which runs have that hold out validation rows.
+func (c Comparison) EvaluateBest(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
+	c.Checkpoint = "best"
+	return c.evaluate(ctx, split, samples, progress, (*Run).Best)
+}
+
+func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64), model func(*Run) (*Model, error)) (Comparison, error) {
 	runs, done := 0, 0
 	for _, e := range c.Experiments {
 		runs += len(e.seeds.Runs)
@@ -178,7 +191,11 @@ func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples i
 		e := &c.Experiments[i]
 		e.Evaluations = nil
 		for _, run := range e.seeds.Runs {
-			evaluation, err := run.Seed(1).Evaluate(ctx, split, samples, func(fraction float64) {
+			m, err := model(run)
+			if err != nil {
+				return c, err
+			}
+			evaluation, err := m.Seed(1).Evaluate(ctx, split, samples, func(fraction float64) {
 				if progress != nil {
 					progress((float64(done) + fraction) / float64(runs))
 				}

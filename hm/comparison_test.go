@@ -91,6 +91,40 @@ func TestCompareEvaluates(t *testing.T) {
 	}
 }
 
+// TestCompareEvaluatesTheBest compares with an evaluation of the best epoch,
+// which is not the last one, and refuses runs that hold nothing out.
+func TestCompareEvaluatesTheBest(t *testing.T) {
+	t.Parallel()
+	dir, without := t.TempDir(), t.TempDir()
+	set := patterns(t)
+	run := mustTrain(t, short(RWS()).LearningRate(20), set, dir)
+	best, err := run.Best()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := best.Seed(1).Evaluate(t.Context(), set.Test(), 20, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := mustCompare(t, dir).EvaluateBest(t.Context(), set.Test(), 20, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Experiments[0].Evaluation.LogP.Mean; run.BestEpoch() == run.Epochs() || got != want.LogP {
+		t.Errorf("log p %v, that of epoch %d of %d is %v", got, run.BestEpoch(), run.Epochs(), want.LogP)
+	}
+	if text := c.String(); !strings.Contains(text, "log p, test, K = 20, best epoch") {
+		t.Errorf("the table does not name the best epoch:\n%s", text)
+	}
+	everything, err := dataset.Spec{Name: "3by3", Validation: new(0)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustTrain(t, short(RWS()).Epochs(1), everything, without)
+	_, err = mustCompare(t, without).EvaluateBest(t.Context(), set.Test(), 20, nil)
+	wantError(t, err, without, "no best checkpoint")
+}
+
 // TestComparisonAsTextAndJSON compares an unfinished experiment with another.
 func TestComparisonAsTextAndJSON(t *testing.T) {
 	t.Parallel()

@@ -36,7 +36,11 @@ func (c Comparison) String() string {
 		row("best epoch", func(e Compared) string { return cell(e.BestEpoch, 0) })
 	}
 	if c.Samples > 0 {
-		row(fmt.Sprintf("log p, %s, K = %d", c.Split, c.Samples), Compared.evaluationText)
+		name := fmt.Sprintf("log p, %s, K = %d", c.Split, c.Samples)
+		if c.Checkpoint == "best" {
+			name += ", best epoch"
+		}
+		row(name, Compared.evaluationText)
 	}
 	t.Flush()
 	b.WriteString("log p in nats, of training and validation with the samples of training; ± is one standard deviation over seeds")

@@ -11,7 +11,7 @@ import (
 )
 
 func newCompare() *cobra.Command {
-	var out, against, split string
+	var out, against, split, which string
 	var samples int
 	var asJSON bool
 	c := &cobra.Command{
@@ -20,10 +20,10 @@ func newCompare() *cobra.Command {
 		Long: `Compare experiments on the same data, each of one run or of several seeds, in a
 table of the settings that differ, of the time that training took and of the log
 p that it reached, in nats. --samples adds importance-sampled estimates of log p
-of the last checkpoints; --out draws the training curves, the mean over seeds
-within a band of one standard deviation.`,
+of the last checkpoints, or of the best ones; --out draws the training curves, the
+mean over seeds within a band of one standard deviation.`,
 		Example: `  helmholtz compare runs/mnist-rws runs/mnist-nrws
-  helmholtz compare runs/mnist-rws runs/mnist-nrws --samples 1000 --json
+  helmholtz compare runs/mnist-rws runs/mnist-nrws --samples 1000 --checkpoint best --json
   helmholtz compare runs/mnist-rws runs/mnist-nrws --out comparison.svg --against seconds`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -35,13 +35,14 @@ within a band of one standard deviation.`,
 	f := c.Flags()
 	optionalFlag(f, &samples, "samples", 0, 1, "evaluate with `K` importance samples a datum")
 	splitFlag(f, &split, "`rows` that --samples evaluates: train, validation or test")
+	checkpointFlag(f, &which)
 	figureFlag(f, &out, "", "`file` to draw the curves into")
 	choiceFlag(f, &against, "against", "draw the curves against `what`: epochs or seconds of training", "epochs", "seconds")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 
 	c.RunE = func(c *cobra.Command, dirs []string) error {
 		if samples == 0 {
-			if err := refuseIdle(c, "--samples", "split"); err != nil {
+			if err := refuseIdle(c, "--samples", "split", "checkpoint"); err != nil {
 				return err
 			}
 		}
@@ -59,7 +60,11 @@ within a band of one standard deviation.`,
 			if err != nil {
 				return err
 			}
-			comparison, err = comparison.Evaluate(c.Context(), pick(set, split), samples, newFraction(c.ErrOrStderr(), "evaluating"))
+			evaluate := comparison.Evaluate
+			if which == "best" {
+				evaluate = comparison.EvaluateBest
+			}
+			comparison, err = evaluate(c.Context(), pick(set, split), samples, newFraction(c.ErrOrStderr(), "evaluating"))
 			if err != nil {
 				return err
 			}

@@ -175,6 +175,7 @@ func TestFlagsAreCheckedFirst(t *testing.T) {
 		{"sample", "--retain", "--n=5", "without --gibbs"},
 		{"sample", "--split", "train", "without --kind reconstructions"},
 		{"compare", "--split", "train", "without --samples"},
+		{"compare", "--checkpoint", "best", "without --samples"},
 		{"compare", "--against", "seconds", "without --out"},
 		{"inpaint", "--mask", "", "say what is missing"},
 		{"inpaint", "--chains", "0", "at least 1"},

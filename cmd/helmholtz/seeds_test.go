@@ -121,7 +121,7 @@ func TestCompare(t *testing.T) {
 	succeed(t, "train", "--config", filepath.Join(rws, "seed-1", "experiment.toml"), "--algorithm", "bihm", "--out", bihm)
 	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1", "--out", other)
 
-	out := succeed(t, "compare", rws, filepath.Join(rws, "seed-2"), bihm, "--samples", "20", "--split", "validation")
+	out := succeed(t, "compare", rws, filepath.Join(rws, "seed-2"), bihm, "--samples", "20", "--split", "validation", "--checkpoint", "best")
 	for _, want := range []string{"method.preset", "1–3", "log p, validation, K = 20", "training seconds"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the table lacks %q:\n%s", want, out)
