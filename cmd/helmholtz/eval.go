@@ -44,6 +44,11 @@ standard deviation over them are given.`,
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if outer == 0 {
+			if err := refuseIdle(c, "--log-z2", "log-z2-inner"); err != nil {
+				return err
+			}
+		}
 		seeds, err := hm.OpenSeeds(args[0])
 		if err != nil {
 			return err

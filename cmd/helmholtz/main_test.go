@@ -174,6 +174,7 @@ func TestFlagsAreCheckedFirst(t *testing.T) {
 		{"sample --gibbs 0", "--inner", "5", "without --gibbs"},
 		{"sample", "--retain", "--n=5", "without --gibbs"},
 		{"sample", "--split", "train", "without --kind reconstructions"},
+		{"eval --log-z2 0", "--log-z2-inner", "5", "without --log-z2"},
 		{"compare", "--split", "train", "without --samples"},
 		{"compare", "--checkpoint", "best", "without --samples"},
 		{"compare", "--against", "seconds", "without --out"},
