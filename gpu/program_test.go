@@ -4,6 +4,8 @@ package gpu
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -60,5 +62,61 @@ func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Products of packed matrices are those of the whole ones, for the smallest and
+// for the largest, whose sums leave room for fewer warps. What lies behind the last
+// row is never read.
+func TestPackedProducts(t *testing.T) {
+	m, err := opened(t).device.newMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close()
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 31, 32, 33, 301, mostPacked} {
+		matrix, vector := make([]float32, packed(n)), make([]float32, n)
+		want, got := make([]float32, n), make([]float32, n)
+		for k := range vector {
+			vector[k] = random.Float32() - 0.5
+		}
+		sums := make([]float64, n)
+		for i := range tiles(n, tileSize) * tileSize {
+			for j := range (i/tileSize + 1) * tileSize {
+				tile := (i/tileSize)*(i/tileSize+1)/2 + j/tileSize
+				at := tile*tileSize*tileSize + i%tileSize*tileSize + j%tileSize
+				switch {
+				case i >= n:
+					matrix[at] = float32(math.NaN())
+				case j < i:
+					matrix[at] = random.Float32() - 0.5
+					if i/tileSize == j/tileSize {
+						matrix[tile*tileSize*tileSize+j%tileSize*tileSize+i%tileSize] = matrix[at]
+					}
+					sums[i] += float64(matrix[at]) * float64(vector[j])
+					sums[j] += float64(matrix[at]) * float64(vector[i])
+				case j == i:
+					matrix[at] = random.Float32()
+					sums[i] += float64(matrix[at]) * float64(vector[i])
+				}
+			}
+		}
+		for k := range want {
+			want[k] = float32(2 * sums[k])
+		}
+		p, products := &program{}, m.floats(n)
+		add(p, 0, multiplyBlocks, 1, multiplyBlocksOf{
+			blocks: hold(m, matrix), vectors: hold(m, vector), products: products,
+			size: uint32(n), units: 1, productsStep: 1, scale: 2,
+		})
+		if err := m.load(p, 0).run("a product", moment{}); err != nil {
+			t.Fatal(err)
+		}
+		download(m, got, products)
+		if m.err != nil {
+			t.Fatal(m.err)
+		}
+		wantClose(t, fmt.Sprintf("product of %d × %d numbers", n, n), got, want, 1e-5)
 	}
 }

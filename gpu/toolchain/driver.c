@@ -31,7 +31,8 @@ static void open_driver(void)
 		return;
 	}
 	initialised = init(0);
-	if (initialised == CUDA_SUCCESS)
+	// That it sees no device is for the driver's other functions to say.
+	if (initialised == CUDA_SUCCESS || initialised == CUDA_ERROR_NO_DEVICE)
 		return;
 	const char *text = NULL;
 	CUresult (*describe)(CUresult, const char **) =
@@ -67,5 +68,5 @@ CUresult driver_function(const char *name, void **address)
 const char *helmholtz_cuda_driver_problem(void)
 {
 	pthread_once(&once, open_driver);
-	return initialised == CUDA_SUCCESS ? NULL : problem;
+	return *problem ? problem : NULL;
 }

@@ -53,6 +53,8 @@ static const int warpSize = emulated::warp_size;
 inline void *shared_memory() { return emulated::shared_memory(); }
 inline void relax() { emulated::relax(); }
 template <class T> inline T *global(T *address) { return address; }
+inline void arrive(unsigned *count) { emulated::fetch_and_add(count, 1u); }
+inline unsigned arrivals(const unsigned *count) { return *(const volatile unsigned *)count; }
 
 inline void __syncthreads() { emulated::block_barrier(); }
 inline void __syncwarp(unsigned mask = 0xffffffff) { emulated::warp_barrier(mask); }

@@ -50,6 +50,13 @@ size_t total_memory()
 	return limit && *limit ? strtoull(limit, nullptr, 10) : size_t(2) << 30;
 }
 
+// Of a block: few, since each is a fibre.
+unsigned most_threads()
+{
+	const char *threads = getenv("HELMHOLTZ_EMULATED_THREADS");
+	return threads && *threads ? strtoul(threads, nullptr, 10) : 64;
+}
+
 CUresult check_device(CUdevice device)
 {
 	if (!initialised)
@@ -221,7 +228,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 	case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
 	case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
 	case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
-		*value = most_threads_per_block;
+		*value = most_threads();
 		break;
 	case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
 	case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
@@ -350,7 +357,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 		return CUDA_ERROR_INVALID_HANDLE;
 	switch (attribute) {
 	case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-		*value = most_threads_per_block;
+		*value = most_threads();
 		break;
 	case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
 		*value = most_shared_memory;
@@ -379,7 +386,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (threads <= 0)
 		return CUDA_ERROR_INVALID_VALUE;
-	*blocks = (unsigned)threads <= most_threads_per_block && shared_bytes <= most_shared_memory;
+	*blocks = (unsigned)threads <= most_threads() && shared_bytes <= most_shared_memory;
 	return CUDA_SUCCESS;
 }
 
@@ -471,7 +478,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 	if (function != &walk)
 		return CUDA_ERROR_INVALID_HANDLE;
 	unsigned long long threads = 1ull * block_x * block_y * block_z;
-	if (extra || !grid_x || !grid_y || !grid_z || !threads || threads > most_threads_per_block ||
+	if (extra || !grid_x || !grid_y || !grid_z || !threads || threads > most_threads() ||
 	    shared_bytes > most_shared_memory)
 		return CUDA_ERROR_INVALID_VALUE;
 	Fault fault;

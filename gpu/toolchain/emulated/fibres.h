@@ -23,7 +23,6 @@ extern Index threadIdx, blockIdx;
 extern Index blockDim, gridDim;
 
 const int warp_size = 32;
-const unsigned most_threads_per_block = 64;
 const size_t most_shared_memory = 48 << 10; // bytes of a block
 
 int lane();
