@@ -8,9 +8,9 @@ package gpu
 #include <cuda.h>
 
 static CUresult launch(CUfunction walk, unsigned blocks, unsigned threads, unsigned shared_memory,
-                       CUdeviceptr program, CUdeviceptr inputs, unsigned long long passes)
+                       void *program, CUdeviceptr inputs, unsigned long long passes)
 {
-	void *parameters[] = {&program, &inputs, &passes};
+	void *parameters[] = {program, &inputs, &passes};
 	return cuLaunchCooperativeKernel(walk, blocks, 1, 1, threads, 1, 1, shared_memory, NULL, parameters);
 }
 */
@@ -35,7 +35,7 @@ const (
 	sharedMemory  = 47544 // of a block, bytes: the structure Shared of kernels/walk.cu
 	blocksAtOnce  = 2     // of a multiprocessor
 	kernelName    = "walk"
-	barrierLength = 8
+	counterLength = 4 // of the barriers' counter, bytes
 )
 
 // device is the first GPU of the machine. Its context lives as long as anything
@@ -55,7 +55,9 @@ type device struct {
 	module  cu.Module
 	walk    cu.Function
 	blocks  int // that are resident at once
-	arrived address
+
+	launching sync.Mutex
+	arrived   address // the counter of the barriers of the launch under way
 }
 
 // findDevice looks for a device that the engine can use.
@@ -137,12 +139,9 @@ func (d *device) open() (err error) {
 			return fmt.Errorf("kernel %s: %d blocks are resident on a multiprocessor (%v)", kernelName, resident, err)
 		}
 		d.blocks = d.processors * min(resident, blocksAtOnce)
-		arrived, err := cu.MemAlloc(barrierLength)
-		if err != nil {
-			return err
-		}
+		arrived, err := cu.MemAlloc(counterLength)
 		d.arrived = address(arrived)
-		return cu.MemsetD8(arrived, 0, barrierLength)
+		return err
 	})
 }
 
@@ -158,10 +157,15 @@ func (d *device) do(f func() error) error {
 
 // launch starts the kernel, or fails where not all of its blocks can be resident
 // at once. Only a cooperative launch says so, which package cu lacks.
-func (d *device) launch(program, inputs address, passes int) error {
+func (d *device) launch(program header, inputs address, passes int) error {
+	d.launching.Lock() // which sets the counter right before the launch
+	defer d.launching.Unlock()
+	if err := cu.MemsetD8(cu.DevicePtr(d.arrived), 0, counterLength); err != nil {
+		return err
+	}
 	walk := *(*C.CUfunction)(unsafe.Pointer(&d.walk))
 	return result(cu.Success, C.launch(walk, C.uint(d.blocks), C.uint(d.threads), sharedMemory,
-		C.CUdeviceptr(program), C.CUdeviceptr(inputs), C.ulonglong(passes)))
+		unsafe.Pointer(&program), C.CUdeviceptr(inputs), C.ulonglong(passes)))
 }
 
 // result is package cu's error of a driver's result.
@@ -284,8 +288,9 @@ func (m *memory) part() *memory {
 // loaded is a program in the memory of the device.
 type loaded struct {
 	*program
-	memory         *memory
-	header, inputs address
+	memory *memory
+	header header
+	inputs address
 }
 
 // mostPasses is the largest number of passes that are launched together: many
@@ -309,10 +314,10 @@ func (m *memory) load(p *program, key uint64) *loaded {
 	}
 	return &loaded{
 		program: p, memory: m, inputs: m.allocate(4 * mostPasses * max(1, len(p.inputs))),
-		header: hold(m, []header{{
+		header: header{
 			operations: hold(m, operations), tiles: hold(m, listed), phases: hold(m, phases), arrived: m.device.arrived,
 			key: key, phaseCount: uint32(len(phases)), inputCount: uint32(len(p.inputs)),
-		}}),
+		},
 	}
 }
 

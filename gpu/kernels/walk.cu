@@ -18,6 +18,17 @@ __device__ __forceinline__ void *shared_memory() {
 }
 __device__ __forceinline__ void relax() {}
 
+// arrive adds 1 to a count, with all that was written before to be seen by whom
+// arrivals shows it.
+__device__ __forceinline__ void arrive(u32 *count) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
+}
+__device__ __forceinline__ u32 arrivals(const u32 *count) {
+  u32 n;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(n) : "l"(count) : "memory");
+  return n;
+}
+
 // global tells the compiler that an address is one of the device's memory.
 template <class T> __device__ __forceinline__ T *global(T *address) {
   __builtin_assume(__isGlobal(address));
@@ -199,7 +210,7 @@ struct Program {
   const Operation *operations;
   const Tile *tiles;
   const Phase *phases;
-  u64 *arrived; // of the barrier
+  u32 *arrived; // of the barrier, 0 before a launch
   u64 key;      // of the draws
   u32 phase_count, input_count;
 };
@@ -253,9 +264,9 @@ __device__ Words philox(u64 key, u32 c0, u32 c1, u32 c2, u32 c3) {
 }
 
 // draws are those of units unit … unit + 3 of a sample of a datum.
-__device__ Words draws(const Program &program, const Place &place, const u32 *inputs, u32 datum, u32 sample, u32 unit) {
+__device__ Words draws(u64 key, const Place &place, const u32 *inputs, u32 datum, u32 sample, u32 unit) {
   u32 d = place.listed ? inputs[place.datum + datum] : inputs[place.datum] + datum;
-  return philox(program.key, place.word | unit / 4, inputs[place.sample] + sample, d, inputs[place.step]);
+  return philox(key, place.word | unit / 4, inputs[place.sample] + sample, d, inputs[place.step]);
 }
 
 __device__ __forceinline__ float uniform(u32 word) {
@@ -296,8 +307,9 @@ __device__ float log_1p(float e) {
 //
 // factor.strip(from, depth) has the numbers of a lane of the piece from a depth on.
 // Beyond all depths they are 0; beyond the rows, where products are not used, they
-// are 0 or anything. factor.weight(d) is what all numbers of depth d are multiplied
-// by, where the factor is WEIGHTED.
+// are 0 or anything. Where the factor is WEIGHTED, factor.weight(d) · factor.scale is
+// what all numbers of depth d are multiplied by, once they are used: nothing that is
+// fetched ahead is looked at before.
 
 // Strip has count numbers, a step apart, and is 0 beyond. Addresses follow one
 // another, so that no registers hold them all.
@@ -336,12 +348,12 @@ struct AcrossDepth {
   }
 };
 
-// Weighted is another factor times a weight for each depth.
+// Weighted is another factor times a scale and a weight for each depth.
 struct Weighted : AcrossDepth {
   enum { WEIGHTED = 1 };
   const float *weights; // 1 where there are none
   float scale;
-  __device__ __forceinline__ float weight(int depth) const { return weights ? scale * weights[depth] : scale; }
+  __device__ __forceinline__ float weight(int depth) const { return weights ? weights[depth] : 1; }
 };
 
 // Repeated has each depth of another factor a number of times.
@@ -349,16 +361,20 @@ struct Repeated : AcrossDepth {
   int times;
   struct Strip {
     const float *at;
-    u32 offset; // of the depth of the lane
-    int count;
-    __device__ __forceinline__ float next(int i) const {
-      u32 offset_i = __shfl_sync(0xffffffffu, offset, i);
-      return i < count ? *global(at + offset_i) : 0;
+    u32 step;
+    int left, times, count; // left: of the times of a depth
+    __device__ __forceinline__ float next(int i) {
+      float x = i < count ? *global(at) : 0;
+      if (--left == 0) {
+        left = times;
+        at += step;
+      }
+      return x;
     }
   };
   __device__ __forceinline__ Strip strip(int from, int depth) const {
     int row = first + lane();
-    return {data + row, (from + lane() % DEPTH) / times * stride, row < rows ? depth - from : 0};
+    return {data + (u64)(from / times) * stride + row, stride, times - from % times, times, row < rows ? depth - from : 0};
   }
 };
 
@@ -371,11 +387,13 @@ template <class F> struct Piece {
     for (int i = 0; i < DEPTH; i++) part[i] = strip.next(i);
     if constexpr (F::WEIGHTED) weight = factor.weight(min(from + lane() % DEPTH, depth - 1));
   }
-  __device__ __forceinline__ void stage(float *staged) const {
+  __device__ __forceinline__ void stage(const F &factor, float *staged) const {
+    float scaled = 1;
+    if constexpr (F::WEIGHTED) scaled = factor.scale * weight;
     for (int i = 0; i < DEPTH; i++) {
       int row = F::ALONG ? lane() / DEPTH + 2 * i : lane(), k = F::ALONG ? lane() % DEPTH : i;
       float x = part[i];
-      if constexpr (F::WEIGHTED) x *= __shfl_sync(0xffffffffu, weight, k);
+      if constexpr (F::WEIGHTED) x *= __shfl_sync(0xffffffffu, scaled, k);
       staged[k * PITCH + row] = x;
     }
   }
@@ -400,8 +418,8 @@ template <class A, class B> __device__ __noinline__ void multiply(const A a, con
   next_a.fetch(a, from, depth);
   next_b.fetch(b, from, depth);
   while (from < depth) {
-    next_a.stage(left);
-    next_b.stage(right);
+    next_a.stage(a, left);
+    next_b.stage(b, right);
     __syncwarp(0xffffffffu);
     from += warps() * DEPTH;
     next_a.fetch(a, from, depth);
@@ -440,14 +458,14 @@ __device__ __noinline__ void look_ahead(const LookAhead &o, u32 tile, const u32 
     o.point[k] = o.parameters[k] + ahead * o.velocity[k];
 }
 
-__device__ __noinline__ void load(const Program &program, const Load &o, u32 d, const u32 *inputs) {
+__device__ __noinline__ void load(u64 key, const Load &o, u32 d, const u32 *inputs) {
   u32 row = o.listed ? inputs[o.row + d] : inputs[o.row] + d;
   const u8 *values = o.data + (u64)row * o.units;
   float *states = o.states + (u64)d * o.stride;
   if (threadIdx.x == 0) states[-1] = 1;
   for (u32 unit = 4 * threadIdx.x; unit < o.units; unit += 4 * blockDim.x) {
     Words words;
-    if (o.stochastic) words = draws(program, o.place, inputs, d, 0, unit);
+    if (o.stochastic) words = draws(key, o.place, inputs, d, 0, unit);
     for (u32 i = 0; i < 4 && unit + i < o.units; i++) {
       u8 value = values[unit + i];
       bool on = o.stochastic ? uniform(words.word[i]) < __fdiv_rn((float)value, 255) : value >= 128;
@@ -456,7 +474,7 @@ __device__ __noinline__ void load(const Program &program, const Load &o, u32 d, 
   }
 }
 
-__device__ __noinline__ void outputs(const Program &program, const Outputs &o, u32 t, const u32 *inputs) {
+__device__ __noinline__ void outputs(u64 key, const Outputs &o, u32 t, const u32 *inputs) {
   Shared &s = shared();
   u32 columns = (o.units + TILE - 1) / TILE;
   u32 column = t % columns, first_row = t / columns * TILE, first_unit = column * TILE;
@@ -472,30 +490,43 @@ __device__ __noinline__ void outputs(const Program &program, const Outputs &o, u
     AlongDepth weights = {o.weights, o.width, (int)first_unit, (int)o.units};
     multiply(parents, weights, o.width);
   }
-  // Four units share the words of a counter.
+  // Four units share the words of a counter. What is read comes first and what is
+  // written last, so that no unit waits for another.
+  bool draw = o.draw, score_all = o.scores;
   for (u32 q = threadIdx.x; q < TILE * 8; q += blockDim.x) {
     u32 r = q / 8, unit = first_unit + q % 8 * 4, row = first_row + r;
     double score = 0;
     if (row < o.rows && unit < o.units) {
+      u32 count = min(4u, o.units - unit);
       Words words;
-      if (o.draw) words = draws(program, o.place, inputs, row / o.samples, row % o.samples, unit);
+      if (draw) words = draws(key, o.place, inputs, row / o.samples, row % o.samples, unit);
       float *states = o.states + (u64)(row / o.states_of) * o.states_stride + unit;
-      if (o.draw && unit == 0) states[-1] = 1;
-      u64 at = (u64)row * o.units + unit;
-      for (u32 i = 0; i < 4 && unit + i < o.units; i++) {
-        float a = s.tile[r][q % 8 * 4 + i];
-        if (o.stored) o.stored[at + i] = a;
-        if (o.means) o.means[at + i] = sigmoid(a);
-        if (o.draw) states[i] = uniform(words.word[i]) < sigmoid(a) ? 1 : o.off;
-        if (!o.scores) continue;
+      float off = o.off, a[4], state[4], mean[4], residual[4], slope[4];
+      for (u32 i = 0; i < 4; i++) {
+        a[i] = s.tile[r][q % 8 * 4 + i];
+        state[i] = score_all && !draw ? states[min(i, count - 1)] : 0;
+      }
+      for (u32 i = 0; i < 4; i++) {
+        float e = exp_negative(fabsf(a[i])), smaller = __fdiv_rn(e, __fadd_rn(1, e));
+        mean[i] = a[i] >= 0 ? __fdiv_rn(1, __fadd_rn(1, e)) : smaller; // σ(a)
+        if (draw) state[i] = uniform(words.word[i]) < mean[i] ? 1 : off;
         // With z = a where the unit is on and −a where it is off, the
         // log-probability is log σ(z), and its derivative ±σ(−z).
-        float sign = states[i] > 0 ? 1 : -1, z = a * sign, e = exp_negative(fabsf(z));
-        float residual = __fdiv_rn(e, __fadd_rn(1, e));
-        if (z < 0) residual = 1 - residual;
-        score += fminf(z, 0) - log_1p(e);
-        if (o.residuals) o.residuals[at + i] = sign * residual;
-        if (o.slopes) o.slopes[at + i] = -a * residual * (1 - residual);
+        float sign = state[i] > 0 ? 1 : -1, z = a[i] * sign, rest = z < 0 ? 1 - smaller : smaller;
+        if (i < count) score += fminf(z, 0) - log_1p(e);
+        residual[i] = sign * rest;
+        slope[i] = -a[i] * rest * (1 - rest);
+      }
+      u64 at = (u64)row * o.units + unit;
+      float *stored = o.stored, *means = o.means;
+      float *residuals = score_all ? o.residuals : nullptr, *slopes = score_all ? o.slopes : nullptr;
+      if (draw && unit == 0) states[-1] = 1;
+      for (u32 i = 0; i < count; i++) {
+        if (stored) stored[at + i] = a[i];
+        if (means) means[at + i] = mean[i];
+        if (draw) states[i] = state[i];
+        if (residuals) residuals[at + i] = residual[i];
+        if (slopes) slopes[at + i] = slope[i];
       }
     }
     s.sums[r][q % 8] = score;
@@ -515,16 +546,19 @@ __device__ __forceinline__ double warp_sum(double x) {
   return x;
 }
 
-// block_sum is the sum, and block_max the largest, of the numbers of all threads.
-__device__ double block_sum(double x) {
-  x = warp_sum(x);
+// block_sums replaces some numbers by their sums over all threads, and block_max is
+// the largest of the numbers of all threads.
+template <int N> __device__ void block_sums(double (&x)[N]) {
   double *of_warp = &shared().sums[0][0];
+  for (int i = 0; i < N; i++) x[i] = warp_sum(x[i]);
   __syncthreads();
-  if (lane() == 0) of_warp[warp()] = x;
+  for (int i = 0; i < N; i++)
+    if (lane() == 0) of_warp[warp() * N + i] = x[i];
   __syncthreads();
-  x = 0;
-  for (int w = 0; w < warps(); w++) x += of_warp[w];
-  return x;
+  for (int i = 0; i < N; i++) {
+    x[i] = 0;
+    for (int w = 0; w < warps(); w++) x[i] += of_warp[w * N + i];
+  }
 }
 
 __device__ double block_max(double x) {
@@ -559,22 +593,24 @@ __device__ __noinline__ void weigh(const Weigh &o, u32 datum, const u32 *inputs)
     largest = l > largest ? l : largest;
   }
   largest = block_max(largest);
-  double root = 0, once = 0, twice = 0, logs = 0, normaliser = 0;
+  double sums[5] = {0, 0, 0, 0, 0}; // Σ √ω, Σ ω, Σ ω², Σ l, Σ (p/q)^exponent
   for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
     double l = o.log_weights[first + k], relative = exp(o.factor * (l - largest) / 2);
-    root += relative;
-    once += relative * relative;
-    twice += relative * relative * relative * relative;
-    logs += o.factor * l;
-    normaliser += exp(o.exponent * (l - largest));
+    sums[0] += relative;
+    sums[1] += relative * relative;
+    sums[2] += relative * relative * relative * relative;
+    sums[3] += o.factor * l;
+    sums[4] += exp(o.exponent * (l - largest));
   }
-  double sums[5] = {o.factor * largest, block_sum(root), block_sum(once), block_sum(twice), block_sum(logs)};
-  if (threadIdx.x == 0)
-    for (int i = 0; i < 5; i++) o.sums[(u64)(inputs[o.output] + datum) * 5 + i] = sums[i];
+  block_sums(sums);
+  if (threadIdx.x == 0) {
+    double *to = o.sums + (u64)(inputs[o.output] + datum) * 5;
+    to[0] = o.factor * largest;
+    for (int i = 0; i < 4; i++) to[1 + i] = sums[i];
+  }
   if (!o.weights) return;
-  normaliser = block_sum(normaliser);
   for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
-    double w = exp(o.exponent * (o.log_weights[first + k] - largest)) / normaliser;
+    double w = exp(o.exponent * (o.log_weights[first + k] - largest)) / sums[4];
     o.weights[first + k] = (float)(o.scale * w);
     o.recognition_weights[first + k] = (float)(o.recognition_scale * (w - o.baseline) + number(inputs, o.score));
   }
@@ -812,7 +848,10 @@ __device__ __noinline__ void multiply_blocks(const MultiplyBlocks &o, u32 j) {
     if (i >= block.tiles()) break;
     const float *tile = global(block.tile(i, k)) + row * TILE + column;
     float4 part[8];
-    for (int n = 0; n < 8; n++) part[n] = *(const float4 *)(tile + 4 * n * TILE);
+    for (int n = 0; n < 8; n++) {
+      float4 none = {0, 0, 0, 0};
+      part[n] = i * TILE + row + 4 * n < block.n ? *(const float4 *)(tile + 4 * n * TILE) : none;
+    }
     float4 x = *(const float4 *)(vector + k * TILE + column);
     float of_rows[8], of_columns[4] = {0, 0, 0, 0};
     for (int n = 0; n < 8; n++) {
@@ -858,11 +897,14 @@ __device__ __noinline__ void update(const Update &o, u32 tile, const u32 *inputs
   float l1 = number(inputs, o.l1), l2 = number(inputs, o.l2);
   u32 end = min(o.count, (tile + 1) * ELEMENTS);
   for (u32 from = tile * ELEMENTS + threadIdx.x; from < end; from += AHEAD * blockDim.x) {
-    float direction[AHEAD], point[AHEAD];
+    float direction[AHEAD], point[AHEAD], parameter[AHEAD], first[AHEAD], second[AHEAD];
     for (u32 i = 0; i < AHEAD; i++) {
       u32 k = min(from + i * blockDim.x, end - 1);
       direction[i] = o.natural[k];
       point[i] = o.point[k];
+      parameter[i] = o.parameters[k];
+      first[i] = o.first ? o.first[k] : 0;
+      second[i] = o.second ? o.second[k] : 0;
     }
     for (u32 i = 0; i < AHEAD; i++) {
       u32 k = from + i * blockDim.x;
@@ -872,28 +914,28 @@ __device__ __noinline__ void update(const Update &o, u32 tile, const u32 *inputs
       o.direction[k] = g;
       switch (o.optimizer) {
       case ADAM:
-        o.first[k] = o.beta1 * o.first[k] + (float)o.rest1 * g;
-        o.second[k] = o.beta2 * o.second[k] + (float)o.rest2 * g * g;
-        g = (float)((double)o.first[k] / (sqrt((double)correction * o.second[k]) + o.epsilon));
+        o.first[k] = first[i] = o.beta1 * first[i] + (float)o.rest1 * g;
+        o.second[k] = second[i] = o.beta2 * second[i] + (float)o.rest2 * g * g;
+        g = (float)((double)first[i] / (sqrt((double)correction * second[i]) + o.epsilon));
         break;
       case MOMENTUM:
-        g = o.first[k] = o.beta1 * o.first[k] + g;
+        g = o.first[k] = o.beta1 * first[i] + g;
         break;
       case STAY:
         continue;
       }
-      o.parameters[k] += rate * g;
+      o.parameters[k] = parameter[i] + rate * g;
     }
   }
 }
 
 // ---------------------------------------------------------------------------
 
-__device__ void perform(const Program &program, const Operation &o, u32 tile, const u32 *inputs) {
+__device__ void perform(u64 key, const Operation &o, u32 tile, const u32 *inputs) {
   switch (o.kind) {
   case LOOK_AHEAD: look_ahead(o.look_ahead, tile, inputs); break;
-  case LOAD: load(program, o.load, tile, inputs); break;
-  case OUTPUTS: outputs(program, o.outputs, tile, inputs); break;
+  case LOAD: load(key, o.load, tile, inputs); break;
+  case OUTPUTS: outputs(key, o.outputs, tile, inputs); break;
   case WEIGH: weigh(o.weigh, tile, inputs); break;
   case GRADIENT: gradient(o.gradient, tile, inputs); break;
   case BLOCKS: blocks(o.blocks, tile); break;
@@ -904,16 +946,13 @@ __device__ void perform(const Program &program, const Operation &o, u32 tile, co
   }
 }
 
-// grid_barrier returns when all blocks have arrived, with all that they wrote
-// before to be seen. The count goes on from launch to launch.
-__device__ void grid_barrier(u64 *arrived) {
+// grid_barrier returns when so many blocks have arrived in all, with all that they
+// wrote before to be seen.
+__device__ void grid_barrier(u32 *arrived, u32 all) {
   __syncthreads();
   if (threadIdx.x == 0) {
-    __threadfence();
-    u64 ticket = atomicAdd(arrived, 1ull);
-    u64 all = (ticket / gridDim.x + 1) * gridDim.x;
-    while (*(volatile u64 *)arrived < all) relax();
-    __threadfence();
+    arrive(arrived);
+    while (arrivals(arrived) < all) relax();
   }
   __syncthreads();
 }
@@ -927,8 +966,8 @@ template <class T> __device__ __forceinline__ T constant(const T *from) {
 }
 
 extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS, 2)
-walk(const Program *given, const u32 *inputs, u64 passes) {
-  const Program program = *given;
+walk(const Program program, const u32 *inputs, u64 passes) {
+  u32 all = 0; // arrivals until the next barrier
   for (u64 pass = 0; pass < passes; pass++, inputs += program.input_count) {
     for (u32 p = 0; p < program.phase_count; p++) {
       const Phase phase = constant(program.phases + p);
@@ -938,10 +977,11 @@ walk(const Program *given, const u32 *inputs, u64 passes) {
         for (u32 w = threadIdx.x; w < sizeof(Operation) / 4; w += blockDim.x)
           ((u32 *)&shared().operation)[w] = __ldg(words + w);
         __syncthreads();
-        perform(program, shared().operation, at.tile, inputs);
+        perform(program.key, shared().operation, at.tile, inputs);
         __syncthreads(); // what is in shared memory is no longer needed
       }
-      grid_barrier(program.arrived);
+      all += gridDim.x;
+      grid_barrier(program.arrived, all);
     }
   }
 }
