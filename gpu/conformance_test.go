@@ -3,6 +3,7 @@
 package gpu
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -267,6 +268,36 @@ func TestTooLargeFisherBlocks(t *testing.T) {
 			t.Errorf("blocks from %d samples: error %v", samples, m.err)
 		}
 	}
+}
+
+// An evaluation that panics, or is cancelled, holds nothing of the device any more.
+func TestEvaluationsThatEndEarlyReleaseTheDevice(t *testing.T) {
+	e := opened(t)
+	m, err := e.NewModel(oracle.Random(engine.Architecture{Units: []int{12, 8, 4}}, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	released := func(after string) {
+		t.Helper()
+		if e.device.holders != 0 {
+			t.Errorf("the context is held %d times after %s", e.device.holders, after)
+		}
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was lost")
+			}
+		}()
+		_, _ = m.Evaluate(t.Context(), stripes(4, 12), 10, 1, func(float64) { panic("in the report of progress") })
+	}()
+	released("a panic")
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = m.Evaluate(ctx, stripes(4, 12), 10_000, 1, func(float64) { cancel() })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled evaluation: error %v", err)
+	}
+	released("a cancellation")
 }
 
 // Blocks that are not all resident would wait for each other for ever.

@@ -52,19 +52,20 @@ type task struct {
 }
 
 // in calls f with a session, and frees its memory.
-func (m *model) in(seed uint64, f func(s *session) error) error {
+func (m *model) in(seed uint64, f func(s *session) error) (err error) {
 	memory, err := m.device.newMemory()
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, memory.close()) }()
 	s := &session{m, memory, hold(memory, m.parameters), seed, map[task]*loaded{}}
-	if err = memory.err; err == nil {
+	if memory.err == nil {
 		err = f(s)
 	}
 	if err == nil {
 		err = memory.err
 	}
-	return errors.Join(err, memory.close())
+	return err
 }
 
 // run runs the program of a task, which is written when it is run first.
