@@ -309,11 +309,11 @@ func (t *trainer) restoreMetric() {
 	w := newWriter(t.refreshed, t.memory.device.blocks)
 	t.writeSamples(w, p)
 	if err := p.memory.load(w.program, t.job.Seed).run(fmt.Sprintf("samples of step %d", s.RefreshStep), m); err != nil {
-		t.memory.err = err
+		t.memory.fail(err)
 		return
 	}
 	if err := t.refresh(p); err != nil {
-		t.memory.err = err
+		t.memory.fail(err)
 	}
 }
 

@@ -108,9 +108,9 @@ func (s *Session) Model(name string) (*hm.Model, error) {
 }
 
 // KeepData keeps a data set under a name until the session ends, or the line
-// %hm drop forgets it; one that was kept under the name is forgotten. Experiments on a set that FromRows made can be
-// started once it is kept. A run holds such data in its directory from its start,
-// and needs the session for them no more.
+// %hm drop forgets it; one that was kept under the name is forgotten. Experiments
+// on a set that FromRows made can be started once it is kept. A run holds such data
+// in its directory from its start, and needs the session for them no more.
 func (s *Session) KeepData(name string, set *dataset.Set) error {
 	return s.backend.KeepData(name, set)
 }

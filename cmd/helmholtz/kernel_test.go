@@ -86,7 +86,7 @@ func TestKernelInstallForTheUser(t *testing.T) {
 // temporary folder, the second lies in Go's cache.
 func TestAProgramOfGoRunIsNotRegistered(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it links the program")
+		t.Skip("it links the program twice, for seconds, which -short is to save")
 	}
 	tool := filepath.Join(t.TempDir(), "tool")
 	if err := os.WriteFile(tool, []byte("#!/bin/sh\n"), 0o755); err != nil {

@@ -38,7 +38,7 @@ of p, come before the expected values are drawn.`,
 	checkpointFlag(f, &which)
 	numberFlag(f, &n, "n", 100, 1, "`number` of images")
 	numberFlag(f, &chain.Sweeps, "gibbs", 0, 0, "`N` sweeps of Gibbs chains on p*, for the means")
-	chainFlags(f, &chain)
+	ofChains := chainFlags(f, &chain)
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -46,7 +46,7 @@ of p, come before the expected values are drawn.`,
 			return misuse(c, "--gibbs draws means, not %s: leave out --kind", kind)
 		}
 		if chain.Sweeps == 0 {
-			if err := refuseIdle(c, "--gibbs", chainFlagNames...); err != nil {
+			if err := refuseIdle(c, "--gibbs", ofChains...); err != nil {
 				return err
 			}
 		}

@@ -492,7 +492,7 @@ __device__ __noinline__ void outputs(u64 key, const Outputs &o, u32 t, const u32
   }
   // Four units share the words of a counter. What is read comes first and what is
   // written last, so that no unit waits for another.
-  bool draw = o.draw, score_all = o.scores;
+  bool draw = o.draw, scored = o.scores;
   for (u32 q = threadIdx.x; q < TILE * 8; q += blockDim.x) {
     u32 r = q / 8, unit = first_unit + q % 8 * 4, row = first_row + r;
     double score = 0;
@@ -504,7 +504,7 @@ __device__ __noinline__ void outputs(u64 key, const Outputs &o, u32 t, const u32
       float off = o.off, a[4], state[4], mean[4], residual[4], slope[4];
       for (u32 i = 0; i < 4; i++) {
         a[i] = s.tile[r][q % 8 * 4 + i];
-        state[i] = score_all && !draw ? states[min(i, count - 1)] : 0;
+        state[i] = scored && !draw ? states[min(i, count - 1)] : 0;
       }
       for (u32 i = 0; i < 4; i++) {
         float e = exp_negative(fabsf(a[i])), smaller = __fdiv_rn(e, __fadd_rn(1, e));
@@ -519,7 +519,7 @@ __device__ __noinline__ void outputs(u64 key, const Outputs &o, u32 t, const u32
       }
       u64 at = (u64)row * o.units + unit;
       float *stored = o.stored, *means = o.means;
-      float *residuals = score_all ? o.residuals : nullptr, *slopes = score_all ? o.slopes : nullptr;
+      float *residuals = scored ? o.residuals : nullptr, *slopes = scored ? o.slopes : nullptr;
       if (draw && unit == 0) states[-1] = 1;
       for (u32 i = 0; i < count; i++) {
         if (stored) stored[at + i] = a[i];
@@ -957,8 +957,7 @@ __device__ void grid_barrier(u32 *arrived, u32 all) {
   __syncthreads();
 }
 
-// constant reads two numbers of the program, which no launch writes: what is read
-// so, barriers leave in the caches.
+// constant reads two numbers of the program, which no launch writes.
 template <class T> __device__ __forceinline__ T constant(const T *from) {
   static_assert(sizeof(T) == 8, "two numbers");
   const u32 *words = (const u32 *)from;

@@ -50,15 +50,14 @@ func (s *Session) Kept() []string {
 // Drop forgets the model and the data set that are kept under a name. A run that
 // trains on the data goes on.
 func (s *Session) Drop(name string) error {
-	model, data := s.models.drop(name), s.data.drop(name)
-	switch names := s.Kept(); {
-	case model || data:
+	if model, data := s.models.drop(name), s.data.drop(name); model || data {
 		return nil
-	case len(names) == 0:
-		return fmt.Errorf("nothing is kept under the name %q, nor under any other", name)
-	default:
-		return fmt.Errorf("nothing is kept under the name %q: what is has the names %s", name, strings.Join(names, ", "))
 	}
+	names := s.Kept()
+	if len(names) == 0 {
+		return fmt.Errorf("nothing is kept under the name %q, nor under any other", name)
+	}
+	return fmt.Errorf("nothing is kept under the name %q: what is has the names %s", name, strings.Join(names, ", "))
 }
 
 // dataOf returns the data of an experiment: those that the run of the name has,
