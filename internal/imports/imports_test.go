@@ -45,8 +45,9 @@ var allowed = map[string][]string{
 	"kernelext/internal/proxy":   nil,
 	"kernelext/kernel":           {"hm", "hm/dataset", "hm/engine", "plotting", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
 
-	"notebooks":     {"hm", "hm/dataset", "hm/engine", "plotting"},
-	"cmd/helmholtz": with(internal, "fisher", "gpu", "hm", "hm/dataset", "hm/engine", "kernelext", "kernelext/kernel", "notebooks", "plotting"),
+	"notebooks/thesis": nil,
+	"notebooks":        {"hm", "hm/dataset", "hm/engine", "plotting"},
+	"cmd/helmholtz":    with(internal, "fisher", "gpu", "hm", "hm/dataset", "hm/engine", "kernelext", "kernelext/kernel", "notebooks", "plotting"),
 }
 
 // inTests are the packages that the tests of any may import besides.

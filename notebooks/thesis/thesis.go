@@ -1,0 +1,66 @@
+// Package thesis knows the figures and tables of the two theses, 004 and 001 of
+// the README, that report a result: their settings, the published numbers, what
+// they claim, and by what each counts as reproduced.
+package thesis
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Result is a published figure, table or number in a text.
+type Result struct {
+	ID      string   `toml:"id"`    // document and figure, such as 004/fig5.6
+	Place   string   `toml:"place"` // page, or section
+	Title   string   `toml:"title"`
+	Setting string   `toml:"setting"` // data, machine, method, length
+	Blocked string   `toml:"blocked"` // why not all of it can be made here, or empty
+	Note    string   `toml:"note"`
+	Numbers []Number `toml:"number"`
+	Claims  []Claim  `toml:"claim"`
+}
+
+// Number is a published number with the tolerance within which it counts as
+// reproduced: log-probabilities in nats, seconds as ratios.
+type Number struct {
+	Of        string   `toml:"of"`
+	Measure   string   `toml:"measure"`
+	Published float64  `toml:"published"`
+	Tolerance *float64 `toml:"tolerance"` // nil where it is blocked
+	Blocked   string   `toml:"blocked"`   // what is missing, or empty
+}
+
+// Claim is what a document concludes, and what would have to be measured for it
+// to hold.
+type Claim struct {
+	Says  string `toml:"says"`
+	Holds string `toml:"holds"`
+}
+
+//go:embed criteria.toml
+var criteria []byte
+
+// Results returns all published results, in the order of the documents.
+func Results() ([]Result, error) { return parse(criteria) }
+
+func parse(data []byte) ([]Result, error) {
+	var file struct {
+		Results []Result `toml:"result"`
+	}
+	meta, err := toml.NewDecoder(bytes.NewReader(data)).Decode(&file)
+	if err != nil {
+		return nil, fmt.Errorf("criteria.toml: %w", err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		var keys []string
+		for _, key := range unknown {
+			keys = append(keys, key.String())
+		}
+		return nil, fmt.Errorf("criteria.toml: unknown keys %s", strings.Join(keys, ", "))
+	}
+	return file.Results, nil
+}

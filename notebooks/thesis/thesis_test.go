@@ -1,0 +1,59 @@
+package thesis
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every result can be judged: it says where it is, has something to judge, and
+// each number that is not blocked has a tolerance.
+func TestResultsCanBeJudged(t *testing.T) {
+	results, err := Results()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := regexp.MustCompile(`^(004|001)/(fig|table|text)[0-9A-D]\.[0-9]+(\.[0-9]+)?$|^two-hours$`)
+	seen := map[string]bool{}
+	for _, r := range results {
+		if !id.MatchString(r.ID) || seen[r.ID] {
+			t.Errorf("the id %q is malformed or taken", r.ID)
+		}
+		seen[r.ID] = true
+		if r.Place == "" || r.Title == "" || r.Setting == "" {
+			t.Errorf("%s: place, title or setting is missing", r.ID)
+		}
+		if len(r.Numbers)+len(r.Claims) == 0 {
+			t.Errorf("%s: nothing to judge", r.ID)
+		}
+		named := map[string]bool{}
+		for _, n := range r.Numbers {
+			if key := n.Of + "\n" + n.Measure; named[key] {
+				t.Errorf("%s: %s of %q stands twice", r.ID, n.Measure, n.Of)
+			} else {
+				named[key] = true
+			}
+			if n.Of == "" || n.Measure == "" {
+				t.Errorf("%s: a number without a name or a measure", r.ID)
+			}
+			if blocked := n.Blocked != ""; blocked == (n.Tolerance != nil) {
+				t.Errorf("%s, %s: has to have either a tolerance or what blocks it", r.ID, n.Of)
+			}
+			if n.Tolerance != nil && *n.Tolerance < 0 {
+				t.Errorf("%s, %s: tolerance %g", r.ID, n.Of, *n.Tolerance)
+			}
+		}
+		for _, c := range r.Claims {
+			if c.Says == "" || c.Holds == "" {
+				t.Errorf("%s: a claim without a criterion", r.ID)
+			}
+		}
+	}
+}
+
+func TestUnknownKeysAreRefused(t *testing.T) {
+	_, err := parse([]byte("[[result]]\nid = \"004/fig5.4\"\nplaze = \"p. 72\"\n"))
+	if err == nil || !strings.Contains(err.Error(), "result.plaze") {
+		t.Errorf("got %v", err)
+	}
+}
