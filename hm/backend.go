@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	_ "github.com/helmholtz-go/helmholtz/hm/engine/cpu" // the default engine
 )

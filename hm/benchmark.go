@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 // Timing is how long training takes.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 func TestCheckAcceptsPresets(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 // Comparison sets experiments on the same data beside each other.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
@@ -141,7 +141,7 @@ func TestModelOfGreyLevels(t *testing.T) {
 	if !fractional {
 		t.Error("draws of Gaussian units are whole numbers")
 	}
-	missing := make(Mask, 9)
+	missing := make(dataset.Mask, 9)
 	missing[0] = true
 	inpainted, err := run.Inpaint(t.Context(), run.Some(set.Test(), 2), missing, 1, Chain{Sweeps: 1, Candidates: 3}, nil)
 	if err != nil {

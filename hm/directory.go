@@ -15,7 +15,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 // The files of a run directory. None is overwritten in place.

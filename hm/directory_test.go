@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 func TestFinishedRunIsReturnedAtOnce(t *testing.T) {

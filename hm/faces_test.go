@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 // NRWS learns faces in grey levels by Gaussian visible units, and as

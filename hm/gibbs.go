@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
@@ -51,33 +51,33 @@ func (c Chain) settings(chains int) (engine.Gibbs, error) {
 // expected values p(x|h¹) of their last states (001, Fig 3.2 B). Those of a
 // chain without sweeps are what Sample returns. progress, which may be nil, is
 // called with the fraction of the work done.
-func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64)) (Sheet, error) {
+func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64)) (dataset.Sheet, error) {
 	if n < 1 {
-		return Sheet{}, fmt.Errorf("%d chains: give at least 1", n)
+		return dataset.Sheet{}, fmt.Errorf("%d chains: give at least 1", n)
 	}
 	g, err := c.settings(n)
 	if err != nil {
-		return Sheet{}, err
+		return dataset.Sheet{}, err
 	}
 	model, err := m.engine.model()
 	if err != nil {
-		return Sheet{}, err
+		return dataset.Sheet{}, err
 	}
 	draws, err := model.Gibbs(ctx, n, g, m.seed, progress)
 	if err != nil {
-		return Sheet{}, err
+		return dataset.Sheet{}, err
 	}
 	return m.sheet(n, func(k int) float64 { return float64(draws.Means[0][k]) }), nil
 }
 
 // Inpainting is what a model makes of images of which a part is missing.
 type Inpainting struct {
-	Originals Sheet
-	Corrupted Sheet // with missing pixels half on, a grey
+	Originals dataset.Sheet
+	Corrupted dataset.Sheet // with missing pixels half on, a grey
 	// Images are the last states of the chains: what is known as it was, and
 	// the expected values p(x|h¹) of what was missing. Images[c] holds chain c
 	// of each original.
-	Images []Sheet
+	Images []dataset.Sheet
 }
 
 // Inpaint draws what a mask hides of each row of a split from p*(x|known), with
@@ -85,12 +85,12 @@ type Inpainting struct {
 // h ~ q(h|x̃), where x̃ is the row with the missing units off, and known units
 // never change. progress, which may be nil, is called with the fraction of the
 // work done.
-func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask Mask, chains int, c Chain, progress func(float64)) (Inpainting, error) {
+func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c Chain, progress func(float64)) (Inpainting, error) {
 	data, err := m.data(split, 1)
 	if err != nil {
 		return Inpainting{}, err
 	}
-	if err := mask.check(m.shape); err != nil {
+	if err := mask.Check(m.shape); err != nil {
 		return Inpainting{}, err
 	}
 	if chains < 1 || chains > math.MaxUint32/data.Rows {
@@ -145,7 +145,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask Mask, cha
 // h¹ first, the expected values p(x|h¹) once all layers below it are drawn anew
 // from p(h¹ … hˡ⁻¹|hˡ) (001, Figs 4.1–4.3): what hˡ says of the image. The first
 // sheet is that of Sample.
-func (m *Model) Descend(ctx context.Context, n int) ([]Sheet, error) {
+func (m *Model) Descend(ctx context.Context, n int) ([]dataset.Sheet, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%d dreams: give at least 1", n)
 	}
@@ -153,7 +153,7 @@ func (m *Model) Descend(ctx context.Context, n int) ([]Sheet, error) {
 	if err != nil {
 		return nil, err
 	}
-	var sheets []Sheet
+	var sheets []dataset.Sheet
 	for layer := 1; layer <= m.parameters.Architecture.Depth(); layer++ {
 		draws, err := model.Descend(ctx, n, layer, m.seed)
 		if err != nil {

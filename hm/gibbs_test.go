@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/oracle"
 )
 
@@ -69,7 +69,7 @@ func TestInpaint(t *testing.T) {
 		const chains = 4000
 		m, exact := tiny(t, coding, 4, 3, 2)
 		rows := dataset.Split{Name: "test", Shape: shape(1, 4), Rows: 2, Values: []uint8{255, 0, 255, 0, 0, 255, 255, 255}}
-		mask := Mask{false, true, true, false}
+		mask := dataset.Mask{false, true, true, false}
 		p, err := m.Inpaint(t.Context(), rows, mask, chains, Chain{Sweeps: 20, Candidates: 4, Inner: 1, Retain: true}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -111,8 +111,8 @@ func TestInpaint(t *testing.T) {
 func TestMissingPixelsDoNotMatter(t *testing.T) {
 	t.Parallel()
 	m, _ := tiny(t, ZeroOne, 4, 3, 2)
-	mask := Mask{true, true, false, false}
-	inpaint := func(values ...uint8) []Sheet {
+	mask := dataset.Mask{true, true, false, false}
+	inpaint := func(values ...uint8) []dataset.Sheet {
 		p, err := m.Inpaint(t.Context(), dataset.Split{Name: "test", Shape: shape(1, 4), Rows: 1, Values: values}, mask, 3, Chain{Sweeps: 2}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -188,9 +188,9 @@ func TestDreamWeights(t *testing.T) {
 func TestChainsThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	m, _ := tiny(t, ZeroOne, 4, 3, 2)
-	rows, mask := everyRow(4), Mask{true, false, false, false}
+	rows, mask := everyRow(4), dataset.Mask{true, false, false, false}
 	gibbs := func(n int, c Chain) error { _, err := m.Gibbs(t.Context(), n, c, nil); return err }
-	inpaint := func(mask Mask, chains int) error {
+	inpaint := func(mask dataset.Mask, chains int) error {
 		_, err := m.Inpaint(t.Context(), rows, mask, chains, Chain{Sweeps: 1}, nil)
 		return err
 	}
@@ -202,9 +202,9 @@ func TestChainsThatMakeNoSense(t *testing.T) {
 		"-1 candidates with 10 inner":       gibbs(1, Chain{Candidates: -1}),
 		"give at least 2 candidates":        gibbs(1, Chain{Candidates: 1, Retain: true}),
 		"their product must be below":       gibbs(1<<20, Chain{Candidates: 1 << 20}),
-		"a mask of 3 pixels for images":     inpaint(Mask{true, false, false}, 1),
-		"hides all 4 pixels":                inpaint(Mask{true, true, true, true}, 1),
-		"hides none of the 4 pixels":        inpaint(make(Mask, 4), 1),
+		"a mask of 3 pixels for images":     inpaint(dataset.Mask{true, false, false}, 1),
+		"hides all 4 pixels":                inpaint(dataset.Mask{true, true, true, true}, 1),
+		"hides none of the 4 pixels":        inpaint(make(dataset.Mask, 4), 1),
 		"0 chains for each of 24 rows":      inpaint(mask, 0),
 		"0 dreams: give at least 1":         descend(0),
 		"weights of 0 dreams with 1 inner":  weights(0, 1),

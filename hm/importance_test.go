@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 // labelled are digits of which ten keep their label.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 

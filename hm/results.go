@@ -1,7 +1,6 @@
 package hm
 
 import (
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
@@ -82,10 +81,4 @@ type Convergence struct {
 	Samples []int
 	LogP    []float64 // mean over the data, in nats
 	SE      []float64 // standard error over the data
-}
-
-// Sheet is a set of images: expected values or draws of visible units.
-type Sheet struct {
-	Shape  dataset.Shape
-	Values [][]float64 // an image a row, the probability of each unit, in [0, 1], or the value of a Gaussian one
 }

@@ -4,25 +4,25 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
 // Sample draws n ancestral samples and returns their expected values: the means
 // of p(x|h¹), of binary units the probabilities, with h¹ … hᴹ drawn from p.
-func (m *Model) Sample(ctx context.Context, n int) (Sheet, error) {
+func (m *Model) Sample(ctx context.Context, n int) (dataset.Sheet, error) {
 	draws, err := m.generate(ctx, n)
 	if err != nil {
-		return Sheet{}, err
+		return dataset.Sheet{}, err
 	}
 	return m.sheet(n, func(k int) float64 { return float64(draws.Means[0][k]) }), nil
 }
 
 // Draw draws n ancestral samples x ~ p.
-func (m *Model) Draw(ctx context.Context, n int) (Sheet, error) {
+func (m *Model) Draw(ctx context.Context, n int) (dataset.Sheet, error) {
 	draws, err := m.generate(ctx, n)
 	if err != nil {
-		return Sheet{}, err
+		return dataset.Sheet{}, err
 	}
 	return m.sheet(n, func(k int) float64 { return visible(draws, k) }), nil
 }
@@ -48,7 +48,7 @@ func (m *Model) generate(ctx context.Context, n int) (engine.Draws, error) {
 
 // Reconstruct draws h ~ q(h|x) for n rows of a split, drawn by the model's
 // seed, and returns these rows and the expected values p(x|h¹) of each.
-func (m *Model) Reconstruct(ctx context.Context, split dataset.Split, n int) (rows, reconstructions Sheet, err error) {
+func (m *Model) Reconstruct(ctx context.Context, split dataset.Split, n int) (rows, reconstructions dataset.Sheet, err error) {
 	part, data, err := m.part(split, n, 1)
 	if err != nil {
 		return rows, reconstructions, err
@@ -67,9 +67,9 @@ func (m *Model) Reconstruct(ctx context.Context, split dataset.Split, n int) (ro
 }
 
 // sheet returns n images whose values are numbered row by row.
-func (m *Model) sheet(n int, value func(k int) float64) Sheet {
+func (m *Model) sheet(n int, value func(k int) float64) dataset.Sheet {
 	units := m.parameters.Architecture.Visible()
-	s := Sheet{Shape: m.shape, Values: make([][]float64, n)}
+	s := dataset.Sheet{Shape: m.shape, Values: make([][]float64, n)}
 	for i := range s.Values {
 		s.Values[i] = make([]float64, units)
 		for j := range units {

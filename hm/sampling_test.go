@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 // marginals are the probabilities p(xⱼ = 1).
@@ -39,7 +39,7 @@ func TestSheetsHaveTheMarginalsOfP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, s := range map[string]Sheet{"draws": draws, "expected values": expected} {
+		for name, s := range map[string]dataset.Sheet{"draws": draws, "expected values": expected} {
 			if s.Shape != shape(1, 4) || len(s.Values) != n {
 				t.Fatalf("%d %s of shape %v, want %d of shape 1×4", len(s.Values), name, s.Shape, n)
 			}

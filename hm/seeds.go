@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 // Seeds are the runs of one experiment with several seeds. Each is an ordinary

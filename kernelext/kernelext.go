@@ -31,8 +31,8 @@ import (
 	"os"
 	"sync"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 )
 

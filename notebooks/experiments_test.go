@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 )
 
 // published are the hidden layers of the machines that the UCI sets are learned

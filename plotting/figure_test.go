@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"gonum.org/v1/plot/vg"
 )
@@ -146,10 +146,10 @@ func TestErrorsAreRememberedUntilSave(t *testing.T) {
 		"no convergence":        {LikelihoodBySamples(), "no estimates"},
 		"negative samples":      {LikelihoodBySamples(hm.Convergence{Name: "RWS", Samples: []int{-1}, LogP: one, SE: one}), "RWS: an estimate from -1"},
 		"uneven convergence":    {LikelihoodBySamples(hm.Convergence{Samples: []int{1}, LogP: one}), "0 standard errors"},
-		"no images":             {Samples(hm.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}}), "without images"},
-		"images of no size":     {Samples(hm.Sheet{Values: [][]float64{{}}}), "0 × 0"},
-		"images of another":     {Samples(hm.Sheet{Shape: dataset.Shape{Height: 2, Width: 2}, Values: [][]float64{one}}), "image 0 has 1 values"},
-		"NaN image":             {Samples(hm.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}, Values: [][]float64{{nan}}}), "not a number"},
+		"no images":             {Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}}), "without images"},
+		"images of no size":     {Samples(dataset.Sheet{Values: [][]float64{{}}}), "0 × 0"},
+		"images of another":     {Samples(dataset.Sheet{Shape: dataset.Shape{Height: 2, Width: 2}, Values: [][]float64{one}}), "image 0 has 1 values"},
+		"NaN image":             {Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}, Values: [][]float64{{nan}}}), "not a number"},
 		"machine of no layers":  {FisherStructure(engine.Architecture{}), "layer"},
 		"figure of no width":    {Curves(oneRun()).Size(0, 4), "0 × 4 inches"},
 		"figure of NaN height":  {Curves(oneRun()).Size(4, nan), "NaN"},
@@ -188,7 +188,7 @@ func TestExtremeFigures(t *testing.T) {
 		"one outer sample":     LogZ2(hm.LogZ2{Outer: []int{1}, Repeats: [][]float64{one}}),
 		"some repeats NaN":     LogZ2(hm.LogZ2{Outer: []int{1, 2}, Repeats: [][]float64{{math.NaN(), 1}, {1, math.Inf(1)}}}),
 		"one number":           LikelihoodBySamples(hm.Convergence{Samples: []int{1000}, LogP: one, SE: one}),
-		"one pixel":            Samples(hm.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}, Values: [][]float64{one}}),
+		"one pixel":            Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}, Values: [][]float64{one}}),
 		"one unit a layer":     FisherStructure(engine.Architecture{Units: []int{1, 1}}),
 		"smallest":             CurvesByEpochAndTime(epoch).Size(4, 2).Title("x"),
 		"smallest machine":     FisherStructure(engine.Architecture{Units: []int{1, 1}}).Size(2, 2),

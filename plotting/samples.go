@@ -8,7 +8,7 @@ import (
 	stddraw "image/draw"
 	"math"
 
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 )
@@ -16,7 +16,7 @@ import (
 // Samples draws a sheet of images as an about square grid, row by row: 0
 // black, 1 white, with crisp pixels, their aspect kept. Values outside [0, 1]
 // are drawn as the nearer of the two.
-func Samples(sheet hm.Sheet) *Figure {
+func Samples(sheet dataset.Sheet) *Figure {
 	if err := checkSheet(sheet); err != nil {
 		return failed(err)
 	}
@@ -34,7 +34,7 @@ func Samples(sheet hm.Sheet) *Figure {
 	return f
 }
 
-func checkSheet(sheet hm.Sheet) error {
+func checkSheet(sheet dataset.Sheet) error {
 	if len(sheet.Values) == 0 {
 		return errors.New("a sheet without images: nothing to draw")
 	}
@@ -58,7 +58,7 @@ func checkSheet(sheet hm.Sheet) error {
 // gallery hangs the images of a sheet in a grid, with gaps between and around
 // them.
 type gallery struct {
-	hm.Sheet
+	dataset.Sheet
 	columns, rows int
 }
 

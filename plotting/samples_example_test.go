@@ -4,14 +4,13 @@ import (
 	"log"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
 // Made-up images: ramps of grey with one white pixel that moves.
 func ExampleSamples() {
-	sheet := hm.Sheet{Shape: dataset.Shape{Height: 8, Width: 8}}
+	sheet := dataset.Sheet{Shape: dataset.Shape{Height: 8, Width: 8}}
 	for i := range 30 {
 		image := make([]float64, 64)
 		for pixel := range image {

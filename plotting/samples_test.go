@@ -4,13 +4,12 @@ import (
 	"image/color"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 // Every pixel of an image becomes a square of its grey, in its place.
 func TestPaintedImages(t *testing.T) {
-	sheet := hm.Sheet{Shape: dataset.Shape{Height: 2, Width: 3}, Values: [][]float64{
+	sheet := dataset.Sheet{Shape: dataset.Shape{Height: 2, Width: 3}, Values: [][]float64{
 		{0, 0.2, 0.4, 0.6, 0.8, 1},
 		{1, 0, 1, 0, 1, 0},
 		{2, -1, 0, 0, 0, 0},

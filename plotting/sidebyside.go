@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -15,7 +16,7 @@ import (
 // A Column is a sheet of images that stands below a heading.
 type Column struct {
 	Heading string // may be empty
-	Sheet   hm.Sheet
+	Sheet   dataset.Sheet
 }
 
 // SideBySide draws sheets of as many images as columns, so that a row holds an
@@ -34,7 +35,7 @@ func SideBySide(columns ...Column) *Figure {
 				c.Heading, len(c.Sheet.Values), c.Sheet.Shape, len(first.Values), first.Shape))
 		}
 	}
-	all := hm.Sheet{Shape: first.Shape}
+	all := dataset.Sheet{Shape: first.Shape}
 	for i := range first.Values {
 		for _, c := range columns {
 			all.Values = append(all.Values, c.Sheet.Values[i])
@@ -108,7 +109,7 @@ func Inpainting(p hm.Inpainting) *Figure {
 // Descents draws dreams layer by layer (001, Figs 4.1–4.3), the sheets that
 // Model.Descend returns: each row is a dream, and each column what becomes of it
 // when all layers below the one in the heading are drawn anew.
-func Descents(sheets []hm.Sheet) *Figure {
+func Descents(sheets []dataset.Sheet) *Figure {
 	var columns []Column
 	for i, sheet := range sheets {
 		columns = append(columns, Column{"h" + superscript(i+1), sheet})

@@ -4,8 +4,8 @@ import (
 	"log"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
@@ -13,8 +13,8 @@ import (
 // with more or less of a grey.
 func ExampleInpainting() {
 	shape := dataset.Shape{Height: 10, Width: 8}
-	sheet := func(missing float64) hm.Sheet {
-		s := hm.Sheet{Shape: shape}
+	sheet := func(missing float64) dataset.Sheet {
+		s := dataset.Sheet{Shape: shape}
 		for i := range 4 {
 			image := make([]float64, shape.Units())
 			for pixel := range image {
@@ -30,7 +30,7 @@ func ExampleInpainting() {
 		}
 		return s
 	}
-	p := hm.Inpainting{Originals: sheet(-1), Corrupted: sheet(0.5), Images: []hm.Sheet{sheet(0.2), sheet(0.8), sheet(1)}}
+	p := hm.Inpainting{Originals: sheet(-1), Corrupted: sheet(0.5), Images: []dataset.Sheet{sheet(0.2), sheet(0.8), sheet(1)}}
 	if err := plotting.Inpainting(p).Save("inpainting.png"); err != nil {
 		log.Fatal(err)
 	}

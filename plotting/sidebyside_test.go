@@ -5,13 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 func TestSheetsThatDoNotFitSideBySide(t *testing.T) {
-	sheet := func(height, images int) hm.Sheet {
-		s := hm.Sheet{Shape: dataset.Shape{Height: height, Width: 2}}
+	sheet := func(height, images int) dataset.Sheet {
+		s := dataset.Sheet{Shape: dataset.Shape{Height: height, Width: 2}}
 		for range images {
 			s.Values = append(s.Values, make([]float64, 2*height))
 		}

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/klauspost/cpuid/v2"
 	"github.com/spf13/cobra"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/spf13/cobra"
@@ -51,7 +52,7 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
 		if err != nil {
 			return err
 		}
-		mask, err := hm.ParseMask(spec, set.Shape(), seed)
+		mask, err := dataset.ParseMask(spec, set.Shape(), seed)
 		if err != nil {
 			return misuse(c, "%w", err)
 		}

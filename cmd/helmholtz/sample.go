@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/spf13/cobra"
@@ -60,8 +61,8 @@ of p, come before the expected values are drawn.`,
 			return err
 		}
 		ctx := c.Context()
-		var sheet hm.Sheet
-		var layers []hm.Sheet
+		var sheet dataset.Sheet
+		var layers []dataset.Sheet
 		switch kind {
 		case "means":
 			sheet, err = model.Gibbs(ctx, n, chain, newFraction(c.ErrOrStderr(), "sampling"))
@@ -90,16 +91,16 @@ of p, come before the expected values are drawn.`,
 
 // reconstructions returns n rows of a split, each followed by its
 // reconstruction.
-func reconstructions(ctx context.Context, run *hm.Run, model *hm.Model, split string, n int) (hm.Sheet, error) {
+func reconstructions(ctx context.Context, run *hm.Run, model *hm.Model, split string, n int) (dataset.Sheet, error) {
 	set, err := run.Dataset()
 	if err != nil {
-		return hm.Sheet{}, err
+		return dataset.Sheet{}, err
 	}
 	rows, images, err := model.Reconstruct(ctx, pick(set, split), n)
 	if err != nil {
-		return hm.Sheet{}, err
+		return dataset.Sheet{}, err
 	}
-	sheet := hm.Sheet{Shape: rows.Shape}
+	sheet := dataset.Sheet{Shape: rows.Shape}
 	for i := range rows.Values {
 		sheet.Values = append(sheet.Values, rows.Values[i], images.Values[i])
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 // grid returns the 18 rows that are the distribution of 3by3.

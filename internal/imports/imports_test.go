@@ -34,20 +34,20 @@ var allowed = map[string][]string{
 	"hm/engine/enginetest": with(internal, "hm/engine", "fisher", "internal/oracle"),
 	"gpu":                  with(internal, "hm/engine", "fisher"),
 
-	"hm/dataset":       internal,
-	"hm/deterministic": {"internal/philox", "hm/dataset"},
-	"hm":               with(internal, "hm/engine", "hm/engine/cpu", "hm/dataset"),
-	"plotting":         with(internal, "hm", "hm/dataset", "hm/engine", "hm/engine/cpu", "fisher"),
+	"dataset":          internal,
+	"hm/deterministic": {"internal/philox", "dataset"},
+	"hm":               with(internal, "hm/engine", "hm/engine/cpu", "dataset"),
+	"plotting":         with(internal, "hm", "dataset", "hm/engine", "hm/engine/cpu", "fisher"),
 
 	// What a cell imports, and what the kernel's process runs.
-	"kernelext":                  {"hm", "hm/dataset", "kernelext/internal/session"},
-	"kernelext/internal/session": {"hm", "hm/dataset"},
+	"kernelext":                  {"hm", "dataset", "kernelext/internal/session"},
+	"kernelext/internal/session": {"hm", "dataset"},
 	"kernelext/internal/proxy":   nil,
-	"kernelext/kernel":           {"hm", "hm/dataset", "hm/engine", "plotting", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
+	"kernelext/kernel":           {"hm", "dataset", "hm/engine", "plotting", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
 
 	"notebooks/thesis": nil,
-	"notebooks":        {"hm", "hm/dataset", "hm/engine", "plotting"},
-	"cmd/helmholtz":    with(internal, "fisher", "gpu", "hm", "hm/dataset", "hm/engine", "kernelext", "kernelext/kernel", "notebooks", "plotting"),
+	"notebooks":        {"hm", "dataset", "hm/engine", "plotting"},
+	"cmd/helmholtz":    with(internal, "fisher", "gpu", "hm", "dataset", "hm/engine", "kernelext", "kernelext/kernel", "notebooks", "plotting"),
 }
 
 // inTests are the packages that the tests of any may import besides.

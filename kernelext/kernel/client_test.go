@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/kernelext"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"

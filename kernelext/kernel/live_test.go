@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 	"github.com/helmholtz-go/helmholtz/plotting"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 )
 

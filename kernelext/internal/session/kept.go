@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 )
 
 // Keep keeps a model, as safetensors, under a name.

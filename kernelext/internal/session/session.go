@@ -16,8 +16,8 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 )
 
 // Session is a set of runs in a folder, and of models and data sets. Its methods may be

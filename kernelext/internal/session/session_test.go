@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 )
 
 // tiny is an experiment whose training takes a moment, or does not end for a

@@ -25,7 +25,7 @@ from playwright.sync_api import expect, sync_playwright
 START = """\
 import (
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext"
 )
 

@@ -23,7 +23,7 @@ GO_CELL = 20  # every so many cells is one of Go, the others are of the shell
 START = """\
 import (
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext"
 )
 

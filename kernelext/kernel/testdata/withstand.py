@@ -30,7 +30,7 @@ POLITE = 'func main() { fmt.Println("begun"); for { time.Sleep(time.Second) } }'
 START = """\
 import (
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext"
 )
 

@@ -1,10 +1,8 @@
-package hm
+package dataset
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 )
 
 // picture draws a mask, # where pixels are missing.
@@ -32,7 +30,7 @@ func TestMasks(t *testing.T) {
 		"rectangle:1,0,2,1": ".../#../#../...",
 		"rectangle:3,2,1,1": ".../.../.../..#",
 	} {
-		m, err := ParseMask(text, shape(4, 3), 1)
+		m, err := ParseMask(text, Shape{4, 3}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +43,7 @@ func TestMasks(t *testing.T) {
 func TestRandomMasks(t *testing.T) {
 	masks := map[string]bool{}
 	for seed := range uint64(5) {
-		m, err := ParseMask("random:0.3", shape(10, 10), seed)
+		m, err := ParseMask("random:0.3", Shape{10, 10}, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +74,7 @@ func TestMasksThatMakeNoSense(t *testing.T) {
 		"random:NaN":          "between 0 and 1",
 		"random:0.0000000001": "hides none of the 12 pixels",
 	} {
-		if _, err := ParseMask(text, shape(4, 3), 1); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseMask(text, Shape{4, 3}, 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error of %q is %v, want one that says %q", text, err, want)
 		}
 	}
@@ -92,7 +90,7 @@ func FuzzParseMask(f *testing.F) {
 		if height < 1 || width < 1 || height > 100 || width > 100 {
 			t.Skip()
 		}
-		s := dataset.Shape{Height: height, Width: width}
+		s := Shape{Height: height, Width: width}
 		m, err := ParseMask(text, s, 1)
 		if err != nil {
 			return

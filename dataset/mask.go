@@ -1,4 +1,4 @@
-package hm
+package dataset
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -19,7 +18,7 @@ type Mask []bool
 //	left, right, top, bottom          that half is missing, the middle with it where it is odd
 //	rectangle:ROW,COLUMN,HEIGHT,WIDTH the pixels of a rectangle are, whose upper left one is given, 0,0 the first
 //	random:FRACTION                   that fraction of the pixels is, drawn by seed
-func ParseMask(text string, shape dataset.Shape, seed uint64) (Mask, error) {
+func ParseMask(text string, shape Shape, seed uint64) (Mask, error) {
 	kind, numbers, _ := strings.Cut(text, ":")
 	var m Mask
 	switch {
@@ -53,14 +52,14 @@ func ParseMask(text string, shape dataset.Shape, seed uint64) (Mask, error) {
 	default:
 		return nil, fmt.Errorf("mask %q: use left, right, top, bottom, rectangle:ROW,COLUMN,HEIGHT,WIDTH or random:FRACTION", text)
 	}
-	if err := m.check(shape); err != nil {
+	if err := m.Check(shape); err != nil {
 		return nil, fmt.Errorf("mask %q: %w", text, err)
 	}
 	return m, nil
 }
 
 // rectangle is the mask of a rectangle that lies within a shape.
-func rectangle(shape dataset.Shape, row, column, height, width int) Mask {
+func rectangle(shape Shape, row, column, height, width int) Mask {
 	m := make(Mask, shape.Units())
 	for r := row; r < row+height; r++ {
 		for c := column; c < column+width; c++ {
@@ -83,8 +82,9 @@ func fourNumbers(text string) (n [4]int, err error) {
 	return n, nil
 }
 
-// check refuses masks that are none for images of a shape.
-func (m Mask) check(shape dataset.Shape) error {
+// Check refuses a mask that is none for images of a shape: of another number of
+// pixels, or one that hides all of them or none.
+func (m Mask) Check(shape Shape) error {
 	switch {
 	case len(m) != shape.Units():
 		return fmt.Errorf("a mask of %d pixels for images of %v, which have %d: make it for the shape of the data", len(m), shape, shape.Units())

@@ -3,7 +3,7 @@ package dataset_test
 import (
 	"fmt"
 
-	"github.com/helmholtz-go/helmholtz/hm/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 func ExampleOpen() {
