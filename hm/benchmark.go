@@ -41,7 +41,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 	if err != nil {
 		return Timing{}, err
 	}
-	trainer, err := backend.NewTrainer(e.job(set), e.start(set).state)
+	trainer, err := backend.NewTrainer(e.job(set), e.start(set))
 	if err != nil {
 		return Timing{}, err
 	}

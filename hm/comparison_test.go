@@ -11,11 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-func mustCompare(t *testing.T, dirs ...string) Comparison {
+func mustCompare(t *testing.T, dirs ...string) runs.Comparison {
 	t.Helper()
-	c, err := Compare(dirs...)
+	c, err := runs.Compare(dirs...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,17 +41,17 @@ func TestCompare(t *testing.T) {
 	if !slices.Equal(rws.Seeds, []uint64{3, 4, 5}) || !slices.Equal(nrws.Seeds, []uint64{8}) {
 		t.Errorf("seeds %v and %v, want 3 to 5 and 8", rws.Seeds, nrws.Seeds)
 	}
-	if rws.Epochs != (Spread{6, 0}) || nrws.Epochs.Mean != 4 || !rws.Finished || !nrws.Finished {
+	if rws.Epochs != (runs.Spread{Mean: 6}) || nrws.Epochs.Mean != 4 || !rws.Finished || !nrws.Finished {
 		t.Errorf("epochs %v and %v, want 6 and 4", rws.Epochs, nrws.Epochs)
 	}
 	last := run.History().Epochs[3]
-	if nrws.Train.Mean != last.Train.LogP || nrws.Validation.Mean != last.Validation.LogP || nrws.Seconds.Mean != last.Seconds || !math.IsNaN(nrws.Train.SD) {
+	if nrws.Train.Mean != last.Train["log_p"] || nrws.Validation.Mean != last.Validation["log_p"] || nrws.Seconds.Mean != last.Seconds || !math.IsNaN(nrws.Train.SD) {
 		t.Errorf("of NRWS it has %+v, want the last epoch %+v", nrws, last)
 	}
-	if best := run.BestEpoch(); nrws.BestEpoch.Mean != float64(best) || nrws.Best.Mean != run.History().Epochs[best-1].Validation.LogP {
+	if best := run.BestEpoch(); nrws.BestEpoch.Mean != float64(best) || nrws.Best.Mean != run.History().Epochs[best-1].Validation["log_p"] {
 		t.Errorf("the best epoch of NRWS is %v with %v, want %d", nrws.BestEpoch, nrws.Best, best)
 	}
-	want := seeds.Over(func(r *Run) float64 { return r.History().Epochs[5].Train.LogP })
+	want := seeds.Over(func(r *Run) float64 { return r.History().Epochs[5].Train["log_p"] })
 	if rws.Train != want || !(want.SD > 0) {
 		t.Errorf("training log p of RWS %v, want %v with a deviation", rws.Train, want)
 	}
@@ -79,12 +80,12 @@ func TestCompareEvaluates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Experiments[0].Evaluations[i]; got.LogP != alone.LogP || got.LogPSE != alone.LogPSE {
-			t.Errorf("seed %d has log p %v, alone %v", run.Experiment().Seed, got.LogP, alone.LogP)
+		if got := c.Experiments[0].Evaluations[i]; got["log_p"] != (runs.Estimate{Value: alone.LogP, SE: float64(alone.LogPSE)}) || got["ess_star"].Value != alone.ESSStar {
+			t.Errorf("seed %d has log p %v, alone %v", run.Experiment().Seed, got["log_p"], alone.LogP)
 		}
 	}
-	if over := c.Experiments[0].Evaluation; over.LogP != OverSeeds(c.Experiments[0].Evaluations).LogP || !(over.LogP.SD > 0) {
-		t.Errorf("log p %v over the seeds", over.LogP)
+	if over := c.Experiments[0].Evaluation; over["log_p"] != runs.SpreadOf(c.Experiments[0].Evaluations, func(e runs.Estimates) float64 { return e["log_p"].Value }) || !(over["log_p"].SD > 0) {
+		t.Errorf("log p %v over the seeds", over["log_p"])
 	}
 	if !slices.IsSorted(fractions) || len(fractions) < 4 || fractions[len(fractions)-1] != 1 {
 		t.Errorf("the progress is %v, want it to rise to 1", fractions)
@@ -110,7 +111,7 @@ func TestCompareEvaluatesTheBest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Experiments[0].Evaluation.LogP.Mean; run.BestEpoch() == run.Epochs() || got != want.LogP {
+	if got := c.Experiments[0].Evaluation["log_p"].Mean; run.BestEpoch() == run.Epochs() || got != want.LogP {
 		t.Errorf("log p %v, that of epoch %d of %d is %v", got, run.BestEpoch(), run.Epochs(), want.LogP)
 	}
 	if text := c.String(); !strings.Contains(text, "log p, test, K = 20, best epoch") {
@@ -132,7 +133,7 @@ func TestComparisonAsTextAndJSON(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w := &watcher{}
-	w.onEpoch = func(Epoch) {
+	w.onEpoch = func(runs.Epoch) {
 		if len(w.plans) == 2 {
 			cancel()
 		}
@@ -155,7 +156,7 @@ func TestComparisonAsTextAndJSON(t *testing.T) {
 		"method.preset":        "rws",
 		"seeds":                "3–4 (1 to come)",
 		"epochs":               "3.5 ± 3.5 of 6, unfinished",
-		"log p, test, K = 20":  c.Experiments[0].Evaluation.LogP.Text(3),
+		"log p, test, K = 20":  c.Experiments[0].Evaluation["log_p"].Text(3),
 		"log p, training":      c.Experiments[0].Train.Text(3),
 		"log p, validation":    c.Experiments[0].Validation.Text(3),
 		"method.learning_rate": "",
@@ -174,7 +175,7 @@ func TestComparisonAsTextAndJSON(t *testing.T) {
 	var back struct {
 		Experiments []struct {
 			Finished bool
-			Train    struct{ Mean, SD *float64 } `json:"train_log_p"`
+			Train    struct{ Mean, SD *float64 } `json:"train"`
 		}
 	}
 	if err := json.Unmarshal(text, &back); err != nil {
@@ -204,20 +205,8 @@ func TestCompareRefuses(t *testing.T) {
 		{"no run", []string{a, t.TempDir()}, []string{"not the directory of a run"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := Compare(test.dirs...)
+			_, err := runs.Compare(test.dirs...)
 			wantError(t, err, test.says...)
 		})
-	}
-}
-
-func TestSeedsAreWrittenAsRanges(t *testing.T) {
-	for want, c := range map[string]Compared{
-		"4":               {Seeds: []uint64{4}, seeds: &Seeds{}},
-		"1–3,7,9–10":      {Seeds: []uint64{1, 2, 3, 7, 9, 10}, seeds: &Seeds{}},
-		"1–2 (3 to come)": {Seeds: []uint64{1, 2}, seeds: &Seeds{Waiting: 3}},
-	} {
-		if got := c.seedsText(); got != want {
-			t.Errorf("seeds %v are written %q, want %q", c.Seeds, got, want)
-		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/safetensors"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 func TestFinishedRunIsReturnedAtOnce(t *testing.T) {
@@ -108,7 +110,7 @@ func TestSecondTrainerIsRefused(t *testing.T) {
 	t.Parallel()
 	set, dir := patterns(t), t.TempDir()
 	tried := false
-	mustTrain(t, short(RWS()), set, dir, &watcher{onEpoch: func(e Epoch) {
+	mustTrain(t, short(RWS()), set, dir, &watcher{onEpoch: func(e runs.Epoch) {
 		if e.Epoch != 2 {
 			return
 		}
@@ -204,6 +206,33 @@ func TestBestWithoutValidation(t *testing.T) {
 	}
 }
 
+// enlarge makes all parameters of a checkpoint 3·10³⁸.
+func enlarge(t *testing.T, path string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := safetensors.Unmarshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tensor := range f.Tensors {
+		if strings.HasPrefix(tensor.Name, Generative) || strings.HasPrefix(tensor.Name, Recognition) {
+			for i := range tensor.Data {
+				tensor.Data[i] = 3e38
+			}
+		}
+	}
+	f.Seal()
+	if b, err = safetensors.Marshal(f); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestDivergence resumes a run whose parameters are so large that, in whatever
 // order they are added, the logits overflow: in the step that follows, and in
 // the validation that ends an epoch.
@@ -218,29 +247,20 @@ func TestDivergence(t *testing.T) {
 				method := short(preset(name)).RefreshEvery(1)
 				trainUntil(t, stop, method, machine, set, dir)
 				path := filepath.Join(dir, checkpointFile)
-				c, err := loadCheckpoint(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for i := range c.state.Parameters.Flat {
-					c.state.Parameters.Flat[i] = 3e38
-				}
-				if err := c.save(path); err != nil {
-					t.Fatal(err)
-				}
+				enlarge(t, path)
 
 				before := contents(t, dir)
 				w := &watcher{}
 				run, err := method.Train(t.Context(), machine, set, dir, w)
-				if !errors.Is(err, ErrDiverged) {
-					t.Fatalf("error %v, want %v", err, ErrDiverged)
+				if !errors.Is(err, runs.ErrDiverged) {
+					t.Fatalf("error %v, want %v", err, runs.ErrDiverged)
 				}
 				wantError(t, err, "diverged", "lower the learning rate", "earlier checkpoint is kept")
-				if len(w.ends) != 1 || !errors.Is(w.ends[0], ErrDiverged) {
+				if len(w.ends) != 1 || !errors.Is(w.ends[0], runs.ErrDiverged) {
 					t.Errorf("the recorder heard of the ends %v, want one, that training has diverged", w.ends)
 				}
 				wantUnchanged(t, dir, before)
-				if run == nil || run.position.Step != stop {
+				if run == nil || run.Snapshot().Step != stop {
 					t.Fatal("the last good checkpoint does not come with the error")
 				}
 				if _, err := OpenRun(dir); err != nil {
@@ -257,8 +277,8 @@ func TestLearningRateThatOverflows(t *testing.T) {
 	t.Parallel()
 	set, dir := patterns(t), t.TempDir()
 	_, err := short(RWS()).LearningRate(1e300).BatchSize(trainingRows).Train(t.Context(), machineFor(set), set, dir)
-	if !errors.Is(err, ErrDiverged) {
-		t.Fatalf("error %v, want %v", err, ErrDiverged)
+	if !errors.Is(err, runs.ErrDiverged) {
+		t.Fatalf("error %v, want %v", err, runs.ErrDiverged)
 	}
 	for name := range contents(t, dir) {
 		if strings.HasSuffix(name, ".safetensors") {
@@ -319,7 +339,8 @@ func TestRowsOfOnesOwnStayWithTheirRun(t *testing.T) {
 func TestDataWithoutExperimentAreNoRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := storeDataset(dir, shades(t, 1)); err != nil {
+	var rows bytes.Buffer
+	if err := errors.Join(shades(t, 1).Save(&rows), os.WriteFile(filepath.Join(dir, datasetFile), rows.Bytes(), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	set := shades(t, 0)

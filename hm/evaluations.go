@@ -1,25 +1,29 @@
 package hm
 
-import "math"
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
 
 // EvaluationOverSeeds is the spread of the fields of an Evaluation over seeds.
 // A field that is nil was not computed, or does not exist.
 type EvaluationOverSeeds struct {
-	LogP          Spread  `json:"log_p"`
-	Bound         Spread  `json:"bound"`
-	LogPTildeStar Spread  `json:"log_p_tilde_star"`
-	LogZ2         *Spread `json:"log_z2"`
-	LogPStar      *Spread `json:"log_p_star"`
-	ESS           Spread  `json:"ess"`
-	ESSStar       Spread  `json:"ess_star"`
-	KLExact       *Spread `json:"kl_exact"`
-	LabelError    *Spread `json:"label_error,omitempty"` // Classification.Error
+	LogP          runs.Spread  `json:"log_p"`
+	Bound         runs.Spread  `json:"bound"`
+	LogPTildeStar runs.Spread  `json:"log_p_tilde_star"`
+	LogZ2         *runs.Spread `json:"log_z2"`
+	LogPStar      *runs.Spread `json:"log_p_star"`
+	ESS           runs.Spread  `json:"ess"`
+	ESSStar       runs.Spread  `json:"ess_star"`
+	KLExact       *runs.Spread `json:"kl_exact"`
+	LabelError    *runs.Spread `json:"label_error,omitempty"` // Classification.Error
 }
 
 // OverSeeds is the spread of evaluations, one a seed.
 func OverSeeds(evaluations []Evaluation) EvaluationOverSeeds {
-	over := func(field func(Evaluation) float64) Spread { return spread(evaluations, field) }
-	optional := func(field func(Evaluation) *float64) *Spread {
+	over := func(field func(Evaluation) float64) runs.Spread { return runs.SpreadOf(evaluations, field) }
+	optional := func(field func(Evaluation) *float64) *runs.Spread {
 		s := over(func(e Evaluation) float64 {
 			if value := field(e); value != nil {
 				return *value

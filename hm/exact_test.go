@@ -70,10 +70,8 @@ func firstRows(s dataset.Split, n int) dataset.Split {
 // uniform is a model without weights and biases.
 func uniform(t *testing.T, units ...int) *Model {
 	t.Helper()
-	return newModel(Experiment{}, &checkpoint{
-		state:    &engine.State{Parameters: engine.NewParameters(engine.Architecture{Units: units})},
-		position: position{Shape: shape(1, units[0])},
-	})
+	p := engine.NewParameters(engine.Architecture{Units: units})
+	return &Model{shape: shape(1, units[0]), parameters: p, engine: &evaluator{parameters: p}}
 }
 
 // TestExactKLIsBounded asks for 2²⁰ states of the hidden units for each of 67

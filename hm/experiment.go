@@ -7,13 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"os"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Experiment is a training run as a plain value: data, machine, method, budget
@@ -56,34 +55,39 @@ func (e Experiment) Check(set *dataset.Set) error {
 	if err := e.checkSettings(set); err != nil {
 		return err
 	}
-	if err := e.checkSeeds(); err != nil {
+	if err := e.Header().Check(set); err != nil {
 		return err
-	}
-	if err := e.checkData(set); err != nil {
-		return err
-	}
-	switch rows := set.Train().Rows; {
-	case e.Epochs < 1:
-		return fmt.Errorf("%d epochs: train for at least 1", e.Epochs)
-	case e.Patience < 0:
-		return fmt.Errorf("patience of %d epochs: give 0 to train for all epochs, or more", e.Patience)
-	case e.Patience > 0 && set.Validation().Rows == 0:
-		return fmt.Errorf("patience of %d epochs without validation rows: hold some out, with --validation or validation = N", e.Patience)
-	case e.Method.BatchSize > rows:
-		return fmt.Errorf("batch size %d is larger than the %d training rows of %s: lower it", e.Method.BatchSize, rows, set.Name())
-	case e.steps(set) >= 1<<32:
-		return fmt.Errorf("%d epochs of %d rows are more than 2³² steps: lower the number of epochs", e.Epochs, rows)
 	}
 	return e.checkBackend(set)
 }
 
+// Header implements runs.Experiment.
+func (e Experiment) Header() runs.Header {
+	return runs.Header{
+		Dataset: e.Dataset, Fingerprint: e.Fingerprint, Epochs: e.Epochs, Patience: e.Patience, Seed: e.Seed,
+		BatchSize: e.Method.BatchSize,
+	}
+}
+
+// With implements runs.Experiment.
+func (e Experiment) With(h runs.Header) runs.Experiment {
+	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
+	e.Method.BatchSize = h.BatchSize
+	return e
+}
+
+// LearningRate implements runs.Experiment.
+func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
+	return e.Method.rate(step, stepsPerEpoch, e.Epochs)
+}
+
+// String names the method and its settings.
+func (e Experiment) String() string { return e.Method.String() }
+
 // checkSettings refuses a machine and a method that no number of rows like those
 // of set could train.
 func (e Experiment) checkSettings(set *dataset.Set) error {
-	if e.Misfit != "" {
-		return errors.New(e.Misfit)
-	}
-	if err := e.checkNames(); err != nil {
+	if err := e.Err(); err != nil {
 		return err
 	}
 	if err := e.checkLabels(set); err != nil {
@@ -98,9 +102,12 @@ func (e Experiment) checkSettings(set *dataset.Set) error {
 	return e.Method.check()
 }
 
-// checkNames refuses settings that have no name, those that are none of their
-// kind.
-func (e Experiment) checkNames() error {
+// Err implements runs.Experiment. It refuses a misfit, and settings that have no
+// name, those that are none of their kind.
+func (e Experiment) Err() error {
+	if e.Misfit != "" {
+		return errors.New(e.Misfit)
+	}
 	var nameless *json.MarshalerError
 	if _, err := json.Marshal(e); errors.As(err, &nameless) {
 		return nameless.Err
@@ -108,14 +115,12 @@ func (e Experiment) checkNames() error {
 	return nil
 }
 
-// checkData refuses data other than those of the experiment, where it says which
-// these are.
-func (e Experiment) checkData(set *dataset.Set) error {
-	if e.Fingerprint == "" || e.Fingerprint == set.Fingerprint() {
-		return nil
+// data returns a split as the engine takes it.
+func (e Experiment) data(s dataset.Split) engine.Data {
+	return engine.Data{
+		Rows: s.Rows, Units: s.Shape.Units(), Values: s.Values,
+		Stochastic: e.Dataset.Binarization == dataset.Stochastic,
 	}
-	return fmt.Errorf("the data of %s are not those of the experiment (fingerprint %.12s, not %.12s): restore the files, or start a new run in another directory",
-		set.Name(), set.Fingerprint(), e.Fingerprint)
 }
 
 // job is what the engine trains on for the experiment.
@@ -128,24 +133,13 @@ func (e Experiment) job(set *dataset.Set) engine.Job {
 		Algorithm: e.algorithm(set),
 		Data:      data,
 		Seed:      e.Seed,
-		Rows:      newOrder(e.Seed, set.Train().Rows, e.Method.BatchSize).minibatch,
+		Rows:      runs.NewOrder(e.Seed, set.Train().Rows, e.Method.BatchSize).Minibatch,
 	}
 }
 
 // algorithm is what the engine needs of the method.
 func (e Experiment) algorithm(set *dataset.Set) engine.Algorithm {
 	return e.Method.algorithm(e.stepsPerEpoch(set))
-}
-
-// checkSeeds refuses seeds that TOML cannot hold, and the negative ones that it
-// can.
-func (e Experiment) checkSeeds() error {
-	for _, seed := range []uint64{e.Seed, e.Dataset.Seed} {
-		if seed > math.MaxInt64 {
-			return fmt.Errorf("seed %d: give a number from 0 to 2⁶³−1", seed)
-		}
-	}
-	return nil
 }
 
 // Memory is about how many bytes training on set takes where it computes. It
@@ -165,13 +159,14 @@ func (e Experiment) Memory(set *dataset.Set) (int64, error) {
 	return bytes, nil
 }
 
-// stepsPerEpoch is the number of minibatches of an epoch, the last of which may
-// be smaller.
+// stepsPerEpoch is the number of minibatches of an epoch.
 func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
-	return (set.Train().Rows + e.Method.BatchSize - 1) / e.Method.BatchSize
+	return e.Header().StepsPerEpoch(set.Train().Rows)
 }
 
-func (e Experiment) steps(set *dataset.Set) int { return e.stepsPerEpoch(set) * e.Epochs }
+func init() {
+	runs.Register("hm", func(text []byte) (runs.Experiment, error) { return ParseExperiment(text) })
+}
 
 // Hash identifies an experiment: two of the same hash train alike. It panics
 // where a number is not finite or a setting has no name, which Check refuses.
@@ -214,20 +209,20 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return Experiment{}, fmt.Errorf("unknown setting %q: remove it or mend its spelling", unknown[0].String())
 	}
-	return e, e.checkSeeds()
+	return e, e.Header().CheckSeeds()
 }
 
 // ReadExperiment reads the experiment of a TOML file.
 func ReadExperiment(path string) (Experiment, error) {
-	text, err := os.ReadFile(path)
+	e, err := runs.ReadExperiment(path)
 	if err != nil {
 		return Experiment{}, err
 	}
-	e, err := ParseExperiment(text)
-	if err != nil {
-		return Experiment{}, fmt.Errorf("%s: %w", path, err)
+	machine, ok := e.(Experiment)
+	if !ok {
+		return Experiment{}, fmt.Errorf("%s is an experiment of another family (%v): it trains no Helmholtz machine", path, e)
 	}
-	return e, nil
+	return machine, nil
 }
 
 // TOML writes the experiment as ParseExperiment reads it. It panics where a setting

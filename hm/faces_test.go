@@ -35,9 +35,9 @@ func TestFaces(t *testing.T) {
 			}
 			epochs := run.History().Epochs
 			for _, e := range epochs {
-				t.Logf("epoch %d: log p %.1f in training, %.1f nats held out", e.Epoch, e.Train.LogP, e.Validation.LogP)
+				t.Logf("epoch %d: log p %.1f in training, %.1f nats held out", e.Epoch, e.Train["log_p"], e.Validation["log_p"])
 			}
-			if first, last := epochs[0].Validation.LogP, epochs[len(epochs)-1].Validation.LogP; !(last > first) {
+			if first, last := epochs[0].Validation["log_p"], epochs[len(epochs)-1].Validation["log_p"]; !(last > first) {
 				t.Errorf("log p of the rows held out goes from %.1f to %.1f nats", first, last)
 			}
 			sheet, err := run.Sample(t.Context(), 1)

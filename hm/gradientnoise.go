@@ -6,6 +6,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // GradientNoise is what repeated draws of the gradient g of one network say of
@@ -48,7 +49,7 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 	job := e.job(set)
 	rows := job.Rows(0)
 	job.Rows = func(int) []int { return rows }
-	trainer, err := backend.NewTrainer(job, e.start(set).state)
+	trainer, err := backend.NewTrainer(job, e.start(set))
 	if err != nil {
 		return generative, recognition, err
 	}
@@ -94,9 +95,9 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 func newGradientNoise(parameters int, distances, products []float64) GradientNoise {
 	n := GradientNoise{Parameters: parameters}
 	var se float64
-	n.Variance, se = meanAndError(len(distances), func(i int) float64 { return distances[i] })
+	n.Variance, se = statistics.MeanAndError(len(distances), func(i int) float64 { return distances[i] })
 	n.VarianceSE = StandardError(se)
-	n.MeanSquare, se = meanAndError(len(products), func(i int) float64 { return products[i] })
+	n.MeanSquare, se = statistics.MeanAndError(len(products), func(i int) float64 { return products[i] })
 	n.MeanSquareSE = StandardError(se)
 	return n
 }

@@ -37,7 +37,7 @@ func TestGradientNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			start := method.Experiment(machine, set).start(set).state.Parameters
+			start := method.Experiment(machine, set).start(set).Parameters
 			m, err := oracle.New(start)
 			if err != nil {
 				t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // weightData is the number of data whose importance weights are pooled.
@@ -108,7 +109,7 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 		}
 	}
 	for _, of := range estimates {
-		mean, se := meanAndError(len(of), func(i int) float64 { return of[i] })
+		mean, se := statistics.MeanAndError(len(of), func(i int) float64 { return of[i] })
 		c.LogP, c.SE = append(c.LogP, mean), append(c.SE, se)
 	}
 	return c, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // LabelLayer is where a machine has the label of a semi-supervised method
@@ -98,7 +99,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 		return fmt.Errorf("label_layer = %v with phases %v and metric %v: labels are defined for bidirectional machines in the Euclidean metric; use the method bihm", m.LabelLayer, s.Phases, s.Metric)
 	case !(s.Gamma >= -1 && s.Gamma <= 1):
 		return fmt.Errorf("gamma = %v: give the γ of log B − γ log A, from −1, the joint log p*(x,y), to 1, log p*(y|x)", s.Gamma)
-	case !(s.LabelWeight >= 0) || !finite(s.LabelWeight):
+	case !(s.LabelWeight >= 0) || !statistics.Finite(s.LabelWeight):
 		return fmt.Errorf("label_weight = %v: give a positive factor of the objective of labelled rows, or 0 for the usual 1", s.LabelWeight)
 	case s.LabelProposal != ExactLabels && m.LabelLayer != TopLabels:
 		return fmt.Errorf("label_proposal = %v with label_layer = %v: the classifier's labels need no proposal; leave it exact, or use label_layer = top", s.LabelProposal, m.LabelLayer)
@@ -167,7 +168,7 @@ func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, 
 	}
 	c := Classification{Samples: samples, Data: len(labelled)}
 	errorSE, logPSE := 0.0, 0.0
-	c.Error, errorSE = meanAndError(len(labelled), func(i int) float64 {
+	c.Error, errorSE = statistics.MeanAndError(len(labelled), func(i int) float64 {
 		row := logs[labelled[i]]
 		for _, log := range row {
 			if log > row[split.Labels[labelled[i]]] {
@@ -176,7 +177,7 @@ func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, 
 		}
 		return 0
 	})
-	c.LogP, logPSE = meanAndError(len(labelled), func(i int) float64 {
+	c.LogP, logPSE = statistics.MeanAndError(len(labelled), func(i int) float64 {
 		return math.Max(logs[labelled[i]][split.Labels[labelled[i]]], -math.MaxFloat64)
 	})
 	c.ErrorSE, c.LogPSE = StandardError(errorSE), StandardError(logPSE)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Coding is the pair of values that a unit shows to the next layer.
@@ -142,7 +143,7 @@ func (s MachineSpec) check(shape dataset.Shape, name string) error {
 			return fmt.Errorf("hidden layer %d has %d units: give each layer at least one", len(s.Convolutions)+i+1, n)
 		}
 	}
-	if !finite(s.Bias) {
+	if !statistics.Finite(s.Bias) {
 		return fmt.Errorf("initial bias %v: give a finite number", s.Bias)
 	}
 	if n := len(s.Units); n > 1 && n != 1+hidden {

@@ -3,19 +3,21 @@ package hm
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The axes of the methods. Their values are described in package engine.
+// The axes of the methods. Their values are described in packages engine and runs.
 type (
 	Phases          = engine.Phases
 	Metric          = engine.Metric
 	FisherSource    = engine.FisherSource
 	FisherPrecision = engine.FisherPrecision
 	Optimizer       = engine.Optimizer
+	Schedule        = runs.Schedule
 
 	ReinforceBaseline = engine.ReinforceBaseline
 )
@@ -46,6 +48,10 @@ const (
 	Adam            = engine.Adam
 	Momentum        = engine.Momentum
 	Nesterov        = engine.Nesterov
+
+	Constant = runs.Constant
+	Step     = runs.Step
+	Cosine   = runs.Cosine
 )
 
 // MethodSpec is a way of training: a point on the axes of the published
@@ -415,7 +421,7 @@ func (s MethodSpec) checkSleep() error {
 	switch {
 	case s.SleepSteps < 1:
 		return fmt.Errorf("sleep_steps = %d: give the number of sleep phases a step, at least 1", s.SleepSteps)
-	case !(s.SleepScale > 0) || !finite(s.SleepScale):
+	case !(s.SleepScale > 0) || !statistics.Finite(s.SleepScale):
 		return fmt.Errorf("sleep_scale = %v: give a positive factor, 1 for the sleep phase as it is", s.SleepScale)
 	case s.SleepSteps > 1 && !dreams:
 		return fmt.Errorf("sleep_steps = %d: the phases %v have no sleep phase; use ws or rws, or leave it 1", s.SleepSteps, s.Phases)
@@ -432,13 +438,13 @@ func (s MethodSpec) check() error {
 		return err
 	}
 	switch {
-	case !(s.LearningRate > 0) || !finite(s.LearningRate):
+	case !(s.LearningRate > 0) || !statistics.Finite(s.LearningRate):
 		return fmt.Errorf("learning rate %v: give a positive number, such as 0.002", s.LearningRate)
 	case s.Schedule == Step && s.StepEpochs < 1:
 		return fmt.Errorf("step_epochs = %d: the step schedule changes the learning rate every so many epochs, at least 1", s.StepEpochs)
-	case s.Schedule == Step && !(s.StepFactor > 0 && s.StepFactor <= 1), !finite(s.StepFactor):
+	case s.Schedule == Step && !(s.StepFactor > 0 && s.StepFactor <= 1), !statistics.Finite(s.StepFactor):
 		return fmt.Errorf("step_factor = %v: give a factor above 0 and at most 1", s.StepFactor)
-	case s.Metric != Euclidean && !(s.Damping > 0), !finite(s.Damping):
+	case s.Metric != Euclidean && !(s.Damping > 0), !statistics.Finite(s.Damping):
 		return fmt.Errorf("damping %v: give a positive number; between 0.01 and 0.2 is usual", s.Damping)
 	case s.Metric != Euclidean && s.RefreshEvery < 1:
 		return fmt.Errorf("refresh_every (K) = %d: refresh the Fisher blocks every so many steps, at least 1", s.RefreshEvery)
@@ -450,13 +456,13 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("adam_beta1 = %v: give a decay above 0 and below 1, or 0 for the usual 0.9", s.AdamBeta1)
 	case !decay(s.AdamBeta2):
 		return fmt.Errorf("adam_beta2 = %v: give a decay above 0 and below 1, or 0 for the usual 0.999", s.AdamBeta2)
-	case !(s.L1 >= 0) || !finite(s.L1):
+	case !(s.L1 >= 0) || !statistics.Finite(s.L1):
 		return fmt.Errorf("l1 = %v: give the strength of the L1 norm, 0 or more; 1e-5 to 0.01 is usual", s.L1)
-	case !(s.L2 >= 0) || !finite(s.L2):
+	case !(s.L2 >= 0) || !statistics.Finite(s.L2):
 		return fmt.Errorf("l2 = %v: give the strength of the L2 norm, 0 or more; 1e-5 to 0.1 is usual", s.L2)
-	case !(s.Entropy >= 0) || !finite(s.Entropy):
+	case !(s.Entropy >= 0) || !statistics.Finite(s.Entropy):
 		return fmt.Errorf("entropy = %v: give the strength of the entropy regulariser, 0 or more; 0.5 to 5 were tried in 004", s.Entropy)
-	case !(s.EntropyEstimator >= 0) || !finite(s.EntropyEstimator):
+	case !(s.EntropyEstimator >= 0) || !statistics.Finite(s.EntropyEstimator):
 		return fmt.Errorf("entropy_estimator = %v: give the strength of the printed entropy regulariser, 0 or more; 0.5 to 5 were tried in 004", s.EntropyEstimator)
 	case s.WarmUp < 0:
 		return fmt.Errorf("warmup of %d epochs: give 0 for none, or more", s.WarmUp)
@@ -483,4 +489,8 @@ func (s MethodSpec) check() error {
 // decay says whether a running mean can decay by a factor in each step.
 func decay(β float64) bool { return β >= 0 && β < 1 }
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+// rate returns the learning rate of a step, 0 being the first.
+func (s MethodSpec) rate(step, stepsPerEpoch, epochs int) float64 {
+	decay := runs.Decay{Schedule: s.Schedule, StepEpochs: s.StepEpochs, StepFactor: s.StepFactor}
+	return s.LearningRate * decay.Factor(step, stepsPerEpoch, epochs)
+}

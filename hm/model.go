@@ -11,6 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Model is a trained machine. Its methods do not change it. Those that draw
@@ -118,7 +119,7 @@ func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, 
 	}
 	e := Evaluation{Samples: samples, Data: data.Rows, Seconds: time.Since(start).Seconds()}
 	mean := func(field func(engine.Likelihood) float64) (float64, StandardError) {
-		mean, se := meanAndError(len(likelihoods), func(i int) float64 { return field(likelihoods[i]) })
+		mean, se := statistics.MeanAndError(len(likelihoods), func(i int) float64 { return field(likelihoods[i]) })
 		return mean, StandardError(se)
 	}
 	e.LogP, e.LogPSE = mean(func(l engine.Likelihood) float64 { return l.LogP })
@@ -137,19 +138,6 @@ func (e Evaluation) Normalise(z LogZ2) Evaluation {
 	se := StandardError(math.Hypot(float64(e.LogPTildeStarSE), z.SE))
 	e.LogPStar, e.LogPStarSE = &star, &se
 	return e
-}
-
-// meanAndError returns the mean of n values and its standard error, NaN for one
-// value.
-func meanAndError(n int, value func(i int) float64) (mean, se float64) {
-	for i := range n {
-		mean += value(i) / float64(n)
-	}
-	for i := range n {
-		d := value(i) - mean
-		se += d * d
-	}
-	return mean, math.Sqrt(se / float64(n-1) / float64(n))
 }
 
 // data returns a split as the engine takes it.

@@ -14,6 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 )
@@ -24,7 +25,7 @@ func tiny(t testing.TB, coding Coding, units ...int) (*Model, *oracle.Machine) {
 	t.Helper()
 	p := oracle.Random(engine.Architecture{Units: units, Coding: coding}, 11)
 	e := NRWS().Seed(7).Experiment(New(shape(1, units[0])).Dense(units[1:]...).Coding(coding), patterns(t))
-	m := newModel(e, &checkpoint{state: &engine.State{Parameters: p}, position: position{Shape: shape(1, units[0])}})
+	m := &Model{experiment: e, shape: shape(1, units[0]), parameters: p, engine: &evaluator{parameters: p}, seed: e.Seed}
 	exact, err := oracle.New(p)
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +168,7 @@ func TestEvaluateMeansAndErrors(t *testing.T) {
 }
 
 func TestMeanAndErrorOfOneDatum(t *testing.T) {
-	mean, se := meanAndError(1, func(int) float64 { return -3 })
+	mean, se := statistics.MeanAndError(1, func(int) float64 { return -3 })
 	if mean != -3 || !math.IsNaN(se) {
 		t.Errorf("mean %v ± %v of the one value −3, want −3 and no error", mean, se)
 	}

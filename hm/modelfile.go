@@ -1,16 +1,12 @@
 package hm
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/internal/safetensors"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
-
-// modelMetadata is the key of the experiment in a model file.
-const modelMetadata = "experiment"
 
 // maxModelFile is the largest file that LoadModel reads.
 const maxModelFile = 4 << 30
@@ -19,16 +15,11 @@ const maxModelFile = 4 << 30
 // tensors generative.I and recognition.I, but without what only training needs;
 // the experiment lies beside the parameters, as TOML in the metadata.
 func (m *Model) Save(w io.Writer) error {
-	c := &checkpoint{
-		state:    &engine.State{Parameters: m.parameters},
-		position: position{Experiment: m.experiment.Hash(), Shape: m.shape},
-	}
-	f, err := c.file()
+	s, err := newSnapshot(&engine.State{Parameters: m.parameters}, m.shape)
 	if err != nil {
 		return err
 	}
-	f.Metadata[modelMetadata] = string(m.experiment.TOML())
-	b, err := safetensors.Marshal(f)
+	b, err := runs.MarshalModel(m.experiment, s)
 	if err != nil {
 		return err
 	}
@@ -45,24 +36,13 @@ func LoadModel(r io.Reader) (*Model, error) {
 	if len(b) > maxModelFile {
 		return nil, fmt.Errorf("a model file of more than %d bytes: no machine is that large", maxModelFile)
 	}
-	f, err := safetensors.Unmarshal(b)
+	family, s, err := runs.UnmarshalModel(b)
 	if err != nil {
-		return nil, fmt.Errorf("torn or foreign model file: %w", err)
+		return nil, err
 	}
-	text, ok := f.Metadata[modelMetadata]
+	e, ok := family.(Experiment)
 	if !ok {
-		return nil, errors.New("not a model file: it has no experiment in its metadata; a checkpoint is opened with its directory, by OpenRun")
+		return nil, fmt.Errorf("a model of %v, not a Helmholtz machine: load it by the package of its family", family)
 	}
-	e, err := ParseExperiment([]byte(text))
-	if err != nil {
-		return nil, fmt.Errorf("the experiment of the model file: %w", err)
-	}
-	c, err := checkpointOf(f)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkMachine(c, e); err != nil {
-		return nil, err
-	}
-	return newModel(e, c), nil
+	return newModel(e, s)
 }

@@ -26,7 +26,7 @@ func TestSixteenBitsChangeTheNaturalGradientLittle(t *testing.T) {
 	for _, damping := range []float64{0.01, 0.05, 0.2} {
 		method := NRWS().LearningRate(0.01).Damping(damping).RefreshEvery(50)
 		e := method.Experiment(machine, set)
-		state := e.start(set).state
+		state := e.start(set)
 		trainer := newTestTrainer(t, e, set, state)
 		for range e.stepsPerEpoch(set) {
 			if _, err := trainer.Step(e.Method.LearningRate); err != nil {

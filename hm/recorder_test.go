@@ -3,11 +3,12 @@ package hm
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // TestRecorderHearsEverythingOnce follows a run from its first step to its last.
@@ -18,8 +19,8 @@ func TestRecorderHearsEverythingOnce(t *testing.T) {
 	first, second := &watcher{}, &watcher{}
 	run := mustTrain(t, method, set, t.TempDir(), first, second)
 
-	want := Plan{Name: method.Spec().String() + ", seed 3", Epochs: 6, StepsPerEpoch: stepsPerEpoch, History: History{Name: method.Spec().String()}}
-	if diff := cmp.Diff([]Plan{want}, first.plans); diff != "" {
+	want := runs.Plan{Name: method.Spec().String() + ", seed 3", Epochs: 6, StepsPerEpoch: stepsPerEpoch, History: runs.History{Name: method.Spec().String(), Measures: Experiment{}.Measures()}}
+	if diff := cmp.Diff([]runs.Plan{want}, first.plans); diff != "" {
 		t.Errorf("plans (-want +got):\n%s", diff)
 	}
 	if len(first.steps) != 6*stepsPerEpoch {
@@ -32,7 +33,7 @@ func TestRecorderHearsEverythingOnce(t *testing.T) {
 		if rate := method.spec.rate(i, stepsPerEpoch, 6); p.LearningRate != rate {
 			t.Errorf("step %d: learning rate %v, want %v", p.Step, p.LearningRate, rate)
 		}
-		if m := p.Measures; !(m.LogP < 0) || m.Bound > m.LogP || !(m.ESS > 0 && m.ESS <= 1) {
+		if m := p.Measures; !(m["log_p"] < 0) || m["bound"] > m["log_p"] || !(m["ess"] > 0 && m["ess"] <= 1) {
 			t.Errorf("step %d: measures %+v, want 0 > log p ≥ bound and 0 < ESS ≤ 1", p.Step, m)
 		}
 	}
@@ -41,7 +42,7 @@ func TestRecorderHearsEverythingOnce(t *testing.T) {
 	}
 	for i, e := range first.epochs {
 		last := first.steps[(i+1)*stepsPerEpoch-1]
-		if e.Epoch != i+1 || e.Step != last.Step || e.Train != last.Measures || e.LearningRate != last.LearningRate || e.Validation == nil {
+		if e.Epoch != i+1 || e.Step != last.Step || !maps.Equal(e.Train, last.Measures) || e.LearningRate != last.LearningRate || e.Validation == nil {
 			t.Errorf("epoch %d is recorded as %+v, its last step as %+v", i+1, e, last)
 		}
 	}
@@ -68,7 +69,7 @@ func TestEpochMeasuresAreMeansOverRows(t *testing.T) {
 	whole := mustTrain(t, still.BatchSize(trainingRows), set, t.TempDir()).History().Epochs[0].Train
 	// The draws differ in their step alone; 200 samples of 90 data leave
 	// little of that.
-	if !(math.Abs(parts.Bound-whole.Bound) <= 0.05) || !(math.Abs(parts.LogP-whole.LogP) <= 0.05) || !(math.Abs(parts.ESS-whole.ESS) <= 0.02) {
+	if !(math.Abs(parts["bound"]-whole["bound"]) <= 0.05) || !(math.Abs(parts["log_p"]-whole["log_p"]) <= 0.05) || !(math.Abs(parts["ess"]-whole["ess"]) <= 0.02) {
 		t.Errorf("minibatches of 89 rows and of 1 give %+v, one of 90 %+v", parts, whole)
 	}
 }
@@ -80,7 +81,7 @@ func TestCancellationStopsWithinAStep(t *testing.T) {
 	for stop := 1; stop <= 2*stepsPerEpoch+1; stop++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		w := &watcher{onStep: func(p Progress) {
+		w := &watcher{onStep: func(p runs.Progress) {
 			if p.Step == stop {
 				cancel()
 			}
@@ -95,8 +96,8 @@ func TestCancellationStopsWithinAStep(t *testing.T) {
 		if len(w.ends) != 1 || !errors.Is(w.ends[0], context.Canceled) {
 			t.Errorf("the ends %v were recorded, want one, of the cancellation", w.ends)
 		}
-		if run.position.Step != stop || run.Finished() {
-			t.Errorf("cancelled at step %d, the checkpoint is of step %d, finished: %v", stop, run.position.Step, run.Finished())
+		if run.Snapshot().Step != stop || run.Finished() {
+			t.Errorf("cancelled at step %d, the checkpoint is of step %d, finished: %v", stop, run.Snapshot().Step, run.Finished())
 		}
 	}
 }
@@ -111,8 +112,8 @@ func TestCancelledBeforeItBegins(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || len(w.steps) > 0 {
 		t.Fatalf("error %v after %d steps, want %v after none", err, len(w.steps), context.Canceled)
 	}
-	if run.position.Step != 0 {
-		t.Errorf("the checkpoint is of step %d, want 0", run.position.Step)
+	if run.Snapshot().Step != 0 {
+		t.Errorf("the checkpoint is of step %d, want 0", run.Snapshot().Step)
 	}
 }
 
@@ -160,9 +161,9 @@ func TestTrainingLearns(t *testing.T) {
 	for _, name := range Presets() {
 		epochs := mustTrain(t, short(preset(name)).LearningRate(0.2).Epochs(20), set, t.TempDir()).History().Epochs
 		first, last := epochs[0].Validation, epochs[len(epochs)-1].Validation
-		if !(last.LogP >= first.LogP+0.3 && last.Bound >= first.Bound+0.3) {
+		if !(last["log_p"] >= first["log_p"]+0.3 && last["bound"] >= first["bound"]+0.3) {
 			t.Errorf("%s: validation log p goes from %v to %v, the bound from %v to %v; want a rise of 0.3 nats",
-				name, first.LogP, last.LogP, first.Bound, last.Bound)
+				name, first["log_p"], last["log_p"], first["bound"], last["bound"])
 		}
 	}
 }
@@ -180,15 +181,15 @@ func TestCheckpointOnRequest(t *testing.T) {
 	set, dir := patterns(t), t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &requester{at: 2}
-	r.onStep = func(p Progress) {
+	r.onStep = func(p runs.Progress) {
 		if p.Step < 3 {
 			return
 		}
-		c, err := loadCheckpoint(filepath.Join(dir, checkpointFile))
+		run, err := OpenRun(dir)
 		if err != nil {
 			t.Error(err)
-		} else if c.position.Step != 2 {
-			t.Errorf("the checkpoint asked for at step 2 is of step %d", c.position.Step)
+		} else if run.Snapshot().Step != 2 {
+			t.Errorf("the checkpoint asked for at step 2 is of step %d", run.Snapshot().Step)
 		}
 		cancel()
 	}

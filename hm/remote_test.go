@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // remote is an engine that keeps the state of training elsewhere, as one on a
@@ -167,8 +168,8 @@ func TestStepsAtOnce(t *testing.T) {
 	run, err := method.Train(ctx, machineFor(set), set, stopped)
 	together.stop = nil
 	// One step, and then the first of two.
-	if !errors.Is(err, context.Canceled) || run.position.Step != 2 {
-		t.Errorf("cancelled among several steps, training stopped after %d with the error %v", run.position.Step, err)
+	if !errors.Is(err, context.Canceled) || run.Snapshot().Step != 2 {
+		t.Errorf("cancelled among several steps, training stopped after %d with the error %v", run.Snapshot().Step, err)
 	}
 	mustTrain(t, method, set, stopped)
 	wantSameRun(t, whole, stopped)
@@ -188,8 +189,8 @@ func TestDivergenceAmongStepsAtOnce(t *testing.T) {
 		useBackend(t, backend)
 		w := &watcher{}
 		_, err := method.Train(t.Context(), machineFor(set), set, t.TempDir(), w)
-		if !errors.Is(err, ErrDiverged) {
-			t.Errorf("%s: error %v, want %v", backend, err, ErrDiverged)
+		if !errors.Is(err, runs.ErrDiverged) {
+			t.Errorf("%s: error %v, want %v", backend, err, runs.ErrDiverged)
 		}
 		wantError(t, err, fmt.Sprintf("step %d of epoch 1", len(w.steps)+1))
 		return len(w.steps)

@@ -1,42 +1,5 @@
 package hm
 
-import (
-	"github.com/helmholtz-go/helmholtz/hm/engine"
-)
-
-// Measures are what a pass over data says of a machine, means over the data in
-// nats, except ESS.
-type Measures struct {
-	LogP  float64 `json:"log_p"` // importance-sampled estimate of log p(x)
-	Bound float64 `json:"bound"` // lower bound E_q[log p(x,h) − log q(h|x)] (004, 2.12)
-	ESS   float64 `json:"ess"`   // effective sample size, a fraction of the samples in (0, 1]
-}
-
-// Epoch is what training recorded of one epoch.
-type Epoch struct {
-	Epoch        int       `json:"epoch"`   // 1 is the first
-	Step         int       `json:"step"`    // steps since the start of training
-	Seconds      float64   `json:"seconds"` // wall-clock time that the steps of training have taken, Fisher refreshes included, evaluation and checkpoints not
-	LearningRate float64   `json:"learning_rate"`
-	Train        Measures  `json:"train"`                // mean over the epoch's minibatches
-	Validation   *Measures `json:"validation,omitempty"` // after the epoch, on the rows held out
-	// Norms are those of the layers after the epoch, and of the gradients of its
-	// last minibatch; nil in runs of versions that did not record them.
-	Norms *Norms `json:"norms,omitempty"`
-}
-
-// Norms of the layers of both networks, described in package engine.
-type (
-	Norms      = engine.Norms
-	LayerNorms = engine.LayerNorms
-)
-
-// History is the record of one run of training.
-type History struct {
-	Name   string // names the run in a legend
-	Epochs []Epoch
-}
-
 // ImportanceWeights are the importance weights of samples of the recognition
 // network, pooled over data.
 type ImportanceWeights struct {

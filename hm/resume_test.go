@@ -5,11 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // trained is a method and the data it trains on.
@@ -67,7 +69,7 @@ type interruption struct {
 func interruptions() []interruption {
 	atSteps := func(when func(step int) bool) func(context.Context, func()) (context.Context, *watcher) {
 		return func(ctx context.Context, cancel func()) (context.Context, *watcher) {
-			return ctx, &watcher{onStep: func(p Progress) {
+			return ctx, &watcher{onStep: func(p runs.Progress) {
 				if when(p.Step) {
 					cancel()
 				}
@@ -87,7 +89,7 @@ func interruptions() []interruption {
 		{"after an epoch's last step", atSteps(func(step int) bool { return step == 2*stepsPerEpoch })},
 		{"again and again", atSteps(func(step int) bool { return step%5 == 0 })},
 		{"after an epoch", func(ctx context.Context, cancel func()) (context.Context, *watcher) {
-			return ctx, &watcher{onEpoch: func(e Epoch) {
+			return ctx, &watcher{onEpoch: func(e runs.Epoch) {
 				if e.Epoch == 1 {
 					cancel()
 				}
@@ -95,7 +97,7 @@ func interruptions() []interruption {
 		}},
 		{"during validation", func(ctx context.Context, _ func()) (context.Context, *watcher) {
 			f := &fuse{Context: ctx}
-			return f, &watcher{onStep: func(p Progress) {
+			return f, &watcher{onStep: func(p runs.Progress) {
 				if p.Step == 2*stepsPerEpoch {
 					f.light(1) // training asks once before it begins to validate
 				}
@@ -155,7 +157,7 @@ func TestInterruptedValidationIsRepeated(t *testing.T) {
 	dir := t.TempDir()
 	set := patterns(t)
 	f := &fuse{Context: t.Context()}
-	w := &watcher{onStep: func(p Progress) {
+	w := &watcher{onStep: func(p runs.Progress) {
 		if p.Step == stepsPerEpoch {
 			f.light(1)
 		}
@@ -164,9 +166,8 @@ func TestInterruptedValidationIsRepeated(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, want context.Canceled", err)
 	}
-	if at := run.position; at.Step != stepsPerEpoch || at.Rows != trainingRows || at.Epoch != 0 || len(w.epochs) != 0 {
-		t.Errorf("stopped at step %d with %d rows seen, %d epochs done and %d recorded; want %d, %d, 0 and 0",
-			at.Step, at.Rows, at.Epoch, len(w.epochs), stepsPerEpoch, trainingRows)
+	if step := run.Snapshot().Step; step != stepsPerEpoch || run.Epochs() != 0 || len(w.epochs) != 0 {
+		t.Errorf("stopped at step %d, %d epochs done and %d recorded; want %d, 0 and 0", step, run.Epochs(), len(w.epochs), stepsPerEpoch)
 	}
 }
 
@@ -183,16 +184,16 @@ func TestEarlyStoppingStops(t *testing.T) {
 	}
 	epochs := run.History().Epochs
 	for _, e := range epochs {
-		if e.Validation.LogP > epochs[run.BestEpoch()-1].Validation.LogP {
+		if e.Validation["log_p"] > epochs[run.BestEpoch()-1].Validation["log_p"] {
 			t.Errorf("epoch %d has a higher validation log p than epoch %d, called the best", e.Epoch, run.BestEpoch())
 		}
 	}
-	best, err := loadCheckpoint(filepath.Join(run.Dir(), bestFile))
+	best, err := run.Run.Best()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if best.position.Epoch != run.BestEpoch() {
-		t.Errorf("the best checkpoint is of epoch %d, want %d", best.position.Epoch, run.BestEpoch())
+	if best.Step != run.BestEpoch()*stepsPerEpoch {
+		t.Errorf("the best checkpoint is of step %d, want the last of epoch %d", best.Step, run.BestEpoch())
 	}
 	if _, err := run.Best(); err != nil {
 		t.Error(err)
@@ -204,31 +205,36 @@ func TestEarlyStoppingStops(t *testing.T) {
 func TestResumeAfterCrash(t *testing.T) {
 	set := patterns(t)
 	method := short(NRWS())
-	for _, test := range []struct{ name, extra string }{
-		{"between the metrics and the checkpoint", ""},
-		{"within a line of the metrics", `{"epoch":3,"step":18,"seconds":0.1,"tra`},
-		{"with lines of epochs that are lost", `{"epoch":3,"step":18,"seconds":1,"learning_rate":0.5,"train":{"log_p":-1,"bound":-1,"ess":1}}` + "\n" +
-			`{"epoch":4,"step":24,"seconds":2,"learning_rate":0.5,"train":{"log_p":-1,"bound":-1,"ess":1}}` + "\n{"},
+	for _, test := range []struct {
+		name  string
+		lost  int    // lines of epochs that the checkpoint has not seen, besides the one
+		extra string // behind them
+	}{
+		{"between the metrics and the checkpoint", 0, ""},
+		{"within a line of the metrics", 0, `{"epoch":3,"step":18,"seconds":0.1,"tra`},
+		{"with lines of epochs that are lost", 2, "{"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			whole, crashed := t.TempDir(), filepath.Join(t.TempDir(), "crashed")
 			// The recorder hears of an epoch when its metrics and its best
 			// checkpoint are on the disk, and its checkpoint is not.
-			mustTrain(t, method, set, whole, &watcher{onEpoch: func(e Epoch) {
+			mustTrain(t, method, set, whole, &watcher{onEpoch: func(e runs.Epoch) {
 				if e.Epoch == 2 {
 					if err := os.CopyFS(crashed, os.DirFS(whole)); err != nil {
 						t.Error(err)
 					}
 				}
 			}})
-			before, err := loadCheckpoint(filepath.Join(crashed, checkpointFile))
+			before, err := OpenRun(crashed)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if before.position.Epoch != 1 {
-				t.Fatalf("the crash is after epoch %d, want 1", before.position.Epoch)
+			if before.Epochs() != 1 {
+				t.Fatalf("the crash is after epoch %d, want 1", before.Epochs())
 			}
+			lines := strings.SplitAfter(contents(t, whole)["/"+metricsFile], "\n")
+			test.extra = strings.Join(lines[2:2+test.lost], "") + test.extra
 			metrics, err := os.OpenFile(filepath.Join(crashed, metricsFile), os.O_APPEND|os.O_WRONLY, 0)
 			if err != nil {
 				t.Fatal(err)
@@ -261,14 +267,14 @@ func wantSameRun(t *testing.T, want, got string) {
 	for name := range b {
 		t.Errorf("the directory holds %s, which that of the run that was not interrupted does not", name)
 	}
-	epochs := func(dir string) []Epoch {
-		e, err := readMetrics(filepath.Join(dir, metricsFile))
+	epochs := func(dir string) []runs.Epoch {
+		run, err := OpenRun(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e
+		return run.History().Epochs
 	}
-	if diff := cmp.Diff(epochs(want), epochs(got), cmpopts.IgnoreFields(Epoch{}, "Seconds")); diff != "" {
+	if diff := cmp.Diff(epochs(want), epochs(got), cmpopts.IgnoreFields(runs.Epoch{}, "Seconds")); diff != "" {
 		t.Errorf("the metrics differ (-uninterrupted +resumed):\n%s", diff)
 	}
 	seconds := 0.0

@@ -2,7 +2,6 @@ package hm
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -62,79 +61,6 @@ func TestScheduleNames(t *testing.T) {
 		}
 		if s.String() != name {
 			t.Errorf("%q is read as %q", name, s)
-		}
-	}
-}
-
-// epochRows are the minibatches of one epoch.
-func epochRows(o *order, epoch int) (minibatches [][]int) {
-	for step := range o.stepsPerEpoch {
-		minibatches = append(minibatches, slices.Clone(o.minibatch(epoch*o.stepsPerEpoch+step)))
-	}
-	return minibatches
-}
-
-func TestEachEpochVisitsEachRowOnce(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rows := rapid.IntRange(1, 60).Draw(t, "rows")
-		batch := rapid.IntRange(1, rows).Draw(t, "batch")
-		o := newOrder(rapid.Uint64().Draw(t, "seed"), rows, batch)
-		for range 3 {
-			epoch := rapid.IntRange(0, 1000).Draw(t, "epoch") // in any order
-			minibatches := epochRows(o, epoch)
-			for i, m := range minibatches {
-				want := batch
-				if i == len(minibatches)-1 {
-					want = rows - batch*(len(minibatches)-1)
-				}
-				if len(m) != want || want < 1 {
-					t.Fatalf("minibatch %d of %d rows has %d, want %d", i, rows, len(m), want)
-				}
-			}
-			all := slices.Concat(minibatches...)
-			slices.Sort(all)
-			for i, row := range all {
-				if row != i {
-					t.Fatalf("an epoch of %d rows visits %v", rows, all)
-				}
-			}
-		}
-	})
-}
-
-func TestOrderDependsOnSeedAndEpoch(t *testing.T) {
-	const rows = 100
-	order := func(seed uint64, epoch int) []int {
-		return slices.Concat(epochRows(newOrder(seed, rows, 16), epoch)...)
-	}
-	if !slices.Equal(order(1, 2), order(1, 2)) {
-		t.Error("the same epoch of the same seed has two orders")
-	}
-	for what, other := range map[string][]int{"next epoch": order(1, 3), "next seed": order(2, 2)} {
-		same := 0
-		for i, row := range order(1, 2) {
-			if other[i] == row {
-				same++
-			}
-		}
-		if same > 8 { // of 100; the number of fixed points is Poisson of mean 1
-			t.Errorf("the %s has %d of %d rows in the same places", what, same, rows)
-		}
-	}
-}
-
-// TestMinibatchIsAFunctionOfTheStep asks for the steps in another order than
-// training does, as the refresh of a resumed run does.
-func TestMinibatchIsAFunctionOfTheStep(t *testing.T) {
-	forward := newOrder(1, 50, 8)
-	var want [][]int
-	for step := range 21 {
-		want = append(want, slices.Clone(forward.minibatch(step)))
-	}
-	backward := newOrder(1, 50, 8)
-	for step := 20; step >= 0; step-- {
-		if !slices.Equal(backward.minibatch(step), want[step]) {
-			t.Errorf("step %d has another minibatch when it is asked for first", step)
 		}
 	}
 }

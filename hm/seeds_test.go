@@ -2,7 +2,6 @@ package hm
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -10,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // mustTrainSeeds trains 3 seeds, 3 to 5.
-func mustTrainSeeds(t *testing.T, m Method, dir string, recorders ...Recorder) *Seeds {
+func mustTrainSeeds(t *testing.T, m Method, dir string, recorders ...runs.Recorder) *Seeds {
 	t.Helper()
 	set := patterns(t)
 	seeds, err := m.TrainSeeds(t.Context(), machineFor(set), set, 3, dir, recorders...)
@@ -37,7 +38,7 @@ func TestSeedsAreOrdinaryRuns(t *testing.T) {
 		alone := t.TempDir()
 		mustTrain(t, short(RWS()).Seed(seed), set, alone)
 		wantSameRun(t, alone, run.Dir())
-		if name := w.plans[i].Name; !strings.HasSuffix(name, SeedDir("", seed)[len(seedPrefix):]) {
+		if name := w.plans[i].Name; !strings.HasSuffix(name, runs.SeedDir("", seed)[len("seed-"):]) {
 			t.Errorf("the recorder heard of the seed %d as %q", seed, name)
 		}
 	}
@@ -50,7 +51,7 @@ func TestSeedsAreResumedAsAWhole(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w := &watcher{}
-	w.onStep = func(Progress) {
+	w.onStep = func(runs.Progress) {
 		if len(w.plans) == 2 {
 			cancel()
 		}
@@ -106,7 +107,7 @@ func TestTrainSeedsRefuses(t *testing.T) {
 		{"seeds too large", short(RWS()).Seed(math.MaxInt64), 2, t.TempDir(), []string{"seed 9223372036854775808"}},
 		{"one run", short(RWS()).Epochs(1), 2, one, []string{one, "the directory of one run"}},
 		{"other runs", short(RWS()).Epochs(1), 2, other, []string{other, "mnist-rws", "not the run of a seed"}},
-		{"another experiment", short(RWS()).Epochs(2).Seed(9), 2, seeds, []string{SeedDir(seeds, 3), "epochs is 1 there, 2 here"}},
+		{"another experiment", short(RWS()).Epochs(2).Seed(9), 2, seeds, []string{runs.SeedDir(seeds, 3), "epochs is 1 there, 2 here"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := test.method.TrainSeeds(t.Context(), machineFor(set), set, test.n, test.dir)
@@ -115,7 +116,7 @@ func TestTrainSeedsRefuses(t *testing.T) {
 	}
 	wantUnchanged(t, seeds, before)
 	_, err := OpenRun(seeds)
-	wantError(t, err, seeds, "several seeds", SeedDir(seeds, 3))
+	wantError(t, err, seeds, "several seeds", runs.SeedDir(seeds, 3))
 }
 
 func TestOpenSeeds(t *testing.T) {
@@ -132,7 +133,7 @@ func TestOpenSeeds(t *testing.T) {
 	if len(opened.Runs) != len(trained.Runs) {
 		t.Errorf("opened %d runs, want %d", len(opened.Runs), len(trained.Runs))
 	}
-	one, err := OpenSeeds(SeedDir(dir, 3))
+	one, err := OpenSeeds(runs.SeedDir(dir, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,33 +142,9 @@ func TestOpenSeeds(t *testing.T) {
 	}
 	_, err = OpenSeeds(t.TempDir())
 	wantError(t, err, "not the directory of a run, nor of several seeds", experimentFile, "seed-1")
-	if err := os.Rename(SeedDir(dir, 3), SeedDir(dir, 7)); err != nil {
+	if err := os.Rename(runs.SeedDir(dir, 3), runs.SeedDir(dir, 7)); err != nil {
 		t.Fatal(err)
 	}
 	_, err = OpenSeeds(dir)
-	wantError(t, err, SeedDir(dir, 7), "seed 3", "name it seed-3")
-}
-
-func TestSpread(t *testing.T) {
-	identity := func(x float64) float64 { return x }
-	nan := math.NaN()
-	for _, test := range []struct {
-		values     []float64
-		mean, sd   float64
-		text, json string
-	}{
-		{[]float64{2, 4, 9}, 5, math.Sqrt(13), "5.00 ± 3.61", `{"mean":5,"sd":3.605551275463989}`},
-		{[]float64{2, nan, 4}, 3, math.Sqrt2, "3.00 ± 1.41", `{"mean":3,"sd":1.4142135623730951}`},
-		{[]float64{3}, 3, nan, "3.00", `{"mean":3,"sd":null}`},
-		{[]float64{nan}, nan, nan, "NaN", `{"mean":null,"sd":null}`},
-	} {
-		s := spread(test.values, identity)
-		same := func(a, b float64) bool { return math.Abs(a-b) < 1e-12 || math.IsNaN(a) && math.IsNaN(b) }
-		if !same(s.Mean, test.mean) || !same(s.SD, test.sd) || s.Text(2) != test.text {
-			t.Errorf("%v have spread %v, written %q; want %v, %v and %q", test.values, s, s.Text(2), test.mean, test.sd, test.text)
-		}
-		if text, err := json.Marshal(Spread{test.mean, test.sd}); err != nil || string(text) != test.json {
-			t.Errorf("%v is in JSON %s (%v), want %s", s, text, err, test.json)
-		}
-	}
+	wantError(t, err, runs.SeedDir(dir, 7), "seed 3", "name it seed-3")
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Several steps that a trainer takes at once are at most mostSteps, and about as
@@ -28,7 +29,7 @@ func (s *stepper) take(ctx context.Context, most int, learningRate func(k int) f
 	several, ok := s.trainer.(engine.StepsTrainer)
 	if !ok {
 		report, err := s.trainer.Step(learningRate(0))
-		if err == nil || !finite(report.LogP+report.Bound) {
+		if err == nil || !statistics.Finite(report.LogP+report.Bound) {
 			reports = append(reports, report)
 		}
 		return reports, time.Since(start), err

@@ -12,6 +12,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// The files of a run.
+const (
+	experimentFile = "experiment.toml"
+	checkpointFile = "checkpoint.safetensors"
+	metricsFile    = "metrics.jsonl"
+	datasetFile    = "dataset.bin"
+	clockFile      = "clock.json"
+	sessionsFile   = "sessions.jsonl"
 )
 
 // The set that most tests train on: an epoch has 6 minibatches, five of 16 rows
@@ -99,25 +110,25 @@ func short(m Method) Method {
 
 // watcher is a recorder that keeps what it is told, and then calls hooks.
 type watcher struct {
-	plans  []Plan
-	steps  []Progress
-	epochs []Epoch
+	plans  []runs.Plan
+	steps  []runs.Progress
+	epochs []runs.Epoch
 	ends   []error
 
-	onStep  func(Progress)
-	onEpoch func(Epoch)
+	onStep  func(runs.Progress)
+	onEpoch func(runs.Epoch)
 }
 
-func (w *watcher) Begin(p Plan) { w.plans = append(w.plans, p) }
+func (w *watcher) Begin(p runs.Plan) { w.plans = append(w.plans, p) }
 
-func (w *watcher) Step(p Progress) {
+func (w *watcher) Step(p runs.Progress) {
 	w.steps = append(w.steps, p)
 	if w.onStep != nil {
 		w.onStep(p)
 	}
 }
 
-func (w *watcher) Epoch(e Epoch) {
+func (w *watcher) Epoch(e runs.Epoch) {
 	w.epochs = append(w.epochs, e)
 	if w.onEpoch != nil {
 		w.onEpoch(e)
@@ -146,7 +157,7 @@ func (f *fuse) Err() error {
 	return f.Context.Err()
 }
 
-func mustTrain(t *testing.T, m Method, set *dataset.Set, dir string, recorders ...Recorder) *Run {
+func mustTrain(t *testing.T, m Method, set *dataset.Set, dir string, recorders ...runs.Recorder) *Run {
 	t.Helper()
 	run, err := m.Train(t.Context(), machineFor(set), set, dir, recorders...)
 	if err != nil {
@@ -163,7 +174,7 @@ func trainUntil(t *testing.T, step int, m Method, machine Machine, set *dataset.
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	run, err := m.Train(ctx, machine, set, dir, &watcher{onStep: func(p Progress) {
+	run, err := m.Train(ctx, machine, set, dir, &watcher{onStep: func(p runs.Progress) {
 		if p.Step == step {
 			cancel()
 		}
@@ -174,13 +185,17 @@ func trainUntil(t *testing.T, step int, m Method, machine Machine, set *dataset.
 	return run
 }
 
-// contents are the bytes of all files of a directory, by name.
+// contents are the bytes of all files of a directory, by name, but for the record of
+// its sessions.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
+		}
+		if entry.Name() == sessionsFile {
+			return nil // it tells of sessions, not of the run
 		}
 		b, err := os.ReadFile(path)
 		files[strings.TrimPrefix(path, dir)] = string(b)
@@ -220,16 +235,16 @@ func TestNormsAreRecorded(t *testing.T) {
 	run := mustTrain(t, short(NRWS()), patterns(t), t.TempDir())
 	epochs := run.History().Epochs
 	for _, e := range epochs {
-		if e.Norms == nil || e.Norms.Generative[0].Gradient == 0 || e.Norms.Recognition[1].Direction == 0 {
+		if e.Norms == nil || e.Norms[Generative][0].Gradient == 0 || e.Norms[Recognition][1].Direction == 0 {
 			t.Fatalf("epoch %d has norms %+v", e.Epoch, e.Norms)
 		}
 	}
 	last := epochs[len(epochs)-1].Norms
 	for i := range 2 {
-		if got, want := last.Generative[i].Weights, run.parameters.Generative[i].WeightNorm(); got != want {
+		if got, want := last[Generative][i].Weights, run.parameters.Generative[i].WeightNorm(); got != want {
 			t.Errorf("the weights of layer %d of p have norm %v, recorded is %v", i, want, got)
 		}
-		if got, want := last.Recognition[i].Weights, run.parameters.Recognition[i+1].WeightNorm(); got != want {
+		if got, want := last[Recognition][i].Weights, run.parameters.Recognition[i+1].WeightNorm(); got != want {
 			t.Errorf("the weights of layer %d of q have norm %v, recorded is %v", i+1, want, got)
 		}
 	}

@@ -34,6 +34,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Session is a set of runs, models and data sets under names.
@@ -41,7 +42,7 @@ type Session struct{ backend backend }
 
 // backend is a session in this process or in the kernel's.
 type backend interface {
-	Start(run string, e hm.Experiment) error
+	Start(run string, e runs.Experiment) error
 	Info(run string) (session.Info, error)
 	Runs() ([]session.Info, error)
 	Wait(ctx context.Context, run string) error
@@ -75,7 +76,7 @@ var inProcess = sync.OnceValue(func() backend {
 // A run of the same name and experiment goes on where it stopped, or stays as
 // it is where it is finished. Data that FromRows made have to be kept first, by
 // KeepData. The Run remembers what was wrong.
-func (s *Session) Start(name string, e hm.Experiment) *Run {
+func (s *Session) Start(name string, e runs.Experiment) *Run {
 	return &Run{s.backend, name, s.backend.Start(name, e)}
 }
 

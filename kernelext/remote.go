@@ -15,8 +15,8 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // remote is the session of the kernel, over a socket.
@@ -70,12 +70,11 @@ func (r *remote) get(path string, v any) error {
 
 func runPath(run string) string { return "/runs/" + url.PathEscape(run) }
 
-func (r *remote) Start(run string, e hm.Experiment) error {
-	body, err := json.Marshal(e)
-	if err != nil {
+func (r *remote) Start(run string, e runs.Experiment) error {
+	if err := e.Err(); err != nil {
 		return err
 	}
-	_, err = r.request(context.Background(), http.MethodPut, runPath(run), body)
+	_, err := r.request(context.Background(), http.MethodPut, runPath(run), e.TOML())
 	return err
 }
 

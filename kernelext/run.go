@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Status describes a run.
@@ -45,8 +46,9 @@ func (r *Run) Show() {
 }
 
 // Wait returns the run when it has ended, or an error when it failed or ctx
-// has ended, which does not end the run. A run that was stopped is no error.
-func (r *Run) Wait(ctx context.Context) (*hm.Run, error) {
+// has ended, which does not end the run. A run that was stopped is no error. Its
+// model is opened by the package of its family, as by hm.OpenRun(run.Dir()).
+func (r *Run) Wait(ctx context.Context) (*runs.Run, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -57,22 +59,26 @@ func (r *Run) Wait(ctx context.Context) (*hm.Run, error) {
 }
 
 // History is what training has recorded so far.
-func (r *Run) History() (hm.History, error) {
+func (r *Run) History() (runs.History, error) {
 	run, err := r.open()
 	if err != nil {
-		return hm.History{}, err
+		return runs.History{}, err
 	}
 	return run.History(), nil
 }
 
-// Model is the model as training has it: a run that trains saves a checkpoint
+// Model is the Helmholtz machine as training has it: a run that trains saves a checkpoint
 // after the step under way and goes on. Of others it is that of the last
 // checkpoint.
 func (r *Run) Model() (*hm.Model, error) {
 	if err := r.do(r.backend.Save); err != nil {
 		return nil, err
 	}
-	run, err := r.open()
+	status, err := r.Status()
+	if err != nil {
+		return nil, err
+	}
+	run, err := hm.OpenRun(status.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +86,12 @@ func (r *Run) Model() (*hm.Model, error) {
 }
 
 // open opens the directory of the run.
-func (r *Run) open() (*hm.Run, error) {
+func (r *Run) open() (*runs.Run, error) {
 	status, err := r.Status()
 	if err != nil {
 		return nil, err
 	}
-	return hm.OpenRun(status.Dir)
+	return runs.Open(status.Dir)
 }
 
 // Stop ends training within a step, with a checkpoint, and returns when it has

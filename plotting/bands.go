@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
@@ -15,10 +15,10 @@ import (
 // A Group is one experiment repeated with several seeds.
 type Group struct {
 	Name  string
-	Seeds []hm.History
+	Seeds []runs.History
 }
 
-// SeedBands draws −log p(x) against the epoch, for each group the mean over
+// SeedBands draws the objective, −log p(x) for most models, against the epoch, for each group the mean over
 // its seeds and a band of one standard deviation (n − 1) to either side:
 // training solid, validation dashed. A group is drawn at the epochs that all
 // its seeds have, since a mean over those that are left would not be of the
@@ -32,7 +32,7 @@ func SeedBands(groups ...Group) *Figure {
 // drawn from the time at which the last of its seeds has ended an epoch to the
 // time at which the first is done.
 func SeedBandsByTime(groups ...Group) *Figure {
-	var histories []hm.History
+	var histories []runs.History
 	for _, g := range groups {
 		histories = append(histories, g.Seeds...)
 	}
@@ -48,7 +48,16 @@ func seedBands(groups []Group, x abscissa, align alignment) *Figure {
 	if len(groups) == 0 {
 		return failed(errors.New("no groups of seeds to draw: give at least one"))
 	}
-	panel := newPanel(x.label, minusLogP)
+	var all []runs.History
+	for _, g := range groups {
+		all = append(all, g.Seeds...)
+	}
+	objective, err := objective(all)
+	if err != nil {
+		return failed(err)
+	}
+	label, _ := loss(objective)
+	panel := newPanel(x.label, label)
 	panel.X.Tick.Marker = x.ticks
 	f := newFigure(panel)
 	validated, banded := false, false
@@ -82,14 +91,14 @@ func groupLabel(g Group) string {
 }
 
 // addSeeds draws the mean and the band of one curve of a group.
-func addSeeds(panel *plot.Plot, g Group, what string, i int, x abscissa, points func(hm.History, abscissa) plotter.XYs, align alignment) (*plotter.Polygon, error) {
+func addSeeds(panel *plot.Plot, g Group, what string, i int, x abscissa, points func(runs.History, abscissa) plotter.XYs, align alignment) (*plotter.Polygon, error) {
 	seeds := make([]plotter.XYs, len(g.Seeds))
 	for s, h := range g.Seeds {
 		seeds[s] = finite(points(h, x))
 	}
 	mean, sd := acrossSeeds(align(seeds))
 	if len(mean) == 0 {
-		return nil, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s log p: train them for longer", g.Name, x.label, len(seeds), what)
+		return nil, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s measure: train them for longer", g.Name, x.label, len(seeds), what)
 	}
 	style := solid
 	if what == "validation" {

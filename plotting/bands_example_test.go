@@ -6,8 +6,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Two made-up groups of five seeds: exponentials whose limits lie a nat apart
@@ -16,13 +16,13 @@ func ExampleSeedBands() {
 	group := func(name string, limit float64) plotting.Group {
 		g := plotting.Group{Name: name}
 		for seed := range 5 {
-			h := hm.History{Name: fmt.Sprint("seed ", seed)}
+			h := runs.History{Name: fmt.Sprint("seed ", seed)}
 			for e := 1.0; e <= 50; e++ {
 				logP := -limit - float64(seed) - 30*math.Exp(-e/10)
-				h.Epochs = append(h.Epochs, hm.Epoch{
+				h.Epochs = append(h.Epochs, runs.Epoch{
 					Epoch:      int(e),
-					Train:      hm.Measures{LogP: logP},
-					Validation: &hm.Measures{LogP: logP - 5},
+					Train:      runs.Measures{"log_p": logP},
+					Validation: runs.Measures{"log_p": logP - 5},
 				})
 			}
 			g.Seeds = append(g.Seeds, h)
@@ -42,14 +42,14 @@ func ExampleSeedBandsByTime() {
 	group := func(name string, limit, seconds float64) plotting.Group {
 		g := plotting.Group{Name: name}
 		for seed := range 5 {
-			h := hm.History{Name: fmt.Sprint("seed ", seed)}
+			h := runs.History{Name: fmt.Sprint("seed ", seed)}
 			for e := 1.0; e <= 50; e++ {
 				logP := -limit - float64(seed) - 30*math.Exp(-e/10)
-				h.Epochs = append(h.Epochs, hm.Epoch{
+				h.Epochs = append(h.Epochs, runs.Epoch{
 					Epoch:      int(e),
 					Seconds:    seconds * (e + 0.1*float64(seed)),
-					Train:      hm.Measures{LogP: logP},
-					Validation: &hm.Measures{LogP: logP - 5},
+					Train:      runs.Measures{"log_p": logP},
+					Validation: runs.Measures{"log_p": logP - 5},
 				})
 			}
 			g.Seeds = append(g.Seeds, h)

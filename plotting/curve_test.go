@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -86,8 +86,8 @@ func TestTimeIsInTheUnitThatSuitsTheLongestRun(t *testing.T) {
 		{1800, 30, "wall-clock time of training (min)"},
 		{36_000, 10, "wall-clock time of training (h)"},
 	} {
-		epoch := hm.Epoch{Seconds: c.seconds}
-		x := byTime([]hm.History{{Epochs: []hm.Epoch{{Seconds: 1}}}, {Epochs: []hm.Epoch{epoch}}})
+		epoch := runs.Epoch{Seconds: c.seconds}
+		x := byTime([]runs.History{{Epochs: []runs.Epoch{{Seconds: 1}}}, {Epochs: []runs.Epoch{epoch}}})
 		if x.of(epoch) != c.want || x.label != c.label {
 			t.Errorf("%v s is %v on %q", c.seconds, x.of(epoch), x.label)
 		}

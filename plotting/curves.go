@@ -3,45 +3,71 @@ package plotting
 import (
 	"errors"
 	"fmt"
+	"math"
 
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
-const minusLogP = "−log p(x) (nats)"
+// objective is that of histories that can be drawn together. It is drawn so that
+// less is better.
+func objective(histories []runs.History) (runs.Measure, error) {
+	if len(histories) == 0 {
+		return runs.LogP, nil
+	}
+	first := histories[0].Objective()
+	for _, h := range histories[1:] {
+		if other := h.Objective(); other.Key != first.Key {
+			return first, fmt.Errorf("%s improves %s, %s %s: draw histories of the same objective together", histories[0].Name, first.Label, h.Name, other.Label)
+		}
+	}
+	return first, nil
+}
 
-// Curves draws −log p(x) against the epoch: training solid, validation dashed,
-// a colour a run.
-func Curves(histories ...hm.History) *Figure {
+// loss is a measure as it is drawn: a rising one with its sign turned.
+func loss(m runs.Measure) (label string, sign float64) {
+	label, sign = m.Label, 1.0
+	if m.Rises {
+		label, sign = "−"+label, -1
+	}
+	if m.Unit != "" {
+		label += " (" + m.Unit + ")"
+	}
+	return label, sign
+}
+
+// Curves draws the objective, −log p(x) for most models, against the epoch:
+// training solid, validation dashed, a colour a run.
+func Curves(histories ...runs.History) *Figure {
 	return curves(histories, byEpoch)
 }
 
 // CurvesByTime draws what Curves does against the wall-clock time of training.
-func CurvesByTime(histories ...hm.History) *Figure {
+func CurvesByTime(histories ...runs.History) *Figure {
 	return curves(histories, byTime(histories))
 }
 
 // CurvesByEpochAndTime draws Curves and CurvesByTime side by side.
-func CurvesByEpochAndTime(histories ...hm.History) *Figure {
+func CurvesByEpochAndTime(histories ...runs.History) *Figure {
 	return curves(histories, byEpoch, byTime(histories))
 }
 
 // abscissa is what training curves are drawn against.
 type abscissa struct {
 	label string
-	of    func(hm.Epoch) float64
+	of    func(runs.Epoch) float64
 	ticks linearTicks
 }
 
 var byEpoch = abscissa{
 	label: "epoch",
-	of:    func(e hm.Epoch) float64 { return float64(e.Epoch) },
+	of:    func(e runs.Epoch) float64 { return float64(e.Epoch) },
 	ticks: linearTicks{integers: true},
 }
 
 // byTime picks the unit of time that suits the longest run.
-func byTime(histories []hm.History) abscissa {
+func byTime(histories []runs.History) abscissa {
 	longest := 0.0
 	for _, h := range histories {
 		for _, e := range h.Epochs {
@@ -57,17 +83,22 @@ func byTime(histories []hm.History) abscissa {
 	}
 	return abscissa{
 		label: fmt.Sprintf("wall-clock time of training (%s)", unit),
-		of:    func(e hm.Epoch) float64 { return e.Seconds / seconds },
+		of:    func(e runs.Epoch) float64 { return e.Seconds / seconds },
 	}
 }
 
-func curves(histories []hm.History, abscissas ...abscissa) *Figure {
+func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 	if len(histories) == 0 {
 		return failed(errors.New("no histories to draw: give at least one run's"))
 	}
+	objective, err := objective(histories)
+	if err != nil {
+		return failed(err)
+	}
+	label, _ := loss(objective)
 	var panels []*plot.Plot
 	for _, x := range abscissas {
-		panel := newPanel(x.label, minusLogP)
+		panel := newPanel(x.label, label)
 		panel.X.Tick.Marker = x.ticks
 		for i, h := range histories {
 			if err := addRun(panel, h, runName(h, i), i, x); err != nil {
@@ -90,39 +121,49 @@ func curves(histories []hm.History, abscissas ...abscissa) *Figure {
 }
 
 // addRun draws one run's training curve and its validation curve, if it has one.
-func addRun(panel *plot.Plot, h hm.History, name string, i int, x abscissa) error {
+func addRun(panel *plot.Plot, h runs.History, name string, i int, x abscissa) error {
 	train := trainPoints(h, x)
 	if len(train) == 0 {
 		return fmt.Errorf("%s has no epochs: train it first", name)
 	}
-	if err := addLine(panel, "training log p of "+name, train, in(colour(i), solid)); err != nil {
+	if err := addLine(panel, "training "+h.Objective().Name+" of "+name, train, in(colour(i), solid)); err != nil {
 		return err
 	}
 	if !hasValidation(h) {
 		return nil
 	}
-	return addLine(panel, "validation log p of "+name, validationPoints(h, x), in(colour(i), dashed))
+	return addLine(panel, "validation "+h.Objective().Name+" of "+name, validationPoints(h, x), in(colour(i), dashed))
 }
 
-func trainPoints(h hm.History, x abscissa) (points plotter.XYs) {
+func trainPoints(h runs.History, x abscissa) (points plotter.XYs) {
+	_, sign := loss(h.Objective())
 	for _, e := range h.Epochs {
-		points = append(points, plotter.XY{X: x.of(e), Y: -e.Train.LogP})
+		points = append(points, plotter.XY{X: x.of(e), Y: sign * valueOf(e.Train, h.Objective())})
 	}
 	return points
 }
 
-func validationPoints(h hm.History, x abscissa) (points plotter.XYs) {
+func validationPoints(h runs.History, x abscissa) (points plotter.XYs) {
+	_, sign := loss(h.Objective())
 	for _, e := range h.Epochs {
 		if e.Validation != nil {
-			points = append(points, plotter.XY{X: x.of(e), Y: -e.Validation.LogP})
+			points = append(points, plotter.XY{X: x.of(e), Y: sign * valueOf(e.Validation, h.Objective())})
 		}
 	}
 	return points
 }
 
-func hasValidation(h hm.History) bool { return len(validationPoints(h, byEpoch)) > 0 }
+// valueOf is the value of a measure, NaN where it is not there.
+func valueOf(measures runs.Measures, m runs.Measure) float64 {
+	if value, ok := measures[m.Key]; ok {
+		return value
+	}
+	return math.NaN()
+}
 
-func runName(h hm.History, i int) string {
+func hasValidation(h runs.History) bool { return len(validationPoints(h, byEpoch)) > 0 }
+
+func runName(h runs.History, i int) string {
 	if h.Name == "" {
 		return fmt.Sprintf("run %d", i+1)
 	}

@@ -5,21 +5,21 @@ import (
 	"math"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Two made-up runs: exponentials that fall from 140 nats.
 func ExampleCurvesByEpochAndTime() {
-	decay := func(name string, limit, epochs, seconds float64) hm.History {
-		h := hm.History{Name: name}
+	decay := func(name string, limit, epochs, seconds float64) runs.History {
+		h := runs.History{Name: name}
 		for e := 1.0; e <= 40; e++ {
 			fall := (140 - limit) * math.Exp(-e/epochs)
-			h.Epochs = append(h.Epochs, hm.Epoch{
+			h.Epochs = append(h.Epochs, runs.Epoch{
 				Epoch:      int(e),
 				Seconds:    seconds * e,
-				Train:      hm.Measures{LogP: -limit - fall},
-				Validation: &hm.Measures{LogP: -limit - fall - 2},
+				Train:      runs.Measures{"log_p": -limit - fall},
+				Validation: runs.Measures{"log_p": -limit - fall - 2},
 			})
 		}
 		return h
@@ -36,12 +36,12 @@ func TestCurvesByEpochAndTime(t *testing.T) {
 
 // One made-up run of few epochs: an exponential.
 func ExampleCurves() {
-	run := hm.History{}
+	run := runs.History{}
 	for e := range 8 {
-		run.Epochs = append(run.Epochs, hm.Epoch{
+		run.Epochs = append(run.Epochs, runs.Epoch{
 			Epoch:      e + 1,
-			Train:      hm.Measures{LogP: -28 - 20*math.Exp(-float64(e))},
-			Validation: &hm.Measures{LogP: -29 - 20*math.Exp(-float64(e))},
+			Train:      runs.Measures{"log_p": -28 - 20*math.Exp(-float64(e))},
+			Validation: runs.Measures{"log_p": -29 - 20*math.Exp(-float64(e))},
 		})
 	}
 	if err := plotting.Curves(run).Title("An exponential").Save("curve.png"); err != nil {

@@ -15,13 +15,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/plot/vg"
 )
 
-func oneRun() hm.History {
-	return hm.History{Epochs: []hm.Epoch{
-		{Epoch: 1, Seconds: 1, Train: hm.Measures{LogP: -3}},
-		{Epoch: 2, Seconds: 2, Train: hm.Measures{LogP: -2}},
+func oneRun() runs.History {
+	return runs.History{Epochs: []runs.Epoch{
+		{Epoch: 1, Seconds: 1, Train: runs.Measures{"log_p": -3}},
+		{Epoch: 2, Seconds: 2, Train: runs.Measures{"log_p": -2}},
 	}}
 }
 
@@ -119,24 +120,24 @@ func TestSettingsLeaveTheFigureTheyAreCopiedFrom(t *testing.T) {
 
 func TestErrorsAreRememberedUntilSave(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(-1)
-	allNaN := hm.History{Name: "diverged", Epochs: []hm.Epoch{{Epoch: 1, Train: hm.Measures{LogP: nan}}}}
+	allNaN := runs.History{Name: "diverged", Epochs: []runs.Epoch{{Epoch: 1, Train: runs.Measures{"log_p": nan}}}}
 	noValidation := oneRun()
-	noValidation.Epochs[0].Validation = &hm.Measures{LogP: inf}
-	later := hm.History{Epochs: []hm.Epoch{{Epoch: 1, Seconds: 3, Train: hm.Measures{LogP: -2}}}}
+	noValidation.Epochs[0].Validation = runs.Measures{"log_p": inf}
+	later := runs.History{Epochs: []runs.Epoch{{Epoch: 1, Seconds: 3, Train: runs.Measures{"log_p": -2}}}}
 	one := []float64{0}
 	for name, c := range map[string]struct {
 		figure *Figure
 		says   string
 	}{
 		"no runs":               {Curves(), "no histories"},
-		"no epochs":             {Curves(hm.History{Name: "fresh"}), "fresh has no epochs"},
+		"no epochs":             {Curves(runs.History{Name: "fresh"}), "fresh has no epochs"},
 		"NaN curve":             {Curves(oneRun(), allNaN), "training log p of diverged"},
 		"infinite validation":   {CurvesByTime(noValidation), "validation log p of run 1"},
 		"no groups":             {SeedBands(), "no groups"},
 		"no seeds":              {SeedBands(Group{Name: "RWS"}), `"RWS"`},
-		"no common epoch":       {SeedBands(Group{"RWS", []hm.History{oneRun(), allNaN}}), "each of its 2 seeds"},
+		"no common epoch":       {SeedBands(Group{"RWS", []runs.History{oneRun(), allNaN}}), "each of its 2 seeds"},
 		"no groups by time":     {SeedBandsByTime(), "no groups"},
-		"no common time":        {SeedBandsByTime(Group{"RWS", []hm.History{oneRun(), later}}), "no wall-clock time"},
+		"no common time":        {SeedBandsByTime(Group{"RWS", []runs.History{oneRun(), later}}), "no wall-clock time"},
 		"no weights":            {ImportanceWeights(hm.ImportanceWeights{LogP: []float64{inf}, LogPStar: one}), "among the 1 for the proposal of p(h|x)"},
 		"no weights for p*":     {ImportanceWeights(hm.ImportanceWeights{LogP: one}), "p*(h|x)"},
 		"no estimates":          {LogZ2(hm.LogZ2{}), "without estimates"},
@@ -172,18 +173,18 @@ func TestErrorsAreRememberedUntilSave(t *testing.T) {
 // Figures of the least there can be, and of far too much, are drawn: no axis
 // panics or never ends.
 func TestExtremeFigures(t *testing.T) {
-	epoch := hm.History{Epochs: []hm.Epoch{{Epoch: 1, Train: hm.Measures{LogP: -1}}}}
+	epoch := runs.History{Epochs: []runs.Epoch{{Epoch: 1, Train: runs.Measures{"log_p": -1}}}}
 	one := []float64{0}
-	many := make([]hm.History, 50)
+	many := make([]runs.History, 50)
 	for i := range many {
-		many[i] = hm.History{Name: strings.Repeat("long name ", 10), Epochs: epoch.Epochs}
+		many[i] = runs.History{Name: strings.Repeat("long name ", 10), Epochs: epoch.Epochs}
 	}
-	diverged := hm.History{Epochs: []hm.Epoch{{Epoch: 1, Train: hm.Measures{LogP: -1e33}}}}
+	diverged := runs.History{Epochs: []runs.Epoch{{Epoch: 1, Train: runs.Measures{"log_p": -1e33}}}}
 	for name, f := range map[string]*Figure{
 		"many runs":            Curves(many...),
 		"diverged at once":     Curves(diverged),
 		"one epoch":            CurvesByEpochAndTime(epoch),
-		"one seed of an epoch": SeedBands(Group{"RWS", []hm.History{epoch}}),
+		"one seed of an epoch": SeedBands(Group{"RWS", []runs.History{epoch}}),
 		"one weight":           ImportanceWeights(hm.ImportanceWeights{LogP: one, LogPStar: one}),
 		"one outer sample":     LogZ2(hm.LogZ2{Outer: []int{1}, Repeats: [][]float64{one}}),
 		"some repeats NaN":     LogZ2(hm.LogZ2{Outer: []int{1, 2}, Repeats: [][]float64{{math.NaN(), 1}, {1, math.Inf(1)}}}),

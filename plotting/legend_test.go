@@ -4,21 +4,21 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // The legend tells training from validation only where both are drawn.
 func TestLegendExplainsLineStylesOfTwoKinds(t *testing.T) {
-	train := hm.History{Name: "RWS", Epochs: []hm.Epoch{{Epoch: 1, Train: hm.Measures{LogP: -2}}}}
-	both := hm.History{Name: "RWS", Epochs: []hm.Epoch{{Epoch: 1, Train: hm.Measures{LogP: -2}, Validation: &hm.Measures{LogP: -3}}}}
+	train := runs.History{Name: "RWS", Epochs: []runs.Epoch{{Epoch: 1, Train: runs.Measures{"log_p": -2}}}}
+	both := runs.History{Name: "RWS", Epochs: []runs.Epoch{{Epoch: 1, Train: runs.Measures{"log_p": -2}, Validation: runs.Measures{"log_p": -3}}}}
 	for _, test := range []struct {
 		figure *Figure
 		want   []string
 	}{
 		{Curves(train), []string{"RWS"}},
 		{Curves(both), []string{"RWS", "training", "validation"}},
-		{SeedBands(Group{Name: "RWS", Seeds: []hm.History{train}}), []string{"RWS, 1 seed"}},
-		{SeedBands(Group{Name: "RWS", Seeds: []hm.History{both}}), []string{"RWS, 1 seed", "training", "validation"}},
+		{SeedBands(Group{Name: "RWS", Seeds: []runs.History{train}}), []string{"RWS, 1 seed"}},
+		{SeedBands(Group{Name: "RWS", Seeds: []runs.History{both}}), []string{"RWS, 1 seed", "training", "validation"}},
 	} {
 		var got []string
 		for _, entry := range test.figure.legend {

@@ -1,9 +1,10 @@
 package plotting
 
 import (
+	"slices"
 	"time"
 
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/janpfeifer/gonb/gonbui"
 )
 
@@ -11,7 +12,7 @@ import (
 // date while training runs: progress, rate, time left, the measures of the
 // epoch under way and of the last validation, and the curves so far. Outside a
 // notebook it shows nothing.
-func Live() hm.Recorder {
+func Live() runs.Recorder {
 	if !gonbui.IsNotebook {
 		return &live{now: time.Now, seen: func() bool { return false }, show: func(string) {}, sync: func() {}}
 	}
@@ -27,7 +28,7 @@ func Live() hm.Recorder {
 // LiveHTML returns a recorder that hands the display of Live to show, as HTML,
 // whenever it changes. Curves are drawn only while seen says that somebody sees
 // them. Both are called from the goroutine that trains.
-func LiveHTML(seen func() bool, show func(html string)) hm.Recorder {
+func LiveHTML(seen func() bool, show func(html string)) runs.Recorder {
 	return &live{now: time.Now, seen: seen, show: show, sync: func() {}}
 }
 
@@ -42,20 +43,20 @@ type live struct {
 	show func(html string)
 	sync func() // returns when the notebook has what was shown
 
-	plan     hm.Plan
+	plan     runs.Plan
 	begun    time.Time
 	updated  time.Time
-	progress hm.Progress
-	history  hm.History
+	progress runs.Progress
+	history  runs.History
 	curve    string // image of the curves, as far as drawn is
 	drawn    int    // epochs in curve
 }
 
-// Begin implements hm.Recorder.
-func (l *live) Begin(p hm.Plan) {
+// Begin implements runs.Recorder.
+func (l *live) Begin(p runs.Plan) {
 	l.plan, l.begun = p, l.now()
-	l.progress = hm.Progress{Step: p.Start}
-	l.history = hm.History{Epochs: append([]hm.Epoch(nil), p.History.Epochs...)}
+	l.progress = runs.Progress{Step: p.Start}
+	l.history = runs.History{Measures: p.History.Measures, Epochs: slices.Clone(p.History.Epochs)}
 	if n := len(l.history.Epochs); n > 0 {
 		l.progress.Epoch = l.history.Epochs[n-1].Epoch
 	}
@@ -63,20 +64,20 @@ func (l *live) Begin(p hm.Plan) {
 	l.update("")
 }
 
-// Step implements hm.Recorder.
-func (l *live) Step(p hm.Progress) {
+// Step implements runs.Recorder.
+func (l *live) Step(p runs.Progress) {
 	l.progress = p
 	l.updateIfDue()
 }
 
-// Epoch implements hm.Recorder.
-func (l *live) Epoch(e hm.Epoch) {
+// Epoch implements runs.Recorder.
+func (l *live) Epoch(e runs.Epoch) {
 	l.history.Epochs = append(l.history.Epochs, e)
-	l.progress = hm.Progress{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Measures: e.Train}
+	l.progress = runs.Progress{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Measures: e.Train}
 	l.updateIfDue()
 }
 
-// End implements hm.Recorder. It shows the last state, whatever the time since
+// End implements runs.Recorder. It shows the last state, whatever the time since
 // the one before, and returns when the notebook has it.
 func (l *live) End(err error) {
 	ending := "finished"

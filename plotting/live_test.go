@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // watched returns a recorder whose clock and display the test holds.
@@ -25,12 +26,12 @@ func TestLiveUpdatesTwiceASecondAtMost(t *testing.T) {
 	var shown []string
 	var syncs int
 	l := watched(&clock, &shown, &syncs)
-	l.Begin(hm.Plan{Name: "a & b", Epochs: 10, StepsPerEpoch: 100})
+	l.Begin(runs.Plan{Name: "a & b", Epochs: 10, StepsPerEpoch: 100})
 	for step := 1; step <= 1000; step++ {
 		clock = clock.Add(10 * time.Millisecond)
-		l.Step(hm.Progress{Epoch: (step + 99) / 100, Step: step, Measures: hm.Measures{LogP: -3}})
+		l.Step(runs.Progress{Epoch: (step + 99) / 100, Step: step, Measures: runs.Measures{"log_p": -3}})
 		if step%100 == 0 {
-			l.Epoch(hm.Epoch{Epoch: step / 100, Step: step, Train: hm.Measures{LogP: -3}})
+			l.Epoch(runs.Epoch{Epoch: step / 100, Step: step, Train: runs.Measures{"log_p": -3}})
 		}
 	}
 	if len(shown) != 1+20 || syncs != 0 {
@@ -53,14 +54,14 @@ func TestLiveTellsWhatIsLeft(t *testing.T) {
 	var shown []string
 	var syncs int
 	l := watched(&clock, &shown, &syncs)
-	l.Begin(hm.Plan{Epochs: 10, StepsPerEpoch: 100, Start: 500, History: hm.History{Epochs: []hm.Epoch{
-		{Epoch: 5, Step: 500, Validation: &hm.Measures{LogP: -7.25, Bound: -9.5, ESS: 0.13}},
+	l.Begin(runs.Plan{Epochs: 10, StepsPerEpoch: 100, Start: 500, History: runs.History{Measures: hm.Experiment{}.Measures(), Epochs: []runs.Epoch{
+		{Epoch: 5, Step: 500, Validation: runs.Measures{"log_p": -7.25, "bound": -9.5, "ess": 0.13}},
 	}}})
 	if !strings.Contains(shown[0], "epoch 5 of 10, step 500 of 1,000") || strings.Contains(shown[0], "<table") {
 		t.Errorf("resumed: %s", shown[0])
 	}
 	clock = clock.Add(10 * time.Second)
-	l.Step(hm.Progress{Epoch: 6, Step: 520, LearningRate: 0.002, Measures: hm.Measures{LogP: -12.345, Bound: math.NaN(), ESS: 0.4}})
+	l.Step(runs.Progress{Epoch: 6, Step: 520, LearningRate: 0.002, Measures: runs.Measures{"log_p": -12.345, "bound": math.NaN(), "ess": 0.4}})
 	// 20 steps took 10 s, so the other 480 take four minutes.
 	for _, part := range []string{"2.00 steps/s", "4:00 left", "0:10 elapsed", "learning rate 0.002", "−12.3", "unknown", "40 %", "−7.25", "−9.50", "13 %"} {
 		if !strings.Contains(shown[1], part) {
@@ -77,7 +78,7 @@ func TestLiveDrawsCurvesForThoseWhoSeeThem(t *testing.T) {
 	seen := false
 	var last string
 	l := LiveHTML(func() bool { return seen }, func(html string) { last = html })
-	l.Begin(hm.Plan{Epochs: 3, StepsPerEpoch: 1, History: hm.History{Epochs: []hm.Epoch{{Epoch: 1, Step: 1}}}})
+	l.Begin(runs.Plan{Epochs: 3, StepsPerEpoch: 1, History: runs.History{Epochs: []runs.Epoch{{Epoch: 1, Step: 1, Train: runs.Measures{"log_p": -2}}}}})
 	if !strings.Contains(last, "epoch 1 of 3") || strings.Contains(last, "<img") {
 		t.Errorf("for nobody: %s", last)
 	}
@@ -90,9 +91,9 @@ func TestLiveDrawsCurvesForThoseWhoSeeThem(t *testing.T) {
 
 func TestLiveOutsideANotebookIsSilent(t *testing.T) {
 	l := Live()
-	l.Begin(hm.Plan{Epochs: 1, StepsPerEpoch: 1})
-	l.Step(hm.Progress{Epoch: 1, Step: 1})
-	l.Epoch(hm.Epoch{Epoch: 1, Step: 1, Train: hm.Measures{LogP: -1}})
+	l.Begin(runs.Plan{Epochs: 1, StepsPerEpoch: 1})
+	l.Step(runs.Progress{Epoch: 1, Step: 1})
+	l.Epoch(runs.Epoch{Epoch: 1, Step: 1, Train: runs.Measures{"log_p": -1}})
 	l.End(nil)
 	if l.(*live).curve != "" {
 		t.Error("curves were drawn for nobody")

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // html writes what the display shows. It is styled in place and without
@@ -27,7 +27,7 @@ func (l *live) html(ending string) string {
 	fmt.Fprintf(&b, `<div style="background:#e2e2e2;height:8px;margin:4px 0"><div style="background:#0072b2;height:8px;width:%.1f%%"></div></div>`, 100*done)
 	fmt.Fprintf(&b, `<div>%s</div>`, html.EscapeString(l.pace(total, ending)))
 	if l.progress.Step > l.plan.Start {
-		b.WriteString(measuresTable(l.progress.Measures, lastValidation(l.history)))
+		b.WriteString(measuresTable(l.history, l.progress.Measures))
 	}
 	if l.curve != "" {
 		fmt.Fprintf(&b, `<img alt="training curves" src="data:image/png;base64,%s">`, l.curve)
@@ -67,21 +67,39 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
 }
 
-func measuresTable(train hm.Measures, validation *hm.Measures) string {
-	var b strings.Builder
-	row := func(name string, m hm.Measures) {
-		fmt.Fprintf(&b, `<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>`, name, nats(m.LogP), nats(m.Bound), percent(m.ESS))
+// measuresTable writes the measures of the epoch under way and of the last
+// validation.
+func measuresTable(h runs.History, train runs.Measures) string {
+	measures := h.Measures
+	if len(measures) == 0 {
+		measures = []runs.Measure{runs.LogP}
 	}
-	b.WriteString(`<table style="font-size:13px;text-align:right;border-spacing:12px 2px"><tr><th></th><th>log p(x) (nats)</th><th>lower bound (nats)</th><th>ESS</th></tr>`)
+	var b strings.Builder
+	row := func(name string, values runs.Measures) {
+		fmt.Fprintf(&b, `<tr><td>%s</td>`, name)
+		for _, m := range measures {
+			fmt.Fprintf(&b, `<td>%s</td>`, measured(m, valueOf(values, m)))
+		}
+		b.WriteString(`</tr>`)
+	}
+	b.WriteString(`<table style="font-size:13px;text-align:right;border-spacing:12px 2px"><tr><th></th>`)
+	for _, m := range measures {
+		heading := m.Name
+		if m.Unit != "" {
+			heading = m.Label + " (" + m.Unit + ")"
+		}
+		fmt.Fprintf(&b, `<th>%s</th>`, html.EscapeString(heading))
+	}
+	b.WriteString(`</tr>`)
 	row("training, this epoch", train)
-	if validation != nil {
-		row("validation, last", *validation)
+	if validation := lastValidation(h); validation != nil {
+		row("validation, last", validation)
 	}
 	b.WriteString(`</table>`)
 	return b.String()
 }
 
-func lastValidation(h hm.History) *hm.Measures {
+func lastValidation(h runs.History) runs.Measures {
 	for i := len(h.Epochs) - 1; i >= 0; i-- {
 		if v := h.Epochs[i].Validation; v != nil {
 			return v
@@ -90,16 +108,20 @@ func lastValidation(h hm.History) *hm.Measures {
 	return nil
 }
 
-func nats(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+// measured writes a value of a measure; one without a unit is a fraction.
+func measured(m runs.Measure, v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "unknown"
+	case m.Unit == "":
+		return percent(v)
 	}
 	return number(v, 2)
 }
 
 // curveImage draws the curves small, as PNG in base 64. There are none while
 // no epoch has a finite value.
-func curveImage(h hm.History) string {
+func curveImage(h runs.History) string {
 	f := Curves(h).Size(5, 2.4)
 	var png bytes.Buffer
 	if f.err != nil || f.encode(&png, ".png") != nil {

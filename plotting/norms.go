@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
@@ -15,8 +16,8 @@ import (
 // p solid, q dashed. A third panel has those of the directions that the optimiser
 // was given, where a metric or a regulariser made them other than the gradients.
 // Scales are logarithmic: what layers have in common shows in the slopes.
-func Norms(h hm.History) *Figure {
-	var epochs []hm.Epoch
+func Norms(h runs.History) *Figure {
+	var epochs []runs.Epoch
 	for _, e := range h.Epochs {
 		if e.Norms != nil {
 			epochs = append(epochs, e)
@@ -25,12 +26,12 @@ func Norms(h hm.History) *Figure {
 	if len(epochs) == 0 {
 		return failed(errors.New("the history has no norms: train another epoch"))
 	}
-	weights := func(l hm.LayerNorms) float64 { return l.Weights }
-	gradient := func(l hm.LayerNorms) float64 { return l.Gradient }
-	direction := func(l hm.LayerNorms) float64 { return l.Direction }
+	weights := func(l runs.LayerNorms) float64 { return l.Weights }
+	gradient := func(l runs.LayerNorms) float64 { return l.Gradient }
+	direction := func(l runs.LayerNorms) float64 { return l.Direction }
 	quantities := []struct {
 		label string
-		norm  func(hm.LayerNorms) float64
+		norm  func(runs.LayerNorms) float64
 	}{{"norm of the weights", weights}, {"norm of the gradient", gradient}, {"norm of the direction of the step", direction}}
 	if sameDirections(epochs) {
 		quantities = quantities[:2]
@@ -47,7 +48,7 @@ func Norms(h hm.History) *Figure {
 	}
 	f := newFigure(panels...)
 	f.title = h.Name
-	for i := range epochs[0].Norms.Generative {
+	for i := range epochs[0].Norms[hm.Generative] {
 		f.legend.add(fmt.Sprintf("layers %d and %d", i, i+1), sample(in(colour(i), solid)))
 	}
 	f.legend.add("p", sample(solid))
@@ -56,9 +57,9 @@ func Norms(h hm.History) *Figure {
 }
 
 // sameDirections says whether each step followed its gradient.
-func sameDirections(epochs []hm.Epoch) bool {
+func sameDirections(epochs []runs.Epoch) bool {
 	for _, e := range epochs {
-		for _, network := range [][]hm.LayerNorms{e.Norms.Generative, e.Norms.Recognition} {
+		for _, network := range e.Norms {
 			for _, l := range network {
 				if math.Abs(l.Direction-l.Gradient) > 1e-5*l.Gradient {
 					return false
@@ -70,19 +71,18 @@ func sameDirections(epochs []hm.Epoch) bool {
 }
 
 // addNorms draws a norm of each layer of both networks.
-func addNorms(panel *plot.Plot, what string, epochs []hm.Epoch, norm func(hm.LayerNorms) float64) error {
+func addNorms(panel *plot.Plot, what string, epochs []runs.Epoch, norm func(runs.LayerNorms) float64) error {
 	for _, network := range []struct {
-		name   string
-		layers func(*hm.Norms) []hm.LayerNorms
-		dashes bool
+		name, key string
+		dashes    bool
 	}{
-		{"p", func(n *hm.Norms) []hm.LayerNorms { return n.Generative }, false},
-		{"q", func(n *hm.Norms) []hm.LayerNorms { return n.Recognition }, true},
+		{"p", hm.Generative, false},
+		{"q", hm.Recognition, true},
 	} {
-		for i := range network.layers(epochs[0].Norms) {
+		for i := range epochs[0].Norms[network.key] {
 			var points plotter.XYs
 			for _, e := range epochs {
-				if layers := network.layers(e.Norms); i < len(layers) {
+				if layers := e.Norms[network.key]; i < len(layers) {
 					points = append(points, plotter.XY{X: byEpoch.of(e), Y: math.Log10(norm(layers[i]))})
 				}
 			}

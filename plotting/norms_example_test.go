@@ -9,23 +9,24 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // A made-up run of a natural method with two hidden layers: weights grow with
 // the root of the epoch, gradients fall.
 func ExampleNorms() {
-	run := hm.History{Name: "NRWS"}
+	run := runs.History{Name: "NRWS"}
 	for e := 1.0; e <= 40; e++ {
-		layers := func(scale float64) []hm.LayerNorms {
-			layer := func(size float64) hm.LayerNorms {
+		layers := func(scale float64) []runs.LayerNorms {
+			layer := func(size float64) runs.LayerNorms {
 				gradient := size * (1 + 5*math.Exp(-e/10)) / 10
-				return hm.LayerNorms{Weights: size * math.Sqrt(e), Gradient: gradient, Direction: 4 * gradient}
+				return runs.LayerNorms{Weights: size * math.Sqrt(e), Gradient: gradient, Direction: 4 * gradient}
 			}
-			return []hm.LayerNorms{layer(10 * scale), layer(4 * scale)}
+			return []runs.LayerNorms{layer(10 * scale), layer(4 * scale)}
 		}
-		run.Epochs = append(run.Epochs, hm.Epoch{
+		run.Epochs = append(run.Epochs, runs.Epoch{
 			Epoch: int(e),
-			Norms: &hm.Norms{Generative: layers(1), Recognition: layers(0.6)},
+			Norms: runs.Norms{hm.Generative: layers(1), hm.Recognition: layers(0.6)},
 		})
 	}
 	if err := plotting.Norms(run).Save("norms.png"); err != nil {
@@ -38,8 +39,8 @@ func TestNorms(t *testing.T) { golden(t, ExampleNorms, "norms.png") }
 // Directions have a panel of their own only where they are other than the
 // gradients, and a history without norms says what to do.
 func TestNormsOfOtherHistories(t *testing.T) {
-	layers := []hm.LayerNorms{{Weights: 3, Gradient: 2, Direction: 2}}
-	run := hm.History{Epochs: []hm.Epoch{{Epoch: 1}, {Epoch: 2, Norms: &hm.Norms{Generative: layers, Recognition: layers}}}}
+	layers := []runs.LayerNorms{{Weights: 3, Gradient: 2, Direction: 2}}
+	run := runs.History{Epochs: []runs.Epoch{{Epoch: 1}, {Epoch: 2, Norms: runs.Norms{hm.Generative: layers, hm.Recognition: layers}}}}
 	if n := len(plotting.Norms(run).Panels()); n != 2 {
 		t.Errorf("%d panels for steps along the gradients, want 2", n)
 	}
@@ -47,7 +48,7 @@ func TestNormsOfOtherHistories(t *testing.T) {
 	if n := len(plotting.Norms(run).Panels()); n != 3 {
 		t.Errorf("%d panels for steps along other directions, want 3", n)
 	}
-	err := plotting.Norms(hm.History{Epochs: run.Epochs[:1]}).Save(filepath.Join(t.TempDir(), "norms.png"))
+	err := plotting.Norms(runs.History{Epochs: run.Epochs[:1]}).Save(filepath.Join(t.TempDir(), "norms.png"))
 	if err == nil || !strings.Contains(err.Error(), "train another epoch") {
 		t.Errorf("the error for a history without norms is %v", err)
 	}

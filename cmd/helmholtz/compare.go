@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 )
 
@@ -51,7 +51,7 @@ mean over seeds within a band of one standard deviation.`,
 				return err
 			}
 		}
-		comparison, err := hm.Compare(dirs...)
+		comparison, err := runs.Compare(dirs...)
 		if err != nil {
 			return err
 		}

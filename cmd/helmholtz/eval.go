@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -226,7 +227,7 @@ func table(e hm.Evaluation) string {
 // tableOverSeeds writes the spread of evaluations for people.
 func tableOverSeeds(e hm.EvaluationOverSeeds) string {
 	var b strings.Builder
-	row := func(name string, s *hm.Spread, scale float64, unit string) {
+	row := func(name string, s *runs.Spread, scale float64, unit string) {
 		if s != nil {
 			writeRow(&b, name, scale*s.Mean, scale*s.SD, unit)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -109,7 +110,7 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	}
 	if x.config != "" && methodGiven {
 		var replaced []string
-		for _, difference := range x.values.Differences(file) {
+		for _, difference := range runs.Differences(x.values, file) {
 			if strings.HasPrefix(difference, "method.") {
 				replaced = append(replaced, difference)
 			}

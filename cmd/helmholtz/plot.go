@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 )
 
@@ -45,7 +46,7 @@ and gradients.`,
 			fmt.Fprintln(c.OutOrStdout(), path)
 			return nil
 		}
-		var histories []hm.History
+		var histories []runs.History
 		var convergences []hm.Convergence
 		if err := distinct(c, args); err != nil {
 			return err
@@ -93,31 +94,31 @@ func distinct(c *cobra.Command, dirs []string) error {
 
 // plotRun draws the figures of one run, and returns what goes into those of
 // all.
-func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plotting.Figure, string) error) (hm.History, hm.Convergence, error) {
+func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plotting.Figure, string) error) (runs.History, hm.Convergence, error) {
 	ctx, none := c.Context(), hm.Convergence{}
 	set, err := run.Dataset()
 	if err != nil {
-		return hm.History{}, none, err
+		return runs.History{}, none, err
 	}
 	weights, err := run.ImportanceWeights(ctx, set.Test(), samples)
 	if err != nil {
-		return hm.History{}, none, err
+		return runs.History{}, none, err
 	}
 	z, err := run.LogZ2(ctx, outer, 1)
 	if err != nil {
-		return hm.History{}, none, err
+		return runs.History{}, none, err
 	}
 	dreams, err := run.DreamWeights(ctx, max(1, outer/10), 100)
 	if err != nil {
-		return hm.History{}, none, err
+		return runs.History{}, none, err
 	}
 	sheet, err := run.Sample(ctx, 100)
 	if err != nil {
-		return hm.History{}, none, err
+		return runs.History{}, none, err
 	}
 	layers, err := run.Descend(ctx, 10)
 	if err != nil {
-		return hm.History{}, none, err
+		return runs.History{}, none, err
 	}
 	type drawing struct {
 		kind   string
@@ -136,7 +137,7 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 	}
 	for _, figure := range figures {
 		if err := save(figure.figure, figure.kind); err != nil {
-			return hm.History{}, none, err
+			return runs.History{}, none, err
 		}
 	}
 	var numbers []int

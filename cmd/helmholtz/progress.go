@@ -4,16 +4,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
 // newProgress returns a recorder that draws a bar where w is a terminal and
 // writes a line an epoch where it is not.
-func newProgress(w io.Writer) hm.Recorder {
+func newProgress(w io.Writer) runs.Recorder {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return &bar{w: w}
 	}
@@ -24,16 +25,16 @@ func newProgress(w io.Writer) hm.Recorder {
 type lines struct {
 	w     io.Writer
 	start time.Time
-	plan  hm.Plan
+	plan  runs.Plan
 }
 
-func (l *lines) Begin(p hm.Plan) {
+func (l *lines) Begin(p runs.Plan) {
 	l.plan, l.start = p, time.Now()
 	announce(l.w, p)
 }
 
 // announce writes what training sets out to do.
-func announce(w io.Writer, p hm.Plan) {
+func announce(w io.Writer, p runs.Plan) {
 	fmt.Fprintf(w, "%s: %d epochs of %d steps", p.Name, p.Epochs, p.StepsPerEpoch)
 	if p.Start > 0 {
 		fmt.Fprintf(w, ", resumed after %d steps", p.Start)
@@ -41,10 +42,10 @@ func announce(w io.Writer, p hm.Plan) {
 	fmt.Fprintln(w)
 }
 
-func (l *lines) Step(hm.Progress) {}
+func (l *lines) Step(runs.Progress) {}
 
-func (l *lines) Epoch(e hm.Epoch) {
-	fmt.Fprintf(l.w, "epoch %d/%d  %s  %.0f s", e.Epoch, l.plan.Epochs, describe(e), e.Seconds)
+func (l *lines) Epoch(e runs.Epoch) {
+	fmt.Fprintf(l.w, "epoch %d/%d  %s  %.0f s", e.Epoch, l.plan.Epochs, describe(l.plan.History, e), e.Seconds)
 	if taken := e.Step - l.plan.Start; taken > 0 { // none where an epoch was interrupted at its end
 		left := time.Since(l.start) / time.Duration(taken) * time.Duration(l.plan.Epochs*l.plan.StepsPerEpoch-e.Step)
 		fmt.Fprintf(l.w, ", %s left", left.Round(time.Second))
@@ -55,26 +56,40 @@ func (l *lines) Epoch(e hm.Epoch) {
 func (l *lines) End(error) {}
 
 // describe writes the measures of an epoch.
-func describe(e hm.Epoch) string {
-	s := measures(e.Train)
-	if e.Validation != nil {
-		s += fmt.Sprintf(", validation log p %.3f", e.Validation.LogP)
+func describe(h runs.History, e runs.Epoch) string {
+	s := written(h.Measures, e.Train)
+	if value, ok := e.Validation[h.Objective().Key]; ok {
+		s += fmt.Sprintf(", validation %s %.3f", h.Objective().Name, value)
 	}
 	return s
 }
 
-func measures(m hm.Measures) string {
-	return fmt.Sprintf("log p %.3f, bound %.3f nats, ESS %.2f", m.LogP, m.Bound, m.ESS)
+// written writes the values of measures.
+func written(measures []runs.Measure, values runs.Measures) string {
+	var parts []string
+	for _, m := range measures {
+		parts = append(parts, writtenMeasure(m, func(decimals int) string { return fmt.Sprintf("%.*f", decimals, values[m.Key]) }))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// writtenMeasure writes a measure by the text of its value with a number of
+// decimals: fewer where it is a fraction, which has no unit.
+func writtenMeasure(m runs.Measure, text func(decimals int) string) string {
+	if m.Unit == "" {
+		return m.Name + " " + text(2)
+	}
+	return m.Name + " " + text(3) + " " + m.Unit
 }
 
 // bar reports steps as a bar, with a line above it for each epoch.
 type bar struct {
 	w    io.Writer
-	plan hm.Plan
+	plan runs.Plan
 	bar  *progressbar.ProgressBar
 }
 
-func (b *bar) Begin(p hm.Plan) {
+func (b *bar) Begin(p runs.Plan) {
 	b.plan = p
 	announce(b.w, p)
 	// The bar counts the steps of this session, for the rate to be its own.
@@ -87,14 +102,14 @@ func (b *bar) Begin(p hm.Plan) {
 		progressbar.OptionUseANSICodes(true))
 }
 
-func (b *bar) Step(p hm.Progress) {
-	b.bar.Describe(fmt.Sprintf("epoch %d/%d  %s", p.Epoch, b.plan.Epochs, measures(p.Measures)))
+func (b *bar) Step(p runs.Progress) {
+	b.bar.Describe(fmt.Sprintf("epoch %d/%d  %s", p.Epoch, b.plan.Epochs, written(b.plan.History.Measures, p.Measures)))
 	_ = b.bar.Set(p.Step - b.plan.Start)
 }
 
-func (b *bar) Epoch(e hm.Epoch) {
+func (b *bar) Epoch(e runs.Epoch) {
 	_ = b.bar.Clear()
-	fmt.Fprintf(b.w, "epoch %d/%d  %s\n", e.Epoch, b.plan.Epochs, describe(e))
+	fmt.Fprintf(b.w, "epoch %d/%d  %s\n", e.Epoch, b.plan.Epochs, describe(b.plan.History, e))
 }
 
 func (b *bar) End(error) { _ = b.bar.Exit() }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // TestLinesOfARunResumedAtTheEndOfAnEpoch reports the epoch of which only the
@@ -13,9 +13,9 @@ import (
 func TestLinesOfARunResumedAtTheEndOfAnEpoch(t *testing.T) {
 	var out bytes.Buffer
 	l := newProgress(&out)
-	l.Begin(hm.Plan{Name: "NRWS", Epochs: 3, StepsPerEpoch: 10, Start: 10})
-	l.Epoch(hm.Epoch{Epoch: 1, Step: 10, Seconds: 4})
-	l.Epoch(hm.Epoch{Epoch: 2, Step: 20, Seconds: 8})
+	l.Begin(runs.Plan{Name: "NRWS", Epochs: 3, StepsPerEpoch: 10, Start: 10})
+	l.Epoch(runs.Epoch{Epoch: 1, Step: 10, Seconds: 4})
+	l.Epoch(runs.Epoch{Epoch: 2, Step: 20, Seconds: 8})
 	got := strings.Split(out.String(), "\n")
 	if len(got) != 4 || !strings.Contains(got[0], "resumed after 10 steps") {
 		t.Fatalf("printed %q", got)

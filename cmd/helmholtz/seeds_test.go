@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // seedsOf are the flags of a small experiment with three seeds.
@@ -59,9 +59,9 @@ func TestEvalOfSeeds(t *testing.T) {
 	var all struct {
 		Seeds []evaluation
 		Over  struct {
-			LogP hm.Spread  `json:"log_p"`
-			Z    *hm.Spread `json:"log_z2"`
-			KL   hm.Spread  `json:"kl_exact"`
+			LogP runs.Spread  `json:"log_p"`
+			Z    *runs.Spread `json:"log_z2"`
+			KL   runs.Spread  `json:"kl_exact"`
 		} `json:"over_seeds"`
 	}
 	read := func(into any, args ...string) {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -75,7 +77,7 @@ damping and K shown below are those of nrws. The thesis starts bihm and nbihm fr
 
 // resumed returns the experiment of the run in a directory, or that of the
 // seeds in it with their number; 0 for a run.
-func resumed(c *cobra.Command, dir string) (hm.Experiment, int, error) {
+func resumed(c *cobra.Command, dir string) (runs.Experiment, int, error) {
 	var others []string
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name != "resume" && f.Name != "backend" {
@@ -83,13 +85,13 @@ func resumed(c *cobra.Command, dir string) (hm.Experiment, int, error) {
 		}
 	})
 	if len(others) > 0 {
-		return hm.Experiment{}, 0, misuse(c, "--resume continues the experiment as it is: leave %s away", strings.Join(others, ", "))
+		return nil, 0, misuse(c, "--resume continues the experiment as it is: leave %s away", strings.Join(others, ", "))
 	}
-	e, err := hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
+	e, err := runs.ReadExperiment(filepath.Join(dir, "experiment.toml"))
 	if !errors.Is(err, os.ErrNotExist) {
 		return e, 0, err
 	}
-	seeds, err := hm.ReadSeeds(dir)
+	seeds, err := runs.ReadSeeds(dir)
 	if err != nil {
 		return e, 0, err
 	}
@@ -101,27 +103,21 @@ func resumed(c *cobra.Command, dir string) (hm.Experiment, int, error) {
 
 // train trains an experiment into a directory, with a number of seeds if it is
 // not 0, and says what came of it.
-func train(c *cobra.Command, e hm.Experiment, seeds int, dir string) error {
+func train(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 	home := dir // of the data, where they are stored with a run
 	if seeds > 0 {
-		home = hm.SeedDir(dir, e.Seed)
+		home = runs.SeedDir(dir, e.Header().Seed)
 	}
-	set, err := e.OpenDataset(home)
+	set, err := runs.OpenDataset(e, home)
 	if err != nil {
 		return err
 	}
 	if err := e.Check(set); err != nil {
 		return misuse(c, "%w", err)
 	}
-	memory, err := e.Memory(set)
-	if err != nil {
+	if err := announceExperiment(c.ErrOrStderr(), e, set); err != nil {
 		return err
 	}
-	_, device, err := hm.Device()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s, %d rows, about %d MB of memory; %s\n%s", set.Name(), set.Train().Rows, memory>>20+1, device, e.MachineTable(set))
 	var result string
 	if seeds == 0 {
 		result, err = trainRun(c, e, set, dir)
@@ -134,20 +130,40 @@ func train(c *cobra.Command, e hm.Experiment, seeds int, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", e.Method, result)
+	fmt.Fprintf(c.OutOrStdout(), "%v: %s\n", e, result)
 	return nil
 }
 
-func trainRun(c *cobra.Command, e hm.Experiment, set *dataset.Set, dir string) (string, error) {
-	run, err := e.TrainOn(c.Context(), set, dir, newProgress(c.ErrOrStderr()))
+// announceExperiment says what will be trained on what, and of a Helmholtz machine
+// its layers and the memory that they take.
+func announceExperiment(w io.Writer, e runs.Experiment, set *dataset.Set) error {
+	machine, ok := e.(hm.Experiment)
+	if !ok {
+		fmt.Fprintf(w, "%s, %d rows\n", set.Name(), set.Train().Rows)
+		return nil
+	}
+	memory, err := machine.Memory(set)
+	if err != nil {
+		return err
+	}
+	_, device, err := hm.Device()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s, %d rows, about %d MB of memory; %s\n%s", set.Name(), set.Train().Rows, memory>>20+1, device, machine.MachineTable(set))
+	return nil
+}
+
+func trainRun(c *cobra.Command, e runs.Experiment, set *dataset.Set, dir string) (string, error) {
+	run, err := runs.Train(c.Context(), e, set, dir, newProgress(c.ErrOrStderr()))
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%d epochs in %s", run.Epochs(), run.Dir()), nil
 }
 
-func trainSeeds(c *cobra.Command, e hm.Experiment, set *dataset.Set, n int, dir string) (string, error) {
-	seeds, err := e.TrainSeedsOn(c.Context(), set, n, dir, newProgress(c.ErrOrStderr()))
+func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, dir string) (string, error) {
+	seeds, err := runs.TrainSeeds(c.Context(), e, set, n, dir, newProgress(c.ErrOrStderr()))
 	if err != nil {
 		return "", err
 	}
@@ -156,23 +172,22 @@ func trainSeeds(c *cobra.Command, e hm.Experiment, set *dataset.Set, n int, dir 
 
 // lastMeasures writes the measures of the last epoch, of validation or of
 // training, over the seeds.
-func lastMeasures(seeds *hm.Seeds, validation bool) string {
+func lastMeasures(seeds *runs.Seeds, validation bool) string {
 	of := "training"
 	if validation {
 		of = "validation"
 	}
-	over := func(value func(hm.Measures) float64) hm.Spread {
-		return seeds.Over(func(r *hm.Run) float64 {
+	var parts []string
+	for _, m := range seeds.Runs[0].Experiment().Measures() {
+		over := seeds.Over(func(r *runs.Run) float64 {
 			epochs := r.History().Epochs
 			last := epochs[len(epochs)-1]
 			if validation {
-				return value(*last.Validation)
+				return last.Validation[m.Key]
 			}
-			return value(last.Train)
+			return last.Train[m.Key]
 		})
+		parts = append(parts, writtenMeasure(m, over.Text))
 	}
-	return fmt.Sprintf("%s of the last epoch, mean ± sd over the seeds: log p %s, bound %s nats, ESS %s", of,
-		over(func(m hm.Measures) float64 { return m.LogP }).Text(3),
-		over(func(m hm.Measures) float64 { return m.Bound }).Text(3),
-		over(func(m hm.Measures) float64 { return m.ESS }).Text(2))
+	return fmt.Sprintf("%s of the last epoch, mean ± sd over the seeds: %s", of, strings.Join(parts, ", "))
 }

@@ -15,7 +15,7 @@ import (
 const module = "github.com/helmholtz-go/helmholtz/"
 
 // internal are the packages that anything may be built on.
-var internal = []string{"internal/kernels", "internal/names", "internal/philox", "internal/safetensors"}
+var internal = []string{"internal/file", "internal/kernels", "internal/names", "internal/philox", "internal/safetensors", "internal/statistics"}
 
 // allowed are the packages of this module that each may import. A package that
 // is not here may not be either: its place in the order has to be thought of
@@ -23,9 +23,11 @@ var internal = []string{"internal/kernels", "internal/names", "internal/philox",
 var allowed = map[string][]string{
 	"internal/imports":     nil,
 	"internal/kernels":     {"internal/philox"},
+	"internal/file":        nil,
 	"internal/names":       nil,
 	"internal/philox":      nil,
 	"internal/safetensors": nil,
+	"internal/statistics":  nil,
 	"internal/oracle":      with(internal, "hm/engine", "fisher"),
 
 	"fisher":               internal,
@@ -35,19 +37,20 @@ var allowed = map[string][]string{
 	"gpu":                  with(internal, "hm/engine", "fisher"),
 
 	"dataset":          internal,
+	"runs":             with(internal, "dataset"),
 	"hm/deterministic": {"internal/philox", "dataset"},
-	"hm":               with(internal, "hm/engine", "hm/engine/cpu", "dataset"),
-	"plotting":         with(internal, "hm", "dataset", "hm/engine", "hm/engine/cpu", "fisher"),
+	"hm":               with(internal, "hm/engine", "hm/engine/cpu", "dataset", "runs"),
+	"plotting":         with(internal, "hm", "dataset", "hm/engine", "hm/engine/cpu", "fisher", "runs"),
 
 	// What a cell imports, and what the kernel's process runs.
-	"kernelext":                  {"hm", "dataset", "kernelext/internal/session"},
-	"kernelext/internal/session": {"hm", "dataset"},
+	"kernelext":                  {"hm", "dataset", "runs", "kernelext/internal/session"},
+	"kernelext/internal/session": {"hm", "dataset", "runs"},
 	"kernelext/internal/proxy":   nil,
-	"kernelext/kernel":           {"hm", "dataset", "hm/engine", "plotting", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
+	"kernelext/kernel":           {"hm", "dataset", "hm/engine", "plotting", "runs", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
 
 	"notebooks/thesis": nil,
-	"notebooks":        {"hm", "dataset", "hm/engine", "plotting"},
-	"cmd/helmholtz":    with(internal, "fisher", "gpu", "hm", "dataset", "hm/engine", "kernelext", "kernelext/kernel", "notebooks", "plotting"),
+	"notebooks":        {"hm", "dataset", "hm/engine", "plotting", "runs"},
+	"cmd/helmholtz":    with(internal, "fisher", "gpu", "hm", "dataset", "hm/engine", "kernelext", "kernelext/kernel", "notebooks", "plotting", "runs"),
 }
 
 // inTests are the packages that the tests of any may import besides.

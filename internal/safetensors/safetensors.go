@@ -1,14 +1,21 @@
-// Package safetensors writes and reads files of named float32 tensors with a
-// map of text, in the safetensors format: the length of a JSON header in eight
-// bytes, the header, the data. The same tensors give the same bytes.
+// Package safetensors writes and reads files of named tensors of float32 or
+// float64 with a map of text, in the safetensors format: the length of a JSON
+// header in eight bytes, the header, the data. The same tensors give the same bytes.
+//
+// A file that is sealed carries a checksum of its content among its text, which is
+// verified when it is read. What reads safetensors elsewhere sees one more text.
 package safetensors
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
+	"maps"
 	"math"
 	"slices"
 )
@@ -16,11 +23,50 @@ import (
 // maxHeader is the longest header that is read.
 const maxHeader = 100 << 20
 
-// Tensor is a named array of float32, row-major.
+// Tensor is a named array, row-major, of float32 or of float64: one of Data and
+// Wide is nil.
 type Tensor struct {
 	Name  string
 	Shape []int
 	Data  []float32
+	Wide  []float64
+}
+
+// Size is the number of elements.
+func (t Tensor) Size() int { return len(t.Data) + len(t.Wide) }
+
+// Finite says whether all elements are numbers.
+func (t Tensor) Finite() bool {
+	for _, x := range t.Data {
+		if x-x != 0 {
+			return false
+		}
+	}
+	for _, x := range t.Wide {
+		if x-x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// dtype is the name of the elements' type in a header, and their size in bytes.
+func (t Tensor) dtype() (name string, size int) {
+	if t.Wide != nil {
+		return "F64", 8
+	}
+	return "F32", 4
+}
+
+// appendData appends the elements as a file has them.
+func (t Tensor) appendData(b []byte) []byte {
+	for _, x := range t.Data {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	for _, x := range t.Wide {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	return b
 }
 
 // File is the content of a file.
@@ -38,6 +84,48 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 	return f.Tensors[i], true
 }
 
+// checksum is the key of the checksum of a sealed file.
+const checksum = "checksum"
+
+// Checksum is the SHA-256, in hexadecimal, of the tensors' names, types, shapes
+// and elements and of the text but for the checksum, whatever their order.
+func (f *File) Checksum() string {
+	sum := sha256.New()
+	for _, key := range slices.Sorted(maps.Keys(f.Metadata)) {
+		if key != checksum {
+			write(sum, []byte(key), []byte(f.Metadata[key]))
+		}
+	}
+	tensors := slices.SortedFunc(slices.Values(f.Tensors), func(a, b Tensor) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
+	for _, t := range tensors {
+		dtype, _ := t.dtype()
+		write(sum, []byte(t.Name), []byte(dtype), fmt.Append(nil, t.Shape), t.appendData(nil))
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// write hashes texts with their lengths, so that none runs into the next.
+func write(sum hash.Hash, texts ...[]byte) {
+	for _, text := range texts {
+		sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(text))))
+		sum.Write(text)
+	}
+}
+
+// Seal adds the checksum to the text.
+func (f *File) Seal() {
+	if f.Metadata == nil {
+		f.Metadata = map[string]string{}
+	}
+	f.Metadata[checksum] = f.Checksum()
+}
+
+// Sealed says whether the file carries a checksum.
+func (f *File) Sealed() bool { return f.Metadata[checksum] != "" }
+
+// ErrDamaged is the error of a file whose content is not that of its checksum.
+var ErrDamaged = errors.New("its checksum does not match: the file was damaged or changed")
+
 // entry describes a tensor in the header.
 type entry struct {
 	Dtype   string `json:"dtype"`
@@ -53,14 +141,15 @@ func Marshal(f *File) ([]byte, error) {
 	}
 	size := 0
 	for _, t := range f.Tensors {
-		if n, ok := elements(t.Shape); !ok || n != len(t.Data) {
-			return nil, fmt.Errorf("safetensors: tensor %q of shape %v has %d elements", t.Name, t.Shape, len(t.Data))
+		if n, ok := elements(t.Shape); !ok || n != t.Size() {
+			return nil, fmt.Errorf("safetensors: tensor %q of shape %v has %d elements", t.Name, t.Shape, t.Size())
 		}
 		if _, twice := header[t.Name]; twice {
 			return nil, fmt.Errorf("safetensors: two tensors are named %q", t.Name)
 		}
-		header[t.Name] = entry{"F32", t.Shape, [2]int{size, size + 4*len(t.Data)}}
-		size += 4 * len(t.Data)
+		dtype, width := t.dtype()
+		header[t.Name] = entry{dtype, t.Shape, [2]int{size, size + width*t.Size()}}
+		size += width * t.Size()
 	}
 	text, err := json.Marshal(header)
 	if err != nil {
@@ -73,15 +162,14 @@ func Marshal(f *File) ([]byte, error) {
 	out = binary.LittleEndian.AppendUint64(out, uint64(len(text)))
 	out = append(out, text...)
 	for _, t := range f.Tensors {
-		for _, x := range t.Data {
-			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
-		}
+		out = t.appendData(out)
 	}
 	return out, nil
 }
 
 // Unmarshal reads the bytes of a file. It allocates no more than they account
-// for, and refuses bytes that are missing, left over or shared by tensors.
+// for, and refuses bytes that are missing, left over or shared by tensors, and with
+// ErrDamaged a checksum that is not that of the content.
 func Unmarshal(b []byte) (*File, error) {
 	if len(b) < 8 {
 		return nil, errors.New("safetensors: the file ends within the length of its header")
@@ -127,22 +215,33 @@ func Unmarshal(b []byte) (*File, error) {
 	for _, e := range entries {
 		n, ok := elements(e.Shape)
 		switch {
-		case e.Dtype != "F32":
-			return nil, fmt.Errorf("safetensors: tensor %q holds %s, not F32", e.name, e.Dtype)
+		case e.Dtype != "F32" && e.Dtype != "F64":
+			return nil, fmt.Errorf("safetensors: tensor %q holds %s, not F32 or F64", e.name, e.Dtype)
 		case e.Offsets[0] != at || e.Offsets[1] < at || e.Offsets[1] > len(data):
 			return nil, fmt.Errorf("safetensors: tensor %q lies at bytes %d to %d of %d: expected it at %d", e.name, e.Offsets[0], e.Offsets[1], len(data), at)
-		case !ok || 4*n != e.Offsets[1]-at:
+		case !ok || map[string]int{"F32": 4, "F64": 8}[e.Dtype]*n != e.Offsets[1]-at:
 			return nil, fmt.Errorf("safetensors: tensor %q of shape %v has %d bytes", e.name, e.Shape, e.Offsets[1]-at)
 		}
-		t := Tensor{Name: e.name, Shape: e.Shape, Data: make([]float32, n)}
+		t := Tensor{Name: e.name, Shape: e.Shape}
+		if e.Dtype == "F64" {
+			t.Wide = make([]float64, n)
+		} else {
+			t.Data = make([]float32, n)
+		}
 		for i := range t.Data {
 			t.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[at+4*i:]))
+		}
+		for i := range t.Wide {
+			t.Wide[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[at+8*i:]))
 		}
 		f.Tensors = append(f.Tensors, t)
 		at = e.Offsets[1]
 	}
 	if at != len(data) {
 		return nil, fmt.Errorf("safetensors: %d bytes after the last tensor", len(data)-at)
+	}
+	if f.Sealed() && f.Metadata[checksum] != f.Checksum() {
+		return nil, ErrDamaged
 	}
 	return f, nil
 }

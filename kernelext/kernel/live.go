@@ -13,6 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/proxy"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // live shows runs in the notebook as they train: progress, curves and samples.
@@ -62,7 +63,7 @@ func describe(i session.Info) string {
 	if i.Error != "" {
 		text += fmt.Sprintf("<p>%s</p>", html.EscapeString(i.Error))
 	}
-	run, err := hm.OpenRun(i.Dir)
+	run, err := runs.Open(i.Dir)
 	if err != nil || i.Epoch == 0 {
 		return text
 	}
@@ -70,7 +71,7 @@ func describe(i session.Info) string {
 }
 
 // observe returns the recorder that shows a run.
-func (l *live) observe(run string) hm.Recorder {
+func (l *live) observe(run string) runs.Recorder {
 	dir := filepath.Join(l.folder, run)
 	return watch(l.board, run, func() string { return samples(dir) })
 }
@@ -78,7 +79,7 @@ func (l *live) observe(run string) hm.Recorder {
 // watched is the recorder of a run that is shown. After each epoch it draws
 // samples of the checkpoint, if the run has a display.
 type watched struct {
-	hm.Recorder
+	runs.Recorder
 	board  *board
 	run    string
 	sample func() string // draws samples of the last checkpoint
@@ -104,15 +105,15 @@ func (w *watched) show(progress string) {
 	w.board.update(w.run, w.progress+w.samples)
 }
 
-// Epoch implements hm.Recorder.
-func (w *watched) Epoch(e hm.Epoch) {
+// Epoch implements runs.Recorder.
+func (w *watched) Epoch(e runs.Epoch) {
 	w.newer = true
 	w.Recorder.Epoch(e)
 }
 
-// Step implements hm.Recorder. At the first step after an epoch there is its
+// Step implements runs.Recorder. At the first step after an epoch there is its
 // checkpoint.
-func (w *watched) Step(p hm.Progress) {
+func (w *watched) Step(p runs.Progress) {
 	if w.newer && w.board.shows(w.run) {
 		w.newer = false
 		w.draw()
@@ -123,7 +124,7 @@ func (w *watched) Step(p hm.Progress) {
 // errSaved is what a display says of a run that was stopped or paused.
 var errSaved = errors.New("with a checkpoint; %hm resume continues")
 
-// End implements hm.Recorder. It returns when the display is the last one: who
+// End implements runs.Recorder. It returns when the display is the last one: who
 // waits for the run sees it.
 func (w *watched) End(err error) {
 	if errors.Is(err, context.Canceled) {
@@ -166,8 +167,8 @@ func (w *watched) drawWhileNewer() {
 	w.drawing = nil
 }
 
-// samples draws samples of the last checkpoint of a run, nothing if it has
-// none.
+// samples draws samples of the last checkpoint of a run of a Helmholtz machine,
+// nothing if it has none.
 func samples(dir string) string {
 	run, err := hm.OpenRun(dir)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // slow returns a board whose displays are updated once and then not again of
@@ -37,8 +38,8 @@ func drawn(b *board) (w *watched, goOn chan struct{}) {
 		return "earlier"
 	})
 	b.show("run")
-	w.Begin(hm.Plan{Epochs: 2, StepsPerEpoch: 1})
-	w.Step(hm.Progress{Epoch: 1, Step: 1})
+	w.Begin(runs.Plan{Epochs: 2, StepsPerEpoch: 1})
+	w.Step(runs.Progress{Epoch: 1, Step: 1})
 	<-begun
 	return w, goOn
 }
@@ -46,8 +47,8 @@ func drawn(b *board) (w *watched, goOn chan struct{}) {
 func TestCheckpointsDuringDrawingAreDrawn(t *testing.T) {
 	b, _ := slow()
 	w, goOn := drawn(b)
-	w.Epoch(hm.Epoch{Epoch: 1, Step: 1})
-	w.Step(hm.Progress{Epoch: 2, Step: 2})
+	w.Epoch(runs.Epoch{Epoch: 1, Step: 1})
+	w.Step(runs.Progress{Epoch: 2, Step: 2})
 	done := w.drawing
 	close(goOn)
 	<-done
@@ -73,15 +74,15 @@ func TestSamplesAreDrawnForThoseWhoSeeThem(t *testing.T) {
 		drawings++
 		return "samples"
 	})
-	w.Begin(hm.Plan{Epochs: 2, StepsPerEpoch: 2})
-	w.Step(hm.Progress{Epoch: 1, Step: 1})
-	w.Epoch(hm.Epoch{Epoch: 1, Step: 2})
-	w.Step(hm.Progress{Epoch: 2, Step: 3})
+	w.Begin(runs.Plan{Epochs: 2, StepsPerEpoch: 2})
+	w.Step(runs.Progress{Epoch: 1, Step: 1})
+	w.Epoch(runs.Epoch{Epoch: 1, Step: 2})
+	w.Step(runs.Progress{Epoch: 2, Step: 3})
 	if w.drawing != nil || drawings > 0 {
 		t.Error("samples were drawn for nobody")
 	}
 	b.show("run")
-	w.Step(hm.Progress{Epoch: 2, Step: 4})
+	w.Step(runs.Progress{Epoch: 2, Step: 4})
 	w.End(nil)
 	if !strings.HasSuffix(*last, "samples") {
 		t.Errorf("a display shows %s", *last)
@@ -90,18 +91,18 @@ func TestSamplesAreDrawnForThoseWhoSeeThem(t *testing.T) {
 
 // after is a recorder that does something after an epoch.
 type after struct {
-	hm.Recorder
+	runs.Recorder
 	epoch int
 	do    func()
 }
 
-func (a after) Epoch(e hm.Epoch) {
+func (a after) Epoch(e runs.Epoch) {
 	if e.Epoch == a.epoch {
 		a.do()
 	}
 }
 
-func afterEpoch(epoch int, do func()) hm.Recorder {
+func afterEpoch(epoch int, do func()) runs.Recorder {
 	return after{plotting.LiveHTML(func() bool { return false }, func(string) {}), epoch, do}
 }
 
@@ -109,7 +110,7 @@ func afterEpoch(epoch int, do func()) hm.Recorder {
 // trained it for some epochs.
 func TestShowDescribesTheRunAsItIs(t *testing.T) {
 	b, last := slow()
-	s := session.New(t.TempDir(), func(string) hm.Recorder {
+	s := session.New(t.TempDir(), func(string) runs.Recorder {
 		return afterEpoch(2, func() { panic("no <room>") })
 	})
 	defer s.Close()

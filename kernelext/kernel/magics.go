@@ -142,23 +142,23 @@ func onRun(do func(m magics, run string) error) func(magics, []string, io.Writer
 }
 
 func (m magics) runs(_ []string, w io.Writer) error {
-	runs := m.session.Runs()
-	if len(runs) == 0 {
+	all := m.session.Runs()
+	if len(all) == 0 {
 		fmt.Fprintln(w, "no runs yet")
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "RUN\tSTATE\tEPOCHS\tLOG P (NATS)\tMETHOD")
-	for _, r := range runs {
-		logP := "-"
-		if r.LogP != nil {
-			logP = fmt.Sprintf("%.2f", *r.LogP)
+	fmt.Fprintln(t, "RUN\tSTATE\tEPOCHS\tTRAINING\tMETHOD")
+	for _, r := range all {
+		reached := "-"
+		if r.Value != nil {
+			reached = strings.TrimSpace(fmt.Sprintf("%s %.2f %s", r.Objective.Name, *r.Value, r.Objective.Unit))
 		}
 		state := string(r.State)
 		if r.Error != "" {
 			state += ": " + r.Error
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d of %d\t%s\t%s\n", r.Name, state, r.Epoch, r.Epochs, logP, r.Method)
+		fmt.Fprintf(t, "%s\t%s\t%d of %d\t%s\t%s\n", r.Name, state, r.Epoch, r.Epochs, reached, r.Method)
 	}
 	return t.Flush()
 }

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Limits of requests of cells.
@@ -54,10 +54,12 @@ func handler(token string, s *session.Session, show func(run string) error) http
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /runs", func(w http.ResponseWriter, r *http.Request) { respond(w, s.Runs(), nil) })
 	mux.HandleFunc("PUT /runs/{name}", func(w http.ResponseWriter, r *http.Request) {
-		var e hm.Experiment
-		d := json.NewDecoder(http.MaxBytesReader(w, r.Body, largestExperiment))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&e); err != nil {
+		text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largestExperiment))
+		var e runs.Experiment
+		if err == nil {
+			e, err = runs.ParseExperiment(text)
+		}
+		if err != nil {
 			respond(w, nil, fmt.Errorf("the experiment: %w", err))
 			return
 		}

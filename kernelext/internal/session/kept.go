@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Keep keeps a model, as safetensors, under a name.
@@ -63,16 +63,17 @@ func (s *Session) Drop(name string) error {
 // dataOf returns the data of an experiment: those that the run of the name has,
 // that are kept or that another run has opened, if they are the same. Else it
 // opens those that are stored with the run or that the experiment names.
-func (s *Session) dataOf(name string, e hm.Experiment) (*dataset.Set, error) {
+func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
+	h := e.Header()
 	same := func(set *dataset.Set) bool {
-		return set != nil && set.Fingerprint() == e.Fingerprint && reflect.DeepEqual(set.Spec(), e.Dataset)
+		return set != nil && set.Fingerprint() == h.Fingerprint && reflect.DeepEqual(set.Spec(), h.Dataset)
 	}
 	s.mu.Lock()
 	var own *dataset.Set
 	if r := s.runs[name]; r != nil {
 		own = r.set
 	}
-	opened := s.opened[e.Fingerprint]
+	opened := s.opened[h.Fingerprint]
 	s.mu.Unlock()
 	if same(own) {
 		return own, nil
@@ -83,11 +84,11 @@ func (s *Session) dataOf(name string, e hm.Experiment) (*dataset.Set, error) {
 	if same(opened) {
 		return opened, nil
 	}
-	set, err := e.OpenDataset(s.Dir(name))
+	set, err := runs.OpenDataset(e, s.Dir(name))
 	if err != nil {
-		if !isNamed(e.Dataset.Name) {
+		if !isNamed(h.Dataset.Name) {
 			err = fmt.Errorf("the session cannot open the data set %s: if a cell made it from rows, keep it first by session.KeepData(%q, set) (%w)",
-				e.Dataset.Name, e.Dataset.Name, err)
+				h.Dataset.Name, h.Dataset.Name, err)
 		}
 		return nil, err
 	}

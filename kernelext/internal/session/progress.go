@@ -3,23 +3,24 @@ package session
 import (
 	"sync"
 
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // progress is the recorder that knows how far training has come, and that asks
 // for checkpoints.
 type progress struct {
-	mu    sync.Mutex
-	epoch int
-	step  int
-	logP  *float64
+	mu        sync.Mutex
+	epoch     int
+	step      int
+	objective string // key of the measure that training improves
+	value     *float64
 	// A checkpoint that is asked for is first wanted and then, once training
 	// knows, being saved. Each channel is closed when it is saved and training
 	// goes on, nil if there is none.
 	wanted, saving chan struct{}
 }
 
-var _ hm.CheckpointRequester = (*progress)(nil)
+var _ runs.CheckpointRequester = (*progress)(nil)
 
 // checkpoint asks for a checkpoint and returns a channel that is closed when it
 // is saved, unless training ends with it.
@@ -32,7 +33,7 @@ func (p *progress) checkpoint() <-chan struct{} {
 	return p.wanted
 }
 
-// CheckpointWanted implements hm.CheckpointRequester.
+// CheckpointWanted implements runs.CheckpointRequester.
 func (p *progress) CheckpointWanted() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,34 +50,36 @@ func (p *progress) saved() {
 	}
 }
 
-// Begin implements hm.Recorder.
-func (p *progress) Begin(plan hm.Plan) {
+// Begin implements runs.Recorder.
+func (p *progress) Begin(plan runs.Plan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.step = plan.Start
+	p.step, p.objective = plan.Start, plan.History.Objective().Key
 	if n := len(plan.History.Epochs); n > 0 {
 		last := plan.History.Epochs[n-1]
-		p.epoch, p.logP = last.Epoch, &last.Train.LogP
+		value := last.Train[p.objective]
+		p.epoch, p.value = last.Epoch, &value
 	}
 }
 
-// Step implements hm.Recorder.
-func (p *progress) Step(at hm.Progress) {
+// Step implements runs.Recorder.
+func (p *progress) Step(at runs.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.saved()
-	p.step, p.logP = at.Step, &at.Measures.LogP
+	value := at.Measures[p.objective]
+	p.step, p.value = at.Step, &value
 }
 
-// Epoch implements hm.Recorder.
-func (p *progress) Epoch(e hm.Epoch) {
+// Epoch implements runs.Recorder.
+func (p *progress) Epoch(e runs.Epoch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.saved()
 	p.epoch = e.Epoch
 }
 
-// End implements hm.Recorder. Whether the last checkpoint was saved is for the
+// End implements runs.Recorder. Whether the last checkpoint was saved is for the
 // session to say.
 func (p *progress) End(error) {
 	p.mu.Lock()
@@ -88,5 +91,5 @@ func (p *progress) End(error) {
 func (p *progress) describe(i *Info) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i.Epoch, i.Step, i.LogP = p.epoch, p.step, p.logP
+	i.Epoch, i.Step, i.Value = p.epoch, p.step, p.value
 }

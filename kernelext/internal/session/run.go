@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // State is what a run does.
@@ -31,7 +31,7 @@ func (s State) ended() bool { return s == Stopped || s == Failed || s == Finishe
 // run is a run of this session.
 type run struct {
 	name       string
-	experiment hm.Experiment
+	experiment runs.Experiment
 
 	// Session.mu guards these.
 	set    *dataset.Set // nil when the run has ended
@@ -55,9 +55,10 @@ type Info struct {
 	Epochs int    `json:"epochs"` // epochs there will be
 	Epoch  int    `json:"epoch"`  // epochs done
 	Step   int    `json:"step"`   // steps done, 0 if it is not known
-	// LogP is the mean log p(x) of the epoch under way or of the last one, in
-	// nats, nil if there is none.
-	LogP *float64 `json:"log_p,omitempty"`
+	// Objective is the measure that training improves, and Value its mean over the
+	// epoch under way or the last one, nil if there is none.
+	Objective runs.Measure `json:"objective"`
+	Value     *float64     `json:"value,omitempty"`
 }
 
 // train trains the run. A panic ends the run, not the kernel.
@@ -67,14 +68,14 @@ func (r *run) train(ctx context.Context, s *Session) (err error) {
 			err = fmt.Errorf("training panicked: %v", p)
 		}
 	}()
-	recorders := []hm.Recorder{&r.progress}
+	recorders := []runs.Recorder{&r.progress}
 	if o := s.observe(r.name); o != nil {
 		recorders = append(recorders, o)
 	}
 	s.mu.Lock()
 	set := r.set
 	s.mu.Unlock()
-	_, err = r.experiment.TrainOn(ctx, set, s.Dir(r.name), recorders...)
+	_, err = runs.Train(ctx, r.experiment, set, s.Dir(r.name), recorders...)
 	return err
 }
 
@@ -100,7 +101,7 @@ func (s *Session) info(name, dir string) (Info, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.runs[name]; r != nil {
-		i := Info{Name: name, State: r.state, Dir: dir, Method: r.experiment.Method.String(), Epochs: r.experiment.Epochs}
+		i := Info{Name: name, State: r.state, Dir: dir, Method: r.experiment.String(), Epochs: r.experiment.Header().Epochs, Objective: r.experiment.Measures()[0]}
 		if r.err != nil {
 			i.Error = r.err.Error()
 		}
@@ -110,11 +111,11 @@ func (s *Session) info(name, dir string) (Info, error) {
 		}
 		return i, nil
 	}
-	e, err := hm.ReadExperiment(filepath.Join(dir, experimentFile))
+	e, err := runs.ReadExperiment(filepath.Join(dir, experimentFile))
 	if err != nil {
 		return Info{}, err
 	}
-	i := Info{Name: name, State: Interrupted, Dir: dir, Method: e.Method.String(), Epochs: e.Epochs}
+	i := Info{Name: name, State: Interrupted, Dir: dir, Method: e.String(), Epochs: e.Header().Epochs, Objective: e.Measures()[0]}
 	if i.recorded() {
 		i.State = Finished
 	}
@@ -124,14 +125,15 @@ func (s *Session) info(name, dir string) (Info, error) {
 // recorded adds the progress that the directory of the run has recorded, and
 // says whether the run is finished.
 func (i *Info) recorded() (finished bool) {
-	run, err := hm.OpenRun(i.Dir)
+	run, err := runs.Open(i.Dir)
 	if err != nil {
 		return false
 	}
 	i.Epoch = run.Epochs()
 	if epochs := run.History().Epochs; len(epochs) > 0 {
 		last := epochs[len(epochs)-1]
-		i.Step, i.LogP = last.Step, &last.Train.LogP
+		value := last.Train[i.Objective.Key]
+		i.Step, i.Value = last.Step, &value
 	}
 	return run.Finished()
 }

@@ -17,14 +17,14 @@ import (
 	"sync"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Session is a set of runs in a folder, and of models and data sets. Its methods may be
 // called from several goroutines.
 type Session struct {
 	folder  string
-	observe func(run string) hm.Recorder
+	observe func(run string) runs.Recorder
 
 	mu      sync.Mutex
 	closed  bool
@@ -41,9 +41,9 @@ type Session struct {
 // New returns a session whose runs are in a folder, each in a directory of its
 // name. What observe returns for a run is told of its training; observe may be
 // nil.
-func New(folder string, observe func(run string) hm.Recorder) *Session {
+func New(folder string, observe func(run string) runs.Recorder) *Session {
 	if observe == nil {
-		observe = func(string) hm.Recorder { return nil }
+		observe = func(string) runs.Recorder { return nil }
 	}
 	return &Session{
 		folder: folder, observe: observe,
@@ -65,7 +65,7 @@ func checkName(what, name string) error {
 // Start puts an experiment into the queue under a name and returns at once. A
 // run of that name that has ended goes on where it stopped, if its experiment
 // is the same.
-func (s *Session) Start(name string, e hm.Experiment) error {
+func (s *Session) Start(name string, e runs.Experiment) error {
 	if err := checkName("run", name); err != nil {
 		return err
 	}
@@ -76,15 +76,16 @@ func (s *Session) Start(name string, e hm.Experiment) error {
 	if err := e.Check(set); err != nil {
 		return err
 	}
-	e.Fingerprint = set.Fingerprint()
-	return s.enqueue(name, e, set, false)
+	h := e.Header()
+	h.Fingerprint = set.Fingerprint()
+	return s.enqueue(name, e.With(h), set, false)
 }
 
 // Dir is the directory of a run.
 func (s *Session) Dir(name string) string { return filepath.Join(s.folder, name) }
 
 // enqueue puts a run at the end of the queue, or at its front.
-func (s *Session) enqueue(name string, e hm.Experiment, set *dataset.Set, front bool) error {
+func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, front bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -103,7 +104,7 @@ func (s *Session) enqueue(name string, e hm.Experiment, set *dataset.Set, front 
 		return nil
 	}
 	// The next session, too, shall know of a run that waits.
-	if err := e.Claim(set, s.Dir(name)); err != nil {
+	if err := runs.Claim(e, set, s.Dir(name)); err != nil {
 		return fmt.Errorf("the run %s cannot be started: %w", name, err)
 	}
 	r := &run{name: name, experiment: e, set: set, state: Waiting, done: make(chan struct{})}
@@ -235,7 +236,7 @@ func (s *Session) Resume(name string) error {
 	case Running, Waiting:
 		return nil
 	}
-	e, err := hm.ReadExperiment(filepath.Join(s.Dir(name), experimentFile))
+	e, err := runs.ReadExperiment(filepath.Join(s.Dir(name), experimentFile))
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // tiny is an experiment whose training takes a moment, or does not end for a
@@ -31,7 +32,7 @@ const long = 1_000_000
 func TestRunsTrainOneAfterAnother(t *testing.T) {
 	var mu sync.Mutex
 	var order []string
-	s := New(t.TempDir(), func(run string) hm.Recorder {
+	s := New(t.TempDir(), func(run string) runs.Recorder {
 		return recorder{end: func(error) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -57,7 +58,7 @@ func TestRunsTrainOneAfterAnother(t *testing.T) {
 		t.Errorf("trained in the order %s", got)
 	}
 	for _, i := range s.Runs() {
-		if i.State != Finished || i.Epoch != 3 || i.LogP == nil {
+		if i.State != Finished || i.Epoch != 3 || i.Value == nil {
 			t.Errorf("%+v", i)
 		}
 	}
@@ -69,9 +70,9 @@ type recorder struct {
 	end  func(error)
 }
 
-func (r recorder) Begin(hm.Plan)  {}
-func (r recorder) Epoch(hm.Epoch) {}
-func (r recorder) Step(hm.Progress) {
+func (r recorder) Begin(runs.Plan)  {}
+func (r recorder) Epoch(runs.Epoch) {}
+func (r recorder) Step(runs.Progress) {
 	if r.step != nil {
 		r.step()
 	}
@@ -86,7 +87,7 @@ func (r recorder) End(err error) {
 // each step of which the test takes notice.
 func begun(folder string) (*Session, chan struct{}) {
 	steps := make(chan struct{}, 1)
-	return New(folder, func(string) hm.Recorder {
+	return New(folder, func(string) runs.Recorder {
 		return recorder{step: func() {
 			select {
 			case steps <- struct{}{}:
@@ -101,7 +102,7 @@ func begun(folder string) (*Session, chan struct{}) {
 func closesItself(folder string) (s *Session, closed chan struct{}) {
 	closed = make(chan struct{})
 	var once sync.Once
-	s = New(folder, func(string) hm.Recorder {
+	s = New(folder, func(string) runs.Recorder {
 		return recorder{step: func() {
 			once.Do(func() {
 				go func() {
@@ -222,7 +223,7 @@ func TestACheckpointThatFailsIsTold(t *testing.T) {
 	for name, do := range map[string]func(*Session, string) error{"Save": (*Session).Save, "Stop": (*Session).Stop, "Pause": (*Session).Pause} {
 		var s *Session
 		told := make(chan error, 1)
-		s = New(t.TempDir(), func(string) hm.Recorder {
+		s = New(t.TempDir(), func(string) runs.Recorder {
 			return recorder{step: sync.OnceFunc(func() {
 				if err := os.Mkdir(filepath.Join(s.Dir("run"), "checkpoint.safetensors"), 0o755); err != nil {
 					t.Error(err)
@@ -442,7 +443,7 @@ func TestAWaitingRunKeepsItsProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	i, err := s.Info("run")
-	if err != nil || i.State != Waiting || i.Epoch < 2 || i.LogP == nil {
+	if err != nil || i.State != Waiting || i.Epoch < 2 || i.Value == nil {
 		t.Errorf("%+v, %v", i, err)
 	}
 }
@@ -555,7 +556,7 @@ func TestRefusals(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func TestAPanicEndsTheRunAlone(t *testing.T) {
-	s := New(t.TempDir(), func(run string) hm.Recorder {
+	s := New(t.TempDir(), func(run string) runs.Recorder {
 		return recorder{step: func() {
 			if run == "bad" {
 				panic("no room")

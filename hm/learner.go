@@ -1,0 +1,178 @@
+package hm
+
+import (
+	"context"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// measures are what steps and validation measure: means over the data, of
+// log-probabilities in nats.
+var (
+	boundMeasure = runs.Measure{Key: "bound", Name: "bound", Label: "lower bound", Unit: "nats", Rises: true}
+	essMeasure   = runs.Measure{Key: "ess", Name: "ESS", Label: "effective sample size", Rises: true}
+)
+
+// Measures implements runs.Experiment: an importance-sampled estimate of log p(x)
+// with the samples of training, the lower bound E_q[log p(x,h) − log q(h|x)] (004,
+// 2.12), and the effective sample size, a fraction of the samples in (0, 1].
+func (e Experiment) Measures() []runs.Measure {
+	return []runs.Measure{runs.LogP, boundMeasure, essMeasure}
+}
+
+func measures(logP, bound, ess float64) runs.Measures {
+	return runs.Measures{runs.LogP.Key: logP, boundMeasure.Key: bound, essMeasure.Key: ess}
+}
+
+// Evaluate implements runs.Evaluator, as Model.Evaluate does.
+func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
+	m, err := newModel(e, model)
+	if err != nil {
+		return nil, err
+	}
+	of, err := m.Seed(seed).Evaluate(ctx, rows, samples, progress)
+	if err != nil {
+		return nil, err
+	}
+	return runs.Estimates{
+		runs.LogP.Key:      {Value: of.LogP, SE: float64(of.LogPSE)},
+		boundMeasure.Key:   {Value: of.Bound, SE: float64(of.BoundSE)},
+		"log_p_tilde_star": {Value: of.LogPTildeStar, SE: float64(of.LogPTildeStarSE)},
+		essMeasure.Key:     {Value: of.ESS, SE: float64(of.ESSSE)},
+		"ess_star":         {Value: of.ESSStar, SE: float64(of.ESSStarSE)},
+	}, nil
+}
+
+// Begin implements runs.Experiment.
+func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
+	return newSnapshot(e.start(set), set.Shape())
+}
+
+// start is the state before the first step.
+func (e Experiment) start(set *dataset.Set) *engine.State {
+	architecture := e.Machine.architecture(set.Shape())
+	return engine.NewState(e.algorithm(set), initialise(architecture, e.Machine, e.Seed))
+}
+
+// Learner implements runs.Experiment.
+func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
+	state, shape, err := readSnapshot(at)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.checkState(state, shape); err != nil {
+		return nil, err
+	}
+	l := &learner{experiment: e, set: set, job: e.job(set)}
+	if l.backend, err = openBackend(); err != nil {
+		return nil, err
+	}
+	trainer, err := l.backend.NewTrainer(l.job, state)
+	if err != nil {
+		return nil, err
+	}
+	l.stepper.trainer = trainer
+	return l, nil
+}
+
+// learner trains a machine.
+type learner struct {
+	experiment Experiment
+	set        *dataset.Set
+	job        engine.Job
+	backend    backend
+	stepper    stepper
+	state      *engine.State // that after the last step, nil where it has to be fetched
+}
+
+// Steps implements runs.Learner.
+func (l *learner) Steps(ctx context.Context, most int, rate func(k int) float64) ([]runs.Measures, error) {
+	l.state = nil
+	reports, _, err := l.stepper.take(ctx, most, rate)
+	steps := make([]runs.Measures, len(reports))
+	for i, r := range reports {
+		steps[i] = measures(r.LogP, r.Bound, r.ESS)
+	}
+	return steps, err
+}
+
+// Norms implements runs.Learner.
+func (l *learner) Norms() (runs.Norms, error) {
+	n, err := l.stepper.trainer.Norms()
+	if err != nil {
+		return nil, err
+	}
+	of := func(layers []engine.LayerNorms) []runs.LayerNorms {
+		norms := make([]runs.LayerNorms, len(layers))
+		for i, l := range layers {
+			norms[i] = runs.LayerNorms(l)
+		}
+		return norms
+	}
+	return runs.Norms{Generative: of(n.Generative), Recognition: of(n.Recognition)}, nil
+}
+
+// The names of the two networks in norms.
+const (
+	Generative  = "generative"  // p
+	Recognition = "recognition" // q
+)
+
+// Validate implements runs.Learner. It evaluates rows with the largest number of
+// samples that training has in any epoch: estimates from different numbers could
+// not be compared.
+func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
+	model, err := l.model()
+	if err != nil {
+		return nil, err
+	}
+	likelihoods, err := model.Evaluate(ctx, l.experiment.data(rows), l.job.Algorithm.MostSamples(), l.experiment.Seed, nil)
+	if err != nil {
+		return nil, err
+	}
+	var logP, bound, ess float64
+	n := float64(len(likelihoods))
+	for _, l := range likelihoods {
+		logP += l.LogP / n
+		bound += l.Bound / n
+		ess += l.ESS / n
+	}
+	return measures(logP, bound, ess), nil
+}
+
+// fetch fetches the state after the last step, from wherever the engine keeps it.
+func (l *learner) fetch() (err error) {
+	if l.state == nil {
+		l.state, err = l.stepper.trainer.State()
+	}
+	return err
+}
+
+// model is that of the parameters after the last step.
+func (l *learner) model() (engine.Model, error) {
+	if err := l.fetch(); err != nil {
+		return nil, err
+	}
+	return l.backend.NewModel(l.state.Parameters)
+}
+
+// Observe implements runs.Learner.
+func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measures, error) {
+	return nil, nil
+}
+
+// Snapshot implements runs.Learner.
+func (l *learner) Snapshot() (runs.Snapshot, error) {
+	if err := l.fetch(); err != nil {
+		return runs.Snapshot{}, err
+	}
+	return newSnapshot(l.state, l.set.Shape())
+}
+
+// Device implements runs.DeviceLearner.
+func (l *learner) Device() (backend, description string) { return l.backend.name, l.backend.Describe() }
+
+// Close implements runs.Learner.
+func (l *learner) Close() error { return l.stepper.trainer.Close() }

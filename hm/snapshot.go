@@ -1,0 +1,181 @@
+package hm
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// A snapshot of a machine has float32 tensors
+//
+//	generative.I           layer I of p, units × (1 + parents): a row a unit, bias first;
+//	                       of Gaussian units the rows of all means and then of all
+//	                       deviations; of a deconvolution, channels × (1 + patch)
+//	recognition.I          layer I of q, likewise
+//	classifier             q(y|x,h¹) of labels beside the networks, likewise
+//	moment.N.NETWORK.I     slot N of the optimiser, likewise
+//	refresh.NETWORK.I      the parameters of the last Fisher refresh, likewise
+//
+// and the fields of header as JSON.
+
+// header describes the machine of a snapshot.
+type header struct {
+	Units  []int  `json:"units"` // of the layers, visible first
+	Coding Coding `json:"coding"`
+	Kinds  []Kind `json:"kinds,omitempty"` // of their units
+	// Convolutions join the layers that are not joined densely.
+	Convolutions []engine.Convolution `json:"convolutions,omitempty"`
+	// Classes is the number of classes of a classifier beside the networks, which
+	// sees h¹ alone where HiddenClassifier is true.
+	Classes          int  `json:"classes,omitempty"`
+	HiddenClassifier bool `json:"hidden_classifier,omitempty"`
+	// Shape is how the visible units form an image.
+	Shape   dataset.Shape `json:"shape"`
+	Refresh int           `json:"refresh"` // step of the last Fisher refresh
+}
+
+// newSnapshot is the snapshot of a state of a machine for images of a shape.
+func newSnapshot(state *engine.State, shape dataset.Shape) (runs.Snapshot, error) {
+	a := state.Parameters.Architecture
+	text, err := json.Marshal(header{
+		Units: a.Units, Coding: a.Coding, Kinds: a.Kinds, Convolutions: a.Convolutions,
+		Classes: a.Classes, HiddenClassifier: a.HiddenClassifier, Shape: shape, Refresh: state.RefreshStep,
+	})
+	if err != nil {
+		return runs.Snapshot{}, err
+	}
+	s := runs.Snapshot{Step: state.Step, Header: text}
+	s.Tensors = appendTensors(s.Tensors, "", state.Parameters)
+	for i, m := range state.Moments {
+		s.Tensors = appendTensors(s.Tensors, fmt.Sprintf("moment.%d.", i), m)
+	}
+	if state.RefreshParameters != nil {
+		s.Tensors = appendTensors(s.Tensors, "refresh.", state.RefreshParameters)
+	}
+	return s, nil
+}
+
+func appendTensors(tensors []runs.Tensor, prefix string, p *engine.Parameters) []runs.Tensor {
+	for name, l := range layers(p) {
+		tensors = append(tensors, runs.Tensor{
+			Name: prefix + name, Shape: []int{l.Units, l.Width}, Data: l.Data,
+		})
+	}
+	return tensors
+}
+
+// layers yields the layers of both networks by the names of their tensors.
+func layers(p *engine.Parameters) func(yield func(string, engine.Layer) bool) {
+	return func(yield func(string, engine.Layer) bool) {
+		for i, l := range p.Generative {
+			if !yield(fmt.Sprintf("generative.%d", i), l) {
+				return
+			}
+		}
+		for i, l := range p.Recognition[1:] {
+			if !yield(fmt.Sprintf("recognition.%d", i+1), l) {
+				return
+			}
+		}
+		if p.Classifier.Units > 0 {
+			yield("classifier", p.Classifier)
+		}
+	}
+}
+
+// readSnapshot returns the state that a snapshot holds, and the shape of the images
+// that its machine is for.
+func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
+	var h header
+	if err := json.Unmarshal(s.Header, &h); err != nil {
+		return nil, h.Shape, fmt.Errorf("the description of the machine: %w", err)
+	}
+	architecture := engine.Architecture{Units: h.Units, Coding: h.Coding, Kinds: h.Kinds, Convolutions: h.Convolutions, Classes: h.Classes, HiddenClassifier: h.HiddenClassifier}
+	if err := architecture.Check(); err != nil {
+		return nil, h.Shape, err
+	}
+	if h.Shape.Height < 1 || h.Shape.Units() != architecture.Visible() {
+		return nil, h.Shape, fmt.Errorf("images of %v do not have %d visible units", h.Shape, architecture.Visible())
+	}
+	if h.Refresh < 0 || h.Refresh > s.Step {
+		return nil, h.Shape, fmt.Errorf("no run has done %d steps, the last refresh at step %d", s.Step, h.Refresh)
+	}
+	values := 0
+	for _, t := range s.Tensors {
+		values += t.Size()
+	}
+	if size := architecture.Size(); size > values {
+		return nil, h.Shape, fmt.Errorf("layers of %v units have %d parameters, the file holds %d values", h.Units, size, values)
+	}
+	tensors := map[string]runs.Tensor{}
+	for _, t := range s.Tensors {
+		tensors[t.Name] = t
+	}
+	state := &engine.State{Step: s.Step, RefreshStep: h.Refresh}
+	var err error
+	if state.Parameters, err = readTensors(tensors, "", architecture); err != nil {
+		return nil, h.Shape, err
+	}
+	for i := 0; ; i++ {
+		prefix := fmt.Sprintf("moment.%d.", i)
+		if _, more := tensors[prefix+"generative.0"]; !more {
+			break
+		}
+		m, err := readTensors(tensors, prefix, architecture)
+		if err != nil {
+			return nil, h.Shape, err
+		}
+		state.Moments = append(state.Moments, m)
+	}
+	if _, refreshed := tensors["refresh.generative.0"]; refreshed {
+		if state.RefreshParameters, err = readTensors(tensors, "refresh.", architecture); err != nil {
+			return nil, h.Shape, err
+		}
+	}
+	return state, h.Shape, nil
+}
+
+func readTensors(tensors map[string]runs.Tensor, prefix string, a engine.Architecture) (*engine.Parameters, error) {
+	p := engine.NewParameters(a)
+	for name, l := range layers(p) {
+		t, ok := tensors[prefix+name]
+		if !ok {
+			return nil, fmt.Errorf("the file lacks tensor %s%s", prefix, name)
+		}
+		if len(t.Shape) != 2 || t.Shape[0] != l.Units || t.Shape[1] != l.Width || len(t.Data) != len(l.Data) {
+			return nil, fmt.Errorf("tensor %s%s has shape %v, where the layers of %v units ask for [%d %d] of float32", prefix, name, t.Shape, a.Units, l.Units, l.Width)
+		}
+		copy(l.Data, t.Data)
+	}
+	return p, nil
+}
+
+// checkState refuses a state that training of the experiment cannot have reached.
+func (e Experiment) checkState(state *engine.State, shape dataset.Shape) error {
+	algorithm := e.Method.algorithm(0)
+	refreshed := state.RefreshParameters != nil
+	switch err := e.checkMachine(state.Parameters, shape); {
+	case err != nil:
+		return err
+	case len(state.Moments) != algorithm.Slots():
+		return fmt.Errorf("the checkpoint has %d moments, the optimiser %v keeps %d", len(state.Moments), algorithm.Optimizer, algorithm.Slots())
+	case refreshed != (algorithm.Metric != engine.Euclidean && state.Step > 0):
+		return fmt.Errorf("the checkpoint after %d steps with metric %v has or lacks the parameters of a Fisher refresh", state.Step, algorithm.Metric)
+	}
+	return nil
+}
+
+// checkMachine refuses parameters of another machine than that of the experiment.
+func (e Experiment) checkMachine(p *engine.Parameters, shape dataset.Shape) error {
+	is, want := p.Architecture, e.Machine.architecture(shape)
+	if !slices.Equal(is.Units, want.Units) || is.Coding != want.Coding ||
+		!slices.Equal(is.Kinds, want.Kinds) || !slices.Equal(is.Convolutions, want.Convolutions) || is.Classes != want.Classes || is.HiddenClassifier != want.HiddenClassifier {
+		return fmt.Errorf("the parameters are of another machine (layers of %v units, coding %v) than the experiment (%v, %v)",
+			is.Units, is.Coding, want.Units, want.Coding)
+	}
+	return nil
+}

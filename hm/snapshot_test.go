@@ -1,0 +1,173 @@
+package hm
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// exampleState is one with all that a state can hold.
+func exampleState(seed uint64) *engine.State {
+	a := engine.Architecture{Units: []int{6, 3, 2}, Coding: ZeroOne}
+	random := func(n uint64) *engine.Parameters { return oracle.Random(a, 10*seed+n) }
+	return &engine.State{
+		Step: 15, Parameters: random(0), Moments: []*engine.Parameters{random(1), random(2)},
+		RefreshStep: 14, RefreshParameters: random(3),
+	}
+}
+
+func snapshotOf(t testing.TB, state *engine.State) runs.Snapshot {
+	t.Helper()
+	s, err := newSnapshot(state, shape(2, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSnapshotRoundTrip(t *testing.T) {
+	full, early := exampleState(1), exampleState(2)
+	early.RefreshParameters, early.RefreshStep, early.Moments = nil, 0, nil
+	for _, state := range []*engine.State{full, early} {
+		back, of, err := readSnapshot(snapshotOf(t, state))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(state, back, cmpopts.EquateEmpty()); diff != "" || of != shape(2, 3) {
+			t.Errorf("images of %v (-written +read):\n%s", of, diff)
+		}
+	}
+}
+
+// TestTensorNames holds the names that the documentation gives.
+func TestTensorNames(t *testing.T) {
+	shapes := map[string][]int{"generative.0": {6, 4}, "generative.1": {3, 3}, "generative.2": {2, 1}, "recognition.1": {3, 7}, "recognition.2": {2, 4}}
+	want := map[string][]int{}
+	for _, prefix := range []string{"", "moment.0.", "moment.1.", "refresh."} {
+		for name, shape := range shapes {
+			want[prefix+name] = shape
+		}
+	}
+	got := map[string][]int{}
+	for _, tensor := range snapshotOf(t, exampleState(1)).Tensors {
+		got[tensor.Name] = tensor.Shape
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-documented +written):\n%s", diff)
+	}
+}
+
+// TestReadSnapshotRefuses changes one thing of a good snapshot at a time.
+func TestReadSnapshotRefuses(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(s *runs.Snapshot, h *header)
+		says   []string
+	}{
+		{"no hidden layer", func(_ *runs.Snapshot, h *header) { h.Units = []int{6} }, []string{"at least one hidden layer"}},
+		{"no layers", func(_ *runs.Snapshot, h *header) { h.Units = nil }, []string{"visible"}},
+		{"layer of negative size", func(_ *runs.Snapshot, h *header) { h.Units[1] = -3 }, []string{"layer 1 has -3 units"}},
+		{"wider layer", func(_ *runs.Snapshot, h *header) { h.Units[2] = 3 }, []string{"generative.1", "[3 3]", "[3 4]"}},
+		{"gigantic layers", func(_ *runs.Snapshot, h *header) { h.Units = []int{6, 1 << 18, 1 << 18} }, []string{"parameters", "values"}},
+		{"image of another shape", func(_ *runs.Snapshot, h *header) { h.Shape = shape(2, 2) }, []string{"2×2", "6 visible units"}},
+		{"image of negative size", func(_ *runs.Snapshot, h *header) { h.Shape = shape(-2, -3) }, []string{"-2×-3"}},
+		{"refresh to come", func(_ *runs.Snapshot, h *header) { h.Refresh = 16 }, []string{"15 steps", "refresh at step 16"}},
+		{"missing layer", func(s *runs.Snapshot, _ *header) { s.Tensors = s.Tensors[1:] }, []string{"lacks tensor generative.0"}},
+		{"missing layer of a moment", func(s *runs.Snapshot, _ *header) { s.Tensors = slices.Delete(s.Tensors, 9, 10) }, []string{"lacks tensor moment.0.recognition.2"}},
+		{"flat tensor", func(s *runs.Snapshot, _ *header) { s.Tensors[0].Shape = []int{24} }, []string{"generative.0", "[24]"}},
+		{"float64", func(s *runs.Snapshot, _ *header) { s.Tensors[0].Data, s.Tensors[0].Wide = nil, make([]float64, 24) }, []string{"generative.0", "float32"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := snapshotOf(t, exampleState(1))
+			var h header
+			if err := json.Unmarshal(s.Header, &h); err != nil {
+				t.Fatal(err)
+			}
+			test.change(&s, &h)
+			text, err := json.Marshal(h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Header = text
+			_, _, err = readSnapshot(s)
+			wantError(t, err, test.says...)
+		})
+	}
+	_, _, err := readSnapshot(runs.Snapshot{Header: []byte("{")})
+	wantError(t, err, "description of the machine")
+}
+
+// TestReadSnapshotAllocatesNoMoreThanItsTensors reads one without any that claims
+// layers of a few gigabytes.
+func TestReadSnapshotAllocatesNoMoreThanItsTensors(t *testing.T) {
+	units := strings.TrimSuffix(strings.Repeat("262144,", 50), ",")
+	s := runs.Snapshot{Header: fmt.Appendf(nil, `{"units":[%s],"coding":"01","shape":{"Height":512,"Width":512}}`, units)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _, err := readSnapshot(s)
+	runtime.ReadMemStats(&after)
+	wantError(t, err, "holds 0 values")
+	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+		t.Errorf("%d bytes were allocated for a header of %d", n, len(s.Header))
+	}
+}
+
+// FuzzReadSnapshot checks that what is read of good tensors and another header can
+// be written and read again.
+func FuzzReadSnapshot(f *testing.F) {
+	good := snapshotOf(f, exampleState(1))
+	f.Add(string(good.Header))
+	f.Add(`{"units":[6,3,2],"coding":"pm1","shape":{"Height":1,"Width":6}}`)
+	f.Add(`{"units":[6,-3,262144],"shape":{"Height":-2,"Width":-3},"refresh":-1}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		s := good
+		s.Header = json.RawMessage(text)
+		state, of, err := readSnapshot(s)
+		if err != nil {
+			return
+		}
+		again, err := newSnapshot(state, of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := readSnapshot(again); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A state is refused where the parts that training needs do not agree with the
+// experiment.
+func TestStatesThatDisagreeAreRefused(t *testing.T) {
+	set := patterns(t)
+	e := short(NRWS()).Optimizer(Adam).Experiment(machineFor(set), set)
+	whole := func() *engine.State {
+		s := e.start(set)
+		s.Step, s.RefreshParameters = 8, s.Parameters.Clone()
+		return s
+	}
+	if err := e.checkState(whole(), set.Shape()); err != nil {
+		t.Fatal(err)
+	}
+	other := short(NRWS()).Experiment(machineFor(set).Dense(2), set)
+	for name, spoil := range map[string]func(s *engine.State){
+		"a moment is missing":    func(s *engine.State) { s.Moments = s.Moments[:1] },
+		"the refresh is missing": func(s *engine.State) { s.RefreshParameters = nil },
+		"another machine":        func(s *engine.State) { s.Parameters = other.start(set).Parameters },
+	} {
+		s := whole()
+		spoil(s)
+		if e.checkState(s, set.Shape()) == nil {
+			t.Errorf("%s: the state is accepted", name)
+		}
+	}
+}

@@ -1,0 +1,20 @@
+// Package statistics has what estimates of all packages are summed up by.
+package statistics
+
+import "math"
+
+// MeanAndError returns the mean of n values and its standard error, NaN for one
+// value.
+func MeanAndError(n int, value func(i int) float64) (mean, se float64) {
+	for i := range n {
+		mean += value(i) / float64(n)
+	}
+	for i := range n {
+		d := value(i) - mean
+		se += d * d
+	}
+	return mean, math.Sqrt(se / float64(n-1) / float64(n))
+}
+
+// Finite says whether x is a number.
+func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

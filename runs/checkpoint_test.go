@@ -1,0 +1,228 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/helmholtz-go/helmholtz/internal/safetensors"
+)
+
+// exampleCheckpoint has all that a checkpoint can hold.
+func exampleCheckpoint() *checkpoint {
+	return &checkpoint{
+		position: position{
+			Experiment: "of a test", Epoch: 2, Sums: Measures{"log_p": -1.0 / 3, "ess": 0.7}, Rows: 48,
+			Norms: Norms{"generative": {{1, 2, 3}}}, BestEpoch: 1, Best: -0.1,
+		},
+		snapshot: Snapshot{Step: 15, Header: json.RawMessage(`{"units":[6,3]}`), Tensors: []Tensor{
+			{Name: "weights", Shape: []int{2, 3}, Data: []float32{1, 2, 3, -4, 5e-30, 6}},
+			{Name: "chains", Shape: []int{2}, Wide: []float64{math.Pi, -1.0 / 3}},
+			{Name: "none", Shape: []int{0}, Data: []float32{}},
+		}},
+	}
+}
+
+// saved is the bytes of a checkpoint's file.
+func saved(t testing.TB, c *checkpoint) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "test.safetensors")
+	if err := c.save(path); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestCheckpointRoundTrip(t *testing.T) {
+	c := exampleCheckpoint()
+	b := saved(t, c)
+	back, err := parseCheckpoint(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(c, back, cmp.AllowUnexported(checkpoint{}), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("(-saved +loaded):\n%s", diff)
+	}
+	if string(saved(t, back)) != string(b) {
+		t.Error("the same checkpoint has been written in other bytes")
+	}
+}
+
+// Each bit of a checkpoint that is flipped is noticed, or changes nothing, as the
+// case of a letter in JSON's keys does.
+func TestDamagedCheckpointsAreNoticed(t *testing.T) {
+	b := saved(t, exampleCheckpoint())
+	same, err := parseCheckpoint(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range b {
+		for bit := range 8 {
+			damaged := bytes.Clone(b)
+			damaged[i] ^= 1 << bit
+			if c, err := parseCheckpoint(damaged); err == nil && !cmp.Equal(c, same, cmp.AllowUnexported(checkpoint{})) {
+				t.Fatalf("bit %d of byte %d of %d flipped is read as %+v", bit, i, len(b), c)
+			}
+		}
+	}
+}
+
+func TestCheckpointRefusesWhatIsNotFinite(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		path := filepath.Join(t.TempDir(), checkpointFile)
+		c := exampleCheckpoint()
+		if err := c.save(path); err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.snapshot.Tensors[0].Data[4] = float32(bad)
+		wantError(t, c.save(path), "diverged")
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+			t.Error("the checkpoint before has changed")
+		}
+		// A file of another program that holds such a value is refused by name.
+		b, err := safetensors.Marshal(fileOf(t, c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = parseCheckpoint(b)
+		wantError(t, err, "tensor weights", "not finite")
+	}
+}
+
+// fileOf is the file of a checkpoint.
+func fileOf(t *testing.T, c *checkpoint) *safetensors.File {
+	t.Helper()
+	text, err := json.Marshal(c.position)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &safetensors.File{Metadata: map[string]string{positionKey: string(text), headerKey: string(c.snapshot.Header)}, Tensors: c.snapshot.Tensors}
+	f.Seal()
+	return f
+}
+
+// TestParseCheckpointRefuses changes one thing of a good checkpoint at a time.
+func TestParseCheckpointRefuses(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(f *safetensors.File, at *position)
+		says   []string
+	}{
+		{"no metadata", func(f *safetensors.File, _ *position) { f.Metadata = nil }, []string{"not a checkpoint"}},
+		{"no model", func(f *safetensors.File, _ *position) { delete(f.Metadata, headerKey) }, []string{"not a checkpoint"}},
+		{"another format", func(_ *safetensors.File, at *position) { at.Format = 3 }, []string{"format 3", "reads format 2"}},
+		{"negative epoch", func(_ *safetensors.File, at *position) { at.Epoch = -1 }, []string{"-1 epochs"}},
+		{"a model file", func(f *safetensors.File, _ *position) { f.Metadata[experimentKey] = "epochs = 1" }, []string{"model file"}},
+		{"another checksum", func(f *safetensors.File, _ *position) { f.Metadata["checksum"] = "00" }, []string{"checksum"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := exampleCheckpoint()
+			c.position.Format = checkpointFormat
+			f := fileOf(t, c)
+			test.change(f, &c.position)
+			if f.Metadata != nil {
+				text, err := json.Marshal(c.position)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.Metadata[positionKey] = string(text)
+				if test.name != "another checksum" {
+					f.Seal()
+				}
+			}
+			b, err := safetensors.Marshal(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = parseCheckpoint(b)
+			wantError(t, err, test.says...)
+		})
+	}
+}
+
+// A checkpoint is refused where its numbers do not agree with each other.
+func TestPlacesThatCannotBeAreRefused(t *testing.T) {
+	h := Header{Epochs: 3, BatchSize: 16} // 90 rows: six minibatches an epoch
+	for name, test := range map[string]struct {
+		at position
+		ok bool
+	}{
+		"within an epoch":           {position{Step: 8, Epoch: 1, Rows: 32}, true},
+		"at the end of an epoch":    {position{Step: 12, Epoch: 1, Rows: 90}, true},
+		"at the end":                {position{Step: 18, Epoch: 3, Finished: true}, true},
+		"ended early":               {position{Step: 12, Epoch: 2, Finished: true}, true},
+		"at the end, going on":      {position{Step: 18, Epoch: 3}, false},
+		"too many rows":             {position{Step: 12, Epoch: 1, Rows: 91}, false},
+		"a step too many":           {position{Step: 9, Epoch: 1, Rows: 32}, false},
+		"an epoch too many":         {position{Step: 24, Epoch: 4, Finished: true}, false},
+		"beyond the end, within it": {position{Step: 20, Epoch: 3, Rows: 32}, false},
+	} {
+		if err := (&checkpoint{position: test.at}).checkPlace(h, 90); (err == nil) != test.ok {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+	}
+}
+
+// FuzzParseCheckpoint checks that what is read can be written and read again.
+func FuzzParseCheckpoint(f *testing.F) {
+	b := saved(f, exampleCheckpoint())
+	f.Add(b)
+	f.Add(b[:len(b)/2])
+	if old, err := os.ReadFile(filepath.Join("testdata", "version1.safetensors")); err == nil {
+		f.Add(old)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := parseCheckpoint(b)
+		if err != nil {
+			return
+		}
+		written := saved(t, c)
+		back, err := parseCheckpoint(written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(saved(t, back)) != string(written) {
+			t.Fatal("the same checkpoint has been written in other bytes")
+		}
+	})
+}
+
+// FuzzParsePosition does the same with good tensors and other metadata.
+func FuzzParsePosition(f *testing.F) {
+	f.Add(`{"format":2,"experiment":"","step":3,"epoch":1,"sums":{"log_p":-1e308},"rows":2,"best":-1}`)
+	f.Add(`{"format":1,"units":[6,3,2],"coding":"pm1","shape":{"Height":1,"Width":6},"best_log_p":-1e308}`)
+	f.Add(`{"format":2,"epoch":-1}`)
+	f.Fuzz(func(t *testing.T, metadata string) {
+		for _, key := range []string{positionKey, version1Key} {
+			file := &safetensors.File{
+				Metadata: map[string]string{key: metadata, headerKey: "{}"}, Tensors: exampleCheckpoint().snapshot.Tensors,
+			}
+			file.Seal()
+			b, err := safetensors.Marshal(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := parseCheckpoint(b)
+			if err != nil || strings.TrimSpace(string(c.snapshot.Header)) == "" {
+				continue
+			}
+			if _, err := parseCheckpoint(saved(t, c)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

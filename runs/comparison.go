@@ -1,0 +1,286 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+)
+
+// Estimate is an estimate with its standard error, NaN where one datum gives none.
+type Estimate struct{ Value, SE float64 }
+
+// MarshalJSON writes numbers or null.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Value *float64 `json:"value"`
+		SE    *float64 `json:"se"`
+	}{orNull(e.Value), orNull(e.SE)})
+}
+
+// Estimates are estimates of measures by their keys.
+type Estimates map[string]Estimate
+
+// overSeeds is the spread of estimates, one of each measure a seed.
+func overSeeds(seeds []Estimates) map[string]Spread {
+	over := map[string]Spread{}
+	for key := range seeds[0] {
+		over[key] = SpreadOf(seeds, func(e Estimates) float64 {
+			if of, ok := e[key]; ok {
+				return of.Value
+			}
+			return math.NaN()
+		})
+	}
+	return over
+}
+
+// Comparison sets experiments on the same data beside each other.
+type Comparison struct {
+	// Settings are the names in TOML of the settings that differ, the seed
+	// aside.
+	Settings    []string   `json:"settings"`
+	Objective   Measure    `json:"objective"`
+	Experiments []Compared `json:"experiments"`
+	// Split names the rows that Evaluate took, Checkpoint the models, "last" or
+	// "best", and Samples is the number of importance samples a datum.
+	Split      string `json:"split,omitempty"`
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Samples    int    `json:"samples,omitempty"`
+}
+
+// Compared is one experiment of a comparison, of one seed or several.
+type Compared struct {
+	Dir      string            `json:"dir"`
+	Method   string            `json:"method"`
+	Settings map[string]string `json:"settings"` // of those that differ, the ones it has
+	Seeds    []uint64          `json:"seeds"`    // those that have a checkpoint
+	Finished bool              `json:"finished"`
+	Epochs   Spread            `json:"epochs"`  // done
+	Seconds  Spread            `json:"seconds"` // that the steps of training have taken
+
+	// The objective as training estimates it: of the last epoch, and of the best
+	// one in validation with its number. They are NaN where there is none.
+	Train      Spread `json:"train"`
+	Validation Spread `json:"validation"`
+	Best       Spread `json:"best_validation"`
+	BestEpoch  Spread `json:"best_epoch"`
+
+	// What Evaluate or EvaluateBest estimated, of each seed and over them, by the
+	// keys of measures.
+	Evaluations []Estimates       `json:"evaluations,omitempty"`
+	Evaluation  map[string]Spread `json:"evaluation_over_seeds,omitempty"`
+
+	seeds *Seeds
+}
+
+// Compare compares the experiments in directories, each of one run or of
+// several seeds, finished or not. It refuses experiments on different data,
+// whose measures say nothing of each other.
+func Compare(dirs ...string) (Comparison, error) {
+	if len(dirs) == 0 {
+		return Comparison{}, errors.New("no experiments to compare: name the directories of runs or of seeds")
+	}
+	var c Comparison
+	for i, dir := range dirs {
+		if slices.ContainsFunc(dirs[:i], func(other string) bool { return filepath.Clean(other) == filepath.Clean(dir) }) {
+			return c, fmt.Errorf("%s is named twice: compare different directories", dir)
+		}
+		seeds, err := OpenSeeds(dir)
+		if err != nil {
+			return c, err
+		}
+		c.Experiments = append(c.Experiments, newCompared(seeds))
+		if err := sameData(c.Experiments[0].seeds, seeds); err != nil {
+			return c, err
+		}
+		if err := sameObjective(c.Experiments[0].seeds, seeds); err != nil {
+			return c, err
+		}
+	}
+	c.Objective = c.Experiments[0].seeds.objective()
+	c.findSettings()
+	return c, nil
+}
+
+// sameData refuses experiments that were trained on different data, and on the
+// same grey levels as probabilities and as values.
+func sameData(a, b *Seeds) error {
+	one, other := a.Runs[0].experiment.Header(), b.Runs[0].experiment.Header()
+	if one.Fingerprint == other.Fingerprint {
+		if (one.Dataset.Binarization == dataset.Grey) == (other.Dataset.Binarization == dataset.Grey) {
+			return nil
+		}
+		return fmt.Errorf("%s has the binarization %v and %s %v: a density of grey levels cannot be compared with a probability; compare runs of the same binarization",
+			a.dir, one.Dataset.Binarization, b.dir, other.Dataset.Binarization)
+	}
+	return fmt.Errorf("%s and %s were trained on different data (%s of fingerprint %.12s, %s of fingerprint %.12s), whose likelihoods cannot be compared: compare runs of the same data set, divided alike",
+		a.dir, b.dir, one.Dataset.Name, one.Fingerprint, other.Dataset.Name, other.Fingerprint)
+}
+
+// sameObjective refuses experiments that improve different measures.
+func sameObjective(a, b *Seeds) error {
+	if a.objective().Key == b.objective().Key {
+		return nil
+	}
+	return fmt.Errorf("%s improves %s, %s %s: compare runs of the same objective", a.dir, a.objective().Label, b.dir, b.objective().Label)
+}
+
+// objective is that of the seeds' experiment.
+func (s *Seeds) objective() Measure { return s.Runs[0].experiment.Measures()[0] }
+
+func newCompared(s *Seeds) Compared {
+	objective := s.objective()
+	train := func(e Epoch) float64 { return e.Train[objective.Key] }
+	validation := func(e Epoch) float64 { return e.validation(objective) }
+	c := Compared{
+		Dir:        s.dir,
+		Method:     s.Runs[0].experiment.String(),
+		Finished:   s.Finished(),
+		Epochs:     s.Over(func(r *Run) float64 { return float64(r.Epochs()) }),
+		Seconds:    s.Over(ofLastEpoch(func(e Epoch) float64 { return e.Seconds })),
+		Train:      s.Over(ofLastEpoch(train)),
+		Validation: s.Over(ofLastEpoch(validation)),
+		Best:       s.Over(ofBestEpoch(objective, validation)),
+		BestEpoch:  s.Over(ofBestEpoch(objective, func(e Epoch) float64 { return float64(e.Epoch) })),
+		seeds:      s,
+	}
+	for _, run := range s.Runs {
+		c.Seeds = append(c.Seeds, run.experiment.Header().Seed)
+	}
+	return c
+}
+
+// ofLastEpoch is a value of the last epoch of a run, NaN before its first one.
+func ofLastEpoch(value func(Epoch) float64) func(*Run) float64 {
+	return func(r *Run) float64 {
+		if len(r.history) == 0 {
+			return math.NaN()
+		}
+		return value(r.history[len(r.history)-1])
+	}
+}
+
+// ofBestEpoch is a value of the epoch of a run with the best objective in
+// validation, NaN where there is none.
+func ofBestEpoch(objective Measure, value func(Epoch) float64) func(*Run) float64 {
+	return func(r *Run) float64 {
+		best, of := math.NaN(), math.NaN()
+		for _, e := range r.history {
+			if v := e.validation(objective); math.IsNaN(best) || objective.Better(v, best) {
+				best, of = v, value(e)
+			}
+		}
+		return of
+	}
+}
+
+// validation is a measure of the validation rows, NaN where there are none.
+func (e Epoch) validation(m Measure) float64 {
+	if value, ok := e.Validation[m.Key]; ok {
+		return value
+	}
+	return math.NaN()
+}
+
+// findSettings finds the settings that differ.
+func (c *Comparison) findSettings() {
+	all := make([]map[string]string, len(c.Experiments))
+	names := map[string]string{}
+	for i := range all {
+		all[i] = settings(c.Experiments[i].seeds.Runs[0].experiment)
+		maps.Copy(names, all[i])
+	}
+	delete(names, "seed")
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if slices.ContainsFunc(all, func(s map[string]string) bool { return s[name] != all[0][name] }) {
+			c.Settings = append(c.Settings, name)
+		}
+	}
+	for i := range all {
+		of := map[string]string{}
+		for _, name := range c.Settings {
+			if value, set := all[i][name]; set {
+				of[name] = strings.Trim(value, `"`)
+			}
+		}
+		c.Experiments[i].Settings = of
+	}
+}
+
+// An Evaluator is an Experiment whose models samples evaluate.
+type Evaluator interface {
+	Experiment
+	// Evaluate estimates measures of the model of a snapshot on rows, with a number
+	// of samples a row drawn by seed. progress, which may be nil, is called with the
+	// fraction of the work done.
+	Evaluate(ctx context.Context, model Snapshot, rows dataset.Split, samples int, seed uint64, progress func(float64)) (Estimates, error)
+}
+
+// Evaluate returns the comparison with an evaluation of the model of the last
+// checkpoint of each run on a split, as the experiment's family makes it, all with
+// the draws of seed 1.
+func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
+	c.Checkpoint = "last"
+	return c.evaluate(ctx, split, samples, progress, func(r *Run) (Snapshot, error) { return r.snapshot, nil })
+}
+
+// EvaluateBest is Evaluate of the models of the epochs with the highest
+// validation log p, which runs have that hold out validation rows.
+func (c Comparison) EvaluateBest(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
+	c.Checkpoint = "best"
+	return c.evaluate(ctx, split, samples, progress, (*Run).Best)
+}
+
+func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64), model func(*Run) (Snapshot, error)) (Comparison, error) {
+	runs, done := 0, 0
+	for _, e := range c.Experiments {
+		runs += len(e.seeds.Runs)
+	}
+	c.Experiments, c.Split, c.Samples = slices.Clone(c.Experiments), split.Name, samples
+	for i := range c.Experiments {
+		e := &c.Experiments[i]
+		e.Evaluations = nil
+		for _, run := range e.seeds.Runs {
+			evaluator, ok := run.experiment.(Evaluator)
+			if !ok {
+				return c, fmt.Errorf("%s: models of %v are not evaluated by samples: compare them without", run.Dir(), run.experiment)
+			}
+			m, err := model(run)
+			if err != nil {
+				return c, err
+			}
+			evaluation, err := evaluator.Evaluate(ctx, m, split, samples, 1, func(fraction float64) {
+				if progress != nil {
+					progress((float64(done) + fraction) / float64(runs))
+				}
+			})
+			if err != nil {
+				return c, fmt.Errorf("%s: %w", run.Dir(), err)
+			}
+			e.Evaluations = append(e.Evaluations, evaluation)
+			done++
+		}
+		e.Evaluation = overSeeds(e.Evaluations)
+	}
+	return c, nil
+}
+
+// Dataset opens the data set of the experiments.
+func (c Comparison) Dataset() (*dataset.Set, error) { return c.Experiments[0].seeds.Runs[0].Dataset() }
+
+// Histories are what training recorded of each seed.
+func (c Compared) Histories() []History {
+	var histories []History
+	for _, run := range c.seeds.Runs {
+		histories = append(histories, run.History())
+	}
+	return histories
+}

@@ -1,0 +1,104 @@
+package runs
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// String writes the comparison as a table with a column an experiment.
+func (c Comparison) String() string {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	row := func(name string, text func(Compared) string) {
+		fmt.Fprint(t, name)
+		for _, e := range c.Experiments {
+			fmt.Fprint(t, "\t", text(e))
+		}
+		fmt.Fprintln(t)
+	}
+	objective := c.Objective.Name
+	row("", func(e Compared) string { return e.Dir })
+	for _, name := range c.Settings {
+		if name != "epochs" {
+			row(name, func(e Compared) string { return cmp.Or(e.Settings[name], "–") })
+		}
+	}
+	row("seeds", Compared.seedsText)
+	row("epochs", Compared.epochsText)
+	row("training seconds", func(e Compared) string { return cell(e.Seconds, 1) })
+	row(objective+", training", func(e Compared) string { return cell(e.Train, 3) })
+	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return !math.IsNaN(e.Best.Mean) }) {
+		row(objective+", validation", func(e Compared) string { return cell(e.Validation, 3) })
+		row(objective+", best validation", func(e Compared) string { return cell(e.Best, 3) })
+		row("best epoch", func(e Compared) string { return cell(e.BestEpoch, 0) })
+	}
+	if c.Samples > 0 {
+		name := fmt.Sprintf("%s, %s, K = %d", objective, c.Split, c.Samples)
+		if c.Checkpoint == "best" {
+			name += ", best epoch"
+		}
+		row(name, func(e Compared) string { return e.evaluationText(c.Objective) })
+	}
+	t.Flush()
+	b.WriteString(objective)
+	if unit := c.Objective.Unit; unit != "" {
+		b.WriteString(" in " + unit)
+	}
+	b.WriteString(", of training and validation with the samples of training; ± is one standard deviation over seeds")
+	if c.Samples > 0 {
+		b.WriteString(", (±) one standard error over the data")
+	}
+	return b.String() + "\n"
+}
+
+// cell writes a spread, and a dash where there is none.
+func cell(s Spread, decimals int) string {
+	if math.IsNaN(s.Mean) {
+		return "–"
+	}
+	return s.Text(decimals)
+}
+
+// seedsText writes the seeds, those that follow each other as a range.
+func (c Compared) seedsText() string {
+	var parts []string
+	for first := 0; first < len(c.Seeds); {
+		end := first + 1
+		for end < len(c.Seeds) && c.Seeds[end] == c.Seeds[end-1]+1 {
+			end++
+		}
+		part := fmt.Sprint(c.Seeds[first])
+		if end > first+1 {
+			part += fmt.Sprintf("–%d", c.Seeds[end-1])
+		}
+		parts, first = append(parts, part), end
+	}
+	text := strings.Join(parts, ",")
+	if waiting := c.seeds.Waiting; waiting > 0 {
+		text += fmt.Sprintf(" (%d to come)", waiting)
+	}
+	return text
+}
+
+func (c Compared) epochsText() string {
+	text := fmt.Sprintf("%.0f", c.Epochs.Mean)
+	if c.Epochs.SD > 0 {
+		text = c.Epochs.Text(1)
+	}
+	if !c.Finished {
+		text += fmt.Sprintf(" of %d, unfinished", c.seeds.Runs[0].experiment.Header().Epochs)
+	}
+	return text
+}
+
+func (c Compared) evaluationText(objective Measure) string {
+	if len(c.Evaluations) == 1 {
+		e := c.Evaluations[0][objective.Key]
+		return fmt.Sprintf("%.3f (± %.3f)", e.Value, e.SE)
+	}
+	return c.Evaluation[objective.Key].Text(3)
+}

@@ -1,0 +1,216 @@
+package runs
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
+)
+
+// The files of a run directory; FORMAT.md describes them.
+const (
+	experimentFile = "experiment.toml"
+	checkpointFile = "checkpoint.safetensors"
+	bestFile       = "best.safetensors"     // of the best validation measure
+	keptFile       = "epoch-%d.safetensors" // of epochs to keep
+	metricsFile    = "metrics.jsonl"        // a line an epoch
+	stepsFile      = "steps.jsonl"          // a line every so many steps, where asked for
+	sessionsFile   = "sessions.jsonl"       // where and by what it was trained
+	clockFile      = "clock.json"           // time that training has taken
+	datasetFile    = "dataset.bin"          // the data, where FromRows made them
+	lockFile       = ".lock"
+)
+
+// Claim makes dir the directory of an experiment on set, for training that begins
+// later: the experiment and, where FromRows made them, the data lie there from
+// then on. It refuses a directory that Train refuses.
+func Claim(e Experiment, set *dataset.Set, dir string) error {
+	if err := e.Check(set); err != nil {
+		return err
+	}
+	release, err := claim(dir, onSet(e, set), set)
+	if err != nil {
+		return err
+	}
+	release()
+	return nil
+}
+
+// onSet is the experiment with the fingerprint of its data.
+func onSet(e Experiment, set *dataset.Set) Experiment {
+	h := e.Header()
+	h.Fingerprint = set.Fingerprint()
+	return e.With(h)
+}
+
+// claim makes dir the directory of experiment e on set, unless it is that of
+// another or another program trains in it. The function returned gives it free.
+func claim(dir string, e Experiment, set *dataset.Set) (release func(), err error) {
+	if err := refuseForeign(dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	release, err = file.Lock(filepath.Join(dir, lockFile))
+	if errors.Is(err, file.ErrLocked) {
+		err = fmt.Errorf("another program trains in %s: wait for it, stop it, or choose another directory", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, experimentFile)
+	text, err := os.ReadFile(path)
+	switch {
+	case err == nil:
+		var same bool
+		if same, err = compare(path, text, e); err == nil && !same {
+			err = file.WriteAside(path, e.TOML())
+		}
+	case errors.Is(err, os.ErrNotExist):
+		// The experiment comes last: where it is, the data are.
+		if err = storeDataset(dir, set); err == nil {
+			err = file.WriteAside(path, e.TOML())
+		}
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// refuseForeign refuses a directory that holds something but no run.
+func refuseForeign(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	foreign := ""
+	for _, entry := range entries {
+		switch name := entry.Name(); {
+		case name == experimentFile:
+			return nil
+		case name != lockFile && name != datasetFile && !strings.HasSuffix(name, file.Temporary):
+			foreign = name
+		}
+	}
+	if foreign != "" {
+		return fmt.Errorf("%s is neither empty nor the directory of a run (it holds %s but no %s): choose another directory", dir, foreign, experimentFile)
+	}
+	return nil
+}
+
+// storeDataset stores data that only the program that made them has.
+func storeDataset(dir string, set *dataset.Set) error {
+	if !set.MadeFromRows() {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := set.Save(&b); err != nil {
+		return err
+	}
+	return file.WriteAside(filepath.Join(dir, datasetFile), b.Bytes())
+}
+
+// OpenDataset opens the data of an experiment, for a run in the directory dir:
+// those that are stored there, where FromRows made them, else those that the
+// experiment names. It refuses data other than those that the experiment was
+// made for.
+func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
+	h := e.Header()
+	set, err := storedDataset(h.Dataset, filepath.Join(dir, datasetFile))
+	if set == nil && err == nil {
+		set, err = h.Dataset.Open()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return set, h.CheckData(set)
+}
+
+// storedDataset loads the data of a description from a file. It returns nil
+// where there is none, or that of other data.
+func storedDataset(spec dataset.Spec, path string) (*dataset.Set, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	set, err := dataset.Load(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", path, err)
+	}
+	if !reflect.DeepEqual(set.Spec(), spec) {
+		return nil, nil
+	}
+	return set, nil
+}
+
+// compare refuses the text of an experiment that trains otherwise than e, and
+// names what differs. Of one that trains alike it says whether it is the same in
+// what is kept and measured on the way, too.
+func compare(path string, text []byte, e Experiment) (same bool, err error) {
+	there, err := ParseExperiment(text)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", path, err)
+	}
+	was, is := there.Header().Fingerprint, e.Header().Fingerprint
+	differences := Differences(e, there)
+	if there.Hash() == e.Hash() && was == is {
+		return len(differences) == 0, nil
+	}
+	if len(differences) == 0 && was != is {
+		differences = append(differences, fmt.Sprintf("the data have fingerprint %.12s there, %.12s here", was, is))
+	}
+	if len(differences) == 0 {
+		return true, nil
+	}
+	return false, fmt.Errorf("%s is the directory of another experiment (%s): choose another directory, or remove it",
+		filepath.Dir(path), strings.Join(differences, "; "))
+}
+
+// Differences names the settings, but for the fingerprint of the data, that are
+// other here than there, by their full names in TOML, with both values.
+func Differences(here, there Experiment) []string {
+	was, is := settings(there), settings(here)
+	keys := maps.Clone(was)
+	maps.Copy(keys, is)
+	var differences []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if was[key] != is[key] && key != "fingerprint" {
+			differences = append(differences, fmt.Sprintf("%s is %s there, %s here", key, cmp.Or(was[key], "unset"), cmp.Or(is[key], "unset")))
+		}
+	}
+	return differences
+}
+
+// settings are the settings of an experiment, by their full names in TOML.
+func settings(e Experiment) map[string]string {
+	values := map[string]string{}
+	table := ""
+	for line := range strings.Lines(string(e.TOML())) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			table = strings.Trim(line, "[]") + "."
+		} else if key, value, ok := strings.Cut(line, " = "); ok {
+			values[table+key] = value
+		}
+	}
+	return values
+}

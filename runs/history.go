@@ -1,0 +1,56 @@
+package runs
+
+// Epoch is what training recorded of one epoch.
+type Epoch struct {
+	Epoch        int     // 1 is the first
+	Step         int     // steps since the start of training
+	Seconds      float64 // wall-clock time that the steps of training have taken, evaluation and checkpoints not
+	LearningRate float64
+	Train        Measures // mean over the epoch's minibatches
+	Validation   Measures // after the epoch, on the rows held out; nil where there are none
+	// Measured is what the experiment asked to be measured after the epoch, by
+	// name; nil where it asked for nothing.
+	Measured map[string]Measures
+	// Norms are those of the layers after the epoch, and of the gradients of its
+	// last minibatch; nil where they were not recorded.
+	Norms Norms
+}
+
+// Norms are Euclidean norms of the layers of a model's networks, by name of the
+// network, from the data upwards.
+type Norms map[string][]LayerNorms
+
+// LayerNorms are those of one layer, biases left out.
+type LayerNorms struct {
+	Weights   float64 `json:"weights"`   // after the step
+	Gradient  float64 `json:"gradient"`  // of the step, before a metric
+	Direction float64 `json:"direction"` // what the optimiser was given
+}
+
+// History is the record of one run of training.
+type History struct {
+	Name string // names the run in a legend
+	// Measures are those of the epochs, the objective first; none stand for the
+	// log-likelihood.
+	Measures []Measure
+	Epochs   []Epoch
+}
+
+// Objective is the measure that training improves.
+func (h History) Objective() Measure {
+	if len(h.Measures) > 0 {
+		return h.Measures[0]
+	}
+	return LogP
+}
+
+// LogP is the log-likelihood log p(x), the objective of most families.
+var LogP = Measure{Key: "log_p", Name: "log p", Label: "log p(x)", Unit: "nats", Rises: true}
+
+// last returns the last epoch.
+func (h History) last() (Epoch, bool) {
+	if len(h.Epochs) == 0 {
+		return Epoch{}, false
+	}
+	return h.Epochs[len(h.Epochs)-1], true
+}

@@ -1,0 +1,49 @@
+package runs
+
+import "github.com/helmholtz-go/helmholtz/internal/statistics"
+
+// Measure says what a number is that training or an evaluation measures.
+type Measure struct {
+	Key   string `json:"key"`            // in files: log_p
+	Name  string `json:"name"`           // in tables and lines: log p
+	Label string `json:"label"`          // on axes: log p(x)
+	Unit  string `json:"unit,omitempty"` // nats, or none
+	Rises bool   `json:"rises"`          // whether more is better
+}
+
+// Better says whether value is better than another.
+func (m Measure) Better(value, than float64) bool {
+	if m.Rises {
+		return value > than
+	}
+	return value < than
+}
+
+// Measures are the values of measures by their keys.
+type Measures map[string]float64
+
+// finite says whether all values are.
+func (m Measures) finite() bool {
+	for _, value := range m {
+		if !statistics.Finite(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// add adds the values of others, weighted.
+func (m Measures) add(weight float64, others Measures) {
+	for key, value := range others {
+		m[key] += weight * value
+	}
+}
+
+// over returns the values divided by n.
+func (m Measures) over(n float64) Measures {
+	mean := Measures{}
+	for key, value := range m {
+		mean[key] = value / n
+	}
+	return mean
+}

@@ -1,0 +1,296 @@
+package runs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
+)
+
+// A line of metrics is one flat JSON object: epoch, step, seconds, learning_rate;
+// train.KEY and validation.KEY for each measure; NAME.KEY of what the experiment
+// asked for; norms.NETWORK.LAYER.weights, .gradient and .direction; and a checksum
+// of the line and, by way of their checksums, of all lines before it. Files of
+// version 1 have nested objects instead, and no checksum.
+
+const (
+	trainPrefix      = "train."
+	validationPrefix = "validation."
+	normsPrefix      = "norms."
+)
+
+// lineWriter writes the fields of a line in their order.
+type lineWriter struct {
+	b   bytes.Buffer
+	err error
+}
+
+func (w *lineWriter) field(key string, value any) {
+	name, err := json.Marshal(key)
+	if err != nil {
+		w.err = err
+		return
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		w.err = err
+		return
+	}
+	if w.b.Len() > 0 {
+		w.b.WriteByte(',')
+	}
+	w.b.Write(name)
+	w.b.WriteByte(':')
+	w.b.Write(text)
+}
+
+func (w *lineWriter) measures(prefix string, m Measures) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		w.field(prefix+key, m[key])
+	}
+}
+
+// fields are those of an epoch's line, without the braces.
+func fields(e Epoch) ([]byte, error) {
+	w := &lineWriter{}
+	w.field("epoch", e.Epoch)
+	w.field("step", e.Step)
+	w.field("seconds", e.Seconds)
+	w.field("learning_rate", e.LearningRate)
+	w.measures(trainPrefix, e.Train)
+	w.measures(validationPrefix, e.Validation)
+	for _, name := range slices.Sorted(maps.Keys(e.Measured)) {
+		w.measures(name+".", e.Measured[name])
+	}
+	for _, network := range slices.Sorted(maps.Keys(e.Norms)) {
+		for i, l := range e.Norms[network] {
+			prefix := fmt.Sprintf("%s%s.%d.", normsPrefix, network, i)
+			w.field(prefix+"weights", l.Weights)
+			w.field(prefix+"gradient", l.Gradient)
+			w.field(prefix+"direction", l.Direction)
+		}
+	}
+	return w.b.Bytes(), w.err
+}
+
+// sealMark is what the checksum of a line follows; it has sealLength digits.
+const (
+	sealMark   = `,"checksum":"`
+	sealLength = 16
+)
+
+// chain is the checksum of a line after one of a checksum.
+func chain(before string, fields []byte) string {
+	sum := sha256.Sum256(append([]byte(before+"\n"), fields...))
+	return hex.EncodeToString(sum[:])[:sealLength]
+}
+
+// sealed is the line of an epoch, and its checksum, after the line of a checksum.
+func sealed(e Epoch, before string) (line []byte, seal string, err error) {
+	text, err := fields(e)
+	if err != nil {
+		return nil, "", err
+	}
+	seal = chain(before, text)
+	return fmt.Appendf(nil, "{%s%s%s\"}\n", text, sealMark, seal), seal, nil
+}
+
+// unseal splits a line into its fields and its checksum, which is empty where it
+// has none.
+func unseal(line []byte) (fields []byte, seal string) {
+	at := bytes.LastIndex(line, []byte(sealMark))
+	if at < 1 || len(line) != at+len(sealMark)+sealLength+2 {
+		return nil, ""
+	}
+	return line[1:at], string(line[at+len(sealMark) : at+len(sealMark)+sealLength])
+}
+
+// readMetrics reads the epochs of a metrics file; a last line that a crash cut
+// short is left out. A file that is not there has none.
+func readMetrics(path string) ([]Epoch, error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	epochs, err := parseMetrics(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", path, err)
+	}
+	return epochs, nil
+}
+
+func parseMetrics(b []byte) ([]Epoch, error) {
+	var epochs []Epoch
+	before := "" // checksum of the line before
+	for line := range bytes.Lines(b[:bytes.LastIndexByte(b, '\n')+1]) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		bad := func(err error) error { return fmt.Errorf("line %d: %w", len(epochs)+1, err) }
+		text, seal := unseal(line)
+		switch {
+		case seal == "" && before != "":
+			return nil, bad(errors.New("it has no checksum, as those before it have"))
+		case seal != "" && chain(before, text) != seal:
+			return nil, bad(errors.New("its checksum does not match: a line was damaged, changed, moved or removed"))
+		}
+		e, err := parseEpoch(line)
+		if err != nil {
+			return nil, bad(err)
+		}
+		epochs, before = append(epochs, e), seal
+	}
+	return epochs, nil
+}
+
+// parseEpoch reads a line of any version.
+func parseEpoch(line []byte) (Epoch, error) {
+	var object map[string]any
+	if err := json.Unmarshal(line, &object); err != nil {
+		return Epoch{}, err
+	}
+	values := map[string]float64{}
+	if err := flatten("", object, values); err != nil {
+		return Epoch{}, err
+	}
+	e := Epoch{Train: Measures{}}
+	for key, value := range values {
+		name, rest, grouped := strings.Cut(key, ".")
+		switch {
+		case key == "epoch":
+			e.Epoch = int(value)
+		case key == "step":
+			e.Step = int(value)
+		case key == "seconds":
+			e.Seconds = value
+		case key == "learning_rate":
+			e.LearningRate = value
+		case !grouped:
+			return Epoch{}, fmt.Errorf("an unknown field %q", key)
+		case strings.HasPrefix(key, trainPrefix):
+			e.Train[rest] = value
+		case strings.HasPrefix(key, validationPrefix):
+			if e.Validation == nil {
+				e.Validation = Measures{}
+			}
+			e.Validation[rest] = value
+		case strings.HasPrefix(key, normsPrefix):
+			if err := e.addNorm(rest, value); err != nil {
+				return Epoch{}, err
+			}
+		default:
+			if e.Measured == nil {
+				e.Measured = map[string]Measures{}
+			}
+			if e.Measured[name] == nil {
+				e.Measured[name] = Measures{}
+			}
+			e.Measured[name][rest] = value
+		}
+	}
+	return e, nil
+}
+
+// mostLayers is more than any machine has.
+const mostLayers = 10_000
+
+// addNorm adds the norm of a key NETWORK.LAYER.KIND.
+func (e *Epoch) addNorm(key string, value float64) error {
+	parts := strings.Split(key, ".")
+	unknown := fmt.Errorf("an unknown field %q", normsPrefix+key)
+	if len(parts) != 3 {
+		return unknown
+	}
+	layer, err := strconv.Atoi(parts[1])
+	if err != nil || layer < 0 || layer > mostLayers {
+		return unknown
+	}
+	if e.Norms == nil {
+		e.Norms = Norms{}
+	}
+	layers := e.Norms[parts[0]]
+	for len(layers) <= layer {
+		layers = append(layers, LayerNorms{})
+	}
+	e.Norms[parts[0]] = layers
+	switch parts[2] {
+	case "weights":
+		layers[layer].Weights = value
+	case "gradient":
+		layers[layer].Gradient = value
+	case "direction":
+		layers[layer].Direction = value
+	default:
+		return unknown
+	}
+	return nil
+}
+
+// flatten adds the numbers of an object by the paths to them.
+func flatten(prefix string, object map[string]any, into map[string]float64) error {
+	for key, value := range object {
+		switch value := value.(type) {
+		case float64:
+			into[prefix+key] = value
+		case map[string]any:
+			if err := flatten(prefix+key+".", value, into); err != nil {
+				return err
+			}
+		case []any:
+			for i, element := range value {
+				if err := flatten(prefix+key+".", map[string]any{strconv.Itoa(i): element}, into); err != nil {
+					return err
+				}
+			}
+		case string:
+			if prefix+key != "checksum" {
+				return fmt.Errorf("field %q is text", prefix+key)
+			}
+		case nil:
+		default:
+			return fmt.Errorf("field %q is no number", prefix+key)
+		}
+	}
+	return nil
+}
+
+// truncateMetrics leaves the first n epochs in a metrics file, and returns
+// them with the checksum of the last.
+func truncateMetrics(path string, n int) (epochs []Epoch, seal string, err error) {
+	epochs, err = readMetrics(path)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(epochs) < n {
+		return nil, "", fmt.Errorf("%s holds %d epochs, the checkpoint beside it has seen %d: restore the file from a copy, or start a new run in another directory", path, len(epochs), n)
+	}
+	var text []byte
+	for _, e := range epochs[:n] {
+		var line []byte
+		if line, seal, err = sealed(e, seal); err != nil {
+			return nil, "", err
+		}
+		text = append(text, line...)
+	}
+	return epochs[:n], seal, file.WriteAside(path, text)
+}
+
+// appendMetrics adds the line of an epoch after that of a checksum, and returns
+// its own.
+func appendMetrics(path string, e Epoch, before string) (seal string, err error) {
+	line, seal, err := sealed(e, before)
+	if err != nil {
+		return "", err
+	}
+	return seal, file.Append(path, line)
+}

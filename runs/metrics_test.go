@@ -1,0 +1,169 @@
+package runs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+var someEpochs = []Epoch{
+	{Epoch: 1, Step: 6, Seconds: 0.1, LearningRate: 0.2, Train: Measures{"log_p": -6.1, "bound": -7.2}},
+	{Epoch: 2, Step: 12, Seconds: 0.3, LearningRate: 0.1, Train: Measures{"log_p": -1.0 / 3}, Validation: Measures{"log_p": -5, "ess": 1},
+		Measured: map[string]Measures{"test": {"log_p": -5.5}, "train rows": {"log_z2": -0.1}}},
+	{Epoch: 3, Step: 18, Seconds: 0.4, LearningRate: 0.05, Train: Measures{"log_p": -4},
+		Norms: Norms{"generative": {{1, 2, 3}, {4, 5, 6}}, "recognition": {{0, 0, 1e-9}}}},
+}
+
+func wantError(t *testing.T, err error, says ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want one that says %q", says)
+	}
+	for _, text := range says {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("the error %q does not say %q", err, text)
+		}
+	}
+}
+
+// written is the text of a metrics file.
+func written(t *testing.T, epochs []Epoch) string {
+	t.Helper()
+	var text []byte
+	seal := ""
+	for _, e := range epochs {
+		line, next, err := sealed(e, seal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, seal = append(text, line...), next
+	}
+	return string(text)
+}
+
+func TestMetricsAreAppendedAndTruncated(t *testing.T) {
+	path := filepath.Join(t.TempDir(), metricsFile)
+	want := func(epochs []Epoch) {
+		t.Helper()
+		got, err := readMetrics(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(epochs, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("(-written +read):\n%s", diff)
+		}
+	}
+	want(nil)
+	seal := ""
+	for i, e := range someEpochs {
+		var err error
+		if seal, err = appendMetrics(path, e, seal); err != nil {
+			t.Fatal(err)
+		}
+		want(someEpochs[:i+1])
+	}
+	for n := len(someEpochs); n >= 0; n-- {
+		if _, _, err := truncateMetrics(path, n); err != nil {
+			t.Fatal(err)
+		}
+		want(someEpochs[:n])
+	}
+	_, _, err := truncateMetrics(path, 1)
+	wantError(t, err, path, "holds 0 epochs", "has seen 1", "restore")
+}
+
+func TestParseMetricsLeavesOutTheLastLineIfItIsTorn(t *testing.T) {
+	line := strings.TrimSuffix(written(t, someEpochs[:1]), "\n")
+	for cut := range line {
+		epochs, err := parseMetrics([]byte(line + "\n" + line[:cut]))
+		if err != nil || len(epochs) != 1 {
+			t.Fatalf("cut after %d bytes: %d epochs, error %v; want the one of the whole line", cut, len(epochs), err)
+		}
+	}
+	_, err := parseMetrics([]byte(line + "\n" + line[:9] + "\n" + line + "\n"))
+	wantError(t, err, "line 2")
+}
+
+// Of every file of metrics each bit that is flipped, each line that is doubled,
+// moved or left out but at the end, is noticed.
+func TestDamagedMetricsAreNoticed(t *testing.T) {
+	text := written(t, someEpochs)
+	for i := range len(text) - 1 { // without its last byte the last line is torn
+		for bit := range 8 {
+			damaged := []byte(text)
+			damaged[i] ^= 1 << bit
+			epochs, err := parseMetrics(damaged)
+			if err == nil && !cmp.Equal(epochs, someEpochs, cmpopts.EquateEmpty()) {
+				t.Fatalf("bit %d of byte %d flipped is read as %+v", bit, i, epochs)
+			}
+		}
+	}
+	lines := strings.SplitAfter(text, "\n")
+	for name, other := range map[string]string{
+		"doubled": lines[0] + lines[1] + lines[1] + lines[2],
+		"moved":   lines[0] + lines[2] + lines[1],
+		"removed": lines[0] + lines[2],
+		"behind":  lines[1] + lines[2],
+		"without": lines[0] + `{"epoch":2,"step":12,"seconds":1,"learning_rate":1,"train.log_p":-1}` + "\n",
+	} {
+		_, err := parseMetrics([]byte(other))
+		if err == nil || !strings.Contains(err.Error(), "checksum") {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+	}
+}
+
+// Lines of the first version are nested, and have no checksum.
+func TestMetricsOfVersion1(t *testing.T) {
+	line := `{"epoch":2,"step":12,"seconds":0.5,"learning_rate":0.1,"train":{"log_p":-6,"bound":-7,"ess":0.3},"validation":{"log_p":-5,"bound":-6,"ess":0.2},` +
+		`"norms":{"generative":[{"weights":1,"gradient":2,"direction":3},{"weights":4,"gradient":5,"direction":6}],"recognition":[{"weights":7,"gradient":8,"direction":9}]}}` + "\n"
+	got, err := parseMetrics([]byte(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Epoch{{
+		Epoch: 2, Step: 12, Seconds: 0.5, LearningRate: 0.1,
+		Train:      Measures{"log_p": -6, "bound": -7, "ess": 0.3},
+		Validation: Measures{"log_p": -5, "bound": -6, "ess": 0.2},
+		Norms:      Norms{"generative": {{1, 2, 3}, {4, 5, 6}}, "recognition": {{7, 8, 9}}},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +read):\n%s", diff)
+	}
+}
+
+// FuzzParseMetrics checks that what is read can be written and read again.
+func FuzzParseMetrics(f *testing.F) {
+	f.Add([]byte(`{"epoch":1,"step":6,"seconds":0.1,"learning_rate":0.2,"train":{"log_p":-6,"bound":-7,"ess":0.3},"validation":{"log_p":-6,"bound":-7,"ess":0.3}}` + "\n{\"epo"))
+	f.Add([]byte(`{"epoch":1,"step":6,"seconds":0.1,"learning_rate":0.2,"train.log_p":-6,"test.log_p":-7,"norms.generative.1.weights":3}` + "\n"))
+	f.Add([]byte("null\n{}\n"))
+	f.Add([]byte(strings.Repeat(" ", 70_000) + "\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		epochs, err := parseMetrics(b)
+		if err != nil {
+			return
+		}
+		back, err := parseMetrics([]byte(written(t, epochs)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(epochs, back, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("(-read +written and read again):\n%s", diff)
+		}
+	})
+}
+
+func TestStepsAreReadBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), stepsFile)
+	if err := os.WriteFile(path, []byte(written(t, someEpochs)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	epochs, _, err := truncateMetrics(path, 2)
+	if err != nil || len(epochs) != 2 || epochs[1].Step != 12 {
+		t.Errorf("%d steps are left, the error is %v", len(epochs), err)
+	}
+}

@@ -1,0 +1,122 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+)
+
+// Run is a run of training as its directory holds it: the experiment, what was
+// recorded, and the last checkpoint.
+type Run struct {
+	dir        string
+	experiment Experiment
+	history    []Epoch
+	position   position
+	snapshot   Snapshot
+}
+
+// Open opens the run in a directory, finished or not.
+func Open(dir string) (*Run, error) {
+	e, err := ReadExperiment(filepath.Join(dir, experimentFile))
+	if errors.Is(err, os.ErrNotExist) {
+		if seeds, err := ReadSeeds(dir); err == nil && len(seeds) > 0 {
+			return nil, fmt.Errorf("%s is the directory of several seeds: name the run of one, such as %s", dir, SeedDir(dir, seeds[0].Header().Seed))
+		}
+		return nil, fmt.Errorf("%s is not the directory of a run: it holds no %s", dir, experimentFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := loadCheckpoint(filepath.Join(dir, checkpointFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the run in %s has no checkpoint yet: train it for longer", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{dir: dir, experiment: e, position: c.position, snapshot: c.snapshot}
+	if c.checkExperiment(e) == nil {
+		r.position = c.position // a finished run that is to go on
+	}
+	if r.history, err = readMetrics(filepath.Join(dir, metricsFile)); err != nil {
+		return nil, err
+	}
+	// A crash can leave an epoch that the checkpoint has not seen.
+	r.history = r.history[:min(len(r.history), r.position.Epoch)]
+	return r, nil
+}
+
+// Dir is the directory of the run.
+func (r *Run) Dir() string { return r.dir }
+
+// Dataset opens the data set of the run. It refuses data other than those that
+// the run was trained on.
+func (r *Run) Dataset() (*dataset.Set, error) { return OpenDataset(r.experiment, r.dir) }
+
+// Experiment is what the run trains.
+func (r *Run) Experiment() Experiment { return r.experiment }
+
+// History is what training recorded of each epoch.
+func (r *Run) History() History {
+	return History{Name: r.experiment.String(), Measures: r.experiment.Measures(), Epochs: r.history}
+}
+
+// Steps is what training recorded of single steps, where the experiment asked for
+// it: each is an Epoch, the one under way, whose Train is of the step's minibatch.
+func (r *Run) Steps() (History, error) {
+	h := r.History()
+	var err error
+	if h.Epochs, err = readMetrics(r.path(stepsFile)); err != nil {
+		return h, err
+	}
+	if len(h.Epochs) == 0 {
+		return h, fmt.Errorf("the run in %s has recorded no steps: train it with record_steps", r.dir)
+	}
+	return h, nil
+}
+
+// Finished says whether training has come to its end.
+func (r *Run) Finished() bool { return r.position.Finished }
+
+// Epochs is the number of epochs done.
+func (r *Run) Epochs() int { return r.position.Epoch }
+
+// BestEpoch is the epoch of the best validation measure, 0 if there is none.
+func (r *Run) BestEpoch() int { return r.position.BestEpoch }
+
+// Snapshot is that of the last checkpoint.
+func (r *Run) Snapshot() Snapshot { return r.snapshot }
+
+// Best is the snapshot of the epoch with the best validation measure.
+func (r *Run) Best() (Snapshot, error) {
+	c, err := loadCheckpoint(r.path(bestFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return Snapshot{}, fmt.Errorf("the run in %s has no best checkpoint: it holds out no validation rows, or has not finished an epoch", r.dir)
+	}
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return c.snapshot, nil
+}
+
+// At is the snapshot after an epoch that the experiment keeps.
+func (r *Run) At(epoch int) (Snapshot, error) {
+	c, err := loadCheckpoint(r.path(fmt.Sprintf(keptFile, epoch)))
+	if errors.Is(err, os.ErrNotExist) {
+		if r.position.Epoch == epoch && r.position.Rows == 0 {
+			return r.snapshot, nil
+		}
+		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it keeps those of the epochs %v, the best (%d) and the last (%d); keep = [%d] in its experiment, or --keep %d, keeps that one in training",
+			r.dir, epoch, r.experiment.Header().Keep, r.position.BestEpoch, r.position.Epoch, epoch, epoch)
+	}
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return c.snapshot, nil
+}
+
+func (r *Run) path(file string) string { return filepath.Join(r.dir, file) }

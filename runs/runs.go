@@ -1,0 +1,248 @@
+// Package runs trains experiments of any family of models and keeps what came of
+// them: a directory for each run, from which it is resumed bit for bit, with the
+// history of its measures; several seeds of one experiment; comparisons.
+//
+// A family (Helmholtz machines in package hm, for one) gives an Experiment, which
+// can begin, and a Learner, which takes its steps; it registers a parser of its
+// experiment files, as database drivers register themselves. What is good or bad
+// the first of the experiment's measures says, its objective: best epochs,
+// patience, curves and tables go by it.
+//
+// # A directory
+//
+// FORMAT.md beside this package describes the files of a run. None is overwritten
+// in place, and those that are read back carry a checksum.
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/BurntSushi/toml"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/safetensors"
+)
+
+// Experiment is a training run as a plain value: data, model, method, budget and
+// seed.
+type Experiment interface {
+	// Header is what training needs to know of an experiment of any family, and
+	// With returns the same experiment with another header.
+	Header() Header
+	With(Header) Experiment
+	// Err is what is wrong with the experiment whatever the data, nil if nothing is.
+	// One with an error cannot be written.
+	Err() error
+	// TOML writes the experiment as the parser of its family reads it.
+	TOML() []byte
+	// Hash identifies the experiment: two of the same hash train alike.
+	Hash() string
+	// String names the method and its settings as a legend would.
+	String() string
+	// Check refuses an experiment that cannot be trained on set, with the setting,
+	// its value and the remedy.
+	Check(set *dataset.Set) error
+	// LearningRate is that of a step, 0 the first, where an epoch has so many
+	// steps.
+	LearningRate(step, stepsPerEpoch int) float64
+	// Measures are what steps and validation measure, the objective first.
+	Measures() []Measure
+	// Begin returns the state before the first step.
+	Begin(set *dataset.Set) (Snapshot, error)
+	// Learner takes up training on set at a snapshot. It refuses one that training
+	// of the experiment cannot have taken.
+	Learner(set *dataset.Set, at Snapshot) (Learner, error)
+}
+
+// Header is what training needs to know of an experiment of any family.
+type Header struct {
+	Dataset dataset.Spec
+	// Fingerprint is the SHA-256 of the data. Training writes it; where it is
+	// given, other data are refused.
+	Fingerprint string
+	Epochs      int
+	// Patience ends training when the objective has not improved on the
+	// validation rows for so many epochs; 0 trains for all epochs.
+	Patience  int
+	Seed      uint64
+	BatchSize int
+	// Keep are the epochs whose checkpoints are kept, and RecordSteps, where it is
+	// not 0, the number of steps after which measures are recorded. They leave
+	// training as it is, and are no part of Hash.
+	Keep        []int
+	RecordSteps int
+}
+
+// Learner is an experiment under way. It is used from one goroutine.
+type Learner interface {
+	// Steps takes some of the next steps, at least one and at most the given
+	// number, and returns what each measured on its minibatch: means over its rows.
+	// rate is the learning rate of the k-th of them, 0 the first. It stops early
+	// with the context's error, or that of a step that fails, whose measures come
+	// last if they are not finite.
+	Steps(ctx context.Context, most int, rate func(k int) float64) ([]Measures, error)
+	// Norms are those of the layers after the last step, nil where a family has
+	// none.
+	Norms() (Norms, error)
+	// Validate measures rows.
+	Validate(ctx context.Context, rows dataset.Split) (Measures, error)
+	// Observe measures what the experiment asks for after an epoch, by name; nil
+	// where it asks for nothing then.
+	Observe(ctx context.Context, epoch int) (map[string]Measures, error)
+	// Snapshot is the state after the last step. It stays as it is until the next
+	// one.
+	Snapshot() (Snapshot, error)
+	Close() error
+}
+
+// Tensor is a named array of numbers, row-major.
+type Tensor = safetensors.Tensor
+
+// Snapshot is all that the next step of a learner needs.
+type Snapshot struct {
+	Step int // steps done
+	// Header describes the model, in JSON, as its family reads it.
+	Header  json.RawMessage
+	Tensors []Tensor
+}
+
+// ErrDiverged is the error of training whose parameters or measures are no longer
+// finite.
+var ErrDiverged = errors.New("training has diverged: the log-likelihood or a parameter is not finite; any earlier checkpoint is kept; lower the learning rate or raise the damping")
+
+// eldest is the family of experiment files that name none: once there was one.
+const eldest = "hm"
+
+// families are the parsers of experiment files.
+var families = struct {
+	sync.RWMutex
+	parse map[string]func([]byte) (Experiment, error)
+}{parse: map[string]func([]byte) (Experiment, error){}}
+
+// Register makes the experiment files of a family known, those whose key family is
+// its name. It panics where the name is taken. A family registers itself when its
+// package is imported.
+func Register(family string, parse func(text []byte) (Experiment, error)) {
+	families.Lock()
+	defer families.Unlock()
+	if _, taken := families.parse[family]; taken {
+		panic("runs: the family " + family + " is registered twice")
+	}
+	families.parse[family] = parse
+}
+
+// Family is the name of the family of an experiment file.
+func Family(text []byte) (string, error) {
+	var named struct{ Family string }
+	if _, err := toml.Decode(string(text), &named); err != nil {
+		return "", err
+	}
+	if named.Family == "" {
+		return eldest, nil
+	}
+	return named.Family, nil
+}
+
+// ParseExperiment reads an experiment from TOML.
+func ParseExperiment(text []byte) (Experiment, error) {
+	family, err := Family(text)
+	if err != nil {
+		return nil, err
+	}
+	families.RLock()
+	defer families.RUnlock()
+	parse, ok := families.parse[family]
+	if !ok {
+		var known []string
+		for name := range families.parse {
+			known = append(known, name)
+		}
+		slices.Sort(known)
+		return nil, fmt.Errorf("an experiment of the family %q, which is no part of this program (it has %s): import the package of that family, or correct the key family",
+			family, strings.Join(known, ", "))
+	}
+	return parse(text)
+}
+
+// ReadExperiment reads the experiment of a TOML file.
+func ReadExperiment(path string) (Experiment, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	e, err := ParseExperiment(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return e, nil
+}
+
+// missing says whether an error is that of a file that is not there.
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// CheckSeeds refuses seeds that TOML cannot hold, and the negative ones that it
+// can.
+func (h Header) CheckSeeds() error {
+	for _, seed := range []uint64{h.Seed, h.Dataset.Seed} {
+		if seed > math.MaxInt64 {
+			return fmt.Errorf("seed %d: give a number from 0 to 2⁶³−1", seed)
+		}
+	}
+	return nil
+}
+
+// CheckData refuses data other than those of the experiment, where it says which
+// these are.
+func (h Header) CheckData(set *dataset.Set) error {
+	if h.Fingerprint == "" || h.Fingerprint == set.Fingerprint() {
+		return nil
+	}
+	return fmt.Errorf("the data of %s are not those of the experiment (fingerprint %.12s, not %.12s): restore the files, or start a new run in another directory",
+		set.Name(), set.Fingerprint(), h.Fingerprint)
+}
+
+// Check refuses a header with which no experiment can be trained on set.
+func (h Header) Check(set *dataset.Set) error {
+	if err := h.CheckSeeds(); err != nil {
+		return err
+	}
+	if err := h.CheckData(set); err != nil {
+		return err
+	}
+	switch rows := set.Train().Rows; {
+	case h.Epochs < 1:
+		return fmt.Errorf("%d epochs: train for at least 1", h.Epochs)
+	case h.Patience < 0:
+		return fmt.Errorf("patience of %d epochs: give 0 to train for all epochs, or more", h.Patience)
+	case h.Patience > 0 && set.Validation().Rows == 0:
+		return fmt.Errorf("patience of %d epochs without validation rows: hold some out, with --validation or validation = N", h.Patience)
+	case h.BatchSize < 1:
+		return fmt.Errorf("batch size %d: give at least 1", h.BatchSize)
+	case h.BatchSize > rows:
+		return fmt.Errorf("batch size %d is larger than the %d training rows of %s: lower it", h.BatchSize, rows, set.Name())
+	case h.steps(rows) >= 1<<32:
+		return fmt.Errorf("%d epochs of %d rows are more than 2³² steps: lower the number of epochs", h.Epochs, rows)
+	case h.RecordSteps < 0:
+		return fmt.Errorf("record_steps = %d: give the number of steps after which measures are recorded, or 0 for a line an epoch alone", h.RecordSteps)
+	}
+	for _, epoch := range h.Keep {
+		if epoch < 1 {
+			return fmt.Errorf("keep = %v: epochs are numbered from 1", h.Keep)
+		}
+	}
+	return nil
+}
+
+// StepsPerEpoch is the number of minibatches of an epoch of rows, the last of which
+// may be smaller.
+func (h Header) StepsPerEpoch(rows int) int { return (rows + h.BatchSize - 1) / h.BatchSize }
+
+func (h Header) steps(rows int) int { return h.StepsPerEpoch(rows) * h.Epochs }

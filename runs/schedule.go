@@ -1,0 +1,45 @@
+package runs
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
+)
+
+// Schedule is how the learning rate changes over the steps of training.
+type Schedule int
+
+const (
+	Constant Schedule = iota // the learning rate stays
+	Step                     // it is multiplied by a factor every so many epochs
+	Cosine                   // it falls along half a cosine, to 0 after the last step
+)
+
+var scheduleNames = names.New("schedule", "constant", "step", "cosine")
+
+func (s Schedule) String() string { return scheduleNames.Name(int(s)) }
+
+// MarshalText writes "constant", "step" or "cosine".
+func (s Schedule) MarshalText() ([]byte, error) { return scheduleNames.Marshal(int(s)) }
+
+// UnmarshalText reads what MarshalText writes.
+func (s *Schedule) UnmarshalText(text []byte) error { return scheduleNames.Parse((*int)(s), text) }
+
+// Decay is a schedule with its settings.
+type Decay struct {
+	Schedule   Schedule
+	StepEpochs int     // Step: epochs between changes
+	StepFactor float64 // Step: the factor of a change
+}
+
+// Factor is that of the learning rate at a step, 0 being the first, of so many
+// epochs.
+func (d Decay) Factor(step, stepsPerEpoch, epochs int) float64 {
+	switch d.Schedule {
+	case Step:
+		return math.Pow(d.StepFactor, float64(step/stepsPerEpoch/d.StepEpochs))
+	case Cosine:
+		return (1 + math.Cos(math.Pi*float64(step)/float64(stepsPerEpoch*epochs))) / 2
+	}
+	return 1
+}

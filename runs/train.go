@@ -1,0 +1,426 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+)
+
+// saveEvery is the longest time that training goes without a checkpoint.
+const saveEvery = time.Minute
+
+// Train trains an experiment on set and keeps the run in the directory dir. A
+// directory that holds the same experiment is resumed, and returned at once if
+// it is finished; one that holds another is refused. Rows that FromRows made a
+// set of are stored there, too. Cancelling the context stops training within a
+// step, with a checkpoint, and returns its error beside the run. So does training
+// that diverges, with ErrDiverged.
+func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
+	if err := e.Check(set); err != nil {
+		return nil, err
+	}
+	e = onSet(e, set)
+	unlock, err := claim(dir, e, set)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if run, err := Open(dir); err == nil && run.Finished() && run.position.Experiment == e.Hash() {
+		return run, nil
+	}
+	t, err := newTraining(e, set, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer t.learner.Close()
+	t.recorders = recorders
+	failure := t.train(ctx)
+	run, err := Open(dir)
+	if failure != nil {
+		return run, failure
+	}
+	return run, err
+}
+
+// Extend lets the finished run in a directory go on, when it is trained next, to a
+// larger number of epochs, and returns its experiment. It ends as it would have
+// if that had been the number from the start. A run whose learning rate
+// depends on the number of epochs, or that ended by patience, is refused.
+func Extend(dir string, epochs int) (Experiment, error) {
+	run, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	e, h := run.experiment, run.experiment.Header()
+	switch {
+	case !run.Finished():
+		return nil, fmt.Errorf("the run in %s is not finished: resume it first, it goes on to epoch %d", dir, h.Epochs)
+	case run.Epochs() < h.Epochs:
+		return nil, fmt.Errorf("the run in %s ended by patience after %d of %d epochs: it has no more to gain by going on", dir, run.Epochs(), h.Epochs)
+	case epochs <= h.Epochs:
+		return nil, fmt.Errorf("the run in %s has done %d epochs: give more than that", dir, h.Epochs)
+	}
+	set, err := run.Dataset()
+	if err != nil {
+		return nil, err
+	}
+	h.Epochs = epochs
+	longer := e.With(h)
+	if err := longer.Check(set); err != nil {
+		return nil, err
+	}
+	perEpoch := h.StepsPerEpoch(set.Train().Rows)
+	for step := range run.position.Step {
+		if e.LearningRate(step, perEpoch) != longer.LearningRate(step, perEpoch) {
+			return nil, fmt.Errorf("the run in %s was trained with a learning rate that fell towards its last epoch: it cannot be what the first part of %d epochs would have been; start another run from its parameters", dir, epochs)
+		}
+	}
+	unlock, err := file.Lock(run.path(lockFile))
+	if errors.Is(err, file.ErrLocked) {
+		err = fmt.Errorf("another program trains in %s: wait for it, or stop it", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return longer, file.WriteAside(run.path(experimentFile), longer.TOML())
+}
+
+// training is a run under way.
+type training struct {
+	experiment Experiment
+	header     Header
+	objective  Measure
+	set        *dataset.Set
+	dir        string
+	recorders  []Recorder
+
+	learner    Learner
+	checkpoint *checkpoint // its snapshot is that of the last fetch
+	history    []Epoch
+	seals      struct{ epochs, steps string } // checksums of the last lines
+	recorded   []Epoch                        // steps that are not in their file yet
+
+	steps   int     // done
+	fetched int     // steps done when the snapshot was fetched last
+	seconds float64 // time that steps have taken, since the start of training
+	saved   time.Time
+}
+
+func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) {
+	t := &training{
+		experiment: e, header: e.Header(), objective: e.Measures()[0], set: set, dir: dir, saved: time.Now(),
+	}
+	var err error
+	t.checkpoint, err = loadCheckpoint(t.path(checkpointFile))
+	begins := errors.Is(err, os.ErrNotExist)
+	switch {
+	case begins:
+		if err := refuseLostCheckpoint(dir); err != nil {
+			return nil, err
+		}
+		t.checkpoint = &checkpoint{position: position{Experiment: e.Hash()}}
+		if t.checkpoint.snapshot, err = e.Begin(set); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	}
+	damaged := func(err error) error {
+		return fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", t.path(checkpointFile), err)
+	}
+	if err := errors.Join(t.checkpoint.checkExperiment(e), t.checkpoint.checkPlace(t.header, set.Train().Rows)); err != nil {
+		return nil, damaged(err)
+	}
+	if t.history, t.seals.epochs, err = truncateMetrics(t.path(metricsFile), t.checkpoint.position.Epoch); err != nil {
+		return nil, err
+	}
+	t.steps, t.fetched = t.checkpoint.snapshot.Step, t.checkpoint.snapshot.Step
+	if t.header.RecordSteps > 0 {
+		recorded, err := readMetrics(t.path(stepsFile))
+		if err != nil {
+			return nil, err
+		}
+		before := slices.IndexFunc(append(recorded, Epoch{Step: math.MaxInt}), func(e Epoch) bool { return e.Step > t.steps })
+		if _, t.seals.steps, err = truncateMetrics(t.path(stepsFile), before); err != nil {
+			return nil, err
+		}
+	}
+	t.seconds = readClock(t.path(clockFile), t.steps, t.history)
+	if t.checkpoint.position.Sums == nil {
+		t.checkpoint.position.Sums = Measures{}
+	}
+	if t.learner, err = e.Learner(set, t.checkpoint.snapshot); err != nil {
+		if !begins {
+			err = damaged(err)
+		}
+		return nil, err
+	}
+	return t, appendProvenance(t.path(sessionsFile), provenance(t.learner, t.header.Fingerprint, t.steps))
+}
+
+func (t *training) stepsPerEpoch() int { return t.header.StepsPerEpoch(t.set.Train().Rows) }
+
+func (t *training) path(file string) string { return filepath.Join(t.dir, file) }
+
+// train takes the steps that are left, and reports them to the recorders.
+func (t *training) train(ctx context.Context) (err error) {
+	at := &t.checkpoint.position
+	plan := Plan{
+		Name: fmt.Sprintf("%v, seed %d", t.experiment, t.header.Seed), Epochs: t.header.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
+		Start: t.steps, History: History{t.experiment.String(), t.experiment.Measures(), t.history},
+	}
+	for _, r := range t.recorders {
+		r.Begin(plan)
+	}
+	defer func() {
+		for _, r := range t.recorders {
+			r.End(err)
+		}
+	}()
+	for !at.Finished {
+		if err := ctx.Err(); err != nil {
+			if failure := t.save(); failure != nil {
+				return failure
+			}
+			return err
+		}
+		if at.Rows == t.set.Train().Rows {
+			if err := t.endEpoch(ctx); err != nil && !errors.Is(err, ctx.Err()) {
+				return err
+			}
+			continue
+		}
+		if err := t.advance(ctx); err != nil {
+			return err
+		}
+		if time.Since(t.saved) > saveEvery || t.checkpointWanted() {
+			if err := t.save(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *training) checkpointWanted() bool {
+	for _, r := range t.recorders {
+		if r, ok := r.(CheckpointRequester); ok && r.CheckpointWanted() {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *training) rate(step int) float64 {
+	return t.experiment.LearningRate(step, t.stepsPerEpoch())
+}
+
+// advance takes the next steps of the epoch under way: one, or several where the
+// learner takes them at once.
+func (t *training) advance(ctx context.Context) error {
+	first, perEpoch := t.steps, t.stepsPerEpoch()
+	start := time.Now()
+	steps, err := t.learner.Steps(ctx, perEpoch-first%perEpoch, func(k int) float64 { return t.rate(first + k) })
+	t.seconds += time.Since(start).Seconds()
+	for _, measures := range steps {
+		if !measures.finite() {
+			// The error, if there is one, follows from this: what is not finite
+			// cannot be inverted.
+			err = ErrDiverged
+			break
+		}
+		if err := t.record(measures); err != nil {
+			return err
+		}
+	}
+	if err != nil && !errors.Is(err, ctx.Err()) {
+		return fmt.Errorf("step %d of epoch %d: %w", t.steps%perEpoch+1, t.checkpoint.position.Epoch+1, err)
+	}
+	return nil
+}
+
+// record accounts for a step, and tells the recorders.
+func (t *training) record(measures Measures) error {
+	at := &t.checkpoint.position
+	rows := min(t.header.BatchSize, t.set.Train().Rows-at.Rows)
+	t.steps++
+	at.Rows += rows
+	at.Sums.add(float64(rows), measures)
+	if at.Rows == t.set.Train().Rows {
+		var err error
+		if at.Norms, err = t.norms(); err != nil {
+			return err
+		}
+	}
+	if every := t.header.RecordSteps; every > 0 && t.steps%every == 0 {
+		t.recorded = append(t.recorded, Epoch{
+			Epoch: at.Epoch + 1, Step: t.steps, Seconds: t.seconds, LearningRate: t.rate(t.steps - 1), Train: measures,
+		})
+	}
+	for _, r := range t.recorders {
+		r.Step(Progress{
+			Epoch: at.Epoch + 1, Step: t.steps, LearningRate: t.rate(t.steps - 1), Measures: at.mean(),
+		})
+	}
+	return nil
+}
+
+// norms returns the norms of the layers after a step.
+func (t *training) norms() (Norms, error) {
+	networks, err := t.learner.Norms()
+	if err != nil {
+		return nil, err
+	}
+	for _, layers := range networks {
+		for _, l := range layers {
+			if !statistics.Finite(l.Weights + l.Gradient + l.Direction) {
+				return nil, ErrDiverged
+			}
+		}
+	}
+	return networks, nil
+}
+
+// mean is the mean of the epoch's measures so far.
+func (p *position) mean() Measures { return p.Sums.over(float64(p.Rows)) }
+
+// endEpoch measures the validation rows and what else the experiment asks for,
+// records the epoch and saves.
+func (t *training) endEpoch(ctx context.Context) error {
+	if err := t.fetch(); err != nil {
+		return err
+	}
+	at := &t.checkpoint.position
+	record := Epoch{
+		Epoch: at.Epoch + 1, Step: t.steps, Seconds: t.seconds, LearningRate: t.rate(t.steps - 1), Train: at.mean(),
+		Norms: at.Norms,
+	}
+	best := false
+	if validation := t.set.Validation(); validation.Rows > 0 {
+		measures, err := t.learner.Validate(ctx, validation)
+		if err != nil {
+			return err
+		}
+		if !measures.finite() {
+			return ErrDiverged
+		}
+		record.Validation = measures
+		value := measures[t.objective.Key]
+		best = at.BestEpoch == 0 || t.objective.Better(value, at.Best)
+		if best {
+			at.BestEpoch, at.Best = record.Epoch, value
+		}
+	}
+	var err error
+	if record.Measured, err = t.learner.Observe(ctx, record.Epoch); err != nil {
+		return err
+	}
+	for _, measures := range record.Measured {
+		if !measures.finite() {
+			return ErrDiverged
+		}
+	}
+	at.Epoch, at.Sums, at.Rows, at.Norms = record.Epoch, Measures{}, 0, nil
+	at.Finished = at.Epoch >= t.header.Epochs ||
+		t.header.Patience > 0 && at.Epoch-at.BestEpoch >= t.header.Patience
+	if best {
+		if err := t.checkpoint.save(t.path(bestFile)); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(t.header.Keep, at.Epoch) {
+		if err := t.checkpoint.save(t.path(fmt.Sprintf(keptFile, at.Epoch))); err != nil {
+			return err
+		}
+	}
+	t.history = append(t.history, record)
+	if t.seals.epochs, err = appendMetrics(t.path(metricsFile), record, t.seals.epochs); err != nil {
+		return err
+	}
+	for _, r := range t.recorders {
+		r.Epoch(record)
+	}
+	return t.save()
+}
+
+// fetch brings the snapshot of the checkpoint up to the last step, from wherever
+// the learner keeps it.
+func (t *training) fetch() (err error) {
+	if t.fetched < t.steps {
+		t.checkpoint.snapshot, err = t.learner.Snapshot()
+		t.fetched = t.steps
+	}
+	return err
+}
+
+func (t *training) save() error {
+	if err := t.fetch(); err != nil {
+		return err
+	}
+	t.saved = time.Now()
+	for _, step := range t.recorded {
+		var err error
+		if t.seals.steps, err = appendMetrics(t.path(stepsFile), step, t.seals.steps); err != nil {
+			return err
+		}
+	}
+	t.recorded = nil
+	if err := t.checkpoint.save(t.path(checkpointFile)); err != nil {
+		return err
+	}
+	return writeClock(t.path(clockFile), t.steps, t.seconds)
+}
+
+// refuseLostCheckpoint refuses a directory whose metrics know of a checkpoint
+// that is not there. A crash before the first one leaves one epoch at most.
+func refuseLostCheckpoint(dir string) error {
+	epochs, err := readMetrics(filepath.Join(dir, metricsFile))
+	if err != nil {
+		return err
+	}
+	if len(epochs) > 1 {
+		return fmt.Errorf("%s holds %d epochs, but there is no %s beside it: restore that file from a copy, or start a new run in another directory",
+			filepath.Join(dir, metricsFile), len(epochs), checkpointFile)
+	}
+	return nil
+}
+
+// clock is the time that the steps of training have taken. It lies beside the
+// checkpoint, not in it: equal runs have equal checkpoints.
+type clock struct {
+	Step    int     `json:"step"`
+	Seconds float64 `json:"seconds"`
+}
+
+func writeClock(path string, step int, seconds float64) error {
+	text, err := json.Marshal(clock{step, seconds})
+	if err != nil {
+		return err
+	}
+	return file.WriteAside(path, text)
+}
+
+// readClock returns the time until a step: that of the clock, or of the last
+// epoch of the history where the clock is of another step.
+func readClock(path string, step int, history []Epoch) float64 {
+	var c clock
+	text, err := os.ReadFile(path)
+	if err == nil && json.Unmarshal(text, &c) == nil && c.Step == step {
+		return c.Seconds
+	}
+	if n := len(history); n > 0 {
+		return history[n-1].Seconds
+	}
+	return 0
+}
