@@ -34,6 +34,9 @@ var allowed = map[string][]string{
 	"hm/engine/enginetest": with(internal, "hm/engine", "fisher", "internal/oracle"),
 	"gpu":                  with(internal, "hm/engine", "fisher"),
 
+	"runs":                    nil,
+	"runs/internal/tabletest": {"runs"},
+
 	"hm/dataset":       internal,
 	"hm/deterministic": {"internal/philox", "hm/dataset"},
 	"hm":               with(internal, "hm/engine", "hm/engine/cpu", "hm/dataset"),
@@ -51,7 +54,7 @@ var allowed = map[string][]string{
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"internal/oracle", "hm/engine/enginetest", "hm/engine/cpu"}
+var inTests = []string{"internal/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{
