@@ -36,6 +36,7 @@ var allowed = map[string][]string{
 
 	"runs":                    nil,
 	"runs/internal/tabletest": {"runs"},
+	"runs/parquet":            {"runs"},
 
 	"hm/dataset":       internal,
 	"hm/deterministic": {"internal/philox", "hm/dataset"},
@@ -60,6 +61,7 @@ var inTests = []string{"internal/oracle", "hm/engine/enginetest", "hm/engine/cpu
 var foreign = map[string][]string{
 	"github.com/janpfeifer/gonb": {"plotting"},
 	"github.com/go-zeromq":       {"kernelext/internal/proxy"},
+	"github.com/parquet-go":      {"runs/parquet"},
 	"gorgonia.org/cu":            {"gpu"},
 }
 
