@@ -36,11 +36,13 @@ var allowed = map[string][]string{
 	"hm/engine/enginetest": with(internal, "hm/engine", "fisher", "internal/oracle"),
 	"gpu":                  with(internal, "hm/engine", "fisher"),
 
-	"dataset":          internal,
-	"runs":             with(internal, "dataset"),
-	"hm/deterministic": {"internal/philox", "dataset"},
-	"hm":               with(internal, "hm/engine", "hm/engine/cpu", "dataset", "runs"),
-	"plotting":         with(internal, "hm", "dataset", "hm/engine", "hm/engine/cpu", "fisher", "runs"),
+	"dataset":                 internal,
+	"runs":                    with(internal, "dataset"),
+	"runs/internal/tabletest": {"runs"},
+	"runs/parquet":            {"runs"},
+	"hm/deterministic":        {"internal/philox", "dataset"},
+	"hm":                      with(internal, "hm/engine", "hm/engine/cpu", "dataset", "runs"),
+	"plotting":                with(internal, "hm", "dataset", "hm/engine", "hm/engine/cpu", "fisher", "runs"),
 
 	// What a cell imports, and what the kernel's process runs.
 	"kernelext":                  {"hm", "dataset", "runs", "kernelext/internal/session"},
@@ -54,12 +56,13 @@ var allowed = map[string][]string{
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"internal/oracle", "hm/engine/enginetest", "hm/engine/cpu"}
+var inTests = []string{"internal/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{
 	"github.com/janpfeifer/gonb": {"plotting"},
 	"github.com/go-zeromq":       {"kernelext/internal/proxy"},
+	"github.com/parquet-go":      {"runs/parquet"},
 	"gorgonia.org/cu":            {"gpu"},
 }
 

@@ -1,0 +1,76 @@
+package runs_test
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+func TestCells(t *testing.T) {
+	type method string
+	type standardError float64
+	number, none := 1.5, (*float64)(nil)
+	table := runs.NewTable("cells", "",
+		runs.Column{Key: "text"},
+		runs.Column{Key: "integer", Kind: runs.Integer},
+		runs.Column{Key: "number", Kind: runs.Number},
+		runs.Column{Key: "boolean", Kind: runs.Boolean},
+	)
+	table.Add(method("NRWS"), 1, standardError(0.25), true)
+	table.Add("\xff", uint64(math.MaxInt64), &number, false)
+	table.Add("", uint8(3), math.NaN(), nil)
+	table.Add(nil, (*int)(nil), none, (*bool)(nil))
+	want := [][]any{
+		{"NRWS", int64(1), 0.25, true},
+		{"\uFFFD", int64(math.MaxInt64), 1.5, false},
+		{nil, int64(3), nil, nil},
+		{nil, nil, nil, nil},
+	}
+	if got := table.Rows(); !reflect.DeepEqual(got, want) {
+		t.Errorf("the rows are %v, want %v", got, want)
+	}
+}
+
+func TestMisuseOfTablesPanics(t *testing.T) {
+	column := func(key string) runs.Column { return runs.Column{Key: key, Kind: runs.Integer} }
+	add := func(cells ...any) func() {
+		return func() { runs.NewTable("epochs", "", column("epoch"), column("step")).Add(cells...) }
+	}
+	for _, test := range []struct {
+		misuse func()
+		says   string
+	}{
+		{func() { runs.NewTable("Epochs", "", column("epoch")) }, `runs: "Epochs" is no name of a table`},
+		{func() { runs.NewTable("epochs", "") }, "runs: table epochs has no columns"},
+		{func() { runs.NewTable("epochs", "", column("log p")) }, `runs: "log p" is no key of a column of table epochs`},
+		{func() { runs.NewTable("epochs", "", column("step"), column("step")) }, "runs: table epochs has two columns step"},
+		{func() { runs.NewTable("epochs", "", runs.Column{Key: "epoch", Kind: runs.Integer, Decimals: 1}) },
+			"runs: 1 decimals of the integer column epoch of table epochs"},
+		{func() { runs.NewTable("epochs", "", runs.Column{Key: "log_p", Kind: runs.Number, Decimals: -1}) },
+			"runs: -1 decimals of the number column log_p of table epochs"},
+		{add(1), "runs: a row of 1 cells for the 2 columns of table epochs"},
+		{add(1, 2, 3), "runs: a row of 3 cells for the 2 columns of table epochs"},
+		{add(1, 2.5), "runs: float64 2.5 is no cell of the integer column step of table epochs"},
+		{add("1", 2), "runs: string 1 is no cell of the integer column epoch of table epochs"},
+		{add(1, uint64(1<<63)), "runs: uint64 9223372036854775808 is no cell of the integer column step of table epochs"},
+	} {
+		func() {
+			defer func() {
+				if said, ok := recover().(string); !ok || !strings.Contains(said, test.says) {
+					t.Errorf("the panic is %q, want one that says %q", said, test.says)
+				}
+			}()
+			test.misuse()
+		}()
+	}
+}
+
+func TestTheErrorOfAnUnknownFormatListsThem(t *testing.T) {
+	err := runs.NewTable("epochs", "", runs.Column{Key: "epoch"}).Write(t.Output(), "xml")
+	if want := `no table format "xml" in this program: use one of csv, json, markdown, text`; err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+}

@@ -1,0 +1,106 @@
+package runs
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// WriteCSV writes a line of keys, and a line for each row, quoted as RFC 4180
+// says, in UTF-8; lines end with a newline alone. A missing cell is an empty field,
+// an infinity +Inf or -Inf, a boolean true or false. Numbers have as many digits
+// as it takes to read the same number again.
+func (t *Table) WriteCSV(w io.Writer) error {
+	var b strings.Builder
+	for i, c := range t.columns {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(c.Key)
+	}
+	b.WriteByte('\n')
+	for _, row := range t.rows {
+		if len(row) == 1 && row[0] == nil {
+			b.WriteString(`""`) // programs pass over an empty line
+		}
+		for i, cell := range row {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(csvField(cell))
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func csvField(cell any) string {
+	switch x := cell.(type) {
+	case nil:
+		return ""
+	case float64:
+		return exactNumber(x)
+	case string:
+		if strings.ContainsAny(x, ",\"\r\n") {
+			return `"` + strings.ReplaceAll(x, `"`, `""`) + `"`
+		}
+	}
+	return fmt.Sprint(cell)
+}
+
+// WriteJSON writes an array with an object a row, on a line of its own, that has
+// all keys in the order of the columns. A missing cell is null, and an infinity,
+// of which JSON has none, the string "+Inf" or "-Inf". Numbers have as many
+// digits as it takes to read the same number again, which pandas.read_json does
+// with precise_float=True.
+func (t *Table) WriteJSON(w io.Writer) error {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, row := range t.rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("\n{")
+		for j, cell := range row {
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			value, err := jsonValue(cell)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&b, "%q:%s", t.columns[j].Key, value)
+		}
+		b.WriteByte('}')
+	}
+	if len(t.rows) > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteString("]\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func jsonValue(cell any) ([]byte, error) {
+	if x, ok := cell.(float64); ok {
+		if !math.IsInf(x, 0) {
+			return []byte(exactNumber(x)), nil
+		}
+		cell = exactNumber(x)
+	}
+	return json.Marshal(cell)
+}
+
+// exactNumber writes the shortest number that is x when it is read again, and no
+// integer: programs tell the kind of a column from it.
+func exactNumber(x float64) string {
+	s := strconv.FormatFloat(x, 'g', -1, 64)
+	if !strings.ContainsAny(s, ".eI") {
+		s += ".0"
+	}
+	return s
+}
