@@ -1,45 +1,30 @@
 package plotting
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Norms draws the Euclidean norms of the weights and of the gradients of each
-// layer against the epoch (004, Figs 6.11 and 6.13): a colour a pair of layers,
-// p solid, q dashed. A third panel has those of the directions that the optimiser
-// was given, where a metric or a regulariser made them other than the gradients.
-// Scales are logarithmic: what layers have in common shows in the slopes.
+// layer against the epoch: a colour a pair of layers, p solid, q dashed. A third
+// panel has those of the directions that the optimiser was given, where a metric
+// or a regulariser made them other than the gradients. Scales are logarithmic:
+// what layers have in common shows in the slopes. NetworkNorms draws several
+// runs.
 func Norms(h hm.History) *Figure {
-	var epochs []hm.Epoch
-	for _, e := range h.Epochs {
-		if e.Norms != nil {
-			epochs = append(epochs, e)
-		}
-	}
-	if len(epochs) == 0 {
-		return failed(errors.New("the history has no norms: train another epoch"))
-	}
-	weights := func(l hm.LayerNorms) float64 { return l.Weights }
-	gradient := func(l hm.LayerNorms) float64 { return l.Gradient }
-	direction := func(l hm.LayerNorms) float64 { return l.Direction }
-	quantities := []struct {
-		label string
-		norm  func(hm.LayerNorms) float64
-	}{{"norm of the weights", weights}, {"norm of the gradient", gradient}, {"norm of the direction of the step", direction}}
-	if sameDirections(epochs) {
-		quantities = quantities[:2]
+	epochs, err := epochsWithNorms(h, "the history")
+	if err != nil {
+		return failed(err)
 	}
 	var panels []*plot.Plot
-	for _, q := range quantities {
-		panel := newPanel("epoch", q.label)
-		panel.X.Tick.Marker, panel.Y.Tick.Marker = byEpoch.ticks, logTicks{}
-		if err := addNorms(panel, q.label, epochs, q.norm); err != nil {
+	for _, q := range normsToDraw(epochs) {
+		panel := newNormPanel(q)
+		if err := addNorms(panel, q, epochs); err != nil {
 			return failed(err)
 		}
 		padY(panel)
@@ -50,16 +35,54 @@ func Norms(h hm.History) *Figure {
 	for i := range epochs[0].Norms.Generative {
 		f.legend.add(fmt.Sprintf("layers %d and %d", i, i+1), sample(in(colour(i), solid)))
 	}
-	f.legend.add("p", sample(solid))
-	f.legend.add("q", sample(dashed))
+	f.addNetworkStyles()
 	return f
+}
+
+// layerNorm is one of the norms of a layer.
+type layerNorm struct {
+	label string
+	of    func(hm.LayerNorms) float64
+}
+
+// normsToDraw leaves out the norms of directions where they are those of
+// gradients.
+func normsToDraw(epochs []hm.Epoch) []layerNorm {
+	norms := []layerNorm{
+		{"norm of the weights", func(l hm.LayerNorms) float64 { return l.Weights }},
+		{"norm of the gradient", func(l hm.LayerNorms) float64 { return l.Gradient }},
+		{"norm of the direction of the step", func(l hm.LayerNorms) float64 { return l.Direction }},
+	}
+	if sameDirections(epochs) {
+		return norms[:2]
+	}
+	return norms
+}
+
+func epochsWithNorms(h hm.History, name string) ([]hm.Epoch, error) {
+	var epochs []hm.Epoch
+	for _, e := range h.Epochs {
+		if e.Norms != nil {
+			epochs = append(epochs, e)
+		}
+	}
+	if len(epochs) == 0 {
+		return nil, fmt.Errorf("%s has no norms: train another epoch", name)
+	}
+	return epochs, nil
+}
+
+func newNormPanel(q layerNorm) *plot.Plot {
+	panel := newPanel("epoch", q.label)
+	panel.X.Tick.Marker, panel.Y.Tick.Marker = byEpoch.ticks, logTicks{}
+	return panel
 }
 
 // sameDirections says whether each step followed its gradient.
 func sameDirections(epochs []hm.Epoch) bool {
 	for _, e := range epochs {
-		for _, network := range [][]hm.LayerNorms{e.Norms.Generative, e.Norms.Recognition} {
-			for _, l := range network {
+		for _, n := range networks {
+			for _, l := range n.layers(e.Norms) {
 				if math.Abs(l.Direction-l.Gradient) > 1e-5*l.Gradient {
 					return false
 				}
@@ -70,30 +93,35 @@ func sameDirections(epochs []hm.Epoch) bool {
 }
 
 // addNorms draws a norm of each layer of both networks.
-func addNorms(panel *plot.Plot, what string, epochs []hm.Epoch, norm func(hm.LayerNorms) float64) error {
-	for _, network := range []struct {
-		name   string
-		layers func(*hm.Norms) []hm.LayerNorms
-		dashes bool
-	}{
-		{"p", func(n *hm.Norms) []hm.LayerNorms { return n.Generative }, false},
-		{"q", func(n *hm.Norms) []hm.LayerNorms { return n.Recognition }, true},
-	} {
-		for i := range network.layers(epochs[0].Norms) {
+func addNorms(panel *plot.Plot, q layerNorm, epochs []hm.Epoch) error {
+	for _, n := range networks {
+		for i := range n.layers(epochs[0].Norms) {
 			var points plotter.XYs
 			for _, e := range epochs {
-				if layers := network.layers(e.Norms); i < len(layers) {
-					points = append(points, plotter.XY{X: byEpoch.of(e), Y: math.Log10(norm(layers[i]))})
+				if layers := n.layers(e.Norms); i < len(layers) {
+					points = append(points, plotter.XY{X: byEpoch.of(e), Y: math.Log10(q.of(layers[i]))})
 				}
 			}
-			style := solid
-			if network.dashes {
-				style = dashed
-			}
-			if err := addLine(panel, fmt.Sprintf("the %s of layer %d of %s", what, i, network.name), points, in(colour(i), style)); err != nil {
+			if err := addLine(panel, fmt.Sprintf("the %s of layer %d of %s", q.label, i, n.name), points, in(colour(i), n.style)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// networks are the two of a machine.
+var networks = []struct {
+	name   string
+	layers func(*hm.Norms) []hm.LayerNorms
+	style  draw.LineStyle
+}{
+	{"p", func(n *hm.Norms) []hm.LayerNorms { return n.Generative }, solid},
+	{"q", func(n *hm.Norms) []hm.LayerNorms { return n.Recognition }, dashed},
+}
+
+func (f *Figure) addNetworkStyles() {
+	for _, n := range networks {
+		f.legend.add(n.name, sample(n.style))
+	}
 }
