@@ -73,8 +73,9 @@ func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, e
 	return w, nil
 }
 
-// Convergence estimates log p of a split with increasing numbers of samples,
-// each estimate from the first of the same samples.
+// Convergence estimates log p and log p̃* of a split as Evaluate does (001, 3.8),
+// with increasing numbers of samples, each estimate from the first of the same
+// samples.
 func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ...int) (Convergence, error) {
 	c := Convergence{Name: m.experiment.Method.String(), Samples: samples}
 	most := 0
@@ -92,8 +93,8 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 	if err != nil {
 		return c, err
 	}
-	estimates := make([][]float64, len(samples)) // of each datum
-	rows := max(1, (1<<22)/most)                 // data whose weights are held at once
+	estimates := make([][]engine.Likelihood, len(samples)) // of each datum
+	rows := max(1, (1<<22)/most)                           // data whose weights are held at once
 	for first := 0; first < data.Rows; first += rows {
 		part := data
 		part.First, part.Rows = first, min(rows, data.Rows-first)
@@ -103,16 +104,35 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 			return c, err
 		}
 		for d := range part.Rows {
-			for i, k := range samples {
-				estimates[i] = append(estimates[i], engine.LogMeanExp(logs[d*most:d*most+k]))
+			var sum engine.WeightSum
+			for drawn, l := range logs[d*most : (d+1)*most] {
+				sum.Add(l)
+				for i, k := range samples {
+					if k == drawn+1 {
+						estimates[i] = append(estimates[i], sum.Likelihood())
+					}
+				}
 			}
 		}
 	}
 	for _, of := range estimates {
-		mean, se := statistics.MeanAndError(len(of), func(i int) float64 { return of[i] })
-		c.LogP, c.SE = append(c.LogP, mean), append(c.SE, se)
+		mean, se := statistics.MeanAndError(len(of), func(d int) float64 { return of[d].LogP })
+		c.LogP, c.LogPSE = append(c.LogP, mean), append(c.LogPSE, se)
+		mean, se = statistics.MeanAndError(len(of), func(d int) float64 { return of[d].LogPTildeStar })
+		c.LogPTildeStar, c.LogPTildeStarSE = append(c.LogPTildeStar, mean), append(c.LogPTildeStarSE, se)
 	}
 	return c, nil
+}
+
+// Normalise adds log p*(x) = log p̃*(x) − log Z², as that of an Evaluation does.
+// The error of log Z² is common to all numbers of samples: it shifts the curve.
+func (c Convergence) Normalise(z LogZ2) Convergence {
+	c.LogPStar, c.LogPStarSE = nil, nil
+	for i, tilde := range c.LogPTildeStar {
+		c.LogPStar = append(c.LogPStar, tilde-z.Value)
+		c.LogPStarSE = append(c.LogPStarSE, math.Hypot(c.LogPTildeStarSE[i], z.SE))
+	}
+	return c
 }
 
 // logZ2Repeats is the number of independent repeats of an estimate of log Z².

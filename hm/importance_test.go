@@ -73,22 +73,36 @@ func TestConvergenceIsOfTheFirstSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.LogP) != len(numbers) || len(c.SE) != len(numbers) || c.Name == "" {
-		t.Fatalf("%q has %d estimates and %d errors, want %d of each", c.Name, len(c.LogP), len(c.SE), len(numbers))
+	if c.Name == "" || c.LogPStar != nil {
+		t.Errorf("%q has estimates %v of log p* without one of log Z²", c.Name, c.LogPStar)
 	}
+	z := LogZ2{Value: -1.5, SE: 0.2}
+	normalised := c.Normalise(z)
 	for i, k := range numbers {
 		e, err := m.Evaluate(t.Context(), split, k, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		e = e.Normalise(z)
 		if c.Samples[i] != k {
 			t.Errorf("estimate %d is from %d samples, want %d", i, c.Samples[i], k)
 		}
-		wantNear(t, fmt.Sprintf("log p from %d samples", k), c.LogP[i], e.LogP, 1e-9)
-		wantNear(t, fmt.Sprintf("its error from %d samples", k), c.SE[i], float64(e.LogPSE), 1e-9)
+		for _, of := range []struct {
+			measure   string
+			got, want float64
+		}{
+			{"log p", c.LogP[i], e.LogP},
+			{"the error of log p", c.LogPSE[i], float64(e.LogPSE)},
+			{"log p̃*", c.LogPTildeStar[i], e.LogPTildeStar},
+			{"the error of log p̃*", c.LogPTildeStarSE[i], float64(e.LogPTildeStarSE)},
+			{"log p*", normalised.LogPStar[i], *e.LogPStar},
+			{"the error of log p*", normalised.LogPStarSE[i], float64(*e.LogPStarSE)},
+		} {
+			wantNear(t, fmt.Sprintf("%s from %d samples", of.measure, k), of.got, of.want, 1e-9)
+		}
 	}
-	if c.LogP[3] <= c.LogP[0] { // a lower bound in expectation, which rises with K
-		t.Errorf("log p is %v from 1000 samples and %v from one, want more", c.LogP[3], c.LogP[0])
+	if c.LogPStar != nil {
+		t.Error("the estimates that were normalised have changed")
 	}
 }
 
@@ -105,11 +119,22 @@ func TestConvergenceInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := 0.0
-	for _, x := range states(split) {
-		want += exact.LogP(x) / 3
+	c = c.Normalise(LogZ2{Value: exact.LogZ2()})
+	for _, of := range []struct {
+		measure string
+		got     float64
+		exact   func([]bool) float64
+	}{
+		{"log p", c.LogP[0], exact.LogP},
+		{"log p̃*", c.LogPTildeStar[0], exact.LogPTildeStar},
+		{"log p*", c.LogPStar[0], exact.LogPStar},
+	} {
+		want := 0.0
+		for _, x := range states(split) {
+			want += of.exact(x) / 3
+		}
+		wantNear(t, of.measure, of.got, want, 0.005)
 	}
-	wantNear(t, "log p", c.LogP[0], want, 0.005)
 }
 
 // TestLogZ2Coverage estimates log Z² with a hundred seeds: their mean is that of

@@ -37,11 +37,14 @@ type LogZ2 struct {
 	SE      float64     // its standard error
 }
 
-// Convergence is the estimate of a log-likelihood against the number of
-// importance samples.
+// Convergence is what estimates of log-likelihoods are from increasing numbers
+// of importance samples: means over the data in nats, one for each number, and
+// their standard errors over the data.
 type Convergence struct {
 	Name    string
-	Samples []int
-	LogP    []float64 // mean over the data, in nats
-	SE      []float64 // standard error over the data
+	Samples []int // K, samples a datum
+
+	LogP, LogPSE                   []float64 // estimates of log p(x)
+	LogPTildeStar, LogPTildeStarSE []float64 // estimates of log p̃*(x) = log Z² + log p*(x)
+	LogPStar, LogPStarSE           []float64 // estimates of log p*(x), no bounds; nil until Normalise
 }

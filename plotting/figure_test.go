@@ -145,7 +145,7 @@ func TestErrorsAreRememberedUntilSave(t *testing.T) {
 		"no samples":            {LogZ2(hm.LogZ2{Outer: []int{0}, Repeats: [][]float64{one}}), "from 0 samples"},
 		"NaN estimates":         {LogZ2(hm.LogZ2{Outer: []int{1}, Repeats: [][]float64{{nan}}}), "no finite value"},
 		"no convergence":        {LikelihoodBySamples(), "no estimates"},
-		"negative samples":      {LikelihoodBySamples(hm.Convergence{Name: "RWS", Samples: []int{-1}, LogP: one, SE: one}), "RWS: an estimate from -1"},
+		"negative samples":      {LikelihoodBySamples(hm.Convergence{Name: "RWS", Samples: []int{-1}, LogP: one, LogPSE: one}), "RWS: an estimate from -1"},
 		"uneven convergence":    {LikelihoodBySamples(hm.Convergence{Samples: []int{1}, LogP: one}), "0 standard errors"},
 		"no images":             {Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}}), "without images"},
 		"images of no size":     {Samples(dataset.Sheet{Values: [][]float64{{}}}), "0 × 0"},
@@ -188,12 +188,12 @@ func TestExtremeFigures(t *testing.T) {
 		"one weight":           ImportanceWeights(hm.ImportanceWeights{LogP: one, LogPStar: one}),
 		"one outer sample":     LogZ2(hm.LogZ2{Outer: []int{1}, Repeats: [][]float64{one}}),
 		"some repeats NaN":     LogZ2(hm.LogZ2{Outer: []int{1, 2}, Repeats: [][]float64{{math.NaN(), 1}, {1, math.Inf(1)}}}),
-		"one number":           LikelihoodBySamples(hm.Convergence{Samples: []int{1000}, LogP: one, SE: one}),
+		"one number":           LikelihoodBySamples(hm.Convergence{Samples: []int{1000}, LogP: one, LogPSE: one}),
 		"one pixel":            Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}, Values: [][]float64{one}}),
 		"one unit a layer":     FisherStructure(engine.Architecture{Units: []int{1, 1}}),
 		"smallest":             CurvesByEpochAndTime(epoch).Size(4, 2).Title("x"),
 		"smallest machine":     FisherStructure(engine.Architecture{Units: []int{1, 1}}).Size(2, 2),
-		"smallest numbers":     LikelihoodBySamples(hm.Convergence{Samples: []int{1e6}, LogP: one, SE: one}).Size(2, 2),
+		"smallest numbers":     LikelihoodBySamples(hm.Convergence{Samples: []int{1e6}, LogP: one, LogPSE: one}).Size(2, 2),
 	} {
 		for _, format := range []string{".png", ".svg", ".pdf"} {
 			if err := f.Save(filepath.Join(t.TempDir(), "figure"+format)); err != nil {

@@ -3,44 +3,110 @@ package plotting
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // LikelihoodBySamples draws estimates of log p(x) (nats, mean over the data)
-// against the number of importance samples, with a band of one standard error
-// to either side. The estimate is a lower bound in expectation and rises with
-// the number of samples; where the curve has levelled off, they are enough.
+// against the number of importance samples, a colour a model, with a band of one
+// standard error to either side. Those that Convergence.Normalise has given
+// log Z² are drawn with log p*(x) and log p̃*(x) = log Z² + log p*(x) (001, Fig.
+// 3.3). The estimates of log p(x) and log p̃*(x) are lower bounds in expectation
+// and rise with the number of samples; where a curve has levelled off, they are
+// enough. The band of log p*(x) includes the error of log Z².
 func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
 	if len(convergences) == 0 {
 		return failed(errors.New("no estimates of log p(x) to draw: give at least one"))
 	}
-	panel := newPanel("number of importance samples for each datum", "estimate of log p(x) (nats)")
+	normalised := slices.ContainsFunc(convergences, func(c hm.Convergence) bool { return c.LogPStar != nil })
+	label := "estimate of log p(x) (nats)"
+	if normalised {
+		label = "estimate of log-likelihood (nats)"
+	}
+	panel := newPanel("number of importance samples for each datum", label)
 	panel.X.Tick.Marker = logTicks{}
 	f := newFigure(panel)
+	banded := make([]bool, len(convergences))
 	for i, c := range convergences {
-		name := c.Name
-		if name == "" {
-			name = fmt.Sprintf("estimate %d", i+1)
-		}
-		if len(c.LogP) != len(c.Samples) || len(c.SE) != len(c.Samples) {
-			return failed(fmt.Errorf("%s has %d estimates and %d standard errors for %d numbers of samples", name, len(c.LogP), len(c.SE), len(c.Samples)))
-		}
-		if err := checkCounts(name, c.Samples); err != nil {
+		if err := checkConvergence(c, convergenceName(c, i)); err != nil {
 			return failed(err)
 		}
-		points := byLog(c.Samples, c.LogP)
-		band := addBand(panel, points, c.SE, colour(i))
-		if err := addLine(panel, name, points, in(colour(i), solid)); err != nil {
-			return failed(err)
+		for _, l := range likelihoodsOf(c) {
+			means, se := l.estimates(c)
+			banded[i] = addBand(panel, byLog(c.Samples, means), se, colour(i)) != nil || banded[i]
+		}
+	}
+	for i, c := range convergences { // above all bands
+		name := convergenceName(c, i)
+		for _, l := range likelihoodsOf(c) {
+			means, _ := l.estimates(c)
+			if err := addLine(panel, l.name+" of "+name, byLog(c.Samples, means), in(colour(i), l.style)); err != nil {
+				return failed(err)
+			}
 		}
 		line := sample(in(colour(i), solid))
-		if band == nil {
+		if banded[i] && !normalised {
+			f.legend.add(name+" ± 1 standard error", &plotter.Polygon{Color: translucent(colour(i))}, line)
+		} else {
 			f.legend.add(name, line)
-			continue
 		}
-		f.legend.add(name+" ± 1 standard error", band, line)
+	}
+	if normalised {
+		f.addLikelihoodStyles(slices.Contains(banded, true))
 	}
 	padY(panel)
 	return f
+}
+
+func convergenceName(c hm.Convergence, i int) string {
+	if c.Name == "" {
+		return fmt.Sprintf("estimate %d", i+1)
+	}
+	return c.Name
+}
+
+func checkConvergence(c hm.Convergence, name string) error {
+	for _, l := range likelihoodsOf(c) {
+		if means, se := l.estimates(c); len(means) != len(c.Samples) || len(se) != len(c.Samples) {
+			return fmt.Errorf("%s has %d estimates of %s and %d standard errors for %d numbers of samples", name, len(means), l.name, len(se), len(c.Samples))
+		}
+	}
+	return checkCounts(name, c.Samples)
+}
+
+// likelihood is one of the likelihoods that a Convergence has estimates of.
+type likelihood struct {
+	name      string
+	style     draw.LineStyle
+	estimates func(hm.Convergence) (means, se []float64)
+}
+
+var dashDotted = draw.LineStyle{Color: ink, Width: solid.Width, Dashes: []vg.Length{8, 2.5, 1.5, 2.5}}
+
+// likelihoods are in the order of the legend, that of every model first.
+var likelihoods = []likelihood{
+	{"log p(x)", solid, func(c hm.Convergence) ([]float64, []float64) { return c.LogP, c.LogPSE }},
+	{"log p*(x)", dashed, func(c hm.Convergence) ([]float64, []float64) { return c.LogPStar, c.LogPStarSE }},
+	{"log p̃*(x)", dashDotted, func(c hm.Convergence) ([]float64, []float64) { return c.LogPTildeStar, c.LogPTildeStarSE }},
+}
+
+func likelihoodsOf(c hm.Convergence) []likelihood {
+	if c.LogPStar == nil {
+		return likelihoods[:1]
+	}
+	return likelihoods
+}
+
+// addLikelihoodStyles explains what the colours, which tell models apart, do not.
+func (f *Figure) addLikelihoodStyles(banded bool) {
+	for _, l := range likelihoods {
+		f.legend.add(l.name, sample(l.style))
+	}
+	if banded {
+		f.legend.add("± 1 standard error", &plotter.Polygon{Color: translucent(ink)}, sample(solid))
+	}
 }

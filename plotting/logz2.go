@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"gonum.org/v1/plot"
@@ -13,35 +14,65 @@ import (
 
 // LogZ2 draws the estimate of log Z² (nats) against the number of outer
 // samples (001, 3.11): each repeat thin, their mean with a band of one
-// standard deviation to either side, and the estimate from all samples. Where
-// it is in range it marks 0, which log Z² cannot exceed.
-func LogZ2(z hm.LogZ2) *Figure {
-	if err := checkLogZ2(z); err != nil {
+// standard deviation to either side, and the estimate from all samples. Of
+// several estimates, of different numbers of inner samples, it draws the means
+// with their bands (001, Fig. 3.5). Where it is in range it marks 0, which log Z²
+// cannot exceed.
+func LogZ2(estimates ...hm.LogZ2) *Figure {
+	return logZ2(estimates, effort{"number of outer samples x, h ~ p", func(z hm.LogZ2) []int { return z.Outer }})
+}
+
+// LogZ2ByTotal draws what LogZ2 does against the number of outer samples times
+// that of inner ones for each, which is what an estimate costs (001, Fig. 3.6).
+func LogZ2ByTotal(estimates ...hm.LogZ2) *Figure {
+	return logZ2(estimates, effort{"number of outer samples × inner samples for each", func(z hm.LogZ2) []int {
+		total := slices.Clone(z.Outer)
+		for i := range total {
+			total[i] *= z.Inner
+		}
+		return total
+	}})
+}
+
+// effort is the number of samples that estimates of log Z² are drawn against.
+type effort struct {
+	label string
+	of    func(hm.LogZ2) []int
+}
+
+func logZ2(estimates []hm.LogZ2, x effort) *Figure {
+	if err := checkLogZ2(estimates, x); err != nil {
 		return failed(err)
 	}
-	panel := newPanel("number of outer samples x, h ~ p", "log Z² (nats)")
+	panel := newPanel(x.label, "log Z² (nats)")
 	panel.X.Tick.Marker = logTicks{}
 	f := newFigure(panel)
-	f.title = fmt.Sprintf("Estimates of log Z², with %s inner samples for each outer one", integer(z.Inner))
-
-	mean := make(plotter.XYs, len(z.Outer))
-	sd := make([]float64, len(z.Outer))
-	for i, outer := range z.Outer {
-		column := make([]float64, len(z.Repeats))
-		for r, repeat := range z.Repeats {
-			column[r] = repeat[i]
-		}
-		mean[i].X = math.Log10(float64(outer))
-		mean[i].Y, sd[i] = meanAndSD(column)
+	var err error
+	if len(estimates) == 1 {
+		err = f.addRepeats(panel, estimates[0], x)
+	} else {
+		err = f.addMeans(panel, estimates, x)
 	}
+	if err != nil {
+		return failed(err)
+	}
+	f.addZero(panel)
+	padY(panel)
+	return f
+}
+
+// addRepeats draws all that there is of one estimate.
+func (f *Figure) addRepeats(panel *plot.Plot, z hm.LogZ2, x effort) error {
+	f.title = fmt.Sprintf("Estimates of log Z², with %s for each outer one", innerSamples(z))
+	mean, sd := overRepeats(z, x)
 	band := addBand(panel, mean, sd, colour(0))
 	for _, repeat := range z.Repeats {
 		if len(z.Repeats) > 1 {
-			panel.Add(&plotter.Line{XYs: thinned(finite(byLog(z.Outer, repeat))), LineStyle: thin})
+			panel.Add(&plotter.Line{XYs: thinned(finite(byLog(x.of(z), repeat))), LineStyle: thin})
 		}
 	}
 	if err := addLine(panel, "log Z²", mean, in(colour(0), solid)); err != nil {
-		return failed(err)
+		return err
 	}
 	line := sample(in(colour(0), solid))
 	switch {
@@ -55,21 +86,53 @@ func LogZ2(z hm.LogZ2) *Figure {
 		f.legend.add("one repeat", line)
 	}
 	f.addFinal(panel, z)
-	f.addZero(panel)
-	padY(panel)
-	return f
+	return nil
 }
 
-func checkLogZ2(z hm.LogZ2) error {
-	if len(z.Outer) == 0 || len(z.Repeats) == 0 {
-		return errors.New("log Z² without estimates: nothing to draw")
+// overRepeats returns the mean over the repeats after each number of samples,
+// and the standard deviation there.
+func overRepeats(z hm.LogZ2, x effort) (mean plotter.XYs, sd []float64) {
+	for i, n := range x.of(z) {
+		column := make([]float64, len(z.Repeats))
+		for r, repeat := range z.Repeats {
+			column[r] = repeat[i]
+		}
+		m, s := meanAndSD(column)
+		mean, sd = append(mean, plotter.XY{X: math.Log10(float64(n)), Y: m}), append(sd, s)
 	}
-	for r, repeat := range z.Repeats {
-		if len(repeat) != len(z.Outer) {
-			return fmt.Errorf("repeat %d of log Z² has %d estimates for %d numbers of samples", r, len(repeat), len(z.Outer))
+	return mean, sd
+}
+
+func innerSamples(z hm.LogZ2) string {
+	if z.Inner == 1 {
+		return "1 inner sample"
+	}
+	return integer(z.Inner) + " inner samples"
+}
+
+func checkLogZ2(estimates []hm.LogZ2, x effort) error {
+	if len(estimates) == 0 {
+		return errors.New("no estimates of log Z² to draw: give at least one")
+	}
+	for i, z := range estimates {
+		if len(z.Outer) == 0 || len(z.Repeats) == 0 {
+			return errors.New("log Z² without estimates: nothing to draw")
+		}
+		for r, repeat := range z.Repeats {
+			if len(repeat) != len(z.Outer) {
+				return fmt.Errorf("repeat %d of log Z² has %d estimates for %d numbers of samples", r, len(repeat), len(z.Outer))
+			}
+		}
+		if err := checkCounts("log Z²", x.of(z)); err != nil {
+			return err
+		}
+		for _, other := range estimates[:i] {
+			if other.Inner == z.Inner {
+				return fmt.Errorf("two estimates of log Z² with %s for each outer one: give estimates of different numbers of them", innerSamples(z))
+			}
 		}
 	}
-	return checkCounts("log Z²", z.Outer)
+	return nil
 }
 
 // checkCounts refuses numbers of samples that a logarithmic axis has no place for.

@@ -1,46 +1,34 @@
 package plotting
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Norms draws the Euclidean norms of the weights and of the gradients of each
-// layer against the epoch (004, Figs 6.11 and 6.13): a colour a pair of layers,
-// p solid, q dashed. A third panel has those of the directions that the optimiser
-// was given, where a metric or a regulariser made them other than the gradients.
-// Scales are logarithmic: what layers have in common shows in the slopes.
+// layer against the epoch: a colour a pair of layers, p solid, q dashed. A third
+// panel has those of the directions that the optimiser was given, where a metric
+// or a regulariser made them other than the gradients. Scales are logarithmic:
+// what layers have in common shows in the slopes. NetworkNorms draws several
+// runs.
 func Norms(h runs.History) *Figure {
-	var epochs []runs.Epoch
-	for _, e := range h.Epochs {
-		if e.Norms != nil {
-			epochs = append(epochs, e)
-		}
-	}
-	if len(epochs) == 0 {
-		return failed(errors.New("the history has no norms: train another epoch"))
-	}
-	weights := func(l runs.LayerNorms) float64 { return l.Weights }
-	gradient := func(l runs.LayerNorms) float64 { return l.Gradient }
-	direction := func(l runs.LayerNorms) float64 { return l.Direction }
-	quantities := []struct {
-		label string
-		norm  func(runs.LayerNorms) float64
-	}{{"norm of the weights", weights}, {"norm of the gradient", gradient}, {"norm of the direction of the step", direction}}
-	if sameDirections(epochs) {
-		quantities = quantities[:2]
+	epochs, err := epochsWithNorms(h, "the history")
+	if err != nil {
+		return failed(err)
 	}
 	var panels []*plot.Plot
-	for _, q := range quantities {
-		panel := newPanel("epoch", q.label)
-		panel.X.Tick.Marker, panel.Y.Tick.Marker = byEpoch.ticks, logTicks{}
-		if err := addNorms(panel, q.label, epochs, q.norm); err != nil {
+	for _, q := range normsToDraw(epochs) {
+		panel := newNormPanel(q)
+		if err := addNorms(panel, q, epochs); err != nil {
 			return failed(err)
 		}
 		padY(panel)
@@ -48,19 +36,57 @@ func Norms(h runs.History) *Figure {
 	}
 	f := newFigure(panels...)
 	f.title = h.Name
-	for i := range epochs[0].Norms[hm.Generative] {
+	for i := range epochs[0].Norms[networksOf(epochs)[0].key] {
 		f.legend.add(fmt.Sprintf("layers %d and %d", i, i+1), sample(in(colour(i), solid)))
 	}
-	f.legend.add("p", sample(solid))
-	f.legend.add("q", sample(dashed))
+	f.addNetworkStyles(networksOf(epochs))
 	return f
+}
+
+// layerNorm is one of the norms of a layer.
+type layerNorm struct {
+	label string
+	of    func(runs.LayerNorms) float64
+}
+
+// normsToDraw leaves out the norms of directions where they are those of
+// gradients.
+func normsToDraw(epochs []runs.Epoch) []layerNorm {
+	norms := []layerNorm{
+		{"norm of the weights", func(l runs.LayerNorms) float64 { return l.Weights }},
+		{"norm of the gradient", func(l runs.LayerNorms) float64 { return l.Gradient }},
+		{"norm of the direction of the step", func(l runs.LayerNorms) float64 { return l.Direction }},
+	}
+	if sameDirections(epochs) {
+		return norms[:2]
+	}
+	return norms
+}
+
+func epochsWithNorms(h runs.History, name string) ([]runs.Epoch, error) {
+	var epochs []runs.Epoch
+	for _, e := range h.Epochs {
+		if e.Norms != nil {
+			epochs = append(epochs, e)
+		}
+	}
+	if len(epochs) == 0 {
+		return nil, fmt.Errorf("%s has no norms: train another epoch", name)
+	}
+	return epochs, nil
+}
+
+func newNormPanel(q layerNorm) *plot.Plot {
+	panel := newPanel("epoch", q.label)
+	panel.X.Tick.Marker, panel.Y.Tick.Marker = byEpoch.ticks, logTicks{}
+	return panel
 }
 
 // sameDirections says whether each step followed its gradient.
 func sameDirections(epochs []runs.Epoch) bool {
 	for _, e := range epochs {
-		for _, network := range e.Norms {
-			for _, l := range network {
+		for _, layers := range e.Norms {
+			for _, l := range layers {
 				if math.Abs(l.Direction-l.Gradient) > 1e-5*l.Gradient {
 					return false
 				}
@@ -71,29 +97,47 @@ func sameDirections(epochs []runs.Epoch) bool {
 }
 
 // addNorms draws a norm of each layer of both networks.
-func addNorms(panel *plot.Plot, what string, epochs []runs.Epoch, norm func(runs.LayerNorms) float64) error {
-	for _, network := range []struct {
-		name, key string
-		dashes    bool
-	}{
-		{"p", hm.Generative, false},
-		{"q", hm.Recognition, true},
-	} {
-		for i := range epochs[0].Norms[network.key] {
+func addNorms(panel *plot.Plot, q layerNorm, epochs []runs.Epoch) error {
+	for _, n := range networksOf(epochs) {
+		for i := range epochs[0].Norms[n.key] {
 			var points plotter.XYs
 			for _, e := range epochs {
-				if layers := e.Norms[network.key]; i < len(layers) {
-					points = append(points, plotter.XY{X: byEpoch.of(e), Y: math.Log10(norm(layers[i]))})
+				if layers := e.Norms[n.key]; i < len(layers) {
+					points = append(points, plotter.XY{X: byEpoch.of(e), Y: math.Log10(q.of(layers[i]))})
 				}
 			}
-			style := solid
-			if network.dashes {
-				style = dashed
-			}
-			if err := addLine(panel, fmt.Sprintf("the %s of layer %d of %s", what, i, network.name), points, in(colour(i), style)); err != nil {
+			if err := addLine(panel, fmt.Sprintf("the %s of layer %d of %s", q.label, i, n.name), points, in(colour(i), n.style)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// network is one of those of a model, by its name in norms and in legends.
+type network struct {
+	key, name string
+	style     draw.LineStyle
+}
+
+// networksOf are those of which norms were recorded: p and q of a Helmholtz
+// machine.
+func networksOf(epochs []runs.Epoch) []network {
+	all := runs.Norms{}
+	for _, e := range epochs {
+		maps.Copy(all, e.Norms)
+	}
+	names := map[string]string{hm.Generative: "p", hm.Recognition: "q"}
+	styles := []draw.LineStyle{solid, dashed, dashDotted}
+	var networks []network
+	for i, key := range slices.Sorted(maps.Keys(all)) {
+		networks = append(networks, network{key, cmp.Or(names[key], key), styles[i%len(styles)]})
+	}
+	return networks
+}
+
+func (f *Figure) addNetworkStyles(networks []network) {
+	for _, n := range networks {
+		f.legend.add(n.name, sample(n.style))
+	}
 }

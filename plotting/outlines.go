@@ -1,6 +1,9 @@
 package plotting
 
 import (
+	"unicode"
+	"unicode/utf8"
+
 	xfont "golang.org/x/image/font"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
@@ -32,7 +35,8 @@ func (o outlines) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
 }
 
 // outline returns the path of a text whose baseline starts at a point. A
-// character that the font lacks becomes its empty box.
+// character that the font lacks becomes its empty box. A mark, such as the tilde
+// of p̃, stands over the middle of the character before it.
 func outline(face font.Face, txt string, at vg.Point) vg.Path {
 	var (
 		path    vg.Path
@@ -51,6 +55,12 @@ func outline(face font.Face, txt string, at vg.Point) vg.Path {
 			continue
 		}
 		origin := at.Add(vg.Point{X: face.Width(txt[:i])})
+		if unicode.Is(unicode.Mn, char) {
+			_, before := utf8.DecodeLastRuneInString(txt[:i])
+			bounds := segments.Bounds()
+			middle := scale * vg.Length(bounds.Min.X+bounds.Max.X) / 2
+			origin.X -= face.Width(txt[i-before:i])/2 + middle
+		}
 		point := func(p fixed.Point26_6) vg.Point {
 			return origin.Add(vg.Point{X: scale * vg.Length(p.X), Y: -scale * vg.Length(p.Y)})
 		}

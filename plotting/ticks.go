@@ -48,7 +48,9 @@ func roundUp(x float64) float64 {
 
 // logTicks marks an axis of decimal logarithms with the values they are of:
 // powers of ten, and where fewer than two are in range their double and
-// fivefold as well. The values between are minor ticks.
+// fivefold as well; of many powers only the even ones, which have room. The
+// values between are minor ticks. Where not even two of all these are in range
+// it marks what linearTicks does.
 //
 // Logarithms on a linear axis are safer than plot.LogScale, which panics on
 // values that are not positive and makes room for the axis label where it is
@@ -61,16 +63,31 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 	if math.Floor(high)-math.Ceil(low) >= 1 {
 		digits = digits[:1]
 	}
+	const manyPowers = 8
+	every := 1.0
+	if math.Floor(high)-math.Ceil(low) >= manyPowers {
+		every = 2
+	}
 	var ticks []plot.Tick
+	labelled := 0
 	for power := math.Floor(low); power <= high; power++ {
 		for digit := 1.0; digit < 10; digit++ {
 			tick := plot.Tick{Value: power + math.Log10(digit)}
-			if slices.Contains(digits, digit) {
+			if slices.Contains(digits, digit) && math.Mod(power, every) == 0 {
 				tick.Label = number(digit*math.Pow(10, power), int(max(0, -power)))
 			}
 			if low <= tick.Value && tick.Value <= high {
 				ticks = append(ticks, tick)
+				if !tick.IsMinor() {
+					labelled++
+				}
 			}
+		}
+	}
+	if from, to := math.Pow(10, low), math.Pow(10, high); labelled < 2 && from < to {
+		ticks = linearTicks{few: true}.Ticks(from, to)
+		for i := range ticks {
+			ticks[i].Value = math.Log10(ticks[i].Value)
 		}
 	}
 	return ticks

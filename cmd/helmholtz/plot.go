@@ -17,11 +17,12 @@ func newPlot() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plot DIR...",
 		Short: "Draw the figures of runs",
-		Long: `Draw the figures of runs: the training curves of all of them in one figure, and
-for each one its importance weights, those of both proposals of p*, the convergence
-of log Z², log p against the number of samples, samples of the machine, dreams
-layer by layer, the structure of its Fisher matrix and the norms of its weights
-and gradients.`,
+		Long: `Draw the figures of runs: for each one its importance weights, those of both
+proposals of p*, the convergence of log Z², samples of the machine, dreams layer by
+layer, the structure of its Fisher matrix and the norms of its weights and
+gradients, layer by layer; and for all of them in one figure the training curves,
+log p against the number of samples, with log p* and log p̃* of bidirectional
+machines, and, of several runs, the norms of their networks.`,
 		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
   helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -46,7 +47,7 @@ and gradients.`,
 			fmt.Fprintln(c.OutOrStdout(), path)
 			return nil
 		}
-		var histories []runs.History
+		var histories, normed []runs.History
 		var convergences []hm.Convergence
 		if err := distinct(c, args); err != nil {
 			return err
@@ -67,9 +68,17 @@ and gradients.`,
 				history.Name, convergence.Name = name+": "+history.Name, name+": "+convergence.Name
 			}
 			histories, convergences = append(histories, history), append(convergences, convergence)
+			if hasNorms(history) {
+				normed = append(normed, history)
+			}
 		}
 		if err := save(plotting.CurvesByEpochAndTime(histories...), "curves"); err != nil {
 			return err
+		}
+		if len(normed) > 1 {
+			if err := save(plotting.NetworkNorms(normed...), "norms"); err != nil {
+				return err
+			}
 		}
 		return save(plotting.LikelihoodBySamples(convergences...), "likelihood-by-samples")
 	}
@@ -132,7 +141,7 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 		{"layers", plotting.Descents(layers)},
 		{"fisher-structure", plotting.FisherStructure(run.Architecture())},
 	}
-	if epochs := run.History().Epochs; len(epochs) > 0 && epochs[len(epochs)-1].Norms != nil {
+	if hasNorms(run.History()) {
 		figures = append(figures, drawing{"norms", plotting.Norms(run.History())})
 	}
 	for _, figure := range figures {
@@ -147,5 +156,13 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 		}
 	}
 	convergence, err := run.Convergence(ctx, run.Some(set.Test(), 1000), append(numbers, samples)...)
+	if run.Experiment().Method.Phases == hm.Bidirectional {
+		convergence = convergence.Normalise(z)
+	}
 	return run.History(), convergence, err
+}
+
+// hasNorms says whether a run recorded norms; those of old versions did not.
+func hasNorms(h runs.History) bool {
+	return len(h.Epochs) > 0 && h.Epochs[len(h.Epochs)-1].Norms != nil
 }

@@ -1,0 +1,210 @@
+package plotting
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// A Cell is what was reached with a pair of settings.
+type Cell struct {
+	X, Y  float64 // the settings
+	Value float64 // NaN where nothing was
+}
+
+// HeatMap draws a quantity of which less is better, such as −log p(x), against
+// two settings, such as learning rate and damping (004, Figs C.2 and C.3): a
+// cell for each pair of the values that they take, which rise to the right and
+// upwards in even steps, with the quantity written in it where there is room.
+// The less, the brighter; the least is framed. A pair that is not among the
+// cells, or that has no finite value, is crossed out. Values more than five times
+// as far above the least as the median share the last colour.
+func HeatMap(x, y, quantity string, cells ...Cell) *Figure {
+	h, err := newHeatMap(cells)
+	if err != nil {
+		return failed(err)
+	}
+	panel := newPanel(x, y)
+	for _, axis := range []*plot.Axis{&panel.X, &panel.Y} {
+		axis.LineStyle.Width, axis.Tick.LineStyle.Width, axis.Padding = 0, 0, vg.Points(3)
+	}
+	panel.X.Tick.Marker, panel.Y.Tick.Marker = settingTicks(h.columns), settingTicks(h.rows)
+	panel.Add(h, colourBar{h.scale, quantity})
+	f := newFigure(panel)
+	f.width = max(f.width, 2*vg.Inch+vg.Length(len(h.columns))*(h.widestColumn()+margin))
+	f.height = max(f.height, vg.Inch+vg.Length(len(h.rows))*(rowHeight()+margin))
+	f.legend.add("least: "+h.text(h.scale.least), frame{})
+	if h.missing() {
+		f.legend.add("no value", cross{})
+	}
+	return f
+}
+
+// heatMap is a plotter of cells of unit size, from 0, 0.
+type heatMap struct {
+	columns, rows []float64   // the settings, rising
+	values        [][]float64 // [row][column], NaN where there is none
+	scale         colourScale
+}
+
+func newHeatMap(cells []Cell) (heatMap, error) {
+	if len(cells) == 0 {
+		return heatMap{}, errors.New("no cells to draw: give at least one")
+	}
+	var h heatMap
+	cells = slices.Clone(cells)
+	for i, c := range cells {
+		if plotter.CheckFloats(c.X, c.Y) != nil {
+			return h, fmt.Errorf("a cell at %v, %v: settings must be finite", c.X, c.Y)
+		}
+		cells[i].X, cells[i].Y = rounded(c.X), rounded(c.Y)
+		h.columns, h.rows = append(h.columns, cells[i].X), append(h.rows, cells[i].Y)
+	}
+	for _, settings := range []*[]float64{&h.columns, &h.rows} {
+		slices.Sort(*settings)
+		*settings = slices.Compact(*settings)
+	}
+	for range h.rows {
+		h.values = append(h.values, slices.Repeat([]float64{math.NaN()}, len(h.columns)))
+	}
+	var values []float64
+	seen := map[[2]float64]bool{}
+	for _, c := range cells {
+		at := [2]float64{c.X, c.Y}
+		if seen[at] {
+			return h, fmt.Errorf("two cells at %v, %v: give one a pair of settings, such as the mean over seeds", c.X, c.Y)
+		}
+		seen[at] = true
+		if plotter.CheckFloats(c.Value) == nil {
+			column, _ := slices.BinarySearch(h.columns, c.X)
+			row, _ := slices.BinarySearch(h.rows, c.Y)
+			h.values[row][column] = c.Value
+			values = append(values, c.Value)
+		}
+	}
+	if len(values) == 0 {
+		return h, fmt.Errorf("no finite value among %d cells: nothing to draw", len(cells))
+	}
+	h.scale = newColourScale(values)
+	if math.IsInf(h.scale.most-h.scale.least, 0) {
+		return h, fmt.Errorf("values from %v to %v: too far apart to draw", h.scale.least, h.scale.most)
+	}
+	return h, nil
+}
+
+func (h heatMap) missing() bool {
+	return slices.ContainsFunc(h.values, func(row []float64) bool { return slices.ContainsFunc(row, math.IsNaN) })
+}
+
+// text writes a value with as many decimals as tell neighbours in colour apart.
+func (h heatMap) text(value float64) string {
+	return number(value, max(0, 2-int(math.Floor(math.Log10(h.scale.most-h.scale.least)))))
+}
+
+// settingTicks marks the middle of the cells of each setting with its value.
+func settingTicks(settings []float64) plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	for i, s := range settings {
+		ticks = append(ticks, plot.Tick{Value: float64(i) + 0.5, Label: setting(s)})
+	}
+	return ticks
+}
+
+// rounded has six significant digits, so that 3·0.1 and 0.3 are one setting.
+func rounded(setting float64) float64 {
+	value, err := strconv.ParseFloat(strconv.FormatFloat(setting, 'g', 6, 64), 64)
+	if err != nil {
+		panic(err) // it was written as a number
+	}
+	return value
+}
+
+// setting writes a value with no more digits than it needs.
+func setting(value float64) string {
+	_, fraction, _ := strings.Cut(strconv.FormatFloat(value, 'f', -1, 64), ".")
+	return number(value, len(fraction))
+}
+
+func (h heatMap) widestColumn() (width vg.Length) {
+	for _, s := range h.columns {
+		width = max(width, tickStyle.Width(setting(s)))
+	}
+	return width
+}
+
+// DataRange implements plot.DataRanger.
+func (h heatMap) DataRange() (xmin, xmax, ymin, ymax float64) {
+	return 0, float64(len(h.columns)), 0, float64(len(h.rows))
+}
+
+// Plot implements plot.Plotter.
+func (h heatMap) Plot(c draw.Canvas, p *plot.Plot) {
+	const gap = vg.Length(0.75) // to each side of a cell
+	c.FillPolygon(white, corners(c.Rectangle))
+	x, y := p.Transforms(&c)
+	for row, values := range h.values {
+		for column, value := range values {
+			cell := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+				Min: vg.Point{X: x(float64(column)) + gap, Y: y(float64(row)) + gap},
+				Max: vg.Point{X: x(float64(column+1)) - gap, Y: y(float64(row+1)) - gap},
+			}}
+			h.drawCell(&cell, value)
+		}
+	}
+}
+
+func (h heatMap) drawCell(c *draw.Canvas, value float64) {
+	if math.IsNaN(value) {
+		cross{}.Thumbnail(c)
+		return
+	}
+	fill := h.scale.colour(value)
+	c.FillPolygon(fill, corners(c.Rectangle))
+	if value == h.scale.least {
+		frame{}.Thumbnail(c)
+	}
+	const inside, smallest = vg.Length(3), vg.Length(7)
+	style := fitted(tickStyle, h.text(value), c.Size().X-2*inside)
+	if style.Font.Size >= smallest && style.Height(h.text(value)) <= c.Size().Y-2*inside {
+		style.Color, style.XAlign, style.YAlign = readableOn(fill), draw.XCenter, draw.YCenter
+		c.FillText(style, c.Center(), h.text(value))
+	}
+}
+
+// frame marks the least value.
+type frame struct{}
+
+// Thumbnail implements plot.Thumbnailer.
+func (frame) Thumbnail(c *draw.Canvas) {
+	style := draw.LineStyle{Color: ink, Width: vg.Points(2)}
+	inner := draw.Crop(*c, style.Width/2, -style.Width/2, style.Width/2, -style.Width/2)
+	c.StrokeLines(style, closed(inner.Rectangle))
+}
+
+// cross stands for a value that is missing.
+type cross struct{}
+
+// Thumbnail implements plot.Thumbnailer.
+func (cross) Thumbnail(c *draw.Canvas) {
+	style := thin
+	c.StrokeLines(style, closed(c.Rectangle))
+	c.StrokeLine2(style, c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
+	c.StrokeLine2(style, c.Min.X, c.Max.Y, c.Max.X, c.Min.Y)
+}
+
+func corners(r vg.Rectangle) []vg.Point {
+	return []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}}
+}
+
+func closed(r vg.Rectangle) []vg.Point {
+	path := corners(r)
+	return append(path, path[0])
+}
