@@ -53,6 +53,12 @@ func CurvesByEpochAndTime(histories ...runs.History) *Figure {
 	return curves(histories, byEpoch, byTime(histories))
 }
 
+// CurvesByStep draws what Curves does against the step: of the steps that a run
+// recorded, which runs.Run.Steps returns, or of its epochs.
+func CurvesByStep(histories ...runs.History) *Figure {
+	return curves(histories, byStep)
+}
+
 // abscissa is what training curves are drawn against.
 type abscissa struct {
 	label string
@@ -63,6 +69,12 @@ type abscissa struct {
 var byEpoch = abscissa{
 	label: "epoch",
 	of:    func(e runs.Epoch) float64 { return float64(e.Epoch) },
+	ticks: linearTicks{integers: true},
+}
+
+var byStep = abscissa{
+	label: "step",
+	of:    func(e runs.Epoch) float64 { return float64(e.Step) },
 	ticks: linearTicks{integers: true},
 }
 

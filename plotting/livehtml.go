@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +31,7 @@ func (l *live) html(ending string) string {
 	if l.progress.Step > l.plan.Start {
 		b.WriteString(measuresTable(l.history, l.progress.Measures))
 	}
+	b.WriteString(measuredTable(l.history))
 	if l.curve != "" {
 		fmt.Fprintf(&b, `<img alt="training curves" src="data:image/png;base64,%s">`, l.curve)
 	}
@@ -70,10 +73,8 @@ func clock(d time.Duration) string {
 // measuresTable writes the measures of the epoch under way and of the last
 // validation.
 func measuresTable(h runs.History, train runs.Measures) string {
-	measures := h.Measures
-	if len(measures) == 0 {
-		measures = []runs.Measure{runs.LogP}
-	}
+	validation := lastValidation(h)
+	measures := present(h, train, validation)
 	var b strings.Builder
 	row := func(name string, values runs.Measures) {
 		fmt.Fprintf(&b, `<tr><td>%s</td>`, name)
@@ -92,10 +93,45 @@ func measuresTable(h runs.History, train runs.Measures) string {
 	}
 	b.WriteString(`</tr>`)
 	row("training, this epoch", train)
-	if validation := lastValidation(h); validation != nil {
+	if validation != nil {
 		row("validation, last", validation)
 	}
 	b.WriteString(`</table>`)
+	return b.String()
+}
+
+// present are the measures of which there are values, the log-likelihood where a
+// history describes none.
+func present(h runs.History, values ...runs.Measures) []runs.Measure {
+	if len(h.Measures) == 0 {
+		return []runs.Measure{runs.LogP}
+	}
+	return slices.DeleteFunc(slices.Clone(h.Measures), func(m runs.Measure) bool {
+		return !slices.ContainsFunc(values, func(v runs.Measures) bool { _, ok := v[m.Key]; return ok })
+	})
+}
+
+// measuredTable writes what was last measured on the way, a row a measurement.
+func measuredTable(h runs.History) string {
+	last := map[string]runs.Epoch{}
+	for _, e := range h.Epochs {
+		for name := range e.Measured {
+			last[name] = e
+		}
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		values := last[name].Measured[name]
+		var parts []string
+		for _, m := range present(h, values) {
+			text := m.Name + " " + measured(m, values[m.Key])
+			if se, ok := values[m.Key+runs.StandardErrorKey]; ok && m.Unit != "" {
+				text += " ± " + measured(m, se)
+			}
+			parts = append(parts, html.EscapeString(text))
+		}
+		fmt.Fprintf(&b, `<div style="margin:2px 12px"><b>%s</b>, measured after epoch %s: %s</div>`, html.EscapeString(name), integer(last[name].Epoch), strings.Join(parts, ", "))
+	}
 	return b.String()
 }
 

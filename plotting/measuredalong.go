@@ -1,0 +1,114 @@
+package plotting
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// MeasuredAlong draws what training measured on its way, under the name of a
+// measurement, against the epoch (001, Figs 3.7 and 3.8): the measures of some keys,
+// such as log_p and log_p_star, as they are, with a band of one standard error to
+// either side. A colour is a run's and a line style a measure's; of one run each
+// measure has a colour. The measures have to have the same unit.
+func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figure {
+	if len(histories) == 0 {
+		return failed(errors.New("no histories to draw: give at least one run's"))
+	}
+	measures, err := measuresOf(histories[0], keys)
+	if err != nil {
+		return failed(err)
+	}
+	label := measures[0].Unit
+	if len(measures) == 1 {
+		label = measures[0].Label
+		if measures[0].Unit != "" {
+			label += " (" + measures[0].Unit + ")"
+		}
+	}
+	panel := newPanel("epoch", label)
+	panel.X.Tick.Marker = byEpoch.ticks
+	f := newFigure(panel)
+	one, anyBand := len(histories) == 1, false
+	styles := []draw.LineStyle{solid, dashed, dashDotted, dotted}
+	if !one && len(measures) > len(styles) {
+		return failed(fmt.Errorf("%d measures of several runs: draw at most %d together", len(measures), len(styles)))
+	}
+	for i, h := range histories {
+		for k, m := range measures {
+			style := in(colour(k), solid)
+			if !one {
+				style = in(colour(i), styles[k])
+			}
+			points, errors := measuredPoints(h, name, m)
+			banded := addBand(panel, points, errors, colour(map[bool]int{true: k, false: i}[one])) != nil
+			anyBand = anyBand || banded
+			what := fmt.Sprintf("%s of %s, measured as %s,", m.Name, runName(h, i), name)
+			if err := addLine(panel, what, points, style); err != nil {
+				return failed(err)
+			}
+			if one {
+				f.legend.add(m.Label, sample(style))
+			}
+		}
+		if !one {
+			f.legend.add(runName(h, i), sample(in(colour(i), solid)))
+		}
+	}
+	if !one && len(measures) > 1 {
+		for k, m := range measures {
+			f.legend.add(m.Label, sample(styles[k]))
+		}
+	}
+	if anyBand {
+		f.legend.add("± 1 standard error", &plotter.Polygon{Color: translucent(ink)}, sample(solid))
+	}
+	padY(panel)
+	f.title = name
+	if one && histories[0].Name != "" {
+		f.title += ": " + histories[0].Name
+	}
+	return f
+}
+
+// measuresOf are the measures of a history by their keys.
+func measuresOf(h runs.History, keys []string) ([]runs.Measure, error) {
+	if len(keys) == 0 {
+		return nil, errors.New("no measures to draw: give the key of at least one, such as log_p")
+	}
+	var measures []runs.Measure
+	for _, key := range keys {
+		i := slices.IndexFunc(h.Measures, func(m runs.Measure) bool { return m.Key == key })
+		if i < 0 {
+			return nil, fmt.Errorf("%s measures nothing of the key %q", runName(h, 0), key)
+		}
+		measures = append(measures, h.Measures[i])
+		if first := measures[0]; h.Measures[i].Unit != first.Unit {
+			return nil, fmt.Errorf("%s has another unit than %s: draw it in a figure of its own", h.Measures[i].Label, first.Label)
+		}
+	}
+	return measures, nil
+}
+
+// measuredPoints are the values of a measure by epoch, and their standard errors,
+// NaN where there are none.
+func measuredPoints(h runs.History, name string, m runs.Measure) (points plotter.XYs, errors []float64) {
+	for _, e := range h.Epochs {
+		measured, ok := e.Measured[name]
+		if !ok {
+			continue
+		}
+		points = append(points, plotter.XY{X: float64(e.Epoch), Y: valueOf(measured, m)})
+		se, ok := measured[m.Key+runs.StandardErrorKey]
+		if !ok {
+			se = math.NaN()
+		}
+		errors = append(errors, se)
+	}
+	return points, errors
+}
