@@ -2,6 +2,7 @@ package hm
 
 import (
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -193,7 +194,7 @@ func TestBuildersAreValues(t *testing.T) {
 	}
 	method := NRWS()
 	changed := method.LearningRate(7).Damping(7).Samples(7).BatchSize(7).Epochs(7).Seed(7).Optimizer(Adam).Schedule(Cosine)
-	if method != NRWS() || changed == method {
+	if !reflect.DeepEqual(method, NRWS()) || reflect.DeepEqual(changed, method) {
 		t.Errorf("the source has become %+v, the copy %+v", method, changed)
 	}
 }

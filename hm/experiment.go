@@ -30,6 +30,16 @@ type Experiment struct {
 	// many epochs; 0 trains for all epochs.
 	Patience int    `toml:"patience" json:"patience"`
 	Seed     uint64 `toml:"seed" json:"seed"`
+	// Keep are the epochs whose checkpoints are kept, beside the last and the best;
+	// RecordSteps, where it is not 0, is the number of steps after which measures are
+	// recorded; Measurements are what is measured on the way. They leave training as
+	// it is, so that the same run may have others when it is resumed.
+	Keep         []int         `toml:"keep,omitempty" json:"keep,omitempty"`
+	RecordSteps  int           `toml:"record_steps,omitzero" json:"record_steps,omitempty"`
+	Measurements []Measurement `toml:"measure,omitempty" json:"measure,omitempty"`
+	// Start is the run from whose parameters training starts, nil where they are
+	// drawn.
+	Start *Start `toml:"start,omitempty" json:"start,omitempty"`
 	// Misfit is what is wrong between the machine and the data set that
 	// Method.Experiment was given, empty where nothing is. Check refuses it.
 	Misfit string `toml:"-" json:"misfit,omitempty"`
@@ -41,6 +51,7 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 		Dataset: set.Spec(), Fingerprint: set.Fingerprint(),
 		Machine: machine.spec, Method: m.spec,
 		Epochs: m.epochs, Patience: m.patience, Seed: m.seed,
+		Keep: m.keep, RecordSteps: m.recordSteps, Measurements: m.measurements, Start: m.start,
 	}
 	if machine.shape != set.Shape() {
 		e.Misfit = fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
@@ -58,6 +69,12 @@ func (e Experiment) Check(set *dataset.Set) error {
 	if err := e.Header().Check(set); err != nil {
 		return err
 	}
+	if err := e.checkMeasurements(set); err != nil {
+		return err
+	}
+	if err := e.Start.check(); err != nil {
+		return err
+	}
 	return e.checkBackend(set)
 }
 
@@ -65,14 +82,14 @@ func (e Experiment) Check(set *dataset.Set) error {
 func (e Experiment) Header() runs.Header {
 	return runs.Header{
 		Dataset: e.Dataset, Fingerprint: e.Fingerprint, Epochs: e.Epochs, Patience: e.Patience, Seed: e.Seed,
-		BatchSize: e.Method.BatchSize,
+		BatchSize: e.Method.BatchSize, Keep: e.Keep, RecordSteps: e.RecordSteps,
 	}
 }
 
 // With implements runs.Experiment.
 func (e Experiment) With(h runs.Header) runs.Experiment {
 	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
-	e.Method.BatchSize = h.BatchSize
+	e.Method.BatchSize, e.Keep, e.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
 	return e
 }
 
@@ -172,6 +189,7 @@ func init() {
 // where a number is not finite or a setting has no name, which Check refuses.
 func (e Experiment) Hash() string {
 	e.Method = e.Method.identity()
+	e.Keep, e.RecordSteps, e.Measurements = nil, 0, nil
 	text, err := json.Marshal(e)
 	if err != nil {
 		panic(err)

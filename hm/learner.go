@@ -8,18 +8,22 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// measures are what steps and validation measure: means over the data, of
-// log-probabilities in nats.
+// What training measures: means over the data, of log-probabilities in nats.
 var (
-	boundMeasure = runs.Measure{Key: "bound", Name: "bound", Label: "lower bound", Unit: "nats", Rises: true}
-	essMeasure   = runs.Measure{Key: "ess", Name: "ESS", Label: "effective sample size", Rises: true}
+	boundMeasure     = runs.Measure{Key: "bound", Name: "bound", Label: "lower bound", Unit: "nats", Rises: true}
+	essMeasure       = runs.Measure{Key: "ess", Name: "ESS", Label: "effective sample size", Rises: true}
+	tildeStarMeasure = runs.Measure{Key: "log_p_tilde_star", Name: "log p̃*", Label: "log p̃*(x)", Unit: "nats", Rises: true}
+	starMeasure      = runs.Measure{Key: "log_p_star", Name: "log p*", Label: "log p*(x)", Unit: "nats", Rises: true}
+	z2Measure        = runs.Measure{Key: "log_z2", Name: "log Z²", Label: "log Z²", Unit: "nats", Rises: true}
+	essStarMeasure   = runs.Measure{Key: "ess_star", Name: "ESS of p*", Label: "effective sample size for p*", Rises: true}
 )
 
-// Measures implements runs.Experiment: an importance-sampled estimate of log p(x)
-// with the samples of training, the lower bound E_q[log p(x,h) − log q(h|x)] (004,
-// 2.12), and the effective sample size, a fraction of the samples in (0, 1].
+// Measures implements runs.Experiment. Steps and validation measure three: an
+// importance-sampled estimate of log p(x) with the samples of training, the lower
+// bound E_q[log p(x,h) − log q(h|x)] (004, 2.12), and the effective sample size, a
+// fraction of the samples in (0, 1]. The others are of measurements.
 func (e Experiment) Measures() []runs.Measure {
-	return []runs.Measure{runs.LogP, boundMeasure, essMeasure}
+	return []runs.Measure{runs.LogP, boundMeasure, essMeasure, tildeStarMeasure, starMeasure, z2Measure, essStarMeasure}
 }
 
 func measures(logP, bound, ess float64) runs.Measures {
@@ -33,24 +37,38 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 		return nil, err
 	}
 	of, err := m.Seed(seed).Evaluate(ctx, rows, samples, progress)
-	if err != nil {
-		return nil, err
+	return of.estimates(), err
+}
+
+// estimates are the fields of an evaluation by the keys of measures.
+func (e Evaluation) estimates() runs.Estimates {
+	all := runs.Estimates{
+		runs.LogP.Key:        {Value: e.LogP, SE: float64(e.LogPSE)},
+		boundMeasure.Key:     {Value: e.Bound, SE: float64(e.BoundSE)},
+		tildeStarMeasure.Key: {Value: e.LogPTildeStar, SE: float64(e.LogPTildeStarSE)},
+		essMeasure.Key:       {Value: e.ESS, SE: float64(e.ESSSE)},
+		essStarMeasure.Key:   {Value: e.ESSStar, SE: float64(e.ESSStarSE)},
 	}
-	return runs.Estimates{
-		runs.LogP.Key:      {Value: of.LogP, SE: float64(of.LogPSE)},
-		boundMeasure.Key:   {Value: of.Bound, SE: float64(of.BoundSE)},
-		"log_p_tilde_star": {Value: of.LogPTildeStar, SE: float64(of.LogPTildeStarSE)},
-		essMeasure.Key:     {Value: of.ESS, SE: float64(of.ESSSE)},
-		"ess_star":         {Value: of.ESSStar, SE: float64(of.ESSStarSE)},
-	}, nil
+	if e.LogZ2 != nil {
+		all[z2Measure.Key] = runs.Estimate{Value: *e.LogZ2, SE: float64(*e.LogZ2SE)}
+		all[starMeasure.Key] = runs.Estimate{Value: *e.LogPStar, SE: float64(*e.LogPStarSE)}
+	}
+	return all
 }
 
 // Begin implements runs.Experiment.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
-	return newSnapshot(e.start(set), set.Shape())
+	if e.Start == nil {
+		return newSnapshot(e.start(set), set.Shape())
+	}
+	p, err := e.Start.parameters(e, set.Shape())
+	if err != nil {
+		return runs.Snapshot{}, err
+	}
+	return newSnapshot(engine.NewState(e.algorithm(set), p), set.Shape())
 }
 
-// start is the state before the first step.
+// start is the state before the first step, of parameters that are drawn.
 func (e Experiment) start(set *dataset.Set) *engine.State {
 	architecture := e.Machine.architecture(set.Shape())
 	return engine.NewState(e.algorithm(set), initialise(architecture, e.Machine, e.Seed))
@@ -156,11 +174,6 @@ func (l *learner) model() (engine.Model, error) {
 		return nil, err
 	}
 	return l.backend.NewModel(l.state.Parameters)
-}
-
-// Observe implements runs.Learner.
-func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measures, error) {
-	return nil, nil
 }
 
 // Snapshot implements runs.Learner.

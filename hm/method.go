@@ -3,6 +3,7 @@ package hm
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -114,6 +115,11 @@ type Method struct {
 	epochs   int
 	patience int
 	seed     uint64
+
+	keep         []int
+	recordSteps  int
+	measurements []Measurement
+	start        *Start
 }
 
 // presets are the published methods as points on the axes. 004 describes
@@ -334,6 +340,22 @@ func (m Method) Patience(epochs int) Method { m.patience = epochs; return m }
 
 // Seed sets the seed of all random numbers of training.
 func (m Method) Seed(s uint64) Method { m.seed = s; return m }
+
+// Keep keeps the checkpoints of epochs, which Run.At opens.
+func (m Method) Keep(epochs ...int) Method {
+	m.keep = slices.Concat(m.keep, epochs)
+	return m
+}
+
+// RecordSteps records the measures of every n-th step, which Run.Steps returns; 0,
+// the default, records epochs alone.
+func (m Method) RecordSteps(n int) Method { m.recordSteps = n; return m }
+
+// Measure adds a measurement along training.
+func (m Method) Measure(measurement Measurement) Method {
+	m.measurements = slices.Concat(m.measurements, []Measurement{measurement})
+	return m
+}
 
 // Spec is the method's settings.
 func (m Method) Spec() MethodSpec { return m.spec }

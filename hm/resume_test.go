@@ -249,12 +249,29 @@ func TestResumeAfterCrash(t *testing.T) {
 	}
 }
 
+// recordedSteps are those that a run has recorded, if it has.
+func recordedSteps(t *testing.T, dir string) []runs.Epoch {
+	t.Helper()
+	run, err := OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Experiment().RecordSteps == 0 {
+		return nil
+	}
+	steps, err := run.Steps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steps.Epochs
+}
+
 // wantSameRun checks that two directories hold the same run: the same bytes,
 // and the same metrics but for the time that they took.
 func wantSameRun(t *testing.T, want, got string) {
 	t.Helper()
 	a, b := contents(t, want), contents(t, got)
-	for _, name := range []string{metricsFile, clockFile} { // they hold times
+	for _, name := range []string{metricsFile, stepsFile, clockFile} { // they hold times
 		delete(a, "/"+name)
 		delete(b, "/"+name)
 	}
@@ -276,6 +293,9 @@ func wantSameRun(t *testing.T, want, got string) {
 	}
 	if diff := cmp.Diff(epochs(want), epochs(got), cmpopts.IgnoreFields(runs.Epoch{}, "Seconds")); diff != "" {
 		t.Errorf("the metrics differ (-uninterrupted +resumed):\n%s", diff)
+	}
+	if diff := cmp.Diff(recordedSteps(t, want), recordedSteps(t, got), cmpopts.IgnoreFields(runs.Epoch{}, "Seconds")); diff != "" {
+		t.Errorf("the steps that were recorded differ (-uninterrupted +resumed):\n%s", diff)
 	}
 	seconds := 0.0
 	for _, e := range epochs(got) {

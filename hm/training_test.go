@@ -23,6 +23,7 @@ const (
 	datasetFile    = "dataset.bin"
 	clockFile      = "clock.json"
 	sessionsFile   = "sessions.jsonl"
+	stepsFile      = "steps.jsonl"
 )
 
 // The set that most tests train on: an epoch has 6 minibatches, five of 16 rows

@@ -49,8 +49,8 @@ type Comparison struct {
 	Settings    []string   `json:"settings"`
 	Objective   Measure    `json:"objective"`
 	Experiments []Compared `json:"experiments"`
-	// Split names the rows that Evaluate took, Checkpoint the models, "last" or
-	// "best", and Samples is the number of importance samples a datum.
+	// Split names the rows that Evaluate took, Checkpoint the models, "last",
+	// "best" or "epoch N", and Samples is the number of importance samples a datum.
 	Split      string `json:"split,omitempty"`
 	Checkpoint string `json:"checkpoint,omitempty"`
 	Samples    int    `json:"samples,omitempty"`
@@ -237,6 +237,13 @@ func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples i
 func (c Comparison) EvaluateBest(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
 	c.Checkpoint = "best"
 	return c.evaluate(ctx, split, samples, progress, (*Run).Best)
+}
+
+// EvaluateAt is Evaluate of the models after an epoch, whose checkpoints the runs
+// keep or end with.
+func (c Comparison) EvaluateAt(ctx context.Context, epoch int, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
+	c.Checkpoint = fmt.Sprintf("epoch %d", epoch)
+	return c.evaluate(ctx, split, samples, progress, func(r *Run) (Snapshot, error) { return r.At(epoch) })
 }
 
 func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64), model func(*Run) (Snapshot, error)) (Comparison, error) {

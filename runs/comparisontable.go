@@ -38,8 +38,12 @@ func (c Comparison) String() string {
 	}
 	if c.Samples > 0 {
 		name := fmt.Sprintf("%s, %s, K = %d", objective, c.Split, c.Samples)
-		if c.Checkpoint == "best" {
+		switch c.Checkpoint {
+		case "best":
 			name += ", best epoch"
+		case "last":
+		default:
+			name += ", " + c.Checkpoint
 		}
 		row(name, func(e Compared) string { return e.evaluationText(c.Objective) })
 	}

@@ -34,10 +34,11 @@ const (
 // later: the experiment and, where FromRows made them, the data lie there from
 // then on. It refuses a directory that Train refuses.
 func Claim(e Experiment, set *dataset.Set, dir string) error {
-	if err := e.Check(set); err != nil {
+	e, err := resolve(e, set)
+	if err != nil {
 		return err
 	}
-	release, err := claim(dir, onSet(e, set), set)
+	release, err := claim(dir, e, set)
 	if err != nil {
 		return err
 	}
@@ -45,11 +46,19 @@ func Claim(e Experiment, set *dataset.Set, dir string) error {
 	return nil
 }
 
-// onSet is the experiment with the fingerprint of its data.
-func onSet(e Experiment, set *dataset.Set) Experiment {
+// resolve is the experiment with checksums of its data and of what else it refers
+// to. It refuses one that cannot be trained on set.
+func resolve(e Experiment, set *dataset.Set) (Experiment, error) {
+	if err := e.Check(set); err != nil {
+		return nil, err
+	}
 	h := e.Header()
 	h.Fingerprint = set.Fingerprint()
-	return e.With(h)
+	e = e.With(h)
+	if e, ok := e.(Resolver); ok {
+		return e.Resolve(set)
+	}
+	return e, nil
 }
 
 // claim makes dir the directory of experiment e on set, unless it is that of

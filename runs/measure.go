@@ -11,6 +11,9 @@ type Measure struct {
 	Rises bool   `json:"rises"`          // whether more is better
 }
 
+// StandardErrorKey ends the key of the standard error of a measure.
+const StandardErrorKey = "_se"
+
 // Better says whether value is better than another.
 func (m Measure) Better(value, than float64) bool {
 	if m.Rises {

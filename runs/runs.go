@@ -53,13 +53,22 @@ type Experiment interface {
 	// LearningRate is that of a step, 0 the first, where an epoch has so many
 	// steps.
 	LearningRate(step, stepsPerEpoch int) float64
-	// Measures are what steps and validation measure, the objective first.
+	// Measures describes all that training may measure, the objective first.
 	Measures() []Measure
 	// Begin returns the state before the first step.
 	Begin(set *dataset.Set) (Snapshot, error)
 	// Learner takes up training on set at a snapshot. It refuses one that training
 	// of the experiment cannot have taken.
 	Learner(set *dataset.Set, at Snapshot) (Learner, error)
+}
+
+// A Resolver is an Experiment that may refer to something that can change, such as
+// another run's parameters.
+type Resolver interface {
+	Experiment
+	// Resolve returns the experiment with a checksum of what it refers to, and
+	// refuses what it cannot be trained on set with.
+	Resolve(set *dataset.Set) (Experiment, error)
 }
 
 // Header is what training needs to know of an experiment of any family.
@@ -102,6 +111,9 @@ type Learner interface {
 	Snapshot() (Snapshot, error)
 	Close() error
 }
+
+// Checksum is a SHA-256 of tensors, whatever their order.
+func Checksum(tensors []Tensor) string { return (&safetensors.File{Tensors: tensors}).Checksum() }
 
 // Tensor is a named array of numbers, row-major.
 type Tensor = safetensors.Tensor

@@ -43,10 +43,11 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	if n < 1 {
 		return nil, fmt.Errorf("%d seeds: give at least 1", n)
 	}
-	if err := e.Check(set); err != nil {
+	e, err := resolve(e, set)
+	if err != nil {
 		return nil, err
 	}
-	if err := claimSeeds(onSet(e, set), dir, n, set); err != nil {
+	if err := claimSeeds(e, dir, n, set); err != nil {
 		return nil, err
 	}
 	all, err := ReadSeeds(dir)
@@ -93,6 +94,42 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 // by seed; none where it holds none, or is not there. It refuses a directory
 // that holds directories of anything else, and seeds of different experiments.
 func ReadSeeds(dir string) ([]Experiment, error) {
+	seeds, err := readSeeds(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range seeds {
+		if err := sameButForSeed(SeedDir(dir, seeds[0].Header().Seed), seeds[0], e); err != nil {
+			return nil, err
+		}
+	}
+	return seeds, nil
+}
+
+// ExtendSeeds lets the finished runs of the seeds in a directory go on, when they
+// are trained next, as Extend does; those that have been given that number of
+// epochs already stay as they are. It returns the experiment of the first seed.
+func ExtendSeeds(dir string, epochs int) (Experiment, error) {
+	seeds, err := readSeeds(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(seeds) == 0 {
+		return nil, fmt.Errorf("%s holds no seeds", dir)
+	}
+	for i, e := range seeds {
+		if e.Header().Epochs == epochs {
+			continue
+		}
+		if seeds[i], err = Extend(SeedDir(dir, e.Header().Seed), epochs); err != nil {
+			return nil, err
+		}
+	}
+	return seeds[0], nil
+}
+
+// readSeeds is ReadSeeds, whether the seeds are of one experiment or not.
+func readSeeds(dir string) ([]Experiment, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -124,11 +161,6 @@ func ReadSeeds(dir string) ([]Experiment, error) {
 		}
 	}
 	slices.SortFunc(seeds, func(a, b Experiment) int { return cmp.Compare(a.Header().Seed, b.Header().Seed) })
-	for _, e := range seeds {
-		if err := sameButForSeed(SeedDir(dir, seeds[0].Header().Seed), seeds[0], e); err != nil {
-			return nil, err
-		}
-	}
 	return seeds, nil
 }
 

@@ -26,10 +26,10 @@ const saveEvery = time.Minute
 // step, with a checkpoint, and returns its error beside the run. So does training
 // that diverges, with ErrDiverged.
 func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
-	if err := e.Check(set); err != nil {
+	e, err := resolve(e, set)
+	if err != nil {
 		return nil, err
 	}
-	e = onSet(e, set)
 	unlock, err := claim(dir, e, set)
 	if err != nil {
 		return nil, err
@@ -63,6 +63,8 @@ func Extend(dir string, epochs int) (Experiment, error) {
 	}
 	e, h := run.experiment, run.experiment.Header()
 	switch {
+	case !run.Finished() && h.Epochs == epochs:
+		return e, nil // it has been asked before
 	case !run.Finished():
 		return nil, fmt.Errorf("the run in %s is not finished: resume it first, it goes on to epoch %d", dir, h.Epochs)
 	case run.Epochs() < h.Epochs:

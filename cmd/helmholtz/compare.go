@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -60,11 +62,7 @@ mean over seeds within a band of one standard deviation.`,
 			if err != nil {
 				return err
 			}
-			evaluate := comparison.Evaluate
-			if which == "best" {
-				evaluate = comparison.EvaluateBest
-			}
-			comparison, err = evaluate(c.Context(), pick(set, split), samples, newFraction(c.ErrOrStderr(), "evaluating"))
+			comparison, err = evaluateComparison(c, comparison, which, pick(set, split), samples)
 			if err != nil {
 				return err
 			}
@@ -84,4 +82,20 @@ mean over seeds within a band of one standard deviation.`,
 		return figure.Save(out)
 	}
 	return c
+}
+
+// evaluateComparison evaluates the models of a checkpoint of each run.
+func evaluateComparison(c *cobra.Command, comparison runs.Comparison, which string, rows dataset.Split, samples int) (runs.Comparison, error) {
+	progress := newFraction(c.ErrOrStderr(), "evaluating")
+	switch which {
+	case "last":
+		return comparison.Evaluate(c.Context(), rows, samples, progress)
+	case "best":
+		return comparison.EvaluateBest(c.Context(), rows, samples, progress)
+	}
+	epoch, err := strconv.Atoi(which)
+	if err != nil {
+		return comparison, err
+	}
+	return comparison.EvaluateAt(c.Context(), epoch, rows, samples, progress)
 }

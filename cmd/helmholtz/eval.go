@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -31,6 +33,7 @@ standard deviation over them are given.`,
 		Example: `  helmholtz eval runs/mnist --samples 10000 --json
   helmholtz eval runs/mnist --split validation --checkpoint best --log-z2 0
   helmholtz eval runs/mnist --samples 10000 --backend auto
+  helmholtz eval runs/mnist --checkpoint 50 --samples 10000
   helmholtz eval runs/mnist-seeds --json`,
 		Args: oneRun,
 	}
@@ -155,11 +158,27 @@ func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Eva
 
 // checkpointFlag adds the flag that chooses a checkpoint.
 func checkpointFlag(f *pflag.FlagSet, which *string) {
-	choiceFlag(f, which, "checkpoint", "`which` checkpoint: last or best (of the highest validation log p)", "last", "best")
+	*which = "last"
+	f.Var(&checkpoint{which}, "checkpoint", "`which` checkpoint: last, best (of the highest validation log p), or the number of an epoch that the run keeps")
 }
 
-// open opens the run in a directory, and the model of its last or its best
-// checkpoint with a seed for its draws.
+// checkpoint is the value of a flag that names a checkpoint.
+type checkpoint struct{ which *string }
+
+func (p *checkpoint) String() string { return *p.which }
+
+func (p *checkpoint) Type() string { return "checkpoint" }
+
+func (p *checkpoint) Set(text string) error {
+	if epoch, err := strconv.Atoi(text); text != "last" && text != "best" && (err != nil || epoch < 1) {
+		return errors.New("use last, best, or the number of an epoch")
+	}
+	*p.which = text
+	return nil
+}
+
+// open opens the run in a directory, and the model of a checkpoint with a seed for
+// its draws.
 func open(dir, which string, seed uint64) (*hm.Run, *hm.Model, error) {
 	run, err := hm.OpenRun(dir)
 	if err != nil {
@@ -169,17 +188,13 @@ func open(dir, which string, seed uint64) (*hm.Run, *hm.Model, error) {
 	return run, model, err
 }
 
-// modelOf is the model of the last or the best checkpoint of a run with a seed
-// for its draws.
+// modelOf is the model of a checkpoint of a run with a seed for its draws.
 func modelOf(run *hm.Run, which string, seed uint64) (*hm.Model, error) {
-	if which == "last" {
-		return run.Seed(seed), nil
-	}
-	best, err := run.Best()
+	model, err := run.Checkpoint(which)
 	if err != nil {
 		return nil, err
 	}
-	return best.Seed(seed), nil
+	return model.Seed(seed), nil
 }
 
 // splitFlag adds the flag that chooses a split.

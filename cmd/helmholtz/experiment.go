@@ -16,8 +16,45 @@ import (
 type experimentFlags struct {
 	config     string
 	validation int
+	start      hm.Start
 	// values holds the flags' defaults and then their values.
 	values hm.Experiment
+}
+
+// measurements is the value of a flag that adds a measurement whenever it is given.
+type measurements struct{ all *[]hm.Measurement }
+
+func (m *measurements) String() string {
+	var texts []string
+	for _, one := range *m.all {
+		texts = append(texts, one.String())
+	}
+	return strings.Join(texts, " ")
+}
+
+func (m *measurements) Type() string { return "measurement" }
+
+func (m *measurements) Set(text string) error {
+	one, err := hm.ParseMeasurement(text)
+	if err == nil {
+		*m.all = append(*m.all, one)
+	}
+	return err
+}
+
+// GetSlice, Replace and Append implement pflag.SliceValue.
+func (m *measurements) GetSlice() []string { return strings.Fields(m.String()) }
+
+func (m *measurements) Append(text string) error { return m.Set(text) }
+
+func (m *measurements) Replace(texts []string) error {
+	*m.all = nil
+	for _, text := range texts {
+		if err := m.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
@@ -83,6 +120,12 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	f.IntVar(&e.Epochs, "epochs", e.Epochs, "passes over the training rows")
 	f.IntVar(&e.Patience, "patience", 0, "stop when the validation log p has not risen for so many `epochs` (0 never)")
 	f.Uint64Var(&e.Seed, "seed", e.Seed, "`seed` of all random numbers of training")
+
+	f.StringVar(&x.start.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning)")
+	f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
+	f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods along training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be given again")
+	f.IntSliceVar(&e.Keep, "keep", nil, "keep the checkpoints of these `epochs`")
+	f.IntVar(&e.RecordSteps, "record-steps", 0, "record the measures of every `N`-th step, 0 for epochs alone")
 	return x
 }
 
@@ -107,6 +150,12 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	}
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
+	}
+	switch {
+	case x.start.Run != "":
+		x.values.Start = &x.start
+	case c.Flags().Changed("from-checkpoint"):
+		return base, misuse(c, "--from-checkpoint does nothing without --from: name the run whose checkpoint it is, or leave it out")
 	}
 	if x.config != "" && methodGiven {
 		var replaced []string

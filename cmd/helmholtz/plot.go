@@ -19,8 +19,8 @@ func newPlot() *cobra.Command {
 		Short: "Draw the figures of runs",
 		Long: `Draw the figures of runs: for each one its importance weights, those of both
 proposals of p*, the convergence of log Z², samples of the machine, dreams layer by
-layer, the structure of its Fisher matrix and the norms of its weights and
-gradients, layer by layer; and for all of them in one figure the training curves,
+layer, the structure of its Fisher matrix, the norms of its weights and
+gradients, layer by layer, and what it measured on its way; and for all of them in one figure the training curves,
 log p against the number of samples, with log p* and log p̃* of bidirectional
 machines, and, of several runs, the norms of their networks.`,
 		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
@@ -144,6 +144,16 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 	if hasNorms(run.History()) {
 		figures = append(figures, drawing{"norms", plotting.Norms(run.History())})
 	}
+	for name, keys := range measuredLogs(run.History()) {
+		figures = append(figures, drawing{"measured-" + name, plotting.MeasuredAlong(name, keys, run.History())})
+	}
+	if run.Experiment().RecordSteps > 0 {
+		steps, err := run.Steps()
+		if err != nil {
+			return runs.History{}, none, err
+		}
+		figures = append(figures, drawing{"steps", plotting.CurvesByStep(steps)})
+	}
 	for _, figure := range figures {
 		if err := save(figure.figure, figure.kind); err != nil {
 			return runs.History{}, none, err
@@ -160,6 +170,23 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 		convergence = convergence.Normalise(z)
 	}
 	return run.History(), convergence, err
+}
+
+// measuredLogs are the log-likelihoods that a run measured on its way, by the names
+// of the measurements.
+func measuredLogs(h runs.History) map[string][]string {
+	logs := map[string][]string{}
+	for _, e := range h.Epochs {
+		for name, values := range e.Measured {
+			logs[name] = nil
+			for _, key := range []string{"log_p", "log_p_star", "log_p_tilde_star"} {
+				if _, ok := values[key]; ok {
+					logs[name] = append(logs[name], key)
+				}
+			}
+		}
+	}
+	return logs
 }
 
 // hasNorms says whether a run recorded norms; those of old versions did not.

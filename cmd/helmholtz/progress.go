@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,6 +63,9 @@ func describe(h runs.History, e runs.Epoch) string {
 	if value, ok := e.Validation[h.Objective().Key]; ok {
 		s += fmt.Sprintf(", validation %s %.3f", h.Objective().Name, value)
 	}
+	for _, name := range slices.Sorted(maps.Keys(e.Measured)) {
+		s += fmt.Sprintf("; %s: %s", name, written(h.Measures, e.Measured[name]))
+	}
 	return s
 }
 
@@ -68,6 +73,9 @@ func describe(h runs.History, e runs.Epoch) string {
 func written(measures []runs.Measure, values runs.Measures) string {
 	var parts []string
 	for _, m := range measures {
+		if _, ok := values[m.Key]; !ok {
+			continue
+		}
 		parts = append(parts, writtenMeasure(m, func(decimals int) string { return fmt.Sprintf("%.*f", decimals, values[m.Key]) }))
 	}
 	return strings.Join(parts, ", ")

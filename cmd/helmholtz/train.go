@@ -28,7 +28,12 @@ The experiment is given by flags, or by a TOML file whose settings flags change.
 The directory holds experiment.toml, a checkpoint and a line of metrics an
 epoch; training the same experiment into it again resumes it. An interrupt stops
 training within a step, with a checkpoint. --backend says what computes; a run may be
-resumed with another.
+resumed with another. A finished run goes on to more epochs by --resume DIR --epochs N,
+and ends as if that had been their number from the start.
+
+--from DIR starts from another run's parameters (fine-tuning). --measure estimates
+likelihoods along training, --keep keeps checkpoints of epochs, which eval
+--checkpoint evaluates; both leave training as it is.
 
 --seeds N trains N runs, of the seed given and those that follow it, into the
 directories seed-1, seed-2 and so on within that of --out, and ends with the
@@ -45,7 +50,10 @@ damping and K shown below are those of nrws. The thesis starts bihm and nbihm fr
   helmholtz train --config runs/mnist/experiment.toml --seed 2 --out runs/mnist-2
   helmholtz train --config runs/mnist/experiment.toml --seeds 5 --out runs/mnist-seeds
   helmholtz train --config runs/mnist/experiment.toml --backend cuda --out runs/mnist-gpu
-  helmholtz train --resume runs/mnist`,
+  helmholtz train --dataset mnist --layers 300,200,100 --epochs 100 --keep 20,50 --measure every=10,samples=1000,rows=1000 --out runs/watched
+  helmholtz train --config runs/watched/experiment.toml --from runs/watched --lr 0.0005 --samples 100 --epochs 20 --out runs/tuned
+  helmholtz train --resume runs/mnist
+  helmholtz train --resume runs/watched --epochs 200`,
 		Args: cobra.NoArgs,
 	}
 	c.Flags().SortFlags = false
@@ -56,7 +64,7 @@ damping and K shown below are those of nrws. The thesis starts bihm and nbihm fr
 
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if resume != "" {
-			e, seeds, err := resumed(c, resume)
+			e, seeds, err := resumed(c, resume, flags.values.Epochs)
 			if err != nil {
 				return err
 			}
@@ -76,20 +84,29 @@ damping and K shown below are those of nrws. The thesis starts bihm and nbihm fr
 }
 
 // resumed returns the experiment of the run in a directory, or that of the
-// seeds in it with their number; 0 for a run.
-func resumed(c *cobra.Command, dir string) (runs.Experiment, int, error) {
+// seeds in it with their number; 0 for a run. Where --epochs is given, those that
+// are finished go on to so many.
+func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, error) {
 	var others []string
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != "resume" && f.Name != "backend" {
+		if f.Name != "resume" && f.Name != "backend" && f.Name != "epochs" {
 			others = append(others, "--"+f.Name)
 		}
 	})
 	if len(others) > 0 {
-		return nil, 0, misuse(c, "--resume continues the experiment as it is: leave %s away", strings.Join(others, ", "))
+		return nil, 0, misuse(c, "--resume continues the experiment as it is, but for a larger number of --epochs: leave %s away", strings.Join(others, ", "))
 	}
+	longer := c.Flags().Changed("epochs")
 	e, err := runs.ReadExperiment(filepath.Join(dir, "experiment.toml"))
 	if !errors.Is(err, os.ErrNotExist) {
+		if err == nil && longer {
+			e, err = runs.Extend(dir, epochs)
+		}
 		return e, 0, err
+	}
+	if longer {
+		e, err := runs.ExtendSeeds(dir, epochs)
+		return e, 1, err
 	}
 	seeds, err := runs.ReadSeeds(dir)
 	if err != nil {
@@ -179,6 +196,9 @@ func lastMeasures(seeds *runs.Seeds, validation bool) string {
 	}
 	var parts []string
 	for _, m := range seeds.Runs[0].Experiment().Measures() {
+		if _, ok := seeds.Runs[0].History().Epochs[0].Train[m.Key]; !ok {
+			continue // of measurements alone
+		}
 		over := seeds.Over(func(r *runs.Run) float64 {
 			epochs := r.History().Epochs
 			last := epochs[len(epochs)-1]

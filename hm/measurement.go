@@ -1,0 +1,178 @@
+package hm
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Measurement is what training measures on its way, after every so many epochs,
+// and after the last: likelihoods of rows of one's choice, as Model.Evaluate
+// estimates them with the draws of seed 1, with standard errors over the rows. It
+// leaves training as it is.
+type Measurement struct {
+	// Name is that of what is measured in histories; empty stands for test,
+	// validation_rows or train_rows by the split.
+	Name    string `toml:"name,omitempty" json:"name,omitempty"`
+	Every   int    `toml:"every" json:"every"`                     // epochs; 0 stands for 1
+	Split   string `toml:"split,omitempty" json:"split,omitempty"` // train, validation or test; empty stands for test
+	Rows    int    `toml:"rows,omitzero" json:"rows,omitempty"`    // drawn by seed 1; 0 stands for all
+	Samples int    `toml:"samples" json:"samples"`                 // K, importance samples a row; 0 stands for 1000
+	// LogZ2 is the number of outer samples of log Z², 0 to leave log Z² and log p* out,
+	// and LogZ2Inner that of inner samples; 0 stands for 1.
+	LogZ2      int `toml:"log_z2,omitzero" json:"log_z2,omitempty"`
+	LogZ2Inner int `toml:"log_z2_inner,omitzero" json:"log_z2_inner,omitempty"`
+}
+
+// ParseMeasurement reads a measurement as flags have it, such as
+// every=10,split=test,rows=1000,samples=1000,log-z2=100000.
+func ParseMeasurement(text string) (Measurement, error) {
+	var m Measurement
+	numbers := map[string]*int{"every": &m.Every, "rows": &m.Rows, "samples": &m.Samples, "log-z2": &m.LogZ2, "log-z2-inner": &m.LogZ2Inner}
+	texts := map[string]*string{"name": &m.Name, "split": &m.Split}
+	for _, part := range strings.Split(text, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		key = strings.TrimSpace(key)
+		if of, ok := texts[key]; ok {
+			*of = strings.TrimSpace(value)
+			continue
+		}
+		of, ok := numbers[key]
+		if !ok {
+			return m, fmt.Errorf("%q is none of every, split, rows, samples, log-z2, log-z2-inner and name: write every=10,split=test,rows=1000,samples=1000", key)
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(value))
+		if err != nil {
+			return m, fmt.Errorf("%s=%s: give a whole number", key, value)
+		}
+		*of = n
+	}
+	return m, nil
+}
+
+// String writes a measurement as ParseMeasurement reads it.
+func (m Measurement) String() string {
+	var parts []string
+	add := func(key string, value any, given bool) {
+		if given {
+			parts = append(parts, fmt.Sprintf("%s=%v", key, value))
+		}
+	}
+	add("name", m.Name, m.Name != "")
+	add("every", m.Every, true)
+	add("split", m.Split, m.Split != "")
+	add("rows", m.Rows, m.Rows != 0)
+	add("samples", m.Samples, true)
+	add("log-z2", m.LogZ2, m.LogZ2 != 0)
+	add("log-z2-inner", m.LogZ2Inner, m.LogZ2Inner != 0)
+	return strings.Join(parts, ",")
+}
+
+// withDefaults gives what is left out.
+func (m Measurement) withDefaults() Measurement {
+	m.Split = cmp.Or(m.Split, "test")
+	name := m.Split
+	if name != "test" {
+		name += "_rows"
+	}
+	m.Name = cmp.Or(m.Name, name)
+	m.Every, m.Samples, m.LogZ2Inner = cmp.Or(m.Every, 1), cmp.Or(m.Samples, 1000), cmp.Or(m.LogZ2Inner, 1)
+	return m
+}
+
+// measurementNames are what measurements may be called: metrics have their names
+// as prefixes of keys.
+var measurementNames = regexp.MustCompile(`^[\pL\pN_-]{1,50}$`)
+
+// checkMeasurements refuses measurements that cannot be made on set.
+func (e Experiment) checkMeasurements(set *dataset.Set) error {
+	names := map[string]bool{}
+	for _, m := range e.Measurements {
+		m := m.withDefaults()
+		rows, known := splitOf(set, m.Split)
+		switch {
+		case !known:
+			return fmt.Errorf("measure: split %q: use train, validation or test", m.Split)
+		case rows.Rows == 0:
+			return fmt.Errorf("measure: %s has no %s rows: choose another split", set.Name(), m.Split)
+		case m.Every < 1 || m.Samples < 1 || m.Rows < 0:
+			return fmt.Errorf("measure: every = %d, samples = %d, rows = %d: give positive numbers, rows = 0 for all", m.Every, m.Samples, m.Rows)
+		case m.LogZ2 != 0 && m.LogZ2 < logZ2Repeats || m.LogZ2Inner < 1:
+			return fmt.Errorf("measure: log_z2 = %d, log_z2_inner = %d: give at least %d outer samples and 1 inner one, or log_z2 = 0 to leave log Z² out", m.LogZ2, m.LogZ2Inner, logZ2Repeats)
+		case !measurementNames.MatchString(m.Name) || m.Name == "train" || m.Name == "validation" || m.Name == "norms":
+			return fmt.Errorf("measure: name %q: use up to 50 letters, digits, _ and -, other than train, validation and norms", m.Name)
+		case names[m.Name]:
+			return fmt.Errorf("measure: two measurements are called %s: give one another name", m.Name)
+		}
+		names[m.Name] = true
+	}
+	return nil
+}
+
+func splitOf(set *dataset.Set, name string) (rows dataset.Split, known bool) {
+	switch name {
+	case "train":
+		return set.Train(), true
+	case "validation":
+		return set.Validation(), true
+	case "test":
+		return set.Test(), true
+	}
+	return dataset.Split{}, false
+}
+
+// take makes the measurement of a model.
+func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (runs.Measures, error) {
+	rows, _ := splitOf(set, m.Split)
+	model = model.Seed(1)
+	e, err := model.Evaluate(ctx, model.Some(rows, m.Rows), m.Samples, nil)
+	if err != nil {
+		return nil, err
+	}
+	if m.LogZ2 > 0 {
+		z, err := model.LogZ2(ctx, m.LogZ2, m.LogZ2Inner)
+		if err != nil {
+			return nil, err
+		}
+		e = e.Normalise(z)
+	}
+	measured := runs.Measures{}
+	for key, of := range e.estimates() {
+		measured[key] = of.Value
+		if of.SE == of.SE { // one row gives none
+			measured[key+runs.StandardErrorKey] = of.SE
+		}
+	}
+	return measured, nil
+}
+
+// Observe implements runs.Learner.
+func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measures, error) {
+	var all map[string]runs.Measures
+	for _, m := range l.experiment.Measurements {
+		m := m.withDefaults()
+		if epoch%m.Every != 0 && epoch != l.experiment.Epochs {
+			continue
+		}
+		if err := l.fetch(); err != nil {
+			return nil, err
+		}
+		p := l.state.Parameters
+		model := &Model{experiment: l.experiment, shape: l.set.Shape(), parameters: p, engine: &evaluator{parameters: p}}
+		measured, err := m.take(ctx, model, l.set)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = map[string]runs.Measures{}
+		}
+		all[m.Name] = measured
+	}
+	return all, nil
+}

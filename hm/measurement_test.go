@@ -1,0 +1,233 @@
+package hm
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"pgregory.net/rapid"
+)
+
+// What training measures on its way is what an evaluation of the checkpoint of that
+// epoch says, and training is the same without it.
+func TestMeasurementsAreEvaluationsOfTheirEpochs(t *testing.T) {
+	t.Parallel()
+	set, watched, plain := patterns(t), t.TempDir(), t.TempDir()
+	method := short(BiHM())
+	run := mustTrain(t, method.Keep(2, 4).
+		Measure(Measurement{Every: 2, Samples: 30, Rows: 8, LogZ2: 200, LogZ2Inner: 3}).
+		Measure(Measurement{Name: "held-out", Every: 4, Split: "validation", Samples: 5}), set, watched)
+	mustTrain(t, method, set, plain)
+	if a, b := contents(t, watched)["/"+checkpointFile], contents(t, plain)["/"+checkpointFile]; a != b {
+		t.Error("measurements have changed training")
+	}
+
+	for _, e := range run.History().Epochs {
+		names := slices.Sorted(func(yield func(string) bool) {
+			for name := range e.Measured {
+				if !yield(name) {
+					return
+				}
+			}
+		})
+		want := map[int][]string{2: {"test"}, 4: {"held-out", "test"}, 6: {"held-out", "test"}}[e.Epoch] // the last, always
+		if !slices.Equal(names, want) {
+			t.Errorf("after epoch %d %v are measured, want %v", e.Epoch, names, want)
+		}
+	}
+	for _, epoch := range []int{2, 4, 6} {
+		model, err := run.At(epoch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		model = model.Seed(1)
+		of, err := model.Evaluate(t.Context(), model.Some(set.Test(), 8), 30, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := model.LogZ2(t.Context(), 200, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of = of.Normalise(z)
+		got := run.History().Epochs[epoch-1].Measured["test"]
+		want := runs.Measures{
+			"log_p": of.LogP, "log_p_se": float64(of.LogPSE), "bound": of.Bound, "bound_se": float64(of.BoundSE),
+			"log_p_tilde_star": of.LogPTildeStar, "log_p_tilde_star_se": float64(of.LogPTildeStarSE),
+			"log_z2": *of.LogZ2, "log_z2_se": float64(*of.LogZ2SE), "log_p_star": *of.LogPStar, "log_p_star_se": float64(*of.LogPStarSE),
+			"ess": of.ESS, "ess_se": float64(of.ESSSE), "ess_star": of.ESSStar, "ess_star_se": float64(of.ESSStarSE),
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("epoch %d (-evaluated +measured):\n%s", epoch, diff)
+		}
+	}
+	_, err := run.At(3)
+	wantError(t, err, "no checkpoint of epoch 3", "[2 4]", "--keep 3")
+}
+
+// A run that is interrupted among measurements is resumed to the same record, and
+// may be resumed with others.
+func TestMeasurementsAreResumed(t *testing.T) {
+	t.Parallel()
+	set, whole, dir := patterns(t), t.TempDir(), t.TempDir()
+	method := short(RWS()).Measure(Measurement{Samples: 3}).Keep(1).RecordSteps(4)
+	mustTrain(t, method, set, whole)
+	trainUntil(t, 9, method, machineFor(set), set, dir)
+	mustTrain(t, method, set, dir)
+	wantSameRun(t, whole, dir)
+
+	again := t.TempDir()
+	trainUntil(t, 9, short(RWS()), machineFor(set), set, again)
+	run := mustTrain(t, method, set, again)
+	if epochs := run.History().Epochs; epochs[0].Measured != nil || epochs[1].Measured == nil {
+		t.Error("a run that is resumed with measurements has not measured from then on")
+	}
+	if differences := runs.Differences(run.Experiment(), method.Experiment(machineFor(set), set).With(run.Experiment().Header())); len(differences) > 0 {
+		t.Errorf("the experiment in the directory is not the one that it was resumed as: %v", differences)
+	}
+}
+
+func TestMeasurementsThatCannotBeMade(t *testing.T) {
+	set := patterns(t)
+	without, err := dataset.Spec{Name: "3by3", Validation: new(0)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, test := range map[string]struct {
+		method Method
+		set    *dataset.Set
+	}{
+		`split "tests": use train`:            {RWS().Measure(Measurement{Split: "tests"}), set},
+		"has no validation rows":              {RWS().Measure(Measurement{Split: "validation"}), without},
+		"every = -1":                          {RWS().Measure(Measurement{Every: -1}), set},
+		"samples = -3":                        {RWS().Measure(Measurement{Samples: -3}), set},
+		"at least 10 outer samples":           {RWS().Measure(Measurement{LogZ2: 9}), set},
+		`name "train": use`:                   {RWS().Measure(Measurement{Name: "train"}), set},
+		`name "a.b": use`:                     {RWS().Measure(Measurement{Name: "a.b"}), set},
+		"two measurements are called test":    {RWS().Measure(Measurement{}).Measure(Measurement{Every: 2}), set},
+		"keep = [0]":                          {RWS().Keep(0), set},
+		"record_steps = -1":                   {RWS().RecordSteps(-1), set},
+		"start without a run":                 {RWS().From(" ", "last"), set},
+		"nowhere is not the directory of a r": {RWS().From("nowhere", "last"), set},
+	} {
+		_, err := test.method.BatchSize(8).Train(t.Context(), New(test.set.Shape()).Dense(3), test.set, t.TempDir())
+		wantError(t, err, want)
+	}
+}
+
+// ParseMeasurement reads what String writes.
+func TestMeasurementsAsText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := Measurement{
+			Name:  rapid.StringMatching(`[a-zé_-]{0,9}`).Draw(t, "name"),
+			Every: rapid.IntRange(0, 99).Draw(t, "every"), Split: rapid.SampledFrom([]string{"", "train", "test"}).Draw(t, "split"),
+			Rows: rapid.IntRange(0, 99).Draw(t, "rows"), Samples: rapid.IntRange(0, 99).Draw(t, "samples"),
+			LogZ2: rapid.IntRange(0, 99).Draw(t, "outer"), LogZ2Inner: rapid.IntRange(0, 99).Draw(t, "inner"),
+		}
+		back, err := ParseMeasurement(m.String())
+		if err != nil || back != m {
+			t.Fatalf("%v is read as %v (%v)", m, back, err)
+		}
+	})
+	_, err := ParseMeasurement("each=10")
+	wantError(t, err, `"each"`, "every")
+	_, err = ParseMeasurement("every=ten")
+	wantError(t, err, "every=ten", "whole number")
+}
+
+// Fine-tuning starts at the parameters of another run, with moments and Fisher
+// blocks of its own, and is resumed as any run.
+func TestFineTuning(t *testing.T) {
+	t.Parallel()
+	set := patterns(t)
+	first := filepath.Join(t.TempDir(), "first")
+	source := mustTrain(t, short(BiHM()).Optimizer(Adam).Keep(2), set, first)
+	for _, checkpoint := range []string{"last", "best", "2"} {
+		tuned := short(BiHM()).Optimizer(Adam).LearningRate(1e-3).Samples(9).Epochs(3).From(first, checkpoint)
+		e := tuned.Experiment(machineFor(set), set)
+		s, err := e.Begin(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, _, err := readSnapshot(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		model, err := source.Checkpoint(checkpoint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(state.Parameters.Flat, model.parameters.Flat) || state.Step != 0 {
+			t.Errorf("%s: training starts at other parameters", checkpoint)
+		}
+		for _, m := range state.Moments {
+			if slices.ContainsFunc(m.Flat, func(x float32) bool { return x != 0 }) {
+				t.Errorf("%s: a moment is not 0 at the start", checkpoint)
+			}
+		}
+	}
+
+	tuned := short(BiHM()).LearningRate(1e-3).From(first, "best")
+	whole, dir := t.TempDir(), t.TempDir()
+	run := mustTrain(t, tuned, set, whole)
+	best, err := source.Best()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if start := run.Experiment().Start; start.Run != first || start.Parameters != checksum(best.parameters) {
+		t.Errorf("the experiment says that it starts from %+v", start)
+	}
+	// Once it has begun, it does not need its source.
+	trainUntil(t, 9, tuned, machineFor(set), set, dir)
+	e, err := ReadExperiment(filepath.Join(dir, experimentFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := mustTrain(t, short(BiHM()).Seed(8), set, t.TempDir())
+	e.Start.Run = other.Dir()
+	if _, err := e.Train(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := contents(t, whole)["/"+checkpointFile], contents(t, dir)["/"+checkpointFile]; a != b {
+		t.Error("the fine-tuning that was interrupted ends in other bytes")
+	}
+	// Elsewhere it does, and notices that the parameters are others.
+	_, err = e.Train(t.Context(), t.TempDir())
+	wantError(t, err, other.Dir(), "no longer those of the experiment")
+	_, err = tuned.Train(t.Context(), machineFor(set).Dense(2), set, t.TempDir())
+	wantError(t, err, first, "another machine", "same machine")
+}
+
+// A finished run that goes on ends in the bytes of one that was planned so.
+func TestExtendedRuns(t *testing.T) {
+	t.Parallel()
+	set, whole, dir := patterns(t), t.TempDir(), t.TempDir()
+	method := short(NRWS()).Optimizer(Adam).StepDecay(2, 0.5)
+	mustTrain(t, method.Epochs(6), set, whole)
+	mustTrain(t, method.Epochs(3), set, dir)
+	e, err := runs.Extend(dir, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run, err := OpenRun(dir); err != nil || run.Finished() || run.Epochs() != 3 {
+		t.Errorf("a run that is to go on is finished after %d epochs (%v)", run.Epochs(), err)
+	}
+	if _, err := e.(Experiment).Train(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	wantSameRun(t, whole, dir)
+
+	falling := t.TempDir()
+	mustTrain(t, short(RWS()).Epochs(2).Schedule(Cosine), set, falling)
+	_, err = runs.Extend(falling, 4)
+	wantError(t, err, falling, "learning rate", "from its parameters")
+	_, err = runs.Extend(whole, 6)
+	wantError(t, err, "has done 6 epochs")
+	unfinished := t.TempDir()
+	trainUntil(t, 9, method, machineFor(set), set, unfinished)
+	_, err = runs.Extend(unfinished, 9)
+	wantError(t, err, "not finished")
+}
