@@ -17,7 +17,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	_ "github.com/helmholtz-go/helmholtz/hm/engine/cpu"
 	"github.com/helmholtz-go/helmholtz/hm/engine/enginetest"
-	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
 // opened returns the engine of the device, which may be an emulated one. A test

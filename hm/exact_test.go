@@ -8,7 +8,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
 // TestExactKL compares the sum over the hidden layers, one after the other,

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
 // The estimates lie within 4.5 standard errors of the exact moments of the

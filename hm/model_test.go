@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"

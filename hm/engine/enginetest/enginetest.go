@@ -1,6 +1,6 @@
 // Package enginetest is one conformance suite for every engine and every
 // preset: what an engine computes is compared with the exact quantities of
-// machines that are small enough to enumerate (internal/oracle).
+// machines that are small enough to enumerate (hm/engine/oracle).
 //
 // Engines compute in single precision. What is a function of the samples that
 // an engine has drawn is compared with its float64 twin to a stated relative

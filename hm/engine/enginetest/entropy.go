@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
 // regularised tests the plain and natural gradient of each preset with a

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
 // The estimates cover the exact values. p(x) and √p̃*(x) are estimated without

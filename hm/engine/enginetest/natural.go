@@ -5,7 +5,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/fisher"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
 // The natural gradient is (1+α)(αI + F)⁻¹ applied to the plain one, with blocks

@@ -2,7 +2,7 @@ package enginetest
 
 import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/internal/oracle"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
 // oracleStates are draws as the oracle has them.
