@@ -40,14 +40,19 @@ func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figur
 		return failed(fmt.Errorf("%d measures of several runs: draw at most %d together", len(measures), len(styles)))
 	}
 	for i, h := range histories {
+		for k, m := range measures { // bands first, so that they tint no line
+			points, errors := measuredPoints(h, name, m)
+			banded := addBand(panel, points, errors, colour(map[bool]int{true: k, false: i}[one])) != nil
+			anyBand = anyBand || banded
+		}
+	}
+	for i, h := range histories {
 		for k, m := range measures {
 			style := in(colour(k), solid)
 			if !one {
 				style = in(colour(i), styles[k])
 			}
-			points, errors := measuredPoints(h, name, m)
-			banded := addBand(panel, points, errors, colour(map[bool]int{true: k, false: i}[one])) != nil
-			anyBand = anyBand || banded
+			points, _ := measuredPoints(h, name, m)
 			what := fmt.Sprintf("%s of %s, measured as %s,", m.Name, runName(h, i), name)
 			if err := addLine(panel, what, points, style); err != nil {
 				return failed(err)

@@ -71,23 +71,29 @@ func describe(h runs.History, e runs.Epoch) string {
 
 // written writes the values of measures.
 func written(measures []runs.Measure, values runs.Measures) string {
-	var parts []string
-	for _, m := range measures {
-		if _, ok := values[m.Key]; !ok {
-			continue
-		}
-		parts = append(parts, writtenMeasure(m, func(decimals int) string { return fmt.Sprintf("%.*f", decimals, values[m.Key]) }))
-	}
-	return strings.Join(parts, ", ")
+	return writtenMeasures(slices.DeleteFunc(slices.Clone(measures), func(m runs.Measure) bool {
+		_, measured := values[m.Key]
+		return !measured
+	}), func(m runs.Measure, decimals int) string { return fmt.Sprintf("%.*f", decimals, values[m.Key]) })
 }
 
-// writtenMeasure writes a measure by the text of its value with a number of
-// decimals: fewer where it is a fraction, which has no unit.
-func writtenMeasure(m runs.Measure, text func(decimals int) string) string {
-	if m.Unit == "" {
-		return m.Name + " " + text(2)
+// writtenMeasures writes measures by the texts of their values with a number of
+// decimals, fewer of fractions, which have no unit. Those of the same unit that
+// follow each other share it.
+func writtenMeasures(measures []runs.Measure, text func(m runs.Measure, decimals int) string) string {
+	var parts []string
+	for i, m := range measures {
+		decimals := 3
+		if m.Unit == "" {
+			decimals = 2
+		}
+		part := m.Name + " " + text(m, decimals)
+		if m.Unit != "" && (i+1 == len(measures) || measures[i+1].Unit != m.Unit) {
+			part += " " + m.Unit
+		}
+		parts = append(parts, part)
 	}
-	return m.Name + " " + text(3) + " " + m.Unit
+	return strings.Join(parts, ", ")
 }
 
 // bar reports steps as a bar, with a line above it for each epoch.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -194,20 +195,18 @@ func lastMeasures(seeds *runs.Seeds, validation bool) string {
 	if validation {
 		of = "validation"
 	}
-	var parts []string
-	for _, m := range seeds.Runs[0].Experiment().Measures() {
-		if _, ok := seeds.Runs[0].History().Epochs[0].Train[m.Key]; !ok {
-			continue // of measurements alone
+	last := func(r *runs.Run) runs.Measures {
+		epochs := r.History().Epochs
+		if validation {
+			return epochs[len(epochs)-1].Validation
 		}
-		over := seeds.Over(func(r *runs.Run) float64 {
-			epochs := r.History().Epochs
-			last := epochs[len(epochs)-1]
-			if validation {
-				return last.Validation[m.Key]
-			}
-			return last.Train[m.Key]
-		})
-		parts = append(parts, writtenMeasure(m, over.Text))
+		return epochs[len(epochs)-1].Train
 	}
-	return fmt.Sprintf("%s of the last epoch, mean ± sd over the seeds: %s", of, strings.Join(parts, ", "))
+	measures := slices.DeleteFunc(seeds.Runs[0].Experiment().Measures(), func(m runs.Measure) bool {
+		_, measured := last(seeds.Runs[0])[m.Key]
+		return !measured
+	})
+	return fmt.Sprintf("%s of the last epoch, mean ± sd over the seeds: %s", of, writtenMeasures(measures, func(m runs.Measure, decimals int) string {
+		return seeds.Over(func(r *runs.Run) float64 { return last(r)[m.Key] }).Text(decimals)
+	}))
 }
