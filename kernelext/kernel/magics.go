@@ -2,17 +2,15 @@ package kernel
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 )
 
@@ -222,7 +220,7 @@ func (m magics) save(arguments []string, w io.Writer) error {
 			return err
 		}
 	}
-	if err := writeAside(path, model); err != nil {
+	if err := file.WriteAside(path, model); err != nil {
 		return fmt.Errorf("cannot write %s: %w: name a file in a folder that there is, and that you may write to", path, err)
 	}
 	fmt.Fprintf(w, "%s: %d bytes\n", path, len(model))
@@ -252,22 +250,6 @@ func (m magics) runModel(name string) ([]byte, error) {
 	var b bytes.Buffer
 	err = run.Save(&b)
 	return b.Bytes(), err
-}
-
-// writeAside writes a file beside path and renames it.
-func writeAside(path string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }
 
 func (m magics) device(_ []string, w io.Writer) error {
