@@ -174,7 +174,7 @@ func ofBestEpoch(objective Measure, value func(Epoch) float64) func(*Run) float6
 	return func(r *Run) float64 {
 		best, of := math.NaN(), math.NaN()
 		for _, e := range r.history {
-			if v := e.validation(objective); math.IsNaN(best) || objective.Better(v, best) {
+			if v := e.validation(objective); !math.IsNaN(v) && (math.IsNaN(best) || objective.Better(v, best)) {
 				best, of = v, value(e)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
@@ -73,6 +74,7 @@ func (r *Run) Steps() (History, error) {
 	if h.Epochs, err = readMetrics(r.path(stepsFile)); err != nil {
 		return h, err
 	}
+	h.Epochs = slices.DeleteFunc(h.Epochs, func(e Epoch) bool { return e.Step > r.position.Step }) // a crash can leave some
 	if len(h.Epochs) == 0 {
 		return h, fmt.Errorf("the run in %s has recorded no steps: train it with record_steps", r.dir)
 	}

@@ -67,7 +67,7 @@ func Extend(dir string, epochs int) (Experiment, error) {
 		return e, nil // it has been asked before
 	case !run.Finished():
 		return nil, fmt.Errorf("the run in %s is not finished: resume it first, it goes on to epoch %d", dir, h.Epochs)
-	case run.Epochs() < h.Epochs:
+	case run.Epochs() < h.Epochs || h.Patience > 0 && run.Epochs()-run.BestEpoch() >= h.Patience:
 		return nil, fmt.Errorf("the run in %s ended by patience after %d of %d epochs: it has no more to gain by going on", dir, run.Epochs(), h.Epochs)
 	case epochs <= h.Epochs:
 		return nil, fmt.Errorf("the run in %s has done %d epochs: give more than that", dir, h.Epochs)

@@ -1,0 +1,169 @@
+package runs_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// told is a learner whose validation measures what it is told, epoch by epoch.
+type told struct {
+	*fit
+	validation []float64
+}
+
+func (l told) Validate(context.Context, dataset.Split) (runs.Measures, error) {
+	return runs.Measures{
+		l.mixture.Measures()[0].Key: l.validation[l.step/stepsPerEpoch-1],
+		entropy.Key:                 0,
+	}, nil
+}
+
+func telling(m mixture, validation ...float64) runs.Experiment {
+	return altered{m, func(l runs.Learner) runs.Learner { return told{l.(*fit), validation} }}
+}
+
+// The best epoch is that of the largest log p, and of the smallest loss; patience
+// ends training so many epochs after it. An epoch that is as good is no better.
+func TestBestEpochsAndPatienceGoByTheDirectionOfTheObjective(t *testing.T) {
+	t.Parallel()
+	set := overlapping(t)
+	for _, test := range []struct {
+		family       string
+		validation   []float64
+		best, epochs int
+	}{
+		{byLikelihood, []float64{1, 2, 3, 4, 5, 6}, 6, 6},
+		{byLoss, []float64{1, 2, 3, 4, 5, 6}, 1, 3},
+		{byLikelihood, []float64{6, 5, 4, 3, 2, 1}, 1, 3},
+		{byLoss, []float64{6, 5, 4, 3, 2, 1}, 6, 6},
+		{byLikelihood, []float64{-3, -1, -2, -1, 0, 0}, 2, 4},
+		{byLoss, []float64{3, 1, 2, 0.5, 1, 1}, 4, 6},
+	} {
+		e := brief(set)
+		e.Family, e.Epochs, e.Patience = test.family, 6, 2
+		dir := t.TempDir()
+		run := mustTrain(t, telling(e, test.validation...), set, dir)
+		if run.Epochs() != test.epochs || run.BestEpoch() != test.best {
+			t.Errorf("%s of %v: training ends after epoch %d, the best being %d; want %d and %d",
+				test.family, test.validation, run.Epochs(), run.BestEpoch(), test.epochs, test.best)
+		}
+		best, err := run.Best()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if best.Step != test.best*stepsPerEpoch {
+			t.Errorf("%s of %v: the best checkpoint is of step %d, want the last of epoch %d", test.family, test.validation, best.Step, test.best)
+		}
+		c := mustCompare(t, dir).Experiments[0]
+		if c.BestEpoch.Mean != float64(test.best) || c.Best.Mean != test.validation[test.best-1] || c.Validation.Mean != test.validation[test.epochs-1] {
+			t.Errorf("%s of %v is compared as %+v", test.family, test.validation, c)
+		}
+	}
+}
+
+// failing is a learner that something goes wrong with after some steps.
+type failing struct {
+	*fit
+	after int // steps
+	wrong string
+}
+
+var errOfStep = errors.New("a matrix is singular")
+
+func (l failing) due() bool { return l.step > l.after }
+
+func (l failing) Steps(ctx context.Context, most int, rate func(int) float64) ([]runs.Measures, error) {
+	steps, err := l.fit.Steps(ctx, most, rate)
+	if err == nil && l.due() {
+		switch l.wrong {
+		case "a step":
+			steps[0][entropy.Key] = math.Inf(1)
+		case "a step with an error":
+			steps[0][runs.LogP.Key], err = math.NaN(), errOfStep
+		case "an error":
+			steps, err = nil, errOfStep
+		}
+	}
+	return steps, err
+}
+
+func (l failing) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
+	m, err := l.fit.Validate(ctx, rows)
+	if err == nil && l.due() && l.wrong == "validation" {
+		m[runs.LogP.Key] = math.NaN()
+	}
+	return m, err
+}
+
+func (l failing) Norms() (runs.Norms, error) {
+	if l.due() && l.wrong == "norms" {
+		return runs.Norms{"of means": {{Weights: 1, Gradient: math.Inf(1)}}}, nil
+	}
+	return l.fit.Norms()
+}
+
+func (l failing) Observe(ctx context.Context, epoch int) (map[string]runs.Measures, error) {
+	if l.due() && l.wrong == "what is observed" {
+		return map[string]runs.Measures{"test": {runs.LogP.Key: math.Inf(-1)}}, nil
+	}
+	return l.fit.Observe(ctx, epoch)
+}
+
+func (l failing) Snapshot() (runs.Snapshot, error) {
+	s, err := l.fit.Snapshot()
+	if err == nil && l.due() && l.wrong == "a parameter" {
+		s.Tensors[1].Wide[0] = math.NaN()
+	}
+	return s, err
+}
+
+// Training whose numbers are no longer finite ends with an error, and the earlier
+// checkpoint stays: from there it can be taken up again.
+func TestDivergenceKeepsTheEarlierCheckpoint(t *testing.T) {
+	t.Parallel()
+	set, whole, stopped := overlapping(t), t.TempDir(), t.TempDir()
+	mustTrain(t, brief(set), set, whole)
+	trainUntilEpoch(t, brief(set), set, stopped, 2)
+	for _, test := range []struct {
+		wrong string
+		want  error
+		says  string
+	}{
+		{"a step", runs.ErrDiverged, "step 2 of epoch 3"},
+		{"a step with an error", runs.ErrDiverged, "step 2 of epoch 3"},
+		{"an error", errOfStep, "step 2 of epoch 3"},
+		{"validation", runs.ErrDiverged, ""},
+		{"norms", runs.ErrDiverged, ""},
+		{"what is observed", runs.ErrDiverged, ""},
+		{"a parameter", runs.ErrDiverged, ""},
+	} {
+		t.Run(test.wrong, func(t *testing.T) {
+			t.Parallel()
+			dir, w := t.TempDir(), &watcher{}
+			run, err := runs.Train(t.Context(), altered{brief(set), func(l runs.Learner) runs.Learner {
+				return failing{l.(*fit), 2*stepsPerEpoch + 1, test.wrong}
+			}}, set, dir, w)
+			if !errors.Is(err, test.want) {
+				t.Fatalf("training ends with the error %v, want %v", err, test.want)
+			}
+			wantError(t, err, test.says)
+			if len(w.ends) != 1 || w.ends[0] != err {
+				t.Errorf("the recorder heard of the ends %v", w.ends)
+			}
+			if run.Finished() || run.Epochs() != 2 {
+				t.Errorf("the run is left at epoch %d, finished: %v", run.Epochs(), run.Finished())
+			}
+			if diff := cmp.Diff(contents(t, stopped), contents(t, dir)); diff != "" {
+				t.Errorf("(-stopped after epoch 2 +diverged in epoch 3):\n%s", diff)
+			}
+			mustTrain(t, brief(set), set, dir)
+			wantSameRun(t, whole, dir)
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package runs_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// mustExtend lets a finished run go on, and trains it to its end.
+func mustExtend(t *testing.T, dir string, epochs int, set *dataset.Set) *runs.Run {
+	t.Helper()
+	longer, err := runs.Extend(dir, epochs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run := mustOpen(t, dir); run.Finished() {
+		t.Error("a run that is to go on is finished")
+	}
+	return mustTrain(t, longer, set, dir)
+}
+
+// A run that is let go on ends as one that was to have that many epochs from the
+// start.
+func TestExtendedRunIsThatOfMoreEpochs(t *testing.T) {
+	t.Parallel()
+	set, short, long := overlapping(t), t.TempDir(), t.TempDir()
+	e := brief(set)
+	e.RecordSteps, e.Patience = 2, 6
+	planned := e
+	planned.Epochs = 7
+	mustTrain(t, e, set, short)
+	want, got := mustTrain(t, planned, set, long), mustExtend(t, short, 7, set)
+
+	for _, name := range []string{"checkpoint.safetensors", "experiment.toml"} {
+		if contents(t, long)[name] != contents(t, short)[name] {
+			t.Errorf("%s differs from that of a run of 7 epochs", name)
+		}
+	}
+	if diff := cmp.Diff(want.History(), got.History(), butForSeconds); diff != "" {
+		t.Errorf("(-planned +extended):\n%s", diff)
+	}
+	wantSameSteps(t, want, got)
+	best, err := want.Best()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := got.Best()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(best, of); diff != "" || want.BestEpoch() != got.BestEpoch() {
+		t.Errorf("best epoch (-planned +extended):\n%s", diff)
+	}
+}
+
+// So does one that is interrupted on its way on, and let go on twice.
+func TestExtendedRunIsResumed(t *testing.T) {
+	t.Parallel()
+	set, short, long := overlapping(t), t.TempDir(), t.TempDir()
+	planned := brief(set)
+	planned.Epochs = 7
+	mustTrain(t, planned, set, long)
+	mustTrain(t, brief(set), set, short)
+	mustExtend(t, short, 5, set)
+	longer, err := runs.Extend(short, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trainUntil(t, longer, set, short, atStep(6*stepsPerEpoch-1))
+	mustTrain(t, longer, set, short)
+	if contents(t, long)["checkpoint.safetensors"] != contents(t, short)["checkpoint.safetensors"] {
+		t.Error("the checkpoint differs from that of a run of 7 epochs")
+	}
+}
+
+func TestExtendRefuses(t *testing.T) {
+	t.Parallel()
+	set := overlapping(t)
+	refused := func(e runs.Experiment, epochs int, says string) {
+		t.Helper()
+		dir := t.TempDir()
+		mustTrain(t, e, set, dir)
+		before := contents(t, dir)
+		_, err := runs.Extend(dir, epochs)
+		wantError(t, err, dir, says)
+		if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
+			t.Errorf("(-before +after):\n%s", diff)
+		}
+	}
+	falling := brief(set)
+	falling.Schedule = runs.Cosine
+	refused(falling, 6, "learning rate that fell towards its last epoch")
+	refused(brief(set), 4, "has done 4 epochs: give more")
+	refused(brief(set), 3, "has done 4 epochs: give more")
+	impatient := brief(set)
+	impatient.Patience = 1
+	refused(telling(impatient, -1, -2), 6, "ended by patience after 2 of 4 epochs")
+
+	dir := t.TempDir()
+	trainUntil(t, brief(set), set, dir, atStep(4))
+	_, err := runs.Extend(dir, 6)
+	wantError(t, err, dir, "not finished")
+	_, err = runs.Extend(t.TempDir(), 6)
+	wantError(t, err, "not the directory of a run")
+}
+
+// A run whose patience ends in its last epoch would have ended there with more
+// epochs, too.
+func TestExtendRefusesWhatPatienceEndedInTheLastEpoch(t *testing.T) {
+	t.Parallel()
+	set, short, long := overlapping(t), t.TempDir(), t.TempDir()
+	validation := []float64{-4, -3, -5, -6, -2, -1}
+	e := brief(set)
+	e.Patience = 2
+	mustTrain(t, telling(e, validation...), set, short)
+	e.Epochs = 6
+	if planned := mustTrain(t, telling(e, validation...), set, long); planned.Epochs() != 4 {
+		t.Fatalf("a run of 6 epochs ends after %d", planned.Epochs())
+	}
+	_, err := runs.Extend(short, 6)
+	wantError(t, err, "ended by patience")
+}

@@ -1,0 +1,201 @@
+package runs_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// page is FORMAT.md, and its one program.
+func page(t *testing.T) (text, program string) {
+	t.Helper()
+	b, err := os.ReadFile("FORMAT.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```python\n(.*?)```").FindAllSubmatch(b, -1)
+	if len(blocks) != 1 {
+		t.Fatalf("FORMAT.md has %d programs, want 1", len(blocks))
+	}
+	return string(b), string(blocks[0][1])
+}
+
+// each runs a program, the first argument, on each of the others, and writes a line
+// of how it ends.
+const each = `
+import runpy, sys
+program, *directories = sys.argv[1:]
+for directory in directories:
+    sys.argv = [program, directory]
+    try:
+        runpy.run_path(program)
+        print("whole")
+    except Exception as error:
+        print(type(error).__name__, error)
+`
+
+// verified is what the program of FORMAT.md finds of each of some directories:
+// "whole", or its error.
+func verified(t *testing.T, dirs ...string) []string {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skipf("the program of FORMAT.md needs Python: %v", err)
+	}
+	_, program := page(t)
+	path := filepath.Join(t.TempDir(), "verify.py")
+	if err := os.WriteFile(path, []byte(program), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), python, append([]string{"-c", each, path}, dirs...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != len(dirs) {
+		t.Fatalf("the program says of %d directories:\n%s", len(dirs), out)
+	}
+	return lines
+}
+
+// written are run directories of version 2.
+const written = "../cmd/helmholtz/testdata/runs/v2"
+
+// What FORMAT.md says of checksums is so: a program that knows the page alone finds
+// runs whole.
+func TestProgramOfTheFormatFindsRunsWhole(t *testing.T) {
+	t.Parallel()
+	set, dir := overlapping(t), t.TempDir()
+	mustTrain(t, resumable(set)["kept epochs and recorded steps"], set, dir) // has files of every kind
+	dirs, err := filepath.Glob(filepath.Join(written, "*", "*", "experiment.toml"))
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no runs in %s (%v)", written, err)
+	}
+	for i := range dirs {
+		dirs[i] = filepath.Dir(dirs[i])
+	}
+	dirs = append(dirs, dir)
+	for i, says := range verified(t, dirs...) {
+		if says != "whole" {
+			t.Errorf("%s: %s", dirs[i], says)
+		}
+	}
+}
+
+// It finds the damaged file where a bit is flipped, where a file is cut short, and
+// where a line is lost or moved.
+func TestProgramOfTheFormatFindsDamage(t *testing.T) {
+	t.Parallel()
+	flip := func(before string) func([]byte) []byte { // the lowest bit of what follows
+		return func(b []byte) []byte {
+			b[bytes.Index(b, []byte(before))+len(before)] ^= 1
+			return b
+		}
+	}
+	lines := func(order ...int) func([]byte) []byte {
+		return func(b []byte) []byte {
+			var some []byte
+			for _, i := range order {
+				some = append(some, bytes.SplitAfter(b, []byte("\n"))[i]...)
+			}
+			return some
+		}
+	}
+	damages := []struct {
+		name, file string
+		damage     func([]byte) []byte
+	}{
+		{"an element", "checkpoint.safetensors", func(b []byte) []byte { b[len(b)-3] ^= 4; return b }},
+		{"the place in training", "checkpoint.safetensors", flip(`\"step\":`)},
+		{"the name of a tensor", "best.safetensors", flip(`"generative.`)},
+		{"the end", "best.safetensors", func(b []byte) []byte { return b[:len(b)-1] }},
+		{"a number", "metrics.jsonl", flip(`"train.log_p":-`)},
+		{"a line", "metrics.jsonl", lines(0, 2, 3)},
+		{"the order of lines", "metrics.jsonl", lines(0, 2, 1, 3)},
+	}
+	var dirs []string
+	for _, d := range damages {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join(written, "nrws", "whole"))); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, d.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, d.file), d.damage(b), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		dirs = append(dirs, dir)
+	}
+	for i, says := range verified(t, dirs...) {
+		if want := "AssertionError " + filepath.Join(dirs[i], damages[i].file); says != want {
+			t.Errorf("damaged in %s: the program says %q, want %q", damages[i].name, says, want)
+		}
+	}
+}
+
+// FORMAT.md names every file that a run leaves, and every key of its objects.
+func TestFormatNamesEveryFileAndKey(t *testing.T) {
+	t.Parallel()
+	text, _ := page(t)
+	set, dir := overlapping(t), t.TempDir()
+	mustTrain(t, resumable(set)["kept epochs and recorded steps"], set, dir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		name := regexp.MustCompile(`epoch-\d+`).ReplaceAllString(entry.Name(), "epoch-N")
+		if !strings.Contains(text, "| `"+name+"` |") {
+			t.Errorf("%s is not among the files", name)
+		}
+	}
+
+	read := func(file string) []byte {
+		b, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	header := read("checkpoint.safetensors")[8:]
+	var checkpoint struct {
+		Texts map[string]string `json:"__metadata__"`
+	}
+	if err := json.NewDecoder(bytes.NewReader(header)).Decode(&checkpoint); err != nil {
+		t.Fatal(err)
+	}
+	_, data, _ := bytes.Cut(read("dataset.bin"), []byte("\n"))
+	for what, object := range map[string][]byte{
+		"run":            []byte(checkpoint.Texts["run"]),
+		"metrics.jsonl":  read("metrics.jsonl"),
+		"steps.jsonl":    read("steps.jsonl"),
+		"sessions.jsonl": read("sessions.jsonl"),
+		"clock.json":     read("clock.json"),
+		"dataset.bin":    data,
+	} {
+		var keys map[string]any
+		if err := json.NewDecoder(bytes.NewReader(object)).Decode(&keys); err != nil {
+			t.Fatal(err)
+		}
+		for key := range keys {
+			if group, _, dotted := strings.Cut(key, "."); dotted {
+				key = group + ".KEY"
+			}
+			if !strings.Contains(text, "`"+key+"`") {
+				t.Errorf("the key %s of %s is not on the page", key, what)
+			}
+		}
+	}
+	for key := range checkpoint.Texts {
+		if !strings.Contains(text, "`"+key+"` is ") {
+			t.Errorf("the text %s of checkpoints is not on the page", key)
+		}
+	}
+}

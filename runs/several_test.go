@@ -1,0 +1,228 @@
+package runs_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+func TestFamiliesAreKnownByTheirNames(t *testing.T) {
+	e := brief(overlapping(t))
+	back, err := runs.ParseExperiment(e.TOML())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Hash() != e.Hash() || back.String() != e.String() {
+		t.Errorf("%v is read back as %v", e, back)
+	}
+	_, err = runs.ParseExperiment([]byte(`family = "perceptron"`))
+	wantError(t, err, `"perceptron"`, byLikelihood, byLoss)
+	defer func() {
+		if recover() == nil {
+			t.Error("a family is registered twice")
+		}
+	}()
+	runs.Register(byLoss, parseMixture)
+}
+
+// mustTrainSeeds trains three seeds, 5 to 7.
+func mustTrainSeeds(t *testing.T, dir string, recorders ...runs.Recorder) *runs.Seeds {
+	t.Helper()
+	set := overlapping(t)
+	seeds, err := runs.TrainSeeds(t.Context(), brief(set), set, 3, dir, recorders...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seeds
+}
+
+func TestSeedsAreOrdinaryRuns(t *testing.T) {
+	t.Parallel()
+	set, dir := overlapping(t), t.TempDir()
+	seeds := mustTrainSeeds(t, dir)
+	if len(seeds.Runs) != 3 || !seeds.Finished() || seeds.Dir() != dir {
+		t.Fatalf("%d runs in %s, finished: %v", len(seeds.Runs), seeds.Dir(), seeds.Finished())
+	}
+	for i, run := range seeds.Runs {
+		alone, e := t.TempDir(), brief(set)
+		e.Seed = uint64(5 + i)
+		mustTrain(t, e, set, alone)
+		if run.Dir() != runs.SeedDir(dir, e.Seed) {
+			t.Errorf("seed %d is in %s", e.Seed, run.Dir())
+		}
+		wantSameRun(t, alone, run.Dir())
+	}
+}
+
+// Seeds that are interrupted are known for what they are, and resumed as a whole.
+func TestSeedsAreResumed(t *testing.T) {
+	t.Parallel()
+	set, whole, dir := overlapping(t), t.TempDir(), t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w := &watcher{}
+	w.onStep = func(p runs.Progress) {
+		if len(w.plans) == 2 && p.Step == stepsPerEpoch+1 {
+			cancel()
+		}
+	}
+	stopped, err := runs.TrainSeeds(ctx, brief(set), set, 3, dir, w)
+	wantError(t, err, "seed 6")
+	if !errors.Is(err, context.Canceled) || len(stopped.Runs) != 2 || stopped.Waiting != 1 || stopped.Finished() {
+		t.Fatalf("training ends with %v, %d runs and %d seeds to come", err, len(stopped.Runs), stopped.Waiting)
+	}
+	opened, err := runs.OpenSeeds(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(opened.Runs) != 2 || opened.Waiting != 1 || !opened.Runs[0].Finished() || opened.Runs[1].Finished() {
+		t.Errorf("%d runs are opened, and %d are to come", len(opened.Runs), opened.Waiting)
+	}
+	if text := mustCompare(t, dir).String(); !strings.Contains(text, "5–6 (1 to come)") || !strings.Contains(text, "of 4, unfinished") {
+		t.Errorf("the comparison does not say what is to come:\n%s", text)
+	}
+
+	again := &watcher{}
+	resumed := mustTrainSeeds(t, dir, again)
+	var starts []int
+	for _, p := range again.plans {
+		starts = append(starts, p.Start)
+	}
+	if !slices.Equal(starts, []int{stepsPerEpoch + 1, 0}) {
+		t.Errorf("the seeds that are left begin after the steps %v", starts)
+	}
+	for i, run := range mustTrainSeeds(t, whole).Runs {
+		wantSameRun(t, run.Dir(), resumed.Runs[i].Dir())
+	}
+}
+
+func TestTrainSeedsRefusesAnotherExperiment(t *testing.T) {
+	t.Parallel()
+	set, dir := overlapping(t), t.TempDir()
+	mustTrainSeeds(t, dir)
+	other := brief(set)
+	other.Components, other.Seed = 2, 8
+	_, err := runs.TrainSeeds(t.Context(), other, set, 2, dir)
+	wantError(t, err, runs.SeedDir(dir, 5), "(components is 3 there, 2 here)")
+	_, err = runs.Open(dir)
+	wantError(t, err, "several seeds", runs.SeedDir(dir, 5))
+	one := t.TempDir()
+	mustTrain(t, brief(set), set, one)
+	_, err = runs.TrainSeeds(t.Context(), brief(set), set, 2, one)
+	wantError(t, err, one, "the directory of one run")
+	opened, err := runs.OpenSeeds(one)
+	if err != nil || len(opened.Runs) != 1 {
+		t.Errorf("the directory of one run is opened with the error %v", err)
+	}
+}
+
+func mustCompare(t *testing.T, dirs ...string) runs.Comparison {
+	t.Helper()
+	c, err := runs.Compare(dirs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Mixtures of three and of two components, the first with three seeds, are set
+// beside each other by their objective.
+func TestCompareMixtures(t *testing.T) {
+	t.Parallel()
+	set, several, one := overlapping(t), filepath.Join(t.TempDir(), "three"), filepath.Join(t.TempDir(), "two")
+	seeds := mustTrainSeeds(t, several)
+	two := brief(set)
+	two.Components, two.Seed = 2, 9
+	run := mustTrain(t, two, set, one)
+	c := mustCompare(t, several, one)
+
+	if c.Objective != runs.LogP || !slices.Equal(c.Settings, []string{"components"}) {
+		t.Errorf("%v of experiments that differ in %v are compared", c.Objective, c.Settings)
+	}
+	last := run.History().Epochs[3]
+	if got := c.Experiments[1]; got.Train.Mean != last.Train["log_p"] || got.Validation.Mean != last.Validation["log_p"] || !math.IsNaN(got.Train.SD) {
+		t.Errorf("of two components it has %+v, want the last epoch %+v", got, last)
+	}
+	want := seeds.Over(func(r *runs.Run) float64 { return r.History().Epochs[3].Train["log_p"] })
+	if got := c.Experiments[0].Train; got != want || !(want.SD > 0) {
+		t.Errorf("of three components it has log p = %v, want %v", got, want)
+	}
+	for _, text := range []string{"log p, training", "log p, validation", "log p, best validation", "components", "5–7", "log p in nats"} {
+		if !strings.Contains(c.String(), text) {
+			t.Errorf("the table lacks %q:\n%s", text, c)
+		}
+	}
+	for _, row := range [][2]string{{"log p, training", c.Experiments[0].Train.Text(3)}, {"log p, best validation", c.Experiments[1].Best.Text(3)}} {
+		if !slices.ContainsFunc(strings.Split(c.String(), "\n"), func(line string) bool {
+			return strings.HasPrefix(line, row[0]+" ") && strings.Contains(line, row[1])
+		}) {
+			t.Errorf("the table's row %q lacks %s:\n%s", row[0], row[1], c)
+		}
+	}
+}
+
+// Of a loss the table names the loss, and the smallest is the best.
+func TestCompareLosses(t *testing.T) {
+	t.Parallel()
+	set := overlapping(t)
+	e := brief(set)
+	e.Family = byLoss
+	run := mustTrain(t, e, set, t.TempDir())
+	c := mustCompare(t, run.Dir())
+	smallest := math.Inf(1)
+	for _, epoch := range run.History().Epochs {
+		smallest = min(smallest, epoch.Validation["loss"])
+	}
+	if c.Objective != loss || c.Experiments[0].Best.Mean != smallest {
+		t.Errorf("the best %s is %v, want %v", c.Objective.Name, c.Experiments[0].Best.Mean, smallest)
+	}
+	if text := c.String(); !strings.Contains(text, "loss, best validation") || strings.Contains(text, "log p") {
+		t.Errorf("the table names another objective:\n%s", text)
+	}
+}
+
+// Families that improve different measures, and runs on different data, cannot be
+// compared.
+func TestCompareRefuses(t *testing.T) {
+	t.Parallel()
+	set, likelihood, losses, elsewhere := overlapping(t), t.TempDir(), t.TempDir(), t.TempDir()
+	other := greys(t, groups(52, 0.1, []float64{0.5, 0.5, 0.5, 0.5}), 12)
+	e := brief(set)
+	mustTrain(t, e, set, likelihood)
+	mustTrain(t, brief(other), other, elsewhere)
+	e.Family = byLoss
+	mustTrain(t, e, set, losses)
+	_, err := runs.Compare(likelihood, losses)
+	wantError(t, err, likelihood+" improves log p(x)", losses+" −log p(x)", "same objective")
+	_, err = runs.Compare(likelihood, elsewhere)
+	wantError(t, err, likelihood, elsewhere, "different data")
+	_, err = runs.Compare(likelihood, likelihood)
+	wantError(t, err, "named twice")
+}
+
+// Where nothing is held out, there is no best epoch.
+func TestCompareWithoutValidation(t *testing.T) {
+	t.Parallel()
+	set := greys(t, groups(40, 0.15, []float64{0.3, 0.4, 0.6, 0.5}), 0)
+	run := mustTrain(t, brief(set), set, t.TempDir())
+	_, err := run.Best()
+	wantError(t, err, run.Dir(), "no validation rows")
+	c := mustCompare(t, run.Dir())
+	if got := c.Experiments[0]; !math.IsNaN(got.Best.Mean) || !math.IsNaN(got.BestEpoch.Mean) {
+		t.Errorf("the best is %v, of epoch %v", got.Best, got.BestEpoch)
+	}
+	if strings.Contains(c.String(), "validation  ") || strings.Contains(c.String(), "best epoch") {
+		t.Errorf("the table has rows of validation:\n%s", c)
+	}
+	text, err := json.Marshal(c)
+	if err != nil || !strings.Contains(string(text), `"best_epoch":{"mean":null,"sd":null}`) {
+		t.Errorf("in JSON: %s (%v)", text, err)
+	}
+}
