@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -86,10 +85,6 @@ func (m Measurement) withDefaults() Measurement {
 	return m
 }
 
-// measurementNames are what measurements may be called: metrics have their names
-// as prefixes of keys.
-var measurementNames = regexp.MustCompile(`^[\pL\pN_-]{1,50}$`)
-
 // checkMeasurements refuses measurements that cannot be made on set.
 func (e Experiment) checkMeasurements(set *dataset.Set) error {
 	names := map[string]bool{}
@@ -105,10 +100,11 @@ func (e Experiment) checkMeasurements(set *dataset.Set) error {
 			return fmt.Errorf("measure: every = %d, samples = %d, rows = %d: give positive numbers, rows = 0 for all", m.Every, m.Samples, m.Rows)
 		case m.LogZ2 != 0 && m.LogZ2 < logZ2Repeats || m.LogZ2Inner < 1:
 			return fmt.Errorf("measure: log_z2 = %d, log_z2_inner = %d: give at least %d outer samples and 1 inner one, or log_z2 = 0 to leave log Z² out", m.LogZ2, m.LogZ2Inner, logZ2Repeats)
-		case !measurementNames.MatchString(m.Name) || m.Name == "train" || m.Name == "validation" || m.Name == "norms":
-			return fmt.Errorf("measure: name %q: use up to 50 letters, digits, _ and -, other than train, validation and norms", m.Name)
 		case names[m.Name]:
 			return fmt.Errorf("measure: two measurements are called %s: give one another name", m.Name)
+		}
+		if err := runs.CheckMeasured(m.Name); err != nil {
+			return fmt.Errorf("measure: %w", err)
 		}
 		names[m.Name] = true
 	}

@@ -57,6 +57,9 @@ func (c *checkpoint) save(path string) error {
 			return ErrDiverged
 		}
 	}
+	if len(c.snapshot.Header) == 0 {
+		return errors.New("a snapshot without a header: describe the model in JSON, if only by {}")
+	}
 	c.position.Format, c.position.Step = checkpointFormat, c.snapshot.Step
 	text, err := json.Marshal(c.position)
 	if err != nil {

@@ -46,11 +46,3 @@ func (h History) Objective() Measure {
 
 // LogP is the log-likelihood log p(x), the objective of most families.
 var LogP = Measure{Key: "log_p", Name: "log p", Label: "log p(x)", Unit: "nats", Rises: true}
-
-// last returns the last epoch.
-func (h History) last() (Epoch, bool) {
-	if len(h.Epochs) == 0 {
-		return Epoch{}, false
-	}
-	return h.Epochs[len(h.Epochs)-1], true
-}

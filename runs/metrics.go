@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,19 @@ const (
 	validationPrefix = "validation."
 	normsPrefix      = "norms."
 )
+
+// measuredNames are what measurements on the way may be called: their keys begin
+// with them.
+var measuredNames = regexp.MustCompile(`^[\pL\pN_-]{1,50}$`)
+
+// CheckMeasured refuses the name of a measurement that keys of metrics cannot begin
+// with.
+func CheckMeasured(name string) error {
+	if !measuredNames.MatchString(name) || slices.Contains([]string{trainPrefix, validationPrefix, normsPrefix}, name+".") {
+		return fmt.Errorf("name %q of a measurement: use up to 50 letters, digits, _ and -, other than train, validation and norms", name)
+	}
+	return nil
+}
 
 // lineWriter writes the fields of a line in their order.
 type lineWriter struct {

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -73,6 +74,9 @@ func appendProvenance(path string, p Provenance) error {
 	if err != nil {
 		return err
 	}
+	if b, err := os.ReadFile(path); err == nil && len(b) > 0 && b[len(b)-1] != '\n' {
+		line = append([]byte("\n"), line...) // after a line that a crash cut short
+	}
 	return file.Append(path, append(line, '\n'))
 }
 
@@ -81,22 +85,19 @@ func appendProvenance(path string, p Provenance) error {
 func (r *Run) Provenance() ([]Provenance, error) { return readProvenance(r.path(sessionsFile)) }
 
 func readProvenance(path string) ([]Provenance, error) {
-	f, err := os.Open(path)
+	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	var sessions []Provenance
-	decoder := json.NewDecoder(f)
-	for decoder.More() {
+	for line := range bytes.Lines(b) {
 		var p Provenance
-		if err := decoder.Decode(&p); err != nil {
-			return sessions, nil // a crash cut the last line short
+		if json.Unmarshal(line, &p) == nil { // not a line that a crash cut short
+			sessions = append(sessions, p)
 		}
-		sessions = append(sessions, p)
 	}
 	return sessions, nil
 }

@@ -184,7 +184,7 @@ func (l observing) Observe(ctx context.Context, epoch int) (map[string]runs.Meas
 		l.interrupt()
 		return nil, ctx.Err()
 	}
-	return map[string]runs.Measures{"all rows": {"epoch": float64(epoch)}}, nil
+	return map[string]runs.Measures{"all-rows": {"epoch": float64(epoch)}}, nil
 }
 
 // An epoch that is interrupted when it is measured is measured anew: it is not done,
@@ -197,7 +197,7 @@ func TestInterruptedObservationIsExact(t *testing.T) {
 	}
 	want := mustTrain(t, e(nil), set, whole)
 	for i, epoch := range want.History().Epochs {
-		if diff := cmp.Diff(map[string]runs.Measures{"all rows": {"epoch": float64(i + 1)}}, epoch.Measured); diff != "" {
+		if diff := cmp.Diff(map[string]runs.Measures{"all-rows": {"epoch": float64(i + 1)}}, epoch.Measured); diff != "" {
 			t.Errorf("observed after epoch %d (-want +got):\n%s", i+1, diff)
 		}
 	}

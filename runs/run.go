@@ -112,7 +112,7 @@ func (r *Run) At(epoch int) (Snapshot, error) {
 		if r.position.Epoch == epoch && r.position.Rows == 0 {
 			return r.snapshot, nil
 		}
-		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it keeps those of the epochs %v, the best (%d) and the last (%d); keep = [%d] in its experiment, or --keep %d, keeps that one in training",
+		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it keeps those of the epochs %v, and beside them the best (of epoch %d) and the last (%d); keep = [%d] in its experiment, or --keep %d, keeps that one in training",
 			r.dir, epoch, r.experiment.Header().Keep, r.position.BestEpoch, r.position.Epoch, epoch, epoch)
 	}
 	if err != nil {

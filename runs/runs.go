@@ -19,7 +19,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"slices"
@@ -196,9 +195,6 @@ func ReadExperiment(path string) (Experiment, error) {
 	}
 	return e, nil
 }
-
-// missing says whether an error is that of a file that is not there.
-func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // CheckSeeds refuses seeds that TOML cannot hold, and the negative ones that it
 // can.

@@ -168,7 +168,10 @@ func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) 
 		}
 		return nil, err
 	}
-	return t, appendProvenance(t.path(sessionsFile), provenance(t.learner, t.header.Fingerprint, t.steps))
+	if err := appendProvenance(t.path(sessionsFile), provenance(t.learner, t.header.Fingerprint, t.steps)); err != nil {
+		return nil, errors.Join(err, t.learner.Close())
+	}
+	return t, nil
 }
 
 func (t *training) stepsPerEpoch() int { return t.header.StepsPerEpoch(t.set.Train().Rows) }
@@ -318,20 +321,23 @@ func (t *training) endEpoch(ctx context.Context) error {
 			return ErrDiverged
 		}
 		record.Validation = measures
-		value := measures[t.objective.Key]
-		best = at.BestEpoch == 0 || t.objective.Better(value, at.Best)
-		if best {
-			at.BestEpoch, at.Best = record.Epoch, value
-		}
+		best = at.BestEpoch == 0 || t.objective.Better(measures[t.objective.Key], at.Best)
 	}
 	var err error
 	if record.Measured, err = t.learner.Observe(ctx, record.Epoch); err != nil {
 		return err
 	}
-	for _, measures := range record.Measured {
+	for name, measures := range record.Measured {
+		if err := CheckMeasured(name); err != nil {
+			return err
+		}
 		if !measures.finite() {
 			return ErrDiverged
 		}
+	}
+	// Nothing before this has changed the position: what is interrupted is done anew.
+	if best {
+		at.BestEpoch, at.Best = record.Epoch, record.Validation[t.objective.Key]
 	}
 	at.Epoch, at.Sums, at.Rows, at.Norms = record.Epoch, Measures{}, 0, nil
 	at.Finished = at.Epoch >= t.header.Epochs ||

@@ -147,6 +147,9 @@ func Marshal(f *File) ([]byte, error) {
 		if _, twice := header[t.Name]; twice {
 			return nil, fmt.Errorf("safetensors: two tensors are named %q", t.Name)
 		}
+		if t.Shape == nil {
+			t.Shape = []int{} // of a scalar; null is no shape
+		}
 		dtype, width := t.dtype()
 		header[t.Name] = entry{dtype, t.Shape, [2]int{size, size + width*t.Size()}}
 		size += width * t.Size()
