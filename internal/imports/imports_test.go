@@ -52,7 +52,7 @@ var allowed = map[string][]string{
 
 	"notebooks/thesis": nil,
 	"notebooks":        {"hm", "dataset", "hm/engine", "plotting", "runs"},
-	"cmd/helmholtz":    with(internal, "fisher", "gpu", "hm", "dataset", "hm/engine", "kernelext", "kernelext/kernel", "notebooks", "plotting", "runs"),
+	"cmd/helmholtz":    with(internal, "fisher", "gpu", "hm", "dataset", "hm/engine", "kernelext", "kernelext/kernel", "notebooks", "plotting", "runs", "runs/parquet"),
 }
 
 // inTests are the packages that the tests of any may import besides.
