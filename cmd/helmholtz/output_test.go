@@ -25,8 +25,9 @@ func TestCutOutputIsAnError(t *testing.T) {
 	succeed(t, seedsOf(dir)...)
 	one := filepath.Join(dir, "seed-1")
 	for _, command := range []string{
-		"eval " + one, "eval " + one + " --json", "eval " + dir, "compare " + dir, "compare " + dir + " --json",
-		"version", "data list", "eval --help",
+		"eval " + one, "eval " + one + " --json", "eval " + one + " --format text", "eval " + dir, "eval " + dir + " --format parquet",
+		"compare " + dir, "compare " + dir + " --json", "compare " + dir + " --format markdown",
+		"history " + dir, "history " + dir + " --format csv", "version", "data list", "history --help",
 	} {
 		args := strings.Fields(command)
 		if args[0] == "eval" {
