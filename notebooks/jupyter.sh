@@ -91,7 +91,7 @@ install_jupyter() {
 	[ ! -L "$venv" ] ||
 		fail "build/venv is a symbolic link: installing Jupyter there would empty the folder that it leads to." \
 			"Remove the link, and run this again: rm build/venv"
-	echo "Jupyter: installing it in build/venv (240 MB)"
+	echo "Jupyter: installing it in build/venv (320 MB)"
 	python3 -m venv --clear "$venv" &&
 		"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$pins" &&
 		cp "$pins" "$venv/requirements.txt" ||

@@ -9,7 +9,7 @@ type Epoch struct {
 	Train        Measures // mean over the epoch's minibatches
 	Validation   Measures // after the epoch, on the rows held out; nil where there are none
 	// Measured is what the experiment asked to be measured after the epoch, by
-	// name; nil where it asked for nothing.
+	// name, of letters, digits, _ and -; nil where it asked for nothing.
 	Measured map[string]Measures
 	// Norms are those of the layers after the epoch, and of the gradients of its
 	// last minibatch; nil where they were not recorded.

@@ -67,33 +67,38 @@ func (w *lineWriter) field(key string, value any) {
 	w.b.Write(text)
 }
 
-func (w *lineWriter) measures(prefix string, m Measures) {
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		w.field(prefix+key, m[key])
-	}
-}
-
 // fields are those of an epoch's line, without the braces.
 func fields(e Epoch) ([]byte, error) {
 	w := &lineWriter{}
-	w.field("epoch", e.Epoch)
-	w.field("step", e.Step)
-	w.field("seconds", e.Seconds)
-	w.field("learning_rate", e.LearningRate)
-	w.measures(trainPrefix, e.Train)
-	w.measures(validationPrefix, e.Validation)
+	e.eachField(w.field)
+	return w.b.Bytes(), w.err
+}
+
+// eachField calls field with the key and the number of each field of the epoch's line,
+// in their order.
+func (e Epoch) eachField(field func(key string, value any)) {
+	measures := func(prefix string, m Measures) {
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			field(prefix+key, m[key])
+		}
+	}
+	field("epoch", e.Epoch)
+	field("step", e.Step)
+	field("seconds", e.Seconds)
+	field("learning_rate", e.LearningRate)
+	measures(trainPrefix, e.Train)
+	measures(validationPrefix, e.Validation)
 	for _, name := range slices.Sorted(maps.Keys(e.Measured)) {
-		w.measures(name+".", e.Measured[name])
+		measures(name+".", e.Measured[name])
 	}
 	for _, network := range slices.Sorted(maps.Keys(e.Norms)) {
 		for i, l := range e.Norms[network] {
 			prefix := fmt.Sprintf("%s%s.%d.", normsPrefix, network, i)
-			w.field(prefix+"weights", l.Weights)
-			w.field(prefix+"gradient", l.Gradient)
-			w.field(prefix+"direction", l.Direction)
+			field(prefix+"weights", l.Weights)
+			field(prefix+"gradient", l.Gradient)
+			field(prefix+"direction", l.Direction)
 		}
 	}
-	return w.b.Bytes(), w.err
 }
 
 // sealMark is what the checksum of a line follows; it has sealLength digits.

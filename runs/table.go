@@ -20,7 +20,7 @@ type Table struct {
 
 // A Column says what the cells below it are.
 type Column struct {
-	Key   string // names it for programs: letters of a to z, digits and _, a letter first, such as log_p
+	Key   string // names it for programs: letters, digits, _ and -, with dots between, such as train.log_p
 	Label string // names it for people, such as "log p, test"; the key where it is empty
 	Unit  string // of the cells, such as "nats"; empty where there is none
 	Kind  ColumnKind
@@ -41,15 +41,19 @@ const (
 
 func (k ColumnKind) String() string { return [...]string{"text", "integer", "number", "boolean"}[k] }
 
-var tableKey = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+var (
+	tableName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	columnKey = regexp.MustCompile(`^[\pL\pN_-]+(\.[\pL\pN_-]+)*$`)
+)
 
-// NewTable returns a table without rows. Its name is like the key of a column,
-// and may be that of a file; its title, above the table where people read it, may
-// be empty. What is not UTF-8 in texts becomes U+FFFD. NewTable panics where the
-// name or a key is not as described, where two columns have one key, where there
-// is no column, and where there are decimals below 0 or of a kind that has none.
+// NewTable returns a table without rows. Its name has letters of a to z, digits
+// and _, a letter first, and may be that of a file; its title, above the table
+// where people read it, may be empty. What is not UTF-8 in texts becomes U+FFFD.
+// NewTable panics where the name or a key is not as described, where two columns
+// have one key, where there is no column, and where there are decimals below 0 or
+// of a kind that has none.
 func NewTable(name, title string, columns ...Column) *Table {
-	if !tableKey.MatchString(name) {
+	if !tableName.MatchString(name) {
 		panic(fmt.Sprintf("runs: %q is no name of a table: use letters of a to z, digits and _, a letter first", name))
 	}
 	if len(columns) == 0 {
@@ -58,8 +62,8 @@ func NewTable(name, title string, columns ...Column) *Table {
 	columns = slices.Clone(columns)
 	keys := map[string]bool{}
 	for i, c := range columns {
-		if !tableKey.MatchString(c.Key) {
-			panic(fmt.Sprintf("runs: %q is no key of a column of table %s: use letters of a to z, digits and _, a letter first", c.Key, name))
+		if !columnKey.MatchString(c.Key) {
+			panic(fmt.Sprintf("runs: %q is no key of a column of table %s: use letters, digits, _ and -, with dots between", c.Key, name))
 		}
 		if keys[c.Key] {
 			panic(fmt.Sprintf("runs: table %s has two columns %s", name, c.Key))

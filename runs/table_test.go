@@ -46,6 +46,7 @@ func TestMisuseOfTablesPanics(t *testing.T) {
 		{func() { runs.NewTable("Epochs", "", column("epoch")) }, `runs: "Epochs" is no name of a table`},
 		{func() { runs.NewTable("epochs", "") }, "runs: table epochs has no columns"},
 		{func() { runs.NewTable("epochs", "", column("log p")) }, `runs: "log p" is no key of a column of table epochs`},
+		{func() { runs.NewTable("epochs", "", column("train.")) }, `runs: "train." is no key of a column of table epochs`},
 		{func() { runs.NewTable("epochs", "", column("step"), column("step")) }, "runs: table epochs has two columns step"},
 		{func() { runs.NewTable("epochs", "", runs.Column{Key: "epoch", Kind: runs.Integer, Decimals: 1}) },
 			"runs: 1 decimals of the integer column epoch of table epochs"},

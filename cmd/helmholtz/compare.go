@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -23,18 +22,15 @@ func newCompare() *cobra.Command {
 table of the settings that differ, of the time that training took and of the log
 p that it reached, in nats. --samples adds importance-sampled estimates of log p
 of the last checkpoints, or of the best ones; --out draws the training curves, the
-mean over seeds within a band of one standard deviation.`,
+mean over seeds within a band of one standard deviation. With --format or --table the
+table has a row an experiment.`,
 		Example: `  helmholtz compare runs/mnist-rws runs/mnist-nrws
-  helmholtz compare runs/mnist-rws runs/mnist-nrws --samples 1000 --checkpoint best --json
+  helmholtz compare runs/mnist-rws runs/mnist-nrws --samples 1000 --checkpoint best --table comparison.csv
   helmholtz compare runs/mnist-rws runs/mnist-nrws --out comparison.svg --against seconds`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("name the directories of runs, or of the seeds of an experiment")
-			}
-			return nil
-		},
+		Args: someRuns,
 	}
 	f := c.Flags()
+	tables := newTableFlags(c, "experiments", "")
 	optionalFlag(f, &samples, "samples", 0, 1, "evaluate with `K` importance samples a datum")
 	splitFlag(f, &split, "`rows` that --samples evaluates: train, validation or test")
 	checkpointFlag(f, &which)
@@ -53,6 +49,9 @@ mean over seeds within a band of one standard deviation.`,
 				return err
 			}
 		}
+		if err := tables.check(asJSON); err != nil {
+			return err
+		}
 		comparison, err := runs.Compare(dirs...)
 		if err != nil {
 			return err
@@ -67,9 +66,15 @@ mean over seeds within a band of one standard deviation.`,
 				return err
 			}
 		}
-		if asJSON {
+		if err := tables.save(comparison.Table()); err != nil {
+			return err
+		}
+		switch {
+		case asJSON:
 			err = json.NewEncoder(c.OutOrStdout()).Encode(comparison)
-		} else {
+		case tables.chosen():
+			err = tables.print(comparison.Table())
+		default:
 			_, err = fmt.Fprint(c.OutOrStdout(), comparison)
 		}
 		if err != nil || out == "" {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -29,15 +30,17 @@ small enough, the exact divergence from the training data is given too, of one
 with labels the error of classification by p*(y|x).
 
 Of a directory of several seeds, each is evaluated, and the mean and the
-standard deviation over them are given.`,
+standard deviation over them are given. With --format or --table the evaluations are
+a table with a row a seed, and columns with the keys of --json.`,
 		Example: `  helmholtz eval runs/mnist --samples 10000 --json
   helmholtz eval runs/mnist --split validation --checkpoint best --log-z2 0
   helmholtz eval runs/mnist --samples 10000 --backend auto
   helmholtz eval runs/mnist --checkpoint 50 --samples 10000
-  helmholtz eval runs/mnist-seeds --json`,
+  helmholtz eval runs/mnist-seeds --table evaluations.csv`,
 		Args: oneRun,
 	}
 	f := c.Flags()
+	tables := newTableFlags(c, "evaluations", "")
 	splitFlag(f, &split, "`rows` to evaluate: train, validation or test")
 	checkpointFlag(f, &which)
 	numberFlag(f, &samples, "samples", 1000, 1, "`K` importance samples a datum")
@@ -52,6 +55,9 @@ standard deviation over them are given.`,
 			if err := refuseIdle(c, "--log-z2", "log-z2-inner"); err != nil {
 				return err
 			}
+		}
+		if err := tables.check(asJSON); err != nil {
+			return err
 		}
 		seeds, err := hm.OpenSeeds(args[0])
 		if err != nil {
@@ -95,65 +101,69 @@ standard deviation over them are given.`,
 			}
 			return e, nil
 		}
-		if seeds.Runs[0].Dir() != seeds.Dir() {
-			return evalSeeds(c, seeds, evaluate, asJSON)
-		}
-		e, err := evaluate(seeds.Runs[0])
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return json.NewEncoder(c.OutOrStdout()).Encode(e)
-		}
-		fmt.Fprint(c.OutOrStdout(), table(e))
-		return nil
+		return evalSeeds(c, seeds, evaluate, tables, asJSON)
 	}
 	return c
 }
 
-// seedEvaluation is the evaluation of one of several seeds.
-type seedEvaluation struct {
-	Seed     uint64 `json:"seed"`
-	Epochs   int    `json:"epochs"`
-	Finished bool   `json:"finished"`
-	hm.Evaluation
-}
-
-// evalSeeds evaluates each seed, and writes the evaluations and their spread.
-func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Evaluation, error), asJSON bool) error {
-	out := c.OutOrStdout()
-	var each []seedEvaluation
+// evalSeeds evaluates the run of each seed, and writes the evaluations, of several
+// seeds with their spread.
+func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Evaluation, error), tables *tableFlags, asJSON bool) error {
+	out, several := c.OutOrStdout(), seeds.Runs[0].Dir() != seeds.Dir()
+	var each []hm.SeedEvaluation
 	var evaluations []hm.Evaluation
 	for _, run := range seeds.Runs {
 		e, err := evaluate(run)
+		if err != nil && several {
+			err = fmt.Errorf("%s: %w", run.Dir(), err)
+		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", run.Dir(), err)
+			return err
 		}
 		evaluations = append(evaluations, e)
-		each = append(each, seedEvaluation{run.Experiment().Seed, run.Epochs(), run.Finished(), e})
-		if asJSON {
-			continue
+		each = append(each, hm.SeedEvaluation{Seed: run.Experiment().Seed, Epochs: run.Epochs(), Finished: run.Finished(), Evaluation: e})
+		if several && !asJSON && !tables.chosen() {
+			if err := printSeed(out, run, e); err != nil {
+				return err
+			}
 		}
-		fmt.Fprintf(out, "seed %d", run.Experiment().Seed)
-		if !run.Finished() {
-			fmt.Fprintf(out, ", unfinished after %d of %d epochs", run.Epochs(), run.Experiment().Epochs)
-		}
-		fmt.Fprintf(out, "\n%s\n", table(e))
+	}
+	if err := tables.save(hm.EvaluationsTable(each...)); err != nil {
+		return err
 	}
 	over := hm.OverSeeds(evaluations)
-	if asJSON {
-		return json.NewEncoder(out).Encode(struct {
-			Seeds   []seedEvaluation       `json:"seeds"`
+	var err error
+	switch {
+	case tables.chosen():
+		err = tables.print(hm.EvaluationsTable(each...))
+	case asJSON && several:
+		err = json.NewEncoder(out).Encode(struct {
+			Seeds   []hm.SeedEvaluation    `json:"seeds"`
 			Waiting int                    `json:"waiting"` // seeds without a checkpoint
 			Over    hm.EvaluationOverSeeds `json:"over_seeds"`
 		}{each, seeds.Waiting, over})
+	case asJSON:
+		err = json.NewEncoder(out).Encode(evaluations[0])
+	case several:
+		waiting := ""
+		if seeds.Waiting > 0 {
+			waiting = fmt.Sprintf(", %d more have no checkpoint yet", seeds.Waiting)
+		}
+		_, err = fmt.Fprintf(out, "mean ± sd over %d seeds%s\n%s", len(each), waiting, tableOverSeeds(over))
+	default:
+		_, err = fmt.Fprint(out, table(evaluations[0]))
 	}
-	fmt.Fprintf(out, "mean ± sd over %d seeds", len(each))
-	if seeds.Waiting > 0 {
-		fmt.Fprintf(out, ", %d more have no checkpoint yet", seeds.Waiting)
+	return err
+}
+
+// printSeed writes the evaluation of one of several seeds.
+func printSeed(out io.Writer, run *hm.Run, e hm.Evaluation) error {
+	unfinished := ""
+	if !run.Finished() {
+		unfinished = fmt.Sprintf(", unfinished after %d of %d epochs", run.Epochs(), run.Experiment().Epochs)
 	}
-	fmt.Fprintf(out, "\n%s", tableOverSeeds(over))
-	return nil
+	_, err := fmt.Fprintf(out, "seed %d%s\n%s\n", run.Experiment().Seed, unfinished, table(e))
+	return err
 }
 
 // checkpointFlag adds the flag that chooses a checkpoint.

@@ -31,9 +31,13 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	out := &output{w: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.err
+	}
 	if err == nil {
 		return 0
 	}
@@ -78,7 +82,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
-		computing(newPlot()), computing(newCompare()), newData(), newBench(), newKernel(), newDoctor(), newVersion())
+		computing(newPlot()), computing(newCompare()), newHistory(), newData(), newBench(), newKernel(), newDoctor(), newVersion())
 	reportMisuse(root)
 	return root
 }
@@ -97,6 +101,14 @@ func reportMisuse(c *cobra.Command) {
 	for _, child := range c.Commands() {
 		reportMisuse(child)
 	}
+}
+
+// someRuns asks for arguments, the directories of runs or of several seeds.
+func someRuns(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return errors.New("name the directories of runs, or of the seeds of an experiment")
+	}
+	return nil
 }
 
 // oneRun asks for one argument, the directory of a run.

@@ -23,7 +23,7 @@ var (
 
 // Draw draws a table of a few columns and rows, some cells of which are missing.
 func Draw(t *rapid.T) *runs.Table {
-	keys := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z][a-z0-9_]{0,6}`), 1, 5, rapid.ID[string]).Draw(t, "keys")
+	keys := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zÄé0-9_-]{1,4}(\.[a-z0-9_]{1,3}){0,2}`), 1, 5, rapid.ID[string]).Draw(t, "keys")
 	columns := make([]runs.Column, len(keys))
 	for i, key := range keys {
 		columns[i] = runs.Column{

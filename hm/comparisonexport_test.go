@@ -1,0 +1,67 @@
+package hm
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// cells are those of a row of a table by the keys of its columns, without those that
+// are missing.
+func cells(t *runs.Table, row int) map[string]any {
+	of := map[string]any{}
+	for i, c := range t.Columns() {
+		if cell := t.Rows()[row][i]; cell != nil {
+			of[c.Key] = cell
+		}
+	}
+	return of
+}
+
+// The table of three seeds of one method and one run of another has what the
+// comparison has.
+func TestTableOfAComparison(t *testing.T) {
+	t.Parallel()
+	set, several, one := patterns(t), t.TempDir(), t.TempDir()
+	mustTrainSeeds(t, short(RWS()), several)
+	mustTrain(t, short(NRWS()).Epochs(4).LearningRate(0.03), set, one)
+	c := mustCompare(t, several, one)
+	if columns := c.Table().Columns(); columns[len(columns)-1].Key != "best_epoch_sd" {
+		t.Errorf("without an evaluation the last column is %+v", columns[len(columns)-1])
+	}
+	c, err := c.Evaluate(t.Context(), set.Test(), 20, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range c.Experiments {
+		want := map[string]any{
+			"directory": e.Dir, "method": e.Method, "seeds": int64(len(e.Seeds)), "finished": true,
+			"settings.epochs": []int64{6, 4}[i], "settings.method.learning_rate": []float64{0.05, 0.03}[i],
+			"settings.method.preset": e.Settings["method.preset"], "settings.method.metric": e.Settings["method.metric"],
+			"evaluation.split": "test", "evaluation.checkpoint": "last", "evaluation.samples": int64(20),
+		}
+		spread := func(key string, s runs.Spread) {
+			want[key], want[key+"_sd"] = s.Mean, s.SD
+			if math.IsNaN(s.SD) {
+				delete(want, key+"_sd")
+			}
+		}
+		spread("epochs", e.Epochs)
+		spread("seconds", e.Seconds)
+		spread("train.log_p", e.Train)
+		spread("validation.log_p", e.Validation)
+		spread("best_validation.log_p", e.Best)
+		spread("best_epoch", e.BestEpoch)
+		for key, s := range e.Evaluation {
+			spread("evaluation."+key, s)
+			if i == 1 {
+				want["evaluation."+key+"_se"] = e.Evaluations[0][key].SE
+			}
+		}
+		if diff := cmp.Diff(want, cells(c.Table(), i)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", e.Dir, diff)
+		}
+	}
+}

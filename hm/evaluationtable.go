@@ -1,0 +1,95 @@
+package hm
+
+import (
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// SeedEvaluation is the evaluation of one of several seeds.
+type SeedEvaluation struct {
+	Seed     uint64 `json:"seed"`
+	Epochs   int    `json:"epochs"` // done
+	Finished bool   `json:"finished"`
+	Evaluation
+}
+
+// Table has one row. Its columns have the keys of the evaluation's JSON, each
+// estimate with its standard error, such as log_p and log_p_se; those of
+// Classification are classification.error and so on. What was not computed is
+// missing: all evaluations have the same columns.
+func (e Evaluation) Table() *runs.Table {
+	return evaluationTable(evaluationColumns, SeedEvaluation{Evaluation: e})
+}
+
+// EvaluationsTable has a row a seed, with the columns seed, epochs and finished
+// before those of Evaluation.Table.
+func EvaluationsTable(seeds ...SeedEvaluation) *runs.Table {
+	return evaluationTable(slices.Concat(seedColumns, evaluationColumns), seeds...)
+}
+
+// evaluationColumn is a column of a table of evaluations, with its cells.
+type evaluationColumn struct {
+	runs.Column
+	cell func(SeedEvaluation) any
+}
+
+var seedColumns = []evaluationColumn{
+	{runs.Column{Key: "seed", Kind: runs.Integer}, func(e SeedEvaluation) any { return e.Seed }},
+	{runs.Column{Key: "epochs", Kind: runs.Integer}, func(e SeedEvaluation) any { return e.Epochs }},
+	{runs.Column{Key: "finished", Kind: runs.Boolean}, func(e SeedEvaluation) any { return e.Finished }},
+}
+
+var evaluationColumns = slices.Concat(
+	estimateColumns(runs.LogP, func(e Evaluation) (any, any) { return e.LogP, e.LogPSE }),
+	estimateColumns(boundMeasure, func(e Evaluation) (any, any) { return e.Bound, e.BoundSE }),
+	estimateColumns(tildeStarMeasure, func(e Evaluation) (any, any) { return e.LogPTildeStar, e.LogPTildeStarSE }),
+	estimateColumns(z2Measure, func(e Evaluation) (any, any) { return e.LogZ2, e.LogZ2SE }),
+	estimateColumns(starMeasure, func(e Evaluation) (any, any) { return e.LogPStar, e.LogPStarSE }),
+	estimateColumns(essMeasure, func(e Evaluation) (any, any) { return e.ESS, e.ESSSE }),
+	estimateColumns(essStarMeasure, func(e Evaluation) (any, any) { return e.ESSStar, e.ESSStarSE }),
+	estimateColumns(runs.Measure{Key: "classification.error", Name: "error of labels"}, func(e Evaluation) (any, any) {
+		if e.Classification == nil {
+			return nil, nil
+		}
+		return e.Classification.Error, e.Classification.ErrorSE
+	}),
+	estimateColumns(runs.Measure{Key: "classification.log_p", Name: "log p*(y|x)", Unit: "nats"}, func(e Evaluation) (any, any) {
+		if e.Classification == nil {
+			return nil, nil
+		}
+		return e.Classification.LogP, e.Classification.LogPSE
+	}),
+	[]evaluationColumn{
+		{runs.Column{Key: "kl_exact", Label: "KL(p_D‖p)", Unit: "nats", Kind: runs.Number, Decimals: 4}, func(e SeedEvaluation) any { return e.KLExact }},
+		{runs.Column{Key: "samples", Kind: runs.Integer}, func(e SeedEvaluation) any { return e.Samples }},
+		{runs.Column{Key: "data", Kind: runs.Integer}, func(e SeedEvaluation) any { return e.Data }},
+		{runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, func(e SeedEvaluation) any { return e.Seconds }},
+	})
+
+// estimateColumns are a column of values and one of their standard errors.
+func estimateColumns(m runs.Measure, of func(Evaluation) (value, se any)) []evaluationColumn {
+	value := runs.Column{Key: m.Key, Label: m.Name, Unit: m.Unit, Kind: runs.Number, Decimals: 3}
+	se := value
+	se.Key, se.Label = m.Key+"_se", "± se"
+	return []evaluationColumn{
+		{value, func(e SeedEvaluation) any { v, _ := of(e.Evaluation); return v }},
+		{se, func(e SeedEvaluation) any { _, s := of(e.Evaluation); return s }},
+	}
+}
+
+func evaluationTable(columns []evaluationColumn, evaluations ...SeedEvaluation) *runs.Table {
+	described := make([]runs.Column, len(columns))
+	for i, c := range columns {
+		described[i] = c.Column
+	}
+	t := runs.NewTable("evaluation", "", described...)
+	for _, e := range evaluations {
+		row := make([]any, len(columns))
+		for i, c := range columns {
+			row[i] = c.cell(e)
+		}
+		t.Add(row...)
+	}
+	return t
+}

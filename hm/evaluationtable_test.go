@@ -1,0 +1,69 @@
+package hm
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A row has what JSON has of the same evaluation, by the same keys.
+func TestTableOfEvaluations(t *testing.T) {
+	t.Parallel()
+	run := mustTrain(t, short(NRWS()).Epochs(1), patterns(t), t.TempDir())
+	e, err := run.Evaluate(t.Context(), patterns(t).Test(), 20, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kl := 0.25
+	full := e.Normalise(LogZ2{Value: -0.5, SE: 0.1})
+	full.KLExact = &kl
+	full.Classification = &Classification{Error: 0.1, ErrorSE: 0.03, LogP: -0.4, LogPSE: StandardError(math.NaN())}
+	seeds := []SeedEvaluation{{Seed: 3, Epochs: 1, Finished: true, Evaluation: e}, {Seed: 4, Evaluation: full}}
+	table := EvaluationsTable(seeds...)
+	for i, s := range seeds {
+		if diff := cmp.Diff(flat(t, s), numbers(cells(table, i))); diff != "" {
+			t.Errorf("seed %d (-JSON +table):\n%s", s.Seed, diff)
+		}
+	}
+	if diff := cmp.Diff(flat(t, full), numbers(cells(full.Table(), 0))); diff != "" {
+		t.Errorf("(-JSON +table):\n%s", diff)
+	}
+}
+
+// flat are the values of an evaluation's JSON that are there, by the paths to them.
+func flat(t *testing.T, evaluation any) map[string]any {
+	t.Helper()
+	text, err := json.Marshal(evaluation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object map[string]any
+	if err := json.Unmarshal(text, &object); err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]any{}
+	for key, value := range object {
+		switch value := value.(type) {
+		case nil:
+		case map[string]any:
+			for _, of := range []string{"error", "error_se", "log_p"} {
+				values[key+"."+of] = value[of]
+			}
+		default:
+			values[key] = value
+		}
+	}
+	return values
+}
+
+// numbers makes integers what JSON makes of them.
+func numbers(cells map[string]any) map[string]any {
+	for key, cell := range cells {
+		if n, ok := cell.(int64); ok {
+			cells[key] = float64(n)
+		}
+	}
+	return cells
+}

@@ -1,0 +1,153 @@
+package runs
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// deviationSuffix ends the key of the standard deviation of a mean over seeds.
+const deviationSuffix = "_sd"
+
+// comparedColumn is a column of a comparison's table, with its cells.
+type comparedColumn struct {
+	Column
+	cell func(Compared) any
+}
+
+// Table has a row an experiment: its directory and method, the settings that
+// differ (settings.method.learning_rate), the number of seeds, the epochs done, the
+// seconds of training, and the objective, of training and of validation, as training
+// estimates it; where the comparison was evaluated, all that this estimated, too
+// (evaluation.log_p). Values are means over the seeds; those of columns whose
+// keys end in _sd are standard deviations over seeds, and in _se standard errors
+// over the data, which one seed alone has.
+func (c Comparison) Table() *Table {
+	columns := []comparedColumn{
+		{Column{Key: "directory"}, func(e Compared) any { return e.Dir }},
+		{Column{Key: "method"}, func(e Compared) any { return e.Method }},
+	}
+	for _, name := range c.Settings {
+		columns = append(columns, c.settingColumn(name))
+	}
+	objective := func(key, of string) Column {
+		return measureColumn([]Measure{c.Objective}, key+"."+c.Objective.Key, c.Objective.Key, of)
+	}
+	columns = slices.Concat(columns,
+		[]comparedColumn{
+			{Column{Key: "seeds", Kind: Integer}, func(e Compared) any { return len(e.Seeds) }},
+			{Column{Key: "finished", Kind: Boolean}, func(e Compared) any { return e.Finished }},
+		},
+		spreadColumns(Column{Key: "epochs", Decimals: 1}, func(e Compared) Spread { return e.Epochs }),
+		spreadColumns(Column{Key: "seconds", Label: "training", Unit: "s", Decimals: 1}, func(e Compared) Spread { return e.Seconds }),
+		spreadColumns(objective("train", "training"), func(e Compared) Spread { return e.Train }),
+		spreadColumns(objective("validation", "validation"), func(e Compared) Spread { return e.Validation }),
+		spreadColumns(objective("best_validation", "best validation"), func(e Compared) Spread { return e.Best }),
+		spreadColumns(Column{Key: "best_epoch", Label: "best epoch", Decimals: 1}, func(e Compared) Spread { return e.BestEpoch }),
+		c.evaluationColumns())
+
+	described := make([]Column, len(columns))
+	for i, of := range columns {
+		described[i] = of.Column
+	}
+	t := NewTable("comparison", "", described...)
+	for _, e := range c.Experiments {
+		row := make([]any, len(columns))
+		for i, of := range columns {
+			row[i] = of.cell(e)
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// spreadColumns are a column of means and one of standard deviations.
+func spreadColumns(mean Column, of func(Compared) Spread) []comparedColumn {
+	mean.Kind = Number
+	sd := mean
+	sd.Key, sd.Label = mean.Key+deviationSuffix, "± sd"
+	return []comparedColumn{
+		{mean, func(e Compared) any { return of(e).Mean }},
+		{sd, func(e Compared) any { return of(e).SD }},
+	}
+}
+
+// settingColumn is a column of one setting, of numbers where all its values are.
+func (c Comparison) settingColumn(name string) comparedColumn {
+	column := Column{Key: "settings." + name, Label: name}
+	values := func(read func(string) (any, error)) comparedColumn {
+		return comparedColumn{column, func(e Compared) any {
+			value, set := e.Settings[name]
+			if !set {
+				return nil
+			}
+			cell, _ := read(value)
+			return cell
+		}}
+	}
+	for _, as := range []struct {
+		kind ColumnKind
+		read func(string) (any, error)
+	}{
+		{Integer, func(s string) (any, error) { return strconv.ParseInt(s, 10, 64) }},
+		{Number, func(s string) (any, error) { return strconv.ParseFloat(s, 64) }},
+		{Boolean, func(s string) (any, error) { return strconv.ParseBool(s) }},
+	} {
+		if !slices.ContainsFunc(c.Experiments, func(e Compared) bool {
+			value, set := e.Settings[name]
+			_, err := as.read(value)
+			return set && err != nil
+		}) {
+			column.Kind = as.kind
+			return values(as.read)
+		}
+	}
+	return values(func(s string) (any, error) { return s, nil })
+}
+
+// evaluationColumns are those of what the comparison was evaluated with, and of what
+// that estimated; none where it was not.
+func (c Comparison) evaluationColumns() []comparedColumn {
+	if c.Samples == 0 {
+		return nil
+	}
+	columns := []comparedColumn{
+		{Column{Key: "evaluation.split", Label: "rows"}, func(Compared) any { return c.Split }},
+		{Column{Key: "evaluation.checkpoint", Label: "checkpoint"}, func(Compared) any { return c.Checkpoint }},
+		{Column{Key: "evaluation.samples", Label: "samples K", Kind: Integer}, func(Compared) any { return c.Samples }},
+	}
+	measures := c.Experiments[0].seeds.Runs[0].experiment.Measures()
+	for _, key := range c.estimated() {
+		mean := measureColumn(measures, "evaluation."+key, key, c.Split)
+		se := mean
+		se.Key, se.Label = mean.Key+StandardErrorKey, "± se"
+		columns = slices.Concat(columns,
+			spreadColumns(mean, func(e Compared) Spread {
+				if s, estimated := e.Evaluation[key]; estimated {
+					return s
+				}
+				return Spread{math.NaN(), math.NaN()}
+			}),
+			[]comparedColumn{{se, func(e Compared) any {
+				if len(e.Evaluations) == 1 {
+					if of, estimated := e.Evaluations[0][key]; estimated {
+						return of.SE
+					}
+				}
+				return nil
+			}}})
+	}
+	return columns
+}
+
+// estimated are the keys of what the evaluation of any experiment has estimated.
+func (c Comparison) estimated() []string {
+	keys := map[string]bool{}
+	for _, e := range c.Experiments {
+		for key := range e.Evaluation {
+			keys[key] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(keys))
+}

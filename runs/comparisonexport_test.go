@@ -1,0 +1,41 @@
+package runs_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// A setting is of the narrowest kind that all its values are of.
+func TestSettingsHaveAKind(t *testing.T) {
+	for _, test := range []struct {
+		values []string // "" is none
+		kind   runs.ColumnKind
+		want   []any
+	}{
+		{[]string{"32", "", "64"}, runs.Integer, []any{int64(32), nil, int64(64)}},
+		{[]string{"0.05", "1", ""}, runs.Number, []any{0.05, 1.0, nil}},
+		{[]string{"true", "false", "true"}, runs.Boolean, []any{true, false, true}},
+		{[]string{"01", "pm1", ""}, runs.Text, []any{"01", "pm1", nil}},
+		{[]string{"[6, 3]", "[9]", "[9]"}, runs.Text, []any{"[6, 3]", "[9]", "[9]"}},
+	} {
+		c := runs.Comparison{Settings: []string{"method.setting"}, Objective: runs.LogP}
+		for _, value := range test.values {
+			settings := map[string]string{}
+			if value != "" {
+				settings["method.setting"] = value
+			}
+			c.Experiments = append(c.Experiments, runs.Compared{Settings: settings})
+		}
+		table := c.Table()
+		column := table.Columns()[2]
+		var got []any
+		for _, row := range table.Rows() {
+			got = append(got, row[2])
+		}
+		if column.Key != "settings.method.setting" || column.Label != "method.setting" || column.Kind != test.kind || !cmp.Equal(got, test.want) {
+			t.Errorf("%q are cells %v of the column %+v, want %v of kind %v", test.values, got, column, test.want, test.kind)
+		}
+	}
+}

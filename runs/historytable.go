@@ -1,0 +1,92 @@
+package runs
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Table has a row an epoch. Its columns have the keys of metrics.jsonl: epoch, step,
+// seconds, learning_rate, measures of training and of validation such as
+// train.log_p, what the experiment asked to be measured, by name, such as
+// test.log_p, and norms such as norms.generative.0.weights. Those that no epoch has
+// are left out.
+func (h History) Table() *Table { return historyTable(h.Name, false, h) }
+
+// HistoriesTable has the rows of the tables of histories below each other, and a
+// column before the others, run, with the names of the histories.
+func HistoriesTable(histories ...History) *Table { return historyTable("", true, histories...) }
+
+func historyTable(title string, named bool, histories ...History) *Table {
+	columns := historyColumns(histories)
+	if named {
+		columns = slices.Insert(columns, 0, Column{Key: "run"})
+	}
+	t := NewTable("history", title, columns...)
+	for _, h := range histories {
+		for _, e := range h.Epochs {
+			values := map[string]any{"run": h.Name}
+			e.eachField(func(key string, value any) { values[key] = value })
+			row := make([]any, len(columns))
+			for i, c := range columns {
+				row[i] = values[c.Key]
+			}
+			t.Add(row...)
+		}
+	}
+	return t
+}
+
+// historyColumns are those of all fields of the epochs, in the order of a line of
+// metrics.
+func historyColumns(histories []History) []Column {
+	columns := []Column{
+		{Key: "epoch", Kind: Integer},
+		{Key: "step", Kind: Integer},
+		{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1},
+		{Key: "learning_rate", Label: "learning rate", Kind: Number},
+	}
+	seen := map[string]bool{}
+	for _, c := range columns {
+		seen[c.Key] = true
+	}
+	for _, h := range histories {
+		for _, e := range h.Epochs {
+			e.eachField(func(key string, _ any) {
+				if !seen[key] {
+					seen[key] = true
+					columns = append(columns, h.column(key))
+				}
+			})
+		}
+	}
+	slices.SortStableFunc(columns, func(a, b Column) int { return cmp.Compare(place(a.Key), place(b.Key)) })
+	return columns
+}
+
+// column is that of a measure or a norm.
+func (h History) column(key string) Column {
+	if strings.HasPrefix(key, normsPrefix) {
+		return Column{Key: key, Kind: Number, Decimals: 3}
+	}
+	rows, of, _ := strings.Cut(key, ".")
+	if rows == "train" {
+		rows = "training"
+	}
+	return measureColumn(h.Measures, key, of, rows)
+}
+
+// place says where in a line of metrics a field stands among those of other epochs.
+func place(key string) int {
+	switch {
+	case !strings.Contains(key, "."):
+		return 0
+	case strings.HasPrefix(key, trainPrefix):
+		return 1
+	case strings.HasPrefix(key, validationPrefix):
+		return 2
+	case strings.HasPrefix(key, normsPrefix):
+		return 4
+	}
+	return 3
+}
