@@ -57,8 +57,11 @@ func (t *trainer) refresh() (bool, error) {
 		s.RefreshParameters != nil && s.Step-s.RefreshStep < a.RefreshEvery {
 		return false, nil
 	}
+	if s.RefreshParameters == nil {
+		s.RefreshParameters = engine.NewParameters(t.point.Architecture)
+	}
 	s.RefreshStep = s.Step
-	s.RefreshParameters = t.point.Clone()
+	copy(s.RefreshParameters.Flat, t.point.Flat)
 	return true, t.computeMetric()
 }
 
