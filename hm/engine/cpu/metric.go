@@ -90,7 +90,11 @@ func (t *trainer) computeMetric() error {
 	}
 	depth := t.weights.architecture.Depth()
 	t.metric.inverses = [2][]*fisher.Inverse{make([]*fisher.Inverse, depth+1), make([]*fisher.Inverse, depth+1)}
-	for _, of := range t.fisherSamples() {
+	layers := t.fisherSamples()
+	if t.diagonal != nil {
+		return t.computeDiagonal(layers)
+	}
+	for _, of := range layers {
 		inverse, err := fisher.NewInverse(t.estimate(of), settings(t.job.Algorithm), parallel)
 		if err := t.freeze(of, inverse, err); err != nil {
 			return err
