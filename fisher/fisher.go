@@ -50,7 +50,8 @@ const (
 	// Woodbury stores a matrix of the size of the number of samples for each
 	// unit, and the samples once a layer (004, 5.12).
 	Woodbury
-	// Diagonal neglects all but the diagonal of a block (004, 5.13–5.14).
+	// Diagonal neglects all but the diagonal of a block (004, 5.13–5.14):
+	// NewDiagonal makes it.
 	Diagonal
 	// Kronecker takes the blocks of a layer for multiples of one matrix, the
 	// second moment of the parents.
@@ -78,15 +79,15 @@ type Settings struct {
 }
 
 // Inverse holds the damped inverses of the Fisher blocks of one layer. It is
-// explicit state: nothing changes it but NewInverse, so that blocks stay frozen
-// for K steps when Apply is called K times (004, 5.3.4).
+// explicit state: Apply does not change it, so that blocks stay frozen for
+// K steps when Apply is called K times (004, 5.3.4).
 type Inverse struct {
 	form    Form
 	damping float64
 	// Direct: the inverses without the factor 1+α. Woodbury: the inner ones.
 	blocks    []kernels.Symmetric
 	samples   samples        // Woodbury: U
-	diagonals kernels.Matrix // Diagonal: a row a unit, without the factor 1+α
+	diagonals kernels.Matrix // Diagonal: a row a unit
 	factored  kronecker      // Kronecker
 }
 
@@ -98,12 +99,11 @@ type Each func(n int, task func(i int))
 // fails where a block with αI added is not positive definite in single
 // precision, which a NaN among the samples or a vanishing damping can bring
 // about, and where the damping is so small that (1+α)/α overflows. It panics where
-// the parts of the estimate are not of the same samples.
+// the parts of the estimate are not of the same samples, and for the form Diagonal.
 func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 	e.mustFit(s.Form)
-	// The largest inverse, that of a block of 0.
-	if largest := float32((1 + s.Damping) / s.Damping); !(s.Damping > 0 && largest <= math.MaxFloat32) {
-		return nil, fmt.Errorf("the Fisher blocks cannot be inverted at damping %g, where (1+α)/α is %g in single precision: give a larger positive one", s.Damping, largest)
+	if err := dampingError(s.Damping); err != nil {
+		return nil, err
 	}
 	size, units := e.Parents.Cols, e.Weights.Cols
 	v := &Inverse{form: s.Form, damping: s.Damping}
@@ -116,9 +116,6 @@ func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 	}
 	failed := make([]bool, units)
 	switch v.form {
-	case Diagonal:
-		v.diagonals = kernels.NewMatrix(units, size)
-		each(units, func(j int) { failed[j] = !diagonal(kernels.Row(v.diagonals, j), e, j, s.Damping) })
 	case Direct:
 		sizes := make([]int, units)
 		for j := range sizes {
@@ -138,14 +135,27 @@ func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 			failed[j] = !ok || !factored.invertible(j)
 		}
 	default:
-		panic(fmt.Sprintf("fisher: no form %d", s.Form))
+		panic(fmt.Sprintf("fisher: no form %d of the inverses of an estimate", s.Form))
 	}
 	for j, f := range failed {
 		if f {
-			return nil, fmt.Errorf("the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", j, s.Damping)
+			return nil, blockError(j, s.Damping)
 		}
 	}
 	return v, nil
+}
+
+// dampingError is that of a damping at which the largest inverse, that of a block
+// of 0, is not a number.
+func dampingError(damping float64) error {
+	if largest := float32((1 + damping) / damping); !(damping > 0 && largest <= math.MaxFloat32) {
+		return fmt.Errorf("the Fisher blocks cannot be inverted at damping %g, where (1+α)/α is %g in single precision: give a larger positive one", damping, largest)
+	}
+	return nil
+}
+
+func blockError(unit int, damping float64) error {
+	return fmt.Errorf("the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", unit, damping)
 }
 
 // Form is the representation that was chosen.
@@ -190,10 +200,7 @@ func (s Settings) Bytes(n, size, units int) int64 {
 func (s Settings) Scratch(n, size, units, threads int) int64 {
 	const float, double = 4, 8
 	rows, columns := int64(n), int64(size)
-	switch s.Form {
-	case Diagonal:
-		return double * int64(min(threads, units)) * columns
-	case Kronecker:
+	if s.Form == Kronecker {
 		// √Q U; the sum, its eigenvectors twice and the orthogonal rows.
 		rank := min(rows, columns)
 		return double * (rows*columns + 3*rank*rank + rank*columns)

@@ -23,23 +23,6 @@ func matrix(data *[]float32, rows, cols int) kernels.Matrix {
 	return kernels.Matrix{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: (*data)[:rows*cols]}
 }
 
-// diagonal writes 1/(α + F_kk) of unit j.
-func diagonal(dst []float32, e Estimate, j int, damping float64) bool {
-	sums := make([]float64, len(dst))
-	for r := range e.Parents.Rows {
-		w := float64(e.weight(r, j))
-		for k, u := range kernels.Row(e.Parents, r) {
-			sums[k] += w * float64(u) * float64(u)
-		}
-	}
-	ok := true
-	for k, f := range sums {
-		dst[k] = float32(1 / (damping + f))
-		ok = ok && damping+f > 0
-	}
-	return ok
-}
-
 // rowsAtOnce is the number of samples that are added to a block together: they
 // are copied, times the roots of their weights.
 const rowsAtOnce = 4096
@@ -70,17 +53,6 @@ func direct(dst *kernels.Symmetric, e Estimate, j int, damping float64) bool {
 	}
 	dst.Pack(block)
 	return true
-}
-
-func (v *Inverse) applyDiagonal(gradients kernels.Matrix, first int) {
-	scale := float32(1 + v.damping)
-	for i := range gradients.Rows {
-		inverse := kernels.Row(v.diagonals, first+i)
-		g := kernels.Row(gradients, i)
-		for k := range g {
-			g[k] *= scale * inverse[k]
-		}
-	}
 }
 
 func (v *Inverse) applyDirect(gradients kernels.Matrix, first int) {

@@ -25,7 +25,7 @@ func (t *trainer) ascend(natural bool) {
 
 // sum is ascend once the residuals are weighted.
 func (t *trainer) sum(natural bool) {
-	t.eachTile(t.accumulate, func(tile tile, rows kernels.Matrix) {
+	t.eachTile(t.gradient, t.accumulate, func(tile tile, rows kernels.Matrix) {
 		if natural {
 			t.metric.apply(tile.network, tile.layer, rows, tile.first)
 			t.penaliseRows(tile.network, tile.layer, rows, tile.first)
@@ -39,17 +39,17 @@ func (t *trainer) sum(natural bool) {
 	}
 }
 
-// eachTile calls accumulate and then follow for each tile of the gradient, on all
-// processors. Where a tile is shared, accumulate does so itself.
-func (t *trainer) eachTile(accumulate, follow func(tile tile, rows kernels.Matrix)) {
+// eachTile calls accumulate and then follow for each tile of sums over samples, on
+// all processors. Where a tile is shared, accumulate does so itself.
+func (t *trainer) eachTile(sums *engine.Parameters, accumulate, follow func(tile tile, rows kernels.Matrix)) {
 	for _, tile := range t.tiles {
 		if tile.shared {
-			accumulate(tile, tile.of(t.gradient))
+			accumulate(tile, tile.of(sums))
 		}
 	}
 	parallel(len(t.tiles), func(k int) {
 		tile := t.tiles[k]
-		rows := tile.of(t.gradient)
+		rows := tile.of(sums)
 		if !tile.shared {
 			accumulate(tile, rows)
 		}

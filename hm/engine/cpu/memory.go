@@ -70,7 +70,11 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 		copies++ // gradient after the first update
 	}
 	bytes += int64(copies * a.Size() * float)
-	if algorithm.Metric != engine.Euclidean {
+	switch algorithm.Metric {
+	case engine.Euclidean:
+	case engine.Diagonal:
+		bytes += diagonalBytes(a, algorithm.BatchSize, samples)
+	default:
 		bytes += inversionBytes(a, algorithm, samples)
 	}
 	generative, recognition := e.MetricMemory(a, algorithm)
@@ -100,6 +104,30 @@ func inversionBytes(a engine.Architecture, algorithm engine.Algorithm, samples i
 		}
 	}
 	return most
+}
+
+// diagonalBytes is the memory that the diagonals of the Fisher blocks are computed
+// in, from data and all their samples: the information of the outputs of each layer
+// and the squares of its parents. Of the first layer of q, a datum has one row.
+func diagonalBytes(a engine.Architecture, data, samples int) int64 {
+	const float = 4
+	bytes := int64(0)
+	for i := range a.Units {
+		parents := 1 // of the prior
+		if i < a.Depth() {
+			parents += a.Units[i+1]
+		}
+		bytes += float * int64(samples) * int64(outputsOf(a.GenerativeConnection(i))+parents)
+		if i == 0 {
+			continue
+		}
+		rows := samples
+		if i == 1 {
+			rows = data
+		}
+		bytes += float * int64(rows) * int64(outputsOf(a.RecognitionConnection(i))+1+a.Units[i-1])
+	}
+	return bytes
 }
 
 func outputsOf(c engine.Connection) int { return c.Positions * c.Outputs }

@@ -57,8 +57,11 @@ func (t *trainer) refresh() (bool, error) {
 		s.RefreshParameters != nil && s.Step-s.RefreshStep < a.RefreshEvery {
 		return false, nil
 	}
+	if s.RefreshParameters == nil {
+		s.RefreshParameters = engine.NewParameters(t.point.Architecture)
+	}
 	s.RefreshStep = s.Step
-	s.RefreshParameters = t.point.Clone()
+	copy(s.RefreshParameters.Flat, t.point.Flat)
 	return true, t.computeMetric()
 }
 
@@ -70,30 +73,64 @@ func (t *trainer) restoreMetric() error {
 	return t.computeMetric()
 }
 
+// layerSamples are those from which the Fisher blocks of a layer of a network are
+// estimated, a row a sample.
+type layerSamples struct {
+	network   network
+	layer     int
+	parents   kernels.Matrix // the prior's are the leading 1 alone
+	residuals kernels.Matrix // before they are weighted
+	weight    func(r int) float64
+}
+
+// computeMetric computes the inverses of the Fisher blocks from the samples.
 func (t *trainer) computeMetric() error {
+	if t.job.Algorithm.FisherSource != engine.FromWake {
+		parallel(t.dreams.data, func(r int) { t.dreams.rows(r, r+1).scoreGeneration() })
+	}
+	depth := t.weights.architecture.Depth()
+	t.metric.inverses = [2][]*fisher.Inverse{make([]*fisher.Inverse, depth+1), make([]*fisher.Inverse, depth+1)}
+	layers := t.fisherSamples()
+	if t.diagonal != nil {
+		return t.computeDiagonal(layers)
+	}
+	for _, of := range layers {
+		inverse, err := fisher.NewInverse(t.estimate(of), settings(t.job.Algorithm), parallel)
+		if err := t.freeze(of, inverse, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// freeze keeps the inverses of the blocks of a layer, if there was no error.
+func (t *trainer) freeze(of layerSamples, inverse *fisher.Inverse, err error) error {
+	if err != nil {
+		return fmt.Errorf("step %d, layer %d of the %v network: %w", t.state.Step, of.layer, of.network, err)
+	}
+	t.metric.inverses[of.network][of.layer] = inverse
+	return nil
+}
+
+// fisherSamples are those of all layers of both networks.
+func (t *trainer) fisherSamples() (layers []layerSamples) {
 	algorithm := t.job.Algorithm
 	samples := t.wake.data * t.wake.samples
 	uniform := func(r int) float64 { return 1 / float64(samples) }
-	reweighted := func(r int) float64 { return t.importance[r] / float64(t.wake.data) }
-
-	source, weight := t.wake, reweighted
-	if algorithm.FisherSource != engine.FromWake {
+	source, weight := t.wake, func(r int) float64 { return t.importance[r] / float64(t.wake.data) }
+	switch algorithm.FisherSource {
+	case engine.FromSleep:
 		source, weight = t.dreams, uniform
-		if algorithm.FisherSource == engine.FromLegacy {
-			weight = func(r int) float64 { return t.importance[r] / float64(samples) }
-		}
-		parallel(samples, func(r int) { source.rows(r, r+1).scoreGeneration() })
+	case engine.FromLegacy:
+		source, weight = t.dreams, func(r int) float64 { return t.importance[r] / float64(samples) }
 	}
 	top := len(t.wake.states) - 1
-	t.metric.inverses = [2][]*fisher.Inverse{make([]*fisher.Inverse, top+1), make([]*fisher.Inverse, top+1)}
 	for i := range top + 1 {
-		parents := kernels.Cols(source.states[top], 0, 1) // the prior's: the leading 1 alone
+		parents := kernels.Cols(source.states[top], 0, 1)
 		if i < top {
 			parents = source.states[i+1]
 		}
-		if err := t.invert(generative, i, t.estimate(generative, i, parents, source.generative[i], weight)); err != nil {
-			return err
-		}
+		layers = append(layers, layerSamples{generative, i, parents, source.generative[i], weight})
 		if i == 0 {
 			continue
 		}
@@ -104,42 +141,41 @@ func (t *trainer) computeMetric() error {
 			residuals.Rows, residuals.Stride = t.wake.data, residuals.Stride*t.wake.samples
 			weight = func(int) float64 { return 1 / float64(t.wake.data) }
 		}
-		if err := t.invert(recognition, i, t.estimate(recognition, i, t.wake.states[i-1], residuals, weight)); err != nil {
-			return err
-		}
+		layers = append(layers, layerSamples{recognition, i, t.wake.states[i-1], residuals, weight})
 	}
-	return nil
+	return layers
 }
 
-func (t *trainer) invert(n network, i int, e fisher.Estimate) error {
-	inverse, err := fisher.NewInverse(e, settings(t.job.Algorithm), parallel)
-	if err != nil {
-		return fmt.Errorf("step %d, layer %d of the %v network: %w", t.state.Step, i, n, err)
-	}
-	t.metric.inverses[n][i] = inverse
-	return nil
-}
-
-// estimate is that of the Fisher blocks of layer i of a network, from samples of
-// weight(r) each: their parents, and the residuals of the layer before these are
-// weighted. Where weights are shared, the positions of a sample are summed (004,
-// 7.31).
-func (t *trainer) estimate(n network, i int, parents, residuals kernels.Matrix, weight func(r int) float64) fisher.Estimate {
-	connection, units := n.connection(t.weights.architecture, i), t.weights.units[n][i]
-	from := residuals
+// writeInformation writes the Fisher information of the outputs of a layer in
+// samples first to last−1, times their weights.
+func (t *trainer) writeInformation(information kernels.Matrix, of layerSamples, first, last int) {
+	units, from := t.weights.units[of.network][of.layer], of.residuals
 	if units.kind == engine.Gaussian {
 		// Residuals do not tell σ.
-		from = kernels.NewMatrix(residuals.Rows, residuals.Cols)
-		t.weights.logits(n, i, from, parents)
+		from = information
+		t.weights.logits(of.network, of.layer, kernels.Rows(from, first, last), kernels.Rows(of.parents, first, last))
 	}
-	information := kernels.NewMatrix(from.Rows, from.Cols)
-	samples := make([]float32, 0, from.Rows*connection.Positions)
-	for r := range from.Rows {
-		w := weight(r)
-		units.information(kernels.Row(information, r), kernels.Row(from, r), w)
+	for r := first; r < last; r++ {
+		units.information(kernels.Row(information, r), kernels.Row(from, r), of.weight(r))
+	}
+}
+
+// estimate is that of the Fisher blocks of a layer. Where weights are shared, the
+// positions of a sample are summed (004, 7.31).
+func (t *trainer) estimate(of layerSamples) fisher.Estimate {
+	connection := of.network.connection(t.weights.architecture, of.layer)
+	information := kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols)
+	t.writeInformation(information, of, 0, information.Rows)
+	samples := make([]float32, 0, information.Rows*connection.Positions)
+	for r := range information.Rows {
+		w := float32(of.weight(r))
 		for range connection.Positions {
-			samples = append(samples, float32(w))
+			samples = append(samples, w)
 		}
 	}
-	return fisher.Estimate{Parents: t.weights.inputs(n, i, parents), Weights: ofPositions(information.Data, connection.Outputs), Samples: samples}
+	return fisher.Estimate{
+		Parents: t.weights.inputs(of.network, of.layer, of.parents),
+		Weights: ofPositions(information.Data, connection.Outputs),
+		Samples: samples,
+	}
 }

@@ -55,7 +55,7 @@ func (t *trainer) swapDreams() {
 
 // ascendInSleep computes the natural gradient of q from the dreams alone.
 func (t *trainer) ascendInSleep() {
-	t.eachTile(func(tile tile, rows kernels.Matrix) {
+	t.eachTile(t.gradient, func(tile tile, rows kernels.Matrix) {
 		if tile.network == recognition {
 			t.addTerms(tile, rows, []term{t.sleep(tile.layer)})
 		}

@@ -12,10 +12,11 @@ import (
 // Work is cut into pieces of fixed size, so that the order of every summation,
 // and with it the result, does not depend on the number of processors.
 const (
-	dataAPiece   = 8  // data whose samples go through the networks together
-	dreamsAPiece = 64 // dreams that do, in a sleep phase of their own
-	unitsAPiece  = 32 // units whose gradients are computed together
-	samplesAPart = 32 // samples whose part of the gradient of shared weights is
+	dataAPiece    = 8  // data whose samples go through the networks together
+	dreamsAPiece  = 64 // dreams that do, in a sleep phase of their own
+	samplesAPiece = 64 // samples whose Fisher information is computed together
+	unitsAPiece   = 32 // units whose gradients are computed together
+	samplesAPart  = 32 // samples whose part of the gradient of shared weights is
 )
 
 // trainer performs training steps. Its buffers are made once, for a full
@@ -37,6 +38,7 @@ type trainer struct {
 
 	tiles      []tile // whose gradients are computed together
 	metric     metric
+	diagonal   *diagonal // nil where the metric keeps more, or there is none
 	importance []float64 // normalised importance weights ω̃, S a datum
 	// datum sums the recognition residuals of the first layer over the samples
 	// of each datum, weighted: B × units.
@@ -72,6 +74,9 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 	if a.Entropy != 0 {
 		t.wake.makeSlopes(t.wake.recognition)
 		t.dreams.makeSlopes(t.dreams.generative)
+	}
+	if a.Metric == engine.Diagonal {
+		t.diagonal = newDiagonal(state.Parameters.Architecture, t.fisherSamples())
 	}
 	if state.RefreshParameters != nil && a.Metric != engine.Euclidean {
 		if err := t.restoreMetric(); err != nil {

@@ -77,7 +77,8 @@ func (u units) means(means, outputs []float32) {
 
 // information writes the Fisher information of outputs, times a weight. It takes
 // the residuals of Bernoulli units, δ = on − σ(a), for which it is
-// σ' = |δ|(1−|δ|), whether the unit is on or off, and the outputs of Gaussian ones.
+// σ' = |δ|(1−|δ|), whether the unit is on or off, and the outputs of Gaussian ones,
+// which may be in dst.
 func (u units) information(dst, from []float32, weight float64) {
 	if u.kind == engine.Gaussian {
 		copy(dst, from)

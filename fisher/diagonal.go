@@ -1,0 +1,41 @@
+package fisher
+
+import (
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// NewDiagonal returns the inverses of blocks of which nothing but the diagonals is
+// kept (004, 5.13–5.14): row j of f holds F_kk of unit j, for its bias and for each
+// of its parents. It takes f over, in which the inverses are then,
+//
+//	(1+α)/(α + F_kk),
+//
+// and fails as NewInverse does.
+func NewDiagonal(f blas32.General, damping float64) (*Inverse, error) {
+	if err := dampingError(damping); err != nil {
+		return nil, err
+	}
+	for j := range f.Rows {
+		ok := true
+		row := kernels.Row(f, j)
+		for k, x := range row {
+			damped := damping + float64(x)
+			ok = ok && damped > 0
+			row[k] = float32((1 + damping) / damped)
+		}
+		if !ok {
+			return nil, blockError(j, damping)
+		}
+	}
+	return &Inverse{form: Diagonal, damping: damping, diagonals: f}, nil
+}
+
+func (v *Inverse) applyDiagonal(gradients kernels.Matrix, first int) {
+	for i := range gradients.Rows {
+		inverse, g := kernels.Row(v.diagonals, first+i), kernels.Row(gradients, i)
+		for k := range g {
+			g[k] *= inverse[k]
+		}
+	}
+}
