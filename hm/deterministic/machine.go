@@ -29,6 +29,16 @@
 // layer above it, not below. The exponents of 1−q in (7) and of 1−p in (10) are
 // 1−s. Both networks have biases, which the note leaves to a unit that is always
 // on.
+//
+// # Training
+//
+// The family "deterministic" of package runs trains machines: runs are resumed bit
+// for bit, repeated with several seeds and compared as those of any family.
+//
+//	e := deterministic.NewExperiment(grid, deterministic.NoisyOr, 6)
+//	e.Epochs = 300
+//	run, err := e.TrainOn(ctx, grid, "runs/grid")
+//	logP, err := run.LogP(ctx, images)
 package deterministic
 
 import (
@@ -82,7 +92,7 @@ func New(activation Activation, seed uint64, units ...int) (*Machine, error) {
 	return m, nil
 }
 
-// mostUnits is more than a layer of any machine has.
+// mostUnits bounds the units of a layer.
 const mostUnits = 1 << 18
 
 // checkUnits refuses numbers of units, the data first, that no machine has.

@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 	"hm/engine/enginetest": {"hm/engine", "fisher", "hm/engine/oracle"},
 	"gpu":                  {"hm/engine"},
 
-	"hm/deterministic": {"dataset"},
+	"hm/deterministic": {"dataset", "runs"},
 	"hm":               {"hm/engine", "hm/engine/cpu", "dataset", "runs"},
 	"plotting":         {"hm", "dataset", "hm/engine", "runs"},
 
