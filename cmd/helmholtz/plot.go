@@ -22,7 +22,8 @@ proposals of p*, the convergence of log Z², samples of the machine, dreams laye
 layer, the structure of its Fisher matrix, the norms of its weights and
 gradients, layer by layer, and what it measured on its way; and for all of them in one figure the training curves,
 log p against the number of samples, with log p* and log p̃* of bidirectional
-machines, and, of several runs, the norms of their networks.`,
+machines, and, of several runs, the norms of their networks. Of a run of another family
+than hm what training recorded is drawn.`,
 		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
   helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -53,24 +54,38 @@ machines, and, of several runs, the norms of their networks.`,
 			return err
 		}
 		for _, dir := range args {
+			opened, err := runs.Open(dir)
+			if err != nil {
+				return err
+			}
+			name, history := figureName(dir), opened.History()
+			if len(args) > 1 {
+				history.Name = name + ": " + history.Name
+			}
+			histories = append(histories, history)
+			if hasNorms(history) {
+				normed = append(normed, history)
+			}
+			if err := drawRecorded(opened, func(f *plotting.Figure, kind string) error { return save(f, name+"-"+kind) }); err != nil {
+				return err
+			}
+			if _, described := opened.Experiment().(hm.Experiment); !described {
+				continue
+			}
 			run, err := hm.OpenRun(dir)
 			if err != nil {
 				return err
 			}
-			name := figureName(dir)
-			history, convergence, err := plotRun(c, run, samples, outer, func(f *plotting.Figure, kind string) error {
+			convergence, err := plotRun(c, run, samples, outer, func(f *plotting.Figure, kind string) error {
 				return save(f, name+"-"+kind)
 			})
 			if err != nil {
 				return err
 			}
 			if len(args) > 1 {
-				history.Name, convergence.Name = name+": "+history.Name, name+": "+convergence.Name
+				convergence.Name = name + ": " + convergence.Name
 			}
-			histories, convergences = append(histories, history), append(convergences, convergence)
-			if hasNorms(history) {
-				normed = append(normed, history)
-			}
+			convergences = append(convergences, convergence)
 		}
 		if err := save(plotting.CurvesByEpochAndTime(histories...), "curves"); err != nil {
 			return err
@@ -79,6 +94,9 @@ machines, and, of several runs, the norms of their networks.`,
 			if err := save(plotting.NetworkNorms(normed...), "norms"); err != nil {
 				return err
 			}
+		}
+		if len(convergences) == 0 {
+			return nil
 		}
 		return save(plotting.LikelihoodBySamples(convergences...), "likelihood-by-samples")
 	}
@@ -101,33 +119,56 @@ func distinct(c *cobra.Command, dirs []string) error {
 	return nil
 }
 
-// plotRun draws the figures of one run, and returns what goes into those of
+// drawRecorded draws what training recorded of one run of any family, but for what
+// goes into the figures of all.
+func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) error {
+	if hasNorms(run.History()) {
+		if err := save(plotting.Norms(run.History()), "norms"); err != nil {
+			return err
+		}
+	}
+	for name, keys := range measuredLogs(run.History()) {
+		if err := save(plotting.MeasuredAlong(name, keys, run.History()), "measured-"+name); err != nil {
+			return err
+		}
+	}
+	if run.Experiment().Header().RecordSteps == 0 {
+		return nil
+	}
+	steps, err := run.Steps()
+	if err != nil {
+		return err
+	}
+	return save(plotting.CurvesByStep(steps), "steps")
+}
+
+// plotRun draws the figures of the machine of one run, and returns what goes into that of
 // all.
-func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plotting.Figure, string) error) (runs.History, hm.Convergence, error) {
+func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plotting.Figure, string) error) (hm.Convergence, error) {
 	ctx, none := c.Context(), hm.Convergence{}
 	set, err := run.Dataset()
 	if err != nil {
-		return runs.History{}, none, err
+		return none, err
 	}
 	weights, err := run.ImportanceWeights(ctx, set.Test(), samples)
 	if err != nil {
-		return runs.History{}, none, err
+		return none, err
 	}
 	z, err := run.LogZ2(ctx, outer, 1)
 	if err != nil {
-		return runs.History{}, none, err
+		return none, err
 	}
 	dreams, err := run.DreamWeights(ctx, max(1, outer/10), 100)
 	if err != nil {
-		return runs.History{}, none, err
+		return none, err
 	}
 	sheet, err := run.Sample(ctx, 100)
 	if err != nil {
-		return runs.History{}, none, err
+		return none, err
 	}
 	layers, err := run.Descend(ctx, 10)
 	if err != nil {
-		return runs.History{}, none, err
+		return none, err
 	}
 	type drawing struct {
 		kind   string
@@ -141,22 +182,9 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 		{"layers", plotting.Descents(layers)},
 		{"fisher-structure", plotting.FisherStructure(run.Architecture())},
 	}
-	if hasNorms(run.History()) {
-		figures = append(figures, drawing{"norms", plotting.Norms(run.History())})
-	}
-	for name, keys := range measuredLogs(run.History()) {
-		figures = append(figures, drawing{"measured-" + name, plotting.MeasuredAlong(name, keys, run.History())})
-	}
-	if run.Experiment().RecordSteps > 0 {
-		steps, err := run.Steps()
-		if err != nil {
-			return runs.History{}, none, err
-		}
-		figures = append(figures, drawing{"steps", plotting.CurvesByStep(steps)})
-	}
 	for _, figure := range figures {
 		if err := save(figure.figure, figure.kind); err != nil {
-			return runs.History{}, none, err
+			return none, err
 		}
 	}
 	var numbers []int
@@ -169,7 +197,7 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 	if run.Experiment().Method.Phases == hm.Bidirectional {
 		convergence = convergence.Normalise(z)
 	}
-	return run.History(), convergence, err
+	return convergence, err
 }
 
 // measuredLogs are the log-likelihoods that a run measured on its way, by the names

@@ -25,7 +25,9 @@ func newTrain() *cobra.Command {
 		Short: "Train a machine and keep the run in a directory",
 		Long: `Train a machine and keep the run in a directory.
 
-The experiment is given by flags, or by a TOML file whose settings flags change.
+The experiment is given by flags, or by a TOML file whose settings flags change. A
+file of another family than hm, such as family = "deterministic", is trained as it
+is, but for --seed, --epochs, --keep and --record-steps.
 The directory holds experiment.toml, a checkpoint and a line of metrics an
 epoch; training the same experiment into it again resumes it. An interrupt stops
 training within a step, with a checkpoint. --backend says what computes; a run may be
@@ -71,13 +73,15 @@ damping and K shown below are those of nrws. The thesis starts bihm and nbihm fr
 			}
 			return train(c, e, seeds, resume)
 		}
+		if is, err := trainOtherFamily(c, flags, seeds, out); is || err != nil {
+			return err
+		}
 		e, err := flags.experiment(c)
 		if err != nil {
 			return err
 		}
 		if out == "" {
-			name := strings.ReplaceAll(e.Dataset.Name, string(filepath.Separator), "-")
-			out = filepath.Join("runs", name+"-"+e.Method.Preset)
+			out = usualDir(e.Dataset, e.Method.Preset)
 		}
 		return train(c, e, seeds, out)
 	}

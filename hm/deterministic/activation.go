@@ -1,6 +1,10 @@
 package deterministic
 
-import "math"
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
+)
 
 // Activation is how the probability p that a generative unit is on depends on
 // the activities q_k of its parents, on the weights w_k and on the bias b.
@@ -22,13 +26,17 @@ const (
 	PrintedProduct
 )
 
-var activationNames = map[Activation]string{
-	Logistic:       "logistic",
-	NoisyOr:        "noisy-OR",
-	PrintedProduct: "printed product",
-}
+var activationNames = names.New("activation", "logistic", "noisy-or", "printed-product")
 
-func (a Activation) String() string { return activationNames[a] }
+func (a Activation) String() string { return activationNames.Name(int(a)) }
+
+// MarshalText writes "logistic", "noisy-or" or "printed-product".
+func (a Activation) MarshalText() ([]byte, error) { return activationNames.Marshal(int(a)) }
+
+// UnmarshalText reads what MarshalText writes.
+func (a *Activation) UnmarshalText(text []byte) error {
+	return activationNames.Parse((*int)(a), text)
+}
 
 // A rule computes one form of activation, for a unit with the weights w and the
 // bias b whose parents have the activities q.

@@ -1,6 +1,7 @@
 package deterministic
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -13,17 +14,11 @@ const mostStateBits = 20
 // generative network with stochastic binary units, exactly: by summing over all
 // states of the hidden layers, two neighbouring layers at a time. It is an error
 // where a hidden layer and the one above it have more than 20 units together, or a
-// datum is not as long as the data layer.
-func (m *Machine) LogP(data [][]float64) ([]float64, error) {
-	for l := 1; l < len(m.Units); l++ {
-		together := m.Units[l]
-		if l < m.depth() {
-			together += m.Units[l+1]
-		}
-		if together > mostStateBits {
-			return nil, fmt.Errorf("units %v: hidden layer %d and the one above it have %d units together, too many to sum over their states; use at most %d",
-				m.Units, l, together, mostStateBits)
-		}
+// datum is not as long as the data layer. When the context is cancelled it returns
+// the context's error.
+func (m *Machine) LogP(ctx context.Context, data [][]float64) ([]float64, error) {
+	if err := checkStates(m.Units[1:]); err != nil {
+		return nil, err
 	}
 	for i, x := range data {
 		if len(x) != m.Units[0] {
@@ -33,15 +28,32 @@ func (m *Machine) LogP(data [][]float64) ([]float64, error) {
 	states, logP := [][]float64{nil}, []float64{0} // of the layer above, with their probabilities
 	for l := m.depth(); l > 0; l-- {
 		here := binaryStates(m.Units[l])
-		logP = m.marginal(l, here, states, logP)
+		var err error
+		if logP, err = m.marginal(ctx, l, here, states, logP); err != nil {
+			return nil, err
+		}
 		states = here
 	}
-	return m.marginal(0, data, states, logP), nil
+	return m.marginal(ctx, 0, data, states, logP)
+}
+
+// checkStates refuses hidden layers whose states are too many to sum over.
+func checkStates(hidden []int) error {
+	for l, together := range hidden {
+		if l+1 < len(hidden) {
+			together += hidden[l+1]
+		}
+		if together > mostStateBits {
+			return fmt.Errorf("hidden layers of %v units: layer %d and the one above it have %d units together, too many to sum over their states; use at most %d",
+				hidden, l+1, together, mostStateBits)
+		}
+	}
+	return nil
 }
 
 // marginal returns the log-probabilities of states of layer l, given all states
 // of the layer above with their log-probabilities.
-func (m *Machine) marginal(l int, states, above [][]float64, logPAbove []float64) []float64 {
+func (m *Machine) marginal(ctx context.Context, l int, states, above [][]float64, logPAbove []float64) ([]float64, error) {
 	layer, rule := m.Generative[l], rules[m.Activation]
 	logP := make([]float64, len(states))
 	for i := range logP {
@@ -49,6 +61,9 @@ func (m *Machine) marginal(l int, states, above [][]float64, logPAbove []float64
 	}
 	on, off := make([]float64, layer.Units), make([]float64, layer.Units)
 	for k, parents := range above {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for j := range layer.Units {
 			on[j], off[j] = rule.logProbabilities(parents, layer.Row(j), layer.Biases[j])
 		}
@@ -64,7 +79,7 @@ func (m *Machine) marginal(l int, states, above [][]float64, logPAbove []float64
 			logP[i] = logAddExp(logP[i], joint)
 		}
 	}
-	return logP
+	return logP, nil
 }
 
 // logAddExp is log(exp(a) + exp(b)).

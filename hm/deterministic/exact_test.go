@@ -1,6 +1,8 @@
 package deterministic
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -63,16 +65,25 @@ func TestLogPOfTheImpossibleIsMinusInfinity(t *testing.T) {
 }
 
 func TestLogPRefusesWhatItCannotSum(t *testing.T) {
-	_, err := newMachine(t, Logistic, 1, 2, 11, 10).LogP(nil)
-	if err == nil || !strings.Contains(err.Error(), "hidden layer 1 and the one above it have 21") {
+	_, err := newMachine(t, Logistic, 1, 2, 11, 10).LogP(t.Context(), nil)
+	if err == nil || !strings.Contains(err.Error(), "layer 1 and the one above it have 21") {
 		t.Errorf("two layers of 21 units together: error %v", err)
 	}
-	_, err = newMachine(t, Logistic, 1, 2, 21).LogP(nil)
-	if err == nil || !strings.Contains(err.Error(), "hidden layer 1 and the one above it have 21") {
+	_, err = newMachine(t, Logistic, 1, 2, 21).LogP(t.Context(), nil)
+	if err == nil || !strings.Contains(err.Error(), "layer 1 and the one above it have 21") {
 		t.Errorf("a layer of 21 units: error %v", err)
 	}
-	_, err = newMachine(t, Logistic, 1, 2, 1).LogP([][]float64{{1, 0, 1}})
+	_, err = newMachine(t, Logistic, 1, 2, 1).LogP(t.Context(), [][]float64{{1, 0, 1}})
 	if err == nil || !strings.Contains(err.Error(), "datum 0 has 3 values") {
 		t.Errorf("a datum that is too long: error %v", err)
+	}
+}
+
+func TestLogPStopsWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	m := newMachine(t, Logistic, 1, 2, 1)
+	if _, err := m.LogP(ctx, binaryStates(2)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want the cancellation", err)
 	}
 }

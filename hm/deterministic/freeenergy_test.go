@@ -44,7 +44,7 @@ func newMachine(t *testing.T, activation Activation, seed uint64, units ...int) 
 
 func logP(t *testing.T, m *Machine, data ...[]float64) []float64 {
 	t.Helper()
-	logP, err := m.LogP(data)
+	logP, err := m.LogP(t.Context(), data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,16 @@
 // layer above it, not below. The exponents of 1−q in (7) and of 1−p in (10) are
 // 1−s. Both networks have biases, which the note leaves to a unit that is always
 // on.
+//
+// # Training
+//
+// The family "deterministic" of package runs trains machines: runs are resumed bit
+// for bit, repeated with several seeds and compared as those of any family.
+//
+//	e := deterministic.NewExperiment(grid, deterministic.NoisyOr, 6)
+//	e.Epochs = 300
+//	run, err := e.TrainOn(ctx, grid, "runs/grid")
+//	logP, err := run.LogP(ctx, images)
 package deterministic
 
 import (
@@ -53,16 +63,11 @@ type Machine struct {
 // that the odds of all parents together are about 1: unlike weights that can be
 // negative, odds only ever switch a unit on.
 func New(activation Activation, seed uint64, units ...int) (*Machine, error) {
-	if _, known := rules[activation]; !known {
-		return nil, fmt.Errorf("activation %d is unknown: use Logistic, NoisyOr or PrintedProduct", int(activation))
+	if _, err := activation.MarshalText(); err != nil {
+		return nil, err
 	}
-	if len(units) < 2 {
-		return nil, fmt.Errorf("units %v: give the number of units of the data and of at least one hidden layer", units)
-	}
-	for l, n := range units {
-		if n < 1 {
-			return nil, fmt.Errorf("units %v: layer %d has %d units; give each at least one", units, l, n)
-		}
+	if err := checkUnits(units); err != nil {
+		return nil, err
 	}
 	m := &Machine{Activation: activation, Units: units, Parameters: newParameters(units)}
 	for n, network := range [][]Layer{m.Recognition, m.Generative} {
@@ -85,6 +90,22 @@ func New(activation Activation, seed uint64, units ...int) (*Machine, error) {
 		}
 	}
 	return m, nil
+}
+
+// mostUnits bounds the units of a layer.
+const mostUnits = 1 << 18
+
+// checkUnits refuses numbers of units, the data first, that no machine has.
+func checkUnits(units []int) error {
+	if len(units) < 2 {
+		return fmt.Errorf("units %v: give the number of units of the data and of at least one hidden layer", units)
+	}
+	for l, n := range units {
+		if n < 1 || n > mostUnits {
+			return fmt.Errorf("units %v: layer %d has %d units; give each between 1 and %d", units, l, n, mostUnits)
+		}
+	}
+	return nil
 }
 
 // depth is the number of hidden layers.

@@ -44,9 +44,10 @@ func TestNewRefusesNonsense(t *testing.T) {
 		activation Activation
 		units      []int
 	}{
-		{"activation 7 is unknown", 7, []int{2, 1}},
+		{"unknown activation 7: use logistic, noisy-or or printed-product", 7, []int{2, 1}},
 		{"at least one hidden layer", Logistic, []int{2}},
 		{"layer 1 has 0 units", Logistic, []int{2, 0, 1}},
+		{"layer 2 has 1099511627776 units", Logistic, []int{2, 1, 1 << 40}},
 	} {
 		if _, err := New(c.activation, 1, c.units...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one that says %q", err, c.want)

@@ -1,6 +1,9 @@
 package deterministic
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+)
 
 // Parameters are the weights and biases of both networks of a machine, or the
 // derivatives of its free energy with respect to them.
@@ -26,13 +29,19 @@ func (l Layer) check(parents []float64) {
 	}
 }
 
+// size is the number of parameters of a machine.
+func size(units []int) int {
+	top := len(units) - 1
+	n := units[top]
+	for l := range top {
+		n += units[l]*(units[l+1]+1) + units[l+1]*(units[l]+1)
+	}
+	return n
+}
+
 func newParameters(units []int) *Parameters {
 	top := len(units) - 1
-	size := units[top]
-	for l := range top {
-		size += units[l]*(units[l+1]+1) + units[l+1]*(units[l]+1)
-	}
-	p := &Parameters{Flat: make([]float64, size)}
+	p := &Parameters{Flat: make([]float64, size(units))}
 	rest := p.Flat
 	take := func(n int) (taken []float64) {
 		taken, rest = rest[:n:n], rest[n:]
@@ -51,3 +60,20 @@ func newParameters(units []int) *Parameters {
 
 // NewGradient returns zeros in the shape of the machine's parameters.
 func (m *Machine) NewGradient() *Parameters { return newParameters(m.Units) }
+
+// layers yields the layers of both networks by the names of the layers that they
+// compute, generative.0 and recognition.1 being the lowest.
+func (p *Parameters) layers() iter.Seq2[string, Layer] {
+	return func(yield func(string, Layer) bool) {
+		for l, layer := range p.Generative {
+			if !yield(fmt.Sprintf("generative.%d", l), layer) {
+				return
+			}
+		}
+		for l, layer := range p.Recognition {
+			if !yield(fmt.Sprintf("recognition.%d", l+1), layer) {
+				return
+			}
+		}
+	}
+}

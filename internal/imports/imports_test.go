@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 	"hm/engine/enginetest": {"hm/engine", "fisher", "hm/engine/oracle"},
 	"gpu":                  {"hm/engine"},
 
-	"hm/deterministic": {"dataset"},
+	"hm/deterministic": {"dataset", "runs"},
 	"hm":               {"hm/engine", "hm/engine/cpu", "dataset", "runs"},
 	"plotting":         {"hm", "dataset", "hm/engine", "runs"},
 
@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 
 	"notebooks/thesis": nil,
 	"notebooks":        {"hm", "dataset"},
-	"cmd/helmholtz":    {"gpu", "hm", "dataset", "hm/engine", "kernelext/kernel", "plotting", "runs", "runs/parquet"},
+	"cmd/helmholtz":    {"gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "plotting", "runs", "runs/parquet"},
 }
 
 // inTests are the packages that the tests of any may import besides.

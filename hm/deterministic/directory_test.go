@@ -1,0 +1,214 @@
+package deterministic
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// stopped trains until a step and returns the directory.
+func stopped(t *testing.T, e Experiment, set *dataset.Set, step int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := e.TrainOn(ctx, set, dir, &watcher{onStep: func(p runs.Progress) {
+		if p.Step == step {
+			cancel()
+		}
+	}})
+	if err != context.Canceled {
+		t.Fatalf("error %v, want the cancellation", err)
+	}
+	return dir
+}
+
+func TestOpenRunReturnsTheMachine(t *testing.T) {
+	set, dir := patterns(t), t.TempDir()
+	e := short(set, NoisyOr)
+	e.Keep = []int{2}
+	trained := mustTrain(t, e, set, dir)
+	run, err := OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Activation != NoisyOr || !slices.Equal(run.Units, []int{9, 4, 2}) || !slices.Equal(run.Flat, trained.Flat) {
+		t.Errorf("the machine that was opened is %+v, trained was %+v", run.Machine, trained.Machine)
+	}
+	if run.Experiment().Hash() != e.Hash() || !run.Finished() {
+		t.Errorf("the run that was opened is of %v, finished: %v", run.Experiment(), run.Finished())
+	}
+	kept, err := run.At(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantClose(t, "free energy after epoch 2", meanFreeEnergy(kept, set.Validation()), run.History().Epochs[1].Validation["free_energy"], 1e-12)
+	_, err = run.At(3)
+	wantError(t, err, "keeps no checkpoint of epoch 3", "keep = [3]")
+	_, err = OpenRun(t.TempDir())
+	wantError(t, err, "not the directory of a run")
+}
+
+func TestOtherExperimentsAreRefused(t *testing.T) {
+	set, dir := patterns(t), t.TempDir()
+	mustTrain(t, short(set, NoisyOr), set, dir)
+	before := contents(t, dir)
+	for _, test := range []struct {
+		change func(e *Experiment)
+		says   string
+	}{
+		{func(e *Experiment) { e.Machine.Activation = PrintedProduct }, `(machine.activation is "noisy-or" there, "printed-product" here)`},
+		{func(e *Experiment) { e.Machine.Layers = []int{4} }, "(machine.layers is [4, 2] there, [4] here)"},
+		{func(e *Experiment) { e.Training.LearningRate = 0.07 }, "(training.learning_rate is 0.05 there, 0.07 here)"},
+		{func(e *Experiment) { e.Training.BatchSize = 8 }, "(training.batch_size is 9 there, 8 here)"},
+		{func(e *Experiment) { e.Seed = 4 }, "(seed is 3 there, 4 here)"},
+		{func(e *Experiment) { e.Epochs = 5 }, "(epochs is 4 there, 5 here)"},
+	} {
+		e := short(set, NoisyOr)
+		test.change(&e)
+		_, err := e.TrainOn(t.Context(), set, dir)
+		wantError(t, err, dir, "another experiment", test.says, "choose another directory")
+		wantUnchanged(t, dir, before)
+	}
+}
+
+// TestDamagedFilesAreRefused changes the files of an unfinished run.
+func TestDamagedFilesAreRefused(t *testing.T) {
+	set := patterns(t)
+	e := short(set, NoisyOr)
+	dir := stopped(t, e, set, 8)
+	other := e
+	other.Machine.Layers = []int{4}
+	files, foreign := contents(t, dir), contents(t, stopped(t, other, set, 8))
+	flipped := func(text string, i int) string {
+		b := []byte(text)
+		b[i] ^= 1
+		return string(b)
+	}
+	checkpoint, metrics := files["checkpoint.safetensors"], files["metrics.jsonl"]
+	for name, test := range map[string]struct {
+		file, content string
+		says          []string
+	}{
+		"torn checkpoint":                  {"checkpoint.safetensors", checkpoint[:len(checkpoint)/2], []string{"torn"}},
+		"checkpoint with another bit":      {"checkpoint.safetensors", flipped(checkpoint, len(checkpoint)-5), []string{"checksum"}},
+		"checkpoint of another experiment": {"checkpoint.safetensors", foreign["checkpoint.safetensors"], []string{"another experiment"}},
+		"metrics with another digit":       {"metrics.jsonl", flipped(metrics, 40), []string{"line 1"}},
+		"metrics that lack epochs":         {"metrics.jsonl", "", []string{"0 epochs", "has seen 1"}},
+		"unknown setting":                  {"experiment.toml", files["experiment.toml"] + "momentum = 0.9\n", []string{`unknown setting "training.momentum"`}},
+		"unknown family":                   {"experiment.toml", "family = \"nosuch\"\n", []string{`family "nosuch"`, "it has deterministic"}},
+		"a file of hm":                     {"experiment.toml", "[method]\npreset = \"rws\"\n", []string{`family "hm"`, "import the package"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			damaged := filepath.Join(t.TempDir(), "run")
+			if err := os.CopyFS(damaged, os.DirFS(dir)); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(damaged, test.file)
+			if err := os.WriteFile(path, []byte(test.content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			before, w := contents(t, damaged), &watcher{}
+			_, err := e.TrainOn(t.Context(), set, damaged, w)
+			wantError(t, err, append(test.says, path)...)
+			if len(w.plans) > 0 {
+				t.Error("training began")
+			}
+			wantUnchanged(t, damaged, before)
+		})
+	}
+}
+
+// TestSnapshotsOfOtherMachinesAreRefused changes one thing of a good snapshot at a
+// time.
+func TestSnapshotsOfOtherMachinesAreRefused(t *testing.T) {
+	set := patterns(t)
+	e := short(set, NoisyOr)
+	for name, test := range map[string]struct {
+		change func(s *runs.Snapshot)
+		says   []string
+	}{
+		"no header":          {func(s *runs.Snapshot) { s.Header = json.RawMessage(`[]`) }, []string{"the description of the machine"}},
+		"unknown activation": {func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"activation":"or"}`) }, []string{"unknown activation"}},
+		"another activation": {func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"activation":"logistic","units":[9,4,2]}`) },
+			[]string{"another machine (logistic, hidden layers of [4 2] units)", "(noisy-or, [4 2])"}},
+		"no units": {func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"activation":"noisy-or"}`) }, []string{"at least one hidden layer"}},
+		"gigantic layers": {func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"activation":"noisy-or","units":[200000,200000]}`)
+		}, []string{"the file holds"}},
+		"other units":   {func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"activation":"noisy-or","units":[9,4,3]}`) }, []string{"generative.1 has shape [4 3]", "[4 4]"}},
+		"a tensor less": {func(s *runs.Snapshot) { s.Tensors = s.Tensors[1:] }, []string{"lacks tensor generative.0"}},
+		"no moments":    {func(s *runs.Snapshot) { s.Tensors = s.Tensors[:5] }, []string{"lacks tensor moment.0.generative.0"}},
+		"float32": {func(s *runs.Snapshot) {
+			s.Tensors[0].Data, s.Tensors[0].Wide = make([]float32, s.Tensors[0].Size()), nil
+		}, []string{"generative.0", "float64"}},
+		"other data": {func(s *runs.Snapshot) {
+			wide := e
+			wide.Dataset.Name = "miniglyphs"
+			*s = begun(t, wide)
+		}, []string{"machine of 196 visible units", "have 9 values"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begun(t, e)
+			test.change(&s)
+			_, err := e.Learner(set, s)
+			wantError(t, err, test.says...)
+		})
+	}
+}
+
+// begun is the snapshot before the first step.
+func begun(t *testing.T, e Experiment) runs.Snapshot {
+	t.Helper()
+	set, err := e.Dataset.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := e.Begin(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A snapshot stays as it is when training goes on.
+func TestSnapshotsStay(t *testing.T) {
+	set := patterns(t)
+	e := short(set, Logistic)
+	l, err := e.Learner(set, begun(t, e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := l.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Steps(t.Context(), 1, func(int) float64 { return 0.1 }); err != nil {
+		t.Fatal(err)
+	}
+	if first := begun(t, e); s.Step != 0 || !slices.Equal(s.Tensors[0].Wide, first.Tensors[0].Wide) {
+		t.Error("the snapshot has changed with the step after it")
+	}
+}
+
+// Rows of one's own stay with their run, which goes on without them at hand.
+func TestRowsOfOnesOwnStayWithTheirRun(t *testing.T) {
+	set, whole := distribution(t), t.TempDir()
+	e := NewExperiment(set, NoisyOr, 3)
+	e.Epochs, e.Training.BatchSize = 3, 5
+	mustTrain(t, e, set, whole)
+	dir := stopped(t, e, set, 6)
+	there, err := runs.ReadExperiment(filepath.Join(dir, "experiment.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := there.(Experiment).Train(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	wantSameRun(t, whole, dir)
+}

@@ -1,0 +1,54 @@
+package deterministic
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// The names under which runs record the exact log p(x) of their rows.
+const (
+	exactTrain      = "exact_train"
+	exactValidation = "exact_validation"
+)
+
+// Observe implements runs.Learner. It measures the mean of log p(x), in nats, of
+// the training and of the validation rows after the epochs that ask for it.
+func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measures, error) {
+	if l.logPEvery == 0 || epoch%l.logPEvery != 0 {
+		return nil, nil
+	}
+	measured := map[string]runs.Measures{}
+	for name, rows := range map[string]dataset.Split{exactTrain: l.set.Train(), exactValidation: l.set.Validation()} {
+		if rows.Rows == 0 {
+			continue
+		}
+		data := make([][]float64, rows.Rows)
+		for i := range data {
+			data[i] = Binary(rows.Row(i))
+		}
+		logP, err := l.machine.LogP(ctx, data)
+		if err != nil {
+			return nil, err
+		}
+		measured[name] = runs.Measures{runs.LogP.Key: floats.Sum(logP) / float64(rows.Rows)}
+	}
+	return measured, nil
+}
+
+// LogPHistory is the record of log p(x) in the history of a run whose experiment
+// measures it: of the epochs after which it was measured, exactly, with log p(x) in
+// the place of the free energy.
+func LogPHistory(h runs.History) runs.History {
+	exact := runs.History{Name: h.Name, Measures: []runs.Measure{runs.LogP}}
+	for _, e := range h.Epochs {
+		if train, ok := e.Measured[exactTrain]; ok {
+			e.Train, e.Validation, e.Measured = train, e.Measured[exactValidation], nil
+			exact.Epochs = append(exact.Epochs, e)
+		}
+	}
+	return exact
+}
