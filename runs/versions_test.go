@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,16 +38,20 @@ func in(version int, dir, file string) string {
 	return filepath.Join(versions, fmt.Sprint("v", version), dir, file)
 }
 
-func instructionSet(t *testing.T, version int) string {
+// made is what the runs of a version were made with, and of which of them later
+// versions have changed the arithmetic on purpose.
+type made struct {
+	InstructionSet string `json:"instruction_set"`
+	Recomputed     []string
+}
+
+func madeWith(t *testing.T, version int) (made made) {
 	t.Helper()
-	var made struct {
-		InstructionSet string `json:"instruction_set"`
-	}
 	text, err := os.ReadFile(in(version, "", "made.json"))
 	if err := errors.Join(err, json.Unmarshal(text, &made)); err != nil {
 		t.Fatal(err)
 	}
-	return made.InstructionSet
+	return made
 }
 
 // Runs of the same experiment are read alike from the files of both versions, but
@@ -56,10 +61,14 @@ func TestVersionsAreReadAlike(t *testing.T) {
 	if diff := cmp.Diff(dirs, runsOf(t, 1)); diff != "" {
 		t.Fatalf("the versions have different runs (-2 +1):\n%s", diff)
 	}
-	if one, two := instructionSet(t, 1), instructionSet(t, 2); one != two {
-		t.Skipf("version 1 was written with %s, version 2 with %s: their numbers differ", one, two)
+	one, two := madeWith(t, 1), madeWith(t, 2)
+	if one.InstructionSet != two.InstructionSet {
+		t.Skipf("version 1 was written with %s, version 2 with %s: their numbers differ", one.InstructionSet, two.InstructionSet)
 	}
 	for _, dir := range dirs {
+		if slices.Contains(one.Recomputed, strings.Split(dir, "/")[1]) {
+			continue
+		}
 		t.Run(dir[1:], func(t *testing.T) {
 			one, two := load(t, 1, dir, checkpointFile), load(t, 2, dir, checkpointFile)
 			wantAlike(t, one, two)

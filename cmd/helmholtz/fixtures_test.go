@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,9 @@ var renew = flag.Bool("renew", false, "write the run directories of the present 
 // made is what the fixtures of a version were made with.
 type made struct {
 	InstructionSet string `json:"instruction_set"`
+	// Recomputed are the cases whose arithmetic later versions have changed on purpose:
+	// the diagonal metric of gaussian is summed in another order since version 2.
+	Recomputed []string `json:"recomputed,omitempty"`
 }
 
 // fixtureCases are experiments by the flags of train; they cover what a
@@ -141,7 +145,7 @@ func TestRenewFixtures(t *testing.T) {
 	if _, err := e.Train(ctx, last, stopAt{12, stop}); err != context.Canceled {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]any{"made.json": made{kernels.InstructionSet()}, "evaluations.json": evaluations} {
+	for name, value := range map[string]any{"made.json": made{InstructionSet: kernels.InstructionSet()}, "evaluations.json": evaluations} {
 		text, err := json.MarshalIndent(value, "", "\t")
 		if err != nil {
 			t.Fatal(err)
@@ -184,7 +188,7 @@ func TestRunsOfEarlierVersions(t *testing.T) {
 			for _, c := range fixtureCases {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
-					testFixture(t, version, c.name, same, evaluations[c.name])
+					testFixture(t, version, c.name, same, same && !slices.Contains(by.Recomputed, c.name), evaluations[c.name])
 				})
 			}
 			t.Run("seeds", func(t *testing.T) { testSeedsFixture(t, version) })
@@ -192,7 +196,7 @@ func TestRunsOfEarlierVersions(t *testing.T) {
 	}
 }
 
-func testFixture(t *testing.T, version, name string, same bool, evaluation map[string]any) {
+func testFixture(t *testing.T, version, name string, same, exact bool, evaluation map[string]any) {
 	home := t.TempDir()
 	whole, half := filepath.Join(home, "whole"), filepath.Join(home, "half")
 	for _, dir := range []string{whole, half} {
@@ -210,10 +214,10 @@ func testFixture(t *testing.T, version, name string, same bool, evaluation map[s
 
 	succeed(t, "train", "--resume", half)
 	after := checkpointBytes(t, half)
-	if same && !bytes.Equal(after, checkpointBytes(t, filepath.Join(fixtures, newest, name, "whole"))) {
+	if exact && !bytes.Equal(after, checkpointBytes(t, filepath.Join(fixtures, newest, name, "whole"))) {
 		t.Errorf("the run that was stopped ends in other bytes than the one that was not")
 	}
-	if same && !reflect.DeepEqual(tensorsOf(t, after), tensorsOf(t, checkpointBytes(t, whole))) {
+	if exact && !reflect.DeepEqual(tensorsOf(t, after), tensorsOf(t, checkpointBytes(t, whole))) {
 		t.Errorf("the run that was stopped ends in other tensors than the one that was not")
 	}
 	resumed, err := hm.OpenRun(half)
@@ -232,7 +236,7 @@ func testFixture(t *testing.T, version, name string, same bool, evaluation map[s
 		if e.Epoch != was.Epoch || e.Step != was.Step || e.LearningRate != was.LearningRate {
 			t.Errorf("epoch %d is recorded as %+v, and as %+v", i+1, e, was)
 		}
-		if same && !maps.Equal(e.Train, was.Train) {
+		if exact && !maps.Equal(e.Train, was.Train) {
 			t.Errorf("epoch %d measured %+v, and resumed %+v", i+1, e.Train, was.Train)
 		}
 	}
@@ -247,7 +251,7 @@ func testFixture(t *testing.T, version, name string, same bool, evaluation map[s
 	if text := succeed(t, "compare", whole, half, "--samples", "5", "--out", filepath.Join(home, "compare.png")); !strings.Contains(text, "log p, test, K = 5") {
 		t.Errorf("compare says %q", text)
 	}
-	succeed(t, "plot", whole, half, "--out", filepath.Join(home, "figures"), "--samples", "20", "--log-z2", "100")
+	succeed(t, "plot", whole, "--out", filepath.Join(home, "figures"), "--samples", "20", "--log-z2", "100")
 	succeed(t, "sample", whole, "--n", "4", "--out", filepath.Join(home, "samples.png"))
 }
 
