@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Measurement is what training measures on its way, after every so many epochs,
-// and after the last: likelihoods of rows of one's choice, as Model.Evaluate
+// Measurement is what training measures on its way, after every so many epochs:
+// likelihoods of rows of one's choice, as Model.Evaluate
 // estimates them with the draws of seed 1, with standard errors over the rows. It
 // leaves training as it is.
 type Measurement struct {
@@ -153,7 +153,7 @@ func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measu
 	var all map[string]runs.Measures
 	for _, m := range l.experiment.Measurements {
 		m := m.withDefaults()
-		if epoch%m.Every != 0 && epoch != l.experiment.Epochs {
+		if epoch%m.Every != 0 {
 			continue
 		}
 		if err := l.fetch(); err != nil {

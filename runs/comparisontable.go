@@ -52,7 +52,7 @@ func (c Comparison) String() string {
 	if unit := c.Objective.Unit; unit != "" {
 		b.WriteString(" in " + unit)
 	}
-	b.WriteString(", of training and validation with the samples of training; ± is one standard deviation over seeds")
+	b.WriteString(", of training and validation as training estimates it; ± is one standard deviation over seeds")
 	if c.Samples > 0 {
 		b.WriteString(", (±) one standard error over the data")
 	}
