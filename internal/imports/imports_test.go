@@ -57,7 +57,7 @@ var allowed = map[string][]string{
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest"}
+var inTests = []string{"hm/deterministic", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{
