@@ -16,8 +16,7 @@ import (
 )
 
 // Experiment is a training run as a plain value: data, machine, method, budget
-// and seed. The fluent API builds it, TOML and JSON store it, the command line
-// trains it.
+// and seed. The fluent API builds it, TOML stores it, the command line trains it.
 type Experiment struct {
 	Dataset dataset.Spec `toml:"dataset" json:"dataset"`
 	// Fingerprint is the SHA-256 of the data. Training writes it; where it is
@@ -181,8 +180,12 @@ func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
 	return e.Header().StepsPerEpoch(set.Train().Rows)
 }
 
+// family is the name of this family of models in experiment files, which may leave it
+// out.
+const family = "hm"
+
 func init() {
-	runs.Register("hm", func(text []byte) (runs.Experiment, error) { return ParseExperiment(text) })
+	runs.Register(family, func(text []byte) (runs.Experiment, error) { return ParseExperiment(text) })
 }
 
 // Hash identifies an experiment: two of the same hash train alike. It panics
@@ -220,9 +223,16 @@ func ParseExperiment(text []byte) (Experiment, error) {
 		Epochs:  method.epochs,
 		Seed:    method.seed,
 	}
-	meta, err := toml.Decode(string(text), &e)
+	file := struct {
+		Family string `toml:"family"`
+		*Experiment
+	}{family, &e}
+	meta, err := toml.Decode(string(text), &file)
 	if err != nil {
 		return Experiment{}, err
+	}
+	if file.Family != family {
+		return Experiment{}, fmt.Errorf("family = %q is not an experiment of this package: leave it out, or read it by runs.ParseExperiment", file.Family)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return Experiment{}, fmt.Errorf("unknown setting %q: remove it or mend its spelling", unknown[0].String())

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -98,8 +99,8 @@ func (e Experiment) checkMeasurements(set *dataset.Set) error {
 			return fmt.Errorf("measure: %s has no %s rows: choose another split", set.Name(), m.Split)
 		case m.Every < 1 || m.Samples < 1 || m.Rows < 0:
 			return fmt.Errorf("measure: every = %d, samples = %d, rows = %d: give positive numbers, rows = 0 for all", m.Every, m.Samples, m.Rows)
-		case m.LogZ2 != 0 && m.LogZ2 < logZ2Repeats || m.LogZ2Inner < 1:
-			return fmt.Errorf("measure: log_z2 = %d, log_z2_inner = %d: give at least %d outer samples and 1 inner one, or log_z2 = 0 to leave log Z² out", m.LogZ2, m.LogZ2Inner, logZ2Repeats)
+		case m.LogZ2 != 0 && m.LogZ2 < logZ2Repeats || m.LogZ2Inner < 1 || max(m.LogZ2, m.LogZ2Inner, m.Samples) > math.MaxUint32:
+			return fmt.Errorf("measure: log_z2 = %d, log_z2_inner = %d: give at least %d outer samples and 1 inner one, less than 2³² of any samples, or log_z2 = 0 to leave log Z² out", m.LogZ2, m.LogZ2Inner, logZ2Repeats)
 		case names[m.Name]:
 			return fmt.Errorf("measure: two measurements are called %s: give one another name", m.Name)
 		}

@@ -3,6 +3,7 @@ package hm
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -230,4 +231,37 @@ func TestExtendedRuns(t *testing.T) {
 	trainUntil(t, 9, method, machineFor(set), set, unfinished)
 	_, err = runs.Extend(unfinished, 9)
 	wantError(t, err, "not finished")
+}
+
+// Each of several measurements that changes is noticed, and the experiment of a run
+// that is finished stays as it was trained.
+func TestChangedMeasurementsAreWritten(t *testing.T) {
+	t.Parallel()
+	set, dir := patterns(t), t.TempDir()
+	method := func(every int) Method {
+		return short(RWS()).Measure(Measurement{Name: "a", Every: every, Samples: 2}).Measure(Measurement{Name: "b", Every: 1, Samples: 2})
+	}
+	trainUntil(t, 9, method(1), machineFor(set), set, dir)
+	trainUntil(t, 15, method(2), machineFor(set), set, dir)
+	for _, want := range []int{2, 2} { // of the run under way, and of the finished one
+		e, err := ReadExperiment(filepath.Join(dir, experimentFile))
+		if err != nil || e.Measurements[0].Every != want {
+			t.Errorf("the experiment measures every %d epochs, want %d (%v)", e.Measurements[0].Every, want, err)
+		}
+		mustTrain(t, method(2), set, dir)
+		mustTrain(t, method(3), set, dir)
+	}
+}
+
+// The file of an experiment may name its family.
+func TestExperimentOfTheFamily(t *testing.T) {
+	for text, says := range map[string]string{
+		"family = \"hm\"\n[method]\npreset = \"rws\"\n":    "",
+		"family = \"other\"\n[method]\npreset = \"rws\"\n": "not an experiment of this package",
+	} {
+		_, err := ParseExperiment([]byte(text))
+		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%q: the error is %v", text, err)
+		}
+	}
 }

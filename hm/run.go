@@ -26,7 +26,7 @@ func opened(run *runs.Run, failure error) (*Run, error) {
 	}
 	e, ok := run.Experiment().(Experiment)
 	if !ok {
-		return nil, fmt.Errorf("%s is a run of %v, not of a Helmholtz machine: open it by the package of its family", run.Dir(), run.Experiment())
+		return nil, fmt.Errorf("%s is a run of %v, another family than that of package hm: its own package opens it, and of the commands train --resume, history, compare and plot serve it", run.Dir(), run.Experiment())
 	}
 	m, err := newModel(e, run.Snapshot())
 	if err != nil {

@@ -2,6 +2,7 @@ package hm
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -80,6 +81,9 @@ func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	}
 	start := *e.Start
 	start.Parameters = checksum(p)
+	if start.Run, err = filepath.Abs(start.Run); err != nil {
+		return nil, err
+	}
 	e.Start = &start
 	return e, nil
 }

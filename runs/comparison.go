@@ -198,7 +198,7 @@ func (c *Comparison) findSettings() {
 		all[i] = settings(c.Experiments[i].seeds.Runs[0].experiment)
 		maps.Copy(names, all[i])
 	}
-	delete(names, "seed")
+	maps.DeleteFunc(names, func(name, _ string) bool { return name == "seed" || watches(name) })
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if slices.ContainsFunc(all, func(s map[string]string) bool { return s[name] != all[0][name] }) {
 			c.Settings = append(c.Settings, name)
@@ -290,4 +290,10 @@ func (c Compared) Histories() []History {
 		histories = append(histories, run.History())
 	}
 	return histories
+}
+
+// watches says whether a setting changes what is kept and measured of training and not
+// training, or only says by hash what another says by name.
+func watches(name string) bool {
+	return name == "keep" || name == "record_steps" || name == "start.parameters" || strings.HasPrefix(name, "measure.")
 }

@@ -34,7 +34,7 @@ const (
 // later: the experiment and, where FromRows made them, the data lie there from
 // then on. It refuses a directory that Train refuses.
 func Claim(e Experiment, set *dataset.Set, dir string) error {
-	e, err := resolve(e, set)
+	e, err := Resolve(e, set)
 	if err != nil {
 		return err
 	}
@@ -46,9 +46,9 @@ func Claim(e Experiment, set *dataset.Set, dir string) error {
 	return nil
 }
 
-// resolve is the experiment with checksums of its data and of what else it refers
-// to. It refuses one that cannot be trained on set.
-func resolve(e Experiment, set *dataset.Set) (Experiment, error) {
+// Resolve returns the experiment with checksums of its data and of what else it
+// refers to, as training writes it. It refuses one that cannot be trained on set.
+func Resolve(e Experiment, set *dataset.Set) (Experiment, error) {
 	if err := e.Check(set); err != nil {
 		return nil, err
 	}
@@ -81,10 +81,7 @@ func claim(dir string, e Experiment, set *dataset.Set) (release func(), err erro
 	text, err := os.ReadFile(path)
 	switch {
 	case err == nil:
-		var same bool
-		if same, err = compare(path, text, e); err == nil && !same {
-			err = file.WriteAside(path, e.TOML())
-		}
+		_, err = compare(path, text, e)
 	case errors.Is(err, os.ErrNotExist):
 		// The experiment comes last: where it is, the data are.
 		if err = storeDataset(dir, set); err == nil {
@@ -96,6 +93,21 @@ func claim(dir string, e Experiment, set *dataset.Set) (release func(), err erro
 		return nil, err
 	}
 	return release, nil
+}
+
+// adopt makes what the experiment keeps and measures on the way that of its directory,
+// whose lock is held.
+func adopt(dir string, e Experiment) error {
+	path := filepath.Join(dir, experimentFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	same, err := compare(path, text, e)
+	if err != nil || same {
+		return err
+	}
+	return file.WriteAside(path, e.TOML())
 }
 
 // refuseForeign refuses a directory that holds something but no run.
@@ -191,8 +203,13 @@ func compare(path string, text []byte, e Experiment) (same bool, err error) {
 	if len(differences) == 0 {
 		return true, nil
 	}
-	return false, fmt.Errorf("%s is the directory of another experiment (%s): choose another directory, or remove it",
-		filepath.Dir(path), strings.Join(differences, "; "))
+	remedy := "choose another directory, or remove it"
+	if longer := there.Header(); longer.Epochs < e.Header().Epochs {
+		if longer.Epochs = e.Header().Epochs; there.With(longer).Hash() == e.Hash() {
+			remedy = fmt.Sprintf("once it is finished, train --resume %s --epochs %d lets it go on; or choose another directory", filepath.Dir(path), longer.Epochs)
+		}
+	}
+	return false, fmt.Errorf("%s is the directory of another experiment (%s): %s", filepath.Dir(path), strings.Join(differences, "; "), remedy)
 }
 
 // Differences names the settings, but for the fingerprint of the data, that are
@@ -213,10 +230,14 @@ func Differences(here, there Experiment) []string {
 // settings are the settings of an experiment, by their full names in TOML.
 func settings(e Experiment) map[string]string {
 	values := map[string]string{}
-	table := ""
+	table, elements := "", map[string]int{} // of tables of arrays
 	for line := range strings.Lines(string(e.TOML())) {
 		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
+		if name, ok := strings.CutPrefix(line, "[["); ok {
+			name = strings.Trim(name, "]")
+			table = fmt.Sprintf("%s.%d.", name, elements[name])
+			elements[name]++
+		} else if strings.HasPrefix(line, "[") {
 			table = strings.Trim(line, "[]") + "."
 		} else if key, value, ok := strings.Cut(line, " = "); ok {
 			values[table+key] = value

@@ -108,13 +108,6 @@ func (l failing) Norms() (runs.Norms, error) {
 	return l.fit.Norms()
 }
 
-func (l failing) Observe(ctx context.Context, epoch int) (map[string]runs.Measures, error) {
-	if l.due() && l.wrong == "what is observed" {
-		return map[string]runs.Measures{"test": {runs.LogP.Key: math.Inf(-1)}}, nil
-	}
-	return l.fit.Observe(ctx, epoch)
-}
-
 func (l failing) Snapshot() (runs.Snapshot, error) {
 	s, err := l.fit.Snapshot()
 	if err == nil && l.due() && l.wrong == "a parameter" {
@@ -140,7 +133,6 @@ func TestDivergenceKeepsTheEarlierCheckpoint(t *testing.T) {
 		{"an error", errOfStep, "step 2 of epoch 3"},
 		{"validation", runs.ErrDiverged, ""},
 		{"norms", runs.ErrDiverged, ""},
-		{"what is observed", runs.ErrDiverged, ""},
 		{"a parameter", runs.ErrDiverged, ""},
 	} {
 		t.Run(test.wrong, func(t *testing.T) {
@@ -165,5 +157,47 @@ func TestDivergenceKeepsTheEarlierCheckpoint(t *testing.T) {
 			mustTrain(t, brief(set), set, dir)
 			wantSameRun(t, whole, dir)
 		})
+	}
+}
+
+// blind is a learner that cannot observe.
+type blind struct{ runs.Learner }
+
+func (blind) Observe(context.Context, int) (map[string]runs.Measures, error) {
+	return nil, errOfStep
+}
+
+// Where what is observed fails, the steps of the epoch are not lost.
+func TestFailedObservationKeepsTheSteps(t *testing.T) {
+	t.Parallel()
+	set, whole, dir := overlapping(t), t.TempDir(), t.TempDir()
+	mustTrain(t, brief(set), set, whole)
+	run, err := runs.Train(t.Context(), altered{brief(set), func(l runs.Learner) runs.Learner { return blind{l} }}, set, dir)
+	if !errors.Is(err, errOfStep) || run == nil || run.Snapshot().Step != stepsPerEpoch || run.Epochs() != 0 {
+		t.Fatalf("training ends with the error %v", err)
+	}
+	mustTrain(t, brief(set), set, dir)
+	wantSameRun(t, whole, dir)
+}
+
+// infinite is a learner that observes a value that metrics cannot hold.
+type infinite struct{ runs.Learner }
+
+func (infinite) Observe(context.Context, int) (map[string]runs.Measures, error) {
+	return map[string]runs.Measures{"test": {runs.LogP.Key: math.Inf(-1), "entropy": 2}}, nil
+}
+
+// What is observed leaves training as it is, whatever it is: values that are not
+// finite are left out of the record.
+func TestObservedInfinitiesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	set, dir := overlapping(t), t.TempDir()
+	run, err := runs.Train(t.Context(), altered{brief(set), func(l runs.Learner) runs.Learner { return infinite{l} }}, set, dir)
+	if err != nil || !run.Finished() {
+		t.Fatalf("training ends with the error %v", err)
+	}
+	want := map[string]runs.Measures{"test": {"entropy": 2}}
+	if diff := cmp.Diff(want, run.History().Epochs[0].Measured); diff != "" {
+		t.Errorf("(-want +recorded):\n%s", diff)
 	}
 }

@@ -291,7 +291,7 @@ func truncateMetrics(path string, n int) (epochs []Epoch, seal string, err error
 		return nil, "", err
 	}
 	if len(epochs) < n {
-		return nil, "", fmt.Errorf("%s holds %d epochs, the checkpoint beside it has seen %d: restore the file from a copy, or start a new run in another directory", path, len(epochs), n)
+		return nil, "", lostEpochs(path, len(epochs), n)
 	}
 	var text []byte
 	for _, e := range epochs[:n] {
@@ -302,6 +302,12 @@ func truncateMetrics(path string, n int) (epochs []Epoch, seal string, err error
 		text = append(text, line...)
 	}
 	return epochs[:n], seal, file.WriteAside(path, text)
+}
+
+// lostEpochs is the error of metrics that hold fewer epochs than the checkpoint beside
+// them has seen.
+func lostEpochs(path string, holds, seen int) error {
+	return fmt.Errorf("%s holds %d epochs, the checkpoint beside it has seen %d: restore the file from a copy, or start a new run in another directory", path, holds, seen)
 }
 
 // appendMetrics adds the line of an epoch after that of a checksum, and returns

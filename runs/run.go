@@ -51,6 +51,14 @@ func Open(dir string) (*Run, error) {
 	return r, nil
 }
 
+// checkHistory refuses metrics that lack epochs which the checkpoint has seen.
+func (r *Run) checkHistory() error {
+	if len(r.history) < r.position.Epoch {
+		return lostEpochs(r.path(metricsFile), len(r.history), r.position.Epoch)
+	}
+	return nil
+}
+
 // Dir is the directory of the run.
 func (r *Run) Dir() string { return r.dir }
 
@@ -76,9 +84,15 @@ func (r *Run) Steps() (History, error) {
 	}
 	h.Epochs = slices.DeleteFunc(h.Epochs, func(e Epoch) bool { return e.Step > r.position.Step }) // a crash can leave some
 	if len(h.Epochs) == 0 {
-		return h, fmt.Errorf("the run in %s has recorded no steps: train it with record_steps", r.dir)
+		return h, fmt.Errorf("the run in %s has recorded no steps: train it with record_steps, which is %d", r.dir, r.experiment.Header().RecordSteps)
 	}
 	return h, nil
+}
+
+// RecordsSteps says whether training has recorded single steps.
+func (r *Run) RecordsSteps() bool {
+	info, err := os.Stat(r.path(stepsFile))
+	return err == nil && info.Size() > 0
 }
 
 // Finished says whether training has come to its end.
@@ -112,8 +126,8 @@ func (r *Run) At(epoch int) (Snapshot, error) {
 		if r.position.Epoch == epoch && r.position.Rows == 0 {
 			return r.snapshot, nil
 		}
-		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it keeps those of the epochs %v, and beside them the best (of epoch %d) and the last (%d); keep = [%d] in its experiment, or --keep %d, keeps that one in training",
-			r.dir, epoch, r.experiment.Header().Keep, r.position.BestEpoch, r.position.Epoch, epoch, epoch)
+		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it has those of the epochs %v, and beside them the best (of epoch %d) and the last (%d); keep = [%d] in its experiment, or --keep %d, keeps that one when training comes to it",
+			r.dir, epoch, r.kept(), r.position.BestEpoch, r.position.Epoch, epoch, epoch)
 	}
 	if err != nil {
 		return Snapshot{}, err
@@ -122,3 +136,17 @@ func (r *Run) At(epoch int) (Snapshot, error) {
 }
 
 func (r *Run) path(file string) string { return filepath.Join(r.dir, file) }
+
+// kept are the epochs of which there are checkpoints, beside the best and the last.
+func (r *Run) kept() []int {
+	files, _ := filepath.Glob(r.path("epoch-*.safetensors")) // the pattern is good
+	epochs := []int{}
+	for _, file := range files {
+		var epoch int
+		if n, err := fmt.Sscanf(filepath.Base(file), keptFile, &epoch); n == 1 && err == nil {
+			epochs = append(epochs, epoch)
+		}
+	}
+	slices.Sort(epochs)
+	return epochs
+}

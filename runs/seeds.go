@@ -43,7 +43,7 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	if n < 1 {
 		return nil, fmt.Errorf("%d seeds: give at least 1", n)
 	}
-	e, err := resolve(e, set)
+	e, err := Resolve(e, set)
 	if err != nil {
 		return nil, err
 	}
@@ -104,28 +104,6 @@ func ReadSeeds(dir string) ([]Experiment, error) {
 		}
 	}
 	return seeds, nil
-}
-
-// ExtendSeeds lets the finished runs of the seeds in a directory go on, when they
-// are trained next, as Extend does; those that have been given that number of
-// epochs already stay as they are. It returns the experiment of the first seed.
-func ExtendSeeds(dir string, epochs int) (Experiment, error) {
-	seeds, err := readSeeds(dir)
-	if err != nil {
-		return nil, err
-	}
-	if len(seeds) == 0 {
-		return nil, fmt.Errorf("%s holds no seeds", dir)
-	}
-	for i, e := range seeds {
-		if e.Header().Epochs == epochs {
-			continue
-		}
-		if seeds[i], err = Extend(SeedDir(dir, e.Header().Seed), epochs); err != nil {
-			return nil, err
-		}
-	}
-	return seeds[0], nil
 }
 
 // readSeeds is ReadSeeds, whether the seeds are of one experiment or not.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -26,7 +27,7 @@ const saveEvery = time.Minute
 // step, with a checkpoint, and returns its error beside the run. So does training
 // that diverges, with ErrDiverged.
 func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
-	e, err := resolve(e, set)
+	e, err := Resolve(e, set)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,10 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 	}
 	defer unlock()
 	if run, err := Open(dir); err == nil && run.Finished() && run.position.Experiment == e.Hash() {
-		return run, nil
+		return run, run.checkHistory()
+	}
+	if err := adopt(dir, e); err != nil {
+		return nil, err
 	}
 	t, err := newTraining(e, set, dir)
 	if err != nil {
@@ -50,52 +54,6 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 		return run, failure
 	}
 	return run, err
-}
-
-// Extend lets the finished run in a directory go on, when it is trained next, to a
-// larger number of epochs, and returns its experiment. It ends as it would have
-// if that had been the number from the start. A run whose learning rate
-// depends on the number of epochs, or that ended by patience, is refused.
-func Extend(dir string, epochs int) (Experiment, error) {
-	run, err := Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	e, h := run.experiment, run.experiment.Header()
-	switch {
-	case !run.Finished() && h.Epochs == epochs:
-		return e, nil // it has been asked before
-	case !run.Finished():
-		return nil, fmt.Errorf("the run in %s is not finished: resume it first, it goes on to epoch %d", dir, h.Epochs)
-	case run.Epochs() < h.Epochs || h.Patience > 0 && run.Epochs()-run.BestEpoch() >= h.Patience:
-		return nil, fmt.Errorf("the run in %s ended by patience after %d of %d epochs: it has no more to gain by going on", dir, run.Epochs(), h.Epochs)
-	case epochs <= h.Epochs:
-		return nil, fmt.Errorf("the run in %s has done %d epochs: give more than that", dir, h.Epochs)
-	}
-	set, err := run.Dataset()
-	if err != nil {
-		return nil, err
-	}
-	h.Epochs = epochs
-	longer := e.With(h)
-	if err := longer.Check(set); err != nil {
-		return nil, err
-	}
-	perEpoch := h.StepsPerEpoch(set.Train().Rows)
-	for step := range run.position.Step {
-		if e.LearningRate(step, perEpoch) != longer.LearningRate(step, perEpoch) {
-			return nil, fmt.Errorf("the run in %s was trained with a learning rate that fell towards its last epoch: it cannot be what the first part of %d epochs would have been; start another run from its parameters", dir, epochs)
-		}
-	}
-	unlock, err := file.Lock(run.path(lockFile))
-	if errors.Is(err, file.ErrLocked) {
-		err = fmt.Errorf("another program trains in %s: wait for it, or stop it", dir)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	return longer, file.WriteAside(run.path(experimentFile), longer.TOML())
 }
 
 // training is a run under way.
@@ -324,16 +282,11 @@ func (t *training) endEpoch(ctx context.Context) error {
 		best = at.BestEpoch == 0 || t.objective.Better(measures[t.objective.Key], at.Best)
 	}
 	var err error
-	if record.Measured, err = t.learner.Observe(ctx, record.Epoch); err != nil {
+	if record.Measured, err = t.observe(ctx, record.Epoch); err != nil {
+		if !errors.Is(err, ctx.Err()) {
+			err = errors.Join(err, t.save()) // what training has done stays done
+		}
 		return err
-	}
-	for name, measures := range record.Measured {
-		if err := CheckMeasured(name); err != nil {
-			return err
-		}
-		if !measures.finite() {
-			return ErrDiverged
-		}
 	}
 	// Nothing before this has changed the position: what is interrupted is done anew.
 	if best {
@@ -360,6 +313,22 @@ func (t *training) endEpoch(ctx context.Context) error {
 		r.Epoch(record)
 	}
 	return t.save()
+}
+
+// observe measures what the experiment asks for after an epoch. Values that are not
+// finite are left out: metrics cannot hold them, and training goes on.
+func (t *training) observe(ctx context.Context, epoch int) (map[string]Measures, error) {
+	all, err := t.learner.Observe(ctx, epoch)
+	if err != nil {
+		return nil, err
+	}
+	for name, measures := range all {
+		if err := CheckMeasured(name); err != nil {
+			return nil, err
+		}
+		maps.DeleteFunc(measures, func(_ string, value float64) bool { return !statistics.Finite(value) })
+	}
+	return all, nil
 }
 
 // fetch brings the snapshot of the checkpoint up to the last step, from wherever

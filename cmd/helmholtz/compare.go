@@ -19,8 +19,8 @@ func newCompare() *cobra.Command {
 		Use:   "compare DIR...",
 		Short: "Compare experiments in a table and a figure",
 		Long: `Compare experiments on the same data, each of one run or of several seeds, in a
-table of the settings that differ, of the time that training took and of the log
-p that it reached, in nats. --samples adds importance-sampled estimates of log p
+table of the settings that differ, of the time that training took and of what it
+reached: log p in nats, or the objective of another family. --samples adds importance-sampled estimates of log p
 of the last checkpoints, or of the best ones; --out draws the training curves, the
 mean over seeds within a band of one standard deviation. With --format or --table the
 table has a row an experiment.`,

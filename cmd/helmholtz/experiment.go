@@ -24,13 +24,7 @@ type experimentFlags struct {
 // measurements is the value of a flag that adds a measurement whenever it is given.
 type measurements struct{ all *[]hm.Measurement }
 
-func (m *measurements) String() string {
-	var texts []string
-	for _, one := range *m.all {
-		texts = append(texts, one.String())
-	}
-	return strings.Join(texts, " ")
-}
+func (m *measurements) String() string { return strings.Join(m.GetSlice(), " ") }
 
 func (m *measurements) Type() string { return "measurement" }
 
@@ -43,7 +37,13 @@ func (m *measurements) Set(text string) error {
 }
 
 // GetSlice, Replace and Append implement pflag.SliceValue.
-func (m *measurements) GetSlice() []string { return strings.Fields(m.String()) }
+func (m *measurements) GetSlice() []string {
+	var texts []string
+	for _, one := range *m.all {
+		texts = append(texts, one.String())
+	}
+	return texts
+}
 
 func (m *measurements) Append(text string) error { return m.Set(text) }
 
@@ -154,6 +154,8 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	switch {
 	case x.start.Run != "":
 		x.values.Start = &x.start
+	case c.Flags().Changed("from-checkpoint") && x.values.Start != nil:
+		x.values.Start = &hm.Start{Run: x.values.Start.Run, Checkpoint: x.start.Checkpoint}
 	case c.Flags().Changed("from-checkpoint"):
 		return base, misuse(c, "--from-checkpoint does nothing without --from: name the run whose checkpoint it is, or leave it out")
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // familyFlags are the flags of train that experiments of every family have.
-var familyFlags = []string{"config", "out", "seeds", "seed", "epochs", "keep", "record-steps"}
+var familyFlags = []string{"config", "out", "seeds", "seed", "epochs", "keep", "record-steps", "backend"}
 
 // trainOtherFamily trains the experiment of the file of --config where it is of
 // another family than the flags describe, and says whether it is.

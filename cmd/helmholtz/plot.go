@@ -132,7 +132,7 @@ func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) erro
 			return err
 		}
 	}
-	if run.Experiment().Header().RecordSteps == 0 {
+	if !run.RecordsSteps() {
 		return nil
 	}
 	steps, err := run.Steps()

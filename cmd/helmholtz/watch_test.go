@@ -111,3 +111,19 @@ func TestWatchedTrainingIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Seeds of which one cannot go on all stay as they are.
+func TestSeedsGoOnTogetherOrNot(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "runs")
+	succeed(t, seedsOf(dir)...)
+	if err := os.Remove(filepath.Join(runs.SeedDir(dir, 2), "checkpoint.safetensors")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runs.ExtendSeeds(dir, 3); err == nil || !strings.Contains(err.Error(), "no checkpoint yet") {
+		t.Errorf("the error is %v", err)
+	}
+	seeds, err := runs.ReadSeeds(dir)
+	if err != nil || seeds[0].Header().Epochs != 2 {
+		t.Errorf("the first seed has become another experiment (%v)", err)
+	}
+}

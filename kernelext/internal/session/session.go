@@ -73,12 +73,10 @@ func (s *Session) Start(name string, e runs.Experiment) error {
 	if err != nil {
 		return err
 	}
-	if err := e.Check(set); err != nil {
+	if e, err = runs.Resolve(e, set); err != nil {
 		return err
 	}
-	h := e.Header()
-	h.Fingerprint = set.Fingerprint()
-	return s.enqueue(name, e.With(h), set, false)
+	return s.enqueue(name, e, set, false)
 }
 
 // Dir is the directory of a run.

@@ -1,0 +1,110 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
+)
+
+// Extend lets the finished run in a directory go on, when it is trained next, to a
+// larger number of epochs, and returns its experiment. It ends as it would have
+// if that had been the number from the start. A run whose learning rate
+// depends on the number of epochs, or that ended by patience, is refused.
+func Extend(dir string, epochs int) (Experiment, error) {
+	longer, err := extendAll([]string{dir}, epochs)
+	if err != nil {
+		return nil, err
+	}
+	return longer[0], nil
+}
+
+// ExtendSeeds lets the finished runs of the seeds in a directory go on, when they
+// are trained next, as Extend does: all of them, or none. Those that have been given
+// that number of epochs already stay as they are. It returns the experiment of the
+// first seed.
+func ExtendSeeds(dir string, epochs int) (Experiment, error) {
+	seeds, err := readSeeds(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(seeds) == 0 {
+		return nil, fmt.Errorf("%s holds no seeds", dir)
+	}
+	var dirs []string
+	for _, e := range seeds {
+		if e.Header().Epochs != epochs {
+			dirs = append(dirs, SeedDir(dir, e.Header().Seed))
+		}
+	}
+	if _, err := extendAll(dirs, epochs); err != nil {
+		return nil, err
+	}
+	h := seeds[0].Header()
+	h.Epochs = epochs
+	return seeds[0].With(h), nil
+}
+
+// extendAll extends the runs in directories once all of them can be.
+func extendAll(dirs []string, epochs int) ([]Experiment, error) {
+	var all []Experiment
+	for _, dir := range dirs {
+		longer, err := extended(dir, epochs)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, longer)
+	}
+	for _, dir := range dirs {
+		unlock, err := file.Lock(filepath.Join(dir, lockFile))
+		if errors.Is(err, file.ErrLocked) {
+			err = fmt.Errorf("another program trains in %s: wait for it, or stop it", dir)
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+	}
+	for i, dir := range dirs {
+		if err := file.WriteAside(filepath.Join(dir, experimentFile), all[i].TOML()); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// extended is the experiment of the run in a directory with more epochs.
+func extended(dir string, epochs int) (Experiment, error) {
+	run, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	e, h := run.experiment, run.experiment.Header()
+	switch {
+	case !run.Finished() && h.Epochs == epochs:
+		return e, nil // it has been asked before
+	case !run.Finished():
+		return nil, fmt.Errorf("the run in %s is not finished: resume it first, it goes on to epoch %d", dir, h.Epochs)
+	case run.Epochs() < h.Epochs || h.Patience > 0 && run.Epochs()-run.BestEpoch() >= h.Patience:
+		return nil, fmt.Errorf("the run in %s ended by patience after %d of %d epochs: it has no more to gain by going on", dir, run.Epochs(), h.Epochs)
+	case epochs <= h.Epochs:
+		return nil, fmt.Errorf("the run in %s has done %d epochs: give more than that", dir, h.Epochs)
+	}
+	set, err := run.Dataset()
+	if err != nil {
+		return nil, err
+	}
+	h.Epochs = epochs
+	longer := e.With(h)
+	if err := longer.Check(set); err != nil {
+		return nil, err
+	}
+	perEpoch := h.StepsPerEpoch(set.Train().Rows)
+	for step := range run.position.Step {
+		if e.LearningRate(step, perEpoch) != longer.LearningRate(step, perEpoch) {
+			return nil, fmt.Errorf("the run in %s was trained with a learning rate that fell towards its last epoch: it cannot be what the first part of %d epochs would have been; start another run from its parameters", dir, epochs)
+		}
+	}
+	return longer, nil
+}
