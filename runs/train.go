@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
@@ -371,33 +369,4 @@ func refuseLostCheckpoint(dir string) error {
 			filepath.Join(dir, metricsFile), len(epochs), checkpointFile)
 	}
 	return nil
-}
-
-// clock is the time that the steps of training have taken. It lies beside the
-// checkpoint, not in it: equal runs have equal checkpoints.
-type clock struct {
-	Step    int     `json:"step"`
-	Seconds float64 `json:"seconds"`
-}
-
-func writeClock(path string, step int, seconds float64) error {
-	text, err := json.Marshal(clock{step, seconds})
-	if err != nil {
-		return err
-	}
-	return file.WriteAside(path, text)
-}
-
-// readClock returns the time until a step: that of the clock, or of the last
-// epoch of the history where the clock is of another step.
-func readClock(path string, step int, history []Epoch) float64 {
-	var c clock
-	text, err := os.ReadFile(path)
-	if err == nil && json.Unmarshal(text, &c) == nil && c.Step == step {
-		return c.Seconds
-	}
-	if n := len(history); n > 0 {
-		return history[n-1].Seconds
-	}
-	return 0
 }
