@@ -13,9 +13,8 @@ import (
 )
 
 // Measurement is what training measures on its way, after every so many epochs:
-// likelihoods of rows of one's choice, as Model.Evaluate
-// estimates them with the draws of seed 1, with standard errors over the rows. It
-// leaves training as it is.
+// likelihoods of rows of one's choice, as Model.Evaluate estimates them with the draws
+// of seed 1, with standard errors over the rows. It leaves training as it is.
 type Measurement struct {
 	// Name is that of what is measured in histories; empty stands for test,
 	// validation_rows or train_rows by the split.
@@ -141,10 +140,7 @@ func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (
 	}
 	measured := runs.Measures{}
 	for key, of := range e.estimates() {
-		measured[key] = of.Value
-		if of.SE == of.SE { // one row gives none
-			measured[key+runs.StandardErrorKey] = of.SE
-		}
+		measured[key], measured[key+runs.StandardErrorKey] = of.Value, of.SE
 	}
 	return measured, nil
 }
@@ -152,24 +148,24 @@ func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (
 // Observe implements runs.Learner.
 func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measures, error) {
 	var all map[string]runs.Measures
+	var model *Model // of all measurements: its weights are packed once
 	for _, m := range l.experiment.Measurements {
 		m := m.withDefaults()
 		if epoch%m.Every != 0 {
 			continue
 		}
-		if err := l.fetch(); err != nil {
-			return nil, err
-		}
-		p := l.state.Parameters
-		model := &Model{experiment: l.experiment, shape: l.set.Shape(), parameters: p, engine: &evaluator{parameters: p}}
-		measured, err := m.take(ctx, model, l.set)
-		if err != nil {
-			return nil, err
-		}
-		if all == nil {
+		if model == nil {
+			if err := l.fetch(); err != nil {
+				return nil, err
+			}
+			p := l.state.Parameters
 			all = map[string]runs.Measures{}
+			model = &Model{experiment: l.experiment, shape: l.set.Shape(), parameters: p, engine: &evaluator{parameters: p}}
 		}
-		all[m.Name] = measured
+		var err error
+		if all[m.Name], err = m.take(ctx, model, l.set); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }
