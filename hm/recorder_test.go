@@ -19,7 +19,7 @@ func TestRecorderHearsEverythingOnce(t *testing.T) {
 	first, second := &watcher{}, &watcher{}
 	run := mustTrain(t, method, set, t.TempDir(), first, second)
 
-	want := runs.Plan{Name: method.Spec().String() + ", seed 3", Epochs: 6, StepsPerEpoch: stepsPerEpoch, History: runs.History{Name: method.Spec().String(), Measures: Experiment{}.Measures()}}
+	want := runs.Plan{Name: method.Spec().String() + ", seed 3", Epochs: 6, StepsPerEpoch: stepsPerEpoch, History: runs.History{Name: method.Spec().String(), Measures: Experiment{}.Measures(), Baseline: run.History().Baseline}}
 	if diff := cmp.Diff([]runs.Plan{want}, first.plans); diff != "" {
 		t.Errorf("plans (-want +got):\n%s", diff)
 	}

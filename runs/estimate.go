@@ -19,6 +19,24 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	}{orNull(e.Value), orNull(e.SE)})
 }
 
+// UnmarshalJSON reads what MarshalJSON writes.
+func (e *Estimate) UnmarshalJSON(text []byte) error {
+	var read struct{ Value, SE *float64 }
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	*e = Estimate{orNaN(read.Value), orNaN(read.SE)}
+	return nil
+}
+
+// orNaN undoes orNull.
+func orNaN(x *float64) float64 {
+	if x == nil {
+		return math.NaN()
+	}
+	return *x
+}
+
 // Estimates are estimates of measures by their keys.
 type Estimates map[string]Estimate
 

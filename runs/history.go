@@ -34,6 +34,8 @@ type History struct {
 	// log-likelihood.
 	Measures []Measure
 	Epochs   []Epoch
+	// Baseline is that of the objective, nil where it is not known.
+	Baseline *Baseline
 }
 
 // Objective is the measure that training improves.

@@ -29,6 +29,7 @@ type Provenance struct {
 	Backend        string    `json:"backend,omitempty"`
 	Device         string    `json:"device,omitempty"`
 	Fingerprint    string    `json:"fingerprint"` // SHA-256 of the data
+	Baseline       *Baseline `json:"baseline,omitempty"`
 }
 
 // A DeviceLearner is a Learner that says what it computes on.
@@ -55,11 +56,11 @@ func Version() string {
 }
 
 // provenance is that of a session that begins now.
-func provenance(l Learner, fingerprint string, step int) Provenance {
+func provenance(l Learner, fingerprint string, step int, b *Baseline) Provenance {
 	p := Provenance{
 		Date: time.Now().UTC().Truncate(time.Second), Step: step, Version: Version(), Go: runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, Processor: cpuid.CPU.BrandName, Threads: runtime.GOMAXPROCS(0),
-		InstructionSet: kernels.InstructionSet(), Fingerprint: fingerprint,
+		InstructionSet: kernels.InstructionSet(), Fingerprint: fingerprint, Baseline: b,
 	}
 	p.Host, _ = os.Hostname() // a host without a name has none
 	if l, ok := l.(DeviceLearner); ok {

@@ -16,6 +16,7 @@ type Run struct {
 	dir        string
 	experiment Experiment
 	history    []Epoch
+	baseline   *Baseline
 	position   position
 	snapshot   Snapshot
 }
@@ -48,6 +49,7 @@ func Open(dir string) (*Run, error) {
 	}
 	// A crash can leave an epoch that the checkpoint has not seen.
 	r.history = r.history[:min(len(r.history), r.position.Epoch)]
+	r.baseline = r.recordedBaseline()
 	return r, nil
 }
 
@@ -71,7 +73,19 @@ func (r *Run) Experiment() Experiment { return r.experiment }
 
 // History is what training recorded of each epoch.
 func (r *Run) History() History {
-	return History{Name: r.experiment.String(), Measures: r.experiment.Measures(), Epochs: r.history}
+	return History{Name: r.experiment.String(), Measures: r.experiment.Measures(), Epochs: r.history, Baseline: r.baseline}
+}
+
+// recordedBaseline is that of the last session that knew one. Versions before it
+// recorded none, and a run whose sessions cannot be read is none the worse.
+func (r *Run) recordedBaseline() (last *Baseline) {
+	sessions, _ := r.Provenance()
+	for _, s := range sessions {
+		if s.Baseline != nil {
+			last = s.Baseline
+		}
+	}
+	return last
 }
 
 // Steps is what training recorded of single steps, where the experiment asked for

@@ -66,6 +66,7 @@ type training struct {
 	learner    Learner
 	checkpoint *checkpoint // its snapshot is that of the last fetch
 	history    []Epoch
+	baseline   *Baseline
 	seals      struct{ epochs, steps string } // checksums of the last lines
 	recorded   []Epoch                        // steps that are not in their file yet
 
@@ -78,6 +79,7 @@ type training struct {
 func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) {
 	t := &training{
 		experiment: e, header: e.Header(), objective: e.Measures()[0], set: set, dir: dir, saved: time.Now(),
+		baseline: baseline(e, set),
 	}
 	var err error
 	t.checkpoint, err = loadCheckpoint(t.path(checkpointFile))
@@ -124,7 +126,7 @@ func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) 
 		}
 		return nil, err
 	}
-	if err := appendProvenance(t.path(sessionsFile), provenance(t.learner, t.header.Fingerprint, t.steps)); err != nil {
+	if err := appendProvenance(t.path(sessionsFile), provenance(t.learner, t.header.Fingerprint, t.steps, t.baseline)); err != nil {
 		return nil, errors.Join(err, t.learner.Close())
 	}
 	return t, nil
@@ -139,7 +141,7 @@ func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	plan := Plan{
 		Name: fmt.Sprintf("%v, seed %d", t.experiment, t.header.Seed), Epochs: t.header.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
-		Start: t.steps, History: History{t.experiment.String(), t.experiment.Measures(), t.history},
+		Start: t.steps, History: History{t.experiment.String(), t.experiment.Measures(), t.history, t.baseline},
 	}
 	for _, r := range t.recorders {
 		r.Begin(plan)

@@ -44,6 +44,9 @@ func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measu
 // the place of the free energy.
 func LogPHistory(h runs.History) runs.History {
 	exact := runs.History{Name: h.Name, Measures: []runs.Measure{runs.LogP}}
+	if b := h.Baseline; b != nil {
+		exact.Baseline = &runs.Baseline{Rows: b.Rows, Factorised: runs.Estimate{Value: -b.Factorised.Value, SE: b.Factorised.SE}, Limit: -b.Limit}
+	}
 	for _, e := range h.Epochs {
 		if train, ok := e.Measured[exactTrain]; ok {
 			e.Train, e.Validation, e.Measured = train, e.Measured[exactValidation], nil

@@ -41,8 +41,9 @@ var allowed = map[string][]string{
 	"hm/engine/enginetest": {"hm/engine", "fisher", "hm/engine/oracle"},
 	"gpu":                  {"hm/engine"},
 
-	"hm/deterministic": {"dataset", "runs"},
-	"hm":               {"hm/engine", "hm/engine/cpu", "dataset", "runs"},
+	"hm/factorised":    {"dataset"},
+	"hm/deterministic": {"dataset", "runs", "hm/factorised"},
+	"hm":               {"hm/engine", "hm/engine/cpu", "hm/factorised", "dataset", "runs"},
 	"plotting":         {"hm", "dataset", "hm/engine", "runs"},
 
 	// What a cell imports, and what the kernel's process runs.

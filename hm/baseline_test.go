@@ -1,0 +1,86 @@
+package hm
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/hm/factorised"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// The base line is of units as the machine's visible ones are, with the data that
+// they are given. Labels are no part of log p.
+func TestBaselineIsOfTheVisibleUnits(t *testing.T) {
+	t.Parallel()
+	labels, err := dataset.Spec{Name: "miniglyphs", Subset: 60, Validation: new(20), Labels: 20}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		set  *dataset.Set
+		line func(train, rows dataset.Split) factorised.Line
+	}{
+		"binary":     {patterns(t), factorised.Bernoulli},
+		"stochastic": {shades(t, 0), factorised.Bernoulli},
+		"labels":     {labels, factorised.Bernoulli},
+		"grey": {greys(t), func(train, rows dataset.Split) factorised.Line {
+			return factorised.Gaussian(train, rows, engine.SigmaFloor)
+		}},
+	} {
+		for _, rows := range []dataset.Split{test.set.Train(), test.set.Validation(), test.set.Test()} {
+			line := test.line(test.set.Train(), rows)
+			want := runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+			if diff := cmp.Diff(want, short(BiHM()).Experiment(machineFor(test.set), test.set).Baseline(test.set, rows)); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%s", name, rows.Name, diff)
+			}
+		}
+	}
+}
+
+// Every epoch of ordinary training, the first among them, passes without a warning.
+func TestOrdinaryTrainingIsNotWarnedOf(t *testing.T) {
+	t.Parallel()
+	for data, set := range map[string]*dataset.Set{"binary": patterns(t), "stochastic": shades(t, 0), "grey": greys(t)} {
+		for _, preset := range Presets() {
+			method, err := Preset(preset)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if data != "grey" {
+				method = short(method)
+			}
+			h := mustTrain(t, method.Epochs(2).BatchSize(batchSize), set, filepath.Join(t.TempDir(), preset)).History()
+			for _, e := range h.Epochs {
+				if warning := h.Warning(e); warning != "" {
+					t.Errorf("%s, %s, epoch %d: %s", preset, data, e.Epoch, warning)
+				}
+			}
+		}
+	}
+}
+
+// Training with an absurd learning rate comes to its end with finite numbers, and
+// is warned of.
+func TestDivergedTrainingIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	set, err := dataset.Spec{Name: "miniglyphs", Subset: 200, Validation: new(50)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for preset, rate := range map[string]float64{"ws": 50, "rws": 50, "nrws": 50, "bihm": 5} {
+		method, err := Preset(preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := method.LearningRate(rate).Epochs(2).BatchSize(20).Train(t.Context(), New(set.Shape()).Dense(20, 10), set, filepath.Join(t.TempDir(), preset))
+		if err != nil {
+			t.Fatalf("%s: %v", preset, err)
+		}
+		if h := run.History(); h.LastWarning() == "" {
+			t.Errorf("%s with η = %v has no warning after %+v", preset, rate, h.Epochs)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package deterministic
+
+import (
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// A machine whose visible units see nothing of the others and have the smoothed means
+// of the data has the free energy of the base line. It turns into log p where that
+// takes its place.
+func TestBaselineIsTheFreeEnergyOfAFactorisedMachine(t *testing.T) {
+	t.Parallel()
+	set, err := dataset.Spec{Name: "3by3", Subset: 7}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(Logistic, 1, 9, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(m.Flat)
+	for i := range 9 {
+		on := 0.0
+		for r := range 7 {
+			on += Binary(set.Train().Row(r))[i]
+		}
+		mean := (on + 0.5) / 8
+		m.Generative[0].Biases[i] = math.Log(mean / (1 - mean))
+	}
+	want := 0.0
+	for r := range set.Test().Rows {
+		want += m.FreeEnergy(Binary(set.Test().Row(r))) / float64(set.Test().Rows)
+	}
+	b := NewExperiment(set, Logistic, 4).Baseline(set, set.Test())
+	if !(math.Abs(b.Factorised.Value-want) <= 1e-12*want) || !(b.Limit > b.Factorised.Value) {
+		t.Errorf("the base line is %+v, want %v and a limit above", b, want)
+	}
+	h := LogPHistory(runs.History{Baseline: &b})
+	if h.Baseline.Factorised.Value != -b.Factorised.Value || h.Baseline.Limit != -b.Limit || h.Baseline.Factorised.SE != b.Factorised.SE {
+		t.Errorf("the base line of log p is %+v, of the free energy %+v", h.Baseline, b)
+	}
+}

@@ -1,0 +1,156 @@
+package factorised
+
+import (
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+)
+
+// split are rows of three units.
+func split(rows ...[3]uint8) dataset.Split {
+	s := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 1, Width: 3}, Rows: len(rows)}
+	for _, row := range rows {
+		s.Values = append(s.Values, row[:]...)
+	}
+	return s
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= 1e-12*math.Max(1, math.Abs(want))) {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+// The smoothed means of 5 rows with 0, 2 and 5 of them on are 1/12, 5/12 and 11/12.
+func TestBernoulliHasSmoothedMeans(t *testing.T) {
+	m := bernoulli(split([3]uint8{0, 255, 255}, [3]uint8{0, 255, 255}, [3]uint8{0, 0, 255}, [3]uint8{0, 0, 255}, [3]uint8{0, 0, 255}))
+	logP, se := m.logP(split([3]uint8{0, 255, 255}))
+	near(t, "log p of a usual row", logP, math.Log(11./12*5./12*11./12))
+	if !math.IsNaN(se) {
+		t.Errorf("the standard error of one row is %v", se)
+	}
+	logP, _ = m.logP(split([3]uint8{255, 0, 0}))
+	near(t, "log p of a row such as never was", logP, math.Log(1./12*7./12*1./12))
+}
+
+// Over all rows of three units a model is a distribution.
+func TestProbabilitiesSumToOne(t *testing.T) {
+	for name, m := range map[string]model{
+		"bernoulli": bernoulli(split([3]uint8{0, 255, 255}, [3]uint8{0, 80, 255})),
+		"coins":     coins(3),
+	} {
+		sum := 0.0
+		for state := range 8 {
+			logP, _ := m.logP(split([3]uint8{255 * uint8(state&1), 255 * uint8(state>>1&1), 255 * uint8(state>>2)}))
+			sum += math.Exp(logP)
+		}
+		near(t, "the sum of p of "+name, sum, 1)
+	}
+}
+
+// log p of values between 0 and 1 is the mean of that of all rows that can be drawn
+// from them.
+func TestGreyValuesAreExpectations(t *testing.T) {
+	grey := [3]uint8{51, 102, 255} // 0.2, 0.4 and 1
+	m := bernoulli(split(grey, [3]uint8{255, 0, 0}))
+	want := 0.0
+	for state := range 8 {
+		row, p := [3]uint8{}, 1.0
+		for i := range row {
+			on := state >> i & 1
+			row[i] = 255 * uint8(on)
+			p *= math.Abs(float64(1-on) - float64(grey[i])/255)
+		}
+		logP, _ := m.logP(split(row))
+		want += p * logP
+	}
+	got, _ := m.logP(split(grey))
+	near(t, "log p of grey values", got, want)
+}
+
+// The mean over the 18 test rows of 3by3, which are its distribution, and its error
+// are those of the sums over units, row by row. Each cell is on in half of them, so
+// that all rows are as likely.
+func TestLogPOfThreeByThree(t *testing.T) {
+	set, err := dataset.Open("3by3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	logP, se := bernoulli(set.Test()).logP(set.Test())
+	near(t, "log p", logP, -9*math.Ln2)
+	near(t, "its error", se, 0)
+
+	train := set.Train()
+	train.Rows = 7 // of these, means are not all the same
+	train.Values = train.Values[:7*9]
+	rows := set.Test()
+	var on [9]float64
+	for r := range train.Rows {
+		for i, v := range train.Row(r) {
+			on[i] += float64(v) / 255
+		}
+	}
+	want, wantSE := statistics.MeanAndError(rows.Rows, func(r int) float64 {
+		sum := 0.0
+		for i, v := range rows.Row(r) {
+			p := (on[i] + 0.5) / 8
+			if v == 0 {
+				p = 1 - p
+			}
+			sum += math.Log(p)
+		}
+		return sum
+	})
+	logP, se = bernoulli(train).logP(rows)
+	near(t, "log p", logP, want)
+	near(t, "its error", se, wantSE)
+}
+
+// A unit of Gaussian data has its mean and its standard deviation, but for the floor
+// where it is always the same.
+func TestGaussian(t *testing.T) {
+	rows := split([3]uint8{0, 51, 204}, [3]uint8{102, 51, 0}, [3]uint8{204, 51, 51})
+	density := func(x, mean, deviation float64) float64 {
+		return -math.Pow((x-mean)/deviation, 2)/2 - math.Log(math.Sqrt(2*math.Pi)*deviation)
+	}
+	logP, _ := gaussian(rows, 0.01).logP(split([3]uint8{255, 51, 102}))
+	first, third := math.Sqrt(0.16*2/3), math.Sqrt((0.64+0.04)/3-1./9) // about the means 0.4 and 1/3
+	near(t, "log p", logP, density(1, 0.4, first)+density(0.2, 0.2, 0.01)+density(0.4, 1./3, third))
+
+	// Over its own rows it is −½ ln 2πeσ² a unit.
+	logP, _ = gaussian(rows, 0.01).logP(rows)
+	near(t, "log p of its rows", logP, -math.Log(2*math.Pi*math.E*first*third)-math.Log(math.Sqrt(2*math.Pi)*0.01))
+
+	logP, _ = normal(3).logP(split([3]uint8{255, 51, 0}))
+	near(t, "log p of standard normal units", logP, density(1, 0, 1)+density(0.2, 0, 1)+density(0, 0, 1))
+}
+
+// The limit is some times what coins or standard normal units come to, or as far
+// below the model where few rows have made it the worse of the two.
+func TestLines(t *testing.T) {
+	train, other := split([3]uint8{0, 255, 255}, [3]uint8{0, 0, 255}), split([3]uint8{255, 51, 0})
+	for name, test := range map[string]struct {
+		line         Line
+		rows         dataset.Split
+		model, blind model
+		far          float64
+		surprised    bool
+	}{
+		"bernoulli":            {Bernoulli(train, train), train, bernoulli(train), coins(3), 3, false},
+		"bernoulli, surprised": {Bernoulli(train, other), other, bernoulli(train), coins(3), 3, true},
+		"gaussian":             {Gaussian(train, train, 0.01), train, gaussian(train, 0.01), normal(3), 10, false},
+		"gaussian, surprised":  {Gaussian(train, other, 0.01), other, gaussian(train, 0.01), normal(3), 10, true},
+	} {
+		logP, _ := test.model.logP(test.rows)
+		near(t, name, test.line.LogP, logP)
+		blind, _ := test.blind.logP(test.rows)
+		limit := test.far * blind
+		if test.surprised {
+			limit = logP + (test.far-1)*blind
+		}
+		near(t, "the limit of "+name, test.line.Limit, limit)
+	}
+}

@@ -1,0 +1,70 @@
+package runs
+
+import (
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+)
+
+// Baseline is what the objective comes to under a model of each visible unit by
+// itself, which training should leave behind.
+type Baseline struct {
+	Rows       string   `json:"rows"`       // the split that it is over: validation, or train where there is none
+	Factorised Estimate `json:"factorised"` // of units with the means of the training rows
+	Limit      float64  `json:"limit"`      // a worse objective is that of training that has diverged, though it may stay finite
+}
+
+// A Baseliner is an Experiment with a base line of its objective.
+type Baseliner interface {
+	Experiment
+	// Baseline is the base line over rows, of models of the training rows of set.
+	Baseline(set *dataset.Set, rows dataset.Split) Baseline
+}
+
+// baseline is that of an experiment over the rows that epochs are judged by; nil
+// where its family has none.
+func baseline(e Experiment, set *dataset.Set) *Baseline {
+	of, ok := e.(Baseliner)
+	if !ok {
+		return nil
+	}
+	rows := set.Validation()
+	if rows.Rows == 0 {
+		rows = set.Train()
+	}
+	return new(of.Baseline(set, rows))
+}
+
+// Far says whether a value of an objective is beyond the limit of the base line. It
+// is false where there is no base line.
+func (b *Baseline) Far(objective Measure, value float64) bool {
+	return b != nil && objective.Better(b.Limit, value)
+}
+
+// Warning says of a value of an objective that it is far from the base line, and
+// what to do; it is empty where it is not.
+func (b *Baseline) Warning(objective Measure, value float64) string {
+	if !b.Far(objective, value) {
+		return ""
+	}
+	return fmt.Sprintf("%s %.4g is far worse than that of a factorised model (%.4g): training has diverged; lower the learning rate, or raise the damping",
+		objective.Name, value, b.Factorised.Value)
+}
+
+// Warning is that of an epoch of the history: of its validation, or of training
+// where there is none.
+func (h History) Warning(e Epoch) string {
+	value, ok := e.Validation[h.Objective().Key]
+	if !ok {
+		value = e.Train[h.Objective().Key]
+	}
+	return h.Baseline.Warning(h.Objective(), value)
+}
+
+// LastWarning is that of the last epoch, empty before the first.
+func (h History) LastWarning() string {
+	if len(h.Epochs) == 0 {
+		return ""
+	}
+	return h.Warning(h.Epochs[len(h.Epochs)-1])
+}
