@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -25,13 +26,14 @@ func newProgress(w io.Writer) runs.Recorder {
 
 // lines reports epochs as lines.
 type lines struct {
-	w     io.Writer
-	start time.Time
-	plan  runs.Plan
+	w      io.Writer
+	start  time.Time
+	plan   runs.Plan
+	warned bool
 }
 
 func (l *lines) Begin(p runs.Plan) {
-	l.plan, l.start = p, time.Now()
+	l.plan, l.start, l.warned = p, time.Now(), false
 	announce(l.w, p)
 }
 
@@ -42,6 +44,19 @@ func announce(w io.Writer, p runs.Plan) {
 		fmt.Fprintf(w, ", resumed after %d steps", p.Start)
 	}
 	fmt.Fprintln(w)
+	if b, objective := p.History.Baseline, p.History.Objective(); b != nil {
+		rows := map[string]string{"train": "training"}
+		fmt.Fprintf(w, "base line: %s, a factorised model of the data's means, over the %s rows\n",
+			written([]runs.Measure{objective}, runs.Measures{objective.Key: b.Factorised.Value}), cmp.Or(rows[b.Rows], b.Rows))
+	}
+}
+
+// warn says of the first epoch that is far from the base line that it is.
+func warn(w io.Writer, h runs.History, e runs.Epoch, warned *bool) {
+	if text := h.Warning(e); text != "" && !*warned {
+		fmt.Fprintln(w, text)
+		*warned = true
+	}
 }
 
 func (l *lines) Step(runs.Progress) {}
@@ -53,6 +68,7 @@ func (l *lines) Epoch(e runs.Epoch) {
 		fmt.Fprintf(l.w, ", %s left", left.Round(time.Second))
 	}
 	fmt.Fprintln(l.w)
+	warn(l.w, l.plan.History, e, &l.warned)
 }
 
 func (l *lines) End(error) {}
@@ -98,13 +114,14 @@ func writtenMeasures(measures []runs.Measure, text func(m runs.Measure, decimals
 
 // bar reports steps as a bar, with a line above it for each epoch.
 type bar struct {
-	w    io.Writer
-	plan runs.Plan
-	bar  *progressbar.ProgressBar
+	w      io.Writer
+	plan   runs.Plan
+	bar    *progressbar.ProgressBar
+	warned bool
 }
 
 func (b *bar) Begin(p runs.Plan) {
-	b.plan = p
+	b.plan, b.warned = p, false
 	announce(b.w, p)
 	// The bar counts the steps of this session, for the rate to be its own.
 	b.bar = progressbar.NewOptions(p.Epochs*p.StepsPerEpoch-p.Start,
@@ -124,6 +141,7 @@ func (b *bar) Step(p runs.Progress) {
 func (b *bar) Epoch(e runs.Epoch) {
 	_ = b.bar.Clear()
 	fmt.Fprintf(b.w, "epoch %d/%d  %s\n", e.Epoch, b.plan.Epochs, describe(b.plan.History, e))
+	warn(b.w, b.plan.History, e, &b.warned)
 }
 
 func (b *bar) End(error) { _ = b.bar.Exit() }

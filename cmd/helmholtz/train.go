@@ -38,6 +38,12 @@ and ends as if that had been their number from the start.
 likelihoods along training, --keep keeps checkpoints of epochs, which eval
 --checkpoint evaluates; both leave training as it is.
 
+Before the first epoch the base line is said: log p of a factorised model, units
+with the means of the training rows (and the variances, where they are Gaussian),
+over the validation rows. Where the log p of an epoch is far worse, below three
+times that of fair coins, or ten times that of standard normal units, training has
+diverged, though its numbers are finite: this is said, too, and training goes on.
+
 --seeds N trains N runs, of the seed given and those that follow it, into the
 directories seed-1, seed-2 and so on within that of --out, and ends with the
 mean and the standard deviation over them.
@@ -181,7 +187,7 @@ func trainRun(c *cobra.Command, e runs.Experiment, set *dataset.Set, dir string)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d epochs in %s", run.Epochs(), run.Dir()), nil
+	return fmt.Sprintf("%d epochs in %s%s", run.Epochs(), run.Dir(), lastWarning("; ", run)), nil
 }
 
 func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, dir string) (string, error) {
@@ -189,7 +195,19 @@ func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, di
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d seeds in %s\n%s", len(seeds.Runs), seeds.Dir(), lastMeasures(seeds, set.Validation().Rows > 0)), nil
+	result := fmt.Sprintf("%d seeds in %s\n%s", len(seeds.Runs), seeds.Dir(), lastMeasures(seeds, set.Validation().Rows > 0))
+	for _, run := range seeds.Runs {
+		result += lastWarning(fmt.Sprintf("\nseed %d: ", run.Experiment().Header().Seed), run)
+	}
+	return result, nil
+}
+
+// lastWarning is that of a run after a text, and empty where there is none.
+func lastWarning(after string, run *runs.Run) string {
+	if text := run.History().LastWarning(); text != "" {
+		return after + text
+	}
+	return ""
 }
 
 // lastMeasures writes the measures of the last epoch, of validation or of
