@@ -14,6 +14,9 @@ type Baseline struct {
 	Limit      float64  `json:"limit"`      // a worse objective is that of training that has diverged, though it may stay finite
 }
 
+// baselineLabel names the base line in tables.
+const baselineLabel = "base line (factorised)"
+
 // A Baseliner is an Experiment with a base line of its objective.
 type Baseliner interface {
 	Experiment

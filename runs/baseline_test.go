@@ -1,7 +1,9 @@
 package runs_test
 
 import (
+	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,16 +13,20 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// lined is a mixture with a base line: its first centre, on the rows.
-type lined struct{ mixture }
+// lined is a mixture with a base line: its value is the number of rows that it is
+// over.
+type lined struct {
+	mixture
+	limit float64
+}
 
-func (l lined) With(h runs.Header) runs.Experiment { return lined{l.mixture.With(h).(mixture)} }
+func (l lined) With(h runs.Header) runs.Experiment {
+	l.mixture = l.mixture.With(h).(mixture)
+	return l
+}
 
-func (l lined) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
-	values := rowsOf(set.Train())
-	one := parameters{weights: []float64{1}, means: values[0], variance: 1}
-	_, logP, _ := one.expect(rowsOf(rows))
-	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: logP, SE: math.NaN()}, Limit: logP - 1}
+func (l lined) Baseline(_ *dataset.Set, rows dataset.Split) runs.Baseline {
+	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: float64(rows.Rows), SE: math.NaN()}, Limit: l.limit}
 }
 
 // The base line is that over the rows that epochs are judged by; recorders hear it
@@ -30,7 +36,7 @@ func TestBaselineIsRecorded(t *testing.T) {
 	held := overlapping(t)
 	all := greys(t, groups(40, 0.15, []float64{0.3, 0.4, 0.6, 0.5}), 0)
 	for rows, set := range map[string]*dataset.Set{"validation": held, "train": all} {
-		e, dir := lined{brief(set)}, t.TempDir()
+		e, dir := lined{brief(set), -9}, t.TempDir()
 		trainUntil(t, e, set, dir, atStep(2))
 		w := &watcher{}
 		run := mustTrain(t, e, set, dir, w)
@@ -80,4 +86,84 @@ func TestWarnings(t *testing.T) {
 	if text := h.LastWarning(); !strings.HasPrefix(text, want) {
 		t.Errorf("the warning is %q, want %q", text, want)
 	}
+}
+
+// Tables have the base line, and say of seeds and epochs that are far from it that
+// they have diverged.
+func TestTablesHaveTheBaseline(t *testing.T) {
+	t.Parallel()
+	set, home := overlapping(t), t.TempDir()
+	one, two, none := filepath.Join(home, "one"), filepath.Join(home, "two"), filepath.Join(home, "none")
+	far := mustTrain(t, lined{brief(set), 1e9}, set, one).History()
+	for _, seed := range []uint64{5, 6} {
+		e := lined{brief(set), 1e9}
+		e.Seed = seed
+		mustTrain(t, e, set, runs.SeedDir(two, seed))
+	}
+	near := mustTrain(t, lined{brief(set), -1e9}, set, filepath.Join(home, "near")).History()
+	unknown := mustTrain(t, brief(set), set, none).History()
+
+	for _, test := range []struct {
+		table *runs.Table
+		keys  []string // those beside the usual ones
+		first []any
+	}{
+		{far.Table(), []string{"baseline_log_p", "baseline_log_p_se", "remark"}, []any{12.0, nil, "diverged"}},
+		{near.Table(), []string{"baseline_log_p", "baseline_log_p_se"}, []any{12.0, nil}},
+		{runs.HistoriesTable(unknown, far), []string{"baseline_log_p", "baseline_log_p_se", "remark"}, []any{nil, nil, nil}},
+		{unknown.Table(), nil, nil},
+	} {
+		columns, row := test.table.Columns(), test.table.Rows()[0]
+		var keys []string
+		var cells []any
+		for i, c := range columns {
+			if !strings.Contains(c.Key, ".") && i > 4 {
+				keys, cells = append(keys, c.Key), append(cells, row[i])
+			}
+		}
+		if diff := cmp.Diff(test.keys, keys) + cmp.Diff(test.first, cells); diff != "" {
+			t.Errorf("beside the usual columns (-want +got):\n%s", diff)
+		}
+	}
+
+	c, err := runs.Compare(one, two, none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := c.String()
+	for _, want := range []string{
+		"log p, base line (factorised)  12.000    12.000                 –\n",
+		"remark                         diverged  2 of 2 seeds diverged  –\n",
+	} {
+		if !strings.Contains(spaced(text), spaced(want)) {
+			t.Errorf("the comparison lacks %q:\n%s", want, text)
+		}
+	}
+	if c, err = runs.Compare(none); err != nil || strings.Contains(c.String(), "base line") || strings.Contains(c.String(), "remark") {
+		t.Errorf("a comparison without a base line (%v) is\n%v", err, c)
+	}
+}
+
+// spaced is a text whose columns are one space apart.
+func spaced(text string) string {
+	for strings.Contains(text, "  ") {
+		text = strings.ReplaceAll(text, "  ", " ")
+	}
+	return text
+}
+
+func ExampleHistory_Table_diverged() {
+	h := runs.History{
+		Measures: []runs.Measure{runs.LogP},
+		Baseline: &runs.Baseline{Rows: "validation", Factorised: runs.Estimate{Value: -206.91, SE: 0.62}, Limit: -1630.2},
+		Epochs: []runs.Epoch{
+			{Epoch: 1, Step: 10, Train: runs.Measures{"log_p": -310.2}, Validation: runs.Measures{"log_p": -244.1}},
+			{Epoch: 2, Step: 20, Train: runs.Measures{"log_p": -803.7}, Validation: runs.Measures{"log_p": -2710.5}},
+		},
+	}
+	fmt.Print(h.Table())
+	// Output:
+	// epoch  step  seconds (s)  learning rate  log p, training (nats)  log p, validation (nats)  log p, base line (factorised) (nats)  ± se (nats)  remark
+	//     1    10          0.0              0                -310.200                  -244.100                              -206.910        0.620  –
+	//     2    20          0.0              0                -803.700                 -2710.500                              -206.910        0.620  diverged
 }

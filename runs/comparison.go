@@ -44,6 +44,11 @@ type Compared struct {
 	Best       Spread `json:"best_validation"`
 	BestEpoch  Spread `json:"best_epoch"`
 
+	// Baseline is that of the objective, nil where it is not known, and Diverged the
+	// number of seeds that are far from it after the last epoch.
+	Baseline *Baseline `json:"baseline,omitempty"`
+	Diverged int       `json:"diverged"`
+
 	// What Evaluate or EvaluateBest estimated, of each seed and over them, by the
 	// keys of measures.
 	Evaluations []Estimates       `json:"evaluations,omitempty"`
@@ -125,6 +130,12 @@ func newCompared(s *Seeds) Compared {
 	}
 	for _, run := range s.Runs {
 		c.Seeds = append(c.Seeds, run.experiment.Header().Seed)
+		if run.baseline != nil {
+			c.Baseline = run.baseline
+		}
+		if run.History().LastWarning() != "" {
+			c.Diverged++
+		}
 	}
 	return c
 }

@@ -19,7 +19,8 @@ type comparedColumn struct {
 // Table has a row an experiment: its directory and method, the settings that
 // differ (settings.method.learning_rate), the number of seeds, the epochs done, the
 // seconds of training, and the objective, of training and of validation, as training
-// estimates it; where the comparison was evaluated, all that this estimated, too
+// estimates it; where it is known, the base line of the objective (baseline.log_p),
+// and the number of seeds that have diverged from it; where the comparison was evaluated, all that this estimated, too
 // (evaluation.log_p). Values are means over the seeds; those of columns whose
 // keys end in _sd are standard deviations over seeds, and in _se standard errors
 // over the data, which one seed alone has.
@@ -45,6 +46,7 @@ func (c Comparison) Table() *Table {
 		spreadColumns(objective("validation", "validation"), func(e Compared) Spread { return e.Validation }),
 		spreadColumns(objective("best_validation", "best validation"), func(e Compared) Spread { return e.Best }),
 		spreadColumns(Column{Key: "best_epoch", Label: "best epoch", Decimals: 1}, func(e Compared) Spread { return e.BestEpoch }),
+		c.baselineColumns(),
 		c.evaluationColumns())
 
 	described := make([]Column, len(columns))
@@ -60,6 +62,39 @@ func (c Comparison) Table() *Table {
 		t.Add(row...)
 	}
 	return t
+}
+
+// baselineColumns are those of the base line; none where no experiment has one.
+func (c Comparison) baselineColumns() []comparedColumn {
+	if !c.hasBaseline() {
+		return nil
+	}
+	estimate := func(of func(Estimate) float64) func(Compared) any {
+		return func(e Compared) any {
+			if e.Baseline == nil {
+				return nil
+			}
+			return of(e.Baseline.Factorised)
+		}
+	}
+	column := func(key string) Column {
+		return measureColumn([]Measure{c.Objective}, "baseline."+key, key, baselineLabel)
+	}
+	return []comparedColumn{
+		{column(c.Objective.Key), estimate(func(e Estimate) float64 { return e.Value })},
+		{column(c.Objective.Key + StandardErrorKey), estimate(func(e Estimate) float64 { return e.SE })},
+		{Column{Key: "diverged", Label: "seeds diverged", Kind: Integer}, func(e Compared) any {
+			if e.Baseline == nil {
+				return nil
+			}
+			return e.Diverged
+		}},
+	}
+}
+
+// hasBaseline says whether the base line of any experiment is known.
+func (c Comparison) hasBaseline() bool {
+	return slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Baseline != nil })
 }
 
 // spreadColumns are a column of means and one of standard deviations.

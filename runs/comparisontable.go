@@ -36,6 +36,12 @@ func (c Comparison) String() string {
 		row(objective+", best validation", func(e Compared) string { return cell(e.Best, 3) })
 		row("best epoch", func(e Compared) string { return cell(e.BestEpoch, 0) })
 	}
+	if c.hasBaseline() {
+		row(objective+", "+baselineLabel, Compared.baselineText)
+	}
+	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Diverged > 0 }) {
+		row("remark", Compared.remarkText)
+	}
 	if c.Samples > 0 {
 		name := fmt.Sprintf("%s, %s, K = %d", objective, c.Split, c.Samples)
 		switch c.Checkpoint {
@@ -53,7 +59,7 @@ func (c Comparison) String() string {
 		b.WriteString(" in " + unit)
 	}
 	b.WriteString(", of training and validation as training estimates it; ± is one standard deviation over seeds")
-	if c.Samples > 0 {
+	if c.Samples > 0 || c.hasBaseline() {
 		b.WriteString(", (±) one standard error over the data")
 	}
 	return b.String() + "\n"
@@ -99,10 +105,35 @@ func (c Compared) epochsText() string {
 	return text
 }
 
+func (c Compared) baselineText() string {
+	if c.Baseline == nil {
+		return "–"
+	}
+	return c.Baseline.Factorised.text()
+}
+
+// remarkText says that seeds have diverged, and of several how many.
+func (c Compared) remarkText() string {
+	switch {
+	case c.Diverged == 0:
+		return "–"
+	case len(c.Seeds) == 1:
+		return "diverged"
+	}
+	return fmt.Sprintf("%d of %d seeds diverged", c.Diverged, len(c.Seeds))
+}
+
+// text is the estimate with its standard error, where there is one.
+func (e Estimate) text() string {
+	if math.IsNaN(e.SE) {
+		return fmt.Sprintf("%.3f", e.Value)
+	}
+	return fmt.Sprintf("%.3f (± %.3f)", e.Value, e.SE)
+}
+
 func (c Compared) evaluationText(objective Measure) string {
 	if len(c.Evaluations) == 1 {
-		e := c.Evaluations[0][objective.Key]
-		return fmt.Sprintf("%.3f (± %.3f)", e.Value, e.SE)
+		return c.Evaluations[0][objective.Key].text()
 	}
 	return c.Evaluation[objective.Key].Text(3)
 }

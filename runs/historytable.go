@@ -9,7 +9,9 @@ import (
 // Table has a row an epoch. Its columns have the keys of metrics.jsonl: epoch, step,
 // seconds, learning_rate, measures of training and of validation such as
 // train.log_p, what the experiment asked to be measured, by name, such as
-// test.log_p, and norms such as norms.generative.0.weights. Those that no epoch has
+// test.log_p, and norms such as norms.generative.0.weights. Beside them are the base
+// line of the objective with its standard error, such as baseline_log_p, and a
+// remark, which is "diverged" where an epoch is far from it. Columns that no epoch has
 // are left out.
 func (h History) Table() *Table { return historyTable(h.Name, false, h) }
 
@@ -26,7 +28,7 @@ func historyTable(title string, named bool, histories ...History) *Table {
 	for _, h := range histories {
 		for _, e := range h.Epochs {
 			values := map[string]any{"run": h.Name}
-			e.eachField(func(key string, value any) { values[key] = value })
+			h.eachField(e, func(key string, value any) { values[key] = value })
 			row := make([]any, len(columns))
 			for i, c := range columns {
 				row[i] = values[c.Key]
@@ -52,7 +54,7 @@ func historyColumns(histories []History) []Column {
 	}
 	for _, h := range histories {
 		for _, e := range h.Epochs {
-			e.eachField(func(key string, _ any) {
+			h.eachField(e, func(key string, _ any) {
 				if !seen[key] {
 					seen[key] = true
 					columns = append(columns, h.column(key))
@@ -64,9 +66,38 @@ func historyColumns(histories []History) []Column {
 	return columns
 }
 
-// column is that of a measure or a norm.
+// The keys of columns that are no fields of a line of metrics: they have no dot.
+const (
+	baselinePrefix = "baseline_"
+	remarkKey      = "remark"
+)
+
+func isBaseline(key string) bool {
+	return strings.HasPrefix(key, baselinePrefix) && !strings.Contains(key, ".")
+}
+
+// eachField calls field with those of the epoch's line, the base line and a remark.
+func (h History) eachField(e Epoch, field func(key string, value any)) {
+	e.eachField(field)
+	if h.Baseline == nil {
+		return
+	}
+	key := baselinePrefix + h.Objective().Key
+	field(key, h.Baseline.Factorised.Value)
+	field(key+StandardErrorKey, h.Baseline.Factorised.SE)
+	if h.Warning(e) != "" {
+		field(remarkKey, "diverged")
+	}
+}
+
+// column is that of a measure, a norm or one beside them.
 func (h History) column(key string) Column {
-	if strings.HasPrefix(key, normsPrefix) {
+	switch {
+	case key == remarkKey:
+		return Column{Key: key}
+	case isBaseline(key):
+		return measureColumn([]Measure{h.Objective()}, key, strings.TrimPrefix(key, baselinePrefix), baselineLabel)
+	case strings.HasPrefix(key, normsPrefix):
 		return Column{Key: key, Kind: Number, Decimals: 3}
 	}
 	rows, of, _ := strings.Cut(key, ".")
@@ -79,6 +110,10 @@ func (h History) column(key string) Column {
 // place says where in a line of metrics a field stands among those of other epochs.
 func place(key string) int {
 	switch {
+	case key == remarkKey:
+		return 6
+	case isBaseline(key):
+		return 3
 	case !strings.Contains(key, "."):
 		return 0
 	case strings.HasPrefix(key, trainPrefix):
@@ -86,7 +121,7 @@ func place(key string) int {
 	case strings.HasPrefix(key, validationPrefix):
 		return 2
 	case strings.HasPrefix(key, normsPrefix):
-		return 4
+		return 5
 	}
-	return 3
+	return 4
 }
