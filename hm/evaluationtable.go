@@ -42,6 +42,8 @@ var seedColumns = []evaluationColumn{
 
 var evaluationColumns = slices.Concat(
 	estimateColumns(runs.LogP, func(e Evaluation) (any, any) { return e.LogP, e.LogPSE }),
+	estimateColumns(runs.Measure{Key: "baseline_log_p", Name: "base line (factorised)", Unit: "nats"}, func(e Evaluation) (any, any) { return e.BaselineLogP, e.BaselineLogPSE }),
+	[]evaluationColumn{{runs.Column{Key: "diverged", Kind: runs.Boolean}, func(e SeedEvaluation) any { return e.Diverged }}},
 	estimateColumns(boundMeasure, func(e Evaluation) (any, any) { return e.Bound, e.BoundSE }),
 	estimateColumns(tildeStarMeasure, func(e Evaluation) (any, any) { return e.LogPTildeStar, e.LogPTildeStarSE }),
 	estimateColumns(z2Measure, func(e Evaluation) (any, any) { return e.LogZ2, e.LogZ2SE }),

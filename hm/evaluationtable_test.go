@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // A row has what JSON has of the same evaluation, by the same keys.
@@ -19,6 +20,10 @@ func TestTableOfEvaluations(t *testing.T) {
 	kl := 0.25
 	full := e.Normalise(LogZ2{Value: -0.5, SE: 0.1})
 	full.KLExact = &kl
+	full = full.Beside(runs.Baseline{Factorised: runs.Estimate{Value: -6.24, SE: 0.01}, Limit: -18.7})
+	if *full.Diverged || !*full.Beside(runs.Baseline{Limit: full.LogP + 1}).Diverged {
+		t.Errorf("the evaluation of log p = %v has diverged from a limit below it, or not from one above", full.LogP)
+	}
 	full.Classification = &Classification{Error: 0.1, ErrorSE: 0.03, LogP: -0.4, LogPSE: StandardError(math.NaN())}
 	seeds := []SeedEvaluation{{Seed: 3, Epochs: 1, Finished: true, Evaluation: e}, {Seed: 4, Evaluation: full}}
 	table := EvaluationsTable(seeds...)

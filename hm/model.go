@@ -12,6 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Model is a trained machine. Its methods do not change it. Those that draw
@@ -94,9 +95,14 @@ type Evaluation struct {
 	// Classification is how well p*(y|x) tells labels, of machines with a label.
 	Classification *Classification `json:"classification,omitempty"`
 	KLExact        *float64        `json:"kl_exact"` // KL(p_D‖p) by enumeration, of machines small enough
-	Samples        int             `json:"samples"`  // importance samples a datum
-	Data           int             `json:"data"`
-	Seconds        float64         `json:"seconds"`
+	// BaselineLogP is log p(x) of a factorised model of the training rows, and Diverged
+	// says whether that of the machine is far worse.
+	BaselineLogP   *float64       `json:"baseline_log_p"`
+	BaselineLogPSE *StandardError `json:"baseline_log_p_se"`
+	Diverged       *bool          `json:"diverged"`
+	Samples        int            `json:"samples"` // importance samples a datum
+	Data           int            `json:"data"`
+	Seconds        float64        `json:"seconds"`
 }
 
 // Evaluate estimates the likelihoods of a split with a number of samples
@@ -137,6 +143,13 @@ func (e Evaluation) Normalise(z LogZ2) Evaluation {
 	star := e.LogPTildeStar - z.Value
 	se := StandardError(math.Hypot(float64(e.LogPTildeStarSE), z.SE))
 	e.LogPStar, e.LogPStarSE = &star, &se
+	return e
+}
+
+// Beside adds the base line over the same data.
+func (e Evaluation) Beside(b runs.Baseline) Evaluation {
+	se := StandardError(b.Factorised.SE)
+	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = &b.Factorised.Value, &se, new(b.Far(runs.LogP, e.LogP))
 	return e
 }
 

@@ -27,7 +27,9 @@ func newEval() *cobra.Command {
 nats, with standard errors over the data: log p, the lower bound, log p̃*, the
 effective sample size, and with --log-z2 also log Z² and log p*. Of a machine
 small enough, the exact divergence from the training data is given too, of one
-with labels the error of classification by p*(y|x).
+with labels the error of classification by p*(y|x). Beside log p is the base line, that
+of a factorised model of the training rows; where log p is far worse, training has
+diverged, and this is said.
 
 Of a directory of several seeds, each is evaluated, and the mean and the
 standard deviation over them are given. With --format or --table the evaluations are
@@ -74,10 +76,12 @@ a table with a row a seed, and columns with the keys of --json.`,
 			}
 			ctx := c.Context()
 			progress := newFraction(c.ErrOrStderr(), "evaluating")
-			e, err := model.Evaluate(ctx, model.Some(pick(set, split), rows), samples, progress)
+			data := model.Some(pick(set, split), rows)
+			e, err := model.Evaluate(ctx, data, samples, progress)
 			if err != nil {
 				return e, err
 			}
+			e = e.Beside(run.Experiment().Baseline(set, data))
 			if outer > 0 {
 				z, err := model.LogZ2(ctx, outer, inner)
 				if err != nil {
@@ -86,7 +90,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 				e = e.Normalise(z)
 			}
 			if model.Architecture().Labels() > 0 {
-				classification, err := model.Classify(ctx, model.Some(pick(set, split), rows), samples, newFraction(c.ErrOrStderr(), "classifying"))
+				classification, err := model.Classify(ctx, data, samples, newFraction(c.ErrOrStderr(), "classifying"))
 				if err != nil {
 					return e, err
 				}
@@ -230,6 +234,7 @@ func table(e hm.Evaluation) string {
 		writeRow(&b, name, value, float64(se), unit)
 	}
 	row("log p", e.LogP, e.LogPSE, "nats")
+	row("base line (factorised)", *e.BaselineLogP, *e.BaselineLogPSE, "nats")
 	row("lower bound of log p", e.Bound, e.BoundSE, "nats")
 	row("log p̃*", e.LogPTildeStar, e.LogPTildeStarSE, "nats")
 	if e.LogZ2 != nil {
@@ -244,6 +249,9 @@ func table(e hm.Evaluation) string {
 	}
 	if e.KLExact != nil {
 		fmt.Fprintf(&b, "%-22s %10.4f nats, exact\n", "KL(p_D‖p)", *e.KLExact)
+	}
+	if *e.Diverged {
+		b.WriteString("log p is far worse than the base line: training has diverged\n")
 	}
 	fmt.Fprintf(&b, "%d samples a datum, %d data, %.1f s\n", e.Samples, e.Data, e.Seconds)
 	return b.String()
