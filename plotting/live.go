@@ -56,7 +56,7 @@ type live struct {
 func (l *live) Begin(p runs.Plan) {
 	l.plan, l.begun = p, l.now()
 	l.progress = runs.Progress{Step: p.Start}
-	l.history = runs.History{Measures: p.History.Measures, Epochs: slices.Clone(p.History.Epochs)}
+	l.history = runs.History{Measures: p.History.Measures, Epochs: slices.Clone(p.History.Epochs), Baseline: p.History.Baseline}
 	if n := len(l.history.Epochs); n > 0 {
 		l.progress.Epoch = l.history.Epochs[n-1].Epoch
 	}
@@ -81,6 +81,9 @@ func (l *live) Epoch(e runs.Epoch) {
 // the one before, and returns when the notebook has it.
 func (l *live) End(err error) {
 	ending := "finished"
+	if l.history.LastWarning() != "" {
+		ending = "ended"
+	}
 	if err != nil {
 		ending = "stopped: " + err.Error()
 	}

@@ -99,3 +99,35 @@ func TestLiveOutsideANotebookIsSilent(t *testing.T) {
 		t.Error("curves were drawn for nobody")
 	}
 }
+
+// The base line stands below the measures, and what is far from it is said while
+// training goes on and in the place of a good end.
+func TestLiveSaysThatTrainingHasDiverged(t *testing.T) {
+	var last string
+	begin := func() runs.Recorder {
+		l := LiveHTML(func() bool { return false }, func(html string) { last = html })
+		l.Begin(runs.Plan{Epochs: 2, StepsPerEpoch: 1, History: runs.History{
+			Measures: hm.Experiment{}.Measures(),
+			Baseline: &runs.Baseline{Factorised: runs.Estimate{Value: -206.91, SE: 0.6}, Limit: -1630},
+		}})
+		return l
+	}
+	const warning = "log p -2e+06 is far worse than that of a factorised model (-206.9)"
+	for logP, diverged := range map[float64]bool{-300: false, -2e6: true} {
+		l := begin()
+		measured := runs.Measures{"log_p": logP, "ess": 0.5}
+		l.Step(runs.Progress{Epoch: 1, Step: 1, Measures: measured})
+		l.Epoch(runs.Epoch{Epoch: 1, Step: 1, Train: measured})
+		l.End(errors.New("an interrupt"))
+		if strings.Contains(last, warning) != diverged || !strings.Contains(last, "<td>base line (factorised)</td><td>−206.91</td><td>–</td>") {
+			t.Errorf("with log p = %v the display is %s", logP, last)
+		}
+		l = begin()
+		l.Step(runs.Progress{Epoch: 1, Step: 1, Measures: measured})
+		l.Epoch(runs.Epoch{Epoch: 1, Step: 1, Train: measured})
+		l.End(nil)
+		if strings.Contains(last, warning) != diverged || strings.Contains(last, "finished") == diverged {
+			t.Errorf("with log p = %v the last display is %s", logP, last)
+		}
+	}
+}

@@ -28,6 +28,9 @@ func (l *live) html(ending string) string {
 		integer(l.progress.Epoch), integer(l.plan.Epochs), integer(l.progress.Step), integer(total))
 	fmt.Fprintf(&b, `<div style="background:#e2e2e2;height:8px;margin:4px 0"><div style="background:#0072b2;height:8px;width:%.1f%%"></div></div>`, 100*done)
 	fmt.Fprintf(&b, `<div>%s</div>`, html.EscapeString(l.pace(total, ending)))
+	if warning := l.history.LastWarning(); warning != "" {
+		fmt.Fprintf(&b, `<div style="color:#d55e00"><b>%s</b></div>`, html.EscapeString(warning))
+	}
 	if l.progress.Step > l.plan.Start {
 		b.WriteString(measuresTable(l.history, l.progress.Measures))
 	}
@@ -71,7 +74,7 @@ func clock(d time.Duration) string {
 }
 
 // measuresTable writes the measures of the epoch under way and of the last
-// validation.
+// validation, and the base line.
 func measuresTable(h runs.History, train runs.Measures) string {
 	validation := lastValidation(h)
 	measures := present(h, train, validation)
@@ -79,7 +82,11 @@ func measuresTable(h runs.History, train runs.Measures) string {
 	row := func(name string, values runs.Measures) {
 		fmt.Fprintf(&b, `<tr><td>%s</td>`, name)
 		for _, m := range measures {
-			fmt.Fprintf(&b, `<td>%s</td>`, measured(m, valueOf(values, m)))
+			cell := "–"
+			if value, ok := values[m.Key]; ok {
+				cell = measured(m, value)
+			}
+			fmt.Fprintf(&b, `<td>%s</td>`, cell)
 		}
 		b.WriteString(`</tr>`)
 	}
@@ -95,6 +102,9 @@ func measuresTable(h runs.History, train runs.Measures) string {
 	row("training, this epoch", train)
 	if validation != nil {
 		row("validation, last", validation)
+	}
+	if h.Baseline != nil {
+		row("base line (factorised)", runs.Measures{h.Objective().Key: h.Baseline.Factorised.Value})
 	}
 	b.WriteString(`</table>`)
 	return b.String()

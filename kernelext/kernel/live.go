@@ -63,6 +63,9 @@ func describe(i session.Info) string {
 	if i.Error != "" {
 		text += fmt.Sprintf("<p>%s</p>", html.EscapeString(i.Error))
 	}
+	if i.Warning != "" {
+		text += fmt.Sprintf("<p>%s</p>", html.EscapeString(i.Warning))
+	}
 	run, err := runs.Open(i.Dir)
 	if err != nil || i.Epoch == 0 {
 		return text

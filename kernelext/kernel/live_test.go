@@ -132,6 +132,17 @@ func TestShowDescribesTheRunAsItIs(t *testing.T) {
 			t.Errorf("after epoch %d: %.200s, %v", c.epoch, *last, err)
 		}
 	}
+	wild := hm.RWS().LearningRate(1e4).BatchSize(8).Epochs(1).Experiment(hm.New(set.Shape()).Dense(6, 4), set)
+	if _, err := wild.TrainOn(t.Context(), set, s.Dir("wild")); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.show(s, "wild"); err != nil || !strings.Contains(*last, "finished, epoch 1 of 1") || !strings.Contains(*last, "training has diverged") {
+		t.Errorf("a run that has diverged: %.400s, %v", *last, err)
+	}
+	var listed strings.Builder
+	if err := (magics{session: s}).runs(nil, &listed); err != nil || !strings.Contains(listed.String(), "finished: log p -") {
+		t.Errorf("runs are listed as\n%s(%v)", &listed, err)
+	}
 	if err := s.Start("bad", e); err != nil {
 		t.Fatal(err)
 	}

@@ -155,6 +155,8 @@ func (m magics) runs(_ []string, w io.Writer) error {
 		state := string(r.State)
 		if r.Error != "" {
 			state += ": " + r.Error
+		} else if r.Warning != "" {
+			state += ": " + r.Warning
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d of %d\t%s\t%s\n", r.Name, state, r.Epoch, r.Epochs, reached, r.Method)
 	}

@@ -9,11 +9,12 @@ import (
 // progress is the recorder that knows how far training has come, and that asks
 // for checkpoints.
 type progress struct {
-	mu        sync.Mutex
-	epoch     int
-	step      int
-	objective string // key of the measure that training improves
-	value     *float64
+	mu      sync.Mutex
+	epoch   int
+	step    int
+	history runs.History // what is measured, and the base line; no epochs
+	value   *float64
+	warning string // of the last epoch
 	// A checkpoint that is asked for is first wanted and then, once training
 	// knows, being saved. Each channel is closed when it is saved and training
 	// goes on, nil if there is none.
@@ -54,10 +55,11 @@ func (p *progress) saved() {
 func (p *progress) Begin(plan runs.Plan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.step, p.objective = plan.Start, plan.History.Objective().Key
+	p.step, p.history, p.warning = plan.Start, plan.History, plan.History.LastWarning()
+	p.history.Epochs = nil
 	if n := len(plan.History.Epochs); n > 0 {
 		last := plan.History.Epochs[n-1]
-		value := last.Train[p.objective]
+		value := last.Train[p.history.Objective().Key]
 		p.epoch, p.value = last.Epoch, &value
 	}
 }
@@ -67,7 +69,7 @@ func (p *progress) Step(at runs.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.saved()
-	value := at.Measures[p.objective]
+	value := at.Measures[p.history.Objective().Key]
 	p.step, p.value = at.Step, &value
 }
 
@@ -76,7 +78,7 @@ func (p *progress) Epoch(e runs.Epoch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.saved()
-	p.epoch = e.Epoch
+	p.epoch, p.warning = e.Epoch, p.history.Warning(e)
 }
 
 // End implements runs.Recorder. Whether the last checkpoint was saved is for the
@@ -91,5 +93,5 @@ func (p *progress) End(error) {
 func (p *progress) describe(i *Info) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i.Epoch, i.Step, i.Value = p.epoch, p.step, p.value
+	i.Epoch, i.Step, i.Value, i.Warning = p.epoch, p.step, p.value, p.warning
 }

@@ -59,6 +59,9 @@ type Info struct {
 	// epoch under way or the last one, nil if there is none.
 	Objective runs.Measure `json:"objective"`
 	Value     *float64     `json:"value,omitempty"`
+	// Warning says that the last epoch is far from the base line, and what to do; it
+	// is empty where it is not.
+	Warning string `json:"warning,omitempty"`
 }
 
 // train trains the run. A panic ends the run, not the kernel.
@@ -129,7 +132,7 @@ func (i *Info) recorded() (finished bool) {
 	if err != nil {
 		return false
 	}
-	i.Epoch = run.Epochs()
+	i.Epoch, i.Warning = run.Epochs(), run.History().LastWarning()
 	if epochs := run.History().Epochs; len(epochs) > 0 {
 		last := epochs[len(epochs)-1]
 		value := last.Train[i.Objective.Key]

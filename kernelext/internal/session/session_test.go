@@ -574,3 +574,30 @@ func TestAPanicEndsTheRunAlone(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A run that ends far from its base line is finished with a warning, in this session
+// and in the next.
+func TestDivergenceIsTold(t *testing.T) {
+	set, err := dataset.Spec{Name: "miniglyphs", Subset: 64, Validation: new(10)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	s := New(folder, nil)
+	defer s.Close()
+	for name, rate := range map[string]float64{"good": 0.05, "bad": 50} {
+		e := hm.RWS().LearningRate(rate).BatchSize(8).Epochs(2).Experiment(hm.New(set.Shape()).Dense(10), set)
+		if err := errors.Join(s.Start(name, e), s.Wait(t.Context(), name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := New(folder, nil)
+	defer next.Close()
+	for _, s := range []*Session{s, next} {
+		for name, warned := range map[string]bool{"good": false, "bad": true} {
+			if i, err := s.Info(name); err != nil || i.State != Finished || strings.Contains(i.Warning, "training has diverged") != warned {
+				t.Errorf("%s is %+v (%v)", name, i, err)
+			}
+		}
+	}
+}
