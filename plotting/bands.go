@@ -75,11 +75,13 @@ func seedBands(groups []Group, x abscissa, align alignment) *Figure {
 			validated = true
 		}
 	}
+	lined := addBaselines(panel, all)
 	padY(panel)
 	f.addLineStyles(validated)
 	if banded {
 		f.legend.add("mean ± 1 sd", &plotter.Polygon{Color: translucent(ink)}, sample(solid))
 	}
+	f.addBaselineStyle(lined)
 	return f
 }
 

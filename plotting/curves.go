@@ -38,7 +38,8 @@ func loss(m runs.Measure) (label string, sign float64) {
 }
 
 // Curves draws the objective, −log p(x) for most models, against the epoch:
-// training solid, validation dashed, a colour a run.
+// training solid, validation dashed, a colour a run. A thin line across is the base line,
+// that of a factorised model, where it lies within the curves or near them.
 func Curves(histories ...runs.History) *Figure {
 	return curves(histories, byEpoch)
 }
@@ -109,6 +110,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 	}
 	label, _ := loss(objective)
 	var panels []*plot.Plot
+	lined := false
 	for _, x := range abscissas {
 		panel := newPanel(x.label, label)
 		panel.X.Tick.Marker = x.ticks
@@ -117,6 +119,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 				return failed(err)
 			}
 		}
+		lined = addBaselines(panel, histories)
 		padY(panel)
 		panels = append(panels, panel)
 	}
@@ -129,6 +132,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 		}
 	}
 	f.addLineStyles(validated)
+	f.addBaselineStyle(lined)
 	return f
 }
 

@@ -50,3 +50,28 @@ func ExampleCurves() {
 }
 
 func TestCurves(t *testing.T) { golden(t, ExampleCurves, "curve.png") }
+
+// Two made-up runs, the second of which diverges: beside its curve the base line says
+// how far.
+func ExampleCurves_baseline() {
+	history := func(name string, logP ...float64) runs.History {
+		h := runs.History{Name: name, Baseline: &runs.Baseline{Factorised: runs.Estimate{Value: -207, SE: 1}, Limit: -1630}}
+		for e, value := range logP {
+			h.Epochs = append(h.Epochs, runs.Epoch{Epoch: e + 1, Train: runs.Measures{"log_p": value}, Validation: runs.Measures{"log_p": value - 2}})
+		}
+		return h
+	}
+	good := history("a run that learns", -240, -190, -160, -142, -131, -124, -119, -116)
+	bad := history("a run that diverges", -420, -900, -2600, -2300, -2450, -2400, -2380, -2420)
+	for name, figure := range map[string]*plotting.Figure{"learns.png": plotting.Curves(good), "diverges.png": plotting.Curves(good, bad)} {
+		if err := figure.Save(name); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+func TestCurvesWithABaseline(t *testing.T) {
+	for _, name := range []string{"learns.png", "diverges.png"} {
+		t.Run(name, func(t *testing.T) { golden(t, ExampleCurves_baseline, name) })
+	}
+}

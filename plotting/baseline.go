@@ -1,0 +1,43 @@
+package plotting
+
+import (
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// baselineStyle is thinner than a curve, and no validation's.
+var baselineStyle = draw.LineStyle{Color: ink, Width: vg.Points(0.75), Dashes: []vg.Length{7, 4}}
+
+// addBaselines draws the base lines of histories across the curves of a panel, and says
+// whether there is one. A line that would take more than half of the curves' own
+// range on top of it is left out: they would be flat beside it.
+func addBaselines(panel *plot.Plot, histories []runs.History) bool {
+	var lines []float64
+	room := (panel.Y.Max - panel.Y.Min) / 2
+	low, high := panel.Y.Min-room, panel.Y.Max+room
+	for _, h := range histories {
+		if h.Baseline == nil {
+			continue
+		}
+		_, sign := loss(h.Objective())
+		y := sign * h.Baseline.Factorised.Value
+		if low <= y && y <= high && !slices.Contains(lines, y) {
+			lines = append(lines, y)
+		}
+	}
+	for _, y := range lines {
+		panel.Add(across(panel, y, baselineStyle))
+	}
+	return len(lines) > 0
+}
+
+// addBaselineStyle explains the base line, where there is one.
+func (f *Figure) addBaselineStyle(drawn bool) {
+	if drawn {
+		f.legend.add("base line (factorised)", sample(baselineStyle))
+	}
+}

@@ -1,0 +1,37 @@
+package plotting
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// fallen are curves of −log p from 200 to 100 with a base line, which has to be log p.
+func fallen(logP float64) runs.History {
+	h := runs.History{Baseline: &runs.Baseline{Factorised: runs.Estimate{Value: logP}}}
+	for e, value := range []float64{-200, -130, -100} {
+		h.Epochs = append(h.Epochs, runs.Epoch{Epoch: e + 1, Seconds: float64(e), Train: runs.Measures{"log_p": value}})
+	}
+	return h
+}
+
+// A base line is drawn where it takes half of the curves' range more, and leaves a
+// figure as it is where it would take more.
+func TestBaselinesAreDrawnNearTheCurves(t *testing.T) {
+	unknown := fallen(0)
+	unknown.Baseline = nil
+	plain := Curves(unknown).Panels()[0].Y
+	for logP, top := range map[float64]float64{-249: 249, -150: 200, -51: 200, -251: 0, -49: 0, -1e6: 0} {
+		for _, figure := range []*Figure{
+			Curves(fallen(logP)), CurvesByEpochAndTime(fallen(logP), fallen(logP)), CurvesByStep(fallen(logP)),
+			SeedBands(Group{"one", []runs.History{fallen(logP)}}), SeedBandsByTime(Group{"one", []runs.History{fallen(logP)}}),
+		} {
+			drawn := slices.ContainsFunc(figure.legend, func(e legendEntry) bool { return e.text == "base line (factorised)" })
+			y := figure.Panels()[0].Y
+			if drawn != (top > 0) || drawn && !(y.Max > top && y.Min < min(100, -logP)) || !drawn && (y.Min != plain.Min || y.Max != plain.Max) {
+				t.Errorf("with a base line of %v it is drawn: %v, between %v and %v", logP, drawn, y.Min, y.Max)
+			}
+		}
+	}
+}
