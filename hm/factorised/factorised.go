@@ -32,23 +32,23 @@ const (
 // that is drawn anew: it counts as that part of a row, and log p(x) is a mean over
 // its draws.
 func Bernoulli(train, rows dataset.Split) Line {
-	return lineOf(bernoulli(train), coins(train.Shape.Units()), rows, farBernoulli)
+	return lineOf(bernoulli(train), -math.Ln2*float64(train.Shape.Units()), rows, farBernoulli)
 }
 
 // Gaussian is the base line over rows of Gaussian units with the means and standard
 // deviations of the training rows, the latter at least that given: the most likely
 // ones with such a floor.
 func Gaussian(train, rows dataset.Split, floor float64) Line {
-	return lineOf(gaussian(train, floor), normal(train.Shape.Units()), rows, farGaussian)
+	blind, _ := normal(train.Shape.Units()).logP(rows)
+	return lineOf(gaussian(train, floor), blind, rows, farGaussian)
 }
 
-// lineOf is the line of a model beside one that has seen no data. Of few rows the
-// model can be the worse of the two on others.
-func lineOf(m, blind model, rows dataset.Split, far float64) Line {
+// lineOf is the line of a model beside the mean log p of one that has seen no data. Of
+// few rows the model can be the worse of the two on others.
+func lineOf(m model, blind float64, rows dataset.Split, far float64) Line {
 	var l Line
 	l.LogP, l.SE = m.logP(rows)
-	unseen, _ := blind.logP(rows)
-	l.Limit = min(l.LogP, unseen) + (far-1)*unseen
+	l.Limit = min(l.LogP, blind) + (far-1)*blind
 	return l
 }
 
@@ -79,13 +79,6 @@ func gaussian(rows dataset.Split, floor float64) model {
 	for i, of := range momentsOf(rows) {
 		m.setGaussian(i, of.mean, max(math.Sqrt(of.variance), floor))
 	}
-	return m
-}
-
-// coins has units that are on with probability ½.
-func coins(units int) model {
-	m := newModel(units)
-	m.a = -math.Ln2 * float64(units)
 	return m
 }
 
