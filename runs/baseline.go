@@ -20,7 +20,8 @@ const baselineLabel = "base line (factorised)"
 // A Baseliner is an Experiment with a base line of its objective.
 type Baseliner interface {
 	Experiment
-	// Baseline is the base line over rows, of models of the training rows of set.
+	// Baseline is the base line over rows, of models of the training rows of set. Its
+	// limit is finite.
 	Baseline(set *dataset.Set, rows dataset.Split) Baseline
 }
 

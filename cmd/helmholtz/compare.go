@@ -20,7 +20,8 @@ func newCompare() *cobra.Command {
 		Short: "Compare experiments in a table and a figure",
 		Long: `Compare experiments on the same data, each of one run or of several seeds, in a
 table of the settings that differ, of the time that training took and of what it
-reached: log p in nats, or the objective of another family. --samples adds importance-sampled estimates of log p
+reached: log p in nats, or the objective of another family, with its base line, and a
+remark of those that have diverged from it. --samples adds importance-sampled estimates of log p
 of the last checkpoints, or of the best ones; --out draws the training curves, the
 mean over seeds within a band of one standard deviation. With --format or --table the
 table has a row an experiment.`,
