@@ -28,7 +28,7 @@ func TestTableOfAComparison(t *testing.T) {
 	mustTrainSeeds(t, short(RWS()), several)
 	mustTrain(t, short(NRWS()).Epochs(4).LearningRate(0.03), set, one)
 	c := mustCompare(t, several, one)
-	if columns := c.Table().Columns(); columns[len(columns)-1].Key != "best_epoch_sd" {
+	if columns := c.Table().Columns(); columns[len(columns)-1].Key != "diverged" {
 		t.Errorf("without an evaluation the last column is %+v", columns[len(columns)-1])
 	}
 	c, err := c.Evaluate(t.Context(), set.Test(), 20, nil)
@@ -41,6 +41,7 @@ func TestTableOfAComparison(t *testing.T) {
 			"settings.epochs": []int64{6, 4}[i], "settings.method.learning_rate": []float64{0.05, 0.03}[i],
 			"settings.method.preset": e.Settings["method.preset"], "settings.method.metric": e.Settings["method.metric"],
 			"evaluation.split": "test", "evaluation.checkpoint": "last", "evaluation.samples": int64(20),
+			"baseline.log_p": e.Baseline.Factorised.Value, "baseline.log_p_se": e.Baseline.Factorised.SE, "diverged": int64(0),
 		}
 		spread := func(key string, s runs.Spread) {
 			want[key], want[key+"_sd"] = s.Mean, s.SD
