@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -250,4 +251,10 @@ func FuzzParsePosition(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Where the disk is full, the remedy is room.
+func TestFullDiskSaysHowToGoOn(t *testing.T) {
+	full := &file.WriteError{Path: "runs/first/" + checkpointFile, Err: &os.PathError{Op: "write", Path: checkpointFile, Err: syscall.ENOSPC}}
+	wantError(t, notWritten("runs/first", full), "no space left", "is whole", "make room", "train --resume runs/first")
 }
