@@ -37,26 +37,6 @@ func TestUnknownInstructionSet(t *testing.T) {
 	}
 }
 
-// What a container is allowed counts where it is less than the machine has.
-func TestAvailableMemory(t *testing.T) {
-	const total = "MemTotal:       2048 kB\nMemFree:  1 kB\n"
-	for _, c := range []struct {
-		total, limit string
-		bytes        int64
-		of           string
-	}{
-		{total, "", 2 << 20, "this machine"},
-		{total, "max\n", 2 << 20, "this machine"},
-		{total, "1048576\n", 1 << 20, "this container"},
-		{total, "9223372036854771712\n", 2 << 20, "this machine"},
-		{"", "1048576\n", 0, "this machine"},
-	} {
-		if bytes, of := available(c.total, c.limit); bytes != c.bytes || of != c.of {
-			t.Errorf("of %q with the limit %q, %s has %d bytes, want %s with %d", c.total, c.limit, of, bytes, c.of, c.bytes)
-		}
-	}
-}
-
 func TestParallelDoesEachTaskOnce(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 100} {
 		done := make([]atomic.Int32, n)

@@ -1,37 +1,15 @@
 package cpu
 
 import (
-	"fmt"
-	"os"
 	"runtime"
-	"strconv"
-	"strings"
 
 	"github.com/helmholtz-go/helmholtz/fisher"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// Available is the memory that Linux says there is in all, or what a container is
-// allowed of it; other systems do not say.
-func (cpu) Available() (int64, string) {
-	total, _ := os.ReadFile("/proc/meminfo")
-	limit, _ := os.ReadFile("/sys/fs/cgroup/memory.max")
-	return available(string(total), string(limit))
-}
-
-// available reads the files of Available, which are empty where there are none.
-func available(total, limit string) (int64, string) {
-	const machine = "this machine"
-	var kilobytes int64
-	if _, err := fmt.Sscanf(total, "MemTotal: %d kB", &kilobytes); err != nil {
-		return 0, machine
-	}
-	// The limit is "max" where there is none.
-	if bytes, err := strconv.ParseInt(strings.TrimSpace(limit), 10, 64); err == nil && bytes < kilobytes<<10 {
-		return bytes, "this container"
-	}
-	return kilobytes << 10, machine
-}
+// Available is the memory of the machine, or of the container.
+func (cpu) Available() (int64, string) { return memory.Available() }
 
 func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	const float = 4
