@@ -2,7 +2,6 @@ package runs
 
 import (
 	"encoding/json"
-	"os"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
@@ -26,7 +25,7 @@ func writeClock(path string, step int, seconds float64) error {
 // epoch of the history where the clock is of another step.
 func readClock(path string, step int, history []Epoch) float64 {
 	var c clock
-	text, err := os.ReadFile(path)
+	text, err := file.Read(path, file.Small)
 	if err == nil && json.Unmarshal(text, &c) == nil && c.Step == step {
 		return c.Seconds
 	}

@@ -78,7 +78,7 @@ func claim(dir string, e Experiment, set *dataset.Set) (release func(), err erro
 		return nil, err
 	}
 	path := filepath.Join(dir, experimentFile)
-	text, err := os.ReadFile(path)
+	text, err := file.Read(path, file.Small)
 	switch {
 	case err == nil:
 		_, err = compare(path, text, e)
@@ -99,7 +99,7 @@ func claim(dir string, e Experiment, set *dataset.Set) (release func(), err erro
 // whose lock is held.
 func adopt(dir string, e Experiment) error {
 	path := filepath.Join(dir, experimentFile)
-	text, err := os.ReadFile(path)
+	text, err := file.Read(path, file.Small)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 // storedDataset loads the data of a description from a file. It returns nil
 // where there is none, or that of other data.
 func storedDataset(spec dataset.Spec, path string) (*dataset.Set, error) {
-	f, err := os.Open(path)
+	f, _, err := file.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

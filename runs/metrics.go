@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"regexp"
@@ -101,6 +102,9 @@ func (e Epoch) eachField(field func(key string, value any)) {
 	}
 }
 
+// longestLine is more than a line of metrics, or of sessions, takes in bytes.
+const longestLine = 1 << 20
+
 // sealMark is what the checksum of a line follows; it has sealLength digits.
 const (
 	sealMark   = `,"checksum":"`
@@ -136,25 +140,27 @@ func unseal(line []byte) (fields []byte, seal string) {
 // readMetrics reads the epochs of a metrics file; a last line that a crash cut
 // short is left out. A file that is not there has none.
 func readMetrics(path string) ([]Epoch, error) {
-	b, err := os.ReadFile(path)
+	epochs, err := parseLines(file.Lines(path, longestLine))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	epochs, err := parseMetrics(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", path, err)
 	}
 	return epochs, nil
 }
 
-func parseMetrics(b []byte) ([]Epoch, error) {
+func parseLines(lines iter.Seq2[[]byte, error]) ([]Epoch, error) {
 	var epochs []Epoch
 	before := "" // checksum of the line before
-	for line := range bytes.Lines(b[:bytes.LastIndexByte(b, '\n')+1]) {
-		line = bytes.TrimSuffix(line, []byte("\n"))
+	for line, err := range lines {
+		if err != nil {
+			return nil, err
+		}
+		line, whole := bytes.CutSuffix(line, []byte("\n"))
+		if !whole {
+			break
+		}
 		bad := func(err error) error { return fmt.Errorf("line %d: %w", len(epochs)+1, err) }
 		text, seal := unseal(line)
 		switch {
@@ -183,6 +189,7 @@ func parseEpoch(line []byte) (Epoch, error) {
 		return Epoch{}, err
 	}
 	e := Epoch{Train: Measures{}}
+	norms := map[string]map[int]LayerNorms{} // by network and layer
 	for key, value := range values {
 		name, rest, grouped := strings.Cut(key, ".")
 		switch {
@@ -204,7 +211,7 @@ func parseEpoch(line []byte) (Epoch, error) {
 			}
 			e.Validation[rest] = value
 		case strings.HasPrefix(key, normsPrefix):
-			if err := e.addNorm(rest, value); err != nil {
+			if err := addNorm(norms, rest, value); err != nil {
 				return Epoch{}, err
 			}
 		default:
@@ -217,46 +224,60 @@ func parseEpoch(line []byte) (Epoch, error) {
 			e.Measured[name][rest] = value
 		}
 	}
+	for network, layers := range norms {
+		if e.Norms == nil {
+			e.Norms = Norms{}
+		}
+		for i := range len(layers) {
+			layer, ok := layers[i]
+			if !ok {
+				return Epoch{}, fmt.Errorf("norms of %d layers of the network %q, but none of layer %d", len(layers), network, i)
+			}
+			e.Norms[network] = append(e.Norms[network], layer)
+		}
+	}
 	return e, nil
 }
 
-// mostLayers is more than any machine has.
-const mostLayers = 10_000
-
 // addNorm adds the norm of a key NETWORK.LAYER.KIND.
-func (e *Epoch) addNorm(key string, value float64) error {
+func addNorm(norms map[string]map[int]LayerNorms, key string, value float64) error {
 	parts := strings.Split(key, ".")
 	unknown := fmt.Errorf("an unknown field %q", normsPrefix+key)
 	if len(parts) != 3 {
 		return unknown
 	}
-	layer, err := strconv.Atoi(parts[1])
-	if err != nil || layer < 0 || layer > mostLayers {
+	i, err := strconv.Atoi(parts[1])
+	if err != nil {
 		return unknown
 	}
-	if e.Norms == nil {
-		e.Norms = Norms{}
+	layers := norms[parts[0]]
+	if layers == nil {
+		layers = map[int]LayerNorms{}
+		norms[parts[0]] = layers
 	}
-	layers := e.Norms[parts[0]]
-	for len(layers) <= layer {
-		layers = append(layers, LayerNorms{})
-	}
-	e.Norms[parts[0]] = layers
+	layer := layers[i]
 	switch parts[2] {
 	case "weights":
-		layers[layer].Weights = value
+		layer.Weights = value
 	case "gradient":
-		layers[layer].Gradient = value
+		layer.Gradient = value
 	case "direction":
-		layers[layer].Direction = value
+		layer.Direction = value
 	default:
 		return unknown
 	}
+	layers[i] = layer
 	return nil
 }
 
+// deepestLine is more objects within each other than a line of any version has.
+const deepestLine = 8
+
 // flatten adds the numbers of an object by the paths to them.
 func flatten(prefix string, object map[string]any, into map[string]float64) error {
+	if strings.Count(prefix, ".") > deepestLine {
+		return fmt.Errorf("more than %d objects within each other", deepestLine)
+	}
 	for key, value := range object {
 		switch value := value.(type) {
 		case float64:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -74,8 +75,15 @@ func appendProvenance(path string, p Provenance) error {
 	if err != nil {
 		return err
 	}
-	if b, err := os.ReadFile(path); err == nil && len(b) > 0 && b[len(b)-1] != '\n' {
-		line = append([]byte("\n"), line...) // after a line that a crash cut short
+	torn := false // the last line, by a crash
+	for before, err := range file.Lines(path, longestLine) {
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return badSessions(path, err)
+		}
+		torn = err == nil && !bytes.HasSuffix(before, []byte("\n"))
+	}
+	if torn {
+		line = append([]byte("\n"), line...)
 	}
 	return file.Append(path, append(line, '\n'))
 }
@@ -85,19 +93,23 @@ func appendProvenance(path string, p Provenance) error {
 func (r *Run) Provenance() ([]Provenance, error) { return readProvenance(r.path(sessionsFile)) }
 
 func readProvenance(path string) ([]Provenance, error) {
-	b, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	var sessions []Provenance
-	for line := range bytes.Lines(b) {
+	for line, err := range file.Lines(path, longestLine) {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, badSessions(path, err)
+		}
 		var p Provenance
 		if json.Unmarshal(line, &p) == nil { // not a line that a crash cut short
 			sessions = append(sessions, p)
 		}
 	}
 	return sessions, nil
+}
+
+// badSessions is the error of a file of sessions that cannot be read.
+func badSessions(path string, err error) error {
+	return fmt.Errorf("%s: %w: restore the file from a copy, or remove it", path, err)
 }

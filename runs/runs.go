@@ -20,13 +20,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
@@ -153,7 +152,7 @@ func Register(family string, parse func(text []byte) (Experiment, error)) {
 // Family is the name of the family of an experiment file.
 func Family(text []byte) (string, error) {
 	var named struct{ Family string }
-	if _, err := toml.Decode(string(text), &named); err != nil {
+	if _, err := DecodeTOML(text, &named); err != nil {
 		return "", err
 	}
 	if named.Family == "" {
@@ -185,7 +184,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 
 // ReadExperiment reads the experiment of a TOML file.
 func ReadExperiment(path string) (Experiment, error) {
-	text, err := os.ReadFile(path)
+	text, err := file.Read(path, file.Small)
 	if err != nil {
 		return nil, err
 	}
