@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	files "github.com/helmholtz-go/helmholtz/internal/file"
 )
 
 // Get fetches the files of a named set from the addresses that publish them,
@@ -116,7 +118,7 @@ func (c collection) writableFolder() (string, error) {
 // verify reports whether the file at path is the published one or what it holds,
 // as it is or once decompressed.
 func (f file) verify(path string) (bool, error) {
-	local, err := os.Open(path)
+	local, _, err := files.Open(path)
 	if err != nil {
 		return false, err
 	}
@@ -170,7 +172,7 @@ func (f file) fetch(ctx context.Context, address, target string, progress func(d
 		}
 	}()
 	h := sha256.New()
-	body := &counter{r: io.LimitReader(response.Body, f.size+1), report: progress}
+	body := &reported{r: io.LimitReader(response.Body, f.size+1), report: progress}
 	if _, err := io.Copy(io.MultiWriter(aside, h), body); err != nil {
 		return fmt.Errorf("%s broke off after %d of %d bytes: try again (%w)", address, body.done, f.size, err)
 	}
@@ -184,14 +186,14 @@ func (f file) fetch(ctx context.Context, address, target string, progress func(d
 	return os.Rename(aside.Name(), target)
 }
 
-// counter reports the bytes read through it.
-type counter struct {
+// reported reports the bytes read through it.
+type reported struct {
 	r      io.Reader
 	done   int64
 	report func(done int64)
 }
 
-func (c *counter) Read(p []byte) (int, error) {
+func (c *reported) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.done += int64(n)
 	if n > 0 {

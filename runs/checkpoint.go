@@ -101,11 +101,8 @@ func loadCheckpoint(path string) (*checkpoint, error) {
 // mostTensors is how many bytes of tensors are read from a file. The memory there is
 // has to hold them twice: as they are read, and as they are used.
 func mostTensors() (bytes int64, of string) {
-	available, of := memory.Available()
-	if available == 0 {
-		available = 16 << 30 // where the system does not say
-	}
-	return available / 2, of
+	limit, of := memory.Limit()
+	return limit / 2, of
 }
 
 // readCheckpoint reads a checkpoint of at most size bytes.

@@ -18,6 +18,15 @@ func Available() (bytes int64, of string) {
 	return available(string(total), string(limit))
 }
 
+// Limit is Available, or 16 GiB where the system does not say.
+func Limit() (bytes int64, of string) {
+	bytes, of = Available()
+	if bytes == 0 {
+		bytes = 16 << 30
+	}
+	return bytes, of
+}
+
 // available reads the files of Available, which are empty where there are none.
 func available(total, limit string) (int64, string) {
 	const machine = "this machine"
