@@ -235,7 +235,7 @@ func (h Header) Check(set *dataset.Set) error {
 		return fmt.Errorf("batch size %d: give at least 1", h.BatchSize)
 	case h.BatchSize > rows:
 		return fmt.Errorf("batch size %d is larger than the %d training rows of %s: lower it", h.BatchSize, rows, set.Name())
-	case h.steps(rows) >= 1<<32:
+	case h.Epochs > math.MaxUint32/h.StepsPerEpoch(rows):
 		return fmt.Errorf("%d epochs of %d rows are more than 2³² steps: lower the number of epochs", h.Epochs, rows)
 	case h.RecordSteps < 0:
 		return fmt.Errorf("record_steps = %d: give the number of steps after which measures are recorded, or 0 for a line an epoch alone", h.RecordSteps)
@@ -250,6 +250,10 @@ func (h Header) Check(set *dataset.Set) error {
 
 // StepsPerEpoch is the number of minibatches of an epoch of rows, the last of which
 // may be smaller.
-func (h Header) StepsPerEpoch(rows int) int { return (rows + h.BatchSize - 1) / h.BatchSize }
-
-func (h Header) steps(rows int) int { return h.StepsPerEpoch(rows) * h.Epochs }
+func (h Header) StepsPerEpoch(rows int) int {
+	steps := rows / h.BatchSize
+	if rows%h.BatchSize > 0 {
+		steps++
+	}
+	return steps
+}

@@ -41,6 +41,15 @@ func available(total, limit string) (int64, string) {
 	return kilobytes << 10, machine
 }
 
+// Bytes is a number of bytes that was computed without regard to overflow: the next
+// int64, or the largest where there is none.
+func Bytes(n float64) int64 {
+	if n >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(math.Ceil(n))
+}
+
 // Sum adds numbers that are not negative. Where the sum has no int64 it is the
 // largest that there is.
 func Sum(numbers ...int64) int64 {
