@@ -1,6 +1,9 @@
 package runs_test
 
 import (
+	"errors"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,6 +96,18 @@ func TestNestedExperimentsAreRefused(t *testing.T) {
 			t.Errorf("%s: %d bytes were taken", name, took)
 		}
 		wantError(t, err, path, "more than", "give")
+	}
+}
+
+// A number of seeds for which directories would be made without end is refused.
+func TestTooManySeedsAreRefused(t *testing.T) {
+	set, dir := overlapping(t), filepath.Join(t.TempDir(), "seeds")
+	for _, n := range []int{0, 10_001, math.MaxInt} {
+		_, err := runs.TrainSeeds(t.Context(), brief(set), set, n, dir)
+		wantError(t, err, fmt.Sprint(n), "between 1 and 10000")
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory is there (%v)", err)
 	}
 }
 
