@@ -58,31 +58,41 @@ func TestInterruptWithoutACheckpointFails(t *testing.T) {
 	}
 }
 
-// TestSecondInterruptEndsTheProgram interrupts a program that waits for data
-// from a pipe, and so cannot heed the first interrupt.
+// TestSecondInterruptEndsTheProgram interrupts a program that waits for a reader of
+// what it prints, and so cannot heed the first interrupt.
 func TestSecondInterruptEndsTheProgram(t *testing.T) {
-	const variable = "HELMHOLTZ_TEST_PIPE"
-	if pipe := os.Getenv(variable); pipe != "" {
-		os.Args = []string{"helmholtz", "train", "--dataset", pipe}
+	const variable = "HELMHOLTZ_TEST_PRINTS"
+	if os.Getenv(variable) != "" {
+		os.Args = []string{"helmholtz", "completion", "bash"}
 		main()
 	}
-	pipe := filepath.Join(t.TempDir(), "rows.txt")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+	// A socket, of which less is held for its reader than is printed.
+	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
 		t.Fatal(err)
+	}
+	reader, printed := os.NewFile(uintptr(ends[0]), "reader"), os.NewFile(uintptr(ends[1]), "printed")
+	defer reader.Close()
+	defer printed.Close()
+	for _, option := range []int{syscall.SO_SNDBUF, syscall.SO_RCVBUF} {
+		for _, end := range ends {
+			if err := syscall.SetsockoptInt(end, syscall.SOL_SOCKET, option, 2048); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	// The limit is for a program that heeds no interrupt: it ends otherwise.
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	program := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestSecondInterruptEndsTheProgram$")
-	program.Env = append(os.Environ(), variable+"="+pipe)
+	program.Env = append(os.Environ(), variable+"=1")
+	program.Stdout = printed
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits until the program reads
-	if err != nil {
+	if _, err := reader.Read(make([]byte, 1)); err != nil { // waits until the program prints
 		t.Fatal(err)
 	}
-	defer data.Close()
 	ended := make(chan error)
 	go func() { ended <- program.Wait() }()
 	// Again and again, as the program need not have heeded the first yet when
