@@ -9,15 +9,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+
+	files "github.com/helmholtz-go/helmholtz/internal/file"
 )
 
 // Get fetches the files of a named set from the addresses that publish them,
 // into the first of Folders that can be written, and checks their SHA-256. A
-// file appears under its name only once it is complete and verified. Files
+// file appears under its name only once it is complete and verified. Until then it
+// lies beside, under a name of its own, from which the next call goes on. Files
 // that are there already and verify are kept; sets that need no files have
 // nothing to fetch.
 //
@@ -31,13 +33,13 @@ func Get(ctx context.Context, name string, progress func(file string, done, tota
 	if progress == nil {
 		progress = func(string, int64, int64) {}
 	}
-	if err := c.get(ctx, progress); err != nil {
+	if err := c.get(ctx, usual, progress); err != nil {
 		return fmt.Errorf("data set %s: %w", name, err)
 	}
 	return nil
 }
 
-func (c collection) get(ctx context.Context, progress func(file string, done, total int64)) error {
+func (c collection) get(ctx context.Context, p patience, progress func(file string, done, total int64)) error {
 	if c.address == "" {
 		return c.notOffered()
 	}
@@ -63,8 +65,9 @@ func (c collection) get(ctx context.Context, progress func(file string, done, to
 		if present != "" && present != target {
 			return fmt.Errorf("%s is not the file that is published, and would be read instead of %s: remove it", present, target)
 		}
-		err = f.fetch(ctx, c.address+"/"+f.name, target, func(done int64) { progress(target, done, f.size) })
-		if err != nil {
+		d := download{file: f, address: c.address + "/" + f.name, target: target, patience: p,
+			progress: func(done int64) { progress(target, done, f.size) }}
+		if err := d.fetch(ctx); err != nil {
 			return err
 		}
 	}
@@ -116,7 +119,7 @@ func (c collection) writableFolder() (string, error) {
 // verify reports whether the file at path is the published one or what it holds,
 // as it is or once decompressed.
 func (f file) verify(path string) (bool, error) {
-	local, err := os.Open(path)
+	local, _, err := files.Open(path)
 	if err != nil {
 		return false, err
 	}
@@ -143,59 +146,4 @@ func (f file) matches(r io.Reader) (bool, error) {
 	}
 	sum := hex.EncodeToString(h.Sum(nil))
 	return sum == f.sha256 || sum == f.unpackedSHA256, nil
-}
-
-// fetch downloads the file beside its target, verifies it and renames it.
-func (f file) fetch(ctx context.Context, address, target string, progress func(done int64)) (err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answered %q: try again later, or put the file at %s", address, response.Status, target)
-	}
-	aside, err := os.CreateTemp(filepath.Dir(target), ".download-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			aside.Close()
-			os.Remove(aside.Name())
-		}
-	}()
-	h := sha256.New()
-	body := &counter{r: io.LimitReader(response.Body, f.size+1), report: progress}
-	if _, err := io.Copy(io.MultiWriter(aside, h), body); err != nil {
-		return fmt.Errorf("%s broke off after %d of %d bytes: try again (%w)", address, body.done, f.size, err)
-	}
-	if sum := hex.EncodeToString(h.Sum(nil)); sum != f.sha256 {
-		return fmt.Errorf("%s sent %d bytes of SHA-256 %s, expected are %d of SHA-256 %s: try again, or put the file at %s",
-			address, body.done, sum, f.size, f.sha256, target)
-	}
-	if err := errors.Join(aside.Chmod(0o644), aside.Sync(), aside.Close()); err != nil {
-		return err
-	}
-	return os.Rename(aside.Name(), target)
-}
-
-// counter reports the bytes read through it.
-type counter struct {
-	r      io.Reader
-	done   int64
-	report func(done int64)
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.done += int64(n)
-	if n > 0 {
-		c.report(c.done)
-	}
-	return n, err
 }

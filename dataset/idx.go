@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
 // readImages reads an IDX file of images: a row an image.
@@ -39,26 +41,25 @@ func readIDX(r io.Reader, dimensions int) (size []int, values []uint8, err error
 	if _, err := io.ReadFull(r, sizes); err != nil {
 		return nil, nil, idxError(err)
 	}
-	claim := 1
+	claim := int64(1)
 	for i := range dimensions {
 		n := int(binary.BigEndian.Uint32(sizes[4*i:]))
 		if n == 0 {
 			return nil, nil, fmt.Errorf("the IDX header claims size 0 in dimension %d", i+1)
 		}
-		if claim > maxValues/n {
-			return nil, nil, fmt.Errorf("the IDX header claims more than %d values", maxValues)
-		}
-		claim *= n
+		claim = memory.Product(claim, int64(n))
 		size = append(size, n)
 	}
-	values, err = io.ReadAll(io.LimitReader(r, int64(claim)+1))
-	if err != nil {
+	if err := checkRoom(int64(size[0]), claim); err != nil {
+		return nil, nil, fmt.Errorf("the IDX header claims too much: %w", err)
+	}
+	values, got, err := readRest(r, len(header), int(claim), 1, nil)
+	switch {
+	case err != nil:
 		return nil, nil, err
-	}
-	if len(values) < claim {
-		return nil, nil, fmt.Errorf("the file ends after %d of the %d values that its header claims", len(values), claim)
-	}
-	if len(values) > claim {
+	case got < int(claim):
+		return nil, nil, fmt.Errorf("the file ends after %d of the %d values that its header claims", got, claim)
+	case got > int(claim):
 		return nil, nil, fmt.Errorf("the file goes on after the %d values that its header claims", claim)
 	}
 	return size, values, nil

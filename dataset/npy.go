@@ -9,6 +9,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/sbinet/npyio/npy"
 )
 
@@ -22,7 +23,7 @@ const maxNPYHeader = 1 << 16
 // 1, unsigned bytes are grey values, or 0 and 1 (see unpack). It reads no more
 // than the header claims, and a byte.
 func readNPY(r io.Reader) (rows, error) {
-	header, err := readNPYHeader(r)
+	header, length, err := readNPYHeader(r)
 	if err != nil {
 		return rows{}, err
 	}
@@ -38,29 +39,31 @@ func readNPY(r io.Reader) (rows, error) {
 	default:
 		return rows{}, fmt.Errorf("the NPY array has shape %v; rows × units or rows × height × width is needed", size)
 	}
-	claim, err := npyClaim(header.Descr.Type, header.Descr.Shape)
+	width, claim, err := npyClaim(header.Descr.Type, header.Descr.Shape)
 	if err != nil {
 		return rows{}, err
 	}
-	data, err := io.ReadAll(io.LimitReader(r, int64(claim)+1))
+	values, got, err := readRest(r, length, claim, width, npyGrey(header.Descr.Type, shape.Units()))
 	switch {
 	case err != nil:
 		return rows{}, err
-	case len(data) < claim:
+	case got < width*claim:
 		return rows{}, fmt.Errorf("the file ends after %d bytes of data, an NPY array of type %s and shape %v has %d",
-			len(data), header.Descr.Type, header.Descr.Shape, claim)
-	case len(data) > claim:
+			got, header.Descr.Type, header.Descr.Shape, width*claim)
+	case got > width*claim:
 		return rows{}, fmt.Errorf("the file goes on after the %d bytes of data of an NPY array of type %s and shape %v",
-			claim, header.Descr.Type, header.Descr.Shape)
+			width*claim, header.Descr.Type, header.Descr.Shape)
 	}
-	values, err := npyValues(data, header.Descr.Type, shape.Units())
-	return rows{shape: shape, values: values}, err
+	if npyKind(header.Descr.Type) == "u1" {
+		values = unpack(values)
+	}
+	return rows{shape: shape, values: values}, nil
 }
 
-// readNPYHeader reads a file up to its data. The parser trusts the length that
+// readNPYHeader reads a file up to its data, and says where these begin. The parser trusts the length that
 // the file states and the order of its words, so the length is checked before
 // and panics are caught.
-func readNPYHeader(r io.Reader) (header npy.Header, err error) {
+func readNPYHeader(r io.Reader) (header npy.Header, bytesRead int, err error) {
 	damaged := errors.New("the header of the NPY file is damaged")
 	read := func(b []byte) error {
 		_, err := io.ReadFull(r, b)
@@ -71,22 +74,22 @@ func readNPYHeader(r io.Reader) (header npy.Header, err error) {
 	}
 	start := make([]byte, 10, 12) // the magic word, two numbers of the version, the length
 	if err := read(start); err != nil {
-		return header, err
+		return header, 0, err
 	}
 	length := int64(binary.LittleEndian.Uint16(start[8:]))
 	if major := start[6]; major > 1 {
 		start = start[:12]
 		if err := read(start[10:]); err != nil {
-			return header, err
+			return header, 0, err
 		}
 		length = int64(binary.LittleEndian.Uint32(start[8:]))
 	}
 	if length > maxNPYHeader {
-		return header, fmt.Errorf("%w: it claims %d bytes", damaged, length)
+		return header, 0, fmt.Errorf("%w: it claims %d bytes", damaged, length)
 	}
 	text := make([]byte, length)
 	if err := read(text); err != nil {
-		return header, err
+		return header, 0, err
 	}
 	defer func() {
 		if recover() != nil {
@@ -95,65 +98,69 @@ func readNPYHeader(r io.Reader) (header npy.Header, err error) {
 	}()
 	array, err := npy.NewReader(io.MultiReader(bytes.NewReader(start), bytes.NewReader(text)))
 	if err != nil {
-		return header, fmt.Errorf("%w: %w", damaged, err)
+		return header, 0, fmt.Errorf("%w: %w", damaged, err)
 	}
-	return array.Header, nil
+	return array.Header, len(start) + len(text), nil
 }
 
 // npyKind is the type of an array without the order of its bytes.
 func npyKind(kind string) string { return strings.TrimLeft(kind, "<>|=") }
 
-// npyClaim is the number of bytes of an array.
-func npyClaim(kind string, shape []int) (int, error) {
-	claim, ok := map[string]int{"u1": 1, "b1": 1, "f4": 4, "f8": 8}[npyKind(kind)]
+// npyClaim is the number of values of an array, and that of bytes of each.
+func npyClaim(kind string, shape []int) (width, claim int, err error) {
+	width, ok := map[string]int{"u1": 1, "b1": 1, "f4": 4, "f8": 8}[npyKind(kind)]
 	if !ok {
-		return 0, fmt.Errorf("the NPY array has type %q; uint8, bool, float32 or float64 is needed", kind)
+		return 0, 0, fmt.Errorf("the NPY array has type %q; uint8, bool, float32 or float64 is needed", kind)
 	}
+	values := int64(1)
 	for _, n := range shape {
 		if n < 1 {
-			return 0, fmt.Errorf("the NPY array has shape %v; every size must be positive", shape)
+			return 0, 0, fmt.Errorf("the NPY array has shape %v; every size must be positive", shape)
 		}
-		if claim > maxValues/n {
-			return 0, fmt.Errorf("the NPY header claims more than %d bytes, with type %s and shape %v; save fewer rows, or grey values as uint8",
-				maxValues, kind, shape)
-		}
-		claim *= n
+		values = memory.Product(values, int64(n))
 	}
-	return claim, nil
+	if err := checkRoom(int64(shape[0]), values); err != nil {
+		return 0, 0, fmt.Errorf("the NPY header claims too much, with shape %v: %w", shape, err)
+	}
+	return width, int(values), nil
 }
 
-// npyValues returns the grey values of the data of an array.
-func npyValues(data []byte, kind string, units int) ([]uint8, error) {
+// npyGrey turns blocks of the data of an array into grey values; nil where they are
+// such already.
+func npyGrey(kind string, units int) func(first int, block []byte) ([]uint8, error) {
 	var order binary.ByteOrder = binary.LittleEndian
 	if strings.HasPrefix(kind, ">") {
 		order = binary.BigEndian
 	}
 	switch npyKind(kind) {
 	case "f4":
-		return probabilities(len(data)/4, units, func(i int) float64 {
-			return float64(math.Float32frombits(order.Uint32(data[4*i:])))
-		})
+		return probabilities(4, units, func(b []byte) float64 { return float64(math.Float32frombits(order.Uint32(b))) })
 	case "f8":
-		return probabilities(len(data)/8, units, func(i int) float64 {
-			return math.Float64frombits(order.Uint64(data[8*i:]))
-		})
+		return probabilities(8, units, func(b []byte) float64 { return math.Float64frombits(order.Uint64(b)) })
 	case "b1":
-		for i, v := range data {
-			data[i] = min(v, 1) * 255
+		return func(_ int, block []byte) ([]uint8, error) {
+			for i, v := range block {
+				block[i] = min(v, 1) * 255
+			}
+			return block, nil
 		}
-		return data, nil
 	}
-	return unpack(data), nil
+	return nil
 }
 
-func probabilities(n, units int, value func(i int) float64) ([]uint8, error) {
-	values := make([]uint8, n)
-	for i := range values {
-		v := value(i)
-		var ok bool
-		if values[i], ok = grey(v); !ok {
-			return nil, fmt.Errorf("row %d, column %d: %v is not in [0, 1]", i/units, i%units, v)
+// probabilities turns numbers of width bytes into grey values, in place. They are
+// numbered from first on, in rows of so many units.
+func probabilities(width, units int, number func([]byte) float64) func(first int, block []byte) ([]uint8, error) {
+	return func(first int, block []byte) ([]uint8, error) {
+		n := len(block) / width
+		for i := range n {
+			v := number(block[width*i:])
+			value, ok := grey(v)
+			if !ok {
+				return nil, fmt.Errorf("row %d, column %d: %v is not in [0, 1]", (first+i)/units, (first+i)%units, v)
+			}
+			block[i] = value
 		}
+		return block[:n], nil
 	}
-	return values, nil
 }

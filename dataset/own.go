@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -110,7 +109,7 @@ func loadOwn(train, test string) (source, error) {
 
 // readAny finds the format of a file from its first bytes and reads it.
 func readAny(r io.Reader) (rows, error) {
-	b := bufio.NewReader(r)
+	b := inputOf(r)
 	start, err := b.Peek(len(npyMagic))
 	if err != nil && err != io.EOF {
 		return rows{}, err

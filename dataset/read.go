@@ -5,38 +5,74 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"os"
+	"slices"
+
+	files "github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// maxValues bounds the values of one file, against sizes and compressed files
-// that no data set has.
-const maxValues = 1 << 30
+const (
+	// firstBytes of what a file claims to hold are read before memory is taken for
+	// all of it.
+	firstBytes = 64 << 20
+	// mostExpansion is how many times its size a compressed file may hold, where that
+	// is more than half of firstBytes. Images of one colour have more, and so have
+	// files that are made to fill the memory.
+	mostExpansion = 200
+)
+
+// checkRoom refuses rows, of a number of values in all, for which there is too
+// little memory. While they are divided they lie there up to three times, beside the
+// order in which they are drawn.
+func checkRoom(rows, values int64) error {
+	needed := memory.Sum(memory.Product(3, values), memory.Product(16, rows))
+	if limit, of := memory.Limit(); needed > limit {
+		return fmt.Errorf("%d values in %d rows take %d bytes of memory while they are divided, and %s has %d: save fewer rows, or use a machine of more memory",
+			values, rows, needed, of, limit)
+	}
+	return nil
+}
 
 // readFile opens the file at path, decompresses it if it is compressed, and
 // parses it. Errors name the file.
 func readFile(path string, parse func(io.Reader) (rows, error)) (rows, error) {
-	f, err := os.Open(path)
+	f, size, err := files.Open(path)
 	if err != nil {
 		return rows{}, err
 	}
 	defer f.Close()
-	data, err := readCompressed(f, parse)
+	data, err := readCompressed(&input{bufio.NewReader(f), size}, parse)
 	if err != nil {
 		return rows{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return data, nil
 }
 
-func readCompressed(r io.Reader, parse func(io.Reader) (rows, error)) (rows, error) {
-	b := bufio.NewReader(r)
-	if !isGzip(b) {
-		return parse(b)
+// input is the content of a file.
+type input struct {
+	*bufio.Reader
+	size int64 // of all of it, in bytes; −1 where that is not known
+}
+
+// inputOf is what r reads, which is an input already or of a size that is not known.
+func inputOf(r io.Reader) *input {
+	if in, ok := r.(*input); ok {
+		return in
 	}
-	z, err := gzip.NewReader(b)
+	return &input{bufio.NewReader(r), -1}
+}
+
+func readCompressed(r io.Reader, parse func(io.Reader) (rows, error)) (rows, error) {
+	in := inputOf(r)
+	if !isGzip(in.Reader) {
+		return parse(in)
+	}
+	compressed := &counter{Reader: in}
+	z, err := gzip.NewReader(bufio.NewReader(compressed))
 	if err != nil {
 		return rows{}, damaged(err)
 	}
-	return parse(decompressor{z})
+	return parse(&decompressor{Reader: z, compressed: compressed})
 }
 
 func isGzip(b *bufio.Reader) bool {
@@ -44,12 +80,32 @@ func isGzip(b *bufio.Reader) bool {
 	return err == nil && magic[0] == 0x1f && magic[1] == 0x8b
 }
 
-// decompressor says of its errors that the compressed data is at fault, which
-// a parser cannot know.
-type decompressor struct{ *gzip.Reader }
+// counter counts the bytes read through it.
+type counter struct {
+	io.Reader
+	done int64
+}
 
-func (d decompressor) Read(p []byte) (int, error) {
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.done += int64(n)
+	return n, err
+}
+
+// decompressor says of its errors that the compressed data is at fault, which
+// a parser cannot know, and stops where a little data holds much too much.
+type decompressor struct {
+	*gzip.Reader
+	compressed *counter
+	done       int64
+}
+
+func (d *decompressor) Read(p []byte) (int, error) {
 	n, err := d.Reader.Read(p)
+	d.done += int64(n)
+	if d.done > firstBytes/2 && d.done > mostExpansion*d.compressed.done {
+		return n, fmt.Errorf("the compressed data holds more than %d times its size: decompress the file, if it is what you expect", mostExpansion)
+	}
 	if err != nil && err != io.EOF {
 		err = damaged(err)
 	}
@@ -58,4 +114,50 @@ func (d decompressor) Read(p []byte) (int, error) {
 
 func damaged(err error) error {
 	return fmt.Errorf("the compressed data ends early or is damaged, get the file again (%w)", err)
+}
+
+// readRest reads the values behind a header of some bytes, as readValues does, and says
+// how many bytes there are: one more than those of n values if the file goes on behind
+// them.
+func readRest(r io.Reader, header, n, width int, grey func(first int, block []byte) ([]uint8, error)) (values []uint8, bytes int, err error) {
+	if in, ok := r.(*input); ok && in.size >= 0 && (in.size-int64(header))/int64(width) < int64(n) {
+		return nil, int(in.size) - header, nil
+	}
+	values, bytes, err = readValues(r, n, width, grey)
+	if err != nil || bytes < width*n {
+		return nil, bytes, err
+	}
+	switch more, err := io.ReadFull(r, make([]byte, 1)); err {
+	case nil, io.EOF:
+		return values, bytes + more, nil
+	default:
+		return nil, bytes, err
+	}
+}
+
+// readValues reads n values of width bytes each, which the function grey turns into
+// grey values, block by block, where it is not nil. It says how many bytes there are.
+// Memory for all of them is taken once there are many.
+func readValues(r io.Reader, n, width int, grey func(first int, block []byte) ([]uint8, error)) (values []uint8, bytes int, err error) {
+	values = make([]uint8, 0, min(n, firstBytes))
+	block := make([]byte, min(1<<20, width*n))
+	for len(values) < n {
+		if len(values) == cap(values) {
+			values = slices.Grow(values, n-len(values))
+		}
+		part := block[:min(len(block), width*(n-len(values)))]
+		got, err := io.ReadFull(r, part)
+		bytes += got
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return nil, bytes, nil
+		}
+		if err == nil && grey != nil {
+			part, err = grey(len(values), part)
+		}
+		if err != nil {
+			return nil, bytes, err
+		}
+		values = append(values, part...)
+	}
+	return values, bytes, nil
 }

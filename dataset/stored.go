@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
+
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
 // A stored set is two lines and then bytes: what it is, its header as JSON, and
@@ -175,24 +177,27 @@ func readStoredHeader(b *bufio.Reader) (h storedHeader, sum hash.Hash, err error
 	return h, newStoredSum(keys), nil
 }
 
-// check refuses headers that Save does not write, those that claim more values
-// than a set may have among them.
+// check refuses headers that Save does not write, those that claim more values than
+// there is memory for among them.
 func (h storedHeader) check() error {
 	if err := h.Spec.check(); err != nil {
 		return err
 	}
-	if h.Height < 1 || h.Width < 1 || h.Height > maxValues/h.Width {
+	if h.Height < 1 || h.Width < 1 {
 		return fmt.Errorf("rows of shape %v", Shape{h.Height, h.Width})
 	}
 	if h.Bits != 1 && h.Bits != 8 {
 		return fmt.Errorf("%d bits a value", h.Bits)
 	}
-	left := maxValues / (h.Height * h.Width)
+	rows := int64(0)
 	for _, split := range h.Splits {
-		if split.Rows < 0 || split.Rows > left {
+		if split.Rows < 0 {
 			return fmt.Errorf("%d rows of shape %v", split.Rows, Shape{h.Height, h.Width})
 		}
-		left -= split.Rows
+		rows = memory.Sum(rows, int64(split.Rows))
+	}
+	if err := checkRoom(rows, memory.Product(rows, int64(h.Height), int64(h.Width))); err != nil {
+		return fmt.Errorf("rows of shape %v: %w", Shape{h.Height, h.Width}, err)
 	}
 	if h.Splits[0].Rows == 0 {
 		return errors.New("no rows to train on")

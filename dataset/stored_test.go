@@ -112,7 +112,7 @@ func TestDamagedStoredSetsAreRefused(t *testing.T) {
 		"an unknown setting":     {strings.Replace(good, `"bits"`, `"bytes"`, 1), "unknown field"},
 		"no units":               {strings.Replace(good, `"width":3`, `"width":0`, 1), "shape 2×0"},
 		"more than there can":    {strings.Replace(good, `"width":3`, `"width":4611686018427387905`, 1), "shape"},
-		"more rows than allowed": {strings.Replace(good, `"rows":4`, `"rows":1073741824`, 1), "1073741824 rows"},
+		"more rows than allowed": {strings.Replace(good, `"rows":4`, `"rows":1099511627776`, 1), "1099511627779 rows"},
 		"fewer rows than none":   {strings.Replace(good, `"rows":4`, `"rows":-4`, 1), "-4 rows"},
 		"nothing to train on":    {strings.Replace(good, `"rows":4`, `"rows":0`, 1), "no rows to train on"},
 		"a nameless set":         {strings.Replace(good, `"own"`, `""`, 1), "without a name"},

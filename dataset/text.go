@@ -11,6 +11,7 @@ import (
 func readText(r io.Reader) (rows, error) {
 	p := textParser{line: 1}
 	buffer := make([]byte, 1<<16)
+	room := firstBytes // of the values for which there is memory
 	for {
 		n, err := r.Read(buffer)
 		for _, b := range buffer[:n] {
@@ -18,8 +19,11 @@ func readText(r io.Reader) (rows, error) {
 				return rows{}, fmt.Errorf("line %d: %w", p.line, err)
 			}
 		}
-		if len(p.values) > maxValues {
-			return rows{}, fmt.Errorf("line %d: more than %d values", p.line, maxValues)
+		if len(p.values) > room {
+			room *= 2
+			if err := checkRoom(int64(p.line), int64(room)); err != nil {
+				return rows{}, fmt.Errorf("line %d: %w", p.line, err)
+			}
 		}
 		if err == io.EOF {
 			break

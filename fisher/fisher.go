@@ -182,31 +182,46 @@ func (s Settings) Choose(n, size, units int) Form {
 
 // Bytes is the most memory that the inverses of a layer take: of blocks of a
 // size (1 + number of parents) of a number of units, estimated from n samples.
-func (s Settings) Bytes(n, size, units int) int64 {
+// None of these numbers is too large.
+func (s Settings) Bytes(n, size, units int) float64 {
 	const float = 4
 	switch s.Choose(n, size, units) {
 	case Diagonal:
-		return float * int64(units) * int64(size)
+		return float * float64(units) * float64(size)
 	case Kronecker:
-		return kroneckerBytes(int64(n), int64(size), int64(units))
+		return kroneckerBytes(float64(n), float64(size), float64(units))
 	case Woodbury:
-		return int64(units)*(kernels.SymmetricBytes(n, s.Precision)+float*int64(n)) + sampleBytes(n, size)
+		return float64(units)*(kernels.SymmetricBytes(n, s.Precision)+float*float64(n)) + sampleBytes(n, size)
 	}
-	return int64(units) * kernels.SymmetricBytes(size, s.Precision)
+	return float64(units) * kernels.SymmetricBytes(size, s.Precision)
 }
 
 // Scratch is the most memory that NewInverse takes beside the inverses, of which
 // Bytes tells, if tasks run on a number of threads.
-func (s Settings) Scratch(n, size, units, threads int) int64 {
+func (s Settings) Scratch(n, size, units, threads int) float64 {
 	const float, double = 4, 8
-	rows, columns := int64(n), int64(size)
-	if s.Form == Kronecker {
-		// √Q U; the sum, its eigenvectors twice and the orthogonal rows.
+	rows, columns := float64(n), float64(size)
+	tasks := float64(min(threads, units))
+	form := s.Choose(n, size, units)
+	if form == Kronecker {
+		// √Q U; the sum, its eigenvectors twice, what finds them, and the orthogonal rows.
 		rank := min(rows, columns)
-		return double * (rows*columns + 3*rank*rank + rank*columns)
+		return double * (rows*columns + 4*rank*rank + rank*columns)
+	}
+	bytes := 0.0
+	if s.Form == Cheapest || s.Form == Woodbury {
+		// Lengths, positions and numbers of the samples; what each is worth to a unit.
+		bytes += 3*float*rows + double*rows*tasks
+	}
+	if form == Woodbury {
+		// Products of the samples; the inner matrix and its factor.
+		return bytes + float*rows*rows*(1+2*tasks)
+	}
+	if s.Form == Cheapest {
+		bytes += float * rows * float64(units) // the samples of each unit, not kept
 	}
 	// Samples, the block and its factor.
-	return float * int64(min(threads, units)) * (min(rows, rowsAtOnce) + 2*columns) * columns
+	return bytes + float*tasks*(min(rows, rowsAtOnce)+2*columns)*columns
 }
 
 // Apply multiplies gradients by the damped inverses in place. Row i of

@@ -123,7 +123,7 @@ func (k kronecker) apply(gradients kernels.Matrix, first int, damping float64) {
 
 // bytes is the memory that the inverses take: of blocks of a size of a number of
 // units, estimated from n samples.
-func kroneckerBytes(n, size, units int64) int64 {
+func kroneckerBytes(n, size, units float64) float64 {
 	const float, double = 4, 8
 	rank := min(n, size)
 	return float*rank*size + double*(rank+units)

@@ -87,15 +87,6 @@ func (e Estimate) significantOf(j int, lengths []float32, limit float64) []int32
 
 func (e Estimate) weight(r, j int) float32 { return e.Weights.Data[r*e.Weights.Stride+j] }
 
-// all is the selection that leaves no sample out.
-func all(n, units int) selection {
-	s := selection{rows: make([]int32, n), units: make([][]int32, units)}
-	for j := range s.units {
-		s.units[j] = s.rows
-	}
-	return s
-}
-
 func (s selection) sizes() []int {
 	sizes := make([]int, len(s.units))
 	for j, rows := range s.units {
@@ -111,14 +102,30 @@ const reading = 16
 // cheapest returns the form that costs less between two refreshes of blocks of
 // a size: Direct or Woodbury.
 func (s selection) cheapest(size, steps int) Form {
-	n, d, k, units := float64(len(s.rows)), float64(size), float64(steps), float64(len(s.units))
-	direct := units * (n*d*d + d*d*d + k*reading*d*d/2)
-	woodbury := n*n*d + k*units*4*n*d
+	c := costs{rows: float64(len(s.rows)), units: float64(len(s.units))}
 	for _, rows := range s.units {
 		m := float64(len(rows))
-		woodbury += m*m*m + k*reading*m*m/2
+		c.squares, c.cubes = c.squares+m*m, c.cubes+m*m*m
 	}
-	if woodbury < direct {
+	return c.cheapest(size, steps)
+}
+
+// costs are what the costs of the forms go by.
+type costs struct {
+	rows, units    float64 // samples that some unit needs; units
+	squares, cubes float64 // sums of those of the numbers of samples that each unit needs
+}
+
+// all are those of units that need n samples each.
+func all(n, units int) costs {
+	m, u := float64(n), float64(units)
+	return costs{m, u, u * m * m, u * m * m * m}
+}
+
+func (c costs) cheapest(size, steps int) Form {
+	n, d, k, units := c.rows, float64(size), float64(steps), c.units
+	direct := units * (n*d*d + d*d*d + k*reading*d*d/2)
+	if woodbury := n*n*d + k*units*4*n*d + c.cubes + k*reading*c.squares/2; woodbury < direct {
 		return Woodbury
 	}
 	return Direct

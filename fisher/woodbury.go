@@ -27,7 +27,7 @@ func (s samples) bytes() int64 {
 	if s.packed == nil {
 		return 0
 	}
-	bytes := sampleBytes(s.parents.Rows, s.parents.Cols)
+	bytes := int64(sampleBytes(s.parents.Rows, s.parents.Cols))
 	for _, rows := range s.ofUnit {
 		bytes += 4 * int64(len(rows))
 	}
@@ -35,7 +35,9 @@ func (s samples) bytes() int64 {
 }
 
 // sampleBytes is the memory that n samples take, plain and packed.
-func sampleBytes(n, size int) int64 { return 4*int64(n)*int64(size) + kernels.PackedBytes(n, size) }
+func sampleBytes(n, size int) float64 {
+	return 4*float64(n)*float64(size) + kernels.PackedBytes(n, size)
+}
 
 // gramian returns U Uᵀ.
 func gramian(parents kernels.Matrix) kernels.Matrix {

@@ -3,6 +3,7 @@ package hm
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -34,8 +35,8 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 	if err := e.Check(set); err != nil {
 		return Timing{}, err
 	}
-	if steps < 1 {
-		return Timing{}, fmt.Errorf("%d steps to measure: give at least 1", steps)
+	if steps < 1 || steps > math.MaxUint32 {
+		return Timing{}, fmt.Errorf("%d steps to measure: give at least 1, and less than 2³²", steps)
 	}
 	backend, err := openBackend()
 	if err != nil {

@@ -207,7 +207,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	var named struct {
 		Method struct{ Preset string }
 	}
-	if _, err := toml.Decode(string(text), &named); err != nil {
+	if _, err := runs.DecodeTOML(text, &named); err != nil {
 		return Experiment{}, err
 	}
 	if named.Method.Preset == "" {
@@ -227,7 +227,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 		Family string `toml:"family"`
 		*Experiment
 	}{family, &e}
-	meta, err := toml.Decode(string(text), &file)
+	meta, err := runs.DecodeTOML(text, &file)
 	if err != nil {
 		return Experiment{}, err
 	}

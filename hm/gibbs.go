@@ -55,6 +55,9 @@ func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64
 	if n < 1 {
 		return dataset.Sheet{}, fmt.Errorf("%d chains: give at least 1", n)
 	}
+	if err := checkRoom(float64(n), "chains", 2*drawBytes(m.Architecture())); err != nil {
+		return dataset.Sheet{}, err
+	}
 	g, err := c.settings(n)
 	if err != nil {
 		return dataset.Sheet{}, err
@@ -95,6 +98,9 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	}
 	if chains < 1 || chains > math.MaxUint32/data.Rows {
 		return Inpainting{}, fmt.Errorf("%d chains for each of %d rows: give at least 1, and less than 2³² together", chains, data.Rows)
+	}
+	if err := checkRoom(float64(data.Rows)*float64(chains), "chains", 2*drawBytes(m.Architecture())); err != nil {
+		return Inpainting{}, err
 	}
 	g, err := c.settings(data.Rows * chains)
 	if err != nil {
@@ -148,6 +154,10 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 func (m *Model) Descend(ctx context.Context, n int) ([]dataset.Sheet, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%d dreams: give at least 1", n)
+	}
+	a := m.Architecture()
+	if err := checkRoom(float64(n), "dreams", drawBytes(a)+8*float64(a.Depth()*a.Visible())); err != nil {
+		return nil, err
 	}
 	model, err := m.engine.model()
 	if err != nil {

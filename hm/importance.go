@@ -20,6 +20,9 @@ func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samp
 	if err != nil {
 		return ImportanceWeights{}, err
 	}
+	if err := checkRoom(float64(data.Rows)*float64(samples), "importance weights", 3*8); err != nil {
+		return ImportanceWeights{}, err
+	}
 	model, err := m.engine.model()
 	if err != nil {
 		return ImportanceWeights{}, err
@@ -52,6 +55,9 @@ func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samp
 func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, error) {
 	if n < 1 || inner < 1 || n > math.MaxUint32 || inner > math.MaxUint32 {
 		return DreamWeights{}, fmt.Errorf("weights of %d dreams with %d inner samples: give at least 1 of each, and less than 2³²", n, inner)
+	}
+	if err := checkRoom(float64(n), "dreams", 2*8); err != nil {
+		return DreamWeights{}, err
 	}
 	model, err := m.engine.model()
 	if err != nil {
@@ -87,6 +93,9 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 	}
 	data, err := m.data(split, most)
 	if err != nil {
+		return c, err
+	}
+	if err := checkRoom(float64(most), "importance weights of a datum", 8); err != nil {
 		return c, err
 	}
 	model, err := m.engine.model()

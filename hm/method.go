@@ -3,6 +3,7 @@ package hm
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -416,13 +417,21 @@ func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
 		Optimizer: s.Optimizer, Momentum: cmp.Or(s.Momentum, 0.95),
 		AdamBeta1: cmp.Or(s.AdamBeta1, 0.9), AdamBeta2: cmp.Or(s.AdamBeta2, 0.999), AdamEpsilon: 1e-8,
 		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline,
-		LaterSamples: s.LaterSamples, LaterSamplesFrom: s.LaterSamplesAfter * stepsPerEpoch,
+		LaterSamples: s.LaterSamples, LaterSamplesFrom: stepsOf(s.LaterSamplesAfter, stepsPerEpoch),
 		L1: s.L1, L2: s.L2, Entropy: s.Entropy, EntropyEstimator: s.EntropyEstimator,
-		WarmUp:            s.WarmUp * stepsPerEpoch,
+		WarmUp:            stepsOf(s.WarmUp, stepsPerEpoch),
 		ReinforceBaseline: s.ReinforceBaseline,
 		LabelProposal:     s.LabelProposal, Gamma: s.Gamma, LabelWeight: cmp.Or(s.LabelWeight, 1),
 		SleepSteps: s.SleepSteps, SleepScale: s.SleepScale,
 	}
+}
+
+// stepsOf is the number of steps of some epochs, or more than there can be.
+func stepsOf(epochs, stepsPerEpoch int) int {
+	if stepsPerEpoch > 0 && epochs > math.MaxInt/stepsPerEpoch {
+		return math.MaxInt
+	}
+	return epochs * stepsPerEpoch
 }
 
 // identity leaves out the settings of a later version that are as the earlier
@@ -441,8 +450,8 @@ func (s MethodSpec) identity() MethodSpec {
 func (s MethodSpec) checkSleep() error {
 	dreams := s.algorithm(1).HasSleep()
 	switch {
-	case s.SleepSteps < 1:
-		return fmt.Errorf("sleep_steps = %d: give the number of sleep phases a step, at least 1", s.SleepSteps)
+	case s.SleepSteps < 1 || s.SleepSteps > math.MaxUint32:
+		return fmt.Errorf("sleep_steps = %d: give the number of sleep phases a step, at least 1 and less than 2³²", s.SleepSteps)
 	case !(s.SleepScale > 0) || !statistics.Finite(s.SleepScale):
 		return fmt.Errorf("sleep_scale = %v: give a positive factor, 1 for the sleep phase as it is", s.SleepScale)
 	case s.SleepSteps > 1 && !dreams:
@@ -496,6 +505,8 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("later_samples = %d: give the number of samples a datum after later_samples_after epochs, or 0 to leave it as it is", s.LaterSamples)
 	case (s.LaterSamples > 0) != (s.LaterSamplesAfter > 0) || s.LaterSamplesAfter < 0:
 		return fmt.Errorf("later_samples = %d with later_samples_after = %d epochs: give both, at least 1, or neither", s.LaterSamples, s.LaterSamplesAfter)
+	case max(s.Samples, s.LaterSamples) > math.MaxUint32/s.BatchSize:
+		return fmt.Errorf("%d samples a datum in minibatches of %d: their product has to be below 2³²; lower one of them", max(s.Samples, s.LaterSamples), s.BatchSize)
 	case s.Phases == Reinforce && (s.Entropy != 0 || s.EntropyEstimator != 0):
 		return fmt.Errorf("entropy = %v, entropy_estimator = %v: REINFORCE is taken as it is, without either; use the phases ws, rws or bihm", s.Entropy, s.EntropyEstimator)
 	case (s.Samples == 1 || s.LaterSamples == 1) && s.ReinforceBaseline != NoBaseline && s.Phases == Reinforce:

@@ -167,6 +167,8 @@ func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
 		return engine.Data{}, fmt.Errorf("the %s split has %d labels for %d rows: give one a row, or none", s.Name, len(s.Labels), s.Rows)
 	case samples < 1:
 		return engine.Data{}, fmt.Errorf("%d samples a datum: give at least 1", samples)
+	case samples > math.MaxUint32:
+		return engine.Data{}, fmt.Errorf("%d samples a datum: give less than 2³²", samples)
 	}
 	return m.experiment.data(s), nil
 }

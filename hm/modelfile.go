@@ -9,9 +9,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// maxModelFile is the largest file that LoadModel reads.
-const maxModelFile = 4 << 30
-
 // Save writes the model as a checkpoint does, in safetensors format with the
 // tensors generative.I and recognition.I, but without what only training needs;
 // the experiment lies beside the parameters, as TOML in the metadata.
@@ -38,14 +35,7 @@ func LoadModel(r io.Reader) (*Model, error) {
 }
 
 func loadModel(r io.Reader) (*Model, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxModelFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > maxModelFile {
-		return nil, fmt.Errorf("a model file of more than %d bytes: no machine is that large", maxModelFile)
-	}
-	family, s, err := runs.UnmarshalModel(b)
+	family, s, err := runs.ReadModel(r)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func TestTrainSeedsRefuses(t *testing.T) {
 		dir    string
 		says   []string
 	}{
-		{"no seeds", short(RWS()), 0, t.TempDir(), []string{"0 seeds", "at least 1"}},
+		{"no seeds", short(RWS()), 0, t.TempDir(), []string{"0 seeds", "between 1 and"}},
 		{"seeds too large", short(RWS()).Seed(math.MaxInt64), 2, t.TempDir(), []string{"seed 9223372036854775808"}},
 		{"one run", short(RWS()).Epochs(1), 2, one, []string{one, "the directory of one run"}},
 		{"other runs", short(RWS()).Epochs(1), 2, other, []string{other, "mnist-rws", "not the run of a seed"}},

@@ -10,11 +10,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -27,7 +27,7 @@ type remote struct {
 }
 
 func newRemote(dir string) *remote {
-	token, err := os.ReadFile(filepath.Join(dir, session.TokenFile))
+	token, err := file.Read(filepath.Join(dir, session.TokenFile), file.Small)
 	if err != nil {
 		err = fmt.Errorf("the session of the kernel: %w: restart the kernel", err)
 	}

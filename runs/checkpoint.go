@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
@@ -84,11 +85,15 @@ func marshal(s Snapshot, texts map[string]string) ([]byte, error) {
 
 // loadCheckpoint reads a checkpoint.
 func loadCheckpoint(path string) (*checkpoint, error) {
-	b, err := os.ReadFile(path)
+	f, size, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	c, err := parseCheckpoint(b)
+	defer f.Close()
+	if most, of := mostTensors(); size > most {
+		return nil, fmt.Errorf("%s has %d bytes, of which the memory of %s holds %d: read it on a larger machine, or restore it from a copy if it was smaller", path, size, of, most)
+	}
+	c, err := readCheckpoint(f, size)
 	if err != nil {
 		return nil, damaged(path, err)
 	}
@@ -103,8 +108,16 @@ func damaged(path string, err error) error {
 	return fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", path, err)
 }
 
-func parseCheckpoint(b []byte) (*checkpoint, error) {
-	f, err := safetensors.Unmarshal(b)
+// mostTensors is how many bytes of tensors are read from a file. The memory there is
+// has to hold them twice: as they are read, and as they are used.
+func mostTensors() (bytes int64, of string) {
+	limit, of := memory.Limit()
+	return limit / 2, of
+}
+
+// readCheckpoint reads a checkpoint of at most size bytes.
+func readCheckpoint(r io.Reader, size int64) (*checkpoint, error) {
+	f, err := safetensors.Read(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("torn or foreign checkpoint: %w", err)
 	}
@@ -229,9 +242,10 @@ func MarshalModel(e Experiment, s Snapshot) ([]byte, error) {
 	return marshal(s, map[string]string{experimentKey: string(e.TOML())})
 }
 
-// UnmarshalModel reads what MarshalModel wrote.
-func UnmarshalModel(b []byte) (Experiment, Snapshot, error) {
-	f, err := safetensors.Unmarshal(b)
+// ReadModel reads what MarshalModel wrote, if it is no more than memory holds.
+func ReadModel(r io.Reader) (Experiment, Snapshot, error) {
+	most, _ := mostTensors()
+	f, err := safetensors.Read(r, most)
 	if err != nil {
 		return nil, Snapshot{}, fmt.Errorf("torn or foreign model file: %w", err)
 	}

@@ -57,6 +57,11 @@ func saved(t testing.TB, c *checkpoint) []byte {
 	return b
 }
 
+// parseCheckpoint reads the bytes of a checkpoint's file.
+func parseCheckpoint(b []byte) (*checkpoint, error) {
+	return readCheckpoint(bytes.NewReader(b), int64(len(b)))
+}
+
 func TestCheckpointRoundTrip(t *testing.T) {
 	c := exampleCheckpoint()
 	b := saved(t, c)

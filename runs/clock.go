@@ -27,7 +27,7 @@ func writeClock(dir *file.Held, step int, seconds float64) error {
 // epoch of the history where the clock is of another step.
 func readClock(path string, step int, history []Epoch) (float64, error) {
 	var c clock
-	text, err := os.ReadFile(path)
+	text, err := file.Read(path, file.Small)
 	if err == nil {
 		if _, err = unmarshalSealed(text, &c); err != nil {
 			return 0, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, and the time counts from the last epoch", path, err)

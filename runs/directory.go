@@ -131,7 +131,7 @@ func ExperimentIn(dir string) (Experiment, error) {
 // readExperiment is ExperimentIn, and says whether there is a checksum.
 func readExperiment(dir string) (e Experiment, sealed bool, err error) {
 	path := filepath.Join(dir, experimentFile)
-	text, err := os.ReadFile(path)
+	text, err := file.Read(path, file.Small)
 	if err != nil {
 		return nil, false, err
 	}
@@ -220,7 +220,7 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 // storedDataset loads the data of a description from a file. It returns nil
 // where there is none, or that of other data.
 func storedDataset(spec dataset.Spec, path string) (*dataset.Set, error) {
-	f, err := os.Open(path)
+	f, _, err := file.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"regexp"
@@ -112,23 +113,19 @@ func sealed(e Epoch, before string) (line []byte, seal string, err error) {
 // readMetrics reads the epochs of a metrics file; a last line that a crash cut
 // short is left out. A file that is not there has none.
 func readMetrics(path string) ([]Epoch, error) {
-	b, err := os.ReadFile(path)
+	epochs, err := parseLines(file.Lines(path, longestLine))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	epochs, err := parseMetrics(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", path, err)
 	}
 	return epochs, nil
 }
 
-func parseMetrics(b []byte) ([]Epoch, error) {
+func parseLines(lines iter.Seq2[[]byte, error]) ([]Epoch, error) {
 	var epochs []Epoch
-	err := eachLine(b, func(line, _ []byte) error {
+	err := eachLine(lines, func(line, _ []byte) error {
 		e, err := parseEpoch(line)
 		epochs = append(epochs, e)
 		return err
@@ -150,6 +147,7 @@ func parseEpoch(line []byte) (Epoch, error) {
 		return Epoch{}, err
 	}
 	e := Epoch{Train: Measures{}}
+	norms := map[string]map[int]LayerNorms{} // by network and layer
 	for key, value := range values {
 		name, rest, grouped := strings.Cut(key, ".")
 		switch {
@@ -171,7 +169,7 @@ func parseEpoch(line []byte) (Epoch, error) {
 			}
 			e.Validation[rest] = value
 		case strings.HasPrefix(key, normsPrefix):
-			if err := e.addNorm(rest, value); err != nil {
+			if err := addNorm(norms, rest, value); err != nil {
 				return Epoch{}, err
 			}
 		default:
@@ -184,46 +182,60 @@ func parseEpoch(line []byte) (Epoch, error) {
 			e.Measured[name][rest] = value
 		}
 	}
+	for network, layers := range norms {
+		if e.Norms == nil {
+			e.Norms = Norms{}
+		}
+		for i := range len(layers) {
+			layer, ok := layers[i]
+			if !ok {
+				return Epoch{}, fmt.Errorf("norms of %d layers of the network %q, but none of layer %d", len(layers), network, i)
+			}
+			e.Norms[network] = append(e.Norms[network], layer)
+		}
+	}
 	return e, nil
 }
 
-// mostLayers is more than any machine has.
-const mostLayers = 10_000
-
 // addNorm adds the norm of a key NETWORK.LAYER.KIND.
-func (e *Epoch) addNorm(key string, value float64) error {
+func addNorm(norms map[string]map[int]LayerNorms, key string, value float64) error {
 	parts := strings.Split(key, ".")
 	unknown := fmt.Errorf("an unknown field %q", normsPrefix+key)
 	if len(parts) != 3 {
 		return unknown
 	}
-	layer, err := strconv.Atoi(parts[1])
-	if err != nil || layer < 0 || layer > mostLayers {
+	i, err := strconv.Atoi(parts[1])
+	if err != nil {
 		return unknown
 	}
-	if e.Norms == nil {
-		e.Norms = Norms{}
+	layers := norms[parts[0]]
+	if layers == nil {
+		layers = map[int]LayerNorms{}
+		norms[parts[0]] = layers
 	}
-	layers := e.Norms[parts[0]]
-	for len(layers) <= layer {
-		layers = append(layers, LayerNorms{})
-	}
-	e.Norms[parts[0]] = layers
+	layer := layers[i]
 	switch parts[2] {
 	case "weights":
-		layers[layer].Weights = value
+		layer.Weights = value
 	case "gradient":
-		layers[layer].Gradient = value
+		layer.Gradient = value
 	case "direction":
-		layers[layer].Direction = value
+		layer.Direction = value
 	default:
 		return unknown
 	}
+	layers[i] = layer
 	return nil
 }
 
+// deepestLine is more objects within each other than a line of any version has.
+const deepestLine = 8
+
 // flatten adds the numbers of an object by the paths to them.
 func flatten(prefix string, object map[string]any, into map[string]float64) error {
+	if strings.Count(prefix, ".") > deepestLine {
+		return fmt.Errorf("more than %d objects within each other", deepestLine)
+	}
 	for key, value := range object {
 		switch value := value.(type) {
 		case float64:

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -27,6 +28,17 @@ func wantError(t *testing.T, err error, says ...string) {
 			t.Errorf("the error %q does not say %q", err, text)
 		}
 	}
+}
+
+// parseMetrics reads the text of a metrics file.
+func parseMetrics(b []byte) ([]Epoch, error) {
+	return parseLines(func(yield func([]byte, error) bool) {
+		for line := range bytes.Lines(b) {
+			if !yield(line, nil) {
+				return
+			}
+		}
+	})
 }
 
 // written is the text of a metrics file.

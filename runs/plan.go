@@ -22,7 +22,7 @@ type seedPlan struct {
 // say so, as those of earlier versions.
 func readPlan(dir string) ([]uint64, error) {
 	path := filepath.Join(dir, planFile)
-	text, err := os.ReadFile(path)
+	text, err := file.Read(path, file.Small)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

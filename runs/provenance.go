@@ -93,23 +93,22 @@ func appendProvenance(dir *file.Held, p Provenance) error {
 
 // readSessions reads the objects of sessions, without their checksums.
 func readSessions(path string) ([][]byte, error) {
-	b, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	var sessions [][]byte
-	err = eachLine(b, func(line, fields []byte) error {
-		if fields != nil {
+	err := eachLine(file.Lines(path, longestLine), func(line, fields []byte) error {
+		switch {
+		case fields != nil:
 			line = fmt.Appendf(nil, "{%s}", fields)
-		} else if !bytes.HasSuffix(line, []byte("}")) {
+		case !bytes.HasSuffix(line, []byte("}")):
 			return nil // earlier versions left what a crash had cut short
+		default:
+			line = bytes.Clone(line)
 		}
 		sessions = append(sessions, line)
 		return json.Unmarshal(line, &Provenance{})
 	})
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it: it says only where and by what the run was trained, and its base line", path, err)
 	}

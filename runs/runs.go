@@ -20,13 +20,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
@@ -153,7 +152,7 @@ func Register(family string, parse func(text []byte) (Experiment, error)) {
 // Family is the name of the family of an experiment file.
 func Family(text []byte) (string, error) {
 	var named struct{ Family string }
-	if _, err := toml.Decode(string(text), &named); err != nil {
+	if _, err := DecodeTOML(text, &named); err != nil {
 		return "", err
 	}
 	if named.Family == "" {
@@ -186,7 +185,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 // ReadExperiment reads the experiment of a TOML file, whatever its checksum: a copy
 // of the experiment of a run may be changed.
 func ReadExperiment(path string) (Experiment, error) {
-	text, err := os.ReadFile(path)
+	text, err := file.Read(path, file.Small)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +236,7 @@ func (h Header) Check(set *dataset.Set) error {
 		return fmt.Errorf("batch size %d: give at least 1", h.BatchSize)
 	case h.BatchSize > rows:
 		return fmt.Errorf("batch size %d is larger than the %d training rows of %s: lower it", h.BatchSize, rows, set.Name())
-	case h.steps(rows) >= 1<<32:
+	case h.Epochs > math.MaxUint32/h.StepsPerEpoch(rows):
 		return fmt.Errorf("%d epochs of %d rows are more than 2³² steps: lower the number of epochs", h.Epochs, rows)
 	case h.RecordSteps < 0:
 		return fmt.Errorf("record_steps = %d: give the number of steps after which measures are recorded, or 0 for a line an epoch alone", h.RecordSteps)
@@ -252,6 +251,10 @@ func (h Header) Check(set *dataset.Set) error {
 
 // StepsPerEpoch is the number of minibatches of an epoch of rows, the last of which
 // may be smaller.
-func (h Header) StepsPerEpoch(rows int) int { return (rows + h.BatchSize - 1) / h.BatchSize }
-
-func (h Header) steps(rows int) int { return h.StepsPerEpoch(rows) * h.Epochs }
+func (h Header) StepsPerEpoch(rows int) int {
+	steps := rows / h.BatchSize
+	if rows%h.BatchSize > 0 {
+		steps++
+	}
+	return steps
+}

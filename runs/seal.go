@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"sync"
 )
@@ -48,14 +49,27 @@ func unseal(line []byte) (fields []byte, seal string) {
 // errSeal is the error of a line that is not that of its checksum.
 var errSeal = errors.New("its checksum does not match: a line was damaged, changed, moved or removed")
 
+// longestLine is more than a line of metrics, or of sessions, takes in bytes.
+const longestLine = 1 << 20
+
 // eachLine verifies the checksums of lines, and hands each on, with its fields where
-// it has a checksum; a last line that a crash cut short is left out.
-func eachLine(b []byte, each func(line, fields []byte) error) error {
+// it has a checksum; a last line that a crash cut short is left out. What is handed on
+// stays as it is until the next line.
+func eachLine(lines iter.Seq2[[]byte, error], each func(line, fields []byte) error) error {
 	before, n := "", 0 // checksum and number of the line before
 	bad := func(err error) error { return fmt.Errorf("line %d: %w", n+1, err) }
-	end := bytes.LastIndexByte(b, '\n') + 1
-	for line := range bytes.Lines(b[:end]) {
-		line = bytes.TrimSuffix(line, []byte("\n"))
+	for line, err := range lines {
+		if err != nil {
+			return err
+		}
+		line, whole := bytes.CutSuffix(line, []byte("\n"))
+		if !whole {
+			// A crash leaves the beginning of a line, never all of it and something else.
+			if fields, seal := unseal(line[:max(0, len(line)-1)]); seal != "" && chain(before, fields) == seal {
+				return bad(errSeal)
+			}
+			break
+		}
 		fields, seal := unseal(line)
 		switch {
 		case seal == "" && before != "":
@@ -67,12 +81,6 @@ func eachLine(b []byte, each func(line, fields []byte) error) error {
 			return bad(err)
 		}
 		before, n = seal, n+1
-	}
-	if torn := b[end:]; len(torn) > 0 {
-		// A crash leaves the beginning of a line, never all of it and something else.
-		if fields, seal := unseal(torn[:len(torn)-1]); seal != "" && chain(before, fields) == seal {
-			return bad(errSeal)
-		}
 	}
 	return nil
 }

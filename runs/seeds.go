@@ -36,7 +36,8 @@ func (s *Seeds) Finished() bool {
 // Over is the spread of a value over the seeds.
 func (s *Seeds) Over(value func(*Run) float64) Spread { return SpreadOf(s.Runs, value) }
 
-// mostSeeds is more than anybody trains at once.
+// mostSeeds are more than anybody waits for: each has a directory before the first is
+// trained.
 const mostSeeds = 10_000
 
 // TrainSeeds trains as Train does with n seeds, that of the experiment and
@@ -45,7 +46,7 @@ const mostSeeds = 10_000
 // training was interrupted: finished ones are kept, the others go on or begin.
 func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir string, recorders ...Recorder) (*Seeds, error) {
 	if n < 1 || n > mostSeeds {
-		return nil, fmt.Errorf("%d seeds: give at least 1, and at most %d", n, mostSeeds)
+		return nil, fmt.Errorf("%d seeds: give between 1 and %d", n, mostSeeds)
 	}
 	e, err := Resolve(e, set)
 	if err != nil {

@@ -37,8 +37,11 @@ downloads anything.`,
 			return nil
 		},
 	}, &cobra.Command{
-		Use:     "get NAME...",
-		Short:   "Fetch data sets from their official addresses and verify them",
+		Use:   "get NAME...",
+		Short: "Fetch data sets from their official addresses and verify them",
+		Long: `Fetch data sets from their official addresses and verify them. A server that
+sends nothing for a minute is asked again, and then given up; what has arrived
+stays beside the file, and the next "data get" goes on from there.`,
 		Example: "  helmholtz data get mnist fashion",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, names []string) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/klauspost/cpuid/v2"
 	"github.com/spf13/cobra"
 )
@@ -183,7 +184,7 @@ func runsGo(path string) bool {
 	var content struct {
 		Argv []string `json:"argv"`
 	}
-	b, err := os.ReadFile(path)
+	b, err := file.Read(path, file.Small)
 	if err != nil || json.Unmarshal(b, &content) != nil || len(content.Argv) == 0 {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,31 +83,38 @@ func program(t *testing.T, before string, args ...string) *exec.Cmd {
 	return c
 }
 
-// waiting is a training that has begun and waits for its data, and the pipe from which
-// it reads them.
-func waiting(t *testing.T, before string) (c *exec.Cmd, dir string, data *os.File) {
+// narrow is what a program prints into and a test reads from, of which little is held
+// before it is read: a program that prints more waits.
+func narrow(t *testing.T) (reader, printed *os.File) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "run")
-	pipe := filepath.Join(t.TempDir(), "rows.txt")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c = program(t, before, "train", "--dataset", pipe, "--layers", "3", "--validation", "0", "--batch", "4", "--epochs", "20", "--out", dir)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits until the program reads
+	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { data.Close() })
-	return c, dir, data
+	reader, printed = os.NewFile(uintptr(ends[0]), "reader"), os.NewFile(uintptr(ends[1]), "printed")
+	t.Cleanup(func() { reader.Close(); printed.Close() })
+	for _, option := range []int{syscall.SO_SNDBUF, syscall.SO_RCVBUF} {
+		for _, end := range ends {
+			if err := syscall.SetsockoptInt(end, syscall.SOL_SOCKET, option, 2048); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return reader, printed
 }
 
-// TestSecondInterruptEndsTheProgram interrupts a program that waits for data
-// from a pipe, and so cannot heed the first interrupt.
+// TestSecondInterruptEndsTheProgram interrupts a program that waits for a reader of
+// what it prints, and so cannot heed the first interrupt.
 func TestSecondInterruptEndsTheProgram(t *testing.T) {
-	program, _, _ := waiting(t, "")
+	reader, printed := narrow(t)
+	program := program(t, "", "completion", "bash")
+	program.Stdout = printed
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.Read(make([]byte, 1)); err != nil { // waits until the program prints
+		t.Fatal(err)
+	}
 	ended := make(chan error)
 	go func() { ended <- program.Wait() }()
 	// Again and again, as the program need not have heeded the first yet when
@@ -123,24 +131,40 @@ func TestSecondInterruptEndsTheProgram(t *testing.T) {
 	}
 }
 
-// rowsOfText are some rows of data, as a file of text has them.
-var rowsOfText = strings.Repeat("0 1 0 1\n1 1 0 0\n1 0 1 0\n0 0 1 1\n", 4)
-
 // Where nohup has begun the program, it goes on when the terminal closes.
 func TestNohupIsHeeded(t *testing.T) {
-	program, dir, data := waiting(t, `trap "" HUP;`)
+	dir := filepath.Join(t.TempDir(), "run")
+	reader, printed := narrow(t)
+	program := program(t, `trap "" HUP;`, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "100", "--out", dir)
+	program.Stderr = printed
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	printed.Close()
+	readUntil(t, reader, "epoch 1/") // the program waits for more to be read
 	if err := program.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := data.WriteString(rowsOfText); err != nil {
+	if _, err := io.Copy(io.Discard, reader); err != nil {
 		t.Fatal(err)
 	}
-	data.Close()
 	if err := program.Wait(); err != nil {
 		t.Errorf("the program ended with %v", err)
 	}
 	if run, err := runs.Open(dir); err != nil || !run.Finished() {
 		t.Errorf("the run is not finished (%v)", err)
+	}
+}
+
+// readUntil reads what a program prints until it has said something.
+func readUntil(t *testing.T, r io.Reader, something string) {
+	t.Helper()
+	for said := ""; !strings.Contains(said, something); {
+		b := make([]byte, 4096)
+		n, err := r.Read(b)
+		if said += string(b[:n]); err != nil {
+			t.Fatalf("%v after %q", err, said)
+		}
 	}
 }
 
@@ -156,13 +180,7 @@ func TestHangUpLeavesACheckpoint(t *testing.T) {
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for said := ""; !strings.Contains(said, "epoch 1/"); {
-		b := make([]byte, 4096)
-		n, err := progress.Read(b)
-		if said += string(b[:n]); err != nil {
-			t.Fatalf("%v after %q", err, said)
-		}
-	}
+	readUntil(t, progress, "epoch 1/")
 	progress.Close()
 	for range 2 {
 		if err := program.Process.Signal(syscall.SIGHUP); err != nil {

@@ -22,6 +22,7 @@ const (
 )
 
 func main() {
+	limitGarbage()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup leaves it
 		// It stays so: a terminal that closes may send it twice.

@@ -130,7 +130,7 @@ type file struct {
 // the values of NewExperiment, the activation is logistic; unknown ones are refused.
 func ParseExperiment(text []byte) (Experiment, error) {
 	f := file{Experiment: usual()}
-	meta, err := toml.Decode(string(text), &f)
+	meta, err := runs.DecodeTOML(text, &f)
 	if err != nil {
 		return Experiment{}, err
 	}

@@ -1,6 +1,9 @@
 package kernels
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // PackedRows is what the first row of a part that is packed must be a multiple
 // of.
@@ -20,8 +23,14 @@ func NewPacked(rows, cols int) *Packed {
 	return &Packed{set: current, rows: rows, cols: cols, data: make([]float32, packedLength(current, rows, cols))}
 }
 
-// PackedBytes is the memory that a packed matrix of a size takes.
-func PackedBytes(rows, cols int) int64 { return 4 * int64(packedLength(current, rows, cols)) }
+// PackedBytes is the memory that a packed matrix of a size takes, of any size.
+func PackedBytes(rows, cols int) float64 {
+	if current == portable {
+		return 4 * float64(rows) * float64(cols)
+	}
+	lanes := float64(current.lanes())
+	return 4 * lanes * lanes * math.Ceil(float64(rows)/lanes) * math.Ceil(float64(cols)/lanes)
+}
 
 func packedLength(s instructionSet, rows, cols int) int {
 	if s == portable {

@@ -81,13 +81,15 @@ func (s *Symmetric) Bytes() int {
 	return 4*len(s.float) + 2*len(s.short) + 4*len(s.scales) + 4*len(s.diagonal)
 }
 
-// SymmetricBytes is the memory that a matrix of a size takes, padding included.
-func SymmetricBytes(size int, p Precision) int64 {
-	blocks := int64(blocksOf(size))
+// SymmetricBytes is the memory that a matrix of a size takes, of any size, padding
+// included.
+func SymmetricBytes(size int, p Precision) float64 {
+	strips := math.Ceil(float64(size) / block)
+	blocks := strips * (strips + 1) / 2
 	if p == Float32 {
 		return 4 * blocks * block * block
 	}
-	return 2*blocks*block*block + 4*blocks + 4*int64(size)
+	return 2*blocks*block*block + 4*blocks + 4*float64(size)
 }
 
 // Pack makes s equal to m, of which it reads the lower triangle.

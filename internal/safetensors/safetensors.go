@@ -15,13 +15,15 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"maps"
 	"math"
 	"slices"
 )
 
-// maxHeader is the longest header that is read.
-const maxHeader = 100 << 20
+// maxHeader is the longest header that is read: hundreds of times what a machine of
+// the most layers has.
+const maxHeader = 8 << 20
 
 // Tensor is a named array, row-major, of float32 or of float64: one of Data and
 // Wide is nil.
@@ -170,33 +172,71 @@ func Marshal(f *File) ([]byte, error) {
 	return out, nil
 }
 
-// Unmarshal reads the bytes of a file. It allocates no more than they account
-// for, and refuses bytes that are missing, left over or shared by tensors, and with
-// ErrDamaged a checksum that is not that of the content.
-func Unmarshal(b []byte) (*File, error) {
-	if len(b) < 8 {
-		return nil, errors.New("safetensors: the file ends within the length of its header")
-	}
-	length := binary.LittleEndian.Uint64(b)
-	if length > maxHeader || length > uint64(len(b)-8) {
-		return nil, fmt.Errorf("safetensors: a header of %d bytes in a file of %d", length, len(b))
-	}
-	text, data := b[8:8+length], b[8+length:]
+// Unmarshal reads the bytes of a file, as Read does.
+func Unmarshal(b []byte) (*File, error) { return Read(bytes.NewReader(b), int64(len(b))) }
 
+// placed is a tensor where it lies among the elements of a file.
+type placed struct {
+	entry
+	name string
+}
+
+// Read reads a file of at most size bytes. It allocates no more than these account
+// for, and refuses bytes that are missing, left over or shared by tensors, and with
+// ErrDamaged a checksum that is not that of the content. What the header says is
+// checked before anything behind it is read.
+func Read(r io.Reader, size int64) (*File, error) {
+	f := &File{}
+	entries, err := f.readHeader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	buffer := make([]byte, 1<<16)
+	for _, e := range entries {
+		t, err := e.read(r, buffer)
+		if err != nil {
+			return nil, err
+		}
+		f.Tensors = append(f.Tensors, t)
+	}
+	switch n, err := io.ReadFull(r, buffer[:1]); {
+	case n > 0:
+		return nil, errors.New("safetensors: the file goes on after the last tensor")
+	case err != io.EOF:
+		return nil, err
+	}
+	if f.Sealed() && f.Metadata[checksum] != f.Checksum() {
+		return nil, ErrDamaged
+	}
+	return f, nil
+}
+
+// readHeader reads a file up to its elements: the text, and the tensors in the order
+// in which they lie, which fill what is left of size bytes at most.
+func (f *File) readHeader(r io.Reader, size int64) ([]placed, error) {
+	start := make([]byte, 8)
+	if _, err := io.ReadFull(r, start); err != nil {
+		return nil, ends(err, "within the length of its header")
+	}
+	left := uint64(max(0, size-8))
+	length := binary.LittleEndian.Uint64(start)
+	if length > maxHeader || length > left {
+		return nil, fmt.Errorf("safetensors: a header of %d bytes in a file of %d", length, size)
+	}
+	left -= length
+	text := make([]byte, length)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return nil, ends(err, "within its header")
+	}
 	var header map[string]json.RawMessage
 	if err := json.Unmarshal(text, &header); err != nil {
 		return nil, fmt.Errorf("safetensors: header: %w", err)
 	}
-	f := &File{}
 	if raw, ok := header["__metadata__"]; ok {
 		if err := json.Unmarshal(raw, &f.Metadata); err != nil {
 			return nil, fmt.Errorf("safetensors: metadata: %w", err)
 		}
 		delete(header, "__metadata__")
-	}
-	type placed struct {
-		entry
-		name string
 	}
 	var entries []placed
 	for name, raw := range header {
@@ -218,35 +258,54 @@ func Unmarshal(b []byte) (*File, error) {
 	for _, e := range entries {
 		n, ok := elements(e.Shape)
 		switch {
-		case e.Dtype != "F32" && e.Dtype != "F64":
+		case e.width() == 0:
 			return nil, fmt.Errorf("safetensors: tensor %q holds %s, not F32 or F64", e.name, e.Dtype)
-		case e.Offsets[0] != at || e.Offsets[1] < at || e.Offsets[1] > len(data):
-			return nil, fmt.Errorf("safetensors: tensor %q lies at bytes %d to %d of %d: expected it at %d", e.name, e.Offsets[0], e.Offsets[1], len(data), at)
-		case !ok || map[string]int{"F32": 4, "F64": 8}[e.Dtype]*n != e.Offsets[1]-at:
+		case e.Offsets[0] != at || e.Offsets[1] < at || uint64(e.Offsets[1]) > left:
+			return nil, fmt.Errorf("safetensors: tensor %q lies at bytes %d to %d of %d: expected it at %d", e.name, e.Offsets[0], e.Offsets[1], left, at)
+		case !ok || e.width()*n != e.Offsets[1]-at:
 			return nil, fmt.Errorf("safetensors: tensor %q of shape %v has %d bytes", e.name, e.Shape, e.Offsets[1]-at)
 		}
-		t := Tensor{Name: e.name, Shape: e.Shape}
-		if e.Dtype == "F64" {
-			t.Wide = make([]float64, n)
-		} else {
-			t.Data = make([]float32, n)
-		}
-		for i := range t.Data {
-			t.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[at+4*i:]))
-		}
-		for i := range t.Wide {
-			t.Wide[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[at+8*i:]))
-		}
-		f.Tensors = append(f.Tensors, t)
 		at = e.Offsets[1]
 	}
-	if at != len(data) {
-		return nil, fmt.Errorf("safetensors: %d bytes after the last tensor", len(data)-at)
+	return entries, nil
+}
+
+// width is the size of an element in bytes, 0 of a type that is not read.
+func (e entry) width() int {
+	return map[string]int{"F32": 4, "F64": 8}[e.Dtype]
+}
+
+// read reads the elements of the tensor through a buffer.
+func (e placed) read(r io.Reader, buffer []byte) (Tensor, error) {
+	n, width := (e.Offsets[1]-e.Offsets[0])/e.width(), e.width()
+	t := Tensor{Name: e.name, Shape: e.Shape}
+	if width == 8 {
+		t.Wide = make([]float64, n)
+	} else {
+		t.Data = make([]float32, n)
 	}
-	if f.Sealed() && f.Metadata[checksum] != f.Checksum() {
-		return nil, ErrDamaged
+	for first := 0; first < n; {
+		part := buffer[:width*min(n-first, len(buffer)/width)]
+		if _, err := io.ReadFull(r, part); err != nil {
+			return t, ends(err, fmt.Sprintf("within tensor %q", e.name))
+		}
+		for ; len(part) > 0; part, first = part[width:], first+1 {
+			if width == 8 {
+				t.Wide[first] = math.Float64frombits(binary.LittleEndian.Uint64(part))
+			} else {
+				t.Data[first] = math.Float32frombits(binary.LittleEndian.Uint32(part))
+			}
+		}
 	}
-	return f, nil
+	return t, nil
+}
+
+// ends says of the end of a file where it came too early.
+func ends(err error, where string) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("safetensors: the file ends %s", where)
+	}
+	return err
 }
 
 // elements multiplies the sizes of a shape; ok is false for negative sizes and

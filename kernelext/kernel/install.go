@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
 // Name is what Jupyter knows the kernel by.
@@ -193,7 +195,7 @@ func (t Tools) check() error {
 			return fmt.Errorf("%s: there is no program %q: name it with --%s", tool.name, tool.path, tool.name)
 		}
 	}
-	b, err := os.ReadFile(filepath.Join(t.Module, "go.mod"))
+	b, err := file.Read(filepath.Join(t.Module, "go.mod"), file.Small)
 	if err != nil || !strings.Contains(string(b), "module "+module+"\n") {
 		return fmt.Errorf("%q is not a directory of the module %s: name one with --module", t.Module, module)
 	}

@@ -3,7 +3,6 @@ package cpu
 import (
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,26 +36,6 @@ func TestUnknownInstructionSet(t *testing.T) {
 	}
 }
 
-// What a container is allowed counts where it is less than the machine has.
-func TestAvailableMemory(t *testing.T) {
-	const total = "MemTotal:       2048 kB\nMemFree:  1 kB\n"
-	for _, c := range []struct {
-		total, limit string
-		bytes        int64
-		of           string
-	}{
-		{total, "", 2 << 20, "this machine"},
-		{total, "max\n", 2 << 20, "this machine"},
-		{total, "1048576\n", 1 << 20, "this container"},
-		{total, "9223372036854771712\n", 2 << 20, "this machine"},
-		{"", "1048576\n", 0, "this machine"},
-	} {
-		if bytes, of := available(c.total, c.limit); bytes != c.bytes || of != c.of {
-			t.Errorf("of %q with the limit %q, %s has %d bytes, want %s with %d", c.total, c.limit, of, bytes, c.of, c.bytes)
-		}
-	}
-}
-
 func TestParallelDoesEachTaskOnce(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 100} {
 		done := make([]atomic.Int32, n)
@@ -65,58 +44,6 @@ func TestParallelDoesEachTaskOnce(t *testing.T) {
 			if times := done[i].Load(); times != 1 {
 				t.Errorf("task %d of %d was done %d times", i, n, times)
 			}
-		}
-	}
-}
-
-// What a trainer takes after its first step is at most what Memory announces, by a
-// few hundredths, and not much less, but for the scratch of a Kronecker metric,
-// which is given back.
-func TestMemory(t *testing.T) {
-	heap := func() int64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	architecture := engine.Architecture{Units: []int{200, 150, 100}}
-	data := engine.Data{Rows: 16, Units: 200, Values: make([]uint8, 16*200)}
-	rows := make([]int, 16)
-	for i := range rows {
-		rows[i] = i
-	}
-	for _, algorithm := range []engine.Algorithm{
-		{Phases: engine.WakeSleep, Samples: 50},
-		{Phases: engine.Bidirectional, Optimizer: engine.Adam, Samples: 50},
-		{Phases: engine.Bidirectional, Optimizer: engine.Nesterov, Samples: 50},
-		{Phases: engine.WakeSleep, Samples: 5, LaterSamples: 50},
-		{Phases: engine.WakeSleep, SleepSteps: 3, SleepScale: 1, Samples: 50},
-		{Phases: engine.Bidirectional, Entropy: 1, Samples: 50},
-		{Phases: engine.ReweightedWakeSleep, Metric: engine.Block, Samples: 2},
-		{Phases: engine.ReweightedWakeSleep, Metric: engine.Block, Samples: 50},
-		{Phases: engine.ReweightedWakeSleep, Metric: engine.Diagonal, Samples: 50},
-		{Phases: engine.ReweightedWakeSleep, Metric: engine.Kronecker, Samples: 50},
-	} {
-		algorithm.BatchSize, algorithm.Damping, algorithm.RefreshEvery = 16, 0.1, 100
-		before := heap()
-		state := engine.NewState(algorithm, engine.NewParameters(architecture))
-		job := engine.Job{Algorithm: algorithm, Data: data, Rows: func(int) []int { return rows }}
-		trainer, err := cpu{}.NewTrainer(job, state)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := trainer.Step(0.1); err != nil {
-			t.Fatal(err)
-		}
-		got := heap() - before
-		runtime.KeepAlive(trainer)
-		want := (cpu{}).Memory(architecture, algorithm)
-		least := want
-		if algorithm.Metric == engine.Kronecker {
-			least -= inversionBytes(architecture, algorithm, algorithm.BatchSize*algorithm.Samples)
-		}
-		if got < least*3/4 || got > want*21/20 {
-			t.Errorf("%v, %v, S = %d: a trainer takes %d bytes, announced were %d", algorithm.Phases, algorithm.Metric, algorithm.Samples, got, want)
 		}
 	}
 }

@@ -1,67 +1,73 @@
 package cpu
 
 import (
-	"fmt"
-	"os"
+	"math"
 	"runtime"
-	"strconv"
-	"strings"
 
 	"github.com/helmholtz-go/helmholtz/fisher"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// Available is the memory that Linux says there is in all, or what a container is
-// allowed of it; other systems do not say.
-func (cpu) Available() (int64, string) {
-	total, _ := os.ReadFile("/proc/meminfo")
-	limit, _ := os.ReadFile("/sys/fs/cgroup/memory.max")
-	return available(string(total), string(limit))
-}
+// Available is the memory of the machine, or of the container.
+func (cpu) Available() (int64, string) { return memory.Available() }
 
-// available reads the files of Available, which are empty where there are none.
-func available(total, limit string) (int64, string) {
-	const machine = "this machine"
-	var kilobytes int64
-	if _, err := fmt.Sscanf(total, "MemTotal: %d kB", &kilobytes); err != nil {
-		return 0, machine
-	}
-	// The limit is "max" where there is none.
-	if bytes, err := strconv.ParseInt(strings.TrimSpace(limit), 10, 64); err == nil && bytes < kilobytes<<10 {
-		return bytes, "this container"
-	}
-	return kilobytes << 10, machine
-}
-
+// Memory adds numbers that no int may hold: it computes them as float64.
 func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
-	const float = 4
-	samples := algorithm.BatchSize * algorithm.MostSamples()
-	units, outputs := 0, 0
-	for i, n := range a.Units {
-		units += n
-		outputs += outputsOf(a.GenerativeConnection(i))
-		if i > 0 {
-			outputs += outputsOf(a.RecognitionConnection(i))
-		}
-	}
-	passes := 1
+	batch, rows := float64(algorithm.BatchSize), samplesOf(algorithm)
+	bytes := fixedBytes(a, algorithm) + passBytes(a, batch, rows)
+	// Importance weights, the report of each datum with its row, and what sums the
+	// samples of a datum.
+	bytes += double*rows + 4*double*batch + float*batch*float64(outputsOf(a.RecognitionConnection(1)))
 	if algorithm.HasDreams() {
-		passes = 2
+		bytes += passBytes(a, rows, rows)
 	}
 	if algorithm.SleepSteps > 1 {
-		passes++ // dreams after the first update
+		bytes += passBytes(a, rows, rows) // dreams after the first update
 	}
-	// States and the residuals of both networks, a row a sample.
-	bytes := int64(passes * samples * (units + a.Units[0] + outputs) * float)
-	if algorithm.Entropy != 0 {
-		bytes += int64(samples * (2*units - a.Units[0]) * float) // slopes of the entropies
+	if algorithm.Entropy != 0 { // slopes of the entropies
+		generative, recognition := outputs(a)
+		bytes += float * rows * (generative + recognition)
 	}
-	if a.Labels() > 0 {
-		bytes += int64((2*samples + algorithm.BatchSize) * a.Labels() * float) // weights and residuals of labels
+	bytes += labelBytes(a, algorithm)
+	if algorithm.Metric == engine.Diagonal {
+		bytes += diagonalBytes(a, batch, rows)
 	}
-	copies := 3 + algorithm.Slots() // parameters, plain and packed, and gradient
+	generative, recognition := e.MetricMemory(a, algorithm)
+	for i := range a.Units {
+		bytes += float64(generative[i]) + float64(recognition[i])
+	}
+	return memory.Bytes(bytes + max(inversionBytes(a, algorithm), sharedBytes(a, algorithm)+reinforceBytes(a, algorithm)))
+}
+
+const float, double = 4, 8 // sizes, in bytes
+
+// samplesOf is the largest number of samples of a minibatch.
+func samplesOf(algorithm engine.Algorithm) float64 {
+	return float64(algorithm.BatchSize) * float64(algorithm.MostSamples())
+}
+
+// outputs are those of all layers of both networks.
+func outputs(a engine.Architecture) (generative, recognition float64) {
+	for i := range a.Units {
+		generative += float64(outputsOf(a.GenerativeConnection(i)))
+		if i > 0 {
+			recognition += float64(outputsOf(a.RecognitionConnection(i)))
+		}
+	}
+	return generative, recognition
+}
+
+// fixedBytes is what does not depend on the minibatch: the parameters in all the
+// forms that a trainer has them in, and some of structure a layer.
+func fixedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
+	copies := 2 + algorithm.Slots() // the gradient
 	if algorithm.Metric != engine.Euclidean {
 		copies++ // those of the last refresh
+	}
+	if algorithm.Metric == engine.Diagonal {
+		copies++ // the blocks, before they are inverted
 	}
 	if algorithm.Optimizer == engine.Nesterov {
 		copies++ // those ahead
@@ -69,63 +75,130 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	if algorithm.SleepSteps > 1 {
 		copies++ // gradient after the first update
 	}
-	bytes += int64(copies * a.Size() * float)
-	switch algorithm.Metric {
-	case engine.Euclidean:
-	case engine.Diagonal:
-		bytes += diagonalBytes(a, algorithm.BatchSize, samples)
-	default:
-		bytes += inversionBytes(a, algorithm, samples)
-	}
-	generative, recognition := e.MetricMemory(a, algorithm)
+	bytes := float * float64(copies) * float64(a.Size())
 	for i := range a.Units {
-		bytes += generative[i] + recognition[i]
+		if p := a.GenerativeConnection(i); i < a.Depth() {
+			bytes += kernels.PackedBytes(p.Outputs, p.Inputs)
+		}
+		if i > 0 {
+			q := a.RecognitionConnection(i)
+			bytes += kernels.PackedBytes(q.Outputs, q.Inputs)
+		}
 	}
-	return bytes
+	return bytes + 1700*float64(len(a.Units))
+}
+
+// passBytes is the memory of a pass of a number of samples of data: states and
+// residuals of both networks, and log-probabilities.
+func passBytes(a engine.Architecture, data, rows float64) float64 {
+	generative, recognition := outputs(a)
+	numbers := data*float64(1+a.Units[0]) + rows*(generative+recognition)
+	for _, units := range a.Units[1:] {
+		numbers += rows * float64(1+units)
+	}
+	return float*numbers + 2*double*rows
+}
+
+// labelBytes is what weights and residuals of labels take, and the tables of a datum
+// on each thread.
+func labelBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
+	numbers := 2*samplesOf(algorithm) + float64(algorithm.BatchSize)
+	tables := 4 * double * float64(algorithm.MostSamples()) * threads(float64(algorithm.BatchSize)/dataAPiece)
+	return (float*numbers + tables) * float64(a.Labels())
+}
+
+// threads is how many of a number of tasks run at a time.
+func threads(tasks float64) float64 {
+	return min(math.Ceil(tasks), float64(runtime.GOMAXPROCS(0)))
 }
 
 // inversionBytes is the most that the inversion of the blocks of a layer takes:
-// its scratch and, where weights are shared, the inputs of all positions. The
-// blocks of a dense first recognition layer have rank B at most, and take less.
-func inversionBytes(a engine.Architecture, algorithm engine.Algorithm, samples int) int64 {
-	most := int64(0)
-	note := func(c engine.Connection) {
-		rows := samples * c.Positions
-		bytes := settings(algorithm).Scratch(rows, c.Inputs, c.Outputs, runtime.GOMAXPROCS(0))
+// the information of the samples, its scratch and, where weights are shared, the
+// inputs of all positions.
+func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
+	if algorithm.Metric == engine.Euclidean || algorithm.Metric == engine.Diagonal {
+		return 0
+	}
+	most := 0.0
+	note := func(c engine.Connection, rows float64) {
+		all := rows * float64(c.Positions)
+		bytes := settings(algorithm).Scratch(number(all), c.Inputs, c.Outputs, runtime.GOMAXPROCS(0))
+		bytes += float * all * float64(1+c.Outputs)
 		if c.Shared() {
-			bytes += 4 * int64(rows) * int64(c.Inputs)
+			bytes += float * all * float64(c.Inputs)
 		}
 		most = max(most, bytes)
 	}
 	for i := range a.Units {
-		note(a.GenerativeConnection(i))
-		if i > 1 || i == 1 && a.RecognitionConnection(1).Shared() {
-			note(a.RecognitionConnection(i))
+		note(a.GenerativeConnection(i), samplesOf(algorithm))
+		if i == 1 {
+			note(a.RecognitionConnection(1), float64(algorithm.BatchSize))
+		} else if i > 1 {
+			note(a.RecognitionConnection(i), samplesOf(algorithm))
 		}
 	}
 	return most
 }
 
+// number is the int next to n, or the largest.
+func number(n float64) int { return int(min(memory.Bytes(n), math.MaxInt)) }
+
+// sharedBytes is the most that the gradients of shared weights take, of which there
+// is one for each part of the samples.
+func sharedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
+	most, terms := 0.0, 1.0
+	if algorithm.HasDreams() {
+		terms = 2
+	}
+	for i := range a.Units {
+		for _, c := range []engine.Connection{a.GenerativeConnection(i), a.RecognitionConnection(max(i, 1))} {
+			if c.Shared() {
+				most = max(most, float*terms*math.Ceil(samplesOf(algorithm)/samplesAPart)*float64(c.Outputs)*float64(c.Inputs))
+			}
+		}
+	}
+	return most
+}
+
+// reinforceBytes is what REINFORCE takes to weigh the samples of a datum on each
+// thread: some numbers a sample, and, where the baseline is one of each parameter, the
+// scores of the samples.
+func reinforceBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
+	if algorithm.Phases != engine.Reinforce {
+		return 0
+	}
+	samples, most := float64(algorithm.MostSamples()), 0.0
+	for i := 1; i < len(a.Units) && algorithm.ReinforceBaseline == engine.OptimalBaseline; i++ {
+		if c := a.RecognitionConnection(i); i > 1 || c.Shared() {
+			tasks := threads(float64(c.Outputs) / unitsAPiece)
+			scores := float64(min(c.Outputs, unitsAPiece)) * float64(c.Inputs)
+			if c.Shared() {
+				tasks, scores = 1, float64(c.Outputs)*float64(c.Inputs)
+			}
+			most = max(most, tasks*float*samples*scores)
+		}
+	}
+	return most + 6*double*samples*threads(float64(algorithm.BatchSize)/dataAPiece)
+}
+
 // diagonalBytes is the memory that the diagonals of the Fisher blocks are computed
 // in, from data and all their samples: the information of the outputs of each layer
 // and the squares of its parents. Of the first layer of q, a datum has one row.
-func diagonalBytes(a engine.Architecture, data, samples int) int64 {
-	const float = 4
-	bytes := int64(0)
+func diagonalBytes(a engine.Architecture, data, rows float64) float64 {
+	bytes := 0.0
 	for i := range a.Units {
 		parents := 1 // of the prior
 		if i < a.Depth() {
 			parents += a.Units[i+1]
 		}
-		bytes += float * int64(samples) * int64(outputsOf(a.GenerativeConnection(i))+parents)
-		if i == 0 {
-			continue
+		bytes += float * rows * float64(outputsOf(a.GenerativeConnection(i))+parents)
+		switch i {
+		case 0:
+		case 1:
+			bytes += float * data * float64(outputsOf(a.RecognitionConnection(1))+1+a.Units[0])
+		default:
+			bytes += float * rows * float64(outputsOf(a.RecognitionConnection(i))+1+a.Units[i-1])
 		}
-		rows := samples
-		if i == 1 {
-			rows = data
-		}
-		bytes += float * int64(rows) * int64(outputsOf(a.RecognitionConnection(i))+1+a.Units[i-1])
 	}
 	return bytes
 }
@@ -149,22 +222,21 @@ func (cpu) MetricMemory(a engine.Architecture, algorithm engine.Algorithm) (gene
 	if algorithm.Metric == engine.Euclidean {
 		return generative, recognition
 	}
-	samples := algorithm.BatchSize * algorithm.MostSamples()
 	for i := range a.Units {
-		generative[i] = layerBytes(a.GenerativeConnection(i), algorithm, samples)
+		generative[i] = layerBytes(a.GenerativeConnection(i), algorithm, samplesOf(algorithm))
 		switch {
 		case i == 1:
-			recognition[1] = layerBytes(a.RecognitionConnection(1), algorithm, algorithm.BatchSize)
+			recognition[1] = layerBytes(a.RecognitionConnection(1), algorithm, float64(algorithm.BatchSize))
 		case i > 1:
-			recognition[i] = layerBytes(a.RecognitionConnection(i), algorithm, samples)
+			recognition[i] = layerBytes(a.RecognitionConnection(i), algorithm, samplesOf(algorithm))
 		}
 	}
 	return generative, recognition
 }
 
-// layerBytes is the most that the inverses of a layer take.
-func layerBytes(c engine.Connection, algorithm engine.Algorithm, samples int) int64 {
-	return settings(algorithm).Bytes(samples*c.Positions, c.Inputs, c.Outputs)
+// layerBytes is the most that the inverses of a layer take, from a number of samples.
+func layerBytes(c engine.Connection, algorithm engine.Algorithm, samples float64) int64 {
+	return memory.Bytes(settings(algorithm).Bytes(number(samples*float64(c.Positions)), c.Inputs, c.Outputs))
 }
 
 // settings say how the blocks are inverted.

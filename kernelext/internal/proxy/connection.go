@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
 // connection is the file in which Jupyter says where a kernel shall listen.
@@ -25,7 +26,7 @@ type connection struct {
 
 func readConnection(path string) (connection, error) {
 	c := connection{path: path}
-	b, err := os.ReadFile(path)
+	b, err := file.Read(path, file.Small)
 	if err != nil {
 		return c, fmt.Errorf("connection file: %w", err)
 	}

@@ -1,0 +1,193 @@
+package dataset
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	files "github.com/helmholtz-go/helmholtz/internal/file"
+)
+
+// patience is how long a download waits for a server, and how often it asks.
+type patience struct {
+	stall    time.Duration // without a byte, until the server is given up
+	pause    time.Duration // before the second attempt, and twice as long before each one after
+	attempts int
+}
+
+// usual is for lines that are slow, and servers that rest now and then.
+var usual = patience{stall: time.Minute, pause: time.Second, attempts: 5}
+
+// download is a file on its way.
+type download struct {
+	file
+	patience
+	address, target string
+	progress        func(done int64)
+	part            *os.File // what has arrived
+	done            int64    // how much of it
+}
+
+// partName is the name of what has arrived of a file, beside it.
+func partName(target string) string {
+	return filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".part")
+}
+
+// fetch downloads the file beside its target, verifies it and renames it. What an
+// earlier download has left there it goes on from.
+func (d *download) fetch(ctx context.Context) (err error) {
+	name := partName(d.target)
+	held, err := files.Hold(filepath.Dir(name), filepath.Base(name))
+	if errors.Is(err, files.ErrLocked) {
+		return fmt.Errorf("another program is fetching %s: wait for it", d.target)
+	}
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	if d.part, err = os.OpenFile(name, os.O_RDWR, 0o644); err != nil {
+		return err
+	}
+	defer d.part.Close()
+	if d.done, err = d.part.Seek(0, io.SeekEnd); err != nil {
+		return err
+	}
+	left := d.done > 0
+	older, _ := filepath.Glob(filepath.Join(filepath.Dir(name), ".download-*")) // left by earlier versions, which did not go on
+	for _, path := range older {
+		os.Remove(path)
+	}
+	sum, err := d.transfer(ctx)
+	if err == nil && sum != d.sha256 && left {
+		// What was left there may have been of another file.
+		if err = d.restart(); err == nil {
+			sum, err = d.transfer(ctx)
+		}
+	}
+	if err != nil {
+		if d.done == 0 {
+			os.Remove(name)
+		}
+		return err
+	}
+	if sum != d.sha256 {
+		os.Remove(name)
+		return fmt.Errorf("%s sent %d bytes of SHA-256 %s, expected are %d of SHA-256 %s: try again, or put the file at %s",
+			d.address, d.done, sum, d.size, d.sha256, d.target)
+	}
+	if err := errors.Join(d.part.Chmod(0o644), d.part.Sync()); err != nil {
+		return err
+	}
+	return os.Rename(name, d.target)
+}
+
+// restart forgets what has arrived.
+func (d *download) restart() error {
+	d.done = 0
+	if err := d.part.Truncate(0); err != nil {
+		return err
+	}
+	_, err := d.part.Seek(0, io.SeekStart)
+	return err
+}
+
+// transfer receives what is missing, in as many attempts as patience has, and returns
+// the SHA-256 of all of it.
+func (d *download) transfer(ctx context.Context) (sum string, err error) {
+	pause := d.pause
+	for attempt := 1; d.done < d.size; attempt++ {
+		again, err := d.attempt(ctx)
+		if err == nil {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		if !again || attempt >= d.attempts {
+			return "", err
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(pause):
+		}
+		pause *= 2
+	}
+	h := sha256.New()
+	if _, err := d.part.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	_, err = io.Copy(h, d.part)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// errStalled is the cause for which an attempt ends whose server sends nothing.
+var errStalled = errors.New("the server sent nothing")
+
+// attempt asks once for what is missing, and receives it. It says whether to ask
+// again has a chance where it fails.
+func (d *download) attempt(ctx context.Context) (again bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stalled := time.AfterFunc(d.stall, func() { cancel(fmt.Errorf("%w for %v", errStalled, d.stall)) })
+	defer stalled.Stop()
+	broke := func(err error) error {
+		if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
+			err = cause
+		}
+		return fmt.Errorf("%s broke off after %d of %d bytes: try again, it will go on from there, or put the file at %s (%w)",
+			d.address, d.done, d.size, d.target, err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.address, nil)
+	if err != nil {
+		return false, err
+	}
+	request.Header.Set("Accept-Encoding", "identity") // the file as it is
+	if d.done > 0 {
+		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", d.done))
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return true, broke(err)
+	}
+	defer response.Body.Close()
+	switch code := response.StatusCode; {
+	case code == http.StatusPartialContent && strings.HasPrefix(response.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.done)):
+	case code == http.StatusOK:
+		if err := d.restart(); err != nil { // all of it comes again
+			return false, err
+		}
+	case code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable:
+		return true, errors.Join(d.restart(), fmt.Errorf("%s has not the part that was asked for: try again", d.address))
+	default:
+		return code >= 500 || code == http.StatusTooManyRequests,
+			fmt.Errorf("%s answered %q: try again later, or put the file at %s", d.address, response.Status, d.target)
+	}
+	// A byte more shows that it is another file.
+	body := io.LimitReader(response.Body, d.size-d.done+1)
+	for buffer := make([]byte, 1<<16); ; {
+		n, err := body.Read(buffer)
+		if n > 0 {
+			stalled.Reset(d.stall)
+			if _, err := d.part.Write(buffer[:n]); err != nil {
+				return false, err
+			}
+			d.done += int64(n)
+			d.progress(d.done)
+		}
+		if err == io.EOF {
+			return false, nil
+		}
+		if err != nil {
+			return true, broke(err)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"pgregory.net/rapid"
+)
+
+// taken is what the heap holds of a trainer after its first step.
+func taken(t *testing.T, a engine.Architecture, algorithm engine.Algorithm) float64 {
+	t.Helper()
+	heap := func() float64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // what pools held
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
+	n := algorithm.BatchSize
+	data := engine.Data{Rows: n, Units: a.Units[0], Values: make([]uint8, n*a.Units[0])}
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	before := heap()
+	state := engine.NewState(algorithm, engine.NewParameters(a))
+	trainer, err := cpu{}.NewTrainer(engine.Job{Algorithm: algorithm, Data: data, Rows: func(int) []int { return rows }}, state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := trainer.Step(0.01); err != nil {
+		t.Fatal(err)
+	}
+	after := heap()
+	runtime.KeepAlive(trainer)
+	runtime.KeepAlive(data)
+	return after - before
+}
+
+// What a trainer holds after a step is what Memory announces, less what a step takes
+// and gives back, within a fifth: from one sample to thousands, of small machines and
+// of large ones, by all algorithms.
+func TestMemory(t *testing.T) {
+	for _, units := range [][]int{{9, 6, 3}, {200, 150, 100}} {
+		for _, size := range [][2]int{{1, 1}, {16, 50}, {1000, 2}} {
+			for _, algorithm := range []engine.Algorithm{
+				{Phases: engine.WakeSleep},
+				{Phases: engine.ReweightedWakeSleep, Optimizer: engine.Momentum},
+				{Phases: engine.Bidirectional, Optimizer: engine.Adam},
+				{Phases: engine.Bidirectional, Optimizer: engine.Nesterov},
+				{Phases: engine.WakeSleep, LaterSamples: 100},
+				{Phases: engine.WakeSleep, SleepSteps: 3, SleepScale: 1},
+				{Phases: engine.Bidirectional, Entropy: 1},
+				{Phases: engine.Reinforce, ReinforceBaseline: engine.NoBaseline},
+				{Phases: engine.ReweightedWakeSleep, Metric: engine.Block},
+				{Phases: engine.ReweightedWakeSleep, Metric: engine.Block, FisherPrecision: engine.SixteenBits},
+				{Phases: engine.ReweightedWakeSleep, Metric: engine.Diagonal},
+				{Phases: engine.ReweightedWakeSleep, Metric: engine.Kronecker},
+			} {
+				algorithm.BatchSize, algorithm.Samples, algorithm.Damping, algorithm.RefreshEvery = size[0], size[1], 1e-9, 100
+				if algorithm.Metric == engine.Block || algorithm.Metric == engine.Kronecker {
+					if algorithm.Damping = 0.1; size[0]*size[1] > 1000 {
+						continue // too slow
+					}
+				}
+				a := engine.Architecture{Units: units}
+				got := taken(t, a, algorithm)
+				held := float64(cpu{}.Memory(a, algorithm)) - max(inversionBytes(a, algorithm), reinforceBytes(a, algorithm))
+				const noise = 10 << 10 // of what else runs
+				if got < held*5/6-noise || got > held*6/5+noise {
+					t.Errorf("%v, B = %d, S = %d, %v, %v, %v: %v bytes are held, announced were %v (%.2f)",
+						units, size[0], size[1], algorithm.Phases, algorithm.Optimizer, algorithm.Metric, got, held, got/held)
+				}
+			}
+		}
+	}
+}
+
+// No numbers overflow, and none takes memory or time: more of anything never takes
+// less.
+func TestMemoryOfAnyNumbers(t *testing.T) {
+	number := rapid.OneOf(rapid.IntRange(1, 100), rapid.IntRange(1, math.MaxInt), rapid.Just(math.MaxInt), rapid.Just(math.MaxInt32+1))
+	rapid.Check(t, func(t *rapid.T) {
+		a := engine.Architecture{Units: rapid.SliceOfN(rapid.IntRange(1, 1<<18), 2, 5).Draw(t, "units")}
+		algorithm := engine.Algorithm{
+			Phases:       engine.Phases(rapid.IntRange(0, 3).Draw(t, "phases")),
+			Metric:       engine.Metric(rapid.IntRange(0, 3).Draw(t, "metric")),
+			Optimizer:    engine.Optimizer(rapid.IntRange(0, 3).Draw(t, "optimizer")),
+			SleepSteps:   number.Draw(t, "sleep"),
+			BatchSize:    number.Draw(t, "batch"),
+			Samples:      number.Draw(t, "samples"),
+			LaterSamples: number.Draw(t, "later"),
+			RefreshEvery: number.Draw(t, "steps"),
+		}
+		bytes := cpu{}.Memory(a, algorithm)
+		more := algorithm
+		more.Samples = max(algorithm.Samples, min(algorithm.Samples, math.MaxInt/2)*2)
+		if other := (cpu{}).Memory(a, more); bytes <= 0 || other < bytes && algorithm.Metric != engine.Block {
+			t.Errorf("%d bytes, %d with more samples", bytes, other)
+		}
+	})
+	took := testing.AllocsPerRun(10, func() {
+		cpu{}.Memory(engine.Architecture{Units: []int{784, 200, 10}}, engine.Algorithm{
+			Phases: engine.ReweightedWakeSleep, Metric: engine.Block, BatchSize: math.MaxInt, Samples: math.MaxInt, RefreshEvery: math.MaxInt})
+	})
+	if took > 50 {
+		t.Errorf("an estimate makes %v allocations", took)
+	}
+}
+
+// What a step takes and gives back: the scores of the samples by the optimal baseline,
+// in one piece of the units.
+func TestReinforceTakesTheScoresOfItsSamples(t *testing.T) {
+	a := engine.Architecture{Units: []int{20, 40, 30}}
+	algorithm := engine.Algorithm{Phases: engine.Reinforce, ReinforceBaseline: engine.OptimalBaseline, BatchSize: 3, Samples: 300}
+	data := engine.Data{Rows: 3, Units: 20, Values: make([]uint8, 60)}
+	made, err := cpu{}.NewTrainer(engine.Job{Algorithm: algorithm, Data: data, Rows: func(int) []int { return []int{0, 1, 2} }},
+		engine.NewState(algorithm, engine.NewParameters(a)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := made.Step(0.01); err != nil {
+		t.Fatal(err)
+	}
+	trainer := made.(*trainer)
+	for _, tile := range trainer.tiles {
+		if tile.network != recognition || tile.layer != 2 {
+			continue
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		trainer.accumulate(tile, tile.of(trainer.gradient))
+		runtime.ReadMemStats(&after)
+		got, want := float64(after.TotalAlloc-before.TotalAlloc), reinforceBytes(a, algorithm)
+		if got < want*5/6 || got > want*6/5 {
+			t.Errorf("%v bytes are taken, announced were %v", got, want)
+		}
+		return
+	}
+	t.Error(fmt.Sprint("no tile of layer 2 in ", trainer.tiles))
+}

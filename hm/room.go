@@ -1,0 +1,35 @@
+package hm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+)
+
+// checkRoom refuses a number of things, of some bytes each, that the memory cannot
+// hold, or whose draws cannot be told apart.
+func checkRoom(n float64, of string, bytes float64) error {
+	if n > math.MaxUint32 {
+		return fmt.Errorf("%.0f %s: give less than 2³²", n, of)
+	}
+	if limit, whose := memory.Limit(); n*bytes > float64(limit) {
+		return fmt.Errorf("%.0f %s take %s of memory, where %s has %s: give fewer", n, of, size(memory.Bytes(n*bytes)), whose, size(limit))
+	}
+	return nil
+}
+
+// drawBytes is what a joint state of all layers takes, with the means of the units and
+// an image of numbers.
+func drawBytes(a engine.Architecture) float64 {
+	bytes := 2*8 + 24 + 8*float64(a.Visible())
+	for i, units := range a.Units {
+		width := 1.0
+		if a.Kind(i) == engine.Gaussian {
+			width = 4
+		}
+		bytes += (width + 4) * float64(units)
+	}
+	return bytes
+}

@@ -1,0 +1,65 @@
+// Package filetest puts in the place of a file what its readers must refuse.
+package filetest
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Most is the memory, in bytes, that a reader may take until it refuses a file.
+const Most = 200 << 20
+
+// Refused checks that read refuses, with an error that names it, what is put in the
+// place of the file of a path: a directory, a pipe that nobody writes into, and
+// three gigabytes of zeros, which take no room on a disk. It puts the file back.
+func Refused(t *testing.T, path string, read func() error) {
+	t.Helper()
+	aside := filepath.Join(t.TempDir(), "aside")
+	if err := os.Rename(path, aside); err != nil {
+		t.Fatal(err)
+	}
+	for name, put := range map[string]func() error{
+		"a directory": func() error { return os.Mkdir(path, 0o755) },
+		"a pipe":      func() error { return syscall.Mkfifo(path, 0o644) },
+		"zeros":       func() error { return Zeros(path, nil, 3<<30) },
+	} {
+		if err := put(); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if took := Allocated(func() { err = read() }); took > Most {
+			t.Errorf("%s at %s: %d bytes were taken", name, filepath.Base(path), took)
+		}
+		if err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s at %s: the error is %v, want one that names it", name, filepath.Base(path), err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(aside, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Zeros writes a file that begins with some bytes, and goes on with zeros up to a
+// size.
+func Zeros(path string, start []byte, size int64) error {
+	if err := os.WriteFile(path, start, 0o644); err != nil {
+		return err
+	}
+	return os.Truncate(path, size)
+}
+
+// Allocated is how many bytes f allocates, freed again or not.
+func Allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}

@@ -1,0 +1,105 @@
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"syscall"
+)
+
+// Open opens a file for reading and says how many bytes it has. It refuses what is
+// not a regular file, which may have no end, and does not wait for the writer of a
+// pipe.
+func Open(path string) (*os.File, int64, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is %s, not a regular file: give the path of a file, or move away what lies there", path, kind(info.Mode()))
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// kind names what is not a regular file.
+func kind(mode os.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode&os.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&os.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
+// Small is more bytes than a file of settings takes, an experiment among them.
+const Small = 1 << 20
+
+// Read returns the content of a regular file. It refuses one of more bytes than a
+// file of its kind can have.
+func Read(path string, most int64) ([]byte, error) {
+	f, size, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if size <= most {
+		var b []byte
+		if b, err = io.ReadAll(io.LimitReader(f, most+1)); err != nil || int64(len(b)) <= most {
+			return b, err
+		}
+	}
+	return nil, fmt.Errorf("%s has more than the %d bytes that such a file can have: restore it from a copy, or give the path of another", path, most)
+}
+
+// Lines gives the lines of a regular file, with the newlines that end them, one at
+// a time. What follows the last newline is a line without one. The first error, one
+// of a line longer than most bytes among them, comes last.
+func Lines(path string, most int) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		f, _, err := Open(path)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close()
+		lines := bufio.NewScanner(f)
+		lines.Buffer(nil, most)
+		lines.Split(wholeLines)
+		number := 1
+		for ; lines.Scan(); number++ {
+			if !yield(lines.Bytes(), nil) {
+				return
+			}
+		}
+		err = lines.Err()
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("line %d has more than %d bytes", number, most)
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// wholeLines is bufio.ScanLines that leaves newlines where they are.
+func wholeLines(data []byte, atEOF bool) (advance int, line []byte, err error) {
+	if end := bytes.IndexByte(data, '\n') + 1; end > 0 {
+		return end, data[:end], nil
+	}
+	if atEOF && len(data) > 0 {
+		return len(data), data, nil
+	}
+	return 0, nil, nil
+}

@@ -1,0 +1,81 @@
+package runs
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/BurntSushi/toml"
+	"github.com/helmholtz-go/helmholtz/internal/file"
+)
+
+// deepestTOML is more brackets within each other, and more parts of a key, than any
+// experiment has. The parser goes down into them by recursion.
+const deepestTOML = 32
+
+// DecodeTOML reads the text of an experiment into a value, as toml.Decode does. It
+// refuses what is larger, or nested deeper, than any experiment is.
+func DecodeTOML(text []byte, into any) (toml.MetaData, error) {
+	if len(text) > file.Small {
+		return toml.MetaData{}, fmt.Errorf("an experiment of %d bytes, where none has more than %d: give another file", len(text), file.Small)
+	}
+	if line := tooDeep(text); line > 0 {
+		return toml.MetaData{}, fmt.Errorf("line %d: more than %d brackets within each other, or dots in a key: no experiment has that, give another file", line, deepestTOML)
+	}
+	return toml.Decode(string(text), into)
+}
+
+// tooDeep is the line in which TOML is nested too deeply, 0 if none is.
+func tooDeep(text []byte) int {
+	depth, dots := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '#':
+			end := bytes.IndexByte(text[i:], '\n')
+			if end < 0 {
+				return 0
+			}
+			i += end - 1
+		case '"', '\'':
+			i += stringLength(text[i:]) - 1
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(0, depth-1)
+		case '.':
+			dots++
+		case '=', ',', '\n':
+			dots = 0
+		}
+		if depth > deepestTOML || dots > deepestTOML {
+			return 1 + bytes.Count(text[:i], []byte("\n"))
+		}
+	}
+	return 0
+}
+
+// stringLength is that of the string that text begins with, its quotes included.
+func stringLength(text []byte) int {
+	quote, escapes := text[0], text[0] == '"'
+	three := string([]byte{quote, quote, quote})
+	if !bytes.HasPrefix(text, []byte(three)) {
+		return 1 + until(text[1:], three[:1], escapes)
+	}
+	end := 3 + until(text[3:], three, escapes)
+	for more := 0; more < 2 && end < len(text) && text[end] == quote; more++ {
+		end++ // a quote before the last three
+	}
+	return end
+}
+
+// until is the length of text up to the end of the first occurrence of an ending,
+// of which a backslash can take away the meaning, or of all of it.
+func until(text []byte, ending string, escapes bool) int {
+	for i := 0; i < len(text); i++ {
+		if escapes && text[i] == '\\' {
+			i++
+		} else if bytes.HasPrefix(text[i:], []byte(ending)) {
+			return i + len(ending)
+		}
+	}
+	return len(text)
+}
