@@ -275,7 +275,6 @@ var changing = map[uint64]struct {
 const (
 	sysRenameat2     = 316
 	sysCopyFileRange = 326
-	sysOpenat2       = 437
 )
 
 // describe says what a call that a thread is about to make changes, if that is
