@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,8 +28,7 @@ func TestMain(m *testing.M) {
 	start := time.Now()
 	code := m.Run()
 	if *torture.All {
-		torture.Report(os.Stdout)
-		fmt.Printf("%5.0f  seconds\n", time.Since(start).Seconds())
+		torture.Report(os.Stdout, start)
 	}
 	os.Exit(code)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // counts are the numbers of trials: what befell, and whom; and the largest memory
@@ -33,9 +34,9 @@ func recordMemory(n int64) {
 	counts.memory = max(counts.memory, n)
 }
 
-// Report writes how many trials there were, a line for each thing that befell, and
-// the largest memory that a program took.
-func Report(w io.Writer) {
+// Report writes how many trials there were since the start, a line for each thing
+// that befell, how long they took, and the largest memory that a program took.
+func Report(w io.Writer, start time.Time) {
 	counts.Lock()
 	defer counts.Unlock()
 	for _, what := range slices.Sorted(maps.Keys(counts.of)) {
@@ -48,5 +49,5 @@ func Report(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%5d  %s: %s\n", total, what, strings.Join(each, ", "))
 	}
-	fmt.Fprintf(w, "%5d  MB of memory at most\n", counts.memory>>20)
+	fmt.Fprintf(w, "%5.0f  seconds\n%5d  MB of memory at most\n", time.Since(start).Seconds(), counts.memory>>20)
 }
