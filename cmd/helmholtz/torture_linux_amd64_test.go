@@ -14,11 +14,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/torture"
 )
 
-// program is the variable that makes the test binary the program.
-const program = "HELMHOLTZ_TEST_PROGRAM"
+// victim is the variable that makes the test binary the program.
+const victim = "HELMHOLTZ_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(program) != "" {
+	if os.Getenv(victim) != "" {
 		limit := syscall.Rlimit{Cur: 2 << 30, Max: 2 << 30}
 		if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &limit); err != nil {
 			panic(err)
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 // asProgram is the program with some arguments, without data of the machine.
 func asProgram(args ...string) *exec.Cmd {
 	c := exec.Command(os.Args[0], args...)
-	c.Env = append(os.Environ(), program+"=1", "HELMHOLTZ_DATA=", "HELMHOLTZ_BACKEND=cpu")
+	c.Env = append(os.Environ(), victim+"=1", "HELMHOLTZ_DATA=", "HELMHOLTZ_BACKEND=cpu")
 	return c
 }
 
