@@ -25,18 +25,14 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	start := time.Now()
-	code := m.Run()
-	if *torture.All {
-		torture.Report(os.Stdout, start)
-	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // TestGetLosesNothing kills downloads at their system calls, and lets them fail: a
 // file that has its name is whole, and the next attempt gets the rest, and leaves
 // nothing else.
 func TestGetLosesNothing(t *testing.T) {
+	defer torture.Report(os.Stdout, time.Now())
 	server := httptest.NewServer(http.HandlerFunc(serve))
 	defer server.Close()
 	get := torture.Program{

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/internal/torture"
 )
@@ -18,6 +19,7 @@ import (
 // TestNoDamageIsSilent damages what the program reads: it does its work as if
 // nothing had happened, or refuses the file by its name.
 func TestNoDamageIsSilent(t *testing.T) {
+	defer torture.Report(os.Stdout, time.Now())
 	one := prepared(t, "train "+tiny+" --keep 1 --record-steps 1 --measure every=1,samples=2 --out r", "train "+tiny+" --seed 7 --out s")
 	seeds := prepared(t, "train "+tiny+" --seeds 3 --out r")
 	rows := t.TempDir()
@@ -45,7 +47,7 @@ func TestNoDamageIsSilent(t *testing.T) {
 			"train --resume whole", "eval whole" + evaluation, "compare whole half --format csv", "sample whole --kind reconstructions --n 2 --out s.png"}},
 	} {
 		t.Run(in.name, func(t *testing.T) {
-			torture.Input{Program: tortured, Name: in.name, Begin: in.begin, Files: in.files, Commands: in.commands}.Try(t, 1200)
+			torture.Input{Program: tortured(t), Name: in.name, Begin: in.begin, Files: in.files, Commands: in.commands}.Try(t, 1200)
 		})
 	}
 	for _, format := range []string{"text.txt", "array.npy", "images-ubyte", "text.txt.gz", "array.npy.gz", "images-ubyte.gz"} {
@@ -55,11 +57,11 @@ func TestNoDamageIsSilent(t *testing.T) {
 		files := []string{format, "test-" + format}
 		train := fmt.Sprintf("train --dataset %s --test test-%s --layers 3 --samples 2 --epochs 1 --out ", format, format)
 		t.Run("new-"+format, func(t *testing.T) {
-			torture.Input{Program: tortured, Name: format, Begin: data, Files: files, Commands: []string{train + "r"}, Unsealed: true}.Try(t, 200)
+			torture.Input{Program: tortured(t), Name: format, Begin: data, Files: files, Commands: []string{train + "r"}, Unsealed: true}.Try(t, 200)
 		})
 		runInto(t, data, train+"r")
 		t.Run("known-"+format, func(t *testing.T) {
-			torture.Input{Program: tortured, Name: format, Begin: data, Files: files, Commands: []string{
+			torture.Input{Program: tortured(t), Name: format, Begin: data, Files: files, Commands: []string{
 				"eval r" + evaluation, "train --resume r --epochs 2", "sample r --kind reconstructions --n 2 --out s.png",
 			}}.Try(t, 200)
 		})

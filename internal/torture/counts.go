@@ -34,11 +34,16 @@ func recordMemory(n int64) {
 	counts.memory = max(counts.memory, n)
 }
 
-// Report writes how many trials there were since the start, a line for each thing
-// that befell, how long they took, and the largest memory that a program took.
+// Report writes how many trials there were, a line for each thing that befell, how
+// long they took since the start, and the largest memory that a program took. Without
+// -torture there is nothing to write.
 func Report(w io.Writer, start time.Time) {
+	if !*All {
+		return
+	}
 	counts.Lock()
 	defer counts.Unlock()
+	defer clear(counts.of)
 	for _, what := range slices.Sorted(maps.Keys(counts.of)) {
 		total := 0
 		var each []string

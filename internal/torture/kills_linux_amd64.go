@@ -35,7 +35,8 @@ type uninterrupted struct {
 	printed  string
 	files    map[string]string          // at the end, as Same returns them
 	versions map[string]map[string]bool // each of their contents on the way
-	constant []string                   // files that are there at any time
+	first    map[string]string          // files that it finds
+	constant []string                   // those of them that are there at any time
 }
 
 // Try runs the command once as it is, and then under faults: kills and failures
@@ -92,8 +93,8 @@ func (c Case) observe(t *testing.T) *uninterrupted {
 	u := &uninterrupted{versions: map[string]map[string]bool{}}
 	look := func(Call) {
 		files := c.files(t, dir)
-		if u.files == nil {
-			u.constant = slices.Collect(maps.Keys(files))
+		if u.first == nil {
+			u.first, u.constant = files, slices.Collect(maps.Keys(files))
 		}
 		u.constant = slices.DeleteFunc(u.constant, func(path string) bool { _, there := files[path]; return !there })
 		for path, content := range files {
@@ -215,7 +216,10 @@ func torn(path, content string, versions map[string]bool) bool {
 func (c Case) checkGoesOn(t *testing.T, u *uninterrupted, dir string, litters bool) {
 	t.Helper()
 	if len(c.Resume) > 0 {
-		planned := slices.ContainsFunc(slices.Collect(maps.Keys(c.files(t, dir))), func(path string) bool { return filepath.Base(path) != ".lock" })
+		planned := slices.ContainsFunc(slices.Collect(maps.Keys(c.files(t, dir))), func(path string) bool {
+			_, found := u.first[path]
+			return !found && filepath.Base(path) != ".lock"
+		})
 		result := c.run(t, dir, c.Resume)
 		switch {
 		case result.code == 0:
