@@ -24,39 +24,35 @@ type Input struct {
 
 // Try damages files, one at a time and in as many ways as trials are asked for, and
 // runs a command on them: it has to do what it does to whole files, or to refuse one
-// by its name. Without -torture, there are a few trials.
+// by its name. Without -torture, there are few trials.
 func (in Input) Try(t *testing.T, trials int) {
-	type done struct {
-		result result
-		files  map[string]string
-	}
-	whole := map[string]done{}
-	for _, command := range in.Commands {
-		dir := in.begin(t, in.Begin)
-		r := in.run(t, dir, strings.Fields(command))
-		if r.code != 0 {
-			t.Fatalf("%s ended with %d and said %q", command, r.code, r.stderr)
-		}
-		whole[command] = done{r, in.allFiles(t, dir)}
-	}
 	if !*All {
-		trials = 3
+		trials = 1 + trials/300
 	}
 	kinds := kinds()
+	whole := map[string]outcome{}
 	for i := range trials {
 		draw := drawing(fmt.Sprint(in.Name, i))
 		kind := kinds[draw.IntN(len(kinds))]
 		file, command := in.Files[draw.IntN(len(in.Files))], in.Commands[draw.IntN(len(in.Commands))]
+		want, known := whole[command]
+		if !known {
+			want = in.outcome(t, in.begin(t, in.Begin), command)
+			if want.code != 0 {
+				t.Fatalf("%s ended with %d and said %q", command, want.code, want.stderr)
+			}
+			whole[command] = want
+		}
 		name := fmt.Sprintf("%d-%s-%s-%s", i, strings.Fields(command)[0], kind, strings.ReplaceAll(file, "/", "~"))
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			repeatable(t)
 			dir := in.begin(t, in.Begin)
-			path := filepath.Join(dir, file)
 			var others []string
 			for _, other := range in.Files {
 				others = append(others, filepath.Join(dir, other))
 			}
-			spoilt, err := damage(draw, kind, path, others)
+			spoilt, err := damage(draw, kind, filepath.Join(dir, file), others)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,27 +60,45 @@ func (in Input) Try(t *testing.T, trials int) {
 				return
 			}
 			count("damaged: "+kind, in.Name)
-			before := in.allFiles(t, dir)
-			r := in.run(t, dir, strings.Fields(command))
-			switch {
-			case r.code < 0:
-				t.Errorf("%s of a damaged %s was killed and said %q", command, file, r.stderr)
-			case r.code > 0 && !names(r.stderr, file):
-				t.Errorf("%s of a damaged %s ended with %d and said only %q", command, file, r.code, r.stderr)
-			}
-			if r.code != 0 || in.Unsealed {
-				return
-			}
-			want, got := whole[command], in.allFiles(t, dir)
-			if r.stdout != want.result.stdout {
-				t.Errorf("%s of a damaged %s printed %q, want %q", command, file, r.stdout, want.result.stdout)
-			}
-			for path := range merged(got, want.files) {
-				if got[path] != want.files[path] && !(path == file && got[path] == before[path]) {
-					t.Errorf("%s of a damaged %s left %s as %.500q, want %.500q", command, file, path, got[path], want.files[path])
-				}
-			}
+			in.check(t, dir, file, command, want)
 		})
+	}
+}
+
+// outcome is what came of a command: what it said, and the files.
+type outcome struct {
+	result
+	files map[string]string
+}
+
+func (in Input) outcome(t *testing.T, dir, command string) outcome {
+	t.Helper()
+	r := in.run(t, dir, strings.Fields(command))
+	return outcome{r, in.allFiles(t, dir)}
+}
+
+// check runs a command in a directory with a damaged file.
+func (in Input) check(t *testing.T, dir, file, command string, want outcome) {
+	t.Helper()
+	before := in.allFiles(t, dir)
+	got := in.outcome(t, dir, command)
+	switch {
+	case got.code < 0:
+		t.Errorf("%s of a damaged %s was killed and said %q", command, file, got.stderr)
+	case got.code > 0 && !names(got.stderr, file):
+		t.Errorf("%s of a damaged %s ended with %d and said only %q", command, file, got.code, got.stderr)
+	}
+	if got.code != 0 || in.Unsealed {
+		return
+	}
+	if got.stdout != want.stdout {
+		t.Errorf("%s of a damaged %s printed %q, want %q", command, file, got.stdout, want.stdout)
+	}
+	for path := range merged(got.files, want.files) {
+		untouched := path == file && got.files[path] == before[path]
+		if got.files[path] != want.files[path] && !untouched {
+			t.Errorf("%s of a damaged %s left %s as %.500q, want %.500q", command, file, path, got.files[path], want.files[path])
+		}
 	}
 }
 

@@ -62,7 +62,7 @@ func (c Case) Try(t *testing.T, moments int) {
 		}
 	}
 	for i := range moments {
-		trials = append(trials, trial{fmt.Sprintf("moment-%d", i+1), Fault{At: 1 + draw.IntN(u.trace.All), Any: true}})
+		trials = append(trials, trial{fmt.Sprintf("moment-%d", i+1), Fault{At: 1 + int(draw.Float64()*float64(u.trace.All)), Any: true}})
 	}
 	if !*All {
 		n := draw.IntN(len(trials))
@@ -71,6 +71,7 @@ func (c Case) Try(t *testing.T, moments int) {
 	for _, trial := range trials {
 		t.Run(trial.name, func(t *testing.T) {
 			t.Parallel()
+			repeatable(t)
 			if trial.fault.Errno == 0 {
 				c.killed(t, u, trial.fault)
 			} else {

@@ -7,6 +7,8 @@ import (
 	"flag"
 	"hash/fnv"
 	"math/rand/v2"
+	"strings"
+	"testing"
 )
 
 // All asks for all trials, where tests by themselves make a few.
@@ -17,4 +19,13 @@ func drawing(name string) *rand.Rand {
 	hash := fnv.New64a()
 	hash.Write([]byte(name)) // never fails
 	return rand.New(rand.NewPCG(1, hash.Sum64()))
+}
+
+// repeatable lets a trial that fails say how to repeat it.
+func repeatable(t *testing.T) {
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("to repeat this trial: go test -torture -run '^%s$'", strings.ReplaceAll(t.Name(), "/", "$/^"))
+		}
+	})
 }
