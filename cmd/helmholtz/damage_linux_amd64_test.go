@@ -21,8 +21,8 @@ import (
 func TestNoDamageIsSilent(t *testing.T) {
 	defer torture.Report(os.Stdout, time.Now())
 	one := prepared(t, "train "+tiny+" --keep 1 --record-steps 1 --measure every=1,samples=2 --out r", "train "+tiny+" --seed 7 --out s")
-	seeds := prepared(t, "train "+tiny+" --seeds 3 --out r")
-	rows := t.TempDir()
+	seeds := prepared(t, "train "+tiny+" --seeds 3 --out r", "train "+tiny+" --seed 7 --out s")
+	rows := prepared(t, "train "+tiny+" --seed 7 --out s")
 	for _, part := range []string{"half", "whole"} {
 		if err := os.CopyFS(filepath.Join(rows, part), os.DirFS(filepath.Join(fixtures, newest, "rows", part))); err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func TestNoDamageIsSilent(t *testing.T) {
 			"train --resume whole", "eval whole" + evaluation, "compare whole half --format csv", "sample whole --kind reconstructions --n 2 --out s.png"}},
 	} {
 		t.Run(in.name, func(t *testing.T) {
-			torture.Input{Program: tortured(t), Name: in.name, Begin: in.begin, Files: in.files, Commands: in.commands}.Try(t, 1200)
+			torture.Input{Program: tortured(t), Name: in.name, Begin: in.begin, Files: in.files, Foreign: filesIn(t, in.begin, "s"), Commands: in.commands}.Try(t, 1200)
 		})
 	}
 	for _, format := range []string{"text.txt", "array.npy", "images-ubyte", "text.txt.gz", "array.npy.gz", "images-ubyte.gz"} {
@@ -57,11 +57,11 @@ func TestNoDamageIsSilent(t *testing.T) {
 		files := []string{format, "test-" + format}
 		train := fmt.Sprintf("train --dataset %s --test test-%s --layers 3 --samples 2 --epochs 1 --out ", format, format)
 		t.Run("new-"+format, func(t *testing.T) {
-			torture.Input{Program: tortured(t), Name: format, Begin: data, Files: files, Commands: []string{train + "r"}, Unsealed: true}.Try(t, 200)
+			torture.Input{Program: tortured(t), Name: format, Begin: data, Files: files, Foreign: files, Commands: []string{train + "r"}, Unsealed: true}.Try(t, 200)
 		})
 		runInto(t, data, train+"r")
 		t.Run("known-"+format, func(t *testing.T) {
-			torture.Input{Program: tortured(t), Name: format, Begin: data, Files: files, Commands: []string{
+			torture.Input{Program: tortured(t), Name: format, Begin: data, Files: files, Foreign: files, Commands: []string{
 				"eval r" + evaluation, "train --resume r --epochs 2", "sample r --kind reconstructions --n 2 --out s.png",
 			}}.Try(t, 200)
 		})

@@ -123,8 +123,8 @@ func kinds() []string {
 }
 
 // damage spoils the file at a path in a certain way. It returns false where there
-// is no such way.
-func damage(draw *rand.Rand, kind, path string, others []string) (bool, error) {
+// is no such way. The foreign file is one that may be put into its place.
+func damage(draw *rand.Rand, kind, path, foreign string) (bool, error) {
 	if by, is := strings.CutPrefix(kind, "replaced-by-"); is {
 		if err := os.Remove(path); err != nil {
 			return false, err
@@ -145,16 +145,16 @@ func damage(draw *rand.Rand, kind, path string, others []string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	damaged, err := damagedBytes(draw, kind, bytes.Clone(content), others)
+	damaged, err := damagedBytes(draw, kind, bytes.Clone(content), foreign)
 	if err != nil || damaged == nil || bytes.Equal(damaged, content) {
 		return false, err
 	}
 	return true, os.WriteFile(path, damaged, 0o644)
 }
 
-func damagedBytes(draw *rand.Rand, kind string, content []byte, others []string) ([]byte, error) {
+func damagedBytes(draw *rand.Rand, kind string, content []byte, foreign string) ([]byte, error) {
 	if kind == "foreign" {
-		return os.ReadFile(others[draw.IntN(len(others))])
+		return os.ReadFile(foreign)
 	}
 	for _, d := range damages {
 		switch {

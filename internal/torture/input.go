@@ -15,7 +15,9 @@ type Input struct {
 	Name  string
 	Begin string // the directory
 	// Files are those to damage, by their paths within it.
-	Files    []string
+	Files []string
+	// Foreign are files that are put into the place of others.
+	Foreign  []string
 	Commands []string // with words that spaces separate
 	// Unsealed says that the files have no checksum: damaged ones may be as good as
 	// others, and the program's work on them another.
@@ -48,11 +50,8 @@ func (in Input) Try(t *testing.T, trials int) {
 			t.Parallel()
 			repeatable(t)
 			dir := in.begin(t, in.Begin)
-			var others []string
-			for _, other := range in.Files {
-				others = append(others, filepath.Join(dir, other))
-			}
-			spoilt, err := damage(draw, kind, filepath.Join(dir, file), others)
+			foreign := filepath.Join(dir, in.Foreign[draw.IntN(len(in.Foreign))])
+			spoilt, err := damage(draw, kind, filepath.Join(dir, file), foreign)
 			if err != nil {
 				t.Fatal(err)
 			}
