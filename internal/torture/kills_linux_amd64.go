@@ -22,8 +22,10 @@ type Case struct {
 	Begin string
 	Args  []string
 	// Resume, where there are some, are the arguments with which the program goes on
-	// with what the command had planned. It may refuse to where nothing is there yet.
-	Resume []string
+	// with what the command had planned. It may refuse to until there is a new file
+	// of the name Planned.
+	Resume  []string
+	Planned string
 	// Litters says that a kill may leave files that are being written, hidden or
 	// named *.tmp, which no later command removes.
 	Litters bool
@@ -160,7 +162,7 @@ func (c Case) failed(t *testing.T, u *uninterrupted, f Fault) {
 	case tidying:
 	case result.code == 0:
 		t.Errorf("%v failed (%v), and the program ended well", call, f.Errno)
-	case !strings.Contains(result.stderr, f.Errno.Error()) || !strings.Contains(result.stderr, stem(filepath.Join(dir, call.Path))):
+	case !strings.Contains(result.stderr, f.Errno.Error()) || !strings.Contains(result.stderr, stem(call.Path)):
 		t.Errorf("%v failed (%v), and the program said only %q", call, f.Errno, result.stderr)
 	case !f.Onward:
 		for path := range c.allFiles(t, dir) {
@@ -177,7 +179,8 @@ func (c Case) failed(t *testing.T, u *uninterrupted, f Fault) {
 // they are to have.
 var aside = regexp.MustCompile(`^\.|[.-][0-9]+(\.tmp)?$`)
 
-// stem is the name of the file that a file at a path becomes.
+// stem is the name of the file that a file at a path becomes; "" of the directory
+// itself.
 func stem(path string) string { return aside.ReplaceAllString(filepath.Base(path), "") }
 
 // isAside says whether a file at a path is one that is being written.
@@ -219,7 +222,7 @@ func (c Case) checkGoesOn(t *testing.T, u *uninterrupted, dir string, litters bo
 	if len(c.Resume) > 0 {
 		planned := slices.ContainsFunc(slices.Collect(maps.Keys(c.files(t, dir))), func(path string) bool {
 			_, found := u.first[path]
-			return !found && filepath.Base(path) != ".lock"
+			return !found && filepath.Base(path) == c.Planned
 		})
 		result := c.run(t, dir, c.Resume)
 		switch {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -96,6 +97,9 @@ func (p Program) run(t *testing.T, dir string, args []string) result {
 	var stdout, stderr bytes.Buffer
 	program := p.Start(args...)
 	program.Dir, program.Stdout, program.Stderr = dir, &stdout, &stderr
+	// A tracer that came to be on this thread would take the program for its own.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}

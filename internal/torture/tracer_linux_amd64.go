@@ -57,7 +57,9 @@ type Tracer struct {
 }
 
 // Run starts a program and returns once it and all processes that it started have
-// ended, or an error if it cannot be traced. Several may run at a time.
+// ended, or an error if it cannot be traced. Several may run at a time. Other
+// processes that are started meanwhile want a thread of their own until they have
+// been waited for, by runtime.LockOSThread: Run waits for all those of its thread.
 func (t Tracer) Run(program *exec.Cmd) (*Trace, error) {
 	dir, err := filepath.EvalSymlinks(t.Dir)
 	if err != nil {
