@@ -182,7 +182,7 @@ func readSeeds(dir string) ([]Experiment, error) {
 				return nil, err
 			}
 			if is := e.Header().Seed; is != seed {
-				return nil, fmt.Errorf("%s holds the run of seed %d: name it %s", filepath.Join(dir, name), is, SeedDir("", is))
+				return nil, fmt.Errorf("%s is of the run of seed %d: name its directory %s", filepath.Join(dir, name, experimentFile), is, SeedDir("", is))
 			}
 			seeds = append(seeds, e)
 		case entry.IsDir() && !strings.HasPrefix(name, "."):
