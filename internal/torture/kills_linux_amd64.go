@@ -183,12 +183,6 @@ var aside = regexp.MustCompile(`^\.|[.-][0-9]+(\.tmp)?$`)
 // itself.
 func stem(path string) string { return aside.ReplaceAllString(filepath.Base(path), "") }
 
-// isAside says whether a file at a path is one that is being written.
-func isAside(path string) bool {
-	name := filepath.Base(path)
-	return strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, ".") && name != ".lock"
-}
-
 // checkWhole compares each file that has its name with those that it is to be on
 // the way.
 func (c Case) checkWhole(t *testing.T, u *uninterrupted, dir string) {

@@ -47,6 +47,12 @@ func (p Program) files(t *testing.T, dir string) map[string]string {
 	return files
 }
 
+// isAside says whether a file at a path is one that is being written.
+func isAside(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, ".") && name != ".lock"
+}
+
 // largest bounds the files whose contents are compared, against those that are
 // large as a damage.
 const largest = 64 << 20
