@@ -2,7 +2,6 @@ package torture
 
 import (
 	"bytes"
-
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -41,8 +40,9 @@ type uninterrupted struct {
 	constant []string                   // those of them that are there at any time
 }
 
-// Try runs the command once as it is, and then under faults: kills and failures
-// at every call that changes a file, and a number of kills at any system call. Without -torture, it takes only one of them, drawn by seed.
+// Try runs the command once as it is, and then under faults: kills and failures at
+// every call that changes a file, and at some moments, kills at a call of any kind.
+// Without -torture, it takes only one of them, drawn by seed.
 func (c Case) Try(t *testing.T, moments int) {
 	u := c.observe(t)
 	draw := drawing(c.Name)
