@@ -4,7 +4,7 @@ NOTEBOOK ?= notebooks/quickstart.ipynb
 LABFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook lab test kernel cuda ptx lint
+.PHONY: help notebook lab test torture kernel cuda ptx lint
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -17,6 +17,10 @@ lab: ## open JupyterLab on the notebooks, installing what is missing (LABFLAGS=o
 
 test: ## run the tests
 	go test ./...
+
+torture: ## kill the program at every system call that writes, let its writes fail and damage what it reads
+	cd dataset && go test -timeout 1h -run '^TestGetLosesNothing$$' -torture
+	cd cmd/helmholtz && go test -timeout 4h -run '^(TestNothingIsLost|TestNoDamageIsSilent)$$' -torture
 
 kernel: ## test the kernel with Jupyter's own clients, installing what is missing (HELMHOLTZ_SOAK_CELLS=number)
 	@notebooks/jupyter.sh install

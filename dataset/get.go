@@ -106,9 +106,12 @@ func (c collection) writableFolder() (string, error) {
 		err := os.MkdirAll(folder, 0o755)
 		if err == nil {
 			var probe *os.File
-			if probe, err = os.CreateTemp(folder, ".writable-*"); err == nil {
+			// One name, for the next attempt to remove what a killed one has left.
+			if probe, err = os.Create(filepath.Join(folder, ".writable")); err == nil {
 				probe.Close()
-				return folder, os.Remove(probe.Name())
+				if err = os.Remove(probe.Name()); err == nil || errors.Is(err, fs.ErrNotExist) {
+					return folder, nil
+				}
 			}
 		}
 		refusals = append(refusals, err)

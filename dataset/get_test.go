@@ -21,7 +21,12 @@ func published(t *testing.T, handler http.Handler) collection {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	c := collection{name: "toy", folder: "toy", address: server.URL + "/sets"}
+	return twoFiles(server.URL + "/sets")
+}
+
+// twoFiles is a set of two files, published at an address.
+func twoFiles(address string) collection {
+	c := collection{name: "toy", folder: "toy", address: address}
 	for _, name := range []string{"a.amat", "b.amat"} {
 		c.files = append(c.files, file{name: name, size: int64(len(content(name))), sha256: sumOf(content(name))})
 	}

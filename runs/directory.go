@@ -207,14 +207,23 @@ func storeDataset(held *file.Held, set *dataset.Set) error {
 // made for.
 func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 	h := e.Header()
-	set, err := storedDataset(h.Dataset, filepath.Join(dir, datasetFile))
+	stored := filepath.Join(dir, datasetFile)
+	set, err := storedDataset(h.Dataset, stored)
 	if set == nil && err == nil {
-		set, err = h.Dataset.Open()
+		if set, err = h.Dataset.Open(); err != nil && isRun(dir) {
+			err = fmt.Errorf("%w; or, if a program made the data of rows, restore %s from a copy", err, stored)
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return set, h.CheckData(set)
+}
+
+// isRun says whether a directory holds an experiment.
+func isRun(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, experimentFile))
+	return err == nil
 }
 
 // storedDataset loads the data of a description from a file. It returns nil

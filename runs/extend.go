@@ -10,7 +10,8 @@ import (
 // Extend lets the finished run in a directory go on, when it is trained next, to a
 // larger number of epochs, and returns its experiment. It ends as it would have
 // if that had been the number from the start. A run whose learning rate
-// depends on the number of epochs, or that ended by patience, is refused.
+// depends on the number of epochs, or that ended by patience, is refused. One that has
+// been given that number already stays as it is.
 func Extend(dir string, epochs int) (Experiment, error) {
 	longer, err := extendAll([]string{dir}, epochs)
 	if err != nil {
@@ -83,13 +84,13 @@ func extended(dir string, epochs int) (Experiment, error) {
 	}
 	e, h := run.experiment, run.experiment.Header()
 	switch {
-	case !run.Finished() && h.Epochs == epochs:
+	case h.Epochs == epochs:
 		return e, nil // it has been asked before
 	case !run.Finished():
 		return nil, fmt.Errorf("the run in %s is not finished: resume it first, it goes on to epoch %d", dir, h.Epochs)
 	case run.Epochs() < h.Epochs || h.Patience > 0 && run.Epochs()-run.BestEpoch() >= h.Patience:
 		return nil, fmt.Errorf("the run in %s ended by patience after %d of %d epochs: it has no more to gain by going on", dir, run.Epochs(), h.Epochs)
-	case epochs <= h.Epochs:
+	case epochs < h.Epochs:
 		return nil, fmt.Errorf("the run in %s has done %d epochs: give more than that", dir, h.Epochs)
 	}
 	set, err := run.Dataset()

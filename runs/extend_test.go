@@ -92,7 +92,6 @@ func TestExtendRefuses(t *testing.T) {
 	falling := brief(set)
 	falling.Schedule = runs.Cosine
 	refused(falling, 6, "learning rate that fell towards its last epoch")
-	refused(brief(set), 4, "has done 4 epochs: give more")
 	refused(brief(set), 3, "has done 4 epochs: give more")
 	impatient := brief(set)
 	impatient.Patience = 1
@@ -104,6 +103,20 @@ func TestExtendRefuses(t *testing.T) {
 	wantError(t, err, dir, "not finished")
 	_, err = runs.Extend(t.TempDir(), 6)
 	wantError(t, err, "not the directory of a run")
+}
+
+// What was interrupted as it had come to its end can be asked for again.
+func TestExtendToWhatIsDoneChangesNothing(t *testing.T) {
+	t.Parallel()
+	set, dir := overlapping(t), t.TempDir()
+	mustTrain(t, brief(set), set, dir)
+	before := contents(t, dir)
+	if e, err := runs.Extend(dir, 4); err != nil || e.Hash() != mustTrain(t, brief(set), set, dir).Experiment().Hash() {
+		t.Errorf("the run is to train %v (%v)", e, err)
+	}
+	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
 }
 
 // A run whose patience ends in its last epoch would have ended there with more

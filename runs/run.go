@@ -36,7 +36,10 @@ func Open(dir string) (*Run, error) {
 	}
 	c, err := loadCheckpoint(filepath.Join(dir, checkpointFile))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the run in %s has no checkpoint yet: train it for longer", dir)
+		if err := refuseLostCheckpoint(dir); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("the run in %s has no checkpoint yet, no %s: train it for longer", dir, checkpointFile)
 	}
 	if err != nil {
 		return nil, err
@@ -128,6 +131,9 @@ func (r *Run) Snapshot() Snapshot { return r.snapshot }
 // Best is the snapshot of the epoch with the best validation measure.
 func (r *Run) Best() (Snapshot, error) {
 	c, err := loadCheckpoint(r.path(bestFile))
+	if errors.Is(err, os.ErrNotExist) && r.position.BestEpoch > 0 {
+		return Snapshot{}, damaged(r.path(bestFile), fmt.Errorf("it is not there, and epoch %d is the best", r.position.BestEpoch))
+	}
 	if errors.Is(err, os.ErrNotExist) {
 		return Snapshot{}, fmt.Errorf("the run in %s has no best checkpoint: it holds out no validation rows, or has not finished an epoch", r.dir)
 	}

@@ -213,8 +213,12 @@ func (h Header) CheckData(set *dataset.Set) error {
 	if h.Fingerprint == "" || h.Fingerprint == set.Fingerprint() {
 		return nil
 	}
+	data := set.Name()
+	if test := h.Dataset.Test; test != "" {
+		data += " and " + test
+	}
 	return fmt.Errorf("the data of %s are not those of the experiment (fingerprint %.12s, not %.12s): restore the files, or start a new run in another directory",
-		set.Name(), set.Fingerprint(), h.Fingerprint)
+		data, set.Fingerprint(), h.Fingerprint)
 }
 
 // Check refuses a header with which no experiment can be trained on set.

@@ -174,13 +174,16 @@ func readSeeds(dir string) ([]Experiment, error) {
 		case isSeed:
 			e, err := ExperimentIn(filepath.Join(dir, name))
 			if errors.Is(err, os.ErrNotExist) {
+				if err := refuseForeign(filepath.Join(dir, name)); err != nil {
+					return nil, err
+				}
 				continue // a crash came before it
 			}
 			if err != nil {
 				return nil, err
 			}
 			if is := e.Header().Seed; is != seed {
-				return nil, fmt.Errorf("%s holds the run of seed %d: name it %s", filepath.Join(dir, name), is, SeedDir("", is))
+				return nil, fmt.Errorf("%s is of the run of seed %d: name its directory %s", filepath.Join(dir, name, experimentFile), is, SeedDir("", is))
 			}
 			seeds = append(seeds, e)
 		case entry.IsDir() && !strings.HasPrefix(name, "."):
@@ -194,7 +197,7 @@ func readSeeds(dir string) ([]Experiment, error) {
 // OpenSeeds opens the runs of the seeds in a directory, finished or not, or the
 // one run whose directory it is.
 func OpenSeeds(dir string) (*Seeds, error) {
-	if _, err := os.Stat(filepath.Join(dir, experimentFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, experimentFile)); !errors.Is(err, os.ErrNotExist) {
 		run, err := Open(dir)
 		if err != nil {
 			return nil, err
@@ -221,6 +224,9 @@ func OpenSeeds(dir string) (*Seeds, error) {
 	for _, e := range experiments {
 		path := SeedDir(dir, e.Header().Seed)
 		if _, err := os.Stat(filepath.Join(path, checkpointFile)); errors.Is(err, os.ErrNotExist) {
+			if err := refuseLostCheckpoint(path); err != nil {
+				return nil, err
+			}
 			s.Waiting++
 			continue
 		}

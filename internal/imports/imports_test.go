@@ -30,6 +30,7 @@ var allowed = map[string][]string{
 	"internal/philox":        nil,
 	"internal/safetensors":   nil,
 	"internal/statistics":    nil,
+	"internal/torture":       nil,
 
 	"dataset":                 nil,
 	"runs":                    {"dataset"},
@@ -60,7 +61,7 @@ var allowed = map[string][]string{
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"internal/file/filetest", "hm/deterministic", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest"}
+var inTests = []string{"internal/file/filetest", "hm/deterministic", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "internal/torture"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{

@@ -169,11 +169,10 @@ func Install(folder string, t Tools) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	aside := filepath.Join(dir, ".kernel.json")
-	if err := os.WriteFile(aside, append(text, '\n'), 0o644); err != nil {
+	if err := file.WriteAside(filepath.Join(dir, "kernel.json"), append(text, '\n')); err != nil {
 		return "", fmt.Errorf("cannot register the kernel: %w", err)
 	}
-	return dir, os.Rename(aside, filepath.Join(dir, "kernel.json"))
+	return dir, nil
 }
 
 // vanishes says whether a program is one that go run built: in a temporary folder

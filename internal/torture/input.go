@@ -1,0 +1,115 @@
+package torture
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Input is a directory that commands read.
+type Input struct {
+	Program
+	Name  string
+	Begin string // the directory
+	// Files are those to damage, by their paths within it.
+	Files []string
+	// Foreign are files that are put into the place of others.
+	Foreign  []string
+	Commands []string // with words that spaces separate
+	// Unsealed says that the files have no checksum: damaged ones may be as good as
+	// others, and the program's work on them another.
+	Unsealed bool
+}
+
+// Try damages files, one at a time and in as many ways as trials are asked for, and
+// runs a command on them: it has to do what it does to whole files, or to refuse one
+// by its name. Without -torture, there are few trials.
+func (in Input) Try(t *testing.T, trials int) {
+	if !*All {
+		trials = 1 + trials/300
+	}
+	kinds := kinds()
+	whole := map[string]outcome{}
+	for i := range trials {
+		draw := drawing(fmt.Sprint(in.Name, i))
+		kind := kinds[draw.IntN(len(kinds))]
+		file, command := in.Files[draw.IntN(len(in.Files))], in.Commands[draw.IntN(len(in.Commands))]
+		want, known := whole[command]
+		if !known {
+			want = in.outcome(t, in.begin(t, in.Begin), command)
+			if want.code != 0 {
+				t.Fatalf("%s ended with %d and said %q", command, want.code, want.stderr)
+			}
+			whole[command] = want
+		}
+		name := fmt.Sprintf("%d-%s-%s-%s", i, strings.Fields(command)[0], kind, strings.ReplaceAll(file, "/", "~"))
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			repeatable(t)
+			dir := in.begin(t, in.Begin)
+			foreign := filepath.Join(dir, in.Foreign[draw.IntN(len(in.Foreign))])
+			spoilt, err := damage(draw, kind, filepath.Join(dir, file), foreign)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !spoilt { // there is no such way
+				return
+			}
+			count("damaged: "+kind, in.Name)
+			in.check(t, dir, file, command, want)
+		})
+	}
+}
+
+// outcome is what came of a command: what it said, and the files.
+type outcome struct {
+	result
+	files map[string]string
+}
+
+func (in Input) outcome(t *testing.T, dir, command string) outcome {
+	t.Helper()
+	r := in.run(t, dir, strings.Fields(command))
+	return outcome{r, in.allFiles(t, dir)}
+}
+
+// check runs a command in a directory with a damaged file.
+func (in Input) check(t *testing.T, dir, file, command string, want outcome) {
+	t.Helper()
+	before := in.allFiles(t, dir)
+	got := in.outcome(t, dir, command)
+	switch {
+	case got.code < 0:
+		t.Errorf("%s of a damaged %s was killed and said %q", command, file, got.stderr)
+	case got.code > 0 && !names(got.stderr, file):
+		t.Errorf("%s of a damaged %s ended with %d and said only %q", command, file, got.code, got.stderr)
+	}
+	if got.code != 0 || in.Unsealed {
+		return
+	}
+	if got.stdout != want.stdout {
+		t.Errorf("%s of a damaged %s printed %q, want %q", command, file, got.stdout, want.stdout)
+	}
+	for path := range merged(got.files, want.files) {
+		untouched := path == file && got.files[path] == before[path]
+		if got.files[path] != want.files[path] && !untouched {
+			t.Errorf("%s of a damaged %s left %s as %.500q, want %.500q", command, file, path, got.files[path], want.files[path])
+		}
+	}
+}
+
+// names says whether a message names a file, or the directory that it is in and
+// the file.
+func names(message, file string) bool {
+	parts := strings.Split(file, "/")
+	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(message, part) })
+}
+
+func merged(a, b map[string]string) map[string]string {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}

@@ -1,0 +1,136 @@
+package torture
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Program is what is tortured, and what equal runs of it have in common.
+type Program struct {
+	// Start returns the program with some arguments.
+	Start func(args ...string) *exec.Cmd
+	// Same returns what the files at a path, relative to the directory, have in common
+	// in equal runs, such as all but times.
+	Same func(path string, content []byte) string
+	// Printed does so of what the program prints.
+	Printed func(string) string
+}
+
+// begin makes the directory of a trial, a copy of another if that is not empty.
+func (p Program) begin(t *testing.T, from string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if from != "" {
+		if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// files reads the files that have their names, as Same returns them.
+func (p Program) files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := p.allFiles(t, dir)
+	maps.DeleteFunc(files, func(path, _ string) bool { return isAside(path) })
+	return files
+}
+
+// isAside says whether a file at a path is one that is being written.
+func isAside(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, ".") && name != ".lock"
+}
+
+// largest bounds the files whose contents are compared, against those that are
+// large as a damage.
+const largest = 64 << 20
+
+// allFiles reads all files, as Same returns them; of those that are none of bytes, or
+// large, it says what they are.
+func (p Program) allFiles(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path) // path is within
+		if !info.Mode().IsRegular() || info.Size() > largest {
+			files[name] = fmt.Sprint(info.Mode(), info.Size())
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		files[name] = p.Same(name, bytes.ReplaceAll(content, []byte(dir), nil))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// result is what a program has said.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// What a program may take at most, in seconds and in bytes.
+const (
+	timeLimit   = 20 * time.Second
+	memoryLimit = 2 << 30
+)
+
+// run runs the program in a directory.
+func (p Program) run(t *testing.T, dir string, args []string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	program := p.Start(args...)
+	program.Dir, program.Stdout, program.Stderr = dir, &stdout, &stderr
+	// A tracer that came to be on this thread would take the program for its own.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	limit := time.AfterFunc(timeLimit, func() { _ = program.Process.Kill() })
+	var exit *exec.ExitError
+	if err := program.Wait(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if !limit.Stop() {
+		t.Errorf("the program did not end in %v", timeLimit)
+	}
+	usage, _ := program.ProcessState.SysUsage().(*syscall.Rusage)
+	return p.result(t, dir, program.ProcessState.ExitCode(), usage, &stdout, &stderr)
+}
+
+// result is what a program has said, whichever its directory was.
+func (p Program) result(t *testing.T, dir string, code int, usage *syscall.Rusage, stdout, stderr *bytes.Buffer) result {
+	t.Helper()
+	if strings.Contains(stderr.String(), "goroutine ") {
+		t.Errorf("the program broke down: %.2000s", stderr)
+	}
+	memory := usage.Maxrss << 10
+	if memory > memoryLimit {
+		t.Errorf("the program took %d MB of memory", memory>>20)
+	}
+	recordMemory(memory)
+	return result{code, p.Printed(strings.ReplaceAll(stdout.String(), dir, "")), stderr.String()}
+}
