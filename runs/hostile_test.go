@@ -115,7 +115,7 @@ func TestTooManySeedsAreRefused(t *testing.T) {
 	set, dir := overlapping(t), filepath.Join(t.TempDir(), "seeds")
 	for _, n := range []int{0, 10_001, math.MaxInt} {
 		_, err := runs.TrainSeeds(t.Context(), brief(set), set, n, dir)
-		wantError(t, err, fmt.Sprint(n), "between 1 and 10000")
+		wantError(t, err, fmt.Sprint(n), "at least 1, and at most 10000")
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory is there (%v)", err)

@@ -46,7 +46,7 @@ const mostSeeds = 10_000
 // training was interrupted: finished ones are kept, the others go on or begin.
 func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir string, recorders ...Recorder) (*Seeds, error) {
 	if n < 1 || n > mostSeeds {
-		return nil, fmt.Errorf("%d seeds: give between 1 and %d", n, mostSeeds)
+		return nil, fmt.Errorf("%d seeds: give at least 1, and at most %d", n, mostSeeds)
 	}
 	e, err := Resolve(e, set)
 	if err != nil {
