@@ -2,9 +2,12 @@
 
 NOTEBOOK ?= notebooks/quickstart.ipynb
 LABFLAGS ?=
+FUZZTIME ?= 1m
+JOBS ?= 1
+FUZZ ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook lab test kernel cuda ptx lint
+.PHONY: help notebook lab test fuzz kernel cuda ptx lint
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -17,6 +20,9 @@ lab: ## open JupyterLab on the notebooks, installing what is missing (LABFLAGS=o
 
 test: ## run the tests
 	go test ./...
+
+fuzz: ## look for inputs that break what reads them, each reader for a while (FUZZTIME=10m JOBS=2 FUZZ=pattern)
+	@go run ./internal/fuzz/run -fuzztime $(FUZZTIME) -jobs $(JOBS) -run '$(FUZZ)'
 
 kernel: ## test the kernel with Jupyter's own clients, installing what is missing (HELMHOLTZ_SOAK_CELLS=number)
 	@notebooks/jupyter.sh install

@@ -22,6 +22,8 @@ var internal = []string{"internal/file", "internal/kernels", "internal/names", "
 // has to be thought of first. What nobody uses any more does not stay.
 var allowed = map[string][]string{
 	"internal/file":        nil,
+	"internal/fuzz":        nil,
+	"internal/fuzz/run":    nil,
 	"internal/imports":     nil,
 	"internal/kernels":     {"internal/philox"},
 	"internal/names":       nil,
@@ -57,7 +59,7 @@ var allowed = map[string][]string{
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"hm/deterministic", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest"}
+var inTests = []string{"internal/fuzz", "hm/deterministic", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{
