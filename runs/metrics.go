@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -182,10 +183,19 @@ func parseEpoch(line []byte) (Epoch, error) {
 	if err := flatten("", object, values); err != nil {
 		return Epoch{}, err
 	}
+	norms := map[string]int{} // of each network, which has no more layers
+	for key := range values {
+		if rest, ok := strings.CutPrefix(key, normsPrefix); ok {
+			network, _, _ := strings.Cut(rest, ".")
+			norms[network]++
+		}
+	}
 	e := Epoch{Train: Measures{}}
 	for key, value := range values {
 		name, rest, grouped := strings.Cut(key, ".")
 		switch {
+		case (key == "epoch" || key == "step") && !(value >= 0 && value < 1<<53 && value == math.Trunc(value)):
+			return Epoch{}, fmt.Errorf("%s %v is no number of steps or epochs", key, value)
 		case key == "epoch":
 			e.Epoch = int(value)
 		case key == "step":
@@ -204,7 +214,7 @@ func parseEpoch(line []byte) (Epoch, error) {
 			}
 			e.Validation[rest] = value
 		case strings.HasPrefix(key, normsPrefix):
-			if err := e.addNorm(rest, value); err != nil {
+			if err := e.addNorm(rest, value, norms); err != nil {
 				return Epoch{}, err
 			}
 		default:
@@ -220,18 +230,16 @@ func parseEpoch(line []byte) (Epoch, error) {
 	return e, nil
 }
 
-// mostLayers is more than any machine has.
-const mostLayers = 10_000
-
-// addNorm adds the norm of a key NETWORK.LAYER.KIND.
-func (e *Epoch) addNorm(key string, value float64) error {
+// addNorm adds the norm of a key NETWORK.LAYER.KIND, one of so many norms of each
+// network: a layer has at least one.
+func (e *Epoch) addNorm(key string, value float64, norms map[string]int) error {
 	parts := strings.Split(key, ".")
 	unknown := fmt.Errorf("an unknown field %q", normsPrefix+key)
 	if len(parts) != 3 {
 		return unknown
 	}
 	layer, err := strconv.Atoi(parts[1])
-	if err != nil || layer < 0 || layer > mostLayers {
+	if err != nil || strconv.Itoa(layer) != parts[1] || layer < 0 || layer >= norms[parts[0]] {
 		return unknown
 	}
 	if e.Norms == nil {
@@ -260,6 +268,9 @@ func flatten(prefix string, object map[string]any, into map[string]float64) erro
 	for key, value := range object {
 		switch value := value.(type) {
 		case float64:
+			if _, twice := into[prefix+key]; twice {
+				return fmt.Errorf("field %q stands twice", prefix+key)
+			}
 			into[prefix+key] = value
 		case map[string]any:
 			if err := flatten(prefix+key+".", value, into); err != nil {
