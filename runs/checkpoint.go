@@ -52,24 +52,29 @@ type position struct {
 // save writes the checkpoint beside path and renames it, so that path holds a
 // whole checkpoint at any time. It refuses tensors that are not finite.
 func (c *checkpoint) save(path string) error {
-	for _, t := range c.snapshot.Tensors {
-		if !t.Finite() {
-			return ErrDiverged
-		}
-	}
-	if len(c.snapshot.Header) == 0 {
-		return errors.New("a snapshot without a header: describe the model in JSON, if only by {}")
-	}
-	c.position.Format, c.position.Step = checkpointFormat, c.snapshot.Step
-	text, err := json.Marshal(c.position)
-	if err != nil {
-		return err
-	}
-	b, err := marshal(c.snapshot, map[string]string{positionKey: string(text)})
+	b, err := c.marshal()
 	if err != nil {
 		return err
 	}
 	return file.WriteAside(path, b)
+}
+
+// marshal returns the bytes of the checkpoint's file.
+func (c *checkpoint) marshal() ([]byte, error) {
+	for _, t := range c.snapshot.Tensors {
+		if !t.Finite() {
+			return nil, ErrDiverged
+		}
+	}
+	if len(c.snapshot.Header) == 0 {
+		return nil, errors.New("a snapshot without a header: describe the model in JSON, if only by {}")
+	}
+	c.position.Format, c.position.Step = checkpointFormat, c.snapshot.Step
+	text, err := json.Marshal(c.position)
+	if err != nil {
+		return nil, err
+	}
+	return marshal(c.snapshot, map[string]string{positionKey: string(text)})
 }
 
 // marshal writes a snapshot with other texts.
@@ -132,6 +137,9 @@ func parseCheckpoint(b []byte) (*checkpoint, error) {
 	}
 	if at.Step < 0 || at.Epoch < 0 || at.Rows < 0 {
 		return nil, fmt.Errorf("no run has done %d steps, %d epochs and %d rows", at.Step, at.Epoch, at.Rows)
+	}
+	if at.BestEpoch < 0 || at.BestEpoch > at.Epoch {
+		return nil, fmt.Errorf("no run has done %d epochs with epoch %d the best", at.Epoch, at.BestEpoch)
 	}
 	for _, t := range f.Tensors {
 		if !t.Finite() {

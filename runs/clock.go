@@ -25,13 +25,21 @@ func writeClock(path string, step int, seconds float64) error {
 // readClock returns the time until a step: that of the clock, or of the last
 // epoch of the history where the clock is of another step.
 func readClock(path string, step int, history []Epoch) float64 {
-	var c clock
 	text, err := os.ReadFile(path)
-	if err == nil && json.Unmarshal(text, &c) == nil && c.Step == step {
-		return c.Seconds
+	if err == nil {
+		if seconds, ok := parseClock(text, step); ok {
+			return seconds
+		}
 	}
 	if n := len(history); n > 0 {
 		return history[n-1].Seconds
 	}
 	return 0
+}
+
+// parseClock returns the time that a clock of a step has.
+func parseClock(text []byte, step int) (seconds float64, ok bool) {
+	var c clock
+	err := json.Unmarshal(text, &c)
+	return c.Seconds, err == nil && c.Step == step && c.Seconds >= 0
 }
