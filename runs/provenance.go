@@ -70,14 +70,24 @@ func provenance(l Learner, fingerprint string, step int) Provenance {
 
 // appendProvenance adds the line of a session.
 func appendProvenance(path string, p Provenance) error {
-	line, err := json.Marshal(p)
+	before, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	line, err := sessionLine(before, p)
 	if err != nil {
 		return err
 	}
-	if b, err := os.ReadFile(path); err == nil && len(b) > 0 && b[len(b)-1] != '\n' {
+	return file.Append(path, line)
+}
+
+// sessionLine is the line of a session behind others.
+func sessionLine(before []byte, p Provenance) ([]byte, error) {
+	line, err := json.Marshal(p)
+	if len(before) > 0 && before[len(before)-1] != '\n' {
 		line = append([]byte("\n"), line...) // after a line that a crash cut short
 	}
-	return file.Append(path, append(line, '\n'))
+	return append(line, '\n'), err
 }
 
 // Provenance lists the sessions in which the run was trained; none where it is of
@@ -92,12 +102,15 @@ func readProvenance(path string) ([]Provenance, error) {
 	if err != nil {
 		return nil, err
 	}
-	var sessions []Provenance
+	return parseProvenance(b), nil
+}
+
+func parseProvenance(b []byte) (sessions []Provenance) {
 	for line := range bytes.Lines(b) {
 		var p Provenance
 		if json.Unmarshal(line, &p) == nil { // not a line that a crash cut short
 			sessions = append(sessions, p)
 		}
 	}
-	return sessions, nil
+	return sessions
 }
