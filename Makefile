@@ -5,9 +5,10 @@ LABFLAGS ?=
 FUZZTIME ?= 1m
 JOBS ?= 1
 FUZZ ?=
+VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook lab test fuzz kernel cuda ptx lint
+.PHONY: help notebook lab test fuzz kernel cuda ptx lint notices sbom vulnerabilities
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -33,6 +34,16 @@ cuda: ## build the CUDA engine and test it on an emulated device, installing wha
 
 ptx: ## compile the CUDA engine's kernel to PTX, which is committed
 	@$(MAKE) --no-print-directory -f gpu/toolchain/cuda.mk ptx
+
+notices: ## write NOTICES, the licences of what is linked, anew
+	go run ./internal/notices
+
+sbom: ## write a bill of materials to build/helmholtz.cdx.json (VERSION=of the release)
+	@mkdir -p build
+	go run ./internal/notices -sbom build/helmholtz.cdx.json -version '$(VERSION)'
+
+vulnerabilities: ## look for known vulnerabilities (GOVULNDB=address or file:// of another database)
+	@.ci/vulnerabilities
 
 lint: ## check formatting, vet, and build for other machines
 	@echo gofmt

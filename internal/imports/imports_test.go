@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"internal/imports":     nil,
 	"internal/kernels":     {"internal/philox"},
 	"internal/names":       nil,
+	"internal/notices":     nil,
 	"internal/philox":      nil,
 	"internal/safetensors": nil,
 	"internal/statistics":  nil,
