@@ -67,6 +67,7 @@ var foreign = map[string][]string{
 	"github.com/janpfeifer/gonb": {"plotting"},
 	"github.com/go-zeromq":       {"kernelext/internal/proxy"},
 	"github.com/parquet-go":      {"runs/parquet"},
+	"github.com/sbinet/npyio":    {"dataset"}, // which guards it
 	"gorgonia.org/cu":            {"gpu"},
 }
 
