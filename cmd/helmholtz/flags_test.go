@@ -23,8 +23,15 @@ func eachCommand(c *cobra.Command, visit func(*cobra.Command)) {
 // FuzzFlags gives a text to every flag of a name that any command has. One that takes it
 // takes what it then says of itself, and stays as it is.
 func FuzzFlags(f *testing.F) {
+	flags := map[string]map[string]*pflag.Flag{} // by name and command
 	eachCommand(newRoot(), func(c *cobra.Command) {
-		c.LocalFlags().VisitAll(func(flag *pflag.Flag) { f.Add(flag.Name, flag.DefValue) })
+		c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			f.Add(flag.Name, flag.DefValue)
+			if flags[flag.Name] == nil {
+				flags[flag.Name] = map[string]*pflag.Flag{}
+			}
+			flags[flag.Name][c.CommandPath()] = flag
+		})
 	})
 	for name, text := range map[string]string{
 		"conv": "8@4x4/2,q:8@4x4/2", "units": "bernoulli,gaussian", "measure": "every=5,name=a,split=test", "layers": "[3,2]", "keep": "1,+2",
@@ -33,26 +40,26 @@ func FuzzFlags(f *testing.F) {
 		f.Add(name, text)
 	}
 	f.Fuzz(func(t *testing.T, name, text string) {
-		eachCommand(newRoot(), func(c *cobra.Command) {
-			flag := c.LocalFlags().Lookup(name)
-			if flag == nil {
-				return
+		for command, flag := range flags[name] {
+			list, isList := flag.Value.(pflag.SliceValue)
+			if isList {
+				list.Replace(nil) // or it adds to what it has
 			}
 			var err error
 			fuzz.Bounded(t, len(text), func() { err = flag.Value.Set(text) })
 			if err != nil {
-				return
+				continue
 			}
 			is := flag.Value.String()
-			if list, ok := flag.Value.(pflag.SliceValue); ok {
+			if isList {
 				err = list.Replace(list.GetSlice())
 			} else {
 				err = flag.Value.Set(is)
 			}
 			if again := flag.Value.String(); err != nil || again != is {
-				t.Errorf("%s --%s=%q is %q, which is refused (%v) or read as %q", c.CommandPath(), name, text, is, err, again)
+				t.Errorf("%s --%s=%q is %q, which is refused (%v) or read as %q", command, name, text, is, err, again)
 			}
-		})
+		}
 	})
 }
 
