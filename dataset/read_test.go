@@ -270,8 +270,13 @@ func imagesOf(r rows) []byte {
 	return idx(0x803, []uint32{uint32(r.count()), uint32(r.shape.Height), uint32(r.shape.Width)}, r.values...)
 }
 
+// arrayOf writes float64: bytes of 0 and 1 alone would be read as off and on.
 func arrayOf(r rows) []byte {
-	return npyFile(fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d, %d, %d), }", r.count(), r.shape.Height, r.shape.Width), r.values)
+	var data []byte
+	for _, v := range r.values {
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(float64(v)/255))
+	}
+	return npyFile(fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d, %d), }", r.count(), r.shape.Height, r.shape.Width), data)
 }
 
 func textOf(r rows) (text []byte) {
