@@ -2,9 +2,13 @@
 
 NOTEBOOK ?= notebooks/quickstart.ipynb
 LABFLAGS ?=
+FUZZTIME ?= 1m
+JOBS ?= 1
+FUZZ ?=
+VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook lab test torture kernel cuda ptx lint
+.PHONY: help notebook lab test torture fuzz kernel cuda ptx lint notices sbom vulnerabilities
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -22,6 +26,9 @@ torture: ## kill the program at every system call that writes, let its writes fa
 	cd dataset && go test -timeout 1h -run '^TestGetLosesNothing$$' -torture
 	cd cmd/helmholtz && go test -timeout 4h -run '^(TestNothingIsLost|TestNoDamageIsSilent)$$' -torture
 
+fuzz: ## look for inputs that break what reads them, each reader for a while (FUZZTIME=10m JOBS=2 FUZZ=pattern)
+	@go run ./internal/fuzz/run -fuzztime $(FUZZTIME) -jobs $(JOBS) -run '$(FUZZ)'
+
 kernel: ## test the kernel with Jupyter's own clients, installing what is missing (HELMHOLTZ_SOAK_CELLS=number)
 	@notebooks/jupyter.sh install
 	HELMHOLTZ_JUPYTER_TESTS=1 go test -count=1 -v -run '^TestInJupyter$$' ./kernelext/kernel
@@ -31,6 +38,16 @@ cuda: ## build the CUDA engine and test it on an emulated device, installing wha
 
 ptx: ## compile the CUDA engine's kernel to PTX, which is committed
 	@$(MAKE) --no-print-directory -f gpu/toolchain/cuda.mk ptx
+
+notices: ## write NOTICES, the licences of what is linked, anew
+	go run ./internal/notices
+
+sbom: ## write a bill of materials to build/helmholtz.cdx.json (VERSION=of the release)
+	@mkdir -p build
+	go run ./internal/notices -sbom build/helmholtz.cdx.json -version '$(VERSION)'
+
+vulnerabilities: ## look for known vulnerabilities (GOVULNDB=address or file:// of another database)
+	@.ci/vulnerabilities
 
 lint: ## check formatting, vet, and build for other machines
 	@echo gofmt

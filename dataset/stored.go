@@ -94,10 +94,19 @@ func newStoredSum(keys []byte) hash.Hash {
 // Load reads a set that Save has written. It reads no more than the header
 // claims, and a byte, and refuses what is not as it was saved.
 func Load(r io.Reader) (*Set, error) {
+	s, fingerprint, err := load(r)
+	if err == nil && s.Fingerprint() != fingerprint {
+		return nil, fmt.Errorf("the stored data set %s is damaged: its rows have fingerprint %.12s, not %.12s", s.Name(), s.Fingerprint(), fingerprint)
+	}
+	return s, err
+}
+
+// load reads a stored set, and the fingerprint that it should have.
+func load(r io.Reader) (s *Set, fingerprint string, err error) {
 	b := bufio.NewReaderSize(r, maxStoredHeader)
 	h, sum, err := readStoredHeader(b)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	claim := 0
 	for _, split := range h.Splits {
@@ -105,14 +114,14 @@ func Load(r io.Reader) (*Set, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(b, int64(claim)+1))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if len(data) != claim {
-		return nil, fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, there are %s", claim, counted(len(data), claim))
+		return nil, "", fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, there are %s", claim, counted(len(data), claim))
 	}
 	sum.Write(data)
 	if h.Checksum != "" && h.Checksum != hex.EncodeToString(sum.Sum(nil)) {
-		return nil, errors.New("the stored data set is damaged: its checksum does not match")
+		return nil, "", errors.New("the stored data set is damaged: its checksum does not match")
 	}
 	var divided [3]rows
 	shape := Shape{h.Height, h.Width}
@@ -129,12 +138,9 @@ func Load(r io.Reader) (*Set, error) {
 			divided[i].values = unpackBits(part[:labels], split.Rows*shape.Units())
 		}
 	}
-	s := newSet(h.Spec, divided[0], divided[1], divided[2])
+	s = newSet(h.Spec, divided[0], divided[1], divided[2])
 	s.madeFromRows = h.MadeFromRows
-	if s.Fingerprint() != h.Fingerprint {
-		return nil, fmt.Errorf("the stored data set %s is damaged: its rows have fingerprint %.12s, not %.12s", s.Name(), s.Fingerprint(), h.Fingerprint)
-	}
-	return s, nil
+	return s, h.Fingerprint, nil
 }
 
 func counted(got, claim int) string {

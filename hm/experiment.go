@@ -189,7 +189,8 @@ func init() {
 }
 
 // Hash identifies an experiment: two of the same hash train alike. It panics
-// where a number is not finite or a setting has no name, which Check refuses.
+// where a number is not finite or a setting has no name, which Check refuses; a file has
+// neither.
 func (e Experiment) Hash() string {
 	e.Method = e.Method.identity()
 	e.Keep, e.RecordSteps, e.Measurements = nil, 0, nil
@@ -237,7 +238,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return Experiment{}, fmt.Errorf("unknown setting %q: remove it or mend its spelling", unknown[0].String())
 	}
-	return e, e.Header().CheckSeeds()
+	return e, runs.CheckSettings(e)
 }
 
 // ReadExperiment reads the experiment of a TOML file.

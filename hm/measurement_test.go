@@ -265,3 +265,19 @@ func TestExperimentOfTheFamily(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParseMeasurement checks that what is read can be written and read again.
+func FuzzParseMeasurement(f *testing.F) {
+	for _, text := range []string{"every=5,samples=100,rows=500,log-z2=10000", "name= a=b ,split=train", "log-z2-inner=-1", "rows=1,rows=2", "every", ""} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := ParseMeasurement(text)
+		if err != nil {
+			return
+		}
+		if again, err := ParseMeasurement(m.String()); err != nil || again != m {
+			t.Errorf("%q is read as %+v, written %q and read again as %+v: %v", text, m, m, again, err)
+		}
+	})
+}

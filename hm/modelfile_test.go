@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/internal/fuzz"
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
@@ -126,4 +127,36 @@ func TestModelFileThatIsNotFiniteIsRefused(t *testing.T) {
 	says(path, err)
 	_, err = NRWS().From(dir, "last").Train(t.Context(), machineFor(set), set, t.TempDir())
 	says(path, err)
+}
+
+// FuzzLoadModel checks that a file of good tensors and any experiment and header is
+// refused, or written as it was read.
+func FuzzLoadModel(f *testing.F) {
+	tensors := snapshotOf(f, exampleState(1)).Tensors
+	f.Add("[machine]\nlayers = [3, 2]\ncoding = \"01\"\n[method]\npreset = \"rws\"\n", `{"units":[6,3,2],"coding":"01","shape":{"Height":2,"Width":3}}`)
+	f.Add("[machine]\nconvolutions = [\"3@2x3/0\"]\nlayers = [2]\n[method]\npreset = \"rws\"\n", `{"units":[6,3,2],"coding":"01","shape":{"Height":2,"Width":3}}`)
+	f.Fuzz(func(t *testing.T, experiment, header string) {
+		file := &safetensors.File{Metadata: map[string]string{"experiment": experiment, "model": header}, Tensors: tensors}
+		file.Seal()
+		b, err := safetensors.Marshal(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m *Model
+		fuzz.Bounded(t, len(b), func() { m, err = LoadModel(bytes.NewReader(b)) })
+		if err != nil {
+			return
+		}
+		var once, twice bytes.Buffer
+		if err := m.Save(&once); err != nil {
+			t.Fatal(err)
+		}
+		again, err := LoadModel(bytes.NewReader(once.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Save(&twice); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
+			t.Fatalf("the same model has been written in other bytes: %v", err)
+		}
+	})
 }

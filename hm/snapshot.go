@@ -98,7 +98,7 @@ func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 	if err := architecture.Check(); err != nil {
 		return nil, h.Shape, err
 	}
-	if h.Shape.Height < 1 || h.Shape.Units() != architecture.Visible() {
+	if visible := architecture.Visible(); min(h.Shape.Height, h.Shape.Width) < 1 || max(h.Shape.Height, h.Shape.Width) > visible || h.Shape.Units() != visible {
 		return nil, h.Shape, fmt.Errorf("images of %v do not have %d visible units", h.Shape, architecture.Visible())
 	}
 	if h.Refresh < 0 || h.Refresh > s.Step {

@@ -10,8 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/fuzz"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -79,6 +81,7 @@ func TestReadSnapshotRefuses(t *testing.T) {
 		{"wider layer", func(_ *runs.Snapshot, h *header) { h.Units[2] = 3 }, []string{"generative.1", "[3 3]", "[3 4]"}},
 		{"gigantic layers", func(_ *runs.Snapshot, h *header) { h.Units = []int{6, 1 << 18, 1 << 18} }, []string{"parameters", "values"}},
 		{"image of another shape", func(_ *runs.Snapshot, h *header) { h.Shape = shape(2, 2) }, []string{"2×2", "6 visible units"}},
+		{"image whose size overflows", func(_ *runs.Snapshot, h *header) { h.Shape = shape(5, -3689348814741910322) }, []string{"6 visible units"}},
 		{"image of negative size", func(_ *runs.Snapshot, h *header) { h.Shape = shape(-2, -3) }, []string{"-2×-3"}},
 		{"refresh to come", func(_ *runs.Snapshot, h *header) { h.Refresh = 16 }, []string{"15 steps", "refresh at step 16"}},
 		{"missing layer", func(s *runs.Snapshot, _ *header) { s.Tensors = s.Tensors[1:] }, []string{"lacks tensor generative.0"}},
@@ -121,26 +124,41 @@ func TestReadSnapshotAllocatesNoMoreThanItsTensors(t *testing.T) {
 	}
 }
 
-// FuzzReadSnapshot checks that what is read of good tensors and another header can
-// be written and read again.
+// FuzzReadSnapshot checks that what is read of good tensors and another header is a
+// machine for images, and can be written and read again.
 func FuzzReadSnapshot(f *testing.F) {
 	good := snapshotOf(f, exampleState(1))
 	f.Add(string(good.Header))
 	f.Add(`{"units":[6,3,2],"coding":"pm1","shape":{"Height":1,"Width":6}}`)
 	f.Add(`{"units":[6,-3,262144],"shape":{"Height":-2,"Width":-3},"refresh":-1}`)
+	f.Add(`{"units":[6,3,2],"convolutions":[{"fine":{"height":2,"width":3,"channels":1},"channels":3,"height":2,"width":3,"stride":1,"generative":true}],"classes":2,"shape":{"Height":2,"Width":3}}`)
+	size := len(good.Header)
+	for _, t := range good.Tensors {
+		size += 4 * t.Size()
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		s := good
 		s.Header = json.RawMessage(text)
-		state, of, err := readSnapshot(s)
+		var state *engine.State
+		var of dataset.Shape
+		var err error
+		fuzz.Bounded(t, size+len(text), func() { state, of, err = readSnapshot(s) })
 		if err != nil {
 			return
+		}
+		if visible := state.Parameters.Architecture.Visible(); of.Height < 1 || of.Width < 1 || of.Height > visible || of.Width > visible || of.Units() != visible {
+			t.Fatalf("images of %v of %d units", of, visible)
 		}
 		again, err := newSnapshot(state, of)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := readSnapshot(again); err != nil {
+		back, ofBack, err := readSnapshot(again)
+		if err != nil {
 			t.Fatal(err)
+		}
+		if diff := cmp.Diff(state, back, cmpopts.EquateEmpty()); diff != "" || ofBack != of {
+			t.Fatalf("images of %v, then of %v (-read +written and read again):\n%s", of, ofBack, diff)
 		}
 	})
 }

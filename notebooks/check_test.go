@@ -7,6 +7,8 @@ import (
 	"image/png"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/internal/fuzz"
 )
 
 // sound returns an executed notebook of two cells that print and show a figure.
@@ -135,6 +137,17 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// The lines of a long text are joined once, not each to all before it.
+func TestLinesAreJoinedOnce(t *testing.T) {
+	data := []byte(`["line"` + strings.Repeat(`,"line"`, 20_000) + `]`)
+	var text Text
+	fuzz.Bounded(t, len(data), func() {
+		if err := text.UnmarshalJSON(data); err != nil || len(text) != 4*20_001 {
+			t.Errorf("%d bytes, %v", len(text), err)
+		}
+	})
+}
+
 // FuzzParse: whatever is read can be checked, and a notebook without cells is
 // never found sound.
 func FuzzParse(f *testing.F) {
@@ -142,11 +155,14 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"nbformat": 4, "metadata": {"kernelspec": {"name": "gonb"}}, "cells": []}`))
 	f.Add([]byte(`{"cells": [{"cell_type": "code", "outputs": [{"data": {"image/png": 3, "text/html": [1]}}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		notebook, err := Parse(data)
-		if err != nil {
-			return
-		}
-		if err := notebook.Check("/srv/checkout"); err == nil && len(notebook.Cells) == 0 {
+		var notebook *Notebook
+		var err, wrong error
+		fuzz.Bounded(t, len(data), func() {
+			if notebook, err = Parse(data); err == nil {
+				wrong = notebook.Check("/srv/checkout")
+			}
+		})
+		if err == nil && wrong == nil && len(notebook.Cells) == 0 {
 			t.Error("a notebook without cells was found sound")
 		}
 	})

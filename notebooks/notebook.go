@@ -6,6 +6,7 @@ package notebooks
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // Notebook is a Jupyter notebook in format 4.
@@ -53,10 +54,7 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &lines); err != nil {
 		return fmt.Errorf("text is neither a string nor a list of strings: %.40s", data)
 	}
-	*t = ""
-	for _, line := range lines {
-		*t += Text(line)
-	}
+	*t = Text(strings.Join(lines, ""))
 	return nil
 }
 

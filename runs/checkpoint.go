@@ -55,24 +55,29 @@ type position struct {
 // save replaces a checkpoint, which is whole at any time. It refuses tensors that are
 // not finite.
 func (c *checkpoint) save(dir *file.Held, name string) error {
-	for _, t := range c.snapshot.Tensors {
-		if !t.Finite() {
-			return ErrDiverged
-		}
-	}
-	if len(c.snapshot.Header) == 0 {
-		return errors.New("a snapshot without a header: describe the model in JSON, if only by {}")
-	}
-	c.position.Format, c.position.Step = checkpointFormat, c.snapshot.Step
-	text, err := json.Marshal(c.position)
-	if err != nil {
-		return err
-	}
-	b, err := marshal(c.snapshot, map[string]string{positionKey: string(text)})
+	b, err := c.marshal()
 	if err != nil {
 		return err
 	}
 	return dir.WriteAside(name, b)
+}
+
+// marshal returns the bytes of the checkpoint's file.
+func (c *checkpoint) marshal() ([]byte, error) {
+	for _, t := range c.snapshot.Tensors {
+		if !t.Finite() {
+			return nil, ErrDiverged
+		}
+	}
+	if len(c.snapshot.Header) == 0 {
+		return nil, errors.New("a snapshot without a header: describe the model in JSON, if only by {}")
+	}
+	c.position.Format, c.position.Step = checkpointFormat, c.snapshot.Step
+	text, err := json.Marshal(c.position)
+	if err != nil {
+		return nil, err
+	}
+	return marshal(c.snapshot, map[string]string{positionKey: string(text)})
 }
 
 // marshal writes a snapshot with other texts.
@@ -155,6 +160,9 @@ func readCheckpoint(r io.Reader, size int64) (*checkpoint, error) {
 	}
 	if at.Step < 0 || at.Epoch < 0 || at.Rows < 0 {
 		return nil, fmt.Errorf("no run has done %d steps, %d epochs and %d rows", at.Step, at.Epoch, at.Rows)
+	}
+	if at.BestEpoch < 0 || at.BestEpoch > at.Epoch {
+		return nil, fmt.Errorf("no run has done %d epochs with epoch %d the best", at.Epoch, at.BestEpoch)
 	}
 	if err := checkFinite(f.Tensors); err != nil {
 		return nil, err

@@ -26,10 +26,10 @@ func writeClock(dir *file.Held, step int, seconds float64) error {
 // readClock returns the time until a step: that of the clock, or of the last
 // epoch of the history where the clock is of another step.
 func readClock(path string, step int, history []Epoch) (float64, error) {
-	var c clock
 	text, err := file.Read(path, file.Small)
 	if err == nil {
-		if _, err = unmarshalSealed(text, &c); err != nil {
+		c, err := parseClock(text)
+		if err != nil {
 			return 0, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, and the time counts from the last epoch", path, err)
 		}
 		if c.Step == step {
@@ -43,4 +43,14 @@ func readClock(path string, step int, history []Epoch) (float64, error) {
 		return history[n-1].Seconds, nil
 	}
 	return 0, nil
+}
+
+// parseClock reads a clock.
+func parseClock(text []byte) (clock, error) {
+	var c clock
+	_, err := unmarshalSealed(text, &c)
+	if err == nil && c.Seconds < 0 {
+		err = fmt.Errorf("%v seconds: time does not run backwards", c.Seconds)
+	}
+	return c, err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -151,6 +152,8 @@ func parseEpoch(line []byte) (Epoch, error) {
 	for key, value := range values {
 		name, rest, grouped := strings.Cut(key, ".")
 		switch {
+		case (key == "epoch" || key == "step") && !(value >= 0 && value < 1<<53 && value == math.Trunc(value)):
+			return Epoch{}, fmt.Errorf("%s %v is no number of steps or epochs", key, value)
 		case key == "epoch":
 			e.Epoch = int(value)
 		case key == "step":
@@ -205,7 +208,7 @@ func addNorm(norms map[string]map[int]LayerNorms, key string, value float64) err
 		return unknown
 	}
 	i, err := strconv.Atoi(parts[1])
-	if err != nil {
+	if err != nil || strconv.Itoa(i) != parts[1] {
 		return unknown
 	}
 	layers := norms[parts[0]]
@@ -239,6 +242,9 @@ func flatten(prefix string, object map[string]any, into map[string]float64) erro
 	for key, value := range object {
 		switch value := value.(type) {
 		case float64:
+			if _, twice := into[prefix+key]; twice {
+				return fmt.Errorf("field %q stands twice", prefix+key)
+			}
 			into[prefix+key] = value
 		case map[string]any:
 			if err := flatten(prefix+key+".", value, into); err != nil {

@@ -2,12 +2,15 @@ package runs
 
 import (
 	"bytes"
+	"fmt"
+	"iter"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/helmholtz-go/helmholtz/internal/fuzz"
 )
 
 var someEpochs = []Epoch{
@@ -31,14 +34,17 @@ func wantError(t *testing.T, err error, says ...string) {
 }
 
 // parseMetrics reads the text of a metrics file.
-func parseMetrics(b []byte) ([]Epoch, error) {
-	return parseLines(func(yield func([]byte, error) bool) {
+func parseMetrics(b []byte) ([]Epoch, error) { return parseLines(linesOf(b)) }
+
+// linesOf are the lines of a file's content, as package file reads them.
+func linesOf(b []byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
 		for line := range bytes.Lines(b) {
 			if !yield(line, nil) {
 				return
 			}
 		}
-	})
+	}
 }
 
 // written is the text of a metrics file.
@@ -150,25 +156,66 @@ func TestMetricsOfVersion1(t *testing.T) {
 	}
 }
 
-// FuzzParseMetrics checks that what is read can be written and read again.
+// A line with nonsense in it is refused, and none makes room for layers that it does
+// not have.
+func TestParseEpochRefuses(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"train.log_p":1,"train":{"log_p":2}}`: `"train.log_p" stands twice`,
+		`{"epoch":1e300}`:                       "epoch 1e+300",
+		`{"step":0.5}`:                          "step 0.5",
+		`{"step":-1}`:                           "step -1",
+		`{"norms.p.1.weights":1}`:               `none of layer 0`,
+		`{"norms.p.9999.weights":1,"norms.q.0.weights":1}`: `of the network "p"`,
+		`{"norms.p.+0.weights":1}`:                         "norms.p.+0.weights",
+	} {
+		_, err := parseMetrics([]byte(line + "\n"))
+		wantError(t, err, "line 1", want)
+	}
+}
+
+// FuzzParseMetrics checks that what is read is always the same, and can be written and
+// read again.
 func FuzzParseMetrics(f *testing.F) {
-	f.Add([]byte(`{"epoch":1,"step":6,"seconds":0.1,"learning_rate":0.2,"train":{"log_p":-6,"bound":-7,"ess":0.3},"validation":{"log_p":-6,"bound":-7,"ess":0.3}}` + "\n{\"epo"))
-	f.Add([]byte(`{"epoch":1,"step":6,"seconds":0.1,"learning_rate":0.2,"train.log_p":-6,"test.log_p":-7,"norms.generative.1.weights":3}` + "\n"))
+	f.Add([]byte(`{"epoch":1,"step":6,"seconds":0.1,"learning_rate":0.2,"train":{"log_p":-6,"bound":-7,"ess":0.3},"norms":{"q":[{"weights":1}]}}` + "\n{\"epo"))
+	f.Add([]byte(`{"epoch":1,"step":6,"seconds":0.1,"learning_rate":0.2,"train.log_p":-6,"test.log_p":-7,"norms.generative.0.weights":3}` + "\n"))
 	f.Add([]byte("null\n{}\n"))
-	f.Add([]byte(strings.Repeat(" ", 70_000) + "\n"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		epochs, err := parseMetrics(b)
-		if err != nil {
-			return
+	f.Fuzz(wantSameMetrics)
+}
+
+// FuzzSealedMetrics does the same of lines with their checksums.
+func FuzzSealedMetrics(f *testing.F) {
+	f.Add(`"epoch":1,"step":6,"train.log_p":-6` + "\n" + `"epoch":2,"step":1e1,"validation.log_p":-6,"norms.p.0.direction":1`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var file []byte
+		seal := ""
+		for fields := range strings.SplitSeq(text, "\n") {
+			seal = chain(seal, []byte(fields))
+			file = fmt.Appendf(file, "{%s%s%s\"}\n", fields, sealMark, seal)
 		}
-		back, err := parseMetrics([]byte(written(t, epochs)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(epochs, back, cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("(-read +written and read again):\n%s", diff)
-		}
+		wantSameMetrics(t, file)
 	})
+}
+
+func wantSameMetrics(t *testing.T, b []byte) {
+	var epochs []Epoch
+	var err error
+	fuzz.Bounded(t, len(b), func() { epochs, err = parseMetrics(b) })
+	twice, errTwice := parseMetrics(b)
+	if (err == nil) != (errTwice == nil) {
+		t.Fatalf("read with the error %v, then with %v", err, errTwice)
+	}
+	if err != nil {
+		return
+	}
+	back, err := parseMetrics([]byte(written(t, epochs)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, other := range map[string][]Epoch{"again": twice, "written and read again": back} {
+		if diff := cmp.Diff(epochs, other, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("(-read +%s):\n%s", name, diff)
+		}
+	}
 }
 
 func TestStepsAreReadBack(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -77,9 +78,18 @@ func appendProvenance(dir *file.Held, p Provenance) error {
 	if err != nil {
 		return err
 	}
-	session, err := json.Marshal(p)
+	text, err := sessionsText(sessions, p)
 	if err != nil {
 		return err
+	}
+	return dir.WriteAside(sessionsFile, text)
+}
+
+// sessionsText is the text of sessions and one more.
+func sessionsText(sessions [][]byte, p Provenance) ([]byte, error) {
+	session, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
 	}
 	var text []byte
 	seal := ""
@@ -88,13 +98,24 @@ func appendProvenance(dir *file.Held, p Provenance) error {
 		line, seal = sealLine(session[1:len(session)-1], seal)
 		text = append(text, line...)
 	}
-	return dir.WriteAside(sessionsFile, text)
+	return text, nil
 }
 
 // readSessions reads the objects of sessions, without their checksums.
 func readSessions(path string) ([][]byte, error) {
+	sessions, err := parseSessions(file.Lines(path, longestLine))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it: it says only where and by what the run was trained, and its base line", path, err)
+	}
+	return sessions, nil
+}
+
+func parseSessions(lines iter.Seq2[[]byte, error]) ([][]byte, error) {
 	var sessions [][]byte
-	err := eachLine(file.Lines(path, longestLine), func(line, fields []byte) error {
+	err := eachLine(lines, func(line, fields []byte) error {
 		switch {
 		case fields != nil:
 			line = fmt.Appendf(nil, "{%s}", fields)
@@ -106,13 +127,7 @@ func readSessions(path string) ([][]byte, error) {
 		sessions = append(sessions, line)
 		return json.Unmarshal(line, &Provenance{})
 	})
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it: it says only where and by what the run was trained, and its base line", path, err)
-	}
-	return sessions, nil
+	return sessions, err
 }
 
 // Provenance lists the sessions in which the run was trained; none where it is of

@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -194,6 +195,18 @@ func ReadExperiment(path string) (Experiment, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return e, nil
+}
+
+// CheckSettings refuses settings of a file that no experiment has: seeds as CheckSeeds
+// does, and numbers that are not finite, which TOML can hold.
+func CheckSettings(e Experiment) error {
+	all := settings(e)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if strings.HasSuffix(all[key], "nan") || strings.HasSuffix(all[key], "inf") { // text ends in a quotation mark
+			return fmt.Errorf("%s = %s: give a finite number", key, all[key])
+		}
+	}
+	return e.Header().CheckSeeds()
 }
 
 // CheckSeeds refuses seeds that TOML cannot hold, and the negative ones that it

@@ -140,7 +140,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return Experiment{}, fmt.Errorf("unknown setting %q: remove it or mend its spelling", unknown[0].String())
 	}
-	return f.Experiment, f.Header().CheckSeeds()
+	return f.Experiment, runs.CheckSettings(f.Experiment)
 }
 
 // TOML writes the experiment as ParseExperiment reads it. It panics where a setting

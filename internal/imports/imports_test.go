@@ -23,10 +23,13 @@ var internal = []string{"internal/file", "internal/kernels", "internal/memory", 
 var allowed = map[string][]string{
 	"internal/file":          nil,
 	"internal/file/filetest": nil,
+	"internal/fuzz":          nil,
+	"internal/fuzz/run":      nil,
 	"internal/imports":       nil,
 	"internal/kernels":       {"internal/philox"},
 	"internal/memory":        nil,
 	"internal/names":         nil,
+	"internal/notices":       nil,
 	"internal/philox":        nil,
 	"internal/safetensors":   nil,
 	"internal/statistics":    nil,
@@ -61,13 +64,14 @@ var allowed = map[string][]string{
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"internal/file/filetest", "hm/deterministic", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "internal/torture"}
+var inTests = []string{"internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "internal/torture"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{
 	"github.com/janpfeifer/gonb": {"plotting"},
 	"github.com/go-zeromq":       {"kernelext/internal/proxy"},
 	"github.com/parquet-go":      {"runs/parquet"},
+	"github.com/sbinet/npyio":    {"dataset"}, // which guards it
 	"gorgonia.org/cu":            {"gpu"},
 }
 

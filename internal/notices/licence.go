@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// licence is a file of a module that says under which licence it is.
+type licence struct{ File, Text string }
+
+// known are the licences, by their SPDX names, that are allowed, each with words that
+// tell it: permissive ones, and those that reach no further than their own files. Of
+// several that fit, the first counts.
+var known = []struct {
+	name  string
+	words []string
+}{
+	{"Apache-2.0", []string{"Apache License", "Version 2.0"}},
+	{"MPL-2.0", []string{"Mozilla Public License", "2.0"}},
+	{"OFL-1.1", []string{"SIL OPEN FONT LICENSE Version 1.1"}},
+	{"FTL", []string{"The FreeType Project LICENSE"}},
+	{"FTL", []string{"choice of exactly one of", "The FreeType License"}}, // the other is the GPL
+	{"BSD-3-Clause", []string{"Redistribution and use in source and binary forms", "endorse or promote"}},
+	{"BSD-2-Clause", []string{"Redistribution and use in source and binary forms"}},
+	{"MIT", []string{"Permission is hereby granted, free of charge", "THE SOFTWARE IS PROVIDED"}},
+	{"ISC", []string{"Permission to use, copy, modify, and", "distribute this software for any purpose with or without fee"}},
+	{"CC-BY-4.0", []string{"Creative Commons Attribution 4.0 International Public License"}}, // of svgo, which asks for credit alone
+	{"Unlicense", []string{"This is free and unencumbered software released into the public domain"}},
+}
+
+// refused are words of licences that reach what they are linked with.
+var refused = regexp.MustCompile(`GNU (LESSER |AFFERO |LIBRARY )?GENERAL PUBLIC LICENSE\s+Version|Server Side Public License|Business Source License|Commons Clause`)
+
+var spaces = regexp.MustCompile(`\s+`)
+
+// name is the SPDX name of the licence; empty of a file beside one, which gives credit
+// or rights alone.
+func (l licence) name() (string, error) {
+	text := spaces.ReplaceAllString(l.Text, " ")
+	if words := refused.FindString(text); words != "" {
+		return "", fmt.Errorf("%s is %q, which is not allowed: do without the module", l.File, words)
+	}
+	for _, k := range known {
+		if !slices.ContainsFunc(k.words, func(words string) bool { return !strings.Contains(text, words) }) {
+			return k.name, nil
+		}
+	}
+	if beside.MatchString(l.File) {
+		return "", nil
+	}
+	return "", fmt.Errorf("%s is no licence that is known to be allowed: read it, and add it to those in internal/notices, or do without the module", l.File)
+}
+
+// beside are files that are no licences of their own.
+var beside = regexp.MustCompile(`(?i)(^|/)(notice|patents|copyright|license-link)[^/]*$`)
+
+// names are the SPDX names of the module's licences, all of which hold, sorted. A module
+// without a licence is refused.
+func (m module) names() ([]string, error) {
+	var names []string
+	for _, l := range m.Licences {
+		name, err := l.name()
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", m.Path, m.Version, err)
+		}
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s %s has no licence: do without the module", m.Path, m.Version)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}

@@ -1,0 +1,42 @@
+package runs
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/internal/fuzz"
+)
+
+// FuzzProvenance checks that sessions which are read stay, with the one that is added.
+func FuzzProvenance(f *testing.F) {
+	added := Provenance{Date: time.Unix(1e9, 0).UTC(), Step: 3, Host: "here"}
+	if text, err := sessionsText(nil, added); err == nil {
+		f.Add(text)
+	}
+	f.Add([]byte(`{"date":"2026-11-22T01:02:03Z","step":7,"host":"a","threads":2}` + "\n"))
+	f.Add([]byte(`{"date":"2026-11-22T01:02:03Z","step":7}` + "\n{\"date\":"))
+	f.Add([]byte("\n\nnull\n[]"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var before [][]byte
+		var err error
+		fuzz.Bounded(t, len(b), func() { before, err = parseSessions(linesOf(b)) })
+		if err != nil {
+			return
+		}
+		text, err := sessionsText(before, added)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := parseSessions(linesOf(text))
+		if err != nil || len(after) != len(before)+1 {
+			t.Fatalf("%d sessions and one more are read as %d (%v)", len(before), len(after), err)
+		}
+		for i := range before {
+			if !bytes.Equal(before[i], after[i]) {
+				t.Error(cmp.Diff(string(before[i]), string(after[i])))
+			}
+		}
+	})
+}
