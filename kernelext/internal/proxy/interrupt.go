@@ -15,32 +15,46 @@ var tools = map[string]bool{"go": true, "goimports": true}
 // compileTime is how long an interrupted cell is watched for the next tool.
 const compileTime = 5 * time.Second
 
-// interrupt ends a cell that is being compiled.
+// endTime is how long a cell may go on after an interrupt with neither a tool nor a
+// program that runs, until GoNB itself is taken to hang.
+const endTime = 10 * time.Second
+
+// interrupt ends a cell that is being compiled, and a GoNB that hangs.
 func (k *Kernel) interrupt() {
-	compiling, cell := false, k.runningCell()
-	for deadline := time.Now().Add(compileTime); time.Now().Before(deadline) && cell != "" && k.runningCell() == cell; time.Sleep(50 * time.Millisecond) {
-		running, program := k.child.tools()
-		for _, p := range running {
-			_ = syscall.Kill(p.pid, syscall.SIGINT)
-		}
-		if len(running) == 0 {
-			if compiling && program { // it began while its compilation was interrupted
-				k.ask(k.child.control, "interrupt_request")
+	k.gonb.RLock()
+	g := k.child
+	k.gonb.RUnlock()
+	k.mu.Lock()
+	cell, givenUp := k.running, k.givenUp
+	k.mu.Unlock()
+	k.endHang(givenUp, g)
+	compiling, last := false, time.Now() // when something ran
+	for began := last; cell != "" && k.runningCell() == cell; time.Sleep(50 * time.Millisecond) {
+		running, program, known := g.tools()
+		switch {
+		case len(running) > 0 && time.Since(began) < compileTime:
+			compiling, last = true, time.Now()
+			for _, p := range running {
+				_ = syscall.Kill(p.pid, syscall.SIGINT)
 			}
-			if !compiling || program {
-				return
-			}
+		case program && compiling: // it began while its compilation was interrupted
+			k.ask(g.control, "interrupt_request")
+			return
+		case program || len(running) > 0 || !known:
+			return
+		case time.Since(last) > endTime:
+			g.kill()
+			return
 		}
-		compiling = true
 	}
 }
 
 // tools returns the tools that GoNB has started, with what they have started,
-// and whether the program of a cell runs.
-func (g *child) tools() (running []process, program bool) {
+// whether the program of a cell runs, and whether any of this is known.
+func (g *child) tools() (running []process, program, known bool) {
 	all := descendants(g.guard.Process.Pid)
 	if len(all) == 0 {
-		return nil, false
+		return nil, false, false
 	}
 	gonb := all[0].pid
 	ofTool := map[int]bool{}
@@ -53,7 +67,7 @@ func (g *child) tools() (running []process, program bool) {
 			program = true
 		}
 	}
-	return running, program
+	return running, program, true
 }
 
 func (k *Kernel) runningCell() string {

@@ -17,7 +17,12 @@ func adoptOrphans() {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
 }
 
-// killDescendants kills what this process has started, and what that has.
+// dieWithParent is the attribute of a process that ends with the thread that has
+// started it.
+func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+
+// killDescendants kills what this process has started, and what that has, and
+// buries those of them whose parent it is.
 func killDescendants() {
 	for range 100 {
 		found := descendants(os.Getpid())
@@ -28,6 +33,9 @@ func killDescendants() {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
+		for _, p := range found {
+			_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil)
+		}
 	}
 }
 
