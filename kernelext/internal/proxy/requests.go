@@ -9,9 +9,9 @@ import (
 const (
 	// answerTime is how long GoNB may work on a request that is no cell until the
 	// front end is told that there is no answer.
-	answerTime = 15 * time.Second
+	answerTime = 30 * time.Second
 	// hangTime is how much longer it may, until it is started anew.
-	hangTime = 45 * time.Second
+	hangTime = 60 * time.Second
 	// mostRequests is how many requests may wait for GoNB, which ends at 10,000.
 	mostRequests = 1000
 )
