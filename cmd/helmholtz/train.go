@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -102,7 +101,7 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 		return nil, 0, misuse(c, "--resume continues the experiment as it is, but for a larger number of --epochs: leave %s away", strings.Join(others, ", "))
 	}
 	longer := c.Flags().Changed("epochs")
-	e, err := runs.ReadExperiment(filepath.Join(dir, "experiment.toml"))
+	e, err := runs.ExperimentIn(dir)
 	if !errors.Is(err, os.ErrNotExist) {
 		if err == nil && longer {
 			e, err = runs.Extend(dir, epochs)
