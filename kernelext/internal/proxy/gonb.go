@@ -115,7 +115,7 @@ func deadly(code string) int {
 // notOfNames are the characters that GoNB passes over on its way to the identifier
 // before the cursor; at the first two it goes to the bracket that opens before
 // them.
-const notOfNames = ",) \t({}[]\"`'\n"
+const notOfNames = ",) \t({}[]\"`'\n\x00"
 
 // identifier returns the position of the identifier that is meant where the cursor
 // is, and whether there is one. Both positions are in UTF-16, as GoNB takes them,

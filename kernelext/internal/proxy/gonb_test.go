@@ -12,7 +12,7 @@ func TestIdentifiersAreFoundBeforeTheCursor(t *testing.T) {
 		code       string
 		cursor, at int
 	}{
-		{"", 0, none}, {"", 9, none}, {" ", 1, none}, {"\n\n\n", 1, none}, {"(", 0, none}, {"a, b", 1, none}, {"[]", 2, none},
+		{"", 0, none}, {"", 9, none}, {" ", 1, none}, {"\n\n\n", 1, none}, {"(", 0, none}, {"a, b", 1, none}, {"[]", 2, none}, {"\x00", 0, none},
 		{"x", 0, 0}, {"x", 1, 0}, {"x", -5, 0}, {"x", 1 << 40, 0}, {"x\n", 2, 0}, {"x \n\n  ", 6, 0},
 		{"f()", 2, 0}, {"f(a, b)", 5, 5}, {"f(a, b)", 4, 0}, {"f(a b)", 3, 2}, {"f(a, b)", 3, 0}, {"f(a)", 4, 0}, {"P{1, 2}", 3, 0}, {"a)\n", 2, none},
 		// Commands are no code; at one, GoNB looks for nothing.
