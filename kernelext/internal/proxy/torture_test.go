@@ -83,7 +83,7 @@ func startReal(t *testing.T, program, folder string) *real {
 		_ = k.Wait()
 	})
 	network, address := c.address(c.Heartbeat)
-	within(t, "a kernel listens", func() bool { return reachable(network, address) })
+	within(t, patience, "a kernel listens", func() bool { return reachable(network, address) })
 	return &real{k, (&started{connection: c}).connect(t), c}
 }
 
@@ -131,11 +131,11 @@ func reachable(network, address string) bool {
 }
 
 // within fails unless something is so in time.
-func within(t *testing.T, what string, is func() bool) {
+func within(t *testing.T, inTime time.Duration, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(inTime); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%v are over before %s", patience, what)
+			t.Fatalf("%v are over before %s", inTime, what)
 		}
 	}
 }
