@@ -30,6 +30,7 @@ const ourIdentity = "helmholtz"
 type child struct {
 	guard                        *exec.Cmd
 	alive                        io.Closer // the guard lives until it is closed
+	gonb                         int       // its process id, 0 where there is no /proc
 	shell, control, stdin, iopub *wire
 	ended                        chan struct{}
 	passing                      sync.WaitGroup // of what reads from it
@@ -68,6 +69,9 @@ func start(guard, gonb []string, env []string, dir string, c connection) (*child
 	if err := g.connect(c); err != nil {
 		g.stop()
 		return nil, err
+	}
+	if all := descendants(command.Process.Pid); len(all) > 0 {
+		g.gonb = all[0].pid // there is no other yet
 	}
 	return g, nil
 }

@@ -714,3 +714,28 @@ func TestInterruptEndsCompilation(t *testing.T) {
 		t.Errorf("the next cell printed %s", got)
 	}
 }
+
+// TestInterruptEndsWhatAProgramLeaves interrupts a cell whose program has left a process
+// that holds its output open.
+func TestInterruptEndsWhatAProgramLeaves(t *testing.T) {
+	needProcesses(t)
+	c := startKernel(t).connect(t)
+	c.request(c.shell, "execute_request", code("orphan"))
+	m, _ := c.receive(c.iopub, "stream")
+	c.request(c.control, "interrupt_request", struct{}{})
+	if r, _ := c.receive(c.shell, "execute_reply"); strings.Contains(string(r.content), "error") {
+		t.Errorf("the cell ended with %s", r.content)
+	}
+	var content struct{ Text string }
+	if err := json.Unmarshal(m.content, &content); err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(content.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, patience, "the process ends", func() bool { return !alive(pid) })
+	if got := c.execute("next"); got != "[next]next" {
+		t.Errorf("the next cell printed %s", got)
+	}
+}

@@ -90,6 +90,7 @@ func TestKills(t *testing.T) {
 			t.Fatalf("trial %d: no %s to kill: %v", i, victim, err)
 		}
 		describe := fmt.Sprintf("trial %d, %s", i, victim)
+		t.Logf("%s, during a cell: %v", describe, busy)
 		if victim == "kernel" || victim == "terminal" {
 			_ = k.Wait()
 			if victim == "terminal" && k.ProcessState.ExitCode() != 0 {

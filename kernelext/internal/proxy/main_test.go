@@ -1,9 +1,11 @@
 package proxy
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -43,7 +45,8 @@ func runAlone(connectionFile, dir string) error {
 
 // standIn is a GoNB that prints its cells. A cell "sleep" starts a process that
 // sleeps, and waits for it; a cell "compile" does with one that is called go. A
-// cell "ask" prints the answer to a question. At a cell "die" it ends, and an
+// cell "ask" prints the answer to a question, and one "orphan" waits for the output of a
+// process that its program leaves. At a cell "die" it ends, and an
 // inspection of "hang" has no end. Comms are echoed.
 // As GoNB does, it answers control requests on its shell socket, and ends when a
 // message has a wrong signature.
@@ -104,6 +107,20 @@ func standIn(connectionFile string) {
 				if command.Wait() != nil {
 					reply["status"] = "error"
 				}
+			case "orphan":
+				command := exec.Command("sh", "-c", "sleep 60 & echo $!")
+				out, err := command.StdoutPipe()
+				if err == nil {
+					err = command.Start()
+				}
+				if err != nil {
+					panic(err)
+				}
+				printed := bufio.NewReader(out)
+				line, _ := printed.ReadString('\n')
+				publish(m, "stream", map[string]string{"name": "stdout", "text": strings.TrimSpace(line)})
+				_, _ = io.ReadAll(printed)
+				_ = command.Wait()
 			case "die":
 				os.Exit(7)
 			case "ask":
