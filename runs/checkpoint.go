@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -164,6 +165,19 @@ func (c *checkpoint) checkPlace(h Header, rows int) error {
 	at, perEpoch := c.position, h.StepsPerEpoch(rows)
 	if at.Rows > rows || at.Step != at.Epoch*perEpoch+(at.Rows+h.BatchSize-1)/h.BatchSize || at.Norms != nil && at.Rows < rows {
 		return fmt.Errorf("the checkpoint cannot be at step %d, epoch %d and row %d of %d epochs of %d rows", at.Step, at.Epoch, at.Rows, h.Epochs, rows)
+	}
+	return nil
+}
+
+// checkNorms refuses norms of other layers than those of the epoch before, where both
+// have some.
+func (p position) checkNorms(history []Epoch) error {
+	if len(history) == 0 || history[len(history)-1].Norms == nil || p.Norms == nil {
+		return nil
+	}
+	sameLayers := func(a, b []LayerNorms) bool { return len(a) == len(b) }
+	if before := history[len(history)-1].Norms; !maps.EqualFunc(p.Norms, before, sameLayers) {
+		return errors.New("the checkpoint has norms of other layers than the epoch before it")
 	}
 	return nil
 }

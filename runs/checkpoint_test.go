@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -250,4 +251,29 @@ func FuzzParsePosition(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Where the disk is full, the remedy is room.
+func TestFullDiskSaysHowToGoOn(t *testing.T) {
+	full := &file.WriteError{Path: "runs/first/" + checkpointFile, Err: &os.PathError{Op: "write", Path: checkpointFile, Err: syscall.ENOSPC}}
+	wantError(t, notWritten("runs/first", full), "no space left", "is whole", "make room", "train --resume runs/first")
+}
+
+// Norms are of the layers that the epochs before have.
+func TestNormsOfOtherLayersAreRefused(t *testing.T) {
+	before := []Epoch{{Norms: Norms{"generative": make([]LayerNorms, 2), "recognition": make([]LayerNorms, 1)}}}
+	for name, test := range map[string]struct {
+		norms Norms
+		ok    bool
+	}{
+		"the same":        {before[0].Norms, true},
+		"none":            {nil, true},
+		"a network less":  {Norms{"generative": make([]LayerNorms, 2)}, false},
+		"another network": {Norms{"generative": make([]LayerNorms, 2), "classifier": make([]LayerNorms, 1)}, false},
+		"a layer more":    {Norms{"generative": make([]LayerNorms, 3), "recognition": make([]LayerNorms, 1)}, false},
+	} {
+		if err := (position{Norms: test.norms}).checkNorms(before); (err == nil) != test.ok {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+	}
 }

@@ -56,7 +56,9 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 		return err
 	}
 	for _, seed := range planned {
-		seeds[seed] = seeds[seed] // those that are not there are to come
+		if !seeds[seed] {
+			seeds[seed] = false // to come
+		}
 	}
 	all := slices.Sorted(maps.Keys(seeds))
 	if slices.Equal(all, planned) {

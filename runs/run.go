@@ -120,18 +120,26 @@ func (r *Run) Best() (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
+	// A crash can leave it an epoch ahead, and training that goes on any number.
+	if c.position.Epoch <= r.position.Epoch && c.position.Epoch != r.position.BestEpoch {
+		return Snapshot{}, damaged(r.path(bestFile), fmt.Errorf("it is of epoch %d, and epoch %d is the best", c.position.Epoch, r.position.BestEpoch))
+	}
 	return c.snapshot, nil
 }
 
 // At is the snapshot after an epoch that the experiment keeps.
 func (r *Run) At(epoch int) (Snapshot, error) {
-	c, err := loadCheckpoint(r.path(fmt.Sprintf(keptFile, epoch)))
+	path := r.path(fmt.Sprintf(keptFile, epoch))
+	c, err := loadCheckpoint(path)
 	if errors.Is(err, os.ErrNotExist) {
 		if r.position.Epoch == epoch && r.position.Rows == 0 {
 			return r.snapshot, nil
 		}
 		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it has those of the epochs %v, and beside them the best (of epoch %d) and the last (%d); keep = [%d] in its experiment, or --keep %d, keeps that one when training comes to it",
 			r.dir, epoch, r.kept(), r.position.BestEpoch, r.position.Epoch, epoch, epoch)
+	}
+	if err == nil && c.position.Epoch != epoch {
+		err = damaged(path, fmt.Errorf("it is of epoch %d", c.position.Epoch))
 	}
 	if err != nil {
 		return Snapshot{}, err

@@ -104,6 +104,9 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 	if t.history, t.seals.epochs, err = truncateMetrics(dir, metricsFile, t.checkpoint.position.Epoch); err != nil {
 		return nil, err
 	}
+	if err := t.checkpoint.position.checkNorms(t.history); err != nil {
+		return nil, damaged(dir.Path(checkpointFile), err)
+	}
 	t.steps, t.fetched = t.checkpoint.snapshot.Step, t.checkpoint.snapshot.Step
 	if t.header.RecordSteps > 0 {
 		recorded, err := readMetrics(dir.Path(stepsFile))

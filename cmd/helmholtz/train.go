@@ -28,8 +28,9 @@ The experiment is given by flags, or by a TOML file whose settings flags change.
 file of another family than hm, such as family = "deterministic", is trained as it
 is, but for --seed, --epochs, --keep and --record-steps.
 The directory holds experiment.toml, a checkpoint and a line of metrics an
-epoch; training the same experiment into it again resumes it. An interrupt stops
-training within a step, with a checkpoint. --backend says what computes; a run may be
+epoch; training the same experiment into it again resumes it. An interrupt, or a
+terminal that closes unless nohup began it, stops training within a step, with a
+checkpoint. --backend says what computes; a run may be
 resumed with another. A finished run goes on to more epochs by --resume DIR --epochs N,
 and ends as if that had been their number from the start.
 

@@ -20,17 +20,10 @@ const temporary = ".tmp"
 // stands before a number and the ending .tmp.
 func Leftover(name string) (of string, is bool) {
 	of, is = strings.CutSuffix(name, temporary)
-	of, number, found := cutLast(of, ".")
-	_, err := strconv.ParseUint(number, 10, 64)
-	return of, is && found && of != "" && err == nil
-}
-
-func cutLast(s, separator string) (before, after string, found bool) {
-	at := strings.LastIndex(s, separator)
-	if at < 0 {
-		return s, "", false
-	}
-	return s[:at], s[at+len(separator):], true
+	number := filepath.Ext(of)
+	of = strings.TrimSuffix(of, number)
+	_, err := strconv.ParseUint(strings.TrimPrefix(number, "."), 10, 64)
+	return of, is && of != "" && err == nil
 }
 
 // WriteAside writes a file so that path holds either what it held before or
@@ -38,13 +31,37 @@ func cutLast(s, separator string) (before, after string, found bool) {
 func WriteAside(path string, b []byte) error {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return &WriteError{path, withoutPaths(err)}
 	}
 	defer root.Close()
 	if err := writeAside(root, filepath.Base(path), b); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return &WriteError{path, withoutPaths(err)}
 	}
 	return nil
+}
+
+// A WriteError is the error of a file that could not be written.
+type WriteError struct {
+	Path string
+	Err  error
+}
+
+func (e *WriteError) Error() string { return e.Path + ": " + e.Err.Error() }
+
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// withoutPaths leaves out of an error the names of files in their directory, such as
+// that of the one aside.
+func withoutPaths(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return fmt.Errorf("%s: %w", path.Op, path.Err)
+	case errors.As(err, &link):
+		return fmt.Errorf("%s: %w", link.Op, link.Err)
+	}
+	return err
 }
 
 func writeAside(root *os.Root, name string, b []byte) error {

@@ -77,23 +77,13 @@ func (h *Held) check() error {
 	return h.failed(h.name, err)
 }
 
-// A WriteError is the error of a file that could not be written.
-type WriteError struct {
-	Path string
-	Err  error
-}
-
-func (e *WriteError) Error() string { return e.Path + ": " + e.Err.Error() }
-
-func (e *WriteError) Unwrap() error { return e.Err }
-
 // failed is the error of what was done with a file, nil if none.
 func (h *Held) failed(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrLost
 	}
 	if err != nil {
-		err = &WriteError{h.Path(name), err}
+		err = &WriteError{h.Path(name), withoutPaths(err)}
 	}
 	return err
 }
