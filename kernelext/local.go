@@ -16,7 +16,7 @@ func (l local) Runs() ([]session.Info, error) { return l.Session.Runs(), nil }
 func (l local) Show(run string) error {
 	i, err := l.Info(run)
 	if err == nil {
-		fmt.Fprintf(os.Stderr, "kernelext: %s is %s, epoch %d of %d, in %s\n", i.Name, i.State, i.Epoch, i.Epochs, i.Dir)
+		fmt.Fprintf(os.Stderr, "kernelext: %s is %s, epoch %d of %d, in %s\n", i.Name, i.Does(), i.Epoch, i.Epochs, i.Dir)
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 	}
 	held, err := file.Hold(dir, lockFile)
 	if errors.Is(err, file.ErrLocked) {
-		err = fmt.Errorf("another program trains in %s: wait for it, stop it, or choose another directory", dir)
+		err = takenBy(dir)
 	}
 	if err != nil {
 		return nil, err

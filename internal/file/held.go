@@ -40,7 +40,7 @@ func Hold(path, name string) (*Held, error) {
 		root.Close()
 		return nil, fmt.Errorf("%s: %w", h.Path(name), err)
 	}
-	if err := syscall.Flock(int(h.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lockAlone(h.lock); err != nil {
 		h.Release()
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("%s cannot be locked (%w): choose a directory on a file system that has locks", h.Path(name), err)

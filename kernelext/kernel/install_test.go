@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -104,20 +103,25 @@ func TestEnvironment(t *testing.T) {
 
 func TestSweepRemovesWhatTheDeadLeft(t *testing.T) {
 	folder := t.TempDir()
-	dead := filepath.Join(folder, prefix+"999999999-x")
-	own := filepath.Join(folder, prefix+strconv.Itoa(os.Getpid())+"-x")
+	dead, held, err := newDirectory(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held.Release()
+	lives, held, err := newDirectory(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
 	other := filepath.Join(folder, "other")
-	for _, dir := range []string{dead, own, other} {
+	for _, dir := range []string{dead, lives, other} {
 		if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	sweep(folder)
-	left, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(left) != 2 {
-		t.Errorf("left are %v", left)
+	left, err := filepath.Glob(filepath.Join(folder, "*", "tmp"))
+	if want := []string{filepath.Join(lives, "tmp"), filepath.Join(other, "tmp")}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("left are %v (%v), want %v", left, err, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"html"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/proxy"
@@ -22,10 +23,17 @@ type live struct {
 	board  *board
 	kernel *proxy.Kernel
 	ready  chan struct{} // closed when kernel is set
+
+	mu       sync.Mutex
+	followed map[string]bool // runs that another program trains, and that are shown
 }
 
+// betweenLooks is how long it takes until a run that another program trains is looked
+// at again.
+const betweenLooks = 2 * time.Second
+
 func newLive(folder string) *live {
-	l := &live{folder: folder, ready: make(chan struct{})}
+	l := &live{folder: folder, ready: make(chan struct{}), followed: map[string]bool{}}
 	l.board = newBoard(func(id, html string, update bool) {
 		<-l.ready
 		l.kernel.Display(id, map[string]string{"text/html": html, "text/plain": "a run; its display is HTML"}, update)
@@ -54,12 +62,44 @@ func (l *live) show(s *session.Session, run string) error {
 		return err
 	}
 	l.board.show(run)
+	if info.State == session.Elsewhere && l.begins(run) {
+		l.follow(s, info)
+	}
 	return nil
+}
+
+// begins says whether a run begins to be followed, which is so once.
+func (l *live) begins(run string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	begins := !l.followed[run]
+	l.followed[run] = true
+	return begins
+}
+
+// follow describes a run anew, whenever it has changed, while another program trains it
+// and once it does not.
+func (l *live) follow(s *session.Session, shown session.Info) {
+	l.board.after(betweenLooks, func() {
+		info, err := s.Info(shown.Name)
+		trains := err == nil && info.State == session.Elsewhere
+		if !trains {
+			l.mu.Lock()
+			delete(l.followed, shown.Name)
+			l.mu.Unlock()
+		}
+		if err == nil && info.State != session.Running && (!trains || info.Epoch != shown.Epoch) {
+			l.board.update(shown.Name, describe(info))
+		}
+		if trains {
+			l.follow(s, info)
+		}
+	})
 }
 
 // describe is what is shown of a run that does not train.
 func describe(i session.Info) string {
-	text := fmt.Sprintf("<p><b>%s</b> %s, epoch %d of %d</p>", html.EscapeString(i.Name), i.State, i.Epoch, i.Epochs)
+	text := fmt.Sprintf("<p><b>%s</b> %s, epoch %d of %d</p>", html.EscapeString(i.Name), html.EscapeString(i.Does()), i.Epoch, i.Epochs)
 	if i.Error != "" {
 		text += fmt.Sprintf("<p>%s</p>", html.EscapeString(i.Error))
 	}

@@ -153,3 +153,73 @@ func TestShowDescribesTheRunAsItIs(t *testing.T) {
 		t.Errorf("after a failure: %.200s, %v", *last, err)
 	}
 }
+
+// TestARunThatTrainsElsewhereIsFollowed shows a run that another session trains, until
+// it does not.
+func TestARunThatTrainsElsewhereIsFollowed(t *testing.T) {
+	b, last := slow()
+	var looks []func()
+	b.after = func(wait time.Duration, f func()) {
+		if wait == betweenLooks {
+			looks = append(looks, f)
+		}
+	}
+	look := func() {
+		t.Helper()
+		if len(looks) != 1 {
+			t.Fatalf("the run is to be looked at %d times", len(looks))
+		}
+		f := looks[0]
+		looks = nil
+		f()
+		b.flush("run")
+	}
+	folder := t.TempDir()
+	epochs, goOn := make(chan int), make(chan bool)
+	there := session.New(folder, func(string) runs.Recorder {
+		return everyEpoch(func(epoch int) {
+			epochs <- epoch
+			<-goOn
+		})
+	})
+	defer there.Close()
+	here := session.New(folder, nil)
+	defer here.Close()
+	if err := there.Start("run", experiment(t, 3)); err != nil {
+		t.Fatal(err)
+	}
+	<-epochs
+	goOn <- true
+	<-epochs // the checkpoint of the first is saved
+	l := newLive(folder)
+	l.board = b
+	for range 2 { // it is followed once
+		if err := l.show(here, "run"); err != nil || !strings.Contains(*last, "training in another program") || !strings.Contains(*last, "epoch 1 of 3") {
+			t.Errorf("shown is %.200s, %v", *last, err)
+		}
+	}
+	look()
+	goOn <- true
+	<-epochs
+	look()
+	if !strings.Contains(*last, "training in another program") || !strings.Contains(*last, "epoch 2 of 3") {
+		t.Errorf("shown is %.200s", *last)
+	}
+	goOn <- true
+	if err := there.Wait(t.Context(), "run"); err != nil {
+		t.Fatal(err)
+	}
+	look()
+	if !strings.Contains(*last, "finished, epoch 3 of 3") || len(looks) != 0 {
+		t.Errorf("shown is %.200s, and looked at again %d times", *last, len(looks))
+	}
+}
+
+// everyEpoch is a recorder that does something after each epoch.
+type everyEpoch func(epoch int)
+
+func (everyEpoch) Begin(runs.Plan)    {}
+func (everyEpoch) Step(runs.Progress) {}
+func (everyEpoch) End(error)          {}
+
+func (f everyEpoch) Epoch(e runs.Epoch) { f(e.Epoch) }

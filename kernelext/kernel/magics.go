@@ -133,7 +133,7 @@ func onRun(do func(m magics, run string) error) func(magics, []string, io.Writer
 		}
 		i, err := m.session.Info(arguments[0])
 		if err == nil {
-			fmt.Fprintf(w, "%s is %s, epoch %d of %d\n", i.Name, i.State, i.Epoch, i.Epochs)
+			fmt.Fprintf(w, "%s is %s, epoch %d of %d\n", i.Name, i.Does(), i.Epoch, i.Epochs)
 		}
 		return err
 	}
@@ -152,7 +152,7 @@ func (m magics) runs(_ []string, w io.Writer) error {
 		if r.Value != nil {
 			reached = strings.TrimSpace(fmt.Sprintf("%s %.2f %s", r.Objective.Name, *r.Value, r.Objective.Unit))
 		}
-		state := string(r.State)
+		state := r.Does()
 		if r.Error != "" {
 			state += ": " + r.Error
 		} else if r.Warning != "" {

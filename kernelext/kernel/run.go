@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/proxy"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 )
@@ -35,10 +37,11 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 		return err
 	}
 	sweep(runtimeFolder())
-	dir, err := os.MkdirTemp(runtimeFolder(), prefix+strconv.Itoa(os.Getpid())+"-")
+	dir, held, err := newDirectory(runtimeFolder())
 	if err != nil {
 		return err
 	}
+	defer held.Release()
 	temporary := filepath.Join(dir, "tmp")
 	if err := os.Mkdir(temporary, 0o700); err != nil {
 		return err
@@ -106,6 +109,10 @@ func environment(of []string, tools Tools) []string {
 // kernel follows.
 const prefix = "helmholtz-kernel-"
 
+// lockFile is the file in the directory of a kernel that is locked while it lives: its
+// process id says nothing in another container that has the same folder.
+const lockFile = "lock"
+
 // runtimeFolder is where the directories of kernels are. Paths of sockets must
 // be shorter than about 100 bytes.
 func runtimeFolder() string {
@@ -115,14 +122,31 @@ func runtimeFolder() string {
 	return "/tmp"
 }
 
+// newDirectory makes the directory of a kernel, and holds it. It has its name once it is
+// held, so that no other kernel takes it for one that was left behind.
+func newDirectory(folder string) (dir string, held *file.Held, err error) {
+	name := prefix + strconv.Itoa(os.Getpid()) + "-"
+	unnamed, err := os.MkdirTemp(folder, "."+name)
+	if err != nil {
+		return "", nil, err
+	}
+	dir = filepath.Join(folder, strings.TrimPrefix(filepath.Base(unnamed), "."))
+	if held, err = file.Hold(unnamed, lockFile); err == nil {
+		err = os.Rename(unnamed, dir)
+	}
+	if err != nil {
+		return "", nil, errors.Join(err, os.RemoveAll(unnamed))
+	}
+	return dir, held, nil
+}
+
 // sweep removes what kernels that are no more have left behind.
 func sweep(folder string) {
 	left, _ := filepath.Glob(filepath.Join(folder, prefix+"*"))
 	for _, dir := range left {
-		id, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), prefix), "-")
-		pid, err := strconv.Atoi(id)
-		if err == nil && syscall.Kill(pid, 0) == syscall.ESRCH {
+		if held, err := file.Hold(dir, lockFile); err == nil {
 			os.RemoveAll(dir)
+			held.Release()
 		}
 	}
 }

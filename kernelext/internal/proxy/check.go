@@ -21,7 +21,7 @@ func (m *message) check() error {
 		return fmt.Errorf("content: %w", err)
 	}
 	fields, ok := map[string][]field{
-		"execute_request":  {{"code", "", nil}, {"silent", false, false}, {"store_history", true, true}},
+		"execute_request":  {{"code", "", nil}, {"silent", false, false}, {"store_history", true, true}, {"allow_stdin", true, false}},
 		"complete_request": {{"code", "", nil}, {"cursor_pos", 0., nil}},
 		"inspect_request":  {{"code", "", nil}, {"cursor_pos", 0., nil}, {"detail_level", 0., 0}},
 		"shutdown_request": {{"restart", false, false}},
@@ -33,6 +33,7 @@ func (m *message) check() error {
 	if object == nil {
 		return fmt.Errorf("%s without content", m.Header.Type)
 	}
+	m.fields = object
 	edited := false
 	for _, f := range fields {
 		value, ok := object[f.name]

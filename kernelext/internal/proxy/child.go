@@ -8,7 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -30,8 +30,10 @@ const ourIdentity = "helmholtz"
 type child struct {
 	guard                        *exec.Cmd
 	alive                        io.Closer // the guard lives until it is closed
+	gonb                         int       // its process id, 0 where there is no /proc
 	shell, control, stdin, iopub *wire
 	ended                        chan struct{}
+	passing                      sync.WaitGroup // of what reads from it
 }
 
 // start starts GoNB with its sockets in the directory dir. The guard is the
@@ -39,6 +41,9 @@ type child struct {
 func start(guard, gonb []string, env []string, dir string, c connection) (*child, error) {
 	c.Transport, c.IP = "ipc", filepath.Join(dir, "gonb")
 	c.Shell, c.Control, c.Stdin, c.IOPub, c.Heartbeat = 1, 2, 3, 4, 5
+	for port := c.Shell; port <= c.Heartbeat; port++ {
+		_ = os.Remove(c.socket(port)) // of a GoNB before this one
+	}
 	path := filepath.Join(dir, filepath.Base(c.path))
 	if err := os.WriteFile(path, encode(c), 0o600); err != nil {
 		return nil, err
@@ -65,6 +70,9 @@ func start(guard, gonb []string, env []string, dir string, c connection) (*child
 		g.stop()
 		return nil, err
 	}
+	if all := descendants(command.Process.Pid); len(all) > 0 {
+		g.gonb = all[0].pid // there is no other yet
+	}
 	return g, nil
 }
 
@@ -77,7 +85,7 @@ func (g *child) connect(c connection) (err error) {
 	}{{&g.shell, zmq4.Dealer, c.Shell}, {&g.control, zmq4.Dealer, c.Control}, {&g.stdin, zmq4.Dealer, c.Stdin}, {&g.iopub, zmq4.Sub, c.IOPub}} {
 		var connected net.Conn
 		for {
-			connected, err = net.Dial("unix", c.IP+"-"+strconv.Itoa(s.port))
+			connected, err = net.Dial("unix", c.socket(s.port))
 			if err == nil {
 				break
 			}
@@ -97,13 +105,17 @@ func (g *child) connect(c connection) (err error) {
 	return g.iopub.send([][]byte{{1}})
 }
 
-// stop ends GoNB, what it has started and its guard.
+// stop ends GoNB, what it has started and its guard, or what is left of them.
 func (g *child) stop() {
 	g.alive.Close()
 	select {
 	case <-g.ended:
 	case <-time.After(stopTime):
-		_ = syscall.Kill(-g.guard.Process.Pid, syscall.SIGKILL)
-		<-g.ended
 	}
+	g.kill()
+	<-g.ended
+	killDescendants() // which this process adopted if the guard was killed
 }
+
+// kill ends GoNB and its guard at once.
+func (g *child) kill() { _ = syscall.Kill(-g.guard.Process.Pid, syscall.SIGKILL) }

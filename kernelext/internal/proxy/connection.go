@@ -45,7 +45,10 @@ func readConnection(path string) (connection, error) {
 // address returns where a port is, as net.Listen takes it.
 func (c connection) address(port int) (network, address string) {
 	if c.Transport == "ipc" {
-		return "unix", c.IP + "-" + strconv.Itoa(port)
+		return "unix", c.socket(port)
 	}
 	return "tcp", net.JoinHostPort(c.IP, strconv.Itoa(port))
 }
+
+// socket is the path of a port of the transport ipc.
+func (c connection) socket(port int) string { return c.IP + "-" + strconv.Itoa(port) }

@@ -6,38 +6,47 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"syscall"
 )
 
 // Guard runs a program and, once it has ended or standard input has, kills what
-// it has started, removes the directory dir and ends this process.
+// it has started and ends this process. If standard input has ended, it removes the
+// directory dir.
 //
 // It is a process of its own, started as the leader of a process group with a
 // pipe for standard input of which the kernel holds the other end, so that not
-// even a kernel that is killed leaves processes or files behind.
+// even a kernel that is killed leaves processes or files behind. The program is killed
+// with the guard, as far as the system can do it, and the kernel adopts what else the
+// guard leaves.
 func Guard(dir string, program []string) error {
 	// To ignore signals would make the program ignore them, too.
-	signal.Reset(syscall.SIGINT, syscall.SIGTERM)
+	signal.Reset(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	adoptOrphans()
+	runtime.LockOSThread() // the program goes with the thread that starts it
 	c := exec.Command(program[0], program[1:]...)
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	c.SysProcAttr = dieWithParent()
 	if err := c.Start(); err != nil {
-		os.RemoveAll(dir)
 		return fmt.Errorf("cannot start %s: %w", program[0], err)
 	}
-	ended := make(chan struct{}, 2)
+	programEnded, kernelEnded := make(chan struct{}), make(chan struct{})
 	go func() {
 		waitFor(c.Process.Pid)
-		ended <- struct{}{}
+		close(programEnded)
 	}()
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
-		ended <- struct{}{}
+		close(kernelEnded)
 	}()
-	<-ended
-	killDescendants()
-	os.RemoveAll(dir)
+	select {
+	case <-programEnded:
+		killDescendants()
+	case <-kernelEnded:
+		killDescendants()
+		os.RemoveAll(dir)
+	}
 	return syscall.Kill(0, syscall.SIGKILL)
 }
 

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"slices"
 	"syscall"
 	"time"
 )
@@ -12,48 +13,90 @@ import (
 // tools are the programs that GoNB runs before that of the cell.
 var tools = map[string]bool{"go": true, "goimports": true}
 
-// compileTime is how long an interrupted cell is watched for the next tool.
-const compileTime = 5 * time.Second
+const (
+	// compileTime is how long the tools of an interrupted cell are interrupted.
+	compileTime = 5 * time.Second
+	// orphanTime is how long an interrupted cell may go on when neither a tool nor its
+	// program runs, until what programs have left is killed: GoNB waits while it holds
+	// the output of the cell open.
+	orphanTime = 2 * time.Second
+	// endTime is how long it may until GoNB itself is taken to hang.
+	endTime = 10 * time.Second
+	// watchTime is how long an interrupted cell is watched.
+	watchTime = 30 * time.Second
+)
 
-// interrupt ends a cell that is being compiled.
+// interrupt ends a cell that is being compiled or that its program has left behind, and a
+// GoNB that hangs.
 func (k *Kernel) interrupt() {
-	compiling, cell := false, k.runningCell()
-	for deadline := time.Now().Add(compileTime); time.Now().Before(deadline) && cell != "" && k.runningCell() == cell; time.Sleep(50 * time.Millisecond) {
-		running, program := k.child.tools()
-		for _, p := range running {
-			_ = syscall.Kill(p.pid, syscall.SIGINT)
-		}
-		if len(running) == 0 {
-			if compiling && program { // it began while its compilation was interrupted
-				k.ask(k.child.control, "interrupt_request")
+	k.gonb.RLock()
+	g := k.child
+	k.gonb.RUnlock()
+	k.mu.Lock()
+	cell, givenUp := k.running, k.givenUp
+	k.mu.Unlock()
+	k.endHang(givenUp, g)
+	began, compiling := time.Now(), false
+	last := began // when something ran
+	for ; cell != "" && k.runningCell() == cell && time.Since(began) < watchTime; time.Sleep(50 * time.Millisecond) {
+		now, known := g.look()
+		switch idle := time.Since(last); {
+		case !known:
+			return
+		case len(now.tools) > 0:
+			last = time.Now()
+			if time.Since(began) < compileTime {
+				compiling = true
+				kill(now.tools, syscall.SIGINT)
 			}
-			if !compiling || program {
-				return
+		case now.program:
+			last = time.Now()
+			if compiling { // it began while its compilation was interrupted
+				compiling = false
+				k.ask(g.control, "interrupt_request")
 			}
+		case idle > endTime:
+			g.kill()
+			return
+		case idle > orphanTime:
+			kill(now.orphans, syscall.SIGKILL)
 		}
-		compiling = true
 	}
 }
 
-// tools returns the tools that GoNB has started, with what they have started,
-// and whether the program of a cell runs.
-func (g *child) tools() (running []process, program bool) {
-	all := descendants(g.guard.Process.Pid)
-	if len(all) == 0 {
-		return nil, false
+func kill(all []process, by syscall.Signal) {
+	for _, p := range all {
+		_ = syscall.Kill(p.pid, by)
 	}
-	gonb := all[0].pid
+}
+
+// work is what runs for GoNB.
+type work struct {
+	tools   []process // with what they have started
+	orphans []process // what programs have left, which the guard has adopted
+	program bool      // whether the program of a cell runs
+}
+
+// look returns what runs for GoNB, and whether that is known.
+func (g *child) look() (now work, known bool) {
+	all := descendants(g.guard.Process.Pid)
+	gonb := slices.IndexFunc(all, func(p process) bool { return p.pid == g.gonb })
+	if gonb < 0 {
+		return now, false
+	}
 	ofTool := map[int]bool{}
 	for _, p := range all {
 		switch {
-		case ofTool[p.parent] || p.parent == gonb && tools[p.name]:
+		case ofTool[p.parent] || p.parent == g.gonb && tools[p.name]:
 			ofTool[p.pid] = true
-			running = append(running, p)
-		case p.parent == gonb && p.name != "gopls":
-			program = true
+			now.tools = append(now.tools, p)
+		case p.parent == g.gonb && p.name != "gopls":
+			now.program = true
+		case p.parent == g.guard.Process.Pid && p.pid != g.gonb:
+			now.orphans = append(now.orphans, p)
 		}
 	}
-	return running, program
+	return now, true
 }
 
 func (k *Kernel) runningCell() string {

@@ -3,9 +3,10 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"log"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +22,7 @@ type Options struct {
 	GoNB  []string // the program and its options
 	// Environment is that of GoNB and of the cells.
 	Environment []string
-	// Directory holds the sockets to GoNB. Guard removes it.
+	// Directory holds the sockets to GoNB. Guard removes it if the kernel does not.
 	Directory string
 	Magics    Magics
 	// Stop is called when the kernel shuts down, more than once maybe, and
@@ -29,22 +30,30 @@ type Options struct {
 	Stop func()
 }
 
-// Kernel is a Jupyter kernel that leaves the work to GoNB.
+// Kernel is a Jupyter kernel that leaves the work to GoNB. It starts GoNB anew where
+// that ends or hangs. It takes all processes that its process has started for GoNB's.
 type Kernel struct {
-	options Options
-	key     key
-	child   *child
+	options    Options
+	connection connection
+	key        key
+	seen       history
 
 	// What front ends connect to.
 	shell, control, stdin, iopub, heartbeat *endpoint
-	// ready is closed once GoNB answers; requests wait for it.
-	ready chan struct{}
 
-	mu       sync.Mutex
-	parent   []byte          // header of the cell that runs, or of the last one
-	running  string          // id of the request of the cell that runs, empty if none does
-	controls map[string]bool // requests that came by control
-	cells    map[string]cell // cells with magics that have not begun
+	// gonb is locked while there is no GoNB that answers, and by readers while they
+	// send it something.
+	gonb  sync.RWMutex
+	child *child
+
+	mu                   sync.Mutex
+	answerTime, hangTime time.Duration
+	ends                 bool                // the kernel has been asked to shut down
+	parent               []byte              // header of the cell that runs, or of the last one
+	running              string              // id of the request of the cell that runs, empty if none does
+	requests             map[string]*request // that GoNB has not answered, by id
+	givenUp              string              // id of the request that GoNB works on though nobody waits for it any more
+	cells                map[string]*cell    // cells with magics that have not begun
 }
 
 // Start starts GoNB and listens to front ends.
@@ -53,28 +62,35 @@ func Start(o Options) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Kernel{
-		options: o, key: key(c.Key), ready: make(chan struct{}),
-		parent: []byte("{}"), controls: map[string]bool{}, cells: map[string]cell{},
-	}
+	k := &Kernel{options: o, connection: c, key: key(c.Key), answerTime: answerTime, hangTime: hangTime, parent: []byte("{}")}
+	k.forget()
+	adoptOrphans()
+	k.gonb.Lock() // front ends that are early wait
 	if err := k.listen(c); err != nil {
 		k.close()
 		return nil, err
 	}
-	if k.child, err = start(o.Guard, o.GoNB, o.Environment, o.Directory, c); err != nil {
+	if err := k.startGoNB(); err != nil {
 		k.close()
 		return nil, err
+	}
+	k.gonb.Unlock()
+	return k, nil
+}
+
+// startGoNB starts GoNB and returns when it answers. The caller holds the lock.
+func (k *Kernel) startGoNB() (err error) {
+	if k.child, err = start(k.options.Guard, k.options.GoNB, k.options.Environment, k.options.Directory, k.connection); err != nil {
+		return err
 	}
 	if err := k.awaken(); err != nil {
 		k.child.stop()
-		k.close()
-		return nil, err
+		return err
 	}
-	go k.passReplies(k.child.shell, k.shell)
-	go k.passReplies(k.child.control, k.control)
-	go k.passReplies(k.child.stdin, k.stdin)
-	close(k.ready)
-	return k, nil
+	k.child.passing.Go(func() { k.passReplies(k.child.shell, k.shell) })
+	k.child.passing.Go(func() { k.passReplies(k.child.control, k.control) })
+	k.child.passing.Go(func() { k.passReplies(k.child.stdin, k.stdin) })
+	return nil
 }
 
 func (k *Kernel) listen(c connection) error {
@@ -103,13 +119,14 @@ func (k *Kernel) listen(c connection) error {
 // says before this kernel has subscribed is lost.
 func (k *Kernel) awaken() error {
 	heard := make(chan struct{})
-	go k.passOutput(heard)
+	g := k.child
+	g.passing.Go(func() { k.passOutput(g.iopub, heard) })
 	for deadline := time.Now().Add(startTime); time.Now().Before(deadline); {
-		k.ask(k.child.shell, "kernel_info_request")
+		k.ask(g.shell, "kernel_info_request")
 		select {
 		case <-heard:
 			return nil
-		case <-k.child.ended:
+		case <-g.ended:
 			return fmt.Errorf("gonb ended as it started; the lines above say why")
 		case <-time.After(20 * time.Millisecond):
 		}
@@ -125,17 +142,54 @@ func (k *Kernel) ask(on *wire, kind string) {
 	k.forward(on, m)
 }
 
-// Wait returns when GoNB has ended, after ctx has or after a request to shut
-// down.
+// Wait returns when GoNB has ended after a request to shut down, or when ctx has.
 func (k *Kernel) Wait(ctx context.Context) error {
 	defer k.close()
-	select {
-	case <-ctx.Done():
-	case <-k.child.ended:
+	defer context.AfterFunc(ctx, k.options.Stop)()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+			continue
+		case <-k.child.ended:
+		}
+		k.mu.Lock()
+		ends := k.ends
+		k.mu.Unlock()
+		if ends {
+			break
+		}
+		if err := k.renew(); err != nil {
+			k.options.Stop()
+			return errors.Join(fmt.Errorf("gonb ended, and could not be started anew: %w", err), os.RemoveAll(k.options.Directory))
+		}
 	}
 	k.options.Stop()
 	k.child.stop()
 	return os.RemoveAll(k.options.Directory)
+}
+
+// renew starts GoNB anew once it has ended.
+func (k *Kernel) renew() error {
+	k.gonb.Lock()
+	defer k.gonb.Unlock()
+	k.child.stop()
+	k.child.passing.Wait()
+	const lost = "GoNB ended, and was started anew: what earlier cells declared is gone, so run them again; runs and what the session keeps are not affected"
+	k.mu.Lock()
+	requests, parent := k.requests, k.parent
+	k.forget()
+	k.mu.Unlock()
+	for _, r := range requests {
+		k.respond(*r, failure(lost))
+	}
+	k.say("stream", parent, map[string]string{"name": "stderr", "text": lost + "\n"})
+	return k.startGoNB()
+}
+
+// forget forgets what GoNB was asked for.
+func (k *Kernel) forget() {
+	k.running, k.givenUp = "", ""
+	k.requests, k.cells = map[string]*request{}, map[string]*cell{}
 }
 
 func (k *Kernel) close() {
@@ -143,71 +197,6 @@ func (k *Kernel) close() {
 		if e != nil {
 			e.close()
 		}
-	}
-}
-
-// request acts upon a message from a front end on the shell or control socket.
-func (k *Kernel) request(p *peer, frames [][]byte, from *endpoint) {
-	<-k.ready
-	m, err := k.key.parse(frames)
-	if err == nil {
-		err = m.check()
-	}
-	if err != nil {
-		log.Printf("helmholtz kernel: refused a message: %v", err)
-		return
-	}
-	m.identities = append([][]byte{[]byte(p.identity)}, m.identities...)
-	if k.answered(m, from) {
-		return
-	}
-	to := k.child.shell
-	switch {
-	case from == k.control:
-		to = k.child.control
-		k.mu.Lock()
-		k.controls[m.Header.ID] = true
-		k.mu.Unlock()
-		switch m.Header.Type {
-		case "shutdown_request":
-			go k.shutDown()
-		case "interrupt_request":
-			go k.interrupt()
-		}
-	case m.Header.Type == "execute_request":
-		k.prepare(m)
-	}
-	k.forward(to, m)
-}
-
-// shutDown sees to it that GoNB ends after a request to do so.
-func (k *Kernel) shutDown() {
-	k.options.Stop()
-	select {
-	case <-k.child.ended:
-	case <-time.After(stopTime):
-		k.child.stop()
-	}
-}
-
-// input passes an answer to a question of a cell.
-func (k *Kernel) input(p *peer, frames [][]byte) {
-	<-k.ready
-	m, err := k.key.parse(frames)
-	if err == nil {
-		err = m.check()
-	}
-	if err != nil {
-		log.Printf("helmholtz kernel: refused an input: %v", err)
-		return
-	}
-	m.identities = append([][]byte{[]byte(p.identity)}, m.identities...)
-	k.forward(k.child.stdin, m)
-}
-
-func (k *Kernel) forward(to *wire, m *message) {
-	if err := to.send(k.key.frames(m)); err != nil {
-		log.Printf("helmholtz kernel: gonb: %v", err)
 	}
 }
 
@@ -228,23 +217,25 @@ func (k *Kernel) passReplies(from *wire, to *endpoint) {
 		if parent.Session == ourIdentity {
 			continue
 		}
-		k.mu.Lock()
-		byControl := k.controls[parent.ID]
-		delete(k.controls, parent.ID)
-		k.mu.Unlock()
-		if byControl {
-			k.control.reply(string(m.identities[0]), frames[1:])
-		} else {
+		if !strings.HasSuffix(m.Header.Type, "_reply") {
 			to.reply(string(m.identities[0]), frames[1:])
+			continue
+		}
+		k.mu.Lock()
+		r := k.requests[parent.ID]
+		delete(k.requests, parent.ID)
+		k.mu.Unlock()
+		if r != nil { // else it was given up
+			r.from.reply(r.identity, frames[1:])
 		}
 	}
 }
 
 // passOutput passes what GoNB says on iopub to all front ends, and closes heard
 // when there is something.
-func (k *Kernel) passOutput(heard chan<- struct{}) {
+func (k *Kernel) passOutput(from *wire, heard chan<- struct{}) {
 	for {
-		frames, err := k.child.iopub.receive()
+		frames, err := from.receive()
 		if err != nil {
 			return
 		}
@@ -279,16 +270,10 @@ func (k *Kernel) publish(m *message) {
 		_ = json.Unmarshal(m.content, &status)
 		state = status.State
 	}
-	cellsOwn := parent.Type == "execute_request"
-	if cellsOwn && state != "" {
-		k.mu.Lock()
-		k.running, k.parent = "", m.parent
-		if state == "busy" {
-			k.running = parent.ID
-		}
-		k.mu.Unlock()
+	if k.follow(parent, state, m.parent) {
+		return
 	}
-	if !cellsOwn {
+	if parent.Type != "execute_request" {
 		k.iopub.broadcast(k.key.frames(m))
 		return
 	}

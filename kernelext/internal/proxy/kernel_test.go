@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -12,7 +13,9 @@ import (
 	"log"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,26 +44,33 @@ func (printer) Run(line string, stdout, _ io.Writer) { fmt.Fprintf(stdout, "magi
 func (printer) Complete(line string) []string        { return []string{line + "!"} }
 func (printer) Inspect(line string) string           { return "about " + line }
 
-func startKernel(t *testing.T) *started {
+// place returns a connection file and an empty directory for a kernel.
+func place(t *testing.T) (c connection, ours string) {
 	t.Helper()
-	log.SetOutput(io.Discard)
 	// Paths of sockets have to be short.
 	dir, err := os.MkdirTemp("/tmp", "kernel-test-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	c := connection{
+	c = connection{
 		Scheme: "hmac-sha256", Transport: "ipc", IP: filepath.Join(dir, "front"), Key: "secret",
 		Shell: 1, Control: 2, Stdin: 3, IOPub: 4, Heartbeat: 5, path: filepath.Join(dir, "kernel-1.json"),
 	}
 	if err := os.WriteFile(c.path, encode(c), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ours := filepath.Join(dir, "ours")
+	ours = filepath.Join(dir, "ours")
 	if err := os.Mkdir(ours, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	return c, ours
+}
+
+func startKernel(t *testing.T) *started {
+	t.Helper()
+	log.SetOutput(io.Discard)
+	c, ours := place(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -457,44 +467,219 @@ func alive(pid int) bool {
 	return err == nil && !strings.Contains(string(stat), ") Z ") && syscall.Kill(pid, 0) == nil
 }
 
-func TestNoProcessOutlivesTheKernel(t *testing.T) {
+// sleeping starts a cell that sleeps and returns the process that does.
+func sleeping(t *testing.T, c *client) (pid int) {
+	t.Helper()
+	c.request(c.shell, "execute_request", code("sleep"))
+	m, _ := c.receive(c.iopub, "stream")
+	var content struct{ Text string }
+	if err := json.Unmarshal(m.content, &content); err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(content.Text)
+	if err != nil || !alive(pid) {
+		t.Fatalf("no process %q: %v", content.Text, err)
+	}
+	return pid
+}
+
+func needProcesses(t *testing.T) {
+	t.Helper()
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("processes are known by /proc")
 	}
+}
+
+func TestNoProcessOutlivesTheKernel(t *testing.T) {
+	needProcesses(t)
+	t.Run("that ends", func(t *testing.T) {
+		s := startKernel(t)
+		sleeps := sleeping(t, s.connect(t))
+		s.stop()
+		select {
+		case err := <-s.ended:
+			s.ended <- err
+		case <-time.After(patience):
+			t.Fatal("the kernel goes on")
+		}
+		if alive(sleeps) {
+			t.Error("the process of the cell goes on")
+		}
+	})
+	t.Run("that is killed", func(t *testing.T) {
+		c, ours := place(t)
+		kernel := exec.Command(os.Args[0], "run", c.path, ours)
+		says, theirs, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer says.Close()
+		kernel.Stdout = theirs
+		if err := errors.Join(kernel.Start(), theirs.Close(), says.SetReadDeadline(time.Now().Add(patience))); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(says).ReadString('\n'); err != nil {
+			t.Fatalf("the kernel says %q: %v", line, err)
+		}
+		sleeps := sleeping(t, (&started{connection: c}).connect(t))
+		if err := kernel.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = kernel.Wait()
+		// The pipe ends with the last process that has it, which is the guard.
+		if _, err := io.ReadAll(says); err != nil {
+			t.Errorf("the guard goes on: %v", err)
+		}
+		if alive(sleeps) {
+			t.Error("the process of the cell goes on")
+		}
+		if _, err := os.Stat(ours); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is left: %v", ours, err)
+		}
+	})
+}
+
+// TestGoNBIsStartedAnew kills GoNB, its guard and both.
+func TestGoNBIsStartedAnew(t *testing.T) {
+	needProcesses(t)
+	kill := func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }
 	for _, how := range []struct {
 		name string
-		end  func(s *started)
+		end  func(c *client, guard, gonb int)
 	}{
-		{"end of the kernel", func(s *started) { s.stop() }},
-		{"death of the kernel", func(s *started) { s.child.alive.Close() }}, // as the system does for it
-		{"death of GoNB", func(s *started) {
-			_ = syscall.Kill(descendants(s.child.guard.Process.Pid)[0].pid, syscall.SIGKILL)
-		}},
+		{"death of GoNB", func(_ *client, _, gonb int) { kill(gonb) }},
+		{"death of the guard", func(_ *client, guard, _ int) { kill(guard) }},
+		{"death of both", func(_ *client, guard, _ int) { kill(-guard) }},
 	} {
 		t.Run(how.name, func(t *testing.T) {
 			s := startKernel(t)
 			c := s.connect(t)
-			c.request(c.shell, "execute_request", code("sleep"))
-			m, _ := c.receive(c.iopub, "stream")
-			var content struct{ Text string }
-			if err := json.Unmarshal(m.content, &content); err != nil {
-				t.Fatal(err)
+			guard := s.child.guard.Process.Pid
+			all := descendants(guard)
+			sleeps := sleeping(t, c)
+			waits := c.request(c.shell, "execute_request", code("waits"))
+			how.end(c, guard, all[0].pid)
+			// The cell that ran and the one that waited are answered, in either order.
+			answered := map[string]bool{}
+			for range 2 {
+				m, parent := c.receive(c.shell, "execute_reply")
+				if answered[parent] = true; !strings.Contains(string(m.content), "started anew") {
+					t.Errorf("the answer is %s", m.content)
+				}
 			}
-			sleeps, err := strconv.Atoi(content.Text)
-			if err != nil || !alive(sleeps) {
-				t.Fatalf("no process %q: %v", content.Text, err)
+			if len(answered) != 2 || !answered[waits] {
+				t.Errorf("answers came to %v", answered)
 			}
-			how.end(s)
-			select {
-			case err := <-s.ended:
-				s.ended <- err
-			case <-time.After(patience):
-				t.Fatal("the kernel goes on")
+			if got := c.execute("next"); got != "[next]next" {
+				t.Errorf("the next cell printed %s", got)
 			}
-			if alive(sleeps) {
-				t.Error("the process of the cell goes on")
+			for _, pid := range append([]int{guard, sleeps}, all[0].pid) {
+				if alive(pid) {
+					t.Errorf("process %d goes on", pid)
+				}
 			}
 		})
+	}
+	t.Run("a cell that ends GoNB", func(t *testing.T) {
+		c := startKernel(t).connect(t)
+		id := c.request(c.shell, "execute_request", code("die"))
+		if m, parent := c.receive(c.shell, "execute_reply"); parent != id || !strings.Contains(string(m.content), `"error"`) {
+			t.Errorf("the answer to %s is %s", parent, m.content)
+		}
+		if kinds, _ := c.outputs(id); !slices.Contains(kinds, "error") {
+			t.Errorf("outputs %v", kinds)
+		}
+		if got := c.execute("next"); got != "[next]next" {
+			t.Errorf("the next cell printed %s", got)
+		}
+	})
+}
+
+// hang asks a kernel for what its GoNB never answers, and returns when it has given up.
+func hang(t *testing.T, s *started, c *client) {
+	t.Helper()
+	s.mu.Lock()
+	s.answerTime = time.Millisecond
+	s.mu.Unlock()
+	id := c.request(c.shell, "inspect_request", map[string]any{"code": "hang", "cursor_pos": 0})
+	if m, parent := c.receive(c.shell, "inspect_reply"); parent != id || !strings.Contains(string(m.content), "not answered in time") {
+		t.Fatalf("the answer to %s is %s", parent, m.content)
+	}
+	if kinds, _ := c.outputs(id); kinds[len(kinds)-1] != "statusidle" {
+		t.Errorf("outputs %v", kinds)
+	}
+}
+
+func TestAGoNBThatHangsIsStartedAnew(t *testing.T) {
+	t.Run("by an interrupt", func(t *testing.T) {
+		s := startKernel(t)
+		c := s.connect(t)
+		hang(t, s, c)
+		c.request(c.control, "interrupt_request", struct{}{})
+		c.receive(c.control, "interrupt_reply")
+		c.receive(c.iopub, "stream")
+		if got := c.execute("next"); got != "[next]next" {
+			t.Errorf("the next cell printed %s", got)
+		}
+	})
+	t.Run("in the end", func(t *testing.T) {
+		s := startKernel(t)
+		s.mu.Lock()
+		s.hangTime = time.Millisecond
+		s.mu.Unlock()
+		c := s.connect(t)
+		hang(t, s, c)
+		c.receive(c.iopub, "stream")
+		if got := c.execute("next"); got != "[next]next" {
+			t.Errorf("the next cell printed %s", got)
+		}
+	})
+}
+
+// TestAllRequestsAreAnswered sends those that GoNB does not answer.
+func TestAllRequestsAreAnswered(t *testing.T) {
+	c := startKernel(t).connect(t)
+	for _, request := range []struct {
+		kind    string
+		content any
+		want    string
+	}{
+		{"is_complete_request", code("x"), `"unknown"`},
+		{"history_request", struct{}{}, `"history":[]`},
+		{"comm_info_request", struct{}{}, `"comms":{}`},
+		{"debug_request", struct{}{}, `"error"`},
+		{"execute_request", struct{}{}, `"error"`},
+		{"execute_request", code("x\n! "), "line 2"},
+		{"complete_request", map[string]any{"code": "! ", "cursor_pos": 2}, `"matches":[]`},
+		{"inspect_request", map[string]any{"code": " ", "cursor_pos": 1}, `"found":false`},
+	} {
+		id := c.request(c.shell, request.kind, request.content)
+		if m, parent := c.receive(c.shell, strings.Replace(request.kind, "_request", "_reply", 1)); parent != id || !strings.Contains(string(m.content), request.want) {
+			t.Errorf("the answer to %s is %s", request.kind, m.content)
+		}
+		if kinds, _ := c.outputs(id); kinds[0] != "statusbusy" || kinds[len(kinds)-1] != "statusidle" {
+			t.Errorf("%s: outputs %v", request.kind, kinds)
+		}
+	}
+}
+
+// TestMessagesAreActedUponOnce sends a message again, on its socket and on others.
+func TestMessagesAreActedUponOnce(t *testing.T) {
+	s := startKernel(t)
+	c := s.connect(t)
+	m := answer("execute_request", encode(header{Session: "test"}), code("once"))
+	m.parent = []byte("{}")
+	for _, w := range []*wire{c.shell, c.shell, c.control, dial(t, s.connection, s.Shell, zmq4.Dealer, "another")} {
+		if err := w.send(c.key.frames(m)); err != nil {
+			t.Fatal(err)
+		}
+		c.request(w, "history_request", struct{}{})
+		c.receive(w, "history_reply") // what was sent before has been read
+	}
+	last := c.request(c.shell, "execute_request", code("last"))
+	_, text := c.outputs(last)
+	if text != "[last]last" {
+		t.Errorf("printed %s", text)
 	}
 }
 
@@ -517,9 +702,7 @@ func TestShutdown(t *testing.T) {
 }
 
 func TestInterruptEndsCompilation(t *testing.T) {
-	if _, err := os.Stat("/proc/self/stat"); err != nil {
-		t.Skip("processes are known by /proc")
-	}
+	needProcesses(t)
 	c := startKernel(t).connect(t)
 	c.request(c.shell, "execute_request", code("compile"))
 	c.receive(c.iopub, "stream")
@@ -527,6 +710,31 @@ func TestInterruptEndsCompilation(t *testing.T) {
 	if m, _ := c.receive(c.shell, "execute_reply"); !strings.Contains(string(m.content), "error") {
 		t.Errorf("the cell ended with %s", m.content)
 	}
+	if got := c.execute("next"); got != "[next]next" {
+		t.Errorf("the next cell printed %s", got)
+	}
+}
+
+// TestInterruptEndsWhatAProgramLeaves interrupts a cell whose program has left a process
+// that holds its output open.
+func TestInterruptEndsWhatAProgramLeaves(t *testing.T) {
+	needProcesses(t)
+	c := startKernel(t).connect(t)
+	c.request(c.shell, "execute_request", code("orphan"))
+	m, _ := c.receive(c.iopub, "stream")
+	c.request(c.control, "interrupt_request", struct{}{})
+	if r, _ := c.receive(c.shell, "execute_reply"); strings.Contains(string(r.content), "error") {
+		t.Errorf("the cell ended with %s", r.content)
+	}
+	var content struct{ Text string }
+	if err := json.Unmarshal(m.content, &content); err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(content.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, patience, "the process ends", func() bool { return !alive(pid) })
 	if got := c.execute("next"); got != "[next]next" {
 		t.Errorf("the next cell printed %s", got)
 	}

@@ -28,17 +28,16 @@ type cell struct {
 	silent bool
 }
 
-// prepare takes the magics out of a cell. Their lines stay, empty, so that
-// errors name the same lines as ever. The cell of a magic that takes it whole,
-// as %%writefile does, has none; after a mere %% there can be arguments.
-func (k *Kernel) prepare(m *message) {
-	var content map[string]json.RawMessage
-	var code string
-	var c cell
-	if json.Unmarshal(m.content, &content) != nil || json.Unmarshal(content["code"], &code) != nil ||
-		!strings.Contains(code, magic) || len(code) > 2 && strings.HasPrefix(code, "%%") && !strings.ContainsRune("\n \t", rune(code[2])) {
-		return
+// prepare takes the magics out of a cell and returns them, nil if it has none.
+// Their lines stay, empty, so that errors name the same lines as ever. The cell of
+// a magic that takes it whole, as %%writefile does, has none; after a mere %% there
+// can be arguments.
+func (m *message) prepare() *cell {
+	code := m.text("code")
+	if !strings.Contains(code, magic) || len(code) > 2 && strings.HasPrefix(code, "%%") && !strings.ContainsRune("\n \t", rune(code[2])) {
+		return nil
 	}
+	c := &cell{code: m.fields["code"]}
 	lines := strings.Split(code, "\n")
 	for i, line := range lines {
 		if rest, ok := magicLine(line); ok {
@@ -46,15 +45,11 @@ func (k *Kernel) prepare(m *message) {
 		}
 	}
 	if c.lines == nil {
-		return
+		return nil
 	}
-	_ = json.Unmarshal(content["silent"], &c.silent)
-	c.code = content["code"]
-	content["code"] = encode(strings.Join(lines, "\n"))
-	m.content = encode(content)
-	k.mu.Lock()
-	k.cells[m.Header.ID] = c
-	k.mu.Unlock()
+	_ = json.Unmarshal(m.fields["silent"], &c.silent)
+	m.set("code", strings.Join(lines, "\n"))
+	return c
 }
 
 // magicLine returns what follows "%hm" in a line.
@@ -67,8 +62,8 @@ func magicLine(line string) (rest string, ok bool) {
 // soon as it is shown as running.
 func (k *Kernel) begin(id, state string, m *message) {
 	k.mu.Lock()
-	c, ok := k.cells[id]
-	begins := ok && (m.Header.Type == "execute_input" || c.silent && state == "busy")
+	c := k.cells[id]
+	begins := c != nil && (m.Header.Type == "execute_input" || c.silent && state == "busy")
 	if begins || state == "idle" {
 		delete(k.cells, id)
 	}
@@ -99,52 +94,38 @@ func (s stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// answered answers a request about a magic, and says whether it was one.
-func (k *Kernel) answered(m *message, from *endpoint) bool {
+// explained returns the content of the answer to a request about a magic, nil if it
+// is about something else.
+func (m *message) explained(by Magics) any {
 	if m.Header.Type != "complete_request" && m.Header.Type != "inspect_request" {
-		return false
+		return nil
 	}
-	var content struct {
-		Code   string `json:"code"`
-		Cursor int    `json:"cursor_pos"`
-	}
-	_ = json.Unmarshal(m.content, &content)
-	line, ok := lineBefore(content.Code, content.Cursor)
+	cursor := m.number("cursor_pos")
+	line, ok := lineBefore(m.text("code"), cursor)
 	rest, isMagic := magicLine(line)
 	if !ok || !isMagic {
-		return false
+		return nil
 	}
-	var kind string
-	var reply any
 	if m.Header.Type == "inspect_request" {
-		kind = "inspect_reply"
-		reply = map[string]any{
+		return map[string]any{
 			"status": "ok", "found": true, "metadata": struct{}{},
-			"data": map[string]string{"text/plain": k.options.Magics.Inspect(rest)},
-		}
-	} else {
-		word := ""
-		if fields := strings.Fields(rest); len(fields) > 0 && !strings.HasSuffix(line, " ") {
-			word = fields[len(fields)-1]
-		} else if rest != "" {
-			rest += " "
-		}
-		matches := k.options.Magics.Complete(rest)
-		if matches == nil {
-			matches = []string{}
-		}
-		kind = "complete_reply"
-		reply = map[string]any{
-			"status": "ok", "matches": matches, "metadata": struct{}{},
-			"cursor_start": content.Cursor - utf8.RuneCountInString(word), "cursor_end": content.Cursor,
+			"data": map[string]string{"text/plain": by.Inspect(rest)},
 		}
 	}
-	k.say("status", m.header, map[string]string{"execution_state": "busy"})
-	r := answer(kind, m.header, reply)
-	r.identities = m.identities
-	from.reply(string(m.identities[0]), k.key.frames(r)[1:])
-	k.say("status", m.header, map[string]string{"execution_state": "idle"})
-	return true
+	word := ""
+	if fields := strings.Fields(rest); len(fields) > 0 && !strings.HasSuffix(line, " ") {
+		word = fields[len(fields)-1]
+	} else if rest != "" {
+		rest += " "
+	}
+	matches := by.Complete(rest)
+	if matches == nil {
+		matches = []string{}
+	}
+	return map[string]any{
+		"status": "ok", "matches": matches, "metadata": struct{}{},
+		"cursor_start": cursor - utf8.RuneCountInString(word), "cursor_end": cursor,
+	}
 }
 
 // lineBefore returns the line that the cursor is in, up to the cursor, which

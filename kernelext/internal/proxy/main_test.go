@@ -1,8 +1,11 @@
 package proxy
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -11,11 +14,15 @@ import (
 	"github.com/go-zeromq/zmq4"
 )
 
-// The test binary is also the guard and the GoNB of the kernels under test.
+// The test binary is also the guard and the GoNB of the kernels under test, and a
+// kernel in a process of its own.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 2 && os.Args[1] == "guard":
 		fmt.Fprintln(os.Stderr, Guard(os.Args[2], os.Args[3:]))
+		os.Exit(1)
+	case len(os.Args) > 3 && os.Args[1] == "run":
+		fmt.Fprintln(os.Stderr, runAlone(os.Args[2], os.Args[3]))
 		os.Exit(1)
 	case len(os.Args) > 2 && os.Args[1] == "--kernel":
 		standIn(os.Args[2])
@@ -23,9 +30,24 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// runAlone runs a kernel, and says on standard output when it listens.
+func runAlone(connectionFile, dir string) error {
+	k, err := Start(Options{
+		ConnectionFile: connectionFile, Guard: []string{os.Args[0], "guard"}, GoNB: []string{os.Args[0]},
+		Environment: os.Environ(), Directory: dir, Magics: printer{}, Stop: func() {},
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	return k.Wait(context.Background())
+}
+
 // standIn is a GoNB that prints its cells. A cell "sleep" starts a process that
 // sleeps, and waits for it; a cell "compile" does with one that is called go. A
-// cell "ask" prints the answer to a question. Comms are echoed.
+// cell "ask" prints the answer to a question, and one "orphan" waits for the output of a
+// process that its program leaves. At a cell "die" it ends, and an
+// inspection of "hang" has no end. Comms are echoed.
 // As GoNB does, it answers control requests on its shell socket, and ends when a
 // message has a wrong signature.
 func standIn(connectionFile string) {
@@ -62,6 +84,9 @@ func standIn(connectionFile string) {
 		}
 		reply := map[string]any{"status": "ok"}
 		publish(m, "status", map[string]string{"execution_state": "busy"})
+		if m.Header.Type == "inspect_request" && content.Code == "hang" {
+			select {}
+		}
 		if m.Header.Type == "execute_request" {
 			if content.Silent == nil {
 				os.Exit(5)
@@ -82,6 +107,22 @@ func standIn(connectionFile string) {
 				if command.Wait() != nil {
 					reply["status"] = "error"
 				}
+			case "orphan":
+				command := exec.Command("sh", "-c", "sleep 60 & echo $!")
+				out, err := command.StdoutPipe()
+				if err == nil {
+					err = command.Start()
+				}
+				if err != nil {
+					panic(err)
+				}
+				printed := bufio.NewReader(out)
+				line, _ := printed.ReadString('\n')
+				publish(m, "stream", map[string]string{"name": "stdout", "text": strings.TrimSpace(line)})
+				_, _ = io.ReadAll(printed)
+				_ = command.Wait()
+			case "die":
+				os.Exit(7)
 			case "ask":
 				question := answer("input_request", m.header, map[string]any{"prompt": "?", "password": false})
 				question.identities = m.identities[1:]

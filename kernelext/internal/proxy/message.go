@@ -36,6 +36,7 @@ type message struct {
 	buffers                           [][]byte
 
 	Header header
+	fields map[string]json.RawMessage // those of the content, once check has passed it
 }
 
 // key signs messages; an empty one does not, as Jupyter has it.
@@ -52,7 +53,7 @@ func (k key) parse(frames [][]byte) (*message, error) {
 			return nil, fmt.Errorf("%d frames after the delimiter, fewer than 5", len(signed))
 		}
 		m := &message{identities: identities, header: signed[1], parent: signed[2], metadata: signed[3], content: signed[4], buffers: signed[5:]}
-		if len(k) > 0 && !hmac.Equal(signed[0], k.signature(m)) {
+		if len(k) > 0 && !hmac.Equal(signed[0], k.signature(m).hex()) {
 			return nil, errors.New("the signature is wrong or missing")
 		}
 		if err := json.Unmarshal(m.header, &m.Header); err != nil {
@@ -63,19 +64,26 @@ func (k key) parse(frames [][]byte) (*message, error) {
 	return nil, errors.New("no delimiter")
 }
 
-func (k key) signature(m *message) []byte {
+// signature is what a key signs a message with.
+type signature [sha256.Size]byte
+
+func (k key) signature(m *message) (s signature) {
 	mac := hmac.New(sha256.New, k)
 	for _, part := range [][]byte{m.header, m.parent, m.metadata, m.content} {
 		mac.Write(part)
 	}
-	return hex.AppendEncode(nil, mac.Sum(nil))
+	mac.Sum(s[:0])
+	return s
 }
+
+// hex is a signature as messages have it.
+func (s signature) hex() []byte { return hex.AppendEncode(nil, s[:]) }
 
 // frames signs a message and returns it as it is sent.
 func (k key) frames(m *message) [][]byte {
 	var signature []byte
 	if len(k) > 0 {
-		signature = k.signature(m)
+		signature = k.signature(m).hex()
 	}
 	frames := append([][]byte(nil), m.identities...)
 	frames = append(frames, delimiter, signature, m.header, m.parent, m.metadata, m.content)
@@ -104,4 +112,25 @@ func encode(v any) []byte {
 		panic(err) // what this package sends, JSON can hold
 	}
 	return b
+}
+
+// text is a field of the content that check has found to be a text.
+func (m *message) text(name string) (value string) {
+	_ = json.Unmarshal(m.fields[name], &value)
+	return value
+}
+
+// number is a field of the content that check has found to be a number, without its
+// fraction, and within what the length of a text can be.
+func (m *message) number(name string) int {
+	var value float64
+	_ = json.Unmarshal(m.fields[name], &value)
+	const most = 1 << 40
+	return int(min(max(value, -most), most))
+}
+
+// set changes a field of the content.
+func (m *message) set(name string, value any) {
+	m.fields[name] = encode(value)
+	m.content = encode(m.fields)
 }

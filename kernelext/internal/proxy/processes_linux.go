@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,29 +18,45 @@ func adoptOrphans() {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
 }
 
-// killDescendants kills what this process has started, and what that has.
+// dieWithParent is the attribute of a process that ends with the thread that has
+// started it.
+func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+
+// killDescendants kills what this process has started, and what that has, and
+// buries those of them whose parent it is.
 func killDescendants() {
 	for range 100 {
-		found := descendants(os.Getpid())
+		found, left := family(os.Getpid()), false
 		for _, p := range found {
-			_ = syscall.Kill(p.pid, syscall.SIGKILL)
+			if !p.ended {
+				left = true
+				_ = syscall.Kill(p.pid, syscall.SIGKILL)
+			}
+			_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil)
 		}
-		if len(found) == 0 {
+		if !left {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// process is a running program.
+// process is a program that runs, or one that has ended and is not buried yet.
 type process struct {
 	pid, parent int
 	name        string // as the system knows it, 15 bytes at most
+	ended       bool
 }
 
-// descendants returns the processes that a process has started and those that
+// descendants returns the running processes that a process has started and those that
 // they have, parents first.
 func descendants(of int) []process {
+	return slices.DeleteFunc(family(of), func(p process) bool { return p.ended })
+}
+
+// family returns what a process has started and what that has, parents first. Those that
+// have ended are among them: what they started may have been read before they did.
+func family(of int) []process {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	children := map[int][]process{}
 	for _, path := range stats {
@@ -53,12 +70,12 @@ func descendants(of int) []process {
 			continue
 		}
 		fields := strings.Fields(string(b[last+1:]))
-		if len(fields) < 2 || fields[0] == "Z" {
+		if len(fields) < 2 {
 			continue
 		}
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(b[:first])))
 		parent, _ := strconv.Atoi(fields[1])
-		children[parent] = append(children[parent], process{pid, parent, string(b[first+1 : last])})
+		children[parent] = append(children[parent], process{pid, parent, string(b[first+1 : last]), fields[0] == "Z" || fields[0] == "X"})
 	}
 	found := children[of]
 	for i := 0; i < len(found); i++ {

@@ -2,6 +2,8 @@
 
 package proxy
 
+import "syscall"
+
 // process is a running program.
 type process struct {
 	pid, parent int
@@ -11,6 +13,7 @@ type process struct {
 // Where there is no /proc, what GoNB has started is known by its process group
 // alone, which Guard kills, and a compilation cannot be interrupted.
 
-func adoptOrphans()             {}
-func killDescendants()          {}
-func descendants(int) []process { return nil }
+func adoptOrphans()                       {}
+func dieWithParent() *syscall.SysProcAttr { return nil }
+func killDescendants()                    {}
+func descendants(int) []process           { return nil }

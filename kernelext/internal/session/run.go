@@ -24,9 +24,12 @@ const (
 	Failed      State = "failed"      // training returned an error
 	Finished    State = "finished"    // the last epoch is done
 	Interrupted State = "interrupted" // an earlier session or program ended before it did
+	Elsewhere   State = "training in another program"
 )
 
-func (s State) ended() bool { return s == Stopped || s == Failed || s == Finished }
+func (s State) ended() bool {
+	return s == Stopped || s == Failed || s == Finished || s == Elsewhere
+}
 
 // run is a run of this session.
 type run struct {
@@ -49,6 +52,7 @@ type Info struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
 	Dir   string `json:"dir"`
+	Host  string `json:"host,omitempty"` // where it trains, if Elsewhere
 	Error string `json:"error,omitempty"`
 	// Method names the method and its settings.
 	Method string `json:"method"`
@@ -103,7 +107,12 @@ func (s *Session) Info(name string) (Info, error) {
 func (s *Session) info(name, dir string) (Info, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.runs[name]; r != nil {
+	r := s.runs[name]
+	var taken *runs.TakenError
+	if r == nil || r.state != Running && r.state != Waiting {
+		taken = runs.Taken(dir)
+	}
+	if r != nil && taken == nil {
 		i := Info{Name: name, State: r.state, Dir: dir, Method: r.experiment.String(), Epochs: r.experiment.Header().Epochs, Objective: r.experiment.Measures()[0]}
 		if r.err != nil {
 			i.Error = r.err.Error()
@@ -122,7 +131,18 @@ func (s *Session) info(name, dir string) (Info, error) {
 	if i.recorded() {
 		i.State = Finished
 	}
+	if taken != nil {
+		i.State, i.Host = Elsewhere, taken.Host
+	}
 	return i, nil
+}
+
+// Does says what the run does, and where if another program trains it.
+func (i Info) Does() string {
+	if i.Host == "" {
+		return string(i.State)
+	}
+	return string(i.State) + " on " + i.Host
 }
 
 // recorded adds the progress that the directory of the run has recorded, and

@@ -140,9 +140,13 @@ func (s *Session) train(ctx context.Context, r *run, idle chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.cancel()
+	var taken *runs.TakenError
 	switch {
 	case err == nil:
 		r.state = Finished
+	case errors.As(err, &taken): // since it was put into the queue
+		r.state, r.err = Elsewhere, err
+		delete(s.runs, r.name) // what becomes of it its directory says
 	case errors.Is(err, context.Canceled):
 		r.state = r.then
 	default:
@@ -202,6 +206,9 @@ func (s *Session) halt(name string, then State) error {
 		if err != nil {
 			return err
 		}
+		if info.State == Elsewhere {
+			return fmt.Errorf("the run %s is %s: stop it there", name, info.Does())
+		}
 		return fmt.Errorf("the run %s is %s: there is nothing to stop", name, info.State)
 	}
 	if r.state == Running {
@@ -231,6 +238,8 @@ func (s *Session) Resume(name string) error {
 	switch info.State {
 	case Finished:
 		return fmt.Errorf("the run %s is finished: there is nothing to resume", name)
+	case Elsewhere:
+		return fmt.Errorf("the run %s is %s: stop it there, or wait for its end", name, info.Does())
 	case Running, Waiting:
 		return nil
 	}
@@ -253,6 +262,9 @@ func (s *Session) Wait(ctx context.Context, name string) error {
 	s.mu.Unlock()
 	if r == nil {
 		info, err := s.Info(name)
+		if err == nil && info.State == Elsewhere {
+			return fmt.Errorf("the run %s is %s: wait for it there", name, info.Does())
+		}
 		if err == nil && info.State != Finished {
 			err = fmt.Errorf("the run %s was %s: resume it first", name, info.State)
 		}

@@ -137,19 +137,24 @@ def left_behind(pid):
 
 
 def deaths():
-    for victim in ("the kernel", "GoNB", "a cell"):
+    for victim in ("the kernel", "its guard", "GoNB", "a cell"):
         kernel = Kernel()
         request = kernel.begin(STUBBORN)
         processes = kernel.process.children(recursive=True)
-        named = {"the kernel": lambda p: p.pid == kernel.process.pid, "GoNB": lambda p: p.name() == "gonb", "a cell": lambda p: p.name().startswith("gonb_")}
+        named = {
+            "the kernel": lambda p: p.pid == kernel.process.pid,
+            "its guard": lambda p: p.ppid() == kernel.process.pid,
+            "GoNB": lambda p: p.name() == "gonb",
+            "a cell": lambda p: p.name().startswith("gonb_"),
+        }
         next(p for p in [kernel.process, *processes] if named[victim](p)).kill()
-        if victim == "a cell":
-            check("a cell that is killed is an error", kernel.status(request) == "error")
-            check("and the next one runs", kernel.run("!echo 1") == ("ok", "1\n"))
-            kernel.shutdown()
-        else:
+        if victim == "the kernel":
             kernel.manager.provisioner.process.wait(10)
             kernel.client.stop_channels()
+        else:
+            check(f"a cell is an error with the death of {victim}", kernel.status(request) == "error")
+            check("and the next one runs", kernel.run("!echo 1") == ("ok", "1\n"))
+            kernel.shutdown()
         check(f"no process outlives {victim}", await_true(lambda: gone(processes)))
         check("nor a directory or socket", await_true(lambda: not left_behind(kernel.process.pid)))
 

@@ -1,0 +1,36 @@
+package file
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Locked says whether a program holds a directory by a file in it.
+func Locked(path, name string) bool {
+	f, err := os.Open(filepath.Join(path, name))
+	if err != nil {
+		return false
+	}
+	defer f.Close() // until then it is locked together with others who look
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == syscall.EWOULDBLOCK
+}
+
+// lockAlone locks a file, unless another program has locked it alone. It waits until
+// those who look (Locked) have done so.
+func lockAlone(f *os.File) error {
+	lock := func(how int) error { return syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB) }
+	for {
+		if err := lock(syscall.LOCK_EX); err != syscall.EWOULDBLOCK {
+			return err
+		}
+		if err := lock(syscall.LOCK_SH); err != nil {
+			return err
+		}
+		if err := lock(syscall.LOCK_UN); err != nil {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -1,0 +1,158 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+)
+
+// What front ends may send and GoNB (0.11.4) cannot bear, this kernel answers
+// itself: requests that GoNB never answers, lines at which it ends, and places in
+// a cell at which it looks for an identifier for ever.
+
+// forwarded are the requests that GoNB answers.
+var forwarded = map[string]bool{
+	"kernel_info_request": true, "execute_request": true, "complete_request": true, "inspect_request": true,
+	"interrupt_request": true, "shutdown_request": true,
+}
+
+// spare returns the content of the answer to a request with which GoNB is not to
+// be troubled, nil if it is. It moves the cursor of a request to inspect to the
+// identifier that is meant.
+func (m *message) spare() any {
+	switch m.Header.Type {
+	case "is_complete_request":
+		return map[string]string{"status": "unknown"}
+	case "history_request":
+		return map[string]any{"status": "ok", "history": []any{}}
+	case "comm_info_request":
+		return map[string]any{"status": "ok", "comms": struct{}{}}
+	case "execute_request":
+		if line := deadly(m.text("code")); line > 0 {
+			return failure(fmt.Sprintf("line %d is a command without a name: write one after it, or leave the line away; %%help lists them", line))
+		}
+	case "complete_request":
+		if deadly(m.text("code")) > 0 {
+			at := m.number("cursor_pos")
+			return map[string]any{"status": "ok", "matches": []string{}, "metadata": struct{}{}, "cursor_start": at, "cursor_end": at}
+		}
+	case "inspect_request":
+		code, cursor := m.text("code"), m.number("cursor_pos")
+		at, found := identifier(code, cursor)
+		if !found || deadly(code) > 0 {
+			return map[string]any{"status": "ok", "found": false, "data": struct{}{}, "metadata": struct{}{}}
+		}
+		if at != cursor {
+			m.set("cursor_pos", at)
+		}
+	default:
+		if strings.HasSuffix(m.Header.Type, "_request") && !forwarded[m.Header.Type] {
+			return failure(m.Header.Type + ": this kernel has no answer to it")
+		}
+	}
+	return nil
+}
+
+// failure is the content of a reply that says what was wrong.
+func failure(what string) map[string]any {
+	return map[string]any{"status": "error", "ename": "ERROR", "evalue": what, "traceback": []string{what}}
+}
+
+// commands returns which lines of a cell GoNB takes for a command of its own or of
+// the shell, with those that a backslash joins to them, and the number of the
+// first command that is blank, the first line being 1, or 0 if none is.
+func commands(lines []string) (taken []bool, blank int) {
+	taken = make([]bool, len(lines))
+	for i := 0; i < len(lines); i++ {
+		line := withoutPrefix(lines[i])
+		if len(line) < 2 || line[0] != '%' && line[0] != '!' {
+			continue
+		}
+		first, named := i, false
+		line = line[1:]
+		for {
+			taken[i] = true
+			begun, goesOn := strings.CutSuffix(line, `\`)
+			named = named || strings.Trim(begun, " \t") != ""
+			if !goesOn || i+1 == len(lines) {
+				break
+			}
+			i++
+			line = withoutPrefix(lines[i])
+		}
+		if !named && blank == 0 {
+			blank = first + 1
+		}
+	}
+	return taken, blank
+}
+
+// withoutPrefix takes off what may stand before a command, so that a cell stays Go.
+func withoutPrefix(line string) string { return strings.TrimPrefix(line, "//gonb:") }
+
+// whole are the commands in the first line of a cell that take all of it.
+var whole = map[string]bool{"%%writefile": true, "%%script": true, "%%bash": true, "%%sh": true, "%%gx": true}
+
+// takenWhole says whether GoNB passes a cell to a command.
+func takenWhole(firstLine string) bool {
+	name, _, _ := strings.Cut(withoutPrefix(firstLine), " ")
+	return whole[name]
+}
+
+// deadly returns the number of the line at which GoNB ends, 0 if there is none.
+func deadly(code string) int {
+	lines := strings.Split(code, "\n")
+	if strings.TrimRight(withoutPrefix(lines[0]), " \t") == "%%script" {
+		return 1
+	}
+	if takenWhole(lines[0]) {
+		return 0
+	}
+	_, blank := commands(lines)
+	return blank
+}
+
+// notOfNames are the characters that GoNB passes over on its way to the identifier
+// before the cursor; at the first two it goes to the bracket that opens before
+// them.
+const notOfNames = ",) \t({}[]\"`'\n\x00"
+
+// identifier returns the position of the identifier that is meant where the cursor
+// is, and whether there is one. Both positions are in UTF-16, as GoNB takes them,
+// and the cursor stays where GoNB looks for none.
+func identifier(code string, cursor int) (at int, found bool) {
+	lines := strings.Split(code, "\n")
+	taken, _ := commands(lines)
+	text := utf16.Encode([]rune(code))
+	at = min(max(cursor, 0), len(text))
+	line := 0
+	for _, c := range text[:at] {
+		if c == '\n' {
+			line++
+		}
+	}
+	if takenWhole(lines[0]) || taken[line] {
+		return cursor, true
+	}
+	if at == len(text) || text[at] == '\n' {
+		at-- // GoNB looks at the last character of a line there
+	}
+	for opening := false; at >= 0; at-- {
+		c := text[at]
+		switch {
+		case c == '\n':
+			line--
+		case taken[line]:
+		case opening:
+			opening = c != '(' && c != '{'
+		case c == ',' || c == ')':
+			opening = true
+		case c > 127 || !strings.ContainsRune(notOfNames, rune(c)):
+			if utf16.IsSurrogate(rune(c)) && at > 0 && text[at-1] < 0xdc00 && utf16.IsSurrogate(rune(text[at-1])) {
+				at-- // a pair is one character, and GoNB takes its middle for the next one
+			}
+			return at, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,201 @@
+package proxy
+
+import (
+	"log"
+	"strings"
+	"time"
+)
+
+const (
+	// answerTime is how long GoNB may work on a request that is no cell until the
+	// front end is told that there is no answer.
+	answerTime = 30 * time.Second
+	// hangTime is how much longer it may, until it is started anew.
+	hangTime = 60 * time.Second
+	// mostRequests is how many requests may wait for GoNB, which ends at 10,000.
+	mostRequests = 1000
+)
+
+// request is one of a front end.
+type request struct {
+	header   []byte
+	id, kind string
+	identity string    // of the front end
+	from     *endpoint // the socket that it came by, and its reply goes by
+}
+
+// request acts upon a message from a front end on the shell or control socket.
+func (k *Kernel) request(p *peer, frames [][]byte, from *endpoint) {
+	k.gonb.RLock()
+	defer k.gonb.RUnlock()
+	m := k.accept(p, frames)
+	if m == nil {
+		return
+	}
+	r := request{m.header, m.Header.ID, m.Header.Type, p.identity, from}
+	if err := m.check(); err != nil {
+		log.Printf("helmholtz kernel: refused a message: %v", err)
+		k.respond(r, failure(err.Error()))
+		return
+	}
+	if content := m.explained(k.options.Magics); content != nil {
+		k.respond(r, content)
+		return
+	}
+	var c *cell
+	if from == k.shell && r.kind == "execute_request" {
+		c = m.prepare()
+	}
+	if content := m.spare(); content != nil {
+		k.respond(r, content)
+		return
+	}
+	if !k.expect(r, c) {
+		k.respond(r, failure("too many requests wait for GoNB: send this one again when cells have ended"))
+		return
+	}
+	switch r.kind {
+	case "shutdown_request":
+		go k.shutDown()
+	case "interrupt_request":
+		go k.interrupt()
+	}
+	to := k.child.shell
+	if from == k.control {
+		to = k.child.control
+	}
+	k.forward(to, m)
+}
+
+// accept returns the message of a front end, nil where it is none, nobody who has the
+// key has signed it, or it has come before.
+func (k *Kernel) accept(p *peer, frames [][]byte) *message {
+	m, err := k.key.parse(frames)
+	if err == nil && len(k.key) > 0 {
+		err = k.seen.add(k.key.signature(m))
+	}
+	if err != nil {
+		log.Printf("helmholtz kernel: refused a message: %v", err)
+		return nil
+	}
+	m.identities = append([][]byte{[]byte(p.identity)}, m.identities...)
+	return m
+}
+
+// input passes an answer to a question of a cell.
+func (k *Kernel) input(p *peer, frames [][]byte) {
+	k.gonb.RLock()
+	defer k.gonb.RUnlock()
+	m := k.accept(p, frames)
+	if m == nil {
+		return
+	}
+	if err := m.check(); err != nil {
+		log.Printf("helmholtz kernel: refused an input: %v", err)
+		return
+	}
+	k.forward(k.child.stdin, m)
+}
+
+func (k *Kernel) forward(to *wire, m *message) {
+	if err := to.send(k.key.frames(m)); err != nil {
+		log.Printf("helmholtz kernel: gonb: %v", err)
+	}
+}
+
+// expect notes that GoNB will be asked for something, and says whether it may be. The
+// magics of a cell are c, nil if it has none.
+func (k *Kernel) expect(r request, c *cell) bool {
+	if !forwarded[r.kind] {
+		return true // a message of a comm, which has no reply
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	urgent := r.kind == "shutdown_request" || r.kind == "interrupt_request"
+	if len(k.requests) >= mostRequests && !urgent {
+		return false
+	}
+	k.requests[r.id] = &r
+	if c != nil {
+		k.cells[r.id] = c
+	}
+	k.ends = k.ends || r.kind == "shutdown_request"
+	return true
+}
+
+// respond answers a request in GoNB's place.
+func (k *Kernel) respond(r request, content any) {
+	kind, ok := strings.CutSuffix(r.kind, "_request")
+	if !ok {
+		return
+	}
+	k.say("status", r.header, map[string]string{"execution_state": "busy"})
+	if failed, ok := content.(map[string]any); ok && r.kind == "execute_request" {
+		k.say("error", r.header, failed)
+	}
+	m := answer(kind+"_reply", r.header, content)
+	r.from.reply(r.identity, k.key.frames(m))
+	k.say("status", r.header, map[string]string{"execution_state": "idle"})
+}
+
+// follow follows what GoNB works on by a message of it, whose state is busy, idle or,
+// where it is no status, empty. It says whether nobody waits for the message any more.
+func (k *Kernel) follow(about header, state string, parent []byte) (tooLate bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	tooLate = about.ID == k.givenUp && k.givenUp != ""
+	if state == "" {
+		return tooLate
+	}
+	isCell, busy := about.Type == "execute_request", state == "busy"
+	switch {
+	case isCell:
+		k.running, k.parent = "", parent
+		if busy {
+			k.running = about.ID
+		}
+	case busy:
+		g := k.child
+		time.AfterFunc(k.answerTime, func() { k.giveUp(about.ID, g) })
+	case tooLate:
+		k.givenUp = ""
+	}
+	return tooLate
+}
+
+// giveUp answers a request that GoNB has not.
+func (k *Kernel) giveUp(id string, g *child) {
+	k.mu.Lock()
+	r := k.requests[id]
+	if r != nil {
+		delete(k.requests, id)
+		k.givenUp = id
+		time.AfterFunc(k.hangTime, func() { k.endHang(id, g) })
+	}
+	k.mu.Unlock()
+	if r != nil {
+		k.respond(*r, failure("GoNB has not answered in time; if cells do not run either, an interrupt starts it anew"))
+	}
+}
+
+// endHang ends a GoNB that still works on a request that was given up.
+func (k *Kernel) endHang(id string, g *child) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.givenUp == id && id != "" {
+		g.kill()
+	}
+}
+
+// shutDown sees to it that GoNB ends after a request to do so.
+func (k *Kernel) shutDown() {
+	k.options.Stop()
+	k.gonb.RLock()
+	g := k.child
+	k.gonb.RUnlock()
+	select {
+	case <-g.ended:
+	case <-time.After(stopTime):
+		g.kill()
+	}
+}

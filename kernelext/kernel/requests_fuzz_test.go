@@ -1,0 +1,73 @@
+package kernel
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+)
+
+// FuzzRequests sends the session what a cell may. Experiments that it could train are
+// left out, since they may be large.
+func FuzzRequests(f *testing.F) {
+	rows, err := dataset.FromRows("own", dataset.Shape{Height: 1, Width: 2}, [][]float64{{0, 1}, {1, 0}}, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var set strings.Builder
+	if err := rows.Save(&set); err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range []string{"a", "%2e%2e", "a%2Fb", "", "%00"} {
+		f.Add("PUT", "/data/"+name, set.String())
+		f.Add("PUT", "/models/"+name, "x")
+		f.Add("GET", "/runs/"+name, "")
+		f.Add("GET", "/runs/"+name+"/end", "")
+		f.Add("POST", "/runs/"+name+"/stop", "")
+		f.Add("POST", "/runs/"+name+"/save", "")
+	}
+	f.Add("PUT", "/runs/a", "family = \"none\"\n")
+	f.Add("PUT", "/runs/a", "epochs = 1\n[dataset]\nname = \"own\"\n")
+	f.Add("PUT", "/data/a", "helmholtz data set 1\n{}\n")
+	f.Add("DELETE", "/data/a", "")
+	s := session.New(f.TempDir(), nil)
+	f.Cleanup(s.Close)
+	h := handler("token", s, func(run string) error {
+		_, err := s.Info(run)
+		return err
+	})
+	m := magics{s, func(string) error { return nil }}
+	f.Fuzz(func(t *testing.T, method, path, body string) {
+		if method == "PUT" && strings.HasPrefix(path, "/runs/") && strings.Contains(body, "[machine]") {
+			return
+		}
+		r := httptest.NewRequest("GET", "/", strings.NewReader(body))
+		r.Method = method
+		url, err := r.URL.Parse(path)
+		if err != nil {
+			return
+		}
+		r.URL = url
+		r.Header.Set("Authorization", "Bearer token")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code >= 500 {
+			t.Errorf("%s %s: status %d: %s", method, path, w.Code, w.Body)
+		}
+		if len(s.Runs()) > 0 {
+			t.Fatalf("%s %s with %q started a run", method, path, body)
+		}
+		for _, name := range s.Kept() {
+			if err := s.Drop(name); err != nil {
+				t.Error(err)
+			}
+		}
+		if words := strings.Fields(body); len(words) == 0 || words[0] != "save" { // which writes to any path
+			m.Run(body, w, w)
+		}
+		m.Complete(body)
+		m.Inspect(body)
+	})
+}
