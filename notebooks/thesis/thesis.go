@@ -1,66 +1,65 @@
-// Package thesis knows the figures and tables of the two theses, 004 and 001 of
-// the README, that report a result: their settings, the published numbers, what
-// they claim, and by what each counts as reproduced.
+// Package thesis is the catalogue of the figures and tables of the two theses, 004
+// and 001 of the README, that report a result: their settings, the published numbers,
+// what they claim, by what each counts as reproduced, and what makes it here.
 package thesis
 
 import (
-	"bytes"
+	"context"
 	_ "embed"
 	"fmt"
-	"strings"
 
-	"github.com/BurntSushi/toml"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
-
-// Result is a published figure, table or number in a text.
-type Result struct {
-	ID      string   `toml:"id"`    // document and figure, such as 004/fig5.6
-	Place   string   `toml:"place"` // page, or section
-	Title   string   `toml:"title"`
-	Setting string   `toml:"setting"` // data, machine, method, length
-	Blocked string   `toml:"blocked"` // why not all of it can be made here, or empty
-	Note    string   `toml:"note"`
-	Numbers []Number `toml:"number"`
-	Claims  []Claim  `toml:"claim"`
-}
-
-// Number is a published number with the tolerance within which it counts as
-// reproduced: log-probabilities in nats, seconds as ratios.
-type Number struct {
-	Of        string   `toml:"of"`
-	Measure   string   `toml:"measure"`
-	Published float64  `toml:"published"`
-	Tolerance *float64 `toml:"tolerance"` // nil where it is blocked
-	Blocked   string   `toml:"blocked"`   // what is missing, or empty
-}
-
-// Claim is what a document concludes, and what would have to be measured for it
-// to hold.
-type Claim struct {
-	Says  string `toml:"says"`
-	Holds string `toml:"holds"`
-}
 
 //go:embed criteria.toml
 var criteria []byte
 
-// Results returns all published results, in the order of the documents.
-func Results() ([]Result, error) { return parse(criteria) }
+// maker is how a result is made.
+type maker struct {
+	plans func(reproduce.Scale) []plan
+	make  func(*work) error
+}
 
-func parse(data []byte) ([]Result, error) {
-	var file struct {
-		Results []Result `toml:"result"`
-	}
-	meta, err := toml.NewDecoder(bytes.NewReader(data)).Decode(&file)
+// makers are those of results by their ids.
+var makers = map[string]maker{
+	"004/fig5.17":   {sleepSteps, makeSleepSteps},
+	"004/fig5.18":   {sleepScales, makeSleepScales},
+	"004/text5.3.7": {manySeeds, makeManySeeds},
+	"004/figD.1":    {dreamers, makeDreamers},
+	"004/figD.2":    {miniMethods, makeMiniCurves},
+	"004/tableD.1":  {miniMethods, makeMiniTable},
+
+	"004/fig5.6":   {mnistTuned, makeMNISTCurves},
+	"004/table5.1": {mnistMethods, makeMNISTTable},
+}
+
+// Catalogue returns all published results, in the order of the documents.
+func Catalogue() (reproduce.Catalogue, error) {
+	results, err := reproduce.ParseCriteria("criteria.toml", criteria)
 	if err != nil {
-		return nil, fmt.Errorf("criteria.toml: %w", err)
+		return nil, err
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		var keys []string
-		for _, key := range unknown {
-			keys = append(keys, key.String())
+	var all reproduce.Catalogue
+	for _, r := range results {
+		e := reproduce.Entry{Result: r}
+		if m, ok := makers[r.ID]; ok {
+			e.Trainings = func(s reproduce.Scale) []reproduce.Training {
+				var trainings []reproduce.Training
+				for _, p := range m.plans(s) {
+					trainings = append(trainings, p.at(s))
+				}
+				return trainings
+			}
+			e.Make = func(ctx context.Context, w *reproduce.Work) error {
+				return m.make(&work{Work: w, ctx: ctx})
+			}
 		}
-		return nil, fmt.Errorf("criteria.toml: unknown keys %s", strings.Join(keys, ", "))
+		all = append(all, e)
 	}
-	return file.Results, nil
+	for id := range makers {
+		if _, err := all.Select(id); err != nil {
+			return nil, fmt.Errorf("criteria.toml has no result %s", id)
+		}
+	}
+	return all, nil
 }

@@ -1,0 +1,146 @@
+package reproduce
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Job is the training of one seed.
+type Job struct {
+	Training
+	Seed uint64
+	Dir  string // of its run
+}
+
+// Jobs are those of trainings whose directories lie in dir, a seed of each before the
+// second of any.
+func Jobs(trainings []Training, dir string, s Scale) []Job {
+	var jobs []Job
+	most := 0
+	for _, t := range trainings {
+		most = max(most, t.Seeds)
+	}
+	for i := range most {
+		for _, t := range trainings {
+			if i < t.Seeds {
+				seed := t.Experiment.Header().Seed + uint64(i)
+				jobs = append(jobs, Job{t, seed, runs.SeedDir(t.dir(dir, s), seed)})
+			}
+		}
+	}
+	return jobs
+}
+
+// dir is the directory of the training's seeds.
+func (t Training) dir(root string, s Scale) string {
+	if s == Smoke {
+		return filepath.Join(root, string(Smoke), t.Name)
+	}
+	return filepath.Join(root, t.Name)
+}
+
+// experiment is that of the job's seed.
+func (j Job) experiment() runs.Experiment {
+	h := j.Experiment.Header()
+	h.Seed = j.Seed
+	return j.Experiment.With(h)
+}
+
+// open opens the job's run, nil where it has no checkpoint yet.
+func (j Job) open() (*runs.Run, error) {
+	if _, err := os.Stat(filepath.Join(j.Dir, "checkpoint.safetensors")); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return runs.Open(j.Dir)
+}
+
+// Done is the number of epochs that the job's run has done, 0 where it has not
+// begun, and whether these are enough: as many as the job has, with a checkpoint of
+// its last one.
+func (j Job) Done() (epochs int, enough bool, err error) {
+	run, err := j.open()
+	if run == nil {
+		return 0, false, err
+	}
+	wanted := j.Experiment.Header().Epochs
+	if run.Finished() && run.Epochs() <= wanted && run.Experiment().Header().Epochs >= wanted {
+		return run.Epochs(), true, nil // by patience, perhaps
+	}
+	if run.Epochs() < wanted {
+		return run.Epochs(), false, nil
+	}
+	_, err = run.At(wanted) // says so where the run has gone on without keeping it
+	return run.Epochs(), err == nil, err
+}
+
+// Train trains the job's run to the epochs that the job has, from where it stands:
+// one that is planned to be longer is stopped there, one that was shorter goes on.
+func (j Job) Train(ctx context.Context, recorders ...runs.Recorder) error {
+	e, err := j.planned()
+	if err != nil {
+		return err
+	}
+	set, err := runs.OpenDataset(e, j.Dir)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	end := &ending{wanted: j.Experiment.Header().Epochs, stop: stop}
+	_, err = runs.Train(ctx, e, set, j.Dir, append(recorders, end)...)
+	if end.reached && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// planned is the experiment of the job as its directory has it or will have it: with
+// the more epochs of both, and the checkpoints that either keeps.
+func (j Job) planned() (runs.Experiment, error) {
+	e := j.experiment()
+	there, err := runs.ReadExperiment(filepath.Join(j.Dir, "experiment.toml"))
+	if errors.Is(err, os.ErrNotExist) {
+		return e, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	h, was := e.Header(), there.Header()
+	if was.Epochs < h.Epochs {
+		run, err := j.open()
+		if run != nil && run.Finished() {
+			_, err = runs.Extend(j.Dir, h.Epochs)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	h.Epochs = max(h.Epochs, was.Epochs)
+	h.Keep = slices.Concat(h.Keep, was.Keep)
+	slices.Sort(h.Keep)
+	h.Keep = slices.Compact(h.Keep)
+	return e.With(h), nil
+}
+
+// ending stops training after an epoch.
+type ending struct {
+	wanted  int
+	reached bool
+	stop    func()
+}
+
+func (e *ending) Begin(runs.Plan)    {}
+func (e *ending) Step(runs.Progress) {}
+func (e *ending) End(error)          {}
+
+func (e *ending) Epoch(epoch runs.Epoch) {
+	if epoch.Epoch >= e.wanted {
+		e.reached = true
+		e.stop()
+	}
+}
