@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -105,7 +106,12 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalogue,
 	for i, job := range todo {
 		fmt.Fprintf(c.ErrOrStderr(), "training %d of %d: %s, seed %d\n", i+1, len(todo), job.Name, job.Seed)
 		p.job = i
-		if err := job.Train(c.Context(), p); err != nil {
+		err := job.Train(c.Context(), p)
+		if errors.Is(err, reproduce.ErrWaits) && share.Count > 1 { // another shard has that
+			fmt.Fprintln(c.ErrOrStderr(), err)
+			continue
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", job.Dir, err)
 		}
 	}

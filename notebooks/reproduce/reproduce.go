@@ -50,6 +50,11 @@ type Training struct {
 	// Experiment has the first seed, and the epochs of the scale.
 	Experiment runs.Experiment
 	Seeds      int
+	// From is the training from whose run, of the same seed, this one starts, nil where
+	// it starts anew. Begin returns an experiment that does, given that run's directory
+	// and the epoch to start from.
+	From  *Training
+	Begin func(e runs.Experiment, dir string, epoch int) runs.Experiment
 }
 
 // Entry is a result and how it is made.
@@ -93,24 +98,30 @@ func (c Catalogue) Select(patterns ...string) (Catalogue, error) {
 	return of, nil
 }
 
-// Trainings are those of the entries at a scale, each once. It panics where two
-// entries give one name to different experiments.
+// Trainings are those of the entries at a scale, each once, after the one that it
+// starts from. It panics where two entries give one name to different experiments.
 func (c Catalogue) Trainings(s Scale) []Training {
 	var all []Training
+	add := func(id string, t Training) {
+		i := slices.IndexFunc(all, func(other Training) bool { return other.Name == t.Name })
+		switch {
+		case i < 0:
+			all = append(all, t)
+		case all[i].Experiment.Hash() != t.Experiment.Hash():
+			panic(fmt.Sprintf("%s: two experiments are named %s: %s", id, t.Name, strings.Join(runs.Differences(t.Experiment, all[i].Experiment), "; ")))
+		default:
+			all[i].Seeds = max(all[i].Seeds, t.Seeds)
+		}
+	}
 	for _, e := range c {
 		if e.Trainings == nil {
 			continue
 		}
 		for _, t := range e.Trainings(s) {
-			i := slices.IndexFunc(all, func(other Training) bool { return other.Name == t.Name })
-			switch {
-			case i < 0:
-				all = append(all, t)
-			case all[i].Experiment.Hash() != t.Experiment.Hash():
-				panic(fmt.Sprintf("%s: two experiments are named %s: %s", e.ID, t.Name, strings.Join(runs.Differences(t.Experiment, all[i].Experiment), "; ")))
-			default:
-				all[i].Seeds = max(all[i].Seeds, t.Seeds)
+			if t.From != nil {
+				add(e.ID, *t.From)
 			}
+			add(e.ID, t)
 		}
 	}
 	return all

@@ -3,6 +3,7 @@ package reproduce
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ type Job struct {
 	Training
 	Seed uint64
 	Dir  string // of its run
+	from *Job   // whose run it starts from
 }
 
 // Jobs are those of trainings whose directories lie in dir, a seed of each before the
@@ -28,12 +30,22 @@ func Jobs(trainings []Training, dir string, s Scale) []Job {
 	for i := range most {
 		for _, t := range trainings {
 			if i < t.Seeds {
-				seed := t.Experiment.Header().Seed + uint64(i)
-				jobs = append(jobs, Job{t, seed, runs.SeedDir(t.dir(dir, s), seed)})
+				jobs = append(jobs, t.job(i, dir, s))
 			}
 		}
 	}
 	return jobs
+}
+
+// job is the training of a seed, 0 the first.
+func (t Training) job(i int, dir string, s Scale) Job {
+	seed := t.Experiment.Header().Seed + uint64(i)
+	j := Job{Training: t, Seed: seed, Dir: runs.SeedDir(t.dir(dir, s), seed)}
+	if t.From != nil {
+		from := t.From.job(i, dir, s)
+		j.from = &from
+	}
+	return j
 }
 
 // dir is the directory of the training's seeds.
@@ -48,7 +60,11 @@ func (t Training) dir(root string, s Scale) string {
 func (j Job) experiment() runs.Experiment {
 	h := j.Experiment.Header()
 	h.Seed = j.Seed
-	return j.Experiment.With(h)
+	e := j.Experiment.With(h)
+	if j.from != nil {
+		e = j.Begin(e, j.from.Dir, j.from.Experiment.Header().Epochs)
+	}
+	return e
 }
 
 // open opens the job's run, nil where it has no checkpoint yet.
@@ -79,8 +95,14 @@ func (j Job) Done() (epochs int, enough bool, err error) {
 }
 
 // Train trains the job's run to the epochs that the job has, from where it stands:
-// one that is planned to be longer is stopped there, one that was shorter goes on.
+// one that is planned to be longer is stopped there, one that was shorter goes on. A
+// run that starts from another's end waits for that, with ErrWaits.
 func (j Job) Train(ctx context.Context, recorders ...runs.Recorder) error {
+	if j.from != nil {
+		if _, enough, err := j.from.Done(); !enough {
+			return errors.Join(err, fmt.Errorf("%s, seed %d, %w %s", j.Name, j.Seed, ErrWaits, j.from.Name))
+		}
+	}
 	e, err := j.planned()
 	if err != nil {
 		return err
@@ -98,6 +120,9 @@ func (j Job) Train(ctx context.Context, recorders ...runs.Recorder) error {
 	}
 	return err
 }
+
+// ErrWaits is the error of a job whose run starts from one that is not done yet.
+var ErrWaits = errors.New("waits for the end of")
 
 // planned is the experiment of the job as its directory has it or will have it: with
 // the more epochs of both, and the checkpoints that either keeps.

@@ -172,7 +172,7 @@ func manySeeds(s reproduce.Scale) []plan {
 	rws := plans[slices.IndexFunc(plans, func(p plan) bool { return p.name == "minimnist-b-rws" })]
 	return []plan{rws, {
 		name: "minimnist-seeds", data: miniMNIST, machine: dense(miniLayers...),
-		method: hm.NRWS().LearningRate(0.002).Damping(0.05), laptop: 100, full: 200, seeds: 24,
+		method: hm.NRWS().LearningRate(0.002).Damping(0.05), laptop: 100, full: 200, seeds: 24, part: 0.5,
 	}}
 }
 

@@ -31,6 +31,22 @@ var makers = map[string]maker{
 
 	"004/fig5.6":   {mnistTuned, makeMNISTCurves},
 	"004/table5.1": {mnistMethods, makeMNISTTable},
+
+	"001/fig3.1":    {bihmPlans, makeFig31},
+	"001/fig3.2":    {bihmPlans, makeFig32},
+	"001/fig3.3":    {bihmAndRWS, makeFig33},
+	"001/fig3.5":    {bihmPlans, makeFig35},
+	"001/fig3.6":    {bihmPlans, makeFig36},
+	"001/fig3.7":    {bihmFirstPlan, makeFig37},
+	"001/fig3.8":    {bihmFirstPlan, makeFig38},
+	"001/fig3.11":   {bihmPlans, makeFig311},
+	"001/table3.3":  {bihmAndRWS, makeTable33},
+	"001/text3.6.2": {bihmDepths, makeText362},
+	"001/text3.7.1": {bihmPlans, makeText371},
+	"001/text3.7.2": {bihmAndRWS, makeText372},
+	"001/fig4.1":    {bihmPlans, makeDescent(5, 8, "From a deeper layer samples are noisier and of other digits.", rises)},
+	"001/fig4.2":    {bihmPlans, makeDescent(9, 12, "Deep layers know little of the digit.", func(d []float64, apart float64) bool { return d[8] > 0.8*apart })},
+	"001/fig4.3":    {bihmPlans, makeDescent(1, 4, "Lower layers keep the digit.", func(d []float64, apart float64) bool { return d[1] < 0.5*apart })},
 }
 
 // Catalogue returns all published results, in the order of the documents.
