@@ -103,10 +103,11 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalogue,
 			p.left = append(p.left, job.Experiment.Header().Epochs-done)
 		}
 	}
+	var sets reproduce.Sets
 	for i, job := range todo {
 		fmt.Fprintf(c.ErrOrStderr(), "training %d of %d: %s, seed %d\n", i+1, len(todo), job.Name, job.Seed)
 		p.job = i
-		err := job.Train(c.Context(), p)
+		err := job.Train(c.Context(), &sets, p)
 		if errors.Is(err, reproduce.ErrWaits) && share.Count > 1 { // another shard has that
 			fmt.Fprintln(c.ErrOrStderr(), err)
 			continue
@@ -116,7 +117,7 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalogue,
 		}
 	}
 	for _, e := range chosen {
-		if err := x.produce(c, e); err != nil {
+		if err := x.produce(c, e, &sets); err != nil {
 			return err
 		}
 	}
@@ -124,7 +125,7 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalogue,
 }
 
 // produce makes a result, unless trainings are missing.
-func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry) error {
+func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, sets *reproduce.Sets) error {
 	w := c.OutOrStdout()
 	if e.Make == nil {
 		fmt.Fprintf(w, "%s: cannot be made yet%s\n", e.ID, because(e.Blocked))
@@ -148,6 +149,7 @@ func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry) error {
 		Scale:    x.scale,
 		Say:      func(format string, values ...any) { fmt.Fprintf(c.ErrOrStderr(), format+"\n", values...) },
 		Progress: newFraction(c.ErrOrStderr(), e.ID),
+		Sets:     sets,
 	}
 	made, err := e.Produce(c.Context(), work, x.dir, x.resultsDir())
 	if err != nil {

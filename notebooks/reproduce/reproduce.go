@@ -111,6 +111,9 @@ func (c Catalogue) Trainings(s Scale) []Training {
 			panic(fmt.Sprintf("%s: two experiments are named %s: %s", id, t.Name, strings.Join(runs.Differences(t.Experiment, all[i].Experiment), "; ")))
 		default:
 			all[i].Seeds = max(all[i].Seeds, t.Seeds)
+			h := all[i].Experiment.Header()
+			h.Keep = union(h.Keep, t.Experiment.Header().Keep)
+			all[i].Experiment = all[i].Experiment.With(h)
 		}
 	}
 	for _, e := range c {
@@ -125,4 +128,11 @@ func (c Catalogue) Trainings(s Scale) []Training {
 		}
 	}
 	return all
+}
+
+// union is what is in either of two lists of epochs, in order.
+func union(a, b []int) []int {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }

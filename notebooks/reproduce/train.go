@@ -2,12 +2,13 @@ package reproduce
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -97,7 +98,7 @@ func (j Job) Done() (epochs int, enough bool, err error) {
 // Train trains the job's run to the epochs that the job has, from where it stands:
 // one that is planned to be longer is stopped there, one that was shorter goes on. A
 // run that starts from another's end waits for that, with ErrWaits.
-func (j Job) Train(ctx context.Context, recorders ...runs.Recorder) error {
+func (j Job) Train(ctx context.Context, sets *Sets, recorders ...runs.Recorder) error {
 	if j.from != nil {
 		if _, enough, err := j.from.Done(); !enough {
 			return errors.Join(err, fmt.Errorf("%s, seed %d, %w %s", j.Name, j.Seed, ErrWaits, j.from.Name))
@@ -107,7 +108,7 @@ func (j Job) Train(ctx context.Context, recorders ...runs.Recorder) error {
 	if err != nil {
 		return err
 	}
-	set, err := runs.OpenDataset(e, j.Dir)
+	set, err := sets.Open(e, j.Dir)
 	if err != nil {
 		return err
 	}
@@ -119,6 +120,29 @@ func (j Job) Train(ctx context.Context, recorders ...runs.Recorder) error {
 		return nil
 	}
 	return err
+}
+
+// Sets opens data sets, and keeps the last one: trainings that follow each other often
+// share it.
+type Sets struct {
+	spec string
+	set  *dataset.Set
+}
+
+// Open opens the data of an experiment, for a run in the directory dir.
+func (s *Sets) Open(e runs.Experiment, dir string) (*dataset.Set, error) {
+	spec, err := json.Marshal(e.Header().Dataset)
+	if err != nil {
+		return nil, err
+	}
+	if s.set == nil || s.spec != string(spec) {
+		set, err := runs.OpenDataset(e, dir)
+		if err != nil {
+			return nil, err
+		}
+		s.spec, s.set = string(spec), set
+	}
+	return s.set, e.Header().CheckData(s.set)
 }
 
 // ErrWaits is the error of a job whose run starts from one that is not done yet.
@@ -146,9 +170,7 @@ func (j Job) planned() (runs.Experiment, error) {
 		}
 	}
 	h.Epochs = max(h.Epochs, was.Epochs)
-	h.Keep = slices.Concat(h.Keep, was.Keep)
-	slices.Sort(h.Keep)
-	h.Keep = slices.Compact(h.Keep)
+	h.Keep = union(h.Keep, was.Keep)
 	return e.With(h), nil
 }
 

@@ -26,7 +26,7 @@ func training(epochs int) reproduce.Training {
 func train(t *testing.T, jobs []reproduce.Job) {
 	t.Helper()
 	for _, job := range jobs {
-		if err := job.Train(t.Context()); err != nil {
+		if err := job.Train(t.Context(), &reproduce.Sets{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, enough, err := job.Done(); !enough || err != nil {
@@ -93,7 +93,7 @@ func TestLongerRunIsStopped(t *testing.T) {
 		return reproduce.Jobs([]reproduce.Training{training(epochs)}, dir, reproduce.Full)[0]
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	if err := job(6).Train(ctx, &interruption{3, stop}); !errors.Is(err, context.Canceled) {
+	if err := job(6).Train(ctx, &reproduce.Sets{}, &interruption{3, stop}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted training ends with %v", err)
 	}
 	train(t, []reproduce.Job{job(2)})

@@ -21,6 +21,7 @@ type Work struct {
 	// that is.
 	Say      func(format string, values ...any)
 	Progress func(float64)
+	Sets     *Sets
 
 	entry   Entry
 	dir     string // of the trainings
@@ -112,10 +113,15 @@ func (w *Work) Figure(name, caption string, f *plotting.Figure) error {
 	return nil
 }
 
+// Has says whether the criteria have a number.
+func (w *Work) Has(of, measure string) bool {
+	return slices.ContainsFunc(w.entry.Numbers, func(n Number) bool { return n.Of == of && n.Measure == measure })
+}
+
 // Found adds what was measured of a number of the criteria. It panics where they have
 // no such number.
 func (w *Work) Found(of, measure string, v Value) {
-	if !slices.ContainsFunc(w.entry.Numbers, func(n Number) bool { return n.Of == of && n.Measure == measure }) {
+	if !w.Has(of, measure) {
 		panic(fmt.Sprintf("%s: the criteria have no %s of %q", w.entry.ID, measure, of))
 	}
 	v.Of, v.Measure = of, measure

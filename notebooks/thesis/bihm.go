@@ -49,7 +49,7 @@ func (w *work) bihm() (trained, *dataset.Set, error) {
 	if err != nil {
 		return trained{}, nil, err
 	}
-	set, err := of[0].run.Dataset()
+	set, err := w.dataset(of[0])
 	return of[0], set, err
 }
 

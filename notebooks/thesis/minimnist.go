@@ -146,7 +146,7 @@ func makeDreamers(w *work) error {
 		if err := w.Figure(strings.ToLower(binarisation), "Means of 100 dreams of NRWS trained on miniMNIST, "+binarisation, plotting.Samples(sheet)); err != nil {
 			return err
 		}
-		set, err := nrws[0].run.Dataset()
+		set, err := w.dataset(nrws[0])
 		if err != nil {
 			return err
 		}

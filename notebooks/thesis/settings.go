@@ -32,7 +32,7 @@ type plan struct {
 	machine  hm.Machine
 	method   hm.Method
 	laptop   int // epochs
-	full     int
+	full     int // as published
 	seeds    int
 	part     float64          // of the epochs, after which a checkpoint is kept, too
 	measured []hm.Measurement // along training

@@ -15,9 +15,10 @@ func TestSmoke(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var sets reproduce.Sets
 	dir, results := t.TempDir(), t.TempDir()
 	for _, job := range reproduce.Jobs(all.Trainings(reproduce.Smoke), dir, reproduce.Smoke) {
-		if err := job.Train(t.Context()); err != nil {
+		if err := job.Train(t.Context(), &sets); err != nil {
 			t.Fatalf("%s: %v", job.Name, err)
 		}
 		if _, enough, err := job.Done(); !enough || err != nil {
@@ -33,6 +34,7 @@ func TestSmoke(t *testing.T) {
 			w := &reproduce.Work{
 				Scale:    reproduce.Smoke,
 				Progress: func(float64) {},
+				Sets:     &sets,
 				Say: func(format string, values ...any) {
 					if round > 0 {
 						t.Errorf("%s, once more: "+format, append([]any{e.ID}, values...)...)

@@ -29,9 +29,35 @@ var makers = map[string]maker{
 	"004/figD.2":    {miniMethods, makeMiniCurves},
 	"004/tableD.1":  {miniMethods, makeMiniTable},
 
-	"004/fig5.6":   {mnistTuned, makeMNISTCurves},
-	"004/table5.1": {mnistMethods, makeMNISTTable},
+	"004/fig5.4":   {of(fig54()), makeFig54},
+	"004/fig5.5":   {of(fig55), makeFig55},
+	"004/fig5.6":   {mnistTuned, makeFig56},
+	"004/table5.1": {of(table51), makeTable51},
+	"004/fig5.10":  {of(table53), makeFig510},
+	"004/table5.3": {of(table53), makeTable53},
+	"004/fig6.3":   {of(table61), makeFig63},
+	"004/fig6.4":   {of(table61), makeFig64},
+	"004/table6.1": {of(table61), makeTable61},
+	"004/table6.5": {of(table65), makeTable65},
+	"004/figC.4":   {of(figC4()), makeFigC4},
 
+	"004/fig5.7":   {fashionCurves, makeFashionCurves},
+	"004/table5.2": {of(table52), makeTable52},
+	"004/fig5.9":   {fashionDreams, makeFashionDreams},
+	"004/fig5.11":  {of(table54), makeFig511},
+	"004/table5.4": {of(table54), makeTable54},
+	"004/fig6.5":   {of(table62), makeFig65},
+	"004/fig6.6":   {of(table62), makeFig66},
+	"004/table6.2": {of(table62), makeTable62},
+	"004/fig6.9":   {penalties, makeFig69},
+	"004/table6.3": {of(table63), makeTable63},
+	"004/fig6.11":  {penalties, makeFig611},
+	"004/fig6.12":  {of(strengths), makeFig612},
+	"004/table6.4": {of(table64), makeTable64},
+	"004/fig6.13":  {of(strengths), makeFig613},
+
+	"001/fig3.4":    {of(fig34), makeFig34},
+	"001/text3.7.4": {sevenPlans, makeText374},
 	"001/fig3.1":    {bihmPlans, makeFig31},
 	"001/fig3.2":    {bihmPlans, makeFig32},
 	"001/fig3.3":    {bihmAndRWS, makeFig33},
@@ -47,6 +73,11 @@ var makers = map[string]maker{
 	"001/fig4.1":    {bihmPlans, makeDescent(5, 8, "From a deeper layer samples are noisier and of other digits.", rises)},
 	"001/fig4.2":    {bihmPlans, makeDescent(9, 12, "Deep layers know little of the digit.", func(d []float64, apart float64) bool { return d[8] > 0.8*apart })},
 	"001/fig4.3":    {bihmPlans, makeDescent(1, 4, "Lower layers keep the digit.", func(d []float64, apart float64) bool { return d[1] < 0.5*apart })},
+}
+
+// of gives the trainings of a table's cells at every scale.
+func of(cells []cell) func(reproduce.Scale) []plan {
+	return func(reproduce.Scale) []plan { return plansOf(cells) }
 }
 
 // Catalogue returns all published results, in the order of the documents.

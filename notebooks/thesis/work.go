@@ -90,15 +90,63 @@ func (w *work) timed(all ...[]trained) error {
 
 // curves draws learning curves by epochs and by seconds, those that timed gave them.
 func (w *work) curves(title string, groups []plotting.Group) error {
-	name := strings.ToLower(strings.NewReplacer(", ", "-", " ", "-").Replace(title))
+	if err := w.epochCurves(title, groups); err != nil {
+		return err
+	}
+	return w.Figure(slug(title)+"-seconds", ofCurves(title, groups)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups...).Title(title))
+}
+
+// epochCurves draws learning curves by epochs.
+func (w *work) epochCurves(title string, groups []plotting.Group) error {
+	return w.Figure(slug(title)+"-epochs", ofCurves(title, groups)+"by epochs", plotting.SeedBands(groups...).Title(title))
+}
+
+// slug is a title as the name of a file.
+func slug(title string) string {
+	return strings.ToLower(strings.NewReplacer(", ", "-", ": ", "-", " ", "-", ",", "").Replace(title))
+}
+
+// ofCurves begins the caption of learning curves.
+func ofCurves(title string, groups []plotting.Group) string {
 	caption := title + ": −log p of training rows (solid) and validation rows (dashed), "
 	if len(groups[0].Seeds) > 1 {
 		caption += "mean and sd over seeds, "
 	}
-	if err := w.Figure(name+"-epochs", caption+"by epochs", plotting.SeedBands(groups...).Title(title)); err != nil {
-		return err
+	return caption
+}
+
+// curvesOf are the runs of a table's cells by their numbers, without what all numbers
+// begin with; those of a part of the epochs are left out.
+func (w *work) curvesOf(cells []cell, begin string) (map[string][]trained, error) {
+	all := map[string][]trained{}
+	for _, c := range cells {
+		if c.part > 0 {
+			continue
+		}
+		label := strings.TrimPrefix(c.number, begin)
+		of, err := w.trained(c.plan.name, label)
+		if err != nil {
+			return nil, err
+		}
+		all[label] = of
 	}
-	return w.Figure(name+"-seconds", caption+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups...).Title(title))
+	return all, nil
+}
+
+// norms is a history of which the norms are asked for.
+type norms runs.History
+
+type layerNorms = runs.LayerNorms
+
+// at is the Euclidean norm over all layers of both networks after a part of the epochs.
+func (h norms) at(part float64, of func(layerNorms) float64) float64 {
+	sum := 0.0
+	for _, layers := range h.Epochs[partOf(part, len(h.Epochs))-1].Norms {
+		for _, l := range layers {
+			sum += of(l) * of(l)
+		}
+	}
+	return math.Sqrt(sum)
 }
 
 // secondsAnEpoch are the medians over three rounds of the time that an epoch of each
@@ -118,7 +166,7 @@ func (w *work) secondsAnEpoch(all [][]trained) ([]float64, error) {
 		for round := range 3 {
 			for i, of := range all {
 				w.Say("timing %s, round %d of 3", of[0].history.Name, round+1)
-				set, err := of[0].run.Dataset()
+				set, err := w.dataset(of[0])
 				if err != nil {
 					return nil, err
 				}
@@ -136,6 +184,11 @@ func (w *work) secondsAnEpoch(all [][]trained) ([]float64, error) {
 		}
 		return medians, nil
 	})
+}
+
+// dataset opens the data that a run was trained on.
+func (w *work) dataset(of trained) (*dataset.Set, error) {
+	return w.Sets.Open(of.run.Experiment(), of.run.Dir())
 }
 
 // group is what a figure draws as one curve, of all seeds.
@@ -182,7 +235,7 @@ func (w *work) evaluate(of []trained) ([]evaluation, error) {
 		rows, samples := w.testRows(), w.testSamples()
 		e, err := reproduce.KeptOf(w.Work, fmt.Sprintf("test-rows-%d-samples-%d", rows, samples), t.snapshot, func() (evaluation, error) {
 			w.Say("evaluating %s, seed %d", t.history.Name, t.run.Experiment().Seed)
-			set, err := t.run.Dataset()
+			set, err := w.dataset(t)
 			if err != nil {
 				return evaluation{}, err
 			}
@@ -231,6 +284,30 @@ func (w *work) elsewhere() string {
 		return ""
 	}
 	return "shorter than published"
+}
+
+// here marks a value with why no verdict is given on it at the scale of the work.
+func (w *work) here(v reproduce.Value) reproduce.Value {
+	v.Elsewhere = w.elsewhere()
+	return v
+}
+
+// foundRatio adds the ratio of the seconds of an epoch of two trainings.
+func (w *work) foundRatio(number string, a, b plan) error {
+	var all [][]trained
+	for _, p := range []plan{a, b} {
+		of, err := w.trained(p.name, p.name)
+		if err != nil {
+			return err
+		}
+		all = append(all, of)
+	}
+	seconds, err := w.secondsAnEpoch(all)
+	if err != nil {
+		return err
+	}
+	w.Found(number, "ratio", ratio(seconds[0], seconds[1]))
+	return nil
 }
 
 // difference is the mean of log p of a less that of b, with its standard error: over
