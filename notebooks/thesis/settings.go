@@ -35,6 +35,7 @@ type plan struct {
 	full     int // as published
 	seeds    int
 	part     float64          // of the epochs, after which a checkpoint is kept, too
+	lastKept int              // the number of last epochs of which each is kept, and the first
 	measured []hm.Measurement // along training
 	from     *plan            // at whose end it starts
 }
@@ -58,7 +59,14 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 		p.shrink(&e)
 		t.Seeds = min(p.seeds, 2)
 	}
-	for _, epoch := range append(slices.Clone(kept), p.laptop, partOf(p.part, p.epochs(s))) {
+	keep := append(slices.Clone(kept), p.laptop, partOf(p.part, p.epochs(s)))
+	if p.lastKept > 0 {
+		keep = append(keep, 1)
+	}
+	for i := range p.lastKept {
+		keep = append(keep, p.epochs(s)-i)
+	}
+	for _, epoch := range keep {
 		if 0 < epoch && epoch < max(p.full, e.Epochs) {
 			e.Keep = append(e.Keep, epoch)
 		}
@@ -96,7 +104,9 @@ func begin(e runs.Experiment, dir string, epoch int) runs.Experiment {
 
 // shrink makes an experiment one of seconds, on data that this program makes itself.
 func (p plan) shrink(e *hm.Experiment) {
-	e.Dataset.Name = synthetic[e.Dataset.Name]
+	if e.Dataset.Name = synthetic[e.Dataset.Name]; e.Dataset.Name == "" {
+		e.Dataset.Name = "miniglyphs"
+	}
 	e.Dataset.Subset = 128
 	e.Machine.Layers = slices.Clone(e.Machine.Layers)
 	for i, units := range e.Machine.Layers {
@@ -111,5 +121,6 @@ func (p plan) shrink(e *hm.Experiment) {
 	}
 }
 
-// synthetic are the sets of this program's own that stand in at the scale smoke.
-var synthetic = map[string]string{"binarized-mnist": "glyphs", "minimnist": "miniglyphs", "fashion": "glyphs", "3by3": "3by3"}
+// synthetic are the sets of this program's own that stand in at the scale smoke,
+// miniglyphs for what is not here.
+var synthetic = map[string]string{"binarized-mnist": "glyphs", "fashion": "glyphs", "3by3": "3by3"}

@@ -39,6 +39,13 @@ var makers = map[string]maker{
 	"004/fig6.4":   {of(table61), makeFig64},
 	"004/table6.1": {of(table61), makeTable61},
 	"004/table6.5": {of(table65), makeTable65},
+	"004/figC.1":   {threeByThree, makeFigC1},
+	"004/figC.2":   {miniGrid, makeFigC2},
+	"004/figC.3":   {bothGrids, makeFigC3},
+	"004/figC.5":   {of(figC5()), makeFigC5},
+	"004/tableC.1": {of(figC5()), makeTableC1},
+	"001/table3.1": {uciPlans, makeTable31},
+	"001/table3.2": {uciPlans, makeTable32},
 	"004/figC.4":   {of(figC4()), makeFigC4},
 
 	"004/fig5.7":   {fashionCurves, makeFashionCurves},
