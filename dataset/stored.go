@@ -3,20 +3,26 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 )
 
 // A stored set is two lines and then bytes: what it is, its header as JSON, and
 // for each split the values, row-major, and the labels where it has some. Values
 // that are all 0 or 255 take a bit each, the first one the lowest bit of the
-// first byte; others take a byte.
+// first byte; others take a byte. The last key of the header is a checksum of the keys
+// before it and of the bytes after it; sets of earlier versions have none.
 const (
 	storedMagic = "helmholtz data set 1\n"
 	// maxStoredHeader bounds the header, whose longest parts are paths.
 	maxStoredHeader = 1 << 16
+	// checksumMark is what the checksum follows in the header.
+	checksumMark = `,"checksum":"`
 )
 
 // storedHeader is the header of a stored set.
@@ -28,6 +34,7 @@ type storedHeader struct {
 	Bits         int            `json:"bits"` // of a value
 	Splits       [3]storedSplit `json:"splits"`
 	Fingerprint  string         `json:"fingerprint"`
+	Checksum     string         `json:"checksum,omitempty"`
 }
 
 // storedSplit describes the training, validation or test rows.
@@ -54,26 +61,39 @@ func (s *Set) Save(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b := bufio.NewWriter(w)
-	b.WriteString(storedMagic) // the writer remembers an error
-	b.Write(header)
-	b.WriteByte('\n')
-	for _, split := range splits {
-		if h.Bits == 1 {
-			b.Write(packBits(split.Values))
-		} else {
-			b.Write(split.Values)
+	header = header[:len(header)-1] // without the brace: the checksum follows
+	writeRows := func(w io.Writer) {
+		for _, split := range splits {
+			if h.Bits == 1 {
+				w.Write(packBits(split.Values))
+			} else {
+				w.Write(split.Values)
+			}
+			w.Write(split.Labels)
 		}
-		b.Write(split.Labels)
 	}
+	sum := newStoredSum(header[1:])
+	writeRows(sum)
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "%s%s%s%x\"}\n", storedMagic, header, checksumMark, sum.Sum(nil)) // the writer remembers an error
+	writeRows(b)
 	return b.Flush()
 }
 
+// newStoredSum is the sum of a header's keys but for the checksum, to which the bytes
+// after the header are to be added.
+func newStoredSum(keys []byte) hash.Hash {
+	sum := sha256.New()
+	sum.Write(keys)
+	sum.Write([]byte("\n"))
+	return sum
+}
+
 // Load reads a set that Save has written. It reads no more than the header
-// claims, and a byte, and refuses values that are not those that were saved.
+// claims, and a byte, and refuses what is not as it was saved.
 func Load(r io.Reader) (*Set, error) {
 	b := bufio.NewReaderSize(r, maxStoredHeader)
-	h, err := readStoredHeader(b)
+	h, sum, err := readStoredHeader(b)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +107,10 @@ func Load(r io.Reader) (*Set, error) {
 	}
 	if len(data) != claim {
 		return nil, fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, there are %s", claim, counted(len(data), claim))
+	}
+	sum.Write(data)
+	if h.Checksum != "" && h.Checksum != hex.EncodeToString(sum.Sum(nil)) {
+		return nil, errors.New("the stored data set is damaged: its checksum does not match")
 	}
 	var divided [3]rows
 	shape := Shape{h.Height, h.Width}
@@ -118,34 +142,37 @@ func counted(got, claim int) string {
 	return fmt.Sprint(got)
 }
 
-// readStoredHeader reads a stored set up to its rows.
-func readStoredHeader(b *bufio.Reader) (h storedHeader, err error) {
+// readStoredHeader reads a stored set up to its rows, with the sum to which their bytes
+// are to be added.
+func readStoredHeader(b *bufio.Reader) (h storedHeader, sum hash.Hash, err error) {
 	start, err := b.Peek(len(storedMagic))
 	if err != nil && err != io.EOF {
-		return h, err
+		return h, nil, err
 	}
 	if string(start) != storedMagic {
-		return h, fmt.Errorf("no stored data set begins with %q: save one with Set.Save", start)
+		return h, nil, fmt.Errorf("no stored data set begins with %q: save one with Set.Save", start)
 	}
 	if _, err := b.Discard(len(storedMagic)); err != nil {
-		return h, err
+		return h, nil, err
 	}
 	text, err := b.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) || errors.Is(err, io.EOF) {
-		return h, errors.New("the stored data set is damaged: its header does not end")
+		return h, nil, errors.New("the stored data set is damaged: its header does not end")
 	}
 	if err != nil {
-		return h, err
+		return h, nil, err
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&h); err != nil {
-		return h, fmt.Errorf("the header of the stored data set is damaged: %w", err)
+		return h, nil, fmt.Errorf("the header of the stored data set is damaged: %w", err)
 	}
 	if err := h.check(); err != nil {
-		return h, fmt.Errorf("the header of the stored data set is damaged: %w", err)
+		return h, nil, fmt.Errorf("the header of the stored data set is damaged: %w", err)
 	}
-	return h, nil
+	// Without its mark the checksum is that of nothing.
+	keys, _, _ := bytes.Cut(text[1:], []byte(checksumMark))
+	return h, newStoredSum(keys), nil
 }
 
 // check refuses headers that Save does not write, those that claim more values

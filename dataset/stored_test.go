@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -101,7 +102,9 @@ func TestDamagedStoredSetsAreRefused(t *testing.T) {
 		"no rows":                {good[:strings.LastIndex(good, "}\n")+2], "claims 6 bytes"},
 		"a byte too few":         {good[:len(good)-1], "there are 5"},
 		"a byte too many":        {good + "x", "there are more"},
-		"a flipped bit":          {good[:len(good)-3] + string(good[len(good)-3]^4) + good[len(good)-2:], "fingerprint"},
+		"a flipped bit":          {good[:len(good)-3] + string(good[len(good)-3]^4) + good[len(good)-2:], "checksum"},
+		"another seed":           {strings.Replace(good, `"seed":3`, `"seed":2`, 1), "checksum"},
+		"another checksum":       {strings.Replace(good, `"checksum":"`, `"checksum":"0`, 1), "checksum"},
 		"another shape":          {strings.Replace(good, `"width":3`, `"width":2`, 1), "claims"},
 		"half a header":          {good[:60], "does not end"},
 		"a header without end":   {storedMagic + strings.Repeat(" ", 1<<20), "does not end"},
@@ -118,6 +121,52 @@ func TestDamagedStoredSetsAreRefused(t *testing.T) {
 		_, err := Load(strings.NewReader(c.file))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// withoutChecksum is a stored set as earlier versions wrote it.
+func withoutChecksum(file string) string {
+	at := strings.Index(file, checksumMark)
+	return file[:at] + file[at+len(checksumMark)+64+1:]
+}
+
+// Sets of earlier versions are loaded, and refused where their rows are not those of
+// their fingerprint.
+func TestAStoredSetOfAnEarlierVersion(t *testing.T) {
+	want := ownSet(t, Fixed)
+	file := withoutChecksum(string(stored(t, want)))
+	got, err := Load(strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqualSets(t, got, want)
+	_, err = Load(strings.NewReader(file[:len(file)-3] + string(file[len(file)-3]^4) + file[len(file)-2:]))
+	if err == nil || !strings.Contains(err.Error(), "fingerprint") {
+		t.Errorf("a flipped bit: error %v", err)
+	}
+}
+
+// Each bit of a stored set that is flipped is noticed, or changes nothing.
+func TestFlippedBitsOfAStoredSetAreNoticed(t *testing.T) {
+	labelled, err := Spec{Name: "miniglyphs", Subset: 5, Validation: new(2)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	labelled.test = labelled.validation // as large as the others
+	for name, want := range map[string]*Set{"rows": ownSet(t, Fixed), "labels": labelled} {
+		file := stored(t, want)
+		for i := range file {
+			for bit := range 8 {
+				damaged := bytes.Clone(file)
+				damaged[i] ^= 1 << bit
+				if got, err := Load(bytes.NewReader(damaged)); err == nil {
+					wantEqualSets(t, got, want)
+					if !reflect.DeepEqual(got.Spec(), want.Spec()) {
+						t.Fatalf("%s: bit %d of byte %d flipped is read as %+v", name, bit, i, got.Spec())
+					}
+				}
+			}
 		}
 	}
 }

@@ -142,7 +142,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 
 	for _, test := range []struct {
 		name, file, content string
-		opens               bool // OpenRun cannot tell
+		opens               bool // the history is damaged, the model can be evaluated
 		says                []string
 	}{
 		{"torn checkpoint", checkpointFile, checkpoint[:len(checkpoint)/2], false, []string{"torn"}},
@@ -152,8 +152,8 @@ func TestForeignFilesAreRefused(t *testing.T) {
 		{"empty checkpoint", checkpointFile, "", false, []string{"torn or foreign"}},
 		{"text as checkpoint", checkpointFile, "not tensors at all", false, []string{"torn or foreign"}},
 		{"checkpoint of another architecture", checkpointFile, contents(t, deeper)["/"+checkpointFile], false, []string{"another"}},
-		{"checkpoint of another seed", checkpointFile, contents(t, other)["/"+checkpointFile], true, []string{"another experiment"}},
-		{"torn metrics", metricsFile, "{\n", false, []string{"line 1"}},
+		{"checkpoint of another seed", checkpointFile, contents(t, other)["/"+checkpointFile], false, []string{"another experiment"}},
+		{"torn metrics", metricsFile, "{\n", true, []string{"line 1"}},
 		{"metrics that lack epochs", metricsFile, "", true, []string{"0 epochs", "has seen 1"}},
 		{"torn experiment", experimentFile, "[method]\npreset = ", false, nil},
 		{"experiment with an unknown setting", experimentFile, "[method]\npreset = \"rws\"\nmomenta = 0.9\n", false, []string{"method.momenta"}},
@@ -174,11 +174,14 @@ func TestForeignFilesAreRefused(t *testing.T) {
 			if len(w.plans) > 0 {
 				t.Error("training began")
 			}
-			_, err = OpenRun(dir)
-			if !test.opens {
+			run, err := OpenRun(dir)
+			switch {
+			case !test.opens:
 				wantError(t, err, path)
-			} else if err != nil {
+			case err != nil:
 				t.Error(err)
+			default:
+				wantError(t, run.History().Err, append(test.says, path)...)
 			}
 			wantUnchanged(t, dir, before)
 		})

@@ -3,6 +3,7 @@ package hm
 import (
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -27,8 +28,16 @@ func (m *Model) Save(w io.Writer) error {
 	return err
 }
 
-// LoadModel reads what Save wrote.
+// LoadModel reads what Save wrote. Of a file its errors say the name.
 func LoadModel(r io.Reader) (*Model, error) {
+	m, err := loadModel(r)
+	if file, ok := r.(*os.File); ok && err != nil {
+		err = fmt.Errorf("%s: %w: restore the file from a copy, or save the model again", file.Name(), err)
+	}
+	return m, err
+}
+
+func loadModel(r io.Reader) (*Model, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxModelFile+1))
 	if err != nil {
 		return nil, err

@@ -3,9 +3,14 @@ package hm
 import (
 	"bytes"
 	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
 func TestModelFileRoundTrip(t *testing.T) {
@@ -40,4 +45,85 @@ func TestModelFileRoundTrip(t *testing.T) {
 			t.Errorf("the first %d of %d bytes are read without an error", n, file.Len())
 		}
 	}
+}
+
+// Each bit of a model file that is flipped is noticed, or changes nothing.
+func TestFlippedBitsOfAModelFileAreNoticed(t *testing.T) {
+	set := patterns(t)
+	run := mustTrain(t, NRWS().Epochs(1).Samples(3), set, t.TempDir())
+	var whole bytes.Buffer
+	if err := run.Save(&whole); err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for place := range whole.Len() {
+		damaged := bytes.Clone(whole.Bytes())
+		damaged[place] ^= 1 << (place % 8)
+		model, err := LoadModel(bytes.NewReader(damaged))
+		if err != nil {
+			refused++
+		} else if !cmp.Equal(model.parameters, run.parameters) || !cmp.Equal(model.experiment, run.experiment) || model.shape != run.shape {
+			t.Errorf("byte %d of %d damaged is read as another model", place, whole.Len())
+		}
+	}
+	if refused < whole.Len()/2 {
+		t.Errorf("of %d damaged bytes %d are refused", whole.Len(), refused)
+	}
+}
+
+// Parameters that are not finite are those of a damaged file, which is named with its
+// remedy: training is not to blame.
+func TestModelFileThatIsNotFiniteIsRefused(t *testing.T) {
+	set := patterns(t)
+	dir := t.TempDir()
+	run := mustTrain(t, NRWS().Epochs(1).Samples(3), set, dir)
+	var whole bytes.Buffer
+	if err := run.Save(&whole); err != nil {
+		t.Fatal(err)
+	}
+	checkpoint, err := os.ReadFile(filepath.Join(dir, checkpointFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoilt := func(b []byte) []byte {
+		f, err := safetensors.Unmarshal(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Tensors[0].Data[0] = float32(math.NaN())
+		f.Seal()
+		if b, err = safetensors.Marshal(f); err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	says := func(path string, err error) {
+		t.Helper()
+		wantError(t, err, path, "generative.0", "not finite", "restore the file")
+		if strings.Contains(err.Error(), "learning rate") {
+			t.Errorf("the error blames training: %v", err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "model.safetensors")
+	if err := os.WriteFile(path, spoilt(whole.Bytes()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	_, err = LoadModel(file)
+	says(path, err)
+
+	path = filepath.Join(dir, checkpointFile)
+	if err := os.WriteFile(path, spoilt(checkpoint), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = OpenRun(dir)
+	says(path, err)
+	_, err = NRWS().Epochs(1).Samples(3).Train(t.Context(), machineFor(set), set, dir)
+	says(path, err)
+	_, err = NRWS().From(dir, "last").Train(t.Context(), machineFor(set), set, t.TempDir())
+	says(path, err)
 }

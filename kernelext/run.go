@@ -64,7 +64,8 @@ func (r *Run) History() (runs.History, error) {
 	if err != nil {
 		return runs.History{}, err
 	}
-	return run.History(), nil
+	h := run.History()
+	return h, h.Err
 }
 
 // Model is the Helmholtz machine as training has it: a run that trains saves a checkpoint

@@ -13,6 +13,11 @@ import (
 // objective is that of histories that can be drawn together. It is drawn so that
 // less is better.
 func objective(histories []runs.History) (runs.Measure, error) {
+	for _, h := range histories {
+		if h.Err != nil {
+			return runs.Measure{}, h.Err
+		}
+	}
 	if len(histories) == 0 {
 		return runs.LogP, nil
 	}

@@ -83,6 +83,9 @@ func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figur
 
 // measuresOf are the measures of a history by their keys.
 func measuresOf(h runs.History, keys []string) ([]runs.Measure, error) {
+	if h.Err != nil {
+		return nil, h.Err
+	}
 	if len(keys) == 0 {
 		return nil, errors.New("no measures to draw: give the key of at least one, such as log_p")
 	}

@@ -64,6 +64,9 @@ func normsToDraw(epochs []runs.Epoch) []layerNorm {
 }
 
 func epochsWithNorms(h runs.History, name string) ([]runs.Epoch, error) {
+	if h.Err != nil {
+		return nil, h.Err
+	}
 	var epochs []runs.Epoch
 	for _, e := range h.Epochs {
 		if e.Norms != nil {

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
@@ -49,9 +51,9 @@ type position struct {
 	Finished  bool    `json:"finished"`
 }
 
-// save writes the checkpoint beside path and renames it, so that path holds a
-// whole checkpoint at any time. It refuses tensors that are not finite.
-func (c *checkpoint) save(path string) error {
+// save replaces a checkpoint, which is whole at any time. It refuses tensors that are
+// not finite.
+func (c *checkpoint) save(dir *file.Held, name string) error {
 	for _, t := range c.snapshot.Tensors {
 		if !t.Finite() {
 			return ErrDiverged
@@ -69,7 +71,7 @@ func (c *checkpoint) save(path string) error {
 	if err != nil {
 		return err
 	}
-	return file.WriteAside(path, b)
+	return dir.WriteAside(name, b)
 }
 
 // marshal writes a snapshot with other texts.
@@ -88,9 +90,17 @@ func loadCheckpoint(path string) (*checkpoint, error) {
 	}
 	c, err := parseCheckpoint(b)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", path, err)
+		return nil, damaged(path, err)
+	}
+	if c.position.Format == 1 {
+		noteUnsealed(path)
 	}
 	return c, nil
+}
+
+// damaged is the error of a file of a run that is not as training left it.
+func damaged(path string, err error) error {
+	return fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", path, err)
 }
 
 func parseCheckpoint(b []byte) (*checkpoint, error) {
@@ -133,43 +143,84 @@ func parseCheckpoint(b []byte) (*checkpoint, error) {
 	if at.Step < 0 || at.Epoch < 0 || at.Rows < 0 {
 		return nil, fmt.Errorf("no run has done %d steps, %d epochs and %d rows", at.Step, at.Epoch, at.Rows)
 	}
-	for _, t := range f.Tensors {
-		if !t.Finite() {
-			return nil, fmt.Errorf("the tensor %s has values that are not finite", t.Name)
-		}
+	if err := checkFinite(f.Tensors); err != nil {
+		return nil, err
 	}
 	c.snapshot.Step = at.Step
 	return c, nil
 }
 
+func checkFinite(tensors []Tensor) error {
+	for _, t := range tensors {
+		if !t.Finite() {
+			return fmt.Errorf("the tensor %s has values that are not finite, which training does not save: the file was damaged or changed", t.Name)
+		}
+	}
+	return nil
+}
+
 // checkPlace refuses a checkpoint whose steps, epochs and rows do not agree with
-// each other for a number of training rows, and one that is at an end without
-// being finished.
+// each other for a number of training rows.
 func (c *checkpoint) checkPlace(h Header, rows int) error {
 	at, perEpoch := c.position, h.StepsPerEpoch(rows)
-	if at.Rows > rows || at.Epoch > h.Epochs || at.Step != at.Epoch*perEpoch+(at.Rows+h.BatchSize-1)/h.BatchSize ||
-		at.Epoch == h.Epochs && !at.Finished {
+	if at.Rows > rows || at.Step != at.Epoch*perEpoch+(at.Rows+h.BatchSize-1)/h.BatchSize || at.Norms != nil && at.Rows < rows {
 		return fmt.Errorf("the checkpoint cannot be at step %d, epoch %d and row %d of %d epochs of %d rows", at.Step, at.Epoch, at.Rows, h.Epochs, rows)
 	}
 	return nil
 }
 
-// checkExperiment refuses a checkpoint of another experiment. One that had come to
-// its end by fewer epochs than e now has is taken up again.
-func (c *checkpoint) checkExperiment(e Experiment) error {
-	hash := e.Hash()
-	if c.position.Experiment == hash {
+// checkNorms refuses norms of other layers than those of the epoch before, where both
+// have some.
+func (p position) checkNorms(history []Epoch) error {
+	if len(history) == 0 || history[len(history)-1].Norms == nil || p.Norms == nil {
 		return nil
 	}
-	h := e.Header()
-	if c.position.Finished && c.position.Epoch < h.Epochs {
-		h.Epochs = c.position.Epoch
-		if e.With(h).Hash() == c.position.Experiment {
-			c.position.Experiment, c.position.Finished = hash, false
-			return nil
+	sameLayers := func(a, b []LayerNorms) bool { return len(a) == len(b) }
+	if before := history[len(history)-1].Norms; !maps.EqualFunc(p.Norms, before, sameLayers) {
+		return errors.New("the checkpoint has norms of other layers than the epoch before it")
+	}
+	return nil
+}
+
+// check refuses a place that training does not come to, whatever the data: one at an
+// end that is not finished or the other way round, and one with measures that the
+// experiment does not have.
+func (p position) check(h Header, measures []Measure) error {
+	switch {
+	case p.Epoch > h.Epochs, p.BestEpoch < 0, p.BestEpoch > p.Epoch:
+		return fmt.Errorf("the checkpoint cannot be at epoch %d of %d, epoch %d being the best", p.Epoch, h.Epochs, p.BestEpoch)
+	case p.Finished != p.ended(h) || p.Finished && p.Rows > 0:
+		return fmt.Errorf("the checkpoint at epoch %d of %d and row %d, epoch %d being the best and the patience %d, cannot have finished = %v",
+			p.Epoch, h.Epochs, p.Rows, p.BestEpoch, h.Patience, p.Finished)
+	}
+	for key, sum := range p.Sums {
+		if !slices.ContainsFunc(measures, func(m Measure) bool { return m.Key == key }) || p.Rows == 0 && sum != 0 {
+			return fmt.Errorf("the checkpoint has the sum %v of %q over %d rows, which training does not measure", sum, key, p.Rows)
 		}
 	}
-	return fmt.Errorf("the checkpoint is of another experiment than %s beside it", experimentFile)
+	return nil
+}
+
+// ended says whether training has come to its end, by its epochs or by patience.
+func (p position) ended(h Header) bool {
+	return p.Epoch >= h.Epochs || h.Patience > 0 && p.Epoch-p.BestEpoch >= h.Patience
+}
+
+// checkExperiment refuses a checkpoint of another experiment, or of a place that its
+// training does not come to. One that had come to its end by fewer epochs than e now
+// has is taken up again.
+func (c *checkpoint) checkExperiment(e Experiment) error {
+	hash, h := e.Hash(), e.Header()
+	if shorter := h; c.position.Finished && c.position.Epoch < h.Epochs {
+		shorter.Epochs = c.position.Epoch
+		if e.With(shorter).Hash() == c.position.Experiment {
+			c.position.Experiment, c.position.Finished = hash, false
+		}
+	}
+	if c.position.Experiment != hash {
+		return fmt.Errorf("the checkpoint is of another experiment than %s beside it", experimentFile)
+	}
+	return c.position.check(h, e.Measures())
 }
 
 // MarshalModel writes a model file: the tensors of a snapshot with the experiment
@@ -188,13 +239,19 @@ func UnmarshalModel(b []byte) (Experiment, Snapshot, error) {
 	if !ok {
 		return nil, Snapshot{}, errors.New("not a model file: it has no experiment in its metadata; a checkpoint is opened with its directory")
 	}
+	header, current := f.Metadata[headerKey]
+	if !current {
+		header = f.Metadata[version1Key]
+	}
+	if current && !f.Sealed() {
+		return nil, Snapshot{}, errors.New("a model file without its checksum: it was damaged or changed")
+	}
 	e, err := ParseExperiment([]byte(text))
 	if err != nil {
 		return nil, Snapshot{}, fmt.Errorf("the experiment of the model file: %w", err)
 	}
-	header, ok := f.Metadata[headerKey]
-	if !ok {
-		header = f.Metadata[version1Key]
+	if err := checkFinite(f.Tensors); err != nil {
+		return nil, Snapshot{}, fmt.Errorf("the model file: %w", err)
 	}
 	return e, Snapshot{Header: json.RawMessage(header), Tensors: f.Tensors}, nil
 }

@@ -3,14 +3,17 @@ package runs
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
@@ -29,14 +32,25 @@ func exampleCheckpoint() *checkpoint {
 	}
 }
 
+// held is a directory, held for a test.
+func held(t testing.TB, dir string) *file.Held {
+	t.Helper()
+	h, err := file.Hold(dir, lockFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.Release)
+	return h
+}
+
 // saved is the bytes of a checkpoint's file.
 func saved(t testing.TB, c *checkpoint) []byte {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "test.safetensors")
-	if err := c.save(path); err != nil {
+	dir := held(t, t.TempDir())
+	if err := c.save(dir, checkpointFile); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(path)
+	b, err := os.ReadFile(dir.Path(checkpointFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,18 +93,18 @@ func TestDamagedCheckpointsAreNoticed(t *testing.T) {
 
 func TestCheckpointRefusesWhatIsNotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		path := filepath.Join(t.TempDir(), checkpointFile)
+		dir := held(t, t.TempDir())
 		c := exampleCheckpoint()
-		if err := c.save(path); err != nil {
+		if err := c.save(dir, checkpointFile); err != nil {
 			t.Fatal(err)
 		}
-		before, err := os.ReadFile(path)
+		before, err := os.ReadFile(dir.Path(checkpointFile))
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.snapshot.Tensors[0].Data[4] = float32(bad)
-		wantError(t, c.save(path), "diverged")
-		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		wantError(t, c.save(dir, checkpointFile), "diverged")
+		if after, err := os.ReadFile(dir.Path(checkpointFile)); err != nil || !bytes.Equal(before, after) {
 			t.Error("the checkpoint before has changed")
 		}
 		// A file of another program that holds such a value is refused by name.
@@ -156,22 +170,34 @@ func TestParseCheckpointRefuses(t *testing.T) {
 
 // A checkpoint is refused where its numbers do not agree with each other.
 func TestPlacesThatCannotBeAreRefused(t *testing.T) {
-	h := Header{Epochs: 3, BatchSize: 16} // 90 rows: six minibatches an epoch
+	h := Header{Epochs: 3, BatchSize: 16, Patience: 2} // 90 rows: six minibatches an epoch
+	norms := Norms{"generative": {{1, 2, 3}}}
 	for name, test := range map[string]struct {
 		at position
 		ok bool
 	}{
-		"within an epoch":           {position{Step: 8, Epoch: 1, Rows: 32}, true},
-		"at the end of an epoch":    {position{Step: 12, Epoch: 1, Rows: 90}, true},
-		"at the end":                {position{Step: 18, Epoch: 3, Finished: true}, true},
-		"ended early":               {position{Step: 12, Epoch: 2, Finished: true}, true},
-		"at the end, going on":      {position{Step: 18, Epoch: 3}, false},
+		"at the start":              {position{}, true},
+		"within an epoch":           {position{Step: 8, Epoch: 1, Rows: 32, BestEpoch: 1, Sums: Measures{"log_p": -3}}, true},
+		"at the end of an epoch":    {position{Step: 12, Epoch: 1, Rows: 90, Norms: norms}, true},
+		"at the end":                {position{Step: 18, Epoch: 3, BestEpoch: 2, Finished: true}, true},
+		"ended by patience":         {position{Step: 12, Epoch: 2, Finished: true}, true},
+		"sums of version 1":         {position{Step: 6, Epoch: 1, Sums: Measures{"log_p": 0}}, true},
+		"ended early":               {position{Step: 12, Epoch: 2, BestEpoch: 1, Finished: true}, false},
+		"at the end, going on":      {position{Step: 18, Epoch: 3, BestEpoch: 2}, false},
+		"past patience, going on":   {position{Step: 12, Epoch: 2}, false},
+		"finished within an epoch":  {position{Step: 20, Epoch: 3, Rows: 32, Finished: true}, false},
 		"too many rows":             {position{Step: 12, Epoch: 1, Rows: 91}, false},
 		"a step too many":           {position{Step: 9, Epoch: 1, Rows: 32}, false},
 		"an epoch too many":         {position{Step: 24, Epoch: 4, Finished: true}, false},
-		"beyond the end, within it": {position{Step: 20, Epoch: 3, Rows: 32}, false},
+		"beyond the end, within it": {position{Step: 20, Epoch: 3, Rows: 32, BestEpoch: 3}, false},
+		"a best epoch to come":      {position{Step: 8, Epoch: 1, Rows: 32, BestEpoch: 2}, false},
+		"a best epoch before all":   {position{Step: 8, Epoch: 1, Rows: 32, BestEpoch: -1}, false},
+		"another measure":           {position{Step: 8, Epoch: 1, Rows: 32, Sums: Measures{"loss": 3}}, false},
+		"sums of no rows":           {position{Step: 6, Epoch: 1, Sums: Measures{"log_p": -3}}, false},
+		"norms within an epoch":     {position{Step: 8, Epoch: 1, Rows: 32, Norms: norms}, false},
 	} {
-		if err := (&checkpoint{position: test.at}).checkPlace(h, 90); (err == nil) != test.ok {
+		err := errors.Join((&checkpoint{position: test.at}).checkPlace(h, 90), test.at.check(h, []Measure{LogP}))
+		if (err == nil) != test.ok {
 			t.Errorf("%s: the error is %v", name, err)
 		}
 	}
@@ -225,4 +251,29 @@ func FuzzParsePosition(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Where the disk is full, the remedy is room.
+func TestFullDiskSaysHowToGoOn(t *testing.T) {
+	full := &file.WriteError{Path: "runs/first/" + checkpointFile, Err: &os.PathError{Op: "write", Path: checkpointFile, Err: syscall.ENOSPC}}
+	wantError(t, notWritten("runs/first", full), "no space left", "is whole", "make room", "train --resume runs/first")
+}
+
+// Norms are of the layers that the epochs before have.
+func TestNormsOfOtherLayersAreRefused(t *testing.T) {
+	before := []Epoch{{Norms: Norms{"generative": make([]LayerNorms, 2), "recognition": make([]LayerNorms, 1)}}}
+	for name, test := range map[string]struct {
+		norms Norms
+		ok    bool
+	}{
+		"the same":        {before[0].Norms, true},
+		"none":            {nil, true},
+		"a network less":  {Norms{"generative": make([]LayerNorms, 2)}, false},
+		"another network": {Norms{"generative": make([]LayerNorms, 2), "classifier": make([]LayerNorms, 1)}, false},
+		"a layer more":    {Norms{"generative": make([]LayerNorms, 3), "recognition": make([]LayerNorms, 1)}, false},
+	} {
+		if err := (position{Norms: test.norms}).checkNorms(before); (err == nil) != test.ok {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+	}
 }

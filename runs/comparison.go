@@ -68,6 +68,11 @@ func Compare(dirs ...string) (Comparison, error) {
 		if err != nil {
 			return c, err
 		}
+		for _, run := range seeds.Runs {
+			if run.lost != nil {
+				return c, run.lost
+			}
+		}
 		c.Experiments = append(c.Experiments, newCompared(seeds))
 		if err := sameData(c.Experiments[0].seeds, seeds); err != nil {
 			return c, err

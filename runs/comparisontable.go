@@ -102,6 +102,9 @@ func (c Compared) epochsText() string {
 func (c Compared) evaluationText(objective Measure) string {
 	if len(c.Evaluations) == 1 {
 		e := c.Evaluations[0][objective.Key]
+		if math.IsNaN(e.SE) { // of one datum
+			return fmt.Sprintf("%.3f", e.Value)
+		}
 		return fmt.Sprintf("%.3f (± %.3f)", e.Value, e.SE)
 	}
 	return c.Evaluation[objective.Key].Text(3)

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -38,11 +39,11 @@ func Claim(e Experiment, set *dataset.Set, dir string) error {
 	if err != nil {
 		return err
 	}
-	release, err := claim(dir, e, set)
+	held, err := claim(dir, e, set)
 	if err != nil {
 		return err
 	}
-	release()
+	held.Release()
 	return nil
 }
 
@@ -62,52 +63,100 @@ func Resolve(e Experiment, set *dataset.Set) (Experiment, error) {
 }
 
 // claim makes dir the directory of experiment e on set, unless it is that of
-// another or another program trains in it. The function returned gives it free.
-func claim(dir string, e Experiment, set *dataset.Set) (release func(), err error) {
+// another or another program trains in it. It removes what a killed program left.
+func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 	if err := refuseForeign(dir); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	release, err = file.Lock(filepath.Join(dir, lockFile))
+	held, err := file.Hold(dir, lockFile)
 	if errors.Is(err, file.ErrLocked) {
 		err = fmt.Errorf("another program trains in %s: wait for it, stop it, or choose another directory", dir)
 	}
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, experimentFile)
-	text, err := os.ReadFile(path)
+	there, _, err := readExperiment(dir)
 	switch {
 	case err == nil:
-		_, err = compare(path, text, e)
+		_, err = compare(dir, there, e)
 	case errors.Is(err, os.ErrNotExist):
 		// The experiment comes last: where it is, the data are.
-		if err = storeDataset(dir, set); err == nil {
-			err = file.WriteAside(path, e.TOML())
+		if err = storeDataset(held, set); err == nil {
+			err = held.WriteAside(experimentFile, sealText(e.TOML()))
 		}
 	}
-	if err != nil {
-		release()
-		return nil, err
+	if err == nil {
+		err = held.RemoveLeftovers(isRunFile)
 	}
-	return release, nil
+	if err != nil {
+		held.Release()
+		return nil, notWritten(dir, err)
+	}
+	return held, nil
+}
+
+// isRunFile says whether a file of this name is one of a run.
+func isRunFile(name string) bool {
+	var epoch int
+	n, err := fmt.Sscanf(name, keptFile, &epoch)
+	return n == 1 && err == nil || slices.Contains([]string{
+		experimentFile, checkpointFile, bestFile, metricsFile, stepsFile, sessionsFile, clockFile, datasetFile,
+	}, name)
+}
+
+// notWritten says of the error of a file that could not be written how to go on.
+func notWritten(dir string, err error) error {
+	var failed *file.WriteError
+	switch {
+	case errors.Is(err, file.ErrLost):
+		return fmt.Errorf("%w: nothing more is written there; train again, into a directory that stays", err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w: what was saved before is whole; make room, then train --resume %s, or the same command again, goes on from there", err, dir)
+	case errors.As(err, &failed):
+		return fmt.Errorf("%w: what was saved before is whole; once the file can be written, train --resume %s, or the same command again, goes on from there", err, dir)
+	}
+	return err
+}
+
+// ExperimentIn reads the experiment of the run in a directory. It refuses one that is
+// not that of its checksum.
+func ExperimentIn(dir string) (Experiment, error) {
+	e, sealed, err := readExperiment(dir)
+	if err == nil && !sealed {
+		noteUnsealed(filepath.Join(dir, experimentFile))
+	}
+	return e, err
+}
+
+// readExperiment is ExperimentIn, and says whether there is a checksum.
+func readExperiment(dir string) (e Experiment, sealed bool, err error) {
+	path := filepath.Join(dir, experimentFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, false, err
+	}
+	if sealed, err = verifyText(text); err != nil {
+		return nil, sealed, fmt.Errorf("%s: %w: restore it from a copy, or, if it was changed on purpose, remove its line that begins with %q", path, err, strings.TrimSpace(textSeal))
+	}
+	if e, err = ParseExperiment(text); err != nil {
+		return nil, sealed, fmt.Errorf("%s: %w", path, err)
+	}
+	return e, sealed, nil
 }
 
 // adopt makes what the experiment keeps and measures on the way that of its directory,
-// whose lock is held.
-func adopt(dir string, e Experiment) error {
-	path := filepath.Join(dir, experimentFile)
-	text, err := os.ReadFile(path)
+// and gives it a checksum where it has none.
+func adopt(held *file.Held, e Experiment) error {
+	dir := held.Path("")
+	there, sealed, err := readExperiment(dir)
 	if err != nil {
 		return err
 	}
-	same, err := compare(path, text, e)
-	if err != nil || same {
+	same, err := compare(dir, there, e)
+	if err != nil || same && sealed {
 		return err
 	}
-	return file.WriteAside(path, e.TOML())
+	return held.WriteAside(experimentFile, sealText(e.TOML()))
 }
 
 // refuseForeign refuses a directory that holds something but no run.
@@ -124,7 +173,7 @@ func refuseForeign(dir string) error {
 		switch name := entry.Name(); {
 		case name == experimentFile:
 			return nil
-		case name != lockFile && name != datasetFile && !strings.HasSuffix(name, file.Temporary):
+		case name != lockFile && name != datasetFile && !isLeftover(name):
 			foreign = name
 		}
 	}
@@ -134,8 +183,14 @@ func refuseForeign(dir string) error {
 	return nil
 }
 
+// isLeftover says whether a killed program left a file of this name.
+func isLeftover(name string) bool {
+	of, is := file.Leftover(name)
+	return is && isRunFile(of)
+}
+
 // storeDataset stores data that only the program that made them has.
-func storeDataset(dir string, set *dataset.Set) error {
+func storeDataset(held *file.Held, set *dataset.Set) error {
 	if !set.MadeFromRows() {
 		return nil
 	}
@@ -143,7 +198,7 @@ func storeDataset(dir string, set *dataset.Set) error {
 	if err := set.Save(&b); err != nil {
 		return err
 	}
-	return file.WriteAside(filepath.Join(dir, datasetFile), b.Bytes())
+	return held.WriteAside(datasetFile, b.Bytes())
 }
 
 // OpenDataset opens the data of an experiment, for a run in the directory dir:
@@ -183,14 +238,10 @@ func storedDataset(spec dataset.Spec, path string) (*dataset.Set, error) {
 	return set, nil
 }
 
-// compare refuses the text of an experiment that trains otherwise than e, and
+// compare refuses the experiment of a directory that trains otherwise than e, and
 // names what differs. Of one that trains alike it says whether it is the same in
 // what is kept and measured on the way, too.
-func compare(path string, text []byte, e Experiment) (same bool, err error) {
-	there, err := ParseExperiment(text)
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", path, err)
-	}
+func compare(dir string, there, e Experiment) (same bool, err error) {
 	was, is := there.Header().Fingerprint, e.Header().Fingerprint
 	differences := Differences(e, there)
 	if there.Hash() == e.Hash() && was == is {
@@ -206,10 +257,10 @@ func compare(path string, text []byte, e Experiment) (same bool, err error) {
 	remedy := "choose another directory, or remove it"
 	if longer := there.Header(); longer.Epochs < e.Header().Epochs {
 		if longer.Epochs = e.Header().Epochs; there.With(longer).Hash() == e.Hash() {
-			remedy = fmt.Sprintf("once it is finished, train --resume %s --epochs %d lets it go on; or choose another directory", filepath.Dir(path), longer.Epochs)
+			remedy = fmt.Sprintf("once it is finished, train --resume %s --epochs %d lets it go on; or choose another directory", dir, longer.Epochs)
 		}
 	}
-	return false, fmt.Errorf("%s is the directory of another experiment (%s): %s", filepath.Dir(path), strings.Join(differences, "; "), remedy)
+	return false, fmt.Errorf("%s is the directory of another experiment (%s): %s", dir, strings.Join(differences, "; "), remedy)
 }
 
 // Differences names the settings, but for the fingerprint of the data, that are

@@ -3,7 +3,6 @@ package runs
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
@@ -49,6 +48,7 @@ func ExtendSeeds(dir string, epochs int) (Experiment, error) {
 // extendAll extends the runs in directories once all of them can be.
 func extendAll(dirs []string, epochs int) ([]Experiment, error) {
 	var all []Experiment
+	var held []*file.Held
 	for _, dir := range dirs {
 		longer, err := extended(dir, epochs)
 		if err != nil {
@@ -57,18 +57,19 @@ func extendAll(dirs []string, epochs int) ([]Experiment, error) {
 		all = append(all, longer)
 	}
 	for _, dir := range dirs {
-		unlock, err := file.Lock(filepath.Join(dir, lockFile))
+		h, err := file.Hold(dir, lockFile)
 		if errors.Is(err, file.ErrLocked) {
 			err = fmt.Errorf("another program trains in %s: wait for it, or stop it", dir)
 		}
 		if err != nil {
 			return nil, err
 		}
-		defer unlock()
+		defer h.Release()
+		held = append(held, h)
 	}
 	for i, dir := range dirs {
-		if err := file.WriteAside(filepath.Join(dir, experimentFile), all[i].TOML()); err != nil {
-			return nil, err
+		if err := held[i].WriteAside(experimentFile, sealText(all[i].TOML())); err != nil {
+			return nil, notWritten(dir, err)
 		}
 	}
 	return all, nil

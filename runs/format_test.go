@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // page is FORMAT.md, and its one program.
@@ -79,7 +81,9 @@ func TestProgramOfTheFormatFindsRunsWhole(t *testing.T) {
 	for i := range dirs {
 		dirs[i] = filepath.Dir(dirs[i])
 	}
-	dirs = append(dirs, dir)
+	seeds := t.TempDir()
+	mustTrainSeeds(t, seeds)
+	dirs = append(dirs, dir, seeds, runs.SeedDir(seeds, 5))
 	for i, says := range verified(t, dirs...) {
 		if says != "whole" {
 			t.Errorf("%s: %s", dirs[i], says)
@@ -93,7 +97,11 @@ func TestProgramOfTheFormatFindsDamage(t *testing.T) {
 	t.Parallel()
 	flip := func(before string) func([]byte) []byte { // the lowest bit of what follows
 		return func(b []byte) []byte {
-			b[bytes.Index(b, []byte(before))+len(before)] ^= 1
+			at := bytes.Index(b, []byte(before))
+			if at < 0 {
+				t.Fatalf("there is no %s", before)
+			}
+			b[at+len(before)] ^= 1
 			return b
 		}
 	}
@@ -106,22 +114,33 @@ func TestProgramOfTheFormatFindsDamage(t *testing.T) {
 			return some
 		}
 	}
+	set, own := overlapping(t), t.TempDir()
+	trainUntil(t, brief(set), set, own, atStep(2))
+	mustTrain(t, brief(set), set, own)
+	earlier := filepath.Join(written, "nrws", "whole")
 	damages := []struct {
-		name, file string
-		damage     func([]byte) []byte
+		name, dir, file string
+		damage          func([]byte) []byte
 	}{
-		{"an element", "checkpoint.safetensors", func(b []byte) []byte { b[len(b)-3] ^= 4; return b }},
-		{"the place in training", "checkpoint.safetensors", flip(`\"step\":`)},
-		{"the name of a tensor", "best.safetensors", flip(`"generative.`)},
-		{"the end", "best.safetensors", func(b []byte) []byte { return b[:len(b)-1] }},
-		{"a number", "metrics.jsonl", flip(`"train.log_p":-`)},
-		{"a line", "metrics.jsonl", lines(0, 2, 3)},
-		{"the order of lines", "metrics.jsonl", lines(0, 2, 1, 3)},
+		{"an element", earlier, "checkpoint.safetensors", func(b []byte) []byte { b[len(b)-3] ^= 4; return b }},
+		{"the place in training", earlier, "checkpoint.safetensors", flip(`\"step\":`)},
+		{"the name of a tensor", earlier, "best.safetensors", flip(`"generative.`)},
+		{"the end", earlier, "best.safetensors", func(b []byte) []byte { return b[:len(b)-1] }},
+		{"a number", earlier, "metrics.jsonl", flip(`"train.log_p":-`)},
+		{"a line", earlier, "metrics.jsonl", lines(0, 2, 3)},
+		{"the order of lines", earlier, "metrics.jsonl", lines(0, 2, 1, 3)},
+		{"a setting", own, "experiment.toml", flip("epochs = ")},
+		{"the line after the checksum", own, "experiment.toml", func(b []byte) []byte { return append(b, "epochs = 7\n"...) }},
+		{"the time", own, "clock.json", flip(`"seconds":0.`)},
+		{"the first session", own, "sessions.jsonl", lines(1)},
+		{"what computed", own, "sessions.jsonl", flip(`"version":"`)},
+		{"a value", own, "dataset.bin", func(b []byte) []byte { b[len(b)-1] ^= 1; return b }},
+		{"the number of rows", own, "dataset.bin", flip(`"rows":`)},
 	}
 	var dirs []string
 	for _, d := range damages {
 		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS(filepath.Join(written, "nrws", "whole"))); err != nil {
+		if err := os.CopyFS(dir, os.DirFS(d.dir)); err != nil {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(filepath.Join(dir, d.file))
@@ -145,7 +164,10 @@ func TestFormatNamesEveryFileAndKey(t *testing.T) {
 	t.Parallel()
 	text, _ := page(t)
 	set, dir := overlapping(t), t.TempDir()
-	mustTrain(t, resumable(set)["kept epochs and recorded steps"], set, dir)
+	if _, err := runs.TrainSeeds(t.Context(), resumable(set)["kept epochs and recorded steps"], set, 1, dir); err != nil {
+		t.Fatal(err)
+	}
+	dir = runs.SeedDir(dir, 5)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -178,6 +200,7 @@ func TestFormatNamesEveryFileAndKey(t *testing.T) {
 		"steps.jsonl":    read("steps.jsonl"),
 		"sessions.jsonl": read("sessions.jsonl"),
 		"clock.json":     read("clock.json"),
+		"seeds.json":     read("../seeds.json"),
 		"dataset.bin":    data,
 	} {
 		var keys map[string]any

@@ -34,6 +34,9 @@ type History struct {
 	// log-likelihood.
 	Measures []Measure
 	Epochs   []Epoch
+	// Err says why there are no epochs where training recorded some: their file is
+	// damaged.
+	Err error
 }
 
 // Objective is the measure that training improves.

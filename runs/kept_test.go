@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,4 +84,28 @@ func TestStepsBeyondTheCheckpointAreLeftOut(t *testing.T) {
 	if n := len(steps.Epochs); n != 4 {
 		t.Errorf("a run at step 4 has %d recorded steps, the last being %d", n, steps.Epochs[n-1].Step)
 	}
+}
+
+// A checkpoint in the place of another is refused: the best is of the best epoch, that
+// of an epoch is of this one.
+func TestCheckpointsInEachOthersPlaceAreRefused(t *testing.T) {
+	t.Parallel()
+	set, dir := overlapping(t), t.TempDir()
+	e := brief(set)
+	e.Keep = []int{1, 2}
+	run := mustTrain(t, e, set, dir)
+	from, to := 1, 2
+	if run.BestEpoch() == from {
+		from, to = to, from
+	}
+	path := func(epoch int) string { return filepath.Join(dir, fmt.Sprintf("epoch-%d.safetensors", epoch)) }
+	best := filepath.Join(dir, "best.safetensors")
+	other, err := os.ReadFile(path(from))
+	if err := errors.Join(err, os.WriteFile(best, other, 0o644), os.WriteFile(path(to), other, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = run.Best()
+	wantError(t, err, best, fmt.Sprint("of epoch ", from), "restore")
+	_, err = run.At(to)
+	wantError(t, err, path(to), fmt.Sprint("of epoch ", from), "restore")
 }

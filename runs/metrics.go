@@ -2,8 +2,6 @@ package runs
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,36 +99,14 @@ func (e Epoch) eachField(field func(key string, value any)) {
 	}
 }
 
-// sealMark is what the checksum of a line follows; it has sealLength digits.
-const (
-	sealMark   = `,"checksum":"`
-	sealLength = 16
-)
-
-// chain is the checksum of a line after one of a checksum.
-func chain(before string, fields []byte) string {
-	sum := sha256.Sum256(append([]byte(before+"\n"), fields...))
-	return hex.EncodeToString(sum[:])[:sealLength]
-}
-
 // sealed is the line of an epoch, and its checksum, after the line of a checksum.
 func sealed(e Epoch, before string) (line []byte, seal string, err error) {
 	text, err := fields(e)
 	if err != nil {
 		return nil, "", err
 	}
-	seal = chain(before, text)
-	return fmt.Appendf(nil, "{%s%s%s\"}\n", text, sealMark, seal), seal, nil
-}
-
-// unseal splits a line into its fields and its checksum, which is empty where it
-// has none.
-func unseal(line []byte) (fields []byte, seal string) {
-	at := bytes.LastIndex(line, []byte(sealMark))
-	if at < 1 || len(line) != at+len(sealMark)+sealLength+2 {
-		return nil, ""
-	}
-	return line[1:at], string(line[at+len(sealMark) : at+len(sealMark)+sealLength])
+	line, seal = sealLine(text, before)
+	return line, seal, nil
 }
 
 // readMetrics reads the epochs of a metrics file; a last line that a crash cut
@@ -152,22 +128,13 @@ func readMetrics(path string) ([]Epoch, error) {
 
 func parseMetrics(b []byte) ([]Epoch, error) {
 	var epochs []Epoch
-	before := "" // checksum of the line before
-	for line := range bytes.Lines(b[:bytes.LastIndexByte(b, '\n')+1]) {
-		line = bytes.TrimSuffix(line, []byte("\n"))
-		bad := func(err error) error { return fmt.Errorf("line %d: %w", len(epochs)+1, err) }
-		text, seal := unseal(line)
-		switch {
-		case seal == "" && before != "":
-			return nil, bad(errors.New("it has no checksum, as those before it have"))
-		case seal != "" && chain(before, text) != seal:
-			return nil, bad(errors.New("its checksum does not match: a line was damaged, changed, moved or removed"))
-		}
+	err := eachLine(b, func(line, _ []byte) error {
 		e, err := parseEpoch(line)
-		if err != nil {
-			return nil, bad(err)
-		}
-		epochs, before = append(epochs, e), seal
+		epochs = append(epochs, e)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return epochs, nil
 }
@@ -285,13 +252,13 @@ func flatten(prefix string, object map[string]any, into map[string]float64) erro
 
 // truncateMetrics leaves the first n epochs in a metrics file, and returns
 // them with the checksum of the last.
-func truncateMetrics(path string, n int) (epochs []Epoch, seal string, err error) {
-	epochs, err = readMetrics(path)
+func truncateMetrics(dir *file.Held, name string, n int) (epochs []Epoch, seal string, err error) {
+	epochs, err = readMetrics(dir.Path(name))
 	if err != nil {
 		return nil, "", err
 	}
 	if len(epochs) < n {
-		return nil, "", lostEpochs(path, len(epochs), n)
+		return nil, "", lostEpochs(dir.Path(name), len(epochs), n)
 	}
 	var text []byte
 	for _, e := range epochs[:n] {
@@ -301,7 +268,7 @@ func truncateMetrics(path string, n int) (epochs []Epoch, seal string, err error
 		}
 		text = append(text, line...)
 	}
-	return epochs[:n], seal, file.WriteAside(path, text)
+	return epochs[:n], seal, dir.WriteAside(name, text)
 }
 
 // lostEpochs is the error of metrics that hold fewer epochs than the checkpoint beside
@@ -312,10 +279,10 @@ func lostEpochs(path string, holds, seen int) error {
 
 // appendMetrics adds the line of an epoch after that of a checksum, and returns
 // its own.
-func appendMetrics(path string, e Epoch, before string) (seal string, err error) {
+func appendMetrics(dir *file.Held, name string, e Epoch, before string) (seal string, err error) {
 	line, seal, err := sealed(e, before)
 	if err != nil {
 		return "", err
 	}
-	return seal, file.Append(path, line)
+	return seal, dir.Append(name, line)
 }

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -46,7 +45,8 @@ func written(t *testing.T, epochs []Epoch) string {
 }
 
 func TestMetricsAreAppendedAndTruncated(t *testing.T) {
-	path := filepath.Join(t.TempDir(), metricsFile)
+	dir := held(t, t.TempDir())
+	path := dir.Path(metricsFile)
 	want := func(epochs []Epoch) {
 		t.Helper()
 		got, err := readMetrics(path)
@@ -58,21 +58,23 @@ func TestMetricsAreAppendedAndTruncated(t *testing.T) {
 		}
 	}
 	want(nil)
-	seal := ""
+	_, seal, err := truncateMetrics(dir, metricsFile, 0) // makes it
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, e := range someEpochs {
-		var err error
-		if seal, err = appendMetrics(path, e, seal); err != nil {
+		if seal, err = appendMetrics(dir, metricsFile, e, seal); err != nil {
 			t.Fatal(err)
 		}
 		want(someEpochs[:i+1])
 	}
 	for n := len(someEpochs); n >= 0; n-- {
-		if _, _, err := truncateMetrics(path, n); err != nil {
+		if _, _, err := truncateMetrics(dir, metricsFile, n); err != nil {
 			t.Fatal(err)
 		}
 		want(someEpochs[:n])
 	}
-	_, _, err := truncateMetrics(path, 1)
+	_, _, err = truncateMetrics(dir, metricsFile, 1)
 	wantError(t, err, path, "holds 0 epochs", "has seen 1", "restore")
 }
 
@@ -158,11 +160,11 @@ func FuzzParseMetrics(f *testing.F) {
 }
 
 func TestStepsAreReadBack(t *testing.T) {
-	path := filepath.Join(t.TempDir(), stepsFile)
-	if err := os.WriteFile(path, []byte(written(t, someEpochs)), 0o644); err != nil {
+	dir := held(t, t.TempDir())
+	if err := os.WriteFile(dir.Path(stepsFile), []byte(written(t, someEpochs)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	epochs, _, err := truncateMetrics(path, 2)
+	epochs, _, err := truncateMetrics(dir, stepsFile, 2)
 	if err != nil || len(epochs) != 2 || epochs[1].Step != 12 {
 		t.Errorf("%d steps are left, the error is %v", len(epochs), err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -68,23 +69,29 @@ func provenance(l Learner, fingerprint string, step int) Provenance {
 	return p
 }
 
-// appendProvenance adds the line of a session.
-func appendProvenance(path string, p Provenance) error {
-	line, err := json.Marshal(p)
+// appendProvenance adds the line of a session. It leaves out those that a crash of
+// earlier versions cut short.
+func appendProvenance(dir *file.Held, p Provenance) error {
+	sessions, err := readSessions(dir.Path(sessionsFile))
 	if err != nil {
 		return err
 	}
-	if b, err := os.ReadFile(path); err == nil && len(b) > 0 && b[len(b)-1] != '\n' {
-		line = append([]byte("\n"), line...) // after a line that a crash cut short
+	session, err := json.Marshal(p)
+	if err != nil {
+		return err
 	}
-	return file.Append(path, append(line, '\n'))
+	var text []byte
+	seal := ""
+	for _, session := range append(sessions, session) {
+		var line []byte
+		line, seal = sealLine(session[1:len(session)-1], seal)
+		text = append(text, line...)
+	}
+	return dir.WriteAside(sessionsFile, text)
 }
 
-// Provenance lists the sessions in which the run was trained; none where it is of
-// a version that did not record them.
-func (r *Run) Provenance() ([]Provenance, error) { return readProvenance(r.path(sessionsFile)) }
-
-func readProvenance(path string) ([]Provenance, error) {
+// readSessions reads the objects of sessions, without their checksums.
+func readSessions(path string) ([][]byte, error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -92,12 +99,29 @@ func readProvenance(path string) ([]Provenance, error) {
 	if err != nil {
 		return nil, err
 	}
-	var sessions []Provenance
-	for line := range bytes.Lines(b) {
-		var p Provenance
-		if json.Unmarshal(line, &p) == nil { // not a line that a crash cut short
-			sessions = append(sessions, p)
+	var sessions [][]byte
+	err = eachLine(b, func(line, fields []byte) error {
+		if fields != nil {
+			line = fmt.Appendf(nil, "{%s}", fields)
+		} else if !bytes.HasSuffix(line, []byte("}")) {
+			return nil // earlier versions left what a crash had cut short
 		}
+		sessions = append(sessions, line)
+		return json.Unmarshal(line, &Provenance{})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it: it says only where and by what the run was trained", path, err)
 	}
 	return sessions, nil
+}
+
+// Provenance lists the sessions in which the run was trained; none where it is of
+// a version that did not record them.
+func (r *Run) Provenance() ([]Provenance, error) {
+	sessions, err := readSessions(r.path(sessionsFile))
+	all := make([]Provenance, len(sessions))
+	for i, session := range sessions {
+		err = errors.Join(err, json.Unmarshal(session, &all[i]))
+	}
+	return all, err
 }

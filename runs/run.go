@@ -16,13 +16,14 @@ type Run struct {
 	dir        string
 	experiment Experiment
 	history    []Epoch
+	lost       error // why there is no history
 	position   position
 	snapshot   Snapshot
 }
 
 // Open opens the run in a directory, finished or not.
 func Open(dir string) (*Run, error) {
-	e, err := ReadExperiment(filepath.Join(dir, experimentFile))
+	e, err := ExperimentIn(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		if seeds, err := ReadSeeds(dir); err == nil && len(seeds) > 0 {
 			return nil, fmt.Errorf("%s is the directory of several seeds: name the run of one, such as %s", dir, SeedDir(dir, seeds[0].Header().Seed))
@@ -39,24 +40,25 @@ func Open(dir string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.checkExperiment(e); err != nil {
+		return nil, damaged(filepath.Join(dir, checkpointFile), err)
+	}
 	r := &Run{dir: dir, experiment: e, position: c.position, snapshot: c.snapshot}
-	if c.checkExperiment(e) == nil {
-		r.position = c.position // a finished run that is to go on
-	}
-	if r.history, err = readMetrics(filepath.Join(dir, metricsFile)); err != nil {
-		return nil, err
-	}
-	// A crash can leave an epoch that the checkpoint has not seen.
-	r.history = r.history[:min(len(r.history), r.position.Epoch)]
+	r.history, r.lost = readHistory(filepath.Join(dir, metricsFile), r.position.Epoch)
 	return r, nil
 }
 
-// checkHistory refuses metrics that lack epochs which the checkpoint has seen.
-func (r *Run) checkHistory() error {
-	if len(r.history) < r.position.Epoch {
-		return lostEpochs(r.path(metricsFile), len(r.history), r.position.Epoch)
+// readHistory reads the epochs that the checkpoint has seen; a crash can leave one
+// more.
+func readHistory(path string, seen int) ([]Epoch, error) {
+	epochs, err := readMetrics(path)
+	if err == nil && len(epochs) < seen {
+		err = lostEpochs(path, len(epochs), seen)
 	}
-	return nil
+	if err != nil {
+		return nil, err
+	}
+	return epochs[:seen], nil
 }
 
 // Dir is the directory of the run.
@@ -69,15 +71,17 @@ func (r *Run) Dataset() (*dataset.Set, error) { return OpenDataset(r.experiment,
 // Experiment is what the run trains.
 func (r *Run) Experiment() Experiment { return r.experiment }
 
-// History is what training recorded of each epoch.
+// History is what training recorded of each epoch. Where it is damaged, the model can
+// still be evaluated: its Err says what is wrong.
 func (r *Run) History() History {
-	return History{Name: r.experiment.String(), Measures: r.experiment.Measures(), Epochs: r.history}
+	return History{Name: r.experiment.String(), Measures: r.experiment.Measures(), Epochs: r.history, Err: r.lost}
 }
 
 // Steps is what training recorded of single steps, where the experiment asked for
 // it: each is an Epoch, the one under way, whose Train is of the step's minibatch.
 func (r *Run) Steps() (History, error) {
 	h := r.History()
+	h.Err = nil
 	var err error
 	if h.Epochs, err = readMetrics(r.path(stepsFile)); err != nil {
 		return h, err
@@ -116,18 +120,26 @@ func (r *Run) Best() (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
+	// A crash can leave it an epoch ahead, and training that goes on any number.
+	if c.position.Epoch <= r.position.Epoch && c.position.Epoch != r.position.BestEpoch {
+		return Snapshot{}, damaged(r.path(bestFile), fmt.Errorf("it is of epoch %d, and epoch %d is the best", c.position.Epoch, r.position.BestEpoch))
+	}
 	return c.snapshot, nil
 }
 
 // At is the snapshot after an epoch that the experiment keeps.
 func (r *Run) At(epoch int) (Snapshot, error) {
-	c, err := loadCheckpoint(r.path(fmt.Sprintf(keptFile, epoch)))
+	path := r.path(fmt.Sprintf(keptFile, epoch))
+	c, err := loadCheckpoint(path)
 	if errors.Is(err, os.ErrNotExist) {
 		if r.position.Epoch == epoch && r.position.Rows == 0 {
 			return r.snapshot, nil
 		}
 		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it has those of the epochs %v, and beside them the best (of epoch %d) and the last (%d); keep = [%d] in its experiment, or --keep %d, keeps that one when training comes to it",
 			r.dir, epoch, r.kept(), r.position.BestEpoch, r.position.Epoch, epoch, epoch)
+	}
+	if err == nil && c.position.Epoch != epoch {
+		err = damaged(path, fmt.Errorf("it is of epoch %d", c.position.Epoch))
 	}
 	if err != nil {
 		return Snapshot{}, err

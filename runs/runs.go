@@ -183,7 +183,8 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	return parse(text)
 }
 
-// ReadExperiment reads the experiment of a TOML file.
+// ReadExperiment reads the experiment of a TOML file, whatever its checksum: a copy
+// of the experiment of a run may be changed.
 func ReadExperiment(path string) (Experiment, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +20,7 @@ import (
 // directory.
 type Seeds struct {
 	Runs    []*Run // by seed, those that have a checkpoint
-	Waiting int    // number of seeds that have none yet
+	Waiting int    // number of seeds that have none yet, of those that training set out to do
 	dir     string
 }
 
@@ -35,13 +36,16 @@ func (s *Seeds) Finished() bool {
 // Over is the spread of a value over the seeds.
 func (s *Seeds) Over(value func(*Run) float64) Spread { return SpreadOf(s.Runs, value) }
 
+// mostSeeds is more than anybody trains at once.
+const mostSeeds = 10_000
+
 // TrainSeeds trains as Train does with n seeds, that of the experiment and
 // those that follow it, one after the other, each into a directory within dir.
-// Seeds that dir holds already belong to it: finished ones are kept,
-// interrupted ones are resumed.
+// Seeds that dir holds already belong to it, and those that it was to hold when
+// training was interrupted: finished ones are kept, the others go on or begin.
 func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir string, recorders ...Recorder) (*Seeds, error) {
-	if n < 1 {
-		return nil, fmt.Errorf("%d seeds: give at least 1", n)
+	if n < 1 || n > mostSeeds {
+		return nil, fmt.Errorf("%d seeds: give at least 1, and at most %d", n, mostSeeds)
 	}
 	e, err := Resolve(e, set)
 	if err != nil {
@@ -64,8 +68,8 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	return OpenSeeds(dir)
 }
 
-// claimSeeds makes the directories of n seeds, for an interrupted training to
-// know what is left.
+// claimSeeds writes down which seeds there are to be, n more and those of before, and
+// makes their directories, for an interrupted training to know what is left.
 func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	first := e.Header().Seed
 	last := e.Header()
@@ -73,16 +77,31 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	if err := last.CheckSeeds(); err != nil {
 		return err
 	}
-	there, err := ReadSeeds(dir)
+	there, err := readSeeds(dir)
+	if err == nil {
+		err = sameSeeds(dir, there)
+	}
 	if err != nil {
 		return err
 	}
+	seeds := map[uint64]bool{} // whether they are there
+	for seed := first; seed <= last.Seed; seed++ {
+		seeds[seed] = false
+	}
 	for _, other := range there {
-		if err := sameButForSeed(SeedDir(dir, other.Header().Seed), other, e); err != nil {
+		seed := other.Header().Seed
+		if err := sameButForSeed(SeedDir(dir, seed), other, e); err != nil {
 			return err
 		}
+		seeds[seed] = true
 	}
-	for seed := first; seed <= last.Seed; seed++ {
+	if err := writePlan(dir, seeds); err != nil {
+		return err
+	}
+	for _, seed := range slices.Sorted(maps.Keys(seeds)) {
+		if seeds[seed] {
+			continue
+		}
 		if err := Claim(withSeed(e, seed), set, SeedDir(dir, seed)); err != nil {
 			return err
 		}
@@ -95,15 +114,44 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 // that holds directories of anything else, and seeds of different experiments.
 func ReadSeeds(dir string) ([]Experiment, error) {
 	seeds, err := readSeeds(dir)
+	if err == nil {
+		err = sameSeeds(dir, seeds)
+	}
+	if err == nil && len(seeds) == 0 {
+		var planned []uint64
+		if planned, err = readPlan(dir); len(planned) > 0 {
+			err = fmt.Errorf("training in %s was interrupted before the first of its %d seeds was begun: give the command that began it again", dir, len(planned))
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
+	return seeds, nil
+}
+
+// sameSeeds refuses seeds of different experiments.
+func sameSeeds(dir string, seeds []Experiment) error {
+	longest := 0
 	for _, e := range seeds {
-		if err := sameButForSeed(SeedDir(dir, seeds[0].Header().Seed), seeds[0], e); err != nil {
-			return nil, err
+		longest = max(longest, e.Header().Epochs)
+	}
+	asLong := func(e Experiment) Experiment {
+		h := e.Header()
+		h.Epochs = longest
+		return e.With(h)
+	}
+	for _, e := range seeds {
+		if err := sameButForSeed(SeedDir(dir, seeds[0].Header().Seed), asLong(seeds[0]), asLong(e)); err != nil {
+			return err
 		}
 	}
-	return seeds, nil
+	for _, e := range seeds {
+		if h := e.Header(); h.Epochs < longest {
+			return fmt.Errorf("the seeds in %s are to train for different numbers of epochs (%d in %s, %d elsewhere), as when they are interrupted while they are given more: train --resume %s --epochs %d gives all of them as many",
+				dir, h.Epochs, SeedDir("", h.Seed), longest, dir, longest)
+		}
+	}
+	return nil
 }
 
 // readSeeds is ReadSeeds, whether the seeds are of one experiment or not.
@@ -123,7 +171,7 @@ func readSeeds(dir string) ([]Experiment, error) {
 		case name == experimentFile:
 			return nil, fmt.Errorf("%s is the directory of one run: choose another one for several seeds", dir)
 		case isSeed:
-			e, err := ReadExperiment(filepath.Join(dir, name, experimentFile))
+			e, err := ExperimentIn(filepath.Join(dir, name))
 			if errors.Is(err, os.ErrNotExist) {
 				continue // a crash came before it
 			}
@@ -156,10 +204,19 @@ func OpenSeeds(dir string) (*Seeds, error) {
 	if err != nil {
 		return nil, err
 	}
+	planned, err := readPlan(dir)
+	if err != nil {
+		return nil, err
+	}
 	if len(experiments) == 0 {
 		return nil, fmt.Errorf("%s is not the directory of a run, nor of several seeds: it holds no %s and no %s", dir, experimentFile, SeedDir("", 1))
 	}
 	s := &Seeds{dir: dir}
+	for _, seed := range planned {
+		if !slices.ContainsFunc(experiments, func(e Experiment) bool { return e.Header().Seed == seed }) {
+			s.Waiting++
+		}
+	}
 	for _, e := range experiments {
 		path := SeedDir(dir, e.Header().Seed)
 		if _, err := os.Stat(filepath.Join(path, checkpointFile)); errors.Is(err, os.ErrNotExist) {
@@ -195,7 +252,7 @@ func seedOf(name string) (uint64, bool) {
 // sameButForSeed refuses an experiment other than that of a directory, whatever
 // their seeds.
 func sameButForSeed(dir string, there, here Experiment) error {
-	_, err := compare(filepath.Join(dir, experimentFile), there.TOML(), withSeed(here, there.Header().Seed))
+	_, err := compare(dir, there, withSeed(here, there.Header().Seed))
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
@@ -29,24 +30,27 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := claim(dir, e, set)
+	held, err := claim(dir, e, set)
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
-	if run, err := Open(dir); err == nil && run.Finished() && run.position.Experiment == e.Hash() {
-		return run, run.checkHistory()
+	defer held.Release()
+	if run, err := Open(dir); err == nil && run.Finished() {
+		return run, run.lost
 	}
-	if err := adopt(dir, e); err != nil {
-		return nil, err
+	if err := adopt(held, e); err != nil {
+		return nil, notWritten(dir, err)
 	}
-	t, err := newTraining(e, set, dir)
+	t, err := newTraining(e, set, held)
 	if err != nil {
-		return nil, err
+		return nil, notWritten(dir, err)
 	}
 	defer t.learner.Close()
 	t.recorders = recorders
 	failure := t.train(ctx)
+	if errors.Is(failure, file.ErrLost) {
+		return nil, failure // what is there now is another's
+	}
 	run, err := Open(dir)
 	if failure != nil {
 		return run, failure
@@ -60,7 +64,7 @@ type training struct {
 	header     Header
 	objective  Measure
 	set        *dataset.Set
-	dir        string
+	dir        *file.Held
 	recorders  []Recorder
 
 	learner    Learner
@@ -75,16 +79,16 @@ type training struct {
 	saved   time.Time
 }
 
-func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) {
+func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, error) {
 	t := &training{
 		experiment: e, header: e.Header(), objective: e.Measures()[0], set: set, dir: dir, saved: time.Now(),
 	}
 	var err error
-	t.checkpoint, err = loadCheckpoint(t.path(checkpointFile))
+	t.checkpoint, err = loadCheckpoint(dir.Path(checkpointFile))
 	begins := errors.Is(err, os.ErrNotExist)
 	switch {
 	case begins:
-		if err := refuseLostCheckpoint(dir); err != nil {
+		if err := refuseLostCheckpoint(dir.Path("")); err != nil {
 			return nil, err
 		}
 		t.checkpoint = &checkpoint{position: position{Experiment: e.Hash()}}
@@ -94,37 +98,39 @@ func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) 
 	case err != nil:
 		return nil, err
 	}
-	damaged := func(err error) error {
-		return fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", t.path(checkpointFile), err)
-	}
 	if err := errors.Join(t.checkpoint.checkExperiment(e), t.checkpoint.checkPlace(t.header, set.Train().Rows)); err != nil {
-		return nil, damaged(err)
+		return nil, damaged(dir.Path(checkpointFile), err)
 	}
-	if t.history, t.seals.epochs, err = truncateMetrics(t.path(metricsFile), t.checkpoint.position.Epoch); err != nil {
+	if t.history, t.seals.epochs, err = truncateMetrics(dir, metricsFile, t.checkpoint.position.Epoch); err != nil {
 		return nil, err
+	}
+	if err := t.checkpoint.position.checkNorms(t.history); err != nil {
+		return nil, damaged(dir.Path(checkpointFile), err)
 	}
 	t.steps, t.fetched = t.checkpoint.snapshot.Step, t.checkpoint.snapshot.Step
 	if t.header.RecordSteps > 0 {
-		recorded, err := readMetrics(t.path(stepsFile))
+		recorded, err := readMetrics(dir.Path(stepsFile))
 		if err != nil {
 			return nil, err
 		}
 		before := slices.IndexFunc(append(recorded, Epoch{Step: math.MaxInt}), func(e Epoch) bool { return e.Step > t.steps })
-		if _, t.seals.steps, err = truncateMetrics(t.path(stepsFile), before); err != nil {
+		if _, t.seals.steps, err = truncateMetrics(dir, stepsFile, before); err != nil {
 			return nil, err
 		}
 	}
-	t.seconds = readClock(t.path(clockFile), t.steps, t.history)
+	if t.seconds, err = readClock(dir.Path(clockFile), t.steps, t.history); err != nil {
+		return nil, err
+	}
 	if t.checkpoint.position.Sums == nil {
 		t.checkpoint.position.Sums = Measures{}
 	}
 	if t.learner, err = e.Learner(set, t.checkpoint.snapshot); err != nil {
 		if !begins {
-			err = damaged(err)
+			err = damaged(dir.Path(checkpointFile), err)
 		}
 		return nil, err
 	}
-	if err := appendProvenance(t.path(sessionsFile), provenance(t.learner, t.header.Fingerprint, t.steps)); err != nil {
+	if err := appendProvenance(dir, provenance(t.learner, t.header.Fingerprint, t.steps)); err != nil {
 		return nil, errors.Join(err, t.learner.Close())
 	}
 	return t, nil
@@ -132,14 +138,12 @@ func newTraining(e Experiment, set *dataset.Set, dir string) (*training, error) 
 
 func (t *training) stepsPerEpoch() int { return t.header.StepsPerEpoch(t.set.Train().Rows) }
 
-func (t *training) path(file string) string { return filepath.Join(t.dir, file) }
-
 // train takes the steps that are left, and reports them to the recorders.
 func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	plan := Plan{
 		Name: fmt.Sprintf("%v, seed %d", t.experiment, t.header.Seed), Epochs: t.header.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
-		Start: t.steps, History: History{t.experiment.String(), t.experiment.Measures(), t.history},
+		Start: t.steps, History: History{Name: t.experiment.String(), Measures: t.experiment.Measures(), Epochs: t.history},
 	}
 	for _, r := range t.recorders {
 		r.Begin(plan)
@@ -149,6 +153,7 @@ func (t *training) train(ctx context.Context) (err error) {
 			r.End(err)
 		}
 	}()
+	defer func() { err = notWritten(t.dir.Path(""), err) }()
 	for !at.Finished {
 		if err := ctx.Err(); err != nil {
 			if failure := t.save(); failure != nil {
@@ -156,7 +161,7 @@ func (t *training) train(ctx context.Context) (err error) {
 			}
 			return err
 		}
-		if at.Rows == t.set.Train().Rows {
+		if at.Rows >= t.set.Train().Rows {
 			if err := t.endEpoch(ctx); err != nil && !errors.Is(err, ctx.Err()) {
 				return err
 			}
@@ -218,7 +223,7 @@ func (t *training) record(measures Measures) error {
 	t.steps++
 	at.Rows += rows
 	at.Sums.add(float64(rows), measures)
-	if at.Rows == t.set.Train().Rows {
+	if at.Rows >= t.set.Train().Rows {
 		var err error
 		if at.Norms, err = t.norms(); err != nil {
 			return err
@@ -291,20 +296,19 @@ func (t *training) endEpoch(ctx context.Context) error {
 		at.BestEpoch, at.Best = record.Epoch, record.Validation[t.objective.Key]
 	}
 	at.Epoch, at.Sums, at.Rows, at.Norms = record.Epoch, Measures{}, 0, nil
-	at.Finished = at.Epoch >= t.header.Epochs ||
-		t.header.Patience > 0 && at.Epoch-at.BestEpoch >= t.header.Patience
+	at.Finished = at.ended(t.header)
 	if best {
-		if err := t.checkpoint.save(t.path(bestFile)); err != nil {
+		if err := t.checkpoint.save(t.dir, bestFile); err != nil {
 			return err
 		}
 	}
 	if slices.Contains(t.header.Keep, at.Epoch) {
-		if err := t.checkpoint.save(t.path(fmt.Sprintf(keptFile, at.Epoch))); err != nil {
+		if err := t.checkpoint.save(t.dir, fmt.Sprintf(keptFile, at.Epoch)); err != nil {
 			return err
 		}
 	}
 	t.history = append(t.history, record)
-	if t.seals.epochs, err = appendMetrics(t.path(metricsFile), record, t.seals.epochs); err != nil {
+	if t.seals.epochs, err = appendMetrics(t.dir, metricsFile, record, t.seals.epochs); err != nil {
 		return err
 	}
 	for _, r := range t.recorders {
@@ -346,15 +350,15 @@ func (t *training) save() error {
 	t.saved = time.Now()
 	for _, step := range t.recorded {
 		var err error
-		if t.seals.steps, err = appendMetrics(t.path(stepsFile), step, t.seals.steps); err != nil {
+		if t.seals.steps, err = appendMetrics(t.dir, stepsFile, step, t.seals.steps); err != nil {
 			return err
 		}
 	}
 	t.recorded = nil
-	if err := t.checkpoint.save(t.path(checkpointFile)); err != nil {
+	if err := t.checkpoint.save(t.dir, checkpointFile); err != nil {
 		return err
 	}
-	return writeClock(t.path(clockFile), t.steps, t.seconds)
+	return writeClock(t.dir, t.steps, t.seconds)
 }
 
 // refuseLostCheckpoint refuses a directory whose metrics know of a checkpoint

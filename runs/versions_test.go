@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -144,5 +145,20 @@ func TestOnlyVersion2HasChecksums(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// That files of earlier versions have no checksum is said, once.
+func TestMissingChecksumsAreSaidOnce(t *testing.T) {
+	var said strings.Builder
+	before := unsealed.to
+	unsealed.to, unsealed.Once = &said, sync.Once{}
+	defer func() { unsealed.to = before }()
+	for _, dir := range runsOf(t, 1) {
+		load(t, 1, dir, checkpointFile)
+	}
+	first := in(1, runsOf(t, 1)[0], checkpointFile)
+	if text := said.String(); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, first+" has no checksum") {
+		t.Errorf("of runs without checksums is said %q", text)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -270,5 +271,9 @@ func tableOverSeeds(e hm.EvaluationOverSeeds) string {
 }
 
 func writeRow(b *strings.Builder, name string, value, spread float64, unit string) {
-	fmt.Fprintf(b, "%-22s %10.3f ± %.3f %s\n", name, value, spread, unit)
+	text := fmt.Sprintf("%10.3f", value)
+	if !math.IsNaN(spread) { // as that of one seed or of one datum is
+		text += fmt.Sprintf(" ± %.3f", spread)
+	}
+	fmt.Fprintf(b, "%-22s %s %s\n", name, text, unit)
 }

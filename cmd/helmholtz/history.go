@@ -72,6 +72,9 @@ func historiesOf(c *cobra.Command, dirs []string, norms bool) ([]runs.History, e
 			}
 			seen[dir] = true
 			h := run.History()
+			if h.Err != nil {
+				return nil, h.Err
+			}
 			h.Name = run.Dir()
 			if !norms {
 				h.Epochs = withoutNorms(h.Epochs)

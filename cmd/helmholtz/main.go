@@ -23,7 +23,14 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup leaves it
+		// It stays so: a terminal that closes may send it twice.
+		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP)
+	}
 	context.AfterFunc(ctx, stop) // so that a second interrupt ends the program at once
+	// A pipe that is closed is an error of the command that prints; progress, on
+	// standard error, may end there and training goes on.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 

@@ -27,7 +27,9 @@ func TestCutOutputIsAnError(t *testing.T) {
 	for _, command := range []string{
 		"eval " + one, "eval " + one + " --json", "eval " + one + " --format text", "eval " + dir, "eval " + dir + " --format parquet",
 		"compare " + dir, "compare " + dir + " --json", "compare " + dir + " --format markdown",
-		"history " + dir, "history " + dir + " --format csv", "version", "data list", "history --help",
+		"history " + dir, "history " + dir + " --format csv", "version", "data list", "history --help", "doctor",
+		"train --resume " + dir, "sample " + one + " --n 1 --out " + filepath.Join(dir, "sample.png"),
+		"bench train --dataset 3by3 --layers 3 --steps 1 --json",
 	} {
 		args := strings.Fields(command)
 		if args[0] == "eval" {

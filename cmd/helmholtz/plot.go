@@ -59,6 +59,9 @@ than hm what training recorded is drawn.`,
 				return err
 			}
 			name, history := figureName(dir), opened.History()
+			if history.Err != nil {
+				return history.Err
+			}
 			if len(args) > 1 {
 				history.Name = name + ": " + history.Name
 			}

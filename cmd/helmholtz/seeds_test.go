@@ -97,6 +97,48 @@ func TestEvalOfSeeds(t *testing.T) {
 	}
 }
 
+// What one seed or one datum does not tell, a spread or a standard error, is left out
+// and not printed as NaN.
+func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "runs")
+	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1", "--seeds", "1", "--out", dir)
+	one := filepath.Join(dir, "seed-1")
+	for _, command := range []string{
+		"eval " + one + " --rows 1", "eval " + one + " --rows 1 --json", "eval " + one + " --rows 1 --format csv", "eval " + one + " --rows 1 --format text",
+		"eval " + dir, "eval " + dir + " --json", "eval " + dir + " --format json", "eval " + dir + " --format markdown",
+		"compare " + dir, "compare " + dir + " --json", "compare " + dir + " --format csv", "compare " + one + " --format json", "history " + dir,
+	} {
+		args := strings.Fields(command)
+		switch args[0] {
+		case "eval":
+			args = append(args, "--samples", "5", "--log-z2", "20")
+		case "compare":
+			args = append(args, "--samples", "5")
+		}
+		if out := succeed(t, args...); strings.Contains(out, "NaN") || out == "" {
+			t.Errorf("helmholtz %s says\n%s", command, out)
+		}
+	}
+}
+
+// Seeds that had not been made when training was killed are trained when it goes on.
+func TestResumeTrainsAllSeeds(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "runs")
+	ctx, cancel := context.WithCancel(t.Context())
+	stderr := &watched{seen: "seed 1: 2 epochs of", do: cancel}
+	if code := run(ctx, seedsOf(dir), stderr, stderr); code != exitInterrupted {
+		t.Fatal(stderr.String())
+	}
+	for _, seed := range []uint64{2, 3} {
+		if err := os.RemoveAll(runs.SeedDir(dir, seed)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := succeed(t, "train", "--resume", dir); !strings.Contains(out, "3 seeds in "+dir) {
+		t.Errorf("resumed, training says %q", out)
+	}
+}
+
 // TestEvalOfUnfinishedSeeds interrupts three seeds in the second.
 func TestEvalOfUnfinishedSeeds(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,8 +28,9 @@ The experiment is given by flags, or by a TOML file whose settings flags change.
 file of another family than hm, such as family = "deterministic", is trained as it
 is, but for --seed, --epochs, --keep and --record-steps.
 The directory holds experiment.toml, a checkpoint and a line of metrics an
-epoch; training the same experiment into it again resumes it. An interrupt stops
-training within a step, with a checkpoint. --backend says what computes; a run may be
+epoch; training the same experiment into it again resumes it. An interrupt, or a
+terminal that closes unless nohup began it, stops training within a step, with a
+checkpoint. --backend says what computes; a run may be
 resumed with another. A finished run goes on to more epochs by --resume DIR --epochs N,
 and ends as if that had been their number from the start.
 
@@ -102,7 +102,7 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 		return nil, 0, misuse(c, "--resume continues the experiment as it is, but for a larger number of --epochs: leave %s away", strings.Join(others, ", "))
 	}
 	longer := c.Flags().Changed("epochs")
-	e, err := runs.ReadExperiment(filepath.Join(dir, "experiment.toml"))
+	e, err := runs.ExperimentIn(dir)
 	if !errors.Is(err, os.ErrNotExist) {
 		if err == nil && longer {
 			e, err = runs.Extend(dir, epochs)

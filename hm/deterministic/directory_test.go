@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -90,7 +91,8 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 		b[i] ^= 1
 		return string(b)
 	}
-	checkpoint, metrics := files["checkpoint.safetensors"], files["metrics.jsonl"]
+	checkpoint, metrics, experiment := files["checkpoint.safetensors"], files["metrics.jsonl"], files["experiment.toml"]
+	settings, _, _ := strings.Cut(experiment, "# checksum:")
 	for name, test := range map[string]struct {
 		file, content string
 		says          []string
@@ -100,7 +102,8 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 		"checkpoint of another experiment": {"checkpoint.safetensors", foreign["checkpoint.safetensors"], []string{"another experiment"}},
 		"metrics with another digit":       {"metrics.jsonl", flipped(metrics, 40), []string{"line 1"}},
 		"metrics that lack epochs":         {"metrics.jsonl", "", []string{"0 epochs", "has seen 1"}},
-		"unknown setting":                  {"experiment.toml", files["experiment.toml"] + "momentum = 0.9\n", []string{`unknown setting "training.momentum"`}},
+		"another setting":                  {"experiment.toml", strings.Replace(experiment, "seed = ", "seed = 1", 1), []string{"checksum", "remove its line"}},
+		"unknown setting":                  {"experiment.toml", settings + "momentum = 0.9\n", []string{`unknown setting "training.momentum"`}},
 		"unknown family":                   {"experiment.toml", "family = \"nosuch\"\n", []string{`family "nosuch"`, "it has deterministic"}},
 		"a file of hm":                     {"experiment.toml", "[method]\npreset = \"rws\"\n", []string{`family "hm"`, "import the package"}},
 	} {

@@ -1,77 +1,119 @@
-// Package file writes files that are whole whenever the program or the machine
-// stops, and locks directories.
+// Package file writes files and directories that last: whole whenever the program or
+// the machine stops.
 package file
 
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"syscall"
+	"strconv"
+	"strings"
 )
 
-// Temporary is the ending of files that are being written.
-const Temporary = ".tmp"
+// temporary is the ending of files that are being written.
+const temporary = ".tmp"
+
+// Leftover says of which file a name is what a killed program wrote aside: its name
+// stands before a number and the ending .tmp.
+func Leftover(name string) (of string, is bool) {
+	of, is = strings.CutSuffix(name, temporary)
+	number := filepath.Ext(of)
+	of = strings.TrimSuffix(of, number)
+	_, err := strconv.ParseUint(strings.TrimPrefix(number, "."), 10, 64)
+	return of, is && of != "" && err == nil
+}
 
 // WriteAside writes a file so that path holds either what it held before or
 // all of b, whenever the program or the machine stops.
 func WriteAside(path string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+Temporary)
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return &WriteError{path, withoutPaths(err)}
+	}
+	defer root.Close()
+	if err := writeAside(root, filepath.Base(path), b); err != nil {
+		return &WriteError{path, withoutPaths(err)}
+	}
+	return nil
+}
+
+// A WriteError is the error of a file that could not be written.
+type WriteError struct {
+	Path string
+	Err  error
+}
+
+func (e *WriteError) Error() string { return e.Path + ": " + e.Err.Error() }
+
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// withoutPaths leaves out of an error the names of files in their directory, such as
+// that of the one aside.
+func withoutPaths(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return fmt.Errorf("%s: %w", path.Op, path.Err)
+	case errors.As(err, &link):
+		return fmt.Errorf("%s: %w", link.Op, link.Err)
+	}
+	return err
+}
+
+func writeAside(root *os.Root, name string, b []byte) error {
+	aside := name + "." + strconv.FormatUint(rand.Uint64(), 10) + temporary
+	f, err := root.OpenFile(aside, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails where the rename has succeeded
-	if err := f.Chmod(0o644); err != nil {
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = root.Rename(aside, name)
+	}
+	if err != nil {
+		_ = root.Remove(aside) // what went wrong first is what is said
 		return err
 	}
-	if _, err := f.Write(b); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	// The new name lasts once its directory is written.
-	dir, err := os.Open(filepath.Dir(path))
+	return sync(root) // the new name lasts once its directory is written
+}
+
+// sync returns when the names in a directory last.
+func sync(root *os.Root) error {
+	dir, err := root.Open(".")
 	if err != nil {
 		return err
 	}
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// Append adds bytes to the end of a file, which it makes where there is none, and
-// returns when they last.
-func Append(path string, b []byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+// MkdirAll makes a directory, and those above it that are not there, and returns when
+// they last.
+func MkdirAll(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil
+	}
+	above := filepath.Dir(path)
+	if above != path {
+		if err := MkdirAll(above); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(path, 0o755); errors.Is(err, fs.ErrExist) {
+		// Another program has made it, or it is a file, which who opens it is told.
+		return nil
+	} else if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(above)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// ErrLocked is the error of a lock that another program holds.
-var ErrLocked = errors.New("locked by another program")
-
-// Lock holds a file lock, which ends with the program however it ends.
-func Lock(path string) (release func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%s cannot be locked (%w): choose a directory on a file system that has locks", path, err)
-		}
-		return nil, ErrLocked
-	}
-	return func() { f.Close() }, nil
+	return errors.Join(sync(root), root.Close())
 }

@@ -16,9 +16,7 @@ func TestWriteAside(t *testing.T) {
 		if err := WriteAside(path, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if b, err := os.ReadFile(path); err != nil || string(b) != text {
-			t.Errorf("the file holds %q (%v), want %q", b, err, text)
-		}
+		wantText(t, path, text)
 	}
 	if err := WriteAside(filepath.Join(dir, "no", "folder"), nil); err == nil {
 		t.Error("a file in a folder that is not there is written")
@@ -36,29 +34,148 @@ func TestWriteAside(t *testing.T) {
 	}
 }
 
-func TestAppend(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	if err := errors.Join(Append(path, []byte("a\n")), Append(path, []byte("b\n"))); err != nil {
-		t.Fatal(err)
-	}
-	if b, err := os.ReadFile(path); err != nil || string(b) != "a\nb\n" {
-		t.Errorf("the file holds %q (%v)", b, err)
+func wantText(t *testing.T, path, text string) {
+	t.Helper()
+	if b, err := os.ReadFile(path); err != nil || string(b) != text {
+		t.Errorf("%s holds %q (%v), want %q", path, b, err, text)
 	}
 }
 
-// A lock is held once, until it is released.
-func TestLock(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	release, err := Lock(path)
+func TestMkdirAll(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, "a", "b", "c")
+	for range 2 { // those that are there stay
+		if err := MkdirAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		t.Errorf("there is no directory (%v)", err)
+	}
+	file := filepath.Join(home, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := MkdirAll(filepath.Join(file, "below")); err == nil {
+		t.Error("a directory is made below a file")
+	}
+	if _, err := Hold(file, ".lock"); err == nil {
+		t.Error("a file is held as a directory")
+	}
+}
+
+func TestLeftover(t *testing.T) {
+	for name, want := range map[string]string{
+		"f.txt.123.tmp": "f.txt", "f.123.tmp": "f", "f.tmp": "", "f.12": "", "f.x1.tmp": "", ".123.tmp": "", "123.tmp": "",
+	} {
+		if of, is := Leftover(name); is != (want != "") || is && of != want {
+			t.Errorf("%s is said to be of %q: %v", name, of, is)
+		}
+	}
+}
+
+const lock = ".lock"
+
+func mustHold(t *testing.T, dir string) *Held {
+	t.Helper()
+	h, err := Hold(dir, lock)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Lock(path); !errors.Is(err, ErrLocked) {
-		t.Errorf("a second lock ends with %v", err)
+	t.Cleanup(h.Release)
+	return h
+}
+
+// A directory is held once, until it is released, and made where there is none.
+func TestHold(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "directory")
+	h := mustHold(t, dir)
+	if _, err := Hold(dir, lock); !errors.Is(err, ErrLocked) {
+		t.Errorf("held a second time, it ends with %v", err)
 	}
-	release()
-	if release, err = Lock(path); err != nil {
+	h.Release()
+	mustHold(t, dir)
+}
+
+func TestHeldIsWrittenInto(t *testing.T) {
+	dir := t.TempDir()
+	h := mustHold(t, dir)
+	path := filepath.Join(dir, "f")
+	if err := errors.Join(h.WriteAside("f", []byte("a\n")), h.Append("f", []byte("b\n"))); err != nil {
 		t.Fatal(err)
 	}
-	release()
+	wantText(t, path, "a\nb\n")
+	for _, name := range []string{"f.1.tmp", "g.2.tmp", "f.tmp"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.RemoveLeftovers(func(name string) bool { return name == "f" }); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*.tmp")); err != nil || len(left) != 2 {
+		t.Errorf("%v are left of what was written aside (%v), want the two that are not of f", left, err)
+	}
+}
+
+// Nothing is written into a directory, nor into another at its path, once it has lost
+// its lock: it was removed, or its files were, and perhaps made anew.
+func TestLostDirectoryIsNotWrittenInto(t *testing.T) {
+	for name, lose := range map[string]func(t *testing.T, dir string) (left []string){
+		"removed": func(t *testing.T, dir string) []string {
+			remove(t, dir)
+			return nil
+		},
+		"made anew": func(t *testing.T, dir string) []string {
+			remove(t, dir)
+			mustHold(t, dir)
+			return []string{lock}
+		},
+		"emptied": func(t *testing.T, dir string) []string {
+			remove(t, filepath.Join(dir, "f"))
+			remove(t, filepath.Join(dir, lock))
+			return []string{}
+		},
+		"locked anew": func(t *testing.T, dir string) []string {
+			remove(t, filepath.Join(dir, lock))
+			mustHold(t, dir)
+			return []string{lock, "f"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "d")
+			h := mustHold(t, dir)
+			if err := h.WriteAside("f", nil); err != nil {
+				t.Fatal(err)
+			}
+			want := lose(t, dir)
+			for what, err := range map[string]error{"replaced": h.WriteAside("f", []byte("x")), "appended to": h.Append("f", []byte("x"))} {
+				if !errors.Is(err, ErrLost) {
+					t.Errorf("a file is %s with the error %v", what, err)
+				}
+			}
+			entries, err := os.ReadDir(dir)
+			if (err == nil) != (want != nil) || len(entries) != len(want) {
+				t.Errorf("there are %v (%v), want %v", entries, err, want)
+			}
+			for _, entry := range entries {
+				wantText(t, filepath.Join(dir, entry.Name()), "")
+			}
+		})
+	}
+}
+
+// A file that is gone is not begun anew by what was to follow in it.
+func TestAppendMakesNoFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := mustHold(t, dir).Append("f", nil); !errors.Is(err, ErrLost) {
+		t.Errorf("a file that is not there is appended to with the error %v", err)
+	}
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
 }

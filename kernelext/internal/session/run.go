@@ -111,7 +111,7 @@ func (s *Session) info(name, dir string) (Info, error) {
 		}
 		return i, nil
 	}
-	e, err := runs.ReadExperiment(filepath.Join(dir, experimentFile))
+	e, err := runs.ExperimentIn(dir)
 	if err != nil {
 		return Info{}, err
 	}

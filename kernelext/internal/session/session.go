@@ -234,7 +234,7 @@ func (s *Session) Resume(name string) error {
 	case Running, Waiting:
 		return nil
 	}
-	e, err := runs.ReadExperiment(filepath.Join(s.Dir(name), experimentFile))
+	e, err := runs.ExperimentIn(s.Dir(name))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,124 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Held is a directory that is locked: it is written into by who holds it alone.
+// The lock is one of the very directory that is written into, whatever has come
+// to lie at its path since.
+type Held struct {
+	path, name string // of the directory, and of the file in it that is locked
+	root       *os.Root
+	lock       *os.File
+}
+
+// ErrLocked is the error of a directory that another program holds.
+var ErrLocked = errors.New("locked by another program")
+
+// ErrLost is the error of writing into a held directory that was removed, or whose
+// lock or file to append to was.
+var ErrLost = errors.New("the directory, or a file in it, was removed while it was held")
+
+// Hold locks a directory, which it makes where there is none, by a file in it. It is
+// held until it is released or the program ends, however it ends.
+func Hold(path, name string) (*Held, error) {
+	if err := MkdirAll(path); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	h := &Held{path: path, name: name, root: root}
+	if h.lock, err = root.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
+		root.Close()
+		return nil, fmt.Errorf("%s: %w", h.Path(name), err)
+	}
+	if err := syscall.Flock(int(h.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		h.Release()
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%s cannot be locked (%w): choose a directory on a file system that has locks", h.Path(name), err)
+		}
+		return nil, ErrLocked
+	}
+	// Since the file was opened it may have been removed, and made anew by another.
+	if err := h.check(); err != nil {
+		h.Release()
+		return nil, err
+	}
+	return h, nil
+}
+
+// Path is that of a file in the directory.
+func (h *Held) Path(name string) string { return filepath.Join(h.path, name) }
+
+// Release gives the directory free.
+func (h *Held) Release() {
+	h.lock.Close()
+	h.root.Close()
+}
+
+// check refuses a directory that has lost the file that is locked.
+func (h *Held) check() error {
+	held, err := h.lock.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := h.root.Lstat(h.name)
+	if err == nil && !os.SameFile(held, there) {
+		err = ErrLost
+	}
+	return h.failed(h.name, err)
+}
+
+// failed is the error of what was done with a file, nil if none.
+func (h *Held) failed(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrLost
+	}
+	if err != nil {
+		err = &WriteError{h.Path(name), withoutPaths(err)}
+	}
+	return err
+}
+
+// WriteAside writes a file as the function of this name does.
+func (h *Held) WriteAside(name string, b []byte) error {
+	if err := h.check(); err != nil {
+		return err
+	}
+	return h.failed(name, writeAside(h.root, name, b))
+}
+
+// Append adds bytes to the end of a file that is there, and returns when they last.
+func (h *Held) Append(name string, b []byte) error {
+	if err := h.check(); err != nil {
+		return err
+	}
+	f, err := h.root.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return h.failed(name, err)
+	}
+	_, err = f.Write(b)
+	return h.failed(name, errors.Join(err, f.Sync(), f.Close()))
+}
+
+// RemoveLeftovers removes what killed programs wrote aside of some files.
+func (h *Held) RemoveLeftovers(of func(name string) bool) error {
+	if err := h.check(); err != nil {
+		return err
+	}
+	entries, err := fs.ReadDir(h.root.FS(), ".")
+	for _, entry := range entries {
+		if name, left := Leftover(entry.Name()); left && of(name) {
+			err = errors.Join(err, h.root.Remove(entry.Name()))
+		}
+	}
+	return h.failed(".", err)
+}

@@ -1,0 +1,124 @@
+package runs_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Seeds that were to be trained are trained, wherever the program was killed: before
+// the first was begun, within the making of one, and between two.
+func TestSeedsThatWereKilledAreAllTrained(t *testing.T) {
+	t.Parallel()
+	set := overlapping(t)
+	whole := mustTrainSeeds(t, t.TempDir())
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, made := range []int{0, 1, 2, 3} { // number of seeds that had been made
+		dir := t.TempDir()
+		if _, err := runs.TrainSeeds(cancelled, brief(set), set, 3, dir); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		for seed := made; seed < 3; seed++ {
+			if err := os.RemoveAll(runs.SeedDir(dir, uint64(5+seed))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if made < 3 { // a directory without its experiment
+			if err := os.Mkdir(runs.SeedDir(dir, uint64(5+made)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		there, err := runs.ReadSeeds(dir)
+		n := 1 // as --resume asks for the first that is there
+		if made == 0 {
+			wantError(t, err, dir, "3 seeds", "give the command that began it again")
+			_, err = runs.OpenSeeds(dir)
+			wantError(t, err, dir, "3 seeds")
+			n = 3
+		} else if err != nil || len(there) != made {
+			t.Fatalf("of %d seeds that were made %d are read (%v)", made, len(there), err)
+		}
+		seeds, err := runs.TrainSeeds(t.Context(), brief(set), set, n, dir)
+		if err != nil || len(seeds.Runs) != 3 || !seeds.Finished() {
+			t.Fatalf("killed with %d of 3 seeds made, training goes on to %d (%v)", made, len(seeds.Runs), err)
+		}
+		for i, run := range whole.Runs {
+			wantSameRun(t, run.Dir(), seeds.Runs[i].Dir())
+		}
+	}
+}
+
+// Seeds that are not there yet are known to be to come, and those that were trained
+// before there was a plan belong to it.
+func TestSeedsToCome(t *testing.T) {
+	t.Parallel()
+	set, dir := overlapping(t), t.TempDir()
+	mustTrainSeeds(t, dir)
+	if err := os.Remove(filepath.Join(dir, "seeds.json")); err != nil {
+		t.Fatal(err)
+	}
+	later := brief(set)
+	later.Seed = 9
+	if seeds, err := runs.TrainSeeds(t.Context(), later, set, 1, dir); err != nil || len(seeds.Runs) != 4 {
+		t.Fatal(err)
+	}
+	for _, seed := range []uint64{6, 9} {
+		if err := os.RemoveAll(runs.SeedDir(dir, seed)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seeds, err := runs.OpenSeeds(dir)
+	if err != nil || len(seeds.Runs) != 2 || seeds.Waiting != 2 || seeds.Finished() {
+		t.Errorf("%d seeds are there and %d to come (%v), want 2 and 2", len(seeds.Runs), seeds.Waiting, err)
+	}
+}
+
+// Seeds are given more epochs one after the other. Killed between two, that is said,
+// and the same again gives them to all.
+func TestSeedsThatWereKilledAsTheyWereExtended(t *testing.T) {
+	t.Parallel()
+	set, dir, long := overlapping(t), t.TempDir(), t.TempDir()
+	mustTrainSeeds(t, dir)
+	path := filepath.Join(runs.SeedDir(dir, 6), "experiment.toml")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runs.ExtendSeeds(dir, 6); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, before, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, read := range []func() error{
+		func() error { _, err := runs.ReadSeeds(dir); return err },
+		func() error { _, err := runs.OpenSeeds(dir); return err },
+		func() error { _, err := runs.TrainSeeds(t.Context(), brief(set), set, 3, dir); return err },
+	} {
+		wantError(t, read(), dir, "4 in seed-6, 6 elsewhere", "train --resume "+dir+" --epochs 6")
+	}
+	e, err := runs.ExtendSeeds(dir, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds, err := runs.TrainSeeds(t.Context(), e, set, 1, dir)
+	if err != nil || len(seeds.Runs) != 3 || !seeds.Finished() {
+		t.Fatalf("%d seeds are trained, finished: %v (%v)", len(seeds.Runs), seeds.Finished(), err)
+	}
+	planned := brief(set)
+	planned.Epochs = 6
+	all, err := runs.TrainSeeds(t.Context(), planned, set, 3, long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, run := range all.Runs {
+		if contents(t, run.Dir())["checkpoint.safetensors"] != contents(t, seeds.Runs[i].Dir())["checkpoint.safetensors"] {
+			t.Errorf("%s differs from that of a run of 6 epochs", seeds.Runs[i].Dir())
+		}
+	}
+}
