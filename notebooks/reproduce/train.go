@@ -152,7 +152,7 @@ var ErrWaits = errors.New("waits for the end of")
 // the more epochs of both, and the checkpoints that either keeps.
 func (j Job) planned() (runs.Experiment, error) {
 	e := j.experiment()
-	there, err := runs.ReadExperiment(filepath.Join(j.Dir, "experiment.toml"))
+	there, err := runs.ExperimentIn(j.Dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return e, nil
 	}
