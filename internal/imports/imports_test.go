@@ -58,9 +58,10 @@ var allowed = map[string][]string{
 	"kernelext/internal/proxy":   nil,
 	"kernelext/kernel":           {"hm", "dataset", "hm/engine", "plotting", "runs", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
 
-	"notebooks/thesis": nil,
-	"notebooks":        {"hm", "dataset"},
-	"cmd/helmholtz":    {"gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "plotting", "runs", "runs/parquet"},
+	"notebooks/reproduce": {"dataset", "plotting", "runs"},
+	"notebooks/thesis":    {"hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
+	"notebooks":           {"hm", "dataset"},
+	"cmd/helmholtz":       {"gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet"},
 }
 
 // inTests are the packages that the tests of any may import besides.

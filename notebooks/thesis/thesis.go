@@ -1,66 +1,119 @@
-// Package thesis knows the figures and tables of the two theses, 004 and 001 of
-// the README, that report a result: their settings, the published numbers, what
-// they claim, and by what each counts as reproduced.
+// Package thesis is the catalogue of the figures and tables of the two theses, 004
+// and 001 of the README, that report a result: their settings, the published numbers,
+// what they claim, by what each counts as reproduced, and what makes it here.
 package thesis
 
 import (
-	"bytes"
+	"context"
 	_ "embed"
 	"fmt"
-	"strings"
 
-	"github.com/BurntSushi/toml"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
-
-// Result is a published figure, table or number in a text.
-type Result struct {
-	ID      string   `toml:"id"`    // document and figure, such as 004/fig5.6
-	Place   string   `toml:"place"` // page, or section
-	Title   string   `toml:"title"`
-	Setting string   `toml:"setting"` // data, machine, method, length
-	Blocked string   `toml:"blocked"` // why not all of it can be made here, or empty
-	Note    string   `toml:"note"`
-	Numbers []Number `toml:"number"`
-	Claims  []Claim  `toml:"claim"`
-}
-
-// Number is a published number with the tolerance within which it counts as
-// reproduced: log-probabilities in nats, seconds as ratios.
-type Number struct {
-	Of        string   `toml:"of"`
-	Measure   string   `toml:"measure"`
-	Published float64  `toml:"published"`
-	Tolerance *float64 `toml:"tolerance"` // nil where it is blocked
-	Blocked   string   `toml:"blocked"`   // what is missing, or empty
-}
-
-// Claim is what a document concludes, and what would have to be measured for it
-// to hold.
-type Claim struct {
-	Says  string `toml:"says"`
-	Holds string `toml:"holds"`
-}
 
 //go:embed criteria.toml
 var criteria []byte
 
-// Results returns all published results, in the order of the documents.
-func Results() ([]Result, error) { return parse(criteria) }
+// maker is how a result is made.
+type maker struct {
+	plans func(reproduce.Scale) []plan
+	make  func(*work) error
+}
 
-func parse(data []byte) ([]Result, error) {
-	var file struct {
-		Results []Result `toml:"result"`
-	}
-	meta, err := toml.NewDecoder(bytes.NewReader(data)).Decode(&file)
+// makers are those of results by their ids.
+var makers = map[string]maker{
+	"004/fig5.17":   {sleepSteps, makeSleepSteps},
+	"004/fig5.18":   {sleepScales, makeSleepScales},
+	"004/text5.3.7": {manySeeds, makeManySeeds},
+	"004/figD.1":    {dreamers, makeDreamers},
+	"004/figD.2":    {miniMethods, makeMiniCurves},
+	"004/tableD.1":  {miniMethods, makeMiniTable},
+
+	"004/fig5.4":   {of(fig54()), makeFig54},
+	"004/fig5.5":   {of(fig55), makeFig55},
+	"004/fig5.6":   {mnistTuned, makeFig56},
+	"004/table5.1": {of(table51), makeTable51},
+	"004/fig5.10":  {of(table53), makeFig510},
+	"004/table5.3": {of(table53), makeTable53},
+	"004/fig6.3":   {of(table61), makeFig63},
+	"004/fig6.4":   {of(table61), makeFig64},
+	"004/table6.1": {of(table61), makeTable61},
+	"004/table6.5": {of(table65), makeTable65},
+	"004/figC.1":   {threeByThree, makeFigC1},
+	"004/figC.2":   {miniGrid, makeFigC2},
+	"004/figC.3":   {bothGrids, makeFigC3},
+	"004/figC.5":   {of(figC5()), makeFigC5},
+	"004/tableC.1": {of(figC5()), makeTableC1},
+	"001/table3.1": {uciPlans, makeTable31},
+	"001/table3.2": {uciPlans, makeTable32},
+	"004/figC.4":   {of(figC4()), makeFigC4},
+
+	"004/fig5.7":   {fashionCurves, makeFashionCurves},
+	"004/table5.2": {of(table52), makeTable52},
+	"004/fig5.9":   {fashionDreams, makeFashionDreams},
+	"004/fig5.11":  {of(table54), makeFig511},
+	"004/table5.4": {of(table54), makeTable54},
+	"004/fig6.5":   {of(table62), makeFig65},
+	"004/fig6.6":   {of(table62), makeFig66},
+	"004/table6.2": {of(table62), makeTable62},
+	"004/fig6.9":   {penalties, makeFig69},
+	"004/table6.3": {of(table63), makeTable63},
+	"004/fig6.11":  {penalties, makeFig611},
+	"004/fig6.12":  {of(strengths), makeFig612},
+	"004/table6.4": {of(table64), makeTable64},
+	"004/fig6.13":  {of(strengths), makeFig613},
+
+	"001/fig3.4":    {of(fig34), makeFig34},
+	"001/text3.7.4": {sevenPlans, makeText374},
+	"001/fig3.1":    {bihmPlans, makeFig31},
+	"001/fig3.2":    {bihmPlans, makeFig32},
+	"001/fig3.3":    {bihmAndRWS, makeFig33},
+	"001/fig3.5":    {bihmPlans, makeFig35},
+	"001/fig3.6":    {bihmPlans, makeFig36},
+	"001/fig3.7":    {bihmFirstPlan, makeFig37},
+	"001/fig3.8":    {bihmFirstPlan, makeFig38},
+	"001/fig3.11":   {bihmPlans, makeFig311},
+	"001/table3.3":  {bihmAndRWS, makeTable33},
+	"001/text3.6.2": {bihmDepths, makeText362},
+	"001/text3.7.1": {bihmPlans, makeText371},
+	"001/text3.7.2": {bihmAndRWS, makeText372},
+	"001/fig4.1":    {bihmPlans, makeDescent(5, 8, "From a deeper layer samples are noisier and of other digits.", rises)},
+	"001/fig4.2":    {bihmPlans, makeDescent(9, 12, "Deep layers know little of the digit.", func(d []float64, apart float64) bool { return d[8] > 0.8*apart })},
+	"001/fig4.3":    {bihmPlans, makeDescent(1, 4, "Lower layers keep the digit.", func(d []float64, apart float64) bool { return d[1] < 0.5*apart })},
+}
+
+// of gives the trainings of a table's cells at every scale.
+func of(cells []cell) func(reproduce.Scale) []plan {
+	return func(reproduce.Scale) []plan { return plansOf(cells) }
+}
+
+// Catalogue returns all published results, in the order of the documents.
+func Catalogue() (reproduce.Catalogue, error) {
+	results, err := reproduce.ParseCriteria("criteria.toml", criteria)
 	if err != nil {
-		return nil, fmt.Errorf("criteria.toml: %w", err)
+		return nil, err
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		var keys []string
-		for _, key := range unknown {
-			keys = append(keys, key.String())
+	var all reproduce.Catalogue
+	for _, r := range results {
+		e := reproduce.Entry{Result: r}
+		if m, ok := makers[r.ID]; ok {
+			e.Trainings = func(s reproduce.Scale) []reproduce.Training {
+				var trainings []reproduce.Training
+				for _, p := range m.plans(s) {
+					trainings = append(trainings, p.at(s))
+				}
+				return trainings
+			}
+			e.Make = func(ctx context.Context, w *reproduce.Work) error {
+				return m.make(&work{Work: w, ctx: ctx})
+			}
 		}
-		return nil, fmt.Errorf("criteria.toml: unknown keys %s", strings.Join(keys, ", "))
+		all = append(all, e)
 	}
-	return file.Results, nil
+	for id := range makers {
+		if _, err := all.Select(id); err != nil {
+			return nil, fmt.Errorf("criteria.toml has no result %s", id)
+		}
+	}
+	return all, nil
 }

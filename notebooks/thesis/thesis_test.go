@@ -2,19 +2,13 @@ package thesis
 
 import (
 	"regexp"
-	"strings"
 	"testing"
-
-	"github.com/BurntSushi/toml"
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/helmholtz-go/helmholtz/internal/fuzz"
 )
 
 // Every result can be judged: it says where it is, has something to judge, and
 // each number that is not blocked has a tolerance.
 func TestResultsCanBeJudged(t *testing.T) {
-	results, err := Results()
+	results, err := Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,36 +48,4 @@ func TestResultsCanBeJudged(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestUnknownKeysAreRefused(t *testing.T) {
-	_, err := parse([]byte("[[result]]\nid = \"004/fig5.4\"\nplaze = \"p. 72\"\n"))
-	if err == nil || !strings.Contains(err.Error(), "result.plaze") {
-		t.Errorf("got %v", err)
-	}
-}
-
-// FuzzParse: what is read of results is what is read of their being written.
-func FuzzParse(f *testing.F) {
-	f.Add([]byte("[[result]]\nid = \"004/fig5.4\"\n[[result.number]]\nof = \"x\"\npublished = -nan\ntolerance = 1e-3\n[[result.claim]]\nsays = \"y\"\n"))
-	f.Add([]byte("result = [{id = 'a'}, {}]"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var results []Result
-		var err error
-		fuzz.Bounded(t, len(data), func() { results, err = parse(data) })
-		if err != nil {
-			return
-		}
-		written, err := toml.Marshal(map[string][]Result{"result": results})
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := parse(written)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(results, again, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()); diff != "" {
-			t.Errorf("(-read +written and read again):\n%s", diff)
-		}
-	})
 }

@@ -1,0 +1,185 @@
+package reproduce
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Made is what came of a result at a scale: what pages of results are written from.
+type Made struct {
+	ID       string    `json:"id"`
+	Scale    Scale     `json:"scale"`
+	Values   []Value   `json:"values,omitempty"`
+	Beside   []Value   `json:"beside,omitempty"` // measured beside the numbers of the criteria
+	Judged   []Judged  `json:"judged,omitempty"`
+	Figures  []Figure  `json:"figures,omitempty"`
+	Made     time.Time `json:"made"`
+	Version  string    `json:"version"` // of the programs that trained
+	Hardware string    `json:"hardware"`
+	Seconds  float64   `json:"seconds"` // of training, all runs together
+}
+
+// Value is what was measured of a number.
+type Value struct {
+	Of      string   `json:"of"`
+	Measure string   `json:"measure"`
+	Ours    float64  `json:"ours"`
+	SD      *float64 `json:"sd,omitempty"` // over seeds, where there are several
+	SE      *float64 `json:"se,omitempty"` // over rows, of one seed
+	Seeds   int      `json:"seeds"`
+	// By is how it was estimated, such as 10,000 samples of each of 10,000 rows.
+	By string `json:"by,omitempty"`
+	// Elsewhere is why no verdict is given on the number: other data, or a shorter
+	// training.
+	Elsewhere string `json:"elsewhere,omitempty"`
+}
+
+// Over is the value of a spread over seeds.
+func Over(s runs.Spread, seeds int) Value {
+	v := Value{Ours: s.Mean, Seeds: seeds}
+	if !math.IsNaN(s.SD) {
+		v.SD = &s.SD
+	}
+	return v
+}
+
+// Judged is what was found of a claim.
+type Judged struct {
+	Says     string  `json:"says"`
+	Verdict  Verdict `json:"verdict"`
+	Evidence string  `json:"evidence"`
+}
+
+// Verdict is what is said of a number or a claim.
+type Verdict string
+
+const (
+	Holds Verdict = "holds" // of claims
+	Fails Verdict = "fails"
+	Open  Verdict = "open" // less than twice the standard error apart
+
+	Reproduced Verdict = "reproduced" // of numbers: within the tolerance
+	Exceeded   Verdict = "exceeded"   // better than that
+	Missed     Verdict = "missed"     // worse
+	Shown      Verdict = "shown"      // without a verdict
+)
+
+// Figure is a figure of a result.
+type Figure struct {
+	File    string `json:"file"`
+	Caption string `json:"caption"`
+}
+
+// Produce makes a result of its trained runs, which lie in the directory dir. What it
+// finds is written to the directory results, and returned.
+func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made, error) {
+	w.entry, w.dir, w.figures = e, dir, filepath.Join(results, "figures")
+	w.made = Made{ID: e.ID, Scale: w.Scale, Made: time.Now().UTC().Truncate(time.Second)}
+	if err := w.account(); err != nil {
+		return w.made, err
+	}
+	if err := e.Make(ctx, w); err != nil {
+		return w.made, fmt.Errorf("%s: %w", e.ID, err)
+	}
+	text, err := json.MarshalIndent(w.made, "", "\t")
+	if err != nil {
+		return w.made, err
+	}
+	if err := os.MkdirAll(results, 0o755); err != nil {
+		return w.made, err
+	}
+	return w.made, file.WriteAside(filepath.Join(results, e.madeFile(w.Scale)), append(text, '\n'))
+}
+
+func (e Entry) madeFile(s Scale) string { return fmt.Sprintf("%s.%s.json", fileName(e.ID), s) }
+
+// account adds up what training took, and by what it was done.
+func (w *Work) account() error {
+	var versions, hardware []string
+	for _, j := range Jobs(w.entry.Trainings(w.Scale), w.dir, w.Scale) {
+		run, err := runs.Open(j.Dir)
+		if err != nil {
+			return err
+		}
+		if h := History(j.Name, run, j.Experiment.Header().Epochs).Epochs; len(h) > 0 {
+			w.made.Seconds += h[len(h)-1].Seconds
+		}
+		sessions, err := run.Provenance()
+		if err != nil {
+			return err
+		}
+		for _, s := range sessions {
+			versions = append(versions, s.Version)
+			hardware = append(hardware, fmt.Sprintf("%s, %s", strings.TrimSpace(s.Processor), s.InstructionSet))
+		}
+	}
+	w.made.Version, w.made.Hardware = distinct(versions), distinct(hardware)
+	return nil
+}
+
+// distinct lists texts once each.
+func distinct(texts []string) string {
+	slices.Sort(texts)
+	return strings.Join(slices.Compact(texts), "; ")
+}
+
+// ReadMade reads what has been made of the entries from a directory: of each the
+// largest scale that there is.
+func (c Catalogue) ReadMade(results string) (map[string]Made, error) {
+	all := map[string]Made{}
+	for _, e := range c {
+		for _, s := range []Scale{Full, Laptop, Smoke} {
+			path := filepath.Join(results, e.madeFile(s))
+			text, err := os.ReadFile(path)
+			if errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			var m Made
+			if err := json.Unmarshal(text, &m); err != nil {
+				return nil, fmt.Errorf("%s: %w: make the result again", path, err)
+			}
+			all[e.ID] = m
+			break
+		}
+	}
+	return all, nil
+}
+
+// judge is the verdict on a number, Shown where there is none to be given.
+func (n Number) judge(v Value) Verdict {
+	if n.Tolerance == nil || v.Elsewhere != "" {
+		return Shown
+	}
+	difference := v.Ours - n.Published
+	if n.lessIsBetter() {
+		difference = -difference
+	}
+	switch {
+	case difference < -*n.Tolerance:
+		return Missed
+	case n.isBound() || difference <= *n.Tolerance:
+		return Reproduced
+	}
+	return Exceeded
+}
+
+func (n Number) isBound() bool { return n.Measure == "at most" || n.Measure == "at least" }
+
+// lessIsBetter says so of what is measured.
+func (n Number) lessIsBetter() bool {
+	return strings.HasPrefix(n.Measure, "−") || slices.Contains([]string{"ratio", "error", "at most", "sd of log p"}, n.Measure)
+}

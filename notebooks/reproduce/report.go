@@ -1,0 +1,235 @@
+package reproduce
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Report writes a page of what has been made of the catalogue's entries: for each its
+// numbers and claims, with verdicts, figures, and what it took. The same findings give
+// the same page. folder is that of the figures, from where the page lies.
+func (c Catalogue) Report(w io.Writer, made map[string]Made, folder string) error {
+	p := &page{w: w}
+	p.summary(c, made)
+	for _, e := range c {
+		m, there := made[e.ID]
+		p.print("## %s: %s\n\n%s. Setting: %s.\n\n", e.ID, e.Title, e.Place, e.Setting)
+		if e.Blocked != "" {
+			p.print("Blocked in part: %s.\n\n", e.Blocked)
+		}
+		if e.Note != "" {
+			p.print("%s\n\n", e.Note)
+		}
+		if !there {
+			p.print("Not made yet.\n\n")
+			continue
+		}
+		for _, t := range e.Tables(m) {
+			p.table(t)
+		}
+		for _, f := range m.Figures {
+			p.print("![%s](%s/%s)\n\n", f.Caption, folder, f.File)
+			p.print("%s\n\n", f.Caption)
+		}
+		p.print("    helmholtz reproduce %s --scale %s\n\n", e.ID, m.Scale)
+		p.print("Made on %s; %s of training, version %s, on %s.\n\n", m.Made.Format("2006-01-02"), duration(m.Seconds), m.Version, m.Hardware)
+	}
+	return p.err
+}
+
+// page writes until it fails.
+type page struct {
+	w   io.Writer
+	err error
+}
+
+func (p *page) print(format string, values ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, values...)
+	}
+}
+
+func (p *page) table(t *runs.Table) {
+	if p.err == nil {
+		p.err = t.WriteMarkdown(p.w)
+	}
+	p.print("\n")
+}
+
+// summary says how many numbers and claims have which verdict.
+func (p *page) summary(c Catalogue, made map[string]Made) {
+	numbers, claims, missing := map[Verdict]int{}, map[Verdict]int{}, 0
+	for _, e := range c {
+		m, there := made[e.ID]
+		if !there {
+			missing++
+			continue
+		}
+		for _, n := range e.Numbers {
+			if v, ok := m.Value(n); ok {
+				numbers[n.judge(v)]++
+			}
+		}
+		for _, j := range m.Judged {
+			claims[j.Verdict]++
+		}
+	}
+	p.print("Of %d results %d have been made. ", len(c), len(c)-missing)
+	p.print("Numbers: %s. Claims: %s.\n\n", counts(numbers), counts(claims))
+}
+
+func counts(of map[Verdict]int) string {
+	var parts []string
+	for _, v := range slices.Sorted(maps.Keys(of)) {
+		parts = append(parts, fmt.Sprintf("%d %s", of[v], v))
+	}
+	if parts == nil {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Tables are those of the numbers and of the claims of a result, published beside
+// what was found.
+func (e Entry) Tables(m Made) []*runs.Table {
+	var tables []*runs.Table
+	if len(e.Numbers)+len(m.Beside) > 0 {
+		tables = append(tables, e.numbers(m))
+	}
+	if len(e.Claims) > 0 {
+		tables = append(tables, e.claims(m))
+	}
+	return tables
+}
+
+// List is a table of the entries, with what there is of them at a scale in the
+// directory of their trainings.
+func (c Catalogue) List(made map[string]Made, dir string, s Scale) (*runs.Table, error) {
+	t := runs.NewTable("results", "",
+		runs.Column{Key: "id", Label: "id", Kind: runs.Text},
+		runs.Column{Key: "title", Label: "title", Kind: runs.Text},
+		runs.Column{Key: "epochs", Label: "epochs done", Kind: runs.Integer},
+		runs.Column{Key: "needed", Label: "of", Kind: runs.Integer},
+		runs.Column{Key: "made", Label: "made", Kind: runs.Text},
+	)
+	for _, e := range c {
+		if e.Make == nil {
+			status := "cannot be made yet"
+			if e.Blocked != "" {
+				status = "blocked: " + e.Blocked
+			}
+			t.Add(e.ID, e.Title, nil, nil, status)
+			continue
+		}
+		done, needed := 0, 0
+		for _, job := range Jobs(e.Trainings(s), dir, s) {
+			epochs, _, err := job.Done()
+			if err != nil {
+				return nil, err
+			}
+			wanted := job.Experiment.Header().Epochs
+			done += min(epochs, wanted)
+			needed += wanted
+		}
+		status := "not yet"
+		if m, ok := made[e.ID]; ok {
+			status = string(m.Scale)
+		}
+		t.Add(e.ID, e.Title, done, needed, status)
+	}
+	return t, nil
+}
+
+// Value is what was measured of a number.
+func (m Made) Value(n Number) (Value, bool) {
+	i := slices.IndexFunc(m.Values, func(v Value) bool { return v.Of == n.Of && v.Measure == n.Measure })
+	if i < 0 {
+		return Value{}, false
+	}
+	return m.Values[i], true
+}
+
+// Verdict is what was found of a claim.
+func (m Made) Verdict(c Claim) (Judged, bool) {
+	i := slices.IndexFunc(m.Judged, func(j Judged) bool { return j.Says == c.Says })
+	if i < 0 {
+		return Judged{}, false
+	}
+	return m.Judged[i], true
+}
+
+// numbers is the table of an entry's numbers, published beside measured.
+func (e Entry) numbers(m Made) *runs.Table {
+	t := runs.NewTable("numbers", "",
+		runs.Column{Key: "of", Label: "of", Kind: runs.Text},
+		runs.Column{Key: "measure", Label: "measure", Kind: runs.Text},
+		runs.Column{Key: "published", Label: "published", Kind: runs.Number, Decimals: 3},
+		runs.Column{Key: "ours", Label: "ours", Kind: runs.Number, Decimals: 3},
+		runs.Column{Key: "error", Label: "±", Kind: runs.Text},
+		runs.Column{Key: "difference", Label: "difference", Kind: runs.Number, Decimals: 3},
+		runs.Column{Key: "tolerance", Label: "tolerance", Kind: runs.Number, Decimals: 2},
+		runs.Column{Key: "verdict", Label: "verdict", Kind: runs.Text},
+		runs.Column{Key: "by", Label: "by", Kind: runs.Text},
+	)
+	for _, n := range e.Numbers {
+		v, ok := m.Value(n)
+		if !ok {
+			t.Add(n.Of, n.Measure, n.Published, nil, nil, nil, n.Tolerance, "blocked: "+n.Blocked, nil)
+			continue
+		}
+		by := v.By
+		if v.Elsewhere != "" {
+			by = strings.TrimPrefix(by+"; "+v.Elsewhere, "; ")
+		}
+		t.Add(n.Of, n.Measure, n.Published, v.Ours, v.uncertainty(), v.Ours-n.Published, n.Tolerance, n.judge(v), by)
+	}
+	for _, v := range m.Beside {
+		t.Add(v.Of, v.Measure, nil, v.Ours, v.uncertainty(), nil, nil, nil, v.By)
+	}
+	return t
+}
+
+// uncertainty is the spread over seeds, or the standard error of the one.
+func (v Value) uncertainty() string {
+	switch {
+	case v.SD != nil:
+		return fmt.Sprintf("sd %.3f, %d seeds", *v.SD, v.Seeds)
+	case v.SE != nil:
+		return fmt.Sprintf("se %.3f, one seed", *v.SE)
+	}
+	return "one seed"
+}
+
+// claims is the table of an entry's claims.
+func (e Entry) claims(m Made) *runs.Table {
+	t := runs.NewTable("claims", "",
+		runs.Column{Key: "says", Label: "claim", Kind: runs.Text},
+		runs.Column{Key: "holds", Label: "holds if", Kind: runs.Text},
+		runs.Column{Key: "verdict", Label: "verdict", Kind: runs.Text},
+		runs.Column{Key: "evidence", Label: "evidence", Kind: runs.Text},
+	)
+	for _, c := range e.Claims {
+		j, judged := m.Verdict(c)
+		if !judged {
+			j.Verdict = "not judged"
+		}
+		t.Add(c.Says, c.Holds, j.Verdict, j.Evidence)
+	}
+	return t
+}
+
+// duration writes seconds as minutes or hours.
+func duration(seconds float64) string {
+	switch {
+	case seconds < 120:
+		return fmt.Sprintf("%.0f s", seconds)
+	case seconds < 7200:
+		return fmt.Sprintf("%.0f min", seconds/60)
+	}
+	return fmt.Sprintf("%.1f h", seconds/3600)
+}

@@ -1,0 +1,138 @@
+// Package reproduce makes published results anew: it trains what a result needs
+// and is not there yet, measures the trained runs, draws, and sets what was found
+// beside what was published.
+//
+// A catalogue (package notebooks/thesis has one) gives the results, their criteria
+// and, for each, trainings and a function that makes it of their runs. Trainings are
+// shared: results that need the same run name the same training.
+package reproduce
+
+import (
+	"context"
+	"encoding"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Scale is how much computing a result is made with.
+type Scale string
+
+const (
+	Smoke  Scale = "smoke"  // seconds, of small machines and made-up data, to show that it works
+	Laptop Scale = "laptop" // minutes to hours on two cores: shorter training, fewer samples
+	Full   Scale = "full"   // as published
+)
+
+var _ encoding.TextUnmarshaler = (*Scale)(nil)
+
+// UnmarshalText reads the name of a scale.
+func (s *Scale) UnmarshalText(text []byte) error {
+	switch scale := Scale(text); scale {
+	case Smoke, Laptop, Full:
+		*s = scale
+		return nil
+	}
+	return fmt.Errorf("scale %q: use smoke, laptop or full", text)
+}
+
+// MarshalText writes it.
+func (s Scale) MarshalText() ([]byte, error) { return []byte(s), nil }
+
+// Training is an experiment that results need, with several seeds.
+type Training struct {
+	// Name is that of its directory, which runs of all scales but smoke share: a
+	// longer one goes on where a shorter one ended.
+	Name string
+	// Experiment has the first seed, and the epochs of the scale.
+	Experiment runs.Experiment
+	Seeds      int
+	// From is the training from whose run, of the same seed, this one starts, nil where
+	// it starts anew. Begin returns an experiment that does, given that run's directory
+	// and the epoch to start from.
+	From  *Training
+	Begin func(e runs.Experiment, dir string, epoch int) runs.Experiment
+}
+
+// Entry is a result and how it is made.
+type Entry struct {
+	Result
+	// Trainings are what the result needs at a scale. Make measures their runs and
+	// draws. Both are nil where nobody can make it yet.
+	Trainings func(Scale) []Training
+	Make      func(context.Context, *Work) error
+}
+
+// Catalogue is a list of entries.
+type Catalogue []Entry
+
+// Select returns the entries of which the id is one of the patterns, such as
+// 004/table5.1 or 001/*, or all where one is all. It refuses a pattern that nothing
+// matches.
+func (c Catalogue) Select(patterns ...string) (Catalogue, error) {
+	chosen := make([]bool, len(c))
+	for _, pattern := range patterns {
+		matched := false
+		for i, e := range c {
+			match, err := path.Match(pattern, e.ID)
+			if err != nil {
+				return nil, fmt.Errorf("%q is no pattern of ids: %w", pattern, err)
+			}
+			if match || pattern == "all" {
+				chosen[i], matched = true, true
+			}
+		}
+		if !matched {
+			return nil, fmt.Errorf("no result is named %q: helmholtz reproduce list shows their names", pattern)
+		}
+	}
+	var of Catalogue
+	for i, e := range c {
+		if chosen[i] {
+			of = append(of, e)
+		}
+	}
+	return of, nil
+}
+
+// Trainings are those of the entries at a scale, each once, after the one that it
+// starts from. It panics where two entries give one name to different experiments.
+func (c Catalogue) Trainings(s Scale) []Training {
+	var all []Training
+	add := func(id string, t Training) {
+		i := slices.IndexFunc(all, func(other Training) bool { return other.Name == t.Name })
+		switch {
+		case i < 0:
+			all = append(all, t)
+		case all[i].Experiment.Hash() != t.Experiment.Hash():
+			panic(fmt.Sprintf("%s: two experiments are named %s: %s", id, t.Name, strings.Join(runs.Differences(t.Experiment, all[i].Experiment), "; ")))
+		default:
+			all[i].Seeds = max(all[i].Seeds, t.Seeds)
+			h := all[i].Experiment.Header()
+			h.Keep = union(h.Keep, t.Experiment.Header().Keep)
+			all[i].Experiment = all[i].Experiment.With(h)
+		}
+	}
+	for _, e := range c {
+		if e.Trainings == nil {
+			continue
+		}
+		for _, t := range e.Trainings(s) {
+			if t.From != nil {
+				add(e.ID, *t.From)
+			}
+			add(e.ID, t)
+		}
+	}
+	return all
+}
+
+// union is what is in either of two lists of epochs, in order.
+func union(a, b []int) []int {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

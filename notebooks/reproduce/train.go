@@ -1,0 +1,193 @@
+package reproduce
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Job is the training of one seed.
+type Job struct {
+	Training
+	Seed uint64
+	Dir  string // of its run
+	from *Job   // whose run it starts from
+}
+
+// Jobs are those of trainings whose directories lie in dir, a seed of each before the
+// second of any.
+func Jobs(trainings []Training, dir string, s Scale) []Job {
+	var jobs []Job
+	most := 0
+	for _, t := range trainings {
+		most = max(most, t.Seeds)
+	}
+	for i := range most {
+		for _, t := range trainings {
+			if i < t.Seeds {
+				jobs = append(jobs, t.job(i, dir, s))
+			}
+		}
+	}
+	return jobs
+}
+
+// job is the training of a seed, 0 the first.
+func (t Training) job(i int, dir string, s Scale) Job {
+	seed := t.Experiment.Header().Seed + uint64(i)
+	j := Job{Training: t, Seed: seed, Dir: runs.SeedDir(t.dir(dir, s), seed)}
+	if t.From != nil {
+		from := t.From.job(i, dir, s)
+		j.from = &from
+	}
+	return j
+}
+
+// dir is the directory of the training's seeds.
+func (t Training) dir(root string, s Scale) string {
+	if s == Smoke {
+		return filepath.Join(root, string(Smoke), t.Name)
+	}
+	return filepath.Join(root, t.Name)
+}
+
+// experiment is that of the job's seed.
+func (j Job) experiment() runs.Experiment {
+	h := j.Experiment.Header()
+	h.Seed = j.Seed
+	e := j.Experiment.With(h)
+	if j.from != nil {
+		e = j.Begin(e, j.from.Dir, j.from.Experiment.Header().Epochs)
+	}
+	return e
+}
+
+// open opens the job's run, nil where it has no checkpoint yet.
+func (j Job) open() (*runs.Run, error) {
+	if _, err := os.Stat(filepath.Join(j.Dir, "checkpoint.safetensors")); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return runs.Open(j.Dir)
+}
+
+// Done is the number of epochs that the job's run has done, 0 where it has not
+// begun, and whether these are enough: as many as the job has, with a checkpoint of
+// its last one.
+func (j Job) Done() (epochs int, enough bool, err error) {
+	run, err := j.open()
+	if run == nil {
+		return 0, false, err
+	}
+	wanted := j.Experiment.Header().Epochs
+	if run.Finished() && run.Epochs() <= wanted && run.Experiment().Header().Epochs >= wanted {
+		return run.Epochs(), true, nil // by patience, perhaps
+	}
+	if run.Epochs() < wanted {
+		return run.Epochs(), false, nil
+	}
+	_, err = run.At(wanted) // says so where the run has gone on without keeping it
+	return run.Epochs(), err == nil, err
+}
+
+// Train trains the job's run to the epochs that the job has, from where it stands:
+// one that is planned to be longer is stopped there, one that was shorter goes on. A
+// run that starts from another's end waits for that, with ErrWaits.
+func (j Job) Train(ctx context.Context, sets *Sets, recorders ...runs.Recorder) error {
+	if j.from != nil {
+		if _, enough, err := j.from.Done(); !enough {
+			return errors.Join(err, fmt.Errorf("%s, seed %d, %w %s", j.Name, j.Seed, ErrWaits, j.from.Name))
+		}
+	}
+	e, err := j.planned()
+	if err != nil {
+		return err
+	}
+	set, err := sets.Open(e, j.Dir)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	end := &ending{wanted: j.Experiment.Header().Epochs, stop: stop}
+	_, err = runs.Train(ctx, e, set, j.Dir, append(recorders, end)...)
+	if end.reached && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// Sets opens data sets, and keeps the last one: trainings that follow each other often
+// share it.
+type Sets struct {
+	spec string
+	set  *dataset.Set
+}
+
+// Open opens the data of an experiment, for a run in the directory dir.
+func (s *Sets) Open(e runs.Experiment, dir string) (*dataset.Set, error) {
+	spec, err := json.Marshal(e.Header().Dataset)
+	if err != nil {
+		return nil, err
+	}
+	if s.set == nil || s.spec != string(spec) {
+		set, err := runs.OpenDataset(e, dir)
+		if err != nil {
+			return nil, err
+		}
+		s.spec, s.set = string(spec), set
+	}
+	return s.set, e.Header().CheckData(s.set)
+}
+
+// ErrWaits is the error of a job whose run starts from one that is not done yet.
+var ErrWaits = errors.New("waits for the end of")
+
+// planned is the experiment of the job as its directory has it or will have it: with
+// the more epochs of both, and the checkpoints that either keeps.
+func (j Job) planned() (runs.Experiment, error) {
+	e := j.experiment()
+	there, err := runs.ExperimentIn(j.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return e, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	h, was := e.Header(), there.Header()
+	if was.Epochs < h.Epochs {
+		run, err := j.open()
+		if run != nil && run.Finished() {
+			_, err = runs.Extend(j.Dir, h.Epochs)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	h.Epochs = max(h.Epochs, was.Epochs)
+	h.Keep = union(h.Keep, was.Keep)
+	return e.With(h), nil
+}
+
+// ending stops training after an epoch.
+type ending struct {
+	wanted  int
+	reached bool
+	stop    func()
+}
+
+func (e *ending) Begin(runs.Plan)    {}
+func (e *ending) Step(runs.Progress) {}
+func (e *ending) End(error)          {}
+
+func (e *ending) Epoch(epoch runs.Epoch) {
+	if epoch.Epoch >= e.wanted {
+		e.reached = true
+		e.stop()
+	}
+}

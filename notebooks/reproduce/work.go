@@ -1,0 +1,150 @@
+package reproduce
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Work is a result in the making: its trained runs, and what is found of them.
+type Work struct {
+	Scale Scale
+	// Say tells whoever waits what is being done; Progress takes the fraction of it
+	// that is.
+	Say      func(format string, values ...any)
+	Progress func(float64)
+	Sets     *Sets
+
+	entry   Entry
+	dir     string // of the trainings
+	figures string // directory of the figures
+	made    Made
+}
+
+// Training is one of the result's trainings by its name.
+func (w *Work) Training(name string) (Training, error) {
+	all := w.entry.Trainings(w.Scale)
+	i := slices.IndexFunc(all, func(t Training) bool { return t.Name == name })
+	if i < 0 {
+		return Training{}, fmt.Errorf("%s has no training %s", w.entry.ID, name)
+	}
+	return all[i], nil
+}
+
+// Dirs are the directories of the runs of a training, by seed.
+func (w *Work) Dirs(name string) ([]string, error) {
+	t, err := w.Training(name)
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for i := range t.Seeds {
+		dirs = append(dirs, runs.SeedDir(t.dir(w.dir, w.Scale), t.Experiment.Header().Seed+uint64(i)))
+	}
+	return dirs, nil
+}
+
+// History is what a run recorded up to an epoch, under a name.
+func History(name string, run *runs.Run, epochs int) runs.History {
+	h := run.History()
+	h.Name = name
+	h.Epochs = slices.DeleteFunc(slices.Clone(h.Epochs), func(e runs.Epoch) bool { return e.Epoch > epochs })
+	return h
+}
+
+// KeptOf answers a question on a checkpoint, as Kept does.
+func KeptOf[T any](w *Work, question string, of runs.Snapshot, answer func() (T, error)) (T, error) {
+	return Kept(w, fmt.Sprintf("%.16s %s", runs.Checksum(of.Tensors), question), answer)
+}
+
+// Kept answers a question: by what is kept beside the trainings from an earlier time,
+// or by what answer says, which is kept then.
+func Kept[T any](w *Work, question string, answer func() (T, error)) (T, error) {
+	path := filepath.Join(w.dir, "evaluations", fileName(question)+".json")
+	var kept T
+	text, err := os.ReadFile(path)
+	if err == nil && json.Unmarshal(text, &kept) == nil {
+		return kept, nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return kept, err
+	}
+	if kept, err = answer(); err != nil {
+		return kept, err
+	}
+	if text, err = json.Marshal(kept); err != nil {
+		return kept, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return kept, err
+	}
+	return kept, file.WriteAside(path, append(text, '\n'))
+}
+
+// fileName is a text with all but letters, digits and dots replaced.
+func fileName(text string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.':
+			return r
+		}
+		return '-'
+	}, text), "-")
+}
+
+// Figure keeps a figure of the result, as PNG and as SVG, under a name that says what
+// it shows.
+func (w *Work) Figure(name, caption string, f *plotting.Figure) error {
+	name = fileName(w.entry.ID) + "-" + name
+	for _, ending := range []string{".png", ".svg"} {
+		if err := f.Save(filepath.Join(w.figures, name+ending)); err != nil {
+			return fmt.Errorf("%s: figure %s: %w", w.entry.ID, name, err)
+		}
+	}
+	w.made.Figures = append(w.made.Figures, Figure{name + ".png", caption})
+	return nil
+}
+
+// Has says whether the criteria have a number.
+func (w *Work) Has(of, measure string) bool {
+	return slices.ContainsFunc(w.entry.Numbers, func(n Number) bool { return n.Of == of && n.Measure == measure })
+}
+
+// Found adds what was measured of a number of the criteria. It panics where they have
+// no such number.
+func (w *Work) Found(of, measure string, v Value) {
+	if !w.Has(of, measure) {
+		panic(fmt.Sprintf("%s: the criteria have no %s of %q", w.entry.ID, measure, of))
+	}
+	v.Of, v.Measure = of, measure
+	if w.Scale == Smoke {
+		v.Elsewhere = "made-up data"
+	}
+	w.made.Values = append(w.made.Values, v)
+}
+
+// Beside adds what was measured beside the numbers of the criteria.
+func (w *Work) Beside(of, measure string, v Value) {
+	v.Of, v.Measure = of, measure
+	w.made.Beside = append(w.made.Beside, v)
+}
+
+// Judge says whether a claim holds, and by what. It panics where the result claims no
+// such thing.
+func (w *Work) Judge(says string, holds Verdict, evidence string, values ...any) {
+	if !slices.ContainsFunc(w.entry.Claims, func(c Claim) bool { return c.Says == says }) {
+		panic(fmt.Sprintf("%s: the criteria have no claim %q", w.entry.ID, says))
+	}
+	if w.Scale == Smoke {
+		holds = Shown // made-up data
+	}
+	w.made.Judged = append(w.made.Judged, Judged{says, holds, fmt.Sprintf(evidence, values...)})
+}

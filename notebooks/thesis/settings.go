@@ -1,0 +1,126 @@
+package thesis
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// The data sets of the documents. B and C are 004's names: pixels rounded once, and
+// grey levels as probabilities that are drawn at each step.
+var (
+	binarizedMNIST = dataset.Spec{Name: "binarized-mnist"}
+	miniMNIST      = dataset.Spec{Name: "minimnist"}
+	miniMNISTDrawn = dataset.Spec{Name: "minimnist", Binarization: dataset.Stochastic}
+)
+
+// The hidden layers of the documents' machines (004, App. A.1).
+var (
+	twelveLayers = []int{300, 200, 100, 75, 50, 35, 30, 25, 20, 15, 10, 10}
+	miniLayers   = []int{100, 50, 20, 10, 10}
+)
+
+// plan is a training as the documents describe it.
+type plan struct {
+	name     string // as of reproduce.Training
+	data     dataset.Spec
+	machine  hm.Machine
+	method   hm.Method
+	laptop   int // epochs
+	full     int // as published
+	seeds    int
+	part     float64          // of the epochs, after which a checkpoint is kept, too
+	lastKept int              // the number of last epochs of which each is kept, and the first
+	measured []hm.Measurement // along training
+	from     *plan            // at whose end it starts
+}
+
+// dense is a machine of dense layers with the settings of 004.
+func dense(layers ...int) hm.Machine { return hm.New(dataset.Shape{}).Dense(layers...) }
+
+// kept are the epochs whose checkpoints a run keeps, for results to be made of runs
+// that are still going on.
+var kept = []int{50, 100, 200, 500, 1000, 1500}
+
+// at is the training of the plan at a scale. That of smoke has the same depth and
+// method, and few rows, units and samples.
+func (p plan) at(s reproduce.Scale) reproduce.Training {
+	e := hm.Experiment{
+		Dataset: p.data, Machine: p.machine.Spec(), Method: p.method.Spec(), Seed: 1,
+		Epochs: p.epochs(s), Measurements: p.measured,
+	}
+	t := reproduce.Training{Name: p.name, Seeds: p.seeds}
+	if s == reproduce.Smoke {
+		p.shrink(&e)
+		t.Seeds = min(p.seeds, 2)
+	}
+	keep := append(slices.Clone(kept), p.laptop, partOf(p.part, p.epochs(s)))
+	if p.lastKept > 0 {
+		keep = append(keep, 1)
+	}
+	for i := range p.lastKept {
+		keep = append(keep, p.epochs(s)-i)
+	}
+	for _, epoch := range keep {
+		if 0 < epoch && epoch < max(p.full, e.Epochs) {
+			e.Keep = append(e.Keep, epoch)
+		}
+	}
+	slices.Sort(e.Keep)
+	e.Keep = slices.Compact(e.Keep)
+	if p.from != nil {
+		from := p.from.at(s)
+		t.Name += "-" + string(s) // what it starts from is another at each scale
+		t.From, t.Begin = &from, begin
+	}
+	t.Experiment = e
+	return t
+}
+
+// epochs are those of a scale.
+func (p plan) epochs(s reproduce.Scale) int {
+	return map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s]
+}
+
+// partOf is a part of a number of epochs, at least one; 0 of none.
+func partOf(part float64, epochs int) int {
+	if part == 0 {
+		return 0
+	}
+	return max(1, int(math.Round(part*float64(epochs))))
+}
+
+// begin lets an experiment start from another's run.
+func begin(e runs.Experiment, dir string, epoch int) runs.Experiment {
+	of := e.(hm.Experiment)
+	of.Start = &hm.Start{Run: dir, Checkpoint: strconv.Itoa(epoch)}
+	return of
+}
+
+// shrink makes an experiment one of seconds, on data that this program makes itself.
+func (p plan) shrink(e *hm.Experiment) {
+	if e.Dataset.Name = synthetic[e.Dataset.Name]; e.Dataset.Name == "" {
+		e.Dataset.Name = "miniglyphs"
+	}
+	e.Dataset.Subset = 128
+	e.Machine.Layers = slices.Clone(e.Machine.Layers)
+	for i, units := range e.Machine.Layers {
+		e.Machine.Layers[i] = min(units, 6)
+	}
+	e.Method.Samples = min(e.Method.Samples, 3)
+	e.Method.BatchSize = min(e.Method.BatchSize, 32)
+	e.Measurements = slices.Clone(e.Measurements)
+	for i := range e.Measurements {
+		m := &e.Measurements[i]
+		m.Every, m.Rows, m.Samples, m.LogZ2 = 1, 20, 10, min(m.LogZ2, 100)
+	}
+}
+
+// synthetic are the sets of this program's own that stand in at the scale smoke,
+// miniglyphs for what is not here.
+var synthetic = map[string]string{"binarized-mnist": "glyphs", "fashion": "glyphs", "3by3": "3by3"}

@@ -1,0 +1,74 @@
+package thesis
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+)
+
+// Every result that can be made is made at the smallest scale: each number that is not
+// blocked has a value, each claim is judged, what is found is read again as it was, and
+// a second time nothing is trained or estimated anew.
+func TestSmoke(t *testing.T) {
+	all, err := Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sets reproduce.Sets
+	dir, results := t.TempDir(), t.TempDir()
+	for _, job := range reproduce.Jobs(all.Trainings(reproduce.Smoke), dir, reproduce.Smoke) {
+		if err := job.Train(t.Context(), &sets); err != nil {
+			t.Fatalf("%s: %v", job.Name, err)
+		}
+		if _, enough, err := job.Done(); !enough || err != nil {
+			t.Fatalf("%s is trained, and not done (%v)", job.Name, err)
+		}
+	}
+	var pages [2]bytes.Buffer
+	for round := range pages {
+		for _, e := range all {
+			if e.Make == nil {
+				continue
+			}
+			w := &reproduce.Work{
+				Scale:    reproduce.Smoke,
+				Progress: func(float64) {},
+				Sets:     &sets,
+				Say: func(format string, values ...any) {
+					if round > 0 {
+						t.Errorf("%s, once more: "+format, append([]any{e.ID}, values...)...)
+					}
+				},
+			}
+			made, err := e.Produce(t.Context(), w, dir, results)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range e.Numbers {
+				if _, found := made.Value(n); !found && n.Blocked == "" {
+					t.Errorf("%s: nothing is found of %s, %s", e.ID, n.Of, n.Measure)
+				}
+			}
+			for _, c := range e.Claims {
+				if _, judged := made.Verdict(c); !judged {
+					t.Errorf("%s: the claim %q is not judged", e.ID, c.Says)
+				}
+			}
+		}
+		made, err := all.ReadMade(results)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, m := range made {
+			m.Made = m.Made.Truncate(1 << 62) // the day may have changed
+			made[id] = m
+		}
+		if err := all.Report(&pages[round], made, "figures"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pages[0].String() != pages[1].String() {
+		t.Error("the same runs give another page")
+	}
+}

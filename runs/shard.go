@@ -1,0 +1,98 @@
+package runs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Shard is a share of work that several programs divide among themselves: of parts
+// numbered from 0, those of number Index and every Count-th after it. The zero value
+// is all of it.
+type Shard struct{ Index, Count int }
+
+// The variables that a shard's numbers are in: of a task of a Slurm array, and of a
+// pod of a Kubernetes Indexed Job, to which its manifest gives the number of all
+// pods in ShardsVariable.
+const (
+	ShardsVariable = "HELMHOLTZ_SHARDS"
+
+	slurmID         = "SLURM_ARRAY_TASK_ID"
+	slurmMin        = "SLURM_ARRAY_TASK_MIN"
+	slurmStep       = "SLURM_ARRAY_TASK_STEP"
+	slurmCount      = "SLURM_ARRAY_TASK_COUNT"
+	kubernetesIndex = "JOB_COMPLETION_INDEX"
+)
+
+// shardAuto is the word for what the environment says.
+const shardAuto = "auto"
+
+const shardRemedy = "write INDEX/COUNT, such as 0/4 to 3/4, or auto in a task of an array"
+
+// ParseShard reads INDEX/COUNT, or for the word auto what a Slurm array or a
+// Kubernetes Indexed Job has put into the environment, which getenv reads; all of the
+// work where text is empty.
+func ParseShard(text string, getenv func(string) string) (Shard, error) {
+	switch {
+	case text == "":
+		return Shard{}, nil
+	case text == shardAuto && getenv(slurmID) != "":
+		return slurmShard(getenv)
+	case text == shardAuto && getenv(kubernetesIndex) != "":
+		index, err := number(kubernetesIndex, getenv)
+		if err != nil {
+			return Shard{}, err
+		}
+		count, err := number(ShardsVariable, getenv)
+		if err != nil {
+			return Shard{}, fmt.Errorf("%w: let the manifest set it to the number of completions", err)
+		}
+		return newShard(index, count)
+	case text == shardAuto:
+		return Shard{}, fmt.Errorf("shard auto: neither %s nor %s is set: start this in a Slurm array or a Kubernetes Indexed Job, or write INDEX/COUNT", slurmID, kubernetesIndex)
+	}
+	first, second, ok := strings.Cut(text, "/")
+	index, err := strconv.Atoi(first)
+	count, err2 := strconv.Atoi(second)
+	if !ok || err != nil || err2 != nil {
+		return Shard{}, fmt.Errorf("shard %q: %s", text, shardRemedy)
+	}
+	return newShard(index, count)
+}
+
+// slurmShard is that of a task of an array, whatever numbers its tasks have.
+func slurmShard(getenv func(string) string) (Shard, error) {
+	var values [4]int
+	for i, name := range []string{slurmID, slurmMin, slurmStep, slurmCount} {
+		var err error
+		if values[i], err = number(name, getenv); err != nil {
+			return Shard{}, err
+		}
+	}
+	id, first, step, count := values[0], values[1], values[2], values[3]
+	if step < 1 || (id-first)%step != 0 {
+		return Shard{}, fmt.Errorf("task %d of an array that begins at %d with step %d is none of its tasks", id, first, step)
+	}
+	return newShard((id-first)/step, count)
+}
+
+func number(name string, getenv func(string) string) (int, error) {
+	n, err := strconv.Atoi(getenv(name))
+	if err != nil {
+		return 0, fmt.Errorf("%s=%q is not a number", name, getenv(name))
+	}
+	return n, nil
+}
+
+func newShard(index, count int) (Shard, error) {
+	if count < 1 || index < 0 || index >= count {
+		return Shard{}, fmt.Errorf("shard %d of %d: numbers go from 0 to one less than their count; %s", index, count, shardRemedy)
+	}
+	return Shard{index, count}, nil
+}
+
+// Has says whether a part, 0 the first, is of this share.
+func (s Shard) Has(part int) bool { return s.Count == 0 || part%s.Count == s.Index }
+
+// String writes INDEX/COUNT.
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }

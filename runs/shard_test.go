@@ -1,0 +1,65 @@
+package runs_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// The shards of a count have each part once, however they are named.
+func TestShards(t *testing.T) {
+	environments := map[string]func(shard int) map[string]string{
+		"slurm": func(i int) map[string]string { // --array=10-22:4
+			return map[string]string{
+				"SLURM_ARRAY_TASK_ID": []string{"10", "14", "18", "22"}[i], "SLURM_ARRAY_TASK_MIN": "10",
+				"SLURM_ARRAY_TASK_STEP": "4", "SLURM_ARRAY_TASK_COUNT": "4",
+			}
+		},
+		"kubernetes": func(i int) map[string]string {
+			return map[string]string{"JOB_COMPLETION_INDEX": []string{"0", "1", "2", "3"}[i], "HELMHOLTZ_SHARDS": "4"}
+		},
+		"written": func(int) map[string]string { return nil },
+	}
+	for name, environment := range environments {
+		had := map[int]int{}
+		for i := range 4 {
+			variables, text := environment(i), "auto"
+			if variables == nil {
+				text = []string{"0/4", "1/4", "2/4", "3/4"}[i]
+			}
+			shard, err := runs.ParseShard(text, func(name string) string { return variables[name] })
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for part := range 11 {
+				if shard.Has(part) {
+					had[part]++
+				}
+			}
+		}
+		for part := range 11 {
+			if had[part] != 1 {
+				t.Errorf("%s: part %d is of %d shards", name, part, had[part])
+			}
+		}
+	}
+	all, err := runs.ParseShard("", nil)
+	if err != nil || !all.Has(0) || !all.Has(7) {
+		t.Errorf("no shard is not all of the work (%v)", err)
+	}
+}
+
+func TestWrongShards(t *testing.T) {
+	for text, environment := range map[string]map[string]string{
+		"4/4": nil, "-1/4": nil, "1": nil, "a/b": nil, "0/0": nil,
+		"auto":   nil,
+		"auto ":  {"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_STEP": "2", "SLURM_ARRAY_TASK_COUNT": "2"},
+		"auto\t": {"JOB_COMPLETION_INDEX": "1"},
+	} {
+		_, err := runs.ParseShard(strings.TrimSpace(text), func(name string) string { return environment[name] })
+		if err == nil {
+			t.Errorf("shard %q with %v is accepted", text, environment)
+		}
+	}
+}
