@@ -4,53 +4,81 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// clock is the time that the steps of training have taken. It lies beside the
-// checkpoint, not in it: equal runs have equal checkpoints.
+// clock is the time that the steps of training have taken, and how many of them are
+// recorded. It lies beside the checkpoint, not in it: equal runs have equal checkpoints.
 type clock struct {
-	Step    int     `json:"step"`
-	Seconds float64 `json:"seconds"`
+	Step     int     `json:"step"`
+	Seconds  float64 `json:"seconds"`
+	Recorded int     `json:"recorded,omitempty"`
 }
 
-func writeClock(dir *file.Held, step int, seconds float64) error {
-	line, err := marshalSealed(clock{step, seconds})
+func writeClock(dir *file.Held, c clock) error {
+	line, err := marshalSealed(c)
 	if err != nil {
 		return err
 	}
 	return dir.WriteAside(clockFile, line)
 }
 
-// readClock returns the time until a step: that of the clock, or of the last
-// epoch of the history where the clock is of another step.
-func readClock(path string, step int, history []Epoch) (float64, error) {
+// readClock returns the clock of a step, nil where there is none, or that of another.
+func readClock(path string, step int) (*clock, error) {
 	text, err := file.Read(path, file.Small)
-	if err == nil {
-		c, err := parseClock(text)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, and the time counts from the last epoch", path, err)
-		}
-		if c.Step == step {
-			return c.Seconds, nil
-		}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return 0, err
+	if err != nil {
+		return nil, err
 	}
-	if n := len(history); n > 0 {
-		return history[n-1].Seconds, nil
+	c, err := parseClock(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, and the time counts from the last epoch", path, err)
 	}
-	return 0, nil
+	if c.Step != step {
+		return nil, nil
+	}
+	return &c, nil
+}
+
+// seconds is the time until the clock's step, that of the last epoch of the history
+// where there is no clock.
+func (c *clock) seconds(history []Epoch) float64 {
+	switch {
+	case c != nil:
+		return c.Seconds
+	case len(history) > 0:
+		return history[len(history)-1].Seconds
+	}
+	return 0
+}
+
+// checkRecorded refuses fewer recorded steps than the clock knows of.
+func (c *clock) checkRecorded(path string, recorded []Epoch) error {
+	if c != nil && len(recorded) < c.Recorded {
+		return damaged(path, fmt.Errorf("it holds %d recorded steps, of which there were %d", len(recorded), c.Recorded))
+	}
+	return nil
+}
+
+// seenSteps are those of recorded steps that a checkpoint of a step has seen: a crash can
+// leave some more.
+func seenSteps(step int, recorded []Epoch) []Epoch {
+	if end := slices.IndexFunc(recorded, func(e Epoch) bool { return e.Step > step }); end >= 0 {
+		return recorded[:end]
+	}
+	return recorded
 }
 
 // parseClock reads a clock.
 func parseClock(text []byte) (clock, error) {
 	var c clock
 	_, err := unmarshalSealed(text, &c)
-	if err == nil && c.Seconds < 0 {
-		err = fmt.Errorf("%v seconds: time does not run backwards", c.Seconds)
+	if err == nil && (c.Seconds < 0 || c.Recorded < 0) {
+		err = fmt.Errorf("%v seconds and %d recorded steps: neither is below 0", c.Seconds, c.Recorded)
 	}
 	return c, err
 }

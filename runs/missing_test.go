@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,4 +36,41 @@ func TestMissingFilesAreNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	without("best.safetensors", func() error { _, err := run.Best(); return err }, filepath.Join(one, "best.safetensors"), "from a copy")
+}
+
+// Recorded steps that are lost are noticed, whether training goes on or they are read.
+func TestLostStepsAreNoticed(t *testing.T) {
+	set := overlapping(t)
+	e := brief(set)
+	e.RecordSteps = 1
+	for name, damage := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"emptied": func(path string) error { return os.Truncate(path, 0) },
+		"a line less": func(path string) error {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(path, b[:bytes.LastIndexByte(b[:len(b)-1], '\n')+1], 0o644)
+		},
+	} {
+		dir := t.TempDir()
+		run := mustTrain(t, e, set, dir)
+		path := filepath.Join(dir, "steps.jsonl")
+		if err := damage(path); err != nil {
+			t.Fatal(err)
+		}
+		if !run.RecordsSteps() {
+			t.Errorf("%s: the run is said to have recorded none", name)
+		}
+		_, err := run.Steps()
+		wantError(t, err, path, "from a copy")
+		h := e.Header()
+		longer, err := runs.Extend(dir, h.Epochs+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = runs.Train(t.Context(), longer, set, dir)
+		wantError(t, err, path, "from a copy")
+	}
 }

@@ -49,7 +49,9 @@ func Open(dir string) (*Run, error) {
 	}
 	r := &Run{dir: dir, experiment: e, position: c.position, snapshot: c.snapshot}
 	r.history, r.lost = readHistory(filepath.Join(dir, metricsFile), r.position.Epoch)
-	r.baseline = r.recordedBaseline()
+	if r.baseline, err = r.recordedBaseline(); r.lost == nil {
+		r.lost = err
+	}
 	return r, nil
 }
 
@@ -83,15 +85,15 @@ func (r *Run) History() History {
 }
 
 // recordedBaseline is that of the last session that knew one. Versions before it
-// recorded none, and a run whose sessions cannot be read is none the worse.
-func (r *Run) recordedBaseline() (last *Baseline) {
-	sessions, _ := r.Provenance()
+// recorded none.
+func (r *Run) recordedBaseline() (last *Baseline, err error) {
+	sessions, err := r.Provenance()
 	for _, s := range sessions {
 		if s.Baseline != nil {
 			last = s.Baseline
 		}
 	}
-	return last
+	return last, err
 }
 
 // Steps is what training recorded of single steps, where the experiment asked for
@@ -99,11 +101,18 @@ func (r *Run) recordedBaseline() (last *Baseline) {
 func (r *Run) Steps() (History, error) {
 	h := r.History()
 	h.Err = nil
-	var err error
-	if h.Epochs, err = readMetrics(r.path(stepsFile)); err != nil {
+	clock, err := readClock(r.path(clockFile), r.position.Step)
+	if err != nil {
 		return h, err
 	}
-	h.Epochs = slices.DeleteFunc(h.Epochs, func(e Epoch) bool { return e.Step > r.position.Step }) // a crash can leave some
+	recorded, err := readMetrics(r.path(stepsFile))
+	if err != nil {
+		return h, err
+	}
+	h.Epochs = seenSteps(r.position.Step, recorded)
+	if err := clock.checkRecorded(r.path(stepsFile), h.Epochs); err != nil {
+		return h, err
+	}
 	if len(h.Epochs) == 0 {
 		return h, fmt.Errorf("the run in %s has recorded no steps: train it with record_steps, which is %d", r.dir, r.experiment.Header().RecordSteps)
 	}
@@ -112,8 +121,9 @@ func (r *Run) Steps() (History, error) {
 
 // RecordsSteps says whether training has recorded single steps.
 func (r *Run) RecordsSteps() bool {
-	info, err := os.Stat(r.path(stepsFile))
-	return err == nil && info.Size() > 0
+	clock, err := readClock(r.path(clockFile), r.position.Step)
+	info, missing := os.Stat(r.path(stepsFile))
+	return missing == nil && info.Size() > 0 || err == nil && clock != nil && clock.Recorded > 0
 }
 
 // Finished says whether training has come to its end.

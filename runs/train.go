@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,6 +72,7 @@ type training struct {
 	baseline   *Baseline
 	seals      struct{ epochs, steps string } // checksums of the last lines
 	recorded   []Epoch                        // steps that are not in their file yet
+	lines      int                            // number of those that are
 
 	steps   int     // done
 	fetched int     // steps done when the snapshot was fetched last
@@ -110,18 +110,23 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 		return nil, damaged(dir.Path(checkpointFile), err)
 	}
 	t.steps, t.fetched = t.checkpoint.snapshot.Step, t.checkpoint.snapshot.Step
-	if t.header.RecordSteps > 0 {
-		recorded, err := readMetrics(dir.Path(stepsFile))
-		if err != nil {
-			return nil, err
-		}
-		before := slices.IndexFunc(append(recorded, Epoch{Step: math.MaxInt}), func(e Epoch) bool { return e.Step > t.steps })
-		if _, t.seals.steps, err = truncateMetrics(dir, stepsFile, before); err != nil {
-			return nil, err
-		}
-	}
-	if t.seconds, err = readClock(dir.Path(clockFile), t.steps, t.history); err != nil {
+	clock, err := readClock(dir.Path(clockFile), t.steps)
+	if err != nil {
 		return nil, err
+	}
+	t.seconds = clock.seconds(t.history)
+	recorded, err := readMetrics(dir.Path(stepsFile))
+	if err != nil {
+		return nil, err
+	}
+	t.lines = len(seenSteps(t.steps, recorded))
+	if err := clock.checkRecorded(dir.Path(stepsFile), recorded[:t.lines]); err != nil {
+		return nil, err
+	}
+	if t.header.RecordSteps > 0 {
+		if _, t.seals.steps, err = truncateMetrics(dir, stepsFile, t.lines); err != nil {
+			return nil, err
+		}
 	}
 	if t.checkpoint.position.Sums == nil {
 		t.checkpoint.position.Sums = Measures{}
@@ -356,11 +361,12 @@ func (t *training) save() error {
 			return err
 		}
 	}
+	t.lines += len(t.recorded)
 	t.recorded = nil
 	if err := t.checkpoint.save(t.dir, checkpointFile); err != nil {
 		return err
 	}
-	return writeClock(t.dir, t.steps, t.seconds)
+	return writeClock(t.dir, clock{t.steps, t.seconds, t.lines})
 }
 
 // refuseLostCheckpoint refuses a directory whose metrics know of a checkpoint
