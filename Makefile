@@ -2,6 +2,7 @@
 
 NOTEBOOK ?= notebooks/quickstart.ipynb
 LABFLAGS ?=
+KILLS ?= 300
 FUZZTIME ?= 1m
 JOBS ?= 1
 FUZZ ?=
@@ -22,9 +23,11 @@ lab: ## open JupyterLab on the notebooks, installing what is missing (LABFLAGS=o
 test: ## run the tests
 	go test ./...
 
-torture: ## kill the program at every system call that writes, let its writes fail and damage what it reads
+torture: ## kill the program at every system call that writes, let its writes fail, damage what it reads; kill the kernel (KILLS=300)
 	cd dataset && go test -timeout 1h -run '^TestGetLosesNothing$$' -torture
 	cd cmd/helmholtz && go test -timeout 4h -run '^(TestNothingIsLost|TestNoDamageIsSilent)$$' -torture
+	@notebooks/jupyter.sh install
+	HELMHOLTZ_TORTURE=$(KILLS) go test -count=1 -v -timeout 4h -run '^(TestOddMessages|TestKills)$$' ./kernelext/internal/proxy
 
 fuzz: ## look for inputs that break what reads them, each reader for a while (FUZZTIME=10m JOBS=2 FUZZ=pattern)
 	@go run ./internal/fuzz/run -fuzztime $(FUZZTIME) -jobs $(JOBS) -run '$(FUZZ)'
