@@ -9,12 +9,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// clock is the time that the steps of training have taken, and how many of them are
-// recorded. It lies beside the checkpoint, not in it: equal runs have equal checkpoints.
+// clock is the time that the steps of training have taken, how many of them are
+// recorded, and how many sessions there were. It lies beside the checkpoint, not in it:
+// equal runs have equal checkpoints.
 type clock struct {
 	Step     int     `json:"step"`
 	Seconds  float64 `json:"seconds"`
 	Recorded int     `json:"recorded,omitempty"`
+	Sessions int     `json:"sessions,omitempty"`
 }
 
 func writeClock(dir *file.Held, c clock) error {
@@ -64,6 +66,15 @@ func (c *clock) checkRecorded(path string, recorded []Epoch) error {
 	return nil
 }
 
+// checkSessions refuses fewer sessions than the clock knows of.
+func (c *clock) checkSessions(path string, sessions int) error {
+	if c != nil && sessions < c.Sessions {
+		return fmt.Errorf("%s: it holds %d sessions, of which there were %d: restore the file from a copy, or remove it and %s beside it: they say only where, by what and how long the run was trained, and its base line",
+			path, sessions, c.Sessions, clockFile)
+	}
+	return nil
+}
+
 // seenSteps are those of recorded steps that a checkpoint of a step has seen: a crash can
 // leave some more.
 func seenSteps(step int, recorded []Epoch) []Epoch {
@@ -77,8 +88,8 @@ func seenSteps(step int, recorded []Epoch) []Epoch {
 func parseClock(text []byte) (clock, error) {
 	var c clock
 	_, err := unmarshalSealed(text, &c)
-	if err == nil && (c.Seconds < 0 || c.Recorded < 0) {
-		err = fmt.Errorf("%v seconds and %d recorded steps: neither is below 0", c.Seconds, c.Recorded)
+	if err == nil && (c.Seconds < 0 || c.Recorded < 0 || c.Sessions < 0) {
+		err = fmt.Errorf("%v seconds, %d recorded steps and %d sessions: none is below 0", c.Seconds, c.Recorded, c.Sessions)
 	}
 	return c, err
 }

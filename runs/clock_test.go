@@ -12,7 +12,7 @@ func FuzzClock(f *testing.F) {
 	f.Add([]byte(`{"step":7,"seconds":1.5}`))
 	f.Add([]byte(`{"step":7,"seconds":-1}`))
 	f.Add([]byte(`null`))
-	if line, err := marshalSealed(clock{7, 1.5, 3}); err == nil {
+	if line, err := marshalSealed(clock{7, 1.5, 3, 1}); err == nil {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

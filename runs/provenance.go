@@ -71,18 +71,23 @@ func provenance(l Learner, fingerprint string, step int, b *Baseline) Provenance
 	return p
 }
 
-// appendProvenance adds the line of a session. It leaves out those that a crash of
+// appendProvenance adds the line of a session, and returns how many there are then. It
+// refuses fewer before it than the clock knows of, and leaves out those that a crash of
 // earlier versions cut short.
-func appendProvenance(dir *file.Held, p Provenance) error {
-	sessions, err := readSessions(dir.Path(sessionsFile))
+func appendProvenance(dir *file.Held, c *clock, p Provenance) (int, error) {
+	path := dir.Path(sessionsFile)
+	sessions, err := readSessions(path)
+	if err == nil {
+		err = c.checkSessions(path, len(sessions))
+	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	text, err := sessionsText(sessions, p)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return dir.WriteAside(sessionsFile, text)
+	return len(sessions) + 1, dir.WriteAside(sessionsFile, text)
 }
 
 // sessionsText is the text of sessions and one more.
@@ -133,7 +138,18 @@ func parseSessions(lines iter.Seq2[[]byte, error]) ([][]byte, error) {
 // Provenance lists the sessions in which the run was trained; none where it is of
 // a version that did not record them.
 func (r *Run) Provenance() ([]Provenance, error) {
-	sessions, err := readSessions(r.path(sessionsFile))
+	path := r.path(sessionsFile)
+	sessions, err := readSessions(path)
+	if err != nil {
+		return nil, err
+	}
+	clock, err := readClock(r.path(clockFile), r.position.Step)
+	if err != nil {
+		return nil, err
+	}
+	if err := clock.checkSessions(path, len(sessions)); err != nil {
+		return nil, err
+	}
 	all := make([]Provenance, len(sessions))
 	for i, session := range sessions {
 		err = errors.Join(err, json.Unmarshal(session, &all[i]))

@@ -74,10 +74,11 @@ type training struct {
 	recorded   []Epoch                        // steps that are not in their file yet
 	lines      int                            // number of those that are
 
-	steps   int     // done
-	fetched int     // steps done when the snapshot was fetched last
-	seconds float64 // time that steps have taken, since the start of training
-	saved   time.Time
+	steps    int     // done
+	fetched  int     // steps done when the snapshot was fetched last
+	seconds  float64 // time that steps have taken, since the start of training
+	sessions int     // this one and those before
+	saved    time.Time
 }
 
 func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, error) {
@@ -137,7 +138,8 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 		}
 		return nil, err
 	}
-	if err := appendProvenance(dir, provenance(t.learner, t.header.Fingerprint, t.steps, t.baseline)); err != nil {
+	t.sessions, err = appendProvenance(dir, clock, provenance(t.learner, t.header.Fingerprint, t.steps, t.baseline))
+	if err != nil {
 		return nil, errors.Join(err, t.learner.Close())
 	}
 	return t, nil
@@ -366,7 +368,7 @@ func (t *training) save() error {
 	if err := t.checkpoint.save(t.dir, checkpointFile); err != nil {
 		return err
 	}
-	return writeClock(t.dir, clock{t.steps, t.seconds, t.lines})
+	return writeClock(t.dir, clock{t.steps, t.seconds, t.lines, t.sessions})
 }
 
 // refuseLostCheckpoint refuses a directory whose metrics know of a checkpoint

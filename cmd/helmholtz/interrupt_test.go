@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -76,6 +77,10 @@ func TestProgram(t *testing.T) {
 // The limit is for one that heeds no signal: it ends otherwise.
 func program(t *testing.T, before string, args ...string) *exec.Cmd {
 	t.Helper()
+	// What the tests ignore, where nohup runs them, their processes would ignore, too.
+	heeded := make(chan os.Signal, 1)
+	signal.Notify(heeded, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(heeded) })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	c := exec.CommandContext(ctx, "sh", "-c", before+` exec "$0" -test.run='^TestProgram$'`, os.Args[0])
