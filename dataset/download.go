@@ -46,14 +46,15 @@ func partName(target string) string {
 func (d *download) fetch(ctx context.Context) (err error) {
 	name := partName(d.target)
 	held, err := files.Hold(filepath.Dir(name), filepath.Base(name))
-	if errors.Is(err, files.ErrLocked) {
+	switch {
+	case err == nil:
+		defer held.Release()
+	case errors.Is(err, files.ErrLocked), errors.Is(err, files.ErrLost):
 		return fmt.Errorf("another program is fetching %s: wait for it", d.target)
-	}
-	if err != nil {
+	case !errors.Is(err, files.ErrNoLocks): // without, the checksum finds out two programs
 		return err
 	}
-	defer held.Release()
-	if d.part, err = os.OpenFile(name, os.O_RDWR, 0o644); err != nil {
+	if d.part, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return err
 	}
 	defer d.part.Close()

@@ -97,11 +97,17 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 
 // isRunFile says whether a file of this name is one of a run.
 func isRunFile(name string) bool {
-	var epoch int
-	n, err := fmt.Sscanf(name, keptFile, &epoch)
-	return n == 1 && err == nil || slices.Contains([]string{
+	_, isKept := keptEpoch(name)
+	return isKept || slices.Contains([]string{
 		experimentFile, checkpointFile, bestFile, metricsFile, stepsFile, sessionsFile, clockFile, datasetFile,
 	}, name)
+}
+
+// keptEpoch is the epoch of which a file of this name is the checkpoint, if it is one
+// that is kept.
+func keptEpoch(name string) (epoch int, is bool) {
+	_, err := fmt.Sscanf(name, keptFile, &epoch)
+	return epoch, err == nil && fmt.Sprintf(keptFile, epoch) == name
 }
 
 // notWritten says of the error of a file that could not be written how to go on.

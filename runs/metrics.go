@@ -111,10 +111,10 @@ func sealed(e Epoch, before string) (line []byte, seal string, err error) {
 	return line, seal, nil
 }
 
-// readMetrics reads the epochs of a metrics file; a last line that a crash cut
-// short is left out. A file that is not there has none.
-func readMetrics(path string) ([]Epoch, error) {
-	epochs, err := parseLines(file.Lines(path, longestLine))
+// readMetrics reads the first epochs of a metrics file, at most so many; a last line
+// that a crash cut short is left out. A file that is not there has none.
+func readMetrics(path string, most int) ([]Epoch, error) {
+	epochs, err := parseLines(file.Lines(path, longestLine), most)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -124,9 +124,10 @@ func readMetrics(path string) ([]Epoch, error) {
 	return epochs, nil
 }
 
-func parseLines(lines iter.Seq2[[]byte, error]) ([]Epoch, error) {
+// parseLines reads lines of metrics, at most so many: what follows is not looked at.
+func parseLines(lines iter.Seq2[[]byte, error], most int) ([]Epoch, error) {
 	var epochs []Epoch
-	err := eachLine(lines, func(line, _ []byte) error {
+	err := eachLine(first(most, lines), func(line, _ []byte) error {
 		e, err := parseEpoch(line)
 		epochs = append(epochs, e)
 		return err
@@ -135,6 +136,19 @@ func parseLines(lines iter.Seq2[[]byte, error]) ([]Epoch, error) {
 		return nil, err
 	}
 	return epochs, nil
+}
+
+// first are the first n of lines, and an error that comes before.
+func first(n int, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		left := n
+		for line, err := range lines {
+			if left == 0 || !yield(line, err) {
+				return
+			}
+			left--
+		}
+	}
 }
 
 // parseEpoch reads a line of any version.
@@ -271,7 +285,7 @@ func flatten(prefix string, object map[string]any, into map[string]float64) erro
 // truncateMetrics leaves the first n epochs in a metrics file, and returns
 // them with the checksum of the last.
 func truncateMetrics(dir *file.Held, name string, n int) (epochs []Epoch, seal string, err error) {
-	epochs, err = readMetrics(dir.Path(name))
+	epochs, err = readMetrics(dir.Path(name), n)
 	if err != nil {
 		return nil, "", err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func wantError(t *testing.T, err error, says ...string) {
 }
 
 // parseMetrics reads the text of a metrics file.
-func parseMetrics(b []byte) ([]Epoch, error) { return parseLines(linesOf(b)) }
+func parseMetrics(b []byte) ([]Epoch, error) { return parseLines(linesOf(b), math.MaxInt) }
 
 // linesOf are the lines of a file's content, as package file reads them.
 func linesOf(b []byte) iter.Seq2[[]byte, error] {
@@ -67,7 +68,7 @@ func TestMetricsAreAppendedAndTruncated(t *testing.T) {
 	path := dir.Path(metricsFile)
 	want := func(epochs []Epoch) {
 		t.Helper()
-		got, err := readMetrics(path)
+		got, err := readMetrics(path, math.MaxInt)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -124,7 +124,7 @@ func parseSessions(lines iter.Seq2[[]byte, error]) ([][]byte, error) {
 		switch {
 		case fields != nil:
 			line = fmt.Appendf(nil, "{%s}", fields)
-		case !bytes.HasSuffix(line, []byte("}")):
+		case !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &Provenance{}) != nil:
 			return nil // earlier versions left what a crash had cut short
 		default:
 			line = bytes.Clone(line)

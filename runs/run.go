@@ -3,6 +3,7 @@ package runs
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,7 +59,7 @@ func Open(dir string) (*Run, error) {
 // readHistory reads the epochs that the checkpoint has seen; a crash can leave one
 // more.
 func readHistory(path string, seen int) ([]Epoch, error) {
-	epochs, err := readMetrics(path)
+	epochs, err := readMetrics(path, seen)
 	if err == nil && len(epochs) < seen {
 		err = lostEpochs(path, len(epochs), seen)
 	}
@@ -105,7 +106,7 @@ func (r *Run) Steps() (History, error) {
 	if err != nil {
 		return h, err
 	}
-	recorded, err := readMetrics(r.path(stepsFile))
+	recorded, err := readMetrics(r.path(stepsFile), math.MaxInt)
 	if err != nil {
 		return h, err
 	}
@@ -114,16 +115,17 @@ func (r *Run) Steps() (History, error) {
 		return h, err
 	}
 	if len(h.Epochs) == 0 {
-		return h, fmt.Errorf("the run in %s has recorded no steps: train it with record_steps, which is %d", r.dir, r.experiment.Header().RecordSteps)
+		return h, fmt.Errorf("the run in %s %w: train it with record_steps, which is %d", r.dir, errNoSteps, r.experiment.Header().RecordSteps)
 	}
 	return h, nil
 }
 
+var errNoSteps = errors.New("has recorded no steps")
+
 // RecordsSteps says whether training has recorded single steps.
 func (r *Run) RecordsSteps() bool {
-	clock, err := readClock(r.path(clockFile), r.position.Step)
-	info, missing := os.Stat(r.path(stepsFile))
-	return missing == nil && info.Size() > 0 || err == nil && clock != nil && clock.Recorded > 0
+	_, err := r.Steps()
+	return !errors.Is(err, errNoSteps)
 }
 
 // Finished says whether training has come to its end.
@@ -184,8 +186,7 @@ func (r *Run) kept() []int {
 	files, _ := filepath.Glob(r.path("epoch-*.safetensors")) // the pattern is good
 	epochs := []int{}
 	for _, file := range files {
-		var epoch int
-		if n, err := fmt.Sscanf(filepath.Base(file), keptFile, &epoch); n == 1 && err == nil {
+		if epoch, is := keptEpoch(filepath.Base(file)); is {
 			epochs = append(epochs, epoch)
 		}
 	}

@@ -1,10 +1,12 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,10 +53,10 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 		return nil, failure // what is there now is another's
 	}
 	run, err := Open(dir)
-	if failure != nil {
-		return run, failure
+	if failure == nil && err == nil {
+		err = run.lost
 	}
-	return run, err
+	return run, cmp.Or(failure, err)
 }
 
 // training is a run under way.
@@ -116,7 +118,7 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 		return nil, err
 	}
 	t.seconds = clock.seconds(t.history)
-	recorded, err := readMetrics(dir.Path(stepsFile))
+	recorded, err := readMetrics(dir.Path(stepsFile), math.MaxInt)
 	if err != nil {
 		return nil, err
 	}
@@ -371,16 +373,23 @@ func (t *training) save() error {
 	return writeClock(t.dir, clock{t.steps, t.seconds, t.lines, t.sessions})
 }
 
-// refuseLostCheckpoint refuses a directory whose metrics know of a checkpoint
-// that is not there. A crash before the first one leaves one epoch at most.
+// refuseLostCheckpoint refuses a directory whose metrics or clock know of a checkpoint
+// that is not there. A crash before the first one leaves one epoch at most, and no clock.
 func refuseLostCheckpoint(dir string) error {
-	epochs, err := readMetrics(filepath.Join(dir, metricsFile))
+	epochs, err := readMetrics(filepath.Join(dir, metricsFile), 2)
 	if err != nil {
 		return err
 	}
-	if len(epochs) > 1 {
-		return fmt.Errorf("%s holds %d epochs, but there is no %s beside it: restore that file from a copy, or start a new run in another directory",
-			filepath.Join(dir, metricsFile), len(epochs), checkpointFile)
+	beyond := metricsFile
+	if len(epochs) < 2 {
+		if _, err := os.Stat(filepath.Join(dir, clockFile)); err != nil {
+			return nil
+		}
+		beyond = clockFile
 	}
-	return nil
+	path := filepath.Join(dir, checkpointFile)
+	if _, err := os.Stat(path); err == nil {
+		return nil // another program has written it since it was looked for
+	}
+	return damaged(path, fmt.Errorf("there is no such file, but %s beside where it was", beyond))
 }

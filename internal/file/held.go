@@ -21,6 +21,9 @@ type Held struct {
 // ErrLocked is the error of a directory that another program holds.
 var ErrLocked = errors.New("locked by another program")
 
+// ErrNoLocks is the error of a directory on a file system without locks.
+var ErrNoLocks = errors.New("cannot be locked")
+
 // ErrLost is the error of writing into a held directory that was removed, or whose
 // lock or file to append to was.
 var ErrLost = errors.New("the directory, or a file in it, was removed while it was held")
@@ -43,7 +46,7 @@ func Hold(path, name string) (*Held, error) {
 	if err := lockAlone(h.lock); err != nil {
 		h.Release()
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%s cannot be locked (%w): choose a directory on a file system that has locks", h.Path(name), err)
+			return nil, fmt.Errorf("%s %w (%w): choose a directory on a file system that has locks", h.Path(name), ErrNoLocks, err)
 		}
 		return nil, ErrLocked
 	}
