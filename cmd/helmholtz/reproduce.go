@@ -104,6 +104,7 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalogue,
 		}
 	}
 	var sets reproduce.Sets
+	var diverged []error
 	for i, job := range todo {
 		fmt.Fprintf(c.ErrOrStderr(), "training %d of %d: %s, seed %d\n", i+1, len(todo), job.Name, job.Seed)
 		p.job = i
@@ -113,7 +114,12 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalogue,
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", job.Dir, err)
+			err = fmt.Errorf("%s: %w", job.Dir, err)
+			if !errors.Is(err, runs.ErrDiverged) {
+				return err
+			}
+			fmt.Fprintln(c.ErrOrStderr(), err)
+			diverged = append(diverged, err)
 		}
 	}
 	for _, e := range chosen {
@@ -121,7 +127,7 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalogue,
 			return err
 		}
 	}
-	return nil
+	return errors.Join(diverged...)
 }
 
 // produce makes a result, unless trainings are missing.
@@ -142,7 +148,7 @@ func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, sets *repr
 		}
 	}
 	if missing > 0 {
-		fmt.Fprintf(w, "%s: waits for %d trainings of other shards\n", e.ID, missing)
+		fmt.Fprintf(w, "%s: waits for %d trainings\n", e.ID, missing)
 		return nil
 	}
 	work := &reproduce.Work{

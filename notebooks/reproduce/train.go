@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -85,14 +86,19 @@ func (j Job) Done() (epochs int, enough bool, err error) {
 		return 0, false, err
 	}
 	wanted := j.Experiment.Header().Epochs
-	if run.Finished() && run.Epochs() <= wanted && run.Experiment().Header().Epochs >= wanted {
-		return run.Epochs(), true, nil // by patience, perhaps
-	}
-	if run.Epochs() < wanted {
+	finished := run.Finished() && run.Experiment().Header().Epochs >= wanted // by patience, perhaps
+	if run.Epochs() < wanted && !finished {
 		return run.Epochs(), false, nil
 	}
-	_, err = run.At(wanted) // says so where the run has gone on without keeping it
-	return run.Epochs(), err == nil, err
+	for _, epoch := range append(slices.Clone(j.Experiment.Header().Keep), wanted) {
+		if epoch > min(wanted, run.Epochs()) {
+			continue
+		}
+		if _, err := run.At(epoch); err != nil { // the run has gone on without keeping it
+			return run.Epochs(), false, err
+		}
+	}
+	return run.Epochs(), true, nil
 }
 
 // Train trains the job's run to the epochs that the job has, from where it stands:
@@ -103,6 +109,9 @@ func (j Job) Train(ctx context.Context, sets *Sets, recorders ...runs.Recorder) 
 		if _, enough, err := j.from.Done(); !enough {
 			return errors.Join(err, fmt.Errorf("%s, seed %d, %w %s", j.Name, j.Seed, ErrWaits, j.from.Name))
 		}
+	}
+	if err := j.finish(ctx, sets, recorders); err != nil {
+		return err
 	}
 	e, err := j.planned()
 	if err != nil {
@@ -119,6 +128,28 @@ func (j Job) Train(ctx context.Context, sets *Sets, recorders ...runs.Recorder) 
 	if end.reached && errors.Is(err, context.Canceled) {
 		return nil
 	}
+	return err
+}
+
+// finish trains a run that was planned to be shorter than the job to its end, and lets
+// it go on from there: a run is given more epochs when it is finished.
+func (j Job) finish(ctx context.Context, sets *Sets, recorders []runs.Recorder) error {
+	there, err := runs.ExperimentIn(j.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	wanted := j.Experiment.Header().Epochs
+	if err != nil || there.Header().Epochs >= wanted {
+		return err
+	}
+	set, err := sets.Open(there, j.Dir)
+	if err != nil {
+		return err
+	}
+	if _, err := runs.Train(ctx, there, set, j.Dir, recorders...); err != nil {
+		return err
+	}
+	_, err = runs.Extend(j.Dir, wanted)
 	return err
 }
 
@@ -160,15 +191,6 @@ func (j Job) planned() (runs.Experiment, error) {
 		return nil, err
 	}
 	h, was := e.Header(), there.Header()
-	if was.Epochs < h.Epochs {
-		run, err := j.open()
-		if run != nil && run.Finished() {
-			_, err = runs.Extend(j.Dir, h.Epochs)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 	h.Epochs = max(h.Epochs, was.Epochs)
 	h.Keep = union(h.Keep, was.Keep)
 	return e.With(h), nil

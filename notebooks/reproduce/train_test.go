@@ -107,6 +107,19 @@ func TestLongerRunIsStopped(t *testing.T) {
 	train(t, []reproduce.Job{job(6)})
 }
 
+// A run of a smaller scale that was interrupted goes on to a larger one.
+func TestInterruptedRunGrows(t *testing.T) {
+	dir := t.TempDir()
+	job := func(epochs int) reproduce.Job {
+		return reproduce.Jobs([]reproduce.Training{training(epochs)}, dir, reproduce.Full)[0]
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	if err := job(3).Train(ctx, &reproduce.Sets{}, &interruption{3, stop}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted training ends with %v", err)
+	}
+	train(t, []reproduce.Job{job(6)})
+}
+
 // Shards have every job between them.
 func TestJobsAreSharded(t *testing.T) {
 	jobs := reproduce.Jobs([]reproduce.Training{training(2)}, "runs", reproduce.Smoke)

@@ -103,7 +103,7 @@ func fileName(text string) string {
 // Figure keeps a figure of the result, as PNG and as SVG, under a name that says what
 // it shows.
 func (w *Work) Figure(name, caption string, f *plotting.Figure) error {
-	name = fileName(w.entry.ID) + "-" + name
+	name = fmt.Sprintf("%s-%s.%s", fileName(w.entry.ID), name, w.Scale)
 	for _, ending := range []string{".png", ".svg"} {
 		if err := f.Save(filepath.Join(w.figures, name+ending)); err != nil {
 			return fmt.Errorf("%s: figure %s: %w", w.entry.ID, name, err)
@@ -137,8 +137,8 @@ func (w *Work) Beside(of, measure string, v Value) {
 	w.made.Beside = append(w.made.Beside, v)
 }
 
-// Judge says whether a claim holds, and by what. It panics where the result claims no
-// such thing.
+// Judge says whether a claim holds, and by what, where all that it asks for is an order.
+// It panics where the result claims no such thing.
 func (w *Work) Judge(says string, holds Verdict, evidence string, values ...any) {
 	if !slices.ContainsFunc(w.entry.Claims, func(c Claim) bool { return c.Says == says }) {
 		panic(fmt.Sprintf("%s: the criteria have no claim %q", w.entry.ID, says))
@@ -147,4 +147,13 @@ func (w *Work) Judge(says string, holds Verdict, evidence string, values ...any)
 		holds = Shown // made-up data
 	}
 	w.made.Judged = append(w.made.Judged, Judged{says, holds, fmt.Sprintf(evidence, values...)})
+}
+
+// JudgeFull is Judge of a claim that asks for more than an order, such as a difference of
+// so many nats: at a smaller scale no verdict is given on it.
+func (w *Work) JudgeFull(says string, holds Verdict, evidence string, values ...any) {
+	if w.Scale != Full {
+		holds = Shown
+	}
+	w.Judge(says, holds, evidence, values...)
 }

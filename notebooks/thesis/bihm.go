@@ -123,7 +123,7 @@ func makeTable33(w *work) error {
 	gap := func(of []evaluation) float64 { return of[0].LogP - of[0].Bound }
 	v := holdsIf(gap(a) < gap(b)/2)
 	verdict, evidence = both(verdict, evidence, v, fmt.Sprintf("log p − bound %.2f and %.2f nats", gap(a), gap(b)))
-	w.Judge("BiHM is ahead of RWS, and its bound far tighter.", verdict, "%s", evidence)
+	w.JudgeFull("BiHM is ahead of RWS, and its bound far tighter.", verdict, "%s", evidence)
 	return nil
 }
 
@@ -161,7 +161,7 @@ func makeLogZ2(w *work, byTotal bool) error {
 					fmt.Sprintf("K_inner %d less %d: %+.4f ± %.4f", z.Inner, other.Inner, apart, se))
 			}
 		}
-		w.Judge("The estimates meet.", verdict, "%s", evidence)
+		w.JudgeFull("The estimates meet.", verdict, "%s", evidence)
 		return w.Figure("log-z2", "log Z² of the twelve-layer BiHM by the number of outer samples, for 1, 10 and 100 inner ones", plotting.LogZ2(all...))
 	}
 	v := reproduce.Value{Ours: all[0].SE, Seeds: 1, By: thousands(w.few(10_000_000, 1_000_000, 2000)) + " samples in ten repeats", Elsewhere: w.elsewhere()}
@@ -272,7 +272,7 @@ func makeFig37(w *work) error {
 	epochs := first[0].history.Epochs
 	last := epochs[len(epochs)-1].Measured["test"]
 	gap := last["log_p"] - last["log_p_star"]
-	w.Judge("−2 log Z stays small, and log p* follows log p.", holdsIf(math.Abs(gap) < 0.5),
+	w.JudgeFull("−2 log Z stays small, and log p* follows log p.", holdsIf(math.Abs(gap) < 0.5),
 		"log p − log p* %.3f nats after %d epochs; log Z² %.3f", gap, len(epochs), last["log_z2"])
 	if err := w.Figure("likelihoods", "log p and log p* of 1,000 test rows along training", plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, first[0].history)); err != nil {
 		return err
@@ -298,7 +298,7 @@ func makeFig38(w *work) error {
 		sx, sy, sxx, syy, sxy = sx+x, sy+y, sxx+x*x, syy+y*y, sxy+x*y
 	}
 	correlation := (n*sxy - sx*sy) / math.Sqrt((n*sxx-sx*sx)*(n*syy-sy*sy))
-	w.Judge("Both rise together, log p̃* below.", holdsIf(below && correlation > 0.9), "%.0f epochs measured; correlation %.4f; below at each: %t", n, correlation, below)
+	w.JudgeFull("Both rise together, log p̃* below.", holdsIf(below && correlation > 0.9), "%.0f epochs measured; correlation %.4f; below at each: %t", n, correlation, below)
 	return w.Figure("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
 		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history))
 }
@@ -383,7 +383,7 @@ func makeText372(w *work) error {
 	percent("RWS, ESS of q for p", of[1], of[1].ESS, of[1].ESSSE)
 	percent("BiHM, ESS of q for p*", of[0], of[0].ESSStar, of[0].ESSStarSE)
 	percent("BiHM, ESS of q for p", of[0], of[0].ESS, of[0].ESSSE)
-	w.Judge("ESS of the BiHM is far above that of RWS.", holdsIf(of[0].ESSStar > 10*of[1].ESS), "%.3f %% against %.3f %%", 100*of[0].ESSStar, 100*of[1].ESS)
+	w.JudgeFull("ESS of the BiHM is far above that of RWS.", holdsIf(of[0].ESSStar > 10*of[1].ESS), "%.3f %% against %.3f %%", 100*of[0].ESSStar, 100*of[1].ESS)
 	return nil
 }
 
@@ -404,7 +404,7 @@ func makeFig311(w *work) error {
 		return runs.SpreadOf(values, func(x float64) float64 { return x }).SD
 	}
 	q, p := sd(weights.LogPStar), sd(dreams.LogPStar)
-	w.Judge("Both proposals are about equally good.", holdsIf(math.Max(q, p) < 1.5*math.Min(q, p)), "sd of ln ω: q(h|x) %.3f, p(x,h) %.3f", q, p)
+	w.JudgeFull("Both proposals are about equally good.", holdsIf(math.Max(q, p) < 1.5*math.Min(q, p)), "sd of ln ω: q(h|x) %.3f, p(x,h) %.3f", q, p)
 	return w.Figure("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
 }
 
@@ -445,7 +445,7 @@ func makeFig32(w *work) error {
 	rows := rowPixels(set.Train())
 	p, pSE := pixels(many)
 	star, starSE := stars[0], stars[1]
-	w.Judge("Digits are crisp; samples of p* lack p's bias towards 1.", holdsIf(p-rows > 3*pSE && math.Abs(star-rows) < math.Abs(p-rows)),
+	w.JudgeFull("Digits are crisp; samples of p* lack p's bias towards 1.", holdsIf(p-rows > 3*pSE && math.Abs(star-rows) < math.Abs(p-rows)),
 		"mean of the pixels: p %.4f ± %.4f, p* %.4f ± %.4f, training rows %.4f", p, pSE, star, starSE, rows)
 	return nil
 }
@@ -532,14 +532,18 @@ func (w *work) descents() (distances []float64, apart float64, sheets []dataset.
 }
 
 // makeDescent draws dreams that are drawn anew below some layers, and judges a claim of
-// the distances.
-func makeDescent(from, to int, says string, holds func(distances []float64, apart float64) bool) func(*work) error {
+// the distances, which may ask for more than an order.
+func makeDescent(from, to int, threshold bool, says string, holds func(distances []float64, apart float64) bool) func(*work) error {
 	return func(w *work) error {
 		distances, apart, sheets, err := w.descents()
 		if err != nil {
 			return err
 		}
-		w.Judge(says, holdsIf(holds(distances, apart)), "mean Hamming distances below layers 1 to %d: %.1f; between independent dreams %.1f", len(distances), distances, apart)
+		judge := w.Judge
+		if threshold {
+			judge = w.JudgeFull
+		}
+		judge(says, holdsIf(holds(distances, apart)), "mean Hamming distances below layers 1 to %d: %.1f; between independent dreams %.1f", len(distances), distances, apart)
 		for i, s := range sheets {
 			sheets[i].Values = s.Values[:min(10, len(s.Values))]
 		}

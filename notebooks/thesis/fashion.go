@@ -14,7 +14,7 @@ var fashionDrawn = dataset.Spec{Name: "fashion", Binarization: dataset.Stochasti
 
 // fashion is a training on FashionMNIST with the machine of MNIST (004, 5.3.2).
 func fashion(name string, method hm.Method, full int) plan {
-	return plan{name: "fashion-" + name, data: fashionDrawn, machine: dense(twelveLayers...), method: method, laptop: full / 200, full: full, seeds: 1}
+	return plan{name: "fashion-" + name, data: fashionDrawn, machine: dense(twelveLayers...), method: method, laptop: full / 200, full: full, seeds: 1, part: 0.5}
 }
 
 // The rates of 004, tables 5.2 and 5.4.
@@ -83,11 +83,7 @@ func makeFashionCurves(w *work) error {
 	return w.curves("FashionMNIST, C", groups(append([][]trained{nrws}, all...)...))
 }
 
-func fashionDreams(reproduce.Scale) []plan {
-	p := fashionNRWS
-	p.part = 0.5
-	return []plan{p}
-}
+func fashionDreams(reproduce.Scale) []plan { return []plan{fashionNRWS} }
 
 func makeFashionDreams(w *work) error {
 	of, err := w.trainedAt(fashionNRWS.name, "NRWS", partOf(0.5, fashionNRWS.epochs(w.Scale)))
@@ -104,7 +100,7 @@ func makeFashionDreams(w *work) error {
 	}
 	mean, se := pixels(many)
 	rows := rowPixels(set.Train())
-	w.Judge("(shown) Samples are recognisable clothes and faces.", holdsIf(math.Abs(mean-rows) < 0.02),
+	w.JudgeFull("(shown) Samples are recognisable clothes and faces.", holdsIf(math.Abs(mean-rows) < 0.02),
 		"mean of the pixels %.4f ± %.4f, of the training rows %.4f", mean, se, rows)
 	many.Values = many.Values[:min(100, len(many.Values))]
 	return w.Figure("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of[0].history.Epochs)), plotting.Samples(many))
@@ -123,7 +119,7 @@ func makeTable54(w *work) error {
 	var j judgement
 	j.add(holdsIf(ahead > 1), fmt.Sprintf("NBiHM − BiHM %.3f ± %.3f nats", ahead, se))
 	j.add(within("FashionMNIST, NBiHM", "FashionMNIST, NRWS", 0.5, of))
-	w.judge("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.", j)
+	w.judgeFull("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.", j)
 	return nil
 }
 
@@ -211,7 +207,7 @@ func makeFig65(w *work) error {
 		v, e := ahead("tenths of the epochs", byEpochs(of[nrws+o], of[nrws+", Adam"]))
 		j.add(v, "NRWS"+o+" over Adam "+e)
 	}
-	w.judge("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.", j)
+	w.judgeFull("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.", j)
 	for _, m := range []string{rws, nrws} {
 		if err := w.epochCurves("FashionMNIST, C: "+m, groups(of[m], of[m+", momentum"], of[m+", Nesterov"], of[m+", Adam"])); err != nil {
 			return err
@@ -306,7 +302,7 @@ func makeFig69(w *work) error {
 			return err
 		}
 	}
-	w.judge("Neither helps either method at any β; the larger β, the worse.", j)
+	w.judgeFull("Neither helps either method at any β; the larger β, the worse.", j)
 	return nil
 }
 
@@ -331,7 +327,7 @@ func makeFig611(w *work) error {
 			return err
 		}
 	}
-	w.judge("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.", j)
+	w.judgeFull("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.", j)
 	return nil
 }
 
@@ -413,6 +409,6 @@ func makeFig613(w *work) error {
 			return err
 		}
 	}
-	w.judge("Weights grow larger with it, the opposite of L2; gradient norms level out higher.", j)
+	w.judgeFull("Weights grow larger with it, the opposite of L2; gradient norms level out higher.", j)
 	return nil
 }

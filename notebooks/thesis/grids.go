@@ -68,7 +68,7 @@ func makeFigC2(w *work) error {
 	if err != nil {
 		return err
 	}
-	w.Judge("η and α rise together, up to a point; good values are α 0.005 to 0.1 with η 0.005 to 0.02.",
+	w.JudgeFull("η and α rise together, up to a point; good values are α 0.005 to 0.1 with η 0.005 to 0.02.",
 		holdsIf(slices.IsSorted(rates) && α >= 0.005 && α <= 0.1 && η >= 0.005 && η <= 0.02),
 		"best at η %g, α %g; best η of each α, from %g to %g: %v", η, α, gridDamping[0], gridDamping[len(gridDamping)-1], rates)
 	return nil
@@ -127,7 +127,7 @@ func makeFigC5(w *work) error {
 	}
 	behind, se := difference(tested["K = 100"], tested["K = 100000"])
 	j.add(holdsIf(behind > 2), fmt.Sprintf("K = 100000 behind by %.3f ± %.3f nats", behind, se))
-	w.judge("K 100,000 breaks down; most others reach the same minimum.", j)
+	w.judgeFull("K 100,000 breaks down; most others reach the same minimum.", j)
 	var drawn [][]trained
 	for _, c := range figC5() {
 		drawn = append(drawn, all[c.number])
@@ -154,7 +154,7 @@ func makeTableC1(w *work) error {
 			w.Found(fmt.Sprintf("K %d over K 1000", k), "ratio", ratio(seconds[i], thousand))
 		}
 	}
-	w.Judge("The time saved is a reason to prefer large K.", holdsIf(thousand < 0.8*seconds[0]), "seconds at K 1000 over those at K 100: %.3f", thousand/seconds[0])
+	w.JudgeFull("The time saved is a reason to prefer large K.", holdsIf(thousand < 0.8*seconds[0]), "seconds at K 1000 over those at K 100: %.3f", thousand/seconds[0])
 	return nil
 }
 
@@ -252,6 +252,6 @@ func makeFigC1(w *work) error {
 	}
 	factor := math.Max(found[1].last/ws.last, ws.last/found[1].last)
 	holds := factor < 1.5 && lowest && noisiest && found[0.001].last < ws.last && found[0.01].last < ws.last && found[0.1].last < ws.last
-	w.Judge("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", holdsIf(holds), "%s", evidence.evidence)
+	w.JudgeFull("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", holdsIf(holds), "%s", evidence.evidence)
 	return w.epochCurves("3by3, WS and NWS", groups(all...))
 }

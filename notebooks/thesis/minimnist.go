@@ -162,7 +162,7 @@ func makeDreamers(w *work) error {
 		}
 		verdict, evidence = both(verdict, evidence, v, fmt.Sprintf("%s: mean of the pixels %.4f ± %.4f, of the training rows %.4f", binarisation, mean, se, rows))
 	}
-	w.Judge("(shown) Digits are recognisable.", verdict, "%s", evidence)
+	w.JudgeFull("(shown) Digits are recognisable.", verdict, "%s", evidence)
 	return nil
 }
 
@@ -216,7 +216,7 @@ func makeManySeeds(w *work) error {
 	if spread(epochs).SD < gap/10 {
 		verdict = reproduce.Holds
 	}
-	w.Judge("Training is robust against chance.", verdict, "sd over %d seeds %.3f nats; NRWS − RWS %.3f nats", t.Seeds, spread(epochs).SD, gap)
+	w.JudgeFull("Training is robust against chance.", verdict, "sd over %d seeds %.3f nats; NRWS − RWS %.3f nats", t.Seeds, spread(epochs).SD, gap)
 	return nil
 }
 
@@ -262,7 +262,7 @@ func makeSleepSteps(w *work) error {
 		}
 		verdict, evidence = both(verdict, evidence, v, fmt.Sprintf("%s at that time %+.3f nats", of[0].history.Name, gain))
 	}
-	w.Judge("By time their cost eats the gain up.", verdict, "%s", evidence)
+	w.JudgeFull("By time their cost eats the gain up.", verdict, "%s", evidence)
 	return w.curves("WS on miniMNIST with several sleep steps", groups(all...))
 }
 
@@ -318,7 +318,7 @@ func makeSleepScales(w *work) error {
 	if scaled > plain && math.Abs(scaled-thrice) < (thrice-plain)/2 && math.Abs(cost-1) < 0.05 {
 		verdict = reproduce.Holds
 	}
-	w.Judge("A factor of 3 gains at no cost, about as much as three steps.", verdict,
+	w.JudgeFull("A factor of 3 gains at no cost, about as much as three steps.", verdict,
 		"a factor of 3 %+.3f nats, 3 steps %+.3f; seconds of an epoch × %.2f", scaled-plain, thrice-plain, cost)
 	return w.curves("NRWS on miniMNIST with more and with longer sleep", groups(all...))
 }

@@ -59,12 +59,15 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 		p.shrink(&e)
 		t.Seeds = min(p.seeds, 2)
 	}
-	keep := append(slices.Clone(kept), p.laptop, partOf(p.part, p.epochs(s)))
-	if p.lastKept > 0 {
-		keep = append(keep, 1)
-	}
-	for i := range p.lastKept {
-		keep = append(keep, p.epochs(s)-i)
+	keep := slices.Clone(kept)
+	for _, epochs := range []int{p.epochs(reproduce.Laptop), p.epochs(s)} {
+		keep = append(keep, epochs, partOf(p.part, epochs))
+		if p.lastKept > 0 {
+			keep = append(keep, 1)
+		}
+		for i := range p.lastKept {
+			keep = append(keep, epochs-i)
+		}
 	}
 	for _, epoch := range keep {
 		if 0 < epoch && epoch < max(p.full, e.Epochs) {

@@ -90,3 +90,5 @@ func (j *judgement) add(v reproduce.Verdict, evidence string) {
 }
 
 func (w *work) judge(says string, j judgement) { w.Judge(says, j.verdict, "%s", j.evidence) }
+
+func (w *work) judgeFull(says string, j judgement) { w.JudgeFull(says, j.verdict, "%s", j.evidence) }

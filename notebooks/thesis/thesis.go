@@ -77,9 +77,9 @@ var makers = map[string]maker{
 	"001/text3.6.2": {bihmDepths, makeText362},
 	"001/text3.7.1": {bihmPlans, makeText371},
 	"001/text3.7.2": {bihmAndRWS, makeText372},
-	"001/fig4.1":    {bihmPlans, makeDescent(5, 8, "From a deeper layer samples are noisier and of other digits.", rises)},
-	"001/fig4.2":    {bihmPlans, makeDescent(9, 12, "Deep layers know little of the digit.", func(d []float64, apart float64) bool { return d[8] > 0.8*apart })},
-	"001/fig4.3":    {bihmPlans, makeDescent(1, 4, "Lower layers keep the digit.", func(d []float64, apart float64) bool { return d[1] < 0.5*apart })},
+	"001/fig4.1":    {bihmPlans, makeDescent(5, 8, false, "From a deeper layer samples are noisier and of other digits.", rises)},
+	"001/fig4.2":    {bihmPlans, makeDescent(9, 12, true, "Deep layers know little of the digit.", func(d []float64, apart float64) bool { return d[8] > 0.8*apart })},
+	"001/fig4.3":    {bihmPlans, makeDescent(1, 4, true, "Lower layers keep the digit.", func(d []float64, apart float64) bool { return d[1] < 0.5*apart })},
 }
 
 // of gives the trainings of a table's cells at every scale.

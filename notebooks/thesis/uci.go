@@ -99,7 +99,7 @@ func makeTable31(w *work) error {
 		}
 		_, evidence = both("", evidence, "", fmt.Sprintf("%s, BiHM − RWS %+.2f ± %.2f nats", u.name, gain, se))
 	}
-	w.Judge("Similar or better than RWS, with deeper machines.", holdsIf(better >= 3), "%s", evidence)
+	w.JudgeFull("Similar or better than RWS, with deeper machines.", holdsIf(better >= 3), "%s", evidence)
 	return nil
 }
 
