@@ -50,6 +50,9 @@ type Training struct {
 	// Experiment has the first seed, and the epochs of the scale.
 	Experiment runs.Experiment
 	Seeds      int
+	// Needs are the epochs, beside the last, whose checkpoints the result is made of. The
+	// experiment keeps these, and may keep others.
+	Needs []int
 	// From is the training from whose run, of the same seed, this one starts, nil where
 	// it starts anew. Begin returns an experiment that does, given that run's directory
 	// and the epoch to start from.
@@ -111,6 +114,7 @@ func (c Catalogue) Trainings(s Scale) []Training {
 			panic(fmt.Sprintf("%s: two experiments are named %s: %s", id, t.Name, strings.Join(runs.Differences(t.Experiment, all[i].Experiment), "; ")))
 		default:
 			all[i].Seeds = max(all[i].Seeds, t.Seeds)
+			all[i].Needs = union(all[i].Needs, t.Needs)
 			h := all[i].Experiment.Header()
 			h.Keep = union(h.Keep, t.Experiment.Header().Keep)
 			all[i].Experiment = all[i].Experiment.With(h)

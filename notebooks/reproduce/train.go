@@ -90,7 +90,7 @@ func (j Job) Done() (epochs int, enough bool, err error) {
 	if run.Epochs() < wanted && !finished {
 		return run.Epochs(), false, nil
 	}
-	for _, epoch := range append(slices.Clone(j.Experiment.Header().Keep), wanted) {
+	for _, epoch := range append(slices.Clone(j.Needs), wanted) {
 		if epoch > min(wanted, run.Epochs()) {
 			continue
 		}

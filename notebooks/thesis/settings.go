@@ -59,18 +59,9 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 		p.shrink(&e)
 		t.Seeds = min(p.seeds, 2)
 	}
-	keep := slices.Clone(kept)
-	for _, epochs := range []int{p.epochs(reproduce.Laptop), p.epochs(s)} {
-		keep = append(keep, epochs, partOf(p.part, epochs))
-		if p.lastKept > 0 {
-			keep = append(keep, 1)
-		}
-		for i := range p.lastKept {
-			keep = append(keep, epochs-i)
-		}
-	}
-	for _, epoch := range keep {
-		if 0 < epoch && epoch < max(p.full, e.Epochs) {
+	t.Needs = p.needs(e.Epochs)
+	for _, epoch := range slices.Concat(kept, t.Needs, []int{p.laptop}, p.needs(p.laptop)) {
+		if epoch < max(p.full, e.Epochs) {
 			e.Keep = append(e.Keep, epoch)
 		}
 	}
@@ -85,16 +76,28 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 	return t
 }
 
+// needs are the epochs whose checkpoints are asked for of a number of epochs.
+func (p plan) needs(epochs int) []int {
+	var needs []int
+	if p.part > 0 {
+		needs = append(needs, partOf(p.part, epochs))
+	}
+	if p.lastKept > 0 {
+		needs = append(needs, 1)
+	}
+	for i := range min(p.lastKept, epochs) {
+		needs = append(needs, epochs-i)
+	}
+	return needs
+}
+
 // epochs are those of a scale.
 func (p plan) epochs(s reproduce.Scale) int {
 	return map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s]
 }
 
-// partOf is a part of a number of epochs, at least one; 0 of none.
+// partOf is a part of a number of epochs, at least one.
 func partOf(part float64, epochs int) int {
-	if part == 0 {
-		return 0
-	}
 	return max(1, int(math.Round(part*float64(epochs))))
 }
 
