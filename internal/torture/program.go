@@ -91,11 +91,17 @@ type result struct {
 	stdout, stderr string
 }
 
-// What a program may take at most, in seconds and in bytes.
-const (
-	timeLimit   = 20 * time.Second
-	memoryLimit = 2 << 30
-)
+// memoryLimit is how many bytes a program may take at most.
+const memoryLimit = 2 << 30
+
+// timeLimit is how long a program may take at most: longer beside the tests of other
+// packages, which take the processors too.
+func timeLimit() time.Duration {
+	if *All {
+		return 20 * time.Second
+	}
+	return 2 * time.Minute
+}
 
 // run runs the program in a directory.
 func (p Program) run(t *testing.T, dir string, args []string) result {
@@ -109,13 +115,13 @@ func (p Program) run(t *testing.T, dir string, args []string) result {
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
-	limit := time.AfterFunc(timeLimit, func() { _ = program.Process.Kill() })
+	limit := time.AfterFunc(timeLimit(), func() { _ = program.Process.Kill() })
 	var exit *exec.ExitError
 	if err := program.Wait(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
 	if !limit.Stop() {
-		t.Errorf("the program did not end in %v", timeLimit)
+		t.Errorf("the program did not end in %v", timeLimit())
 	}
 	usage, _ := program.ProcessState.SysUsage().(*syscall.Rusage)
 	return p.result(t, dir, program.ProcessState.ExitCode(), usage, &stdout, &stderr)

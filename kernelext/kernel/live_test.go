@@ -178,11 +178,17 @@ func TestARunThatTrainsElsewhereIsFollowed(t *testing.T) {
 	epochs, goOn := make(chan int), make(chan bool)
 	there := session.New(folder, func(string) runs.Recorder {
 		return everyEpoch(func(epoch int) {
-			epochs <- epoch
-			<-goOn
+			select {
+			case epochs <- epoch:
+			case <-t.Context().Done():
+			}
+			select {
+			case <-goOn:
+			case <-t.Context().Done():
+			}
 		})
 	})
-	defer there.Close()
+	t.Cleanup(there.Close) // once the context is done, for which the recorder waits too
 	here := session.New(folder, nil)
 	defer here.Close()
 	if err := there.Start("run", experiment(t, 3)); err != nil {

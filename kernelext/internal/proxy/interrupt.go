@@ -38,7 +38,7 @@ func (k *Kernel) interrupt() {
 	k.endHang(givenUp, g)
 	began, compiling := time.Now(), false
 	last := began // when something ran
-	for ; cell != "" && k.runningCell() == cell && time.Since(began) < watchTime; time.Sleep(50 * time.Millisecond) {
+	for ; cell != "" && k.runs(cell) && time.Since(began) < watchTime; time.Sleep(50 * time.Millisecond) {
 		now, known := g.look()
 		switch idle := time.Since(last); {
 		case !known:
@@ -99,8 +99,10 @@ func (g *child) look() (now work, known bool) {
 	return now, true
 }
 
-func (k *Kernel) runningCell() string {
+// runs says whether a cell runs. What GoNB says on iopub may be read late, so a cell that
+// has been answered does not.
+func (k *Kernel) runs(cell string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.running
+	return k.running == cell && k.requests[cell] != nil
 }

@@ -54,6 +54,7 @@ type Kernel struct {
 	requests             map[string]*request // that GoNB has not answered, by id
 	givenUp              string              // id of the request that GoNB works on though nobody waits for it any more
 	cells                map[string]*cell    // cells with magics that have not begun
+	count                int                 // that GoNB gave the last cell it answered, 0 if there is none
 }
 
 // Start starts GoNB and listens to front ends.
@@ -79,10 +80,13 @@ func Start(o Options) (*Kernel, error) {
 }
 
 // startGoNB starts GoNB and returns when it answers. The caller holds the lock.
-func (k *Kernel) startGoNB() (err error) {
-	if k.child, err = start(k.options.Guard, k.options.GoNB, k.options.Environment, k.options.Directory, k.connection); err != nil {
+// If GoNB cannot be started, the child stays the one that ended, for requests that wait.
+func (k *Kernel) startGoNB() error {
+	g, err := start(k.options.Guard, k.options.GoNB, k.options.Environment, k.options.Directory, k.connection)
+	if err != nil {
 		return err
 	}
+	k.child = g
 	if err := k.awaken(); err != nil {
 		k.child.stop()
 		return err
@@ -224,6 +228,13 @@ func (k *Kernel) passReplies(from *wire, to *endpoint) {
 		k.mu.Lock()
 		r := k.requests[parent.ID]
 		delete(k.requests, parent.ID)
+		if m.Header.Type == "execute_reply" {
+			counted := struct {
+				Count int `json:"execution_count"`
+			}{k.count}
+			_ = json.Unmarshal(m.content, &counted)
+			k.count = counted.Count
+		}
 		k.mu.Unlock()
 		if r != nil { // else it was given up
 			r.from.reply(r.identity, frames[1:])

@@ -558,6 +558,11 @@ func TestGoNBIsStartedAnew(t *testing.T) {
 			all := descendants(guard)
 			sleeps := sleeping(t, c)
 			waits := c.request(c.shell, "execute_request", code("waits"))
+			within(t, patience, "the request waits", func() bool {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				return s.requests[waits] != nil
+			})
 			how.end(c, guard, all[0].pid)
 			// The cell that ran and the one that waited are answered, in either order.
 			answered := map[string]bool{}
@@ -595,13 +600,14 @@ func TestGoNBIsStartedAnew(t *testing.T) {
 	})
 }
 
-// hang asks a kernel for what its GoNB never answers, and returns when it has given up.
-func hang(t *testing.T, s *started, c *client) {
+// hang asks a kernel for an inspection that its GoNB does not answer in time, and returns
+// when it has given up.
+func hang(t *testing.T, s *started, c *client, inspected string) {
 	t.Helper()
 	s.mu.Lock()
 	s.answerTime = time.Millisecond
 	s.mu.Unlock()
-	id := c.request(c.shell, "inspect_request", map[string]any{"code": "hang", "cursor_pos": 0})
+	id := c.request(c.shell, "inspect_request", map[string]any{"code": inspected, "cursor_pos": 0})
 	if m, parent := c.receive(c.shell, "inspect_reply"); parent != id || !strings.Contains(string(m.content), "not answered in time") {
 		t.Fatalf("the answer to %s is %s", parent, m.content)
 	}
@@ -614,7 +620,7 @@ func TestAGoNBThatHangsIsStartedAnew(t *testing.T) {
 	t.Run("by an interrupt", func(t *testing.T) {
 		s := startKernel(t)
 		c := s.connect(t)
-		hang(t, s, c)
+		hang(t, s, c, "hang")
 		c.request(c.control, "interrupt_request", struct{}{})
 		c.receive(c.control, "interrupt_reply")
 		c.receive(c.iopub, "stream")
@@ -628,10 +634,30 @@ func TestAGoNBThatHangsIsStartedAnew(t *testing.T) {
 		s.hangTime = time.Millisecond
 		s.mu.Unlock()
 		c := s.connect(t)
-		hang(t, s, c)
+		hang(t, s, c, "hang")
 		c.receive(c.iopub, "stream")
 		if got := c.execute("next"); got != "[next]next" {
 			t.Errorf("the next cell printed %s", got)
+		}
+	})
+	t.Run("not while a tool runs", func(t *testing.T) {
+		needProcesses(t)
+		s := startKernel(t)
+		c := s.connect(t)
+		hang(t, s, c, "compile")
+		g := s.child
+		var now work
+		within(t, patience, "the tool runs", func() bool {
+			now, _ = g.look()
+			return len(now.tools) > 0
+		})
+		s.mu.Lock()
+		inspection := s.givenUp
+		s.mu.Unlock()
+		s.endHangInTime(inspection, g)
+		kill(now.tools, syscall.SIGKILL)
+		if got := c.execute("next"); got != "[next]next" || !alive(g.gonb) {
+			t.Errorf("the next cell printed %s, and GoNB lives: %v", got, alive(g.gonb))
 		}
 	})
 }
@@ -654,8 +680,12 @@ func TestAllRequestsAreAnswered(t *testing.T) {
 		{"inspect_request", map[string]any{"code": " ", "cursor_pos": 1}, `"found":false`},
 	} {
 		id := c.request(c.shell, request.kind, request.content)
-		if m, parent := c.receive(c.shell, strings.Replace(request.kind, "_request", "_reply", 1)); parent != id || !strings.Contains(string(m.content), request.want) {
+		m, parent := c.receive(c.shell, strings.Replace(request.kind, "_request", "_reply", 1))
+		if parent != id || !strings.Contains(string(m.content), request.want) {
 			t.Errorf("the answer to %s is %s", request.kind, m.content)
+		}
+		if m.Header.Type == "execute_reply" && !strings.Contains(string(m.content), `"execution_count":0`) {
+			t.Errorf("the answer without a count is %s", m.content)
 		}
 		if kinds, _ := c.outputs(id); kinds[0] != "statusbusy" || kinds[len(kinds)-1] != "statusidle" {
 			t.Errorf("%s: outputs %v", request.kind, kinds)

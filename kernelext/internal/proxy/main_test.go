@@ -47,9 +47,10 @@ func runAlone(connectionFile, dir string) error {
 // sleeps, and waits for it; a cell "compile" does with one that is called go. A
 // cell "ask" prints the answer to a question, and one "orphan" waits for the output of a
 // process that its program leaves. At a cell "die" it ends, and an
-// inspection of "hang" has no end. Comms are echoed.
-// As GoNB does, it answers control requests on its shell socket, and ends when a
-// message has a wrong signature.
+// inspection of "hang" has no end; one of "compile" waits for a process that is called
+// go. Comms are echoed. As GoNB does, it answers control requests on its shell socket,
+// without a status for those to interrupt and to shut down, and ends when a message has a
+// wrong signature.
 func standIn(connectionFile string) {
 	c, err := readConnection(connectionFile)
 	if err != nil {
@@ -83,9 +84,19 @@ func standIn(connectionFile string) {
 			os.Exit(4)
 		}
 		reply := map[string]any{"status": "ok"}
-		publish(m, "status", map[string]string{"execution_state": "busy"})
-		if m.Header.Type == "inspect_request" && content.Code == "hang" {
-			select {}
+		status := func(state string) {
+			if m.Header.Type != "interrupt_request" && m.Header.Type != "shutdown_request" {
+				publish(m, "status", map[string]string{"execution_state": state})
+			}
+		}
+		status("busy")
+		if m.Header.Type == "inspect_request" {
+			switch content.Code {
+			case "hang":
+				select {}
+			case "compile":
+				_ = exec.Command(os.Getenv("PRETEND_GO"), "60").Run()
+			}
 		}
 		if m.Header.Type == "execute_request" {
 			if content.Silent == nil {
@@ -135,7 +146,7 @@ func standIn(connectionFile string) {
 		a := answer(strings.Replace(m.Header.Type, "_request", "_reply", 1), m.header, reply)
 		a.identities = m.identities[1:]
 		shell.reply(p.identity, k.frames(a))
-		publish(m, "status", map[string]string{"execution_state": "idle"})
+		status("idle")
 		if m.Header.Type == "shutdown_request" {
 			shell.close()
 			iopub.close()

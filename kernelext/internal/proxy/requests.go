@@ -132,6 +132,9 @@ func (k *Kernel) respond(r request, content any) {
 	k.say("status", r.header, map[string]string{"execution_state": "busy"})
 	if failed, ok := content.(map[string]any); ok && r.kind == "execute_request" {
 		k.say("error", r.header, failed)
+		k.mu.Lock()
+		failed["execution_count"] = k.count // front ends rely on it
+		k.mu.Unlock()
 	}
 	m := answer(kind+"_reply", r.header, content)
 	r.from.reply(r.identity, k.key.frames(m))
@@ -170,11 +173,26 @@ func (k *Kernel) giveUp(id string, g *child) {
 	if r != nil {
 		delete(k.requests, id)
 		k.givenUp = id
-		time.AfterFunc(k.hangTime, func() { k.endHang(id, g) })
+		time.AfterFunc(k.hangTime, func() { k.endHangInTime(id, g) })
 	}
 	k.mu.Unlock()
 	if r != nil {
 		k.respond(*r, failure("GoNB has not answered in time; if cells do not run either, an interrupt starts it anew"))
+	}
+}
+
+// endHangInTime ends a GoNB that still works on a request that was given up, once none of
+// its tools run: what they download may take long.
+func (k *Kernel) endHangInTime(id string, g *child) {
+	now, _ := g.look()
+	if len(now.tools) == 0 {
+		k.endHang(id, g)
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.givenUp == id {
+		time.AfterFunc(k.hangTime, func() { k.endHangInTime(id, g) })
 	}
 }
 
