@@ -66,15 +66,6 @@ func (c *clock) checkRecorded(path string, recorded []Epoch) error {
 	return nil
 }
 
-// checkSessions refuses fewer sessions than the clock knows of.
-func (c *clock) checkSessions(path string, sessions int) error {
-	if c != nil && sessions < c.Sessions {
-		return fmt.Errorf("%s: it holds %d sessions, of which there were %d: restore the file from a copy, or remove it and %s beside it: they say only where, by what and how long the run was trained, and its base line",
-			path, sessions, c.Sessions, clockFile)
-	}
-	return nil
-}
-
 // seenSteps are those of recorded steps that a checkpoint of a step has seen: a crash can
 // leave some more.
 func seenSteps(step int, recorded []Epoch) []Epoch {

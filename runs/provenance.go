@@ -76,10 +76,7 @@ func provenance(l Learner, fingerprint string, step int, b *Baseline) Provenance
 // earlier versions cut short.
 func appendProvenance(dir *file.Held, c *clock, p Provenance) (int, error) {
 	path := dir.Path(sessionsFile)
-	sessions, err := readSessions(path)
-	if err == nil {
-		err = c.checkSessions(path, len(sessions))
-	}
+	sessions, err := readSessions(path, c)
 	if err != nil {
 		return 0, err
 	}
@@ -106,24 +103,30 @@ func sessionsText(sessions [][]byte, p Provenance) ([]byte, error) {
 	return text, nil
 }
 
-// readSessions reads the objects of sessions, without their checksums.
-func readSessions(path string) ([][]byte, error) {
-	sessions, err := parseSessions(file.Lines(path, longestLine))
+// readSessions reads the objects of sessions, without their checksums. It refuses fewer
+// than the clock knows of, and then any without a checksum.
+func readSessions(path string, c *clock) ([][]byte, error) {
+	sessions, sealed, err := parseSessions(file.Lines(path, longestLine))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		err = nil
+	}
+	if err == nil && c != nil && sealed < c.Sessions {
+		err = fmt.Errorf("it holds %d sessions with their checksums, of which there were %d", sealed, c.Sessions)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it: it says only where and by what the run was trained, and its base line", path, err)
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it and %s beside it: they say only where, by what and how long the run was trained, and its base line",
+			path, err, clockFile)
 	}
 	return sessions, nil
 }
 
-func parseSessions(lines iter.Seq2[[]byte, error]) ([][]byte, error) {
-	var sessions [][]byte
-	err := eachLine(lines, func(line, fields []byte) error {
+// parseSessions reads sessions, and says how many have a checksum.
+func parseSessions(lines iter.Seq2[[]byte, error]) (sessions [][]byte, sealed int, err error) {
+	err = eachLine(lines, func(line, fields []byte) error {
 		switch {
 		case fields != nil:
 			line = fmt.Appendf(nil, "{%s}", fields)
+			sealed++
 		case !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &Provenance{}) != nil:
 			return nil // earlier versions left what a crash had cut short
 		default:
@@ -132,22 +135,18 @@ func parseSessions(lines iter.Seq2[[]byte, error]) ([][]byte, error) {
 		sessions = append(sessions, line)
 		return json.Unmarshal(line, &Provenance{})
 	})
-	return sessions, err
+	return sessions, sealed, err
 }
 
 // Provenance lists the sessions in which the run was trained; none where it is of
 // a version that did not record them.
 func (r *Run) Provenance() ([]Provenance, error) {
-	path := r.path(sessionsFile)
-	sessions, err := readSessions(path)
-	if err != nil {
-		return nil, err
-	}
 	clock, err := readClock(r.path(clockFile), r.position.Step)
 	if err != nil {
 		return nil, err
 	}
-	if err := clock.checkSessions(path, len(sessions)); err != nil {
+	sessions, err := readSessions(r.path(sessionsFile), clock)
+	if err != nil {
 		return nil, err
 	}
 	all := make([]Provenance, len(sessions))

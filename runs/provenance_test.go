@@ -21,7 +21,7 @@ func FuzzProvenance(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var before [][]byte
 		var err error
-		fuzz.Bounded(t, len(b), func() { before, err = parseSessions(linesOf(b)) })
+		fuzz.Bounded(t, len(b), func() { before, _, err = parseSessions(linesOf(b)) })
 		if err != nil {
 			return
 		}
@@ -29,7 +29,7 @@ func FuzzProvenance(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		after, err := parseSessions(linesOf(text))
+		after, _, err := parseSessions(linesOf(text))
 		if err != nil || len(after) != len(before)+1 {
 			t.Fatalf("%d sessions and one more are read as %d (%v)", len(before), len(after), err)
 		}
