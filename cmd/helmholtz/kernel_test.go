@@ -58,6 +58,12 @@ func TestKernelInstallListRemove(t *testing.T) {
 }
 
 func TestKernelInstallForTheUser(t *testing.T) {
+	// The go command leaves a process that writes into its configuration later on.
+	config, err := os.UserConfigDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", config)
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_DATA_HOME", filepath.Join(home, "data"))
