@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,9 +85,9 @@ func TestDownloadsGoOnWhereTheyBrokeOff(t *testing.T) {
 // A server that sends nothing any more is given up, asked again, and then named.
 func TestStalledServersAreGivenUp(t *testing.T) {
 	for name, before := range map[string]int{"before the header": -1, "before the first byte": 0, "after some bytes": 1000} {
-		asked := 0
+		var asked atomic.Int32
 		c, path := single(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			asked++
+			asked.Add(1)
 			if before >= 0 {
 				w.Header().Set("Content-Length", fmt.Sprint(len(content("a.amat"))))
 				_, _ = w.Write(content("a.amat")[:before])
@@ -94,10 +95,10 @@ func TestStalledServersAreGivenUp(t *testing.T) {
 			}
 			<-r.Context().Done() // until the client gives up
 		}))
-		err := c.get(t.Context(), patience{stall: 20 * time.Millisecond, attempts: 2}, quiet)
-		wantError(t, err, "sent nothing for 20ms", "broke off after", path)
-		if asked != 2 {
-			t.Errorf("%s: asked %d times", name, asked)
+		err := c.get(t.Context(), patience{stall: 100 * time.Millisecond, attempts: 2}, quiet)
+		wantError(t, err, "sent nothing for 100ms", "broke off after", path)
+		if n := asked.Load(); n != 2 {
+			t.Errorf("%s: asked %d times", name, n)
 		}
 		if _, err := os.Stat(path); err == nil {
 			t.Errorf("%s: a file that is not whole lies at its name", name)

@@ -74,6 +74,9 @@ func left(set *dataset.Set) dataset.Mask {
 
 // What samples are said to take is what they take, within a fifth.
 func TestDrawsTakeWhatIsSaid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector, which runs the short tests, takes memory of its own")
+	}
 	set := patterns(t)
 	model := mustTrain(t, short(RWS()), set, t.TempDir()).Model
 	const n = 50_000
