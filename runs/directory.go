@@ -245,7 +245,7 @@ func storedDataset(spec dataset.Spec, path string) (*dataset.Set, error) {
 	defer f.Close()
 	set, err := dataset.Load(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", path, err)
+		return nil, damaged(path, err)
 	}
 	if !reflect.DeepEqual(set.Spec(), spec) {
 		return nil, nil

@@ -119,7 +119,7 @@ func readMetrics(path string, most int) ([]Epoch, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", path, err)
+		return nil, damaged(path, err)
 	}
 	return epochs, nil
 }

@@ -17,7 +17,7 @@ type Run struct {
 	dir        string
 	experiment Experiment
 	history    []Epoch
-	lost       error // why there is no history
+	lost       error // what is wrong with the history, or with its base line
 	baseline   *Baseline
 	position   position
 	snapshot   Snapshot

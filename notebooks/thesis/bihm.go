@@ -93,9 +93,7 @@ func logPStar(e hm.Evaluation) (float64, hm.StandardError) { return *e.LogPStar,
 
 // found adds a measure of evaluations as a number of the criteria.
 func (w *work) found(number, measure string, of []evaluation, by func(hm.Evaluation) (float64, hm.StandardError)) {
-	v := value(of, by)
-	v.Elsewhere = w.elsewhere()
-	w.Found(number, measure, v)
+	w.Found(number, measure, w.here(value(of, by)))
 }
 
 func makeTable33(w *work) error {

@@ -217,7 +217,13 @@ func makeFig65(w *work) error {
 }
 
 func makeFig66(w *work) error {
-	of, err := w.curvesOf(table62, "FashionMNIST, ")
+	return w.bestOptimisers(table62, "FashionMNIST, ", "NRWS is ahead both ways.", "FashionMNIST, C, the best optimisers")
+}
+
+// bestOptimisers judges and draws NRWS with Nesterov beside RWS with Adam, of the cells of
+// a set whose numbers begin alike.
+func (w *work) bestOptimisers(cells []cell, begin, says, title string) error {
+	of, err := w.curvesOf(cells, begin)
 	if err != nil {
 		return err
 	}
@@ -228,8 +234,8 @@ func makeFig66(w *work) error {
 	var j judgement
 	j.add(ahead("tenths of the epochs", byEpochs(nrws, rws)))
 	j.add(ahead("tenths of the time of RWS", bySeconds(nrws, rws, 1)))
-	w.judge("NRWS is ahead both ways.", j)
-	return w.curves("FashionMNIST, C, the best optimisers", groups(rws, nrws))
+	w.judge(says, j)
+	return w.curves(title, groups(rws, nrws))
 }
 
 // regularised are the trainings of 004, 6.2 and 6.3 on FashionMNIST.

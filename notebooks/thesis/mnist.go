@@ -291,19 +291,7 @@ func makeFig63(w *work) error {
 }
 
 func makeFig64(w *work) error {
-	of, err := w.curvesOf(table61, "")
-	if err != nil {
-		return err
-	}
-	rws, nrws := of["RWS, 5,000 epochs, Adam"], of["NRWS, 2,000 epochs, Nesterov"]
-	if err := w.timed(rws, nrws); err != nil {
-		return err
-	}
-	var j judgement
-	j.add(ahead("tenths of the epochs", byEpochs(nrws, rws)))
-	j.add(ahead("tenths of the time of RWS", bySeconds(nrws, rws, 1)))
-	w.judge("NRWS with Nesterov is ahead from the start, both ways.", j)
-	return w.curves("binarised MNIST, the best optimisers", groups(rws, nrws))
+	return w.bestOptimisers(table61, "", "NRWS with Nesterov is ahead from the start, both ways.", "binarised MNIST, the best optimisers")
 }
 
 // final is the training of the last column of 004, table 6.5, on a set.
