@@ -19,6 +19,7 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitInterrupted = 130
+	exitRequeue     = 75 // of training that a scheduler ends before its time (EX_TEMPFAIL of sysexits.h)
 )
 
 func main() {
@@ -54,6 +55,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "helmholtz: interrupted")
 		return exitInterrupted
+	case errors.Is(err, errPreempted):
+		fmt.Fprintf(stderr, "helmholtz: %v\n", err)
+		return exitRequeue
 	case errors.As(err, &use):
 		fmt.Fprintf(stderr, "helmholtz: %v\nSee %s --help.\n", err, use.command)
 		return exitUsage
@@ -90,7 +94,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
-		computing(newPlot()), computing(newCompare()), newHistory(), computing(newReproduce()), newData(), newBench(), newKernel(), newDoctor(), newVersion())
+		computing(newPlot()), computing(newCompare()), newHistory(), computing(newReproduce()), newSweep(), newData(), newBench(), newKernel(), newDoctor(), newVersion())
 	reportMisuse(root)
 	return root
 }

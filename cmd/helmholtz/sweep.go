@@ -1,0 +1,490 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+)
+
+func newSweep() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "sweep",
+		Short: "Train an experiment with many settings, here or on a cluster",
+		Long: `Train an experiment with many settings, and several seeds of each. A file says what
+varies: a base experiment, as experiment.toml has it, and lists of values.
+
+    seeds = 3
+    base = "base.toml"            # or a table [base] with what that file has
+
+    [grid]                        # each value with each
+    method.learning_rate = [0.01, 0.02, 0.04]
+
+    [[together]]                  # lists of one length, side by side
+    method.preset = ["rws", "nrws"]
+    method.metric = ["none", "fisher"]
+
+The directory of a sweep holds a directory for each setting, named after what varies,
+and in it ordinary runs of its seeds, which every other command reads. Any number of
+programs may train in one directory, on one machine or on several that share it.`,
+		Example: `  helmholtz sweep plan rates.toml
+  helmholtz sweep run rates.toml --out runs/rates
+  helmholtz sweep status runs/rates
+  helmholtz sweep report runs/rates --table rates.csv --figures runs/rates/figures`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(computing(newSweepPlan()), computing(newSweepRun()), newSweepStatus(), newSweepReport())
+	return c
+}
+
+// aSweep asks for one argument, the file or the directory of a sweep.
+func aSweep(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("name the file of one sweep, or its directory, got %d arguments", len(args))
+	}
+	return nil
+}
+
+// readSweep reads the sweep of a file, whose directory is out or else named after it, or
+// that of a directory.
+func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if out != "" {
+			return nil, "", misuse(c, "%s is the directory of a sweep: leave --out away", path)
+		}
+		s, err := runs.OpenSweep(path)
+		return s, path, err
+	}
+	if s, err = runs.ReadSweep(path); err != nil {
+		return nil, "", misuse(c, "%w", err)
+	}
+	if out == "" {
+		out = filepath.Join("runs", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+	}
+	return s, out, nil
+}
+
+// sweepCost is what a sweep takes.
+type sweepCost struct {
+	memory  int64         // of the run that takes most, in bytes; 0 where a family does not say
+	left    time.Duration // that one worker takes for the runs that are not done
+	longest time.Duration // of one run
+}
+
+// cost measures steps of each setting.
+func cost(ctx context.Context, s *runs.Sweep, dir string, progress func(float64)) (sweepCost, error) {
+	const all, most = 20 * time.Second, time.Second // of measuring
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		return sweepCost{}, err
+	}
+	settings := len(jobs) / s.Seeds
+	var total sweepCost
+	var set *dataset.Set
+	for i, first := range jobs[:settings] {
+		if set == nil || first.Experiment.Header().Dataset != jobs[i-1].Experiment.Header().Dataset {
+			if set, err = runs.OpenDataset(first.Experiment, first.Dir); err != nil {
+				return total, err
+			}
+		}
+		if e, says := first.Experiment.(interface {
+			Memory(*dataset.Set) (int64, error)
+		}); says {
+			bytes, err := e.Memory(set)
+			if err != nil {
+				return total, err
+			}
+			total.memory = max(total.memory, bytes)
+		}
+		step, err := runs.StepTime(ctx, first.Experiment, set, min(most, all/time.Duration(settings)))
+		if err != nil {
+			return total, fmt.Errorf("%s: %w", first.Setting, err)
+		}
+		h := first.Experiment.Header()
+		epoch := step * time.Duration(h.StepsPerEpoch(set.Train().Rows))
+		total.longest = max(total.longest, epoch*time.Duration(h.Epochs))
+		for n := i; n < len(jobs); n += settings {
+			state, run, _ := jobs[n].State()
+			if state == runs.Finished || state == runs.Failed {
+				continue
+			}
+			done := 0
+			if run != nil {
+				done = run.Epochs()
+			}
+			total.left += epoch * time.Duration(h.Epochs-done)
+		}
+		if progress != nil {
+			progress(float64(i+1) / float64(settings))
+		}
+	}
+	return total, nil
+}
+
+// workers is how many trainings there may be at once: one a core, as far as memory goes.
+func (t sweepCost) workers() int {
+	n := runtime.GOMAXPROCS(0)
+	if available, _ := memory.Limit(); t.memory > 0 {
+		n = min(n, int(available/t.memory))
+	}
+	return max(1, n)
+}
+
+func newSweepPlan() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "plan FILE",
+		Short: "Say which runs a sweep has, and what they take",
+		Long: `Say which runs a sweep has, how much memory the largest takes and about how long all
+that are not done yet take. For that, a few steps of each setting are taken on one
+core, and nothing of them is kept: refreshes of a Fisher matrix that come later are not
+in the time.`,
+		Example: `  helmholtz sweep plan rates.toml`,
+		Args:    aSweep,
+	}
+	c.Flags().StringVar(&out, "out", "", "`DIR` of the sweep (default runs/NAME of the file)")
+	tables := newTableFlags(c, "settings", "text")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := tables.check(false); err != nil {
+			return err
+		}
+		s, dir, err := readSweep(c, args[0], out)
+		if err != nil {
+			return err
+		}
+		if err := s.Check(); err != nil {
+			return misuse(c, "%w", err)
+		}
+		report, err := s.Report(dir)
+		if err != nil {
+			return err
+		}
+		if err := tables.save(report.Table()); err != nil {
+			return err
+		}
+		if err := tables.print(report.Table()); err != nil || tables.chosen() {
+			return err
+		}
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a worker's share, where there is one a core
+		total, err := cost(c.Context(), s, dir, newFraction(c.ErrOrStderr(), "measuring steps"))
+		if err != nil {
+			return err
+		}
+		runtime.GOMAXPROCS(runtime.NumCPU())
+		n := total.workers()
+		fmt.Fprintf(c.OutOrStdout(), "\nmemory of the largest run: %s\ntime left: about %s with one worker on one core, %s with the %d that run would take here; the longest run: %s\n",
+			megabytes(total.memory), about(total.left), about(max(total.left/time.Duration(n), min(total.left, total.longest))), n, about(total.longest))
+		return nil
+	}
+	return c
+}
+
+func megabytes(bytes int64) string {
+	if bytes == 0 {
+		return "not known"
+	}
+	return fmt.Sprintf("about %d MB", bytes>>20+1)
+}
+
+func about(d time.Duration) string {
+	if d < time.Minute {
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}
+
+// errPreempted is the error of training that a scheduler ended before its time.
+var errPreempted = errors.New("ended by the system, with checkpoints; start the same command again, and it goes on")
+
+func newSweepRun() *cobra.Command {
+	var out, shard string
+	var workers int
+	var retry bool
+	c := &cobra.Command{
+		Use:   "run FILE|DIR",
+		Short: "Train what is left of a sweep",
+		Long: `Train what is left of a sweep: with as many workers at once as there are cores, each
+on its share of these, as far as memory goes. What is finished is kept, what was
+interrupted goes on. A run that fails is noted and passed over; --retry has it trained
+again. Programs that train in one directory at once share its runs among themselves.
+
+--shard INDEX/COUNT does every COUNT-th run alone; --shard auto takes the numbers from
+a Slurm array, or from a Kubernetes Indexed Job whose manifest gives their count in
+` + runs.ShardsVariable + `.
+
+SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and exit code
+75, which asks for it to be started again.`,
+		Example: `  helmholtz sweep run rates.toml
+  helmholtz sweep run runs/rates --workers 1
+  helmholtz sweep run runs/rates --shard 0/4`,
+		Args: aSweep,
+	}
+	c.Flags().StringVar(&out, "out", "", "`DIR` of the sweep (default runs/NAME of the file)")
+	c.Flags().StringVar(&shard, "shard", "", "do a share of the runs: `INDEX/COUNT`, such as 0/4, or auto")
+	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs at once (default one a core, as far as memory goes)")
+	c.Flags().BoolVar(&retry, "retry", false, "train runs that failed again")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		share, err := runs.ParseShard(shard, os.Getenv)
+		if err != nil {
+			return misuse(c, "%w", err)
+		}
+		s, dir, err := readSweep(c, args[0], out)
+		if err != nil {
+			return err
+		}
+		if err := s.Check(); err != nil {
+			return misuse(c, "%w", err)
+		}
+		if err := s.Claim(dir); err != nil {
+			return err
+		}
+		if retry {
+			if err := s.Retry(dir); err != nil {
+				return err
+			}
+		}
+		ctx, preempted := preemptible(c.Context())
+		if workers == 0 {
+			if workers, err = usualWorkers(ctx, s, dir, share); err != nil {
+				return err
+			}
+		}
+		if workers > 1 {
+			err = runWorkers(ctx, c, dir, share, workers)
+		} else {
+			err = runSweep(ctx, c, s, dir, share)
+		}
+		if err != nil && preempted() {
+			return errPreempted
+		}
+		return err
+	}
+	return c
+}
+
+// preemptible is a context that ends, too, when a scheduler asks for it, and says
+// whether one did.
+func preemptible(ctx context.Context) (context.Context, func() bool) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGUSR1)
+	go func() {
+		<-signals
+		cancel(errPreempted)
+		signal.Stop(signals)
+	}()
+	return ctx, func() bool { return errors.Is(context.Cause(ctx), errPreempted) }
+}
+
+// usualWorkers is the number of trainings at once where none is asked for: no more than
+// there are runs left.
+func usualWorkers(ctx context.Context, s *runs.Sweep, dir string, share runs.Shard) (int, error) {
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		return 0, err
+	}
+	left := 0
+	for i, j := range jobs {
+		if !share.Has(i) {
+			continue
+		}
+		if state, _, _ := j.State(); state == runs.Waiting || state == runs.Interrupted {
+			left++
+		}
+	}
+	total, err := cost(ctx, s, dir, nil)
+	return max(1, min(left, total.workers())), err
+}
+
+// runSweep trains a share of a sweep, one run after the other.
+func runSweep(ctx context.Context, c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard) error {
+	w := c.ErrOrStderr()
+	elsewhere, err := s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder {
+		return []runs.Recorder{&lines{w: &prefixed{w: w, prefix: j.String() + ": "}}}
+	})
+	if err != nil {
+		return err
+	}
+	if elsewhere > 0 {
+		fmt.Fprintf(w, "done, but for %d runs that other programs train\n", elsewhere)
+	}
+	return nil
+}
+
+// runWorkers has programs of their own train a share of a sweep, each on its part of
+// the cores.
+func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Shard, workers int) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := []string{"sweep", "run", dir, "--workers", "1"}
+	if share.Count > 0 {
+		args = append(args, "--shard", share.String())
+	}
+	cores := max(1, runtime.GOMAXPROCS(0)/workers)
+	w := &shared{w: c.ErrOrStderr()}
+	failures := make([]error, workers)
+	var all sync.WaitGroup
+	for i := range workers {
+		worker := exec.CommandContext(ctx, program, args...)
+		worker.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
+		worker.Stderr = w
+		worker.Cancel = func() error { return worker.Process.Signal(syscall.SIGTERM) }
+		all.Go(func() { failures[i] = worker.Run() })
+	}
+	all.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(failures, func(err error) bool { return err != nil }) {
+		return fmt.Errorf("not all runs came to their end: helmholtz sweep status %s says which", dir)
+	}
+	return nil
+}
+
+// prefixed writes whole lines with a prefix.
+type prefixed struct {
+	w      io.Writer
+	prefix string
+	begun  []byte // of a line
+}
+
+func (p *prefixed) Write(b []byte) (int, error) {
+	p.begun = append(p.begun, b...)
+	for {
+		line, rest, whole := strings.Cut(string(p.begun), "\n")
+		if !whole {
+			return len(b), nil
+		}
+		p.begun = []byte(rest)
+		if _, err := io.WriteString(p.w, p.prefix+line+"\n"); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// shared is written to by several programs.
+type shared struct {
+	sync.Mutex
+	w io.Writer
+}
+
+func (s *shared) Write(b []byte) (int, error) {
+	s.Lock()
+	defer s.Unlock()
+	return s.w.Write(b)
+}
+
+func newSweepStatus() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "status DIR",
+		Short: "Say how far a sweep has come",
+		Long: `Say how far the sweep in a directory has come: how many of its runs are finished,
+running, interrupted, waiting, or have failed and why. It may be asked at any time, from
+any machine that sees the directory.`,
+		Example: `  helmholtz sweep status runs/rates`,
+		Args:    aSweep,
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		s, dir, err := readSweep(c, args[0], "")
+		if err != nil {
+			return err
+		}
+		report, err := s.Report(dir)
+		if err != nil {
+			return err
+		}
+		w := c.OutOrStdout()
+		states := report.States()
+		for _, state := range []runs.State{runs.Finished, runs.Running, runs.Interrupted, runs.Waiting, runs.Failed} {
+			if states[state] > 0 {
+				fmt.Fprintf(w, "%-12s %d\n", state, states[state])
+			}
+		}
+		for _, setting := range report.Settings {
+			for _, failure := range setting.Failures {
+				fmt.Fprintf(w, "failed: %v\n", failure)
+			}
+		}
+		if best := report.ByBest().Settings[0]; states[runs.Finished] > 0 {
+			fmt.Fprintf(w, "best so far  %s: %s %s\n", best.Name, report.Objective.Name, best.Value().Text(3))
+		}
+		return nil
+	}
+	return c
+}
+
+func newSweepReport() *cobra.Command {
+	var figures, format string
+	c := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Write what the settings of a sweep reached, best first",
+		Long: `Write a table of the settings of a sweep, the best first: the objective of the last
+epoch and of the best one over the seeds that are finished, mean and standard deviation,
+on the validation rows where there are any. --figures draws it against each setting that
+is a number, and as a map against each pair of these.`,
+		Example: `  helmholtz sweep report runs/rates
+  helmholtz sweep report runs/rates --table rates.parquet --figures figures`,
+		Args: aSweep,
+	}
+	tables := newTableFlags(c, "settings", "text")
+	c.Flags().StringVar(&figures, "figures", "", "`DIR` to draw figures into")
+	choiceFlag(c.Flags(), &format, "figure-format", "`format` of figures: "+strings.Join(formats, ", "), formats...)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if figures == "" {
+			if err := refuseIdle(c, "--figures", "figure-format"); err != nil {
+				return err
+			}
+		}
+		if err := tables.check(false); err != nil {
+			return err
+		}
+		s, dir, err := readSweep(c, args[0], "")
+		if err != nil {
+			return err
+		}
+		report, err := s.Report(dir)
+		if err != nil {
+			return err
+		}
+		report = report.ByBest()
+		if tables.path != "" {
+			err = tables.save(report.Table())
+		} else {
+			err = tables.print(report.Table())
+		}
+		if err != nil || figures == "" {
+			return err
+		}
+		if err := os.MkdirAll(figures, 0o777); err != nil {
+			return err
+		}
+		for name, figure := range plotting.Sweep(report) {
+			path := filepath.Join(figures, name+"."+format)
+			if err := figure.Save(path); err != nil {
+				return err
+			}
+			fmt.Fprintln(c.ErrOrStderr(), path)
+		}
+		return nil
+	}
+	return c
+}

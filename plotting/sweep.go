@@ -1,0 +1,159 @@
+package plotting
+
+import (
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Sweep draws what the settings of a sweep reached: against each setting that is a
+// number (SweepCurves), and against each pair of these (SweepMap), with names for their
+// files. Settings that take one value are left out.
+func Sweep(r runs.SweepReport) iter.Seq2[string, *Figure] {
+	var keys []string
+	for i, key := range r.Keys {
+		values := map[float64]bool{}
+		numbers := true
+		for _, s := range r.Settings {
+			v, err := strconv.ParseFloat(s.Values[i], 64)
+			numbers = numbers && err == nil
+			values[v] = true
+		}
+		if numbers && len(values) > 1 {
+			keys = append(keys, key)
+		}
+	}
+	return func(yield func(string, *Figure) bool) {
+		for i, key := range keys {
+			if !yield(key, SweepCurves(r, key)) {
+				return
+			}
+			for _, other := range keys[:i] {
+				if !yield(other+","+key, SweepMap(r, other, key)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// mostCurves are as many as can be told apart.
+const mostCurves = 8
+
+// SweepCurves draws what the settings of a sweep reached against one that is a number:
+// a curve for each combination of the others, with bars of one standard deviation over
+// the seeds. Where there are more than can be told apart there is one curve, of the best
+// of all.
+func SweepCurves(r runs.SweepReport, key string) *Figure {
+	label, sign := loss(r.Objective)
+	at := slices.Index(r.Keys, key)
+	curves := map[string]*Measured{}
+	var names []string
+	for _, s := range inOrderOf(r, at) {
+		name := others(r.Keys, s.Values, at)
+		if curves[name] == nil {
+			curves[name] = &Measured{Name: name, SpreadName: "± 1 sd over seeds"}
+			names = append(names, name)
+		}
+		curves[name].add(settingValue(s.Values[at]), sign*s.Value().Mean, s.Value().SD)
+	}
+	if len(names) > mostCurves {
+		best := &Measured{Name: "best of all other settings", SpreadName: "± 1 sd over seeds"}
+		byValue := map[float64]runs.SettingReport{}
+		for _, s := range r.ByBest().Settings {
+			if x := settingValue(s.Values[at]); byValue[x].Values == nil && !math.IsNaN(s.Value().Mean) {
+				byValue[x] = s
+			}
+		}
+		for _, x := range slices.Sorted(maps.Keys(byValue)) {
+			best.add(x, sign*byValue[x].Value().Mean, byValue[x].Value().SD)
+		}
+		curves, names = map[string]*Measured{best.Name: best}, []string{best.Name}
+	}
+	slices.Sort(names)
+	var measured []Measured
+	for _, name := range names {
+		if len(curves[name].X) > 0 {
+			measured = append(measured, *curves[name])
+		}
+	}
+	return Measurements(Axis{Label: key, Logarithmic: spansDecades(r, at)}, Axis{Label: label}, measured...)
+}
+
+// add adds a value where there is one, with its standard deviation where it is known.
+func (m *Measured) add(x, y, sd float64) {
+	if math.IsNaN(y) {
+		return
+	}
+	if math.IsNaN(sd) {
+		sd = 0
+	}
+	m.X, m.Y, m.Spread = append(m.X, x), append(m.Y, y), append(m.Spread, sd)
+}
+
+// SweepMap draws what the settings of a sweep reached as a map over two that are
+// numbers: the best of all others.
+func SweepMap(r runs.SweepReport, x, y string) *Figure {
+	label, sign := loss(r.Objective)
+	column, row := slices.Index(r.Keys, x), slices.Index(r.Keys, y)
+	var cells []Cell
+	seen := map[[2]float64]bool{}
+	for _, s := range r.ByBest().Settings {
+		at := [2]float64{settingValue(s.Values[column]), settingValue(s.Values[row])}
+		if !seen[at] {
+			cells = append(cells, Cell{at[0], at[1], sign * s.Value().Mean})
+		}
+		seen[at] = true
+	}
+	return HeatMap(x, y, label, cells...)
+}
+
+// inOrderOf are the settings of a report in the order of one that is a number.
+func inOrderOf(r runs.SweepReport, at int) []runs.SettingReport {
+	settings := slices.Clone(r.Settings)
+	slices.SortStableFunc(settings, func(a, b runs.SettingReport) int {
+		switch x, y := settingValue(a.Values[at]), settingValue(b.Values[at]); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	return settings
+}
+
+// others names the values of all settings but one.
+func others(keys, values []string, but int) string {
+	var parts []string
+	for i, key := range keys {
+		if i != but {
+			parts = append(parts, key[strings.LastIndex(key, ".")+1:]+" = "+strings.Trim(values[i], `"`))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// spansDecades says whether the values of a setting are positive, and the largest ten
+// times the least or more.
+func spansDecades(r runs.SweepReport, at int) bool {
+	least, most := math.Inf(1), 0.0
+	for _, s := range r.Settings {
+		least, most = min(least, settingValue(s.Values[at])), max(most, settingValue(s.Values[at]))
+	}
+	return least > 0 && most >= 10*least
+}
+
+// settingValue is the value of a setting, NaN where it is none.
+func settingValue(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
+}

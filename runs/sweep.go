@@ -1,0 +1,342 @@
+package runs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+	"github.com/helmholtz-go/helmholtz/internal/file"
+)
+
+// Sweep is an experiment and axes along which its settings vary: a run for each
+// combination of their values, and each of several seeds.
+type Sweep struct {
+	Base  Experiment
+	Axes  []Axis
+	Seeds int // of each combination: that of Base and those that follow it
+}
+
+// Axis is settings that vary together.
+type Axis struct {
+	Keys   []string // full names of the settings in TOML, such as method.learning_rate
+	Values [][]any  // for each place on the axis a value of each setting, as TOML decodes it
+}
+
+// Setting is a combination of values of a sweep's axes.
+type Setting struct {
+	Name       string   // says what varies, and is that of the directory of its seeds
+	Values     []string // of each key of the axes, as TOML writes them
+	Experiment Experiment
+}
+
+// mostRuns are more runs than a sweep has.
+const mostRuns = 100_000
+
+// sweepFile is a sweep as TOML has it.
+type sweepFile struct {
+	Seeds    *int
+	Base     any              // an experiment, or the name of its file
+	Grid     map[string]any   // settings and lists of their values: all combinations
+	Together []map[string]any // the same: lists side by side
+}
+
+// ReadSweep reads the sweep of a TOML file. It has seeds (1 if it has none), a base,
+// which is a table with what an experiment file has or the name of one, and axes:
+//
+//	seeds = 3
+//	base = "base.toml"
+//
+//	[grid]
+//	method.learning_rate = [0.01, 0.02, 0.04]
+//
+//	[[together]]
+//	method.preset = ["rws", "nrws"]
+//	method.metric = ["none", "fisher"]
+//
+// Lists of a grid are combined, each value with each; those of one table together are
+// gone through side by side.
+func ReadSweep(path string) (*Sweep, error) {
+	text, err := file.Read(path, file.Small)
+	if err != nil {
+		return nil, err
+	}
+	s, err := parseSweep(text, filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// parseSweep reads a sweep whose base, where it is a file, is named from dir.
+func parseSweep(text []byte, dir string) (*Sweep, error) {
+	var f sweepFile
+	meta, err := DecodeTOML(text, &f)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range meta.Undecoded() {
+		if !slices.Contains([]string{"base", "grid", "together"}, key[0]) {
+			return nil, fmt.Errorf("%s: a sweep has seeds, base, grid and together", key)
+		}
+	}
+	s := &Sweep{Seeds: 1}
+	if f.Seeds != nil {
+		s.Seeds = *f.Seeds
+	}
+	switch base := f.Base.(type) {
+	case string:
+		if !filepath.IsAbs(base) {
+			base = filepath.Join(dir, base)
+		}
+		s.Base, err = ReadExperiment(base)
+	case map[string]any:
+		s.Base, err = experimentOf(base)
+	default:
+		err = errors.New(`base: give the experiment that varies, as a table or as the name of a file, base = "experiment.toml"`)
+	}
+	if err != nil {
+		return nil, err
+	}
+	order := map[string]int{} // in which the file has its keys
+	for i, key := range meta.Keys() {
+		if len(key) > 1 {
+			order[strings.Join(key[1:], ".")] = i
+		}
+	}
+	grid := lists("", f.Grid)
+	for _, key := range inOrder(grid, order) {
+		axis, err := newAxis([]string{key}, grid)
+		if err != nil {
+			return nil, fmt.Errorf("grid: %w", err)
+		}
+		s.Axes = append(s.Axes, axis)
+	}
+	for _, table := range f.Together {
+		values := lists("", table)
+		axis, err := newAxis(inOrder(values, order), values)
+		if err != nil {
+			return nil, fmt.Errorf("together: %w", err)
+		}
+		s.Axes = append(s.Axes, axis)
+	}
+	_, err = s.Settings()
+	return s, err
+}
+
+// lists are the lists of a table and of those within it, by their full names.
+func lists(prefix string, table map[string]any) map[string]any {
+	all := map[string]any{}
+	for key, value := range table {
+		if within, is := value.(map[string]any); is {
+			maps.Copy(all, lists(prefix+key+".", within))
+		} else {
+			all[prefix+key] = value
+		}
+	}
+	return all
+}
+
+// inOrder are the keys of a table as its file has them.
+func inOrder(table map[string]any, order map[string]int) []string {
+	keys := slices.Sorted(maps.Keys(table))
+	slices.SortStableFunc(keys, func(a, b string) int { return order[a] - order[b] })
+	return keys
+}
+
+// newAxis is an axis of lists, which it refuses where they are of different lengths.
+func newAxis(keys []string, table map[string]any) (Axis, error) {
+	a := Axis{Keys: keys}
+	for _, key := range keys {
+		list, is := table[key].([]any)
+		if !is || len(list) == 0 {
+			return a, fmt.Errorf("%s = %s: give a list of the values that it takes, such as [0.01, 0.02]", key, valueText(table[key]))
+		}
+		if a.Values == nil {
+			a.Values = make([][]any, len(list))
+		}
+		if len(list) != len(a.Values) {
+			return a, fmt.Errorf("%s has %d values and %s has %d: lists side by side are of one length", keys[0], len(a.Values), key, len(list))
+		}
+		for i, value := range list {
+			a.Values[i] = append(a.Values[i], value)
+		}
+	}
+	return a, nil
+}
+
+// keys are those of all axes.
+func (s *Sweep) keys() []string {
+	var keys []string
+	for _, a := range s.Axes {
+		keys = append(keys, a.Keys...)
+	}
+	return keys
+}
+
+// Settings are the combinations of the values of the axes, those of the last axis next
+// to each other; the base alone where there are no axes. It refuses settings that the
+// experiment does not have, and two that are the same experiment.
+func (s *Sweep) Settings() ([]Setting, error) {
+	keys := s.keys()
+	for i, key := range keys {
+		if slices.Contains(keys[:i], key) {
+			return nil, fmt.Errorf("%s varies twice: leave one of its lists away", key)
+		}
+		if key == "seed" {
+			return nil, errors.New("seed varies: give the number of seeds instead, seeds = 3, from that of the base on")
+		}
+	}
+	number := 1
+	for _, a := range s.Axes {
+		number *= min(len(a.Values), mostRuns+1)
+		if number > mostRuns {
+			break
+		}
+	}
+	if s.Seeds < 1 || s.Seeds > mostSeeds {
+		return nil, fmt.Errorf("seeds = %d: give at least 1, and at most %d", s.Seeds, mostSeeds)
+	}
+	if number*s.Seeds > mostRuns {
+		return nil, fmt.Errorf("more than %d runs: give fewer values, or fewer seeds", mostRuns)
+	}
+	var base map[string]any
+	if _, err := DecodeTOML(s.Base.TOML(), &base); err != nil {
+		return nil, err
+	}
+	settings := make([]Setting, 0, number)
+	names, hashes := map[string]bool{}, map[string]string{}
+	for n := range number {
+		var values []any
+		for i, rest := len(s.Axes)-1, n; i >= 0; i-- {
+			places := s.Axes[i].Values
+			values = slices.Concat(places[rest%len(places)], values)
+			rest /= len(places)
+		}
+		varied := base
+		for i, key := range keys {
+			varied = withValue(varied, strings.Split(key, "."), values[i])
+		}
+		setting := Setting{Name: settingName(keys, values)}
+		for _, value := range values {
+			setting.Values = append(setting.Values, valueText(value))
+		}
+		var err error
+		if setting.Experiment, err = experimentOf(varied); err != nil {
+			return nil, fmt.Errorf("%s: %w", setting.Name, err)
+		}
+		hash := setting.Experiment.Hash()
+		if other, taken := hashes[hash]; taken {
+			return nil, fmt.Errorf("%s and %s are the same experiment: give each value once", other, setting.Name)
+		}
+		hashes[hash] = setting.Name
+		if names[setting.Name] {
+			setting.Name = fmt.Sprintf("%.80s-%.8s", setting.Name, hash)
+		}
+		names[setting.Name] = true
+		settings = append(settings, setting)
+	}
+	return settings, nil
+}
+
+// experimentOf is the experiment of a table.
+func experimentOf(table map[string]any) (Experiment, error) {
+	var b bytes.Buffer
+	if err := toml.NewEncoder(&b).Encode(table); err != nil {
+		return nil, err
+	}
+	return ParseExperiment(b.Bytes())
+}
+
+// withValue is a copy of a table with another value at a path.
+func withValue(table map[string]any, path []string, value any) map[string]any {
+	table = maps.Clone(table)
+	if len(path) > 1 {
+		within, _ := table[path[0]].(map[string]any)
+		if within == nil {
+			within = map[string]any{}
+		}
+		value = withValue(within, path[1:], value)
+	}
+	table[path[0]] = value
+	return table
+}
+
+// valueText writes a value as TOML does.
+func valueText(value any) string {
+	var b bytes.Buffer
+	if err := toml.NewEncoder(&b).Encode(map[string]any{"v": value}); err != nil {
+		return fmt.Sprint(value)
+	}
+	return strings.TrimSpace(strings.TrimPrefix(b.String(), "v = "))
+}
+
+// longestName is that of a directory whose name says what varies.
+const longestName = 120
+
+// settingName is that of the directory of a setting: the last parts of the keys, or
+// the whole where two have the same, and their values.
+func settingName(keys []string, values []any) string {
+	if len(keys) == 0 {
+		return "base"
+	}
+	last := func(key string) string { return key[strings.LastIndex(key, ".")+1:] }
+	var parts []string
+	for i, key := range keys {
+		short := last(key)
+		if slices.ContainsFunc(keys, func(other string) bool { return other != key && last(other) == short }) {
+			short = key
+		}
+		parts = append(parts, short+"="+valueName(values[i]))
+	}
+	name := strings.Join(parts, ",")
+	if len(name) > longestName {
+		name = fmt.Sprintf("%.*s-%.8x", longestName-9, name, sha256.Sum256([]byte(name)))
+	}
+	return name
+}
+
+// valueName writes a value in letters that names of files may have.
+func valueName(value any) string {
+	if list, is := value.([]any); is {
+		var parts []string
+		for _, element := range list {
+			parts = append(parts, valueName(element))
+		}
+		return strings.Join(parts, "-")
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("+-._", r) || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, strings.Trim(valueText(value), `"`))
+}
+
+// TOML writes the sweep as ReadSweep reads it.
+func (s *Sweep) TOML() ([]byte, error) {
+	var base map[string]any
+	if _, err := DecodeTOML(s.Base.TOML(), &base); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "seeds = %d\n", s.Seeds)
+	for _, a := range s.Axes {
+		b.WriteString("\n[[together]]\n")
+		for i, key := range a.Keys {
+			var list []any
+			for _, values := range a.Values {
+				list = append(list, values[i])
+			}
+			fmt.Fprintf(&b, "%q = %s\n", key, valueText(list))
+		}
+	}
+	b.WriteString("\n")
+	err := toml.NewEncoder(&b).Encode(map[string]any{"base": base})
+	return b.Bytes(), err
+}

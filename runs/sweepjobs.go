@@ -1,0 +1,366 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
+)
+
+// sweepPlan is, in the directory of a sweep, the sweep.
+const sweepPlan = "sweep.toml"
+
+// Job is a run of a sweep.
+type Job struct {
+	Setting    string // its name
+	Seed       uint64
+	Experiment Experiment // with the seed
+	Dir        string     // of the run
+}
+
+// String names the setting and the seed.
+func (j Job) String() string { return fmt.Sprintf("%s, seed %d", j.Setting, j.Seed) }
+
+// Jobs are the runs of a sweep in a directory, one seed of all settings before the
+// next, so that a sweep that is interrupted has something of each.
+func (s *Sweep) Jobs(dir string) ([]Job, error) {
+	settings, err := s.Settings()
+	if err != nil {
+		return nil, err
+	}
+	var jobs []Job
+	for i := range s.Seeds {
+		for _, setting := range settings {
+			seed := setting.Experiment.Header().Seed + uint64(i)
+			jobs = append(jobs, Job{setting.Name, seed, withSeed(setting.Experiment, seed), SeedDir(filepath.Join(dir, setting.Name), seed)})
+		}
+	}
+	return jobs, nil
+}
+
+// Check opens the data of the sweep and refuses a setting that cannot be trained on
+// them.
+func (s *Sweep) Check() error {
+	settings, err := s.Settings()
+	if err != nil {
+		return err
+	}
+	var sets setCache
+	for _, setting := range settings {
+		set, err := sets.open(Job{Experiment: setting.Experiment})
+		if err != nil {
+			return err
+		}
+		if err := setting.Experiment.Check(set); err != nil {
+			return fmt.Errorf("%s: %w", setting.Name, err)
+		}
+	}
+	return nil
+}
+
+// OpenSweep reads the sweep of a directory.
+func OpenSweep(dir string) (*Sweep, error) {
+	path := filepath.Join(dir, sweepPlan)
+	text, err := file.Read(path, file.Small)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not the directory of a sweep: it holds no %s", dir, sweepPlan)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err = verifyText(text); err != nil {
+		return nil, fmt.Errorf("%s: %w: restore it from a copy, or remove it and plan the sweep again, which keeps what is trained", path, err)
+	}
+	s, err := parseSweep(text, dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Claim makes dir the directory of the sweep. One that holds a sweep already is given
+// the settings and seeds that are new, and refused where this sweep lacks any of its
+// own.
+func (s *Sweep) Claim(dir string) error {
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		return err
+	}
+	text, err := s.TOML()
+	if err != nil {
+		return err
+	}
+	text = sealText(text)
+	there, err := os.ReadFile(filepath.Join(dir, sweepPlan))
+	switch {
+	case err == nil && string(there) == string(text):
+		return nil
+	case err == nil:
+		if err := s.includes(dir, jobs); err != nil {
+			return err
+		}
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	default:
+		if err := refuseFilled(dir); err != nil {
+			return err
+		}
+	}
+	held, err := file.Hold(dir, lockFile)
+	if errors.Is(err, file.ErrLocked) {
+		return fmt.Errorf("another program begins a sweep in %s: wait for it, or choose another directory", dir)
+	}
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	seeds := map[string]map[uint64]bool{} // of the directories of settings
+	for _, j := range jobs {
+		of := filepath.Dir(j.Dir)
+		if seeds[of] == nil {
+			seeds[of] = map[uint64]bool{}
+		}
+		seeds[of][j.Seed] = false
+	}
+	for of, planned := range seeds {
+		if err := writePlan(of, planned); err != nil {
+			return err
+		}
+	}
+	// The sweep comes last: where it is, its settings know of their seeds.
+	return notWritten(dir, errors.Join(held.WriteAside(sweepPlan, text), held.RemoveLeftovers(func(name string) bool { return name == sweepPlan })))
+}
+
+// refuseFilled refuses a directory that holds anything.
+func refuseFilled(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if name, left := file.Leftover(entry.Name()); entry.Name() != lockFile && !(left && name == sweepPlan) {
+			return fmt.Errorf("%s is neither empty nor the directory of a sweep (it holds %s but no %s): choose another directory", dir, entry.Name(), sweepPlan)
+		}
+	}
+	return nil
+}
+
+// includes refuses a sweep that lacks a run of the one in a directory, whose jobs these
+// would be.
+func (s *Sweep) includes(dir string, jobs []Job) error {
+	before, err := OpenSweep(dir)
+	if err != nil {
+		return err
+	}
+	planned, err := before.Jobs(dir)
+	if err != nil {
+		return err
+	}
+	hashes := map[string]string{}
+	for _, j := range jobs {
+		hashes[j.Dir] = j.Experiment.Hash()
+	}
+	for _, j := range planned {
+		if hashes[j.Dir] != j.Experiment.Hash() {
+			return fmt.Errorf("%s is the directory of another sweep, with %v, which this one has not or has otherwise: choose another directory, or add to that sweep", dir, j)
+		}
+	}
+	return nil
+}
+
+// A State is how far a run of a sweep has come.
+type State string
+
+const (
+	Waiting     State = "waiting"
+	Running     State = "running"
+	Interrupted State = "interrupted"
+	Finished    State = "finished"
+	Failed      State = "failed"
+)
+
+// State is how far the job has come, its run where that has a checkpoint, and what
+// made it fail.
+func (j Job) State() (State, *Run, error) {
+	if taken := Taken(j.Dir); taken != nil {
+		run, err := Open(j.Dir)
+		if err != nil {
+			run = nil // it may have no checkpoint yet
+		}
+		return Running, run, nil
+	}
+	text, err := file.Read(j.failure(), file.Small)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return Failed, nil, err
+	}
+	failed := err == nil
+	if _, err := os.Stat(filepath.Join(j.Dir, checkpointFile)); errors.Is(err, os.ErrNotExist) && !failed {
+		return Waiting, nil, nil
+	}
+	run, err := Open(j.Dir)
+	switch {
+	case failed:
+		if err != nil {
+			run = nil
+		}
+		return Failed, run, errors.New(string(text))
+	case err != nil:
+		return Failed, nil, err
+	case run.Finished():
+		return Finished, run, nil
+	}
+	return Interrupted, run, nil
+}
+
+// failure is the file, beside the directory of the run, of what made it fail.
+func (j Job) failure() string { return j.Dir + ".failed" }
+
+// Train trains the jobs of a share that are neither finished, nor failed, nor trained
+// by another program, and goes round until none is left. recorders are those of a job.
+// What fails is noted beside its directory and passed over, until Retry. It returns
+// how many jobs other programs still train.
+func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders func(Job) []Recorder) (elsewhere int, err error) {
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		return 0, err
+	}
+	jobs = shareOf(jobs, share)
+	var sets setCache
+	var failures []error
+	for {
+		trained := false
+		elsewhere = 0
+		for _, j := range jobs {
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+			state, _, err := j.State()
+			switch {
+			case state == Running:
+				elsewhere++
+				continue
+			case state == Finished, state == Failed:
+				continue
+			case err != nil:
+				return 0, err
+			}
+			set, err := sets.open(j)
+			if err != nil {
+				return 0, err
+			}
+			_, err = Train(ctx, j.Experiment, set, j.Dir, recorders(j)...)
+			var taken *TakenError
+			switch {
+			case errors.As(err, &taken):
+				elsewhere++
+				continue
+			case ctx.Err() != nil && errors.Is(err, ctx.Err()), cannotGoOn(err):
+				return 0, err
+			case err != nil:
+				err = fmt.Errorf("%v: %w", j, err)
+				failures = append(failures, err)
+				if err := j.fail(err); err != nil {
+					return 0, err
+				}
+			}
+			trained = true
+		}
+		if !trained {
+			return elsewhere, errors.Join(failures...)
+		}
+	}
+}
+
+// cannotGoOn says whether an error is of the file system, and not of the experiment.
+func cannotGoOn(err error) bool {
+	var failed *file.WriteError
+	return errors.As(err, &failed) || errors.Is(err, file.ErrNoLocks)
+}
+
+// fail notes beside the directory of the run what made it fail.
+func (j Job) fail(err error) error {
+	if err := file.MkdirAll(filepath.Dir(j.Dir)); err != nil {
+		return err
+	}
+	return file.WriteAside(j.failure(), []byte(err.Error()))
+}
+
+// Retry forgets what failed.
+func (s *Sweep) Retry(dir string) error {
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		if failure := os.Remove(j.failure()); !errors.Is(failure, os.ErrNotExist) {
+			err = errors.Join(err, failure)
+		}
+	}
+	return err
+}
+
+// shareOf are the jobs of a share.
+func shareOf(jobs []Job, share Shard) []Job {
+	i := -1
+	return slices.DeleteFunc(jobs, func(Job) bool {
+		i++
+		return !share.Has(i)
+	})
+}
+
+// setCache opens data sets, and keeps the last one: jobs that follow each other often
+// share it.
+type setCache struct {
+	spec dataset.Spec
+	set  *dataset.Set
+}
+
+func (c *setCache) open(j Job) (*dataset.Set, error) {
+	h := j.Experiment.Header()
+	if c.set == nil || c.spec != h.Dataset {
+		set, err := OpenDataset(j.Experiment, j.Dir)
+		if err != nil {
+			return nil, err
+		}
+		c.spec, c.set = h.Dataset, set
+	}
+	return c.set, h.CheckData(c.set)
+}
+
+// StepTime measures how long a step of an experiment takes on set: the mean over as
+// many steps as fit into a duration, one at least, of a training that leaves nothing.
+func StepTime(ctx context.Context, e Experiment, set *dataset.Set, within time.Duration) (time.Duration, error) {
+	e, err := Resolve(e, set)
+	if err != nil {
+		return 0, err
+	}
+	snapshot, err := e.Begin(set)
+	if err != nil {
+		return 0, err
+	}
+	learner, err := e.Learner(set, snapshot)
+	if err != nil {
+		return 0, err
+	}
+	defer learner.Close()
+	perEpoch := e.Header().StepsPerEpoch(set.Train().Rows)
+	start, steps := time.Now(), 0
+	for steps < perEpoch && (steps == 0 || time.Since(start) < within) {
+		first := steps
+		done, err := learner.Steps(ctx, min(perEpoch-first, max(1, steps)), func(k int) float64 { return e.LearningRate(first+k, perEpoch) })
+		if err != nil {
+			return 0, err
+		}
+		steps += len(done)
+	}
+	return time.Since(start) / time.Duration(steps), nil
+}

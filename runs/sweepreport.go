@@ -1,0 +1,166 @@
+package runs
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+)
+
+// SweepReport says how far a sweep has come, and what its settings reached.
+type SweepReport struct {
+	Objective Measure
+	Keys      []string // settings that vary, by their full names in TOML
+	Settings  []SettingReport
+}
+
+// SettingReport is one setting of a report.
+type SettingReport struct {
+	Setting
+	Dir      string        // of its seeds
+	States   map[State]int // numbers of its seeds
+	Failures []error       // of those that failed
+	Epochs   Spread        // done, of the runs that have a checkpoint, as all that follows
+	Seconds  Spread        // that the steps of training have taken
+	Reached  Spread        // the objective of the last epoch of runs that are finished, on the validation rows where there are any
+	Best     Spread        // the same of the best epoch, on the validation rows; NaN where there are none
+}
+
+// Value is what the setting reached: Best, or Reached where there is no best epoch.
+func (s SettingReport) Value() Spread {
+	if math.IsNaN(s.Best.Mean) {
+		return s.Reached
+	}
+	return s.Best
+}
+
+// Report reads how far the sweep has come in a directory, at any time, whatever
+// trains in it.
+func (s *Sweep) Report(dir string) (SweepReport, error) {
+	r := SweepReport{Objective: s.Base.Measures()[0], Keys: s.keys()}
+	settings, err := s.Settings()
+	if err != nil {
+		return r, err
+	}
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		return r, err
+	}
+	for i, setting := range settings {
+		of := SettingReport{Setting: setting, Dir: filepath.Join(dir, setting.Name), States: map[State]int{}}
+		var begun, finished []*Run
+		for n := i; n < len(jobs); n += len(settings) {
+			state, run, err := jobs[n].State()
+			of.States[state]++
+			if err != nil {
+				of.Failures = append(of.Failures, err)
+			}
+			if run != nil {
+				begun = append(begun, run)
+			}
+			if state == Finished {
+				finished = append(finished, run)
+			}
+		}
+		objective := r.Objective
+		of.Epochs = SpreadOf(begun, func(r *Run) float64 { return float64(r.Epochs()) })
+		of.Seconds = SpreadOf(begun, ofLastEpoch(func(e Epoch) float64 { return e.Seconds }))
+		of.Reached = SpreadOf(finished, ofLastEpoch(func(e Epoch) float64 {
+			if v := e.validation(objective); !math.IsNaN(v) {
+				return v
+			}
+			return e.Train[objective.Key]
+		}))
+		of.Best = SpreadOf(finished, ofBestEpoch(objective, func(e Epoch) float64 { return e.validation(objective) }))
+		r.Settings = append(r.Settings, of)
+	}
+	return r, nil
+}
+
+// States are the numbers of runs of each state.
+func (r SweepReport) States() map[State]int {
+	all := map[State]int{}
+	for _, s := range r.Settings {
+		for state, n := range s.States {
+			all[state] += n
+		}
+	}
+	return all
+}
+
+// ByBest is the report with the settings in the order of what they reached at best,
+// those that have not reached anything last.
+func (r SweepReport) ByBest() SweepReport {
+	r.Settings = slices.Clone(r.Settings)
+	slices.SortStableFunc(r.Settings, func(a, b SettingReport) int {
+		x, y := a.Value().Mean, b.Value().Mean
+		switch {
+		case r.Objective.Better(x, y), math.IsNaN(y) && !math.IsNaN(x):
+			return -1
+		case r.Objective.Better(y, x), math.IsNaN(x) && !math.IsNaN(y):
+			return 1
+		}
+		return 0
+	})
+	return r
+}
+
+// Table is the report with a row for each setting. Columns of states that no run is in
+// are left out.
+func (r SweepReport) Table() *Table {
+	type column struct {
+		Column
+		of func(SettingReport) any
+	}
+	var columns []column
+	for i, key := range r.Keys {
+		columns = append(columns, column{Column{Key: key, Kind: Text}, func(s SettingReport) any { return unquoted(s.Values[i]) }})
+	}
+	if len(r.Keys) == 0 {
+		columns = append(columns, column{Column{Key: "setting", Kind: Text}, func(s SettingReport) any { return s.Name }})
+	}
+	all := r.States()
+	for _, state := range []State{Finished, Running, Interrupted, Waiting, Failed} {
+		if all[state] > 0 {
+			columns = append(columns, column{Column{Key: string(state), Kind: Integer}, func(s SettingReport) any { return s.States[state] }})
+		}
+	}
+	spread := func(key, label, unit string, decimals int, of func(SettingReport) Spread) {
+		columns = append(columns,
+			column{Column{Key: key, Label: label, Unit: unit, Kind: Number, Decimals: decimals}, func(s SettingReport) any { return of(s).Mean }},
+			column{Column{Key: key + "_sd", Label: "sd", Unit: unit, Kind: Number, Decimals: decimals}, func(s SettingReport) any { return of(s).SD }})
+	}
+	o := r.Objective
+	spread("reached", o.Name+", last epoch", o.Unit, o.decimals(), func(s SettingReport) Spread { return s.Reached })
+	spread("best", o.Name+", best epoch", o.Unit, o.decimals(), func(s SettingReport) Spread { return s.Best })
+	spread("epochs", "epochs", "", 1, func(s SettingReport) Spread { return s.Epochs })
+	spread("seconds", "seconds of training", "s", 1, func(s SettingReport) Spread { return s.Seconds })
+	columns = slices.DeleteFunc(columns, func(c column) bool { // that nothing is known of
+		return c.Kind == Number && !slices.ContainsFunc(r.Settings, func(s SettingReport) bool { return !math.IsNaN(c.of(s).(float64)) })
+	})
+	var heads []Column
+	for _, c := range columns {
+		heads = append(heads, c.Column)
+	}
+	total := 0
+	for _, n := range all {
+		total += n
+	}
+	t := NewTable("sweep", fmt.Sprintf("Sweep of %d settings, %d of %d runs finished", len(r.Settings), all[Finished], total), heads...)
+	for _, s := range r.Settings {
+		var cells []any
+		for _, c := range columns {
+			cells = append(cells, c.of(s))
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+// unquoted is a value as people read it.
+func unquoted(value string) string {
+	if len(value) > 1 && value[0] == '"' {
+		return value[1 : len(value)-1]
+	}
+	return value
+}
