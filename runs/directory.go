@@ -68,9 +68,9 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 	if err := refuseForeign(dir); err != nil {
 		return nil, err
 	}
-	held, err := file.Hold(dir, lockFile)
+	held, err := file.HoldShared(dir, lockFile)
 	if errors.Is(err, file.ErrLocked) {
-		err = takenBy(dir)
+		err = takenBy(dir, err)
 	}
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 func isRunFile(name string) bool {
 	_, isKept := keptEpoch(name)
 	return isKept || slices.Contains([]string{
-		experimentFile, checkpointFile, bestFile, metricsFile, stepsFile, sessionsFile, clockFile, datasetFile,
+		experimentFile, checkpointFile, bestFile, metricsFile, stepsFile, sessionsFile, clockFile, datasetFile, file.LeaseFile,
 	}, name)
 }
 
@@ -179,7 +179,7 @@ func refuseForeign(dir string) error {
 		switch name := entry.Name(); {
 		case name == experimentFile:
 			return nil
-		case name != lockFile && name != datasetFile && !isLeftover(name):
+		case name != lockFile && name != file.LeaseFile && name != datasetFile && !isLeftover(name):
 			foreign = name
 		}
 	}

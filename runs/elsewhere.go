@@ -1,7 +1,9 @@
 package runs
 
 import (
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
@@ -10,6 +12,9 @@ import (
 type TakenError struct {
 	Dir  string
 	Host string // that trained there last, empty if it is not known
+	// Left is the time in which a program on another machine gives a sign of life, or
+	// is taken for ended; 0 where it is known to train.
+	Left time.Duration
 }
 
 func (e *TakenError) Error() string {
@@ -17,19 +22,34 @@ func (e *TakenError) Error() string {
 	if e.Host != "" {
 		on = " on " + e.Host
 	}
+	if e.Left > 0 {
+		return fmt.Sprintf("another program trains in %s%s, or that machine stopped without ending it: wait for it, choose another directory, or, if it has stopped, try again in %s", e.Dir, on, e.Left.Round(time.Second))
+	}
 	return fmt.Sprintf("another program trains in %s%s: wait for it, stop it, or choose another directory", e.Dir, on)
 }
 
 // Taken returns an error if a program, which may be this one, trains in a directory.
 func Taken(dir string) *TakenError {
-	if !file.Locked(dir, lockFile) {
-		return nil
+	if file.Locked(dir, lockFile) {
+		return takenBy(dir, file.ErrLocked)
 	}
-	return takenBy(dir)
+	if leased := file.Leased(dir); leased != nil {
+		return takenBy(dir, leased)
+	}
+	return nil
 }
 
-func takenBy(dir string) *TakenError {
+// takenBy says who trains in a directory that could not be held.
+func takenBy(dir string, err error) *TakenError {
 	e := &TakenError{Dir: dir}
+	var leased *file.LeasedError
+	if errors.As(err, &leased) {
+		e.Host = leased.Host
+		if !leased.Alive {
+			e.Left = leased.Left
+		}
+		return e
+	}
 	run := Run{dir: dir}
 	if sessions, err := run.Provenance(); err == nil && len(sessions) > 0 {
 		e.Host = sessions[len(sessions)-1].Host

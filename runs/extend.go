@@ -58,9 +58,9 @@ func extendAll(dirs []string, epochs int) ([]Experiment, error) {
 		all = append(all, longer)
 	}
 	for _, dir := range dirs {
-		h, err := file.Hold(dir, lockFile)
+		h, err := file.HoldShared(dir, lockFile)
 		if errors.Is(err, file.ErrLocked) {
-			err = fmt.Errorf("another program trains in %s: wait for it, or stop it", dir)
+			err = takenBy(dir, err)
 		}
 		if err != nil {
 			return nil, err

@@ -105,7 +105,7 @@ func parseSweep(text []byte, dir string) (*Sweep, error) {
 	}
 	order := map[string]int{} // in which the file has its keys
 	for i, key := range meta.Keys() {
-		if len(key) > 1 {
+		if key[0] != "base" && len(key) > 1 {
 			order[strings.Join(key[1:], ".")] = i
 		}
 	}

@@ -227,7 +227,8 @@ func (j Job) failure() string { return j.Dir + ".failed" }
 // Train trains the jobs of a share that are neither finished, nor failed, nor trained
 // by another program, and goes round until none is left. recorders are those of a job.
 // What fails is noted beside its directory and passed over, until Retry. It returns
-// how many jobs other programs still train.
+// how many jobs other programs still train; those that programs on other machines may
+// have left without ending them it waits for.
 func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders func(Job) []Recorder) (elsewhere int, err error) {
 	jobs, err := s.Jobs(dir)
 	if err != nil {
@@ -237,33 +238,27 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 	var sets setCache
 	var failures []error
 	for {
-		trained := false
+		trained, unsure := false, false
 		elsewhere = 0
 		for _, j := range jobs {
-			if err := ctx.Err(); err != nil {
-				return 0, err
-			}
 			state, _, err := j.State()
 			switch {
-			case state == Running:
-				elsewhere++
-				continue
 			case state == Finished, state == Failed:
 				continue
 			case err != nil:
 				return 0, err
 			}
-			set, err := sets.open(j)
-			if err != nil {
-				return 0, err
-			}
-			_, err = Train(ctx, j.Experiment, set, j.Dir, recorders(j)...)
+			err = j.train(ctx, &sets, recorders)
 			var taken *TakenError
 			switch {
 			case errors.As(err, &taken):
 				elsewhere++
+				unsure = unsure || taken.Left > 0
 				continue
-			case ctx.Err() != nil && errors.Is(err, ctx.Err()), cannotGoOn(err):
+			case errors.Is(err, file.ErrLost): // another program took it over
+				elsewhere++
+				continue
+			case errors.Is(err, context.Canceled), cannotGoOn(err):
 				return 0, err
 			case err != nil:
 				err = fmt.Errorf("%v: %w", j, err)
@@ -274,16 +269,47 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 			}
 			trained = true
 		}
+		if unsure && !trained {
+			select {
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			case <-time.After(time.Second):
+				continue
+			}
+		}
 		if !trained {
 			return elsewhere, errors.Join(failures...)
 		}
 	}
 }
 
-// cannotGoOn says whether an error is of the file system, and not of the experiment.
+// train trains the job, unless another program does.
+func (j Job) train(ctx context.Context, sets *setCache, recorders func(Job) []Recorder) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if taken := Taken(j.Dir); taken != nil {
+		return taken
+	}
+	set, err := sets.open(j)
+	if err != nil {
+		return &dataError{err}
+	}
+	_, err = Train(ctx, j.Experiment, set, j.Dir, recorders(j)...)
+	return err
+}
+
+// dataError is the error of data that cannot be opened, whatever the settings.
+type dataError struct{ error }
+
+func (e *dataError) Unwrap() error { return e.error }
+
+// cannotGoOn says whether an error is of the file system or of the data, and not of the
+// settings.
 func cannotGoOn(err error) bool {
 	var failed *file.WriteError
-	return errors.As(err, &failed) || errors.Is(err, file.ErrNoLocks)
+	var data *dataError
+	return errors.As(err, &failed) || errors.As(err, &data) || errors.Is(err, file.ErrNoLocks)
 }
 
 // fail notes beside the directory of the run what made it fail.

@@ -81,11 +81,11 @@ func writeAside(root *os.Root, name string, b []byte) error {
 		_ = root.Remove(aside) // what went wrong first is what is said
 		return err
 	}
-	return sync(root) // the new name lasts once its directory is written
+	return syncNames(root) // the new name lasts once its directory is written
 }
 
-// sync returns when the names in a directory last.
-func sync(root *os.Root) error {
+// syncNames returns when the names in a directory last.
+func syncNames(root *os.Root) error {
 	dir, err := root.Open(".")
 	if err != nil {
 		return err
@@ -115,5 +115,5 @@ func MkdirAll(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(sync(root), root.Close())
+	return errors.Join(syncNames(root), root.Close())
 }

@@ -16,6 +16,7 @@ type Held struct {
 	path, name string // of the directory, and of the file in it that is locked
 	root       *os.Root
 	lock       *os.File
+	leased     *leased // nil where there is none
 }
 
 // ErrLocked is the error of a directory that another program holds.
@@ -58,11 +59,30 @@ func Hold(path, name string) (*Held, error) {
 	return h, nil
 }
 
+// HoldShared is Hold of a directory that other machines may hold, too, on a file system
+// whose locks may not reach them: by a lease beside the lock, which is renewed until the
+// directory is released. While a program on another machine may hold it the error is a
+// LeasedError.
+func HoldShared(path, name string) (*Held, error) {
+	h, err := Hold(path, name)
+	if err != nil {
+		return nil, err
+	}
+	if h.leased, err = newLeased(h); err != nil {
+		h.Release()
+		return nil, h.failed(LeaseFile, err)
+	}
+	return h, nil
+}
+
 // Path is that of a file in the directory.
 func (h *Held) Path(name string) string { return filepath.Join(h.path, name) }
 
 // Release gives the directory free.
 func (h *Held) Release() {
+	if h.leased != nil {
+		h.leased.end(h.root)
+	}
 	h.lock.Close()
 	h.root.Close()
 }
@@ -76,6 +96,9 @@ func (h *Held) check() error {
 	there, err := h.root.Lstat(h.name)
 	if err == nil && !os.SameFile(held, there) {
 		err = ErrLost
+	}
+	if err == nil && h.leased != nil {
+		err = h.leased.mine(h.root)
 	}
 	return h.failed(h.name, err)
 }

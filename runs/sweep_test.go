@@ -1,0 +1,330 @@
+package runs_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// sweepText is a sweep of mixtures: 3 rates, and 2 numbers of components side by side
+// with as many batch sizes.
+const sweepText = `
+seeds = 2
+
+[base]
+family = "mixture"
+components = 2
+learning_rate = 0.5
+schedule = "constant"
+epochs = 4
+patience = 0
+seed = 5
+batch_size = 16
+
+[base.dataset]
+name = "miniglyphs"
+binarization = "grey"
+subset = 60
+
+[grid]
+learning_rate = [1.0, 0.5, 0.25]
+
+[[together]]
+components = [2, 3]
+batch_size = [16, 24]
+`
+
+func mustReadSweep(t *testing.T, text string) *runs.Sweep {
+	t.Helper()
+	s, err := readSweepText(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func readSweepText(t *testing.T, text string) (*runs.Sweep, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "sweep.toml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return runs.ReadSweep(path)
+}
+
+func TestSweepIsAllCombinations(t *testing.T) {
+	s := mustReadSweep(t, sweepText)
+	settings, err := s.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, setting := range settings {
+		names = append(names, setting.Name)
+		m := setting.Experiment.(mixture)
+		want := fmt.Sprintf("learning_rate=%.4g,components=%d,batch_size=%d", m.Rate, m.Components, m.BatchSize)
+		if strings.ReplaceAll(setting.Name, "1.0", "1") != want {
+			t.Errorf("%s is the experiment of %s", setting.Name, want)
+		}
+		if m.BatchSize != 8*m.Components && m.Components != 2 {
+			t.Errorf("%s: lists side by side are combined", setting.Name)
+		}
+	}
+	if len(names) != 6 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != 6 {
+		t.Errorf("the settings are %v", names)
+	}
+	text, err := s.TOML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := mustReadSweep(t, string(text)).Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range again {
+		if again[i].Name != settings[i].Name || again[i].Experiment.Hash() != settings[i].Experiment.Hash() {
+			t.Errorf("written and read, %s is %s", settings[i].Name, again[i].Name)
+		}
+	}
+}
+
+func TestSweepsThatAreRefused(t *testing.T) {
+	for name, c := range map[string]struct{ from, to, says string }{
+		"value alone":     {"[1.0, 0.5, 0.25]", "0.5", "give a list"},
+		"no values":       {"[1.0, 0.5, 0.25]", "[]", "give a list"},
+		"unknown setting": {"learning_rate = [", "learning_rat = [", "learning_rat"},
+		"twice":           {"[1.0, 0.5, 0.25]", "[0.5, 0.5]", "same experiment"},
+		"other lengths":   {"batch_size = [16, 24]", "batch_size = [16]", "one length"},
+		"seed":            {"learning_rate = [1.0, 0.5, 0.25]", "seed = [1, 2]", "number of seeds"},
+		"no seeds":        {"seeds = 2", "seeds = 0", "at least 1"},
+		"too many seeds":  {"seeds = 2", "seeds = 9223372036854775807", "at most"},
+		"unknown key":     {"seeds = 2", "seds = 2", "seds"},
+		"two axes of one": {"batch_size = [16, 24]", "learning_rate = [0.1, 0.2]", "varies twice"},
+		"no base":         {"[base]", "[bas]", "bas"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := readSweepText(t, strings.Replace(sweepText, c.from, c.to, 1))
+			wantError(t, err, c.says)
+		})
+	}
+}
+
+// TestSweepGrows into more settings and seeds, and into no other sweep.
+func TestSweepGrows(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sweep")
+	if err := mustReadSweep(t, sweepText).Claim(dir); err != nil {
+		t.Fatal(err)
+	}
+	more := mustReadSweep(t, strings.NewReplacer("[1.0, 0.5", "[1.0, 0.125, 0.5", "seeds = 2", "seeds = 3").Replace(sweepText))
+	if err := more.Claim(dir); err != nil {
+		t.Error(err)
+	}
+	if err := mustReadSweep(t, sweepText).Claim(dir); err == nil || !strings.Contains(err.Error(), "another sweep") {
+		t.Errorf("a sweep that lacks runs is begun in its place: %v", err)
+	}
+	longer := mustReadSweep(t, strings.NewReplacer("[1.0, 0.5", "[1.0, 0.125, 0.5", "seeds = 2", "seeds = 3", "epochs = 4", "epochs = 5").Replace(sweepText))
+	wantError(t, longer.Claim(dir), "another sweep")
+	back, err := runs.OpenSweep(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := back.Jobs(dir)
+	if err != nil || len(jobs) != 24 {
+		t.Errorf("%d runs, %v", len(jobs), err)
+	}
+	other := t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "notes"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, more.Claim(other), "neither empty nor")
+}
+
+// trainSweep trains all of a sweep here.
+func trainSweep(t *testing.T, s *runs.Sweep, dir string) error {
+	t.Helper()
+	if err := s.Claim(dir); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere, err := s.Train(t.Context(), dir, runs.Shard{}, func(runs.Job) []runs.Recorder { return nil })
+	if elsewhere != 0 {
+		t.Errorf("%d runs are trained elsewhere", elsewhere)
+	}
+	return err
+}
+
+// TestSweepPassesOverFailures trains all others, and says what failed until it is to be
+// tried again.
+func TestSweepPassesOverFailures(t *testing.T) {
+	t.Parallel()
+	s := mustReadSweep(t, strings.Replace(sweepText, "[1.0, 0.5", "[1.5, 0.5", 1)) // a rate is at most 1
+	dir := t.TempDir()
+	wantError(t, trainSweep(t, s, dir), "learning rate 1.5")
+	report, err := s.Report(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[runs.State]int{runs.Finished: 8, runs.Failed: 4}
+	if got := report.States(); got[runs.Finished] != want[runs.Finished] || got[runs.Failed] != want[runs.Failed] || len(got) != 2 {
+		t.Errorf("the runs are %v, not %v", got, want)
+	}
+	if err := trainSweep(t, s, dir); err != nil {
+		t.Errorf("what failed is trained again unasked: %v", err)
+	}
+	if err := s.Retry(dir); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, trainSweep(t, s, dir), "learning rate 1.5")
+	best := report.ByBest().Settings
+	for i := 1; i < 4; i++ {
+		if !report.Objective.Better(best[i-1].Value().Mean, best[i].Value().Mean) {
+			t.Errorf("%s stands before %s", best[i-1].Name, best[i].Name)
+		}
+	}
+	if rows := report.Table().Rows(); len(rows) != 6 {
+		t.Errorf("the table has %d rows", len(rows))
+	}
+}
+
+// TestSharesOfASweep together are all of it.
+func TestSharesOfASweep(t *testing.T) {
+	t.Parallel()
+	s, dir := mustReadSweep(t, sweepText), t.TempDir()
+	if err := s.Claim(dir); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		trained := 0
+		if _, err := s.Train(t.Context(), dir, runs.Shard{Index: i, Count: 5}, func(runs.Job) []runs.Recorder {
+			trained++
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if trained < 2 || trained > 3 {
+			t.Errorf("share %d of 5 has %d of 12 runs", i, trained)
+		}
+	}
+	report, err := s.Report(dir)
+	if err != nil || report.States()[runs.Finished] != 12 {
+		t.Errorf("%v, %v", report.States(), err)
+	}
+}
+
+// workerVariable has the tests' program train the sweep in the directory that it names.
+const workerVariable = "HELMHOLTZ_TEST_SWEEP"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(workerVariable); dir != "" {
+		if err := work(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// work trains the sweep in a directory, with a line for each step.
+func work(dir string) error {
+	s, err := runs.OpenSweep(dir)
+	if err != nil {
+		return err
+	}
+	_, err = s.Train(context.Background(), dir, runs.Shard{}, func(j runs.Job) []runs.Recorder {
+		return []runs.Recorder{&watcher{onStep: func(runs.Progress) { fmt.Println(j.Dir) }}}
+	})
+	return err
+}
+
+// TestKilledWorkersLoseNothing has several programs train one sweep, each of which is
+// killed after some steps and started anew. Every run ends, as if it had been alone, and
+// no two programs train one at once.
+func TestKilledWorkersLoseNothing(t *testing.T) {
+	t.Parallel()
+	s, alone, dir := mustReadSweep(t, sweepText), t.TempDir(), t.TempDir()
+	if err := trainSweep(t, s, alone); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Claim(dir); err != nil {
+		t.Fatal(err)
+	}
+	const workers = 4
+	killed := make([]int, workers)
+	failures := make(chan error, workers)
+	for n := range workers {
+		go func() {
+			r := rand.New(rand.NewPCG(7, uint64(n)))
+			for {
+				whole, err := workUntil(dir, 1+r.IntN(12))
+				if whole || err != nil {
+					failures <- err
+					return
+				}
+				killed[n]++
+			}
+		}()
+	}
+	for range workers {
+		if err := <-failures; err != nil {
+			t.Error(err)
+		}
+	}
+	kills := 0
+	for _, n := range killed {
+		kills += n
+	}
+	if kills < workers {
+		t.Errorf("%d workers were killed %d times", workers, kills)
+	}
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range jobs {
+		if state, _, err := j.State(); state != runs.Finished {
+			t.Errorf("%v is %s, %v", j, state, err)
+		}
+		relative, err := filepath.Rel(dir, j.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSameRun(t, filepath.Join(alone, relative), j.Dir)
+	}
+	t.Logf("%d kills", kills)
+}
+
+// workUntil starts a worker and kills it after some steps, unless it ends before.
+func workUntil(dir string, steps int) (whole bool, err error) {
+	worker := exec.Command(os.Args[0])
+	worker.Env = append(os.Environ(), workerVariable+"="+dir)
+	out, err := worker.StdoutPipe()
+	if err != nil {
+		return false, err
+	}
+	worker.Stderr = os.Stderr
+	if err := worker.Start(); err != nil {
+		return false, err
+	}
+	lines := bufio.NewScanner(out)
+	for range steps {
+		if !lines.Scan() {
+			return true, worker.Wait()
+		}
+	}
+	if err := worker.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return false, err
+	}
+	for lines.Scan() {
+	}
+	return worker.Wait() == nil, lines.Err()
+}
