@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -119,10 +121,16 @@ func readLease(root *os.Root, name string) (lease, error) {
 	return l, nil
 }
 
-// create writes the lease where there is none, else fs.ErrExist.
+// create writes the lease where there is none, else fs.ErrExist: all of it at once, but
+// on file systems on which a file cannot have two names.
 func (l lease) create(root *os.Root) error {
-	text, err := json.Marshal(l)
+	aside, text, err := l.writeAside(root)
 	if err != nil {
+		return err
+	}
+	err = root.Link(aside, LeaseFile)
+	_ = root.Remove(aside) // where it stays, it is a leftover
+	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	f, err := root.OpenFile(LeaseFile, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
@@ -134,6 +142,23 @@ func (l lease) create(root *os.Root) error {
 		_ = root.Remove(LeaseFile) // what went wrong first is what is said
 	}
 	return err
+}
+
+// writeAside writes the lease into a file of a name that nobody else has.
+func (l lease) writeAside(root *os.Root) (aside string, text []byte, err error) {
+	if text, err = json.Marshal(l); err != nil {
+		return "", nil, err
+	}
+	aside = leaseAside()
+	if err := root.WriteFile(aside, text, 0o644); err != nil {
+		_ = root.Remove(aside) // what went wrong first is what is said
+		return "", nil, err
+	}
+	return aside, text, nil
+}
+
+func leaseAside() string {
+	return LeaseFile + "." + strconv.FormatUint(mathrand.Uint64(), 10) + temporary
 }
 
 // take makes the lease that of a directory, whose path names it to the watch. A lease of
@@ -157,7 +182,7 @@ func (l lease) take(root *os.Root, path string, w *watch) error {
 	}
 	// Of several that see it void one renames it. Who comes late may have renamed the
 	// lease of the one that was first, and puts it back.
-	aside := fmt.Sprintf("%s.%d%s", LeaseFile, time.Now().UnixNano(), temporary)
+	aside := leaseAside()
 	if err := root.Rename(LeaseFile, aside); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return ErrLocked
@@ -190,13 +215,9 @@ func (l *lease) renew(root *os.Root) error {
 		return err
 	}
 	l.Beat++
-	text, err := json.Marshal(l)
+	aside, _, err := l.writeAside(root)
 	if err != nil {
 		return err
-	}
-	aside := fmt.Sprintf("%s.%d%s", LeaseFile, time.Now().UnixNano(), temporary)
-	if err := root.WriteFile(aside, text, 0o644); err != nil {
-		return errors.Join(err, root.Remove(aside))
 	}
 	return root.Rename(aside, LeaseFile)
 }
