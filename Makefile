@@ -9,7 +9,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook lab test torture fuzz kernel cuda ptx lint notices sbom vulnerabilities
+.PHONY: help notebook lab test torture fuzz slurm kernel cuda ptx lint notices sbom vulnerabilities
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -31,6 +31,9 @@ torture: ## kill the program at every system call that writes, let its writes fa
 
 fuzz: ## look for inputs that break what reads them, each reader for a while (FUZZTIME=10m JOBS=2 FUZZ=pattern)
 	@go run ./internal/fuzz/run -fuzztime $(FUZZTIME) -jobs $(JOBS) -run '$(FUZZ)'
+
+slurm: ## test sweeps on a Slurm of this machine alone, as root (apt-get install slurm-wlm munge)
+	HELMHOLTZ_SLURM_TESTS=1 go test -count=1 -v -timeout 10m -run '^TestSweepOnSlurm$$' ./cmd/helmholtz
 
 kernel: ## test the kernel with Jupyter's own clients, installing what is missing (HELMHOLTZ_SOAK_CELLS=number)
 	@notebooks/jupyter.sh install

@@ -45,12 +45,13 @@ and in it ordinary runs of its seeds, which every other command reads. Any numbe
 programs may train in one directory, on one machine or on several that share it.`,
 		Example: `  helmholtz sweep plan rates.toml
   helmholtz sweep run rates.toml --out runs/rates
+  helmholtz sweep submit rates.toml --slurm --out shared/rates
   helmholtz sweep status runs/rates
   helmholtz sweep report runs/rates --table rates.csv --figures runs/rates/figures`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(computing(newSweepPlan()), computing(newSweepRun()), newSweepStatus(), newSweepReport())
+	c.AddCommand(computing(newSweepPlan()), computing(newSweepRun()), computing(newSweepSubmit()), newSweepStatus(), newSweepReport())
 	return c
 }
 
