@@ -23,6 +23,7 @@ type Made struct {
 	Values   []Value   `json:"values,omitempty"`
 	Beside   []Value   `json:"beside,omitempty"` // measured beside the numbers of the criteria
 	Judged   []Judged  `json:"judged,omitempty"`
+	Beyond   []string  `json:"beyond,omitempty"` // findings that no claim asks for
 	Figures  []Figure  `json:"figures,omitempty"`
 	Made     time.Time `json:"made"`
 	Version  string    `json:"version"` // of the programs that trained
@@ -39,7 +40,8 @@ type Value struct {
 	SE      *float64 `json:"se,omitempty"` // over rows, of one seed
 	Seeds   int      `json:"seeds"`
 	// By is how it was estimated, such as 10,000 samples of each of 10,000 rows.
-	By string `json:"by,omitempty"`
+	By   string `json:"by,omitempty"`
+	Data string `json:"data,omitempty"` // and their binarisation
 	// Elsewhere is why no verdict is given on the number: other data, or a shorter
 	// training.
 	Elsewhere string `json:"elsewhere,omitempty"`
@@ -107,7 +109,7 @@ func (e Entry) madeFile(s Scale) string { return fmt.Sprintf("%s.%s.json", fileN
 // account adds up what training took, and by what it was done.
 func (w *Work) account() error {
 	var versions, hardware []string
-	for _, j := range Jobs(w.entry.Trainings(w.Scale), w.dir, w.Scale) {
+	for _, j := range Jobs(Catalogue{w.entry}.Trainings(w.Scale), w.dir, w.Scale) {
 		run, err := runs.Open(j.Dir)
 		if err != nil {
 			return err

@@ -179,7 +179,11 @@ func (e Entry) numbers(m Made) *runs.Table {
 	for _, n := range e.Numbers {
 		v, ok := m.Value(n)
 		if !ok {
-			t.Add(n.Of, n.Measure, n.Published, nil, nil, nil, n.Tolerance, "blocked: "+n.Blocked, nil)
+			missing := "not found"
+			if n.Blocked != "" {
+				missing = "blocked: " + n.Blocked
+			}
+			t.Add(n.Of, n.Measure, n.Published, nil, nil, nil, n.Tolerance, missing, nil)
 			continue
 		}
 		by := v.By
@@ -194,15 +198,19 @@ func (e Entry) numbers(m Made) *runs.Table {
 	return t
 }
 
-// uncertainty is the spread over seeds, or the standard error of the one.
+// uncertainty is the spread over seeds, or the standard error.
 func (v Value) uncertainty() string {
+	seeds := "one seed"
+	if v.Seeds > 1 {
+		seeds = fmt.Sprintf("%d seeds", v.Seeds)
+	}
 	switch {
 	case v.SD != nil:
-		return fmt.Sprintf("sd %.3f, %d seeds", *v.SD, v.Seeds)
+		return fmt.Sprintf("sd %.3f, %s", *v.SD, seeds)
 	case v.SE != nil:
-		return fmt.Sprintf("se %.3f, one seed", *v.SE)
+		return fmt.Sprintf("se %.3f, %s", *v.SE, seeds)
 	}
-	return "one seed"
+	return seeds
 }
 
 // claims is the table of an entry's claims.

@@ -125,8 +125,11 @@ func (w *Work) Found(of, measure string, v Value) {
 		panic(fmt.Sprintf("%s: the criteria have no %s of %q", w.entry.ID, measure, of))
 	}
 	v.Of, v.Measure = of, measure
-	if w.Scale == Smoke {
+	switch {
+	case w.Scale == Smoke:
 		v.Elsewhere = "made-up data"
+	case w.Scale != Full && v.Elsewhere == "":
+		v.Elsewhere = "shorter than published"
 	}
 	w.made.Values = append(w.made.Values, v)
 }
@@ -135,6 +138,11 @@ func (w *Work) Found(of, measure string, v Value) {
 func (w *Work) Beside(of, measure string, v Value) {
 	v.Of, v.Measure = of, measure
 	w.made.Beside = append(w.made.Beside, v)
+}
+
+// Beyond adds a sentence on what was found that no claim asks for.
+func (w *Work) Beyond(sentence string, values ...any) {
+	w.made.Beyond = append(w.made.Beyond, fmt.Sprintf(sentence, values...))
 }
 
 // Judge says whether a claim holds, and by what, where all that it asks for is an order.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
@@ -38,6 +39,7 @@ type plan struct {
 	lastKept int              // the number of last epochs of which each is kept, and the first
 	measured []hm.Measurement // along training
 	from     *plan            // at whose end it starts
+	best     bool             // its best epoch counts
 }
 
 // dense is a machine of dense layers with the settings of 004.
@@ -54,7 +56,7 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 		Dataset: p.data, Machine: p.machine.Spec(), Method: p.method.Spec(), Seed: 1,
 		Epochs: p.epochs(s), Measurements: p.measured,
 	}
-	t := reproduce.Training{Name: p.name, Seeds: p.seeds}
+	t := reproduce.Training{Name: p.nameAt(s), Seeds: p.seeds}
 	if s == reproduce.Smoke {
 		p.shrink(&e)
 		t.Seeds = min(p.seeds, 2)
@@ -69,11 +71,19 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 	e.Keep = slices.Compact(e.Keep)
 	if p.from != nil {
 		from := p.from.at(s)
-		t.Name += "-" + string(s) // what it starts from is another at each scale
 		t.From, t.Begin = &from, begin
 	}
 	t.Experiment = e
 	return t
+}
+
+// nameAt is that of the training at a scale. What starts from another's end, and what is
+// taken at its best epoch, is another run at each scale.
+func (p plan) nameAt(s reproduce.Scale) string {
+	if p.from != nil || p.best {
+		return p.name + "-" + string(s)
+	}
+	return p.name
 }
 
 // needs are the epochs whose checkpoints are asked for of a number of epochs.
@@ -130,3 +140,20 @@ func (p plan) shrink(e *hm.Experiment) {
 // synthetic are the sets of this program's own that stand in at the scale smoke,
 // miniglyphs for what is not here.
 var synthetic = map[string]string{"binarized-mnist": "glyphs", "fashion": "glyphs", "3by3": "3by3"}
+
+// dataOf says in a word or two how the visible units of a set come to be binary.
+func dataOf(s dataset.Spec) string {
+	how := map[string]string{"binarized-mnist": "drawn once, as published", "3by3": "binary"}[s.Name]
+	switch {
+	case how != "":
+	case strings.HasPrefix(s.Name, "uci/"):
+		how = "binary"
+	case s.Binarization == dataset.Fixed:
+		how = "rounded once (B)"
+	case s.Binarization == dataset.Stochastic:
+		how = "drawn at each step (C)"
+	default:
+		how = "grey"
+	}
+	return s.Name + ", " + how
+}
