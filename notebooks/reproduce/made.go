@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,7 +92,10 @@ func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made,
 	if err := w.account(); err != nil {
 		return w.made, err
 	}
-	if err := e.Make(ctx, w); err != nil {
+	err := e.Make(ctx, w)
+	if diverged := new(Diverged); errors.As(err, &diverged) {
+		w.diverged(diverged)
+	} else if err != nil {
 		return w.made, fmt.Errorf("%s: %w", e.ID, err)
 	}
 	text, err := json.MarshalIndent(w.made, "", "\t")
@@ -104,15 +108,47 @@ func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made,
 	return w.made, file.WriteAside(filepath.Join(results, e.madeFile(w.Scale)), append(text, '\n'))
 }
 
+// diverged leaves all claims of the result open.
+func (w *Work) diverged(d *Diverged) {
+	w.made.Values, w.made.Beside, w.made.Judged, w.made.Beyond, w.made.Figures = nil, nil, nil, nil, nil
+	for _, c := range w.entry.Claims {
+		w.Judge(c.Says, Open, "%v", d)
+	}
+}
+
+// ErrMade is the error of claiming a result that has been made, or that another program
+// makes.
+var ErrMade = errors.New("has been made, or is being made by another program")
+
+// Claim lets one of several programs that share the directory results make a result that
+// has not been made at a scale. Where it is not this one, the error is ErrMade.
+func (e Entry) Claim(results string, s Scale) (release func(), err error) {
+	held, err := file.Hold(filepath.Join(results, "locks"), e.madeFile(s))
+	if errors.Is(err, file.ErrLocked) {
+		return nil, ErrMade
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(results, e.madeFile(s))); !errors.Is(err, os.ErrNotExist) {
+		held.Release()
+		return nil, cmp.Or(err, ErrMade)
+	}
+	return held.Release, nil
+}
+
 func (e Entry) madeFile(s Scale) string { return fmt.Sprintf("%s.%s.json", fileName(e.ID), s) }
 
 // account adds up what training took, and by what it was done.
 func (w *Work) account() error {
 	var versions, hardware []string
 	for _, j := range Jobs(Catalogue{w.entry}.Trainings(w.Scale), w.dir, w.Scale) {
-		run, err := runs.Open(j.Dir)
+		run, err := j.open()
 		if err != nil {
 			return err
+		}
+		if run == nil { // it diverged before a checkpoint
+			continue
 		}
 		if h := History(j.Name, run, j.Experiment.Header().Epochs).Epochs; len(h) > 0 {
 			w.made.Seconds += h[len(h)-1].Seconds

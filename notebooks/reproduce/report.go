@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -109,7 +110,7 @@ func (e Entry) Tables(m Made) []*runs.Table {
 
 // List is a table of the entries, with what there is of them at a scale in the
 // directory of their trainings.
-func (c Catalogue) List(made map[string]Made, dir string, s Scale) (*runs.Table, error) {
+func (c Catalogue) List(made map[string]Made, dir string, s Scale) *runs.Table {
 	t := runs.NewTable("results", "",
 		runs.Column{Key: "id", Label: "id", Kind: runs.Text},
 		runs.Column{Key: "title", Label: "title", Kind: runs.Text},
@@ -126,23 +127,23 @@ func (c Catalogue) List(made map[string]Made, dir string, s Scale) (*runs.Table,
 			t.Add(e.ID, e.Title, nil, nil, status)
 			continue
 		}
-		done, needed := 0, 0
-		for _, job := range Jobs(e.Trainings(s), dir, s) {
+		status := "not yet"
+		if m, ok := made[e.ID]; ok {
+			status = string(m.Scale)
+		}
+		done, needed, unusable := 0, 0, ""
+		for _, job := range Jobs(Catalogue{e}.Trainings(s), dir, s) {
 			epochs, _, err := job.Done()
 			if err != nil {
-				return nil, err
+				unusable = cmp.Or(unusable, fmt.Sprintf("cannot use %s, seed %d", job.Name, job.Seed))
 			}
 			wanted := job.Experiment.Header().Epochs
 			done += min(epochs, wanted)
 			needed += wanted
 		}
-		status := "not yet"
-		if m, ok := made[e.ID]; ok {
-			status = string(m.Scale)
-		}
-		t.Add(e.ID, e.Title, done, needed, status)
+		t.Add(e.ID, e.Title, done, needed, cmp.Or(unusable, status))
 	}
-	return t, nil
+	return t
 }
 
 // Value is what was measured of a number.

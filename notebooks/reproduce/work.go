@@ -39,15 +39,23 @@ func (w *Work) Training(name string) (Training, error) {
 	return all[i], nil
 }
 
-// Dirs are the directories of the runs of a training, by seed.
+// Dirs are the directories of the runs of a training, by seed. Its error is a Diverged
+// where one of them has diverged.
 func (w *Work) Dirs(name string) ([]string, error) {
 	t, err := w.Training(name)
 	if err != nil {
 		return nil, err
 	}
 	var dirs []string
-	for i := range t.Seeds {
-		dirs = append(dirs, runs.SeedDir(t.dir(w.dir, w.Scale), t.Experiment.Header().Seed+uint64(i)))
+	for _, job := range Jobs([]Training{t}, w.dir, w.Scale) {
+		d, err := job.diverged()
+		if err != nil {
+			return nil, err
+		}
+		if d != nil {
+			return nil, d
+		}
+		dirs = append(dirs, job.Dir)
 	}
 	return dirs, nil
 }
