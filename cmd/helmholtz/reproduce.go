@@ -220,7 +220,7 @@ of all that their trainings need are done, and whether they have been made.`,
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		made, err := chosen.ReadMade(x.resultsDir())
+		made, err := chosen.ReadMade(x.resultsDir(), reproduce.Full, reproduce.Laptop, reproduce.Smoke)
 		if err != nil {
 			return err
 		}
@@ -239,7 +239,8 @@ func newReproduceReport() *cobra.Command {
 		Use:   "report",
 		Short: "Write a page of what has been made",
 		Long: `Write a page in Markdown of all results, published beside measured, of each the
-largest scale that has been made. The same findings give the same page.`,
+largest scale that has been made; what was made at the scale smoke is left out. The
+same findings give the same page.`,
 		Example: `  helmholtz reproduce report
   helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md`,
 		Args: cobra.NoArgs,
@@ -252,7 +253,7 @@ largest scale that has been made. The same findings give the same page.`,
 		if err != nil {
 			return err
 		}
-		made, err := all.ReadMade(x.resultsDir())
+		made, err := all.ReadMade(x.resultsDir(), reproduce.Full, reproduce.Laptop)
 		if err != nil {
 			return err
 		}

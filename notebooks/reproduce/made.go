@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -27,6 +28,7 @@ type Made struct {
 	Beyond   []string  `json:"beyond,omitempty"` // findings that no claim asks for
 	Figures  []Figure  `json:"figures,omitempty"`
 	Made     time.Time `json:"made"`
+	By       string    `json:"by"`      // the version of the program that made it
 	Version  string    `json:"version"` // of the programs that trained
 	Hardware string    `json:"hardware"`
 	Seconds  float64   `json:"seconds"` // of training, all runs together
@@ -88,7 +90,7 @@ type Figure struct {
 // finds is written to the directory results, and returned.
 func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made, error) {
 	w.entry, w.dir, w.figures = e, dir, filepath.Join(results, "figures")
-	w.made = Made{ID: e.ID, Scale: w.Scale, Made: time.Now().UTC().Truncate(time.Second)}
+	w.made = Made{ID: e.ID, Scale: w.Scale, Made: time.Now().UTC().Truncate(time.Second), By: runs.Version()}
 	if err := w.account(); err != nil {
 		return w.made, err
 	}
@@ -141,8 +143,9 @@ func (e Entry) madeFile(s Scale) string { return fmt.Sprintf("%s.%s.json", fileN
 
 // account adds up what training took, and by what it was done.
 func (w *Work) account() error {
-	var versions, hardware []string
+	var versions, hardware, data []string
 	for _, j := range Jobs(Catalogue{w.entry}.Trainings(w.Scale), w.dir, w.Scale) {
+		data = append(data, DataOf(j.Experiment.Header().Dataset))
 		run, err := j.open()
 		if err != nil {
 			return err
@@ -162,8 +165,26 @@ func (w *Work) account() error {
 			hardware = append(hardware, fmt.Sprintf("%s, %s", strings.TrimSpace(s.Processor), s.InstructionSet))
 		}
 	}
-	w.made.Version, w.made.Hardware = distinct(versions), distinct(hardware)
+	w.made.Version, w.made.Hardware, w.data = distinct(versions), distinct(hardware), distinct(data)
 	return nil
+}
+
+// DataOf names a data set, and says in a word or two how its visible units come to be
+// binary; B and C are 004's names.
+func DataOf(s dataset.Spec) string {
+	how := map[string]string{"binarized-mnist": "drawn once, as published", "3by3": "binary"}[s.Name]
+	switch {
+	case how != "":
+	case strings.HasPrefix(s.Name, "uci/"):
+		how = "binary"
+	case s.Binarization == dataset.Fixed:
+		how = "rounded once (B)"
+	case s.Binarization == dataset.Stochastic:
+		how = "drawn at each step (C)"
+	default:
+		how = "grey"
+	}
+	return s.Name + ", " + how
 }
 
 // distinct lists texts once each.
@@ -172,12 +193,12 @@ func distinct(texts []string) string {
 	return strings.Join(slices.Compact(texts), "; ")
 }
 
-// ReadMade reads what has been made of the entries from a directory: of each the
-// largest scale that there is.
-func (c Catalogue) ReadMade(results string) (map[string]Made, error) {
+// ReadMade reads what has been made of the entries from a directory: of each the first
+// that there is of some scales.
+func (c Catalogue) ReadMade(results string, scales ...Scale) (map[string]Made, error) {
 	all := map[string]Made{}
 	for _, e := range c {
-		for _, s := range []Scale{Full, Laptop, Smoke} {
+		for _, s := range scales {
 			path := filepath.Join(results, e.madeFile(s))
 			text, err := os.ReadFile(path)
 			if errors.Is(err, os.ErrNotExist) {

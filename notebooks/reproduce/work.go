@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type Work struct {
 	entry   Entry
 	dir     string // of the trainings
 	figures string // directory of the figures
+	data    string // of the trainings
 	made    Made
 }
 
@@ -132,7 +134,7 @@ func (w *Work) Found(of, measure string, v Value) {
 	if !w.Has(of, measure) {
 		panic(fmt.Sprintf("%s: the criteria have no %s of %q", w.entry.ID, measure, of))
 	}
-	v.Of, v.Measure = of, measure
+	v.Of, v.Measure, v.Data = of, measure, cmp.Or(v.Data, w.data)
 	switch {
 	case w.Scale == Smoke:
 		v.Elsewhere = "made-up data"
@@ -144,7 +146,7 @@ func (w *Work) Found(of, measure string, v Value) {
 
 // Beside adds what was measured beside the numbers of the criteria.
 func (w *Work) Beside(of, measure string, v Value) {
-	v.Of, v.Measure = of, measure
+	v.Of, v.Measure, v.Data = of, measure, cmp.Or(v.Data, w.data)
 	w.made.Beside = append(w.made.Beside, v)
 }
 

@@ -280,6 +280,8 @@ func makeFigC1(w *work) error {
 		j.above("α "+α+" at the end below WS", below(found["nws-damping-"+α].last, found["ws"].last))
 	}
 	j.evidence = append(j.evidence, "exact KL in nats after one epoch, at the end, sd over the last epochs: "+strings.Join(evidence, "; "))
+	w.Beyond("On 3by3 WS at the rate to which α 1 scales that of NWS has a KL that is lower by %v than that of WS, NWS with α 0.1 one that is lower by %v",
+		below(found["ws-scaled"].last, found["ws"].last), below(found["nws-damping-0.1"].last, found["ws"].last))
 	if err := w.judgeFull("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", j); err != nil {
 		return err
 	}

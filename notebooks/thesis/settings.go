@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
@@ -140,20 +139,3 @@ func (p plan) shrink(e *hm.Experiment) {
 // synthetic are the sets of this program's own that stand in at the scale smoke,
 // miniglyphs for what is not here.
 var synthetic = map[string]string{"binarized-mnist": "glyphs", "fashion": "glyphs", "3by3": "3by3"}
-
-// dataOf says in a word or two how the visible units of a set come to be binary.
-func dataOf(s dataset.Spec) string {
-	how := map[string]string{"binarized-mnist": "drawn once, as published", "3by3": "binary"}[s.Name]
-	switch {
-	case how != "":
-	case strings.HasPrefix(s.Name, "uci/"):
-		how = "binary"
-	case s.Binarization == dataset.Fixed:
-		how = "rounded once (B)"
-	case s.Binarization == dataset.Stochastic:
-		how = "drawn at each step (C)"
-	default:
-		how = "grey"
-	}
-	return s.Name + ", " + how
-}

@@ -260,7 +260,7 @@ func (w *work) estimate(t trained, split string, rows, samples int) (evaluation,
 		e, err := t.model.Evaluate(w.ctx, t.model.Some(of, rows), samples, w.Progress)
 		return evaluation{Evaluation: e, Each: e.Each, EachTildeStar: e.EachTildeStar}, err
 	})
-	e.data = dataOf(t.run.Experiment().Dataset)
+	e.data = reproduce.DataOf(t.run.Experiment().Dataset)
 	return e, err
 }
 
