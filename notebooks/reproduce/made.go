@@ -181,6 +181,8 @@ func DataOf(s dataset.Spec) string {
 		how = "rounded once (B)"
 	case s.Binarization == dataset.Stochastic:
 		how = "drawn at each step (C)"
+	case s.Binarization == dataset.Drawn:
+		how = "drawn once"
 	default:
 		how = "grey"
 	}
