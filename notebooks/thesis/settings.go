@@ -119,10 +119,8 @@ func begin(e runs.Experiment, dir string, epoch int) runs.Experiment {
 
 // shrink makes an experiment one of seconds, on data that this program makes itself.
 func (p plan) shrink(e *hm.Experiment) {
-	if e.Dataset.Name = synthetic[e.Dataset.Name]; e.Dataset.Name == "" {
-		e.Dataset.Name = "miniglyphs"
-	}
-	e.Dataset.Subset = 128
+	e.Dataset.Name = madeUp(e.Dataset.Name)
+	e.Dataset.Subset, e.Dataset.Labels = 128, min(e.Dataset.Labels, 50)
 	e.Machine.Layers = slices.Clone(e.Machine.Layers)
 	for i, units := range e.Machine.Layers {
 		e.Machine.Layers[i] = min(units, 6)
@@ -136,6 +134,13 @@ func (p plan) shrink(e *hm.Experiment) {
 	}
 }
 
-// synthetic are the sets of this program's own that stand in at the scale smoke,
-// miniglyphs for what is not here.
-var synthetic = map[string]string{"binarized-mnist": "glyphs", "fashion": "glyphs", "3by3": "3by3"}
+// madeUp is the set of this program's own that stands for another at the scale smoke.
+func madeUp(name string) string {
+	switch name {
+	case "binarized-mnist", "fashion":
+		return "glyphs"
+	case "3by3":
+		return "3by3"
+	}
+	return "miniglyphs"
+}

@@ -60,7 +60,11 @@ func (w *work) uciBest(set, name string) (trained, error) {
 			highest = of
 		}
 	}
-	of := highest[0]
+	return atBest(highest[0])
+}
+
+// atBest is a run at the epoch of its highest validation log p.
+func atBest(of trained) (trained, error) {
 	var err error
 	if of.snapshot, err = of.run.Run.Best(); err != nil {
 		return of, err
