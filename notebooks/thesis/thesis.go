@@ -66,6 +66,10 @@ var makers = map[string]maker{
 	"004/fig6.10": {untrained, makeFig610},
 	"004/figA.1":  {untrained, makeFigA1},
 
+	"004/fig7.1": {untrained, makeFig71},
+	"004/fig7.2": {untrained, makeFig72},
+	"004/fig7.7": {untrained, makeFig77},
+
 	"004/fig5.8":  {of(fig58), makeFig58},
 	"004/fig5.12": {of(fig512), makeFig512},
 	"004/fig5.19": {of(fig519()), makeFig519},
