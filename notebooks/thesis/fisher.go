@@ -156,10 +156,15 @@ func makeFisher(says, name, caption string, machine hm.Machine, network func() (
 	}
 }
 
+// halving is a convolution of windows that do not overlap.
+func halving(channels int) hm.Convolution {
+	return hm.Convolution{Channels: channels, Height: 2, Width: 2, Stride: 2}
+}
+
 var (
 	gaussianMachine  = hm.New(dataset.Shape{Height: 1, Width: 3}).Dense(2).Units(hm.Gaussian)
-	convolvedMachine = hm.New(dataset.Shape{Height: 4, Width: 4}).Convolve(hm.Convolution{Channels: 3, Height: 2, Width: 2, Stride: 2})
+	convolvedMachine = hm.New(dataset.Shape{Height: 8, Width: 8}).Convolve(halving(3)).Convolve(halving(2))
 	makeFig71        = makeFisher("The matrix is block-diagonal by unit.", "structure", "Fisher matrix of a 3-2 network of Gaussian units: the blocks of all means, then of all deviations", gaussianMachine, gaussianNetwork)
 	makeFig72        = makeFisher("Layer-wide blocks of others contain the fine ones.", "structure", "The same matrix; dotted squares are layer-wide blocks, which contain the fine ones", gaussianMachine, gaussianNetwork)
-	makeFig77        = makeFisher("One block a channel.", "structure", "Fisher matrix of a convolution of three channels: a block a channel, whose weights all positions share", convolvedMachine, convolutionOfThree)
+	makeFig77        = makeFisher("One block a channel.", "structure", "Fisher matrix of a machine with two convolutions: the lower hidden layer has three channels, and a block for each, whose weights all positions share", convolvedMachine, convolutionOfThree)
 )

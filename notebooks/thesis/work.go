@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/klauspost/cpuid/v2"
 )
 
 // work is the making of a result of Helmholtz machines.
@@ -166,8 +166,8 @@ func (h norms) at(part float64, of func(layerNorms) float64) float64 {
 
 // device says what times are measured on.
 func device() (string, error) {
-	name, description, err := hm.Device()
-	return fmt.Sprintf("%s, %s, %d threads", name, description, runtime.GOMAXPROCS(0)), err
+	_, description, err := hm.Device()
+	return fmt.Sprintf("%s (%s)", strings.TrimSpace(cpuid.CPU.BrandName), description), err
 }
 
 // secondsAnEpoch are the medians over three rounds of the time that an epoch of each
