@@ -434,12 +434,12 @@ func makeFig32(w *work) error {
 	if err != nil {
 		return err
 	}
-	dreams, err := bihm.model.Sample(w.ctx, 100)
+	dreams, err := bihm.model.Sample(w.ctx, w.few(100, 100, 10))
 	if err != nil {
 		return err
 	}
 	chain := hm.Chain{Sweeps: 10, Candidates: w.few(10_000, 1000, 10)}
-	after, err := bihm.model.Gibbs(w.ctx, 100, chain, w.Progress)
+	after, err := bihm.model.Gibbs(w.ctx, w.few(100, 100, 10), chain, w.Progress)
 	if err != nil {
 		return err
 	}

@@ -250,7 +250,7 @@ func makeFig73(w *work) error {
 		if err != nil {
 			return err
 		}
-		sheet, err := of[0].model.Sample(w.ctx, 100)
+		sheet, err := of[0].model.Sample(w.ctx, w.few(100, 100, 10))
 		if err != nil {
 			return err
 		}
@@ -412,7 +412,7 @@ func makeFig310(w *work) error {
 	if err := w.Figure("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, last[0].history)); err != nil {
 		return err
 	}
-	sheet, err := last[0].model.Sample(w.ctx, 100)
+	sheet, err := last[0].model.Sample(w.ctx, w.few(100, 100, 10))
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func makeFashionDreams(w *work) error {
 	rows := rowPixels(set.Train())
 	w.JudgeFull("(shown) Samples are recognisable clothes and faces.", holdsIf(math.Abs(mean-rows) < 0.02),
 		"mean of the pixels %.4f ± %.4f, of the training rows %.4f", mean, se, rows)
-	many.Values = many.Values[:min(100, len(many.Values))]
+	many.Values = many.Values[:w.few(100, 100, 10)]
 	return w.Figure("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of[0].history.Epochs)), plotting.Samples(many))
 }
 

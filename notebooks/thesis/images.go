@@ -23,7 +23,7 @@ func (w *work) open(spec dataset.Spec) (*dataset.Set, error) {
 func (w *work) drawRows(name, caption string, set *dataset.Set) error {
 	train := set.Train()
 	sheet := dataset.Sheet{Shape: set.Shape()}
-	for i := range min(100, train.Rows) {
+	for i := range min(w.few(100, 100, 10), train.Rows) {
 		row := make([]float64, set.Shape().Units())
 		for j, v := range train.Row(i) {
 			row[j] = float64(v) / 255

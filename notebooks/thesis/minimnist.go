@@ -137,7 +137,7 @@ func makeDreamers(w *work) error {
 			return err
 		}
 		model := nrws[0].model
-		sheet, err := model.Sample(w.ctx, 100)
+		sheet, err := model.Sample(w.ctx, w.few(100, 100, 10))
 		if err != nil {
 			return err
 		}
