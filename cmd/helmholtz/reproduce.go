@@ -96,18 +96,22 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalogue,
 	jobs := reproduce.Jobs(chosen.Trainings(x.scale), x.dir, x.scale)
 	p := &jobsProgress{Recorder: newProgress(c.ErrOrStderr()), w: c.ErrOrStderr(), start: time.Now()}
 	var todo []reproduce.Job
+	var unusable []error
 	for i, job := range jobs {
 		if !share.Has(i) {
 			continue
 		}
 		done, enough, err := job.Done()
-		if err != nil {
-			return err
-		}
-		if !enough {
+		switch {
+		case err != nil:
+			unusable = append(unusable, err)
+		case !enough:
 			todo = append(todo, job)
 			p.left = append(p.left, job.Experiment.Header().Epochs-done)
 		}
+	}
+	if err := errors.Join(unusable...); err != nil {
+		return err
 	}
 	var sets reproduce.Sets
 	for i, job := range todo {

@@ -54,7 +54,7 @@ func (p *page) summary(c Catalogue, made map[string]Made) {
 			continue
 		}
 		for _, j := range m.Judged {
-			found[j.Verdict] = append(found[j.Verdict], fmt.Sprintf("%s (%s, %s)", strings.TrimSuffix(j.Says, "."), e.ID, m.Scale))
+			found[j.Verdict] = append(found[j.Verdict], fmt.Sprintf("%s (%s, %s)", strings.TrimPrefix(strings.TrimSuffix(j.Says, "."), "(shown) "), e.ID, m.Scale))
 		}
 		for _, n := range e.Numbers {
 			if v, ok := m.Value(n); ok {

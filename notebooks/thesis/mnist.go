@@ -77,8 +77,7 @@ func makeTable51(w *work) error {
 	var j, beats judgement
 	j.order("", scored{"NRWS", of["NRWS"]}, scored{"DNRWS", of["DNRWS"]}, scored{"RWS", of["RWS"]}, scored{"WS", of["WS"]})
 	nrws := of["NRWS"][0]
-	beats.above("NRWS − (−85.0)", gain{nrws.LogP + 85, float64(nrws.LogPSE)})
-	beats.evidence = append(beats.evidence, fmt.Sprintf("%+.2f from −84.5", nrws.LogP+84.5))
+	beats.add(holdsIf(nrws.LogP > -85), "log p of NRWS %.2f after %d epochs, %+.2f from −84.5", nrws.LogP, mnistNRWS.epochs(w.Scale), nrws.LogP+84.5)
 	if err := w.judge("NRWS is best, before DNRWS, RWS and WS.", j); err != nil {
 		return err
 	}
