@@ -2,10 +2,12 @@ package thesis
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"regexp"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
@@ -37,6 +39,33 @@ func TestPageIsThatOfTheFindings(t *testing.T) {
 	}
 	if !bytes.Equal(page.Bytes(), committed) {
 		t.Error("RESULTS.md is another page: go run ./cmd/helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md")
+	}
+}
+
+// Every training can be begun on the data that it names, where they are at hand.
+func TestTrainingsFitTheirData(t *testing.T) {
+	if os.Getenv(dataset.Environment) == "" {
+		t.Logf("%s is not set: no training is held against its data", dataset.Environment)
+		return
+	}
+	all, err := Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := map[string]*dataset.Set{}
+	for _, s := range []reproduce.Scale{reproduce.Laptop, reproduce.Full} {
+		for _, training := range all.Trainings(s) {
+			spec := training.Experiment.Header().Dataset
+			name := fmt.Sprintf("%+v", spec)
+			if sets[name] == nil {
+				if sets[name], err = spec.Open(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := training.Experiment.Check(sets[name]); err != nil {
+				t.Errorf("%s, %s: %v", training.Name, s, err)
+			}
+		}
 	}
 }
 
