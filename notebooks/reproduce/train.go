@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -134,9 +135,13 @@ func (j Job) check(run *runs.Run) error {
 // Train trains the job's run to the epochs that the job has, from where it stands:
 // one that is planned to be longer is stopped there, one that was shorter goes on. A
 // run that starts from another's end waits for that, with ErrWaits. That training has
-// diverged is remembered: it is done then, with ErrDiverged the first time.
+// diverged, which is a runs.ErrDiverged, is remembered; what would start from there has
+// diverged, too.
 func (j Job) Train(ctx context.Context, sets *Sets, recorders ...runs.Recorder) error {
 	if j.from != nil {
+		if d, err := j.from.diverged(); d != nil || err != nil {
+			return cmp.Or[error](err, d)
+		}
 		if _, enough, err := j.from.Done(); !enough {
 			return errors.Join(err, fmt.Errorf("%s, seed %d, %w %s", j.Name, j.Seed, ErrWaits, j.from.Name))
 		}

@@ -175,6 +175,13 @@ func TestDivergedTrainingIsRemembered(t *testing.T) {
 	if _, enough, err := job(0.1, 2).Done(); !enough || err != nil {
 		t.Errorf("training that has diverged is to be tried again (%v)", err)
 	}
+	base := job(0.1, 2).Training
+	tuned := training(2)
+	tuned.Name, tuned.From = "tuned", &base
+	tuned.Begin = func(e runs.Experiment, _ string, _ int) runs.Experiment { return e }
+	if err := reproduce.Jobs([]reproduce.Training{tuned}, dir, reproduce.Full)[0].Train(t.Context(), &reproduce.Sets{}); !errors.Is(err, runs.ErrDiverged) {
+		t.Errorf("training that starts from a run that has diverged ends with %v", err)
+	}
 	if err := os.RemoveAll(job(0.1, 2).Dir); err != nil {
 		t.Fatal(err)
 	}
