@@ -251,10 +251,14 @@ func makeFigC1(w *work) error {
 		return runs.SpreadOf(values, func(x float64) float64 { return x }).Mean
 	}
 	found := map[string]divergence{}
+	var names []string
 	var all []curve
 	var evidence []string
 	for _, p := range threeByThree(w.Scale) {
-		name := strings.TrimPrefix(p.name, "3by3-")
+		name := fmt.Sprintf("WS, η %g", p.method.Spec().LearningRate)
+		if p.method.Spec().Preset == "nws" {
+			name = fmt.Sprintf("NWS, α %g", p.method.Spec().Damping)
+		}
 		of, err := w.trained(p.name, name)
 		if err != nil {
 			return err
@@ -263,27 +267,32 @@ func makeFigC1(w *work) error {
 		if err != nil {
 			return err
 		}
-		all, found[name] = append(all, of), d
-		evidence = append(evidence, fmt.Sprintf("%s %.4f, %.4f, %.4f", name, mean(d.first), mean(d.last), d.noise))
+		names, all, found[name] = append(names, name), append(all, of), d
+		evidence = append(evidence, fmt.Sprintf("%s: %.4f, %.4f, %.4f", name, mean(d.first), mean(d.last), d.noise))
 	}
+	const ws, scaled, smallest, largest = "WS, η 0.02", "WS, η 0.04", "NWS, α 0.0001", "NWS, α 1"
 	var j judgement
-	ratio := mean(found["nws-damping-1"].last) / mean(found["ws-scaled"].last)
+	ratio := mean(found[largest].last) / mean(found[scaled].last)
 	j.add(holdsIf(ratio < 1.5 && ratio > 1/1.5), "α 1 over WS at the rate that α scales: × %.2f", ratio)
-	small := found["nws-damping-0.0001"]
-	for _, p := range threeByThree(w.Scale) {
-		if name := strings.TrimPrefix(p.name, "3by3-"); name != "nws-damping-0.0001" {
+	small := found[smallest]
+	for _, name := range names {
+		if name != smallest {
 			j.above("α 0.0001 after one epoch below "+name, below(small.first, found[name].first))
 			j.add(holdsIf(small.noise > found[name].noise), "sd of α 0.0001 over that of %s: × %.2f", name, small.noise/found[name].noise)
 		}
 	}
 	for _, α := range []string{"0.001", "0.01", "0.1"} {
-		j.above("α "+α+" at the end below WS", below(found["nws-damping-"+α].last, found["ws"].last))
+		j.above("α "+α+" at the end below WS", below(found["NWS, α "+α].last, found[ws].last))
 	}
 	j.evidence = append(j.evidence, "exact KL in nats after one epoch, at the end, sd over the last epochs: "+strings.Join(evidence, "; "))
 	w.Beyond("On 3by3 WS at the rate to which α 1 scales that of NWS has a KL that is lower by %v than that of WS, NWS with α 0.1 one that is lower by %v",
-		below(found["ws-scaled"].last, found["ws"].last), below(found["nws-damping-0.1"].last, found["ws"].last))
+		below(found[scaled].last, found[ws].last), below(found["NWS, α 0.1"].last, found[ws].last))
 	if err := w.judgeFull("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", j); err != nil {
 		return err
 	}
-	return w.epochCurves("3by3, WS and NWS", all...)
+	if err := w.epochCurves("3by3, WS and NWS", all...); err != nil {
+		return err
+	}
+	without := slices.DeleteFunc(slices.Clone(all), func(c curve) bool { return c[0].history.Name == smallest })
+	return w.epochCurves("3by3, WS and NWS but for α 0.0001", without...)
 }

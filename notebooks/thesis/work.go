@@ -109,7 +109,10 @@ func slug(title string) string {
 
 // ofCurves begins the caption of learning curves.
 func ofCurves(title string, all []curve) string {
-	caption := fmt.Sprintf("%s: −log p of training rows (solid) and %s rows (dashed), ", title, all[0][0].split)
+	caption := title + ": −log p of training rows, "
+	if all[0][0].last().Validation != nil {
+		caption = fmt.Sprintf("%s: −log p of training rows (solid) and %s rows (dashed), ", title, all[0][0].split)
+	}
 	if len(all[0]) > 1 {
 		caption += "mean and sd over seeds, "
 	}
