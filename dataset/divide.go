@@ -71,6 +71,16 @@ func (r rows) round() {
 	}
 }
 
+// binarise draws the values, in place.
+func (r rows) binarise(stream *philox.Stream) {
+	for i, v := range r.values {
+		r.values[i] = 0
+		if uint64(stream.Uint32())*255 < uint64(v)<<32 {
+			r.values[i] = 255
+		}
+	}
+}
+
 // source is the data of a set as it comes, before a Spec divides it.
 type source struct {
 	train, validation, test rows
@@ -120,10 +130,13 @@ func (s Spec) divide(data source) (*Set, error) {
 			return nil, fmt.Errorf("data set %s: labels = %d: %w", s.Name, s.Labels, err)
 		}
 	}
-	if s.Binarization == Fixed {
-		train.round()
-		validation.round()
-		test.round()
+	for i, of := range []rows{train, validation, test} {
+		switch s.Binarization {
+		case Fixed:
+			of.round()
+		case Drawn:
+			of.binarise(philox.NewStream(s.Seed, philox.Binarise, uint32(i)))
+		}
 	}
 	return newSet(s.clone(), train, validation, test), nil
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -190,5 +191,48 @@ func wantError(t *testing.T, err error, parts ...string) {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("error %q does not say %q", err, part)
 		}
+	}
+}
+
+// Values that are drawn once are on as often as they say, within four standard errors, and
+// the same each time.
+func TestDrawnBinarization(t *testing.T) {
+	const units, n = 16, 4000
+	values := make([]uint8, 0, units*n)
+	for range n {
+		for j := range units {
+			values = append(values, uint8(17*j))
+		}
+	}
+	open := func(seed uint64) *Set {
+		s, err := Spec{Name: "grey", Binarization: Drawn, Validation: new(0), Seed: seed}.divide(source{
+			train: rows{shape: Shape{1, units}, values: slices.Clone(values)}, test: rows{shape: Shape{1, units}, values: slices.Clone(values[:units])},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	train := open(1).Train()
+	on := make([]float64, units)
+	for i := range train.Rows {
+		for j, v := range train.Row(i) {
+			if v != 0 && v != 255 {
+				t.Fatalf("a value is %d after drawing", v)
+			}
+			on[j] += float64(v / 255)
+		}
+	}
+	for j, count := range on {
+		got, p := count/n, float64(17*j)/255
+		if se := math.Sqrt(p * (1 - p) / n); math.Abs(got-p) > 4*se {
+			t.Errorf("grey level %d is on in %.4f of the rows, want %.4f ± %.4f", 17*j, got, p, se)
+		}
+	}
+	if again := open(1).Train(); !slices.Equal(again.Values, train.Values) {
+		t.Error("the same seed draws other values")
+	}
+	if other := open(2).Train(); slices.Equal(other.Values, train.Values) {
+		t.Error("another seed draws the same values")
 	}
 }

@@ -86,7 +86,9 @@ func collections() []collection {
 			shape: Shape{28, 28}, train: 50_000, validation: 10_000, test: 10_000, read: readTextFiles,
 			folder: "binarized_mnist", files: binarizedFiles, address: binarizedAddress},
 		faces("freyfaces", "a face in a film", Shape{28, 20}, 1_965, 165),
-		faces("olivettifaces", "40 faces, ten pictures of each", Shape{64, 64}, 400, 40),
+		faces("olivettifaces", "40 faces, ten pictures of each", olivettiShape, 400, 40),
+		smallFaces("olivettifaces-48", "olivettifaces, cut to their middle", Shape{48, 48}, readMiddles),
+		smallFaces("olivettifaces-24", "olivettifaces-48, shrunk by the means of 2×2 pixels", Shape{24, 24}, shrunk(readMiddles)),
 		uci("adult", "census records", 123, 5_000, 1_414, 26_147),
 		uci("connect4", "positions of the game Connect Four", 126, 16_000, 4_000, 47_557),
 		uci("dna", "splice junctions of genes", 180, 1_400, 600, 1_186),
@@ -110,6 +112,39 @@ func faces(name, description string, shape Shape, n, holdOut int) collection {
 		shape: shape, train: n, holdOut: holdOut, read: readBytes,
 		folder: "faces", files: []file{{name: fmt.Sprintf("%s-%dx%dx%d.u8.gz", name, n, shape.Height, shape.Width)}},
 	}
+}
+
+// smallFaces are olivettifaces that read has made smaller.
+func smallFaces(name, description string, shape Shape, read func(collection) (source, error)) collection {
+	c := faces("olivettifaces", "", olivettiShape, 400, 40)
+	c.name, c.description, c.shape, c.read = name, description+", in grey levels", shape, read
+	return c
+}
+
+var olivettiShape = Shape{64, 64}
+
+// readMiddles reads olivettifaces, and cuts them to the 48×48 pixels in their middle.
+func readMiddles(c collection) (source, error) {
+	c.shape = olivettiShape
+	data, err := readBytes(c)
+	if err != nil {
+		return source{}, err
+	}
+	data.train = data.train.middle(Shape{48, 48})
+	return data, nil
+}
+
+// middle cuts images to their middle.
+func (r rows) middle(shape Shape) rows {
+	top, left := (r.shape.Height-shape.Height)/2, (r.shape.Width-shape.Width)/2
+	cut := rows{shape: shape, labels: r.labels, values: make([]uint8, 0, r.count()*shape.Units())}
+	for i := range r.count() {
+		for y := range shape.Height {
+			start := i*r.shape.Units() + (top+y)*r.shape.Width + left
+			cut.values = append(cut.values, r.values[start:start+shape.Width]...)
+		}
+	}
+	return cut
 }
 
 // readBytes reads a file of nothing but the grey levels of images.

@@ -203,6 +203,17 @@ func TestFilesOfAnotherSetAreRefused(t *testing.T) {
 	wantError(t, err, "train.gz has 2 images", "train-labels.gz has 3 labels")
 }
 
+func TestMiddlesOfImages(t *testing.T) {
+	images := rows{shape: Shape{4, 3}, labels: []uint8{6, 7}, values: []uint8{
+		0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+		20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+	}}
+	got := images.middle(Shape{2, 1})
+	if want := []uint8{4, 7, 24, 27}; got.shape != (Shape{2, 1}) || !slices.Equal(got.labels, images.labels) || !slices.Equal(got.values, want) {
+		t.Errorf("shape %v, labels %v, values %v, want %v", got.shape, got.labels, got.values, want)
+	}
+}
+
 func TestShrinkingTakesMeansOfSquares(t *testing.T) {
 	image := rows{shape: Shape{4, 4}, labels: []uint8{6}, values: []uint8{
 		0, 0, 255, 255,

@@ -70,8 +70,8 @@ func (s Spec) check() error {
 	switch {
 	case s.Name == "":
 		return errors.New("data set without a name: give the name of a set or the path of a file")
-	case s.Binarization > Grey:
-		return fmt.Errorf("data set %s: binarization %d is neither Fixed, Stochastic nor Grey", s.Name, s.Binarization)
+	case s.Binarization > Drawn:
+		return fmt.Errorf("data set %s: binarization %d is none of Fixed, Stochastic, Grey and Drawn", s.Name, s.Binarization)
 	case s.Validation != nil && *s.Validation < 0:
 		return fmt.Errorf("data set %s: validation = %d: hold out 0 rows or more", s.Name, *s.Validation)
 	case s.Subset < 0:
@@ -103,6 +103,9 @@ const (
 	// Grey keeps the grey values v as the numbers v/255, for visible units that
 	// are Gaussian.
 	Grey
+	// Drawn draws every value once, by seed, when the set is opened: v is on with
+	// probability v/255, and its values are 0 and 255.
+	Drawn
 )
 
 // String is the name that MarshalText writes.
@@ -114,14 +117,16 @@ func (b Binarization) String() string {
 		return "stochastic"
 	case Grey:
 		return "grey"
+	case Drawn:
+		return "drawn"
 	}
 	return fmt.Sprintf("Binarization(%d)", uint8(b))
 }
 
-// MarshalText writes "fixed", "stochastic" or "grey".
+// MarshalText writes "fixed", "stochastic", "grey" or "drawn".
 func (b Binarization) MarshalText() ([]byte, error) {
-	if b > Grey {
-		return nil, fmt.Errorf("%v is neither Fixed, Stochastic nor Grey", b)
+	if b > Drawn {
+		return nil, fmt.Errorf("%v is none of Fixed, Stochastic, Grey and Drawn", b)
 	}
 	return []byte(b.String()), nil
 }
@@ -135,8 +140,10 @@ func (b *Binarization) UnmarshalText(text []byte) error {
 		*b = Stochastic
 	case "grey":
 		*b = Grey
+	case "drawn":
+		*b = Drawn
 	default:
-		return fmt.Errorf("binarization %q: write fixed, stochastic or grey", text)
+		return fmt.Errorf("binarization %q: write fixed, stochastic, grey or drawn", text)
 	}
 	return nil
 }

@@ -103,9 +103,10 @@ type Evaluation struct {
 	Samples        int            `json:"samples"` // importance samples a datum
 	Data           int            `json:"data"`
 	Seconds        float64        `json:"seconds"`
-	// Each is the estimate of log p(x) of each datum, for differences of models that
-	// were evaluated on the same data.
-	Each []float64 `json:"-"`
+	// Each is the estimate of log p(x) of each datum, and EachTildeStar that of log p̃*(x),
+	// for differences of models that were evaluated on the same data.
+	Each          []float64 `json:"-"`
+	EachTildeStar []float64 `json:"-"`
 }
 
 // Evaluate estimates the likelihoods of a split with a number of samples
@@ -129,6 +130,7 @@ func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, 
 	e := Evaluation{Samples: samples, Data: data.Rows, Seconds: time.Since(start).Seconds()}
 	for _, l := range likelihoods {
 		e.Each = append(e.Each, l.LogP)
+		e.EachTildeStar = append(e.EachTildeStar, l.LogPTildeStar)
 	}
 	mean := func(field func(engine.Likelihood) float64) (float64, StandardError) {
 		mean, se := statistics.MeanAndError(len(likelihoods), func(i int) float64 { return field(likelihoods[i]) })

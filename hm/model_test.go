@@ -162,6 +162,10 @@ func TestEvaluateMeansAndErrors(t *testing.T) {
 		wantNear(t, test.name, test.gotMean, mean, 1e-9)
 		wantNear(t, "the standard error of "+test.name, float64(test.gotError), deviation/math.Sqrt(float64(split.Rows)), 1e-9)
 	}
+	for d := range split.Rows {
+		wantNear(t, fmt.Sprintf("log p of datum %d", d), e.Each[d], logP[d], 1e-9)
+		wantNear(t, fmt.Sprintf("log p̃* of datum %d", d), e.EachTildeStar[d], star[d], 1e-9)
+	}
 	if e.Bound > e.LogPTildeStar || e.LogPTildeStar > e.LogP {
 		t.Errorf("bound %v, log p̃* %v, log p %v: want them in this order", e.Bound, e.LogPTildeStar, e.LogP)
 	}

@@ -12,13 +12,14 @@ import (
 type Shard struct{ Index, Count int }
 
 // The variables that a shard's numbers are in: of a task of a Slurm array, and of a
-// pod of a Kubernetes Indexed Job, to which its manifest gives the number of all
-// pods in ShardsVariable.
+// pod of a Kubernetes Indexed Job. ShardsVariable has the number of all shards: a Job's
+// manifest has to set it, and a script for arrays may.
 const (
 	ShardsVariable = "HELMHOLTZ_SHARDS"
 
 	slurmID         = "SLURM_ARRAY_TASK_ID"
 	slurmMin        = "SLURM_ARRAY_TASK_MIN"
+	slurmMax        = "SLURM_ARRAY_TASK_MAX"
 	slurmStep       = "SLURM_ARRAY_TASK_STEP"
 	slurmCount      = "SLURM_ARRAY_TASK_COUNT"
 	kubernetesIndex = "JOB_COMPLETION_INDEX"
@@ -60,18 +61,28 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	return newShard(index, count)
 }
 
-// slurmShard is that of a task of an array, whatever numbers its tasks have.
+// slurmShard is that of a task of an array, whatever numbers its tasks have. Where
+// ShardsVariable says how many shards there are, the tasks have their numbers, so that one
+// that is submitted again alone keeps its share.
 func slurmShard(getenv func(string) string) (Shard, error) {
-	var values [4]int
-	for i, name := range []string{slurmID, slurmMin, slurmStep, slurmCount} {
+	var values [5]int
+	for i, name := range []string{slurmID, slurmMin, slurmMax, slurmStep, slurmCount} {
 		var err error
 		if values[i], err = number(name, getenv); err != nil {
 			return Shard{}, err
 		}
 	}
-	id, first, step, count := values[0], values[1], values[2], values[3]
-	if step < 1 || (id-first)%step != 0 {
-		return Shard{}, fmt.Errorf("task %d of an array that begins at %d with step %d is none of its tasks", id, first, step)
+	id, first, last, step, count := values[0], values[1], values[2], values[3], values[4]
+	if getenv(ShardsVariable) != "" {
+		shards, err := number(ShardsVariable, getenv)
+		if err != nil {
+			return Shard{}, err
+		}
+		return newShard(id, shards)
+	}
+	if step < 1 || (id-first)%step != 0 || (last-first)/step+1 != count || count == 1 && id > 0 {
+		return Shard{}, fmt.Errorf("task %d of an array of %d tasks from %d to %d with step %d: which share of all it has is not known: number the tasks from 0, and set %s to their number",
+			id, count, first, last, step, ShardsVariable)
 	}
 	return newShard((id-first)/step, count)
 }

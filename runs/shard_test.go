@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,8 +13,15 @@ func TestShards(t *testing.T) {
 	environments := map[string]func(shard int) map[string]string{
 		"slurm": func(i int) map[string]string { // --array=10-22:4
 			return map[string]string{
-				"SLURM_ARRAY_TASK_ID": []string{"10", "14", "18", "22"}[i], "SLURM_ARRAY_TASK_MIN": "10",
+				"SLURM_ARRAY_TASK_ID": []string{"10", "14", "18", "22"}[i], "SLURM_ARRAY_TASK_MIN": "10", "SLURM_ARRAY_TASK_MAX": "22",
 				"SLURM_ARRAY_TASK_STEP": "4", "SLURM_ARRAY_TASK_COUNT": "4",
+			}
+		},
+		"slurm, submitted again one by one": func(i int) map[string]string {
+			n := strconv.Itoa(i)
+			return map[string]string{
+				"SLURM_ARRAY_TASK_ID": n, "SLURM_ARRAY_TASK_MIN": n, "SLURM_ARRAY_TASK_MAX": n,
+				"SLURM_ARRAY_TASK_STEP": "1", "SLURM_ARRAY_TASK_COUNT": "1", "HELMHOLTZ_SHARDS": "4",
 			}
 		},
 		"kubernetes": func(i int) map[string]string {
@@ -53,9 +61,11 @@ func TestShards(t *testing.T) {
 func TestWrongShards(t *testing.T) {
 	for text, environment := range map[string]map[string]string{
 		"4/4": nil, "-1/4": nil, "1": nil, "a/b": nil, "0/0": nil,
-		"auto":   nil,
-		"auto ":  {"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_STEP": "2", "SLURM_ARRAY_TASK_COUNT": "2"},
-		"auto\t": {"JOB_COMPLETION_INDEX": "1"},
+		"auto":    nil,
+		"auto ":   {"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_MAX": "2", "SLURM_ARRAY_TASK_STEP": "2", "SLURM_ARRAY_TASK_COUNT": "2"},
+		"auto  ":  {"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_MIN": "3", "SLURM_ARRAY_TASK_MAX": "3", "SLURM_ARRAY_TASK_STEP": "1", "SLURM_ARRAY_TASK_COUNT": "1"},
+		"auto   ": {"SLURM_ARRAY_TASK_ID": "5", "SLURM_ARRAY_TASK_MIN": "3", "SLURM_ARRAY_TASK_MAX": "6", "SLURM_ARRAY_TASK_STEP": "1", "SLURM_ARRAY_TASK_COUNT": "3"},
+		"auto\t":  {"JOB_COMPLETION_INDEX": "1"},
 	} {
 		_, err := runs.ParseShard(strings.TrimSpace(text), func(name string) string { return environment[name] })
 		if err == nil {

@@ -70,7 +70,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 
 	f.StringVar(&e.Dataset.Name, "dataset", e.Dataset.Name, "data set: a `name` that \"data list\" shows, or a file's path")
 	f.StringVar(&e.Dataset.Test, "test", "", "`file` of test rows, beside a data set that is a file")
-	textFlag(f, &e.Dataset.Binarization, "binarization", "`when` grey values become draws: once (fixed), at each step (stochastic), or never (grey, for gaussian units)")
+	textFlag(f, &e.Dataset.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
 	f.IntVar(&x.validation, "validation", 0, "hold out `N` rows for validation (default the data set's own division)")
 	f.IntVar(&e.Dataset.Subset, "subset", 0, "train on `N` rows drawn by the data seed, 0 for all")
 	f.IntVar(&e.Dataset.Labels, "labels", 0, "keep the labels of `N` training rows, of each class alike, drawn by the data seed")

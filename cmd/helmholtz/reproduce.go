@@ -54,8 +54,14 @@ writes a page of them.
 
 --shard INDEX/COUNT does every COUNT-th training alone, for several machines that
 share --dir; --shard auto takes the numbers from a Slurm array, or from a Kubernetes
-Indexed Job whose manifest gives their count in ` + runs.ShardsVariable + `. Whatever has all its
-trainings is made; call the command once more, without --shard, for the rest.`,
+Indexed Job, whose manifest gives their count in ` + runs.ShardsVariable + `. Set that for a Slurm
+array from 0, too, so that a task that is submitted again has its share of all. What
+has all its trainings is made by one of them, unless it has been; call the command once
+more, without --shard, for the rest.
+
+A training that diverges is a finding: it is remembered, and not tried again. A run in
+--dir that cannot be used, of other settings or damaged, is named before any training
+begins.`,
 		Example: `  helmholtz reproduce list
   helmholtz reproduce 004/tableD.1 004/figD.2
   helmholtz reproduce 004/table5.1 --scale full --dir runs/theses
@@ -90,55 +96,54 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalogue,
 	jobs := reproduce.Jobs(chosen.Trainings(x.scale), x.dir, x.scale)
 	p := &jobsProgress{Recorder: newProgress(c.ErrOrStderr()), w: c.ErrOrStderr(), start: time.Now()}
 	var todo []reproduce.Job
+	var unusable []error
 	for i, job := range jobs {
 		if !share.Has(i) {
 			continue
 		}
 		done, enough, err := job.Done()
-		if err != nil {
-			return err
-		}
-		if !enough {
+		switch {
+		case err != nil:
+			unusable = append(unusable, err)
+		case !enough:
 			todo = append(todo, job)
 			p.left = append(p.left, job.Experiment.Header().Epochs-done)
 		}
 	}
+	if err := errors.Join(unusable...); err != nil {
+		return err
+	}
 	var sets reproduce.Sets
-	var diverged []error
 	for i, job := range todo {
 		fmt.Fprintf(c.ErrOrStderr(), "training %d of %d: %s, seed %d\n", i+1, len(todo), job.Name, job.Seed)
 		p.job = i
 		err := job.Train(c.Context(), &sets, p)
-		if errors.Is(err, reproduce.ErrWaits) && share.Count > 1 { // another shard has that
+		switch {
+		case errors.Is(err, reproduce.ErrWaits) && share.Count > 1: // another shard has that
 			fmt.Fprintln(c.ErrOrStderr(), err)
-			continue
-		}
-		if err != nil {
-			err = fmt.Errorf("%s: %w", job.Dir, err)
-			if !errors.Is(err, runs.ErrDiverged) {
-				return err
-			}
-			fmt.Fprintln(c.ErrOrStderr(), err)
-			diverged = append(diverged, err)
+		case errors.Is(err, runs.ErrDiverged):
+			fmt.Fprintf(c.ErrOrStderr(), "%s: %v\n", job.Dir, err)
+		case err != nil:
+			return fmt.Errorf("%s: %w", job.Dir, err)
 		}
 	}
 	for _, e := range chosen {
-		if err := x.produce(c, e, &sets); err != nil {
+		if err := x.produce(c, e, share, &sets); err != nil {
 			return err
 		}
 	}
-	return errors.Join(diverged...)
+	return nil
 }
 
 // produce makes a result, unless trainings are missing.
-func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, sets *reproduce.Sets) error {
+func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, share runs.Shard, sets *reproduce.Sets) error {
 	w := c.OutOrStdout()
 	if e.Make == nil {
 		fmt.Fprintf(w, "%s: cannot be made yet%s\n", e.ID, because(e.Blocked))
 		return nil
 	}
 	missing := 0
-	for _, job := range reproduce.Jobs(e.Trainings(x.scale), x.dir, x.scale) {
+	for _, job := range reproduce.Jobs(reproduce.Catalogue{e}.Trainings(x.scale), x.dir, x.scale) {
 		_, enough, err := job.Done()
 		if err != nil {
 			return err
@@ -150,6 +155,17 @@ func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, sets *repr
 	if missing > 0 {
 		fmt.Fprintf(w, "%s: waits for %d trainings\n", e.ID, missing)
 		return nil
+	}
+	if share.Count > 1 {
+		release, err := e.Claim(x.resultsDir(), x.scale)
+		if errors.Is(err, reproduce.ErrMade) {
+			fmt.Fprintf(w, "%s: %v\n", e.ID, err)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer release()
 	}
 	work := &reproduce.Work{
 		Scale:    x.scale,
@@ -208,14 +224,11 @@ of all that their trainings need are done, and whether they have been made.`,
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		made, err := chosen.ReadMade(x.resultsDir())
+		made, err := chosen.ReadMade(x.resultsDir(), reproduce.Full, reproduce.Laptop, reproduce.Smoke)
 		if err != nil {
 			return err
 		}
-		t, err := chosen.List(made, x.dir, x.scale)
-		if err != nil {
-			return err
-		}
+		t := chosen.List(made, x.dir, x.scale)
 		if tables.path != "" {
 			return tables.save(t)
 		}
@@ -230,7 +243,8 @@ func newReproduceReport() *cobra.Command {
 		Use:   "report",
 		Short: "Write a page of what has been made",
 		Long: `Write a page in Markdown of all results, published beside measured, of each the
-largest scale that has been made. The same findings give the same page.`,
+largest scale that has been made; what was made at the scale smoke is left out. The
+same findings give the same page.`,
 		Example: `  helmholtz reproduce report
   helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md`,
 		Args: cobra.NoArgs,
@@ -243,7 +257,7 @@ largest scale that has been made. The same findings give the same page.`,
 		if err != nil {
 			return err
 		}
-		made, err := all.ReadMade(x.resultsDir())
+		made, err := all.ReadMade(x.resultsDir(), reproduce.Full, reproduce.Laptop)
 		if err != nil {
 			return err
 		}

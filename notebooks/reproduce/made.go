@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -23,8 +25,10 @@ type Made struct {
 	Values   []Value   `json:"values,omitempty"`
 	Beside   []Value   `json:"beside,omitempty"` // measured beside the numbers of the criteria
 	Judged   []Judged  `json:"judged,omitempty"`
+	Beyond   []string  `json:"beyond,omitempty"` // findings that no claim asks for
 	Figures  []Figure  `json:"figures,omitempty"`
 	Made     time.Time `json:"made"`
+	By       string    `json:"by"`      // the version of the program that made it
 	Version  string    `json:"version"` // of the programs that trained
 	Hardware string    `json:"hardware"`
 	Seconds  float64   `json:"seconds"` // of training, all runs together
@@ -39,7 +43,8 @@ type Value struct {
 	SE      *float64 `json:"se,omitempty"` // over rows, of one seed
 	Seeds   int      `json:"seeds"`
 	// By is how it was estimated, such as 10,000 samples of each of 10,000 rows.
-	By string `json:"by,omitempty"`
+	By   string `json:"by,omitempty"`
+	Data string `json:"data,omitempty"` // and their binarisation
 	// Elsewhere is why no verdict is given on the number: other data, or a shorter
 	// training.
 	Elsewhere string `json:"elsewhere,omitempty"`
@@ -85,11 +90,14 @@ type Figure struct {
 // finds is written to the directory results, and returned.
 func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made, error) {
 	w.entry, w.dir, w.figures = e, dir, filepath.Join(results, "figures")
-	w.made = Made{ID: e.ID, Scale: w.Scale, Made: time.Now().UTC().Truncate(time.Second)}
+	w.made = Made{ID: e.ID, Scale: w.Scale, Made: time.Now().UTC().Truncate(time.Second), By: runs.Version()}
 	if err := w.account(); err != nil {
 		return w.made, err
 	}
-	if err := e.Make(ctx, w); err != nil {
+	err := e.Make(ctx, w)
+	if diverged := new(Diverged); errors.As(err, &diverged) {
+		w.diverged(diverged)
+	} else if err != nil {
 		return w.made, fmt.Errorf("%s: %w", e.ID, err)
 	}
 	text, err := json.MarshalIndent(w.made, "", "\t")
@@ -102,15 +110,48 @@ func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made,
 	return w.made, file.WriteAside(filepath.Join(results, e.madeFile(w.Scale)), append(text, '\n'))
 }
 
+// diverged leaves all claims of the result open.
+func (w *Work) diverged(d *Diverged) {
+	w.made.Values, w.made.Beside, w.made.Judged, w.made.Beyond, w.made.Figures = nil, nil, nil, nil, nil
+	for _, c := range w.entry.Claims {
+		w.Judge(c.Says, Open, "%v", d)
+	}
+}
+
+// ErrMade is the error of claiming a result that has been made, or that another program
+// makes.
+var ErrMade = errors.New("has been made, or is being made by another program")
+
+// Claim lets one of several programs that share the directory results make a result that
+// has not been made at a scale. Where it is not this one, the error is ErrMade.
+func (e Entry) Claim(results string, s Scale) (release func(), err error) {
+	held, err := file.Hold(filepath.Join(results, "locks"), e.madeFile(s))
+	if errors.Is(err, file.ErrLocked) {
+		return nil, ErrMade
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(results, e.madeFile(s))); !errors.Is(err, os.ErrNotExist) {
+		held.Release()
+		return nil, cmp.Or(err, ErrMade)
+	}
+	return held.Release, nil
+}
+
 func (e Entry) madeFile(s Scale) string { return fmt.Sprintf("%s.%s.json", fileName(e.ID), s) }
 
 // account adds up what training took, and by what it was done.
 func (w *Work) account() error {
-	var versions, hardware []string
-	for _, j := range Jobs(w.entry.Trainings(w.Scale), w.dir, w.Scale) {
-		run, err := runs.Open(j.Dir)
+	var versions, hardware, data []string
+	for _, j := range Jobs(Catalogue{w.entry}.Trainings(w.Scale), w.dir, w.Scale) {
+		data = append(data, DataOf(j.Experiment.Header().Dataset))
+		run, err := j.open()
 		if err != nil {
 			return err
+		}
+		if run == nil { // it diverged before a checkpoint
+			continue
 		}
 		if h := History(j.Name, run, j.Experiment.Header().Epochs).Epochs; len(h) > 0 {
 			w.made.Seconds += h[len(h)-1].Seconds
@@ -124,8 +165,28 @@ func (w *Work) account() error {
 			hardware = append(hardware, fmt.Sprintf("%s, %s", strings.TrimSpace(s.Processor), s.InstructionSet))
 		}
 	}
-	w.made.Version, w.made.Hardware = distinct(versions), distinct(hardware)
+	w.made.Version, w.made.Hardware, w.data = distinct(versions), distinct(hardware), distinct(data)
 	return nil
+}
+
+// DataOf names a data set, and says in a word or two how its visible units come to be
+// binary; B and C are 004's names.
+func DataOf(s dataset.Spec) string {
+	how := map[string]string{"binarized-mnist": "drawn once, as published", "3by3": "binary"}[s.Name]
+	switch {
+	case how != "":
+	case strings.HasPrefix(s.Name, "uci/"):
+		how = "binary"
+	case s.Binarization == dataset.Fixed:
+		how = "rounded once (B)"
+	case s.Binarization == dataset.Stochastic:
+		how = "drawn at each step (C)"
+	case s.Binarization == dataset.Drawn:
+		how = "drawn once"
+	default:
+		how = "grey"
+	}
+	return s.Name + ", " + how
 }
 
 // distinct lists texts once each.
@@ -134,12 +195,12 @@ func distinct(texts []string) string {
 	return strings.Join(slices.Compact(texts), "; ")
 }
 
-// ReadMade reads what has been made of the entries from a directory: of each the
-// largest scale that there is.
-func (c Catalogue) ReadMade(results string) (map[string]Made, error) {
+// ReadMade reads what has been made of the entries from a directory: of each the first
+// that there is of some scales.
+func (c Catalogue) ReadMade(results string, scales ...Scale) (map[string]Made, error) {
 	all := map[string]Made{}
 	for _, e := range c {
-		for _, s := range []Scale{Full, Laptop, Smoke} {
+		for _, s := range scales {
 			path := filepath.Join(results, e.madeFile(s))
 			text, err := os.ReadFile(path)
 			if errors.Is(err, os.ErrNotExist) {

@@ -1,98 +1,13 @@
 package reproduce
 
 import (
+	"cmp"
 	"fmt"
-	"io"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/runs"
 )
-
-// Report writes a page of what has been made of the catalogue's entries: for each its
-// numbers and claims, with verdicts, figures, and what it took. The same findings give
-// the same page. folder is that of the figures, from where the page lies.
-func (c Catalogue) Report(w io.Writer, made map[string]Made, folder string) error {
-	p := &page{w: w}
-	p.summary(c, made)
-	for _, e := range c {
-		m, there := made[e.ID]
-		p.print("## %s: %s\n\n%s. Setting: %s.\n\n", e.ID, e.Title, e.Place, e.Setting)
-		if e.Blocked != "" {
-			p.print("Blocked in part: %s.\n\n", e.Blocked)
-		}
-		if e.Note != "" {
-			p.print("%s\n\n", e.Note)
-		}
-		if !there {
-			p.print("Not made yet.\n\n")
-			continue
-		}
-		for _, t := range e.Tables(m) {
-			p.table(t)
-		}
-		for _, f := range m.Figures {
-			p.print("![%s](%s/%s)\n\n", f.Caption, folder, f.File)
-			p.print("%s\n\n", f.Caption)
-		}
-		p.print("    helmholtz reproduce %s --scale %s\n\n", e.ID, m.Scale)
-		p.print("Made on %s; %s of training, version %s, on %s.\n\n", m.Made.Format("2006-01-02"), duration(m.Seconds), m.Version, m.Hardware)
-	}
-	return p.err
-}
-
-// page writes until it fails.
-type page struct {
-	w   io.Writer
-	err error
-}
-
-func (p *page) print(format string, values ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, values...)
-	}
-}
-
-func (p *page) table(t *runs.Table) {
-	if p.err == nil {
-		p.err = t.WriteMarkdown(p.w)
-	}
-	p.print("\n")
-}
-
-// summary says how many numbers and claims have which verdict.
-func (p *page) summary(c Catalogue, made map[string]Made) {
-	numbers, claims, missing := map[Verdict]int{}, map[Verdict]int{}, 0
-	for _, e := range c {
-		m, there := made[e.ID]
-		if !there {
-			missing++
-			continue
-		}
-		for _, n := range e.Numbers {
-			if v, ok := m.Value(n); ok {
-				numbers[n.judge(v)]++
-			}
-		}
-		for _, j := range m.Judged {
-			claims[j.Verdict]++
-		}
-	}
-	p.print("Of %d results %d have been made. ", len(c), len(c)-missing)
-	p.print("Numbers: %s. Claims: %s.\n\n", counts(numbers), counts(claims))
-}
-
-func counts(of map[Verdict]int) string {
-	var parts []string
-	for _, v := range slices.Sorted(maps.Keys(of)) {
-		parts = append(parts, fmt.Sprintf("%d %s", of[v], v))
-	}
-	if parts == nil {
-		return "none"
-	}
-	return strings.Join(parts, ", ")
-}
 
 // Tables are those of the numbers and of the claims of a result, published beside
 // what was found.
@@ -109,7 +24,7 @@ func (e Entry) Tables(m Made) []*runs.Table {
 
 // List is a table of the entries, with what there is of them at a scale in the
 // directory of their trainings.
-func (c Catalogue) List(made map[string]Made, dir string, s Scale) (*runs.Table, error) {
+func (c Catalogue) List(made map[string]Made, dir string, s Scale) *runs.Table {
 	t := runs.NewTable("results", "",
 		runs.Column{Key: "id", Label: "id", Kind: runs.Text},
 		runs.Column{Key: "title", Label: "title", Kind: runs.Text},
@@ -126,23 +41,23 @@ func (c Catalogue) List(made map[string]Made, dir string, s Scale) (*runs.Table,
 			t.Add(e.ID, e.Title, nil, nil, status)
 			continue
 		}
-		done, needed := 0, 0
-		for _, job := range Jobs(e.Trainings(s), dir, s) {
+		status := "not yet"
+		if m, ok := made[e.ID]; ok {
+			status = string(m.Scale)
+		}
+		done, needed, unusable := 0, 0, ""
+		for _, job := range Jobs(Catalogue{e}.Trainings(s), dir, s) {
 			epochs, _, err := job.Done()
 			if err != nil {
-				return nil, err
+				unusable = cmp.Or(unusable, fmt.Sprintf("cannot use %s, seed %d", job.Name, job.Seed))
 			}
 			wanted := job.Experiment.Header().Epochs
 			done += min(epochs, wanted)
 			needed += wanted
 		}
-		status := "not yet"
-		if m, ok := made[e.ID]; ok {
-			status = string(m.Scale)
-		}
-		t.Add(e.ID, e.Title, done, needed, status)
+		t.Add(e.ID, e.Title, done, needed, cmp.Or(unusable, status))
 	}
-	return t, nil
+	return t
 }
 
 // Value is what was measured of a number.
@@ -168,41 +83,50 @@ func (e Entry) numbers(m Made) *runs.Table {
 	t := runs.NewTable("numbers", "",
 		runs.Column{Key: "of", Label: "of", Kind: runs.Text},
 		runs.Column{Key: "measure", Label: "measure", Kind: runs.Text},
-		runs.Column{Key: "published", Label: "published", Kind: runs.Number, Decimals: 3},
+		runs.Column{Key: "published", Label: "published (" + e.Place + ")", Kind: runs.Number, Decimals: 3},
 		runs.Column{Key: "ours", Label: "ours", Kind: runs.Number, Decimals: 3},
-		runs.Column{Key: "error", Label: "±", Kind: runs.Text},
+		runs.Column{Key: "error", Label: "± (seeds)", Kind: runs.Text},
 		runs.Column{Key: "difference", Label: "difference", Kind: runs.Number, Decimals: 3},
 		runs.Column{Key: "tolerance", Label: "tolerance", Kind: runs.Number, Decimals: 2},
 		runs.Column{Key: "verdict", Label: "verdict", Kind: runs.Text},
+		runs.Column{Key: "data", Label: "data, binarisation", Kind: runs.Text},
 		runs.Column{Key: "by", Label: "by", Kind: runs.Text},
 	)
 	for _, n := range e.Numbers {
 		v, ok := m.Value(n)
 		if !ok {
-			t.Add(n.Of, n.Measure, n.Published, nil, nil, nil, n.Tolerance, "blocked: "+n.Blocked, nil)
+			missing := "not found"
+			if n.Blocked != "" {
+				missing = "blocked: " + n.Blocked
+			}
+			t.Add(n.Of, n.Measure, n.Published, nil, nil, nil, n.Tolerance, missing, nil, nil)
 			continue
 		}
 		by := v.By
 		if v.Elsewhere != "" {
 			by = strings.TrimPrefix(by+"; "+v.Elsewhere, "; ")
 		}
-		t.Add(n.Of, n.Measure, n.Published, v.Ours, v.uncertainty(), v.Ours-n.Published, n.Tolerance, n.judge(v), by)
+		t.Add(n.Of, n.Measure, n.Published, v.Ours, v.uncertainty(), v.Ours-n.Published, n.Tolerance, n.judge(v), v.Data, by)
 	}
 	for _, v := range m.Beside {
-		t.Add(v.Of, v.Measure, nil, v.Ours, v.uncertainty(), nil, nil, nil, v.By)
+		t.Add(v.Of, v.Measure, nil, v.Ours, v.uncertainty(), nil, nil, nil, v.Data, v.By)
 	}
 	return t
 }
 
-// uncertainty is the spread over seeds, or the standard error of the one.
+// uncertainty is the spread over seeds, or the standard error.
 func (v Value) uncertainty() string {
+	seeds := "one seed"
+	if v.Seeds > 1 {
+		seeds = fmt.Sprintf("%d seeds", v.Seeds)
+	}
 	switch {
 	case v.SD != nil:
-		return fmt.Sprintf("sd %.3f, %d seeds", *v.SD, v.Seeds)
+		return fmt.Sprintf("sd %.3f, %s", *v.SD, seeds)
 	case v.SE != nil:
-		return fmt.Sprintf("se %.3f, one seed", *v.SE)
+		return fmt.Sprintf("se %.3f, %s", *v.SE, seeds)
 	}
-	return "one seed"
+	return seeds
 }
 
 // claims is the table of an entry's claims.
@@ -221,15 +145,4 @@ func (e Entry) claims(m Made) *runs.Table {
 		t.Add(c.Says, c.Holds, j.Verdict, j.Evidence)
 	}
 	return t
-}
-
-// duration writes seconds as minutes or hours.
-func duration(seconds float64) string {
-	switch {
-	case seconds < 120:
-		return fmt.Sprintf("%.0f s", seconds)
-	case seconds < 7200:
-		return fmt.Sprintf("%.0f min", seconds/60)
-	}
-	return fmt.Sprintf("%.1f h", seconds/3600)
 }

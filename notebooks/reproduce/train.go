@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -79,33 +81,67 @@ func (j Job) open() (*runs.Run, error) {
 
 // Done is the number of epochs that the job's run has done, 0 where it has not
 // begun, and whether these are enough: as many as the job has, with a checkpoint of
-// its last one.
+// its last one, or as many as there could be before it diverged. It refuses a run that
+// the job cannot use.
 func (j Job) Done() (epochs int, enough bool, err error) {
 	run, err := j.open()
-	if run == nil {
-		return 0, false, err
+	if err == nil {
+		err = j.check(run)
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("the run in %s cannot be used: %w: move it away, and it is trained anew", j.Dir, err)
+	}
+	diverged, err := j.diverged()
+	if run == nil || err != nil {
+		return 0, diverged != nil, err
 	}
 	wanted := j.Experiment.Header().Epochs
 	finished := run.Finished() && run.Experiment().Header().Epochs >= wanted // by patience, perhaps
-	if run.Epochs() < wanted && !finished {
-		return run.Epochs(), false, nil
+	return run.Epochs(), diverged != nil || run.Epochs() >= wanted || finished, nil
+}
+
+// check refuses a directory of other settings than the job's, and a run, nil where there
+// is none yet, that has gone beyond an epoch whose checkpoint the job needs without keeping
+// it. What a run starts from is not compared: training it does that.
+func (j Job) check(run *runs.Run) error {
+	there, err := runs.ExperimentIn(j.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
+	if err != nil {
+		return err
+	}
+	e := j.experiment()
+	h := e.Header()
+	h.Epochs, h.Fingerprint = there.Header().Epochs, there.Header().Fingerprint
+	if e = e.With(h); j.from == nil && e.Hash() != there.Hash() {
+		return fmt.Errorf("it is another experiment (%s)", strings.Join(runs.Differences(e, there), "; "))
+	}
+	if run == nil {
+		return nil
+	}
+	wanted := j.Experiment.Header().Epochs
 	for _, epoch := range append(slices.Clone(j.Needs), wanted) {
 		if epoch > min(wanted, run.Epochs()) {
 			continue
 		}
-		if _, err := run.At(epoch); err != nil { // the run has gone on without keeping it
-			return run.Epochs(), false, err
+		if _, err := run.At(epoch); err != nil {
+			return err
 		}
 	}
-	return run.Epochs(), true, nil
+	return nil
 }
 
 // Train trains the job's run to the epochs that the job has, from where it stands:
 // one that is planned to be longer is stopped there, one that was shorter goes on. A
-// run that starts from another's end waits for that, with ErrWaits.
+// run that starts from another's end waits for that, with ErrWaits. That training has
+// diverged, which is a runs.ErrDiverged, is remembered; what would start from there has
+// diverged, too.
 func (j Job) Train(ctx context.Context, sets *Sets, recorders ...runs.Recorder) error {
 	if j.from != nil {
+		if d, err := j.from.diverged(); d != nil || err != nil {
+			return cmp.Or[error](err, d)
+		}
 		if _, enough, err := j.from.Done(); !enough {
 			return errors.Join(err, fmt.Errorf("%s, seed %d, %w %s", j.Name, j.Seed, ErrWaits, j.from.Name))
 		}
@@ -127,6 +163,9 @@ func (j Job) Train(ctx context.Context, sets *Sets, recorders ...runs.Recorder) 
 	_, err = runs.Train(ctx, e, set, j.Dir, append(recorders, end)...)
 	if end.reached && errors.Is(err, context.Canceled) {
 		return nil
+	}
+	if errors.Is(err, runs.ErrDiverged) {
+		return errors.Join(err, j.remember())
 	}
 	return err
 }

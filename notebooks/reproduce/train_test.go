@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -136,5 +137,152 @@ func TestJobsAreSharded(t *testing.T) {
 	}
 	if want := filepath.Join("runs", "smoke", "small", "seed-1"); jobs[0].Dir != want {
 		t.Errorf("the first job's directory is %s, want %s", jobs[0].Dir, want)
+	}
+}
+
+// diverging is an experiment of which no step comes to an end.
+type diverging struct{ deterministic.Experiment }
+
+type divergingLearner struct{ runs.Learner }
+
+func (e diverging) With(h runs.Header) runs.Experiment {
+	return diverging{e.Experiment.With(h).(deterministic.Experiment)}
+}
+
+func (e diverging) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
+	l, err := e.Experiment.Learner(set, at)
+	return divergingLearner{l}, err
+}
+
+func (divergingLearner) Steps(context.Context, int, func(int) float64) ([]runs.Measures, error) {
+	return nil, runs.ErrDiverged
+}
+
+// Training that diverges is done with it, and results that need it are told so; of other
+// settings it is tried again, and results of its earlier epochs are made.
+func TestDivergedTrainingIsRemembered(t *testing.T) {
+	dir := t.TempDir()
+	job := func(rate float64, epochs int) reproduce.Job {
+		of := training(epochs)
+		e := of.Experiment.(deterministic.Experiment)
+		e.Training.LearningRate = rate
+		of.Experiment = diverging{e}
+		return reproduce.Jobs([]reproduce.Training{of}, dir, reproduce.Full)[0]
+	}
+	if err := job(0.1, 2).Train(t.Context(), &reproduce.Sets{}); !errors.Is(err, runs.ErrDiverged) {
+		t.Fatalf("training that diverges ends with %v", err)
+	}
+	if _, enough, err := job(0.1, 2).Done(); !enough || err != nil {
+		t.Errorf("training that has diverged is to be tried again (%v)", err)
+	}
+	base := job(0.1, 2).Training
+	tuned := training(2)
+	tuned.Name, tuned.From = "tuned", &base
+	tuned.Begin = func(e runs.Experiment, _ string, _ int) runs.Experiment { return e }
+	if err := reproduce.Jobs([]reproduce.Training{tuned}, dir, reproduce.Full)[0].Train(t.Context(), &reproduce.Sets{}); !errors.Is(err, runs.ErrDiverged) {
+		t.Errorf("training that starts from a run that has diverged ends with %v", err)
+	}
+	if err := os.RemoveAll(job(0.1, 2).Dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, enough, err := job(0.01, 2).Done(); enough || err != nil {
+		t.Errorf("training of other settings is said to have diverged (%v)", err)
+	}
+
+	e := reproduce.Entry{
+		Result:    reproduce.Result{ID: "x/fig1", Claims: []reproduce.Claim{{Says: "It learns."}}},
+		Trainings: func(reproduce.Scale) []reproduce.Training { return []reproduce.Training{job(0.1, 2).Training} },
+		Make: func(_ context.Context, w *reproduce.Work) error {
+			_, err := w.Dirs("small")
+			return err
+		},
+	}
+	made, err := e.Produce(t.Context(), &reproduce.Work{Scale: reproduce.Full}, dir, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, _ := made.Verdict(e.Claims[0]); found.Verdict != reproduce.Open || !strings.Contains(found.Evidence, "small, seed 1") {
+		t.Errorf("a claim on training that diverged is %+v", found)
+	}
+}
+
+// A run that results cannot be made of is named, with what to do, and the others are
+// listed.
+func TestUnusableRunsAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	jobs := func(epochs int) []reproduce.Job {
+		return reproduce.Jobs([]reproduce.Training{training(epochs)}, dir, reproduce.Full)
+	}
+	train(t, jobs(3)[:1])
+	if err := jobs(3)[1].Train(t.Context(), &reproduce.Sets{}); err != nil {
+		t.Fatal(err)
+	}
+	other := training(3)
+	e := other.Experiment.(deterministic.Experiment)
+	e.Training.LearningRate = 0.02
+	other.Experiment = e
+	damaged := reproduce.Jobs([]reproduce.Training{training(3)}, dir, reproduce.Full)[1]
+	if err := os.WriteFile(filepath.Join(damaged.Dir, "checkpoint.safetensors"), []byte("no checkpoint"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for what, job := range map[string]reproduce.Job{
+		"of another experiment": reproduce.Jobs([]reproduce.Training{other}, dir, reproduce.Full)[0],
+		"damaged":               damaged,
+		"without an epoch":      jobs(1)[0],
+	} {
+		if _, _, err := job.Done(); err == nil || !strings.Contains(err.Error(), "the run in "+job.Dir+" cannot be used") || !strings.Contains(err.Error(), "move it away") {
+			t.Errorf("a run %s: got %v", what, err)
+		}
+	}
+	entry := func(id string, of reproduce.Training) reproduce.Entry {
+		return reproduce.Entry{
+			Result:    reproduce.Result{ID: id},
+			Trainings: func(reproduce.Scale) []reproduce.Training { return []reproduce.Training{of} },
+			Make:      func(context.Context, *reproduce.Work) error { return nil },
+		}
+	}
+	one := training(3)
+	one.Seeds = 1
+	var b bytes.Buffer
+	if err := (reproduce.Catalogue{entry("x/bad", other), entry("x/good", one)}).List(nil, dir, reproduce.Full).WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"x/bad,,0,6,\"cannot use small, seed 1\"", "x/good,,3,3,not yet"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing in the list\n%s", want, &b)
+		}
+	}
+}
+
+// Of several programs one makes a result, and none once it is made.
+func TestResultsAreClaimedOnce(t *testing.T) {
+	results := t.TempDir()
+	e := reproduce.Entry{
+		Result: reproduce.Result{ID: "x/fig1"},
+		Make:   func(context.Context, *reproduce.Work) error { return nil },
+	}
+	release, err := e.Claim(results, reproduce.Full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Claim(results, reproduce.Full); !errors.Is(err, reproduce.ErrMade) {
+		t.Errorf("a result that another program makes is claimed (%v)", err)
+	}
+	if other, err := e.Claim(results, reproduce.Laptop); err != nil {
+		t.Error("another scale is not claimed: ", err)
+	} else {
+		other()
+	}
+	release()
+	if release, err = e.Claim(results, reproduce.Full); err != nil {
+		t.Fatal(err)
+	}
+	e.Trainings = func(reproduce.Scale) []reproduce.Training { return nil }
+	if _, err := e.Produce(t.Context(), &reproduce.Work{Scale: reproduce.Full}, t.TempDir(), results); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	if _, err := e.Claim(results, reproduce.Full); !errors.Is(err, reproduce.ErrMade) {
+		t.Errorf("a result that has been made is claimed (%v)", err)
 	}
 }

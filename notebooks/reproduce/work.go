@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type Work struct {
 	entry   Entry
 	dir     string // of the trainings
 	figures string // directory of the figures
+	data    string // of the trainings
 	made    Made
 }
 
@@ -39,15 +41,23 @@ func (w *Work) Training(name string) (Training, error) {
 	return all[i], nil
 }
 
-// Dirs are the directories of the runs of a training, by seed.
+// Dirs are the directories of the runs of a training, by seed. Its error is a Diverged
+// where one of them has diverged.
 func (w *Work) Dirs(name string) ([]string, error) {
 	t, err := w.Training(name)
 	if err != nil {
 		return nil, err
 	}
 	var dirs []string
-	for i := range t.Seeds {
-		dirs = append(dirs, runs.SeedDir(t.dir(w.dir, w.Scale), t.Experiment.Header().Seed+uint64(i)))
+	for _, job := range Jobs([]Training{t}, w.dir, w.Scale) {
+		d, err := job.diverged()
+		if err != nil {
+			return nil, err
+		}
+		if d != nil {
+			return nil, d
+		}
+		dirs = append(dirs, job.Dir)
 	}
 	return dirs, nil
 }
@@ -124,17 +134,25 @@ func (w *Work) Found(of, measure string, v Value) {
 	if !w.Has(of, measure) {
 		panic(fmt.Sprintf("%s: the criteria have no %s of %q", w.entry.ID, measure, of))
 	}
-	v.Of, v.Measure = of, measure
-	if w.Scale == Smoke {
+	v.Of, v.Measure, v.Data = of, measure, cmp.Or(v.Data, w.data)
+	switch {
+	case w.Scale == Smoke:
 		v.Elsewhere = "made-up data"
+	case w.Scale != Full && v.Elsewhere == "":
+		v.Elsewhere = "shorter than published"
 	}
 	w.made.Values = append(w.made.Values, v)
 }
 
 // Beside adds what was measured beside the numbers of the criteria.
 func (w *Work) Beside(of, measure string, v Value) {
-	v.Of, v.Measure = of, measure
+	v.Of, v.Measure, v.Data = of, measure, cmp.Or(v.Data, w.data)
 	w.made.Beside = append(w.made.Beside, v)
+}
+
+// Beyond adds a sentence on what was found that no claim asks for.
+func (w *Work) Beyond(sentence string, values ...any) {
+	w.made.Beyond = append(w.made.Beyond, fmt.Sprintf(sentence, values...))
 }
 
 // Judge says whether a claim holds, and by what, where all that it asks for is an order.

@@ -43,9 +43,9 @@ func bihmPlans(reproduce.Scale) []plan { return []plan{bihmTuned} }
 
 func bihmAndRWS(reproduce.Scale) []plan { return []plan{bihmTuned, rwsFive} }
 
-// bihm is the trained machine of 3.6.2, its data, and log Z² of it.
+// bihm is the trained machine of 3.6.2, and its data.
 func (w *work) bihm() (trained, *dataset.Set, error) {
-	of, err := w.trained(bihmTuned.at(w.Scale).Name, "BiHM")
+	of, err := w.trained(bihmTuned.nameAt(w.Scale), "BiHM")
 	if err != nil {
 		return trained{}, nil, err
 	}
@@ -58,25 +58,17 @@ func (w *work) few(full, laptop, smoke int) int {
 	return map[reproduce.Scale]int{reproduce.Full: full, reproduce.Laptop: laptop, reproduce.Smoke: smoke}[w.Scale]
 }
 
-// timedLogZ2 is log Z² with the time that it took.
-type timedLogZ2 struct {
-	hm.LogZ2
-	Seconds float64
-}
-
 // logZ2 estimates log Z² of a model from outer samples with inner ones.
-func (w *work) logZ2(of trained, outer, inner int, seed uint64) (timedLogZ2, error) {
-	return reproduce.KeptOf(w.Work, fmt.Sprintf("log-z2-%d-%d-seed-%d", outer, inner, seed), of.snapshot, func() (timedLogZ2, error) {
+func (w *work) logZ2(of trained, outer, inner int, seed uint64) (hm.LogZ2, error) {
+	return reproduce.KeptOf(w.Work, fmt.Sprintf("log-z2-%d-%d-seed-%d", outer, inner, seed), of.snapshot, func() (hm.LogZ2, error) {
 		w.Say("estimating log Z² of %s from %s × %s samples", of.history.Name, thousands(outer), thousands(inner))
-		start := time.Now()
-		z, err := of.model.Seed(seed).LogZ2(w.ctx, outer, inner)
-		return timedLogZ2{z, time.Since(start).Seconds()}, err
+		return of.model.Seed(seed).LogZ2(w.ctx, outer, inner)
 	})
 }
 
-// normalised evaluates a model with log p*.
-func (w *work) normalised(of trained) (evaluation, error) {
-	e, err := w.evaluate([]trained{of})
+// normalised evaluates all rows of a split with log p*.
+func (w *work) normalised(of trained, split string, samples int) (evaluation, error) {
+	e, err := w.estimate(of, split, w.few(0, 0, 50), samples)
 	if err != nil {
 		return evaluation{}, err
 	}
@@ -84,16 +76,18 @@ func (w *work) normalised(of trained) (evaluation, error) {
 	if err != nil {
 		return evaluation{}, err
 	}
-	e[0].Evaluation = e[0].Normalise(z.LogZ2)
-	return e[0], nil
+	e.Evaluation = e.Normalise(z)
+	return e, nil
 }
 
-func bound(e hm.Evaluation) (float64, hm.StandardError)    { return e.Bound, e.BoundSE }
-func logPStar(e hm.Evaluation) (float64, hm.StandardError) { return *e.LogPStar, *e.LogPStarSE }
+func bound(e hm.Evaluation) (float64, hm.StandardError)      { return e.Bound, e.BoundSE }
+func essOfP(e hm.Evaluation) (float64, hm.StandardError)     { return e.ESS, e.ESSSE }
+func essOfPStar(e hm.Evaluation) (float64, hm.StandardError) { return e.ESSStar, e.ESSStarSE }
+func logPStar(e hm.Evaluation) (float64, hm.StandardError)   { return *e.LogPStar, *e.LogPStarSE }
 
 // found adds a measure of evaluations as a number of the criteria.
 func (w *work) found(number, measure string, of []evaluation, by func(hm.Evaluation) (float64, hm.StandardError)) {
-	w.Found(number, measure, w.here(value(of, by)))
+	w.Found(number, measure, value(of, by))
 }
 
 func makeTable33(w *work) error {
@@ -105,7 +99,7 @@ func makeTable33(w *work) error {
 	if err != nil {
 		return err
 	}
-	a, err := w.evaluate([]trained{bihm})
+	a, err := w.evaluate(curve{bihm})
 	if err != nil {
 		return err
 	}
@@ -117,20 +111,11 @@ func makeTable33(w *work) error {
 	w.found("BiHM, lower bound", "bound", a, bound)
 	w.found("RWS", "log p", b, logP)
 	w.found("RWS, lower bound", "bound", b, bound)
-	verdict, evidence := order(scored{"BiHM", a}, scored{"RWS", b})
 	gap := func(of []evaluation) float64 { return of[0].LogP - of[0].Bound }
-	v := holdsIf(gap(a) < gap(b)/2)
-	verdict, evidence = both(verdict, evidence, v, fmt.Sprintf("log p − bound %.2f and %.2f nats", gap(a), gap(b)))
-	w.JudgeFull("BiHM is ahead of RWS, and its bound far tighter.", verdict, "%s", evidence)
-	return nil
-}
-
-// holdsIf is the verdict on what is known without an error.
-func holdsIf(holds bool) reproduce.Verdict {
-	if holds {
-		return reproduce.Holds
-	}
-	return reproduce.Fails
+	var j judgement
+	j.order("", scored{"BiHM", a}, scored{"RWS", b})
+	j.add(holdsIf(gap(a) < gap(b)/2), "log p − bound %.2f and %.2f nats", gap(a), gap(b))
+	return w.judgeFull("BiHM is ahead of RWS, and its bound far tighter.", j)
 }
 
 func makeLogZ2(w *work, byTotal bool) error {
@@ -148,26 +133,27 @@ func makeLogZ2(w *work, byTotal bool) error {
 		if err != nil {
 			return err
 		}
-		all = append(all, z.LogZ2)
+		all = append(all, z)
 	}
 	if !byTotal {
-		verdict, evidence := reproduce.Holds, ""
+		var j judgement
 		for i, z := range all {
 			for _, other := range all[:i] {
 				apart, se := z.Value-other.Value, math.Hypot(z.SE, other.SE)
-				verdict, evidence = both(verdict, evidence, holdsIf(math.Abs(apart) < 3*se),
-					fmt.Sprintf("K_inner %d less %d: %+.4f ± %.4f", z.Inner, other.Inner, apart, se))
+				j.add(holdsIf(math.Abs(apart) < 3*se), "K_inner %d less %d: %+.4f ± %.4f", z.Inner, other.Inner, apart, se)
 			}
 		}
-		w.JudgeFull("The estimates meet.", verdict, "%s", evidence)
+		if err := w.judgeFull("The estimates meet.", j); err != nil {
+			return err
+		}
 		return w.Figure("log-z2", "log Z² of the twelve-layer BiHM by the number of outer samples, for 1, 10 and 100 inner ones", plotting.LogZ2(all...))
 	}
-	v := reproduce.Value{Ours: all[0].SE, Seeds: 1, By: thousands(w.few(10_000_000, 1_000_000, 2000)) + " samples in ten repeats", Elsewhere: w.elsewhere()}
-	w.Found("standard error of log Z² at 10 million samples, K_inner 1", "at most", v)
+	w.Found("standard error of log Z² at 10 million samples, K_inner 1", "at most",
+		reproduce.Value{Ours: all[0].SE, Seeds: 1, By: thousands(w.few(10_000_000, 1_000_000, 2000)) + " samples in ten repeats"})
 
 	total := w.few(1_000_000, 100_000, 200)
 	var spreads []float64
-	evidence := ""
+	var j judgement
 	for _, inner := range []int{1, 10, 100} {
 		var values []float64
 		for seed := range 10 {
@@ -179,9 +165,12 @@ func makeLogZ2(w *work, byTotal bool) error {
 		}
 		sd := runs.SpreadOf(values, func(x float64) float64 { return x }).SD
 		spreads = append(spreads, sd)
-		_, evidence = both(reproduce.Holds, evidence, reproduce.Holds, fmt.Sprintf("K_inner %d: sd %.4f", inner, sd))
+		j.evidence = append(j.evidence, fmt.Sprintf("K_inner %d: sd %.4f", inner, sd))
 	}
-	w.Judge("K_inner 1 converges fastest for the total of samples.", holdsIf(spreads[0] == slices.Min(spreads)), "%s samples in all, ten runs: %s", thousands(total), evidence)
+	j.add(holdsIf(spreads[0] == slices.Min(spreads)), "ten runs of %s samples in all", thousands(total))
+	if err := w.judge("K_inner 1 converges fastest for the total of samples.", j); err != nil {
+		return err
+	}
 	return w.Figure("log-z2-by-total", "The same by the number of all samples", plotting.LogZ2ByTotal(all...))
 }
 
@@ -193,13 +182,22 @@ func makeText371(w *work) error {
 	if err != nil {
 		return err
 	}
+	on, err := device()
+	if err != nil {
+		return err
+	}
 	outer := w.few(10_000_000, 1_000_000, 1000)
-	z, err := w.logZ2(bihm, outer, 1, 1)
+	seconds, err := reproduce.KeptOf(w.Work, fmt.Sprintf("seconds-of-log-z2-%d-%s", outer, on), bihm.snapshot, func() (float64, error) {
+		w.Say("timing log Z² of %s from %s samples", bihm.history.Name, thousands(outer))
+		start := time.Now()
+		_, err := bihm.model.LogZ2(w.ctx, outer, 1)
+		return time.Since(start).Seconds(), err
+	})
 	if err != nil {
 		return err
 	}
 	w.Found("seconds of 10 million samples, K_inner 1 (GTX 980)", "at most", reproduce.Value{
-		Ours: z.Seconds * 10_000_000 / float64(outer), Seeds: 1, By: "once, " + thousands(outer) + " samples",
+		Ours: seconds * 10_000_000 / float64(outer), Seeds: 1, By: fmt.Sprintf("once, %s samples, on %s", thousands(outer), on),
 	})
 	return nil
 }
@@ -209,7 +207,7 @@ func makeText362(w *work) error {
 	if err != nil {
 		return err
 	}
-	e, err := w.normalised(bihm)
+	e, err := w.normalised(bihm, "test", w.testSamples())
 	if err != nil {
 		return err
 	}
@@ -220,14 +218,13 @@ func makeText362(w *work) error {
 
 	all := withoutLayers(w.Scale)
 	var whole evaluation
-	verdict, evidence := reproduce.Holds, ""
+	var j judgement
 	for i, p := range all {
 		of, err := w.trained(p.name, p.name)
 		if err != nil {
 			return err
 		}
-		of[0].history.Name = p.name
-		e, err := w.normalised(of[0])
+		e, err := w.normalised(of[0], "validation", w.testSamples())
 		if err != nil {
 			return err
 		}
@@ -235,11 +232,11 @@ func makeText362(w *work) error {
 			whole = e
 			continue
 		}
-		mean, se := e.LogPTildeStar-*e.LogZ2-(whole.LogPTildeStar-*whole.LogZ2), math.Hypot(float64(*e.LogPStarSE), float64(*whole.LogPStarSE))
-		verdict, evidence = both(verdict, evidence, holdsIf(mean < 2*se), fmt.Sprintf("without layer %d %+.2f ± %.2f nats", i, mean, se))
+		g := starDifference(e, whole)
+		j.add(holdsIf(g.verdict() != reproduce.Holds), "without layer %d %v", i, g)
 	}
-	w.Judge("Leaving out any layer is worse.", verdict, "after %d epochs, log p*: %s", all[0].epochs(w.Scale), evidence)
-	return nil
+	j.evidence = append(j.evidence, fmt.Sprintf("log p* of validation rows after %d epochs", all[0].epochs(w.Scale)))
+	return w.judge("Leaving out any layer is worse.", j)
 }
 
 // bihmDepths are the training of the machine of 3.6.2, and shorter ones of the same
@@ -313,46 +310,54 @@ func makeFig33(w *work) error {
 		return err
 	}
 	samples := map[reproduce.Scale][]int{
-		reproduce.Smoke: {1, 10, 20}, reproduce.Laptop: {1, 10, 100, 1000}, reproduce.Full: {1, 10, 100, 1000, 10_000, 100_000},
+		reproduce.Smoke: {1, 10, 20}, reproduce.Laptop: {1, 10, 100, 1000, 10_000}, reproduce.Full: {1, 10, 100, 1000, 10_000, 100_000},
 	}[w.Scale]
 	rows := w.few(1000, 500, 20)
+	few, many := 10, w.few(10_000, 10_000, 20)
 	var all []hm.Convergence
-	for _, of := range []trained{bihm, rws[0]} {
-		c, err := reproduce.KeptOf(w.Work, fmt.Sprint("convergence-", rows, samples), of.snapshot, func() (hm.Convergence, error) {
-			w.Say("estimating log p of %s from %s samples", of.history.Name, thousands(samples[len(samples)-1]))
-			return of.model.Convergence(w.ctx, of.model.Some(set.Test(), rows), samples...)
+	var of [2]struct{ few, many evaluation }
+	for i, t := range []trained{bihm, rws[0]} {
+		c, err := reproduce.KeptOf(w.Work, fmt.Sprint("convergence-", rows, samples), t.snapshot, func() (hm.Convergence, error) {
+			w.Say("estimating log p of %s from %s samples", t.history.Name, thousands(samples[len(samples)-1]))
+			return t.model.Convergence(w.ctx, t.model.Some(set.Test(), rows), samples...)
 		})
 		if err != nil {
 			return err
 		}
-		c.Name = of.history.Name
+		c.Name = t.history.Name
 		all = append(all, c)
+		if of[i].few, err = w.estimate(t, "test", rows, few); err != nil {
+			return err
+		}
+		if of[i].many, err = w.estimate(t, "test", rows, many); err != nil {
+			return err
+		}
 	}
 	z, err := w.logZ2(bihm, w.few(10_000_000, 1_000_000, 1000), 1, 1)
 	if err != nil {
 		return err
 	}
-	at := func(c hm.Convergence, k int) (float64, float64) {
-		i := slices.Index(samples, k)
-		if i < 0 {
-			i = len(samples) - 1
+	var ahead, least judgement
+	ahead.above(fmt.Sprintf("BiHM with K %d − RWS with K %s", few, thousands(many)), paired(of[0].few.Each, of[1].many.Each))
+	var rises [2][]float64
+	for i := range of {
+		for row, logP := range of[i].many.Each {
+			rises[i] = append(rises[i], logP-of[i].few.Each[row])
 		}
-		return c.LogP[i], c.LogPSE[i]
 	}
-	ten, tenSE := at(all[0], 10)
-	many, manySE := at(all[1], 10_000)
-	w.Judge("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.", holdsIf(ten-many > 2*math.Hypot(tenSE, manySE)),
-		"BiHM with K 10 %.2f ± %.2f, RWS with the most %.2f ± %.2f nats", ten, tenSE, many, manySE)
-	manyBiHM, _ := at(all[0], 10_000)
-	tenRWS, _ := at(all[1], 10)
-	w.Judge("All underestimate at small K, the BiHM least.", holdsIf(manyBiHM-ten < many-tenRWS),
-		"BiHM gains %.2f nats from K 10 to the most, RWS %.2f", manyBiHM-ten, many-tenRWS)
+	least.above(fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises[1], rises[0]))
+	if err := w.judge("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.", ahead); err != nil {
+		return err
+	}
+	if err := w.judge("All underestimate at small K, the BiHM least.", least); err != nil {
+		return err
+	}
 	return w.Figure("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
-		plotting.LikelihoodBySamples(all[0].Normalise(z.LogZ2), all[1]))
+		plotting.LikelihoodBySamples(all[0].Normalise(z), all[1]))
 }
 
 func makeText372(w *work) error {
-	bihm, set, err := w.bihm()
+	bihm, _, err := w.bihm()
 	if err != nil {
 		return err
 	}
@@ -360,27 +365,21 @@ func makeText372(w *work) error {
 	if err != nil {
 		return err
 	}
-	samples, rows := w.few(100_000, 10_000, 20), w.few(200, 100, 20)
 	var of [2]evaluation
 	for i, t := range []trained{bihm, rws[0]} {
-		of[i], err = reproduce.KeptOf(w.Work, fmt.Sprintf("test-rows-%d-samples-%d", rows, samples), t.snapshot, func() (evaluation, error) {
-			w.Say("estimating the effective sample size of %s", t.history.Name)
-			e, err := t.model.Evaluate(w.ctx, t.model.Some(set.Test(), rows), samples, w.Progress)
-			return evaluation{e, e.Each}, err
-		})
-		if err != nil {
+		if of[i], err = w.estimate(t, "test", w.few(200, 100, 20), w.few(100_000, 10_000, 20)); err != nil {
 			return err
 		}
 	}
-	percent := func(number string, of evaluation, ess float64, se hm.StandardError) {
-		v := reproduce.Value{Ours: 100 * ess, Seeds: 1, By: value([]evaluation{of}, logP).By, Elsewhere: w.elsewhere()}
-		error := 100 * float64(se)
-		v.SE = &error
-		w.Found(number, "ESS, %", v)
+	percent := func(ess func(hm.Evaluation) (float64, hm.StandardError)) func(hm.Evaluation) (float64, hm.StandardError) {
+		return func(e hm.Evaluation) (float64, hm.StandardError) {
+			value, se := ess(e)
+			return 100 * value, 100 * se
+		}
 	}
-	percent("RWS, ESS of q for p", of[1], of[1].ESS, of[1].ESSSE)
-	percent("BiHM, ESS of q for p*", of[0], of[0].ESSStar, of[0].ESSStarSE)
-	percent("BiHM, ESS of q for p", of[0], of[0].ESS, of[0].ESSSE)
+	w.found("RWS, ESS of q for p", "ESS, %", of[1:], percent(essOfP))
+	w.found("BiHM, ESS of q for p*", "ESS, %", of[:1], percent(essOfPStar))
+	w.found("BiHM, ESS of q for p", "ESS, %", of[:1], percent(essOfP))
 	w.JudgeFull("ESS of the BiHM is far above that of RWS.", holdsIf(of[0].ESSStar > 10*of[1].ESS), "%.3f %% against %.3f %%", 100*of[0].ESSStar, 100*of[1].ESS)
 	return nil
 }
@@ -390,7 +389,7 @@ func makeFig311(w *work) error {
 	if err != nil {
 		return err
 	}
-	weights, err := bihm.model.ImportanceWeights(w.ctx, set.Test(), w.few(10_000, 1000, 20))
+	weights, err := w.oneWeightEach(bihm, set.Test())
 	if err != nil {
 		return err
 	}
@@ -406,17 +405,41 @@ func makeFig311(w *work) error {
 	return w.Figure("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
 }
 
+// oneWeightEach are the importance weights of one sample of each test row, on the scale of
+// the mean over more samples of the row.
+func (w *work) oneWeightEach(of trained, test dataset.Split) (hm.ImportanceWeights, error) {
+	const atOnce = 100
+	all := hm.ImportanceWeights{Samples: 1}
+	samples := w.few(1000, 100, 10)
+	for first := 0; first+atOnce <= w.few(10_000, 10_000, atOnce); first += atOnce {
+		units := test.Shape.Units()
+		rows := dataset.Split{Name: test.Name, Shape: test.Shape, Rows: atOnce, Values: test.Values[first*units : (first+atOnce)*units]}
+		some, err := of.model.Seed(uint64(first+1)).ImportanceWeights(w.ctx, rows, samples)
+		if err != nil {
+			return all, err
+		}
+		all.Data += some.Data
+		for row := range some.Data {
+			all.LogP = append(all.LogP, some.LogP[row*samples])
+			all.LogPStar = append(all.LogPStar, some.LogPStar[row*samples])
+		}
+		all.ESS, all.ESSStar = append(all.ESS, some.ESS...), append(all.ESSStar, some.ESSStar...)
+		w.Progress(float64(all.Data) / float64(test.Rows))
+	}
+	return all, nil
+}
+
 func makeFig32(w *work) error {
 	bihm, set, err := w.bihm()
 	if err != nil {
 		return err
 	}
-	dreams, err := bihm.model.Sample(w.ctx, 100)
+	dreams, err := bihm.model.Sample(w.ctx, w.few(100, 100, 10))
 	if err != nil {
 		return err
 	}
 	chain := hm.Chain{Sweeps: 10, Candidates: w.few(10_000, 1000, 10)}
-	after, err := bihm.model.Gibbs(w.ctx, 100, chain, w.Progress)
+	after, err := bihm.model.Gibbs(w.ctx, w.few(100, 100, 10), chain, w.Progress)
 	if err != nil {
 		return err
 	}
@@ -469,9 +492,10 @@ func makeFig31(w *work) error {
 			means[j] += float64(v) / 255 / float64(train.Rows)
 		}
 	}
-	var chains, marginal float64
-	hidden := 0
+	var chains, marginal []float64 // of each row, the mean over its hidden pixels
 	for i, original := range filled.Originals.Values {
+		chains, marginal = append(chains, 0), append(marginal, 0)
+		hidden := 0.0
 		for j, missing := range mask {
 			if !missing {
 				continue
@@ -480,14 +504,17 @@ func makeFig31(w *work) error {
 			for _, chain := range filled.Images {
 				mean += chain.Values[i][j] / float64(len(filled.Images))
 			}
-			chains += logBernoulli(original[j], mean)
-			marginal += logBernoulli(original[j], means[j])
+			chains[i] += logBernoulli(original[j], mean)
+			marginal[i] += logBernoulli(original[j], means[j])
 			hidden++
 		}
+		chains[i], marginal[i] = chains[i]/hidden, marginal[i]/hidden
 	}
-	chains, marginal = chains/float64(hidden), marginal/float64(hidden)
-	w.Judge("(shown) Completions are plausible, and differ between chains.", holdsIf(chains > marginal),
-		"log-probability of a hidden pixel: under the mean of the chains %.4f, under its mean over the training rows %.4f nats", chains, marginal)
+	var j judgement
+	j.above("log-probability of a hidden pixel, under the mean of the chains less under its mean over the training rows", paired(chains, marginal))
+	if err := w.judge("(shown) Completions are plausible, and differ between chains.", j); err != nil {
+		return err
+	}
 	return w.Figure("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
 }
 

@@ -3,6 +3,8 @@ package thesis
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
@@ -12,9 +14,13 @@ import (
 
 var fashionDrawn = dataset.Spec{Name: "fashion", Binarization: dataset.Stochastic}
 
-// fashion is a training on FashionMNIST with the machine of MNIST (004, 5.3.2).
+// fashion is a training on FashionMNIST with the machine of MNIST (004, 5.3.2). Its curves
+// are those of the test rows, which are measured with the samples of training.
 func fashion(name string, method hm.Method, full int) plan {
-	return plan{name: "fashion-" + name, data: fashionDrawn, machine: dense(twelveLayers...), method: method, laptop: full / 200, full: full, seeds: 1, part: 0.5}
+	return plan{
+		name: "fashion-" + name, data: fashionDrawn, machine: dense(twelveLayers...), method: method, laptop: full / 200, full: full, seeds: 1, part: 0.5,
+		measured: []hm.Measurement{{Samples: 10}},
+	}
 }
 
 // The rates of 004, tables 5.2 and 5.4.
@@ -38,14 +44,13 @@ func makeTable52(w *work) error {
 	if err != nil {
 		return err
 	}
-	w.Found("FashionMNIST, NRWS over RWS", "difference of log p", w.here(differenceValue(of["FashionMNIST, NRWS"], of["FashionMNIST, RWS"])))
+	w.foundDifference("FashionMNIST, NRWS over RWS", of["FashionMNIST, NRWS"], of["FashionMNIST, RWS"])
 	if err := w.foundRatio("FashionMNIST, seconds of an epoch, NRWS over RWS", fashionNRWS, fashionRWS); err != nil {
 		return err
 	}
 	var j judgement
-	j.add(above("FashionMNIST, NRWS", "FashionMNIST, RWS", of))
-	w.judge("NRWS is ahead on both sets.", j)
-	return nil
+	j.aboveOf(of, "FashionMNIST, NRWS", "FashionMNIST, RWS")
+	return w.judge("NRWS is ahead on both sets.", j)
 }
 
 // fashionRates are the learning rates among which that of RWS is chosen (004, fig. 5.7).
@@ -60,27 +65,34 @@ func makeFashionCurves(w *work) error {
 	if err != nil {
 		return err
 	}
-	var best []trained
-	var all [][]trained
+	var rws curve
+	all := []curve{nrws}
 	for _, p := range fashionRates {
 		of, err := w.trained(p.name, fmt.Sprintf("RWS, η = %g", p.method.Spec().LearningRate))
 		if err != nil {
 			return err
 		}
 		all = append(all, of)
-		if best == nil || curve(of).last() > curve(best).last() {
-			best = of
+		if rws == nil || of.mean(end) > rws.mean(end) {
+			rws = of
 		}
 	}
-	if err := w.timed(append([][]trained{nrws}, all...)...); err != nil {
+	if err := w.timed(all...); err != nil {
 		return err
 	}
+	for i := range all {
+		all[i] = onTest(all[i], 0)
+	}
+	nrws, rws = all[0], onTest(rws, 0)
+	what := "NRWS over " + rws[0].history.Name + ","
 	var j judgement
-	j.add(ahead("tenths of the epochs", byEpochs(nrws, best)[1:]))
-	j.add(ahead("tenths of the time of RWS", bySeconds(nrws, best, 2)))
-	j.evidence = best[0].history.Name + ", validation rows: " + j.evidence
-	w.judge("RWS at its best rate does not catch up with NRWS by epochs or by time.", j)
-	return w.curves("FashionMNIST, C", groups(append([][]trained{nrws}, all...)...))
+	epochs, err := w.byEpochs(nrws, rws, rws.tenths()[1:])
+	j.addAhead(what, "tenths of the epochs from the second on", epochs, err)
+	w.aheadBySeconds(&j, what, nrws, rws, 2)
+	if err := w.judge("RWS at its best rate does not catch up with NRWS by epochs or by time.", j); err != nil {
+		return err
+	}
+	return w.curves("FashionMNIST, C", all...)
 }
 
 func fashionDreams(reproduce.Scale) []plan { return []plan{fashionNRWS} }
@@ -102,7 +114,7 @@ func makeFashionDreams(w *work) error {
 	rows := rowPixels(set.Train())
 	w.JudgeFull("(shown) Samples are recognisable clothes and faces.", holdsIf(math.Abs(mean-rows) < 0.02),
 		"mean of the pixels %.4f ± %.4f, of the training rows %.4f", mean, se, rows)
-	many.Values = many.Values[:min(100, len(many.Values))]
+	many.Values = many.Values[:w.few(100, 100, 10)]
 	return w.Figure("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of[0].history.Epochs)), plotting.Samples(many))
 }
 
@@ -115,16 +127,15 @@ func makeTable54(w *work) error {
 	if err != nil {
 		return err
 	}
-	ahead, se := difference(of["FashionMNIST, NBiHM"], of["FashionMNIST, BiHM"])
+	ahead := difference(of["FashionMNIST, NBiHM"], of["FashionMNIST, BiHM"])
 	var j judgement
-	j.add(holdsIf(ahead > 1), fmt.Sprintf("NBiHM − BiHM %.3f ± %.3f nats", ahead, se))
-	j.add(within("FashionMNIST, NBiHM", "FashionMNIST, NRWS", 0.5, of))
-	w.judgeFull("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.", j)
-	return nil
+	j.add(holdsIf(ahead.nats > 1), "NBiHM − BiHM %v", ahead)
+	j.within(of, "FashionMNIST, NBiHM", "FashionMNIST, NRWS", 0.5)
+	return w.judgeFull("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.", j)
 }
 
 func makeFig511(w *work) error {
-	var all [][]trained
+	var all []curve
 	for _, c := range table54 {
 		of, err := w.trained(c.plan.name, c.number[len("FashionMNIST, "):])
 		if err != nil {
@@ -135,21 +146,33 @@ func makeFig511(w *work) error {
 	if err := w.timed(all...); err != nil {
 		return err
 	}
-	bihm, nbihm, nrws := curve(all[0]), curve(all[1]), curve(all[2])
-	highest, early := 0, 0
-	for i, d := range byEpochs(nbihm, nrws) {
-		if d > 0 && byEpochs(nbihm, bihm)[i] > 0 {
-			highest++
-		}
+	for i := range all {
+		all[i] = onTest(all[i], 0)
 	}
-	for tenth := 1; tenth <= 5; tenth++ {
-		if t := nrws.seconds() * float64(tenth) / 10; bihm.at(t) > nrws.at(t) {
-			early++
-		}
+	bihm, nbihm, nrws := all[0], all[1], all[2]
+	overNRWS, err := w.byEpochs(nbihm, nrws, nrws.tenths())
+	if err != nil {
+		return err
 	}
-	w.Judge("NBiHM is best overall, and BiHM leads NRWS for half of the time.", holdsIf(highest > 5 && early >= 3),
-		"validation rows: NBiHM highest at %d of 10 tenths of the epochs; BiHM above NRWS at %d of the first five tenths of the time of NRWS", highest, early)
-	return w.curves("FashionMNIST, C, bidirectional machines", groups(all...))
+	overBiHM, err := w.byEpochs(nbihm, bihm, nrws.tenths())
+	if err != nil {
+		return err
+	}
+	early, err := w.bySeconds(bihm, nrws, nrws, 1, 5)
+	if err != nil {
+		return err
+	}
+	var highest []reproduce.Verdict
+	for i, v := range verdicts(overNRWS) {
+		highest = append(highest, worse(v, overBiHM[i].verdict()))
+	}
+	var j judgement
+	j.add(atLeast(6, highest), "NBiHM highest at %s tenths of the epochs", count(highest))
+	j.add(atLeast(3, verdicts(early)), "BiHM above NRWS at %s of the first tenths of the seconds of NRWS", count(verdicts(early)))
+	if err := w.judge("NBiHM is best overall, and BiHM leads NRWS for half of the time.", j); err != nil {
+		return err
+	}
+	return w.curves("FashionMNIST, C, bidirectional machines", all...)
 }
 
 // accelerated are the trainings of 004, 6.1 on a set: RWS and NRWS with each optimiser at
@@ -183,13 +206,17 @@ func makeTable62(w *work) error {
 	const rws, nrws = "FashionMNIST, RWS, 5,000 epochs", "FashionMNIST, NRWS, 2,000 epochs"
 	var j judgement
 	for _, optimiser := range []string{"", ", momentum", ", Nesterov"} {
-		j.add(above(nrws+optimiser, rws+optimiser, of))
-		j.add(notAbove(rws+optimiser, rws+", Adam", of))
+		j.aboveOf(of, rws+", Adam", rws+optimiser)
+		j.aboveOf(of, nrws+optimiser, rws+optimiser)
 	}
-	j.add(above(rws+", Adam", nrws+", Adam", of))
-	j.add(notAbove(nrws+", Adam", nrws+", Nesterov", of))
-	w.judge("Adam is best for RWS, momentum or Nesterov for NRWS; NRWS is ahead with the same optimiser, Adam on FashionMNIST excepted.", j)
-	return nil
+	velocity := nrws + ", momentum"
+	if difference(of[nrws+", Nesterov"], of[velocity]).nats > 0 {
+		velocity = nrws + ", Nesterov"
+	}
+	j.aboveOf(of, velocity, nrws+", Adam")
+	j.aboveOf(of, velocity, nrws)
+	j.aboveOf(of, rws+", Adam", nrws+", Adam")
+	return w.judge("Adam is best for RWS, momentum or Nesterov for NRWS; NRWS is ahead with the same optimiser, Adam on FashionMNIST excepted.", j)
 }
 
 func makeFig65(w *work) error {
@@ -197,45 +224,51 @@ func makeFig65(w *work) error {
 	if err != nil {
 		return err
 	}
-	const rws, nrws = "RWS, 5,000 epochs", "NRWS, 2,000 epochs"
 	var j judgement
-	for _, m := range []string{rws, nrws} {
-		apart := curve(of[m+", momentum"]).last() - curve(of[m+", Nesterov"]).last()
-		j.add(holdsIf(math.Abs(apart) < 0.3), fmt.Sprintf("%s, momentum − Nesterov %+.3f nats", m, apart))
-	}
-	for _, o := range []string{", momentum", ", Nesterov"} {
-		v, e := ahead("tenths of the epochs", byEpochs(of[nrws+o], of[nrws+", Adam"]))
-		j.add(v, "NRWS"+o+" over Adam "+e)
-	}
-	w.judgeFull("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.", j)
-	for _, m := range []string{rws, nrws} {
-		if err := w.epochCurves("FashionMNIST, C: "+m, groups(of[m], of[m+", momentum"], of[m+", Nesterov"], of[m+", Adam"])); err != nil {
+	for _, m := range []string{"RWS", "NRWS"} {
+		apart := of[m+", momentum"].mean(end) - of[m+", Nesterov"].mean(end)
+		j.add(holdsIf(math.Abs(apart) < 0.3), "%s, momentum − Nesterov %+.3f nats", m, apart)
+		if err := w.epochCurves("FashionMNIST, C: "+m, of[m], of[m+", momentum"], of[m+", Nesterov"], of[m+", Adam"]); err != nil {
 			return err
 		}
 	}
-	return nil
+	for _, o := range []string{", momentum", ", Nesterov"} {
+		w.aheadByEpochs(&j, "NRWS"+o+" over Adam", of["NRWS"+o], of["NRWS, Adam"])
+	}
+	return w.judgeFull("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.", j)
 }
 
 func makeFig66(w *work) error {
-	return w.bestOptimisers(table62, "FashionMNIST, ", "NRWS is ahead both ways.", "FashionMNIST, C, the best optimisers")
-}
-
-// bestOptimisers judges and draws NRWS with Nesterov beside RWS with Adam, of the cells of
-// a set whose numbers begin alike.
-func (w *work) bestOptimisers(cells []cell, begin, says, title string) error {
-	of, err := w.curvesOf(cells, begin)
+	of, err := w.curvesOf(table62, "FashionMNIST, ")
 	if err != nil {
 		return err
 	}
-	rws, nrws := of["RWS, 5,000 epochs, Adam"], of["NRWS, 2,000 epochs, Nesterov"]
+	best := func(m string) curve {
+		highest := of[m]
+		for _, o := range []string{", momentum", ", Nesterov", ", Adam"} {
+			if of[m+o].mean(end) > highest.mean(end) {
+				highest = of[m+o]
+			}
+		}
+		return highest
+	}
+	return w.aheadBothWays("NRWS is ahead both ways.", "FashionMNIST, C, the best optimisers", best("NRWS"), best("RWS"))
+}
+
+// aheadBothWays judges a claim that NRWS is ahead of RWS by epochs and by seconds, and
+// draws both.
+func (w *work) aheadBothWays(says, title string, nrws, rws curve) error {
 	if err := w.timed(rws, nrws); err != nil {
 		return err
 	}
+	what := nrws[0].history.Name + " over " + rws[0].history.Name + ","
 	var j judgement
-	j.add(ahead("tenths of the epochs", byEpochs(nrws, rws)))
-	j.add(ahead("tenths of the time of RWS", bySeconds(nrws, rws, 1)))
-	w.judge(says, j)
-	return w.curves(title, groups(rws, nrws))
+	w.aheadByEpochs(&j, what, nrws, rws)
+	w.aheadBySeconds(&j, what, nrws, rws, 1)
+	if err := w.judge(says, j); err != nil {
+		return err
+	}
+	return w.curves(title, rws, nrws)
 }
 
 // regularised are the trainings of 004, 6.2 and 6.3 on FashionMNIST.
@@ -255,6 +288,9 @@ func penalised(suffix, name string, set func(hm.Method) hm.Method) []cell {
 
 func plain(m hm.Method) hm.Method { return m }
 
+// fashionLong is RWS without a regulariser.
+var fashionLong, _ = regularised("plain", plain)
+
 var table63 = append(append(
 	penalised("", "plain", plain),
 	penalised(", L1 0.00001", "l1-0.00001", func(m hm.Method) hm.Method { return m.L1(1e-5) })...),
@@ -267,10 +303,9 @@ func makeTable63(w *work) error {
 	}
 	const nrws = "FashionMNIST, NRWS, 2,000 epochs"
 	var j judgement
-	j.add(notAbove(nrws+", L1 0.00001", nrws, of))
-	j.add(notAbove(nrws+", L2 0.00001", nrws, of))
-	w.judge("L1 and L2 do not help NRWS.", j)
-	return nil
+	j.notAbove(of, nrws+", L1 0.00001", nrws)
+	j.notAbove(of, nrws+", L2 0.00001", nrws)
+	return w.judge("L1 and L2 do not help NRWS.", j)
 }
 
 // strong are the penalties a hundred times as large (004, fig. 6.9).
@@ -279,11 +314,11 @@ var strong = append(
 	penalised(", L2 0.001", "l2-0.001", func(m hm.Method) hm.Method { return m.L2(1e-3) })...)
 
 func penalties(reproduce.Scale) []plan {
-	return plansOf(append(append([]cell{}, table63...), strong...))
+	return plansOf(slices.Concat(table63, strong))
 }
 
 func makeFig69(w *work) error {
-	all := append(append([]cell{}, table63...), strong...)
+	all := slices.Concat(table63, strong)
 	of, err := w.curvesOf(all, "FashionMNIST, ")
 	if err != nil {
 		return err
@@ -295,46 +330,45 @@ func makeFig69(w *work) error {
 		}
 	}
 	var j judgement
-	for _, m := range []string{"RWS, 5,000 epochs", "NRWS, 2,000 epochs"} {
+	for _, m := range []string{"RWS", "NRWS"} {
 		for _, norm := range []string{", L1 ", ", L2 "} {
 			for _, β := range []string{"0.00001", "0.001"} {
-				gain, se := difference(tested[m+norm+β], tested[m])
-				j.add(holdsIf(gain <= 0.3), fmt.Sprintf("%s%s%s %+.3f ± %.3f nats", m, norm, β, gain, se))
+				gain := difference(tested[m+norm+β], tested[m])
+				j.add(holdsIf(gain.nats <= 0.3), "%s%s%s over none %v", m, norm, β, gain)
 			}
-			worse, se := difference(tested[m+norm+"0.001"], tested[m+norm+"0.00001"])
-			j.add(holdsIf(worse < 0), fmt.Sprintf("of %s%sthe larger β %+.3f ± %.3f", m, norm, worse, se))
+			for _, other := range []string{m, m + norm + "0.00001"} {
+				j.above(fmt.Sprintf("%s over %s0.001", other, m+norm), difference(tested[other], tested[m+norm+"0.001"]))
+			}
 		}
-		if err := w.epochCurves("FashionMNIST, C, penalties: "+m, groups(of[m], of[m+", L1 0.00001"], of[m+", L1 0.001"], of[m+", L2 0.00001"], of[m+", L2 0.001"])); err != nil {
+		if err := w.epochCurves("FashionMNIST, C, penalties: "+m, of[m], of[m+", L1 0.00001"], of[m+", L1 0.001"], of[m+", L2 0.00001"], of[m+", L2 0.001"]); err != nil {
 			return err
 		}
 	}
-	w.judgeFull("Neither helps either method at any β; the larger β, the worse.", j)
-	return nil
+	return w.judgeFull("Neither helps either method at any β; the larger β, the worse.", j)
 }
 
 func makeFig611(w *work) error {
-	of, err := w.curvesOf(append(append([]cell{}, table63...), strong...), "FashionMNIST, ")
+	of, err := w.curvesOf(slices.Concat(table63, strong), "FashionMNIST, ")
 	if err != nil {
 		return err
 	}
 	var j judgement
-	for _, m := range []string{"RWS, 5,000 epochs", "NRWS, 2,000 epochs"} {
+	for _, m := range []string{"RWS", "NRWS"} {
 		free, held := of[m][0].history, of[m+", L2 0.001"][0].history
 		weights := func(h norms) float64 { return h.at(1, func(l layerNorms) float64 { return l.Weights }) }
 		gradients := func(h norms, part float64) float64 {
 			return h.at(part, func(l layerNorms) float64 { return l.Gradient })
 		}
 		ratio := weights(norms(held)) / weights(norms(free))
-		j.add(holdsIf(ratio < 0.5), fmt.Sprintf("%s: norm of the weights with L2 0.001 × %.3f", m, ratio))
+		j.add(holdsIf(ratio < 0.5), "%s: norm of the weights with L2 0.001 × %.3f", m, ratio)
 		change := gradients(norms(held), 1)/gradients(norms(held), 0.5) - 1
-		j.add(holdsIf(math.Abs(change) < 0.1), fmt.Sprintf("norm of the gradients %+.1f %% over the second half", 100*change))
-		if err := w.Figure(fmt.Sprintf("norms-%.4s", m), "Norms of weights and of gradients on FashionMNIST, with L2 and without: "+m,
+		j.add(holdsIf(math.Abs(change) < 0.1), "norm of the gradients %+.1f %% over the second half", 100*change)
+		if err := w.Figure("norms-"+strings.ToLower(m), "Norms of weights and of gradients on FashionMNIST, with L2 and without: "+m,
 			plotting.NetworkNorms(free, of[m+", L2 0.00001"][0].history, held)); err != nil {
 			return err
 		}
 	}
-	w.judgeFull("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.", j)
-	return nil
+	return w.judgeFull("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.", j)
 }
 
 // entropic are the trainings with the entropy regulariser as printed (004, 6.3.3).
@@ -360,16 +394,15 @@ func makeTable64(w *work) error {
 	var j judgement
 	for _, m := range []string{"RWS", "NRWS"} {
 		number := "FashionMNIST, " + m + ", 2,000 epochs"
-		w.Found("FashionMNIST, gain of entropy, "+m+", 2,000 epochs", "difference of log p", w.here(differenceValue(of[number+", entropy"], of[number])))
-		j.add(above(number+", entropy", number, of))
+		w.foundDifference("FashionMNIST, gain of entropy, "+m+", 2,000 epochs", of[number+", entropy"], of[number])
+		j.aboveOf(of, number+", entropy", number)
 	}
-	w.judge("The entropy regulariser gains about half a nat.", j)
-	return nil
+	return w.judge("The entropy regulariser gains about half a nat.", j)
 }
 
 // strengths are the other strengths of fig. 6.12.
-var strengths = append(append(append([]cell{}, table64...),
-	penalised(", entropy 0.8", "entropy-0.8", entropic(0.8))...), penalised(", entropy 5", "entropy-5", entropic(5))...)
+var strengths = thrice(slices.Concat(table64,
+	penalised(", entropy 0.8", "entropy-0.8", entropic(0.8)), penalised(", entropy 5", "entropy-5", entropic(5))))
 
 func makeFig612(w *work) error {
 	of, err := w.curvesOf(strengths, "FashionMNIST, ")
@@ -377,7 +410,7 @@ func makeFig612(w *work) error {
 		return err
 	}
 	var j judgement
-	for _, m := range []string{"RWS, 5,000 epochs", "NRWS, 2,000 epochs"} {
+	for _, m := range []string{"RWS", "NRWS"} {
 		tested := map[string][]evaluation{}
 		for _, suffix := range []string{"", ", entropy 0.8", ", entropy", ", entropy 5"} {
 			if tested[m+suffix], err = w.evaluate(of[m+suffix]); err != nil {
@@ -385,14 +418,13 @@ func makeFig612(w *work) error {
 			}
 		}
 		for _, other := range []string{"", ", entropy 0.8", ", entropy 5"} {
-			j.add(above(m+", entropy", m+other, tested))
+			j.aboveOf(tested, m+", entropy", m+other)
 		}
-		if err := w.epochCurves("FashionMNIST, C, entropy regulariser: "+m, groups(of[m], of[m+", entropy 0.8"], of[m+", entropy"], of[m+", entropy 5"])); err != nil {
+		if err := w.epochCurves("FashionMNIST, C, entropy regulariser: "+m, of[m], of[m+", entropy 0.8"], of[m+", entropy"], of[m+", entropy 5"]); err != nil {
 			return err
 		}
 	}
-	w.judge("It helps both methods in speed and minimum; β 2.0 is best.", j)
-	return nil
+	return w.judge("It helps both methods in speed and minimum; β 2.0 is best.", j)
 }
 
 func makeFig613(w *work) error {
@@ -401,20 +433,19 @@ func makeFig613(w *work) error {
 		return err
 	}
 	var j judgement
-	for _, m := range []string{"RWS, 5,000 epochs", "NRWS, 2,000 epochs"} {
+	for _, m := range []string{"RWS", "NRWS"} {
 		free, raised := of[m][0].history, of[m+", entropy"][0].history
 		for _, n := range []struct {
 			name string
 			of   func(layerNorms) float64
 		}{{"weights", func(l layerNorms) float64 { return l.Weights }}, {"gradients", func(l layerNorms) float64 { return l.Gradient }}} {
 			ratio := norms(raised).at(1, n.of) / norms(free).at(1, n.of)
-			j.add(holdsIf(ratio > 1.05), fmt.Sprintf("%s: norm of the %s × %.3f", m, n.name, ratio))
+			j.add(holdsIf(ratio > 1.05), "%s: norm of the %s × %.3f", m, n.name, ratio)
 		}
-		if err := w.Figure(fmt.Sprintf("norms-%.4s", m), "Norms of weights and of gradients on FashionMNIST, with the entropy regulariser and without: "+m,
+		if err := w.Figure("norms-"+strings.ToLower(m), "Norms of weights and of gradients on FashionMNIST, with the entropy regulariser and without: "+m,
 			plotting.NetworkNorms(free, raised)); err != nil {
 			return err
 		}
 	}
-	w.judgeFull("Weights grow larger with it, the opposite of L2; gradient norms level out higher.", j)
-	return nil
+	return w.judgeFull("Weights grow larger with it, the opposite of L2; gradient norms level out higher.", j)
 }

@@ -1,9 +1,11 @@
 package thesis
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
@@ -37,64 +39,74 @@ func mnistGrid(reproduce.Scale) []plan {
 	return grid("mnist-grid", binarizedMNIST, []int{200, 100, 10}, 2, 50)
 }
 
-// best is where a grid's least loss is, and the best rate of each damping factor. The
-// losses are drawn.
-func (w *work) best(name, title string) (η, α float64, rates []float64, err error) {
-	var cells []plotting.Cell
+// optimum is where a grid's least loss is, and the best rate of each damping factor.
+// Trainings that diverged have none.
+type optimum struct {
+	η, α     float64
+	rates    []float64
+	cells    []plotting.Cell
+	diverged int
+}
+
+func (w *work) optimum(name string) (optimum, error) {
+	var o optimum
 	least := math.Inf(1)
 	for _, damping := range gridDamping {
-		best, of := math.Inf(1), 0.0
+		lowest, of := math.Inf(1), 0.0
 		for _, rate := range gridRates {
+			loss := math.NaN()
 			run, err := w.trained(fmt.Sprintf("%s-lr-%g-damping-%g", name, rate, damping), name)
-			if err != nil {
-				return 0, 0, nil, err
+			switch {
+			case errors.Is(err, runs.ErrDiverged):
+				o.diverged++
+			case err != nil:
+				return o, err
+			default:
+				loss = -run.mean(best)
 			}
-			loss := -curve(run).best()
-			cells = append(cells, plotting.Cell{X: rate, Y: damping, Value: loss})
-			if loss < best {
-				best, of = loss, rate
+			o.cells = append(o.cells, plotting.Cell{X: rate, Y: damping, Value: loss})
+			if loss < lowest {
+				lowest, of = loss, rate
 			}
 			if loss < least {
-				least, η, α = loss, rate, damping
+				least, o.η, o.α = loss, rate, damping
 			}
 		}
-		rates = append(rates, of)
+		o.rates = append(o.rates, of)
 	}
-	return η, α, rates, w.Figure("grid", title+": the least −log p of the validation rows (nats) within the run", plotting.HeatMap("learning rate η", "damping α", "−log p(x) (nats)", cells...))
+	return o, nil
+}
+
+// drawOptimum draws the losses of a grid.
+func (w *work) drawOptimum(title string, o optimum) error {
+	return w.Figure("grid", title+": the least −log p of the validation rows (nats) within the run", plotting.HeatMap("learning rate η", "damping α", "−log p(x) (nats)", o.cells...))
 }
 
 func makeFigC2(w *work) error {
-	η, α, rates, err := w.best("minimnist-grid", "NRWS on miniMNIST")
+	o, err := w.optimum("minimnist-grid")
 	if err != nil {
 		return err
 	}
 	w.JudgeFull("η and α rise together, up to a point; good values are α 0.005 to 0.1 with η 0.005 to 0.02.",
-		holdsIf(slices.IsSorted(rates) && α >= 0.005 && α <= 0.1 && η >= 0.005 && η <= 0.02),
-		"best at η %g, α %g; best η of each α, from %g to %g: %v", η, α, gridDamping[0], gridDamping[len(gridDamping)-1], rates)
-	return nil
+		holdsIf(slices.IsSorted(o.rates) && o.α >= 0.005 && o.α <= 0.1 && o.η >= 0.005 && o.η <= 0.02),
+		"best at η %g, α %g; best η of each α, from %g to %g: %v; %d trainings diverged", o.η, o.α, gridDamping[0], gridDamping[len(gridDamping)-1], o.rates, o.diverged)
+	return w.drawOptimum("NRWS on miniMNIST", o)
 }
 
 func bothGrids(s reproduce.Scale) []plan { return append(mnistGrid(s), miniGrid(s)...) }
 
 func makeFigC3(w *work) error {
-	η, α, _, err := w.best("mnist-grid", "NRWS on binarised MNIST, layers of 200, 100 and 10 units")
+	o, err := w.optimum("mnist-grid")
 	if err != nil {
 		return err
 	}
-	least, mini := math.Inf(1), 0.0
-	for _, damping := range gridDamping {
-		for _, rate := range gridRates {
-			run, err := w.trained(fmt.Sprintf("minimnist-grid-lr-%g-damping-%g", rate, damping), "miniMNIST")
-			if err != nil {
-				return err
-			}
-			if loss := -curve(run).best(); loss < least {
-				least, mini = loss, damping
-			}
-		}
+	mini, err := w.optimum("minimnist-grid")
+	if err != nil {
+		return err
 	}
-	w.Judge("The larger the image, the larger the α that is needed.", holdsIf(α > mini), "best at η %g, α %g; on miniMNIST at α %g", η, α, mini)
-	return nil
+	w.Judge("The larger the image, the larger the α that is needed.", holdsIf(o.α > mini.α),
+		"best at η %g, α %g; on miniMNIST at α %g; %d and %d trainings diverged", o.η, o.α, mini.α, o.diverged, mini.diverged)
+	return w.drawOptimum("NRWS on binarised MNIST, layers of 200, 100 and 10 units", o)
 }
 
 // The refreshes of 004, fig. C.5.
@@ -123,20 +135,22 @@ func makeFigC5(w *work) error {
 	}
 	var j judgement
 	for _, k := range []int{200, 500, 1000} {
-		j.add(within(fmt.Sprintf("K = %d", k), "K = 100", 0.5, tested))
+		j.within(tested, fmt.Sprintf("K = %d", k), "K = 100", 0.5)
 	}
-	behind, se := difference(tested["K = 100"], tested["K = 100000"])
-	j.add(holdsIf(behind > 2), fmt.Sprintf("K = 100000 behind by %.3f ± %.3f nats", behind, se))
-	w.judgeFull("K 100,000 breaks down; most others reach the same minimum.", j)
-	var drawn [][]trained
+	behind := difference(tested["K = 100"], tested["K = 100000"])
+	j.add(holdsIf(behind.nats > 2), "K = 100000 behind by %v", behind)
+	if err := w.judgeFull("K 100,000 breaks down; most others reach the same minimum.", j); err != nil {
+		return err
+	}
+	var drawn []curve
 	for _, c := range figC5() {
 		drawn = append(drawn, all[c.number])
 	}
-	return w.epochCurves("FashionMNIST, C, NRWS, steps between refreshes", groups(drawn...))
+	return w.epochCurves("FashionMNIST, C, NRWS, steps between refreshes", drawn...)
 }
 
 func makeTableC1(w *work) error {
-	var all [][]trained
+	var all []curve
 	for _, c := range figC5() {
 		of, err := w.trained(c.plan.name, c.number)
 		if err != nil {
@@ -151,107 +165,134 @@ func makeTableC1(w *work) error {
 	thousand := seconds[slices.Index(fashionRefreshes, 1000)]
 	for i, k := range fashionRefreshes {
 		if k != 1000 {
-			w.Found(fmt.Sprintf("K %d over K 1000", k), "ratio", ratio(seconds[i], thousand))
+			if err := w.foundTimes(fmt.Sprintf("K %d over K 1000", k), seconds[i], thousand); err != nil {
+				return err
+			}
 		}
 	}
 	w.JudgeFull("The time saved is a reason to prefer large K.", holdsIf(thousand < 0.8*seconds[0]), "seconds at K 1000 over those at K 100: %.3f", thousand/seconds[0])
 	return nil
 }
 
-// The damping factors of 004, fig. C.1.
+// The damping factors of 004, fig. C.1, and the learning rate.
 var smallDamping = []float64{0.0001, 0.001, 0.01, 0.1, 1}
 
-// threeByThree are the trainings of fig. C.1; each keeps its first epoch and its last
-// ten.
+const smallRate = 0.02
+
+// threeByThree are the trainings of fig. C.1: WS, WS at the rate η(1+α)/α of which α = 1
+// lets NWS be where the Fisher matrix is small, and NWS. Each keeps its first epoch and its
+// last ten.
 func threeByThree(reproduce.Scale) []plan {
 	of := func(name string, method hm.Method) plan {
 		return plan{
 			name: "3by3-" + name, data: dataset.Spec{Name: "3by3"}, machine: dense(6, 3).Coding(hm.ZeroOne).Bias(0.1),
-			method: method.LearningRate(0.02), laptop: 20, full: 100, seeds: 5, lastKept: 10,
+			method: method, laptop: 20, full: 100, seeds: 5, lastKept: 10,
 		}
 	}
-	plans := []plan{of("ws", hm.WS())}
+	plans := []plan{of("ws", hm.WS().LearningRate(smallRate)), of("ws-scaled", hm.WS().LearningRate(2*smallRate))}
 	for _, α := range smallDamping {
-		plans = append(plans, of(fmt.Sprintf("nws-damping-%g", α), hm.NWS().Damping(α)))
+		plans = append(plans, of(fmt.Sprintf("nws-damping-%g", α), hm.NWS().LearningRate(smallRate).Damping(α)))
 	}
 	return plans
 }
 
-func makeFigC1(w *work) error {
-	epochs := w.epochsOf("3by3-ws")
-	ten := min(10, epochs)
-	type divergence struct {
-		first, last float64 // exact KL, means over seeds
-		noise       float64 // sd over the last epochs, mean over seeds
-	}
-	of := func(name string) (divergence, []trained, error) {
-		at := func(epoch int) ([]float64, error) {
-			all, err := w.trainedAt(name, name, epoch)
+// divergence is the exact KL of the runs of a training from the data, of each seed.
+type divergence struct {
+	first, last []float64 // after the first epoch and the last
+	noise       float64   // sd over the last ten epochs, mean over seeds
+}
+
+// below is how far one divergence lies below another.
+func below(a, b []float64) gain { return gainOverSeeds(b, a) }
+
+func (w *work) divergence(name string) (divergence, error) {
+	at := func(epoch int) ([]float64, error) {
+		all, err := w.trainedAt(name, name, epoch)
+		if err != nil {
+			return nil, err
+		}
+		var values []float64
+		for _, t := range all {
+			kl, err := reproduce.KeptOf(w.Work, "exact-kl", t.snapshot, func() (float64, error) {
+				set, err := w.dataset(t)
+				if err != nil {
+					return 0, err
+				}
+				return t.model.ExactKL(w.ctx, set.Train())
+			})
 			if err != nil {
 				return nil, err
 			}
-			var values []float64
-			for _, t := range all {
-				kl, err := reproduce.KeptOf(w.Work, "exact-kl", t.snapshot, func() (float64, error) {
-					set, err := w.dataset(t)
-					if err != nil {
-						return 0, err
-					}
-					return t.model.ExactKL(w.ctx, set.Train())
-				})
-				if err != nil {
-					return nil, err
-				}
-				values = append(values, kl)
-			}
-			return values, nil
+			values = append(values, kl)
 		}
-		mean := func(values []float64) float64 {
-			return runs.SpreadOf(values, func(x float64) float64 { return x }).Mean
-		}
-		first, err := at(1)
-		if err != nil {
-			return divergence{}, nil, err
-		}
-		late := make([][]float64, len(first))
-		var last []float64
-		for epoch := epochs - ten + 1; epoch <= epochs; epoch++ {
-			if last, err = at(epoch); err != nil {
-				return divergence{}, nil, err
-			}
-			for seed, kl := range last {
-				late[seed] = append(late[seed], kl)
-			}
-		}
-		noise := runs.SpreadOf(late, func(of []float64) float64 { return runs.SpreadOf(of, func(x float64) float64 { return x }).SD }).Mean
-		drawn, err := w.trained(name, name)
-		return divergence{mean(first), mean(last), noise}, drawn, err
+		return values, nil
 	}
-	ws, drawn, err := of("3by3-ws")
-	if err != nil {
-		return err
+	var d divergence
+	var err error
+	if d.first, err = at(1); err != nil {
+		return d, err
 	}
-	drawn[0].history.Name = "WS"
-	all := [][]trained{drawn}
-	found := map[float64]divergence{}
-	var evidence judgement
-	evidence.add(reproduce.Holds, fmt.Sprintf("exact KL in nats after one epoch, after %d, sd over the last %d: WS %.4f, %.4f, %.4f", epochs, ten, ws.first, ws.last, ws.noise))
-	lowest, noisiest := true, true
-	for _, α := range smallDamping {
-		d, drawn, err := of(fmt.Sprintf("3by3-nws-damping-%g", α))
+	late := make([][]float64, len(d.first))
+	epochs := w.epochsOf(name)
+	for epoch := max(1, epochs-9); epoch <= epochs; epoch++ {
+		if d.last, err = at(epoch); err != nil {
+			return d, err
+		}
+		for seed, kl := range d.last {
+			late[seed] = append(late[seed], kl)
+		}
+	}
+	d.noise = runs.SpreadOf(late, func(of []float64) float64 { return runs.SpreadOf(of, func(x float64) float64 { return x }).SD }).Mean
+	return d, nil
+}
+
+func makeFigC1(w *work) error {
+	mean := func(values []float64) float64 {
+		return runs.SpreadOf(values, func(x float64) float64 { return x }).Mean
+	}
+	found := map[string]divergence{}
+	var names []string
+	var all []curve
+	var evidence []string
+	for _, p := range threeByThree(w.Scale) {
+		name := fmt.Sprintf("WS, η %g", p.method.Spec().LearningRate)
+		if p.method.Spec().Preset == "nws" {
+			name = fmt.Sprintf("NWS, α %g", p.method.Spec().Damping)
+		}
+		of, err := w.trained(p.name, name)
 		if err != nil {
 			return err
 		}
-		drawn[0].history.Name = fmt.Sprintf("NWS, α = %g", α)
-		all, found[α] = append(all, drawn), d
-		if α != smallDamping[0] {
-			lowest = lowest && found[smallDamping[0]].first < d.first
-			noisiest = noisiest && found[smallDamping[0]].noise > d.noise
+		d, err := w.divergence(p.name)
+		if err != nil {
+			return err
 		}
-		evidence.add(reproduce.Holds, fmt.Sprintf("α %g %.4f, %.4f, %.4f", α, d.first, d.last, d.noise))
+		names, all, found[name] = append(names, name), append(all, of), d
+		evidence = append(evidence, fmt.Sprintf("%s: %.4f, %.4f, %.4f", name, mean(d.first), mean(d.last), d.noise))
 	}
-	factor := math.Max(found[1].last/ws.last, ws.last/found[1].last)
-	holds := factor < 1.5 && lowest && noisiest && found[0.001].last < ws.last && found[0.01].last < ws.last && found[0.1].last < ws.last
-	w.JudgeFull("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", holdsIf(holds), "%s", evidence.evidence)
-	return w.epochCurves("3by3, WS and NWS", groups(all...))
+	const ws, scaled, smallest, largest = "WS, η 0.02", "WS, η 0.04", "NWS, α 0.0001", "NWS, α 1"
+	var j judgement
+	ratio := mean(found[largest].last) / mean(found[scaled].last)
+	j.add(holdsIf(ratio < 1.5 && ratio > 1/1.5), "α 1 over WS at the rate that α scales: × %.2f", ratio)
+	small := found[smallest]
+	for _, name := range names {
+		if name != smallest {
+			j.above("α 0.0001 after one epoch below "+name, below(small.first, found[name].first))
+			j.add(holdsIf(small.noise > found[name].noise), "sd of α 0.0001 over that of %s: × %.2f", name, small.noise/found[name].noise)
+		}
+	}
+	for _, α := range []string{"0.001", "0.01", "0.1"} {
+		j.above("α "+α+" at the end below WS", below(found["NWS, α "+α].last, found[ws].last))
+	}
+	j.evidence = append(j.evidence, "exact KL in nats after one epoch, at the end, sd over the last epochs: "+strings.Join(evidence, "; "))
+	w.Beyond("On 3by3 WS at the rate to which α 1 scales that of NWS has a KL that is lower by %v than that of WS, NWS with α 0.1 one that is lower by %v",
+		below(found[scaled].last, found[ws].last), below(found["NWS, α 0.1"].last, found[ws].last))
+	if err := w.judgeFull("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", j); err != nil {
+		return err
+	}
+	if err := w.epochCurves("3by3, WS and NWS", all...); err != nil {
+		return err
+	}
+	without := slices.DeleteFunc(slices.Clone(all), func(c curve) bool { return c[0].history.Name == smallest })
+	return w.epochCurves("3by3, WS and NWS but for α 0.0001", without...)
 }

@@ -42,10 +42,10 @@ func miniMethods(reproduce.Scale) []plan {
 }
 
 // mini are the trained methods on miniMNIST of a binarisation, b or c.
-func (w *work) mini(binarisation string) (nrws, rws, ws []trained, err error) {
+func (w *work) mini(binarisation string) (nrws, rws, ws curve, err error) {
 	for _, m := range []struct {
 		name, label string
-		to          *[]trained
+		to          *curve
 	}{{"nrws", "NRWS", &nrws}, {"rws", "RWS", &rws}, {"ws", "WS", &ws}} {
 		if *m.to, err = w.trained("minimnist-"+binarisation+"-"+m.name, m.label); err != nil {
 			return nil, nil, nil, err
@@ -55,42 +55,35 @@ func (w *work) mini(binarisation string) (nrws, rws, ws []trained, err error) {
 }
 
 func makeMiniTable(w *work) error {
-	verdict, evidence := reproduce.Holds, ""
+	var j judgement
 	for _, binarisation := range []string{"B", "C"} {
 		nrws, rws, ws, err := w.mini(strings.ToLower(binarisation))
 		if err != nil {
 			return err
 		}
-		var of [3][]evaluation
-		for i, method := range [][]trained{nrws, rws, ws} {
-			if of[i], err = w.evaluate(method); err != nil {
+		methods := []scored{{name: "NRWS"}, {name: "RWS"}, {name: "WS"}}
+		for i, of := range []curve{nrws, rws, ws} {
+			if methods[i].of, err = w.evaluate(of); err != nil {
 				return err
 			}
+			w.Beside(binarisation+", "+methods[i].name, "log p", value(methods[i].of, logP))
 		}
-		seconds, err := w.secondsAnEpoch([][]trained{nrws, rws, ws})
+		seconds, err := w.secondsAnEpoch([]curve{nrws, rws, ws})
 		if err != nil {
 			return err
 		}
-		for name, v := range map[string]reproduce.Value{
-			"NRWS over RWS": differenceValue(of[0], of[1]),
-			"RWS over WS":   differenceValue(of[1], of[2]),
-		} {
-			v.Elsewhere = w.elsewhere()
-			w.Found(binarisation+", "+name, "difference of log p", v)
+		w.foundDifference(binarisation+", NRWS over RWS", methods[0].of, methods[1].of)
+		w.foundDifference(binarisation+", RWS over WS", methods[1].of, methods[2].of)
+		if err := w.foundTimes(binarisation+", seconds of an epoch, NRWS over RWS", seconds[0], seconds[1]); err != nil {
+			return err
 		}
-		w.Found(binarisation+", seconds of an epoch, NRWS over RWS", "ratio", ratio(seconds[0], seconds[1]))
-		for i, name := range []string{"NRWS", "RWS", "WS"} {
-			w.Beside(binarisation+", "+name, "log p", value(of[i], logP))
-		}
-		v, e := order(scored{"NRWS", of[0]}, scored{"RWS", of[1]}, scored{"WS", of[2]})
-		verdict, evidence = both(verdict, evidence, v, binarisation+": "+e)
+		j.order(binarisation+", ", methods...)
 	}
-	w.Judge("NRWS is ahead of RWS, RWS of WS, with B and with C.", verdict, "%s", evidence)
-	return nil
+	return w.judge("NRWS is ahead of RWS, RWS of WS, with B and with C.", j)
 }
 
 func makeMiniCurves(w *work) error {
-	time, timeEvidence := reproduce.Holds, ""
+	var time judgement
 	for _, binarisation := range []string{"B", "C"} {
 		nrws, rws, ws, err := w.mini(strings.ToLower(binarisation))
 		if err != nil {
@@ -100,24 +93,29 @@ func makeMiniCurves(w *work) error {
 		if binarisation == "C" {
 			from, claim = 3, "With C, NRWS is ahead from the very beginning."
 		}
-		var d []float64
-		for epoch := from; epoch <= curve(nrws).epochs(); epoch++ {
-			d = append(d, curve(nrws).after(epoch)-math.Max(curve(rws).after(epoch), curve(ws).after(epoch)))
-		}
-		verdict, evidence := ahead(fmt.Sprintf("epochs from %d on", from), d)
-		w.Judge(claim, verdict, "%s", evidence)
-
 		if err := w.timed(nrws, rws, ws); err != nil {
 			return err
 		}
-		verdict, evidence = ahead("tenths of the time of RWS", bySeconds(curve(nrws), curve(rws), 2))
-		time, timeEvidence = both(time, timeEvidence, verdict, binarisation+": "+evidence)
-		if err := w.curves("miniMNIST, "+binarisation, groups(nrws, rws, ws)); err != nil {
+		var epochs []int
+		for epoch := from; epoch <= nrws.epochs(); epoch++ {
+			epochs = append(epochs, epoch)
+		}
+		var j judgement
+		for _, other := range []curve{rws, ws} {
+			what := "NRWS over " + other[0].history.Name
+			gains, err := w.byEpochs(nrws, other, epochs)
+			j.addAhead(what, fmt.Sprintf("epochs from %d on", from), gains, err)
+			gains, err = w.bySeconds(nrws, other, rws, 2, 10)
+			time.addAhead(binarisation+", "+what, "tenths of the seconds of RWS from the second on", gains, err)
+		}
+		if err := w.judge(claim, j); err != nil {
+			return err
+		}
+		if err := w.curves("miniMNIST, "+binarisation, nrws, rws, ws); err != nil {
 			return err
 		}
 	}
-	w.Judge("NRWS is ahead by time.", time, "%s", timeEvidence)
-	return nil
+	return w.judge("NRWS is ahead by time.", time)
 }
 
 // dreamers are the trainings of 004, fig. D.1.
@@ -132,14 +130,14 @@ func dreamers(s reproduce.Scale) []plan {
 }
 
 func makeDreamers(w *work) error {
-	verdict, evidence := reproduce.Holds, ""
+	var j judgement
 	for _, binarisation := range []string{"B", "C"} {
 		nrws, err := w.trained("minimnist-"+strings.ToLower(binarisation)+"-nrws", "NRWS")
 		if err != nil {
 			return err
 		}
 		model := nrws[0].model
-		sheet, err := model.Sample(w.ctx, 100)
+		sheet, err := model.Sample(w.ctx, w.few(100, 100, 10))
 		if err != nil {
 			return err
 		}
@@ -150,20 +148,15 @@ func makeDreamers(w *work) error {
 		if err != nil {
 			return err
 		}
-		many, err := model.Sample(w.ctx, 10_000)
+		many, err := model.Sample(w.ctx, w.few(10_000, 10_000, 100))
 		if err != nil {
 			return err
 		}
 		mean, se := pixels(many)
 		rows := rowPixels(set.Train())
-		v := reproduce.Fails
-		if math.Abs(mean-rows) < 0.02 {
-			v = reproduce.Holds
-		}
-		verdict, evidence = both(verdict, evidence, v, fmt.Sprintf("%s: mean of the pixels %.4f ± %.4f, of the training rows %.4f", binarisation, mean, se, rows))
+		j.add(holdsIf(math.Abs(mean-rows) < 0.02), "%s: mean of the pixels %.4f ± %.4f, of the training rows %.4f", binarisation, mean, se, rows)
 	}
-	w.JudgeFull("(shown) Digits are recognisable.", verdict, "%s", evidence)
-	return nil
+	return w.judgeFull("(shown) Digits are recognisable.", j)
 }
 
 // manySeeds are the trainings of 004, 5.3.7, with RWS beside them.
@@ -197,13 +190,14 @@ func makeManySeeds(w *work) error {
 		return runs.SpreadOf(of[at], func(e evaluation) float64 { return e.LogP })
 	}
 	found := func(number, measure string, ours float64) {
-		w.Found(number, measure, reproduce.Value{Ours: ours, Seeds: t.Seeds, By: value(of[epochs], logP).By, Elsewhere: w.elsewhere()})
+		w.Found(number, measure, reproduce.Value{Ours: ours, Seeds: t.Seeds, By: value(of[epochs], logP).By, Data: of[epochs][0].data})
 	}
 	found("miniMNIST, sd over 24 seeds, 100 epochs", "sd of log p", spread(epochs/2).SD)
 	found("miniMNIST, sd over 24 seeds, 200 epochs", "sd of log p", spread(epochs).SD)
 	found("miniMNIST, mean at 200 less mean at 100 epochs", "difference of log p", spread(epochs).Mean-spread(epochs/2).Mean)
 
-	rws, err := w.trainedAt("minimnist-b-rws", "RWS", min(epochs, w.epochsOf("minimnist-b-rws")))
+	length := min(epochs, w.epochsOf("minimnist-b-rws"))
+	rws, err := w.trainedAt("minimnist-b-rws", "RWS", length)
 	if err != nil {
 		return err
 	}
@@ -211,13 +205,10 @@ func makeManySeeds(w *work) error {
 	if err != nil {
 		return err
 	}
-	gap, _ := difference(of[epochs], ofRWS)
-	verdict := reproduce.Fails
-	if spread(epochs).SD < gap/10 {
-		verdict = reproduce.Holds
-	}
-	w.JudgeFull("Training is robust against chance.", verdict, "sd over %d seeds %.3f nats; NRWS − RWS %.3f nats", t.Seeds, spread(epochs).SD, gap)
-	return nil
+	gap := difference(of[length], ofRWS)
+	var j judgement
+	j.add(holdsIf(spread(length).SD < gap.nats/10), "after %d epochs: sd over %d seeds %.3f nats; NRWS − RWS %v", length, t.Seeds, spread(length).SD, gap)
+	return w.judgeFull("Training is robust against chance.", j)
 }
 
 // sleepSteps are trainings of WS with several sleep steps (004, fig. 5.17).
@@ -233,7 +224,7 @@ func sleepSteps(reproduce.Scale) []plan {
 }
 
 func makeSleepSteps(w *work) error {
-	var all [][]trained
+	var all []curve
 	for _, n := range []int{1, 3, 5, 10} {
 		label := fmt.Sprintf("WS, sleep steps: %d", n)
 		of, err := w.trained(fmt.Sprintf("minimnist-ws-sleep-%d", n), label)
@@ -245,25 +236,20 @@ func makeSleepSteps(w *work) error {
 	if err := w.timed(all...); err != nil {
 		return err
 	}
-	verdict, evidence := reproduce.Holds, ""
+	var epochs, time judgement
+	one := all[0]
 	for i, of := range all[1:] {
-		v, e := curve(of).endsAbove(curve(all[i]))
-		verdict, evidence = both(verdict, evidence, v, fmt.Sprintf("%s over the one before: %s", of[0].history.Name, e))
+		w.endsAbove(&epochs, of[0].history.Name+" over the one before", of, all[i])
+		gain := of.mean(at(one.seconds())) - one.mean(end)
+		time.add(holdsIf(gain <= 0.3), "%s at the seconds of one %+.3f nats", of[0].history.Name, gain)
 	}
-	w.Judge("More sleep steps converge better by epochs.", verdict, "%s", evidence)
-
-	verdict, evidence = reproduce.Holds, ""
-	one := curve(all[0])
-	for _, of := range all[1:] {
-		gain := curve(of).at(one.seconds()) - one.last()
-		v := reproduce.Holds
-		if gain > 0.3 {
-			v = reproduce.Fails
-		}
-		verdict, evidence = both(verdict, evidence, v, fmt.Sprintf("%s at that time %+.3f nats", of[0].history.Name, gain))
+	if err := w.judge("More sleep steps converge better by epochs.", epochs); err != nil {
+		return err
 	}
-	w.JudgeFull("By time their cost eats the gain up.", verdict, "%s", evidence)
-	return w.curves("WS on miniMNIST with several sleep steps", groups(all...))
+	if err := w.judgeFull("By time their cost eats the gain up.", time); err != nil {
+		return err
+	}
+	return w.curves("WS on miniMNIST with several sleep steps", all...)
 }
 
 // sleepScales are trainings of NRWS with more or longer sleep (004, fig. 5.18), and two
@@ -283,8 +269,8 @@ func sleepScales(s reproduce.Scale) []plan {
 }
 
 func makeSleepScales(w *work) error {
-	of := map[string][]trained{}
-	var all [][]trained
+	of := map[string]curve{}
+	var all []curve
 	for _, name := range []string{"1-by-1", "1-by-3", "3-by-1", "3-by-3"} {
 		label := fmt.Sprintf("NRWS, sleep steps: %c, factor %c", name[0], name[len(name)-1])
 		runs, err := w.trained("minimnist-nrws-sleep-"+name, label)
@@ -298,27 +284,32 @@ func makeSleepScales(w *work) error {
 	}
 	var ws [2]curve
 	for i, n := range []int{1, 3} {
-		runs, err := w.trained(fmt.Sprintf("minimnist-ws-sleep-%d", n), "WS")
-		if err != nil {
+		var err error
+		if ws[i], err = w.trained(fmt.Sprintf("minimnist-ws-sleep-%d", n), "WS"); err != nil {
 			return err
 		}
-		ws[i] = runs
 	}
-	end := func(name string) float64 { return curve(of[name]).last() }
-	plain, thrice, scaled := end("1-by-1"), end("3-by-1"), end("1-by-3")
-	gainWS := ws[1].last() - ws[0].last()
-	verdict := reproduce.Fails
-	if thrice > plain && thrice-plain < gainWS {
-		verdict = reproduce.Holds
+	plain, thrice, scaled := of["1-by-1"], of["3-by-1"], of["1-by-3"]
+	gain, err := w.gain(thrice, plain, end)
+	if err != nil {
+		return err
 	}
-	w.Judge("NRWS gains from more sleep, less than WS.", verdict, "NRWS %+.3f nats, WS %+.3f", thrice-plain, gainWS)
-
-	cost := curve(of["1-by-3"]).seconds() / curve(of["1-by-1"]).seconds()
-	verdict = reproduce.Fails
-	if scaled > plain && math.Abs(scaled-thrice) < (thrice-plain)/2 && math.Abs(cost-1) < 0.05 {
-		verdict = reproduce.Holds
+	gainWS, err := w.gain(ws[1], ws[0], end)
+	if err != nil {
+		return err
 	}
-	w.JudgeFull("A factor of 3 gains at no cost, about as much as three steps.", verdict,
-		"a factor of 3 %+.3f nats, 3 steps %+.3f; seconds of an epoch × %.2f", scaled-plain, thrice-plain, cost)
-	return w.curves("NRWS on miniMNIST with more and with longer sleep", groups(all...))
+	var more, longer judgement
+	more.above("NRWS", gain)
+	more.above("gain of WS less that of NRWS", gainWS.over(gain))
+	if err := w.judge("NRWS gains from more sleep, less than WS.", more); err != nil {
+		return err
+	}
+	w.endsAbove(&longer, "a factor of 3 over none", scaled, plain)
+	apart, cost := scaled.mean(end)-thrice.mean(end), scaled.seconds()/plain.seconds()
+	longer.add(holdsIf(math.Abs(apart) < gain.nats/2), "a factor of 3 over 3 steps %+.3f nats, 3 steps over 1 %+.3f", apart, gain.nats)
+	longer.add(holdsIf(math.Abs(cost-1) < 0.05), "seconds of an epoch × %.2f", cost)
+	if err := w.judgeFull("A factor of 3 gains at no cost, about as much as three steps.", longer); err != nil {
+		return err
+	}
+	return w.curves("NRWS on miniMNIST with more and with longer sleep", all...)
 }

@@ -38,6 +38,7 @@ type plan struct {
 	lastKept int              // the number of last epochs of which each is kept, and the first
 	measured []hm.Measurement // along training
 	from     *plan            // at whose end it starts
+	best     bool             // its best epoch counts
 }
 
 // dense is a machine of dense layers with the settings of 004.
@@ -54,7 +55,7 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 		Dataset: p.data, Machine: p.machine.Spec(), Method: p.method.Spec(), Seed: 1,
 		Epochs: p.epochs(s), Measurements: p.measured,
 	}
-	t := reproduce.Training{Name: p.name, Seeds: p.seeds}
+	t := reproduce.Training{Name: p.nameAt(s), Seeds: p.seeds}
 	if s == reproduce.Smoke {
 		p.shrink(&e)
 		t.Seeds = min(p.seeds, 2)
@@ -69,11 +70,19 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 	e.Keep = slices.Compact(e.Keep)
 	if p.from != nil {
 		from := p.from.at(s)
-		t.Name += "-" + string(s) // what it starts from is another at each scale
 		t.From, t.Begin = &from, begin
 	}
 	t.Experiment = e
 	return t
+}
+
+// nameAt is that of the training at a scale. What starts from another's end, and what is
+// taken at its best epoch, is another run at each scale.
+func (p plan) nameAt(s reproduce.Scale) string {
+	if p.from != nil || p.best {
+		return p.name + "-" + string(s)
+	}
+	return p.name
 }
 
 // needs are the epochs whose checkpoints are asked for of a number of epochs.
@@ -110,10 +119,8 @@ func begin(e runs.Experiment, dir string, epoch int) runs.Experiment {
 
 // shrink makes an experiment one of seconds, on data that this program makes itself.
 func (p plan) shrink(e *hm.Experiment) {
-	if e.Dataset.Name = synthetic[e.Dataset.Name]; e.Dataset.Name == "" {
-		e.Dataset.Name = "miniglyphs"
-	}
-	e.Dataset.Subset = 128
+	e.Dataset.Name = madeUp(e.Dataset.Name)
+	e.Dataset.Subset, e.Dataset.Labels = 128, min(e.Dataset.Labels, 50)
 	e.Machine.Layers = slices.Clone(e.Machine.Layers)
 	for i, units := range e.Machine.Layers {
 		e.Machine.Layers[i] = min(units, 6)
@@ -127,6 +134,13 @@ func (p plan) shrink(e *hm.Experiment) {
 	}
 }
 
-// synthetic are the sets of this program's own that stand in at the scale smoke,
-// miniglyphs for what is not here.
-var synthetic = map[string]string{"binarized-mnist": "glyphs", "fashion": "glyphs", "3by3": "3by3"}
+// madeUp is the set of this program's own that stands for another at the scale smoke.
+func madeUp(name string) string {
+	switch name {
+	case "binarized-mnist", "fashion":
+		return "glyphs"
+	case "3by3":
+		return "3by3"
+	}
+	return "miniglyphs"
+}

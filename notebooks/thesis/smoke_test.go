@@ -63,7 +63,7 @@ func TestSmoke(t *testing.T) {
 				}
 			}
 		}
-		made, err := all.ReadMade(results)
+		made, err := all.ReadMade(results, reproduce.Smoke)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package thesis
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/hm"
@@ -14,6 +13,14 @@ type cell struct {
 	number string // of the criteria
 	plan   plan
 	part   float64 // 0 is all
+}
+
+// epochs are those of the cell at a scale.
+func (c cell) epochs(s reproduce.Scale) int {
+	if c.part > 0 {
+		return partOf(c.part, c.plan.epochs(s))
+	}
+	return c.plan.epochs(s)
 }
 
 // plansOf are the trainings of a table's cells, each once.
@@ -34,11 +41,7 @@ func plansOf(cells []cell) []plan {
 func (w *work) cells(all []cell) (map[string][]evaluation, error) {
 	found := map[string][]evaluation{}
 	for _, c := range all {
-		epochs := c.plan.epochs(w.Scale)
-		if c.part > 0 {
-			epochs = partOf(c.part, epochs)
-		}
-		of, err := w.trainedAt(c.plan.name, c.number, epochs)
+		of, err := w.trainedAt(c.plan.name, c.number, c.epochs(w.Scale))
 		if err != nil {
 			return nil, err
 		}
@@ -57,38 +60,19 @@ func logPTildeStar(e hm.Evaluation) (float64, hm.StandardError) {
 	return e.LogPTildeStar, e.LogPTildeStarSE
 }
 
-// above judges whether log p of a is above that of b by more than twice the standard
-// error.
-func above(a, b string, of map[string][]evaluation) (reproduce.Verdict, string) {
-	return order(scored{a, of[a]}, scored{b, of[b]})
+// aboveOf adds that log p of a number of a table is above that of another.
+func (j *judgement) aboveOf(of map[string][]evaluation, a, b string) {
+	j.order("", scored{a, of[a]}, scored{b, of[b]})
 }
 
-// notAbove judges whether it is not.
-func notAbove(a, b string, of map[string][]evaluation) (reproduce.Verdict, string) {
-	mean, se := difference(of[a], of[b])
-	return holdsIf(mean < 2*se), fmt.Sprintf("%s − %s %.3f ± %.3f nats", a, b, mean, se)
+// notAbove adds that it is not, by more than twice the standard error.
+func (j *judgement) notAbove(of map[string][]evaluation, a, b string) {
+	g := difference(of[a], of[b])
+	j.add(holdsIf(g.verdict() != reproduce.Holds), "%s − %s %v", a, b, g)
 }
 
-// within judges whether two are apart by less than some nats.
-func within(a, b string, nats float64, of map[string][]evaluation) (reproduce.Verdict, string) {
-	mean, se := difference(of[a], of[b])
-	return holdsIf(math.Abs(mean) < nats), fmt.Sprintf("%s − %s %.3f ± %.3f nats", a, b, mean, se)
+// within adds that two are apart by less than some nats.
+func (j *judgement) within(of map[string][]evaluation, a, b string, nats float64) {
+	g := difference(of[a], of[b])
+	j.add(holdsIf(math.Abs(g.nats) < nats), "%s − %s %v", a, b, g)
 }
-
-// judgement is a verdict with its evidence, in the making: all of what is added has to
-// hold.
-type judgement struct {
-	verdict  reproduce.Verdict
-	evidence string
-}
-
-func (j *judgement) add(v reproduce.Verdict, evidence string) {
-	if j.verdict == "" {
-		j.verdict = reproduce.Holds
-	}
-	j.verdict, j.evidence = both(j.verdict, j.evidence, v, evidence)
-}
-
-func (w *work) judge(says string, j judgement) { w.Judge(says, j.verdict, "%s", j.evidence) }
-
-func (w *work) judgeFull(says string, j judgement) { w.JudgeFull(says, j.verdict, "%s", j.evidence) }

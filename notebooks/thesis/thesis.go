@@ -63,6 +63,26 @@ var makers = map[string]maker{
 	"004/table6.4": {of(table64), makeTable64},
 	"004/fig6.13":  {of(strengths), makeFig613},
 
+	"004/fig6.10": {untrained, makeFig610},
+	"004/figA.1":  {untrained, makeFigA1},
+
+	"004/fig7.1": {untrained, makeFig71},
+	"004/fig7.2": {untrained, makeFig72},
+	"004/fig7.7": {untrained, makeFig77},
+
+	"004/fig5.8":  {of(fig58), makeFig58},
+	"004/fig5.12": {of(fig512), makeFig512},
+	"004/fig5.19": {of(fig519()), makeFig519},
+	"004/fig6.8":  {of(fig68()), makeFig68},
+	"004/fig7.3":  {fig73, makeFig73},
+	"004/fig7.8":  {of(fig78), makeFig78},
+	"004/fig7.9":  {of(fig79), makeFig79},
+	"004/figC.6":  {of(figC6()), makeFigC6},
+	"001/fig3.9":  {largeFacesPlan, makeFig39},
+	"001/fig3.10": {largeFacesPlan, makeFig310},
+
+	"two-hours":     {twoHoursPlan, makeTwoHours},
+	"001/table4.1":  {labelledPlans, makeTable41},
 	"001/fig3.4":    {of(fig34), makeFig34},
 	"001/text3.7.4": {sevenPlans, makeText374},
 	"001/fig3.1":    {bihmPlans, makeFig31},

@@ -1,9 +1,73 @@
 package thesis
 
 import (
+	"bytes"
+	"fmt"
+	"os"
 	"regexp"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
+
+// The page of results is that of the findings beside it, and its figures are there.
+func TestPageIsThatOfTheFindings(t *testing.T) {
+	all, err := Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const results = "../results"
+	made, err := all.ReadMade(results, reproduce.Full, reproduce.Laptop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, m := range made {
+		for _, f := range m.Figures {
+			if _, err := os.Stat(results + "/figures/" + f.File); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+	}
+	var page bytes.Buffer
+	if err := all.Report(&page, made, "results/figures"); err != nil {
+		t.Fatal(err)
+	}
+	committed, err := os.ReadFile("../RESULTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(page.Bytes(), committed) {
+		t.Error("RESULTS.md is another page: go run ./cmd/helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md")
+	}
+}
+
+// Every training can be begun on the data that it names, where they are at hand.
+func TestTrainingsFitTheirData(t *testing.T) {
+	if os.Getenv(dataset.Environment) == "" {
+		t.Logf("%s is not set: no training is held against its data", dataset.Environment)
+		return
+	}
+	all, err := Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := map[string]*dataset.Set{}
+	for _, s := range []reproduce.Scale{reproduce.Laptop, reproduce.Full} {
+		for _, training := range all.Trainings(s) {
+			spec := training.Experiment.Header().Dataset
+			name := fmt.Sprintf("%+v", spec)
+			if sets[name] == nil {
+				if sets[name], err = spec.Open(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := training.Experiment.Check(sets[name]); err != nil {
+				t.Errorf("%s, %s: %v", training.Name, s, err)
+			}
+		}
+	}
+}
 
 // Every result can be judged: it says where it is, has something to judge, and
 // each number that is not blocked has a tolerance.

@@ -28,7 +28,7 @@ var uciRates = []float64{0.01, 0.001}
 func uciPlan(set, name string, method hm.Method, layers []int, η float64, epochs int) plan {
 	return plan{
 		name: fmt.Sprintf("%s-%s-lr-%g", set, name, η), data: dataset.Spec{Name: set}, machine: bidirectional(layers...),
-		method: method.Optimizer(hm.Adam).BatchSize(100).LearningRate(η), laptop: epochs / 20, full: epochs, seeds: 1,
+		method: method.Optimizer(hm.Adam).BatchSize(100).LearningRate(η), laptop: epochs / 20, full: epochs, seeds: 1, best: true,
 	}
 }
 
@@ -48,27 +48,37 @@ func uciPlans(reproduce.Scale) []plan {
 
 // uciBest is the run of the rate by which a method reaches the highest validation
 // log p, at the epoch of it: these sets are small, and longer training overfits.
-func (w *work) uciBest(set, name string) ([]trained, error) {
-	var best []trained
+func (w *work) uciBest(set, name string) (trained, error) {
+	var highest curve
 	for _, η := range uciRates {
-		of, err := w.trained(fmt.Sprintf("%s-%s-lr-%g", set, name, η), name)
+		p := plan{name: fmt.Sprintf("%s-%s-lr-%g", set, name, η), best: true}
+		of, err := w.trained(p.nameAt(w.Scale), name)
 		if err != nil {
-			return nil, err
+			return trained{}, err
 		}
-		if best == nil || curve(of).best() > curve(best).best() {
-			best = of
+		if highest == nil || of.mean(best) > highest.mean(best) {
+			highest = of
 		}
 	}
-	var err error
-	if best[0].snapshot, err = best[0].run.Run.Best(); err != nil {
-		return nil, err
-	}
-	best[0].model, err = best[0].run.Best()
-	return best, err
+	return atBest(highest[0])
 }
 
+// atBest is a run at the epoch of its highest validation log p.
+func atBest(of trained) (trained, error) {
+	var err error
+	if of.snapshot, err = of.run.Run.Best(); err != nil {
+		return of, err
+	}
+	of.model, err = of.run.Best()
+	return of, err
+}
+
+// uciSamples are the importance samples of each row.
+func (w *work) uciSamples() int { return w.few(1000, 1000, 20) }
+
 func makeTable31(w *work) error {
-	better, evidence := 0, ""
+	var similar []reproduce.Verdict
+	var j judgement
 	for _, u := range uci {
 		bihm, err := w.uciBest(u.set, "bihm")
 		if err != nil {
@@ -78,7 +88,7 @@ func makeTable31(w *work) error {
 		if err != nil {
 			return err
 		}
-		e, err := w.normalised(bihm[0])
+		e, err := w.normalised(bihm, "test", w.uciSamples())
 		if err != nil {
 			return err
 		}
@@ -89,18 +99,16 @@ func makeTable31(w *work) error {
 			w.found(u.name+", "+m.name, m.name, []evaluation{e}, negative(m.of))
 		}
 		w.found(u.name+", −2 log Z", "−log Z²", []evaluation{e}, negative(func(e hm.Evaluation) (float64, hm.StandardError) { return *e.LogZ2, *e.LogZ2SE }))
-		other, err := w.evaluate(rws)
+		other, err := w.evaluateWith(curve{rws}, w.uciSamples())
 		if err != nil {
 			return err
 		}
-		gain, se := difference([]evaluation{e}, other)
-		if gain > -0.2 {
-			better++
-		}
-		_, evidence = both("", evidence, "", fmt.Sprintf("%s, BiHM − RWS %+.2f ± %.2f nats", u.name, gain, se))
+		g := difference([]evaluation{e}, other)
+		similar = append(similar, holdsIf(g.nats >= -0.2))
+		j.evidence = append(j.evidence, fmt.Sprintf("%s, BiHM − RWS %v", u.name, g))
 	}
-	w.JudgeFull("Similar or better than RWS, with deeper machines.", holdsIf(better >= 3), "%s", evidence)
-	return nil
+	j.add(atLeast(3, similar), "not behind by more than 0.2 nats on %s", count(similar))
+	return w.judgeFull("Similar or better than RWS, with deeper machines.", j)
 }
 
 // negative is a measure with its sign turned.
@@ -112,13 +120,14 @@ func negative(of func(hm.Evaluation) (float64, hm.StandardError)) func(hm.Evalua
 }
 
 func makeTable32(w *work) error {
-	deeper, evidence := 0, ""
+	var deeper []reproduce.Verdict
+	var j judgement
 	for _, u := range uci {
 		bihm, err := w.uciBest(u.set, "bihm")
 		if err != nil {
 			return err
 		}
-		of, err := w.evaluate(bihm)
+		of, err := w.evaluateWith(curve{bihm}, w.uciSamples())
 		if err != nil {
 			return err
 		}
@@ -127,41 +136,18 @@ func makeTable32(w *work) error {
 		if err != nil {
 			return err
 		}
-		deep, err := w.validation(bihm[0])
+		deep, err := w.normalised(bihm, "validation", w.uciSamples())
 		if err != nil {
 			return err
 		}
-		flat, err := w.validation(shallow[0])
+		flat, err := w.normalised(shallow, "validation", w.uciSamples())
 		if err != nil {
 			return err
 		}
-		gain := *deep.LogPStar - *flat.LogPStar
-		if gain > 0 {
-			deeper++
-		}
-		_, evidence = both("", evidence, "", fmt.Sprintf("%s, validation log p* %+.2f nats with its layers", u.name, gain))
+		g := starDifference(deep, flat)
+		deeper = append(deeper, g.verdict())
+		j.evidence = append(j.evidence, fmt.Sprintf("%s, validation log p* with its layers %v", u.name, g))
 	}
-	w.Judge("BiHM prefers deeper machines than RWS.", holdsIf(deeper >= 3), "%s", evidence)
-	return nil
-}
-
-// validation evaluates the validation rows with log p*.
-func (w *work) validation(of trained) (evaluation, error) {
-	e, err := reproduce.KeptOf(w.Work, fmt.Sprintf("validation-samples-%d", w.testSamples()), of.snapshot, func() (evaluation, error) {
-		set, err := w.dataset(of)
-		if err != nil {
-			return evaluation{}, err
-		}
-		e, err := of.model.Evaluate(w.ctx, of.model.Some(set.Validation(), w.testRows()), w.testSamples(), w.Progress)
-		return evaluation{e, e.Each}, err
-	})
-	if err != nil {
-		return e, err
-	}
-	z, err := w.logZ2(of, w.few(10_000_000, 1_000_000, 1000), 1, 1)
-	if err != nil {
-		return e, err
-	}
-	e.Evaluation = e.Normalise(z.LogZ2)
-	return e, nil
+	j.add(atLeast(3, deeper), "above on %s", count(deeper))
+	return w.judge("BiHM prefers deeper machines than RWS.", j)
 }

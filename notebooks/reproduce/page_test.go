@@ -1,0 +1,84 @@
+package reproduce_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+)
+
+// A page begins with what was confirmed and what was not, is of the largest scale of
+// each result, and says what has not been made; the scale smoke never enters it.
+func TestReport(t *testing.T) {
+	tolerance := 0.3
+	entry := func(id string, ours map[reproduce.Scale]float64) reproduce.Entry {
+		return reproduce.Entry{
+			Result: reproduce.Result{
+				ID: id, Place: "p. 1", Title: "A number", Setting: "as " + id,
+				Numbers: []reproduce.Number{
+					{Of: "the first", Measure: "log p", Published: -10, Tolerance: &tolerance},
+					{Of: "the second", Measure: "log p", Published: -20, Blocked: "no data"},
+				},
+				Claims: []reproduce.Claim{{Says: "It is " + id + ".", Holds: "It is above −11."}},
+			},
+			Trainings: func(reproduce.Scale) []reproduce.Training { return nil },
+			Make: func(_ context.Context, w *reproduce.Work) error {
+				w.Found("the first", "log p", reproduce.Value{Ours: ours[w.Scale], Seeds: 3, Data: "made up"})
+				verdict := reproduce.Fails
+				if ours[w.Scale] > -11 {
+					verdict = reproduce.Holds
+				}
+				w.Judge("It is "+id+".", verdict, "%.1f", ours[w.Scale])
+				w.Beyond("It is %g", ours[w.Scale])
+				return nil
+			},
+		}
+	}
+	all := reproduce.Catalogue{
+		entry("x/good", map[reproduce.Scale]float64{reproduce.Laptop: -12, reproduce.Full: -10.1}),
+		entry("x/bad", map[reproduce.Scale]float64{reproduce.Full: -12}),
+		entry("x/short", map[reproduce.Scale]float64{reproduce.Laptop: -10.5}),
+		entry("x/smoke", map[reproduce.Scale]float64{reproduce.Smoke: -10}),
+		{Result: reproduce.Result{ID: "x/none", Title: "Nothing", Blocked: "no faces"}},
+	}
+	results := t.TempDir()
+	for i, scales := range [][]reproduce.Scale{{reproduce.Laptop, reproduce.Full}, {reproduce.Full}, {reproduce.Laptop}, {reproduce.Smoke}} {
+		for _, s := range scales {
+			if _, err := all[i].Produce(t.Context(), &reproduce.Work{Scale: s}, t.TempDir(), results); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	made, err := all.ReadMade(results, reproduce.Full, reproduce.Laptop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := all.Report(&page, made, "figures"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Of 5 published results 3 have been made",
+		"claims that hold** (2): It is x/good (x/good, full); It is x/short (x/short, laptop).",
+		"within their tolerance** (1): log p of the first (x/good, full).",
+		"claims that fail** (1): It is x/bad (x/bad, full).",
+		"worse than published** (1): log p of the first (x/bad, full).",
+		"beyond the claims** (3): It is -10.1 (x/good, full); It is -12 (x/bad, full); It is -10.5 (x/short, laptop).",
+		"published (p. 1)",
+		"| the first | log p | -10.000 | -10.100 | 3 seeds | -0.100 | 0.30 | reproduced | made up |",
+		"| the second | log p | -20.000 | – | – | – | – | blocked: no data | – |",
+		"helmholtz reproduce x/good --scale full",
+		"helmholtz reproduce x/short --scale laptop",
+		"| x/smoke | A number | its trainings |",
+		"| x/none | Nothing | no faces |",
+	} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, &page)
+		}
+	}
+	if strings.Contains(page.String(), "smoke:") {
+		t.Error("what was made at the scale smoke is on the page")
+	}
+}

@@ -1,0 +1,188 @@
+package thesis
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// curve is log p along training, of each seed: of the validation rows as training
+// estimates it, or of the test rows as onTest has them.
+type curve []trained
+
+// point is a place of a curve.
+type point struct {
+	epoch         int
+	seconds, logP float64
+}
+
+// onTest is the curve of the test rows that the plan measures, 0 for all of them: their
+// measures take the place of those of the validation rows.
+func onTest(of []trained, rows int) curve {
+	c := make(curve, len(of))
+	for i, t := range of {
+		t.split, t.rows = "test", rows
+		var measured []runs.Epoch
+		for _, e := range t.history.Epochs {
+			if e.Validation = e.Measured["test"]; e.Validation != nil {
+				measured = append(measured, e)
+			}
+		}
+		t.history.Epochs = measured
+		c[i] = t
+	}
+	return c
+}
+
+func (t trained) points() []point {
+	var points []point
+	for _, e := range t.history.Epochs {
+		points = append(points, point{e.Epoch, e.Seconds, e.Validation[runs.LogP.Key]})
+	}
+	return points
+}
+
+// last is the last epoch of a curve.
+func (t trained) last() runs.Epoch { return t.history.Epochs[len(t.history.Epochs)-1] }
+
+// lastOf is log p at the last of the points that a condition has, NaN where none does.
+func (t trained) lastOf(condition func(point) bool) float64 {
+	value := math.NaN()
+	for _, p := range t.points() {
+		if condition(p) {
+			value = p.logP
+		}
+	}
+	return value
+}
+
+// after, at and end are places of a curve: after an epoch, after a time, and its end.
+func after(epoch int) func(trained) float64 {
+	return func(t trained) float64 { return t.lastOf(func(p point) bool { return p.epoch <= epoch }) }
+}
+
+func at(seconds float64) func(trained) float64 {
+	return func(t trained) float64 { return t.lastOf(func(p point) bool { return p.seconds <= seconds }) }
+}
+
+func end(t trained) float64 { return t.lastOf(func(point) bool { return true }) }
+
+// best is the highest of a curve, and trainedAfter log p of the training rows of an epoch.
+func best(t trained) float64 {
+	highest := math.Inf(-1)
+	for _, p := range t.points() {
+		highest = math.Max(highest, p.logP)
+	}
+	return highest
+}
+
+func trainedAfter(epoch int) func(trained) float64 {
+	return func(t trained) float64 { return t.history.Epochs[epoch-1].Train[runs.LogP.Key] }
+}
+
+// mean is that of the seeds.
+func (c curve) mean(place func(trained) float64) float64 { return runs.SpreadOf(c, place).Mean }
+
+func (c curve) epochs() int { return c[0].last().Epoch }
+
+// seconds is the time that training took.
+func (c curve) seconds() float64 {
+	return c.mean(func(t trained) float64 { return t.last().Seconds })
+}
+
+// tenths are the epochs after each tenth of them.
+func (c curve) tenths() []int {
+	var epochs []int
+	for tenth := 1; tenth <= 10; tenth++ {
+		epochs = append(epochs, max(1, c.epochs()*tenth/10))
+	}
+	return epochs
+}
+
+// gain is how far a is above b at a place. The standard error of one seed is that of the
+// difference at the ends, over the rows of the curves, paired.
+func (w *work) gain(a, b curve, place func(trained) float64) (gain, error) {
+	if len(a) > 1 && len(b) > 1 {
+		of := func(c curve) (values []float64) {
+			for _, t := range c {
+				values = append(values, place(t))
+			}
+			return values
+		}
+		return gainOverSeeds(of(a), of(b)), nil
+	}
+	var ends [2]evaluation
+	for i, t := range []trained{a[0], b[0]} {
+		var err error
+		if ends[i], err = w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.few(100, 100, 20)); err != nil {
+			return gain{}, err
+		}
+	}
+	return gain{place(a[0]) - place(b[0]), paired(ends[0].Each, ends[1].Each).se}, nil
+}
+
+// gains are those at several places.
+func (w *work) gains(a, b curve, places []func(trained) float64) ([]gain, error) {
+	var all []gain
+	for _, place := range places {
+		g, err := w.gain(a, b, place)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+// byEpochs are how far a is above b after some epochs.
+func (w *work) byEpochs(a, b curve, epochs []int) ([]gain, error) {
+	var places []func(trained) float64
+	for _, epoch := range epochs {
+		places = append(places, after(epoch))
+	}
+	return w.gains(a, b, places)
+}
+
+// bySeconds are how far a is above b at the tenths of the time that a curve takes, from
+// one of them to another.
+func (w *work) bySeconds(a, b curve, of curve, from, to int) ([]gain, error) {
+	var places []func(trained) float64
+	for tenth := from; tenth <= to; tenth++ {
+		places = append(places, at(of.seconds()*float64(tenth)/10))
+	}
+	return w.gains(a, b, places)
+}
+
+// aheadByEpochs adds that a is above b at every tenth of the epochs.
+func (w *work) aheadByEpochs(j *judgement, what string, a, b curve) {
+	gains, err := w.byEpochs(a, b, b.tenths())
+	j.addAhead(what, "tenths of the epochs", gains, err)
+}
+
+// aheadBySeconds adds that a is above b at every tenth of the time that b takes, from one
+// of them on.
+func (w *work) aheadBySeconds(j *judgement, what string, a, b curve, from int) {
+	gains, err := w.bySeconds(a, b, b, from, 10)
+	j.addAhead(what, "tenths of the seconds", gains, err)
+}
+
+func (j *judgement) addAhead(what, where string, gains []gain, err error) {
+	if err != nil {
+		j.failed(err)
+		return
+	}
+	j.ahead(what, where, gains)
+}
+
+// endsAbove adds that a ends above b.
+func (w *work) endsAbove(j *judgement, what string, a, b curve) { w.aboveAt(j, what, a, b, end) }
+
+// aboveAt adds that a is above b at a place.
+func (w *work) aboveAt(j *judgement, what string, a, b curve, place func(trained) float64) {
+	g, err := w.gain(a, b, place)
+	if err != nil {
+		j.failed(err)
+		return
+	}
+	j.above(what, g)
+}

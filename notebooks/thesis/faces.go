@@ -1,0 +1,420 @@
+package thesis
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/plotting"
+)
+
+// The Olivetti faces stand in for TFD, which is not public: 320 training rows in the place
+// of some 100,000.
+var smallFaces = dataset.Spec{Name: "olivettifaces-24", Binarization: dataset.Stochastic}
+
+const standIn = "Olivetti faces in place of TFD"
+
+// tenLayers are the hidden layers of 004 for faces.
+var tenLayers = []int{300, 200, 100, 75, 50, 35, 30, 25, 20, 20}
+
+// faces is a training on faces of 24×24 pixels. Its curves are those of the test rows,
+// which are measured with the samples of training.
+func faces(name string, method hm.Method, full int) plan {
+	return plan{
+		name: "faces-" + name, data: smallFaces, machine: dense(tenLayers...), method: method, laptop: full / 10, full: full, seeds: 3,
+		measured: []hm.Measurement{{Samples: 10}},
+	}
+}
+
+// The rates of 004, tables 5.2 and 5.4, for TFD.
+var (
+	facesRWS   = faces("rws", hm.RWS().LearningRate(0.002), 2000)
+	facesNRWS  = faces("nrws", hm.NRWS().LearningRate(0.002).Damping(0.2), 2000)
+	facesBiHM  = small(faces("bihm", hm.BiHM().LearningRate(0.002), 2000))
+	facesNBiHM = small(faces("nbihm", hm.NBiHM().LearningRate(0.002).Damping(0.2), 2000))
+)
+
+// onFaces are the curves of the test rows of trainings on faces.
+func (w *work) onFaces(cells []cell) ([]curve, error) {
+	var all []curve
+	for _, c := range cells {
+		of, err := w.trained(c.plan.name, c.number)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, onTest(of, 0))
+	}
+	return all, nil
+}
+
+var fig58 = []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}
+
+func makeFig58(w *work) error {
+	all, err := w.onFaces(fig58)
+	if err != nil {
+		return err
+	}
+	if err := w.timed(all...); err != nil {
+		return err
+	}
+	nrws, rws := all[0], all[1]
+	// The highest log p of training rows that both reach, and that of test rows then.
+	reached := math.Min(nrws.mean(trainedAfter(nrws.epochs())), rws.mean(trainedAfter(rws.epochs())))
+	then := func(t trained) float64 {
+		for i, p := range t.points() {
+			if trainedAfter(i+1)(t) >= reached {
+				return p.logP
+			}
+		}
+		return end(t)
+	}
+	var j judgement
+	w.aboveAt(&j, "best of test rows, NRWS over RWS", nrws, rws, best)
+	w.aboveAt(&j, fmt.Sprintf("test rows when log p of training rows has reached %.1f, NRWS over RWS", reached), nrws, rws, then)
+	if err := w.judge("NRWS is ahead by epochs and by time, and generalises much better.", j); err != nil {
+		return err
+	}
+	return w.curves(standIn, all...)
+}
+
+var fig512 = []cell{{"NRWS", facesNRWS, 0}, {"NBiHM", facesNBiHM, 0}, {"BiHM", facesBiHM, 0}}
+
+func makeFig512(w *work) error {
+	all, err := w.onFaces(fig512)
+	if err != nil {
+		return err
+	}
+	if err := w.timed(all...); err != nil {
+		return err
+	}
+	var j judgement
+	for _, other := range all[1:] {
+		w.aboveAt(&j, "best of test rows, NRWS over "+other[0].history.Name, all[0], other, best)
+	}
+	if err := w.judge("NRWS is ahead of both.", j); err != nil {
+		return err
+	}
+	return w.curves(standIn+", bidirectional machines", all...)
+}
+
+// fig519 are trainings with more or longer sleep.
+func fig519() []cell {
+	var cells []cell
+	for _, steps := range []int{1, 3} {
+		for _, factor := range []int{1, 3} {
+			method := hm.NRWS().LearningRate(0.0005).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))
+			cells = append(cells, cell{fmt.Sprintf("sleep steps: %d, factor %d", steps, factor), faces(fmt.Sprintf("sleep-%d-by-%d", steps, factor), method, 2000), 0})
+		}
+	}
+	return cells
+}
+
+func makeFig519(w *work) error {
+	all, err := w.onFaces(fig519())
+	if err != nil {
+		return err
+	}
+	plain, scaled, thrice := all[0].mean(end), all[1].mean(end), all[2].mean(end)
+	var j judgement
+	j.add(holdsIf(math.Abs(thrice-scaled) < (thrice-plain)/4), "test rows at the end: three steps over the factor 3 %+.3f nats, over one plain step %+.3f", thrice-scaled, thrice-plain)
+	if err := w.judgeFull("Three steps and the factor 3 overlap almost entirely.", j); err != nil {
+		return err
+	}
+	return w.epochCurves(standIn+", more and longer sleep", all...)
+}
+
+// The penalties of 004, fig. 6.8, of those that its text names.
+var facePenalties = []struct {
+	name string
+	set  func(hm.Method) hm.Method
+}{
+	{"", plain},
+	{", L1 0.0005", func(m hm.Method) hm.Method { return m.L1(0.0005) }},
+	{", L1 0.01", func(m hm.Method) hm.Method { return m.L1(0.01) }},
+	{", L2 0.0005", func(m hm.Method) hm.Method { return m.L2(0.0005) }},
+	{", L2 0.05", func(m hm.Method) hm.Method { return m.L2(0.05) }},
+}
+
+func fig68() []cell {
+	cells := []cell{}
+	for _, p := range facePenalties {
+		if p.name == "" {
+			cells = append(cells, cell{"RWS", facesRWS, 0}, cell{"NRWS", facesNRWS, 0})
+			continue
+		}
+		cells = append(cells,
+			cell{"RWS" + p.name, faces("rws-"+slug(p.name[2:]), p.set(facesRWS.method), 2000), 0},
+			cell{"NRWS" + p.name, faces("nrws-"+slug(p.name[2:]), p.set(facesNRWS.method), 2000), 0})
+	}
+	return cells
+}
+
+func makeFig68(w *work) error {
+	all, err := w.onFaces(fig68())
+	if err != nil {
+		return err
+	}
+	of := map[string]curve{}
+	for _, c := range all {
+		of[c[0].history.Name] = c
+	}
+	var j judgement
+	for _, β := range []string{"0.0005", "0.05"} {
+		w.aboveAt(&j, "best of test rows, RWS with L2 "+β+" over none", of["RWS, L2 "+β], of["RWS"], best)
+	}
+	for _, β := range []string{"0.0005", "0.01"} {
+		w.aboveAt(&j, "NRWS without over L1 "+β, of["NRWS"], of["NRWS, L1 "+β], best)
+	}
+	if err := w.judge("L2 up to β 0.05 helps RWS; L1 harms NRWS at every β.", j); err != nil {
+		return err
+	}
+	for _, m := range []string{"RWS", "NRWS"} {
+		if err := w.epochCurves(standIn+", penalties: "+m, of[m], of[m+", L1 0.0005"], of[m+", L1 0.01"], of[m+", L2 0.0005"], of[m+", L2 0.05"]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The warm-ups of 004, fig. C.6, and the strengths of the regulariser.
+var (
+	warmUps       = []int{0, 50, 100, 200}
+	faceStrengths = []float64{0.5, 5}
+)
+
+func figC6() []cell {
+	var cells []cell
+	for _, m := range []struct {
+		name string
+		plan plan
+	}{{"RWS", facesRWS}, {"NRWS", facesNRWS}} {
+		for _, β := range faceStrengths {
+			for _, epochs := range warmUps {
+				p := faces(fmt.Sprintf("%s-entropy-%g-warm-up-%d", slug(m.name), β, epochs), m.plan.method.EntropyEstimator(β).WarmUp(epochs), 500)
+				p.seeds = 1
+				cells = append(cells, cell{fmt.Sprintf("%s, β %g, warm-up %d", m.name, β, epochs), p, 0})
+			}
+		}
+	}
+	return cells
+}
+
+func makeFigC6(w *work) error {
+	all, err := w.onFaces(figC6())
+	if err != nil {
+		return err
+	}
+	var j judgement
+	for i := 0; i < len(all); i += len(warmUps) {
+		least, most := math.Inf(1), math.Inf(-1)
+		for k, epochs := range warmUps {
+			if logP := all[i+k].mean(end); epochs <= 100 {
+				least, most = math.Min(least, logP), math.Max(most, logP)
+			}
+		}
+		m := i / len(warmUps)
+		name := fmt.Sprintf("%s, β %g", []string{"RWS", "NRWS"}[m/len(faceStrengths)], faceStrengths[m%len(faceStrengths)])
+		j.add(holdsIf(most-least < 0.5), "%s: warm-ups of 0 to 100 end within %.3f nats", name, most-least)
+		if err := w.epochCurves(standIn+", warm-ups: "+name, all[i:i+len(warmUps)]...); err != nil {
+			return err
+		}
+	}
+	return w.judgeFull("No lasting gain; longer than 100 epochs only delays.", j)
+}
+
+// The machines of 004, fig. 7.3: of Bernoulli and of Gaussian units.
+var (
+	facesBernoulli = facesOf("nrws-long", hm.Bernoulli, hm.NRWS().LearningRate(0.002).Damping(0.2), 5000)
+	facesGaussian  = facesOf("nrws-gaussian", hm.Gaussian, hm.NRWS().LearningRate(0.0001).Damping(0.2), 200)
+)
+
+func facesOf(name string, units hm.Kind, method hm.Method, full int) plan {
+	p := faces(name, method, full)
+	p.seeds = 1
+	if units == hm.Gaussian {
+		p.data.Binarization = dataset.Grey
+		p.machine = p.machine.Units(hm.Gaussian)
+	}
+	return p
+}
+
+func fig73(reproduce.Scale) []plan { return []plan{facesBernoulli, facesGaussian} }
+
+func makeFig73(w *work) error {
+	var variation [2]float64
+	for i, p := range fig73(w.Scale) {
+		name := []string{"Bernoulli", "Gaussian"}[i]
+		of, err := w.trained(p.name, name)
+		if err != nil {
+			return err
+		}
+		sheet, err := of[0].model.Sample(w.ctx, w.few(100, 100, 10))
+		if err != nil {
+			return err
+		}
+		variation[i] = totalVariation(sheet)
+		if err := w.Figure(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet)); err != nil {
+			return err
+		}
+	}
+	w.Judge("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", holdsIf(variation[1] < variation[0]),
+		"mean difference of neighbouring pixels of dreams: Gaussian units %.4f, Bernoulli units %.4f", variation[1], variation[0])
+	return nil
+}
+
+// totalVariation is the mean over all neighbouring pixels of how far they are apart.
+func totalVariation(s dataset.Sheet) float64 {
+	sum, n := 0.0, 0
+	for _, image := range s.Values {
+		for i, v := range image {
+			if i%s.Shape.Width > 0 {
+				sum, n = sum+math.Abs(v-image[i-1]), n+1
+			}
+			if i >= s.Shape.Width {
+				sum, n = sum+math.Abs(v-image[i-s.Shape.Width]), n+1
+			}
+		}
+	}
+	return sum / float64(n)
+}
+
+// The bottom layers of 004, fig. 7.8. The windows are of 4×4 pixels: those of 3×3 at stride
+// 2 do not end at an even edge. The number of dense units is not stated.
+func bottom(name string, method hm.Method, layer func(hm.Machine) hm.Machine) plan {
+	return plan{
+		name: "large-faces-" + name, data: dataset.Spec{Name: "olivettifaces-48", Binarization: dataset.Grey},
+		machine: layer(hm.New(dataset.Shape{})).Dense(75, 50, 35, 25, 20, 20).Units(hm.Gaussian),
+		method:  method.LearningRate(0.00001), laptop: 20, full: 500, seeds: 1,
+		measured: []hm.Measurement{{Samples: 10}},
+	}
+}
+
+func convolved(n hm.Networks) func(hm.Machine) hm.Machine {
+	return func(m hm.Machine) hm.Machine {
+		return m.Convolve(hm.Convolution{Channels: 8, Height: 4, Width: 4, Stride: 2, Networks: n})
+	}
+}
+
+var fig78 = []cell{
+	{"conv/deconv", bottom("conv-rws", hm.RWS(), convolved(hm.BothNetworks)), 0},
+	{"dense", bottom("dense-rws", hm.RWS(), func(m hm.Machine) hm.Machine { return m.Dense(300) }), 0},
+	{"conv in q only", bottom("conv-q-rws", hm.RWS(), convolved(hm.RecognitionOnly)), 0},
+	{"deconv in p only", bottom("conv-p-rws", hm.RWS(), convolved(hm.GenerativeOnly)), 0},
+}
+
+func makeFig78(w *work) error {
+	all, err := w.onFaces(fig78)
+	if err != nil {
+		return err
+	}
+	both, dense, q, p := all[0].mean(end), all[1].mean(end), all[2].mean(end), all[3].mean(end)
+	var j judgement
+	j.add(holdsIf(math.Abs(dense-q) < math.Abs(dense-both)/10), "test rows at the end: dense − q only %+.1f nats, dense − conv/deconv %+.1f", dense-q, dense-both)
+	for i, other := range []float64{both, p} {
+		j.add(holdsIf(math.Min(dense, q) > other), "the lower of both over %s %+.1f nats", []string{"conv/deconv", "p only"}[i], math.Min(dense, q)-other)
+	}
+	if err := w.judgeFull("Dense and conv-only alike; both with a deconvolution significantly worse.", j); err != nil {
+		return err
+	}
+	return w.epochCurves(standIn+", bottom layers", all...)
+}
+
+var fig79 = []cell{fig78[0], {"NRWS", bottom("conv-nrws", hm.NRWS().Damping(0.2), convolved(hm.BothNetworks)), 0}}
+
+func makeFig79(w *work) error {
+	all, err := w.onFaces(fig79)
+	if err != nil {
+		return err
+	}
+	all[0][0].history.Name = "RWS"
+	var reached [2]int
+	var highest, covered [2]float64
+	for i, c := range all {
+		first := c.mean(after(1))
+		highest[i] = c.mean(best)
+		covered[i] = highest[i] - first
+		for reached[i] = 1; reached[i] < c.epochs() && c.mean(after(reached[i])) < first+0.9*covered[i]; reached[i]++ {
+		}
+	}
+	var j judgement
+	j.add(holdsIf(math.Abs(highest[0]-highest[1]) < 0.01*covered[0]), "best of test rows: NRWS − RWS %+.1f nats, training covers %.1f", highest[1]-highest[0], covered[0])
+	j.add(holdsIf(reached[1] < reached[0]), "nine tenths of that after %d epochs of NRWS, %d of RWS", reached[1], reached[0])
+	if err := w.judgeFull("Same minimum; NRWS slightly faster.", j); err != nil {
+		return err
+	}
+	return w.epochCurves(standIn+", convolutions", all...)
+}
+
+// largeFaces is the machine of 001, 3.6.3. An epoch is short, and the claim is of 200.
+var largeFaces = plan{
+	name: "large-faces-bihm", data: dataset.Spec{Name: "olivettifaces-48", Binarization: dataset.Stochastic},
+	machine: bidirectional(1000, 700, 700, 300),
+	method:  hm.BiHM().Optimizer(hm.Adam).BatchSize(100).L1(1e-5).LearningRate(0.00003), laptop: 200, full: 200, seeds: 1, part: 0.5,
+	measured: []hm.Measurement{{Every: 10, Samples: 100, LogZ2: 10_000}},
+}
+
+func largeFacesPlan(reproduce.Scale) []plan { return []plan{largeFaces} }
+
+func makeFig39(w *work) error {
+	of, err := w.trained(largeFaces.name, "BiHM")
+	if err != nil {
+		return err
+	}
+	model := of[0].model
+	chain := hm.Chain{Sweeps: w.few(10, 10, 2), Candidates: w.few(100, 100, 10)}
+	drawn, err := model.Gibbs(w.ctx, 12, chain, w.Progress)
+	if err != nil {
+		return err
+	}
+	if err := w.Figure("p-star", fmt.Sprintf("Faces drawn from p* by %d Gibbs iterations; %s", chain.Sweeps, standIn), plotting.Samples(drawn)); err != nil {
+		return err
+	}
+	set, err := w.dataset(of[0])
+	if err != nil {
+		return err
+	}
+	mask, err := dataset.ParseMask("left", set.Shape(), 1)
+	if err != nil {
+		return err
+	}
+	filled, err := model.Inpaint(w.ctx, model.Some(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress)
+	if err != nil {
+		return err
+	}
+	w.Judge("(shown) Faces are recognisable.", reproduce.Shown, "the figures are there to be looked at")
+	return w.Figure("inpainting", "Left halves of test rows drawn anew from p*; "+standIn, plotting.Inpainting(filled))
+}
+
+func makeFig310(w *work) error {
+	epochs := w.epochsOf(largeFaces.name)
+	half := partOf(largeFaces.part, epochs)
+	var of [2]evaluation
+	for i, epoch := range []int{half, epochs} {
+		run, err := w.trainedAt(largeFaces.name, "BiHM", epoch)
+		if err != nil {
+			return err
+		}
+		if of[i], err = w.normalised(run[0], "test", w.testSamples()); err != nil {
+			return err
+		}
+	}
+	var j judgement
+	j.above(fmt.Sprintf("log p* of test rows after %d epochs less that after %d", epochs, half), starDifference(of[1], of[0]))
+	if err := w.judge("First epochs learn the mean face, then log p* rises for hundreds of epochs.", j); err != nil {
+		return err
+	}
+	last, err := w.trained(largeFaces.name, "BiHM")
+	if err != nil {
+		return err
+	}
+	if err := w.Figure("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, last[0].history)); err != nil {
+		return err
+	}
+	sheet, err := last[0].model.Sample(w.ctx, w.few(100, 100, 10))
+	if err != nil {
+		return err
+	}
+	return w.Figure("samples", "Means of 100 dreams; "+standIn, plotting.Samples(sheet))
+}

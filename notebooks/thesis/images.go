@@ -1,0 +1,74 @@
+package thesis
+
+import (
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/plotting"
+)
+
+// untrained is of a result that needs no training.
+func untrained(reproduce.Scale) []plan { return nil }
+
+// open opens a data set, or what stands for it at the scale smoke.
+func (w *work) open(spec dataset.Spec) (*dataset.Set, error) {
+	if w.Scale == reproduce.Smoke {
+		spec.Name, spec.Subset = madeUp(spec.Name), 128
+	}
+	return spec.Open()
+}
+
+// drawRows draws a hundred of the training rows, as they lie.
+func (w *work) drawRows(name, caption string, set *dataset.Set) error {
+	train := set.Train()
+	sheet := dataset.Sheet{Shape: set.Shape()}
+	for i := range min(w.few(100, 100, 10), train.Rows) {
+		row := make([]float64, set.Shape().Units())
+		for j, v := range train.Row(i) {
+			row[j] = float64(v) / 255
+		}
+		sheet.Values = append(sheet.Values, row)
+	}
+	return w.Figure(name, caption, plotting.Samples(sheet))
+}
+
+func makeFig610(w *work) error {
+	set, err := w.open(fashionDrawn)
+	if err != nil {
+		return err
+	}
+	train := set.Train()
+	black := 0
+	for _, v := range train.Values {
+		if v == 0 {
+			black++
+		}
+	}
+	share := float64(black) / float64(len(train.Values))
+	w.Judge("(shown) Many backgrounds are black.", holdsIf(share > 1.0/3), "%.1f %% of all pixels of %s training rows are 0", 100*share, thousands(train.Rows))
+	return w.drawRows("rows", "A hundred training rows of FashionMNIST", set)
+}
+
+func makeFigA1(w *work) error {
+	for _, of := range []struct {
+		name, caption string
+		spec          dataset.Spec
+	}{
+		{"3by3", "3by3", dataset.Spec{Name: "3by3"}},
+		{"mnist", "binarised MNIST", binarizedMNIST},
+		{"minimnist", "miniMNIST, grey levels (C)", miniMNISTDrawn},
+		{"fashion", "FashionMNIST, grey levels (C)", fashionDrawn},
+		{"faces", "the Olivetti faces in 24×24 pixels, which stand in for TFD", smallFaces},
+	} {
+		set, err := w.open(of.spec)
+		if err != nil {
+			return err
+		}
+		if err := w.drawRows(of.name, fmt.Sprintf("Training rows of %s", of.caption), set); err != nil {
+			return err
+		}
+	}
+	w.Judge("(shown)", reproduce.Shown, "the figures are there to be looked at")
+	return nil
+}

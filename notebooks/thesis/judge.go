@@ -1,0 +1,198 @@
+package thesis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// gain is a difference of two log-likelihoods in nats, with its standard error: over
+// seeds where both have several, else over the rows, paired.
+type gain struct{ nats, se float64 }
+
+// verdict is that on the first being above the second, as the head of the criteria has
+// it: by more than twice the standard error.
+func (g gain) verdict() reproduce.Verdict {
+	switch {
+	case g.nats > 2*g.se:
+		return reproduce.Holds
+	case g.nats < -2*g.se:
+		return reproduce.Fails
+	}
+	return reproduce.Open
+}
+
+func (g gain) String() string { return fmt.Sprintf("%+.3f ± %.3f nats", g.nats, g.se) }
+
+// over is how far one gain exceeds another.
+func (g gain) over(other gain) gain { return gain{g.nats - other.nats, math.Hypot(g.se, other.se)} }
+
+// gainOverSeeds is that of values of several seeds each.
+func gainOverSeeds(a, b []float64) gain {
+	itself := func(x float64) float64 { return x }
+	one, other := runs.SpreadOf(a, itself), runs.SpreadOf(b, itself)
+	return gain{one.Mean - other.Mean, math.Sqrt(one.SD*one.SD/float64(len(a)) + other.SD*other.SD/float64(len(b)))}
+}
+
+// paired is that of values of the same rows.
+func paired(a, b []float64) gain {
+	mean, se := statistics.MeanAndError(len(a), func(i int) float64 { return a[i] - b[i] })
+	return gain{mean, se}
+}
+
+// difference is log p of a less that of b.
+func difference(a, b []evaluation) gain {
+	if len(a) > 1 && len(b) > 1 {
+		of := func(all []evaluation) (values []float64) {
+			for _, e := range all {
+				values = append(values, e.LogP)
+			}
+			return values
+		}
+		return gainOverSeeds(of(a), of(b))
+	}
+	return paired(a[0].Each, b[0].Each)
+}
+
+// starDifference is log p* of a less that of b, of one seed each.
+func starDifference(a, b evaluation) gain {
+	g := paired(a.EachTildeStar, b.EachTildeStar)
+	return gain{g.nats - *a.LogZ2 + *b.LogZ2, math.Hypot(g.se, math.Hypot(float64(*a.LogZ2SE), float64(*b.LogZ2SE)))}
+}
+
+// holdsIf is the verdict on what is known without an error.
+func holdsIf(holds bool) reproduce.Verdict {
+	if holds {
+		return reproduce.Holds
+	}
+	return reproduce.Fails
+}
+
+// tally is how many of several things hold, and how many are open.
+func tally(verdicts []reproduce.Verdict) (held, open int) {
+	for _, v := range verdicts {
+		switch v {
+		case reproduce.Holds:
+			held++
+		case reproduce.Open:
+			open++
+		}
+	}
+	return held, open
+}
+
+// atLeast is the verdict on so many of several things holding.
+func atLeast(n int, verdicts []reproduce.Verdict) reproduce.Verdict {
+	held, open := tally(verdicts)
+	switch {
+	case held >= n:
+		return reproduce.Holds
+	case held+open < n:
+		return reproduce.Fails
+	}
+	return reproduce.Open
+}
+
+// count says how many of several things hold, and how many are open.
+func count(verdicts []reproduce.Verdict) string {
+	held, open := tally(verdicts)
+	text := fmt.Sprintf("%d of %d", held, len(verdicts))
+	if open > 0 {
+		text += fmt.Sprintf(" (%d open)", open)
+	}
+	return text
+}
+
+func verdicts(gains []gain) (of []reproduce.Verdict) {
+	for _, g := range gains {
+		of = append(of, g.verdict())
+	}
+	return of
+}
+
+// judgement is a verdict with its evidence, in the making: all of what is added has to
+// hold. Its error is the first of what could not be computed.
+type judgement struct {
+	verdict  reproduce.Verdict
+	evidence []string
+	err      error
+}
+
+func (j *judgement) add(v reproduce.Verdict, evidence string, values ...any) {
+	j.verdict = worse(cmp.Or(j.verdict, reproduce.Holds), v)
+	j.evidence = append(j.evidence, fmt.Sprintf(evidence, values...))
+}
+
+// worse is the worse of two verdicts on claims.
+func worse(a, b reproduce.Verdict) reproduce.Verdict {
+	if a == reproduce.Fails || b == reproduce.Fails {
+		return reproduce.Fails
+	}
+	if a == reproduce.Open || b == reproduce.Open {
+		return reproduce.Open
+	}
+	return reproduce.Holds
+}
+
+// above adds that something is above something else.
+func (j *judgement) above(what string, g gain) { j.add(g.verdict(), "%s %v", what, g) }
+
+// ahead adds that something is above something else everywhere where they were
+// compared.
+func (j *judgement) ahead(what, where string, gains []gain) {
+	least, verdict := gain{nats: math.Inf(1)}, reproduce.Holds
+	for _, g := range gains {
+		if math.IsNaN(g.nats) {
+			verdict = worse(verdict, reproduce.Open)
+			continue
+		}
+		verdict = worse(verdict, g.verdict())
+		if g.nats < least.nats {
+			least = g
+		}
+	}
+	if math.IsInf(least.nats, 1) {
+		j.add(reproduce.Open, "%s: no epoch of both has ended at any of the %s", what, where)
+		return
+	}
+	j.add(verdict, "%s above at %s %s, where it is least by %v", what, count(verdicts(gains)), where, least)
+}
+
+// behindLess adds that something is nowhere behind by so many nats.
+func (j *judgement) behindLess(nats float64, where string, gains []gain) {
+	least := math.Inf(1)
+	for _, g := range gains {
+		least = min(least, g.nats) // NaN where they could not be compared
+	}
+	verdict := holdsIf(least > -nats)
+	if math.IsNaN(least) {
+		verdict = reproduce.Open
+	}
+	j.add(verdict, "%+.3f nats at the worst of the %s", least, where)
+}
+
+// failed keeps the first error.
+func (j *judgement) failed(err error) { j.err = cmp.Or(j.err, err) }
+
+func (j *judgement) text() string { return strings.Join(j.evidence, "; ") }
+
+// judge says what was found of a claim that asks for nothing but an order, judgeFull of
+// another.
+func (w *work) judge(says string, j judgement) error {
+	if j.err == nil {
+		w.Judge(says, j.verdict, "%s", j.text())
+	}
+	return j.err
+}
+
+func (w *work) judgeFull(says string, j judgement) error {
+	if j.err == nil {
+		w.JudgeFull(says, j.verdict, "%s", j.text())
+	}
+	return j.err
+}

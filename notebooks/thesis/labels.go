@@ -1,0 +1,71 @@
+package thesis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+)
+
+// labelled are the machines of 001, table 4.1: a label on top, 1,000 labels.
+var labelled = []struct {
+	layers []int
+	γ      float64
+	gamma  string // as the criteria write it
+}{
+	{[]int{230, 200, 170, 130, 80, 50, 25}, -0.001, "−0.001"},
+	{[]int{200, 170, 140, 110, 80, 50, 25}, 0, "0"},
+	{[]int{250, 200, 150, 120, 80, 50, 25}, 0.001, "0.001"},
+	{[]int{300, 200, 130, 80, 50, 25}, -0.01, "−0.01"},
+	{[]int{250, 200, 150, 100, 80, 50, 25, 15}, 0.1, "0.1"},
+	{[]int{300, 200, 130, 80, 50, 25, 15}, 0.01, "0.01"},
+}
+
+func labelledPlans(reproduce.Scale) []plan {
+	var plans []plan
+	for i, m := range labelled {
+		plans = append(plans, plan{
+			name: fmt.Sprintf("labels-on-top-%d", i+1), data: dataset.Spec{Name: "mnist", Binarization: dataset.Drawn, Labels: 1000},
+			machine: bidirectional(m.layers...).Bias(-1).Labels(hm.TopLabels, 10),
+			method:  hm.BiHM().Optimizer(hm.Adam).LearningRate(0.001).BatchSize(100).Samples(10).Gamma(m.γ).LabelProposal(hm.PlainLabels),
+			laptop:  10, full: 200, seeds: 1,
+		})
+	}
+	return plans
+}
+
+func makeTable41(w *work) error {
+	var j judgement
+	for i, p := range labelledPlans(w.Scale) {
+		number := fmt.Sprintf("%s, γ %s, ", strings.ReplaceAll(strings.Trim(fmt.Sprint(labelled[i].layers), "[]"), " ", "-"), labelled[i].gamma)
+		of, err := w.trained(p.name, p.name)
+		if err != nil {
+			return err
+		}
+		set, err := w.dataset(of[0])
+		if err != nil {
+			return err
+		}
+		rows, samples := w.few(0, 0, 50), w.few(100, 100, 5)
+		c, err := reproduce.KeptOf(w.Work, fmt.Sprintf("classification-rows-%d-samples-%d", rows, samples), of[0].snapshot, func() (hm.Classification, error) {
+			w.Say("classifying the test rows by %s", p.name)
+			return of[0].model.Classify(w.ctx, of[0].model.Some(set.Test(), rows), samples, w.Progress)
+		})
+		if err != nil {
+			return err
+		}
+		se := float64(c.ErrorSE)
+		w.Found(number+"error", "error", reproduce.Value{Ours: c.Error, SE: &se, Seeds: 1, By: fmt.Sprintf("%s samples of each of %s test rows", thousands(c.Samples), thousands(c.Data))})
+		j.add(holdsIf(c.Error > 0.05), "%serror %.3f ± %.3f", number, c.Error, se)
+		if likelihood := number + "−log p̃*(x)"; w.Has(likelihood, "−log p̃*") {
+			e, err := w.evaluate(of)
+			if err != nil {
+				return err
+			}
+			w.found(likelihood, "−log p̃*", e, negative(logPTildeStar))
+		}
+	}
+	return w.judgeFull("A label on top does not do well beside the literature.", j)
+}
