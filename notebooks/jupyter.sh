@@ -106,6 +106,8 @@ register_kernels() {
 		fail "Registering the GoNB kernel failed: $messages"
 	messages=$("$bin/helmholtz" kernel install --module "$root" 2>&1) ||
 		fail "Registering the kernel Go (Helmholtz) failed: $messages"
+	messages=$("$bin/helmholtz" kernel fetch --module "$root" 2>&1) ||
+		fail "$messages"
 }
 
 install() {
