@@ -1,6 +1,7 @@
 package plotting
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -84,7 +85,11 @@ func (l *live) End(err error) {
 	if l.history.LastWarning() != "" {
 		ending = "ended"
 	}
-	if err != nil {
+	var interruption *runs.Interruption
+	switch {
+	case errors.As(err, &interruption):
+		ending = "stopped, with a checkpoint: training it again goes on from there"
+	case err != nil:
 		ending = "stopped: " + err.Error()
 	}
 	l.update(ending)

@@ -1,6 +1,7 @@
 package plotting
 
 import (
+	"context"
 	"errors"
 	"math"
 	"strings"
@@ -71,6 +72,10 @@ func TestLiveTellsWhatIsLeft(t *testing.T) {
 	l.End(errors.New("loss is <NaN>"))
 	if last := shown[2]; !strings.Contains(last, "stopped: loss is &lt;NaN&gt;") || strings.Contains(last, " left") {
 		t.Errorf("stopped: %s", last)
+	}
+	l.End(&runs.Interruption{Cause: context.Canceled})
+	if last := shown[3]; !strings.Contains(last, "stopped, with a checkpoint") || strings.Contains(last, "canceled") {
+		t.Errorf("interrupted: %s", last)
 	}
 }
 

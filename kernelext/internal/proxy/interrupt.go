@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"encoding/json"
 	"slices"
 	"syscall"
 	"time"
@@ -34,6 +35,7 @@ func (k *Kernel) interrupt() {
 	k.gonb.RUnlock()
 	k.mu.Lock()
 	cell, givenUp := k.running, k.givenUp
+	k.interrupted = cell
 	k.mu.Unlock()
 	k.endHang(givenUp, g)
 	began, compiling := time.Now(), false
@@ -62,6 +64,23 @@ func (k *Kernel) interrupt() {
 			kill(now.orphans, syscall.SIGKILL)
 		}
 	}
+}
+
+// saysInterrupted changes what GoNB says of the end of a cell, an exit status, where that
+// was interrupted, and says whether it does.
+func (k *Kernel) saysInterrupted(m *message, cell string) bool {
+	k.mu.Lock()
+	interrupted := cell != "" && cell == k.interrupted
+	k.mu.Unlock()
+	var end map[string]json.RawMessage
+	if !interrupted || m.Header.Type != "error" && m.Header.Type != "execute_reply" ||
+		json.Unmarshal(m.content, &end) != nil || end["evalue"] == nil {
+		return false
+	}
+	const what = "the cell was interrupted"
+	end["ename"], end["evalue"], end["traceback"] = encode("Interrupted"), encode(what), encode([]string{what})
+	m.content = encode(end)
+	return true
 }
 
 func kill(all []process, by syscall.Signal) {

@@ -737,8 +737,12 @@ func TestInterruptEndsCompilation(t *testing.T) {
 	c.request(c.shell, "execute_request", code("compile"))
 	c.receive(c.iopub, "stream")
 	c.request(c.control, "interrupt_request", struct{}{})
-	if m, _ := c.receive(c.shell, "execute_reply"); !strings.Contains(string(m.content), "error") {
-		t.Errorf("the cell ended with %s", m.content)
+	m, _ := c.receive(c.shell, "execute_reply")
+	shown, _ := c.receive(c.iopub, "error")
+	for _, end := range []*message{m, shown} {
+		if s := string(end.content); !strings.Contains(s, `"status":"error"`) || !strings.Contains(s, "the cell was interrupted") || strings.Contains(s, "signal") {
+			t.Errorf("the cell ended with %s", s)
+		}
 	}
 	if got := c.execute("next"); got != "[next]next" {
 		t.Errorf("the next cell printed %s", got)
