@@ -2,6 +2,7 @@ package plotting
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"time"
 
@@ -12,10 +13,10 @@ import (
 // Live returns a recorder that keeps one display of the notebook cell up to
 // date while training runs: progress, rate, time left, the measures of the
 // epoch under way and of the last validation, and the curves so far. Outside a
-// notebook it shows nothing.
+// notebook it is runs.Printer of standard error.
 func Live() runs.Recorder {
 	if !gonbui.IsNotebook {
-		return &live{now: time.Now, seen: func() bool { return false }, show: func(string) {}, sync: func() {}}
+		return runs.Printer(os.Stderr)
 	}
 	id := "helmholtz-live-" + gonbui.UniqueId()
 	return &live{

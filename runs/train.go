@@ -25,7 +25,8 @@ const saveEvery = time.Minute
 // it is finished; one that holds another is refused. Rows that FromRows made a
 // set of are stored there, too. Cancelling the context stops training within a
 // step, with a checkpoint, and returns an Interruption beside the run. So does training
-// that diverges, with ErrDiverged.
+// that diverges, with ErrDiverged. Without a recorder, training is reported by Printer in a
+// terminal; Quiet keeps it from that.
 func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
 	e, err := Resolve(e, set)
 	if err != nil {
@@ -47,7 +48,7 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 		return nil, notWritten(dir, err)
 	}
 	defer t.learner.Close()
-	t.recorders = recorders
+	t.recorders = usual(recorders)
 	failure := t.train(ctx)
 	if errors.Is(failure, file.ErrLost) {
 		return nil, failure // what is there now is another's
