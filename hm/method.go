@@ -361,6 +361,11 @@ func (m Method) Measure(measurement Measurement) Method {
 // Spec is the method's settings.
 func (m Method) Spec() MethodSpec { return m.spec }
 
+// String names the method and its settings, the epochs and the seed.
+func (m Method) String() string {
+	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.epochs, m.seed)
+}
+
 // String names the method and its settings as a legend would: the preset, the
 // learning rate, and what else is not as the preset has it.
 func (s MethodSpec) String() string {
