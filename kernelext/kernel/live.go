@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -45,6 +46,12 @@ func newLive(folder string) *live {
 func (l *live) connect(k *proxy.Kernel) {
 	l.kernel = k
 	close(l.ready)
+}
+
+// html displays HTML once.
+func (l *live) html(text string) {
+	<-l.ready
+	l.kernel.Display(rand.Text(), map[string]string{"text/html": text, "text/plain": "a table; its display is HTML"}, false)
 }
 
 // show adds a display of a run. Training keeps what is shown up to date; a run
@@ -230,5 +237,5 @@ func image(name string, f *plotting.Figure) string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf(`<img alt="%s" src="data:image/png;base64,%s">`, name, base64.StdEncoding.EncodeToString(png))
+	return fmt.Sprintf(`<img alt="%s" src="data:image/png;base64,%s">`, html.EscapeString(name), base64.StdEncoding.EncodeToString(png))
 }

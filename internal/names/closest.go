@@ -1,0 +1,44 @@
+package names
+
+import "fmt"
+
+// Meant is a question, with a space before it, that names the closest of several words to one
+// that is none of them, or nothing where none is near: half of its letters have to be right.
+func Meant(word string, of ...string) string {
+	best, least := "", len([]rune(word))/2+1
+	for _, w := range of {
+		if d := distance([]rune(word), []rune(w)); d < least {
+			best, least = w, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", best)
+}
+
+// distance is the number of letters to add, to leave out, to replace or to swap with the next,
+// that make one word of another (optimal string alignment).
+func distance(a, b []rune) int {
+	d := make([][]int, len(a)+1)
+	for i := range d {
+		d[i] = make([]int, len(b)+1)
+		d[i][0] = i
+	}
+	for j := range b {
+		d[0][j+1] = j + 1
+	}
+	for i := range a {
+		for j := range b {
+			replaced := d[i][j]
+			if a[i] != b[j] {
+				replaced++
+			}
+			d[i+1][j+1] = min(d[i][j+1]+1, d[i+1][j]+1, replaced)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d[i+1][j+1] = min(d[i+1][j+1], d[i-1][j-1]+1)
+			}
+		}
+	}
+	return d[len(a)][len(b)]
+}
