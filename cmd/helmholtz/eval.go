@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -48,7 +49,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 	optionalFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, 0 to leave it out")
 	numberFlag(f, &inner, "log-z2-inner", 1, 1, "`N` inner samples an outer one for log Z²")
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the samples")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object, which says what was evaluated, too")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if outer == 0 {
@@ -103,14 +104,23 @@ a table with a row a seed, and columns with the keys of --json.`,
 			}
 			return e, nil
 		}
-		return evalSeeds(c, seeds, evaluate, tables, asJSON)
+		return evalSeeds(c, seeds, evaluate, tables, asJSON, evaluated{args[0], split, which, seed, runs.Version()})
 	}
 	return c
 }
 
+// evaluated says what was evaluated, and by what.
+type evaluated struct {
+	Run        string `json:"run"`
+	Split      string `json:"split"`
+	Checkpoint string `json:"checkpoint"` // last, best, or an epoch
+	Seed       uint64 `json:"seed"`       // of the samples
+	Version    string `json:"version"`    // of the program
+}
+
 // evalSeeds evaluates the run of each seed, and writes the evaluations, of several
 // seeds with their spread.
-func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Evaluation, error), tables *tableFlags, asJSON bool) error {
+func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Evaluation, error), tables *tableFlags, asJSON bool, of evaluated) error {
 	out, several := c.OutOrStdout(), seeds.Runs[0].Dir() != seeds.Dir()
 	var each []hm.SeedEvaluation
 	var evaluations []hm.Evaluation
@@ -140,12 +150,16 @@ func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Eva
 		err = tables.print(hm.EvaluationsTable(each...))
 	case asJSON && several:
 		err = json.NewEncoder(out).Encode(struct {
+			evaluated
 			Seeds   []hm.SeedEvaluation    `json:"seeds"`
 			Waiting int                    `json:"waiting"` // seeds without a checkpoint
 			Over    hm.EvaluationOverSeeds `json:"over_seeds"`
-		}{each, seeds.Waiting, over})
+		}{of, each, seeds.Waiting, over})
 	case asJSON:
-		err = json.NewEncoder(out).Encode(evaluations[0])
+		err = json.NewEncoder(out).Encode(struct {
+			evaluated
+			hm.Evaluation
+		}{of, evaluations[0]})
 	case several:
 		waiting := ""
 		if seeds.Waiting > 0 {
