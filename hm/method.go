@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -171,7 +172,7 @@ func Preset(name string) (Method, error) {
 			}, nil
 		}
 	}
-	return Method{}, fmt.Errorf("unknown method %q: use one of %s", name, strings.Join(Presets(), ", "))
+	return Method{}, fmt.Errorf("unknown method %q%s: use one of %s", name, names.Meant(name, Presets()...), strings.Join(Presets(), ", "))
 }
 
 func preset(name string) Method {

@@ -131,6 +131,10 @@ execute)
 	"$python" "$root/notebooks/execute.py" --output "$root/build/notebooks" "$@"
 	;;
 lab)
+	case "$(id -u) $*" in
+	0\ *--allow-root*) ;;
+	0\ *) fail "Jupyter does not run as root unless it is told to. Type:" "    make lab LABFLAGS=--allow-root" ;;
+	esac
 	install
 	exec "$python" -m jupyterlab --notebook-dir="$root/notebooks" "$@"
 	;;

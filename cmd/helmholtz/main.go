@@ -92,17 +92,18 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
 	root.AddCommand(computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
 		computing(newPlot()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newData(), newBench(), newKernel(), newDoctor(), newVersion())
 	reportMisuse(root)
+	completeWords(root)
 	return root
 }
 
 // reportMisuse makes wrong flags and arguments of a command, and of those
 // below it, usage errors.
 func reportMisuse(c *cobra.Command) {
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misuse(c, "%w", err) })
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misuse(c, "%w", flagError(c, err)) })
 	check := c.Args
 	c.Args = func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
-			return misuse(c, "%w", err)
+			return misuse(c, "%w", argumentError(c, args, err))
 		}
 		return nil
 	}

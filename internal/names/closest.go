@@ -3,11 +3,17 @@ package names
 import "fmt"
 
 // Meant is a question, with a space before it, that names the closest of several words to one
-// that is none of them, or nothing where none is near: half of its letters have to be right.
+// that is none of them, or nothing where none is near: two thirds of its letters have to be right. Of
+// words that are as close, one of the same length is meant.
 func Meant(word string, of ...string) string {
-	best, least := "", len([]rune(word))/2+1
+	letters := []rune(word)
+	best, least := "", 2*((len(letters)+2)/3+1)
 	for _, w := range of {
-		if d := distance([]rune(word), []rune(w)); d < least {
+		d := 2 * distance(letters, []rune(w))
+		if len([]rune(w)) != len(letters) {
+			d++
+		}
+		if d < least {
 			best, least = w, d
 		}
 	}
