@@ -89,7 +89,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
 		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.AddCommand(computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
+	root.AddCommand(newNew(), computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
 		computing(newPlot()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newData(), newBench(), newKernel(), newDoctor(), newVersion())
 	reportMisuse(root)
 	completeWords(root)
