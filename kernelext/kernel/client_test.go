@@ -221,7 +221,7 @@ func TestMagics(t *testing.T) {
 			t.Errorf("%%hm %s: %q, %q", c.line, out, err)
 		}
 	}
-	if !strings.Contains(page, "best epoch") || strings.Contains(page, "finished") || !strings.Contains(page, `<img alt="training curves of epoch&gt;7, a"`) {
+	if !strings.Contains(page, "best epoch") || strings.Contains(page, "finished") || !strings.Contains(page, `<img alt="−log p(x) (nats) against epoch"`) {
 		t.Errorf("the page of runs of more than 7 epochs, with the curves of a, is %s", page)
 	}
 	if out, err := run("runs runs sort=-epoch"); out+err != "" || !strings.Contains(page, ">finished<") || strings.Contains(page, "<img") {

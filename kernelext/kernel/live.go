@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"html"
@@ -117,7 +116,7 @@ func describe(i session.Info) string {
 	if err != nil || i.Epoch == 0 {
 		return text
 	}
-	return text + image("training curves", plotting.Curves(run.History()).Size(5, 2.6)) + samples(i.Dir)
+	return text + image(plotting.Curves(run.History()).Size(5, 2.6)) + samples(i.Dir)
 }
 
 // observe returns the recorder that shows a run.
@@ -228,14 +227,11 @@ func samples(dir string) string {
 	if err != nil {
 		return ""
 	}
-	return image("samples", plotting.Samples(sheet).Size(3, 3))
+	return image(plotting.Samples(sheet).Size(3, 3))
 }
 
-// image is a figure as HTML.
-func image(name string, f *plotting.Figure) string {
-	png, err := f.PNG()
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf(`<img alt="%s" src="data:image/png;base64,%s">`, html.EscapeString(name), base64.StdEncoding.EncodeToString(png))
+// image is a figure as HTML, nothing if it cannot be drawn.
+func image(f *plotting.Figure) string {
+	text, _ := f.HTML()
+	return text
 }

@@ -208,7 +208,7 @@ func (m magics) browse(dir string, arguments []string, w io.Writer) error {
 		return err
 	}
 	if len(curves) > 0 {
-		b.WriteString(image("training curves of "+strings.Join(arguments, ", "), plotting.Curves(curves...)))
+		b.WriteString(image(plotting.Curves(curves...)))
 	}
 	m.html(b.String())
 	return nil

@@ -293,6 +293,7 @@ func (k *Kernel) publish(m *message) {
 		return
 	}
 	k.saysInterrupted(m, parent.ID)
+	m.sizeImage()
 	k.begin(parent.ID, state, m)
 }
 

@@ -88,3 +88,23 @@ func TestLineBefore(t *testing.T) {
 		}
 	}
 }
+
+// The size of an image becomes that of its media type; other messages stay as they are.
+func TestImagesAreSized(t *testing.T) {
+	for kind, change := range map[string][2]string{
+		"display_data": {`{"data":{"image/png":"AA"},"metadata":{"alt":"a","width":3},"transient":{}}`, `{"data":{"image/png":"AA"},"metadata":{"image/png":{"alt":"a","width":3}},"transient":{}}`},
+		"stream":       {`{"data":{"image/png":"AA"},"metadata":{"width":3}}`, `{"data":{"image/png":"AA"},"metadata":{"width":3}}`},
+	} {
+		m := &message{Header: header{Type: kind}, content: []byte(change[0])}
+		m.sizeImage()
+		if string(m.content) != change[1] {
+			t.Errorf("%s became %s", kind, m.content)
+		}
+	}
+	for _, content := range []string{`{"data":{"text/html":"x"},"metadata":{"width":3}}`, `{"data":{"image/png":"AA"},"metadata":{}}`} {
+		m := &message{Header: header{Type: "display_data"}, content: []byte(content)}
+		if m.sizeImage(); string(m.content) != content {
+			t.Errorf("%s became %s", content, m.content)
+		}
+	}
+}
