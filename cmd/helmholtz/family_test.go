@@ -88,6 +88,11 @@ func TestOtherFamiliesAreTrained(t *testing.T) {
 	if out != "" {
 		t.Errorf("plot draws %q, too", out)
 	}
+	page := filepath.Join(t.TempDir(), "one.html")
+	succeed(t, "report", one, "--out", page)
+	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "free energy") || strings.Contains(string(text), "Importance weights") {
+		t.Errorf("the report of the run is %.300s, %v", text, err)
+	}
 	if out := succeed(t, "history", one); !strings.Contains(out, "free energy, validation (nats)") || !strings.Contains(out, "log p, exact_train (nats)") {
 		t.Errorf("history says %q", out)
 	}

@@ -90,7 +90,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(newNew(), computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
-		computing(newPlot()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newData(), newBench(), newKernel(), newDoctor(), newVersion())
+		computing(newPlot()), computing(newReport()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newData(), newBench(), newKernel(), newDoctor(), newVersion())
 	reportMisuse(root)
 	completeWords(root)
 	return root
