@@ -55,8 +55,9 @@ func (l *live) pace(total int, ending string) string {
 		parts = append(parts, fmt.Sprintf("learning rate %.3g", l.progress.LearningRate))
 	}
 	if ending != "" {
-		parts = append([]string{ending}, parts...)
+		return strings.Join(append([]string{ending}, parts...), " · ")
 	}
+	parts = append(parts, "as of "+l.now().Format("2 January, 15:04:05"))
 	return strings.Join(parts, " · ")
 }
 

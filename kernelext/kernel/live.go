@@ -59,7 +59,7 @@ func (l *live) show(s *session.Session, run string) error {
 	info, err := s.Info(run)
 	for err == nil && (info.State != session.Running || !l.board.has(run)) {
 		described := info.State
-		l.board.update(run, describe(info))
+		l.board.update(run, asOf(run, describe(info)))
 		if info, err = s.Info(run); info.State == described {
 			break
 		}
@@ -95,7 +95,7 @@ func (l *live) follow(s *session.Session, shown session.Info) {
 			l.mu.Unlock()
 		}
 		if err == nil && info.State != session.Running && (!trains || info.Epoch != shown.Epoch) {
-			l.board.update(shown.Name, describe(info))
+			l.board.update(shown.Name, asOf(shown.Name, describe(info)))
 		}
 		if trains {
 			l.follow(s, info)
@@ -117,6 +117,13 @@ func describe(i session.Info) string {
 		return text
 	}
 	return text + image(plotting.Curves(run.History()).Size(5, 2.6)) + samples(i.Dir)
+}
+
+// asOf is what is shown of a run with the time at which it was so: when the notebook is opened
+// again, or the kernel started anew, nobody keeps the display up to date any more.
+func asOf(run, shown string) string {
+	return fmt.Sprintf(`%s<div style="font-size:11px;color:#777">as of %s; <code>%%hm show %s</code> shows it as it is</div>`,
+		shown, time.Now().Format("2 January 2006, 15:04:05"), html.EscapeString(run))
 }
 
 // observe returns the recorder that shows a run.
@@ -151,7 +158,7 @@ func (w *watched) show(progress string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.progress = progress
-	w.board.update(w.run, w.progress+w.samples)
+	w.board.update(w.run, asOf(w.run, w.progress+w.samples))
 }
 
 // Epoch implements runs.Recorder.
@@ -210,7 +217,7 @@ func (w *watched) drawWhileNewer() {
 		if drawn != "" {
 			w.samples = drawn
 		}
-		w.board.update(w.run, w.progress+w.samples)
+		w.board.update(w.run, asOf(w.run, w.progress+w.samples))
 	}
 	close(w.drawing)
 	w.drawing = nil

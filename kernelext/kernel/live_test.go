@@ -62,7 +62,7 @@ func TestTheLastDisplayShowsTheLastModel(t *testing.T) {
 	w, goOn := drawn(b)
 	close(goOn)
 	w.End(nil)
-	if !strings.Contains(*last, "finished") || !strings.HasSuffix(*last, "later") {
+	if !strings.Contains(*last, "finished") || !strings.Contains(*last, "later<") || !strings.Contains(*last, "%hm show run</code> shows it as it is") {
 		t.Errorf("the last display is %s", *last)
 	}
 }

@@ -226,7 +226,7 @@ func (k *Kernel) passReplies(from *wire, to *endpoint) {
 			to.reply(string(m.identities[0]), frames[1:])
 			continue
 		}
-		if k.saysInterrupted(m, parent.ID) {
+		if k.saysInterrupted(m, parent.ID) || m.nameLanguage() {
 			frames = append(frames[:1:1], k.key.frames(m)[1:]...)
 		}
 		k.mu.Lock()

@@ -151,3 +151,16 @@ func (m *message) sizeImage() {
 	shown.Metadata = map[string]json.RawMessage{media: encode(shown.Metadata)}
 	m.content = encode(shown)
 }
+
+// nameLanguage names Go as the language that exported notebooks are coloured as, which GoNB
+// does not, and says whether the message is one to change.
+func (m *message) nameLanguage() bool {
+	var info, language map[string]json.RawMessage
+	if m.Header.Type != "kernel_info_reply" || json.Unmarshal(m.content, &info) != nil || json.Unmarshal(info["language_info"], &language) != nil {
+		return false
+	}
+	language["pygments_lexer"] = encode("go")
+	info["language_info"] = encode(language)
+	m.content = encode(info)
+	return true
+}

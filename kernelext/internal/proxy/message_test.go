@@ -108,3 +108,15 @@ func TestImagesAreSized(t *testing.T) {
 		}
 	}
 }
+
+func TestTheLanguageIsNamed(t *testing.T) {
+	m := &message{Header: header{Type: "kernel_info_reply"}, content: []byte(`{"language_info":{"name":"go","pygments_lexer":""},"status":"ok"}`)}
+	if !m.nameLanguage() || string(m.content) != `{"language_info":{"name":"go","pygments_lexer":"go"},"status":"ok"}` {
+		t.Errorf("became %s", m.content)
+	}
+	for kind, content := range map[string]string{"kernel_info_reply": `{"status":"error"}`, "execute_reply": `{"language_info":{}}`} {
+		if m := (&message{Header: header{Type: kind}, content: []byte(content)}); m.nameLanguage() || string(m.content) != content {
+			t.Errorf("%s became %s", kind, m.content)
+		}
+	}
+}
