@@ -26,26 +26,35 @@ func Fetch(t Tools) error {
 
 // cell makes in a folder what GoNB makes of a cell that imports packages.
 func cell(t Tools, dir string, imports ...string) error {
-	code := "package main\n\n"
+	if _, err := workspace(t, dir, imports...); err != nil {
+		return err
+	}
+	if _, err := runGo(t, dir, "mod", "edit", "-replace="+module+"="+t.Module); err != nil {
+		return err
+	}
+	_, err := runGo(t, dir, "get")
+	return err
+}
+
+// workspace makes in a folder a program that imports packages, beside the library, and returns
+// its text.
+func workspace(t Tools, dir string, imports ...string) (code string, err error) {
+	code = "package main\n"
 	for _, path := range imports {
 		if !strings.Contains(path, "/internal/") {
 			code += fmt.Sprintf("import _ %q\n", path)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(code+"\nfunc main() {}\n"), 0o600); err != nil {
-		return err
+	code += "\nfunc main() {}\n"
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(code), 0o600); err != nil {
+		return "", err
 	}
-	for _, arguments := range [][]string{
-		{"mod", "init", "cell"},
-		{"mod", "edit", "-replace=" + module + "=" + t.Module},
-		{"work", "init", ".", t.Module},
-		{"get"},
-	} {
+	for _, arguments := range [][]string{{"mod", "init", "cell"}, {"work", "init", ".", t.Module}} {
 		if _, err := runGo(t, dir, arguments...); err != nil {
-			return err
+			return "", err
 		}
 	}
-	return nil
+	return code, nil
 }
 
 // runGo returns what the go command prints in a folder.

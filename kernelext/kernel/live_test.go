@@ -84,7 +84,7 @@ func TestSamplesAreDrawnForThoseWhoSeeThem(t *testing.T) {
 	b.show("run")
 	w.Step(runs.Progress{Epoch: 2, Step: 4})
 	w.End(nil)
-	if !strings.HasSuffix(*last, "samples") {
+	if !strings.Contains(*last, "samples<") {
 		t.Errorf("a display shows %s", *last)
 	}
 }

@@ -74,6 +74,7 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 		return fmt.Errorf("cannot start the kernel: %w", err)
 	}
 	live.connect(k)
+	go func() { _ = warm(ctx, tools, temporary) }() // without it, completions take longer
 	return k.Wait(ctx)
 }
 
