@@ -22,6 +22,17 @@ func Print(value any) {
 	gonbui.Sync()
 }
 
+// Explain displays what a method or a machine says of itself, with its equations typeset, below
+// the notebook cell that is running, and prints it elsewhere.
+func Explain(value interface{ Explain() string }) {
+	if !gonbui.IsNotebook {
+		fmt.Fprintln(os.Stdout, value.Explain())
+		return
+	}
+	gonbui.DisplayMarkdown(value.Explain())
+	gonbui.Sync()
+}
+
 // printed is a value as HTML.
 func printed(value any) string {
 	if h, ok := value.(runs.History); ok && h.Err == nil {
