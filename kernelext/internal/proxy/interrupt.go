@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"syscall"
 	"time"
@@ -69,11 +70,8 @@ func (k *Kernel) interrupt() {
 // saysInterrupted changes what GoNB says of the end of a cell, an exit status, where that
 // was interrupted, and says whether it does.
 func (k *Kernel) saysInterrupted(m *message, cell string) bool {
-	k.mu.Lock()
-	interrupted := cell != "" && cell == k.interrupted
-	k.mu.Unlock()
 	var end map[string]json.RawMessage
-	if !interrupted || m.Header.Type != "error" && m.Header.Type != "execute_reply" ||
+	if !k.wasInterrupted(cell) || m.Header.Type != "error" && m.Header.Type != "execute_reply" ||
 		json.Unmarshal(m.content, &end) != nil || end["evalue"] == nil {
 		return false
 	}
@@ -81,6 +79,23 @@ func (k *Kernel) saysInterrupted(m *message, cell string) bool {
 	end["ename"], end["evalue"], end["traceback"] = encode("Interrupted"), encode(what), encode([]string{what})
 	m.content = encode(end)
 	return true
+}
+
+// repeatsEnd says whether a message is what GoNB writes of the end of the program of an
+// interrupted cell beside the error.
+func (k *Kernel) repeatsEnd(m *message, cell string) bool {
+	var written struct{ Name, Text string }
+	return m.Header.Type == "stream" && k.wasInterrupted(cell) && json.Unmarshal(m.content, &written) == nil &&
+		written.Name == "stderr" && exitStatus.MatchString(written.Text)
+}
+
+// exitStatus is how Go writes the end of a program that failed.
+var exitStatus = regexp.MustCompile(`^(exit status \d+|signal: [a-z ]+)\n$`)
+
+func (k *Kernel) wasInterrupted(cell string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return cell != "" && cell == k.interrupted
 }
 
 func kill(all []process, by syscall.Signal) {

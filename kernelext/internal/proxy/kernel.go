@@ -292,6 +292,9 @@ func (k *Kernel) publish(m *message) {
 		k.iopub.broadcast(k.key.frames(m))
 		return
 	}
+	if k.repeatsEnd(m, parent.ID) {
+		return
+	}
 	k.saysInterrupted(m, parent.ID)
 	m.sizeImage()
 	k.begin(parent.ID, state, m)

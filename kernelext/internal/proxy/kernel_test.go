@@ -738,7 +738,14 @@ func TestInterruptEndsCompilation(t *testing.T) {
 	c.receive(c.iopub, "stream")
 	c.request(c.control, "interrupt_request", struct{}{})
 	m, _ := c.receive(c.shell, "execute_reply")
-	shown, _ := c.receive(c.iopub, "error")
+	frames, err := c.iopub.receive()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := c.key.parse(frames)
+	if err != nil || shown.Header.Type != "error" { // and not the exit status before it
+		t.Fatalf("the cell says %s, %v", shown.content, err)
+	}
 	for _, end := range []*message{m, shown} {
 		if s := string(end.content); !strings.Contains(s, `"status":"error"`) || !strings.Contains(s, "the cell was interrupted") || strings.Contains(s, "signal") {
 			t.Errorf("the cell ended with %s", s)

@@ -117,6 +117,7 @@ func standIn(connectionFile string) {
 				publish(m, "stream", map[string]string{"name": "stdout", "text": fmt.Sprint(command.Process.Pid)})
 				if err := command.Wait(); err != nil {
 					reply = failure(err.Error())
+					publish(m, "stream", map[string]string{"name": "stderr", "text": err.Error() + "\n"})
 					publish(m, "error", reply)
 				}
 			case "orphan":
