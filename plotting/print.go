@@ -50,6 +50,6 @@ func printed(value any) string {
 		return "<pre>" + html.EscapeString(fmt.Sprint(value)) + "</pre>"
 	}
 	var b strings.Builder
-	_ = table.WriteHTML(&b) // which a Builder takes
+	_ = table.WithoutMissing().WriteHTML(&b) // which a Builder takes
 	return b.String()
 }
