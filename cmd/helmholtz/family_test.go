@@ -149,7 +149,7 @@ func TestLiveCurvesAreOfTheObjective(t *testing.T) {
 	if _, err := e.Train(t.Context(), t.TempDir(), live); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"deterministic logistic, η = 0.01, seed 1", "epoch 2 of 2", "finished", "free energy F(x) (nats)", "validation, last", `<img alt="training curves"`} {
+	for _, want := range []string{"deterministic logistic, η = 0.01, seed 1", "epoch 2 of 2", "finished", "free energy F(x) (nats)", "validation, last", `<img alt="free energy F(x) (nats) against epoch"`} {
 		if !strings.Contains(last, want) {
 			t.Errorf("the display lacks %q:\n%.600s", want, last)
 		}
