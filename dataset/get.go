@@ -28,7 +28,7 @@ import (
 func Get(ctx context.Context, name string, progress func(file string, done, total int64)) error {
 	c, ok := find(name)
 	if !ok {
-		return fmt.Errorf("data set %s: no set has this name; the sets are %s", name, names())
+		return noSet(name)
 	}
 	if progress == nil {
 		progress = func(string, int64, int64) {}

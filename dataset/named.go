@@ -5,6 +5,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // collection is a named set: where its files lie, what they should hold, and
@@ -171,12 +173,13 @@ func find(name string) (collection, bool) {
 	return collection{}, false
 }
 
-func names() string {
+// noSet is the error of a name that no set has.
+func noSet(name string) error {
 	var all []string
 	for _, c := range collections() {
 		all = append(all, c.name)
 	}
-	return strings.Join(all, ", ")
+	return fmt.Errorf("data set %s: no set has this name%s; the sets are %s", name, names.Meant(name, all...), strings.Join(all, ", "))
 }
 
 // load reads the set and checks that it is the one expected.

@@ -41,6 +41,9 @@ type Split struct {
 	Labels []uint8 // class of each row, or Unlabelled; nil where no row has one
 }
 
+// String names the split, the number and the shape of its rows.
+func (s Split) String() string { return fmt.Sprintf("%d %s rows of %v", s.Rows, s.Name, s.Shape) }
+
 // Row returns the values of row i.
 func (s Split) Row(i int) []uint8 {
 	n := s.Shape.Units()
@@ -65,6 +68,11 @@ func newSet(spec Spec, train, validation, test rows) *Set {
 	}
 	s.fingerprint = sync.OnceValue(s.hash)
 	return s
+}
+
+// String names the set, the shape of its rows and their numbers.
+func (s *Set) String() string {
+	return fmt.Sprintf("%s: rows of %v, %d for training, %d for validation, %d for tests", s.Name(), s.Shape(), s.train.Rows, s.validation.Rows, s.test.Rows)
 }
 
 // Name is the name or the path that the set was opened by.

@@ -62,8 +62,7 @@ func (s Spec) load() (source, error) {
 	case isPath(s.Name):
 		return loadOwn(s.Name, s.Test)
 	}
-	return source{}, fmt.Errorf("data set %s: no set has this name; the sets are %s; "+
-		"the name of a file of one's own contains a / or ends in .npy, .amat, .txt or the like", s.Name, names())
+	return source{}, fmt.Errorf("%w; the name of a file of one's own contains a / or ends in .npy, .amat, .txt or the like", noSet(s.Name))
 }
 
 func (s Spec) check() error {

@@ -235,8 +235,8 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	if file.Family != family {
 		return Experiment{}, fmt.Errorf("family = %q is not an experiment of this package: leave it out, or read it by runs.ParseExperiment", file.Family)
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return Experiment{}, fmt.Errorf("unknown setting %q: remove it or mend its spelling", unknown[0].String())
+	if err := runs.CheckDecoded(meta, file); err != nil {
+		return Experiment{}, err
 	}
 	return e, runs.CheckSettings(e)
 }

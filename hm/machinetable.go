@@ -2,47 +2,70 @@ package hm
 
 import (
 	"fmt"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // String is the table of the machine's layers, with the memory that Fisher
 // blocks take with the settings of NRWS.
-func (m Machine) String() string {
-	return m.spec.table(m.shape, NRWS().spec.algorithm(1))
+func (m Machine) String() string { return m.spec.text(m.shape, NRWS().spec.algorithm(1)) }
+
+// Table has a row for each layer of each network: the units, the connection with its
+// parameters, and the inverse Fisher blocks with the settings of NRWS. It has no rows
+// where a setting is one that Check refuses.
+func (m Machine) Table() *runs.Table {
+	t, _, _ := m.spec.table(m.shape, NRWS().spec.algorithm(1))
+	return t
 }
 
 // MachineTable lists the layers of the experiment's machine on set: the units,
 // the connections of both networks with their parameters, and the most memory
-// that their inverse Fisher blocks take with the experiment's method; or it says
+// that their inverse Fisher blocks take, where the experiment's method has some; or it says
 // which setting Check refuses.
 func (e Experiment) MachineTable(set *dataset.Set) string {
 	if err := e.checkSettings(set); err != nil {
 		return err.Error()
 	}
-	return e.Machine.table(set.Shape(), e.algorithm(set))
+	return e.Machine.text(set.Shape(), e.algorithm(set))
 }
 
-func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) string {
-	a := s.architecture(shape)
-	if err := s.check(shape, "the data"); err != nil {
-		return err.Error()
-	}
-	backend, err := openBackend()
+func (s MachineSpec) text(shape dataset.Shape, algorithm engine.Algorithm) string {
+	t, blocks, err := s.table(shape, algorithm)
 	if err != nil {
 		return err.Error()
 	}
-	generative, recognition := backend.MetricMemory(a, algorithm)
-	var text strings.Builder
-	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "LAYER\tUNITS\tKIND\tNETWORK\tCONNECTION\tPARAMETERS\tFISHER BLOCKS\tMEMORY")
-	row := func(layer, units, network, connection string, c engine.Connection, bytes int64) {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%d of %d×%d\t%s\n", layer, units, network, connection,
-			c.Outputs*c.Inputs, c.Outputs, c.Inputs, c.Inputs, size(bytes))
+	text := fmt.Sprintf("%v%d parameters", t, s.architecture(shape).Size())
+	if algorithm.Metric != Euclidean {
+		text += fmt.Sprintf(", inverse Fisher blocks of at most %s (metric %v)", size(blocks), algorithm.Metric)
 	}
+	return text + "\n"
+}
+
+// table lists the layers, with the bytes that inverse Fisher blocks take.
+func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *runs.Table, blocks int64, err error) {
+	columns := []runs.Column{
+		{Key: "layer"}, {Key: "units"}, {Key: "kind"}, {Key: "network"}, {Key: "connection"},
+		{Key: "parameters", Kind: runs.Integer}, {Key: "fisher_blocks", Label: "Fisher blocks"}, {Key: "memory"},
+	}
+	if algorithm.Metric == Euclidean {
+		columns = columns[:6]
+	}
+	t = runs.NewTable("machine", "", columns...)
+	if err := s.check(shape, "the data"); err != nil {
+		return t, 0, err
+	}
+	backend, err := openBackend()
+	if err != nil {
+		return t, 0, err
+	}
+	a := s.architecture(shape)
+	generative, recognition := backend.MetricMemory(a, algorithm)
+	row := func(layer, units, kind, network, connection string, parameters int, blocks, memory string) {
+		t.Add([]any{layer, units, kind, network, connection, parameters, blocks, memory}[:len(columns)]...)
+	}
+	blocksOf := func(c engine.Connection) string { return fmt.Sprintf("%d of %d×%d", c.Outputs, c.Inputs, c.Inputs) }
 	for i, units := range a.Units {
 		name, form := fmt.Sprintf("h%d", i), fmt.Sprint(units)
 		if i == 0 {
@@ -52,10 +75,10 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) stri
 			form = fmt.Sprintf("%d = %v", units, grid)
 		}
 		p := a.GenerativeConnection(i)
-		row(name, fmt.Sprintf("%s\t%v", form, a.Kind(i)), "p", connection(p, i == a.Depth(), "deconvolution"), p, generative[i])
+		row(name, form, a.Kind(i).String(), "p", connection(p, i == a.Depth(), "deconvolution"), p.Outputs*p.Inputs, blocksOf(p), size(generative[i]))
 		if i > 0 {
 			q := a.RecognitionConnection(i)
-			row("", "\t", "q", connection(q, false, "convolution"), q, recognition[i])
+			row(name, "", "", "q", connection(q, false, "convolution"), q.Outputs*q.Inputs, blocksOf(q), size(recognition[i]))
 		}
 	}
 	if a.Classes > 0 {
@@ -63,11 +86,9 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) stri
 		if a.HiddenClassifier {
 			parents = "h1"
 		}
-		fmt.Fprintf(t, "y\t%d\t%v\tp = q\tdense, to %s\t%d\tnone\t\n", a.Classes, engine.Categorical, parents, a.Classes*(1+a.ClassifierVisible()+a.Units[1]))
+		row("y", fmt.Sprint(a.Classes), engine.Categorical.String(), "p = q", "dense, to "+parents, a.Classes*(1+a.ClassifierVisible()+a.Units[1]), "none", "")
 	}
-	t.Flush()
-	fmt.Fprintf(&text, "%d parameters, inverse Fisher blocks of at most %s (metric %v)\n", a.Size(), size(total(generative)+total(recognition)), algorithm.Metric)
-	return text.String()
+	return t, total(generative) + total(recognition), nil
 }
 
 // grid is how a layer lies in an image, where a convolution says so.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -171,7 +172,7 @@ func Preset(name string) (Method, error) {
 			}, nil
 		}
 	}
-	return Method{}, fmt.Errorf("unknown method %q: use one of %s", name, strings.Join(Presets(), ", "))
+	return Method{}, fmt.Errorf("unknown method %q%s: use one of %s", name, names.Meant(name, Presets()...), strings.Join(Presets(), ", "))
 }
 
 func preset(name string) Method {
@@ -360,6 +361,11 @@ func (m Method) Measure(measurement Measurement) Method {
 
 // Spec is the method's settings.
 func (m Method) Spec() MethodSpec { return m.spec }
+
+// String names the method and its settings, the epochs and the seed.
+func (m Method) String() string {
+	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.epochs, m.seed)
+}
 
 // String names the method and its settings as a legend would: the preset, the
 // learning rate, and what else is not as the preset has it.

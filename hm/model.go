@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
@@ -57,6 +58,13 @@ func (m *Model) Seed(seed uint64) *Model {
 	c := *m
 	c.seed = seed
 	return &c
+}
+
+// String names the layers, from the data upwards, and the method that trained them.
+func (m *Model) String() string {
+	a := m.Architecture()
+	return fmt.Sprintf("a machine of %s units with %d parameters, trained by %v",
+		strings.ReplaceAll(strings.Trim(fmt.Sprint(a.Units), "[]"), " ", "–"), a.Size(), m.experiment)
 }
 
 // Architecture is the model's layers of units, the visible one first.

@@ -35,6 +35,9 @@ func opened(run *runs.Run, failure error) (*Run, error) {
 	return &Run{run, m}, failure
 }
 
+// String says what the run trains, how far it has come, and what its last epoch measured.
+func (r *Run) String() string { return r.Run.String() }
+
 // Experiment is what the run trains.
 func (r *Run) Experiment() Experiment { return r.experiment }
 

@@ -11,8 +11,8 @@ import (
 // directory that holds the same experiment is resumed, and returned at once if
 // it is finished; one that holds another is refused. Rows that FromRows made a
 // set of are stored there, too. Cancelling the context stops training within a
-// step, with a checkpoint, and returns its error beside the run. So does training
-// that diverges, with runs.ErrDiverged.
+// step, with a checkpoint, and returns a runs.Interruption beside the run. So does
+// training that diverges, with runs.ErrDiverged.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return m.Experiment(machine, set).TrainOn(ctx, set, dir, recorders...)
 }

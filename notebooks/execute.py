@@ -46,7 +46,7 @@ def main():
 
     executed = work.with_suffix(".ipynb")
     rendition = work.with_suffix(".html")
-    notebook.metadata.setdefault("language_info", {})["pygments_lexer"] = "go"  # GoNB names none, and HTML would colour Go as Python
+    notebook.metadata.setdefault("language_info", {})["pygments_lexer"] = "go"  # the kernel gonb names none, and HTML would colour Go as Python
     nbformat.write(notebook, executed)
     page, _ = nbconvert.HTMLExporter().from_notebook_node(notebook, {"metadata": {"name": source.stem}})
     rendition.write_text(page, encoding="utf-8")

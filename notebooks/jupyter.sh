@@ -100,12 +100,23 @@ install_jupyter() {
 	python=$venv/bin/python
 }
 
+# set_up_lab lets JupyterLab wait longer than a second for completions of Go, the first of
+# which come while gopls loads. Settings of a Jupyter that is not the project's stay as they are.
+set_up_lab() {
+	[ "$python" = "$venv/bin/python" ] || return 0
+	settings=$venv/share/jupyter/lab/settings
+	mkdir -p "$settings"
+	echo '{"@jupyterlab/completer-extension:manager": {"providerTimeout": 15000}}' >"$settings/overrides.json"
+}
+
 register_kernels() {
 	echo "Kernels: gonb and helmholtz, in build/jupyter"
 	messages=$("$bin/gonb" --install -go_work="$root" 2>&1) ||
 		fail "Registering the GoNB kernel failed: $messages"
 	messages=$("$bin/helmholtz" kernel install --module "$root" 2>&1) ||
 		fail "Registering the kernel Go (Helmholtz) failed: $messages"
+	messages=$("$bin/helmholtz" kernel fetch --module "$root" 2>&1) ||
+		fail "$messages"
 }
 
 install() {
@@ -113,6 +124,7 @@ install() {
 	[ "$(id -u)" = 0 ] || sudo="sudo "
 	check_go
 	install_jupyter
+	set_up_lab
 	clear_go_environment
 	install_tools
 	register_kernels
@@ -129,6 +141,10 @@ execute)
 	"$python" "$root/notebooks/execute.py" --output "$root/build/notebooks" "$@"
 	;;
 lab)
+	case "$(id -u) $*" in
+	0\ *--allow-root*) ;;
+	0\ *) fail "Jupyter does not run as root unless it is told to. Type:" "    make lab LABFLAGS=--allow-root" ;;
+	esac
 	install
 	exec "$python" -m jupyterlab --notebook-dir="$root/notebooks" "$@"
 	;;

@@ -1,6 +1,8 @@
 package plotting
 
 import (
+	"errors"
+	"os"
 	"slices"
 	"time"
 
@@ -11,10 +13,10 @@ import (
 // Live returns a recorder that keeps one display of the notebook cell up to
 // date while training runs: progress, rate, time left, the measures of the
 // epoch under way and of the last validation, and the curves so far. Outside a
-// notebook it shows nothing.
+// notebook it is runs.Printer of standard error.
 func Live() runs.Recorder {
 	if !gonbui.IsNotebook {
-		return &live{now: time.Now, seen: func() bool { return false }, show: func(string) {}, sync: func() {}}
+		return runs.Printer(os.Stderr)
 	}
 	id := "helmholtz-live-" + gonbui.UniqueId()
 	return &live{
@@ -84,7 +86,11 @@ func (l *live) End(err error) {
 	if l.history.LastWarning() != "" {
 		ending = "ended"
 	}
-	if err != nil {
+	var interruption *runs.Interruption
+	switch {
+	case errors.As(err, &interruption):
+		ending = "stopped, with a checkpoint: training it again goes on from there"
+	case err != nil:
 		ending = "stopped: " + err.Error()
 	}
 	l.update(ending)

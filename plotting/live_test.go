@@ -1,8 +1,11 @@
 package plotting
 
 import (
+	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +75,10 @@ func TestLiveTellsWhatIsLeft(t *testing.T) {
 	if last := shown[2]; !strings.Contains(last, "stopped: loss is &lt;NaN&gt;") || strings.Contains(last, " left") {
 		t.Errorf("stopped: %s", last)
 	}
+	l.End(&runs.Interruption{Cause: context.Canceled})
+	if last := shown[3]; !strings.Contains(last, "stopped, with a checkpoint") || strings.Contains(last, "canceled") {
+		t.Errorf("interrupted: %s", last)
+	}
 }
 
 func TestLiveDrawsCurvesForThoseWhoSeeThem(t *testing.T) {
@@ -89,14 +96,22 @@ func TestLiveDrawsCurvesForThoseWhoSeeThem(t *testing.T) {
 	}
 }
 
-func TestLiveOutsideANotebookIsSilent(t *testing.T) {
+func TestLiveOutsideANotebookPrints(t *testing.T) {
+	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	before := os.Stderr
+	os.Stderr = said
 	l := Live()
-	l.Begin(runs.Plan{Epochs: 1, StepsPerEpoch: 1})
+	os.Stderr = before
+	l.Begin(runs.Plan{Name: "RWS", Epochs: 1, StepsPerEpoch: 1})
 	l.Step(runs.Progress{Epoch: 1, Step: 1})
 	l.Epoch(runs.Epoch{Epoch: 1, Step: 1, Train: runs.Measures{"log_p": -1}})
 	l.End(nil)
-	if l.(*live).curve != "" {
-		t.Error("curves were drawn for nobody")
+	if text, err := os.ReadFile(said.Name()); err != nil || !strings.Contains(string(text), "RWS: 1 epochs") || !strings.Contains(string(text), "epoch 1/1") {
+		t.Errorf("said was %q, %v", text, err)
 	}
 }
 

@@ -1,8 +1,6 @@
 package plotting
 
 import (
-	"bytes"
-	"encoding/base64"
 	"fmt"
 	"html"
 	"maps"
@@ -35,9 +33,7 @@ func (l *live) html(ending string) string {
 		b.WriteString(measuresTable(l.history, l.progress.Measures))
 	}
 	b.WriteString(measuredTable(l.history))
-	if l.curve != "" {
-		fmt.Fprintf(&b, `<img alt="training curves" src="data:image/png;base64,%s">`, l.curve)
-	}
+	b.WriteString(l.curve)
 	b.WriteString(`</div>`)
 	return b.String()
 }
@@ -59,8 +55,9 @@ func (l *live) pace(total int, ending string) string {
 		parts = append(parts, fmt.Sprintf("learning rate %.3g", l.progress.LearningRate))
 	}
 	if ending != "" {
-		parts = append([]string{ending}, parts...)
+		return strings.Join(append([]string{ending}, parts...), " · ")
 	}
+	parts = append(parts, "as of "+l.now().Format("2 January, 15:04:05"))
 	return strings.Join(parts, " · ")
 }
 
@@ -165,13 +162,9 @@ func measured(m runs.Measure, v float64) string {
 	return number(v, 2)
 }
 
-// curveImage draws the curves small, as PNG in base 64. There are none while
-// no epoch has a finite value.
+// curveImage draws the curves small, as HTML. There are none while no epoch has a finite
+// value.
 func curveImage(h runs.History) string {
-	f := Curves(h).Size(5, 2.4)
-	var png bytes.Buffer
-	if f.err != nil || f.encode(&png, ".png") != nil {
-		return ""
-	}
-	return base64.StdEncoding.EncodeToString(png.Bytes())
+	image, _ := Curves(h).Size(5, 2.4).HTML()
+	return image
 }

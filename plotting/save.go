@@ -62,6 +62,15 @@ func (f *Figure) Save(path string) (err error) {
 	return os.Rename(aside.Name(), path)
 }
 
+// encodePNG draws the figure and writes it as PNG of a resolution.
+func (f *Figure) encodePNG(w io.Writer, dotsPerInch int) error {
+	width, height := f.outerSize()
+	canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dotsPerInch))}
+	f.draw(draw.New(canvas))
+	_, err := canvas.WriteTo(w)
+	return err
+}
+
 // encode draws the figure and writes it in the format of an extension.
 func (f *Figure) encode(w io.Writer, format string) error {
 	width, height := f.outerSize()

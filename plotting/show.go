@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
 // Show displays the figure below the notebook cell that is running and returns
@@ -14,11 +15,28 @@ import (
 // Save keeps the figure. It prints what was wrong with the values, if anything.
 func (f *Figure) Show() {
 	if gonbui.IsNotebook {
-		f.show(os.Stderr, gonbui.DisplayPNG)
+		f.show(os.Stderr, f.display)
 		gonbui.Sync()
 		return
 	}
 	f.show(os.Stderr, nil)
+}
+
+// sized is the environment variable of cells whose kernel gives images the size and the
+// alternative text of their metadata; GoNB alone does not.
+const sized = "HELMHOLTZ_SESSION"
+
+// display sends the notebook the figure, in a kernel that can size it a dense one.
+func (f *Figure) display(png []byte) {
+	data := &protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMEImagePNG: png, protocol.MIMETextPlain: f.Description()}}
+	if os.Getenv(sized) != "" {
+		if dense, err := f.dense(); err == nil {
+			width, height := f.pixels()
+			data.Data[protocol.MIMEImagePNG] = dense
+			data.Metadata = map[string]any{"width": width, "height": height, "alt": f.Description()}
+		}
+	}
+	gonbui.SendData(data)
 }
 
 // show passes the figure as PNG to display, or writes one line to w.

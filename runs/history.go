@@ -1,5 +1,7 @@
 package runs
 
+import "slices"
+
 // Epoch is what training recorded of one epoch.
 type Epoch struct {
 	Epoch        int     // 1 is the first
@@ -39,6 +41,23 @@ type History struct {
 	Err error
 	// Baseline is that of the objective, nil where it is not known.
 	Baseline *Baseline
+}
+
+// String is the history's table as people read it, without norms.
+func (h History) String() string {
+	if h.Err != nil {
+		return h.Err.Error()
+	}
+	return h.WithoutNorms().Table().String()
+}
+
+// WithoutNorms returns the history without the norms of layers.
+func (h History) WithoutNorms() History {
+	h.Epochs = slices.Clone(h.Epochs)
+	for i := range h.Epochs {
+		h.Epochs[i].Norms = nil
+	}
+	return h
 }
 
 // Objective is the measure that training improves.

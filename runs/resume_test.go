@@ -129,6 +129,7 @@ func TestResumeAgainAndAgainIsExact(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || run.Snapshot().Step != 0 {
 		t.Fatalf("cancelled before it began, training ends with %v", err)
 	}
+	wantError(t, err, dir+": training stopped in epoch 1 of 4, with a checkpoint", "goes on from there")
 	for step := 1; step <= 4*stepsPerEpoch; step++ {
 		trainUntil(t, e, set, dir, func(runs.Progress) bool { return true })
 	}

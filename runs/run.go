@@ -69,6 +69,23 @@ func readHistory(path string, seen int) ([]Epoch, error) {
 	return epochs[:seen], nil
 }
 
+// String says what the run trains, how far it has come, and what its last epoch measured.
+func (r *Run) String() string {
+	h := r.experiment.Header()
+	text := fmt.Sprintf("%s: %v, seed %d, on %s; %d of %d epochs", r.dir, r.experiment, h.Seed, h.Dataset.Name, r.Epochs(), h.Epochs)
+	if r.Finished() {
+		text += ", finished"
+	}
+	if n := len(r.history); n > 0 {
+		text += "; " + describe(r.History(), r.history[n-1])
+	}
+	return text
+}
+
+// Settings are the settings of the experiment, by their full names in its file, such as
+// method.learning_rate, as TOML writes them.
+func (r *Run) Settings() map[string]string { return settings(r.experiment) }
+
 // Dir is the directory of the run.
 func (r *Run) Dir() string { return r.dir }
 

@@ -103,6 +103,22 @@ func (t *Table) Add(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
+// WithoutMissing returns the table without the columns that have no cell in any row, of which
+// the first always stays.
+func (t *Table) WithoutMissing() *Table {
+	c := &Table{name: t.name, title: t.title, rows: make([][]any, len(t.rows))}
+	for i, column := range t.columns {
+		if i > 0 && !slices.ContainsFunc(t.rows, func(row []any) bool { return row[i] != nil }) {
+			continue
+		}
+		c.columns = append(c.columns, column)
+		for j, row := range t.rows {
+			c.rows[j] = append(c.rows[j], row[i])
+		}
+	}
+	return c
+}
+
 // cell is what a table holds of a value, nil where that is missing, and whether
 // the value is one of the kind.
 func (k ColumnKind) cell(v reflect.Value) (cell any, ok bool) {

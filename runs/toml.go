@@ -3,9 +3,12 @@ package runs
 import (
 	"bytes"
 	"fmt"
+	"reflect"
+	"strings"
 
 	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // deepestTOML is more brackets within each other, and more parts of a key, than any
@@ -22,6 +25,37 @@ func DecodeTOML(text []byte, into any) (toml.MetaData, error) {
 		return toml.MetaData{}, fmt.Errorf("line %d: more than %d brackets within each other, or dots in a key: no experiment has that, give another file", line, deepestTOML)
 	}
 	return toml.Decode(string(text), into)
+}
+
+// CheckDecoded refuses settings of an experiment that its type does not have, and names the
+// closest of those of a value.
+func CheckDecoded(meta toml.MetaData, into any) error {
+	unknown := meta.Undecoded()
+	if len(unknown) == 0 {
+		return nil
+	}
+	written := unknown[0]
+	return fmt.Errorf("unknown setting %q%s: remove it or mend its spelling",
+		written.String(), names.Meant(written[len(written)-1], settingNames(reflect.TypeOf(into))...))
+}
+
+// settingNames are the keys of a type and of those within it.
+func settingNames(t reflect.Type) (all []string) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for f := range t.Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("toml"), ","); name != "" && name != "-" {
+			all = append(all, name)
+		}
+		if f.IsExported() {
+			all = append(all, settingNames(f.Type)...)
+		}
+	}
+	return all
 }
 
 // tooDeep is the line in which TOML is nested too deeply, 0 if none is.

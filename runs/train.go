@@ -24,8 +24,9 @@ const saveEvery = time.Minute
 // directory that holds the same experiment is resumed, and returned at once if
 // it is finished; one that holds another is refused. Rows that FromRows made a
 // set of are stored there, too. Cancelling the context stops training within a
-// step, with a checkpoint, and returns its error beside the run. So does training
-// that diverges, with ErrDiverged.
+// step, with a checkpoint, and returns an Interruption beside the run. So does training
+// that diverges, with ErrDiverged. Without a recorder, training is reported by Printer in a
+// terminal; Quiet keeps it from that.
 func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
 	e, err := Resolve(e, set)
 	if err != nil {
@@ -47,7 +48,7 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 		return nil, notWritten(dir, err)
 	}
 	defer t.learner.Close()
-	t.recorders = recorders
+	t.recorders = usual(recorders)
 	failure := t.train(ctx)
 	if errors.Is(failure, file.ErrLost) {
 		return nil, failure // what is there now is another's
@@ -58,6 +59,22 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 	}
 	return run, cmp.Or(failure, err)
 }
+
+// An Interruption is how training ends whose context does: with a checkpoint, from
+// which it goes on when it is trained again.
+type Interruption struct {
+	Dir           string
+	Epoch, Epochs int   // the epoch under way, and those of the experiment
+	Cause         error // the error of the context
+}
+
+func (i *Interruption) Error() string {
+	return fmt.Sprintf("%s: training stopped in epoch %d of %d, with a checkpoint: train the same into it again, and it goes on from there",
+		filepath.Clean(i.Dir), i.Epoch, i.Epochs)
+}
+
+// Unwrap returns the error of the context.
+func (i *Interruption) Unwrap() error { return i.Cause }
 
 // training is a run under way.
 type training struct {
@@ -170,7 +187,7 @@ func (t *training) train(ctx context.Context) (err error) {
 			if failure := t.save(); failure != nil {
 				return failure
 			}
-			return err
+			return &Interruption{t.dir.Path(""), at.Epoch + 1, t.header.Epochs, err}
 		}
 		if at.Rows >= t.set.Train().Rows {
 			if err := t.endEpoch(ctx); err != nil && !errors.Is(err, ctx.Err()) {

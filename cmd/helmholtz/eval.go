@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
-	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
@@ -51,7 +49,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 	optionalFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, 0 to leave it out")
 	numberFlag(f, &inner, "log-z2-inner", 1, 1, "`N` inner samples an outer one for log Z²")
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the samples")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object, which says what was evaluated, too")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if outer == 0 {
@@ -106,14 +104,23 @@ a table with a row a seed, and columns with the keys of --json.`,
 			}
 			return e, nil
 		}
-		return evalSeeds(c, seeds, evaluate, tables, asJSON)
+		return evalSeeds(c, seeds, evaluate, tables, asJSON, evaluated{args[0], split, which, seed, runs.Version()})
 	}
 	return c
 }
 
+// evaluated says what was evaluated, and by what.
+type evaluated struct {
+	Run        string `json:"run"`
+	Split      string `json:"split"`
+	Checkpoint string `json:"checkpoint"` // last, best, or an epoch
+	Seed       uint64 `json:"seed"`       // of the samples
+	Version    string `json:"version"`    // of the program
+}
+
 // evalSeeds evaluates the run of each seed, and writes the evaluations, of several
 // seeds with their spread.
-func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Evaluation, error), tables *tableFlags, asJSON bool) error {
+func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Evaluation, error), tables *tableFlags, asJSON bool, of evaluated) error {
 	out, several := c.OutOrStdout(), seeds.Runs[0].Dir() != seeds.Dir()
 	var each []hm.SeedEvaluation
 	var evaluations []hm.Evaluation
@@ -143,20 +150,24 @@ func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Eva
 		err = tables.print(hm.EvaluationsTable(each...))
 	case asJSON && several:
 		err = json.NewEncoder(out).Encode(struct {
+			evaluated
 			Seeds   []hm.SeedEvaluation    `json:"seeds"`
 			Waiting int                    `json:"waiting"` // seeds without a checkpoint
 			Over    hm.EvaluationOverSeeds `json:"over_seeds"`
-		}{each, seeds.Waiting, over})
+		}{of, each, seeds.Waiting, over})
 	case asJSON:
-		err = json.NewEncoder(out).Encode(evaluations[0])
+		err = json.NewEncoder(out).Encode(struct {
+			evaluated
+			hm.Evaluation
+		}{of, evaluations[0]})
 	case several:
 		waiting := ""
 		if seeds.Waiting > 0 {
 			waiting = fmt.Sprintf(", %d more have no checkpoint yet", seeds.Waiting)
 		}
-		_, err = fmt.Fprintf(out, "mean ± sd over %d seeds%s\n%s", len(each), waiting, tableOverSeeds(over))
+		_, err = fmt.Fprintf(out, "mean ± sd over %d seeds%s\n%v", len(each), waiting, over)
 	default:
-		_, err = fmt.Fprint(out, table(evaluations[0]))
+		_, err = fmt.Fprint(out, evaluations[0])
 	}
 	return err
 }
@@ -167,7 +178,7 @@ func printSeed(out io.Writer, run *hm.Run, e hm.Evaluation) error {
 	if !run.Finished() {
 		unfinished = fmt.Sprintf(", unfinished after %d of %d epochs", run.Epochs(), run.Experiment().Epochs)
 	}
-	_, err := fmt.Fprintf(out, "seed %d%s\n%s\n", run.Experiment().Seed, unfinished, table(e))
+	_, err := fmt.Fprintf(out, "seed %d%s\n%v\n", run.Experiment().Seed, unfinished, e)
 	return err
 }
 
@@ -226,62 +237,4 @@ func pick(set *dataset.Set, name string) dataset.Split {
 		return set.Validation()
 	}
 	return set.Test()
-}
-
-// table writes an evaluation for people.
-func table(e hm.Evaluation) string {
-	var b strings.Builder
-	row := func(name string, value float64, se hm.StandardError, unit string) {
-		writeRow(&b, name, value, float64(se), unit)
-	}
-	row("log p", e.LogP, e.LogPSE, "nats")
-	row("base line (factorised)", *e.BaselineLogP, *e.BaselineLogPSE, "nats")
-	row("lower bound of log p", e.Bound, e.BoundSE, "nats")
-	row("log p̃*", e.LogPTildeStar, e.LogPTildeStarSE, "nats")
-	if e.LogZ2 != nil {
-		row("log Z²", *e.LogZ2, *e.LogZ2SE, "nats")
-		row("log p* (no bound)", *e.LogPStar, *e.LogPStarSE, "nats")
-	}
-	row("ESS of q for p", 100*e.ESS, 100*e.ESSSE, "%")
-	row("ESS of q for p*", 100*e.ESSStar, 100*e.ESSStarSE, "%")
-	if e.Classification != nil {
-		row("error of labels", 100*e.Classification.Error, 100*e.Classification.ErrorSE, "% by p*(y|x)")
-		row("log p*(y|x)", e.Classification.LogP, e.Classification.LogPSE, "nats")
-	}
-	if e.KLExact != nil {
-		fmt.Fprintf(&b, "%-22s %10.4f nats, exact\n", "KL(p_D‖p)", *e.KLExact)
-	}
-	if *e.Diverged {
-		b.WriteString("log p is far worse than the base line: training has diverged\n")
-	}
-	fmt.Fprintf(&b, "%d samples a datum, %d data, %.1f s\n", e.Samples, e.Data, e.Seconds)
-	return b.String()
-}
-
-// tableOverSeeds writes the spread of evaluations for people.
-func tableOverSeeds(e hm.EvaluationOverSeeds) string {
-	var b strings.Builder
-	row := func(name string, s *runs.Spread, scale float64, unit string) {
-		if s != nil {
-			writeRow(&b, name, scale*s.Mean, scale*s.SD, unit)
-		}
-	}
-	row("log p", &e.LogP, 1, "nats")
-	row("lower bound of log p", &e.Bound, 1, "nats")
-	row("log p̃*", &e.LogPTildeStar, 1, "nats")
-	row("log Z²", e.LogZ2, 1, "nats")
-	row("log p* (no bound)", e.LogPStar, 1, "nats")
-	row("ESS of q for p", &e.ESS, 100, "%")
-	row("ESS of q for p*", &e.ESSStar, 100, "%")
-	row("error of labels", e.LabelError, 100, "% by p*(y|x)")
-	row("KL(p_D‖p)", e.KLExact, 1, "nats")
-	return b.String()
-}
-
-func writeRow(b *strings.Builder, name string, value, spread float64, unit string) {
-	text := fmt.Sprintf("%10.3f", value)
-	if !math.IsNaN(spread) { // as that of one seed or of one datum is
-		text += fmt.Sprintf(" ± %.3f", spread)
-	}
-	fmt.Fprintf(b, "%-22s %s %s\n", name, text, unit)
 }

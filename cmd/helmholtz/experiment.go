@@ -86,7 +86,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	textFlag(f, &e.Machine.LabelLayer, "label-layer", "`where` the label is: none, top, lower (a classifier of x and h¹), or hidden (of h¹ alone)")
 	f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label")
 
-	f.StringVar(&e.Method.Preset, "algorithm", e.Method.Preset, "`method`: "+strings.Join(hm.Presets(), ", ")+"; its defaults replace all of [method] in the file of --config")
+	methodFlag(f, &e.Method.Preset)
 	textFlag(f, &e.Method.Phases, "phases", "importance weights and phases: `which` of ws, rws, bihm, reinforce")
 	textFlag(f, &e.Method.Metric, "fisher", "Fisher `matrix` that measures the gradients: none, block, diagonal, kronecker")
 	f.Float64Var(&e.Method.LearningRate, "lr", e.Method.LearningRate, "learning `rate` η")
@@ -135,6 +135,7 @@ func textFlag(f *pflag.FlagSet, v interface {
 	encoding.TextMarshaler
 }, name, usage string) {
 	f.TextVar(v, name, v, usage)
+	takes(f, name, textWords(v)...)
 }
 
 // experiment returns what the flags describe. It says which settings of a file
@@ -158,6 +159,9 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 		x.values.Start = &hm.Start{Run: x.values.Start.Run, Checkpoint: x.start.Checkpoint}
 	case c.Flags().Changed("from-checkpoint"):
 		return base, misuse(c, "--from-checkpoint does nothing without --from: name the run whose checkpoint it is, or leave it out")
+	}
+	if err := refuseIdleSettings(c, x.values); err != nil {
+		return base, err
 	}
 	if x.config != "" && methodGiven {
 		var replaced []string
@@ -217,6 +221,31 @@ func (x *experimentFlags) override(f *pflag.FlagSet, base hm.Experiment) error {
 		}
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// refuseIdleSettings refuses flags of settings that do nothing beside others.
+func refuseIdleSettings(c *cobra.Command, e hm.Experiment) error {
+	m := e.Method
+	for _, s := range []struct {
+		idle    bool
+		without string
+		flags   []string
+	}{
+		{m.Metric == hm.Euclidean, "a Fisher matrix (--fisher block, or a method such as nrws)", []string{"damping", "kstep", "fisher-source", "fisher-precision"}},
+		{m.Optimizer != hm.Momentum && m.Optimizer != hm.Nesterov, "--optimizer momentum or nesterov", []string{"momentum"}},
+		{m.Optimizer != hm.Adam, "--optimizer adam", []string{"adam-beta1", "adam-beta2"}},
+		{m.Schedule != hm.Step, "--schedule step", []string{"step-epochs", "step-factor"}},
+		{m.L1 == 0 && m.L2 == 0 && m.Entropy == 0 && m.EntropyEstimator == 0, "a regulariser (--l1, --l2 or --entropy)", []string{"warmup"}},
+		{m.Phases == hm.WakeSleep || m.Phases == hm.Reinforce, "the phases rws or bihm", []string{"baseline"}},
+		{e.Machine.LabelLayer == hm.NoLabels, "--label-layer", []string{"classes"}},
+	} {
+		if s.idle {
+			if err := refuseIdle(c, s.without, s.flags...); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -88,6 +88,11 @@ func TestOtherFamiliesAreTrained(t *testing.T) {
 	if out != "" {
 		t.Errorf("plot draws %q, too", out)
 	}
+	page := filepath.Join(t.TempDir(), "one.html")
+	succeed(t, "report", one, "--out", page)
+	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "free energy") || strings.Contains(string(text), "Importance weights") {
+		t.Errorf("the report of the run is %.300s, %v", text, err)
+	}
 	if out := succeed(t, "history", one); !strings.Contains(out, "free energy, validation (nats)") || !strings.Contains(out, "log p, exact_train (nats)") {
 		t.Errorf("history says %q", out)
 	}
@@ -144,7 +149,7 @@ func TestLiveCurvesAreOfTheObjective(t *testing.T) {
 	if _, err := e.Train(t.Context(), t.TempDir(), live); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"deterministic logistic, η = 0.01, seed 1", "epoch 2 of 2", "finished", "free energy F(x) (nats)", "validation, last", `<img alt="training curves"`} {
+	for _, want := range []string{"deterministic logistic, η = 0.01, seed 1", "epoch 2 of 2", "finished", "free energy F(x) (nats)", "validation, last", `<img alt="free energy F(x) (nats) against epoch"`} {
 		if !strings.Contains(last, want) {
 			t.Errorf("the display lacks %q:\n%.600s", want, last)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"maps"
 	"math"
@@ -124,7 +125,7 @@ func TestRenewFixtures(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		if _, err := e.TrainOn(ctx, set, half, stopAt{c.stop, stop}); err != context.Canceled {
+		if _, err := e.TrainOn(ctx, set, half, stopAt{c.stop, stop}); !errors.Is(err, context.Canceled) {
 			t.Fatalf("%s: training ended with %v before step %d", c.name, err, c.stop)
 		}
 		evaluations[c.name] = json.RawMessage(evalOf(t, whole))
@@ -142,7 +143,7 @@ func TestRenewFixtures(t *testing.T) {
 	}
 	e.Seed = 2
 	ctx, stop := context.WithCancel(t.Context())
-	if _, err := e.Train(ctx, last, stopAt{12, stop}); err != context.Canceled {
+	if _, err := e.Train(ctx, last, stopAt{12, stop}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]any{"made.json": made{InstructionSet: kernels.InstructionSet()}, "evaluations.json": evaluations} {
@@ -156,7 +157,7 @@ func TestRenewFixtures(t *testing.T) {
 	}
 }
 
-// evalOf is what eval says of a run with few samples, but for the time it took.
+// evalOf are the estimates of a run with few samples; what they are of is told apart.
 func evalOf(t *testing.T, dir string) []byte {
 	t.Helper()
 	var values map[string]any
@@ -164,6 +165,13 @@ func evalOf(t *testing.T, dir string) []byte {
 		t.Fatal(err)
 	}
 	delete(values, "seconds")
+	of := map[string]any{"run": dir, "split": "test", "checkpoint": "last", "seed": 1.0, "version": runs.Version()}
+	for key, want := range of {
+		if values[key] != want {
+			t.Errorf("eval --json has %q for %s, not %q", values[key], key, want)
+		}
+		delete(values, key)
+	}
 	text, err := json.Marshal(values)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -62,6 +63,7 @@ type choice struct {
 func choiceFlag(f *pflag.FlagSet, value *string, name, usage string, words ...string) {
 	*value = words[0]
 	f.Var(&choice{value, words}, name, usage)
+	takes(f, name, words...)
 }
 
 func (c *choice) String() string { return *c.value }
@@ -70,7 +72,7 @@ func (c *choice) Type() string { return "string" }
 
 func (c *choice) Set(text string) error {
 	if !slices.Contains(c.words, text) {
-		return fmt.Errorf("use %s", strings.Join(c.words, ", "))
+		return fmt.Errorf("use %s%s", strings.Join(c.words, ", "), names.Meant(text, c.words...))
 	}
 	*c.value = text
 	return nil

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -78,18 +77,10 @@ func historiesOf(c *cobra.Command, dirs []string, norms bool) ([]runs.History, e
 			}
 			h.Name = run.Dir()
 			if !norms {
-				h.Epochs = withoutNorms(h.Epochs)
+				h = h.WithoutNorms()
 			}
 			histories = append(histories, h)
 		}
 	}
 	return histories, nil
-}
-
-func withoutNorms(epochs []runs.Epoch) []runs.Epoch {
-	epochs = slices.Clone(epochs)
-	for i := range epochs {
-		epochs[i].Norms = nil
-	}
-	return epochs
 }

@@ -15,12 +15,13 @@ func newKernel() *cobra.Command {
 		Long: `Register the Jupyter kernel "Go (Helmholtz)": GoNB, with a session in which
 experiments go on after the cell that started them has ended.`,
 		Example: `  helmholtz kernel install
+  helmholtz kernel fetch
   helmholtz kernel list
   helmholtz kernel remove`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newKernelInstall(), newKernelList(), newKernelRemove(), newKernelRun(), newKernelGuard())
+	c.AddCommand(newKernelInstall(), newKernelFetch(), newKernelList(), newKernelRemove(), newKernelRun(), newKernelGuard())
 	return c
 }
 
@@ -77,6 +78,24 @@ func newKernelInstall() *cobra.Command {
 			fmt.Fprintf(c.ErrOrStderr(), "a Jupyter of another prefix finds it with JUPYTER_PATH=%s\n", dir)
 		}
 		return nil
+	}
+	return c
+}
+
+func newKernelFetch() *cobra.Command {
+	var given kernel.Tools
+	c := &cobra.Command{
+		Use:   "fetch",
+		Short: "Fetch the modules that cells import, so that notebooks need no network",
+		Args:  cobra.NoArgs,
+	}
+	toolFlags(c, &given)
+	c.RunE = func(*cobra.Command, []string) error {
+		tools, err := kernel.Find(given)
+		if err != nil {
+			return err
+		}
+		return kernel.Fetch(tools)
 	}
 	return c
 }

@@ -93,20 +93,21 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
 		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.AddCommand(computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
-		computing(newPlot()), computing(newCompare()), newHistory(), computing(newReproduce()), newSweep(), newData(), newBench(), newKernel(), newDoctor(), newVersion())
+	root.AddCommand(newNew(), computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
+		computing(newPlot()), computing(newReport()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newSweep(), newData(), newBench(), newKernel(), newDoctor(), newVersion())
 	reportMisuse(root)
+	completeWords(root)
 	return root
 }
 
 // reportMisuse makes wrong flags and arguments of a command, and of those
 // below it, usage errors.
 func reportMisuse(c *cobra.Command) {
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misuse(c, "%w", err) })
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misuse(c, "%w", flagError(c, err)) })
 	check := c.Args
 	c.Args = func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
-			return misuse(c, "%w", err)
+			return misuse(c, "%w", argumentError(c, args, err))
 		}
 		return nil
 	}

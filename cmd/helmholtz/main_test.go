@@ -220,19 +220,24 @@ func TestAxesOfAMethod(t *testing.T) {
 
 // TestSettingsOfAMethod gives each setting beyond the axes by its flag.
 func TestSettingsOfAMethod(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "run")
-	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1", "--algorithm", "nrws",
-		"--optimizer", "nesterov", "--momentum", "0.8", "--adam-beta1", "0.7", "--adam-beta2", "0.6",
-		"--later-samples", "20", "--later-samples-after", "3", "--l1", "1e-5", "--l2", "1e-4",
-		"--entropy", "0.1", "--entropy-estimator", "0.2", "--warmup", "2", "--out", dir)
-	e, err := hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := hm.NRWS().Optimizer(hm.Nesterov).Momentum(0.8).AdamDecays(0.7, 0.6).SamplesAfter(3, 20).
-		L1(1e-5).L2(1e-4).Entropy(0.1).EntropyEstimator(0.2).WarmUp(2).Spec()
-	if e.Method != want {
-		t.Errorf("trained %+v, want %+v", e.Method, want)
+	usual := hm.NRWS().SamplesAfter(3, 20).L1(1e-5).L2(1e-4).Entropy(0.1).EntropyEstimator(0.2).WarmUp(2)
+	for flags, want := range map[string]hm.Method{
+		"--optimizer nesterov --momentum 0.8":                usual.Optimizer(hm.Nesterov).Momentum(0.8),
+		"--optimizer adam --adam-beta1 0.7 --adam-beta2 0.6": usual.Optimizer(hm.Adam).AdamDecays(0.7, 0.6),
+		"--schedule step --step-epochs 7 --step-factor 0.25": usual.StepDecay(7, 0.25),
+		"--damping 0.3 --kstep 5 --fisher-precision float32": usual.Damping(0.3).RefreshEvery(5).FisherPrecision(hm.SinglePrecision),
+	} {
+		dir := filepath.Join(t.TempDir(), "run")
+		succeed(t, append([]string{"train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1", "--algorithm", "nrws",
+			"--later-samples", "20", "--later-samples-after", "3", "--l1", "1e-5", "--l2", "1e-4",
+			"--entropy", "0.1", "--entropy-estimator", "0.2", "--warmup", "2", "--out", dir}, strings.Fields(flags)...)...)
+		e, err := hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Method != want.Spec() {
+			t.Errorf("trained %+v, want %+v", e.Method, want.Spec())
+		}
 	}
 }
 

@@ -94,7 +94,7 @@ begins.`,
 // reproduce trains what is missing of a share, and makes what can be made.
 func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalogue, share runs.Shard) error {
 	jobs := reproduce.Jobs(chosen.Trainings(x.scale), x.dir, x.scale)
-	p := &jobsProgress{Recorder: newProgress(c.ErrOrStderr()), w: c.ErrOrStderr(), start: time.Now()}
+	p := &jobsProgress{Recorder: runs.Printer(c.ErrOrStderr()), w: c.ErrOrStderr(), start: time.Now()}
 	var todo []reproduce.Job
 	var unusable []error
 	for i, job := range jobs {

@@ -318,7 +318,7 @@ func usualWorkers(ctx context.Context, s *runs.Sweep, dir string, share runs.Sha
 func runSweep(ctx context.Context, c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard) error {
 	w := c.ErrOrStderr()
 	elsewhere, err := s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder {
-		return []runs.Recorder{&lines{w: &prefixed{w: w, prefix: j.String() + ": "}}}
+		return []runs.Recorder{runs.Printer(&prefixed{w: w, prefix: j.String() + ": "})}
 	})
 	if err != nil {
 		return err

@@ -183,7 +183,7 @@ func announceExperiment(w io.Writer, e runs.Experiment, set *dataset.Set) error 
 }
 
 func trainRun(c *cobra.Command, e runs.Experiment, set *dataset.Set, dir string) (string, error) {
-	run, err := runs.Train(c.Context(), e, set, dir, newProgress(c.ErrOrStderr()))
+	run, err := runs.Train(c.Context(), e, set, dir, runs.Printer(c.ErrOrStderr()))
 	if err != nil {
 		return "", err
 	}
@@ -191,7 +191,7 @@ func trainRun(c *cobra.Command, e runs.Experiment, set *dataset.Set, dir string)
 }
 
 func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, dir string) (string, error) {
-	seeds, err := runs.TrainSeeds(c.Context(), e, set, n, dir, newProgress(c.ErrOrStderr()))
+	seeds, err := runs.TrainSeeds(c.Context(), e, set, n, dir, runs.Printer(c.ErrOrStderr()))
 	if err != nil {
 		return "", err
 	}
@@ -228,7 +228,7 @@ func lastMeasures(seeds *runs.Seeds, validation bool) string {
 		_, measured := last(seeds.Runs[0])[m.Key]
 		return !measured
 	})
-	return fmt.Sprintf("%s of the last epoch, mean ± sd over the seeds: %s", of, writtenMeasures(measures, func(m runs.Measure, decimals int) string {
+	return fmt.Sprintf("%s of the last epoch, mean ± sd over the seeds: %s", of, runs.MeasuresText(measures, func(m runs.Measure, decimals int) string {
 		return seeds.Over(func(r *runs.Run) float64 { return last(r)[m.Key] }).Text(decimals)
 	}))
 }

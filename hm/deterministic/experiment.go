@@ -137,8 +137,8 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	if f.Family != family {
 		return Experiment{}, fmt.Errorf("family = %q is not an experiment of this package: give family = %q, or read it by runs.ParseExperiment", f.Family, family)
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return Experiment{}, fmt.Errorf("unknown setting %q: remove it or mend its spelling", unknown[0].String())
+	if err := runs.CheckDecoded(meta, f); err != nil {
+		return Experiment{}, err
 	}
 	return f.Experiment, runs.CheckSettings(f.Experiment)
 }

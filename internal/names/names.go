@@ -45,5 +45,5 @@ func (l List) Parse(value *int, text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown %s %q: use %v", l.what, text, l)
+	return fmt.Errorf("unknown %s %q%s: use %v", l.what, text, Meant(string(text), l.names...), l)
 }

@@ -167,10 +167,11 @@ func TestMagics(t *testing.T) {
 	s := session.New(session.Folder, nil)
 	defer s.Close()
 	var shown []string
+	var page string
 	m := magics{s, func(run string) error {
 		shown = append(shown, run)
 		return nil
-	}}
+	}, func(html string) { page = html }}
 	run := func(line string) (string, string) {
 		var out, err strings.Builder
 		m.Run(line, &out, &err)
@@ -212,11 +213,19 @@ func TestMagics(t *testing.T) {
 		{"drop tosses", "", ""},
 		{"data", "no data sets are kept yet", ""},
 		{"dance", "", "%hm help lists them"},
+		{"runs runs dance", "", `no run "dance" below runs`},
+		{"runs runs epoch>7 a", "", ""},
 	} {
 		out, err := run(c.line)
 		if !strings.Contains(out, c.out) || !strings.Contains(err, c.err) || (c.err == "") != (err == "") {
 			t.Errorf("%%hm %s: %q, %q", c.line, out, err)
 		}
+	}
+	if !strings.Contains(page, "best epoch") || strings.Contains(page, "finished") || !strings.Contains(page, `<img alt="−log p(x) (nats) against epoch"`) {
+		t.Errorf("the page of runs of more than 7 epochs, with the curves of a, is %s", page)
+	}
+	if out, err := run("runs runs sort=-epoch"); out+err != "" || !strings.Contains(page, ">finished<") || strings.Contains(page, "<img") {
+		t.Errorf("%q, %q; the page of all runs is %s", out, err, page)
 	}
 	if !slices.Equal(shown, []string{"a"}) {
 		t.Errorf("shown were %v", shown)

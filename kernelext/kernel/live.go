@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"context"
-	"encoding/base64"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"html"
@@ -47,13 +47,19 @@ func (l *live) connect(k *proxy.Kernel) {
 	close(l.ready)
 }
 
+// html displays HTML once.
+func (l *live) html(text string) {
+	<-l.ready
+	l.kernel.Display(rand.Text(), map[string]string{"text/html": text, "text/plain": "a table; its display is HTML"}, false)
+}
+
 // show adds a display of a run. Training keeps what is shown up to date; a run
 // that does not train is described anew, again if it began or ended meanwhile.
 func (l *live) show(s *session.Session, run string) error {
 	info, err := s.Info(run)
 	for err == nil && (info.State != session.Running || !l.board.has(run)) {
 		described := info.State
-		l.board.update(run, describe(info))
+		l.board.update(run, asOf(run, describe(info)))
 		if info, err = s.Info(run); info.State == described {
 			break
 		}
@@ -89,7 +95,7 @@ func (l *live) follow(s *session.Session, shown session.Info) {
 			l.mu.Unlock()
 		}
 		if err == nil && info.State != session.Running && (!trains || info.Epoch != shown.Epoch) {
-			l.board.update(shown.Name, describe(info))
+			l.board.update(shown.Name, asOf(shown.Name, describe(info)))
 		}
 		if trains {
 			l.follow(s, info)
@@ -110,7 +116,14 @@ func describe(i session.Info) string {
 	if err != nil || i.Epoch == 0 {
 		return text
 	}
-	return text + image("training curves", plotting.Curves(run.History()).Size(5, 2.6)) + samples(i.Dir)
+	return text + image(plotting.Curves(run.History()).Size(5, 2.6)) + samples(i.Dir)
+}
+
+// asOf is what is shown of a run with the time at which it was so: when the notebook is opened
+// again, or the kernel started anew, nobody keeps the display up to date any more.
+func asOf(run, shown string) string {
+	return fmt.Sprintf(`%s<div style="font-size:11px;color:#777">as of %s; <code>%%hm show %s</code> shows it as it is</div>`,
+		shown, time.Now().Format("2 January 2006, 15:04:05"), html.EscapeString(run))
 }
 
 // observe returns the recorder that shows a run.
@@ -145,7 +158,7 @@ func (w *watched) show(progress string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.progress = progress
-	w.board.update(w.run, w.progress+w.samples)
+	w.board.update(w.run, asOf(w.run, w.progress+w.samples))
 }
 
 // Epoch implements runs.Recorder.
@@ -204,7 +217,7 @@ func (w *watched) drawWhileNewer() {
 		if drawn != "" {
 			w.samples = drawn
 		}
-		w.board.update(w.run, w.progress+w.samples)
+		w.board.update(w.run, asOf(w.run, w.progress+w.samples))
 	}
 	close(w.drawing)
 	w.drawing = nil
@@ -221,14 +234,11 @@ func samples(dir string) string {
 	if err != nil {
 		return ""
 	}
-	return image("samples", plotting.Samples(sheet).Size(3, 3))
+	return image(plotting.Samples(sheet).Size(3, 3))
 }
 
-// image is a figure as HTML.
-func image(name string, f *plotting.Figure) string {
-	png, err := f.PNG()
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf(`<img alt="%s" src="data:image/png;base64,%s">`, name, base64.StdEncoding.EncodeToString(png))
+// image is a figure as HTML, nothing if it cannot be drawn.
+func image(f *plotting.Figure) string {
+	text, _ := f.HTML()
+	return text
 }

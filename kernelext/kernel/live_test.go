@@ -62,7 +62,7 @@ func TestTheLastDisplayShowsTheLastModel(t *testing.T) {
 	w, goOn := drawn(b)
 	close(goOn)
 	w.End(nil)
-	if !strings.Contains(*last, "finished") || !strings.HasSuffix(*last, "later") {
+	if !strings.Contains(*last, "finished") || !strings.Contains(*last, "later<") || !strings.Contains(*last, "%hm show run</code> shows it as it is") {
 		t.Errorf("the last display is %s", *last)
 	}
 }
@@ -84,7 +84,7 @@ func TestSamplesAreDrawnForThoseWhoSeeThem(t *testing.T) {
 	b.show("run")
 	w.Step(runs.Progress{Epoch: 2, Step: 4})
 	w.End(nil)
-	if !strings.HasSuffix(*last, "samples") {
+	if !strings.Contains(*last, "samples<") {
 		t.Errorf("a display shows %s", *last)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -12,12 +13,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // magics are the %hm lines of a cell.
 type magics struct {
 	session *session.Session
 	show    func(run string) error
+	html    func(text string) // displays HTML below the cell
 }
 
 // command is one of the %hm lines.
@@ -30,7 +34,7 @@ type command struct {
 // commands are all of them.
 func commands() []command {
 	return []command{
-		{"runs", "", "list the runs, of this session and of earlier ones", magics.runs, nil},
+		{"runs", "[DIR] [CONDITION | sort=NAME | RUN]...", "list the runs of this session and of earlier ones, or all below a directory, with the curves of the runs named", magics.runs, nil},
 		{"show", "RUN", "show a run and keep what is shown up to date", func(m magics, arguments []string, _ io.Writer) error { return m.show(arguments[0]) }, magics.runNames},
 		{"stop", "RUN", "stop a run within a step, with a checkpoint", onRun(func(m magics, run string) error { return m.session.Stop(run) }), magics.runNames},
 		{"pause", "RUN", "pause a run, with a checkpoint; the next one in the queue trains", onRun(func(m magics, run string) error { return m.session.Pause(run) }), magics.runNames},
@@ -56,7 +60,7 @@ func (m magics) Run(line string, stdout, stderr io.Writer) {
 		return
 	}
 	wanted := strings.Fields(c.arguments)
-	if len(fields)-1 != len(wanted) {
+	if len(fields)-1 != len(wanted) && !strings.HasPrefix(c.arguments, "[") {
 		fmt.Fprintf(stderr, "%%hm %s: write %%hm %s\n", c.name, strings.TrimSpace(c.name+" "+c.arguments))
 		return
 	}
@@ -139,7 +143,10 @@ func onRun(do func(m magics, run string) error) func(magics, []string, io.Writer
 	}
 }
 
-func (m magics) runs(_ []string, w io.Writer) error {
+func (m magics) runs(arguments []string, w io.Writer) error {
+	if len(arguments) > 0 {
+		return m.browse(arguments[0], arguments[1:], w)
+	}
 	all := m.session.Runs()
 	if len(all) == 0 {
 		fmt.Fprintln(w, "no runs yet")
@@ -161,6 +168,50 @@ func (m magics) runs(_ []string, w io.Writer) error {
 		fmt.Fprintf(t, "%s\t%s\t%d of %d\t%s\t%s\n", r.Name, state, r.Epoch, r.Epochs, reached, r.Method)
 	}
 	return t.Flush()
+}
+
+// browse shows the runs below a directory that conditions hold of, and the curves of those
+// that are named.
+func (m magics) browse(dir string, arguments []string, w io.Writer) error {
+	found, passed, err := runs.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, err := range passed {
+		fmt.Fprintf(w, "passed over %v\n", err)
+	}
+	byDir := map[string]runs.Listed{}
+	for _, l := range found {
+		byDir[l.Dir] = l
+	}
+	var curves []runs.History
+	for _, argument := range arguments {
+		by, sorted := strings.CutPrefix(argument, "sort=")
+		l, named := byDir[filepath.Join(dir, argument)]
+		switch {
+		case sorted:
+			found, err = runs.SortedBy(found, by)
+		case runs.IsCondition(argument):
+			found, err = runs.Where(found, argument)
+		case named:
+			l.History.Name = argument
+			curves = append(curves, l.History)
+		default:
+			err = fmt.Errorf("there is no run %q below %s: name one as the list does, without %s", argument, dir, dir)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var b strings.Builder
+	if err := runs.ListTable(found).WriteHTML(&b); err != nil {
+		return err
+	}
+	if len(curves) > 0 {
+		b.WriteString(image(plotting.Curves(curves...)))
+	}
+	m.html(b.String())
+	return nil
 }
 
 func (m magics) runNames() []string {

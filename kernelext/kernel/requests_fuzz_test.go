@@ -38,7 +38,7 @@ func FuzzRequests(f *testing.F) {
 		_, err := s.Info(run)
 		return err
 	})
-	m := magics{s, func(string) error { return nil }}
+	m := magics{s, func(string) error { return nil }, func(string) {}}
 	f.Fuzz(func(t *testing.T, method, path, body string) {
 		if method == "PUT" && strings.HasPrefix(path, "/runs/") && strings.Contains(body, "[machine]") {
 			return

@@ -23,8 +23,13 @@ type Tools struct {
 	Module string
 }
 
+// quiet are the options of GoNB that keep its log out of that of Jupyter, in a file that
+// lasts as long as the kernel.
+var quiet = []string{"-logtostderr=false", "-stderrthreshold=FATAL"}
+
 // Run is the kernel that Jupyter starts with a connection file. It returns when
-// Jupyter has shut it down. Options are passed to GoNB.
+// Jupyter has shut it down. Options are passed to GoNB, such as
+// -logtostderr=true, with which it logs to standard error.
 func Run(ctx context.Context, connectionFile string, tools Tools, options ...string) error {
 	// Jupyter interrupts by message, and an interrupt at its terminal is for
 	// Jupyter alone. To ignore the signal would make cells ignore it, too.
@@ -59,16 +64,17 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	k, err := proxy.Start(proxy.Options{
 		ConnectionFile: connectionFile,
 		Guard:          []string{self, "kernel", "guard"},
-		GoNB:           append([]string{tools.GoNB, "-go_work=" + tools.Module}, options...),
+		GoNB:           append(append([]string{tools.GoNB, "-go_work=" + tools.Module}, quiet...), options...),
 		Environment:    append(environment(os.Environ(), tools), "TMPDIR="+temporary, session.Environment+"="+dir),
 		Directory:      dir,
-		Magics:         magics{s, show},
+		Magics:         magics{s, show, live.html},
 		Stop:           s.Close,
 	})
 	if err != nil {
 		return fmt.Errorf("cannot start the kernel: %w", err)
 	}
 	live.connect(k)
+	go func() { _ = warm(ctx, tools, temporary) }() // without it, completions take longer
 	return k.Wait(ctx)
 }
 

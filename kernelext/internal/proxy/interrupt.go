@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"encoding/json"
+	"regexp"
 	"slices"
 	"syscall"
 	"time"
@@ -34,6 +36,7 @@ func (k *Kernel) interrupt() {
 	k.gonb.RUnlock()
 	k.mu.Lock()
 	cell, givenUp := k.running, k.givenUp
+	k.interrupted = cell
 	k.mu.Unlock()
 	k.endHang(givenUp, g)
 	began, compiling := time.Now(), false
@@ -62,6 +65,37 @@ func (k *Kernel) interrupt() {
 			kill(now.orphans, syscall.SIGKILL)
 		}
 	}
+}
+
+// saysInterrupted changes what GoNB says of the end of a cell, an exit status, where that
+// was interrupted, and says whether it does.
+func (k *Kernel) saysInterrupted(m *message, cell string) bool {
+	var end map[string]json.RawMessage
+	if !k.wasInterrupted(cell) || m.Header.Type != "error" && m.Header.Type != "execute_reply" ||
+		json.Unmarshal(m.content, &end) != nil || end["evalue"] == nil {
+		return false
+	}
+	const what = "the cell was interrupted"
+	end["ename"], end["evalue"], end["traceback"] = encode("Interrupted"), encode(what), encode([]string{what})
+	m.content = encode(end)
+	return true
+}
+
+// repeatsEnd says whether a message is what GoNB writes of the end of the program of an
+// interrupted cell beside the error.
+func (k *Kernel) repeatsEnd(m *message, cell string) bool {
+	var written struct{ Name, Text string }
+	return m.Header.Type == "stream" && k.wasInterrupted(cell) && json.Unmarshal(m.content, &written) == nil &&
+		written.Name == "stderr" && exitStatus.MatchString(written.Text)
+}
+
+// exitStatus is how Go writes the end of a program that failed.
+var exitStatus = regexp.MustCompile(`^(exit status \d+|signal: [a-z ]+)\n$`)
+
+func (k *Kernel) wasInterrupted(cell string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return cell != "" && cell == k.interrupted
 }
 
 func kill(all []process, by syscall.Signal) {

@@ -52,6 +52,7 @@ type Kernel struct {
 	parent               []byte              // header of the cell that runs, or of the last one
 	running              string              // id of the request of the cell that runs, empty if none does
 	requests             map[string]*request // that GoNB has not answered, by id
+	interrupted          string              // id of the request of the last cell that was interrupted
 	givenUp              string              // id of the request that GoNB works on though nobody waits for it any more
 	cells                map[string]*cell    // cells with magics that have not begun
 	count                int                 // that GoNB gave the last cell it answered, 0 if there is none
@@ -225,6 +226,9 @@ func (k *Kernel) passReplies(from *wire, to *endpoint) {
 			to.reply(string(m.identities[0]), frames[1:])
 			continue
 		}
+		if k.saysInterrupted(m, parent.ID) || m.nameLanguage() {
+			frames = append(frames[:1:1], k.key.frames(m)[1:]...)
+		}
 		k.mu.Lock()
 		r := k.requests[parent.ID]
 		delete(k.requests, parent.ID)
@@ -288,6 +292,11 @@ func (k *Kernel) publish(m *message) {
 		k.iopub.broadcast(k.key.frames(m))
 		return
 	}
+	if k.repeatsEnd(m, parent.ID) {
+		return
+	}
+	k.saysInterrupted(m, parent.ID)
+	m.sizeImage()
 	k.begin(parent.ID, state, m)
 }
 

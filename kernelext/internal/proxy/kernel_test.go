@@ -737,8 +737,19 @@ func TestInterruptEndsCompilation(t *testing.T) {
 	c.request(c.shell, "execute_request", code("compile"))
 	c.receive(c.iopub, "stream")
 	c.request(c.control, "interrupt_request", struct{}{})
-	if m, _ := c.receive(c.shell, "execute_reply"); !strings.Contains(string(m.content), "error") {
-		t.Errorf("the cell ended with %s", m.content)
+	m, _ := c.receive(c.shell, "execute_reply")
+	frames, err := c.iopub.receive()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := c.key.parse(frames)
+	if err != nil || shown.Header.Type != "error" { // and not the exit status before it
+		t.Fatalf("the cell says %s, %v", shown.content, err)
+	}
+	for _, end := range []*message{m, shown} {
+		if s := string(end.content); !strings.Contains(s, `"status":"error"`) || !strings.Contains(s, "the cell was interrupted") || strings.Contains(s, "signal") {
+			t.Errorf("the cell ended with %s", s)
+		}
 	}
 	if got := c.execute("next"); got != "[next]next" {
 		t.Errorf("the next cell printed %s", got)

@@ -115,8 +115,10 @@ func standIn(connectionFile string) {
 					panic(err)
 				}
 				publish(m, "stream", map[string]string{"name": "stdout", "text": fmt.Sprint(command.Process.Pid)})
-				if command.Wait() != nil {
-					reply["status"] = "error"
+				if err := command.Wait(); err != nil {
+					reply = failure(err.Error())
+					publish(m, "stream", map[string]string{"name": "stderr", "text": err.Error() + "\n"})
+					publish(m, "error", reply)
 				}
 			case "orphan":
 				command := exec.Command("sh", "-c", "sleep 60 & echo $!")

@@ -134,3 +134,33 @@ func (m *message) set(name string, value any) {
 	m.fields[name] = encode(value)
 	m.content = encode(m.fields)
 }
+
+// sizeImage makes the metadata of a message that shows a PNG image, its size and its
+// alternative text, that of the image, where front ends look for it: GoNB passes on texts and
+// numbers alone.
+func (m *message) sizeImage() {
+	const media = "image/png"
+	var shown struct {
+		Data      map[string]json.RawMessage `json:"data"`
+		Metadata  map[string]json.RawMessage `json:"metadata"`
+		Transient json.RawMessage            `json:"transient,omitempty"`
+	}
+	if m.Header.Type != "display_data" || json.Unmarshal(m.content, &shown) != nil || shown.Data[media] == nil || shown.Metadata["width"] == nil {
+		return
+	}
+	shown.Metadata = map[string]json.RawMessage{media: encode(shown.Metadata)}
+	m.content = encode(shown)
+}
+
+// nameLanguage names Go as the language that exported notebooks are coloured as, which GoNB
+// does not, and says whether the message is one to change.
+func (m *message) nameLanguage() bool {
+	var info, language map[string]json.RawMessage
+	if m.Header.Type != "kernel_info_reply" || json.Unmarshal(m.content, &info) != nil || json.Unmarshal(info["language_info"], &language) != nil {
+		return false
+	}
+	language["pygments_lexer"] = encode("go")
+	info["language_info"] = encode(language)
+	m.content = encode(info)
+	return true
+}

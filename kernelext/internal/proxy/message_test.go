@@ -88,3 +88,35 @@ func TestLineBefore(t *testing.T) {
 		}
 	}
 }
+
+// The size of an image becomes that of its media type; other messages stay as they are.
+func TestImagesAreSized(t *testing.T) {
+	for kind, change := range map[string][2]string{
+		"display_data": {`{"data":{"image/png":"AA"},"metadata":{"alt":"a","width":3},"transient":{}}`, `{"data":{"image/png":"AA"},"metadata":{"image/png":{"alt":"a","width":3}},"transient":{}}`},
+		"stream":       {`{"data":{"image/png":"AA"},"metadata":{"width":3}}`, `{"data":{"image/png":"AA"},"metadata":{"width":3}}`},
+	} {
+		m := &message{Header: header{Type: kind}, content: []byte(change[0])}
+		m.sizeImage()
+		if string(m.content) != change[1] {
+			t.Errorf("%s became %s", kind, m.content)
+		}
+	}
+	for _, content := range []string{`{"data":{"text/html":"x"},"metadata":{"width":3}}`, `{"data":{"image/png":"AA"},"metadata":{}}`} {
+		m := &message{Header: header{Type: "display_data"}, content: []byte(content)}
+		if m.sizeImage(); string(m.content) != content {
+			t.Errorf("%s became %s", content, m.content)
+		}
+	}
+}
+
+func TestTheLanguageIsNamed(t *testing.T) {
+	m := &message{Header: header{Type: "kernel_info_reply"}, content: []byte(`{"language_info":{"name":"go","pygments_lexer":""},"status":"ok"}`)}
+	if !m.nameLanguage() || string(m.content) != `{"language_info":{"name":"go","pygments_lexer":"go"},"status":"ok"}` {
+		t.Errorf("became %s", m.content)
+	}
+	for kind, content := range map[string]string{"kernel_info_reply": `{"status":"error"}`, "execute_reply": `{"language_info":{}}`} {
+		if m := (&message{Header: header{Type: kind}, content: []byte(content)}); m.nameLanguage() || string(m.content) != content {
+			t.Errorf("%s became %s", kind, m.content)
+		}
+	}
+}

@@ -118,8 +118,8 @@ def drive(page, url, folder):
     while len(steps) < 4:
         steps.append(later_step(output[0], steps[-1]))
     report("the display moves after its cell has ended, at steps", steps)
-    expect(output[0].locator("img[alt=samples]")).to_be_visible(timeout=PATIENCE)
-    expect(output[0].locator("img[alt='training curves']")).to_be_visible(timeout=PATIENCE)
+    expect(output[0].locator("img[alt=images]")).to_be_visible(timeout=PATIENCE)
+    expect(output[0].locator("img[alt*='against epoch']")).to_be_visible(timeout=PATIENCE)
     report("it shows curves and samples")
 
     execute(page, cells.nth(1))

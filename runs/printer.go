@@ -1,4 +1,4 @@
-package main
+package runs
 
 import (
 	"cmp"
@@ -10,35 +10,58 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
-// newProgress returns a recorder that draws a bar where w is a terminal and
-// writes a line an epoch where it is not.
-func newProgress(w io.Writer) runs.Recorder {
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+// Printer returns a recorder that writes for people what training sets out to do, a line an
+// epoch and the time that is left, with a bar that moves below them where w is a terminal.
+// Training that is given no recorder has one of standard error, where that is a terminal.
+func Printer(w io.Writer) Recorder {
+	if isTerminal(w) {
 		return &bar{w: w}
 	}
 	return &lines{w: w}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Quiet is a recorder that says nothing: training that is given it prints nothing.
+var Quiet Recorder = quiet{}
+
+type quiet struct{}
+
+func (quiet) Begin(Plan)    {}
+func (quiet) Step(Progress) {}
+func (quiet) Epoch(Epoch)   {}
+func (quiet) End(error)     {}
+
+// usual are the recorders of training that is given some, or none.
+func usual(given []Recorder) []Recorder {
+	if len(given) == 0 && isTerminal(os.Stderr) {
+		return []Recorder{Printer(os.Stderr)}
+	}
+	return given
 }
 
 // lines reports epochs as lines.
 type lines struct {
 	w      io.Writer
 	start  time.Time
-	plan   runs.Plan
+	plan   Plan
 	warned bool
 }
 
-func (l *lines) Begin(p runs.Plan) {
+func (l *lines) Begin(p Plan) {
 	l.plan, l.start, l.warned = p, time.Now(), false
 	announce(l.w, p)
 }
 
 // announce writes what training sets out to do.
-func announce(w io.Writer, p runs.Plan) {
+func announce(w io.Writer, p Plan) {
 	fmt.Fprintf(w, "%s: %d epochs of %d steps", p.Name, p.Epochs, p.StepsPerEpoch)
 	if p.Start > 0 {
 		fmt.Fprintf(w, ", resumed after %d steps", p.Start)
@@ -47,21 +70,21 @@ func announce(w io.Writer, p runs.Plan) {
 	if b, objective := p.History.Baseline, p.History.Objective(); b != nil {
 		rows := map[string]string{"train": "training"}
 		fmt.Fprintf(w, "base line: %s, a factorised model of the data's means, over the %s rows\n",
-			written([]runs.Measure{objective}, runs.Measures{objective.Key: b.Factorised.Value}), cmp.Or(rows[b.Rows], b.Rows))
+			measuresLine([]Measure{objective}, Measures{objective.Key: b.Factorised.Value}), cmp.Or(rows[b.Rows], b.Rows))
 	}
 }
 
 // warn says of the first epoch that is far from the base line that it is.
-func warn(w io.Writer, h runs.History, e runs.Epoch, warned *bool) {
+func warn(w io.Writer, h History, e Epoch, warned *bool) {
 	if text := h.Warning(e); text != "" && !*warned {
 		fmt.Fprintln(w, text)
 		*warned = true
 	}
 }
 
-func (l *lines) Step(runs.Progress) {}
+func (l *lines) Step(Progress) {}
 
-func (l *lines) Epoch(e runs.Epoch) {
+func (l *lines) Epoch(e Epoch) {
 	fmt.Fprintf(l.w, "epoch %d/%d  %s  %.0f s", e.Epoch, l.plan.Epochs, describe(l.plan.History, e), e.Seconds)
 	if taken := e.Step - l.plan.Start; taken > 0 { // none where an epoch was interrupted at its end
 		left := time.Since(l.start) / time.Duration(taken) * time.Duration(l.plan.Epochs*l.plan.StepsPerEpoch-e.Step)
@@ -74,29 +97,29 @@ func (l *lines) Epoch(e runs.Epoch) {
 func (l *lines) End(error) {}
 
 // describe writes the measures of an epoch.
-func describe(h runs.History, e runs.Epoch) string {
-	s := written(h.Measures, e.Train)
+func describe(h History, e Epoch) string {
+	s := measuresLine(h.Measures, e.Train)
 	if value, ok := e.Validation[h.Objective().Key]; ok {
 		s += fmt.Sprintf(", validation %s %.3f", h.Objective().Name, value)
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Measured)) {
-		s += fmt.Sprintf("; %s: %s", name, written(h.Measures, e.Measured[name]))
+		s += fmt.Sprintf("; %s: %s", name, measuresLine(h.Measures, e.Measured[name]))
 	}
 	return s
 }
 
-// written writes the values of measures.
-func written(measures []runs.Measure, values runs.Measures) string {
-	return writtenMeasures(slices.DeleteFunc(slices.Clone(measures), func(m runs.Measure) bool {
+// measuresLine writes the values of measures.
+func measuresLine(measures []Measure, values Measures) string {
+	return MeasuresText(slices.DeleteFunc(slices.Clone(measures), func(m Measure) bool {
 		_, measured := values[m.Key]
 		return !measured
-	}), func(m runs.Measure, decimals int) string { return fmt.Sprintf("%.*f", decimals, values[m.Key]) })
+	}), func(m Measure, decimals int) string { return fmt.Sprintf("%.*f", decimals, values[m.Key]) })
 }
 
-// writtenMeasures writes measures by the texts of their values with a number of
+// MeasuresText writes measures by the texts of their values with a number of
 // decimals, fewer of fractions, which have no unit. Those of the same unit that
 // follow each other share it.
-func writtenMeasures(measures []runs.Measure, text func(m runs.Measure, decimals int) string) string {
+func MeasuresText(measures []Measure, text func(m Measure, decimals int) string) string {
 	var parts []string
 	for i, m := range measures {
 		decimals := 3
@@ -115,12 +138,12 @@ func writtenMeasures(measures []runs.Measure, text func(m runs.Measure, decimals
 // bar reports steps as a bar, with a line above it for each epoch.
 type bar struct {
 	w      io.Writer
-	plan   runs.Plan
+	plan   Plan
 	bar    *progressbar.ProgressBar
 	warned bool
 }
 
-func (b *bar) Begin(p runs.Plan) {
+func (b *bar) Begin(p Plan) {
 	b.plan, b.warned = p, false
 	announce(b.w, p)
 	// The bar counts the steps of this session, for the rate to be its own.
@@ -129,33 +152,19 @@ func (b *bar) Begin(p runs.Plan) {
 		progressbar.OptionSetDescription(p.Name),
 		progressbar.OptionShowIts(), progressbar.OptionSetItsString("step"), progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(20),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionFullWidth(),
 		progressbar.OptionUseANSICodes(true))
 }
 
-func (b *bar) Step(p runs.Progress) {
-	b.bar.Describe(fmt.Sprintf("epoch %d/%d  %s", p.Epoch, b.plan.Epochs, written(b.plan.History.Measures, p.Measures)))
+func (b *bar) Step(p Progress) {
+	b.bar.Describe(fmt.Sprintf("epoch %d/%d  %s", p.Epoch, b.plan.Epochs, measuresLine(b.plan.History.Measures, p.Measures)))
 	_ = b.bar.Set(p.Step - b.plan.Start)
 }
 
-func (b *bar) Epoch(e runs.Epoch) {
+func (b *bar) Epoch(e Epoch) {
 	_ = b.bar.Clear()
 	fmt.Fprintf(b.w, "epoch %d/%d  %s\n", e.Epoch, b.plan.Epochs, describe(b.plan.History, e))
 	warn(b.w, b.plan.History, e, &b.warned)
 }
 
 func (b *bar) End(error) { _ = b.bar.Exit() }
-
-// newFraction returns a function that draws the fraction of work done where w
-// is a terminal.
-func newFraction(w io.Writer, what string) func(float64) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil
-	}
-	bar := progressbar.NewOptions(1000,
-		progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionSetWidth(20),
-		progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
-	return func(done float64) { _ = bar.Set(int(1000 * done)) }
-}

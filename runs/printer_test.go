@@ -1,7 +1,9 @@
-package main
+package runs_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,7 +14,7 @@ import (
 // validation was left when it was interrupted, and the next one.
 func TestLinesOfARunResumedAtTheEndOfAnEpoch(t *testing.T) {
 	var out bytes.Buffer
-	l := newProgress(&out)
+	l := runs.Printer(&out)
 	l.Begin(runs.Plan{Name: "NRWS", Epochs: 3, StepsPerEpoch: 10, Start: 10})
 	l.Epoch(runs.Epoch{Epoch: 1, Step: 10, Seconds: 4})
 	l.Epoch(runs.Epoch{Epoch: 2, Step: 20, Seconds: 8})
@@ -25,5 +27,28 @@ func TestLinesOfARunResumedAtTheEndOfAnEpoch(t *testing.T) {
 	}
 	if !strings.HasPrefix(got[2], "epoch 2/3") || !strings.HasSuffix(got[2], " left") {
 		t.Errorf("after ten steps the line is %q, want an estimate", got[2])
+	}
+}
+
+// A run that is given Quiet, and one whose standard error is no terminal, say nothing.
+func TestTrainingIsQuietUnlessATerminalListens(t *testing.T) {
+	said := filepath.Join(t.TempDir(), "said")
+	f, err := os.Create(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	before := os.Stderr
+	os.Stderr = f
+	defer func() { os.Stderr = before }()
+	set := overlapping(t)
+	mustTrain(t, brief(set), set, t.TempDir())
+	mustTrain(t, brief(set), set, t.TempDir(), runs.Quiet)
+	if text, err := os.ReadFile(said); err != nil || len(text) > 0 {
+		t.Errorf("said was %q, %v", text, err)
+	}
+	mustTrain(t, brief(set), set, t.TempDir(), runs.Printer(f))
+	if text, err := os.ReadFile(said); err != nil || !strings.Contains(string(text), "epoch 4/4") {
+		t.Errorf("said was %q, %v", text, err)
 	}
 }

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// What is misspelt is answered by what was meant, a value that is none by what to give, and a
+// flag that would do nothing by what it needs.
+func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
+	for args, says := range map[string]string{
+		"train --dataset mnsit":                     `did you mean "mnist"?`,
+		"train --algorithm nwrs":                    `did you mean "nrws"?`,
+		"train --algoritm rws":                      `did you mean "--algorithm"?`,
+		"train --optimizer adm":                     `did you mean "adam"?`,
+		"trian":                                     `did you mean "train"?`,
+		"data lst":                                  `did you mean "list"?`,
+		"sample x --kind mean":                      `did you mean "means"?`,
+		"train --lr fast":                           "--lr=fast: give a number",
+		"train --layers 3,x":                        "--layers=3,x: give whole numbers, separated by commas",
+		"train --seed -1":                           "--seed=-1: give a whole number of at least 0",
+		"train --baseline=maybe":                    "--baseline=maybe: give true or false",
+		"train --algorithm rws --damping 0.1":       "--damping does nothing without a Fisher matrix",
+		"train --adam-beta1 0.9":                    "--adam-beta1 does nothing without --optimizer adam",
+		"train --warmup 3":                          "--warmup does nothing without a regulariser",
+		"train --schedule cosine --step-factor 0.1": "--step-factor does nothing without --schedule step",
+	} {
+		code, _, err := helmholtz(t, t.Context(), strings.Fields(args)...)
+		if code == 0 || !strings.Contains(err, says) || strings.Contains(err, "strconv") {
+			t.Errorf("%s ends with %d: %s", args, code, err)
+		}
+	}
+}
+
+// Each word that the shell is offered for a flag, the flag takes; and all flags of words are
+// completed.
+func TestCompletedWordsAreTaken(t *testing.T) {
+	flags := 0
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			words := f.Annotations[wordsOf]
+			if words == nil {
+				return
+			}
+			flags++
+			for _, word := range words {
+				if err := f.Value.Set(word); err != nil {
+					t.Errorf("%s --%s %s: %v", c.Name(), f.Name, word, err)
+				}
+			}
+			complete, ok := c.GetFlagCompletionFunc(f.Name)
+			if !ok {
+				t.Fatalf("%s --%s is not completed", c.Name(), f.Name)
+			}
+			if got, _ := complete(c, nil, ""); len(got) != len(words) || len(words) < 2 {
+				t.Errorf("%s --%s is completed by %v", c.Name(), f.Name, got)
+			}
+		})
+		for _, child := range c.Commands() {
+			visit(child)
+		}
+	}
+	visit(newRoot())
+	if flags < 12 {
+		t.Errorf("only %d flags are completed", flags)
+	}
+}
+
+func TestRunsAreCompleted(t *testing.T) {
+	got, _ := completeRuns(nil, nil, "testdata/runs/v2/se")
+	if strings.Join(got, " ") != "testdata/runs/v2/seeds/seed-1 testdata/runs/v2/seeds/seed-2" {
+		t.Errorf("%v", got)
+	}
+}

@@ -1,0 +1,69 @@
+package hm
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// String is a line for each estimate with its standard error, and one of what it took.
+func (e Evaluation) String() string {
+	var b strings.Builder
+	row := func(name string, value float64, se StandardError, unit string) {
+		writeRow(&b, name, value, float64(se), unit)
+	}
+	row("log p", e.LogP, e.LogPSE, "nats")
+	if e.BaselineLogP != nil {
+		row("base line (factorised)", *e.BaselineLogP, *e.BaselineLogPSE, "nats")
+	}
+	row("lower bound of log p", e.Bound, e.BoundSE, "nats")
+	row("log p̃*", e.LogPTildeStar, e.LogPTildeStarSE, "nats")
+	if e.LogZ2 != nil {
+		row("log Z²", *e.LogZ2, *e.LogZ2SE, "nats")
+		row("log p* (no bound)", *e.LogPStar, *e.LogPStarSE, "nats")
+	}
+	row("ESS of q for p", 100*e.ESS, 100*e.ESSSE, "%")
+	row("ESS of q for p*", 100*e.ESSStar, 100*e.ESSStarSE, "%")
+	if e.Classification != nil {
+		row("error of labels", 100*e.Classification.Error, 100*e.Classification.ErrorSE, "% by p*(y|x)")
+		row("log p*(y|x)", e.Classification.LogP, e.Classification.LogPSE, "nats")
+	}
+	if e.KLExact != nil {
+		fmt.Fprintf(&b, "%-22s %10.4f nats, exact\n", "KL(p_D‖p)", *e.KLExact)
+	}
+	if e.Diverged != nil && *e.Diverged {
+		b.WriteString("log p is far worse than the base line: training has diverged\n")
+	}
+	fmt.Fprintf(&b, "%d samples a datum, %d data, %.1f s\n", e.Samples, e.Data, e.Seconds)
+	return b.String()
+}
+
+// String is a line for each mean over the seeds with its standard deviation.
+func (e EvaluationOverSeeds) String() string {
+	var b strings.Builder
+	row := func(name string, s *runs.Spread, scale float64, unit string) {
+		if s != nil {
+			writeRow(&b, name, scale*s.Mean, scale*s.SD, unit)
+		}
+	}
+	row("log p", &e.LogP, 1, "nats")
+	row("lower bound of log p", &e.Bound, 1, "nats")
+	row("log p̃*", &e.LogPTildeStar, 1, "nats")
+	row("log Z²", e.LogZ2, 1, "nats")
+	row("log p* (no bound)", e.LogPStar, 1, "nats")
+	row("ESS of q for p", &e.ESS, 100, "%")
+	row("ESS of q for p*", &e.ESSStar, 100, "%")
+	row("error of labels", e.LabelError, 100, "% by p*(y|x)")
+	row("KL(p_D‖p)", e.KLExact, 1, "nats")
+	return b.String()
+}
+
+func writeRow(b *strings.Builder, name string, value, spread float64, unit string) {
+	text := fmt.Sprintf("%10.3f", value)
+	if !math.IsNaN(spread) { // as that of one seed or of one datum is
+		text += fmt.Sprintf(" ± %.3f", spread)
+	}
+	fmt.Fprintf(b, "%-22s %s %s\n", name, text, unit)
+}

@@ -1,0 +1,88 @@
+package hm
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Explain describes a step of the method with its settings filled in, in Markdown with
+// equations in TeX, and says where the method comes from. S samples h_k are drawn of q(h|x) for
+// each row x of a minibatch.
+func (m Method) Explain() string {
+	s := m.spec
+	var b strings.Builder
+	write := func(format string, values ...any) { fmt.Fprintf(&b, format+"\n\n", values...) }
+	write("**%v**: a step takes $B = %d$ rows $x$ and draws $S = %d$ samples $h_k \\sim q(h|x)$ of each.", s, s.BatchSize, s.Samples)
+	switch s.Phases {
+	case WakeSleep:
+		write("*Wake*: $p$ learns to generate what $q$ explains the data by,\n\n$$\\nabla_\\theta = \\frac1S \\sum_k \\nabla \\log p(x, h_k).$$")
+		write("*Sleep*: $q$ learns to explain dreams $x, h \\sim p$,\n\n$$\\nabla_\\phi = \\nabla \\log q(h|x).$$")
+	case ReweightedWakeSleep, Bidirectional:
+		ratio, source := `\frac{p(x, h_k)}{q(h_k|x)}`, "p(h|x)"
+		if s.Phases == Bidirectional {
+			ratio, source = `\sqrt{\frac{p(x, h_k)}{q(h_k|x)}}`, "p^*(h|x)"
+		}
+		weight := "w_k"
+		if s.Baseline {
+			weight = `\left(w_k - \frac1S\right)`
+		}
+		write("The samples stand for draws of $%s$ by their importance weights,\n\n$$\\omega_k = %s, \\qquad w_k = \\frac{\\omega_k}{\\sum_j \\omega_j}.$$", source, ratio)
+		write("*Wake*: $$\\nabla_\\theta = \\sum_k w_k \\nabla \\log p(x, h_k).$$")
+		write("*q-wake*: $$\\nabla_\\phi = \\sum_k %s \\nabla \\log q(h_k|x).$$", weight)
+		if s.Phases == ReweightedWakeSleep {
+			write("*Sleep*: the gradient of $\\log q(h|x)$ of dreams $x, h \\sim p$; $q$ takes the mean of both.")
+		}
+	case Reinforce:
+		write("Both networks ascend the bound $E_q[\\log p(x,h) - \\log q(h|x)]$: $p$ by $\\nabla \\log p(x, h_k)$, $q$ by $\\nabla \\log q(h_k|x)$ "+
+			"times $\\log p(x,h_k) - \\log q(h_k|x)$ less a baseline (%v).", s.ReinforceBaseline)
+	}
+	if s.SleepSteps > 1 {
+		write("The sleep phase is repeated %d times a step (004, 5.4.1).", s.SleepSteps)
+	}
+	if s.Metric == Euclidean {
+		write("The direction is the gradient itself.")
+	} else {
+		write("The *natural* direction is the gradient in the Fisher metric (%v), whose matrix $F$ falls apart into a block for each unit, over its own weights and bias, "+
+			"damped by $\\alpha = %g$ and taken anew every $K = %d$ steps (004, 5.10, 5.3.4),\n\n$$\\tilde\\nabla = (1 + \\alpha)\\,(\\alpha I + F)^{-1}\\, \\nabla.$$", s.Metric, s.Damping, s.RefreshEvery)
+	}
+	write("It is taken by %s with the learning rate $\\eta = %g$ (%v), for %d epochs.",
+		map[Optimizer]string{GradientDescent: "gradient ascent", Momentum: "momentum", Nesterov: "Nesterov's look-ahead", Adam: "Adam"}[s.Optimizer], s.LearningRate, s.Schedule, m.epochs)
+	write("Source: %s.", sources[s.Preset])
+	return b.String()
+}
+
+// sources say where the published methods are described; 004 and 001 are the theses of the
+// README.
+var sources = map[string]string{
+	"ws": "004, 2.22–2.24", "rws": "004, 2.27–2.32", "bihm": "004, 2.33–2.38; 001, ch. 3", "nws": "004, 5.5–5.12",
+	"nrws": "004, 5.8, Algorithm 4", "dnrws": "004, 5.13–5.14", "nbihm": "004, 5.3.8", "reinforce": "004, 2.3.3",
+}
+
+// Explain describes the machine in Markdown: how both of its networks fall apart into layers,
+// the layers with their units, and the number of parameters.
+func (m Machine) Explain() string {
+	a := m.spec.architecture(m.shape)
+	if err := m.spec.check(m.shape, "the data"); err != nil {
+		return err.Error()
+	}
+	name := func(layer int) string {
+		if layer == 0 {
+			return "x"
+		}
+		return fmt.Sprintf("h^{%d}", layer)
+	}
+	var generative, recognition, graph []string
+	for i := range a.Units {
+		graph = append(graph, fmt.Sprintf("%s_{(%d)}", name(i), a.Units[i]))
+		if i == a.Depth() {
+			generative = append(generative, fmt.Sprintf("p(%s)", name(i)))
+			break
+		}
+		generative = append(generative, fmt.Sprintf("p(%s|%s)", name(i), name(i+1)))
+		recognition = append(recognition, fmt.Sprintf("q(%s|%s)", name(i+1), name(i)))
+	}
+	var table strings.Builder
+	_ = m.Table().WriteMarkdown(&table) // which a Builder takes
+	return fmt.Sprintf("$$%s$$\n\n$$p(x, h) = %s, \\qquad q(h|x) = %s$$\n\n%s\n%d parameters.\n",
+		strings.Join(graph, ` \;\overset{q}{\underset{p}{\rightleftarrows}}\; `), strings.Join(generative, `\,`), strings.Join(recognition, `\,`), table.String(), a.Size())
+}

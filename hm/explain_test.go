@@ -1,0 +1,45 @@
+package hm
+
+import (
+	"strings"
+	"testing"
+)
+
+// Each method is explained with its settings and its source, in equations that are closed.
+func TestMethodsAreExplained(t *testing.T) {
+	for _, name := range Presets() {
+		m, err := Preset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := m.LearningRate(0.125).Damping(0.375).RefreshEvery(77).Samples(6).Epochs(9).Explain()
+		for part, is := range map[string]bool{
+			`S = 6`: true, `\eta = 0.125`: true, "9 epochs": true, "Source: 00": true,
+			`\alpha = 0.375`: m.spec.Metric != Euclidean, `K = 77`: m.spec.Metric != Euclidean,
+			`\sqrt{`: m.spec.Phases == Bidirectional, "dreams": m.spec.Phases == WakeSleep || m.spec.Phases == ReweightedWakeSleep,
+		} {
+			if strings.Contains(text, part) != is {
+				t.Errorf("%s: %q is in the explanation, or is not: %s", name, part, text)
+			}
+		}
+		if strings.Count(text, "$")%2 != 0 || strings.Count(text, "{") != strings.Count(text, "}") || strings.Contains(text, "%!") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+func TestAMachineIsExplained(t *testing.T) {
+	text := New(shape(2, 3)).Dense(3, 2).Explain()
+	for _, part := range []string{
+		`p(x, h) = p(x|h^{1})\,p(h^{1}|h^{2})\,p(h^{2})`, `q(h|x) = q(h^{1}|x)\,q(h^{2}|h^{1})`, `x_{(6)} \;`, `h^{2}_{(2)}$$`,
+		// 6×(3+1) + 3×(2+1) + 2 of p, 3×(6+1) + 2×(3+1) of q
+		"64 parameters",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the explanation lacks %q: %s", part, text)
+		}
+	}
+	if text := New(shape(2, 3)).Explain(); !strings.Contains(text, "without hidden layers") {
+		t.Errorf("a machine without hidden layers is explained by %s", text)
+	}
+}

@@ -1,0 +1,71 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Fetch downloads the modules that cells need, whatever of the library they import: GoNB runs
+// go get before each cell, which looks at more modules than those that building the
+// library takes, and at their checksums. Where they are all there, it needs no network.
+func Fetch(t Tools) error {
+	dir, err := os.MkdirTemp("", "helmholtz-fetch-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	packages, err := runGo(t, t.Module, "list", "-f", `{{if ne .Name "main"}}{{.ImportPath}}{{end}}`, "./...")
+	if err != nil {
+		return err
+	}
+	return cell(t, dir, strings.Fields(packages)...)
+}
+
+// cell makes in a folder what GoNB makes of a cell that imports packages.
+func cell(t Tools, dir string, imports ...string) error {
+	if _, err := workspace(t, dir, imports...); err != nil {
+		return err
+	}
+	if _, err := runGo(t, dir, "mod", "edit", "-replace="+module+"="+t.Module); err != nil {
+		return err
+	}
+	_, err := runGo(t, dir, "get")
+	return err
+}
+
+// workspace makes in a folder a program that imports packages, beside the library, and returns
+// its text.
+func workspace(t Tools, dir string, imports ...string) (code string, err error) {
+	code = "package main\n"
+	for _, path := range imports {
+		if !strings.Contains(path, "/internal/") {
+			code += fmt.Sprintf("import _ %q\n", path)
+		}
+	}
+	code += "\nfunc main() {}\n"
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(code), 0o600); err != nil {
+		return "", err
+	}
+	for _, arguments := range [][]string{{"mod", "init", "cell"}, {"work", "init", ".", t.Module}} {
+		if _, err := runGo(t, dir, arguments...); err != nil {
+			return "", err
+		}
+	}
+	return code, nil
+}
+
+// runGo returns what the go command prints in a folder.
+func runGo(t Tools, dir string, arguments ...string) (string, error) {
+	c := exec.Command(t.Go, arguments...)
+	var said strings.Builder
+	c.Dir, c.Env, c.Stderr = dir, environment(os.Environ(), t), &said
+	out, err := c.Output()
+	if err != nil {
+		err = fmt.Errorf("cannot fetch the modules that cells import, for which a network is needed once: go %s: %w\n%s",
+			strings.Join(arguments, " "), err, said.String())
+	}
+	return string(out), err
+}

@@ -1,0 +1,49 @@
+package plotting
+
+import (
+	"bytes"
+	"encoding/base64"
+	"image/png"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// A figure on a page has density times the dots of the place that it takes, and says in words
+// what it shows.
+func TestFiguresOnPagesAreDenseAndDescribed(t *testing.T) {
+	curves := Curves(runs.History{Epochs: []runs.Epoch{{Epoch: 1, Train: runs.Measures{"log_p": -3}}, {Epoch: 2, Train: runs.Measures{"log_p": -2}}}})
+	sheet := Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 2}, Values: [][]float64{{0, 1}}})
+	for alt, f := range map[string]*Figure{
+		`a &lt;b&gt;; −log p(x) (nats) against epoch`: curves.Title("a <b>"), "images": sheet, "Dreams": sheet.Title("Dreams"),
+	} {
+		text, err := f.HTML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := regexp.MustCompile(`^<img alt="(.*)" width="(\d+)" height="(\d+)" src="data:image/png;base64,(.*)">$`).FindStringSubmatch(text)
+		if parts == nil || parts[1] != alt {
+			t.Fatalf("%.200s does not say %q", text, alt)
+		}
+		encoded, err := base64.StdEncoding.DecodeString(parts[4])
+		if err != nil {
+			t.Fatal(err)
+		}
+		image, err := png.DecodeConfig(bytes.NewReader(encoded))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, dots := range []int{image.Width, image.Height} {
+			if of, _ := strconv.Atoi(parts[2+i]); dots < density*of-density || dots > density*(of+1)+density {
+				t.Errorf("%s has %d dots in the place of %d", alt, dots, of)
+			}
+		}
+	}
+	if text, err := Curves().HTML(); err == nil || strings.Contains(text, "img") {
+		t.Errorf("a figure of nothing is %s, %v", text, err)
+	}
+}

@@ -1,0 +1,176 @@
+package plotting
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/janpfeifer/gonb/gonbui"
+)
+
+// A Page is a page of HTML that needs no other file.
+type Page string
+
+// Save writes the page to a file, and creates its directory where there is none.
+func (p Page) Save(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return fmt.Errorf("plotting: cannot make the directory of %s: %w", path, err)
+	}
+	return file.WriteAside(path, []byte(p))
+}
+
+// Show displays the page below the notebook cell that is running; elsewhere Save keeps it.
+func (p Page) Show() {
+	gonbui.DisplayHTML(string(p))
+	gonbui.Sync()
+}
+
+// ReportOptions say how much a report computes; 0 stands for what is usual.
+type ReportOptions struct {
+	Samples int // importance samples a datum, 1000
+	Rows    int // test rows that are evaluated, drawn by the run's seed, 1000
+	LogZ2   int // outer samples for log Z², 100,000
+	// Progress, which may be nil, is called with the fraction done of the evaluation.
+	Progress func(float64)
+}
+
+// report is a page that is being written.
+type report struct{ strings.Builder }
+
+// Report describes a run on one page: the experiment, where and by what it was computed, the
+// curves, the norms, and of a Helmholtz machine the evaluation on test rows with its
+// standard errors, the importance weights, log Z² and samples, of the last checkpoint. It
+// returns what of these could not be had as an error.
+func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
+	run, err := runs.Open(dir)
+	if err != nil {
+		return "", err
+	}
+	history := run.History()
+	if history.Err != nil {
+		return "", history.Err
+	}
+	var r report
+	name := filepath.Base(filepath.Clean(dir))
+	fmt.Fprintf(&r, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%s</title>\n"+
+		"<style>body{font-family:sans-serif;max-width:1100px;margin:2em auto;padding:0 1em}img{max-width:100%%;height:auto}</style></head><body>\n<h1>%[1]s</h1>\n<p>%s</p>\n",
+		html.EscapeString(name), html.EscapeString(run.String()))
+	if warning := history.LastWarning(); warning != "" {
+		fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(warning))
+	}
+	if err := r.sections(ctx, run, o); err != nil {
+		return "", err
+	}
+	r.WriteString("</body></html>\n")
+	return Page(r.String()), nil
+}
+
+func (r *report) sections(ctx context.Context, run *runs.Run, o ReportOptions) error {
+	history := run.History()
+	r.section("Training")
+	if len(history.Epochs) > 0 {
+		if err := r.figure(CurvesByEpochAndTime(history)); err != nil {
+			return err
+		}
+	}
+	if _, described := run.Experiment().(hm.Experiment); described {
+		machine, err := hm.OpenRun(run.Dir())
+		if err != nil {
+			return err
+		}
+		if err := r.machine(ctx, machine, o); err != nil {
+			return err
+		}
+	}
+	if n := len(history.Epochs); n > 0 && history.Epochs[n-1].Norms != nil {
+		r.section("Norms of the layers")
+		if err := r.figure(Norms(history)); err != nil {
+			return err
+		}
+	}
+	r.section("The experiment")
+	r.table(runs.SettingsTable(run.Experiment()))
+	sessions, err := run.Provenance()
+	if err != nil {
+		return err
+	}
+	r.section("Where it was computed")
+	r.table(sessionsTable(sessions))
+	r.section("Epochs")
+	r.table(history.WithoutNorms().Table())
+	return nil
+}
+
+// machine adds what there is to say of the model of a Helmholtz machine.
+func (r *report) machine(ctx context.Context, run *hm.Run, o ReportOptions) error {
+	for value, usual := range map[*int]int{&o.Samples: 1000, &o.Rows: 1000, &o.LogZ2: 100_000} {
+		if *value == 0 {
+			*value = usual
+		}
+	}
+	set, err := run.Dataset()
+	if err != nil {
+		return err
+	}
+	r.section("Samples")
+	sheet, err := run.Sample(ctx, 100)
+	if err != nil {
+		return err
+	}
+	if err := r.figure(Samples(sheet)); err != nil {
+		return err
+	}
+	if set.Test().Rows == 0 {
+		return nil
+	}
+	rows := run.Some(set.Test(), o.Rows)
+	evaluation, err := run.Evaluate(ctx, rows, o.Samples, o.Progress)
+	if err != nil {
+		return err
+	}
+	z, err := run.LogZ2(ctx, o.LogZ2, 1)
+	if err != nil {
+		return err
+	}
+	weights, err := run.ImportanceWeights(ctx, set.Test(), o.Samples)
+	if err != nil {
+		return err
+	}
+	r.section("Evaluation")
+	fmt.Fprintf(r, "<p>%s, the last checkpoint; ± are standard errors over the rows.</p>\n<pre>%s</pre>\n",
+		html.EscapeString(rows.String()), html.EscapeString(evaluation.Beside(run.Experiment().Baseline(set, rows)).Normalise(z).String()))
+	r.section("Importance weights")
+	if err := r.figure(ImportanceWeights(weights)); err != nil {
+		return err
+	}
+	r.section("log Z²")
+	return r.figure(LogZ2(z))
+}
+
+func (r *report) section(title string) { fmt.Fprintf(r, "<h2>%s</h2>\n", html.EscapeString(title)) }
+
+func (r *report) table(t *runs.Table) { _ = t.WriteHTML(r) } // which a Builder takes
+
+func (r *report) figure(f *Figure) error {
+	text, err := f.HTML()
+	r.WriteString(text + "\n")
+	return err
+}
+
+// sessionsTable has a row a session.
+func sessionsTable(sessions []runs.Provenance) *runs.Table {
+	t := runs.NewTable("sessions", "", runs.Column{Key: "began"}, runs.Column{Key: "step", Label: "after step", Kind: runs.Integer},
+		runs.Column{Key: "version"}, runs.Column{Key: "go"}, runs.Column{Key: "host"}, runs.Column{Key: "platform"}, runs.Column{Key: "processor"},
+		runs.Column{Key: "threads", Kind: runs.Integer}, runs.Column{Key: "instruction_set", Label: "instruction set"}, runs.Column{Key: "device"})
+	for _, s := range sessions {
+		t.Add(s.Date.Format(time.RFC3339), s.Step, s.Version, s.Go, s.Host, s.Platform, s.Processor, s.Threads, s.InstructionSet, s.Device)
+	}
+	return t
+}

@@ -1,0 +1,347 @@
+package runs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+)
+
+// Listed is what the files of a run say of it without its checkpoint being read.
+type Listed struct {
+	Dir        string
+	Family     string
+	Experiment Experiment
+	History    History
+	State      string    // training, by whatever program, finished, stopped or begun, without an epoch
+	Date       time.Time // when its last session began; zero where that is not known
+}
+
+// List finds the runs below a directory, of all families that the program knows, sorted by
+// path. What is damaged, or of a family that it does not know, is passed over, with an error
+// each.
+func List(dir string) (found []Listed, passed []error, err error) {
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == dir:
+			return fmt.Errorf("cannot look for runs: %w: name a folder", err)
+		case err != nil:
+			passed = append(passed, err)
+			return nil
+		case !entry.IsDir() || !isRun(path):
+			return nil
+		}
+		run, err := listed(path)
+		if err != nil {
+			passed = append(passed, fmt.Errorf("%s: %w", path, err))
+		} else {
+			found = append(found, run)
+		}
+		return fs.SkipDir
+	})
+	return found, passed, err
+}
+
+// listed reads what there is to say of the run in a directory.
+func listed(dir string) (l Listed, err error) {
+	e, err := ExperimentIn(dir)
+	if err != nil {
+		return l, err
+	}
+	family, err := Family(e.TOML())
+	if err != nil {
+		return l, err
+	}
+	epochs, err := readMetrics(filepath.Join(dir, metricsFile), math.MaxInt)
+	if err != nil {
+		return l, err
+	}
+	run := Run{dir: dir, experiment: e, history: epochs}
+	sessions, err := run.Provenance()
+	if err != nil {
+		return l, err
+	}
+	if run.baseline, err = run.recordedBaseline(); err != nil {
+		return l, err
+	}
+	l = Listed{Dir: dir, Family: family, Experiment: e, History: run.History(), State: "stopped"}
+	if len(sessions) > 0 {
+		l.Date = sessions[len(sessions)-1].Date
+	}
+	h := e.Header()
+	_, best := l.best()
+	switch {
+	case file.Locked(dir, lockFile):
+		l.State = "training"
+	case len(epochs) == 0:
+		l.State = "begun"
+	case len(epochs) >= h.Epochs, h.Patience > 0 && best > 0 && len(epochs)-best >= h.Patience:
+		l.State = "finished"
+	}
+	return l, nil
+}
+
+// best is the best objective on the validation rows with its epoch, NaN and 0 where there is
+// none.
+func (l Listed) best() (value float64, epoch int) {
+	run := &Run{history: l.History.Epochs}
+	objective := l.History.Objective()
+	value = ofBestEpoch(objective, func(e Epoch) float64 { return e.validation(objective) })(run)
+	if !math.IsNaN(value) {
+		epoch = int(ofBestEpoch(objective, func(e Epoch) float64 { return float64(e.Epoch) })(run))
+	}
+	return value, epoch
+}
+
+// results are the columns of a list beside settings. The objective is that of the family.
+var results = []Column{
+	{Key: "run"}, {Key: "state"},
+	{Key: "epoch", Kind: Integer}, {Key: "epochs", Kind: Integer},
+	{Key: "objective"},
+	{Key: "train", Kind: Number, Decimals: 3}, {Key: "validation", Kind: Number, Decimals: 3},
+	{Key: "best", Kind: Number, Decimals: 3}, {Key: "best_epoch", Label: "best epoch", Kind: Integer},
+	{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1},
+	{Key: "family"}, {Key: "data"}, {Key: "method"}, {Key: "date"},
+}
+
+// cells are the results of a run, in the order of results.
+func (l Listed) cells() []any {
+	last := Epoch{Seconds: math.NaN()}
+	if n := len(l.History.Epochs); n > 0 {
+		last = l.History.Epochs[n-1]
+	}
+	h, objective := l.Experiment.Header(), l.History.Objective()
+	train, ok := last.Train[objective.Key]
+	if !ok {
+		train = math.NaN()
+	}
+	best, epoch := l.best()
+	var bestEpoch *int
+	if epoch > 0 {
+		bestEpoch = &epoch
+	}
+	date := ""
+	if !l.Date.IsZero() {
+		date = l.Date.Format(time.RFC3339)
+	}
+	name := objective.Name
+	if objective.Unit != "" {
+		name += " (" + objective.Unit + ")"
+	}
+	return []any{l.Dir, l.State, len(l.History.Epochs), h.Epochs, name, train, last.validation(objective), best, bestEpoch, last.Seconds,
+		l.Family, h.Dataset.Name, l.Experiment.String(), date}
+}
+
+// settings are those of the experiment, without quotes.
+func (l Listed) settings() map[string]string {
+	all := settings(l.Experiment)
+	for name, value := range all {
+		all[name] = strings.Trim(value, `"`)
+	}
+	return all
+}
+
+// value is a result or a setting of a run as text, empty where it has none.
+func (l Listed) value(name string) string {
+	for i, c := range results {
+		if c.Key != name {
+			continue
+		}
+		if cell, _ := c.Kind.cell(reflect.ValueOf(l.cells()[i])); cell != nil {
+			return csvField(cell)
+		}
+		return ""
+	}
+	return l.settings()[name]
+}
+
+func isResult(name string) bool {
+	return slices.ContainsFunc(results, func(c Column) bool { return c.Key == name })
+}
+
+// Settings are the names of all settings of runs that are no results, sorted.
+func Settings(found []Listed) []string {
+	all := map[string]bool{}
+	for _, l := range found {
+		for name := range l.settings() {
+			if columnKey.MatchString(name) && !isResult(name) {
+				all[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// Named is the full name of a result or of a setting of runs: of method.learning_rate,
+// learning_rate is enough where no other setting ends so. An error names the closest.
+func Named(found []Listed, name string) (string, error) {
+	var all, ends []string
+	for _, c := range results {
+		all = append(all, c.Key)
+	}
+	all = append(all, Settings(found)...)
+	if slices.Contains(all, name) {
+		return name, nil
+	}
+	for _, full := range all {
+		if strings.HasSuffix(full, "."+name) {
+			ends = append(ends, full)
+		}
+	}
+	switch len(ends) {
+	case 1:
+		return ends[0], nil
+	case 0:
+		short := slices.Clone(all)
+		for _, full := range all {
+			short = append(short, full[strings.LastIndexByte(full, '.')+1:])
+		}
+		return "", fmt.Errorf("no run has %q%s: use one of %s", name, names.Meant(name, short...), strings.Join(all, ", "))
+	}
+	return "", fmt.Errorf("%q can be %s: write the whole name", name, strings.Join(ends, " or "))
+}
+
+// A condition is what a result or a setting is compared with.
+type condition struct{ name, operator, value string }
+
+// operators of conditions, the longer ones before those that they begin with.
+var operators = []string{"!=", "<=", ">=", "==", "=", "<", ">", "~"}
+
+// IsCondition says whether a text has an operator of Where.
+func IsCondition(text string) bool { return strings.ContainsAny(text, "=<>~") }
+
+// Where returns the runs that all conditions hold of: NAME=VALUE, or with !=, <, >, <= or >=
+// in the place of =, or with ~ for a text that contains another. Names are those of Named.
+// Numbers are compared as such. What a run does not have, only != holds of.
+func Where(found []Listed, conditions ...string) ([]Listed, error) {
+	for _, text := range conditions {
+		c, err := parseCondition(found, text)
+		if err != nil {
+			return nil, err
+		}
+		found = slices.DeleteFunc(slices.Clone(found), func(l Listed) bool { return !c.holds(l.value(c.name)) })
+	}
+	return found, nil
+}
+
+func parseCondition(found []Listed, text string) (c condition, err error) {
+	at := strings.IndexAny(text, "!=<>~")
+	if at > 0 {
+		for _, o := range operators {
+			if rest, ok := strings.CutPrefix(text[at:], o); ok {
+				c = condition{strings.TrimSpace(text[:at]), o, strings.TrimSpace(rest)}
+				break
+			}
+		}
+	}
+	if c.operator == "" {
+		return c, fmt.Errorf("%q is no condition: write NAME=VALUE, with =, !=, <, >, <=, >= or ~", text)
+	}
+	if len(found) > 0 {
+		c.name, err = Named(found, c.name)
+	}
+	return c, err
+}
+
+func (c condition) holds(value string) bool {
+	if value == "" {
+		return c.operator == "!="
+	}
+	order := compareValues(value, c.value)
+	switch c.operator {
+	case "!=":
+		return order != 0
+	case "<":
+		return order < 0
+	case ">":
+		return order > 0
+	case "<=":
+		return order <= 0
+	case ">=":
+		return order >= 0
+	case "~":
+		return strings.Contains(value, c.value)
+	}
+	return order == 0
+}
+
+// compareValues compares numbers as such, and other texts by their letters.
+func compareValues(a, b string) int {
+	x, errA := strconv.ParseFloat(a, 64)
+	y, errB := strconv.ParseFloat(b, 64)
+	if errA == nil && errB == nil {
+		return cmp.Compare(x, y)
+	}
+	return strings.Compare(a, b)
+}
+
+// SortedBy returns the runs sorted by a result or a setting, downwards where a minus stands
+// before its name. Those that do not have it come last.
+func SortedBy(found []Listed, by string) ([]Listed, error) {
+	name, down := strings.CutPrefix(by, "-")
+	if len(found) == 0 {
+		return found, nil
+	}
+	name, err := Named(found, name)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.Clone(found)
+	slices.SortStableFunc(found, func(a, b Listed) int {
+		x, y := a.value(name), b.value(name)
+		switch {
+		case x == "" || y == "":
+			return cmp.Compare(y, x)
+		case down:
+			return compareValues(y, x)
+		}
+		return compareValues(x, y)
+	})
+	return found, nil
+}
+
+// ListTable has a row a run: its results and, by their full names, settings.
+func ListTable(found []Listed, settings ...string) *Table {
+	settings = slices.DeleteFunc(slices.Clone(settings), isResult)
+	columns := slices.Clone(results)
+	for _, name := range settings {
+		column := Column{Key: name, Kind: Number}
+		if slices.ContainsFunc(found, func(l Listed) bool { return l.settings()[name] != "" && asNumber(l.settings()[name]) == nil }) {
+			column.Kind = Text
+		}
+		columns = append(columns, column)
+	}
+	t := NewTable("runs", "", columns...)
+	for _, l := range found {
+		row, of := l.cells(), l.settings()
+		for i, name := range settings {
+			if columns[len(results)+i].Kind == Number {
+				row = append(row, asNumber(of[name]))
+			} else {
+				row = append(row, of[name])
+			}
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// asNumber is what a text writes, nil if it is no number.
+func asNumber(text string) *float64 {
+	x, err := strconv.ParseFloat(text, 64)
+	if errors.Is(err, strconv.ErrSyntax) {
+		return nil
+	}
+	return &x
+}

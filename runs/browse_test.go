@@ -1,0 +1,98 @@
+package runs_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// The files of runs of two settings, one stopped, one under way, one damaged and one of an
+// unknown family, say all that is listed.
+func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
+	set, root := overlapping(t), t.TempDir()
+	slow, fast := brief(set), brief(set)
+	slow.Rate, fast.Rate = 0.125, 0.5
+	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
+	mustTrain(t, slow, set, at("deep/slow"))
+	finished := mustTrain(t, fast, set, at("fast"))
+	trainUntilEpoch(t, fast, set, at("half"), 2)
+	mustTrain(t, fast, set, at("damaged"))
+	if err := os.WriteFile(at("damaged/metrics.jsonl"), []byte("{\n{\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(at("foreign"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at("foreign/experiment.toml"), []byte("family = \"martian\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var during []runs.Listed
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	_, _ = runs.Train(ctx, slow, set, at("now"), &watcher{onEpoch: func(runs.Epoch) {
+		if during == nil {
+			during, _, _ = runs.List(at("now"))
+		}
+		stop()
+	}})
+	if len(during) != 1 || during[0].State != "training" {
+		t.Errorf("while it trains, %+v is listed", during)
+	}
+
+	found, passed, err := runs.List(root)
+	if err != nil || len(passed) != 2 || !strings.Contains(passed[0].Error(), "damaged") || !strings.Contains(passed[1].Error(), "martian") {
+		t.Fatalf("%v, passed over: %v", err, passed)
+	}
+	names := func(found []runs.Listed) string {
+		var all []string
+		for _, l := range found {
+			name, err := filepath.Rel(root, l.Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, filepath.ToSlash(name))
+		}
+		return strings.Join(all, " ")
+	}
+	if got := names(found); got != "deep/slow fast half now" {
+		t.Fatalf("found are %s", got)
+	}
+	for _, c := range []struct{ where, want string }{
+		{"learning_rate=0.5", "fast half"}, {"learning_rate!=0.5", "deep/slow now"}, {"learning_rate<.2", "deep/slow now"}, {"learning_rate>=0.125", "deep/slow fast half now"},
+		{"state=stopped", "half now"}, {"run~deep", "deep/slow"}, {"epoch>1 state!=finished", "half"}, {"best_epoch<=4 epochs==4 state=finished", "deep/slow fast"},
+	} {
+		got, err := runs.Where(found, strings.Fields(c.where)...)
+		if err != nil || names(got) != c.want {
+			t.Errorf("where %s are %s, %v; want %s", c.where, names(got), err, c.want)
+		}
+	}
+	for by, want := range map[string]string{"learning_rate": "deep/slow now fast half", "-epoch": "deep/slow fast half now"} {
+		if got, err := runs.SortedBy(found, by); err != nil || names(got) != want {
+			t.Errorf("sorted by %s they are %s, %v; want %s", by, names(got), err, want)
+		}
+	}
+	_, err = runs.Where(found, "laerning_rate=1")
+	wantError(t, err, `no run has "laerning_rate" (did you mean "learning_rate"?)`)
+	_, err = runs.Where(found, "learning_rate")
+	wantError(t, err, "no condition", "NAME=VALUE")
+
+	var text strings.Builder
+	if err := runs.ListTable(found, runs.Settings(found)...).WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	var rows []map[string]any
+	if err := json.Unmarshal([]byte(text.String()), &rows); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(rows, func(row map[string]any) bool { return row["run"] == at("fast") })
+	last := finished.History().Epochs[3]
+	if got := rows[i]; got["learning_rate"] != 0.5 || got["epoch"] != 4.0 || got["validation"] != last.Validation["log_p"] || got["train"] != last.Train["log_p"] || got["best_epoch"] != float64(finished.BestEpoch()) {
+		t.Errorf("the row is %v, the last epoch %+v", got, last)
+	}
+}
