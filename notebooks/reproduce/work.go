@@ -113,7 +113,7 @@ func fileName(text string) string {
 // Figure keeps a figure of the result, as PNG and as SVG, under a name that says what
 // it shows.
 func (w *Work) Figure(name, caption string, f *plotting.Figure) error {
-	name = fmt.Sprintf("%s-%s.%s", fileName(w.entry.ID), name, w.Scale)
+	name = fmt.Sprintf("%s-%s.%s", fileName(w.entry.ID), fileName(name), w.Scale)
 	for _, ending := range []string{".png", ".svg"} {
 		if err := f.Save(filepath.Join(w.figures, name+ending)); err != nil {
 			return fmt.Errorf("%s: figure %s: %w", w.entry.ID, name, err)

@@ -294,5 +294,5 @@ func makeFigC1(w *work) error {
 		return err
 	}
 	without := slices.DeleteFunc(slices.Clone(all), func(c curve) bool { return c[0].history.Name == smallest })
-	return w.epochCurves("3by3, WS and NWS but for α 0.0001", without...)
+	return w.epochCurves("3by3, WS and NWS but for the least damping", without...)
 }
