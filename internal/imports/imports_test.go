@@ -15,7 +15,7 @@ import (
 const module = "github.com/helmholtz-go/helmholtz/"
 
 // internal are the packages that anything may be built on.
-var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/philox", "internal/safetensors", "internal/statistics"}
+var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/philox", "internal/safetensors", "internal/statistics", "internal/work"}
 
 // allowed are the packages of this module that each may import besides those of
 // internal. A package that is not here may not be either: its place in the order
@@ -34,6 +34,7 @@ var allowed = map[string][]string{
 	"internal/safetensors":   nil,
 	"internal/statistics":    nil,
 	"internal/torture":       nil,
+	"internal/work":          nil,
 
 	"dataset":                 nil,
 	"runs":                    {"dataset"},
@@ -50,7 +51,11 @@ var allowed = map[string][]string{
 	"hm/factorised":    {"dataset"},
 	"hm/deterministic": {"dataset", "runs", "hm/factorised"},
 	"hm":               {"hm/engine", "hm/engine/cpu", "hm/factorised", "dataset", "runs"},
-	"plotting":         {"hm", "dataset", "hm/engine", "runs"},
+
+	"boltzmann/oracle": nil,
+	"boltzmann":        {"dataset"},
+
+	"plotting": {"hm", "dataset", "hm/engine", "runs"},
 
 	// What a cell imports, and what the kernel's process runs.
 	"kernelext":                  {"hm", "dataset", "runs", "kernelext/internal/session"},
@@ -65,7 +70,7 @@ var allowed = map[string][]string{
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "internal/torture"}
+var inTests = []string{"boltzmann/oracle", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "internal/torture"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{

@@ -33,6 +33,8 @@ const (
 	Pick                      // which candidate a Gibbs sweep picks
 	Marginal                  // hidden units drawn to estimate √p̃*(x) in a Gibbs sweep
 	Hide                      // which pixels of an image a mask hides
+	Start                     // where the chains of a Boltzmann machine start
+	Chain                     // its units in chains to look at; the step is the sweep
 )
 
 // Key is the 64-bit seed of a generator.

@@ -1,0 +1,85 @@
+package boltzmann
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// Model is a restricted Boltzmann machine with its parameters. Its methods do not
+// change it. Those that draw random numbers draw the same ones each time: Seed gives a
+// model that draws others.
+type Model struct {
+	shape        dataset.Shape // of the visible units
+	parameters   *Parameters
+	binarization dataset.Binarization // how rows become states
+	seed         uint64
+}
+
+// Seed returns the same model with another seed for its draws.
+func (m *Model) Seed(seed uint64) *Model {
+	c := *m
+	c.seed = seed
+	return &c
+}
+
+// Parameters are a copy of the model's.
+func (m *Model) Parameters() *Parameters { return m.parameters.clone() }
+
+// FreeEnergy is F(v) of each of the rows, in nats: −log p(v) − log Z, in double
+// precision. Rows that are binarised stochastically are drawn by the model's seed.
+func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
+	states, err := m.states(rows)
+	if err != nil {
+		return nil, err
+	}
+	return m.parameters.freeEnergies(ctx, states)
+}
+
+// freeEnergies are F(v) of each row of states.
+func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([]float64, error) {
+	energies := make([]float64, states.Rows)
+	work.Parts(states.Rows, rowsAPart, func(first, last int) {
+		inputs := make([]float64, p.Hidden())
+		for r := first; r < last && ctx.Err() == nil; r++ {
+			energies[r] = p.freeEnergy(kernels.Row(states, r), inputs)
+		}
+	})
+	return energies, ctx.Err()
+}
+
+// Sample runs n chains for a number of sweeps, each of which draws the hidden units
+// given the visible ones and then these given the hidden ones, and returns the means of
+// the visible units given the last hidden ones. Chains start where each visible unit is
+// 0 or 1 alike: it takes many sweeps until they have forgotten that.
+func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
+	if n < 1 || sweeps < 1 {
+		return dataset.Sheet{}, fmt.Errorf("%d chains of %d sweeps: give at least 1 of each", n, sweeps)
+	}
+	bytes := (8 + 8 + 8) * float64(n) * float64(m.parameters.Visible()+m.parameters.Hidden())
+	if limit, whose := memory.Limit(); bytes > float64(limit) {
+		return dataset.Sheet{}, fmt.Errorf("%d chains take %.3g bytes of memory, where %s has %.3g: give fewer", n, bytes, whose, float64(limit))
+	}
+	w, key := newProducts(m.parameters), philox.Key(m.seed)
+	c := newChains(n, m.parameters)
+	c.start(key)
+	for sweep := range sweeps {
+		if err := ctx.Err(); err != nil {
+			return dataset.Sheet{}, err
+		}
+		c.sweep(w, place{key: key, purpose: philox.Chain, step: uint32(sweep)})
+	}
+	sheet := dataset.Sheet{Shape: m.shape, Values: make([][]float64, n)}
+	w.down(c.visibleInputs, c.hidden, func(r int, inputs []float32) {
+		sheet.Values[r] = make([]float64, len(inputs))
+		for i, a := range inputs {
+			sheet.Values[r][i] = float64(kernels.Sigmoid(a))
+		}
+	})
+	return sheet, nil
+}
