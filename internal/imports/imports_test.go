@@ -37,6 +37,7 @@ var allowed = map[string][]string{
 	"internal/work":          nil,
 
 	"dataset":                 nil,
+	"dataset/factorised":      {"dataset"},
 	"runs":                    {"dataset"},
 	"runs/internal/tabletest": {"runs"},
 	"runs/parquet":            {"runs"},
@@ -48,9 +49,8 @@ var allowed = map[string][]string{
 	"hm/engine/enginetest": {"hm/engine", "fisher", "hm/engine/oracle"},
 	"gpu":                  {"hm/engine"},
 
-	"hm/factorised":    {"dataset"},
-	"hm/deterministic": {"dataset", "runs", "hm/factorised"},
-	"hm":               {"hm/engine", "hm/engine/cpu", "hm/factorised", "dataset", "runs"},
+	"hm/deterministic": {"dataset", "runs", "dataset/factorised"},
+	"hm":               {"hm/engine", "hm/engine/cpu", "dataset/factorised", "dataset", "runs"},
 
 	"boltzmann/oracle": nil,
 	"boltzmann":        {"dataset"},
