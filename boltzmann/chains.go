@@ -5,11 +5,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// chains are Markov chains on p(v,h), a row each. The same seed draws the same states
-// whatever the number of processors.
+// chains are Markov chains on p(v,h), a row each. The hidden states are what the next
+// sweep needs. The same seed draws the same states whatever the number of processors.
 type chains struct {
 	visible, hidden             kernels.Matrix // states
-	visibleInputs, hiddenInputs kernels.Matrix // of the last draws
+	visibleInputs, hiddenInputs kernels.Matrix // from which they were drawn
 }
 
 func newChains(n int, p *Parameters) *chains {
@@ -19,20 +19,25 @@ func newChains(n int, p *Parameters) *chains {
 	}
 }
 
-// start draws the visible units, 0 or 1 alike.
+// start draws the hidden units, 0 or 1 alike.
 func (c *chains) start(key philox.Key) {
-	even := make([]float32, c.visible.Cols)
-	draw := place{key: key, purpose: philox.Start}.draw(c.visible)
-	for r := range c.visible.Rows {
-		draw(r, even)
-	}
+	place{key: key, purpose: philox.Start}.draw(c.hidden, kernels.NewMatrix(c.hidden.Rows, c.hidden.Cols))
 }
 
-// sweep draws the hidden units given the visible ones, and then these given the hidden
+// part are chains first to last−1, with the place of their draws.
+func (c *chains) part(first, last int, at place) (*chains, place) {
+	rows := func(m kernels.Matrix) kernels.Matrix { return kernels.Rows(m, first, last) }
+	at.datum += uint32(first)
+	return &chains{rows(c.visible), rows(c.hidden), rows(c.visibleInputs), rows(c.hiddenInputs)}, at
+}
+
+// sweep draws the visible units given the hidden ones, and then these given the visible
 // ones.
 func (c *chains) sweep(w *products, at place) {
-	at.layer = 1
-	w.up(c.hiddenInputs, c.visible, at.draw(c.hidden))
+	w.down(c.visibleInputs, c.hidden)
 	at.layer = 0
-	w.down(c.visibleInputs, c.hidden, at.draw(c.visible))
+	at.draw(c.visible, c.visibleInputs)
+	w.up(c.hiddenInputs, c.visible)
+	at.layer = 1
+	at.draw(c.hidden, c.hiddenInputs)
 }

@@ -3,6 +3,7 @@ package boltzmann
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/bits"
 
 	"gonum.org/v1/gonum/floats"
@@ -64,10 +65,10 @@ func (p *Parameters) logZ(ctx context.Context) (float64, error) {
 // the units.
 func logSum(few, many []float32, weights kernels.Matrix, state, low int) float64 {
 	inputs, linear := make([]float64, len(many)), 0.0
-	addScaled(inputs, 1, many)
+	add(inputs, 1, many)
 	flip := func(unit int, factor float64) {
 		linear += factor * float64(few[unit])
-		addScaled(inputs, factor, kernels.Row(weights, unit))
+		add(inputs, factor, kernels.Row(weights, unit))
 	}
 	for unit := range few {
 		if state>>unit&1 == 1 {
@@ -97,4 +98,10 @@ func transpose(m kernels.Matrix) kernels.Matrix {
 		}
 	}
 	return t
+}
+
+// terms is the number of factors of which logZ sums products.
+func (p *Parameters) terms() float64 {
+	few, many := min(p.Visible(), p.Hidden()), max(p.Visible(), p.Hidden())
+	return math.Ldexp(float64(many), few)
 }

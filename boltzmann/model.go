@@ -3,6 +3,7 @@ package boltzmann
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -18,7 +19,7 @@ type Model struct {
 	shape        dataset.Shape // of the visible units
 	parameters   *Parameters
 	binarization dataset.Binarization // how rows become states
-	seed         uint64
+	seed         uint64               // of draws
 }
 
 // Seed returns the same model with another seed for its draws.
@@ -53,33 +54,34 @@ func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([
 	return energies, ctx.Err()
 }
 
-// Sample runs n chains for a number of sweeps, each of which draws the hidden units
-// given the visible ones and then these given the hidden ones, and returns the means of
-// the visible units given the last hidden ones. Chains start where each visible unit is
+// Sample runs n chains for a number of sweeps, each of which draws the visible units
+// given the hidden ones and then these given the visible ones, and returns the means of
+// the visible units given the last hidden ones. Chains start where each hidden unit is
 // 0 or 1 alike: it takes many sweeps until they have forgotten that.
 func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
-	if n < 1 || sweeps < 1 {
-		return dataset.Sheet{}, fmt.Errorf("%d chains of %d sweeps: give at least 1 of each", n, sweeps)
+	if n < 1 || sweeps < 0 || sweeps > math.MaxUint32 {
+		return dataset.Sheet{}, fmt.Errorf("%d chains of %d sweeps: give at least 1 chain, and 0 to 2³²−1 sweeps", n, sweeps)
 	}
-	bytes := (8 + 8 + 8) * float64(n) * float64(m.parameters.Visible()+m.parameters.Hidden())
+	bytes := (4 + 4 + 8) * float64(n) * float64(m.parameters.Visible()+m.parameters.Hidden())
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return dataset.Sheet{}, fmt.Errorf("%d chains take %.3g bytes of memory, where %s has %.3g: give fewer", n, bytes, whose, float64(limit))
 	}
-	w, key := newProducts(m.parameters), philox.Key(m.seed)
-	c := newChains(n, m.parameters)
-	c.start(key)
-	for sweep := range sweeps {
-		if err := ctx.Err(); err != nil {
-			return dataset.Sheet{}, err
-		}
-		c.sweep(w, place{key: key, purpose: philox.Chain, step: uint32(sweep)})
-	}
+	w, all := newProducts(m.parameters), newChains(n, m.parameters)
+	at := place{key: philox.Key(m.seed), purpose: philox.Chain}
+	all.start(at.key)
 	sheet := dataset.Sheet{Shape: m.shape, Values: make([][]float64, n)}
-	w.down(c.visibleInputs, c.hidden, func(r int, inputs []float32) {
-		sheet.Values[r] = make([]float64, len(inputs))
-		for i, a := range inputs {
-			sheet.Values[r][i] = float64(kernels.Sigmoid(a))
+	work.Parts(n, rowsAPart, func(first, last int) {
+		c, at := all.part(first, last, at)
+		for sweep := 0; sweep < sweeps && ctx.Err() == nil; sweep++ {
+			at.step = uint32(sweep)
+			c.sweep(w, at)
+		}
+		w.down(c.visibleInputs, c.hidden)
+		for r := range c.visibleInputs.Rows {
+			for _, a := range kernels.Row(c.visibleInputs, r) {
+				sheet.Values[first+r] = append(sheet.Values[first+r], float64(kernels.Sigmoid(a)))
+			}
 		}
 	})
-	return sheet, nil
+	return sheet, ctx.Err()
 }

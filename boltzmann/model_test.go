@@ -134,21 +134,23 @@ func TestInputsAreThoseOfTheConditionals(t *testing.T) {
 		m := randomModel(t, units[0], units[1])
 		want, w := exactly(m), newProducts(m.parameters)
 		inputs := kernels.NewMatrix(len(want.Visible), units[1])
-		w.up(inputs, matrix(want.Visible), func(r int, inputs []float32) {
+		w.up(inputs, matrix(want.Visible))
+		for r, v := range want.Visible {
 			for _, h := range want.Hidden {
-				if logP := want.LogPHidden(h, want.Visible[r]); math.Abs(logProbability(inputs, h)-logP) > 1e-5 {
-					t.Errorf("log p(%v|%v) = %v, want %v", h, want.Visible[r], logProbability(inputs, h), logP)
+				if got, logP := logProbability(kernels.Row(inputs, r), h), want.LogPHidden(h, v); math.Abs(got-logP) > 1e-5 {
+					t.Errorf("log p(%v|%v) = %v, want %v", h, v, got, logP)
 				}
 			}
-		})
+		}
 		inputs = kernels.NewMatrix(len(want.Hidden), units[0])
-		w.down(inputs, matrix(want.Hidden), func(r int, inputs []float32) {
+		w.down(inputs, matrix(want.Hidden))
+		for r, h := range want.Hidden {
 			for _, v := range want.Visible {
-				if logP := want.LogPVisible(v, want.Hidden[r]); math.Abs(logProbability(inputs, v)-logP) > 1e-5 {
-					t.Errorf("log p(%v|%v) = %v, want %v", v, want.Hidden[r], logProbability(inputs, v), logP)
+				if got, logP := logProbability(kernels.Row(inputs, r), v), want.LogPVisible(v, h); math.Abs(got-logP) > 1e-5 {
+					t.Errorf("log p(%v|%v) = %v, want %v", v, h, got, logP)
 				}
 			}
-		})
+		}
 	}
 }
 
@@ -165,31 +167,27 @@ func logProbability(inputs []float32, states []float64) float64 {
 func TestProductsOfManyRows(t *testing.T) {
 	const rows, visible, hidden = 70, 101, 53
 	m := randomModel(t, visible, hidden)
-	w := newProducts(m.parameters)
-	c := newChains(rows, m.parameters)
+	w, c := newProducts(m.parameters), newChains(rows, m.parameters)
 	c.start(1)
-	c.sweep(w, place{})
-	w.up(c.hiddenInputs, c.visible, func(int, []float32) {}) // of the last states, as the visible inputs are
-	for r := range rows {
-		for j := range hidden {
-			want := float64(m.parameters.HiddenBiases[j])
-			for i, x := range kernels.Row(c.visible, r) {
-				want += float64(x) * float64(kernels.Row(m.parameters.Weights, i)[j])
-			}
-			if got := float64(kernels.Row(c.hiddenInputs, r)[j]); math.Abs(got-want) > 1e-4 {
-				t.Fatalf("row %d: input of hidden unit %d is %v, want %v", r, j, got, want)
-			}
-		}
-		for i := range visible {
-			want := float64(m.parameters.VisibleBiases[i])
-			for j, x := range kernels.Row(c.hidden, r) {
-				want += float64(x) * float64(kernels.Row(m.parameters.Weights, i)[j])
-			}
-			if got := float64(kernels.Row(c.visibleInputs, r)[i]); math.Abs(got-want) > 1e-4 {
-				t.Fatalf("row %d: input of visible unit %d is %v, want %v", r, i, got, want)
+	copy(c.visible.Data, c.hidden.Data) // any states
+	w.up(c.hiddenInputs, c.visible)
+	w.down(c.visibleInputs, c.hidden)
+	check := func(name string, got, from kernels.Matrix, biases []float32, weight func(to, from int) float32) {
+		for r := range rows {
+			for j, bias := range biases {
+				want := float64(bias)
+				for i, x := range kernels.Row(from, r) {
+					want += float64(x) * float64(weight(j, i))
+				}
+				if got := float64(kernels.Row(got, r)[j]); math.Abs(got-want) > 1e-4 {
+					t.Fatalf("row %d: the input of %s unit %d is %v, want %v", r, name, j, got, want)
+				}
 			}
 		}
 	}
+	p := m.parameters
+	check("hidden", c.hiddenInputs, c.visible, p.HiddenBiases, func(j, i int) float32 { return kernels.Row(p.Weights, i)[j] })
+	check("visible", c.visibleInputs, c.hidden, p.VisibleBiases, func(i, j int) float32 { return kernels.Row(p.Weights, i)[j] })
 }
 
 // After many sweeps the visible states of chains have the distribution p(v).
@@ -228,13 +226,20 @@ func TestSamplesDependOnTheSeedAlone(t *testing.T) {
 		return sheet
 	}
 	want := sample(m)
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if !reflect.DeepEqual(sample(m), want) {
-		t.Error("one processor draws other images than several")
-	}
+	oneProcessor(func() {
+		if !reflect.DeepEqual(sample(m), want) {
+			t.Error("one processor draws other images than several")
+		}
+	})
 	if reflect.DeepEqual(sample(m.Seed(2)), want) {
 		t.Error("another seed draws the same images")
 	}
+}
+
+// oneProcessor calls f where there is but one processor.
+func oneProcessor(f func()) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	f()
 }
 
 // Stochastic rows are drawn with the probabilities that their values are.
@@ -275,7 +280,8 @@ func TestModelsSayWhatTheyCannotDo(t *testing.T) {
 		{"other rows", "the model has 30 visible units, the test rows have 3", second(m.FreeEnergy(t.Context(), rows))},
 		{"no rows", "has no rows", second(m.FreeEnergy(t.Context(), dataset.Split{Shape: dataset.Shape{Height: 1, Width: 30}}))},
 		{"too few values", "give 30", second(m.FreeEnergy(t.Context(), dataset.Split{Rows: 1, Shape: dataset.Shape{Height: 1, Width: 30}}))},
-		{"no chains", "give at least 1", second(m.Sample(t.Context(), 0, 1))},
+		{"no chains", "give at least 1 chain", second(m.Sample(t.Context(), 0, 1))},
+		{"no sweeps", "0 to 2³²−1 sweeps", second(m.Sample(t.Context(), 1, -1))},
 		{"no room", "give fewer", second(m.Sample(t.Context(), 1<<40, 1))},
 		{"cancelled", "cancel", second(m.Sample(cancelled, 1, 1))},
 		{"cancelled", "cancel", second(randomModel(t, 3, 2).ExactLogP(cancelled, rows))},

@@ -50,17 +50,17 @@ func (p *Parameters) freeEnergy(v []float32, inputs []float64) float64 {
 	for i, x := range v {
 		if x != 0 {
 			linear += float64(x) * float64(p.VisibleBiases[i])
-			addScaled(inputs, float64(x), kernels.Row(p.Weights, i))
+			add(inputs, float64(x), kernels.Row(p.Weights, i))
 		}
 	}
 	return -linear - logPartition(inputs)
 }
 
-// addScaled adds a factor times x to sum.
-func addScaled(sum []float64, factor float64, x []float32) {
+// add adds a factor times x to sum.
+func add[T float32 | float64](sum []T, factor T, x []float32) {
 	sum = sum[:len(x)]
 	for j, value := range x {
-		sum[j] += factor * float64(value)
+		sum[j] += factor * T(value)
 	}
 }
 

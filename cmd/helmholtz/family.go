@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	_ "github.com/helmholtz-go/helmholtz/boltzmann" // the family boltzmann
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	_ "github.com/helmholtz-go/helmholtz/hm/deterministic" // the family deterministic

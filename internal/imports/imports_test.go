@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 	"hm":               {"hm/engine", "hm/engine/cpu", "dataset/factorised", "dataset", "runs"},
 
 	"boltzmann/oracle": nil,
-	"boltzmann":        {"dataset"},
+	"boltzmann":        {"dataset", "dataset/factorised", "runs"},
 
 	"plotting": {"hm", "dataset", "hm/engine", "runs"},
 
@@ -66,7 +66,7 @@ var allowed = map[string][]string{
 	"notebooks/reproduce": {"dataset", "plotting", "runs"},
 	"notebooks/thesis":    {"hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
 	"notebooks":           {"hm", "dataset"},
-	"cmd/helmholtz":       {"gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet"},
+	"cmd/helmholtz":       {"boltzmann", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet"},
 }
 
 // inTests are the packages that the tests of any may import besides.

@@ -34,6 +34,8 @@ const (
 	Marginal                  // hidden units drawn to estimate √p̃*(x) in a Gibbs sweep
 	Hide                      // which pixels of an image a mask hides
 	Start                     // where the chains of a Boltzmann machine start
+	Negative                  // its units in chains that it learns from; the sample is the sweep of the step
+	Flip                      // which visible unit its pseudo-likelihood is estimated by
 	Chain                     // its units in chains to look at; the step is the sweep
 )
 
