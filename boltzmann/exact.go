@@ -18,17 +18,19 @@ import (
 const enumerable = 25
 
 // ExactLogZ is log Z in nats, in double precision: the sum over all states of the side
-// that has fewer units, at most 25.
+// that has fewer units, at most 25, or of the hidden units where the visible ones are
+// Gaussian.
 func (m *Model) ExactLogZ(ctx context.Context) (float64, error) {
 	p := m.parameters
-	if few := min(p.Visible(), p.Hidden()); few > enumerable {
-		return 0, fmt.Errorf("log Z of %d visible and %d hidden units: too many to sum over the states of either side; use at most %d of one, or estimate log Z",
-			p.Visible(), p.Hidden(), enumerable)
+	if p.summed() > enumerable {
+		return 0, fmt.Errorf("log Z of %d visible units, %v, and %d hidden ones: too many to sum over the states of either side; use at most %d of one, or estimate log Z",
+			p.Visible(), p.Kind(), p.Hidden(), enumerable)
 	}
 	return p.logZ(ctx)
 }
 
-// ExactLogP is log p(v) of each of the rows, in nats, by ExactLogZ.
+// ExactLogP is log p of each of the rows, in nats, by ExactLogZ. Of Gaussian units it is the
+// logarithm of the density of the grey values, between 0 and 1.
 func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	logZ, err := m.ExactLogZ(ctx)
 	if err != nil {
@@ -36,7 +38,7 @@ func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, e
 	}
 	logP, err := m.FreeEnergy(ctx, rows)
 	for i := range logP {
-		logP[i] = -logP[i] - logZ
+		logP[i] = -logP[i] - logZ - m.encoding.logScale()
 	}
 	return logP, err
 }
@@ -46,15 +48,18 @@ const statesAPart = 10
 
 // logZ sums e^(−F) over all states of the smaller side.
 func (p *Parameters) logZ(ctx context.Context) (float64, error) {
-	few, many, weights := p.VisibleBiases, p.HiddenBiases, p.Weights
-	if len(many) < len(few) {
+	few, many, weights, partition := p.VisibleBiases, p.HiddenBiases, p.Weights, logPartition
+	if p.summed() == p.Hidden() {
 		few, many, weights = many, few, transpose(weights)
+		if p.gaussian() {
+			partition = p.gaussianPartition
+		}
 	}
 	low := min(statesAPart, len(few))
 	parts := make([]float64, 1<<(len(few)-low))
 	work.Parallel(len(parts), func(part int) {
 		if ctx.Err() == nil {
-			parts[part] = logSum(few, many, weights, part<<low, low)
+			parts[part] = logSum(few, many, weights, partition, part<<low, low)
 		}
 	})
 	return floats.LogSumExp(parts), ctx.Err()
@@ -62,8 +67,8 @@ func (p *Parameters) logZ(ctx context.Context) (float64, error) {
 
 // logSum is the logarithm of the sum of e^(−F(s)) over the states s of few units,
 // whose bits are those of state in all but the lowest low. weights has a row for each of
-// the units.
-func logSum(few, many []float32, weights kernels.Matrix, state, low int) float64 {
+// the units, and partition sums the others out, given their inputs.
+func logSum(few, many []float32, weights kernels.Matrix, partition func(inputs []float64) float64, state, low int) float64 {
 	inputs, linear := make([]float64, len(many)), 0.0
 	add(inputs, 1, many)
 	flip := func(unit int, factor float64) {
@@ -76,7 +81,7 @@ func logSum(few, many []float32, weights kernels.Matrix, state, low int) float64
 		}
 	}
 	terms := make([]float64, 1<<low)
-	terms[0] = linear + logPartition(inputs)
+	terms[0] = linear + partition(inputs)
 	// In a Gray code neighbouring states differ in one unit.
 	for k := 1; k < len(terms); k++ {
 		unit := bits.TrailingZeros(uint(k))
@@ -85,7 +90,7 @@ func logSum(few, many []float32, weights kernels.Matrix, state, low int) float64
 			factor = -1
 		}
 		flip(unit, factor)
-		terms[k] = linear + logPartition(inputs)
+		terms[k] = linear + partition(inputs)
 	}
 	return floats.LogSumExp(terms)
 }
@@ -102,6 +107,14 @@ func transpose(m kernels.Matrix) kernels.Matrix {
 
 // terms is the number of factors of which logZ sums products.
 func (p *Parameters) terms() float64 {
-	few, many := min(p.Visible(), p.Hidden()), max(p.Visible(), p.Hidden())
-	return math.Ldexp(float64(many), few)
+	few := p.summed()
+	return math.Ldexp(float64(p.Visible()+p.Hidden()-few), few)
+}
+
+// summed is the number of units over whose states logZ sums.
+func (p *Parameters) summed() int {
+	if p.gaussian() {
+		return p.Hidden()
+	}
+	return min(p.Visible(), p.Hidden())
 }
