@@ -46,9 +46,12 @@ func (c *chains) sweep(w *products, at place) {
 	w.down(c.visibleInputs, c.hidden)
 	c.temper(c.visibleInputs)
 	at.layer = 0
-	if w.gaussian() {
+	switch w.Kind() {
+	case Gaussian:
 		w.drawGaussian(c.visible, c.visibleInputs, at)
-	} else {
+	case Categorical:
+		w.drawCategorical(c.visible, c.visibleInputs, at)
+	default:
 		at.draw(c.visible, c.visibleInputs)
 	}
 	w.up(c.hiddenInputs, c.visible)

@@ -19,7 +19,7 @@ const enumerable = 25
 
 // ExactLogZ is log Z in nats, in double precision: the sum over all states of the side
 // that has fewer units, at most 25, or of the hidden units where the visible ones are
-// Gaussian.
+// not Bernoulli.
 func (m *Model) ExactLogZ(ctx context.Context) (float64, error) {
 	p := m.parameters
 	if p.summed() > enumerable {
@@ -51,8 +51,11 @@ func (p *Parameters) logZ(ctx context.Context) (float64, error) {
 	few, many, weights, partition := p.VisibleBiases, p.HiddenBiases, p.Weights, logPartition
 	if p.summed() == p.Hidden() {
 		few, many, weights = many, few, transpose(weights)
-		if p.gaussian() {
+		switch p.Kind() {
+		case Gaussian:
 			partition = p.gaussianPartition
+		case Categorical:
+			partition = p.categoricalPartition
 		}
 	}
 	low := min(statesAPart, len(few))
@@ -113,7 +116,7 @@ func (p *Parameters) terms() float64 {
 
 // summed is the number of units over whose states logZ sums.
 func (p *Parameters) summed() int {
-	if p.gaussian() {
+	if p.Kind() != Bernoulli {
 		return p.Hidden()
 	}
 	return min(p.Visible(), p.Hidden())
