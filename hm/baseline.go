@@ -2,8 +2,8 @@ package hm
 
 import (
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset/factorised"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/hm/factorised"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 

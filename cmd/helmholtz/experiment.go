@@ -78,7 +78,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 
 	f.IntSliceVar(&e.Machine.Layers, "layers", e.Machine.Layers, "units of the dense hidden layers, bottom up")
 	listFlag(f, &e.Machine.Convolutions, "conv", "convolutional hidden layers below them, bottom up: `list` of channels@height×width/stride, such as 8@4x4/2, or q:8@4x4/2 and p:8@4x4/2 for one network alone")
-	listFlag(f, &e.Machine.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first")
+	listFlag(f, &e.Machine.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first; of cd, pcd and pt the visible ones, which categorical can be, too")
 	textFlag(f, &e.Machine.Coding, "coding", "`values` of a unit: pm1 or 01")
 	textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (App. A.2, for bihm and nbihm)")
 	f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")
@@ -203,6 +203,18 @@ func (x *experimentFlags) base(methodGiven bool) (file, base hm.Experiment, err 
 // override makes the values, to which the flags point, those of the base with
 // the flags that were given.
 func (x *experimentFlags) override(f *pflag.FlagSet, base hm.Experiment) error {
+	given := givenFlags(f)
+	x.values = base
+	for flag, values := range given {
+		if err := setFlag(flag, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// givenFlags are the values, as texts, of the flags that were given.
+func givenFlags(f *pflag.FlagSet) map[*pflag.Flag][]string {
 	given := map[*pflag.Flag][]string{}
 	f.Visit(func(f *pflag.Flag) {
 		if list, ok := f.Value.(pflag.SliceValue); ok {
@@ -211,19 +223,15 @@ func (x *experimentFlags) override(f *pflag.FlagSet, base hm.Experiment) error {
 			given[f] = []string{f.Value.String()}
 		}
 	})
-	x.values = base
-	for flag, values := range given {
-		var err error
-		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			err = list.Replace(values)
-		} else {
-			err = flag.Value.Set(values[0])
-		}
-		if err != nil {
-			return err
-		}
+	return given
+}
+
+// setFlag gives a flag values as givenFlags returns them.
+func setFlag(flag *pflag.Flag, values []string) error {
+	if list, ok := flag.Value.(pflag.SliceValue); ok {
+		return list.Replace(values)
 	}
-	return nil
+	return flag.Value.Set(values[0])
 }
 
 // refuseIdleSettings refuses flags of settings that do nothing beside others.

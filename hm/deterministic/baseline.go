@@ -2,7 +2,7 @@ package deterministic
 
 import (
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm/factorised"
+	"github.com/helmholtz-go/helmholtz/dataset/factorised"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 

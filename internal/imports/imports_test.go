@@ -15,7 +15,7 @@ import (
 const module = "github.com/helmholtz-go/helmholtz/"
 
 // internal are the packages that anything may be built on.
-var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/philox", "internal/safetensors", "internal/statistics"}
+var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/philox", "internal/safetensors", "internal/statistics", "internal/work"}
 
 // allowed are the packages of this module that each may import besides those of
 // internal. A package that is not here may not be either: its place in the order
@@ -34,8 +34,10 @@ var allowed = map[string][]string{
 	"internal/safetensors":   nil,
 	"internal/statistics":    nil,
 	"internal/torture":       nil,
+	"internal/work":          nil,
 
 	"dataset":                 nil,
+	"dataset/factorised":      {"dataset"},
 	"runs":                    {"dataset"},
 	"runs/internal/tabletest": {"runs"},
 	"runs/parquet":            {"runs"},
@@ -47,10 +49,13 @@ var allowed = map[string][]string{
 	"hm/engine/enginetest": {"hm/engine", "fisher", "hm/engine/oracle"},
 	"gpu":                  {"hm/engine"},
 
-	"hm/factorised":    {"dataset"},
-	"hm/deterministic": {"dataset", "runs", "hm/factorised"},
-	"hm":               {"hm/engine", "hm/engine/cpu", "hm/factorised", "dataset", "runs"},
-	"plotting":         {"hm", "dataset", "hm/engine", "runs"},
+	"hm/deterministic": {"dataset", "runs", "dataset/factorised"},
+	"hm":               {"hm/engine", "hm/engine/cpu", "dataset/factorised", "dataset", "runs"},
+
+	"boltzmann/oracle": nil,
+	"boltzmann":        {"dataset", "dataset/factorised", "runs"},
+
+	"plotting": {"hm", "dataset", "hm/engine", "runs"},
 
 	// What a cell imports, and what the kernel's process runs.
 	"kernelext":                  {"hm", "dataset", "runs", "kernelext/internal/session"},
@@ -61,11 +66,11 @@ var allowed = map[string][]string{
 	"notebooks/reproduce": {"dataset", "plotting", "runs"},
 	"notebooks/thesis":    {"hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
 	"notebooks":           {"hm", "dataset"},
-	"cmd/helmholtz":       {"gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet"},
+	"cmd/helmholtz":       {"boltzmann", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet"},
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "internal/torture"}
+var inTests = []string{"boltzmann/oracle", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "internal/torture"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{

@@ -18,6 +18,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 		for name, call := range map[string]func(){
 			"MulNT":        func() { MulNT(c, a, b) },
 			"MulTN":        func() { MulTN(c, 1, at, bn) },
+			"AddMulNN":     func() { AddMulNN(c, a, bn) },
 			"SubMulNN":     func() { SubMulNN(c, a, bn) },
 			"Pack":         func() { p.Pack(b, 0, 100) },
 			"MulPacked":    func() { MulPacked(c, a, p) },

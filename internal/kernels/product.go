@@ -38,6 +38,13 @@ func MulTN(c Matrix, scale float32, a, b Matrix) {
 	product(c, 1, scale, transposed(a), b, a.Rows)
 }
 
+// AddMulNN sets c = c + a·b. As MulNT's, a row of the product depends on its row of
+// a alone.
+func AddMulNN(c, a, b Matrix) {
+	check("a·b", c, a, b, a.Rows, a.Cols == b.Rows, b.Cols)
+	product(c, 1, 1, plain(a), b, a.Cols)
+}
+
 // SubMulNN sets c = c − a·b.
 func SubMulNN(c, a, b Matrix) {
 	check("a·b", c, a, b, a.Rows, a.Cols == b.Rows, b.Cols)

@@ -59,6 +59,7 @@ var productKernels = []productKernel{
 	}},
 	{"MulTN, scale 0", true, false, 1, 0, func(c, a, b Matrix) { MulTN(c, 0, a, b) }},
 	{"MulTN, scale 0.7", true, false, 1, float64(float32(0.7)), func(c, a, b Matrix) { MulTN(c, 0.7, a, b) }},
+	{"AddMulNN", false, false, 1, 1, AddMulNN},
 	{"SubMulNN", false, false, -1, 1, SubMulNN},
 }
 
@@ -231,6 +232,7 @@ func TestProductsRefuseShapesThatDoNotFit(t *testing.T) {
 		func() { MulNT(m(3, 4), m(3, 5), m(3, 5)) },
 		func() { MulNT(short, m(10, 5), m(10, 5)) },
 		func() { MulTN(m(3, 4), 0, m(5, 3), m(6, 4)) },
+		func() { AddMulNN(m(3, 4), m(3, 5), m(4, 5)) },
 		func() { SubMulNN(m(3, 4), m(3, 5), m(4, 5)) },
 		func() { SubMulNN(m(10, 10), m(10, 10), short) },
 		func() { mulSymmetric(make([]float32, 9), m(10, 10), make([]float32, 10)) },

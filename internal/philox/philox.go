@@ -33,6 +33,11 @@ const (
 	Pick                      // which candidate a Gibbs sweep picks
 	Marginal                  // hidden units drawn to estimate √p̃*(x) in a Gibbs sweep
 	Hide                      // which pixels of an image a mask hides
+	Start                     // where the chains of a Boltzmann machine start
+	Negative                  // its units in chains that it learns from; the sample is the sweep of the step
+	Swap                      // whether replicas of a chain at neighbouring temperatures swap; the sample is the hotter
+	Flip                      // which visible unit its pseudo-likelihood is estimated by
+	Chain                     // its units in chains to look at; the step is the sweep
 )
 
 // Key is the 64-bit seed of a generator.

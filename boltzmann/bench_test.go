@@ -1,0 +1,67 @@
+package boltzmann
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// The machine and the minibatch of the usual comparison.
+const benchVisible, benchHidden, benchRows = 784, 500, 100
+
+func BenchmarkStep(b *testing.B) {
+	for _, method := range []Method{CD(), PCD(), PCD().Momentum(0.9), PCD().Optimizer(Adam)} {
+		b.Run(fmt.Sprint(method.spec), func(b *testing.B) {
+			m, err := New(dataset.Shape{Height: 28, Width: 28}).Hidden(benchHidden).Model(1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			s := state{parameters: m.parameters, visibleOffsets: make([]float32, benchVisible), hiddenOffsets: make([]float32, benchHidden)}
+			for range method.spec.Optimizer.slots() {
+				s.moments = append(s.moments, m.parameters.zeros())
+			}
+			s.persistent = kernels.NewMatrix(method.spec.Chains, benchHidden)
+			rows := dataset.Split{Rows: benchRows, Shape: m.shape, Values: make([]uint8, benchRows*benchVisible)}
+			for i := range rows.Values {
+				rows.Values[i] = uint8(i % 7 / 6 * 255)
+			}
+			order := make([]int, benchRows)
+			t := newTrainer(s, method.spec, 1, rows, dataset.Fixed, func(int) []int { return order })
+			for b.Loop() {
+				if _, err := t.take(b.Context(), 0.01); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// The products of a step of PCD-1, by themselves: what it cannot be faster than. They are
+// of a packed matrix, and in parts as training has them.
+func BenchmarkProductsOfAStep(b *testing.B) {
+	m, err := New(dataset.Shape{Height: 28, Width: 28}).Hidden(benchHidden).Model(1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w, c, data := newProducts(m.parameters), newChains(benchRows, m.parameters), newChains(benchRows, m.parameters)
+	gradient := m.parameters.zeros()
+	for b.Loop() {
+		work.Parts(benchRows, rowsAPart, func(first, last int) {
+			data, _ := data.part(first, last, place{})
+			w.up(data.hiddenInputs, data.visible)
+		})
+		work.Parts(benchRows, rowsAPart, func(first, last int) {
+			c, _ := c.part(first, last, place{})
+			w.down(c.visibleInputs, c.hidden)
+			w.up(c.hiddenInputs, c.visible)
+		})
+		work.Parts(benchVisible, visibleAPart, func(first, last int) {
+			tile := kernels.Rows(gradient.Weights, first, last)
+			kernels.MulTN(tile, 0, kernels.Cols(data.visible, first, last), data.hidden)
+			kernels.MulTN(tile, 1, kernels.Cols(c.visible, first, last), c.hidden)
+		})
+	}
+}

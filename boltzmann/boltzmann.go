@@ -1,0 +1,35 @@
+// Package boltzmann trains and evaluates restricted Boltzmann machines: models of
+// visible units v and hidden units h that are joined to each other, and not among
+// themselves,
+//
+//	p(v,h) = e^(−E(v,h))/Z,   E(v,h) = −bᵀv − cᵀh − vᵀWh.
+//
+// Given one side, the units of the other are independent, p(h_j=1|v) = σ(c_j +
+// (Wᵀv)_j) and p(v_i=1|h) = σ(b_i + (Wh)_i). The hidden units are summed out by the
+// free energy F(v) = −bᵀv − Σ_j log(1 + e^(c_j + (Wᵀv)_j)), of which log p(v) =
+// −F(v) − log Z. It is log Z that is hard: it is summed exactly where one side is
+// small.
+//
+//	digits, err := dataset.Open("glyphs")
+//	machine := boltzmann.New(digits.Shape()).Hidden(500)
+//	pcd := boltzmann.PCD().Chains(100).LearningRate(0.05).Epochs(20)
+//	run, err := pcd.Train(ctx, machine, digits, "runs/rbm")
+//	images, err := run.Sample(ctx, 100, 5000)
+//
+// Visible units are Bernoulli, as above, Gaussian or categorical: see Kind. Machines and
+// methods are values: each setter returns a changed copy, and the first wrong setting is the
+// error of the call that does the work. A run lives in a directory, from which OpenRun takes
+// it up again and Train resumes it. Log-probabilities and energies are in nats.
+//
+// # Learning
+//
+// The gradient of log p(v) is the difference of the means of vhᵀ, v and h given the data and
+// of those of the model, which Markov chains estimate. CD, PCD and PT say where these come
+// from. What the objective is of a model whose log p is not at hand, Experiment.Measures says.
+//
+// # Sources
+//
+// Comments cite (003, section) for chapter 20, on deep generative models, of
+// I. Goodfellow, Y. Bengio and A. Courville, Deep Learning, MIT Press, 2016, and articles by
+// their authors.
+package boltzmann

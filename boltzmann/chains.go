@@ -1,0 +1,78 @@
+package boltzmann
+
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// chains are Markov chains on p(v,h), a row each. The hidden states are what the next
+// sweep needs. The same seed draws the same states whatever the number of processors.
+type chains struct {
+	visible, hidden             kernels.Matrix // states
+	visibleInputs, hiddenInputs kernels.Matrix // from which they were drawn
+	// β are the inverse temperatures of chains, on p^β(v,h) ∝ e^(−βE(v,h)); nil where all
+	// are 1.
+	β []float32
+}
+
+func newChains(n int, p *Parameters) *chains {
+	return &chains{
+		visible: kernels.NewMatrix(n, p.Visible()), visibleInputs: kernels.NewMatrix(n, p.Visible()),
+		hidden: kernels.NewMatrix(n, p.Hidden()), hiddenInputs: kernels.NewMatrix(n, p.Hidden()),
+	}
+}
+
+// start draws the hidden units, 0 or 1 alike.
+func (c *chains) start(key philox.Key) {
+	place{key: key, purpose: philox.Start}.draw(c.hidden, kernels.NewMatrix(c.hidden.Rows, c.hidden.Cols))
+}
+
+// part are chains first to last−1, with the place of their draws.
+func (c *chains) part(first, last int, at place) (*chains, place) {
+	rows := func(m kernels.Matrix) kernels.Matrix { return kernels.Rows(m, first, last) }
+	at.datum += uint32(first)
+	p := &chains{visible: rows(c.visible), hidden: rows(c.hidden), visibleInputs: rows(c.visibleInputs), hiddenInputs: rows(c.hiddenInputs)}
+	if c.β != nil {
+		p.β = c.β[first:last]
+	}
+	return p, at
+}
+
+// sweep draws the visible units given the hidden ones, and then these given the visible
+// ones.
+func (c *chains) sweep(w *products, at place) {
+	w.down(c.visibleInputs, c.hidden)
+	c.temper(c.visibleInputs)
+	at.layer = 0
+	switch w.Kind() {
+	case Gaussian:
+		w.drawGaussian(c.visible, c.visibleInputs, at)
+	case Categorical:
+		w.drawCategorical(c.visible, c.visibleInputs, at)
+	default:
+		at.draw(c.visible, c.visibleInputs)
+	}
+	w.up(c.hiddenInputs, c.visible)
+	c.temper(c.hiddenInputs)
+	at.layer = 1
+	at.draw(c.hidden, c.hiddenInputs)
+}
+
+// temper multiplies inputs by the inverse temperatures.
+func (c *chains) temper(inputs kernels.Matrix) {
+	for r, β := range c.β {
+		scaled(kernels.Row(inputs, r), β, kernels.Row(inputs, r))
+	}
+}
+
+// energy is E(v,h) of the states of a chain after a sweep.
+func (c *chains) energy(r int, biases []float32) float64 {
+	β := float64(1)
+	if c.β != nil {
+		β = float64(c.β[r])
+	}
+	given := blas32.Dot(vector(kernels.Row(c.hidden, r)), vector(kernels.Row(c.hiddenInputs, r))) // (c + Wᵀv)ᵀh, tempered
+	return -float64(blas32.Dot(vector(kernels.Row(c.visible, r)), vector(biases))) - float64(given)/β
+}

@@ -1,0 +1,90 @@
+package boltzmann
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// checkBinarization refuses grey values for Bernoulli units, which are 0 or 1, and zeros and
+// ones for Gaussian ones.
+func checkBinarization(b dataset.Binarization, visible Kind) error {
+	switch {
+	case b == dataset.Grey && visible == Bernoulli:
+		return errors.New("binarization = grey: Bernoulli units are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or make the visible units gaussian")
+	case b != dataset.Fixed && visible == Categorical:
+		return fmt.Errorf("binarization = %v for categorical units, of which one of a variable is 1: use fixed", b)
+	case b != dataset.Grey && visible == Gaussian:
+		return fmt.Errorf("binarization = %v for Gaussian units: keep the grey values with grey", b)
+	}
+	return nil
+}
+
+// encoding is how rows of data become states of visible units.
+type encoding struct {
+	binarization dataset.Binarization
+	standard     *standard // of Gaussian units
+}
+
+// load writes a row of data as states of visible units, those of row d of draws: grey
+// values are the probabilities of Bernoulli variables where they are drawn, and rounded
+// where they are not; of Gaussian units they are standardised.
+func (e encoding) load(states []float32, values []uint8, at place, d int) {
+	if e.standard != nil {
+		for i, value := range values {
+			states[i] = (float32(value)/255 - e.standard.means[i]) / e.standard.deviations[i]
+		}
+		return
+	}
+	if e.binarization != dataset.Stochastic {
+		for i, value := range values {
+			states[i] = 0
+			if value >= 128 {
+				states[i] = 1
+			}
+		}
+		return
+	}
+	c := at.counter(d)
+	var words [4]uint32
+	for i, value := range values {
+		if i%4 == 0 {
+			c.Unit = uint16(i / 4)
+			words = at.key.Block(c)
+		}
+		states[i] = 0
+		if philox.Uniform(words[i%4]) < float32(value)/255 {
+			states[i] = 1
+		}
+	}
+}
+
+// checkRows refuses rows that are not of the model's visible units.
+func (m *Model) checkRows(rows dataset.Split) error {
+	switch visible := m.parameters.Visible(); {
+	case rows.Shape.Units() != visible:
+		return fmt.Errorf("the model has %d visible units, the %s rows have %d: give rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
+	case rows.Rows == 0:
+		return fmt.Errorf("the %s split has no rows: choose another split", rows.Name)
+	case len(rows.Values) != rows.Rows*visible:
+		return fmt.Errorf("the %s split has %d values for %d rows of %d units: give %d", rows.Name, len(rows.Values), rows.Rows, visible, rows.Rows*visible)
+	}
+	return nil
+}
+
+// states returns rows as states of the visible units. Stochastic ones are drawn by the
+// model's seed.
+func (m *Model) states(rows dataset.Split) (kernels.Matrix, error) {
+	if err := m.checkRows(rows); err != nil {
+		return kernels.Matrix{}, err
+	}
+	states := kernels.NewMatrix(rows.Rows, m.parameters.Visible())
+	at := place{key: philox.Key(m.seed), purpose: philox.Observe}
+	for d := range rows.Rows {
+		m.encoding.load(kernels.Row(states, d), rows.Row(d), at, d)
+	}
+	return states, nil
+}

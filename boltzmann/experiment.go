@@ -1,0 +1,238 @@
+package boltzmann
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Experiment is a training run as a plain value: data, machine, method, budget and
+// seed. The fluent API builds it, TOML stores it, the command line trains it.
+type Experiment struct {
+	Dataset dataset.Spec `toml:"dataset" json:"dataset"`
+	// Fingerprint is the SHA-256 of the data. Training writes it; where it is
+	// given, other data are refused.
+	Fingerprint string      `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
+	Machine     MachineSpec `toml:"machine" json:"machine"`
+	Method      MethodSpec  `toml:"method" json:"method"`
+	Epochs      int         `toml:"epochs" json:"epochs"`
+	// Patience ends training when the validation pseudo-likelihood has not risen for
+	// so many epochs; 0 trains for all epochs.
+	Patience int    `toml:"patience" json:"patience"`
+	Seed     uint64 `toml:"seed" json:"seed"`
+	// Keep are the epochs whose checkpoints are kept, and RecordSteps, where it is not
+	// 0, the number of steps after which measures are recorded. They leave training as
+	// it is, and are no part of Hash.
+	Keep        []int `toml:"keep,omitempty" json:"keep,omitempty"`
+	RecordSteps int   `toml:"record_steps,omitzero" json:"record_steps,omitempty"`
+	// Misfit is what is wrong between the machine and the data set that
+	// Method.Experiment was given, empty where nothing is. Check refuses it.
+	Misfit string `toml:"-" json:"misfit,omitempty"`
+}
+
+// Experiment returns what training machine by the method on set would be.
+func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
+	e := Experiment{
+		Dataset: set.Spec(), Fingerprint: set.Fingerprint(),
+		Machine: machine.spec, Method: m.spec,
+		Epochs: m.epochs, Patience: m.patience, Seed: m.seed,
+		Keep: m.keep, RecordSteps: m.recordSteps,
+	}
+	if machine.shape != set.Shape() {
+		e.Misfit = fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
+			machine.shape, set.Name(), set.Shape())
+	}
+	return e
+}
+
+// NewExperiment is an experiment with the usual settings of an algorithm, as CD, PCD and
+// PT have them, and of New. It names no data set.
+func NewExperiment(a Algorithm) Experiment {
+	m := usual(a)
+	return Experiment{Machine: New(dataset.Shape{}).spec, Method: m.spec, Epochs: m.epochs, Seed: m.seed}
+}
+
+// Header implements runs.Experiment.
+func (e Experiment) Header() runs.Header {
+	return runs.Header{
+		Dataset: e.Dataset, Fingerprint: e.Fingerprint, Epochs: e.Epochs, Patience: e.Patience, Seed: e.Seed,
+		BatchSize: e.Method.BatchSize, Keep: e.Keep, RecordSteps: e.RecordSteps,
+	}
+}
+
+// With implements runs.Experiment.
+func (e Experiment) With(h runs.Header) runs.Experiment {
+	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
+	e.Method.BatchSize, e.Keep, e.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
+	return e
+}
+
+// LearningRate implements runs.Experiment.
+func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
+	s := e.Method
+	decay := runs.Decay{Schedule: s.Schedule, StepEpochs: s.StepEpochs, StepFactor: s.StepFactor}
+	return s.LearningRate * decay.Factor(step, stepsPerEpoch, e.Epochs)
+}
+
+// String names the method and its settings, and the number of hidden units.
+func (e Experiment) String() string {
+	kind := ""
+	if e.Machine.Visible != Bernoulli {
+		kind = fmt.Sprintf("%v ", e.Machine.Visible)
+	}
+	return fmt.Sprintf("%sRBM %d, %v", kind, e.Machine.Hidden, e.Method)
+}
+
+// Err implements runs.Experiment. It refuses a misfit, and settings that have no name.
+func (e Experiment) Err() error {
+	if e.Misfit != "" {
+		return errors.New(e.Misfit)
+	}
+	var nameless *json.MarshalerError
+	if _, err := json.Marshal(e); errors.As(err, &nameless) {
+		return nameless.Err
+	}
+	return nil
+}
+
+// Check refuses an experiment that cannot be trained on set, with the setting, its
+// value and the remedy.
+func (e Experiment) Check(set *dataset.Set) error {
+	return first(
+		e.Err,
+		func() error { return e.Machine.check(set.Shape()) },
+		e.Method.check,
+		func() error { return checkBinarization(e.Dataset.Binarization, e.Machine.Visible) },
+		e.checkTempering,
+		func() error { return e.Header().Check(set) },
+		func() error { return e.checkRows(set) },
+		func() error { return e.checkMemory(set.Shape()) },
+	)
+}
+
+// first is the first error of checks.
+func first(checks ...func() error) error {
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkTempering refuses replicas of Gaussian units, which are not there.
+func (e Experiment) checkTempering() error {
+	if e.Method.Algorithm == Tempered && e.Machine.Visible == Gaussian {
+		return errors.New("algorithm = pt with Gaussian visible units: parallel tempering is of Bernoulli units; use pcd")
+	}
+	return nil
+}
+
+// checkRows refuses rows that are not of categorical units, where the visible ones are.
+func (e Experiment) checkRows(set *dataset.Set) error {
+	if e.Machine.Visible != Categorical {
+		return nil
+	}
+	return first(
+		func() error { return checkCategories(set.Train(), e.Machine.Categories) },
+		func() error { return checkCategories(set.Validation(), e.Machine.Categories) },
+		func() error { return checkCategories(set.Test(), e.Machine.Categories) },
+	)
+}
+
+// checkMemory refuses chains, minibatches and optimisers that memory does not hold.
+func (e Experiment) checkMemory(shape dataset.Shape) error {
+	visible, hidden := float64(shape.Units()), float64(e.Machine.Hidden)
+	rows := float64(e.Method.BatchSize) + 2*float64(e.Method.replicas(e.Method.BatchSize))
+	bytes := 4 * ((4+float64(e.Method.Optimizer.slots()))*visible*hidden + rows*(visible+hidden))
+	if limit, whose := memory.Limit(); bytes > float64(limit) {
+		return fmt.Errorf("%d hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
+			e.Machine.Hidden, e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))
+	}
+	return nil
+}
+
+// Baseline implements runs.Baseliner. The pseudo-likelihood of a factorised model is its
+// log p(x); of Gaussian units the base line is of the score.
+func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
+	if e.Machine.Visible == Gaussian {
+		return scoreBaseline(set.Train(), rows)
+	}
+	line := factorised.Bernoulli(set.Train(), rows)
+	if e.Machine.Visible == Categorical {
+		line = factorised.Categorical(set.Train(), rows, e.Machine.Categories)
+	}
+	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+}
+
+// family is the name of this family of models in experiment files.
+const family = "boltzmann"
+
+func init() {
+	runs.Register(family, func(text []byte) (runs.Experiment, error) { return ParseExperiment(text) })
+}
+
+// Hash identifies an experiment: two of the same hash train alike. It panics where a
+// number is not finite or a setting has no name, which Check refuses; a file has neither.
+func (e Experiment) Hash() string {
+	e.Keep, e.RecordSteps = nil, 0
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic(err)
+	}
+	sum := sha256.Sum256(append([]byte(family), text...))
+	return hex.EncodeToString(sum[:])
+}
+
+// file is the experiment as its file has it.
+type file struct {
+	Family string `toml:"family"`
+	Experiment
+}
+
+// ParseExperiment reads an experiment from TOML. Settings that are not there have the
+// values of NewExperiment; unknown ones are refused.
+func ParseExperiment(text []byte) (Experiment, error) {
+	var named struct {
+		Family string
+		Method struct{ Algorithm *Algorithm }
+	}
+	if _, err := runs.DecodeTOML(text, &named); err != nil {
+		return Experiment{}, err
+	}
+	if named.Family != family {
+		return Experiment{}, fmt.Errorf("family = %q is not an experiment of this package: give family = %q, or read it by runs.ParseExperiment", named.Family, family)
+	}
+	if named.Method.Algorithm == nil {
+		return Experiment{}, fmt.Errorf("no algorithm: give %v in [method]", algorithmNames)
+	}
+	f := file{Experiment: NewExperiment(*named.Method.Algorithm)}
+	meta, err := runs.DecodeTOML(text, &f)
+	if err != nil {
+		return Experiment{}, err
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return Experiment{}, fmt.Errorf("unknown setting %q: remove it or mend its spelling", unknown[0].String())
+	}
+	return f.Experiment, runs.CheckSettings(f.Experiment)
+}
+
+// TOML writes the experiment as ParseExperiment reads it. It panics where a setting has
+// no name, which Check refuses.
+func (e Experiment) TOML() []byte {
+	var b bytes.Buffer
+	if err := toml.NewEncoder(&b).Encode(file{family, e}); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}

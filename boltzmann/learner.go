@@ -1,0 +1,203 @@
+package boltzmann
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// What training measures: means over rows.
+var (
+	pseudoMeasure         = runs.Measure{Key: "pseudo_likelihood", Name: "log PL", Label: "log-pseudo-likelihood", Unit: "nats", Rises: true}
+	scoreMeasure          = runs.Measure{Key: "score", Name: "score", Label: "Hyvärinen score"}
+	freeEnergyMeasure     = runs.Measure{Key: "free_energy", Name: "free energy", Label: "free energy F(x)", Unit: "nats"}
+	reconstructionMeasure = runs.Measure{Key: "reconstruction_error", Name: "reconstruction error", Label: "squared error of reconstruction"}
+)
+
+// Measures implements runs.Experiment. Steps and validation measure the
+// log-pseudo-likelihood, the objective, estimated by one unit a row in steps, and by 16 in
+// validation, or of Gaussian visible units the Hyvärinen score, which falls; and the free energy, whose difference between training and validation rows
+// tells of overfitting, and whose value tells nothing. Validation measures the squared
+// error of reconstruction by the means of the hidden units, which is no likelihood,
+// and, of machines with so few units on one side that it takes less than a second, log
+// p(x), exactly.
+func (e Experiment) Measures() []runs.Measure {
+	return []runs.Measure{e.Machine.Visible.objective(), freeEnergyMeasure, reconstructionMeasure, runs.LogP}
+}
+
+// objective is that of machines of such visible units.
+func (k Kind) objective() runs.Measure {
+	if k == Gaussian {
+		return scoreMeasure
+	}
+	return pseudoMeasure
+}
+
+// validationUnits is the number of units of a row by which validation estimates its
+// pseudo-likelihood.
+const validationUnits = 16
+
+// cheapTerms is the number of factors of which log Z may be summed after each epoch.
+const cheapTerms = 1 << 26
+
+// Begin implements runs.Experiment. Weights are drawn by seed, hidden biases are 0, and
+// visible ones such that units without weights would have the means of the training
+// rows.
+func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
+	m, err := Machine{set.Shape(), e.Machine}.Model(e.Seed)
+	if err != nil {
+		return runs.Snapshot{}, err
+	}
+	p := m.parameters
+	s := state{parameters: p, visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden())}
+	if e.Machine.Visible == Gaussian {
+		s.standard = standardOf(set.Train()) // so that means and biases are 0
+	} else {
+		n, states := float64(set.Train().Rows), float64(max(2, e.Machine.Categories))
+		for i, on := range means(set.Train(), e.Dataset.Binarization) {
+			on = (n*on + 0.5) / (n + 0.5*states) // a unit that is never on may still be
+			p.VisibleBiases[i] = float32(math.Log(on))
+			if e.Machine.Visible == Bernoulli {
+				p.VisibleBiases[i] -= float32(math.Log1p(-on))
+			}
+			if e.Method.Centred {
+				s.visibleOffsets[i] = float32(on)
+			}
+		}
+	}
+	for j := range s.hiddenOffsets {
+		if e.Method.Centred {
+			s.hiddenOffsets[j] = 0.5
+		}
+	}
+	for range e.Method.Optimizer.slots() {
+		s.moments = append(s.moments, p.zeros())
+	}
+	if e.Method.Algorithm != Contrastive {
+		c := newChains(e.Method.replicas(0), p)
+		c.start(philox.Key(e.Seed))
+		s.persistent = c.hidden
+	}
+	return s.snapshot(set.Shape())
+}
+
+// means are the mean values of the units of rows.
+func means(rows dataset.Split, binarization dataset.Binarization) []float64 {
+	means := make([]float64, rows.Shape.Units())
+	for r := range rows.Rows {
+		for i, value := range rows.Row(r) {
+			if binarization == dataset.Fixed {
+				value = value / 128 * 255
+			}
+			means[i] += float64(value) / 255
+		}
+	}
+	for i := range means {
+		means[i] /= float64(rows.Rows)
+	}
+	return means
+}
+
+// Learner implements runs.Experiment.
+func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
+	s, shape, err := readSnapshot(at)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.checkState(s, shape); err != nil {
+		return nil, err
+	}
+	if shape != set.Shape() {
+		return nil, fmt.Errorf("the parameters are of a machine for images of %v, the rows of %s have %v", shape, set.Name(), set.Shape())
+	}
+	order := runs.NewOrder(e.Seed, set.Train().Rows, e.Method.BatchSize)
+	return &learner{e, set, newTrainer(s, e.Method, e.Seed, set.Train(), e.Dataset.Binarization, order.Minibatch)}, nil
+}
+
+// learner trains a machine.
+type learner struct {
+	experiment Experiment
+	set        *dataset.Set
+	trainer    *trainer
+}
+
+// Steps implements runs.Learner. It takes one step.
+func (l *learner) Steps(ctx context.Context, _ int, rate func(k int) float64) ([]runs.Measures, error) {
+	rows, err := l.trainer.take(ctx, rate(0))
+	if err != nil {
+		return nil, err
+	}
+	return []runs.Measures{l.measures(rows)}, nil
+}
+
+// measures are the means of likelihoods over rows.
+func (l *learner) measures(rows []likelihood) runs.Measures {
+	var objective, energy float64
+	for _, row := range rows {
+		objective += row.objective
+		energy += row.freeEnergy
+	}
+	n := float64(len(rows))
+	return runs.Measures{l.experiment.Machine.Visible.objective().Key: objective / n, freeEnergyMeasure.Key: energy / n}
+}
+
+// Norms implements runs.Learner.
+func (l *learner) Norms() (runs.Norms, error) { return nil, nil }
+
+// Validate implements runs.Learner.
+func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
+	m := l.experiment.model(l.trainer.state, rows.Shape)
+	states, err := m.states(rows)
+	if err != nil {
+		return nil, err
+	}
+	p, meter := m.parameters, newMeter(l.trainer.products)
+	each, errors := make([]likelihood, rows.Rows), make([]float64, rows.Rows)
+	work.Parts(rows.Rows, rowsAPart, func(first, last int) {
+		if ctx.Err() != nil {
+			return
+		}
+		visible := kernels.Rows(states, first, last)
+		hidden, inputs := kernels.NewMatrix(visible.Rows, p.Hidden()), kernels.NewMatrix(visible.Rows, p.Visible())
+		meter.up(hidden, visible)
+		flip := place{key: philox.Key(m.seed), purpose: philox.Flip, sample: 1, datum: uint32(first)} // steps have sample 0
+		meter.measure(each[first:last], visible, hidden, inputs, flip, validationUnits)
+		meter.reconstruct(inputs, hidden)
+		for r := range visible.Rows {
+			for i, mean := range p.visibleMeans(kernels.Row(inputs, r)) {
+				d := float64(kernels.Row(visible, r)[i]) - mean
+				errors[first+r] += d * d
+			}
+		}
+	})
+	measured, reconstruction := l.measures(each), 0.0
+	for _, e := range errors {
+		reconstruction += e / float64(rows.Rows)
+	}
+	measured[reconstructionMeasure.Key] = reconstruction
+	if p.terms() <= cheapTerms {
+		logZ, err := p.logZ(ctx)
+		if err != nil {
+			return nil, err
+		}
+		measured[runs.LogP.Key] = -measured[freeEnergyMeasure.Key] - logZ - m.encoding.logScale()
+	}
+	return measured, ctx.Err()
+}
+
+// Observe implements runs.Learner.
+func (l *learner) Observe(context.Context, int) (map[string]runs.Measures, error) { return nil, nil }
+
+// Snapshot implements runs.Learner.
+func (l *learner) Snapshot() (runs.Snapshot, error) {
+	return l.trainer.snapshot(l.set.Shape())
+}
+
+// Close implements runs.Learner.
+func (l *learner) Close() error { return nil }

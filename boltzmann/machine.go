@@ -1,0 +1,97 @@
+package boltzmann
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// MachineSpec describes a machine whose visible units are those of the data.
+type MachineSpec struct {
+	Hidden  int  `toml:"hidden" json:"hidden"`   // number of hidden units
+	Visible Kind `toml:"visible" json:"visible"` // bernoulli, gaussian or categorical
+	// Categories is the number of categories of each variable of categorical visible units.
+	Categories int `toml:"categories,omitzero" json:"categories,omitempty"`
+	// Deviation is the standard deviation of the normal distribution from which the
+	// weights are drawn at first.
+	Deviation float64 `toml:"deviation" json:"deviation"`
+}
+
+// Machine describes a restricted Boltzmann machine. It is a value: each method
+// returns a changed copy.
+type Machine struct {
+	shape dataset.Shape
+	spec  MachineSpec
+}
+
+// New describes a machine for images of a shape: of Bernoulli units,
+// 500 of them hidden, with weights of standard deviation 0.01 at first.
+func New(shape dataset.Shape) Machine {
+	return Machine{shape: shape, spec: MachineSpec{Hidden: 500, Deviation: 0.01}}
+}
+
+// Hidden sets the number of hidden units.
+func (m Machine) Hidden(units int) Machine { m.spec.Hidden = units; return m }
+
+// Visible sets the kind of the visible units: Bernoulli ones without it being said.
+func (m Machine) Visible(kind Kind) Machine { m.spec.Visible = kind; return m }
+
+// Categorical makes the visible units those of variables with a number of categories each: the
+// units of a variable lie together.
+func (m Machine) Categorical(categories int) Machine {
+	m.spec.Visible, m.spec.Categories = Categorical, categories
+	return m
+}
+
+// Deviation sets the standard deviation of the first weights.
+func (m Machine) Deviation(σ float64) Machine { m.spec.Deviation = σ; return m }
+
+// Spec is the machine's description without its visible units.
+func (m Machine) Spec() MachineSpec { return m.spec }
+
+// mostUnits bounds the units of a side: those that the counters of draws tell apart.
+const mostUnits = 1 << 18
+
+// check refuses a machine that there cannot be.
+func (s MachineSpec) check(shape dataset.Shape) error {
+	switch visible := shape.Units(); {
+	case visible < 1 || visible > mostUnits:
+		return fmt.Errorf("%d visible units: give rows of 1 to %d values", visible, mostUnits)
+	case s.Hidden < 1 || s.Hidden > mostUnits:
+		return fmt.Errorf("%d hidden units: give between 1 and %d", s.Hidden, mostUnits)
+	case s.Visible == Categorical && (s.Categories < 2 || visible%s.Categories != 0):
+		return fmt.Errorf("categories = %d of categorical units: give at least 2, a divisor of the %d visible units", s.Categories, visible)
+	case s.Visible != Categorical && s.Categories != 0:
+		return fmt.Errorf("categories = %d of %v units: only categorical ones have categories; leave them out", s.Categories, s.Visible)
+	case !(s.Deviation >= 0 && s.Deviation < 100):
+		return fmt.Errorf("weights of standard deviation %v at first: give 0 or more; 0.01 is usual", s.Deviation)
+	}
+	bytes := 4 * float64(size(shape.Units(), s.Hidden, s.Visible))
+	if limit, whose := memory.Limit(); bytes > float64(limit) {
+		return fmt.Errorf("%d visible and %d hidden units have parameters of %.3g bytes, where %s has %.3g: give fewer hidden units",
+			shape.Units(), s.Hidden, bytes, whose, float64(limit))
+	}
+	return nil
+}
+
+// Model returns a model of the machine that has not been trained: its weights are
+// drawn by seed, its biases are 0, and Gaussian units are grey values as they are, of
+// variance 1.
+func (m Machine) Model(seed uint64) (*Model, error) {
+	if err := m.spec.check(m.shape); err != nil {
+		return nil, err
+	}
+	p := newParameters(m.shape.Units(), m.spec.Hidden, m.spec.Visible, m.spec.Categories)
+	random := rand.New(philox.NewStream(seed, philox.Initialise, 0))
+	for k := range p.Weights.Data {
+		p.Weights.Data[k] = float32(m.spec.Deviation * random.NormFloat64())
+	}
+	model := &Model{shape: m.shape, parameters: p, seed: seed}
+	if m.spec.Visible == Gaussian {
+		model.encoding = encoding{dataset.Grey, newStandard(m.shape.Units())}
+	}
+	return model, nil
+}

@@ -1,0 +1,96 @@
+package boltzmann
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// Model is a restricted Boltzmann machine with its parameters. Its methods do not
+// change it. Those that draw random numbers draw the same ones each time: Seed gives a
+// model that draws others.
+type Model struct {
+	shape      dataset.Shape // of the visible units
+	parameters *Parameters
+	encoding   encoding // of rows
+	seed       uint64   // of draws
+}
+
+// Seed returns the same model with another seed for its draws.
+func (m *Model) Seed(seed uint64) *Model {
+	c := *m
+	c.seed = seed
+	return &c
+}
+
+// Parameters are a copy of the model's.
+func (m *Model) Parameters() *Parameters { return m.parameters.clone() }
+
+// image returns the means of visible units with inputs, of Gaussian ones as grey values.
+func (m *Model) image(inputs []float32) []float64 {
+	values := m.parameters.visibleMeans(inputs)
+	if s := m.encoding.standard; s != nil {
+		for i, v := range values {
+			values[i] = float64(s.means[i]) + float64(s.deviations[i])*v
+		}
+	}
+	return values
+}
+
+// FreeEnergy is F(v) of each of the rows, in nats: −log p(v) − log Z, in double
+// precision, of standardised values where the units are Gaussian. Rows that are binarised stochastically are drawn by the model's seed.
+func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
+	states, err := m.states(rows)
+	if err != nil {
+		return nil, err
+	}
+	return m.parameters.freeEnergies(ctx, states)
+}
+
+// freeEnergies are F(v) of each row of states.
+func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([]float64, error) {
+	energies := make([]float64, states.Rows)
+	work.Parts(states.Rows, rowsAPart, func(first, last int) {
+		inputs := make([]float64, p.Hidden())
+		for r := first; r < last && ctx.Err() == nil; r++ {
+			energies[r] = p.freeEnergy(kernels.Row(states, r), inputs)
+		}
+	})
+	return energies, ctx.Err()
+}
+
+// Sample runs n chains for a number of sweeps, each of which draws the visible units
+// given the hidden ones and then these given the visible ones, and returns the means of
+// the visible units given the last hidden ones. Chains start where each hidden unit is
+// 0 or 1 alike: it takes many sweeps until they have forgotten that.
+func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
+	if n < 1 || sweeps < 0 || sweeps > math.MaxUint32 {
+		return dataset.Sheet{}, fmt.Errorf("%d chains of %d sweeps: give at least 1 chain, and 0 to 2³²−1 sweeps", n, sweeps)
+	}
+	bytes := (4 + 4 + 8) * float64(n) * float64(m.parameters.Visible()+m.parameters.Hidden())
+	if limit, whose := memory.Limit(); bytes > float64(limit) {
+		return dataset.Sheet{}, fmt.Errorf("%d chains take %.3g bytes of memory, where %s has %.3g: give fewer", n, bytes, whose, float64(limit))
+	}
+	w, all := newProducts(m.parameters), newChains(n, m.parameters)
+	at := place{key: philox.Key(m.seed), purpose: philox.Chain}
+	all.start(at.key)
+	sheet := dataset.Sheet{Shape: m.shape, Values: make([][]float64, n)}
+	work.Parts(n, rowsAPart, func(first, last int) {
+		c, at := all.part(first, last, at)
+		for sweep := 0; sweep < sweeps && ctx.Err() == nil; sweep++ {
+			at.step = uint32(sweep)
+			c.sweep(w, at)
+		}
+		w.down(c.visibleInputs, c.hidden)
+		for r := range c.visibleInputs.Rows {
+			sheet.Values[first+r] = m.image(kernels.Row(c.visibleInputs, r))
+		}
+	})
+	return sheet, ctx.Err()
+}

@@ -1,0 +1,52 @@
+package boltzmann
+
+import "math"
+
+// optimiser turns gradients into steps of the parameters.
+type optimiser struct {
+	kind        Optimizer
+	β1, β2      float32
+	moments     []*Parameters // running means, as many as the optimiser has slots
+	rate        float32       // of this step
+	correction1 float32       // of Adam's means, which start at 0
+	correction2 float32
+}
+
+func newOptimiser(s MethodSpec, moments []*Parameters) *optimiser {
+	o := &optimiser{kind: s.Optimizer, moments: moments, β1: float32(s.Momentum)}
+	if o.kind == Adam {
+		o.β1, o.β2 = float32(s.AdamBeta1), float32(s.AdamBeta2)
+	}
+	return o
+}
+
+// begin prepares the n-th step, the first being 1.
+func (o *optimiser) begin(rate float64, n int) {
+	o.rate = float32(rate)
+	o.correction1 = float32(1 / (1 - math.Pow(float64(o.β1), float64(n))))
+	o.correction2 = float32(1 / (1 - math.Pow(float64(o.β2), float64(n))))
+}
+
+// turn replaces gradients of the parameters from the first on by their steps.
+func (o *optimiser) turn(gradient []float32, first int) {
+	slot := func(i int) []float32 { return o.moments[i].Flat[first : first+len(gradient)] }
+	switch o.kind {
+	case Adam:
+		mean, square := slot(0), slot(1)
+		for k, g := range gradient {
+			mean[k] += (1 - o.β1) * (g - mean[k])
+			square[k] += (1 - o.β2) * (g*g - square[k])
+			gradient[k] = o.rate * o.correction1 * mean[k] / (float32(math.Sqrt(float64(o.correction2*square[k]))) + 1e-8)
+		}
+	case Momentum:
+		velocity := slot(0)
+		for k, g := range gradient {
+			velocity[k] = o.β1*velocity[k] + g
+			gradient[k] = o.rate * velocity[k]
+		}
+	default:
+		for k := range gradient {
+			gradient[k] *= o.rate
+		}
+	}
+}

@@ -1,0 +1,445 @@
+package boltzmann
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// patterns returns 40 training and 12 validation rows of 3by3: five minibatches
+// an epoch of nine rows, the last of four.
+func patterns(t *testing.T) *dataset.Set {
+	t.Helper()
+	set, err := dataset.Spec{Name: "3by3", Subset: 40, Validation: new(12)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// short is a method that takes little time on patterns.
+func short(m Method) Method { return m.BatchSize(9).Chains(10).Epochs(3).Seed(3) }
+
+// methods are one of each kind.
+func methods() []Method {
+	return []Method{
+		short(CD()), short(PCD()), short(PT()).Temperatures(3), short(CD().Steps(3).Momentum(0.5).Centred(false)),
+		short(PCD().Optimizer(Adam).LearningRate(0.01).Schedule(runs.Cosine).L2(1e-3)),
+	}
+}
+
+func machineFor(set *dataset.Set) Machine {
+	if set.Spec().Binarization == dataset.Grey {
+		return New(set.Shape()).Hidden(5).Visible(Gaussian)
+	}
+	return New(set.Shape()).Hidden(5)
+}
+
+func mustTrain(t *testing.T, m Method, set *dataset.Set, dir string, recorders ...runs.Recorder) *Run {
+	t.Helper()
+	run, err := m.Train(t.Context(), machineFor(set), set, dir, recorders...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// stopper is a recorder that acts on steps.
+type stopper func(step int)
+
+func (stopper) Begin(runs.Plan)        {}
+func (s stopper) Step(p runs.Progress) { s(p.Step) }
+func (stopper) Epoch(runs.Epoch)       {}
+func (stopper) End(error)              {}
+
+// stopped trains, and stops after steps of which when says so, until training is at its
+// end or has been stopped often enough.
+func stopped(t *testing.T, m Method, set *dataset.Set, dir string, most int, when func(step int) bool) {
+	t.Helper()
+	for range most {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := m.Train(ctx, machineFor(set), set, dir, stopper(func(step int) {
+			if when(step) {
+				cancel()
+			}
+		}))
+		cancel()
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A run that is interrupted and resumed leaves the same bytes as one that is not.
+func TestResumeIsExact(t *testing.T) {
+	type training struct {
+		Method
+		set *dataset.Set
+	}
+	trainings := []training{{short(PCD()).BatchSize(13), greys(t)}}
+	for _, m := range methods() {
+		trainings = append(trainings, training{m, patterns(t)})
+	}
+	for _, tr := range trainings {
+		m, set := tr.Method, tr.set
+		t.Run(m.Experiment(machineFor(set), set).String(), func(t *testing.T) {
+			t.Parallel()
+			whole, dir := t.TempDir(), t.TempDir()
+			m = m.Keep(1)
+			want := mustTrain(t, m, set, whole)
+			stopped(t, m, set, dir, 100, func(step int) bool { return step%4 == 0 || step == 10 })
+			got, err := OpenRun(dir)
+			if err != nil || !got.Finished() {
+				t.Fatalf("the run is not finished: %v", err)
+			}
+			if sessions, err := got.Provenance(); err != nil || len(sessions) < 4 {
+				t.Fatalf("training took %d sessions (%v), want several", len(sessions), err)
+			}
+			for _, file := range []string{"checkpoint.safetensors", "best.safetensors", "epoch-1.safetensors", "experiment.toml"} {
+				a, err := os.ReadFile(filepath.Join(whole, file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := os.ReadFile(filepath.Join(dir, file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if string(a) != string(b) {
+					t.Errorf("%s is another", file)
+				}
+			}
+			if diff := cmp.Diff(want.History().Epochs, got.History().Epochs, cmpopts.IgnoreFields(runs.Epoch{}, "Seconds")); diff != "" {
+				t.Errorf("the metrics differ (-whole +resumed):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Training ends near the largest log p that there is, log p of the data's own
+// distribution, which 12 patterns have, and its exact log p is that of its model.
+func TestTrainingLearns(t *testing.T) {
+	set, err := dataset.Spec{Name: "3by3", Validation: new(500)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		method Method
+		least  float64
+	}{
+		{PCD().Chains(200).Steps(2).LearningRate(0.3).Epochs(12).Schedule(runs.Cosine), -2.8},
+		{CD().Steps(5).LearningRate(0.3).Epochs(12), -2.9},
+	} {
+		run, err := c.method.Train(t.Context(), New(set.Shape()).Hidden(12), set, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		history := run.History()
+		last := history.Epochs[len(history.Epochs)-1].Validation
+		logP, err := run.ExactLogP(t.Context(), set.Validation())
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := 0.0
+		for _, l := range logP {
+			mean += l / float64(len(logP))
+		}
+		if math.Abs(mean-last["log_p"]) > 1e-4 {
+			t.Errorf("%v: log p of the model is %v, training measured %v", c.method.spec, mean, last["log_p"])
+		}
+		if !(mean > c.least) {
+			t.Errorf("%v: log p is %v after training, want more than %v", c.method.spec, mean, c.least)
+		}
+		if base := history.Baseline.Factorised.Value; !(last["pseudo_likelihood"] > base) {
+			t.Errorf("%v: log PL is %v after training, that of the base line %v", c.method.spec, last["pseudo_likelihood"], base)
+		}
+	}
+}
+
+// Validation measures what the oracle has: with no more than 16 visible units the
+// pseudo-likelihood is of all of them.
+func TestValidationIsExactWhereItCanBe(t *testing.T) {
+	set := patterns(t)
+	run := mustTrain(t, short(PCD()), set, t.TempDir())
+	exact := exactly(run.Model)
+	var pseudo, energy, logP, reconstruction float64
+	rows, logZ := set.Validation(), exact.LogZ()
+	for r := range rows.Rows {
+		v, n := binary(rows.Row(r)), float64(rows.Rows)
+		energy += exact.FreeEnergy(v) / n
+		logP -= (exact.FreeEnergy(v) + logZ) / n
+		means := exact.Posterior(v)[9*5+9:]
+		for i := range v {
+			other := append([]float64{}, v...)
+			other[i] = 1 - v[i]
+			pseudo -= math.Log1p(math.Exp(exact.FreeEnergy(v)-exact.FreeEnergy(other))) / n
+			input := float64(run.parameters.VisibleBiases[i])
+			for j, mean := range means {
+				input += mean * exact.Parameters[i*5+j]
+			}
+			d := v[i] - 1/(1+math.Exp(-input))
+			reconstruction += d * d / n
+		}
+	}
+	epochs := run.History().Epochs
+	want := runs.Measures{"pseudo_likelihood": pseudo, "free_energy": energy, "log_p": logP, "reconstruction_error": reconstruction}
+	if diff := cmp.Diff(want, epochs[len(epochs)-1].Validation, cmpopts.EquateApprox(0, 1e-5)); diff != "" {
+		t.Errorf("(-exact +measured):\n%s", diff)
+	}
+}
+
+// Training that goes out of bounds is said to have diverged, and keeps what was before.
+func TestDivergence(t *testing.T) {
+	set := patterns(t)
+	run, err := short(CD().LearningRate(3e38)).Train(t.Context(), machineFor(set), set, t.TempDir())
+	if !errors.Is(err, runs.ErrDiverged) {
+		t.Fatalf("error %v, want that training has diverged", err)
+	}
+	if run != nil && !finite(run.parameters.Flat) {
+		t.Error("the checkpoint is not finite")
+	}
+}
+
+func finite(x []float32) bool {
+	for _, value := range x {
+		if math.IsNaN(float64(value)) || math.IsInf(float64(value), 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// Experiments are what they were when they have been written and read again, and what
+// changes training changes their hash.
+func TestExperimentsRoundTrip(t *testing.T) {
+	set := patterns(t)
+	hashes := map[string]string{}
+	for _, m := range append(methods(), short(PCD()).Chains(11), short(PCD()).Centred(false), short(PCD()).OffsetRate(0.1), short(PCD()).L1(1e-3),
+		short(PCD()).StepDecay(2, 0.1), short(PCD()).Patience(1), short(PCD()).Seed(9), short(PCD()).Epochs(4)) {
+		e := m.Experiment(machineFor(set), set)
+		back, err := runs.ParseExperiment(e.TOML())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(runs.Experiment(e), back); diff != "" || back.Hash() != e.Hash() {
+			t.Errorf("%v (-written +read):\n%s", m.spec, diff)
+		}
+		if other, taken := hashes[e.Hash()]; taken {
+			t.Errorf("%v has the hash of %s", m.spec, other)
+		}
+		hashes[e.Hash()] = e.String()
+		if kept := m.Keep(1).RecordSteps(2).Experiment(machineFor(set), set); kept.Hash() != e.Hash() {
+			t.Errorf("%v: what is recorded on the way changes the hash", m.spec)
+		}
+		if diff := cmp.Diff(e.Header(), e.With(e.Header()).Header()); diff != "" {
+			t.Errorf("%v: the header (-given +has):\n%s", m.spec, diff)
+		}
+	}
+	// What a file leaves out is as CD has it.
+	e, err := ParseExperiment([]byte("family = \"boltzmann\"\n[method]\nalgorithm = \"cd\"\n"))
+	if err != nil || e.Method != CD().spec || e.Machine != New(dataset.Shape{}).spec {
+		t.Errorf("an empty experiment is %+v (%v)", e, err)
+	}
+}
+
+func TestFilesOfNoExperimentAreRefused(t *testing.T) {
+	const good = "family = \"boltzmann\"\n[method]\nalgorithm = \"pcd\"\n"
+	for text, says := range map[string]string{
+		"family = \"hm\"\n":                       `give family = "boltzmann"`,
+		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd or pt",
+		strings.Replace(good, "pcd", "sml", 1):    `unknown algorithm "sml"`,
+		good + "temperature = 1\n":                `unknown setting "method.temperature"`,
+		good + "learning_rate = nan\n":            "give a finite number",
+		good + "optimizer = \"lbfgs\"\n":          "use gd, momentum or adam",
+		good + "[machine]\nhidden = [500, 500]\n": "hidden",
+	} {
+		if _, err := ParseExperiment([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: error %v, want one that says %q", text, err, says)
+		}
+	}
+}
+
+func TestExperimentsThatCannotBeTrainedAreRefused(t *testing.T) {
+	set := patterns(t)
+	grey, err := dataset.Spec{Name: "miniglyphs", Binarization: dataset.Grey, Subset: 20, Validation: new(5)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		method  Method
+		machine Machine
+		set     *dataset.Set
+		says    string
+	}{
+		{short(PCD()), machineFor(set).Hidden(0), set, "0 hidden units"},
+		{short(PCD()), machineFor(grey), set, "the machine is for images of 14×14"},
+		{short(PCD()), machineFor(grey).Visible(Bernoulli), grey, "use stochastic"},
+		{short(PCD()), machineFor(set).Visible(Gaussian), set, "keep the grey values"},
+		{short(PT()), machineFor(grey), grey, "parallel tempering is of Bernoulli units"},
+		{short(PCD()).VarianceRate(-1), machineFor(set), set, "variance_rate = -1"},
+		{short(PCD()), machineFor(set).Visible(7), set, "unknown kind of units 7"},
+		{short(PCD()).Chains(0), machineFor(set), set, "chains = 0"},
+		{short(PCD()).Chains(1 << 31), machineFor(set).Hidden(1 << 17), set, "give fewer"},
+		{short(PT()).Temperatures(1), machineFor(set), set, "temperatures = 1"},
+		{short(PCD()).Temperatures(5), machineFor(set), set, "use pt"},
+		{short(PCD()).Steps(0), machineFor(set), set, "steps = 0"},
+		{short(CD()).OffsetRate(0), machineFor(set), set, "offset_rate = 0"},
+		{short(CD()).Momentum(1), machineFor(set), set, "momentum 1"},
+		{short(CD()).AdamDecays(-1, 0.9), machineFor(set), set, "adam_beta1 = -1"},
+		{short(CD()).AdamDecays(0.9, 1), machineFor(set), set, "adam_beta2 = 1"},
+		{short(CD()).LearningRate(0), machineFor(set), set, "learning rate 0"},
+		{short(CD()).LearningRate(math.Inf(1)), machineFor(set), set, "learning rate +Inf"},
+		{short(CD()).StepDecay(0, 0.5), machineFor(set), set, "step_epochs = 0"},
+		{short(CD()).StepDecay(1, 2), machineFor(set), set, "step_factor = 2"},
+		{short(CD()).L1(-1), machineFor(set), set, "l1 = -1"},
+		{short(CD()).L2(math.NaN()), machineFor(set), set, "l2 = NaN"},
+		{short(CD()).BatchSize(0), machineFor(set), set, "batch size 0"},
+		{short(CD()).BatchSize(41), machineFor(set), set, "batch size 41 is larger"},
+		{short(CD()).Epochs(0), machineFor(set), set, "0 epochs"},
+		{short(CD()).Optimizer(7), machineFor(set), set, "unknown optimizer 7"},
+	} {
+		dir := filepath.Join(t.TempDir(), "run")
+		_, err := c.method.Train(t.Context(), c.machine, c.set, dir)
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("error %v, want one that says %q", err, c.says)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s: a refused experiment has left a directory", c.says)
+		}
+	}
+}
+
+// Snapshots of other machines, and descriptions of none, are refused.
+func TestForeignSnapshotsAreRefused(t *testing.T) {
+	set := patterns(t)
+	e := short(PCD()).Experiment(machineFor(set), set)
+	for _, c := range []struct {
+		says   string
+		change func(s *runs.Snapshot)
+	}{
+		{"the description of the machine", func(s *runs.Snapshot) { s.Header = json.RawMessage("[]") }},
+		{"no machine is for images", func(s *runs.Snapshot) { s.Header = json.RawMessage("{}") }},
+		{"no machine is for images", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":9000000000000000000,"shape":{"Height":3,"Width":3}}`)
+		}},
+		{"have more numbers than", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":50,"shape":{"Height":50,"Width":50}}`)
+		}},
+		{"tensor weights has shape [9 5]", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":4,"shape":{"Height":3,"Width":3}}`)
+		}},
+		{"lacks tensor moment.0.weights", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":5,"shape":{"Height":3,"Width":3},"slots":1}`)
+		}},
+		{"another machine or method", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":5,"shape":{"Height":3,"Width":3}}`)
+		}},
+		{"lacks tensor weights", func(s *runs.Snapshot) { s.Tensors = s.Tensors[1:] }},
+		{"of float32", func(s *runs.Snapshot) { s.Tensors[0].Data, s.Tensors[0].Wide = nil, make([]float64, 45) }},
+		{"for images of 1×9", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":5,"shape":{"Height":1,"Width":9},"chains":10}`)
+		}},
+	} {
+		s, err := e.Begin(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(&s)
+		if _, err := e.Learner(set, s); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("error %v, want one that says %q", err, c.says)
+		}
+	}
+}
+
+// At first visible units without weights have the means of the training rows.
+func TestFirstBiasesAreThoseOfTheData(t *testing.T) {
+	rows := dataset.Split{Rows: 2, Shape: dataset.Shape{Height: 1, Width: 3}, Values: []uint8{0, 51, 153, 0, 102, 255}}
+	for binarization, want := range map[dataset.Binarization][]float64{
+		dataset.Fixed: {0, 0, 1}, dataset.Stochastic: {0, 0.3, 0.8},
+	} {
+		if got := means(rows, binarization); !cmp.Equal(got, want, cmpopts.EquateApprox(0, 1e-9)) {
+			t.Errorf("%v: the means are %v, want %v", binarization, got, want)
+		}
+	}
+}
+
+// A run opens with the models of its checkpoints, which one of another family does not.
+func TestRunsOpen(t *testing.T) {
+	set, dir := patterns(t), t.TempDir()
+	trained := mustTrain(t, short(PCD()).Keep(2), set, dir)
+	run, err := OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(trained.Parameters(), run.Parameters()); diff != "" || run.Experiment().Hash() != trained.Experiment().Hash() {
+		t.Errorf("the run that is opened differs:\n%s", diff)
+	}
+	kept, err := run.At(2)
+	if err != nil || cmp.Equal(kept.Parameters(), run.Parameters()) {
+		t.Errorf("the model of epoch 2 is that of the last (%v)", err)
+	}
+	if _, err := run.Best(); err != nil {
+		t.Error(err)
+	}
+	if _, err := run.At(1); err == nil {
+		t.Error("there is a model of an epoch that was not kept")
+	}
+	if _, err := OpenRun(t.TempDir()); err == nil {
+		t.Error("an empty directory opens as a run")
+	}
+	again := mustTrain(t, short(PCD()).Keep(2), set, dir)
+	if !cmp.Equal(again.Parameters(), run.Parameters()) {
+		t.Error("a finished run has been trained again")
+	}
+}
+
+// The pseudo-likelihood of a machine whose units are not joined is its log p.
+func TestBaselineIsAPseudoLikelihood(t *testing.T) {
+	set := patterns(t)
+	line := short(PCD()).Experiment(machineFor(set), set).Baseline(set, set.Validation())
+	m := randomModel(t, 9, 1)
+	clear(m.parameters.Weights.Data)
+	rows, means := set.Validation(), means(set.Train(), dataset.Fixed)
+	for i, mean := range means {
+		mean = (40*mean + 0.5) / 41
+		m.parameters.VisibleBiases[i] = float32(math.Log(mean / (1 - mean)))
+	}
+	logP, err := m.ExactLogP(t.Context(), rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, l := range logP {
+		sum += l / float64(rows.Rows)
+	}
+	if math.Abs(line.Factorised.Value-sum) > 1e-6 || line.Rows != "validation" {
+		t.Errorf("the base line is %v over %s, want %v over validation", line.Factorised.Value, line.Rows, sum)
+	}
+}
+
+// Names of methods say what is not as usual.
+func TestMethodsHaveNames(t *testing.T) {
+	for want, m := range map[string]Method{
+		"CD-1, η = 0.05":                        CD(),
+		"PCD-5, η = 0.1, 50 chains, B = 20":     PCD().Steps(5).LearningRate(0.1).Chains(50).BatchSize(20),
+		"CD-1, η = 0.05, not centred, momentum": CD().Centred(false).Optimizer(Momentum),
+	} {
+		if got := fmt.Sprint(m.Spec()); got != want {
+			t.Errorf("the method is called %q, want %q", got, want)
+		}
+	}
+}

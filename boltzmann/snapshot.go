@@ -1,0 +1,146 @@
+package boltzmann
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// A snapshot of a machine has float32 tensors
+//
+//	weights           W, visible × hidden
+//	biases.visible    b
+//	biases.hidden     c
+//	log_variances     log σ² of Gaussian visible units
+//	moment.N.TENSOR   slot N of the optimiser, likewise
+//	offsets.visible   sliding means of the units given the data, 0 without centring
+//	offsets.hidden
+//	data.means        what grey values are standardised by, of Gaussian visible units
+//	data.deviations
+//	chains.hidden     the states of the hidden units of persistent chains, a row a chain, those
+//	                  at temperature 1 first
+//
+// and the fields of header as JSON.
+
+// header describes the machine of a snapshot.
+type header struct {
+	Hidden  int  `json:"hidden"`  // units
+	Visible Kind `json:"visible"` // of the visible units
+	// Categories are those of a variable of categorical visible units.
+	Categories int           `json:"categories,omitempty"`
+	Shape      dataset.Shape `json:"shape"`  // how the visible units form an image
+	Slots      int           `json:"slots"`  // of the optimiser
+	Chains     int           `json:"chains"` // persistent ones, at all temperatures
+}
+
+// tensors are the state's by their names, sharing its memory.
+func (s state) tensors() []runs.Tensor {
+	list := parameterTensors("", s.parameters)
+	for i, m := range s.moments {
+		list = append(list, parameterTensors(fmt.Sprintf("moment.%d.", i), m)...)
+	}
+	list = append(list,
+		runs.Tensor{Name: "offsets.visible", Shape: []int{len(s.visibleOffsets)}, Data: s.visibleOffsets},
+		runs.Tensor{Name: "offsets.hidden", Shape: []int{len(s.hiddenOffsets)}, Data: s.hiddenOffsets})
+	if s.standard != nil {
+		list = append(list,
+			runs.Tensor{Name: "data.means", Shape: []int{len(s.standard.means)}, Data: s.standard.means},
+			runs.Tensor{Name: "data.deviations", Shape: []int{len(s.standard.deviations)}, Data: s.standard.deviations})
+	}
+	if s.persistent.Rows > 0 {
+		list = append(list, runs.Tensor{Name: "chains.hidden", Shape: []int{s.persistent.Rows, s.persistent.Cols}, Data: s.persistent.Data})
+	}
+	return list
+}
+
+func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
+	list := []runs.Tensor{
+		{Name: prefix + "weights", Shape: []int{p.Visible(), p.Hidden()}, Data: p.Weights.Data},
+		{Name: prefix + "biases.visible", Shape: []int{p.Visible()}, Data: p.VisibleBiases},
+		{Name: prefix + "biases.hidden", Shape: []int{p.Hidden()}, Data: p.HiddenBiases},
+	}
+	if p.gaussian() {
+		list = append(list, runs.Tensor{Name: prefix + "log_variances", Shape: []int{p.Visible()}, Data: p.LogVariances})
+	}
+	return list
+}
+
+// snapshot is that of a state of a machine for images of a shape. It shares the state's
+// memory.
+func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
+	text, err := json.Marshal(header{Hidden: s.parameters.Hidden(), Visible: s.parameters.Kind(), Categories: s.parameters.Categories, Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows})
+	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
+}
+
+// readSnapshot returns the state that a snapshot holds, and the shape of the images that
+// its machine is for.
+func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
+	var h header
+	if err := json.Unmarshal(at.Header, &h); err != nil {
+		return state{}, h.Shape, fmt.Errorf("the description of the machine: %w", err)
+	}
+	visible := h.Shape.Units()
+	if err := h.check(at.Tensors); err != nil {
+		return state{}, h.Shape, err
+	}
+	s := state{
+		step: at.Step, parameters: newParameters(visible, h.Hidden, h.Visible, h.Categories),
+		visibleOffsets: make([]float32, visible), hiddenOffsets: make([]float32, h.Hidden),
+		persistent: kernels.NewMatrix(h.Chains, h.Hidden),
+	}
+	if h.Visible == Gaussian {
+		s.standard = newStandard(visible)
+	}
+	for range h.Slots {
+		s.moments = append(s.moments, s.parameters.zeros())
+	}
+	for _, into := range s.tensors() {
+		i := slices.IndexFunc(at.Tensors, func(t runs.Tensor) bool { return t.Name == into.Name })
+		if i < 0 {
+			return state{}, h.Shape, fmt.Errorf("the file lacks tensor %s", into.Name)
+		}
+		if t := at.Tensors[i]; !slices.Equal(t.Shape, into.Shape) || t.Data == nil {
+			return state{}, h.Shape, fmt.Errorf("tensor %s has shape %v, where the machine asks for %v of float32", t.Name, t.Shape, into.Shape)
+		}
+		copy(into.Data, at.Tensors[i].Data)
+	}
+	return s, h.Shape, nil
+}
+
+// check refuses a description that is none of a machine, or of one with more numbers
+// than there are in tensors.
+func (h header) check(tensors []runs.Tensor) error {
+	values := 0
+	for _, t := range tensors {
+		values += t.Size()
+	}
+	if min(h.Shape.Height, h.Shape.Width, h.Hidden) < 1 || max(h.Shape.Height, h.Shape.Width, h.Hidden, h.Chains) > values || min(h.Slots, h.Chains, h.Categories) < 0 || h.Slots > Adam.slots() {
+		return fmt.Errorf("no machine is for images of %v with %d hidden units, %d slots and %d chains, in %d values", h.Shape, h.Hidden, h.Slots, h.Chains, values)
+	}
+	visible := h.Shape.Units()
+	if (h.Visible == Categorical) != (h.Categories > 0) || h.Categories > 0 && visible%h.Categories != 0 {
+		return fmt.Errorf("%d %v units have no %d categories", visible, h.Visible, h.Categories)
+	}
+	if visible > values/h.Hidden || h.Chains > values/h.Hidden {
+		return fmt.Errorf("%d visible and %d hidden units with %d chains have more numbers than the %d of the file", visible, h.Hidden, h.Chains, values)
+	}
+	return nil
+}
+
+// checkState refuses a state that training of the experiment cannot have taken.
+func (e Experiment) checkState(s state, shape dataset.Shape) error {
+	hidden, slots, chains := s.parameters.Hidden(), len(s.moments), s.persistent.Rows
+	wanted := 0
+	if e.Method.Algorithm != Contrastive {
+		wanted = e.Method.replicas(0)
+	}
+	if hidden == e.Machine.Hidden && s.parameters.Kind() == e.Machine.Visible && s.parameters.Categories == e.Machine.Categories && slots == e.Method.Optimizer.slots() && chains == wanted {
+		return nil
+	}
+	return fmt.Errorf("the parameters are of another machine or method (images of %v, %v visible units, %d hidden units, %d slots of the optimiser, %d persistent chains) than the experiment (%v, %d, %d, %d)",
+		shape, s.parameters.Kind(), hidden, slots, chains, e.Machine.Visible, e.Machine.Hidden, e.Method.Optimizer.slots(), wanted)
+}

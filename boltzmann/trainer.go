@@ -1,0 +1,304 @@
+package boltzmann
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// state is what the next step of training needs.
+type state struct {
+	step       int // steps done
+	parameters *Parameters
+	moments    []*Parameters // of the optimiser
+	// visibleOffsets μ and hiddenOffsets λ are the sliding means of the units given the
+	// data, 0 where the gradient is not centred.
+	visibleOffsets, hiddenOffsets []float32
+	// persistent are the hidden states of persistent chains, a row each; those of
+	// replicas at one temperature follow those at the next lower one.
+	persistent kernels.Matrix
+	standard   *standard // of the data of Gaussian visible units
+}
+
+// trainer takes steps of training.
+//
+// The gradient of the mean log p(v) of a minibatch is that of centred parameters,
+// whose energy is −(v−μ)ᵀb − (h−λ)ᵀc − (v−μ)ᵀW(h−λ) (Montavon and Müller 2012):
+//
+//	∇W = ⟨(v−μ)(h−λ)ᵀ⟩ − ⟨(v−μ)(h−λ)ᵀ⟩ₘ,   ∇b = ⟨v⟩ − ⟨v⟩ₘ,   ∇c = ⟨h⟩ − ⟨h⟩ₘ,
+//
+// the means over the data and, with index m, over the chains. The parameters that are
+// kept are those without offsets: the offsets can move, and the distribution stays. In
+// these coordinates a step ΔW, Δb, Δc moves b by Δb − ΔWλ and c by Δc − ΔWᵀμ
+// (Melchior, Fischer and Wiskott 2016). With offsets 0 it is the plain gradient.
+//
+// Of Gaussian visible units the gradients of W and b are multiplied by σ², as steps of
+// W/σ and b/σ, which know no scale, would have it: they are the differences of the same
+// means, and ΔW moves c by −ΔWᵀ(μ/σ²). The variances have a gradient of their own.
+//
+// The difference of ⟨(v−μ)(h−λ)ᵀ⟩ is that of ⟨vhᵀ⟩ less μ∇cᵀ and ∇bλᵀ, two rows more of
+// the matrices whose product it is: rows of left are visible states, of right the means
+// of the hidden units given them, with the factors of their mean; first those of the
+// data, then the two rows of the offsets, then those of the chains.
+type trainer struct {
+	state
+	method   MethodSpec
+	key      philox.Key
+	rows     dataset.Split
+	encoding encoding
+	order    func(step int) []int // the rows of a step's minibatch
+
+	products    *products
+	optimiser   *optimiser
+	left, right kernels.Matrix
+	chains      *chains     // whose visible states and hidden inputs are rows of left and right
+	gradient    *Parameters // after a step, the step itself
+	parts       [][]float32 // what each part of the visible units takes from c, ΔWᵀμ
+	before      []float32   // the states of persistent chains before a step
+	measures    []likelihood
+	means       kernels.Matrix // of Gaussian visible units given the hidden ones, of the data
+}
+
+// visibleAPart is the number of visible units whose weights are updated together.
+const visibleAPart = kernels.PackedRows
+
+func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, binarization dataset.Binarization, order func(step int) []int) *trainer {
+	p, batch, most := s.parameters, method.BatchSize, method.replicas(method.BatchSize)
+	t := &trainer{
+		state: s, method: method, key: philox.Key(seed), rows: rows, encoding: encoding{binarization, s.standard}, order: order,
+		products:  newProducts(p),
+		optimiser: newOptimiser(method, s.moments),
+		left:      kernels.NewMatrix(batch+2+most, p.Visible()),
+		right:     kernels.NewMatrix(batch+2+most, p.Hidden()),
+		gradient:  p.zeros(),
+		before:    make([]float32, len(s.persistent.Data)),
+		measures:  make([]likelihood, batch),
+	}
+	t.chains = newChains(most, p)
+	t.chains.visible = kernels.Rows(t.left, batch+2, t.left.Rows)
+	t.chains.hiddenInputs = kernels.Rows(t.right, batch+2, t.right.Rows)
+	if method.Algorithm != Contrastive {
+		t.chains.hidden = s.persistent
+	}
+	if method.Algorithm == Tempered {
+		for r := range most {
+			t.chains.β = append(t.chains.β, 1-float32(r/method.Chains)/float32(method.Temperatures))
+		}
+	}
+	for range (p.Visible() + visibleAPart - 1) / visibleAPart {
+		t.parts = append(t.parts, make([]float32, p.Hidden()))
+	}
+	if p.gaussian() {
+		t.means = kernels.NewMatrix(batch, p.Visible())
+	}
+	return t
+}
+
+// chains is the number of chains of a minibatch of rows, at one temperature.
+func (s MethodSpec) chains(rows int) int {
+	if s.Algorithm == Contrastive {
+		return rows
+	}
+	return s.Chains
+}
+
+// replicas is the number of chains of a minibatch of rows at all temperatures.
+func (s MethodSpec) replicas(rows int) int { return s.chains(rows) * max(1, s.Temperatures) }
+
+// take takes a step and returns what it measures of each row of its minibatch, which
+// stays until the next step. Where the context is cancelled, the state is that before the
+// step.
+func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) {
+	rows := t.order(t.step)
+	n, m := len(rows), t.method.chains(len(rows))
+	t.positive(rows)
+	copy(t.before, t.persistent.Data)
+	t.negative(ctx, t.method.replicas(n))
+	if err := ctx.Err(); err != nil {
+		copy(t.persistent.Data, t.before)
+		return nil, err
+	}
+	t.centre(n, m)
+	t.optimiser.begin(rate, t.step+1)
+	if t.parameters.gaussian() {
+		t.moveVariances(n, m, t.method.VarianceRate*rate/t.method.LearningRate)
+	}
+	t.update(n, m)
+	t.step++
+	return t.measures[:n], nil
+}
+
+// data are the rows of left and right for a minibatch of n rows, behind which the
+// offsets' and the chains' follow.
+func (t *trainer) data(n int) (visible, hidden kernels.Matrix) {
+	batch := t.method.BatchSize
+	return kernels.Rows(t.left, batch-n, batch), kernels.Rows(t.right, batch-n, batch)
+}
+
+// positive loads a minibatch, measures it, and computes the means of the hidden units
+// given its rows, negated. The chains of contrastive divergence start there.
+func (t *trainer) positive(rows []int) {
+	visible, hidden := t.data(len(rows))
+	meter := newMeter(t.products)
+	work.Parts(len(rows), rowsAPart, func(first, last int) {
+		v, h := kernels.Rows(visible, first, last), kernels.Rows(hidden, first, last)
+		binarise := place{key: t.key, purpose: philox.Binarise, step: uint32(t.step)}
+		for r := range v.Rows {
+			t.encoding.load(kernels.Row(v, r), t.rows.Row(rows[first+r]), binarise, first+r)
+		}
+		t.products.up(h, v)
+		if t.method.Algorithm == Contrastive {
+			at := place{key: t.key, purpose: philox.Start, layer: 1, step: uint32(t.step), datum: uint32(first)}
+			at.draw(kernels.Rows(t.chains.hidden, first, last), h)
+		}
+		flip := place{key: t.key, purpose: philox.Flip, step: uint32(t.step), datum: uint32(first)}
+		meter.measure(t.measures[first:last], v, h, kernels.Rows(t.means, first, last), flip, 1)
+	})
+}
+
+// negative runs n chains, lets those at neighbouring temperatures swap for the next
+// step, and computes the means of the hidden units given visible states, negated.
+func (t *trainer) negative(ctx context.Context, n int) {
+	energies := make([]float64, n)
+	work.Parts(n, rowsAPart, func(first, last int) {
+		c, at := t.chains.part(first, last, place{key: t.key, purpose: philox.Negative, step: uint32(t.step)})
+		for sweep := 0; sweep < t.method.Steps && ctx.Err() == nil; sweep++ {
+			at.sample = uint32(sweep)
+			c.sweep(t.products, at)
+		}
+		for r := range c.β {
+			energies[first+r] = c.energy(r, t.parameters.VisibleBiases)
+		}
+		off := make([]float32, c.hiddenInputs.Cols)
+		for r := range c.hiddenInputs.Rows {
+			turnOff(kernels.Row(c.hiddenInputs, r), off)
+		}
+	})
+	t.swap(energies)
+}
+
+// swap swaps the hidden states of chains at neighbouring temperatures, of every other
+// pair, with the probability min(1, e^((β−β′)(E−E′))), which leaves the distribution of all
+// replicas as it is.
+func (t *trainer) swap(energies []float64) {
+	m := t.method.Chains
+	for level := 1 + t.step%2; level < t.method.Temperatures; level += 2 {
+		for cold := (level - 1) * m; cold < level*m; cold++ {
+			hot, c := cold+m, t.chains
+			log := float64(c.β[cold]-c.β[hot]) * (energies[cold] - energies[hot])
+			at := place{key: t.key, purpose: philox.Swap, sample: uint32(level), step: uint32(t.step)}
+			if u := philox.Uniform(t.key.Block(at.counter(cold % m))[0]); math.Log(float64(u)) < log {
+				blas32.Swap(vector(kernels.Row(c.hidden, cold)), vector(kernels.Row(c.hidden, hot)))
+			}
+		}
+	}
+}
+
+// centre moves the offsets to the means of a minibatch of n rows, and completes left and
+// right so that leftᵀ·right is −n∇W of m chains.
+func (t *trainer) centre(n, m int) {
+	batch := t.method.BatchSize
+	visible, hidden := t.data(n)
+	chainsVisible, chainsHidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)
+	side := func(gradient, offsets []float32, data, chains kernels.Matrix, sign float32) {
+		work.Parts(len(gradient), 128, func(first, last int) {
+			g, means := gradient[first:last], make([]float32, last-first)
+			mean(means, kernels.Cols(data, first, last), sign)
+			mean(g, kernels.Cols(chains, first, last), sign)
+			for k, mean := range means {
+				g[k] = mean - g[k]
+				if t.method.Centred {
+					offsets[first+k] += float32(t.method.OffsetRate) * (mean - offsets[first+k])
+				}
+			}
+		})
+	}
+	side(t.gradient.VisibleBiases, t.visibleOffsets, visible, chainsVisible, 1)
+	side(t.gradient.HiddenBiases, t.hiddenOffsets, hidden, chainsHidden, -1)
+	copy(kernels.Row(t.left, batch), t.visibleOffsets)
+	copy(kernels.Row(t.left, batch+1), t.gradient.VisibleBiases)
+	scaled(kernels.Row(t.right, batch), float32(n), t.gradient.HiddenBiases)
+	scaled(kernels.Row(t.right, batch+1), float32(n), t.hiddenOffsets)
+	for r := range m {
+		row := kernels.Row(chainsHidden, r)
+		scaled(row, -float32(n)/float32(m), row)
+	}
+}
+
+// update computes the gradient from left and right and moves the parameters along it.
+func (t *trainer) update(n, m int) {
+	p, g, batch := t.parameters, t.gradient, t.method.BatchSize
+	left, right := kernels.Rows(t.left, batch-n, batch+2+m), kernels.Rows(t.right, batch-n, batch+2+m)
+	l1, l2 := float32(t.method.L1), float32(t.method.L2)
+	visible, hidden := p.Visible(), p.Hidden()
+	t.optimiser.turn(g.VisibleBiases, visible*hidden)
+	t.optimiser.turn(g.HiddenBiases, visible*hidden+visible)
+	work.Parallel(len(t.parts), func(part int) {
+		first := part * visibleAPart
+		last := min(first+visibleAPart, visible)
+		kernels.MulTN(kernels.Rows(g.Weights, first, last), 0, kernels.Cols(left, first, last), right)
+		clear(t.parts[part])
+		for i := first; i < last; i++ {
+			weights, step := kernels.Row(p.Weights, i), kernels.Row(g.Weights, i)
+			scaled(step, -1/float32(n), step)
+			if l1 != 0 || l2 != 0 {
+				regularise(step, weights, l1, l2)
+			}
+			t.optimiser.turn(step, i*hidden)
+			if p.gaussian() {
+				bound(step, &g.VisibleBiases[i], t.products.deviations[i])
+			}
+			along := float32(0) // (ΔWλ)ᵢ
+			μ, sum := t.visibleOffsets[i]*p.precision(i), t.parts[part][:len(step)]
+			λ := t.hiddenOffsets[:len(step)]
+			weights = weights[:len(step)]
+			for j, s := range step {
+				weights[j] += s
+				along += s * λ[j]
+				sum[j] += s * μ
+			}
+			p.VisibleBiases[i] += g.VisibleBiases[i] - along
+		}
+		t.products.refresh(first, last)
+	})
+	for _, part := range t.parts {
+		add(g.HiddenBiases, -1, part)
+	}
+	add(p.HiddenBiases, 1, g.HiddenBiases)
+}
+
+// regularise takes β₁ sign(w) + β₂ w from gradients of weights.
+func regularise(gradient, weights []float32, l1, l2 float32) {
+	for k, w := range weights {
+		gradient[k] -= l2 * w
+		switch {
+		case w > 0:
+			gradient[k] -= l1
+		case w < 0:
+			gradient[k] += l1
+		}
+	}
+}
+
+// mean writes a factor times the mean of rows of x.
+func mean(to []float32, x kernels.Matrix, factor float32) {
+	clear(to)
+	for r := range x.Rows {
+		add(to, 1, kernels.Row(x, r))
+	}
+	scaled(to, factor/float32(x.Rows), to)
+}
+
+// scaled writes a factor times x.
+func scaled(to []float32, factor float32, x []float32) {
+	to = to[:len(x)]
+	for k, value := range x {
+		to[k] = factor * value
+	}
+}

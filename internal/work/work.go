@@ -1,0 +1,43 @@
+// Package work divides computations among processors.
+package work
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Parallel calls task(0) … task(n−1) on all processors and returns when all
+// are done. What a task computes must not depend on the others, so that results
+// are the same whatever the number of processors.
+func Parallel(n int, task func(i int)) {
+	workers := min(n, runtime.GOMAXPROCS(0))
+	if workers <= 1 {
+		for i := range n {
+			task(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				task(i)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// Parts divides things 0 … n−1 into parts of at most most things, as equal as can
+// be, and calls task with the first of each part and the one behind its last, as
+// Parallel does.
+func Parts(n, most int, task func(first, last int)) {
+	parts := (n + most - 1) / most
+	Parallel(parts, func(i int) { task(i*n/parts, (i+1)*n/parts) })
+}
