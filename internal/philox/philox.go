@@ -37,6 +37,10 @@ const (
 	Negative                  // its units in chains that it learns from; the sample is the sweep of the step
 	Flip                      // which visible unit its pseudo-likelihood is estimated by
 	Chain                     // its units in chains to look at; the step is the sweep
+	Anneal                    // its units in chains that anneal to it; the step is that of the schedule
+	Pilot                     // in those that a schedule is found by
+	Reverse                   // in those that anneal from it
+	Exact                     // exact samples of it
 )
 
 // Key is the 64-bit seed of a generator.
