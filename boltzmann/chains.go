@@ -1,6 +1,8 @@
 package boltzmann
 
 import (
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
@@ -10,6 +12,9 @@ import (
 type chains struct {
 	visible, hidden             kernels.Matrix // states
 	visibleInputs, hiddenInputs kernels.Matrix // from which they were drawn
+	// β are the inverse temperatures of chains, on p^β(v,h) ∝ e^(−βE(v,h)); nil where all
+	// are 1.
+	β []float32
 }
 
 func newChains(n int, p *Parameters) *chains {
@@ -28,16 +33,39 @@ func (c *chains) start(key philox.Key) {
 func (c *chains) part(first, last int, at place) (*chains, place) {
 	rows := func(m kernels.Matrix) kernels.Matrix { return kernels.Rows(m, first, last) }
 	at.datum += uint32(first)
-	return &chains{rows(c.visible), rows(c.hidden), rows(c.visibleInputs), rows(c.hiddenInputs)}, at
+	p := &chains{visible: rows(c.visible), hidden: rows(c.hidden), visibleInputs: rows(c.visibleInputs), hiddenInputs: rows(c.hiddenInputs)}
+	if c.β != nil {
+		p.β = c.β[first:last]
+	}
+	return p, at
 }
 
 // sweep draws the visible units given the hidden ones, and then these given the visible
 // ones.
 func (c *chains) sweep(w *products, at place) {
 	w.down(c.visibleInputs, c.hidden)
+	c.temper(c.visibleInputs)
 	at.layer = 0
 	at.draw(c.visible, c.visibleInputs)
 	w.up(c.hiddenInputs, c.visible)
+	c.temper(c.hiddenInputs)
 	at.layer = 1
 	at.draw(c.hidden, c.hiddenInputs)
+}
+
+// temper multiplies inputs by the inverse temperatures.
+func (c *chains) temper(inputs kernels.Matrix) {
+	for r, β := range c.β {
+		scaled(kernels.Row(inputs, r), β, kernels.Row(inputs, r))
+	}
+}
+
+// energy is E(v,h) of the states of a chain after a sweep.
+func (c *chains) energy(r int, biases []float32) float64 {
+	β := float64(1)
+	if c.β != nil {
+		β = float64(c.β[r])
+	}
+	given := blas32.Dot(vector(kernels.Row(c.hidden, r)), vector(kernels.Row(c.hiddenInputs, r))) // (c + Wᵀv)ᵀh, tempered
+	return -float64(blas32.Dot(vector(kernels.Row(c.visible, r)), vector(biases))) - float64(given)/β
 }

@@ -55,6 +55,13 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	return e
 }
 
+// NewExperiment is an experiment with the usual settings of an algorithm, as CD, PCD and
+// PT have them, and of New. It names no data set.
+func NewExperiment(a Algorithm) Experiment {
+	m := usual(a)
+	return Experiment{Machine: New(dataset.Shape{}).spec, Method: m.spec, Epochs: m.epochs, Seed: m.seed}
+}
+
 // Header implements runs.Experiment.
 func (e Experiment) Header() runs.Header {
 	return runs.Header{
@@ -118,11 +125,11 @@ func first(checks ...func() error) error {
 // checkMemory refuses chains, minibatches and optimisers that memory does not hold.
 func (e Experiment) checkMemory(shape dataset.Shape) error {
 	visible, hidden := float64(shape.Units()), float64(e.Machine.Hidden)
-	rows := float64(e.Method.BatchSize) + 2*float64(e.Method.chains(e.Method.BatchSize))
+	rows := float64(e.Method.BatchSize) + 2*float64(e.Method.replicas(e.Method.BatchSize))
 	bytes := 4 * ((3+float64(e.Method.Optimizer.slots()))*visible*hidden + rows*(visible+hidden))
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return fmt.Errorf("%d hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
-			e.Machine.Hidden, e.Method.chains(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))
+			e.Machine.Hidden, e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))
 	}
 	return nil
 }
@@ -160,7 +167,7 @@ type file struct {
 }
 
 // ParseExperiment reads an experiment from TOML. Settings that are not there have the
-// values of New and of the algorithm, CD or PCD; unknown ones are refused.
+// values of NewExperiment; unknown ones are refused.
 func ParseExperiment(text []byte) (Experiment, error) {
 	var named struct {
 		Family string
@@ -175,10 +182,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	if named.Method.Algorithm == nil {
 		return Experiment{}, fmt.Errorf("no algorithm: give %v in [method]", algorithmNames)
 	}
-	method := usual(*named.Method.Algorithm)
-	f := file{Experiment: Experiment{
-		Machine: New(dataset.Shape{}).spec, Method: method.spec, Epochs: method.epochs, Seed: method.seed,
-	}}
+	f := file{Experiment: NewExperiment(*named.Method.Algorithm)}
 	meta, err := runs.DecodeTOML(text, &f)
 	if err != nil {
 		return Experiment{}, err

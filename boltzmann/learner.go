@@ -63,8 +63,8 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	for range e.Method.Optimizer.slots() {
 		s.moments = append(s.moments, newParameters(p.Visible(), p.Hidden()))
 	}
-	if e.Method.Algorithm == Persistent {
-		c := newChains(e.Method.Chains, p)
+	if e.Method.Algorithm != Contrastive {
+		c := newChains(e.Method.replicas(0), p)
 		c.start(philox.Key(e.Seed))
 		s.persistent = c.hidden
 	}

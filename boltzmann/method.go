@@ -21,13 +21,17 @@ const (
 	// Persistent is persistent contrastive divergence, or stochastic maximum likelihood
 	// (Younes 1989; Tieleman 2008): chains go on from step to step.
 	Persistent
+	// Tempered is parallel tempering (Desjardins, Courville, Bengio, Vincent and Delalleau
+	// 2010): each persistent chain has replicas at higher temperatures, with which it swaps
+	// its state now and then.
+	Tempered
 )
 
-var algorithmNames = names.New("algorithm", "cd", "pcd")
+var algorithmNames = names.New("algorithm", "cd", "pcd", "pt")
 
 func (a Algorithm) String() string { return algorithmNames.Name(int(a)) }
 
-// MarshalText writes "cd" or "pcd".
+// MarshalText writes "cd", "pcd" or "pt".
 func (a Algorithm) MarshalText() ([]byte, error) { return algorithmNames.Marshal(int(a)) }
 
 // UnmarshalText reads what MarshalText writes.
@@ -57,9 +61,12 @@ func (o Optimizer) slots() int { return int(o) }
 
 // MethodSpec is a way of training, each setting free.
 type MethodSpec struct {
-	Algorithm Algorithm `toml:"algorithm" json:"algorithm"` // cd or pcd
+	Algorithm Algorithm `toml:"algorithm" json:"algorithm"` // cd, pcd or pt
 	Steps     int       `toml:"steps" json:"steps"`         // k, Gibbs sweeps of each chain a step
-	Chains    int       `toml:"chains" json:"chains"`       // M of pcd; cd has a chain a row
+	Chains    int       `toml:"chains" json:"chains"`       // M of pcd and pt; cd has a chain a row
+	// Temperatures is the number R of replicas of each chain of pt, at the inverse
+	// temperatures 1, 1 − 1/R … 1/R.
+	Temperatures int `toml:"temperatures,omitzero" json:"temperatures,omitempty"`
 
 	// Centred says whether gradients are those of the centred parameters, and
 	// OffsetRate how far the offsets move towards the means of a minibatch.
@@ -94,9 +101,9 @@ type Method struct {
 	recordSteps int
 }
 
-// usual has the settings that CD and PCD share.
+// usual has the settings of an algorithm.
 func usual(a Algorithm) Method {
-	return Method{
+	m := Method{
 		spec: MethodSpec{
 			Algorithm: a, Steps: 1, Chains: 100,
 			Centred: true, OffsetRate: 0.01,
@@ -107,6 +114,10 @@ func usual(a Algorithm) Method {
 		epochs: 20,
 		seed:   1,
 	}
+	if a == Tempered {
+		m.spec.Temperatures = 10
+	}
+	return m
 }
 
 // CD is contrastive divergence with one sweep a step, CD-1.
@@ -115,11 +126,18 @@ func CD() Method { return usual(Contrastive) }
 // PCD is persistent contrastive divergence with 100 chains and one sweep a step, PCD-1.
 func PCD() Method { return usual(Persistent) }
 
+// PT is persistent contrastive divergence by parallel tempering, with 100 chains of 10
+// replicas. Its negative phase costs ten times that of PCD.
+func PT() Method { return usual(Tempered) }
+
 // Steps sets k, the number of Gibbs sweeps of each chain a step.
 func (m Method) Steps(k int) Method { m.spec.Steps = k; return m }
 
-// Chains sets M, the number of chains of PCD.
+// Chains sets M, the number of chains of PCD and PT.
 func (m Method) Chains(n int) Method { m.spec.Chains = n; return m }
+
+// Temperatures sets R, the number of replicas of each chain of PT.
+func (m Method) Temperatures(n int) Method { m.spec.Temperatures = n; return m }
 
 // Centred says whether gradients are those of the centred parameters (Montavon and
 // Müller 2012; Melchior, Fischer and Wiskott 2016), as they are without it being said,
@@ -194,7 +212,7 @@ func (m Method) RecordSteps(n int) Method { m.recordSteps = n; return m }
 func (m Method) Spec() MethodSpec { return m.spec }
 
 // String names the method and its settings as a legend would: the learning rate, and
-// what else is not as CD and PCD have it.
+// what else is not as usual.
 func (s MethodSpec) String() string {
 	parts := []string{fmt.Sprintf("%s-%d", strings.ToUpper(s.Algorithm.String()), s.Steps), fmt.Sprintf("η = %g", s.LearningRate)}
 	differs := func(is bool, format string, values ...any) {
@@ -204,6 +222,7 @@ func (s MethodSpec) String() string {
 	}
 	u := usual(s.Algorithm).spec
 	differs(s.Algorithm != Contrastive && s.Chains != u.Chains, "%d chains", s.Chains)
+	differs(s.Temperatures != u.Temperatures, "%d temperatures", s.Temperatures)
 	differs(!s.Centred, "not centred")
 	differs(s.Centred && s.OffsetRate != u.OffsetRate, "ν = %g", s.OffsetRate)
 	differs(s.Optimizer != u.Optimizer, "%v", s.Optimizer)
@@ -225,6 +244,10 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("steps = %d: give the number of Gibbs sweeps a step, at least 1", s.Steps)
 	case s.Algorithm != Contrastive && (s.Chains < 1 || s.Chains > math.MaxUint32):
 		return fmt.Errorf("chains = %d: give the number of persistent chains, at least 1; 100 is usual", s.Chains)
+	case s.Algorithm == Tempered && (s.Temperatures < 2 || s.Temperatures > math.MaxUint32/s.Chains):
+		return fmt.Errorf("temperatures = %d: give the number of replicas of each chain, at least 2; 10 is usual", s.Temperatures)
+	case s.Algorithm != Tempered && s.Temperatures != 0:
+		return fmt.Errorf("temperatures = %d with the algorithm %v: leave them out, or use pt", s.Temperatures, s.Algorithm)
 	case s.Centred && !(s.OffsetRate > 0 && s.OffsetRate <= 1):
 		return fmt.Errorf("offset_rate = %v: give how far the offsets move towards the means of a minibatch, above 0 and at most 1; 0.01 is usual", s.OffsetRate)
 	case s.Optimizer == Momentum && !decay(s.Momentum):

@@ -35,7 +35,7 @@ func short(m Method) Method { return m.BatchSize(9).Chains(10).Epochs(3).Seed(3)
 // methods are one of each kind.
 func methods() []Method {
 	return []Method{
-		short(CD()), short(PCD()), short(CD().Steps(3).Momentum(0.5).Centred(false)),
+		short(CD()), short(PCD()), short(PT()).Temperatures(3), short(CD().Steps(3).Momentum(0.5).Centred(false)),
 		short(PCD().Optimizer(Adam).LearningRate(0.01).Schedule(runs.Cosine).L2(1e-3)),
 	}
 }
@@ -247,7 +247,7 @@ func TestFilesOfNoExperimentAreRefused(t *testing.T) {
 	const good = "family = \"boltzmann\"\n[method]\nalgorithm = \"pcd\"\n"
 	for text, says := range map[string]string{
 		"family = \"hm\"\n":                       `give family = "boltzmann"`,
-		"family = \"boltzmann\"\n":                "no algorithm: give cd or pcd",
+		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd or pt",
 		strings.Replace(good, "pcd", "sml", 1):    `unknown algorithm "sml"`,
 		good + "temperature = 1\n":                `unknown setting "method.temperature"`,
 		good + "learning_rate = nan\n":            "give a finite number",
@@ -277,6 +277,8 @@ func TestExperimentsThatCannotBeTrainedAreRefused(t *testing.T) {
 		{short(PCD()), machineFor(grey), grey, "use stochastic"},
 		{short(PCD()).Chains(0), machineFor(set), set, "chains = 0"},
 		{short(PCD()).Chains(1 << 31), machineFor(set).Hidden(1 << 17), set, "give fewer"},
+		{short(PT()).Temperatures(1), machineFor(set), set, "temperatures = 1"},
+		{short(PCD()).Temperatures(5), machineFor(set), set, "use pt"},
 		{short(PCD()).Steps(0), machineFor(set), set, "steps = 0"},
 		{short(CD()).OffsetRate(0), machineFor(set), set, "offset_rate = 0"},
 		{short(CD()).Momentum(1), machineFor(set), set, "momentum 1"},

@@ -18,7 +18,8 @@ import (
 //	moment.N.TENSOR   slot N of the optimiser, likewise
 //	offsets.visible   sliding means of the units given the data, 0 without centring
 //	offsets.hidden
-//	chains.hidden     the states of the hidden units of persistent chains, a row a chain
+//	chains.hidden     the states of the hidden units of persistent chains, a row a chain, those
+//	                  at temperature 1 first
 //
 // and the fields of header as JSON.
 
@@ -27,7 +28,7 @@ type header struct {
 	Hidden int           `json:"hidden"` // units
 	Shape  dataset.Shape `json:"shape"`  // how the visible units form an image
 	Slots  int           `json:"slots"`  // of the optimiser
-	Chains int           `json:"chains"` // persistent ones
+	Chains int           `json:"chains"` // persistent ones, at all temperatures
 }
 
 // tensors are the state's by their names, sharing its memory.
@@ -113,8 +114,8 @@ func (h header) check(tensors []runs.Tensor) error {
 func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	hidden, slots, chains := s.parameters.Hidden(), len(s.moments), s.persistent.Rows
 	wanted := 0
-	if e.Method.Algorithm == Persistent {
-		wanted = e.Method.Chains
+	if e.Method.Algorithm != Contrastive {
+		wanted = e.Method.replicas(0)
 	}
 	if hidden == e.Machine.Hidden && slots == e.Method.Optimizer.slots() && chains == wanted {
 		return nil

@@ -2,6 +2,9 @@ package boltzmann
 
 import (
 	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -17,7 +20,9 @@ type state struct {
 	// visibleOffsets μ and hiddenOffsets λ are the sliding means of the units given the
 	// data, 0 where the gradient is not centred.
 	visibleOffsets, hiddenOffsets []float32
-	persistent                    kernels.Matrix // hidden states of persistent chains, a row each
+	// persistent are the hidden states of persistent chains, a row each; those of
+	// replicas at one temperature follow those at the next lower one.
+	persistent kernels.Matrix
 }
 
 // trainer takes steps of training.
@@ -60,7 +65,7 @@ type likelihood struct{ pseudo, freeEnergy float64 }
 const visibleAPart = kernels.PackedRows
 
 func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, binarization dataset.Binarization, order func(step int) []int) *trainer {
-	p, batch, most := s.parameters, method.BatchSize, method.chains(method.BatchSize)
+	p, batch, most := s.parameters, method.BatchSize, method.replicas(method.BatchSize)
 	t := &trainer{
 		state: s, method: method, key: philox.Key(seed), rows: rows, binarization: binarization, order: order,
 		products:  newProducts(p),
@@ -73,8 +78,13 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	t.chains = newChains(most, p)
 	t.chains.visible = kernels.Rows(t.left, batch+2, t.left.Rows)
 	t.chains.hiddenInputs = kernels.Rows(t.right, batch+2, t.right.Rows)
-	if method.Algorithm == Persistent {
+	if method.Algorithm != Contrastive {
 		t.chains.hidden = s.persistent
+	}
+	if method.Algorithm == Tempered {
+		for r := range most {
+			t.chains.β = append(t.chains.β, 1-float32(r/method.Chains)/float32(method.Temperatures))
+		}
 	}
 	for range (p.Visible() + visibleAPart - 1) / visibleAPart {
 		t.parts = append(t.parts, make([]float32, p.Hidden()))
@@ -82,7 +92,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	return t
 }
 
-// chains is the number of chains of a minibatch of rows.
+// chains is the number of chains of a minibatch of rows, at one temperature.
 func (s MethodSpec) chains(rows int) int {
 	if s.Algorithm == Contrastive {
 		return rows
@@ -90,12 +100,15 @@ func (s MethodSpec) chains(rows int) int {
 	return s.Chains
 }
 
+// replicas is the number of chains of a minibatch of rows at all temperatures.
+func (s MethodSpec) replicas(rows int) int { return s.chains(rows) * max(1, s.Temperatures) }
+
 // take takes a step and returns what it measures of each row of its minibatch, which
 // stays until the next step.
 func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) {
 	rows := t.order(t.step)
 	t.positive(rows)
-	t.negative(ctx, t.method.chains(len(rows)))
+	t.negative(ctx, t.method.replicas(len(rows)))
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -137,20 +150,42 @@ func (t *trainer) positive(rows []int) {
 	})
 }
 
-// negative runs n chains, and computes the means of the hidden units given their visible
-// states, negated.
+// negative runs n chains, lets those at neighbouring temperatures swap for the next
+// step, and computes the means of the hidden units given visible states, negated.
 func (t *trainer) negative(ctx context.Context, n int) {
+	energies := make([]float64, n)
 	work.Parts(n, rowsAPart, func(first, last int) {
 		c, at := t.chains.part(first, last, place{key: t.key, purpose: philox.Negative, step: uint32(t.step)})
 		for sweep := 0; sweep < t.method.Steps && ctx.Err() == nil; sweep++ {
 			at.sample = uint32(sweep)
 			c.sweep(t.products, at)
 		}
+		for r := range c.β {
+			energies[first+r] = c.energy(r, t.parameters.VisibleBiases)
+		}
 		off := make([]float32, c.hiddenInputs.Cols)
 		for r := range c.hiddenInputs.Rows {
 			turnOff(kernels.Row(c.hiddenInputs, r), off)
 		}
 	})
+	t.swap(energies)
+}
+
+// swap swaps the hidden states of chains at neighbouring temperatures, of every other
+// pair, with the probability min(1, e^((β−β′)(E−E′))), which leaves the distribution of all
+// replicas as it is.
+func (t *trainer) swap(energies []float64) {
+	m := t.method.Chains
+	for level := 1 + t.step%2; level < t.method.Temperatures; level += 2 {
+		for cold := (level - 1) * m; cold < level*m; cold++ {
+			hot, c := cold+m, t.chains
+			log := float64(c.β[cold]-c.β[hot]) * (energies[cold] - energies[hot])
+			at := place{key: t.key, purpose: philox.Swap, sample: uint32(level), step: uint32(t.step)}
+			if u := philox.Uniform(t.key.Block(at.counter(cold % m))[0]); math.Log(float64(u)) < log {
+				blas32.Swap(vector(kernels.Row(c.hidden, cold)), vector(kernels.Row(c.hidden, hot)))
+			}
+		}
+	}
 }
 
 // centre moves the offsets to the means of a minibatch of n rows, and completes left and

@@ -32,7 +32,7 @@ func training(t *testing.T, m *Model, s MethodSpec, rows dataset.Split) *trainer
 		state.moments = append(state.moments, newParameters(p.Visible(), p.Hidden()))
 	}
 	if s.Algorithm != Contrastive {
-		c := newChains(s.Chains, p)
+		c := newChains(s.replicas(0), p)
 		c.start(5)
 		state.persistent = c.hidden
 	}
@@ -73,7 +73,7 @@ func centredStep(gradient []float64, μ, λ []float32) []float64 {
 // than in a full one.
 func algorithms() []MethodSpec {
 	var all []MethodSpec
-	for _, m := range []Method{CD(), CD().Steps(3), PCD().Chains(11), PCD().Chains(40).Steps(2)} {
+	for _, m := range []Method{CD(), CD().Steps(3), PCD().Chains(11), PCD().Chains(40).Steps(2), PT().Chains(7).Temperatures(3)} {
 		all = append(all, m.spec, m.Centred(false).spec)
 	}
 	return all
@@ -216,6 +216,7 @@ func TestStepsInExpectation(t *testing.T) {
 		{CD().Steps(2).Centred(false).spec, contrast(exact, data, 2)},
 		{PCD().Chains(64).Steps(8).spec, gradient},
 		{PCD().Chains(64).Steps(8).Centred(false).spec, gradient},
+		{PT().Chains(32).Temperatures(3).spec, gradient},
 	} {
 		c.spec.OffsetRate = 0
 		tr := training(t, m, c.spec, rows)
@@ -385,5 +386,78 @@ func TestStepsDependOnTheSeedAlone(t *testing.T) {
 				t.Errorf("%v: one processor takes other steps than several", s)
 			}
 		})
+	}
+}
+
+// Replicas of chains settle at p^β, the model whose parameters are multiplied by β, though
+// they swap their states.
+func TestReplicasSettleAtTheirTemperatures(t *testing.T) {
+	const n, temperatures = 5000, 3
+	m := randomModel(t, 3, 2)
+	for k := range m.parameters.Flat {
+		m.parameters.Flat[k] *= 2 // so that temperatures differ
+	}
+	tr := training(t, m, PT().Chains(n).Temperatures(temperatures).Centred(false).spec, split(oracle.Binary(3)))
+	before := slices.Clone(tr.persistent.Data)
+	for range 30 {
+		if _, err := tr.take(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slices.Equal(before, tr.persistent.Data) {
+		t.Fatal("the chains have not moved")
+	}
+	for level := range temperatures {
+		cool := exactly(m)
+		floats.Scale(1-float64(level)/temperatures, cool.Parameters)
+		counts := make([]float64, len(cool.Hidden))
+		for r := range n {
+			h := kernels.Row(tr.persistent, level*n+r)
+			counts[int(h[0])+2*int(h[1])]++
+		}
+		chi2, logZ := 0.0, cool.LogZ()
+		for s, h := range cool.Hidden {
+			p := 0.0
+			for _, v := range cool.Visible {
+				p += math.Exp(cool.LogPHidden(h, v) - cool.FreeEnergy(v) - logZ)
+			}
+			chi2 += (counts[s] - n*p) * (counts[s] - n*p) / (n * p)
+		}
+		if chi2 > 16.3 { // 99.9 % quantile at 3 degrees of freedom
+			t.Errorf("level %d: chi-squared %.1f of the states %v", level, chi2, counts)
+		}
+	}
+}
+
+// Where a chain does not leave the mode that it began in, one of parallel tempering does.
+func TestReplicasLeaveModes(t *testing.T) {
+	const n, steps = 40, 300
+	m := randomModel(t, 8, 8)
+	p := m.parameters
+	for k := range p.Weights.Data {
+		p.Weights.Data[k] = 2 // all units on or all off: the two have the same energy
+	}
+	for k := range p.VisibleBiases {
+		p.VisibleBiases[k], p.HiddenBiases[k] = -8, -8
+	}
+	inSecond := func(s MethodSpec) float64 {
+		tr := training(t, m, s, split(oracle.Binary(8)[:9]))
+		clear(tr.persistent.Data) // off
+		on := 0.0
+		for range steps {
+			if _, err := tr.take(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+			for r := range n {
+				on += float64(kernels.Row(tr.chains.visible, r)[0]) / (n * steps)
+			}
+		}
+		return on
+	}
+	if on := inSecond(PCD().Chains(n).spec); on > 0.01 {
+		t.Errorf("chains of PCD are in the second mode for %v of the time: nothing is shown", on)
+	}
+	if on := inSecond(PT().Chains(n).spec); on < 0.3 || on > 0.7 {
+		t.Errorf("chains of PT are in the second mode for %v of the time, want about half", on)
 	}
 }

@@ -86,7 +86,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	textFlag(f, &e.Machine.LabelLayer, "label-layer", "`where` the label is: none, top, lower (a classifier of x and h¹), or hidden (of h¹ alone)")
 	f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label")
 
-	f.StringVar(&e.Method.Preset, "algorithm", e.Method.Preset, "`method`: "+strings.Join(hm.Presets(), ", ")+"; its defaults replace all of [method] in the file of --config")
+	f.StringVar(&e.Method.Preset, "algorithm", e.Method.Preset, "`method`: "+strings.Join(hm.Presets(), ", ")+"; its defaults replace all of [method] in the file of --config; cd, pcd and pt train a Boltzmann machine")
 	textFlag(f, &e.Method.Phases, "phases", "importance weights and phases: `which` of ws, rws, bihm, reinforce")
 	textFlag(f, &e.Method.Metric, "fisher", "Fisher `matrix` that measures the gradients: none, block, diagonal, kronecker")
 	f.Float64Var(&e.Method.LearningRate, "lr", e.Method.LearningRate, "learning `rate` η")
@@ -199,6 +199,18 @@ func (x *experimentFlags) base(methodGiven bool) (file, base hm.Experiment, err 
 // override makes the values, to which the flags point, those of the base with
 // the flags that were given.
 func (x *experimentFlags) override(f *pflag.FlagSet, base hm.Experiment) error {
+	given := givenFlags(f)
+	x.values = base
+	for flag, values := range given {
+		if err := setFlag(flag, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// givenFlags are the values, as texts, of the flags that were given.
+func givenFlags(f *pflag.FlagSet) map[*pflag.Flag][]string {
 	given := map[*pflag.Flag][]string{}
 	f.Visit(func(f *pflag.Flag) {
 		if list, ok := f.Value.(pflag.SliceValue); ok {
@@ -207,17 +219,13 @@ func (x *experimentFlags) override(f *pflag.FlagSet, base hm.Experiment) error {
 			given[f] = []string{f.Value.String()}
 		}
 	})
-	x.values = base
-	for flag, values := range given {
-		var err error
-		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			err = list.Replace(values)
-		} else {
-			err = flag.Value.Set(values[0])
-		}
-		if err != nil {
-			return err
-		}
+	return given
+}
+
+// setFlag gives a flag values as givenFlags returns them.
+func setFlag(flag *pflag.Flag, values []string) error {
+	if list, ok := flag.Value.(pflag.SliceValue); ok {
+		return list.Replace(values)
 	}
-	return nil
+	return flag.Value.Set(values[0])
 }

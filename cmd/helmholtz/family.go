@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	_ "github.com/helmholtz-go/helmholtz/boltzmann" // the family boltzmann
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	_ "github.com/helmholtz-go/helmholtz/hm/deterministic" // the family deterministic

@@ -23,11 +23,15 @@ values p(x|h¹) of the visible units or as draws of them; rows of the data with
 their reconstructions, x → h ~ q(h|x) → p(x|h¹); or dreams layer by layer, a row
 a dream, each column with all layers below its own drawn anew.
 
+Of a Boltzmann machine the means of the visible units are drawn after --gibbs N sweeps
+of chains that start anywhere; take some thousand.
+
 With --gibbs N, N sweeps of Gibbs chains on p*(x,h), which start at the samples
 of p, come before the expected values are drawn.`,
 		Example: `  helmholtz sample runs/mnist --n 100 --out sheet.png
   helmholtz sample runs/mnist --n 100 --backend cuda --out sheet.png
   helmholtz sample runs/mnist --gibbs 20 --out pstar.png
+  helmholtz sample runs/rbm --gibbs 5000 --out rbm.png
   helmholtz sample runs/mnist --kind layers --n 10 --out layers.png
   helmholtz sample runs/mnist --kind reconstructions --n 50 --out reconstructions.png`,
 		Args: oneRun,
@@ -55,6 +59,12 @@ of p, come before the expected values are drawn.`,
 			if err := refuseIdle(c, "--kind reconstructions", "split"); err != nil {
 				return err
 			}
+		}
+		if isBoltzmann(args[0]) {
+			if kind != "means" {
+				return misuse(c, "--kind %s: of Boltzmann machines means are drawn; leave it out", kind)
+			}
+			return sampleBoltzmann(c, args[0], which, n, chain.Sweeps, seed, out)
 		}
 		run, model, err := open(args[0], which, seed)
 		if err != nil {

@@ -24,9 +24,12 @@ func newTrain() *cobra.Command {
 		Short: "Train a machine and keep the run in a directory",
 		Long: `Train a machine and keep the run in a directory.
 
-The experiment is given by flags, or by a TOML file whose settings flags change. A
-file of another family than hm, such as family = "deterministic", is trained as it
-is, but for --seed, --epochs, --keep and --record-steps.
+The experiment is given by flags, or by a TOML file whose settings flags change. The
+algorithms cd, pcd and pt train restricted Boltzmann machines, with one number of
+--layers and the flags --gibbs-steps, --chains, --temperatures, --centred and
+--offset-rate; their base line and objective are of the pseudo-likelihood. A
+file of the family deterministic is trained as it is, but for --seed, --epochs, --keep
+and --record-steps.
 The directory holds experiment.toml, a checkpoint and a line of metrics an
 epoch; training the same experiment into it again resumes it. An interrupt, or a
 terminal that closes unless nohup began it, stops training within a step, with a
@@ -49,13 +52,15 @@ directories seed-1, seed-2 and so on within that of --out, and ends with the
 mean and the standard deviation over them.
 
 The defaults of a method are those of the thesis for MNIST: the learning rate,
-damping and K shown below are those of nrws. The thesis starts bihm and nbihm from
+damping and K shown below are those of nrws; those of cd, pcd and pt are a learning
+rate of 0.05, minibatches and 100 chains of 100, and 500 hidden units. The thesis starts bihm and nbihm from
 --weight-init small-normal (App. A.2). --validation 0 trains on all rows.`,
 		Example: `  helmholtz train --dataset 3by3 --algorithm nrws --layers 9,6,3 --coding 01 --bias-init 0.1 \
       --lr 0.02 --damping 0.01 --kstep 10 --epochs 100 --out runs/3by3
   helmholtz train --dataset mnist --algorithm rws --layers 300,200,100 --lr 0.02 --schedule cosine --out runs/mnist
   helmholtz train --dataset mnist --conv 8@4x4/2 --layers 75,50,20 --algorithm rws --lr 0.005 --out runs/conv
   helmholtz train --dataset fashion --binarization grey --units gaussian,bernoulli,bernoulli --layers 100,30 --lr 0.001 --out runs/grey
+  helmholtz train --dataset mnist --algorithm pcd --layers 500 --lr 0.05 --schedule cosine --epochs 20 --out runs/rbm
   helmholtz train --config runs/mnist/experiment.toml --seed 2 --out runs/mnist-2
   helmholtz train --config runs/mnist/experiment.toml --seeds 5 --out runs/mnist-seeds
   helmholtz train --config runs/mnist/experiment.toml --backend cuda --out runs/mnist-gpu
@@ -70,6 +75,7 @@ damping and K shown below are those of nrws. The thesis starts bihm and nbihm fr
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the run (default runs/DATASET-ALGORITHM)")
 	numberFlag(c.Flags(), &seeds, "seeds", 0, 1, "train `N` runs, of --seed and the seeds that follow it")
 	flags := newExperimentFlags(c.Flags())
+	ofBoltzmann := newBoltzmannFlags(c.Flags())
 
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if resume != "" {
@@ -78,6 +84,19 @@ damping and K shown below are those of nrws. The thesis starts bihm and nbihm fr
 				return err
 			}
 			return train(c, e, seeds, resume)
+		}
+		if ofBoltzmann.describe(c, flags.config, flags.values.Method.Preset) {
+			e, err := ofBoltzmann.experiment(c, flags.config)
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				out = usualDir(e.Dataset, e.Method.Algorithm.String())
+			}
+			return train(c, e, seeds, out)
+		}
+		if own := ofBoltzmann.own(c.Flags()); len(own) > 0 {
+			return misuse(c, "%s: only Boltzmann machines have that, which the algorithms cd, pcd and pt train; leave it out, or name one of these", strings.Join(own, ", "))
 		}
 		if is, err := trainOtherFamily(c, flags, seeds, out); is || err != nil {
 			return err

@@ -35,6 +35,7 @@ const (
 	Hide                      // which pixels of an image a mask hides
 	Start                     // where the chains of a Boltzmann machine start
 	Negative                  // its units in chains that it learns from; the sample is the sweep of the step
+	Swap                      // whether replicas of a chain at neighbouring temperatures swap; the sample is the hotter
 	Flip                      // which visible unit its pseudo-likelihood is estimated by
 	Chain                     // its units in chains to look at; the step is the sweep
 	Anneal                    // its units in chains that anneal to it; the step is that of the schedule

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// boltzmannFlags are the flags that describe an experiment of the family boltzmann. Those
+// that other experiments have, too, are given to the command's flag of their name, and
+// from there to the one here.
+type boltzmannFlags struct {
+	flags      *pflag.FlagSet
+	validation int
+	layers     []int
+	values     boltzmann.Experiment // the flags' defaults, and then their values
+}
+
+// newBoltzmannFlags adds the flags that no others describe to those of a command.
+func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	x := &boltzmannFlags{flags: f}
+	x.values.Method = boltzmann.PCD().Spec()
+	e := &x.values
+	textFlag(f, &e.Method.Algorithm, "algorithm", "")
+	f.StringVar(&e.Dataset.Name, "dataset", "", "")
+	f.StringVar(&e.Dataset.Test, "test", "", "")
+	textFlag(f, &e.Dataset.Binarization, "binarization", "")
+	f.IntVar(&x.validation, "validation", 0, "")
+	f.IntVar(&e.Dataset.Subset, "subset", 0, "")
+	f.Uint64Var(&e.Dataset.Seed, "data-seed", 0, "")
+	f.IntSliceVar(&x.layers, "layers", nil, "")
+	f.Float64Var(&e.Method.LearningRate, "lr", 0, "")
+	textFlag(f, &e.Method.Schedule, "schedule", "")
+	f.IntVar(&e.Method.StepEpochs, "step-epochs", 0, "")
+	f.Float64Var(&e.Method.StepFactor, "step-factor", 0, "")
+	textFlag(f, &e.Method.Optimizer, "optimizer", "")
+	f.Float64Var(&e.Method.Momentum, "momentum", 0, "")
+	f.Float64Var(&e.Method.AdamBeta1, "adam-beta1", 0, "")
+	f.Float64Var(&e.Method.AdamBeta2, "adam-beta2", 0, "")
+	f.IntVar(&e.Method.BatchSize, "batch", 0, "")
+	f.Float64Var(&e.Method.L1, "l1", 0, "")
+	f.Float64Var(&e.Method.L2, "l2", 0, "")
+	f.IntVar(&e.Epochs, "epochs", 0, "")
+	f.IntVar(&e.Patience, "patience", 0, "")
+	f.Uint64Var(&e.Seed, "seed", 0, "")
+	f.IntSliceVar(&e.Keep, "keep", nil, "")
+	f.IntVar(&e.RecordSteps, "record-steps", 0, "")
+
+	f.IntVar(&e.Method.Steps, "gibbs-steps", e.Method.Steps, "cd, pcd, pt: `k` Gibbs sweeps of each chain a step")
+	f.IntVar(&e.Method.Chains, "chains", e.Method.Chains, "pcd, pt: `number` of persistent chains")
+	f.IntVar(&e.Method.Temperatures, "temperatures", 0, "pt: `number` of replicas of each chain (default 10)")
+	f.BoolVar(&e.Method.Centred, "centred", e.Method.Centred, "cd, pcd, pt: follow the gradient of the centred parameters")
+	f.Float64Var(&e.Method.OffsetRate, "offset-rate", e.Method.OffsetRate, "cd, pcd, pt: `rate` at which the centres move")
+	of.AddFlagSet(f) // leaves those that it has as they are
+	return x
+}
+
+// own are the flags of a command that describe no experiment of another family.
+func (x *boltzmannFlags) own(of *pflag.FlagSet) (given []string) {
+	of.Visit(func(flag *pflag.Flag) {
+		if x.flags.Lookup(flag.Name) == flag {
+			given = append(given, "--"+flag.Name)
+		}
+	})
+	return given
+}
+
+// describe says whether the flags and the file of --config describe an experiment of the
+// family boltzmann: the algorithm does, or without it the file.
+func (x *boltzmannFlags) describe(c *cobra.Command, config, algorithm string) bool {
+	if c.Flags().Changed("algorithm") || config == "" {
+		var a boltzmann.Algorithm
+		return a.UnmarshalText([]byte(algorithm)) == nil
+	}
+	e, err := runs.ReadExperiment(config) // whose error another reader returns
+	_, is := e.(boltzmann.Experiment)
+	return err == nil && is
+}
+
+// experiment returns what the flags describe.
+func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.Experiment, error) {
+	var others []string
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		if x.flags.Lookup(flag.Name) == nil && !slices.Contains(familyFlags, flag.Name) {
+			others = append(others, "--"+flag.Name)
+		}
+	})
+	if len(others) > 0 {
+		return x.values, misuse(c, "Boltzmann machines, which the algorithms cd, pcd and pt train, have no %s: leave it out", strings.Join(others, ", "))
+	}
+	base, err := x.base(c, config)
+	if err != nil {
+		return base, misuse(c, "%w", err)
+	}
+	values := givenFlags(c.Flags())
+	x.values = base
+	x.layers = []int{base.Machine.Hidden}
+	for flag, text := range values {
+		if own := x.flags.Lookup(flag.Name); own != nil {
+			if err := setFlag(own, text); err != nil {
+				return x.values, misuse(c, "--%s: %w", flag.Name, err)
+			}
+		}
+	}
+	if len(x.layers) != 1 {
+		return x.values, misuse(c, "--layers %s: a restricted Boltzmann machine has one layer of hidden units; give one number", strings.Join(values[c.Flags().Lookup("layers")], ","))
+	}
+	x.values.Machine.Hidden = x.layers[0]
+	if c.Flags().Changed("validation") {
+		x.values.Dataset.Validation = &x.validation
+	}
+	return x.values, nil
+}
+
+// base is the experiment that flags change: that of the file, or the usual one of an
+// algorithm.
+func (x *boltzmannFlags) base(c *cobra.Command, config string) (base boltzmann.Experiment, err error) {
+	var algorithm boltzmann.Algorithm
+	if named := c.Flags().Lookup("algorithm"); named.Changed {
+		if err := algorithm.UnmarshalText([]byte(named.Value.String())); err != nil {
+			return base, err
+		}
+	}
+	if config == "" {
+		base = boltzmann.NewExperiment(algorithm)
+		base.Dataset.Name = c.Flags().Lookup("dataset").Value.String()
+		return base, nil
+	}
+	e, err := runs.ReadExperiment(config)
+	if err != nil {
+		return base, err
+	}
+	base, ok := e.(boltzmann.Experiment)
+	if !ok {
+		return base, fmt.Errorf("%s is an experiment of another family, %v, which --algorithm %v does not train: leave one of them out", config, e, algorithm)
+	}
+	base.Fingerprint = ""
+	if c.Flags().Changed("algorithm") && base.Method.Algorithm != algorithm {
+		base.Method = boltzmann.NewExperiment(algorithm).Method
+	}
+	return base, nil
+}
+
+// isBoltzmann says whether a directory holds a run of a Boltzmann machine.
+func isBoltzmann(dir string) bool {
+	e, err := runs.ExperimentIn(dir) // whose error another reader returns
+	_, is := e.(boltzmann.Experiment)
+	return err == nil && is
+}
+
+// sampleBoltzmann draws images from the model of a run.
+func sampleBoltzmann(c *cobra.Command, dir, which string, n, sweeps int, seed uint64, out string) error {
+	run, err := boltzmann.OpenRun(dir)
+	if err != nil {
+		return err
+	}
+	model, err := run.Checkpoint(which)
+	if err != nil {
+		return err
+	}
+	sheet, err := model.Seed(seed).Sample(c.Context(), n, sweeps)
+	if err != nil {
+		return err
+	}
+	if err := plotting.Samples(sheet).Save(out); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.OutOrStdout(), out)
+	return nil
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// onPatterns are flags that train on few rows.
+func onPatterns(flags ...string) []string {
+	return append([]string{"train", "--dataset", "3by3", "--subset", "40", "--validation", "12", "--batch", "9", "--epochs", "2"}, flags...)
+}
+
+// Each flag that describes a Boltzmann machine is a setting of its experiment.
+func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	succeed(t, onPatterns("--algorithm", "pt", "--layers", "7", "--gibbs-steps", "2", "--chains", "5", "--temperatures", "3",
+		"--centred=false", "--offset-rate", "0.2", "--optimizer", "adam", "--momentum", "0.7", "--adam-beta1", "0.8", "--adam-beta2", "0.99",
+		"--lr", "0.002", "--schedule", "step", "--step-epochs", "3", "--step-factor", "0.3", "--l1", "0.001", "--l2", "0.01",
+		"--binarization", "stochastic", "--data-seed", "4", "--patience", "9", "--seed", "6", "--keep", "1", "--record-steps", "2", "--out", dir)...)
+	run, err := boltzmann.OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := run.Experiment()
+	want := boltzmann.Experiment{
+		Dataset:     dataset.Spec{Name: "3by3", Binarization: dataset.Stochastic, Subset: 40, Validation: new(12), Seed: 4},
+		Fingerprint: got.Fingerprint,
+		Machine:     boltzmann.New(dataset.Shape{}).Hidden(7).Spec(),
+		Method: boltzmann.MethodSpec{
+			Algorithm: boltzmann.Tempered, Steps: 2, Chains: 5, Temperatures: 3, OffsetRate: 0.2,
+			Optimizer: boltzmann.Adam, Momentum: 0.7, AdamBeta1: 0.8, AdamBeta2: 0.99,
+			LearningRate: 0.002, Schedule: runs.Step, StepEpochs: 3, StepFactor: 0.3, BatchSize: 9, L1: 0.001, L2: 0.01,
+		},
+		Epochs: 2, Patience: 9, Seed: 6, Keep: []int{1}, RecordSteps: 2,
+	}
+	if differences := runs.Differences(want, got); len(differences) > 0 {
+		t.Errorf("the experiment differs: %v", differences)
+	}
+}
+
+// Boltzmann machines are trained, interrupted, resumed, changed by flags, compared and
+// drawn by the commands for all families.
+func TestBoltzmannMachinesAreTrained(t *testing.T) {
+	here := t.TempDir()
+	one, two, seeds := filepath.Join(here, "one"), filepath.Join(here, "two"), filepath.Join(here, "seeds")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code, _, errOut := helmholtz(t, ctx, onPatterns("--algorithm", "pcd", "--layers", "5", "--out", one)...); code != exitInterrupted || !strings.Contains(errOut, "--resume "+one) {
+		t.Fatalf("ended with %d and said %q", code, errOut)
+	}
+	code, out, errOut := helmholtz(t, t.Context(), "train", "--resume", one)
+	if code != 0 || !strings.Contains(out, "RBM 5, PCD-1, η = 0.05, B = 9: 2 epochs") {
+		t.Fatalf("ended with %d and said %q and %q", code, out, errOut)
+	}
+	for _, want := range []string{"3by3, 40 rows", "base line: log PL -", "validation log PL -"} {
+		if !strings.Contains(errOut, want) {
+			t.Errorf("training says %q, which lacks %q", errOut, want)
+		}
+	}
+	config := filepath.Join(one, "experiment.toml")
+	if out := succeed(t, "train", "--config", config, "--lr", "0.1", "--chains", "20", "--out", two); !strings.Contains(out, "PCD-1, η = 0.1, 20 chains, B = 9") {
+		t.Errorf("the file with other flags trains %q", out)
+	}
+	if out := succeed(t, "train", "--config", config, "--algorithm", "cd", "--batch", "10", "--seeds", "2", "--out", seeds); !strings.Contains(out, "CD-1, η = 0.05, B = 10: 2 seeds") {
+		t.Errorf("the file with another algorithm trains %q", out)
+	}
+	if out := succeed(t, "compare", one, two, seeds); !strings.Contains(out, "log PL, best validation") || !strings.Contains(out, "method.chains") {
+		t.Errorf("compare says %q", out)
+	}
+	if out := succeed(t, "history", one); !strings.Contains(out, "log p, validation (nats)") || !strings.Contains(out, "reconstruction error, validation") {
+		t.Errorf("history says %q", out)
+	}
+	image := filepath.Join(here, "samples.png")
+	for _, checkpoint := range []string{"last", "best", "2"} {
+		succeed(t, "sample", one, "--gibbs", "3", "--n", "4", "--checkpoint", checkpoint, "--out", image)
+		if _, err := os.Stat(image); err != nil {
+			t.Error(err)
+		}
+		os.Remove(image)
+	}
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{exitUsage, "--layers 5,3: a restricted Boltzmann machine has one layer", onPatterns("--algorithm", "cd", "--layers", "5,3")},
+		{exitUsage, "have no --kstep, --samples: leave it out", onPatterns("--algorithm", "cd", "--kstep", "5", "--samples", "3")},
+		{exitUsage, "--chains: only Boltzmann machines have that", onPatterns("--algorithm", "rws", "--chains", "5")},
+		{exitUsage, "unknown optimizer", onPatterns("--algorithm", "cd", "--optimizer", "nesterov")},
+		{exitUsage, "temperatures = 3 with the algorithm pcd", onPatterns("--algorithm", "pcd", "--temperatures", "3")},
+		{exitUsage, "use stochastic", []string{"train", "--dataset", "miniglyphs", "--binarization", "grey", "--algorithm", "cd", "--out", filepath.Join(here, "grey")}},
+		{exitUsage, "an experiment of another family", []string{"train", "--config", meanField(t, "noisy-or"), "--algorithm", "cd"}},
+		{exitFailed, "another experiment", onPatterns("--algorithm", "cd", "--out", one)},
+		{exitUsage, "of Boltzmann machines means are drawn", []string{"sample", one, "--kind", "draws", "--out", image}},
+		{exitFailed, "keeps no checkpoint of epoch 7", []string{"sample", one, "--checkpoint", "7", "--out", image}},
+	} {
+		code, _, errOut := helmholtz(t, t.Context(), c.args...)
+		if code != c.code || !strings.Contains(errOut, c.says) {
+			t.Errorf("helmholtz %s ended with %d, want %d, and said %q, not %q", strings.Join(c.args, " "), code, c.code, errOut, c.says)
+		}
+	}
+}
