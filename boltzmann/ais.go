@@ -45,58 +45,69 @@ func (a Annealing) check(rows int) error {
 type Errs int
 
 const (
-	Nowhere Errs = iota // it is exact
-	Low                 // it is less than what it estimates, in expectation
-	High                // it is more
-	Unknown             // either
+	Exact Errs = iota // to none
+	Low               // it is less than what it estimates, in expectation
+	High              // it is more
 )
 
-// String writes exact, low, high or unknown.
-func (e Errs) String() string { return [...]string{"exact", "low", "high", "unknown"}[e] }
+// opposite is the side to which a difference errs.
+func (e Errs) opposite() Errs { return [...]Errs{Exact, High, Low}[e] }
+
+// String writes exact, low or high.
+func (e Errs) String() string { return [...]string{"exact", "low", "high"}[e] }
 
 // MarshalText writes what String does.
 func (e Errs) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // LogZ is log Z of a model in nats.
 type LogZ struct {
-	Value float64
-	// SE is the standard error of Value by the spread of the weights of the chains, 0
-	// where it is exact, NaN of one chain. Chains that all miss the same modes
-	// know nothing of them.
-	SE float64
-	// Low and High are log(Ẑ ∓ 3 standard errors of Ẑ), as Salakhutdinov and Murray
-	// (2008) have it; Low is −∞ where the standard error is a third of Ẑ.
-	Low, High float64
-	Errs      Errs
-	// ESS is the effective sample size of the chains, a fraction of them.
-	ESS    float64
-	Chains int       // 0 where it is exact
-	Steps  int       // between the base-rate model and the model
-	Each   []float64 // the estimate of each chain
+	Value Number `json:"log_z"`
+	// SE is the standard error by the spread of the weights of the chains, 0 where
+	// log Z is exact, NaN of one chain. What all chains miss it knows nothing of.
+	SE Number `json:"log_z_se"`
+	// Low and High are the logarithms of Ẑ less and more three of its standard errors
+	// (Salakhutdinov and Murray 2008), not finite where these are more than Ẑ.
+	Low      Number    `json:"log_z_low"`
+	High     Number    `json:"log_z_high"`
+	Errs     Errs      `json:"log_z_errs"`
+	ESS      Number    `json:"ess"`    // effective sample size, a fraction of the chains; NaN where log Z is exact
+	Chains   int       `json:"chains"` // 0 where log Z is exact, as the number of steps is
+	Schedule Schedule  `json:"schedule,omitzero"`
+	Steps    int       `json:"steps"` // between the base-rate model and the model
+	Each     []float64 `json:"-"`     // the estimate by each chain
 }
 
 // logZOf is the estimate from those of chains, whose exponentials have the mean Z; where
 // sign is −1 those of their negatives have the mean 1/Z.
-func logZOf(each []float64, sign float64, steps int) LogZ {
-	n := float64(len(each))
+func logZOf(each []float64, sign float64, s Schedule, steps int) LogZ {
 	logs := make([]float64, len(each))
 	for i, l := range each {
 		logs[i] = sign * l
 	}
-	mean := floats.LogSumExp(logs) - math.Log(n)
-	relative := make([]float64, len(logs)) // weights, of mean 1
+	mean := floats.LogSumExp(logs) - math.Log(float64(len(logs)))
 	squares := 0.0
-	for i, l := range logs {
-		relative[i] = math.Exp(l - mean)
-		squares += relative[i] * relative[i] / n
+	_, se := statistics.MeanAndError(len(logs), func(i int) float64 { return math.Exp(logs[i] - mean) })
+	for _, l := range logs {
+		squares += math.Exp(2*(l-mean)) / float64(len(logs))
 	}
-	_, se := statistics.MeanAndError(len(relative), func(i int) float64 { return relative[i] })
-	z := LogZ{Value: sign * mean, SE: se, Errs: Low, ESS: 1 / squares, Chains: len(each), Steps: steps, Each: each}
-	z.Low, z.High = mean+math.Log(max(0, 1-3*se)), mean+math.Log1p(3*se)
-	if sign < 0 {
-		z.Low, z.High, z.Errs = -z.High, -z.Low, High
+	z := LogZ{Value: Number(sign * mean), SE: Number(se), ESS: Number(1 / squares), Chains: len(each), Schedule: s, Steps: steps, Each: each}
+	low, high := Number(mean+math.Log(max(0, 1-3*se))), Number(mean+math.Log1p(3*se))
+	if sign > 0 {
+		z.Low, z.High, z.Errs = low, high, Low
+	} else {
+		z.Low, z.High, z.Errs = -high, -low, High
 	}
 	return z
+}
+
+// LogZ is log Z by enumeration where one side has at most 25 units, and by AIS where
+// both have more.
+func (m *Model) LogZ(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
+	if m.checkEnumerable() != nil {
+		return m.AIS(ctx, base, a, progress)
+	}
+	logZ, err := m.ExactLogZ(ctx)
+	return LogZ{Value: Number(logZ), Low: Number(logZ), High: Number(logZ), ESS: Number(math.NaN())}, err
 }
 
 // AIS estimates log Z by annealed importance sampling (Neal 2001; Salakhutdinov and
@@ -126,7 +137,7 @@ func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progre
 	if err := p.anneal(ctx, w); err != nil {
 		return LogZ{}, err
 	}
-	return logZOf(each, 1, len(betas)-1), nil
+	return logZOf(each, 1, a.Schedule, len(betas)-1), nil
 }
 
 // upwards is the walk of chains from draws of the base-rate model.

@@ -170,10 +170,10 @@ func TestAnnealedImportanceSampling(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if math.Abs(z.Value-want) > 5*z.SE+1e-6 {
+			if math.Abs(float64(z.Value)-want) > 5*float64(z.SE)+1e-6 {
 				t.Errorf("%s: log Z = %v ± %v, want %v", name, z.Value, z.SE, want)
 			}
-			if math.Abs(z.Value-want) > 2*z.SE {
+			if math.Abs(float64(z.Value)-want) > 2*float64(z.SE) {
 				far[name]++
 			}
 			// Of two chains along two steps the means of many estimates err.
@@ -183,7 +183,7 @@ func TestAnnealedImportanceSampling(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				estimates = append(estimates, z.Value)
+				estimates = append(estimates, float64(z.Value))
 			}
 			mean, sd := stat.MeanStdDev(estimates, nil)
 			side := map[string]float64{"forward": 1, "reverse": -1}[name]
@@ -271,7 +271,7 @@ func TestAnnealingOfUnconnectedUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(z.Value-want) > 1e-3 || z.SE > 1e-4 {
+		if math.Abs(float64(z.Value)-want) > 1e-3 || z.SE > 1e-4 {
 			t.Errorf("%v: log Z = %v ± %v, want %v", s, z.Value, z.SE, want)
 		}
 	}

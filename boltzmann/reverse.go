@@ -41,7 +41,7 @@ func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing,
 	for i := range weights {
 		weights[i] = p.logZ0 - weights[i]
 	}
-	return logZOf(weights, -1, len(betas)-1), nil
+	return logZOf(weights, -1, a.Schedule, len(betas)-1), nil
 }
 
 // RAISE estimates log p(v) of rows, each by chains of its own, which go from the row to
