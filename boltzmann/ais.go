@@ -70,11 +70,11 @@ type LogZ struct {
 	Low      Number    `json:"log_z_low"`
 	High     Number    `json:"log_z_high"`
 	Errs     Errs      `json:"log_z_errs"`
-	ESS      Number    `json:"ess"`    // effective sample size, a fraction of the chains; NaN where log Z is exact
-	Chains   int       `json:"chains"` // 0 where log Z is exact, as the number of steps is
-	Schedule Schedule  `json:"schedule,omitzero"`
-	Steps    int       `json:"steps"` // between the base-rate model and the model
-	Each     []float64 `json:"-"`     // the estimate by each chain
+	ESS      Number    `json:"ess"`      // effective sample size, a fraction of the chains; NaN where log Z is exact
+	Chains   int       `json:"chains"`   // 0 where log Z is exact, as the number of steps is
+	Schedule *Schedule `json:"schedule"` // nil where it is exact
+	Steps    int       `json:"steps"`    // between the base-rate model and the model
+	Each     []float64 `json:"-"`        // the estimate by each chain
 }
 
 // logZOf is the estimate from those of chains, whose exponentials have the mean Z; where
@@ -90,7 +90,7 @@ func logZOf(each []float64, sign float64, s Schedule, steps int) LogZ {
 	for _, l := range logs {
 		squares += math.Exp(2*(l-mean)) / float64(len(logs))
 	}
-	z := LogZ{Value: Number(sign * mean), SE: Number(se), ESS: Number(1 / squares), Chains: len(each), Schedule: s, Steps: steps, Each: each}
+	z := LogZ{Value: Number(sign * mean), SE: Number(se), ESS: Number(1 / squares), Chains: len(each), Schedule: &s, Steps: steps, Each: each}
 	low, high := Number(mean+math.Log(max(0, 1-3*se))), Number(mean+math.Log1p(3*se))
 	if sign > 0 {
 		z.Low, z.High, z.Errs = low, high, Low

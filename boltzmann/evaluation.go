@@ -47,7 +47,7 @@ type Evaluation struct {
 	Split          string               `json:"split"`
 	Binarization   dataset.Binarization `json:"binarization"`
 	Data           int                  `json:"data"` // number of rows
-	Seed           uint64               `json:"seed"` // of all draws
+	DrawSeed       uint64               `json:"draw_seed"`
 	Seconds        float64              `json:"seconds"`
 }
 
@@ -80,7 +80,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	if err != nil {
 		return Evaluation{}, err
 	}
-	e := Evaluation{LogZ: z, LogPErrs: z.Errs.opposite(), Split: rows.Name, Binarization: m.binarization, Data: rows.Rows, Seed: m.seed}
+	e := Evaluation{LogZ: z, LogPErrs: z.Errs.opposite(), Split: rows.Name, Binarization: m.binarization, Data: rows.Rows, DrawSeed: m.seed}
 	e.FreeEnergy, e.FreeEnergySE = meanAndError(energies)
 	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(training)
 	e.LogP, e.LogPSE = -e.FreeEnergy-z.Value, e.FreeEnergySE
