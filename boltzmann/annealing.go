@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"context"
+	"errors"
 	"math"
 	"sync"
 
@@ -30,10 +31,13 @@ func (m *Model) newPath(rows dataset.Split) (*path, error) {
 	if err := m.checkRows(rows); err != nil {
 		return nil, err
 	}
+	if m.parameters.gaussian() {
+		return nil, errors.New("annealing of Gaussian visible units is not there: use at most 25 hidden units, with which log Z is exact")
+	}
 	p := &path{products: newProducts(m.parameters)}
 	n := float64(rows.Rows)
 	logits := make([]float64, p.Visible())
-	for i, mean := range means(rows, m.binarization) {
+	for i, mean := range means(rows, m.encoding.binarization) {
 		b := float32(math.Log((n*mean + 1) / (n*(1-mean) + 1)))
 		logits[i] = float64(b)
 		p.base = append(p.base, b)

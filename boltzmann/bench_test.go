@@ -21,7 +21,7 @@ func BenchmarkStep(b *testing.B) {
 			}
 			s := state{parameters: m.parameters, visibleOffsets: make([]float32, benchVisible), hiddenOffsets: make([]float32, benchHidden)}
 			for range method.spec.Optimizer.slots() {
-				s.moments = append(s.moments, newParameters(benchVisible, benchHidden))
+				s.moments = append(s.moments, m.parameters.zeros())
 			}
 			s.persistent = kernels.NewMatrix(method.spec.Chains, benchHidden)
 			rows := dataset.Split{Rows: benchRows, Shape: m.shape, Values: make([]uint8, benchRows*benchVisible)}
@@ -47,7 +47,7 @@ func BenchmarkProductsOfAStep(b *testing.B) {
 		b.Fatal(err)
 	}
 	w, c, data := newProducts(m.parameters), newChains(benchRows, m.parameters), newChains(benchRows, m.parameters)
-	gradient := newParameters(benchVisible, benchHidden)
+	gradient := m.parameters.zeros()
 	for b.Loop() {
 		work.Parts(benchRows, rowsAPart, func(first, last int) {
 			data, _ := data.part(first, last, place{})

@@ -46,7 +46,11 @@ func (c *chains) sweep(w *products, at place) {
 	w.down(c.visibleInputs, c.hidden)
 	c.temper(c.visibleInputs)
 	at.layer = 0
-	at.draw(c.visible, c.visibleInputs)
+	if w.gaussian() {
+		w.drawGaussian(c.visible, c.visibleInputs, at)
+	} else {
+		at.draw(c.visible, c.visibleInputs)
+	}
 	w.up(c.hiddenInputs, c.visible)
 	c.temper(c.hiddenInputs)
 	at.layer = 1

@@ -9,19 +9,35 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// checkBinarization refuses grey values, which Bernoulli units do not have.
-func checkBinarization(b dataset.Binarization) error {
-	if b == dataset.Grey {
-		return errors.New("binarization = grey: Bernoulli units are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded")
+// checkBinarization refuses grey values for Bernoulli units, which are 0 or 1, and zeros and
+// ones for Gaussian ones.
+func checkBinarization(b dataset.Binarization, visible Kind) error {
+	switch {
+	case b == dataset.Grey && visible == Bernoulli:
+		return errors.New("binarization = grey: Bernoulli units are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or make the visible units gaussian")
+	case b != dataset.Grey && visible == Gaussian:
+		return fmt.Errorf("binarization = %v for Gaussian units: keep the grey values with grey", b)
 	}
 	return nil
 }
 
+// encoding is how rows of data become states of visible units.
+type encoding struct {
+	binarization dataset.Binarization
+	standard     *standard // of Gaussian units
+}
+
 // load writes a row of data as states of visible units, those of row d of draws: grey
 // values are the probabilities of Bernoulli variables where they are drawn, and rounded
-// where they are not.
-func load(states []float32, values []uint8, binarization dataset.Binarization, at place, d int) {
-	if binarization != dataset.Stochastic {
+// where they are not; of Gaussian units they are standardised.
+func (e encoding) load(states []float32, values []uint8, at place, d int) {
+	if e.standard != nil {
+		for i, value := range values {
+			states[i] = (float32(value)/255 - e.standard.means[i]) / e.standard.deviations[i]
+		}
+		return
+	}
+	if e.binarization != dataset.Stochastic {
 		for i, value := range values {
 			states[i] = 0
 			if value >= 128 {
@@ -66,7 +82,7 @@ func (m *Model) states(rows dataset.Split) (kernels.Matrix, error) {
 	states := kernels.NewMatrix(rows.Rows, m.parameters.Visible())
 	at := place{key: philox.Key(m.seed), purpose: philox.Observe}
 	for d := range rows.Rows {
-		load(kernels.Row(states, d), rows.Row(d), m.binarization, at, d)
+		m.encoding.load(kernels.Row(states, d), rows.Row(d), at, d)
 	}
 	return states, nil
 }

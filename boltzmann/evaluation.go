@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset/factorised"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
-	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Number is a number that JSON writes as null where it is not finite.
@@ -25,7 +25,8 @@ func (n Number) MarshalJSON() ([]byte, error) {
 // their standard errors over the rows, NaN of one. Rows that are binarised stochastically
 // are drawn once, by the seed.
 type Evaluation struct {
-	// LogP is log p(v) = −F(v) − log Z. Its standard error is without that of log Z,
+	// LogP is log p(v) = −F(v) − log Z, of Gaussian units the logarithm of the density of
+	// grey values between 0 and 1. Its standard error is without that of log Z,
 	// which is common to all rows.
 	LogP     Number `json:"log_p"`
 	LogPSE   Number `json:"log_p_se"`
@@ -80,13 +81,15 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	if err != nil {
 		return Evaluation{}, err
 	}
-	e := Evaluation{LogZ: z, LogPErrs: z.Errs.opposite(), Split: rows.Name, Binarization: m.binarization, Data: rows.Rows, DrawSeed: m.seed}
+	e := Evaluation{LogZ: z, LogPErrs: z.Errs.opposite(), Split: rows.Name, Binarization: m.encoding.binarization, Data: rows.Rows, DrawSeed: m.seed}
 	e.FreeEnergy, e.FreeEnergySE = meanAndError(energies)
 	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(training)
-	e.LogP, e.LogPSE = -e.FreeEnergy-z.Value, e.FreeEnergySE
-	line := Experiment{}.Baseline(set, rows)
-	e.BaselineLogP, e.BaselineLogPSE = Number(line.Factorised.Value), Number(line.Factorised.SE)
-	e.Diverged = line.Far(runs.LogP, float64(e.LogP))
+	e.LogP, e.LogPSE = -e.FreeEnergy-z.Value-Number(m.encoding.logScale()), e.FreeEnergySE
+	line := factorised.Bernoulli(set.Train(), rows)
+	if m.parameters.gaussian() {
+		line = factorised.Gaussian(set.Train(), rows, greyFloor)
+	}
+	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = Number(line.LogP), Number(line.SE), !(float64(e.LogP) >= line.Limit)
 	e.Seconds = time.Since(start).Seconds()
 	return e, nil
 }

@@ -134,7 +134,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	if samples < 1 {
 		return nil, fmt.Errorf("%d chains: give at least 1", samples)
 	}
-	m := e.model(s.parameters, shape).Seed(seed)
+	m := e.model(s, shape).Seed(seed)
 	energies, err := m.FreeEnergy(ctx, rows)
 	if err != nil {
 		return nil, err
@@ -142,6 +142,6 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	z, err := m.LogZ(ctx, rows, Annealing{Chains: samples}, progress)
 	of := Evaluation{LogZ: z}
 	of.FreeEnergy, of.FreeEnergySE = meanAndError(energies)
-	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value, of.FreeEnergySE
+	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-Number(m.encoding.logScale()), of.FreeEnergySE
 	return of.estimates(), err
 }

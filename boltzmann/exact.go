@@ -18,7 +18,8 @@ import (
 const enumerable = 25
 
 // ExactLogZ is log Z in nats, in double precision: the sum over all states of the side
-// that has fewer units, at most 25.
+// that has fewer units, at most 25, or of the hidden units where the visible ones are
+// Gaussian.
 func (m *Model) ExactLogZ(ctx context.Context) (float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return 0, err
@@ -28,14 +29,15 @@ func (m *Model) ExactLogZ(ctx context.Context) (float64, error) {
 
 func (m *Model) checkEnumerable() error {
 	p := m.parameters
-	if few := min(p.Visible(), p.Hidden()); few > enumerable {
-		return fmt.Errorf("log Z of %d visible and %d hidden units: too many to sum over the states of either side; use at most %d of one, or estimate log Z by AIS",
-			p.Visible(), p.Hidden(), enumerable)
+	if p.summed() > enumerable {
+		return fmt.Errorf("log Z of %d visible units, %v, and %d hidden ones: too many to sum over the states of either side; use at most %d of one, or estimate log Z",
+			p.Visible(), p.Kind(), p.Hidden(), enumerable)
 	}
 	return nil
 }
 
-// ExactLogP is log p(v) of each of the rows, in nats, by ExactLogZ.
+// ExactLogP is log p of each of the rows, in nats, by ExactLogZ. Of Gaussian units it is the
+// logarithm of the density of the grey values, between 0 and 1.
 func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	logZ, err := m.ExactLogZ(ctx)
 	if err != nil {
@@ -43,7 +45,7 @@ func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, e
 	}
 	logP, err := m.FreeEnergy(ctx, rows)
 	for i := range logP {
-		logP[i] = -logP[i] - logZ
+		logP[i] = -logP[i] - logZ - m.encoding.logScale()
 	}
 	return logP, err
 }
@@ -60,15 +62,19 @@ func (p *Parameters) logZ(ctx context.Context) (float64, error) {
 // side is one side of a machine, whose states are enumerated, and the other one, which is
 // summed out. Bit j of a state is that of unit j.
 type side struct {
-	few, many []float32      // biases of each
-	weights   kernels.Matrix // a row for each of the few
-	low       int            // a part has the states that differ in so many lowest bits
+	few, many []float32                      // biases of each
+	weights   kernels.Matrix                 // a row for each of the few
+	partition func(inputs []float64) float64 // sums the many out, given their inputs
+	low       int                            // a part has the states that differ in so many lowest bits
 }
 
 func (p *Parameters) smallerSide() side {
-	s := side{few: p.VisibleBiases, many: p.HiddenBiases, weights: p.Weights}
-	if p.Hidden() < p.Visible() {
-		s = side{few: p.HiddenBiases, many: p.VisibleBiases, weights: transpose(p.Weights)}
+	s := side{few: p.VisibleBiases, many: p.HiddenBiases, weights: p.Weights, partition: logPartition}
+	if p.summed() == p.Hidden() {
+		s.few, s.many, s.weights = p.HiddenBiases, p.VisibleBiases, transpose(p.Weights)
+		if p.gaussian() {
+			s.partition = p.gaussianPartition
+		}
 	}
 	s.low = min(statesAPart, len(s.few))
 	return s
@@ -100,7 +106,7 @@ func (s side) logTerms(part int) []float64 {
 		}
 	}
 	terms := make([]float64, 1<<s.low)
-	terms[0] = linear + logPartition(inputs)
+	terms[0] = linear + s.partition(inputs)
 	for k := 1; k < len(terms); k++ {
 		unit := bits.TrailingZeros(uint(k))
 		factor := 1.0
@@ -108,7 +114,7 @@ func (s side) logTerms(part int) []float64 {
 			factor = -1
 		}
 		flip(unit, factor)
-		terms[k] = linear + logPartition(inputs)
+		terms[k] = linear + s.partition(inputs)
 	}
 	return terms
 }
@@ -127,6 +133,14 @@ func transpose(m kernels.Matrix) kernels.Matrix {
 
 // terms is the number of factors of which logZ sums products.
 func (p *Parameters) terms() float64 {
-	few, many := min(p.Visible(), p.Hidden()), max(p.Visible(), p.Hidden())
-	return math.Ldexp(float64(many), few)
+	few := p.summed()
+	return math.Ldexp(float64(p.Visible()+p.Hidden()-few), few)
+}
+
+// summed is the number of units over whose states logZ sums.
+func (p *Parameters) summed() int {
+	if p.gaussian() {
+		return p.Hidden()
+	}
+	return min(p.Visible(), p.Hidden())
 }

@@ -85,7 +85,13 @@ func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 }
 
 // String names the method and its settings, and the number of hidden units.
-func (e Experiment) String() string { return fmt.Sprintf("RBM %d, %v", e.Machine.Hidden, e.Method) }
+func (e Experiment) String() string {
+	kind := ""
+	if e.Machine.Visible != Bernoulli {
+		kind = fmt.Sprintf("%v ", e.Machine.Visible)
+	}
+	return fmt.Sprintf("%sRBM %d, %v", kind, e.Machine.Hidden, e.Method)
+}
 
 // Err implements runs.Experiment. It refuses a misfit, and settings that have no name.
 func (e Experiment) Err() error {
@@ -106,7 +112,8 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.Err,
 		func() error { return e.Machine.check(set.Shape()) },
 		e.Method.check,
-		func() error { return checkBinarization(e.Dataset.Binarization) },
+		func() error { return checkBinarization(e.Dataset.Binarization, e.Machine.Visible) },
+		e.checkTempering,
 		func() error { return e.Header().Check(set) },
 		func() error { return e.checkMemory(set.Shape()) },
 	)
@@ -118,6 +125,14 @@ func first(checks ...func() error) error {
 		if err := check(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkTempering refuses replicas of Gaussian units, which are not there.
+func (e Experiment) checkTempering() error {
+	if e.Method.Algorithm == Tempered && e.Machine.Visible == Gaussian {
+		return errors.New("algorithm = pt with Gaussian visible units: parallel tempering is of Bernoulli units; use pcd")
 	}
 	return nil
 }
@@ -135,8 +150,11 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 }
 
 // Baseline implements runs.Baseliner. The pseudo-likelihood of a factorised model is its
-// log p(x).
+// log p(x); of Gaussian units the base line is of the score.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
+	if e.Machine.Visible == Gaussian {
+		return scoreBaseline(set.Train(), rows)
+	}
 	line := factorised.Bernoulli(set.Train(), rows)
 	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Inpaint draws what a mask hides of each row of a split from p(v|known), with a number
-// of independent chains a row. Missing units start as 0 or 1 alike; a sweep draws the
+// of independent chains a row. Missing units start as 0 or 1 alike, Gaussian ones around 0; a sweep draws the
 // hidden units given the visible ones, and the missing ones given these. Known units
 // never change. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
@@ -31,42 +31,39 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return dataset.Inpainting{}, fmt.Errorf("%d chains for each of %d rows take %.3g bytes of memory, where %s has %.3g: give fewer", chains, split.Rows, bytes, whose, float64(limit))
 	}
-	p := dataset.Inpainting{
-		Originals: m.sheet(split.Rows, func(r, i int) float64 { return float64(split.Row(r)[i]) / 255 }),
-		Corrupted: m.sheet(split.Rows, func(r, i int) float64 {
-			if mask[i] {
-				return 0.5
+	// images are the rows, with other values of missing pixels.
+	images := func(missing func(r, i int) float64) dataset.Sheet {
+		s := dataset.Sheet{Shape: m.shape}
+		for r := range split.Rows {
+			var values []float64
+			for i, value := range split.Row(r) {
+				x := float64(value) / 255
+				if mask[i] {
+					x = missing(r, i)
+				}
+				values = append(values, x)
 			}
-			return float64(kernels.Row(known, r)[i])
-		}),
+			s.Values = append(s.Values, values)
+		}
+		return s
+	}
+	p := dataset.Inpainting{
+		Originals: images(func(r, i int) float64 { return float64(split.Row(r)[i]) / 255 }),
+		Corrupted: images(func(int, int) float64 { return 0.5 }),
 	}
 	w := newProducts(m.parameters)
 	for chain := range chains {
 		c := m.clamped(ctx, w, known, mask, chain, sweeps)
-		p.Images = append(p.Images, m.sheet(split.Rows, func(r, i int) float64 {
-			if mask[i] {
-				return float64(kernels.Sigmoid(kernels.Row(c.visibleInputs, r)[i]))
-			}
-			return float64(kernels.Row(known, r)[i])
-		}))
+		means := make([][]float64, split.Rows)
+		for r := range means {
+			means[r] = m.image(kernels.Row(c.visibleInputs, r))
+		}
+		p.Images = append(p.Images, images(func(r, i int) float64 { return means[r][i] }))
 		if progress != nil {
 			progress(float64(chain+1) / float64(chains))
 		}
 	}
 	return p, ctx.Err()
-}
-
-// sheet has n images of given values.
-func (m *Model) sheet(n int, value func(r, i int) float64) dataset.Sheet {
-	s := dataset.Sheet{Shape: m.shape}
-	for r := range n {
-		values := make([]float64, m.shape.Units())
-		for i := range values {
-			values[i] = value(r, i)
-		}
-		s.Values = append(s.Values, values)
-	}
-	return s
 }
 
 // clamped runs a chain from each row of states on p(v,h|known), for a number of sweeps, the
@@ -77,7 +74,11 @@ func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix,
 		c, at := all.part(first, last, place{key: philox.Key(m.seed), purpose: philox.Clamp, sample: uint32(chain)})
 		draw := func() {
 			at.layer = 0
-			at.draw(c.visible, c.visibleInputs)
+			if w.gaussian() {
+				w.drawGaussian(c.visible, c.visibleInputs, at)
+			} else {
+				at.draw(c.visible, c.visibleInputs)
+			}
 			for r := range c.visible.Rows {
 				v := kernels.Row(c.visible, r)
 				for i, x := range kernels.Row(states, first+r) {

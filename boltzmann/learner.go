@@ -15,19 +15,28 @@ import (
 // What training measures: means over rows.
 var (
 	pseudoMeasure         = runs.Measure{Key: "pseudo_likelihood", Name: "log PL", Label: "log-pseudo-likelihood", Unit: "nats", Rises: true}
+	scoreMeasure          = runs.Measure{Key: "score", Name: "score", Label: "Hyvärinen score"}
 	freeEnergyMeasure     = runs.Measure{Key: "free_energy", Name: "free energy", Label: "free energy F(x)", Unit: "nats"}
 	reconstructionMeasure = runs.Measure{Key: "reconstruction_error", Name: "reconstruction error", Label: "squared error of reconstruction"}
 )
 
 // Measures implements runs.Experiment. Steps and validation measure the
 // log-pseudo-likelihood, the objective, estimated by one unit a row in steps, and by 16 in
-// validation; and the free energy, whose difference between training and validation rows
+// validation, or of Gaussian visible units the Hyvärinen score, which falls; and the free energy, whose difference between training and validation rows
 // tells of overfitting, and whose value tells nothing. Validation measures the squared
 // error of reconstruction by the means of the hidden units, which is no likelihood,
 // and, of machines with so few units on one side that it takes less than a second, log
 // p(x), exactly.
 func (e Experiment) Measures() []runs.Measure {
-	return []runs.Measure{pseudoMeasure, freeEnergyMeasure, reconstructionMeasure, runs.LogP}
+	return []runs.Measure{e.Machine.Visible.objective(), freeEnergyMeasure, reconstructionMeasure, runs.LogP}
+}
+
+// objective is that of machines of such visible units.
+func (k Kind) objective() runs.Measure {
+	if k == Gaussian {
+		return scoreMeasure
+	}
+	return pseudoMeasure
 }
 
 // validationUnits is the number of units of a row by which validation estimates its
@@ -47,12 +56,16 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	}
 	p := m.parameters
 	s := state{parameters: p, visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden())}
-	n := float64(set.Train().Rows)
-	for i, on := range means(set.Train(), e.Dataset.Binarization) {
-		on = (n*on + 0.5) / (n + 1) // a unit that is never on may still be
-		p.VisibleBiases[i] = float32(math.Log(on) - math.Log1p(-on))
-		if e.Method.Centred {
-			s.visibleOffsets[i] = float32(on)
+	if e.Machine.Visible == Gaussian {
+		s.standard = standardOf(set.Train()) // so that means and biases are 0
+	} else {
+		n := float64(set.Train().Rows)
+		for i, on := range means(set.Train(), e.Dataset.Binarization) {
+			on = (n*on + 0.5) / (n + 1) // a unit that is never on may still be
+			p.VisibleBiases[i] = float32(math.Log(on) - math.Log1p(-on))
+			if e.Method.Centred {
+				s.visibleOffsets[i] = float32(on)
+			}
 		}
 	}
 	for j := range s.hiddenOffsets {
@@ -61,7 +74,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 		}
 	}
 	for range e.Method.Optimizer.slots() {
-		s.moments = append(s.moments, newParameters(p.Visible(), p.Hidden()))
+		s.moments = append(s.moments, p.zeros())
 	}
 	if e.Method.Algorithm != Contrastive {
 		c := newChains(e.Method.replicas(0), p)
@@ -117,18 +130,18 @@ func (l *learner) Steps(ctx context.Context, _ int, rate func(k int) float64) ([
 	if err != nil {
 		return nil, err
 	}
-	return []runs.Measures{measures(rows)}, nil
+	return []runs.Measures{l.measures(rows)}, nil
 }
 
 // measures are the means of likelihoods over rows.
-func measures(rows []likelihood) runs.Measures {
-	var pseudo, energy float64
+func (l *learner) measures(rows []likelihood) runs.Measures {
+	var objective, energy float64
 	for _, row := range rows {
-		pseudo += row.pseudo
+		objective += row.objective
 		energy += row.freeEnergy
 	}
 	n := float64(len(rows))
-	return runs.Measures{pseudoMeasure.Key: pseudo / n, freeEnergyMeasure.Key: energy / n}
+	return runs.Measures{l.experiment.Machine.Visible.objective().Key: objective / n, freeEnergyMeasure.Key: energy / n}
 }
 
 // Norms implements runs.Learner.
@@ -136,36 +149,34 @@ func (l *learner) Norms() (runs.Norms, error) { return nil, nil }
 
 // Validate implements runs.Learner.
 func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
-	m := l.experiment.model(l.trainer.parameters, rows.Shape)
+	m := l.experiment.model(l.trainer.state, rows.Shape)
 	states, err := m.states(rows)
 	if err != nil {
 		return nil, err
 	}
-	p, w, key := m.parameters, l.trainer.products, philox.Key(m.seed)
+	p, meter := m.parameters, newMeter(l.trainer.products)
 	each, errors := make([]likelihood, rows.Rows), make([]float64, rows.Rows)
 	work.Parts(rows.Rows, rowsAPart, func(first, last int) {
-		visible := kernels.Rows(states, first, last)
-		hidden, inputs, flip := kernels.NewMatrix(visible.Rows, p.Hidden()), kernels.NewMatrix(visible.Rows, p.Visible()), newFlipper(p)
-		w.up(hidden, visible)
-		for r := range visible.Rows {
-			if ctx.Err() != nil {
-				return
-			}
-			c := place{key: key, purpose: philox.Flip, sample: 1}.counter(first + r) // steps have sample 0
-			unit := int(uint64(key.Block(c)[0]) * uint64(p.Visible()) >> 32)
-			h := kernels.Row(hidden, r)
-			each[first+r] = flip.measure(kernels.Row(visible, r), h, unit, validationUnits)
-			scaled(h, -1, h)
+		if ctx.Err() != nil {
+			return
 		}
-		w.down(inputs, hidden)
+		visible := kernels.Rows(states, first, last)
+		hidden, inputs := kernels.NewMatrix(visible.Rows, p.Hidden()), kernels.NewMatrix(visible.Rows, p.Visible())
+		meter.up(hidden, visible)
+		flip := place{key: philox.Key(m.seed), purpose: philox.Flip, sample: 1, datum: uint32(first)} // steps have sample 0
+		meter.measure(each[first:last], visible, hidden, inputs, flip, validationUnits)
+		meter.reconstruct(inputs, hidden)
 		for r := range visible.Rows {
 			for i, a := range kernels.Row(inputs, r) {
-				d := float64(kernels.Row(visible, r)[i] - kernels.Sigmoid(a))
+				if !p.gaussian() {
+					a = kernels.Sigmoid(a)
+				}
+				d := float64(kernels.Row(visible, r)[i] - a)
 				errors[first+r] += d * d
 			}
 		}
 	})
-	measured, reconstruction := measures(each), 0.0
+	measured, reconstruction := l.measures(each), 0.0
 	for _, e := range errors {
 		reconstruction += e / float64(rows.Rows)
 	}
@@ -175,7 +186,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 		if err != nil {
 			return nil, err
 		}
-		measured[runs.LogP.Key] = -measured[freeEnergyMeasure.Key] - logZ
+		measured[runs.LogP.Key] = -measured[freeEnergyMeasure.Key] - logZ - m.encoding.logScale()
 	}
 	return measured, ctx.Err()
 }

@@ -11,7 +11,8 @@ import (
 
 // MachineSpec describes a machine whose visible units are those of the data.
 type MachineSpec struct {
-	Hidden int `toml:"hidden" json:"hidden"` // number of hidden units
+	Hidden  int  `toml:"hidden" json:"hidden"`   // number of hidden units
+	Visible Kind `toml:"visible" json:"visible"` // bernoulli or gaussian
 	// Deviation is the standard deviation of the normal distribution from which the
 	// weights are drawn at first.
 	Deviation float64 `toml:"deviation" json:"deviation"`
@@ -24,7 +25,7 @@ type Machine struct {
 	spec  MachineSpec
 }
 
-// New describes a machine for images of a shape: of Bernoulli units that are 0 or 1,
+// New describes a machine for images of a shape: of Bernoulli units,
 // 500 of them hidden, with weights of standard deviation 0.01 at first.
 func New(shape dataset.Shape) Machine {
 	return Machine{shape: shape, spec: MachineSpec{Hidden: 500, Deviation: 0.01}}
@@ -32,6 +33,9 @@ func New(shape dataset.Shape) Machine {
 
 // Hidden sets the number of hidden units.
 func (m Machine) Hidden(units int) Machine { m.spec.Hidden = units; return m }
+
+// Visible sets the kind of the visible units: Bernoulli ones without it being said.
+func (m Machine) Visible(kind Kind) Machine { m.spec.Visible = kind; return m }
 
 // Deviation sets the standard deviation of the first weights.
 func (m Machine) Deviation(σ float64) Machine { m.spec.Deviation = σ; return m }
@@ -52,7 +56,7 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 	case !(s.Deviation >= 0 && s.Deviation < 100):
 		return fmt.Errorf("weights of standard deviation %v at first: give 0 or more; 0.01 is usual", s.Deviation)
 	}
-	bytes := 4 * float64(size(shape.Units(), s.Hidden))
+	bytes := 4 * float64(size(shape.Units(), s.Hidden, s.Visible))
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return fmt.Errorf("%d visible and %d hidden units have parameters of %.3g bytes, where %s has %.3g: give fewer hidden units",
 			shape.Units(), s.Hidden, bytes, whose, float64(limit))
@@ -61,15 +65,20 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 }
 
 // Model returns a model of the machine that has not been trained: its weights are
-// drawn by seed, its biases are 0.
+// drawn by seed, its biases are 0, and Gaussian units are grey values as they are, of
+// variance 1.
 func (m Machine) Model(seed uint64) (*Model, error) {
 	if err := m.spec.check(m.shape); err != nil {
 		return nil, err
 	}
-	p := newParameters(m.shape.Units(), m.spec.Hidden)
+	p := newParameters(m.shape.Units(), m.spec.Hidden, m.spec.Visible)
 	random := rand.New(philox.NewStream(seed, philox.Initialise, 0))
 	for k := range p.Weights.Data {
 		p.Weights.Data[k] = float32(m.spec.Deviation * random.NormFloat64())
 	}
-	return &Model{shape: m.shape, parameters: p, seed: seed}, nil
+	model := &Model{shape: m.shape, parameters: p, seed: seed}
+	if m.spec.Visible == Gaussian {
+		model.encoding = encoding{dataset.Grey, newStandard(m.shape.Units())}
+	}
+	return model, nil
 }

@@ -83,6 +83,10 @@ type MethodSpec struct {
 	StepEpochs   int           `toml:"step_epochs" json:"step_epochs"`     // schedule "step": epochs between changes
 	StepFactor   float64       `toml:"step_factor" json:"step_factor"`     // schedule "step": the factor of a change
 
+	// VarianceRate is the learning rate of log σ² of Gaussian units, which the schedule
+	// changes as it does η.
+	VarianceRate float64 `toml:"variance_rate" json:"variance_rate"`
+
 	BatchSize int `toml:"batch_size" json:"batch_size"` // B, rows a minibatch
 
 	L1 float64 `toml:"l1,omitzero" json:"l1,omitempty"` // holds ‖W‖₁ down
@@ -108,7 +112,7 @@ func usual(a Algorithm) Method {
 			Algorithm: a, Steps: 1, Chains: 100,
 			Centred: true, OffsetRate: 0.01,
 			Momentum: 0.9, AdamBeta1: 0.9, AdamBeta2: 0.999,
-			LearningRate: 0.05, StepEpochs: 100, StepFactor: 0.5,
+			LearningRate: 0.05, VarianceRate: 0.01, StepEpochs: 100, StepFactor: 0.5,
 			BatchSize: 100,
 		},
 		epochs: 20,
@@ -150,6 +154,10 @@ func (m Method) OffsetRate(ν float64) Method { m.spec.OffsetRate = ν; return m
 
 // LearningRate sets η.
 func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
+
+// VarianceRate sets the learning rate of log σ² of Gaussian units, 0.01 without it being
+// said; at 0 the variances stay.
+func (m Method) VarianceRate(η float64) Method { m.spec.VarianceRate = η; return m }
 
 // Schedule sets how the learning rate changes. Step halves it every 100 epochs;
 // StepDecay says otherwise.
@@ -225,6 +233,7 @@ func (s MethodSpec) String() string {
 	differs(s.Temperatures != u.Temperatures, "%d temperatures", s.Temperatures)
 	differs(!s.Centred, "not centred")
 	differs(s.Centred && s.OffsetRate != u.OffsetRate, "ν = %g", s.OffsetRate)
+	differs(s.VarianceRate != u.VarianceRate, "η of σ² = %g", s.VarianceRate)
 	differs(s.Optimizer != u.Optimizer, "%v", s.Optimizer)
 	differs(s.Optimizer == Momentum && s.Momentum != u.Momentum, "β = %g", s.Momentum)
 	differs(s.Optimizer == Adam && s.AdamBeta1 != u.AdamBeta1, "β₁ = %g", s.AdamBeta1)
@@ -258,6 +267,8 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("adam_beta2 = %v: give a decay of 0 or more, below 1; 0.999 is usual", s.AdamBeta2)
 	case !(s.LearningRate > 0) || !statistics.Finite(s.LearningRate):
 		return fmt.Errorf("learning rate %v: give a positive number, such as 0.05", s.LearningRate)
+	case !(s.VarianceRate >= 0) || !statistics.Finite(s.VarianceRate):
+		return fmt.Errorf("variance_rate = %v: give the learning rate of the variances of Gaussian units, 0 or more; 0.01 is usual", s.VarianceRate)
 	case s.Schedule == runs.Step && s.StepEpochs < 1:
 		return fmt.Errorf("step_epochs = %d: the step schedule changes the learning rate every so many epochs, at least 1", s.StepEpochs)
 	case s.Schedule == runs.Step && !(s.StepFactor > 0 && s.StepFactor <= 1):

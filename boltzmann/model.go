@@ -16,10 +16,10 @@ import (
 // change it. Those that draw random numbers draw the same ones each time: Seed gives a
 // model that draws others.
 type Model struct {
-	shape        dataset.Shape // of the visible units
-	parameters   *Parameters
-	binarization dataset.Binarization // how rows become states
-	seed         uint64               // of draws
+	shape      dataset.Shape // of the visible units
+	parameters *Parameters
+	encoding   encoding // of rows
+	seed       uint64   // of draws
 }
 
 // Seed returns the same model with another seed for its draws.
@@ -32,8 +32,21 @@ func (m *Model) Seed(seed uint64) *Model {
 // Parameters are a copy of the model's.
 func (m *Model) Parameters() *Parameters { return m.parameters.clone() }
 
+// image returns the means of visible units with inputs, of Gaussian ones as grey values.
+func (m *Model) image(inputs []float32) []float64 {
+	values := make([]float64, len(inputs))
+	for i, a := range inputs {
+		if s := m.encoding.standard; s != nil {
+			values[i] = float64(s.means[i] + s.deviations[i]*a)
+		} else {
+			values[i] = float64(kernels.Sigmoid(a))
+		}
+	}
+	return values
+}
+
 // FreeEnergy is F(v) of each of the rows, in nats: −log p(v) − log Z, in double
-// precision. Rows that are binarised stochastically are drawn by the model's seed.
+// precision, of standardised values where the units are Gaussian. Rows that are binarised stochastically are drawn by the model's seed.
 func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	states, err := m.states(rows)
 	if err != nil {
@@ -78,9 +91,7 @@ func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error
 		}
 		w.down(c.visibleInputs, c.hidden)
 		for r := range c.visibleInputs.Rows {
-			for _, a := range kernels.Row(c.visibleInputs, r) {
-				sheet.Values[first+r] = append(sheet.Values[first+r], float64(kernels.Sigmoid(a)))
-			}
+			sheet.Values[first+r] = m.image(kernels.Row(c.visibleInputs, r))
 		}
 	})
 	return sheet, ctx.Err()

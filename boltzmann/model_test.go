@@ -246,7 +246,7 @@ func oneProcessor(f func()) {
 func TestStochasticRows(t *testing.T) {
 	const n = 10_000
 	m := randomModel(t, 4, 1)
-	m.binarization = dataset.Stochastic
+	m.encoding.binarization = dataset.Stochastic
 	rows := dataset.Split{Rows: n, Shape: dataset.Shape{Height: 1, Width: 4}}
 	for range n {
 		rows.Values = append(rows.Values, 0, 51, 204, 255)

@@ -12,26 +12,52 @@ type Parameters struct {
 	Weights       kernels.Matrix // W, visible × hidden
 	VisibleBiases []float32      // b
 	HiddenBiases  []float32      // c
+	LogVariances  []float32      // log σ² of Gaussian visible units; nil of Bernoulli ones
 }
 
 // size is the number of parameters of a machine.
-func size(visible, hidden int) int { return visible*hidden + visible + hidden }
-
-func newParameters(visible, hidden int) *Parameters {
-	flat := make([]float32, size(visible, hidden))
-	weights, biases := flat[:visible*hidden:visible*hidden], flat[visible*hidden:]
-	return &Parameters{
-		Flat:          flat,
-		Weights:       kernels.Matrix{Rows: visible, Cols: hidden, Stride: hidden, Data: weights},
-		VisibleBiases: biases[:visible:visible],
-		HiddenBiases:  biases[visible:],
+func size(visible, hidden int, kind Kind) int {
+	n := visible*hidden + visible + hidden
+	if kind == Gaussian {
+		n += visible
 	}
+	return n
 }
 
+func newParameters(visible, hidden int, kind Kind) *Parameters {
+	flat := make([]float32, size(visible, hidden, kind))
+	rest := flat
+	take := func(n int) (taken []float32) {
+		taken, rest = rest[:n:n], rest[n:]
+		return taken
+	}
+	p := &Parameters{
+		Flat:          flat,
+		Weights:       kernels.Matrix{Rows: visible, Cols: hidden, Stride: hidden, Data: take(visible * hidden)},
+		VisibleBiases: take(visible),
+		HiddenBiases:  take(hidden),
+	}
+	if kind == Gaussian {
+		p.LogVariances = rest
+	}
+	return p
+}
+
+// zeros are parameters of the same shape.
+func (p *Parameters) zeros() *Parameters { return newParameters(p.Visible(), p.Hidden(), p.Kind()) }
+
 func (p *Parameters) clone() *Parameters {
-	c := newParameters(p.Visible(), p.Hidden())
+	c := p.zeros()
 	copy(c.Flat, p.Flat)
 	return c
+}
+
+// Kind is the kind of the visible units.
+func (p *Parameters) Kind() Kind {
+	if p.gaussian() {
+		return Gaussian
+	}
+	return Bernoulli
 }
 
 // Visible is the number of visible units.
@@ -40,20 +66,27 @@ func (p *Parameters) Visible() int { return p.Weights.Rows }
 // Hidden is the number of hidden units.
 func (p *Parameters) Hidden() int { return p.Weights.Cols }
 
-// freeEnergy is F(v) in double precision. It writes the inputs of the hidden units,
-// c + Wᵀv, into inputs.
+// freeEnergy is F(v) in double precision. It writes the inputs of the hidden units into
+// inputs.
 func (p *Parameters) freeEnergy(v []float32, inputs []float64) float64 {
 	for j, c := range p.HiddenBiases {
 		inputs[j] = float64(c)
 	}
-	linear := 0.0
+	energy := 0.0 // of the visible units by themselves
 	for i, x := range v {
+		x, b := float64(x), float64(p.VisibleBiases[i])
+		if p.gaussian() {
+			precision := math.Exp(-float64(p.LogVariances[i]))
+			energy += (x - b) * (x - b) / 2 * precision
+			x *= precision
+		} else {
+			energy -= b * x
+		}
 		if x != 0 {
-			linear += float64(x) * float64(p.VisibleBiases[i])
-			add(inputs, float64(x), kernels.Row(p.Weights, i))
+			add(inputs, x, kernels.Row(p.Weights, i))
 		}
 	}
-	return -linear - logPartition(inputs)
+	return energy - logPartition(inputs)
 }
 
 // add adds a factor times x to sum.

@@ -1,6 +1,8 @@
 package boltzmann
 
 import (
+	"math"
+
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
@@ -12,24 +14,46 @@ const rowsAPart = 32
 // products multiply states by the weights, in both directions, by several rows at once.
 type products struct {
 	*Parameters
-	packed *kernels.Packed // W, for products with Wᵀ
+	packed     *kernels.Packed // W, for products with Wᵀ
+	rising     kernels.Matrix  // W, of Gaussian visible units its rows over σ²
+	deviations []float32       // σ of Gaussian visible units
 }
 
 func newProducts(p *Parameters) *products {
-	w := &products{p, kernels.NewPacked(p.Visible(), p.Hidden())}
-	w.packed.Pack(p.Weights, 0, p.Visible())
+	w := &products{Parameters: p, packed: kernels.NewPacked(p.Visible(), p.Hidden()), rising: p.Weights}
+	if p.gaussian() {
+		w.rising = kernels.NewMatrix(p.Visible(), p.Hidden())
+		w.deviations = make([]float32, p.Visible())
+	}
+	w.refresh(0, p.Visible())
 	return w
 }
 
-// up writes the inputs c + Wᵀv of the hidden units for each row v of visible ones.
+// refresh takes over the weights and variances of visible units first to last−1, where
+// first is a multiple of kernels.PackedRows, and last is too or is their number.
+func (w *products) refresh(first, last int) {
+	w.packed.Pack(w.Weights, first, last)
+	if !w.gaussian() {
+		return
+	}
+	for i := first; i < last; i++ {
+		precision := w.precision(i)
+		scaled(kernels.Row(w.rising, i), precision, kernels.Row(w.Weights, i))
+		w.deviations[i] = float32(1 / math.Sqrt(float64(precision)))
+	}
+}
+
+// up writes the inputs of the hidden units for each row v of visible ones, c + Wᵀv, or
+// c + Wᵀ(v/σ²) where these are Gaussian.
 func (w *products) up(inputs, visible kernels.Matrix) {
 	for r := range inputs.Rows {
 		copy(kernels.Row(inputs, r), w.HiddenBiases)
 	}
-	kernels.AddMulNN(inputs, visible, w.Weights)
+	kernels.AddMulNN(inputs, visible, w.rising)
 }
 
-// down writes the inputs b + Wh of the visible units for each row h of hidden ones.
+// down writes the inputs b + Wh of the visible units, of Gaussian ones the means, for each
+// row h of hidden ones.
 func (w *products) down(inputs, hidden kernels.Matrix) {
 	kernels.MulPacked(inputs, hidden, w.packed)
 	for r := range inputs.Rows {

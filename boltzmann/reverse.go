@@ -115,7 +115,7 @@ func (m *Model) exactStates(ctx context.Context, n int) (kernels.Matrix, error) 
 			kernels.Row(few, r)[j] = float32(state >> j & 1)
 		}
 	}
-	if p.Visible() <= p.Hidden() {
+	if p.summed() < p.Hidden() {
 		return few, nil
 	}
 	c := newChains(n, p)

@@ -65,7 +65,7 @@ func opened(run *runs.Run, failure error) (*Run, error) {
 // Experiment is what the run trains.
 func (r *Run) Experiment() Experiment { return r.experiment }
 
-// Best returns the model of the epoch with the highest validation pseudo-likelihood.
+// Best returns the model of the epoch with the best validation objective.
 func (r *Run) Best() (*Model, error) { return r.modelOf(r.Run.Best()) }
 
 // At returns the model after an epoch whose checkpoint the experiment keeps, or after
@@ -99,10 +99,10 @@ func (r *Run) modelOf(at runs.Snapshot, err error) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a checkpoint in %s: %w: restore the file from a copy", r.Dir(), err)
 	}
-	return r.experiment.model(s.parameters, shape), nil
+	return r.experiment.model(s, shape), nil
 }
 
-// model is that of parameters of a machine for images of a shape.
-func (e Experiment) model(p *Parameters, shape dataset.Shape) *Model {
-	return &Model{shape: shape, parameters: p, binarization: e.Dataset.Binarization, seed: e.Seed}
+// model is that of the state of a machine for images of a shape.
+func (e Experiment) model(s state, shape dataset.Shape) *Model {
+	return &Model{shape: shape, parameters: s.parameters, encoding: encoding{e.Dataset.Binarization, s.standard}, seed: e.Seed}
 }

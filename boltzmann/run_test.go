@@ -40,7 +40,12 @@ func methods() []Method {
 	}
 }
 
-func machineFor(set *dataset.Set) Machine { return New(set.Shape()).Hidden(5) }
+func machineFor(set *dataset.Set) Machine {
+	if set.Spec().Binarization == dataset.Grey {
+		return New(set.Shape()).Hidden(5).Visible(Gaussian)
+	}
+	return New(set.Shape()).Hidden(5)
+}
 
 func mustTrain(t *testing.T, m Method, set *dataset.Set, dir string, recorders ...runs.Recorder) *Run {
 	t.Helper()
@@ -82,9 +87,17 @@ func stopped(t *testing.T, m Method, set *dataset.Set, dir string, most int, whe
 
 // A run that is interrupted and resumed leaves the same bytes as one that is not.
 func TestResumeIsExact(t *testing.T) {
-	set := patterns(t)
+	type training struct {
+		Method
+		set *dataset.Set
+	}
+	trainings := []training{{short(PCD()).BatchSize(13), greys(t)}}
 	for _, m := range methods() {
-		t.Run(m.spec.String(), func(t *testing.T) {
+		trainings = append(trainings, training{m, patterns(t)})
+	}
+	for _, tr := range trainings {
+		m, set := tr.Method, tr.set
+		t.Run(m.Experiment(machineFor(set), set).String(), func(t *testing.T) {
 			t.Parallel()
 			whole, dir := t.TempDir(), t.TempDir()
 			m = m.Keep(1)
@@ -274,7 +287,11 @@ func TestExperimentsThatCannotBeTrainedAreRefused(t *testing.T) {
 	}{
 		{short(PCD()), machineFor(set).Hidden(0), set, "0 hidden units"},
 		{short(PCD()), machineFor(grey), set, "the machine is for images of 14×14"},
-		{short(PCD()), machineFor(grey), grey, "use stochastic"},
+		{short(PCD()), machineFor(grey).Visible(Bernoulli), grey, "use stochastic"},
+		{short(PCD()), machineFor(set).Visible(Gaussian), set, "keep the grey values"},
+		{short(PT()), machineFor(grey), grey, "parallel tempering is of Bernoulli units"},
+		{short(PCD()).VarianceRate(-1), machineFor(set), set, "variance_rate = -1"},
+		{short(PCD()), machineFor(set).Visible(7), set, "unknown kind of units 7"},
 		{short(PCD()).Chains(0), machineFor(set), set, "chains = 0"},
 		{short(PCD()).Chains(1 << 31), machineFor(set).Hidden(1 << 17), set, "give fewer"},
 		{short(PT()).Temperatures(1), machineFor(set), set, "temperatures = 1"},

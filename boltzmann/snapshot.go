@@ -15,9 +15,12 @@ import (
 //	weights           W, visible × hidden
 //	biases.visible    b
 //	biases.hidden     c
+//	log_variances     log σ² of Gaussian visible units
 //	moment.N.TENSOR   slot N of the optimiser, likewise
 //	offsets.visible   sliding means of the units given the data, 0 without centring
 //	offsets.hidden
+//	data.means        what grey values are standardised by, of Gaussian visible units
+//	data.deviations
 //	chains.hidden     the states of the hidden units of persistent chains, a row a chain, those
 //	                  at temperature 1 first
 //
@@ -25,10 +28,11 @@ import (
 
 // header describes the machine of a snapshot.
 type header struct {
-	Hidden int           `json:"hidden"` // units
-	Shape  dataset.Shape `json:"shape"`  // how the visible units form an image
-	Slots  int           `json:"slots"`  // of the optimiser
-	Chains int           `json:"chains"` // persistent ones, at all temperatures
+	Hidden  int           `json:"hidden"`  // units
+	Visible Kind          `json:"visible"` // of the visible units
+	Shape   dataset.Shape `json:"shape"`   // how the visible units form an image
+	Slots   int           `json:"slots"`   // of the optimiser
+	Chains  int           `json:"chains"`  // persistent ones, at all temperatures
 }
 
 // tensors are the state's by their names, sharing its memory.
@@ -40,6 +44,11 @@ func (s state) tensors() []runs.Tensor {
 	list = append(list,
 		runs.Tensor{Name: "offsets.visible", Shape: []int{len(s.visibleOffsets)}, Data: s.visibleOffsets},
 		runs.Tensor{Name: "offsets.hidden", Shape: []int{len(s.hiddenOffsets)}, Data: s.hiddenOffsets})
+	if s.standard != nil {
+		list = append(list,
+			runs.Tensor{Name: "data.means", Shape: []int{len(s.standard.means)}, Data: s.standard.means},
+			runs.Tensor{Name: "data.deviations", Shape: []int{len(s.standard.deviations)}, Data: s.standard.deviations})
+	}
 	if s.persistent.Rows > 0 {
 		list = append(list, runs.Tensor{Name: "chains.hidden", Shape: []int{s.persistent.Rows, s.persistent.Cols}, Data: s.persistent.Data})
 	}
@@ -47,17 +56,21 @@ func (s state) tensors() []runs.Tensor {
 }
 
 func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
-	return []runs.Tensor{
+	list := []runs.Tensor{
 		{Name: prefix + "weights", Shape: []int{p.Visible(), p.Hidden()}, Data: p.Weights.Data},
 		{Name: prefix + "biases.visible", Shape: []int{p.Visible()}, Data: p.VisibleBiases},
 		{Name: prefix + "biases.hidden", Shape: []int{p.Hidden()}, Data: p.HiddenBiases},
 	}
+	if p.gaussian() {
+		list = append(list, runs.Tensor{Name: prefix + "log_variances", Shape: []int{p.Visible()}, Data: p.LogVariances})
+	}
+	return list
 }
 
 // snapshot is that of a state of a machine for images of a shape. It shares the state's
 // memory.
 func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
-	text, err := json.Marshal(header{Hidden: s.parameters.Hidden(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows})
+	text, err := json.Marshal(header{Hidden: s.parameters.Hidden(), Visible: s.parameters.Kind(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows})
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
 }
 
@@ -73,12 +86,15 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 		return state{}, h.Shape, err
 	}
 	s := state{
-		step: at.Step, parameters: newParameters(visible, h.Hidden),
+		step: at.Step, parameters: newParameters(visible, h.Hidden, h.Visible),
 		visibleOffsets: make([]float32, visible), hiddenOffsets: make([]float32, h.Hidden),
 		persistent: kernels.NewMatrix(h.Chains, h.Hidden),
 	}
+	if h.Visible == Gaussian {
+		s.standard = newStandard(visible)
+	}
 	for range h.Slots {
-		s.moments = append(s.moments, newParameters(visible, h.Hidden))
+		s.moments = append(s.moments, s.parameters.zeros())
 	}
 	for _, into := range s.tensors() {
 		i := slices.IndexFunc(at.Tensors, func(t runs.Tensor) bool { return t.Name == into.Name })
@@ -117,9 +133,9 @@ func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	if e.Method.Algorithm != Contrastive {
 		wanted = e.Method.replicas(0)
 	}
-	if hidden == e.Machine.Hidden && slots == e.Method.Optimizer.slots() && chains == wanted {
+	if hidden == e.Machine.Hidden && s.parameters.Kind() == e.Machine.Visible && slots == e.Method.Optimizer.slots() && chains == wanted {
 		return nil
 	}
-	return fmt.Errorf("the parameters are of another machine or method (images of %v, %d hidden units, %d slots of the optimiser, %d persistent chains) than the experiment (%d, %d, %d)",
-		shape, hidden, slots, chains, e.Machine.Hidden, e.Method.Optimizer.slots(), wanted)
+	return fmt.Errorf("the parameters are of another machine or method (images of %v, %v visible units, %d hidden units, %d slots of the optimiser, %d persistent chains) than the experiment (%v, %d, %d, %d)",
+		shape, s.parameters.Kind(), hidden, slots, chains, e.Machine.Visible, e.Machine.Hidden, e.Method.Optimizer.slots(), wanted)
 }

@@ -23,6 +23,7 @@ type state struct {
 	// persistent are the hidden states of persistent chains, a row each; those of
 	// replicas at one temperature follow those at the next lower one.
 	persistent kernels.Matrix
+	standard   *standard // of the data of Gaussian visible units
 }
 
 // trainer takes steps of training.
@@ -37,29 +38,31 @@ type state struct {
 // these coordinates a step ΔW, Δb, Δc moves b by Δb − ΔWλ and c by Δc − ΔWᵀμ
 // (Melchior, Fischer and Wiskott 2016). With offsets 0 it is the plain gradient.
 //
+// Of Gaussian visible units the gradients of W and b are multiplied by σ², as steps of
+// W/σ and b/σ, which know no scale, would have it: they are the differences of the same
+// means, and ΔW moves c by −ΔWᵀ(μ/σ²). The variances have a gradient of their own.
+//
 // The difference of ⟨(v−μ)(h−λ)ᵀ⟩ is that of ⟨vhᵀ⟩ less μ∇cᵀ and ∇bλᵀ, two rows more of
 // the matrices whose product it is: rows of left are visible states, of right the means
 // of the hidden units given them, with the factors of their mean; first those of the
 // data, then the two rows of the offsets, then those of the chains.
 type trainer struct {
 	state
-	method       MethodSpec
-	key          philox.Key
-	rows         dataset.Split
-	binarization dataset.Binarization
-	order        func(step int) []int // the rows of a step's minibatch
+	method   MethodSpec
+	key      philox.Key
+	rows     dataset.Split
+	encoding encoding
+	order    func(step int) []int // the rows of a step's minibatch
 
 	products    *products
 	optimiser   *optimiser
 	left, right kernels.Matrix
 	chains      *chains     // whose visible states and hidden inputs are rows of left and right
 	gradient    *Parameters // after a step, the step itself
-	parts       [][]float32 // ΔWᵀμ of each part of the visible units
+	parts       [][]float32 // what each part of the visible units takes from c, ΔWᵀμ
 	measures    []likelihood
+	means       kernels.Matrix // of Gaussian visible units given the hidden ones, of the data
 }
-
-// likelihood is what a step measures of a row.
-type likelihood struct{ pseudo, freeEnergy float64 }
 
 // visibleAPart is the number of visible units whose weights are updated together.
 const visibleAPart = kernels.PackedRows
@@ -67,12 +70,12 @@ const visibleAPart = kernels.PackedRows
 func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, binarization dataset.Binarization, order func(step int) []int) *trainer {
 	p, batch, most := s.parameters, method.BatchSize, method.replicas(method.BatchSize)
 	t := &trainer{
-		state: s, method: method, key: philox.Key(seed), rows: rows, binarization: binarization, order: order,
+		state: s, method: method, key: philox.Key(seed), rows: rows, encoding: encoding{binarization, s.standard}, order: order,
 		products:  newProducts(p),
 		optimiser: newOptimiser(method, s.moments),
 		left:      kernels.NewMatrix(batch+2+most, p.Visible()),
 		right:     kernels.NewMatrix(batch+2+most, p.Hidden()),
-		gradient:  newParameters(p.Visible(), p.Hidden()),
+		gradient:  p.zeros(),
 		measures:  make([]likelihood, batch),
 	}
 	t.chains = newChains(most, p)
@@ -88,6 +91,9 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	}
 	for range (p.Visible() + visibleAPart - 1) / visibleAPart {
 		t.parts = append(t.parts, make([]float32, p.Hidden()))
+	}
+	if p.gaussian() {
+		t.means = kernels.NewMatrix(batch, p.Visible())
 	}
 	return t
 }
@@ -114,6 +120,12 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 	}
 	t.centre(len(rows), t.method.chains(len(rows)))
 	t.optimiser.begin(rate, t.step+1)
+	if t.parameters.gaussian() {
+		n, m := len(rows), t.method.chains(len(rows))
+		data, _ := t.data(n)
+		gradient := t.products.varianceGradient(data, kernels.Rows(t.means, 0, n), kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.visibleInputs, 0, m))
+		t.parameters.moveVariances(gradient, t.method.VarianceRate*rate/t.method.LearningRate)
+	}
 	t.update(len(rows), t.method.chains(len(rows)))
 	t.step++
 	return t.measures[:len(rows)], nil
@@ -130,23 +142,20 @@ func (t *trainer) data(n int) (visible, hidden kernels.Matrix) {
 // given its rows, negated. The chains of contrastive divergence start there.
 func (t *trainer) positive(rows []int) {
 	visible, hidden := t.data(len(rows))
+	meter := newMeter(t.products)
 	work.Parts(len(rows), rowsAPart, func(first, last int) {
 		v, h := kernels.Rows(visible, first, last), kernels.Rows(hidden, first, last)
 		binarise := place{key: t.key, purpose: philox.Binarise, step: uint32(t.step)}
 		for r := range v.Rows {
-			load(kernels.Row(v, r), t.rows.Row(rows[first+r]), t.binarization, binarise, first+r)
+			t.encoding.load(kernels.Row(v, r), t.rows.Row(rows[first+r]), binarise, first+r)
 		}
 		t.products.up(h, v)
 		if t.method.Algorithm == Contrastive {
 			at := place{key: t.key, purpose: philox.Start, layer: 1, step: uint32(t.step), datum: uint32(first)}
 			at.draw(kernels.Rows(t.chains.hidden, first, last), h)
 		}
-		flip := newFlipper(t.parameters)
-		for r := range v.Rows {
-			c := place{key: t.key, purpose: philox.Flip, step: uint32(t.step)}.counter(first + r)
-			unit := int(uint64(t.key.Block(c)[0]) * uint64(v.Cols) >> 32)
-			t.measures[first+r] = flip.measure(kernels.Row(v, r), kernels.Row(h, r), unit, 1)
-		}
+		flip := place{key: t.key, purpose: philox.Flip, step: uint32(t.step), datum: uint32(first)}
+		meter.measure(t.measures[first:last], v, h, kernels.Rows(t.means, first, last), flip, 1)
 	})
 }
 
@@ -239,8 +248,11 @@ func (t *trainer) update(n, m int) {
 				regularise(step, weights, l1, l2)
 			}
 			t.optimiser.turn(step, i*hidden)
+			if p.gaussian() {
+				bound(step, &g.VisibleBiases[i], t.products.deviations[i])
+			}
 			along := float32(0) // (ΔWλ)ᵢ
-			μ, sum := t.visibleOffsets[i], t.parts[part][:len(step)]
+			μ, sum := t.visibleOffsets[i]*p.precision(i), t.parts[part][:len(step)]
 			λ := t.hiddenOffsets[:len(step)]
 			weights = weights[:len(step)]
 			for j, s := range step {
@@ -250,7 +262,7 @@ func (t *trainer) update(n, m int) {
 			}
 			p.VisibleBiases[i] += g.VisibleBiases[i] - along
 		}
-		t.products.packed.Pack(p.Weights, first, last)
+		t.products.refresh(first, last)
 	})
 	for _, part := range t.parts {
 		add(g.HiddenBiases, -1, part)

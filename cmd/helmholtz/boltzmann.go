@@ -19,6 +19,7 @@ type boltzmannFlags struct {
 	flags      *pflag.FlagSet
 	validation int
 	layers     []int
+	units      []boltzmann.Kind
 	values     boltzmann.Experiment // the flags' defaults, and then their values
 }
 
@@ -36,6 +37,7 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	f.IntVar(&e.Dataset.Subset, "subset", 0, "")
 	f.Uint64Var(&e.Dataset.Seed, "data-seed", 0, "")
 	f.IntSliceVar(&x.layers, "layers", nil, "")
+	listFlag(f, &x.units, "units", "")
 	f.Float64Var(&e.Method.LearningRate, "lr", 0, "")
 	textFlag(f, &e.Method.Schedule, "schedule", "")
 	f.IntVar(&e.Method.StepEpochs, "step-epochs", 0, "")
@@ -53,6 +55,7 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	f.IntSliceVar(&e.Keep, "keep", nil, "")
 	f.IntVar(&e.RecordSteps, "record-steps", 0, "")
 
+	f.Float64Var(&e.Method.VarianceRate, "variance-rate", e.Method.VarianceRate, "cd, pcd: learning `rate` of the variances of gaussian visible units")
 	f.IntVar(&e.Method.Steps, "gibbs-steps", e.Method.Steps, "cd, pcd, pt: `k` Gibbs sweeps of each chain a step")
 	f.IntVar(&e.Method.Chains, "chains", e.Method.Chains, "pcd, pt: `number` of persistent chains")
 	f.IntVar(&e.Method.Temperatures, "temperatures", 0, "pt: `number` of replicas of each chain (default 10)")
@@ -101,7 +104,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	}
 	values := givenFlags(c.Flags())
 	x.values = base
-	x.layers = []int{base.Machine.Hidden}
+	x.layers, x.units = []int{base.Machine.Hidden}, []boltzmann.Kind{base.Machine.Visible}
 	for flag, text := range values {
 		if own := x.flags.Lookup(flag.Name); own != nil {
 			if err := setFlag(own, text); err != nil {
@@ -112,7 +115,10 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	if len(x.layers) != 1 {
 		return x.values, misuse(c, "--layers %s: a restricted Boltzmann machine has one layer of hidden units; give one number", strings.Join(values[c.Flags().Lookup("layers")], ","))
 	}
-	x.values.Machine.Hidden = x.layers[0]
+	if len(x.units) > 2 || len(x.units) == 2 && x.units[1] != boltzmann.Bernoulli {
+		return x.values, misuse(c, "--units %v: give the kind of the visible units, and bernoulli of the hidden ones or nothing", strings.Join(values[c.Flags().Lookup("units")], ","))
+	}
+	x.values.Machine.Hidden, x.values.Machine.Visible = x.layers[0], x.units[0]
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
 	}

@@ -36,7 +36,7 @@ func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
 		Method: boltzmann.MethodSpec{
 			Algorithm: boltzmann.Tempered, Steps: 2, Chains: 5, Temperatures: 3, OffsetRate: 0.2,
 			Optimizer: boltzmann.Adam, Momentum: 0.7, AdamBeta1: 0.8, AdamBeta2: 0.99,
-			LearningRate: 0.002, Schedule: runs.Step, StepEpochs: 3, StepFactor: 0.3, BatchSize: 9, L1: 0.001, L2: 0.01,
+			LearningRate: 0.002, VarianceRate: 0.01, Schedule: runs.Step, StepEpochs: 3, StepFactor: 0.3, BatchSize: 9, L1: 0.001, L2: 0.01,
 		},
 		Epochs: 2, Patience: 9, Seed: 6, Keep: []int{1}, RecordSteps: 2,
 	}
@@ -77,7 +77,16 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 	if out := succeed(t, "history", one); !strings.Contains(out, "log p, validation (nats)") || !strings.Contains(out, "reconstruction error, validation") {
 		t.Errorf("history says %q", out)
 	}
+	faces := filepath.Join(here, "faces")
+	if out := succeed(t, "train", "--dataset", "miniglyphs", "--subset", "40", "--validation", "12", "--binarization", "grey", "--algorithm", "pcd", "--units", "gaussian,bernoulli",
+		"--variance-rate", "0.02", "--layers", "4", "--batch", "20", "--epochs", "1", "--out", faces); !strings.Contains(out, "gaussian RBM 4, PCD-1, η = 0.05, η of σ² = 0.02, B = 20: 1 epochs") {
+		t.Errorf("Gaussian units are trained as %q", out)
+	}
 	image := filepath.Join(here, "samples.png")
+	succeed(t, "sample", faces, "--gibbs", "3", "--n", "4", "--out", image)
+	if _, err := os.Stat(image); err != nil {
+		t.Error(err)
+	}
 	for _, checkpoint := range []string{"last", "best", "2"} {
 		succeed(t, "sample", one, "--gibbs", "3", "--n", "4", "--checkpoint", checkpoint, "--out", image)
 		if _, err := os.Stat(image); err != nil {
@@ -93,6 +102,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "--layers 5,3: a restricted Boltzmann machine has one layer", onPatterns("--algorithm", "cd", "--layers", "5,3")},
 		{exitUsage, "have no --kstep, --samples: leave it out", onPatterns("--algorithm", "cd", "--kstep", "5", "--samples", "3")},
 		{exitUsage, "--chains: only Boltzmann machines have that", onPatterns("--algorithm", "rws", "--chains", "5")},
+		{exitUsage, "--units bernoulli,gaussian: give the kind of the visible units", onPatterns("--algorithm", "cd", "--units", "bernoulli,gaussian")},
 		{exitUsage, "unknown optimizer", onPatterns("--algorithm", "cd", "--optimizer", "nesterov")},
 		{exitUsage, "temperatures = 3 with the algorithm pcd", onPatterns("--algorithm", "pcd", "--temperatures", "3")},
 		{exitUsage, "use stochastic", []string{"train", "--dataset", "miniglyphs", "--binarization", "grey", "--algorithm", "cd", "--out", filepath.Join(here, "grey")}},

@@ -26,8 +26,9 @@ func newTrain() *cobra.Command {
 
 The experiment is given by flags, or by a TOML file whose settings flags change. The
 algorithms cd, pcd and pt train restricted Boltzmann machines, with one number of
---layers and the flags --gibbs-steps, --chains, --temperatures, --centred and
---offset-rate; their base line and objective are of the pseudo-likelihood. A
+--layers and the flags --gibbs-steps, --chains, --temperatures, --centred, --offset-rate
+and --variance-rate; their base line and objective are of the pseudo-likelihood, or, with
+--units gaussian, of the Hyvärinen score, which falls. A
 file of the family deterministic is trained as it is, but for --seed, --epochs, --keep
 and --record-steps.
 The directory holds experiment.toml, a checkpoint and a line of metrics an
@@ -61,6 +62,7 @@ rate of 0.05, minibatches and 100 chains of 100, and 500 hidden units. The thesi
   helmholtz train --dataset mnist --conv 8@4x4/2 --layers 75,50,20 --algorithm rws --lr 0.005 --out runs/conv
   helmholtz train --dataset fashion --binarization grey --units gaussian,bernoulli,bernoulli --layers 100,30 --lr 0.001 --out runs/grey
   helmholtz train --dataset mnist --algorithm pcd --layers 500 --lr 0.05 --schedule cosine --epochs 20 --out runs/rbm
+  helmholtz train --dataset freyfaces --binarization grey --units gaussian --algorithm pcd --layers 100 --out runs/faces
   helmholtz train --config runs/mnist/experiment.toml --seed 2 --out runs/mnist-2
   helmholtz train --config runs/mnist/experiment.toml --seeds 5 --out runs/mnist-seeds
   helmholtz train --config runs/mnist/experiment.toml --backend cuda --out runs/mnist-gpu

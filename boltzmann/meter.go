@@ -1,0 +1,99 @@
+package boltzmann
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+)
+
+// likelihood is what is measured of a row.
+type likelihood struct {
+	objective  float64 // log-pseudo-likelihood, or score where the visible units are Gaussian
+	freeEnergy float64
+}
+
+// meter measures rows of visible units.
+type meter struct {
+	*products
+	curvatures []float64 // Σ_i W_ij²/σ_i⁴ of each hidden unit, where the visible ones are Gaussian
+}
+
+// newMeter returns a meter of the weights as they are now.
+func newMeter(w *products) meter {
+	if w.gaussian() {
+		return meter{w, w.scoreCurvatures()}
+	}
+	return meter{w, nil}
+}
+
+// measure measures rows v of visible units, whose hidden units have the inputs h, which it
+// replaces by their means, negated. The pseudo-likelihood is by a number of units. Of
+// Gaussian units it writes the means given those of the hidden ones into a.
+func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, units int) {
+	off := make([]float32, h.Cols)
+	if m.gaussian() {
+		for r := range rows {
+			rows[r].freeEnergy = m.visibleEnergy(kernels.Row(v, r)) - turnOff(kernels.Row(h, r), off)
+		}
+		m.reconstruct(a, h)
+		for r := range rows {
+			rows[r].objective = m.score(kernels.Row(v, r), kernels.Row(a, r), kernels.Row(h, r))
+		}
+		return
+	}
+	room := make([]float32, h.Cols)
+	for r := range rows {
+		x, inputs := kernels.Row(v, r), kernels.Row(h, r)
+		first := int(uint64(at.key.Block(at.counter(r))[0]) * uint64(len(x)) >> 32)
+		changes := m.flip(x, inputs, room, off, first, units)
+		partition := turnOff(inputs, off)
+		rows[r] = likelihood{0, -float64(blas32.Dot(vector(x), vector(m.VisibleBiases))) - partition}
+		for _, change := range changes {
+			rows[r].objective -= softplus(change-partition) * float64(len(x)) / float64(len(changes))
+		}
+	}
+}
+
+// flip returns, of n units of visible states v, the first one and those at even distances
+// from it, what −F is with the unit flipped, less bᵀv. The logarithm of the probability of
+// the unit given the others is log p(v_i | v_−i) = log σ(F(v with unit i flipped) − F(v)),
+// and its mean over the units, times the number of all, estimates the log-pseudo-likelihood
+// Σ_i log p(v_i | v_−i) in nats (Besag 1975): without bias where the first is drawn
+// uniformly. room and off are as long as inputs.
+func (p *Parameters) flip(v, inputs, room, off []float32, first, n int) []float64 {
+	units := len(v)
+	n = min(n, units)
+	changes := make([]float64, n)
+	for k := range changes {
+		copy(room, inputs)
+		i := (first + k*units/n) % units
+		δ := 1 - 2*v[i]
+		add(room, δ, kernels.Row(p.Weights, i))
+		changes[k] = float64(δ*p.VisibleBiases[i]) + turnOff(room, off)
+	}
+	return changes
+}
+
+// reconstruct writes the inputs of the visible units given the means of the hidden ones, of
+// which hidden has the negatives.
+func (w *products) reconstruct(inputs, hidden kernels.Matrix) {
+	w.down(inputs, hidden) // b − Wh
+	for r := range inputs.Rows {
+		row := kernels.Row(inputs, r)
+		for i, b := range w.VisibleBiases {
+			row[i] = 2*b - row[i]
+		}
+	}
+}
+
+// turnOff replaces inputs of hidden units by their means, negated, −σ(a), and returns
+// Σ log(1 + e^a): the residuals and the log-probability, negated, of units that are off.
+// off are as many zeros.
+func turnOff(inputs, off []float32) float64 { return -kernels.Residual(inputs, off) }
+
+// softplus is log(1 + e^a).
+func softplus(a float64) float64 { return max(a, 0) + math.Log1p(math.Exp(-math.Abs(a))) }
+
+func vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1, Data: x} }
