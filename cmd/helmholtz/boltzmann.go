@@ -154,24 +154,38 @@ func (x *boltzmannFlags) base(c *cobra.Command, config string) (base boltzmann.E
 	return base, nil
 }
 
-// isBoltzmann says whether a directory holds a run of a Boltzmann machine.
+// isBoltzmann says whether a directory holds a run of a Boltzmann machine, or runs of
+// several seeds.
 func isBoltzmann(dir string) bool {
 	e, err := runs.ExperimentIn(dir) // whose error another reader returns
+	if seeds, _ := runs.ReadSeeds(dir); err != nil && len(seeds) > 0 {
+		e = seeds[0]
+	}
 	_, is := e.(boltzmann.Experiment)
-	return err == nil && is
+	return is
+}
+
+// openBoltzmann opens the run in a directory, and the model of a checkpoint with a seed
+// for its draws.
+func openBoltzmann(dir, which string, seed uint64) (*boltzmann.Run, *boltzmann.Model, error) {
+	run, err := boltzmann.OpenRun(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	model, err := run.Checkpoint(which)
+	if err != nil {
+		return nil, nil, err
+	}
+	return run, model.Seed(seed), nil
 }
 
 // sampleBoltzmann draws images from the model of a run.
 func sampleBoltzmann(c *cobra.Command, dir, which string, n, sweeps int, seed uint64, out string) error {
-	run, err := boltzmann.OpenRun(dir)
+	_, model, err := openBoltzmann(dir, which, seed)
 	if err != nil {
 		return err
 	}
-	model, err := run.Checkpoint(which)
-	if err != nil {
-		return err
-	}
-	sheet, err := model.Seed(seed).Sample(c.Context(), n, sweeps)
+	sheet, err := model.Sample(c.Context(), n, sweeps)
 	if err != nil {
 		return err
 	}
