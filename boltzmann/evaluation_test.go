@@ -3,6 +3,7 @@ package boltzmann
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -158,5 +159,23 @@ func TestEvaluationsSayWhatTheyCannotDo(t *testing.T) {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.says) {
 			t.Errorf("error %v, want one that says %q", c.err, c.says)
 		}
+	}
+}
+
+// A filter has the weights of a hidden unit around grey, the largest black or white.
+func TestFilters(t *testing.T) {
+	m := randomModel(t, 4, 2)
+	copy(m.parameters.Weights.Data, []float32{2, 0, -1, 0, 0, 0, 1, 0})
+	sheet, err := m.Filters(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range [][]float64{{1, 0.25, 0.5, 0.75}, {0.5, 0.5, 0.5, 0.5}} {
+		if !slices.Equal(sheet.Values[j], want) {
+			t.Errorf("filter %d is %v, want %v", j, sheet.Values[j], want)
+		}
+	}
+	if _, err := m.Filters(3); err == nil || !strings.Contains(err.Error(), "between 1 and 2") {
+		t.Errorf("error %v", err)
 	}
 }
