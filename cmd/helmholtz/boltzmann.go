@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -179,13 +180,21 @@ func openBoltzmann(dir, which string, seed uint64) (*boltzmann.Run, *boltzmann.M
 	return run, model.Seed(seed), nil
 }
 
-// sampleBoltzmann draws images from the model of a run.
-func sampleBoltzmann(c *cobra.Command, dir, which string, n, sweeps int, seed uint64, out string) error {
+// sampleBoltzmann draws images from the model of a run, or its filters.
+func sampleBoltzmann(c *cobra.Command, dir, which, kind string, n, sweeps int, seed uint64, out string) error {
+	if kind != "means" && kind != "filters" {
+		return misuse(c, "--kind %s: of Boltzmann machines means or filters are drawn; leave it out", kind)
+	}
 	_, model, err := openBoltzmann(dir, which, seed)
 	if err != nil {
 		return err
 	}
-	sheet, err := model.Sample(c.Context(), n, sweeps)
+	var sheet dataset.Sheet
+	if kind == "filters" {
+		sheet, err = model.Filters(min(n, model.Parameters().Hidden()))
+	} else {
+		sheet, err = model.Sample(c.Context(), n, sweeps)
+	}
 	if err != nil {
 		return err
 	}

@@ -64,6 +64,7 @@ func TestBoltzmannMachinesAreEvaluated(t *testing.T) {
 	if out := succeed(t, "compare", small, seeds, "--samples", "3"); !strings.Contains(out, "log p, test, K = 3") {
 		t.Errorf("compare says %q", out)
 	}
+	succeed(t, "sample", small, "--kind", "filters", "--out", filepath.Join(here, "filters.png"))
 	succeed(t, "inpaint", small, "--mask", "left", "--sweeps", "5", "--out", filepath.Join(here, "inpainted.png"))
 
 	for _, c := range []struct {
