@@ -2,7 +2,7 @@ package boltzmann
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"math"
 	"sync"
 
@@ -31,8 +31,8 @@ func (m *Model) newPath(rows dataset.Split) (*path, error) {
 	if err := m.checkRows(rows); err != nil {
 		return nil, err
 	}
-	if m.parameters.gaussian() {
-		return nil, errors.New("annealing of Gaussian visible units is not there: use at most 25 hidden units, with which log Z is exact")
+	if kind := m.parameters.Kind(); kind != Bernoulli {
+		return nil, fmt.Errorf("annealing to %v visible units is not there yet: use at most %d hidden units, with which log Z is exact", kind, enumerable)
 	}
 	p := &path{products: newProducts(m.parameters)}
 	n := float64(rows.Rows)

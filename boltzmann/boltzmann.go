@@ -12,11 +12,20 @@
 //
 //	digits, err := dataset.Open("glyphs")
 //	machine := boltzmann.New(digits.Shape()).Hidden(500)
-//	model, err := machine.Model(1)
+//	pcd := boltzmann.PCD().Chains(100).LearningRate(0.05).Epochs(20)
+//	run, err := pcd.Train(ctx, machine, digits, "runs/rbm")
+//	images, err := run.Sample(ctx, 100, 5000)
 //
-// Machines are values: each setter returns a changed copy, and the first wrong setting
-// is the error of the call that does the work. Log-probabilities and energies are in
-// nats.
+// Visible units are Bernoulli, as above, Gaussian or categorical: see Kind. Machines and
+// methods are values: each setter returns a changed copy, and the first wrong setting is the
+// error of the call that does the work. A run lives in a directory, from which OpenRun takes
+// it up again and Train resumes it. Log-probabilities and energies are in nats.
+//
+// # Learning
+//
+// The gradient of log p(v) is the difference of the means of vhᵀ, v and h given the data and
+// of those of the model, which Markov chains estimate. CD, PCD and PT say where these come
+// from. What the objective is of a model whose log p is not at hand, Experiment.Measures says.
 //
 // # Sources
 //

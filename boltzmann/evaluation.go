@@ -85,13 +85,21 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	e.FreeEnergy, e.FreeEnergySE = meanAndError(energies)
 	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(training)
 	e.LogP, e.LogPSE = -e.FreeEnergy-z.Value-Number(m.encoding.logScale()), e.FreeEnergySE
-	line := factorised.Bernoulli(set.Train(), rows)
-	if m.parameters.gaussian() {
-		line = factorised.Gaussian(set.Train(), rows, greyFloor)
-	}
+	line := m.baseline(set.Train(), rows)
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = Number(line.LogP), Number(line.SE), !(float64(e.LogP) >= line.Limit)
 	e.Seconds = time.Since(start).Seconds()
 	return e, nil
+}
+
+// baseline is that of log p of rows of the model's kind.
+func (m *Model) baseline(train, rows dataset.Split) factorised.Line {
+	switch m.parameters.Kind() {
+	case Gaussian:
+		return factorised.Gaussian(train, rows, greyFloor)
+	case Categorical:
+		return factorised.Categorical(train, rows, m.parameters.Categories)
+	}
+	return factorised.Bernoulli(train, rows)
 }
 
 // Raise adds what RAISE says of rows, some of those of the evaluation or all.

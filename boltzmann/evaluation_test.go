@@ -153,7 +153,7 @@ func TestEvaluationsSayWhatTheyCannotDo(t *testing.T) {
 		{"give between 1 and", second(m.AIS(t.Context(), rows, Annealing{Schedule: Even(0)}, nil))},
 		{"use at most 25 of one", second(m.ReverseAIS(t.Context(), rows, Annealing{Schedule: Even(3)}, nil))},
 		{"visible units", second(m.AIS(t.Context(), split([][]float64{{1}}), Annealing{}, nil))},
-		{"Gaussian", second(gaussian.AIS(t.Context(), rows, Annealing{}, nil))},
+		{"gaussian visible units is not there", second(gaussian.AIS(t.Context(), rows, Annealing{}, nil))},
 		{"at least 1 of each", second(m.Inpaint(t.Context(), rows, append(make(dataset.Mask, rows.Shape.Units()-1), true), 0, 1, nil))},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.says) {

@@ -19,7 +19,7 @@ const enumerable = 25
 
 // ExactLogZ is log Z in nats, in double precision: the sum over all states of the side
 // that has fewer units, at most 25, or of the hidden units where the visible ones are
-// Gaussian.
+// not Bernoulli.
 func (m *Model) ExactLogZ(ctx context.Context) (float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return 0, err
@@ -72,8 +72,11 @@ func (p *Parameters) smallerSide() side {
 	s := side{few: p.VisibleBiases, many: p.HiddenBiases, weights: p.Weights, partition: logPartition}
 	if p.summed() == p.Hidden() {
 		s.few, s.many, s.weights = p.HiddenBiases, p.VisibleBiases, transpose(p.Weights)
-		if p.gaussian() {
+		switch p.Kind() {
+		case Gaussian:
 			s.partition = p.gaussianPartition
+		case Categorical:
+			s.partition = p.categoricalPartition
 		}
 	}
 	s.low = min(statesAPart, len(s.few))
@@ -139,7 +142,7 @@ func (p *Parameters) terms() float64 {
 
 // summed is the number of units over whose states logZ sums.
 func (p *Parameters) summed() int {
-	if p.gaussian() {
+	if p.Kind() != Bernoulli {
 		return p.Hidden()
 	}
 	return min(p.Visible(), p.Hidden())

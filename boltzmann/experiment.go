@@ -115,6 +115,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 		func() error { return checkBinarization(e.Dataset.Binarization, e.Machine.Visible) },
 		e.checkTempering,
 		func() error { return e.Header().Check(set) },
+		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
 	)
 }
@@ -137,6 +138,18 @@ func (e Experiment) checkTempering() error {
 	return nil
 }
 
+// checkRows refuses rows that are not of categorical units, where the visible ones are.
+func (e Experiment) checkRows(set *dataset.Set) error {
+	if e.Machine.Visible != Categorical {
+		return nil
+	}
+	return first(
+		func() error { return checkCategories(set.Train(), e.Machine.Categories) },
+		func() error { return checkCategories(set.Validation(), e.Machine.Categories) },
+		func() error { return checkCategories(set.Test(), e.Machine.Categories) },
+	)
+}
+
 // checkMemory refuses chains, minibatches and optimisers that memory does not hold.
 func (e Experiment) checkMemory(shape dataset.Shape) error {
 	visible, hidden := float64(shape.Units()), float64(e.Machine.Hidden)
@@ -156,6 +169,9 @@ func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline
 		return scoreBaseline(set.Train(), rows)
 	}
 	line := factorised.Bernoulli(set.Train(), rows)
+	if e.Machine.Visible == Categorical {
+		line = factorised.Categorical(set.Train(), rows, e.Machine.Categories)
+	}
 	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
 }
 

@@ -36,7 +36,7 @@ func FuzzParseExperiment(f *testing.F) {
 // FuzzReadSnapshot checks that what is read of good tensors and another header can be
 // written and read again.
 func FuzzReadSnapshot(f *testing.F) {
-	p := newParameters(6, 2, Gaussian)
+	p := newParameters(6, 2, Gaussian, 0)
 	s := state{
 		step: 7, parameters: p, moments: []*Parameters{p.zeros(), p.zeros()}, standard: newStandard(6),
 		visibleOffsets: make([]float32, 6), hiddenOffsets: make([]float32, 2), persistent: kernels.NewMatrix(3, 2),

@@ -13,7 +13,7 @@ import (
 )
 
 // Inpaint draws what a mask hides of each row of a split from p(v|known), with a number
-// of independent chains a row. Missing units start as 0 or 1 alike, Gaussian ones around 0; a sweep draws the
+// of independent chains a row. Missing units start as any alike, Gaussian ones around 0; a sweep draws the
 // hidden units given the visible ones, and the missing ones given these. Known units
 // never change. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
@@ -23,6 +23,11 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	}
 	if err := mask.Check(m.shape); err != nil {
 		return dataset.Inpainting{}, err
+	}
+	for i, hidden := range mask {
+		if k := m.parameters.Categories; k > 0 && hidden != mask[i/k*k] {
+			return dataset.Inpainting{}, fmt.Errorf("the mask hides some of the %d units of categorical variable %d, and not all: hide all or none of each", k, i/k)
+		}
 	}
 	if chains < 1 || sweeps < 1 || chains > math.MaxUint32 || sweeps >= math.MaxUint32 {
 		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, and less than 2³²−1", chains, sweeps)
@@ -74,11 +79,7 @@ func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix,
 		c, at := all.part(first, last, place{key: philox.Key(m.seed), purpose: philox.Clamp, sample: uint32(chain)})
 		draw := func() {
 			at.layer = 0
-			if w.gaussian() {
-				w.drawGaussian(c.visible, c.visibleInputs, at)
-			} else {
-				at.draw(c.visible, c.visibleInputs)
-			}
+			w.drawVisible(c.visible, c.visibleInputs, at)
 			for r := range c.visible.Rows {
 				v := kernels.Row(c.visible, r)
 				for i, x := range kernels.Row(states, first+r) {

@@ -59,10 +59,13 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	if e.Machine.Visible == Gaussian {
 		s.standard = standardOf(set.Train()) // so that means and biases are 0
 	} else {
-		n := float64(set.Train().Rows)
+		n, states := float64(set.Train().Rows), float64(max(2, e.Machine.Categories))
 		for i, on := range means(set.Train(), e.Dataset.Binarization) {
-			on = (n*on + 0.5) / (n + 1) // a unit that is never on may still be
-			p.VisibleBiases[i] = float32(math.Log(on) - math.Log1p(-on))
+			on = (n*on + 0.5) / (n + 0.5*states) // a unit that is never on may still be
+			p.VisibleBiases[i] = float32(math.Log(on))
+			if e.Machine.Visible == Bernoulli {
+				p.VisibleBiases[i] -= float32(math.Log1p(-on))
+			}
 			if e.Method.Centred {
 				s.visibleOffsets[i] = float32(on)
 			}
@@ -167,11 +170,8 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 		meter.measure(each[first:last], visible, hidden, inputs, flip, validationUnits)
 		meter.reconstruct(inputs, hidden)
 		for r := range visible.Rows {
-			for i, a := range kernels.Row(inputs, r) {
-				if !p.gaussian() {
-					a = kernels.Sigmoid(a)
-				}
-				d := float64(kernels.Row(visible, r)[i] - a)
+			for i, mean := range p.visibleMeans(kernels.Row(inputs, r)) {
+				d := float64(kernels.Row(visible, r)[i]) - mean
 				errors[first+r] += d * d
 			}
 		}

@@ -12,7 +12,9 @@ import (
 // MachineSpec describes a machine whose visible units are those of the data.
 type MachineSpec struct {
 	Hidden  int  `toml:"hidden" json:"hidden"`   // number of hidden units
-	Visible Kind `toml:"visible" json:"visible"` // bernoulli or gaussian
+	Visible Kind `toml:"visible" json:"visible"` // bernoulli, gaussian or categorical
+	// Categories is the number of categories of each variable of categorical visible units.
+	Categories int `toml:"categories,omitzero" json:"categories,omitempty"`
 	// Deviation is the standard deviation of the normal distribution from which the
 	// weights are drawn at first.
 	Deviation float64 `toml:"deviation" json:"deviation"`
@@ -37,6 +39,13 @@ func (m Machine) Hidden(units int) Machine { m.spec.Hidden = units; return m }
 // Visible sets the kind of the visible units: Bernoulli ones without it being said.
 func (m Machine) Visible(kind Kind) Machine { m.spec.Visible = kind; return m }
 
+// Categorical makes the visible units those of variables with a number of categories each: the
+// units of a variable lie together.
+func (m Machine) Categorical(categories int) Machine {
+	m.spec.Visible, m.spec.Categories = Categorical, categories
+	return m
+}
+
 // Deviation sets the standard deviation of the first weights.
 func (m Machine) Deviation(σ float64) Machine { m.spec.Deviation = σ; return m }
 
@@ -53,6 +62,10 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 		return fmt.Errorf("%d visible units: give rows of 1 to %d values", visible, mostUnits)
 	case s.Hidden < 1 || s.Hidden > mostUnits:
 		return fmt.Errorf("%d hidden units: give between 1 and %d", s.Hidden, mostUnits)
+	case s.Visible == Categorical && (s.Categories < 2 || visible%s.Categories != 0):
+		return fmt.Errorf("categories = %d of categorical units: give at least 2, a divisor of the %d visible units", s.Categories, visible)
+	case s.Visible != Categorical && s.Categories != 0:
+		return fmt.Errorf("categories = %d of %v units: only categorical ones have categories; leave them out", s.Categories, s.Visible)
 	case !(s.Deviation >= 0 && s.Deviation < 100):
 		return fmt.Errorf("weights of standard deviation %v at first: give 0 or more; 0.01 is usual", s.Deviation)
 	}
@@ -71,7 +84,7 @@ func (m Machine) Model(seed uint64) (*Model, error) {
 	if err := m.spec.check(m.shape); err != nil {
 		return nil, err
 	}
-	p := newParameters(m.shape.Units(), m.spec.Hidden, m.spec.Visible)
+	p := newParameters(m.shape.Units(), m.spec.Hidden, m.spec.Visible, m.spec.Categories)
 	random := rand.New(philox.NewStream(seed, philox.Initialise, 0))
 	for k := range p.Weights.Data {
 		p.Weights.Data[k] = float32(m.spec.Deviation * random.NormFloat64())

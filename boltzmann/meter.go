@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
@@ -46,34 +47,40 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 	room := make([]float32, h.Cols)
 	for r := range rows {
 		x, inputs := kernels.Row(v, r), kernels.Row(h, r)
-		first := int(uint64(at.key.Block(at.counter(r))[0]) * uint64(len(x)) >> 32)
-		changes := m.flip(x, inputs, room, off, first, units)
-		partition := turnOff(inputs, off)
-		rows[r] = likelihood{0, -float64(blas32.Dot(vector(x), vector(m.VisibleBiases))) - partition}
-		for _, change := range changes {
-			rows[r].objective -= softplus(change-partition) * float64(len(x)) / float64(len(changes))
+		variables := m.variables()
+		first := int(uint64(at.key.Block(at.counter(r))[0]) * uint64(variables) >> 32)
+		var logs []float64
+		if m.Categories > 0 {
+			logs = m.recategorise(x, inputs, room, off, first, units)
+		} else {
+			logs = m.flip(x, inputs, room, off, first, units)
+		}
+		rows[r] = likelihood{
+			objective:  floats.Sum(logs) * float64(variables) / float64(len(logs)),
+			freeEnergy: -float64(blas32.Dot(vector(x), vector(m.VisibleBiases))) - turnOff(inputs, off),
 		}
 	}
 }
 
-// flip returns, of n units of visible states v, the first one and those at even distances
-// from it, what −F is with the unit flipped, less bᵀv. The logarithm of the probability of
-// the unit given the others is log p(v_i | v_−i) = log σ(F(v with unit i flipped) − F(v)),
-// and its mean over the units, times the number of all, estimates the log-pseudo-likelihood
-// Σ_i log p(v_i | v_−i) in nats (Besag 1975): without bias where the first is drawn
-// uniformly. room and off are as long as inputs.
+// flip returns, of n Bernoulli units of visible states v, the first one and those at even
+// distances from it, the logarithm of the probability of the unit given the others, log
+// p(v_i | v_−i) = log σ(F(v with unit i flipped) − F(v)). Its mean over the units, times the
+// number of all, estimates the log-pseudo-likelihood Σ_i log p(v_i | v_−i) in nats (Besag
+// 1975): without bias where the first is drawn uniformly. room and off are as long as inputs.
 func (p *Parameters) flip(v, inputs, room, off []float32, first, n int) []float64 {
 	units := len(v)
 	n = min(n, units)
-	changes := make([]float64, n)
-	for k := range changes {
+	logs := make([]float64, n)
+	copy(room, inputs)
+	partition := turnOff(room, off)
+	for k := range logs {
 		copy(room, inputs)
 		i := (first + k*units/n) % units
 		δ := 1 - 2*v[i]
 		add(room, δ, kernels.Row(p.Weights, i))
-		changes[k] = float64(δ*p.VisibleBiases[i]) + turnOff(room, off)
+		logs[k] = -softplus(float64(δ*p.VisibleBiases[i]) + turnOff(room, off) - partition)
 	}
-	return changes
+	return logs
 }
 
 // reconstruct writes the inputs of the visible units given the means of the hidden ones, of

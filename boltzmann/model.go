@@ -34,12 +34,10 @@ func (m *Model) Parameters() *Parameters { return m.parameters.clone() }
 
 // image returns the means of visible units with inputs, of Gaussian ones as grey values.
 func (m *Model) image(inputs []float32) []float64 {
-	values := make([]float64, len(inputs))
-	for i, a := range inputs {
-		if s := m.encoding.standard; s != nil {
-			values[i] = float64(s.means[i] + s.deviations[i]*a)
-		} else {
-			values[i] = float64(kernels.Sigmoid(a))
+	values := m.parameters.visibleMeans(inputs)
+	if s := m.encoding.standard; s != nil {
+		for i, v := range values {
+			values[i] = float64(s.means[i]) + float64(s.deviations[i])*v
 		}
 	}
 	return values

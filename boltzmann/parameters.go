@@ -12,7 +12,8 @@ type Parameters struct {
 	Weights       kernels.Matrix // W, visible × hidden
 	VisibleBiases []float32      // b
 	HiddenBiases  []float32      // c
-	LogVariances  []float32      // log σ² of Gaussian visible units; nil of Bernoulli ones
+	LogVariances  []float32      // log σ² of Gaussian visible units, nil of others
+	Categories    int            // of a variable of categorical visible units, 0 of others
 }
 
 // size is the number of parameters of a machine.
@@ -24,7 +25,7 @@ func size(visible, hidden int, kind Kind) int {
 	return n
 }
 
-func newParameters(visible, hidden int, kind Kind) *Parameters {
+func newParameters(visible, hidden int, kind Kind, categories int) *Parameters {
 	flat := make([]float32, size(visible, hidden, kind))
 	rest := flat
 	take := func(n int) (taken []float32) {
@@ -36,6 +37,7 @@ func newParameters(visible, hidden int, kind Kind) *Parameters {
 		Weights:       kernels.Matrix{Rows: visible, Cols: hidden, Stride: hidden, Data: take(visible * hidden)},
 		VisibleBiases: take(visible),
 		HiddenBiases:  take(hidden),
+		Categories:    categories,
 	}
 	if kind == Gaussian {
 		p.LogVariances = rest
@@ -44,7 +46,9 @@ func newParameters(visible, hidden int, kind Kind) *Parameters {
 }
 
 // zeros are parameters of the same shape.
-func (p *Parameters) zeros() *Parameters { return newParameters(p.Visible(), p.Hidden(), p.Kind()) }
+func (p *Parameters) zeros() *Parameters {
+	return newParameters(p.Visible(), p.Hidden(), p.Kind(), p.Categories)
+}
 
 func (p *Parameters) clone() *Parameters {
 	c := p.zeros()
@@ -54,8 +58,11 @@ func (p *Parameters) clone() *Parameters {
 
 // Kind is the kind of the visible units.
 func (p *Parameters) Kind() Kind {
-	if p.gaussian() {
+	switch {
+	case p.gaussian():
 		return Gaussian
+	case p.Categories > 0:
+		return Categorical
 	}
 	return Bernoulli
 }
@@ -65,6 +72,21 @@ func (p *Parameters) Visible() int { return p.Weights.Rows }
 
 // Hidden is the number of hidden units.
 func (p *Parameters) Hidden() int { return p.Weights.Cols }
+
+// visibleMeans returns the means of visible units with inputs.
+func (p *Parameters) visibleMeans(inputs []float32) []float64 {
+	means := make([]float64, len(inputs))
+	for i, a := range inputs {
+		means[i] = float64(a)
+		if p.Kind() == Bernoulli {
+			means[i] = float64(kernels.Sigmoid(a))
+		}
+	}
+	if p.Categories > 0 {
+		softmax(means, p.Categories)
+	}
+	return means
+}
 
 // freeEnergy is F(v) in double precision. It writes the inputs of the hidden units into
 // inputs.

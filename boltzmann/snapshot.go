@@ -28,11 +28,13 @@ import (
 
 // header describes the machine of a snapshot.
 type header struct {
-	Hidden  int           `json:"hidden"`  // units
-	Visible Kind          `json:"visible"` // of the visible units
-	Shape   dataset.Shape `json:"shape"`   // how the visible units form an image
-	Slots   int           `json:"slots"`   // of the optimiser
-	Chains  int           `json:"chains"`  // persistent ones, at all temperatures
+	Hidden  int  `json:"hidden"`  // units
+	Visible Kind `json:"visible"` // of the visible units
+	// Categories are those of a variable of categorical visible units.
+	Categories int           `json:"categories,omitempty"`
+	Shape      dataset.Shape `json:"shape"`  // how the visible units form an image
+	Slots      int           `json:"slots"`  // of the optimiser
+	Chains     int           `json:"chains"` // persistent ones, at all temperatures
 }
 
 // tensors are the state's by their names, sharing its memory.
@@ -70,7 +72,7 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 // snapshot is that of a state of a machine for images of a shape. It shares the state's
 // memory.
 func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
-	text, err := json.Marshal(header{Hidden: s.parameters.Hidden(), Visible: s.parameters.Kind(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows})
+	text, err := json.Marshal(header{Hidden: s.parameters.Hidden(), Visible: s.parameters.Kind(), Categories: s.parameters.Categories, Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows})
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
 }
 
@@ -86,7 +88,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 		return state{}, h.Shape, err
 	}
 	s := state{
-		step: at.Step, parameters: newParameters(visible, h.Hidden, h.Visible),
+		step: at.Step, parameters: newParameters(visible, h.Hidden, h.Visible, h.Categories),
 		visibleOffsets: make([]float32, visible), hiddenOffsets: make([]float32, h.Hidden),
 		persistent: kernels.NewMatrix(h.Chains, h.Hidden),
 	}
@@ -116,10 +118,13 @@ func (h header) check(tensors []runs.Tensor) error {
 	for _, t := range tensors {
 		values += t.Size()
 	}
-	if min(h.Shape.Height, h.Shape.Width, h.Hidden) < 1 || max(h.Shape.Height, h.Shape.Width, h.Hidden, h.Chains) > values || min(h.Slots, h.Chains) < 0 || h.Slots > Adam.slots() {
+	if min(h.Shape.Height, h.Shape.Width, h.Hidden) < 1 || max(h.Shape.Height, h.Shape.Width, h.Hidden, h.Chains) > values || min(h.Slots, h.Chains, h.Categories) < 0 || h.Slots > Adam.slots() {
 		return fmt.Errorf("no machine is for images of %v with %d hidden units, %d slots and %d chains, in %d values", h.Shape, h.Hidden, h.Slots, h.Chains, values)
 	}
 	visible := h.Shape.Units()
+	if (h.Visible == Categorical) != (h.Categories > 0) || h.Categories > 0 && visible%h.Categories != 0 {
+		return fmt.Errorf("%d %v units have no %d categories", visible, h.Visible, h.Categories)
+	}
 	if visible > values/h.Hidden || h.Chains > values/h.Hidden {
 		return fmt.Errorf("%d visible and %d hidden units with %d chains have more numbers than the %d of the file", visible, h.Hidden, h.Chains, values)
 	}
@@ -133,7 +138,7 @@ func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	if e.Method.Algorithm != Contrastive {
 		wanted = e.Method.replicas(0)
 	}
-	if hidden == e.Machine.Hidden && s.parameters.Kind() == e.Machine.Visible && slots == e.Method.Optimizer.slots() && chains == wanted {
+	if hidden == e.Machine.Hidden && s.parameters.Kind() == e.Machine.Visible && s.parameters.Categories == e.Machine.Categories && slots == e.Method.Optimizer.slots() && chains == wanted {
 		return nil
 	}
 	return fmt.Errorf("the parameters are of another machine or method (images of %v, %v visible units, %d hidden units, %d slots of the optimiser, %d persistent chains) than the experiment (%v, %d, %d, %d)",

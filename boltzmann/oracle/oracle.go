@@ -48,6 +48,24 @@ func Binary(n int) [][]float64 {
 	return states
 }
 
+// Categorical lists all states of variables of which each has a number of categories, with a
+// unit for each category that is 1 or 0.
+func Categorical(variables, categories int) [][]float64 {
+	states := [][]float64{nil}
+	for range variables {
+		var longer [][]float64
+		for _, state := range states {
+			for c := range categories {
+				units := make([]float64, categories)
+				units[c] = 1
+				longer = append(longer, slices.Concat(state, units))
+			}
+		}
+		states = longer
+	}
+	return states
+}
+
 // logJoint is log p(v,h) + log Z.
 func (m *Machine) logJoint(v, h []float64) float64 {
 	return floats.Dot(m.Parameters, m.Statistics(v, h))

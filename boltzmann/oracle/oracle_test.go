@@ -73,6 +73,15 @@ func TestFisherMatrices(t *testing.T) {
 	}
 }
 
+// Without weights log Z of categorical variables is a sum over them.
+func TestCategoricalStates(t *testing.T) {
+	m := &Machine{Categorical(2, 3), [][]float64{nil}, func(v, _ []float64) []float64 { return v }, []float64{0.1, -2, 1, 3, 0, -1}}
+	want := floats.LogSumExp(m.Parameters[:3]) + floats.LogSumExp(m.Parameters[3:])
+	if got := m.LogZ(); math.Abs(got-want) > 1e-12 || len(m.Visible) != 9 {
+		t.Errorf("log Z = %v of %d states, want %v of 9", got, len(m.Visible), want)
+	}
+}
+
 // What is hidden tells nothing: the metric of p(v) is smaller.
 func TestHiddenUnitsLoseInformation(t *testing.T) {
 	m := random(3, 2)

@@ -56,6 +56,7 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	f.IntSliceVar(&e.Keep, "keep", nil, "")
 	f.IntVar(&e.RecordSteps, "record-steps", 0, "")
 
+	f.IntVar(&e.Machine.Categories, "categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical visible units")
 	f.Float64Var(&e.Method.VarianceRate, "variance-rate", e.Method.VarianceRate, "cd, pcd: learning `rate` of the variances of gaussian visible units")
 	f.IntVar(&e.Method.Steps, "gibbs-steps", e.Method.Steps, "cd, pcd, pt: `k` Gibbs sweeps of each chain a step")
 	f.IntVar(&e.Method.Chains, "chains", e.Method.Chains, "pcd, pt: `number` of persistent chains")

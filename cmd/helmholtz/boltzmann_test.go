@@ -102,6 +102,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "--layers 5,3: a restricted Boltzmann machine has one layer", onPatterns("--algorithm", "cd", "--layers", "5,3")},
 		{exitUsage, "have no --kstep, --samples: leave it out", onPatterns("--algorithm", "cd", "--kstep", "5", "--samples", "3")},
 		{exitUsage, "--chains: only Boltzmann machines have that", onPatterns("--algorithm", "rws", "--chains", "5")},
+		{exitUsage, "exactly one is", onPatterns("--algorithm", "cd", "--units", "categorical", "--categories", "3")},
 		{exitUsage, "--units bernoulli,gaussian: give the kind of the visible units", onPatterns("--algorithm", "cd", "--units", "bernoulli,gaussian")},
 		{exitUsage, "unknown optimizer", onPatterns("--algorithm", "cd", "--optimizer", "nesterov")},
 		{exitUsage, "temperatures = 3 with the algorithm pcd", onPatterns("--algorithm", "pcd", "--temperatures", "3")},

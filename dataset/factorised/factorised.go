@@ -35,6 +35,16 @@ func Bernoulli(train, rows dataset.Split) Line {
 	return lineOf(bernoulli(train), -math.Ln2*float64(train.Shape.Units()), rows, farBernoulli)
 }
 
+// Categorical is the base line over rows of variables of as many units as there are
+// categories, of which one is 1: with the probabilities (n₁+½)/(n+k/2) of k categories.
+func Categorical(train, rows dataset.Split, categories int) Line {
+	m, n, k := newModel(train.Shape.Units()), float64(train.Rows), float64(categories)
+	for i, of := range momentsOf(train) {
+		m.b[i] = math.Log((n*of.mean + 0.5) / (n + k/2))
+	}
+	return lineOf(m, -math.Log(k)*float64(train.Shape.Units())/k, rows, farBernoulli)
+}
+
 // Gaussian is the base line over rows of Gaussian units with the means and standard
 // deviations of the training rows, the latter at least that given: the most likely
 // ones with such a floor.

@@ -36,6 +36,15 @@ func TestBernoulliHasSmoothedMeans(t *testing.T) {
 	near(t, "log p of a row such as never was", logP, math.Log(1./12*7./12*1./12))
 }
 
+// Of 5 rows 1, 0 and 4 have one of three categories: their smoothed probabilities are 3/13,
+// 1/13 and 9/13. Units that have seen no data have 1/3.
+func TestCategoricalHasSmoothedFrequencies(t *testing.T) {
+	a, b, c := [3]uint8{255, 0, 0}, [3]uint8{0, 255, 0}, [3]uint8{0, 0, 255}
+	line := Categorical(split(a, c, c, c, c), split(a, b), 3)
+	near(t, "mean log p", line.LogP, math.Log(3./13*1./13)/2)
+	near(t, "the limit", line.Limit, line.LogP-2*math.Log(3))
+}
+
 // Over all rows of three units the model is a distribution.
 func TestProbabilitiesSumToOne(t *testing.T) {
 	m, sum := bernoulli(split([3]uint8{0, 255, 255}, [3]uint8{0, 80, 255})), 0.0

@@ -1,0 +1,91 @@
+package boltzmann
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+)
+
+// variables is the number of visible variables: of categorical units one for as many units as
+// there are categories, otherwise the units themselves.
+func (p *Parameters) variables() int { return p.Visible() / max(1, p.Categories) }
+
+// drawCategorical draws categorical visible units with inputs, each variable by the first word of a
+// counter of its own.
+func (w *products) drawCategorical(states, inputs kernels.Matrix, at place) {
+	n := w.Categories
+	for r := range states.Rows {
+		v, a, c := kernels.Row(states, r), kernels.Row(inputs, r), at.counter(r)
+		for g := range w.variables() {
+			c.Unit = uint16(g)
+			kernels.DrawCategorical(v[g*n:(g+1)*n], a[g*n:(g+1)*n], at.key, c)
+		}
+	}
+}
+
+// softmax replaces inputs of categorical units by their means.
+func softmax(inputs []float64, categories int) {
+	for g := 0; g < len(inputs); g += categories {
+		of := inputs[g : g+categories]
+		total := floats.LogSumExp(of)
+		for k, a := range of {
+			of[k] = math.Exp(a - total)
+		}
+	}
+}
+
+// categoricalPartition is the logarithm of the sum over all states of categorical units with
+// inputs.
+func (p *Parameters) categoricalPartition(inputs []float64) (sum float64) {
+	for g := 0; g < len(inputs); g += p.Categories {
+		sum += floats.LogSumExp(inputs[g : g+p.Categories])
+	}
+	return sum
+}
+
+// recategorise returns, of n categorical variables of visible states v, the first one and those
+// at even distances from it, log p(v_g | v_−g), the logarithm of the probability of the
+// variable given the others. Its mean over the variables, times the number of all, estimates
+// the log-pseudo-likelihood. room and off are as long as inputs.
+func (p *Parameters) recategorise(v, inputs, room, off []float32, first, n int) []float64 {
+	variables, k := p.variables(), p.Categories
+	n = min(n, variables)
+	logs, terms := make([]float64, n), make([]float64, k)
+	for s := range logs {
+		from := (first + s*variables/n) % variables * k
+		on := 0 // the category of the state
+		for v[from+on] == 0 {
+			on++
+		}
+		for c := range terms {
+			copy(room, inputs)
+			add(room, -1, kernels.Row(p.Weights, from+on))
+			add(room, 1, kernels.Row(p.Weights, from+c))
+			terms[c] = float64(p.VisibleBiases[from+c]) + turnOff(room, off)
+		}
+		logs[s] = terms[on] - floats.LogSumExp(terms)
+	}
+	return logs
+}
+
+// checkCategories refuses rows that are not of categorical units of so many categories.
+func checkCategories(rows dataset.Split, categories int) error {
+	for r := range rows.Rows {
+		row := rows.Row(r)
+		for g := 0; g < len(row); g += categories {
+			on := 0
+			for _, value := range row[g : g+categories] {
+				on += int(value / 128)
+			}
+			if on != 1 {
+				return fmt.Errorf("%d of the values %d to %d of row %d of %s are 1: of the units of a categorical variable of %d categories exactly one is; give other categories, or make the visible units bernoulli",
+					on, g+1, g+categories, r+1, rows.Name, categories)
+			}
+		}
+	}
+	return nil
+}
