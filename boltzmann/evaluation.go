@@ -32,8 +32,8 @@ type Evaluation struct {
 	LogPSE   Number `json:"log_p_se"`
 	LogPErrs Errs   `json:"log_p_errs"` // exact, or high where log Z is estimated
 	LogZ
-	// FreeEnergy is F(v), and TrainingFreeEnergy that of all training rows: a model that
-	// has learned these by heart has it far lower there.
+	// FreeEnergy is F(v), and TrainingFreeEnergy that of as many training rows, drawn by
+	// the seed: a model that has learned these by heart has it far lower there.
 	FreeEnergy           Number `json:"free_energy"`
 	FreeEnergySE         Number `json:"free_energy_se"`
 	TrainingFreeEnergy   Number `json:"training_free_energy"`
@@ -73,7 +73,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	if err != nil {
 		return Evaluation{}, err
 	}
-	training, err := m.FreeEnergy(ctx, set.Train())
+	training, err := m.FreeEnergy(ctx, set.Train().Some(rows.Rows, m.seed))
 	if err != nil {
 		return Evaluation{}, err
 	}

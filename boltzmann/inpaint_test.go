@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"runtime"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -95,5 +96,62 @@ func TestInpaintingDependsOnTheSeedAlone(t *testing.T) {
 	}
 	if reflect.DeepEqual(inpaint(m.Seed(2)), want) || reflect.DeepEqual(want.Images[0], want.Images[1]) {
 		t.Error("another seed or chain draws the same images")
+	}
+}
+
+// Means of a missing Gaussian unit are those of its density given the known one.
+func TestInpaintingOfGaussianUnits(t *testing.T) {
+	const chains = 4_000
+	m, err := New(dataset.Shape{Height: 1, Width: 2}).Visible(Gaussian).Hidden(2).Deviation(1).Model(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := m.parameters
+	copy(p.VisibleBiases, []float32{0.3, -0.2})
+	copy(p.HiddenBiases, []float32{0.4, -0.5})
+	rows := dataset.Split{Rows: 1, Shape: m.shape, Values: []uint8{0, 255}}
+	got, err := m.Inpaint(t.Context(), rows, dataset.Mask{true, false}, chains, 50, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// With v₁ = 1 and σ = 1, p(h|v₁) ∝ e^(cᵀh + (Wh)₁ + (a² − b²)/2), where a = b + (Wh) is the
+	// mean of v₀ given h.
+	total, mean, square := 0.0, 0.0, 0.0
+	for _, h := range oracle.Binary(2) {
+		a, log := float64(p.VisibleBiases[0]), -float64(p.VisibleBiases[0]*p.VisibleBiases[0])/2
+		for j, on := range h {
+			a += on * float64(p.Weights.Data[j])
+			log += on * (float64(p.HiddenBiases[j]) + float64(p.Weights.Data[2+j]))
+		}
+		weight := math.Exp(log + a*a/2)
+		total, mean, square = total+weight, mean+weight*a, square+weight*a*a
+	}
+	mean, square = mean/total, square/total
+	drawn := 0.0
+	for _, image := range got.Images {
+		drawn += image.Values[0][0] / chains
+		if image.Values[0][1] != 1 {
+			t.Fatal("the known unit has changed")
+		}
+	}
+	if se := math.Sqrt((square - mean*mean) / chains); math.Abs(drawn-mean) > 4*se {
+		t.Errorf("the mean of the missing unit is %v ± %v, want %v", drawn, se, mean)
+	}
+}
+
+func TestInpaintingHidesWholeVariables(t *testing.T) {
+	m, err := New(dataset.Shape{Height: 1, Width: 4}).Categorical(2).Hidden(2).Model(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Inpaint(t.Context(), split([][]float64{{0, 1, 1, 0}}), dataset.Mask{true, false, false, false}, 1, 1, nil); err == nil || !strings.Contains(err.Error(), "hide all or none") {
+		t.Errorf("error %v", err)
+	}
+	p, err := m.Inpaint(t.Context(), split([][]float64{{0, 1, 1, 0}}), dataset.Mask{true, true, false, false}, 1, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := p.Images[0].Values[0]; math.Abs(v[0]+v[1]-1) > 1e-12 || v[2] != 1 || v[3] != 0 {
+		t.Errorf("the image is %v", v)
 	}
 }
