@@ -154,7 +154,7 @@ func (e Experiment) checkRows(set *dataset.Set) error {
 func (e Experiment) checkMemory(shape dataset.Shape) error {
 	visible, hidden := float64(shape.Units()), float64(e.Machine.Hidden)
 	rows := float64(e.Method.BatchSize) + 2*float64(e.Method.replicas(e.Method.BatchSize))
-	bytes := 4 * ((3+float64(e.Method.Optimizer.slots()))*visible*hidden + rows*(visible+hidden))
+	bytes := 4 * ((4+float64(e.Method.Optimizer.slots()))*visible*hidden + rows*(visible+hidden))
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return fmt.Errorf("%d hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
 			e.Machine.Hidden, e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))

@@ -139,35 +139,31 @@ func (m meter) score(v, a, hidden []float32) float64 {
 	return sum
 }
 
-// varianceGradient is ∂(−E)/∂ log σ² = (½(v−b)² − v(a−b))/σ² of Gaussian units, with the
-// means a given the hidden ones: its mean over the data less that over the chains.
-func (w *products) varianceGradient(data, dataMeans, chains, chainsMeans kernels.Matrix) []float64 {
-	gradient := make([]float64, w.Visible())
-	work.Parts(len(gradient), 128, func(first, last int) {
+// moveVariances takes a step of log σ² along the gradient ∂(−E)/∂ log σ² = (½(v−b)² −
+// v(a−b))/σ², with the means a given the hidden units: its mean over n rows of data less that
+// over m chains. The step is no longer than mostGrowth, and ends at the floor.
+func (t *trainer) moveVariances(n, m int, rate float64) {
+	w, floor := t.products, float32(2*math.Log(leastDeviation))
+	data, _ := t.data(n)
+	work.Parts(w.Visible(), 128, func(first, last int) {
+		gradient := make([]float64, last-first)
 		add := func(factor float64, visible, means kernels.Matrix) {
 			for r := range visible.Rows {
-				v, a := kernels.Row(visible, r), kernels.Row(means, r)
-				for i := first; i < last; i++ {
-					b, σ := w.VisibleBiases[i], w.deviations[i]
-					d := (v[i] - b) / σ
-					gradient[i] += factor * float64(d*d/2-v[i]*(a[i]-b)/(σ*σ))
+				v, a := kernels.Row(visible, r)[first:last], kernels.Row(means, r)[first:last]
+				for k, x := range v {
+					b, σ := w.VisibleBiases[first+k], w.deviations[first+k]
+					d := (x - b) / σ
+					gradient[k] += factor * float64(d*d/2-x*(a[k]-b)/(σ*σ))
 				}
 			}
 		}
-		add(1/float64(data.Rows), data, dataMeans)
-		add(-1/float64(chains.Rows), chains, chainsMeans)
+		add(1/float64(n), data, kernels.Rows(t.means, 0, n))
+		add(-1/float64(m), kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.visibleInputs, 0, m))
+		for k, g := range gradient {
+			step := max(-mostGrowth, min(mostGrowth, rate*g))
+			w.LogVariances[first+k] = max(floor, w.LogVariances[first+k]+float32(step))
+		}
 	})
-	return gradient
-}
-
-// moveVariances takes a step of log σ² along its gradient, which is no longer than
-// mostGrowth, and ends at the floor.
-func (p *Parameters) moveVariances(gradient []float64, rate float64) {
-	floor := float32(2 * math.Log(leastDeviation))
-	for i, g := range gradient {
-		step := max(-mostGrowth, min(mostGrowth, rate*g))
-		p.LogVariances[i] = max(floor, p.LogVariances[i]+float32(step))
-	}
 }
 
 // bound shortens a step of the weights of a visible unit, and of its bias, so that they move

@@ -60,6 +60,7 @@ type trainer struct {
 	chains      *chains     // whose visible states and hidden inputs are rows of left and right
 	gradient    *Parameters // after a step, the step itself
 	parts       [][]float32 // what each part of the visible units takes from c, ΔWᵀμ
+	before      []float32   // the states of persistent chains before a step
 	measures    []likelihood
 	means       kernels.Matrix // of Gaussian visible units given the hidden ones, of the data
 }
@@ -76,6 +77,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 		left:      kernels.NewMatrix(batch+2+most, p.Visible()),
 		right:     kernels.NewMatrix(batch+2+most, p.Hidden()),
 		gradient:  p.zeros(),
+		before:    make([]float32, len(s.persistent.Data)),
 		measures:  make([]likelihood, batch),
 	}
 	t.chains = newChains(most, p)
@@ -110,25 +112,26 @@ func (s MethodSpec) chains(rows int) int {
 func (s MethodSpec) replicas(rows int) int { return s.chains(rows) * max(1, s.Temperatures) }
 
 // take takes a step and returns what it measures of each row of its minibatch, which
-// stays until the next step.
+// stays until the next step. Where the context is cancelled, the state is that before the
+// step.
 func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) {
 	rows := t.order(t.step)
+	n, m := len(rows), t.method.chains(len(rows))
 	t.positive(rows)
-	t.negative(ctx, t.method.replicas(len(rows)))
+	copy(t.before, t.persistent.Data)
+	t.negative(ctx, t.method.replicas(n))
 	if err := ctx.Err(); err != nil {
+		copy(t.persistent.Data, t.before)
 		return nil, err
 	}
-	t.centre(len(rows), t.method.chains(len(rows)))
+	t.centre(n, m)
 	t.optimiser.begin(rate, t.step+1)
 	if t.parameters.gaussian() {
-		n, m := len(rows), t.method.chains(len(rows))
-		data, _ := t.data(n)
-		gradient := t.products.varianceGradient(data, kernels.Rows(t.means, 0, n), kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.visibleInputs, 0, m))
-		t.parameters.moveVariances(gradient, t.method.VarianceRate*rate/t.method.LearningRate)
+		t.moveVariances(n, m, t.method.VarianceRate*rate/t.method.LearningRate)
 	}
-	t.update(len(rows), t.method.chains(len(rows)))
+	t.update(n, m)
 	t.step++
-	return t.measures[:len(rows)], nil
+	return t.measures[:n], nil
 }
 
 // data are the rows of left and right for a minibatch of n rows, behind which the

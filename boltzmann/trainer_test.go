@@ -1,10 +1,12 @@
 package boltzmann
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -12,6 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // training is a trainer of a model of random parameters, offsets and chains, on rows
@@ -462,5 +465,38 @@ func TestReplicasLeaveModes(t *testing.T) {
 	}
 	if on := inSecond(PT().Chains(n).spec); on < 0.3 || on > 0.7 {
 		t.Errorf("chains of PT are in the second mode for %v of the time, want about half", on)
+	}
+}
+
+// fuse is a context that is cancelled after some calls of Err.
+type fuse struct {
+	context.Context
+	calls atomic.Int64
+}
+
+func (f *fuse) Err() error {
+	if f.calls.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A step that is cancelled anywhere leaves the state as it was.
+func TestCancelledStepsLeaveTheState(t *testing.T) {
+	m, rows := randomModel(t, 6, 4), split(oracle.Binary(6))
+	for _, method := range []Method{CD().Steps(3), PCD().Chains(70).Steps(3), PT().Chains(7).Temperatures(3)} {
+		for calls := range int64(12) {
+			tr := training(t, m, method.Optimizer(Adam).spec, rows)
+			before := runs.Checksum(tr.tensors())
+			f := &fuse{Context: t.Context()}
+			f.calls.Store(calls)
+			_, err := tr.take(f, 0.1)
+			if same := runs.Checksum(tr.tensors()) == before; err == nil && same || err != nil && !same {
+				t.Errorf("%v: error %v after %d calls, and the state is the same: %v", method.spec, err, calls, same)
+			}
+			if calls == 0 && err == nil {
+				t.Errorf("%v: a cancelled step returns no error", method.spec)
+			}
+		}
 	}
 }
