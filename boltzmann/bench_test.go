@@ -65,3 +65,36 @@ func BenchmarkProductsOfAStep(b *testing.B) {
 		})
 	}
 }
+
+// A step of 100 chains of AIS beside its two products by themselves, of the same chains in
+// the same parts.
+func BenchmarkAnnealing(b *testing.B) {
+	m, err := New(dataset.Shape{Height: 28, Width: 28}).Hidden(benchHidden).Model(1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	base := dataset.Split{Rows: 1, Shape: m.shape, Values: make([]uint8, benchVisible)}
+	const steps = 200
+	perStep := func(b *testing.B) { b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(b.N*steps), "ms/step") }
+	b.Run("steps", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := m.AIS(b.Context(), base, Annealing{Schedule: Even(steps), Chains: benchRows}, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+		perStep(b)
+	})
+	b.Run("products", func(b *testing.B) {
+		w, c := newProducts(m.parameters), newChains(benchRows, m.parameters)
+		for b.Loop() {
+			work.Parts(benchRows, walkers, func(first, last int) {
+				c, _ := c.part(first, last, place{})
+				for range steps {
+					w.up(c.hiddenInputs, c.visible)
+					kernels.MulPacked(c.visibleInputs, c.hidden, w.packed)
+				}
+			})
+		}
+		perStep(b)
+	})
+}

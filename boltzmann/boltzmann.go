@@ -8,7 +8,7 @@
 // (Wᵀv)_j) and p(v_i=1|h) = σ(b_i + (Wh)_i). The hidden units are summed out by the
 // free energy F(v) = −bᵀv − Σ_j log(1 + e^(c_j + (Wᵀv)_j)), of which log p(v) =
 // −F(v) − log Z. It is log Z that is hard: it is summed exactly where one side is
-// small.
+// small, and estimated by annealed importance sampling where both are large.
 //
 //	digits, err := dataset.Open("glyphs")
 //	machine := boltzmann.New(digits.Shape()).Hidden(500)

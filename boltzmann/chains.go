@@ -46,18 +46,23 @@ func (c *chains) sweep(w *products, at place) {
 	w.down(c.visibleInputs, c.hidden)
 	c.temper(c.visibleInputs)
 	at.layer = 0
-	switch w.Kind() {
-	case Gaussian:
-		w.drawGaussian(c.visible, c.visibleInputs, at)
-	case Categorical:
-		w.drawCategorical(c.visible, c.visibleInputs, at)
-	default:
-		at.draw(c.visible, c.visibleInputs)
-	}
+	w.drawVisible(c.visible, c.visibleInputs, at)
 	w.up(c.hiddenInputs, c.visible)
 	c.temper(c.hiddenInputs)
 	at.layer = 1
 	at.draw(c.hidden, c.hiddenInputs)
+}
+
+// drawVisible draws visible units of the machine's kind with inputs.
+func (w *products) drawVisible(states, inputs kernels.Matrix, at place) {
+	switch w.Kind() {
+	case Gaussian:
+		w.drawGaussian(states, inputs, at)
+	case Categorical:
+		w.drawCategorical(states, inputs, at)
+	default:
+		at.draw(states, inputs)
+	}
 }
 
 // temper multiplies inputs by the inverse temperatures.

@@ -21,12 +21,19 @@ const enumerable = 25
 // that has fewer units, at most 25, or of the hidden units where the visible ones are
 // not Bernoulli.
 func (m *Model) ExactLogZ(ctx context.Context) (float64, error) {
+	if err := m.checkEnumerable(); err != nil {
+		return 0, err
+	}
+	return m.parameters.logZ(ctx)
+}
+
+func (m *Model) checkEnumerable() error {
 	p := m.parameters
 	if p.summed() > enumerable {
-		return 0, fmt.Errorf("log Z of %d visible units, %v, and %d hidden ones: too many to sum over the states of either side; use at most %d of one, or estimate log Z",
+		return fmt.Errorf("log Z of %d visible units, %v, and %d hidden ones: too many to sum over the states of either side; use at most %d of one, or estimate log Z",
 			p.Visible(), p.Kind(), p.Hidden(), enumerable)
 	}
-	return p.logZ(ctx)
+	return nil
 }
 
 // ExactLogP is log p of each of the rows, in nats, by ExactLogZ. Of Gaussian units it is the
@@ -48,55 +55,74 @@ const statesAPart = 10
 
 // logZ sums e^(−F) over all states of the smaller side.
 func (p *Parameters) logZ(ctx context.Context) (float64, error) {
-	few, many, weights, partition := p.VisibleBiases, p.HiddenBiases, p.Weights, logPartition
-	if p.summed() == p.Hidden() {
-		few, many, weights = many, few, transpose(weights)
-		switch p.Kind() {
-		case Gaussian:
-			partition = p.gaussianPartition
-		case Categorical:
-			partition = p.categoricalPartition
-		}
-	}
-	low := min(statesAPart, len(few))
-	parts := make([]float64, 1<<(len(few)-low))
-	work.Parallel(len(parts), func(part int) {
-		if ctx.Err() == nil {
-			parts[part] = logSum(few, many, weights, partition, part<<low, low)
-		}
-	})
-	return floats.LogSumExp(parts), ctx.Err()
+	parts, err := p.smallerSide().logParts(ctx)
+	return floats.LogSumExp(parts), err
 }
 
-// logSum is the logarithm of the sum of e^(−F(s)) over the states s of few units,
-// whose bits are those of state in all but the lowest low. weights has a row for each of
-// the units, and partition sums the others out, given their inputs.
-func logSum(few, many []float32, weights kernels.Matrix, partition func(inputs []float64) float64, state, low int) float64 {
-	inputs, linear := make([]float64, len(many)), 0.0
-	add(inputs, 1, many)
-	flip := func(unit int, factor float64) {
-		linear += factor * float64(few[unit])
-		add(inputs, factor, kernels.Row(weights, unit))
+// side is one side of a machine, whose states are enumerated, and the other one, which is
+// summed out. Bit j of a state is that of unit j.
+type side struct {
+	few, many []float32                      // biases of each
+	weights   kernels.Matrix                 // a row for each of the few
+	partition func(inputs []float64) float64 // sums the many out, given their inputs
+	low       int                            // a part has the states that differ in so many lowest bits
+}
+
+func (p *Parameters) smallerSide() side {
+	s := side{few: p.VisibleBiases, many: p.HiddenBiases, weights: p.Weights, partition: logPartition}
+	if p.summed() == p.Hidden() {
+		s.few, s.many, s.weights = p.HiddenBiases, p.VisibleBiases, transpose(p.Weights)
+		switch p.Kind() {
+		case Gaussian:
+			s.partition = p.gaussianPartition
+		case Categorical:
+			s.partition = p.categoricalPartition
+		}
 	}
-	for unit := range few {
-		if state>>unit&1 == 1 {
+	s.low = min(statesAPart, len(s.few))
+	return s
+}
+
+// logParts are the logarithms of the sums of e^(−F(s)) over the states of each part.
+func (s side) logParts(ctx context.Context) ([]float64, error) {
+	parts := make([]float64, 1<<(len(s.few)-s.low))
+	work.Parallel(len(parts), func(part int) {
+		if ctx.Err() == nil {
+			parts[part] = floats.LogSumExp(s.logTerms(part))
+		}
+	})
+	return parts, ctx.Err()
+}
+
+// logTerms are −F(s) of the states of a part in the order of a Gray code, in which
+// neighbours differ in one unit: term k is that of state(part, k).
+func (s side) logTerms(part int) []float64 {
+	inputs, linear := make([]float64, len(s.many)), 0.0
+	add(inputs, 1, s.many)
+	flip := func(unit int, factor float64) {
+		linear += factor * float64(s.few[unit])
+		add(inputs, factor, kernels.Row(s.weights, unit))
+	}
+	for unit := range s.few {
+		if s.state(part, 0)>>unit&1 == 1 {
 			flip(unit, 1)
 		}
 	}
-	terms := make([]float64, 1<<low)
-	terms[0] = linear + partition(inputs)
-	// In a Gray code neighbouring states differ in one unit.
+	terms := make([]float64, 1<<s.low)
+	terms[0] = linear + s.partition(inputs)
 	for k := 1; k < len(terms); k++ {
 		unit := bits.TrailingZeros(uint(k))
 		factor := 1.0
-		if (k^k>>1)>>unit&1 == 0 {
+		if s.state(part, k)>>unit&1 == 0 {
 			factor = -1
 		}
 		flip(unit, factor)
-		terms[k] = linear + partition(inputs)
+		terms[k] = linear + s.partition(inputs)
 	}
-	return floats.LogSumExp(terms)
+	return terms
 }
+
+func (s side) state(part, k int) int { return part<<s.low | k ^ k>>1 }
 
 func transpose(m kernels.Matrix) kernels.Matrix {
 	t := kernels.NewMatrix(m.Cols, m.Rows)

@@ -94,3 +94,25 @@ func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error
 	})
 	return sheet, ctx.Err()
 }
+
+// Filters are the columns of W of the first n hidden units as images, 0 of them grey, and
+// the weight of each image that is farthest from 0 black or white.
+func (m *Model) Filters(n int) (dataset.Sheet, error) {
+	w := m.parameters.Weights
+	if n < 1 || n > w.Cols {
+		return dataset.Sheet{}, fmt.Errorf("filters of %d hidden units: give between 1 and %d", n, w.Cols)
+	}
+	sheet := dataset.Sheet{Shape: m.shape}
+	for j := range n {
+		most := float32(math.SmallestNonzeroFloat32)
+		for i := range w.Rows {
+			most = max(most, kernels.Row(w, i)[j], -kernels.Row(w, i)[j])
+		}
+		var image []float64
+		for i := range w.Rows {
+			image = append(image, float64(0.5+kernels.Row(w, i)[j]/most/2))
+		}
+		sheet.Values = append(sheet.Values, image)
+	}
+	return sheet, nil
+}

@@ -18,6 +18,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"sync"
+
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
 // Shape is how the visible units of a row form an image. Data without image
@@ -48,6 +50,28 @@ func (s Split) String() string { return fmt.Sprintf("%d %s rows of %v", s.Rows, 
 func (s Split) Row(i int) []uint8 {
 	n := s.Shape.Units()
 	return s.Values[i*n : (i+1)*n]
+}
+
+// Some returns n rows, drawn by seed, in their order; all of them if n is 0 or larger
+// than their number.
+func (s Split) Some(n int, seed uint64) Split {
+	if n <= 0 || n >= s.Rows {
+		return s
+	}
+	chosen := make([]bool, s.Rows)
+	for _, row := range philox.NewStream(seed, philox.Select, 0).Perm(s.Rows)[:n] {
+		chosen[row] = true
+	}
+	part := Split{Name: s.Name, Shape: s.Shape, Rows: n}
+	for row, c := range chosen {
+		if c {
+			part.Values = append(part.Values, s.Row(row)...)
+			if s.Labels != nil {
+				part.Labels = append(part.Labels, s.Labels[row])
+			}
+		}
+	}
+	return part
 }
 
 // Set is a data set, divided into its splits. It does not change: the slices

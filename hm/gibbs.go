@@ -73,38 +73,28 @@ func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64
 	return m.sheet(n, func(k int) float64 { return float64(draws.Means[0][k]) }), nil
 }
 
-// Inpainting is what a model makes of images of which a part is missing.
-type Inpainting struct {
-	Originals dataset.Sheet
-	Corrupted dataset.Sheet // with missing pixels half on, a grey
-	// Images are the last states of the chains: what is known as it was, and
-	// the expected values p(x|h¹) of what was missing. Images[c] holds chain c
-	// of each original.
-	Images []dataset.Sheet
-}
-
 // Inpaint draws what a mask hides of each row of a split from p*(x|known), with
 // a number of independent chains a row (001, section 3.4). The chains start at
 // h ~ q(h|x̃), where x̃ is the row with the missing units off, and known units
 // never change. progress, which may be nil, is called with the fraction of the
 // work done.
-func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c Chain, progress func(float64)) (Inpainting, error) {
+func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c Chain, progress func(float64)) (dataset.Inpainting, error) {
 	data, err := m.data(split, 1)
 	if err != nil {
-		return Inpainting{}, err
+		return dataset.Inpainting{}, err
 	}
 	if err := mask.Check(m.shape); err != nil {
-		return Inpainting{}, err
+		return dataset.Inpainting{}, err
 	}
 	if chains < 1 || chains > math.MaxUint32/data.Rows {
-		return Inpainting{}, fmt.Errorf("%d chains for each of %d rows: give at least 1, and less than 2³² together", chains, data.Rows)
+		return dataset.Inpainting{}, fmt.Errorf("%d chains for each of %d rows: give at least 1, and less than 2³² together", chains, data.Rows)
 	}
 	if err := checkRoom(float64(data.Rows)*float64(chains), "chains", 2*drawBytes(m.Architecture())); err != nil {
-		return Inpainting{}, err
+		return dataset.Inpainting{}, err
 	}
 	g, err := c.settings(data.Rows * chains)
 	if err != nil {
-		return Inpainting{}, err
+		return dataset.Inpainting{}, err
 	}
 	known, units := make([]bool, len(mask)), len(mask)
 	corrupted := make([]uint8, len(data.Values))
@@ -120,13 +110,13 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	data.Values = corrupted
 	model, err := m.engine.model()
 	if err != nil {
-		return Inpainting{}, err
+		return dataset.Inpainting{}, err
 	}
 	draws, err := model.Inpaint(ctx, data, known, chains, g, m.seed, progress)
 	if err != nil {
-		return Inpainting{}, err
+		return dataset.Inpainting{}, err
 	}
-	p := Inpainting{
+	p := dataset.Inpainting{
 		Originals: m.sheet(data.Rows, func(k int) float64 { return float64(original[k]) / 255 }),
 		Corrupted: m.sheet(data.Rows, func(k int) float64 {
 			if !known[k%units] {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -202,22 +201,4 @@ func (m *Model) part(s dataset.Split, n, samples int) (dataset.Split, engine.Dat
 
 // Some returns n rows of a split, drawn by the model's seed, in their order in
 // the split; all of them if n is 0 or larger than their number.
-func (m *Model) Some(s dataset.Split, n int) dataset.Split {
-	if n <= 0 || n >= s.Rows {
-		return s
-	}
-	chosen := make([]bool, s.Rows)
-	for _, row := range philox.NewStream(m.seed, philox.Select, 0).Perm(s.Rows)[:n] {
-		chosen[row] = true
-	}
-	part := dataset.Split{Name: s.Name, Shape: s.Shape, Rows: n}
-	for row, c := range chosen {
-		if c {
-			part.Values = append(part.Values, s.Row(row)...)
-			if s.Labels != nil {
-				part.Labels = append(part.Labels, s.Labels[row])
-			}
-		}
-	}
-	return part
-}
+func (m *Model) Some(s dataset.Split, n int) dataset.Split { return s.Some(n, m.seed) }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -98,7 +97,7 @@ func (h headings) Plot(c draw.Canvas, p *plot.Plot) {
 
 // Inpainting draws images side by side (001, Fig 3.1): as they were, with a part
 // missing in grey, and as each chain has filled it in.
-func Inpainting(p hm.Inpainting) *Figure {
+func Inpainting(p dataset.Inpainting) *Figure {
 	columns := []Column{{"original", p.Originals}, {"given", p.Corrupted}}
 	for i, images := range p.Images {
 		columns = append(columns, Column{fmt.Sprintf("chain %d", i+1), images})

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
@@ -30,7 +29,7 @@ func ExampleInpainting() {
 		}
 		return s
 	}
-	p := hm.Inpainting{Originals: sheet(-1), Corrupted: sheet(0.5), Images: []dataset.Sheet{sheet(0.2), sheet(0.8), sheet(1)}}
+	p := dataset.Inpainting{Originals: sheet(-1), Corrupted: sheet(0.5), Images: []dataset.Sheet{sheet(0.2), sheet(0.8), sheet(1)}}
 	if err := plotting.Inpainting(p).Save("inpainting.png"); err != nil {
 		log.Fatal(err)
 	}

@@ -43,7 +43,8 @@ func (c Comparison) String() string {
 		row("remark", Compared.remarkText)
 	}
 	if c.Samples > 0 {
-		name := fmt.Sprintf("%s, %s, K = %d", objective, c.Split, c.Samples)
+		evaluated := c.evaluated()
+		name := fmt.Sprintf("%s, %s, K = %d", evaluated.Name, c.Split, c.Samples)
 		switch c.Checkpoint {
 		case "best":
 			name += ", best epoch"
@@ -51,7 +52,7 @@ func (c Comparison) String() string {
 		default:
 			name += ", " + c.Checkpoint
 		}
-		row(name, func(e Compared) string { return e.evaluationText(c.Objective) })
+		row(name, func(e Compared) string { return e.evaluationText(evaluated) })
 	}
 	t.Flush()
 	b.WriteString(objective)
@@ -131,9 +132,18 @@ func (e Estimate) text() string {
 	return fmt.Sprintf("%.3f (± %.3f)", e.Value, e.SE)
 }
 
-func (c Compared) evaluationText(objective Measure) string {
-	if len(c.Evaluations) == 1 {
-		return c.Evaluations[0][objective.Key].text()
+// evaluated is the measure of the evaluations that a table shows: the objective, or log p
+// where they have that in its place.
+func (c Comparison) evaluated() Measure {
+	if slices.Contains(c.estimated(), c.Objective.Key) {
+		return c.Objective
 	}
-	return c.Evaluation[objective.Key].Text(3)
+	return LogP
+}
+
+func (c Compared) evaluationText(of Measure) string {
+	if len(c.Evaluations) == 1 {
+		return c.Evaluations[0][of.Key].text()
+	}
+	return c.Evaluation[of.Key].Text(3)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -155,24 +156,46 @@ func (x *boltzmannFlags) base(c *cobra.Command, config string) (base boltzmann.E
 	return base, nil
 }
 
-// isBoltzmann says whether a directory holds a run of a Boltzmann machine.
+// isBoltzmann says whether a directory holds a run of a Boltzmann machine, or runs of
+// several seeds.
 func isBoltzmann(dir string) bool {
 	e, err := runs.ExperimentIn(dir) // whose error another reader returns
+	if seeds, _ := runs.ReadSeeds(dir); err != nil && len(seeds) > 0 {
+		e = seeds[0]
+	}
 	_, is := e.(boltzmann.Experiment)
-	return err == nil && is
+	return is
 }
 
-// sampleBoltzmann draws images from the model of a run.
-func sampleBoltzmann(c *cobra.Command, dir, which string, n, sweeps int, seed uint64, out string) error {
+// openBoltzmann opens the run in a directory, and the model of a checkpoint with a seed
+// for its draws.
+func openBoltzmann(dir, which string, seed uint64) (*boltzmann.Run, *boltzmann.Model, error) {
 	run, err := boltzmann.OpenRun(dir)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	model, err := run.Checkpoint(which)
 	if err != nil {
+		return nil, nil, err
+	}
+	return run, model.Seed(seed), nil
+}
+
+// sampleBoltzmann draws images from the model of a run, or its filters.
+func sampleBoltzmann(c *cobra.Command, dir, which, kind string, n, sweeps int, seed uint64, out string) error {
+	if kind != "means" && kind != "filters" {
+		return misuse(c, "--kind %s: of Boltzmann machines means or filters are drawn; leave it out", kind)
+	}
+	_, model, err := openBoltzmann(dir, which, seed)
+	if err != nil {
 		return err
 	}
-	sheet, err := model.Seed(seed).Sample(c.Context(), n, sweeps)
+	var sheet dataset.Sheet
+	if kind == "filters" {
+		sheet, err = model.Filters(min(n, model.Parameters().Hidden()))
+	} else {
+		sheet, err = model.Sample(c.Context(), n, sweeps)
+	}
 	if err != nil {
 		return err
 	}

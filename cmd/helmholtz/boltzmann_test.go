@@ -109,7 +109,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "use stochastic", []string{"train", "--dataset", "miniglyphs", "--binarization", "grey", "--algorithm", "cd", "--out", filepath.Join(here, "grey")}},
 		{exitUsage, "an experiment of another family", []string{"train", "--config", meanField(t, "noisy-or"), "--algorithm", "cd"}},
 		{exitFailed, "another experiment", onPatterns("--algorithm", "cd", "--out", one)},
-		{exitUsage, "of Boltzmann machines means are drawn", []string{"sample", one, "--kind", "draws", "--out", image}},
+		{exitUsage, "of Boltzmann machines means or filters are drawn", []string{"sample", one, "--kind", "draws", "--out", image}},
 		{exitFailed, "keeps no checkpoint of epoch 7", []string{"sample", one, "--checkpoint", "7", "--out", image}},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), c.args...)

@@ -22,7 +22,8 @@ func newCompare() *cobra.Command {
 table of the settings that differ, of the time that training took and of what it
 reached: log p in nats, or the objective of another family, with its base line, and a
 remark of those that have diverged from it. --samples adds importance-sampled estimates of log p
-of the last checkpoints, or of the best ones; --out draws the training curves, the
+of the last checkpoints, or of the best ones, of Boltzmann machines by chains of AIS, or
+exact where one side has at most 25 units; --out draws the training curves, the
 mean over seeds within a band of one standard deviation. With --format or --table the
 table has a row an experiment.`,
 		Example: `  helmholtz compare runs/mnist-rws runs/mnist-nrws
@@ -32,7 +33,7 @@ table has a row an experiment.`,
 	}
 	f := c.Flags()
 	tables := newTableFlags(c, "experiments", "")
-	optionalFlag(f, &samples, "samples", 0, 1, "evaluate with `K` importance samples a datum")
+	optionalFlag(f, &samples, "samples", 0, 1, "evaluate with `K` importance samples a datum, or K chains of AIS")
 	splitFlag(f, &split, "`rows` that --samples evaluates: train, validation or test")
 	checkpointFlag(f, &which)
 	figureFlag(f, &out, "", "`file` to draw the curves into")

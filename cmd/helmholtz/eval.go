@@ -30,6 +30,12 @@ with labels the error of classification by p*(y|x). Beside log p is the base lin
 of a factorised model of the training rows; where log p is far worse, training has
 diverged, and this is said.
 
+Of a Boltzmann machine log Z is summed exactly where one side has at most 25 units, and
+estimated by annealed importance sampling (AIS) where both have more, with the interval
+of its chains; log p by it is too high in expectation. --raise estimates log p of
+some rows by chains that go the other way (RAISE), which err to the low side. Free
+energies of the rows and of the training rows stand beside them.
+
 Of a directory of several seeds, each is evaluated, and the mean and the
 standard deviation over them are given. With --format or --table the evaluations are
 a table with a row a seed, and columns with the keys of --json.`,
@@ -37,7 +43,8 @@ a table with a row a seed, and columns with the keys of --json.`,
   helmholtz eval runs/mnist --split validation --checkpoint best --log-z2 0
   helmholtz eval runs/mnist --samples 10000 --backend auto
   helmholtz eval runs/mnist --checkpoint 50 --samples 10000
-  helmholtz eval runs/mnist-seeds --table evaluations.csv`,
+  helmholtz eval runs/mnist-seeds --table evaluations.csv
+  helmholtz eval runs/rbm --schedule adaptive:5000 --chains 100 --raise 100 --json`,
 		Args: oneRun,
 	}
 	f := c.Flags()
@@ -51,6 +58,8 @@ a table with a row a seed, and columns with the keys of --json.`,
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the samples")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object, which says what was evaluated, too")
 
+	annealing := newAnnealingFlags(f)
+
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if outer == 0 {
 			if err := refuseIdle(c, "--log-z2", "log-z2-inner"); err != nil {
@@ -58,6 +67,16 @@ a table with a row a seed, and columns with the keys of --json.`,
 			}
 		}
 		if err := tables.check(asJSON); err != nil {
+			return err
+		}
+		if isBoltzmann(args[0]) {
+			if err := refuseOthers(c, "Boltzmann machines", ofImportance); err != nil {
+				return err
+			}
+			annealing.split, annealing.checkpoint, annealing.rows, annealing.seed = split, which, rows, seed
+			return annealing.evalBoltzmann(c, args[0], tables, asJSON)
+		}
+		if err := refuseOthers(c, "Helmholtz machines", ofAnnealing); err != nil {
 			return err
 		}
 		seeds, err := hm.OpenSeeds(args[0])

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -22,6 +23,9 @@ p*(x,h) that keep the pixels that are given draw what is missing from
 p*(x|given). The figure has a row an image: as it was, what is given, and what
 each of several chains has made of it, as expected values p(x|h¹).
 
+Of a Boltzmann machine the chains are on p(v,h|given), a sweep of which draws the hidden
+units and then what is missing; take some hundred.
+
 A mask says what is missing: left, right, top or bottom, half of the image;
 rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
 0,0; random:FRACTION, that share of the pixels, drawn by seed.`,
@@ -37,14 +41,14 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
 	numberFlag(f, &n, "n", 8, 1, "`number` of images, drawn by seed")
 	numberFlag(f, &chains, "chains", 4, 1, "`number` of chains an image")
 	numberFlag(f, &chain.Sweeps, "sweeps", 20, 0, "`N` sweeps of each chain")
-	chainFlags(f, &chain)
+	ofChains := chainFlags(f, &chain)
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if spec == "" {
 			return misuse(c, "say what is missing with --mask, as in --mask left")
 		}
-		run, model, err := open(args[0], which, seed)
+		inpaint, run, err := inpainter(c, args[0], which, seed, chains, chain, ofChains)
 		if err != nil {
 			return err
 		}
@@ -56,8 +60,7 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		rows := model.Some(pick(set, split), n)
-		p, err := model.Inpaint(c.Context(), rows, mask, chains, chain, newFraction(c.ErrOrStderr(), "inpainting"))
+		p, err := inpaint(c.Context(), pick(set, split).Some(n, seed), mask, newFraction(c.ErrOrStderr(), "inpainting"))
 		if err != nil {
 			return err
 		}
@@ -68,4 +71,23 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
 		return nil
 	}
 	return c
+}
+
+// inpainter opens the run in a directory, and returns what fills in rows by the model of a
+// checkpoint, of either family. ofChains are flags of Helmholtz machines alone.
+func inpainter(c *cobra.Command, dir, which string, seed uint64, chains int, chain hm.Chain, ofChains []string) (
+	inpaint func(context.Context, dataset.Split, dataset.Mask, func(float64)) (dataset.Inpainting, error), run interface{ Dataset() (*dataset.Set, error) }, err error) {
+	if isBoltzmann(dir) {
+		if err := refuseOthers(c, "Boltzmann machines", ofChains); err != nil {
+			return nil, nil, err
+		}
+		run, model, err := openBoltzmann(dir, which, seed)
+		return func(ctx context.Context, rows dataset.Split, mask dataset.Mask, progress func(float64)) (dataset.Inpainting, error) {
+			return model.Inpaint(ctx, rows, mask, chains, chain.Sweeps, progress)
+		}, run, err
+	}
+	own, model, err := open(dir, which, seed)
+	return func(ctx context.Context, rows dataset.Split, mask dataset.Mask, progress func(float64)) (dataset.Inpainting, error) {
+		return model.Inpaint(ctx, rows, mask, chains, chain, progress)
+	}, own, err
 }

@@ -24,7 +24,8 @@ their reconstructions, x → h ~ q(h|x) → p(x|h¹); or dreams layer by layer, 
 a dream, each column with all layers below its own drawn anew.
 
 Of a Boltzmann machine the means of the visible units are drawn after --gibbs N sweeps
-of chains that start anywhere; take some thousand.
+of chains that start anywhere; take some thousand. --kind filters draws the weights of
+its first hidden units, each as an image.
 
 With --gibbs N, N sweeps of Gibbs chains on p*(x,h), which start at the samples
 of p, come before the expected values are drawn.`,
@@ -38,7 +39,7 @@ of p, come before the expected values are drawn.`,
 	}
 	f := c.Flags()
 	figureFlag(f, &out, "sheet.png", "`file` to draw into")
-	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions or layers", "means", "draws", "reconstructions", "layers")
+	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions, layers or filters", "means", "draws", "reconstructions", "layers", "filters")
 	splitFlag(f, &split, "`rows` to reconstruct: train, validation or test")
 	checkpointFlag(f, &which)
 	numberFlag(f, &n, "n", 100, 1, "`number` of images")
@@ -61,10 +62,10 @@ of p, come before the expected values are drawn.`,
 			}
 		}
 		if isBoltzmann(args[0]) {
-			if kind != "means" {
-				return misuse(c, "--kind %s: of Boltzmann machines means are drawn; leave it out", kind)
-			}
-			return sampleBoltzmann(c, args[0], which, n, chain.Sweeps, seed, out)
+			return sampleBoltzmann(c, args[0], which, kind, n, chain.Sweeps, seed, out)
+		}
+		if kind == "filters" {
+			return misuse(c, "--kind filters: those are of Boltzmann machines; leave it out")
 		}
 		run, model, err := open(args[0], which, seed)
 		if err != nil {

@@ -55,7 +55,7 @@ var allowed = map[string][]string{
 	"boltzmann/oracle": nil,
 	"boltzmann":        {"dataset", "dataset/factorised", "runs"},
 
-	"plotting": {"hm", "dataset", "hm/engine", "runs"},
+	"plotting": {"boltzmann", "hm", "dataset", "hm/engine", "runs"},
 
 	// What a cell imports, and what the kernel's process runs.
 	"kernelext":                  {"hm", "dataset", "runs", "kernelext/internal/session"},

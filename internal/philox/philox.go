@@ -38,6 +38,11 @@ const (
 	Swap                      // whether replicas of a chain at neighbouring temperatures swap; the sample is the hotter
 	Flip                      // which visible unit its pseudo-likelihood is estimated by
 	Chain                     // its units in chains to look at; the step is the sweep
+	Clamp                     // in chains of which some visible units are known
+	Anneal                    // its units in chains that anneal to it; the step is that of the schedule
+	Pilot                     // in those that a schedule is found by
+	Reverse                   // in those that anneal from it
+	Exact                     // exact samples of it
 )
 
 // Key is the 64-bit seed of a generator.

@@ -1,0 +1,204 @@
+package boltzmann
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+)
+
+// Annealing says how chains go between a base-rate model and the model.
+type Annealing struct {
+	Schedule Schedule
+	Chains   int // M; of a row, where rows have their own; 0 stands for 100
+}
+
+func (a Annealing) chains() int {
+	if a.Chains == 0 {
+		return 100
+	}
+	return a.Chains
+}
+
+// check refuses chains of a number of rows that counters do not tell apart, or that do not
+// fit into memory.
+func (a Annealing) check(rows int) error {
+	chains := float64(rows) * float64(a.chains())
+	if chains < 1 || chains > math.MaxUint32 {
+		return fmt.Errorf("annealing with %d chains for each of %d rows: give at least 1, and less than 2³² together", a.chains(), rows)
+	}
+	if limit, whose := memory.Limit(); 8*chains > float64(limit) {
+		return fmt.Errorf("%d chains for each of %d rows take %.3g bytes of memory, where %s has %.3g: give fewer", a.chains(), rows, 8*chains, whose, float64(limit))
+	}
+	return a.Schedule.check()
+}
+
+// Errs is the side to which a number errs in expectation.
+type Errs int
+
+const (
+	Exact Errs = iota // to none
+	Low               // it is less than what it estimates, in expectation
+	High              // it is more
+)
+
+// opposite is the side to which a difference errs.
+func (e Errs) opposite() Errs { return [...]Errs{Exact, High, Low}[e] }
+
+// String writes exact, low or high.
+func (e Errs) String() string { return [...]string{"exact", "low", "high"}[e] }
+
+// MarshalText writes what String does.
+func (e Errs) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// LogZ is log Z of a model in nats.
+type LogZ struct {
+	Value Number `json:"log_z"`
+	// SE is the standard error by the spread of the weights of the chains, 0 where
+	// log Z is exact, NaN of one chain. What all chains miss it knows nothing of.
+	SE Number `json:"log_z_se"`
+	// Low and High are the logarithms of Ẑ less and more three of its standard errors
+	// (Salakhutdinov and Murray 2008), not finite where these are more than Ẑ.
+	Low      Number    `json:"log_z_low"`
+	High     Number    `json:"log_z_high"`
+	Errs     Errs      `json:"log_z_errs"`
+	ESS      Number    `json:"ess"`      // effective sample size, a fraction of the chains; NaN where log Z is exact
+	Chains   int       `json:"chains"`   // 0 where log Z is exact, as the number of steps is
+	Schedule *Schedule `json:"schedule"` // nil where it is exact
+	Steps    int       `json:"steps"`    // between the base-rate model and the model
+	Each     []float64 `json:"-"`        // the estimate by each chain
+}
+
+// logZOf is the estimate from those of chains, whose exponentials have the mean Z; where
+// sign is −1 those of their negatives have the mean 1/Z.
+func logZOf(each []float64, sign float64, s Schedule, steps int) LogZ {
+	logs := make([]float64, len(each))
+	for i, l := range each {
+		logs[i] = sign * l
+	}
+	mean := floats.LogSumExp(logs) - math.Log(float64(len(logs)))
+	squares := 0.0
+	_, se := statistics.MeanAndError(len(logs), func(i int) float64 { return math.Exp(logs[i] - mean) })
+	for _, l := range logs {
+		squares += math.Exp(2*(l-mean)) / float64(len(logs))
+	}
+	z := LogZ{Value: Number(sign * mean), SE: Number(se), ESS: Number(1 / squares), Chains: len(each), Schedule: &s, Steps: steps, Each: each}
+	low, high := Number(mean+math.Log(max(0, 1-3*se))), Number(mean+math.Log1p(3*se))
+	if sign > 0 {
+		z.Low, z.High, z.Errs = low, high, Low
+	} else {
+		z.Low, z.High, z.Errs = -high, -low, High
+	}
+	return z
+}
+
+// LogZ is log Z by enumeration where one side has at most 25 units, and by AIS where
+// both have more.
+func (m *Model) LogZ(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
+	if m.checkEnumerable() != nil {
+		return m.AIS(ctx, base, a, progress)
+	}
+	logZ, err := m.ExactLogZ(ctx)
+	return LogZ{Value: Number(logZ), Low: Number(logZ), High: Number(logZ), ESS: Number(math.NaN())}, err
+}
+
+// AIS estimates log Z by annealed importance sampling (Neal 2001; Salakhutdinov and
+// Murray 2008): chains go from draws of the base-rate model of the rows base, usually
+// those of training, to the model, and Z is the mean of their weights. The mean of Ẑ is
+// Z, whatever the schedule, and so log Ẑ is less than log Z in expectation, and more
+// than log Z + a with a probability below e⁻ᵃ: log p(v) by it errs to the high side.
+// progress, which may be nil, is called with the fraction of the work done.
+func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
+	if err := a.check(1); err != nil {
+		return LogZ{}, err
+	}
+	p, err := m.newPath(base)
+	if err != nil {
+		return LogZ{}, err
+	}
+	betas, progress, err := p.temperatures(ctx, a.Schedule, a.chains(), philox.Key(m.seed), progress)
+	if err != nil {
+		return LogZ{}, err
+	}
+	w := p.upwards(a.chains(), betas, philox.Key(m.seed), philox.Anneal, progress)
+	each := make([]float64, w.chains)
+	for i := range each {
+		each[i] = p.logZ0
+	}
+	w.add = func(chain, _ int, ratio float64) { each[chain] += ratio }
+	if err := p.anneal(ctx, w); err != nil {
+		return LogZ{}, err
+	}
+	return logZOf(each, 1, a.Schedule, len(betas)-1), nil
+}
+
+// upwards is the walk of chains from draws of the base-rate model.
+func (p *path) upwards(chains int, betas []float64, key philox.Key, purpose philox.Purpose, progress func(float64)) *walk {
+	return &walk{
+		chains: chains, samples: chains, betas: betas, key: key, purpose: purpose, progress: progress,
+		start: func(_ int, v []float32, c philox.Counter) { kernels.Draw(v, p.base, 0, key, c) },
+	}
+}
+
+// temperatures are those of a schedule for a number of chains, and the progress that is
+// left once they are found.
+func (p *path) temperatures(ctx context.Context, s Schedule, chains int, key philox.Key, progress func(float64)) ([]float64, func(float64), error) {
+	if s.spacing != adaptive {
+		return s.temperatures(), progress, nil
+	}
+	share := pilotChains / float64(pilotChains+chains*pilot)
+	w := p.upwards(pilotChains, Even(s.steps/pilot).temperatures(), key, philox.Pilot, stretched(progress, 0, share))
+	ratios := make([][]float64, len(w.betas)-1) // before each step, of each chain
+	for k := range ratios {
+		ratios[k] = make([]float64, pilotChains)
+	}
+	w.add = func(chain, step int, ratio float64) { ratios[step-1][chain] = ratio }
+	if err := p.anneal(ctx, w); err != nil {
+		return nil, nil, err
+	}
+	deviations := make([]float64, len(ratios))
+	for k, of := range ratios {
+		deviations[k] = stat.PopStdDev(of, nil)
+	}
+	return atEqualDistances(w.betas, deviations, s.steps), stretched(progress, share, 1), nil
+}
+
+// stretched is progress, or nil, of work that is a part of all.
+func stretched(progress func(float64), from, to float64) func(float64) {
+	if progress == nil {
+		return nil
+	}
+	return func(fraction float64) { progress(from + (to-from)*fraction) }
+}
+
+// atEqualDistances divides the way along betas, each of whose steps has a length, into a
+// number of steps of equal lengths. Lengths are estimates: a tenth of their mean is added
+// to each, for none to be skipped.
+func atEqualDistances(betas, lengths []float64, steps int) []float64 {
+	extra := floats.Sum(lengths) / float64(len(lengths)) / 10
+	if extra == 0 { // all distributions are the same
+		extra = 1
+	}
+	reached := make([]float64, len(betas))
+	for k, length := range lengths {
+		reached[k+1] = reached[k] + length + extra
+	}
+	divided, k := make([]float64, steps+1), 0
+	for i := range steps {
+		distance := reached[len(lengths)] * float64(i) / float64(steps)
+		for reached[k+1] < distance {
+			k++
+		}
+		divided[i] = betas[k] + (betas[k+1]-betas[k])*(distance-reached[k])/(reached[k+1]-reached[k])
+	}
+	divided[steps] = 1
+	return divided
+}

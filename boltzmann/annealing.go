@@ -1,0 +1,155 @@
+package boltzmann
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// path are the distributions between a base-rate model, whose units are independent, and
+// a machine, at inverse temperatures β from 0 to 1 (Salakhutdinov and Murray 2008):
+//
+//	p*_β(v) = e^(((1−β) b₀ + β b)ᵀv) ∏_j (1 + e^(β (c_j + (Wᵀv)_j))).
+type path struct {
+	*products
+	base  []float32 // b₀
+	slope []float32 // b − b₀
+	logZ0 float64   // log Σ p*_0
+}
+
+// newPath begins at the base rates of rows, the part (n+1)/(N+2) of N rows of which n
+// have a unit on: those that are never on there may be on in others.
+func (m *Model) newPath(rows dataset.Split) (*path, error) {
+	if err := m.checkRows(rows); err != nil {
+		return nil, err
+	}
+	if kind := m.parameters.Kind(); kind != Bernoulli {
+		return nil, fmt.Errorf("annealing to %v visible units is not there yet: use at most %d hidden units, with which log Z is exact", kind, enumerable)
+	}
+	p := &path{products: newProducts(m.parameters)}
+	n := float64(rows.Rows)
+	logits := make([]float64, p.Visible())
+	for i, mean := range means(rows, m.encoding.binarization) {
+		b := float32(math.Log((n*mean + 1) / (n*(1-mean) + 1)))
+		logits[i] = float64(b)
+		p.base = append(p.base, b)
+		p.slope = append(p.slope, p.VisibleBiases[i]-b)
+	}
+	p.logZ0 = logPartition(logits) + float64(p.Hidden())*math.Ln2
+	return p, nil
+}
+
+// walk says how chains go along a path.
+type walk struct {
+	chains int
+	// Chain i has the draws of sample i mod samples of datum i/samples.
+	samples int
+	key     philox.Key
+	purpose philox.Purpose
+	betas   []float64 // where it halts, from the first to the last
+	// start writes the first state of a chain, for whose draws step 0 of a counter is
+	// free.
+	start func(chain int, v []float32, c philox.Counter)
+	// add is called with log p*_to(v) − log p*_from(v) of a chain before each step, 1
+	// the first, from several goroutines at once.
+	add      func(chain, step int, ratio float64)
+	progress func(float64) // nil, or called with the fraction of the work done
+}
+
+// counter is that of the draws of a chain.
+func (w *walk) counter(chain int) philox.Counter {
+	return philox.Counter{Purpose: w.purpose, Sample: uint32(chain % w.samples), Datum: uint32(chain / w.samples)}
+}
+
+// walkers are the most chains that one processor takes along a path together.
+const walkers = 64
+
+// anneal takes chains along a path: at each of the temperatures but the first they draw
+// h and v anew, each given the other, by which p_β stays as it is.
+func (p *path) anneal(ctx context.Context, w *walk) error {
+	var mutex sync.Mutex
+	done, all := 0, w.chains*(len(w.betas)-1)
+	work.Parts(w.chains, walkers, func(first, last int) {
+		a := p.walkers(w, first, last)
+		for k := 1; k < len(w.betas) && ctx.Err() == nil; k++ {
+			a.step(w, k)
+			if w.progress != nil {
+				mutex.Lock()
+				done += last - first
+				w.progress(float64(done) / float64(all))
+				mutex.Unlock()
+			}
+		}
+	})
+	return ctx.Err()
+}
+
+// annealed are chains on their way, a row each.
+type annealed struct {
+	*path
+	first                       int            // chain
+	visible, hidden             kernels.Matrix // states
+	visibleInputs, hiddenInputs kernels.Matrix // at β = 1, without the visible biases
+	biases                      []float32      // of the visible units at β
+	off                         []float32      // zeros
+	inputs                      []float32      // room for those of a chain's units at β
+}
+
+// walkers are chains first to last−1 at their start.
+func (p *path) walkers(w *walk, first, last int) *annealed {
+	n, visible, hidden := last-first, p.Visible(), p.Hidden()
+	a := &annealed{
+		path: p, first: first,
+		visible: kernels.NewMatrix(n, visible), visibleInputs: kernels.NewMatrix(n, visible),
+		hidden: kernels.NewMatrix(n, hidden), hiddenInputs: kernels.NewMatrix(n, hidden),
+		biases: make([]float32, visible), off: make([]float32, hidden), inputs: make([]float32, max(visible, hidden)),
+	}
+	for r := range n {
+		w.start(first+r, kernels.Row(a.visible, r), w.counter(first+r))
+	}
+	return a
+}
+
+// step takes the k-th step of a walk.
+func (a *annealed) step(w *walk, k int) {
+	from, to := w.betas[k-1], w.betas[k]
+	a.up(a.hiddenInputs, a.visible)
+	for r := range a.visible.Rows {
+		v, inputs := kernels.Row(a.visible, r), kernels.Row(a.hiddenInputs, r)
+		ratio := (to - from) * float64(blas32.Dot(vector(a.slope), vector(v)))
+		ratio -= turnOff(a.at(from, a.off, inputs), a.off)
+		scaled := a.at(to, a.off, inputs)
+		a.draw(kernels.Row(a.hidden, r), scaled, w, k, r, 1)
+		ratio += turnOff(scaled, a.off)
+		w.add(a.first+r, k, ratio)
+	}
+	kernels.MulPacked(a.visibleInputs, a.hidden, a.packed)
+	for i, b := range a.base {
+		a.biases[i] = b + float32(to)*a.slope[i]
+	}
+	for r := range a.visible.Rows {
+		a.draw(kernels.Row(a.visible, r), a.at(to, a.biases, kernels.Row(a.visibleInputs, r)), w, k, r, 0)
+	}
+}
+
+// at returns biases + β inputs, until it is called again.
+func (a *annealed) at(beta float64, biases, inputs []float32) []float32 {
+	sum := a.inputs[:len(inputs)]
+	copy(sum, biases)
+	blas32.Axpy(float32(beta), vector(inputs), vector(sum))
+	return sum
+}
+
+func (a *annealed) draw(states, inputs []float32, w *walk, k, r int, layer uint8) {
+	c := w.counter(a.first + r)
+	c.Step, c.Layer = uint32(k), layer
+	kernels.Draw(states, inputs, 0, w.key, c)
+}

@@ -1,0 +1,130 @@
+package boltzmann
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+)
+
+// Number is a number that JSON writes as null where it is not finite.
+type Number float64
+
+// MarshalJSON writes a number or null.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if !statistics.Finite(float64(n)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// Evaluation is what there is to say of a model on rows: means over them in nats, with
+// their standard errors over the rows, NaN of one. Rows that are binarised stochastically
+// are drawn once, by the seed.
+type Evaluation struct {
+	// LogP is log p(v) = −F(v) − log Z, of Gaussian units the logarithm of the density of
+	// grey values between 0 and 1. Its standard error is without that of log Z,
+	// which is common to all rows.
+	LogP     Number `json:"log_p"`
+	LogPSE   Number `json:"log_p_se"`
+	LogPErrs Errs   `json:"log_p_errs"` // exact, or high where log Z is estimated
+	LogZ
+	// FreeEnergy is F(v), and TrainingFreeEnergy that of as many training rows, drawn by
+	// the seed: a model that has learned these by heart has it far lower there.
+	FreeEnergy           Number `json:"free_energy"`
+	FreeEnergySE         Number `json:"free_energy_se"`
+	TrainingFreeEnergy   Number `json:"training_free_energy"`
+	TrainingFreeEnergySE Number `json:"training_free_energy_se"`
+	// RAISE is what reverse annealing says of log p(v), nil where it was not asked.
+	RAISE *Raised `json:"raise,omitempty"`
+	// BaselineLogP is log p(v) of a factorised model of the training rows, and Diverged
+	// says whether that of the model is far worse.
+	BaselineLogP   Number               `json:"baseline_log_p"`
+	BaselineLogPSE Number               `json:"baseline_log_p_se"`
+	Diverged       bool                 `json:"diverged"`
+	Split          string               `json:"split"`
+	Binarization   dataset.Binarization `json:"binarization"`
+	Data           int                  `json:"data"` // number of rows
+	DrawSeed       uint64               `json:"draw_seed"`
+	Seconds        float64              `json:"seconds"`
+}
+
+// Raised is what RAISE says of rows, whose number may be smaller than that of an
+// evaluation.
+type Raised struct {
+	LogP   Number `json:"log_p"` // at most the mean of log p_ann(v), in expectation
+	LogPSE Number `json:"log_p_se"`
+	// Excess is that of log p(v) by log Z over it, a mean over the same rows.
+	Excess   Number `json:"excess"`
+	ExcessSE Number `json:"excess_se"`
+	Data     int    `json:"data"`
+	Chains   int    `json:"chains"` // of a row
+}
+
+// Evaluate measures the model on rows of a set, usually test rows: log Z as LogZ does from
+// the base rates of the training rows, and log p(v) by it. progress, which may be nil, is
+// called with the fraction of the work done.
+func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
+	start := time.Now()
+	energies, err := m.FreeEnergy(ctx, rows)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	training, err := m.FreeEnergy(ctx, set.Train().Some(rows.Rows, m.seed))
+	if err != nil {
+		return Evaluation{}, err
+	}
+	z, err := m.LogZ(ctx, set.Train(), a, progress)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	e := Evaluation{LogZ: z, LogPErrs: z.Errs.opposite(), Split: rows.Name, Binarization: m.encoding.binarization, Data: rows.Rows, DrawSeed: m.seed}
+	e.FreeEnergy, e.FreeEnergySE = meanAndError(energies)
+	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(training)
+	e.LogP, e.LogPSE = -e.FreeEnergy-z.Value-Number(m.encoding.logScale()), e.FreeEnergySE
+	line := m.baseline(set.Train(), rows)
+	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = Number(line.LogP), Number(line.SE), !(float64(e.LogP) >= line.Limit)
+	e.Seconds = time.Since(start).Seconds()
+	return e, nil
+}
+
+// baseline is that of log p of rows of the model's kind.
+func (m *Model) baseline(train, rows dataset.Split) factorised.Line {
+	switch m.parameters.Kind() {
+	case Gaussian:
+		return factorised.Gaussian(train, rows, greyFloor)
+	case Categorical:
+		return factorised.Categorical(train, rows, m.parameters.Categories)
+	}
+	return factorised.Bernoulli(train, rows)
+}
+
+// Raise adds what RAISE says of rows, some of those of the evaluation or all.
+func (e Evaluation) Raise(ctx context.Context, m *Model, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
+	start := time.Now()
+	logs, err := m.RAISE(ctx, set.Train(), rows, a, progress)
+	if err != nil {
+		return e, err
+	}
+	energies, err := m.FreeEnergy(ctx, rows)
+	if err != nil {
+		return e, err
+	}
+	excess := make([]float64, len(logs))
+	for d, energy := range energies {
+		excess[d] = -energy - float64(e.LogZ.Value) - logs[d]
+	}
+	e.RAISE = &Raised{Data: rows.Rows, Chains: a.chains()}
+	e.RAISE.LogP, e.RAISE.LogPSE = meanAndError(logs)
+	e.RAISE.Excess, e.RAISE.ExcessSE = meanAndError(excess)
+	e.Seconds += time.Since(start).Seconds()
+	return e, nil
+}
+
+func meanAndError(values []float64) (mean, se Number) {
+	m, s := statistics.MeanAndError(len(values), func(i int) float64 { return values[i] })
+	return Number(m), Number(s)
+}

@@ -1,0 +1,181 @@
+package boltzmann
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// evaluated opens glyphs of few pixels, and a model of them.
+func evaluated(t *testing.T, hidden int) (*dataset.Set, *Model) {
+	t.Helper()
+	set, err := dataset.Spec{Name: "miniglyphs", Subset: 100, Seed: 1}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(set.Shape()).Hidden(hidden).Deviation(0.3).Model(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set, m
+}
+
+// Of a machine of few hidden units an evaluation has the exact mean of log p, by log Z
+// and the free energies.
+func TestExactEvaluation(t *testing.T) {
+	set, m := evaluated(t, 6)
+	e, err := m.Evaluate(t.Context(), set, set.Test(), Annealing{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs, err := m.ExactLogP(t.Context(), set.Test())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, se := statistics.MeanAndError(len(logs), func(i int) float64 { return logs[i] })
+	if math.Abs(float64(e.LogP)-mean) > 1e-9 || math.Abs(float64(e.LogPSE)-se) > 1e-9 {
+		t.Errorf("log p is %v ± %v, want %v ± %v", e.LogP, e.LogPSE, mean, se)
+	}
+	if e.LogPErrs != Exact || e.Errs != Exact || e.LogZ.SE != 0 || e.Low != e.LogZ.Value || e.Chains != 0 || e.Schedule != nil {
+		t.Errorf("an exact log Z is %+v", e.LogZ)
+	}
+	text, err := json.Marshal(e)
+	if err != nil || !strings.Contains(string(text), `"ess":null`) || !strings.Contains(string(text), `"log_p_errs":"exact"`) {
+		t.Errorf("JSON is %s (%v)", text, err)
+	}
+	line := NewExperiment(Persistent).Baseline(set, set.Test())
+	if float64(e.BaselineLogP) != line.Factorised.Value || e.Diverged != line.Far(runs.LogP, float64(e.LogP)) {
+		t.Errorf("the base line is %v, %v", e.BaselineLogP, e.Diverged)
+	}
+}
+
+// Where log Z is estimated, log p is by that estimate, and RAISE is compared on its own
+// rows.
+func TestAnnealedEvaluation(t *testing.T) {
+	set, m := evaluated(t, 12)
+	a := Annealing{Schedule: Adaptive(500), Chains: 200}
+	z, err := m.AIS(t.Context(), set.Train(), a, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact, err := m.Evaluate(t.Context(), set, set.Test(), a, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(float64(z.Value-exact.LogZ.Value)) > 4*float64(z.SE) || !(z.Low <= exact.LogZ.Value && exact.LogZ.Value <= z.High) {
+		t.Errorf("log Z = %v ± %v, from %v to %v, where it is %v", z.Value, z.SE, z.Low, z.High, exact.LogZ.Value)
+	}
+	few, by := set.Test().Some(20, 1), Annealing{Schedule: Even(100), Chains: 2}
+	e, err := exact.Raise(t.Context(), m, set, few, by, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raised, err := m.RAISE(t.Context(), set.Train(), few, by, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs, err := m.ExactLogP(t.Context(), few)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, _ := statistics.MeanAndError(len(logs), func(i int) float64 { return logs[i] })
+	low, _ := statistics.MeanAndError(len(raised), func(i int) float64 { return raised[i] })
+	if math.Abs(float64(e.RAISE.LogP)-low) > 1e-9 || math.Abs(float64(e.RAISE.Excess)-(mean-low)) > 1e-9 || e.RAISE.Data != 20 || e.RAISE.Chains != 2 {
+		t.Errorf("an evaluation has %+v, where log p is %v, and %v by RAISE", *e.RAISE, mean, low)
+	}
+}
+
+// Runs are evaluated on rows alone as their models are with these for base rates.
+func TestExperimentsEvaluateSnapshots(t *testing.T) {
+	set, _ := evaluated(t, 1)
+	for hidden, annealing := range map[int]bool{5: false, 30: true} {
+		e := PCD().BatchSize(20).Chains(10).Epochs(1).Experiment(New(set.Shape()).Hidden(hidden), set)
+		s, err := e.Begin(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, err := e.Evaluate(t.Context(), s, set.Test(), 10, 3, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, shape, err := readSnapshot(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := e.model(state, shape).Seed(3).LogZ(t.Context(), set.Test(), Annealing{Chains: 10}, nil)
+		if err != nil || (z.Errs == Low) != annealing {
+			t.Fatalf("log Z is %+v (%v)", z, err)
+		}
+		if of[logZMeasure.Key].Value != float64(z.Value) || math.Abs(of[runs.LogP.Key].Value+of[freeEnergyMeasure.Key].Value+float64(z.Value)) > 1e-9 {
+			t.Errorf("%d hidden units: %v, where log Z is %v", hidden, of, z.Value)
+		}
+	}
+}
+
+// The interval of log Z is not finite on the side where three standard errors are more than
+// Ẑ, and that is null in JSON.
+func TestIntervalsOfLogZ(t *testing.T) {
+	for sign, errs := range map[float64]Errs{1: Low, -1: High} {
+		z := logZOf([]float64{5, 5 + sign*3}, sign, Even(3), 3)
+		want := 5 + sign*math.Log((1+math.Exp(3))/2)
+		infinite := map[Errs]Number{Low: z.Low, High: z.High}[errs]
+		if math.Abs(float64(z.Value)-want) > 1e-12 || z.Errs != errs || !math.IsInf(float64(infinite), int(-sign)) || !(z.Low < z.Value && z.Value < z.High) {
+			t.Errorf("sign %v: %+v, want %v", sign, z, want)
+		}
+		if text, err := json.Marshal(z); err != nil || !strings.Contains(string(text), "null") {
+			t.Errorf("JSON is %s (%v)", text, err)
+		}
+		if want := 0.5 * math.Pow(1+math.Exp(3), 2) / (1 + math.Exp(6)); math.Abs(float64(z.ESS)-want) > 1e-12 {
+			t.Errorf("ESS = %v, want %v", z.ESS, want)
+		}
+	}
+}
+
+func TestEvaluationsSayWhatTheyCannotDo(t *testing.T) {
+	set, m := evaluated(t, 30)
+	rows := set.Test()
+	gaussian, err := New(set.Shape()).Visible(Gaussian).Hidden(30).Model(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		says string
+		err  error
+	}{
+		{"give at least 1", second(m.AIS(t.Context(), rows, Annealing{Chains: -1}, nil))},
+		{"less than 2³²", second(m.RAISE(t.Context(), rows, rows, Annealing{Chains: 1 << 31}, nil))},
+		{"give between 1 and", second(m.AIS(t.Context(), rows, Annealing{Schedule: Even(0)}, nil))},
+		{"use at most 25 of one", second(m.ReverseAIS(t.Context(), rows, Annealing{Schedule: Even(3)}, nil))},
+		{"visible units", second(m.AIS(t.Context(), split([][]float64{{1}}), Annealing{}, nil))},
+		{"gaussian visible units is not there", second(gaussian.AIS(t.Context(), rows, Annealing{}, nil))},
+		{"at least 1 of each", second(m.Inpaint(t.Context(), rows, append(make(dataset.Mask, rows.Shape.Units()-1), true), 0, 1, nil))},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.says) {
+			t.Errorf("error %v, want one that says %q", c.err, c.says)
+		}
+	}
+}
+
+// A filter has the weights of a hidden unit around grey, the largest black or white.
+func TestFilters(t *testing.T) {
+	m := randomModel(t, 4, 2)
+	copy(m.parameters.Weights.Data, []float32{2, 0, -1, 0, 0, 0, 1, 0})
+	sheet, err := m.Filters(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range [][]float64{{1, 0.25, 0.5, 0.75}, {0.5, 0.5, 0.5, 0.5}} {
+		if !slices.Equal(sheet.Values[j], want) {
+			t.Errorf("filter %d is %v, want %v", j, sheet.Values[j], want)
+		}
+	}
+	if _, err := m.Filters(3); err == nil || !strings.Contains(err.Error(), "between 1 and 2") {
+		t.Errorf("error %v", err)
+	}
+}

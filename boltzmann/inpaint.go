@@ -1,0 +1,102 @@
+package boltzmann
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// Inpaint draws what a mask hides of each row of a split from p(v|known), with a number
+// of independent chains a row. Missing units start as any alike, Gaussian ones around 0; a sweep draws the
+// hidden units given the visible ones, and the missing ones given these. Known units
+// never change. progress, which may be nil, is called with the fraction of the work done.
+func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
+	known, err := m.states(split)
+	if err != nil {
+		return dataset.Inpainting{}, err
+	}
+	if err := mask.Check(m.shape); err != nil {
+		return dataset.Inpainting{}, err
+	}
+	for i, hidden := range mask {
+		if k := m.parameters.Categories; k > 0 && hidden != mask[i/k*k] {
+			return dataset.Inpainting{}, fmt.Errorf("the mask hides some of the %d units of categorical variable %d, and not all: hide all or none of each", k, i/k)
+		}
+	}
+	if chains < 1 || sweeps < 1 || chains > math.MaxUint32 || sweeps >= math.MaxUint32 {
+		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, and less than 2³²−1", chains, sweeps)
+	}
+	bytes := 8 * float64(m.parameters.Visible()*split.Rows) * (float64(chains) + 3)
+	if limit, whose := memory.Limit(); bytes > float64(limit) {
+		return dataset.Inpainting{}, fmt.Errorf("%d chains for each of %d rows take %.3g bytes of memory, where %s has %.3g: give fewer", chains, split.Rows, bytes, whose, float64(limit))
+	}
+	// images are the rows, with other values of missing pixels.
+	images := func(missing func(r, i int) float64) dataset.Sheet {
+		s := dataset.Sheet{Shape: m.shape}
+		for r := range split.Rows {
+			var values []float64
+			for i, value := range split.Row(r) {
+				x := float64(value) / 255
+				if mask[i] {
+					x = missing(r, i)
+				}
+				values = append(values, x)
+			}
+			s.Values = append(s.Values, values)
+		}
+		return s
+	}
+	p := dataset.Inpainting{
+		Originals: images(func(r, i int) float64 { return float64(split.Row(r)[i]) / 255 }),
+		Corrupted: images(func(int, int) float64 { return 0.5 }),
+	}
+	w := newProducts(m.parameters)
+	for chain := range chains {
+		c := m.clamped(ctx, w, known, mask, chain, sweeps)
+		means := make([][]float64, split.Rows)
+		for r := range means {
+			means[r] = m.image(kernels.Row(c.visibleInputs, r))
+		}
+		p.Images = append(p.Images, images(func(r, i int) float64 { return means[r][i] }))
+		if progress != nil {
+			progress(float64(chain+1) / float64(chains))
+		}
+	}
+	return p, ctx.Err()
+}
+
+// clamped runs a chain from each row of states on p(v,h|known), for a number of sweeps, the
+// last of which has drawn its visible units from its inputs.
+func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix, mask dataset.Mask, chain, sweeps int) *chains {
+	all := newChains(states.Rows, m.parameters)
+	work.Parts(states.Rows, rowsAPart, func(first, last int) {
+		c, at := all.part(first, last, place{key: philox.Key(m.seed), purpose: philox.Clamp, sample: uint32(chain)})
+		draw := func() {
+			at.layer = 0
+			w.drawVisible(c.visible, c.visibleInputs, at)
+			for r := range c.visible.Rows {
+				v := kernels.Row(c.visible, r)
+				for i, x := range kernels.Row(states, first+r) {
+					if !mask[i] {
+						v[i] = x
+					}
+				}
+			}
+		}
+		draw() // of inputs that are 0
+		for sweep := 1; sweep <= sweeps && ctx.Err() == nil; sweep++ {
+			at.step, at.layer = uint32(sweep), 1
+			w.up(c.hiddenInputs, c.visible)
+			at.draw(c.hidden, c.hiddenInputs)
+			w.down(c.visibleInputs, c.hidden)
+			draw()
+		}
+	})
+	return all
+}

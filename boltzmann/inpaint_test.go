@@ -1,0 +1,157 @@
+package boltzmann
+
+import (
+	"math"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
+	"github.com/helmholtz-go/helmholtz/dataset"
+)
+
+// Chains settle at p(missing|known), and known units stay.
+func TestClampedChainsSettleAtTheConditional(t *testing.T) {
+	const n = 20_000
+	m := randomModel(t, 4, 3)
+	mask, row := dataset.Mask{true, false, true, false}, []float64{0, 1, 0, 0}
+	rows := make([][]float64, n)
+	for r := range rows {
+		rows[r] = row
+	}
+	c := m.clamped(t.Context(), newProducts(m.parameters), matrix(rows), mask, 0, 30)
+	counts := make([]float64, 4)
+	for r := range n {
+		v := c.visible.Data[4*r : 4*r+4]
+		if v[1] != 1 || v[3] != 0 {
+			t.Fatalf("known units have become %v", v)
+		}
+		counts[int(v[0])+2*int(v[2])]++
+	}
+	exact := exactly(m)
+	var logs []float64
+	for s := range 4 {
+		logs = append(logs, exact.LogP([]float64{float64(s & 1), 1, float64(s >> 1), 0}))
+	}
+	known, chi2 := floats.LogSumExp(logs), 0.0
+	for s, count := range counts {
+		expected := n * math.Exp(logs[s]-known)
+		chi2 += (count - expected) * (count - expected) / expected
+	}
+	if chi2 > 16.3 { // 99.9 % quantile at 3 degrees of freedom
+		t.Errorf("chi-squared %.1f of the states %v", chi2, counts)
+	}
+}
+
+// After one sweep the images are means of p(v|h), whose mean over chains is that of
+// the chain's law after it, by enumeration.
+func TestInpaintedMeans(t *testing.T) {
+	const chains = 20_000
+	m := randomModel(t, 3, 2)
+	exact := exactly(m)
+	p, err := m.Inpaint(t.Context(), split([][]float64{{1, 0, 0}}), dataset.Mask{false, true, true}, chains, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make([]float64, 3)
+	for _, start := range exact.Visible {
+		for _, h := range exact.Hidden {
+			for _, v := range exact.Visible {
+				if start[0] == 1 { // the others are 0 or 1 alike
+					floats.AddScaled(want, math.Exp(exact.LogPHidden(h, start)+exact.LogPVisible(v, h))/4, v)
+				}
+			}
+		}
+	}
+	want[0] = 1 // known
+	got := make([]float64, 3)
+	for _, image := range p.Images {
+		floats.AddScaled(got, 1.0/chains, image.Values[0])
+	}
+	if !floats.EqualApprox(got, want, 4*0.5/math.Sqrt(chains)) {
+		t.Errorf("means %v, want %v", got, want)
+	}
+	if !reflect.DeepEqual(p.Originals.Values, [][]float64{{1, 0, 0}}) || !reflect.DeepEqual(p.Corrupted.Values, [][]float64{{1, 0.5, 0.5}}) {
+		t.Errorf("originals %v, corrupted %v", p.Originals.Values, p.Corrupted.Values)
+	}
+}
+
+func TestInpaintingDependsOnTheSeedAlone(t *testing.T) {
+	m := randomModel(t, 8, 5)
+	mask := dataset.Mask{true, true, true, true, false, false, false, false}
+	inpaint := func(m *Model) dataset.Inpainting {
+		p, err := m.Inpaint(t.Context(), split(oracle.Binary(8)), mask, 2, 3, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	want := inpaint(m)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if !reflect.DeepEqual(inpaint(m), want) {
+		t.Error("one processor draws other images than several")
+	}
+	if reflect.DeepEqual(inpaint(m.Seed(2)), want) || reflect.DeepEqual(want.Images[0], want.Images[1]) {
+		t.Error("another seed or chain draws the same images")
+	}
+}
+
+// Means of a missing Gaussian unit are those of its density given the known one.
+func TestInpaintingOfGaussianUnits(t *testing.T) {
+	const chains = 4_000
+	m, err := New(dataset.Shape{Height: 1, Width: 2}).Visible(Gaussian).Hidden(2).Deviation(1).Model(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := m.parameters
+	copy(p.VisibleBiases, []float32{0.3, -0.2})
+	copy(p.HiddenBiases, []float32{0.4, -0.5})
+	rows := dataset.Split{Rows: 1, Shape: m.shape, Values: []uint8{0, 255}}
+	got, err := m.Inpaint(t.Context(), rows, dataset.Mask{true, false}, chains, 50, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// With v₁ = 1 and σ = 1, p(h|v₁) ∝ e^(cᵀh + (Wh)₁ + (a² − b²)/2), where a = b + (Wh) is the
+	// mean of v₀ given h.
+	total, mean, square := 0.0, 0.0, 0.0
+	for _, h := range oracle.Binary(2) {
+		a, log := float64(p.VisibleBiases[0]), -float64(p.VisibleBiases[0]*p.VisibleBiases[0])/2
+		for j, on := range h {
+			a += on * float64(p.Weights.Data[j])
+			log += on * (float64(p.HiddenBiases[j]) + float64(p.Weights.Data[2+j]))
+		}
+		weight := math.Exp(log + a*a/2)
+		total, mean, square = total+weight, mean+weight*a, square+weight*a*a
+	}
+	mean, square = mean/total, square/total
+	drawn := 0.0
+	for _, image := range got.Images {
+		drawn += image.Values[0][0] / chains
+		if image.Values[0][1] != 1 {
+			t.Fatal("the known unit has changed")
+		}
+	}
+	if se := math.Sqrt((square - mean*mean) / chains); math.Abs(drawn-mean) > 4*se {
+		t.Errorf("the mean of the missing unit is %v ± %v, want %v", drawn, se, mean)
+	}
+}
+
+func TestInpaintingHidesWholeVariables(t *testing.T) {
+	m, err := New(dataset.Shape{Height: 1, Width: 4}).Categorical(2).Hidden(2).Model(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Inpaint(t.Context(), split([][]float64{{0, 1, 1, 0}}), dataset.Mask{true, false, false, false}, 1, 1, nil); err == nil || !strings.Contains(err.Error(), "hide all or none") {
+		t.Errorf("error %v", err)
+	}
+	p, err := m.Inpaint(t.Context(), split([][]float64{{0, 1, 1, 0}}), dataset.Mask{true, true, false, false}, 1, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := p.Images[0].Values[0]; math.Abs(v[0]+v[1]-1) > 1e-12 || v[2] != 1 || v[3] != 0 {
+		t.Errorf("the image is %v", v)
+	}
+}

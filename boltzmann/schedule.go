@@ -1,0 +1,114 @@
+package boltzmann
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Schedule says at which inverse temperatures β, from 0 of the base-rate model to 1 of
+// the model, annealing halts. The zero value is the published one.
+type Schedule struct {
+	spacing spacing
+	steps   int
+}
+
+type spacing int
+
+const (
+	published spacing = iota
+	even
+	adaptive
+)
+
+// A stretch of a schedule ends at a β and has a number of equal steps.
+type stretch struct {
+	end   float64
+	steps int
+}
+
+// Published has the 14,500 steps of Salakhutdinov and Murray (2008): of 1/1,000 to β =
+// 0.5, of 1/10,000 to 0.9, of 1/100,000 to 1.
+func Published() Schedule { return Schedule{} }
+
+// Even has a number of equal steps.
+func Even(steps int) Schedule { return Schedule{even, steps} }
+
+// Adaptive has a number of steps over each of which the weights of chains spread about
+// alike, and with them lose about the same part of their effective sample size.
+// They are found by 100 chains of their own, which take a tenth as many steps.
+func Adaptive(steps int) Schedule { return Schedule{adaptive, steps} }
+
+// String writes published, even:N or adaptive:N, where N is the number of steps.
+func (s Schedule) String() string {
+	switch s.spacing {
+	case even:
+		return fmt.Sprintf("even:%d", s.steps)
+	case adaptive:
+		return fmt.Sprintf("adaptive:%d", s.steps)
+	}
+	return "published"
+}
+
+// ParseSchedule reads what String writes.
+func ParseSchedule(text string) (Schedule, error) {
+	kind, number, numbered := strings.Cut(text, ":")
+	steps, err := strconv.Atoi(number)
+	s := Schedule{steps: steps}
+	switch {
+	case kind == "published" && !numbered:
+		return Published(), nil
+	case kind == "even" && err == nil:
+		s.spacing = even
+	case kind == "adaptive" && err == nil:
+		s.spacing = adaptive
+	default:
+		return s, fmt.Errorf("schedule %q: use published, even:N or adaptive:N, with a number N of steps, as in adaptive:1000", text)
+	}
+	return s, s.check()
+}
+
+// MarshalText writes what String does.
+func (s Schedule) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (s *Schedule) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseSchedule(string(text))
+	return err
+}
+
+// Of an adaptive schedule a tenth of the steps are taken, by a hundred chains, to find
+// them.
+const (
+	pilot          = 10
+	pilotChains    = 100
+	fewestAdaptive = 10 * pilot
+	mostSteps      = 1_000_000
+)
+
+func (s Schedule) check() error {
+	fewest := 1
+	if s.spacing == adaptive {
+		fewest = fewestAdaptive
+	}
+	if s.spacing != published && (s.steps < fewest || s.steps > mostSteps) {
+		return fmt.Errorf("schedule %v: give between %d and %d steps", s, fewest, mostSteps)
+	}
+	return nil
+}
+
+// temperatures are the β of a schedule that does not depend on the model, from 0 to 1.
+func (s Schedule) temperatures() []float64 {
+	stretches := []stretch{{0.5, 500}, {0.9, 4_000}, {1, 10_000}}
+	if s.spacing == even {
+		stretches = []stretch{{1, s.steps}}
+	}
+	betas := []float64{0}
+	for _, to := range stretches {
+		from := betas[len(betas)-1]
+		for k := 1; k <= to.steps; k++ {
+			betas = append(betas, from+(to.end-from)*float64(k)/float64(to.steps))
+		}
+	}
+	return betas
+}

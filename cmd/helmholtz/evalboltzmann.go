@@ -1,0 +1,156 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// annealingFlags say how Boltzmann machines are evaluated.
+type annealingFlags struct {
+	annealing         boltzmann.Annealing
+	raise, ofRow      int // rows; chains of each
+	split, checkpoint string
+	rows              int
+	seed              uint64
+}
+
+// ofAnnealing and ofImportance are flags of eval for one family alone.
+var (
+	ofAnnealing  = []string{"schedule", "chains", "raise", "raise-chains"}
+	ofImportance = []string{"samples", "log-z2", "log-z2-inner"}
+)
+
+func newAnnealingFlags(f *pflag.FlagSet) *annealingFlags {
+	x := &annealingFlags{}
+	f.TextVar(&x.annealing.Schedule, "schedule", boltzmann.Published(), "of a Boltzmann machine, the `steps` of AIS: published, even:N or adaptive:N")
+	numberFlag(f, &x.annealing.Chains, "chains", 100, 1, "`M` chains of AIS")
+	numberFlag(f, &x.raise, "raise", 0, 0, "estimate log p of `N` of the rows by RAISE too, along the same schedule")
+	numberFlag(f, &x.ofRow, "raise-chains", 10, 1, "`M` chains of each row of RAISE")
+	return x
+}
+
+// refuseOthers refuses flags of another family of machines.
+func refuseOthers(c *cobra.Command, family string, flags []string) error {
+	for _, name := range flags {
+		if c.Flags().Changed(name) {
+			return misuse(c, "--%s: %s do without it; leave it out", name, family)
+		}
+	}
+	return nil
+}
+
+// evalBoltzmann evaluates the Boltzmann machines of a run or of the runs of several
+// seeds.
+func (x *annealingFlags) evalBoltzmann(c *cobra.Command, dir string, tables *tableFlags, asJSON bool) error {
+	if x.raise == 0 {
+		if err := refuseIdle(c, "--raise", "raise-chains"); err != nil {
+			return err
+		}
+	}
+	seeds, err := runs.OpenSeeds(dir)
+	if err != nil {
+		return err
+	}
+	var each []boltzmann.RunEvaluation
+	for _, of := range seeds.Runs {
+		e, err := x.evaluate(c, of.Dir())
+		if err != nil {
+			return fmt.Errorf("%s: %w", of.Dir(), err)
+		}
+		each = append(each, e)
+	}
+	if err := tables.save(boltzmann.EvaluationsTable(each...)); err != nil {
+		return err
+	}
+	several, out := seeds.Runs[0].Dir() != seeds.Dir(), c.OutOrStdout()
+	over := boltzmann.OverSeeds(each)
+	switch {
+	case tables.chosen():
+		return tables.print(boltzmann.EvaluationsTable(each...))
+	case asJSON && several:
+		return json.NewEncoder(out).Encode(struct {
+			Seeds   []boltzmann.RunEvaluation `json:"seeds"`
+			Waiting int                       `json:"waiting"` // seeds without a checkpoint
+			Over    map[string]runs.Spread    `json:"over_seeds"`
+		}{each, seeds.Waiting, over})
+	case asJSON:
+		return json.NewEncoder(out).Encode(each[0])
+	}
+	for _, e := range each {
+		if _, err := fmt.Fprint(out, boltzmannTable(e)); err != nil {
+			return err
+		}
+	}
+	if several {
+		waiting := ""
+		if seeds.Waiting > 0 {
+			waiting = fmt.Sprintf(", %d more have no checkpoint yet", seeds.Waiting)
+		}
+		var b strings.Builder
+		writeRow(&b, "log p", over[runs.LogP.Key].Mean, over[runs.LogP.Key].SD, "nats")
+		_, err = fmt.Fprintf(out, "mean ± sd over %d seeds%s\n%s", len(each), waiting, b.String())
+	}
+	return err
+}
+
+// evaluate evaluates the run in a directory.
+func (x *annealingFlags) evaluate(c *cobra.Command, dir string) (e boltzmann.RunEvaluation, err error) {
+	run, model, err := openBoltzmann(dir, x.checkpoint, x.seed)
+	if err != nil {
+		return e, err
+	}
+	set, err := run.Dataset()
+	if err != nil {
+		return e, err
+	}
+	rows := pick(set, x.split).Some(x.rows, x.seed)
+	e = boltzmann.RunEvaluation{Run: dir, Checkpoint: x.checkpoint, Seed: run.Experiment().Seed, Epochs: run.Epochs(), Finished: run.Finished()}
+	if e.Evaluation, err = model.Evaluate(c.Context(), set, rows, x.annealing, newFraction(c.ErrOrStderr(), "annealing")); err != nil || x.raise == 0 {
+		return e, err
+	}
+	e.Evaluation, err = e.Raise(c.Context(), model, set, rows.Some(x.raise, x.seed),
+		boltzmann.Annealing{Schedule: x.annealing.Schedule, Chains: x.ofRow}, newFraction(c.ErrOrStderr(), "reverse annealing"))
+	return e, err
+}
+
+// boltzmannTable writes an evaluation for people.
+func boltzmannTable(e boltzmann.RunEvaluation) string {
+	var b strings.Builder
+	nats := func(name string, value, se boltzmann.Number, remark string) {
+		writeRow(&b, name, float64(value), float64(se), "nats"+remark)
+	}
+	if e.Errs == boltzmann.Exact {
+		nats("log p", e.LogP, e.LogPSE, ", exact")
+	} else {
+		nats("log p", e.LogP, e.LogPSE, " by AIS, too high in expectation; ± is of the rows alone")
+	}
+	nats("base line (factorised)", e.BaselineLogP, e.BaselineLogPSE, "")
+	if e.Errs == boltzmann.Exact {
+		fmt.Fprintf(&b, "%-22s %10.3f nats, exact\n", "log Z", e.LogZ.Value)
+	} else {
+		nats("log Z", e.LogZ.Value, e.LogZ.SE, fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors", e.Low, e.High))
+		writeRow(&b, "ESS of the chains", 100*float64(e.ESS), math.NaN(), "%")
+	}
+	nats("free energy", e.FreeEnergy, e.FreeEnergySE, "")
+	nats("free energy, training", e.TrainingFreeEnergy, e.TrainingFreeEnergySE, "")
+	if r := e.RAISE; r != nil {
+		nats("log p by RAISE", r.LogP, r.LogPSE, fmt.Sprintf(" of %d rows, %d chains each, too low for the annealing model in expectation", r.Data, r.Chains))
+		nats("log p less RAISE", r.Excess, r.ExcessSE, ", of the same rows")
+	}
+	if e.Diverged {
+		b.WriteString("log p is far worse than the base line: training has diverged\n")
+	}
+	fmt.Fprintf(&b, "%s, checkpoint %s: %d %s rows, binarization %v, draws of seed %d", e.Run, e.Checkpoint, e.Data, e.Split, e.Binarization, e.DrawSeed)
+	if e.Errs != boltzmann.Exact {
+		fmt.Fprintf(&b, "; %d chains, schedule %v of %d steps", e.Chains, e.Schedule, e.Steps)
+	}
+	fmt.Fprintf(&b, ", %.1f s\n", e.Seconds)
+	return b.String()
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+)
+
+// Boltzmann machines are evaluated exactly where one side is small, and by AIS where
+// both are not, with all that the number hangs on.
+func TestBoltzmannMachinesAreEvaluated(t *testing.T) {
+	here := t.TempDir()
+	small, large, seeds := filepath.Join(here, "small"), filepath.Join(here, "large"), filepath.Join(here, "seeds")
+	glyphs := []string{"train", "--dataset", "miniglyphs", "--subset", "60", "--validation", "12", "--epochs", "1", "--batch", "20", "--algorithm", "cd"}
+	succeed(t, onPatterns("--algorithm", "pcd", "--layers", "5", "--out", small)...)
+	succeed(t, append(glyphs, "--layers", "30", "--out", large)...)
+	succeed(t, onPatterns("--algorithm", "cd", "--layers", "4", "--seeds", "2", "--out", seeds)...)
+
+	if out := succeed(t, "eval", small); !strings.Contains(out, "nats, exact") || strings.Contains(out, "AIS") {
+		t.Errorf("of a small machine eval says %q", out)
+	}
+	annealed := []string{"eval", large, "--schedule", "adaptive:100", "--chains", "20", "--raise", "5", "--raise-chains", "2", "--rows", "30", "--split", "train"}
+	out := succeed(t, annealed...)
+	for _, want := range []string{"by AIS, too high in expectation", "by AIS, too low in expectation", "of 5 rows, 2 chains each",
+		large + ", checkpoint last: 30 train rows, binarization fixed, draws of seed 1; 20 chains, schedule adaptive:100 of 100 steps"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("eval says %q, which lacks %q", out, want)
+		}
+	}
+	var e map[string]any
+	if err := json.Unmarshal([]byte(succeed(t, append(annealed, "--json")...)), &e); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]any{"run": large, "checkpoint": "last", "split": "train", "data": 30.0, "log_p_errs": "high", "log_z_errs": "low",
+		"chains": 20.0, "schedule": "adaptive:100", "steps": 100.0, "draw_seed": 1.0, "binarization": "fixed", "diverged": false} {
+		if e[key] != want {
+			t.Errorf("%s is %v, want %v", key, e[key], want)
+		}
+	}
+	if p, z, f := e["log_p"].(float64), e["log_z"].(float64), e["free_energy"].(float64); math.Abs(p+z+f) > 1e-9 {
+		t.Errorf("log p = %v, where F = %v and log Z = %v", p, f, z)
+	}
+	if out := succeed(t, "eval", seeds); !strings.Contains(out, "mean ± sd over 2 seeds") {
+		t.Errorf("of seeds eval says %q", out)
+	}
+	var over struct {
+		Seeds []map[string]any
+		Over  map[string]struct{ Mean float64 } `json:"over_seeds"`
+	}
+	if err := json.Unmarshal([]byte(succeed(t, "eval", seeds, "--json")), &over); err != nil {
+		t.Fatal(err)
+	}
+	if mean := (over.Seeds[0]["log_p"].(float64) + over.Seeds[1]["log_p"].(float64)) / 2; math.Abs(over.Over["log_p"].Mean-mean) > 1e-9 || over.Seeds[0]["schedule"] != nil {
+		t.Errorf("the seeds' evaluations are %v", over)
+	}
+	table := strings.Split(succeed(t, "eval", seeds, "--format", "csv"), "\n")
+	if len(table) != 4 || !strings.HasPrefix(table[0], "run,checkpoint,seed,epochs,finished,log_p,log_p_se,log_p_errs,") {
+		t.Errorf("the table is %q", table)
+	}
+	if out := succeed(t, "compare", small, seeds, "--samples", "3"); !strings.Contains(out, "log p, test, K = 3") {
+		t.Errorf("compare says %q", out)
+	}
+	succeed(t, "sample", small, "--kind", "filters", "--out", filepath.Join(here, "filters.png"))
+	succeed(t, "inpaint", small, "--mask", "left", "--sweeps", "5", "--out", filepath.Join(here, "inpainted.png"))
+
+	for _, c := range []struct {
+		says string
+		args []string
+	}{
+		{"--samples: Boltzmann machines do without it", []string{"eval", small, "--samples", "5"}},
+		{"--raise-chains does nothing without --raise", []string{"eval", small, "--raise-chains", "5"}},
+		{"with a number N of steps", []string{"eval", small, "--schedule", "adaptive"}},
+		{"give between 100 and 1000000 steps", []string{"eval", small, "--schedule", "adaptive:9"}},
+		{"--retain: Boltzmann machines do without it", []string{"inpaint", small, "--mask", "left", "--retain"}},
+	} {
+		code, _, errOut := helmholtz(t, t.Context(), c.args...)
+		if code != exitUsage || !strings.Contains(errOut, c.says) {
+			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(c.args, " "), code, errOut, c.says)
+		}
+	}
+}
+
+// The keys of a table of evaluations are those of their JSON.
+func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
+	text, err := json.Marshal(boltzmann.RunEvaluation{Evaluation: boltzmann.Evaluation{RAISE: &boltzmann.Raised{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range fields["raise"].(map[string]any) {
+		fields["raise."+key] = value
+	}
+	delete(fields, "raise")
+	for _, c := range boltzmann.EvaluationsTable().Columns() {
+		if _, has := fields[c.Key]; !has {
+			t.Errorf("JSON has no %s", c.Key)
+		}
+		delete(fields, c.Key)
+	}
+	if len(fields) > 0 {
+		t.Errorf("the table has no %v", fields)
+	}
+}
