@@ -14,6 +14,7 @@ type Feature string
 const (
 	ReinforcePhases  Feature = "REINFORCE"
 	KroneckerMetric  Feature = "the Kronecker-factored metric"
+	FixedArithmetic  Feature = "products in fixed point"
 	GaussianUnits    Feature = "Gaussian units"
 	ConvolvedLayers  Feature = "convolutional layers"
 	LabelledMachines Feature = "machines with labels"
@@ -71,6 +72,9 @@ func (a Algorithm) Features() []Feature {
 	}
 	if a.Metric == Kronecker {
 		asked = append(asked, KroneckerMetric)
+	}
+	if a.Arithmetic == FixedPoint {
+		asked = append(asked, FixedArithmetic)
 	}
 	return asked
 }

@@ -1,6 +1,9 @@
 package kernels
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Bits is a matrix of units that are on or off, for products with matrices in
 // fixed point. It keeps its memory from one matrix to the next.
@@ -19,6 +22,11 @@ func NewBits(off float32) *Bits {
 		panic(fmt.Sprintf("kernels: units that are %v when they are off: 0 or −1", off))
 	}
 	return &Bits{off: int32(off)}
+}
+
+// BitsBytes is about the memory that a matrix of bits takes.
+func BitsBytes(depth, cols float64) float64 {
+	return 4 * math.Ceil(depth/float64(current.wordBits())) * (cols + float64(current.columns()))
 }
 
 // PackRows takes over aᵀ: the columns of b are the rows of a. A unit is on where

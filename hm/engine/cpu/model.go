@@ -19,9 +19,13 @@ type model struct {
 }
 
 func (cpu) NewModel(p *engine.Parameters) (engine.Model, error) {
-	m := &model{weights: newWeights(p.Architecture)}
+	return newModel(p, engine.FloatingPoint), nil
+}
+
+func newModel(p *engine.Parameters, arithmetic engine.Arithmetic) *model {
+	m := &model{weights: newWeights(p.Architecture, arithmetic)}
 	m.weights.pack(p.Clone())
-	return m, nil
+	return m
 }
 
 // each performs tasks 0 … n−1 on all processors, each processor with a
