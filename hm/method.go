@@ -244,10 +244,10 @@ func (m Method) FisherSource(s FisherSource) Method { m.spec.FisherSource = s; r
 // than a hundredth.
 func (m Method) FisherPrecision(p FisherPrecision) Method { m.spec.FisherPrecision = p; return m }
 
-// Arithmetic sets how the products with the states of binary units are computed.
-// FixedPoint makes steps faster, and training by WS, RWS, BiHM and REINFORCE without
-// an optimal baseline the same on every processor, where all layers are dense and
-// binary.
+// Arithmetic sets how the products with the states of binary units are computed, in
+// training and whatever is asked of the run. FixedPoint makes both faster. Where all
+// layers are dense and binary, WS, RWS, BiHM and REINFORCE without optimal baselines
+// then end in the same bytes with every instruction set.
 func (m Method) Arithmetic(a Arithmetic) Method { m.spec.Arithmetic = a; return m }
 
 // Phases sets the importance weights and the phases.

@@ -73,8 +73,13 @@ func (a Algorithm) Features() []Feature {
 	if a.Metric == Kronecker {
 		asked = append(asked, KroneckerMetric)
 	}
-	if a.Arithmetic == FixedPoint {
-		asked = append(asked, FixedArithmetic)
+	return append(asked, a.Arithmetic.Features()...)
+}
+
+// Features are those that an arithmetic asks of an engine.
+func (a Arithmetic) Features() []Feature {
+	if a == FixedPoint {
+		return []Feature{FixedArithmetic}
 	}
-	return asked
+	return nil
 }

@@ -27,8 +27,8 @@ func (e fixedEngine) NewTrainer(job engine.Job, state *engine.State) (engine.Tra
 	return e.cpu.NewTrainer(job, state)
 }
 
-func (fixedEngine) NewModel(p *engine.Parameters) (engine.Model, error) {
-	return newModel(p, engine.FixedPoint), nil
+func (e fixedEngine) NewModel(p *engine.Parameters, _ engine.Arithmetic) (engine.Model, error) {
+	return e.cpu.NewModel(p, engine.FixedPoint)
 }
 
 func TestConformanceInFixedPoint(t *testing.T) { enginetest.RunOnDraws(t, fixedEngine{}) }

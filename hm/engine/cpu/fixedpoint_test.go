@@ -94,7 +94,11 @@ func trainInFixedPoint(t *testing.T, a engine.Algorithm, of engine.Architecture)
 	for _, x := range state.Parameters.Flat {
 		numbers = append(numbers, float64(x))
 	}
-	weights, err := newModel(state.Parameters, engine.FixedPoint).LogWeights(t.Context(), data, 20, 7)
+	model, err := cpu{}.NewModel(state.Parameters, engine.FixedPoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights, err := model.LogWeights(t.Context(), data, 20, 7)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,14 +18,10 @@ type model struct {
 	weights *weights
 }
 
-func (cpu) NewModel(p *engine.Parameters) (engine.Model, error) {
-	return newModel(p, engine.FloatingPoint), nil
-}
-
-func newModel(p *engine.Parameters, arithmetic engine.Arithmetic) *model {
+func (cpu) NewModel(p *engine.Parameters, arithmetic engine.Arithmetic) (engine.Model, error) {
 	m := &model{weights: newWeights(p.Architecture, arithmetic)}
 	m.weights.pack(p.Clone())
-	return m
+	return m, nil
 }
 
 // each performs tasks 0 … n−1 on all processors, each processor with a
