@@ -144,8 +144,8 @@ func BenchmarkBits(b *testing.B) {
 		c := f.matrix(s.rows, s.cols)
 		takeTurns(b, fmt.Sprintf("AddTN/%dx%dx%d", s.rows, s.depth, s.cols), func() (floating, fixed func()) {
 			bits := NewBits(0)
-			bits.PackColumns(x, nil)
-			return func() { MulTN(c, 0, r, x) }, func() { AddTN(c, false, r, nil, bits) }
+			bits.PackColumns(x)
+			return func() { MulTN(c, 0, r, x) }, func() { AddTN(c, false, r, bits) }
 		})
 	}
 }

@@ -38,24 +38,15 @@ func (b *Bits) PackRows(a Matrix) {
 	}
 }
 
-// PackColumns takes over a, or the given rows of it where they are not nil.
-func (b *Bits) PackColumns(a Matrix, rows []int32) {
-	b.resize(a, depthOf(a, rows), a.Cols)
+// PackColumns takes over a.
+func (b *Bits) PackColumns(a Matrix) {
+	b.resize(a, a.Rows, a.Cols)
 	if b.cols == 0 {
 		return
 	}
-	var some [32]*float32 // the beginnings of the rows of a word
 	each := b.set.wordBits()
 	for first := 0; first < b.depth; first += each {
-		count := min(each, b.depth-first)
-		for i := range count {
-			r := first + i
-			if rows != nil {
-				r = int(rows[r])
-			}
-			some[i] = &a.Data[r*a.Stride]
-		}
-		b.set.bitsOfColumns(b.words[first/each*b.stride:][:b.stride], &some, count, b.cols)
+		b.set.bitsOfColumns(b.words[first/each*b.stride:][:b.stride], Rows(a, first, min(first+each, b.depth)))
 	}
 }
 

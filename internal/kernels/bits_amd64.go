@@ -11,10 +11,10 @@ package kernels
 func bitsOfRowsAVX2(to *uint32, from *float32, rows int, units int, strideTo int, strideFrom int)
 
 // bitsOfColumnsAVX2 writes in bit i of each word whether the number of row i
-// in its column is positive. It writes whole vectors.
+// in its column is positive. It writes whole vectors. The stride is in bytes.
 //
 //go:noescape
-func bitsOfColumnsAVX2(to *uint32, rows **float32, count int, columns int)
+func bitsOfColumnsAVX2(to *uint32, from *float32, rows int, columns int, strideFrom int)
 
 // largestAVX2 returns the bits of the largest magnitude.
 //
@@ -71,10 +71,10 @@ func writeColumnsAVX2(c *float32, from *int32, starts *int32, scales *float32, r
 func bitsOfRowsAVX512(to *uint32, from *float32, rows int, units int, strideTo int, strideFrom int)
 
 // bitsOfColumnsAVX512 writes in bit i of each word whether the number of row i
-// in its column is positive. It writes whole vectors.
+// in its column is positive. It writes whole vectors. The stride is in bytes.
 //
 //go:noescape
-func bitsOfColumnsAVX512(to *uint32, rows **float32, count int, columns int)
+func bitsOfColumnsAVX512(to *uint32, from *float32, rows int, columns int, strideFrom int)
 
 // largestAVX512 returns the bits of the largest magnitude.
 //

@@ -102,14 +102,14 @@ DATA laneMasks<>+56(SB)/4, $0x00000000
 DATA laneMasks<>+60(SB)/4, $0x00000000
 GLOBL laneMasks<>(SB), RODATA|NOPTR, $64
 
-// func bitsOfColumnsAVX2(to *uint32, rows **float32, count int, columns int)
+// func bitsOfColumnsAVX2(to *uint32, from *float32, rows int, columns int, strideFrom int)
 // Requires: AVX, AVX2, CMOV
-TEXT ·bitsOfColumnsAVX2(SB), NOSPLIT, $0-32
+TEXT ·bitsOfColumnsAVX2(SB), NOSPLIT, $0-40
 	MOVQ   to+0(FP), AX
-	MOVQ   rows+8(FP), CX
+	MOVQ   from+8(FP), CX
 	MOVQ   columns+24(FP), DX
+	MOVQ   strideFrom+32(FP), BX
 	VXORPS Y0, Y0, Y0
-	XORQ   BX, BX
 
 columns:
 	CMPQ         DX, $0x00
@@ -127,28 +127,24 @@ columns:
 	MOVL         $0x00000001, SI
 	VMOVD        SI, X2
 	VPBROADCASTD X2, Y2
-	MOVQ         count+16(FP), R8
+	MOVQ         rows+16(FP), R8
 	MOVQ         CX, SI
 
 row:
-	TESTQ      R8, R8
-	JZ         write
-	MOVQ       (SI), R9
 	VMOVUPS    (DI), Y3
-	VMASKMOVPS (R9)(BX*1), Y3, Y3
+	VMASKMOVPS (SI), Y3, Y3
 	VCMPPS     $0x11, Y3, Y0, Y3
 	VPAND      Y2, Y3, Y3
 	VPOR       Y3, Y1, Y1
 	VPSLLD     $0x01, Y2, Y2
-	ADDQ       $0x08, SI
+	ADDQ       BX, SI
 	DECQ       R8
-	JMP        row
-
-write:
-	VMOVUPS Y1, (AX)(BX*1)
-	ADDQ    $0x20, BX
-	SUBQ    $0x08, DX
-	JMP     columns
+	JNZ        row
+	VMOVUPS    Y1, (AX)
+	ADDQ       $0x20, AX
+	ADDQ       $0x20, CX
+	SUBQ       $0x08, DX
+	JMP        columns
 
 done:
 	VZEROUPPER
@@ -1249,14 +1245,14 @@ word:
 	VZEROUPPER
 	RET
 
-// func bitsOfColumnsAVX512(to *uint32, rows **float32, count int, columns int)
+// func bitsOfColumnsAVX512(to *uint32, from *float32, rows int, columns int, strideFrom int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
-TEXT ·bitsOfColumnsAVX512(SB), NOSPLIT, $0-32
+TEXT ·bitsOfColumnsAVX512(SB), NOSPLIT, $0-40
 	MOVQ   to+0(FP), AX
-	MOVQ   rows+8(FP), CX
+	MOVQ   from+8(FP), CX
 	MOVQ   columns+24(FP), DX
+	MOVQ   strideFrom+32(FP), BX
 	VXORPS Z0, Z0, Z0
-	XORQ   BX, BX
 
 columns:
 	CMPQ         DX, $0x00
@@ -1274,26 +1270,22 @@ columns:
 	MOVL         $0x00000001, SI
 	VMOVD        SI, X2
 	VPBROADCASTD X2, Z2
-	MOVQ         count+16(FP), DI
+	MOVQ         rows+16(FP), DI
 	MOVQ         CX, SI
 
 row:
-	TESTQ     DI, DI
-	JZ        write
-	MOVQ      (SI), R8
-	VMOVUPS.Z (R8)(BX*1), K1, Z3
+	VMOVUPS.Z (SI), K1, Z3
 	VCMPPS    $0x11, Z3, Z0, K2
 	VPORD     Z2, Z1, K2, Z1
 	VPSLLD    $0x01, Z2, Z2
-	ADDQ      $0x08, SI
+	ADDQ      BX, SI
 	DECQ      DI
-	JMP       row
-
-write:
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $0x40, BX
-	SUBQ    $0x10, DX
-	JMP     columns
+	JNZ       row
+	VMOVUPS   Z1, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, DX
+	JMP       columns
 
 done:
 	VZEROUPPER

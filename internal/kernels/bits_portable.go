@@ -1,9 +1,6 @@
 package kernels
 
-import (
-	"math"
-	"unsafe"
-)
+import "math"
 
 // The portable products choose among sums of groups of four, as AVX-512's do.
 
@@ -21,10 +18,10 @@ func portableBitsOfRows(words []uint32, a Matrix, stride int) {
 	}
 }
 
-func portableBitsOfColumns(words []uint32, rows *[32]*float32, count int) {
+func portableBitsOfColumns(words []uint32, a Matrix) {
 	clear(words)
-	for i, row := range rows[:count] {
-		for j, x := range unsafe.Slice(row, len(words)) {
+	for i := range a.Rows {
+		for j, x := range Row(a, i) {
 			if x > 0 {
 				words[j] |= 1 << i
 			}

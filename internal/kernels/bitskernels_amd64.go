@@ -13,14 +13,14 @@ func (s instructionSet) bitsOfRows(words []uint32, a Matrix, stride int) {
 	}
 }
 
-func (s instructionSet) bitsOfColumns(words []uint32, rows *[32]*float32, count, columns int) {
+func (s instructionSet) bitsOfColumns(words []uint32, a Matrix) {
 	switch s {
 	case avx512:
-		bitsOfColumnsAVX512(&words[0], &rows[0], count, columns)
+		bitsOfColumnsAVX512(&words[0], &a.Data[0], a.Rows, a.Cols, 4*a.Stride)
 	case avx2:
-		bitsOfColumnsAVX2(&words[0], &rows[0], count, columns)
+		bitsOfColumnsAVX2(&words[0], &a.Data[0], a.Rows, a.Cols, 4*a.Stride)
 	default:
-		portableBitsOfColumns(words[:columns], rows, count)
+		portableBitsOfColumns(words, a)
 	}
 }
 

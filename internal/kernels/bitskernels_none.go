@@ -6,9 +6,7 @@ func (instructionSet) bitsOfRows(words []uint32, a Matrix, stride int) {
 	portableBitsOfRows(words, a, stride)
 }
 
-func (instructionSet) bitsOfColumns(words []uint32, rows *[32]*float32, count, columns int) {
-	portableBitsOfColumns(words[:columns], rows, count)
-}
+func (instructionSet) bitsOfColumns(words []uint32, a Matrix) { portableBitsOfColumns(words, a) }
 
 func (instructionSet) largest(row []float32) uint32 { return portableLargest(row) }
 

@@ -21,11 +21,10 @@ func MulBits(c Matrix, a *Bits, b *Fixed) {
 	}
 }
 
-// AddTN sets c = aᵀ·b, or c + aᵀ·b. The columns of a are taken to fixed point, of
-// the given rows alone where these are not nil; b has a bit a row. The sums are as
-// exact as MulBits'.
-func AddTN(c Matrix, add bool, a Matrix, rows []int32, b *Bits) {
-	checkBits("aᵀ·bits", c, b, depthOf(a, rows), a.Cols, b.cols)
+// AddTN sets c = aᵀ·b, or c + aᵀ·b. The columns of a are taken to fixed point. The
+// sums are as exact as MulBits'.
+func AddTN(c Matrix, add bool, a Matrix, b *Bits) {
+	checkBits("aᵀ·bits", c, b, a.Rows, a.Cols, b.cols)
 	if !complete(a) {
 		panic("kernels: a product of " + describe(a))
 	}
@@ -36,7 +35,7 @@ func AddTN(c Matrix, add bool, a Matrix, rows []int32, b *Bits) {
 	defer bitsScratch.Put(w)
 	for first := 0; first < c.Rows; first += columnsTogether {
 		last := min(first+columnsTogether, c.Rows)
-		w.transpose(Cols(a, first, last), rows)
+		w.transpose(Cols(a, first, last))
 		w.fixed.resize(last-first, b.depth)
 		w.fixed.Pack(w.transposed, 0, last-first)
 		for row := first; row < last; row += quad {
@@ -44,13 +43,6 @@ func AddTN(c Matrix, add bool, a Matrix, rows []int32, b *Bits) {
 			b.set.writeRows(Rows(c, row, min(row+quad, last)), w.sums, b.stride, o, add)
 		}
 	}
-}
-
-func depthOf(a Matrix, rows []int32) int {
-	if rows != nil {
-		return len(rows)
-	}
-	return a.Rows
 }
 
 // checkBits panics where matrices do not fit.
@@ -65,8 +57,8 @@ type bitsWork struct {
 	tables []int32 // of some groups, the sums of the subsets of the integers of four rows
 	sums   []int32 // four rows of all columns
 
-	gathered, transposed Matrix
-	fixed                Fixed
+	transposed Matrix
+	fixed      Fixed
 }
 
 const (
@@ -114,21 +106,9 @@ func (w *bitsWork) sum(f *Fixed, row int, b *Bits) fixedOutput {
 }
 
 // transpose turns the columns of a into the rows of transposed.
-func (w *bitsWork) transpose(a Matrix, rows []int32) {
-	if rows != nil {
-		w.gathered = reuse(w.gathered, len(rows), a.Cols)
-		for r, from := range rows {
-			copy(Row(w.gathered, r), Row(a, int(from)))
-		}
-		a = w.gathered
-	}
-	w.transposed = reuse(w.transposed, columnsTogether, roundUp(a.Rows, columnsTogether))
+func (w *bitsWork) transpose(a Matrix) {
+	stride := roundUp(a.Rows, columnsTogether) // whole blocks of every instruction set
+	n := columnsTogether * stride
+	w.transposed = Matrix{Rows: a.Cols, Cols: a.Rows, Stride: max(stride, 1), Data: slices.Grow(w.transposed.Data[:0], n)[:n]}
 	current.transposeBlocks(w.transposed, a)
-	w.transposed.Rows, w.transposed.Cols = a.Cols, a.Rows
-}
-
-// reuse returns a matrix of a size in the memory of m, if it is enough.
-func reuse(m Matrix, rows, cols int) Matrix {
-	n := rows * cols
-	return Matrix{Rows: rows, Cols: cols, Stride: cols, Data: slices.Grow(m.Data[:0], n)[:n]}
 }

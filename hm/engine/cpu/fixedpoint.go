@@ -65,7 +65,7 @@ func (v *pass) makeParents() {
 func (t *trainer) packParents(terms []term) {
 	parallel(len(terms), func(k int) {
 		if bits := terms[k].bits; bits != nil {
-			bits.PackColumns(terms[k].parents, nil)
+			bits.PackColumns(terms[k].parents)
 		}
 	})
 }

@@ -233,7 +233,7 @@ func (t *trainer) addTerms(tile tile, gradient kernels.Matrix, terms []term) {
 		case connection == nil: // the prior
 			columnSums(gradient, earlier, residuals)
 		case term.bits != nil:
-			kernels.AddTN(gradient, earlier != 0, residuals, nil, term.bits)
+			kernels.AddTN(gradient, earlier != 0, residuals, term.bits)
 		default:
 			connection.accumulate(gradient, earlier, residuals, term.parents)
 		}

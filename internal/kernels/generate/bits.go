@@ -107,12 +107,11 @@ func (s bitsSet) ofRows() {
 
 // ofColumns writes the kernel that packs the bits of rows into a word a column.
 func (s bitsSet) ofColumns() {
-	s.kernel("bitsOfColumns", "to *uint32, rows **float32, count, columns int)",
+	s.kernel("bitsOfColumns", "to *uint32, from *float32, rows, columns, strideFrom int)",
 		"writes in bit i of each word whether the number of row i",
-		"in its column is positive. It writes whole vectors.")
-	to, rows, columns := argument("to"), argument("rows"), argument("columns")
-	offset, zero := GP64(), s.zero()
-	XORQ(offset, offset)
+		"in its column is positive. It writes whole vectors. The stride is in bytes.")
+	to, from, columns, stride := argument("to"), argument("from"), argument("columns"), argument("strideFrom")
+	zero := s.zero()
 	Label("columns")
 	CMPQ(columns, Imm(0))
 	JLE(LabelRef("done"))
@@ -122,14 +121,11 @@ func (s bitsSet) ofColumns() {
 	MOVL(U32(1), one)
 	VMOVD(one, bit.AsX())
 	VPBROADCASTD(bit.AsX(), bit)
-	next, left, row := GP64(), argument("count"), GP64()
-	MOVQ(rows, next)
+	row, left := GP64(), argument("rows")
+	MOVQ(from, row)
 	Label("row")
-	TESTQ(left, left)
-	JZ(LabelRef("write"))
-	MOVQ(Mem{Base: next}, row)
 	x := s.vector()
-	s.load(Mem{Base: row, Index: offset, Scale: 1}, lanes, x)
+	s.load(Mem{Base: row}, lanes, x)
 	if s.lanes == 16 {
 		on := K()
 		VCMPPS(U8(lessThan), x, zero, on)
@@ -140,12 +136,12 @@ func (s bitsSet) ofColumns() {
 		VPOR(x, words, words)
 	}
 	VPSLLD(Imm(1), bit, bit)
-	ADDQ(Imm(8), next)
+	ADDQ(stride, row)
 	DECQ(left)
-	JMP(LabelRef("row"))
-	Label("write")
-	VMOVUPS(words, Mem{Base: to, Index: offset, Scale: 1})
-	ADDQ(Imm(uint64(s.bytes())), offset)
+	JNZ(LabelRef("row"))
+	VMOVUPS(words, Mem{Base: to})
+	ADDQ(Imm(uint64(s.bytes())), to)
+	ADDQ(Imm(uint64(s.bytes())), from)
 	SUBQ(Imm(uint64(s.lanes)), columns)
 	JMP(LabelRef("columns"))
 	Label("done")
