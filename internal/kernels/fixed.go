@@ -10,8 +10,8 @@ import (
 // Fixed is a matrix in fixed point: integers of 32 bits, times a power of two a
 // row. The power is small enough for no sum of the integers of a row, each with
 // either sign, to overflow, and no number of a row of n is off by more than n·2⁻³⁰
-// times the largest magnitude there, or 2⁻¹²⁷ where that is more. A row with a number that is not finite has
-// products that are NaN.
+// times the largest magnitude there, or 2⁻¹²⁷ where that is more. A row with a
+// number that is not finite has products that are NaN.
 type Fixed struct {
 	set         instructionSet
 	rows, depth int
