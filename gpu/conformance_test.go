@@ -273,7 +273,7 @@ func TestTooLargeFisherBlocks(t *testing.T) {
 // An evaluation that panics, or is cancelled, holds nothing of the device any more.
 func TestEvaluationsThatEndEarlyReleaseTheDevice(t *testing.T) {
 	e := opened(t)
-	m, err := e.NewModel(oracle.Random(engine.Architecture{Units: []int{12, 8, 4}}, 3))
+	m, err := e.NewModel(oracle.Random(engine.Architecture{Units: []int{12, 8, 4}}, 3), engine.FloatingPoint)
 	if err != nil {
 		t.Fatal(err)
 	}

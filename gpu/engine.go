@@ -10,6 +10,7 @@ const name = "cuda"
 var lacks = []engine.Feature{
 	engine.GaussianUnits, engine.ConvolvedLayers, engine.LabelledMachines,
 	engine.ReinforcePhases, engine.KroneckerMetric, engine.GibbsChains,
+	engine.FixedArithmetic,
 }
 
 func init() { engine.Register(name, open) }

@@ -28,8 +28,8 @@ type model struct {
 	parameters []float32
 }
 
-func (e *cuda) NewModel(p *engine.Parameters) (engine.Model, error) {
-	if err := refuse(p.Architecture.Features()...); err != nil {
+func (e *cuda) NewModel(p *engine.Parameters, arithmetic engine.Arithmetic) (engine.Model, error) {
+	if err := refuse(append(p.Architecture.Features(), arithmetic.Features()...)...); err != nil {
 		return nil, err
 	}
 	return &model{e.device, newLayout(p.Architecture), p.Clone().Flat}, nil

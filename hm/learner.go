@@ -173,7 +173,7 @@ func (l *learner) model() (engine.Model, error) {
 	if err := l.fetch(); err != nil {
 		return nil, err
 	}
-	return l.backend.NewModel(l.state.Parameters)
+	return l.backend.NewModel(l.state.Parameters, l.experiment.Method.Arithmetic)
 }
 
 // Snapshot implements runs.Learner.

@@ -19,6 +19,7 @@ type (
 	Metric          = engine.Metric
 	FisherSource    = engine.FisherSource
 	FisherPrecision = engine.FisherPrecision
+	Arithmetic      = engine.Arithmetic
 	Optimizer       = engine.Optimizer
 	Schedule        = runs.Schedule
 
@@ -44,6 +45,8 @@ const (
 	FromSleep  = engine.FromSleep
 	FromLegacy = engine.FromLegacy
 
+	FloatingPoint   = engine.FloatingPoint
+	FixedPoint      = engine.FixedPoint
 	SinglePrecision = engine.SinglePrecision
 	SixteenBits     = engine.SixteenBits
 
@@ -81,6 +84,9 @@ type MethodSpec struct {
 	Schedule     Schedule `toml:"schedule" json:"schedule"`           // constant, step or cosine
 	StepEpochs   int      `toml:"step_epochs" json:"step_epochs"`     // schedule "step": epochs between changes
 	StepFactor   float64  `toml:"step_factor" json:"step_factor"`     // schedule "step": the factor of a change
+
+	// Arithmetic is float32 or fixed.
+	Arithmetic Arithmetic `toml:"arithmetic,omitzero" json:"arithmetic,omitzero"`
 
 	BatchSize int  `toml:"batch_size" json:"batch_size"` // B, data a minibatch
 	Samples   int  `toml:"samples" json:"samples"`       // S, samples a datum
@@ -239,6 +245,12 @@ func (m Method) FisherSource(s FisherSource) Method { m.spec.FisherSource = s; r
 // than a hundredth.
 func (m Method) FisherPrecision(p FisherPrecision) Method { m.spec.FisherPrecision = p; return m }
 
+// Arithmetic sets how the products with the states of binary units are computed, in
+// training and whatever is asked of the run. FixedPoint makes both faster. Where all
+// layers are dense and binary, WS, RWS, BiHM and REINFORCE without optimal baselines
+// then end in the same bytes with every instruction set.
+func (m Method) Arithmetic(a Arithmetic) Method { m.spec.Arithmetic = a; return m }
+
 // Phases sets the importance weights and the phases.
 func (m Method) Phases(p Phases) Method { m.spec.Phases = p; return m }
 
@@ -390,6 +402,7 @@ func (s MethodSpec) String() string {
 	differs(s.Metric != Euclidean && s.FisherSource != p.FisherSource, "Fisher source %v", s.FisherSource)
 	differs(s.Metric != Euclidean && s.RefreshEvery != p.RefreshEvery, "K = %d", s.RefreshEvery)
 	differs(s.Metric != Euclidean && s.FisherPrecision != p.FisherPrecision, "%v", s.FisherPrecision)
+	differs(s.Arithmetic != p.Arithmetic, "%v point", s.Arithmetic)
 	differs(s.Optimizer != p.Optimizer, "%v", s.Optimizer)
 	differs(s.Momentum != 0 && (s.Optimizer == Momentum || s.Optimizer == Nesterov), "β = %g", s.Momentum)
 	differs(s.AdamBeta1 != 0 && s.Optimizer == Adam, "β₁ = %g", s.AdamBeta1)
@@ -420,7 +433,8 @@ func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
 	return engine.Algorithm{
 		Phases: s.Phases, Metric: s.Metric, FisherSource: s.FisherSource,
 		Damping: s.Damping, RefreshEvery: s.RefreshEvery, FisherPrecision: s.FisherPrecision,
-		Optimizer: s.Optimizer, Momentum: cmp.Or(s.Momentum, 0.95),
+		Arithmetic: s.Arithmetic,
+		Optimizer:  s.Optimizer, Momentum: cmp.Or(s.Momentum, 0.95),
 		AdamBeta1: cmp.Or(s.AdamBeta1, 0.9), AdamBeta2: cmp.Or(s.AdamBeta2, 0.999), AdamEpsilon: 1e-8,
 		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline,
 		LaterSamples: s.LaterSamples, LaterSamplesFrom: stepsOf(s.LaterSamplesAfter, stepsPerEpoch),

@@ -31,6 +31,7 @@ type Model struct {
 type evaluator struct {
 	mutex      sync.Mutex
 	parameters *engine.Parameters
+	arithmetic engine.Arithmetic
 	opened     engine.Model
 }
 
@@ -44,7 +45,7 @@ func (e *evaluator) model() (engine.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := b.NewModel(e.parameters)
+	m, err := b.NewModel(e.parameters, e.arithmetic)
 	if err == nil {
 		e.opened = m
 	}

@@ -50,6 +50,42 @@ func TestSixteenBitsChangeTheNaturalGradientLittle(t *testing.T) {
 	}
 }
 
+// Products in fixed point move estimates of log p by less than a thousandth of a nat.
+func TestFixedPointMovesEstimatesLittle(t *testing.T) {
+	set, err := dataset.Spec{Name: "mnist", Subset: 2000}.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Log("without MNIST, the test has to do with glyphs")
+		set, err = dataset.Spec{Name: "glyphs", Subset: 2000}.Open()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := RWS().LearningRate(0.02).Experiment(New(set.Shape()).Dense(100, 50, 20), set)
+	trainer := newTestTrainer(t, e, set, e.start(set))
+	for range 2 * e.stepsPerEpoch(set) {
+		if _, err := trainer.Step(e.Method.LearningRate); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state, err := trainer.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	estimate := func(a Arithmetic) float64 {
+		m := &Model{experiment: e, shape: set.Shape(), parameters: state.Parameters, engine: &evaluator{parameters: state.Parameters, arithmetic: a}, seed: 1}
+		evaluation, err := m.Evaluate(t.Context(), m.Some(set.Test(), 100), 50, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return evaluation.LogP
+	}
+	floating, fixed := estimate(FloatingPoint), estimate(FixedPoint)
+	t.Logf("log p(x) = %.3f nats, %.2g more in fixed point", floating, fixed-floating)
+	if !(math.Abs(fixed-floating) < 1e-3) {
+		t.Errorf("log p(x) = %v nats in fixed point, %v in floating point", fixed, floating)
+	}
+}
+
 func newTestTrainer(t *testing.T, e Experiment, set *dataset.Set, state *engine.State) engine.Trainer {
 	t.Helper()
 	backend, err := openBackend()

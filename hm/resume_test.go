@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -103,6 +104,33 @@ func interruptions() []interruption {
 				}
 			}}
 		}},
+	}
+}
+
+// In fixed point, a run whose sessions have another instruction set each leaves the
+// same bytes as one that has none but one.
+func TestResumeInFixedPointIsExactAcrossInstructionSets(t *testing.T) {
+	defer kernels.SetInstructionSet(kernels.InstructionSet())
+	for _, name := range []string{"ws", "rws", "bihm"} {
+		v := trained{name, short(preset(name)).Arithmetic(FixedPoint), patterns(t)}
+		whole, parts := t.TempDir(), t.TempDir()
+		mustTrain(t, v.method, v.set, whole)
+		sets, session := kernels.InstructionSets(), 0
+		sessions := trainInSessions(t, v, parts, interruption{"with another instruction set", func(ctx context.Context, cancel func()) (context.Context, *watcher) {
+			if err := kernels.SetInstructionSet(sets[session%len(sets)]); err != nil {
+				t.Fatal(err)
+			}
+			session++
+			return ctx, &watcher{onStep: func(p runs.Progress) {
+				if p.Step%5 == 0 {
+					cancel()
+				}
+			}}
+		}})
+		if sessions < len(sets) {
+			t.Fatalf("%d sessions with %d instruction sets", sessions, len(sets))
+		}
+		wantSameRun(t, whole, parts)
 	}
 }
 

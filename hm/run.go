@@ -69,7 +69,7 @@ func newModel(e Experiment, s runs.Snapshot) (*Model, error) {
 		return nil, err
 	}
 	p := state.Parameters
-	return &Model{experiment: e, shape: shape, parameters: p, engine: &evaluator{parameters: p}, seed: e.Seed}, nil
+	return &Model{experiment: e, shape: shape, parameters: p, engine: &evaluator{parameters: p, arithmetic: e.Method.Arithmetic}, seed: e.Seed}, nil
 }
 
 // Seeds are the runs of one experiment with several seeds, with their models.

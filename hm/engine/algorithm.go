@@ -84,6 +84,21 @@ const (
 	SixteenBits
 )
 
+// Arithmetic is how the products with the states of binary units are computed, which
+// are most of what a step does.
+type Arithmetic int
+
+const (
+	// FloatingPoint multiplies float32, the reference. The last bits of its sums
+	// depend on the instruction set.
+	FloatingPoint Arithmetic = iota
+	// FixedPoint adds integers of 32 bits, weights and residuals with a scale a
+	// unit. A weight is off by at most (1+n)·2⁻³⁰ of the largest of its unit with
+	// n parents, and sums are exact. Layers that are convolved, and those whose
+	// parents are Gaussian, keep FloatingPoint.
+	FixedPoint
+)
+
 // Optimizer turns directions of ascent g, plain or natural (004, 6.1.1), into
 // updates of the parameters θ with a learning rate η.
 type Optimizer int
@@ -133,9 +148,10 @@ type Algorithm struct {
 	AdamBeta2       float64 // decay of the second moment
 	AdamEpsilon     float64
 	Momentum        float64 // β of Momentum and Nesterov, the decay of the velocity
-	BatchSize       int     // B
-	Samples         int     // S, samples a datum
-	Baseline        bool    // subtract c = 1/S from the weights of the q-wake gradient
+	Arithmetic      Arithmetic
+	BatchSize       int  // B
+	Samples         int  // S, samples a datum
+	Baseline        bool // subtract c = 1/S from the weights of the q-wake gradient
 	// LaterSamples is S from step LaterSamplesFrom on; 0 leaves it as it is.
 	LaterSamples, LaterSamplesFrom int
 	// L1 and L2 are the strengths β with which the norms ‖w‖₁ and ½‖w‖² of the
@@ -225,13 +241,14 @@ func (a Algorithm) Slots() int {
 }
 
 var (
-	phaseNames     = names.New("phases", "ws", "rws", "bihm", "reinforce")
-	baselineNames  = names.New("baseline of REINFORCE", "constant", "none", "optimal")
-	metricNames    = names.New("metric", "none", "block", "diagonal", "kronecker")
-	sourceNames    = names.New("Fisher source", "wake", "sleep", "legacy")
-	precisionNames = names.New("precision", "float32", "int16")
-	optimizerNames = names.New("optimiser", "gd", "adam", "momentum", "nesterov")
-	proposalNames  = names.New("label proposal", "exact", "plain", "mixed")
+	phaseNames      = names.New("phases", "ws", "rws", "bihm", "reinforce")
+	baselineNames   = names.New("baseline of REINFORCE", "constant", "none", "optimal")
+	metricNames     = names.New("metric", "none", "block", "diagonal", "kronecker")
+	sourceNames     = names.New("Fisher source", "wake", "sleep", "legacy")
+	precisionNames  = names.New("precision", "float32", "int16")
+	arithmeticNames = names.New("arithmetic", "float32", "fixed")
+	optimizerNames  = names.New("optimiser", "gd", "adam", "momentum", "nesterov")
+	proposalNames   = names.New("label proposal", "exact", "plain", "mixed")
 )
 
 func (p Phases) String() string            { return phaseNames.Name(int(p)) }
@@ -239,6 +256,7 @@ func (b ReinforceBaseline) String() string { return baselineNames.Name(int(b)) }
 func (m Metric) String() string            { return metricNames.Name(int(m)) }
 func (s FisherSource) String() string      { return sourceNames.Name(int(s)) }
 func (p FisherPrecision) String() string   { return precisionNames.Name(int(p)) }
+func (a Arithmetic) String() string        { return arithmeticNames.Name(int(a)) }
 func (o Optimizer) String() string         { return optimizerNames.Name(int(o)) }
 func (p LabelProposal) String() string     { return proposalNames.Name(int(p)) }
 
@@ -247,6 +265,7 @@ func (b ReinforceBaseline) MarshalText() ([]byte, error) { return baselineNames.
 func (m Metric) MarshalText() ([]byte, error)            { return metricNames.Marshal(int(m)) }
 func (s FisherSource) MarshalText() ([]byte, error)      { return sourceNames.Marshal(int(s)) }
 func (p FisherPrecision) MarshalText() ([]byte, error)   { return precisionNames.Marshal(int(p)) }
+func (a Arithmetic) MarshalText() ([]byte, error)        { return arithmeticNames.Marshal(int(a)) }
 func (o Optimizer) MarshalText() ([]byte, error)         { return optimizerNames.Marshal(int(o)) }
 func (p LabelProposal) MarshalText() ([]byte, error)     { return proposalNames.Marshal(int(p)) }
 
@@ -255,5 +274,6 @@ func (b *ReinforceBaseline) UnmarshalText(t []byte) error { return baselineNames
 func (m *Metric) UnmarshalText(t []byte) error            { return metricNames.Parse((*int)(m), t) }
 func (s *FisherSource) UnmarshalText(t []byte) error      { return sourceNames.Parse((*int)(s), t) }
 func (p *FisherPrecision) UnmarshalText(t []byte) error   { return precisionNames.Parse((*int)(p), t) }
+func (a *Arithmetic) UnmarshalText(t []byte) error        { return arithmeticNames.Parse((*int)(a), t) }
 func (o *Optimizer) UnmarshalText(t []byte) error         { return optimizerNames.Parse((*int)(o), t) }
 func (p *LabelProposal) UnmarshalText(t []byte) error     { return proposalNames.Parse((*int)(p), t) }

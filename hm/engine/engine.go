@@ -26,7 +26,7 @@ type Engine interface {
 	// state says that there was one.
 	NewTrainer(job Job, state *State) (Trainer, error)
 	// NewModel returns a model that evaluates and samples with parameters p.
-	NewModel(p *Parameters) (Model, error)
+	NewModel(p *Parameters, arithmetic Arithmetic) (Model, error)
 }
 
 // Job is what a trainer trains on, and how.

@@ -14,6 +14,7 @@ type Feature string
 const (
 	ReinforcePhases  Feature = "REINFORCE"
 	KroneckerMetric  Feature = "the Kronecker-factored metric"
+	FixedArithmetic  Feature = "products in fixed point"
 	GaussianUnits    Feature = "Gaussian units"
 	ConvolvedLayers  Feature = "convolutional layers"
 	LabelledMachines Feature = "machines with labels"
@@ -72,5 +73,13 @@ func (a Algorithm) Features() []Feature {
 	if a.Metric == Kronecker {
 		asked = append(asked, KroneckerMetric)
 	}
-	return asked
+	return append(asked, a.Arithmetic.Features()...)
+}
+
+// Features are those that an arithmetic asks of an engine.
+func (a Arithmetic) Features() []Feature {
+	if a == FixedPoint {
+		return []Feature{FixedArithmetic}
+	}
+	return nil
 }

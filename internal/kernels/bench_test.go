@@ -2,8 +2,10 @@ package kernels
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"gonum.org/v1/gonum/blas"
@@ -116,6 +118,56 @@ func BenchmarkMulTN(b *testing.B) {
 				}
 				b.ReportMetric(operations*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 			})
+		})
+	}
+}
+
+// Products with bits, and those in floating point that they stand for, take turns:
+// what is reported is the median of how many times as long the latter take, whatever
+// else the machine does.
+func BenchmarkBits(b *testing.B) {
+	f := newField(1)
+	for _, s := range logitShapes {
+		w, x := bitsOperands(f, s.cols, s.depth, s.rows, 0)
+		x = transposeOf(f, x)
+		c := f.matrix(s.rows, s.cols)
+		takeTurns(b, fmt.Sprintf("MulBits/%dx%dx%d", s.rows, s.depth, s.cols), func() (floating, fixed func()) {
+			packed, bits, integers := NewPacked(s.cols, s.depth), NewBits(0), NewFixed(s.cols, s.depth)
+			packed.Pack(w, 0, s.cols)
+			integers.Pack(w, 0, s.cols)
+			return func() { MulPacked(c, x, packed) }, func() { bits.PackRows(x); MulBits(c, bits, integers) }
+		})
+	}
+	for _, s := range []shape{{32, 320, 785}, {32, 32, 785}, {32, 320, 201}, {10, 320, 11}} {
+		r, x := bitsOperands(f, s.rows, s.depth, s.cols, 0)
+		r = transposeOf(f, r)
+		c := f.matrix(s.rows, s.cols)
+		takeTurns(b, fmt.Sprintf("AddTN/%dx%dx%d", s.rows, s.depth, s.cols), func() (floating, fixed func()) {
+			bits := NewBits(0)
+			bits.PackColumns(x)
+			return func() { MulTN(c, 0, r, x) }, func() { AddTN(c, false, r, bits) }
+		})
+	}
+}
+
+func takeTurns(b *testing.B, name string, operations func() (floating, fixed func())) {
+	defer func(s instructionSet) { current = s }(current)
+	for _, set := range InstructionSets() {
+		b.Run(name+"/"+set, func(b *testing.B) {
+			if err := SetInstructionSet(set); err != nil {
+				b.Fatal(err)
+			}
+			floating, fixed := operations()
+			var ratios []float64
+			for b.Loop() {
+				start := time.Now()
+				floating()
+				between := time.Now()
+				fixed()
+				ratios = append(ratios, float64(between.Sub(start))/float64(time.Since(between)))
+			}
+			slices.Sort(ratios)
+			b.ReportMetric(ratios[len(ratios)/2], "times-float32")
 		})
 	}
 }

@@ -51,6 +51,11 @@ func Clone(m Matrix) Matrix {
 	return c
 }
 
+// AddMultiple adds a multiple of y to x.
+func AddMultiple(x []float32, by float32, y []float32) {
+	blas32.Axpy(by, blas32.Vector{N: len(y), Inc: 1, Data: y}, blas32.Vector{N: len(x), Inc: 1, Data: x})
+}
+
 // Scale multiplies the elements of x by a factor.
 func Scale(x []float32, by float64) {
 	blas32.Scal(float32(by), blas32.Vector{N: len(x), Inc: 1, Data: x})

@@ -224,6 +224,8 @@ func TestProductsFromSeveralGoroutines(t *testing.T) {
 
 func TestProductsRefuseShapesThatDoNotFit(t *testing.T) {
 	m, packed, symmetric := NewMatrix, NewPacked(100, 10), newSymmetric(10, Int16)
+	fixed, bits := NewFixed(4, 5), NewBits(0)
+	bits.PackRows(m(3, 5))
 	short := m(10, 10)
 	short.Data = short.Data[:99]
 	for i, call := range []func(){
@@ -240,6 +242,13 @@ func TestProductsRefuseShapesThatDoNotFit(t *testing.T) {
 		func() { packed.Pack(m(100, 11), 0, 100) },
 		func() { packed.Pack(m(100, 10), 10, 100) },
 		func() { packed.Pack(m(100, 10), 0, 50) },
+		func() { NewBits(0.5) },
+		func() { bits.PackRows(short) },
+		func() { NewFixed(10, 10).Pack(short, 0, 10) },
+		func() { fixed.Pack(m(4, 5), 0, 5) },
+		func() { MulBits(m(3, 5), bits, fixed) },
+		func() { MulBits(m(3, 4), bits, NewFixed(4, 6)) },
+		func() { AddTN(m(4, 3), false, m(6, 4), bits) },
 		func() { symmetric.Pack(short) },
 		func() { symmetric.Mul(make([]float32, 9), make([]float32, 10)) },
 	} {

@@ -19,6 +19,20 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, e)
 }
 
+// fixedEngine is the engine with all that it can compute so in fixed point.
+type fixedEngine struct{ cpu }
+
+func (e fixedEngine) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, error) {
+	job.Algorithm.Arithmetic = engine.FixedPoint
+	return e.cpu.NewTrainer(job, state)
+}
+
+func (e fixedEngine) NewModel(p *engine.Parameters, _ engine.Arithmetic) (engine.Model, error) {
+	return e.cpu.NewModel(p, engine.FixedPoint)
+}
+
+func TestConformanceInFixedPoint(t *testing.T) { enginetest.RunOnDraws(t, fixedEngine{}) }
+
 // An instruction set that there is not is an error of the engine, and the program
 // that holds it runs.
 func TestUnknownInstructionSet(t *testing.T) {

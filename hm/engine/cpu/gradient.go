@@ -25,6 +25,14 @@ func (t *trainer) ascend(natural bool) {
 
 // sum is ascend once the residuals are weighted.
 func (t *trainer) sum(natural bool) {
+	var terms []term
+	for i := range t.wake.states {
+		terms = append(terms, t.terms(generative, i)...)
+		if i > 0 {
+			terms = append(terms, t.terms(recognition, i)...)
+		}
+	}
+	t.packParents(terms)
 	t.eachTile(t.gradient, t.accumulate, func(tile tile, rows kernels.Matrix) {
 		if natural {
 			t.metric.apply(tile.network, tile.layer, rows, tile.first)
@@ -171,7 +179,10 @@ func (t *trainer) accumulate(tile tile, gradient kernels.Matrix) {
 
 // term is a part of the gradient of a layer that is made of residuals times
 // inputs, a row a sample.
-type term struct{ residuals, parents kernels.Matrix }
+type term struct {
+	residuals, parents kernels.Matrix
+	bits               *kernels.Bits // the parents; nil for floating point
+}
 
 // terms are those of layer i of a network.
 func (t *trainer) terms(n network, i int) (terms []term) {
@@ -188,7 +199,7 @@ func (t *trainer) terms(n network, i int) (terms []term) {
 			// All samples of a datum have the same parents: rank B, not B·S.
 			residuals = kernels.Rows(t.datum, 0, t.wake.data)
 		}
-		terms = append(terms, term{residuals, t.wake.states[i-1]})
+		terms = append(terms, term{residuals, t.wake.states[i-1], t.wake.parents[recognition][i]})
 	}
 	if t.job.Algorithm.HasSleep() {
 		terms = append(terms, t.sleep(i))
@@ -201,11 +212,13 @@ func (v *pass) generation(i int) term {
 	if i == len(v.states)-1 {
 		return term{residuals: v.generative[i]}
 	}
-	return term{v.generative[i], v.states[i+1]}
+	return term{v.generative[i], v.states[i+1], v.parents[generative][i]}
 }
 
 // sleep is the term of q(hⁱ|hⁱ⁻¹) from the dreams.
-func (t *trainer) sleep(i int) term { return term{t.dreams.recognition[i], t.dreams.states[i-1]} }
+func (t *trainer) sleep(i int) term {
+	return term{t.dreams.recognition[i], t.dreams.states[i-1], t.dreams.parents[recognition][i]}
+}
 
 // addTerms computes a tile of the gradient from terms.
 func (t *trainer) addTerms(tile tile, gradient kernels.Matrix, terms []term) {
@@ -216,9 +229,12 @@ func (t *trainer) addTerms(tile tile, gradient kernels.Matrix, terms []term) {
 	connection, earlier := t.weights.connections[tile.network][tile.layer], float32(0)
 	for _, term := range terms {
 		residuals := tile.residuals(term.residuals)
-		if connection == nil { // the prior
+		switch {
+		case connection == nil: // the prior
 			columnSums(gradient, earlier, residuals)
-		} else {
+		case term.bits != nil:
+			kernels.AddTN(gradient, earlier != 0, residuals, term.bits)
+		default:
 			connection.accumulate(gradient, earlier, residuals, term.parents)
 		}
 		earlier = 1
@@ -232,7 +248,7 @@ func (t *trainer) addSharedTerms(tile tile, gradient kernels.Matrix, terms []ter
 	for _, whole := range terms {
 		for first := 0; first < whole.residuals.Rows; first += samplesAPart {
 			last := min(first+samplesAPart, whole.residuals.Rows)
-			parts = append(parts, term{kernels.Rows(whole.residuals, first, last), kernels.Rows(whole.parents, first, last)})
+			parts = append(parts, term{residuals: kernels.Rows(whole.residuals, first, last), parents: kernels.Rows(whole.parents, first, last)})
 		}
 	}
 	connection := t.weights.connections[tile.network][tile.layer]

@@ -77,15 +77,31 @@ func fixedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	}
 	bytes := float * float64(copies) * float64(a.Size())
 	for i := range a.Units {
-		if p := a.GenerativeConnection(i); i < a.Depth() {
-			bytes += kernels.PackedBytes(p.Outputs, p.Inputs)
+		if i < a.Depth() {
+			bytes += packedBytes(a, algorithm, generative, i)
 		}
 		if i > 0 {
-			q := a.RecognitionConnection(i)
-			bytes += kernels.PackedBytes(q.Outputs, q.Inputs)
+			bytes += packedBytes(a, algorithm, recognition, i)
 		}
 	}
 	return bytes + 1700*float64(len(a.Units))
+}
+
+// packedBytes is what a trainer has of the weights of a layer beside the parameters,
+// and of its parents beside their states.
+func packedBytes(a engine.Architecture, algorithm engine.Algorithm, n network, i int) float64 {
+	c := n.connection(a, i)
+	if !inFixedPoint(a, algorithm.Arithmetic, n, i) {
+		return kernels.PackedBytes(c.Outputs, c.Inputs)
+	}
+	bytes, passes := kernels.FixedBytes(c.Outputs, c.Inputs), 1.0
+	if algorithm.HasDreams() {
+		passes++
+	}
+	if algorithm.SleepSteps > 1 {
+		passes++
+	}
+	return bytes + passes*kernels.BitsBytes(samplesOf(algorithm), float64(c.Inputs))
 }
 
 // passBytes is the memory of a pass of a number of samples of data: states and

@@ -58,6 +58,8 @@ func TestMemory(t *testing.T) {
 				{Phases: engine.Reinforce, ReinforceBaseline: engine.NoBaseline},
 				{Phases: engine.ReweightedWakeSleep, Metric: engine.Block},
 				{Phases: engine.ReweightedWakeSleep, Metric: engine.Block, FisherPrecision: engine.SixteenBits},
+				{Phases: engine.ReweightedWakeSleep, Arithmetic: engine.FixedPoint},
+				{Phases: engine.WakeSleep, SleepSteps: 3, SleepScale: 1, Arithmetic: engine.FixedPoint},
 				{Phases: engine.ReweightedWakeSleep, Metric: engine.Diagonal},
 				{Phases: engine.ReweightedWakeSleep, Metric: engine.Kronecker},
 			} {

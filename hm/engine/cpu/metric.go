@@ -30,6 +30,14 @@ func (n network) connection(a engine.Architecture, i int) engine.Connection {
 	return a.RecognitionConnection(i)
 }
 
+// parents is the layer of the parents of layer i.
+func (n network) parents(i int) int {
+	if n == generative {
+		return i + 1
+	}
+	return i - 1
+}
+
 func (n network) String() string {
 	if n == generative {
 		return "generative"

@@ -18,8 +18,8 @@ type model struct {
 	weights *weights
 }
 
-func (cpu) NewModel(p *engine.Parameters) (engine.Model, error) {
-	m := &model{weights: newWeights(p.Architecture)}
+func (cpu) NewModel(p *engine.Parameters, arithmetic engine.Arithmetic) (engine.Model, error) {
+	m := &model{weights: newWeights(p.Architecture, arithmetic)}
 	m.weights.pack(p.Clone())
 	return m, nil
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
 // parametersAPiece are updated together.
@@ -64,9 +65,5 @@ func (t *trainer) mover(learningRate float64, n int) func(first, last int) {
 		}
 	}
 	rate := float32(learningRate)
-	return func(first, last int) {
-		for k := first; k < last; k++ {
-			p[k] += rate * g[k]
-		}
-	}
+	return func(first, last int) { kernels.AddMultiple(p[first:last], rate, g[first:last]) }
 }

@@ -24,6 +24,9 @@ type pass struct {
 	// slopes[i], where made, holds ∂H/∂a of the entropies H of the units that the
 	// pass has drawn, given their parents, a row a sample.
 	slopes []kernels.Matrix
+	// parents[n][i] are those of layer i of network n as bits, for its gradient in
+	// fixed point; nil where it is in floating point.
+	parents [2][]*kernels.Bits
 }
 
 // newPass returns a pass with room for a number of samples of each of data

@@ -55,6 +55,11 @@ func (t *trainer) swapDreams() {
 
 // ascendInSleep computes the natural gradient of q from the dreams alone.
 func (t *trainer) ascendInSleep() {
+	var terms []term
+	for i := 1; i < len(t.dreams.states); i++ {
+		terms = append(terms, t.sleep(i))
+	}
+	t.packParents(terms)
 	t.eachTile(t.gradient, func(tile tile, rows kernels.Matrix) {
 		if tile.network == recognition {
 			t.addTerms(tile, rows, []term{t.sleep(tile.layer)})

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"runtime"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -48,7 +49,7 @@ type trainer struct {
 
 func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, error) {
 	a := job.Algorithm
-	w := newWeights(state.Parameters.Architecture)
+	w := newWeights(state.Parameters.Architecture, a.Arithmetic)
 	t := &trainer{
 		job:        job,
 		state:      state,
@@ -74,6 +75,11 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 	if a.Entropy != 0 {
 		t.wake.makeSlopes(t.wake.recognition)
 		t.dreams.makeSlopes(t.dreams.generative)
+	}
+	for _, v := range []*pass{t.wake, t.dreams, t.laterDreams} {
+		if v != nil {
+			v.makeParents()
+		}
 	}
 	if a.Metric == engine.Diagonal {
 		t.diagonal = newDiagonal(state.Parameters.Architecture, t.fisherSamples())
@@ -139,15 +145,18 @@ func (t *trainer) sample(step int) engine.Report {
 	t.wake.resize(len(rows), samples)
 	key := philox.Key(t.job.Seed)
 	ofDatum := make([]engine.Report, len(rows))
-	pieces := (len(rows) + dataAPiece - 1) / dataAPiece
+	// No sum here goes over several data. The more of them go together, the less
+	// often are weights read.
+	each := max(dataAPiece, (len(rows)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	pieces := (len(rows) + each - 1) / each
 	tasks := pieces
 	if t.dreams != nil {
 		t.dreams.resize(len(rows)*samples, 1)
 		tasks *= 2
 	}
 	parallel(tasks, func(task int) {
-		first := task % pieces * dataAPiece
-		last := min(first+dataAPiece, len(rows))
+		first := task % pieces * each
+		last := min(first+each, len(rows))
 		if task >= pieces {
 			t.dream(step, 0, first*samples, last*samples)
 			return

@@ -9,6 +9,7 @@ import (
 // computed from them.
 type weights struct {
 	architecture engine.Architecture
+	arithmetic   engine.Arithmetic
 	connections  [2][]connection // of each layer with parents
 	units        [2][]units
 	prior        []float32 // logits of hᴹ
@@ -17,8 +18,8 @@ type weights struct {
 }
 
 // newWeights returns room for the parameters of an architecture.
-func newWeights(a engine.Architecture) *weights {
-	w := &weights{architecture: a}
+func newWeights(a engine.Architecture, arithmetic engine.Arithmetic) *weights {
+	w := &weights{architecture: a, arithmetic: arithmetic}
 	for n := range w.connections {
 		w.connections[n] = make([]connection, len(a.Units))
 		w.units[n] = make([]units, len(a.Units))
@@ -39,7 +40,11 @@ func newWeights(a engine.Architecture) *weights {
 
 // add makes room for layer i of a network.
 func (w *weights) add(n network, i int, c engine.Connection) {
-	w.connections[n][i] = newConnection(c)
+	if inFixedPoint(w.architecture, w.arithmetic, n, i) {
+		w.connections[n][i] = newFixedPoint(w.architecture, n, i)
+	} else {
+		w.connections[n][i] = newConnection(c)
+	}
 	w.units[n][i] = newUnits(w.architecture, i, c)
 }
 

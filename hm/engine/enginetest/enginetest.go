@@ -31,64 +31,81 @@ func Run(t *testing.T, e engine.Engine, lacks ...engine.Feature) {
 	if is := e.Lacks(); !slices.Equal(slices.Sorted(slices.Values(is)), slices.Sorted(slices.Values(lacks))) {
 		t.Fatalf("the engine says that it lacks %q, its test %q", is, lacks)
 	}
-	for _, theme := range []struct {
-		name string
-		test func(*testing.T, engine.Engine)
-	}{
-		{"refusals", refusals},
-		{"gradient of the samples", gradientOfSamples},
-		{"report", report},
-		{"natural gradient of the samples", naturalGradientOfSamples},
-		{"mean gradient", meanGradient},
-		{"many samples", manySamples},
-		{"independence", independence},
-		{"refresh", refresh},
-		{"refresh time", refreshTime},
-		{"gradients leave no trace", gradientsLeaveNoTrace},
-		{"resumption", resumption},
-		{"optimisers", optimisers},
-		{"look-ahead", lookAhead},
-		{"steps at once", stepsAtOnce},
-		{"sample schedule", sampleSchedule},
-		{"norms held down", normsHeldDown},
-		{"norms of layers", normsOfLayers},
-		{"entropy", entropy},
-		{"printed estimator of the entropy", entropyEstimator},
-		{"entropy by its estimator is a baseline", entropyEstimatorAsBaseline},
-		{"rescaled sleep", rescaledSleep},
-		{"sleep-well", sleepWell},
-		{"sleep-well with Adam", sleepWellWithAdam},
-		{"resumption of sleep-well", sleepWellResumed},
-		{"pairs of values", pairsOfValues},
-		{"gradient of one convolution", gradientOfOneConvolution},
-		{"gradient of mixtures", gradientOfMixtures},
-		{"distribution of mixtures", distributionOfMixtures},
-		{"likelihood of mixtures", likelihoodOfMixtures},
-		{"learning of mixtures", learningOfMixtures},
-		{"resumption of mixtures", resumptionOfMixtures},
-		{"gradient of labels", gradientOfLabels},
-		{"classification", classification},
-		{"resumption of labels", resumptionOfLabels},
-		{"learning of labels", learningOfLabels},
-		{"learning", learning},
-		{"divergence", divergence},
-		{"determinism", determinism},
-		{"likelihood", likelihood},
-		{"effective sample sizes", effectiveSampleSizes},
-		{"chunks of samples", chunksOfSamples},
-		{"log Z²", logZ2},
-		{"distribution of draws", distributionOfDraws},
-		{"means", means},
-		{"descents", descents},
-		{"Gibbs chains", ofChains(gibbs)},
-		{"stationary distribution", ofChains(stationary)},
-		{"inpainting", ofChains(inpainting)},
-		{"beginning of chains", ofChains(chainsBegin)},
-		{"determinism of chains", ofChains(chainsAreDeterministic)},
-		{"cancellation of chains", ofChains(chainsStop)},
-		{"binarisation", binarisation},
-		{"cancellation", cancellation},
-	} {
+	for _, theme := range themes {
 		t.Run(theme.name, func(t *testing.T) { theme.test(t, e) })
 	}
+}
+
+// RunOnDraws checks what can be said of the very samples that an engine draws: for
+// another arithmetic of an engine that passes Run.
+func RunOnDraws(t *testing.T, e engine.Engine) {
+	for _, theme := range themes {
+		switch theme.name {
+		case "gradient of the samples", "report", "natural gradient of the samples", "resumption", "optimisers",
+			"entropy", "gradient of one convolution", "gradient of mixtures", "gradient of labels",
+			"divergence", "determinism", "chunks of samples", "binarisation":
+			t.Run(theme.name, func(t *testing.T) { theme.test(t, e) })
+		}
+	}
+}
+
+type theme struct {
+	name string
+	test func(*testing.T, engine.Engine)
+}
+
+var themes = []theme{
+	{"refusals", refusals},
+	{"gradient of the samples", gradientOfSamples},
+	{"report", report},
+	{"natural gradient of the samples", naturalGradientOfSamples},
+	{"mean gradient", meanGradient},
+	{"many samples", manySamples},
+	{"independence", independence},
+	{"refresh", refresh},
+	{"refresh time", refreshTime},
+	{"gradients leave no trace", gradientsLeaveNoTrace},
+	{"resumption", resumption},
+	{"optimisers", optimisers},
+	{"look-ahead", lookAhead},
+	{"steps at once", stepsAtOnce},
+	{"sample schedule", sampleSchedule},
+	{"norms held down", normsHeldDown},
+	{"norms of layers", normsOfLayers},
+	{"entropy", entropy},
+	{"printed estimator of the entropy", entropyEstimator},
+	{"entropy by its estimator is a baseline", entropyEstimatorAsBaseline},
+	{"rescaled sleep", rescaledSleep},
+	{"sleep-well", sleepWell},
+	{"sleep-well with Adam", sleepWellWithAdam},
+	{"resumption of sleep-well", sleepWellResumed},
+	{"pairs of values", pairsOfValues},
+	{"gradient of one convolution", gradientOfOneConvolution},
+	{"gradient of mixtures", gradientOfMixtures},
+	{"distribution of mixtures", distributionOfMixtures},
+	{"likelihood of mixtures", likelihoodOfMixtures},
+	{"learning of mixtures", learningOfMixtures},
+	{"resumption of mixtures", resumptionOfMixtures},
+	{"gradient of labels", gradientOfLabels},
+	{"classification", classification},
+	{"resumption of labels", resumptionOfLabels},
+	{"learning of labels", learningOfLabels},
+	{"learning", learning},
+	{"divergence", divergence},
+	{"determinism", determinism},
+	{"likelihood", likelihood},
+	{"effective sample sizes", effectiveSampleSizes},
+	{"chunks of samples", chunksOfSamples},
+	{"log Z²", logZ2},
+	{"distribution of draws", distributionOfDraws},
+	{"means", means},
+	{"descents", descents},
+	{"Gibbs chains", ofChains(gibbs)},
+	{"stationary distribution", ofChains(stationary)},
+	{"inpainting", ofChains(inpainting)},
+	{"beginning of chains", ofChains(chainsBegin)},
+	{"determinism of chains", ofChains(chainsAreDeterministic)},
+	{"cancellation of chains", ofChains(chainsStop)},
+	{"binarisation", binarisation},
+	{"cancellation", cancellation},
 }

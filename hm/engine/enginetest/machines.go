@@ -130,7 +130,7 @@ func newTrainer(t *testing.T, e engine.Engine, j engine.Job, s *engine.State) en
 
 func newModel(t *testing.T, e engine.Engine, p *engine.Parameters) engine.Model {
 	t.Helper()
-	m, err := e.NewModel(p)
+	m, err := e.NewModel(p, engine.FloatingPoint)
 	mayLack(t, e, p.Architecture.Features(), err)
 	return m
 }

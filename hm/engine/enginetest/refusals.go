@@ -36,7 +36,7 @@ func refusals(t *testing.T, e engine.Engine) {
 	}
 	model := func(p *engine.Parameters, use func(engine.Model) error) func() error {
 		return func() error {
-			m, err := e.NewModel(p)
+			m, err := e.NewModel(p, engine.FloatingPoint)
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,71 @@
+package cpu
+
+import (
+	"sync"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+)
+
+// fixedPoint is dense for parents that are bits, with weights in fixed point.
+type fixedPoint struct {
+	dense   // for gradients of which no bits are packed
+	weights *kernels.Fixed
+	parents sync.Pool // of *kernels.Bits
+}
+
+func newFixedPoint(a engine.Architecture, n network, i int) *fixedPoint {
+	c := n.connection(a, i)
+	f := &fixedPoint{weights: kernels.NewFixed(c.Outputs, c.Inputs)}
+	f.parents.New = func() any { return newBits(a, n.parents(i)) }
+	return f
+}
+
+func (f *fixedPoint) pack(weights kernels.Matrix, first, last int) {
+	f.weights.Pack(weights, first, last)
+}
+
+func (f *fixedPoint) multiply(outputs, parents kernels.Matrix) {
+	bits := f.parents.Get().(*kernels.Bits)
+	defer f.parents.Put(bits)
+	bits.PackRows(parents)
+	kernels.MulBits(outputs, bits, f.weights)
+}
+
+// inFixedPoint says whether the products with the parents of layer i of a network
+// are in fixed point.
+func inFixedPoint(a engine.Architecture, arithmetic engine.Arithmetic, n network, i int) bool {
+	parents := n.parents(i)
+	return arithmetic == engine.FixedPoint && !n.connection(a, i).Shared() &&
+		parents >= 0 && parents <= a.Depth() && a.Kind(parents) != engine.Gaussian
+}
+
+// newBits returns room for the states of layer i.
+func newBits(a engine.Architecture, i int) *kernels.Bits {
+	if a.Kind(i) == engine.Categorical {
+		return kernels.NewBits(0)
+	}
+	return kernels.NewBits(a.Coding.Off())
+}
+
+// makeParents makes room for the parents of the layers whose gradients are computed
+// in fixed point.
+func (v *pass) makeParents() {
+	for n, layers := range v.weights.connections {
+		v.parents[n] = make([]*kernels.Bits, len(layers))
+		for i, c := range layers {
+			if _, fixed := c.(*fixedPoint); fixed {
+				v.parents[n][i] = newBits(v.weights.architecture, network(n).parents(i))
+			}
+		}
+	}
+}
+
+// packParents packs what the terms of a gradient multiply.
+func (t *trainer) packParents(terms []term) {
+	parallel(len(terms), func(k int) {
+		if bits := terms[k].bits; bits != nil {
+			bits.PackColumns(terms[k].parents)
+		}
+	})
+}

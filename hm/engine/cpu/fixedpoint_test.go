@@ -1,0 +1,106 @@
+package cpu
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+)
+
+// In fixed point, steps in the Euclidean metric end in the same bytes whatever the
+// instruction set and the number of processors, and evaluation in the same numbers.
+func TestFixedPointIsTheSameEverywhere(t *testing.T) {
+	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
+		for _, a := range []engine.Algorithm{
+			{Phases: engine.WakeSleep, SleepSteps: 2, SleepScale: 1},
+			{Phases: engine.ReweightedWakeSleep, Baseline: true},
+			{Phases: engine.ReweightedWakeSleep, Optimizer: engine.Adam, AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8, L1: 1e-4, L2: 1e-3},
+			{Phases: engine.Bidirectional, Baseline: true, Optimizer: engine.Momentum, Momentum: 0.9, Entropy: 0.01},
+			{Phases: engine.Reinforce, ReinforceBaseline: engine.ConstantBaseline},
+		} {
+			t.Run(fmt.Sprint(coding, " ", a.Phases, " ", a.Optimizer), func(t *testing.T) {
+				a.BatchSize, a.Samples, a.Arithmetic = 20, 8, engine.FixedPoint
+				a.SleepSteps, a.SleepScale = max(a.SleepSteps, 1), 1
+				var first []float64
+				everywhere(t, func() {
+					numbers := trainInFixedPoint(t, a, engine.Architecture{Units: []int{150, 70, 33, 5}, Coding: coding})
+					if first == nil {
+						first = numbers
+					}
+					if !slices.Equal(numbers, first) {
+						t.Errorf("%s with %d processors ends in other numbers than %s with one",
+							kernels.InstructionSet(), runtime.GOMAXPROCS(0), kernels.InstructionSets()[0])
+					}
+				})
+			})
+		}
+	}
+}
+
+// everywhere calls f with each instruction set and with one and three processors.
+func everywhere(t *testing.T, f func()) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	set := kernels.InstructionSet()
+	defer kernels.SetInstructionSet(set)
+	for _, name := range kernels.InstructionSets() {
+		if err := kernels.SetInstructionSet(name); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{1, 3} {
+			runtime.GOMAXPROCS(n)
+			f()
+		}
+	}
+}
+
+// trainInFixedPoint returns the parameters after some steps from random ones, and
+// what evaluation says of them.
+func trainInFixedPoint(t *testing.T, a engine.Algorithm, of engine.Architecture) (numbers []float64) {
+	random := rand.New(rand.NewPCG(1, 2))
+	p := engine.NewParameters(of)
+	for k := range p.Flat {
+		p.Flat[k] = float32(random.NormFloat64() / 4)
+	}
+	data := engine.Data{Rows: 40, Units: of.Units[0], Values: make([]uint8, 40*of.Units[0])}
+	for k := range data.Values {
+		data.Values[k] = uint8(random.IntN(256))
+	}
+	rows := func(step int) []int {
+		all := make([]int, a.BatchSize)
+		for i := range all {
+			all[i] = (step*a.BatchSize + i) % data.Rows
+		}
+		return all
+	}
+	trainer, err := cpu{}.NewTrainer(engine.Job{Algorithm: a, Data: data, Seed: 3, Rows: rows}, engine.NewState(a, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 6 {
+		report, err := trainer.Step(0.05)
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers = append(numbers, report.LogP, report.Bound, report.ESS)
+	}
+	state, err := trainer.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range state.Parameters.Flat {
+		numbers = append(numbers, float64(x))
+	}
+	model, err := cpu{}.NewModel(state.Parameters, engine.FixedPoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights, err := model.LogWeights(t.Context(), data, 20, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(numbers, weights...)
+}

@@ -1,0 +1,96 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+)
+
+// Bits is a matrix of units that are on or off, for products with matrices in
+// fixed point. It keeps its memory from one matrix to the next.
+type Bits struct {
+	set         instructionSet
+	off         int32 // what a unit that is off counts: 0 or −1
+	depth, cols int
+	stride      int      // words between the bits of a column
+	words       []uint32 // a row of one word a column for each wordBits of the depth
+}
+
+// NewBits returns room for units that are 1 when they are on, and 0 or −1 when
+// they are off.
+func NewBits(off float32) *Bits {
+	if off != 0 && off != -1 {
+		panic(fmt.Sprintf("kernels: units that are %v when they are off: 0 or −1", off))
+	}
+	return &Bits{off: int32(off)}
+}
+
+// BitsBytes is about the memory that a matrix of bits takes.
+func BitsBytes(depth, cols float64) float64 {
+	return 4 * math.Ceil(depth/float64(current.wordBits())) * (cols + float64(current.columns()))
+}
+
+// PackRows takes over aᵀ: the columns of b are the rows of a. A unit is on where
+// its number is positive.
+func (b *Bits) PackRows(a Matrix) {
+	b.resize(a, a.Cols, a.Rows)
+	if b.depth > 0 && b.cols > 0 {
+		b.set.bitsOfRows(b.words, a, b.stride)
+	}
+}
+
+// PackColumns takes over a.
+func (b *Bits) PackColumns(a Matrix) {
+	b.resize(a, a.Rows, a.Cols)
+	if b.cols == 0 {
+		return
+	}
+	each := b.set.wordBits()
+	for first := 0; first < b.depth; first += each {
+		b.set.bitsOfColumns(b.words[first/each*b.stride:][:b.stride], Rows(a, first, min(first+each, b.depth)))
+	}
+}
+
+func (b *Bits) resize(a Matrix, depth, cols int) {
+	if !complete(a) {
+		panic("kernels: the bits of " + describe(a))
+	}
+	b.set, b.depth, b.cols = current, depth, cols
+	b.stride = roundUp(cols, b.set.columns())
+	each := b.set.wordBits()
+	if n := (depth + each - 1) / each * b.stride; n > cap(b.words) {
+		b.words = make([]uint32, n)
+	} else {
+		b.words = b.words[:n]
+	}
+}
+
+// Groups of bits choose among the sums of the subsets of as many integers.
+const groupsOfWord = 8
+
+// groupBits is the number of bits of a group.
+func (s instructionSet) groupBits() int {
+	if s == avx2 {
+		return 3
+	}
+	return 4
+}
+
+func (s instructionSet) wordBits() int { return groupsOfWord * s.groupBits() }
+
+// columns is the number of columns of a vector, and tileColumns that of a tile.
+func (s instructionSet) columns() int {
+	if s == portable {
+		return 1
+	}
+	return s.lanes()
+}
+
+func (s instructionSet) tileColumns() int {
+	switch s {
+	case avx512:
+		return 96
+	case avx2:
+		return 24
+	}
+	return 16
+}

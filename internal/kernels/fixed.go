@@ -1,0 +1,89 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Fixed is a matrix in fixed point: integers of 32 bits, times a power of two a
+// row. The power is small enough for no sum of the integers of a row, each with
+// either sign, to overflow, and no number of a row of n is off by more than n·2⁻³⁰
+// times the largest magnitude there, or 2⁻¹²⁷ where that is more. A row with a
+// number that is not finite has products that are NaN.
+type Fixed struct {
+	set         instructionSet
+	rows, depth int
+	stride      int // integers between rows
+	integers    []int32
+	sums        []int32   // of the integers of each row
+	scales      []float32 // of the integers of each row
+}
+
+// quad is the number of rows that are multiplied together.
+const quad = 4
+
+// NewFixed returns room for a matrix of a size.
+func NewFixed(rows, depth int) *Fixed {
+	f := new(Fixed)
+	f.resize(rows, depth)
+	return f
+}
+
+// FixedBytes is the memory that a matrix in fixed point takes.
+func FixedBytes(rows, depth int) float64 {
+	all := 4 * math.Ceil(float64(rows)/quad)
+	return 4 * all * (float64(fixedStride(depth)) + 2)
+}
+
+// fixedStride has room for whole vectors, and for whole groups.
+func fixedStride(depth int) int { return roundUp(depth+quad, 16) }
+
+func (f *Fixed) resize(rows, depth int) {
+	f.set, f.rows, f.depth, f.stride = current, rows, depth, fixedStride(depth)
+	all := roundUp(rows, quad)
+	f.integers = slices.Grow(f.integers[:0], all*f.stride)[:all*f.stride]
+	f.sums = slices.Grow(f.sums[:0], all)[:all]
+	f.scales = slices.Grow(f.scales[:0], all)[:all]
+	for i := rows; i < all; i++ {
+		f.sums[i], f.scales[i] = 0, 0
+		clear(f.integers[i*f.stride:][:f.stride])
+	}
+}
+
+// Pack takes over rows first to last−1 of m. Different rows may be packed at once.
+func (f *Fixed) Pack(m Matrix, first, last int) {
+	if m.Rows != f.rows || m.Cols != f.depth || !complete(m) || first < 0 || last > f.rows {
+		panic(fmt.Sprintf("kernels: cannot pack rows %d to %d of %s into %d × %d in fixed point",
+			first, last, describe(m), f.rows, f.depth))
+	}
+	for i := first; i < last; i++ {
+		f.packRow(i, Row(m, i))
+	}
+}
+
+func (f *Fixed) packRow(i int, row []float32) {
+	integers := f.integers[i*f.stride:][:f.stride]
+	f.sums[i] = 0
+	clear(integers[len(row):])
+	exponent, finite := fixedPoint(f.set.largest(row), len(row))
+	if !finite {
+		f.scales[i] = float32(math.NaN())
+		clear(integers)
+		return
+	}
+	f.scales[i] = powerOfTwo(-exponent)
+	f.sums[i] = f.set.fix(integers, row, powerOfTwo(exponent))
+}
+
+// fixedPoint returns the exponent e of the integers that round 2ᵉ·x, for a row of n
+// numbers x of which the largest magnitude has these bits.
+func fixedPoint(largest uint32, n int) (exponent int, finite bool) {
+	biased := int(largest >> 23)
+	// |x| < 2^(biased−126), and n < 2^Len(n).
+	return min(31-bits.Len(uint(n))-(biased-126), 126), biased < 255
+}
+
+// powerOfTwo returns 2ⁿ for −126 ≤ n ≤ 127.
+func powerOfTwo(n int) float32 { return math.Float32frombits(uint32(127+n) << 23) }
