@@ -154,3 +154,12 @@ func boltzmannTable(e boltzmann.RunEvaluation) string {
 	fmt.Fprintf(&b, ", %.1f s\n", e.Seconds)
 	return b.String()
 }
+
+// writeRow writes a value with its spread, where it is known, and its unit.
+func writeRow(b *strings.Builder, name string, value, spread float64, unit string) {
+	text := fmt.Sprintf("%10.3f", value)
+	if !math.IsNaN(spread) { // as that of one row is
+		text += fmt.Sprintf(" ± %.3f", spread)
+	}
+	fmt.Fprintf(b, "%-22s %s %s\n", name, text, unit)
+}
