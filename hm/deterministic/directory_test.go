@@ -3,6 +3,7 @@ package deterministic
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,7 @@ func stopped(t *testing.T, e Experiment, set *dataset.Set, step int) string {
 			cancel()
 		}
 	}})
-	if err != context.Canceled {
+	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, want the cancellation", err)
 	}
 	return dir
