@@ -143,7 +143,11 @@ folder of that name on the volume of --claim, which the containers see as /work,
 // plan finds how many tasks there are to be, and what they take.
 func (x *submission) plan(c *cobra.Command, s *runs.Sweep, dir string) (err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a run has one core
-	total, err := cost(c.Context(), s, dir, newFraction(c.ErrOrStderr(), "measuring steps"))
+	takes, err := largest(s, dir)
+	if err != nil {
+		return err
+	}
+	needs, _, err := timeLeft(c.Context(), s, dir, newFraction(c.ErrOrStderr(), "measuring steps"))
 	if err != nil {
 		return err
 	}
@@ -161,8 +165,8 @@ func (x *submission) plan(c *cobra.Command, s *runs.Sweep, dir string) (err erro
 		return fmt.Errorf("nothing is left of the sweep in %s: helmholtz sweep report %s says what it reached", dir, dir)
 	}
 	fits := float64(x.Length-2*x.Notice) * float64(x.Cores)
-	x.Tasks = min(left, max(1, int(math.Ceil(float64(total.left)/fits))))
-	x.Memory = int64(x.Cores)*(total.memory>>20+1) + 256 // and the program
+	x.Tasks = min(left, max(1, int(math.Ceil(float64(needs)/fits))))
+	x.Memory = int64(x.Cores)*(takes>>20+1) + 256 // and the program
 	if x.Dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}

@@ -82,47 +82,69 @@ func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, e
 	return s, out, nil
 }
 
-// sweepCost is what a sweep takes.
-type sweepCost struct {
-	memory  int64         // of the run that takes most, in bytes; 0 where a family does not say
-	left    time.Duration // that one worker takes for the runs that are not done
-	longest time.Duration // of one run
-}
-
-// cost measures steps of each setting.
-func cost(ctx context.Context, s *runs.Sweep, dir string, progress func(float64)) (sweepCost, error) {
-	const all, most = 20 * time.Second, time.Second // of measuring
+// eachSetting hands on the first seed of each setting of a sweep with its data, and the
+// jobs of all of its seeds.
+func eachSetting(s *runs.Sweep, dir string, each func(set *dataset.Set, seeds []runs.Job) error) error {
 	jobs, err := s.Jobs(dir)
 	if err != nil {
-		return sweepCost{}, err
+		return err
 	}
 	settings := len(jobs) / s.Seeds
-	var total sweepCost
 	var set *dataset.Set
 	for i, first := range jobs[:settings] {
 		if set == nil || first.Experiment.Header().Dataset != jobs[i-1].Experiment.Header().Dataset {
 			if set, err = runs.OpenDataset(first.Experiment, first.Dir); err != nil {
-				return total, err
+				return err
 			}
 		}
-		if e, says := first.Experiment.(interface {
-			Memory(*dataset.Set) (int64, error)
-		}); says {
-			bytes, err := e.Memory(set)
-			if err != nil {
-				return total, err
-			}
-			total.memory = max(total.memory, bytes)
-		}
-		step, err := runs.StepTime(ctx, first.Experiment, set, min(most, all/time.Duration(settings)))
-		if err != nil {
-			return total, fmt.Errorf("%s: %w", first.Setting, err)
-		}
-		h := first.Experiment.Header()
-		epoch := step * time.Duration(h.StepsPerEpoch(set.Train().Rows))
-		total.longest = max(total.longest, epoch*time.Duration(h.Epochs))
+		var seeds []runs.Job
 		for n := i; n < len(jobs); n += settings {
-			state, run, _ := jobs[n].State()
+			seeds = append(seeds, jobs[n])
+		}
+		if err := each(set, seeds); err != nil {
+			return fmt.Errorf("%s: %w", first.Setting, err)
+		}
+	}
+	return nil
+}
+
+// largest is the memory that the run of a sweep that takes most takes, in bytes; 0 where
+// its family does not say.
+func largest(s *runs.Sweep, dir string) (bytes int64, err error) {
+	err = eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
+		e, says := seeds[0].Experiment.(interface {
+			Memory(*dataset.Set) (int64, error)
+		})
+		if !says {
+			return nil
+		}
+		takes, err := e.Memory(set)
+		bytes = max(bytes, takes)
+		return err
+	})
+	return bytes, err
+}
+
+// timeLeft measures steps of each setting, and says how long one worker takes for the
+// runs that are not done, and for the longest.
+func timeLeft(ctx context.Context, s *runs.Sweep, dir string, progress func(float64)) (left, longest time.Duration, err error) {
+	const all, most = 20 * time.Second, time.Second // of measuring
+	settings, err := s.Settings()
+	if err != nil {
+		return 0, 0, err
+	}
+	measured := 0
+	err = eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
+		e := seeds[0].Experiment
+		step, err := runs.StepTime(ctx, e, set, min(most, all/time.Duration(len(settings))))
+		if err != nil {
+			return err
+		}
+		h := e.Header()
+		epoch := step * time.Duration(h.StepsPerEpoch(set.Train().Rows))
+		longest = max(longest, epoch*time.Duration(h.Epochs))
+		for _, j := range seeds {
+			state, run, _ := j.State()
 			if state == runs.Finished || state == runs.Failed {
 				continue
 			}
@@ -130,20 +152,23 @@ func cost(ctx context.Context, s *runs.Sweep, dir string, progress func(float64)
 			if run != nil {
 				done = run.Epochs()
 			}
-			total.left += epoch * time.Duration(h.Epochs-done)
+			left += epoch * time.Duration(h.Epochs-done)
 		}
+		measured++
 		if progress != nil {
-			progress(float64(i+1) / float64(settings))
+			progress(float64(measured) / float64(len(settings)))
 		}
-	}
-	return total, nil
+		return nil
+	})
+	return left, longest, err
 }
 
-// workers is how many trainings there may be at once: one a core, as far as memory goes.
-func (t sweepCost) workers() int {
+// mostWorkers is how many trainings of so many bytes there may be at once: one a core, as
+// far as memory goes.
+func mostWorkers(bytes int64) int {
 	n := runtime.GOMAXPROCS(0)
-	if available, _ := memory.Limit(); t.memory > 0 {
-		n = min(n, int(available/t.memory))
+	if available, _ := memory.Limit(); bytes > 0 {
+		n = min(n, int(available/bytes))
 	}
 	return max(1, n)
 }
@@ -183,15 +208,18 @@ in the time.`,
 		if err := tables.print(report.Table()); err != nil || tables.chosen() {
 			return err
 		}
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a worker's share, where there is one a core
-		total, err := cost(c.Context(), s, dir, newFraction(c.ErrOrStderr(), "measuring steps"))
+		bytes, err := largest(s, dir)
 		if err != nil {
 			return err
 		}
-		runtime.GOMAXPROCS(runtime.NumCPU())
-		n := total.workers()
+		n := mostWorkers(bytes)
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a worker's share, where there is one a core
+		left, longest, err := timeLeft(c.Context(), s, dir, newFraction(c.ErrOrStderr(), "measuring steps"))
+		if err != nil {
+			return err
+		}
 		fmt.Fprintf(c.OutOrStdout(), "\nmemory of the largest run: %s\ntime left: about %s with one worker on one core, %s with the %d that run would take here; the longest run: %s\n",
-			megabytes(total.memory), about(total.left), about(max(total.left/time.Duration(n), min(total.left, total.longest))), n, about(total.longest))
+			megabytes(bytes), about(left), about(max(left/time.Duration(n), min(left, longest))), n, about(longest))
 		return nil
 	}
 	return c
@@ -263,7 +291,7 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 		}
 		ctx, preempted := preemptible(c.Context())
 		if workers == 0 {
-			if workers, err = usualWorkers(ctx, s, dir, share); err != nil {
+			if workers, err = usualWorkers(s, dir, share); err != nil {
 				return err
 			}
 		}
@@ -280,23 +308,35 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 	return c
 }
 
-// preemptible is a context that ends, too, when a scheduler asks for it, and says
-// whether one did.
+// preemptible is a context that ends, too, when a scheduler asks for it, and says once
+// the work has ended whether one did.
 func preemptible(ctx context.Context) (context.Context, func() bool) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	signals := make(chan os.Signal, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	signals, asked := make(chan os.Signal, 1), make(chan bool, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGUSR1)
 	go func() {
-		<-signals
-		cancel(errPreempted)
-		signal.Stop(signals)
+		select {
+		case <-signals:
+			cancel()
+			asked <- true
+		case <-ctx.Done(): // perhaps by the same signal, which comes here, too
+			select {
+			case <-signals:
+				asked <- true
+			case <-time.After(100 * time.Millisecond):
+				asked <- false
+			}
+		}
 	}()
-	return ctx, func() bool { return errors.Is(context.Cause(ctx), errPreempted) }
+	return ctx, func() bool {
+		cancel()
+		return <-asked
+	}
 }
 
 // usualWorkers is the number of trainings at once where none is asked for: no more than
 // there are runs left.
-func usualWorkers(ctx context.Context, s *runs.Sweep, dir string, share runs.Shard) (int, error) {
+func usualWorkers(s *runs.Sweep, dir string, share runs.Shard) (int, error) {
 	jobs, err := s.Jobs(dir)
 	if err != nil {
 		return 0, err
@@ -310,8 +350,8 @@ func usualWorkers(ctx context.Context, s *runs.Sweep, dir string, share runs.Sha
 			left++
 		}
 	}
-	total, err := cost(ctx, s, dir, nil)
-	return max(1, min(left, total.workers())), err
+	bytes, err := largest(s, dir)
+	return max(1, min(left, mostWorkers(bytes))), err
 }
 
 // runSweep trains a share of a sweep, one run after the other.
@@ -348,7 +388,7 @@ func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Sh
 		worker := exec.CommandContext(ctx, program, args...)
 		worker.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
 		worker.Stderr = w
-		worker.Cancel = func() error { return worker.Process.Signal(syscall.SIGTERM) }
+		worker.Cancel = func() error { return worker.Process.Signal(os.Interrupt) }
 		all.Go(func() { failures[i] = worker.Run() })
 	}
 	all.Wait()
