@@ -59,7 +59,7 @@ VARIABLE = [
     (r"0x[0-9a-f]+", "ADDRESS"),
     (r"\b\d+\.\d+s\b", "TIME"),
     (r"pid=\d+", "PID"),
-    (r'"pygments_lexer": "(go)?"', "LEXER"),  # this kernel names it
+    (r'"pygments_lexer": "(go)?"', '"pygments_lexer": ""'),  # this kernel names it
 ]
 
 
