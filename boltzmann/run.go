@@ -3,7 +3,6 @@ package boltzmann
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -74,19 +73,7 @@ func (r *Run) At(epoch int) (*Model, error) { return r.modelOf(r.Run.At(epoch)) 
 
 // Checkpoint returns the model of a checkpoint by its name: last, best, or the number of
 // an epoch.
-func (r *Run) Checkpoint(name string) (*Model, error) {
-	switch name {
-	case "", "last":
-		return r.Model, nil
-	case "best":
-		return r.Best()
-	}
-	epoch, err := strconv.Atoi(name)
-	if err != nil {
-		return nil, fmt.Errorf("checkpoint %q: use last, best, or the number of an epoch", name)
-	}
-	return r.At(epoch)
-}
+func (r *Run) Checkpoint(name string) (*Model, error) { return r.modelOf(r.Run.Checkpoint(name)) }
 
 func (r *Run) modelOf(at runs.Snapshot, err error) (*Model, error) {
 	if err != nil {

@@ -3,7 +3,6 @@ package hm
 import (
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -32,19 +31,7 @@ func (m Method) From(dir, checkpoint string) Method {
 
 // Checkpoint returns the model of a checkpoint by its name: last, best, or the
 // number of an epoch.
-func (r *Run) Checkpoint(name string) (*Model, error) {
-	switch name {
-	case "", "last":
-		return r.Model, nil
-	case "best":
-		return r.Best()
-	}
-	epoch, err := strconv.Atoi(name)
-	if err != nil {
-		return nil, fmt.Errorf("checkpoint %q: use last, best, or the number of an epoch", name)
-	}
-	return r.At(epoch)
-}
+func (r *Run) Checkpoint(name string) (*Model, error) { return r.modelOf(r.Run.Checkpoint(name)) }
 
 // parameters reads the parameters from which the experiment starts, for images of
 // a shape.

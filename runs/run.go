@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
@@ -194,6 +195,22 @@ func (r *Run) At(epoch int) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	return c.snapshot, nil
+}
+
+// Checkpoint is the snapshot of a checkpoint by its name: last, best, or the number of an
+// epoch.
+func (r *Run) Checkpoint(name string) (Snapshot, error) {
+	switch name {
+	case "", "last":
+		return r.snapshot, nil
+	case "best":
+		return r.Best()
+	}
+	epoch, err := strconv.Atoi(name)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("checkpoint %q: use last, best, or the number of an epoch", name)
+	}
+	return r.At(epoch)
 }
 
 func (r *Run) path(file string) string { return filepath.Join(r.dir, file) }
