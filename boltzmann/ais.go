@@ -117,14 +117,7 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a Annealing, progr
 // than log Z + a with a probability below e⁻ᵃ: log p(v) by it errs to the high side.
 // progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
-	if err := a.check(1); err != nil {
-		return LogZ{}, err
-	}
-	p, err := m.newPath(base)
-	if err != nil {
-		return LogZ{}, err
-	}
-	betas, progress, err := p.temperatures(ctx, a.Schedule, a.chains(), philox.Key(m.seed), progress)
+	p, betas, progress, err := m.annealing(ctx, base, a, progress)
 	if err != nil {
 		return LogZ{}, err
 	}
@@ -146,6 +139,20 @@ func (p *path) upwards(chains int, betas []float64, key philox.Key, purpose phil
 		chains: chains, samples: chains, betas: betas, key: key, purpose: purpose, progress: progress,
 		start: func(_ int, v []float32, c philox.Counter) { kernels.Draw(v, p.base, 0, key, c) },
 	}
+}
+
+// annealing is what chains of the model and the base-rate model of the rows base have in
+// common, whichever way they go: the path, its temperatures, and the progress that is left.
+func (m *Model) annealing(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (*path, []float64, func(float64), error) {
+	if err := a.check(1); err != nil {
+		return nil, nil, nil, err
+	}
+	p, err := m.newPath(base)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	betas, progress, err := p.temperatures(ctx, a.Schedule, a.chains(), philox.Key(m.seed), progress)
+	return p, betas, progress, err
 }
 
 // temperatures are those of a schedule for a number of chains, and the progress that is

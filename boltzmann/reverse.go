@@ -19,14 +19,7 @@ import (
 // more than log Z in expectation. Samples of other chains, or rows of data, in the place
 // of exact ones would take the direction from it.
 func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
-	if err := a.check(1); err != nil {
-		return LogZ{}, err
-	}
-	p, err := m.newPath(base)
-	if err != nil {
-		return LogZ{}, err
-	}
-	betas, progress, err := p.temperatures(ctx, a.Schedule, a.chains(), philox.Key(m.seed), progress)
+	p, betas, progress, err := m.annealing(ctx, base, a, progress)
 	if err != nil {
 		return LogZ{}, err
 	}
