@@ -51,9 +51,9 @@ func (s *Sweep) Check() error {
 	if err != nil {
 		return err
 	}
-	var sets setCache
+	var sets Sets
 	for _, setting := range settings {
-		set, err := sets.open(Job{Experiment: setting.Experiment})
+		set, err := sets.Open(setting.Experiment, "")
 		if err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 		return 0, err
 	}
 	jobs = shareOf(jobs, share)
-	var sets setCache
+	var sets Sets
 	var failures []error
 	for {
 		trained, unsure := false, false
@@ -284,14 +284,14 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 }
 
 // train trains the job, unless another program does.
-func (j Job) train(ctx context.Context, sets *setCache, recorders func(Job) []Recorder) error {
+func (j Job) train(ctx context.Context, sets *Sets, recorders func(Job) []Recorder) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if taken := Taken(j.Dir); taken != nil {
 		return taken
 	}
-	set, err := sets.open(j)
+	set, err := sets.Open(j.Experiment, j.Dir)
 	if err != nil {
 		return &dataError{err}
 	}
@@ -341,25 +341,6 @@ func shareOf(jobs []Job, share Shard) []Job {
 		i++
 		return !share.Has(i)
 	})
-}
-
-// setCache opens data sets, and keeps the last one: jobs that follow each other often
-// share it.
-type setCache struct {
-	spec dataset.Spec
-	set  *dataset.Set
-}
-
-func (c *setCache) open(j Job) (*dataset.Set, error) {
-	h := j.Experiment.Header()
-	if c.set == nil || c.spec != h.Dataset {
-		set, err := OpenDataset(j.Experiment, j.Dir)
-		if err != nil {
-			return nil, err
-		}
-		c.spec, c.set = h.Dataset, set
-	}
-	return c.set, h.CheckData(c.set)
 }
 
 // StepTime measures how long a step of an experiment takes on set: the mean over as

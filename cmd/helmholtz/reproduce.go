@@ -113,7 +113,7 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalogue,
 	if err := errors.Join(unusable...); err != nil {
 		return err
 	}
-	var sets reproduce.Sets
+	var sets runs.Sets
 	for i, job := range todo {
 		fmt.Fprintf(c.ErrOrStderr(), "training %d of %d: %s, seed %d\n", i+1, len(todo), job.Name, job.Seed)
 		p.job = i
@@ -136,7 +136,7 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalogue,
 }
 
 // produce makes a result, unless trainings are missing.
-func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, share runs.Shard, sets *reproduce.Sets) error {
+func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, share runs.Shard, sets *runs.Sets) error {
 	w := c.OutOrStdout()
 	if e.Make == nil {
 		fmt.Fprintf(w, "%s: cannot be made yet%s\n", e.ID, because(e.Blocked))

@@ -119,14 +119,8 @@ folder of that name on the volume of --claim, which the containers see as /work,
 		if x.Length < 5*time.Minute {
 			return misuse(c, "--length %v: give at least 5m", x.Length)
 		}
-		s, dir, err := readSweep(c, args[0], out)
+		s, dir, err := claimSweep(c, args[0], out)
 		if err != nil {
-			return err
-		}
-		if err := s.Check(); err != nil {
-			return misuse(c, "%w", err)
-		}
-		if err := s.Claim(dir); err != nil {
 			return err
 		}
 		if err := x.plan(c, s, dir); err != nil {

@@ -82,6 +82,26 @@ func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, e
 	return s, out, nil
 }
 
+// claimSweep reads a sweep that can be trained, and makes its directory that of the sweep.
+func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, err error) {
+	if s, dir, err = readSweep(c, path, out); err != nil {
+		return nil, "", err
+	}
+	if err := s.Check(); err != nil {
+		return nil, "", misuse(c, "%w", err)
+	}
+	return s, dir, s.Claim(dir)
+}
+
+// reportOn reads how far the sweep in a directory has come.
+func reportOn(c *cobra.Command, path string) (runs.SweepReport, error) {
+	s, dir, err := readSweep(c, path, "")
+	if err != nil {
+		return runs.SweepReport{}, err
+	}
+	return s.Report(dir)
+}
+
 // eachSetting hands on the first seed of each setting of a sweep with its data, and the
 // jobs of all of its seeds.
 func eachSetting(s *runs.Sweep, dir string, each func(set *dataset.Set, seeds []runs.Job) error) error {
@@ -90,12 +110,11 @@ func eachSetting(s *runs.Sweep, dir string, each func(set *dataset.Set, seeds []
 		return err
 	}
 	settings := len(jobs) / s.Seeds
-	var set *dataset.Set
+	var sets runs.Sets
 	for i, first := range jobs[:settings] {
-		if set == nil || first.Experiment.Header().Dataset != jobs[i-1].Experiment.Header().Dataset {
-			if set, err = runs.OpenDataset(first.Experiment, first.Dir); err != nil {
-				return err
-			}
+		set, err := sets.Open(first.Experiment, first.Dir)
+		if err != nil {
+			return err
 		}
 		var seeds []runs.Job
 		for n := i; n < len(jobs); n += settings {
@@ -274,14 +293,8 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		s, dir, err := readSweep(c, args[0], out)
+		s, dir, err := claimSweep(c, args[0], out)
 		if err != nil {
-			return err
-		}
-		if err := s.Check(); err != nil {
-			return misuse(c, "%w", err)
-		}
-		if err := s.Claim(dir); err != nil {
 			return err
 		}
 		if retry {
@@ -445,11 +458,7 @@ any machine that sees the directory.`,
 		Args:    aSweep,
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		s, dir, err := readSweep(c, args[0], "")
-		if err != nil {
-			return err
-		}
-		report, err := s.Report(dir)
+		report, err := reportOn(c, args[0])
 		if err != nil {
 			return err
 		}
@@ -498,11 +507,7 @@ is a number, and as a map against each pair of these.`,
 		if err := tables.check(false); err != nil {
 			return err
 		}
-		s, dir, err := readSweep(c, args[0], "")
-		if err != nil {
-			return err
-		}
-		report, err := s.Report(dir)
+		report, err := reportOn(c, args[0])
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package reproduce
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -137,7 +135,7 @@ func (j Job) check(run *runs.Run) error {
 // run that starts from another's end waits for that, with ErrWaits. That training has
 // diverged, which is a runs.ErrDiverged, is remembered; what would start from there has
 // diverged, too.
-func (j Job) Train(ctx context.Context, sets *Sets, recorders ...runs.Recorder) error {
+func (j Job) Train(ctx context.Context, sets *runs.Sets, recorders ...runs.Recorder) error {
 	if j.from != nil {
 		if d, err := j.from.diverged(); d != nil || err != nil {
 			return cmp.Or[error](err, d)
@@ -172,7 +170,7 @@ func (j Job) Train(ctx context.Context, sets *Sets, recorders ...runs.Recorder) 
 
 // finish trains a run that was planned to be shorter than the job to its end, and lets
 // it go on from there: a run is given more epochs when it is finished.
-func (j Job) finish(ctx context.Context, sets *Sets, recorders []runs.Recorder) error {
+func (j Job) finish(ctx context.Context, sets *runs.Sets, recorders []runs.Recorder) error {
 	there, err := runs.ExperimentIn(j.Dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -190,29 +188,6 @@ func (j Job) finish(ctx context.Context, sets *Sets, recorders []runs.Recorder) 
 	}
 	_, err = runs.Extend(j.Dir, wanted)
 	return err
-}
-
-// Sets opens data sets, and keeps the last one: trainings that follow each other often
-// share it.
-type Sets struct {
-	spec string
-	set  *dataset.Set
-}
-
-// Open opens the data of an experiment, for a run in the directory dir.
-func (s *Sets) Open(e runs.Experiment, dir string) (*dataset.Set, error) {
-	spec, err := json.Marshal(e.Header().Dataset)
-	if err != nil {
-		return nil, err
-	}
-	if s.set == nil || s.spec != string(spec) {
-		set, err := runs.OpenDataset(e, dir)
-		if err != nil {
-			return nil, err
-		}
-		s.spec, s.set = string(spec), set
-	}
-	return s.set, e.Header().CheckData(s.set)
 }
 
 // ErrWaits is the error of a job whose run starts from one that is not done yet.

@@ -27,7 +27,7 @@ func training(epochs int) reproduce.Training {
 func train(t *testing.T, jobs []reproduce.Job) {
 	t.Helper()
 	for _, job := range jobs {
-		if err := job.Train(t.Context(), &reproduce.Sets{}); err != nil {
+		if err := job.Train(t.Context(), &runs.Sets{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, enough, err := job.Done(); !enough || err != nil {
@@ -94,7 +94,7 @@ func TestLongerRunIsStopped(t *testing.T) {
 		return reproduce.Jobs([]reproduce.Training{training(epochs)}, dir, reproduce.Full)[0]
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	if err := job(6).Train(ctx, &reproduce.Sets{}, &interruption{3, stop}); !errors.Is(err, context.Canceled) {
+	if err := job(6).Train(ctx, &runs.Sets{}, &interruption{3, stop}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted training ends with %v", err)
 	}
 	train(t, []reproduce.Job{job(2)})
@@ -115,7 +115,7 @@ func TestInterruptedRunGrows(t *testing.T) {
 		return reproduce.Jobs([]reproduce.Training{training(epochs)}, dir, reproduce.Full)[0]
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	if err := job(3).Train(ctx, &reproduce.Sets{}, &interruption{3, stop}); !errors.Is(err, context.Canceled) {
+	if err := job(3).Train(ctx, &runs.Sets{}, &interruption{3, stop}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted training ends with %v", err)
 	}
 	train(t, []reproduce.Job{job(6)})
@@ -169,7 +169,7 @@ func TestDivergedTrainingIsRemembered(t *testing.T) {
 		of.Experiment = diverging{e}
 		return reproduce.Jobs([]reproduce.Training{of}, dir, reproduce.Full)[0]
 	}
-	if err := job(0.1, 2).Train(t.Context(), &reproduce.Sets{}); !errors.Is(err, runs.ErrDiverged) {
+	if err := job(0.1, 2).Train(t.Context(), &runs.Sets{}); !errors.Is(err, runs.ErrDiverged) {
 		t.Fatalf("training that diverges ends with %v", err)
 	}
 	if _, enough, err := job(0.1, 2).Done(); !enough || err != nil {
@@ -179,7 +179,7 @@ func TestDivergedTrainingIsRemembered(t *testing.T) {
 	tuned := training(2)
 	tuned.Name, tuned.From = "tuned", &base
 	tuned.Begin = func(e runs.Experiment, _ string, _ int) runs.Experiment { return e }
-	if err := reproduce.Jobs([]reproduce.Training{tuned}, dir, reproduce.Full)[0].Train(t.Context(), &reproduce.Sets{}); !errors.Is(err, runs.ErrDiverged) {
+	if err := reproduce.Jobs([]reproduce.Training{tuned}, dir, reproduce.Full)[0].Train(t.Context(), &runs.Sets{}); !errors.Is(err, runs.ErrDiverged) {
 		t.Errorf("training that starts from a run that has diverged ends with %v", err)
 	}
 	if err := os.RemoveAll(job(0.1, 2).Dir); err != nil {
@@ -214,7 +214,7 @@ func TestUnusableRunsAreNamed(t *testing.T) {
 		return reproduce.Jobs([]reproduce.Training{training(epochs)}, dir, reproduce.Full)
 	}
 	train(t, jobs(3)[:1])
-	if err := jobs(3)[1].Train(t.Context(), &reproduce.Sets{}); err != nil {
+	if err := jobs(3)[1].Train(t.Context(), &runs.Sets{}); err != nil {
 		t.Fatal(err)
 	}
 	other := training(3)

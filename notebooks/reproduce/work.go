@@ -22,7 +22,7 @@ type Work struct {
 	// that is.
 	Say      func(format string, values ...any)
 	Progress func(float64)
-	Sets     *Sets
+	Sets     *runs.Sets
 
 	entry   Entry
 	dir     string // of the trainings

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Every result that can be made is made at the smallest scale, one after the other, of
@@ -16,7 +17,7 @@ func TestSmoke(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sets reproduce.Sets
+	var sets runs.Sets
 	dir, results := t.TempDir(), t.TempDir()
 	var pages [2]bytes.Buffer
 	for round := range pages {
