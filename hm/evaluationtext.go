@@ -2,7 +2,6 @@ package hm
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -12,7 +11,7 @@ import (
 func (e Evaluation) String() string {
 	var b strings.Builder
 	row := func(name string, value float64, se StandardError, unit string) {
-		writeRow(&b, name, value, float64(se), unit)
+		b.WriteString(runs.Spread{Mean: value, SD: float64(se)}.Line(name, unit))
 	}
 	row("log p", e.LogP, e.LogPSE, "nats")
 	if e.BaselineLogP != nil {
@@ -45,7 +44,7 @@ func (e EvaluationOverSeeds) String() string {
 	var b strings.Builder
 	row := func(name string, s *runs.Spread, scale float64, unit string) {
 		if s != nil {
-			writeRow(&b, name, scale*s.Mean, scale*s.SD, unit)
+			b.WriteString(runs.Spread{Mean: scale * s.Mean, SD: scale * s.SD}.Line(name, unit))
 		}
 	}
 	row("log p", &e.LogP, 1, "nats")
@@ -58,12 +57,4 @@ func (e EvaluationOverSeeds) String() string {
 	row("error of labels", e.LabelError, 100, "% by p*(y|x)")
 	row("KL(p_D‖p)", e.KLExact, 1, "nats")
 	return b.String()
-}
-
-func writeRow(b *strings.Builder, name string, value, spread float64, unit string) {
-	text := fmt.Sprintf("%10.3f", value)
-	if !math.IsNaN(spread) { // as that of one seed or of one datum is
-		text += fmt.Sprintf(" ± %.3f", spread)
-	}
-	fmt.Fprintf(b, "%-22s %s %s\n", name, text, unit)
 }

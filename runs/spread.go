@@ -40,6 +40,16 @@ func (s Spread) Text(decimals int) string {
 	return fmt.Sprintf("%s ± %.*f", mean, decimals, s.SD)
 }
 
+// Line is a line of an evaluation: what it is called, Text with three decimals, and the
+// unit. Lines below each other align.
+func (s Spread) Line(name, unit string) string {
+	text := fmt.Sprintf("%10.3f", s.Mean)
+	if !math.IsNaN(s.SD) { // as that of one seed or of one datum is
+		text += fmt.Sprintf(" ± %.3f", s.SD)
+	}
+	return fmt.Sprintf("%-22s %s %s\n", name, text, unit)
+}
+
 // SpreadOf is that of the values of some things; a value that is NaN is of none.
 func SpreadOf[T any](of []T, value func(T) float64) Spread {
 	var values []float64

@@ -93,9 +93,7 @@ func (x *annealingFlags) evalBoltzmann(c *cobra.Command, dir string, tables *tab
 		if seeds.Waiting > 0 {
 			waiting = fmt.Sprintf(", %d more have no checkpoint yet", seeds.Waiting)
 		}
-		var b strings.Builder
-		writeRow(&b, "log p", over[runs.LogP.Key].Mean, over[runs.LogP.Key].SD, "nats")
-		_, err = fmt.Fprintf(out, "mean ± sd over %d seeds%s\n%s", len(each), waiting, b.String())
+		_, err = fmt.Fprintf(out, "mean ± sd over %d seeds%s\n%s", len(each), waiting, over[runs.LogP.Key].Line("log p", "nats"))
 	}
 	return err
 }
@@ -124,7 +122,7 @@ func (x *annealingFlags) evaluate(c *cobra.Command, dir string) (e boltzmann.Run
 func boltzmannTable(e boltzmann.RunEvaluation) string {
 	var b strings.Builder
 	nats := func(name string, value, se boltzmann.Number, remark string) {
-		writeRow(&b, name, float64(value), float64(se), "nats"+remark)
+		b.WriteString(runs.Spread{Mean: float64(value), SD: float64(se)}.Line(name, "nats"+remark))
 	}
 	if e.Errs == boltzmann.Exact {
 		nats("log p", e.LogP, e.LogPSE, ", exact")
@@ -136,7 +134,7 @@ func boltzmannTable(e boltzmann.RunEvaluation) string {
 		fmt.Fprintf(&b, "%-22s %10.3f nats, exact\n", "log Z", e.LogZ.Value)
 	} else {
 		nats("log Z", e.LogZ.Value, e.LogZ.SE, fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors", e.Low, e.High))
-		writeRow(&b, "ESS of the chains", 100*float64(e.ESS), math.NaN(), "%")
+		b.WriteString(runs.Spread{Mean: 100 * float64(e.ESS), SD: math.NaN()}.Line("ESS of the chains", "%"))
 	}
 	nats("free energy", e.FreeEnergy, e.FreeEnergySE, "")
 	nats("free energy, training", e.TrainingFreeEnergy, e.TrainingFreeEnergySE, "")
@@ -153,13 +151,4 @@ func boltzmannTable(e boltzmann.RunEvaluation) string {
 	}
 	fmt.Fprintf(&b, ", %.1f s\n", e.Seconds)
 	return b.String()
-}
-
-// writeRow writes a value with its spread, where it is known, and its unit.
-func writeRow(b *strings.Builder, name string, value, spread float64, unit string) {
-	text := fmt.Sprintf("%10.3f", value)
-	if !math.IsNaN(spread) { // as that of one row is
-		text += fmt.Sprintf(" ± %.3f", spread)
-	}
-	fmt.Fprintf(b, "%-22s %s %s\n", name, text, unit)
 }
