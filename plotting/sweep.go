@@ -1,6 +1,7 @@
 package plotting
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"math"
@@ -117,13 +118,7 @@ func SweepMap(r runs.SweepReport, x, y string) *Figure {
 func inOrderOf(r runs.SweepReport, at int) []runs.SettingReport {
 	settings := slices.Clone(r.Settings)
 	slices.SortStableFunc(settings, func(a, b runs.SettingReport) int {
-		switch x, y := settingValue(a.Values[at]), settingValue(b.Values[at]); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
+		return cmp.Compare(settingValue(a.Values[at]), settingValue(b.Values[at]))
 	})
 	return settings
 }
