@@ -139,7 +139,12 @@ func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, 
 	if err != nil {
 		return Evaluation{}, err
 	}
-	e := Evaluation{Samples: samples, Data: data.Rows, Seconds: time.Since(start).Seconds()}
+	return evaluationOf(likelihoods, samples, time.Since(start).Seconds()), nil
+}
+
+// evaluationOf is the means of the estimates for each datum.
+func evaluationOf(likelihoods []engine.Likelihood, samples int, seconds float64) Evaluation {
+	e := Evaluation{Samples: samples, Data: len(likelihoods), Seconds: seconds}
 	for _, l := range likelihoods {
 		e.Each = append(e.Each, l.LogP)
 		e.EachTildeStar = append(e.EachTildeStar, l.LogPTildeStar)
@@ -153,7 +158,7 @@ func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, 
 	e.LogPTildeStar, e.LogPTildeStarSE = mean(func(l engine.Likelihood) float64 { return l.LogPTildeStar })
 	e.ESS, e.ESSSE = mean(func(l engine.Likelihood) float64 { return l.ESS })
 	e.ESSStar, e.ESSStarSE = mean(func(l engine.Likelihood) float64 { return l.ESSStar })
-	return e, nil
+	return e
 }
 
 // Normalise adds log Z² and log p*(x) = log p̃*(x) − log Z².

@@ -237,50 +237,31 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 	jobs = shareOf(jobs, share)
 	var sets Sets
 	var failures []error
-	for {
-		trained, unsure := false, false
-		elsewhere = 0
-		for _, j := range jobs {
-			state, _, err := j.State()
-			switch {
-			case state == Finished, state == Failed:
-				continue
-			case err != nil:
-				return 0, err
-			}
-			err = j.train(ctx, &sets, recorders)
-			var taken *TakenError
-			switch {
-			case errors.As(err, &taken):
-				elsewhere++
-				unsure = unsure || taken.Left > 0
-				continue
-			case errors.Is(err, file.ErrLost): // another program took it over
-				elsewhere++
-				continue
-			case errors.Is(err, context.Canceled), cannotGoOn(err):
-				return 0, err
-			case err != nil:
-				err = fmt.Errorf("%v: %w", j, err)
-				failures = append(failures, err)
-				if err := j.fail(err); err != nil {
-					return 0, err
-				}
-			}
-			trained = true
+	elsewhere, err = takeTurns(ctx, len(jobs), func(i int) (bool, error) {
+		j := jobs[i]
+		state, _, err := j.State()
+		switch {
+		case state == Finished, state == Failed:
+			return false, nil
+		case err != nil:
+			return false, err
 		}
-		if unsure && !trained {
-			select {
-			case <-ctx.Done():
-				return 0, ctx.Err()
-			case <-time.After(time.Second):
-				continue
-			}
+		err = j.train(ctx, &sets, recorders)
+		var taken *TakenError
+		switch {
+		case err == nil:
+			return true, nil
+		case errors.As(err, &taken), errors.Is(err, file.ErrLost), errors.Is(err, context.Canceled), cannotGoOn(err):
+			return false, err
 		}
-		if !trained {
-			return elsewhere, errors.Join(failures...)
-		}
+		err = fmt.Errorf("%v: %w", j, err)
+		failures = append(failures, err)
+		return true, j.fail(err)
+	})
+	if err != nil {
+		return 0, err
 	}
+	return elsewhere, errors.Join(failures...)
 }
 
 // train trains the job, unless another program does.

@@ -1,0 +1,154 @@
+package hm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// samplesAPart is the number of samples of all rows of a part: about those of half a
+// minute.
+const samplesAPart = 1 << 22
+
+// An UnfinishedError is the error of an evaluation of which other programs do parts.
+type UnfinishedError struct{ Left, Of int } // parts
+
+func (e *UnfinishedError) Error() string {
+	return fmt.Sprintf("%d of %d parts of the evaluation are not there yet: other programs do them, or have them in their shares; once they have ended the same command, without a share, merges them", e.Left, e.Of)
+}
+
+// EvaluateParts is Evaluate of a split in parts of some rows, which are kept in the
+// directory dir. Programs that evaluate the same there, on one machine or on several,
+// share the parts among themselves, each those of its share; one that is stopped goes
+// on with the next part that is not done. Once all are, the evaluation is that of
+// Evaluate, bit for bit where processors are of one kind, and Seconds those of all
+// parts; before, the error is an UnfinishedError. progress is that of the parts of the
+// share that were not done yet.
+func (m *Model) EvaluateParts(ctx context.Context, split dataset.Split, samples int, dir string, share runs.Shard, progress func(float64)) (Evaluation, error) {
+	return m.evaluateParts(ctx, split, samples, max(1, samplesAPart/max(1, samples)), dir, share, progress)
+}
+
+// evaluateParts is EvaluateParts in parts of a number of rows.
+func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples, rows int, dir string, share runs.Shard, progress func(float64)) (Evaluation, error) {
+	data, err := m.data(split, samples)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	parts := runs.Parts{Dir: dir, Count: (data.Rows + rows - 1) / rows, Work: m.workOn(split, samples, rows)}
+	own := 0 // parts that are not done yet
+	for i := range parts.Count {
+		if _, err := parts.Part(i); share.Has(i) && errors.Is(err, os.ErrNotExist) {
+			own++
+		}
+	}
+	done := engine.Meter(progress, own)
+	left, err := parts.Do(ctx, share, func(i int) ([]runs.Tensor, error) {
+		defer done(1)
+		return m.evaluatePart(ctx, data, i*rows, min(rows, data.Rows-i*rows), samples)
+	})
+	if err != nil {
+		return Evaluation{}, err
+	}
+	if left > 0 {
+		return Evaluation{}, &UnfinishedError{left, parts.Count}
+	}
+	return mergeParts(parts, data.Rows, samples)
+}
+
+// workOn identifies an evaluation: the model, the rows and the samples.
+func (m *Model) workOn(split dataset.Split, samples, rowsAPart int) string {
+	text, err := json.Marshal(struct {
+		Experiment, Parameters, Split, Values string
+		Rows, RowsAPart, Samples              int
+		Seed                                  uint64
+	}{m.experiment.Hash(), checksum(m.parameters), split.Name, checksumOf(split.Values), split.Rows, rowsAPart, samples, m.seed})
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	return string(text)
+}
+
+func checksumOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// estimated are the numbers of a Likelihood by the names of their tensors in a part.
+var estimated = []struct {
+	name string
+	of   func(*engine.Likelihood) *float64
+}{
+	{"log_p", func(l *engine.Likelihood) *float64 { return &l.LogP }},
+	{"bound", func(l *engine.Likelihood) *float64 { return &l.Bound }},
+	{"log_p_tilde_star", func(l *engine.Likelihood) *float64 { return &l.LogPTildeStar }},
+	{"ess", func(l *engine.Likelihood) *float64 { return &l.ESS }},
+	{"ess_star", func(l *engine.Likelihood) *float64 { return &l.ESSStar }},
+}
+
+// secondsTensor is the name of the tensor of one number that a part has beside those.
+const secondsTensor = "seconds"
+
+// evaluatePart evaluates rows from one on, with the draws that they have among all.
+func (m *Model) evaluatePart(ctx context.Context, data engine.Data, from, rows, samples int) ([]runs.Tensor, error) {
+	model, err := m.engine.model()
+	if err != nil {
+		return nil, err
+	}
+	data.Values, data.First, data.Rows = data.Values[from*data.Units:(from+rows)*data.Units], from, rows
+	start := time.Now()
+	likelihoods, err := model.Evaluate(ctx, data, samples, m.seed, nil)
+	if err != nil {
+		return nil, err
+	}
+	tensors := []runs.Tensor{{Name: secondsTensor, Shape: []int{1}, Wide: []float64{time.Since(start).Seconds()}}}
+	for _, number := range estimated {
+		values := make([]float64, rows)
+		for r := range likelihoods {
+			values[r] = *number.of(&likelihoods[r])
+		}
+		tensors = append(tensors, runs.Tensor{Name: number.name, Shape: []int{rows}, Wide: values})
+	}
+	return tensors, nil
+}
+
+// mergeParts is the evaluation of a number of rows that all parts make.
+func mergeParts(parts runs.Parts, rows, samples int) (Evaluation, error) {
+	var likelihoods []engine.Likelihood
+	var seconds float64
+	for i := range parts.Count {
+		tensors, err := parts.Part(i)
+		if err != nil {
+			return Evaluation{}, err
+		}
+		values := map[string][]float64{}
+		for _, t := range tensors {
+			values[t.Name] = t.Wide
+		}
+		part := make([]engine.Likelihood, len(values[estimated[0].name]))
+		for _, number := range estimated {
+			if len(values[number.name]) != len(part) {
+				return Evaluation{}, fmt.Errorf("part %d in %s has %d values of %s for %d rows: remove it, and the same command makes it anew", i, parts.Dir, len(values[number.name]), number.name, len(part))
+			}
+			for r, value := range values[number.name] {
+				*number.of(&part[r]) = value
+			}
+		}
+		likelihoods = append(likelihoods, part...)
+		for _, s := range values[secondsTensor] {
+			seconds += s
+		}
+	}
+	if len(likelihoods) != rows {
+		return Evaluation{}, fmt.Errorf("the parts in %s have %d rows of %d: choose another directory", parts.Dir, len(likelihoods), rows)
+	}
+	return evaluationOf(likelihoods, samples, seconds), nil
+}

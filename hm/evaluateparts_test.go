@@ -1,0 +1,71 @@
+package hm
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Parts of rows, which several programs share, make the evaluation of one alone, bit for
+// bit, whichever numbers of rows and of samples go through the networks together.
+func TestEvaluateParts(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, PlusMinusOne, 6, 5, 3)
+	split := everyRow(6)
+	for _, c := range []struct{ samples, rows int }{{1, 25}, {30, 7}, {100, 12}, {600, 16}} {
+		alone, err := m.Evaluate(t.Context(), split, c.samples, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		share := func(s runs.Shard) (Evaluation, error) {
+			return m.evaluateParts(t.Context(), split, c.samples, c.rows, dir, s, nil)
+		}
+		var all sync.WaitGroup
+		for _, s := range []runs.Shard{{Index: 0, Count: 2}, {Index: 1, Count: 2}, {}} {
+			all.Go(func() {
+				var unfinished *UnfinishedError
+				if _, err := share(s); err != nil && !errors.As(err, &unfinished) {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		merged, err := share(runs.Shard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		merged.Seconds = alone.Seconds
+		if !reflect.DeepEqual(merged, alone) {
+			t.Errorf("%d samples in parts of %d rows: %v, alone %v", c.samples, c.rows, merged, alone)
+		}
+	}
+}
+
+// A share alone is no evaluation; what was done before an interruption is not done
+// again; and parts of one evaluation are none of another.
+func TestPartsOfAnEvaluation(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, ZeroOne, 4, 3)
+	split, dir := everyRow(4), t.TempDir()
+	var unfinished *UnfinishedError
+	if _, err := m.evaluateParts(t.Context(), split, 50, 4, dir, runs.Shard{Index: 1, Count: 4}, nil); !errors.As(err, &unfinished) || *unfinished != (UnfinishedError{4, 6}) {
+		t.Errorf("a share of a quarter: %v, want 4 of 6 parts left", err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	if _, err := m.evaluateParts(ctx, split, 50, 4, dir, runs.Shard{}, func(float64) { stop() }); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped after a part: %v", err)
+	}
+	var fractions []float64
+	if _, err := m.evaluateParts(t.Context(), split, 50, 4, dir, runs.Shard{}, func(f float64) { fractions = append(fractions, f) }); err != nil || !slices.Equal(fractions, []float64{1. / 3, 2. / 3, 1}) {
+		t.Errorf("after the other three parts: %v, with progress %v of the three that were left", err, fractions)
+	}
+	if _, err := m.Seed(5).evaluateParts(t.Context(), split, 50, 4, dir, runs.Shard{}, nil); err == nil {
+		t.Error("the parts of another seed's samples were taken for its own")
+	}
+}
