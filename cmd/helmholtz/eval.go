@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -14,10 +17,35 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// estimate says what of a run is evaluated, by which samples, and where its parts are kept.
+type estimate struct {
+	split, checkpoint, parts string
+	samples, rows            int
+	seed                     uint64
+}
+
+// addTo adds the flags of an estimate.
+func (x *estimate) addTo(f *pflag.FlagSet) {
+	splitFlag(f, &x.split, "`rows` to evaluate: train, validation or test")
+	checkpointFlag(f, &x.checkpoint)
+	numberFlag(f, &x.samples, "samples", 1000, 1, "`K` importance samples a datum")
+	numberFlag(f, &x.rows, "rows", 0, 0, "evaluate `N` rows drawn by seed, 0 for all")
+	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the samples")
+	f.StringVar(&x.parts, "parts", "", "`DIR` to keep parts in, which programs share")
+}
+
+// likelihood evaluates the model of a run, in parts where these are kept.
+func (x *estimate) likelihood(ctx context.Context, run *hm.Run, model *hm.Model, data dataset.Split, share runs.Shard, progress func(float64)) (hm.Evaluation, error) {
+	if x.parts == "" {
+		return model.Evaluate(ctx, data, x.samples, progress)
+	}
+	return model.EvaluateParts(ctx, data, x.samples, filepath.Join(x.parts, fmt.Sprintf("seed-%d", run.Experiment().Seed)), share, progress)
+}
+
 func newEval() *cobra.Command {
-	var split, which string
-	var samples, outer, inner, rows int
-	var seed uint64
+	var x estimate
+	var shard string
+	var outer, inner int
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "eval DIR",
@@ -36,6 +64,14 @@ of its chains; log p by it is too high in expectation. --raise estimates log p o
 some rows by chains that go the other way (RAISE), which err to the low side. Free
 energies of the rows and of the training rows stand beside them.
 
+With --parts an evaluation of many samples is done in parts of some rows, which are kept:
+what is stopped, by SIGTERM and SIGUSR1 with exit code 75, goes on when the same command
+is started again. Programs that are given the same directory, on one machine or several,
+share the parts, and each has its share with --shard INDEX/COUNT, or --shard auto in a
+Slurm array or a Kubernetes Indexed Job. Once all are there, the command without --shard
+prints the evaluation, which is that of one program alone, bit for bit on processors of
+one kind. eval submit has a cluster do it.
+
 Of a directory of several seeds, each is evaluated, and the mean and the
 standard deviation over them are given. With --format or --table the evaluations are
 a table with a row a seed, and columns with the keys of --json.`,
@@ -43,19 +79,17 @@ a table with a row a seed, and columns with the keys of --json.`,
   helmholtz eval runs/mnist --split validation --checkpoint best --log-z2 0
   helmholtz eval runs/mnist --samples 10000 --backend auto
   helmholtz eval runs/mnist --checkpoint 50 --samples 10000
+  helmholtz eval runs/mnist --samples 100000 --parts runs/mnist-log-p
   helmholtz eval runs/mnist-seeds --table evaluations.csv
   helmholtz eval runs/rbm --schedule adaptive:5000 --chains 100 --raise 100 --json`,
 		Args: oneRun,
 	}
 	f := c.Flags()
 	tables := newTableFlags(c, "evaluations", "")
-	splitFlag(f, &split, "`rows` to evaluate: train, validation or test")
-	checkpointFlag(f, &which)
-	numberFlag(f, &samples, "samples", 1000, 1, "`K` importance samples a datum")
-	numberFlag(f, &rows, "rows", 0, 0, "evaluate `N` rows drawn by seed, 0 for all")
+	x.addTo(f)
+	f.StringVar(&shard, "shard", "", "do a share of the parts alone: `INDEX/COUNT`, such as 0/4, or auto")
 	optionalFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, 0 to leave it out")
 	numberFlag(f, &inner, "log-z2-inner", 1, 1, "`N` inner samples an outer one for log Z²")
-	f.Uint64Var(&seed, "seed", 1, "`seed` of the samples")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object, which says what was evaluated, too")
 
 	annealing := newAnnealingFlags(f)
@@ -66,6 +100,15 @@ a table with a row a seed, and columns with the keys of --json.`,
 				return err
 			}
 		}
+		if x.parts == "" {
+			if err := refuseIdle(c, "--parts", "shard"); err != nil {
+				return err
+			}
+		}
+		share, err := runs.ParseShard(shard, os.Getenv)
+		if err != nil {
+			return misuse(c, "%w", err)
+		}
 		if err := tables.check(asJSON); err != nil {
 			return err
 		}
@@ -73,7 +116,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 			if err := refuseOthers(c, "Boltzmann machines", ofImportance); err != nil {
 				return err
 			}
-			annealing.split, annealing.checkpoint, annealing.rows, annealing.seed = split, which, rows, seed
+			annealing.split, annealing.checkpoint, annealing.rows, annealing.seed = x.split, x.checkpoint, x.rows, x.seed
 			return annealing.evalBoltzmann(c, args[0], tables, asJSON)
 		}
 		if err := refuseOthers(c, "Helmholtz machines", ofAnnealing); err != nil {
@@ -87,16 +130,15 @@ a table with a row a seed, and columns with the keys of --json.`,
 		if err != nil {
 			return err
 		}
+		ctx, preempted := preemptible(c.Context())
 		evaluate := func(run *hm.Run) (hm.Evaluation, error) {
-			model, err := modelOf(run, which, seed)
+			model, err := modelOf(run, x.checkpoint, x.seed)
 			if err != nil {
 				return hm.Evaluation{}, err
 			}
-			ctx := c.Context()
-			progress := newFraction(c.ErrOrStderr(), "evaluating")
-			data := model.Some(pick(set, split), rows)
-			e, err := model.Evaluate(ctx, data, samples, progress)
-			if err != nil {
+			data := model.Some(pick(set, x.split), x.rows)
+			e, err := x.likelihood(ctx, run, model, data, share, newFraction(c.ErrOrStderr(), "evaluating"))
+			if err != nil || share.Count > 0 {
 				return e, err
 			}
 			e = e.Beside(run.Experiment().Baseline(set, data))
@@ -108,7 +150,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 				e = e.Normalise(z)
 			}
 			if model.Architecture().Labels() > 0 {
-				classification, err := model.Classify(ctx, data, samples, newFraction(c.ErrOrStderr(), "classifying"))
+				classification, err := model.Classify(ctx, data, x.samples, newFraction(c.ErrOrStderr(), "classifying"))
 				if err != nil {
 					return e, err
 				}
@@ -123,9 +165,38 @@ a table with a row a seed, and columns with the keys of --json.`,
 			}
 			return e, nil
 		}
-		return evalSeeds(c, seeds, evaluate, tables, asJSON, evaluated{args[0], split, which, seed, runs.Version()})
+		if share.Count > 0 {
+			err = evalShare(c, seeds, evaluate)
+		} else {
+			err = evalSeeds(c, seeds, evaluate, tables, asJSON, evaluated{args[0], x.split, x.checkpoint, x.seed, runs.Version()})
+		}
+		if x.parts != "" && err != nil && preempted() {
+			return errPreempted
+		}
+		return err
 	}
+	c.AddCommand(computing(newEvalSubmit()))
 	return c
+}
+
+// evalShare does a share of the parts of the evaluations of all seeds.
+func evalShare(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Evaluation, error)) error {
+	left := 0
+	for _, run := range seeds.Runs {
+		_, err := evaluate(run)
+		var unfinished *hm.UnfinishedError
+		if errors.As(err, &unfinished) {
+			left += unfinished.Left
+		} else if err != nil {
+			return err
+		}
+	}
+	said := "all parts are there: the same command without --shard gives the evaluation"
+	if left > 0 {
+		said = fmt.Sprintf("this share is done; %d parts of others are not", left)
+	}
+	_, err := fmt.Fprintln(c.ErrOrStderr(), said)
+	return err
 }
 
 // evaluated says what was evaluated, and by what.

@@ -24,7 +24,7 @@ type annealingFlags struct {
 // ofAnnealing and ofImportance are flags of eval for one family alone.
 var (
 	ofAnnealing  = []string{"schedule", "chains", "raise", "raise-chains"}
-	ofImportance = []string{"samples", "log-z2", "log-z2-inner"}
+	ofImportance = []string{"samples", "log-z2", "log-z2-inner", "parts", "shard"}
 )
 
 func newAnnealingFlags(f *pflag.FlagSet) *annealingFlags {

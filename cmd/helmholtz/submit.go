@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The job of a sweep as the schedulers read it.
+// A job as the schedulers read it.
 var (
 	//go:embed slurm.sh.tmpl
 	slurmText string
@@ -28,9 +28,9 @@ var (
 	kubernetesText string
 )
 
-// scheduler is one that sweeps are submitted to.
+// scheduler is one that jobs are submitted to.
 type scheduler struct {
-	file    string // in the directory of the sweep
+	file    string // in the directory of the job
 	job     *template.Template
 	command []string // that submits the file
 }
@@ -46,13 +46,12 @@ func newJob(name, text string) *template.Template {
 	}).Parse(text))
 }
 
-// submission is what the job of a sweep is made of.
+// submission is what a job is made of.
 type submission struct {
-	Name     string // of the job
-	Program  string
-	Dir      string // of the sweep
-	Folder   string // the same as containers see it, for Kubernetes
-	Data     string // HELMHOLTZ_DATA, empty where it is not set
+	Name     string   // of the job
+	Command  []string // that a task performs, the program first
+	Dir      string   // in which the job and its logs lie
+	Data     string   // HELMHOLTZ_DATA, empty where it is not set
 	Tasks    int
 	Cores    int           // of a task
 	Memory   int64         // of a task, in MiB
@@ -61,6 +60,8 @@ type submission struct {
 	Image    string        // of a container, for Kubernetes
 	Claim    string        // the name of a persistent volume claim, for Kubernetes
 	Variable string        // that says how many tasks there are, for Kubernetes
+
+	slurm, kubernetes, onlyWrite bool
 }
 
 // Last is the number of the last task.
@@ -72,11 +73,40 @@ func (s submission) Minutes() int { return int(math.Ceil(s.Length.Minutes())) }
 // Seconds are those of the notice.
 func (s submission) Seconds() int { return int(s.Notice.Seconds()) }
 
+// newSubmission adds the flags of a submission to a command.
+func newSubmission(c *cobra.Command) *submission {
+	x := &submission{Variable: runs.ShardsVariable, Notice: time.Minute}
+	f := c.Flags()
+	f.BoolVar(&x.slurm, "slurm", false, "as an array of Slurm")
+	f.BoolVar(&x.kubernetes, "kubernetes", false, "as an Indexed Job of Kubernetes")
+	c.MarkFlagsOneRequired("slurm", "kubernetes")
+	c.MarkFlagsMutuallyExclusive("slurm", "kubernetes")
+	f.BoolVar(&x.onlyWrite, "only-write", false, "write the job, and do not submit it")
+	f.DurationVar(&x.Length, "length", 4*time.Hour, "how long a task takes, a `duration` of at least 5m")
+	optionalFlag(f, &x.Tasks, "tasks", 0, 1, "`number` of tasks (default as many as take --length each)")
+	numberFlag(f, &x.Cores, "cores", 2, 1, "`number` of cores of a task")
+	f.StringVar(&x.Image, "image", "", "`image` of the containers, for Kubernetes")
+	f.StringVar(&x.Claim, "claim", "", "`name` of the persistent volume claim with the directories, for Kubernetes")
+	return x
+}
+
+// check refuses flags that do not go together.
+func (x *submission) check(c *cobra.Command) error {
+	if !x.kubernetes {
+		if err := refuseIdle(c, "--kubernetes", "image", "claim"); err != nil {
+			return err
+		}
+	} else if x.Image == "" || x.Claim == "" {
+		return misuse(c, "--kubernetes needs --image and --claim: name an image with this program, and the claim of a volume that holds the directories")
+	}
+	if x.Length < 5*time.Minute {
+		return misuse(c, "--length %v: give at least 5m", x.Length)
+	}
+	return nil
+}
+
 func newSweepSubmit() *cobra.Command {
 	var out string
-	var toSlurm, toKubernetes, write bool
-	var tasks int
-	x := submission{Variable: runs.ShardsVariable, Notice: time.Minute}
 	c := &cobra.Command{
 		Use:   "submit FILE|DIR",
 		Short: "Write the job of a sweep for a cluster, and submit it",
@@ -94,30 +124,11 @@ folder of that name on the volume of --claim, which the containers see as /work,
   helmholtz sweep submit rates.toml --kubernetes --image registry.example/helmholtz:1 --claim work`,
 		Args: aSweep,
 	}
-	f := c.Flags()
-	f.BoolVar(&toSlurm, "slurm", false, "as an array of Slurm")
-	f.BoolVar(&toKubernetes, "kubernetes", false, "as an Indexed Job of Kubernetes")
-	c.MarkFlagsOneRequired("slurm", "kubernetes")
-	c.MarkFlagsMutuallyExclusive("slurm", "kubernetes")
-	f.StringVar(&out, "out", "", "`DIR` of the sweep (default runs/NAME of the file)")
-	f.BoolVar(&write, "only-write", false, "write the job, and do not submit it")
-	f.DurationVar(&x.Length, "length", 4*time.Hour, "how long a task takes, a `duration` of at least 5m")
-	optionalFlag(f, &tasks, "tasks", 0, 1, "`number` of tasks (default as many as take --length each)")
-	numberFlag(f, &x.Cores, "cores", 2, 1, "`number` of cores of a task, and of runs that it trains at once")
-	f.StringVar(&x.Image, "image", "", "`image` of the containers, for Kubernetes")
-	f.StringVar(&x.Claim, "claim", "", "`name` of the persistent volume claim with the sweep, for Kubernetes")
+	x := newSubmission(c)
+	c.Flags().StringVar(&out, "out", "", "`DIR` of the sweep (default runs/NAME of the file)")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		to := slurm
-		if toKubernetes {
-			to = kubernetes
-			if x.Image == "" || x.Claim == "" {
-				return misuse(c, "--kubernetes needs --image and --claim: name an image with this program, and the claim of a volume that holds the sweep")
-			}
-		} else if err := refuseIdle(c, "--kubernetes", "image", "claim"); err != nil {
+		if err := x.check(c); err != nil {
 			return err
-		}
-		if x.Length < 5*time.Minute {
-			return misuse(c, "--length %v: give at least 5m", x.Length)
 		}
 		s, dir, err := claimSweep(c, args[0], out)
 		if err != nil {
@@ -126,10 +137,8 @@ folder of that name on the volume of --claim, which the containers see as /work,
 		if err := x.plan(c, s, dir); err != nil {
 			return err
 		}
-		if tasks > 0 {
-			x.Tasks = tasks
-		}
-		return x.submit(c, to, dir, write)
+		return x.submit(c, dir, fmt.Sprintf("helmholtz sweep status %s says how far it has come", dir),
+			"sweep", "run", x.path(dir), "--shard", "auto", "--workers", fmt.Sprint(x.Cores))
 	}
 	return c
 }
@@ -158,17 +167,32 @@ func (x *submission) plan(c *cobra.Command, s *runs.Sweep, dir string) (err erro
 	if left == 0 {
 		return fmt.Errorf("nothing is left of the sweep in %s: helmholtz sweep report %s says what it reached", dir, dir)
 	}
-	fits := float64(x.Length-2*x.Notice) * float64(x.Cores)
-	x.Tasks = min(left, max(1, int(math.Ceil(float64(needs)/fits))))
-	x.Memory = int64(x.Cores)*(takes>>20+1) + 256 // and the program
-	if x.Dir, err = filepath.Abs(dir); err != nil {
-		return err
+	x.divide(needs, left)
+	x.Memory = int64(x.Cores)*(takes>>20+1) + programMemory
+	return nil
+}
+
+// programMemory is what a task takes beside its work, in MiB.
+const programMemory = 256
+
+// divide finds, where it is not given, the number of tasks for parts of work that take one
+// core so long.
+func (x *submission) divide(needs time.Duration, parts int) {
+	if x.Tasks == 0 {
+		fits := float64(x.Length-2*x.Notice) * float64(x.Cores)
+		x.Tasks = min(parts, max(1, int(math.Ceil(float64(needs)/fits))))
 	}
-	x.Folder = filepath.ToSlash(dir)
-	x.Data = os.Getenv("HELMHOLTZ_DATA")
-	x.Name = jobName(filepath.Base(x.Dir))
-	x.Program, err = os.Executable()
-	return err
+}
+
+// path is that of a directory as tasks see it.
+func (x *submission) path(dir string) string {
+	if x.kubernetes {
+		return filepath.ToSlash(dir)
+	}
+	if whole, err := filepath.Abs(dir); err == nil {
+		return whole
+	}
+	return dir
 }
 
 // jobName is a name in letters that all schedulers have.
@@ -177,10 +201,28 @@ func jobName(name string) string {
 	return strings.TrimRight(fmt.Sprintf("helmholtz-%.40s", name), "-")
 }
 
-// submit writes the job, and hands it to the scheduler where that is at hand.
-func (x *submission) submit(c *cobra.Command, to scheduler, dir string, only bool) error {
+// submit writes the job of a command, whose arguments are given, into a directory, and
+// hands it to the scheduler where that is at hand. next is what to do then.
+func (x *submission) submit(c *cobra.Command, dir, next string, arguments ...string) error {
+	to, program := kubernetes, "helmholtz"
+	var err error
+	if x.slurm {
+		to = slurm
+		if program, err = os.Executable(); err != nil {
+			return err
+		}
+	}
+	if x.Dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	x.Command = append([]string{program}, arguments...)
+	x.Data = os.Getenv("HELMHOLTZ_DATA")
+	x.Name = jobName(filepath.Base(x.Dir))
 	var b bytes.Buffer
 	if err := to.job.Execute(&b, x); err != nil {
+		return err
+	}
+	if err := file.MkdirAll(dir); err != nil {
 		return err
 	}
 	path := filepath.Join(dir, to.file)
@@ -190,13 +232,13 @@ func (x *submission) submit(c *cobra.Command, to scheduler, dir string, only boo
 	w := c.OutOrStdout()
 	fmt.Fprintf(w, "%s: %d tasks of %d cores and %d MiB, of about %s each\n", path, x.Tasks, x.Cores, x.Memory, about(x.Length))
 	command := append(to.command, path)
-	if only {
+	if x.onlyWrite {
 		fmt.Fprintf(w, "%s submits it\n", strings.Join(command, " "))
 		return nil
 	}
 	submit := exec.CommandContext(c.Context(), command[0], command[1:]...)
 	submit.Stdout, submit.Stderr = w, c.ErrOrStderr()
-	err := submit.Run()
+	err = submit.Run()
 	if errors.Is(err, exec.ErrNotFound) {
 		fmt.Fprintf(w, "%s is not here; where it is, %s submits it\n", command[0], strings.Join(command, " "))
 		return nil
@@ -204,6 +246,6 @@ func (x *submission) submit(c *cobra.Command, to scheduler, dir string, only boo
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(command, " "), err)
 	}
-	fmt.Fprintf(w, "helmholtz sweep status %s says how far it has come\n", dir)
+	fmt.Fprintln(w, next)
 	return nil
 }

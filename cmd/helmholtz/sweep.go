@@ -258,8 +258,8 @@ func about(d time.Duration) string {
 	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }
 
-// errPreempted is the error of training that a scheduler ended before its time.
-var errPreempted = errors.New("ended by the system, with checkpoints; start the same command again, and it goes on")
+// errPreempted is the error of work that a scheduler ended before its time.
+var errPreempted = errors.New("ended by the system; what was done is kept: start the same command again, and it goes on")
 
 func newSweepRun() *cobra.Command {
 	var out, shard string

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/internal/file"
+)
+
+// estimates are what eval --json prints, but for the time that it took.
+func estimates(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var e map[string]any
+	if err := json.Unmarshal([]byte(text), &e); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	delete(e, "seconds")
+	return e
+}
+
+// TestEvaluationInParts has the tasks of a job evaluate a run in shares; what they make
+// together is what one program says alone.
+func TestEvaluationInParts(t *testing.T) {
+	here := t.TempDir()
+	dir, parts := filepath.Join(here, "run"), filepath.Join(here, "parts")
+	succeed(t, "train", "--dataset", "3by3", "--subset", "320", "--layers", "5", "--epochs", "1", "--out", dir)
+	evaluation := []string{"--samples=262144", "--rows=18", "--seed=3", "--split=train"} // in two parts
+	alone := estimates(t, succeed(t, append([]string{"eval", dir, "--json"}, evaluation...)...))
+
+	job := succeed(t, append([]string{"eval", "submit", dir, "--parts", parts, "--kubernetes", "--image", "i", "--claim", "c", "--tasks", "2", "--only-write"}, evaluation...)...)
+	if !strings.Contains(job, "2 tasks of 2 cores") {
+		t.Errorf("the job is said to be: %s", job)
+	}
+	text, err := os.ReadFile(filepath.Join(parts, "kubernetes.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var task []string
+	for line := range strings.Lines(string(text)) {
+		if words, is := strings.CutPrefix(strings.TrimSpace(line), "command: "); is {
+			if err := json.Unmarshal([]byte(words), &task); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := append([]string{"helmholtz", "eval", dir, "--shard", "auto", "--parts", parts}, slices.Sorted(slices.Values(evaluation))...)
+	if difference := cmp.Diff(want, task); difference != "" {
+		t.Fatalf("a task is %s", difference)
+	}
+	t.Setenv("HELMHOLTZ_SHARDS", "2")
+	for _, index := range []string{"0", "1"} {
+		t.Setenv("JOB_COMPLETION_INDEX", index)
+		succeed(t, task[1:]...)
+	}
+	merged := estimates(t, succeed(t, append([]string{"eval", dir, "--json", "--parts", parts}, evaluation...)...))
+	if difference := cmp.Diff(alone, merged); difference != "" {
+		t.Errorf("parts together and one program alone differ: %s", difference)
+	}
+}
+
+// TestPreemptedEvaluation stops an evaluation that waits for a part of a machine that may
+// have stopped, as a scheduler does; started again once that is known, it goes on.
+func TestPreemptedEvaluation(t *testing.T) {
+	here := t.TempDir()
+	dir, parts := filepath.Join(here, "run"), filepath.Join(here, "parts")
+	succeed(t, "train", "--dataset", "3by3", "--subset", "320", "--layers", "5", "--epochs", "1", "--out", dir)
+	eval := []string{"eval", dir, "--json", "--samples", "262144", "--rows", "18", "--split", "train", "--log-z2", "0", "--parts", parts}
+	taken := filepath.Join(parts, "seed-1", "part-0")
+	if err := os.MkdirAll(taken, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(taken, file.LeaseFile), []byte(`{"holder":"other","host":"other","system":"other"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan int)
+	go func() {
+		code, _, _ := helmholtz(t, t.Context(), eval...)
+		ended <- code
+	}()
+	for {
+		if _, err := os.Stat(filepath.Join(parts, "seed-1", "part-1", "part.safetensors")); err == nil {
+			break
+		}
+		select {
+		case code := <-ended:
+			t.Fatalf("an evaluation with a part elsewhere ended with %d", code)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-ended; code != exitRequeue {
+		t.Errorf("an evaluation that was told to stop ended with %d, not %d", code, exitRequeue)
+	}
+	if err := os.Remove(filepath.Join(taken, file.LeaseFile)); err != nil {
+		t.Fatal(err)
+	}
+	if e := estimates(t, succeed(t, eval...)); e["data"] != 18. {
+		t.Errorf("gone on with, it says %v", e)
+	}
+}
