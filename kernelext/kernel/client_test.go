@@ -14,6 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/kernelext"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // experiment is one whose training takes a moment, or a long while.
@@ -191,6 +192,10 @@ func TestMagics(t *testing.T) {
 	if err := errors.Join(err, s.Keep("kept", []byte("model")), s.KeepData("tosses", set)); err != nil {
 		t.Fatal(err)
 	}
+	sweep := runs.Sweep{Base: experiment(t, 2), Axes: []runs.Axis{{Keys: []string{"method.learning_rate"}, Values: [][]any{{0.1}, {0.2}}}}, Seeds: 2}
+	if err := sweep.Claim("rates"); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ line, out, err string }{
 		{"", "%hm stop RUN", ""},
 		{"help", "%hm save MODEL PATH", ""},
@@ -213,6 +218,7 @@ func TestMagics(t *testing.T) {
 		{"drop tosses", "", ""},
 		{"data", "no data sets are kept yet", ""},
 		{"dance", "", "%hm help lists them"},
+		{"sweep runs", "", "runs is not the directory of a sweep"},
 		{"runs runs dance", "", `no run "dance" below runs`},
 		{"runs runs epoch>7 a", "", ""},
 	} {
@@ -226,6 +232,9 @@ func TestMagics(t *testing.T) {
 	}
 	if out, err := run("runs runs sort=-epoch"); out+err != "" || !strings.Contains(page, ">finished<") || strings.Contains(page, "<img") {
 		t.Errorf("%q, %q; the page of all runs is %s", out, err, page)
+	}
+	if out, err := run("sweep rates"); out+err != "" || !strings.Contains(page, "0 of 4 runs are finished") || !strings.Contains(page, ">method.learning_rate<") {
+		t.Errorf("%q, %q; the page of a sweep is %s", out, err, page)
 	}
 	if !slices.Equal(shown, []string{"a"}) {
 		t.Errorf("shown were %v", shown)
@@ -242,7 +251,7 @@ func TestMagics(t *testing.T) {
 		t.Errorf("left are %v", left)
 	}
 	for line, want := range map[string]string{
-		"": "runs show stop pause resume models save data drop device help", "s": "show stop save", "stop ": "a", "save ": "kept a", "save k": "kept",
+		"": "runs sweep show stop pause resume models save data drop device help", "s": "sweep show stop save", "stop ": "a", "save ": "kept a", "save k": "kept",
 		"drop ":      "kept",
 		"save kept ": "", "dance ": "", "st": "stop",
 	} {

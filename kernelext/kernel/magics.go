@@ -35,6 +35,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"runs", "[DIR] [CONDITION | sort=NAME | RUN]...", "list the runs of this session and of earlier ones, or all below a directory, with the curves of the runs named", magics.runs, nil},
+		{"sweep", "DIR", "show how far the sweep in a directory has come, what its settings reached, and the figures", magics.sweep, nil},
 		{"show", "RUN", "show a run and keep what is shown up to date", func(m magics, arguments []string, _ io.Writer) error { return m.show(arguments[0]) }, magics.runNames},
 		{"stop", "RUN", "stop a run within a step, with a checkpoint", onRun(func(m magics, run string) error { return m.session.Stop(run) }), magics.runNames},
 		{"pause", "RUN", "pause a run, with a checkpoint; the next one in the queue trains", onRun(func(m magics, run string) error { return m.session.Pause(run) }), magics.runNames},
@@ -212,6 +213,19 @@ func (m magics) browse(dir string, arguments []string, w io.Writer) error {
 	}
 	m.html(b.String())
 	return nil
+}
+
+// sweep shows the sweep in a directory as it is, whatever trains it.
+func (m magics) sweep(arguments []string, _ io.Writer) error {
+	s, err := runs.OpenSweep(arguments[0])
+	if err != nil {
+		return err
+	}
+	report, err := s.Report(arguments[0])
+	if err == nil {
+		m.html(plotting.SweepHTML(report))
+	}
+	return err
 }
 
 func (m magics) runNames() []string {
