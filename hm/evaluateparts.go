@@ -30,8 +30,8 @@ func (e *UnfinishedError) Error() string {
 // directory dir. Programs that evaluate the same there, on one machine or on several,
 // share the parts among themselves, each those of its share; one that is stopped goes
 // on with the next part that is not done. Once all are, the evaluation is that of
-// Evaluate, bit for bit where processors are of one kind, and Seconds those of all
-// parts; before, the error is an UnfinishedError. progress is that of the parts of the
+// Evaluate, bit for bit where processors are of one kind, and Seconds those of this
+// call; before, the error is an UnfinishedError. progress is that of the parts of the
 // share that were not done yet.
 func (m *Model) EvaluateParts(ctx context.Context, split dataset.Split, samples int, dir string, share runs.Shard, progress func(float64)) (Evaluation, error) {
 	return m.evaluateParts(ctx, split, samples, max(1, samplesAPart/max(1, samples)), dir, share, progress)
@@ -50,7 +50,7 @@ func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples,
 			own++
 		}
 	}
-	done := engine.Meter(progress, own)
+	done, start := engine.Meter(progress, own), time.Now()
 	left, err := parts.Do(ctx, share, func(i int) ([]runs.Tensor, error) {
 		defer done(1)
 		return m.evaluatePart(ctx, data, i*rows, min(rows, data.Rows-i*rows), samples)
@@ -61,7 +61,7 @@ func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples,
 	if left > 0 {
 		return Evaluation{}, &UnfinishedError{left, parts.Count}
 	}
-	return mergeParts(parts, data.Rows, samples)
+	return mergeParts(parts, data.Rows, samples, time.Since(start).Seconds())
 }
 
 // workOn identifies an evaluation: the model, the rows and the samples.
@@ -94,9 +94,6 @@ var estimated = []struct {
 	{"ess_star", func(l *engine.Likelihood) *float64 { return &l.ESSStar }},
 }
 
-// secondsTensor is the name of the tensor of one number that a part has beside those.
-const secondsTensor = "seconds"
-
 // evaluatePart evaluates rows from one on, with the draws that they have among all.
 func (m *Model) evaluatePart(ctx context.Context, data engine.Data, from, rows, samples int) ([]runs.Tensor, error) {
 	model, err := m.engine.model()
@@ -104,12 +101,11 @@ func (m *Model) evaluatePart(ctx context.Context, data engine.Data, from, rows, 
 		return nil, err
 	}
 	data.Values, data.First, data.Rows = data.Values[from*data.Units:(from+rows)*data.Units], from, rows
-	start := time.Now()
 	likelihoods, err := model.Evaluate(ctx, data, samples, m.seed, nil)
 	if err != nil {
 		return nil, err
 	}
-	tensors := []runs.Tensor{{Name: secondsTensor, Shape: []int{1}, Wide: []float64{time.Since(start).Seconds()}}}
+	var tensors []runs.Tensor
 	for _, number := range estimated {
 		values := make([]float64, rows)
 		for r := range likelihoods {
@@ -121,9 +117,8 @@ func (m *Model) evaluatePart(ctx context.Context, data engine.Data, from, rows, 
 }
 
 // mergeParts is the evaluation of a number of rows that all parts make.
-func mergeParts(parts runs.Parts, rows, samples int) (Evaluation, error) {
+func mergeParts(parts runs.Parts, rows, samples int, seconds float64) (Evaluation, error) {
 	var likelihoods []engine.Likelihood
-	var seconds float64
 	for i := range parts.Count {
 		tensors, err := parts.Part(i)
 		if err != nil {
@@ -143,9 +138,6 @@ func mergeParts(parts runs.Parts, rows, samples int) (Evaluation, error) {
 			}
 		}
 		likelihoods = append(likelihoods, part...)
-		for _, s := range values[secondsTensor] {
-			seconds += s
-		}
 	}
 	if len(likelihoods) != rows {
 		return Evaluation{}, fmt.Errorf("the parts in %s have %d rows of %d: choose another directory", parts.Dir, len(likelihoods), rows)

@@ -108,7 +108,7 @@ func (s *Sweep) Claim(dir string) error {
 	case !errors.Is(err, os.ErrNotExist):
 		return err
 	default:
-		if err := refuseFilled(dir); err != nil {
+		if err := refuseFilled(dir, jobs); err != nil {
 			return err
 		}
 	}
@@ -137,8 +137,9 @@ func (s *Sweep) Claim(dir string) error {
 	return notWritten(dir, errors.Join(held.WriteAside(sweepPlan, text), held.RemoveLeftovers(func(name string) bool { return name == sweepPlan })))
 }
 
-// refuseFilled refuses a directory that holds anything.
-func refuseFilled(dir string) error {
+// refuseFilled refuses a directory that holds anything but what a program that was
+// killed while it claimed it for these jobs has left.
+func refuseFilled(dir string, jobs []Job) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -147,11 +148,23 @@ func refuseFilled(dir string) error {
 		return err
 	}
 	for _, entry := range entries {
-		if name, left := file.Leftover(entry.Name()); entry.Name() != lockFile && !(left && name == sweepPlan) {
-			return fmt.Errorf("%s is neither empty nor the directory of a sweep (it holds %s but no %s): choose another directory", dir, entry.Name(), sweepPlan)
+		setting := slices.ContainsFunc(jobs, func(j Job) bool { return j.Setting == entry.Name() })
+		if name, left := file.Leftover(entry.Name()); entry.Name() == lockFile || left && name == sweepPlan || setting && !begun(filepath.Join(dir, entry.Name())) {
+			continue
 		}
+		return fmt.Errorf("%s is neither empty nor the directory of a sweep (it holds %s but no %s): choose another directory", dir, entry.Name(), sweepPlan)
 	}
 	return nil
+}
+
+// begun says whether the directory of a setting holds more than which seeds there are to
+// be.
+func begun(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		name, left := file.Leftover(e.Name())
+		return e.Name() != planFile && e.Name() != lockFile && !(left && name == planFile)
+	})
 }
 
 // includes refuses a sweep that lacks a run of the one in a directory, whose jobs these

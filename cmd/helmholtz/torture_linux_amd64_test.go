@@ -89,6 +89,11 @@ func TestNothingIsLost(t *testing.T) {
 	}
 	run := prepared(t, "train "+tiny+" --out r", "train "+tiny+" --seed 7 --out s")
 	seeds := prepared(t, "train "+tiny+" --seeds 2 --out r")
+	rates := t.TempDir()
+	writeRates(t, rates)
+	begun := t.TempDir()
+	writeRates(t, begun)
+	runInto(t, begun, "sweep run rates.toml --workers 1 --shard 0/2 --out r")
 	for _, c := range []struct{ name, begin, command, resume string }{
 		{"train", "", "train " + tiny + " --out deep/r", "train --resume deep/r"},
 		{"train-seeds", "", "train " + tiny + " --seeds 3 --out r", "train --resume r"},
@@ -102,6 +107,12 @@ func TestNothingIsLost(t *testing.T) {
 		{"extend", run, "train --resume r --epochs 3", ""},
 		{"extend-seeds", seeds, "train --resume r --epochs 3", ""},
 		{"eval", run, "eval r --samples 2 --log-z2 0 --table new/e.json", ""},
+		{"eval-parts", run, "eval r --samples 2 --log-z2 0 --split train --parts p --json", ""},
+		{"boltzmann", "", "train --dataset 3by3 --subset 64 --validation 18 --layers 4 --algorithm pcd --batch 9 --epochs 2 --out r", "train --resume r"},
+		{"sweep", rates, "sweep run rates.toml --workers 1 --out r", ""},
+		{"sweep-rest", begun, "sweep run r --workers 1", ""},
+		{"sweep-report", begun, "sweep report r --table new/r.csv --figures figures --figure-format svg", ""},
+		{"sweep-submit", begun, "sweep submit r --slurm --only-write --tasks 1", ""},
 		{"history", run, "history r s --table new/h.parquet", ""},
 		{"compare", run, "compare r s --out new/c.png --table c.csv", ""},
 		{"sample", run, "sample r --n 2 --out new/s.png", ""},
@@ -115,6 +126,17 @@ func TestNothingIsLost(t *testing.T) {
 				Litters: !strings.HasPrefix(c.command, "train"),
 			}.Try(t, 60)
 		})
+	}
+}
+
+// writeRates writes rates.toml, a sweep of two experiments that are trained in an instant.
+func writeRates(t *testing.T, dir string) {
+	t.Helper()
+	text := `base = {epochs = 2, dataset = {name = "3by3", subset = 64, validation = 18}, machine = {layers = [4]}, method = {preset = "rws", samples = 3}}
+grid.method.learning_rate = [0.01, 0.02]
+`
+	if err := os.WriteFile(filepath.Join(dir, "rates.toml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
