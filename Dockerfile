@@ -2,38 +2,83 @@
 #
 #   docker build -t helmholtz .
 #   docker run --rm -p 8888:8888 helmholtz
+#   docker build -t helmholtz:cuda --build-arg TAGS=cuda .     with the engine for GPUs
+#   docker run --rm -p 8888:8888 --gpus all helmholtz:cuda
 #
 # notebooks/jupyter.sh installs here what it installs anywhere else, at the
-# versions of go.mod and notebooks/requirements.txt.
-FROM golang:1.26.8-bookworm
+# versions of go.mod and notebooks/requirements.txt; notebooks/start.sh fills the
+# home directory. What changes seldom comes first: a changed notebook is the last
+# layer, and a changed Go file leaves modules and Jupyter as they are.
+ARG GO=golang:1.26.8-bookworm
+ARG DEBIAN=debian:bookworm-slim
 
+# Go, without its own tests and the history of its interfaces.
+FROM ${GO} AS go
+RUN rm -r /usr/local/go/test /usr/local/go/api
+
+FROM ${DEBIAN}
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends python3 python3-venv \
+    && apt-get install -y --no-install-recommends ca-certificates python3 python3-venv \
     && rm -rf /var/lib/apt/lists/*
+COPY --from=go /usr/local/go /usr/local/go
 
 # Binder passes these two, and starts the image as this user.
 ARG NB_USER=jovyan
 ARG NB_UID=1000
 RUN useradd --create-home --shell /bin/bash --uid ${NB_UID} --user-group ${NB_USER}
 
-# The Go caches lie in the home directory but outside the project, whose ./...
-# they would otherwise join.
+# The project and its modules lie outside the home directory, which may be a volume.
 ENV USER=${NB_USER} \
     HOME=/home/${NB_USER} \
-    GOPATH=/home/${NB_USER}/go
-ENV PROJECT=${HOME}/helmholtz
-
+    PROJECT=/opt/helmholtz \
+    GOMODCACHE=/opt/go/modules \
+    GOTOOLCHAIN=local
 # Binder starts jupyter-lab by name, and GoNB finds goimports and gopls on the PATH.
-ENV PATH=${PROJECT}/build/venv/bin:${PROJECT}/build/bin:${PATH} \
-    JUPYTER_DATA_DIR=${PROJECT}/build/jupyter
-
+ENV PATH=${PROJECT}/build/venv/bin:${PROJECT}/build/bin:${PATH}:/usr/local/go/bin \
+    JUPYTER_PATH=${PROJECT}/build/jupyter
+RUN install -d -o ${NB_USER} -g ${NB_USER} ${PROJECT} ${GOMODCACHE} /opt/go/cache
 USER ${NB_USER}
-RUN mkdir ${PROJECT}
-COPY --chown=${NB_USER}:${NB_USER} . ${PROJECT}
+WORKDIR ${PROJECT}
 
-# This also compiles what the cells import, so that the first one is quick.
-RUN PIP_NO_CACHE_DIR=1 ${PROJECT}/notebooks/jupyter.sh install
+# Jupyter and Go's tools, whose compiled packages no cell imports. Of modules Go needs
+# the files, and not the archives that they came in.
+COPY --chown=${NB_USER} go.mod go.sum ./
+COPY --chown=${NB_USER} notebooks/jupyter.sh notebooks/requirements.txt notebooks/
+RUN GOCACHE=/tmp/cache PIP_NO_CACHE_DIR=1 notebooks/jupyter.sh tools \
+    && find ${GOMODCACHE}/cache/download -name '*.zip' -delete && rm -rf /tmp/cache
 
-WORKDIR ${PROJECT}/notebooks
+# What the engine for GPUs is linked by and with: of CUDA the headers.
+ARG TAGS=
+USER root
+RUN test "${TAGS}" != cuda || { \
+        apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev make && rm -rf /var/lib/apt/lists/*; }
+USER ${NB_USER}
+COPY --chown=${NB_USER} gpu/toolchain gpu/toolchain
+RUN test "${TAGS}" != cuda || { \
+        PIP_NO_CACHE_DIR=1 make -f gpu/toolchain/cuda.mk build/cuda/environment \
+        && find build/cuda/wheels -name '*.so*' -delete && rm -rf build/cuda/wheels/nvidia/cuda_nvcc; }
+
+# The library, compiled, so that the first cell is quick.
+COPY --chown=${NB_USER} boltzmann boltzmann
+COPY --chown=${NB_USER} cmd cmd
+COPY --chown=${NB_USER} dataset dataset
+COPY --chown=${NB_USER} fisher fisher
+COPY --chown=${NB_USER} gpu gpu
+COPY --chown=${NB_USER} hm hm
+COPY --chown=${NB_USER} internal internal
+COPY --chown=${NB_USER} kernelext kernelext
+COPY --chown=${NB_USER} plotting plotting
+COPY --chown=${NB_USER} runs runs
+COPY --chown=${NB_USER} notebooks/*.go notebooks/
+COPY --chown=${NB_USER} notebooks/reproduce notebooks/reproduce
+COPY --chown=${NB_USER} notebooks/thesis notebooks/thesis
+RUN if [ "${TAGS}" = cuda ]; then . build/cuda/environment; fi \
+    && GOCACHE=/opt/go/cache notebooks/jupyter.sh library \
+    && find ${GOMODCACHE}/cache/download -name '*.zip' -delete
+
+COPY --chown=${NB_USER} . .
+
+WORKDIR ${HOME}
 EXPOSE 8888
+ENTRYPOINT ["/opt/helmholtz/notebooks/start.sh"]
 CMD ["jupyter-lab", "--ip=0.0.0.0", "--port=8888", "--no-browser"]

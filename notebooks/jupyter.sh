@@ -2,6 +2,8 @@
 # Jupyter with the kernels GoNB and Go (Helmholtz), all of it inside this project:
 #
 #   notebooks/jupyter.sh install                 install what is missing
+#   notebooks/jupyter.sh tools                   of that, Jupyter and Go's tools
+#   notebooks/jupyter.sh library                 and the rest, which is of this project
 #   notebooks/jupyter.sh execute NOTEBOOK [-p NAME VALUE]...
 #                                                run a notebook from top to bottom
 #   notebooks/jupyter.sh lab [OPTION]...         open JupyterLab
@@ -47,15 +49,22 @@ clear_go_environment() {
 	esac
 }
 
+# build COMMAND... runs a go command in the project, whose programs go to build/bin.
+build() {
+	(cd "$root" && GOBIN=$bin go "$@") ||
+		fail "Go could not build its tools and the library; the lines above say why." \
+			"The first time this needs a network, to download the modules of go.mod."
+}
+
 install_tools() {
-	echo "Go tools: helmholtz, and gonb, goimports and gopls at the versions of go.mod, in build/bin"
-	(
-		cd "$root" &&
-			GOBIN=$bin go install ./cmd/helmholtz \
-				github.com/janpfeifer/gonb golang.org/x/tools/cmd/goimports golang.org/x/tools/gopls &&
-			go build ./... # what cells import, so that the first cell is quick
-	) || fail "Go could not build its tools and the library; the lines above say why." \
-		"The first time this needs a network, to download the modules of go.mod."
+	echo "Go tools: gonb, goimports and gopls at the versions of go.mod, in build/bin"
+	build install github.com/janpfeifer/gonb golang.org/x/tools/cmd/goimports golang.org/x/tools/gopls
+}
+
+build_library() {
+	echo "The library, and helmholtz in build/bin"
+	build install ./cmd/helmholtz
+	build build ./... # what cells import, so that the first cell is quick
 }
 
 # has_jupyter PYTHON tells whether an interpreter has JupyterLab and a client
@@ -119,7 +128,7 @@ register_kernels() {
 		fail "$messages"
 }
 
-install() {
+tools() {
 	sudo=
 	[ "$(id -u)" = 0 ] || sudo="sudo "
 	check_go
@@ -127,14 +136,25 @@ install() {
 	set_up_lab
 	clear_go_environment
 	install_tools
+}
+
+library() {
+	check_go
+	clear_go_environment
+	build_library
 	register_kernels
+}
+
+install() {
+	tools
+	library
 }
 
 command=${1:-}
 [ $# -eq 0 ] || shift
 case $command in
-install)
-	install
+install | tools | library)
+	"$command"
 	;;
 execute)
 	install
