@@ -5,11 +5,12 @@ LABFLAGS ?=
 KILLS ?= 300
 FUZZTIME ?= 1m
 JOBS ?= 1
+ROWS ?= 10000
 FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks lab test torture fuzz slurm kernel cuda ptx lint notices sbom vulnerabilities
+.PHONY: help notebook notebooks lab test torture fuzz slurm sweeptimes image kernel cuda ptx lint notices sbom vulnerabilities
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -37,6 +38,12 @@ fuzz: ## look for inputs that break what reads them, each reader for a while (FU
 
 slurm: ## test sweeps on a Slurm of this machine alone, as root (apt-get install slurm-wlm munge)
 	HELMHOLTZ_SLURM_TESTS=1 go test -count=1 -v -timeout 10m -run '^TestSweepOnSlurm$$' ./cmd/helmholtz
+
+sweeptimes: ## time a sweep of 24 runs with 1 worker, with 2, and on Slurm, as root on an idle machine with MNIST (ROWS=10000)
+	HELMHOLTZ_SWEEP_ROWS=$(ROWS) go test -count=1 -v -timeout 1h -run '^TestSweepTimes$$' ./cmd/helmholtz
+
+image: ## build the image and the one for GPUs, and run two notebooks in the first, as root (apt-get install podman runc debootstrap)
+	@.ci/image
 
 kernel: ## test the kernel with Jupyter's own clients, installing what is missing (HELMHOLTZ_SOAK_CELLS=number)
 	@notebooks/jupyter.sh install

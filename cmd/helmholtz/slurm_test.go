@@ -212,11 +212,18 @@ func TestSweepOnSlurm(t *testing.T) {
 	submit()
 	await(t, "the end of the second array", func() bool { return strings.TrimSpace(command("squeue", "-h")) == "" })
 
-	s, err := runs.OpenSweep(filepath.Join(dir, "array"))
+	wantSameSweep(t, filepath.Join(dir, "alone"), filepath.Join(dir, "array"))
+}
+
+// wantSameSweep compares the runs of a sweep in two directories byte for byte, and the
+// reports but for the time that training took.
+func wantSameSweep(t *testing.T, alone, other string) {
+	t.Helper()
+	s, err := runs.OpenSweep(other)
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := s.Jobs(filepath.Join(dir, "array"))
+	jobs, err := s.Jobs(other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,25 +232,21 @@ func TestSweepOnSlurm(t *testing.T) {
 			t.Errorf("%v is %s, %v", j, state, err)
 			continue
 		}
-		relative, err := filepath.Rel(filepath.Join(dir, "array"), j.Dir)
+		relative, err := filepath.Rel(other, j.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"checkpoint.safetensors", "best.safetensors"} {
-			want, err := os.ReadFile(filepath.Join(dir, "alone", relative, name))
+			want, err := os.ReadFile(filepath.Join(alone, relative, name))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got, err := os.ReadFile(filepath.Join(j.Dir, name)); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%s of %v is another than without Slurm (%v)", name, j, err)
+				t.Errorf("%s of %v in %s is another than in %s (%v)", name, j, other, alone, err)
 			}
 		}
 	}
 	table := func(dir string) [][]any {
-		s, err := runs.OpenSweep(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
 		report, err := s.Report(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -253,7 +256,7 @@ func TestSweepOnSlurm(t *testing.T) {
 		}
 		return report.ByBest().Table().Rows()
 	}
-	if diff := cmp.Diff(table(filepath.Join(dir, "alone")), table(filepath.Join(dir, "array"))); diff != "" {
-		t.Errorf("the report of the array is another (-alone +array):\n%s", diff)
+	if diff := cmp.Diff(table(alone), table(other)); diff != "" {
+		t.Errorf("the report of %s is another (-%s +%s):\n%s", other, alone, other, diff)
 	}
 }
