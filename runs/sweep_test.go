@@ -147,6 +147,18 @@ func TestSweepGrows(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantError(t, more.Claim(other), "neither empty nor")
+	// What one that was killed before its sweep was written has left is no obstacle, until
+	// something is trained there.
+	if err := os.Remove(filepath.Join(dir, "sweep.toml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := more.Claim(dir); err != nil {
+		t.Errorf("after a claim that was killed: %v", err)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(dir, "sweep.toml")), os.MkdirAll(jobs[0].Dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, more.Claim(dir), "neither empty nor")
 }
 
 // trainSweep trains all of a sweep here.
