@@ -1,5 +1,5 @@
 """Run notebooks in a JupyterLab of this machine as a browser does, over HTTP and its
-websockets, and fail where a cell does: image.py URL NOTEBOOK..."""
+websockets, with the token test, and fail where a cell does: image.py URL NOTEBOOK..."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ PATIENCE = 60  # seconds for JupyterLab to start
 
 def call(url, body=None):
     """What the server answers to a request, as JSON says it."""
-    request = urllib.request.Request(url, json.dumps(body).encode() if body else None)
+    request = urllib.request.Request(url, json.dumps(body).encode() if body else None, {"Authorization": "token test"})
     with urllib.request.urlopen(request) as answer:
         return json.load(answer)
 
@@ -53,7 +53,7 @@ async def run(url, path):
     kernel = cells["metadata"]["kernelspec"]["name"]
     began = time.monotonic()
     session = call(url + "/api/sessions", {"path": path, "name": path, "type": "notebook", "kernel": {"name": kernel}})
-    channels = f"{url}/api/kernels/{session['kernel']['id']}/channels?session_id={session['id']}"
+    channels = f"{url}/api/kernels/{session['kernel']['id']}/channels?token=test&session_id={session['id']}"
     socket = await tornado.websocket.websocket_connect(channels.replace("http", "ws", 1), max_message_size=1 << 30)
     times = []
     for cell in cells["cells"]:
