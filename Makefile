@@ -9,7 +9,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook lab test torture fuzz slurm kernel cuda ptx lint notices sbom vulnerabilities
+.PHONY: help notebook lab test torture fuzz slurm kernel browser cuda ptx lint notices sbom vulnerabilities
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -38,6 +38,10 @@ slurm: ## test sweeps on a Slurm of this machine alone, as root (apt-get install
 kernel: ## test the kernel with Jupyter's own clients, installing what is missing (HELMHOLTZ_SOAK_CELLS=number)
 	@notebooks/jupyter.sh install
 	HELMHOLTZ_JUPYTER_TESTS=1 go test -count=1 -v -run '^TestInJupyter$$' ./kernelext/kernel
+
+browser: ## test the kernel in JupyterLab and Chromium, installing what is missing but Chromium; screenshots in build/browser
+	@notebooks/jupyter.sh browser
+	HELMHOLTZ_BROWSER_TESTS=1 go test -count=1 -v -timeout 1h -run '^TestInBrowser$$' ./kernelext/kernel
 
 cuda: ## build the CUDA engine and test it on an emulated device, installing what is missing
 	@$(MAKE) --no-print-directory -f gpu/toolchain/cuda.mk check
