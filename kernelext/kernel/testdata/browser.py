@@ -428,7 +428,7 @@ def main():
 
 
 def await_server(url):
-    for _ in range(600):
+    for _ in range(PATIENCE // 100):
         try:
             urllib.request.urlopen(url)
             return
