@@ -13,7 +13,7 @@ import (
 // patience is how long a front end may take to show the slider.
 const patience = 20 * time.Second
 
-// page is the output of the cell: the figure, and below it the place of the slider. The slider
+// page is the output of the cell: the place of the slider, and below it the figure. The slider
 // is put there in the browser alone, so that the notebook, once saved, has none that is dead.
 type page struct {
 	figure, controls string // displays
@@ -26,13 +26,13 @@ func newPage(figures, first int) *page {
 	p := &page{figure: gonbui.UniqueId(), controls: gonbui.UniqueId(), place: "touch_" + gonbui.UniqueId()}
 	p.slider = widgets.Slider(0, figures-1, first).AppendTo(p.place)
 	p.done = widgets.Button("Done").AppendTo(p.place)
+	gonbui.UpdateHTML(p.controls, fmt.Sprintf(`<div id="%s"><small>A still picture: run the cell again for the slider.</small></div>`, p.place))
 	return p
 }
 
 func (p *page) show(html string) { gonbui.UpdateHTML(p.figure, html) }
 
 func (p *page) touched(ctx context.Context) (<-chan int, <-chan int, bool) {
-	gonbui.UpdateHTML(p.controls, fmt.Sprintf(`<div id="%s"><small>A still picture: run the cell again for the slider.</small></div>`, p.place))
 	there := make(chan struct{})
 	go func() {
 		dom.SetInnerHtml(p.place, "")
