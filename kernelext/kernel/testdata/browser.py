@@ -224,8 +224,9 @@ def editing(lab):
     lab.page.keyboard.press("Escape")
     lab.cell(2).locator(".cm-content").click()
     lab.page.keyboard.press("Control+End")
-    lab.page.keyboard.press("Tab")
-    expect(lab.cell(2).locator(".cm-content")).to_have_text("%hm stop", timeout=PATIENCE)  # the only one is filled in
+    until(menu.first, lambda: lab.page.keyboard.press("Tab"))
+    lab.page.keyboard.press("Enter")
+    expect(lab.cell(2).locator(".cm-content")).to_have_text("%hm stop")
     report("Tab completes a selector and a line of the session")
 
     lab.cell(3).locator(".cm-content").click()

@@ -2,8 +2,8 @@
 
     completions.py KERNEL [NUMBER]
 
-It prints quantiles over a number of requests of each kind, in milliseconds, and fails where
-one has no answer.
+It prints quantiles over a number of requests of each kind, in milliseconds, and how many had
+no answer.
 """
 
 import statistics
@@ -50,8 +50,10 @@ def main():
             reply = client.execute_interactive(cell, timeout=300)
             assert reply["content"]["status"] == "ok", reply["content"]
         began = time.monotonic()
-        completed(client, *next(iter(WRITTEN.items())))
-        print(f"the first completion: {1000 * (time.monotonic() - began):.0f} ms")
+        written, wanted = next(iter(WRITTEN.items()))
+        while wanted not in matches(client, written):
+            pass
+        print(f"the first completion: after {1000 * (time.monotonic() - began):.0f} ms", flush=True)
         tell("completions", number, lambda i: completed(client, *list(WRITTEN.items())[i % len(WRITTEN)]))
         tell("doc comments", number, lambda i: documented(client, ("NRWS", "Damping")[i % 2]))
     finally:
@@ -60,24 +62,28 @@ def main():
 
 
 def tell(what, number, ask):
-    times = []
+    times, unanswered = [], 0
     for i in range(number):
         began = time.monotonic()
-        ask(i)
+        if not ask(i):
+            unanswered += 1
         times.append(1000 * (time.monotonic() - began))
     deciles = statistics.quantiles(times, n=10)
-    print(f"{number} {what}: median {statistics.median(times):.0f} ms, nine in ten within {deciles[-1]:.0f} ms, all within {max(times):.0f} ms", flush=True)
+    print(f"{number} {what}: median {statistics.median(times):.0f} ms, nine in ten within {deciles[-1]:.0f} ms, all within {max(times):.0f} ms, {unanswered} unanswered", flush=True)
 
 
 def completed(client, written, wanted):
-    matches = client.complete(written, len(written), reply=True, timeout=60)["content"].get("matches", [])
-    assert any(wanted in match for match in matches), (written, matches)
+    return any(wanted in match for match in matches(client, written))
+
+
+def matches(client, written):
+    return client.complete(written, len(written), reply=True, timeout=60)["content"].get("matches", [])
 
 
 def documented(client, word):
     code = "%%\nmethod := hm.NRWS().Damping(0.1)\n"
     content = client.inspect(code, code.index(word) + 2, reply=True, timeout=60)["content"]
-    assert content["found"] and "func" in content["data"]["text/plain"], content
+    return content["found"] and "func" in content["data"]["text/plain"]
 
 
 main()
