@@ -83,7 +83,7 @@ def matches(client, written):
 def documented(client, word):
     code = "%%\nmethod := hm.NRWS().Damping(0.1)\n"
     content = client.inspect(code, code.index(word) + 2, reply=True, timeout=60)["content"]
-    return content["found"] and "func" in content["data"]["text/plain"]
+    return content["found"] and "func" in content["data"].get("text/markdown", content["data"].get("text/plain", ""))
 
 
 main()
