@@ -235,8 +235,8 @@ def editing(lab):
         lab.page.keyboard.press("ArrowLeft")
     tooltip = lab.page.locator(".jp-Tooltip")
     until(tooltip, lambda: lab.page.keyboard.press("Shift+Tab"))
-    expect(tooltip).to_contain_text("func Open")
-    expect(tooltip).to_contain_text("Open returns")
+    expect(tooltip).to_contain_text("func dataset.Open(name string)")
+    expect(tooltip).to_contain_text("Open opens the named set")
     lab.look("hover")
     report("Shift-Tab shows what is documented")
 
