@@ -20,6 +20,10 @@ func (instructionSet) transpose(to, from *float32, rows, depth, strideTo, stride
 	panic(noVectors)
 }
 
+func (instructionSet) gather(to, from Matrix, rows []int32, weights []float32) {
+	portableGather(to, from, rows, weights)
+}
+
 func (instructionSet) draw(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) {
 	panic(noVectors)
 }

@@ -27,6 +27,9 @@ type pass struct {
 	// parents[n][i] are those of layer i of network n as bits, for its gradient in
 	// fixed point; nil where it is in floating point.
 	parents [2][]*kernels.Bits
+	// compact[n][i] has room for the states of the parents of those samples that count
+	// in that gradient, where not all need to.
+	compact [2][]kernels.Matrix
 }
 
 // newPass returns a pass with room for a number of samples of each of data

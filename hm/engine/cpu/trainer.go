@@ -21,7 +21,7 @@ const (
 )
 
 // trainer performs training steps. Its buffers are made once, for a full
-// minibatch of the largest number of samples.
+// minibatch of the largest number of weighting.
 type trainer struct {
 	job   engine.Job
 	state *engine.State
@@ -41,6 +41,8 @@ type trainer struct {
 	metric     metric
 	diagonal   *diagonal // nil where the metric keeps more, or there is none
 	importance []float64 // normalised importance weights ω̃, S a datum
+	// Those that count in the gradients of p and of q, and dreams in that of q.
+	ofGeneration, ofRecognition, ofDreams weighting
 	// datum sums the recognition residuals of the first layer over the samples
 	// of each datum, weighted: B × units.
 	datum  kernels.Matrix
@@ -60,6 +62,9 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 		tiles:      tiles(state.Parameters.Architecture, unitsAPiece),
 		importance: make([]float64, a.BatchSize*a.MostSamples()),
 		datum:      kernels.NewMatrix(a.BatchSize, w.outputs(recognition, 1)),
+	}
+	for _, of := range []*weighting{&t.ofGeneration, &t.ofRecognition, &t.ofDreams} {
+		*of = newWeighting(len(t.importance))
 	}
 	t.labels = newLabels(job, w)
 	if a.Optimizer == engine.Nesterov {
