@@ -86,6 +86,7 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 			v.makeParents()
 		}
 	}
+	t.wake.makeCompact(a)
 	if a.Metric == engine.Diagonal {
 		t.diagonal = newDiagonal(state.Parameters.Architecture, t.fisherSamples())
 	}

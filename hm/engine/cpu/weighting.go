@@ -8,6 +8,24 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
+// A sample whose importance ω̃ is below weightless is left out of the gradients that it
+// weighs. That of unit j is (1/B) Σ ω̃ δ u with residuals δ of the unit and parents
+// u = [1; h], and what is left out of it has at most the norm
+//
+//	(1/B) Σ ω̃ |δ| ‖u‖ < 2⁻²⁴ (1/B) Σ |δ| ‖u‖
+//
+// or S·2⁻²⁴ √(1+n), for n binary parents of a binary unit: rounding to float32 is as
+// coarse. It is no part of the unit's gradient, which may be smaller: the residuals of
+// the samples that have weight may all be near 0.
+const weightless = 0x1p-24
+
+// leavesOut says whether weightless samples are left out of the gradient of a network.
+// With a baseline, or with entropies, each sample counts in that of q.
+func leavesOut(a engine.Algorithm, n network) bool {
+	weighted := a.Phases == engine.ReweightedWakeSleep || a.Phases == engine.Bidirectional
+	return weighted && (n == generative || !a.Baseline && !a.HasEntropy())
+}
+
 // weighting is the samples that count in a term of the gradient, in their order, and
 // the weights of their residuals. It is empty where residuals are weighted already.
 type weighting struct {
@@ -51,16 +69,19 @@ func (t *trainer) weighSamples(score float64) {
 	if t.labels != nil {
 		return
 	}
-	inPlace := t.job.Algorithm.Phases == engine.Reinforce || t.wake.slopes != nil
+	a := t.job.Algorithm
+	inPlace := a.Phases == engine.Reinforce || t.wake.slopes != nil
 	for r, w := range t.importance[:t.wake.data*t.wake.samples] {
-		t.ofGeneration.add(r, w/float64(t.wake.data))
-		if !inPlace {
+		if !(w < weightless && leavesOut(a, generative)) {
+			t.ofGeneration.add(r, w/float64(t.wake.data))
+		}
+		if !inPlace && !(w < weightless && leavesOut(a, recognition)) {
 			t.ofRecognition.add(r, t.recognitionWeight(r, score))
 		}
 	}
-	if t.job.Algorithm.HasSleep() {
+	if a.HasSleep() {
 		for r := range t.dreams.data {
-			t.ofDreams.add(r, t.half()*t.job.Algorithm.SleepScale/float64(t.dreams.data))
+			t.ofDreams.add(r, t.half()*a.SleepScale/float64(t.dreams.data))
 		}
 	}
 }
@@ -77,6 +98,18 @@ func (t *trainer) recognitionWeight(r int, score float64) float64 {
 		score += t.half() * (t.importance[r] - baseline) / float64(t.wake.data)
 	}
 	return score
+}
+
+// makeCompact makes room for the parents of the samples that count.
+func (v *pass) makeCompact(a engine.Algorithm) {
+	for n := range v.compact {
+		v.compact[n] = make([]kernels.Matrix, len(v.states))
+		for i := range v.states {
+			if parents := network(n).parents(i); parents > 0 && parents < len(v.states) && leavesOut(a, network(n)) {
+				v.compact[n][i] = kernels.NewMatrix(v.states[parents].Rows, v.states[parents].Cols)
+			}
+		}
+	}
 }
 
 // packParents packs what the terms of a gradient multiply.
