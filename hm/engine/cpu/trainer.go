@@ -39,8 +39,9 @@ type trainer struct {
 
 	tiles      []tile // whose gradients are computed together
 	metric     metric
-	diagonal   *diagonal // nil where the metric keeps more, or there is none
-	importance []float64 // normalised importance weights ω̃, S a datum
+	diagonal   *diagonal       // nil where the metric keeps more, or there is none
+	reports    []engine.Report // of each datum
+	importance []float64       // normalised importance weights ω̃, S a datum
 	// Those that count in the gradients of p and of q, and dreams in that of q.
 	ofGeneration, ofRecognition, ofDreams weighting
 	// datum sums the recognition residuals of the first layer over the samples
@@ -60,6 +61,7 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 		wake:       newPass(w, a.BatchSize, a.MostSamples()),
 		gradient:   engine.NewParameters(state.Parameters.Architecture),
 		tiles:      tiles(state.Parameters.Architecture, unitsAPiece),
+		reports:    make([]engine.Report, a.BatchSize),
 		importance: make([]float64, a.BatchSize*a.MostSamples()),
 		datum:      kernels.NewMatrix(a.BatchSize, w.outputs(recognition, 1)),
 	}
@@ -150,7 +152,7 @@ func (t *trainer) sample(step int) engine.Report {
 	samples := t.job.Algorithm.SamplesAt(step)
 	t.wake.resize(len(rows), samples)
 	key := philox.Key(t.job.Seed)
-	ofDatum := make([]engine.Report, len(rows))
+	ofDatum := t.reports[:len(rows)]
 	// No sum here goes over several data. The more of them go together, the less
 	// often are weights read.
 	each := max(dataAPiece, (len(rows)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
