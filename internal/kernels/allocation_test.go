@@ -36,6 +36,8 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			"AddTN":        func() { AddTN(c, true, at, columns) },
 			"Draw":         func() { Draw(y, x, 0, 1, philox.Counter{}) },
 			"Residual":     func() { Residual(x, y) },
+			"Score":        func() { Score(x, y) },
+			"DrawScore":    func() { DrawScore(y, x, 0, 1, philox.Counter{}) },
 			"DrawResidual": func() { DrawResidual(y, x, 0, 1, philox.Counter{}) },
 		} {
 			if n := testing.AllocsPerRun(100, call); n != 0 {

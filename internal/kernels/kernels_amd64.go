@@ -86,6 +86,20 @@ func (s instructionSet) drawResidual(states, logits []float32, off float32, key 
 	return drawResidualAVX2(&states[0], &logits[0], len(logits), off, uint64(key), counter)
 }
 
+func (s instructionSet) score(logits, states []float32) float64 {
+	if s == avx512 {
+		return scoreAVX512(&logits[0], &states[0], len(logits))
+	}
+	return scoreAVX2(&logits[0], &states[0], len(logits))
+}
+
+func (s instructionSet) drawScore(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
+	if s == avx512 {
+		return drawScoreAVX512(&states[0], &logits[0], len(logits), off, uint64(key), counter)
+	}
+	return drawScoreAVX2(&states[0], &logits[0], len(logits), off, uint64(key), counter)
+}
+
 func (s instructionSet) symmetricStrip32(y, x, blocks []float32, strip int) {
 	if s == avx512 {
 		symmetricStrip32AVX512(&y[0], &x[0], &blocks[0], strip)

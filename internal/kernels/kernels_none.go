@@ -30,6 +30,12 @@ func (instructionSet) draw(states, logits []float32, off float32, key philox.Key
 
 func (instructionSet) residual(logits, states []float32) float64 { panic(noVectors) }
 
+func (instructionSet) score(logits, states []float32) float64 { panic(noVectors) }
+
+func (instructionSet) drawScore(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
+	panic(noVectors)
+}
+
 func (instructionSet) drawResidual(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
 	panic(noVectors)
 }

@@ -85,6 +85,7 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 	}
 	for _, v := range []*pass{t.wake, t.dreams, t.laterDreams} {
 		if v != nil {
+			v.residuals = true
 			v.makeParents()
 		}
 	}
