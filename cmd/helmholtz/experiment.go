@@ -101,7 +101,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	f.IntVar(&e.Method.RefreshEvery, "kstep", e.Method.RefreshEvery, "`K` steps between refreshes of the Fisher blocks")
 	textFlag(f, &e.Method.FisherSource, "fisher-source", "`samples` of the generative Fisher blocks: wake, sleep, or legacy (as the program behind 004)")
 	textFlag(f, &e.Method.FisherPrecision, "fisher-precision", "`storage` of the inverse Fisher blocks: int16, or float32 as the reference")
-	textFlag(f, &e.Method.Arithmetic, "arithmetic", "`how` products with binary units are computed: float32 as the reference, or fixed (faster, and the same on every processor)")
+	textFlag(f, &e.Method.Arithmetic, "arithmetic", "`how` products with binary units are computed: float32 as the reference, or fixed (faster, and the same with every instruction set of an architecture)")
 	f.IntVar(&e.Method.BatchSize, "batch", e.Method.BatchSize, "`B` data a minibatch")
 	f.IntVar(&e.Method.Samples, "samples", e.Method.Samples, "`S` samples a datum")
 	f.IntVar(&e.Method.LaterSamples, "later-samples", 0, "`S` samples a datum after the epochs of --later-samples-after")
