@@ -45,16 +45,28 @@ func (a Annealing) check(rows int) error {
 type Errs int
 
 const (
-	Exact Errs = iota // to none
-	Low               // it is less than what it estimates, in expectation
-	High              // it is more
+	Exact  Errs = iota // to none
+	Low                // it is less than what it estimates, in expectation
+	High               // it is more
+	Either             // parts of it err to both sides
 )
 
 // opposite is the side to which a difference errs.
-func (e Errs) opposite() Errs { return [...]Errs{Exact, High, Low}[e] }
+func (e Errs) opposite() Errs { return [...]Errs{Exact, High, Low, Either}[e] }
 
-// String writes exact, low or high.
-func (e Errs) String() string { return [...]string{"exact", "low", "high"}[e] }
+// and is the side to which a sum errs.
+func (e Errs) and(other Errs) Errs {
+	switch {
+	case e == Exact || e == other:
+		return other
+	case other == Exact:
+		return e
+	}
+	return Either
+}
+
+// String writes exact, low, high or either.
+func (e Errs) String() string { return [...]string{"exact", "low", "high", "either"}[e] }
 
 // MarshalText writes what String does.
 func (e Errs) MarshalText() ([]byte, error) { return []byte(e.String()), nil }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -26,7 +27,8 @@ type path struct {
 }
 
 // newPath begins at the base rates of rows, the part (n+1)/(N+2) of N rows of which n
-// have a unit on: those that are never on there may be on in others.
+// have a unit on: those that are never on there may be on in others. The even hidden layers of a
+// deep machine, which stand beside v there, begin at their mean-field means of some of the rows.
 func (m *Model) newPath(rows dataset.Split) (*path, error) {
 	if err := m.checkRows(rows); err != nil {
 		return nil, err
@@ -37,7 +39,11 @@ func (m *Model) newPath(rows dataset.Split) (*path, error) {
 	p := &path{products: newProducts(m.parameters)}
 	n := float64(rows.Rows)
 	logits := make([]float64, p.Visible())
-	for i, mean := range means(rows, m.encoding.binarization) {
+	latent, err := m.latentMeans(rows.Some(latentRows, m.seed))
+	if err != nil {
+		return nil, err
+	}
+	for i, mean := range slices.Concat(means(rows, m.encoding.binarization), latent) {
 		b := float32(math.Log((n*mean + 1) / (n*(1-mean) + 1)))
 		logits[i] = float64(b)
 		p.base = append(p.base, b)

@@ -1,6 +1,6 @@
-// Package boltzmann trains and evaluates restricted Boltzmann machines: models of
-// visible units v and hidden units h that are joined to each other, and not among
-// themselves,
+// Package boltzmann trains and evaluates restricted and deep Boltzmann machines. Restricted
+// ones are models of visible units v and hidden units h that are joined to each other, and
+// not among themselves,
 //
 //	p(v,h) = e^(−E(v,h))/Z,   E(v,h) = −bᵀv − cᵀh − vᵀWh.
 //
@@ -15,6 +15,10 @@
 //	pcd := boltzmann.PCD().Chains(100).LearningRate(0.05).Epochs(20)
 //	run, err := pcd.Train(ctx, machine, digits, "runs/rbm")
 //	images, err := run.Sample(ctx, 100, 5000)
+//
+// With several hidden layers, Hidden(500, 1000), the machine is deep: each layer is joined to
+// those beside it. It is a restricted machine between its even and its odd layers, of which v
+// alone is observed; what is hidden is found by mean field, which bounds log p(v).
 //
 // Visible units are Bernoulli, as above, Gaussian or categorical: see Kind. Machines and
 // methods are values: each setter returns a changed copy, and the first wrong setting is the

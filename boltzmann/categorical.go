@@ -12,7 +12,7 @@ import (
 
 // variables is the number of visible variables: of categorical units one for as many units as
 // there are categories, otherwise the units themselves.
-func (p *Parameters) variables() int { return p.Visible() / max(1, p.Categories) }
+func (p *Parameters) variables() int { return p.observed() / max(1, p.Categories) }
 
 // drawCategorical draws categorical visible units with inputs, each variable by the first word of a
 // counter of its own.

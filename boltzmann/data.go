@@ -64,7 +64,7 @@ func (e encoding) load(states []float32, values []uint8, at place, d int) {
 
 // checkRows refuses rows that are not of the model's visible units.
 func (m *Model) checkRows(rows dataset.Split) error {
-	switch visible := m.parameters.Visible(); {
+	switch visible := m.parameters.observed(); {
 	case rows.Shape.Units() != visible:
 		return fmt.Errorf("the model has %d visible units, the %s rows have %d: give rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
 	case rows.Rows == 0:
@@ -75,8 +75,8 @@ func (m *Model) checkRows(rows dataset.Split) error {
 	return nil
 }
 
-// states returns rows as states of the visible units. Stochastic ones are drawn by the
-// model's seed.
+// states returns rows as states of the visible units, of a deep machine with the means of the
+// even hidden layers by mean field. Stochastic ones are drawn by the model's seed.
 func (m *Model) states(rows dataset.Split) (kernels.Matrix, error) {
 	if err := m.checkRows(rows); err != nil {
 		return kernels.Matrix{}, err
@@ -86,5 +86,6 @@ func (m *Model) states(rows dataset.Split) (kernels.Matrix, error) {
 	for d := range rows.Rows {
 		m.encoding.load(kernels.Row(states, d), rows.Row(d), at, d)
 	}
+	m.parameters.settle(states)
 	return states, nil
 }

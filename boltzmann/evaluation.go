@@ -28,12 +28,15 @@ type Evaluation struct {
 	// LogP is log p(v) = −F(v) − log Z, of Gaussian units the logarithm of the density of
 	// grey values between 0 and 1. Its standard error is without that of log Z,
 	// which is common to all rows.
-	LogP     Number `json:"log_p"`
-	LogPSE   Number `json:"log_p_se"`
-	LogPErrs Errs   `json:"log_p_errs"` // exact, or high where log Z is estimated
+	LogP   Number `json:"log_p"`
+	LogPSE Number `json:"log_p_se"`
+	// LogPErrs is exact, high where log Z is estimated by AIS, low where F(v) is that of
+	// mean field, and either where both are: an estimate then, and no bound.
+	LogPErrs Errs `json:"log_p_errs"`
 	LogZ
 	// FreeEnergy is F(v), and TrainingFreeEnergy that of as many training rows, drawn by
-	// the seed: a model that has learned these by heart has it far lower there.
+	// the seed: a model that has learned these by heart has it far lower there. Those of a
+	// deep machine are variational, unless its hidden units are few enough to sum them out.
 	FreeEnergy           Number `json:"free_energy"`
 	FreeEnergySE         Number `json:"free_energy_se"`
 	TrainingFreeEnergy   Number `json:"training_free_energy"`
@@ -69,11 +72,11 @@ type Raised struct {
 // called with the fraction of the work done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
-	energies, err := m.FreeEnergy(ctx, rows)
+	energies, errs, err := m.bestFreeEnergy(ctx, rows)
 	if err != nil {
 		return Evaluation{}, err
 	}
-	training, err := m.FreeEnergy(ctx, set.Train().Some(rows.Rows, m.seed))
+	training, _, err := m.bestFreeEnergy(ctx, set.Train().Some(rows.Rows, m.seed))
 	if err != nil {
 		return Evaluation{}, err
 	}
@@ -81,7 +84,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	if err != nil {
 		return Evaluation{}, err
 	}
-	e := Evaluation{LogZ: z, LogPErrs: z.Errs.opposite(), Split: rows.Name, Binarization: m.encoding.binarization, Data: rows.Rows, DrawSeed: m.seed}
+	e := Evaluation{LogZ: z, LogPErrs: errs.and(z.Errs).opposite(), Split: rows.Name, Binarization: m.encoding.binarization, Data: rows.Rows, DrawSeed: m.seed}
 	e.FreeEnergy, e.FreeEnergySE = meanAndError(energies)
 	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(training)
 	e.LogP, e.LogPSE = -e.FreeEnergy-z.Value-Number(m.encoding.logScale()), e.FreeEnergySE
@@ -89,6 +92,22 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = Number(line.LogP), Number(line.SE), !(float64(e.LogP) >= line.Limit)
 	e.Seconds = time.Since(start).Seconds()
 	return e, nil
+}
+
+// bestFreeEnergy is F(v) of each of the rows, exact where that takes seconds, and otherwise
+// variational, which is too high.
+func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, Errs, error) {
+	states, err := m.states(rows)
+	if err != nil {
+		return nil, Exact, err
+	}
+	p := m.parameters
+	if p.posteriorTerms()*float64(rows.Rows) <= 16*cheapTerms {
+		energies, err := p.exactFreeEnergies(ctx, states)
+		return energies, Exact, err
+	}
+	energies, err := p.freeEnergies(ctx, states)
+	return energies, High, err
 }
 
 // baseline is that of log p of rows of the model's kind.

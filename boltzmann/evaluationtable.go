@@ -135,7 +135,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 		return nil, fmt.Errorf("%d chains: give at least 1", samples)
 	}
 	m := e.model(s, shape).Seed(seed)
-	energies, err := m.FreeEnergy(ctx, rows)
+	energies, _, err := m.bestFreeEnergy(ctx, rows)
 	if err != nil {
 		return nil, err
 	}

@@ -84,13 +84,17 @@ func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 	return s.LearningRate * decay.Factor(step, stepsPerEpoch, e.Epochs)
 }
 
-// String names the method and its settings, and the number of hidden units.
+// String names the method and its settings, and the numbers of hidden units.
 func (e Experiment) String() string {
 	kind := ""
 	if e.Machine.Visible != Bernoulli {
 		kind = fmt.Sprintf("%v ", e.Machine.Visible)
 	}
-	return fmt.Sprintf("%sRBM %d, %v", kind, e.Machine.Hidden, e.Method)
+	name := "RBM"
+	if len(e.Machine.Above) > 0 {
+		name = "DBM"
+	}
+	return fmt.Sprintf("%s%s %s, %v", kind, name, joined(e.Machine.layers(0)[1:]), e.Method)
 }
 
 // Err implements runs.Experiment. It refuses a misfit, and settings that have no name.
@@ -114,6 +118,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.Method.check,
 		func() error { return checkBinarization(e.Dataset.Binarization, e.Machine.Visible) },
 		e.checkTempering,
+		e.checkMeanField,
 		func() error { return e.Header().Check(set) },
 		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
@@ -138,6 +143,14 @@ func (e Experiment) checkTempering() error {
 	return nil
 }
 
+// checkMeanField refuses sweeps of what has none.
+func (e Experiment) checkMeanField() error {
+	if e.Method.MeanField != 0 && len(e.Machine.Above) == 0 {
+		return fmt.Errorf("mean_field = %d of a machine with one hidden layer, whose means are exact: leave it out, or give more layers", e.Method.MeanField)
+	}
+	return nil
+}
+
 // checkRows refuses rows that are not of categorical units, where the visible ones are.
 func (e Experiment) checkRows(set *dataset.Set) error {
 	if e.Machine.Visible != Categorical {
@@ -152,12 +165,14 @@ func (e Experiment) checkRows(set *dataset.Set) error {
 
 // checkMemory refuses chains, minibatches and optimisers that memory does not hold.
 func (e Experiment) checkMemory(shape dataset.Shape) error {
-	visible, hidden := float64(shape.Units()), float64(e.Machine.Hidden)
+	layers := e.Machine.layers(shape.Units())
+	even, odd := sides(layers)
+	visible, hidden := float64(even), float64(odd)
 	rows := float64(e.Method.BatchSize) + 2*float64(e.Method.replicas(e.Method.BatchSize))
 	bytes := 4 * ((4+float64(e.Method.Optimizer.slots()))*visible*hidden + rows*(visible+hidden))
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%d hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
-			e.Machine.Hidden, e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))
+		return fmt.Errorf("%v hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
+			joined(layers[1:]), e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))
 	}
 	return nil
 }

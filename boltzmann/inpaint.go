@@ -82,9 +82,9 @@ func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix,
 			w.drawVisible(c.visible, c.visibleInputs, at)
 			for r := range c.visible.Rows {
 				v := kernels.Row(c.visible, r)
-				for i, x := range kernels.Row(states, first+r) {
-					if !mask[i] {
-						v[i] = x
+				for i, missing := range mask {
+					if !missing {
+						v[i] = kernels.Row(states, first+r)[i]
 					}
 				}
 			}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -71,9 +73,11 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 			}
 		}
 	}
-	for j := range s.hiddenOffsets {
-		if e.Method.Centred {
-			s.hiddenOffsets[j] = 0.5
+	if e.Method.Centred {
+		for _, offsets := range [][]float32{s.hiddenOffsets, s.visibleOffsets[p.observed():]} {
+			for k := range offsets {
+				offsets[k] = 0.5
+			}
 		}
 	}
 	for range e.Method.Optimizer.slots() {
@@ -170,7 +174,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 		meter.measure(each[first:last], visible, hidden, inputs, flip, validationUnits)
 		meter.reconstruct(inputs, hidden)
 		for r := range visible.Rows {
-			for i, mean := range p.visibleMeans(kernels.Row(inputs, r)) {
+			for i, mean := range p.visibleMeans(kernels.Row(inputs, r)[:p.observed()]) {
 				d := float64(kernels.Row(visible, r)[i]) - mean
 				errors[first+r] += d * d
 			}
@@ -181,12 +185,12 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 		reconstruction += e / float64(rows.Rows)
 	}
 	measured[reconstructionMeasure.Key] = reconstruction
-	if p.terms() <= cheapTerms {
-		logZ, err := p.logZ(ctx)
+	if p.terms() <= cheapTerms && p.posteriorTerms()*float64(rows.Rows) <= cheapTerms {
+		logP, err := m.exactLogP(ctx, states)
 		if err != nil {
 			return nil, err
 		}
-		measured[runs.LogP.Key] = -measured[freeEnergyMeasure.Key] - logZ - m.encoding.logScale()
+		measured[runs.LogP.Key] = floats.Sum(logP) / float64(rows.Rows)
 	}
 	return measured, ctx.Err()
 }

@@ -87,6 +87,9 @@ type MethodSpec struct {
 	// changes as it does η.
 	VarianceRate float64 `toml:"variance_rate" json:"variance_rate"`
 
+	// MeanField is the most sweeps of mean field a step, of deep machines; 0 stands for 10.
+	MeanField int `toml:"mean_field,omitzero" json:"mean_field,omitempty"`
+
 	BatchSize int `toml:"batch_size" json:"batch_size"` // B, rows a minibatch
 
 	L1 float64 `toml:"l1,omitzero" json:"l1,omitempty"` // holds ‖W‖₁ down
@@ -193,6 +196,18 @@ func (m Method) L1(β float64) Method { m.spec.L1 = β; return m }
 // gradient.
 func (m Method) L2(β float64) Method { m.spec.L2 = β; return m }
 
+// MeanField sets the most sweeps of mean field by which the means of the hidden layers of a
+// deep machine are found in a step: 10 without it being said.
+func (m Method) MeanField(sweeps int) Method { m.spec.MeanField = sweeps; return m }
+
+// settling is that of mean field in training.
+func (s MethodSpec) settling() settling {
+	if s.MeanField == 0 {
+		return settling{10, 1e-3}
+	}
+	return settling{s.MeanField, 1e-3}
+}
+
 // BatchSize sets B, the number of rows a minibatch.
 func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 
@@ -240,6 +255,7 @@ func (s MethodSpec) String() string {
 	differs(s.Optimizer == Adam && s.AdamBeta2 != u.AdamBeta2, "β₂ = %g", s.AdamBeta2)
 	differs(s.Schedule != u.Schedule, "%v", s.Schedule)
 	differs(s.Schedule == runs.Step && (s.StepEpochs != u.StepEpochs || s.StepFactor != u.StepFactor), "× %g every %d epochs", s.StepFactor, s.StepEpochs)
+	differs(s.MeanField != 0, "%d sweeps of mean field", s.MeanField)
 	differs(s.BatchSize != u.BatchSize, "B = %d", s.BatchSize)
 	differs(s.L1 != 0, "L1 β = %g", s.L1)
 	differs(s.L2 != 0, "L2 β = %g", s.L2)
@@ -273,6 +289,8 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("step_epochs = %d: the step schedule changes the learning rate every so many epochs, at least 1", s.StepEpochs)
 	case s.Schedule == runs.Step && !(s.StepFactor > 0 && s.StepFactor <= 1):
 		return fmt.Errorf("step_factor = %v: give a factor above 0 and at most 1", s.StepFactor)
+	case s.MeanField < 0:
+		return fmt.Errorf("mean_field = %d: give the most sweeps of mean field a step, at least 1; 10 is usual", s.MeanField)
 	case s.BatchSize < 1:
 		return fmt.Errorf("batch size %d: give at least 1", s.BatchSize)
 	case !(s.L1 >= 0) || !statistics.Finite(s.L1):

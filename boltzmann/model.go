@@ -12,7 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// Model is a restricted Boltzmann machine with its parameters. Its methods do not
+// Model is a restricted or deep Boltzmann machine with its parameters. Its methods do not
 // change it. Those that draw random numbers draw the same ones each time: Seed gives a
 // model that draws others.
 type Model struct {
@@ -34,7 +34,7 @@ func (m *Model) Parameters() *Parameters { return m.parameters.clone() }
 
 // image returns the means of visible units with inputs, of Gaussian ones as grey values.
 func (m *Model) image(inputs []float32) []float64 {
-	values := m.parameters.visibleMeans(inputs)
+	values := m.parameters.visibleMeans(inputs[:m.parameters.observed()])
 	if s := m.encoding.standard; s != nil {
 		for i, v := range values {
 			values[i] = float64(s.means[i]) + float64(s.deviations[i])*v
@@ -44,7 +44,9 @@ func (m *Model) image(inputs []float32) []float64 {
 }
 
 // FreeEnergy is F(v) of each of the rows, in nats: −log p(v) − log Z, in double
-// precision, of standardised values where the units are Gaussian. Rows that are binarised stochastically are drawn by the model's seed.
+// precision, of standardised values where the units are Gaussian. Of a deep machine it is the
+// variational one of mean field, from which log p(v) by it is a lower bound. Rows that are
+// binarised stochastically are drawn by the model's seed.
 func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	states, err := m.states(rows)
 	if err != nil {
@@ -95,10 +97,10 @@ func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error
 	return sheet, ctx.Err()
 }
 
-// Filters are the columns of W of the first n hidden units as images, 0 of them grey, and
+// Filters are the columns of W of the first n hidden units, next to v, as images, 0 of them grey, and
 // the weight of each image that is farthest from 0 black or white.
 func (m *Model) Filters(n int) (dataset.Sheet, error) {
-	w := m.parameters.Weights
+	w := kernels.Cols(kernels.Rows(m.parameters.Weights, 0, m.parameters.observed()), 0, m.parameters.machine().Hidden)
 	if n < 1 || n > w.Cols {
 		return dataset.Sheet{}, fmt.Errorf("filters of %d hidden units: give between 1 and %d", n, w.Cols)
 	}

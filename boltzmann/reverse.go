@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -50,6 +51,9 @@ func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing,
 func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing, progress func(float64)) ([]float64, error) {
 	if err := a.check(rows.Rows); err != nil {
 		return nil, err
+	}
+	if m.parameters.Layers != nil {
+		return nil, errors.New("RAISE of a deep machine, whose chains would begin at exact samples of its hidden layers given the rows: it is for one hidden layer; leave it out")
 	}
 	p, err := m.newPath(base)
 	if err != nil {

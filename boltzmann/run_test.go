@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -251,7 +252,7 @@ func TestExperimentsRoundTrip(t *testing.T) {
 	}
 	// What a file leaves out is as CD has it.
 	e, err := ParseExperiment([]byte("family = \"boltzmann\"\n[method]\nalgorithm = \"cd\"\n"))
-	if err != nil || e.Method != CD().spec || e.Machine != New(dataset.Shape{}).spec {
+	if err != nil || e.Method != CD().spec || !reflect.DeepEqual(e.Machine, New(dataset.Shape{}).spec) {
 		t.Errorf("an empty experiment is %+v (%v)", e, err)
 	}
 }

@@ -152,7 +152,11 @@ func (t *trainer) positive(rows []int) {
 		for r := range v.Rows {
 			t.encoding.load(kernels.Row(v, r), t.rows.Row(rows[first+r]), binarise, first+r)
 		}
-		t.products.up(h, v)
+		if t.parameters.Layers != nil {
+			t.products.meanField(v, h, t.method.settling())
+		} else {
+			t.products.up(h, v)
+		}
 		if t.method.Algorithm == Contrastive {
 			at := place{key: t.key, purpose: philox.Start, layer: 1, step: uint32(t.step), datum: uint32(first)}
 			at.draw(kernels.Rows(t.chains.hidden, first, last), h)
@@ -247,6 +251,7 @@ func (t *trainer) update(n, m int) {
 		for i := first; i < last; i++ {
 			weights, step := kernels.Row(p.Weights, i), kernels.Row(g.Weights, i)
 			scaled(step, -1/float32(n), step)
+			p.unjoin(i, step)
 			if l1 != 0 || l2 != 0 {
 				regularise(step, weights, l1, l2)
 			}

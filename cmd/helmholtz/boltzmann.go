@@ -61,6 +61,7 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	f.IntVar(&e.Method.Steps, "gibbs-steps", e.Method.Steps, "cd, pcd, pt: `k` Gibbs sweeps of each chain a step")
 	f.IntVar(&e.Method.Chains, "chains", e.Method.Chains, "pcd, pt: `number` of persistent chains")
 	f.IntVar(&e.Method.Temperatures, "temperatures", 0, "pt: `number` of replicas of each chain (default 10)")
+	f.IntVar(&e.Method.MeanField, "mean-field", 0, "cd, pcd, pt: most `sweeps` of mean field a step, of several layers (default 10)")
 	f.BoolVar(&e.Method.Centred, "centred", e.Method.Centred, "cd, pcd, pt: follow the gradient of the centred parameters")
 	f.Float64Var(&e.Method.OffsetRate, "offset-rate", e.Method.OffsetRate, "cd, pcd, pt: `rate` at which the centres move")
 	of.AddFlagSet(f) // leaves those that it has as they are
@@ -106,7 +107,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	}
 	values := givenFlags(c.Flags())
 	x.values = base
-	x.layers, x.units = []int{base.Machine.Hidden}, []boltzmann.Kind{base.Machine.Visible}
+	x.layers, x.units = slices.Concat([]int{base.Machine.Hidden}, base.Machine.Above), []boltzmann.Kind{base.Machine.Visible}
 	for flag, text := range values {
 		if own := x.flags.Lookup(flag.Name); own != nil {
 			if err := setFlag(own, text); err != nil {
@@ -114,13 +115,13 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 			}
 		}
 	}
-	if len(x.layers) != 1 {
-		return x.values, misuse(c, "--layers %s: a restricted Boltzmann machine has one layer of hidden units; give one number", strings.Join(values[c.Flags().Lookup("layers")], ","))
+	if len(x.layers) == 0 {
+		return x.values, misuse(c, "--layers: a Boltzmann machine has hidden units; give the number of each layer, as in 500 or 500,1000")
 	}
 	if len(x.units) > 2 || len(x.units) == 2 && x.units[1] != boltzmann.Bernoulli {
 		return x.values, misuse(c, "--units %v: give the kind of the visible units, and bernoulli of the hidden ones or nothing", strings.Join(values[c.Flags().Lookup("units")], ","))
 	}
-	x.values.Machine.Hidden, x.values.Machine.Visible = x.layers[0], x.units[0]
+	x.values.Machine.Hidden, x.values.Machine.Above, x.values.Machine.Visible = x.layers[0], x.layers[1:], x.units[0]
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
 	}
@@ -186,13 +187,13 @@ func sampleBoltzmann(c *cobra.Command, dir, which, kind string, n, sweeps int, s
 	if kind != "means" && kind != "filters" {
 		return misuse(c, "--kind %s: of Boltzmann machines means or filters are drawn; leave it out", kind)
 	}
-	_, model, err := openBoltzmann(dir, which, seed)
+	run, model, err := openBoltzmann(dir, which, seed)
 	if err != nil {
 		return err
 	}
 	var sheet dataset.Sheet
 	if kind == "filters" {
-		sheet, err = model.Filters(min(n, model.Parameters().Hidden()))
+		sheet, err = model.Filters(min(n, run.Experiment().Machine.Hidden))
 	} else {
 		sheet, err = model.Sample(c.Context(), n, sweeps)
 	}

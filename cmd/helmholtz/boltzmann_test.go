@@ -99,7 +99,8 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		says string
 		args []string
 	}{
-		{exitUsage, "--layers 5,3: a restricted Boltzmann machine has one layer", onPatterns("--algorithm", "cd", "--layers", "5,3")},
+		{exitUsage, "mean_field = 5 of a machine with one hidden layer", onPatterns("--algorithm", "pcd", "--layers", "5", "--mean-field", "5")},
+		{exitUsage, "gaussian visible units of a deep machine", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--units", "gaussian", "--binarization", "grey")},
 		{exitUsage, "have no --kstep, --samples: leave it out", onPatterns("--algorithm", "cd", "--kstep", "5", "--samples", "3")},
 		{exitUsage, "--chains: only Boltzmann machines have that", onPatterns("--algorithm", "rws", "--chains", "5")},
 		{exitUsage, "exactly one is", onPatterns("--algorithm", "cd", "--units", "categorical", "--categories", "3")},

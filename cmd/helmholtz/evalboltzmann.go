@@ -104,6 +104,9 @@ func (x *annealingFlags) evaluate(c *cobra.Command, dir string) (e boltzmann.Run
 	if err != nil {
 		return e, err
 	}
+	if x.raise > 0 && len(run.Experiment().Machine.Above) > 0 {
+		return e, misuse(c, "--raise: RAISE is of machines with one hidden layer, not of %v; leave it out", run.Experiment())
+	}
 	set, err := run.Dataset()
 	if err != nil {
 		return e, err
@@ -124,11 +127,12 @@ func boltzmannTable(e boltzmann.RunEvaluation) string {
 	nats := func(name string, value, se boltzmann.Number, remark string) {
 		b.WriteString(runs.Spread{Mean: float64(value), SD: float64(se)}.Line(name, "nats"+remark))
 	}
-	if e.Errs == boltzmann.Exact {
-		nats("log p", e.LogP, e.LogPSE, ", exact")
-	} else {
-		nats("log p", e.LogP, e.LogPSE, " by AIS, too high in expectation; ± is of the rows alone")
-	}
+	nats("log p", e.LogP, e.LogPSE, map[boltzmann.Errs]string{
+		boltzmann.Exact:  ", exact",
+		boltzmann.High:   " by AIS, too high in expectation; ± is of the rows alone",
+		boltzmann.Low:    " by mean field, a lower bound",
+		boltzmann.Either: " by mean field, too low, and AIS, too high in expectation: an estimate; ± is of the rows alone",
+	}[e.LogPErrs])
 	nats("base line (factorised)", e.BaselineLogP, e.BaselineLogPSE, "")
 	if e.Errs == boltzmann.Exact {
 		fmt.Fprintf(&b, "%-22s %10.3f nats, exact\n", "log Z", e.LogZ.Value)

@@ -84,6 +84,36 @@ func TestBoltzmannMachinesAreEvaluated(t *testing.T) {
 	}
 }
 
+// Deep machines are trained, evaluated, compared and drawn by the same commands. Where the
+// hidden units are too many to sum out, log p is a bound or an estimate, and this is said.
+func TestDeepMachinesAreTrained(t *testing.T) {
+	here := t.TempDir()
+	small, large := filepath.Join(here, "small"), filepath.Join(here, "large")
+	if out := succeed(t, onPatterns("--algorithm", "pcd", "--layers", "5,4,3", "--mean-field", "7", "--out", small)...); !strings.Contains(out, "DBM 5–4–3, PCD-1, η = 0.05, 7 sweeps of mean field, B = 9: 2 epochs") {
+		t.Errorf("train says %q", out)
+	}
+	succeed(t, "train", "--dataset", "miniglyphs", "--subset", "60", "--validation", "12", "--epochs", "1", "--batch", "20", "--algorithm", "pcd", "--layers", "30,40", "--out", large)
+	if out := succeed(t, "eval", small); !strings.Contains(out, "nats, exact") || strings.Contains(out, "AIS") {
+		t.Errorf("of a small machine eval says %q", out)
+	}
+	annealed := []string{"eval", large, "--schedule", "even:20", "--chains", "20", "--rows", "30"}
+	if out := succeed(t, annealed...); !strings.Contains(out, "by mean field, too low, and AIS, too high in expectation: an estimate") {
+		t.Errorf("of a large machine eval says %q", out)
+	}
+	if out := succeed(t, append(annealed, "--json")...); !strings.Contains(out, `"log_p_errs":"either"`) {
+		t.Errorf("the JSON is %q", out)
+	}
+	if code, _, errOut := helmholtz(t, t.Context(), append(annealed, "--raise", "3")...); code != exitUsage || !strings.Contains(errOut, "RAISE is of machines with one hidden layer") {
+		t.Errorf("RAISE ended with %d and said %q", code, errOut)
+	}
+	if out := succeed(t, "compare", small, "--samples", "3"); !strings.Contains(out, "log p, test, K = 3") {
+		t.Errorf("compare says %q", out)
+	}
+	succeed(t, "sample", small, "--kind", "filters", "--out", filepath.Join(here, "filters.png"))
+	succeed(t, "sample", small, "--gibbs", "5", "--n", "4", "--out", filepath.Join(here, "samples.png"))
+	succeed(t, "inpaint", small, "--mask", "left", "--sweeps", "5", "--out", filepath.Join(here, "inpainted.png"))
+}
+
 // The keys of a table of evaluations are those of their JSON.
 func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
 	text, err := json.Marshal(boltzmann.RunEvaluation{Evaluation: boltzmann.Evaluation{RAISE: &boltzmann.Raised{}}})
