@@ -19,6 +19,7 @@ import (
 type Annealing struct {
 	Schedule Schedule
 	Chains   int // M; of a row, where rows have their own; 0 stands for 100
+	Samples  int // K importance samples of a row, of a belief network; 0 stands for 100
 }
 
 func (a Annealing) chains() int {

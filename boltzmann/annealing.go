@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -27,8 +26,8 @@ type path struct {
 }
 
 // newPath begins at the base rates of rows, the part (n+1)/(N+2) of N rows of which n
-// have a unit on: those that are never on there may be on in others. The even hidden layers of a
-// deep machine, which stand beside v there, begin at their mean-field means of some of the rows.
+// have a unit on: those that are never on there may be on in others. Hidden units, where they
+// stand beside v or in its place, begin at their means given some of the rows.
 func (m *Model) newPath(rows dataset.Split) (*path, error) {
 	if err := m.checkRows(rows); err != nil {
 		return nil, err
@@ -37,18 +36,24 @@ func (m *Model) newPath(rows dataset.Split) (*path, error) {
 		return nil, fmt.Errorf("annealing to %v visible units is not there yet: use at most %d hidden units, with which log Z is exact", kind, enumerable)
 	}
 	p := &path{products: newProducts(m.parameters)}
-	n := float64(rows.Rows)
-	logits := make([]float64, p.Visible())
-	latent, err := m.latentMeans(rows.Some(latentRows, m.seed))
+	some := rows.Some(latentRows, m.seed)
+	latent, err := m.latentMeans(some)
 	if err != nil {
 		return nil, err
 	}
-	for i, mean := range slices.Concat(means(rows, m.encoding.binarization), latent) {
-		b := float32(math.Log((n*mean + 1) / (n*(1-mean) + 1)))
-		logits[i] = float64(b)
-		p.base = append(p.base, b)
-		p.slope = append(p.slope, p.VisibleBiases[i]-b)
+	var logits []float64
+	begin := func(means []float64, n float64) {
+		for _, mean := range means {
+			b := float32(math.Log((n*mean + 1) / (n*(1-mean) + 1)))
+			p.slope = append(p.slope, p.VisibleBiases[len(p.base)]-b)
+			p.base = append(p.base, b)
+			logits = append(logits, float64(b))
+		}
 	}
+	if m.below == nil {
+		begin(means(rows, m.encoding.binarization), float64(rows.Rows))
+	}
+	begin(latent, float64(some.Rows))
 	p.logZ0 = logPartition(logits) + float64(p.Hidden())*math.Ln2
 	return p, nil
 }

@@ -234,12 +234,17 @@ func (p *Parameters) exactFreeEnergies(ctx context.Context, states kernels.Matri
 	return energies, nil
 }
 
-// latentRows is the number of rows from whose means even hidden layers begin to anneal.
-const latentRows = 1000
+// latentRows is the number of rows from which the means of hidden units are found.
+const latentRows = 2000
 
-// latentMeans are the means of the even hidden layers over rows, by mean field.
+// latentMeans are the means over rows of the units beside v, on the side of the visible units:
+// of even hidden layers by mean field, of a belief network all, as they are drawn.
 func (m *Model) latentMeans(rows dataset.Split) ([]float64, error) {
-	if m.parameters.Layers == nil {
+	first := m.parameters.observed()
+	switch {
+	case m.below != nil:
+		first = 0
+	case m.parameters.Layers == nil:
 		return nil, nil
 	}
 	states, err := m.states(rows)
@@ -247,7 +252,7 @@ func (m *Model) latentMeans(rows dataset.Split) ([]float64, error) {
 		return nil, err
 	}
 	var means []float64
-	for i := m.parameters.observed(); i < states.Cols; i++ {
+	for i := first; i < states.Cols; i++ {
 		sum := 0.0
 		for r := range states.Rows {
 			sum += float64(kernels.Row(states, r)[i])

@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -42,6 +43,9 @@ func (m *Model) checkEnumerable() error {
 func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return nil, err
+	}
+	if m.below != nil {
+		return nil, errors.New("log p of a belief network is not summed: it is estimated by Evaluate")
 	}
 	states, err := m.states(rows)
 	if err != nil {

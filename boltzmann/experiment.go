@@ -25,7 +25,9 @@ type Experiment struct {
 	Fingerprint string      `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
 	Machine     MachineSpec `toml:"machine" json:"machine"`
 	Method      MethodSpec  `toml:"method" json:"method"`
-	Epochs      int         `toml:"epochs" json:"epochs"`
+	// Below is the run that the machine stands on, nil where there is none.
+	Below  *Below `toml:"below,omitempty" json:"below,omitempty"`
+	Epochs int    `toml:"epochs" json:"epochs"`
 	// Patience ends training when the validation pseudo-likelihood has not risen for
 	// so many epochs; 0 trains for all epochs.
 	Patience int    `toml:"patience" json:"patience"`
@@ -46,7 +48,7 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 		Dataset: set.Spec(), Fingerprint: set.Fingerprint(),
 		Machine: machine.spec, Method: m.spec,
 		Epochs: m.epochs, Patience: m.patience, Seed: m.seed,
-		Keep: m.keep, RecordSteps: m.recordSteps,
+		Keep: m.keep, RecordSteps: m.recordSteps, Below: m.below,
 	}
 	if machine.shape != set.Shape() {
 		e.Misfit = fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
@@ -94,6 +96,9 @@ func (e Experiment) String() string {
 	if len(e.Machine.Above) > 0 {
 		name = "DBM"
 	}
+	if e.Below != nil {
+		name = "DBN, top"
+	}
 	return fmt.Sprintf("%s%s %s, %v", kind, name, joined(e.Machine.layers(0)[1:]), e.Method)
 }
 
@@ -119,6 +124,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 		func() error { return checkBinarization(e.Dataset.Binarization, e.Machine.Visible) },
 		e.checkTempering,
 		e.checkMeanField,
+		e.checkBelow,
 		func() error { return e.Header().Check(set) },
 		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
@@ -178,8 +184,12 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 }
 
 // Baseline implements runs.Baseliner. The pseudo-likelihood of a factorised model is its
-// log p(x); of Gaussian units the base line is of the score.
+// log p(x); of Gaussian units the base line is of the score. A machine that stands on another,
+// whose rows are drawn, has none.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
+	if e.Below != nil {
+		return runs.Baseline{}
+	}
 	if e.Machine.Visible == Gaussian {
 		return scoreBaseline(set.Train(), rows)
 	}

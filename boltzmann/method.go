@@ -106,6 +106,7 @@ type Method struct {
 
 	keep        []int
 	recordSteps int
+	below       *Below
 }
 
 // usual has the settings of an algorithm.

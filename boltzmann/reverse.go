@@ -52,8 +52,8 @@ func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing
 	if err := a.check(rows.Rows); err != nil {
 		return nil, err
 	}
-	if m.parameters.Layers != nil {
-		return nil, errors.New("RAISE of a deep machine, whose chains would begin at exact samples of its hidden layers given the rows: it is for one hidden layer; leave it out")
+	if m.parameters.Layers != nil || m.below != nil {
+		return nil, errors.New("RAISE of a machine of several hidden layers, whose chains would begin at exact samples of them given the rows: it is for one hidden layer; leave it out")
 	}
 	p, err := m.newPath(base)
 	if err != nil {

@@ -24,6 +24,8 @@ import (
 //	chains.hidden     the states of the hidden units of persistent chains, a row a chain, those
 //	                  at temperature 1 first
 //
+//	below.N.TENSOR    of a belief network the parameters of the machines below, from v upwards
+//
 // and the fields of header as JSON.
 
 // header describes the machine of a snapshot.
@@ -33,6 +35,7 @@ type header struct {
 	// Categories are those of a variable of categorical visible units.
 	Categories int           `json:"categories,omitempty"`
 	Above      []int         `json:"above,omitempty"` // units of hidden layers above the first
+	Below      []int         `json:"below,omitempty"` // hidden units of the machines below
 	Shape      dataset.Shape `json:"shape"`           // how the visible units form an image
 	Slots      int           `json:"slots"`           // of the optimiser
 	Chains     int           `json:"chains"`          // persistent ones, at all temperatures
@@ -47,6 +50,7 @@ func (s state) tensors() []runs.Tensor {
 	list = append(list,
 		runs.Tensor{Name: "offsets.visible", Shape: []int{len(s.visibleOffsets)}, Data: s.visibleOffsets},
 		runs.Tensor{Name: "offsets.hidden", Shape: []int{len(s.hiddenOffsets)}, Data: s.hiddenOffsets})
+	list = append(list, s.below.tensors()...)
 	if s.standard != nil {
 		list = append(list,
 			runs.Tensor{Name: "data.means", Shape: []int{len(s.standard.means)}, Data: s.standard.means},
@@ -74,7 +78,7 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 // memory.
 func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
 	machine := s.parameters.machine()
-	text, err := json.Marshal(header{Hidden: machine.Hidden, Visible: machine.Visible, Categories: machine.Categories, Above: machine.Above, Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows})
+	text, err := json.Marshal(header{Hidden: machine.Hidden, Visible: machine.Visible, Categories: machine.Categories, Above: machine.Above, Below: s.below.units(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows})
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
 }
 
@@ -85,18 +89,17 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	if err := json.Unmarshal(at.Header, &h); err != nil {
 		return state{}, h.Shape, fmt.Errorf("the description of the machine: %w", err)
 	}
-	visible := h.Shape.Units()
 	if err := h.check(at.Tensors); err != nil {
 		return state{}, h.Shape, err
 	}
-	p := h.machine().parameters(visible)
+	p := h.machine().parameters(h.visible())
 	s := state{
-		step: at.Step, parameters: p,
+		step: at.Step, parameters: p, below: newStack(h.Shape.Units(), h.Below),
 		visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden()),
 		persistent: kernels.NewMatrix(h.Chains, p.Hidden()),
 	}
 	if h.Visible == Gaussian {
-		s.standard = newStandard(visible)
+		s.standard = newStandard(p.Visible())
 	}
 	for range h.Slots {
 		s.moments = append(s.moments, s.parameters.zeros())
@@ -119,6 +122,12 @@ func (h header) machine() MachineSpec {
 	return MachineSpec{Hidden: h.Hidden, Above: h.Above, Visible: h.Visible, Categories: h.Categories}
 }
 
+// visible is the number of visible units, of a belief network the hidden ones of the machine
+// below.
+func (h header) visible() int {
+	return slices.Concat([]int{h.Shape.Units()}, h.Below)[len(h.Below)]
+}
+
 // check refuses a description that is none of a machine, or of one with more numbers
 // than there are in tensors.
 func (h header) check(tensors []runs.Tensor) error {
@@ -129,7 +138,12 @@ func (h header) check(tensors []runs.Tensor) error {
 	if min(h.Shape.Height, h.Shape.Width, h.Hidden) < 1 || max(h.Shape.Height, h.Shape.Width, h.Hidden, h.Chains) > values || min(h.Slots, h.Chains, h.Categories) < 0 || h.Slots > Adam.slots() {
 		return fmt.Errorf("no machine is for images of %v with %d hidden units, %d slots and %d chains, in %d values", h.Shape, h.Hidden, h.Slots, h.Chains, values)
 	}
-	visible := h.Shape.Units()
+	for l, units := range h.Below {
+		if below := (header{Shape: h.Shape, Below: h.Below[:l]}); units < 1 || below.visible() > values/units {
+			return fmt.Errorf("no belief network has machines of %v hidden units below, in %d values", h.Below, values)
+		}
+	}
+	visible := h.visible()
 	if len(h.Above) > 0 && (h.Visible != Bernoulli || slices.Min(h.Above) < 1 || slices.Max(h.Above) > values) {
 		return fmt.Errorf("no machine of %v visible units has hidden layers of %v", h.Visible, joined(h.machine().layers(visible)[1:]))
 	}
@@ -149,7 +163,7 @@ func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	if e.Method.Algorithm != Contrastive {
 		wanted = e.Method.replicas(0)
 	}
-	if slices.Equal(machine.layers(0), e.Machine.layers(0)) && machine.Visible == e.Machine.Visible && machine.Categories == e.Machine.Categories && slots == e.Method.Optimizer.slots() && chains == wanted {
+	if slices.Equal(machine.layers(0), e.Machine.layers(0)) && machine.Visible == e.Machine.Visible && machine.Categories == e.Machine.Categories && (s.below != nil) == (e.Below != nil) && slots == e.Method.Optimizer.slots() && chains == wanted {
 		return nil
 	}
 	return fmt.Errorf("the parameters are of another machine or method (images of %v, %v visible units, %s hidden units, %d slots of the optimiser, %d persistent chains) than the experiment (%v, %s, %d, %d)",

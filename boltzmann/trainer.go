@@ -24,6 +24,7 @@ type state struct {
 	// replicas at one temperature follow those at the next lower one.
 	persistent kernels.Matrix
 	standard   *standard // of the data of Gaussian visible units
+	below      stack     // of a belief network: what draws the visible units given the data
 }
 
 // trainer takes steps of training.
@@ -54,6 +55,7 @@ type trainer struct {
 	encoding encoding
 	order    func(step int) []int // the rows of a step's minibatch
 
+	climber     climber // of the machines below
 	products    *products
 	optimiser   *optimiser
 	left, right kernels.Matrix
@@ -72,6 +74,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	p, batch, most := s.parameters, method.BatchSize, method.replicas(method.BatchSize)
 	t := &trainer{
 		state: s, method: method, key: philox.Key(seed), rows: rows, encoding: encoding{binarization, s.standard}, order: order,
+		climber:   s.below.climber(),
 		products:  newProducts(p),
 		optimiser: newOptimiser(method, s.moments),
 		left:      kernels.NewMatrix(batch+2+most, p.Visible()),
@@ -149,8 +152,19 @@ func (t *trainer) positive(rows []int) {
 	work.Parts(len(rows), rowsAPart, func(first, last int) {
 		v, h := kernels.Rows(visible, first, last), kernels.Rows(hidden, first, last)
 		binarise := place{key: t.key, purpose: philox.Binarise, step: uint32(t.step)}
+		observed := v
+		if t.below != nil {
+			observed = kernels.NewMatrix(v.Rows, t.below[0].Visible())
+		}
+		binarise.datum = uint32(first)
 		for r := range v.Rows {
-			t.encoding.load(kernels.Row(v, r), t.rows.Row(rows[first+r]), binarise, first+r)
+			t.encoding.load(kernels.Row(observed, r), t.rows.Row(rows[first+r]), binarise, r)
+		}
+		if t.below != nil {
+			drawn := t.climber.rise(observed, binarise, nil)
+			for r := range v.Rows {
+				copy(kernels.Row(v, r), kernels.Row(drawn, r))
+			}
 		}
 		if t.parameters.Layers != nil {
 			t.products.meanField(v, h, t.method.settling())

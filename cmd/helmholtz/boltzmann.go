@@ -21,6 +21,8 @@ type boltzmannFlags struct {
 	validation int
 	layers     []int
 	units      []boltzmann.Kind
+	belief     bool
+	on         string               // a run
 	values     boltzmann.Experiment // the flags' defaults, and then their values
 }
 
@@ -64,6 +66,8 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	f.IntVar(&e.Method.MeanField, "mean-field", 0, "cd, pcd, pt: most `sweeps` of mean field a step, of several layers (default 10)")
 	f.BoolVar(&e.Method.Centred, "centred", e.Method.Centred, "cd, pcd, pt: follow the gradient of the centred parameters")
 	f.Float64Var(&e.Method.OffsetRate, "offset-rate", e.Method.OffsetRate, "cd, pcd, pt: `rate` at which the centres move")
+	f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
+	f.StringVar(&x.on, "on", "", "cd, pcd, pt: train a layer on top of the run in `DIR`, as part of a deep belief network")
 	of.AddFlagSet(f) // leaves those that it has as they are
 	return x
 }
@@ -122,10 +126,34 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 		return x.values, misuse(c, "--units %v: give the kind of the visible units, and bernoulli of the hidden ones or nothing", strings.Join(values[c.Flags().Lookup("units")], ","))
 	}
 	x.values.Machine.Hidden, x.values.Machine.Above, x.values.Machine.Visible = x.layers[0], x.layers[1:], x.units[0]
+	if x.on != "" {
+		x.values.Below = &boltzmann.Below{Run: x.on}
+	}
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
 	}
 	return x.values, nil
+}
+
+// train trains what the flags describe into a directory, or several seeds of it.
+func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds int, out string) error {
+	if !x.belief {
+		return train(c, e, seeds, out)
+	}
+	if seeds > 0 {
+		return misuse(c, "--belief with --seeds: a belief network is trained for one seed at a time; leave one of them out")
+	}
+	layers, err := e.Layers(out)
+	if err != nil {
+		return misuse(c, "--belief: %w", err)
+	}
+	for l, layer := range layers {
+		if err := train(c, layer, 0, boltzmann.LayerDir(out, l+1)); err != nil {
+			fmt.Fprintf(c.ErrOrStderr(), "that was layer %d of %d; the same command goes on and trains the others\n", l+1, len(layers))
+			return err
+		}
+	}
+	return nil
 }
 
 // base is the experiment that flags change: that of the file, or the usual one of an

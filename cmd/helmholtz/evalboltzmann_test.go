@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,6 +114,47 @@ func TestDeepMachinesAreTrained(t *testing.T) {
 	succeed(t, "sample", small, "--kind", "filters", "--out", filepath.Join(here, "filters.png"))
 	succeed(t, "sample", small, "--gibbs", "5", "--n", "4", "--out", filepath.Join(here, "samples.png"))
 	succeed(t, "inpaint", small, "--mask", "left", "--sweeps", "5", "--out", filepath.Join(here, "inpainted.png"))
+}
+
+// Belief networks are trained layer by layer by one command, which goes on where it stopped; each
+// layer is a run, and the last one is evaluated and sampled as the network.
+func TestBeliefNetworksAreTrained(t *testing.T) {
+	here := t.TempDir()
+	dir := filepath.Join(here, "dbn")
+	network := onPatterns("--algorithm", "pcd", "--layers", "6,5", "--belief", "--out", dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code, _, errOut := helmholtz(t, ctx, network...); code != exitInterrupted || !strings.Contains(errOut, "layer 1 of 2; the same command goes on") {
+		t.Errorf("ended with %d and said %q", code, errOut)
+	}
+	if out := succeed(t, network...); !strings.Contains(out, "RBM 6, PCD-1") || !strings.Contains(out, "DBN, top 5, PCD-1") {
+		t.Errorf("train says %q", out)
+	}
+	top := filepath.Join(dir, "layer-2")
+	if out := succeed(t, "eval", top, "--samples", "7"); !strings.Contains(out, "by 7 importance samples a row, too low") {
+		t.Errorf("eval says %q", out)
+	}
+	succeed(t, "sample", top, "--gibbs", "5", "--n", "4", "--out", filepath.Join(here, "samples.png"))
+	succeed(t, "sample", top, "--kind", "filters", "--n", "4", "--out", filepath.Join(here, "filters.png"))
+	if out := succeed(t, onPatterns("--algorithm", "cd", "--layers", "4", "--on", top, "--out", filepath.Join(here, "third"))...); !strings.Contains(out, "DBN, top 4, CD-1") {
+		t.Errorf("train says %q", out)
+	}
+	if out := succeed(t, "compare", top, filepath.Join(here, "third")); !strings.Contains(out, "log PL, validation") {
+		t.Errorf("compare says %q", out)
+	}
+	for _, c := range []struct {
+		says string
+		args []string
+	}{
+		{"--raise: RAISE is of machines with one hidden layer", []string{"eval", top, "--raise", "3"}},
+		{"--belief with --seeds", slices.Concat(network, []string{"--seeds", "2"})},
+		{"train its layers one by one", slices.Concat(network, []string{"--on", top})},
+		{"inpainting by a belief network", []string{"inpaint", top, "--mask", "left"}},
+	} {
+		if code, _, errOut := helmholtz(t, t.Context(), c.args...); code == 0 || !strings.Contains(errOut, c.says) {
+			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(c.args, " "), code, errOut, c.says)
+		}
+	}
 }
 
 // The keys of a table of evaluations are those of their JSON.

@@ -27,7 +27,8 @@ func newTrain() *cobra.Command {
 The experiment is given by flags, or by a TOML file whose settings flags change. The
 algorithms cd, pcd and pt train Boltzmann machines, restricted ones with one number of
 --layers, deep ones with several, by the flags --gibbs-steps, --chains, --temperatures,
---centred, --offset-rate, --variance-rate and --mean-field; their base line and objective are of the pseudo-likelihood, or, with
+--centred, --offset-rate, --variance-rate and --mean-field; with --belief the layers are those
+of a deep belief network, trained one after the other, the last of which is the network; their base line and objective are of the pseudo-likelihood, or, with
 --units gaussian, of the Hyvärinen score, which falls. A
 file of the family deterministic is trained as it is, but for --seed, --epochs, --keep
 and --record-steps.
@@ -63,6 +64,7 @@ rate of 0.05, minibatches and 100 chains of 100, and 500 hidden units. The thesi
   helmholtz train --dataset fashion --binarization grey --units gaussian,bernoulli,bernoulli --layers 100,30 --lr 0.001 --out runs/grey
   helmholtz train --dataset mnist --algorithm pcd --layers 500 --lr 0.05 --schedule cosine --epochs 20 --out runs/rbm
   helmholtz train --dataset mnist --algorithm pcd --layers 500,1000 --gibbs-steps 5 --lr 0.01 --epochs 50 --out runs/dbm
+  helmholtz train --dataset mnist --algorithm pcd --layers 500,2000 --belief --epochs 50 --out runs/dbn
   helmholtz train --dataset freyfaces --binarization grey --units gaussian --algorithm pcd --layers 100 --out runs/faces
   helmholtz train --config runs/mnist/experiment.toml --seed 2 --out runs/mnist-2
   helmholtz train --config runs/mnist/experiment.toml --seeds 5 --out runs/mnist-seeds
@@ -96,7 +98,7 @@ rate of 0.05, minibatches and 100 chains of 100, and 500 hidden units. The thesi
 			if out == "" {
 				out = usualDir(e.Dataset, e.Method.Algorithm.String())
 			}
-			return train(c, e, seeds, out)
+			return ofBoltzmann.train(c, e, seeds, out)
 		}
 		if own := ofBoltzmann.own(c.Flags()); len(own) > 0 {
 			return misuse(c, "%s: only Boltzmann machines have that, which the algorithms cd, pcd and pt train; leave it out, or name one of these", strings.Join(own, ", "))
