@@ -89,7 +89,7 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 	switch visible := shape.Units(); {
 	case visible < 1 || visible > mostUnits:
 		return fmt.Errorf("%d visible units: give rows of 1 to %d values", visible, mostUnits)
-	case slices.Min(layers) < 1 || max(even, odd) > mostUnits:
+	case slices.Min(layers) < 1 || max(slices.Max(layers), even, odd) > mostUnits:
 		return fmt.Errorf("%v hidden units: give between 1 and %d", joined(layers[1:]), mostUnits)
 	case len(s.Above) > 0 && s.Visible != Bernoulli:
 		return fmt.Errorf("%v visible units of a deep machine: its units are Bernoulli ones; give one hidden layer", s.Visible)

@@ -349,6 +349,18 @@ func TestForeignSnapshotsAreRefused(t *testing.T) {
 		{"another machine or method", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":5,"shape":{"Height":3,"Width":3}}`)
 		}},
+		{"hidden layers of 5–0", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":5,"above":[0],"shape":{"Height":3,"Width":3}}`)
+		}},
+		{"tensor weights has shape [9 5]", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":5,"above":[2],"shape":{"Height":3,"Width":3}}`)
+		}},
+		{"no belief network has machines of [5 100]", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":5,"below":[5,100],"shape":{"Height":3,"Width":3}}`)
+		}},
+		{"lacks tensor below.0.weights", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":5,"below":[9],"shape":{"Height":3,"Width":3},"chains":10}`)
+		}},
 		{"lacks tensor weights", func(s *runs.Snapshot) { s.Tensors = s.Tensors[1:] }},
 		{"of float32", func(s *runs.Snapshot) { s.Tensors[0].Data, s.Tensors[0].Wide = nil, make([]float64, 45) }},
 		{"for images of 1×9", func(s *runs.Snapshot) {

@@ -138,12 +138,14 @@ func (h header) check(tensors []runs.Tensor) error {
 	if min(h.Shape.Height, h.Shape.Width, h.Hidden) < 1 || max(h.Shape.Height, h.Shape.Width, h.Hidden, h.Chains) > values || min(h.Slots, h.Chains, h.Categories) < 0 || h.Slots > Adam.slots() {
 		return fmt.Errorf("no machine is for images of %v with %d hidden units, %d slots and %d chains, in %d values", h.Shape, h.Hidden, h.Slots, h.Chains, values)
 	}
-	for l, units := range h.Below {
-		if below := (header{Shape: h.Shape, Below: h.Below[:l]}); units < 1 || below.visible() > values/units {
+	visible, left := h.Shape.Units(), values
+	for _, units := range h.Below {
+		if units < 1 || visible > left/units {
 			return fmt.Errorf("no belief network has machines of %v hidden units below, in %d values", h.Below, values)
 		}
+		left -= visible * units
+		visible = units
 	}
-	visible := h.visible()
 	if len(h.Above) > 0 && (h.Visible != Bernoulli || slices.Min(h.Above) < 1 || slices.Max(h.Above) > values) {
 		return fmt.Errorf("no machine of %v visible units has hidden layers of %v", h.Visible, joined(h.machine().layers(visible)[1:]))
 	}
