@@ -114,6 +114,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.Method.check,
 		func() error { return checkBinarization(e.Dataset.Binarization, e.Machine.Visible) },
 		e.checkTempering,
+		e.checkMetric,
 		func() error { return e.Header().Check(set) },
 		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
@@ -138,6 +139,14 @@ func (e Experiment) checkTempering() error {
 	return nil
 }
 
+// checkMetric refuses natural gradients of Gaussian units, which are not there.
+func (e Experiment) checkMetric() error {
+	if e.Method.Metric != Euclidean && e.Machine.Visible == Gaussian {
+		return fmt.Errorf("metric = %v with Gaussian visible units: natural gradients are of Bernoulli and categorical units; leave it out", e.Method.Metric)
+	}
+	return nil
+}
+
 // checkRows refuses rows that are not of categorical units, where the visible ones are.
 func (e Experiment) checkRows(set *dataset.Set) error {
 	if e.Machine.Visible != Categorical {
@@ -155,6 +164,10 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 	visible, hidden := float64(shape.Units()), float64(e.Machine.Hidden)
 	rows := float64(e.Method.BatchSize) + 2*float64(e.Method.replicas(e.Method.BatchSize))
 	bytes := 4 * ((4+float64(e.Method.Optimizer.slots()))*visible*hidden + rows*(visible+hidden))
+	if e.Method.Metric != Euclidean {
+		m := float64(e.Method.Chains)
+		bytes += 4*m*(visible+hidden+2*(float64(e.Method.BatchSize)+m)) + 2*8*m*m
+	}
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return fmt.Errorf("%d hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
 			e.Machine.Hidden, e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))

@@ -73,6 +73,10 @@ type MethodSpec struct {
 	Centred    bool    `toml:"centred" json:"centred"`
 	OffsetRate float64 `toml:"offset_rate" json:"offset_rate"`
 
+	// Metric measures the gradient, and Damping is α of its inverse: see Metric.
+	Metric  Metric  `toml:"metric,omitzero" json:"metric,omitempty"` // euclidean, joint or marginal
+	Damping float64 `toml:"damping,omitzero" json:"damping,omitempty"`
+
 	Optimizer Optimizer `toml:"optimizer" json:"optimizer"`   // gd, momentum or adam
 	Momentum  float64   `toml:"momentum" json:"momentum"`     // β of momentum
 	AdamBeta1 float64   `toml:"adam_beta1" json:"adam_beta1"` // β₁ of adam, of the gradient
@@ -151,6 +155,13 @@ func (m Method) Centred(on bool) Method { m.spec.Centred = on; return m }
 // OffsetRate sets how far, of their distance, the offsets of the centred gradient move
 // towards the means of a minibatch: 0.01 without it being said.
 func (m Method) OffsetRate(ν float64) Method { m.spec.OffsetRate = ν; return m }
+
+// Natural sets the metric of natural gradients of PCD and PT, which their chains estimate, and
+// the damping α, in place of plain gradients.
+func (m Method) Natural(metric Metric, α float64) Method {
+	m.spec.Metric, m.spec.Damping = metric, α
+	return m
+}
 
 // LearningRate sets η.
 func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
@@ -233,6 +244,7 @@ func (s MethodSpec) String() string {
 	differs(s.Temperatures != u.Temperatures, "%d temperatures", s.Temperatures)
 	differs(!s.Centred, "not centred")
 	differs(s.Centred && s.OffsetRate != u.OffsetRate, "ν = %g", s.OffsetRate)
+	differs(s.Metric != u.Metric, "%v metric, α = %g", s.Metric, s.Damping)
 	differs(s.VarianceRate != u.VarianceRate, "η of σ² = %g", s.VarianceRate)
 	differs(s.Optimizer != u.Optimizer, "%v", s.Optimizer)
 	differs(s.Optimizer == Momentum && s.Momentum != u.Momentum, "β = %g", s.Momentum)
@@ -259,6 +271,12 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("temperatures = %d with the algorithm %v: leave them out, or use pt", s.Temperatures, s.Algorithm)
 	case s.Centred && !(s.OffsetRate > 0 && s.OffsetRate <= 1):
 		return fmt.Errorf("offset_rate = %v: give how far the offsets move towards the means of a minibatch, above 0 and at most 1; 0.01 is usual", s.OffsetRate)
+	case s.Metric != Euclidean && s.Algorithm == Contrastive:
+		return fmt.Errorf("metric = %v with the algorithm cd: the chains of pcd and pt estimate the metric; use one of these, or leave it out", s.Metric)
+	case s.Metric != Euclidean && !(s.Damping >= leastDamping && s.Damping <= 1/leastDamping):
+		return fmt.Errorf("damping = %v of the %v metric: give α between %v and %v; 0.1 is usual", s.Damping, s.Metric, leastDamping, 1/leastDamping)
+	case s.Metric == Euclidean && s.Damping != 0:
+		return fmt.Errorf("damping = %v without a metric: leave it out, or set metric to joint or marginal", s.Damping)
 	case s.Optimizer == Momentum && !decay(s.Momentum):
 		return fmt.Errorf("momentum %v: give a decay of 0 or more, below 1; 0.9 is usual", s.Momentum)
 	case s.Optimizer == Adam && !decay(s.AdamBeta1):
@@ -282,6 +300,10 @@ func (s MethodSpec) check() error {
 	}
 	return nil
 }
+
+// leastDamping is the least of a metric, below which single precision has nothing to say of the
+// directions that no chain knows.
+const leastDamping = 1e-5
 
 // decay says whether a running mean can decay by a factor in each step.
 func decay(β float64) bool { return β >= 0 && β < 1 }

@@ -56,6 +56,7 @@ type trainer struct {
 
 	products    *products
 	optimiser   *optimiser
+	metric      *metric // nil where it is Euclidean
 	left, right kernels.Matrix
 	chains      *chains     // whose visible states and hidden inputs are rows of left and right
 	gradient    *Parameters // after a step, the step itself
@@ -97,6 +98,9 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	if p.gaussian() {
 		t.means = kernels.NewMatrix(batch, p.Visible())
 	}
+	if method.Metric != Euclidean {
+		t.metric = newMetric(method, p)
+	}
 	return t
 }
 
@@ -125,6 +129,11 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 		return nil, err
 	}
 	t.centre(n, m)
+	if t.metric != nil {
+		if err := t.naturalise(n, m); err != nil {
+			return nil, err
+		}
+	}
 	t.optimiser.begin(rate, t.step+1)
 	if t.parameters.gaussian() {
 		t.moveVariances(n, m, t.method.VarianceRate*rate/t.method.LearningRate)
@@ -180,6 +189,9 @@ func (t *trainer) negative(ctx context.Context, n int) {
 			turnOff(kernels.Row(c.hiddenInputs, r), off)
 		}
 	})
+	if t.method.Metric == Joint {
+		copy(t.metric.hidden.Data, t.chains.hidden.Data) // those at temperature 1, which swaps part from the visible ones
+	}
 	t.swap(energies)
 }
 
@@ -203,7 +215,6 @@ func (t *trainer) swap(energies []float64) {
 // centre moves the offsets to the means of a minibatch of n rows, and completes left and
 // right so that leftᵀ·right is −n∇W of m chains.
 func (t *trainer) centre(n, m int) {
-	batch := t.method.BatchSize
 	visible, hidden := t.data(n)
 	chainsVisible, chainsHidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)
 	side := func(gradient, offsets []float32, data, chains kernels.Matrix, sign float32) {
@@ -221,14 +232,21 @@ func (t *trainer) centre(n, m int) {
 	}
 	side(t.gradient.VisibleBiases, t.visibleOffsets, visible, chainsVisible, 1)
 	side(t.gradient.HiddenBiases, t.hiddenOffsets, hidden, chainsHidden, -1)
-	copy(kernels.Row(t.left, batch), t.visibleOffsets)
-	copy(kernels.Row(t.left, batch+1), t.gradient.VisibleBiases)
-	scaled(kernels.Row(t.right, batch), float32(n), t.gradient.HiddenBiases)
-	scaled(kernels.Row(t.right, batch+1), float32(n), t.hiddenOffsets)
+	t.completeOffsets(n)
 	for r := range m {
 		row := kernels.Row(chainsHidden, r)
 		scaled(row, -float32(n)/float32(m), row)
 	}
+}
+
+// completeOffsets writes the two rows of the offsets into left and right, from the gradients of
+// the biases.
+func (t *trainer) completeOffsets(n int) {
+	batch := t.method.BatchSize
+	copy(kernels.Row(t.left, batch), t.visibleOffsets)
+	copy(kernels.Row(t.left, batch+1), t.gradient.VisibleBiases)
+	scaled(kernels.Row(t.right, batch), float32(n), t.gradient.HiddenBiases)
+	scaled(kernels.Row(t.right, batch+1), float32(n), t.hiddenOffsets)
 }
 
 // update computes the gradient from left and right and moves the parameters along it.
@@ -237,6 +255,12 @@ func (t *trainer) update(n, m int) {
 	left, right := kernels.Rows(t.left, batch-n, batch+2+m), kernels.Rows(t.right, batch-n, batch+2+m)
 	l1, l2 := float32(t.method.L1), float32(t.method.L2)
 	visible, hidden := p.Visible(), p.Hidden()
+	gain := float32(1)
+	if t.metric != nil {
+		gain = t.metric.gain()
+		scaled(g.VisibleBiases, gain, g.VisibleBiases)
+		scaled(g.HiddenBiases, gain, g.HiddenBiases)
+	}
 	t.optimiser.turn(g.VisibleBiases, visible*hidden)
 	t.optimiser.turn(g.HiddenBiases, visible*hidden+visible)
 	work.Parallel(len(t.parts), func(part int) {
@@ -246,7 +270,7 @@ func (t *trainer) update(n, m int) {
 		clear(t.parts[part])
 		for i := first; i < last; i++ {
 			weights, step := kernels.Row(p.Weights, i), kernels.Row(g.Weights, i)
-			scaled(step, -1/float32(n), step)
+			scaled(step, -gain/float32(n), step)
 			if l1 != 0 || l2 != 0 {
 				regularise(step, weights, l1, l2)
 			}

@@ -48,6 +48,7 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	f.Float64Var(&e.Method.AdamBeta1, "adam-beta1", 0, "")
 	f.Float64Var(&e.Method.AdamBeta2, "adam-beta2", 0, "")
 	f.IntVar(&e.Method.BatchSize, "batch", 0, "")
+	f.Float64Var(&e.Method.Damping, "damping", 0, "")
 	f.Float64Var(&e.Method.L1, "l1", 0, "")
 	f.Float64Var(&e.Method.L2, "l2", 0, "")
 	f.IntVar(&e.Epochs, "epochs", 0, "")
@@ -63,6 +64,7 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	f.IntVar(&e.Method.Temperatures, "temperatures", 0, "pt: `number` of replicas of each chain (default 10)")
 	f.BoolVar(&e.Method.Centred, "centred", e.Method.Centred, "cd, pcd, pt: follow the gradient of the centred parameters")
 	f.Float64Var(&e.Method.OffsetRate, "offset-rate", e.Method.OffsetRate, "cd, pcd, pt: `rate` at which the centres move")
+	textFlag(f, &e.Method.Metric, "metric", "pcd, pt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, that of p(v); with --damping")
 	of.AddFlagSet(f) // leaves those that it has as they are
 	return x
 }
