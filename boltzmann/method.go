@@ -95,6 +95,12 @@ type MethodSpec struct {
 
 	L1 float64 `toml:"l1,omitzero" json:"l1,omitempty"` // holds ‖W‖₁ down
 	L2 float64 `toml:"l2,omitzero" json:"l2,omitempty"` // holds ½‖W‖² down
+	// MaxNorm is the most that the norm of the weights of a hidden unit may be, 0 for any.
+	MaxNorm float64 `toml:"max_norm,omitzero" json:"max_norm,omitempty"`
+	// Sparsity is the strength with which the hidden units are drawn to be on with the
+	// probability SparsityTarget.
+	Sparsity       float64 `toml:"sparsity,omitzero" json:"sparsity,omitempty"`
+	SparsityTarget float64 `toml:"sparsity_target,omitzero" json:"sparsity_target,omitempty"`
 }
 
 // Method is a way of training, with the number of epochs and the seed. It is a
@@ -204,6 +210,18 @@ func (m Method) L1(β float64) Method { m.spec.L1 = β; return m }
 // gradient.
 func (m Method) L2(β float64) Method { m.spec.L2 = β; return m }
 
+// MaxNorm shortens the weights of a hidden unit, (Σ_i W_ij²)^½, to a norm where a step has made
+// them longer (Srebro and Shraibman 2005). 0, the default, leaves them.
+func (m Method) MaxNorm(norm float64) Method { m.spec.MaxNorm = norm; return m }
+
+// Sparsity takes from the objective β times the mean over rows of Σ_j −ρ log p(h_j=1|v) −
+// (1−ρ) log p(h_j=0|v), the cross-entropy between a probability ρ, the target, and what the
+// hidden units have (after Lee, Ekanadham and Ng 2008).
+func (m Method) Sparsity(β, ρ float64) Method {
+	m.spec.Sparsity, m.spec.SparsityTarget = β, ρ
+	return m
+}
+
 // BatchSize sets B, the number of rows a minibatch.
 func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 
@@ -255,6 +273,8 @@ func (s MethodSpec) String() string {
 	differs(s.BatchSize != u.BatchSize, "B = %d", s.BatchSize)
 	differs(s.L1 != 0, "L1 β = %g", s.L1)
 	differs(s.L2 != 0, "L2 β = %g", s.L2)
+	differs(s.MaxNorm != 0, "norms ≤ %g", s.MaxNorm)
+	differs(s.Sparsity != 0, "sparsity β = %g, ρ = %g", s.Sparsity, s.SparsityTarget)
 	return strings.Join(parts, ", ")
 }
 
@@ -297,6 +317,14 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("l1 = %v: give the strength of the L1 norm, 0 or more; 1e-5 to 1e-3 is usual", s.L1)
 	case !(s.L2 >= 0) || !statistics.Finite(s.L2):
 		return fmt.Errorf("l2 = %v: give the strength of the L2 norm, 0 or more; 1e-5 to 1e-3 is usual", s.L2)
+	case !(s.MaxNorm >= 0) || !statistics.Finite(s.MaxNorm):
+		return fmt.Errorf("max_norm = %v: give the most that the norm of a hidden unit's weights may be, or 0 for any", s.MaxNorm)
+	case !(s.Sparsity >= 0) || !statistics.Finite(s.Sparsity):
+		return fmt.Errorf("sparsity = %v: give the strength of the sparsity target, 0 or more; 0.01 to 0.1 is usual", s.Sparsity)
+	case s.Sparsity > 0 && !(s.SparsityTarget > 0 && s.SparsityTarget < 1):
+		return fmt.Errorf("sparsity_target = %v: give the probability with which hidden units are to be on, above 0 and below 1; 0.01 to 0.1 is usual", s.SparsityTarget)
+	case s.Sparsity == 0 && s.SparsityTarget != 0:
+		return fmt.Errorf("sparsity_target = %v without a strength: leave it out, or set sparsity", s.SparsityTarget)
 	}
 	return nil
 }

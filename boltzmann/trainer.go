@@ -232,10 +232,27 @@ func (t *trainer) centre(n, m int) {
 	}
 	side(t.gradient.VisibleBiases, t.visibleOffsets, visible, chainsVisible, 1)
 	side(t.gradient.HiddenBiases, t.hiddenOffsets, hidden, chainsHidden, -1)
+	if t.method.Sparsity > 0 {
+		t.sparsify(hidden)
+	}
 	t.completeOffsets(n)
 	for r := range m {
 		row := kernels.Row(chainsHidden, r)
 		scaled(row, -float32(n)/float32(m), row)
+	}
+}
+
+// sparsify moves means h of the hidden units given the data, of which hidden has the negatives,
+// to h + β(ρ − h): β(ρ − h_j) is the derivative of the objective of sparsity by the unit's input.
+func (t *trainer) sparsify(hidden kernels.Matrix) {
+	β, ρ := float32(t.method.Sparsity), float32(t.method.SparsityTarget)
+	for r := range hidden.Rows {
+		row := kernels.Row(hidden, r)
+		for j, negative := range row {
+			step := β * (ρ + negative)
+			row[j] -= step
+			t.gradient.HiddenBiases[j] += step / float32(hidden.Rows)
+		}
 	}
 }
 
@@ -295,6 +312,35 @@ func (t *trainer) update(n, m int) {
 		add(g.HiddenBiases, -1, part)
 	}
 	add(p.HiddenBiases, 1, g.HiddenBiases)
+	if t.method.MaxNorm > 0 {
+		t.shorten()
+	}
+}
+
+// shorten shortens the weights of hidden units to the norm that they may have, as a step in the
+// coordinates of the offsets.
+func (t *trainer) shorten() {
+	p := t.parameters
+	factors := make([]float32, p.Hidden()) // less 1
+	squares := make([]float64, p.Hidden())
+	for i := range p.Visible() {
+		for j, w := range kernels.Row(p.Weights, i) {
+			squares[j] += float64(w) * float64(w)
+		}
+	}
+	for j, square := range squares {
+		factors[j] = float32(min(1, t.method.MaxNorm/math.Sqrt(square)) - 1)
+	}
+	for i := range p.Visible() {
+		μ, weights := t.visibleOffsets[i]*p.precision(i), kernels.Row(p.Weights, i)
+		for j, factor := range factors {
+			step := factor * weights[j]
+			weights[j] += step
+			p.VisibleBiases[i] -= step * t.hiddenOffsets[j]
+			p.HiddenBiases[j] -= step * μ
+		}
+	}
+	t.products.refresh(0, p.Visible())
 }
 
 // regularise takes β₁ sign(w) + β₂ w from gradients of weights.

@@ -65,6 +65,9 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	f.BoolVar(&e.Method.Centred, "centred", e.Method.Centred, "cd, pcd, pt: follow the gradient of the centred parameters")
 	f.Float64Var(&e.Method.OffsetRate, "offset-rate", e.Method.OffsetRate, "cd, pcd, pt: `rate` at which the centres move")
 	textFlag(f, &e.Method.Metric, "metric", "pcd, pt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, that of p(v); with --damping")
+	f.Float64Var(&e.Method.MaxNorm, "max-norm", 0, "cd, pcd, pt: the most that the `norm` of a hidden unit's weights may be, 0 for any")
+	f.Float64Var(&e.Method.Sparsity, "sparsity", 0, "cd, pcd, pt: `β` with which hidden units are drawn to the probability --sparsity-target of being on")
+	f.Float64Var(&e.Method.SparsityTarget, "sparsity-target", 0, "cd, pcd, pt: `probability` with which hidden units are to be on")
 	of.AddFlagSet(f) // leaves those that it has as they are
 	return x
 }
