@@ -12,7 +12,7 @@
 //
 //	digits, err := dataset.Open("glyphs")
 //	machine := boltzmann.New(digits.Shape()).Hidden(500)
-//	pcd := boltzmann.PCD().Chains(100).LearningRate(0.05).Epochs(20)
+//	pcd := boltzmann.PCD().Chains(100).LearningRate(0.2).Epochs(20)
 //	run, err := pcd.Train(ctx, machine, digits, "runs/rbm")
 //	images, err := run.Sample(ctx, 100, 5000)
 //

@@ -122,7 +122,7 @@ func usual(a Algorithm) Method {
 			Algorithm: a, Steps: 1, Chains: 100,
 			Centred: true, OffsetRate: 0.01,
 			Momentum: 0.9, AdamBeta1: 0.9, AdamBeta2: 0.999,
-			LearningRate: 0.05, VarianceRate: 0.01, StepEpochs: 100, StepFactor: 0.5,
+			LearningRate: 0.2, Schedule: runs.Cosine, VarianceRate: 0.01, StepEpochs: 100, StepFactor: 0.5,
 			BatchSize: 100,
 		},
 		epochs: 20,
@@ -176,7 +176,8 @@ func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; retu
 // said; at 0 the variances stay.
 func (m Method) VarianceRate(η float64) Method { m.spec.VarianceRate = η; return m }
 
-// Schedule sets how the learning rate changes. Step halves it every 100 epochs;
+// Schedule sets how the learning rate changes: Cosine without it being said, since a rate that
+// stays leaves log p nats below what the machine can reach. Step halves it every 100 epochs;
 // StepDecay says otherwise.
 func (m Method) Schedule(s runs.Schedule) Method { m.spec.Schedule = s; return m }
 
@@ -304,7 +305,7 @@ func (s MethodSpec) check() error {
 	case s.Optimizer == Adam && !decay(s.AdamBeta2):
 		return fmt.Errorf("adam_beta2 = %v: give a decay of 0 or more, below 1; 0.999 is usual", s.AdamBeta2)
 	case !(s.LearningRate > 0) || !statistics.Finite(s.LearningRate):
-		return fmt.Errorf("learning rate %v: give a positive number, such as 0.05", s.LearningRate)
+		return fmt.Errorf("learning rate %v: give a positive number, such as 0.2", s.LearningRate)
 	case !(s.VarianceRate >= 0) || !statistics.Finite(s.VarianceRate):
 		return fmt.Errorf("variance_rate = %v: give the learning rate of the variances of Gaussian units, 0 or more; 0.01 is usual", s.VarianceRate)
 	case s.Schedule == runs.Step && s.StepEpochs < 1:

@@ -56,7 +56,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		t.Fatalf("ended with %d and said %q", code, errOut)
 	}
 	code, out, errOut := helmholtz(t, t.Context(), "train", "--resume", one)
-	if code != 0 || !strings.Contains(out, "RBM 5, PCD-1, η = 0.05, B = 9: 2 epochs") {
+	if code != 0 || !strings.Contains(out, "RBM 5, PCD-1, η = 0.2, B = 9: 2 epochs") {
 		t.Fatalf("ended with %d and said %q and %q", code, out, errOut)
 	}
 	for _, want := range []string{"3by3, 40 rows", "base line: log PL -", "validation log PL -"} {
@@ -68,7 +68,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 	if out := succeed(t, "train", "--config", config, "--lr", "0.1", "--chains", "20", "--out", two); !strings.Contains(out, "PCD-1, η = 0.1, 20 chains, B = 9") {
 		t.Errorf("the file with other flags trains %q", out)
 	}
-	if out := succeed(t, "train", "--config", config, "--algorithm", "cd", "--batch", "10", "--seeds", "2", "--out", seeds); !strings.Contains(out, "CD-1, η = 0.05, B = 10: 2 seeds") {
+	if out := succeed(t, "train", "--config", config, "--algorithm", "cd", "--batch", "10", "--seeds", "2", "--out", seeds); !strings.Contains(out, "CD-1, η = 0.2, B = 10: 2 seeds") {
 		t.Errorf("the file with another algorithm trains %q", out)
 	}
 	if out := succeed(t, "compare", one, two, seeds); !strings.Contains(out, "log PL, best validation") || !strings.Contains(out, "method.chains") {
@@ -79,7 +79,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 	}
 	faces := filepath.Join(here, "faces")
 	if out := succeed(t, "train", "--dataset", "miniglyphs", "--subset", "40", "--validation", "12", "--binarization", "grey", "--algorithm", "pcd", "--units", "gaussian,bernoulli",
-		"--variance-rate", "0.02", "--layers", "4", "--batch", "20", "--epochs", "1", "--out", faces); !strings.Contains(out, "gaussian RBM 4, PCD-1, η = 0.05, η of σ² = 0.02, B = 20: 1 epochs") {
+		"--variance-rate", "0.02", "--layers", "4", "--batch", "20", "--epochs", "1", "--out", faces); !strings.Contains(out, "gaussian RBM 4, PCD-1, η = 0.2, η of σ² = 0.02, B = 20: 1 epochs") {
 		t.Errorf("Gaussian units are trained as %q", out)
 	}
 	image := filepath.Join(here, "samples.png")

@@ -54,14 +54,14 @@ mean and the standard deviation over them.
 
 The defaults of a method are those of the thesis for MNIST: the learning rate,
 damping and K shown below are those of nrws; those of cd, pcd and pt are a learning
-rate of 0.05, minibatches and 100 chains of 100, and 500 hidden units. The thesis starts bihm and nbihm from
+rate of 0.2 with the schedule cosine, minibatches of 100, 100 chains, and 500 hidden units. The thesis starts bihm and nbihm from
 --weight-init small-normal (App. A.2). --validation 0 trains on all rows.`,
 		Example: `  helmholtz train --dataset 3by3 --algorithm nrws --layers 9,6,3 --coding 01 --bias-init 0.1 \
       --lr 0.02 --damping 0.01 --kstep 10 --epochs 100 --out runs/3by3
   helmholtz train --dataset mnist --algorithm rws --layers 300,200,100 --lr 0.02 --schedule cosine --out runs/mnist
   helmholtz train --dataset mnist --conv 8@4x4/2 --layers 75,50,20 --algorithm rws --lr 0.005 --out runs/conv
   helmholtz train --dataset fashion --binarization grey --units gaussian,bernoulli,bernoulli --layers 100,30 --lr 0.001 --out runs/grey
-  helmholtz train --dataset mnist --algorithm pcd --layers 500 --lr 0.05 --schedule cosine --epochs 20 --out runs/rbm
+  helmholtz train --dataset mnist --algorithm pcd --layers 500 --epochs 20 --out runs/rbm
   helmholtz train --dataset freyfaces --binarization grey --units gaussian --algorithm pcd --layers 100 --out runs/faces
   helmholtz train --config runs/mnist/experiment.toml --seed 2 --out runs/mnist-2
   helmholtz train --config runs/mnist/experiment.toml --seeds 5 --out runs/mnist-seeds
