@@ -55,8 +55,8 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	return e
 }
 
-// NewExperiment is an experiment with the usual settings of an algorithm, as CD, PCD and
-// PT have them, and of New. It names no data set.
+// NewExperiment is an experiment with the usual settings of an algorithm, as CD, PCD, PT
+// and PL have them, and of New. It names no data set.
 func NewExperiment(a Algorithm) Experiment {
 	m := usual(a)
 	return Experiment{Machine: New(dataset.Shape{}).spec, Method: m.spec, Epochs: m.epochs, Seed: m.seed}
@@ -114,7 +114,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.Method.check,
 		func() error { return checkBinarization(e.Dataset.Binarization, e.Machine.Visible) },
 		e.checkTempering,
-		e.checkMetric,
+		e.checkUnits,
 		func() error { return e.Header().Check(set) },
 		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
@@ -139,8 +139,11 @@ func (e Experiment) checkTempering() error {
 	return nil
 }
 
-// checkMetric refuses natural gradients of Gaussian units, which are not there.
-func (e Experiment) checkMetric() error {
+// checkUnits refuses what there is only of some kinds of units.
+func (e Experiment) checkUnits() error {
+	if visible := e.Machine.Visible; e.Method.Algorithm == Pseudo && visible != Bernoulli {
+		return fmt.Errorf("algorithm = pl with %v visible units: the pseudo-likelihood that is trained is of Bernoulli units; use pcd", visible)
+	}
 	if e.Method.Metric != Euclidean && e.Machine.Visible == Gaussian {
 		return fmt.Errorf("metric = %v with Gaussian visible units: natural gradients are of Bernoulli and categorical units; leave it out", e.Method.Metric)
 	}

@@ -25,13 +25,16 @@ const (
 	// 2010): each persistent chain has replicas at higher temperatures, with which it swaps
 	// its state now and then.
 	Tempered
+	// Pseudo has no chains: it raises the pseudo-likelihood (Besag 1975), of which each step
+	// sees some units of each row.
+	Pseudo
 )
 
-var algorithmNames = names.New("algorithm", "cd", "pcd", "pt")
+var algorithmNames = names.New("algorithm", "cd", "pcd", "pt", "pl")
 
 func (a Algorithm) String() string { return algorithmNames.Name(int(a)) }
 
-// MarshalText writes "cd", "pcd" or "pt".
+// MarshalText writes "cd", "pcd", "pt" or "pl".
 func (a Algorithm) MarshalText() ([]byte, error) { return algorithmNames.Marshal(int(a)) }
 
 // UnmarshalText reads what MarshalText writes.
@@ -61,8 +64,8 @@ func (o Optimizer) slots() int { return int(o) }
 
 // MethodSpec is a way of training, each setting free.
 type MethodSpec struct {
-	Algorithm Algorithm `toml:"algorithm" json:"algorithm"` // cd, pcd or pt
-	Steps     int       `toml:"steps" json:"steps"`         // k, Gibbs sweeps of each chain a step
+	Algorithm Algorithm `toml:"algorithm" json:"algorithm"` // cd, pcd, pt or pl
+	Steps     int       `toml:"steps" json:"steps"`         // k, Gibbs sweeps of each chain a step, or units of each row of pl
 	Chains    int       `toml:"chains" json:"chains"`       // M of pcd and pt; cd has a chain a row
 	// Temperatures is the number R of replicas of each chain of pt, at the inverse
 	// temperatures 1, 1 − 1/R … 1/R.
@@ -128,8 +131,11 @@ func usual(a Algorithm) Method {
 		epochs: 20,
 		seed:   1,
 	}
-	if a == Tempered {
+	switch a {
+	case Tempered:
 		m.spec.Temperatures = 10
+	case Pseudo:
+		m.spec.Steps = 10
 	}
 	return m
 }
@@ -144,7 +150,11 @@ func PCD() Method { return usual(Persistent) }
 // replicas. Its negative phase costs ten times that of PCD.
 func PT() Method { return usual(Tempered) }
 
-// Steps sets k, the number of Gibbs sweeps of each chain a step.
+// PL follows the gradient of the pseudo-likelihood, estimated by 10 units of each row.
+func PL() Method { return usual(Pseudo) }
+
+// Steps sets k, the number of Gibbs sweeps of each chain a step, or of units of each row whose
+// probability given the others PL raises.
 func (m Method) Steps(k int) Method { m.spec.Steps = k; return m }
 
 // Chains sets M, the number of chains of PCD and PT.
@@ -259,7 +269,7 @@ func (s MethodSpec) String() string {
 		}
 	}
 	u := usual(s.Algorithm).spec
-	differs(s.Algorithm != Contrastive && s.Chains != u.Chains, "%d chains", s.Chains)
+	differs(s.persistent() && s.Chains != u.Chains, "%d chains", s.Chains)
 	differs(s.Temperatures != u.Temperatures, "%d temperatures", s.Temperatures)
 	differs(!s.Centred, "not centred")
 	differs(s.Centred && s.OffsetRate != u.OffsetRate, "ν = %g", s.OffsetRate)
@@ -283,8 +293,10 @@ func (s MethodSpec) String() string {
 func (s MethodSpec) check() error {
 	switch {
 	case s.Steps < 1 || s.Steps > math.MaxUint32:
-		return fmt.Errorf("steps = %d: give the number of Gibbs sweeps a step, at least 1", s.Steps)
-	case s.Algorithm != Contrastive && (s.Chains < 1 || s.Chains > math.MaxUint32):
+		return fmt.Errorf("steps = %d: give the number of Gibbs sweeps a step, or of units of pl, at least 1", s.Steps)
+	case s.Algorithm == Pseudo && s.Sparsity > 0:
+		return fmt.Errorf("sparsity = %v with the algorithm pl: a target of sparsity goes with cd, pcd and pt; leave it out", s.Sparsity)
+	case s.persistent() && (s.Chains < 1 || s.Chains > math.MaxUint32):
 		return fmt.Errorf("chains = %d: give the number of persistent chains, at least 1; 100 is usual", s.Chains)
 	case s.Algorithm == Tempered && (s.Temperatures < 2 || s.Temperatures > math.MaxUint32/s.Chains):
 		return fmt.Errorf("temperatures = %d: give the number of replicas of each chain, at least 2; 10 is usual", s.Temperatures)
@@ -292,8 +304,8 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("temperatures = %d with the algorithm %v: leave them out, or use pt", s.Temperatures, s.Algorithm)
 	case s.Centred && !(s.OffsetRate > 0 && s.OffsetRate <= 1):
 		return fmt.Errorf("offset_rate = %v: give how far the offsets move towards the means of a minibatch, above 0 and at most 1; 0.01 is usual", s.OffsetRate)
-	case s.Metric != Euclidean && s.Algorithm == Contrastive:
-		return fmt.Errorf("metric = %v with the algorithm cd: the chains of pcd and pt estimate the metric; use one of these, or leave it out", s.Metric)
+	case s.Metric != Euclidean && !s.persistent():
+		return fmt.Errorf("metric = %v with the algorithm %v: the chains of pcd and pt estimate the metric; use one of these, or leave it out", s.Metric, s.Algorithm)
 	case s.Metric != Euclidean && !(s.Damping >= leastDamping && s.Damping <= 1/leastDamping):
 		return fmt.Errorf("damping = %v of the %v metric: give α between %v and %v; 0.1 is usual", s.Damping, s.Metric, leastDamping, 1/leastDamping)
 	case s.Metric == Euclidean && s.Damping != 0:

@@ -37,6 +37,7 @@ func methods() []Method {
 	return []Method{
 		short(CD()), short(PCD()), short(PT()).Temperatures(3), short(CD().Steps(3).Momentum(0.5).Centred(false)),
 		short(PCD().Optimizer(Adam).LearningRate(0.01).Schedule(runs.Constant).L2(1e-3)),
+		short(PL().Steps(4)), short(PCD().Natural(Marginal, 0.3).Sparsity(0.1, 0.2).MaxNorm(2)), short(PT().Natural(Joint, 0.3)).Temperatures(3),
 	}
 }
 
@@ -294,6 +295,10 @@ func TestExperimentsThatCannotBeTrainedAreRefused(t *testing.T) {
 		{short(PCD()), machineFor(set).Visible(7), set, "unknown kind of units 7"},
 		{short(PCD()).Chains(0), machineFor(set), set, "chains = 0"},
 		{short(PCD()).Chains(1 << 31), machineFor(set).Hidden(1 << 17), set, "give fewer"},
+		{short(PCD()).Natural(Joint, 1), machineFor(grey), grey, "natural gradients are of Bernoulli"},
+		{short(PCD()).Natural(9, 1), machineFor(set), set, "unknown metric 9"},
+		{short(PL()), machineFor(grey), grey, "use pcd"},
+		{short(PL()).Sparsity(1, 0.5), machineFor(set), set, "goes with cd, pcd and pt"},
 		{short(PT()).Temperatures(1), machineFor(set), set, "temperatures = 1"},
 		{short(PCD()).Temperatures(5), machineFor(set), set, "use pt"},
 		{short(PCD()).Steps(0), machineFor(set), set, "steps = 0"},

@@ -135,7 +135,7 @@ func (h header) check(tensors []runs.Tensor) error {
 func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	hidden, slots, chains := s.parameters.Hidden(), len(s.moments), s.persistent.Rows
 	wanted := 0
-	if e.Method.Algorithm != Contrastive {
+	if e.Method.persistent() {
 		wanted = e.Method.replicas(0)
 	}
 	if hidden == e.Machine.Hidden && s.parameters.Kind() == e.Machine.Visible && s.parameters.Categories == e.Machine.Categories && slots == e.Method.Optimizer.slots() && chains == wanted {

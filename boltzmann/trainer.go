@@ -56,6 +56,7 @@ type trainer struct {
 
 	products    *products
 	optimiser   *optimiser
+	flipped     flipped // of pl
 	metric      *metric // nil where it is Euclidean
 	left, right kernels.Matrix
 	chains      *chains     // whose visible states and hidden inputs are rows of left and right
@@ -84,8 +85,11 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	t.chains = newChains(most, p)
 	t.chains.visible = kernels.Rows(t.left, batch+2, t.left.Rows)
 	t.chains.hiddenInputs = kernels.Rows(t.right, batch+2, t.right.Rows)
-	if method.Algorithm != Contrastive {
+	if method.persistent() {
 		t.chains.hidden = s.persistent
+	}
+	if method.Algorithm == Pseudo {
+		t.flipped = flipped{make([]int, most), make([]float32, most)}
 	}
 	if method.Algorithm == Tempered {
 		for r := range most {
@@ -104,13 +108,19 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	return t
 }
 
-// chains is the number of chains of a minibatch of rows, at one temperature.
+// chains is the number of chains of a minibatch of rows, at one temperature, or of flips.
 func (s MethodSpec) chains(rows int) int {
-	if s.Algorithm == Contrastive {
+	switch s.Algorithm {
+	case Contrastive:
 		return rows
+	case Pseudo:
+		return rows * s.Steps
 	}
 	return s.Chains
 }
+
+// persistent says whether chains go on from step to step.
+func (s MethodSpec) persistent() bool { return s.Algorithm == Persistent || s.Algorithm == Tempered }
 
 // replicas is the number of chains of a minibatch of rows at all temperatures.
 func (s MethodSpec) replicas(rows int) int { return s.chains(rows) * max(1, s.Temperatures) }
@@ -123,7 +133,9 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 	n, m := len(rows), t.method.chains(len(rows))
 	t.positive(rows)
 	copy(t.before, t.persistent.Data)
-	t.negative(ctx, t.method.replicas(n))
+	if t.method.Algorithm != Pseudo {
+		t.negative(ctx, t.method.replicas(n))
+	}
 	if err := ctx.Err(); err != nil {
 		copy(t.persistent.Data, t.before)
 		return nil, err
@@ -151,7 +163,8 @@ func (t *trainer) data(n int) (visible, hidden kernels.Matrix) {
 }
 
 // positive loads a minibatch, measures it, and computes the means of the hidden units
-// given its rows, negated. The chains of contrastive divergence start there.
+// given its rows, negated. The chains of contrastive divergence start there, and units are
+// flipped there for the pseudo-likelihood.
 func (t *trainer) positive(rows []int) {
 	visible, hidden := t.data(len(rows))
 	meter := newMeter(t.products)
@@ -162,9 +175,14 @@ func (t *trainer) positive(rows []int) {
 			t.encoding.load(kernels.Row(v, r), t.rows.Row(rows[first+r]), binarise, first+r)
 		}
 		t.products.up(h, v)
-		if t.method.Algorithm == Contrastive {
+		switch t.method.Algorithm {
+		case Contrastive:
 			at := place{key: t.key, purpose: philox.Start, layer: 1, step: uint32(t.step), datum: uint32(first)}
 			at.draw(kernels.Rows(t.chains.hidden, first, last), h)
+		case Pseudo:
+			for r := range v.Rows {
+				t.flip(first+r, kernels.Row(v, r), kernels.Row(h, r), t.flips())
+			}
 		}
 		flip := place{key: t.key, purpose: philox.Flip, step: uint32(t.step), datum: uint32(first)}
 		meter.measure(t.measures[first:last], v, h, kernels.Rows(t.means, first, last), flip, 1)
@@ -234,6 +252,11 @@ func (t *trainer) centre(n, m int) {
 	side(t.gradient.HiddenBiases, t.hiddenOffsets, hidden, chainsHidden, -1)
 	if t.method.Sparsity > 0 {
 		t.sparsify(hidden)
+	}
+	if t.method.Algorithm == Pseudo {
+		t.pseudoGradient(n)
+		t.completeOffsets(n)
+		return
 	}
 	t.completeOffsets(n)
 	for r := range m {

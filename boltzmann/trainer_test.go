@@ -35,7 +35,7 @@ func training(t *testing.T, m *Model, s MethodSpec, rows dataset.Split) *trainer
 	for range s.Optimizer.slots() {
 		state.moments = append(state.moments, p.zeros())
 	}
-	if s.Algorithm != Contrastive {
+	if s.persistent() {
 		c := newChains(s.replicas(0), p)
 		c.start(5)
 		state.persistent = c.hidden
@@ -291,6 +291,48 @@ func TestWeightDecay(t *testing.T) {
 		}
 		if math.Abs(decayed[k]-want) > 1e-6 {
 			t.Errorf("weight %d is %v after a step, want %v", k, decayed[k], want)
+		}
+	}
+}
+
+// A step of pl that flips each unit of each row follows the gradient of the
+// log-pseudo-likelihood, by finite differences, and one that flips some of them does so in
+// expectation.
+func TestPseudoLikelihoodSteps(t *testing.T) {
+	m := randomModel(t, 6, 4)
+	rows := split(oracle.Binary(6)[10:43])
+	likelihood := func(parameters []float64) (sum float64) {
+		machine := oracle.Bipartite(oracle.Binary(6), oracle.Binary(4), parameters)
+		for r := range rows.Rows {
+			v := binary(rows.Row(r))
+			for i := range v {
+				other := slices.Clone(v)
+				other[i] = 1 - v[i]
+				sum -= math.Log1p(math.Exp(machine.FreeEnergy(v)-machine.FreeEnergy(other))) / float64(rows.Rows)
+			}
+		}
+		return sum
+	}
+	gradient := fd.Gradient(nil, likelihood, wide(m.parameters), &fd.Settings{Formula: fd.Central})
+	for _, method := range []Method{PL(), PL().Centred(false)} {
+		all := method.Steps(6).OffsetRate(1).spec
+		tr := training(t, m, all, rows)
+		before := wide(tr.parameters)
+		if _, err := tr.take(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		got := floats.SubTo(make([]float64, len(before)), wide(tr.parameters), before)
+		if want := centredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets); !floats.EqualApprox(got, want, 1e-5) {
+			t.Errorf("%v: the step is %v, want %v", all, got, want)
+		}
+		some := method.Steps(2).spec
+		some.OffsetRate = 0
+		tr = training(t, m, some, rows)
+		mean, se := meanStep(t, tr, 1000)
+		for k, want := range centredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets) {
+			if math.Abs(mean[k]-want) > 4.5*se[k]+1e-6 {
+				t.Errorf("%v: the mean of step %d is %v ± %v, want %v", some, k, mean[k], se[k], want)
+			}
 		}
 	}
 }
@@ -567,7 +609,7 @@ func (f *fuse) Err() error {
 // A step that is cancelled anywhere leaves the state as it was.
 func TestCancelledStepsLeaveTheState(t *testing.T) {
 	m, rows := randomModel(t, 6, 4), split(oracle.Binary(6))
-	for _, method := range []Method{CD().Steps(3), PCD().Chains(70).Steps(3), PT().Chains(7).Temperatures(3)} {
+	for _, method := range []Method{CD().Steps(3), PCD().Chains(70).Steps(3), PT().Chains(7).Temperatures(3), PL(), PCD().Chains(70).Natural(Joint, 1)} {
 		for calls := range int64(12) {
 			tr := training(t, m, method.Optimizer(Adam).spec, rows)
 			before := runs.Checksum(tr.tensors())

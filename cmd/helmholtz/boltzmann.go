@@ -59,13 +59,13 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 
 	f.IntVar(&e.Machine.Categories, "categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical visible units")
 	f.Float64Var(&e.Method.VarianceRate, "variance-rate", e.Method.VarianceRate, "cd, pcd: learning `rate` of the variances of gaussian visible units")
-	f.IntVar(&e.Method.Steps, "gibbs-steps", e.Method.Steps, "cd, pcd, pt: `k` Gibbs sweeps of each chain a step")
+	f.IntVar(&e.Method.Steps, "gibbs-steps", e.Method.Steps, "cd, pcd, pt: `k` Gibbs sweeps of each chain a step; pl: units of each row that a step sees (default of pl 10)")
 	f.IntVar(&e.Method.Chains, "chains", e.Method.Chains, "pcd, pt: `number` of persistent chains")
 	f.IntVar(&e.Method.Temperatures, "temperatures", 0, "pt: `number` of replicas of each chain (default 10)")
-	f.BoolVar(&e.Method.Centred, "centred", e.Method.Centred, "cd, pcd, pt: follow the gradient of the centred parameters")
-	f.Float64Var(&e.Method.OffsetRate, "offset-rate", e.Method.OffsetRate, "cd, pcd, pt: `rate` at which the centres move")
+	f.BoolVar(&e.Method.Centred, "centred", e.Method.Centred, "cd, pcd, pt, pl: follow the gradient of the centred parameters")
+	f.Float64Var(&e.Method.OffsetRate, "offset-rate", e.Method.OffsetRate, "cd, pcd, pt, pl: `rate` at which the centres move")
 	textFlag(f, &e.Method.Metric, "metric", "pcd, pt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, that of p(v); with --damping")
-	f.Float64Var(&e.Method.MaxNorm, "max-norm", 0, "cd, pcd, pt: the most that the `norm` of a hidden unit's weights may be, 0 for any")
+	f.Float64Var(&e.Method.MaxNorm, "max-norm", 0, "cd, pcd, pt, pl: the most that the `norm` of a hidden unit's weights may be, 0 for any")
 	f.Float64Var(&e.Method.Sparsity, "sparsity", 0, "cd, pcd, pt: `β` with which hidden units are drawn to the probability --sparsity-target of being on")
 	f.Float64Var(&e.Method.SparsityTarget, "sparsity-target", 0, "cd, pcd, pt: `probability` with which hidden units are to be on")
 	of.AddFlagSet(f) // leaves those that it has as they are
@@ -103,7 +103,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 		}
 	})
 	if len(others) > 0 {
-		return x.values, misuse(c, "Boltzmann machines, which the algorithms cd, pcd and pt train, have no %s: leave it out", strings.Join(others, ", "))
+		return x.values, misuse(c, "Boltzmann machines, which the algorithms cd, pcd, pt and pl train, have no %s: leave it out", strings.Join(others, ", "))
 	}
 	base, err := x.base(c, config)
 	if err != nil {

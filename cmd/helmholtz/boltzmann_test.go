@@ -23,6 +23,7 @@ func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
 	succeed(t, onPatterns("--algorithm", "pt", "--layers", "7", "--gibbs-steps", "2", "--chains", "5", "--temperatures", "3",
 		"--centred=false", "--offset-rate", "0.2", "--optimizer", "adam", "--momentum", "0.7", "--adam-beta1", "0.8", "--adam-beta2", "0.99",
 		"--lr", "0.002", "--schedule", "step", "--step-epochs", "3", "--step-factor", "0.3", "--l1", "0.001", "--l2", "0.01",
+		"--metric", "marginal", "--damping", "0.3", "--max-norm", "8", "--sparsity", "0.02", "--sparsity-target", "0.1",
 		"--binarization", "stochastic", "--data-seed", "4", "--patience", "9", "--seed", "6", "--keep", "1", "--record-steps", "2", "--out", dir)...)
 	run, err := boltzmann.OpenRun(dir)
 	if err != nil {
@@ -37,6 +38,7 @@ func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
 			Algorithm: boltzmann.Tempered, Steps: 2, Chains: 5, Temperatures: 3, OffsetRate: 0.2,
 			Optimizer: boltzmann.Adam, Momentum: 0.7, AdamBeta1: 0.8, AdamBeta2: 0.99,
 			LearningRate: 0.002, VarianceRate: 0.01, Schedule: runs.Step, StepEpochs: 3, StepFactor: 0.3, BatchSize: 9, L1: 0.001, L2: 0.01,
+			Metric: boltzmann.Marginal, Damping: 0.3, MaxNorm: 8, Sparsity: 0.02, SparsityTarget: 0.1,
 		},
 		Epochs: 2, Patience: 9, Seed: 6, Keep: []int{1}, RecordSteps: 2,
 	}
@@ -105,6 +107,14 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "exactly one is", onPatterns("--algorithm", "cd", "--units", "categorical", "--categories", "3")},
 		{exitUsage, "--units bernoulli,gaussian: give the kind of the visible units", onPatterns("--algorithm", "cd", "--units", "bernoulli,gaussian")},
 		{exitUsage, "unknown optimizer", onPatterns("--algorithm", "cd", "--optimizer", "nesterov")},
+		{exitUsage, "metric = joint with the algorithm cd", onPatterns("--algorithm", "cd", "--metric", "joint", "--damping", "0.1")},
+		{exitUsage, "damping = 0 of the joint metric", onPatterns("--algorithm", "pcd", "--metric", "joint")},
+		{exitUsage, "damping = 0.1 without a metric", onPatterns("--algorithm", "pcd", "--damping", "0.1")},
+		{exitUsage, "sparsity_target = 0.1 without a strength", onPatterns("--algorithm", "cd", "--sparsity-target", "0.1")},
+		{exitUsage, "sparsity_target = 0", onPatterns("--algorithm", "cd", "--sparsity", "0.1")},
+		{exitUsage, "sparsity = 0.1 with the algorithm pl", onPatterns("--algorithm", "pl", "--sparsity", "0.1", "--sparsity-target", "0.1")},
+		{exitUsage, "algorithm = pl with gaussian visible units", onPatterns("--algorithm", "pl", "--units", "gaussian", "--binarization", "grey")},
+		{exitUsage, "max_norm = -1", onPatterns("--algorithm", "cd", "--max-norm", "-1")},
 		{exitUsage, "temperatures = 3 with the algorithm pcd", onPatterns("--algorithm", "pcd", "--temperatures", "3")},
 		{exitUsage, "use stochastic", []string{"train", "--dataset", "miniglyphs", "--binarization", "grey", "--algorithm", "cd", "--out", filepath.Join(here, "grey")}},
 		{exitUsage, "an experiment of another family", []string{"train", "--config", meanField(t, "noisy-or"), "--algorithm", "cd"}},
