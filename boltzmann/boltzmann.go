@@ -23,9 +23,10 @@
 //
 // # Learning
 //
-// The gradient of log p(v) is the difference of the means of vhᵀ, v and h given the data and
-// of those of the model, which Markov chains estimate. CD, PCD and PT say where these come
-// from. What the objective is of a model whose log p is not at hand, Experiment.Measures says.
+// The gradient of log p(v) is the difference of the means of vhᵀ, v and h given the data
+// and of those of the model, which Markov chains estimate. CD, PCD and PT say where these
+// come from; PL does without them. Metric says how natural gradients are measured. What the
+// objective is of a model whose log p is not at hand, Experiment.Measures says.
 //
 // # Sources
 //
