@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -140,5 +141,16 @@ func TestNaturalStepsTendToPlainOnes(t *testing.T) {
 				t.Errorf("%v: the parameters are those of plain steps: nothing is shown", method.Natural(metric, 0.1).spec)
 			}
 		}
+	}
+}
+
+// Training that has diverged ends with an error that says so, and not with parameters that are
+// no numbers.
+func TestMetricsOfNoNumbers(t *testing.T) {
+	m := randomModel(t, 6, 4)
+	m.parameters.HiddenBiases[0] = float32(math.NaN())
+	tr := training(t, m, PCD().Chains(9).Natural(Marginal, 0.1).spec, split(oracle.Binary(6)))
+	if _, err := tr.take(t.Context(), 0.1); err == nil || !strings.Contains(err.Error(), "raise the damping, or lower the learning rate") {
+		t.Errorf("the step returns the error %v", err)
 	}
 }
