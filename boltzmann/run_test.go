@@ -261,7 +261,7 @@ func TestFilesOfNoExperimentAreRefused(t *testing.T) {
 	const good = "family = \"boltzmann\"\n[method]\nalgorithm = \"pcd\"\n"
 	for text, says := range map[string]string{
 		"family = \"hm\"\n":                       `give family = "boltzmann"`,
-		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd or pt",
+		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt or pl",
 		strings.Replace(good, "pcd", "sml", 1):    `unknown algorithm "sml"`,
 		good + "temperature = 1\n":                `unknown setting "method.temperature"`,
 		good + "learning_rate = nan\n":            "give a finite number",
