@@ -12,7 +12,7 @@
 //
 //	digits, err := dataset.Open("glyphs")
 //	machine := boltzmann.New(digits.Shape()).Hidden(500)
-//	pcd := boltzmann.PCD().Chains(100).LearningRate(0.05).Epochs(20)
+//	pcd := boltzmann.PCD().Chains(100).LearningRate(0.2).Epochs(20)
 //	run, err := pcd.Train(ctx, machine, digits, "runs/rbm")
 //	images, err := run.Sample(ctx, 100, 5000)
 //
@@ -28,9 +28,10 @@
 //
 // # Learning
 //
-// The gradient of log p(v) is the difference of the means of vhᵀ, v and h given the data and
-// of those of the model, which Markov chains estimate. CD, PCD and PT say where these come
-// from. What the objective is of a model whose log p is not at hand, Experiment.Measures says.
+// The gradient of log p(v) is the difference of the means of vhᵀ, v and h given the data
+// and of those of the model, which Markov chains estimate. CD, PCD and PT say where these
+// come from; PL does without them. Metric says how natural gradients are measured. What the
+// objective is of a model whose log p is not at hand, Experiment.Measures says.
 //
 // # Sources
 //

@@ -12,6 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // categoricalModel has random parameters and 3 variables of 3 categories; exactly what it is
@@ -131,7 +132,7 @@ func agreeing(t *testing.T) *dataset.Set {
 func TestCategoricalUnitsLearn(t *testing.T) {
 	set := agreeing(t)
 	for _, method := range []Method{CD(), PCD(), PT().Temperatures(3)} {
-		run, err := method.LearningRate(0.2).BatchSize(20).Epochs(60).Train(t.Context(), New(set.Shape()).Hidden(6).Categorical(3), set, t.TempDir())
+		run, err := method.Schedule(runs.Constant).BatchSize(20).Epochs(60).Train(t.Context(), New(set.Shape()).Hidden(6).Categorical(3), set, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}

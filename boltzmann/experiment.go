@@ -57,8 +57,8 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	return e
 }
 
-// NewExperiment is an experiment with the usual settings of an algorithm, as CD, PCD and
-// PT have them, and of New. It names no data set.
+// NewExperiment is an experiment with the usual settings of an algorithm, as CD, PCD, PT
+// and PL have them, and of New. It names no data set.
 func NewExperiment(a Algorithm) Experiment {
 	m := usual(a)
 	return Experiment{Machine: New(dataset.Shape{}).spec, Method: m.spec, Epochs: m.epochs, Seed: m.seed}
@@ -123,8 +123,9 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.Method.check,
 		func() error { return checkBinarization(e.Dataset.Binarization, e.Machine.Visible) },
 		e.checkTempering,
-		e.checkMeanField,
+		e.checkLayers,
 		e.checkBelow,
+		e.checkUnits,
 		func() error { return e.Header().Check(set) },
 		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
@@ -149,10 +150,29 @@ func (e Experiment) checkTempering() error {
 	return nil
 }
 
-// checkMeanField refuses sweeps of what has none.
-func (e Experiment) checkMeanField() error {
-	if e.Method.MeanField != 0 && len(e.Machine.Above) == 0 {
-		return fmt.Errorf("mean_field = %d of a machine with one hidden layer, whose means are exact: leave it out, or give more layers", e.Method.MeanField)
+// checkLayers refuses what there is only of one hidden layer, or only of several.
+func (e Experiment) checkLayers() error {
+	deep, s := len(e.Machine.Above) > 0, e.Method
+	switch {
+	case s.MeanField != 0 && !deep:
+		return fmt.Errorf("mean_field = %d of a machine with one hidden layer, whose means are exact: leave it out, or give more layers", s.MeanField)
+	case deep && s.Algorithm == Pseudo:
+		return errors.New("algorithm = pl of several hidden layers: the pseudo-likelihood that is trained is of one; use pcd")
+	case deep && s.Metric != Euclidean:
+		return fmt.Errorf("metric = %v of several hidden layers: natural gradients are of machines with one; leave it out", s.Metric)
+	case deep && (s.Sparsity != 0 || s.MaxNorm != 0):
+		return fmt.Errorf("sparsity = %v and max_norm = %v of several hidden layers: they are of machines with one; leave them out", s.Sparsity, s.MaxNorm)
+	}
+	return nil
+}
+
+// checkUnits refuses what there is only of some kinds of units.
+func (e Experiment) checkUnits() error {
+	if visible := e.Machine.Visible; e.Method.Algorithm == Pseudo && visible != Bernoulli {
+		return fmt.Errorf("algorithm = pl with %v visible units: the pseudo-likelihood that is trained is of Bernoulli units; use pcd", visible)
+	}
+	if e.Method.Metric != Euclidean && e.Machine.Visible == Gaussian {
+		return fmt.Errorf("metric = %v with Gaussian visible units: natural gradients are of Bernoulli and categorical units; leave it out", e.Method.Metric)
 	}
 	return nil
 }
@@ -176,6 +196,10 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 	visible, hidden := float64(even), float64(odd)
 	rows := float64(e.Method.BatchSize) + 2*float64(e.Method.replicas(e.Method.BatchSize))
 	bytes := 4 * ((4+float64(e.Method.Optimizer.slots()))*visible*hidden + rows*(visible+hidden))
+	if e.Method.Metric != Euclidean {
+		m := float64(e.Method.Chains)
+		bytes += 4*m*(visible+hidden+2*(float64(e.Method.BatchSize)+m)) + 2*8*m*m
+	}
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return fmt.Errorf("%v hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
 			joined(layers[1:]), e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))

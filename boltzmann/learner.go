@@ -99,7 +99,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	for range e.Method.Optimizer.slots() {
 		s.moments = append(s.moments, p.zeros())
 	}
-	if e.Method.Algorithm != Contrastive {
+	if e.Method.persistent() {
 		c := newChains(e.Method.replicas(0), p)
 		c.start(philox.Key(e.Seed))
 		s.persistent = c.hidden

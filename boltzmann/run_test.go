@@ -37,7 +37,8 @@ func short(m Method) Method { return m.BatchSize(9).Chains(10).Epochs(3).Seed(3)
 func methods() []Method {
 	return []Method{
 		short(CD()), short(PCD()), short(PT()).Temperatures(3), short(CD().Steps(3).Momentum(0.5).Centred(false)),
-		short(PCD().Optimizer(Adam).LearningRate(0.01).Schedule(runs.Cosine).L2(1e-3)),
+		short(PCD().Optimizer(Adam).LearningRate(0.01).Schedule(runs.Constant).L2(1e-3)),
+		short(PL().Steps(4)), short(PCD().Natural(Marginal, 0.3).Sparsity(0.1, 0.2).MaxNorm(2)), short(PT().Natural(Joint, 0.3)).Temperatures(3),
 	}
 }
 
@@ -261,7 +262,7 @@ func TestFilesOfNoExperimentAreRefused(t *testing.T) {
 	const good = "family = \"boltzmann\"\n[method]\nalgorithm = \"pcd\"\n"
 	for text, says := range map[string]string{
 		"family = \"hm\"\n":                       `give family = "boltzmann"`,
-		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd or pt",
+		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt or pl",
 		strings.Replace(good, "pcd", "sml", 1):    `unknown algorithm "sml"`,
 		good + "temperature = 1\n":                `unknown setting "method.temperature"`,
 		good + "learning_rate = nan\n":            "give a finite number",
@@ -295,6 +296,10 @@ func TestExperimentsThatCannotBeTrainedAreRefused(t *testing.T) {
 		{short(PCD()), machineFor(set).Visible(7), set, "unknown kind of units 7"},
 		{short(PCD()).Chains(0), machineFor(set), set, "chains = 0"},
 		{short(PCD()).Chains(1 << 31), machineFor(set).Hidden(1 << 17), set, "give fewer"},
+		{short(PCD()).Natural(Joint, 1), machineFor(grey), grey, "natural gradients are of Bernoulli"},
+		{short(PCD()).Natural(9, 1), machineFor(set), set, "unknown metric 9"},
+		{short(PL()), machineFor(grey), grey, "use pcd"},
+		{short(PL()).Sparsity(1, 0.5), machineFor(set), set, "goes with cd, pcd and pt"},
 		{short(PT()).Temperatures(1), machineFor(set), set, "temperatures = 1"},
 		{short(PCD()).Temperatures(5), machineFor(set), set, "use pt"},
 		{short(PCD()).Steps(0), machineFor(set), set, "steps = 0"},
@@ -447,9 +452,9 @@ func TestBaselineIsAPseudoLikelihood(t *testing.T) {
 // Names of methods say what is not as usual.
 func TestMethodsHaveNames(t *testing.T) {
 	for want, m := range map[string]Method{
-		"CD-1, η = 0.05":                        CD(),
-		"PCD-5, η = 0.1, 50 chains, B = 20":     PCD().Steps(5).LearningRate(0.1).Chains(50).BatchSize(20),
-		"CD-1, η = 0.05, not centred, momentum": CD().Centred(false).Optimizer(Momentum),
+		"CD-1, η = 0.2":                        CD(),
+		"PCD-5, η = 0.1, 50 chains, B = 20":    PCD().Steps(5).LearningRate(0.1).Chains(50).BatchSize(20),
+		"CD-1, η = 0.2, not centred, momentum": CD().Centred(false).Optimizer(Momentum),
 	} {
 		if got := fmt.Sprint(m.Spec()); got != want {
 			t.Errorf("the method is called %q, want %q", got, want)

@@ -162,7 +162,7 @@ func (h header) check(tensors []runs.Tensor) error {
 func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	machine, slots, chains := s.parameters.machine(), len(s.moments), s.persistent.Rows
 	wanted := 0
-	if e.Method.Algorithm != Contrastive {
+	if e.Method.persistent() {
 		wanted = e.Method.replicas(0)
 	}
 	if slices.Equal(machine.layers(0), e.Machine.layers(0)) && machine.Visible == e.Machine.Visible && machine.Categories == e.Machine.Categories && (s.below != nil) == (e.Below != nil) && slots == e.Method.Optimizer.slots() && chains == wanted {

@@ -109,6 +109,6 @@ func completeRuns(_ *cobra.Command, _ []string, written string) ([]cobra.Complet
 
 // methodFlag adds the flag that names a method.
 func methodFlag(f *pflag.FlagSet, preset *string) {
-	f.StringVar(preset, "algorithm", *preset, "`method`: "+strings.Join(hm.Presets(), ", ")+"; its defaults replace all of [method] in the file of --config; cd, pcd and pt train a Boltzmann machine")
-	takes(f, "algorithm", append(hm.Presets(), "cd", "pcd", "pt")...)
+	f.StringVar(preset, "algorithm", *preset, "`method`: "+strings.Join(hm.Presets(), ", ")+"; its defaults replace all of [method] in the file of --config; cd, pcd, pt and pl train a Boltzmann machine")
+	takes(f, "algorithm", append(hm.Presets(), "cd", "pcd", "pt", "pl")...)
 }
