@@ -17,6 +17,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // depths are layers of small machines, v the first, of even and odd numbers.
@@ -353,7 +354,7 @@ func TestDeepTrainingLearns(t *testing.T) {
 		t.Fatal(err)
 	}
 	machine := New(set.Shape()).Hidden(8, 5)
-	run, err := PCD().Chains(100).Steps(3).LearningRate(0.1).Epochs(15).Train(t.Context(), machine, set, t.TempDir())
+	run, err := PCD().Chains(100).Steps(3).LearningRate(0.1).Schedule(runs.Constant).Epochs(15).Train(t.Context(), machine, set, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
