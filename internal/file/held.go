@@ -83,7 +83,7 @@ func (h *Held) Release() {
 	if h.leased != nil {
 		h.leased.end(h.root)
 	}
-	h.lock.Close()
+	unlock(h.lock)
 	h.root.Close()
 }
 

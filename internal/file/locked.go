@@ -13,7 +13,7 @@ func Locked(path, name string) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close() // until then it is locked together with others who look
+	defer unlock(f) // until then it is locked together with others who look
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == syscall.EWOULDBLOCK
 }
 
@@ -33,4 +33,11 @@ func lockAlone(f *os.File) error {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// unlock ends the lock of a file and closes it: closed alone, it would stay locked while a
+// program that is just being started has it open, too.
+func unlock(f *os.File) {
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // closing does the same, if later
+	f.Close()
 }

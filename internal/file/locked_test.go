@@ -40,3 +40,20 @@ func TestLookingHoldsUpNobody(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReleaseFreesAtOnce has the lock's file open a second time, as a program has that is
+// just being started.
+func TestReleaseFreesAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	h := mustHold(t, dir)
+	inherited, err := syscall.Dup(int(h.lock.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(inherited)
+	h.Release()
+	if Locked(dir, lock) {
+		t.Error("a directory that was released is locked")
+	}
+	mustHold(t, dir).Release()
+}
