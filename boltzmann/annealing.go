@@ -33,7 +33,7 @@ func (m *Model) newPath(rows dataset.Split) (*path, error) {
 		return nil, err
 	}
 	if m.parameters.gaussian() {
-		return nil, fmt.Errorf("annealing to Gaussian visible units is not there yet: use at most %d hidden units, with which log Z is exact", enumerable)
+		return nil, fmt.Errorf("annealing to gaussian visible units is not there yet: use at most %d hidden units, with which log Z is exact", enumerable)
 	}
 	p := &path{products: newProducts(m.parameters)}
 	n := float64(rows.Rows)
