@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -150,7 +149,7 @@ func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progre
 func (p *path) upwards(chains int, betas []float64, key philox.Key, purpose philox.Purpose, progress func(float64)) *walk {
 	return &walk{
 		chains: chains, samples: chains, betas: betas, key: key, purpose: purpose, progress: progress,
-		start: func(_ int, v []float32, c philox.Counter) { kernels.Draw(v, p.base, 0, key, c) },
+		start: func(_ int, v []float32, c philox.Counter) { p.drawDiscrete(v, p.base, key, c) },
 	}
 }
 

@@ -27,7 +27,7 @@ func categoricalModel(t *testing.T) (*Model, *oracle.Machine) {
 	for k := range m.parameters.Flat {
 		m.parameters.Flat[k] = float32(random.NormFloat64())
 	}
-	return m, oracle.Bipartite(oracle.Categorical(3, 3), oracle.Binary(2), wide(m.parameters))
+	return m, exactly(m)
 }
 
 // Free energies, log Z, conditionals and the pseudo-likelihood of categorical units are those of

@@ -116,8 +116,9 @@ func (m *Model) exactStates(ctx context.Context, n int) (kernels.Matrix, error) 
 		return few, nil
 	}
 	c := newChains(n, p)
-	newProducts(p).down(c.visibleInputs, few)
-	place{key: philox.Key(m.seed), purpose: philox.Exact, layer: 1}.draw(c.visible, c.visibleInputs)
+	w := newProducts(p)
+	w.down(c.visibleInputs, few)
+	w.drawVisible(c.visible, c.visibleInputs, place{key: philox.Key(m.seed), purpose: philox.Exact, layer: 1})
 	return c.visible, nil
 }
 
