@@ -39,7 +39,7 @@ func textWords(v encoding.TextMarshaler) (words []string) {
 }
 
 // runFlags are the flags that name the directory of a run.
-var runFlags = []string{"resume", "from"}
+var runFlags = []string{"resume", "from", "on"}
 
 // completeWords lets the shell complete, of a command and of those below it, the words that
 // flags take, and its arguments.
