@@ -9,13 +9,16 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook lab test torture fuzz slurm kernel cuda ptx lint notices sbom vulnerabilities
+.PHONY: help notebook notebooks lab test torture fuzz slurm kernel cuda ptx lint notices sbom vulnerabilities
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
 
 notebook: ## run the quickstart notebook in Jupyter, installing what is missing (NOTEBOOK=another.ipynb)
 	@notebooks/jupyter.sh execute $(NOTEBOOK)
+
+notebooks: ## execute the chapters of the course, some minutes each, into build/notebooks
+	@for chapter in notebooks/course/*.ipynb; do notebooks/jupyter.sh execute "$$chapter" || exit 1; done
 
 lab: ## open JupyterLab on the notebooks, installing what is missing (LABFLAGS=options)
 	@notebooks/jupyter.sh lab $(LABFLAGS)

@@ -44,7 +44,7 @@ func TestExactKLOfPatterns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exact, err := oracle.New(run.parameters)
+		exact, err := oracle.New(run.Parameters())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,4 +115,22 @@ func TestExactKLRefuses(t *testing.T) {
 	run := mustTrain(t, short(NRWS()).Epochs(1), shades(t, 0), t.TempDir())
 	_, err := run.ExactKL(t.Context(), shades(t, 0).Test())
 	wantError(t, err, "test", "stochastically", "fixed")
+}
+
+// TestParametersAreACopy changes what Parameters returned, and finds the model as it was.
+func TestParametersAreACopy(t *testing.T) {
+	t.Parallel()
+	m, exact := tiny(t, ZeroOne, 3, 2)
+	p := m.Parameters()
+	for i, w := range p.Flat {
+		if float64(w) != exact.Flat[i] {
+			t.Fatalf("parameter %d is %g, want %g", i, w, exact.Flat[i])
+		}
+		p.Flat[i]++
+	}
+	for i, w := range m.Parameters().Flat {
+		if float64(w) != exact.Flat[i] {
+			t.Fatalf("parameter %d has become %g with the copy, want %g", i, w, exact.Flat[i])
+		}
+	}
 }

@@ -125,7 +125,7 @@ func TestGradientNoiseRefuses(t *testing.T) {
 	_, _, err := RWS().GradientNoise(t.Context(), machineFor(set), set, 0)
 	wantError(t, err, "0 pairs", "at least 1")
 	_, _, err = RWS().Samples(0).GradientNoise(t.Context(), machineFor(set), set, 3)
-	wantError(t, err, "0 samples")
+	wantError(t, err, "samples = 0")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err = RWS().GradientNoise(ctx, machineFor(set), set, 3); err != context.Canceled {

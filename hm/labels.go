@@ -97,10 +97,6 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 		return fmt.Errorf("label_layer = %v without labelled rows: say how many training rows keep their label, with labels = N or --labels N", m.LabelLayer)
 	case s.Phases != Bidirectional || s.Metric != Euclidean:
 		return fmt.Errorf("label_layer = %v with phases %v and metric %v: labels are defined for bidirectional machines in the Euclidean metric; use the method bihm", m.LabelLayer, s.Phases, s.Metric)
-	case !(s.Gamma >= -1 && s.Gamma <= 1):
-		return fmt.Errorf("gamma = %v: give the γ of log B − γ log A, from −1, the joint log p*(x,y), to 1, log p*(y|x)", s.Gamma)
-	case !(s.LabelWeight >= 0) || !statistics.Finite(s.LabelWeight):
-		return fmt.Errorf("label_weight = %v: give a positive factor of the objective of labelled rows, or 0 for the usual 1", s.LabelWeight)
 	case s.LabelProposal != ExactLabels && m.LabelLayer != TopLabels:
 		return fmt.Errorf("label_proposal = %v with label_layer = %v: the classifier's labels need no proposal; leave it exact, or use label_layer = top", s.LabelProposal, m.LabelLayer)
 	case s.Entropy != 0 || s.EntropyEstimator != 0:

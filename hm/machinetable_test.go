@@ -29,11 +29,11 @@ func TestMachinePrintsItsLayers(t *testing.T) {
 func TestTableAndMemoryOfWrongSettings(t *testing.T) {
 	set := patterns(t)
 	e := short(RWS()).BatchSize(0).Experiment(machineFor(set), set)
-	if table := e.MachineTable(set); !strings.Contains(table, "batch size 0") {
+	if table := e.MachineTable(set); !strings.Contains(table, "batch_size = 0") {
 		t.Errorf("the table is %q", table)
 	}
 	_, err := e.Memory(set)
-	wantError(t, err, "batch size 0", "at least 1")
+	wantError(t, err, "batch_size = 0", "at least 1")
 	_, err = short(RWS()).Experiment(New(set.Shape()), set).Memory(set)
 	wantError(t, err, "without hidden layers")
 }

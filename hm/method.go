@@ -9,7 +9,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/names"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -379,54 +378,6 @@ func (m Method) String() string {
 	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.epochs, m.seed)
 }
 
-// String names the method and its settings as a legend would: the preset, the
-// learning rate, and what else is not as the preset has it.
-func (s MethodSpec) String() string {
-	name := strings.Replace(strings.ToUpper(s.Preset), "BIHM", "BiHM", 1)
-	parts := []string{name, fmt.Sprintf("η = %g", s.LearningRate)}
-	if s.Metric != Euclidean {
-		parts = append(parts, fmt.Sprintf("α = %g", s.Damping))
-	}
-	preset, err := Preset(s.Preset)
-	if err != nil {
-		return strings.Join(parts, ", ")
-	}
-	differs := func(is bool, format string, values ...any) {
-		if is {
-			parts = append(parts, fmt.Sprintf(format, values...))
-		}
-	}
-	p := preset.spec
-	differs(s.Phases != p.Phases, "phases %v", s.Phases)
-	differs(s.Metric != p.Metric, "metric %v", s.Metric)
-	differs(s.Metric != Euclidean && s.FisherSource != p.FisherSource, "Fisher source %v", s.FisherSource)
-	differs(s.Metric != Euclidean && s.RefreshEvery != p.RefreshEvery, "K = %d", s.RefreshEvery)
-	differs(s.Metric != Euclidean && s.FisherPrecision != p.FisherPrecision, "%v", s.FisherPrecision)
-	differs(s.Arithmetic != p.Arithmetic, "%v point", s.Arithmetic)
-	differs(s.Optimizer != p.Optimizer, "%v", s.Optimizer)
-	differs(s.Momentum != 0 && (s.Optimizer == Momentum || s.Optimizer == Nesterov), "β = %g", s.Momentum)
-	differs(s.AdamBeta1 != 0 && s.Optimizer == Adam, "β₁ = %g", s.AdamBeta1)
-	differs(s.AdamBeta2 != 0 && s.Optimizer == Adam, "β₂ = %g", s.AdamBeta2)
-	differs(s.Schedule != p.Schedule, "%v", s.Schedule)
-	differs(s.Schedule == Step && (s.StepEpochs != p.StepEpochs || s.StepFactor != p.StepFactor), "× %g every %d epochs", s.StepFactor, s.StepEpochs)
-	differs(s.BatchSize != p.BatchSize, "B = %d", s.BatchSize)
-	differs(s.Samples != p.Samples, "S = %d", s.Samples)
-	differs(s.LaterSamples != 0, "S = %d from epoch %d", s.LaterSamples, s.LaterSamplesAfter+1)
-	differs(s.Baseline != p.Baseline, "no baseline")
-	differs(s.L1 != 0, "L1 β = %g", s.L1)
-	differs(s.L2 != 0, "L2 β = %g", s.L2)
-	differs(s.Entropy != 0, "entropy β = %g", s.Entropy)
-	differs(s.EntropyEstimator != 0, "entropy estimator β = %g", s.EntropyEstimator)
-	differs(s.WarmUp != 0, "warm-up of %d epochs", s.WarmUp)
-	differs(s.ReinforceBaseline != p.ReinforceBaseline, "baseline %v", s.ReinforceBaseline)
-	differs(s.Gamma != 0, "γ = %g", s.Gamma)
-	differs(s.LabelWeight != 0, "labels × %g", s.LabelWeight)
-	differs(s.LabelProposal != p.LabelProposal, "%v labels", s.LabelProposal)
-	differs(s.SleepSteps != p.SleepSteps, "%d sleep steps", s.SleepSteps)
-	differs(s.SleepScale != p.SleepScale, "sleep × %g", s.SleepScale)
-	return strings.Join(parts, ", ")
-}
-
 // algorithm is what the engine needs of a method that trains by epochs of a
 // number of steps.
 func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
@@ -465,82 +416,6 @@ func (s MethodSpec) identity() MethodSpec {
 	}
 	return s
 }
-
-// checkSleep refuses sleep phases that there cannot be.
-func (s MethodSpec) checkSleep() error {
-	dreams := s.algorithm(1).HasSleep()
-	switch {
-	case s.SleepSteps < 1 || s.SleepSteps > math.MaxUint32:
-		return fmt.Errorf("sleep_steps = %d: give the number of sleep phases a step, at least 1 and less than 2³²", s.SleepSteps)
-	case !(s.SleepScale > 0) || !statistics.Finite(s.SleepScale):
-		return fmt.Errorf("sleep_scale = %v: give a positive factor, 1 for the sleep phase as it is", s.SleepScale)
-	case s.SleepSteps > 1 && !dreams:
-		return fmt.Errorf("sleep_steps = %d: the phases %v have no sleep phase; use ws or rws, or leave it 1", s.SleepSteps, s.Phases)
-	case s.SleepScale != 1 && !dreams:
-		return fmt.Errorf("sleep_scale = %v: the phases %v have no sleep phase; use ws or rws, or leave it 1", s.SleepScale, s.Phases)
-	case s.SleepScale != 1 && s.Optimizer == Adam && s.Phases == WakeSleep:
-		return fmt.Errorf("sleep_scale = %v: Adam divides a factor out again where q learns from dreams alone; use sleep_steps, or the optimiser gd", s.SleepScale)
-	}
-	return nil
-}
-
-func (s MethodSpec) check() error {
-	if _, err := Preset(s.Preset); err != nil {
-		return err
-	}
-	switch {
-	case !(s.LearningRate > 0) || !statistics.Finite(s.LearningRate):
-		return fmt.Errorf("learning rate %v: give a positive number, such as 0.002", s.LearningRate)
-	case s.Schedule == Step && s.StepEpochs < 1:
-		return fmt.Errorf("step_epochs = %d: the step schedule changes the learning rate every so many epochs, at least 1", s.StepEpochs)
-	case s.Schedule == Step && !(s.StepFactor > 0 && s.StepFactor <= 1), !statistics.Finite(s.StepFactor):
-		return fmt.Errorf("step_factor = %v: give a factor above 0 and at most 1", s.StepFactor)
-	case s.Metric != Euclidean && !(s.Damping > 0), !statistics.Finite(s.Damping):
-		return fmt.Errorf("damping %v: give a positive number; between 0.01 and 0.2 is usual", s.Damping)
-	case s.Metric != Euclidean && s.RefreshEvery < 1:
-		return fmt.Errorf("refresh_every (K) = %d: refresh the Fisher blocks every so many steps, at least 1", s.RefreshEvery)
-	case s.Metric != Euclidean && s.FisherSource != FromWake && !s.algorithm(1).HasSleep():
-		return fmt.Errorf("fisher_source = %v: the phases %v have no dreams; use wake", s.FisherSource, s.Phases)
-	case !decay(s.Momentum):
-		return fmt.Errorf("momentum %v: give a decay above 0 and below 1, or 0 for the usual 0.95", s.Momentum)
-	case !decay(s.AdamBeta1):
-		return fmt.Errorf("adam_beta1 = %v: give a decay above 0 and below 1, or 0 for the usual 0.9", s.AdamBeta1)
-	case !decay(s.AdamBeta2):
-		return fmt.Errorf("adam_beta2 = %v: give a decay above 0 and below 1, or 0 for the usual 0.999", s.AdamBeta2)
-	case !(s.L1 >= 0) || !statistics.Finite(s.L1):
-		return fmt.Errorf("l1 = %v: give the strength of the L1 norm, 0 or more; 1e-5 to 0.01 is usual", s.L1)
-	case !(s.L2 >= 0) || !statistics.Finite(s.L2):
-		return fmt.Errorf("l2 = %v: give the strength of the L2 norm, 0 or more; 1e-5 to 0.1 is usual", s.L2)
-	case !(s.Entropy >= 0) || !statistics.Finite(s.Entropy):
-		return fmt.Errorf("entropy = %v: give the strength of the entropy regulariser, 0 or more; 0.5 to 5 were tried in 004", s.Entropy)
-	case !(s.EntropyEstimator >= 0) || !statistics.Finite(s.EntropyEstimator):
-		return fmt.Errorf("entropy_estimator = %v: give the strength of the printed entropy regulariser, 0 or more; 0.5 to 5 were tried in 004", s.EntropyEstimator)
-	case s.WarmUp < 0:
-		return fmt.Errorf("warmup of %d epochs: give 0 for none, or more", s.WarmUp)
-	case s.BatchSize < 1:
-		return fmt.Errorf("batch size %d: give at least 1", s.BatchSize)
-	case s.Samples < 1:
-		return fmt.Errorf("%d samples a datum: give at least 1", s.Samples)
-	case s.LaterSamples < 0:
-		return fmt.Errorf("later_samples = %d: give the number of samples a datum after later_samples_after epochs, or 0 to leave it as it is", s.LaterSamples)
-	case (s.LaterSamples > 0) != (s.LaterSamplesAfter > 0) || s.LaterSamplesAfter < 0:
-		return fmt.Errorf("later_samples = %d with later_samples_after = %d epochs: give both, at least 1, or neither", s.LaterSamples, s.LaterSamplesAfter)
-	case max(s.Samples, s.LaterSamples) > math.MaxUint32/s.BatchSize:
-		return fmt.Errorf("%d samples a datum in minibatches of %d: their product has to be below 2³²; lower one of them", max(s.Samples, s.LaterSamples), s.BatchSize)
-	case s.Phases == Reinforce && (s.Entropy != 0 || s.EntropyEstimator != 0):
-		return fmt.Errorf("entropy = %v, entropy_estimator = %v: REINFORCE is taken as it is, without either; use the phases ws, rws or bihm", s.Entropy, s.EntropyEstimator)
-	case (s.Samples == 1 || s.LaterSamples == 1) && s.ReinforceBaseline != NoBaseline && s.Phases == Reinforce:
-		return fmt.Errorf("one sample a datum with reinforce_baseline = %v: it is taken from the datum's other samples; give 2 samples or more, or the baseline none", s.ReinforceBaseline)
-	case s.ReinforceBaseline != ConstantBaseline && s.Phases != Reinforce:
-		return fmt.Errorf("reinforce_baseline = %v: the phases %v have none; leave it out, or use the phases reinforce", s.ReinforceBaseline, s.Phases)
-	case (s.Samples == 1 || s.LaterSamples == 1) && s.Baseline && s.Phases != WakeSleep && s.Phases != Reinforce:
-		return fmt.Errorf("one sample a datum with a baseline: the q-wake gradient is then always 0; give 2 samples or more, or turn the baseline off")
-	}
-	return s.checkSleep()
-}
-
-// decay says whether a running mean can decay by a factor in each step.
-func decay(β float64) bool { return β >= 0 && β < 1 }
 
 // rate returns the learning rate of a step, 0 being the first.
 func (s MethodSpec) rate(step, stepsPerEpoch, epochs int) float64 {

@@ -70,6 +70,10 @@ func (m *Model) String() string {
 // Architecture is the model's layers of units, the visible one first.
 func (m *Model) Architecture() engine.Architecture { return m.parameters.Architecture }
 
+// Parameters is a copy of the parameters of both networks, such as
+// hm/engine/oracle takes to enumerate a small machine.
+func (m *Model) Parameters() *engine.Parameters { return m.parameters.Clone() }
+
 // StandardError is the standard error of an estimate, NaN where one datum gives
 // none. JSON writes that as null.
 type StandardError float64

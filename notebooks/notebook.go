@@ -28,6 +28,12 @@ type Cell struct {
 	Source         Text     `json:"source"`
 	ExecutionCount *int     `json:"execution_count"`
 	Outputs        []Output `json:"outputs"`
+	Metadata       struct {
+		Jupyter struct {
+			SourceHidden  bool `json:"source_hidden"` // the cell is folded
+			OutputsHidden bool `json:"outputs_hidden"`
+		} `json:"jupyter"`
+	} `json:"metadata"`
 }
 
 // Output is one of a cell's outputs: a stream of text, a display, or an error.

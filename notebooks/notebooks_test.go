@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestNotebooks checks the notebooks of this folder as they are committed, or
+// TestNotebooks checks the notebooks of this folder and of the course as they are committed, or
 // those of the folder that HELMHOLTZ_NOTEBOOKS names: freshly executed ones.
 func TestNotebooks(t *testing.T) {
 	folder := os.Getenv("HELMHOLTZ_NOTEBOOKS")
@@ -17,6 +17,11 @@ func TestNotebooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	course, err := filepath.Glob(filepath.Join(folder, "course", "*.ipynb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths = append(paths, course...)
 	if len(paths) == 0 {
 		t.Fatalf("no notebook in %s", folder)
 	}

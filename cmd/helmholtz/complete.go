@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -19,7 +18,7 @@ const wordsOf = "words"
 
 // takes notes the words that a flag takes, for the shell to complete.
 func takes(f *pflag.FlagSet, name string, words ...string) {
-	f.Lookup(name).Annotations = map[string][]string{wordsOf: words}
+	annotate(f.Lookup(name), wordsOf, words...)
 }
 
 // textWords are the texts of an enumeration, which are those of its first integers.
@@ -105,10 +104,4 @@ func completeRuns(_ *cobra.Command, _ []string, written string) ([]cobra.Complet
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
 	return found, cobra.ShellCompDirectiveNoFileComp
-}
-
-// methodFlag adds the flag that names a method.
-func methodFlag(f *pflag.FlagSet, preset *string) {
-	f.StringVar(preset, "algorithm", *preset, "`method`: "+strings.Join(hm.Presets(), ", ")+"; its defaults replace all of [method] in the file of --config; cd, pcd, pt and pl train a Boltzmann machine")
-	takes(f, "algorithm", append(hm.Presets(), "cd", "pcd", "pt", "pl")...)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding"
 	"fmt"
 	"strings"
 
@@ -66,77 +65,41 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 		Seed:    1,
 	}}
 	e := &x.values
-	f.StringVar(&x.config, "config", "", "TOML `file` of an experiment, whose settings flags change")
-
-	f.StringVar(&e.Dataset.Name, "dataset", e.Dataset.Name, "data set: a `name` that \"data list\" shows, or a file's path")
-	f.StringVar(&e.Dataset.Test, "test", "", "`file` of test rows, beside a data set that is a file")
-	textFlag(f, &e.Dataset.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
-	f.IntVar(&x.validation, "validation", 0, "hold out `N` rows for validation (default the data set's own division)")
-	f.IntVar(&e.Dataset.Subset, "subset", 0, "train on `N` rows drawn by the data seed, 0 for all")
-	f.IntVar(&e.Dataset.Labels, "labels", 0, "keep the labels of `N` training rows, of each class alike, drawn by the data seed")
-	f.Uint64Var(&e.Dataset.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
-
-	f.IntSliceVar(&e.Machine.Layers, "layers", e.Machine.Layers, "units of the dense hidden layers, bottom up")
-	listFlag(f, &e.Machine.Convolutions, "conv", "convolutional hidden layers below them, bottom up: `list` of channels@height×width/stride, such as 8@4x4/2, or q:8@4x4/2 and p:8@4x4/2 for one network alone")
-	listFlag(f, &e.Machine.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first; of cd, pcd and pt the visible ones, which categorical can be, too")
-	textFlag(f, &e.Machine.Coding, "coding", "`values` of a unit: pm1 or 01")
-	textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (App. A.2, for bihm and nbihm)")
-	f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")
-
-	textFlag(f, &e.Machine.LabelLayer, "label-layer", "`where` the label is: none, top, lower (a classifier of x and h¹), or hidden (of h¹ alone)")
-	f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label")
-
-	methodFlag(f, &e.Method.Preset)
-	textFlag(f, &e.Method.Phases, "phases", "importance weights and phases: `which` of ws, rws, bihm, reinforce")
-	textFlag(f, &e.Method.Metric, "fisher", "Fisher `matrix` that measures the gradients: none, block, diagonal, kronecker")
-	f.Float64Var(&e.Method.LearningRate, "lr", e.Method.LearningRate, "learning `rate` η")
-	textFlag(f, &e.Method.Schedule, "schedule", "learning-rate schedule: `which` of constant, step, cosine")
-	f.IntVar(&e.Method.StepEpochs, "step-epochs", e.Method.StepEpochs, "schedule step: `epochs` between changes")
-	f.Float64Var(&e.Method.StepFactor, "step-factor", e.Method.StepFactor, "schedule step: `factor` of a change")
-	textFlag(f, &e.Method.Optimizer, "optimizer", "`which` of gd, momentum, nesterov, adam")
-	f.Float64Var(&e.Method.Momentum, "momentum", 0, "`β` of momentum and nesterov (default 0.95)")
-	f.Float64Var(&e.Method.AdamBeta1, "adam-beta1", 0, "`β₁` of adam (default 0.9)")
-	f.Float64Var(&e.Method.AdamBeta2, "adam-beta2", 0, "`β₂` of adam (default 0.999)")
-	f.Float64Var(&e.Method.Damping, "damping", e.Method.Damping, "`α` of the damped Fisher inverse")
-	f.IntVar(&e.Method.RefreshEvery, "kstep", e.Method.RefreshEvery, "`K` steps between refreshes of the Fisher blocks")
-	textFlag(f, &e.Method.FisherSource, "fisher-source", "`samples` of the generative Fisher blocks: wake, sleep, or legacy (as the program behind 004)")
-	textFlag(f, &e.Method.FisherPrecision, "fisher-precision", "`storage` of the inverse Fisher blocks: int16, or float32 as the reference")
-	textFlag(f, &e.Method.Arithmetic, "arithmetic", "`how` products with binary units are computed: float32 as the reference, or fixed (faster, and the same on every processor)")
-	f.IntVar(&e.Method.BatchSize, "batch", e.Method.BatchSize, "`B` data a minibatch")
-	f.IntVar(&e.Method.Samples, "samples", e.Method.Samples, "`S` samples a datum")
-	f.IntVar(&e.Method.LaterSamples, "later-samples", 0, "`S` samples a datum after the epochs of --later-samples-after")
-	f.IntVar(&e.Method.LaterSamplesAfter, "later-samples-after", 0, "`epochs` with --samples, before those with --later-samples")
-	f.BoolVar(&e.Method.Baseline, "baseline", e.Method.Baseline, "subtract 1/S from the weights of the q-wake gradient")
-	f.Float64Var(&e.Method.L1, "l1", 0, "`β` with which the L1 norm of the weights is held down")
-	f.Float64Var(&e.Method.L2, "l2", 0, "`β` with which half the squared L2 norm of the weights is held down")
-	f.Float64Var(&e.Method.Entropy, "entropy", 0, "`β` with which the entropies of the units are raised")
-	f.Float64Var(&e.Method.EntropyEstimator, "entropy-estimator", 0, "`β` of the same by the estimator that the thesis prints")
-	f.IntVar(&e.Method.WarmUp, "warmup", 0, "`epochs` over which the strengths β of regularisers rise from 0")
-	textFlag(f, &e.Method.ReinforceBaseline, "reinforce-baseline", "baseline of the phases reinforce: `which` of none, constant, optimal")
-	f.Float64Var(&e.Method.Gamma, "gamma", 0, "`γ` of log B − γ log A of labelled rows, −1 to 1")
-	f.Float64Var(&e.Method.LabelWeight, "label-weight", 0, "`factor` of the objective of labelled rows (default 1)")
-	textFlag(f, &e.Method.LabelProposal, "label-proposal", "`how` labels are drawn for log A: exact (summed), plain, mixed (001, 4.11)")
-	f.IntVar(&e.Method.SleepSteps, "sleep-steps", e.Method.SleepSteps, "`N` sleep phases a step, each with an update of q (sleep-well)")
-	f.Float64Var(&e.Method.SleepScale, "sleep-scale", e.Method.SleepScale, "`factor` of the sleep gradients (rescaled sleep)")
-	f.IntVar(&e.Epochs, "epochs", e.Epochs, "passes over the training rows")
-	f.IntVar(&e.Patience, "patience", 0, "stop when the validation log p has not risen for so many `epochs` (0 never)")
-	f.Uint64Var(&e.Seed, "seed", e.Seed, "`seed` of all random numbers of training")
-
-	f.StringVar(&x.start.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning)")
-	f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
-	f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods along training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be given again")
-	f.IntSliceVar(&e.Keep, "keep", nil, "keep the checkpoints of these `epochs`")
-	f.IntVar(&e.RecordSteps, "record-steps", 0, "record the measures of every `N`-th step, 0 for epochs alone")
+	inGroup(f, "run", func(f *pflag.FlagSet) {
+		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment, whose settings flags change")
+		f.IntVar(&e.Epochs, "epochs", e.Epochs, "passes over the training rows")
+		f.IntVar(&e.Patience, "patience", 0, "stop when the validation log p has not risen for so many `epochs` (0 never)")
+		f.Uint64Var(&e.Seed, "seed", e.Seed, "`seed` of all random numbers of training")
+		f.StringVar(&x.start.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning)")
+		f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
+		f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods along training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be given again")
+		f.IntSliceVar(&e.Keep, "keep", nil, "keep the checkpoints of these `epochs`")
+		f.IntVar(&e.RecordSteps, "record-steps", 0, "record the measures of every `N`-th step, 0 for epochs alone")
+	})
+	inGroup(f, "data", func(f *pflag.FlagSet) {
+		f.StringVar(&e.Dataset.Name, "dataset", e.Dataset.Name, "data set: a `name` that \"data list\" shows, or a file's path")
+		f.StringVar(&e.Dataset.Test, "test", "", "`file` of test rows, beside a data set that is a file")
+		textFlag(f, &e.Dataset.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
+		f.IntVar(&x.validation, "validation", 0, "hold out `N` rows for validation (default the data set's own division)")
+		f.IntVar(&e.Dataset.Subset, "subset", 0, "train on `N` rows drawn by the data seed, 0 for all")
+		f.IntVar(&e.Dataset.Labels, "labels", 0, "keep the labels of `N` training rows, of each class alike, drawn by the data seed")
+		f.Uint64Var(&e.Dataset.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
+	})
+	inGroup(f, "machine", func(f *pflag.FlagSet) {
+		f.IntSliceVar(&e.Machine.Layers, "layers", e.Machine.Layers, "units of the dense hidden layers, bottom up")
+		listFlag(f, &e.Machine.Convolutions, "conv", "convolutional hidden layers below them, bottom up: `list` of channels@height×width/stride, such as 8@4x4/2, or q:8@4x4/2 and p:8@4x4/2 for one network alone")
+		listFlag(f, &e.Machine.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first; of cd, pcd and pt the visible ones, which categorical can be, too")
+		textFlag(f, &e.Machine.Coding, "coding", "`values` of a unit: pm1 or 01")
+		textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (App. A.2, for bihm and nbihm)")
+		f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")
+		textFlag(f, &e.Machine.LabelLayer, "label-layer", "`where` the label is: none, top, lower (a classifier of x and h¹), or hidden (of h¹ alone)")
+		f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label")
+	})
+	hyperparameterFlags(f, e.Method.Hyperparameters())
+	algorithm := f.Lookup("algorithm")
+	algorithm.Usage += "; cd, pcd, pt and pl train a Boltzmann machine"
+	takes(f, "algorithm", append(hm.Presets(), "cd", "pcd", "pt", "pl")...)
 	return x
-}
-
-// textFlag adds a flag that is written as its setting is in TOML.
-func textFlag(f *pflag.FlagSet, v interface {
-	encoding.TextUnmarshaler
-	encoding.TextMarshaler
-}, name, usage string) {
-	f.TextVar(v, name, v, usage)
-	takes(f, name, textWords(v)...)
 }
 
 // experiment returns what the flags describe. It says which settings of a file
@@ -237,25 +200,15 @@ func setFlag(flag *pflag.Flag, values []string) error {
 
 // refuseIdleSettings refuses flags of settings that do nothing beside others.
 func refuseIdleSettings(c *cobra.Command, e hm.Experiment) error {
-	m := e.Method
-	for _, s := range []struct {
-		idle    bool
-		without string
-		flags   []string
-	}{
-		{m.Metric == hm.Euclidean, "a Fisher matrix (--fisher block, or a method such as nrws)", []string{"damping", "kstep", "fisher-source", "fisher-precision"}},
-		{m.Optimizer != hm.Momentum && m.Optimizer != hm.Nesterov, "--optimizer momentum or nesterov", []string{"momentum"}},
-		{m.Optimizer != hm.Adam, "--optimizer adam", []string{"adam-beta1", "adam-beta2"}},
-		{m.Schedule != hm.Step, "--schedule step", []string{"step-epochs", "step-factor"}},
-		{m.L1 == 0 && m.L2 == 0 && m.Entropy == 0 && m.EntropyEstimator == 0, "a regulariser (--l1, --l2 or --entropy)", []string{"warmup"}},
-		{m.Phases == hm.WakeSleep || m.Phases == hm.Reinforce, "the phases rws or bihm", []string{"baseline"}},
-		{e.Machine.LabelLayer == hm.NoLabels, "--label-layer", []string{"classes"}},
-	} {
-		if s.idle {
-			if err := refuseIdle(c, s.without, s.flags...); err != nil {
+	for _, h := range e.Method.Hyperparameters() {
+		if h.Idle != "" {
+			if err := refuseIdle(c, h.Idle, h.Flag); err != nil {
 				return err
 			}
 		}
+	}
+	if e.Machine.LabelLayer == hm.NoLabels {
+		return refuseIdle(c, "--label-layer", "classes")
 	}
 	return nil
 }

@@ -10,9 +10,64 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+// textFlag adds a flag that is written as its setting is in TOML.
+func textFlag(f *pflag.FlagSet, v text, name, usage string) {
+	f.TextVar(v, name, v, usage)
+	takes(f, name, textWords(v)...)
+}
+
+// text is a value that TOML has as a text.
+type text interface {
+	encoding.TextUnmarshaler
+	encoding.TextMarshaler
+}
+
+// hyperparameterFlags adds the flags of settings, in their groups.
+func hyperparameterFlags(f *pflag.FlagSet, settings []runs.Hyperparameter) {
+	for _, s := range settings {
+		inGroup(f, s.Group, func(f *pflag.FlagSet) {
+			switch v := s.Value.(type) {
+			case *bool:
+				f.BoolVar(v, s.Flag, *v, s.Usage)
+			case *int:
+				f.IntVar(v, s.Flag, *v, s.Usage)
+			case *float64:
+				f.Float64Var(v, s.Flag, *v, s.Usage)
+			case *string:
+				f.StringVar(v, s.Flag, *v, s.Usage)
+			case text:
+				textFlag(f, v, s.Flag, s.Usage)
+			default:
+				panic(fmt.Sprintf("--%s is a %T", s.Flag, v))
+			}
+		})
+	}
+}
+
+// groupOf is the annotation of a flag with the group in which help shows it.
+const groupOf = "group"
+
+// inGroup adds flags that help shows together.
+func inGroup(f *pflag.FlagSet, group string, add func(*pflag.FlagSet)) {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	own.SortFlags = false
+	add(own)
+	own.VisitAll(func(flag *pflag.Flag) { annotate(flag, groupOf, group) })
+	f.AddFlagSet(own)
+}
+
+// annotate notes words under a name beside a flag.
+func annotate(f *pflag.Flag, name string, words ...string) {
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	f.Annotations[name] = words
+}
 
 // number is the value of a flag that is a whole number of at least some least
 // one, or 0 where that leaves something out.

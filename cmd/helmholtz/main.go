@@ -97,6 +97,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
 		computing(newPlot()), computing(newReport()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newSweep(), newData(), newBench(), newKernel(), newDoctor(), newVersion())
 	reportMisuse(root)
 	completeWords(root)
+	groupHelp(root)
 	return root
 }
 

@@ -129,7 +129,7 @@ func TestExitCodes(t *testing.T) {
 		{exitUsage, "unknown flag", []string{"train", "--nosuch"}},
 		{exitUsage, "unknown command", []string{"nosuch"}},
 		{exitUsage, "one run", []string{"eval"}},
-		{exitUsage, "learning rate NaN", []string{"train", "--lr", "NaN", "--out", filepath.Join(here, "a")}},
+		{exitUsage, "learning_rate = NaN", []string{"train", "--lr", "NaN", "--out", filepath.Join(here, "a")}},
 		{exitUsage, "batch size 99999", []string{"train", "--batch", "99999", "--out", filepath.Join(here, "a")}},
 		{exitUsage, "learning_rat", []string{"train", "--config", bad, "--out", filepath.Join(here, "a")}},
 		{exitUsage, "leave --lr away", []string{"train", "--resume", here, "--lr", "1"}},

@@ -242,9 +242,10 @@ func newReproduceReport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
 		Short: "Write a page of what has been made",
-		Long: `Write a page in Markdown of all results, published beside measured, of each the
-largest scale that has been made; what was made at the scale smoke is left out. The
-same findings give the same page.`,
+		Long: `Write a page in Markdown of what speaks for and against each conclusion of the
+documents, and of all results, published beside measured, of each the largest scale
+that has been made; what was made at the scale smoke is left out. The same findings
+give the same page.`,
 		Example: `  helmholtz reproduce report
   helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md`,
 		Args: cobra.NoArgs,
@@ -257,6 +258,10 @@ same findings give the same page.`,
 		if err != nil {
 			return err
 		}
+		conclusions, err := thesis.Conclusions()
+		if err != nil {
+			return err
+		}
 		made, err := all.ReadMade(x.resultsDir(), reproduce.Full, reproduce.Laptop)
 		if err != nil {
 			return err
@@ -266,7 +271,7 @@ same findings give the same page.`,
 			folder = filepath.Join(x.resultsDir(), "figures")
 		}
 		var b bytes.Buffer
-		if err := all.Report(&b, made, filepath.ToSlash(folder)); err != nil {
+		if err := all.Report(&b, conclusions, made, filepath.ToSlash(folder)); err != nil {
 			return err
 		}
 		if out == "" {

@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"boltzmann/oracle", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "internal/torture"}
+var inTests = []string{"boltzmann/oracle", "dataset/factorised", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "internal/torture"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{

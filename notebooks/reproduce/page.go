@@ -9,13 +9,17 @@ import (
 )
 
 // Report writes a page of what has been made of the catalogue's entries: what was
-// confirmed, what was not and what was found beyond; then for each its numbers and
-// claims, with verdicts, figures, and what it took; then what has not been made. The
-// same findings give the same page. folder is that of the figures, from where the page
-// lies.
-func (c Catalogue) Report(w io.Writer, made map[string]Made, folder string) error {
+// confirmed, what was not and what was found beyond; what speaks for and against each
+// conclusion; then for each entry its numbers and claims, with verdicts, figures, and
+// what it took; then what has not been made. The same findings give the same page.
+// folder is that of the figures, from where the page lies.
+func (c Catalogue) Report(w io.Writer, conclusions []Conclusion, made map[string]Made, folder string) error {
 	p := &page{w: w}
 	p.summary(c, made)
+	if len(conclusions) > 0 {
+		p.print("## The conclusions\n\nA conclusion is open where no finding has a verdict yet; the results that would tell are named.\n\n")
+		p.table(c.conclusionsTable(conclusions, made))
+	}
 	for _, e := range c {
 		if m, there := made[e.ID]; there {
 			p.entry(e, m, folder)

@@ -55,8 +55,29 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	conclusions, err := all.ParseConclusions("conclusions", []byte(`
+		[[conclusion]]
+		says = "Long is good."
+		place = "ch. 1"
+		told = [{ id = "x/good", claim = "It is x/good." }, { id = "x/smoke", claim = "It is x/smoke." }]
+		[[conclusion]]
+		says = "All are."
+		place = "ch. 2"
+		told = [{ id = "x/good", of = "the first", measure = "log p" }, { id = "x/bad", claim = "It is x/bad." }]
+		[[conclusion]]
+		says = "Bad is bad."
+		place = "ch. 3"
+		told = [{ id = "x/bad", of = "the first", measure = "log p" }]
+		[[conclusion]]
+		says = "Nobody knows."
+		place = "ch. 4"
+		told = [{ id = "x/smoke", claim = "It is x/smoke." }, { id = "x/smoke", of = "the first", measure = "log p" }, { id = "x/good", of = "the second", measure = "log p" }]
+	`))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var page bytes.Buffer
-	if err := all.Report(&page, made, "figures"); err != nil {
+	if err := all.Report(&page, conclusions, made, "figures"); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -73,6 +94,10 @@ func TestReport(t *testing.T) {
 		"helmholtz reproduce x/short --scale laptop",
 		"| x/smoke | A number | its trainings |",
 		"| x/none | Nothing | no faces |",
+		"| Long is good. | ch. 1 | for | It is x/good (x/good, full): -10.1 | – | x/smoke |",
+		"| All are. | ch. 2 | for and against | log p of the first (x/good, full): -10.100, published -10.000 | It is x/bad (x/bad, full): -12.0 | – |",
+		"| Bad is bad. | ch. 3 | against | – | log p of the first (x/bad, full): -12.000, published -10.000 | – |",
+		"| Nobody knows. | ch. 4 | open | – | – | x/smoke, x/good |",
 	} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, &page)
@@ -80,5 +105,33 @@ func TestReport(t *testing.T) {
 	}
 	if strings.Contains(page.String(), "smoke:") {
 		t.Error("what was made at the scale smoke is on the page")
+	}
+}
+
+// A conclusion that rests on nothing that the catalogue has is refused, and so is a key
+// that means nothing.
+func TestConclusionsRestOnResults(t *testing.T) {
+	all := reproduce.Catalogue{{Result: reproduce.Result{
+		ID:      "x",
+		Claims:  []reproduce.Claim{{Says: "Yes."}},
+		Numbers: []reproduce.Number{{Of: "a", Measure: "log p"}},
+	}}}
+	for told, want := range map[string]string{
+		`{ id = "x", claim = "Yes." }`:                     "",
+		`{ id = "x", of = "a", measure = "log p" }`:        "",
+		`{ id = "y", claim = "Yes." }`:                     "no result has",
+		`{ id = "x", claim = "No." }`:                      "no result has",
+		`{ id = "x", of = "a", measure = "ratio" }`:        "no result has",
+		`{ id = "x" }`:                                     "no result has",
+		`{ id = "x", claim = "Yes.", weight = 2 }`:         "unknown keys",
+		`{ id = "x", claim = "Yes.", of = "a" } { id = ""`: "conclusions",
+	} {
+		_, err := all.ParseConclusions("conclusions", []byte("[[conclusion]]\nsays = \"So.\"\ntold = ["+told+"]"))
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", told, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, want %q", told, err, want)
+		}
 	}
 }

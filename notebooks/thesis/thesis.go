@@ -14,6 +14,9 @@ import (
 //go:embed criteria.toml
 var criteria []byte
 
+//go:embed conclusions.toml
+var conclusions []byte
+
 // maker is how a result is made.
 type maker struct {
 	plans func(reproduce.Scale) []plan
@@ -136,4 +139,13 @@ func Catalogue() (reproduce.Catalogue, error) {
 		}
 	}
 	return all, nil
+}
+
+// Conclusions returns what the documents conclude from the results of the catalogue.
+func Conclusions() ([]reproduce.Conclusion, error) {
+	all, err := Catalogue()
+	if err != nil {
+		return nil, err
+	}
+	return all.ParseConclusions("conclusions.toml", conclusions)
 }

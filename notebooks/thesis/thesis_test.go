@@ -30,7 +30,11 @@ func TestPageIsThatOfTheFindings(t *testing.T) {
 		}
 	}
 	var page bytes.Buffer
-	if err := all.Report(&page, made, "results/figures"); err != nil {
+	conclusions, err := Conclusions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := all.Report(&page, conclusions, made, "results/figures"); err != nil {
 		t.Fatal(err)
 	}
 	committed, err := os.ReadFile("../RESULTS.md")

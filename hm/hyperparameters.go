@@ -1,0 +1,222 @@
+package hm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Hyperparameters are all settings of the method, in the order in which legends and help name
+// them. They point into s, and are as its values are now.
+func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
+	const (
+		method      = "method"
+		metric      = "Fisher metric"
+		optimizer   = "optimiser"
+		samples     = "samples"
+		sleep       = "sleep"
+		regularizer = "regularisers"
+		labels      = "labels"
+	)
+	natural, dreams := s.Metric != Euclidean, s.algorithm(1).HasSleep()
+	unless := func(acts bool, missing string) string {
+		if acts {
+			return ""
+		}
+		return missing
+	}
+	fisher := unless(natural, "a Fisher matrix (--fisher block, or a method such as nrws)")
+	inertia := unless(s.Optimizer == Momentum || s.Optimizer == Nesterov, "--optimizer momentum or nesterov")
+	adam := unless(s.Optimizer == Adam, "--optimizer adam")
+	step := unless(s.Schedule == Step, "--schedule step")
+	regularized := unless(s.L1 != 0 || s.L2 != 0 || s.Entropy != 0 || s.EntropyEstimator != 0, "a regulariser (--l1, --l2 or --entropy)")
+	weighted := unless(s.Phases != WakeSleep && s.Phases != Reinforce, "the phases rws or bihm")
+	reinforced := unless(s.Phases == Reinforce, "the phases reinforce")
+
+	// decay says whether a running mean can decay by a factor in each step.
+	decay := func(β float64) bool { return β >= 0 && β < 1 }
+	strength := func(β float64) bool { return β >= 0 && statistics.Finite(β) }
+	legend := fmt.Sprintf
+	stepping := legend("× %g every %d epochs", s.StepFactor, s.StepEpochs)
+	later := legend("S = %d from epoch %d", s.LaterSamples, s.LaterSamplesAfter+1)
+
+	return []runs.Hyperparameter{{
+		Value: &s.Preset, Flag: "algorithm", Group: method, Legend: presetLegend(s.Preset), Always: true,
+		Usage: "`method`: " + strings.Join(Presets(), ", ") + "; its defaults replace all of [method] in the file of --config",
+		Valid: slices.Contains(Presets(), s.Preset), Remedy: "use one of " + strings.Join(Presets(), ", "),
+	}, {
+		Value: &s.LearningRate, Flag: "lr", Group: method, Legend: legend("η = %g", s.LearningRate), Always: true,
+		Usage: "learning `rate` η",
+		Valid: s.LearningRate > 0 && statistics.Finite(s.LearningRate), Remedy: "give a positive number, such as 0.002",
+	}, {
+		Value: &s.Damping, Flag: "damping", Group: metric, Legend: legend("α = %g", s.Damping), Always: true, Idle: fisher,
+		Usage: "`α` of the damped Fisher inverse",
+		Valid: (s.Damping > 0 || !natural) && statistics.Finite(s.Damping), Remedy: "give a positive number; between 0.01 and 0.2 is usual",
+	}, {
+		Value: &s.Phases, Flag: "phases", Group: method, Legend: legend("phases %v", s.Phases),
+		Usage: "importance weights and phases: `which` of ws, rws, bihm, reinforce",
+		Valid: true,
+	}, {
+		Value: &s.Metric, Flag: "fisher", Group: metric, Legend: legend("metric %v", s.Metric),
+		Usage: "Fisher `matrix` that measures the gradients: none, block, diagonal, kronecker",
+		Valid: true,
+	}, {
+		Value: &s.FisherSource, Flag: "fisher-source", Group: metric, Legend: legend("Fisher source %v", s.FisherSource), Idle: fisher,
+		Usage: "`samples` of the generative Fisher blocks: wake, sleep, or legacy (as the program behind 004)",
+		Valid: !natural || s.FisherSource == FromWake || dreams, Remedy: fmt.Sprintf("the phases %v have no dreams; use wake", s.Phases),
+	}, {
+		Value: &s.RefreshEvery, Flag: "kstep", Group: metric, Legend: legend("K = %d", s.RefreshEvery), Idle: fisher,
+		Usage: "`K` steps between refreshes of the Fisher blocks",
+		Valid: !natural || s.RefreshEvery >= 1, Remedy: "refresh the Fisher blocks every K steps, at least 1",
+	}, {
+		Value: &s.FisherPrecision, Flag: "fisher-precision", Group: metric, Legend: s.FisherPrecision.String(), Idle: fisher,
+		Usage: "`storage` of the inverse Fisher blocks: int16, or float32 as the reference",
+		Valid: true,
+	}, {
+		Value: &s.Arithmetic, Flag: "arithmetic", Group: method, Legend: legend("%v point", s.Arithmetic),
+		Usage: "`how` products with binary units are computed: float32 as the reference, or fixed (faster, and the same on every processor)",
+		Valid: true,
+	}, {
+		Value: &s.Optimizer, Flag: "optimizer", Group: optimizer, Legend: s.Optimizer.String(),
+		Usage: "`which` of gd, momentum, nesterov, adam",
+		Valid: true,
+	}, {
+		Value: &s.Momentum, Flag: "momentum", Group: optimizer, Legend: legend("β = %g", s.Momentum), Idle: inertia,
+		Usage: "`β` of momentum and nesterov (default 0.95)",
+		Valid: decay(s.Momentum), Remedy: "give a decay above 0 and below 1, or 0 for the usual 0.95",
+	}, {
+		Value: &s.AdamBeta1, Flag: "adam-beta1", Group: optimizer, Legend: legend("β₁ = %g", s.AdamBeta1), Idle: adam,
+		Usage: "`β₁` of adam (default 0.9)",
+		Valid: decay(s.AdamBeta1), Remedy: "give a decay above 0 and below 1, or 0 for the usual 0.9",
+	}, {
+		Value: &s.AdamBeta2, Flag: "adam-beta2", Group: optimizer, Legend: legend("β₂ = %g", s.AdamBeta2), Idle: adam,
+		Usage: "`β₂` of adam (default 0.999)",
+		Valid: decay(s.AdamBeta2), Remedy: "give a decay above 0 and below 1, or 0 for the usual 0.999",
+	}, {
+		Value: &s.Schedule, Flag: "schedule", Group: optimizer, Legend: s.Schedule.String(),
+		Usage: "learning-rate schedule: `which` of constant, step, cosine",
+		Valid: true,
+	}, {
+		Value: &s.StepFactor, Flag: "step-factor", Group: optimizer, Legend: stepping, Idle: step,
+		Usage: "schedule step: `factor` of a change",
+		Valid: (s.StepFactor > 0 && s.StepFactor <= 1 || step != "") && statistics.Finite(s.StepFactor), Remedy: "give a factor above 0 and at most 1",
+	}, {
+		Value: &s.StepEpochs, Flag: "step-epochs", Group: optimizer, Legend: stepping, Idle: step,
+		Usage: "schedule step: `epochs` between changes",
+		Valid: s.StepEpochs >= 1 || step != "", Remedy: "the step schedule changes the learning rate every so many epochs, at least 1",
+	}, {
+		Value: &s.BatchSize, Flag: "batch", Group: samples, Legend: legend("B = %d", s.BatchSize),
+		Usage: "`B` data a minibatch",
+		Valid: s.BatchSize >= 1, Remedy: "give at least 1",
+	}, {
+		Value: &s.Samples, Flag: "samples", Group: samples, Legend: legend("S = %d", s.Samples),
+		Usage: "`S` samples a datum",
+		Valid: s.Samples >= 1, Remedy: "give at least 1 a datum",
+	}, {
+		Value: &s.LaterSamples, Flag: "later-samples", Group: samples, Legend: later,
+		Usage: "`S` samples a datum after the epochs of --later-samples-after",
+		Valid: s.LaterSamples >= 0, Remedy: "give the number of samples a datum after later_samples_after epochs, or 0 to leave it as it is",
+	}, {
+		Value: &s.LaterSamplesAfter, Flag: "later-samples-after", Group: samples, Legend: later,
+		Usage:  "`epochs` with --samples, before those with --later-samples",
+		Valid:  s.LaterSamplesAfter >= 0 && (s.LaterSamples > 0) == (s.LaterSamplesAfter > 0),
+		Remedy: fmt.Sprintf("with later_samples = %d, give both, at least 1, or neither", s.LaterSamples),
+	}, {
+		Value: &s.Baseline, Flag: "baseline", Group: samples, Legend: "no baseline", Idle: weighted,
+		Usage: "subtract 1/S from the weights of the q-wake gradient",
+		Valid: true,
+	}, {
+		Value: &s.ReinforceBaseline, Flag: "reinforce-baseline", Group: samples, Legend: legend("baseline %v", s.ReinforceBaseline), Idle: reinforced,
+		Usage:  "baseline of the phases reinforce: `which` of none, constant, optimal",
+		Valid:  s.ReinforceBaseline == ConstantBaseline || reinforced == "",
+		Remedy: fmt.Sprintf("the phases %v have none; leave it out, or use the phases reinforce", s.Phases),
+	}, {
+		Value: &s.L1, Flag: "l1", Group: regularizer, Legend: legend("L1 β = %g", s.L1),
+		Usage: "`β` with which the L1 norm of the weights is held down",
+		Valid: strength(s.L1), Remedy: "give the strength of the L1 norm, 0 or more; 1e-5 to 0.01 is usual",
+	}, {
+		Value: &s.L2, Flag: "l2", Group: regularizer, Legend: legend("L2 β = %g", s.L2),
+		Usage: "`β` with which half the squared L2 norm of the weights is held down",
+		Valid: strength(s.L2), Remedy: "give the strength of the L2 norm, 0 or more; 1e-5 to 0.1 is usual",
+	}, {
+		Value: &s.Entropy, Flag: "entropy", Group: regularizer, Legend: legend("entropy β = %g", s.Entropy),
+		Usage: "`β` with which the entropies of the units are raised",
+		Valid: strength(s.Entropy), Remedy: "give the strength of the entropy regulariser, 0 or more; 0.5 to 5 were tried in 004",
+	}, {
+		Value: &s.EntropyEstimator, Flag: "entropy-estimator", Group: regularizer, Legend: legend("entropy estimator β = %g", s.EntropyEstimator),
+		Usage: "`β` of the same by the estimator that the thesis prints",
+		Valid: strength(s.EntropyEstimator), Remedy: "give the strength of the printed entropy regulariser, 0 or more; 0.5 to 5 were tried in 004",
+	}, {
+		Value: &s.WarmUp, Flag: "warmup", Group: regularizer, Legend: legend("warm-up of %d epochs", s.WarmUp), Idle: regularized,
+		Usage: "`epochs` over which the strengths β of regularisers rise from 0",
+		Valid: s.WarmUp >= 0, Remedy: "give 0 epochs for none, or more",
+	}, {
+		Value: &s.Gamma, Flag: "gamma", Group: labels, Legend: legend("γ = %g", s.Gamma),
+		Usage: "`γ` of log B − γ log A of labelled rows, −1 to 1",
+		Valid: s.Gamma >= -1 && s.Gamma <= 1, Remedy: "give the γ of log B − γ log A, from −1, the joint log p*(x,y), to 1, log p*(y|x)",
+	}, {
+		Value: &s.LabelWeight, Flag: "label-weight", Group: labels, Legend: legend("labels × %g", s.LabelWeight),
+		Usage: "`factor` of the objective of labelled rows (default 1)",
+		Valid: strength(s.LabelWeight), Remedy: "give a positive factor of the objective of labelled rows, or 0 for the usual 1",
+	}, {
+		Value: &s.LabelProposal, Flag: "label-proposal", Group: labels, Legend: legend("%v labels", s.LabelProposal),
+		Usage: "`how` labels are drawn for log A: exact (summed), plain, mixed (001, 4.11)",
+		Valid: true,
+	}, {
+		Value: &s.SleepSteps, Flag: "sleep-steps", Group: sleep, Legend: legend("%d sleep steps", s.SleepSteps),
+		Usage: "`N` sleep phases a step, each with an update of q (sleep-well)",
+		Valid: s.SleepSteps >= 1 && s.SleepSteps <= math.MaxUint32, Remedy: "give the number of sleep phases a step, at least 1 and less than 2³²",
+	}, {
+		Value: &s.SleepScale, Flag: "sleep-scale", Group: sleep, Legend: legend("sleep × %g", s.SleepScale),
+		Usage: "`factor` of the sleep gradients (rescaled sleep)",
+		Valid: s.SleepScale > 0 && statistics.Finite(s.SleepScale), Remedy: "give a positive factor, 1 for the sleep phase as it is",
+	}}
+}
+
+// presetLegend writes the name of a published method as the theses do.
+func presetLegend(name string) string {
+	return strings.Replace(strings.ToUpper(name), "BIHM", "BiHM", 1)
+}
+
+// String names the method and its settings as a legend would: the preset, the
+// learning rate, and what else acts and is not as the preset has it.
+func (s MethodSpec) String() string {
+	usual := s
+	if preset, err := Preset(s.Preset); err == nil {
+		usual = preset.spec
+	}
+	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
+}
+
+// check refuses a setting that cannot be, by itself or beside others.
+func (s MethodSpec) check() error {
+	if _, err := Preset(s.Preset); err != nil {
+		return err
+	}
+	if err := runs.CheckHyperparameters(&s, s.Hyperparameters()); err != nil {
+		return err
+	}
+	one := s.Samples == 1 || s.LaterSamples == 1
+	dreams := s.algorithm(1).HasSleep()
+	switch {
+	case max(s.Samples, s.LaterSamples) > math.MaxUint32/s.BatchSize:
+		return fmt.Errorf("%d samples a datum in minibatches of %d: their product has to be below 2³²; lower one of them", max(s.Samples, s.LaterSamples), s.BatchSize)
+	case s.Phases == Reinforce && (s.Entropy != 0 || s.EntropyEstimator != 0):
+		return fmt.Errorf("entropy = %v, entropy_estimator = %v: REINFORCE is taken as it is, without either; use the phases ws, rws or bihm", s.Entropy, s.EntropyEstimator)
+	case one && s.ReinforceBaseline != NoBaseline && s.Phases == Reinforce:
+		return fmt.Errorf("one sample a datum with reinforce_baseline = %v: it is taken from the datum's other samples; give 2 samples or more, or the baseline none", s.ReinforceBaseline)
+	case one && s.Baseline && s.Phases != WakeSleep && s.Phases != Reinforce:
+		return fmt.Errorf("one sample a datum with a baseline: the q-wake gradient is then always 0; give 2 samples or more, or turn the baseline off")
+	case s.SleepSteps > 1 && !dreams:
+		return fmt.Errorf("sleep_steps = %d: the phases %v have no sleep phase; use ws or rws, or leave it 1", s.SleepSteps, s.Phases)
+	case s.SleepScale != 1 && !dreams:
+		return fmt.Errorf("sleep_scale = %v: the phases %v have no sleep phase; use ws or rws, or leave it 1", s.SleepScale, s.Phases)
+	case s.SleepScale != 1 && s.Optimizer == Adam && s.Phases == WakeSleep:
+		return fmt.Errorf("sleep_scale = %v: Adam divides a factor out again where q learns from dreams alone; use sleep_steps, or the optimiser gd", s.SleepScale)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package notebooks
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// chapters are the notebooks of the course, by the names of their files.
+func chapters(t *testing.T) ([]string, map[string]*Notebook) {
+	t.Helper()
+	paths, err := filepath.Glob("course/*.ipynb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	all := map[string]*Notebook{}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(path)
+		if all[name], err = Parse(data); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		names = append(names, name)
+	}
+	return names, all
+}
+
+// headings are those of a notebook, with the folded cells below each.
+func headings(n *Notebook) (texts []string, folded map[string]int) {
+	folded = map[string]int{}
+	for _, cell := range n.Cells {
+		if cell.Type == "code" {
+			if cell.Metadata.Jupyter.SourceHidden && cell.Metadata.Jupyter.OutputsHidden && len(texts) > 0 {
+				folded[texts[len(texts)-1]]++
+			}
+			continue
+		}
+		for line := range strings.Lines(string(cell.Source)) {
+			if heading, is := strings.CutPrefix(strings.TrimSpace(line), "#"); is {
+				texts = append(texts, strings.TrimLeft(heading, "# "))
+			}
+		}
+	}
+	return texts, folded
+}
+
+// Every chapter has one shape: question, model, prediction, run, what was published, what
+// can be enumerated, what to notice, and three exercises with folded solutions.
+func TestChaptersHaveOneShape(t *testing.T) {
+	names, all := chapters(t)
+	if len(names) != 7 {
+		t.Errorf("%d chapters, want 7", len(names))
+	}
+	index, err := os.ReadFile("course/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		if want := fmt.Sprintf("%d-", i+1); !strings.HasPrefix(name, want) {
+			t.Errorf("%s: want a name that begins with %s", name, want)
+		}
+		texts, folded := headings(all[name])
+		want := []string{
+			fmt.Sprintf("Chapter %d: ", i+1), "Question", "The model in five lines", "Predict", "Run", "Measured beside published",
+			"Small enough to enumerate", "What to notice", "Exercises", "Solution 1", "Solution 2", "Solution 3",
+		}
+		for k := range max(len(want), len(texts)) {
+			if k >= len(texts) || k >= len(want) || !strings.HasPrefix(texts[k], want[k]) {
+				t.Errorf("%s: the headings are %q, want %q", name, texts, want)
+				break
+			}
+		}
+		for _, solution := range want[len(want)-3:] {
+			if folded[solution] == 0 {
+				t.Errorf("%s: %s has no folded cell", name, solution)
+			}
+		}
+		question, _ := strings.CutPrefix(texts[0], want[0])
+		if entry := fmt.Sprintf("[%s](%s)", question, name); !strings.Contains(string(index), entry) {
+			t.Errorf("course/README.md does not have %s", entry)
+		}
+	}
+}

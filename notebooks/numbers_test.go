@@ -1,0 +1,190 @@
+package notebooks
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+)
+
+var (
+	number   = regexp.MustCompile(`\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]\d+)?`)
+	withUnit = regexp.MustCompile(`(\d+(?:,\d{3})*(?:\.\d+)?)\s?(nats|%|ms|s|MB)(?:[^\w*]|$)`)
+	decimal  = regexp.MustCompile(`\d+(?:,\d{3})*\.\d+`)
+	citation = regexp.MustCompile(`\([^()]*\b00[0-4]\b[^()]*\)`)
+	code     = regexp.MustCompile("`[^`]*`|(?s:```.*?```)")
+)
+
+// values are all numbers of a text, without their signs.
+func values(text string) (all []float64) {
+	for _, digits := range number.FindAllString(text, -1) {
+		all = append(all, value(digits))
+	}
+	return all
+}
+
+func value(digits string) float64 {
+	v, err := strconv.ParseFloat(strings.ReplaceAll(digits, ",", ""), 64)
+	if err != nil {
+		panic(err) // the expressions let only numbers through
+	}
+	return v
+}
+
+// stands says whether a number as a text writes it is one of some values, rounded as the
+// text rounds. A percentage may be that of a value between 0 and 1.
+func stands(digits string, among []float64) bool {
+	_, fraction, _ := strings.Cut(digits, ".")
+	half := 0.5 * math.Pow10(-len(fraction))
+	v := value(digits)
+	for _, other := range among {
+		if math.Abs(v-other) <= half*(1+1e-9) {
+			return true
+		}
+	}
+	return false
+}
+
+// claimed are the numbers of a text that it has to have from somewhere: those with a unit,
+// and decimals. Sources in parentheses and code are not among them.
+func claimed(text string) (all []string) {
+	text = code.ReplaceAllString(citation.ReplaceAllString(text, ""), "")
+	seen := map[string]bool{}
+	add := func(digits string) {
+		if !seen[digits] && digits != "0" && digits != "100" { // nothing and all
+			seen[digits] = true
+			all = append(all, digits)
+		}
+	}
+	for _, match := range withUnit.FindAllStringSubmatch(text, -1) {
+		add(match[1])
+	}
+	for _, digits := range decimal.FindAllString(text, -1) {
+		add(digits)
+	}
+	return all
+}
+
+// unfounded are the claimed numbers of a notebook's text that stand in none of its cells
+// and of what they wrote, and not elsewhere.
+func unfounded(n *Notebook, elsewhere []float64) (all []string) {
+	among := slices.Clone(elsewhere)
+	for _, cell := range n.Cells {
+		if cell.Type == "code" {
+			among = append(among, values(string(cell.Source))...)
+			for _, output := range cell.Outputs {
+				among = append(among, values(string(output.Text))...)
+			}
+		}
+	}
+	for i, cell := range n.Cells {
+		if cell.Type != "markdown" {
+			continue
+		}
+		for _, digits := range claimed(string(cell.Source)) {
+			if !stands(digits, among) {
+				all = append(all, fmt.Sprintf("cell %d: %s", i+1, digits))
+			}
+		}
+	}
+	return all
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Every number of a notebook's text is one that its cells have or wrote, or that was
+// published; studies may also quote STUDIES.md.
+func TestNumbersOfTheNotebooks(t *testing.T) {
+	published := values(read(t, "thesis/criteria.toml"))
+	for folder, elsewhere := range map[string][]float64{
+		"course": published,
+		".":      append(values(read(t, "STUDIES.md")), published...),
+	} {
+		paths, err := filepath.Glob(filepath.Join(folder, "*.ipynb"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			notebook, err := Parse([]byte(read(t, path)))
+			if err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+			for _, number := range unfounded(notebook, elsewhere) {
+				t.Errorf("%s, %s stands in no output: correct the text, or let a cell print it", path, number)
+			}
+		}
+	}
+}
+
+// A number is found where it stands as rounded, and missed where a digit is another.
+func TestUnfoundedNumbers(t *testing.T) {
+	notebook := func(text string) *Notebook {
+		return &Notebook{Cells: []Cell{
+			{Type: "code", Source: "const rate = 0.02", Outputs: []Output{{Text: "log p(x) = -26.8249 ± 0.071\n1,692 steps, 12.5 %\n"}}},
+			{Type: "markdown", Source: Text(text)},
+		}}
+	}
+	for text, want := range map[string]int{
+		"It reaches −26.82 ± 0.07 nats at η = 0.02.":     0,
+		"It reaches −26.83 nats.":                        1,
+		"It reaches 27 nats, or −26.8 nats.":             0,
+		"It reaches 28 nats.":                            1,
+		"That are 12 % or 13 % (001, 3.7.2), not 1.3 %.": 1,
+		"See 004 (004, 5.37), `f(3.3)` and 7 layers.":    0,
+		"In 1,692 s.":                   0,
+		"In 1,693 s.":                   1,
+		"3 samples and 100 % of 0 nats": 0,
+	} {
+		if got := unfounded(notebook(text), nil); len(got) != want {
+			t.Errorf("%q: unfounded are %q, want %d", text, got, want)
+		}
+	}
+}
+
+// Every number with a unit in the README stands in SPEED.md with the same unit, or is the
+// base line of MNIST, which is computed where MNIST is at hand.
+func TestNumbersOfTheReadme(t *testing.T) {
+	measured := map[string][]float64{} // by unit
+	for _, match := range withUnit.FindAllStringSubmatch(read(t, "SPEED.md"), -1) {
+		measured[match[2]] = append(measured[match[2]], value(match[1]))
+	}
+	text := code.ReplaceAllString(read(t, "../README.md"), "")
+	baseline := regexp.MustCompile(`of MNIST it is −(\d+) nats`).FindStringSubmatch(text)
+	if baseline == nil {
+		t.Fatal("the README does not say what the base line of MNIST is")
+	}
+	if os.Getenv(dataset.Environment) == "" {
+		t.Logf("%s is not set: the base line of MNIST, −%s nats, is not computed", dataset.Environment, baseline[1])
+		measured["nats"] = append(measured["nats"], value(baseline[1]))
+	} else {
+		set, err := dataset.Open("mnist")
+		if err != nil {
+			t.Fatal(err)
+		}
+		measured["nats"] = append(measured["nats"], -factorised.Bernoulli(set.Train(), set.Validation()).LogP)
+	}
+	matches := withUnit.FindAllStringSubmatch(text, -1)
+	if len(matches) < 4 {
+		t.Fatalf("%d numbers with units are found in the README, want 4 or more", len(matches))
+	}
+	for _, match := range matches {
+		if !stands(match[1], measured[match[2]]) {
+			t.Errorf("%q stands nowhere in SPEED.md: correct the one or the other", match[0])
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package runs
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Hyperparameter is a setting of an experiment, with what is said of it wherever it is written:
+// in files, flags, legends and errors.
+type Hyperparameter struct {
+	Value  any    // a pointer to it, into a struct whose tags give its key in TOML
+	Flag   string // of the command line
+	Group  string // of the flags among which it stands
+	Usage  string // of the flag: the `value` stands in quotes
+	Legend string // what a legend says of the value
+	Always bool   // whether legends say that even of the usual value
+
+	Valid  bool   // whether the value can be
+	Remedy string // what to give where it cannot
+	Idle   string // what the setting does nothing without, where that is missing
+}
+
+// CheckHyperparameters refuses the first of the settings of spec, a pointer to the struct into
+// which they point, that is not valid: with its key, its value and the remedy.
+func CheckHyperparameters(spec any, settings []Hyperparameter) error {
+	for _, s := range settings {
+		if !s.Valid {
+			return fmt.Errorf("%s = %v: %s", keyOf(spec, s.Value), reflect.ValueOf(s.Value).Elem(), s.Remedy)
+		}
+	}
+	return nil
+}
+
+// keyOf is the key in TOML of the field of spec to which value points.
+func keyOf(spec, value any) string {
+	of := reflect.ValueOf(spec).Elem()
+	for i := range of.NumField() {
+		if of.Field(i).Addr().Interface() == value {
+			name, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("toml"), ",")
+			return name
+		}
+	}
+	panic(fmt.Sprintf("%T has no field to which this %T points", spec, value))
+}
+
+// Legend is what a legend says of settings: of those that act and are not as usual, which
+// are the same settings in the same order with other values.
+func Legend(settings, usual []Hyperparameter) []string {
+	var clauses []string
+	for i, s := range settings {
+		differs := reflect.ValueOf(s.Value).Elem().Interface() != reflect.ValueOf(usual[i].Value).Elem().Interface()
+		if s.Idle == "" && (s.Always || differs) && !slices.Contains(clauses, s.Legend) {
+			clauses = append(clauses, s.Legend)
+		}
+	}
+	return clauses
+}
