@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks lab test torture fuzz slurm sweeptimes image kernel cuda ptx lint notices sbom vulnerabilities
+.PHONY: help notebook notebooks lab test torture fuzz slurm sweeptimes image kernel browser cuda ptx lint notices sbom vulnerabilities
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -48,6 +48,10 @@ image: ## build the image and the one for GPUs, and run two notebooks in the fir
 kernel: ## test the kernel with Jupyter's own clients, installing what is missing (HELMHOLTZ_SOAK_CELLS=number)
 	@notebooks/jupyter.sh install
 	HELMHOLTZ_JUPYTER_TESTS=1 go test -count=1 -v -run '^TestInJupyter$$' ./kernelext/kernel
+
+browser: ## test the kernel in JupyterLab and Chromium, installing what is missing but Chromium; screenshots in build/browser
+	@notebooks/jupyter.sh browser
+	HELMHOLTZ_BROWSER_TESTS=1 go test -count=1 -v -timeout 1h -run '^TestInBrowser$$' ./kernelext/kernel
 
 cuda: ## build the CUDA engine and test it on an emulated device, installing what is missing
 	@$(MAKE) --no-print-directory -f gpu/toolchain/cuda.mk check

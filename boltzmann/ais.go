@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -19,6 +18,7 @@ import (
 type Annealing struct {
 	Schedule Schedule
 	Chains   int // M; of a row, where rows have their own; 0 stands for 100
+	Samples  int // K importance samples of a row, of a belief network; 0 stands for 100
 }
 
 func (a Annealing) chains() int {
@@ -45,16 +45,28 @@ func (a Annealing) check(rows int) error {
 type Errs int
 
 const (
-	Exact Errs = iota // to none
-	Low               // it is less than what it estimates, in expectation
-	High              // it is more
+	Exact  Errs = iota // to none
+	Low                // it is less than what it estimates, in expectation
+	High               // it is more
+	Either             // parts of it err to both sides
 )
 
 // opposite is the side to which a difference errs.
-func (e Errs) opposite() Errs { return [...]Errs{Exact, High, Low}[e] }
+func (e Errs) opposite() Errs { return [...]Errs{Exact, High, Low, Either}[e] }
 
-// String writes exact, low or high.
-func (e Errs) String() string { return [...]string{"exact", "low", "high"}[e] }
+// and is the side to which a sum errs.
+func (e Errs) and(other Errs) Errs {
+	switch {
+	case e == Exact || e == other:
+		return other
+	case other == Exact:
+		return e
+	}
+	return Either
+}
+
+// String writes exact, low, high or either.
+func (e Errs) String() string { return [...]string{"exact", "low", "high", "either"}[e] }
 
 // MarshalText writes what String does.
 func (e Errs) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
@@ -137,7 +149,7 @@ func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progre
 func (p *path) upwards(chains int, betas []float64, key philox.Key, purpose philox.Purpose, progress func(float64)) *walk {
 	return &walk{
 		chains: chains, samples: chains, betas: betas, key: key, purpose: purpose, progress: progress,
-		start: func(_ int, v []float32, c philox.Counter) { kernels.Draw(v, p.base, 0, key, c) },
+		start: func(_ int, v []float32, c philox.Counter) { p.drawDiscrete(v, p.base, key, c) },
 	}
 }
 

@@ -26,24 +26,44 @@ type path struct {
 }
 
 // newPath begins at the base rates of rows, the part (n+1)/(N+2) of N rows of which n
-// have a unit on: those that are never on there may be on in others.
+// have a unit on, or (n+1)/(N+K) of one of K categories: those that are never on there may be
+// on in others. Hidden units, where they stand beside v or in its place, begin at their means
+// given some of the rows.
 func (m *Model) newPath(rows dataset.Split) (*path, error) {
 	if err := m.checkRows(rows); err != nil {
 		return nil, err
 	}
-	if kind := m.parameters.Kind(); kind != Bernoulli {
-		return nil, fmt.Errorf("annealing to %v visible units is not there yet: use at most %d hidden units, with which log Z is exact", kind, enumerable)
+	if m.parameters.gaussian() {
+		return nil, fmt.Errorf("annealing to gaussian visible units is not there yet: use at most %d hidden units, with which log Z is exact", enumerable)
 	}
 	p := &path{products: newProducts(m.parameters)}
-	n := float64(rows.Rows)
-	logits := make([]float64, p.Visible())
-	for i, mean := range means(rows, m.encoding.binarization) {
-		b := float32(math.Log((n*mean + 1) / (n*(1-mean) + 1)))
-		logits[i] = float64(b)
-		p.base = append(p.base, b)
-		p.slope = append(p.slope, p.VisibleBiases[i]-b)
+	some := rows.Some(latentRows, m.seed)
+	latent, err := m.latentMeans(some)
+	if err != nil {
+		return nil, err
 	}
-	p.logZ0 = logPartition(logits) + float64(p.Hidden())*math.Ln2
+	var logits []float64
+	begin := func(means []float64, n float64) {
+		for _, mean := range means {
+			off := n*(1-mean) + 1
+			if p.Categories > 0 {
+				off = n + float64(p.Categories)
+			}
+			b := float32(math.Log((n*mean + 1) / off))
+			p.slope = append(p.slope, p.VisibleBiases[len(p.base)]-b)
+			p.base = append(p.base, b)
+			logits = append(logits, float64(b))
+		}
+	}
+	if m.below == nil {
+		begin(means(rows, m.encoding.binarization), float64(rows.Rows))
+	}
+	begin(latent, float64(some.Rows))
+	partition := logPartition
+	if p.Categories > 0 {
+		partition = p.categoricalPartition
+	}
+	p.logZ0 = partition(logits) + float64(p.Hidden())*math.Ln2
 	return p, nil
 }
 
@@ -127,7 +147,7 @@ func (a *annealed) step(w *walk, k int) {
 		ratio := (to - from) * float64(blas32.Dot(vector(a.slope), vector(v)))
 		ratio -= turnOff(a.at(from, a.off, inputs), a.off)
 		scaled := a.at(to, a.off, inputs)
-		a.draw(kernels.Row(a.hidden, r), scaled, w, k, r, 1)
+		kernels.Draw(kernels.Row(a.hidden, r), scaled, 0, w.key, a.counter(w, k, r, 1))
 		ratio += turnOff(scaled, a.off)
 		w.add(a.first+r, k, ratio)
 	}
@@ -136,7 +156,7 @@ func (a *annealed) step(w *walk, k int) {
 		a.biases[i] = b + float32(to)*a.slope[i]
 	}
 	for r := range a.visible.Rows {
-		a.draw(kernels.Row(a.visible, r), a.at(to, a.biases, kernels.Row(a.visibleInputs, r)), w, k, r, 0)
+		a.drawDiscrete(kernels.Row(a.visible, r), a.at(to, a.biases, kernels.Row(a.visibleInputs, r)), w.key, a.counter(w, k, r, 0))
 	}
 }
 
@@ -148,8 +168,9 @@ func (a *annealed) at(beta float64, biases, inputs []float32) []float32 {
 	return sum
 }
 
-func (a *annealed) draw(states, inputs []float32, w *walk, k, r int, layer uint8) {
+// counter is that of the draws of a layer of chain r in the k-th step.
+func (a *annealed) counter(w *walk, k, r int, layer uint8) philox.Counter {
 	c := w.counter(a.first + r)
 	c.Step, c.Layer = uint32(k), layer
-	kernels.Draw(states, inputs, 0, w.key, c)
+	return c
 }

@@ -20,17 +20,23 @@ import (
 )
 
 // smallModels calls test with models of few units, whose parameters are normal with
-// standard deviations from 0.5 to 1.5, with the exact ones and rows for base rates.
+// standard deviations from 0.5 to 1.5, with the exact ones and rows for base rates. Each fifth
+// has two categorical variables for its visible units.
 func smallModels(t *testing.T, n int, test func(t *testing.T, m *Model, exact *oracle.Machine, base dataset.Split)) {
 	random := rand.New(rand.NewPCG(3, 5))
 	for k := range n {
 		visible, hidden := 2+random.IntN(5), 1+random.IntN(5)
+		categories := 0
+		if k%5 == 4 {
+			visible, categories = 6, 3
+		}
 		t.Run(fmt.Sprintf("%d_%dx%d", k, visible, hidden), func(t *testing.T) {
 			m := randomModel(t, visible, hidden)
+			m.parameters.Categories = categories
 			for i := range m.parameters.Flat {
 				m.parameters.Flat[i] *= 0.5 + float32(k)/float32(n)
 			}
-			states := oracle.Binary(visible)
+			states := exactly(m).Visible
 			var rows [][]float64
 			for range 7 {
 				rows = append(rows, states[random.IntN(len(states))])
@@ -49,8 +55,11 @@ func logTilde(m *Model, base dataset.Split, beta float64, v []float64) float64 {
 		for r := range base.Rows {
 			on += float64(base.Row(r)[i]) / 255
 		}
-		on = (on + 1) / (n + 2)
-		sum += x * ((1-beta)*math.Log(on/(1-on)) + beta*float64(m.parameters.VisibleBiases[i]))
+		base := math.Log((on + 1) / (n - on + 1))
+		if categories := m.parameters.Categories; categories > 0 {
+			base = math.Log((on + 1) / (n + float64(categories)))
+		}
+		sum += x * ((1-beta)*base + beta*float64(m.parameters.VisibleBiases[i]))
 	}
 	for j, c := range m.parameters.HiddenBiases {
 		a := float64(c)

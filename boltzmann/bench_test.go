@@ -2,7 +2,9 @@ package boltzmann
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -12,24 +14,35 @@ import (
 // The machine and the minibatch of the usual comparison.
 const benchVisible, benchHidden, benchRows = 784, 500, 100
 
+// benchModel is of that machine.
+func benchModel(b *testing.B) *Model {
+	m, err := New(dataset.Shape{Height: 28, Width: 28}).Hidden(benchHidden).Model(1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return m
+}
+
+// benchTrainer trains it by a method.
+func benchTrainer(b *testing.B, method MethodSpec) *trainer {
+	m := benchModel(b)
+	s := state{parameters: m.parameters, visibleOffsets: make([]float32, benchVisible), hiddenOffsets: make([]float32, benchHidden)}
+	for range method.Optimizer.slots() {
+		s.moments = append(s.moments, m.parameters.zeros())
+	}
+	s.persistent = kernels.NewMatrix(method.replicas(0), benchHidden)
+	rows := dataset.Split{Rows: benchRows, Shape: m.shape, Values: make([]uint8, benchRows*benchVisible)}
+	for i := range rows.Values {
+		rows.Values[i] = uint8(i % 7 / 6 * 255)
+	}
+	order := make([]int, benchRows)
+	return newTrainer(s, method, 1, rows, dataset.Fixed, func(int) []int { return order })
+}
+
 func BenchmarkStep(b *testing.B) {
-	for _, method := range []Method{CD(), PCD(), PCD().Momentum(0.9), PCD().Optimizer(Adam)} {
+	for _, method := range []Method{CD(), PCD(), PCD().Momentum(0.9), PCD().Optimizer(Adam), PCD().Natural(Joint, 0.1), PCD().Natural(Marginal, 0.1)} {
 		b.Run(fmt.Sprint(method.spec), func(b *testing.B) {
-			m, err := New(dataset.Shape{Height: 28, Width: 28}).Hidden(benchHidden).Model(1)
-			if err != nil {
-				b.Fatal(err)
-			}
-			s := state{parameters: m.parameters, visibleOffsets: make([]float32, benchVisible), hiddenOffsets: make([]float32, benchHidden)}
-			for range method.spec.Optimizer.slots() {
-				s.moments = append(s.moments, m.parameters.zeros())
-			}
-			s.persistent = kernels.NewMatrix(method.spec.Chains, benchHidden)
-			rows := dataset.Split{Rows: benchRows, Shape: m.shape, Values: make([]uint8, benchRows*benchVisible)}
-			for i := range rows.Values {
-				rows.Values[i] = uint8(i % 7 / 6 * 255)
-			}
-			order := make([]int, benchRows)
-			t := newTrainer(s, method.spec, 1, rows, dataset.Fixed, func(int) []int { return order })
+			t := benchTrainer(b, method.spec)
 			for b.Loop() {
 				if _, err := t.take(b.Context(), 0.01); err != nil {
 					b.Fatal(err)
@@ -39,16 +52,13 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// The products of a step of PCD-1, by themselves: what it cannot be faster than. They are
-// of a packed matrix, and in parts as training has them.
-func BenchmarkProductsOfAStep(b *testing.B) {
-	m, err := New(dataset.Shape{Height: 28, Width: 28}).Hidden(benchHidden).Model(1)
-	if err != nil {
-		b.Fatal(err)
-	}
+// productsOfAStep returns what computes the products of a step of PCD-1, by themselves: what it
+// cannot be faster than. They are of a packed matrix, and in parts as training has them.
+func productsOfAStep(b *testing.B) func() {
+	m := benchModel(b)
 	w, c, data := newProducts(m.parameters), newChains(benchRows, m.parameters), newChains(benchRows, m.parameters)
 	gradient := m.parameters.zeros()
-	for b.Loop() {
+	return func() {
 		work.Parts(benchRows, rowsAPart, func(first, last int) {
 			data, _ := data.part(first, last, place{})
 			w.up(data.hiddenInputs, data.visible)
@@ -66,13 +76,43 @@ func BenchmarkProductsOfAStep(b *testing.B) {
 	}
 }
 
+// The two alternate, so that the load of the machine is alike for both: what is told is the
+// median of the ratios of their times, with the median times, and the rate of the products.
+func BenchmarkStepOverItsProducts(b *testing.B) {
+	const together = 10
+	t, products := benchTrainer(b, PCD().spec), productsOfAStep(b)
+	milliseconds := func(task func()) float64 {
+		start := time.Now()
+		for range together {
+			task()
+		}
+		return time.Since(start).Seconds() * 1e3 / together
+	}
+	var steps, alone, ratios []float64
+	for b.Loop() {
+		steps = append(steps, milliseconds(func() {
+			if _, err := t.take(b.Context(), 0.01); err != nil {
+				b.Fatal(err)
+			}
+		}))
+		alone = append(alone, milliseconds(products))
+		ratios = append(ratios, steps[len(steps)-1]/alone[len(alone)-1])
+	}
+	median := func(x []float64) float64 {
+		slices.Sort(x)
+		return x[len(x)/2]
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(median(ratios), "×products")
+	b.ReportMetric(median(steps), "ms/step")
+	b.ReportMetric(median(alone), "ms/products")
+	b.ReportMetric(5*2*benchVisible*benchHidden*benchRows/median(alone)/1e6, "GFlop/s")
+}
+
 // A step of 100 chains of AIS beside its two products by themselves, of the same chains in
 // the same parts.
 func BenchmarkAnnealing(b *testing.B) {
-	m, err := New(dataset.Shape{Height: 28, Width: 28}).Hidden(benchHidden).Model(1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	m := benchModel(b)
 	base := dataset.Split{Rows: 1, Shape: m.shape, Values: make([]uint8, benchVisible)}
 	const steps = 200
 	perStep := func(b *testing.B) { b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(b.N*steps), "ms/step") }

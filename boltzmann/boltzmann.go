@@ -1,6 +1,6 @@
-// Package boltzmann trains and evaluates restricted Boltzmann machines: models of
-// visible units v and hidden units h that are joined to each other, and not among
-// themselves,
+// Package boltzmann trains and evaluates restricted and deep Boltzmann machines. Restricted
+// ones are models of visible units v and hidden units h that are joined to each other, and
+// not among themselves,
 //
 //	p(v,h) = e^(−E(v,h))/Z,   E(v,h) = −bᵀv − cᵀh − vᵀWh.
 //
@@ -12,9 +12,14 @@
 //
 //	digits, err := dataset.Open("glyphs")
 //	machine := boltzmann.New(digits.Shape()).Hidden(500)
-//	pcd := boltzmann.PCD().Chains(100).LearningRate(0.05).Epochs(20)
+//	pcd := boltzmann.PCD().Chains(100).LearningRate(0.2).Epochs(20)
 //	run, err := pcd.Train(ctx, machine, digits, "runs/rbm")
 //	images, err := run.Sample(ctx, 100, 5000)
+//
+// With several hidden layers, Hidden(500, 1000), the machine is deep: each layer is joined to
+// those beside it. It is a restricted machine between its even and its odd layers, of which v
+// alone is observed; what is hidden is found by mean field, which bounds log p(v). TrainBelief
+// makes a deep belief network of its layers instead, restricted machines on top of each other.
 //
 // Visible units are Bernoulli, as above, Gaussian or categorical: see Kind. Machines and
 // methods are values: each setter returns a changed copy, and the first wrong setting is the
@@ -23,9 +28,10 @@
 //
 // # Learning
 //
-// The gradient of log p(v) is the difference of the means of vhᵀ, v and h given the data and
-// of those of the model, which Markov chains estimate. CD, PCD and PT say where these come
-// from. What the objective is of a model whose log p is not at hand, Experiment.Measures says.
+// The gradient of log p(v) is the difference of the means of vhᵀ, v and h given the data
+// and of those of the model, which Markov chains estimate. CD, PCD and PT say where these
+// come from; PL does without them. Metric says how natural gradients are measured. What the
+// objective is of a model whose log p is not at hand, Experiment.Measures says.
 //
 // # Sources
 //

@@ -8,22 +8,24 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
 // variables is the number of visible variables: of categorical units one for as many units as
 // there are categories, otherwise the units themselves.
-func (p *Parameters) variables() int { return p.Visible() / max(1, p.Categories) }
+func (p *Parameters) variables() int { return p.observed() / max(1, p.Categories) }
 
-// drawCategorical draws categorical visible units with inputs, each variable by the first word of a
-// counter of its own.
-func (w *products) drawCategorical(states, inputs kernels.Matrix, at place) {
-	n := w.Categories
-	for r := range states.Rows {
-		v, a, c := kernels.Row(states, r), kernels.Row(inputs, r), at.counter(r)
-		for g := range w.variables() {
-			c.Unit = uint16(g)
-			kernels.DrawCategorical(v[g*n:(g+1)*n], a[g*n:(g+1)*n], at.key, c)
-		}
+// drawDiscrete draws visible units v with inputs, Bernoulli ones or categorical ones, each variable
+// of which by the first word of a counter of its own.
+func (p *Parameters) drawDiscrete(v, inputs []float32, key philox.Key, c philox.Counter) {
+	n := p.Categories
+	if n == 0 {
+		kernels.Draw(v, inputs, 0, key, c)
+		return
+	}
+	for g := range p.variables() {
+		c.Unit = uint16(g)
+		kernels.DrawCategorical(v[g*n:(g+1)*n], inputs[g*n:(g+1)*n], key, c)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // categoricalModel has random parameters and 3 variables of 3 categories; exactly what it is
@@ -26,7 +27,7 @@ func categoricalModel(t *testing.T) (*Model, *oracle.Machine) {
 	for k := range m.parameters.Flat {
 		m.parameters.Flat[k] = float32(random.NormFloat64())
 	}
-	return m, oracle.Bipartite(oracle.Categorical(3, 3), oracle.Binary(2), wide(m.parameters))
+	return m, exactly(m)
 }
 
 // Free energies, log Z, conditionals and the pseudo-likelihood of categorical units are those of
@@ -131,7 +132,7 @@ func agreeing(t *testing.T) *dataset.Set {
 func TestCategoricalUnitsLearn(t *testing.T) {
 	set := agreeing(t)
 	for _, method := range []Method{CD(), PCD(), PT().Temperatures(3)} {
-		run, err := method.LearningRate(0.2).BatchSize(20).Epochs(60).Train(t.Context(), New(set.Shape()).Hidden(6).Categorical(3), set, t.TempDir())
+		run, err := method.Schedule(runs.Constant).BatchSize(20).Epochs(60).Train(t.Context(), New(set.Shape()).Hidden(6).Categorical(3), set, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,13 +55,12 @@ func (c *chains) sweep(w *products, at place) {
 
 // drawVisible draws visible units of the machine's kind with inputs.
 func (w *products) drawVisible(states, inputs kernels.Matrix, at place) {
-	switch w.Kind() {
-	case Gaussian:
+	if w.gaussian() {
 		w.drawGaussian(states, inputs, at)
-	case Categorical:
-		w.drawCategorical(states, inputs, at)
-	default:
-		at.draw(states, inputs)
+		return
+	}
+	for r := range states.Rows {
+		w.drawDiscrete(kernels.Row(states, r), kernels.Row(inputs, r), at.key, at.counter(r))
 	}
 }
 

@@ -64,7 +64,7 @@ func (e encoding) load(states []float32, values []uint8, at place, d int) {
 
 // checkRows refuses rows that are not of the model's visible units.
 func (m *Model) checkRows(rows dataset.Split) error {
-	switch visible := m.parameters.Visible(); {
+	switch visible := m.bottom().observed(); {
 	case rows.Shape.Units() != visible:
 		return fmt.Errorf("the model has %d visible units, the %s rows have %d: give rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
 	case rows.Rows == 0:
@@ -75,13 +75,25 @@ func (m *Model) checkRows(rows dataset.Split) error {
 	return nil
 }
 
-// states returns rows as states of the visible units. Stochastic ones are drawn by the
+// states returns rows as states of the visible units, of a deep machine with the means of the
+// even hidden layers by mean field, and of a belief network drawn, as stochastic rows are, by the
 // model's seed.
 func (m *Model) states(rows dataset.Split) (kernels.Matrix, error) {
+	v, err := m.observe(rows)
+	if err != nil {
+		return v, err
+	}
+	m.bottom().settle(v)
+	return m.below.drawn(v, place{key: philox.Key(m.seed), purpose: philox.Observe}), nil
+}
+
+// observe returns rows as states of the units that are observed. Those of even hidden layers,
+// which follow in a deep machine, are 0.
+func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	if err := m.checkRows(rows); err != nil {
 		return kernels.Matrix{}, err
 	}
-	states := kernels.NewMatrix(rows.Rows, m.parameters.Visible())
+	states := kernels.NewMatrix(rows.Rows, m.bottom().Visible())
 	at := place{key: philox.Key(m.seed), purpose: philox.Observe}
 	for d := range rows.Rows {
 		m.encoding.load(kernels.Row(states, d), rows.Row(d), at, d)

@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -28,12 +29,18 @@ type Evaluation struct {
 	// LogP is log p(v) = −F(v) − log Z, of Gaussian units the logarithm of the density of
 	// grey values between 0 and 1. Its standard error is without that of log Z,
 	// which is common to all rows.
-	LogP     Number `json:"log_p"`
-	LogPSE   Number `json:"log_p_se"`
-	LogPErrs Errs   `json:"log_p_errs"` // exact, or high where log Z is estimated
+	LogP   Number `json:"log_p"`
+	LogPSE Number `json:"log_p_se"`
+	// LogPErrs is exact, high where log Z is estimated by AIS, low where F(v) is that of
+	// mean field or of importance samples, and either where both are: an estimate then, and
+	// no bound.
+	LogPErrs Errs `json:"log_p_errs"`
+	// Samples are those of each row, of a belief network, and 0 of others.
+	Samples int `json:"samples"`
 	LogZ
 	// FreeEnergy is F(v), and TrainingFreeEnergy that of as many training rows, drawn by
-	// the seed: a model that has learned these by heart has it far lower there.
+	// the seed: a model that has learned these by heart has it far lower there. Those of a
+	// deep machine are variational, unless its hidden units are few enough to sum them out.
 	FreeEnergy           Number `json:"free_energy"`
 	FreeEnergySE         Number `json:"free_energy_se"`
 	TrainingFreeEnergy   Number `json:"training_free_energy"`
@@ -69,11 +76,11 @@ type Raised struct {
 // called with the fraction of the work done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
-	energies, err := m.FreeEnergy(ctx, rows)
+	energies, errs, err := m.bestFreeEnergy(ctx, rows, a.Samples)
 	if err != nil {
 		return Evaluation{}, err
 	}
-	training, err := m.FreeEnergy(ctx, set.Train().Some(rows.Rows, m.seed))
+	training, _, err := m.bestFreeEnergy(ctx, set.Train().Some(rows.Rows, m.seed), a.Samples)
 	if err != nil {
 		return Evaluation{}, err
 	}
@@ -81,7 +88,10 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	if err != nil {
 		return Evaluation{}, err
 	}
-	e := Evaluation{LogZ: z, LogPErrs: z.Errs.opposite(), Split: rows.Name, Binarization: m.encoding.binarization, Data: rows.Rows, DrawSeed: m.seed}
+	e := Evaluation{LogZ: z, LogPErrs: errs.and(z.Errs).opposite(), Split: rows.Name, Binarization: m.encoding.binarization, Data: rows.Rows, DrawSeed: m.seed}
+	if m.below != nil {
+		e.Samples = cmp.Or(a.Samples, importanceSamples)
+	}
 	e.FreeEnergy, e.FreeEnergySE = meanAndError(energies)
 	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(training)
 	e.LogP, e.LogPSE = -e.FreeEnergy-z.Value-Number(m.encoding.logScale()), e.FreeEnergySE
@@ -91,9 +101,33 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	return e, nil
 }
 
+// bestFreeEnergy is F(v) of each of the rows, exact where that takes seconds, and otherwise too
+// high: variational, or of a belief network by importance samples.
+func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, samples int) ([]float64, Errs, error) {
+	if m.below != nil {
+		v, err := m.observe(rows)
+		if err != nil {
+			return nil, Exact, err
+		}
+		energies, err := m.beliefFreeEnergies(ctx, v, samples)
+		return energies, High, err
+	}
+	states, err := m.states(rows)
+	if err != nil {
+		return nil, Exact, err
+	}
+	p := m.parameters
+	if p.posteriorTerms()*float64(rows.Rows) <= 16*cheapTerms {
+		energies, err := p.exactFreeEnergies(ctx, states)
+		return energies, Exact, err
+	}
+	energies, err := p.freeEnergies(ctx, states)
+	return energies, High, err
+}
+
 // baseline is that of log p of rows of the model's kind.
 func (m *Model) baseline(train, rows dataset.Split) factorised.Line {
-	switch m.parameters.Kind() {
+	switch m.bottom().Kind() {
 	case Gaussian:
 		return factorised.Gaussian(train, rows, greyFloor)
 	case Categorical:

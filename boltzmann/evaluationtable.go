@@ -31,6 +31,7 @@ var evaluationColumns = []struct {
 	{nats(runs.LogP.Key, runs.LogP.Name), func(e RunEvaluation) any { return e.LogP }},
 	{nats("log_p_se", "± se"), func(e RunEvaluation) any { return e.LogPSE }},
 	{runs.Column{Key: "log_p_errs", Label: "log p errs"}, func(e RunEvaluation) any { return e.LogPErrs.String() }},
+	{runs.Column{Key: "samples", Kind: runs.Integer}, func(e RunEvaluation) any { return e.Samples }},
 	{nats("baseline_log_p", "base line (factorised)"), func(e RunEvaluation) any { return e.BaselineLogP }},
 	{nats("baseline_log_p_se", "± se"), func(e RunEvaluation) any { return e.BaselineLogPSE }},
 	{runs.Column{Key: "diverged", Kind: runs.Boolean}, func(e RunEvaluation) any { return e.Diverged }},
@@ -135,7 +136,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 		return nil, fmt.Errorf("%d chains: give at least 1", samples)
 	}
 	m := e.model(s, shape).Seed(seed)
-	energies, err := m.FreeEnergy(ctx, rows)
+	energies, _, err := m.bestFreeEnergy(ctx, rows, importanceSamples)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -36,14 +37,30 @@ func (m *Model) checkEnumerable() error {
 	return nil
 }
 
-// ExactLogP is log p of each of the rows, in nats, by ExactLogZ. Of Gaussian units it is the
+// ExactLogP is log p of each of the rows, in nats, by ExactLogZ, of a deep machine with the
+// hidden units summed out for each row, too. Of Gaussian units it is the
 // logarithm of the density of the grey values, between 0 and 1.
 func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
-	logZ, err := m.ExactLogZ(ctx)
+	if err := m.checkEnumerable(); err != nil {
+		return nil, err
+	}
+	if m.below != nil {
+		return nil, errors.New("log p of a belief network is not summed: it is estimated by Evaluate")
+	}
+	states, err := m.states(rows)
 	if err != nil {
 		return nil, err
 	}
-	logP, err := m.FreeEnergy(ctx, rows)
+	return m.exactLogP(ctx, states)
+}
+
+// exactLogP is log p of states.
+func (m *Model) exactLogP(ctx context.Context, states kernels.Matrix) ([]float64, error) {
+	logZ, err := m.parameters.logZ(ctx)
+	if err != nil {
+		return nil, err
+	}
+	logP, err := m.parameters.exactFreeEnergies(ctx, states)
 	for i := range logP {
 		logP[i] = -logP[i] - logZ - m.encoding.logScale()
 	}

@@ -25,7 +25,9 @@ type Experiment struct {
 	Fingerprint string      `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
 	Machine     MachineSpec `toml:"machine" json:"machine"`
 	Method      MethodSpec  `toml:"method" json:"method"`
-	Epochs      int         `toml:"epochs" json:"epochs"`
+	// Below is the run that the machine stands on, nil where there is none.
+	Below  *Below `toml:"below,omitempty" json:"below,omitempty"`
+	Epochs int    `toml:"epochs" json:"epochs"`
 	// Patience ends training when the validation pseudo-likelihood has not risen for
 	// so many epochs; 0 trains for all epochs.
 	Patience int    `toml:"patience" json:"patience"`
@@ -46,7 +48,7 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 		Dataset: set.Spec(), Fingerprint: set.Fingerprint(),
 		Machine: machine.spec, Method: m.spec,
 		Epochs: m.epochs, Patience: m.patience, Seed: m.seed,
-		Keep: m.keep, RecordSteps: m.recordSteps,
+		Keep: m.keep, RecordSteps: m.recordSteps, Below: m.below,
 	}
 	if machine.shape != set.Shape() {
 		e.Misfit = fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
@@ -55,8 +57,8 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	return e
 }
 
-// NewExperiment is an experiment with the usual settings of an algorithm, as CD, PCD and
-// PT have them, and of New. It names no data set.
+// NewExperiment is an experiment with the usual settings of an algorithm, as CD, PCD, PT
+// and PL have them, and of New. It names no data set.
 func NewExperiment(a Algorithm) Experiment {
 	m := usual(a)
 	return Experiment{Machine: New(dataset.Shape{}).spec, Method: m.spec, Epochs: m.epochs, Seed: m.seed}
@@ -84,13 +86,20 @@ func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 	return s.LearningRate * decay.Factor(step, stepsPerEpoch, e.Epochs)
 }
 
-// String names the method and its settings, and the number of hidden units.
+// String names the method and its settings, and the numbers of hidden units.
 func (e Experiment) String() string {
 	kind := ""
 	if e.Machine.Visible != Bernoulli {
 		kind = fmt.Sprintf("%v ", e.Machine.Visible)
 	}
-	return fmt.Sprintf("%sRBM %d, %v", kind, e.Machine.Hidden, e.Method)
+	name := "RBM"
+	if len(e.Machine.Above) > 0 {
+		name = "DBM"
+	}
+	if e.Below != nil {
+		name = "DBN, top"
+	}
+	return fmt.Sprintf("%s%s %s, %v", kind, name, joined(e.Machine.layers(0)[1:]), e.Method)
 }
 
 // Err implements runs.Experiment. It refuses a misfit, and settings that have no name.
@@ -114,6 +123,9 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.Method.check,
 		func() error { return checkBinarization(e.Dataset.Binarization, e.Machine.Visible) },
 		e.checkTempering,
+		e.checkLayers,
+		e.checkBelow,
+		e.checkUnits,
 		func() error { return e.Header().Check(set) },
 		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
@@ -138,6 +150,33 @@ func (e Experiment) checkTempering() error {
 	return nil
 }
 
+// checkLayers refuses what there is only of one hidden layer, or only of several.
+func (e Experiment) checkLayers() error {
+	deep, s := len(e.Machine.Above) > 0, e.Method
+	switch {
+	case s.MeanField != 0 && !deep:
+		return fmt.Errorf("mean_field = %d of a machine with one hidden layer, whose means are exact: leave it out, or give more layers", s.MeanField)
+	case deep && s.Algorithm == Pseudo:
+		return errors.New("algorithm = pl of several hidden layers: the pseudo-likelihood that is trained is of one; use pcd")
+	case deep && s.Metric != Euclidean:
+		return fmt.Errorf("metric = %v of several hidden layers: natural gradients are of machines with one; leave it out", s.Metric)
+	case deep && (s.Sparsity != 0 || s.MaxNorm != 0):
+		return fmt.Errorf("sparsity = %v and max_norm = %v of several hidden layers: they are of machines with one; leave them out", s.Sparsity, s.MaxNorm)
+	}
+	return nil
+}
+
+// checkUnits refuses what there is only of some kinds of units.
+func (e Experiment) checkUnits() error {
+	if visible := e.Machine.Visible; e.Method.Algorithm == Pseudo && visible != Bernoulli {
+		return fmt.Errorf("algorithm = pl with %v visible units: the pseudo-likelihood that is trained is of Bernoulli units; use pcd", visible)
+	}
+	if e.Method.Metric != Euclidean && e.Machine.Visible == Gaussian {
+		return fmt.Errorf("metric = %v with Gaussian visible units: natural gradients are of Bernoulli and categorical units; leave it out", e.Method.Metric)
+	}
+	return nil
+}
+
 // checkRows refuses rows that are not of categorical units, where the visible ones are.
 func (e Experiment) checkRows(set *dataset.Set) error {
 	if e.Machine.Visible != Categorical {
@@ -152,19 +191,29 @@ func (e Experiment) checkRows(set *dataset.Set) error {
 
 // checkMemory refuses chains, minibatches and optimisers that memory does not hold.
 func (e Experiment) checkMemory(shape dataset.Shape) error {
-	visible, hidden := float64(shape.Units()), float64(e.Machine.Hidden)
+	layers := e.Machine.layers(shape.Units())
+	even, odd := sides(layers)
+	visible, hidden := float64(even), float64(odd)
 	rows := float64(e.Method.BatchSize) + 2*float64(e.Method.replicas(e.Method.BatchSize))
 	bytes := 4 * ((4+float64(e.Method.Optimizer.slots()))*visible*hidden + rows*(visible+hidden))
+	if e.Method.Metric != Euclidean {
+		m := float64(e.Method.Chains)
+		bytes += 4*m*(visible+hidden+2*(float64(e.Method.BatchSize)+m)) + 2*8*m*m
+	}
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%d hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
-			e.Machine.Hidden, e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))
+		return fmt.Errorf("%v hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
+			joined(layers[1:]), e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))
 	}
 	return nil
 }
 
 // Baseline implements runs.Baseliner. The pseudo-likelihood of a factorised model is its
-// log p(x); of Gaussian units the base line is of the score.
+// log p(x); of Gaussian units the base line is of the score. A machine that stands on another,
+// whose rows are drawn, has none.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
+	if e.Below != nil {
+		return runs.Baseline{}
+	}
 	if e.Machine.Visible == Gaussian {
 		return scoreBaseline(set.Train(), rows)
 	}

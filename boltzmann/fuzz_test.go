@@ -16,6 +16,8 @@ func FuzzParseExperiment(f *testing.F) {
 	f.Add("family = \"boltzmann\"\n[method]\nalgorithm = \"cd\"\n")
 	f.Add("family = \"boltzmann\"\nepochs = 3\nkeep = [1, 2]\n[dataset]\nname = \"3by3\"\nbinarization = \"grey\"\n[machine]\nhidden = 9\nvisible = \"gaussian\"\n[method]\nalgorithm = \"pt\"\ntemperatures = 4\nlearning_rate = 1e-3\n")
 	f.Add("family = \"boltzmann\"\n[method]\nalgorithm = \"pcd\"\nl2 = nan\n")
+	f.Add("family = \"boltzmann\"\n[machine]\nabove = [30, 20]\n[method]\nalgorithm = \"pcd\"\nmean_field = 3\n")
+	f.Add("family = \"boltzmann\"\n[machine]\nabove = []\n[below]\nrun = \"runs/rbm\"\ncheckpoint = \"best\"\n[method]\nalgorithm = \"pcd\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		var e Experiment
 		var err error
@@ -47,6 +49,8 @@ func FuzzReadSnapshot(f *testing.F) {
 	}
 	f.Add(string(good.Header))
 	f.Add(`{"hidden":2,"visible":"bernoulli","shape":{"Height":3,"Width":2},"slots":1}`)
+	f.Add(`{"hidden":1,"above":[1,1],"shape":{"Height":3,"Width":2}}`)
+	f.Add(`{"hidden":1,"below":[2,1],"shape":{"Height":3,"Width":2}}`)
 	f.Add(`{"hidden":262144,"visible":"gaussian","shape":{"Height":262144,"Width":1},"chains":4294967295}`)
 	f.Fuzz(func(t *testing.T, header string) {
 		s := good

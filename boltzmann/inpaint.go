@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -17,6 +18,9 @@ import (
 // hidden units given the visible ones, and the missing ones given these. Known units
 // never change. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
+	if m.below != nil {
+		return dataset.Inpainting{}, errors.New("inpainting by a belief network, whose hidden units given v cannot be drawn: give a run of a restricted or deep machine")
+	}
 	known, err := m.states(split)
 	if err != nil {
 		return dataset.Inpainting{}, err
@@ -82,9 +86,9 @@ func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix,
 			w.drawVisible(c.visible, c.visibleInputs, at)
 			for r := range c.visible.Rows {
 				v := kernels.Row(c.visible, r)
-				for i, x := range kernels.Row(states, first+r) {
-					if !mask[i] {
-						v[i] = x
+				for i, missing := range mask {
+					if !missing {
+						v[i] = kernels.Row(states, first+r)[i]
 					}
 				}
 			}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -48,19 +50,35 @@ const cheapTerms = 1 << 26
 
 // Begin implements runs.Experiment. Weights are drawn by seed, hidden biases are 0, and
 // visible ones such that units without weights would have the means of the training
-// rows.
+// rows, or on top of another machine those of the units drawn from it.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
-	m, err := Machine{set.Shape(), e.Machine}.Model(e.Seed)
+	shape, below := set.Shape(), stack(nil)
+	if e.Below != nil {
+		var err error
+		if below, err = e.Below.read(shape); err != nil {
+			return runs.Snapshot{}, err
+		}
+		shape = dataset.Shape{Height: 1, Width: below[len(below)-1].Hidden()}
+	}
+	m, err := Machine{shape, e.Machine}.Model(e.Seed)
 	if err != nil {
 		return runs.Snapshot{}, err
 	}
 	p := m.parameters
-	s := state{parameters: p, visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden())}
+	s := state{parameters: p, below: below, visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden())}
 	if e.Machine.Visible == Gaussian {
 		s.standard = standardOf(set.Train()) // so that means and biases are 0
 	} else {
-		n, states := float64(set.Train().Rows), float64(max(2, e.Machine.Categories))
-		for i, on := range means(set.Train(), e.Dataset.Binarization) {
+		rows, states := set.Train(), float64(max(2, e.Machine.Categories))
+		first := means(rows, e.Dataset.Binarization)
+		if below != nil {
+			rows = rows.Some(latentRows, e.Seed)
+			if first, err = e.model(s, set.Shape()).latentMeans(rows); err != nil {
+				return runs.Snapshot{}, err
+			}
+		}
+		n := float64(rows.Rows)
+		for i, on := range first {
 			on = (n*on + 0.5) / (n + 0.5*states) // a unit that is never on may still be
 			p.VisibleBiases[i] = float32(math.Log(on))
 			if e.Machine.Visible == Bernoulli {
@@ -71,15 +89,17 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 			}
 		}
 	}
-	for j := range s.hiddenOffsets {
-		if e.Method.Centred {
-			s.hiddenOffsets[j] = 0.5
+	if e.Method.Centred {
+		for _, offsets := range [][]float32{s.hiddenOffsets, s.visibleOffsets[p.observed():]} {
+			for k := range offsets {
+				offsets[k] = 0.5
+			}
 		}
 	}
 	for range e.Method.Optimizer.slots() {
 		s.moments = append(s.moments, p.zeros())
 	}
-	if e.Method.Algorithm != Contrastive {
+	if e.Method.persistent() {
 		c := newChains(e.Method.replicas(0), p)
 		c.start(philox.Key(e.Seed))
 		s.persistent = c.hidden
@@ -170,7 +190,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 		meter.measure(each[first:last], visible, hidden, inputs, flip, validationUnits)
 		meter.reconstruct(inputs, hidden)
 		for r := range visible.Rows {
-			for i, mean := range p.visibleMeans(kernels.Row(inputs, r)) {
+			for i, mean := range p.visibleMeans(kernels.Row(inputs, r)[:p.observed()]) {
 				d := float64(kernels.Row(visible, r)[i]) - mean
 				errors[first+r] += d * d
 			}
@@ -181,12 +201,12 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 		reconstruction += e / float64(rows.Rows)
 	}
 	measured[reconstructionMeasure.Key] = reconstruction
-	if p.terms() <= cheapTerms {
-		logZ, err := p.logZ(ctx)
+	if m.below == nil && p.terms() <= cheapTerms && p.posteriorTerms()*float64(rows.Rows) <= cheapTerms {
+		logP, err := m.exactLogP(ctx, states)
 		if err != nil {
 			return nil, err
 		}
-		measured[runs.LogP.Key] = -measured[freeEnergyMeasure.Key] - logZ - m.encoding.logScale()
+		measured[runs.LogP.Key] = floats.Sum(logP) / float64(rows.Rows)
 	}
 	return measured, ctx.Err()
 }

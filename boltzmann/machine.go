@@ -3,24 +3,29 @@ package boltzmann
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
 // MachineSpec describes a machine whose visible units are those of the data.
 type MachineSpec struct {
-	Hidden  int  `toml:"hidden" json:"hidden"`   // number of hidden units
+	Hidden  int  `toml:"hidden" json:"hidden"`   // number of hidden units, those of the first layer
 	Visible Kind `toml:"visible" json:"visible"` // bernoulli, gaussian or categorical
 	// Categories is the number of categories of each variable of categorical visible units.
 	Categories int `toml:"categories,omitzero" json:"categories,omitempty"`
+	// Above are the numbers of units of hidden layers above the first, of a deep machine.
+	Above []int `toml:"above,omitempty" json:"above,omitempty"`
 	// Deviation is the standard deviation of the normal distribution from which the
 	// weights are drawn at first.
 	Deviation float64 `toml:"deviation" json:"deviation"`
 }
 
-// Machine describes a restricted Boltzmann machine. It is a value: each method
+// Machine describes a restricted or a deep Boltzmann machine. It is a value: each method
 // returns a changed copy.
 type Machine struct {
 	shape dataset.Shape
@@ -33,8 +38,12 @@ func New(shape dataset.Shape) Machine {
 	return Machine{shape: shape, spec: MachineSpec{Hidden: 500, Deviation: 0.01}}
 }
 
-// Hidden sets the number of hidden units.
-func (m Machine) Hidden(units int) Machine { m.spec.Hidden = units; return m }
+// Hidden sets the number of hidden units, of a deep Boltzmann machine those of several layers:
+// the first is next to the visible units, and each is joined to those beside it.
+func (m Machine) Hidden(first int, above ...int) Machine {
+	m.spec.Hidden, m.spec.Above = first, slices.Clone(above)
+	return m
+}
 
 // Visible sets the kind of the visible units: Bernoulli ones without it being said.
 func (m Machine) Visible(kind Kind) Machine { m.spec.Visible = kind; return m }
@@ -52,16 +61,38 @@ func (m Machine) Deviation(σ float64) Machine { m.spec.Deviation = σ; return m
 // Spec is the machine's description without its visible units.
 func (m Machine) Spec() MachineSpec { return m.spec }
 
+// layers are the numbers of units of v and of the hidden layers.
+func (s MachineSpec) layers(visible int) []int {
+	return slices.Concat([]int{visible, s.Hidden}, s.Above)
+}
+
+// parameters of the machine, all 0.
+func (s MachineSpec) parameters(visible int) *Parameters {
+	if len(s.Above) > 0 {
+		return newLayeredParameters(s.layers(visible))
+	}
+	return newParameters(visible, s.Hidden, s.Visible, s.Categories)
+}
+
+// joined writes the sizes of layers from the visible units on.
+func joined(layers []int) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(layers), "[]"), " ", "–")
+}
+
 // mostUnits bounds the units of a side: those that the counters of draws tell apart.
 const mostUnits = 1 << 18
 
 // check refuses a machine that there cannot be.
 func (s MachineSpec) check(shape dataset.Shape) error {
+	layers := s.layers(shape.Units())
+	even, odd := sides(layers)
 	switch visible := shape.Units(); {
 	case visible < 1 || visible > mostUnits:
 		return fmt.Errorf("%d visible units: give rows of 1 to %d values", visible, mostUnits)
-	case s.Hidden < 1 || s.Hidden > mostUnits:
-		return fmt.Errorf("%d hidden units: give between 1 and %d", s.Hidden, mostUnits)
+	case slices.Min(layers) < 1 || max(slices.Max(layers), even, odd) > mostUnits:
+		return fmt.Errorf("%v hidden units: give between 1 and %d", joined(layers[1:]), mostUnits)
+	case len(s.Above) > 0 && s.Visible != Bernoulli:
+		return fmt.Errorf("%v visible units of a deep machine: its units are Bernoulli ones; give one hidden layer", s.Visible)
 	case s.Visible == Categorical && (s.Categories < 2 || visible%s.Categories != 0):
 		return fmt.Errorf("categories = %d of categorical units: give at least 2, a divisor of the %d visible units", s.Categories, visible)
 	case s.Visible != Categorical && s.Categories != 0:
@@ -69,10 +100,10 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 	case !(s.Deviation >= 0 && s.Deviation < 100):
 		return fmt.Errorf("weights of standard deviation %v at first: give 0 or more; 0.01 is usual", s.Deviation)
 	}
-	bytes := 4 * float64(size(shape.Units(), s.Hidden, s.Visible))
+	bytes := 4 * float64(size(even, odd, s.Visible))
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%d visible and %d hidden units have parameters of %.3g bytes, where %s has %.3g: give fewer hidden units",
-			shape.Units(), s.Hidden, bytes, whose, float64(limit))
+		return fmt.Errorf("%d visible and %v hidden units have parameters of %.3g bytes, where %s has %.3g: give fewer hidden units",
+			shape.Units(), joined(layers[1:]), bytes, whose, float64(limit))
 	}
 	return nil
 }
@@ -84,10 +115,13 @@ func (m Machine) Model(seed uint64) (*Model, error) {
 	if err := m.spec.check(m.shape); err != nil {
 		return nil, err
 	}
-	p := newParameters(m.shape.Units(), m.spec.Hidden, m.spec.Visible, m.spec.Categories)
+	p := m.spec.parameters(m.shape.Units())
 	random := rand.New(philox.NewStream(seed, philox.Initialise, 0))
 	for k := range p.Weights.Data {
 		p.Weights.Data[k] = float32(m.spec.Deviation * random.NormFloat64())
+	}
+	for i := range p.Visible() {
+		p.unjoin(i, kernels.Row(p.Weights, i))
 	}
 	model := &Model{shape: m.shape, parameters: p, seed: seed}
 	if m.spec.Visible == Gaussian {

@@ -57,7 +57,7 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 		}
 		rows[r] = likelihood{
 			objective:  floats.Sum(logs) * float64(variables) / float64(len(logs)),
-			freeEnergy: -float64(blas32.Dot(vector(x), vector(m.VisibleBiases))) - turnOff(inputs, off),
+			freeEnergy: -float64(blas32.Dot(vector(x), vector(m.VisibleBiases))) - turnOff(inputs, off) - m.latentEntropy(x),
 		}
 	}
 }
@@ -66,9 +66,10 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 // distances from it, the logarithm of the probability of the unit given the others, log
 // p(v_i | v_−i) = log σ(F(v with unit i flipped) − F(v)). Its mean over the units, times the
 // number of all, estimates the log-pseudo-likelihood Σ_i log p(v_i | v_−i) in nats (Besag
-// 1975): without bias where the first is drawn uniformly. room and off are as long as inputs.
+// 1975): without bias where the first is drawn uniformly. Of a deep machine the means of even hidden
+// layers stay, which know the unit: it is too high. room and off are as long as inputs.
 func (p *Parameters) flip(v, inputs, room, off []float32, first, n int) []float64 {
-	units := len(v)
+	units := p.variables()
 	n = min(n, units)
 	logs := make([]float64, n)
 	copy(room, inputs)

@@ -12,13 +12,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// Model is a restricted Boltzmann machine with its parameters. Its methods do not
+// Model is a restricted or deep Boltzmann machine with its parameters. Its methods do not
 // change it. Those that draw random numbers draw the same ones each time: Seed gives a
 // model that draws others.
 type Model struct {
 	shape      dataset.Shape // of the visible units
 	parameters *Parameters
 	encoding   encoding // of rows
+	below      stack    // of a belief network, the machines that generate v from its visible units
 	seed       uint64   // of draws
 }
 
@@ -32,9 +33,18 @@ func (m *Model) Seed(seed uint64) *Model {
 // Parameters are a copy of the model's.
 func (m *Model) Parameters() *Parameters { return m.parameters.clone() }
 
+// bottom are the parameters of the machine whose visible units are those of the data.
+func (m *Model) bottom() *Parameters {
+	if len(m.below) > 0 {
+		return m.below[0]
+	}
+	return m.parameters
+}
+
 // image returns the means of visible units with inputs, of Gaussian ones as grey values.
 func (m *Model) image(inputs []float32) []float64 {
-	values := m.parameters.visibleMeans(inputs)
+	p := m.bottom()
+	values := p.visibleMeans(inputs[:p.observed()])
 	if s := m.encoding.standard; s != nil {
 		for i, v := range values {
 			values[i] = float64(s.means[i]) + float64(s.deviations[i])*v
@@ -44,8 +54,18 @@ func (m *Model) image(inputs []float32) []float64 {
 }
 
 // FreeEnergy is F(v) of each of the rows, in nats: −log p(v) − log Z, in double
-// precision, of standardised values where the units are Gaussian. Rows that are binarised stochastically are drawn by the model's seed.
+// precision, of standardised values where the units are Gaussian. Of a deep machine it is the
+// variational one of mean field, from which log p(v) by it is a lower bound, and of a belief
+// network an estimate that is too high in expectation, by 100 importance samples of each row.
+// Rows that are binarised stochastically are drawn by the model's seed.
 func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
+	if m.below != nil {
+		v, err := m.observe(rows)
+		if err != nil {
+			return nil, err
+		}
+		return m.beliefFreeEnergies(ctx, v, importanceSamples)
+	}
 	states, err := m.states(rows)
 	if err != nil {
 		return nil, err
@@ -67,7 +87,8 @@ func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([
 
 // Sample runs n chains for a number of sweeps, each of which draws the visible units
 // given the hidden ones and then these given the visible ones, and returns the means of
-// the visible units given the last hidden ones. Chains start where each hidden unit is
+// the visible units given the last hidden ones, of a belief network those of v given what is
+// drawn from there downwards. Chains start where each hidden unit is
 // 0 or 1 alike: it takes many sweeps until they have forgotten that.
 func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
 	if n < 1 || sweeps < 0 || sweeps > math.MaxUint32 {
@@ -77,7 +98,7 @@ func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return dataset.Sheet{}, fmt.Errorf("%d chains take %.3g bytes of memory, where %s has %.3g: give fewer", n, bytes, whose, float64(limit))
 	}
-	w, all := newProducts(m.parameters), newChains(n, m.parameters)
+	w, all, below := newProducts(m.parameters), newChains(n, m.parameters), m.below.climber()
 	at := place{key: philox.Key(m.seed), purpose: philox.Chain}
 	all.start(at.key)
 	sheet := dataset.Sheet{Shape: m.shape, Values: make([][]float64, n)}
@@ -88,17 +109,20 @@ func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error
 			c.sweep(w, at)
 		}
 		w.down(c.visibleInputs, c.hidden)
-		for r := range c.visibleInputs.Rows {
-			sheet.Values[first+r] = m.image(kernels.Row(c.visibleInputs, r))
+		at.step = uint32(sweeps)
+		inputs := below.descend(c.visibleInputs, at)
+		for r := range inputs.Rows {
+			sheet.Values[first+r] = m.image(kernels.Row(inputs, r))
 		}
 	})
 	return sheet, ctx.Err()
 }
 
-// Filters are the columns of W of the first n hidden units as images, 0 of them grey, and
+// Filters are the columns of W of the first n hidden units, next to v, as images, 0 of them grey, and
 // the weight of each image that is farthest from 0 black or white.
 func (m *Model) Filters(n int) (dataset.Sheet, error) {
-	w := m.parameters.Weights
+	p := m.bottom()
+	w := kernels.Cols(kernels.Rows(p.Weights, 0, p.observed()), 0, p.machine().Hidden)
 	if n < 1 || n > w.Cols {
 		return dataset.Sheet{}, fmt.Errorf("filters of %d hidden units: give between 1 and %d", n, w.Cols)
 	}

@@ -37,7 +37,11 @@ func exactly(m *Model) *oracle.Machine {
 	for k, value := range p.Flat {
 		parameters[k] = float64(value)
 	}
-	return oracle.Bipartite(oracle.Binary(p.Visible()), oracle.Binary(p.Hidden()), parameters)
+	states := oracle.Binary(p.Visible())
+	if p.Categories > 0 {
+		states = oracle.Categorical(p.variables(), p.Categories)
+	}
+	return oracle.Bipartite(states, oracle.Binary(p.Hidden()), parameters)
 }
 
 // split has rows of zeros and ones as its values.

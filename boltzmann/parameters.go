@@ -14,6 +14,10 @@ type Parameters struct {
 	HiddenBiases  []float32      // c
 	LogVariances  []float32      // log σ² of Gaussian visible units, nil of others
 	Categories    int            // of a variable of categorical visible units, 0 of others
+	// Layers are the numbers of units of v and of each hidden layer of a deep Boltzmann
+	// machine, whose even layers, v the first, are the visible units here, one layer after
+	// the other, and whose odd layers are the hidden ones. nil of a restricted one.
+	Layers []int
 }
 
 // size is the number of parameters of a machine.
@@ -47,7 +51,9 @@ func newParameters(visible, hidden int, kind Kind, categories int) *Parameters {
 
 // zeros are parameters of the same shape.
 func (p *Parameters) zeros() *Parameters {
-	return newParameters(p.Visible(), p.Hidden(), p.Kind(), p.Categories)
+	z := newParameters(p.Visible(), p.Hidden(), p.Kind(), p.Categories)
+	z.Layers = p.Layers
+	return z
 }
 
 func (p *Parameters) clone() *Parameters {
@@ -67,10 +73,19 @@ func (p *Parameters) Kind() Kind {
 	return Bernoulli
 }
 
-// Visible is the number of visible units.
+// machine describes what the parameters are of.
+func (p *Parameters) machine() MachineSpec {
+	s := MachineSpec{Hidden: p.Hidden(), Visible: p.Kind(), Categories: p.Categories}
+	if p.Layers != nil {
+		s.Hidden, s.Above = p.Layers[1], p.Layers[2:]
+	}
+	return s
+}
+
+// Visible is the number of visible units, and of those of even layers that stand beside them.
 func (p *Parameters) Visible() int { return p.Weights.Rows }
 
-// Hidden is the number of hidden units.
+// Hidden is the number of hidden units, of a deep machine of those of odd layers.
 func (p *Parameters) Hidden() int { return p.Weights.Cols }
 
 // visibleMeans returns the means of visible units with inputs.
@@ -88,8 +103,8 @@ func (p *Parameters) visibleMeans(inputs []float32) []float64 {
 	return means
 }
 
-// freeEnergy is F(v) in double precision. It writes the inputs of the hidden units into
-// inputs.
+// freeEnergy is F(v) in double precision, of a deep machine the variational one of the means
+// of its even hidden layers. It writes the inputs of the hidden units into inputs.
 func (p *Parameters) freeEnergy(v []float32, inputs []float64) float64 {
 	for j, c := range p.HiddenBiases {
 		inputs[j] = float64(c)
@@ -108,7 +123,7 @@ func (p *Parameters) freeEnergy(v []float32, inputs []float64) float64 {
 			add(inputs, x, kernels.Row(p.Weights, i))
 		}
 	}
-	return energy - logPartition(inputs)
+	return energy - logPartition(inputs) - p.latentEntropy(v)
 }
 
 // add adds a factor times x to sum.

@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -50,6 +51,9 @@ func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing,
 func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing, progress func(float64)) ([]float64, error) {
 	if err := a.check(rows.Rows); err != nil {
 		return nil, err
+	}
+	if m.parameters.Layers != nil || m.below != nil {
+		return nil, errors.New("RAISE of a machine of several hidden layers, whose chains would begin at exact samples of them given the rows: it is for one hidden layer; leave it out")
 	}
 	p, err := m.newPath(base)
 	if err != nil {
@@ -112,8 +116,9 @@ func (m *Model) exactStates(ctx context.Context, n int) (kernels.Matrix, error) 
 		return few, nil
 	}
 	c := newChains(n, p)
-	newProducts(p).down(c.visibleInputs, few)
-	place{key: philox.Key(m.seed), purpose: philox.Exact, layer: 1}.draw(c.visible, c.visibleInputs)
+	w := newProducts(p)
+	w.down(c.visibleInputs, few)
+	w.drawVisible(c.visible, c.visibleInputs, place{key: philox.Key(m.seed), purpose: philox.Exact, layer: 1})
 	return c.visible, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -36,7 +37,8 @@ func short(m Method) Method { return m.BatchSize(9).Chains(10).Epochs(3).Seed(3)
 func methods() []Method {
 	return []Method{
 		short(CD()), short(PCD()), short(PT()).Temperatures(3), short(CD().Steps(3).Momentum(0.5).Centred(false)),
-		short(PCD().Optimizer(Adam).LearningRate(0.01).Schedule(runs.Cosine).L2(1e-3)),
+		short(PCD().Optimizer(Adam).LearningRate(0.01).Schedule(runs.Constant).L2(1e-3)),
+		short(PL().Steps(4)), short(PCD().Natural(Marginal, 0.3).Sparsity(0.1, 0.2).MaxNorm(2)), short(PT().Natural(Joint, 0.3)).Temperatures(3),
 	}
 }
 
@@ -251,7 +253,7 @@ func TestExperimentsRoundTrip(t *testing.T) {
 	}
 	// What a file leaves out is as CD has it.
 	e, err := ParseExperiment([]byte("family = \"boltzmann\"\n[method]\nalgorithm = \"cd\"\n"))
-	if err != nil || e.Method != CD().spec || e.Machine != New(dataset.Shape{}).spec {
+	if err != nil || e.Method != CD().spec || !reflect.DeepEqual(e.Machine, New(dataset.Shape{}).spec) {
 		t.Errorf("an empty experiment is %+v (%v)", e, err)
 	}
 }
@@ -260,7 +262,7 @@ func TestFilesOfNoExperimentAreRefused(t *testing.T) {
 	const good = "family = \"boltzmann\"\n[method]\nalgorithm = \"pcd\"\n"
 	for text, says := range map[string]string{
 		"family = \"hm\"\n":                       `give family = "boltzmann"`,
-		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd or pt",
+		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt or pl",
 		strings.Replace(good, "pcd", "sml", 1):    `unknown algorithm "sml"`,
 		good + "temperature = 1\n":                `unknown setting "method.temperature"`,
 		good + "learning_rate = nan\n":            "give a finite number",
@@ -294,6 +296,10 @@ func TestExperimentsThatCannotBeTrainedAreRefused(t *testing.T) {
 		{short(PCD()), machineFor(set).Visible(7), set, "unknown kind of units 7"},
 		{short(PCD()).Chains(0), machineFor(set), set, "chains = 0"},
 		{short(PCD()).Chains(1 << 31), machineFor(set).Hidden(1 << 17), set, "give fewer"},
+		{short(PCD()).Natural(Joint, 1), machineFor(grey), grey, "natural gradients are of Bernoulli"},
+		{short(PCD()).Natural(9, 1), machineFor(set), set, "unknown metric 9"},
+		{short(PL()), machineFor(grey), grey, "use pcd"},
+		{short(PL()).Sparsity(1, 0.5), machineFor(set), set, "goes with cd, pcd and pt"},
 		{short(PT()).Temperatures(1), machineFor(set), set, "temperatures = 1"},
 		{short(PCD()).Temperatures(5), machineFor(set), set, "use pt"},
 		{short(PCD()).Steps(0), machineFor(set), set, "steps = 0"},
@@ -347,6 +353,18 @@ func TestForeignSnapshotsAreRefused(t *testing.T) {
 		}},
 		{"another machine or method", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":5,"shape":{"Height":3,"Width":3}}`)
+		}},
+		{"hidden layers of 5–0", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":5,"above":[0],"shape":{"Height":3,"Width":3}}`)
+		}},
+		{"tensor weights has shape [9 5]", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":5,"above":[2],"shape":{"Height":3,"Width":3}}`)
+		}},
+		{"no belief network has machines of [5 100]", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":5,"below":[5,100],"shape":{"Height":3,"Width":3}}`)
+		}},
+		{"lacks tensor below.0.weights", func(s *runs.Snapshot) {
+			s.Header = json.RawMessage(`{"hidden":5,"below":[9],"shape":{"Height":3,"Width":3},"chains":10}`)
 		}},
 		{"lacks tensor weights", func(s *runs.Snapshot) { s.Tensors = s.Tensors[1:] }},
 		{"of float32", func(s *runs.Snapshot) { s.Tensors[0].Data, s.Tensors[0].Wide = nil, make([]float64, 45) }},
@@ -434,9 +452,9 @@ func TestBaselineIsAPseudoLikelihood(t *testing.T) {
 // Names of methods say what is not as usual.
 func TestMethodsHaveNames(t *testing.T) {
 	for want, m := range map[string]Method{
-		"CD-1, η = 0.05":                        CD(),
-		"PCD-5, η = 0.1, 50 chains, B = 20":     PCD().Steps(5).LearningRate(0.1).Chains(50).BatchSize(20),
-		"CD-1, η = 0.05, not centred, momentum": CD().Centred(false).Optimizer(Momentum),
+		"CD-1, η = 0.2":                        CD(),
+		"PCD-5, η = 0.1, 50 chains, B = 20":    PCD().Steps(5).LearningRate(0.1).Chains(50).BatchSize(20),
+		"CD-1, η = 0.2, not centred, momentum": CD().Centred(false).Optimizer(Momentum),
 	} {
 		if got := fmt.Sprint(m.Spec()); got != want {
 			t.Errorf("the method is called %q, want %q", got, want)

@@ -12,7 +12,7 @@ import (
 
 // A snapshot of a machine has float32 tensors
 //
-//	weights           W, visible × hidden
+//	weights           W, visible × hidden; of a deep machine even layers, v first, × odd ones
 //	biases.visible    b
 //	biases.hidden     c
 //	log_variances     log σ² of Gaussian visible units
@@ -24,17 +24,21 @@ import (
 //	chains.hidden     the states of the hidden units of persistent chains, a row a chain, those
 //	                  at temperature 1 first
 //
+//	below.N.TENSOR    of a belief network the parameters of the machines below, from v upwards
+//
 // and the fields of header as JSON.
 
 // header describes the machine of a snapshot.
 type header struct {
-	Hidden  int  `json:"hidden"`  // units
+	Hidden  int  `json:"hidden"`  // units, of the first layer
 	Visible Kind `json:"visible"` // of the visible units
 	// Categories are those of a variable of categorical visible units.
 	Categories int           `json:"categories,omitempty"`
-	Shape      dataset.Shape `json:"shape"`  // how the visible units form an image
-	Slots      int           `json:"slots"`  // of the optimiser
-	Chains     int           `json:"chains"` // persistent ones, at all temperatures
+	Above      []int         `json:"above,omitempty"` // units of hidden layers above the first
+	Below      []int         `json:"below,omitempty"` // hidden units of the machines below
+	Shape      dataset.Shape `json:"shape"`           // how the visible units form an image
+	Slots      int           `json:"slots"`           // of the optimiser
+	Chains     int           `json:"chains"`          // persistent ones, at all temperatures
 }
 
 // tensors are the state's by their names, sharing its memory.
@@ -46,6 +50,7 @@ func (s state) tensors() []runs.Tensor {
 	list = append(list,
 		runs.Tensor{Name: "offsets.visible", Shape: []int{len(s.visibleOffsets)}, Data: s.visibleOffsets},
 		runs.Tensor{Name: "offsets.hidden", Shape: []int{len(s.hiddenOffsets)}, Data: s.hiddenOffsets})
+	list = append(list, s.below.tensors()...)
 	if s.standard != nil {
 		list = append(list,
 			runs.Tensor{Name: "data.means", Shape: []int{len(s.standard.means)}, Data: s.standard.means},
@@ -72,7 +77,8 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 // snapshot is that of a state of a machine for images of a shape. It shares the state's
 // memory.
 func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
-	text, err := json.Marshal(header{Hidden: s.parameters.Hidden(), Visible: s.parameters.Kind(), Categories: s.parameters.Categories, Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows})
+	machine := s.parameters.machine()
+	text, err := json.Marshal(header{Hidden: machine.Hidden, Visible: machine.Visible, Categories: machine.Categories, Above: machine.Above, Below: s.below.units(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows})
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
 }
 
@@ -83,17 +89,17 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	if err := json.Unmarshal(at.Header, &h); err != nil {
 		return state{}, h.Shape, fmt.Errorf("the description of the machine: %w", err)
 	}
-	visible := h.Shape.Units()
 	if err := h.check(at.Tensors); err != nil {
 		return state{}, h.Shape, err
 	}
+	p := h.machine().parameters(h.visible())
 	s := state{
-		step: at.Step, parameters: newParameters(visible, h.Hidden, h.Visible, h.Categories),
-		visibleOffsets: make([]float32, visible), hiddenOffsets: make([]float32, h.Hidden),
-		persistent: kernels.NewMatrix(h.Chains, h.Hidden),
+		step: at.Step, parameters: p, below: newStack(h.Shape.Units(), h.Below),
+		visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden()),
+		persistent: kernels.NewMatrix(h.Chains, p.Hidden()),
 	}
 	if h.Visible == Gaussian {
-		s.standard = newStandard(visible)
+		s.standard = newStandard(p.Visible())
 	}
 	for range h.Slots {
 		s.moments = append(s.moments, s.parameters.zeros())
@@ -111,6 +117,17 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	return s, h.Shape, nil
 }
 
+// machine is what the header describes, as far as parameters go.
+func (h header) machine() MachineSpec {
+	return MachineSpec{Hidden: h.Hidden, Above: h.Above, Visible: h.Visible, Categories: h.Categories}
+}
+
+// visible is the number of visible units, of a belief network the hidden ones of the machine
+// below.
+func (h header) visible() int {
+	return slices.Concat([]int{h.Shape.Units()}, h.Below)[len(h.Below)]
+}
+
 // check refuses a description that is none of a machine, or of one with more numbers
 // than there are in tensors.
 func (h header) check(tensors []runs.Tensor) error {
@@ -121,11 +138,21 @@ func (h header) check(tensors []runs.Tensor) error {
 	if min(h.Shape.Height, h.Shape.Width, h.Hidden) < 1 || max(h.Shape.Height, h.Shape.Width, h.Hidden, h.Chains) > values || min(h.Slots, h.Chains, h.Categories) < 0 || h.Slots > Adam.slots() {
 		return fmt.Errorf("no machine is for images of %v with %d hidden units, %d slots and %d chains, in %d values", h.Shape, h.Hidden, h.Slots, h.Chains, values)
 	}
-	visible := h.Shape.Units()
+	visible, left := h.Shape.Units(), values
+	for _, units := range h.Below {
+		if units < 1 || visible > left/units {
+			return fmt.Errorf("no belief network has machines of %v hidden units below, in %d values", h.Below, values)
+		}
+		left -= visible * units
+		visible = units
+	}
+	if len(h.Above) > 0 && (h.Visible != Bernoulli || slices.Min(h.Above) < 1 || slices.Max(h.Above) > values) {
+		return fmt.Errorf("no machine of %v visible units has hidden layers of %v", h.Visible, joined(h.machine().layers(visible)[1:]))
+	}
 	if (h.Visible == Categorical) != (h.Categories > 0) || h.Categories > 0 && visible%h.Categories != 0 {
 		return fmt.Errorf("%d %v units have no %d categories", visible, h.Visible, h.Categories)
 	}
-	if visible > values/h.Hidden || h.Chains > values/h.Hidden {
+	if even, odd := sides(h.machine().layers(visible)); even > values/odd || h.Chains > values/odd {
 		return fmt.Errorf("%d visible and %d hidden units with %d chains have more numbers than the %d of the file", visible, h.Hidden, h.Chains, values)
 	}
 	return nil
@@ -133,14 +160,14 @@ func (h header) check(tensors []runs.Tensor) error {
 
 // checkState refuses a state that training of the experiment cannot have taken.
 func (e Experiment) checkState(s state, shape dataset.Shape) error {
-	hidden, slots, chains := s.parameters.Hidden(), len(s.moments), s.persistent.Rows
+	machine, slots, chains := s.parameters.machine(), len(s.moments), s.persistent.Rows
 	wanted := 0
-	if e.Method.Algorithm != Contrastive {
+	if e.Method.persistent() {
 		wanted = e.Method.replicas(0)
 	}
-	if hidden == e.Machine.Hidden && s.parameters.Kind() == e.Machine.Visible && s.parameters.Categories == e.Machine.Categories && slots == e.Method.Optimizer.slots() && chains == wanted {
+	if slices.Equal(machine.layers(0), e.Machine.layers(0)) && machine.Visible == e.Machine.Visible && machine.Categories == e.Machine.Categories && (s.below != nil) == (e.Below != nil) && slots == e.Method.Optimizer.slots() && chains == wanted {
 		return nil
 	}
-	return fmt.Errorf("the parameters are of another machine or method (images of %v, %v visible units, %d hidden units, %d slots of the optimiser, %d persistent chains) than the experiment (%v, %d, %d, %d)",
-		shape, s.parameters.Kind(), hidden, slots, chains, e.Machine.Visible, e.Machine.Hidden, e.Method.Optimizer.slots(), wanted)
+	return fmt.Errorf("the parameters are of another machine or method (images of %v, %v visible units, %s hidden units, %d slots of the optimiser, %d persistent chains) than the experiment (%v, %s, %d, %d)",
+		shape, machine.Visible, joined(machine.layers(0)[1:]), slots, chains, e.Machine.Visible, joined(e.Machine.layers(0)[1:]), e.Method.Optimizer.slots(), wanted)
 }

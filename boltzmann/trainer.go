@@ -24,6 +24,7 @@ type state struct {
 	// replicas at one temperature follow those at the next lower one.
 	persistent kernels.Matrix
 	standard   *standard // of the data of Gaussian visible units
+	below      stack     // of a belief network: what draws the visible units given the data
 }
 
 // trainer takes steps of training.
@@ -54,8 +55,11 @@ type trainer struct {
 	encoding encoding
 	order    func(step int) []int // the rows of a step's minibatch
 
+	climber     climber // of the machines below
 	products    *products
 	optimiser   *optimiser
+	flipped     flipped // of pl
+	metric      *metric // nil where it is Euclidean
 	left, right kernels.Matrix
 	chains      *chains     // whose visible states and hidden inputs are rows of left and right
 	gradient    *Parameters // after a step, the step itself
@@ -72,6 +76,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	p, batch, most := s.parameters, method.BatchSize, method.replicas(method.BatchSize)
 	t := &trainer{
 		state: s, method: method, key: philox.Key(seed), rows: rows, encoding: encoding{binarization, s.standard}, order: order,
+		climber:   s.below.climber(),
 		products:  newProducts(p),
 		optimiser: newOptimiser(method, s.moments),
 		left:      kernels.NewMatrix(batch+2+most, p.Visible()),
@@ -83,8 +88,11 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	t.chains = newChains(most, p)
 	t.chains.visible = kernels.Rows(t.left, batch+2, t.left.Rows)
 	t.chains.hiddenInputs = kernels.Rows(t.right, batch+2, t.right.Rows)
-	if method.Algorithm != Contrastive {
+	if method.persistent() {
 		t.chains.hidden = s.persistent
+	}
+	if method.Algorithm == Pseudo {
+		t.flipped = flipped{make([]int, most), make([]float32, most)}
 	}
 	if method.Algorithm == Tempered {
 		for r := range most {
@@ -97,16 +105,25 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	if p.gaussian() {
 		t.means = kernels.NewMatrix(batch, p.Visible())
 	}
+	if method.Metric != Euclidean {
+		t.metric = newMetric(method, p)
+	}
 	return t
 }
 
-// chains is the number of chains of a minibatch of rows, at one temperature.
+// chains is the number of chains of a minibatch of rows, at one temperature, or of flips.
 func (s MethodSpec) chains(rows int) int {
-	if s.Algorithm == Contrastive {
+	switch s.Algorithm {
+	case Contrastive:
 		return rows
+	case Pseudo:
+		return rows * s.Steps
 	}
 	return s.Chains
 }
+
+// persistent says whether chains go on from step to step.
+func (s MethodSpec) persistent() bool { return s.Algorithm == Persistent || s.Algorithm == Tempered }
 
 // replicas is the number of chains of a minibatch of rows at all temperatures.
 func (s MethodSpec) replicas(rows int) int { return s.chains(rows) * max(1, s.Temperatures) }
@@ -119,12 +136,19 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 	n, m := len(rows), t.method.chains(len(rows))
 	t.positive(rows)
 	copy(t.before, t.persistent.Data)
-	t.negative(ctx, t.method.replicas(n))
+	if t.method.Algorithm != Pseudo {
+		t.negative(ctx, t.method.replicas(n))
+	}
 	if err := ctx.Err(); err != nil {
 		copy(t.persistent.Data, t.before)
 		return nil, err
 	}
 	t.centre(n, m)
+	if t.metric != nil {
+		if err := t.naturalise(n, m); err != nil {
+			return nil, err
+		}
+	}
 	t.optimiser.begin(rate, t.step+1)
 	if t.parameters.gaussian() {
 		t.moveVariances(n, m, t.method.VarianceRate*rate/t.method.LearningRate)
@@ -142,20 +166,41 @@ func (t *trainer) data(n int) (visible, hidden kernels.Matrix) {
 }
 
 // positive loads a minibatch, measures it, and computes the means of the hidden units
-// given its rows, negated. The chains of contrastive divergence start there.
+// given its rows, negated. The chains of contrastive divergence start there, and units are
+// flipped there for the pseudo-likelihood.
 func (t *trainer) positive(rows []int) {
 	visible, hidden := t.data(len(rows))
 	meter := newMeter(t.products)
 	work.Parts(len(rows), rowsAPart, func(first, last int) {
 		v, h := kernels.Rows(visible, first, last), kernels.Rows(hidden, first, last)
 		binarise := place{key: t.key, purpose: philox.Binarise, step: uint32(t.step)}
-		for r := range v.Rows {
-			t.encoding.load(kernels.Row(v, r), t.rows.Row(rows[first+r]), binarise, first+r)
+		observed := v
+		if t.below != nil {
+			observed = kernels.NewMatrix(v.Rows, t.below[0].Visible())
 		}
-		t.products.up(h, v)
-		if t.method.Algorithm == Contrastive {
+		binarise.datum = uint32(first)
+		for r := range v.Rows {
+			t.encoding.load(kernels.Row(observed, r), t.rows.Row(rows[first+r]), binarise, r)
+		}
+		if t.below != nil {
+			drawn := t.climber.rise(observed, binarise, nil)
+			for r := range v.Rows {
+				copy(kernels.Row(v, r), kernels.Row(drawn, r))
+			}
+		}
+		if t.parameters.Layers != nil {
+			t.products.meanField(v, h, t.method.settling())
+		} else {
+			t.products.up(h, v)
+		}
+		switch t.method.Algorithm {
+		case Contrastive:
 			at := place{key: t.key, purpose: philox.Start, layer: 1, step: uint32(t.step), datum: uint32(first)}
 			at.draw(kernels.Rows(t.chains.hidden, first, last), h)
+		case Pseudo:
+			for r := range v.Rows {
+				t.flip(first+r, kernels.Row(v, r), kernels.Row(h, r), t.flips())
+			}
 		}
 		flip := place{key: t.key, purpose: philox.Flip, step: uint32(t.step), datum: uint32(first)}
 		meter.measure(t.measures[first:last], v, h, kernels.Rows(t.means, first, last), flip, 1)
@@ -180,6 +225,9 @@ func (t *trainer) negative(ctx context.Context, n int) {
 			turnOff(kernels.Row(c.hiddenInputs, r), off)
 		}
 	})
+	if t.method.Metric == Joint {
+		copy(t.metric.hidden.Data, t.chains.hidden.Data) // those at temperature 1, which swaps part from the visible ones
+	}
 	t.swap(energies)
 }
 
@@ -203,7 +251,6 @@ func (t *trainer) swap(energies []float64) {
 // centre moves the offsets to the means of a minibatch of n rows, and completes left and
 // right so that leftᵀ·right is −n∇W of m chains.
 func (t *trainer) centre(n, m int) {
-	batch := t.method.BatchSize
 	visible, hidden := t.data(n)
 	chainsVisible, chainsHidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)
 	side := func(gradient, offsets []float32, data, chains kernels.Matrix, sign float32) {
@@ -221,14 +268,43 @@ func (t *trainer) centre(n, m int) {
 	}
 	side(t.gradient.VisibleBiases, t.visibleOffsets, visible, chainsVisible, 1)
 	side(t.gradient.HiddenBiases, t.hiddenOffsets, hidden, chainsHidden, -1)
-	copy(kernels.Row(t.left, batch), t.visibleOffsets)
-	copy(kernels.Row(t.left, batch+1), t.gradient.VisibleBiases)
-	scaled(kernels.Row(t.right, batch), float32(n), t.gradient.HiddenBiases)
-	scaled(kernels.Row(t.right, batch+1), float32(n), t.hiddenOffsets)
+	if t.method.Sparsity > 0 {
+		t.sparsify(hidden)
+	}
+	if t.method.Algorithm == Pseudo {
+		t.pseudoGradient(n)
+		t.completeOffsets(n)
+		return
+	}
+	t.completeOffsets(n)
 	for r := range m {
 		row := kernels.Row(chainsHidden, r)
 		scaled(row, -float32(n)/float32(m), row)
 	}
+}
+
+// sparsify moves means h of the hidden units given the data, of which hidden has the negatives,
+// to h + β(ρ − h): β(ρ − h_j) is the derivative of the objective of sparsity by the unit's input.
+func (t *trainer) sparsify(hidden kernels.Matrix) {
+	β, ρ := float32(t.method.Sparsity), float32(t.method.SparsityTarget)
+	for r := range hidden.Rows {
+		row := kernels.Row(hidden, r)
+		for j, negative := range row {
+			step := β * (ρ + negative)
+			row[j] -= step
+			t.gradient.HiddenBiases[j] += step / float32(hidden.Rows)
+		}
+	}
+}
+
+// completeOffsets writes the two rows of the offsets into left and right, from the gradients of
+// the biases.
+func (t *trainer) completeOffsets(n int) {
+	batch := t.method.BatchSize
+	copy(kernels.Row(t.left, batch), t.visibleOffsets)
+	copy(kernels.Row(t.left, batch+1), t.gradient.VisibleBiases)
+	scaled(kernels.Row(t.right, batch), float32(n), t.gradient.HiddenBiases)
+	scaled(kernels.Row(t.right, batch+1), float32(n), t.hiddenOffsets)
 }
 
 // update computes the gradient from left and right and moves the parameters along it.
@@ -237,6 +313,12 @@ func (t *trainer) update(n, m int) {
 	left, right := kernels.Rows(t.left, batch-n, batch+2+m), kernels.Rows(t.right, batch-n, batch+2+m)
 	l1, l2 := float32(t.method.L1), float32(t.method.L2)
 	visible, hidden := p.Visible(), p.Hidden()
+	gain := float32(1)
+	if t.metric != nil {
+		gain = t.metric.gain()
+		scaled(g.VisibleBiases, gain, g.VisibleBiases)
+		scaled(g.HiddenBiases, gain, g.HiddenBiases)
+	}
 	t.optimiser.turn(g.VisibleBiases, visible*hidden)
 	t.optimiser.turn(g.HiddenBiases, visible*hidden+visible)
 	work.Parallel(len(t.parts), func(part int) {
@@ -246,7 +328,8 @@ func (t *trainer) update(n, m int) {
 		clear(t.parts[part])
 		for i := first; i < last; i++ {
 			weights, step := kernels.Row(p.Weights, i), kernels.Row(g.Weights, i)
-			scaled(step, -1/float32(n), step)
+			scaled(step, -gain/float32(n), step)
+			p.unjoin(i, step)
 			if l1 != 0 || l2 != 0 {
 				regularise(step, weights, l1, l2)
 			}
@@ -271,6 +354,35 @@ func (t *trainer) update(n, m int) {
 		add(g.HiddenBiases, -1, part)
 	}
 	add(p.HiddenBiases, 1, g.HiddenBiases)
+	if t.method.MaxNorm > 0 {
+		t.shorten()
+	}
+}
+
+// shorten shortens the weights of hidden units to the norm that they may have, as a step in the
+// coordinates of the offsets.
+func (t *trainer) shorten() {
+	p := t.parameters
+	factors := make([]float32, p.Hidden()) // less 1
+	squares := make([]float64, p.Hidden())
+	for i := range p.Visible() {
+		for j, w := range kernels.Row(p.Weights, i) {
+			squares[j] += float64(w) * float64(w)
+		}
+	}
+	for j, square := range squares {
+		factors[j] = float32(min(1, t.method.MaxNorm/math.Sqrt(square)) - 1)
+	}
+	for i := range p.Visible() {
+		μ, weights := t.visibleOffsets[i]*p.precision(i), kernels.Row(p.Weights, i)
+		for j, factor := range factors {
+			step := factor * weights[j]
+			weights[j] += step
+			p.VisibleBiases[i] -= step * t.hiddenOffsets[j]
+			p.HiddenBiases[j] -= step * μ
+		}
+	}
+	t.products.refresh(0, p.Visible())
 }
 
 // regularise takes β₁ sign(w) + β₂ w from gradients of weights.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
@@ -34,7 +35,7 @@ func training(t *testing.T, m *Model, s MethodSpec, rows dataset.Split) *trainer
 	for range s.Optimizer.slots() {
 		state.moments = append(state.moments, p.zeros())
 	}
-	if s.Algorithm != Contrastive {
+	if s.persistent() {
 		c := newChains(s.replicas(0), p)
 		c.start(5)
 		state.persistent = c.hidden
@@ -294,6 +295,130 @@ func TestWeightDecay(t *testing.T) {
 	}
 }
 
+// A step of pl that flips each unit of each row follows the gradient of the
+// log-pseudo-likelihood, by finite differences, and one that flips some of them does so in
+// expectation.
+func TestPseudoLikelihoodSteps(t *testing.T) {
+	m := randomModel(t, 6, 4)
+	rows := split(oracle.Binary(6)[10:43])
+	likelihood := func(parameters []float64) (sum float64) {
+		machine := oracle.Bipartite(oracle.Binary(6), oracle.Binary(4), parameters)
+		for r := range rows.Rows {
+			v := binary(rows.Row(r))
+			for i := range v {
+				other := slices.Clone(v)
+				other[i] = 1 - v[i]
+				sum -= math.Log1p(math.Exp(machine.FreeEnergy(v)-machine.FreeEnergy(other))) / float64(rows.Rows)
+			}
+		}
+		return sum
+	}
+	gradient := fd.Gradient(nil, likelihood, wide(m.parameters), &fd.Settings{Formula: fd.Central})
+	for _, method := range []Method{PL(), PL().Centred(false)} {
+		all := method.Steps(6).OffsetRate(1).spec
+		tr := training(t, m, all, rows)
+		before := wide(tr.parameters)
+		if _, err := tr.take(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		got := floats.SubTo(make([]float64, len(before)), wide(tr.parameters), before)
+		if want := centredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets); !floats.EqualApprox(got, want, 1e-5) {
+			t.Errorf("%v: the step is %v, want %v", all, got, want)
+		}
+		some := method.Steps(2).spec
+		some.OffsetRate = 0
+		tr = training(t, m, some, rows)
+		mean, se := meanStep(t, tr, 1000)
+		for k, want := range centredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets) {
+			if math.Abs(mean[k]-want) > 4.5*se[k]+1e-6 {
+				t.Errorf("%v: the mean of step %d is %v ± %v, want %v", some, k, mean[k], se[k], want)
+			}
+		}
+	}
+}
+
+// The target of sparsity adds the gradient of its cross-entropy, by finite differences.
+func TestSparsity(t *testing.T) {
+	const β, ρ = 0.3, 0.1
+	m := randomModel(t, 6, 4)
+	rows := split(oracle.Binary(6)[10:43])
+	step := func(s MethodSpec) (*trainer, []float64) {
+		tr := training(t, m, s, rows)
+		before := wide(tr.parameters)
+		if _, err := tr.take(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		return tr, floats.SubTo(make([]float64, len(before)), wide(tr.parameters), before)
+	}
+	entropy := func(parameters []float64) (sum float64) {
+		machine := oracle.Bipartite(oracle.Binary(6), oracle.Binary(4), parameters)
+		for r := range rows.Rows {
+			for _, mean := range machine.Posterior(binary(rows.Row(r)))[6*4+6:] {
+				sum -= (ρ*math.Log(mean) + (1-ρ)*math.Log(1-mean)) / float64(rows.Rows)
+			}
+		}
+		return sum
+	}
+	gradient := fd.Gradient(nil, entropy, wide(m.parameters), &fd.Settings{Formula: fd.Central})
+	for _, method := range []Method{CD(), CD().Centred(false), PCD().Chains(11)} {
+		_, plain := step(method.spec)
+		tr, sparse := step(method.Sparsity(β, ρ).spec)
+		want := slices.Clone(plain)
+		floats.AddScaled(want, -β, centredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets))
+		if !floats.EqualApprox(sparse, want, 1e-5) {
+			t.Errorf("%v: the step is %v, want %v", method.spec, sparse, want)
+		}
+	}
+}
+
+// No hidden unit has weights of a greater norm than it may have, and those of a smaller one
+// are as they were. In the coordinates of the offsets nothing else moves.
+func TestMaxNorm(t *testing.T) {
+	m := randomModel(t, 6, 4)
+	rows := split(oracle.Binary(6)[10:43])
+	after := func(method Method) *trainer {
+		tr := training(t, m, method.spec, rows)
+		if _, err := tr.take(t.Context(), 0.1); err != nil {
+			t.Fatal(err)
+		}
+		return tr
+	}
+	norm := func(p *Parameters, j int) (sum float64) {
+		for i := range p.Visible() {
+			sum = math.Hypot(sum, float64(kernels.Row(p.Weights, i)[j]))
+		}
+		return sum
+	}
+	for _, method := range []Method{CD(), PCD().Centred(false)} {
+		free := after(method)
+		var norms []float64
+		for j := range 4 {
+			norms = append(norms, norm(free.parameters, j))
+		}
+		limit := (slices.Min(norms) + slices.Max(norms)) / 2
+		held := after(method.MaxNorm(limit))
+		for j, before := range norms {
+			if got, want := norm(held.parameters, j), min(before, limit); math.Abs(got-want) > 1e-6 {
+				t.Errorf("%v: the norm of unit %d is %v, want %v", method.spec, j, got, want)
+			}
+		}
+		// The biases of the centred machine: b + Wλ and c + Wᵀμ.
+		biases := func(tr *trainer) []float64 {
+			all := wide(tr.parameters)[6*4:]
+			for i := range 6 {
+				for j, w := range kernels.Row(tr.parameters.Weights, i) {
+					all[i] += float64(w * tr.hiddenOffsets[j])
+					all[6+j] += float64(w * tr.visibleOffsets[i])
+				}
+			}
+			return all
+		}
+		if got, want := biases(held), biases(free); !floats.EqualApprox(got, want, 1e-5) {
+			t.Errorf("%v: the biases of the centred machine are %v, want %v", method.spec, got, want)
+		}
+	}
+}
+
 // Steps of the optimisers are those of their published formulas.
 func TestOptimisers(t *testing.T) {
 	const n = 5
@@ -484,7 +609,7 @@ func (f *fuse) Err() error {
 // A step that is cancelled anywhere leaves the state as it was.
 func TestCancelledStepsLeaveTheState(t *testing.T) {
 	m, rows := randomModel(t, 6, 4), split(oracle.Binary(6))
-	for _, method := range []Method{CD().Steps(3), PCD().Chains(70).Steps(3), PT().Chains(7).Temperatures(3)} {
+	for _, method := range []Method{CD().Steps(3), PCD().Chains(70).Steps(3), PT().Chains(7).Temperatures(3), PL(), PCD().Chains(70).Natural(Joint, 1)} {
 		for calls := range int64(12) {
 			tr := training(t, m, method.Optimizer(Adam).spec, rows)
 			before := runs.Checksum(tr.tensors())

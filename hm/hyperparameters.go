@@ -78,7 +78,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Valid: true,
 	}, {
 		Value: &s.Arithmetic, Flag: "arithmetic", Group: method, Legend: legend("%v point", s.Arithmetic),
-		Usage: "`how` products with binary units are computed: float32 as the reference, or fixed (faster, and the same on every processor)",
+		Usage: "`how` products with binary units are computed: float32 as the reference, or fixed (faster, and the same with every instruction set of an architecture)",
 		Valid: true,
 	}, {
 		Value: &s.Optimizer, Flag: "optimizer", Group: optimizer, Legend: s.Optimizer.String(),

@@ -7,10 +7,11 @@
 #   notebooks/jupyter.sh execute NOTEBOOK [-p NAME VALUE]...
 #                                                run a notebook from top to bottom
 #   notebooks/jupyter.sh lab [OPTION]...         open JupyterLab
+#   notebooks/jupyter.sh browser                 install what drives it in Chromium, for tests
 #
 # build/bin holds helmholtz, gonb, goimports and gopls, build/jupyter the registered
-# kernels, build/venv Jupyter where the machine has none, build/notebooks what
-# execute writes. Each command installs what is missing; once that is done, none
+# kernels, build/venv Jupyter where the machine has none, build/playwright what drives
+# Chromium, build/notebooks what execute writes. Each command installs what is missing; once that is done, none
 # of them needs a network.
 set -eu
 
@@ -128,6 +129,17 @@ register_kernels() {
 		fail "$messages"
 }
 
+install_playwright() {
+	command -v chromium >/dev/null ||
+		fail "Chromium is missing. On Debian type:" "    ${sudo}apt-get install chromium"
+	pins=$root/kernelext/kernel/testdata/playwright.txt
+	cmp -s "$pins" "$root/build/playwright/requirements.txt" && return
+	python3 -m venv --clear "$root/build/playwright" &&
+		"$root/build/playwright/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$pins" &&
+		cp "$pins" "$root/build/playwright/requirements.txt" ||
+		fail "Installing Playwright failed; the lines above say why."
+}
+
 tools() {
 	sudo=
 	[ "$(id -u)" = 0 ] || sudo="sudo "
@@ -155,6 +167,10 @@ command=${1:-}
 case $command in
 install | tools | library)
 	"$command"
+	;;
+browser)
+	install
+	install_playwright
 	;;
 execute)
 	install

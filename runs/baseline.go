@@ -21,7 +21,7 @@ const baselineLabel = "base line (factorised)"
 type Baseliner interface {
 	Experiment
 	// Baseline is the base line over rows, of models of the training rows of set. Its
-	// limit is finite.
+	// limit is finite. One that names no rows says that there is none.
 	Baseline(set *dataset.Set, rows dataset.Split) Baseline
 }
 
@@ -36,7 +36,11 @@ func baseline(e Experiment, set *dataset.Set) *Baseline {
 	if rows.Rows == 0 {
 		rows = set.Train()
 	}
-	return new(of.Baseline(set, rows))
+	line := of.Baseline(set, rows)
+	if line.Rows == "" {
+		return nil
+	}
+	return &line
 }
 
 // Far says whether a value of an objective is beyond the limit of the base line. It

@@ -186,7 +186,7 @@ func (r *Run) At(epoch int) (Snapshot, error) {
 			return r.snapshot, nil
 		}
 		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it has those of the epochs %v, and beside them the best (of epoch %d) and the last (%d); keep = [%d] in its experiment, or --keep %d, keeps that one when training comes to it",
-			r.dir, epoch, r.kept(), r.position.BestEpoch, r.position.Epoch, epoch, epoch)
+			r.dir, epoch, r.Kept(), r.position.BestEpoch, r.position.Epoch, epoch, epoch)
 	}
 	if err == nil && c.position.Epoch != epoch {
 		err = damaged(path, fmt.Errorf("it is of epoch %d", c.position.Epoch))
@@ -215,8 +215,9 @@ func (r *Run) Checkpoint(name string) (Snapshot, error) {
 
 func (r *Run) path(file string) string { return filepath.Join(r.dir, file) }
 
-// kept are the epochs of which there are checkpoints, beside the best and the last.
-func (r *Run) kept() []int {
+// Kept are the epochs of which there are checkpoints, in their order, beside the best and the
+// last.
+func (r *Run) Kept() []int {
 	files, _ := filepath.Glob(r.path("epoch-*.safetensors")) // the pattern is good
 	epochs := []int{}
 	for _, file := range files {

@@ -21,6 +21,8 @@ type boltzmannFlags struct {
 	validation int
 	layers     []int
 	units      []boltzmann.Kind
+	belief     bool
+	on         string               // a run
 	values     boltzmann.Experiment // the flags' defaults, and then their values
 }
 
@@ -48,6 +50,7 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	f.Float64Var(&e.Method.AdamBeta1, "adam-beta1", 0, "")
 	f.Float64Var(&e.Method.AdamBeta2, "adam-beta2", 0, "")
 	f.IntVar(&e.Method.BatchSize, "batch", 0, "")
+	f.Float64Var(&e.Method.Damping, "damping", 0, "")
 	f.Float64Var(&e.Method.L1, "l1", 0, "")
 	f.Float64Var(&e.Method.L2, "l2", 0, "")
 	f.IntVar(&e.Epochs, "epochs", 0, "")
@@ -58,11 +61,18 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 
 	f.IntVar(&e.Machine.Categories, "categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical visible units")
 	f.Float64Var(&e.Method.VarianceRate, "variance-rate", e.Method.VarianceRate, "cd, pcd: learning `rate` of the variances of gaussian visible units")
-	f.IntVar(&e.Method.Steps, "gibbs-steps", e.Method.Steps, "cd, pcd, pt: `k` Gibbs sweeps of each chain a step")
+	f.IntVar(&e.Method.Steps, "gibbs-steps", e.Method.Steps, "cd, pcd, pt: `k` Gibbs sweeps of each chain a step; pl: units of each row that a step sees (default of pl 10)")
 	f.IntVar(&e.Method.Chains, "chains", e.Method.Chains, "pcd, pt: `number` of persistent chains")
 	f.IntVar(&e.Method.Temperatures, "temperatures", 0, "pt: `number` of replicas of each chain (default 10)")
-	f.BoolVar(&e.Method.Centred, "centred", e.Method.Centred, "cd, pcd, pt: follow the gradient of the centred parameters")
-	f.Float64Var(&e.Method.OffsetRate, "offset-rate", e.Method.OffsetRate, "cd, pcd, pt: `rate` at which the centres move")
+	f.IntVar(&e.Method.MeanField, "mean-field", 0, "cd, pcd, pt: most `sweeps` of mean field a step, of several layers (default 10)")
+	f.BoolVar(&e.Method.Centred, "centred", e.Method.Centred, "cd, pcd, pt, pl: follow the gradient of the centred parameters")
+	f.Float64Var(&e.Method.OffsetRate, "offset-rate", e.Method.OffsetRate, "cd, pcd, pt, pl: `rate` at which the centres move")
+	textFlag(f, &e.Method.Metric, "metric", "pcd, pt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, that of p(v); with --damping")
+	f.Float64Var(&e.Method.MaxNorm, "max-norm", 0, "cd, pcd, pt, pl: the most that the `norm` of a hidden unit's weights may be, 0 for any")
+	f.Float64Var(&e.Method.Sparsity, "sparsity", 0, "cd, pcd, pt: `β` with which hidden units are drawn to the probability --sparsity-target of being on")
+	f.Float64Var(&e.Method.SparsityTarget, "sparsity-target", 0, "cd, pcd, pt: `probability` with which hidden units are to be on")
+	f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
+	f.StringVar(&x.on, "on", "", "cd, pcd, pt: train a layer on top of the run in `DIR`, as part of a deep belief network")
 	of.AddFlagSet(f) // leaves those that it has as they are
 	return x
 }
@@ -98,7 +108,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 		}
 	})
 	if len(others) > 0 {
-		return x.values, misuse(c, "Boltzmann machines, which the algorithms cd, pcd and pt train, have no %s: leave it out", strings.Join(others, ", "))
+		return x.values, misuse(c, "Boltzmann machines, which the algorithms cd, pcd, pt and pl train, have no %s: leave it out", strings.Join(others, ", "))
 	}
 	base, err := x.base(c, config)
 	if err != nil {
@@ -106,7 +116,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	}
 	values := givenFlags(c.Flags())
 	x.values = base
-	x.layers, x.units = []int{base.Machine.Hidden}, []boltzmann.Kind{base.Machine.Visible}
+	x.layers, x.units = slices.Concat([]int{base.Machine.Hidden}, base.Machine.Above), []boltzmann.Kind{base.Machine.Visible}
 	for flag, text := range values {
 		if own := x.flags.Lookup(flag.Name); own != nil {
 			if err := setFlag(own, text); err != nil {
@@ -114,17 +124,41 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 			}
 		}
 	}
-	if len(x.layers) != 1 {
-		return x.values, misuse(c, "--layers %s: a restricted Boltzmann machine has one layer of hidden units; give one number", strings.Join(values[c.Flags().Lookup("layers")], ","))
+	if len(x.layers) == 0 {
+		return x.values, misuse(c, "--layers: a Boltzmann machine has hidden units; give the number of each layer, as in 500 or 500,1000")
 	}
 	if len(x.units) > 2 || len(x.units) == 2 && x.units[1] != boltzmann.Bernoulli {
 		return x.values, misuse(c, "--units %v: give the kind of the visible units, and bernoulli of the hidden ones or nothing", strings.Join(values[c.Flags().Lookup("units")], ","))
 	}
-	x.values.Machine.Hidden, x.values.Machine.Visible = x.layers[0], x.units[0]
+	x.values.Machine.Hidden, x.values.Machine.Above, x.values.Machine.Visible = x.layers[0], x.layers[1:], x.units[0]
+	if x.on != "" {
+		x.values.Below = &boltzmann.Below{Run: x.on}
+	}
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
 	}
 	return x.values, nil
+}
+
+// train trains what the flags describe into a directory, or several seeds of it.
+func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds int, out string) error {
+	if !x.belief {
+		return train(c, e, seeds, out)
+	}
+	if seeds > 0 {
+		return misuse(c, "--belief with --seeds: a belief network is trained for one seed at a time; leave one of them out")
+	}
+	layers, err := e.Layers(out)
+	if err != nil {
+		return misuse(c, "--belief: %w", err)
+	}
+	for l, layer := range layers {
+		if err := train(c, layer, 0, boltzmann.LayerDir(out, l+1)); err != nil {
+			fmt.Fprintf(c.ErrOrStderr(), "that was layer %d of %d; the same command goes on and trains the others\n", l+1, len(layers))
+			return err
+		}
+	}
+	return nil
 }
 
 // base is the experiment that flags change: that of the file, or the usual one of an
@@ -186,13 +220,13 @@ func sampleBoltzmann(c *cobra.Command, dir, which, kind string, n, sweeps int, s
 	if kind != "means" && kind != "filters" {
 		return misuse(c, "--kind %s: of Boltzmann machines means or filters are drawn; leave it out", kind)
 	}
-	_, model, err := openBoltzmann(dir, which, seed)
+	run, model, err := openBoltzmann(dir, which, seed)
 	if err != nil {
 		return err
 	}
 	var sheet dataset.Sheet
 	if kind == "filters" {
-		sheet, err = model.Filters(min(n, model.Parameters().Hidden()))
+		sheet, err = model.Filters(min(n, run.Experiment().Machine.Hidden))
 	} else {
 		sheet, err = model.Sample(c.Context(), n, sweeps)
 	}

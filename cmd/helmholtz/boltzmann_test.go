@@ -23,6 +23,7 @@ func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
 	succeed(t, onPatterns("--algorithm", "pt", "--layers", "7", "--gibbs-steps", "2", "--chains", "5", "--temperatures", "3",
 		"--centred=false", "--offset-rate", "0.2", "--optimizer", "adam", "--momentum", "0.7", "--adam-beta1", "0.8", "--adam-beta2", "0.99",
 		"--lr", "0.002", "--schedule", "step", "--step-epochs", "3", "--step-factor", "0.3", "--l1", "0.001", "--l2", "0.01",
+		"--metric", "marginal", "--damping", "0.3", "--max-norm", "8", "--sparsity", "0.02", "--sparsity-target", "0.1",
 		"--binarization", "stochastic", "--data-seed", "4", "--patience", "9", "--seed", "6", "--keep", "1", "--record-steps", "2", "--out", dir)...)
 	run, err := boltzmann.OpenRun(dir)
 	if err != nil {
@@ -37,6 +38,7 @@ func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
 			Algorithm: boltzmann.Tempered, Steps: 2, Chains: 5, Temperatures: 3, OffsetRate: 0.2,
 			Optimizer: boltzmann.Adam, Momentum: 0.7, AdamBeta1: 0.8, AdamBeta2: 0.99,
 			LearningRate: 0.002, VarianceRate: 0.01, Schedule: runs.Step, StepEpochs: 3, StepFactor: 0.3, BatchSize: 9, L1: 0.001, L2: 0.01,
+			Metric: boltzmann.Marginal, Damping: 0.3, MaxNorm: 8, Sparsity: 0.02, SparsityTarget: 0.1,
 		},
 		Epochs: 2, Patience: 9, Seed: 6, Keep: []int{1}, RecordSteps: 2,
 	}
@@ -56,7 +58,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		t.Fatalf("ended with %d and said %q", code, errOut)
 	}
 	code, out, errOut := helmholtz(t, t.Context(), "train", "--resume", one)
-	if code != 0 || !strings.Contains(out, "RBM 5, PCD-1, η = 0.05, B = 9: 2 epochs") {
+	if code != 0 || !strings.Contains(out, "RBM 5, PCD-1, η = 0.2, B = 9: 2 epochs") {
 		t.Fatalf("ended with %d and said %q and %q", code, out, errOut)
 	}
 	for _, want := range []string{"3by3, 40 rows", "base line: log PL -", "validation log PL -"} {
@@ -68,7 +70,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 	if out := succeed(t, "train", "--config", config, "--lr", "0.1", "--chains", "20", "--out", two); !strings.Contains(out, "PCD-1, η = 0.1, 20 chains, B = 9") {
 		t.Errorf("the file with other flags trains %q", out)
 	}
-	if out := succeed(t, "train", "--config", config, "--algorithm", "cd", "--batch", "10", "--seeds", "2", "--out", seeds); !strings.Contains(out, "CD-1, η = 0.05, B = 10: 2 seeds") {
+	if out := succeed(t, "train", "--config", config, "--algorithm", "cd", "--batch", "10", "--seeds", "2", "--out", seeds); !strings.Contains(out, "CD-1, η = 0.2, B = 10: 2 seeds") {
 		t.Errorf("the file with another algorithm trains %q", out)
 	}
 	if out := succeed(t, "compare", one, two, seeds); !strings.Contains(out, "log PL, best validation") || !strings.Contains(out, "method.chains") {
@@ -79,7 +81,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 	}
 	faces := filepath.Join(here, "faces")
 	if out := succeed(t, "train", "--dataset", "miniglyphs", "--subset", "40", "--validation", "12", "--binarization", "grey", "--algorithm", "pcd", "--units", "gaussian,bernoulli",
-		"--variance-rate", "0.02", "--layers", "4", "--batch", "20", "--epochs", "1", "--out", faces); !strings.Contains(out, "gaussian RBM 4, PCD-1, η = 0.05, η of σ² = 0.02, B = 20: 1 epochs") {
+		"--variance-rate", "0.02", "--layers", "4", "--batch", "20", "--epochs", "1", "--out", faces); !strings.Contains(out, "gaussian RBM 4, PCD-1, η = 0.2, η of σ² = 0.02, B = 20: 1 epochs") {
 		t.Errorf("Gaussian units are trained as %q", out)
 	}
 	image := filepath.Join(here, "samples.png")
@@ -99,12 +101,24 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		says string
 		args []string
 	}{
-		{exitUsage, "--layers 5,3: a restricted Boltzmann machine has one layer", onPatterns("--algorithm", "cd", "--layers", "5,3")},
+		{exitUsage, "mean_field = 5 of a machine with one hidden layer", onPatterns("--algorithm", "pcd", "--layers", "5", "--mean-field", "5")},
+		{exitUsage, "algorithm = pl of several hidden layers", onPatterns("--algorithm", "pl", "--layers", "5,3")},
+		{exitUsage, "metric = joint of several hidden layers", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--metric", "joint", "--damping", "0.1")},
+		{exitUsage, "max_norm = 2 of several hidden layers", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--max-norm", "2")},
+		{exitUsage, "gaussian visible units of a deep machine", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--units", "gaussian", "--binarization", "grey")},
 		{exitUsage, "have no --kstep, --samples: leave it out", onPatterns("--algorithm", "cd", "--kstep", "5", "--samples", "3")},
 		{exitUsage, "--chains: only Boltzmann machines have that", onPatterns("--algorithm", "rws", "--chains", "5")},
 		{exitUsage, "exactly one is", onPatterns("--algorithm", "cd", "--units", "categorical", "--categories", "3")},
 		{exitUsage, "--units bernoulli,gaussian: give the kind of the visible units", onPatterns("--algorithm", "cd", "--units", "bernoulli,gaussian")},
 		{exitUsage, "unknown optimizer", onPatterns("--algorithm", "cd", "--optimizer", "nesterov")},
+		{exitUsage, "metric = joint with the algorithm cd", onPatterns("--algorithm", "cd", "--metric", "joint", "--damping", "0.1")},
+		{exitUsage, "damping = 0 of the joint metric", onPatterns("--algorithm", "pcd", "--metric", "joint")},
+		{exitUsage, "damping = 0.1 without a metric", onPatterns("--algorithm", "pcd", "--damping", "0.1")},
+		{exitUsage, "sparsity_target = 0.1 without a strength", onPatterns("--algorithm", "cd", "--sparsity-target", "0.1")},
+		{exitUsage, "sparsity_target = 0", onPatterns("--algorithm", "cd", "--sparsity", "0.1")},
+		{exitUsage, "sparsity = 0.1 with the algorithm pl", onPatterns("--algorithm", "pl", "--sparsity", "0.1", "--sparsity-target", "0.1")},
+		{exitUsage, "algorithm = pl with gaussian visible units", onPatterns("--algorithm", "pl", "--units", "gaussian", "--binarization", "grey")},
+		{exitUsage, "max_norm = -1", onPatterns("--algorithm", "cd", "--max-norm", "-1")},
 		{exitUsage, "temperatures = 3 with the algorithm pcd", onPatterns("--algorithm", "pcd", "--temperatures", "3")},
 		{exitUsage, "use stochastic", []string{"train", "--dataset", "miniglyphs", "--binarization", "grey", "--algorithm", "cd", "--out", filepath.Join(here, "grey")}},
 		{exitUsage, "an experiment of another family", []string{"train", "--config", meanField(t, "noisy-or"), "--algorithm", "cd"}},

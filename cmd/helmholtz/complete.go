@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/notebooks/thesis"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -38,10 +39,10 @@ func textWords(v encoding.TextMarshaler) (words []string) {
 }
 
 // runFlags are the flags that name the directory of a run.
-var runFlags = []string{"resume", "from"}
+var runFlags = []string{"resume", "from", "on"}
 
 // completeWords lets the shell complete, of a command and of those below it, the words that
-// flags take, and the directories of runs.
+// flags take, and its arguments.
 func completeWords(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		complete := cobra.FixedCompletions(f.Annotations[wordsOf], cobra.ShellCompDirectiveNoFileComp)
@@ -50,6 +51,8 @@ func completeWords(c *cobra.Command) {
 			complete = completeDatasets
 		case f.Name == "checkpoint" || f.Name == "from-checkpoint":
 			complete = cobra.FixedCompletions([]string{"last", "best"}, cobra.ShellCompDirectiveNoFileComp)
+		case f.Name == "config":
+			complete = completeTOML
 		case slices.Contains(runFlags, f.Name):
 			complete = completeRuns
 		case f.Annotations[wordsOf] == nil:
@@ -57,8 +60,17 @@ func completeWords(c *cobra.Command) {
 		}
 		_ = c.RegisterFlagCompletionFunc(f.Name, complete) // fails of a flag that there is not
 	})
-	if strings.Contains(c.Use, " DIR") {
+	switch _, arguments, _ := strings.Cut(c.Use, " "); {
+	case strings.HasPrefix(arguments, "FILE"):
+		c.ValidArgsFunction = completeTOML
+	case strings.HasPrefix(arguments, "DIR") && c.Parent().Name() == "sweep":
+		c.ValidArgsFunction = completeSweeps
+	case strings.HasPrefix(arguments, "DIR"):
 		c.ValidArgsFunction = completeRuns
+	case strings.Contains(arguments, "ID..."):
+		c.ValidArgsFunction = completeResults
+	case arguments == "NAME...":
+		c.ValidArgsFunction = completeDatasets
 	}
 	for _, child := range c.Commands() {
 		completeWords(child)
@@ -74,13 +86,40 @@ func completeDatasets(*cobra.Command, []string, string) ([]cobra.Completion, cob
 	return names, cobra.ShellCompDirectiveDefault
 }
 
+// completeResults completes the ids of published results.
+func completeResults(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all, _ := thesis.Catalogue() // what it has by an error is none
+	var ids []cobra.Completion
+	for _, e := range all {
+		if strings.HasPrefix(e.ID, written) {
+			ids = append(ids, e.ID)
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeTOML completes files of experiments and of sweeps.
+func completeTOML(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return []cobra.Completion{"toml"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
 // deepestCompletion is how many folders deep runs are looked for, and mostCompletions how many
 // are offered.
 const deepestCompletion, mostCompletions = 4, 500
 
-// completeRuns completes the directories of runs and of several seeds, below the folder runs or
-// that which is written. Where there are none, those of folders.
+// completeRuns completes the directories of runs and of several seeds.
 func completeRuns(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return completeDirectories(written, "experiment.toml", "seeds.json")
+}
+
+// completeSweeps completes the directories of sweeps.
+func completeSweeps(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return completeDirectories(written, "sweep.toml")
+}
+
+// completeDirectories completes the directories that hold one of some files, below the folder
+// runs or that which is written. Where there are none, those of folders.
+func completeDirectories(written string, files ...string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	root := filepath.Dir(written)
 	if !strings.Contains(written, string(filepath.Separator)) {
 		root = "runs"
@@ -93,7 +132,7 @@ func completeRuns(_ *cobra.Command, _ []string, written string) ([]cobra.Complet
 			return fs.SkipAll
 		case entry.IsDir() && depth > deepestCompletion:
 			return fs.SkipDir
-		case entry.Name() == "experiment.toml" || entry.Name() == "seeds.json":
+		case slices.Contains(files, entry.Name()):
 			if dir := filepath.Dir(path); strings.HasPrefix(dir, written) {
 				found = append(found, dir)
 			}

@@ -62,7 +62,10 @@ Of a Boltzmann machine log Z is summed exactly where one side has at most 25 uni
 estimated by annealed importance sampling (AIS) where both have more, with the interval
 of its chains; log p by it is too high in expectation. --raise estimates log p of
 some rows by chains that go the other way (RAISE), which err to the low side. Free
-energies of the rows and of the training rows stand beside them.
+energies of the rows and of the training rows stand beside them. Those of a deep machine are
+of mean field, if the hidden units are too many to sum them out: with an exact log Z log p by
+them is a lower bound, with that of AIS an estimate. Of a belief network, the last of the
+directories layer-1, layer-2 …, log p is by --samples (100) of each row, and errs likewise.
 
 With --parts an evaluation of many samples is done in parts of some rows, which are kept:
 what is stopped, by SIGTERM and SIGUSR1 with exit code 75, goes on when the same command
@@ -115,6 +118,9 @@ a table with a row a seed, and columns with the keys of --json.`,
 		if isBoltzmann(args[0]) {
 			if err := refuseOthers(c, "Boltzmann machines", ofImportance); err != nil {
 				return err
+			}
+			if c.Flags().Changed("samples") {
+				annealing.annealing.Samples = x.samples
 			}
 			annealing.split, annealing.checkpoint, annealing.rows, annealing.seed = x.split, x.checkpoint, x.rows, x.seed
 			return annealing.evalBoltzmann(c, args[0], tables, asJSON)

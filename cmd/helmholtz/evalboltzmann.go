@@ -24,7 +24,7 @@ type annealingFlags struct {
 // ofAnnealing and ofImportance are flags of eval for one family alone.
 var (
 	ofAnnealing  = []string{"schedule", "chains", "raise", "raise-chains"}
-	ofImportance = []string{"samples", "log-z2", "log-z2-inner", "parts", "shard"}
+	ofImportance = []string{"log-z2", "log-z2-inner", "parts", "shard"}
 )
 
 func newAnnealingFlags(f *pflag.FlagSet) *annealingFlags {
@@ -104,6 +104,13 @@ func (x *annealingFlags) evaluate(c *cobra.Command, dir string) (e boltzmann.Run
 	if err != nil {
 		return e, err
 	}
+	belief := run.Experiment().Below != nil
+	if x.annealing.Samples > 0 && !belief {
+		return e, misuse(c, "--samples: Boltzmann machines do without it, but for belief networks; leave it out")
+	}
+	if x.raise > 0 && (belief || len(run.Experiment().Machine.Above) > 0) {
+		return e, misuse(c, "--raise: RAISE is of machines with one hidden layer, not of %v; leave it out", run.Experiment())
+	}
 	set, err := run.Dataset()
 	if err != nil {
 		return e, err
@@ -124,11 +131,16 @@ func boltzmannTable(e boltzmann.RunEvaluation) string {
 	nats := func(name string, value, se boltzmann.Number, remark string) {
 		b.WriteString(runs.Spread{Mean: float64(value), SD: float64(se)}.Line(name, "nats"+remark))
 	}
-	if e.Errs == boltzmann.Exact {
-		nats("log p", e.LogP, e.LogPSE, ", exact")
-	} else {
-		nats("log p", e.LogP, e.LogPSE, " by AIS, too high in expectation; ± is of the rows alone")
+	hidden := "mean field"
+	if e.Samples > 0 {
+		hidden = fmt.Sprintf("%d importance samples a row", e.Samples)
 	}
+	nats("log p", e.LogP, e.LogPSE, map[boltzmann.Errs]string{
+		boltzmann.Exact:  ", exact",
+		boltzmann.High:   " by AIS, too high in expectation; ± is of the rows alone",
+		boltzmann.Low:    " by " + hidden + ", too low",
+		boltzmann.Either: " by " + hidden + ", too low, and AIS, too high in expectation: an estimate; ± is of the rows alone",
+	}[e.LogPErrs])
 	nats("base line (factorised)", e.BaselineLogP, e.BaselineLogPSE, "")
 	if e.Errs == boltzmann.Exact {
 		fmt.Fprintf(&b, "%-22s %10.3f nats, exact\n", "log Z", e.LogZ.Value)

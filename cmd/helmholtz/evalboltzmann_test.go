@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +81,77 @@ func TestBoltzmannMachinesAreEvaluated(t *testing.T) {
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), c.args...)
 		if code != exitUsage || !strings.Contains(errOut, c.says) {
+			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(c.args, " "), code, errOut, c.says)
+		}
+	}
+}
+
+// Deep machines are trained, evaluated, compared and drawn by the same commands. Where the
+// hidden units are too many to sum out, log p is a bound or an estimate, and this is said.
+func TestDeepMachinesAreTrained(t *testing.T) {
+	here := t.TempDir()
+	small, large := filepath.Join(here, "small"), filepath.Join(here, "large")
+	if out := succeed(t, onPatterns("--algorithm", "pcd", "--layers", "5,4,3", "--mean-field", "7", "--lr", "0.03", "--out", small)...); !strings.Contains(out, "DBM 5–4–3, PCD-1, η = 0.03, 7 sweeps of mean field, B = 9: 2 epochs") {
+		t.Errorf("train says %q", out)
+	}
+	succeed(t, "train", "--dataset", "miniglyphs", "--subset", "60", "--validation", "12", "--epochs", "1", "--batch", "20", "--algorithm", "pcd", "--layers", "30,40", "--out", large)
+	if out := succeed(t, "eval", small); !strings.Contains(out, "nats, exact") || strings.Contains(out, "AIS") {
+		t.Errorf("of a small machine eval says %q", out)
+	}
+	annealed := []string{"eval", large, "--schedule", "even:20", "--chains", "20", "--rows", "30"}
+	if out := succeed(t, annealed...); !strings.Contains(out, "by mean field, too low, and AIS, too high in expectation: an estimate") {
+		t.Errorf("of a large machine eval says %q", out)
+	}
+	if out := succeed(t, append(annealed, "--json")...); !strings.Contains(out, `"log_p_errs":"either"`) {
+		t.Errorf("the JSON is %q", out)
+	}
+	if code, _, errOut := helmholtz(t, t.Context(), append(annealed, "--raise", "3")...); code != exitUsage || !strings.Contains(errOut, "RAISE is of machines with one hidden layer") {
+		t.Errorf("RAISE ended with %d and said %q", code, errOut)
+	}
+	if out := succeed(t, "compare", small, "--samples", "3"); !strings.Contains(out, "log p, test, K = 3") {
+		t.Errorf("compare says %q", out)
+	}
+	succeed(t, "sample", small, "--kind", "filters", "--out", filepath.Join(here, "filters.png"))
+	succeed(t, "sample", small, "--gibbs", "5", "--n", "4", "--out", filepath.Join(here, "samples.png"))
+	succeed(t, "inpaint", small, "--mask", "left", "--sweeps", "5", "--out", filepath.Join(here, "inpainted.png"))
+}
+
+// Belief networks are trained layer by layer by one command, which goes on where it stopped; each
+// layer is a run, and the last one is evaluated and sampled as the network.
+func TestBeliefNetworksAreTrained(t *testing.T) {
+	here := t.TempDir()
+	dir := filepath.Join(here, "dbn")
+	network := onPatterns("--algorithm", "pcd", "--layers", "6,5", "--belief", "--out", dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code, _, errOut := helmholtz(t, ctx, network...); code != exitInterrupted || !strings.Contains(errOut, "layer 1 of 2; the same command goes on") {
+		t.Errorf("ended with %d and said %q", code, errOut)
+	}
+	if out := succeed(t, network...); !strings.Contains(out, "RBM 6, PCD-1") || !strings.Contains(out, "DBN, top 5, PCD-1") {
+		t.Errorf("train says %q", out)
+	}
+	top := filepath.Join(dir, "layer-2")
+	if out := succeed(t, "eval", top, "--samples", "7"); !strings.Contains(out, "by 7 importance samples a row, too low") {
+		t.Errorf("eval says %q", out)
+	}
+	succeed(t, "sample", top, "--gibbs", "5", "--n", "4", "--out", filepath.Join(here, "samples.png"))
+	succeed(t, "sample", top, "--kind", "filters", "--n", "4", "--out", filepath.Join(here, "filters.png"))
+	if out := succeed(t, onPatterns("--algorithm", "cd", "--layers", "4", "--on", top, "--out", filepath.Join(here, "third"))...); !strings.Contains(out, "DBN, top 4, CD-1") {
+		t.Errorf("train says %q", out)
+	}
+	if out := succeed(t, "compare", top, filepath.Join(here, "third")); !strings.Contains(out, "log PL, validation") {
+		t.Errorf("compare says %q", out)
+	}
+	for _, c := range []struct {
+		says string
+		args []string
+	}{
+		{"--raise: RAISE is of machines with one hidden layer", []string{"eval", top, "--raise", "3"}},
+		{"--belief with --seeds", slices.Concat(network, []string{"--seeds", "2"})},
+		{"train its layers one by one", slices.Concat(network, []string{"--on", top})},
+		{"inpainting by a belief network", []string{"inpaint", top, "--mask", "left"}},
+	} {
+		if code, _, errOut := helmholtz(t, t.Context(), c.args...); code == 0 || !strings.Contains(errOut, c.says) {
 			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(c.args, " "), code, errOut, c.says)
 		}
 	}

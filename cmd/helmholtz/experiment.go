@@ -97,8 +97,8 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	})
 	hyperparameterFlags(f, e.Method.Hyperparameters())
 	algorithm := f.Lookup("algorithm")
-	algorithm.Usage += "; cd, pcd and pt train a Boltzmann machine"
-	takes(f, "algorithm", append(hm.Presets(), "cd", "pcd", "pt")...)
+	algorithm.Usage += "; cd, pcd, pt and pl train a Boltzmann machine"
+	takes(f, "algorithm", append(hm.Presets(), "cd", "pcd", "pt", "pl")...)
 	return x
 }
 

@@ -39,7 +39,8 @@ var renew = flag.Bool("renew", false, "write the run directories of the present 
 type made struct {
 	InstructionSet string `json:"instruction_set"`
 	// Recomputed are the cases whose arithmetic later versions have changed on purpose:
-	// the diagonal metric of gaussian is summed in another order since version 2.
+	// the diagonal metric of gaussian is summed in another order since version 2, and
+	// its samples without weight are left out of gradients since then.
 	Recomputed []string `json:"recomputed,omitempty"`
 }
 

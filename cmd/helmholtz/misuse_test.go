@@ -70,6 +70,24 @@ func TestCompletedWordsAreTaken(t *testing.T) {
 	}
 }
 
+// TestArgumentsAreCompleted asks the program as the shell does.
+func TestArgumentsAreCompleted(t *testing.T) {
+	for _, c := range []struct{ typed, offers, directive string }{
+		{"reproduce 004/tableD", "004/tableD.1", ":4"},
+		{"reproduce list 001/fig3.7", "001/fig3.7", ":4"},
+		{"sweep run r", "toml", ":8"},
+		{"train --config r", "toml", ":8"},
+		{"data get mn", "mnist", ":0"},
+		{"sweep status testdata/", "", ":16"},
+		{"eval testdata/runs/v2/seeds/seed-1", "testdata/runs/v2/seeds/seed-1", ":4"},
+	} {
+		code, out, _ := helmholtz(t, t.Context(), append([]string{"__completeNoDesc"}, strings.Fields(c.typed)...)...)
+		if code != 0 || !strings.Contains(out, c.offers) || !strings.Contains(out, c.directive+"\n") {
+			t.Errorf("%s is completed by %q, want %s and the directive %s", c.typed, out, c.offers, c.directive)
+		}
+	}
+}
+
 func TestRunsAreCompleted(t *testing.T) {
 	got, _ := completeRuns(nil, nil, "testdata/runs/v2/se")
 	if strings.Join(got, " ") != "testdata/runs/v2/seeds/seed-1 testdata/runs/v2/seeds/seed-2" {

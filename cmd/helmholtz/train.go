@@ -25,11 +25,13 @@ func newTrain() *cobra.Command {
 		Long: `Train a machine and keep the run in a directory.
 
 The experiment is given by flags, or by a TOML file whose settings flags change. The
-algorithms cd, pcd and pt train restricted Boltzmann machines, with one number of
---layers and the flags --gibbs-steps, --chains, --temperatures, --centred, --offset-rate
-and --variance-rate; their base line and objective are of the pseudo-likelihood, or, with
---units gaussian, of the Hyvärinen score, which falls. A
-file of the family deterministic is trained as it is, but for --seed, --epochs, --keep
+algorithms cd, pcd, pt and pl train Boltzmann machines, restricted ones with one number of
+--layers, deep ones with several, by the flags --gibbs-steps, --chains, --temperatures,
+--centred, --offset-rate, --variance-rate, --mean-field, --metric, --max-norm, --sparsity and
+--sparsity-target; with --belief the layers are those of a deep belief network, trained one
+after the other, the last of which is the network. Their base line and objective are of the
+pseudo-likelihood, or, with --units gaussian, of the Hyvärinen score, which falls. A file of
+the family deterministic is trained as it is, but for --seed, --epochs, --keep
 and --record-steps.
 The directory holds experiment.toml, a checkpoint and a line of metrics an
 epoch; training the same experiment into it again resumes it. An interrupt, or a
@@ -53,15 +55,18 @@ directories seed-1, seed-2 and so on within that of --out, and ends with the
 mean and the standard deviation over them.
 
 The defaults of a method are those of the thesis for MNIST: the learning rate,
-damping and K shown below are those of nrws; those of cd, pcd and pt are a learning
-rate of 0.05, minibatches and 100 chains of 100, and 500 hidden units. The thesis starts bihm and nbihm from
+damping and K shown below are those of nrws; those of cd, pcd, pt and pl are a learning
+rate of 0.2 with the schedule cosine, minibatches of 100, 100 chains, and 500 hidden units. The thesis starts bihm and nbihm from
 --weight-init small-normal (App. A.2). --validation 0 trains on all rows.`,
 		Example: `  helmholtz train --dataset 3by3 --algorithm nrws --layers 9,6,3 --coding 01 --bias-init 0.1 \
       --lr 0.02 --damping 0.01 --kstep 10 --epochs 100 --out runs/3by3
   helmholtz train --dataset mnist --algorithm rws --layers 300,200,100 --lr 0.02 --schedule cosine --out runs/mnist
   helmholtz train --dataset mnist --conv 8@4x4/2 --layers 75,50,20 --algorithm rws --lr 0.005 --out runs/conv
   helmholtz train --dataset fashion --binarization grey --units gaussian,bernoulli,bernoulli --layers 100,30 --lr 0.001 --out runs/grey
-  helmholtz train --dataset mnist --algorithm pcd --layers 500 --lr 0.05 --schedule cosine --epochs 20 --out runs/rbm
+  helmholtz train --dataset mnist --algorithm pcd --layers 500 --epochs 20 --out runs/rbm
+  helmholtz train --dataset mnist --algorithm pcd --layers 500,1000 --gibbs-steps 5 --lr 0.01 --epochs 50 --out runs/dbm
+  helmholtz train --dataset mnist --algorithm pcd --layers 500,2000 --belief --epochs 50 --out runs/dbn
+  helmholtz train --dataset glyphs --algorithm pcd --layers 100 --metric joint --damping 0.1 --lr 0.1 --out runs/natural
   helmholtz train --dataset freyfaces --binarization grey --units gaussian --algorithm pcd --layers 100 --out runs/faces
   helmholtz train --config runs/mnist/experiment.toml --seed 2 --out runs/mnist-2
   helmholtz train --config runs/mnist/experiment.toml --seeds 5 --out runs/mnist-seeds
@@ -95,10 +100,10 @@ rate of 0.05, minibatches and 100 chains of 100, and 500 hidden units. The thesi
 			if out == "" {
 				out = usualDir(e.Dataset, e.Method.Algorithm.String())
 			}
-			return train(c, e, seeds, out)
+			return ofBoltzmann.train(c, e, seeds, out)
 		}
 		if own := ofBoltzmann.own(c.Flags()); len(own) > 0 {
-			return misuse(c, "%s: only Boltzmann machines have that, which the algorithms cd, pcd and pt train; leave it out, or name one of these", strings.Join(own, ", "))
+			return misuse(c, "%s: only Boltzmann machines have that, which the algorithms cd, pcd, pt and pl train; leave it out, or name one of these", strings.Join(own, ", "))
 		}
 		if is, err := trainOtherFamily(c, flags, seeds, out); is || err != nil {
 			return err

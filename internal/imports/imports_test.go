@@ -55,7 +55,8 @@ var allowed = map[string][]string{
 	"boltzmann/oracle": nil,
 	"boltzmann":        {"dataset", "dataset/factorised", "runs"},
 
-	"plotting": {"boltzmann", "hm", "dataset", "hm/engine", "runs"},
+	"plotting":       {"boltzmann", "hm", "dataset", "hm/engine", "runs"},
+	"plotting/touch": {"dataset", "hm", "plotting"},
 
 	// What a cell imports, and what the kernel's process runs.
 	"kernelext":                  {"hm", "dataset", "runs", "kernelext/internal/session"},
@@ -74,7 +75,7 @@ var inTests = []string{"boltzmann/oracle", "dataset/factorised", "internal/file/
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{
-	"github.com/janpfeifer/gonb": {"plotting"},
+	"github.com/janpfeifer/gonb": {"plotting", "plotting/touch"},
 	"github.com/go-zeromq":       {"kernelext/internal/proxy"},
 	"github.com/parquet-go":      {"runs/parquet"},
 	"github.com/sbinet/npyio":    {"dataset"}, // which guards it

@@ -17,6 +17,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 		bits, columns, fixed := NewBits(0), NewBits(0), NewFixed(100, 70)
 		bits.PackRows(a)
 		columns.PackColumns(bn)
+		rows := make([]int32, 40)
 		x, y := make([]float32, 100), make([]float32, 100)
 		for name, call := range map[string]func(){
 			"MulNT":        func() { MulNT(c, a, b) },
@@ -31,9 +32,12 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			"PackColumns":  func() { columns.PackColumns(bn) },
 			"Fixed":        func() { fixed.Pack(b, 0, 100) },
 			"MulBits":      func() { MulBits(c, bits, fixed) },
+			"Gather":       func() { Gather(c, bn, rows, y[:40]) },
 			"AddTN":        func() { AddTN(c, true, at, columns) },
 			"Draw":         func() { Draw(y, x, 0, 1, philox.Counter{}) },
 			"Residual":     func() { Residual(x, y) },
+			"Score":        func() { Score(x, y) },
+			"DrawScore":    func() { DrawScore(y, x, 0, 1, philox.Counter{}) },
 			"DrawResidual": func() { DrawResidual(y, x, 0, 1, philox.Counter{}) },
 		} {
 			if n := testing.AllocsPerRun(100, call); n != 0 {

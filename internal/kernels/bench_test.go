@@ -241,6 +241,16 @@ func BenchmarkUnits(b *testing.B) {
 				each(part, parts, func(l, s []float32) { Residual(l, s) })
 			})
 		})
+		b.Run(fmt.Sprintf("Score/%d", units), func(b *testing.B) {
+			benchmark(b, float64(rows*units), "G/s", func(part, parts int) {
+				each(part, parts, func(l, s []float32) { Score(l, s) })
+			})
+		})
+		b.Run(fmt.Sprintf("DrawScore/%d", units), func(b *testing.B) {
+			benchmark(b, float64(rows*units), "G/s", func(part, parts int) {
+				each(part, parts, func(l, s []float32) { DrawScore(s, l, 0, 1, philox.Counter{}) })
+			})
+		})
 		b.Run(fmt.Sprintf("DrawResidual/%d", units), func(b *testing.B) {
 			benchmark(b, float64(rows*units), "G/s", func(part, parts int) {
 				each(part, parts, func(l, s []float32) { DrawResidual(s, l, 0, 1, philox.Counter{}) })

@@ -24,7 +24,7 @@ func Residual(logits, states []float32) float64 {
 	case len(logits) == 0:
 		return 0
 	case current == portable:
-		return portableResidual(logits, states)
+		return portableScore(logits, states, true)
 	}
 	return current.residual(logits, states)
 }
@@ -35,10 +35,35 @@ func DrawResidual(states, logits []float32, off float32, key philox.Key, c philo
 	states = states[:len(logits)]
 	if current == portable || !vectorCounters(logits) {
 		portableDraw(states, logits, off, key, c)
-		return portableResidual(logits, states)
+		return portableScore(logits, states, true)
 	}
 	words := counterWords(c)
 	return current.drawResidual(states, logits, off, key, &words)
+}
+
+// Score returns the log-probability of units in nats, as Residual does, and leaves
+// their logits as they are.
+func Score(logits, states []float32) float64 {
+	states = states[:len(logits)]
+	switch {
+	case len(logits) == 0:
+		return 0
+	case current == portable:
+		return portableScore(logits, states, false)
+	}
+	return current.score(logits, states)
+}
+
+// DrawScore draws the states of units as Draw does, and returns their log-probability
+// as Score does.
+func DrawScore(states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
+	states = states[:len(logits)]
+	if current == portable || !vectorCounters(logits) {
+		portableDraw(states, logits, off, key, c)
+		return portableScore(logits, states, false)
+	}
+	words := counterWords(c)
+	return current.drawScore(states, logits, off, key, &words)
 }
 
 // vectorCounters reports whether there are units, and the Unit word of their

@@ -19,6 +19,16 @@ func residualAVX2(logits *float32, states *float32, units int) float64
 //go:noescape
 func drawResidualAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 
+// scoreAVX2 returns the log-probability.
+//
+//go:noescape
+func scoreAVX2(logits *float32, states *float32, units int) float64
+
+// drawScoreAVX2 does what draw and score do.
+//
+//go:noescape
+func drawScoreAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
+
 // drawAVX512 writes 1 into the state of each unit that a draw turns on and off into the others.
 //
 //go:noescape
@@ -33,3 +43,13 @@ func residualAVX512(logits *float32, states *float32, units int) float64
 //
 //go:noescape
 func drawResidualAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
+
+// scoreAVX512 returns the log-probability.
+//
+//go:noescape
+func scoreAVX512(logits *float32, states *float32, units int) float64
+
+// drawScoreAVX512 does what draw and score do.
+//
+//go:noescape
+func drawScoreAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64

@@ -1444,6 +1444,567 @@ done:
 	VZEROUPPER
 	RET
 
+// func scoreAVX2(logits *float32, states *float32, units int) float64
+// Requires: AVX, AVX2, CMOV, SSE2
+TEXT ·scoreAVX2(SB), $0-32
+	MOVQ   states+8(FP), AX
+	MOVQ   logits+0(FP), CX
+	MOVQ   units+16(FP), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+units:
+	CMPQ         DX, $0x00
+	JLE          done
+	XORQ         BX, BX
+	TESTQ        DX, DX
+	CMOVQGT      DX, BX
+	MOVQ         $0x00000008, SI
+	CMPQ         BX, SI
+	CMOVQGT      SI, BX
+	NEGQ         BX
+	LEAQ         laneMasks<>+0(SB), SI
+	LEAQ         32(SI)(BX*4), SI
+	SUBQ         $0x08, DX
+	VMOVUPS      (SI), Y4
+	VMASKMOVPS   (CX), Y4, Y4
+	VANDPS       vector_7fffffff<>+0(SB), Y4, Y5
+	VMULPS       vector_3fb8aa3b<>+0(SB), Y5, Y6
+	VADDPS       vector_3f000000<>+0(SB), Y6, Y6
+	VCVTTPS2DQ   Y6, Y6
+	VCVTDQ2PS    Y6, Y7
+	VMULPS       vector_3f318000<>+0(SB), Y7, Y8
+	VSUBPS       Y5, Y8, Y8
+	VMULPS       vector_b95e8083<>+0(SB), Y7, Y7
+	VADDPS       Y7, Y8, Y8
+	VMULPS       Y8, Y8, Y7
+	VMULPS       vector_3ab60b61<>+0(SB), Y7, Y9
+	VMULPS       vector_3c088889<>+0(SB), Y8, Y10
+	VADDPS       vector_3d2aaaab<>+0(SB), Y10, Y10
+	VMULPS       vector_3e2aaaab<>+0(SB), Y8, Y11
+	VADDPS       vector_3f000000<>+0(SB), Y11, Y11
+	VADDPS       Y9, Y10, Y10
+	VMULPS       Y7, Y10, Y10
+	VADDPS       Y10, Y11, Y11
+	VMULPS       Y8, Y11, Y11
+	VADDPS       vector_3f800000<>+0(SB), Y11, Y11
+	VMULPS       Y8, Y11, Y11
+	VADDPS       vector_3f800000<>+0(SB), Y11, Y11
+	VMOVUPS      vector_7f<>+0(SB), Y7
+	VPSUBD       Y6, Y7, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VMOVUPS      vector_42ae999a<>+0(SB), Y6
+	VMULPS       Y7, Y11, Y11
+	VCMPPS       $0x11, Y5, Y6, Y5
+	VXORPS       Y6, Y6, Y6
+	VMOVUPS      Y11, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y7
+	VXORPS       Y5, Y5, Y5
+	VMOVUPS      (SI), Y6
+	VMASKMOVPS   (AX), Y6, Y6
+	VCMPPS       $0x11, Y6, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VMOVUPS      vector_80000000<>+0(SB), Y8
+	VBLENDVPS    Y5, Y6, Y8, Y8
+	VXORPS       Y8, Y4, Y4
+	VADDPS       vector_40000000<>+0(SB), Y7, Y5
+	VDIVPS       Y5, Y7, Y5
+	VMAXPS       vector_38000000<>+0(SB), Y5, Y6
+	VMULPS       Y6, Y6, Y6
+	VMULPS       Y6, Y6, Y7
+	VMULPS       vector_3dba2e8c<>+0(SB), Y6, Y8
+	VADDPS       vector_3de38e39<>+0(SB), Y8, Y8
+	VMULPS       vector_3d888889<>+0(SB), Y6, Y9
+	VADDPS       vector_3d9d89d9<>+0(SB), Y9, Y9
+	VMULPS       Y7, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VMULPS       vector_3eaaaaab<>+0(SB), Y6, Y9
+	VADDPS       vector_3f800000<>+0(SB), Y9, Y9
+	VMULPS       vector_3e124925<>+0(SB), Y6, Y6
+	VADDPS       vector_3e4ccccd<>+0(SB), Y6, Y6
+	VMULPS       Y7, Y6, Y6
+	VADDPS       Y6, Y9, Y9
+	VMULPS       Y7, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       Y8, Y9, Y9
+	VADDPS       Y5, Y5, Y5
+	VMULPS       Y9, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VMINPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VANDPS       (SI), Y4, Y4
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y4, Y1, Y1
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, AX
+	XORQ         BX, BX
+	TESTQ        DX, DX
+	CMOVQGT      DX, BX
+	MOVQ         $0x00000008, SI
+	CMPQ         BX, SI
+	CMOVQGT      SI, BX
+	NEGQ         BX
+	LEAQ         laneMasks<>+0(SB), SI
+	LEAQ         32(SI)(BX*4), SI
+	SUBQ         $0x08, DX
+	VMOVUPS      (SI), Y4
+	VMASKMOVPS   (CX), Y4, Y4
+	VANDPS       vector_7fffffff<>+0(SB), Y4, Y5
+	VMULPS       vector_3fb8aa3b<>+0(SB), Y5, Y6
+	VADDPS       vector_3f000000<>+0(SB), Y6, Y6
+	VCVTTPS2DQ   Y6, Y6
+	VCVTDQ2PS    Y6, Y7
+	VMULPS       vector_3f318000<>+0(SB), Y7, Y8
+	VSUBPS       Y5, Y8, Y8
+	VMULPS       vector_b95e8083<>+0(SB), Y7, Y7
+	VADDPS       Y7, Y8, Y8
+	VMULPS       Y8, Y8, Y7
+	VMULPS       vector_3ab60b61<>+0(SB), Y7, Y9
+	VMULPS       vector_3c088889<>+0(SB), Y8, Y10
+	VADDPS       vector_3d2aaaab<>+0(SB), Y10, Y10
+	VMULPS       vector_3e2aaaab<>+0(SB), Y8, Y11
+	VADDPS       vector_3f000000<>+0(SB), Y11, Y11
+	VADDPS       Y9, Y10, Y10
+	VMULPS       Y7, Y10, Y10
+	VADDPS       Y10, Y11, Y11
+	VMULPS       Y8, Y11, Y11
+	VADDPS       vector_3f800000<>+0(SB), Y11, Y11
+	VMULPS       Y8, Y11, Y11
+	VADDPS       vector_3f800000<>+0(SB), Y11, Y11
+	VMOVUPS      vector_7f<>+0(SB), Y7
+	VPSUBD       Y6, Y7, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VMOVUPS      vector_42ae999a<>+0(SB), Y6
+	VMULPS       Y7, Y11, Y11
+	VCMPPS       $0x11, Y5, Y6, Y5
+	VXORPS       Y6, Y6, Y6
+	VMOVUPS      Y11, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y7
+	VXORPS       Y5, Y5, Y5
+	VMOVUPS      (SI), Y6
+	VMASKMOVPS   (AX), Y6, Y6
+	VCMPPS       $0x11, Y6, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VMOVUPS      vector_80000000<>+0(SB), Y8
+	VBLENDVPS    Y5, Y6, Y8, Y8
+	VXORPS       Y8, Y4, Y4
+	VADDPS       vector_40000000<>+0(SB), Y7, Y5
+	VDIVPS       Y5, Y7, Y5
+	VMAXPS       vector_38000000<>+0(SB), Y5, Y6
+	VMULPS       Y6, Y6, Y6
+	VMULPS       Y6, Y6, Y7
+	VMULPS       vector_3dba2e8c<>+0(SB), Y6, Y8
+	VADDPS       vector_3de38e39<>+0(SB), Y8, Y8
+	VMULPS       vector_3d888889<>+0(SB), Y6, Y9
+	VADDPS       vector_3d9d89d9<>+0(SB), Y9, Y9
+	VMULPS       Y7, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VMULPS       vector_3eaaaaab<>+0(SB), Y6, Y9
+	VADDPS       vector_3f800000<>+0(SB), Y9, Y9
+	VMULPS       vector_3e124925<>+0(SB), Y6, Y6
+	VADDPS       vector_3e4ccccd<>+0(SB), Y6, Y6
+	VMULPS       Y7, Y6, Y6
+	VADDPS       Y6, Y9, Y9
+	VMULPS       Y7, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       Y8, Y9, Y9
+	VADDPS       Y5, Y5, Y5
+	VMULPS       Y9, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VMINPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VANDPS       (SI), Y4, Y4
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y5, Y2, Y2
+	VADDPD       Y4, Y3, Y3
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, AX
+	JMP          units
+
+done:
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDSD       X1, X0, X0
+	MOVSD        X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func drawScoreAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
+// Requires: AVX, AVX2, CMOV, SSE2
+TEXT ·drawScoreAVX2(SB), $0-56
+	MOVQ           states+0(FP), AX
+	MOVQ           logits+8(FP), CX
+	MOVQ           units+16(FP), DX
+	MOVQ           counter+40(FP), BX
+	VMOVQ          key+32(FP), X0
+	VPMOVZXDQ      X0, X0
+	VINSERTI128    $0x01, X0, Y0, Y0
+	VBROADCASTI128 (BX), Y1
+	VPADDD         vector_0_0_0_0_1_0_0_0<>+0(SB), Y1, Y1
+	VBROADCASTSS   off+24(FP), Y2
+	VXORPS         Y3, Y3, Y3
+	VXORPS         Y4, Y4, Y4
+	VXORPS         Y5, Y5, Y5
+	VXORPS         Y6, Y6, Y6
+
+units:
+	CMPQ       DX, $0x00
+	JLE        done
+	XORQ       BX, BX
+	TESTQ      DX, DX
+	CMOVQGT    DX, BX
+	MOVQ       $0x00000008, SI
+	CMPQ       BX, SI
+	CMOVQGT    SI, BX
+	NEGQ       BX
+	LEAQ       laneMasks<>+0(SB), SI
+	LEAQ       32(SI)(BX*4), SI
+	SUBQ       $0x08, DX
+	VMOVUPS    (SI), Y7
+	VMASKMOVPS (CX), Y7, Y7
+	VANDPS     vector_7fffffff<>+0(SB), Y7, Y8
+	VMULPS     vector_3fb8aa3b<>+0(SB), Y8, Y9
+	VADDPS     vector_3f000000<>+0(SB), Y9, Y9
+	VCVTTPS2DQ Y9, Y9
+	VCVTDQ2PS  Y9, Y10
+	VMULPS     vector_3f318000<>+0(SB), Y10, Y11
+	VSUBPS     Y8, Y11, Y11
+	VMULPS     vector_b95e8083<>+0(SB), Y10, Y10
+	VADDPS     Y10, Y11, Y11
+	VMULPS     Y11, Y11, Y10
+	VMULPS     vector_3ab60b61<>+0(SB), Y10, Y12
+	VMULPS     vector_3c088889<>+0(SB), Y11, Y13
+	VADDPS     vector_3d2aaaab<>+0(SB), Y13, Y13
+	VMULPS     vector_3e2aaaab<>+0(SB), Y11, Y14
+	VADDPS     vector_3f000000<>+0(SB), Y14, Y14
+	VADDPS     Y12, Y13, Y13
+	VMULPS     Y10, Y13, Y13
+	VADDPS     Y13, Y14, Y14
+	VMULPS     Y11, Y14, Y14
+	VADDPS     vector_3f800000<>+0(SB), Y14, Y14
+	VMULPS     Y11, Y14, Y14
+	VADDPS     vector_3f800000<>+0(SB), Y14, Y14
+	VMOVUPS    vector_7f<>+0(SB), Y10
+	VPSUBD     Y9, Y10, Y10
+	VPSLLD     $0x17, Y10, Y10
+	VMOVUPS    vector_42ae999a<>+0(SB), Y9
+	VMULPS     Y10, Y14, Y14
+	VCMPPS     $0x11, Y8, Y9, Y8
+	VXORPS     Y9, Y9, Y9
+	VMOVUPS    Y14, Y10
+	VBLENDVPS  Y8, Y9, Y10, Y10
+	VADDPS     vector_3f800000<>+0(SB), Y10, Y8
+	VXORPS     Y9, Y9, Y9
+	VCMPPS     $0x12, Y7, Y9, Y9
+	VMOVUPS    Y10, Y11
+	VBLENDVPS  Y9, vector_3f800000<>+0(SB), Y11, Y11
+	VDIVPS     Y8, Y11, Y11
+	VMOVUPS    Y1, Y8
+	VPADDD     vector_2_0_0_0<>+0(SB), Y1, Y1
+	VMOVUPS    Y0, Y9
+	VPMULUDQ   vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ     $0x20, Y8, Y8
+	VPSHUFD    $0x1b, Y12, Y12
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y9, Y8, Y8
+	VPADDD     vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ   vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ     $0x20, Y8, Y8
+	VPSHUFD    $0x1b, Y12, Y12
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y9, Y8, Y8
+	VPADDD     vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ   vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ     $0x20, Y8, Y8
+	VPSHUFD    $0x1b, Y12, Y12
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y9, Y8, Y8
+	VPADDD     vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ   vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ     $0x20, Y8, Y8
+	VPSHUFD    $0x1b, Y12, Y12
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y9, Y8, Y8
+	VPADDD     vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ   vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ     $0x20, Y8, Y8
+	VPSHUFD    $0x1b, Y12, Y12
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y9, Y8, Y8
+	VPADDD     vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ   vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ     $0x20, Y8, Y8
+	VPSHUFD    $0x1b, Y12, Y12
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y9, Y8, Y8
+	VPADDD     vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ   vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ     $0x20, Y8, Y8
+	VPSHUFD    $0x1b, Y12, Y12
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y9, Y8, Y8
+	VPADDD     vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ   vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ     $0x20, Y8, Y8
+	VPSHUFD    $0x1b, Y12, Y12
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y9, Y8, Y8
+	VPADDD     vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ   vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ     $0x20, Y8, Y8
+	VPSHUFD    $0x1b, Y12, Y12
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y9, Y8, Y8
+	VPADDD     vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ   vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ     $0x20, Y8, Y8
+	VPSHUFD    $0x1b, Y12, Y12
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y9, Y8, Y8
+	VPSRLD     $0x09, Y8, Y8
+	VCVTDQ2PS  Y8, Y8
+	VMULPS     vector_34000000<>+0(SB), Y8, Y8
+	VADDPS     vector_33800000<>+0(SB), Y8, Y8
+	VCMPPS     $0x11, Y11, Y8, Y8
+	VMOVUPS    Y2, Y9
+	VBLENDVPS  Y8, vector_3f800000<>+0(SB), Y9, Y9
+	CMPL       28(SI), $0x00
+	JE         one0_states_0_partial
+	VMOVUPS    Y9, (AX)
+	JMP        one0_states_0_end
+
+one0_states_0_partial:
+	VMOVUPS    (SI), Y11
+	VMASKMOVPS Y9, Y11, (AX)
+
+one0_states_0_end:
+	VXORPS       Y9, Y9, Y9
+	VMOVUPS      vector_80000000<>+0(SB), Y11
+	VBLENDVPS    Y8, Y9, Y11, Y11
+	VXORPS       Y11, Y7, Y7
+	VADDPS       vector_40000000<>+0(SB), Y10, Y8
+	VDIVPS       Y8, Y10, Y8
+	VMAXPS       vector_38000000<>+0(SB), Y8, Y9
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y9, Y9, Y10
+	VMULPS       vector_3dba2e8c<>+0(SB), Y9, Y11
+	VADDPS       vector_3de38e39<>+0(SB), Y11, Y11
+	VMULPS       vector_3d888889<>+0(SB), Y9, Y12
+	VADDPS       vector_3d9d89d9<>+0(SB), Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       vector_3eaaaaab<>+0(SB), Y9, Y12
+	VADDPS       vector_3f800000<>+0(SB), Y12, Y12
+	VMULPS       vector_3e124925<>+0(SB), Y9, Y9
+	VADDPS       vector_3e4ccccd<>+0(SB), Y9, Y9
+	VMULPS       Y10, Y9, Y9
+	VADDPS       Y9, Y12, Y12
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y10, Y11, Y11
+	VADDPS       Y11, Y12, Y12
+	VADDPS       Y8, Y8, Y8
+	VMULPS       Y12, Y8, Y8
+	VXORPS       Y9, Y9, Y9
+	VMINPS       Y7, Y9, Y7
+	VSUBPS       Y8, Y7, Y7
+	VANDPS       (SI), Y7, Y7
+	VCVTPS2PD    X7, Y8
+	VEXTRACTF128 $0x01, Y7, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       Y8, Y3, Y3
+	VADDPD       Y7, Y4, Y4
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, AX
+	XORQ         BX, BX
+	TESTQ        DX, DX
+	CMOVQGT      DX, BX
+	MOVQ         $0x00000008, SI
+	CMPQ         BX, SI
+	CMOVQGT      SI, BX
+	NEGQ         BX
+	LEAQ         laneMasks<>+0(SB), SI
+	LEAQ         32(SI)(BX*4), SI
+	SUBQ         $0x08, DX
+	VMOVUPS      (SI), Y7
+	VMASKMOVPS   (CX), Y7, Y7
+	VANDPS       vector_7fffffff<>+0(SB), Y7, Y8
+	VMULPS       vector_3fb8aa3b<>+0(SB), Y8, Y9
+	VADDPS       vector_3f000000<>+0(SB), Y9, Y9
+	VCVTTPS2DQ   Y9, Y9
+	VCVTDQ2PS    Y9, Y10
+	VMULPS       vector_3f318000<>+0(SB), Y10, Y11
+	VSUBPS       Y8, Y11, Y11
+	VMULPS       vector_b95e8083<>+0(SB), Y10, Y10
+	VADDPS       Y10, Y11, Y11
+	VMULPS       Y11, Y11, Y10
+	VMULPS       vector_3ab60b61<>+0(SB), Y10, Y12
+	VMULPS       vector_3c088889<>+0(SB), Y11, Y13
+	VADDPS       vector_3d2aaaab<>+0(SB), Y13, Y13
+	VMULPS       vector_3e2aaaab<>+0(SB), Y11, Y14
+	VADDPS       vector_3f000000<>+0(SB), Y14, Y14
+	VADDPS       Y12, Y13, Y13
+	VMULPS       Y10, Y13, Y13
+	VADDPS       Y13, Y14, Y14
+	VMULPS       Y11, Y14, Y14
+	VADDPS       vector_3f800000<>+0(SB), Y14, Y14
+	VMULPS       Y11, Y14, Y14
+	VADDPS       vector_3f800000<>+0(SB), Y14, Y14
+	VMOVUPS      vector_7f<>+0(SB), Y10
+	VPSUBD       Y9, Y10, Y10
+	VPSLLD       $0x17, Y10, Y10
+	VMOVUPS      vector_42ae999a<>+0(SB), Y9
+	VMULPS       Y10, Y14, Y14
+	VCMPPS       $0x11, Y8, Y9, Y8
+	VXORPS       Y9, Y9, Y9
+	VMOVUPS      Y14, Y10
+	VBLENDVPS    Y8, Y9, Y10, Y10
+	VADDPS       vector_3f800000<>+0(SB), Y10, Y8
+	VXORPS       Y9, Y9, Y9
+	VCMPPS       $0x12, Y7, Y9, Y9
+	VMOVUPS      Y10, Y11
+	VBLENDVPS    Y9, vector_3f800000<>+0(SB), Y11, Y11
+	VDIVPS       Y8, Y11, Y11
+	VMOVUPS      Y1, Y8
+	VPADDD       vector_2_0_0_0<>+0(SB), Y1, Y1
+	VMOVUPS      Y0, Y9
+	VPMULUDQ     vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ       $0x20, Y8, Y8
+	VPSHUFD      $0x1b, Y12, Y12
+	VPXOR        Y12, Y8, Y8
+	VPXOR        Y9, Y8, Y8
+	VPADDD       vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ     vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ       $0x20, Y8, Y8
+	VPSHUFD      $0x1b, Y12, Y12
+	VPXOR        Y12, Y8, Y8
+	VPXOR        Y9, Y8, Y8
+	VPADDD       vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ     vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ       $0x20, Y8, Y8
+	VPSHUFD      $0x1b, Y12, Y12
+	VPXOR        Y12, Y8, Y8
+	VPXOR        Y9, Y8, Y8
+	VPADDD       vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ     vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ       $0x20, Y8, Y8
+	VPSHUFD      $0x1b, Y12, Y12
+	VPXOR        Y12, Y8, Y8
+	VPXOR        Y9, Y8, Y8
+	VPADDD       vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ     vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ       $0x20, Y8, Y8
+	VPSHUFD      $0x1b, Y12, Y12
+	VPXOR        Y12, Y8, Y8
+	VPXOR        Y9, Y8, Y8
+	VPADDD       vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ     vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ       $0x20, Y8, Y8
+	VPSHUFD      $0x1b, Y12, Y12
+	VPXOR        Y12, Y8, Y8
+	VPXOR        Y9, Y8, Y8
+	VPADDD       vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ     vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ       $0x20, Y8, Y8
+	VPSHUFD      $0x1b, Y12, Y12
+	VPXOR        Y12, Y8, Y8
+	VPXOR        Y9, Y8, Y8
+	VPADDD       vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ     vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ       $0x20, Y8, Y8
+	VPSHUFD      $0x1b, Y12, Y12
+	VPXOR        Y12, Y8, Y8
+	VPXOR        Y9, Y8, Y8
+	VPADDD       vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ     vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ       $0x20, Y8, Y8
+	VPSHUFD      $0x1b, Y12, Y12
+	VPXOR        Y12, Y8, Y8
+	VPXOR        Y9, Y8, Y8
+	VPADDD       vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y9, Y9
+	VPMULUDQ     vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y8, Y12
+	VPSRLQ       $0x20, Y8, Y8
+	VPSHUFD      $0x1b, Y12, Y12
+	VPXOR        Y12, Y8, Y8
+	VPXOR        Y9, Y8, Y8
+	VPSRLD       $0x09, Y8, Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       vector_34000000<>+0(SB), Y8, Y8
+	VADDPS       vector_33800000<>+0(SB), Y8, Y8
+	VCMPPS       $0x11, Y11, Y8, Y8
+	VMOVUPS      Y2, Y9
+	VBLENDVPS    Y8, vector_3f800000<>+0(SB), Y9, Y9
+	CMPL         28(SI), $0x00
+	JE           one1_states_0_partial
+	VMOVUPS      Y9, (AX)
+	JMP          one1_states_0_end
+
+one1_states_0_partial:
+	VMOVUPS    (SI), Y11
+	VMASKMOVPS Y9, Y11, (AX)
+
+one1_states_0_end:
+	VXORPS       Y9, Y9, Y9
+	VMOVUPS      vector_80000000<>+0(SB), Y11
+	VBLENDVPS    Y8, Y9, Y11, Y11
+	VXORPS       Y11, Y7, Y7
+	VADDPS       vector_40000000<>+0(SB), Y10, Y8
+	VDIVPS       Y8, Y10, Y8
+	VMAXPS       vector_38000000<>+0(SB), Y8, Y9
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y9, Y9, Y10
+	VMULPS       vector_3dba2e8c<>+0(SB), Y9, Y11
+	VADDPS       vector_3de38e39<>+0(SB), Y11, Y11
+	VMULPS       vector_3d888889<>+0(SB), Y9, Y12
+	VADDPS       vector_3d9d89d9<>+0(SB), Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       vector_3eaaaaab<>+0(SB), Y9, Y12
+	VADDPS       vector_3f800000<>+0(SB), Y12, Y12
+	VMULPS       vector_3e124925<>+0(SB), Y9, Y9
+	VADDPS       vector_3e4ccccd<>+0(SB), Y9, Y9
+	VMULPS       Y10, Y9, Y9
+	VADDPS       Y9, Y12, Y12
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y10, Y11, Y11
+	VADDPS       Y11, Y12, Y12
+	VADDPS       Y8, Y8, Y8
+	VMULPS       Y12, Y8, Y8
+	VXORPS       Y9, Y9, Y9
+	VMINPS       Y7, Y9, Y7
+	VSUBPS       Y8, Y7, Y7
+	VANDPS       (SI), Y7, Y7
+	VCVTPS2PD    X7, Y8
+	VEXTRACTF128 $0x01, Y7, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       Y8, Y5, Y5
+	VADDPD       Y7, Y6, Y6
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, AX
+	JMP          units
+
+done:
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X0, X3, X3
+	VUNPCKHPD    X3, X3, X0
+	VADDSD       X0, X3, X3
+	MOVSD        X3, ret+48(FP)
+	VZEROUPPER
+	RET
+
 // func drawAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·drawAVX512(SB), $0-48
@@ -2602,6 +3163,747 @@ last:
 	VMOVAPS       Z3, K2, Z2
 	VXORPS        Z1, Z2, Z2
 	VMOVUPS       Z2, K1, (CX)
+	VADDPS.BCST   vector_40000000<>+0(SB), Z12, Z1
+	VDIVPS        Z1, Z12, Z1
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z1, Z2
+	VMULPS        Z2, Z2, Z2
+	VMULPS        Z2, Z2, Z3
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z2, Z4
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z4, Z4
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z2, Z5
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z5, Z5
+	VMULPS        Z3, Z5, Z5
+	VADDPS        Z5, Z4, Z4
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z2, Z5
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z5, Z5
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z2, Z2
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z2, Z2
+	VMULPS        Z3, Z2, Z2
+	VADDPS        Z2, Z5, Z5
+	VMULPS        Z3, Z3, Z3
+	VMULPS        Z3, Z4, Z4
+	VADDPS        Z4, Z5, Z5
+	VADDPS        Z1, Z1, Z1
+	VMULPS        Z5, Z1, Z1
+	VXORPS        Z2, Z2, Z2
+	VMINPS        Z0, Z2, Z0
+	VSUBPS        Z1, Z0, Z0
+	VMOVAPS.Z     Z0, K1, Z0
+	VCVTPS2PD     Y0, Z1
+	VEXTRACTF32X8 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VADDPD        Z1, Z7, Z7
+	VADDPD        Z0, Z8, Z8
+	ADDQ          $0x40, CX
+	ADDQ          $0x40, AX
+
+done:
+	VADDPD        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPD        Y0, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X0
+	VADDPD        X0, X7, X7
+	VUNPCKHPD     X7, X7, X0
+	VADDSD        X0, X7, X7
+	MOVSD         X7, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func scoreAVX512(logits *float32, states *float32, units int) float64
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
+TEXT ·scoreAVX512(SB), $0-32
+	MOVQ    states+8(FP), AX
+	MOVQ    logits+0(FP), CX
+	MOVQ    units+16(FP), DX
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	VMOVUPS vector_3f800000<>+0(SB), Z2
+	VMOVUPS vector_80000000<>+0(SB), Z3
+	VMOVUPS vector_42ae999a<>+0(SB), Z4
+	VMOVUPS vector_7f<>+0(SB), Z5
+
+units:
+	CMPQ          DX, $0x10
+	JLE           last
+	XORQ          BX, BX
+	TESTQ         DX, DX
+	CMOVQGT       DX, BX
+	MOVQ          $0x00000010, SI
+	CMPQ          BX, SI
+	CMOVQGT       SI, BX
+	MOVL          $0x0000ffff, SI
+	BZHIL         BX, SI, SI
+	KMOVW         SI, K1
+	SUBQ          $0x10, DX
+	XORQ          BX, BX
+	TESTQ         DX, DX
+	CMOVQGT       DX, BX
+	MOVQ          $0x00000010, SI
+	CMPQ          BX, SI
+	CMOVQGT       SI, BX
+	MOVL          $0x0000ffff, SI
+	BZHIL         BX, SI, SI
+	KMOVW         SI, K2
+	SUBQ          $0x10, DX
+	VMOVUPS.Z     (CX), K1, Z6
+	VMOVUPS.Z     64(CX), K2, Z7
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z6, Z8
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z7, Z9
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z8, Z10
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z9, Z11
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z10, Z10
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z11, Z11
+	VCVTTPS2DQ    Z10, Z10
+	VCVTDQ2PS     Z10, Z12
+	VCVTTPS2DQ    Z11, Z11
+	VCVTDQ2PS     Z11, Z13
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z12, Z14
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z13, Z15
+	VSUBPS        Z8, Z14, Z14
+	VSUBPS        Z9, Z15, Z15
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z12, Z12
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z13, Z13
+	VADDPS        Z12, Z14, Z14
+	VADDPS        Z13, Z15, Z15
+	VMULPS        Z14, Z14, Z12
+	VMULPS        Z15, Z15, Z13
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z12, Z16
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z13, Z17
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z14, Z18
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z15, Z19
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z18, Z18
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z19, Z19
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z14, Z20
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z15, Z21
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z20, Z20
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z21, Z21
+	VADDPS        Z16, Z18, Z18
+	VADDPS        Z17, Z19, Z19
+	VMULPS        Z12, Z18, Z18
+	VMULPS        Z13, Z19, Z19
+	VADDPS        Z18, Z20, Z20
+	VADDPS        Z19, Z21, Z21
+	VMULPS        Z14, Z20, Z20
+	VMULPS        Z15, Z21, Z21
+	VADDPS        Z2, Z20, Z20
+	VADDPS        Z2, Z21, Z21
+	VMULPS        Z14, Z20, Z20
+	VMULPS        Z15, Z21, Z21
+	VADDPS        Z2, Z20, Z20
+	VADDPS        Z2, Z21, Z21
+	VMOVUPS       Z5, Z12
+	VPSUBD        Z10, Z12, Z12
+	VPSLLD        $0x17, Z12, Z12
+	VMOVUPS       Z4, Z13
+	VMOVUPS       Z5, Z10
+	VPSUBD        Z11, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMOVUPS       Z4, Z11
+	VMULPS        Z12, Z20, Z20
+	VMULPS        Z10, Z21, Z21
+	VCMPPS        $0x11, Z8, Z13, K3
+	VCMPPS        $0x11, Z9, Z11, K4
+	VXORPS        Z8, Z8, Z8
+	VMOVUPS       Z20, Z9
+	VMOVAPS       Z8, K3, Z9
+	VMOVUPS       Z21, Z10
+	VMOVAPS       Z8, K4, Z10
+	VXORPS        Z8, Z8, Z8
+	VMOVUPS.Z     (AX), K1, Z11
+	VMOVUPS.Z     64(AX), K2, Z12
+	VCMPPS        $0x11, Z11, Z8, K3
+	VCMPPS        $0x11, Z12, Z8, K4
+	VXORPS        Z8, Z8, Z8
+	VMOVUPS       Z3, Z11
+	VMOVAPS       Z8, K3, Z11
+	VMOVUPS       Z3, Z12
+	VMOVAPS       Z8, K4, Z12
+	VXORPS        Z11, Z6, Z6
+	VXORPS        Z12, Z7, Z7
+	VADDPS.BCST   vector_40000000<>+0(SB), Z9, Z8
+	VADDPS.BCST   vector_40000000<>+0(SB), Z10, Z11
+	VDIVPS        Z8, Z9, Z8
+	VDIVPS        Z11, Z10, Z11
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z8, Z9
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z11, Z10
+	VMULPS        Z9, Z9, Z9
+	VMULPS        Z10, Z10, Z10
+	VMULPS        Z9, Z9, Z12
+	VMULPS        Z10, Z10, Z13
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z9, Z14
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z10, Z15
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z14, Z14
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z15, Z15
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z9, Z16
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z10, Z17
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z16, Z16
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z17, Z17
+	VMULPS        Z12, Z16, Z16
+	VMULPS        Z13, Z17, Z17
+	VADDPS        Z16, Z14, Z14
+	VADDPS        Z17, Z15, Z15
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z9, Z16
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z10, Z17
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z16, Z16
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z17, Z17
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z9, Z9
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z10, Z10
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z9, Z9
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z10, Z10
+	VMULPS        Z12, Z9, Z9
+	VMULPS        Z13, Z10, Z10
+	VADDPS        Z9, Z16, Z16
+	VADDPS        Z10, Z17, Z17
+	VMULPS        Z12, Z12, Z12
+	VMULPS        Z13, Z13, Z13
+	VMULPS        Z12, Z14, Z14
+	VMULPS        Z13, Z15, Z15
+	VADDPS        Z14, Z16, Z16
+	VADDPS        Z15, Z17, Z17
+	VADDPS        Z8, Z8, Z8
+	VADDPS        Z11, Z11, Z11
+	VMULPS        Z16, Z8, Z8
+	VMULPS        Z17, Z11, Z11
+	VXORPS        Z9, Z9, Z9
+	VMINPS        Z6, Z9, Z6
+	VMINPS        Z7, Z9, Z7
+	VSUBPS        Z8, Z6, Z6
+	VSUBPS        Z11, Z7, Z7
+	VMOVAPS.Z     Z6, K1, Z6
+	VCVTPS2PD     Y6, Z8
+	VEXTRACTF32X8 $0x01, Z6, Y6
+	VCVTPS2PD     Y6, Z6
+	VADDPD        Z8, Z0, Z0
+	VADDPD        Z6, Z1, Z1
+	VMOVAPS.Z     Z7, K2, Z7
+	VCVTPS2PD     Y7, Z6
+	VEXTRACTF32X8 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z6, Z0, Z0
+	VADDPD        Z7, Z1, Z1
+	ADDQ          $0x80, CX
+	ADDQ          $0x80, AX
+	JMP           units
+
+last:
+	CMPQ          DX, $0x00
+	JLE           done
+	XORQ          BX, BX
+	TESTQ         DX, DX
+	CMOVQGT       DX, BX
+	MOVQ          $0x00000010, SI
+	CMPQ          BX, SI
+	CMOVQGT       SI, BX
+	MOVL          $0x0000ffff, SI
+	BZHIL         BX, SI, SI
+	KMOVW         SI, K1
+	SUBQ          $0x10, DX
+	VMOVUPS.Z     (CX), K1, Z6
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z6, Z7
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z7, Z8
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z8, Z8
+	VCVTTPS2DQ    Z8, Z8
+	VCVTDQ2PS     Z8, Z9
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z9, Z10
+	VSUBPS        Z7, Z10, Z10
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z9, Z9
+	VADDPS        Z9, Z10, Z10
+	VMULPS        Z10, Z10, Z9
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z9, Z11
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z10, Z12
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z12, Z12
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z10, Z13
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z13, Z13
+	VADDPS        Z11, Z12, Z12
+	VMULPS        Z9, Z12, Z12
+	VADDPS        Z12, Z13, Z13
+	VMULPS        Z10, Z13, Z13
+	VADDPS        Z2, Z13, Z13
+	VMULPS        Z10, Z13, Z13
+	VADDPS        Z2, Z13, Z13
+	VMOVUPS       Z5, Z2
+	VPSUBD        Z8, Z2, Z2
+	VPSLLD        $0x17, Z2, Z2
+	VMOVUPS       Z4, Z4
+	VMULPS        Z2, Z13, Z13
+	VCMPPS        $0x11, Z7, Z4, K2
+	VXORPS        Z2, Z2, Z2
+	VMOVUPS       Z13, Z4
+	VMOVAPS       Z2, K2, Z4
+	VXORPS        Z2, Z2, Z2
+	VMOVUPS.Z     (AX), K1, Z5
+	VCMPPS        $0x11, Z5, Z2, K2
+	VXORPS        Z2, Z2, Z2
+	VMOVUPS       Z3, Z3
+	VMOVAPS       Z2, K2, Z3
+	VXORPS        Z3, Z6, Z2
+	VADDPS.BCST   vector_40000000<>+0(SB), Z4, Z3
+	VDIVPS        Z3, Z4, Z3
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z3, Z4
+	VMULPS        Z4, Z4, Z4
+	VMULPS        Z4, Z4, Z5
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z4, Z6
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z6, Z6
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z4, Z7
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z7, Z7
+	VMULPS        Z5, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z4, Z7
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z7, Z7
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z4, Z4
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z4, Z4
+	VMULPS        Z5, Z4, Z4
+	VADDPS        Z4, Z7, Z7
+	VMULPS        Z5, Z5, Z5
+	VMULPS        Z5, Z6, Z6
+	VADDPS        Z6, Z7, Z7
+	VADDPS        Z3, Z3, Z3
+	VMULPS        Z7, Z3, Z3
+	VXORPS        Z4, Z4, Z4
+	VMINPS        Z2, Z4, Z2
+	VSUBPS        Z3, Z2, Z2
+	VMOVAPS.Z     Z2, K1, Z2
+	VCVTPS2PD     Y2, Z3
+	VEXTRACTF32X8 $0x01, Z2, Y2
+	VCVTPS2PD     Y2, Z2
+	VADDPD        Z3, Z0, Z0
+	VADDPD        Z2, Z1, Z1
+	ADDQ          $0x40, CX
+	ADDQ          $0x40, AX
+
+done:
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VUNPCKHPD     X0, X0, X1
+	VADDSD        X1, X0, X0
+	MOVSD         X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func drawScoreAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
+TEXT ·drawScoreAVX512(SB), $0-56
+	MOVQ            states+0(FP), AX
+	MOVQ            logits+8(FP), CX
+	MOVQ            units+16(FP), DX
+	MOVQ            counter+40(FP), BX
+	VMOVQ           key+32(FP), X0
+	VPMOVZXDQ       X0, X0
+	VSHUFI32X4      $0x00, Z0, Z0, Z0
+	VBROADCASTI32X4 (BX), Z1
+	VMOVUPS         vector_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0_0<>+0(SB), Z2
+	VPADDD          Z2, Z1, Z1
+	VBROADCASTI32X4 (BX), Z2
+	VMOVUPS         vector_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0_0<>+0(SB), Z3
+	VPADDD          Z3, Z2, Z2
+	VMOVUPS         vector_8_0_0_0<>+0(SB), Z3
+	VMOVUPS         vector_9e3779b9_0_bb67ae85_0<>+0(SB), Z4
+	VMOVUPS         vector_d2511f53_0_cd9e8d57_0<>+0(SB), Z5
+	VBROADCASTSS    off+24(FP), Z6
+	VXORPS          Z7, Z7, Z7
+	VXORPS          Z8, Z8, Z8
+	VMOVUPS         vector_3f800000<>+0(SB), Z9
+	VMOVUPS         vector_80000000<>+0(SB), Z10
+	VMOVUPS         vector_42ae999a<>+0(SB), Z11
+	VMOVUPS         vector_7f<>+0(SB), Z12
+
+units:
+	CMPQ          DX, $0x10
+	JLE           last
+	XORQ          BX, BX
+	TESTQ         DX, DX
+	CMOVQGT       DX, BX
+	MOVQ          $0x00000010, SI
+	CMPQ          BX, SI
+	CMOVQGT       SI, BX
+	MOVL          $0x0000ffff, SI
+	BZHIL         BX, SI, SI
+	KMOVW         SI, K1
+	SUBQ          $0x10, DX
+	XORQ          BX, BX
+	TESTQ         DX, DX
+	CMOVQGT       DX, BX
+	MOVQ          $0x00000010, SI
+	CMPQ          BX, SI
+	CMOVQGT       SI, BX
+	MOVL          $0x0000ffff, SI
+	BZHIL         BX, SI, SI
+	KMOVW         SI, K2
+	SUBQ          $0x10, DX
+	VMOVUPS.Z     (CX), K1, Z13
+	VMOVUPS.Z     64(CX), K2, Z14
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z13, Z15
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z14, Z16
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z15, Z17
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z16, Z18
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z17, Z17
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z18, Z18
+	VCVTTPS2DQ    Z17, Z17
+	VCVTDQ2PS     Z17, Z19
+	VCVTTPS2DQ    Z18, Z18
+	VCVTDQ2PS     Z18, Z20
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z19, Z21
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z20, Z22
+	VSUBPS        Z15, Z21, Z21
+	VSUBPS        Z16, Z22, Z22
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z19, Z19
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z20, Z20
+	VADDPS        Z19, Z21, Z21
+	VADDPS        Z20, Z22, Z22
+	VMULPS        Z21, Z21, Z19
+	VMULPS        Z22, Z22, Z20
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z19, Z23
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z20, Z24
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z21, Z25
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z22, Z26
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z25, Z25
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z26, Z26
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z21, Z27
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z22, Z28
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z27, Z27
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z28, Z28
+	VADDPS        Z23, Z25, Z25
+	VADDPS        Z24, Z26, Z26
+	VMULPS        Z19, Z25, Z25
+	VMULPS        Z20, Z26, Z26
+	VADDPS        Z25, Z27, Z27
+	VADDPS        Z26, Z28, Z28
+	VMULPS        Z21, Z27, Z27
+	VMULPS        Z22, Z28, Z28
+	VADDPS        Z9, Z27, Z27
+	VADDPS        Z9, Z28, Z28
+	VMULPS        Z21, Z27, Z27
+	VMULPS        Z22, Z28, Z28
+	VADDPS        Z9, Z27, Z27
+	VADDPS        Z9, Z28, Z28
+	VMOVUPS       Z12, Z19
+	VPSUBD        Z17, Z19, Z19
+	VPSLLD        $0x17, Z19, Z19
+	VMOVUPS       Z11, Z20
+	VMOVUPS       Z12, Z17
+	VPSUBD        Z18, Z17, Z17
+	VPSLLD        $0x17, Z17, Z17
+	VMOVUPS       Z11, Z18
+	VMULPS        Z19, Z27, Z27
+	VMULPS        Z17, Z28, Z28
+	VCMPPS        $0x11, Z15, Z20, K3
+	VCMPPS        $0x11, Z16, Z18, K4
+	VXORPS        Z15, Z15, Z15
+	VMOVUPS       Z27, Z16
+	VMOVAPS       Z15, K3, Z16
+	VMOVUPS       Z28, Z17
+	VMOVAPS       Z15, K4, Z17
+	VADDPS        Z9, Z16, Z15
+	VADDPS        Z9, Z17, Z18
+	VXORPS        Z19, Z19, Z19
+	VCMPPS        $0x12, Z13, Z19, K3
+	VCMPPS        $0x12, Z14, Z19, K4
+	VMOVUPS       Z16, Z19
+	VMOVAPS       Z9, K3, Z19
+	VMOVUPS       Z17, Z20
+	VMOVAPS       Z9, K4, Z20
+	VDIVPS        Z15, Z19, Z19
+	VDIVPS        Z18, Z20, Z20
+	VMOVUPS       Z1, Z15
+	VPADDD        Z3, Z1, Z1
+	VMOVUPS       Z2, Z18
+	VPADDD        Z3, Z2, Z2
+	VMOVUPS       Z0, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPSRLD        $0x09, Z15, Z15
+	VCVTDQ2PS     Z15, Z15
+	VPSRLD        $0x09, Z18, Z18
+	VCVTDQ2PS     Z18, Z18
+	VMULPS.BCST   vector_34000000<>+0(SB), Z15, Z15
+	VMULPS.BCST   vector_34000000<>+0(SB), Z18, Z18
+	VADDPS.BCST   vector_33800000<>+0(SB), Z15, Z15
+	VADDPS.BCST   vector_33800000<>+0(SB), Z18, Z18
+	VCMPPS        $0x11, Z19, Z15, K3
+	VCMPPS        $0x11, Z20, Z18, K4
+	VMOVUPS       Z6, Z15
+	VMOVAPS       Z9, K3, Z15
+	VMOVUPS       Z6, Z18
+	VMOVAPS       Z9, K4, Z18
+	VMOVUPS       Z15, K1, (AX)
+	VMOVUPS       Z18, K2, 64(AX)
+	VXORPS        Z15, Z15, Z15
+	VMOVUPS       Z10, Z18
+	VMOVAPS       Z15, K3, Z18
+	VMOVUPS       Z10, Z19
+	VMOVAPS       Z15, K4, Z19
+	VXORPS        Z18, Z13, Z13
+	VXORPS        Z19, Z14, Z14
+	VADDPS.BCST   vector_40000000<>+0(SB), Z16, Z15
+	VADDPS.BCST   vector_40000000<>+0(SB), Z17, Z18
+	VDIVPS        Z15, Z16, Z15
+	VDIVPS        Z18, Z17, Z18
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z15, Z16
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z18, Z17
+	VMULPS        Z16, Z16, Z16
+	VMULPS        Z17, Z17, Z17
+	VMULPS        Z16, Z16, Z19
+	VMULPS        Z17, Z17, Z20
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z16, Z21
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z17, Z22
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z21, Z21
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z22, Z22
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z16, Z23
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z17, Z24
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z23, Z23
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z24, Z24
+	VMULPS        Z19, Z23, Z23
+	VMULPS        Z20, Z24, Z24
+	VADDPS        Z23, Z21, Z21
+	VADDPS        Z24, Z22, Z22
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z16, Z23
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z17, Z24
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z23, Z23
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z24, Z24
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z16, Z16
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z17, Z17
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z16, Z16
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z17, Z17
+	VMULPS        Z19, Z16, Z16
+	VMULPS        Z20, Z17, Z17
+	VADDPS        Z16, Z23, Z23
+	VADDPS        Z17, Z24, Z24
+	VMULPS        Z19, Z19, Z19
+	VMULPS        Z20, Z20, Z20
+	VMULPS        Z19, Z21, Z21
+	VMULPS        Z20, Z22, Z22
+	VADDPS        Z21, Z23, Z23
+	VADDPS        Z22, Z24, Z24
+	VADDPS        Z15, Z15, Z15
+	VADDPS        Z18, Z18, Z18
+	VMULPS        Z23, Z15, Z15
+	VMULPS        Z24, Z18, Z18
+	VXORPS        Z16, Z16, Z16
+	VMINPS        Z13, Z16, Z13
+	VMINPS        Z14, Z16, Z14
+	VSUBPS        Z15, Z13, Z13
+	VSUBPS        Z18, Z14, Z14
+	VMOVAPS.Z     Z13, K1, Z13
+	VCVTPS2PD     Y13, Z15
+	VEXTRACTF32X8 $0x01, Z13, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        Z15, Z7, Z7
+	VADDPD        Z13, Z8, Z8
+	VMOVAPS.Z     Z14, K2, Z14
+	VCVTPS2PD     Y14, Z13
+	VEXTRACTF32X8 $0x01, Z14, Y14
+	VCVTPS2PD     Y14, Z14
+	VADDPD        Z13, Z7, Z7
+	VADDPD        Z14, Z8, Z8
+	ADDQ          $0x80, CX
+	ADDQ          $0x80, AX
+	JMP           units
+
+last:
+	CMPQ          DX, $0x00
+	JLE           done
+	XORQ          BX, BX
+	TESTQ         DX, DX
+	CMOVQGT       DX, BX
+	MOVQ          $0x00000010, SI
+	CMPQ          BX, SI
+	CMOVQGT       SI, BX
+	MOVL          $0x0000ffff, SI
+	BZHIL         BX, SI, SI
+	KMOVW         SI, K1
+	SUBQ          $0x10, DX
+	VMOVUPS.Z     (CX), K1, Z2
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z2, Z13
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z13, Z14
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z14, Z14
+	VCVTTPS2DQ    Z14, Z14
+	VCVTDQ2PS     Z14, Z15
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z15, Z16
+	VSUBPS        Z13, Z16, Z16
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z15, Z15
+	VADDPS        Z15, Z16, Z16
+	VMULPS        Z16, Z16, Z15
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z15, Z17
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z16, Z18
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z18, Z18
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z16, Z19
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z19, Z19
+	VADDPS        Z17, Z18, Z18
+	VMULPS        Z15, Z18, Z18
+	VADDPS        Z18, Z19, Z19
+	VMULPS        Z16, Z19, Z19
+	VADDPS        Z9, Z19, Z19
+	VMULPS        Z16, Z19, Z19
+	VADDPS        Z9, Z19, Z19
+	VMOVUPS       Z12, Z12
+	VPSUBD        Z14, Z12, Z12
+	VPSLLD        $0x17, Z12, Z12
+	VMOVUPS       Z11, Z11
+	VMULPS        Z12, Z19, Z19
+	VCMPPS        $0x11, Z13, Z11, K2
+	VXORPS        Z11, Z11, Z11
+	VMOVUPS       Z19, Z12
+	VMOVAPS       Z11, K2, Z12
+	VADDPS        Z9, Z12, Z11
+	VXORPS        Z13, Z13, Z13
+	VCMPPS        $0x12, Z2, Z13, K2
+	VMOVUPS       Z12, Z13
+	VMOVAPS       Z9, K2, Z13
+	VDIVPS        Z11, Z13, Z13
+	VMOVUPS       Z1, Z11
+	VPADDD        Z3, Z1, Z1
+	VMOVUPS       Z0, Z0
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
+	VPSHUFD       $0x1b, Z1, Z1
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPADDD        Z4, Z0, Z0
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
+	VPSHUFD       $0x1b, Z1, Z1
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPADDD        Z4, Z0, Z0
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
+	VPSHUFD       $0x1b, Z1, Z1
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPADDD        Z4, Z0, Z0
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
+	VPSHUFD       $0x1b, Z1, Z1
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPADDD        Z4, Z0, Z0
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
+	VPSHUFD       $0x1b, Z1, Z1
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPADDD        Z4, Z0, Z0
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
+	VPSHUFD       $0x1b, Z1, Z1
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPADDD        Z4, Z0, Z0
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
+	VPSHUFD       $0x1b, Z1, Z1
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPADDD        Z4, Z0, Z0
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
+	VPSHUFD       $0x1b, Z1, Z1
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPADDD        Z4, Z0, Z0
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
+	VPSHUFD       $0x1b, Z1, Z1
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPADDD        Z4, Z0, Z0
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
+	VPSHUFD       $0x1b, Z1, Z1
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPSRLD        $0x09, Z11, Z11
+	VCVTDQ2PS     Z11, Z11
+	VMULPS.BCST   vector_34000000<>+0(SB), Z11, Z11
+	VADDPS.BCST   vector_33800000<>+0(SB), Z11, Z11
+	VCMPPS        $0x11, Z13, Z11, K2
+	VMOVUPS       Z6, Z0
+	VMOVAPS       Z9, K2, Z0
+	VMOVUPS       Z0, K1, (AX)
+	VXORPS        Z0, Z0, Z0
+	VMOVUPS       Z10, Z1
+	VMOVAPS       Z0, K2, Z1
+	VXORPS        Z1, Z2, Z0
 	VADDPS.BCST   vector_40000000<>+0(SB), Z12, Z1
 	VDIVPS        Z1, Z12, Z1
 	VMAXPS.BCST   vector_38000000<>+0(SB), Z1, Z2

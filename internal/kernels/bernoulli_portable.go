@@ -24,7 +24,9 @@ func portableDraw(states, logits []float32, off float32, key philox.Key, c philo
 	}
 }
 
-func portableResidual(logits, states []float32) float64 {
+// portableScore returns the log-probability of units, and replaces their logits by
+// residuals if asked to.
+func portableScore(logits, states []float32, residuals bool) float64 {
 	// The log-probabilities of units j mod 16 are summed apart, as the lanes of
 	// vectors are, so that the order is the same whatever the instruction set.
 	var sums [16]float64
@@ -37,11 +39,14 @@ func portableResidual(logits, states []float32) float64 {
 		}
 		z := a * sign
 		e := expNegative(max(z, -z))
+		sums[j%len(sums)] += float64(min(z, 0) - log1p(e))
+		if !residuals {
+			continue
+		}
 		residual := e / (1 + e)
 		if z < 0 {
 			residual = 1 - residual
 		}
-		sums[j%len(sums)] += float64(min(z, 0) - log1p(e))
 		logits[j] = residual * sign
 	}
 	for half := len(sums) / 2; half > 0; half /= 2 {

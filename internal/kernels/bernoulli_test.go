@@ -91,23 +91,25 @@ func randomCounter(f *field) (philox.Key, philox.Counter) {
 
 // unitsOf is the outcome of the kernels at n units.
 type unitsOf struct {
-	states, drawnWithResidual, residuals, residualsWithDraw []float32
-	logP, logPWithDraw                                      float64
+	states, drawnWithResidual, drawnWithScore, residuals, residualsWithDraw []float32
+	logP, logPWithDraw, score, scoreWithDraw                                float64
 }
 
 func compute(f *field, logits []float32, off float32, key philox.Key, c philox.Counter) (u unitsOf) {
 	n := len(logits)
-	u = unitsOf{states: f.vector(n), drawnWithResidual: f.vector(n), residuals: f.vector(n), residualsWithDraw: f.vector(n)}
+	u = unitsOf{states: f.vector(n), drawnWithResidual: f.vector(n), drawnWithScore: f.vector(n), residuals: f.vector(n), residualsWithDraw: f.vector(n)}
 	copy(u.residuals, logits)
 	copy(u.residualsWithDraw, logits)
 	Draw(u.states, logits, off, key, c)
+	u.score = Score(logits, u.states)
+	u.scoreWithDraw = DrawScore(u.drawnWithScore, logits, off, key, c)
 	u.logP = Residual(u.residuals, u.states)
 	u.logPWithDraw = DrawResidual(u.drawnWithResidual, u.residualsWithDraw, off, key, c)
 	return u
 }
 
 // Draws, residuals and log-probabilities have the same bits with every
-// instruction set, and in one kernel or in two.
+// instruction set, and in one kernel or in two; scores leave logits as they are.
 func TestBernoulliUnitsDoNotDependOnTheInstructionSet(t *testing.T) {
 	eachSet(t, func(t *testing.T) {
 		for n := range 131 {
@@ -120,18 +122,21 @@ func TestBernoulliUnitsDoNotDependOnTheInstructionSet(t *testing.T) {
 				}
 			}
 			key, c := randomCounter(f)
-			off := -float32(n % 3 / 2)
+			off, before := -float32(n%3/2), slices.Clone(logits)
 			got := compute(f, logits, off, key, c)
-			f.check(t, 5*n)
+			f.check(t, 6*n)
+			if !sameBits(logits, before) {
+				t.Fatalf("scores of %d units change their logits", n)
+			}
 			var want unitsOf
 			with(portable, func() { want = compute(newField(0), logits, off, key, c) })
-			if !slices.Equal(got.states, want.states) || !slices.Equal(got.drawnWithResidual, want.states) {
-				t.Fatalf("draws of %d units: %v and %v, portably %v", n, got.states, got.drawnWithResidual, want.states)
+			if !slices.Equal(got.states, want.states) || !slices.Equal(got.drawnWithResidual, want.states) || !slices.Equal(got.drawnWithScore, want.states) {
+				t.Fatalf("draws of %d units: %v, %v and %v, portably %v", n, got.states, got.drawnWithResidual, got.drawnWithScore, want.states)
 			}
 			if !sameBits(got.residuals, want.residuals) || !sameBits(got.residualsWithDraw, want.residuals) {
 				t.Fatalf("residuals of %d units: %v and %v, portably %v", n, got.residuals, got.residualsWithDraw, want.residuals)
 			}
-			for _, l := range []float64{got.logP, got.logPWithDraw} {
+			for _, l := range []float64{got.logP, got.logPWithDraw, got.score, got.scoreWithDraw} {
 				if l != want.logP && !(math.IsNaN(l) && math.IsNaN(want.logP)) {
 					t.Fatalf("log-probability of %d units: %v, portably %v", n, l, want.logP)
 				}

@@ -33,23 +33,23 @@ func fixAVX2(to *int32, from *float32, count int, factor float32) int32
 //go:noescape
 func subsetsAVX2(to *int32, from *int32, strideFrom int, groups int)
 
-// bitsProduct1AVX2 adds to a tile of four rows and 8 columns the sums that the groups
-// of bits choose. Strides are in bytes.
+// bitsProduct1AVX2 writes the sums that the groups of bits choose to a tile of four rows and 8
+// columns, or adds them to it where add is not 0. Strides are in bytes.
 //
 //go:noescape
-func bitsProduct1AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
+func bitsProduct1AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct2AVX2 adds to a tile of four rows and 16 columns the sums that the groups
-// of bits choose. Strides are in bytes.
+// bitsProduct2AVX2 writes the sums that the groups of bits choose to a tile of four rows and 16
+// columns, or adds them to it where add is not 0. Strides are in bytes.
 //
 //go:noescape
-func bitsProduct2AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
+func bitsProduct2AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct3AVX2 adds to a tile of four rows and 24 columns the sums that the groups
-// of bits choose. Strides are in bytes.
+// bitsProduct3AVX2 writes the sums that the groups of bits choose to a tile of four rows and 24
+// columns, or adds them to it where add is not 0. Strides are in bytes.
 //
 //go:noescape
-func bitsProduct3AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
+func bitsProduct3AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
 // writeRowsAVX2 writes (2ˢ·k + start)·scale of the integers k of rows, where s is the shift.
 // It adds to what is there where add is the number of columns, and not where it
@@ -93,41 +93,41 @@ func fixAVX512(to *int32, from *float32, count int, factor float32) int32
 //go:noescape
 func subsetsAVX512(to *int32, from *int32, strideFrom int, groups int)
 
-// bitsProduct1AVX512 adds to a tile of four rows and 16 columns the sums that the groups
-// of bits choose. Strides are in bytes.
+// bitsProduct1AVX512 writes the sums that the groups of bits choose to a tile of four rows and 16
+// columns, or adds them to it where add is not 0. Strides are in bytes.
 //
 //go:noescape
-func bitsProduct1AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
+func bitsProduct1AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct2AVX512 adds to a tile of four rows and 32 columns the sums that the groups
-// of bits choose. Strides are in bytes.
+// bitsProduct2AVX512 writes the sums that the groups of bits choose to a tile of four rows and 32
+// columns, or adds them to it where add is not 0. Strides are in bytes.
 //
 //go:noescape
-func bitsProduct2AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
+func bitsProduct2AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct3AVX512 adds to a tile of four rows and 48 columns the sums that the groups
-// of bits choose. Strides are in bytes.
+// bitsProduct3AVX512 writes the sums that the groups of bits choose to a tile of four rows and 48
+// columns, or adds them to it where add is not 0. Strides are in bytes.
 //
 //go:noescape
-func bitsProduct3AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
+func bitsProduct3AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct4AVX512 adds to a tile of four rows and 64 columns the sums that the groups
-// of bits choose. Strides are in bytes.
+// bitsProduct4AVX512 writes the sums that the groups of bits choose to a tile of four rows and 64
+// columns, or adds them to it where add is not 0. Strides are in bytes.
 //
 //go:noescape
-func bitsProduct4AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
+func bitsProduct4AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct5AVX512 adds to a tile of four rows and 80 columns the sums that the groups
-// of bits choose. Strides are in bytes.
+// bitsProduct5AVX512 writes the sums that the groups of bits choose to a tile of four rows and 80
+// columns, or adds them to it where add is not 0. Strides are in bytes.
 //
 //go:noescape
-func bitsProduct5AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
+func bitsProduct5AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct6AVX512 adds to a tile of four rows and 96 columns the sums that the groups
-// of bits choose. Strides are in bytes.
+// bitsProduct6AVX512 writes the sums that the groups of bits choose to a tile of four rows and 96
+// columns, or adds them to it where add is not 0. Strides are in bytes.
 //
 //go:noescape
-func bitsProduct6AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
+func bitsProduct6AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
 // writeRowsAVX512 writes (2ˢ·k + start)·scale of the integers k of rows, where s is the shift.
 // It adds to what is there where add is the number of columns, and not where it

@@ -358,23 +358,31 @@ DATA vector_0_0_0_0_ffffffff_ffffffff_ffffffff_ffffffff<>+56(SB)/4, $0xffffffff
 DATA vector_0_0_0_0_ffffffff_ffffffff_ffffffff_ffffffff<>+60(SB)/4, $0xffffffff
 GLOBL vector_0_0_0_0_ffffffff_ffffffff_ffffffff_ffffffff<>(SB), RODATA|NOPTR, $64
 
-// func bitsProduct1AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
+// func bitsProduct1AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 // Requires: AVX, AVX2
-TEXT ·bitsProduct1AVX2(SB), NOSPLIT, $0-48
+TEXT ·bitsProduct1AVX2(SB), NOSPLIT, $0-56
 	MOVQ    tables+8(FP), AX
 	MOVQ    words+16(FP), CX
 	MOVQ    groups+24(FP), DX
 	MOVQ    strideWords+40(FP), BX
 	MOVQ    tile+0(FP), SI
 	MOVQ    strideTile+32(FP), DI
-	VMOVUPS (SI), Y0
-	ADDQ    DI, SI
-	VMOVUPS (SI), Y1
-	ADDQ    DI, SI
-	VMOVUPS (SI), Y2
-	ADDQ    DI, SI
-	VMOVUPS (SI), Y3
-	ADDQ    DI, SI
+	MOVQ    add+48(FP), R8
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	TESTQ   R8, R8
+	JZ      word
+	MOVQ    SI, R8
+	VMOVUPS (R8), Y0
+	ADDQ    DI, R8
+	VMOVUPS (R8), Y1
+	ADDQ    DI, R8
+	VMOVUPS (R8), Y2
+	ADDQ    DI, R8
+	VMOVUPS (R8), Y3
+	ADDQ    DI, R8
 
 word:
 	VMOVUPS (CX), Y4
@@ -477,38 +485,50 @@ word:
 	JMP     word
 
 write:
-	SUBQ    DI, SI
-	VMOVUPS Y3, (SI)
-	SUBQ    DI, SI
-	VMOVUPS Y2, (SI)
-	SUBQ    DI, SI
-	VMOVUPS Y1, (SI)
-	SUBQ    DI, SI
 	VMOVUPS Y0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Y1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Y2, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Y3, (SI)
+	ADDQ    DI, SI
 	VZEROUPPER
 	RET
 
-// func bitsProduct2AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
+// func bitsProduct2AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 // Requires: AVX, AVX2
-TEXT ·bitsProduct2AVX2(SB), NOSPLIT, $0-48
+TEXT ·bitsProduct2AVX2(SB), NOSPLIT, $0-56
 	MOVQ    tables+8(FP), AX
 	MOVQ    words+16(FP), CX
 	MOVQ    groups+24(FP), DX
 	MOVQ    strideWords+40(FP), BX
 	MOVQ    tile+0(FP), SI
 	MOVQ    strideTile+32(FP), DI
-	VMOVUPS (SI), Y0
-	VMOVUPS 32(SI), Y1
-	ADDQ    DI, SI
-	VMOVUPS (SI), Y2
-	VMOVUPS 32(SI), Y3
-	ADDQ    DI, SI
-	VMOVUPS (SI), Y4
-	VMOVUPS 32(SI), Y5
-	ADDQ    DI, SI
-	VMOVUPS (SI), Y6
-	VMOVUPS 32(SI), Y7
-	ADDQ    DI, SI
+	MOVQ    add+48(FP), R8
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	TESTQ   R8, R8
+	JZ      word
+	MOVQ    SI, R8
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	ADDQ    DI, R8
+	VMOVUPS (R8), Y2
+	VMOVUPS 32(R8), Y3
+	ADDQ    DI, R8
+	VMOVUPS (R8), Y4
+	VMOVUPS 32(R8), Y5
+	ADDQ    DI, R8
+	VMOVUPS (R8), Y6
+	VMOVUPS 32(R8), Y7
+	ADDQ    DI, R8
 
 word:
 	VMOVUPS (CX), Y8
@@ -690,46 +710,62 @@ word:
 	JMP     word
 
 write:
-	SUBQ    DI, SI
-	VMOVUPS Y6, (SI)
-	VMOVUPS Y7, 32(SI)
-	SUBQ    DI, SI
-	VMOVUPS Y4, (SI)
-	VMOVUPS Y5, 32(SI)
-	SUBQ    DI, SI
-	VMOVUPS Y2, (SI)
-	VMOVUPS Y3, 32(SI)
-	SUBQ    DI, SI
 	VMOVUPS Y0, (SI)
 	VMOVUPS Y1, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPS Y2, (SI)
+	VMOVUPS Y3, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPS Y4, (SI)
+	VMOVUPS Y5, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPS Y6, (SI)
+	VMOVUPS Y7, 32(SI)
+	ADDQ    DI, SI
 	VZEROUPPER
 	RET
 
-// func bitsProduct3AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
+// func bitsProduct3AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 // Requires: AVX, AVX2
-TEXT ·bitsProduct3AVX2(SB), NOSPLIT, $0-48
+TEXT ·bitsProduct3AVX2(SB), NOSPLIT, $0-56
 	MOVQ    tables+8(FP), AX
 	MOVQ    words+16(FP), CX
 	MOVQ    groups+24(FP), DX
 	MOVQ    strideWords+40(FP), BX
 	MOVQ    tile+0(FP), SI
 	MOVQ    strideTile+32(FP), DI
-	VMOVUPS (SI), Y0
-	VMOVUPS 32(SI), Y1
-	VMOVUPS 64(SI), Y2
-	ADDQ    DI, SI
-	VMOVUPS (SI), Y3
-	VMOVUPS 32(SI), Y4
-	VMOVUPS 64(SI), Y5
-	ADDQ    DI, SI
-	VMOVUPS (SI), Y6
-	VMOVUPS 32(SI), Y7
-	VMOVUPS 64(SI), Y8
-	ADDQ    DI, SI
-	VMOVUPS (SI), Y9
-	VMOVUPS 32(SI), Y10
-	VMOVUPS 64(SI), Y11
-	ADDQ    DI, SI
+	MOVQ    add+48(FP), R8
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	TESTQ   R8, R8
+	JZ      word
+	MOVQ    SI, R8
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	VMOVUPS 64(R8), Y2
+	ADDQ    DI, R8
+	VMOVUPS (R8), Y3
+	VMOVUPS 32(R8), Y4
+	VMOVUPS 64(R8), Y5
+	ADDQ    DI, R8
+	VMOVUPS (R8), Y6
+	VMOVUPS 32(R8), Y7
+	VMOVUPS 64(R8), Y8
+	ADDQ    DI, R8
+	VMOVUPS (R8), Y9
+	VMOVUPS 32(R8), Y10
+	VMOVUPS 64(R8), Y11
+	ADDQ    DI, R8
 
 word:
 	VMOVUPS (CX), Y12
@@ -990,22 +1026,22 @@ word:
 	JMP     word
 
 write:
-	SUBQ    DI, SI
-	VMOVUPS Y9, (SI)
-	VMOVUPS Y10, 32(SI)
-	VMOVUPS Y11, 64(SI)
-	SUBQ    DI, SI
-	VMOVUPS Y6, (SI)
-	VMOVUPS Y7, 32(SI)
-	VMOVUPS Y8, 64(SI)
-	SUBQ    DI, SI
-	VMOVUPS Y3, (SI)
-	VMOVUPS Y4, 32(SI)
-	VMOVUPS Y5, 64(SI)
-	SUBQ    DI, SI
 	VMOVUPS Y0, (SI)
 	VMOVUPS Y1, 32(SI)
 	VMOVUPS Y2, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Y3, (SI)
+	VMOVUPS Y4, 32(SI)
+	VMOVUPS Y5, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Y6, (SI)
+	VMOVUPS Y7, 32(SI)
+	VMOVUPS Y8, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Y9, (SI)
+	VMOVUPS Y10, 32(SI)
+	VMOVUPS Y11, 64(SI)
+	ADDQ    DI, SI
 	VZEROUPPER
 	RET
 
@@ -1520,23 +1556,31 @@ DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+56(SB)/4, $0x0000000e
 DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+60(SB)/4, $0x0000000e
 GLOBL vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>(SB), RODATA|NOPTR, $64
 
-// func bitsProduct1AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
-// Requires: AVX, AVX512F
-TEXT ·bitsProduct1AVX512(SB), NOSPLIT, $0-48
+// func bitsProduct1AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·bitsProduct1AVX512(SB), NOSPLIT, $0-56
 	MOVQ    tables+8(FP), AX
 	MOVQ    words+16(FP), CX
 	MOVQ    groups+24(FP), DX
 	MOVQ    strideWords+40(FP), BX
 	MOVQ    tile+0(FP), SI
 	MOVQ    strideTile+32(FP), DI
-	VMOVUPS (SI), Z0
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z1
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z2
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z3
-	ADDQ    DI, SI
+	MOVQ    add+48(FP), R8
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	TESTQ   R8, R8
+	JZ      word
+	MOVQ    SI, R8
+	VMOVUPS (R8), Z0
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z1
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z2
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z3
+	ADDQ    DI, R8
 
 word:
 	VMOVUPS (AX), Z4
@@ -1664,38 +1708,50 @@ word:
 	JMP     word
 
 write:
-	SUBQ    DI, SI
-	VMOVUPS Z3, (SI)
-	SUBQ    DI, SI
-	VMOVUPS Z2, (SI)
-	SUBQ    DI, SI
-	VMOVUPS Z1, (SI)
-	SUBQ    DI, SI
 	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z3, (SI)
+	ADDQ    DI, SI
 	VZEROUPPER
 	RET
 
-// func bitsProduct2AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
-// Requires: AVX, AVX512F
-TEXT ·bitsProduct2AVX512(SB), NOSPLIT, $0-48
+// func bitsProduct2AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·bitsProduct2AVX512(SB), NOSPLIT, $0-56
 	MOVQ    tables+8(FP), AX
 	MOVQ    words+16(FP), CX
 	MOVQ    groups+24(FP), DX
 	MOVQ    strideWords+40(FP), BX
 	MOVQ    tile+0(FP), SI
 	MOVQ    strideTile+32(FP), DI
-	VMOVUPS (SI), Z0
-	VMOVUPS 64(SI), Z1
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z2
-	VMOVUPS 64(SI), Z3
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z4
-	VMOVUPS 64(SI), Z5
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z6
-	VMOVUPS 64(SI), Z7
-	ADDQ    DI, SI
+	MOVQ    add+48(FP), R8
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	TESTQ   R8, R8
+	JZ      word
+	MOVQ    SI, R8
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
+	ADDQ    DI, R8
 
 word:
 	VMOVUPS (AX), Z8
@@ -1895,46 +1951,62 @@ word:
 	JMP     word
 
 write:
-	SUBQ    DI, SI
-	VMOVUPS Z6, (SI)
-	VMOVUPS Z7, 64(SI)
-	SUBQ    DI, SI
-	VMOVUPS Z4, (SI)
-	VMOVUPS Z5, 64(SI)
-	SUBQ    DI, SI
-	VMOVUPS Z2, (SI)
-	VMOVUPS Z3, 64(SI)
-	SUBQ    DI, SI
 	VMOVUPS Z0, (SI)
 	VMOVUPS Z1, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	VMOVUPS Z3, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z4, (SI)
+	VMOVUPS Z5, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z6, (SI)
+	VMOVUPS Z7, 64(SI)
+	ADDQ    DI, SI
 	VZEROUPPER
 	RET
 
-// func bitsProduct3AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
-// Requires: AVX, AVX512F
-TEXT ·bitsProduct3AVX512(SB), NOSPLIT, $0-48
+// func bitsProduct3AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·bitsProduct3AVX512(SB), NOSPLIT, $0-56
 	MOVQ    tables+8(FP), AX
 	MOVQ    words+16(FP), CX
 	MOVQ    groups+24(FP), DX
 	MOVQ    strideWords+40(FP), BX
 	MOVQ    tile+0(FP), SI
 	MOVQ    strideTile+32(FP), DI
-	VMOVUPS (SI), Z0
-	VMOVUPS 64(SI), Z1
-	VMOVUPS 128(SI), Z2
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z3
-	VMOVUPS 64(SI), Z4
-	VMOVUPS 128(SI), Z5
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z6
-	VMOVUPS 64(SI), Z7
-	VMOVUPS 128(SI), Z8
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z9
-	VMOVUPS 64(SI), Z10
-	VMOVUPS 128(SI), Z11
-	ADDQ    DI, SI
+	MOVQ    add+48(FP), R8
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	VXORPS  Z11, Z11, Z11
+	TESTQ   R8, R8
+	JZ      word
+	MOVQ    SI, R8
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	VMOVUPS 128(R8), Z2
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z3
+	VMOVUPS 64(R8), Z4
+	VMOVUPS 128(R8), Z5
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
+	VMOVUPS 128(R8), Z8
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z9
+	VMOVUPS 64(R8), Z10
+	VMOVUPS 128(R8), Z11
+	ADDQ    DI, R8
 
 word:
 	VMOVUPS (AX), Z12
@@ -2206,54 +2278,74 @@ word:
 	JMP     word
 
 write:
-	SUBQ    DI, SI
-	VMOVUPS Z9, (SI)
-	VMOVUPS Z10, 64(SI)
-	VMOVUPS Z11, 128(SI)
-	SUBQ    DI, SI
-	VMOVUPS Z6, (SI)
-	VMOVUPS Z7, 64(SI)
-	VMOVUPS Z8, 128(SI)
-	SUBQ    DI, SI
-	VMOVUPS Z3, (SI)
-	VMOVUPS Z4, 64(SI)
-	VMOVUPS Z5, 128(SI)
-	SUBQ    DI, SI
 	VMOVUPS Z0, (SI)
 	VMOVUPS Z1, 64(SI)
 	VMOVUPS Z2, 128(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z3, (SI)
+	VMOVUPS Z4, 64(SI)
+	VMOVUPS Z5, 128(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z6, (SI)
+	VMOVUPS Z7, 64(SI)
+	VMOVUPS Z8, 128(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z9, (SI)
+	VMOVUPS Z10, 64(SI)
+	VMOVUPS Z11, 128(SI)
+	ADDQ    DI, SI
 	VZEROUPPER
 	RET
 
-// func bitsProduct4AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
-// Requires: AVX, AVX512F
-TEXT ·bitsProduct4AVX512(SB), NOSPLIT, $0-48
+// func bitsProduct4AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·bitsProduct4AVX512(SB), NOSPLIT, $0-56
 	MOVQ    tables+8(FP), AX
 	MOVQ    words+16(FP), CX
 	MOVQ    groups+24(FP), DX
 	MOVQ    strideWords+40(FP), BX
 	MOVQ    tile+0(FP), SI
 	MOVQ    strideTile+32(FP), DI
-	VMOVUPS (SI), Z0
-	VMOVUPS 64(SI), Z1
-	VMOVUPS 128(SI), Z2
-	VMOVUPS 192(SI), Z3
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z4
-	VMOVUPS 64(SI), Z5
-	VMOVUPS 128(SI), Z6
-	VMOVUPS 192(SI), Z7
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z8
-	VMOVUPS 64(SI), Z9
-	VMOVUPS 128(SI), Z10
-	VMOVUPS 192(SI), Z11
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z12
-	VMOVUPS 64(SI), Z13
-	VMOVUPS 128(SI), Z14
-	VMOVUPS 192(SI), Z15
-	ADDQ    DI, SI
+	MOVQ    add+48(FP), R8
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	VXORPS  Z11, Z11, Z11
+	VXORPS  Z12, Z12, Z12
+	VXORPS  Z13, Z13, Z13
+	VXORPS  Z14, Z14, Z14
+	VXORPS  Z15, Z15, Z15
+	TESTQ   R8, R8
+	JZ      word
+	MOVQ    SI, R8
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	VMOVUPS 128(R8), Z2
+	VMOVUPS 192(R8), Z3
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
+	VMOVUPS 128(R8), Z6
+	VMOVUPS 192(R8), Z7
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z8
+	VMOVUPS 64(R8), Z9
+	VMOVUPS 128(R8), Z10
+	VMOVUPS 192(R8), Z11
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z12
+	VMOVUPS 64(R8), Z13
+	VMOVUPS 128(R8), Z14
+	VMOVUPS 192(R8), Z15
+	ADDQ    DI, R8
 
 word:
 	VMOVUPS (AX), Z16
@@ -2597,62 +2689,86 @@ word:
 	JMP     word
 
 write:
-	SUBQ    DI, SI
-	VMOVUPS Z12, (SI)
-	VMOVUPS Z13, 64(SI)
-	VMOVUPS Z14, 128(SI)
-	VMOVUPS Z15, 192(SI)
-	SUBQ    DI, SI
-	VMOVUPS Z8, (SI)
-	VMOVUPS Z9, 64(SI)
-	VMOVUPS Z10, 128(SI)
-	VMOVUPS Z11, 192(SI)
-	SUBQ    DI, SI
-	VMOVUPS Z4, (SI)
-	VMOVUPS Z5, 64(SI)
-	VMOVUPS Z6, 128(SI)
-	VMOVUPS Z7, 192(SI)
-	SUBQ    DI, SI
 	VMOVUPS Z0, (SI)
 	VMOVUPS Z1, 64(SI)
 	VMOVUPS Z2, 128(SI)
 	VMOVUPS Z3, 192(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z4, (SI)
+	VMOVUPS Z5, 64(SI)
+	VMOVUPS Z6, 128(SI)
+	VMOVUPS Z7, 192(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z8, (SI)
+	VMOVUPS Z9, 64(SI)
+	VMOVUPS Z10, 128(SI)
+	VMOVUPS Z11, 192(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z12, (SI)
+	VMOVUPS Z13, 64(SI)
+	VMOVUPS Z14, 128(SI)
+	VMOVUPS Z15, 192(SI)
+	ADDQ    DI, SI
 	VZEROUPPER
 	RET
 
-// func bitsProduct5AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
-// Requires: AVX, AVX512F
-TEXT ·bitsProduct5AVX512(SB), NOSPLIT, $0-48
+// func bitsProduct5AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·bitsProduct5AVX512(SB), NOSPLIT, $0-56
 	MOVQ    tables+8(FP), AX
 	MOVQ    words+16(FP), CX
 	MOVQ    groups+24(FP), DX
 	MOVQ    strideWords+40(FP), BX
 	MOVQ    tile+0(FP), SI
 	MOVQ    strideTile+32(FP), DI
-	VMOVUPS (SI), Z0
-	VMOVUPS 64(SI), Z1
-	VMOVUPS 128(SI), Z2
-	VMOVUPS 192(SI), Z3
-	VMOVUPS 256(SI), Z4
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z5
-	VMOVUPS 64(SI), Z6
-	VMOVUPS 128(SI), Z7
-	VMOVUPS 192(SI), Z8
-	VMOVUPS 256(SI), Z9
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z10
-	VMOVUPS 64(SI), Z11
-	VMOVUPS 128(SI), Z12
-	VMOVUPS 192(SI), Z13
-	VMOVUPS 256(SI), Z14
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z15
-	VMOVUPS 64(SI), Z16
-	VMOVUPS 128(SI), Z17
-	VMOVUPS 192(SI), Z18
-	VMOVUPS 256(SI), Z19
-	ADDQ    DI, SI
+	MOVQ    add+48(FP), R8
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	VXORPS  Z11, Z11, Z11
+	VXORPS  Z12, Z12, Z12
+	VXORPS  Z13, Z13, Z13
+	VXORPS  Z14, Z14, Z14
+	VXORPS  Z15, Z15, Z15
+	VXORPS  Z16, Z16, Z16
+	VXORPS  Z17, Z17, Z17
+	VXORPS  Z18, Z18, Z18
+	VXORPS  Z19, Z19, Z19
+	TESTQ   R8, R8
+	JZ      word
+	MOVQ    SI, R8
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	VMOVUPS 128(R8), Z2
+	VMOVUPS 192(R8), Z3
+	VMOVUPS 256(R8), Z4
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z5
+	VMOVUPS 64(R8), Z6
+	VMOVUPS 128(R8), Z7
+	VMOVUPS 192(R8), Z8
+	VMOVUPS 256(R8), Z9
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z10
+	VMOVUPS 64(R8), Z11
+	VMOVUPS 128(R8), Z12
+	VMOVUPS 192(R8), Z13
+	VMOVUPS 256(R8), Z14
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z15
+	VMOVUPS 64(R8), Z16
+	VMOVUPS 128(R8), Z17
+	VMOVUPS 192(R8), Z18
+	VMOVUPS 256(R8), Z19
+	ADDQ    DI, R8
 
 word:
 	VMOVUPS (AX), Z20
@@ -3068,70 +3184,98 @@ word:
 	JMP     word
 
 write:
-	SUBQ    DI, SI
-	VMOVUPS Z15, (SI)
-	VMOVUPS Z16, 64(SI)
-	VMOVUPS Z17, 128(SI)
-	VMOVUPS Z18, 192(SI)
-	VMOVUPS Z19, 256(SI)
-	SUBQ    DI, SI
-	VMOVUPS Z10, (SI)
-	VMOVUPS Z11, 64(SI)
-	VMOVUPS Z12, 128(SI)
-	VMOVUPS Z13, 192(SI)
-	VMOVUPS Z14, 256(SI)
-	SUBQ    DI, SI
-	VMOVUPS Z5, (SI)
-	VMOVUPS Z6, 64(SI)
-	VMOVUPS Z7, 128(SI)
-	VMOVUPS Z8, 192(SI)
-	VMOVUPS Z9, 256(SI)
-	SUBQ    DI, SI
 	VMOVUPS Z0, (SI)
 	VMOVUPS Z1, 64(SI)
 	VMOVUPS Z2, 128(SI)
 	VMOVUPS Z3, 192(SI)
 	VMOVUPS Z4, 256(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z5, (SI)
+	VMOVUPS Z6, 64(SI)
+	VMOVUPS Z7, 128(SI)
+	VMOVUPS Z8, 192(SI)
+	VMOVUPS Z9, 256(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z10, (SI)
+	VMOVUPS Z11, 64(SI)
+	VMOVUPS Z12, 128(SI)
+	VMOVUPS Z13, 192(SI)
+	VMOVUPS Z14, 256(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z15, (SI)
+	VMOVUPS Z16, 64(SI)
+	VMOVUPS Z17, 128(SI)
+	VMOVUPS Z18, 192(SI)
+	VMOVUPS Z19, 256(SI)
+	ADDQ    DI, SI
 	VZEROUPPER
 	RET
 
-// func bitsProduct6AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int)
-// Requires: AVX, AVX512F
-TEXT ·bitsProduct6AVX512(SB), NOSPLIT, $0-48
+// func bitsProduct6AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·bitsProduct6AVX512(SB), NOSPLIT, $0-56
 	MOVQ    tables+8(FP), AX
 	MOVQ    words+16(FP), CX
 	MOVQ    groups+24(FP), DX
 	MOVQ    strideWords+40(FP), BX
 	MOVQ    tile+0(FP), SI
 	MOVQ    strideTile+32(FP), DI
-	VMOVUPS (SI), Z0
-	VMOVUPS 64(SI), Z1
-	VMOVUPS 128(SI), Z2
-	VMOVUPS 192(SI), Z3
-	VMOVUPS 256(SI), Z4
-	VMOVUPS 320(SI), Z5
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z6
-	VMOVUPS 64(SI), Z7
-	VMOVUPS 128(SI), Z8
-	VMOVUPS 192(SI), Z9
-	VMOVUPS 256(SI), Z10
-	VMOVUPS 320(SI), Z11
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z12
-	VMOVUPS 64(SI), Z13
-	VMOVUPS 128(SI), Z14
-	VMOVUPS 192(SI), Z15
-	VMOVUPS 256(SI), Z16
-	VMOVUPS 320(SI), Z17
-	ADDQ    DI, SI
-	VMOVUPS (SI), Z18
-	VMOVUPS 64(SI), Z19
-	VMOVUPS 128(SI), Z20
-	VMOVUPS 192(SI), Z21
-	VMOVUPS 256(SI), Z22
-	VMOVUPS 320(SI), Z23
-	ADDQ    DI, SI
+	MOVQ    add+48(FP), R8
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	VXORPS  Z11, Z11, Z11
+	VXORPS  Z12, Z12, Z12
+	VXORPS  Z13, Z13, Z13
+	VXORPS  Z14, Z14, Z14
+	VXORPS  Z15, Z15, Z15
+	VXORPS  Z16, Z16, Z16
+	VXORPS  Z17, Z17, Z17
+	VXORPS  Z18, Z18, Z18
+	VXORPS  Z19, Z19, Z19
+	VXORPS  Z20, Z20, Z20
+	VXORPS  Z21, Z21, Z21
+	VXORPS  Z22, Z22, Z22
+	VXORPS  Z23, Z23, Z23
+	TESTQ   R8, R8
+	JZ      word
+	MOVQ    SI, R8
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	VMOVUPS 128(R8), Z2
+	VMOVUPS 192(R8), Z3
+	VMOVUPS 256(R8), Z4
+	VMOVUPS 320(R8), Z5
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
+	VMOVUPS 128(R8), Z8
+	VMOVUPS 192(R8), Z9
+	VMOVUPS 256(R8), Z10
+	VMOVUPS 320(R8), Z11
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z12
+	VMOVUPS 64(R8), Z13
+	VMOVUPS 128(R8), Z14
+	VMOVUPS 192(R8), Z15
+	VMOVUPS 256(R8), Z16
+	VMOVUPS 320(R8), Z17
+	ADDQ    DI, R8
+	VMOVUPS (R8), Z18
+	VMOVUPS 64(R8), Z19
+	VMOVUPS 128(R8), Z20
+	VMOVUPS 192(R8), Z21
+	VMOVUPS 256(R8), Z22
+	VMOVUPS 320(R8), Z23
+	ADDQ    DI, R8
 
 word:
 	VMOVUPS (AX), Z24
@@ -3619,34 +3763,34 @@ word:
 	JMP     word
 
 write:
-	SUBQ    DI, SI
-	VMOVUPS Z18, (SI)
-	VMOVUPS Z19, 64(SI)
-	VMOVUPS Z20, 128(SI)
-	VMOVUPS Z21, 192(SI)
-	VMOVUPS Z22, 256(SI)
-	VMOVUPS Z23, 320(SI)
-	SUBQ    DI, SI
-	VMOVUPS Z12, (SI)
-	VMOVUPS Z13, 64(SI)
-	VMOVUPS Z14, 128(SI)
-	VMOVUPS Z15, 192(SI)
-	VMOVUPS Z16, 256(SI)
-	VMOVUPS Z17, 320(SI)
-	SUBQ    DI, SI
-	VMOVUPS Z6, (SI)
-	VMOVUPS Z7, 64(SI)
-	VMOVUPS Z8, 128(SI)
-	VMOVUPS Z9, 192(SI)
-	VMOVUPS Z10, 256(SI)
-	VMOVUPS Z11, 320(SI)
-	SUBQ    DI, SI
 	VMOVUPS Z0, (SI)
 	VMOVUPS Z1, 64(SI)
 	VMOVUPS Z2, 128(SI)
 	VMOVUPS Z3, 192(SI)
 	VMOVUPS Z4, 256(SI)
 	VMOVUPS Z5, 320(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z6, (SI)
+	VMOVUPS Z7, 64(SI)
+	VMOVUPS Z8, 128(SI)
+	VMOVUPS Z9, 192(SI)
+	VMOVUPS Z10, 256(SI)
+	VMOVUPS Z11, 320(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z12, (SI)
+	VMOVUPS Z13, 64(SI)
+	VMOVUPS Z14, 128(SI)
+	VMOVUPS Z15, 192(SI)
+	VMOVUPS Z16, 256(SI)
+	VMOVUPS Z17, 320(SI)
+	ADDQ    DI, SI
+	VMOVUPS Z18, (SI)
+	VMOVUPS Z19, 64(SI)
+	VMOVUPS Z20, 128(SI)
+	VMOVUPS Z21, 192(SI)
+	VMOVUPS Z22, 256(SI)
+	VMOVUPS Z23, 320(SI)
+	ADDQ    DI, SI
 	VZEROUPPER
 	RET
 

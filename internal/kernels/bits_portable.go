@@ -58,7 +58,7 @@ func portableSubsets(to, from []int32, stride, groups int) {
 	}
 }
 
-func portableBitsProduct(sums, tables []int32, words []uint32, groups, columns, stride int) {
+func portableBitsProduct(sums, tables []int32, words []uint32, groups, columns, stride, add int) {
 	for c := range columns {
 		var s [quad]int32
 		for g := range groups {
@@ -70,7 +70,10 @@ func portableBitsProduct(sums, tables []int32, words []uint32, groups, columns, 
 			s[3] += subsets[48+choice]
 		}
 		for r, sum := range s {
-			sums[r*stride+c] += sum
+			if add != 0 {
+				sum += sums[r*stride+c]
+			}
+			sums[r*stride+c] = sum
 		}
 	}
 }

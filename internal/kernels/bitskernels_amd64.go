@@ -59,17 +59,17 @@ func (s instructionSet) subsets(to, from []int32, stride, groups int) {
 	}
 }
 
-var bitsProducts = [...][]func(tile, tables *int32, words *uint32, groups, strideTile, strideWords int){
+var bitsProducts = [...][]func(tile, tables *int32, words *uint32, groups, strideTile, strideWords, add int){
 	avx2:   {bitsProduct1AVX2, bitsProduct2AVX2, bitsProduct3AVX2},
 	avx512: {bitsProduct1AVX512, bitsProduct2AVX512, bitsProduct3AVX512, bitsProduct4AVX512, bitsProduct5AVX512, bitsProduct6AVX512},
 }
 
-func (s instructionSet) bitsProduct(sums, tables []int32, words []uint32, groups, columns, stride int) {
+func (s instructionSet) bitsProduct(sums, tables []int32, words []uint32, groups, columns, stride, add int) {
 	if s == portable {
-		portableBitsProduct(sums, tables, words, groups, columns, stride)
+		portableBitsProduct(sums, tables, words, groups, columns, stride, add)
 		return
 	}
-	bitsProducts[s][(columns-1)/s.lanes()](&sums[0], &tables[0], &words[0], groups, 4*stride, 4*stride)
+	bitsProducts[s][(columns-1)/s.lanes()](&sums[0], &tables[0], &words[0], groups, 4*stride, 4*stride, add)
 }
 
 func (s instructionSet) writeRows(c Matrix, sums []int32, stride int, o fixedOutput, add bool) {

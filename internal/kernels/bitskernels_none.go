@@ -18,8 +18,8 @@ func (instructionSet) subsets(to, from []int32, stride, groups int) {
 	portableSubsets(to, from, stride, groups)
 }
 
-func (instructionSet) bitsProduct(sums, tables []int32, words []uint32, groups, columns, stride int) {
-	portableBitsProduct(sums, tables, words, groups, columns, stride)
+func (instructionSet) bitsProduct(sums, tables []int32, words []uint32, groups, columns, stride, add int) {
+	portableBitsProduct(sums, tables, words, groups, columns, stride, add)
 }
 
 func (instructionSet) writeRows(c Matrix, sums []int32, stride int, o fixedOutput, add bool) {

@@ -86,14 +86,16 @@ func (w *bitsWork) sum(f *Fixed, row int, b *Bits) fixedOutput {
 		panic("kernels: a product of matrices of two instruction sets")
 	}
 	w.sums = slices.Grow(w.sums[:0], quad*b.stride)[:quad*b.stride]
-	clear(w.sums)
 	groups := (f.depth + s.groupBits() - 1) / s.groupBits()
+	if groups == 0 {
+		clear(w.sums)
+	}
 	for group := 0; group < groups; group += groupsTogether {
 		count := min(groupsTogether, groups-group)
 		s.subsets(w.tables, f.integers[row*f.stride+group*s.groupBits():], f.stride, count)
 		words := b.words[group/groupsOfWord*b.stride:]
 		for column := 0; column < b.cols; column += s.tileColumns() {
-			s.bitsProduct(w.sums[column:], w.tables, words[column:], count, min(s.tileColumns(), b.cols-column), b.stride)
+			s.bitsProduct(w.sums[column:], w.tables, words[column:], count, min(s.tileColumns(), b.cols-column), b.stride, group)
 		}
 	}
 	// A unit that is −1 when off takes the integer k from the sum, or adds it:

@@ -53,6 +53,17 @@ func (s instructionSet) transpose(to, from *float32, rows, depth, strideTo, stri
 	}
 }
 
+func (s instructionSet) gather(to, from Matrix, rows []int32, weights []float32) {
+	switch s {
+	case avx512:
+		gatherAVX512(&to.Data[0], &from.Data[0], &rows[0], &weights[0], len(rows), to.Cols, 4*to.Stride, 4*from.Stride)
+	case avx2:
+		gatherAVX2(&to.Data[0], &from.Data[0], &rows[0], &weights[0], len(rows), to.Cols, 4*to.Stride, 4*from.Stride)
+	default:
+		portableGather(to, from, rows, weights)
+	}
+}
+
 func (s instructionSet) draw(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) {
 	if s == avx512 {
 		drawAVX512(&states[0], &logits[0], len(logits), off, uint64(key), counter)
@@ -73,6 +84,20 @@ func (s instructionSet) drawResidual(states, logits []float32, off float32, key 
 		return drawResidualAVX512(&states[0], &logits[0], len(logits), off, uint64(key), counter)
 	}
 	return drawResidualAVX2(&states[0], &logits[0], len(logits), off, uint64(key), counter)
+}
+
+func (s instructionSet) score(logits, states []float32) float64 {
+	if s == avx512 {
+		return scoreAVX512(&logits[0], &states[0], len(logits))
+	}
+	return scoreAVX2(&logits[0], &states[0], len(logits))
+}
+
+func (s instructionSet) drawScore(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
+	if s == avx512 {
+		return drawScoreAVX512(&states[0], &logits[0], len(logits), off, uint64(key), counter)
+	}
+	return drawScoreAVX2(&states[0], &logits[0], len(logits), off, uint64(key), counter)
 }
 
 func (s instructionSet) symmetricStrip32(y, x, blocks []float32, strip int) {

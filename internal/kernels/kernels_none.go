@@ -20,11 +20,21 @@ func (instructionSet) transpose(to, from *float32, rows, depth, strideTo, stride
 	panic(noVectors)
 }
 
+func (instructionSet) gather(to, from Matrix, rows []int32, weights []float32) {
+	portableGather(to, from, rows, weights)
+}
+
 func (instructionSet) draw(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) {
 	panic(noVectors)
 }
 
 func (instructionSet) residual(logits, states []float32) float64 { panic(noVectors) }
+
+func (instructionSet) score(logits, states []float32) float64 { panic(noVectors) }
+
+func (instructionSet) drawScore(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
+	panic(noVectors)
+}
 
 func (instructionSet) drawResidual(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
 	panic(noVectors)

@@ -64,6 +64,21 @@ func (p *Packed) panel(first int) []float32 {
 	return p.data[first*roundUp(p.cols, p.set.lanes()):]
 }
 
+// From is the part of a packed matrix from row first on, a multiple of PackedRows. It shares
+// the copy's memory.
+func (p *Packed) From(first int) *Packed {
+	if first < 0 || first > p.rows || first%PackedRows != 0 {
+		panic(fmt.Sprintf("kernels: no part of %d packed rows begins at %d: give a multiple of %d", p.rows, first, PackedRows))
+	}
+	part := *p
+	part.rows -= first
+	part.data = p.data[first*p.cols:]
+	if p.set != portable {
+		part.data = p.panel(first)
+	}
+	return &part
+}
+
 // MulPacked sets c = a·bᵀ, for the matrix b in p: the same result as MulNT's.
 func MulPacked(c, a Matrix, p *Packed) {
 	check("a·bᵀ", c, a, Matrix{Rows: p.rows}, a.Rows, a.Cols == p.cols, p.rows)

@@ -56,6 +56,7 @@ var productKernels = []productKernel{
 		p.Pack(b, half, b.Rows)
 		p.Pack(b, 0, half)
 		MulPacked(c, a, p)
+		MulPacked(Cols(c, half, c.Cols), a, p.From(half))
 	}},
 	{"MulTN, scale 0", true, false, 1, 0, func(c, a, b Matrix) { MulTN(c, 0, a, b) }},
 	{"MulTN, scale 0.7", true, false, 1, float64(float32(0.7)), func(c, a, b Matrix) { MulTN(c, 0.7, a, b) }},
@@ -239,6 +240,8 @@ func TestProductsRefuseShapesThatDoNotFit(t *testing.T) {
 		func() { SubMulNN(m(10, 10), m(10, 10), short) },
 		func() { mulSymmetric(make([]float32, 9), m(10, 10), make([]float32, 10)) },
 		func() { MulPacked(m(3, 100), m(3, 11), packed) },
+		func() { packed.From(50) },
+		func() { packed.From(144) },
 		func() { packed.Pack(m(100, 11), 0, 100) },
 		func() { packed.Pack(m(100, 10), 10, 100) },
 		func() { packed.Pack(m(100, 10), 0, 50) },

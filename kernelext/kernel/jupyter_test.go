@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,8 +16,8 @@ import (
 //
 // HELMHOLTZ_SOAK_CELLS is the number of cells of each soak, where it is set.
 //
-// The part in the browser runs where there is chromium and its Python has the
-// module playwright besides. Its screenshots go to build/browser.
+// The part in the browser runs where notebooks/jupyter.sh browser has installed what
+// it needs.
 func TestInJupyter(t *testing.T) {
 	if os.Getenv("HELMHOLTZ_JUPYTER_TESTS") == "" {
 		t.Skip("type make kernel")
@@ -34,18 +35,45 @@ func TestInJupyter(t *testing.T) {
 		{"a soak of the proxy alone", "soak.py", []string{t.TempDir(), cmp.Or(os.Getenv("HELMHOLTZ_SOAK_CELLS"), "2000"), "bare"}},
 		{"a soak", "soak.py", []string{t.TempDir(), cmp.Or(os.Getenv("HELMHOLTZ_SOAK_CELLS"), "500")}},
 	} {
-		t.Run(part.name, func(t *testing.T) { j.run(t, part.script, part.arguments...) })
+		t.Run(part.name, func(t *testing.T) { j.run(t, j.python, part.script, part.arguments...) })
 	}
-	t.Run("the browser", func(t *testing.T) {
-		chromium, err := exec.LookPath("chromium")
-		if err != nil {
-			t.Skip("there is no chromium")
+	t.Run("a session in the browser", func(t *testing.T) {
+		if err := j.inBrowser(t, "session"); err != nil {
+			t.Skip(err)
 		}
-		if exec.Command(j.python, "-c", "import jupyterlab, playwright").Run() != nil {
-			t.Skipf("%s -m pip install playwright", j.python)
-		}
-		j.run(t, "browser.py", filepath.Join(j.root, "build", "browser"), chromium)
 	})
+}
+
+// TestInBrowser uses the kernel in JupyterLab and Chromium, by the parts of browser.py. It
+// takes minutes, and runs where HELMHOLTZ_BROWSER_TESTS is set, as make browser does.
+func TestInBrowser(t *testing.T) {
+	if os.Getenv("HELMHOLTZ_BROWSER_TESTS") == "" {
+		t.Skip("type make browser")
+	}
+	j := register(t)
+	for _, part := range []string{"session", "editing", "interrupt", "restart", "slider", "everything"} {
+		t.Run(part, func(t *testing.T) {
+			if err := j.inBrowser(t, part); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// inBrowser runs a part of browser.py, whose notebooks and screenshots go to build/browser. An
+// error says what it has not that it needs.
+func (j jupyter) inBrowser(t *testing.T, part string) error {
+	t.Helper()
+	driver := filepath.Join(j.root, "build", "playwright", "bin", "python")
+	chromium, err := exec.LookPath("chromium")
+	if err == nil {
+		err = exec.Command(driver, "-c", "import playwright").Run()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: notebooks/jupyter.sh browser installs what is missing", err)
+	}
+	j.run(t, driver, "browser.py", j.python, chromium, filepath.Join(j.root, "notebooks"), filepath.Join(j.root, "build", "browser", part), part)
+	return nil
 }
 
 // jupyter is a Jupyter of the test, in which this kernel and GoNB alone are
@@ -94,10 +122,10 @@ func python(t *testing.T, root string) string {
 	return ""
 }
 
-// run runs a script of testdata, and fails if it does.
-func (j jupyter) run(t *testing.T, script string, arguments ...string) {
+// run runs a script of testdata by a Python, and fails if it does.
+func (j jupyter) run(t *testing.T, python, script string, arguments ...string) {
 	t.Helper()
-	c := exec.Command(j.python, append([]string{filepath.Join(j.root, "kernelext", "kernel", "testdata", script)}, arguments...)...)
+	c := exec.Command(python, append([]string{filepath.Join(j.root, "kernelext", "kernel", "testdata", script)}, arguments...)...)
 	c.Dir, c.Env = t.TempDir(), j.environment
 	// To a file, not a pipe, which processes that are left would hold open.
 	out, err := os.Create(filepath.Join(c.Dir, "output"))

@@ -122,8 +122,12 @@ func describe(i session.Info) string {
 // asOf is what is shown of a run with the time at which it was so: when the notebook is opened
 // again, or the kernel started anew, nobody keeps the display up to date any more.
 func asOf(run, shown string) string {
-	return fmt.Sprintf(`%s<div style="font-size:11px;color:#777">as of %s; <code>%%hm show %s</code> shows it as it is</div>`,
-		shown, time.Now().Format("2 January 2006, 15:04:05"), html.EscapeString(run))
+	return fmt.Sprintf("%s<div>as of %s</div>%s", shown, time.Now().Format("2 January 2006, 15:04:05"), hint(run))
+}
+
+// hint says how to see a run as it is.
+func hint(run string) string {
+	return fmt.Sprintf(`<div style="font-size:11px"><code>%%hm show %s</code> shows it as it is</div>`, html.EscapeString(run))
 }
 
 // observe returns the recorder that shows a run.
@@ -158,7 +162,7 @@ func (w *watched) show(progress string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.progress = progress
-	w.board.update(w.run, asOf(w.run, w.progress+w.samples))
+	w.board.update(w.run, w.progress+w.samples+hint(w.run))
 }
 
 // Epoch implements runs.Recorder.
@@ -217,7 +221,7 @@ func (w *watched) drawWhileNewer() {
 		if drawn != "" {
 			w.samples = drawn
 		}
-		w.board.update(w.run, asOf(w.run, w.progress+w.samples))
+		w.board.update(w.run, w.progress+w.samples+hint(w.run))
 	}
 	close(w.drawing)
 	w.drawing = nil

@@ -60,12 +60,3 @@ func (v *pass) makeParents() {
 		}
 	}
 }
-
-// packParents packs what the terms of a gradient multiply.
-func (t *trainer) packParents(terms []term) {
-	parallel(len(terms), func(k int) {
-		if bits := terms[k].bits; bits != nil {
-			bits.PackColumns(terms[k].parents)
-		}
-	})
-}

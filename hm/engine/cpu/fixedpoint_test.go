@@ -1,7 +1,11 @@
 package cpu
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -36,9 +40,19 @@ func TestFixedPointIsTheSameEverywhere(t *testing.T) {
 							kernels.InstructionSet(), runtime.GOMAXPROCS(0), kernels.InstructionSets()[0])
 					}
 				})
+				t.Logf("digest %s", digest(first))
 			})
 		}
 	}
+}
+
+// digest is that of the bits of numbers.
+func digest(numbers []float64) string {
+	h := sha256.New()
+	for _, x := range numbers {
+		binary.Write(h, binary.LittleEndian, math.Float64bits(x))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // everywhere calls f with each instruction set and with one and three processors.

@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"slices"
+
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
@@ -76,12 +78,13 @@ func (t *trainer) precondition() {
 	}
 }
 
-// weightResiduals multiplies each sample's residuals by its weight in the
-// gradient.
+// weightResiduals weighs the samples, and multiplies residuals where no single number
+// weighs a sample's.
 func (t *trainer) weightResiduals() {
 	algorithm, batch, samples := t.job.Algorithm, t.wake.data, t.wake.samples
 	warmth := algorithm.WarmedUp(t.state.Step) / float64(batch*samples)
 	slope, score := warmth*algorithm.Entropy, -warmth*algorithm.EntropyEstimator
+	t.weighSamples(score)
 	pieces := (batch + dataAPiece - 1) / dataAPiece
 	parallel(pieces, func(piece int) {
 		first := piece * dataAPiece
@@ -93,15 +96,8 @@ func (t *trainer) weightResiduals() {
 			if t.recognitionWake() {
 				t.weightRecognition(d, score, slope)
 			}
-			for r := d * samples; r < (d+1)*samples; r++ {
-				w := t.importance[r]
-				for i := range t.wake.states {
-					kernels.Scale(kernels.Row(t.wake.generative[i], r), w/float64(batch))
-				}
-				if algorithm.HasSleep() {
-					t.weightDream(r)
-				}
-				if algorithm.HasEntropy() {
+			if algorithm.HasEntropy() {
+				for r := d * samples; r < (d+1)*samples; r++ {
 					for i := range t.dreams.states {
 						t.dreams.weightRow(t.dreams.generative, i, r, score, slope)
 					}
@@ -111,41 +107,35 @@ func (t *trainer) weightResiduals() {
 	})
 }
 
-// weightRecognition multiplies the recognition residuals of the samples of datum
-// d by their weights, to which the printed estimator of the entropy's gradient
-// adds score, adds slope times those of the exact one, and sums those of the
-// first layer.
+// weightRecognition multiplies the recognition residuals of the samples of datum d
+// by their weights where REINFORCE has others a parameter, or where slope times the
+// slopes of the entropies are added, and sums those of the first layer.
 func (t *trainer) weightRecognition(d int, score, slope float64) {
-	a, samples := t.job.Algorithm, t.wake.samples
-	first, last := d*samples, (d+1)*samples
-	if a.Phases == engine.Reinforce {
+	if t.job.Algorithm.Phases == engine.Reinforce {
 		t.reinforce(d)
-	} else {
-		baseline := 0.0
-		if a.Baseline {
-			baseline = 1 / float64(samples)
-		}
-		for r := first; r < last; r++ {
-			factor := score
-			if a.HasRecognitionWake() {
-				factor += t.half() * (t.importance[r] - baseline) / float64(t.wake.data)
-			}
+	} else if t.wake.slopes != nil {
+		for r := d * t.wake.samples; r < (d+1)*t.wake.samples; r++ {
 			for i := 1; i < len(t.wake.states); i++ {
-				t.wake.weightRow(t.wake.recognition, i, r, factor, slope)
+				t.wake.weightRow(t.wake.recognition, i, r, t.recognitionWeight(r, score), slope)
 			}
 		}
 	}
-	t.sumOverSamples(t.datum, t.wake.recognition[1], d)
+	t.sumOverSamples(t.datum, t.wake.recognition[1], d, t.ofRecognition)
 }
 
-// sumOverSamples writes the sum of the rows of the samples of datum d.
-func (t *trainer) sumOverSamples(sums, rows kernels.Matrix, d int) {
-	sum := kernels.Row(sums, d)
+// sumOverSamples writes the sum of the rows of the samples of datum d, weighted.
+func (t *trainer) sumOverSamples(sums, rows kernels.Matrix, d int, of weighting) {
+	sum, first, last := kernels.Row(sums, d), d*t.wake.samples, (d+1)*t.wake.samples
 	clear(sum)
-	for r := d * t.wake.samples; r < (d+1)*t.wake.samples; r++ {
-		for j, x := range kernels.Row(rows, r) {
-			sum[j] += x
+	if of.empty() {
+		for r := first; r < last; r++ {
+			kernels.AddMultiple(sum, 1, kernels.Row(rows, r))
 		}
+		return
+	}
+	from, _ := slices.BinarySearch(of.rows, int32(first))
+	for k := from; k < len(of.rows) && int(of.rows[k]) < last; k++ {
+		kernels.AddMultiple(sum, of.weights[k], kernels.Row(rows, int(of.rows[k])))
 	}
 }
 
@@ -155,14 +145,6 @@ func (t *trainer) half() float64 {
 		return 0.5
 	}
 	return 1
-}
-
-// weightDream multiplies the residuals of dream r by its weight in the gradient.
-func (t *trainer) weightDream(r int) {
-	w := t.half() * t.job.Algorithm.SleepScale / float64(t.dreams.data)
-	for i := 1; i < len(t.dreams.states); i++ {
-		kernels.Scale(kernels.Row(t.dreams.recognition[i], r), w)
-	}
 }
 
 // accumulate computes a tile of the gradient.
@@ -180,26 +162,29 @@ func (t *trainer) accumulate(tile tile, gradient kernels.Matrix) {
 // term is a part of the gradient of a layer that is made of residuals times
 // inputs, a row a sample.
 type term struct {
-	residuals, parents kernels.Matrix
-	bits               *kernels.Bits // the parents; nil for floating point
+	residuals kernels.Matrix
+	of        weighting      // whose residuals these are
+	states    kernels.Matrix // of the parents
+	parents   kernels.Matrix // the states, of the samples that count
+	bits      *kernels.Bits  // the parents; nil for floating point
 }
 
 // terms are those of layer i of a network.
 func (t *trainer) terms(n network, i int) (terms []term) {
 	if n == generative {
-		terms = append(terms, t.wake.generation(i))
+		terms = append(terms, t.wake.generation(i, t.ofGeneration))
 		if t.job.Algorithm.HasEntropy() {
-			terms = append(terms, t.dreams.generation(i))
+			terms = append(terms, t.dreams.generation(i, weighting{}))
 		}
 		return terms
 	}
 	if t.recognitionWake() {
-		residuals := t.wake.recognition[i]
+		residuals, of := t.wake.recognition[i], t.ofRecognition
 		if i == 1 {
 			// All samples of a datum have the same parents: rank B, not B·S.
-			residuals = kernels.Rows(t.datum, 0, t.wake.data)
+			residuals, of = kernels.Rows(t.datum, 0, t.wake.data), weighting{}
 		}
-		terms = append(terms, term{residuals, t.wake.states[i-1], t.wake.parents[recognition][i]})
+		terms = append(terms, t.wake.term(recognition, i, residuals, of))
 	}
 	if t.job.Algorithm.HasSleep() {
 		terms = append(terms, t.sleep(i))
@@ -208,16 +193,26 @@ func (t *trainer) terms(n network, i int) (terms []term) {
 }
 
 // generation is the term of p(hⁱ|hⁱ⁺¹), or of the prior, from a pass.
-func (v *pass) generation(i int) term {
+func (v *pass) generation(i int, of weighting) term {
 	if i == len(v.states)-1 {
-		return term{residuals: v.generative[i]}
+		return term{residuals: v.generative[i], of: of}
 	}
-	return term{v.generative[i], v.states[i+1], v.parents[generative][i]}
+	return v.term(generative, i, v.generative[i], of)
 }
 
 // sleep is the term of q(hⁱ|hⁱ⁻¹) from the dreams.
 func (t *trainer) sleep(i int) term {
-	return term{t.dreams.recognition[i], t.dreams.states[i-1], t.dreams.parents[recognition][i]}
+	return t.dreams.term(recognition, i, t.dreams.recognition[i], t.ofDreams)
+}
+
+// term is that of layer i of a network from residuals of a pass.
+func (v *pass) term(n network, i int, residuals kernels.Matrix, of weighting) term {
+	all := v.states[n.parents(i)]
+	parents := all
+	if !of.empty() && len(of.rows) < all.Rows {
+		parents = kernels.Rows(v.compact[n][i], 0, len(of.rows))
+	}
+	return term{residuals, of, all, parents, v.parents[n][i]}
 }
 
 // addTerms computes a tile of the gradient from terms.
@@ -227,8 +222,10 @@ func (t *trainer) addTerms(tile tile, gradient kernels.Matrix, terms []term) {
 		return
 	}
 	connection, earlier := t.weights.connections[tile.network][tile.layer], float32(0)
+	strip := strips.Get().(*[]float32)
+	defer strips.Put(strip)
 	for _, term := range terms {
-		residuals := tile.residuals(term.residuals)
+		residuals := term.of.weigh(tile.residuals(term.residuals), strip)
 		switch {
 		case connection == nil: // the prior
 			columnSums(gradient, earlier, residuals)
@@ -246,16 +243,17 @@ func (t *trainer) addTerms(tile tile, gradient kernels.Matrix, terms []term) {
 func (t *trainer) addSharedTerms(tile tile, gradient kernels.Matrix, terms []term) {
 	var parts []term
 	for _, whole := range terms {
-		for first := 0; first < whole.residuals.Rows; first += samplesAPart {
-			last := min(first+samplesAPart, whole.residuals.Rows)
-			parts = append(parts, term{residuals: kernels.Rows(whole.residuals, first, last), parents: kernels.Rows(whole.parents, first, last)})
+		for first := 0; first < whole.parents.Rows; first += samplesAPart {
+			parts = append(parts, whole.part(first, min(first+samplesAPart, whole.parents.Rows)))
 		}
 	}
 	connection := t.weights.connections[tile.network][tile.layer]
 	gradients := make([]kernels.Matrix, len(parts))
 	parallel(len(parts), func(k int) {
+		strip := strips.Get().(*[]float32)
+		defer strips.Put(strip)
 		gradients[k] = kernels.NewMatrix(gradient.Rows, gradient.Cols)
-		connection.accumulate(gradients[k], 0, parts[k].residuals, parts[k].parents)
+		connection.accumulate(gradients[k], 0, parts[k].of.weigh(parts[k].residuals, strip), parts[k].parents)
 	})
 	sum := gradient.Data[:gradient.Rows*gradient.Cols]
 	clear(sum)
@@ -264,6 +262,17 @@ func (t *trainer) addSharedTerms(tile tile, gradient kernels.Matrix, terms []ter
 			sum[k] += x
 		}
 	}
+}
+
+// part is the term of weighting first to last−1 of those that count.
+func (t term) part(first, last int) term {
+	t.parents = kernels.Rows(t.parents, first, last)
+	if t.of.empty() {
+		t.residuals = kernels.Rows(t.residuals, first, last)
+	} else {
+		t.of = weighting{t.of.rows[first:last], t.of.weights[first:last]}
+	}
+	return t
 }
 
 // recognitionWake says whether the gradient of q has a term from the wake

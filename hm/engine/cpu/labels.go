@@ -210,9 +210,9 @@ func (t *trainer) weightLabels(d int) {
 			kernels.Row(l.softmaxes, r)[y] = 2 * (kernels.Row(l.table, r)[y] - float32(w/batch)*softmax)
 		}
 	}
-	t.sumOverSamples(t.datum, t.wake.recognition[1], d)
+	t.sumOverSamples(t.datum, t.wake.recognition[1], d, weighting{})
 	if below != top {
-		t.sumOverSamples(l.datum, l.softmaxes, d)
+		t.sumOverSamples(l.datum, l.softmaxes, d, weighting{})
 	}
 }
 

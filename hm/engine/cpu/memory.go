@@ -17,9 +17,9 @@ func (cpu) Available() (int64, string) { return memory.Available() }
 func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	batch, rows := float64(algorithm.BatchSize), samplesOf(algorithm)
 	bytes := fixedBytes(a, algorithm) + passBytes(a, batch, rows)
-	// Importance weights, the report of each datum with its row, and what sums the
-	// samples of a datum.
-	bytes += double*rows + 4*double*batch + float*batch*float64(outputsOf(a.RecognitionConnection(1)))
+	// Importance weights and those in gradients, the report of each datum with its row,
+	// and what sums the samples of a datum.
+	bytes += (double+3*2*float)*rows + 4*double*batch + float*batch*float64(outputsOf(a.RecognitionConnection(1)))
 	if algorithm.HasDreams() {
 		bytes += passBytes(a, rows, rows)
 	}
@@ -30,7 +30,7 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 		generative, recognition := outputs(a)
 		bytes += float * rows * (generative + recognition)
 	}
-	bytes += labelBytes(a, algorithm)
+	bytes += labelBytes(a, algorithm) + compactBytes(a, algorithm)
 	if algorithm.Metric == engine.Diagonal {
 		bytes += diagonalBytes(a, batch, rows)
 	}
@@ -113,6 +113,21 @@ func passBytes(a engine.Architecture, data, rows float64) float64 {
 		numbers += rows * float64(1+units)
 	}
 	return float*numbers + 2*double*rows
+}
+
+// compactBytes is the memory of the parents of samples that count in gradients that
+// leave some out.
+func compactBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
+	numbers := 0.0
+	for i, units := range a.Units[1:] {
+		if leavesOut(algorithm, generative) {
+			numbers += float64(1 + units)
+		}
+		if i+1 < a.Depth() && leavesOut(algorithm, recognition) {
+			numbers += float64(1 + units)
+		}
+	}
+	return float * samplesOf(algorithm) * numbers
 }
 
 // labelBytes is what weights and residuals of labels take, and the tables of a datum

@@ -17,16 +17,23 @@ type pass struct {
 	// pass one a datum.
 	states []kernels.Matrix
 	// generative[i] and recognition[i] hold the logits of layer i, or what other
-	// outputs its kind of units has, and, once scored, the residuals on − σ(a), or
-	// other derivatives of the log-probability by the outputs, a row a sample.
+	// outputs its kind of units has, and, once scored for training, the residuals
+	// on − σ(a), or other derivatives of the log-probability by the outputs, a row a
+	// sample.
 	generative, recognition []kernels.Matrix
 	logP, logQ              []float64 // of each sample, once scored
+	// residuals says that scoring leaves residuals behind, as training needs them;
+	// otherwise it leaves what it likes.
+	residuals bool
 	// slopes[i], where made, holds ∂H/∂a of the entropies H of the units that the
 	// pass has drawn, given their parents, a row a sample.
 	slopes []kernels.Matrix
 	// parents[n][i] are those of layer i of network n as bits, for its gradient in
 	// fixed point; nil where it is in floating point.
 	parents [2][]*kernels.Bits
+	// compact[n][i] has room for the states of the parents of those samples that count
+	// in that gradient, where not all need to.
+	compact [2][]kernels.Matrix
 }
 
 // newPass returns a pass with room for a number of samples of each of data
@@ -82,6 +89,7 @@ func (v *pass) rows(first, last int) *pass {
 		recognition: make([]kernels.Matrix, len(v.states)),
 		logP:        v.logP[first*s : last*s],
 		logQ:        v.logQ[first*s : last*s],
+		residuals:   v.residuals,
 	}
 	for i := range v.states {
 		part.generative[i] = kernels.Rows(v.generative[i], first*s, last*s)
@@ -135,8 +143,25 @@ func (at place) counter(layer, datum, sample int) philox.Counter {
 	}
 }
 
+// scoreUnits returns the log-probability of the states of units of layer i by outputs of a
+// network.
+func (v *pass) scoreUnits(n network, i int, outputs, states []float32) float64 {
+	if v.residuals {
+		return v.weights.units[n][i].residual(outputs, states)
+	}
+	return v.weights.units[n][i].score(outputs, states)
+}
+
+// drawUnits draws the states of units of layer i by outputs of q, and scores them.
+func (v *pass) drawUnits(i int, states, outputs []float32, key philox.Key, c philox.Counter) float64 {
+	if v.residuals {
+		return v.weights.units[recognition][i].drawResidual(states, outputs, key, c)
+	}
+	return v.weights.units[recognition][i].drawScore(states, outputs, key, c)
+}
+
 // recognise draws the hidden layers from q, upward from the visible units, and
-// scores them: recognition then holds residuals, and logQ is known.
+// scores them: logQ is then known.
 func (v *pass) recognise(at place) {
 	clear(v.logQ)
 	for i := 1; i < len(v.states); i++ {
@@ -145,7 +170,7 @@ func (v *pass) recognise(at place) {
 			logits := kernels.Row(v.recognition[i], r)
 			c := at.counter(i, r/v.samples, r%v.samples)
 			slopes := v.keepLogits(i, r, logits)
-			v.logQ[r] += v.weights.units[recognition][i].drawResidual(v.units(i, r), logits, at.key, c)
+			v.logQ[r] += v.drawUnits(i, v.units(i, r), logits, at.key, c)
 			entropySlopes(slopes, logits)
 		}
 	}
@@ -175,19 +200,19 @@ func (v *pass) scoreRecognition() {
 	for i := 1; i < len(v.states); i++ {
 		v.recognitionLogits(i)
 		for r := range v.logQ {
-			v.logQ[r] += v.weights.units[recognition][i].residual(kernels.Row(v.recognition[i], r), v.units(i, r))
+			v.logQ[r] += v.scoreUnits(recognition, i, kernels.Row(v.recognition[i], r), v.units(i, r))
 		}
 	}
 }
 
-// scoreGeneration computes log p(x,h) of the states that are there: generative
-// then holds residuals, and logP is known.
+// scoreGeneration computes log p(x,h) of the states that are there: logP is then
+// known.
 func (v *pass) scoreGeneration() {
 	clear(v.logP)
 	for i := range v.states {
 		v.generativeLogits(i)
 		for r := range v.logP {
-			v.logP[r] += v.weights.units[generative][i].residual(kernels.Row(v.generative[i], r), v.units(i, r))
+			v.logP[r] += v.scoreUnits(generative, i, kernels.Row(v.generative[i], r), v.units(i, r))
 		}
 	}
 }

@@ -37,9 +37,6 @@ func (t *trainer) sleepOn(learningRate float64) {
 			first := piece * dreamsAPiece
 			last := min(first+dreamsAPiece, t.dreams.data)
 			t.dream(t.state.Step, phase, first, last)
-			for r := first; r < last; r++ {
-				t.weightDream(r)
-			}
 		})
 		t.ascendInSleep()
 		t.updateRecognition(learningRate, phase)

@@ -21,7 +21,7 @@ const (
 )
 
 // trainer performs training steps. Its buffers are made once, for a full
-// minibatch of the largest number of samples.
+// minibatch of the largest number of weighting.
 type trainer struct {
 	job   engine.Job
 	state *engine.State
@@ -39,8 +39,11 @@ type trainer struct {
 
 	tiles      []tile // whose gradients are computed together
 	metric     metric
-	diagonal   *diagonal // nil where the metric keeps more, or there is none
-	importance []float64 // normalised importance weights ω̃, S a datum
+	diagonal   *diagonal       // nil where the metric keeps more, or there is none
+	reports    []engine.Report // of each datum
+	importance []float64       // normalised importance weights ω̃, S a datum
+	// Those that count in the gradients of p and of q, and dreams in that of q.
+	ofGeneration, ofRecognition, ofDreams weighting
 	// datum sums the recognition residuals of the first layer over the samples
 	// of each datum, weighted: B × units.
 	datum  kernels.Matrix
@@ -58,8 +61,12 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 		wake:       newPass(w, a.BatchSize, a.MostSamples()),
 		gradient:   engine.NewParameters(state.Parameters.Architecture),
 		tiles:      tiles(state.Parameters.Architecture, unitsAPiece),
+		reports:    make([]engine.Report, a.BatchSize),
 		importance: make([]float64, a.BatchSize*a.MostSamples()),
 		datum:      kernels.NewMatrix(a.BatchSize, w.outputs(recognition, 1)),
+	}
+	for _, of := range []*weighting{&t.ofGeneration, &t.ofRecognition, &t.ofDreams} {
+		*of = newWeighting(len(t.importance))
 	}
 	t.labels = newLabels(job, w)
 	if a.Optimizer == engine.Nesterov {
@@ -78,9 +85,11 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 	}
 	for _, v := range []*pass{t.wake, t.dreams, t.laterDreams} {
 		if v != nil {
+			v.residuals = true
 			v.makeParents()
 		}
 	}
+	t.wake.makeCompact(a)
 	if a.Metric == engine.Diagonal {
 		t.diagonal = newDiagonal(state.Parameters.Architecture, t.fisherSamples())
 	}
@@ -144,7 +153,7 @@ func (t *trainer) sample(step int) engine.Report {
 	samples := t.job.Algorithm.SamplesAt(step)
 	t.wake.resize(len(rows), samples)
 	key := philox.Key(t.job.Seed)
-	ofDatum := make([]engine.Report, len(rows))
+	ofDatum := t.reports[:len(rows)]
 	// No sum here goes over several data. The more of them go together, the less
 	// often are weights read.
 	each := max(dataAPiece, (len(rows)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))

@@ -55,6 +55,23 @@ func (u units) drawResidual(states, outputs []float32, key philox.Key, c philox.
 	return kernels.DrawResidual(states, outputs, u.off, key, c)
 }
 
+// score returns the log-probability of the states. It may change the outputs.
+func (u units) score(outputs, states []float32) float64 {
+	if u.kind != engine.Bernoulli {
+		return u.residual(outputs, states)
+	}
+	return kernels.Score(outputs, states)
+}
+
+// drawScore is draw and then score.
+func (u units) drawScore(states, outputs []float32, key philox.Key, c philox.Counter) float64 {
+	if u.kind != engine.Bernoulli {
+		u.draw(states, outputs, key, c)
+		return u.residual(outputs, states)
+	}
+	return kernels.DrawScore(states, outputs, u.off, key, c)
+}
+
 // means writes the means of units with these outputs.
 func (u units) means(means, outputs []float32) {
 	if u.kind == engine.Gaussian {

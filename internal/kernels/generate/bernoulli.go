@@ -10,7 +10,7 @@ import (
 )
 
 // bernoulli writes the kernels of Bernoulli units: draw, residual, and both in
-// one, which computes e⁻ᵃ once.
+// one, which computes e⁻ᵃ once; and of those that score, without residuals.
 //
 // They repeat the portable code operation by operation, without fused
 // multiply-adds, and sum the log-probability in the same sixteen partial sums:
@@ -22,17 +22,23 @@ func bernoulli(s instructionSet) {
 	unitsKernel{wideSet: w, draws: true}.write("draw",
 		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32)",
 		"writes 1 into the state of each unit that a draw turns on and off into the others.")
-	unitsKernel{wideSet: w, residuals: true}.write("residual",
+	unitsKernel{wideSet: w, scores: true, residuals: true}.write("residual",
 		"func(logits, states *float32, units int) float64",
 		"replaces logits by residuals and returns the log-probability.")
-	unitsKernel{wideSet: w, draws: true, residuals: true}.write("drawResidual",
+	unitsKernel{wideSet: w, draws: true, scores: true, residuals: true}.write("drawResidual",
 		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64",
 		"does what draw and residual do.")
+	unitsKernel{wideSet: w, scores: true}.write("score",
+		"func(logits, states *float32, units int) float64",
+		"returns the log-probability.")
+	unitsKernel{wideSet: w, draws: true, scores: true}.write("drawScore",
+		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64",
+		"does what draw and score do.")
 }
 
 type unitsKernel struct {
 	wideSet
-	draws, residuals bool
+	draws, scores, residuals bool
 }
 
 func (s unitsKernel) write(name, signature, does string) {
@@ -50,7 +56,7 @@ func (s unitsKernel) write(name, signature, does string) {
 		off = v
 	}
 	var sums []reg.VecVirtual // of float64: the sixteen partial sums
-	if s.residuals {
+	if s.scores {
 		for range 2 * 16 / s.lanes {
 			sums = append(sums, s.zero())
 		}
@@ -76,7 +82,7 @@ func (s unitsKernel) write(name, signature, does string) {
 		JMP(LabelRef("units"))
 	}
 	Label("done")
-	if s.residuals {
+	if s.scores {
 		Store(total(sums), ReturnIndex(0))
 	}
 	VZEROUPPER()
@@ -117,7 +123,9 @@ func (k vectorsKernel) vectors(label string, half int) {
 	a, t, onePlus := load(k.logits), k.wide(), k.wide()
 	k.do(and, table(0x7fffffff), a, t)
 	e := k.expNegative(c, t)
-	k.do(add, c.one, e, onePlus)
+	if k.draws || k.residuals {
+		k.do(add, c.one, e, onePlus)
+	}
 	var on wide // lanes
 	if k.draws {
 		on = k.draw(c, k.philox, a, e, onePlus)
@@ -125,10 +133,12 @@ func (k vectorsKernel) vectors(label string, half int) {
 	} else {
 		on = k.compare(lessThan, k.zero(), load(k.states))
 	}
-	if k.residuals {
+	if k.scores {
 		flip, z := k.choose(on, k.zero(), c.sign), k.wide() // z: the logit of the unit's state
 		k.do(xor, flip, a, z)
-		store(k.residual(c, z, e, onePlus, flip), k.logits, "logits")
+		if k.residuals {
+			store(k.residual(c, z, e, onePlus, flip), k.logits, "logits")
+		}
 		for i, l := range k.logProbability(z, e) {
 			k.accumulate(l.(reg.VecVirtual), masks[i], k.sums[2*half:])
 		}

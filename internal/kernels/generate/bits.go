@@ -310,19 +310,25 @@ func (s bitsSet) subsetsOfTwo() func(from Mem) []reg.VecVirtual {
 
 // product writes the kernel of a tile of four rows and some vectors of columns.
 func (s bitsSet) product(vectors int) {
-	s.kernel(fmt.Sprintf("bitsProduct%d", vectors), "tile, tables *int32, words *uint32, groups, strideTile, strideWords int)",
-		fmt.Sprintf("adds to a tile of four rows and %d columns the sums that the groups", vectors*s.lanes),
-		"of bits choose. Strides are in bytes.")
+	s.kernel(fmt.Sprintf("bitsProduct%d", vectors), "tile, tables *int32, words *uint32, groups, strideTile, strideWords, add int)",
+		fmt.Sprintf("writes the sums that the groups of bits choose to a tile of four rows and %d", vectors*s.lanes),
+		"columns, or adds them to it where add is not 0. Strides are in bytes.")
 	tables, words, groups, stride := argument("tables"), argument("words"), argument("groups"), argument("strideWords")
-	row, strideTile := argument("tile"), argument("strideTile")
+	row, strideTile, add := argument("tile"), argument("strideTile"), argument("add")
 	sums := make([][]reg.VecVirtual, quad)
 	for r := range sums {
-		for v := range vectors {
-			sum := s.vector()
-			VMOVUPS(Mem{Base: row, Disp: v * s.bytes()}, sum)
-			sums[r] = append(sums[r], sum)
+		for range vectors {
+			sums[r] = append(sums[r], s.zero())
 		}
-		ADDQ(strideTile, row)
+	}
+	TESTQ(add, add)
+	JZ(LabelRef("word"))
+	MOVQ(row, add)
+	for r := range sums {
+		for v, sum := range sums[r] {
+			VMOVUPS(Mem{Base: add, Disp: v * s.bytes()}, sum)
+		}
+		ADDQ(strideTile, add)
 	}
 	Label("word")
 	for g := range groupsOfWord {
@@ -359,11 +365,11 @@ func (s bitsSet) product(vectors int) {
 	ADDQ(stride, words)
 	JMP(LabelRef("word"))
 	Label("write")
-	for r := quad - 1; r >= 0; r-- {
-		SUBQ(strideTile, row)
+	for r := range sums {
 		for v, sum := range sums[r] {
 			VMOVUPS(sum, Mem{Base: row, Disp: v * s.bytes()})
 		}
+		ADDQ(strideTile, row)
 	}
 	VZEROUPPER()
 	RET()

@@ -1,13 +1,13 @@
-"""A run in JupyterLab, in headless Chromium: its cell ends, its display goes on
-moving, a second cell samples from the half-trained model, the page is loaded
-again, a third cell stops the run.
+"""The kernel in JupyterLab, as who uses it in Chromium sees it.
 
-    browser.py FOLDER [CHROMIUM]
+    browser.py JUPYTER CHROMIUM NOTEBOOKS FOLDER PART...
 
-The notebook, the log of Jupyter and the screenshots go to FOLDER. The kernel
-helmholtz has to be registered.
+JUPYTER is a Python that has JupyterLab, in which the kernel helmholtz is registered,
+NOTEBOOKS the folder of the notebooks. The parts are functions of this file. Notebooks,
+the log of Jupyter and a screenshot of all that is looked at go to FOLDER.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -19,75 +19,423 @@ import sys
 import time
 import urllib.request
 
-import nbformat
 from playwright.sync_api import expect, sync_playwright
 
-START = """\
+PATIENCE = 180_000  # milliseconds
+WIDE, NARROW = (1400, 1000), (600, 1000)
+
+IMPORTS = """\
 import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext"
+	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-%%
-set, err := dataset.Open("glyphs")
-if err != nil {
-	panic(err)
+func must[T any](value T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return value
 }
-machine := hm.New(set.Shape()).Dense(50, 20).Coding(hm.PlusMinusOne)
-method := hm.NRWS().LearningRate(0.08).Damping(0.1).RefreshEvery(100).Epochs(500)
-experiment := method.Experiment(machine, set)
+
+func interruptible() context.Context {
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt)
+	return ctx
+}
+
+func machine() hm.Machine {
+	return hm.New(must(dataset.Open("glyphs")).Shape()).Dense(50, 20).Coding(hm.PlusMinusOne)
+}
+
+func nrws() hm.Method { return hm.NRWS().LearningRate(0.08).Damping(0.1).RefreshEvery(100) }
+"""
+
+START = """\
+%%
+experiment := nrws().Epochs(500).Experiment(machine(), must(dataset.Open("glyphs")))
 kernelext.Open().Start("glyphs", experiment).Show()
 fmt.Println("the cell has ended")
 """
 
 SAMPLE = """\
-import "github.com/helmholtz-go/helmholtz/plotting"
-
 %%
-model, err := kernelext.Open().Run("glyphs").Model()
-if err != nil {
-	panic(err)
-}
-sheet, err := model.Sample(context.Background(), 25)
-if err != nil {
-	panic(err)
-}
-plotting.Samples(sheet).Size(3, 3).Show()
+model := must(kernelext.Open().Run("glyphs").Model())
+plotting.Samples(must(model.Sample(context.Background(), 25))).Size(3, 3).Show()
 """
 
-STOP = "%hm stop glyphs\n%hm runs"
+TRAIN = """\
+%%
+run := must(nrws().Epochs(500).Train(interruptible(), machine(), must(dataset.Open("glyphs")), "runs/waited", plotting.Live()))
+fmt.Println(run.Epochs())
+"""
 
-PATIENCE = 40_000  # milliseconds
+TOUCH = """\
+import "github.com/helmholtz-go/helmholtz/plotting/touch"
+
+%%
+few := nrws().Epochs(3).Keep(1)
+run := must(few.Train(context.Background(), machine(), must(dataset.Open("glyphs")), "runs/few"))
+touch.Epochs(interruptible(), run, 16)
+"""
+
+
+class Lab:
+    """JupyterLab, and a page on it."""
+
+    def __init__(self, address, token, folder, page):
+        self.address, self.token, self.folder, self.page = address, token, folder, page
+        self.notebook = ""
+
+    def open(self, name, *cells):
+        """Shows a new notebook of these cells."""
+        content = {"cells": [code(source) for source in cells], "nbformat": 4, "nbformat_minor": 5, "metadata": KERNEL}
+        (self.folder / f"{name}.ipynb").write_text(json.dumps(content))
+        self.load(name)
+
+    def load(self, name):
+        """Shows a notebook, once its kernel can be used."""
+        self.notebook = name
+        self.page.goto(f"{self.address}/doc/tree/{name}.ipynb?token={self.token}")
+        self.await_kernel()
+
+    def await_kernel(self):
+        expect(self.page.locator(".jp-Notebook .jp-CodeCell").first).to_be_visible(timeout=PATIENCE)
+        # Cells that are run before the kernel is there are not run.
+        expect(self.page.locator(".jp-StatusBar-Widget")).to_contain_text(re.compile(r"Go \(Helmholtz\) \| (Idle|Busy)"), timeout=PATIENCE)
+
+    def reload(self):
+        """Saves the notebook, and loads the page again."""
+        self.page.keyboard.press("Control+s")
+        expect(self.page.locator(".jp-Document-trusted, .jp-Notebook").first).to_be_visible()
+        self.page.wait_for_function("() => !document.title.startsWith('*')")
+        self.page.reload()
+        self.await_kernel()
+
+    def cell(self, i):
+        return self.page.locator(".jp-Notebook .jp-CodeCell").nth(i)
+
+    def output(self, i):
+        return self.cell(i).locator(".jp-OutputArea").first
+
+    def execute(self, i):
+        self.cell(i).locator(".cm-content").click()
+        self.page.keyboard.press("Shift+Enter")
+
+    def run(self, i):
+        """Runs a cell to its end."""
+        self.execute(i)
+        self.ended(i)
+
+    def ended(self, i):
+        expect(self.cell(i).locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]:"), timeout=PATIENCE)
+
+    def menu(self, *labels):
+        for label in labels:
+            item = ".lm-MenuBar-item" if label == labels[0] else ".lm-Menu-item"
+            self.page.locator(item).filter(has_text=re.compile(f"^{re.escape(label)}")).first.click()
+
+    def look(self, name):
+        """Takes a screenshot."""
+        self.page.screenshot(path=self.folder / f"{name}.png")
+
+    def theme(self, name):
+        """Has pages that are loaded from now on in light or in dark."""
+        setting(self.folder, "apputils-extension", "themes", {"theme": f"JupyterLab {name}"})
+
+    def shut_down(self):
+        """Ends the kernels, whose runs stop with a checkpoint."""
+        with self.request("GET", "sessions") as answer:
+            for session in json.load(answer):
+                self.request("DELETE", f"sessions/{session['id']}").close()
+
+    def request(self, method, path):
+        headers = {"Authorization": f"token {self.token}"}
+        return urllib.request.urlopen(urllib.request.Request(f"{self.address}/api/{path}", method=method, headers=headers))
+
+
+KERNEL = {"kernelspec": {"name": "helmholtz", "display_name": "Go (Helmholtz)", "language": "go"}}
+
+
+def code(source):
+    return {"cell_type": "code", "id": secrets.token_hex(4), "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+
+
+def setting(folder, extension, name, values):
+    file = folder / "settings" / "@jupyterlab" / extension / f"{name}.jupyterlab-settings"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(values))
+
+
+def session(lab):
+    """A run whose cell ends goes on, is sampled from, outlives the page, and is stopped."""
+    lab.open("session", IMPORTS, START, SAMPLE, "%hm stop glyphs\n%hm runs")
+    lab.run(0)
+    lab.run(1)
+    display = lab.output(1)
+    expect(display).to_contain_text("the cell has ended", timeout=PATIENCE)
+    steps = [0]
+    while len(steps) < 4:
+        steps.append(later_step(display, steps[-1]))
+    expect(display.locator("img[alt=images]")).to_be_visible(timeout=PATIENCE)
+    expect(display.locator("img[alt*='against epoch']")).to_be_visible(timeout=PATIENCE)
+    report("the display moves after its cell has ended, at steps", steps, "and shows curves and samples")
+
+    lab.run(2)
+    expect(lab.output(2).locator("img")).to_be_visible(timeout=PATIENCE)
+    later_step(display, steps[-1])
+    lab.cell(1).scroll_into_view_if_needed()
+    lab.look("session")
+    report("a second cell samples from the half-trained model")
+
+    lab.reload()
+    expect(lab.output(1)).to_contain_text("as of", timeout=PATIENCE)
+    lab.look("session-reloaded")
+    report("the display says as of when it is once the page is loaded again")
+
+    lab.run(3)
+    expect(lab.output(3)).to_contain_text("glyphs is stopped", timeout=PATIENCE)
+    lab.look("session-stopped")
+    report("a third cell stops the run")
+
+
+def later_step(output, after):
+    """Waits until the display is at a later step, and returns it."""
+    end = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < end:
+        found = re.search(r"step ([\d,]+) of", output.inner_text())
+        if found and (step := int(found[1].replace(",", ""))) > after:
+            return step
+        output.page.wait_for_timeout(100)
+    sys.exit(f"the display stays at step {after}")
+
+
+def editing(lab):
+    """Tab completes Go and lines of the session, Shift-Tab shows doc comments."""
+    lab.open("editing", IMPORTS, "%%\nmethod := hm.", "%hm st", '%%\nset, err := dataset.Open("glyphs")')
+    lab.run(0)
+    menu = lab.page.locator(".jp-Completer:visible .jp-Completer-match")
+    lab.cell(1).locator(".cm-content").click()
+    lab.page.keyboard.press("Control+End")
+    until(menu.first, lambda: lab.page.keyboard.press("Tab"))
+    for name in "NRWS", "BiHM", "New":
+        expect(menu.filter(has_text=re.compile(f"^{name}\\b")).first).to_be_attached()
+    lab.look("completion")
+    lab.page.keyboard.press("Escape")
+    lab.cell(2).locator(".cm-content").click()
+    lab.page.keyboard.press("Control+End")
+    until(menu.first, lambda: lab.page.keyboard.press("Tab"))
+    lab.page.keyboard.press("Enter")
+    expect(lab.cell(2).locator(".cm-content")).to_have_text("%hm stop")
+    report("Tab completes a selector and a line of the session")
+
+    lab.cell(3).locator(".cm-content").click()
+    lab.page.keyboard.press("Control+End")
+    for _ in 'en("glyphs")':
+        lab.page.keyboard.press("ArrowLeft")
+    tooltip = lab.page.locator(".jp-Tooltip")
+    until(tooltip, lambda: lab.page.keyboard.press("Shift+Tab"))
+    expect(tooltip).to_contain_text("func dataset.Open(name string)")
+    expect(tooltip).to_contain_text("Open opens the named set")
+    lab.look("hover")
+    report("Shift-Tab shows what is documented")
+
+
+def until(shown, ask):
+    """Asks until something is shown: what takes longer than the front end waits is dropped."""
+    for _ in range(10):
+        ask()
+        try:
+            return expect(shown).to_be_visible(timeout=PATIENCE / 10)
+        except AssertionError:
+            pass
+    sys.exit(f"not shown: {shown}")
+
+
+def interrupt(lab):
+    """Interrupted training says that it stopped, and goes on where it did."""
+    lab.open("interrupt", IMPORTS, TRAIN)
+    lab.run(0)
+    for _ in range(2):
+        lab.execute(1)
+        reached = later_step(lab.output(1), 0)
+        lab.menu("Kernel", "Interrupt Kernel")
+        lab.ended(1)
+        output = lab.output(1)
+        expect(output).to_contain_text("checkpoint", timeout=PATIENCE)
+        for noise in ("context canceled", "exit status", "panic"):
+            expect(output).not_to_contain_text(noise)
+        lab.look("interrupt")
+    report("an interrupt reads as one, the second time at step", reached)
+
+
+def restart(lab):
+    """A display that a restart leaves behind says as of when it is, and how to see more."""
+    lab.open("restart", IMPORTS, START, "%hm show glyphs", "%hm resume glyphs")
+    lab.run(0)
+    lab.run(1)
+    reached = later_step(lab.output(1), 0)
+    lab.menu("Kernel", "Restart Kernel")
+    lab.page.locator(".jp-Dialog button.jp-mod-accept").click()
+    # JupyterLab takes nothing more from a kernel that it restarts.
+    expect(lab.output(1)).to_contain_text(re.compile("as of .*%hm show glyphs", re.DOTALL))
+    lab.look("restart-left")
+    lab.await_kernel()
+    lab.run(2)
+    expect(lab.output(2)).to_contain_text(re.compile("glyphs (interrupted|stopped)"), timeout=PATIENCE)
+    lab.run(3)
+    later_step(lab.output(2), reached)
+    lab.look("restart-found")
+    report("the new kernel finds the run and goes on from step", reached)
+
+
+def slider(lab):
+    """A slider shows the samples of another epoch; the notebook keeps a still picture."""
+    lab.open("slider", IMPORTS, TOUCH)
+    lab.run(0)
+    output = lab.output(1)
+    handle, done = output.locator("input[type=range]"), output.get_by_role("button", name="Done")
+    # GoNB gives a front end three seconds; a cell that has ended without a slider is run again.
+    for _ in range(5):
+        lab.execute(1)
+        expect(done.or_(lab.cell(1).locator(".jp-InputPrompt", has_text=re.compile(r"\[\d+\]:")))).to_be_visible(timeout=PATIENCE)
+        if done.is_visible():
+            break
+    expect(handle).to_be_visible()
+    picture = output.locator("img")
+    expect(picture).to_have_attribute("alt", "Samples after epoch 3 of 3", timeout=PATIENCE)
+    before = picture.get_attribute("src")
+    lab.look("slider-before")
+    handle.focus()
+    lab.page.keyboard.press("Home")
+    expect(picture).to_have_attribute("alt", "Samples after epoch 1 of 3", timeout=PATIENCE)
+    if picture.get_attribute("src") == before:
+        sys.exit("the samples of another epoch are the same")
+    lab.look("slider-after")
+    done.click()
+    lab.ended(1)
+    lab.reload()
+    expect(lab.output(1).locator("img")).to_have_attribute("alt", "Samples after epoch 1 of 3", timeout=PATIENCE)
+    expect(lab.output(1).locator("input")).to_have_count(0)
+    lab.look("slider-still")
+    report("a slider shows another epoch, and a still picture stays")
+
+
+def everything(lab):
+    """Run All of the quickstart, in light and in dark, wide and narrow."""
+    text = (lab.notebooks / "quickstart.ipynb").read_text()
+    short = text.replace("const epochs = 25", "const epochs = 2").replace("100_000", "10_000")
+    if short == text:
+        sys.exit("quickstart.ipynb does not say const epochs = 25")
+    (lab.folder / "quickstart.ipynb").write_text(short)
+    lab.load("quickstart")
+    cells = lab.page.locator(".jp-Notebook .jp-CodeCell")
+    lab.menu("Edit", "Clear Outputs of All Cells")
+    lab.menu("Run", "Run All Cells")
+    prompts = cells.locator(".jp-InputPrompt")
+    expect(prompts.filter(has_text=re.compile(r"\[\*\]"))).not_to_have_count(0, timeout=PATIENCE)
+    expect(prompts.filter(has_text=re.compile(r"\[\*\]"))).to_have_count(0, timeout=4 * PATIENCE)
+    for theme in "Light", "Dark":
+        lab.theme(theme)
+        lab.reload()
+        described(json.loads((lab.folder / "quickstart.ipynb").read_text()))
+        for width, size in (("wide", WIDE), ("narrow", NARROW)):
+            lab.page.set_viewport_size({"width": size[0], "height": size[1]})
+            seen = walk(lab, f"quickstart-{theme.lower()}-{width}")
+            if seen["errors"] or seen["faint"] or seen["cut"]:
+                sys.exit(f"{theme}, {width}: {seen}")
+    report("the quickstart can be read in light and in dark, wide and narrow")
+
+
+def described(notebook):
+    """Holds that images have alternative texts, in the metadata of outputs: JupyterLab, unlike
+    nbconvert, shows none of them."""
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    images = [output["metadata"].get("image/png", {}) for output in outputs if "image/png" in output.get("data", {})]
+    if len(images) < 8 or not all(image.get("alt") and image.get("width") for image in images):
+        sys.exit(f"the metadata of images: {images}")
+
+
+def walk(lab, name):
+    """Looks at a notebook screen by screen, and returns what it shows."""
+    seen = {"errors": [], "faint": [], "cut": []}
+    cells = lab.page.locator(".jp-Notebook .jp-Cell")
+    for i in range(cells.count()):
+        cell = cells.nth(i)
+        cell.scroll_into_view_if_needed()
+        for key, values in cell.evaluate(LEGIBLE).items():
+            seen[key] += values
+        if i % 4 == 3:
+            lab.look(f"{name}-{i:02d}")
+    return seen
+
+
+# LEGIBLE lists of a cell errors, text of less contrast than 4.5 : 1, and images that are wider
+# than the place that they have.
+LEGIBLE = """cell => {
+    const channels = colour => colour.match(/[\\d.]+/g).map(Number);
+    const luminance = colour => {
+        const [r, g, b] = channels(colour).map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = element => {
+        for (; element; element = element.parentElement) {
+            const colour = getComputedStyle(element).backgroundColor;
+            if ((channels(colour)[3] ?? 1) > 0.5) return colour;
+        }
+        return 'rgb(255, 255, 255)';
+    };
+    const seen = {errors: [], faint: [], cut: []};
+    for (const output of cell.querySelectorAll('.jp-OutputArea-output')) {
+        const place = output.getBoundingClientRect();
+        for (const image of output.querySelectorAll('img')) {
+            if (image.getBoundingClientRect().right > place.right + 1) seen.cut.push(image.alt);
+        }
+        if (output.dataset.mimeType === 'application/vnd.jupyter.error') seen.errors.push(output.innerText);
+        for (const element of output.querySelectorAll('*')) {
+            const text = [...element.childNodes].filter(n => n.nodeType === 3).map(n => n.data.trim()).join('');
+            if (!text || !element.getClientRects().length) continue;
+            const [dark, light] = [getComputedStyle(element).color, behind(element)].map(luminance).sort((a, b) => a - b);
+            if ((light + 0.05) / (dark + 0.05) < 4.5) seen.faint.push(text.slice(0, 60));
+        }
+    }
+    return seen;
+}"""
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1]).resolve()
-    chromium = sys.argv[2] if len(sys.argv) > 2 else None
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(folder / "runs", ignore_errors=True)  # else the run of an earlier time goes on
-    cells = [nbformat.v4.new_code_cell(source) for source in (START, SAMPLE, STOP)]
-    metadata = {"kernelspec": {"name": "helmholtz", "display_name": "Go (Helmholtz)", "language": "go"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), folder / "session.ipynb")
-
+    jupyter, chromium, notebooks, folder, *parts = sys.argv[1:]
+    folder = pathlib.Path(folder).resolve()
+    shutil.rmtree(folder, ignore_errors=True)  # else the runs of an earlier time go on
+    folder.mkdir(parents=True)
+    setting(folder, "apputils-extension", "notification", {"fetchNews": "false", "checkForUpdates": False})
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
     token = secrets.token_hex()
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", f"--IdentityProvider.token={token}"]
-    settings = folder / "settings"
-    no_news = settings / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
-    no_news.parent.mkdir(parents=True, exist_ok=True)
-    no_news.write_text('{"fetchNews": "false", "checkForUpdates": false}')
+    command = [jupyter, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", f"--IdentityProvider.token={token}"]
+    environment = {**os.environ, "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings")}
     with open(folder / "jupyterlab.log", "w") as log:
-        environment = {**os.environ, "JUPYTERLAB_SETTINGS_DIR": str(settings)}
         server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env=environment)
+    address = f"http://127.0.0.1:{port}"
     try:
-        await_server(f"http://127.0.0.1:{port}/api?token={token}")
+        await_server(f"{address}/api?token={token}")
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": 1000, "height": 1400})
-            drive(page, f"http://127.0.0.1:{port}/doc/tree/session.ipynb?token={token}", folder)
+            for part in parts:
+                began = time.monotonic()
+                page = browser.new_page(viewport={"width": 1000, "height": 1400})
+                lab = Lab(address, token, folder, page)
+                lab.notebooks = pathlib.Path(notebooks)
+                try:
+                    globals()[part](lab)
+                except BaseException:
+                    lab.look(f"{part}-failed")
+                    raise
+                page.close()
+                lab.shut_down()
+                shutil.rmtree(folder / "runs", ignore_errors=True)
+                report(f"{part}: {time.monotonic() - began:.0f} s")
             browser.close()
     finally:
         server.terminate()
@@ -95,7 +443,7 @@ def main():
 
 
 def await_server(url):
-    for _ in range(300):
+    for _ in range(PATIENCE // 100):
         try:
             urllib.request.urlopen(url)
             return
@@ -104,61 +452,9 @@ def await_server(url):
     sys.exit("JupyterLab did not start")
 
 
-def drive(page, url, folder):
-    page.goto(url)
-    cells = page.locator(".jp-Notebook .jp-CodeCell")
-    expect(cells).to_have_count(3, timeout=PATIENCE)
-    expect(page.get_by_role("button", name="Go (Helmholtz)", exact=True)).to_be_visible(timeout=PATIENCE)
-    output = [cells.nth(i).locator(".jp-OutputArea") for i in range(3)]
-
-    execute(page, cells.nth(0))
-    expect(output[0]).to_contain_text("the cell has ended", timeout=PATIENCE)
-    expect(cells.nth(0).locator(".jp-InputPrompt")).to_have_text("[1]:", timeout=PATIENCE)
-    steps = [0]
-    while len(steps) < 4:
-        steps.append(later_step(output[0], steps[-1]))
-    report("the display moves after its cell has ended, at steps", steps)
-    expect(output[0].locator("img[alt=images]")).to_be_visible(timeout=PATIENCE)
-    expect(output[0].locator("img[alt*='against epoch']")).to_be_visible(timeout=PATIENCE)
-    report("it shows curves and samples")
-
-    execute(page, cells.nth(1))
-    expect(output[1].locator("img")).to_be_visible(timeout=PATIENCE)
-    report("a second cell samples from the half-trained model")
-    later_step(output[0], steps[-1])
-    cells.nth(0).scroll_into_view_if_needed()
-    page.screenshot(path=folder / "session.png")
-
-    page.keyboard.press("Control+s")
-    page.wait_for_timeout(1000)
-    page.reload()
-    expect(cells).to_have_count(3, timeout=PATIENCE)
-    expect(page.get_by_role("button", name="Go (Helmholtz)", exact=True)).to_be_visible(timeout=PATIENCE)
-    report("the page is loaded again")
-
-    execute(page, cells.nth(2))
-    expect(output[2]).to_contain_text("glyphs is stopped", timeout=PATIENCE)
-    page.screenshot(path=folder / "stopped.png")
-    report("a third cell stops the run")
-
-
-def execute(page, cell):
-    cell.locator(".cm-content").click()
-    page.keyboard.press("Shift+Enter")
-
-
-def later_step(output, after):
-    """Wait until the display is at a later step, and return it."""
-    for _ in range(PATIENCE // 100):
-        found = re.search(r"step ([\d,]+) of", output.inner_text())
-        if found and (step := int(found[1].replace(",", ""))) > after:
-            return step
-        time.sleep(0.1)
-    sys.exit(f"the display stays at step {after}")
-
-
 def report(*what):
     print("ok ", *what, flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

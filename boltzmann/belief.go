@@ -1,0 +1,287 @@
+package boltzmann
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// A deep belief network (Hinton, Osindero and Teh 2006; 003, 20.3) has a restricted machine
+// on top of directed layers,
+//
+//	p(v,h¹,…,h^L) = p(v|h¹) ⋯ p(h^{L−2}|h^{L−1}) p(h^{L−1},h^L).
+//
+// It is trained greedily, layer by layer: a restricted machine of the data, then one whose
+// data are the hidden units drawn from the first, and so on. What lies below stays as it is:
+// p(h^{l−1}|h^l) of its machine generates, and p(h^l|h^{l−1}) recognises. Each layer is a
+// run of its own, which says on which one it stands.
+
+// Below says on which run's machine another stands: its hidden units, drawn given the rows,
+// are the data.
+type Below struct {
+	Run string `toml:"run" json:"-"` // its directory
+	// Checkpoint is last, best, or the number of an epoch whose checkpoint the run keeps;
+	// empty stands for last.
+	Checkpoint string `toml:"checkpoint,omitempty" json:"-"`
+	// Parameters is the SHA-256 of the parameters of all machines below. Training writes it;
+	// where it is given, others are refused.
+	Parameters string `toml:"parameters,omitempty" json:"parameters"`
+}
+
+// On trains the machine on top of that of the run in a directory, of its last checkpoint, its
+// best, or that of an epoch that it keeps (last, best or a number): together they are a
+// deep belief network. Training copies what lies below into its own run.
+func (m Method) On(dir, checkpoint string) Method {
+	m.below = &Below{Run: dir, Checkpoint: checkpoint}
+	return m
+}
+
+// TrainBelief trains a deep belief network layer by layer, for the method's epochs each: layer
+// l in the directory layer-l within dir, of which the last run is returned, the network's.
+// Called again it goes on where it stopped, as Train does.
+func (m Method) TrainBelief(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
+	return m.Experiment(machine, set).TrainBelief(ctx, set, dir, recorders...)
+}
+
+// TrainBelief trains as Method.TrainBelief does.
+func (e Experiment) TrainBelief(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (run *Run, err error) {
+	layers, err := e.Layers(dir)
+	if err != nil {
+		return nil, err
+	}
+	for l, layer := range layers {
+		if run, err = layer.TrainOn(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
+			return run, fmt.Errorf("layer %d: %w", l+1, err)
+		}
+	}
+	return run, nil
+}
+
+// Layers are the experiments that train the layers of a machine as a belief network, each on
+// the run of the one before, within the directory dir.
+func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
+	if e.Below != nil {
+		return nil, errors.New("a belief network that stands on a run: train its layers one by one")
+	}
+	for l, units := range e.Machine.layers(0)[1:] {
+		layer := e
+		layer.Machine.Hidden, layer.Machine.Above = units, nil
+		if l > 0 {
+			layer.Below = &Below{Run: LayerDir(dir, l)}
+		}
+		layers = append(layers, layer)
+	}
+	return layers, nil
+}
+
+// LayerDir is the directory of a layer of a belief network within its own.
+func LayerDir(dir string, layer int) string {
+	return filepath.Join(dir, fmt.Sprintf("layer-%d", layer))
+}
+
+// stack are the machines below another, the lowest first.
+type stack []*Parameters
+
+// read returns the machines that the experiment stands on, for images of a shape.
+func (b *Below) read(shape dataset.Shape) (stack, error) {
+	fail := func(err error) (stack, error) { return nil, fmt.Errorf("the machine below, of %s: %w", b.Run, err) }
+	run, err := OpenRun(b.Run)
+	if err != nil {
+		return fail(err)
+	}
+	checkpoint := b.Checkpoint
+	if checkpoint == "" {
+		checkpoint = "last"
+	}
+	m, err := run.Checkpoint(checkpoint)
+	switch {
+	case err != nil:
+		return fail(err)
+	case m.shape != shape:
+		return fail(fmt.Errorf("it is for images of %v, the data have %v: train both on the same data", m.shape, shape))
+	case m.parameters.Kind() != Bernoulli || m.parameters.Layers != nil:
+		return fail(fmt.Errorf("%v: belief networks are of restricted machines of Bernoulli units; give such a run", run.experiment))
+	}
+	s := append(slices.Clone(m.below), m.parameters)
+	if is := s.checksum(); b.Parameters != "" && b.Parameters != is {
+		return fail(fmt.Errorf("its parameters are no longer those of the experiment (SHA-256 %.12s, not %.12s): restore its directory, or start a new run in another directory", is, b.Parameters))
+	}
+	return s, nil
+}
+
+func (s stack) checksum() string { return runs.Checksum(s.tensors()) }
+
+// tensors of the machines, which snapshots hold.
+func (s stack) tensors() (list []runs.Tensor) {
+	for l, p := range s {
+		list = append(list, parameterTensors(fmt.Sprintf("below.%d.", l), p)...)
+	}
+	return list
+}
+
+// units are the numbers of hidden units.
+func (s stack) units() (units []int) {
+	for _, p := range s {
+		units = append(units, p.Hidden())
+	}
+	return units
+}
+
+// newStack are machines of some numbers of hidden units, all parameters 0.
+func newStack(visible int, hidden []int) (s stack) {
+	for _, units := range hidden {
+		s = append(s, newParameters(visible, units, Bernoulli, 0))
+		visible = units
+	}
+	return s
+}
+
+// Resolve implements runs.Resolver.
+func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
+	if e.Below == nil || e.Below.Parameters != "" {
+		return e, nil
+	}
+	s, err := e.Below.read(set.Shape())
+	if err != nil {
+		return nil, err
+	}
+	below := *e.Below
+	below.Parameters = s.checksum()
+	if below.Run, err = filepath.Abs(below.Run); err != nil {
+		return nil, err
+	}
+	e.Below = &below
+	return e, nil
+}
+
+// checkBelow refuses what cannot stand on a run.
+func (e Experiment) checkBelow() error {
+	switch {
+	case e.Below == nil:
+		return nil
+	case strings.TrimSpace(e.Below.Run) == "":
+		return errors.New("a machine below without a run: name the directory of its run")
+	case e.Machine.Visible != Bernoulli || len(e.Machine.Above) > 0:
+		return errors.New("a machine that stands on a run: it is a restricted one of Bernoulli units; give one hidden layer")
+	}
+	return nil
+}
+
+// climber multiplies by the weights of a stack, in both directions.
+type climber []*products
+
+func (s stack) climber() (c climber) {
+	for _, p := range s {
+		c = append(c, newProducts(p))
+	}
+	return c
+}
+
+// rise draws the hidden units of each machine given those below, from rows of v to those of
+// the last, which it returns; of no machine they are v. each, where it is not nil, is called
+// with the units below and above, and the inputs from which these were drawn.
+func (c climber) rise(v kernels.Matrix, at place, each func(w *products, below, above, inputs kernels.Matrix)) kernels.Matrix {
+	for l, w := range c {
+		inputs, above := kernels.NewMatrix(v.Rows, w.Hidden()), kernels.NewMatrix(v.Rows, w.Hidden())
+		w.up(inputs, v)
+		at.layer = uint8(l + 1)
+		at.draw(above, inputs)
+		if each != nil {
+			each(w, v, above, inputs)
+		}
+		v = above
+	}
+	return v
+}
+
+// drawn are the hidden units of the last machine, drawn given rows of v.
+func (s stack) drawn(v kernels.Matrix, at place) kernels.Matrix {
+	if len(s) == 0 {
+		return v
+	}
+	c, to := s.climber(), kernels.NewMatrix(v.Rows, s[len(s)-1].Hidden())
+	work.Parts(v.Rows, rowsAPart, func(first, last int) {
+		of := at
+		of.datum += uint32(first)
+		states := c.rise(kernels.Rows(v, first, last), of, nil)
+		for r := range states.Rows {
+			copy(kernels.Row(to, first+r), kernels.Row(states, r))
+		}
+	})
+	return to
+}
+
+// descend draws the units of each machine given those above, from inputs of the hidden ones of
+// the last to the inputs of v, which it returns.
+func (c climber) descend(inputs kernels.Matrix, at place) kernels.Matrix {
+	for l, w := range slices.Backward(c) {
+		above := kernels.NewMatrix(inputs.Rows, w.Hidden())
+		at.layer = uint8(l + 2)
+		at.draw(above, inputs)
+		inputs = kernels.NewMatrix(inputs.Rows, w.Visible())
+		w.down(inputs, above)
+	}
+	return inputs
+}
+
+// importanceSamples of a row is what K stands for where it is 0.
+const importanceSamples = 100
+
+// beliefFreeEnergies are estimates of F(v) = −log Σ_h p(v|h¹) ⋯ e^(−F(h^{L−1})) of rows of v, the
+// sum by K importance samples of q(h|v), drawn layer by layer upwards: with K = 1 the mean of
+// −F(v) − log Z is the variational bound, and with more it is nearer to log p(v). The estimate
+// of the sum has no bias, and F(v) is too high in expectation.
+func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, samples int) ([]float64, error) {
+	if samples == 0 {
+		samples = importanceSamples
+	}
+	widest := v.Cols + 2*m.parameters.Hidden()
+	for _, p := range m.below {
+		widest += 4 * p.Hidden()
+	}
+	if limit, whose := memory.Limit(); samples < 1 || 4*float64(samples)*float64(widest) > float64(limit)/8 {
+		return nil, fmt.Errorf("%d importance samples of a row: give at least 1, and fewer than fill the memory of %s, %.3g bytes", samples, whose, float64(limit))
+	}
+	c, top := m.below.climber(), newProducts(m.parameters)
+	energies := make([]float64, v.Rows)
+	work.Parts(v.Rows, 1, func(d, _ int) {
+		if ctx.Err() != nil {
+			return
+		}
+		copies, logs := kernels.NewMatrix(samples, v.Cols), make([]float64, samples)
+		for r := range samples {
+			copy(kernels.Row(copies, r), kernels.Row(v, d))
+		}
+		// A row of data has a step of its own, since a place counts rows by datum.
+		at := place{key: philox.Key(m.seed), purpose: philox.Posterior, step: uint32(d)}
+		states := c.rise(copies, at, func(w *products, below, above, inputs kernels.Matrix) {
+			generated := kernels.NewMatrix(samples, w.Visible())
+			w.down(generated, above)
+			for r := range logs {
+				logs[r] += kernels.Residual(kernels.Row(generated, r), kernels.Row(below, r)) - kernels.Residual(kernels.Row(inputs, r), kernels.Row(above, r))
+			}
+		})
+		inputs := kernels.NewMatrix(samples, m.parameters.Hidden())
+		top.up(inputs, states)
+		off := make([]float32, inputs.Cols)
+		for r := range logs {
+			logs[r] += turnOff(kernels.Row(inputs, r), off) + float64(blas32.Dot(vector(kernels.Row(states, r)), vector(top.VisibleBiases)))
+		}
+		energies[d] = math.Log(float64(samples)) - floats.LogSumExp(logs)
+	})
+	return energies, ctx.Err()
+}

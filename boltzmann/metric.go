@@ -1,0 +1,154 @@
+package boltzmann
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// Metric is what measures a step: the gradient is multiplied by (1+α)(αI + F)⁻¹, with the
+// damping α, which tends to the plain gradient as α grows.
+type Metric int
+
+const (
+	// Euclidean steps follow the gradient itself.
+	Euclidean Metric = iota
+	// Joint is the Fisher matrix of p(v,h) (Desjardins, Pascanu, Courville and Bengio 2013): the
+	// covariance of the statistics t = (vhᵀ, v, h).
+	Joint
+	// Marginal is the Fisher matrix of p(v), of the observed units alone: the covariance of E[t|v],
+	// smaller than that of p(v,h) by the mean of Cov(t|v).
+	Marginal
+)
+
+var metricNames = names.New("metric", "euclidean", "joint", "marginal")
+
+func (m Metric) String() string { return metricNames.Name(int(m)) }
+
+// MarshalText writes "euclidean", "joint" or "marginal".
+func (m Metric) MarshalText() ([]byte, error) { return metricNames.Marshal(int(m)) }
+
+// UnmarshalText reads what MarshalText writes.
+func (m *Metric) UnmarshalText(text []byte) error { return metricNames.Parse((*int)(m), text) }
+
+// metric turns gradients into natural ones by the statistics t of m persistent chains, whose
+// covariance F̂ = T̃ᵀT̃/m, with a row t − t̄ of T̃ a chain, stands for F: all of it, not
+// blocks. By Woodbury's identity
+//
+//	(αI + F̂)⁻¹g = (g − T̃ᵀy)/α,   (mαI + T̃T̃ᵀ)y = T̃g,
+//
+// so that what there is to solve has the size of the number of chains. T̃T̃ᵀ does not need the
+// statistics either, since vhᵀ·v′h′ᵀ = (v·v′)(h·h′); and since Σ y = 0, T̃ᵀy is the sum of the
+// chains' statistics with the weights y: in a natural step chains count unevenly.
+//
+// Units are taken less their offsets, as the energy of centred parameters has them.
+type metric struct {
+	damping         float64
+	visible, hidden kernels.Matrix // of chains, a row each, less the offsets
+	// products of these with the rows of other matrices
+	byVisible, byHidden kernels.Matrix
+	weights             *mat.VecDense // y
+}
+
+func newMetric(s MethodSpec, p *Parameters) *metric {
+	m, most := s.Chains, s.BatchSize+2+s.Chains
+	return &metric{
+		damping: s.Damping,
+		visible: kernels.NewMatrix(m, p.Visible()), hidden: kernels.NewMatrix(m, p.Hidden()),
+		byVisible: kernels.NewMatrix(m, most), byHidden: kernels.NewMatrix(m, most),
+		weights: mat.NewVecDense(m, nil),
+	}
+}
+
+// gain is the factor (1+α)/α of g − T̃ᵀy.
+func (f *metric) gain() float32 { return float32((1 + f.damping) / f.damping) }
+
+// products multiplies visible and hidden by the transposes of matrices of as many columns.
+func (f *metric) products(visible, hidden kernels.Matrix) (byVisible, byHidden kernels.Matrix) {
+	byVisible, byHidden = kernels.Cols(f.byVisible, 0, visible.Rows), kernels.Cols(f.byHidden, 0, hidden.Rows)
+	work.Parts(f.visible.Rows, rowsAPart, func(first, last int) {
+		kernels.MulNT(kernels.Rows(byVisible, first, last), kernels.Rows(f.visible, first, last), visible)
+		kernels.MulNT(kernels.Rows(byHidden, first, last), kernels.Rows(f.hidden, first, last), hidden)
+	})
+	return byVisible, byHidden
+}
+
+// solve computes the weights y of the chains for a gradient of weights −leftᵀ·right/n and of
+// biases b and c.
+func (f *metric) solve(left, right kernels.Matrix, n int, b, c []float32) error {
+	m := f.visible.Rows
+	along, total := mat.NewVecDense(m, nil), 0.0 // T̃g
+	byVisible, byHidden := f.products(left, right)
+	for r := range m {
+		product := blas32.DDot(vector(kernels.Row(byVisible, r)), vector(kernels.Row(byHidden, r)))
+		biases := blas32.DDot(vector(kernels.Row(f.visible, r)), vector(b)) + blas32.DDot(vector(kernels.Row(f.hidden, r)), vector(c))
+		along.SetVec(r, biases-product/float64(n))
+		total += along.AtVec(r)
+	}
+	gram, means := mat.NewSymDense(m, nil), make([]float64, m) // T̃T̃ᵀ, from TTᵀ
+	byVisible, byHidden = f.products(f.visible, f.hidden)
+	for r := range m {
+		vs, hs := kernels.Row(byVisible, r), kernels.Row(byHidden, r)
+		for s := r; s < m; s++ {
+			v, h := float64(vs[s]), float64(hs[s])
+			gram.SetSym(r, s, v*h+v+h)
+			means[r] += gram.At(r, s) / float64(m)
+			if s > r {
+				means[s] += gram.At(r, s) / float64(m)
+			}
+		}
+	}
+	mean := floats.Sum(means) / float64(m)
+	for r := range m {
+		along.SetVec(r, along.AtVec(r)-total/float64(m))
+		for s := r; s < m; s++ {
+			gram.SetSym(r, s, gram.At(r, s)-means[r]-means[s]+mean)
+		}
+		gram.SetSym(r, r, gram.At(r, r)+float64(m)*f.damping)
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(gram) {
+		return fmt.Errorf("the Fisher matrix of %d chains cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", m, f.damping)
+	}
+	return factor.SolveVecTo(f.weights, along)
+}
+
+// naturalise makes the gradient that centre has completed, of a minibatch of n rows and m
+// chains, the natural one, but for its gain.
+func (t *trainer) naturalise(n, m int) error {
+	f, batch := t.metric, t.method.BatchSize
+	visible, hidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)
+	for r := range m {
+		less(kernels.Row(f.visible, r), kernels.Row(visible, r), t.visibleOffsets)
+		if t.method.Metric == Marginal {
+			scaled(kernels.Row(f.hidden, r), float32(m)/float32(n), kernels.Row(hidden, r)) // the means, of which hidden has n/m
+		}
+		less(kernels.Row(f.hidden, r), kernels.Row(f.hidden, r), t.hiddenOffsets)
+	}
+	g := t.gradient
+	if err := f.solve(kernels.Rows(t.left, batch-n, batch+2+m), kernels.Rows(t.right, batch-n, batch+2+m), n, g.VisibleBiases, g.HiddenBiases); err != nil {
+		return err
+	}
+	for r := range m {
+		y, h := float32(f.weights.AtVec(r)), kernels.Row(f.hidden, r)
+		add(h, 1, t.hiddenOffsets)
+		add(g.VisibleBiases, -y, kernels.Row(visible, r))
+		add(g.HiddenBiases, -y, h)
+		add(kernels.Row(hidden, r), y*float32(n), h)
+	}
+	t.completeOffsets(n)
+	return nil
+}
+
+// less writes x − y.
+func less(to, x, y []float32) {
+	for k, value := range x {
+		to[k] = value - y[k]
+	}
+}

@@ -1,0 +1,80 @@
+package boltzmann
+
+import (
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// Steps of pl follow the gradient of the log-pseudo-likelihood Σ_i log p(v_i | v_−i), of which
+// a minibatch sees k of the V units of each row. With the row's v and the same v′ with unit i
+// flipped it is that of log σ(F(v′) − F(v)), and so, for each of these units,
+//
+//	V/k · σ(F(v) − F(v′)) · (E[t|v] − E[t|v′]),   t = (vhᵀ, v, h):
+//
+// the difference of a positive and a negative phase, whose states count as much as the model
+// prefers the flipped one.
+
+// flipped are the states v′ of the units that a minibatch sees: rows k·r to k·r+k−1 of the
+// chains' are of row r.
+type flipped struct {
+	units  []int     // i
+	counts []float32 // how much each counts
+}
+
+// flip writes the states v′ of a row r of visible units v, with the inputs of its hidden ones, in
+// the place of chains, and negates the means of their hidden units. It reads and writes the
+// k flips of this row alone.
+func (t *trainer) flip(r int, v, inputs []float32, at place) {
+	k, units := t.method.Steps, len(v)
+	first := int(uint64(at.key.Block(at.counter(r))[0]) * uint64(units) >> 32)
+	off, room := make([]float32, len(inputs)), make([]float32, len(inputs))
+	copy(room, inputs)
+	partition := turnOff(room, off)
+	for s := range k {
+		i, row := (first+s*units/k)%units, r*k+s
+		δ := 1 - 2*v[i]
+		other, hidden := kernels.Row(t.chains.visible, row), kernels.Row(t.chains.hiddenInputs, row)
+		copy(other, v)
+		other[i] = 1 - v[i]
+		copy(hidden, inputs)
+		add(hidden, δ, kernels.Row(t.parameters.Weights, i))
+		preference := float32(float64(δ*t.parameters.VisibleBiases[i]) + turnOff(hidden, off) - partition)
+		t.flipped.units[row], t.flipped.counts[row] = i, float32(units)/float32(k)*kernels.Sigmoid(preference)
+	}
+}
+
+// pseudoGradient computes the gradients of the biases from the flips of a minibatch of n rows, and
+// weighs the rows of right so that leftᵀ·right is −n∇W.
+func (t *trainer) pseudoGradient(n int) {
+	k, g := t.method.Steps, t.gradient
+	visible, hidden := t.data(n)
+	clear(g.VisibleBiases)
+	clear(g.HiddenBiases)
+	for row := range n * k {
+		i, count := t.flipped.units[row], t.flipped.counts[row]
+		g.VisibleBiases[i] += count / float32(n) * (2*kernels.Row(visible, row/k)[i] - 1)
+	}
+	work.Parts(n, rowsAPart, func(first, last int) {
+		for r := first; r < last; r++ {
+			total := float32(0)
+			for row := r * k; row < r*k+k; row++ {
+				count, other := t.flipped.counts[row], kernels.Row(t.chains.hiddenInputs, row)
+				scaled(other, -count, other)
+				total += count
+			}
+			scaled(kernels.Row(hidden, r), total, kernels.Row(hidden, r))
+		}
+	})
+	for r := range n {
+		add(g.HiddenBiases, -1/float32(n), kernels.Row(hidden, r))
+	}
+	for row := range n * k {
+		add(g.HiddenBiases, -1/float32(n), kernels.Row(t.chains.hiddenInputs, row))
+	}
+}
+
+// flips is the place of the draws of the first units that a step flips.
+func (t *trainer) flips() place {
+	return place{key: t.key, purpose: philox.Negative, step: uint32(t.step)}
+}

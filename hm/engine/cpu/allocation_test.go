@@ -1,0 +1,50 @@
+//go:build !race
+
+package cpu
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// What a step allocates does not grow with the minibatch or with its samples. Under
+// the race detector a pool drops some of what is put into it.
+func TestStepsAllocateNothingThatGrows(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // more goroutines would mean more pieces
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for _, arithmetic := range []engine.Arithmetic{engine.FloatingPoint, engine.FixedPoint} {
+		few, many := allocated(t, arithmetic, 4, 5), allocated(t, arithmetic, 32, 50)
+		if many > few+few/10 {
+			t.Errorf("%v: a step of 20 samples allocates %d bytes, one of 1,600 %d", arithmetic, few, many)
+		}
+	}
+}
+
+// allocated is how many bytes a step allocates.
+func allocated(t *testing.T, arithmetic engine.Arithmetic, batch, samples int) uint64 {
+	a := engine.Algorithm{
+		Phases: engine.ReweightedWakeSleep, BatchSize: batch, Samples: samples, SleepSteps: 1, SleepScale: 1, Arithmetic: arithmetic,
+	}
+	p := engine.NewParameters(engine.Architecture{Units: []int{30, 20, 10}})
+	rows := make([]int, batch)
+	data := engine.Data{Rows: 1, Units: 30, Values: make([]uint8, 30)}
+	trainer, err := cpu{}.NewTrainer(engine.Job{Algorithm: a, Data: data, Rows: func(int) []int { return rows }}, engine.NewState(a, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := func(n int) uint64 {
+		for range n {
+			if _, err := trainer.Step(0.01); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.TotalAlloc
+	}
+	before := steps(3) // what pools keep
+	return (steps(20) - before) / 20
+}

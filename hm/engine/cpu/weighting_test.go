@@ -1,0 +1,109 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+)
+
+// Samples without weight are left out of gradients, which move by less than the bound,
+// unit for unit; the others' gradients are what they are defined to be.
+func TestWeightlessSamplesMoveGradientsLittle(t *testing.T) {
+	for _, arithmetic := range []engine.Arithmetic{engine.FloatingPoint, engine.FixedPoint} {
+		for _, baseline := range []bool{false, true} {
+			t.Run(fmt.Sprint(arithmetic, " ", baseline), func(t *testing.T) {
+				a := engine.Algorithm{
+					Phases: engine.Bidirectional, BatchSize: 4, Samples: 20, SleepSteps: 1, SleepScale: 1,
+					Baseline: baseline, Arithmetic: arithmetic,
+				}
+				trainer := trainerOfManyWeights(t, a)
+				trainer.weights.pack(trainer.point)
+				trainer.sample(0)
+				// Of the first layer of q, a row a datum is multiplied; those of others are
+				// compared sample for sample.
+				trainer.ascend(false)
+				wantGradient(t, trainer, generative, 0, trainer.ofGeneration, 0)
+				shift := 0.0
+				if baseline {
+					shift = 1 / float64(a.Samples)
+				}
+				wantGradient(t, trainer, recognition, 2, trainer.ofRecognition, shift)
+				all := a.BatchSize * a.Samples
+				if n := len(trainer.ofGeneration.rows); n > all*3/4 || n < a.BatchSize {
+					t.Errorf("of %d samples %d count for p", all, n)
+				}
+				if n := len(trainer.ofRecognition.rows); (n == all) != baseline {
+					t.Errorf("of %d samples %d count for q, with a baseline: %v", all, n, baseline)
+				}
+			})
+		}
+	}
+}
+
+// wantGradient compares the gradient of a layer with a sum in float64 over the
+// samples that count, and what is left out with the bound.
+func wantGradient(t *testing.T, trainer *trainer, n network, i int, of weighting, baseline float64) {
+	t.Helper()
+	residuals, states := trainer.wake.generative[i], trainer.wake.states[i+1]
+	if n == recognition {
+		residuals, states = trainer.wake.recognition[i], trainer.wake.states[i-1]
+	}
+	counts := map[int]bool{}
+	for _, r := range of.rows {
+		counts[int(r)] = true
+	}
+	gradient := matrix(n.layer(trainer.gradient, i))
+	for j := range gradient.Rows {
+		sum, out := make([]float64, gradient.Cols), make([]float64, gradient.Cols)
+		bound, size := 0.0, 0.0
+		for r, w := range trainer.importance {
+			δ, length, to := float64(kernels.Row(residuals, r)[j]), 0.0, out
+			if counts[r] {
+				to = sum
+			}
+			for k, u := range kernels.Row(states, r) {
+				to[k] += (w - baseline) * δ * float64(u) / float64(trainer.wake.data)
+				length += float64(u * u)
+			}
+			bound += weightless * math.Abs(δ) * math.Sqrt(length) / float64(trainer.wake.data)
+			size += math.Abs((w-baseline)*δ) / float64(trainer.wake.data)
+		}
+		norm := 0.0
+		for k, x := range out {
+			norm += x * x
+			if got := float64(kernels.Row(gradient, j)[k]); math.Abs(got-sum[k]) > 1e-6*size {
+				t.Errorf("element %d, %d of the gradient of layer %d of the %v network is %v, want %v", j, k, i, n, got, sum[k])
+			}
+		}
+		if norm = math.Sqrt(norm); norm > bound {
+			t.Errorf("unit %d of layer %d of the %v network: %v is left out, more than %v", j, i, n, norm, bound)
+		}
+	}
+}
+
+// trainerOfManyWeights has parameters so large that most samples have no weight.
+func trainerOfManyWeights(t *testing.T, a engine.Algorithm) *trainer {
+	architecture := engine.Architecture{Units: []int{120, 70, 30, 9}, Coding: engine.PlusMinusOne}
+	random := rand.New(rand.NewPCG(3, 4))
+	p := engine.NewParameters(architecture)
+	for k := range p.Flat {
+		p.Flat[k] = float32(random.NormFloat64())
+	}
+	data := engine.Data{Rows: a.BatchSize, Units: 120, Values: make([]uint8, a.BatchSize*120)}
+	for k := range data.Values {
+		data.Values[k] = uint8(random.IntN(256))
+	}
+	rows := make([]int, a.BatchSize)
+	for i := range rows {
+		rows[i] = i
+	}
+	made, err := cpu{}.NewTrainer(engine.Job{Algorithm: a, Data: data, Rows: func(int) []int { return rows }}, engine.NewState(a, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.(*trainer)
+}

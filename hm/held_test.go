@@ -1,0 +1,103 @@
+package hm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestHeldUnitsAreIntervenedUpon holds the mean image of dreams in which a unit is held
+// against p(x | do(hˡⱼ)) by enumeration: the joint distribution over p(hˡⱼ | hˡ⁺¹), of the
+// states in which the unit is as it is held.
+func TestHeldUnitsAreIntervenedUpon(t *testing.T) {
+	t.Parallel()
+	const n, unit = 4000, 1
+	bothCodings(t, func(t *testing.T, coding Coding) {
+		m, exact := tiny(t, coding, 4, 3, 2)
+		for layer := 1; layer <= 2; layer++ {
+			for _, on := range []bool{false, true} {
+				above, with := map[string]float64{}, map[string]float64{}
+				for s, weight := range exact.Model() {
+					parents := fmt.Sprint(s[layer+1:])
+					above[parents] += weight
+					if s[layer][unit] == on {
+						with[parents] += weight
+					}
+				}
+				want := make([]float64, 4)
+				for s, weight := range exact.Model() {
+					if s[layer][unit] != on {
+						continue
+					}
+					parents := fmt.Sprint(s[layer+1:])
+					for j, lit := range s[0] {
+						if lit {
+							want[j] += weight * above[parents] / with[parents]
+						}
+					}
+				}
+				held, err := m.Held(layer, unit, on)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sheet, err := held.Draw(t.Context(), n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for j := range want {
+					mean := 0.0
+					for _, image := range sheet.Values {
+						mean += image[j] / n
+					}
+					wantNear(t, fmt.Sprintf("layer %d, %t: the mean of pixel %d", layer, on, j), mean, want[j], 5*math.Sqrt(want[j]*(1-want[j])/n))
+				}
+			}
+		}
+	})
+}
+
+// TestHeldUnitsLeaveTheRestAsItWas compares the draws of what is above and beside a unit.
+func TestHeldUnitsLeaveTheRestAsItWas(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, PlusMinusOne, 4, 3, 2)
+	held, err := m.Held(1, 2, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := m.generate(t.Context(), 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := held.generate(t.Context(), 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(with.States[2], free.States[2]) {
+		t.Error("the layer above is another")
+	}
+	for i, state := range with.States[1] {
+		if i%3 == 2 && state != 1 || i%3 != 2 && state != free.States[1][i] {
+			t.Fatalf("unit %d of dream %d is %d, and %d where none is held", i%3, i/3, state, free.States[1][i])
+		}
+	}
+}
+
+func TestUnitsThatCannotBeHeld(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, ZeroOne, 4, 3, 2)
+	for _, c := range []struct {
+		layer, unit int
+		says        string
+	}{
+		{0, 0, "the machine has the layers 1 to 2"},
+		{3, 0, "the machine has the layers 1 to 2"},
+		{2, 2, "it has the units 0 to 1"},
+		{2, -1, "it has the units 0 to 1"},
+	} {
+		if _, err := m.Held(c.layer, c.unit, true); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("layer %d, unit %d: %v, want %q", c.layer, c.unit, err, c.says)
+		}
+	}
+}

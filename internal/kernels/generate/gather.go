@@ -1,0 +1,38 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+)
+
+// gather writes the kernel that multiplies some rows of a matrix by weights.
+func gather(s instructionSet) {
+	TEXT("gather"+s.name, NOSPLIT, "func(to, from *float32, rows *int32, weights *float32, count, columns, strideTo, strideFrom int)")
+	Doc("gather"+s.name+" writes count rows, each its weight times a row of from. Strides are in", "bytes.")
+	Pragma("noescape")
+	row, of, rows, weights := argument("to"), argument("from"), argument("rows"), argument("weights")
+	count, strideTo, strideFrom := argument("count"), argument("strideTo"), argument("strideFrom")
+	Label("row")
+	to, from, columns, weight := GP64(), GP64(), argument("columns"), s.vector()
+	MOVLQSX(Mem{Base: rows}, from)
+	IMULQ(strideFrom, from)
+	ADDQ(of, from)
+	MOVQ(row, to)
+	VBROADCASTSS(Mem{Base: weights}, weight)
+	Label("vector")
+	x, lanes := s.vector(), s.atMostLanes(columns)
+	s.load(Mem{Base: from}, lanes, x)
+	VMULPS(weight, x, x)
+	s.store(x, lanes, Mem{Base: to})
+	ADDQ(Imm(uint64(s.bytes())), from)
+	ADDQ(Imm(uint64(s.bytes())), to)
+	SUBQ(Imm(uint64(s.lanes)), columns)
+	JG(LabelRef("vector"))
+	ADDQ(strideTo, row)
+	ADDQ(Imm(4), rows)
+	ADDQ(Imm(4), weights)
+	DECQ(count)
+	JNZ(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,156 @@
+"""Measure the targets of speed beside PyTorch, JAX and an earlier version, in one run.
+
+    speed.py --peers DIR [--torch-python PYTHON] [--jax-python PYTHON] [--before COMMIT]
+             [--rounds N] [--steps N] [--work DIR]
+
+Run it in a clone with its history, with HELMHOLTZ_DATA set and nothing else running.
+DIR holds torch_step.py and jax_step.py, which time RWS and NRWS at the same machine, and
+print lines such as "RWS step 5.12 ms"; a peer without PYTHON is left out. COMMIT is
+built beside this version, for evaluation. All that is compared is measured once a
+round; a line of the table has the median of the rounds' ratios, and their range.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LAYERS = "300,200,100,75,50,35,30,25,20,15,10,10"
+EPOCH = 1875  # steps of 32 images; Fisher blocks are refreshed every 1,000
+
+
+def main():
+    options = parse_options()
+    options.work.mkdir(parents=True, exist_ok=True)
+    programs = {"now": build(ROOT, options.work / "now"), "before": build_commit(options)}
+    runs = {"float32": train(programs["before"], options.work, "float32"),
+            "fixed": train(programs["now"], options.work, "fixed", "--arithmetic", "fixed")}
+    rounds = []
+    for n in range(options.rounds):
+        rounds.append(measure(programs, runs, options))
+        print(f"round {n + 1} of {options.rounds}: " + ", ".join(f"{k} {v:.4g}" for k, v in rounds[-1].items()), flush=True)
+    write_table(rounds)
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peers", type=pathlib.Path, help="folder of torch_step.py and jax_step.py")
+    parser.add_argument("--torch-python", help="Python that has PyTorch")
+    parser.add_argument("--jax-python", help="Python that has JAX")
+    parser.add_argument("--before", default="f7f841d", help="commit that evaluation is compared with (default %(default)s, before products with bits)")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=400, help="steps that are timed a round (default %(default)s)")
+    parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "speed")
+    options = parser.parse_args()
+    if (options.torch_python or options.jax_python) and not options.peers:
+        parser.error("give the folder of the peers with --peers")
+    if options.rounds < 1:
+        parser.error(f"{options.rounds} rounds: give at least 1")
+    return options
+
+
+def build(source, program):
+    subprocess.run(["go", "build", "-o", program, "./cmd/helmholtz"], cwd=source, check=True)
+    return program
+
+
+def build_commit(options):
+    tree, program = options.work / "tree", options.work / "before"
+    subprocess.run(["git", "worktree", "add", "--quiet", "--force", "--detach", tree, options.before], cwd=ROOT, check=True)
+    try:
+        return build(tree, program)
+    finally:
+        subprocess.run(["git", "worktree", "remove", "--force", tree], cwd=ROOT, check=True)
+
+
+def train(program, work, name, *flags):
+    run = work / f"run-{name}"
+    if not run.exists():
+        subprocess.run([program, "train", "--dataset", "mnist", "--validation", "0", "--algorithm", "rws",
+                        "--layers", LAYERS, "--epochs", "1", "--out", run, *flags], check=True, stdout=subprocess.DEVNULL)
+    return run
+
+
+def measure(programs, runs, options):
+    """Return the rates of one round, all per second."""
+    rates = {}
+    for algorithm in "rws", "nrws":
+        for arithmetic in "float32", "fixed":
+            flags = ["--kstep", "1000"] if algorithm == "nrws" else []
+            t = json.loads(output(programs["now"], "bench", "train", "--dataset", "mnist", "--validation", "0", "--subset", "8000",
+                                  "--layers", LAYERS, "--algorithm", algorithm, "--arithmetic", arithmetic,
+                                  "--steps", str(options.steps), "--json", *flags))
+            rates[f"{algorithm} {arithmetic}"] = epochs(t["step_ms"], t["refresh_ms"] if algorithm == "nrws" else 0)
+            rates["products"] = t["flop_per_step"]  # the same of all
+    bench = output("go", "test", "./internal/kernels", "-run", "^$", "-bench", "^BenchmarkMulPacked$/^320x785x300$", "-benchtime", "0.5s")
+    fastest = max(float(rate) for rate in re.findall(r"([\d.]+) GFLOP/s", bench))
+    rates["products"] = epochs(rates["products"] / fastest / 1e6, 0)
+    for name, program, run in ("before", "before", "float32"), ("float32", "now", "float32"), ("fixed", "now", "fixed"):
+        answer = json.loads(output(programs[program], "bench", "eval", runs[run], "--samples", "1000", "--rows", "200", "--json"))
+        rates[f"evaluation {name}"] = answer["samples_per_s"]
+    if options.torch_python:
+        lines = output(options.torch_python, options.peers / "torch_step.py", "1")
+        rates["rws torch"] = epochs(*peer_times(lines, "RWS")[0])
+        rates["nrws torch"] = max(epochs(*times) for times in peer_times(lines, "NRWS"))
+    if options.jax_python:
+        rates["rws jax"] = epochs(*peer_times(output(options.jax_python, options.peers / "jax_step.py", "RWS"), "RWS")[0])
+    return rates
+
+
+def epochs(step_ms, refresh_ms):
+    """Return how many epochs a second there are of such steps and refreshes."""
+    return 1e3 / EPOCH / (step_ms + refresh_ms / 1000)
+
+
+def peer_times(lines, method):
+    """Return the milliseconds of a step and of a refresh, of each line of a method."""
+    found = []
+    for line in lines.splitlines():
+        if line.split()[:1] == [method]:
+            refresh = re.search(r"refresh ([\d.]+) s", line)
+            found.append((float(re.search(r"step ([\d.]+) ms", line)[1]), 1e3 * float(refresh[1]) if refresh else 0))
+    if not found:
+        sys.exit(f"speed.py: no times of {method} in what a peer printed:\n{lines}")
+    return found
+
+
+def output(*command):
+    done = subprocess.run([str(c) for c in command], cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, "HELMHOLTZ_BACKEND": "cpu"})
+    if done.returncode != 0:
+        sys.exit(f"speed.py: {command[0]} ended with status {done.returncode}")
+    return done.stdout
+
+
+# What is compared: a name, rates a and b of which a/b counts, and the target.
+TARGETS = [
+    ("RWS, fixed, times JAX", "rws fixed", "rws jax", ">=", 3),
+    ("RWS, fixed, times PyTorch", "rws fixed", "rws torch", ">=", 6),
+    ("NRWS, fixed, times PyTorch", "nrws fixed", "nrws torch", ">=", 8),
+    ("RWS step, fixed, over its float32 products at the kernel's rate", "products", "rws fixed", "<=", 0.9),
+    ("evaluation, float32, times before", "evaluation float32", "evaluation before", ">=", 1.25),
+    ("evaluation, fixed, times before", "evaluation fixed", "evaluation before", ">=", 1.8),
+    ("RWS, fixed, times float32", "rws fixed", "rws float32", "", None),
+    ("NRWS, fixed, times float32", "nrws fixed", "nrws float32", "", None),
+]
+
+
+def write_table(rounds):
+    print("\n| | median | range | target | |\n|---|---|---|---|---|")
+    for name, a, b, relation, target in TARGETS:
+        if a not in rounds[0] or b not in rounds[0]:
+            print(f"| {name} | not measured | | {relation} {target} | |")
+            continue
+        ratios = [r[a] / r[b] for r in rounds]
+        median = statistics.median(ratios)
+        met = "" if target is None else "met" if (median >= target if relation == ">=" else median <= target) else "missed"
+        goal = "" if target is None else f"{relation} {target}"
+        print(f"| {name} | {median:.2f} | {min(ratios):.2f}–{max(ratios):.2f} | {goal} | {met} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+// Package touch shows figures that a slider of the notebook chooses among, by GoNB's widgets.
+//
+// The cell goes on, and its figure answers, until Done is clicked or the context ends. What was
+// last shown stays in the notebook, as a still picture. It is all that is shown where no front
+// end answers, as when a notebook is executed from top to bottom.
+package touch
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"os"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/janpfeifer/gonb/gonbui"
+)
+
+// Epochs shows n samples of the model after each epoch whose checkpoint a run keeps (Method.Keep),
+// and after its last. All are drawn by the same random numbers.
+func Epochs(ctx context.Context, run *hm.Run, n int) {
+	epochs := run.Kept()
+	if last := run.Epochs(); len(epochs) == 0 || epochs[len(epochs)-1] != last {
+		epochs = append(epochs, last)
+	}
+	Show(ctx, len(epochs), len(epochs)-1, func(i int) (*plotting.Figure, error) {
+		model, err := run.At(epochs[i])
+		if err != nil {
+			return nil, err
+		}
+		sheet, err := model.Sample(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		return plotting.Samples(sheet).Title(fmt.Sprintf("Samples after epoch %d of %d", epochs[i], run.Epochs())), nil
+	})
+}
+
+// Units shows n dreams of a model beside the same dreams with a unit of hidden layer hˡ off,
+// and on. The slider chooses the unit.
+func Units(ctx context.Context, model *hm.Model, layer, n int) {
+	if _, err := model.Held(layer, 0, true); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	units := model.Architecture().Units[layer]
+	Show(ctx, units, 0, func(unit int) (*plotting.Figure, error) {
+		return held(ctx, model, layer, unit, n)
+	})
+}
+
+// held draws dreams beside those in which a unit is held.
+func held(ctx context.Context, model *hm.Model, layer, unit, n int) (*plotting.Figure, error) {
+	off, err := model.Held(layer, unit, false)
+	if err != nil {
+		return nil, err
+	}
+	on, err := model.Held(layer, unit, true)
+	if err != nil {
+		return nil, err
+	}
+	var columns []plotting.Column
+	for _, c := range []struct {
+		heading string
+		model   *hm.Model
+	}{{"off", off}, {"as drawn", model}, {"on", on}} {
+		sheet, err := c.model.Sample(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, plotting.Column{Heading: c.heading, Sheet: sheet})
+	}
+	return plotting.SideBySide(columns...).Title(fmt.Sprintf("Unit %d of hidden layer %d", unit, layer)), nil
+}
+
+// Show shows one of several figures, those that draw returns of the numbers from 0 on, and
+// begins with number first. It prints what is wrong with a figure, if anything.
+func Show(ctx context.Context, figures, first int, draw func(i int) (*plotting.Figure, error)) {
+	figure, err := draw(first)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	if !gonbui.IsNotebook {
+		figure.Show()
+		return
+	}
+	answer(ctx, newPage(figures, first), figure, draw)
+}
+
+// screen is what a figure is shown on, with its slider.
+type screen interface {
+	show(html string)
+	// touched returns the numbers that the slider comes to, a channel that is closed when the
+	// reader has done, and whether there is a front end with sliders at all.
+	touched(ctx context.Context) (moves <-chan int, done <-chan int, there bool)
+	// still leaves what is shown without a slider.
+	still()
+}
+
+// answer shows a figure, and those that the slider chooses.
+func answer(ctx context.Context, s screen, figure *plotting.Figure, draw func(i int) (*plotting.Figure, error)) {
+	s.show(element(figure, nil))
+	moves, done, there := s.touched(ctx)
+	for there {
+		select {
+		case i := <-moves:
+			s.show(element(draw(i)))
+		case <-done:
+			there = false
+		case <-ctx.Done():
+			there = false
+		}
+	}
+	s.still()
+}
+
+// element is a figure as HTML, or what is wrong with it.
+func element(figure *plotting.Figure, err error) string {
+	text := ""
+	if err == nil {
+		text, err = figure.HTML()
+	}
+	if err != nil {
+		return html.EscapeString(err.Error())
+	}
+	return text
+}
