@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/helmholtz-go/helmholtz/boltzmann" // the family of some sweeps
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // published are the hidden layers of the machines that the UCI sets are learned
@@ -58,6 +60,32 @@ func TestExperiments(t *testing.T) {
 			}
 			if !slices.Equal(e.Machine.Layers, layers) {
 				t.Errorf("layers %v, want the published %v", e.Machine.Layers, layers)
+			}
+		})
+	}
+}
+
+// TestSweeps reads each file of sweeps, and checks that each of its settings can be
+// trained where the data are at hand.
+func TestSweeps(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("sweeps", "*.toml"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d files in sweeps: %v", len(paths), err)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			s, err := runs.ReadSweep(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Settings(); err != nil {
+				t.Fatal(err)
+			}
+			if os.Getenv(dataset.Environment) == "" {
+				t.Skip(dataset.Environment + " is not set: whether the sweep can be trained on its data is not checked")
+			}
+			if err := s.Check(); err != nil {
+				t.Error(err)
 			}
 		})
 	}

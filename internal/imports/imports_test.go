@@ -66,7 +66,7 @@ var allowed = map[string][]string{
 
 	"notebooks/reproduce": {"dataset", "plotting", "runs"},
 	"notebooks/thesis":    {"hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
-	"notebooks":           {"hm", "dataset"},
+	"notebooks":           {"boltzmann", "hm", "dataset", "runs"},
 	"cmd/helmholtz":       {"boltzmann", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet"},
 }
 
