@@ -85,7 +85,7 @@ func warn(w io.Writer, h History, e Epoch, warned *bool) {
 func (l *lines) Step(Progress) {}
 
 func (l *lines) Epoch(e Epoch) {
-	fmt.Fprintf(l.w, "epoch %d/%d  %s  %.0f s", e.Epoch, l.plan.Epochs, describe(l.plan.History, e), e.Seconds)
+	fmt.Fprintf(l.w, "epoch %d/%d  %s  %s", e.Epoch, l.plan.Epochs, describe(l.plan.History, e), time.Duration(e.Seconds*float64(time.Second)).Round(time.Second))
 	if taken := e.Step - l.plan.Start; taken > 0 { // none where an epoch was interrupted at its end
 		left := time.Since(l.start) / time.Duration(taken) * time.Duration(l.plan.Epochs*l.plan.StepsPerEpoch-e.Step)
 		fmt.Fprintf(l.w, ", %s left", left.Round(time.Second))
