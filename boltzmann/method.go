@@ -1,13 +1,9 @@
 package boltzmann
 
 import (
-	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -275,95 +271,6 @@ func (m Method) RecordSteps(n int) Method { m.recordSteps = n; return m }
 // Spec is the method's settings.
 func (m Method) Spec() MethodSpec { return m.spec }
 
-// String names the method and its settings as a legend would: the learning rate, and
-// what else is not as usual.
-func (s MethodSpec) String() string {
-	parts := []string{fmt.Sprintf("%s-%d", strings.ToUpper(s.Algorithm.String()), s.Steps), fmt.Sprintf("η = %g", s.LearningRate)}
-	differs := func(is bool, format string, values ...any) {
-		if is {
-			parts = append(parts, fmt.Sprintf(format, values...))
-		}
-	}
-	u := usual(s.Algorithm).spec
-	differs(s.persistent() && s.Chains != u.Chains, "%d chains", s.Chains)
-	differs(s.Temperatures != u.Temperatures, "%d temperatures", s.Temperatures)
-	differs(!s.Centred, "not centred")
-	differs(s.Centred && s.OffsetRate != u.OffsetRate, "ν = %g", s.OffsetRate)
-	differs(s.Metric != u.Metric, "%v metric, α = %g", s.Metric, s.Damping)
-	differs(s.VarianceRate != u.VarianceRate, "η of σ² = %g", s.VarianceRate)
-	differs(s.Optimizer != u.Optimizer, "%v", s.Optimizer)
-	differs(s.Optimizer == Momentum && s.Momentum != u.Momentum, "β = %g", s.Momentum)
-	differs(s.Optimizer == Adam && s.AdamBeta1 != u.AdamBeta1, "β₁ = %g", s.AdamBeta1)
-	differs(s.Optimizer == Adam && s.AdamBeta2 != u.AdamBeta2, "β₂ = %g", s.AdamBeta2)
-	differs(s.Schedule != u.Schedule, "%v", s.Schedule)
-	differs(s.Schedule == runs.Step && (s.StepEpochs != u.StepEpochs || s.StepFactor != u.StepFactor), "× %g every %d epochs", s.StepFactor, s.StepEpochs)
-	differs(s.MeanField != 0, "%d sweeps of mean field", s.MeanField)
-	differs(s.BatchSize != u.BatchSize, "B = %d", s.BatchSize)
-	differs(s.L1 != 0, "L1 β = %g", s.L1)
-	differs(s.L2 != 0, "L2 β = %g", s.L2)
-	differs(s.MaxNorm != 0, "norms ≤ %g", s.MaxNorm)
-	differs(s.Sparsity != 0, "sparsity β = %g, ρ = %g", s.Sparsity, s.SparsityTarget)
-	return strings.Join(parts, ", ")
-}
-
-// check refuses settings with which nothing can be trained.
-func (s MethodSpec) check() error {
-	switch {
-	case s.Steps < 1 || s.Steps > math.MaxUint32:
-		return fmt.Errorf("steps = %d: give the number of Gibbs sweeps a step, or of units of pl, at least 1", s.Steps)
-	case s.Algorithm == Pseudo && s.Sparsity > 0:
-		return fmt.Errorf("sparsity = %v with the algorithm pl: a target of sparsity goes with cd, pcd and pt; leave it out", s.Sparsity)
-	case s.persistent() && (s.Chains < 1 || s.Chains > math.MaxUint32):
-		return fmt.Errorf("chains = %d: give the number of persistent chains, at least 1; 100 is usual", s.Chains)
-	case s.Algorithm == Tempered && (s.Temperatures < 2 || s.Temperatures > math.MaxUint32/s.Chains):
-		return fmt.Errorf("temperatures = %d: give the number of replicas of each chain, at least 2; 10 is usual", s.Temperatures)
-	case s.Algorithm != Tempered && s.Temperatures != 0:
-		return fmt.Errorf("temperatures = %d with the algorithm %v: leave them out, or use pt", s.Temperatures, s.Algorithm)
-	case s.Centred && !(s.OffsetRate > 0 && s.OffsetRate <= 1):
-		return fmt.Errorf("offset_rate = %v: give how far the offsets move towards the means of a minibatch, above 0 and at most 1; 0.01 is usual", s.OffsetRate)
-	case s.Metric != Euclidean && !s.persistent():
-		return fmt.Errorf("metric = %v with the algorithm %v: the chains of pcd and pt estimate the metric; use one of these, or leave it out", s.Metric, s.Algorithm)
-	case s.Metric != Euclidean && !(s.Damping >= leastDamping && s.Damping <= 1/leastDamping):
-		return fmt.Errorf("damping = %v of the %v metric: give α between %v and %v; 0.1 is usual", s.Damping, s.Metric, leastDamping, 1/leastDamping)
-	case s.Metric == Euclidean && s.Damping != 0:
-		return fmt.Errorf("damping = %v without a metric: leave it out, or set metric to joint or marginal", s.Damping)
-	case s.Optimizer == Momentum && !decay(s.Momentum):
-		return fmt.Errorf("momentum %v: give a decay of 0 or more, below 1; 0.9 is usual", s.Momentum)
-	case s.Optimizer == Adam && !decay(s.AdamBeta1):
-		return fmt.Errorf("adam_beta1 = %v: give a decay of 0 or more, below 1; 0.9 is usual", s.AdamBeta1)
-	case s.Optimizer == Adam && !decay(s.AdamBeta2):
-		return fmt.Errorf("adam_beta2 = %v: give a decay of 0 or more, below 1; 0.999 is usual", s.AdamBeta2)
-	case !(s.LearningRate > 0) || !statistics.Finite(s.LearningRate):
-		return fmt.Errorf("learning rate %v: give a positive number, such as 0.2", s.LearningRate)
-	case !(s.VarianceRate >= 0) || !statistics.Finite(s.VarianceRate):
-		return fmt.Errorf("variance_rate = %v: give the learning rate of the variances of Gaussian units, 0 or more; 0.01 is usual", s.VarianceRate)
-	case s.Schedule == runs.Step && s.StepEpochs < 1:
-		return fmt.Errorf("step_epochs = %d: the step schedule changes the learning rate every so many epochs, at least 1", s.StepEpochs)
-	case s.Schedule == runs.Step && !(s.StepFactor > 0 && s.StepFactor <= 1):
-		return fmt.Errorf("step_factor = %v: give a factor above 0 and at most 1", s.StepFactor)
-	case s.MeanField < 0:
-		return fmt.Errorf("mean_field = %d: give the most sweeps of mean field a step, at least 1; 10 is usual", s.MeanField)
-	case s.BatchSize < 1:
-		return fmt.Errorf("batch size %d: give at least 1", s.BatchSize)
-	case !(s.L1 >= 0) || !statistics.Finite(s.L1):
-		return fmt.Errorf("l1 = %v: give the strength of the L1 norm, 0 or more; 1e-5 to 1e-3 is usual", s.L1)
-	case !(s.L2 >= 0) || !statistics.Finite(s.L2):
-		return fmt.Errorf("l2 = %v: give the strength of the L2 norm, 0 or more; 1e-5 to 1e-3 is usual", s.L2)
-	case !(s.MaxNorm >= 0) || !statistics.Finite(s.MaxNorm):
-		return fmt.Errorf("max_norm = %v: give the most that the norm of a hidden unit's weights may be, or 0 for any", s.MaxNorm)
-	case !(s.Sparsity >= 0) || !statistics.Finite(s.Sparsity):
-		return fmt.Errorf("sparsity = %v: give the strength of the sparsity target, 0 or more; 0.01 to 0.1 is usual", s.Sparsity)
-	case s.Sparsity > 0 && !(s.SparsityTarget > 0 && s.SparsityTarget < 1):
-		return fmt.Errorf("sparsity_target = %v: give the probability with which hidden units are to be on, above 0 and below 1; 0.01 to 0.1 is usual", s.SparsityTarget)
-	case s.Sparsity == 0 && s.SparsityTarget != 0:
-		return fmt.Errorf("sparsity_target = %v without a strength: leave it out, or set sparsity", s.SparsityTarget)
-	}
-	return nil
-}
-
 // leastDamping is the least of a metric, below which single precision has nothing to say of the
 // directions that no chain knows.
 const leastDamping = 1e-5
-
-// decay says whether a running mean can decay by a factor in each step.
-func decay(β float64) bool { return β >= 0 && β < 1 }

@@ -304,16 +304,16 @@ func TestExperimentsThatCannotBeTrainedAreRefused(t *testing.T) {
 		{short(PCD()).Temperatures(5), machineFor(set), set, "use pt"},
 		{short(PCD()).Steps(0), machineFor(set), set, "steps = 0"},
 		{short(CD()).OffsetRate(0), machineFor(set), set, "offset_rate = 0"},
-		{short(CD()).Momentum(1), machineFor(set), set, "momentum 1"},
+		{short(CD()).Momentum(1), machineFor(set), set, "momentum = 1"},
 		{short(CD()).AdamDecays(-1, 0.9), machineFor(set), set, "adam_beta1 = -1"},
 		{short(CD()).AdamDecays(0.9, 1), machineFor(set), set, "adam_beta2 = 1"},
-		{short(CD()).LearningRate(0), machineFor(set), set, "learning rate 0"},
-		{short(CD()).LearningRate(math.Inf(1)), machineFor(set), set, "learning rate +Inf"},
+		{short(CD()).LearningRate(0), machineFor(set), set, "learning_rate = 0"},
+		{short(CD()).LearningRate(math.Inf(1)), machineFor(set), set, "learning_rate = +Inf"},
 		{short(CD()).StepDecay(0, 0.5), machineFor(set), set, "step_epochs = 0"},
 		{short(CD()).StepDecay(1, 2), machineFor(set), set, "step_factor = 2"},
 		{short(CD()).L1(-1), machineFor(set), set, "l1 = -1"},
 		{short(CD()).L2(math.NaN()), machineFor(set), set, "l2 = NaN"},
-		{short(CD()).BatchSize(0), machineFor(set), set, "batch size 0"},
+		{short(CD()).BatchSize(0), machineFor(set), set, "batch_size = 0"},
 		{short(CD()).BatchSize(41), machineFor(set), set, "batch size 41 is larger"},
 		{short(CD()).Epochs(0), machineFor(set), set, "0 epochs"},
 		{short(CD()).Optimizer(7), machineFor(set), set, "unknown optimizer 7"},
@@ -458,6 +458,34 @@ func TestMethodsHaveNames(t *testing.T) {
 	} {
 		if got := fmt.Sprint(m.Spec()); got != want {
 			t.Errorf("the method is called %q, want %q", got, want)
+		}
+	}
+}
+
+// TestLegendsTellMethodsApart changes each setting of a method, one at a time.
+func TestLegendsTellMethodsApart(t *testing.T) {
+	settings := reflect.TypeFor[MethodSpec]()
+	for i := range settings.NumField() {
+		told := false
+		for _, base := range []Method{
+			PT().Schedule(runs.Step).Natural(Joint, 0.5).Optimizer(Momentum),
+			CD().Sparsity(0.1, 0.1).Optimizer(Adam),
+		} {
+			s := base.Spec()
+			switch setting := reflect.ValueOf(&s).Elem().Field(i); setting.Kind() {
+			case reflect.Int:
+				setting.SetInt(setting.Int() + 1)
+			case reflect.Float64:
+				setting.SetFloat(setting.Float() + 0.25)
+			case reflect.Bool:
+				setting.SetBool(!setting.Bool())
+			default:
+				t.Fatalf("%s is a %v: say here how it changes", settings.Field(i).Name, setting.Kind())
+			}
+			told = told || s.String() != base.Spec().String()
+		}
+		if !told {
+			t.Errorf("a legend does not tell a change of %s", settings.Field(i).Name)
 		}
 	}
 }

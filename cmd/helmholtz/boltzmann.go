@@ -32,7 +32,7 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	x := &boltzmannFlags{flags: f}
 	x.values.Method = boltzmann.PCD().Spec()
 	e := &x.values
-	textFlag(f, &e.Method.Algorithm, "algorithm", "")
+	f.SortFlags = false
 	f.StringVar(&e.Dataset.Name, "dataset", "", "")
 	f.StringVar(&e.Dataset.Test, "test", "", "")
 	textFlag(f, &e.Dataset.Binarization, "binarization", "")
@@ -41,38 +41,18 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	f.Uint64Var(&e.Dataset.Seed, "data-seed", 0, "")
 	f.IntSliceVar(&x.layers, "layers", nil, "")
 	listFlag(f, &x.units, "units", "")
-	f.Float64Var(&e.Method.LearningRate, "lr", 0, "")
-	textFlag(f, &e.Method.Schedule, "schedule", "")
-	f.IntVar(&e.Method.StepEpochs, "step-epochs", 0, "")
-	f.Float64Var(&e.Method.StepFactor, "step-factor", 0, "")
-	textFlag(f, &e.Method.Optimizer, "optimizer", "")
-	f.Float64Var(&e.Method.Momentum, "momentum", 0, "")
-	f.Float64Var(&e.Method.AdamBeta1, "adam-beta1", 0, "")
-	f.Float64Var(&e.Method.AdamBeta2, "adam-beta2", 0, "")
-	f.IntVar(&e.Method.BatchSize, "batch", 0, "")
-	f.Float64Var(&e.Method.Damping, "damping", 0, "")
-	f.Float64Var(&e.Method.L1, "l1", 0, "")
-	f.Float64Var(&e.Method.L2, "l2", 0, "")
 	f.IntVar(&e.Epochs, "epochs", 0, "")
 	f.IntVar(&e.Patience, "patience", 0, "")
 	f.Uint64Var(&e.Seed, "seed", 0, "")
 	f.IntSliceVar(&e.Keep, "keep", nil, "")
 	f.IntVar(&e.RecordSteps, "record-steps", 0, "")
 
-	f.IntVar(&e.Machine.Categories, "categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical visible units")
-	f.Float64Var(&e.Method.VarianceRate, "variance-rate", e.Method.VarianceRate, "cd, pcd: learning `rate` of the variances of gaussian visible units")
-	f.IntVar(&e.Method.Steps, "gibbs-steps", e.Method.Steps, "cd, pcd, pt: `k` Gibbs sweeps of each chain a step; pl: units of each row that a step sees (default of pl 10)")
-	f.IntVar(&e.Method.Chains, "chains", e.Method.Chains, "pcd, pt: `number` of persistent chains")
-	f.IntVar(&e.Method.Temperatures, "temperatures", 0, "pt: `number` of replicas of each chain (default 10)")
-	f.IntVar(&e.Method.MeanField, "mean-field", 0, "cd, pcd, pt: most `sweeps` of mean field a step, of several layers (default 10)")
-	f.BoolVar(&e.Method.Centred, "centred", e.Method.Centred, "cd, pcd, pt, pl: follow the gradient of the centred parameters")
-	f.Float64Var(&e.Method.OffsetRate, "offset-rate", e.Method.OffsetRate, "cd, pcd, pt, pl: `rate` at which the centres move")
-	textFlag(f, &e.Method.Metric, "metric", "pcd, pt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, that of p(v); with --damping")
-	f.Float64Var(&e.Method.MaxNorm, "max-norm", 0, "cd, pcd, pt, pl: the most that the `norm` of a hidden unit's weights may be, 0 for any")
-	f.Float64Var(&e.Method.Sparsity, "sparsity", 0, "cd, pcd, pt: `β` with which hidden units are drawn to the probability --sparsity-target of being on")
-	f.Float64Var(&e.Method.SparsityTarget, "sparsity-target", 0, "cd, pcd, pt: `probability` with which hidden units are to be on")
-	f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
-	f.StringVar(&x.on, "on", "", "cd, pcd, pt: train a layer on top of the run in `DIR`, as part of a deep belief network")
+	hyperparameterFlags(f, e.Method.Hyperparameters())
+	inGroup(f, "Boltzmann machines", func(f *pflag.FlagSet) {
+		f.IntVar(&e.Machine.Categories, "categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical visible units")
+		f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
+		f.StringVar(&x.on, "on", "", "cd, pcd, pt: train a layer on top of the run in `DIR`, as part of a deep belief network")
+	})
 	of.AddFlagSet(f) // leaves those that it has as they are
 	return x
 }
@@ -137,7 +117,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
 	}
-	return x.values, nil
+	return x.values, refuseIdleHyperparameters(c, x.values.Method.Hyperparameters())
 }
 
 // train trains what the flags describe into a directory, or several seeds of it.

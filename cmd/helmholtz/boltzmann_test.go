@@ -21,7 +21,7 @@ func onPatterns(flags ...string) []string {
 func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	succeed(t, onPatterns("--algorithm", "pt", "--layers", "7", "--gibbs-steps", "2", "--chains", "5", "--temperatures", "3",
-		"--centred=false", "--offset-rate", "0.2", "--optimizer", "adam", "--momentum", "0.7", "--adam-beta1", "0.8", "--adam-beta2", "0.99",
+		"--offset-rate", "0.2", "--optimizer", "adam", "--adam-beta1", "0.8", "--adam-beta2", "0.99",
 		"--lr", "0.002", "--schedule", "step", "--step-epochs", "3", "--step-factor", "0.3", "--l1", "0.001", "--l2", "0.01",
 		"--metric", "marginal", "--damping", "0.3", "--max-norm", "8", "--sparsity", "0.02", "--sparsity-target", "0.1",
 		"--binarization", "stochastic", "--data-seed", "4", "--patience", "9", "--seed", "6", "--keep", "1", "--record-steps", "2", "--out", dir)...)
@@ -35,8 +35,8 @@ func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
 		Fingerprint: got.Fingerprint,
 		Machine:     boltzmann.New(dataset.Shape{}).Hidden(7).Spec(),
 		Method: boltzmann.MethodSpec{
-			Algorithm: boltzmann.Tempered, Steps: 2, Chains: 5, Temperatures: 3, OffsetRate: 0.2,
-			Optimizer: boltzmann.Adam, Momentum: 0.7, AdamBeta1: 0.8, AdamBeta2: 0.99,
+			Algorithm: boltzmann.Tempered, Steps: 2, Chains: 5, Temperatures: 3, Centred: true, OffsetRate: 0.2,
+			Optimizer: boltzmann.Adam, Momentum: 0.9, AdamBeta1: 0.8, AdamBeta2: 0.99,
 			LearningRate: 0.002, VarianceRate: 0.01, Schedule: runs.Step, StepEpochs: 3, StepFactor: 0.3, BatchSize: 9, L1: 0.001, L2: 0.01,
 			Metric: boltzmann.Marginal, Damping: 0.3, MaxNorm: 8, Sparsity: 0.02, SparsityTarget: 0.1,
 		},
@@ -44,6 +44,15 @@ func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
 	}
 	if differences := runs.Differences(want, got); len(differences) > 0 {
 		t.Errorf("the experiment differs: %v", differences)
+	}
+
+	dir = filepath.Join(t.TempDir(), "run")
+	succeed(t, onPatterns("--algorithm", "cd", "--centred=false", "--optimizer", "momentum", "--momentum", "0.7", "--out", dir)...)
+	if run, err = boltzmann.OpenRun(dir); err != nil {
+		t.Fatal(err)
+	}
+	if m := run.Experiment().Method; m.Centred || m.Momentum != 0.7 {
+		t.Errorf("the method is %+v", m)
 	}
 }
 
@@ -111,15 +120,15 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "exactly one is", onPatterns("--algorithm", "cd", "--units", "categorical", "--categories", "3")},
 		{exitUsage, "--units bernoulli,gaussian: give the kind of the visible units", onPatterns("--algorithm", "cd", "--units", "bernoulli,gaussian")},
 		{exitUsage, "unknown optimizer", onPatterns("--algorithm", "cd", "--optimizer", "nesterov")},
-		{exitUsage, "metric = joint with the algorithm cd", onPatterns("--algorithm", "cd", "--metric", "joint", "--damping", "0.1")},
-		{exitUsage, "damping = 0 of the joint metric", onPatterns("--algorithm", "pcd", "--metric", "joint")},
-		{exitUsage, "damping = 0.1 without a metric", onPatterns("--algorithm", "pcd", "--damping", "0.1")},
-		{exitUsage, "sparsity_target = 0.1 without a strength", onPatterns("--algorithm", "cd", "--sparsity-target", "0.1")},
+		{exitUsage, "metric = joint: the chains of pcd and pt estimate the metric, and the algorithm cd has none", onPatterns("--algorithm", "cd", "--metric", "joint", "--damping", "0.1")},
+		{exitUsage, "damping = 0: give α of the joint metric", onPatterns("--algorithm", "pcd", "--metric", "joint")},
+		{exitUsage, "--damping does nothing without --metric joint or marginal", onPatterns("--algorithm", "pcd", "--damping", "0.1")},
+		{exitUsage, "--sparsity-target does nothing without --sparsity", onPatterns("--algorithm", "cd", "--sparsity-target", "0.1")},
 		{exitUsage, "sparsity_target = 0", onPatterns("--algorithm", "cd", "--sparsity", "0.1")},
-		{exitUsage, "sparsity = 0.1 with the algorithm pl", onPatterns("--algorithm", "pl", "--sparsity", "0.1", "--sparsity-target", "0.1")},
+		{exitUsage, "sparsity = 0.1: a target of sparsity goes with cd, pcd and pt", onPatterns("--algorithm", "pl", "--sparsity", "0.1", "--sparsity-target", "0.1")},
 		{exitUsage, "algorithm = pl with gaussian visible units", onPatterns("--algorithm", "pl", "--units", "gaussian", "--binarization", "grey")},
 		{exitUsage, "max_norm = -1", onPatterns("--algorithm", "cd", "--max-norm", "-1")},
-		{exitUsage, "temperatures = 3 with the algorithm pcd", onPatterns("--algorithm", "pcd", "--temperatures", "3")},
+		{exitUsage, "--temperatures does nothing without --algorithm pt", onPatterns("--algorithm", "pcd", "--temperatures", "3")},
 		{exitUsage, "use stochastic", []string{"train", "--dataset", "miniglyphs", "--binarization", "grey", "--algorithm", "cd", "--out", filepath.Join(here, "grey")}},
 		{exitUsage, "an experiment of another family", []string{"train", "--config", meanField(t, "noisy-or"), "--algorithm", "cd"}},
 		{exitFailed, "another experiment", onPatterns("--algorithm", "cd", "--out", one)},

@@ -200,12 +200,8 @@ func setFlag(flag *pflag.Flag, values []string) error {
 
 // refuseIdleSettings refuses flags of settings that do nothing beside others.
 func refuseIdleSettings(c *cobra.Command, e hm.Experiment) error {
-	for _, h := range e.Method.Hyperparameters() {
-		if h.Idle != "" {
-			if err := refuseIdle(c, h.Idle, h.Flag); err != nil {
-				return err
-			}
-		}
+	if err := refuseIdleHyperparameters(c, e.Method.Hyperparameters()); err != nil {
+		return err
 	}
 	if e.Machine.LabelLayer == hm.NoLabels {
 		return refuseIdle(c, "--label-layer", "classes")

@@ -168,6 +168,18 @@ func refuseIdle(c *cobra.Command, without string, flags ...string) error {
 	return nil
 }
 
+// refuseIdleHyperparameters refuses flags that were given of settings that do nothing.
+func refuseIdleHyperparameters(c *cobra.Command, settings []runs.Hyperparameter) error {
+	for _, s := range settings {
+		if s.Idle != "" {
+			if err := refuseIdle(c, s.Idle, s.Flag); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // list is the value of a flag that is a list of texts, separated by commas.
 type list[T encoding.TextMarshaler, P interface {
 	*T

@@ -1,0 +1,164 @@
+package boltzmann
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Hyperparameters are all settings of the method, in the order in which legends and help
+// name them. They point into s, and are as its values are now.
+func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
+	const (
+		method      = "method"
+		optimizer   = "optimiser"
+		regularizer = "regularisers"
+		own         = "Boltzmann machines"
+	)
+	either := func(is bool, yes, no string) string {
+		if is {
+			return yes
+		}
+		return no
+	}
+	unless := func(acts bool, missing string) string { return either(acts, "", missing) }
+	persistent, tempered, natural := s.persistent(), s.Algorithm == Tempered, s.Metric != Euclidean
+	chains := unless(persistent, "--algorithm pcd or pt")
+	centred := unless(s.Centred, "--centred")
+	metric := unless(natural, "--metric joint or marginal")
+	inertia := unless(s.Optimizer == Momentum, "--optimizer momentum")
+	adam := unless(s.Optimizer == Adam, "--optimizer adam")
+	step := unless(s.Schedule == runs.Step, "--schedule step")
+	sparse := unless(s.Sparsity != 0, "--sparsity")
+
+	decay := func(β float64) bool { return β >= 0 && β < 1 }
+	strength := func(β float64) bool { return β >= 0 && statistics.Finite(β) }
+	legend := fmt.Sprintf
+	name := legend("%s-%d", strings.ToUpper(s.Algorithm.String()), s.Steps)
+	inMetric := legend("%v metric, α = %g", s.Metric, s.Damping)
+	stepping := legend("× %g every %d epochs", s.StepFactor, s.StepEpochs)
+	sparsity := legend("sparsity β = %g, ρ = %g", s.Sparsity, s.SparsityTarget)
+
+	return []runs.Hyperparameter{{
+		Value: &s.Algorithm, Flag: "algorithm", Group: method, Legend: name, Always: true,
+		Usage: "`which` of cd, pcd, pt, pl",
+		Valid: true,
+	}, {
+		Value: &s.LearningRate, Flag: "lr", Group: method, Legend: legend("η = %g", s.LearningRate), Always: true,
+		Usage: "learning `rate` η",
+		Valid: s.LearningRate > 0 && statistics.Finite(s.LearningRate), Remedy: "give a positive number, such as 0.2",
+	}, {
+		Value: &s.Steps, Flag: "gibbs-steps", Group: own, Legend: name,
+		Usage: "cd, pcd, pt: `k` Gibbs sweeps of each chain a step; pl: units of each row that a step sees (default of pl 10)",
+		Valid: s.Steps >= 1 && s.Steps <= math.MaxUint32, Remedy: "give the number of Gibbs sweeps a step, or of units of pl, at least 1",
+	}, {
+		Value: &s.Chains, Flag: "chains", Group: own, Legend: legend("%d chains", s.Chains), Idle: chains,
+		Usage: "pcd, pt: `number` of persistent chains",
+		Valid: !persistent || s.Chains >= 1 && s.Chains <= math.MaxUint32, Remedy: "give the number of persistent chains, at least 1; 100 is usual",
+	}, {
+		Value: &s.Temperatures, Flag: "temperatures", Group: own, Legend: legend("%d temperatures", s.Temperatures), Idle: unless(tempered, "--algorithm pt"),
+		Usage: "pt: `number` of replicas of each chain (default 10)",
+		Valid: !tempered && s.Temperatures == 0 || tempered && s.Temperatures >= 2 && s.Temperatures <= math.MaxUint32/max(1, s.Chains),
+		Remedy: either(tempered,
+			"give the number of replicas of each chain, at least 2; 10 is usual",
+			fmt.Sprintf("the algorithm %v has none; leave them out, or use pt", s.Algorithm)),
+	}, {
+		Value: &s.Centred, Flag: "centred", Group: own, Legend: "not centred",
+		Usage: "cd, pcd, pt, pl: follow the gradient of the centred parameters",
+		Valid: true,
+	}, {
+		Value: &s.OffsetRate, Flag: "offset-rate", Group: own, Legend: legend("ν = %g", s.OffsetRate), Idle: centred,
+		Usage: "cd, pcd, pt, pl: `rate` at which the centres move",
+		Valid: !s.Centred || s.OffsetRate > 0 && s.OffsetRate <= 1, Remedy: "give how far the offsets move towards the means of a minibatch, above 0 and at most 1; 0.01 is usual",
+	}, {
+		Value: &s.Metric, Flag: "metric", Group: own, Legend: inMetric,
+		Usage: "pcd, pt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, that of p(v); with --damping",
+		Valid: !natural || persistent, Remedy: fmt.Sprintf("the chains of pcd and pt estimate the metric, and the algorithm %v has none; use one of these, or leave it out", s.Algorithm),
+	}, {
+		Value: &s.Damping, Flag: "damping", Group: own, Legend: inMetric, Idle: metric,
+		Usage: "`α` of the damped Fisher matrix",
+		Valid: !natural && s.Damping == 0 || natural && s.Damping >= leastDamping && s.Damping <= 1/leastDamping,
+		Remedy: either(natural,
+			fmt.Sprintf("give α of the %v metric between %v and %v; 0.1 is usual", s.Metric, leastDamping, 1/leastDamping),
+			"there is no metric that it damps; leave it out, or set metric to joint or marginal"),
+	}, {
+		Value: &s.VarianceRate, Flag: "variance-rate", Group: own, Legend: legend("η of σ² = %g", s.VarianceRate),
+		Usage: "cd, pcd: learning `rate` of the variances of gaussian visible units",
+		Valid: strength(s.VarianceRate), Remedy: "give the learning rate of the variances of Gaussian units, 0 or more; 0.01 is usual",
+	}, {
+		Value: &s.Optimizer, Flag: "optimizer", Group: optimizer, Legend: s.Optimizer.String(),
+		Usage: "`which` of gd, momentum, adam",
+		Valid: true,
+	}, {
+		Value: &s.Momentum, Flag: "momentum", Group: optimizer, Legend: legend("β = %g", s.Momentum), Idle: inertia,
+		Usage: "`β` of momentum (default 0.9)",
+		Valid: inertia != "" || decay(s.Momentum), Remedy: "give a decay of 0 or more, below 1; 0.9 is usual",
+	}, {
+		Value: &s.AdamBeta1, Flag: "adam-beta1", Group: optimizer, Legend: legend("β₁ = %g", s.AdamBeta1), Idle: adam,
+		Usage: "`β₁` of adam (default 0.9)",
+		Valid: adam != "" || decay(s.AdamBeta1), Remedy: "give a decay of 0 or more, below 1; 0.9 is usual",
+	}, {
+		Value: &s.AdamBeta2, Flag: "adam-beta2", Group: optimizer, Legend: legend("β₂ = %g", s.AdamBeta2), Idle: adam,
+		Usage: "`β₂` of adam (default 0.999)",
+		Valid: adam != "" || decay(s.AdamBeta2), Remedy: "give a decay of 0 or more, below 1; 0.999 is usual",
+	}, {
+		Value: &s.Schedule, Flag: "schedule", Group: optimizer, Legend: s.Schedule.String(),
+		Usage: "learning-rate schedule: `which` of constant, step, cosine",
+		Valid: true,
+	}, {
+		Value: &s.StepFactor, Flag: "step-factor", Group: optimizer, Legend: stepping, Idle: step,
+		Usage: "schedule step: `factor` of a change",
+		Valid: step != "" || s.StepFactor > 0 && s.StepFactor <= 1, Remedy: "give a factor above 0 and at most 1",
+	}, {
+		Value: &s.StepEpochs, Flag: "step-epochs", Group: optimizer, Legend: stepping, Idle: step,
+		Usage: "schedule step: `epochs` between changes",
+		Valid: step != "" || s.StepEpochs >= 1, Remedy: "the step schedule changes the learning rate every so many epochs, at least 1",
+	}, {
+		Value: &s.MeanField, Flag: "mean-field", Group: own, Legend: legend("%d sweeps of mean field", s.MeanField),
+		Usage: "cd, pcd, pt: most `sweeps` of mean field a step, of several layers (default 10)",
+		Valid: s.MeanField >= 0, Remedy: "give the most sweeps of mean field a step, at least 1; 10 is usual",
+	}, {
+		Value: &s.BatchSize, Flag: "batch", Group: method, Legend: legend("B = %d", s.BatchSize),
+		Usage: "`B` data a minibatch",
+		Valid: s.BatchSize >= 1, Remedy: "give at least 1",
+	}, {
+		Value: &s.L1, Flag: "l1", Group: regularizer, Legend: legend("L1 β = %g", s.L1),
+		Usage: "`β` with which the L1 norm of the weights is held down",
+		Valid: strength(s.L1), Remedy: "give the strength of the L1 norm, 0 or more; 1e-5 to 1e-3 is usual",
+	}, {
+		Value: &s.L2, Flag: "l2", Group: regularizer, Legend: legend("L2 β = %g", s.L2),
+		Usage: "`β` with which half the squared L2 norm of the weights is held down",
+		Valid: strength(s.L2), Remedy: "give the strength of the L2 norm, 0 or more; 1e-5 to 1e-3 is usual",
+	}, {
+		Value: &s.MaxNorm, Flag: "max-norm", Group: own, Legend: legend("norms ≤ %g", s.MaxNorm),
+		Usage: "cd, pcd, pt, pl: the most that the `norm` of a hidden unit's weights may be, 0 for any",
+		Valid: strength(s.MaxNorm), Remedy: "give the most that the norm of a hidden unit's weights may be, or 0 for any",
+	}, {
+		Value: &s.Sparsity, Flag: "sparsity", Group: own, Legend: sparsity,
+		Usage: "cd, pcd, pt: `β` with which hidden units are drawn to the probability --sparsity-target of being on",
+		Valid: strength(s.Sparsity) && (s.Algorithm != Pseudo || s.Sparsity == 0),
+		Remedy: either(s.Algorithm == Pseudo,
+			"a target of sparsity goes with cd, pcd and pt, and not with the algorithm pl; leave it out",
+			"give the strength of the sparsity target, 0 or more; 0.01 to 0.1 is usual"),
+	}, {
+		Value: &s.SparsityTarget, Flag: "sparsity-target", Group: own, Legend: sparsity, Idle: sparse,
+		Usage: "cd, pcd, pt: `probability` with which hidden units are to be on",
+		Valid: sparse != "" && s.SparsityTarget == 0 || sparse == "" && s.SparsityTarget > 0 && s.SparsityTarget < 1,
+		Remedy: either(sparse == "",
+			"give the probability with which hidden units are to be on, above 0 and below 1; 0.01 to 0.1 is usual",
+			"without a strength it does nothing; leave it out, or set sparsity"),
+	}}
+}
+
+// String names the method and its settings as a legend would: the learning rate, and
+// what else acts and is not as usual.
+func (s MethodSpec) String() string {
+	usual := usual(s.Algorithm).spec
+	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
+}
+
+// check refuses settings with which nothing can be trained.
+func (s MethodSpec) check() error { return runs.CheckHyperparameters(&s, s.Hyperparameters()) }
