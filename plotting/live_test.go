@@ -110,7 +110,7 @@ func TestLiveOutsideANotebookPrints(t *testing.T) {
 	l.Step(runs.Progress{Epoch: 1, Step: 1})
 	l.Epoch(runs.Epoch{Epoch: 1, Step: 1, Train: runs.Measures{"log_p": -1}})
 	l.End(nil)
-	if text, err := os.ReadFile(said.Name()); err != nil || !strings.Contains(string(text), "RWS: 1 epochs") || !strings.Contains(string(text), "epoch 1/1") {
+	if text, err := os.ReadFile(said.Name()); err != nil || !strings.Contains(string(text), "RWS: 1 epoch of") || !strings.Contains(string(text), "epoch 1/1") {
 		t.Errorf("said was %q, %v", text, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
@@ -62,9 +63,9 @@ func (l *lines) Begin(p Plan) {
 
 // announce writes what training sets out to do.
 func announce(w io.Writer, p Plan) {
-	fmt.Fprintf(w, "%s: %d epochs of %d steps", p.Name, p.Epochs, p.StepsPerEpoch)
+	fmt.Fprintf(w, "%s: %s of %s", p.Name, names.Count(p.Epochs, "epoch"), names.Count(p.StepsPerEpoch, "step"))
 	if p.Start > 0 {
-		fmt.Fprintf(w, ", resumed after %d steps", p.Start)
+		fmt.Fprintf(w, ", resumed after %s", names.Count(p.Start, "step"))
 	}
 	fmt.Fprintln(w)
 	if b, objective := p.History.Baseline, p.History.Objective(); b != nil {

@@ -22,7 +22,7 @@ func TestLinesOfARunResumedAtTheEndOfAnEpoch(t *testing.T) {
 	if len(got) != 4 || !strings.Contains(got[0], "resumed after 10 steps") {
 		t.Fatalf("printed %q", got)
 	}
-	if !strings.HasPrefix(got[1], "epoch 1/3") || !strings.HasSuffix(got[1], "4 s") {
+	if !strings.HasPrefix(got[1], "epoch 1/3") || !strings.HasSuffix(got[1], "4s") {
 		t.Errorf("without a step the line is %q, want no estimate", got[1])
 	}
 	if !strings.HasPrefix(got[2], "epoch 2/3") || !strings.HasSuffix(got[2], " left") {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // SweepReport says how far a sweep has come, and what its settings reached.
@@ -146,7 +148,7 @@ func (r SweepReport) Table() *Table {
 	for _, n := range all {
 		total += n
 	}
-	t := NewTable("sweep", fmt.Sprintf("Sweep of %d settings, %d of %d runs finished", len(r.Settings), all[Finished], total), heads...)
+	t := NewTable("sweep", fmt.Sprintf("Sweep of %s, %d of %s finished", names.Count(len(r.Settings), "setting"), all[Finished], names.Count(total, "run")), heads...)
 	for _, s := range r.Settings {
 		var cells []any
 		for _, c := range columns {

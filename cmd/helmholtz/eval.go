@@ -12,6 +12,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -199,7 +200,7 @@ func evalShare(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Eva
 	}
 	said := "all parts are there: the same command without --shard gives the evaluation"
 	if left > 0 {
-		said = fmt.Sprintf("this share is done; %d parts of others are not", left)
+		said = fmt.Sprintf("this share is done; still missing: %s of other shares", names.Count(left, "part"))
 	}
 	_, err := fmt.Fprintln(c.ErrOrStderr(), said)
 	return err

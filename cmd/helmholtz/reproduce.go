@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/notebooks/thesis"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -304,6 +305,6 @@ func (p *jobsProgress) Epoch(e runs.Epoch) {
 	}
 	if later := len(p.left) - p.job - 1; later > 0 {
 		each := time.Since(p.start) / time.Duration(p.done)
-		fmt.Fprintf(p.w, "all trainings: %d epochs left, %d trainings after this one, about %s\n", left, later, (each * time.Duration(left)).Round(time.Second))
+		fmt.Fprintf(p.w, "all trainings: %s left, %s after this one, about %s\n", names.Count(left, "epoch"), names.Count(later, "training"), (each * time.Duration(left)).Round(time.Second))
 	}
 }

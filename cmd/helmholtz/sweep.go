@@ -18,6 +18,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -377,7 +378,7 @@ func runSweep(ctx context.Context, c *cobra.Command, s *runs.Sweep, dir string, 
 		return err
 	}
 	if elsewhere > 0 {
-		fmt.Fprintf(w, "done, but for %d runs that other programs train\n", elsewhere)
+		fmt.Fprintf(w, "done, but for %s that others train\n", names.Count(elsewhere, "run"))
 	}
 	return nil
 }

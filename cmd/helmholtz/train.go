@@ -11,6 +11,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -213,7 +214,7 @@ func trainRun(c *cobra.Command, e runs.Experiment, set *dataset.Set, dir string)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d epochs in %s%s", run.Epochs(), run.Dir(), lastWarning("; ", run)), nil
+	return fmt.Sprintf("%s in %s%s", names.Count(run.Epochs(), "epoch"), run.Dir(), lastWarning("; ", run)), nil
 }
 
 func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, dir string) (string, error) {
@@ -221,7 +222,7 @@ func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, di
 	if err != nil {
 		return "", err
 	}
-	result := fmt.Sprintf("%d seeds in %s\n%s", len(seeds.Runs), seeds.Dir(), lastMeasures(seeds, set.Validation().Rows > 0))
+	result := fmt.Sprintf("%s in %s\n%s", names.Count(len(seeds.Runs), "seed"), seeds.Dir(), lastMeasures(seeds, set.Validation().Rows > 0))
 	for _, run := range seeds.Runs {
 		result += lastWarning(fmt.Sprintf("\nseed %d: ", run.Experiment().Header().Seed), run)
 	}
