@@ -61,12 +61,28 @@ func (b *Baseline) Warning(objective Measure, value float64) string {
 
 // Warning is that of an epoch of the history: of its validation, or of training
 // where there is none.
-func (h History) Warning(e Epoch) string {
-	value, ok := e.Validation[h.Objective().Key]
-	if !ok {
-		value = e.Train[h.Objective().Key]
+func (h History) Warning(e Epoch) string { return h.Baseline.Warning(h.Objective(), h.judged(e)) }
+
+// judged is the objective that an epoch is judged by: of validation, or of training where
+// there is none.
+func (h History) judged(e Epoch) float64 {
+	if value, ok := e.Validation[h.Objective().Key]; ok {
+		return value
 	}
-	return h.Baseline.Warning(h.Objective(), value)
+	return e.Train[h.Objective().Key]
+}
+
+// Shortfall says of the last epoch that it has not left the base line behind, empty where it
+// has, or where there is no base line or no epoch.
+func (h History) Shortfall() string {
+	if h.Baseline == nil || len(h.Epochs) == 0 {
+		return ""
+	}
+	value := h.judged(h.Epochs[len(h.Epochs)-1])
+	if h.Objective().Better(value, h.Baseline.Factorised.Value) {
+		return ""
+	}
+	return fmt.Sprintf("%s %.4g has not left the base line (%.4g) behind: train for more epochs, or at another learning rate", h.Objective().Name, value, h.Baseline.Factorised.Value)
 }
 
 // LastWarning is that of the last epoch, empty before the first.

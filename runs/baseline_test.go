@@ -88,6 +88,23 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// What has not left the base line behind is told, and nothing else.
+func TestShortfall(t *testing.T) {
+	h := runs.History{Baseline: &runs.Baseline{Factorised: runs.Estimate{Value: -206.91}, Limit: -1630}}
+	for value, told := range map[float64]bool{-206.9: false, -206.91: true, -300: true} {
+		if h.Epochs = nil; h.Shortfall() != "" {
+			t.Errorf("before the first epoch it is told that %s", h.Shortfall())
+		}
+		h.Epochs = []runs.Epoch{{Train: runs.Measures{"log_p": -1}, Validation: runs.Measures{"log_p": value}}}
+		if text := h.Shortfall(); (text != "") != told {
+			t.Errorf("at %v it is told %q", value, text)
+		}
+	}
+	if h.Baseline = nil; h.Shortfall() != "" {
+		t.Errorf("without a base line it is told that %s", h.Shortfall())
+	}
+}
+
 // Tables have the base line, and say of seeds and epochs that are far from it that
 // they have diverged.
 func TestTablesHaveTheBaseline(t *testing.T) {

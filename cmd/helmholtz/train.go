@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -229,9 +230,10 @@ func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, di
 	return result, nil
 }
 
-// lastWarning is that of a run after a text, and empty where there is none.
+// lastWarning is that of a run, or that it is behind its base line, after a text; empty where
+// there is neither.
 func lastWarning(after string, run *runs.Run) string {
-	if text := run.History().LastWarning(); text != "" {
+	if text := cmp.Or(run.History().LastWarning(), run.History().Shortfall()); text != "" {
 		return after + text
 	}
 	return ""
