@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -21,12 +22,9 @@ type Annealing struct {
 	Samples  int // K importance samples of a row, of a belief network; 0 stands for 100
 }
 
-func (a Annealing) chains() int {
-	if a.Chains == 0 {
-		return 100
-	}
-	return a.Chains
-}
+func (a Annealing) chains() int { return cmp.Or(a.Chains, 100) }
+
+func (a Annealing) samples() int { return cmp.Or(a.Samples, 100) }
 
 // check refuses chains of a number of rows that counters do not tell apart, or that do not
 // fit into memory.

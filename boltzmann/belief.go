@@ -103,11 +103,7 @@ func (b *Below) read(shape dataset.Shape) (stack, error) {
 	if err != nil {
 		return fail(err)
 	}
-	checkpoint := b.Checkpoint
-	if checkpoint == "" {
-		checkpoint = "last"
-	}
-	m, err := run.Checkpoint(checkpoint)
+	m, err := run.Checkpoint(b.Checkpoint)
 	switch {
 	case err != nil:
 		return fail(err)
@@ -238,17 +234,11 @@ func (c climber) descend(inputs kernels.Matrix, at place) kernels.Matrix {
 	return inputs
 }
 
-// importanceSamples of a row is what K stands for where it is 0.
-const importanceSamples = 100
-
 // beliefFreeEnergies are estimates of F(v) = −log Σ_h p(v|h¹) ⋯ e^(−F(h^{L−1})) of rows of v, the
 // sum by K importance samples of q(h|v), drawn layer by layer upwards: with K = 1 the mean of
 // −F(v) − log Z is the variational bound, and with more it is nearer to log p(v). The estimate
 // of the sum has no bias, and F(v) is too high in expectation.
 func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, samples int) ([]float64, error) {
-	if samples == 0 {
-		samples = importanceSamples
-	}
 	widest := v.Cols + 2*m.parameters.Hidden()
 	for _, p := range m.below {
 		widest += 4 * p.Hidden()

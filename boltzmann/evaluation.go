@@ -1,7 +1,6 @@
 package boltzmann
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -76,11 +75,11 @@ type Raised struct {
 // called with the fraction of the work done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
-	energies, errs, err := m.bestFreeEnergy(ctx, rows, a.Samples)
+	energies, errs, err := m.bestFreeEnergy(ctx, rows, a.samples())
 	if err != nil {
 		return Evaluation{}, err
 	}
-	training, _, err := m.bestFreeEnergy(ctx, set.Train().Some(rows.Rows, m.seed), a.Samples)
+	training, _, err := m.bestFreeEnergy(ctx, set.Train().Some(rows.Rows, m.seed), a.samples())
 	if err != nil {
 		return Evaluation{}, err
 	}
@@ -90,7 +89,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}
 	e := Evaluation{LogZ: z, LogPErrs: errs.and(z.Errs).opposite(), Split: rows.Name, Binarization: m.encoding.binarization, Data: rows.Rows, DrawSeed: m.seed}
 	if m.below != nil {
-		e.Samples = cmp.Or(a.Samples, importanceSamples)
+		e.Samples = a.samples()
 	}
 	e.FreeEnergy, e.FreeEnergySE = meanAndError(energies)
 	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(training)

@@ -136,11 +136,12 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 		return nil, fmt.Errorf("%d chains: give at least 1", samples)
 	}
 	m := e.model(s, shape).Seed(seed)
-	energies, _, err := m.bestFreeEnergy(ctx, rows, importanceSamples)
+	a := Annealing{Chains: samples}
+	energies, _, err := m.bestFreeEnergy(ctx, rows, a.samples())
 	if err != nil {
 		return nil, err
 	}
-	z, err := m.LogZ(ctx, rows, Annealing{Chains: samples}, progress)
+	z, err := m.LogZ(ctx, rows, a, progress)
 	of := Evaluation{LogZ: z}
 	of.FreeEnergy, of.FreeEnergySE = meanAndError(energies)
 	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-Number(m.encoding.logScale()), of.FreeEnergySE

@@ -64,7 +64,7 @@ func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, 
 		if err != nil {
 			return nil, err
 		}
-		return m.beliefFreeEnergies(ctx, v, importanceSamples)
+		return m.beliefFreeEnergies(ctx, v, Annealing{}.samples())
 	}
 	states, err := m.states(rows)
 	if err != nil {
