@@ -3,7 +3,6 @@ package hm
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,16 +69,11 @@ func (m *Model) workOn(split dataset.Split, samples, rowsAPart int) string {
 		Experiment, Parameters, Split, Values string
 		Rows, RowsAPart, Samples              int
 		Seed                                  uint64
-	}{m.experiment.Hash(), checksum(m.parameters), split.Name, checksumOf(split.Values), split.Rows, rowsAPart, samples, m.seed})
+	}{m.experiment.Hash(), checksum(m.parameters), split.Name, fmt.Sprintf("%x", sha256.Sum256(split.Values)), split.Rows, rowsAPart, samples, m.seed})
 	if err != nil {
 		panic(err) // texts and numbers
 	}
 	return string(text)
-}
-
-func checksumOf(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }
 
 // estimated are the numbers of a Likelihood by the names of their tensors in a part.
