@@ -33,19 +33,10 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	x.values.Method = boltzmann.PCD().Spec()
 	e := &x.values
 	f.SortFlags = false
-	f.StringVar(&e.Dataset.Name, "dataset", "", "")
-	f.StringVar(&e.Dataset.Test, "test", "", "")
-	textFlag(f, &e.Dataset.Binarization, "binarization", "")
-	f.IntVar(&x.validation, "validation", 0, "")
-	f.IntVar(&e.Dataset.Subset, "subset", 0, "")
-	f.Uint64Var(&e.Dataset.Seed, "data-seed", 0, "")
+	dataFlags(f, &e.Dataset, &x.validation)
+	trainingFlags(f, &e.Epochs, &e.Patience, &e.RecordSteps, &e.Seed, &e.Keep)
 	f.IntSliceVar(&x.layers, "layers", nil, "")
 	listFlag(f, &x.units, "units", "")
-	f.IntVar(&e.Epochs, "epochs", 0, "")
-	f.IntVar(&e.Patience, "patience", 0, "")
-	f.Uint64Var(&e.Seed, "seed", 0, "")
-	f.IntSliceVar(&e.Keep, "keep", nil, "")
-	f.IntVar(&e.RecordSteps, "record-steps", 0, "")
 
 	hyperparameterFlags(f, e.Method.Hyperparameters())
 	inGroup(f, "Boltzmann machines", func(f *pflag.FlagSet) {

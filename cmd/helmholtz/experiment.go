@@ -67,23 +67,14 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	e := &x.values
 	inGroup(f, "run", func(f *pflag.FlagSet) {
 		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment, whose settings flags change")
-		f.IntVar(&e.Epochs, "epochs", e.Epochs, "passes over the training rows")
-		f.IntVar(&e.Patience, "patience", 0, "stop when the validation log p has not risen for so many `epochs` (0 never)")
-		f.Uint64Var(&e.Seed, "seed", e.Seed, "`seed` of all random numbers of training")
+		trainingFlags(f, &e.Epochs, &e.Patience, &e.RecordSteps, &e.Seed, &e.Keep)
 		f.StringVar(&x.start.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning)")
 		f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
 		f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods along training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be given again")
-		f.IntSliceVar(&e.Keep, "keep", nil, "keep the checkpoints of these `epochs`")
-		f.IntVar(&e.RecordSteps, "record-steps", 0, "record the measures of every `N`-th step, 0 for epochs alone")
 	})
+	dataFlags(f, &e.Dataset, &x.validation)
 	inGroup(f, "data", func(f *pflag.FlagSet) {
-		f.StringVar(&e.Dataset.Name, "dataset", e.Dataset.Name, "data set: a `name` that \"data list\" shows, or a file's path")
-		f.StringVar(&e.Dataset.Test, "test", "", "`file` of test rows, beside a data set that is a file")
-		textFlag(f, &e.Dataset.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
-		f.IntVar(&x.validation, "validation", 0, "hold out `N` rows for validation (default the data set's own division)")
-		f.IntVar(&e.Dataset.Subset, "subset", 0, "train on `N` rows drawn by the data seed, 0 for all")
 		f.IntVar(&e.Dataset.Labels, "labels", 0, "keep the labels of `N` training rows, of each class alike, drawn by the data seed")
-		f.Uint64Var(&e.Dataset.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
 	})
 	inGroup(f, "machine", func(f *pflag.FlagSet) {
 		f.IntSliceVar(&e.Machine.Layers, "layers", e.Machine.Layers, "units of the dense hidden layers, bottom up")
@@ -100,6 +91,28 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	algorithm.Usage += "; cd, pcd, pt and pl train a Boltzmann machine"
 	takes(f, "algorithm", append(hm.Presets(), "cd", "pcd", "pt", "pl")...)
 	return x
+}
+
+// dataFlags adds the flags of data that experiments of every family have, with the number of
+// validation rows.
+func dataFlags(f *pflag.FlagSet, data *dataset.Spec, validation *int) {
+	inGroup(f, "data", func(f *pflag.FlagSet) {
+		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
+		f.StringVar(&data.Test, "test", "", "`file` of test rows, beside a data set that is a file")
+		textFlag(f, &data.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
+		f.IntVar(validation, "validation", 0, "hold out `N` rows for validation (default the data set's own division)")
+		f.IntVar(&data.Subset, "subset", 0, "train on `N` rows drawn by the data seed, 0 for all")
+		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
+	})
+}
+
+// trainingFlags adds the flags of training that experiments of every family have.
+func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *uint64, keep *[]int) {
+	f.IntVar(epochs, "epochs", *epochs, "passes over the training rows")
+	f.IntVar(patience, "patience", 0, "stop when the validation log p has not risen for so many `epochs` (0 never)")
+	f.Uint64Var(seed, "seed", *seed, "`seed` of all random numbers of training")
+	f.IntSliceVar(keep, "keep", nil, "keep the checkpoints of these `epochs`")
+	f.IntVar(recordSteps, "record-steps", 0, "record the measures of every `N`-th step, 0 for epochs alone")
 }
 
 // experiment returns what the flags describe. It says which settings of a file
