@@ -65,7 +65,7 @@ var allowed = map[string][]string{
 	"kernelext/kernel":           {"hm", "dataset", "hm/engine", "plotting", "runs", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
 
 	"notebooks/reproduce": {"dataset", "plotting", "runs"},
-	"notebooks/thesis":    {"hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
+	"notebooks/thesis":    {"boltzmann", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
 	"notebooks":           {"boltzmann", "hm", "dataset", "runs"},
 	"cmd/helmholtz":       {"boltzmann", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet"},
 }

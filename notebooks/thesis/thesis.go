@@ -1,6 +1,7 @@
 // Package thesis is the catalogue of the figures and tables of the two theses, 004
-// and 001 of the README, that report a result: their settings, the published numbers,
-// what they claim, by what each counts as reproduced, and what makes it here.
+// and 001 of the README, that report a result, and of results that 002, slides on deep
+// Boltzmann machines, stands on: their settings, the published numbers, what they claim,
+// by what each counts as reproduced, and what makes it here.
 package thesis
 
 import (
@@ -19,22 +20,22 @@ var conclusions []byte
 
 // maker is how a result is made.
 type maker struct {
-	plans func(reproduce.Scale) []plan
-	make  func(*work) error
+	trainings func(reproduce.Scale) []reproduce.Training
+	make      func(*work) error
 }
 
 // makers are those of results by their ids.
 var makers = map[string]maker{
-	"004/fig5.17":   {sleepSteps, makeSleepSteps},
-	"004/fig5.18":   {sleepScales, makeSleepScales},
-	"004/text5.3.7": {manySeeds, makeManySeeds},
-	"004/figD.1":    {dreamers, makeDreamers},
-	"004/figD.2":    {miniMethods, makeMiniCurves},
-	"004/tableD.1":  {miniMethods, makeMiniTable},
+	"004/fig5.17":   {planned(sleepSteps), makeSleepSteps},
+	"004/fig5.18":   {planned(sleepScales), makeSleepScales},
+	"004/text5.3.7": {planned(manySeeds), makeManySeeds},
+	"004/figD.1":    {planned(dreamers), makeDreamers},
+	"004/figD.2":    {planned(miniMethods), makeMiniCurves},
+	"004/tableD.1":  {planned(miniMethods), makeMiniTable},
 
 	"004/fig5.4":   {of(fig54()), makeFig54},
 	"004/fig5.5":   {of(fig55), makeFig55},
-	"004/fig5.6":   {mnistTuned, makeFig56},
+	"004/fig5.6":   {planned(mnistTuned), makeFig56},
 	"004/table5.1": {of(table51), makeTable51},
 	"004/fig5.10":  {of(table53), makeFig510},
 	"004/table5.3": {of(table53), makeTable53},
@@ -42,72 +43,90 @@ var makers = map[string]maker{
 	"004/fig6.4":   {of(table61), makeFig64},
 	"004/table6.1": {of(table61), makeTable61},
 	"004/table6.5": {of(table65), makeTable65},
-	"004/figC.1":   {threeByThree, makeFigC1},
-	"004/figC.2":   {miniGrid, makeFigC2},
-	"004/figC.3":   {bothGrids, makeFigC3},
+	"004/figC.1":   {planned(threeByThree), makeFigC1},
+	"004/figC.2":   {planned(miniGrid), makeFigC2},
+	"004/figC.3":   {planned(bothGrids), makeFigC3},
 	"004/figC.5":   {of(figC5()), makeFigC5},
 	"004/tableC.1": {of(figC5()), makeTableC1},
-	"001/table3.1": {uciPlans, makeTable31},
-	"001/table3.2": {uciPlans, makeTable32},
+	"001/table3.1": {planned(uciPlans), makeTable31},
+	"001/table3.2": {planned(uciPlans), makeTable32},
 	"004/figC.4":   {of(figC4()), makeFigC4},
 
-	"004/fig5.7":   {fashionCurves, makeFashionCurves},
+	"004/fig5.7":   {planned(fashionCurves), makeFashionCurves},
 	"004/table5.2": {of(table52), makeTable52},
-	"004/fig5.9":   {fashionDreams, makeFashionDreams},
+	"004/fig5.9":   {planned(fashionDreams), makeFashionDreams},
 	"004/fig5.11":  {of(table54), makeFig511},
 	"004/table5.4": {of(table54), makeTable54},
 	"004/fig6.5":   {of(table62), makeFig65},
 	"004/fig6.6":   {of(table62), makeFig66},
 	"004/table6.2": {of(table62), makeTable62},
-	"004/fig6.9":   {penalties, makeFig69},
+	"004/fig6.9":   {planned(penalties), makeFig69},
 	"004/table6.3": {of(table63), makeTable63},
-	"004/fig6.11":  {penalties, makeFig611},
+	"004/fig6.11":  {planned(penalties), makeFig611},
 	"004/fig6.12":  {of(strengths), makeFig612},
 	"004/table6.4": {of(table64), makeTable64},
 	"004/fig6.13":  {of(strengths), makeFig613},
 
-	"004/fig6.10": {untrained, makeFig610},
-	"004/figA.1":  {untrained, makeFigA1},
+	"004/fig6.10": {planned(untrained), makeFig610},
+	"004/figA.1":  {planned(untrained), makeFigA1},
 
-	"004/fig7.1": {untrained, makeFig71},
-	"004/fig7.2": {untrained, makeFig72},
-	"004/fig7.7": {untrained, makeFig77},
+	"004/fig7.1": {planned(untrained), makeFig71},
+	"004/fig7.2": {planned(untrained), makeFig72},
+	"004/fig7.7": {planned(untrained), makeFig77},
 
 	"004/fig5.8":  {of(fig58), makeFig58},
 	"004/fig5.12": {of(fig512), makeFig512},
 	"004/fig5.19": {of(fig519()), makeFig519},
 	"004/fig6.8":  {of(fig68()), makeFig68},
-	"004/fig7.3":  {fig73, makeFig73},
+	"004/fig7.3":  {planned(fig73), makeFig73},
 	"004/fig7.8":  {of(fig78), makeFig78},
 	"004/fig7.9":  {of(fig79), makeFig79},
 	"004/figC.6":  {of(figC6()), makeFigC6},
-	"001/fig3.9":  {largeFacesPlan, makeFig39},
-	"001/fig3.10": {largeFacesPlan, makeFig310},
+	"001/fig3.9":  {planned(largeFacesPlan), makeFig39},
+	"001/fig3.10": {planned(largeFacesPlan), makeFig310},
 
-	"two-hours":     {twoHoursPlan, makeTwoHours},
-	"001/table4.1":  {labelledPlans, makeTable41},
+	"002/rbm":     {planned(rbmPlans), makeRBM},
+	"002/dbn":     {planned(dbnPlans), makeDBN},
+	"002/dbm":     {planned(dbmPlans), makeDBM},
+	"natural-rbm": {planned(metricPlans), makeNatural},
+
+	"two-hours":     {planned(twoHoursPlan), makeTwoHours},
+	"001/table4.1":  {planned(labelledPlans), makeTable41},
 	"001/fig3.4":    {of(fig34), makeFig34},
-	"001/text3.7.4": {sevenPlans, makeText374},
-	"001/fig3.1":    {bihmPlans, makeFig31},
-	"001/fig3.2":    {bihmPlans, makeFig32},
-	"001/fig3.3":    {bihmAndRWS, makeFig33},
-	"001/fig3.5":    {bihmPlans, makeFig35},
-	"001/fig3.6":    {bihmPlans, makeFig36},
-	"001/fig3.7":    {bihmFirstPlan, makeFig37},
-	"001/fig3.8":    {bihmFirstPlan, makeFig38},
-	"001/fig3.11":   {bihmPlans, makeFig311},
-	"001/table3.3":  {bihmAndRWS, makeTable33},
-	"001/text3.6.2": {bihmDepths, makeText362},
-	"001/text3.7.1": {bihmPlans, makeText371},
-	"001/text3.7.2": {bihmAndRWS, makeText372},
-	"001/fig4.1":    {bihmPlans, makeDescent(5, 8, false, "From a deeper layer samples are noisier and of other digits.", rises)},
-	"001/fig4.2":    {bihmPlans, makeDescent(9, 12, true, "Deep layers know little of the digit.", func(d []float64, apart float64) bool { return d[8] > 0.8*apart })},
-	"001/fig4.3":    {bihmPlans, makeDescent(1, 4, true, "Lower layers keep the digit.", func(d []float64, apart float64) bool { return d[1] < 0.5*apart })},
+	"001/text3.7.4": {planned(sevenPlans), makeText374},
+	"001/fig3.1":    {planned(bihmPlans), makeFig31},
+	"001/fig3.2":    {planned(bihmPlans), makeFig32},
+	"001/fig3.3":    {planned(bihmAndRWS), makeFig33},
+	"001/fig3.5":    {planned(bihmPlans), makeFig35},
+	"001/fig3.6":    {planned(bihmPlans), makeFig36},
+	"001/fig3.7":    {planned(bihmFirstPlan), makeFig37},
+	"001/fig3.8":    {planned(bihmFirstPlan), makeFig38},
+	"001/fig3.11":   {planned(bihmPlans), makeFig311},
+	"001/table3.3":  {planned(bihmAndRWS), makeTable33},
+	"001/text3.6.2": {planned(bihmDepths), makeText362},
+	"001/text3.7.1": {planned(bihmPlans), makeText371},
+	"001/text3.7.2": {planned(bihmAndRWS), makeText372},
+	"001/fig4.1":    {planned(bihmPlans), makeDescent(5, 8, false, "From a deeper layer samples are noisier and of other digits.", rises)},
+	"001/fig4.2":    {planned(bihmPlans), makeDescent(9, 12, true, "Deep layers know little of the digit.", func(d []float64, apart float64) bool { return d[8] > 0.8*apart })},
+	"001/fig4.3":    {planned(bihmPlans), makeDescent(1, 4, true, "Lower layers keep the digit.", func(d []float64, apart float64) bool { return d[1] < 0.5*apart })},
+}
+
+// planned gives the trainings of plans at each scale.
+func planned[P interface {
+	at(reproduce.Scale) reproduce.Training
+}](plans func(reproduce.Scale) []P) func(reproduce.Scale) []reproduce.Training {
+	return func(s reproduce.Scale) []reproduce.Training {
+		var trainings []reproduce.Training
+		for _, p := range plans(s) {
+			trainings = append(trainings, p.at(s))
+		}
+		return trainings
+	}
 }
 
 // of gives the trainings of a table's cells at every scale.
-func of(cells []cell) func(reproduce.Scale) []plan {
-	return func(reproduce.Scale) []plan { return plansOf(cells) }
+func of(cells []cell) func(reproduce.Scale) []reproduce.Training {
+	return planned(func(reproduce.Scale) []plan { return plansOf(cells) })
 }
 
 // Catalogue returns all published results, in the order of the documents.
@@ -120,13 +139,7 @@ func Catalogue() (reproduce.Catalogue, error) {
 	for _, r := range results {
 		e := reproduce.Entry{Result: r}
 		if m, ok := makers[r.ID]; ok {
-			e.Trainings = func(s reproduce.Scale) []reproduce.Training {
-				var trainings []reproduce.Training
-				for _, p := range m.plans(s) {
-					trainings = append(trainings, p.at(s))
-				}
-				return trainings
-			}
+			e.Trainings = m.trainings
 			e.Make = func(ctx context.Context, w *reproduce.Work) error {
 				return m.make(&work{Work: w, ctx: ctx})
 			}

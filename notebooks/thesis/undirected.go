@@ -1,0 +1,370 @@
+package thesis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// undirected is a training of a Boltzmann machine on MNIST, whose pixels are drawn from
+// their grey levels at each step. Its learning rate falls to 0 at its end, so that
+// trainings of different lengths are different runs.
+type undirected struct {
+	name         string // as of reproduce.Training, without the scale
+	layers       []int  // of hidden units
+	method       boltzmann.Method
+	laptop, full int // epochs
+	seeds        int
+	below        *undirected // what it stands on, as the top of a belief network
+}
+
+var (
+	rbm = undirected{name: "rbm-500", layers: []int{500}, method: boltzmann.PCD().LearningRate(0.1), laptop: 20, full: 300, seeds: 3}
+	dbn = undirected{name: "dbn-500-2000", layers: []int{2000}, method: boltzmann.PCD().LearningRate(0.05), laptop: 5, full: 100, seeds: 1, below: &rbm}
+	dbm = undirected{name: "dbm-500-1000", layers: []int{500, 1000}, method: boltzmann.PCD().LearningRate(0.05), laptop: 5, full: 200, seeds: 1}
+)
+
+func rbmPlans(reproduce.Scale) []undirected { return []undirected{rbm} }
+func dbnPlans(reproduce.Scale) []undirected { return []undirected{rbm, dbn} }
+func dbmPlans(reproduce.Scale) []undirected { return []undirected{rbm, dbm} }
+
+func (p undirected) nameAt(s reproduce.Scale) string { return p.name + "-" + string(s) }
+
+// at is the training at a scale. That of smoke has few rows, and as few units as still are
+// too many to enumerate.
+func (p undirected) at(s reproduce.Scale) reproduce.Training {
+	layers, seeds := slices.Clone(p.layers), p.seeds
+	e := boltzmann.Experiment{
+		Dataset: dataset.Spec{Name: "mnist", Binarization: dataset.Stochastic}, Method: p.method.Spec(), Seed: 1,
+		Epochs: map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s],
+	}
+	if s == reproduce.Smoke {
+		seeds = min(seeds, 2)
+		e.Dataset.Name, e.Dataset.Subset, e.Method.BatchSize = madeUp(e.Dataset.Name), 128, 32
+		for l := range layers {
+			layers[l] = min(layers[l], 30)
+		}
+	}
+	e.Machine = boltzmann.New(dataset.Shape{}).Hidden(layers[0], layers[1:]...).Spec()
+	t := reproduce.Training{Name: p.nameAt(s), Experiment: e, Seeds: seeds}
+	if p.below != nil {
+		below := p.below.at(s)
+		t.From, t.Begin = &below, standOn
+	}
+	return t
+}
+
+// standOn lets an experiment stand on another's machine.
+func standOn(e runs.Experiment, dir string, epoch int) runs.Experiment {
+	of := e.(boltzmann.Experiment)
+	of.Below = &boltzmann.Below{Run: dir, Checkpoint: strconv.Itoa(epoch)}
+	return of
+}
+
+// machines opens the runs of a training, by seed.
+func (w *work) machines(p undirected) (all []*boltzmann.Run, err error) {
+	dirs, err := w.Dirs(p.nameAt(w.Scale))
+	for _, dir := range dirs {
+		run, err := boltzmann.OpenRun(dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, run)
+	}
+	return all, err
+}
+
+// along is annealing along a schedule by 100 chains, or at the scale smoke in a few steps.
+func (w *work) along(s boltzmann.Schedule) boltzmann.Annealing {
+	if w.Scale == reproduce.Smoke {
+		s = boltzmann.Even(20)
+	}
+	return boltzmann.Annealing{Schedule: s, Chains: 100}
+}
+
+// annealed is log p of rows by an estimate of log Z, and how that was made.
+type annealed struct {
+	Each []float64 `json:"each"` // of each row
+	LogZ float64   `json:"log_z"`
+	By   string    `json:"by"`
+}
+
+func (a annealed) logP() float64 {
+	mean, _ := a.mean()
+	return mean
+}
+
+// mean is log p, with its standard error over the rows.
+func (a annealed) mean() (mean, se float64) {
+	return statistics.MeanAndError(len(a.Each), func(i int) float64 { return a.Each[i] })
+}
+
+// anneal estimates log p of some rows of a split, 0 for all of them, by AIS.
+func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.Annealing) (annealed, error) {
+	question := fmt.Sprintf("log-p-of-%s-rows-%d-%v-%d-chains", split, rows, a.Schedule, a.Chains)
+	return reproduce.KeptOf(w.Work, question, run.Snapshot(), func() (annealed, error) {
+		w.Say("estimating log p of %s rows by AIS: %v, seed %d", split, run.Experiment(), run.Experiment().Seed)
+		set, err := w.Sets.Open(run.Experiment(), run.Dir())
+		if err != nil {
+			return annealed{}, err
+		}
+		of := set.Test()
+		if split == "validation" {
+			of = set.Validation()
+		}
+		energies, err := run.FreeEnergy(w.ctx, of.Some(rows, 1))
+		if err != nil {
+			return annealed{}, err
+		}
+		z, err := run.LogZ(w.ctx, set.Train(), a, w.Progress)
+		if err != nil {
+			return annealed{}, err
+		}
+		e := annealed{LogZ: float64(z.Value), By: fmt.Sprintf("AIS, %d chains, %v; log Z %.2f (%.2f to %.2f)", z.Chains, a.Schedule, z.Value, z.Low, z.High)}
+		for _, energy := range energies {
+			e.Each = append(e.Each, -energy-e.LogZ)
+		}
+		return e, nil
+	})
+}
+
+// tested estimates log p of the test rows of each seed, as the criteria have it.
+func (w *work) tested(all []*boltzmann.Run) (of []annealed, err error) {
+	for _, run := range all {
+		e, err := w.anneal(run, "test", w.few(0, 0, 50), w.along(boltzmann.Published()))
+		if err != nil {
+			return nil, err
+		}
+		of = append(of, e)
+	}
+	return of, nil
+}
+
+// annealedValue is log p over seeds, or of the one with its standard error.
+func annealedValue(of []annealed) reproduce.Value {
+	v := reproduce.Over(runs.SpreadOf(of, annealed.logP), len(of))
+	if len(of) == 1 {
+		_, se := of[0].mean()
+		v.SE = &se
+	}
+	var by []string
+	for _, e := range of {
+		by = append(by, e.By)
+	}
+	v.By = fmt.Sprintf("%s test rows, each drawn once; %s", thousands(len(of[0].Each)), strings.Join(by, "; "))
+	return v
+}
+
+// raised is how far log p of rows by AIS is above that by RAISE, in nats.
+type raised struct {
+	Excess float64 `json:"excess"`
+	SE     float64 `json:"se"`
+	Rows   int     `json:"rows"`
+	Chains int     `json:"chains"` // of each
+}
+
+// raise sets RAISE beside log Z by AIS, on some of the test rows.
+func (w *work) raise(run *boltzmann.Run, logZ float64) (raised, error) {
+	rows, a := w.few(100, 100, 5), w.along(boltzmann.Published())
+	a.Chains = w.few(10, 10, 2)
+	return reproduce.KeptOf(w.Work, fmt.Sprintf("raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() (raised, error) {
+		w.Say("estimating log p of %d test rows by RAISE: %v, seed %d", rows, run.Experiment(), run.Experiment().Seed)
+		set, err := w.Sets.Open(run.Experiment(), run.Dir())
+		if err != nil {
+			return raised{}, err
+		}
+		some := set.Test().Some(rows, 1)
+		logP, err := run.RAISE(w.ctx, set.Train(), some, a, w.Progress)
+		if err != nil {
+			return raised{}, err
+		}
+		energies, err := run.FreeEnergy(w.ctx, some)
+		if err != nil {
+			return raised{}, err
+		}
+		mean, se := statistics.MeanAndError(rows, func(i int) float64 { return -energies[i] - logZ - logP[i] })
+		return raised{mean, se, rows, a.Chains}, nil
+	})
+}
+
+// drawChains draws what chains of a machine come to see.
+func (w *work) drawChains(run *boltzmann.Run) error {
+	n, sweeps := w.few(100, 100, 4), w.few(10_000, 5000, 10)
+	sheet, err := run.Sample(w.ctx, n, sweeps)
+	if err != nil {
+		return err
+	}
+	return w.Figure("chains", fmt.Sprintf("%v: %d chains after %s sweeps from coin flips, means of the pixels", run.Experiment(), n, thousands(sweeps)), plotting.Samples(sheet))
+}
+
+func makeRBM(w *work) error {
+	all, err := w.machines(rbm)
+	if err != nil {
+		return err
+	}
+	of, err := w.tested(all)
+	if err != nil {
+		return err
+	}
+	w.Found("log p by AIS", "at least", annealedValue(of))
+	var j judgement
+	var apart []raised
+	for i, run := range all {
+		r, err := w.raise(run, of[i].LogZ)
+		if err != nil {
+			return err
+		}
+		apart = append(apart, r)
+		j.add(holdsIf(math.Abs(r.Excess) <= 1), "seed %d: log p by AIS less that by RAISE %v", run.Experiment().Seed, gain{r.Excess, r.SE})
+	}
+	v := reproduce.Over(runs.SpreadOf(apart, func(r raised) float64 { return math.Abs(r.Excess) }), len(apart))
+	v.By = fmt.Sprintf("%d test rows, %d chains each", apart[0].Rows, apart[0].Chains)
+	w.Found("distance of log p by AIS and by RAISE, same rows", "at most", v)
+	if err := w.judgeFull("AIS and RAISE agree.", j); err != nil {
+		return err
+	}
+	return w.drawChains(all[0])
+}
+
+// deeper finds log p of a machine of several layers, and judges a claim that it is above
+// that of the RBM, over the same rows.
+func (w *work) deeper(p undirected, number, says string) error {
+	deep, err := w.machines(p)
+	if err != nil {
+		return err
+	}
+	flat, err := w.machines(rbm)
+	if err != nil {
+		return err
+	}
+	of, err := w.tested(deep)
+	if err != nil {
+		return err
+	}
+	others, err := w.tested(flat[:1])
+	if err != nil {
+		return err
+	}
+	w.Found(number, "at least", annealedValue(of))
+	w.Beside("the RBM of 500 units", "log p", annealedValue(others))
+	var j judgement
+	j.above(fmt.Sprintf("%v over %v:", deep[0].Experiment(), flat[0].Experiment()), paired(of[0].Each, others[0].Each))
+	if err := w.judge(says, j); err != nil {
+		return err
+	}
+	return w.drawChains(deep[0])
+}
+
+func makeDBN(w *work) error {
+	return w.deeper(dbn, "estimate of log p", "A second layer raises log p.")
+}
+
+func makeDBM(w *work) error {
+	return w.deeper(dbm, "mean-field estimate of log p", "Centring does without pretraining.")
+}
+
+// metric is a way of measuring gradients, under the name that figures have.
+type metric struct {
+	name   string
+	method boltzmann.Method
+}
+
+var (
+	metrics = []metric{
+		{"plain", boltzmann.PCD()},
+		{"metric of p(v,h)", boltzmann.PCD().Natural(boltzmann.Joint, 0.1)},
+		{"metric of p(v)", boltzmann.PCD().Natural(boltzmann.Marginal, 0.1)},
+	}
+	metricRates = []float64{0.05, 0.1, 0.2, 0.4}
+)
+
+// plan is the training at a rate.
+func (m metric) plan(η float64) undirected {
+	method := m.method.LearningRate(η)
+	return undirected{
+		name: fmt.Sprintf("rbm-500-%v-lr-%g", method.Spec().Metric, η), layers: []int{500}, method: method,
+		laptop: 3, full: 30, seeds: 3,
+	}
+}
+
+func metricPlans(reproduce.Scale) (plans []undirected) {
+	for _, m := range metrics {
+		for _, η := range metricRates {
+			plans = append(plans, m.plan(η))
+		}
+	}
+	return plans
+}
+
+// atBestRate are the runs of a metric at the rate by which log p of validation rows is highest,
+// and what each rate reached.
+func (w *work) atBestRate(m metric) (best []*boltzmann.Run, reached plotting.Measured, err error) {
+	reached = plotting.Measured{Name: m.name, SpreadName: "± 1 sd over seeds"}
+	for _, η := range metricRates {
+		all, err := w.machines(m.plan(η))
+		if err != nil {
+			return nil, reached, err
+		}
+		var of []annealed
+		for _, run := range all {
+			e, err := w.anneal(run, "validation", w.few(1000, 1000, 50), w.along(boltzmann.Adaptive(2000)))
+			if err != nil {
+				return nil, reached, err
+			}
+			of = append(of, e)
+		}
+		logP := runs.SpreadOf(of, annealed.logP)
+		if len(reached.Y) == 0 || logP.Mean > slices.Max(reached.Y) {
+			best = all
+		}
+		reached.X, reached.Y, reached.Spread = append(reached.X, η), append(reached.Y, logP.Mean), append(reached.Spread, logP.SD)
+	}
+	return best, reached, nil
+}
+
+func makeNatural(w *work) error {
+	var curves []plotting.Measured
+	var values [][]float64 // log p of test rows of each metric, by seed
+	for _, m := range metrics {
+		best, reached, err := w.atBestRate(m)
+		if err != nil {
+			return err
+		}
+		of, err := w.tested(best)
+		if err != nil {
+			return err
+		}
+		v := annealedValue(of)
+		w.Beside(fmt.Sprintf("%s, η = %g", m.name, best[0].Experiment().Method.LearningRate), "log p", v)
+		var each []float64
+		for _, e := range of {
+			each = append(each, e.logP())
+		}
+		values, curves = append(values, each), append(curves, reached)
+	}
+	err := w.Figure("rates", "log p of validation rows by AIS, by learning rate and metric, mean and sd over seeds",
+		plotting.Measurements(plotting.Axis{Label: "learning rate η", Logarithmic: true}, plotting.Axis{Label: "log p (nats)"}, curves...))
+	if err != nil {
+		return err
+	}
+	for i, says := range []string{"The joint metric is ahead of plain gradients.", "The metric of p(v) is ahead of plain gradients."} {
+		var j judgement
+		j.above(metrics[1+i].name+" over plain", gainOverSeeds(values[1+i], values[0]))
+		if err := w.judge(says, j); err != nil {
+			return err
+		}
+	}
+	var j judgement
+	g := gainOverSeeds(values[2], values[1])
+	j.add(holdsIf(g.verdict() == reproduce.Open), "p(v) over p(v,h) %v", g)
+	return w.judge("The two metrics are alike.", j)
+}
