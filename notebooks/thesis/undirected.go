@@ -91,6 +91,9 @@ func (w *work) along(s boltzmann.Schedule) boltzmann.Annealing {
 	return boltzmann.Annealing{Schedule: s, Chains: 100}
 }
 
+// drawSeed is that by which grey rows are drawn once, the same for all machines.
+const drawSeed = 1
+
 // annealed is log p of rows by an estimate of log Z, and how that was made.
 type annealed struct {
 	Each []float64 `json:"each"` // of each row
@@ -121,11 +124,12 @@ func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.An
 		if split == "validation" {
 			of = set.Validation()
 		}
-		energies, err := run.FreeEnergy(w.ctx, of.Some(rows, 1))
+		model := run.Model.Seed(drawSeed)
+		energies, err := model.FreeEnergy(w.ctx, of.Some(rows, drawSeed))
 		if err != nil {
 			return annealed{}, err
 		}
-		z, err := run.LogZ(w.ctx, set.Train(), a, w.Progress)
+		z, err := model.LogZ(w.ctx, set.Train(), a, w.Progress)
 		if err != nil {
 			return annealed{}, err
 		}
@@ -182,12 +186,12 @@ func (w *work) raise(run *boltzmann.Run, logZ float64) (raised, error) {
 		if err != nil {
 			return raised{}, err
 		}
-		some := set.Test().Some(rows, 1)
-		logP, err := run.RAISE(w.ctx, set.Train(), some, a, w.Progress)
+		model, some := run.Model.Seed(drawSeed), set.Test().Some(rows, drawSeed)
+		logP, err := model.RAISE(w.ctx, set.Train(), some, a, w.Progress)
 		if err != nil {
 			return raised{}, err
 		}
-		energies, err := run.FreeEnergy(w.ctx, some)
+		energies, err := model.FreeEnergy(w.ctx, some)
 		if err != nil {
 			return raised{}, err
 		}
