@@ -2,12 +2,18 @@
 
     speed.py --peers DIR [--torch-python PYTHON] [--jax-python PYTHON] [--before COMMIT]
              [--rounds N] [--steps N] [--work DIR]
+    speed.py --family boltzmann --peers DIR [--torch-python PYTHON] [--rounds N] [--steps N]
+             [--work DIR]
 
 Run it in a clone with its history, with HELMHOLTZ_DATA set and nothing else running.
 DIR holds torch_step.py and jax_step.py, which time RWS and NRWS at the same machine, and
 print lines such as "RWS step 5.12 ms"; a peer without PYTHON is left out. COMMIT is
 built beside this version, for evaluation. All that is compared is measured once a
 round; a line of the table has the median of the rounds' ratios, and their range.
+
+Of the family boltzmann it is PCD-1 and AIS of an RBM of 784 and 500 units, with 100
+chains, beside their products in float32 and beside torch_rbm.py of DIR, with the number
+of threads that suits it; this times scikit-learn too, if PYTHON has it.
 """
 
 import argparse
@@ -15,6 +21,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -27,19 +34,30 @@ EPOCH = 1875  # steps of 32 images; Fisher blocks are refreshed every 1,000
 def main():
     options = parse_options()
     options.work.mkdir(parents=True, exist_ok=True)
+    measure, targets = {"helmholtz": helmholtz, "boltzmann": boltzmann}[options.family](options)
+    rounds = []
+    for n in range(options.rounds):
+        rounds.append(measure())
+        print(f"round {n + 1} of {options.rounds}: " + ", ".join(f"{k} {v:.4g}" for k, v in rounds[-1].items()), flush=True)
+    write_table(targets, rounds)
+
+
+def helmholtz(options):
     programs = {"now": build(ROOT, options.work / "now"), "before": build_commit(options)}
     runs = {"float32": train(programs["before"], options.work, "float32"),
             "fixed": train(programs["now"], options.work, "fixed", "--arithmetic", "fixed")}
-    rounds = []
-    for n in range(options.rounds):
-        rounds.append(measure(programs, runs, options))
-        print(f"round {n + 1} of {options.rounds}: " + ", ".join(f"{k} {v:.4g}" for k, v in rounds[-1].items()), flush=True)
-    write_table(rounds)
+    return lambda: measure(programs, runs, options), TARGETS
+
+
+def boltzmann(options):
+    program = build(ROOT, options.work / "now")
+    return lambda: measure_boltzmann(program, options), BOLTZMANN_TARGETS
 
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peers", type=pathlib.Path, help="folder of torch_step.py and jax_step.py")
+    parser.add_argument("--family", choices=["helmholtz", "boltzmann"], default="helmholtz")
+    parser.add_argument("--peers", type=pathlib.Path, help="folder of torch_step.py, jax_step.py and torch_rbm.py")
     parser.add_argument("--torch-python", help="Python that has PyTorch")
     parser.add_argument("--jax-python", help="Python that has JAX")
     parser.add_argument("--before", default="f7f841d", help="commit that evaluation is compared with (default %(default)s, before products with bits)")
@@ -102,6 +120,41 @@ def measure(programs, runs, options):
     return rates
 
 
+TEMPERATURES = 14500  # of the published schedule
+
+
+def measure_boltzmann(program, options):
+    """Return the times of one round, in milliseconds of a step, a ratio of such, and peaks of memory in MB."""
+    times = {}
+    bench = output("go", "test", "./boltzmann", "-run", "^$", "-bench", "StepOverItsProducts", "-benchtime", f"{max(1, options.steps // 10)}x", "-cpu", "2")
+    for name, unit in ("pcd", "ms/step"), ("pcd over products", "×products"):
+        times[name] = float(re.search(rf"([\d.e+-]+) {unit}", bench)[1])
+    run = options.work / "rbm"
+    shutil.rmtree(run, ignore_errors=True)
+    _, times["pcd memory"] = measured(program, "train", "--dataset", "mnist", "--validation", "0", "--algorithm", "pcd", "--layers", "500", "--epochs", "1", "--out", run)
+    answer, times["ais memory"] = measured(program, "eval", run, "--schedule", "published", "--rows", "100", "--json")
+    times["ais"] = json.loads(answer)["seconds"] * 1e3 / TEMPERATURES
+    bench = output("go", "test", "./boltzmann", "-run", "^$", "-bench", "^BenchmarkAnnealing$/^products$", "-benchtime", "2s", "-cpu", "2")
+    times["ais products"] = float(re.search(r"([\d.e+-]+) ms/step", bench)[1])
+    if options.torch_python:
+        for threads in "1", "2":
+            for line in output(options.torch_python, options.peers / "torch_rbm.py", threads).splitlines():
+                peer, step = line.split()[0], float(re.search(r"step ([\d.]+) ms", line)[1])
+                times[peer] = min(step, times.get(peer, step))
+    return times
+
+
+def measured(*command):
+    """Return what a command prints, and its peak of memory in MB."""
+    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True)
+    printed = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"speed.py: {command[0]} ended with status {process.returncode}")
+    return printed, usage.ru_maxrss / 1e3
+
+
 def epochs(step_ms, refresh_ms):
     """Return how many epochs a second there are of such steps and refreshes."""
     return 1e3 / EPOCH / (step_ms + refresh_ms / 1000)
@@ -126,7 +179,7 @@ def output(*command):
     return done.stdout
 
 
-# What is compared: a name, rates a and b of which a/b counts, and the target.
+# What is compared: a name, measures a and b of which a/b counts, or a alone, and the target.
 TARGETS = [
     ("RWS, fixed, times JAX", "rws fixed", "rws jax", ">=", 3),
     ("RWS, fixed, times PyTorch", "rws fixed", "rws torch", ">=", 6),
@@ -138,14 +191,23 @@ TARGETS = [
     ("NRWS, fixed, times float32", "nrws fixed", "nrws float32", "", None),
 ]
 
+BOLTZMANN_TARGETS = [
+    ("PCD-1 step over its float32 products", "pcd over products", None, "<=", 1.3),
+    ("PCD-1, times PyTorch", "torch", "pcd", ">=", 1.4),
+    ("PCD-1, times scikit-learn", "scikit-learn", "pcd", ">=", 5),
+    ("AIS of 14,500 temperatures over its float32 products", "ais", "ais products", "<=", 1.25),
+    ("peak memory of PCD-1, MB", "pcd memory", None, "<=", 300),
+    ("peak memory of AIS, MB", "ais memory", None, "<=", 300),
+]
 
-def write_table(rounds):
+
+def write_table(targets, rounds):
     print("\n| | median | range | target | |\n|---|---|---|---|---|")
-    for name, a, b, relation, target in TARGETS:
-        if a not in rounds[0] or b not in rounds[0]:
+    for name, a, b, relation, target in targets:
+        if a not in rounds[0] or b and b not in rounds[0]:
             print(f"| {name} | not measured | | {relation} {target} | |")
             continue
-        ratios = [r[a] / r[b] for r in rounds]
+        ratios = [r[a] / r[b] if b else r[a] for r in rounds]
         median = statistics.median(ratios)
         met = "" if target is None else "met" if (median >= target if relation == ">=" else median <= target) else "missed"
         goal = "" if target is None else f"{relation} {target}"
