@@ -26,8 +26,8 @@ type path struct {
 }
 
 // newPath begins at the base rates of rows, the part (n+1)/(N+2) of N rows of which n
-// have a unit on, or (n+1)/(N+K) of one of K categories: those that are never on there may be
-// on in others. Hidden units, where they stand beside v or in its place, begin at their means
+// have a unit on, or (n+1)/(N+K) of one of K categories, or of K classes of labelled rows: those
+// that are never on there may be on in others. Hidden units, where they stand beside v or in its place, begin at their means
 // given some of the rows.
 func (m *Model) newPath(rows dataset.Split) (*path, error) {
 	if err := m.checkRows(rows); err != nil {
@@ -43,11 +43,11 @@ func (m *Model) newPath(rows dataset.Split) (*path, error) {
 		return nil, err
 	}
 	var logits []float64
-	begin := func(means []float64, n float64) {
+	begin := func(means []float64, n float64, categories int) {
 		for _, mean := range means {
 			off := n*(1-mean) + 1
-			if p.Categories > 0 {
-				off = n + float64(p.Categories)
+			if categories > 0 {
+				off = n + float64(categories)
 			}
 			b := float32(math.Log((n*mean + 1) / off))
 			p.slope = append(p.slope, p.VisibleBiases[len(p.base)]-b)
@@ -56,14 +56,12 @@ func (m *Model) newPath(rows dataset.Split) (*path, error) {
 		}
 	}
 	if m.below == nil {
-		begin(means(rows, m.encoding.binarization), float64(rows.Rows))
+		begin(means(rows, m.encoding.binarization), float64(rows.Rows), p.Categories)
 	}
-	begin(latent, float64(some.Rows))
-	partition := logPartition
-	if p.Categories > 0 {
-		partition = p.categoricalPartition
-	}
-	p.logZ0 = partition(logits) + float64(p.Hidden())*math.Ln2
+	begin(latent, float64(some.Rows), 0)
+	frequencies, labelled := classFrequencies(rows, p.Classes)
+	begin(frequencies, labelled, p.Classes)
+	p.logZ0 = p.discretePartition(logits) + float64(p.Hidden())*math.Ln2
 	return p, nil
 }
 

@@ -46,6 +46,8 @@ type Evaluation struct {
 	TrainingFreeEnergySE Number `json:"training_free_energy_se"`
 	// RAISE is what reverse annealing says of log p(v), nil where it was not asked.
 	RAISE *Raised `json:"raise,omitempty"`
+	// Classification is by p(y|v), of a machine with labels on rows that have some, and nil of others.
+	Classification *Classification `json:"classification,omitempty"`
 	// BaselineLogP is log p(v) of a factorised model of the training rows, and Diverged
 	// says whether that of the model is far worse.
 	BaselineLogP   Number               `json:"baseline_log_p"`
@@ -96,6 +98,9 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	e.LogP, e.LogPSE = -e.FreeEnergy-z.Value-Number(m.encoding.logScale()), e.FreeEnergySE
 	line := m.baseline(set.Train(), rows)
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = Number(line.LogP), Number(line.SE), !(float64(e.LogP) >= line.Limit)
+	if e.Classification, err = m.classification(ctx, rows); err != nil {
+		return e, err
+	}
 	e.Seconds = time.Since(start).Seconds()
 	return e, nil
 }

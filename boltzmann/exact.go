@@ -20,7 +20,7 @@ const enumerable = 25
 
 // ExactLogZ is log Z in nats, in double precision: the sum over all states of the side
 // that has fewer units, at most 25, or of the hidden units where the visible ones are
-// not Bernoulli.
+// not Bernoulli, or have a label beside them.
 func (m *Model) ExactLogZ(ctx context.Context) (float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return 0, err
@@ -39,7 +39,8 @@ func (m *Model) checkEnumerable() error {
 
 // ExactLogP is log p of each of the rows, in nats, by ExactLogZ, of a deep machine with the
 // hidden units summed out for each row, too. Of Gaussian units it is the
-// logarithm of the density of the grey values, between 0 and 1.
+// logarithm of the density of the grey values, between 0 and 1. A label is summed out: log
+// p(v,y) is the sum with log p(y|v) of LabelProbabilities.
 func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return nil, err
@@ -89,11 +90,9 @@ func (p *Parameters) smallerSide() side {
 	s := side{few: p.VisibleBiases, many: p.HiddenBiases, weights: p.Weights, partition: logPartition}
 	if p.summed() == p.Hidden() {
 		s.few, s.many, s.weights = p.HiddenBiases, p.VisibleBiases, transpose(p.Weights)
-		switch p.Kind() {
-		case Gaussian:
+		s.partition = p.discretePartition
+		if p.gaussian() {
 			s.partition = p.gaussianPartition
-		case Categorical:
-			s.partition = p.categoricalPartition
 		}
 	}
 	s.low = min(statesAPart, len(s.few))
@@ -159,7 +158,7 @@ func (p *Parameters) terms() float64 {
 
 // summed is the number of units over whose states logZ sums.
 func (p *Parameters) summed() int {
-	if p.Kind() != Bernoulli {
+	if p.Kind() != Bernoulli || p.Classes > 0 {
 		return p.Hidden()
 	}
 	return min(p.Visible(), p.Hidden())

@@ -99,6 +99,9 @@ func (e Experiment) String() string {
 	if e.Below != nil {
 		name = "DBN, top"
 	}
+	if e.Machine.Classes > 0 {
+		name = "labelled " + name
+	}
 	return fmt.Sprintf("%s%s %s, %v", kind, name, joined(e.Machine.layers(0)[1:]), e.Method)
 }
 
@@ -126,6 +129,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.checkLayers,
 		e.checkBelow,
 		e.checkUnits,
+		func() error { return e.checkLabels(set) },
 		func() error { return e.Header().Check(set) },
 		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
@@ -208,11 +212,15 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 }
 
 // Baseline implements runs.Baseliner. The pseudo-likelihood of a factorised model is its
-// log p(x); of Gaussian units the base line is of the score. A machine that stands on another,
+// log p(x); of Gaussian units the base line is of the score, and of machines with labels of the
+// classes' frequencies. A machine that stands on another,
 // whose rows are drawn, has none.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	if e.Below != nil {
 		return runs.Baseline{}
+	}
+	if e.Machine.Classes > 0 {
+		return labelBaseline(set.Train(), rows, e.Machine.Classes)
 	}
 	if e.Machine.Visible == Gaussian {
 		return scoreBaseline(set.Train(), rows)

@@ -18,6 +18,8 @@ type MachineSpec struct {
 	Visible Kind `toml:"visible" json:"visible"` // bernoulli, gaussian or categorical
 	// Categories is the number of categories of each variable of categorical visible units.
 	Categories int `toml:"categories,omitzero" json:"categories,omitempty"`
+	// Classes is the number of classes of the label, 0 without labels.
+	Classes int `toml:"classes,omitzero" json:"classes,omitempty"`
 	// Above are the numbers of units of hidden layers above the first, of a deep machine.
 	Above []int `toml:"above,omitempty" json:"above,omitempty"`
 	// Deviation is the standard deviation of the normal distribution from which the
@@ -55,6 +57,11 @@ func (m Machine) Categorical(categories int) Machine {
 	return m
 }
 
+// Labels gives the machine a label of a number of classes beside the visible units, which are
+// Bernoulli ones: it is then a model p(v,y) of rows and their labels, and p(y|v) classifies
+// (Larochelle and Bengio 2008; 003, 20.8). Method.Discriminative says which of them is learned.
+func (m Machine) Labels(classes int) Machine { m.spec.Classes = classes; return m }
+
 // Deviation sets the standard deviation of the first weights.
 func (m Machine) Deviation(σ float64) Machine { m.spec.Deviation = σ; return m }
 
@@ -71,7 +78,9 @@ func (s MachineSpec) parameters(visible int) *Parameters {
 	if len(s.Above) > 0 {
 		return newLayeredParameters(s.layers(visible))
 	}
-	return newParameters(visible, s.Hidden, s.Visible, s.Categories)
+	p := newParameters(visible+s.Classes, s.Hidden, s.Visible, s.Categories)
+	p.Classes = s.Classes
+	return p
 }
 
 // joined writes the sizes of layers from the visible units on.
@@ -97,6 +106,10 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 		return fmt.Errorf("categories = %d of categorical units: give at least 2, a divisor of the %d visible units", s.Categories, visible)
 	case s.Visible != Categorical && s.Categories != 0:
 		return fmt.Errorf("categories = %d of %v units: only categorical ones have categories; leave them out", s.Categories, s.Visible)
+	case s.Classes != 0 && (s.Classes < 2 || s.Classes >= dataset.Unlabelled):
+		return fmt.Errorf("classes = %d: give the number of classes of the label, 10 for digits", s.Classes)
+	case s.Classes != 0 && (s.Visible != Bernoulli || len(s.Above) > 0):
+		return fmt.Errorf("classes = %d of %v visible units and hidden layers of %v: a label stands beside Bernoulli units in a machine with one hidden layer; leave it out", s.Classes, s.Visible, joined(layers[1:]))
 	case !(s.Deviation >= 0 && s.Deviation < 100):
 		return fmt.Errorf("weights of standard deviation %v at first: give 0 or more; 0.01 is usual", s.Deviation)
 	}

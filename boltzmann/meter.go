@@ -13,6 +13,8 @@ import (
 type likelihood struct {
 	objective  float64 // log-pseudo-likelihood, or score where the visible units are Gaussian
 	freeEnergy float64
+	label      float64 // log p(y|v) of its label, where the machine has one
+	mistaken   float64 // 1 where another label is likelier, and 0 where none is
 }
 
 // meter measures rows of visible units.
@@ -30,7 +32,8 @@ func newMeter(w *products) meter {
 }
 
 // measure measures rows v of visible units, whose hidden units have the inputs h, which it
-// replaces by their means, negated. The pseudo-likelihood is by a number of units. Of
+// replaces by their means, negated. The pseudo-likelihood is by a number of units, given the
+// label where there is one, which the free energy has summed out. Of
 // Gaussian units it writes the means given those of the hidden ones into a.
 func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, units int) {
 	off := make([]float32, h.Cols)
@@ -44,7 +47,7 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 		}
 		return
 	}
-	room := make([]float32, h.Cols)
+	room, given := make([]float32, h.Cols), kernels.NewMatrix(m.Classes, h.Cols)
 	for r := range rows {
 		x, inputs := kernels.Row(v, r), kernels.Row(h, r)
 		variables := m.variables()
@@ -55,10 +58,13 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 		} else {
 			logs = m.flip(x, inputs, room, off, first, units)
 		}
-		rows[r] = likelihood{
-			objective:  floats.Sum(logs) * float64(variables) / float64(len(logs)),
-			freeEnergy: -float64(blas32.Dot(vector(x), vector(m.VisibleBiases))) - turnOff(inputs, off) - m.latentEntropy(x),
+		rows[r].objective = floats.Sum(logs) * float64(variables) / float64(len(logs))
+		if m.Classes > 0 {
+			rows[r].freeEnergy, rows[r].label, rows[r].mistaken = m.ofLabel(x, inputs, off, given)
+			turnOff(inputs, off)
+			continue
 		}
+		rows[r].freeEnergy = -float64(blas32.Dot(vector(x), vector(m.VisibleBiases))) - turnOff(inputs, off) - m.latentEntropy(x)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,15 @@ func exactly(m *Model) *oracle.Machine {
 	states := oracle.Binary(p.Visible())
 	if p.Categories > 0 {
 		states = oracle.Categorical(p.variables(), p.Categories)
+	}
+	if p.Classes > 0 {
+		var labelled [][]float64
+		for _, v := range oracle.Binary(p.observed()) {
+			for _, y := range oracle.Categorical(1, p.Classes) {
+				labelled = append(labelled, slices.Concat(v, y))
+			}
+		}
+		states = labelled
 	}
 	return oracle.Bipartite(states, oracle.Binary(p.Hidden()), parameters)
 }

@@ -80,15 +80,18 @@ func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing
 }
 
 // downwards takes chains from each of some states to the base-rate model, and returns the
-// logarithms of their weights.
+// logarithms of their weights. The label, where there is one, is drawn given the others.
 func (p *path) downwards(ctx context.Context, states kernels.Matrix, chains int, betas []float64, key philox.Key, progress func(float64)) ([]float64, error) {
 	betas = slices.Clone(betas)
 	slices.Reverse(betas)
 	weights := make([]float64, states.Rows*chains)
 	return weights, p.anneal(ctx, &walk{
 		chains: len(weights), samples: chains, betas: betas, key: key, purpose: philox.Reverse, progress: progress,
-		start: func(chain int, v []float32, _ philox.Counter) { copy(v, kernels.Row(states, chain/chains)) },
-		add:   func(chain, _ int, ratio float64) { weights[chain] += ratio },
+		start: func(chain int, v []float32, c philox.Counter) {
+			copy(v, kernels.Row(states, chain/chains))
+			p.drawLabel(v, key, c)
+		},
+		add: func(chain, _ int, ratio float64) { weights[chain] += ratio },
 	})
 }
 

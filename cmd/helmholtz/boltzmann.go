@@ -41,6 +41,7 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	hyperparameterFlags(f, e.Method.Hyperparameters())
 	inGroup(f, "Boltzmann machines", func(f *pflag.FlagSet) {
 		f.IntVar(&e.Machine.Categories, "categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical visible units")
+		f.IntVar(&e.Machine.Classes, "classes", 0, "")
 		f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
 		f.StringVar(&x.on, "on", "", "cd, pcd, pt: train a layer on top of the run in `DIR`, as part of a deep belief network")
 	})

@@ -148,6 +148,10 @@ func boltzmannTable(e boltzmann.RunEvaluation) string {
 		nats("log Z", e.LogZ.Value, e.LogZ.SE, fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors", e.Low, e.High))
 		b.WriteString(runs.Spread{Mean: 100 * float64(e.ESS), SD: math.NaN()}.Line("ESS of the chains", "%"))
 	}
+	if c := e.Classification; c != nil {
+		b.WriteString(runs.Spread{Mean: 100 * float64(c.Error), SD: 100 * float64(c.ErrorSE)}.Line("error of labels", "%"))
+		nats("log p(y|v)", c.LogP, c.LogPSE, ", exact")
+	}
 	nats("free energy", e.FreeEnergy, e.FreeEnergySE, "")
 	nats("free energy, training", e.TrainingFreeEnergy, e.TrainingFreeEnergySE, "")
 	if r := e.RAISE; r != nil {

@@ -84,7 +84,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 		textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (App. A.2, for bihm and nbihm)")
 		f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")
 		textFlag(f, &e.Machine.LabelLayer, "label-layer", "`where` the label is: none, top, lower (a classifier of x and h¹), or hidden (of h¹ alone)")
-		f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label")
+		f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label; of cd, pcd and pt it stands beside the visible units")
 	})
 	hyperparameterFlags(f, e.Method.Hyperparameters())
 	algorithm := f.Lookup("algorithm")
