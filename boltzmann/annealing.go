@@ -17,7 +17,9 @@ import (
 // path are the distributions between a base-rate model, whose units are independent, and
 // a machine, at inverse temperatures β from 0 to 1 (Salakhutdinov and Murray 2008):
 //
-//	p*_β(v) = e^(((1−β) b₀ + β b)ᵀv) ∏_j (1 + e^(β (c_j + (Wᵀv)_j))).
+//	p*_β(v) = e^(((1−β) b₀ + β b)ᵀv) ∏_j (1 + e^(β (c_j + (Wᵀv)_j))),
+//
+// or with what sums out hidden units of other kinds with the inputs β (c + Wᵀv).
 type path struct {
 	*products
 	base  []float32 // b₀
@@ -61,7 +63,7 @@ func (m *Model) newPath(rows dataset.Split) (*path, error) {
 	begin(latent, float64(some.Rows), 0)
 	frequencies, labelled := classFrequencies(rows, p.Classes)
 	begin(frequencies, labelled, p.Classes)
-	p.logZ0 = p.discretePartition(logits) + float64(p.Hidden())*math.Ln2
+	p.logZ0 = p.discretePartition(logits) + p.hiddenPartition(make([]float64, p.Hidden()))
 	return p, nil
 }
 
@@ -143,10 +145,10 @@ func (a *annealed) step(w *walk, k int) {
 	for r := range a.visible.Rows {
 		v, inputs := kernels.Row(a.visible, r), kernels.Row(a.hiddenInputs, r)
 		ratio := (to - from) * float64(blas32.Dot(vector(a.slope), vector(v)))
-		ratio -= turnOff(a.at(from, a.off, inputs), a.off)
+		ratio -= a.sumOut(a.at(from, a.off, inputs), a.off)
 		scaled := a.at(to, a.off, inputs)
-		kernels.Draw(kernels.Row(a.hidden, r), scaled, 0, w.key, a.counter(w, k, r, 1))
-		ratio += turnOff(scaled, a.off)
+		a.drawLatent(kernels.Row(a.hidden, r), scaled, w.key, a.counter(w, k, r, 1))
+		ratio += a.sumOut(scaled, a.off)
 		w.add(a.first+r, k, ratio)
 	}
 	kernels.MulPacked(a.visibleInputs, a.hidden, a.packed)

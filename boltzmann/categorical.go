@@ -80,7 +80,7 @@ func (p *Parameters) recategorise(v, inputs, room, off []float32, first, n int) 
 			copy(room, inputs)
 			add(room, -1, kernels.Row(p.Weights, from+on))
 			add(room, 1, kernels.Row(p.Weights, from+c))
-			terms[c] = float64(p.VisibleBiases[from+c]) + turnOff(room, off)
+			terms[c] = float64(p.VisibleBiases[from+c]) + p.sumOut(room, off)
 		}
 		logs[s] = terms[on] - floats.LogSumExp(terms)
 	}

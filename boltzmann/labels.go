@@ -103,7 +103,7 @@ func (p *Parameters) logClasses(v []float32, inputs []float64) []float64 {
 	for k := range logs {
 		copy(with, inputs)
 		add(with, 1, kernels.Row(p.Weights, first+k))
-		logs[k] = float64(p.VisibleBiases[first+k]) + logPartition(with) - energy
+		logs[k] = float64(p.VisibleBiases[first+k]) + p.hiddenPartition(with) - energy
 	}
 	return logs
 }
@@ -135,7 +135,7 @@ func (p *Parameters) classify(v, inputs, off []float32, means kernels.Matrix) (l
 			}
 		}
 		add(with, 1, kernels.Row(p.Weights, first+k))
-		logs[k] = float64(p.VisibleBiases[first+k]) + turnOff(with, off)
+		logs[k] = float64(p.VisibleBiases[first+k]) + p.sumOut(with, off)
 	}
 	partition = floats.LogSumExp(logs)
 	floats.AddConst(-partition, logs)

@@ -103,10 +103,11 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 		}
 	}
 	if e.Method.Centred {
-		for _, offsets := range [][]float32{s.hiddenOffsets, s.visibleOffsets[p.observed()+p.Classes:]} {
-			for k := range offsets {
-				offsets[k] = 0.5
-			}
+		for j := range s.hiddenOffsets {
+			s.hiddenOffsets[j] = p.restingMean()
+		}
+		for i := p.observed() + p.Classes; i < p.Visible(); i++ {
+			s.visibleOffsets[i] = 0.5
 		}
 	}
 	for range e.Method.Optimizer.slots() {

@@ -39,7 +39,7 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 	off := make([]float32, h.Cols)
 	if m.gaussian() {
 		for r := range rows {
-			rows[r].freeEnergy = m.visibleEnergy(kernels.Row(v, r)) - turnOff(kernels.Row(h, r), off)
+			rows[r].freeEnergy = m.visibleEnergy(kernels.Row(v, r)) - m.sumOut(kernels.Row(h, r), off)
 		}
 		m.reconstruct(a, h)
 		for r := range rows {
@@ -61,10 +61,10 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 		rows[r].objective = floats.Sum(logs) * float64(variables) / float64(len(logs))
 		if m.Classes > 0 {
 			rows[r].freeEnergy, rows[r].label, rows[r].mistaken = m.ofLabel(x, inputs, off, given)
-			turnOff(inputs, off)
+			m.sumOut(inputs, off)
 			continue
 		}
-		rows[r].freeEnergy = -float64(blas32.Dot(vector(x), vector(m.VisibleBiases))) - turnOff(inputs, off) - m.latentEntropy(x)
+		rows[r].freeEnergy = -float64(blas32.Dot(vector(x), vector(m.VisibleBiases))) - m.sumOut(inputs, off) - m.latentEntropy(x)
 	}
 }
 
@@ -79,13 +79,13 @@ func (p *Parameters) flip(v, inputs, room, off []float32, first, n int) []float6
 	n = min(n, units)
 	logs := make([]float64, n)
 	copy(room, inputs)
-	partition := turnOff(room, off)
+	partition := p.sumOut(room, off)
 	for k := range logs {
 		copy(room, inputs)
 		i := (first + k*units/n) % units
 		δ := 1 - 2*v[i]
 		add(room, δ, kernels.Row(p.Weights, i))
-		logs[k] = -softplus(float64(δ*p.VisibleBiases[i]) + turnOff(room, off) - partition)
+		logs[k] = -softplus(float64(δ*p.VisibleBiases[i]) + p.sumOut(room, off) - partition)
 	}
 	return logs
 }
@@ -102,7 +102,7 @@ func (w *products) reconstruct(inputs, hidden kernels.Matrix) {
 	}
 }
 
-// turnOff replaces inputs of hidden units by their means, negated, −σ(a), and returns
+// turnOff replaces inputs of Bernoulli units by their means, negated, −σ(a), and returns
 // Σ log(1 + e^a): the residuals and the log-probability, negated, of units that are off.
 // off are as many zeros.
 func turnOff(inputs, off []float32) float64 { return -kernels.Residual(inputs, off) }

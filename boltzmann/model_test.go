@@ -51,7 +51,11 @@ func exactly(m *Model) *oracle.Machine {
 		}
 		states = labelled
 	}
-	return oracle.Bipartite(states, oracle.Binary(p.Hidden()), parameters)
+	hidden := oracle.Binary(p.Hidden())
+	if p.HiddenCategories > 0 {
+		hidden = oracle.Categorical(p.Hidden()/p.HiddenCategories, p.HiddenCategories)
+	}
+	return oracle.Bipartite(states, hidden, parameters)
 }
 
 // split has rows of zeros and ones as its values.

@@ -17,6 +17,10 @@ type Parameters struct {
 	LogVariances  []float32      // log σ² of Gaussian visible units, nil of others
 	Categories    int            // of a variable of categorical visible units, 0 of others
 	Classes       int            // of the label, whose units are the last visible ones, 0 without labels
+	// HiddenUnits is the kind of the hidden units, and HiddenCategories that of a variable of
+	// categorical ones, 0 of others.
+	HiddenUnits      Kind
+	HiddenCategories int
 	// Layers are the numbers of units of v and of each hidden layer of a deep Boltzmann
 	// machine, whose even layers, v the first, are the visible units here, one layer after
 	// the other, and whose odd layers are the hidden ones. nil of a restricted one.
@@ -56,6 +60,7 @@ func newParameters(visible, hidden int, kind Kind, categories int) *Parameters {
 func (p *Parameters) zeros() *Parameters {
 	z := newParameters(p.Visible(), p.Hidden(), p.Kind(), p.Categories)
 	z.Layers, z.Classes = p.Layers, p.Classes
+	z.HiddenUnits, z.HiddenCategories = p.HiddenUnits, p.HiddenCategories
 	return z
 }
 
@@ -78,7 +83,10 @@ func (p *Parameters) Kind() Kind {
 
 // machine describes what the parameters are of.
 func (p *Parameters) machine() MachineSpec {
-	s := MachineSpec{Hidden: p.Hidden(), Visible: p.Kind(), Categories: p.Categories, Classes: p.Classes}
+	s := MachineSpec{
+		Hidden: p.Hidden(), Visible: p.Kind(), Categories: p.Categories, Classes: p.Classes,
+		HiddenUnits: p.HiddenUnits, HiddenCategories: p.HiddenCategories,
+	}
 	if p.Layers != nil {
 		s.Hidden, s.Above = p.Layers[1], p.Layers[2:]
 	}
@@ -114,7 +122,7 @@ func (p *Parameters) freeEnergy(v []float32, inputs []float64) float64 {
 	if p.Classes > 0 {
 		return -floats.LogSumExp(p.logClasses(v, inputs))
 	}
-	return p.ownEnergy(v, inputs) - logPartition(inputs) - p.latentEntropy(v)
+	return p.ownEnergy(v, inputs) - p.hiddenPartition(inputs) - p.latentEntropy(v)
 }
 
 // ownEnergy is the energy of visible units by themselves, the first ones or all. It writes

@@ -110,12 +110,9 @@ func (m *Model) exactStates(ctx context.Context, n int) (kernels.Matrix, error) 
 	random := rand.New(philox.NewStream(m.seed, philox.Exact, 0))
 	for r := range n {
 		part := pick(parts, random.Float64())
-		state := s.state(part, pick(s.logTerms(part), random.Float64()))
-		for j := range few.Cols {
-			kernels.Row(few, r)[j] = float32(state >> j & 1)
-		}
+		copy(kernels.Row(few, r), s.state(part, pick(s.logTerms(part), random.Float64())))
 	}
-	if p.summed() < p.Hidden() {
+	if !p.hiddenFew() {
 		return few, nil
 	}
 	c := newChains(n, p)

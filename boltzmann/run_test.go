@@ -98,6 +98,8 @@ func TestResumeIsExact(t *testing.T) {
 	trainings := []training{
 		{short(PCD()).BatchSize(13), machineFor(grey), grey},
 		{short(PCD()).BatchSize(13).Discriminative(0.5), machineFor(labelled).Labels(10), labelled},
+		{short(PCD()), machineFor(lines).Hidden(6).HiddenCategorical(3), lines},
+		{short(PCD()).LearningRate(0.05), machineFor(lines).HiddenUnits(Gaussian), lines},
 	}
 	for _, m := range methods() {
 		trainings = append(trainings, training{m, machineFor(lines), lines})

@@ -34,13 +34,17 @@ type header struct {
 	Hidden  int  `json:"hidden"`  // units, of the first layer
 	Visible Kind `json:"visible"` // of the visible units
 	// Categories are those of a variable of categorical visible units.
-	Categories int           `json:"categories,omitempty"`
-	Classes    int           `json:"classes,omitempty"` // of the label
-	Above      []int         `json:"above,omitempty"`   // units of hidden layers above the first
-	Below      []int         `json:"below,omitempty"`   // hidden units of the machines below
-	Shape      dataset.Shape `json:"shape"`             // how the visible units form an image
-	Slots      int           `json:"slots"`             // of the optimiser
-	Chains     int           `json:"chains"`            // persistent ones, at all temperatures
+	Categories int `json:"categories,omitempty"`
+	Classes    int `json:"classes,omitempty"` // of the label
+	// HiddenUnits is the kind of the hidden units, and HiddenCategories are those of a variable of
+	// categorical ones.
+	HiddenUnits      Kind          `json:"hidden_units,omitempty"`
+	HiddenCategories int           `json:"hidden_categories,omitempty"`
+	Above            []int         `json:"above,omitempty"` // units of hidden layers above the first
+	Below            []int         `json:"below,omitempty"` // hidden units of the machines below
+	Shape            dataset.Shape `json:"shape"`           // how the visible units form an image
+	Slots            int           `json:"slots"`           // of the optimiser
+	Chains           int           `json:"chains"`          // persistent ones, at all temperatures
 }
 
 // tensors are the state's by their names, sharing its memory.
@@ -80,7 +84,7 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 // memory.
 func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
 	machine := s.parameters.machine()
-	text, err := json.Marshal(header{Hidden: machine.Hidden, Visible: machine.Visible, Categories: machine.Categories, Classes: machine.Classes, Above: machine.Above, Below: s.below.units(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows})
+	text, err := json.Marshal(header{Hidden: machine.Hidden, Visible: machine.Visible, Categories: machine.Categories, Classes: machine.Classes, HiddenUnits: machine.HiddenUnits, HiddenCategories: machine.HiddenCategories, Above: machine.Above, Below: s.below.units(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows})
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
 }
 
@@ -121,7 +125,10 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 
 // machine is what the header describes, as far as parameters go.
 func (h header) machine() MachineSpec {
-	return MachineSpec{Hidden: h.Hidden, Above: h.Above, Visible: h.Visible, Categories: h.Categories, Classes: h.Classes}
+	return MachineSpec{
+		Hidden: h.Hidden, Above: h.Above, Visible: h.Visible, Categories: h.Categories, Classes: h.Classes,
+		HiddenUnits: h.HiddenUnits, HiddenCategories: h.HiddenCategories,
+	}
 }
 
 // visible is the number of visible units, of a belief network the hidden ones of the machine
@@ -153,6 +160,9 @@ func (h header) check(tensors []runs.Tensor) error {
 	}
 	if (h.Visible == Categorical) != (h.Categories > 0) || h.Categories > 0 && visible%h.Categories != 0 {
 		return fmt.Errorf("%d %v units have no %d categories", visible, h.Visible, h.Categories)
+	}
+	if err := h.machine().checkHidden(); err != nil {
+		return err
 	}
 	if h.Classes != 0 && (h.Classes < 2 || h.Classes >= dataset.Unlabelled || h.Visible != Bernoulli || len(h.Above) > 0) {
 		return fmt.Errorf("no machine of %v visible units and %v hidden ones has a label of %d classes", h.Visible, joined(h.machine().layers(visible)[1:]), h.Classes)

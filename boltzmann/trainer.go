@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -171,6 +172,11 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 		t.moveVariances(n, m, t.method.VarianceRate*rate/t.method.LearningRate)
 	}
 	t.update(n, m)
+	if t.parameters.allGaussian() {
+		if _, err := t.parameters.definite(); err != nil {
+			return nil, fmt.Errorf("after step %d: %w", t.step+1, err)
+		}
+	}
 	t.step++
 	return t.measures[:n], nil
 }
@@ -215,7 +221,7 @@ func (t *trainer) positive(rows []int) {
 		case t.chains.hidden.Rows == 0:
 		case t.method.Algorithm == Contrastive:
 			at := place{key: t.key, purpose: philox.Start, layer: 1, step: uint32(t.step), datum: uint32(first)}
-			at.draw(kernels.Rows(t.chains.hidden, first, last), h)
+			t.parameters.drawHidden(kernels.Rows(t.chains.hidden, first, last), h, at)
 		case t.method.Algorithm == Pseudo:
 			for r := range v.Rows {
 				t.flip(first+r, kernels.Row(v, r), kernels.Row(h, r), t.flips())
@@ -247,7 +253,7 @@ func (t *trainer) negative(ctx context.Context, n int) {
 		}
 		off := make([]float32, c.hiddenInputs.Cols)
 		for r := range c.hiddenInputs.Rows {
-			turnOff(kernels.Row(c.hiddenInputs, r), off)
+			t.parameters.sumOut(kernels.Row(c.hiddenInputs, r), off)
 		}
 	})
 	if t.method.Metric == Joint {

@@ -79,7 +79,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	inGroup(f, "machine", func(f *pflag.FlagSet) {
 		f.IntSliceVar(&e.Machine.Layers, "layers", e.Machine.Layers, "units of the dense hidden layers, bottom up")
 		listFlag(f, &e.Machine.Convolutions, "conv", "convolutional hidden layers below them, bottom up: `list` of channels@height×width/stride, such as 8@4x4/2, or q:8@4x4/2 and p:8@4x4/2 for one network alone")
-		listFlag(f, &e.Machine.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first; of cd, pcd and pt the visible ones, which categorical can be, too")
+		listFlag(f, &e.Machine.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first; of cd, pcd and pt the visible ones and the hidden ones, which categorical can be, too")
 		textFlag(f, &e.Machine.Coding, "coding", "`values` of a unit: pm1 or 01")
 		textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (App. A.2, for bihm and nbihm)")
 		f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")
