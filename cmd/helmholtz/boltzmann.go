@@ -167,12 +167,15 @@ func (x *boltzmannFlags) base(c *cobra.Command, config string) (base boltzmann.E
 
 // isBoltzmann says whether a directory holds a run of a Boltzmann machine, or runs of
 // several seeds.
-func isBoltzmann(dir string) bool {
+func isBoltzmann(dir string) bool { return holds[boltzmann.Experiment](dir) }
+
+// holds says whether a directory holds a run of an experiment of a type, or runs of several seeds.
+func holds[E runs.Experiment](dir string) bool {
 	e, err := runs.ExperimentIn(dir) // whose error another reader returns
 	if seeds, _ := runs.ReadSeeds(dir); err != nil && len(seeds) > 0 {
 		e = seeds[0]
 	}
-	_, is := e.(boltzmann.Experiment)
+	_, is := e.(E)
 	return is
 }
 

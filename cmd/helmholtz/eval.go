@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann/general"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -125,6 +126,9 @@ a table with a row a seed, and columns with the keys of --json.`,
 			}
 			annealing.split, annealing.checkpoint, annealing.rows, annealing.seed = x.split, x.checkpoint, x.rows, x.seed
 			return annealing.evalBoltzmann(c, args[0], tables, asJSON)
+		}
+		if holds[general.Experiment](args[0]) {
+			return evalGeneral(c, args[0], x, annealing.annealing.Chains, asJSON)
 		}
 		if err := refuseOthers(c, "Helmholtz machines", ofAnnealing); err != nil {
 			return err
