@@ -26,8 +26,8 @@ func (n Number) MarshalJSON() ([]byte, error) {
 // are drawn once, by the seed.
 type Evaluation struct {
 	// LogP is log p(v) = −F(v) − log Z, of Gaussian units the logarithm of the density of
-	// grey values between 0 and 1. Its standard error is without that of log Z,
-	// which is common to all rows.
+	// grey values between 0 and 1, and with the label summed out where there is one. Its
+	// standard error is without that of log Z, which is common to all rows.
 	LogP   Number `json:"log_p"`
 	LogPSE Number `json:"log_p_se"`
 	// LogPErrs is exact, high where log Z is estimated by AIS, low where F(v) is that of

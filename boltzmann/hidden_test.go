@@ -316,7 +316,11 @@ func TestStepsOfHiddenKindsFollowTheDerivatives(t *testing.T) {
 	for _, machine := range []func(Machine) Machine{categoricalHidden, gaussianHidden} {
 		m := hiddenModel(t, 4, machine)
 		rows := split(oracle.Binary(4)[3:14])
-		for _, method := range []Method{CD().Steps(2), PCD().Chains(7), PCD().Chains(7).Centred(false)} {
+		methods := []Method{CD().Steps(2), PCD().Chains(7), PCD().Chains(7).Centred(false)}
+		if m.parameters.HiddenUnits == Categorical {
+			methods = append(methods, PT().Chains(5).Temperatures(3))
+		}
+		for _, method := range methods {
 			tr := training(t, m, method.BatchSize(20).spec, rows)
 			before := wide(tr.parameters)
 			if _, err := tr.take(t.Context(), rate); err != nil {

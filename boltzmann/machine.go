@@ -62,7 +62,7 @@ func (m Machine) Categorical(categories int) Machine {
 }
 
 // HiddenUnits sets the kind of the hidden units: Bernoulli ones without it being said. Gaussian
-// ones have the variance 1.
+// ones have the variance 1 and no bounds, and so ask for a tenth of the usual learning rate.
 func (m Machine) HiddenUnits(kind Kind) Machine { m.spec.HiddenUnits = kind; return m }
 
 // HiddenCategorical makes the hidden units those of variables with a number of categories each,
