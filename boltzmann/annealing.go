@@ -29,8 +29,8 @@ type path struct {
 
 // newPath begins at the base rates of rows, the part (n+1)/(N+2) of N rows of which n
 // have a unit on, or (n+1)/(N+K) of one of K categories, or of K classes of labelled rows: those
-// that are never on there may be on in others. Hidden units, where they stand beside v or in its place, begin at their means
-// given some of the rows.
+// that are never on there may be on in others. Hidden units, where they stand beside v or in its
+// place, begin at their means given some of the rows.
 func (m *Model) newPath(rows dataset.Split) (*path, error) {
 	if err := m.checkRows(rows); err != nil {
 		return nil, err

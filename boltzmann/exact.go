@@ -223,9 +223,8 @@ func (p *Parameters) terms() float64 {
 	return float64(p.Hidden()) * math.Exp2(p.summed())
 }
 
-// summed is the binary logarithm of the number of states over which logZ sums: units that are 0 or
-// 1. Those of which one side is infinite are of the other, and of Gaussian units on both there
-// are none.
+// summed is the binary logarithm of the number of states over which logZ sums, those of the side
+// that has fewer: 0 of Gaussian units on both, which are integrated out.
 func (p *Parameters) summed() float64 {
 	if p.allGaussian() {
 		return 0

@@ -31,6 +31,19 @@ var (
 	errorMeasure = runs.Measure{Key: "classification_error", Name: "error of labels", Label: "error of classification"}
 )
 
+// checkLabels refuses labels that a machine cannot have.
+func (s MachineSpec) checkLabels() error {
+	switch {
+	case s.Classes == 0:
+		return nil
+	case s.Classes < 2 || s.Classes >= dataset.Unlabelled:
+		return fmt.Errorf("classes = %d: give the number of classes of the label, 10 for digits", s.Classes)
+	case s.Visible != Bernoulli || len(s.Above) > 0:
+		return fmt.Errorf("classes = %d of %v visible units and hidden layers of %v: a label stands beside Bernoulli units in a machine with one hidden layer; leave it out", s.Classes, s.Visible, joined(s.layers(0)[1:]))
+	}
+	return nil
+}
+
 // checkLabels refuses labels that the machine, the method and the data cannot have together.
 func (e Experiment) checkLabels(set *dataset.Set) error {
 	classes, s := e.Machine.Classes, e.Method

@@ -122,14 +122,10 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 		return fmt.Errorf("categories = %d of categorical units: give at least 2, a divisor of the %d visible units", s.Categories, visible)
 	case s.Visible != Categorical && s.Categories != 0:
 		return fmt.Errorf("categories = %d of %v units: only categorical ones have categories; leave them out", s.Categories, s.Visible)
-	case s.Classes != 0 && (s.Classes < 2 || s.Classes >= dataset.Unlabelled):
-		return fmt.Errorf("classes = %d: give the number of classes of the label, 10 for digits", s.Classes)
-	case s.Classes != 0 && (s.Visible != Bernoulli || len(s.Above) > 0):
-		return fmt.Errorf("classes = %d of %v visible units and hidden layers of %v: a label stands beside Bernoulli units in a machine with one hidden layer; leave it out", s.Classes, s.Visible, joined(layers[1:]))
 	case !(s.Deviation >= 0 && s.Deviation < 100):
 		return fmt.Errorf("weights of standard deviation %v at first: give 0 or more; 0.01 is usual", s.Deviation)
 	}
-	if err := s.checkHidden(); err != nil {
+	if err := first(s.checkHidden, s.checkLabels); err != nil {
 		return err
 	}
 	bytes := 4 * float64(size(even, odd, s.Visible))

@@ -161,11 +161,8 @@ func (h header) check(tensors []runs.Tensor) error {
 	if (h.Visible == Categorical) != (h.Categories > 0) || h.Categories > 0 && visible%h.Categories != 0 {
 		return fmt.Errorf("%d %v units have no %d categories", visible, h.Visible, h.Categories)
 	}
-	if err := h.machine().checkHidden(); err != nil {
+	if err := first(h.machine().checkHidden, h.machine().checkLabels); err != nil {
 		return err
-	}
-	if h.Classes != 0 && (h.Classes < 2 || h.Classes >= dataset.Unlabelled || h.Visible != Bernoulli || len(h.Above) > 0) {
-		return fmt.Errorf("no machine of %v visible units and %v hidden ones has a label of %d classes", h.Visible, joined(h.machine().layers(visible)[1:]), h.Classes)
 	}
 	if even, odd := sides(h.machine().layers(visible + h.Classes)); even > values/odd || h.Chains > values/odd {
 		return fmt.Errorf("%d visible and %d hidden units with %d chains have more numbers than the %d of the file", visible, h.Hidden, h.Chains, values)

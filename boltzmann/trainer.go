@@ -218,7 +218,7 @@ func (t *trainer) positive(rows []int) {
 			t.products.up(h, v)
 		}
 		switch {
-		case t.chains.hidden.Rows == 0:
+		case t.chains.hidden.Rows == 0: // log p(y|v) has all the weight
 		case t.method.Algorithm == Contrastive:
 			at := place{key: t.key, purpose: philox.Start, layer: 1, step: uint32(t.step), datum: uint32(first)}
 			t.parameters.drawHidden(kernels.Rows(t.chains.hidden, first, last), h, at)
