@@ -49,7 +49,8 @@ type Evaluation struct {
 	// Classification is by p(y|v), of a machine with labels on rows that have some, and nil of others.
 	Classification *Classification `json:"classification,omitempty"`
 	// BaselineLogP is log p(v) of a factorised model of the training rows, and Diverged
-	// says whether that of the model is far worse.
+	// says whether that of the model is far worse, or of a machine with labels, which need not
+	// have learned p(v), whether log p(y|v) is far worse than a guess.
 	BaselineLogP   Number               `json:"baseline_log_p"`
 	BaselineLogPSE Number               `json:"baseline_log_p_se"`
 	Diverged       bool                 `json:"diverged"`
@@ -100,6 +101,9 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = Number(line.LogP), Number(line.SE), !(float64(e.LogP) >= line.Limit)
 	if e.Classification, err = m.classification(ctx, rows); err != nil {
 		return e, err
+	}
+	if classes := m.parameters.Classes; classes > 0 {
+		e.Diverged = e.Classification != nil && !(float64(e.Classification.LogP) >= labelLimit(classes))
 	}
 	e.Seconds = time.Since(start).Seconds()
 	return e, nil

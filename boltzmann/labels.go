@@ -313,9 +313,8 @@ func labelBaseline(train, rows dataset.Split, classes int) runs.Baseline {
 	mean, se := statistics.MeanAndError(rows.Rows, func(r int) float64 {
 		return math.Log((n*frequencies[rows.Labels[r]] + 0.5) / (n + 0.5*float64(classes)))
 	})
-	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: mean, SE: se}, Limit: mean - farLabel*math.Log(float64(classes))}
+	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: mean, SE: se}, Limit: labelLimit(classes)}
 }
 
-// farLabel is how many times the log of the number of classes log p(y|v) falls below its base
-// line when training has diverged.
-const farLabel = 10
+// labelLimit is log p(y|v) below which training has diverged: ten times that of a guess.
+func labelLimit(classes int) float64 { return -10 * math.Log(float64(classes)) }

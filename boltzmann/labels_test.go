@@ -227,6 +227,27 @@ func TestAnnealingWithLabels(t *testing.T) {
 	}
 }
 
+// A machine with labels has diverged where it tells them far worse than a guess, whatever p(v) is.
+func TestDivergedLabels(t *testing.T) {
+	m, exact := labelledModel(t, 4, 3, 3)
+	set, err := dataset.FromRows("all", m.shape, oracle.Binary(4), oracle.Binary(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := splitLabelled(exact.Visible[:1], 3)
+	for bias, diverged := range map[float32]bool{20: false, -20: true} {
+		m.parameters.VisibleBiases[4+int(rows.Labels[0])] = bias
+		m.parameters.VisibleBiases[0] = 60 // so that p(v) is far from the rows
+		e, err := m.Evaluate(t.Context(), set, rows, Annealing{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Diverged != diverged || float64(e.LogP) > -50 {
+			t.Errorf("with log p(y|v) = %v and log p(v) = %v training has diverged: %v", e.Classification.LogP, e.LogP, e.Diverged)
+		}
+	}
+}
+
 // digits are glyphs with their labels.
 func digits(t *testing.T, train, validation int) *dataset.Set {
 	t.Helper()

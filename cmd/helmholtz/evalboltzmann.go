@@ -158,7 +158,10 @@ func boltzmannTable(e boltzmann.RunEvaluation) string {
 		nats("log p by RAISE", r.LogP, r.LogPSE, fmt.Sprintf(" of %d rows, %d chains each, too low for the annealing model in expectation", r.Data, r.Chains))
 		nats("log p less RAISE", r.Excess, r.ExcessSE, ", of the same rows")
 	}
-	if e.Diverged {
+	switch {
+	case e.Diverged && e.Classification != nil:
+		b.WriteString("log p(y|v) is far worse than a guess: training has diverged\n")
+	case e.Diverged:
 		b.WriteString("log p is far worse than the base line: training has diverged\n")
 	}
 	fmt.Fprintf(&b, "%s, checkpoint %s: %d %s rows, binarization %v, draws of seed %d", e.Run, e.Checkpoint, e.Data, e.Split, e.Binarization, e.DrawSeed)
