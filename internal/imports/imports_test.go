@@ -52,8 +52,9 @@ var allowed = map[string][]string{
 	"hm/deterministic": {"dataset", "runs", "dataset/factorised"},
 	"hm":               {"hm/engine", "hm/engine/cpu", "dataset/factorised", "dataset", "runs"},
 
-	"boltzmann/oracle": nil,
-	"boltzmann":        {"dataset", "dataset/factorised", "runs"},
+	"boltzmann/oracle":  nil,
+	"boltzmann":         {"dataset", "dataset/factorised", "runs"},
+	"boltzmann/general": {"dataset", "dataset/factorised", "runs"},
 
 	"plotting":       {"boltzmann", "hm", "dataset", "hm/engine", "runs"},
 	"plotting/touch": {"dataset", "hm", "plotting"},
@@ -67,7 +68,7 @@ var allowed = map[string][]string{
 	"notebooks/reproduce": {"dataset", "plotting", "runs"},
 	"notebooks/thesis":    {"boltzmann", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
 	"notebooks":           {"boltzmann", "hm", "dataset", "runs"},
-	"cmd/helmholtz":       {"boltzmann", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet"},
+	"cmd/helmholtz":       {"boltzmann", "boltzmann/general", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet"},
 }
 
 // inTests are the packages that the tests of any may import besides.
