@@ -20,6 +20,9 @@ type MachineSpec struct {
 	Categories int `toml:"categories,omitzero" json:"categories,omitempty"`
 	// Above are the numbers of units of hidden layers above the first, of a deep machine.
 	Above []int `toml:"above,omitempty" json:"above,omitempty"`
+	// Doubled says which side the other one sees doubled, of a layer that is trained for a deep
+	// machine: neither, visible or hidden.
+	Doubled Doubled `toml:"doubled,omitzero" json:"doubled,omitempty"`
 	// Deviation is the standard deviation of the normal distribution from which the
 	// weights are drawn at first.
 	Deviation float64 `toml:"deviation" json:"deviation"`
@@ -71,7 +74,9 @@ func (s MachineSpec) parameters(visible int) *Parameters {
 	if len(s.Above) > 0 {
 		return newLayeredParameters(s.layers(visible))
 	}
-	return newParameters(visible, s.Hidden, s.Visible, s.Categories)
+	p := newParameters(visible, s.Hidden, s.Visible, s.Categories)
+	p.Doubled = s.Doubled
+	return p
 }
 
 // joined writes the sizes of layers from the visible units on.

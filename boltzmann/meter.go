@@ -57,7 +57,7 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 		}
 		rows[r] = likelihood{
 			objective:  floats.Sum(logs) * float64(variables) / float64(len(logs)),
-			freeEnergy: -float64(blas32.Dot(vector(x), vector(m.VisibleBiases))) - turnOff(inputs, off) - m.latentEntropy(x),
+			freeEnergy: m.summedOut(float64(blas32.Dot(vector(x), vector(m.VisibleBiases))), turnOff(inputs, off)) - m.latentEntropy(x),
 		}
 	}
 }
@@ -67,7 +67,8 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 // p(v_i | v_−i) = log σ(F(v with unit i flipped) − F(v)). Its mean over the units, times the
 // number of all, estimates the log-pseudo-likelihood Σ_i log p(v_i | v_−i) in nats (Besag
 // 1975): without bias where the first is drawn uniformly. Of a deep machine the means of even hidden
-// layers stay, which know the unit: it is too high. room and off are as long as inputs.
+// layers stay, which know the unit: it is too high. Of a doubled side it is that of one of two copies,
+// given the other. room and off are as long as inputs.
 func (p *Parameters) flip(v, inputs, room, off []float32, first, n int) []float64 {
 	units := p.variables()
 	n = min(n, units)
@@ -79,7 +80,7 @@ func (p *Parameters) flip(v, inputs, room, off []float32, first, n int) []float6
 		i := (first + k*units/n) % units
 		δ := 1 - 2*v[i]
 		add(room, δ, kernels.Row(p.Weights, i))
-		logs[k] = -softplus(float64(δ*p.VisibleBiases[i]) + turnOff(room, off) - partition)
+		logs[k] = -softplus(float64(δ*p.VisibleBiases[i]) + float64(p.downwards())*(turnOff(room, off)-partition))
 	}
 	return logs
 }

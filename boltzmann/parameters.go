@@ -14,6 +14,7 @@ type Parameters struct {
 	HiddenBiases  []float32      // c
 	LogVariances  []float32      // log σ² of Gaussian visible units, nil of others
 	Categories    int            // of a variable of categorical visible units, 0 of others
+	Doubled       Doubled        // of a layer that is trained for a deep machine
 	// Layers are the numbers of units of v and of each hidden layer of a deep Boltzmann
 	// machine, whose even layers, v the first, are the visible units here, one layer after
 	// the other, and whose odd layers are the hidden ones. nil of a restricted one.
@@ -52,7 +53,7 @@ func newParameters(visible, hidden int, kind Kind, categories int) *Parameters {
 // zeros are parameters of the same shape.
 func (p *Parameters) zeros() *Parameters {
 	z := newParameters(p.Visible(), p.Hidden(), p.Kind(), p.Categories)
-	z.Layers = p.Layers
+	z.Layers, z.Doubled = p.Layers, p.Doubled
 	return z
 }
 
@@ -75,7 +76,7 @@ func (p *Parameters) Kind() Kind {
 
 // machine describes what the parameters are of.
 func (p *Parameters) machine() MachineSpec {
-	s := MachineSpec{Hidden: p.Hidden(), Visible: p.Kind(), Categories: p.Categories}
+	s := MachineSpec{Hidden: p.Hidden(), Visible: p.Kind(), Categories: p.Categories, Doubled: p.Doubled}
 	if p.Layers != nil {
 		s.Hidden, s.Above = p.Layers[1], p.Layers[2:]
 	}
