@@ -83,6 +83,27 @@ func TestNetworksAreSampled(t *testing.T) {
 	}
 }
 
+// Grey values are the probabilities of draws.
+func TestGreyRowsAreDrawn(t *testing.T) {
+	const n = 4000
+	m := randomTiny(t, 1).model(t)
+	m.binarization = dataset.Stochastic
+	grey := []uint8{0, 51, 255}
+	v, err := m.observe(dataset.Split{Rows: n, Shape: m.shape, Values: slices.Repeat(grey, n)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, value := range grey {
+		p, mean := float64(value)/255, 0.0
+		for r := range n {
+			mean += float64(v.Data[r*v.Stride+i])
+		}
+		if se := math.Sqrt(p * (1 - p) / n); math.Abs(mean/n-p) > 4*se {
+			t.Errorf("unit %d is on in %v of the draws, want %v ± %v", i, mean/n, p, se)
+		}
+	}
+}
+
 // patterns are 40 training and 12 validation rows.
 func patterns(t *testing.T) *dataset.Set {
 	t.Helper()
