@@ -63,8 +63,8 @@ func stripes(rows, units int) engine.Data {
 }
 
 var nrws = engine.Algorithm{
-	Phases: engine.ReweightedWakeSleep, Metric: engine.Block, Damping: 0.05, RefreshEvery: 3, Baseline: true,
-	BatchSize: 6, Samples: 7, SleepSteps: 1, SleepScale: 1,
+	Rule: engine.ReweightedWakeSleep, Metric: engine.Block, Damping: 0.05, RefreshEvery: 3, Baseline: true,
+	BatchSize: 6, Samples: 7, SleepSteps: 1,
 }
 
 // Both engines draw the same samples, and compute the same gradients from them.

@@ -436,17 +436,12 @@ func (t *trainer) writeSamples(w *writer, p *stepPrograms) {
 	weights := weighOf{
 		logWeights: t.logWeights, sums: t.sums, weights: t.weights, recognitionWeights: t.recognitionWeights,
 		factor: 1, scale: 1 / float64(p.wake.data),
+		exponent: a.Exponent,
 		score:    t.warmed(w, -a.EntropyEstimator, p),
 		outputAt: w.input(func(m moment) uint32 { return uint32(m.output) }),
 	}
-	switch a.Phases {
-	case engine.ReweightedWakeSleep:
-		weights.exponent = 1
-	case engine.Bidirectional:
-		weights.exponent = 0.5
-	}
 	if a.HasRecognitionWake() {
-		weights.recognitionScale = half(a) / float64(p.wake.data)
+		weights.recognitionScale = a.QWake / float64(p.wake.data)
 	}
 	if a.Baseline {
 		weights.baseline = 1 / float64(p.wake.samples)
@@ -470,14 +465,6 @@ func (t *trainer) warmed(w *writer, strength float64, p *stepPrograms) uint32 {
 	return w.number(func(m moment) float64 {
 		return strength * t.job.Algorithm.WarmedUp(m.step) / float64(p.wake.rows())
 	})
-}
-
-// half is the factor of both terms of the gradient of q (004, 2.32).
-func half(a engine.Algorithm) float64 {
-	if a.Phases == engine.ReweightedWakeSleep {
-		return 0.5
-	}
-	return 1
 }
 
 // writeGradients writes what follows from the samples of a step: the gradient,
@@ -580,7 +567,7 @@ func (t *trainer) sources(w *writer, p *stepPrograms, n network, i int) []source
 // asleep is the term that dreams give to the gradient of layer i of q.
 func (t *trainer) asleep(w *writer, p *stepPrograms, i int) source {
 	a := t.job.Algorithm
-	return sourceOf(p.dreams, recognition, i, p.dreams.residuals[recognition][i], 0, w.constant(half(a)*a.SleepScale/float64(p.dreams.data)))
+	return sourceOf(p.dreams, recognition, i, p.dreams.residuals[recognition][i], 0, w.constant(a.Sleep/float64(p.dreams.data)))
 }
 
 // sourceOf is a term from the residuals of a layer of a pass. The samples of a

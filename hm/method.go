@@ -14,7 +14,6 @@ import (
 
 // The axes of the methods. Their values are described in packages engine and runs.
 type (
-	Phases          = engine.Phases
 	Metric          = engine.Metric
 	FisherSource    = engine.FisherSource
 	FisherPrecision = engine.FisherPrecision
@@ -26,11 +25,6 @@ type (
 )
 
 const (
-	WakeSleep           = engine.WakeSleep
-	ReweightedWakeSleep = engine.ReweightedWakeSleep
-	Bidirectional       = engine.Bidirectional
-	Reinforce           = engine.Reinforce
-
 	ConstantBaseline = engine.ConstantBaseline
 	NoBaseline       = engine.NoBaseline
 	OptimalBaseline  = engine.OptimalBaseline
@@ -381,8 +375,10 @@ func (m Method) String() string {
 // algorithm is what the engine needs of a method that trains by epochs of a
 // number of steps.
 func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
+	rule := rules[s.Phases]
+	rule.Sleep *= s.SleepScale
 	return engine.Algorithm{
-		Phases: s.Phases, Metric: s.Metric, FisherSource: s.FisherSource,
+		Rule: rule, Metric: s.Metric, FisherSource: s.FisherSource,
 		Damping: s.Damping, RefreshEvery: s.RefreshEvery, FisherPrecision: s.FisherPrecision,
 		Arithmetic: s.Arithmetic,
 		Optimizer:  s.Optimizer, Momentum: cmp.Or(s.Momentum, 0.95),
@@ -393,7 +389,7 @@ func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
 		WarmUp:            stepsOf(s.WarmUp, stepsPerEpoch),
 		ReinforceBaseline: s.ReinforceBaseline,
 		LabelProposal:     s.LabelProposal, Gamma: s.Gamma, LabelWeight: cmp.Or(s.LabelWeight, 1),
-		SleepSteps: s.SleepSteps, SleepScale: s.SleepScale,
+		SleepSteps: s.SleepSteps,
 	}
 }
 

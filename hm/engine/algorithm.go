@@ -2,24 +2,6 @@ package engine
 
 import "github.com/helmholtz-go/helmholtz/internal/names"
 
-// Phases are the importance weights and the phases of a method.
-type Phases int
-
-const (
-	// WakeSleep weighs samples equally and trains q on dreams alone.
-	WakeSleep Phases = iota
-	// ReweightedWakeSleep weighs samples by p/q (004, 2.28) and trains q by
-	// half the sum of the q-wake and the sleep gradient (004, 2.32).
-	ReweightedWakeSleep
-	// Bidirectional weighs samples by √(p/q) (004, 2.37) and trains q by the
-	// q-wake gradient.
-	Bidirectional
-	// Reinforce weighs samples equally and trains q, as p, by the gradient of
-	// the bound E_q[log p(x,h) − log q(h|x)]: by the q-wake gradient with
-	// log p(x,h) − log q(h|x) − b for weights (004, 2.3.3).
-	Reinforce
-)
-
 // ReinforceBaseline is the b of Reinforce. It changes the variance of the
 // gradient, and not its mean: b of a sample is computed from the other samples
 // of the same datum.
@@ -137,7 +119,7 @@ const (
 // Algorithm is a way of training: a point on the axes of the published
 // methods.
 type Algorithm struct {
-	Phases          Phases
+	Rule
 	Metric          Metric
 	FisherSource    FisherSource
 	Damping         float64 // α of (1+α)(αI + F)⁻¹ (004, 5.10)
@@ -190,9 +172,6 @@ type Algorithm struct {
 	// dreams of the parameters as they have become, and the Fisher blocks of
 	// the step.
 	SleepSteps int
-	// SleepScale multiplies the sleep gradients; other than 1 it is rescaled
-	// sleep (004, 5.4.1).
-	SleepScale float64
 }
 
 // SamplesAt is S, the number of samples a datum, in a step.
@@ -215,9 +194,7 @@ func (a Algorithm) WarmedUp(step int) float64 {
 }
 
 // HasSleep says whether q learns from dreams.
-func (a Algorithm) HasSleep() bool {
-	return a.Phases == WakeSleep || a.Phases == ReweightedWakeSleep
-}
+func (a Algorithm) HasSleep() bool { return a.Sleep != 0 }
 
 // HasEntropy says whether the entropies of both networks are regularised.
 func (a Algorithm) HasEntropy() bool { return a.Entropy != 0 || a.EntropyEstimator != 0 }
@@ -227,7 +204,7 @@ func (a Algorithm) HasEntropy() bool { return a.Entropy != 0 || a.EntropyEstimat
 func (a Algorithm) HasDreams() bool { return a.HasSleep() || a.HasEntropy() }
 
 // HasRecognitionWake says whether q learns from wake samples (q-wake).
-func (a Algorithm) HasRecognitionWake() bool { return a.Phases != WakeSleep }
+func (a Algorithm) HasRecognitionWake() bool { return a.QWake != 0 }
 
 // Slots is the number of moments that the optimiser keeps.
 func (a Algorithm) Slots() int {
@@ -241,7 +218,6 @@ func (a Algorithm) Slots() int {
 }
 
 var (
-	phaseNames      = names.New("phases", "ws", "rws", "bihm", "reinforce")
 	baselineNames   = names.New("baseline of REINFORCE", "constant", "none", "optimal")
 	metricNames     = names.New("metric", "none", "block", "diagonal", "kronecker")
 	sourceNames     = names.New("Fisher source", "wake", "sleep", "legacy")
@@ -251,7 +227,6 @@ var (
 	proposalNames   = names.New("label proposal", "exact", "plain", "mixed")
 )
 
-func (p Phases) String() string            { return phaseNames.Name(int(p)) }
 func (b ReinforceBaseline) String() string { return baselineNames.Name(int(b)) }
 func (m Metric) String() string            { return metricNames.Name(int(m)) }
 func (s FisherSource) String() string      { return sourceNames.Name(int(s)) }
@@ -260,7 +235,6 @@ func (a Arithmetic) String() string        { return arithmeticNames.Name(int(a))
 func (o Optimizer) String() string         { return optimizerNames.Name(int(o)) }
 func (p LabelProposal) String() string     { return proposalNames.Name(int(p)) }
 
-func (p Phases) MarshalText() ([]byte, error)            { return phaseNames.Marshal(int(p)) }
 func (b ReinforceBaseline) MarshalText() ([]byte, error) { return baselineNames.Marshal(int(b)) }
 func (m Metric) MarshalText() ([]byte, error)            { return metricNames.Marshal(int(m)) }
 func (s FisherSource) MarshalText() ([]byte, error)      { return sourceNames.Marshal(int(s)) }
@@ -269,7 +243,6 @@ func (a Arithmetic) MarshalText() ([]byte, error)        { return arithmeticName
 func (o Optimizer) MarshalText() ([]byte, error)         { return optimizerNames.Marshal(int(o)) }
 func (p LabelProposal) MarshalText() ([]byte, error)     { return proposalNames.Marshal(int(p)) }
 
-func (p *Phases) UnmarshalText(t []byte) error            { return phaseNames.Parse((*int)(p), t) }
 func (b *ReinforceBaseline) UnmarshalText(t []byte) error { return baselineNames.Parse((*int)(b), t) }
 func (m *Metric) UnmarshalText(t []byte) error            { return metricNames.Parse((*int)(m), t) }
 func (s *FisherSource) UnmarshalText(t []byte) error      { return sourceNames.Parse((*int)(s), t) }

@@ -62,7 +62,7 @@ func TestRefuse(t *testing.T) {
 		GaussianUnits:    Architecture{Units: []int{4, 4}, Kinds: []Kind{Gaussian}}.Features(),
 		ConvolvedLayers:  Architecture{Units: []int{4, 4}, Convolutions: []Convolution{{Stride: 1}}}.Features(),
 		LabelledMachines: Architecture{Units: []int{4, 4}, Classes: 3}.Features(),
-		ReinforcePhases:  Algorithm{Phases: Reinforce}.Features(),
+		ReinforcePhases:  Algorithm{Rule: Reinforce}.Features(),
 		KroneckerMetric:  Algorithm{Metric: Kronecker}.Features(),
 		GibbsChains:      {GibbsChains},
 	} {

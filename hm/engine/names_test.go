@@ -20,9 +20,6 @@ func TestNames(t *testing.T) {
 	}{
 		{ZeroOne, new(Coding), "01"},
 		{PlusMinusOne, new(Coding), "pm1"},
-		{WakeSleep, new(Phases), "ws"},
-		{ReweightedWakeSleep, new(Phases), "rws"},
-		{Bidirectional, new(Phases), "bihm"},
 		{Euclidean, new(Metric), "none"},
 		{Block, new(Metric), "block"},
 		{Diagonal, new(Metric), "diagonal"},

@@ -67,7 +67,7 @@ func (a Architecture) Features() []Feature {
 // Features are those that training by the algorithm asks of an engine.
 func (a Algorithm) Features() []Feature {
 	var asked []Feature
-	if a.Phases == Reinforce {
+	if a.Reinforce {
 		asked = append(asked, ReinforcePhases)
 	}
 	if a.Metric == Kronecker {

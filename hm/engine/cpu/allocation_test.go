@@ -26,7 +26,7 @@ func TestStepsAllocateNothingThatGrows(t *testing.T) {
 // allocated is how many bytes a step allocates.
 func allocated(t *testing.T, arithmetic engine.Arithmetic, batch, samples int) uint64 {
 	a := engine.Algorithm{
-		Phases: engine.ReweightedWakeSleep, BatchSize: batch, Samples: samples, SleepSteps: 1, SleepScale: 1, Arithmetic: arithmetic,
+		Rule: engine.ReweightedWakeSleep, BatchSize: batch, Samples: samples, SleepSteps: 1, Arithmetic: arithmetic,
 	}
 	p := engine.NewParameters(engine.Architecture{Units: []int{30, 20, 10}})
 	rows := make([]int, batch)

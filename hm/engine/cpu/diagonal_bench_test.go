@@ -23,8 +23,8 @@ func BenchmarkDiagonalRefresh(b *testing.B) {
 	architecture := engine.Architecture{Units: []int{visible, 300, 200, 100, 75, 50, 35, 30, 25, 20, 15, 10, 10}, Coding: engine.PlusMinusOne}
 	train := func(metric engine.Metric) engine.Trainer {
 		algorithm := engine.Algorithm{
-			Phases: engine.ReweightedWakeSleep, Metric: metric, Damping: 0.2, RefreshEvery: 1,
-			BatchSize: rows, Samples: 10, Baseline: true, SleepSteps: 1, SleepScale: 1,
+			Rule: engine.ReweightedWakeSleep, Metric: metric, Damping: 0.2, RefreshEvery: 1,
+			BatchSize: rows, Samples: 10, Baseline: true, SleepSteps: 1,
 		}
 		trainer, err := cpu{}.NewTrainer(
 			engine.Job{Algorithm: algorithm, Data: data, Rows: func(int) []int { return batch }},

@@ -81,7 +81,7 @@ func architectures() *rapid.Generator[engine.Architecture] {
 func diagonalJobs(a engine.Architecture) *rapid.Generator[engine.Job] {
 	return rapid.Custom(func(t *rapid.T) engine.Job {
 		algorithm := engine.Algorithm{
-			Phases: engine.ReweightedWakeSleep, Metric: engine.Diagonal, Damping: 0.1, RefreshEvery: 1, SleepSteps: 1, SleepScale: 1,
+			Rule: engine.ReweightedWakeSleep, Metric: engine.Diagonal, Damping: 0.1, RefreshEvery: 1, SleepSteps: 1,
 			FisherSource: rapid.SampledFrom([]engine.FisherSource{engine.FromWake, engine.FromSleep, engine.FromLegacy}).Draw(t, "source"),
 			BatchSize:    rapid.IntRange(2, 12).Draw(t, "B"), Samples: rapid.IntRange(1, 12).Draw(t, "S"),
 		}
@@ -168,8 +168,8 @@ func TestRefreshOfTheDiagonalAllocatesLittle(t *testing.T) {
 	const rows, refreshes = 16, 20
 	architecture := engine.Architecture{Units: []int{200, 150, 100}}
 	algorithm := engine.Algorithm{
-		Phases: engine.ReweightedWakeSleep, Metric: engine.Diagonal, Damping: 0.1, RefreshEvery: 1,
-		BatchSize: rows, Samples: 50, SleepSteps: 1, SleepScale: 1,
+		Rule: engine.ReweightedWakeSleep, Metric: engine.Diagonal, Damping: 0.1, RefreshEvery: 1,
+		BatchSize: rows, Samples: 50, SleepSteps: 1,
 	}
 	data := engine.Data{Rows: rows, Units: 200, Values: make([]uint8, rows*200)}
 	trained, err := cpu{}.NewTrainer(

@@ -20,15 +20,15 @@ import (
 func TestFixedPointIsTheSameEverywhere(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		for _, a := range []engine.Algorithm{
-			{Phases: engine.WakeSleep, SleepSteps: 2, SleepScale: 1},
-			{Phases: engine.ReweightedWakeSleep, Baseline: true},
-			{Phases: engine.ReweightedWakeSleep, Optimizer: engine.Adam, AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8, L1: 1e-4, L2: 1e-3},
-			{Phases: engine.Bidirectional, Baseline: true, Optimizer: engine.Momentum, Momentum: 0.9, Entropy: 0.01},
-			{Phases: engine.Reinforce, ReinforceBaseline: engine.ConstantBaseline},
+			{Rule: engine.WakeSleep, SleepSteps: 2},
+			{Rule: engine.ReweightedWakeSleep, Baseline: true},
+			{Rule: engine.ReweightedWakeSleep, Optimizer: engine.Adam, AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8, L1: 1e-4, L2: 1e-3},
+			{Rule: engine.Bidirectional, Baseline: true, Optimizer: engine.Momentum, Momentum: 0.9, Entropy: 0.01},
+			{Rule: engine.Reinforce, ReinforceBaseline: engine.ConstantBaseline},
 		} {
-			t.Run(fmt.Sprint(coding, " ", a.Phases, " ", a.Optimizer), func(t *testing.T) {
+			t.Run(fmt.Sprint(coding, " ", a.Rule, " ", a.Optimizer), func(t *testing.T) {
 				a.BatchSize, a.Samples, a.Arithmetic = 20, 8, engine.FixedPoint
-				a.SleepSteps, a.SleepScale = max(a.SleepSteps, 1), 1
+				a.SleepSteps = max(a.SleepSteps, 1)
 				var first []float64
 				everywhere(t, func() {
 					numbers := trainInFixedPoint(t, a, engine.Architecture{Units: []int{150, 70, 33, 5}, Coding: coding})

@@ -111,7 +111,7 @@ func (t *trainer) weightResiduals() {
 // by their weights where REINFORCE has others a parameter, or where slope times the
 // slopes of the entropies are added, and sums those of the first layer.
 func (t *trainer) weightRecognition(d int, score, slope float64) {
-	if t.job.Algorithm.Phases == engine.Reinforce {
+	if t.job.Algorithm.Reinforce {
 		t.reinforce(d)
 	} else if t.wake.slopes != nil {
 		for r := d * t.wake.samples; r < (d+1)*t.wake.samples; r++ {
@@ -137,14 +137,6 @@ func (t *trainer) sumOverSamples(sums, rows kernels.Matrix, d int, of weighting)
 	for k := from; k < len(of.rows) && int(of.rows[k]) < last; k++ {
 		kernels.AddMultiple(sum, of.weights[k], kernels.Row(rows, int(of.rows[k])))
 	}
-}
-
-// half is the factor of both terms of φ.
-func (t *trainer) half() float64 {
-	if t.job.Algorithm.Phases == engine.ReweightedWakeSleep {
-		return 0.5
-	}
-	return 1
 }
 
 // accumulate computes a tile of the gradient.

@@ -195,7 +195,7 @@ func sharedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 // thread: some numbers a sample, and, where the baseline is one of each parameter, the
 // scores of the samples.
 func reinforceBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
-	if algorithm.Phases != engine.Reinforce {
+	if !algorithm.Reinforce {
 		return 0
 	}
 	samples, most := float64(algorithm.MostSamples()), 0.0

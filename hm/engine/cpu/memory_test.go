@@ -48,20 +48,20 @@ func TestMemory(t *testing.T) {
 	for _, units := range [][]int{{9, 6, 3}, {200, 150, 100}} {
 		for _, size := range [][2]int{{1, 1}, {16, 50}, {1000, 2}} {
 			for _, algorithm := range []engine.Algorithm{
-				{Phases: engine.WakeSleep},
-				{Phases: engine.ReweightedWakeSleep, Optimizer: engine.Momentum},
-				{Phases: engine.Bidirectional, Optimizer: engine.Adam},
-				{Phases: engine.Bidirectional, Optimizer: engine.Nesterov},
-				{Phases: engine.WakeSleep, LaterSamples: 100},
-				{Phases: engine.WakeSleep, SleepSteps: 3, SleepScale: 1},
-				{Phases: engine.Bidirectional, Entropy: 1},
-				{Phases: engine.Reinforce, ReinforceBaseline: engine.NoBaseline},
-				{Phases: engine.ReweightedWakeSleep, Metric: engine.Block},
-				{Phases: engine.ReweightedWakeSleep, Metric: engine.Block, FisherPrecision: engine.SixteenBits},
-				{Phases: engine.ReweightedWakeSleep, Arithmetic: engine.FixedPoint},
-				{Phases: engine.WakeSleep, SleepSteps: 3, SleepScale: 1, Arithmetic: engine.FixedPoint},
-				{Phases: engine.ReweightedWakeSleep, Metric: engine.Diagonal},
-				{Phases: engine.ReweightedWakeSleep, Metric: engine.Kronecker},
+				{Rule: engine.WakeSleep},
+				{Rule: engine.ReweightedWakeSleep, Optimizer: engine.Momentum},
+				{Rule: engine.Bidirectional, Optimizer: engine.Adam},
+				{Rule: engine.Bidirectional, Optimizer: engine.Nesterov},
+				{Rule: engine.WakeSleep, LaterSamples: 100},
+				{Rule: engine.WakeSleep, SleepSteps: 3},
+				{Rule: engine.Bidirectional, Entropy: 1},
+				{Rule: engine.Reinforce, ReinforceBaseline: engine.NoBaseline},
+				{Rule: engine.ReweightedWakeSleep, Metric: engine.Block},
+				{Rule: engine.ReweightedWakeSleep, Metric: engine.Block, FisherPrecision: engine.SixteenBits},
+				{Rule: engine.ReweightedWakeSleep, Arithmetic: engine.FixedPoint},
+				{Rule: engine.WakeSleep, SleepSteps: 3, Arithmetic: engine.FixedPoint},
+				{Rule: engine.ReweightedWakeSleep, Metric: engine.Diagonal},
+				{Rule: engine.ReweightedWakeSleep, Metric: engine.Kronecker},
 			} {
 				algorithm.BatchSize, algorithm.Samples, algorithm.Damping, algorithm.RefreshEvery = size[0], size[1], 1e-9, 100
 				if algorithm.Metric == engine.Block || algorithm.Metric == engine.Kronecker {
@@ -75,7 +75,7 @@ func TestMemory(t *testing.T) {
 				const noise = 10 << 10 // of what else runs
 				if got < held*5/6-noise || got > held*6/5+noise {
 					t.Errorf("%v, B = %d, S = %d, %v, %v, %v: %v bytes are held, announced were %v (%.2f)",
-						units, size[0], size[1], algorithm.Phases, algorithm.Optimizer, algorithm.Metric, got, held, got/held)
+						units, size[0], size[1], algorithm.Rule, algorithm.Optimizer, algorithm.Metric, got, held, got/held)
 				}
 			}
 		}
@@ -89,7 +89,9 @@ func TestMemoryOfAnyNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := engine.Architecture{Units: rapid.SliceOfN(rapid.IntRange(1, 1<<18), 2, 5).Draw(t, "units")}
 		algorithm := engine.Algorithm{
-			Phases:       engine.Phases(rapid.IntRange(0, 3).Draw(t, "phases")),
+			Rule: rapid.SampledFrom([]engine.Rule{
+				engine.WakeSleep, engine.ReweightedWakeSleep, engine.Bidirectional, engine.Reinforce,
+			}).Draw(t, "rule"),
 			Metric:       engine.Metric(rapid.IntRange(0, 3).Draw(t, "metric")),
 			Optimizer:    engine.Optimizer(rapid.IntRange(0, 3).Draw(t, "optimizer")),
 			SleepSteps:   number.Draw(t, "sleep"),
@@ -107,7 +109,7 @@ func TestMemoryOfAnyNumbers(t *testing.T) {
 	})
 	took := testing.AllocsPerRun(10, func() {
 		cpu{}.Memory(engine.Architecture{Units: []int{784, 200, 10}}, engine.Algorithm{
-			Phases: engine.ReweightedWakeSleep, Metric: engine.Block, BatchSize: math.MaxInt, Samples: math.MaxInt, RefreshEvery: math.MaxInt})
+			Rule: engine.ReweightedWakeSleep, Metric: engine.Block, BatchSize: math.MaxInt, Samples: math.MaxInt, RefreshEvery: math.MaxInt})
 	})
 	if took > 50 {
 		t.Errorf("an estimate makes %v allocations", took)
@@ -118,7 +120,7 @@ func TestMemoryOfAnyNumbers(t *testing.T) {
 // in one piece of the units.
 func TestReinforceTakesTheScoresOfItsSamples(t *testing.T) {
 	a := engine.Architecture{Units: []int{20, 40, 30}}
-	algorithm := engine.Algorithm{Phases: engine.Reinforce, ReinforceBaseline: engine.OptimalBaseline, BatchSize: 3, Samples: 300}
+	algorithm := engine.Algorithm{Rule: engine.Reinforce, ReinforceBaseline: engine.OptimalBaseline, BatchSize: 3, Samples: 300}
 	data := engine.Data{Rows: 3, Units: 20, Values: make([]uint8, 60)}
 	made, err := cpu{}.NewTrainer(engine.Job{Algorithm: algorithm, Data: data, Rows: func(int) []int { return []int{0, 1, 2} }},
 		engine.NewState(algorithm, engine.NewParameters(a)))

@@ -100,7 +100,7 @@ func (f *reinforcement) reinforceUnits(residuals kernels.Matrix) {
 // share their parameters.
 func (t *trainer) reinforcesParameters(i int) bool {
 	a, architecture := t.job.Algorithm, t.weights.architecture
-	if a.Phases != engine.Reinforce || a.ReinforceBaseline != engine.OptimalBaseline {
+	if !a.Reinforce || a.ReinforceBaseline != engine.OptimalBaseline {
 		return false
 	}
 	return architecture.RecognitionConnection(i).Shared() ||

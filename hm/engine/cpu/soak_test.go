@@ -22,8 +22,8 @@ func TestMemoryStaysConstant(t *testing.T) {
 	state := &engine.State{Parameters: engine.NewParameters(engine.Architecture{Units: []int{20, 16, 8}})}
 	trainer, err := cpu{}.NewTrainer(engine.Job{
 		Algorithm: engine.Algorithm{
-			Phases: engine.ReweightedWakeSleep, Metric: engine.Block, FisherPrecision: engine.SixteenBits,
-			Damping: 0.1, RefreshEvery: 100, BatchSize: rows, Samples: 4, Baseline: true, SleepSteps: 1, SleepScale: 1,
+			Rule: engine.ReweightedWakeSleep, Metric: engine.Block, FisherPrecision: engine.SixteenBits,
+			Damping: 0.1, RefreshEvery: 100, BatchSize: rows, Samples: 4, Baseline: true, SleepSteps: 1,
 		},
 		Data: data,
 		Rows: func(int) []int { return batch },

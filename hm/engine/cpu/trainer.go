@@ -199,17 +199,10 @@ func (t *trainer) sample(step int) engine.Report {
 func (t *trainer) weigh(part *pass, d, first int) (logP, bound, ess float64) {
 	s := part.samples
 	logP, bound, ess = engine.Summarise(part.logP[d*s:(d+1)*s], part.logQ[d*s:(d+1)*s])
-	exponent := 0.0
-	switch t.job.Algorithm.Phases {
-	case engine.ReweightedWakeSleep:
-		exponent = 1
-	case engine.Bidirectional:
-		exponent = 0.5
-	}
 	weights := t.importance[(first+d)*s : (first+d+1)*s]
 	largest := math.Inf(-1)
 	for k := range weights {
-		weights[k] = exponent * (part.logP[d*s+k] - part.logQ[d*s+k])
+		weights[k] = t.job.Algorithm.Exponent * (part.logP[d*s+k] - part.logQ[d*s+k])
 		largest = max(largest, weights[k])
 	}
 	sum := 0.0

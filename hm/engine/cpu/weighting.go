@@ -22,8 +22,7 @@ const weightless = 0x1p-24
 // leavesOut says whether weightless samples are left out of the gradient of a network.
 // With a baseline, or with entropies, each sample counts in that of q.
 func leavesOut(a engine.Algorithm, n network) bool {
-	weighted := a.Phases == engine.ReweightedWakeSleep || a.Phases == engine.Bidirectional
-	return weighted && (n == generative || !a.Baseline && !a.HasEntropy())
+	return a.Exponent != 0 && (n == generative || !a.Baseline && !a.HasEntropy())
 }
 
 // weighting is the samples that count in a term of the gradient, in their order, and
@@ -70,7 +69,7 @@ func (t *trainer) weighSamples(score float64) {
 		return
 	}
 	a := t.job.Algorithm
-	inPlace := a.Phases == engine.Reinforce || t.wake.slopes != nil
+	inPlace := a.Reinforce || t.wake.slopes != nil
 	for r, w := range t.importance[:t.wake.data*t.wake.samples] {
 		if !(w < weightless && leavesOut(a, generative)) {
 			t.ofGeneration.add(r, w/float64(t.wake.data))
@@ -81,7 +80,7 @@ func (t *trainer) weighSamples(score float64) {
 	}
 	if a.HasSleep() {
 		for r := range t.dreams.data {
-			t.ofDreams.add(r, t.half()*a.SleepScale/float64(t.dreams.data))
+			t.ofDreams.add(r, a.Sleep/float64(t.dreams.data))
 		}
 	}
 }
@@ -95,7 +94,7 @@ func (t *trainer) recognitionWeight(r int, score float64) float64 {
 		baseline = 1 / float64(t.wake.samples)
 	}
 	if a.HasRecognitionWake() {
-		score += t.half() * (t.importance[r] - baseline) / float64(t.wake.data)
+		score += a.QWake * (t.importance[r] - baseline) / float64(t.wake.data)
 	}
 	return score
 }

@@ -17,7 +17,7 @@ func TestWeightlessSamplesMoveGradientsLittle(t *testing.T) {
 		for _, baseline := range []bool{false, true} {
 			t.Run(fmt.Sprint(arithmetic, " ", baseline), func(t *testing.T) {
 				a := engine.Algorithm{
-					Phases: engine.Bidirectional, BatchSize: 4, Samples: 20, SleepSteps: 1, SleepScale: 1,
+					Rule: engine.Bidirectional, BatchSize: 4, Samples: 20, SleepSteps: 1,
 					Baseline: baseline, Arithmetic: arithmetic,
 				}
 				trainer := trainerOfManyWeights(t, a)

@@ -15,7 +15,7 @@ import (
 func regularised(t *testing.T, e engine.Engine, set func(*engine.Algorithm), strength float64,
 	term func(n *oracle.Networks, p, q oracle.Measure) []float64) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
-		if a.Phases == engine.Reinforce {
+		if a.Reinforce {
 			return // has no entropy
 		}
 		set(&a)
@@ -72,8 +72,8 @@ func entropyEstimator(t *testing.T, e engine.Engine) {
 // What the printed estimator does to q is what the baseline does, at the strength
 // that the q-wake phase has.
 func entropyEstimatorAsBaseline(t *testing.T, e engine.Engine) {
-	for phases, strength := range map[engine.Phases]float64{engine.ReweightedWakeSleep: 0.5, engine.Bidirectional: 1} {
-		a := preset{phases: phases}.algorithm()
+	for rule, strength := range map[engine.Rule]float64{engine.ReweightedWakeSleep: 0.5, engine.Bidirectional: 1} {
+		a := preset{rule: rule}.algorithm()
 		p := machine(engine.PlusMinusOne, 4, 3, 2)
 		j := job(a, randomRows(5, 4))
 		baseline := gradients(t, newTrainer(t, e, j, engine.NewState(a, p)))
@@ -81,7 +81,7 @@ func entropyEstimatorAsBaseline(t *testing.T, e engine.Engine) {
 		estimator := gradients(t, newTrainer(t, e, j, engine.NewState(a, p)))
 		size := p.Architecture.GenerativeSize()
 		if e := relativeError(doubles(estimator.Plain.Flat[size:]), doubles(baseline.Plain.Flat[size:])); !(e < 1e-5) {
-			t.Errorf("%v: the gradients of q differ by a relative %.2g", phases, e)
+			t.Errorf("%v: the gradients of q differ by a relative %.2g", rule, e)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // samples, and not its limit.
 func meanGradient(t *testing.T, e engine.Engine) {
 	steps := many(2000)
-	everyPhases(t, func(t *testing.T, a engine.Algorithm) {
+	everyRule(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			data := randomRows(3, p.Architecture.Visible())
 			a.BatchSize = data.Rows

@@ -86,7 +86,7 @@ func values(a engine.Architecture, d engine.Draws) []oracle.Values {
 // oracle's on the samples that the engine has drawn, and data are the grey levels.
 func gradientOfMixtures(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
-		if a.Phases == engine.Reinforce || a.Metric == engine.Kronecker {
+		if a.Reinforce || a.Metric == engine.Kronecker {
 			return // the oracle has them for states that are on or off
 		}
 		everyMixture(t, func(t *testing.T, p *engine.Parameters) {

@@ -26,10 +26,10 @@ type value struct {
 // axes are the settings of training and of machines, each with its values.
 var axes = [][]value{
 	{
-		{"WS", func(c *configuration) { c.algorithm.Phases = engine.WakeSleep }},
-		{"RWS", func(c *configuration) { c.algorithm.Phases = engine.ReweightedWakeSleep }},
-		{"BiHM", func(c *configuration) { c.algorithm.Phases = engine.Bidirectional }},
-		{"REINFORCE", func(c *configuration) { c.algorithm.Phases = engine.Reinforce }},
+		{"WS", func(c *configuration) { c.algorithm.Rule = engine.WakeSleep }},
+		{"RWS", func(c *configuration) { c.algorithm.Rule = engine.ReweightedWakeSleep }},
+		{"BiHM", func(c *configuration) { c.algorithm.Rule = engine.Bidirectional }},
+		{"REINFORCE", func(c *configuration) { c.algorithm.Rule = engine.Reinforce }},
 	}, {
 		{"Euclidean", func(c *configuration) { c.algorithm.Metric = engine.Euclidean }},
 		{"block", func(c *configuration) { c.algorithm.Metric = engine.Block }},
@@ -62,8 +62,8 @@ var axes = [][]value{
 		{"sleep", func(c *configuration) { c.algorithm.SleepSteps = 1 }},
 		{"sleep-well", func(c *configuration) { c.algorithm.SleepSteps = 3 }},
 	}, {
-		{"unscaled", func(c *configuration) { c.algorithm.SleepScale = 1 }},
-		{"rescaled", func(c *configuration) { c.algorithm.SleepScale = 2.5 }},
+		{"unscaled", func(c *configuration) {}},
+		{"rescaled", func(c *configuration) { c.algorithm.Sleep *= 2.5 }},
 	}, {
 		{"S", func(c *configuration) {}},
 		{"later S", func(c *configuration) { c.algorithm.LaterSamples, c.algorithm.LaterSamplesFrom = 7, 3 }},
@@ -89,8 +89,8 @@ func (c configuration) sensible(e engine.Engine) bool {
 	if engine.Refuse("", e.Lacks(), append(c.machine().Architecture.Features(), a.Features()...)) != nil {
 		return false
 	}
-	asleep := a.SleepSteps > 1 || a.SleepScale != 1 || a.FisherSource != engine.FromWake
-	return (!asleep || a.HasSleep()) && !(a.Phases == engine.Reinforce && a.HasEntropy()) &&
+	asleep := a.SleepSteps > 1 || a.FisherSource != engine.FromWake
+	return (!asleep || a.HasSleep()) && !(a.Reinforce && a.HasEntropy()) &&
 		(a.FisherSource == engine.FromWake || a.Metric != engine.Euclidean)
 }
 

@@ -12,7 +12,7 @@ import (
 // each axis that none of them has.
 type preset struct {
 	name   string
-	phases engine.Phases
+	rule   engine.Rule
 	metric engine.Metric
 }
 
@@ -32,33 +32,26 @@ var presets = []preset{
 // say so.
 func (p preset) algorithm() engine.Algorithm {
 	return engine.Algorithm{
-		Phases: p.phases, Metric: p.metric,
+		Rule: p.rule, Metric: p.metric,
 		Damping: 0.2, RefreshEvery: 1,
 		AdamBeta1: 0.9, AdamBeta2: 0.999, AdamEpsilon: 1e-8, Momentum: 0.95,
 		BatchSize: 3, Samples: 4, Baseline: true,
-		SleepSteps: 1, SleepScale: 1,
+		SleepSteps:        1,
 		ReinforceBaseline: engine.OptimalBaseline,
 	}
 }
 
 // rule is the gradient of an algorithm in the words of the oracle.
 func rule(a engine.Algorithm) oracle.Rule {
-	r := map[engine.Phases]oracle.Rule{
-		engine.WakeSleep:           oracle.WakeSleep,
-		engine.ReweightedWakeSleep: oracle.ReweightedWakeSleep,
-		engine.Bidirectional:       oracle.Bidirectional,
-		engine.Reinforce:           {Weighting: oracle.Uniform, QWake: 1},
-	}[a.Phases]
-	if a.Phases == engine.Reinforce {
+	r := oracle.Rule{Weighting: oracle.Weighting(a.Exponent), QWake: a.QWake, Sleep: a.Sleep, Baseline: a.Baseline}
+	if a.Reinforce {
+		r.Baseline = false
 		r.Reinforce = map[engine.ReinforceBaseline]oracle.Reinforce{
 			engine.NoBaseline:       oracle.WithoutBaseline,
 			engine.ConstantBaseline: oracle.ConstantBaseline,
 			engine.OptimalBaseline:  oracle.OptimalBaseline,
 		}[a.ReinforceBaseline]
-		return r
 	}
-	r.Baseline = a.Baseline
-	r.Sleep *= a.SleepScale
 	return r
 }
 
@@ -78,10 +71,10 @@ func everyVariant(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 			sources = append(sources, engine.FromSleep, engine.FromLegacy)
 		}
 		baselines := []bool{true, false}
-		if !a.HasRecognitionWake() || a.Phases == engine.Reinforce {
+		if !a.HasRecognitionWake() || a.Reinforce {
 			baselines = []bool{false}
 		}
-		if a.Phases == engine.Reinforce {
+		if a.Reinforce {
 			for _, a.ReinforceBaseline = range []engine.ReinforceBaseline{engine.NoBaseline, engine.ConstantBaseline} {
 				t.Run("baseline="+a.ReinforceBaseline.String(), func(t *testing.T) { test(t, a) })
 			}
@@ -96,12 +89,15 @@ func everyVariant(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	})
 }
 
-// everyPhases tests the three kinds of phases in the Euclidean metric, with and
-// without the baseline: all the plain gradients there are.
-func everyPhases(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
+// everyRule tests the rules in the Euclidean metric, with and without the baseline, all
+// the plain gradients that methods have, and a rule that none has.
+func everyRule(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
 		if a.Metric == engine.Euclidean {
 			test(t, a)
 		}
+	})
+	t.Run("another rule", func(t *testing.T) {
+		test(t, preset{rule: engine.Rule{Exponent: 0.3, QWake: 0.8, Sleep: 0.1}}.algorithm())
 	})
 }

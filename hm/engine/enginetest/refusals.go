@@ -18,8 +18,8 @@ func refusals(t *testing.T, e engine.Engine) {
 		return oracle.Random(engine.Architecture{Units: []int{4, 3, 2}, Kinds: kinds}, seed)
 	}
 	classifier := oracle.Random(engine.Architecture{Units: []int{4, 3, 2}, Classes: 3}, seed)
-	method := func(phases engine.Phases, metric engine.Metric) engine.Algorithm {
-		return preset{phases: phases, metric: metric}.algorithm()
+	method := func(rule engine.Rule, metric engine.Metric) engine.Algorithm {
+		return preset{rule: rule, metric: metric}.algorithm()
 	}
 	rws, bihm := method(engine.ReweightedWakeSleep, engine.Euclidean), method(engine.Bidirectional, engine.Euclidean)
 	trainer := func(a engine.Algorithm, p *engine.Parameters, labels []uint8) func() error {

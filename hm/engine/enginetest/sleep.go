@@ -23,11 +23,13 @@ func sleepers(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 func rescaledSleep(t *testing.T, e engine.Engine) {
 	sleepers(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-			for _, a.SleepScale = range []float64{0.25, 3} {
+			for _, scale := range []float64{0.25, 3} {
+				a := a
+				a.Sleep *= scale
 				trainer := newTrainer(t, e, job(a, randomRows(5, p.Architecture.Visible())), engine.NewState(a, p))
 				g := gradients(t, trainer)
 				want := oracle.NewNetworks(p).GradientOn(oracleSamples(g, a.Samples), rule(a))
-				wantGradient(t, fmt.Sprintf("plain gradient, scale %v", a.SleepScale), g.Plain, want, 1e-5)
+				wantGradient(t, fmt.Sprintf("plain gradient, scale %v", scale), g.Plain, want, 1e-5)
 				wantGradient(t, "natural gradient", g.Natural, natural(t, a, g.Plain, fisherBlocks(a, p, g)), 1e-5)
 			}
 		}, []int{4, 3, 2})
@@ -44,7 +46,7 @@ func sleepWell(t *testing.T, e engine.Engine) {
 	seeds := many(150)
 	sleepers(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-			a.SleepScale = 2
+			a.Sleep *= 2
 			first := p.Architecture.GenerativeSize()
 			size := len(p.Flat) - first
 			deviation, variance := make([]float64, size), make([]float64, size)
@@ -141,7 +143,7 @@ func sleepWellResumed(t *testing.T, e engine.Engine) {
 	sleepers(t, func(t *testing.T, a engine.Algorithm) {
 		for _, a.Optimizer = range []engine.Optimizer{engine.GradientDescent, engine.Adam} {
 			t.Run(a.Optimizer.String(), func(t *testing.T) {
-				a.RefreshEvery, a.SleepSteps, a.SleepScale = 3, 3, 2
+				a.RefreshEvery, a.SleepSteps, a.Sleep = 3, 3, 2*a.Sleep
 				wantResumption(t, e, a)
 			})
 		}

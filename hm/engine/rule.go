@@ -1,0 +1,31 @@
+package engine
+
+// Rule is what a step makes of the draws of its phases: the importance weights
+// ω = (p(x,h)/q(h|x))ʳ of the wake samples, by which θ moves, and the gradients by which
+// φ does.
+type Rule struct {
+	// Exponent is r. The weights of a datum are normalised, so that 0 weighs its samples
+	// equally.
+	Exponent float64
+	// QWake and Sleep are the factors of the q-wake gradient, from wake samples (004,
+	// 2.30), and of the sleep gradient, from dreams (004, 2.31); 0 leaves a phase out.
+	// Rescaled sleep multiplies that of sleep (004, 5.4.1).
+	QWake, Sleep float64
+	// Reinforce has log p(x,h) − log q(h|x) − b for the weights of the q-wake gradient,
+	// over S, and b by the Algorithm's ReinforceBaseline.
+	Reinforce bool
+}
+
+// The published rules.
+var (
+	// WakeSleep trains q on dreams alone (004, 2.22, 2.23).
+	WakeSleep = Rule{Sleep: 1}
+	// ReweightedWakeSleep weighs samples by p/q (004, 2.28) and trains q by half the sum
+	// of both gradients (004, 2.32).
+	ReweightedWakeSleep = Rule{Exponent: 1, QWake: 0.5, Sleep: 0.5}
+	// Bidirectional weighs samples by √(p/q) (004, 2.37) and trains q on them alone.
+	Bidirectional = Rule{Exponent: 0.5, QWake: 1}
+	// Reinforce trains both networks by the gradient of the bound
+	// E_q[log p(x,h) − log q(h|x)] (004, 2.3.3).
+	Reinforce = Rule{QWake: 1, Reinforce: true}
+)
