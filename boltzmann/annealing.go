@@ -17,7 +17,9 @@ import (
 // path are the distributions between a base-rate model, whose units are independent, and
 // a machine, at inverse temperatures β from 0 to 1 (Salakhutdinov and Murray 2008):
 //
-//	p*_β(v) = e^(((1−β) b₀ + β b)ᵀv) ∏_j (1 + e^(β (c_j + (Wᵀv)_j))).
+//	p*_β(v) = e^(((1−β) b₀ + β b)ᵀv) ∏_j (1 + e^(β (c_j + (Wᵀv)_j))),
+//
+// or with what sums out hidden units of other kinds with the inputs β (c + Wᵀv).
 type path struct {
 	*products
 	base  []float32 // b₀
@@ -26,9 +28,9 @@ type path struct {
 }
 
 // newPath begins at the base rates of rows, the part (n+1)/(N+2) of N rows of which n
-// have a unit on, or (n+1)/(N+K) of one of K categories: those that are never on there may be
-// on in others. Hidden units, where they stand beside v or in its place, begin at their means
-// given some of the rows.
+// have a unit on, or (n+1)/(N+K) of one of K categories, or of K classes of labelled rows: those
+// that are never on there may be on in others. Hidden units, where they stand beside v or in its
+// place, begin at their means given some of the rows.
 func (m *Model) newPath(rows dataset.Split) (*path, error) {
 	if err := first(m.checkDistribution, func() error { return m.checkRows(rows) }); err != nil {
 		return nil, err
@@ -43,11 +45,11 @@ func (m *Model) newPath(rows dataset.Split) (*path, error) {
 		return nil, err
 	}
 	var logits []float64
-	begin := func(means []float64, n float64) {
+	begin := func(means []float64, n float64, categories int) {
 		for _, mean := range means {
 			off := n*(1-mean) + 1
-			if p.Categories > 0 {
-				off = n + float64(p.Categories)
+			if categories > 0 {
+				off = n + float64(categories)
 			}
 			b := float32(math.Log((n*mean + 1) / off))
 			p.slope = append(p.slope, p.VisibleBiases[len(p.base)]-b)
@@ -56,14 +58,12 @@ func (m *Model) newPath(rows dataset.Split) (*path, error) {
 		}
 	}
 	if m.below == nil {
-		begin(means(rows, m.encoding.binarization), float64(rows.Rows))
+		begin(means(rows, m.encoding.binarization), float64(rows.Rows), p.Categories)
 	}
-	begin(latent, float64(some.Rows))
-	partition := logPartition
-	if p.Categories > 0 {
-		partition = p.categoricalPartition
-	}
-	p.logZ0 = partition(logits) + float64(p.Hidden())*math.Ln2
+	begin(latent, float64(some.Rows), 0)
+	frequencies, labelled := classFrequencies(rows, p.Classes)
+	begin(frequencies, labelled, p.Classes)
+	p.logZ0 = p.discretePartition(logits) + p.hiddenPartition(make([]float64, p.Hidden()))
 	return p, nil
 }
 
@@ -145,10 +145,10 @@ func (a *annealed) step(w *walk, k int) {
 	for r := range a.visible.Rows {
 		v, inputs := kernels.Row(a.visible, r), kernels.Row(a.hiddenInputs, r)
 		ratio := (to - from) * float64(blas32.Dot(vector(a.slope), vector(v)))
-		ratio -= turnOff(a.at(from, a.off, inputs), a.off)
+		ratio -= a.sumOut(a.at(from, a.off, inputs), a.off)
 		scaled := a.at(to, a.off, inputs)
-		kernels.Draw(kernels.Row(a.hidden, r), scaled, 0, w.key, a.counter(w, k, r, 1))
-		ratio += turnOff(scaled, a.off)
+		a.drawLatent(kernels.Row(a.hidden, r), scaled, w.key, a.counter(w, k, r, 1))
+		ratio += a.sumOut(scaled, a.off)
 		w.add(a.first+r, k, ratio)
 	}
 	kernels.MulPacked(a.visibleInputs, a.hidden, a.packed)

@@ -109,7 +109,7 @@ func (b *Below) read(shape dataset.Shape) (stack, error) {
 		return fail(err)
 	case m.shape != shape:
 		return fail(fmt.Errorf("it is for images of %v, the data have %v: train both on the same data", m.shape, shape))
-	case m.parameters.Kind() != Bernoulli || m.parameters.Layers != nil:
+	case m.parameters.Kind() != Bernoulli || m.parameters.Layers != nil || m.parameters.Classes > 0 || m.parameters.HiddenUnits != Bernoulli:
 		return fail(fmt.Errorf("%v: belief networks are of restricted machines of Bernoulli units; give such a run", run.experiment))
 	}
 	s := append(slices.Clone(m.below), m.parameters)

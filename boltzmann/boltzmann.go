@@ -22,7 +22,9 @@
 // makes a deep belief network of its layers instead, restricted machines on top of each other, and
 // TrainPretrained a deep machine that begins from layers that were trained greedily.
 //
-// Visible units are Bernoulli, as above, Gaussian or categorical: see Kind. Machines and
+// Visible units are Bernoulli, as above, Gaussian or categorical, and so are the
+// hidden units of one layer: see Kind. With Labels a machine
+// is one of rows and their labels, and classifies. Machines and
 // methods are values: each setter returns a changed copy, and the first wrong setting is the
 // error of the call that does the work. A run lives in a directory, from which OpenRun takes
 // it up again and Train resumes it. Log-probabilities and energies are in nats.

@@ -16,8 +16,14 @@ import (
 func (p *Parameters) variables() int { return p.observed() / max(1, p.Categories) }
 
 // drawDiscrete draws visible units v with inputs, Bernoulli ones or categorical ones, each variable
-// of which by the first word of a counter of its own.
+// of which by the first word of a counter of its own, and those of the label.
 func (p *Parameters) drawDiscrete(v, inputs []float32, key philox.Key, c philox.Counter) {
+	if first := p.observed(); p.Classes > 0 {
+		label := c
+		label.Unit = uint16((first + 3) / 4) // behind those of the others
+		kernels.DrawCategorical(v[first:], inputs[first:], key, label)
+		v, inputs = v[:first], inputs[:first]
+	}
 	n := p.Categories
 	if n == 0 {
 		kernels.Draw(v, inputs, 0, key, c)
@@ -40,9 +46,16 @@ func softmax(inputs []float64, categories int) {
 	}
 }
 
-// categoricalPartition is the logarithm of the sum over all states of categorical units with
-// inputs.
-func (p *Parameters) categoricalPartition(inputs []float64) (sum float64) {
+// discretePartition is the logarithm of the sum over all states of visible units with inputs,
+// Bernoulli ones or categorical ones, and those of the label.
+func (p *Parameters) discretePartition(inputs []float64) (sum float64) {
+	if first := p.observed(); p.Classes > 0 {
+		sum = floats.LogSumExp(inputs[first:])
+		inputs = inputs[:first]
+	}
+	if p.Categories == 0 {
+		return sum + logPartition(inputs)
+	}
 	for g := 0; g < len(inputs); g += p.Categories {
 		sum += floats.LogSumExp(inputs[g : g+p.Categories])
 	}
@@ -67,7 +80,7 @@ func (p *Parameters) recategorise(v, inputs, room, off []float32, first, n int) 
 			copy(room, inputs)
 			add(room, -1, kernels.Row(p.Weights, from+on))
 			add(room, 1, kernels.Row(p.Weights, from+c))
-			terms[c] = float64(p.VisibleBiases[from+c]) + turnOff(room, off)
+			terms[c] = float64(p.VisibleBiases[from+c]) + p.sumOut(room, off)
 		}
 		logs[s] = terms[on] - floats.LogSumExp(terms)
 	}

@@ -10,6 +10,7 @@ import (
 // chains are Markov chains on p(v,h), a row each. The hidden states are what the next
 // sweep needs. The same seed draws the same states whatever the number of processors.
 type chains struct {
+	of                          *Parameters
 	visible, hidden             kernels.Matrix // states
 	visibleInputs, hiddenInputs kernels.Matrix // from which they were drawn
 	// β are the inverse temperatures of chains, on p^β(v,h) ∝ e^(−βE(v,h)); nil where all
@@ -19,21 +20,23 @@ type chains struct {
 
 func newChains(n int, p *Parameters) *chains {
 	return &chains{
+		of:      p,
 		visible: kernels.NewMatrix(n, p.Visible()), visibleInputs: kernels.NewMatrix(n, p.Visible()),
 		hidden: kernels.NewMatrix(n, p.Hidden()), hiddenInputs: kernels.NewMatrix(n, p.Hidden()),
 	}
 }
 
-// start draws the hidden units, 0 or 1 alike.
+// start draws the hidden units as those with inputs 0 are: 0 or 1 alike, any category, or
+// standard normal.
 func (c *chains) start(key philox.Key) {
-	place{key: key, purpose: philox.Start}.draw(c.hidden, kernels.NewMatrix(c.hidden.Rows, c.hidden.Cols))
+	c.of.drawHidden(c.hidden, kernels.NewMatrix(c.hidden.Rows, c.hidden.Cols), place{key: key, purpose: philox.Start})
 }
 
 // part are chains first to last−1, with the place of their draws.
 func (c *chains) part(first, last int, at place) (*chains, place) {
 	rows := func(m kernels.Matrix) kernels.Matrix { return kernels.Rows(m, first, last) }
 	at.datum += uint32(first)
-	p := &chains{visible: rows(c.visible), hidden: rows(c.hidden), visibleInputs: rows(c.visibleInputs), hiddenInputs: rows(c.hiddenInputs)}
+	p := &chains{of: c.of, visible: rows(c.visible), hidden: rows(c.hidden), visibleInputs: rows(c.visibleInputs), hiddenInputs: rows(c.hiddenInputs)}
 	if c.β != nil {
 		p.β = c.β[first:last]
 	}
@@ -50,7 +53,7 @@ func (c *chains) sweep(w *products, at place) {
 	w.up(c.hiddenInputs, c.visible)
 	c.temper(c.hiddenInputs)
 	at.layer = 1
-	at.draw(c.hidden, c.hiddenInputs)
+	w.drawHidden(c.hidden, c.hiddenInputs, at)
 }
 
 // drawVisible draws visible units of the machine's kind with inputs.

@@ -88,7 +88,7 @@ func (m *Model) states(rows dataset.Split) (kernels.Matrix, error) {
 }
 
 // observe returns rows as states of the units that are observed. Those of even hidden layers,
-// which follow in a deep machine, are 0.
+// which follow in a deep machine, are 0, as those of the label are where a row has none.
 func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	if err := m.checkRows(rows); err != nil {
 		return kernels.Matrix{}, err
@@ -97,6 +97,7 @@ func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	at := place{key: philox.Key(m.seed), purpose: philox.Observe}
 	for d := range rows.Rows {
 		m.encoding.load(kernels.Row(states, d), rows.Row(d), at, d)
+		m.parameters.loadLabel(kernels.Row(states, d), rows, d)
 	}
 	return states, nil
 }

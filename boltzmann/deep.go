@@ -40,10 +40,10 @@ func sides(layers []int) (even, odd int) {
 	return even, odd
 }
 
-// observed is the number of visible units that have data, the first ones.
+// observed is the number of visible units that the values of a row are of, the first ones.
 func (p *Parameters) observed() int {
 	if p.Layers == nil {
-		return p.Visible()
+		return p.Visible() - p.Classes
 	}
 	return p.Layers[0]
 }

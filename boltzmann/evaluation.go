@@ -26,8 +26,8 @@ func (n Number) MarshalJSON() ([]byte, error) {
 // are drawn once, by the seed.
 type Evaluation struct {
 	// LogP is log p(v) = −F(v) − log Z, of Gaussian units the logarithm of the density of
-	// grey values between 0 and 1. Its standard error is without that of log Z,
-	// which is common to all rows.
+	// grey values between 0 and 1, and with the label summed out where there is one. Its
+	// standard error is without that of log Z, which is common to all rows.
 	LogP   Number `json:"log_p"`
 	LogPSE Number `json:"log_p_se"`
 	// LogPErrs is exact, high where log Z is estimated by AIS, low where F(v) is that of
@@ -46,8 +46,11 @@ type Evaluation struct {
 	TrainingFreeEnergySE Number `json:"training_free_energy_se"`
 	// RAISE is what reverse annealing says of log p(v), nil where it was not asked.
 	RAISE *Raised `json:"raise,omitempty"`
+	// Classification is by p(y|v), of a machine with labels on rows that have some, and nil of others.
+	Classification *Classification `json:"classification,omitempty"`
 	// BaselineLogP is log p(v) of a factorised model of the training rows, and Diverged
-	// says whether that of the model is far worse.
+	// says whether that of the model is far worse, or of a machine with labels, which need not
+	// have learned p(v), whether log p(y|v) is far worse than a guess.
 	BaselineLogP   Number               `json:"baseline_log_p"`
 	BaselineLogPSE Number               `json:"baseline_log_p_se"`
 	Diverged       bool                 `json:"diverged"`
@@ -96,6 +99,12 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	e.LogP, e.LogPSE = -e.FreeEnergy-z.Value-Number(m.encoding.logScale()), e.FreeEnergySE
 	line := m.baseline(set.Train(), rows)
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = Number(line.LogP), Number(line.SE), !(float64(e.LogP) >= line.Limit)
+	if e.Classification, err = m.classification(ctx, rows); err != nil {
+		return e, err
+	}
+	if classes := m.parameters.Classes; classes > 0 {
+		e.Diverged = e.Classification != nil && !(float64(e.Classification.LogP) >= labelLimit(classes))
+	}
 	e.Seconds = time.Since(start).Seconds()
 	return e, nil
 }

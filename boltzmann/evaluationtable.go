@@ -54,6 +54,11 @@ var evaluationColumns = []struct {
 	{nats("raise.excess_se", "± se"), ofRAISE(func(r *Raised) any { return r.ExcessSE })},
 	{runs.Column{Key: "raise.data", Label: "rows of RAISE", Kind: runs.Integer}, ofRAISE(func(r *Raised) any { return r.Data })},
 	{runs.Column{Key: "raise.chains", Label: "chains of RAISE", Kind: runs.Integer}, ofRAISE(func(r *Raised) any { return r.Chains })},
+	{runs.Column{Key: "classification.error", Label: errorMeasure.Name, Kind: runs.Number, Decimals: 4}, ofClassification(func(c *Classification) any { return c.Error })},
+	{runs.Column{Key: "classification.error_se", Label: "± se", Kind: runs.Number, Decimals: 4}, ofClassification(func(c *Classification) any { return c.ErrorSE })},
+	{nats("classification.log_p", labelMeasure.Name), ofClassification(func(c *Classification) any { return c.LogP })},
+	{nats("classification.log_p_se", "± se"), ofClassification(func(c *Classification) any { return c.LogPSE })},
+	{runs.Column{Key: "classification.data", Label: "labelled rows", Kind: runs.Integer}, ofClassification(func(c *Classification) any { return c.Data })},
 	{runs.Column{Key: "split"}, func(e RunEvaluation) any { return e.Split }},
 	{runs.Column{Key: "binarization"}, func(e RunEvaluation) any { return e.Binarization.String() }},
 	{runs.Column{Key: "data", Kind: runs.Integer}, func(e RunEvaluation) any { return e.Data }},
@@ -74,6 +79,15 @@ func ofRAISE(field func(*Raised) any) func(RunEvaluation) any {
 	}
 }
 
+func ofClassification(field func(*Classification) any) func(RunEvaluation) any {
+	return func(e RunEvaluation) any {
+		if e.Classification == nil {
+			return nil
+		}
+		return field(e.Classification)
+	}
+}
+
 func (z LogZ) schedule() string {
 	if z.Schedule == nil {
 		return ""
@@ -82,7 +96,7 @@ func (z LogZ) schedule() string {
 }
 
 // EvaluationsTable has a row a run. Its columns have the keys of their JSON; those of
-// RAISE are raise.log_p and so on. What was not computed is missing: all evaluations have
+// RAISE are raise.log_p and so on, those of labels classification.error. What was not computed is missing: all evaluations have
 // the same columns.
 func EvaluationsTable(evaluations ...RunEvaluation) *runs.Table {
 	var columns []runs.Column
@@ -100,7 +114,7 @@ func EvaluationsTable(evaluations ...RunEvaluation) *runs.Table {
 	return t
 }
 
-// OverSeeds are the spreads of log p, log Z and free energies over evaluations, one a
+// OverSeeds are the spreads of log p, log Z, free energies and errors of labels over evaluations, one a
 // seed, by their keys.
 func OverSeeds(evaluations []RunEvaluation) map[string]runs.Spread {
 	over := map[string]runs.Spread{}
@@ -114,11 +128,16 @@ var logZMeasure = runs.Measure{Key: "log_z", Name: "log Z", Label: "log Z", Unit
 
 // estimates are those of an evaluation by the keys of measures.
 func (e Evaluation) estimates() runs.Estimates {
-	return runs.Estimates{
+	all := runs.Estimates{
 		runs.LogP.Key:         {Value: float64(e.LogP), SE: float64(e.LogPSE)},
 		logZMeasure.Key:       {Value: float64(e.LogZ.Value), SE: float64(e.LogZ.SE)},
 		freeEnergyMeasure.Key: {Value: float64(e.FreeEnergy), SE: float64(e.FreeEnergySE)},
 	}
+	if c := e.Classification; c != nil {
+		all[labelMeasure.Key] = runs.Estimate{Value: float64(c.LogP), SE: float64(c.LogPSE)}
+		all[errorMeasure.Key] = runs.Estimate{Value: float64(c.Error), SE: float64(c.ErrorSE)}
+	}
+	return all
 }
 
 // Evaluate implements runs.Evaluator: log p of rows by log Z, as LogZ has it with a number
@@ -145,5 +164,9 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	of := Evaluation{LogZ: z}
 	of.FreeEnergy, of.FreeEnergySE = meanAndError(energies)
 	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-Number(m.encoding.logScale()), of.FreeEnergySE
+	if err != nil {
+		return nil, err
+	}
+	of.Classification, err = m.classification(ctx, rows)
 	return of.estimates(), err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -14,13 +13,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// enumerable is the largest number of units whose states are summed over. Those of 25
-// take minutes.
+// enumerable is the largest number of Bernoulli units whose states are summed over, or the binary
+// logarithm of that of other states. Those of 25 take minutes.
 const enumerable = 25
 
 // ExactLogZ is log Z in nats, in double precision: the sum over all states of the side
-// that has fewer units, at most 25, or of the hidden units where the visible ones are
-// not Bernoulli.
+// that has fewer, at most 2²⁵, or of the hidden units where the visible ones are Gaussian or
+// have a label beside them. Of Gaussian units on both sides it is an integral.
 func (m *Model) ExactLogZ(ctx context.Context) (float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return 0, err
@@ -34,15 +33,16 @@ func (m *Model) checkEnumerable() error {
 	}
 	p := m.parameters
 	if p.summed() > enumerable {
-		return fmt.Errorf("log Z of %d visible units, %v, and %d hidden ones: too many to sum over the states of either side; use at most %d of one, or estimate log Z",
-			p.Visible(), p.Kind(), p.Hidden(), enumerable)
+		return fmt.Errorf("log Z of %d %v visible units and %d %v hidden ones: too many to sum over the states of either side; use at most %d of one, or estimate log Z",
+			p.Visible(), p.Kind(), p.Hidden(), p.HiddenUnits, enumerable)
 	}
 	return nil
 }
 
 // ExactLogP is log p of each of the rows, in nats, by ExactLogZ, of a deep machine with the
 // hidden units summed out for each row, too. Of Gaussian units it is the
-// logarithm of the density of the grey values, between 0 and 1.
+// logarithm of the density of the grey values, between 0 and 1. A label is summed out: log
+// p(v,y) is the sum with log p(y|v) of LabelProbabilities.
 func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return nil, err
@@ -70,42 +70,61 @@ func (m *Model) exactLogP(ctx context.Context, states kernels.Matrix) ([]float64
 	return logP, err
 }
 
-// statesAPart is the binary logarithm of the number of states that are summed together.
-const statesAPart = 10
+// statesAPart is the largest number of states that are summed together.
+const statesAPart = 1 << 10
 
-// logZ sums e^(−F) over all states of the smaller side.
+// logZ sums e^(−F) over all states of the smaller side, or has the integral of Gaussian units on
+// both.
 func (p *Parameters) logZ(ctx context.Context) (float64, error) {
+	if p.allGaussian() {
+		return p.gaussianLogZ()
+	}
 	parts, err := p.smallerSide().logParts(ctx)
 	return floats.LogSumExp(parts), err
 }
 
 // side is one side of a machine, whose states are enumerated, and the other one, which is
-// summed out. Bit j of a state is that of unit j.
+// summed out.
 type side struct {
-	few, many []float32                      // biases of each
-	weights   kernels.Matrix                 // a row for each of the few
-	partition func(inputs []float64) float64 // sums the many out, given their inputs
-	low       int                            // a part has the states that differ in so many lowest bits
+	few, many  []float32                      // biases of each
+	weights    kernels.Matrix                 // a row for each of the few
+	partition  func(inputs []float64) float64 // sums the many out, given their inputs
+	categories int                            // of each variable of the few, 0 of Bernoulli units
+	low        int                            // a part has the states that differ in so many first variables
 }
 
 func (p *Parameters) smallerSide() side {
-	s := side{few: p.VisibleBiases, many: p.HiddenBiases, weights: p.Weights, partition: logPartition}
-	if p.summed() == p.Hidden() {
-		s.few, s.many, s.weights = p.HiddenBiases, p.VisibleBiases, transpose(p.Weights)
-		switch p.Kind() {
-		case Gaussian:
+	s := side{few: p.VisibleBiases, many: p.HiddenBiases, weights: p.Weights, partition: p.hiddenPartition, categories: p.Categories}
+	if p.hiddenFew() {
+		s.few, s.many, s.weights, s.categories = p.HiddenBiases, p.VisibleBiases, transpose(p.Weights), p.HiddenCategories
+		s.partition = p.discretePartition
+		if p.gaussian() {
 			s.partition = p.gaussianPartition
-		case Categorical:
-			s.partition = p.categoricalPartition
 		}
 	}
-	s.low = min(statesAPart, len(s.few))
+	for s.low < s.variables() && s.power(s.low+1) <= statesAPart {
+		s.low++
+	}
 	return s
+}
+
+// variables is the number of variables of the few, each with as many values as the radix.
+func (s side) variables() int { return len(s.few) / max(1, s.categories) }
+
+func (s side) radix() int { return max(2, s.categories) }
+
+// power is the number of states of n variables.
+func (s side) power(n int) int {
+	states := 1
+	for range n {
+		states *= s.radix()
+	}
+	return states
 }
 
 // logParts are the logarithms of the sums of e^(−F(s)) over the states of each part.
 func (s side) logParts(ctx context.Context) ([]float64, error) {
-	parts := make([]float64, 1<<(len(s.few)-s.low))
+	parts := make([]float64, s.power(s.variables()-s.low))
 	work.Parallel(len(parts), func(part int) {
 		if ctx.Err() == nil {
 			parts[part] = floats.LogSumExp(s.logTerms(part))
@@ -114,8 +133,8 @@ func (s side) logParts(ctx context.Context) ([]float64, error) {
 	return parts, ctx.Err()
 }
 
-// logTerms are −F(s) of the states of a part in the order of a Gray code, in which
-// neighbours differ in one unit: term k is that of state(part, k).
+// logTerms are −F(s) of the states of a part in the order of a reflected Gray code, in which
+// neighbours differ in one variable: term k is that of state(part, k).
 func (s side) logTerms(part int) []float64 {
 	inputs, linear := make([]float64, len(s.many)), 0.0
 	add(inputs, 1, s.many)
@@ -123,26 +142,68 @@ func (s side) logTerms(part int) []float64 {
 		linear += factor * float64(s.few[unit])
 		add(inputs, factor, kernels.Row(s.weights, unit))
 	}
-	for unit := range s.few {
-		if s.state(part, 0)>>unit&1 == 1 {
+	for unit, on := range s.state(part, 0) {
+		if on == 1 {
 			flip(unit, 1)
 		}
 	}
-	terms := make([]float64, 1<<s.low)
+	terms := make([]float64, s.power(s.low))
 	terms[0] = linear + s.partition(inputs)
 	for k := 1; k < len(terms); k++ {
-		unit := bits.TrailingZeros(uint(k))
-		factor := 1.0
-		if s.state(part, k)>>unit&1 == 0 {
-			factor = -1
+		variable := 0
+		for step := k; step%s.radix() == 0; step /= s.radix() {
+			variable++
 		}
-		flip(unit, factor)
+		if from := s.unit(variable, s.digit(variable, k-1)); from >= 0 {
+			flip(from, -1)
+		}
+		if to := s.unit(variable, s.digit(variable, k)); to >= 0 {
+			flip(to, 1)
+		}
 		terms[k] = linear + s.partition(inputs)
 	}
 	return terms
 }
 
-func (s side) state(part, k int) int { return part<<s.low | k ^ k>>1 }
+// digit is the value of a variable in the k-th state of a part: it goes up, and down again, each
+// time that the next variable changes.
+func (s side) digit(variable, k int) int {
+	n := s.radix()
+	k /= s.power(variable)
+	if k/n%2 == 1 {
+		return n - 1 - k%n
+	}
+	return k % n
+}
+
+// unit is the one that is on where a variable has a value, −1 where none is.
+func (s side) unit(variable, value int) int {
+	switch {
+	case s.categories > 0:
+		return variable*s.categories + value
+	case value == 1:
+		return variable
+	}
+	return -1
+}
+
+// state are the few in the k-th state of a part.
+func (s side) state(part, k int) []float32 {
+	units := make([]float32, len(s.few))
+	for variable := range s.variables() {
+		value := 0
+		if variable < s.low {
+			value = s.digit(variable, k)
+		} else {
+			value = part % s.radix()
+			part /= s.radix()
+		}
+		if unit := s.unit(variable, value); unit >= 0 {
+			units[unit] = 1
+		}
+	}
+	return units
+}
 
 func transpose(m kernels.Matrix) kernels.Matrix {
 	t := kernels.NewMatrix(m.Cols, m.Rows)
@@ -156,14 +217,47 @@ func transpose(m kernels.Matrix) kernels.Matrix {
 
 // terms is the number of factors of which logZ sums products.
 func (p *Parameters) terms() float64 {
-	few := p.summed()
-	return math.Ldexp(float64(p.Visible()+p.Hidden()-few), few)
+	switch {
+	case p.allGaussian():
+		return float64(p.Visible()) * float64(p.Hidden()) * float64(p.Hidden())
+	case p.hiddenFew():
+		return float64(p.Visible()) * math.Exp2(p.summed())
+	}
+	return float64(p.Hidden()) * math.Exp2(p.summed())
 }
 
-// summed is the number of units over whose states logZ sums.
-func (p *Parameters) summed() int {
-	if p.Kind() != Bernoulli {
-		return p.Hidden()
+// summed is the binary logarithm of the number of states over which logZ sums, those of the side
+// that has fewer: 0 of Gaussian units on both, which are integrated out.
+func (p *Parameters) summed() float64 {
+	if p.allGaussian() {
+		return 0
 	}
-	return min(p.Visible(), p.Hidden())
+	visible, hidden := p.choices()
+	return min(visible, hidden)
+}
+
+// hiddenFew says whether logZ sums over the states of the hidden units, and not over those of the
+// visible ones.
+func (p *Parameters) hiddenFew() bool {
+	visible, hidden := p.choices()
+	return hidden <= visible
+}
+
+// choices are the binary logarithms of the numbers of states of the visible and of the hidden
+// units, infinite of Gaussian ones and of visible ones with a label.
+func (p *Parameters) choices() (visible, hidden float64) {
+	of := func(units int, kind Kind, categories int) float64 {
+		switch kind {
+		case Gaussian:
+			return math.Inf(1)
+		case Categorical:
+			return float64(units/categories) * math.Log2(float64(categories))
+		}
+		return float64(units)
+	}
+	visible = of(p.Visible(), p.Kind(), p.Categories)
+	if p.Classes > 0 {
+		visible = math.Inf(1)
+	}
+	return visible, of(p.Hidden(), p.HiddenUnits, p.HiddenCategories)
 }

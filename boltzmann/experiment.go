@@ -92,7 +92,10 @@ func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 // String names the method and its settings, and the numbers of hidden units.
 func (e Experiment) String() string {
 	kind := ""
-	if e.Machine.Visible != Bernoulli {
+	switch {
+	case e.Machine.HiddenUnits != Bernoulli:
+		kind = fmt.Sprintf("%v–%v ", e.Machine.Visible, e.Machine.HiddenUnits)
+	case e.Machine.Visible != Bernoulli:
 		kind = fmt.Sprintf("%v ", e.Machine.Visible)
 	}
 	name := "RBM"
@@ -107,6 +110,8 @@ func (e Experiment) String() string {
 		name = fmt.Sprintf("layer of a DBM, %v units doubled,", e.Machine.Doubled)
 	case e.Pretrained != nil:
 		kind = "pretrained "
+	case e.Machine.Classes > 0:
+		name = "labelled " + name
 	}
 	return fmt.Sprintf("%s%s %s, %v", kind, name, joined(e.Machine.layers(0)[1:]), e.Method)
 }
@@ -136,6 +141,8 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.checkBelow,
 		e.checkPretrained,
 		e.checkUnits,
+		e.checkHidden,
+		func() error { return e.checkLabels(set) },
 		func() error { return e.Header().Check(set) },
 		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
@@ -203,13 +210,14 @@ func (e Experiment) checkRows(set *dataset.Set) error {
 func (e Experiment) checkMemory(shape dataset.Shape) error {
 	layers := e.Machine.layers(shape.Units())
 	even, odd := sides(layers)
-	visible, hidden := float64(even), float64(odd)
+	visible, hidden := float64(even+e.Machine.Classes), float64(odd)
 	rows := float64(e.Method.BatchSize) + 2*float64(e.Method.replicas(e.Method.BatchSize))
 	bytes := 4 * ((4+float64(e.Method.Optimizer.slots()))*visible*hidden + rows*(visible+hidden))
 	if e.Method.Metric != Euclidean {
 		m := float64(e.Method.Chains)
 		bytes += 4*m*(visible+hidden+2*(float64(e.Method.BatchSize)+m)) + 2*8*m*m
 	}
+	bytes += 4 * float64(e.Method.BatchSize*e.Machine.Classes) * hidden
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return fmt.Errorf("%v hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
 			joined(layers[1:]), e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))
@@ -218,11 +226,15 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 }
 
 // Baseline implements runs.Baseliner. The pseudo-likelihood of a factorised model is its
-// log p(x); of Gaussian units the base line is of the score. A machine that stands on another,
-// whose rows are drawn, has none, and neither has one with a side doubled.
+// log p(x); of Gaussian units the base line is of the score, and of machines with labels of the
+// classes' frequencies. A machine that stands on another, whose rows are drawn, has none, and
+// neither has one with a side doubled.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	if e.Below != nil || e.Machine.Doubled != Neither {
 		return runs.Baseline{}
+	}
+	if e.Machine.Classes > 0 {
+		return labelBaseline(set.Train(), rows, e.Machine.Classes)
 	}
 	if e.Machine.Visible == Gaussian {
 		return scoreBaseline(set.Train(), rows)

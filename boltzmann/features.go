@@ -11,8 +11,9 @@ import (
 // Features are the means of the hidden units given each of the rows, for classifiers to begin
 // from: of each hidden layer, the lowest first, a row for each of the rows. Those of a restricted
 // machine are exact, those of a deep one are of mean field, and in a belief network the
-// means of a layer are given those of the layer below. Rows that are binarised stochastically are drawn by
-// the model's seed.
+// means of a layer are given those of the layer below. Where the machine has labels, they are
+// those given that there is none. Rows that are binarised stochastically are drawn by the model's
+// seed.
 func (m *Model) Features(rows dataset.Split) (layers [][][]float32, err error) {
 	v, err := m.observe(rows)
 	if err != nil {
@@ -29,7 +30,7 @@ func (m *Model) Features(rows dataset.Split) (layers [][][]float32, err error) {
 			}
 			off := make([]float32, p.Hidden())
 			for r := range means.Rows {
-				turnOff(kernels.Row(means, r), off)
+				p.sumOut(kernels.Row(means, r), off)
 				scaled(kernels.Row(means, r), -1, kernels.Row(means, r))
 			}
 		})

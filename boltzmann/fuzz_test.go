@@ -51,6 +51,8 @@ func FuzzReadSnapshot(f *testing.F) {
 	f.Add(`{"hidden":2,"visible":"bernoulli","shape":{"Height":3,"Width":2},"slots":1}`)
 	f.Add(`{"hidden":1,"above":[1,1],"shape":{"Height":3,"Width":2}}`)
 	f.Add(`{"hidden":1,"below":[2,1],"shape":{"Height":3,"Width":2}}`)
+	f.Add(`{"hidden":2,"hidden_units":"categorical","hidden_categories":2,"shape":{"Height":3,"Width":2},"slots":1}`)
+	f.Add(`{"hidden":1,"classes":2,"shape":{"Height":2,"Width":2}}`)
 	f.Add(`{"hidden":262144,"visible":"gaussian","shape":{"Height":262144,"Width":1},"chains":4294967295}`)
 	f.Fuzz(func(t *testing.T, header string) {
 		s := good

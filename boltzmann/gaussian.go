@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -120,7 +122,7 @@ func (w *products) scoreCurvatures() []float64 {
 // no log Z:
 //
 //	Σ_i ½ (∂ log p/∂v_i)² + ∂² log p/∂v_i²
-//	= Σ_i (a_i − v_i)²/2σ_i⁴ − 1/σ_i² + Σ_j h_j(1−h_j) Σ_i W_ij²/σ_i⁴,
+//	= Σ_i (a_i − v_i)²/2σ_i⁴ − 1/σ_i² + Var((Wh)_i|v)/σ_i⁴,
 //
 // with the means h of the hidden units given v, of which hidden has the negatives, and the
 // means a = b + Wh of the visible units given these. In expectation it is least for the
@@ -132,9 +134,29 @@ func (m meter) score(v, a, hidden []float32) float64 {
 		z := float64(a[i]-x) / deviation
 		sum += (z*z/2 - 1) / (deviation * deviation)
 	}
+	return sum + m.spread(hidden)
+}
+
+// spread is Σ_i Var((Wh)_i|v)/σ_i⁴, with the means of the hidden units, negated.
+func (m meter) spread(hidden []float32) (sum float64) {
 	for j, negative := range hidden {
-		h := -float64(negative)
-		sum += h * (1 - h) * m.curvatures[j]
+		variance := 1.0
+		switch h := -float64(negative); m.HiddenUnits {
+		case Bernoulli:
+			variance = h * (1 - h)
+		case Categorical:
+			variance = h // of which that of the mean is taken below
+		}
+		sum += variance * m.curvatures[j]
+	}
+	if m.HiddenUnits == Categorical {
+		for i := range m.Visible() {
+			weights := kernels.Row(m.rising, i)
+			for g := 0; g < len(hidden); g += m.HiddenCategories {
+				mean := blas32.DDot(vector(weights[g:g+m.HiddenCategories]), vector(hidden[g:g+m.HiddenCategories]))
+				sum -= mean * mean
+			}
+		}
 	}
 	return sum
 }
@@ -167,7 +189,7 @@ func (t *trainer) moveVariances(n, m int, rate float64) {
 }
 
 // bound shortens a step of the weights of a visible unit, and of its bias, so that they move
-// the unit's mean by no more than mostShift deviations, whatever the hidden units are.
+// the unit's mean by no more than mostShift deviations, whatever hidden units between 0 and 1 are.
 func bound(weights []float32, bias *float32, deviation float32) {
 	const half = mostShift / 2.0
 	*bias = max(-half*deviation, min(half*deviation, *bias))

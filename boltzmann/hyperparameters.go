@@ -121,6 +121,10 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Usage: "cd, pcd, pt: most `sweeps` of mean field a step, of several layers (default 10)",
 		Valid: s.MeanField >= 0, Remedy: "give the most sweeps of mean field a step, at least 1; 10 is usual",
 	}, {
+		Value: &s.Discriminative, Flag: "discriminative", Group: own, Legend: legend("discriminative w = %g", s.Discriminative),
+		Usage: "cd, pcd, pt: of a machine with --classes, the weight `w` of log p(y|v) in the objective log p(y|v) + (1−w) log p(v): 0 for log p(v,y), 1 for log p(y|v) alone",
+		Valid: s.Discriminative >= 0 && s.Discriminative <= 1, Remedy: "give 0 for log p(v,y), 1 for log p(y|v), or what lies between",
+	}, {
 		Value: &s.BatchSize, Flag: "batch", Group: method, Legend: legend("B = %d", s.BatchSize),
 		Usage: "`B` data a minibatch",
 		Valid: s.BatchSize >= 1, Remedy: "give at least 1",

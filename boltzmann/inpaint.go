@@ -100,7 +100,7 @@ func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix,
 		for sweep := 1; sweep <= sweeps && ctx.Err() == nil; sweep++ {
 			at.step, at.layer = uint32(sweep), 1
 			w.up(c.hiddenInputs, c.visible)
-			at.draw(c.hidden, c.hiddenInputs)
+			w.drawHidden(c.hidden, c.hiddenInputs, at)
 			w.down(c.visibleInputs, c.hidden)
 			draw()
 		}

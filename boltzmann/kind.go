@@ -2,7 +2,8 @@ package boltzmann
 
 import "github.com/helmholtz-go/helmholtz/internal/names"
 
-// Kind is the kind of visible units.
+// Kind is the kind of the units of a side. What it says here of visible units holds of hidden ones
+// likewise, of which Gaussian ones have the variance 1.
 type Kind int
 
 const (

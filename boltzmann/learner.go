@@ -28,9 +28,15 @@ var (
 // tells of overfitting, and whose value tells nothing. Validation measures the squared
 // error of reconstruction by the means of the hidden units, which is no likelihood,
 // and, of machines with so few units on one side that it takes less than a second, log
-// p(x), exactly.
+// p(x), exactly. Of machines with labels the objective is log p(y|v), exactly, and the part of
+// the rows for which another class is likelier is measured beside it; the pseudo-likelihood is
+// that of v given the label.
 func (e Experiment) Measures() []runs.Measure {
-	return []runs.Measure{e.Machine.Visible.objective(), freeEnergyMeasure, reconstructionMeasure, runs.LogP}
+	measures := []runs.Measure{e.Machine.Visible.objective(), freeEnergyMeasure, reconstructionMeasure, runs.LogP}
+	if e.Machine.Classes > 0 {
+		measures = append([]runs.Measure{labelMeasure, errorMeasure}, measures...)
+	}
+	return measures
 }
 
 // objective is that of machines of such visible units.
@@ -86,11 +92,11 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 			}
 		}
 		n := float64(rows.Rows)
-		for i, on := range first {
+		begin := func(i int, on, states float64, kind Kind) {
 			on = (n*on + 0.5) / (n + 0.5*states) // a unit that is never on may still be
 			if e.Pretrained == nil {
 				p.VisibleBiases[i] = float32(math.Log(on))
-				if e.Machine.Visible == Bernoulli {
+				if kind == Bernoulli {
 					p.VisibleBiases[i] -= float32(math.Log1p(-on))
 				}
 			}
@@ -98,12 +104,20 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 				s.visibleOffsets[i] = float32(on)
 			}
 		}
+		for i, on := range first {
+			begin(i, on, states, e.Machine.Visible)
+		}
+		frequencies, _ := classFrequencies(rows, p.Classes)
+		for k, on := range frequencies {
+			begin(p.observed()+k, on, float64(p.Classes), Categorical)
+		}
 	}
 	if e.Method.Centred {
-		for _, offsets := range [][]float32{s.hiddenOffsets, s.visibleOffsets[p.observed():]} {
-			for k := range offsets {
-				offsets[k] = 0.5
-			}
+		for j := range s.hiddenOffsets {
+			s.hiddenOffsets[j] = p.restingMean()
+		}
+		for i := p.observed() + p.Classes; i < p.Visible(); i++ {
+			s.visibleOffsets[i] = 0.5
 		}
 	}
 	for range e.Method.Optimizer.slots() {
@@ -168,13 +182,19 @@ func (l *learner) Steps(ctx context.Context, _ int, rate func(k int) float64) ([
 
 // measures are the means of likelihoods over rows.
 func (l *learner) measures(rows []likelihood) runs.Measures {
-	var objective, energy float64
+	var objective, energy, label, mistaken float64
 	for _, row := range rows {
 		objective += row.objective
 		energy += row.freeEnergy
+		label += row.label
+		mistaken += row.mistaken
 	}
 	n := float64(len(rows))
-	return runs.Measures{l.experiment.Machine.Visible.objective().Key: objective / n, freeEnergyMeasure.Key: energy / n}
+	measured := runs.Measures{l.experiment.Machine.Visible.objective().Key: objective / n, freeEnergyMeasure.Key: energy / n}
+	if l.experiment.Machine.Classes > 0 {
+		measured[labelMeasure.Key], measured[errorMeasure.Key] = label/n, mistaken/n
+	}
+	return measured
 }
 
 // Norms implements runs.Learner.

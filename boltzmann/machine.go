@@ -18,6 +18,12 @@ type MachineSpec struct {
 	Visible Kind `toml:"visible" json:"visible"` // bernoulli, gaussian or categorical
 	// Categories is the number of categories of each variable of categorical visible units.
 	Categories int `toml:"categories,omitzero" json:"categories,omitempty"`
+	// Classes is the number of classes of the label, 0 without labels.
+	Classes int `toml:"classes,omitzero" json:"classes,omitempty"`
+	// HiddenUnits is the kind of the hidden units: bernoulli, gaussian or categorical, with
+	// HiddenCategories of each variable.
+	HiddenUnits      Kind `toml:"hidden_units,omitzero" json:"hidden_units,omitempty"`
+	HiddenCategories int  `toml:"hidden_categories,omitzero" json:"hidden_categories,omitempty"`
 	// Above are the numbers of units of hidden layers above the first, of a deep machine.
 	Above []int `toml:"above,omitempty" json:"above,omitempty"`
 	// Doubled says which side the other one sees doubled, of a layer that is trained for a deep
@@ -58,6 +64,23 @@ func (m Machine) Categorical(categories int) Machine {
 	return m
 }
 
+// HiddenUnits sets the kind of the hidden units: Bernoulli ones without it being said. Gaussian
+// ones have the variance 1 and no bounds, and so ask for a tenth of the usual learning rate.
+func (m Machine) HiddenUnits(kind Kind) Machine { m.spec.HiddenUnits = kind; return m }
+
+// HiddenCategorical makes the hidden units those of variables with a number of categories each,
+// of which the units lie together: with one variable and Gaussian visible units the machine is a
+// mixture.
+func (m Machine) HiddenCategorical(categories int) Machine {
+	m.spec.HiddenUnits, m.spec.HiddenCategories = Categorical, categories
+	return m
+}
+
+// Labels gives the machine a label of a number of classes beside the visible units, which are
+// Bernoulli ones: it is then a model p(v,y) of rows and their labels, and p(y|v) classifies
+// (Larochelle and Bengio 2008; 003, 20.8). Method.Discriminative says which of them is learned.
+func (m Machine) Labels(classes int) Machine { m.spec.Classes = classes; return m }
+
 // Deviation sets the standard deviation of the first weights.
 func (m Machine) Deviation(σ float64) Machine { m.spec.Deviation = σ; return m }
 
@@ -74,8 +97,8 @@ func (s MachineSpec) parameters(visible int) *Parameters {
 	if len(s.Above) > 0 {
 		return newLayeredParameters(s.layers(visible))
 	}
-	p := newParameters(visible, s.Hidden, s.Visible, s.Categories)
-	p.Doubled = s.Doubled
+	p := newParameters(visible+s.Classes, s.Hidden, s.Visible, s.Categories)
+	p.Classes, p.HiddenUnits, p.HiddenCategories, p.Doubled = s.Classes, s.HiddenUnits, s.HiddenCategories, s.Doubled
 	return p
 }
 
@@ -105,6 +128,9 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 	case !(s.Deviation >= 0 && s.Deviation < 100):
 		return fmt.Errorf("weights of standard deviation %v at first: give 0 or more; 0.01 is usual", s.Deviation)
 	}
+	if err := first(s.checkHidden, s.checkLabels); err != nil {
+		return err
+	}
 	bytes := 4 * float64(size(even, odd, s.Visible))
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return fmt.Errorf("%d visible and %v hidden units have parameters of %.3g bytes, where %s has %.3g: give fewer hidden units",
@@ -127,6 +153,11 @@ func (m Machine) Model(seed uint64) (*Model, error) {
 	}
 	for i := range p.Visible() {
 		p.unjoin(i, kernels.Row(p.Weights, i))
+	}
+	if p.allGaussian() {
+		if _, err := p.definite(); err != nil {
+			return nil, fmt.Errorf("weights of standard deviation %v at first: %w", m.spec.Deviation, err)
+		}
 	}
 	model := &Model{shape: m.shape, parameters: p, seed: seed}
 	if m.spec.Visible == Gaussian {

@@ -13,6 +13,8 @@ import (
 type likelihood struct {
 	objective  float64 // log-pseudo-likelihood, or score where the visible units are Gaussian
 	freeEnergy float64
+	label      float64 // log p(y|v) of its label, where the machine has one
+	mistaken   float64 // 1 where another label is likelier, and 0 where none is
 }
 
 // meter measures rows of visible units.
@@ -30,13 +32,14 @@ func newMeter(w *products) meter {
 }
 
 // measure measures rows v of visible units, whose hidden units have the inputs h, which it
-// replaces by their means, negated. The pseudo-likelihood is by a number of units. Of
+// replaces by their means, negated. The pseudo-likelihood is by a number of units, given the
+// label where there is one, which the free energy has summed out. Of
 // Gaussian units it writes the means given those of the hidden ones into a.
 func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, units int) {
 	off := make([]float32, h.Cols)
 	if m.gaussian() {
 		for r := range rows {
-			rows[r].freeEnergy = m.visibleEnergy(kernels.Row(v, r)) - turnOff(kernels.Row(h, r), off)
+			rows[r].freeEnergy = m.visibleEnergy(kernels.Row(v, r)) - m.sumOut(kernels.Row(h, r), off)
 		}
 		m.reconstruct(a, h)
 		for r := range rows {
@@ -44,7 +47,7 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 		}
 		return
 	}
-	room := make([]float32, h.Cols)
+	room, given := make([]float32, h.Cols), kernels.NewMatrix(m.Classes, h.Cols)
 	for r := range rows {
 		x, inputs := kernels.Row(v, r), kernels.Row(h, r)
 		variables := m.variables()
@@ -55,10 +58,13 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 		} else {
 			logs = m.flip(x, inputs, room, off, first, units)
 		}
-		rows[r] = likelihood{
-			objective:  floats.Sum(logs) * float64(variables) / float64(len(logs)),
-			freeEnergy: m.summedOut(float64(blas32.Dot(vector(x), vector(m.VisibleBiases))), turnOff(inputs, off)) - m.latentEntropy(x),
+		rows[r].objective = floats.Sum(logs) * float64(variables) / float64(len(logs))
+		if m.Classes > 0 {
+			rows[r].freeEnergy, rows[r].label, rows[r].mistaken = m.ofLabel(x, inputs, off, given)
+			m.sumOut(inputs, off)
+			continue
 		}
+		rows[r].freeEnergy = m.summedOut(float64(blas32.Dot(vector(x), vector(m.VisibleBiases))), m.sumOut(inputs, off)) - m.latentEntropy(x)
 	}
 }
 
@@ -74,13 +80,13 @@ func (p *Parameters) flip(v, inputs, room, off []float32, first, n int) []float6
 	n = min(n, units)
 	logs := make([]float64, n)
 	copy(room, inputs)
-	partition := turnOff(room, off)
+	partition := p.sumOut(room, off)
 	for k := range logs {
 		copy(room, inputs)
 		i := (first + k*units/n) % units
 		δ := 1 - 2*v[i]
 		add(room, δ, kernels.Row(p.Weights, i))
-		logs[k] = -softplus(float64(δ*p.VisibleBiases[i]) + float64(p.downwards())*(turnOff(room, off)-partition))
+		logs[k] = -softplus(float64(δ*p.VisibleBiases[i]) + float64(p.downwards())*(p.sumOut(room, off)-partition))
 	}
 	return logs
 }
@@ -97,7 +103,7 @@ func (w *products) reconstruct(inputs, hidden kernels.Matrix) {
 	}
 }
 
-// turnOff replaces inputs of hidden units by their means, negated, −σ(a), and returns
+// turnOff replaces inputs of Bernoulli units by their means, negated, −σ(a), and returns
 // Σ log(1 + e^a): the residuals and the log-probability, negated, of units that are off.
 // off are as many zeros.
 func turnOff(inputs, off []float32) float64 { return -kernels.Residual(inputs, off) }

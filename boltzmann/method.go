@@ -90,6 +90,10 @@ type MethodSpec struct {
 	// changes as it does η.
 	VarianceRate float64 `toml:"variance_rate" json:"variance_rate"`
 
+	// Discriminative is the weight w of log p(y|v) in the objective log p(y|v) + (1−w) log p(v) of
+	// a machine with labels.
+	Discriminative float64 `toml:"discriminative,omitzero" json:"discriminative,omitempty"`
+
 	// MeanField is the most sweeps of mean field a step, of deep machines; 0 stands for 10.
 	MeanField int `toml:"mean_field,omitzero" json:"mean_field,omitempty"`
 
@@ -220,6 +224,12 @@ func (m Method) L1(β float64) Method { m.spec.L1 = β; return m }
 // L2 holds half the sum of the squares of the weights down: βW is taken from the
 // gradient.
 func (m Method) L2(β float64) Method { m.spec.L2 = β; return m }
+
+// Discriminative says what a machine with labels learns: it raises log p(y|v) + (1−w) log p(v)
+// (Larochelle and Bengio 2008). With w = 0, the default, that is log p(v,y); with w = 1 it is
+// log p(y|v) alone, whose gradient is exact and needs no chains. Between them the machine models
+// rows so far as that helps to classify.
+func (m Method) Discriminative(w float64) Method { m.spec.Discriminative = w; return m }
 
 // MeanField sets the most sweeps of mean field by which the means of the hidden layers of a
 // deep machine are found in a step: 10 without it being said.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,7 +42,20 @@ func exactly(m *Model) *oracle.Machine {
 	if p.Categories > 0 {
 		states = oracle.Categorical(p.variables(), p.Categories)
 	}
-	return oracle.Bipartite(states, oracle.Binary(p.Hidden()), parameters)
+	if p.Classes > 0 {
+		var labelled [][]float64
+		for _, v := range oracle.Binary(p.observed()) {
+			for _, y := range oracle.Categorical(1, p.Classes) {
+				labelled = append(labelled, slices.Concat(v, y))
+			}
+		}
+		states = labelled
+	}
+	hidden := oracle.Binary(p.Hidden())
+	if p.HiddenCategories > 0 {
+		hidden = oracle.Categorical(p.Hidden()/p.HiddenCategories, p.HiddenCategories)
+	}
+	return oracle.Bipartite(states, hidden, parameters)
 }
 
 // split has rows of zeros and ones as its values.

@@ -3,6 +3,8 @@ package boltzmann
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
@@ -15,6 +17,11 @@ type Parameters struct {
 	LogVariances  []float32      // log σ² of Gaussian visible units, nil of others
 	Categories    int            // of a variable of categorical visible units, 0 of others
 	Doubled       Doubled        // of a layer that is trained for a deep machine
+	Classes       int            // of the label, whose units are the last visible ones, 0 without labels
+	// HiddenUnits is the kind of the hidden units, and HiddenCategories that of a variable of
+	// categorical ones, 0 of others.
+	HiddenUnits      Kind
+	HiddenCategories int
 	// Layers are the numbers of units of v and of each hidden layer of a deep Boltzmann
 	// machine, whose even layers, v the first, are the visible units here, one layer after
 	// the other, and whose odd layers are the hidden ones. nil of a restricted one.
@@ -53,7 +60,8 @@ func newParameters(visible, hidden int, kind Kind, categories int) *Parameters {
 // zeros are parameters of the same shape.
 func (p *Parameters) zeros() *Parameters {
 	z := newParameters(p.Visible(), p.Hidden(), p.Kind(), p.Categories)
-	z.Layers, z.Doubled = p.Layers, p.Doubled
+	z.Layers, z.Classes, z.Doubled = p.Layers, p.Classes, p.Doubled
+	z.HiddenUnits, z.HiddenCategories = p.HiddenUnits, p.HiddenCategories
 	return z
 }
 
@@ -76,14 +84,18 @@ func (p *Parameters) Kind() Kind {
 
 // machine describes what the parameters are of.
 func (p *Parameters) machine() MachineSpec {
-	s := MachineSpec{Hidden: p.Hidden(), Visible: p.Kind(), Categories: p.Categories, Doubled: p.Doubled}
+	s := MachineSpec{
+		Hidden: p.Hidden(), Visible: p.Kind(), Categories: p.Categories, Classes: p.Classes,
+		HiddenUnits: p.HiddenUnits, HiddenCategories: p.HiddenCategories, Doubled: p.Doubled,
+	}
 	if p.Layers != nil {
 		s.Hidden, s.Above = p.Layers[1], p.Layers[2:]
 	}
 	return s
 }
 
-// Visible is the number of visible units, and of those of even layers that stand beside them.
+// Visible is the number of visible units, and of those of the label or of even layers that stand
+// beside them.
 func (p *Parameters) Visible() int { return p.Weights.Rows }
 
 // Hidden is the number of hidden units, of a deep machine of those of odd layers.
@@ -105,12 +117,21 @@ func (p *Parameters) visibleMeans(inputs []float32) []float64 {
 }
 
 // freeEnergy is F(v) in double precision, of a deep machine the variational one of the means
-// of its even hidden layers. It writes the inputs of the hidden units into inputs.
+// of its even hidden layers, and with the label summed out where there is one. It writes the
+// inputs of the hidden units into inputs.
 func (p *Parameters) freeEnergy(v []float32, inputs []float64) float64 {
+	if p.Classes > 0 {
+		return -floats.LogSumExp(p.logClasses(v, inputs))
+	}
+	return p.ownEnergy(v, inputs) - p.hiddenPartition(inputs) - p.latentEntropy(v)
+}
+
+// ownEnergy is the energy of visible units by themselves, the first ones or all. It writes
+// the inputs of the hidden units given them into inputs.
+func (p *Parameters) ownEnergy(v []float32, inputs []float64) (energy float64) {
 	for j, c := range p.HiddenBiases {
 		inputs[j] = float64(c)
 	}
-	energy := 0.0 // of the visible units by themselves
 	for i, x := range v {
 		x, b := float64(x), float64(p.VisibleBiases[i])
 		if p.gaussian() {
@@ -124,7 +145,7 @@ func (p *Parameters) freeEnergy(v []float32, inputs []float64) float64 {
 			add(inputs, x, kernels.Row(p.Weights, i))
 		}
 	}
-	return energy - logPartition(inputs) - p.latentEntropy(v)
+	return energy
 }
 
 // add adds a factor times x to sum.

@@ -178,10 +178,15 @@ func (t *Pretrained) resolved(layers []int) (*Pretrained, error) {
 	return to, nil
 }
 
+// plain says whether all units are Bernoulli ones, without a label.
+func (s MachineSpec) plain() bool {
+	return s.Visible == Bernoulli && s.HiddenUnits == Bernoulli && s.Classes == 0
+}
+
 // checkPretrained refuses what there is only of layers of a deep machine, or of the whole.
 func (e Experiment) checkPretrained() error {
 	switch s := e.Method; {
-	case e.Machine.Doubled != Neither && (e.Machine.Visible != Bernoulli || len(e.Machine.Above) > 0):
+	case e.Machine.Doubled != Neither && (!e.Machine.plain() || len(e.Machine.Above) > 0):
 		return fmt.Errorf("doubled = %v: that is of a restricted machine of Bernoulli units, a layer of a deep one; leave it out", e.Machine.Doubled)
 	case e.Machine.Doubled != Neither && (s.Algorithm != Contrastive || s.Metric != Euclidean):
 		return fmt.Errorf("doubled = %v with the algorithm %v and the metric %v: layers of a deep machine are pretrained by plain contrastive divergence; use cd", e.Machine.Doubled, s.Algorithm, s.Metric)

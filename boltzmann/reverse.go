@@ -80,15 +80,18 @@ func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing
 }
 
 // downwards takes chains from each of some states to the base-rate model, and returns the
-// logarithms of their weights.
+// logarithms of their weights. The label, where there is one, is drawn given the others.
 func (p *path) downwards(ctx context.Context, states kernels.Matrix, chains int, betas []float64, key philox.Key, progress func(float64)) ([]float64, error) {
 	betas = slices.Clone(betas)
 	slices.Reverse(betas)
 	weights := make([]float64, states.Rows*chains)
 	return weights, p.anneal(ctx, &walk{
 		chains: len(weights), samples: chains, betas: betas, key: key, purpose: philox.Reverse, progress: progress,
-		start: func(chain int, v []float32, _ philox.Counter) { copy(v, kernels.Row(states, chain/chains)) },
-		add:   func(chain, _ int, ratio float64) { weights[chain] += ratio },
+		start: func(chain int, v []float32, c philox.Counter) {
+			copy(v, kernels.Row(states, chain/chains))
+			p.drawLabel(v, key, c)
+		},
+		add: func(chain, _ int, ratio float64) { weights[chain] += ratio },
 	})
 }
 
@@ -107,12 +110,9 @@ func (m *Model) exactStates(ctx context.Context, n int) (kernels.Matrix, error) 
 	random := rand.New(philox.NewStream(m.seed, philox.Exact, 0))
 	for r := range n {
 		part := pick(parts, random.Float64())
-		state := s.state(part, pick(s.logTerms(part), random.Float64()))
-		for j := range few.Cols {
-			kernels.Row(few, r)[j] = float32(state >> j & 1)
-		}
+		copy(kernels.Row(few, r), s.state(part, pick(s.logTerms(part), random.Float64())))
 	}
-	if p.summed() < p.Hidden() {
+	if !p.hiddenFew() {
 		return few, nil
 	}
 	c := newChains(n, p)

@@ -68,11 +68,11 @@ func (stopper) End(error)              {}
 
 // stopped trains, and stops after steps of which when says so, until training is at its
 // end or has been stopped often enough.
-func stopped(t *testing.T, m Method, set *dataset.Set, dir string, most int, when func(step int) bool) {
+func stopped(t *testing.T, m Method, machine Machine, set *dataset.Set, dir string, most int, when func(step int) bool) {
 	t.Helper()
 	for range most {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := m.Train(ctx, machineFor(set), set, dir, stopper(func(step int) {
+		_, err := m.Train(ctx, machine, set, dir, stopper(func(step int) {
 			if when(step) {
 				cancel()
 			}
@@ -91,20 +91,30 @@ func stopped(t *testing.T, m Method, set *dataset.Set, dir string, most int, whe
 func TestResumeIsExact(t *testing.T) {
 	type training struct {
 		Method
+		Machine
 		set *dataset.Set
 	}
-	trainings := []training{{short(PCD()).BatchSize(13), greys(t)}}
+	lines, grey, labelled := patterns(t), greys(t), digits(t, 60, 20)
+	trainings := []training{
+		{short(PCD()).BatchSize(13), machineFor(grey), grey},
+		{short(PCD()).BatchSize(13).Discriminative(0.5), machineFor(labelled).Labels(10), labelled},
+		{short(PCD()), machineFor(lines).Hidden(6).HiddenCategorical(3), lines},
+		{short(PCD()).LearningRate(0.05), machineFor(lines).HiddenUnits(Gaussian), lines},
+	}
 	for _, m := range methods() {
-		trainings = append(trainings, training{m, patterns(t)})
+		trainings = append(trainings, training{m, machineFor(lines), lines})
 	}
 	for _, tr := range trainings {
-		m, set := tr.Method, tr.set
-		t.Run(m.Experiment(machineFor(set), set).String(), func(t *testing.T) {
+		m, machine, set := tr.Method, tr.Machine, tr.set
+		t.Run(m.Experiment(machine, set).String(), func(t *testing.T) {
 			t.Parallel()
 			whole, dir := t.TempDir(), t.TempDir()
 			m = m.Keep(1)
-			want := mustTrain(t, m, set, whole)
-			stopped(t, m, set, dir, 100, func(step int) bool { return step%4 == 0 || step == 10 })
+			want, err := m.Train(t.Context(), machine, set, whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stopped(t, m, machine, set, dir, 100, func(step int) bool { return step%4 == 0 || step == 10 })
 			got, err := OpenRun(dir)
 			if err != nil || !got.Finished() {
 				t.Fatalf("the run is not finished: %v", err)

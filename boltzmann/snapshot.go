@@ -12,7 +12,8 @@ import (
 
 // A snapshot of a machine has float32 tensors
 //
-//	weights           W, visible × hidden; of a deep machine even layers, v first, × odd ones
+//	weights           W, visible × hidden; of a deep machine even layers, v first, × odd ones;
+//	                  the units of a label are the last visible ones
 //	biases.visible    b
 //	biases.hidden     c
 //	log_variances     log σ² of Gaussian visible units
@@ -33,10 +34,15 @@ type header struct {
 	Hidden  int  `json:"hidden"`  // units, of the first layer
 	Visible Kind `json:"visible"` // of the visible units
 	// Categories are those of a variable of categorical visible units.
-	Categories int     `json:"categories,omitempty"`
-	Above      []int   `json:"above,omitempty"` // units of hidden layers above the first
-	Doubled    Doubled `json:"doubled,omitempty"`
-	Below      []int   `json:"below,omitempty"` // hidden units of the machines below
+	Categories int `json:"categories,omitempty"`
+	Classes    int `json:"classes,omitempty"` // of the label
+	// HiddenUnits is the kind of the hidden units, and HiddenCategories are those of a variable of
+	// categorical ones.
+	HiddenUnits      Kind    `json:"hidden_units,omitempty"`
+	HiddenCategories int     `json:"hidden_categories,omitempty"`
+	Above            []int   `json:"above,omitempty"` // units of hidden layers above the first
+	Doubled          Doubled `json:"doubled,omitempty"`
+	Below            []int   `json:"below,omitempty"` // hidden units of the machines below
 	// DoubledBelow is the doubled side of the lowest of them.
 	DoubledBelow Doubled       `json:"doubled_below,omitempty"`
 	Shape        dataset.Shape `json:"shape"`  // how the visible units form an image
@@ -81,7 +87,11 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 // memory.
 func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
 	machine := s.parameters.machine()
-	text, err := json.Marshal(header{Hidden: machine.Hidden, Visible: machine.Visible, Categories: machine.Categories, Above: machine.Above, Doubled: machine.Doubled, Below: s.below.units(), DoubledBelow: s.below.doubled(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows})
+	text, err := json.Marshal(header{
+		Hidden: machine.Hidden, Visible: machine.Visible, Categories: machine.Categories, Classes: machine.Classes,
+		HiddenUnits: machine.HiddenUnits, HiddenCategories: machine.HiddenCategories, Above: machine.Above, Doubled: machine.Doubled,
+		Below: s.below.units(), DoubledBelow: s.below.doubled(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows,
+	})
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
 }
 
@@ -122,7 +132,10 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 
 // machine is what the header describes, as far as parameters go.
 func (h header) machine() MachineSpec {
-	return MachineSpec{Hidden: h.Hidden, Above: h.Above, Visible: h.Visible, Categories: h.Categories, Doubled: h.Doubled}
+	return MachineSpec{
+		Hidden: h.Hidden, Above: h.Above, Visible: h.Visible, Categories: h.Categories, Classes: h.Classes,
+		HiddenUnits: h.HiddenUnits, HiddenCategories: h.HiddenCategories, Doubled: h.Doubled,
+	}
 }
 
 // visible is the number of visible units, of a belief network the hidden ones of the machine
@@ -155,7 +168,10 @@ func (h header) check(tensors []runs.Tensor) error {
 	if (h.Visible == Categorical) != (h.Categories > 0) || h.Categories > 0 && visible%h.Categories != 0 {
 		return fmt.Errorf("%d %v units have no %d categories", visible, h.Visible, h.Categories)
 	}
-	if even, odd := sides(h.machine().layers(visible)); even > values/odd || h.Chains > values/odd {
+	if err := first(h.machine().checkHidden, h.machine().checkLabels); err != nil {
+		return err
+	}
+	if even, odd := sides(h.machine().layers(visible + h.Classes)); even > values/odd || h.Chains > values/odd {
 		return fmt.Errorf("%d visible and %d hidden units with %d chains have more numbers than the %d of the file", visible, h.Hidden, h.Chains, values)
 	}
 	return nil
@@ -168,7 +184,7 @@ func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	if e.Method.persistent() {
 		wanted = e.Method.replicas(0)
 	}
-	if slices.Equal(machine.layers(0), e.Machine.layers(0)) && machine.Visible == e.Machine.Visible && machine.Categories == e.Machine.Categories && machine.Doubled == e.Machine.Doubled && (s.below != nil) == (e.Below != nil) && slots == e.Method.Optimizer.slots() && chains == wanted {
+	if slices.Equal(machine.layers(0), e.Machine.layers(0)) && machine.Visible == e.Machine.Visible && machine.Categories == e.Machine.Categories && machine.Classes == e.Machine.Classes && machine.Doubled == e.Machine.Doubled && (s.below != nil) == (e.Below != nil) && slots == e.Method.Optimizer.slots() && chains == wanted {
 		return nil
 	}
 	return fmt.Errorf("the parameters are of another machine or method (images of %v, %v visible units, %s hidden units, %d slots of the optimiser, %d persistent chains) than the experiment (%v, %s, %d, %d)",

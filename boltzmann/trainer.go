@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -46,7 +47,8 @@ type state struct {
 // The difference of ⟨(v−μ)(h−λ)ᵀ⟩ is that of ⟨vhᵀ⟩ less μ∇cᵀ and ∇bλᵀ, two rows more of
 // the matrices whose product it is: rows of left are visible states, of right the means
 // of the hidden units given them, with the factors of their mean; first those of the
-// data, then the two rows of the offsets, then those of the chains.
+// data, then the two rows of the offsets, then those of the labels where log p(y|v) has a
+// weight, then those of the chains.
 type trainer struct {
 	state
 	method   MethodSpec
@@ -55,18 +57,20 @@ type trainer struct {
 	encoding encoding
 	order    func(step int) []int // the rows of a step's minibatch
 
-	climber     climber // of the machines below
-	products    *products
-	optimiser   *optimiser
-	flipped     flipped // of pl
-	metric      *metric // nil where it is Euclidean
-	left, right kernels.Matrix
-	chains      *chains     // whose visible states and hidden inputs are rows of left and right
-	gradient    *Parameters // after a step, the step itself
-	parts       [][]float32 // what each part of the visible units takes from c, ΔWᵀμ
-	before      []float32   // the states of persistent chains before a step
-	measures    []likelihood
-	means       kernels.Matrix // of Gaussian visible units given the hidden ones, of the data
+	climber        climber // of the machines below
+	products       *products
+	optimiser      *optimiser
+	flipped        flipped         // of pl
+	discrimination *discrimination // nil where log p(y|v) has no weight
+	metric         *metric         // nil where it is Euclidean
+	left, right    kernels.Matrix
+	firstChain     int         // its row of left and right
+	chains         *chains     // whose visible states and hidden inputs are rows of left and right
+	gradient       *Parameters // after a step, the step itself
+	parts          [][]float32 // what each part of the visible units takes from c, ΔWᵀμ
+	before         []float32   // the states of persistent chains before a step
+	measures       []likelihood
+	means          kernels.Matrix // of Gaussian visible units given the hidden ones, of the data
 }
 
 // visibleAPart is the number of visible units whose weights are updated together.
@@ -74,20 +78,31 @@ const visibleAPart = kernels.PackedRows
 
 func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, binarization dataset.Binarization, order func(step int) []int) *trainer {
 	p, batch, most := s.parameters, method.BatchSize, method.replicas(method.BatchSize)
+	firstChain := batch + 2
+	if method.Discriminative > 0 {
+		firstChain += p.Classes
+	}
 	t := &trainer{
 		state: s, method: method, key: philox.Key(seed), rows: rows, encoding: encoding{binarization, s.standard}, order: order,
-		climber:   s.below.climber(),
-		products:  newProducts(p),
-		optimiser: newOptimiser(method, s.moments),
-		left:      kernels.NewMatrix(batch+2+most, p.Visible()),
-		right:     kernels.NewMatrix(batch+2+most, p.Hidden()),
-		gradient:  p.zeros(),
-		before:    make([]float32, len(s.persistent.Data)),
-		measures:  make([]likelihood, batch),
+		climber:    s.below.climber(),
+		products:   newProducts(p),
+		optimiser:  newOptimiser(method, s.moments),
+		left:       kernels.NewMatrix(firstChain+most, p.Visible()),
+		right:      kernels.NewMatrix(firstChain+most, p.Hidden()),
+		firstChain: firstChain,
+		gradient:   p.zeros(),
+		before:     make([]float32, len(s.persistent.Data)),
+		measures:   make([]likelihood, batch),
 	}
 	t.chains = newChains(most, p)
-	t.chains.visible = kernels.Rows(t.left, batch+2, t.left.Rows)
-	t.chains.hiddenInputs = kernels.Rows(t.right, batch+2, t.right.Rows)
+	t.chains.visible = kernels.Rows(t.left, firstChain, t.left.Rows)
+	t.chains.hiddenInputs = kernels.Rows(t.right, firstChain, t.right.Rows)
+	if method.Discriminative > 0 {
+		t.discrimination = newDiscrimination(batch, p)
+		for k := range p.Classes {
+			kernels.Row(t.left, batch+2+k)[p.observed()+k] = 1
+		}
+	}
 	if method.persistent() {
 		t.chains.hidden = s.persistent
 	}
@@ -111,12 +126,15 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	return t
 }
 
-// chains is the number of chains of a minibatch of rows, at one temperature, or of flips.
+// chains is the number of chains of a minibatch of rows, at one temperature, or of flips. Where
+// log p(y|v) has all the weight there are none.
 func (s MethodSpec) chains(rows int) int {
-	switch s.Algorithm {
-	case Contrastive:
+	switch {
+	case s.Discriminative == 1:
+		return 0
+	case s.Algorithm == Contrastive:
 		return rows
-	case Pseudo:
+	case s.Algorithm == Pseudo:
 		return rows * s.Steps
 	}
 	return s.Chains
@@ -136,7 +154,7 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 	n, m := len(rows), t.method.chains(len(rows))
 	t.positive(rows)
 	copy(t.before, t.persistent.Data)
-	if t.method.Algorithm != Pseudo {
+	if t.method.Algorithm != Pseudo && m > 0 {
 		t.negative(ctx, t.method.replicas(n))
 	}
 	if err := ctx.Err(); err != nil {
@@ -154,6 +172,11 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 		t.moveVariances(n, m, t.method.VarianceRate*rate/t.method.LearningRate)
 	}
 	t.update(n, m)
+	if t.parameters.allGaussian() {
+		if _, err := t.parameters.definite(); err != nil {
+			return nil, fmt.Errorf("after step %d: %w", t.step+1, err)
+		}
+	}
 	t.step++
 	return t.measures[:n], nil
 }
@@ -181,6 +204,7 @@ func (t *trainer) positive(rows []int) {
 		binarise.datum = uint32(first)
 		for r := range v.Rows {
 			t.encoding.load(kernels.Row(observed, r), t.rows.Row(rows[first+r]), binarise, r)
+			t.parameters.loadLabel(kernels.Row(v, r), t.rows, rows[first+r])
 		}
 		if t.below != nil {
 			drawn := t.climber.rise(observed, binarise, nil)
@@ -193,13 +217,20 @@ func (t *trainer) positive(rows []int) {
 		} else {
 			t.products.up(h, v)
 		}
-		switch t.method.Algorithm {
-		case Contrastive:
+		switch {
+		case t.chains.hidden.Rows == 0: // log p(y|v) has all the weight
+		case t.method.Algorithm == Contrastive:
 			at := place{key: t.key, purpose: philox.Start, layer: 1, step: uint32(t.step), datum: uint32(first)}
-			at.draw(kernels.Rows(t.chains.hidden, first, last), h)
-		case Pseudo:
+			t.parameters.drawHidden(kernels.Rows(t.chains.hidden, first, last), h, at)
+		case t.method.Algorithm == Pseudo:
 			for r := range v.Rows {
 				t.flip(first+r, kernels.Row(v, r), kernels.Row(h, r), t.flips())
+			}
+		}
+		if t.discrimination != nil {
+			off := make([]float32, h.Cols)
+			for r := range v.Rows {
+				t.discrimination.see(first+r, t.parameters, kernels.Row(v, r), kernels.Row(h, r), off)
 			}
 		}
 		flip := place{key: t.key, purpose: philox.Flip, step: uint32(t.step), datum: uint32(first)}
@@ -222,7 +253,7 @@ func (t *trainer) negative(ctx context.Context, n int) {
 		}
 		off := make([]float32, c.hiddenInputs.Cols)
 		for r := range c.hiddenInputs.Rows {
-			turnOff(kernels.Row(c.hiddenInputs, r), off)
+			t.parameters.sumOut(kernels.Row(c.hiddenInputs, r), off)
 		}
 	})
 	if t.method.Metric == Joint {
@@ -253,11 +284,12 @@ func (t *trainer) swap(energies []float64) {
 func (t *trainer) centre(n, m int) {
 	visible, hidden := t.data(n)
 	chainsVisible, chainsHidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)
+	weight := 1 - float32(t.method.Discriminative) // of the chains
 	side := func(gradient, offsets []float32, data, chains kernels.Matrix, sign float32) {
 		work.Parts(len(gradient), 128, func(first, last int) {
 			g, means := gradient[first:last], make([]float32, last-first)
 			mean(means, kernels.Cols(data, first, last), sign)
-			mean(g, kernels.Cols(chains, first, last), sign)
+			mean(g, kernels.Cols(chains, first, last), weight*sign)
 			for k, mean := range means {
 				g[k] = mean - g[k]
 				if t.method.Centred {
@@ -271,6 +303,9 @@ func (t *trainer) centre(n, m int) {
 	if t.method.Sparsity > 0 {
 		t.sparsify(hidden)
 	}
+	if t.discrimination != nil {
+		t.discriminate(n)
+	}
 	if t.method.Algorithm == Pseudo {
 		t.pseudoGradient(n)
 		t.completeOffsets(n)
@@ -279,7 +314,7 @@ func (t *trainer) centre(n, m int) {
 	t.completeOffsets(n)
 	for r := range m {
 		row := kernels.Row(chainsHidden, r)
-		scaled(row, -float32(n)/float32(m), row)
+		scaled(row, -weight*float32(n)/float32(m), row)
 	}
 }
 
@@ -310,7 +345,7 @@ func (t *trainer) completeOffsets(n int) {
 // update computes the gradient from left and right and moves the parameters along it.
 func (t *trainer) update(n, m int) {
 	p, g, batch := t.parameters, t.gradient, t.method.BatchSize
-	left, right := kernels.Rows(t.left, batch-n, batch+2+m), kernels.Rows(t.right, batch-n, batch+2+m)
+	left, right := kernels.Rows(t.left, batch-n, t.firstChain+m), kernels.Rows(t.right, batch-n, t.firstChain+m)
 	l1, l2 := float32(t.method.L1), float32(t.method.L2)
 	visible, hidden := p.Visible(), p.Hidden()
 	gain := float32(1)
@@ -398,13 +433,13 @@ func regularise(gradient, weights []float32, l1, l2 float32) {
 	}
 }
 
-// mean writes a factor times the mean of rows of x.
+// mean writes a factor times the mean of rows of x, 0 of none.
 func mean(to []float32, x kernels.Matrix, factor float32) {
 	clear(to)
 	for r := range x.Rows {
 		add(to, 1, kernels.Row(x, r))
 	}
-	scaled(to, factor/float32(x.Rows), to)
+	scaled(to, factor/float32(max(1, x.Rows)), to)
 }
 
 // scaled writes a factor times x.

@@ -10,7 +10,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
-	"github.com/helmholtz-go/helmholtz/updown"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -45,6 +44,8 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	hyperparameterFlags(f, e.Method.Hyperparameters())
 	inGroup(f, "Boltzmann machines", func(f *pflag.FlagSet) {
 		f.IntVar(&e.Machine.Categories, "categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical visible units")
+		f.IntVar(&e.Machine.HiddenCategories, "hidden-categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical hidden units")
+		f.IntVar(&e.Machine.Classes, "classes", 0, "")
 		f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
 		numberFlag(f, &x.pretrain, "pretrain", 0, 1, "cd, pcd, pt: pretrain each layer of a deep machine for `EPOCHS` by contrastive divergence, into layer-1, layer-2 and so on within --out, and train the machine from there into deep")
 		f.Float64Var(&x.rate, "pretrain-lr", 0, "learning `rate` of --pretrain (default that of --lr)")
@@ -93,7 +94,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	}
 	values := givenFlags(c.Flags())
 	x.values = base
-	x.layers, x.units = slices.Concat([]int{base.Machine.Hidden}, base.Machine.Above), []boltzmann.Kind{base.Machine.Visible}
+	x.layers, x.units = slices.Concat([]int{base.Machine.Hidden}, base.Machine.Above), []boltzmann.Kind{base.Machine.Visible, base.Machine.HiddenUnits}
 	for flag, text := range values {
 		if own := x.flags.Lookup(flag.Name); own != nil {
 			if err := setFlag(own, text); err != nil {
@@ -104,10 +105,12 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	if len(x.layers) == 0 {
 		return x.values, misuse(c, "--layers: a Boltzmann machine has hidden units; give the number of each layer, as in 500 or 500,1000")
 	}
-	if len(x.units) > 2 || len(x.units) == 2 && x.units[1] != boltzmann.Bernoulli {
-		return x.values, misuse(c, "--units %v: give the kind of the visible units, and bernoulli of the hidden ones or nothing", strings.Join(values[c.Flags().Lookup("units")], ","))
+	if len(x.units) > 2 {
+		return x.values, misuse(c, "--units %v: give the kind of the visible units, and of the hidden ones or nothing", strings.Join(values[c.Flags().Lookup("units")], ","))
 	}
-	x.values.Machine.Hidden, x.values.Machine.Above, x.values.Machine.Visible = x.layers[0], x.layers[1:], x.units[0]
+	x.units = append(x.units, boltzmann.Bernoulli)
+	x.values.Machine.Hidden, x.values.Machine.Above = x.layers[0], x.layers[1:]
+	x.values.Machine.Visible, x.values.Machine.HiddenUnits = x.units[0], x.units[1]
 	if x.on != "" {
 		x.values.Below = &boltzmann.Below{Run: x.on}
 	}
@@ -188,16 +191,16 @@ func (x *boltzmannFlags) base(c *cobra.Command, config string) (base boltzmann.E
 
 // isBoltzmann says whether a directory holds a run of a Boltzmann machine, or of a belief network
 // that was fine-tuned, or runs of several seeds.
-func isBoltzmann(dir string) bool {
+func isBoltzmann(dir string) bool { return holds[boltzmann.Experiment](dir) || isUpDown(dir) }
+
+// holds says whether a directory holds a run of an experiment of a type, or runs of several seeds.
+func holds[E runs.Experiment](dir string) bool {
 	e, err := runs.ExperimentIn(dir) // whose error another reader returns
 	if seeds, _ := runs.ReadSeeds(dir); err != nil && len(seeds) > 0 {
 		e = seeds[0]
 	}
-	switch e.(type) {
-	case boltzmann.Experiment, updown.Experiment:
-		return true
-	}
-	return false
+	_, is := e.(E)
+	return is
 }
 
 // openBoltzmann opens the run in a directory, and the model of a checkpoint with a seed

@@ -95,6 +95,20 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		t.Errorf("Gaussian units are trained as %q", out)
 	}
 	image := filepath.Join(here, "samples.png")
+	for name, flags := range map[string][]string{
+		"bernoulli–categorical RBM 6": {"--units", "bernoulli,categorical", "--hidden-categories", "3", "--layers", "6"},
+		"bernoulli–gaussian RBM 2":    {"--units", "bernoulli,gaussian", "--layers", "2", "--lr", "0.05"},
+	} {
+		kinds := filepath.Join(here, name)
+		if out := succeed(t, onPatterns(append(flags, "--algorithm", "pcd", "--out", kinds)...)...); !strings.Contains(out, name+", PCD-1") {
+			t.Errorf("train says %q", out)
+		}
+		if out := succeed(t, "eval", kinds); !strings.Contains(out, "nats, exact") {
+			t.Errorf("eval says %q", out)
+		}
+		succeed(t, "sample", kinds, "--gibbs", "3", "--n", "4", "--out", image)
+		succeed(t, "inpaint", kinds, "--mask", "left", "--sweeps", "3", "--out", image)
+	}
 	succeed(t, "sample", faces, "--gibbs", "3", "--n", "4", "--out", image)
 	if _, err := os.Stat(image); err != nil {
 		t.Error(err)
@@ -119,7 +133,9 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "have no --kstep, --samples: leave it out", onPatterns("--algorithm", "cd", "--kstep", "5", "--samples", "3")},
 		{exitUsage, "--chains: only Boltzmann machines have that", onPatterns("--algorithm", "rws", "--chains", "5")},
 		{exitUsage, "exactly one is", onPatterns("--algorithm", "cd", "--units", "categorical", "--categories", "3")},
-		{exitUsage, "--units bernoulli,gaussian: give the kind of the visible units", onPatterns("--algorithm", "cd", "--units", "bernoulli,gaussian")},
+		{exitUsage, "--units bernoulli,gaussian,gaussian: give the kind of the visible units", onPatterns("--algorithm", "cd", "--units", "bernoulli,gaussian,gaussian")},
+		{exitUsage, "hidden_categories = 0 of categorical hidden units", onPatterns("--algorithm", "cd", "--units", "bernoulli,categorical")},
+		{exitUsage, "algorithm = pl with gaussian hidden units", onPatterns("--algorithm", "pl", "--units", "bernoulli,gaussian")},
 		{exitUsage, "unknown optimizer", onPatterns("--algorithm", "cd", "--optimizer", "nesterov")},
 		{exitUsage, "metric = joint: the chains of pcd and pt estimate the metric, and the algorithm cd has none", onPatterns("--algorithm", "cd", "--metric", "joint", "--damping", "0.1")},
 		{exitUsage, "damping = 0: give α of the joint metric", onPatterns("--algorithm", "pcd", "--metric", "joint")},

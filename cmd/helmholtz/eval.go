@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann/general"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -55,7 +56,7 @@ func newEval() *cobra.Command {
 nats, with standard errors over the data: log p, the lower bound, log p̃*, the
 effective sample size, and with --log-z2 also log Z² and log p*. Of a machine
 small enough, the exact divergence from the training data is given too, of one
-with labels the error of classification by p*(y|x). Beside log p is the base line, that
+with labels the error of classification by p*(y|x), or p(y|v). Beside log p is the base line, that
 of a factorised model of the training rows; where log p is far worse, training has
 diverged, and this is said.
 
@@ -63,7 +64,8 @@ Of a Boltzmann machine log Z is summed exactly where one side has at most 25 uni
 estimated by annealed importance sampling (AIS) where both have more, with the interval
 of its chains; log p by it is too high in expectation. --raise estimates log p of
 some rows by chains that go the other way (RAISE), which err to the low side. Free
-energies of the rows and of the training rows stand beside them. Those of a deep machine are
+energies of the rows and of the training rows stand beside them. Of a machine with any
+connections log Z is a sum over at most 20 units, and by AIS of more. Those of a deep machine are
 of mean field, if the hidden units are too many to sum them out: with an exact log Z log p by
 them is a lower bound, with that of AIS an estimate. Of a belief network, the last of the
 directories layer-1, layer-2 …, or one that was fine-tuned, log p is by --samples (100) of each
@@ -126,6 +128,9 @@ a table with a row a seed, and columns with the keys of --json.`,
 			}
 			annealing.split, annealing.checkpoint, annealing.rows, annealing.seed = x.split, x.checkpoint, x.rows, x.seed
 			return annealing.evalBoltzmann(c, args[0], tables, asJSON)
+		}
+		if holds[general.Experiment](args[0]) {
+			return evalGeneral(c, args[0], x, annealing.annealing.Chains, asJSON)
 		}
 		if err := refuseOthers(c, "Helmholtz machines", ofAnnealing); err != nil {
 			return err

@@ -151,13 +151,20 @@ func boltzmannTable(e boltzmann.RunEvaluation) string {
 		nats("log Z", e.LogZ.Value, e.LogZ.SE, fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors", e.Low, e.High))
 		b.WriteString(runs.Spread{Mean: 100 * float64(e.ESS), SD: math.NaN()}.Line("ESS of the chains", "%"))
 	}
+	if c := e.Classification; c != nil {
+		b.WriteString(runs.Spread{Mean: 100 * float64(c.Error), SD: 100 * float64(c.ErrorSE)}.Line("error of labels", "%"))
+		nats("log p(y|v)", c.LogP, c.LogPSE, ", exact")
+	}
 	nats("free energy", e.FreeEnergy, e.FreeEnergySE, "")
 	nats("free energy, training", e.TrainingFreeEnergy, e.TrainingFreeEnergySE, "")
 	if r := e.RAISE; r != nil {
 		nats("log p by RAISE", r.LogP, r.LogPSE, fmt.Sprintf(" of %d rows, %d chains each, too low for the annealing model in expectation", r.Data, r.Chains))
 		nats("log p less RAISE", r.Excess, r.ExcessSE, ", of the same rows")
 	}
-	if e.Diverged {
+	switch {
+	case e.Diverged && e.Classification != nil:
+		b.WriteString("log p(y|v) is far worse than a guess: training has diverged\n")
+	case e.Diverged:
 		b.WriteString("log p is far worse than the base line: training has diverged\n")
 	}
 	fmt.Fprintf(&b, "%s, checkpoint %s: %d %s rows, binarization %v, draws of seed %d", e.Run, e.Checkpoint, e.Data, e.Split, e.Binarization, e.DrawSeed)

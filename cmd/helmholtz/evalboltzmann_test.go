@@ -159,7 +159,7 @@ func TestBeliefNetworksAreTrained(t *testing.T) {
 
 // The keys of a table of evaluations are those of their JSON.
 func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
-	text, err := json.Marshal(boltzmann.RunEvaluation{Evaluation: boltzmann.Evaluation{RAISE: &boltzmann.Raised{}}})
+	text, err := json.Marshal(boltzmann.RunEvaluation{Evaluation: boltzmann.Evaluation{RAISE: &boltzmann.Raised{}, Classification: &boltzmann.Classification{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,10 +167,12 @@ func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
 	if err := json.Unmarshal(text, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for key, value := range fields["raise"].(map[string]any) {
-		fields["raise."+key] = value
+	for _, part := range []string{"raise", "classification"} {
+		for key, value := range fields[part].(map[string]any) {
+			fields[part+"."+key] = value
+		}
+		delete(fields, part)
 	}
-	delete(fields, "raise")
 	for _, c := range boltzmann.EvaluationsTable().Columns() {
 		if _, has := fields[c.Key]; !has {
 			t.Errorf("JSON has no %s", c.Key)

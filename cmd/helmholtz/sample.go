@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann/general"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
@@ -63,6 +64,9 @@ of p, come before the expected values are drawn.`,
 		}
 		if isBoltzmann(args[0]) {
 			return sampleBoltzmann(c, args[0], which, kind, n, chain.Sweeps, seed, out)
+		}
+		if holds[general.Experiment](args[0]) {
+			return sampleGeneral(c, args[0], which, kind, n, chain.Sweeps, seed, out)
 		}
 		if kind == "filters" {
 			return misuse(c, "--kind filters: those are of Boltzmann machines; leave it out")

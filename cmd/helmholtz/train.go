@@ -30,14 +30,15 @@ The experiment is given by flags, or by a TOML file whose settings flags change.
 algorithms cd, pcd, pt and pl train Boltzmann machines, restricted ones with one number of
 --layers, deep ones with several, by the flags --gibbs-steps, --chains, --temperatures,
 --centred, --offset-rate, --variance-rate, --mean-field, --metric, --max-norm, --sparsity and
---sparsity-target; with --belief the layers are those of a deep belief network, trained one
-after the other, the last of which is the network; with --pretrain EPOCHS those of a deep machine
-are first trained greedily, with doubled weights, and the machine begins from them. --up-down DIR
-fine-tunes a belief network, whose recognition then parts from its generation, by --lr,
---gibbs-steps of its prior's chains, --batch and --epochs. Their base line and objective are of the
-pseudo-likelihood, or, with --units gaussian, of the Hyvärinen score, which falls. A file of
-the family deterministic is trained as it is, but for --seed, --epochs, --keep
-and --record-steps.
+--sparsity-target, and with --classes and --discriminative those of rows with their labels; with
+--belief the layers are those of a deep belief network, trained one after the other, the last of
+which is the network; with --pretrain EPOCHS those of a deep machine are first trained greedily,
+with doubled weights, and the machine begins from them. --up-down DIR fine-tunes a belief
+network, whose recognition then parts from its generation, by --lr, --gibbs-steps of its prior's
+chains, --batch and --epochs. Their base line and objective are of the pseudo-likelihood, or, with
+--units gaussian, of the Hyvärinen score, which falls, or, with --classes, of log p(y|v). A file
+of the family deterministic or general-boltzmann is trained as it is, but for --seed, --epochs,
+--keep and --record-steps.
 The directory holds experiment.toml, a checkpoint and a line of metrics an
 epoch; training the same experiment into it again resumes it. An interrupt, or a
 terminal that closes unless nohup began it, stops training within a step, with a

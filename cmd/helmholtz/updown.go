@@ -56,12 +56,9 @@ func upDownExperiment(c *cobra.Command, x *experimentFlags, b *boltzmannFlags, d
 	return e, nil
 }
 
-// isUpDown says whether a directory holds a run of a belief network that was fine-tuned.
-func isUpDown(dir string) bool {
-	e, err := runs.ExperimentIn(dir) // whose error another reader returns
-	_, is := e.(updown.Experiment)
-	return err == nil && is
-}
+// isUpDown says whether a directory holds a run of a belief network that was fine-tuned, or runs
+// of several seeds.
+func isUpDown(dir string) bool { return holds[updown.Experiment](dir) }
 
 // openUpDown opens the run in a directory, and the model of a checkpoint with a seed for its
 // draws.

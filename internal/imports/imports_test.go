@@ -52,8 +52,9 @@ var allowed = map[string][]string{
 	"hm/deterministic": {"dataset", "runs", "dataset/factorised"},
 	"hm":               {"hm/engine", "hm/engine/cpu", "dataset/factorised", "dataset", "runs"},
 
-	"boltzmann/oracle": nil,
-	"boltzmann":        {"dataset", "dataset/factorised", "runs"},
+	"boltzmann/oracle":  nil,
+	"boltzmann":         {"dataset", "dataset/factorised", "runs"},
+	"boltzmann/general": {"dataset", "dataset/factorised", "runs"},
 
 	// Where the two families meet.
 	"updown": {"boltzmann", "dataset", "dataset/factorised", "runs"},
@@ -70,7 +71,7 @@ var allowed = map[string][]string{
 	"notebooks/reproduce": {"dataset", "plotting", "runs"},
 	"notebooks/thesis":    {"hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
 	"notebooks":           {"boltzmann", "hm", "dataset", "runs"},
-	"cmd/helmholtz":       {"boltzmann", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "updown"},
+	"cmd/helmholtz":       {"boltzmann", "boltzmann/general", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "updown"},
 }
 
 // inTests are the packages that the tests of any may import besides.

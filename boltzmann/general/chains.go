@@ -1,0 +1,217 @@
+package general
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// sigmoid is 1/(1 + e^(−a)).
+func sigmoid(a float64) float64 { return 1 / (1 + math.Exp(-a)) }
+
+// softplus is log(1 + e^a).
+func softplus(a float64) float64 { return max(a, 0) + math.Log1p(math.Exp(-math.Abs(a))) }
+
+// sweep draws each of the units free in turn given all others, with their connections times β:
+// of p_β(x) ∝ e^(bᵀx + β Σ W_ij x_i x_j), which it leaves as it is.
+func (m *Model) sweep(x []float64, free []int, β float64, key philox.Key, c philox.Counter) {
+	var words [4]uint32
+	at := -1
+	for _, i := range free {
+		if i/4 != at {
+			at = i / 4
+			c.Unit = uint16(at)
+			words = key.Block(c)
+		}
+		on := sigmoid(m.biases()[i] + β*floats.Dot(m.row(i), x))
+		x[i] = 0
+		if float64(philox.Uniform(words[i%4])) < on {
+			x[i] = 1
+		}
+	}
+}
+
+// start draws each of the units free, 0 or 1 alike.
+func start(x []float64, free []int, key philox.Key, c philox.Counter) {
+	for _, i := range free {
+		c.Unit = uint16(i / 4)
+		x[i] = float64(key.Block(c)[i%4] >> 31)
+	}
+}
+
+// means are the probabilities with which visible units are on given all others.
+func (m *Model) means(x []float64) (means []float64) {
+	for i := range m.shape.Units() {
+		means = append(means, sigmoid(m.Input(i, x)))
+	}
+	return means
+}
+
+// Sample runs n chains for a number of sweeps, each of which draws all units in turn, and returns
+// the means of the visible units, each given all others. Chains start where each unit is 0 or 1
+// alike.
+func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
+	if n < 1 || sweeps < 0 || sweeps > math.MaxUint32 {
+		return dataset.Sheet{}, fmt.Errorf("%d chains of %d sweeps: give at least 1 chain, and 0 to 2³²−1 sweeps", n, sweeps)
+	}
+	if err := m.checkChains(float64(n)); err != nil {
+		return dataset.Sheet{}, err
+	}
+	sheet := dataset.Sheet{Shape: m.shape, Values: make([][]float64, n)}
+	work.Parallel(n, func(chain int) {
+		x, c := make([]float64, m.units()), philox.Counter{Datum: uint32(chain), Purpose: philox.Start}
+		start(x, m.all(), philox.Key(m.seed), c)
+		m.run(ctx, x, m.all(), sweeps, philox.Counter{Datum: uint32(chain), Purpose: philox.Chain})
+		sheet.Values[chain] = m.means(x)
+	})
+	return sheet, ctx.Err()
+}
+
+// run takes a chain for a number of sweeps.
+func (m *Model) run(ctx context.Context, x []float64, free []int, sweeps int, c philox.Counter) {
+	for sweep := 0; sweep < sweeps && ctx.Err() == nil; sweep++ {
+		c.Step = uint32(sweep)
+		m.sweep(x, free, 1, philox.Key(m.seed), c)
+	}
+}
+
+// checkChains refuses chains that do not fit into memory.
+func (m *Model) checkChains(n float64) error {
+	bytes := 8 * n * float64(m.units())
+	if limit, whose := memory.Limit(); bytes > float64(limit) {
+		return fmt.Errorf("%.0f chains take %.3g bytes of memory, where %s has %.3g: give fewer", n, bytes, whose, float64(limit))
+	}
+	return nil
+}
+
+// Inpaint draws what a mask hides of each row of a split from p(v|known), with a number of
+// independent chains a row, which start where each missing unit and each hidden one is 0 or 1
+// alike. Known units never change. progress, which may be nil, is called with the fraction of
+// the work done.
+func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
+	known, err := m.states(split)
+	if err != nil {
+		return dataset.Inpainting{}, err
+	}
+	if err := mask.Check(m.shape); err != nil {
+		return dataset.Inpainting{}, err
+	}
+	if chains < 1 || sweeps < 1 || chains > math.MaxUint32 || sweeps >= math.MaxUint32 {
+		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, and less than 2³²−1", chains, sweeps)
+	}
+	if err := m.checkChains(float64(chains) * float64(split.Rows)); err != nil {
+		return dataset.Inpainting{}, err
+	}
+	free := m.latent()
+	for i, missing := range mask {
+		if missing {
+			free = append(free, i)
+		}
+	}
+	slices.Sort(free)
+	sheet := func(missing func(r int) []float64) dataset.Sheet {
+		s := dataset.Sheet{Shape: m.shape}
+		for r := range split.Rows {
+			values, drawn := make([]float64, m.shape.Units()), missing(r)
+			for i, value := range split.Row(r) {
+				values[i] = float64(value) / 255
+				if mask[i] {
+					values[i] = drawn[i]
+				}
+			}
+			s.Values = append(s.Values, values)
+		}
+		return s
+	}
+	p := dataset.Inpainting{
+		Originals: sheet(func(r int) []float64 { return known[r] }),
+		Corrupted: sheet(func(int) []float64 { return slices.Repeat([]float64{0.5}, m.shape.Units()) }),
+	}
+	for chain := range chains {
+		means := make([][]float64, split.Rows)
+		work.Parallel(split.Rows, func(r int) {
+			x, c := slices.Clone(known[r]), philox.Counter{Purpose: philox.Clamp, Datum: uint32(r), Sample: uint32(chain), Layer: 1}
+			start(x, free, philox.Key(m.seed), c)
+			c.Layer = 0
+			m.run(ctx, x, free, sweeps, c)
+			means[r] = m.means(x)
+		})
+		p.Images = append(p.Images, sheet(func(r int) []float64 { return means[r] }))
+		if progress != nil {
+			progress(float64(chain+1) / float64(chains))
+		}
+	}
+	return p, ctx.Err()
+}
+
+// annealingSteps is the number of equal steps of AIS.
+const annealingSteps = 1000
+
+// AIS estimates log Z by annealed importance sampling (Neal 2001) with a number of chains: from
+// units that are not connected, of the machine's own biases, to the machine. Its standard error
+// is that of the mean of the weights over this mean. It is too low in expectation, and log p(v)
+// by it too high. progress, which may be nil, is called with the fraction of the work done.
+func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (runs.Estimate, error) {
+	if chains < 1 || chains > math.MaxUint32 {
+		return runs.Estimate{}, fmt.Errorf("%d chains of annealing: give at least 1", chains)
+	}
+	if err := m.checkChains(float64(chains)); err != nil {
+		return runs.Estimate{}, err
+	}
+	logs, start := make([]float64, chains), 0.0
+	for _, b := range m.biases() {
+		start += softplus(b)
+	}
+	var mutex sync.Mutex
+	done := 0
+	work.Parallel(chains, func(chain int) {
+		x, c := make([]float64, m.units()), philox.Counter{Purpose: philox.Anneal, Datum: uint32(chain)}
+		logs[chain] = start
+		for k := 0; k < annealingSteps && ctx.Err() == nil; k++ {
+			c.Step = uint32(k)
+			m.sweep(x, m.all(), float64(k)/annealingSteps, philox.Key(m.seed), c)
+			for i, on := range x {
+				logs[chain] += on * floats.Dot(m.row(i), x) / 2 / annealingSteps
+			}
+		}
+		if progress != nil {
+			mutex.Lock()
+			done++
+			progress(float64(done) / float64(chains))
+			mutex.Unlock()
+		}
+	})
+	log := floats.LogSumExp(logs) - math.Log(float64(chains))
+	_, se := statistics.MeanAndError(chains, func(i int) float64 { return math.Exp(logs[i] - log) })
+	return runs.Estimate{Value: log, SE: se}, ctx.Err()
+}
+
+// Evaluate estimates log p(v) of rows and its parts by their keys: log_p, log_z and free_energy,
+// exactly where the units are enumerable, and otherwise by AIS with a number of chains, of which
+// log p is too high in expectation and has the standard error of the rows alone. progress, which
+// may be nil, is called with the fraction of the work done.
+func (m *Model) Evaluate(ctx context.Context, rows dataset.Split, chains int, progress func(float64)) (runs.Estimates, error) {
+	energies, err := m.FreeEnergy(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	z := runs.Estimate{SE: math.NaN()}
+	if m.Enumerable() {
+		z.Value, err = m.LogZ()
+	} else {
+		z, err = m.AIS(ctx, chains, progress)
+	}
+	f := estimateOf(energies)
+	return runs.Estimates{runs.LogP.Key: {Value: -f.Value - z.Value, SE: f.SE}, logZMeasure.Key: z, freeEnergyMeasure.Key: f}, err
+}

@@ -1,0 +1,186 @@
+package general
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Experiment is a training run as a plain value: data, machine, training, budget and seed.
+// NewExperiment gives the usual settings, TOML stores it.
+type Experiment struct {
+	Dataset dataset.Spec `toml:"dataset" json:"dataset"`
+	// Fingerprint is the SHA-256 of the data. Training writes it; where it is given, other data
+	// are refused.
+	Fingerprint string       `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
+	Machine     MachineSpec  `toml:"machine" json:"machine"`
+	Training    TrainingSpec `toml:"training" json:"training"`
+	Epochs      int          `toml:"epochs" json:"epochs"`
+	// Patience ends training when the validation pseudo-likelihood has not risen for so many
+	// epochs; 0 trains for all epochs.
+	Patience int    `toml:"patience" json:"patience"`
+	Seed     uint64 `toml:"seed" json:"seed"`
+	// Keep are the epochs whose checkpoints are kept, and RecordSteps, where it is not 0, the
+	// number of steps after which measures are recorded. They leave training as it is, and are no
+	// part of Hash.
+	Keep        []int `toml:"keep,omitempty" json:"keep,omitempty"`
+	RecordSteps int   `toml:"record_steps,omitzero" json:"record_steps,omitempty"`
+}
+
+// TrainingSpec is how a machine is trained: along the gradient of log p(v) of each minibatch, at a
+// rate that falls to 0 along a cosine.
+type TrainingSpec struct {
+	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // the first one
+	BatchSize    int     `toml:"batch_size" json:"batch_size"`
+	// Chains is the number of persistent chains of a machine of more than 20 units, and Steps that
+	// of their sweeps a step. Without chains the gradient is exact.
+	Chains int `toml:"chains" json:"chains"`
+	Steps  int `toml:"steps" json:"steps"`
+}
+
+// usual are the settings that an experiment has where it gives no others.
+func usual() Experiment {
+	return Experiment{Training: TrainingSpec{LearningRate: 0.1, BatchSize: 100, Chains: 100, Steps: 1}, Epochs: 20, Seed: 1}
+}
+
+// NewExperiment returns what training a machine with a number of hidden units on set would be:
+// for 20 epochs, in minibatches of 100 rows, with 100 chains of one sweep a step where there are
+// chains, the learning rate 0.1 and the seed 1.
+func NewExperiment(set *dataset.Set, connections Connections, hidden int) Experiment {
+	e := usual()
+	e.Dataset, e.Fingerprint = set.Spec(), set.Fingerprint()
+	e.Machine = MachineSpec{Hidden: hidden, Connections: connections}
+	return e
+}
+
+// Header implements runs.Experiment.
+func (e Experiment) Header() runs.Header {
+	return runs.Header{
+		Dataset: e.Dataset, Fingerprint: e.Fingerprint, Epochs: e.Epochs, Patience: e.Patience, Seed: e.Seed,
+		BatchSize: e.Training.BatchSize, Keep: e.Keep, RecordSteps: e.RecordSteps,
+	}
+}
+
+// With implements runs.Experiment.
+func (e Experiment) With(h runs.Header) runs.Experiment {
+	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
+	e.Training.BatchSize, e.Keep, e.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
+	return e
+}
+
+// LearningRate implements runs.Experiment.
+func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
+	return e.Training.LearningRate * runs.Decay{Schedule: runs.Cosine}.Factor(step, stepsPerEpoch, e.Epochs)
+}
+
+// String names the connections, the number of hidden units and the learning rate.
+func (e Experiment) String() string {
+	return fmt.Sprintf("general BM %d, %v, η = %g", e.Machine.Hidden, e.Machine.Connections, e.Training.LearningRate)
+}
+
+// Err implements runs.Experiment. It refuses settings that have no name.
+func (e Experiment) Err() error {
+	if _, err := e.Machine.Connections.MarshalText(); err != nil {
+		return err
+	}
+	_, err := e.Dataset.Binarization.MarshalText()
+	return err
+}
+
+// Check refuses an experiment that cannot be trained on set, with the setting, its value and the
+// remedy.
+func (e Experiment) Check(set *dataset.Set) error {
+	if err := e.Err(); err != nil {
+		return err
+	}
+	if err := e.Machine.check(set.Shape().Units()); err != nil {
+		return err
+	}
+	s := e.Training
+	switch {
+	case e.Dataset.Binarization != dataset.Fixed && e.Dataset.Binarization != dataset.Drawn:
+		return fmt.Errorf("binarization = %v: a general Boltzmann machine learns from zeros and ones that stay; use fixed or drawn", e.Dataset.Binarization)
+	case !(s.LearningRate > 0) || math.IsInf(s.LearningRate, 1):
+		return fmt.Errorf("learning_rate = %v: give a positive, finite number, such as 0.1", s.LearningRate)
+	case s.Chains < 1 || s.Chains > math.MaxUint32 || s.Steps < 1 || s.Steps > math.MaxUint32:
+		return fmt.Errorf("%d chains of %d steps: give at least 1 of each; 100 chains of 1 step are usual", s.Chains, s.Steps)
+	}
+	return e.Header().Check(set)
+}
+
+// Baseline implements runs.Baseliner: the pseudo-likelihood of a factorised model is its log p(v).
+func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
+	line := factorised.Bernoulli(set.Train(), rows)
+	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+}
+
+// Hash identifies an experiment: two of the same hash train alike. It panics where the learning
+// rate is not finite or a setting has no name, which Check refuses.
+func (e Experiment) Hash() string {
+	e.Keep, e.RecordSteps = nil, 0
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic(err)
+	}
+	sum := sha256.Sum256(append([]byte(family), text...))
+	return hex.EncodeToString(sum[:])
+}
+
+// family is the name of this package's experiments in their files.
+const family = "general-boltzmann"
+
+func init() {
+	runs.Register(family, func(text []byte) (runs.Experiment, error) { return ParseExperiment(text) })
+}
+
+// file is the experiment as its file has it.
+type file struct {
+	Family string `toml:"family"`
+	Experiment
+}
+
+// ParseExperiment reads an experiment from TOML. Settings that are not there have the values of
+// NewExperiment, all units are connected; unknown ones are refused.
+func ParseExperiment(text []byte) (Experiment, error) {
+	f := file{Experiment: usual()}
+	meta, err := runs.DecodeTOML(text, &f)
+	if err != nil {
+		return Experiment{}, err
+	}
+	if f.Family != family {
+		return Experiment{}, fmt.Errorf("family = %q is not an experiment of this package: give family = %q, or read it by runs.ParseExperiment", f.Family, family)
+	}
+	if err := runs.CheckDecoded(meta, f); err != nil {
+		return Experiment{}, err
+	}
+	return f.Experiment, runs.CheckSettings(f.Experiment)
+}
+
+// TOML writes the experiment as ParseExperiment reads it. It panics where a setting has no name,
+// which Check refuses.
+func (e Experiment) TOML() []byte {
+	var b bytes.Buffer
+	if err := toml.NewEncoder(&b).Encode(file{family, e}); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// Evaluate implements runs.Evaluator, as Model.Evaluate does with a number of chains.
+func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
+	s, err := e.readSnapshot(model)
+	if err != nil {
+		return nil, err
+	}
+	return s.model.Seed(seed).Evaluate(ctx, rows, samples, progress)
+}

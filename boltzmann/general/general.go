@@ -1,0 +1,118 @@
+// Package general trains Boltzmann machines with any connections (Ackley, Hinton and Sejnowski
+// 1985; 003, 20.1): small ones, whose hidden units are few enough to sum them out. All units x =
+// (v,h) are 0 or 1, and any two may be connected,
+//
+//	p(x) = e^(−E(x))/Z,   E(x) = −xᵀUx − bᵀx.
+//
+// Given all others, a unit is on with the probability σ of its input b_i + U_ii + Σ_(j≠i) (U_ij +
+// U_ji) x_j. So only the sums W_ij = U_ij + U_ji count, of which there is one for each pair, and
+// U_ii is part of the bias.
+//
+//	lines, err := dataset.Open("3by3")
+//	experiment := general.NewExperiment(lines, general.All, 6)
+//	run, err := experiment.TrainOn(ctx, lines, "runs/general")
+//	logP, err := run.LogP(ctx, lines.Test())
+//
+// The gradient of log p(v) by W_ij is E[x_i x_j|v] − E[x_i x_j]. The first mean is a sum over the
+// states of the hidden units. The second is one over those of all units where they are at most
+// 20, and otherwise is that of persistent Gibbs chains. What has no connections among the hidden
+// units, nor among the visible ones, is a restricted machine, which package boltzmann trains
+// far faster.
+package general
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
+)
+
+// Connections say which units are connected.
+type Connections int
+
+const (
+	// All connects each unit to every other.
+	All Connections = iota
+	// SemiRestricted connects all but hidden units with each other (Osindero and Hinton 2008).
+	SemiRestricted
+	// Restricted connects visible units with hidden ones alone.
+	Restricted
+	// Listed connects the pairs of MachineSpec.Pairs.
+	Listed
+)
+
+var connectionNames = names.New("connections", "all", "semi-restricted", "restricted", "listed")
+
+func (c Connections) String() string { return connectionNames.Name(int(c)) }
+
+// MarshalText writes "all", "semi-restricted", "restricted" or "listed".
+func (c Connections) MarshalText() ([]byte, error) { return connectionNames.Marshal(int(c)) }
+
+// UnmarshalText reads what MarshalText writes.
+func (c *Connections) UnmarshalText(text []byte) error {
+	return connectionNames.Parse((*int)(c), text)
+}
+
+// A Pair are two connected units, the first of which is less than the second. Visible units come
+// before hidden ones, and are those of a row in its order; the first is 0.
+type Pair [2]int
+
+// MachineSpec describes a machine whose visible units are those of the data.
+type MachineSpec struct {
+	Hidden      int         `toml:"hidden" json:"hidden"`
+	Connections Connections `toml:"connections" json:"connections"` // all, semi-restricted, restricted or listed
+	Pairs       []Pair      `toml:"pairs,omitempty" json:"pairs,omitempty"`
+}
+
+// enumerable is the largest number of units over whose states log Z and the gradient are summed,
+// and mostHidden that of hidden units, over whose states all sums go.
+const (
+	enumerable = 20
+	mostHidden = 16
+	mostUnits  = 4096
+)
+
+// connected are the pairs of connected units, in their order.
+func (s MachineSpec) connected(visible int) (pairs []Pair) {
+	if s.Connections == Listed {
+		pairs = slices.Clone(s.Pairs)
+		slices.SortFunc(pairs, func(a, b Pair) int { return slices.Compare(a[:], b[:]) })
+		return pairs
+	}
+	for i := range visible + s.Hidden {
+		for j := i + 1; j < visible+s.Hidden; j++ {
+			hidden, crossing := i >= visible, i < visible && j >= visible
+			if s.Connections == All || crossing || s.Connections == SemiRestricted && !hidden {
+				pairs = append(pairs, Pair{i, j})
+			}
+		}
+	}
+	return pairs
+}
+
+// check refuses a machine that there cannot be.
+func (s MachineSpec) check(visible int) error {
+	n := visible + s.Hidden
+	switch {
+	case visible < 1 || n > mostUnits:
+		return fmt.Errorf("%d visible and %d hidden units: give rows of at least one value, and at most %d units in all", visible, s.Hidden, mostUnits)
+	case s.Hidden < 0 || s.Hidden > mostHidden:
+		return fmt.Errorf("%d hidden units: give 0 to %d, over whose states sums go; a restricted machine of package boltzmann can have more", s.Hidden, mostHidden)
+	case s.Connections != Listed && len(s.Pairs) > 0:
+		return fmt.Errorf("%d pairs with connections = %v: they are those of connections = listed; leave one of them out", len(s.Pairs), s.Connections)
+	}
+	seen := map[Pair]bool{}
+	for _, p := range s.Pairs {
+		if p[0] < 0 || p[0] >= p[1] || p[1] >= n {
+			return fmt.Errorf("the pair %v of units: give two of the units 0 to %d, the visible ones first, in their order", p, n-1)
+		}
+		if seen[p] {
+			return fmt.Errorf("the pair %v is there twice: give it once", p)
+		}
+		seen[p] = true
+	}
+	if len(s.connected(visible)) == 0 {
+		return fmt.Errorf("connections = %v of %d hidden units: no units are connected; give pairs, hidden units or other connections", s.Connections, s.Hidden)
+	}
+	return nil
+}

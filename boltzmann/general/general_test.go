@@ -1,0 +1,488 @@
+package general
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// randomModel has normal parameters of a standard deviation.
+func randomModel(t *testing.T, visible int, s MachineSpec, deviation float64) *Model {
+	t.Helper()
+	m, err := s.Model(dataset.Shape{Height: 1, Width: visible})
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(uint64(visible), uint64(s.Hidden)))
+	for k := range m.flat {
+		m.flat[k] = deviation * random.NormFloat64()
+	}
+	m.spread()
+	return m
+}
+
+// exactly is the oracle of a model: its statistics are x_i x_j of each pair, and x_i.
+func exactly(m *Model) *oracle.Machine {
+	return &oracle.Machine{
+		Visible: oracle.Binary(m.shape.Units()), Hidden: oracle.Binary(m.hidden), Parameters: m.flat,
+		Statistics: func(v, h []float64) (t []float64) {
+			x := slices.Concat(v, h)
+			for _, p := range m.pairs {
+				t = append(t, x[p[0]]*x[p[1]])
+			}
+			return append(t, x...)
+		},
+	}
+}
+
+// machines are of each kind of connections.
+func machines() []MachineSpec {
+	return []MachineSpec{
+		{Hidden: 3}, {Hidden: 3, Connections: SemiRestricted}, {Hidden: 3, Connections: Restricted}, {Hidden: 0},
+		{Hidden: 2, Connections: Listed, Pairs: []Pair{{4, 5}, {0, 1}, {1, 4}, {2, 5}}},
+	}
+}
+
+// split has rows of zeros and ones as its values.
+func split(states [][]float64) dataset.Split {
+	s := dataset.Split{Name: "test", Rows: len(states), Shape: dataset.Shape{Height: 1, Width: len(states[0])}}
+	for _, state := range states {
+		for _, x := range state {
+			s.Values = append(s.Values, uint8(255*x))
+		}
+	}
+	return s
+}
+
+// log Z, free energies and log p(v) are those of enumeration, whatever is connected.
+func TestSumsAreThoseOfEnumeration(t *testing.T) {
+	for _, s := range machines() {
+		m := randomModel(t, 4, s, 1)
+		exact := exactly(m)
+		if logZ, err := m.LogZ(); err != nil || math.Abs(logZ-exact.LogZ()) > 1e-10 {
+			t.Errorf("%v: log Z = %v (%v), want %v", s, logZ, err, exact.LogZ())
+		}
+		logP, err := m.LogP(t.Context(), split(exact.Visible))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, v := range exact.Visible {
+			if math.Abs(logP[r]-exact.LogP(v)) > 1e-10 {
+				t.Errorf("%v: log p(%v) = %v, want %v", s, v, logP[r], exact.LogP(v))
+			}
+		}
+	}
+}
+
+// With W = U + Uᵀ, and U_ii in the biases, the energy is −xᵀUx − bᵀx, and the input of a unit is
+// what turning it on takes from the energy.
+func TestEnergyIsThatOfU(t *testing.T) {
+	const n = 5
+	random, U, b := rand.New(rand.NewPCG(1, 2)), [n][n]float64{}, [n]float64{}
+	m := randomModel(t, 3, MachineSpec{Hidden: 2}, 1)
+	for i := range n {
+		b[i] = random.NormFloat64()
+		for j := range n {
+			U[i][j] = random.NormFloat64()
+		}
+		m.biases()[i] = b[i] + U[i][i]
+	}
+	for k, p := range m.pairs {
+		m.flat[k] = U[p[0]][p[1]] + U[p[1]][p[0]]
+	}
+	m.spread()
+	energy := func(x []float64) (e float64) {
+		for i := range n {
+			e -= b[i] * x[i]
+			for j := range n {
+				e -= x[i] * U[i][j] * x[j]
+			}
+		}
+		return e
+	}
+	var terms []float64
+	for _, x := range oracle.Binary(n) {
+		terms = append(terms, -energy(x))
+		for i := range n {
+			on, off := slices.Clone(x), slices.Clone(x)
+			on[i], off[i] = 1, 0
+			if got, want := m.Input(i, x), energy(off)-energy(on); math.Abs(got-want) > 1e-10 {
+				t.Errorf("the input of unit %d in %v is %v, want %v", i, x, got, want)
+			}
+		}
+	}
+	if logZ, err := m.LogZ(); err != nil || math.Abs(logZ-floats.LogSumExp(terms)) > 1e-10 {
+		t.Errorf("log Z = %v (%v), want %v", logZ, err, floats.LogSumExp(terms))
+	}
+}
+
+// learnerOf learns from rows in their order.
+func learnerOf(m *Model, rows [][]float64, chains [][]float64) *learner {
+	e := usual()
+	e.Training.BatchSize = len(rows)
+	return &learner{state: state{model: m, chains: chains}, experiment: e}
+}
+
+// Steps of few units follow the exact gradient of the mean log p(v).
+func TestExactSteps(t *testing.T) {
+	for _, s := range machines() {
+		m := randomModel(t, 4, s, 1)
+		exact := exactly(m)
+		rows := exact.Visible[3:14]
+		want := slices.Clone(m.flat)
+		for _, v := range rows {
+			floats.AddScaled(want, 0.1/float64(len(rows)), exact.Gradient(v))
+		}
+		l := learnerOf(m, rows, nil)
+		var states [][]float64
+		for _, v := range rows {
+			states = append(states, slices.Concat(v, make([]float64, s.Hidden)))
+		}
+		gradient := l.positive(states)
+		if chains := l.subtractNegative(t.Context(), gradient); chains != nil {
+			t.Errorf("%v: there are chains", s)
+		}
+		l.ascend(gradient, 0.1)
+		if !floats.EqualApprox(m.flat, want, 1e-10) {
+			t.Errorf("%v: the parameters are %v, want %v", s, m.flat, want)
+		}
+	}
+}
+
+// Steps of more units follow the statistics of the data, which are exact, less those of the
+// chains.
+func TestStepsByChains(t *testing.T) {
+	m := randomModel(t, 19, MachineSpec{Hidden: 2}, 0.3)
+	random := rand.New(rand.NewPCG(5, 6))
+	draw := func(n int) (rows [][]float64) {
+		for range n {
+			x := make([]float64, 21)
+			for i := range x {
+				x[i] = float64(random.IntN(2))
+			}
+			rows = append(rows, x)
+		}
+		return rows
+	}
+	states, chains := draw(11), draw(6)
+	of := exactly(m)
+	want := slices.Clone(m.flat)
+	for _, x := range states {
+		mean := make([]float64, len(m.flat))
+		for _, h := range of.Hidden {
+			floats.AddScaled(mean, math.Exp(of.LogPHidden(h, x[:19])), of.Statistics(x[:19], h))
+		}
+		floats.AddScaled(want, 0.1/11, mean)
+	}
+	l := learnerOf(m, states, chains)
+	gradient := l.positive(states)
+	after := l.subtractNegative(t.Context(), gradient)
+	if len(after) != 6 || reflect.DeepEqual(after, chains) {
+		t.Fatalf("%d chains, which stay where they are", len(after))
+	}
+	for _, x := range after {
+		floats.AddScaled(want, -0.1/6, of.Statistics(x[:19], x[19:]))
+	}
+	l.ascend(gradient, 0.1)
+	if !floats.EqualApprox(m.flat, want, 1e-10) {
+		t.Errorf("the parameters are %v, want %v", m.flat, want)
+	}
+}
+
+// frequent checks that states have probabilities, within 4.5 standard errors.
+func frequent(t *testing.T, drawn, states [][]float64, probability func(x []float64) float64) {
+	t.Helper()
+	counts, n := map[string]float64{}, float64(len(drawn))
+	for _, x := range drawn {
+		counts[fmt.Sprint(x)]++
+	}
+	for _, x := range states {
+		p := probability(x)
+		if got, se := counts[fmt.Sprint(x)]/n, math.Sqrt(p*(1-p)/n); math.Abs(got-p) > 4.5*se+1e-12 {
+			t.Errorf("%v has the frequency %v ± %v, want %v", x, got, se, p)
+		}
+	}
+}
+
+// Chains settle at p(x), and clamped ones at p(x|known).
+func TestChainsSettleAtTheModel(t *testing.T) {
+	const n, sweeps = 8_000, 30
+	m := randomModel(t, 3, MachineSpec{Hidden: 2}, 0.7)
+	exact, states := exactly(m), oracle.Binary(5)
+	logP := func(x []float64) float64 { return floats.Dot(m.flat, exact.Statistics(x[:3], x[3:])) - exact.LogZ() }
+	settled := func(free []int) (drawn [][]float64) {
+		for chain := range uint32(n) {
+			x, c := []float64{0, 1, 0, 0, 0}, philox.Counter{Datum: chain, Purpose: philox.Start}
+			start(x, free, 1, c)
+			c.Purpose = philox.Chain
+			m.run(t.Context(), x, free, sweeps, c)
+			drawn = append(drawn, x)
+		}
+		return drawn
+	}
+	frequent(t, settled(m.all()), states, func(x []float64) float64 { return math.Exp(logP(x)) })
+	known := 0.0
+	for _, x := range states {
+		if x[0] == 0 && x[1] == 1 {
+			known += math.Exp(logP(x))
+		}
+	}
+	frequent(t, settled([]int{2, 3, 4}), states, func(x []float64) float64 {
+		if x[0] != 0 || x[1] != 1 {
+			return 0
+		}
+		return math.Exp(logP(x)) / known
+	})
+}
+
+// AIS has log Z within its standard errors.
+func TestAIS(t *testing.T) {
+	for _, s := range machines() {
+		m := randomModel(t, 4, s, 1).Seed(3)
+		z, err := m.AIS(t.Context(), 100, nil)
+		want := exactly(m).LogZ()
+		if err != nil || math.Abs(z.Value-want) > 4.5*z.SE+1e-9 {
+			t.Errorf("%v: log Z = %v ± %v (%v), want %v", s, z.Value, z.SE, err, want)
+		}
+	}
+}
+
+// Inpainting keeps what is known, and draws what is missing near its mean given that.
+func TestInpainting(t *testing.T) {
+	const chains = 3_000
+	m := randomModel(t, 3, MachineSpec{Hidden: 2}, 1)
+	exact := exactly(m)
+	p, err := m.Inpaint(t.Context(), split([][]float64{{1, 0, 1}}), dataset.Mask{false, true, false}, chains, 20, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, square := 0.0, 0.0
+	for _, image := range p.Images {
+		values := image.Values[0]
+		if values[0] != 1 || values[2] != 1 {
+			t.Fatalf("what is known becomes %v", values)
+		}
+		mean += values[1] / chains
+		square += values[1] * values[1] / chains
+	}
+	on, off := math.Exp(exact.LogP([]float64{1, 1, 1})), math.Exp(exact.LogP([]float64{1, 0, 1}))
+	if want := on / (on + off); math.Abs(mean-want) > 4.5*math.Sqrt((square-mean*mean)/chains) {
+		t.Errorf("the missing unit has the mean %v, want %v", mean, want)
+	}
+}
+
+// lines are 40 training and 4 validation rows of 3by3.
+func lines(t *testing.T) *dataset.Set {
+	t.Helper()
+	set, err := dataset.Spec{Name: "3by3", Subset: 40, Validation: new(4)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// experiments are one with an exact gradient, and one with chains.
+func experiments(set *dataset.Set) []Experiment {
+	exact := NewExperiment(set, All, 2)
+	chains := NewExperiment(set, SemiRestricted, 12)
+	for _, e := range []*Experiment{&exact, &chains} {
+		e.Training.BatchSize, e.Epochs = 9, 3
+	}
+	chains.Training.Chains = 5
+	return []Experiment{exact, chains}
+}
+
+// Validation measures what the oracle has.
+func TestValidationIsExact(t *testing.T) {
+	set := lines(t)
+	e := experiments(set)[0]
+	run, err := e.TrainOn(t.Context(), set, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact, rows := exactly(run.Model), set.Validation()
+	want := runs.Measures{"pseudo_likelihood": 0, "free_energy": 0, "log_p": 0}
+	for r := range rows.Rows {
+		v, n := run.Model.state(rows.Row(r))[:9], float64(rows.Rows)
+		want["free_energy"] += exact.FreeEnergy(v) / n
+		want["log_p"] -= (exact.FreeEnergy(v) + exact.LogZ()) / n
+		for i := range v {
+			other := slices.Clone(v)
+			other[i] = 1 - v[i]
+			want["pseudo_likelihood"] -= math.Log1p(math.Exp(exact.FreeEnergy(v)-exact.FreeEnergy(other))) / n
+		}
+	}
+	epochs := run.History().Epochs
+	for key, value := range want {
+		if got := epochs[len(epochs)-1].Validation[key]; math.Abs(got-value) > 1e-9 {
+			t.Errorf("%s is %v, want %v", key, got, value)
+		}
+	}
+	estimates, err := e.Evaluate(t.Context(), run.Snapshot(), rows, 1, 1, nil)
+	if err != nil || math.Abs(estimates["log_p"].Value-want["log_p"]) > 1e-9 {
+		t.Errorf("log p of the rows is %v (%v), want %v", estimates["log_p"], err, want["log_p"])
+	}
+}
+
+// Connections among visible units alone learn the lines of 3by3 better than none, and hidden units
+// better still: the data's own distribution has log p = −log 12.
+func TestTrainingLearns(t *testing.T) {
+	set, err := dataset.Spec{Name: "3by3", Subset: 1_000, Validation: new(100)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := math.Inf(-1)
+	for hidden, least := range []float64{-5.5, -5, -4.5} {
+		e := NewExperiment(set, All, 2*hidden)
+		e.Epochs, e.Training.LearningRate, e.Training.BatchSize = 10, 0.5, 20
+		run, err := e.TrainOn(t.Context(), set, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := run.History()
+		logP := h.Epochs[len(h.Epochs)-1].Validation["log_p"]
+		if !(logP > least) || !(logP > before) || !(logP > h.Baseline.Factorised.Value) || logP > -math.Log(12)+0.05 {
+			t.Errorf("with %d hidden units log p is %v, with fewer %v, base line %v", 2*hidden, logP, before, h.Baseline.Factorised.Value)
+		}
+		before = logP
+	}
+}
+
+// stopper is a recorder that acts on steps.
+type stopper func(step int)
+
+func (stopper) Begin(runs.Plan)        {}
+func (s stopper) Step(p runs.Progress) { s(p.Step) }
+func (stopper) Epoch(runs.Epoch)       {}
+func (stopper) End(error)              {}
+
+// Training that is interrupted and resumed leaves the same bytes as one that is not.
+func TestResumeIsExact(t *testing.T) {
+	set := lines(t)
+	for _, e := range experiments(set) {
+		whole, parts := t.TempDir(), t.TempDir()
+		if _, err := e.TrainOn(t.Context(), set, whole); err != nil {
+			t.Fatal(err)
+		}
+		sessions := 0
+		for finished := false; !finished; sessions++ {
+			ctx, cancel := context.WithCancel(t.Context())
+			_, err := e.TrainOn(ctx, set, parts, stopper(func(step int) {
+				if step%4 == 0 {
+					cancel()
+				}
+			}))
+			cancel()
+			finished = err == nil
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
+		if sessions < 4 {
+			t.Errorf("%v: training took %d sessions, want several", e, sessions)
+		}
+		for _, file := range []string{"checkpoint.safetensors", "best.safetensors", "experiment.toml"} {
+			a, err := os.ReadFile(filepath.Join(whole, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, err := os.ReadFile(filepath.Join(parts, file)); err != nil || !bytes.Equal(a, b) {
+				t.Errorf("%v: %s is another (%v)", e, file, err)
+			}
+		}
+	}
+}
+
+// Experiments are what they were when they have been written and read again.
+func TestExperimentsRoundTrip(t *testing.T) {
+	set, hashes := lines(t), map[string]bool{}
+	listed := NewExperiment(set, Listed, 1)
+	listed.Machine.Pairs = []Pair{{0, 9}, {3, 4}}
+	for _, e := range append(experiments(set), listed) {
+		back, err := runs.ParseExperiment(e.TOML())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(runs.Experiment(e), back); diff != "" || back.Hash() != e.Hash() || hashes[e.Hash()] {
+			t.Errorf("%v (-written +read):\n%s", e, diff)
+		}
+		hashes[e.Hash()] = true
+		if diff := cmp.Diff(e.Header(), e.With(e.Header()).Header()); diff != "" {
+			t.Errorf("%v: the header (-given +has):\n%s", e, diff)
+		}
+	}
+}
+
+func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
+	set := lines(t)
+	for says, change := range map[string]func(e *Experiment){
+		"17 hidden units":           func(e *Experiment) { e.Machine.Hidden = 17 },
+		"with connections = all":    func(e *Experiment) { e.Machine.Pairs = []Pair{{0, 1}} },
+		"the pair [3 3]":            func(e *Experiment) { e.Machine = MachineSpec{0, Listed, []Pair{{3, 3}}} },
+		"the pair [8 9]":            func(e *Experiment) { e.Machine = MachineSpec{0, Listed, []Pair{{8, 9}}} },
+		"is there twice":            func(e *Experiment) { e.Machine = MachineSpec{0, Listed, []Pair{{0, 1}, {0, 1}}} },
+		"no units are connected":    func(e *Experiment) { e.Machine = MachineSpec{0, Restricted, nil} },
+		"use all, semi-restricted":  func(e *Experiment) { e.Machine.Connections = 9 },
+		"learning_rate = 0":         func(e *Experiment) { e.Training.LearningRate = 0 },
+		"0 chains of 1 steps":       func(e *Experiment) { e.Training.Chains = 0 },
+		"binarization = stochastic": func(e *Experiment) { e.Dataset.Binarization = dataset.Stochastic },
+		"0 epochs":                  func(e *Experiment) { e.Epochs = 0 },
+	} {
+		e := experiments(set)[0]
+		change(&e)
+		if err := e.Check(set); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v, want one that says %q", err, says)
+		}
+	}
+	m := randomModel(t, 19, MachineSpec{Hidden: 2}, 1)
+	if _, err := m.LogZ(); err == nil || !strings.Contains(err.Error(), "use at most 20") {
+		t.Errorf("log Z of 21 units: %v", err)
+	}
+	if _, err := m.FreeEnergy(t.Context(), set.Train()); err == nil || !strings.Contains(err.Error(), "the model has 19 visible units") {
+		t.Errorf("rows of 9 values: %v", err)
+	}
+}
+
+// Snapshots of other machines are refused.
+func TestForeignSnapshotsAreRefused(t *testing.T) {
+	set := lines(t)
+	e := experiments(set)[1]
+	for _, c := range []struct {
+		says   string
+		change func(s *runs.Snapshot)
+	}{
+		{"the description of the machine", func(s *runs.Snapshot) { s.Header = json.RawMessage("[]") }},
+		{"no machine is for images", func(s *runs.Snapshot) { s.Header = json.RawMessage("{}") }},
+		{"lacks a tensor biases of shape [4108]", func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"shape":{"Height":1,"Width":4096}}`) }},
+		{"lacks a tensor weights", func(s *runs.Snapshot) { s.Tensors = s.Tensors[1:] }},
+		{"lacks a tensor chains", func(s *runs.Snapshot) { s.Tensors = s.Tensors[:2] }},
+		{"for images of 1×9", func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"shape":{"Height":1,"Width":9}}`) }},
+	} {
+		s, err := e.Begin(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(&s)
+		if _, err := e.Learner(set, s); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("error %v, want one that says %q", err, c.says)
+		}
+	}
+}

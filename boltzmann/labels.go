@@ -1,0 +1,320 @@
+package boltzmann
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// A machine with labels (Larochelle and Bengio 2008; 003, 20.8) has a unit for each class beside
+// the visible ones, of which that of the row's label y is 1 and the others are 0: a categorical
+// variable of the restricted machine p(v,y,h). Classes are few, and so
+//
+//	p(y|v) = e^(−F(v,y)) / Σ_y′ e^(−F(v,y′)),   F(v) = −log Σ_y e^(−F(v,y)),
+//
+// are exact, and need no log Z.
+
+var (
+	labelMeasure = runs.Measure{Key: "label_log_p", Name: "log p(y|v)", Label: "log p(y|v) of the label", Unit: "nats", Rises: true}
+	errorMeasure = runs.Measure{Key: "classification_error", Name: "error of labels", Label: "error of classification"}
+)
+
+// checkLabels refuses labels that a machine cannot have.
+func (s MachineSpec) checkLabels() error {
+	switch {
+	case s.Classes == 0:
+		return nil
+	case s.Classes < 2 || s.Classes >= dataset.Unlabelled:
+		return fmt.Errorf("classes = %d: give the number of classes of the label, 10 for digits", s.Classes)
+	case s.Visible != Bernoulli || len(s.Above) > 0:
+		return fmt.Errorf("classes = %d of %v visible units and hidden layers of %v: a label stands beside Bernoulli units in a machine with one hidden layer; leave it out", s.Classes, s.Visible, joined(s.layers(0)[1:]))
+	}
+	return nil
+}
+
+// checkLabels refuses labels that the machine, the method and the data cannot have together.
+func (e Experiment) checkLabels(set *dataset.Set) error {
+	classes, s := e.Machine.Classes, e.Method
+	if classes == 0 {
+		if s.Discriminative != 0 {
+			return fmt.Errorf("discriminative = %v of a machine without labels: give it classes, 10 for digits, or leave it out", s.Discriminative)
+		}
+		return nil
+	}
+	switch {
+	case e.Below != nil:
+		return errors.New("labels of a machine that stands on a run: they stand beside the data; leave them out")
+	case set.Classes() == 0:
+		return fmt.Errorf("classes = %d for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs", classes, set.Name())
+	case set.Classes() > classes:
+		return fmt.Errorf("classes = %d for %s, whose labels have %d: raise it", classes, set.Name(), set.Classes())
+	case s.Algorithm == Pseudo:
+		return errors.New("algorithm = pl of a machine with labels: the pseudo-likelihood that is trained is of units by themselves; use cd, pcd or pt")
+	case s.Discriminative != 0 && s.Metric != Euclidean:
+		return fmt.Errorf("discriminative = %v with metric = %v: natural gradients are those of log p(v,y); leave one of them out", s.Discriminative, s.Metric)
+	}
+	return first(
+		func() error { return checkLabelled(set.Train()) },
+		func() error { return checkLabelled(set.Validation()) },
+	)
+}
+
+// checkLabelled refuses rows without labels.
+func checkLabelled(rows dataset.Split) error {
+	for r := range rows.Rows {
+		if rows.Labels == nil || rows.Labels[r] == dataset.Unlabelled {
+			return fmt.Errorf("row %d of %s has no label, and a machine with labels learns from rows that have one: leave out labels = N of the data, or keep fewer rows with subset", r+1, rows.Name)
+		}
+	}
+	return nil
+}
+
+// classFrequencies are the parts of labelled rows that are of each class, and their number.
+func classFrequencies(rows dataset.Split, classes int) (frequencies []float64, labelled float64) {
+	frequencies = make([]float64, classes)
+	for _, class := range rows.Labels {
+		if int(class) < classes {
+			frequencies[class]++
+			labelled++
+		}
+	}
+	floats.Scale(1/max(1, labelled), frequencies)
+	return frequencies, labelled
+}
+
+// loadLabel sets the units of the label in visible states of a row, to 0 where it has none.
+func (p *Parameters) loadLabel(states []float32, rows dataset.Split, row int) {
+	if p.Classes == 0 {
+		return
+	}
+	label := states[p.observed():]
+	clear(label)
+	if rows.Labels != nil && int(rows.Labels[row]) < p.Classes {
+		label[rows.Labels[row]] = 1
+	}
+}
+
+// logClasses are −F(v,y) of each class y, in double precision: log p(y|v) up to what all
+// have in common. It does not read the units of the label, and writes the inputs of the hidden
+// units without it into inputs.
+func (p *Parameters) logClasses(v []float32, inputs []float64) []float64 {
+	first := p.observed()
+	energy := p.ownEnergy(v[:first], inputs)
+	logs, with := make([]float64, p.Classes), make([]float64, len(inputs))
+	for k := range logs {
+		copy(with, inputs)
+		add(with, 1, kernels.Row(p.Weights, first+k))
+		logs[k] = float64(p.VisibleBiases[first+k]) + p.hiddenPartition(with) - energy
+	}
+	return logs
+}
+
+// drawLabel draws the label of visible states given the others, where there is one.
+func (p *Parameters) drawLabel(v []float32, key philox.Key, c philox.Counter) {
+	if p.Classes == 0 {
+		return
+	}
+	logits := make([]float32, p.Classes)
+	for k, log := range p.logClasses(v, make([]float64, p.Hidden())) {
+		logits[k] = float32(log)
+	}
+	kernels.DrawCategorical(v[p.observed():], logits, key, c)
+}
+
+// classify returns log p(y|v) of each class, and −F(v) but for the visible units' own bᵀv, where
+// inputs are those of the hidden units given v and its label. It writes the means of the hidden
+// units given v and each class, negated, into rows of means.
+func (p *Parameters) classify(v, inputs, off []float32, means kernels.Matrix) (logs []float64, partition float64) {
+	first := p.observed()
+	logs = make([]float64, p.Classes)
+	for k := range logs {
+		with := kernels.Row(means, k)
+		copy(with, inputs)
+		for other, on := range v[first:] {
+			if on != 0 {
+				add(with, -1, kernels.Row(p.Weights, first+other))
+			}
+		}
+		add(with, 1, kernels.Row(p.Weights, first+k))
+		logs[k] = float64(p.VisibleBiases[first+k]) + p.sumOut(with, off)
+	}
+	partition = floats.LogSumExp(logs)
+	floats.AddConst(-partition, logs)
+	return logs, partition
+}
+
+// ofLabel is F(v) of visible states v and the inputs of the hidden units, log p(y|v) of their
+// label, and whether another one is likelier, 1 or 0. given is room for the hidden units of each
+// class.
+func (p *Parameters) ofLabel(v, inputs, off []float32, given kernels.Matrix) (freeEnergy, label, mistake float64) {
+	logs, partition := p.classify(v, inputs, off, given)
+	first := p.observed()
+	class := slices.Index(v[first:], 1)
+	freeEnergy = -float64(blas32.Dot(vector(v[:first]), vector(p.VisibleBiases[:first]))) - partition
+	return freeEnergy, logs[class], mistaken(logs, class)
+}
+
+// discrimination is the gradient of log p(y|v) of a minibatch,
+//
+//	E[t|v,y] − Σ_y′ p(y′|v) E[t|v,y′],   t = (vhᵀ, v, h),
+//
+// which is exact. With a weight w of it the objective log p(y|v) + (1−w) log p(v) has the
+// positive phase of log p(v,y), and a negative one of chains with the weight 1−w and of the
+// row's own classes with the weight w.
+type discrimination struct {
+	classes       int
+	means         kernels.Matrix // of the hidden units, negated: row classes·r+y is of row r and class y
+	probabilities kernels.Matrix // p(y|v), a row a row
+}
+
+func newDiscrimination(batch int, p *Parameters) *discrimination {
+	return &discrimination{p.Classes, kernels.NewMatrix(batch*p.Classes, p.Hidden()), kernels.NewMatrix(batch, p.Classes)}
+}
+
+// given has the means of the hidden units given row r and each class, negated.
+func (d *discrimination) given(r int) kernels.Matrix {
+	return kernels.Rows(d.means, r*d.classes, (r+1)*d.classes)
+}
+
+// see computes what there is to know of row r, with visible states v and the inputs of the
+// hidden units.
+func (d *discrimination) see(r int, p *Parameters, v, inputs, off []float32) {
+	logs, _ := p.classify(v, inputs, off, d.given(r))
+	for k, log := range logs {
+		kernels.Row(d.probabilities, r)[k] = float32(math.Exp(log))
+	}
+}
+
+// discriminate adds the weight of log p(y|v) to the gradients of the biases, of a minibatch of n
+// rows whose chains have the rest of the weight, and to the rows of left and right.
+//
+// With h̄ = Σ_y p(y|v) h(v,y) the gradient of the weights is that of v and y with the
+// hidden means h(v,y) − wh̄, but for those of a label's units k, which lack Σ_r w (y_k h̄ − p(k|v)
+// h(v,k)). These are rows of their own.
+func (t *trainer) discriminate(n int) {
+	d, g, w, first := t.discrimination, t.gradient, float32(t.method.Discriminative), t.parameters.observed()
+	visible, hidden := t.data(n)
+	labels := kernels.Rows(t.right, t.method.BatchSize+2, t.firstChain)
+	for k := range labels.Rows {
+		clear(kernels.Row(labels, k))
+	}
+	mean := make([]float32, hidden.Cols) // h̄, negated
+	for r := range n {
+		clear(mean)
+		v, p, given := kernels.Row(visible, r), kernels.Row(d.probabilities, r), d.given(r)
+		for k, probability := range p {
+			add(mean, probability, kernels.Row(given, k))
+			add(kernels.Row(labels, k), -w*probability, kernels.Row(given, k))
+		}
+		for k := range p {
+			if v[first+k] != 0 {
+				add(kernels.Row(labels, k), w, mean)
+			}
+			g.VisibleBiases[first+k] -= w * p[k] / float32(n)
+		}
+		add(g.VisibleBiases[:first], -w/float32(n), v[:first])
+		add(g.HiddenBiases, w/float32(n), mean)
+		add(kernels.Row(hidden, r), -w, mean)
+	}
+}
+
+// Classification is how well a model tells the labels of rows, whose number may be smaller than
+// that of an evaluation.
+type Classification struct {
+	Error   Number `json:"error"` // the part of the rows of which another class is likelier than theirs
+	ErrorSE Number `json:"error_se"`
+	LogP    Number `json:"log_p"` // mean of log p(y|v) of the rows' labels, nats
+	LogPSE  Number `json:"log_p_se"`
+	Data    int    `json:"data"`
+}
+
+// LabelProbabilities are log p(y|v) of each of the rows and each class, in nats and in double
+// precision. Labels that the rows have are not looked at.
+func (m *Model) LabelProbabilities(ctx context.Context, rows dataset.Split) ([][]float64, error) {
+	p := m.parameters
+	if p.Classes == 0 {
+		return nil, errors.New("the model has no labels: train a machine with Labels(10) or --classes 10")
+	}
+	states, err := m.states(rows)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]float64, states.Rows)
+	work.Parts(states.Rows, rowsAPart, func(first, last int) {
+		inputs := make([]float64, p.Hidden())
+		for r := first; r < last && ctx.Err() == nil; r++ {
+			logs := p.logClasses(kernels.Row(states, r), inputs)
+			floats.AddConst(-floats.LogSumExp(logs), logs)
+			all[r] = logs
+		}
+	})
+	return all, ctx.Err()
+}
+
+// Classify compares the labels of rows with the likeliest ones by p(y|v). Rows without a label
+// are left out.
+func (m *Model) Classify(ctx context.Context, rows dataset.Split) (Classification, error) {
+	logs, err := m.LabelProbabilities(ctx, rows)
+	if err != nil {
+		return Classification{}, err
+	}
+	var own, wrong []float64
+	for r, class := range rows.Labels {
+		switch classes := m.parameters.Classes; {
+		case class == dataset.Unlabelled:
+			continue
+		case int(class) >= classes:
+			return Classification{}, fmt.Errorf("row %d of the %s split has the class %d, the model has %d: give classes from 0 to %d", r+1, rows.Name, class, classes, classes-1)
+		}
+		own = append(own, logs[r][class])
+		wrong = append(wrong, mistaken(logs[r], int(class)))
+	}
+	if len(own) == 0 {
+		return Classification{}, fmt.Errorf("the %s rows have no labels: choose another split", rows.Name)
+	}
+	c := Classification{Data: len(own)}
+	c.Error, c.ErrorSE = meanAndError(wrong)
+	c.LogP, c.LogPSE = meanAndError(own)
+	return c, nil
+}
+
+// classification is that of rows, nil where the machine has no label or none of the rows has one.
+func (m *Model) classification(ctx context.Context, rows dataset.Split) (*Classification, error) {
+	if m.parameters.Classes == 0 || !slices.ContainsFunc(rows.Labels, func(class uint8) bool { return class != dataset.Unlabelled }) {
+		return nil, nil
+	}
+	c, err := m.Classify(ctx, rows)
+	return &c, err
+}
+
+// mistaken is 1 where another class is likelier than that of a row, and 0 where none is.
+func mistaken(logs []float64, class int) float64 {
+	if floats.Max(logs) > logs[class] {
+		return 1
+	}
+	return 0
+}
+
+// labelBaseline is that of classes with the frequencies of the training rows.
+func labelBaseline(train, rows dataset.Split, classes int) runs.Baseline {
+	frequencies, n := classFrequencies(train, classes)
+	mean, se := statistics.MeanAndError(rows.Rows, func(r int) float64 {
+		return math.Log((n*frequencies[rows.Labels[r]] + 0.5) / (n + 0.5*float64(classes)))
+	})
+	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: mean, SE: se}, Limit: labelLimit(classes)}
+}
+
+// labelLimit is log p(y|v) below which training has diverged: ten times that of a guess.
+func labelLimit(classes int) float64 { return -10 * math.Log(float64(classes)) }
