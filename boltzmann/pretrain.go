@@ -95,6 +95,9 @@ type Pretrained struct {
 // it returns. Called again it goes on where it stopped, as Train does.
 func (m Method) TrainPretrained(ctx context.Context, machine Machine, set *dataset.Set, dir string, epochs int, rate float64, recorders ...runs.Recorder) (*Run, error) {
 	layers, deep, err := m.Experiment(machine, set).Pretraining(dir, epochs, rate)
+	if err == nil {
+		err = deep.Check(set) // before layers are trained for it
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -385,6 +385,13 @@ func TestPretrainingThatIsRefused(t *testing.T) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}
+	unborn := filepath.Join(dir, "unborn")
+	if _, err := short(PCD()).MaxNorm(2).TrainPretrained(t.Context(), machine, set, unborn, 1, 0.1); err == nil || !strings.Contains(err.Error(), "max_norm = 2 of several hidden layers") {
+		t.Errorf("a machine that cannot be is pretrained: %v", err)
+	}
+	if _, err := os.Stat(unborn); err == nil {
+		t.Error("layers are trained for a machine that cannot be")
+	}
 	if _, err := short(PCD()).TrainPretrained(t.Context(), New(set.Shape()).Hidden(5), set, t.TempDir(), 1, 0.1); err == nil || !strings.Contains(err.Error(), "give more layers") {
 		t.Errorf("one layer is pretrained: %v", err)
 	}

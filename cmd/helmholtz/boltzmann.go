@@ -148,6 +148,15 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 	if err != nil {
 		return misuse(c, "%s: %w", flag, err)
 	}
+	if x.pretrain > 0 { // what refuses the machine is said before its layers are trained
+		set, err := runs.OpenDataset(e, boltzmann.DeepDir(out))
+		if err != nil {
+			return err
+		}
+		if err := e.Check(set); err != nil {
+			return misuse(c, "%w", err)
+		}
+	}
 	for l, layer := range layers {
 		if err := train(c, layer, 0, boltzmann.LayerDir(out, l+1)); err != nil {
 			fmt.Fprintf(c.ErrOrStderr(), "that was layer %d of %d; the same command goes on and trains the others\n", l+1, len(layers))

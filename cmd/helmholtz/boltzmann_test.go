@@ -180,11 +180,12 @@ func TestDeepMachinesArePretrained(t *testing.T) {
 	}
 	succeed(t, "eval", filepath.Join(dir, "deep"))
 	for says, args := range map[string][]string{
-		"give the run of the deep machine": {"eval", filepath.Join(dir, "layer-2")},
-		"--pretrain with --belief":         slices.Concat(pretrained, []string{"--belief"}),
-		"--pretrain with --seeds":          slices.Concat(pretrained, []string{"--seeds", "2"}),
-		"--pretrain-lr does nothing":       onPatterns("--algorithm", "pcd", "--pretrain-lr", "0.1"),
-		"it is of deep machines":           onPatterns("--algorithm", "pcd", "--layers", "5", "--pretrain", "1"),
+		"give the run of the deep machine":      {"eval", filepath.Join(dir, "layer-2")},
+		"--pretrain with --belief":              slices.Concat(pretrained, []string{"--belief"}),
+		"--pretrain with --seeds":               slices.Concat(pretrained, []string{"--seeds", "2"}),
+		"--pretrain-lr does nothing":            onPatterns("--algorithm", "pcd", "--pretrain-lr", "0.1"),
+		"max_norm = 2 of several hidden layers": slices.Concat(pretrained[:len(pretrained)-1], []string{filepath.Join(dir, "other"), "--max-norm", "2"}),
+		"it is of deep machines":                onPatterns("--algorithm", "pcd", "--layers", "5", "--pretrain", "1"),
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), args...); code == 0 || !strings.Contains(errOut, says) {
 			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)
