@@ -32,7 +32,7 @@ type path struct {
 // that are never on there may be on in others. Hidden units, where they stand beside v or in its
 // place, begin at their means given some of the rows.
 func (m *Model) newPath(rows dataset.Split) (*path, error) {
-	if err := m.checkRows(rows); err != nil {
+	if err := first(m.checkDistribution, func() error { return m.checkRows(rows) }); err != nil {
 		return nil, err
 	}
 	if m.parameters.gaussian() {

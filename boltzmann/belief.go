@@ -137,17 +137,34 @@ func (s stack) units() (units []int) {
 	return units
 }
 
+// doubled is the doubled side of the lowest machine.
+func (s stack) doubled() Doubled {
+	if len(s) == 0 {
+		return Neither
+	}
+	return s[0].Doubled
+}
+
 // newStack are machines of some numbers of hidden units, all parameters 0.
-func newStack(visible int, hidden []int) (s stack) {
+func newStack(visible int, hidden []int, lowest Doubled) (s stack) {
 	for _, units := range hidden {
 		s = append(s, newParameters(visible, units, Bernoulli, 0))
 		visible = units
+	}
+	if len(s) > 0 {
+		s[0].Doubled = lowest
 	}
 	return s
 }
 
 // Resolve implements runs.Resolver.
 func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
+	if e.Pretrained != nil && e.Pretrained.Parameters == "" {
+		var err error
+		if e.Pretrained, err = e.Pretrained.resolved(e.Machine.layers(set.Shape().Units())); err != nil {
+			return nil, err
+		}
+	}
 	if e.Below == nil || e.Below.Parameters != "" {
 		return e, nil
 	}

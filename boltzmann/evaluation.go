@@ -112,6 +112,9 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 // bestFreeEnergy is F(v) of each of the rows, exact where that takes seconds, and otherwise too
 // high: variational, or of a belief network by importance samples.
 func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, samples int) ([]float64, Errs, error) {
+	if err := m.checkDistribution(); err != nil {
+		return nil, Exact, err
+	}
 	if m.below != nil {
 		v, err := m.observe(rows)
 		if err != nil {

@@ -28,6 +28,9 @@ func (m *Model) ExactLogZ(ctx context.Context) (float64, error) {
 }
 
 func (m *Model) checkEnumerable() error {
+	if err := m.checkDistribution(); err != nil {
+		return err
+	}
 	p := m.parameters
 	if p.summed() > enumerable {
 		return fmt.Errorf("log Z of %d %v visible units and %d %v hidden ones: too many to sum over the states of either side; use at most %d of one, or estimate log Z",

@@ -26,8 +26,11 @@ type Experiment struct {
 	Machine     MachineSpec `toml:"machine" json:"machine"`
 	Method      MethodSpec  `toml:"method" json:"method"`
 	// Below is the run that the machine stands on, nil where there is none.
-	Below  *Below `toml:"below,omitempty" json:"below,omitempty"`
-	Epochs int    `toml:"epochs" json:"epochs"`
+	Below *Below `toml:"below,omitempty" json:"below,omitempty"`
+	// Pretrained are the machines that a deep one begins from, nil where it begins from drawn
+	// weights.
+	Pretrained *Pretrained `toml:"pretrained,omitempty" json:"pretrained,omitempty"`
+	Epochs     int         `toml:"epochs" json:"epochs"`
 	// Patience ends training when the validation pseudo-likelihood has not risen for
 	// so many epochs; 0 trains for all epochs.
 	Patience int    `toml:"patience" json:"patience"`
@@ -102,7 +105,12 @@ func (e Experiment) String() string {
 	if e.Below != nil {
 		name = "DBN, top"
 	}
-	if e.Machine.Classes > 0 {
+	switch {
+	case e.Machine.Doubled != Neither:
+		name = fmt.Sprintf("layer of a DBM, %v units doubled,", e.Machine.Doubled)
+	case e.Pretrained != nil:
+		kind = "pretrained "
+	case e.Machine.Classes > 0:
 		name = "labelled " + name
 	}
 	return fmt.Sprintf("%s%s %s, %v", kind, name, joined(e.Machine.layers(0)[1:]), e.Method)
@@ -131,6 +139,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.checkTempering,
 		e.checkLayers,
 		e.checkBelow,
+		e.checkPretrained,
 		e.checkUnits,
 		e.checkHidden,
 		func() error { return e.checkLabels(set) },
@@ -218,10 +227,10 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 
 // Baseline implements runs.Baseliner. The pseudo-likelihood of a factorised model is its
 // log p(x); of Gaussian units the base line is of the score, and of machines with labels of the
-// classes' frequencies. A machine that stands on another,
-// whose rows are drawn, has none.
+// classes' frequencies. A machine that stands on another, whose rows are drawn, has none, and
+// neither has one with a side doubled.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
-	if e.Below != nil {
+	if e.Below != nil || e.Machine.Doubled != Neither {
 		return runs.Baseline{}
 	}
 	if e.Machine.Classes > 0 {

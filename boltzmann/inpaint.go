@@ -18,6 +18,9 @@ import (
 // hidden units given the visible ones, and the missing ones given these. Known units
 // never change. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
+	if err := m.checkDistribution(); err != nil {
+		return dataset.Inpainting{}, err
+	}
 	if m.below != nil {
 		return dataset.Inpainting{}, errors.New("inpainting by a belief network, whose hidden units given v cannot be drawn: give a run of a restricted or deep machine")
 	}

@@ -96,10 +96,10 @@ func classFrequencies(rows dataset.Split, classes int) (frequencies []float64, l
 
 // loadLabel sets the units of the label in visible states of a row, to 0 where it has none.
 func (p *Parameters) loadLabel(states []float32, rows dataset.Split, row int) {
-	label := states[p.observed():]
 	if p.Classes == 0 {
 		return
 	}
+	label := states[p.observed():]
 	clear(label)
 	if rows.Labels != nil && int(rows.Labels[row]) < p.Classes {
 		label[rows.Labels[row]] = 1

@@ -56,7 +56,8 @@ const cheapTerms = 1 << 26
 
 // Begin implements runs.Experiment. Weights are drawn by seed, hidden biases are 0, and
 // visible ones such that units without weights would have the means of the training
-// rows, or on top of another machine those of the units drawn from it.
+// rows, or on top of another machine those of the units drawn from it. A pretrained machine
+// begins from its layers.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	shape, below := set.Shape(), stack(nil)
 	if e.Below != nil {
@@ -71,6 +72,13 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 		return runs.Snapshot{}, err
 	}
 	p := m.parameters
+	if e.Pretrained != nil {
+		layers, err := e.Pretrained.read(p.Layers)
+		if err != nil {
+			return runs.Snapshot{}, err
+		}
+		p.compose(layers)
+	}
 	s := state{parameters: p, below: below, visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden())}
 	if e.Machine.Visible == Gaussian {
 		s.standard = standardOf(set.Train()) // so that means and biases are 0
@@ -86,9 +94,11 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 		n := float64(rows.Rows)
 		begin := func(i int, on, states float64, kind Kind) {
 			on = (n*on + 0.5) / (n + 0.5*states) // a unit that is never on may still be
-			p.VisibleBiases[i] = float32(math.Log(on))
-			if kind == Bernoulli {
-				p.VisibleBiases[i] -= float32(math.Log1p(-on))
+			if e.Pretrained == nil {
+				p.VisibleBiases[i] = float32(math.Log(on))
+				if kind == Bernoulli {
+					p.VisibleBiases[i] -= float32(math.Log1p(-on))
+				}
 			}
 			if e.Method.Centred {
 				s.visibleOffsets[i] = float32(on)
@@ -221,7 +231,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 		reconstruction += e / float64(rows.Rows)
 	}
 	measured[reconstructionMeasure.Key] = reconstruction
-	if m.below == nil && p.terms() <= cheapTerms && p.posteriorTerms()*float64(rows.Rows) <= cheapTerms {
+	if m.below == nil && p.Doubled == Neither && p.terms() <= cheapTerms && p.posteriorTerms()*float64(rows.Rows) <= cheapTerms {
 		logP, err := m.exactLogP(ctx, states)
 		if err != nil {
 			return nil, err

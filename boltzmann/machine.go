@@ -26,6 +26,9 @@ type MachineSpec struct {
 	HiddenCategories int  `toml:"hidden_categories,omitzero" json:"hidden_categories,omitempty"`
 	// Above are the numbers of units of hidden layers above the first, of a deep machine.
 	Above []int `toml:"above,omitempty" json:"above,omitempty"`
+	// Doubled says which side the other one sees doubled, of a layer that is trained for a deep
+	// machine: neither, visible or hidden.
+	Doubled Doubled `toml:"doubled,omitzero" json:"doubled,omitempty"`
 	// Deviation is the standard deviation of the normal distribution from which the
 	// weights are drawn at first.
 	Deviation float64 `toml:"deviation" json:"deviation"`
@@ -95,7 +98,7 @@ func (s MachineSpec) parameters(visible int) *Parameters {
 		return newLayeredParameters(s.layers(visible))
 	}
 	p := newParameters(visible+s.Classes, s.Hidden, s.Visible, s.Categories)
-	p.Classes, p.HiddenUnits, p.HiddenCategories = s.Classes, s.HiddenUnits, s.HiddenCategories
+	p.Classes, p.HiddenUnits, p.HiddenCategories, p.Doubled = s.Classes, s.HiddenUnits, s.HiddenCategories, s.Doubled
 	return p
 }
 

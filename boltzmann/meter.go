@@ -64,7 +64,7 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 			m.sumOut(inputs, off)
 			continue
 		}
-		rows[r].freeEnergy = -float64(blas32.Dot(vector(x), vector(m.VisibleBiases))) - m.sumOut(inputs, off) - m.latentEntropy(x)
+		rows[r].freeEnergy = m.summedOut(float64(blas32.Dot(vector(x), vector(m.VisibleBiases))), m.sumOut(inputs, off)) - m.latentEntropy(x)
 	}
 }
 
@@ -73,7 +73,8 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 // p(v_i | v_−i) = log σ(F(v with unit i flipped) − F(v)). Its mean over the units, times the
 // number of all, estimates the log-pseudo-likelihood Σ_i log p(v_i | v_−i) in nats (Besag
 // 1975): without bias where the first is drawn uniformly. Of a deep machine the means of even hidden
-// layers stay, which know the unit: it is too high. room and off are as long as inputs.
+// layers stay, which know the unit: it is too high. Of a doubled side it is that of one of two copies,
+// given the other. room and off are as long as inputs.
 func (p *Parameters) flip(v, inputs, room, off []float32, first, n int) []float64 {
 	units := p.variables()
 	n = min(n, units)
@@ -85,7 +86,7 @@ func (p *Parameters) flip(v, inputs, room, off []float32, first, n int) []float6
 		i := (first + k*units/n) % units
 		δ := 1 - 2*v[i]
 		add(room, δ, kernels.Row(p.Weights, i))
-		logs[k] = -softplus(float64(δ*p.VisibleBiases[i]) + p.sumOut(room, off) - partition)
+		logs[k] = -softplus(float64(δ*p.VisibleBiases[i]) + float64(p.downwards())*(p.sumOut(room, off)-partition))
 	}
 	return logs
 }

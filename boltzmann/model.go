@@ -59,6 +59,9 @@ func (m *Model) image(inputs []float32) []float64 {
 // network an estimate that is too high in expectation, by 100 importance samples of each row.
 // Rows that are binarised stochastically are drawn by the model's seed.
 func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
+	if err := m.checkDistribution(); err != nil {
+		return nil, err
+	}
 	if m.below != nil {
 		v, err := m.observe(rows)
 		if err != nil {
@@ -91,6 +94,9 @@ func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([
 // drawn from there downwards. Chains start where each hidden unit is
 // 0 or 1 alike: it takes many sweeps until they have forgotten that.
 func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
+	if err := m.checkDistribution(); err != nil {
+		return dataset.Sheet{}, err
+	}
 	if n < 1 || sweeps < 0 || sweeps > math.MaxUint32 {
 		return dataset.Sheet{}, fmt.Errorf("%d chains of %d sweeps: give at least 1 chain, and 0 to 2³²−1 sweeps", n, sweeps)
 	}

@@ -16,6 +16,7 @@ type Parameters struct {
 	HiddenBiases  []float32      // c
 	LogVariances  []float32      // log σ² of Gaussian visible units, nil of others
 	Categories    int            // of a variable of categorical visible units, 0 of others
+	Doubled       Doubled        // of a layer that is trained for a deep machine
 	Classes       int            // of the label, whose units are the last visible ones, 0 without labels
 	// HiddenUnits is the kind of the hidden units, and HiddenCategories that of a variable of
 	// categorical ones, 0 of others.
@@ -59,7 +60,7 @@ func newParameters(visible, hidden int, kind Kind, categories int) *Parameters {
 // zeros are parameters of the same shape.
 func (p *Parameters) zeros() *Parameters {
 	z := newParameters(p.Visible(), p.Hidden(), p.Kind(), p.Categories)
-	z.Layers, z.Classes = p.Layers, p.Classes
+	z.Layers, z.Classes, z.Doubled = p.Layers, p.Classes, p.Doubled
 	z.HiddenUnits, z.HiddenCategories = p.HiddenUnits, p.HiddenCategories
 	return z
 }
@@ -85,7 +86,7 @@ func (p *Parameters) Kind() Kind {
 func (p *Parameters) machine() MachineSpec {
 	s := MachineSpec{
 		Hidden: p.Hidden(), Visible: p.Kind(), Categories: p.Categories, Classes: p.Classes,
-		HiddenUnits: p.HiddenUnits, HiddenCategories: p.HiddenCategories,
+		HiddenUnits: p.HiddenUnits, HiddenCategories: p.HiddenCategories, Doubled: p.Doubled,
 	}
 	if p.Layers != nil {
 		s.Hidden, s.Above = p.Layers[1], p.Layers[2:]

@@ -15,15 +15,21 @@ const rowsAPart = 32
 type products struct {
 	*Parameters
 	packed     *kernels.Packed // W, for products with Wᵀ
-	rising     kernels.Matrix  // W, of Gaussian visible units its rows over σ²
+	rising     kernels.Matrix  // W, times what the hidden units see of each visible one
+	falling    kernels.Matrix  // W, times what the visible units see of the hidden ones
 	deviations []float32       // σ of Gaussian visible units
 }
 
 func newProducts(p *Parameters) *products {
-	w := &products{Parameters: p, packed: kernels.NewPacked(p.Visible(), p.Hidden()), rising: p.Weights}
-	if p.gaussian() {
+	w := &products{Parameters: p, packed: kernels.NewPacked(p.Visible(), p.Hidden()), rising: p.Weights, falling: p.Weights}
+	if p.gaussian() || p.Doubled == DoubledVisible {
 		w.rising = kernels.NewMatrix(p.Visible(), p.Hidden())
+	}
+	if p.gaussian() {
 		w.deviations = make([]float32, p.Visible())
+	}
+	if p.Doubled == DoubledHidden {
+		w.falling = kernels.NewMatrix(p.Visible(), p.Hidden())
 	}
 	w.refresh(0, p.Visible())
 	return w
@@ -32,15 +38,18 @@ func newProducts(p *Parameters) *products {
 // refresh takes over the weights and variances of visible units first to last−1, where
 // first is a multiple of kernels.PackedRows, and last is too or is their number.
 func (w *products) refresh(first, last int) {
-	w.packed.Pack(w.Weights, first, last)
-	if !w.gaussian() {
-		return
-	}
 	for i := first; i < last; i++ {
-		precision := w.precision(i)
-		scaled(kernels.Row(w.rising, i), precision, kernels.Row(w.Weights, i))
-		w.deviations[i] = float32(1 / math.Sqrt(float64(precision)))
+		if up := w.upwards(i); w.gaussian() || up != 1 {
+			scaled(kernels.Row(w.rising, i), up, kernels.Row(w.Weights, i))
+		}
+		if w.gaussian() {
+			w.deviations[i] = float32(1 / math.Sqrt(float64(w.precision(i))))
+		}
+		if down := w.downwards(); down != 1 {
+			scaled(kernels.Row(w.falling, i), down, kernels.Row(w.Weights, i))
+		}
 	}
+	w.packed.Pack(w.falling, first, last)
 }
 
 // up writes the inputs of the hidden units for each row v of visible ones, c + Wᵀv, or

@@ -38,13 +38,16 @@ type header struct {
 	Classes    int `json:"classes,omitempty"` // of the label
 	// HiddenUnits is the kind of the hidden units, and HiddenCategories are those of a variable of
 	// categorical ones.
-	HiddenUnits      Kind          `json:"hidden_units,omitempty"`
-	HiddenCategories int           `json:"hidden_categories,omitempty"`
-	Above            []int         `json:"above,omitempty"` // units of hidden layers above the first
-	Below            []int         `json:"below,omitempty"` // hidden units of the machines below
-	Shape            dataset.Shape `json:"shape"`           // how the visible units form an image
-	Slots            int           `json:"slots"`           // of the optimiser
-	Chains           int           `json:"chains"`          // persistent ones, at all temperatures
+	HiddenUnits      Kind    `json:"hidden_units,omitempty"`
+	HiddenCategories int     `json:"hidden_categories,omitempty"`
+	Above            []int   `json:"above,omitempty"` // units of hidden layers above the first
+	Doubled          Doubled `json:"doubled,omitempty"`
+	Below            []int   `json:"below,omitempty"` // hidden units of the machines below
+	// DoubledBelow is the doubled side of the lowest of them.
+	DoubledBelow Doubled       `json:"doubled_below,omitempty"`
+	Shape        dataset.Shape `json:"shape"`  // how the visible units form an image
+	Slots        int           `json:"slots"`  // of the optimiser
+	Chains       int           `json:"chains"` // persistent ones, at all temperatures
 }
 
 // tensors are the state's by their names, sharing its memory.
@@ -84,7 +87,11 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 // memory.
 func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
 	machine := s.parameters.machine()
-	text, err := json.Marshal(header{Hidden: machine.Hidden, Visible: machine.Visible, Categories: machine.Categories, Classes: machine.Classes, HiddenUnits: machine.HiddenUnits, HiddenCategories: machine.HiddenCategories, Above: machine.Above, Below: s.below.units(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows})
+	text, err := json.Marshal(header{
+		Hidden: machine.Hidden, Visible: machine.Visible, Categories: machine.Categories, Classes: machine.Classes,
+		HiddenUnits: machine.HiddenUnits, HiddenCategories: machine.HiddenCategories, Above: machine.Above, Doubled: machine.Doubled,
+		Below: s.below.units(), DoubledBelow: s.below.doubled(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows,
+	})
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
 }
 
@@ -100,7 +107,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	}
 	p := h.machine().parameters(h.visible())
 	s := state{
-		step: at.Step, parameters: p, below: newStack(h.Shape.Units(), h.Below),
+		step: at.Step, parameters: p, below: newStack(h.Shape.Units(), h.Below, h.DoubledBelow),
 		visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden()),
 		persistent: kernels.NewMatrix(h.Chains, p.Hidden()),
 	}
@@ -127,7 +134,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 func (h header) machine() MachineSpec {
 	return MachineSpec{
 		Hidden: h.Hidden, Above: h.Above, Visible: h.Visible, Categories: h.Categories, Classes: h.Classes,
-		HiddenUnits: h.HiddenUnits, HiddenCategories: h.HiddenCategories,
+		HiddenUnits: h.HiddenUnits, HiddenCategories: h.HiddenCategories, Doubled: h.Doubled,
 	}
 }
 
@@ -177,7 +184,7 @@ func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	if e.Method.persistent() {
 		wanted = e.Method.replicas(0)
 	}
-	if slices.Equal(machine.layers(0), e.Machine.layers(0)) && machine.Visible == e.Machine.Visible && machine.Categories == e.Machine.Categories && machine.Classes == e.Machine.Classes && (s.below != nil) == (e.Below != nil) && slots == e.Method.Optimizer.slots() && chains == wanted {
+	if slices.Equal(machine.layers(0), e.Machine.layers(0)) && machine.Visible == e.Machine.Visible && machine.Categories == e.Machine.Categories && machine.Classes == e.Machine.Classes && machine.Doubled == e.Machine.Doubled && (s.below != nil) == (e.Below != nil) && slots == e.Method.Optimizer.slots() && chains == wanted {
 		return nil
 	}
 	return fmt.Errorf("the parameters are of another machine or method (images of %v, %v visible units, %s hidden units, %d slots of the optimiser, %d persistent chains) than the experiment (%v, %s, %d, %d)",

@@ -373,7 +373,7 @@ func (t *trainer) update(n, m int) {
 				bound(step, &g.VisibleBiases[i], t.products.deviations[i])
 			}
 			along := float32(0) // (ΔWλ)ᵢ
-			μ, sum := t.visibleOffsets[i]*p.precision(i), t.parts[part][:len(step)]
+			μ, sum := t.visibleOffsets[i]*p.upwards(i), t.parts[part][:len(step)]
 			λ := t.hiddenOffsets[:len(step)]
 			weights = weights[:len(step)]
 			for j, s := range step {
@@ -381,7 +381,7 @@ func (t *trainer) update(n, m int) {
 				along += s * λ[j]
 				sum[j] += s * μ
 			}
-			p.VisibleBiases[i] += g.VisibleBiases[i] - along
+			p.VisibleBiases[i] += g.VisibleBiases[i] - p.downwards()*along
 		}
 		t.products.refresh(first, last)
 	})
@@ -409,11 +409,11 @@ func (t *trainer) shorten() {
 		factors[j] = float32(min(1, t.method.MaxNorm/math.Sqrt(square)) - 1)
 	}
 	for i := range p.Visible() {
-		μ, weights := t.visibleOffsets[i]*p.precision(i), kernels.Row(p.Weights, i)
+		μ, weights := t.visibleOffsets[i]*p.upwards(i), kernels.Row(p.Weights, i)
 		for j, factor := range factors {
 			step := factor * weights[j]
 			weights[j] += step
-			p.VisibleBiases[i] -= step * t.hiddenOffsets[j]
+			p.VisibleBiases[i] -= p.downwards() * step * t.hiddenOffsets[j]
 			p.HiddenBiases[j] -= step * μ
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,8 @@ type boltzmannFlags struct {
 	units      []boltzmann.Kind
 	belief     bool
 	on         string               // a run
+	pretrain   int                  // epochs
+	rate       float64              // of pretraining, 0 for that of training
 	values     boltzmann.Experiment // the flags' defaults, and then their values
 }
 
@@ -44,6 +47,8 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 		f.IntVar(&e.Machine.HiddenCategories, "hidden-categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical hidden units")
 		f.IntVar(&e.Machine.Classes, "classes", 0, "")
 		f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
+		numberFlag(f, &x.pretrain, "pretrain", 0, 1, "cd, pcd, pt: pretrain each layer of a deep machine for `EPOCHS` by contrastive divergence, into layer-1, layer-2 and so on within --out, and train the machine from there into deep")
+		f.Float64Var(&x.rate, "pretrain-lr", 0, "learning `rate` of --pretrain (default that of --lr)")
 		f.StringVar(&x.on, "on", "", "cd, pcd, pt: train a layer on top of the run in `DIR`, as part of a deep belief network")
 	})
 	of.AddFlagSet(f) // leaves those that it has as they are
@@ -112,26 +117,54 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
 	}
+	if x.pretrain == 0 {
+		if err := refuseIdle(c, "--pretrain", "pretrain-lr"); err != nil {
+			return x.values, err
+		}
+	}
 	return x.values, refuseIdleHyperparameters(c, x.values.Method.Hyperparameters())
 }
 
 // train trains what the flags describe into a directory, or several seeds of it.
 func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds int, out string) error {
-	if !x.belief {
+	var flag string
+	var layers []boltzmann.Experiment
+	var err error
+	switch {
+	case x.belief && x.pretrain > 0:
+		return misuse(c, "--pretrain with --belief: a deep machine is pretrained, and a belief network is done when its layers are; leave one of them out")
+	case x.belief:
+		flag = "--belief"
+		layers, err = e.Layers(out)
+	case x.pretrain > 0:
+		flag = "--pretrain"
+		layers, e, err = e.Pretraining(out, x.pretrain, cmp.Or(x.rate, e.Method.LearningRate))
+	default:
 		return train(c, e, seeds, out)
 	}
 	if seeds > 0 {
-		return misuse(c, "--belief with --seeds: a belief network is trained for one seed at a time; leave one of them out")
+		return misuse(c, "%s with --seeds: layers are trained for one seed at a time; leave one of them out", flag)
 	}
-	layers, err := e.Layers(out)
 	if err != nil {
-		return misuse(c, "--belief: %w", err)
+		return misuse(c, "%s: %w", flag, err)
+	}
+	if x.pretrain > 0 { // what refuses the machine is said before its layers are trained
+		set, err := runs.OpenDataset(e, boltzmann.DeepDir(out))
+		if err != nil {
+			return err
+		}
+		if err := e.Check(set); err != nil {
+			return misuse(c, "%w", err)
+		}
 	}
 	for l, layer := range layers {
 		if err := train(c, layer, 0, boltzmann.LayerDir(out, l+1)); err != nil {
 			fmt.Fprintf(c.ErrOrStderr(), "that was layer %d of %d; the same command goes on and trains the others\n", l+1, len(layers))
 			return err
 		}
+	}
+	if x.pretrain > 0 {
+		return train(c, e, 0, boltzmann.DeepDir(out))
 	}
 	return nil
 }
@@ -165,9 +198,9 @@ func (x *boltzmannFlags) base(c *cobra.Command, config string) (base boltzmann.E
 	return base, nil
 }
 
-// isBoltzmann says whether a directory holds a run of a Boltzmann machine, or runs of
-// several seeds.
-func isBoltzmann(dir string) bool { return holds[boltzmann.Experiment](dir) }
+// isBoltzmann says whether a directory holds a run of a Boltzmann machine, or of a belief network
+// that was fine-tuned, or runs of several seeds.
+func isBoltzmann(dir string) bool { return holds[boltzmann.Experiment](dir) || isUpDown(dir) }
 
 // holds says whether a directory holds a run of an experiment of a type, or runs of several seeds.
 func holds[E runs.Experiment](dir string) bool {
@@ -195,6 +228,9 @@ func openBoltzmann(dir, which string, seed uint64) (*boltzmann.Run, *boltzmann.M
 
 // sampleBoltzmann draws images from the model of a run, or its filters.
 func sampleBoltzmann(c *cobra.Command, dir, which, kind string, n, sweeps int, seed uint64, out string) error {
+	if isUpDown(dir) {
+		return sampleUpDown(c, dir, which, kind, n, sweeps, seed, out)
+	}
 	if kind != "means" && kind != "filters" {
 		return misuse(c, "--kind %s: of Boltzmann machines means or filters are drawn; leave it out", kind)
 	}

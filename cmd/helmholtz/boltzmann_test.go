@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,6 +155,83 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		code, _, errOut := helmholtz(t, t.Context(), c.args...)
 		if code != c.code || !strings.Contains(errOut, c.says) {
 			t.Errorf("helmholtz %s ended with %d, want %d, and said %q, not %q", strings.Join(c.args, " "), code, c.code, errOut, c.says)
+		}
+	}
+}
+
+// A deep machine is pretrained layer by layer by one command, which goes on where it stopped.
+func TestDeepMachinesArePretrained(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dbm")
+	pretrained := onPatterns("--algorithm", "pcd", "--layers", "5,4", "--pretrain", "1", "--pretrain-lr", "0.1", "--lr", "0.05", "--out", dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code, _, errOut := helmholtz(t, ctx, pretrained...); code != exitInterrupted || !strings.Contains(errOut, "that was layer 1 of 2; the same command goes on") {
+		t.Fatalf("ended with %d and said %q", code, errOut)
+	}
+	out := succeed(t, pretrained...)
+	for _, want := range []string{
+		"layer of a DBM, visible units doubled, 5, CD-1, η = 0.1, B = 9: 1 epoch in " + filepath.Join(dir, "layer-1"),
+		"layer of a DBM, hidden units doubled, 4, CD-1, η = 0.1, B = 9: 1 epoch in " + filepath.Join(dir, "layer-2"),
+		"pretrained DBM 5–4, PCD-1, η = 0.05, B = 9: 2 epochs in " + filepath.Join(dir, "deep"),
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("training says %q, which lacks %q", out, want)
+		}
+	}
+	succeed(t, "eval", filepath.Join(dir, "deep"))
+	for says, args := range map[string][]string{
+		"give the run of the deep machine":      {"eval", filepath.Join(dir, "layer-2")},
+		"--pretrain with --belief":              slices.Concat(pretrained, []string{"--belief"}),
+		"--pretrain with --seeds":               slices.Concat(pretrained, []string{"--seeds", "2"}),
+		"--pretrain-lr does nothing":            onPatterns("--algorithm", "pcd", "--pretrain-lr", "0.1"),
+		"max_norm = 2 of several hidden layers": slices.Concat(pretrained[:len(pretrained)-1], []string{filepath.Join(dir, "other"), "--max-norm", "2"}),
+		"it is of deep machines":                onPatterns("--algorithm", "pcd", "--layers", "5", "--pretrain", "1"),
+	} {
+		if code, _, errOut := helmholtz(t, t.Context(), args...); code == 0 || !strings.Contains(errOut, says) {
+			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)
+		}
+	}
+}
+
+// A belief network is fine-tuned by one command, interrupted, resumed, evaluated, sampled and
+// compared.
+func TestBeliefNetworksAreFineTuned(t *testing.T) {
+	here := t.TempDir()
+	network, tuned, image := filepath.Join(here, "dbn", "layer-2"), filepath.Join(here, "tuned"), filepath.Join(here, "samples.png")
+	succeed(t, onPatterns("--algorithm", "pcd", "--layers", "6,5", "--belief", "--out", filepath.Dir(network))...)
+	tuning := []string{"train", "--up-down", network, "--lr", "0.02", "--gibbs-steps", "3", "--batch", "9", "--epochs", "2", "--out", tuned}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code, _, errOut := helmholtz(t, ctx, tuning...); code != exitInterrupted || !strings.Contains(errOut, "--resume "+tuned) {
+		t.Fatalf("ended with %d and said %q", code, errOut)
+	}
+	if out := succeed(t, "train", "--resume", tuned); !strings.Contains(out, "up–down, CD-3, η = 0.02, B = 9: 2 epochs") {
+		t.Errorf("train says %q", out)
+	}
+	if out := succeed(t, "eval", tuned, "--samples", "7"); !strings.Contains(out, "by 7 importance samples a row, too low") {
+		t.Errorf("eval says %q", out)
+	}
+	succeed(t, "sample", tuned, "--gibbs", "5", "--n", "4", "--out", image)
+	if _, err := os.Stat(image); err != nil {
+		t.Error(err)
+	}
+	config := filepath.Join(tuned, "experiment.toml")
+	if out := succeed(t, "train", "--config", config, "--epochs", "1", "--seeds", "2", "--out", filepath.Join(here, "seeds")); !strings.Contains(out, "2 seeds") {
+		t.Errorf("train says %q", out)
+	}
+	if out := succeed(t, "compare", tuned, filepath.Join(here, "seeds"), "--samples", "5"); !strings.Contains(out, "pseudo-bound, best validation") || !strings.Contains(out, "log p, test, K = 5") {
+		t.Errorf("compare says %q", out)
+	}
+	for says, args := range map[string][]string{
+		"has no --layers: leave it out":       slices.Concat(tuning, []string{"--layers", "5"}),
+		"not of belief networks":              {"eval", tuned, "--raise", "3"},
+		"of belief networks means are drawn":  {"sample", tuned, "--kind", "filters", "--out", image},
+		"not of a Boltzmann machine":          {"inpaint", tuned, "--mask", "left"},
+		"learning_rate = -1: give a positive": slices.Concat(tuning, []string{"--lr", "-1"}),
+		"no belief network: give one":         {"train", "--up-down", filepath.Join(here, "dbn", "layer-1"), "--batch", "9", "--out", filepath.Join(here, "none")},
+	} {
+		if code, _, errOut := helmholtz(t, t.Context(), args...); code == 0 || !strings.Contains(errOut, says) {
+			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)
 		}
 	}
 }

@@ -68,7 +68,8 @@ energies of the rows and of the training rows stand beside them. Of a machine wi
 connections log Z is a sum over at most 20 units, and by AIS of more. Those of a deep machine are
 of mean field, if the hidden units are too many to sum them out: with an exact log Z log p by
 them is a lower bound, with that of AIS an estimate. Of a belief network, the last of the
-directories layer-1, layer-2 …, log p is by --samples (100) of each row, and errs likewise.
+directories layer-1, layer-2 …, or one that was fine-tuned, log p is by --samples (100) of each
+row, and errs likewise.
 
 With --parts an evaluation of many samples is done in parts of some rows, which are kept:
 what is stopped, by SIGTERM and SIGUSR1 with exit code 75, goes on when the same command

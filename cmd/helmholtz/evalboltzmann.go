@@ -100,6 +100,9 @@ func (x *annealingFlags) evalBoltzmann(c *cobra.Command, dir string, tables *tab
 
 // evaluate evaluates the run in a directory.
 func (x *annealingFlags) evaluate(c *cobra.Command, dir string) (e boltzmann.RunEvaluation, err error) {
+	if isUpDown(dir) {
+		return x.evaluateUpDown(c, dir)
+	}
 	run, model, err := openBoltzmann(dir, x.checkpoint, x.seed)
 	if err != nil {
 		return e, err

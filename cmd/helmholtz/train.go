@@ -19,7 +19,7 @@ import (
 )
 
 func newTrain() *cobra.Command {
-	var resume, out string
+	var resume, out, upDown string
 	var seeds int
 	c := &cobra.Command{
 		Use:   "train",
@@ -32,7 +32,10 @@ algorithms cd, pcd, pt and pl train Boltzmann machines, restricted ones with one
 --centred, --offset-rate, --variance-rate, --mean-field, --metric, --max-norm, --sparsity and
 --sparsity-target, and with --classes and --discriminative those of rows with their labels; with
 --belief the layers are those of a deep belief network, trained one after the other, the last of
-which is the network. Their base line and objective are of the pseudo-likelihood, or, with
+which is the network; with --pretrain EPOCHS those of a deep machine are first trained greedily,
+with doubled weights, and the machine begins from them. --up-down DIR fine-tunes a belief
+network, whose recognition then parts from its generation, by --lr, --gibbs-steps of its prior's
+chains, --batch and --epochs. Their base line and objective are of the pseudo-likelihood, or, with
 --units gaussian, of the Hyvärinen score, which falls, or, with --classes, of log p(y|v). A file
 of the family deterministic or general-boltzmann is trained as it is, but for --seed, --epochs,
 --keep and --record-steps.
@@ -68,7 +71,9 @@ rate of 0.2 with the schedule cosine, minibatches of 100, 100 chains, and 500 hi
   helmholtz train --dataset fashion --binarization grey --units gaussian,bernoulli,bernoulli --layers 100,30 --lr 0.001 --out runs/grey
   helmholtz train --dataset mnist --algorithm pcd --layers 500 --epochs 20 --out runs/rbm
   helmholtz train --dataset mnist --algorithm pcd --layers 500,1000 --gibbs-steps 5 --lr 0.01 --epochs 50 --out runs/dbm
+  helmholtz train --dataset mnist --algorithm pcd --layers 500,1000 --pretrain 20 --pretrain-lr 0.05 --lr 0.01 --epochs 50 --out runs/pretrained
   helmholtz train --dataset mnist --algorithm pcd --layers 500,2000 --belief --epochs 50 --out runs/dbn
+  helmholtz train --up-down runs/dbn/layer-2 --lr 0.01 --epochs 20 --out runs/dbn-tuned
   helmholtz train --dataset glyphs --algorithm pcd --layers 100 --metric joint --damping 0.1 --lr 0.1 --out runs/natural
   helmholtz train --dataset freyfaces --binarization grey --units gaussian --algorithm pcd --layers 100 --out runs/faces
   helmholtz train --config runs/mnist/experiment.toml --seed 2 --out runs/mnist-2
@@ -86,6 +91,9 @@ rate of 0.2 with the schedule cosine, minibatches of 100, 100 chains, and 500 hi
 	numberFlag(c.Flags(), &seeds, "seeds", 0, 1, "train `N` runs, of --seed and the seeds that follow it")
 	flags := newExperimentFlags(c.Flags())
 	ofBoltzmann := newBoltzmannFlags(c.Flags())
+	inGroup(c.Flags(), "Boltzmann machines", func(f *pflag.FlagSet) {
+		f.StringVar(&upDown, "up-down", "", "fine-tune the deep belief network of the run in `DIR`, its last layer's, by the up-down algorithm")
+	})
 
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if resume != "" {
@@ -94,6 +102,16 @@ rate of 0.2 with the schedule cosine, minibatches of 100, 100 chains, and 500 hi
 				return err
 			}
 			return train(c, e, seeds, resume)
+		}
+		if upDown != "" {
+			e, err := upDownExperiment(c, flags, ofBoltzmann, upDown)
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				out = usualDir(e.Dataset, "up-down")
+			}
+			return train(c, e, seeds, out)
 		}
 		if ofBoltzmann.describe(c, flags.config, flags.values.Method.Preset) {
 			e, err := ofBoltzmann.experiment(c, flags.config)

@@ -1,0 +1,61 @@
+package boltzmann
+
+import (
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// Features are the means of the hidden units given each of the rows, for classifiers to begin
+// from: of each hidden layer, the lowest first, a row for each of the rows. Those of a restricted
+// machine are exact, those of a deep one are of mean field, and in a belief network the
+// means of a layer are given those of the layer below. Where the machine has labels, they are
+// those given that there is none. Rows that are binarised stochastically are drawn by the model's
+// seed.
+func (m *Model) Features(rows dataset.Split) (layers [][][]float32, err error) {
+	v, err := m.observe(rows)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range slices.Concat(m.below, stack{m.parameters}) {
+		w, hidden := newProducts(p), kernels.NewMatrix(v.Rows, p.Hidden())
+		work.Parts(v.Rows, rowsAPart, func(first, last int) {
+			states, means := kernels.Rows(v, first, last), kernels.Rows(hidden, first, last)
+			if p.Layers != nil {
+				w.meanField(states, means, toTheEnd)
+			} else {
+				w.up(means, states)
+			}
+			off := make([]float32, p.Hidden())
+			for r := range means.Rows {
+				p.sumOut(kernels.Row(means, r), off)
+				scaled(kernels.Row(means, r), -1, kernels.Row(means, r))
+			}
+		})
+		for l := range p.machine().layers(0)[1:] {
+			side, first, last := hidden, 0, p.Hidden()
+			if p.Layers != nil {
+				side = []kernels.Matrix{v, hidden}[(l+1)%2]
+				first, last = p.units(l + 1)
+			}
+			var layer [][]float32
+			for r := range side.Rows {
+				layer = append(layer, kernels.Row(side, r)[first:last:last])
+			}
+			layers = append(layers, layer)
+		}
+		v = hidden
+	}
+	return layers, nil
+}
+
+// Machines are copies of the parameters of the machines of a belief network, the lowest first,
+// and of others of the one that they are.
+func (m *Model) Machines() (machines []*Parameters) {
+	for _, p := range slices.Concat(m.below, stack{m.parameters}) {
+		machines = append(machines, p.clone())
+	}
+	return machines
+}

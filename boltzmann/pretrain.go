@@ -1,0 +1,235 @@
+package boltzmann
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// A deep Boltzmann machine can be pretrained greedily (Salakhutdinov and Hinton 2009):
+// contrastive divergence trains a restricted machine for each pair of neighbouring layers, of
+// which the first has the data, and each other one hidden units drawn from the one below. In
+// the deep machine a layer that has others on both sides hears from both; in a restricted one
+// it hears from one alone, twice as loudly. So the hidden units of the lowest machine see the
+// visible ones doubled, and the visible units of the highest the hidden ones,
+//
+//	lowest    p(h=1|v) = σ(c + 2Wᵀv)   p(v=1|h) = σ(b + Wh)
+//	highest   p(h=1|v) = σ(c + Wᵀv)    p(v=1|h) = σ(b + 2Wh),
+//
+// and those between have both sides doubled: they are plain machines of twice the weights. In
+// the deep machine the input of a layer between two others is the mean of its inputs in
+// the two machines that share it: W of the lowest and of the highest, W/2 of the others, and
+// the means of their biases.
+
+// Doubled says which units of a restricted machine those of the other side see doubled.
+type Doubled int
+
+const (
+	Neither        Doubled = iota
+	DoubledVisible         // the hidden units see 2v: the lowest layer of a deep machine
+	DoubledHidden          // the visible units see 2h: the highest one
+)
+
+var doubledNames = names.New("doubled side", "neither", "visible", "hidden")
+
+func (d Doubled) String() string { return doubledNames.Name(int(d)) }
+
+// MarshalText writes "neither", "visible" or "hidden".
+func (d Doubled) MarshalText() ([]byte, error) { return doubledNames.Marshal(int(d)) }
+
+// UnmarshalText reads what MarshalText writes.
+func (d *Doubled) UnmarshalText(text []byte) error { return doubledNames.Parse((*int)(d), text) }
+
+// upwards is the factor of W with which the hidden units see visible unit i: 1/σ² of a Gaussian
+// one, 2 of one that is doubled.
+func (p *Parameters) upwards(i int) float32 {
+	if p.Doubled == DoubledVisible {
+		return 2
+	}
+	return p.precision(i)
+}
+
+// downwards is that with which the visible units see the hidden ones.
+func (p *Parameters) downwards() float32 {
+	if p.Doubled == DoubledHidden {
+		return 2
+	}
+	return 1
+}
+
+// summedOut is F(v) from bᵀv and Σ_j log(1 + e^(a_j)) of the inputs of the hidden units, of a
+// doubled side that of two copies of its units, those of v alike.
+func (p *Parameters) summedOut(linear, partition float64) float64 {
+	if p.Doubled == DoubledVisible {
+		linear *= 2
+	}
+	return -linear - float64(p.downwards())*partition
+}
+
+// checkDistribution refuses what was trained to become part of a deep machine: the
+// conditional probabilities of its two sides are of no common distribution.
+func (m *Model) checkDistribution() error {
+	if m.parameters.Doubled == Neither && m.below.doubled() == Neither {
+		return nil
+	}
+	return errors.New("a layer that was trained for a deep machine, with one side doubled, is no distribution: give the run of the deep machine")
+}
+
+// Pretrained says from the machines of which runs a deep machine begins.
+type Pretrained struct {
+	Runs []string `toml:"runs" json:"-"` // directories, that of the lowest layer first
+	// Parameters is the SHA-256 of the parameters of all of them. Training writes it; where it
+	// is given, others are refused.
+	Parameters string `toml:"parameters,omitempty" json:"parameters"`
+}
+
+// TrainPretrained trains the layers of a deep machine greedily, by contrastive divergence for
+// some epochs each at a learning rate, and then the machine as the method says: the
+// layers in the directories layer-1, layer-2 and so on within dir, the machine in deep, whose run
+// it returns. Called again it goes on where it stopped, as Train does.
+func (m Method) TrainPretrained(ctx context.Context, machine Machine, set *dataset.Set, dir string, epochs int, rate float64, recorders ...runs.Recorder) (*Run, error) {
+	layers, deep, err := m.Experiment(machine, set).Pretraining(dir, epochs, rate)
+	if err == nil {
+		err = deep.Check(set) // before layers are trained for it
+	}
+	if err != nil {
+		return nil, err
+	}
+	for l, layer := range layers {
+		if run, err := layer.TrainOn(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
+			return run, fmt.Errorf("layer %d: %w", l+1, err)
+		}
+	}
+	return deep.TrainOn(ctx, set, DeepDir(dir), recorders...)
+}
+
+// DeepDir is the directory of a pretrained deep machine beside those of its layers.
+func DeepDir(dir string) string { return filepath.Join(dir, "deep") }
+
+// Pretraining returns the experiments that train the layers of a deep machine, each on the run
+// of the one before within the directory dir, for some epochs at a learning rate, by the
+// method's contrastive divergence; and that of the machine, which begins from them.
+func (e Experiment) Pretraining(dir string, epochs int, rate float64) (layers []Experiment, deep Experiment, err error) {
+	units := e.Machine.layers(0)[1:]
+	if len(units) < 2 {
+		return nil, e, errors.New("pretraining of one hidden layer: it is of deep machines; give more layers")
+	}
+	layer := e
+	layer.Epochs, layer.Keep = epochs, nil
+	layer.Method.Algorithm, layer.Method.LearningRate = Contrastive, rate
+	layer.Method.Temperatures, layer.Method.MeanField = 0, 0
+	if layers, err = layer.Layers(dir); err != nil {
+		return nil, e, err
+	}
+	layers[0].Machine.Doubled = DoubledVisible
+	layers[len(layers)-1].Machine.Doubled = DoubledHidden
+	e.Pretrained = &Pretrained{}
+	for l := range layers {
+		e.Pretrained.Runs = append(e.Pretrained.Runs, LayerDir(dir, l+1))
+	}
+	return layers, e, nil
+}
+
+// read returns the machines of the runs, for a deep machine of layers.
+func (t *Pretrained) read(layers []int) (stack, error) {
+	var s stack
+	for l, dir := range t.Runs {
+		run, err := OpenRun(dir)
+		if err != nil {
+			return nil, fmt.Errorf("layer %d: %w", l+1, err)
+		}
+		p, wanted := run.Model.parameters, Neither
+		switch l {
+		case 0:
+			wanted = DoubledVisible
+		case len(t.Runs) - 1:
+			wanted = DoubledHidden
+		}
+		if p.Visible() != layers[l] || p.Hidden() != layers[l+1] || p.Doubled != wanted || p.Kind() != Bernoulli || p.Layers != nil {
+			return nil, fmt.Errorf("layer %d, %s: %v is no machine between %d and %d units with %v doubled: pretrain the layers of this deep machine",
+				l+1, dir, run.experiment, layers[l], layers[l+1], wanted)
+		}
+		s = append(s, p)
+	}
+	if is := s.checksum(); t.Parameters != "" && t.Parameters != is {
+		return nil, fmt.Errorf("the parameters of the layers in %s are no longer those of the experiment (SHA-256 %.12s, not %.12s): restore their directories, or start a new run in another directory",
+			filepath.Dir(t.Runs[0]), is, t.Parameters)
+	}
+	return s, nil
+}
+
+// resolved is the same with its checksum and whole paths.
+func (t *Pretrained) resolved(layers []int) (*Pretrained, error) {
+	s, err := t.read(layers)
+	if err != nil {
+		return nil, err
+	}
+	to := &Pretrained{Parameters: s.checksum()}
+	for _, dir := range t.Runs {
+		whole, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		to.Runs = append(to.Runs, whole)
+	}
+	return to, nil
+}
+
+// plain says whether all units are Bernoulli ones, without a label.
+func (s MachineSpec) plain() bool {
+	return s.Visible == Bernoulli && s.HiddenUnits == Bernoulli && s.Classes == 0
+}
+
+// checkPretrained refuses what there is only of layers of a deep machine, or of the whole.
+func (e Experiment) checkPretrained() error {
+	switch s := e.Method; {
+	case e.Machine.Doubled != Neither && (!e.Machine.plain() || len(e.Machine.Above) > 0):
+		return fmt.Errorf("doubled = %v: that is of a restricted machine of Bernoulli units, a layer of a deep one; leave it out", e.Machine.Doubled)
+	case e.Machine.Doubled != Neither && (s.Algorithm != Contrastive || s.Metric != Euclidean):
+		return fmt.Errorf("doubled = %v with the algorithm %v and the metric %v: layers of a deep machine are pretrained by plain contrastive divergence; use cd", e.Machine.Doubled, s.Algorithm, s.Metric)
+	case e.Pretrained != nil && len(e.Pretrained.Runs) != 1+len(e.Machine.Above):
+		return fmt.Errorf("%d pretrained layers of a machine of %d hidden ones: name the run of each", len(e.Pretrained.Runs), 1+len(e.Machine.Above))
+	case e.Pretrained != nil && (len(e.Machine.Above) == 0 || e.Below != nil):
+		return errors.New("pretrained layers of one hidden layer: pretraining is of deep machines; leave them out")
+	}
+	return nil
+}
+
+// compose writes the parameters of a deep machine that its layers are the machines of.
+func (p *Parameters) compose(layers stack) {
+	biases := func(layer int) []float32 {
+		first, last := p.units(layer)
+		return [][]float32{p.VisibleBiases, p.HiddenBiases}[layer%2][first:last]
+	}
+	for l, of := range layers {
+		factor := float32(1)
+		if of.Doubled == Neither {
+			factor = 0.5
+		}
+		below, _ := p.units(l)
+		above, _ := p.units(l + 1)
+		for i := range of.Visible() {
+			for j, w := range kernels.Row(of.Weights, i) {
+				even, odd := below+i, above+j
+				if l%2 == 1 {
+					even, odd = odd, even
+				}
+				kernels.Row(p.Weights, even)[odd] = factor * w
+			}
+		}
+		copy(biases(l+1), of.HiddenBiases)
+	}
+	copy(biases(0), layers[0].VisibleBiases)
+	for l, of := range layers[1:] {
+		for k, b := range of.VisibleBiases {
+			shared := &biases(l + 1)[k]
+			*shared = (*shared + b) / 2
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package boltzmann
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Prior is a restricted machine of Bernoulli units as the distribution of the uppermost units of
+// a larger model, which draws the rows that it learns from anew in each step.
+type Prior struct{ trainer *trainer }
+
+// Prior returns the restricted machine of a checkpoint of a belief network, which is to learn
+// by a method with a seed, and the parameters of the machines below it, the lowest first.
+func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, []*Parameters, error) {
+	at, err := r.Run.Checkpoint(checkpoint)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, shape, err := readSnapshot(at)
+	if err == nil {
+		err = r.experiment.checkState(s, shape)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(s.below) == 0 || s.below.doubled() != Neither || s.parameters.Doubled != Neither || !s.parameters.machine().plain() {
+		return nil, nil, fmt.Errorf("%s is a run of %v, no belief network: give one that was trained with --belief or --on", r.Dir(), r.experiment)
+	}
+	below := s.below
+	s = state{parameters: s.parameters, visibleOffsets: s.visibleOffsets, hiddenOffsets: s.hiddenOffsets}
+	for range method.Optimizer.slots() {
+		s.moments = append(s.moments, s.parameters.zeros())
+	}
+	if method.persistent() {
+		c := newChains(method.replicas(0), s.parameters)
+		c.start(philox.Key(seed))
+		s.persistent = c.hidden
+	}
+	return newPrior(s, method, seed), below, nil
+}
+
+// ReadPrior returns the machine of a snapshot that Snapshot made, with the method and the seed
+// that it has.
+func ReadPrior(at runs.Snapshot, method MethodSpec, seed uint64) (*Prior, error) {
+	s, _, err := readSnapshot(at)
+	if err != nil {
+		return nil, err
+	}
+	chains := 0
+	if method.persistent() {
+		chains = method.replicas(0)
+	}
+	if p := s.parameters; !p.machine().plain() || p.Layers != nil || p.Doubled != Neither || s.below != nil || len(s.moments) != method.Optimizer.slots() || s.persistent.Rows != chains {
+		return nil, errors.New("it is no restricted machine of Bernoulli units, or has learned by another method")
+	}
+	return newPrior(s, method, seed), nil
+}
+
+func newPrior(s state, method MethodSpec, seed uint64) *Prior {
+	return &Prior{newTrainer(s, method, seed, dataset.Split{}, dataset.Fixed, nil)}
+}
+
+// Step learns from rows of zeros and ones, at most as many as the method has a minibatch, at a
+// learning rate. It returns states of the units at the ends of its chains, which stay as they
+// are until the next step, and the mean log-pseudo-likelihood of the rows before it, estimated by
+// one unit of each. Where the context is cancelled, nothing has changed.
+func (p *Prior) Step(ctx context.Context, rows kernels.Matrix, rate float64) (ends kernels.Matrix, pseudoLikelihood float64, err error) {
+	t := p.trainer
+	t.rows = asRows(rows)
+	t.order = func(int) []int {
+		all := make([]int, rows.Rows)
+		for r := range all {
+			all[r] = r
+		}
+		return all
+	}
+	measured, err := t.take(ctx, rate)
+	if err != nil {
+		return kernels.Matrix{}, 0, err
+	}
+	for _, row := range measured {
+		pseudoLikelihood += row.objective / float64(len(measured))
+	}
+	return kernels.Rows(t.chains.visible, 0, t.method.chains(rows.Rows)), pseudoLikelihood, nil
+}
+
+// asRows are rows of zeros and ones as a data set has them.
+func asRows(states kernels.Matrix) dataset.Split {
+	s := dataset.Split{Name: "drawn", Rows: states.Rows, Shape: dataset.Shape{Height: 1, Width: states.Cols}}
+	for r := range states.Rows {
+		for _, on := range kernels.Row(states, r) {
+			s.Values = append(s.Values, uint8(255*on))
+		}
+	}
+	return s
+}
+
+// Snapshot is all that the next step needs, as ReadPrior takes it.
+func (p *Prior) Snapshot() (runs.Snapshot, error) {
+	return p.trainer.snapshot(dataset.Shape{Height: 1, Width: p.trainer.parameters.Visible()})
+}
+
+// Model is the machine as a model of its visible units. It shares the memory of the prior.
+func (p *Prior) Model() *Model {
+	t := p.trainer
+	return &Model{shape: dataset.Shape{Height: 1, Width: t.parameters.Visible()}, parameters: t.parameters, seed: uint64(t.key)}
+}
+
+// LogZOver is LogZ by chains that begin at the means of rows of states of the visible units.
+func (m *Model) LogZOver(ctx context.Context, states kernels.Matrix, a Annealing, progress func(float64)) (LogZ, error) {
+	return m.LogZ(ctx, asRows(states), a, progress)
+}
+
+// Unnormalised are log p(v) + log Z, in nats, of rows of states of the visible units of a
+// restricted machine.
+func (m *Model) Unnormalised(states kernels.Matrix) []float64 {
+	logs, inputs := make([]float64, states.Rows), make([]float64, m.parameters.Hidden())
+	for r := range logs {
+		logs[r] = -m.parameters.freeEnergy(kernels.Row(states, r), inputs)
+	}
+	return logs
+}
+
+// PseudoLikelihoods are the log-pseudo-likelihoods, in nats, of rows of states of the visible
+// units of a restricted machine of Bernoulli units, each estimated by some of them, and exact by
+// all.
+func (m *Model) PseudoLikelihoods(states kernels.Matrix, units int) []float64 {
+	w := newProducts(m.parameters)
+	inputs, rows, logs := kernels.NewMatrix(states.Rows, m.parameters.Hidden()), make([]likelihood, states.Rows), make([]float64, states.Rows)
+	w.up(inputs, states)
+	newMeter(w).measure(rows, states, inputs, kernels.Matrix{}, place{key: philox.Key(m.seed), purpose: philox.Flip}, units)
+	for r, row := range rows {
+		logs[r] = row.objective
+	}
+	return logs
+}

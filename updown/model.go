@@ -1,0 +1,193 @@
+package updown
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Model is a belief network with its recognition weights. Its methods do not change it. Those
+// that draw random numbers draw the same ones each time: Seed gives a model that draws others.
+type Model struct {
+	network
+	shape        dataset.Shape // of v
+	prior        *boltzmann.Model
+	binarization dataset.Binarization
+	seed         uint64 // of draws
+}
+
+// model is that of the parameters as they are now, whose memory it shares.
+func (t *trainer) model(shape dataset.Shape) *Model {
+	return &Model{t.network, shape, t.prior.Model(), t.binarization, uint64(t.key)}
+}
+
+// Seed returns the same model with another seed for its draws.
+func (m *Model) Seed(seed uint64) *Model {
+	c := *m
+	c.seed, c.prior = seed, m.prior.Seed(seed)
+	return &c
+}
+
+// observe returns rows as states of v, binarised by the model's seed where that is by chance.
+func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
+	visible := m.units()[0]
+	switch {
+	case rows.Shape.Units() != visible || len(rows.Values) != rows.Rows*visible:
+		return kernels.Matrix{}, fmt.Errorf("the network has %d visible units, the %s rows have %d: give rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
+	case rows.Rows == 0:
+		return kernels.Matrix{}, fmt.Errorf("the %s split has no rows: choose another split", rows.Name)
+	}
+	p := &pass{states: []kernels.Matrix{kernels.NewMatrix(rows.Rows, visible)}}
+	at := place{key: philox.Key(m.seed), purpose: philox.Observe}
+	for r := range rows.Rows {
+		p.load(rows, m.binarization, r, r, at)
+	}
+	return p.states[0], nil
+}
+
+// unnormalised are estimates of log p(v) + log Z of rows of v, in nats, by K importance samples of
+// q(h|v) each: of the sum without bias, and so too low in expectation.
+func (m *Model) unnormalised(ctx context.Context, v kernels.Matrix, samples int) ([]float64, error) {
+	units := 0
+	for _, n := range m.units() {
+		units += n
+	}
+	if limit, whose := memory.Limit(); samples < 1 || 12*float64(samples)*float64(units) > float64(limit)/8 {
+		return nil, fmt.Errorf("%d importance samples of a row: give at least 1, and fewer than fill the memory of %s, %.3g bytes", samples, whose, float64(limit))
+	}
+	estimates := make([]float64, v.Rows)
+	work.Parts(v.Rows, 1, func(d, _ int) {
+		if ctx.Err() != nil {
+			return
+		}
+		p, logs := m.newPass(samples), make([]float64, samples)
+		for r := range samples {
+			copy(kernels.Row(p.states[0], r), kernels.Row(v, d))
+		}
+		// A row of data has a step of its own, since a place counts rows by datum.
+		p.rise(place{key: philox.Key(m.seed), purpose: philox.Importance, step: uint32(d)}, logs, -1)
+		p.generate(logs)
+		floats.Add(logs, m.prior.Unnormalised(p.top()))
+		estimates[d] = floats.LogSumExp(logs) - math.Log(float64(samples))
+	})
+	return estimates, ctx.Err()
+}
+
+// baseRows is the most rows from which the chains of the prior begin.
+const baseRows = 2000
+
+// LogZ is that of the prior: exact where one of its sides has at most 25 units, and otherwise by
+// AIS from the means of h^K, drawn from q given some of the rows base.
+func (m *Model) LogZ(ctx context.Context, base dataset.Split, a boltzmann.Annealing, progress func(float64)) (boltzmann.LogZ, error) {
+	v, err := m.observe(base.Some(baseRows, m.seed))
+	if err != nil {
+		return boltzmann.LogZ{}, err
+	}
+	p := m.newPass(v.Rows)
+	p.states[0] = v
+	p.rise(place{key: philox.Key(m.seed), purpose: philox.Posterior}, make([]float64, v.Rows), 1)
+	return m.prior.LogZOver(ctx, p.top(), a, progress)
+}
+
+// Evaluate measures the model on rows of a set, usually test rows: log p(v) by importance
+// samples of q and log Z of the prior. The first are too low in expectation; where log Z is by
+// AIS, it makes log p too high, and the whole is an estimate that may err to either side.
+// FreeEnergy is −log p(v) − log Z. progress, which may be nil, is called with the fraction of the
+// work done.
+func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a boltzmann.Annealing, progress func(float64)) (boltzmann.Evaluation, error) {
+	start := time.Now()
+	e := boltzmann.Evaluation{
+		LogPErrs: boltzmann.Low, Samples: cmp.Or(a.Samples, 100),
+		Split: rows.Name, Binarization: m.binarization, Data: rows.Rows, DrawSeed: m.seed,
+	}
+	mean := func(of dataset.Split) (boltzmann.Number, boltzmann.Number, error) {
+		v, err := m.observe(of)
+		if err != nil {
+			return 0, 0, err
+		}
+		logs, err := m.unnormalised(ctx, v, e.Samples)
+		mean, se := statistics.MeanAndError(len(logs), func(i int) float64 { return -logs[i] })
+		return boltzmann.Number(mean), boltzmann.Number(se), err
+	}
+	var err error
+	if e.FreeEnergy, e.FreeEnergySE, err = mean(rows); err != nil {
+		return e, err
+	}
+	if e.TrainingFreeEnergy, e.TrainingFreeEnergySE, err = mean(set.Train().Some(rows.Rows, m.seed)); err != nil {
+		return e, err
+	}
+	if e.LogZ, err = m.LogZ(ctx, set.Train(), a, progress); err != nil {
+		return e, err
+	}
+	if e.LogZ.Errs != boltzmann.Exact {
+		e.LogPErrs = boltzmann.Either
+	}
+	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value, e.FreeEnergySE
+	line := factorised.Bernoulli(set.Train(), rows)
+	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = boltzmann.Number(line.LogP), boltzmann.Number(line.SE), !(float64(e.LogP) >= line.Limit)
+	e.Seconds = time.Since(start).Seconds()
+	return e, nil
+}
+
+// Evaluate implements runs.Evaluator: log p of rows by a number of importance samples each, and
+// by log Z, as LogZ has it along the published schedule, with chains that begin at the rows
+// themselves.
+func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
+	t, shape, err := e.restore(model)
+	if err != nil {
+		return nil, err
+	}
+	m := t.model(shape).Seed(seed)
+	v, err := m.observe(rows)
+	if err != nil {
+		return nil, err
+	}
+	logs, err := m.unnormalised(ctx, v, samples)
+	if err != nil {
+		return nil, err
+	}
+	z, err := m.LogZ(ctx, rows, boltzmann.Annealing{}, progress)
+	mean, se := statistics.MeanAndError(len(logs), func(i int) float64 { return logs[i] })
+	return runs.Estimates{runs.LogP.Key: {Value: mean - float64(z.Value), SE: se}}, err
+}
+
+// Sample runs n chains of the prior for a number of sweeps, and returns the means of v given
+// what is drawn from there downwards.
+func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
+	tops, err := m.prior.Sample(ctx, n, sweeps)
+	if err != nil {
+		return dataset.Sheet{}, err
+	}
+	p, sheet := m.newPass(n), dataset.Sheet{Shape: m.shape}
+	for r, means := range tops.Values {
+		random := philox.NewStream(m.seed, philox.Ancestral, uint32(r))
+		for k, mean := range means {
+			if float64(philox.Uniform(random.Uint32())) < mean {
+				kernels.Row(p.top(), r)[k] = 1
+			}
+		}
+	}
+	p.descend(place{key: philox.Key(m.seed), purpose: philox.Descend})
+	for r := range n {
+		var image []float64
+		for _, input := range kernels.Row(p.generative[0], r) {
+			image = append(image, float64(kernels.Sigmoid(input)))
+		}
+		sheet.Values = append(sheet.Values, image)
+	}
+	return sheet, nil
+}

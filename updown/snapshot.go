@@ -1,0 +1,116 @@
+package updown
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// A snapshot of a network has float32 tensors
+//
+//	generative.L.weights   W of p(h^l|h^{l+1}), h^{l+1} × h^l
+//	generative.L.biases
+//	recognition.L.weights  W of q(h^l|h^{l−1}), h^{l−1} × h^l
+//	recognition.L.biases
+//	prior.TENSOR           those of the restricted machine of h^K, as package boltzmann has them
+//
+// and the fields of header as JSON.
+
+const priorPrefix = "prior."
+
+// header describes the network of a snapshot.
+type header struct {
+	Units []int           `json:"units"` // of v to h^K
+	Shape dataset.Shape   `json:"shape"` // how v forms an image
+	Prior json.RawMessage `json:"prior"` // as package boltzmann describes it
+}
+
+// snapshot is that of a network for images of a shape. It shares the trainer's memory.
+func (t *trainer) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
+	prior, err := t.prior.Snapshot()
+	if err != nil {
+		return runs.Snapshot{}, err
+	}
+	text, err := json.Marshal(header{t.units(), shape, prior.Header})
+	if err != nil {
+		return runs.Snapshot{}, err
+	}
+	s := runs.Snapshot{Step: t.step, Header: text, Tensors: t.network.tensors()}
+	for _, tensor := range prior.Tensors {
+		tensor.Name = priorPrefix + tensor.Name
+		s.Tensors = append(s.Tensors, tensor)
+	}
+	return s, nil
+}
+
+func (n network) tensors() (list []runs.Tensor) {
+	for name, l := range n.layers() {
+		list = append(list,
+			runs.Tensor{Name: name + ".weights", Shape: []int{l.weights.Rows, l.weights.Cols}, Data: l.weights.Data},
+			runs.Tensor{Name: name + ".biases", Shape: []int{len(l.biases)}, Data: l.biases})
+	}
+	return list
+}
+
+// restore returns the trainer that a snapshot was taken of, and the shape of the images.
+func (e Experiment) restore(at runs.Snapshot) (*trainer, dataset.Shape, error) {
+	var h header
+	fail := func(err error) (*trainer, dataset.Shape, error) { return nil, h.Shape, err }
+	if err := json.Unmarshal(at.Header, &h); err != nil {
+		return fail(fmt.Errorf("the description of the network: %w", err))
+	}
+	if err := h.check(at.Tensors); err != nil {
+		return fail(err)
+	}
+	prior := runs.Snapshot{Step: at.Step, Header: h.Prior}
+	for _, tensor := range at.Tensors {
+		if name, of := strings.CutPrefix(tensor.Name, priorPrefix); of {
+			tensor.Name = name
+			prior.Tensors = append(prior.Tensors, tensor)
+		}
+	}
+	t := &trainer{network: newNetwork(h.Units), step: at.Step, key: philox.Key(e.Seed), binarization: e.Dataset.Binarization}
+	var err error
+	if t.prior, err = boltzmann.ReadPrior(prior, e.prior(), e.Seed); err != nil {
+		return fail(fmt.Errorf("the prior: %w", err))
+	}
+	if of, top := t.prior.Model().Parameters().Visible(), h.Units[len(h.Units)-1]; of != top {
+		return fail(fmt.Errorf("the prior is of %d units, the uppermost layer has %d", of, top))
+	}
+	for _, into := range t.tensors() {
+		i := slices.IndexFunc(at.Tensors, func(t runs.Tensor) bool { return t.Name == into.Name })
+		if i < 0 {
+			return fail(fmt.Errorf("the file lacks tensor %s", into.Name))
+		}
+		if t := at.Tensors[i]; !slices.Equal(t.Shape, into.Shape) || t.Data == nil {
+			return fail(fmt.Errorf("tensor %s has shape %v, where the network asks for %v of float32", t.Name, t.Shape, into.Shape))
+		}
+		copy(into.Data, at.Tensors[i].Data)
+	}
+	return t, h.Shape, nil
+}
+
+// check refuses a description that is none of a network, or of one with more numbers than there
+// are in tensors.
+func (h header) check(tensors []runs.Tensor) error {
+	values := 0
+	for _, t := range tensors {
+		values += t.Size()
+	}
+	if len(h.Units) < 2 || slices.Min(h.Units) < 1 || min(h.Shape.Height, h.Shape.Width) < 1 || max(h.Shape.Height, h.Shape.Width) > values || h.Shape.Units() != h.Units[0] {
+		return fmt.Errorf("no network of layers of %v units is for images of %v", h.Units, h.Shape)
+	}
+	for l, left := 1, values; l < len(h.Units); l++ {
+		if h.Units[l-1] > left/h.Units[l]/2 {
+			return fmt.Errorf("layers of %v units have more numbers than the %d of the file", h.Units, values)
+		}
+		left -= 2 * h.Units[l-1] * h.Units[l]
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package updown
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// trainer takes steps of the up–down algorithm.
+type trainer struct {
+	network
+	prior        *boltzmann.Prior
+	step         int // steps done
+	key          philox.Key
+	binarization dataset.Binarization
+}
+
+// take takes a step along the gradients of some rows of a split, and returns the mean of the
+// pseudo-bound over them. Where the context is cancelled, the state is that before the step.
+func (t *trainer) take(ctx context.Context, split dataset.Split, rows []int, rate float64) (float64, error) {
+	at := place{key: t.key, step: uint32(t.step)}
+	wake, logs := t.newPass(len(rows)), make([]float64, len(rows))
+	work.Parts(len(rows), rowsAPart, func(first, last int) {
+		part, at := wake.rows(first, last), at
+		at.purpose, at.datum = philox.Binarise, uint32(first)
+		for r := range last - first {
+			part.load(split, t.binarization, r, rows[first+r], at)
+		}
+		at.purpose = philox.Wake
+		part.rise(at, logs[first:last], -1)
+		part.generate(logs[first:last])
+	})
+	ends, pseudoLikelihood, err := t.prior.Step(ctx, wake.top(), rate)
+	if err != nil {
+		return 0, err
+	}
+	dreams := t.newPass(ends.Rows)
+	work.Parts(ends.Rows, rowsAPart, func(first, last int) {
+		part, at := dreams.rows(first, last), at
+		at.purpose, at.datum = philox.Sleep, uint32(first)
+		for r := range last - first {
+			copy(kernels.Row(part.top(), r), kernels.Row(ends, first+r))
+		}
+		part.descend(at)
+		part.recognise()
+	})
+	for l := range t.generative {
+		t.generative[l].ascend(rate, wake.states[l+1], wake.generative[l])
+		t.recognition[l].ascend(rate, dreams.states[l], dreams.recognition[l])
+	}
+	t.step++
+	return floats.Sum(logs)/float64(len(logs)) + pseudoLikelihood, nil
+}
