@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/boltzmann/updown"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
-	"github.com/helmholtz-go/helmholtz/updown"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
