@@ -1,4 +1,4 @@
-package notebooks
+package check
 
 import (
 	"os"
@@ -31,7 +31,7 @@ func TestExperiments(t *testing.T) {
 			writeBlank(t, info)
 		}
 	}
-	paths, err := filepath.Glob(filepath.Join("experiments", "*.toml"))
+	paths, err := filepath.Glob(filepath.Join("..", "experiments", "*.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestExperiments(t *testing.T) {
 // TestSweeps reads each file of sweeps, and checks that each of its settings can be
 // trained where the data are at hand.
 func TestSweeps(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join("sweeps", "*.toml"))
+	paths, err := filepath.Glob(filepath.Join("..", "sweeps", "*.toml"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("%d files in sweeps: %v", len(paths), err)
 	}

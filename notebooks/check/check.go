@@ -1,4 +1,4 @@
-package notebooks
+package check
 
 import (
 	"bytes"

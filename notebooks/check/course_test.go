@@ -1,4 +1,4 @@
-package notebooks
+package check
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 // order of their numbers.
 func chapters(t *testing.T) ([]string, map[string]*Notebook) {
 	t.Helper()
-	paths, err := filepath.Glob("course/*.ipynb")
+	paths, err := filepath.Glob("../course/*.ipynb")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestChaptersHaveOneShape(t *testing.T) {
 	if len(names) != 12 {
 		t.Errorf("%d chapters, want 12", len(names))
 	}
-	index, err := os.ReadFile("course/README.md")
+	index, err := os.ReadFile("../course/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

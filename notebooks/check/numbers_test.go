@@ -1,4 +1,4 @@
-package notebooks
+package check
 
 import (
 	"fmt"
@@ -110,10 +110,10 @@ func read(t *testing.T, path string) string {
 // Every number of a notebook's text is one that its cells have or wrote, or that was
 // published; studies may also quote STUDIES.md.
 func TestNumbersOfTheNotebooks(t *testing.T) {
-	published := values(read(t, "thesis/criteria.toml"))
+	published := values(read(t, "../thesis/criteria.toml"))
 	for folder, elsewhere := range map[string][]float64{
-		"course": published,
-		".":      append(values(read(t, "STUDIES.md")), published...),
+		"../course": published,
+		"..":        append(values(read(t, "../STUDIES.md")), published...),
 	} {
 		paths, err := filepath.Glob(filepath.Join(folder, "*.ipynb"))
 		if err != nil {
@@ -160,10 +160,10 @@ func TestUnfoundedNumbers(t *testing.T) {
 // base line of MNIST, which is computed where MNIST is at hand.
 func TestNumbersOfTheReadme(t *testing.T) {
 	measured := map[string][]float64{} // by unit
-	for _, match := range withUnit.FindAllStringSubmatch(read(t, "SPEED.md"), -1) {
+	for _, match := range withUnit.FindAllStringSubmatch(read(t, "../SPEED.md"), -1) {
 		measured[match[2]] = append(measured[match[2]], value(match[1]))
 	}
-	text := code.ReplaceAllString(read(t, "../README.md"), "")
+	text := code.ReplaceAllString(read(t, "../../README.md"), "")
 	baseline := regexp.MustCompile(`of MNIST it is −(\d+) nats`).FindStringSubmatch(text)
 	if baseline == nil {
 		t.Fatal("the README does not say what the base line of MNIST is")

@@ -1,4 +1,4 @@
-package notebooks
+package check
 
 import (
 	"os"
@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestNotebooks checks the notebooks of this folder and of the course as they are committed, or
+// TestNotebooks checks the notebooks and those of the course as they are committed, or
 // those of the folder that HELMHOLTZ_NOTEBOOKS names: freshly executed ones.
 func TestNotebooks(t *testing.T) {
 	folder := os.Getenv("HELMHOLTZ_NOTEBOOKS")
 	if folder == "" {
-		folder = "."
+		folder = ".."
 	}
 	paths, err := filepath.Glob(filepath.Join(folder, "*.ipynb"))
 	if err != nil {
@@ -45,7 +45,7 @@ func TestNotebooks(t *testing.T) {
 // machineFolders are the checkout, the home directory and the data.
 func machineFolders(t *testing.T) []string {
 	t.Helper()
-	checkout, err := filepath.Abs("..")
+	checkout, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
-// Package notebooks reads the Jupyter notebooks of this folder and finds what
-// keeps them from being shown: cells that were not run or that failed, missing
-// figures, traces of the machine they ran on.
-package notebooks
+// Package check reads Jupyter notebooks and finds what keeps them from being
+// shown: cells that were not run or that failed, missing figures, traces of the
+// machine they ran on.
+package check
 
 import (
 	"encoding/json"
