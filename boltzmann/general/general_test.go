@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -156,7 +157,10 @@ func TestExactSteps(t *testing.T) {
 		for _, v := range rows {
 			states = append(states, slices.Concat(v, make([]float64, s.Hidden)))
 		}
-		gradient := l.positive(states)
+		gradient, err := l.positive(t.Context(), states)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if chains := l.subtractNegative(t.Context(), gradient); chains != nil {
 			t.Errorf("%v: there are chains", s)
 		}
@@ -171,18 +175,8 @@ func TestExactSteps(t *testing.T) {
 // chains.
 func TestStepsByChains(t *testing.T) {
 	m := randomModel(t, 19, MachineSpec{Hidden: 2}, 0.3)
-	random := rand.New(rand.NewPCG(5, 6))
-	draw := func(n int) (rows [][]float64) {
-		for range n {
-			x := make([]float64, 21)
-			for i := range x {
-				x[i] = float64(random.IntN(2))
-			}
-			rows = append(rows, x)
-		}
-		return rows
-	}
-	states, chains := draw(11), draw(6)
+	rows := draws(17, 21)
+	states, chains := rows[:11], rows[11:]
 	of := exactly(m)
 	want := slices.Clone(m.flat)
 	for _, x := range states {
@@ -193,7 +187,10 @@ func TestStepsByChains(t *testing.T) {
 		floats.AddScaled(want, 0.1/11, mean)
 	}
 	l := learnerOf(m, states, chains)
-	gradient := l.positive(states)
+	gradient, err := l.positive(t.Context(), states)
+	if err != nil {
+		t.Fatal(err)
+	}
 	after := l.subtractNegative(t.Context(), gradient)
 	if len(after) != 6 || reflect.DeepEqual(after, chains) {
 		t.Fatalf("%d chains, which stay where they are", len(after))
@@ -204,6 +201,64 @@ func TestStepsByChains(t *testing.T) {
 	l.ascend(gradient, 0.1)
 	if !floats.EqualApprox(m.flat, want, 1e-10) {
 		t.Errorf("the parameters are %v, want %v", m.flat, want)
+	}
+}
+
+// draws are states of n units, all as probable.
+func draws(rows, n int) (states [][]float64) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range rows {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(random.IntN(2))
+		}
+		states = append(states, x)
+	}
+	return states
+}
+
+// A step takes one matrix of the statistics of the data, however many rows it learns from, and its
+// sums do not depend on the number of processors.
+func TestStepsTakeOneMatrix(t *testing.T) {
+	m := randomModel(t, 260, MachineSpec{Hidden: 3}, 0.1)
+	n := m.units()
+	gradients := map[int][]float64{}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, processors := range []int{1, 3} {
+		runtime.GOMAXPROCS(processors)
+		states, chains := draws(100, n), draws(7, n)
+		l := learnerOf(m, states, chains)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		gradient, err := l.positive(t.Context(), states)
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes, matrix := after.TotalAlloc-before.TotalAlloc, uint64(8*n*n); bytes > 3*matrix {
+			t.Errorf("the statistics of 100 rows took %d bytes, a matrix has %d", bytes, matrix)
+		}
+		l.subtractNegative(t.Context(), gradient)
+		gradients[processors] = gradient
+	}
+	if !slices.Equal(gradients[1], gradients[3]) {
+		t.Error("a step on three processors is another than on one")
+	}
+}
+
+// What is cancelled sums nothing more.
+func TestCancelledStepsEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	m := randomModel(t, 20, MachineSpec{Hidden: 3}, 1)
+	states := draws(5, 23)
+	want := slices.Concat(states...)
+	l := learnerOf(m, states, draws(2, 23))
+	if _, err := l.positive(ctx, states); !errors.Is(err, context.Canceled) || !slices.Equal(slices.Concat(states...), want) {
+		t.Errorf("the error is %v, states %v, not %v", err, slices.Concat(states...), want)
+	}
+	if measured := l.measure(ctx, states, 16, philox.Counter{}); measured[freeEnergyMeasure.Key] != 0 {
+		t.Errorf("the measures are %v", measured)
 	}
 }
 

@@ -167,8 +167,11 @@ func (l *learner) Steps(ctx context.Context, _ int, rate func(k int) float64) ([
 	for r, row := range rows {
 		states[r] = l.model.state(train.Row(row))
 	}
-	measured := l.measure(states, 1, philox.Counter{Purpose: philox.Flip, Step: uint32(l.step)})
-	gradient := l.positive(states)
+	measured := l.measure(ctx, states, 1, philox.Counter{Purpose: philox.Flip, Step: uint32(l.step)})
+	gradient, err := l.positive(ctx, states)
+	if err != nil {
+		return nil, err
+	}
 	chains := l.subtractNegative(ctx, gradient)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -179,21 +182,33 @@ func (l *learner) Steps(ctx context.Context, _ int, rate func(k int) float64) ([
 	return []runs.Measures{measured}, nil
 }
 
-// positive is the mean over rows of E[x_i x_j|v], i ≤ j, an n×n matrix: x_i² is x_i.
-func (l *learner) positive(states [][]float64) []float64 {
-	const rowsAPart = 8
-	n := l.model.units() * l.model.units()
-	parts := make([][]float64, (len(states)+rowsAPart-1)/rowsAPart)
-	work.Parallel(len(parts), func(part int) {
-		parts[part] = make([]float64, n)
-		for _, x := range states[part*rowsAPart : min((part+1)*rowsAPart, len(states))] {
-			l.model.addMoments(parts[part], 1/float64(len(states)), x, l.model.latent())
+// positive is the mean over rows of E[x_i x_j|v], an n×n matrix: x_i² is x_i. In states the hidden
+// units get their means.
+func (l *learner) positive(ctx context.Context, states [][]float64) ([]float64, error) {
+	m, visible := l.model, l.model.shape.Units()
+	moments := make([][]float64, len(states))
+	work.Parallel(len(states), func(r int) {
+		if ctx.Err() != nil {
+			return
+		}
+		moments[r] = m.moments(m.given(states[r][:visible]))
+		for j := range m.hidden {
+			states[r][visible+j] = moments[r][j*m.hidden+j]
 		}
 	})
-	for _, part := range parts[1:] {
-		floats.Add(parts[0], part)
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	return parts[0]
+	gradient := make([]float64, m.units()*m.units())
+	m.addProducts(gradient, 1/float64(len(states)), states)
+	for j := range m.hidden {
+		row := gradient[(visible+j)*m.units()+visible:][:m.hidden]
+		clear(row) // of products of means
+		for _, of := range moments {
+			floats.AddScaled(row, 1/float64(len(states)), of[j*m.hidden:][:m.hidden])
+		}
+	}
+	return gradient, nil
 }
 
 // subtractNegative subtracts E[x_i x_j] of the model, exactly or as the chains have it after
@@ -201,7 +216,7 @@ func (l *learner) positive(states [][]float64) []float64 {
 func (l *learner) subtractNegative(ctx context.Context, gradient []float64) (chains [][]float64) {
 	m := l.model
 	if m.Enumerable() {
-		m.addMoments(gradient, -1, make([]float64, m.units()), m.all())
+		floats.Sub(gradient, m.moments(m.given(nil)))
 		return nil
 	}
 	chains = make([][]float64, len(l.chains))
@@ -213,9 +228,7 @@ func (l *learner) subtractNegative(ctx context.Context, gradient []float64) (cha
 		}
 		chains[chain] = x
 	})
-	for _, x := range chains {
-		addOuter(gradient, -1/float64(len(chains)), x, m.units())
-	}
+	m.addProducts(gradient, -1/float64(len(chains)), chains)
 	return chains
 }
 
@@ -234,23 +247,25 @@ func (l *learner) ascend(gradient []float64, rate float64) {
 // measure is the mean over rows of the free energy, and of the pseudo-likelihood by some units,
 // the first of each row drawn and the others at even distances from it: log p(v_i|v_−i) = log
 // σ(F(v with unit i flipped) − F(v)).
-func (l *learner) measure(states [][]float64, units int, c philox.Counter) runs.Measures {
+func (l *learner) measure(ctx context.Context, states [][]float64, units int, c philox.Counter) runs.Measures {
 	m, visible := l.model, l.model.shape.Units()
 	units = min(units, visible)
 	energies, pseudo := make([]float64, len(states)), make([]float64, len(states))
 	work.Parallel(len(states), func(r int) {
-		c := c
+		if ctx.Err() != nil {
+			return
+		}
+		c, v := c, states[r][:visible]
 		c.Datum = uint32(r)
-		x := slices.Clone(states[r])
-		log, _ := m.logSum(x, m.latent())
-		energies[r] = -log
+		g := m.given(v)
+		energies[r] = m.freeEnergy(g)
 		first := int(uint64(philox.Key(l.experiment.Seed).Block(c)[0]) * uint64(visible) >> 32)
 		for k := range units {
 			i := (first + k*visible/units) % visible
-			x[i] = 1 - x[i]
-			flipped, _ := m.logSum(x, m.latent())
-			x[i] = 1 - x[i]
-			pseudo[r] -= softplus(flipped-log) * float64(visible) / float64(units)
+			turn := 1 - 2*v[i]
+			flipped := given{g.log + turn*(m.biases()[i]+floats.Dot(m.row(i)[:visible], v)), slices.Clone(g.inputs)}
+			floats.AddScaled(flipped.inputs, turn, m.row(i)[visible:])
+			pseudo[r] -= softplus(energies[r]-m.freeEnergy(flipped)) * float64(visible) / float64(units)
 		}
 	})
 	return runs.Measures{freeEnergyMeasure.Key: estimateOf(energies).Value, pseudoMeasure.Key: estimateOf(pseudo).Value}
@@ -262,7 +277,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	if err != nil {
 		return nil, err
 	}
-	measured := l.measure(states, validationUnits, philox.Counter{Purpose: philox.Flip, Sample: 1}) // steps have sample 0
+	measured := l.measure(ctx, states, validationUnits, philox.Counter{Purpose: philox.Flip, Sample: 1}) // steps have sample 0
 	if l.model.Enumerable() {
 		logZ, err := l.model.LogZ()
 		if err != nil {

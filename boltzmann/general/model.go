@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -65,26 +67,67 @@ func (m *Model) Connected() []Pair { return slices.Clone(m.pairs) }
 // Weight is W_ij = U_ij + U_ji, 0 of units that are not connected.
 func (m *Model) Weight(i, j int) float64 { return m.row(i)[j] }
 
-// each visits all states of the units free, which it changes in x, and calls visit with −E of
-// each.
-func (m *Model) each(x []float64, free []int, visit func(log float64)) {
-	for _, i := range free {
-		x[i] = 0
-	}
-	log := 0.0
-	for i, on := range x {
+// given is what is left of a machine when its first units have their states: −E where all others
+// are off, and the inputs of these then.
+type given struct {
+	log    float64
+	inputs []float64
+}
+
+// given clamps the first units, as many as there are states.
+func (m *Model) given(states []float64) given {
+	g := given{inputs: slices.Clone(m.biases()[len(states):])}
+	for i, on := range states {
 		if on == 1 {
-			log += m.biases()[i] + floats.Dot(m.row(i), x)/2
+			g.log += m.biases()[i] + floats.Dot(m.row(i)[:len(states)], states)/2
+			floats.Add(g.inputs, m.row(i)[len(states):])
 		}
 	}
-	visit(log)
-	for k := 1; k < 1<<len(free); k++ {
-		i := free[bits.TrailingZeros(uint(k))] // of a Gray code
-		turn := 1 - 2*x[i]
-		log += turn * m.Input(i, x)
-		x[i] += turn
-		visit(log)
+	return g
+}
+
+// logTerms are −E of all states of the units that are left. Bit k of the index of a state is the
+// k-th of these units.
+func (m *Model) logTerms(g given) []float64 {
+	terms, first := make([]float64, 1<<len(g.inputs)), m.units()-len(g.inputs)
+	terms[0] = g.log
+	for k, input := range g.inputs {
+		off, on := terms[:1<<k], terms[1<<k:2<<k]
+		weights := m.row(first + k)[first:]
+		on[0] = input
+		for s := 1; s < len(on); s++ {
+			on[s] = on[s&(s-1)] + weights[bits.TrailingZeros(uint(s))]
+		}
+		floats.Add(on, off)
 	}
+	return terms
+}
+
+// freeEnergy is −log Σ e^(−E) over the states of the units that are left.
+func (m *Model) freeEnergy(g given) float64 { return -floats.LogSumExp(m.logTerms(g)) }
+
+// moments are E[x_i x_j] of the units that are left, a square matrix with E[x_i] on its diagonal.
+func (m *Model) moments(g given) []float64 {
+	sums, n := m.logTerms(g), len(g.inputs)
+	largest := floats.Max(sums)
+	for s, log := range sums {
+		sums[s] = math.Exp(log - largest)
+	}
+	// Sums over the states in which at least the units of s are on, a unit after the other.
+	for bit := 1; bit < len(sums); bit *= 2 {
+		for s := range sums {
+			if s&bit == 0 {
+				sums[s] += sums[s|bit]
+			}
+		}
+	}
+	moments := make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			moments[i*n+j] = sums[1<<i|1<<j] / sums[0]
+		}
+	}
+	return moments
 }
 
 // latent are the hidden units, all all units.
@@ -98,37 +141,11 @@ func sequence(first, end int) (s []int) {
 	return s
 }
 
-// logSum is log Σ e^(−E) over the states of the units free, and the terms of the sum.
-func (m *Model) logSum(x []float64, free []int) (sum float64, terms []float64) {
-	terms = make([]float64, 0, 1<<len(free))
-	m.each(x, free, func(log float64) { terms = append(terms, log) })
-	return floats.LogSumExp(terms), terms
-}
-
-// addMoments adds a factor times the means of x_i x_j, i ≤ j, over the states of the units free
-// to an n×n matrix, and returns log Σ e^(−E).
-func (m *Model) addMoments(to []float64, factor float64, x []float64, free []int) float64 {
-	sum, terms := m.logSum(x, free)
-	k, n := 0, m.units()
-	floats.AddConst(-sum, terms)
-	m.each(x, free, func(float64) {
-		addOuter(to, factor*math.Exp(terms[k]), x, n)
-		k++
-	})
-	return sum
-}
-
-// addOuter adds a factor to the elements i ≤ j of an n×n matrix where x_i and x_j are 1.
-func addOuter(to []float64, factor float64, x []float64, n int) {
-	for i, one := range x {
-		if one == 0 {
-			continue
-		}
-		row := to[i*n : (i+1)*n]
-		for j := i; j < n; j++ {
-			row[j] += factor * x[j]
-		}
-	}
+// addProducts adds a factor times the sum of xxᵀ over states to an n×n matrix.
+func (m *Model) addProducts(to []float64, factor float64, states [][]float64) {
+	n := m.units()
+	x := blas64.General{Rows: len(states), Cols: n, Stride: n, Data: slices.Concat(states...)}
+	blas64.Gemm(blas.Trans, blas.NoTrans, factor, x, x, 1, blas64.General{Rows: n, Cols: n, Stride: n, Data: to})
 }
 
 // states are rows of visible units with room for the hidden ones.
@@ -164,8 +181,7 @@ func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, 
 	energies := make([]float64, len(states))
 	work.Parts(len(states), 8, func(first, last int) {
 		for r := first; r < last && ctx.Err() == nil; r++ {
-			log, _ := m.logSum(states[r], m.latent())
-			energies[r] = -log
+			energies[r] = m.freeEnergy(m.given(states[r][:m.shape.Units()]))
 		}
 	})
 	return energies, ctx.Err()
@@ -176,8 +192,7 @@ func (m *Model) LogZ() (float64, error) {
 	if !m.Enumerable() {
 		return 0, fmt.Errorf("log Z of %d units: too many to sum over their states; use at most %d, or estimate it by AIS", m.units(), enumerable)
 	}
-	log, _ := m.logSum(make([]float64, m.units()), m.all())
-	return log, nil
+	return -m.freeEnergy(m.given(nil)), nil
 }
 
 // LogP is log p(v) of each of the rows, in nats, by LogZ.
