@@ -13,6 +13,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -115,7 +116,25 @@ func (e Experiment) Check(set *dataset.Set) error {
 	case s.Chains < 1 || s.Chains > math.MaxUint32 || s.Steps < 1 || s.Steps > math.MaxUint32:
 		return fmt.Errorf("%d chains of %d steps: give at least 1 of each; 100 chains of 1 step are usual", s.Chains, s.Steps)
 	}
-	return e.Header().Check(set)
+	if err := e.Header().Check(set); err != nil {
+		return err
+	}
+	return e.checkMemory(set.Shape().Units())
+}
+
+// checkMemory refuses units, chains and minibatches that memory does not hold.
+func (e Experiment) checkMemory(visible int) error {
+	n, s := float64(visible+e.Machine.Hidden), e.Training
+	chains := s.Chains
+	if n <= enumerable {
+		chains = 0
+	}
+	bytes := 8 * (3.5*n*n + n*(2*float64(s.BatchSize)+3*float64(chains))) // W, the gradient and pairs with their weights
+	if limit, whose := memory.Limit(); bytes > float64(limit) {
+		return fmt.Errorf("%d visible and %d hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
+			visible, e.Machine.Hidden, chains, s.BatchSize, bytes, whose, float64(limit))
+	}
+	return nil
 }
 
 // Baseline implements runs.Baseliner: the pseudo-likelihood of a factorised model is its log p(v).

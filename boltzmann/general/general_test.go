@@ -499,6 +499,7 @@ func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
 		"learning_rate = 0":         func(e *Experiment) { e.Training.LearningRate = 0 },
 		"0 chains of 1 steps":       func(e *Experiment) { e.Training.Chains = 0 },
 		"binarization = stochastic": func(e *Experiment) { e.Dataset.Binarization = dataset.Stochastic },
+		"with 4294967295 chains":    func(e *Experiment) { e.Machine.Hidden, e.Training.Chains = 16, math.MaxUint32 },
 		"0 epochs":                  func(e *Experiment) { e.Epochs = 0 },
 	} {
 		e := experiments(set)[0]
