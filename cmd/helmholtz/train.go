@@ -38,7 +38,9 @@ network, whose recognition then parts from its generation, by --lr, --gibbs-step
 chains, --batch and --epochs. Their base line and objective are of the pseudo-likelihood, or, with
 --units gaussian, of the Hyvärinen score, which falls, or, with --classes, of log p(y|v). A file
 of the family deterministic or general-boltzmann is trained as it is, but for --seed, --epochs,
---keep and --record-steps.
+--keep and --record-steps. The latter are machines of at most 16 hidden units with any
+connections; with at most 20 units in all gradients and log p are exact, and otherwise gradients
+are by chains. notebooks/experiments/3by3-general.toml is such a file, with what its settings mean.
 The directory holds experiment.toml, a checkpoint and a line of metrics an
 epoch; training the same experiment into it again resumes it. An interrupt, or a
 terminal that closes unless nohup began it, stops training within a step, with a

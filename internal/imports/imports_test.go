@@ -68,7 +68,7 @@ var allowed = map[string][]string{
 
 	"notebooks/reproduce": {"dataset", "plotting", "runs"},
 	"notebooks/thesis":    {"boltzmann", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
-	"notebooks/check":     {"boltzmann", "hm", "dataset", "runs"},
+	"notebooks/check":     {"boltzmann", "boltzmann/general", "hm", "dataset", "runs"},
 	"cmd/helmholtz":       {"boltzmann", "boltzmann/general", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "boltzmann/updown"},
 }
 

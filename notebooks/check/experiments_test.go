@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	_ "github.com/helmholtz-go/helmholtz/boltzmann" // the family of some sweeps
+	"github.com/helmholtz-go/helmholtz/boltzmann/general"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -40,19 +41,20 @@ func TestExperiments(t *testing.T) {
 	}
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			e, err := hm.ReadExperiment(path)
+			read, err := runs.ReadExperiment(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			set, err := e.Dataset.Open()
+			set, err := read.Header().Dataset.Open()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := e.Check(set); err != nil {
+			if err := read.Check(set); err != nil {
 				t.Error(err)
 			}
-			layers, ok := published[e.Dataset.Name]
-			if !ok {
+			e, is := read.(hm.Experiment)
+			layers, ok := published[read.Header().Dataset.Name]
+			if !is || !ok {
 				return
 			}
 			if want := strings.ReplaceAll(e.Dataset.Name, "/", "-") + ".toml"; filepath.Base(path) != want {
@@ -62,6 +64,25 @@ func TestExperiments(t *testing.T) {
 				t.Errorf("layers %v, want the published %v", e.Machine.Layers, layers)
 			}
 		})
+	}
+}
+
+// What the file of a general Boltzmann machine says of listed pairs can be trained, too.
+func TestListedPairs(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "experiments", "3by3-general.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := general.ParseExperiment([]byte(strings.NewReplacer(`"all"`, `"listed"`, "# pairs", "pairs").Replace(string(text))))
+	if err != nil || len(e.Machine.Pairs) == 0 {
+		t.Fatalf("pairs %v: %v", e.Machine.Pairs, err)
+	}
+	set, err := e.Dataset.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Check(set); err != nil {
+		t.Error(err)
 	}
 }
 
