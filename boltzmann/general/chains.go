@@ -5,16 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
-	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // sigmoid is 1/(1 + e^(−a)).
@@ -153,65 +150,4 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		}
 	}
 	return p, ctx.Err()
-}
-
-// annealingSteps is the number of equal steps of AIS.
-const annealingSteps = 1000
-
-// AIS estimates log Z by annealed importance sampling (Neal 2001) with a number of chains: from
-// units that are not connected, of the machine's own biases, to the machine. Its standard error
-// is that of the mean of the weights over this mean. It is too low in expectation, and log p(v)
-// by it too high. progress, which may be nil, is called with the fraction of the work done.
-func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (runs.Estimate, error) {
-	if chains < 1 || chains > math.MaxUint32 {
-		return runs.Estimate{}, fmt.Errorf("%d chains of annealing: give at least 1", chains)
-	}
-	if err := m.checkChains(float64(chains)); err != nil {
-		return runs.Estimate{}, err
-	}
-	logs, start := make([]float64, chains), 0.0
-	for _, b := range m.biases() {
-		start += softplus(b)
-	}
-	var mutex sync.Mutex
-	done := 0
-	work.Parallel(chains, func(chain int) {
-		x, c := make([]float64, m.units()), philox.Counter{Purpose: philox.Anneal, Datum: uint32(chain)}
-		logs[chain] = start
-		for k := 0; k < annealingSteps && ctx.Err() == nil; k++ {
-			c.Step = uint32(k)
-			m.sweep(x, m.all(), float64(k)/annealingSteps, philox.Key(m.seed), c)
-			for i, on := range x {
-				logs[chain] += on * floats.Dot(m.row(i), x) / 2 / annealingSteps
-			}
-		}
-		if progress != nil {
-			mutex.Lock()
-			done++
-			progress(float64(done) / float64(chains))
-			mutex.Unlock()
-		}
-	})
-	log := floats.LogSumExp(logs) - math.Log(float64(chains))
-	_, se := statistics.MeanAndError(chains, func(i int) float64 { return math.Exp(logs[i] - log) })
-	return runs.Estimate{Value: log, SE: se}, ctx.Err()
-}
-
-// Evaluate estimates log p(v) of rows and its parts by their keys: log_p, log_z and free_energy,
-// exactly where the units are enumerable, and otherwise by AIS with a number of chains, of which
-// log p is too high in expectation and has the standard error of the rows alone. progress, which
-// may be nil, is called with the fraction of the work done.
-func (m *Model) Evaluate(ctx context.Context, rows dataset.Split, chains int, progress func(float64)) (runs.Estimates, error) {
-	energies, err := m.FreeEnergy(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	z := runs.Estimate{SE: math.NaN()}
-	if m.Enumerable() {
-		z.Value, err = m.LogZ()
-	} else {
-		z, err = m.AIS(ctx, chains, progress)
-	}
-	f := estimateOf(energies)
-	return runs.Estimates{runs.LogP.Key: {Value: -f.Value - z.Value, SE: f.SE}, logZMeasure.Key: z, freeEnergyMeasure.Key: f}, err
 }

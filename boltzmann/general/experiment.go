@@ -2,7 +2,6 @@ package general
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -193,13 +192,4 @@ func (e Experiment) TOML() []byte {
 		panic(err)
 	}
 	return b.Bytes()
-}
-
-// Evaluate implements runs.Evaluator, as Model.Evaluate does with a number of chains.
-func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	s, err := e.readSnapshot(model)
-	if err != nil {
-		return nil, err
-	}
-	return s.model.Seed(seed).Evaluate(ctx, rows, samples, progress)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -314,8 +315,66 @@ func TestAIS(t *testing.T) {
 		m := randomModel(t, 4, s, 1).Seed(3)
 		z, err := m.AIS(t.Context(), 100, nil)
 		want := exactly(m).LogZ()
-		if err != nil || math.Abs(z.Value-want) > 4.5*z.SE+1e-9 {
+		if err != nil || math.Abs(float64(z.Value)-want) > 4.5*float64(z.SE)+1e-9 {
 			t.Errorf("%v: log Z = %v ± %v (%v), want %v", s, z.Value, z.SE, err, want)
+		}
+		// Weights of chains have the mean Z, and squares of them the mean Z²/ESS.
+		mean, square := 0.0, 0.0
+		for _, log := range z.Each {
+			mean += math.Exp(log-want) / 100
+			square += math.Exp(2*(log-want)) / 100
+		}
+		for got, want := range map[boltzmann.Number]float64{
+			z.ESS: mean * mean / square, z.Value: want + math.Log(mean),
+			z.Low: float64(z.Value) + math.Log(1-3*float64(z.SE)), z.High: float64(z.Value) + math.Log(1+3*float64(z.SE)),
+		} {
+			if math.Abs(float64(got)-want) > 1e-9 {
+				t.Errorf("%v: %v in %+v, want %v", s, got, z, want)
+			}
+		}
+	}
+}
+
+// Evaluations have log p and log Z of the oracle where units are enumerable, and say how they err
+// where they are not.
+func TestEvaluations(t *testing.T) {
+	set := lines(t)
+	rows := set.Test()
+	for _, e := range experiments(set) {
+		m, err := e.Machine.Model(set.Shape())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range m.biases() {
+			m.biases()[i] = float64(i%3) - 1
+		}
+		of, err := m.Evaluate(t.Context(), set, rows, 7, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		errs, chains := [2]boltzmann.Errs{boltzmann.Low, boltzmann.High}, 7
+		if m.Enumerable() {
+			errs, chains = [2]boltzmann.Errs{}, 0
+		}
+		if got := [2]boltzmann.Errs{of.LogZ.Errs, of.LogPErrs}; got != errs || of.Chains != chains || of.Data != rows.Rows {
+			t.Errorf("%v: errs %v, %d chains, %d rows", e, got, of.Chains, of.Data)
+		}
+		logP, logZ := 0.0, 0.0 // of units without weights
+		for i, b := range m.biases() {
+			logZ += softplus(b)
+			for r := 0; r < rows.Rows && i < 9; r++ {
+				logP += (b*m.state(rows.Row(r))[i] - softplus(b)) / float64(rows.Rows)
+			}
+		}
+		if math.Abs(float64(of.LogP)-logP) > 1e-9 || math.Abs(float64(of.LogZ.Value)-logZ) > 1e-9 {
+			t.Errorf("%v: log p %v, log Z %v, want %v, %v", e, of.LogP, of.LogZ.Value, logP, logZ)
+		}
+		if line := e.Baseline(set, rows); float64(of.BaselineLogP) != line.Factorised.Value || of.Diverged {
+			t.Errorf("%v: base line %v, want %v; diverged: %v", e, of.BaselineLogP, line.Factorised.Value, of.Diverged)
+		}
+		m.biases()[0] = 1e200
+		if of, err = m.Evaluate(t.Context(), set, rows, 7, nil); err != nil || !of.Diverged {
+			t.Errorf("%v: log p %v (%v) of an endless bias is not said to have diverged", e, of.LogP, err)
 		}
 	}
 }

@@ -119,7 +119,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 		if err := tables.check(asJSON); err != nil {
 			return err
 		}
-		if isBoltzmann(args[0]) {
+		if isBoltzmann(args[0]) || holds[general.Experiment](args[0]) {
 			if err := refuseOthers(c, "Boltzmann machines", ofImportance); err != nil {
 				return err
 			}
@@ -128,9 +128,6 @@ a table with a row a seed, and columns with the keys of --json.`,
 			}
 			annealing.split, annealing.checkpoint, annealing.rows, annealing.seed = x.split, x.checkpoint, x.rows, x.seed
 			return annealing.evalBoltzmann(c, args[0], tables, asJSON)
-		}
-		if holds[general.Experiment](args[0]) {
-			return evalGeneral(c, args[0], x, annealing.annealing.Chains, asJSON)
 		}
 		if err := refuseOthers(c, "Helmholtz machines", ofAnnealing); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/boltzmann/general"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -102,6 +103,9 @@ func (x *annealingFlags) evalBoltzmann(c *cobra.Command, dir string, tables *tab
 func (x *annealingFlags) evaluate(c *cobra.Command, dir string) (e boltzmann.RunEvaluation, err error) {
 	if isUpDown(dir) {
 		return x.evaluateUpDown(c, dir)
+	}
+	if holds[general.Experiment](dir) {
+		return x.evaluateGeneral(c, dir)
 	}
 	run, model, err := openBoltzmann(dir, x.checkpoint, x.seed)
 	if err != nil {

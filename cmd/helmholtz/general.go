@@ -1,12 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/general"
 	"github.com/helmholtz-go/helmholtz/plotting"
-	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 )
 
@@ -44,65 +43,20 @@ func sampleGeneral(c *cobra.Command, dir, which, kind string, n, sweeps int, see
 	return nil
 }
 
-// generalEvaluation is the evaluation of a run of a general Boltzmann machine.
-type generalEvaluation struct {
-	Run        string         `json:"run"`
-	Checkpoint string         `json:"checkpoint"`
-	Seed       uint64         `json:"seed"` // of training
-	Exact      bool           `json:"exact"`
-	Split      string         `json:"split"`
-	Data       int            `json:"data"`
-	Chains     int            `json:"chains"` // of AIS
-	DrawSeed   uint64         `json:"draw_seed"`
-	Estimates  runs.Estimates `json:"estimates"`
-}
-
-// evalGeneral evaluates the general Boltzmann machines of a run or of the runs of several seeds.
-func evalGeneral(c *cobra.Command, dir string, x estimate, chains int, asJSON bool) error {
-	if err := refuseOthers(c, "general Boltzmann machines", []string{"samples", "parts", "shard", "log-z2", "log-z2-inner", "schedule", "raise", "raise-chains", "format", "table"}); err != nil {
-		return err
+// evaluateGeneral evaluates the run of a general Boltzmann machine in a directory.
+func (x *annealingFlags) evaluateGeneral(c *cobra.Command, dir string) (e boltzmann.RunEvaluation, err error) {
+	if err := refuseOthers(c, "general Boltzmann machines", []string{"samples", "schedule", "raise", "raise-chains"}); err != nil {
+		return e, err
 	}
-	seeds, err := runs.OpenSeeds(dir)
+	run, model, err := openGeneral(dir, x.checkpoint, x.seed)
 	if err != nil {
-		return err
+		return e, err
 	}
-	for _, of := range seeds.Runs {
-		run, model, err := openGeneral(of.Dir(), x.checkpoint, x.seed)
-		if err != nil {
-			return err
-		}
-		set, err := run.Dataset()
-		if err != nil {
-			return err
-		}
-		rows := pick(set, x.split).Some(x.rows, x.seed)
-		e := generalEvaluation{Run: of.Dir(), Checkpoint: x.checkpoint, Seed: run.Experiment().Seed, Exact: model.Enumerable(), Split: rows.Name, Data: rows.Rows, Chains: chains, DrawSeed: x.seed}
-		if e.Estimates, err = model.Evaluate(c.Context(), rows, chains, newFraction(c.ErrOrStderr(), "annealing")); err != nil {
-			return err
-		}
-		if asJSON {
-			err = json.NewEncoder(c.OutOrStdout()).Encode(e)
-		} else {
-			_, err = fmt.Fprint(c.OutOrStdout(), e)
-		}
-		if err != nil {
-			return err
-		}
+	set, err := run.Dataset()
+	if err != nil {
+		return e, err
 	}
-	return nil
-}
-
-// String writes the evaluation for people.
-func (e generalEvaluation) String() string {
-	ofLogP, ofLogZ := "nats, exact", "nats, exact"
-	if !e.Exact {
-		ofLogP = fmt.Sprintf("nats by AIS of %d chains, too high in expectation; ± is of the rows alone", e.Chains)
-		ofLogZ = "nats by AIS, too low in expectation"
-	}
-	line := func(key, name, unit string) string {
-		of := e.Estimates[key]
-		return runs.Spread{Mean: of.Value, SD: of.SE}.Line(name, unit)
-	}
-	return line(runs.LogP.Key, "log p", ofLogP) + line("log_z", "log Z", ofLogZ) + line("free_energy", "free energy", "nats") +
-		fmt.Sprintf("%s, checkpoint %s: %d %s rows, draws of seed %d\n", e.Run, e.Checkpoint, e.Data, e.Split, e.DrawSeed)
+	e = boltzmann.RunEvaluation{Run: dir, Checkpoint: x.checkpoint, Seed: run.Experiment().Seed, Epochs: run.Epochs(), Finished: run.Finished()}
+	e.Evaluation, err = model.Evaluate(c.Context(), set, pick(set, x.split).Some(x.rows, x.seed), x.annealing.Chains, newFraction(c.ErrOrStderr(), "annealing"))
+	return e, err
 }

@@ -32,14 +32,20 @@ func TestGeneralBoltzmannMachines(t *testing.T) {
 	write("hidden = 12\nconnections = \"semi-restricted\"\n")
 	succeed(t, "train", "--config", file, "--seeds", "2", "--out", many)
 	succeed(t, onPatterns("--algorithm", "pcd", "--layers", "5", "--out", rbm)...)
-	if out := succeed(t, "eval", few); !strings.Contains(out, "nats, exact") || strings.Contains(out, "AIS") {
+	if out := succeed(t, "eval", few); !strings.Contains(out, "nats, exact") || !strings.Contains(out, "base line (factorised)") || strings.Contains(out, "AIS") {
 		t.Errorf("of few units eval says %q", out)
 	}
-	if out := succeed(t, "eval", many, "--chains", "7", "--rows", "5"); strings.Count(out, "by AIS of 7 chains, too high in expectation") != 2 {
+	if out := succeed(t, "eval", many, "--chains", "7", "--rows", "5"); strings.Count(out, "by AIS, too high in expectation") != 2 || strings.Count(out, "7 chains, schedule even:1000") != 2 || !strings.Contains(out, "mean ± sd over 2 seeds") {
 		t.Errorf("of more units eval says %q", out)
 	}
-	if out := succeed(t, "eval", few, "--json"); !strings.Contains(out, `"exact":true`) || !strings.Contains(out, `"log_p":{"value":`) {
+	if out := succeed(t, "eval", few, "--json"); !strings.Contains(out, `"log_p_errs":"exact"`) || !strings.Contains(out, `"chains":0`) || !strings.Contains(out, `"diverged":false`) {
 		t.Errorf("the JSON is %q", out)
+	}
+	if out := succeed(t, "eval", many, "--chains", "7", "--rows", "5", "--json"); !strings.Contains(out, `"over_seeds":{`) {
+		t.Errorf("the JSON of seeds is %q", out)
+	}
+	if out := succeed(t, "eval", many, "--chains", "7", "--rows", "5", "--format", "csv"); strings.Count(out, "\n") != 3 || !strings.Contains(out, "baseline_log_p") {
+		t.Errorf("the table is %q", out)
 	}
 	if out := succeed(t, "compare", few, many, rbm, "--samples", "3"); !strings.Contains(out, "log PL, validation") || !strings.Contains(out, "log p, test, K = 3") {
 		t.Errorf("compare says %q", out)

@@ -54,7 +54,7 @@ var allowed = map[string][]string{
 
 	"boltzmann/oracle":  nil,
 	"boltzmann":         {"dataset", "dataset/factorised", "runs"},
-	"boltzmann/general": {"dataset", "dataset/factorised", "runs"},
+	"boltzmann/general": {"boltzmann", "dataset", "dataset/factorised", "runs"},
 	"boltzmann/updown":  {"boltzmann", "dataset", "dataset/factorised", "runs"},
 
 	"plotting":       {"boltzmann", "hm", "dataset", "hm/engine", "runs"},

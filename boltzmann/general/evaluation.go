@@ -1,0 +1,136 @@
+package general
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// annealingSteps is the number of equal steps of AIS.
+const annealingSteps = 1000
+
+// AIS estimates log Z by annealed importance sampling (Neal 2001) with a number of chains: from
+// units that are not connected, of the machine's own biases, to the machine, in 1000 equal steps.
+// It is too low in expectation, and log p(v) by it too high. progress, which may be nil, is called
+// with the fraction of the work done.
+func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (boltzmann.LogZ, error) {
+	if chains < 1 || chains > math.MaxUint32 {
+		return boltzmann.LogZ{}, fmt.Errorf("%s of annealing: give at least 1, and less than 2³²", names.Count(chains, "chain"))
+	}
+	if err := m.checkChains(float64(chains)); err != nil {
+		return boltzmann.LogZ{}, err
+	}
+	logs, start := make([]float64, chains), 0.0
+	for _, b := range m.biases() {
+		start += softplus(b)
+	}
+	var mutex sync.Mutex
+	done := 0
+	work.Parallel(chains, func(chain int) {
+		x, c := make([]float64, m.units()), philox.Counter{Purpose: philox.Anneal, Datum: uint32(chain)}
+		logs[chain] = start
+		for k := 0; k < annealingSteps && ctx.Err() == nil; k++ {
+			c.Step = uint32(k)
+			m.sweep(x, m.all(), float64(k)/annealingSteps, philox.Key(m.seed), c)
+			for i, on := range x {
+				logs[chain] += on * floats.Dot(m.row(i), x) / 2 / annealingSteps
+			}
+		}
+		if progress != nil {
+			mutex.Lock()
+			done++
+			progress(float64(done) / float64(chains))
+			mutex.Unlock()
+		}
+	})
+	n, sum := float64(chains), floats.LogSumExp(logs)
+	squares := slices.Clone(logs)
+	floats.Scale(2, squares)
+	mean := sum - math.Log(n)
+	_, se := statistics.MeanAndError(chains, func(i int) float64 { return math.Exp(logs[i] - mean) })
+	schedule := boltzmann.Even(annealingSteps)
+	return boltzmann.LogZ{
+		Value: boltzmann.Number(mean), SE: boltzmann.Number(se), Errs: boltzmann.Low,
+		Low: boltzmann.Number(mean + math.Log(max(0, 1-3*se))), High: boltzmann.Number(mean + math.Log1p(3*se)),
+		ESS:    boltzmann.Number(math.Exp(2*sum-floats.LogSumExp(squares)) / n),
+		Chains: chains, Schedule: &schedule, Steps: annealingSteps, Each: logs,
+	}, ctx.Err()
+}
+
+// bestLogZ is log Z, exact where the units are enumerable, and otherwise by AIS with a number of
+// chains.
+func (m *Model) bestLogZ(ctx context.Context, chains int, progress func(float64)) (boltzmann.LogZ, error) {
+	if !m.Enumerable() {
+		return m.AIS(ctx, chains, progress)
+	}
+	logZ, err := m.LogZ()
+	exact := boltzmann.Number(logZ)
+	return boltzmann.LogZ{Value: exact, Low: exact, High: exact, ESS: boltzmann.Number(math.NaN())}, err
+}
+
+// Evaluate measures the model on rows of a set, usually test rows: log p(v), exactly where the
+// units are enumerable, and otherwise by AIS with a number of chains, of which it is too high in
+// expectation and has the standard error of the rows alone. Free energies are exact. progress,
+// which may be nil, is called with the fraction of the work done.
+func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, chains int, progress func(float64)) (boltzmann.Evaluation, error) {
+	start := time.Now()
+	e := boltzmann.Evaluation{Split: rows.Name, Binarization: set.Spec().Binarization, Data: rows.Rows, DrawSeed: m.seed}
+	mean := func(of dataset.Split) (boltzmann.Number, boltzmann.Number, error) {
+		energies, err := m.FreeEnergy(ctx, of)
+		f := estimateOf(energies)
+		return boltzmann.Number(f.Value), boltzmann.Number(f.SE), err
+	}
+	var err error
+	if e.FreeEnergy, e.FreeEnergySE, err = mean(rows); err != nil {
+		return e, err
+	}
+	if e.TrainingFreeEnergy, e.TrainingFreeEnergySE, err = mean(set.Train().Some(rows.Rows, m.seed)); err != nil {
+		return e, err
+	}
+	if e.LogZ, err = m.bestLogZ(ctx, chains, progress); err != nil {
+		return e, err
+	}
+	if e.LogZ.Errs != boltzmann.Exact {
+		e.LogPErrs = boltzmann.High
+	}
+	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value, e.FreeEnergySE
+	line := factorised.Bernoulli(set.Train(), rows)
+	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = boltzmann.Number(line.LogP), boltzmann.Number(line.SE), !(float64(e.LogP) >= line.Limit)
+	e.Seconds = time.Since(start).Seconds()
+	return e, nil
+}
+
+// Evaluate implements runs.Evaluator: log p of rows, log Z and the free energy, as Model.Evaluate
+// has them with a number of chains.
+func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
+	s, err := e.readSnapshot(model)
+	if err != nil {
+		return nil, err
+	}
+	m := s.model.Seed(seed)
+	energies, err := m.FreeEnergy(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	z, err := m.bestLogZ(ctx, samples, progress)
+	f, logZ := estimateOf(energies), float64(z.Value)
+	return runs.Estimates{
+		runs.LogP.Key:         {Value: -f.Value - logZ, SE: f.SE},
+		logZMeasure.Key:       {Value: logZ, SE: float64(z.SE)},
+		freeEnergyMeasure.Key: f,
+	}, err
+}
