@@ -55,7 +55,7 @@ func (b *Baseline) Warning(objective Measure, value float64) string {
 	if !b.Far(objective, value) {
 		return ""
 	}
-	return fmt.Sprintf("%s %.4g is far worse than that of a factorised model (%.4g): training has diverged; lower the learning rate, or raise the damping",
+	return fmt.Sprintf("%s %.4g is far worse than that of a factorised model (%.4g): training has diverged; lower the learning rate, or raise the damping where there is one",
 		objective.Name, value, b.Factorised.Value)
 }
 

@@ -127,7 +127,7 @@ type Snapshot struct {
 
 // ErrDiverged is the error of training whose parameters or measures are no longer
 // finite.
-var ErrDiverged = errors.New("training has diverged: a measure or a parameter is not finite; any earlier checkpoint is kept; lower the learning rate or raise the damping")
+var ErrDiverged = errors.New("training has diverged: a measure or a parameter is not finite; any earlier checkpoint is kept; lower the learning rate, or raise the damping where there is one")
 
 // eldest is the family of experiment files that name none: once there was one.
 const eldest = "hm"
