@@ -12,6 +12,8 @@ type Baseline struct {
 	Rows       string   `json:"rows"`       // the split that it is over: validation, or train where there is none
 	Factorised Estimate `json:"factorised"` // of units with the means of the training rows
 	Limit      float64  `json:"limit"`      // a worse objective is that of training that has diverged, though it may stay finite
+	// LimitOf is the key of the measure that the limit is of, empty where that is the objective.
+	LimitOf string `json:"limit_of,omitempty"`
 }
 
 // baselineLabel names the base line in tables.
@@ -61,15 +63,28 @@ func (b *Baseline) Warning(objective Measure, value float64) string {
 
 // Warning is that of an epoch of the history: of its validation, or of training
 // where there is none.
-func (h History) Warning(e Epoch) string { return h.Baseline.Warning(h.Objective(), h.judged(e)) }
+func (h History) Warning(e Epoch) string {
+	limited := h.limited()
+	return h.Baseline.Warning(limited, e.judged(limited))
+}
 
-// judged is the objective that an epoch is judged by: of validation, or of training where
-// there is none.
-func (h History) judged(e Epoch) float64 {
-	if value, ok := e.Validation[h.Objective().Key]; ok {
+// limited is the measure that the limit of the base line is of.
+func (h History) limited() Measure {
+	for _, m := range h.Measures {
+		if h.Baseline != nil && m.Key == h.Baseline.LimitOf {
+			return m
+		}
+	}
+	return h.Objective()
+}
+
+// judged is the value of a measure that an epoch is judged by: of validation, or of training
+// where there is none.
+func (e Epoch) judged(by Measure) float64 {
+	if value, ok := e.Validation[by.Key]; ok {
 		return value
 	}
-	return e.Train[h.Objective().Key]
+	return e.Train[by.Key]
 }
 
 // Shortfall says of the last epoch that it has not left the base line behind, empty where it
@@ -78,7 +93,7 @@ func (h History) Shortfall() string {
 	if h.Baseline == nil || len(h.Epochs) == 0 {
 		return ""
 	}
-	value := h.judged(h.Epochs[len(h.Epochs)-1])
+	value := h.Epochs[len(h.Epochs)-1].judged(h.Objective())
 	if h.Objective().Better(value, h.Baseline.Factorised.Value) {
 		return ""
 	}

@@ -88,6 +88,23 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// The limit may be of a measure other than the objective, which says nothing of divergence then.
+func TestWarningsOfAnotherMeasure(t *testing.T) {
+	h := runs.History{
+		Measures: []runs.Measure{{Key: "pseudo_likelihood", Name: "log PL", Rises: true}, runs.LogP},
+		Baseline: &runs.Baseline{Factorised: runs.Estimate{Value: -6}, Limit: -18, LimitOf: runs.LogP.Key},
+	}
+	good, bad := runs.Measures{"pseudo_likelihood": -100, "log_p": -3}, runs.Measures{"pseudo_likelihood": 0, "log_p": -6e195}
+	if text := h.Warning(runs.Epoch{Train: bad, Validation: good}); text != "" {
+		t.Errorf("a good log p has the warning %q", text)
+	}
+	for _, e := range []runs.Epoch{{Train: bad}, {Train: good, Validation: bad}} {
+		if text := h.Warning(e); !strings.HasPrefix(text, "log p -6e+195 is far worse") {
+			t.Errorf("the warning is %q", text)
+		}
+	}
+}
+
 // What has not left the base line behind is told, and nothing else.
 func TestShortfall(t *testing.T) {
 	h := runs.History{Baseline: &runs.Baseline{Factorised: runs.Estimate{Value: -206.91}, Limit: -1630}}

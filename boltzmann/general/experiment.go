@@ -137,9 +137,15 @@ func (e Experiment) checkMemory(visible int) error {
 }
 
 // Baseline implements runs.Baseliner: the pseudo-likelihood of a factorised model is its log p(v).
+// Training has diverged where log p(v) is far worse, if it is exact: the pseudo-likelihood may be 0
+// of a machine that gives the data no probability.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	line := factorised.Bernoulli(set.Train(), rows)
-	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+	b := runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+	if set.Shape().Units()+e.Machine.Hidden <= enumerable {
+		b.LimitOf = runs.LogP.Key
+	}
+	return b
 }
 
 // Hash identifies an experiment: two of the same hash train alike. It panics where the learning

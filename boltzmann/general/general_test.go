@@ -162,8 +162,8 @@ func TestExactSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if chains := l.subtractNegative(t.Context(), gradient); chains != nil {
-			t.Errorf("%v: there are chains", s)
+		if chains, logZ := l.subtractNegative(t.Context(), gradient); chains != nil || math.Abs(logZ-exact.LogZ()) > 1e-10 {
+			t.Errorf("%v: there are %d chains, log Z is %v, want %v", s, len(chains), logZ, exact.LogZ())
 		}
 		l.ascend(gradient, 0.1)
 		if !floats.EqualApprox(m.flat, want, 1e-10) {
@@ -192,7 +192,7 @@ func TestStepsByChains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after := l.subtractNegative(t.Context(), gradient)
+	after, _ := l.subtractNegative(t.Context(), gradient)
 	if len(after) != 6 || reflect.DeepEqual(after, chains) {
 		t.Fatalf("%d chains, which stay where they are", len(after))
 	}
@@ -477,6 +477,31 @@ func TestTrainingLearns(t *testing.T) {
 			t.Errorf("with %d hidden units log p is %v, with fewer %v, base line %v", 2*hidden, logP, before, h.Baseline.Factorised.Value)
 		}
 		before = logP
+	}
+}
+
+// Training whose log p is far below the base line is said to have diverged, though the
+// pseudo-likelihood is far above it, with validation rows and without.
+func TestDivergenceIsJudgedByLogP(t *testing.T) {
+	for validation, rows := range map[int]string{0: "train", 4: "validation"} {
+		set, err := dataset.Spec{Name: "3by3", Subset: 40, Validation: new(validation)}.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := experiments(set)[0]
+		e.Training.LearningRate = 1e200
+		run, err := e.TrainOn(t.Context(), set, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := run.History()
+		if text := h.LastWarning(); !strings.HasPrefix(text, "log p -") || h.Baseline.Rows != rows {
+			t.Errorf("over the %s rows the warning is %q, where the last epoch is %+v", h.Baseline.Rows, text, h.Epochs[len(h.Epochs)-1])
+		}
+		e.Training.LearningRate = 0.1
+		if run, err = e.TrainOn(t.Context(), set, t.TempDir()); err != nil || run.History().LastWarning() != "" {
+			t.Errorf("at a usual learning rate the warning is %q (%v)", run.History().LastWarning(), err)
+		}
 	}
 }
 

@@ -24,8 +24,8 @@ var (
 )
 
 // Measures implements runs.Experiment. Steps and validation measure the log-pseudo-likelihood Σ_i
-// log p(v_i|v_−i), by one unit a row in steps and 16 in validation, and the free energy;
-// validation also log p(v) where it is exact.
+// log p(v_i|v_−i), by one unit a row in steps and 16 in validation, the free energy, and log p(v)
+// where it is exact.
 func (e Experiment) Measures() []runs.Measure {
 	return []runs.Measure{pseudoMeasure, freeEnergyMeasure, runs.LogP}
 }
@@ -172,9 +172,12 @@ func (l *learner) Steps(ctx context.Context, _ int, rate func(k int) float64) ([
 	if err != nil {
 		return nil, err
 	}
-	chains := l.subtractNegative(ctx, gradient)
+	chains, logZ := l.subtractNegative(ctx, gradient)
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if l.model.Enumerable() {
+		measured[runs.LogP.Key] = -measured[freeEnergyMeasure.Key] - logZ
 	}
 	l.ascend(gradient, rate(0))
 	l.chains = chains
@@ -191,7 +194,7 @@ func (l *learner) positive(ctx context.Context, states [][]float64) ([]float64, 
 		if ctx.Err() != nil {
 			return
 		}
-		moments[r] = m.moments(m.given(states[r][:visible]))
+		moments[r], _ = m.moments(m.given(states[r][:visible]))
 		for j := range m.hidden {
 			states[r][visible+j] = moments[r][j*m.hidden+j]
 		}
@@ -212,12 +215,13 @@ func (l *learner) positive(ctx context.Context, states [][]float64) ([]float64, 
 }
 
 // subtractNegative subtracts E[x_i x_j] of the model, exactly or as the chains have it after
-// the sweeps of a step, and returns these.
-func (l *learner) subtractNegative(ctx context.Context, gradient []float64) (chains [][]float64) {
+// the sweeps of a step, and returns these, or log Z where it is exact.
+func (l *learner) subtractNegative(ctx context.Context, gradient []float64) (chains [][]float64, logZ float64) {
 	m := l.model
 	if m.Enumerable() {
-		floats.Sub(gradient, m.moments(m.given(nil)))
-		return nil
+		moments, logZ := m.moments(m.given(nil))
+		floats.Sub(gradient, moments)
+		return nil, logZ
 	}
 	chains = make([][]float64, len(l.chains))
 	work.Parallel(len(chains), func(chain int) {
@@ -229,7 +233,7 @@ func (l *learner) subtractNegative(ctx context.Context, gradient []float64) (cha
 		chains[chain] = x
 	})
 	m.addProducts(gradient, -1/float64(len(chains)), chains)
-	return chains
+	return chains, math.NaN()
 }
 
 // ascend moves the parameters along the gradient.

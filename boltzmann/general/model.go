@@ -106,8 +106,9 @@ func (m *Model) logTerms(g given) []float64 {
 // freeEnergy is −log Σ e^(−E) over the states of the units that are left.
 func (m *Model) freeEnergy(g given) float64 { return -floats.LogSumExp(m.logTerms(g)) }
 
-// moments are E[x_i x_j] of the units that are left, a square matrix with E[x_i] on its diagonal.
-func (m *Model) moments(g given) []float64 {
+// moments are E[x_i x_j] of the units that are left, a square matrix with E[x_i] on its diagonal,
+// beside log Σ e^(−E) over their states.
+func (m *Model) moments(g given) (moments []float64, log float64) {
 	sums, n := m.logTerms(g), len(g.inputs)
 	largest := floats.Max(sums)
 	for s, log := range sums {
@@ -121,13 +122,13 @@ func (m *Model) moments(g given) []float64 {
 			}
 		}
 	}
-	moments := make([]float64, n*n)
+	moments = make([]float64, n*n)
 	for i := range n {
 		for j := range n {
 			moments[i*n+j] = sums[1<<i|1<<j] / sums[0]
 		}
 	}
-	return moments
+	return moments, largest + math.Log(sums[0])
 }
 
 // latent are the hidden units, all all units.
