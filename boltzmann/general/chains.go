@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
@@ -60,7 +61,7 @@ func (m *Model) means(x []float64) (means []float64) {
 // alike.
 func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
 	if n < 1 || sweeps < 0 || sweeps > math.MaxUint32 {
-		return dataset.Sheet{}, fmt.Errorf("%d chains of %d sweeps: give at least 1 chain, and 0 to 2³²−1 sweeps", n, sweeps)
+		return dataset.Sheet{}, fmt.Errorf("%s of %s: give at least 1 chain, and 0 to 2³²−1 sweeps", names.Count(n, "chain"), names.Count(sweeps, "sweep"))
 	}
 	if err := m.checkChains(float64(n)); err != nil {
 		return dataset.Sheet{}, err
@@ -105,7 +106,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		return dataset.Inpainting{}, err
 	}
 	if chains < 1 || sweeps < 1 || chains > math.MaxUint32 || sweeps >= math.MaxUint32 {
-		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, and less than 2³²−1", chains, sweeps)
+		return dataset.Inpainting{}, fmt.Errorf("%s of %s for each row: give at least 1 of each, and less than 2³²−1", names.Count(chains, "chain"), names.Count(sweeps, "sweep"))
 	}
 	if err := m.checkChains(float64(chains) * float64(split.Rows)); err != nil {
 		return dataset.Inpainting{}, err

@@ -13,6 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/dataset/factorised"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -113,7 +114,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 	case !(s.LearningRate > 0) || math.IsInf(s.LearningRate, 1):
 		return fmt.Errorf("learning_rate = %v: give a positive, finite number, such as 0.1", s.LearningRate)
 	case s.Chains < 1 || s.Chains > math.MaxUint32 || s.Steps < 1 || s.Steps > math.MaxUint32:
-		return fmt.Errorf("%d chains of %d steps: give at least 1 of each; 100 chains of 1 step are usual", s.Chains, s.Steps)
+		return fmt.Errorf("%s of %s: give at least 1 of each; 100 chains of 1 step are usual", names.Count(s.Chains, "chain"), names.Count(s.Steps, "step"))
 	}
 	if err := e.Header().Check(set); err != nil {
 		return err
@@ -130,8 +131,8 @@ func (e Experiment) checkMemory(visible int) error {
 	}
 	bytes := 8 * (3.5*n*n + n*(2*float64(s.BatchSize)+3*float64(chains))) // W, the gradient and pairs with their weights
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%d visible and %d hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
-			visible, e.Machine.Hidden, chains, s.BatchSize, bytes, whose, float64(limit))
+		return fmt.Errorf("%d visible and %s with %s and minibatches of %s take %.3g bytes to train, where %s has %.3g: give fewer",
+			visible, names.Count(e.Machine.Hidden, "hidden unit"), names.Count(chains, "chain"), names.Count(s.BatchSize, "row"), bytes, whose, float64(limit))
 	}
 	return nil
 }

@@ -96,15 +96,17 @@ func (s MachineSpec) check(visible int) error {
 	switch {
 	case visible < 1 || n > mostUnits:
 		return fmt.Errorf("%d visible and %d hidden units: give rows of at least one value, and at most %d units in all", visible, s.Hidden, mostUnits)
-	case s.Hidden < 0 || s.Hidden > mostHidden:
+	case s.Hidden < 0:
+		return fmt.Errorf("%d hidden units: give 0 to %d", s.Hidden, mostHidden)
+	case s.Hidden > mostHidden:
 		return fmt.Errorf("%d hidden units: give 0 to %d, over whose states sums go; a restricted machine of package boltzmann can have more", s.Hidden, mostHidden)
 	case s.Connections != Listed && len(s.Pairs) > 0:
-		return fmt.Errorf("%d pairs with connections = %v: they are those of connections = listed; leave one of them out", len(s.Pairs), s.Connections)
+		return fmt.Errorf("%s with connections = %v: pairs are those of connections = listed; leave one of them out", names.Count(len(s.Pairs), "pair"), s.Connections)
 	}
 	seen := map[Pair]bool{}
 	for _, p := range s.Pairs {
 		if p[0] < 0 || p[0] >= p[1] || p[1] >= n {
-			return fmt.Errorf("the pair %v of units: give two of the units 0 to %d, the visible ones first, in their order", p, n-1)
+			return fmt.Errorf("the pair %v of units: give two of the units 0 to %d, of which the visible ones come first, and the smaller of the two first", p, n-1)
 		}
 		if seen[p] {
 			return fmt.Errorf("the pair %v is there twice: give it once", p)
@@ -112,7 +114,7 @@ func (s MachineSpec) check(visible int) error {
 		seen[p] = true
 	}
 	if len(s.connected(visible)) == 0 {
-		return fmt.Errorf("connections = %v of %d hidden units: no units are connected; give pairs, hidden units or other connections", s.Connections, s.Hidden)
+		return fmt.Errorf("connections = %v of %s: no units are connected; give pairs, hidden units or other connections", s.Connections, names.Count(s.Hidden, "hidden unit"))
 	}
 	return nil
 }

@@ -573,22 +573,24 @@ func TestExperimentsRoundTrip(t *testing.T) {
 func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
 	set := lines(t)
 	for says, change := range map[string]func(e *Experiment){
-		"17 hidden units":           func(e *Experiment) { e.Machine.Hidden = 17 },
-		"with connections = all":    func(e *Experiment) { e.Machine.Pairs = []Pair{{0, 1}} },
-		"the pair [3 3]":            func(e *Experiment) { e.Machine = MachineSpec{0, Listed, []Pair{{3, 3}}} },
-		"the pair [8 9]":            func(e *Experiment) { e.Machine = MachineSpec{0, Listed, []Pair{{8, 9}}} },
-		"is there twice":            func(e *Experiment) { e.Machine = MachineSpec{0, Listed, []Pair{{0, 1}, {0, 1}}} },
-		"no units are connected":    func(e *Experiment) { e.Machine = MachineSpec{0, Restricted, nil} },
-		"use all, semi-restricted":  func(e *Experiment) { e.Machine.Connections = 9 },
-		"learning_rate = 0":         func(e *Experiment) { e.Training.LearningRate = 0 },
-		"0 chains of 1 steps":       func(e *Experiment) { e.Training.Chains = 0 },
-		"binarization = stochastic": func(e *Experiment) { e.Dataset.Binarization = dataset.Stochastic },
-		"with 4294967295 chains":    func(e *Experiment) { e.Machine.Hidden, e.Training.Chains = 16, math.MaxUint32 },
-		"0 epochs":                  func(e *Experiment) { e.Epochs = 0 },
+		"17 hidden units":                 func(e *Experiment) { e.Machine.Hidden = 17 },
+		"-1 hidden units: give 0 to 16\n": func(e *Experiment) { e.Machine.Hidden = -1 },
+		"1 pair with connections = all":   func(e *Experiment) { e.Machine.Pairs = []Pair{{0, 1}} },
+		"the smaller of the two first":    func(e *Experiment) { e.Machine = MachineSpec{2, Listed, []Pair{{1, 0}}} },
+		"the pair [3 3]":                  func(e *Experiment) { e.Machine = MachineSpec{0, Listed, []Pair{{3, 3}}} },
+		"the pair [8 9]":                  func(e *Experiment) { e.Machine = MachineSpec{0, Listed, []Pair{{8, 9}}} },
+		"is there twice":                  func(e *Experiment) { e.Machine = MachineSpec{0, Listed, []Pair{{0, 1}, {0, 1}}} },
+		"no units are connected":          func(e *Experiment) { e.Machine = MachineSpec{0, Restricted, nil} },
+		"use all, semi-restricted":        func(e *Experiment) { e.Machine.Connections = 9 },
+		"learning_rate = 0":               func(e *Experiment) { e.Training.LearningRate = 0 },
+		"0 chains of 1 step: ":            func(e *Experiment) { e.Training.Chains = 0 },
+		"binarization = stochastic":       func(e *Experiment) { e.Dataset.Binarization = dataset.Stochastic },
+		"with 4294967295 chains":          func(e *Experiment) { e.Machine.Hidden, e.Training.Chains = 16, math.MaxUint32 },
+		"0 epochs":                        func(e *Experiment) { e.Epochs = 0 },
 	} {
 		e := experiments(set)[0]
 		change(&e)
-		if err := e.Check(set); err == nil || !strings.Contains(err.Error(), says) {
+		if err := e.Check(set); err == nil || !strings.Contains(err.Error()+"\n", says) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}
