@@ -132,11 +132,11 @@ a table with a row a seed, and columns with the keys of --json.`,
 		if holds[general.Experiment](args[0]) {
 			return evalGeneral(c, args[0], x, annealing.annealing.Chains, asJSON)
 		}
-		if err := refuseOthers(c, "Helmholtz machines", ofAnnealing); err != nil {
-			return err
-		}
 		seeds, err := hm.OpenSeeds(args[0])
 		if err != nil {
+			return err
+		}
+		if err := refuseOthers(c, "Helmholtz machines", ofAnnealing); err != nil {
 			return err
 		}
 		set, err := seeds.Runs[0].Dataset()
