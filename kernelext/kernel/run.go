@@ -52,6 +52,9 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if tools.Go, err = frugalGo(dir, temporary, tools.Go); err != nil {
+		return err
+	}
 	live := newLive(session.Folder)
 	s := session.New(session.Folder, live.observe)
 	defer s.Close()
