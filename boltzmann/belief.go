@@ -77,6 +77,9 @@ func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
 	if e.Below != nil {
 		return nil, errors.New("a belief network that stands on a run: train its layers one by one")
 	}
+	if len(e.Machine.Above) > 0 && !e.Machine.plain() {
+		return nil, fmt.Errorf("%v: the layers of belief networks are restricted machines of Bernoulli units without labels; leave other units, and labels, out", e)
+	}
 	for l, units := range e.Machine.layers(0)[1:] {
 		layer := e
 		layer.Machine.Hidden, layer.Machine.Above = units, nil

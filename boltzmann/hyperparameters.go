@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -26,7 +27,8 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	}
 	unless := func(acts bool, missing string) string { return either(acts, "", missing) }
 	persistent, tempered, natural := s.persistent(), s.Algorithm == Tempered, s.Metric != Euclidean
-	chains := unless(persistent, "--algorithm pcd or pt")
+	sampled := unless(s.Discriminative != 1, "a --discriminative below 1: log p(y|v) alone has no chains")
+	chains := cmp.Or(unless(persistent, "--algorithm pcd or pt"), sampled)
 	centred := unless(s.Centred, "--centred")
 	metric := unless(natural, "--metric joint or marginal")
 	inertia := unless(s.Optimizer == Momentum, "--optimizer momentum")
@@ -37,7 +39,8 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	decay := func(β float64) bool { return β >= 0 && β < 1 }
 	strength := func(β float64) bool { return β >= 0 && statistics.Finite(β) }
 	legend := fmt.Sprintf
-	name := legend("%s-%d", strings.ToUpper(s.Algorithm.String()), s.Steps)
+	discriminative := legend("discriminative w = %g", s.Discriminative)
+	name := either(sampled == "", legend("%s-%d", strings.ToUpper(s.Algorithm.String()), s.Steps), discriminative)
 	inMetric := legend("%v metric, α = %g", s.Metric, s.Damping)
 	stepping := legend("× %g every %d epochs", s.StepFactor, s.StepEpochs)
 	sparsity := legend("sparsity β = %g, ρ = %g", s.Sparsity, s.SparsityTarget)
@@ -51,7 +54,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Usage: "learning `rate` η",
 		Valid: s.LearningRate > 0 && statistics.Finite(s.LearningRate), Remedy: "give a positive number, such as 0.2",
 	}, {
-		Value: &s.Steps, Flag: "gibbs-steps", Group: own, Legend: name,
+		Value: &s.Steps, Flag: "gibbs-steps", Group: own, Legend: name, Idle: sampled,
 		Usage: "cd, pcd, pt: `k` Gibbs sweeps of each chain a step; pl: units of each row that a step sees (default of pl 10)",
 		Valid: s.Steps >= 1 && s.Steps <= math.MaxUint32, Remedy: "give the number of Gibbs sweeps a step, or of units of pl, at least 1",
 	}, {
@@ -59,7 +62,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Usage: "pcd, pt: `number` of persistent chains",
 		Valid: !persistent || s.Chains >= 1 && s.Chains <= math.MaxUint32, Remedy: "give the number of persistent chains, at least 1; 100 is usual",
 	}, {
-		Value: &s.Temperatures, Flag: "temperatures", Group: own, Legend: legend("%d temperatures", s.Temperatures), Idle: unless(tempered, "--algorithm pt"),
+		Value: &s.Temperatures, Flag: "temperatures", Group: own, Legend: legend("%d temperatures", s.Temperatures), Idle: cmp.Or(unless(tempered, "--algorithm pt"), sampled),
 		Usage: "pt: `number` of replicas of each chain (default 10)",
 		Valid: !tempered && s.Temperatures == 0 || tempered && s.Temperatures >= 2 && s.Temperatures <= math.MaxUint32/max(1, s.Chains),
 		Remedy: either(tempered,
@@ -121,7 +124,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Usage: "cd, pcd, pt: most `sweeps` of mean field a step, of several layers (default 10)",
 		Valid: s.MeanField >= 0, Remedy: "give the most sweeps of mean field a step, at least 1; 10 is usual",
 	}, {
-		Value: &s.Discriminative, Flag: "discriminative", Group: own, Legend: legend("discriminative w = %g", s.Discriminative),
+		Value: &s.Discriminative, Flag: "discriminative", Group: own, Legend: discriminative,
 		Usage: "cd, pcd, pt: of a machine with --classes, the weight `w` of log p(y|v) in the objective log p(y|v) + (1−w) log p(v): 0 for log p(v,y), 1 for log p(y|v) alone",
 		Valid: s.Discriminative >= 0 && s.Discriminative <= 1, Remedy: "give 0 for log p(v,y), 1 for log p(y|v), or what lies between",
 	}, {

@@ -301,7 +301,7 @@ func (m *Model) classification(ctx context.Context, rows dataset.Split) (*Classi
 
 // mistaken is 1 where another class is likelier than that of a row, and 0 where none is.
 func mistaken(logs []float64, class int) float64 {
-	if floats.Max(logs) > logs[class] {
+	if floats.MaxIdx(logs) != class {
 		return 1
 	}
 	return 0

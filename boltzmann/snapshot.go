@@ -184,9 +184,13 @@ func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	if e.Method.persistent() {
 		wanted = e.Method.replicas(0)
 	}
-	if slices.Equal(machine.layers(0), e.Machine.layers(0)) && machine.Visible == e.Machine.Visible && machine.Categories == e.Machine.Categories && machine.Classes == e.Machine.Classes && machine.Doubled == e.Machine.Doubled && (s.below != nil) == (e.Below != nil) && slots == e.Method.Optimizer.slots() && chains == wanted {
+	describe := func(m MachineSpec) string {
+		return fmt.Sprintf("%v visible and %s %v hidden units, categories of %d and %d, %d classes, doubled %v",
+			m.Visible, joined(m.layers(0)[1:]), m.HiddenUnits, m.Categories, m.HiddenCategories, m.Classes, m.Doubled)
+	}
+	if describe(machine) == describe(e.Machine) && (s.below != nil) == (e.Below != nil) && slots == e.Method.Optimizer.slots() && chains == wanted {
 		return nil
 	}
-	return fmt.Errorf("the parameters are of another machine or method (images of %v, %v visible units, %s hidden units, %d slots of the optimiser, %d persistent chains) than the experiment (%v, %s, %d, %d)",
-		shape, machine.Visible, joined(machine.layers(0)[1:]), slots, chains, e.Machine.Visible, joined(e.Machine.layers(0)[1:]), e.Method.Optimizer.slots(), wanted)
+	return fmt.Errorf("the parameters are of another machine or method (images of %v; %s; %d slots of the optimiser, %d persistent chains) than the experiment (%s; %d, %d)",
+		shape, describe(machine), slots, chains, describe(e.Machine), e.Method.Optimizer.slots(), wanted)
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -159,7 +161,9 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 	}
 	for l, layer := range layers {
 		if err := train(c, layer, 0, boltzmann.LayerDir(out, l+1)); err != nil {
-			fmt.Fprintf(c.ErrOrStderr(), "that was layer %d of %d; the same command goes on and trains the others\n", l+1, len(layers))
+			if errors.Is(err, context.Canceled) {
+				fmt.Fprintf(c.ErrOrStderr(), "that was layer %d of %d; the same command goes on and trains the others\n", l+1, len(layers))
+			}
 			return err
 		}
 	}

@@ -145,6 +145,8 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "sparsity = 0.1: a target of sparsity goes with cd, pcd and pt", onPatterns("--algorithm", "pl", "--sparsity", "0.1", "--sparsity-target", "0.1")},
 		{exitUsage, "algorithm = pl with gaussian visible units", onPatterns("--algorithm", "pl", "--units", "gaussian", "--binarization", "grey")},
 		{exitUsage, "max_norm = -1", onPatterns("--algorithm", "cd", "--max-norm", "-1")},
+		{exitUsage, "--chains does nothing without a --discriminative below 1", onPatterns("--algorithm", "pcd", "--classes", "2", "--discriminative", "1", "--chains", "3")},
+		{exitFailed, "no-such-run", []string{"eval", "no-such-run", "--chains", "3"}},
 		{exitUsage, "--temperatures does nothing without --algorithm pt", onPatterns("--algorithm", "pcd", "--temperatures", "3")},
 		{exitUsage, "use stochastic", []string{"train", "--dataset", "miniglyphs", "--binarization", "grey", "--algorithm", "cd", "--out", filepath.Join(here, "grey")}},
 		{exitUsage, "an experiment of another family", []string{"train", "--config", meanField(t, "noisy-or"), "--algorithm", "cd"}},

@@ -129,11 +129,11 @@ a table with a row a seed, and columns with the keys of --json.`,
 			annealing.split, annealing.checkpoint, annealing.rows, annealing.seed = x.split, x.checkpoint, x.rows, x.seed
 			return annealing.evalBoltzmann(c, args[0], tables, asJSON)
 		}
-		if err := refuseOthers(c, "Helmholtz machines", ofAnnealing); err != nil {
-			return err
-		}
 		seeds, err := hm.OpenSeeds(args[0])
 		if err != nil {
+			return err
+		}
+		if err := refuseOthers(c, "Helmholtz machines", ofAnnealing); err != nil {
 			return err
 		}
 		set, err := seeds.Runs[0].Dataset()

@@ -94,9 +94,13 @@ func (x *annealingFlags) evalBoltzmann(c *cobra.Command, dir string, tables *tab
 		if seeds.Waiting > 0 {
 			waiting = fmt.Sprintf(", %d more have no checkpoint yet", seeds.Waiting)
 		}
-		_, err = fmt.Fprintf(out, "mean ± sd over %d seeds%s\n%s", len(each), waiting, over[runs.LogP.Key].Line("log p", "nats"))
+		fmt.Fprintf(out, "mean ± sd over %d seeds%s\n%s", len(each), waiting, over[runs.LogP.Key].Line("log p", "nats"))
+		if each[0].Classification != nil {
+			wrong := runs.SpreadOf(each, func(e boltzmann.RunEvaluation) float64 { return 100 * float64(e.Classification.Error) })
+			fmt.Fprint(out, wrong.Line("error of labels", "%"))
+		}
 	}
-	return err
+	return nil
 }
 
 // evaluate evaluates the run in a directory.

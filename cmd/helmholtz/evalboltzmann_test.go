@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -142,10 +143,12 @@ func TestBeliefNetworksAreTrained(t *testing.T) {
 	if out := succeed(t, "compare", top, filepath.Join(here, "third")); !strings.Contains(out, "log PL, validation") {
 		t.Errorf("compare says %q", out)
 	}
+	refused := filepath.Join(here, "refused")
 	for _, c := range []struct {
 		says string
 		args []string
 	}{
+		{"restricted machines of Bernoulli units without labels", onPatterns("--algorithm", "pcd", "--layers", "6,5", "--units", "bernoulli,gaussian", "--belief", "--out", refused)},
 		{"--raise: RAISE is of machines with one hidden layer", []string{"eval", top, "--raise", "3"}},
 		{"--belief with --seeds", slices.Concat(network, []string{"--seeds", "2"})},
 		{"train its layers one by one", slices.Concat(network, []string{"--on", top})},
@@ -154,6 +157,9 @@ func TestBeliefNetworksAreTrained(t *testing.T) {
 		if code, _, errOut := helmholtz(t, t.Context(), c.args...); code == 0 || !strings.Contains(errOut, c.says) {
 			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(c.args, " "), code, errOut, c.says)
 		}
+	}
+	if _, err := os.Stat(refused); err == nil {
+		t.Error("a layer was trained of a network that is refused")
 	}
 }
 

@@ -76,6 +76,11 @@ func TestLabelsOfBoltzmannMachines(t *testing.T) {
 	if out := succeed(t, "compare", joint, hybrid, "--samples", "3"); !strings.Contains(out, "method.discriminative") || !strings.Contains(out, "log p(y|v), test, K = 3") {
 		t.Errorf("compare says %q", out)
 	}
+	seeds := filepath.Join(here, "seeds")
+	succeed(t, append(labelled, "--discriminative", "1", "--seeds", "2", "--out", seeds)...)
+	if out := succeed(t, "eval", seeds); strings.Count(out, "error of labels") != 3 {
+		t.Errorf("of two seeds and their mean eval says %q", out)
+	}
 	if out := succeed(t, "train", "--resume", hybrid, "--epochs", "3"); !strings.Contains(out, "discriminative w = 0.5, B = 20: 3 epochs") {
 		t.Errorf("resumed training says %q", out)
 	}

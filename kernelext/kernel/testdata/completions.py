@@ -54,7 +54,9 @@ def main():
         while wanted not in matches(client, written):
             pass
         print(f"the first completion: after {1000 * (time.monotonic() - began):.0f} ms", flush=True)
-        tell("completions", number, lambda i: completed(client, *list(WRITTEN.items())[i % len(WRITTEN)]))
+        asked = list(WRITTEN.items())
+        tell("completions, six in each cell", number, lambda i: completed(client, *asked[i // 6 % len(asked)]))
+        tell("completions, each in another cell", number, lambda i: completed(client, *asked[i % len(asked)]))
         tell("doc comments", number, lambda i: documented(client, ("NRWS", "Damping")[i % 2]))
     finally:
         client.stop_channels()
