@@ -116,10 +116,8 @@ func (m *Model) moments(g given) (moments []float64, log float64) {
 	}
 	// Sums over the states in which at least the units of s are on, a unit after the other.
 	for bit := 1; bit < len(sums); bit *= 2 {
-		for s := range sums {
-			if s&bit == 0 {
-				sums[s] += sums[s|bit]
-			}
+		for s := 0; s < len(sums); s += 2 * bit {
+			floats.Add(sums[s:s+bit], sums[s+bit:s+2*bit])
 		}
 	}
 	moments = make([]float64, n*n)
