@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -313,6 +314,32 @@ func TestKilledWorkersLoseNothing(t *testing.T) {
 		wantSameRun(t, filepath.Join(alone, relative), j.Dir)
 	}
 	t.Logf("%d kills", kills)
+}
+
+// A program that is killed when a run has just ended leaves its lease, which the next
+// one that passes removes.
+func TestLeasesOfEndedRunsAreRemoved(t *testing.T) {
+	s, dir := mustReadSweep(t, sweepText), t.TempDir()
+	if err := trainSweep(t, s, dir); err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(jobs[0].Dir, file.LeaseFile)
+	held, err := file.HoldShared(jobs[0].Dir, ".lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadFile(path)
+	held.Release()
+	if err := errors.Join(err, os.WriteFile(path, left, 0o600), trainSweep(t, s, dir)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the lease of a run that has ended is there still: %v", err)
+	}
 }
 
 // workUntil starts a worker and kills it after some steps, unless it ends before.

@@ -254,7 +254,10 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 		j := jobs[i]
 		state, _, err := j.State()
 		switch {
-		case state == Finished, state == Failed:
+		case state == Finished:
+			j.release()
+			return false, nil
+		case state == Failed:
 			return false, nil
 		case err != nil:
 			return false, err
@@ -291,6 +294,16 @@ func (j Job) train(ctx context.Context, sets *Sets, recorders func(Job) []Record
 	}
 	_, err = Train(ctx, j.Experiment, set, j.Dir, recorders(j)...)
 	return err
+}
+
+// release removes the lease of a program that was killed when its run had just ended.
+func (j Job) release() {
+	if _, err := os.Stat(filepath.Join(j.Dir, file.LeaseFile)); err != nil {
+		return
+	}
+	if held, err := file.HoldShared(j.Dir, lockFile); err == nil { // or it is somebody's
+		held.Release()
+	}
 }
 
 // dataError is the error of data that cannot be opened, whatever the settings.
