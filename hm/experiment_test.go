@@ -371,3 +371,40 @@ func FuzzParseExperiment(f *testing.F) {
 		}
 	})
 }
+
+// A sweep over presets trains each with the settings that it stands for, and with those that
+// the base names, here and where the plan is read again.
+func TestSweepsOverPresets(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "sweep.toml")
+	text := `base = {epochs = 2, dataset = {name = "3by3"}, machine = {layers = [3]}, method = {preset = "rws", samples = 7}}
+[grid]
+method.preset = ["ws", "rws", "bihm", "nrws"]
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sweep, err := runs.ReadSweep(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sweep.Claim(filepath.Join(dir, "runs")); err != nil {
+		t.Fatal(err)
+	}
+	planned, err := runs.OpenSweep(filepath.Join(dir, "runs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*runs.Sweep{sweep, planned} {
+		settings, err := s.Settings()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []Method{WS(), RWS(), BiHM(), NRWS()} {
+			got, want := settings[i].Experiment.(Experiment).Method, want.Samples(7).Spec()
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s is trained otherwise (-want +got):\n%s", settings[i].Name, diff)
+			}
+		}
+	}
+}

@@ -20,6 +20,10 @@ type Sweep struct {
 	Base  Experiment
 	Axes  []Axis
 	Seeds int // of each combination: that of Base and those that follow it
+
+	// given is the base as its file has it, nil of a sweep that was not read: what it leaves
+	// out follows from each combination, as the settings of a preset from its name.
+	given map[string]any
 }
 
 // Axis is settings that vary together.
@@ -56,11 +60,13 @@ type sweepFile struct {
 //	method.learning_rate = [0.01, 0.02, 0.04]
 //
 //	[[together]]
-//	method.preset = ["rws", "nrws"]
-//	method.metric = ["none", "fisher"]
+//	method.preset = ["nws", "nrws"]
+//	method.damping = [0.2, 0.1]
 //
 // Lists of a grid are combined, each value with each; those of one table together are
-// gone through side by side.
+// gone through side by side. What the base leaves out each combination has by default,
+// so that a preset brings its own settings; a base that names them all, such as the
+// experiment.toml of a run, keeps them.
 func ReadSweep(path string) (*Sweep, error) {
 	text, err := file.Read(path, file.Small)
 	if err != nil {
@@ -94,8 +100,11 @@ func parseSweep(text []byte, dir string) (*Sweep, error) {
 		if !filepath.IsAbs(base) {
 			base = filepath.Join(dir, base)
 		}
-		s.Base, err = ReadExperiment(base)
+		if s.Base, err = ReadExperiment(base); err == nil {
+			s.given, err = readTable(base)
+		}
 	case map[string]any:
+		s.given = base
 		s.Base, err = experimentOf(base)
 	default:
 		err = errors.New(`base: give the experiment that varies, as a table or as the name of a file, base = "experiment.toml"`)
@@ -205,8 +214,8 @@ func (s *Sweep) Settings() ([]Setting, error) {
 	if number*s.Seeds > mostRuns {
 		return nil, fmt.Errorf("more than %d runs: give fewer values, or fewer seeds", mostRuns)
 	}
-	var base map[string]any
-	if _, err := DecodeTOML(s.Base.TOML(), &base); err != nil {
+	base, err := s.base()
+	if err != nil {
 		return nil, err
 	}
 	settings := make([]Setting, 0, number)
@@ -242,6 +251,25 @@ func (s *Sweep) Settings() ([]Setting, error) {
 		settings = append(settings, setting)
 	}
 	return settings, nil
+}
+
+// base is the experiment that varies, as a table.
+func (s *Sweep) base() (table map[string]any, err error) {
+	if s.given != nil {
+		return s.given, nil
+	}
+	_, err = DecodeTOML(s.Base.TOML(), &table)
+	return table, err
+}
+
+// readTable reads a TOML file.
+func readTable(path string) (table map[string]any, err error) {
+	text, err := file.Read(path, file.Small)
+	if err != nil {
+		return nil, err
+	}
+	_, err = DecodeTOML(text, &table)
+	return table, err
 }
 
 // experimentOf is the experiment of a table.
@@ -320,8 +348,8 @@ func valueName(value any) string {
 
 // TOML writes the sweep as ReadSweep reads it.
 func (s *Sweep) TOML() ([]byte, error) {
-	var base map[string]any
-	if _, err := DecodeTOML(s.Base.TOML(), &base); err != nil {
+	base, err := s.base()
+	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
@@ -337,6 +365,6 @@ func (s *Sweep) TOML() ([]byte, error) {
 		}
 	}
 	b.WriteString("\n")
-	err := toml.NewEncoder(&b).Encode(map[string]any{"base": base})
+	err = toml.NewEncoder(&b).Encode(map[string]any{"base": base})
 	return b.Bytes(), err
 }

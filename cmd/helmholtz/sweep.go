@@ -38,8 +38,11 @@ varies: a base experiment, as experiment.toml has it, and lists of values.
     method.learning_rate = [0.01, 0.02, 0.04]
 
     [[together]]                  # lists of one length, side by side
-    method.preset = ["rws", "nrws"]
-    method.metric = ["none", "fisher"]
+    method.preset = ["nws", "nrws"]
+    method.damping = [0.2, 0.1]
+
+What the base leaves out each setting has by default: a preset brings what belongs to it,
+unless the base names that, too, as the experiment.toml of a run names everything.
 
 The directory of a sweep holds a directory for each setting, named after what varies,
 and in it ordinary runs of its seeds, which every other command reads. Any number of
