@@ -69,7 +69,6 @@ COPY --chown=${NB_USER} internal internal
 COPY --chown=${NB_USER} kernelext kernelext
 COPY --chown=${NB_USER} plotting plotting
 COPY --chown=${NB_USER} runs runs
-COPY --chown=${NB_USER} updown updown
 COPY --chown=${NB_USER} notebooks/check notebooks/check
 COPY --chown=${NB_USER} notebooks/reproduce notebooks/reproduce
 COPY --chown=${NB_USER} notebooks/thesis notebooks/thesis
