@@ -1,14 +1,9 @@
 package boltzmann
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/BurntSushi/toml"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/dataset/factorised"
@@ -257,12 +252,7 @@ func init() {
 // number is not finite or a setting has no name, which Check refuses; a file has neither.
 func (e Experiment) Hash() string {
 	e.Keep, e.RecordSteps = nil, 0
-	text, err := json.Marshal(e)
-	if err != nil {
-		panic(err)
-	}
-	sum := sha256.Sum256(append([]byte(family), text...))
-	return hex.EncodeToString(sum[:])
+	return runs.HashOf(family, e)
 }
 
 // file is the experiment as its file has it.
@@ -301,9 +291,5 @@ func ParseExperiment(text []byte) (Experiment, error) {
 // TOML writes the experiment as ParseExperiment reads it. It panics where a setting has
 // no name, which Check refuses.
 func (e Experiment) TOML() []byte {
-	var b bytes.Buffer
-	if err := toml.NewEncoder(&b).Encode(file{family, e}); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
+	return runs.EncodeTOML(file{family, e})
 }

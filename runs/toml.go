@@ -2,6 +2,8 @@ package runs
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -25,6 +27,27 @@ func DecodeTOML(text []byte, into any) (toml.MetaData, error) {
 		return toml.MetaData{}, fmt.Errorf("line %d: more than %d brackets within each other, or dots in a key: no experiment has that, give another file", line, deepestTOML)
 	}
 	return toml.Decode(string(text), into)
+}
+
+// EncodeTOML writes a value as TOML. It panics where a setting has no name, which Check of an
+// experiment refuses.
+func EncodeTOML(value any) []byte {
+	var b bytes.Buffer
+	if err := toml.NewEncoder(&b).Encode(value); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// HashOf is the SHA-256 of the name of a family and of an experiment of it, as JSON has that. It
+// panics where a number is not finite or a setting has no name, which Check of an experiment
+// refuses.
+func HashOf(family string, e Experiment) string {
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic(err)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(append([]byte(family), text...)))
 }
 
 // CheckDecoded refuses settings of an experiment that its type does not have, and names the

@@ -1,14 +1,8 @@
 package general
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
-
-	"github.com/BurntSushi/toml"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/dataset/factorised"
@@ -153,12 +147,7 @@ func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline
 // rate is not finite or a setting has no name, which Check refuses.
 func (e Experiment) Hash() string {
 	e.Keep, e.RecordSteps = nil, 0
-	text, err := json.Marshal(e)
-	if err != nil {
-		panic(err)
-	}
-	sum := sha256.Sum256(append([]byte(family), text...))
-	return hex.EncodeToString(sum[:])
+	return runs.HashOf(family, e)
 }
 
 // family is the name of this package's experiments in their files.
@@ -194,9 +183,5 @@ func ParseExperiment(text []byte) (Experiment, error) {
 // TOML writes the experiment as ParseExperiment reads it. It panics where a setting has no name,
 // which Check refuses.
 func (e Experiment) TOML() []byte {
-	var b bytes.Buffer
-	if err := toml.NewEncoder(&b).Encode(file{family, e}); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
+	return runs.EncodeTOML(file{family, e})
 }

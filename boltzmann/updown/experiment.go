@@ -1,17 +1,11 @@
 package updown
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
-
-	"github.com/BurntSushi/toml"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -190,12 +184,7 @@ func init() {
 // not finite or a setting has no name, which Check refuses; a file has neither.
 func (e Experiment) Hash() string {
 	e.Keep, e.RecordSteps = nil, 0
-	text, err := json.Marshal(e)
-	if err != nil {
-		panic(err)
-	}
-	sum := sha256.Sum256(append([]byte(family), text...))
-	return hex.EncodeToString(sum[:])
+	return runs.HashOf(family, e)
 }
 
 // file is the experiment as its file has it.
@@ -215,8 +204,8 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	if f.Family != family {
 		return Experiment{}, fmt.Errorf("family = %q is not an experiment of this package: give family = %q, or read it by runs.ParseExperiment", f.Family, family)
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return Experiment{}, fmt.Errorf("unknown setting %q: remove it or mend its spelling", unknown[0].String())
+	if err := runs.CheckDecoded(meta, f); err != nil {
+		return Experiment{}, err
 	}
 	return f.Experiment, runs.CheckSettings(f.Experiment)
 }
@@ -224,9 +213,5 @@ func ParseExperiment(text []byte) (Experiment, error) {
 // TOML writes the experiment as ParseExperiment reads it. It panics where a setting has no
 // name, which Check refuses.
 func (e Experiment) TOML() []byte {
-	var b bytes.Buffer
-	if err := toml.NewEncoder(&b).Encode(file{family, e}); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
+	return runs.EncodeTOML(file{family, e})
 }
