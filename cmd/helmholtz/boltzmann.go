@@ -248,10 +248,15 @@ func sampleBoltzmann(c *cobra.Command, dir, which, kind string, n, sweeps int, s
 	} else {
 		sheet, err = model.Sample(c.Context(), n, sweeps)
 	}
-	if err != nil {
-		return err
+	return saveSheet(c, sheet, err, out)
+}
+
+// saveSheet saves images that were drawn, unless that failed, and says where.
+func saveSheet(c *cobra.Command, sheet dataset.Sheet, err error, out string) error {
+	if err == nil {
+		err = plotting.Samples(sheet).Save(out)
 	}
-	if err := plotting.Samples(sheet).Save(out); err != nil {
+	if err != nil {
 		return err
 	}
 	fmt.Fprintln(c.OutOrStdout(), out)

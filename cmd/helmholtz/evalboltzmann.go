@@ -103,6 +103,11 @@ func (x *annealingFlags) evalBoltzmann(c *cobra.Command, dir string, tables *tab
 	return nil
 }
 
+// of says what is evaluated: a checkpoint of the run in a directory.
+func (x *annealingFlags) of(dir string, run *runs.Run) boltzmann.RunEvaluation {
+	return boltzmann.RunEvaluation{Run: dir, Checkpoint: x.checkpoint, Seed: run.Experiment().Header().Seed, Epochs: run.Epochs(), Finished: run.Finished()}
+}
+
 // evaluate evaluates the run in a directory.
 func (x *annealingFlags) evaluate(c *cobra.Command, dir string) (e boltzmann.RunEvaluation, err error) {
 	if isUpDown(dir) {
@@ -127,7 +132,7 @@ func (x *annealingFlags) evaluate(c *cobra.Command, dir string) (e boltzmann.Run
 		return e, err
 	}
 	rows := pick(set, x.split).Some(x.rows, x.seed)
-	e = boltzmann.RunEvaluation{Run: dir, Checkpoint: x.checkpoint, Seed: run.Experiment().Seed, Epochs: run.Epochs(), Finished: run.Finished()}
+	e = x.of(dir, run.Run)
 	if e.Evaluation, err = model.Evaluate(c.Context(), set, rows, x.annealing, newFraction(c.ErrOrStderr(), "annealing")); err != nil || x.raise == 0 {
 		return e, err
 	}

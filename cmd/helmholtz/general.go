@@ -1,11 +1,8 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/general"
-	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/spf13/cobra"
 )
 
@@ -33,14 +30,7 @@ func sampleGeneral(c *cobra.Command, dir, which, kind string, n, sweeps int, see
 		return err
 	}
 	sheet, err := model.Sample(c.Context(), n, sweeps)
-	if err != nil {
-		return err
-	}
-	if err := plotting.Samples(sheet).Save(out); err != nil {
-		return err
-	}
-	fmt.Fprintln(c.OutOrStdout(), out)
-	return nil
+	return saveSheet(c, sheet, err, out)
 }
 
 // evaluateGeneral evaluates the run of a general Boltzmann machine in a directory.
@@ -56,7 +46,7 @@ func (x *annealingFlags) evaluateGeneral(c *cobra.Command, dir string) (e boltzm
 	if err != nil {
 		return e, err
 	}
-	e = boltzmann.RunEvaluation{Run: dir, Checkpoint: x.checkpoint, Seed: run.Experiment().Seed, Epochs: run.Epochs(), Finished: run.Finished()}
+	e = x.of(dir, run.Run)
 	e.Evaluation, err = model.Evaluate(c.Context(), set, pick(set, x.split).Some(x.rows, x.seed), x.annealing.Chains, newFraction(c.ErrOrStderr(), "annealing"))
 	return e, err
 }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/updown"
-	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -87,7 +85,7 @@ func (x *annealingFlags) evaluateUpDown(c *cobra.Command, dir string) (e boltzma
 	if err != nil {
 		return e, err
 	}
-	e = boltzmann.RunEvaluation{Run: dir, Checkpoint: x.checkpoint, Seed: run.Experiment().Seed, Epochs: run.Epochs(), Finished: run.Finished()}
+	e = x.of(dir, run.Run)
 	e.Evaluation, err = model.Evaluate(c.Context(), set, pick(set, x.split).Some(x.rows, x.seed), x.annealing, newFraction(c.ErrOrStderr(), "annealing"))
 	return e, err
 }
@@ -102,12 +100,5 @@ func sampleUpDown(c *cobra.Command, dir, which, kind string, n, sweeps int, seed
 		return err
 	}
 	sheet, err := model.Sample(c.Context(), n, sweeps)
-	if err != nil {
-		return err
-	}
-	if err := plotting.Samples(sheet).Save(out); err != nil {
-		return err
-	}
-	fmt.Fprintln(c.OutOrStdout(), out)
-	return nil
+	return saveSheet(c, sheet, err, out)
 }
