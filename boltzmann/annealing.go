@@ -61,8 +61,8 @@ func (m *Model) newPath(rows dataset.Split) (*path, error) {
 		begin(means(rows, m.encoding.binarization), float64(rows.Rows), p.Categories)
 	}
 	begin(latent, float64(some.Rows), 0)
-	frequencies, labelled := classFrequencies(rows, p.Classes)
-	begin(frequencies, labelled, p.Classes)
+	frequencies, labeled := classFrequencies(rows, p.Classes)
+	begin(frequencies, labeled, p.Classes)
 	p.logZ0 = p.discretePartition(logits) + p.hiddenPartition(make([]float64, p.Hidden()))
 	return p, nil
 }

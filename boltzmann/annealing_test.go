@@ -406,7 +406,7 @@ func TestAnnealingDependsOnTheSeedAlone(t *testing.T) {
 }
 
 // Estimates are cancelled, and say how far they are.
-func TestAnnealingIsCancelled(t *testing.T) {
+func TestAnnealingIsCanceled(t *testing.T) {
 	m := randomModel(t, 20, 10)
 	rows := split(oracle.Binary(20)[:3])
 	ctx, cancel := context.WithCancel(t.Context())

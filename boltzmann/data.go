@@ -13,11 +13,11 @@ import (
 // ones for Gaussian ones.
 func checkBinarization(b dataset.Binarization, visible Kind) error {
 	switch {
-	case b == dataset.Grey && visible == Bernoulli:
+	case b == dataset.Gray && visible == Bernoulli:
 		return errors.New("binarization = grey: Bernoulli units are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or make the visible units gaussian")
 	case b != dataset.Fixed && visible == Categorical:
 		return fmt.Errorf("binarization = %v for categorical units, of which one of a variable is 1: use fixed", b)
-	case b != dataset.Grey && visible == Gaussian:
+	case b != dataset.Gray && visible == Gaussian:
 		return fmt.Errorf("binarization = %v for Gaussian units: keep the grey values with grey", b)
 	}
 	return nil

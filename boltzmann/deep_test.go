@@ -233,7 +233,7 @@ func TestDeepStepsFollowTheStatistics(t *testing.T) {
 	for _, layers := range depths {
 		m := randomDeepModel(t, layers, 1)
 		rows := split(oracle.Binary(layers[0]))
-		for _, s := range []MethodSpec{PCD().Chains(11).MeanField(30).spec, PCD().Chains(11).Centred(false).spec, CD().Steps(2).spec} {
+		for _, s := range []MethodSpec{PCD().Chains(11).MeanField(30).spec, PCD().Chains(11).Centered(false).spec, CD().Steps(2).spec} {
 			tr := training(t, m, s, rows)
 			p := tr.parameters
 			before := wide(p)
@@ -265,7 +265,7 @@ func TestDeepStepsFollowTheStatistics(t *testing.T) {
 				statistics(-1/float64(n), row(tr.chains.visible, r), means)
 			}
 			want := before
-			floats.AddScaled(want, 0.1, deepCentredStep(p, gradient, tr.visibleOffsets, tr.hiddenOffsets))
+			floats.AddScaled(want, 0.1, deepCenteredStep(p, gradient, tr.visibleOffsets, tr.hiddenOffsets))
 			if after := wide(p); !floats.EqualApprox(after, want, 1e-5) {
 				t.Errorf("%v, %v: the parameters are %v, want %v", layers, s, after, want)
 			}
@@ -273,8 +273,8 @@ func TestDeepStepsFollowTheStatistics(t *testing.T) {
 	}
 }
 
-// deepCentredStep is centredStep of parameters some of whose weights stay 0.
-func deepCentredStep(p *Parameters, gradient []float64, μ, λ []float32) []float64 {
+// deepCenteredStep is centeredStep of parameters some of whose weights stay 0.
+func deepCenteredStep(p *Parameters, gradient []float64, μ, λ []float32) []float64 {
 	even, odd := len(μ), len(λ)
 	step := slices.Clone(gradient)
 	biases := gradient[even*odd:]

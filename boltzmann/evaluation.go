@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+	"github.com/helmholtz-go/helmholtz/dataset/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
@@ -137,14 +137,14 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, samples 
 }
 
 // baseline is that of log p of rows of the model's kind.
-func (m *Model) baseline(train, rows dataset.Split) factorised.Line {
+func (m *Model) baseline(train, rows dataset.Split) factorized.Line {
 	switch m.bottom().Kind() {
 	case Gaussian:
-		return factorised.Gaussian(train, rows, greyFloor)
+		return factorized.Gaussian(train, rows, grayFloor)
 	case Categorical:
-		return factorised.Categorical(train, rows, m.parameters.Categories)
+		return factorized.Categorical(train, rows, m.parameters.Categories)
 	}
-	return factorised.Bernoulli(train, rows)
+	return factorized.Bernoulli(train, rows)
 }
 
 // Raise adds what RAISE says of rows, some of those of the evaluation or all.

@@ -50,7 +50,7 @@ func TestExactEvaluation(t *testing.T) {
 		t.Errorf("JSON is %s (%v)", text, err)
 	}
 	line := NewExperiment(Persistent).Baseline(set, set.Test())
-	if float64(e.BaselineLogP) != line.Factorised.Value || e.Diverged != line.Far(runs.LogP, float64(e.LogP)) {
+	if float64(e.BaselineLogP) != line.Factorized.Value || e.Diverged != line.Far(runs.LogP, float64(e.LogP)) {
 		t.Errorf("the base line is %v, %v", e.BaselineLogP, e.Diverged)
 	}
 }

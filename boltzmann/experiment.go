@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+	"github.com/helmholtz-go/helmholtz/dataset/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -234,11 +234,11 @@ func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline
 	if e.Machine.Visible == Gaussian {
 		return scoreBaseline(set.Train(), rows)
 	}
-	line := factorised.Bernoulli(set.Train(), rows)
+	line := factorized.Bernoulli(set.Train(), rows)
 	if e.Machine.Visible == Categorical {
-		line = factorised.Categorical(set.Train(), rows, e.Machine.Categories)
+		line = factorized.Categorical(set.Train(), rows, e.Machine.Categories)
 	}
-	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
 }
 
 // family is the name of this family of models in experiment files.

@@ -20,9 +20,9 @@ const (
 	mostGrowth     = 0.1 // the most that a step changes log σ²
 )
 
-// greyFloor is the least standard deviation by which grey values are standardised: what
+// grayFloor is the least standard deviation by which grey values are standardised: what
 // hardly changes in training may change in other rows.
-const greyFloor = 0.05
+const grayFloor = 0.05
 
 // standard is how grey values, in [0, 1], become those of Gaussian units.
 type standard struct{ means, deviations []float32 }
@@ -48,7 +48,7 @@ func standardOf(rows dataset.Split) *standard {
 	for i, sum := range sums {
 		mean := sum / n
 		s.means[i] = float32(mean)
-		s.deviations[i] = float32(max(greyFloor, math.Sqrt(max(0, squares[i]/n-mean*mean))))
+		s.deviations[i] = float32(max(grayFloor, math.Sqrt(max(0, squares[i]/n-mean*mean))))
 	}
 	return s
 }
@@ -205,7 +205,7 @@ func bound(weights []float32, bias *float32, deviation float32) {
 // scoreBaseline is that of independent units with the means and variances of the training
 // rows, of which the standardised values have 0 and 1: Σ_i ½v_i² − 1.
 func scoreBaseline(train, rows dataset.Split) runs.Baseline {
-	e := encoding{dataset.Grey, standardOf(train)}
+	e := encoding{dataset.Gray, standardOf(train)}
 	units := rows.Shape.Units()
 	v, scores := make([]float32, units), make([]float64, rows.Rows)
 	for r := range rows.Rows {
@@ -215,7 +215,7 @@ func scoreBaseline(train, rows dataset.Split) runs.Baseline {
 		}
 	}
 	mean, se := statistics.MeanAndError(len(scores), func(r int) float64 { return scores[r] })
-	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: mean, SE: se}, Limit: max(mean, 0) + farScore*float64(units)/2}
+	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: mean, SE: se}, Limit: max(mean, 0) + farScore*float64(units)/2}
 }
 
 // farScore is how many times worse than the score of independent units, of which that of

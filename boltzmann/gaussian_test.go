@@ -16,10 +16,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// greys are 60 training and 20 validation rows of grey values.
-func greys(t *testing.T) *dataset.Set {
+// grays are 60 training and 20 validation rows of grey values.
+func grays(t *testing.T) *dataset.Set {
 	t.Helper()
-	set, err := dataset.Spec{Name: "miniglyphs", Binarization: dataset.Grey, Subset: 60, Validation: new(20)}.Open()
+	set, err := dataset.Spec{Name: "miniglyphs", Binarization: dataset.Gray, Subset: 60, Validation: new(20)}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestGaussianStepsFollowTheDerivatives(t *testing.T) {
 	const visible, hidden, rate, varianceRate = 3, 2, 1e-3, 2e-3
 	m := gaussianModel(t, visible, hidden)
 	rows := dataset.Split{Rows: 4, Shape: m.shape, Values: []uint8{0, 100, 200, 255, 3, 40, 90, 90, 90, 1, 2, 250}}
-	for _, method := range []Method{PCD().Chains(6), PCD().Chains(6).Centred(false)} {
+	for _, method := range []Method{PCD().Chains(6), PCD().Chains(6).Centered(false)} {
 		spec := method.BatchSize(4).LearningRate(rate).VarianceRate(varianceRate).spec
 		spec.OffsetRate = 0
 		tr := training(t, m, spec, rows)
@@ -252,7 +252,7 @@ func TestGaussianStepsFollowTheDerivatives(t *testing.T) {
 // No learning rate from 10⁻⁵ to 10³ makes Gaussian units diverge, with the usual settings
 // otherwise, by either algorithm.
 func TestGaussianUnitsDoNotDiverge(t *testing.T) {
-	set := greys(t)
+	set := grays(t)
 	for k := range 20 {
 		rate := math.Pow(10, -5+8*float64(k)/19)
 		for _, m := range []Method{CD(), PCD()} {
@@ -272,7 +272,7 @@ func TestGaussianUnitsDoNotDiverge(t *testing.T) {
 // Of Gaussian units training lowers the score below that of independent units, raises the
 // exact log p, and learns variances smaller than those of the data.
 func TestGaussianUnitsLearn(t *testing.T) {
-	set, err := dataset.Spec{Name: "miniglyphs", Binarization: dataset.Grey, Subset: 600, Validation: new(100)}.Open()
+	set, err := dataset.Spec{Name: "miniglyphs", Binarization: dataset.Gray, Subset: 600, Validation: new(100)}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,8 +282,8 @@ func TestGaussianUnitsLearn(t *testing.T) {
 	}
 	h := run.History()
 	first, last := h.Epochs[0].Validation, h.Epochs[len(h.Epochs)-1].Validation
-	if !(last["score"] < h.Baseline.Factorised.Value) || !(last["log_p"] > first["log_p"]) {
-		t.Errorf("from the measures %v after an epoch training comes to %v, with the base line %v", first, last, h.Baseline.Factorised.Value)
+	if !(last["score"] < h.Baseline.Factorized.Value) || !(last["log_p"] > first["log_p"]) {
+		t.Errorf("from the measures %v after an epoch training comes to %v, with the base line %v", first, last, h.Baseline.Factorized.Value)
 	}
 	if mean := floats.Sum(wide(run.parameters)[len(run.parameters.Flat)-196:]) / 196; !(mean < -0.05) {
 		t.Errorf("the mean of log σ² is %v after training", mean)

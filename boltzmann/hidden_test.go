@@ -34,17 +34,17 @@ func hiddenModel(t *testing.T, visible int, machine func(Machine) Machine) *Mode
 }
 
 // Machines with hidden units of other kinds.
-func categoricalHidden(m Machine) Machine  { return m.Hidden(6).HiddenCategorical(3) }
-func gaussianHidden(m Machine) Machine     { return m.Hidden(2).HiddenUnits(Gaussian) }
-func mixture(m Machine) Machine            { return m.Hidden(3).HiddenCategorical(3).Visible(Gaussian) }
-func allCategorical(m Machine) Machine     { return m.Hidden(6).HiddenCategorical(2).Categorical(3) }
-func labelledCategories(m Machine) Machine { return categoricalHidden(m).Labels(3) }
+func categoricalHidden(m Machine) Machine { return m.Hidden(6).HiddenCategorical(3) }
+func gaussianHidden(m Machine) Machine    { return m.Hidden(2).HiddenUnits(Gaussian) }
+func mixture(m Machine) Machine           { return m.Hidden(3).HiddenCategorical(3).Visible(Gaussian) }
+func allCategorical(m Machine) Machine    { return m.Hidden(6).HiddenCategorical(2).Categorical(3) }
+func labeledCategories(m Machine) Machine { return categoricalHidden(m).Labels(3) }
 
 // Of categorical hidden units log Z, free energies, posteriors and exact samples are those of
 // enumeration, whichever side is the smaller one.
 func TestCategoricalHiddenUnitsAreExact(t *testing.T) {
 	for _, m := range []*Model{
-		hiddenModel(t, 5, categoricalHidden), hiddenModel(t, 3, categoricalHidden), hiddenModel(t, 6, allCategorical), hiddenModel(t, 3, labelledCategories),
+		hiddenModel(t, 5, categoricalHidden), hiddenModel(t, 3, categoricalHidden), hiddenModel(t, 6, allCategorical), hiddenModel(t, 3, labeledCategories),
 	} {
 		exact := exactly(m)
 		logZ, err := m.ExactLogZ(t.Context())
@@ -202,7 +202,7 @@ func TestGaussianUnitsOnBothSides(t *testing.T) {
 	for _, err := range []error{
 		second(m.ExactLogZ(t.Context())),
 		second(gaussianHidden(New(m.shape)).Visible(Gaussian).Deviation(50).Model(1)),
-		second(CD().BatchSize(20).LearningRate(1000).Epochs(3).Train(t.Context(), gaussianHidden(New(greys(t).Shape())).Visible(Gaussian), greys(t), t.TempDir())),
+		second(CD().BatchSize(20).LearningRate(1000).Epochs(3).Train(t.Context(), gaussianHidden(New(grays(t).Shape())).Visible(Gaussian), grays(t), t.TempDir())),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "is not positive definite") {
 			t.Errorf("error %v, want one that says that the precision is not positive definite", err)
@@ -316,7 +316,7 @@ func TestStepsOfHiddenKindsFollowTheDerivatives(t *testing.T) {
 	for _, machine := range []func(Machine) Machine{categoricalHidden, gaussianHidden} {
 		m := hiddenModel(t, 4, machine)
 		rows := split(oracle.Binary(4)[3:14])
-		methods := []Method{CD().Steps(2), PCD().Chains(7), PCD().Chains(7).Centred(false)}
+		methods := []Method{CD().Steps(2), PCD().Chains(7), PCD().Chains(7).Centered(false)}
 		if m.parameters.HiddenUnits == Categorical {
 			methods = append(methods, PT().Chains(5).Temperatures(3))
 		}
@@ -338,7 +338,7 @@ func TestStepsOfHiddenKindsFollowTheDerivatives(t *testing.T) {
 				}
 				return sum
 			}, slices.Clone(before), &fd.Settings{Formula: fd.Central, Step: 1e-2})
-			floats.AddScaled(before, rate, centredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets))
+			floats.AddScaled(before, rate, centeredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets))
 			if after := wide(tr.parameters); !floats.EqualApprox(after, before, 1e-4) {
 				t.Errorf("%v: the parameters are %v, want %v", tr.method, after, before)
 			}
@@ -392,7 +392,7 @@ func TestHiddenKindsLearn(t *testing.T) {
 		{lines, New(lines.Shape()).Hidden(12).HiddenCategorical(3), PCD()},
 		{lines, New(lines.Shape()).Hidden(12).HiddenCategorical(4), PT().Temperatures(3)},
 		{lines, New(lines.Shape()).Hidden(6).HiddenUnits(Gaussian), CD().LearningRate(0.03)},
-		{greys(t), New(greys(t).Shape()).Hidden(10).HiddenCategorical(10).Visible(Gaussian), CD()},
+		{grays(t), New(grays(t).Shape()).Hidden(10).HiddenCategorical(10).Visible(Gaussian), CD()},
 	} {
 		run, err := c.method.BatchSize(20).Epochs(8).Schedule(runs.Constant).Train(t.Context(), c.machine, c.set, t.TempDir())
 		if err != nil {

@@ -15,8 +15,8 @@ import (
 func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	const (
 		method      = "method"
-		optimizer   = "optimiser"
-		regularizer = "regularisers"
+		optimizer   = "optimizer"
+		regularizer = "regularizers"
 		own         = "Boltzmann machines"
 	)
 	either := func(is bool, yes, no string) string {
@@ -29,7 +29,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	persistent, tempered, natural := s.persistent(), s.Algorithm == Tempered, s.Metric != Euclidean
 	sampled := unless(s.Discriminative != 1, "a --discriminative below 1: log p(y|v) alone has no chains")
 	chains := cmp.Or(unless(persistent, "--algorithm pcd or pt"), sampled)
-	centred := unless(s.Centred, "--centred")
+	centered := unless(s.Centered, "--centered")
 	metric := unless(natural, "--metric joint or marginal")
 	inertia := unless(s.Optimizer == Momentum, "--optimizer momentum")
 	adam := unless(s.Optimizer == Adam, "--optimizer adam")
@@ -69,13 +69,13 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 			"give the number of replicas of each chain, at least 2; 10 is usual",
 			fmt.Sprintf("the algorithm %v has none; leave them out, or use pt", s.Algorithm)),
 	}, {
-		Value: &s.Centred, Flag: "centred", Group: own, Legend: "not centred",
+		Value: &s.Centered, Flag: "centered", Group: own, Legend: "not centered",
 		Usage: "cd, pcd, pt, pl: follow the gradient of the centred parameters",
 		Valid: true,
 	}, {
-		Value: &s.OffsetRate, Flag: "offset-rate", Group: own, Legend: legend("ν = %g", s.OffsetRate), Idle: centred,
+		Value: &s.OffsetRate, Flag: "offset-rate", Group: own, Legend: legend("ν = %g", s.OffsetRate), Idle: centered,
 		Usage: "cd, pcd, pt, pl: `rate` at which the centres move",
-		Valid: !s.Centred || s.OffsetRate > 0 && s.OffsetRate <= 1, Remedy: "give how far the offsets move towards the means of a minibatch, above 0 and at most 1; 0.01 is usual",
+		Valid: !s.Centered || s.OffsetRate > 0 && s.OffsetRate <= 1, Remedy: "give how far the offsets move towards the means of a minibatch, above 0 and at most 1; 0.01 is usual",
 	}, {
 		Value: &s.Metric, Flag: "metric", Group: own, Legend: inMetric,
 		Usage: "pcd, pt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, that of p(v); with --damping",

@@ -36,7 +36,7 @@ func (s MachineSpec) checkLabels() error {
 	switch {
 	case s.Classes == 0:
 		return nil
-	case s.Classes < 2 || s.Classes >= dataset.Unlabelled:
+	case s.Classes < 2 || s.Classes >= dataset.Unlabeled:
 		return fmt.Errorf("classes = %d: give the number of classes of the label, 10 for digits", s.Classes)
 	case s.Visible != Bernoulli || len(s.Above) > 0:
 		return fmt.Errorf("classes = %d of %v visible units and hidden layers of %v: a label stands beside Bernoulli units in a machine with one hidden layer; leave it out", s.Classes, s.Visible, joined(s.layers(0)[1:]))
@@ -66,15 +66,15 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 		return fmt.Errorf("discriminative = %v with metric = %v: natural gradients are those of log p(v,y); leave one of them out", s.Discriminative, s.Metric)
 	}
 	return first(
-		func() error { return checkLabelled(set.Train()) },
-		func() error { return checkLabelled(set.Validation()) },
+		func() error { return checkLabeled(set.Train()) },
+		func() error { return checkLabeled(set.Validation()) },
 	)
 }
 
-// checkLabelled refuses rows without labels.
-func checkLabelled(rows dataset.Split) error {
+// checkLabeled refuses rows without labels.
+func checkLabeled(rows dataset.Split) error {
 	for r := range rows.Rows {
-		if rows.Labels == nil || rows.Labels[r] == dataset.Unlabelled {
+		if rows.Labels == nil || rows.Labels[r] == dataset.Unlabeled {
 			return fmt.Errorf("row %d of %s has no label, and a machine with labels learns from rows that have one: leave out labels = N of the data, or keep fewer rows with subset", r+1, rows.Name)
 		}
 	}
@@ -82,16 +82,16 @@ func checkLabelled(rows dataset.Split) error {
 }
 
 // classFrequencies are the parts of labelled rows that are of each class, and their number.
-func classFrequencies(rows dataset.Split, classes int) (frequencies []float64, labelled float64) {
+func classFrequencies(rows dataset.Split, classes int) (frequencies []float64, labeled float64) {
 	frequencies = make([]float64, classes)
 	for _, class := range rows.Labels {
 		if int(class) < classes {
 			frequencies[class]++
-			labelled++
+			labeled++
 		}
 	}
-	floats.Scale(1/max(1, labelled), frequencies)
-	return frequencies, labelled
+	floats.Scale(1/max(1, labeled), frequencies)
+	return frequencies, labeled
 }
 
 // loadLabel sets the units of the label in visible states of a row, to 0 where it has none.
@@ -273,7 +273,7 @@ func (m *Model) Classify(ctx context.Context, rows dataset.Split) (Classificatio
 	var own, wrong []float64
 	for r, class := range rows.Labels {
 		switch classes := m.parameters.Classes; {
-		case class == dataset.Unlabelled:
+		case class == dataset.Unlabeled:
 			continue
 		case int(class) >= classes:
 			return Classification{}, fmt.Errorf("row %d of the %s split has the class %d, the model has %d: give classes from 0 to %d", r+1, rows.Name, class, classes, classes-1)
@@ -292,7 +292,7 @@ func (m *Model) Classify(ctx context.Context, rows dataset.Split) (Classificatio
 
 // classification is that of rows, nil where the machine has no label or none of the rows has one.
 func (m *Model) classification(ctx context.Context, rows dataset.Split) (*Classification, error) {
-	if m.parameters.Classes == 0 || !slices.ContainsFunc(rows.Labels, func(class uint8) bool { return class != dataset.Unlabelled }) {
+	if m.parameters.Classes == 0 || !slices.ContainsFunc(rows.Labels, func(class uint8) bool { return class != dataset.Unlabeled }) {
 		return nil, nil
 	}
 	c, err := m.Classify(ctx, rows)
@@ -313,7 +313,7 @@ func labelBaseline(train, rows dataset.Split, classes int) runs.Baseline {
 	mean, se := statistics.MeanAndError(rows.Rows, func(r int) float64 {
 		return math.Log((n*frequencies[rows.Labels[r]] + 0.5) / (n + 0.5*float64(classes)))
 	})
-	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: mean, SE: se}, Limit: labelLimit(classes)}
+	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: mean, SE: se}, Limit: labelLimit(classes)}
 }
 
 // labelLimit is log p(y|v) below which training has diverged: ten times that of a guess.

@@ -16,9 +16,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// labelledModel has random parameters, and exactly what it is the oracle says, whose visible
+// labeledModel has random parameters, and exactly what it is the oracle says, whose visible
 // states end with the label's.
-func labelledModel(t *testing.T, visible, hidden, classes int) (*Model, *oracle.Machine) {
+func labeledModel(t *testing.T, visible, hidden, classes int) (*Model, *oracle.Machine) {
 	t.Helper()
 	m, err := New(dataset.Shape{Height: 1, Width: visible}).Hidden(hidden).Labels(classes).Model(1)
 	if err != nil {
@@ -31,8 +31,8 @@ func labelledModel(t *testing.T, visible, hidden, classes int) (*Model, *oracle.
 	return m, exactly(m)
 }
 
-// splitLabelled has rows of states that end with those of a label.
-func splitLabelled(states [][]float64, classes int) dataset.Split {
+// splitLabeled has rows of states that end with those of a label.
+func splitLabeled(states [][]float64, classes int) dataset.Split {
 	var rows [][]float64
 	var labels []uint8
 	for _, state := range states {
@@ -61,12 +61,12 @@ func logLabel(exact *oracle.Machine, state []float64, classes int) float64 {
 // measures in single precision.
 func TestLabelsAreExact(t *testing.T) {
 	const classes = 3
-	m, exact := labelledModel(t, 4, 3, classes)
+	m, exact := labeledModel(t, 4, 3, classes)
 	logZ, err := m.ExactLogZ(t.Context())
 	if err != nil || math.Abs(logZ-exact.LogZ()) > 1e-10 {
 		t.Errorf("log Z = %v (%v), want %v", logZ, err, exact.LogZ())
 	}
-	rows := splitLabelled(exact.Visible, classes)
+	rows := splitLabeled(exact.Visible, classes)
 	logP, err := m.ExactLogP(t.Context(), rows)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestLabelsAreExact(t *testing.T) {
 // difference of the statistics of data and chains with the rest.
 func TestDiscriminativeSteps(t *testing.T) {
 	const classes, rate = 3, 0.1
-	m, exact := labelledModel(t, 4, 3, classes)
+	m, exact := labeledModel(t, 4, 3, classes)
 	random := rand.New(rand.NewPCG(7, 8))
 	var data [][]float64
 	for range 11 {
@@ -127,10 +127,10 @@ func TestDiscriminativeSteps(t *testing.T) {
 		}
 		return sum
 	}, slices.Clone(exact.Parameters), &fd.Settings{Formula: fd.Central})
-	for _, method := range []Method{CD(), CD().Centred(false), PCD().Chains(7), PT().Chains(5).Temperatures(3), PCD().Chains(7).Centred(false)} {
+	for _, method := range []Method{CD(), CD().Centered(false), PCD().Chains(7), PT().Chains(5).Temperatures(3), PCD().Chains(7).Centered(false)} {
 		for _, weight := range []float64{0, 0.3, 1} {
 			s := method.Discriminative(weight).BatchSize(20).spec
-			tr := training(t, m, s, splitLabelled(data, classes))
+			tr := training(t, m, s, splitLabeled(data, classes))
 			before := wide(tr.parameters)
 			if _, err := tr.take(t.Context(), rate); err != nil {
 				t.Fatal(err)
@@ -147,7 +147,7 @@ func TestDiscriminativeSteps(t *testing.T) {
 			if (n == 0) != (weight == 1) {
 				t.Errorf("%v: %d chains", s, n)
 			}
-			floats.AddScaled(before, rate, centredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets))
+			floats.AddScaled(before, rate, centeredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets))
 			if after := wide(tr.parameters); !floats.EqualApprox(after, before, 2e-6) {
 				t.Errorf("%v: the parameters are %v, want %v", s, after, before)
 			}
@@ -171,9 +171,9 @@ func frequent(t *testing.T, rows kernels.Matrix, states [][]float64, probability
 }
 
 // Chains settle at p(v,y), and clamped ones draw the label given v.
-func TestLabelledChainsSettleAtTheModel(t *testing.T) {
+func TestLabeledChainsSettleAtTheModel(t *testing.T) {
 	const n, sweeps, classes = 8_000, 30, 3
-	m, exact := labelledModel(t, 2, 2, classes)
+	m, exact := labeledModel(t, 2, 2, classes)
 	w, c := newProducts(m.parameters), newChains(n, m.parameters)
 	c.start(1)
 	for sweep := range sweeps {
@@ -196,8 +196,8 @@ func TestLabelledChainsSettleAtTheModel(t *testing.T) {
 // AIS and its reverse have Z within the standard errors, and with many steps RAISE has log p(v),
 // whose label is summed out.
 func TestAnnealingWithLabels(t *testing.T) {
-	m, exact := labelledModel(t, 4, 3, 3)
-	base := splitLabelled(exact.Visible[5:19], 3)
+	m, exact := labeledModel(t, 4, 3, 3)
+	base := splitLabeled(exact.Visible[5:19], 3)
 	for name, of := range map[string]func() (LogZ, error){
 		"forward": func() (LogZ, error) {
 			return m.AIS(t.Context(), base, Annealing{Schedule: Even(20), Chains: 600}, nil)
@@ -211,7 +211,7 @@ func TestAnnealingWithLabels(t *testing.T) {
 			t.Errorf("%s: log Z = %v ± %v (%v), want %v", name, z.Value, z.SE, err, exact.LogZ())
 		}
 	}
-	rows := splitLabelled(exact.Visible, 3)
+	rows := splitLabeled(exact.Visible, 3)
 	logP, err := m.ExactLogP(t.Context(), rows)
 	if err != nil {
 		t.Fatal(err)
@@ -229,12 +229,12 @@ func TestAnnealingWithLabels(t *testing.T) {
 
 // A machine with labels has diverged where it tells them far worse than a guess, whatever p(v) is.
 func TestDivergedLabels(t *testing.T) {
-	m, exact := labelledModel(t, 4, 3, 3)
+	m, exact := labeledModel(t, 4, 3, 3)
 	set, err := dataset.FromRows("all", m.shape, oracle.Binary(4), oracle.Binary(4))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := splitLabelled(exact.Visible[:1], 3)
+	rows := splitLabeled(exact.Visible[:1], 3)
 	for bias, diverged := range map[float32]bool{20: false, -20: true} {
 		m.parameters.VisibleBiases[4+int(rows.Labels[0])] = bias
 		m.parameters.VisibleBiases[0] = 60 // so that p(v) is far from the rows
@@ -279,7 +279,7 @@ func TestLabelsAreLearned(t *testing.T) {
 		if !(c.Error < 0.8) || math.Abs(last["classification_error"]-float64(c.Error)) > 1e-9 || math.Abs(last["label_log_p"]-float64(c.LogP)) > 1e-4 {
 			t.Errorf("w = %v: the classification is %+v, of which training measured %v", weight, c, last)
 		}
-		if base := h.Baseline.Factorised.Value; math.Abs(base+math.Log(10)) > 0.1 {
+		if base := h.Baseline.Factorized.Value; math.Abs(base+math.Log(10)) > 0.1 {
 			t.Errorf("the base line of labels is %v, want about %v", base, -math.Log(10))
 		}
 		train, err := run.Classify(t.Context(), set.Train())
@@ -295,12 +295,12 @@ func TestLabelsAreLearned(t *testing.T) {
 
 // Labels that the machine, the method or the data cannot have are refused.
 func TestLabelsThatAreRefused(t *testing.T) {
-	labelled, few := digits(t, 60, 20), new(20)
-	unlabelled, err := dataset.Spec{Name: "miniglyphs", Subset: 60, Validation: few, Labels: 20}.Open()
+	labeled, few := digits(t, 60, 20), new(20)
+	unlabeled, err := dataset.Spec{Name: "miniglyphs", Subset: 60, Validation: few, Labels: 20}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine := New(labelled.Shape()).Hidden(4)
+	machine := New(labeled.Shape()).Hidden(4)
 	for _, c := range []struct {
 		says    string
 		method  Method
@@ -308,23 +308,23 @@ func TestLabelsThatAreRefused(t *testing.T) {
 		set     *dataset.Set
 	}{
 		{"whose rows have no labels", PCD(), New(patterns(t).Shape()).Labels(2), patterns(t)},
-		{"whose labels have 10: raise it", PCD(), machine.Labels(9), labelled},
-		{"has no label, and a machine with labels learns", PCD(), machine.Labels(10), unlabelled},
-		{"classes = 1", PCD(), machine.Labels(1), labelled},
-		{"classes = 255", PCD(), machine.Labels(255), labelled},
-		{"a label stands beside Bernoulli units", PCD(), machine.Labels(10).Hidden(4, 3), labelled},
-		{"a label stands beside Bernoulli units", PCD(), machine.Labels(10).Visible(Gaussian), labelled},
-		{"use cd, pcd or pt", PL(), machine.Labels(10), labelled},
-		{"discriminative = 2", PCD().Discriminative(2), machine.Labels(10), labelled},
-		{"of a machine without labels", PCD().Discriminative(0.5), machine, labelled},
-		{"natural gradients are those of log p(v,y)", PCD().Discriminative(0.5).Natural(Joint, 0.1), machine.Labels(10), labelled},
-		{"labels of a machine that stands on a run", PCD().On("runs/none", "last"), machine.Labels(10), labelled},
+		{"whose labels have 10: raise it", PCD(), machine.Labels(9), labeled},
+		{"has no label, and a machine with labels learns", PCD(), machine.Labels(10), unlabeled},
+		{"classes = 1", PCD(), machine.Labels(1), labeled},
+		{"classes = 255", PCD(), machine.Labels(255), labeled},
+		{"a label stands beside Bernoulli units", PCD(), machine.Labels(10).Hidden(4, 3), labeled},
+		{"a label stands beside Bernoulli units", PCD(), machine.Labels(10).Visible(Gaussian), labeled},
+		{"use cd, pcd or pt", PL(), machine.Labels(10), labeled},
+		{"discriminative = 2", PCD().Discriminative(2), machine.Labels(10), labeled},
+		{"of a machine without labels", PCD().Discriminative(0.5), machine, labeled},
+		{"natural gradients are those of log p(v,y)", PCD().Discriminative(0.5).Natural(Joint, 0.1), machine.Labels(10), labeled},
+		{"labels of a machine that stands on a run", PCD().On("runs/none", "last"), machine.Labels(10), labeled},
 	} {
 		if _, err := c.method.BatchSize(20).Train(t.Context(), c.machine, c.set, t.TempDir()); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("error %v, want one that says %q", err, c.says)
 		}
 	}
-	m, _ := labelledModel(t, 4, 3, 3)
+	m, _ := labeledModel(t, 4, 3, 3)
 	rows := split([][]float64{{1, 0, 1, 0}})
 	if _, err := m.Classify(t.Context(), rows); err == nil || !strings.Contains(err.Error(), "have no labels") {
 		t.Errorf("rows without labels: %v", err)

@@ -100,7 +100,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 					p.VisibleBiases[i] -= float32(math.Log1p(-on))
 				}
 			}
-			if e.Method.Centred {
+			if e.Method.Centered {
 				s.visibleOffsets[i] = float32(on)
 			}
 		}
@@ -112,7 +112,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 			begin(p.observed()+k, on, float64(p.Classes), Categorical)
 		}
 	}
-	if e.Method.Centred {
+	if e.Method.Centered {
 		for j := range s.hiddenOffsets {
 			s.hiddenOffsets[j] = p.restingMean()
 		}

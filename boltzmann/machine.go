@@ -147,7 +147,7 @@ func (m Machine) Model(seed uint64) (*Model, error) {
 		return nil, err
 	}
 	p := m.spec.parameters(m.shape.Units())
-	random := rand.New(philox.NewStream(seed, philox.Initialise, 0))
+	random := rand.New(philox.NewStream(seed, philox.Initialize, 0))
 	for k := range p.Weights.Data {
 		p.Weights.Data[k] = float32(m.spec.Deviation * random.NormFloat64())
 	}
@@ -161,7 +161,7 @@ func (m Machine) Model(seed uint64) (*Model, error) {
 	}
 	model := &Model{shape: m.shape, parameters: p, seed: seed}
 	if m.spec.Visible == Gaussian {
-		model.encoding = encoding{dataset.Grey, newStandard(m.shape.Units())}
+		model.encoding = encoding{dataset.Gray, newStandard(m.shape.Units())}
 	}
 	return model, nil
 }

@@ -67,9 +67,9 @@ type MethodSpec struct {
 	// temperatures 1, 1 − 1/R … 1/R.
 	Temperatures int `toml:"temperatures,omitzero" json:"temperatures,omitempty"`
 
-	// Centred says whether gradients are those of the centred parameters, and
+	// Centered says whether gradients are those of the centred parameters, and
 	// OffsetRate how far the offsets move towards the means of a minibatch.
-	Centred    bool    `toml:"centred" json:"centred"`
+	Centered   bool    `toml:"centered" json:"centered"`
 	OffsetRate float64 `toml:"offset_rate" json:"offset_rate"`
 
 	// Metric measures the gradient, and Damping is α of its inverse: see Metric.
@@ -127,7 +127,7 @@ func usual(a Algorithm) Method {
 	m := Method{
 		spec: MethodSpec{
 			Algorithm: a, Steps: 1, Chains: 100,
-			Centred: true, OffsetRate: 0.01,
+			Centered: true, OffsetRate: 0.01,
 			Momentum: 0.9, AdamBeta1: 0.9, AdamBeta2: 0.999,
 			LearningRate: 0.2, Schedule: runs.Cosine, VarianceRate: 0.01, StepEpochs: 100, StepFactor: 0.5,
 			BatchSize: 100,
@@ -167,10 +167,10 @@ func (m Method) Chains(n int) Method { m.spec.Chains = n; return m }
 // Temperatures sets R, the number of replicas of each chain of PT.
 func (m Method) Temperatures(n int) Method { m.spec.Temperatures = n; return m }
 
-// Centred says whether gradients are those of the centred parameters (Montavon and
+// Centered says whether gradients are those of the centred parameters (Montavon and
 // Müller 2012; Melchior, Fischer and Wiskott 2016), as they are without it being said,
 // or of W, b and c themselves.
-func (m Method) Centred(on bool) Method { m.spec.Centred = on; return m }
+func (m Method) Centered(on bool) Method { m.spec.Centered = on; return m }
 
 // OffsetRate sets how far, of their distance, the offsets of the centred gradient move
 // towards the means of a minibatch: 0.01 without it being said.

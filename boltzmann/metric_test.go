@@ -56,14 +56,14 @@ func natural(fisher [][]float64, gradient []float64, μ, λ []float32, α float6
 	for k, row := range fisher {
 		f.SetRow(k, row)
 	}
-	var centred, damped mat.Dense
+	var centered, damped mat.Dense
 	damped.Product(j, f, j.T())
 	for k := range n {
 		damped.Set(k, k, damped.At(k, k)+α)
 	}
-	centred.Mul(j, mat.NewDense(n, 1, gradient))
+	centered.Mul(j, mat.NewDense(n, 1, gradient))
 	var direction, step mat.Dense
-	if err := direction.Solve(&damped, &centred); err != nil {
+	if err := direction.Solve(&damped, &centered); err != nil {
 		panic(err)
 	}
 	step.Mul(j.T(), &direction)
@@ -88,7 +88,7 @@ func naturalSteps(t *testing.T, machine Machine) {
 	data := exact.Visible[1 : len(exact.Visible)-1]
 	rows, order := split(data), make([]int, len(data))
 	if classes := m.parameters.Classes; classes > 0 {
-		rows = splitLabelled(data, classes)
+		rows = splitLabeled(data, classes)
 	}
 	for r := range order {
 		order[r] = r
@@ -98,10 +98,10 @@ func naturalSteps(t *testing.T, machine Machine) {
 		floats.AddScaled(gradient, 1/float64(len(data)), exact.Gradient(v))
 	}
 	for _, α := range []float64{0.01, 0.3, 100} {
-		for _, centred := range []bool{false, true} {
+		for _, centered := range []bool{false, true} {
 			steps := map[Metric][]float64{}
 			for metric, fisher := range map[Metric][][]float64{Joint: exact.JointFisher(), Marginal: exact.Fisher()} {
-				method := PCD().Chains(len(visible)).Natural(metric, α).Centred(centred)
+				method := PCD().Chains(len(visible)).Natural(metric, α).Centered(centered)
 				tr := training(t, m, method.spec, rows)
 				for r := range visible {
 					for i, x := range visible[r] {
@@ -117,16 +117,16 @@ func naturalSteps(t *testing.T, machine Machine) {
 				}
 				before := wide(tr.parameters)
 				tr.positive(order)
-				tr.centre(len(data), len(visible))
+				tr.center(len(data), len(visible))
 				if err := tr.naturalise(len(data), len(visible)); err != nil {
 					t.Fatal(err)
 				}
-				tr.optimiser.begin(1, 1)
+				tr.optimizer.begin(1, 1)
 				tr.update(len(data), len(visible))
 				got := floats.SubTo(make([]float64, len(before)), wide(tr.parameters), before)
 				want := natural(fisher, gradient, tr.visibleOffsets, tr.hiddenOffsets, α)
 				if d := floats.Distance(got, want, math.Inf(1)); d > 2e-5*(1+α)/α { // (1+α)/α enlarges the errors of single precision
-					t.Errorf("%v metric, α = %v, centred %v: the step is %v, want %v", metric, α, centred, got, want)
+					t.Errorf("%v metric, α = %v, centred %v: the step is %v, want %v", metric, α, centered, got, want)
 				}
 				steps[metric] = got
 			}

@@ -43,13 +43,13 @@ func exactly(m *Model) *oracle.Machine {
 		states = oracle.Categorical(p.variables(), p.Categories)
 	}
 	if p.Classes > 0 {
-		var labelled [][]float64
+		var labeled [][]float64
 		for _, v := range oracle.Binary(p.observed()) {
 			for _, y := range oracle.Categorical(1, p.Classes) {
-				labelled = append(labelled, slices.Concat(v, y))
+				labeled = append(labeled, slices.Concat(v, y))
 			}
 		}
-		states = labelled
+		states = labeled
 	}
 	hidden := oracle.Binary(p.Hidden())
 	if p.HiddenCategories > 0 {
@@ -286,7 +286,7 @@ func TestStochasticRows(t *testing.T) {
 
 func TestModelsSayWhatTheyCannotDo(t *testing.T) {
 	m := randomModel(t, 30, 26)
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	rows := split(oracle.Binary(3))
 	for _, c := range []struct {
@@ -301,8 +301,8 @@ func TestModelsSayWhatTheyCannotDo(t *testing.T) {
 		{"no chains", "give at least 1 chain", second(m.Sample(t.Context(), 0, 1))},
 		{"no sweeps", "0 to 2³²−1 sweeps", second(m.Sample(t.Context(), 1, -1))},
 		{"no room", "give fewer", second(m.Sample(t.Context(), 1<<40, 1))},
-		{"cancelled", "cancel", second(m.Sample(cancelled, 1, 1))},
-		{"cancelled", "cancel", second(randomModel(t, 3, 2).ExactLogP(cancelled, rows))},
+		{"cancelled", "cancel", second(m.Sample(canceled, 1, 1))},
+		{"cancelled", "cancel", second(randomModel(t, 3, 2).ExactLogP(canceled, rows))},
 		{"no hidden units", "give between 1", second(New(dataset.Shape{Height: 1, Width: 3}).Hidden(0).Model(1))},
 		{"no visible units", "give rows of 1 to", second(New(dataset.Shape{}).Model(1))},
 		{"no room", "give fewer hidden units", second(New(dataset.Shape{Height: 1, Width: 1 << 18}).Hidden(1 << 18).Model(1))},

@@ -129,9 +129,9 @@ func (q conditionals) contrast(data [][]float64, k int) []float64 {
 	return gradient
 }
 
-// centred is the step of plain parameters that ascends a gradient in the coordinates of offsets,
+// centered is the step of plain parameters that ascends a gradient in the coordinates of offsets,
 // whose inputs are b + d W(h−λ) and c + u Wᵀ(v−μ).
-func (q conditionals) centred(gradient []float64, μ, λ []float32) []float64 {
+func (q conditionals) centered(gradient []float64, μ, λ []float32) []float64 {
 	visible, hidden := len(μ), len(λ)
 	step, biases := slices.Clone(gradient), gradient[visible*hidden:]
 	for i := range visible {
@@ -158,11 +158,11 @@ func TestDoubledStepsInExpectation(t *testing.T) {
 		if d := floats.Distance(q.contrast(data, 1), plain.contrast(data, 1), math.Inf(1)); d < 0.02 {
 			t.Errorf("%v: the contrast is only %v from that of a plain machine: nothing is shown", doubled, d)
 		}
-		for _, method := range []Method{CD(), CD().Steps(2).Centred(false)} {
+		for _, method := range []Method{CD(), CD().Steps(2).Centered(false)} {
 			method = method.OffsetRate(0)
 			tr := training(t, m, method.spec, rows)
 			mean, se := meanStep(t, tr, 1500)
-			for k, want := range q.centred(q.contrast(data, method.spec.Steps), tr.visibleOffsets, tr.hiddenOffsets) {
+			for k, want := range q.centered(q.contrast(data, method.spec.Steps), tr.visibleOffsets, tr.hiddenOffsets) {
 				if math.Abs(mean[k]-want) > 4.5*se[k]+1e-6 {
 					t.Errorf("%v units doubled, %v: the mean of step %d is %v ± %v, want %v", doubled, method, k, mean[k], se[k], want)
 				}

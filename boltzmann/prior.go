@@ -117,9 +117,9 @@ func (m *Model) LogZOver(ctx context.Context, states kernels.Matrix, a Annealing
 	return m.LogZ(ctx, asRows(states), a, progress)
 }
 
-// Unnormalised are log p(v) + log Z, in nats, of rows of states of the visible units of a
+// Unnormalized are log p(v) + log Z, in nats, of rows of states of the visible units of a
 // restricted machine.
-func (m *Model) Unnormalised(states kernels.Matrix) []float64 {
+func (m *Model) Unnormalized(states kernels.Matrix) []float64 {
 	logs, inputs := make([]float64, states.Rows), make([]float64, m.parameters.Hidden())
 	for r := range logs {
 		logs[r] = -m.parameters.freeEnergy(kernels.Row(states, r), inputs)

@@ -36,14 +36,14 @@ func short(m Method) Method { return m.BatchSize(9).Chains(10).Epochs(3).Seed(3)
 // methods are one of each kind.
 func methods() []Method {
 	return []Method{
-		short(CD()), short(PCD()), short(PT()).Temperatures(3), short(CD().Steps(3).Momentum(0.5).Centred(false)),
+		short(CD()), short(PCD()), short(PT()).Temperatures(3), short(CD().Steps(3).Momentum(0.5).Centered(false)),
 		short(PCD().Optimizer(Adam).LearningRate(0.01).Schedule(runs.Constant).L2(1e-3)),
 		short(PL().Steps(4)), short(PCD().Natural(Marginal, 0.3).Sparsity(0.1, 0.2).MaxNorm(2)), short(PT().Natural(Joint, 0.3)).Temperatures(3),
 	}
 }
 
 func machineFor(set *dataset.Set) Machine {
-	if set.Spec().Binarization == dataset.Grey {
+	if set.Spec().Binarization == dataset.Gray {
 		return New(set.Shape()).Hidden(5).Visible(Gaussian)
 	}
 	return New(set.Shape()).Hidden(5)
@@ -94,10 +94,10 @@ func TestResumeIsExact(t *testing.T) {
 		Machine
 		set *dataset.Set
 	}
-	lines, grey, labelled := patterns(t), greys(t), digits(t, 60, 20)
+	lines, gray, labeled := patterns(t), grays(t), digits(t, 60, 20)
 	trainings := []training{
-		{short(PCD()).BatchSize(13), machineFor(grey), grey},
-		{short(PCD()).BatchSize(13).Discriminative(0.5), machineFor(labelled).Labels(10), labelled},
+		{short(PCD()).BatchSize(13), machineFor(gray), gray},
+		{short(PCD()).BatchSize(13).Discriminative(0.5), machineFor(labeled).Labels(10), labeled},
 		{short(PCD()), machineFor(lines).Hidden(6).HiddenCategorical(3), lines},
 		{short(PCD()).LearningRate(0.05), machineFor(lines).HiddenUnits(Gaussian), lines},
 	}
@@ -176,7 +176,7 @@ func TestTrainingLearns(t *testing.T) {
 		if !(mean > c.least) {
 			t.Errorf("%v: log p is %v after training, want more than %v", c.method.spec, mean, c.least)
 		}
-		if base := history.Baseline.Factorised.Value; !(last["pseudo_likelihood"] > base) {
+		if base := history.Baseline.Factorized.Value; !(last["pseudo_likelihood"] > base) {
 			t.Errorf("%v: log PL is %v after training, that of the base line %v", c.method.spec, last["pseudo_likelihood"], base)
 		}
 	}
@@ -240,7 +240,7 @@ func finite(x []float32) bool {
 func TestExperimentsRoundTrip(t *testing.T) {
 	set := patterns(t)
 	hashes := map[string]string{}
-	for _, m := range append(methods(), short(PCD()).Chains(11), short(PCD()).Centred(false), short(PCD()).OffsetRate(0.1), short(PCD()).L1(1e-3),
+	for _, m := range append(methods(), short(PCD()).Chains(11), short(PCD()).Centered(false), short(PCD()).OffsetRate(0.1), short(PCD()).L1(1e-3),
 		short(PCD()).StepDecay(2, 0.1), short(PCD()).Patience(1), short(PCD()).Seed(9), short(PCD()).Epochs(4)) {
 		e := m.Experiment(machineFor(set), set)
 		back, err := runs.ParseExperiment(e.TOML())
@@ -287,7 +287,7 @@ func TestFilesOfNoExperimentAreRefused(t *testing.T) {
 
 func TestExperimentsThatCannotBeTrainedAreRefused(t *testing.T) {
 	set := patterns(t)
-	grey, err := dataset.Spec{Name: "miniglyphs", Binarization: dataset.Grey, Subset: 20, Validation: new(5)}.Open()
+	gray, err := dataset.Spec{Name: "miniglyphs", Binarization: dataset.Gray, Subset: 20, Validation: new(5)}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,17 +298,17 @@ func TestExperimentsThatCannotBeTrainedAreRefused(t *testing.T) {
 		says    string
 	}{
 		{short(PCD()), machineFor(set).Hidden(0), set, "0 hidden units"},
-		{short(PCD()), machineFor(grey), set, "the machine is for images of 14×14"},
-		{short(PCD()), machineFor(grey).Visible(Bernoulli), grey, "use stochastic"},
+		{short(PCD()), machineFor(gray), set, "the machine is for images of 14×14"},
+		{short(PCD()), machineFor(gray).Visible(Bernoulli), gray, "use stochastic"},
 		{short(PCD()), machineFor(set).Visible(Gaussian), set, "keep the grey values"},
-		{short(PT()), machineFor(grey), grey, "parallel tempering is of Bernoulli units"},
+		{short(PT()), machineFor(gray), gray, "parallel tempering is of Bernoulli units"},
 		{short(PCD()).VarianceRate(-1), machineFor(set), set, "variance_rate = -1"},
 		{short(PCD()), machineFor(set).Visible(7), set, "unknown kind of units 7"},
 		{short(PCD()).Chains(0), machineFor(set), set, "chains = 0"},
 		{short(PCD()).Chains(1 << 31), machineFor(set).Hidden(1 << 17), set, "give fewer"},
-		{short(PCD()).Natural(Joint, 1), machineFor(grey), grey, "natural gradients are of Bernoulli"},
+		{short(PCD()).Natural(Joint, 1), machineFor(gray), gray, "natural gradients are of Bernoulli"},
 		{short(PCD()).Natural(9, 1), machineFor(set), set, "unknown metric 9"},
-		{short(PL()), machineFor(grey), grey, "use pcd"},
+		{short(PL()), machineFor(gray), gray, "use pcd"},
 		{short(PL()).Sparsity(1, 0.5), machineFor(set), set, "goes with cd, pcd and pt"},
 		{short(PT()).Temperatures(1), machineFor(set), set, "temperatures = 1"},
 		{short(PCD()).Temperatures(5), machineFor(set), set, "use pt"},
@@ -454,8 +454,8 @@ func TestBaselineIsAPseudoLikelihood(t *testing.T) {
 	for _, l := range logP {
 		sum += l / float64(rows.Rows)
 	}
-	if math.Abs(line.Factorised.Value-sum) > 1e-6 || line.Rows != "validation" {
-		t.Errorf("the base line is %v over %s, want %v over validation", line.Factorised.Value, line.Rows, sum)
+	if math.Abs(line.Factorized.Value-sum) > 1e-6 || line.Rows != "validation" {
+		t.Errorf("the base line is %v over %s, want %v over validation", line.Factorized.Value, line.Rows, sum)
 	}
 }
 
@@ -464,7 +464,7 @@ func TestMethodsHaveNames(t *testing.T) {
 	for want, m := range map[string]Method{
 		"CD-1, η = 0.2":                        CD(),
 		"PCD-5, η = 0.1, 50 chains, B = 20":    PCD().Steps(5).LearningRate(0.1).Chains(50).BatchSize(20),
-		"CD-1, η = 0.2, not centred, momentum": CD().Centred(false).Optimizer(Momentum),
+		"CD-1, η = 0.2, not centered, momentum": CD().Centered(false).Optimizer(Momentum),
 	} {
 		if got := fmt.Sprint(m.Spec()); got != want {
 			t.Errorf("the method is called %q, want %q", got, want)

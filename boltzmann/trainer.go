@@ -59,7 +59,7 @@ type trainer struct {
 
 	climber        climber // of the machines below
 	products       *products
-	optimiser      *optimiser
+	optimizer      *optimizer
 	flipped        flipped         // of pl
 	discrimination *discrimination // nil where log p(y|v) has no weight
 	metric         *metric         // nil where it is Euclidean
@@ -86,7 +86,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 		state: s, method: method, key: philox.Key(seed), rows: rows, encoding: encoding{binarization, s.standard}, order: order,
 		climber:    s.below.climber(),
 		products:   newProducts(p),
-		optimiser:  newOptimiser(method, s.moments),
+		optimizer:  newOptimizer(method, s.moments),
 		left:       kernels.NewMatrix(firstChain+most, p.Visible()),
 		right:      kernels.NewMatrix(firstChain+most, p.Hidden()),
 		firstChain: firstChain,
@@ -161,13 +161,13 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 		copy(t.persistent.Data, t.before)
 		return nil, err
 	}
-	t.centre(n, m)
+	t.center(n, m)
 	if t.metric != nil {
 		if err := t.naturalise(n, m); err != nil {
 			return nil, err
 		}
 	}
-	t.optimiser.begin(rate, t.step+1)
+	t.optimizer.begin(rate, t.step+1)
 	if t.parameters.gaussian() {
 		t.moveVariances(n, m, t.method.VarianceRate*rate/t.method.LearningRate)
 	}
@@ -196,18 +196,18 @@ func (t *trainer) positive(rows []int) {
 	meter := newMeter(t.products)
 	work.Parts(len(rows), rowsAPart, func(first, last int) {
 		v, h := kernels.Rows(visible, first, last), kernels.Rows(hidden, first, last)
-		binarise := place{key: t.key, purpose: philox.Binarise, step: uint32(t.step)}
+		binarize := place{key: t.key, purpose: philox.Binarize, step: uint32(t.step)}
 		observed := v
 		if t.below != nil {
 			observed = kernels.NewMatrix(v.Rows, t.below[0].Visible())
 		}
-		binarise.datum = uint32(first)
+		binarize.datum = uint32(first)
 		for r := range v.Rows {
-			t.encoding.load(kernels.Row(observed, r), t.rows.Row(rows[first+r]), binarise, r)
+			t.encoding.load(kernels.Row(observed, r), t.rows.Row(rows[first+r]), binarize, r)
 			t.parameters.loadLabel(kernels.Row(v, r), t.rows, rows[first+r])
 		}
 		if t.below != nil {
-			drawn := t.climber.rise(observed, binarise, nil)
+			drawn := t.climber.rise(observed, binarize, nil)
 			for r := range v.Rows {
 				copy(kernels.Row(v, r), kernels.Row(drawn, r))
 			}
@@ -279,9 +279,9 @@ func (t *trainer) swap(energies []float64) {
 	}
 }
 
-// centre moves the offsets to the means of a minibatch of n rows, and completes left and
+// center moves the offsets to the means of a minibatch of n rows, and completes left and
 // right so that leftᵀ·right is −n∇W of m chains.
-func (t *trainer) centre(n, m int) {
+func (t *trainer) center(n, m int) {
 	visible, hidden := t.data(n)
 	chainsVisible, chainsHidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)
 	weight := 1 - float32(t.method.Discriminative) // of the chains
@@ -292,7 +292,7 @@ func (t *trainer) centre(n, m int) {
 			mean(g, kernels.Cols(chains, first, last), weight*sign)
 			for k, mean := range means {
 				g[k] = mean - g[k]
-				if t.method.Centred {
+				if t.method.Centered {
 					offsets[first+k] += float32(t.method.OffsetRate) * (mean - offsets[first+k])
 				}
 			}
@@ -354,8 +354,8 @@ func (t *trainer) update(n, m int) {
 		scaled(g.VisibleBiases, gain, g.VisibleBiases)
 		scaled(g.HiddenBiases, gain, g.HiddenBiases)
 	}
-	t.optimiser.turn(g.VisibleBiases, visible*hidden)
-	t.optimiser.turn(g.HiddenBiases, visible*hidden+visible)
+	t.optimizer.turn(g.VisibleBiases, visible*hidden)
+	t.optimizer.turn(g.HiddenBiases, visible*hidden+visible)
 	work.Parallel(len(t.parts), func(part int) {
 		first := part * visibleAPart
 		last := min(first+visibleAPart, visible)
@@ -366,9 +366,9 @@ func (t *trainer) update(n, m int) {
 			scaled(step, -gain/float32(n), step)
 			p.unjoin(i, step)
 			if l1 != 0 || l2 != 0 {
-				regularise(step, weights, l1, l2)
+				regularize(step, weights, l1, l2)
 			}
-			t.optimiser.turn(step, i*hidden)
+			t.optimizer.turn(step, i*hidden)
 			if p.gaussian() {
 				bound(step, &g.VisibleBiases[i], t.products.deviations[i])
 			}
@@ -420,8 +420,8 @@ func (t *trainer) shorten() {
 	t.products.refresh(0, p.Visible())
 }
 
-// regularise takes β₁ sign(w) + β₂ w from gradients of weights.
-func regularise(gradient, weights []float32, l1, l2 float32) {
+// regularize takes β₁ sign(w) + β₂ w from gradients of weights.
+func regularize(gradient, weights []float32, l1, l2 float32) {
 	for k, w := range weights {
 		gradient[k] -= l2 * w
 		switch {

@@ -27,7 +27,7 @@ func training(t *testing.T, m *Model, s MethodSpec, rows dataset.Split) *trainer
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, offsets := range [][]float32{state.visibleOffsets, state.hiddenOffsets} {
 		for k := range offsets {
-			if s.Centred {
+			if s.Centered {
 				offsets[k] = random.Float32()
 			}
 		}
@@ -56,9 +56,9 @@ func wide(p *Parameters) []float64 {
 	return all
 }
 
-// centredStep is the step of plain parameters that ascends the gradient of centred ones,
+// centeredStep is the step of plain parameters that ascends the gradient of centred ones,
 // given the plain gradient. Both are laid out as Parameters.Flat.
-func centredStep(gradient []float64, μ, λ []float32) []float64 {
+func centeredStep(gradient []float64, μ, λ []float32) []float64 {
 	visible, hidden := len(μ), len(λ)
 	step := slices.Clone(gradient)
 	biases := gradient[visible*hidden:]
@@ -78,7 +78,7 @@ func centredStep(gradient []float64, μ, λ []float32) []float64 {
 func algorithms() []MethodSpec {
 	var all []MethodSpec
 	for _, m := range []Method{CD(), CD().Steps(3), PCD().Chains(11), PCD().Chains(40).Steps(2), PT().Chains(7).Temperatures(3)} {
-		all = append(all, m.spec, m.Centred(false).spec)
+		all = append(all, m.spec, m.Centered(false).spec)
 	}
 	return all
 }
@@ -109,14 +109,14 @@ func TestStepsFollowTheStatistics(t *testing.T) {
 		}
 		for i, mean := range visible {
 			want := 0.0
-			if s.Centred {
+			if s.Centered {
 				want = float64(μ[i]) + 0.25*(mean-float64(μ[i]))
 			}
 			if math.Abs(float64(tr.visibleOffsets[i])-want) > 1e-6 {
 				t.Errorf("%v: visible offset %d is %v, want %v", s, i, tr.visibleOffsets[i], want)
 			}
 		}
-		floats.AddScaled(before, 0.1, centredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets))
+		floats.AddScaled(before, 0.1, centeredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets))
 		if after := wide(tr.parameters); !floats.EqualApprox(after, before, 1e-6) {
 			t.Errorf("%v: the parameters are %v, want %v", s, after, before)
 		}
@@ -217,9 +217,9 @@ func TestStepsInExpectation(t *testing.T) {
 		want []float64
 	}{
 		{CD().spec, contrast(exact, data, 1)},
-		{CD().Steps(2).Centred(false).spec, contrast(exact, data, 2)},
+		{CD().Steps(2).Centered(false).spec, contrast(exact, data, 2)},
 		{PCD().Chains(64).Steps(8).spec, gradient},
-		{PCD().Chains(64).Steps(8).Centred(false).spec, gradient},
+		{PCD().Chains(64).Steps(8).Centered(false).spec, gradient},
 		{PT().Chains(32).Temperatures(3).spec, gradient},
 	} {
 		c.spec.OffsetRate = 0
@@ -228,7 +228,7 @@ func TestStepsInExpectation(t *testing.T) {
 			meanStep(t, tr, 1)
 		}
 		mean, se := meanStep(t, tr, 2000)
-		for k, want := range centredStep(c.want, tr.visibleOffsets, tr.hiddenOffsets) {
+		for k, want := range centeredStep(c.want, tr.visibleOffsets, tr.hiddenOffsets) {
 			if math.Abs(mean[k]-want) > 4.5*se[k]+1e-6 {
 				t.Errorf("%v: the mean of step %d is %v ± %v, want %v", c.spec, k, mean[k], se[k], want)
 			}
@@ -238,13 +238,13 @@ func TestStepsInExpectation(t *testing.T) {
 
 // With offsets 1 the centred step is the plain one of the machine whose units are 0 where
 // they were 1.
-func TestCentredStepsDoNotDependOnTheCoding(t *testing.T) {
+func TestCenteredStepsDoNotDependOnTheCoding(t *testing.T) {
 	const visible, hidden = 4, 3
 	m := randomModel(t, visible, hidden)
 	exact := exactly(m)
 	v := []float64{1, 0, 0, 1}
 	ones := func(n int) []float32 { return slices.Repeat([]float32{1}, n) }
-	step := centredStep(exact.Gradient(v), ones(visible), ones(hidden))
+	step := centeredStep(exact.Gradient(v), ones(visible), ones(hidden))
 	// The same distribution with v and h replaced by 1−v and 1−h.
 	flipped := slices.Clone(exact.Parameters)
 	biases := flipped[visible*hidden:]
@@ -314,7 +314,7 @@ func TestPseudoLikelihoodSteps(t *testing.T) {
 		return sum
 	}
 	gradient := fd.Gradient(nil, likelihood, wide(m.parameters), &fd.Settings{Formula: fd.Central})
-	for _, method := range []Method{PL(), PL().Centred(false)} {
+	for _, method := range []Method{PL(), PL().Centered(false)} {
 		all := method.Steps(6).OffsetRate(1).spec
 		tr := training(t, m, all, rows)
 		before := wide(tr.parameters)
@@ -322,14 +322,14 @@ func TestPseudoLikelihoodSteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := floats.SubTo(make([]float64, len(before)), wide(tr.parameters), before)
-		if want := centredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets); !floats.EqualApprox(got, want, 1e-5) {
+		if want := centeredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets); !floats.EqualApprox(got, want, 1e-5) {
 			t.Errorf("%v: the step is %v, want %v", all, got, want)
 		}
 		some := method.Steps(2).spec
 		some.OffsetRate = 0
 		tr = training(t, m, some, rows)
 		mean, se := meanStep(t, tr, 1000)
-		for k, want := range centredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets) {
+		for k, want := range centeredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets) {
 			if math.Abs(mean[k]-want) > 4.5*se[k]+1e-6 {
 				t.Errorf("%v: the mean of step %d is %v ± %v, want %v", some, k, mean[k], se[k], want)
 			}
@@ -360,11 +360,11 @@ func TestSparsity(t *testing.T) {
 		return sum
 	}
 	gradient := fd.Gradient(nil, entropy, wide(m.parameters), &fd.Settings{Formula: fd.Central})
-	for _, method := range []Method{CD(), CD().Centred(false), PCD().Chains(11)} {
+	for _, method := range []Method{CD(), CD().Centered(false), PCD().Chains(11)} {
 		_, plain := step(method.spec)
 		tr, sparse := step(method.Sparsity(β, ρ).spec)
 		want := slices.Clone(plain)
-		floats.AddScaled(want, -β, centredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets))
+		floats.AddScaled(want, -β, centeredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets))
 		if !floats.EqualApprox(sparse, want, 1e-5) {
 			t.Errorf("%v: the step is %v, want %v", method.spec, sparse, want)
 		}
@@ -389,7 +389,7 @@ func TestMaxNorm(t *testing.T) {
 		}
 		return sum
 	}
-	for _, method := range []Method{CD(), PCD().Centred(false)} {
+	for _, method := range []Method{CD(), PCD().Centered(false)} {
 		free := after(method)
 		var norms []float64
 		for j := range 4 {
@@ -420,12 +420,12 @@ func TestMaxNorm(t *testing.T) {
 }
 
 // Steps of the optimisers are those of their published formulas.
-func TestOptimisers(t *testing.T) {
+func TestOptimizers(t *testing.T) {
 	const n = 5
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, method := range []Method{CD(), CD().Momentum(0.8), CD().AdamDecays(0.7, 0.9)} {
 		moments := []*Parameters{newParameters(2, 1, Bernoulli, 0), newParameters(2, 1, Bernoulli, 0)}
-		o := newOptimiser(method.spec, moments[:method.spec.Optimizer.slots()])
+		o := newOptimizer(method.spec, moments[:method.spec.Optimizer.slots()])
 		var mean, square, velocity [n]float64
 		for step := 1; step <= 4; step++ {
 			o.begin(0.1, step)
@@ -528,7 +528,7 @@ func TestReplicasSettleAtTheirTemperatures(t *testing.T) {
 	for k := range m.parameters.Flat {
 		m.parameters.Flat[k] *= 2 // so that temperatures differ
 	}
-	tr := training(t, m, PT().Chains(n).Temperatures(temperatures).Centred(false).spec, split(oracle.Binary(3)))
+	tr := training(t, m, PT().Chains(n).Temperatures(temperatures).Centered(false).spec, split(oracle.Binary(3)))
 	before := slices.Clone(tr.persistent.Data)
 	for range 30 {
 		if _, err := tr.take(t.Context(), 0); err != nil {
@@ -607,7 +607,7 @@ func (f *fuse) Err() error {
 }
 
 // A step that is cancelled anywhere leaves the state as it was.
-func TestCancelledStepsLeaveTheState(t *testing.T) {
+func TestCanceledStepsLeaveTheState(t *testing.T) {
 	m, rows := randomModel(t, 6, 4), split(oracle.Binary(6))
 	for _, method := range []Method{CD().Steps(3), PCD().Chains(70).Steps(3), PT().Chains(7).Temperatures(3), PL(), PCD().Chains(70).Natural(Joint, 1)} {
 		for calls := range int64(12) {

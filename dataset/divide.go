@@ -71,8 +71,8 @@ func (r rows) round() {
 	}
 }
 
-// binarise draws the values, in place.
-func (r rows) binarise(stream *philox.Stream) {
+// binarize draws the values, in place.
+func (r rows) binarize(stream *philox.Stream) {
 	for i, v := range r.values {
 		r.values[i] = 0
 		if uint64(stream.Uint32())*255 < uint64(v)<<32 {
@@ -135,7 +135,7 @@ func (s Spec) divide(data source) (*Set, error) {
 		case Fixed:
 			of.round()
 		case Drawn:
-			of.binarise(philox.NewStream(s.Seed, philox.Binarise, uint32(i)))
+			of.binarize(philox.NewStream(s.Seed, philox.Binarize, uint32(i)))
 		}
 	}
 	return newSet(s.clone(), train, validation, test), nil

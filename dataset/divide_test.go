@@ -141,8 +141,8 @@ func TestDataWithoutTestRowsGivesATenth(t *testing.T) {
 }
 
 func TestFixedBinarizationRoundsAtOneHalf(t *testing.T) {
-	grey := rows{shape: Shape{1, 4}, values: []uint8{0, 127, 128, 255}}
-	data := source{train: grey, test: grey.pick([]int{0})}
+	gray := rows{shape: Shape{1, 4}, values: []uint8{0, 127, 128, 255}}
+	data := source{train: gray, test: gray.pick([]int{0})}
 	kept, err := Spec{Name: "grey", Binarization: Stochastic}.divide(data)
 	if err != nil {
 		t.Fatal(err)

@@ -193,7 +193,7 @@ func TestFailedTransfersLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-func TestGetStopsWhenItsContextIsCancelled(t *testing.T) {
+func TestGetStopsWhenItsContextIsCanceled(t *testing.T) {
 	data, cache := emptyFolders(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	c := published(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -95,7 +95,7 @@ func (o outline) transform(j jitter) outline {
 	sin, cos := float32(math.Sin(angle)), float32(math.Cos(angle))
 	slant, stretch := j.between(-0.2, 0.2), j.between(0.85, 1.2)
 	height := j.between(17, 21)
-	centre := point{glyphSize/2 + j.between(-1.5, 1.5), glyphSize/2 + j.between(-1.5, 1.5)}
+	center := point{glyphSize/2 + j.between(-1.5, 1.5), glyphSize/2 + j.between(-1.5, 1.5)}
 
 	turned := o.each(func(p point) point {
 		x := stretch*p.x + slant*p.y
@@ -105,8 +105,8 @@ func (o outline) transform(j jitter) outline {
 	scale := height / max(high.x-low.x, high.y-low.y)
 	return turned.each(func(p point) point {
 		return point{
-			centre.x + scale*(p.x-(low.x+high.x)/2),
-			centre.y + scale*(p.y-(low.y+high.y)/2),
+			center.x + scale*(p.x-(low.x+high.x)/2),
+			center.y + scale*(p.y-(low.y+high.y)/2),
 		}
 	})
 }

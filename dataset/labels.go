@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Unlabelled is the label of a row that has none.
-const Unlabelled = 255
+// Unlabeled is the label of a row that has none.
+const Unlabeled = 255
 
 // Streams of the purpose Subset.
 const (
@@ -25,7 +25,7 @@ func (s *Set) Classes() int {
 func classes(labels []uint8) int {
 	n := 0
 	for _, label := range labels {
-		if label != Unlabelled {
+		if label != Unlabeled {
 			n = max(n, int(label)+1)
 		}
 	}
@@ -42,10 +42,10 @@ func (r rows) keepLabels(n int, stream *philox.Stream) ([]uint8, error) {
 	if n%count != 0 {
 		return nil, fmt.Errorf("its labels have %d classes: give a multiple of %d", count, count)
 	}
-	kept := slices.Repeat([]uint8{Unlabelled}, len(r.labels))
+	kept := slices.Repeat([]uint8{Unlabeled}, len(r.labels))
 	left := slices.Repeat([]int{n / count}, count)
 	for _, row := range stream.Perm(len(r.labels)) {
-		if label := r.labels[row]; label != Unlabelled && left[label] > 0 {
+		if label := r.labels[row]; label != Unlabeled && left[label] > 0 {
 			left[label]--
 			kept[row] = label
 		}

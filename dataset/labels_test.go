@@ -19,7 +19,7 @@ func countLabels(t *testing.T, s *Set) []int {
 	t.Helper()
 	count := make([]int, s.Classes())
 	for _, label := range s.Train().Labels {
-		if label != Unlabelled {
+		if label != Unlabeled {
 			count[label]++
 		}
 	}
@@ -39,7 +39,7 @@ func TestLabelsAreKeptByClass(t *testing.T) {
 		}
 	}
 	for row, label := range few.Train().Labels {
-		if label != Unlabelled && (label != more.Train().Labels[row] || label != all.Train().Labels[row]) {
+		if label != Unlabeled && (label != more.Train().Labels[row] || label != all.Train().Labels[row]) {
 			t.Fatalf("row %d has label %d of 50, %d of 200, %d of all", row, label, more.Train().Labels[row], all.Train().Labels[row])
 		}
 	}

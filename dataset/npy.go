@@ -43,7 +43,7 @@ func readNPY(r io.Reader) (rows, error) {
 	if err != nil {
 		return rows{}, err
 	}
-	values, got, err := readRest(r, length, claim, width, npyGrey(header.Descr.Type, shape.Units()))
+	values, got, err := readRest(r, length, claim, width, npyGray(header.Descr.Type, shape.Units()))
 	switch {
 	case err != nil:
 		return rows{}, err
@@ -125,9 +125,9 @@ func npyClaim(kind string, shape []int) (width, claim int, err error) {
 	return width, int(values), nil
 }
 
-// npyGrey turns blocks of the data of an array into grey values; nil where they are
+// npyGray turns blocks of the data of an array into grey values; nil where they are
 // such already.
-func npyGrey(kind string, units int) func(first int, block []byte) ([]uint8, error) {
+func npyGray(kind string, units int) func(first int, block []byte) ([]uint8, error) {
 	var order binary.ByteOrder = binary.LittleEndian
 	if strings.HasPrefix(kind, ">") {
 		order = binary.BigEndian
@@ -155,7 +155,7 @@ func probabilities(width, units int, number func([]byte) float64) func(first int
 		n := len(block) / width
 		for i := range n {
 			v := number(block[width*i:])
-			value, ok := grey(v)
+			value, ok := gray(v)
 			if !ok {
 				return nil, fmt.Errorf("row %d, column %d: %v is not in [0, 1]", (first+i)/units, (first+i)%units, v)
 			}

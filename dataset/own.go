@@ -39,10 +39,10 @@ func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 	}
 	var data source
 	var err error
-	if data.train, err = quantise(shape, train); err != nil {
+	if data.train, err = quantize(shape, train); err != nil {
 		return nil, fmt.Errorf("data set %s: training %w", s.Name, err)
 	}
-	if data.test, err = quantise(shape, test); err != nil {
+	if data.test, err = quantize(shape, test); err != nil {
 		return nil, fmt.Errorf("data set %s: test %w", s.Name, err)
 	}
 	set, err := s.divide(data)
@@ -53,26 +53,26 @@ func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 	return set, nil
 }
 
-func quantise(shape Shape, slices [][]float64) (rows, error) {
+func quantize(shape Shape, slices [][]float64) (rows, error) {
 	r := rows{shape: shape, values: make([]uint8, 0, len(slices)*shape.Units())}
 	for i, slice := range slices {
 		if len(slice) != shape.Units() {
 			return rows{}, fmt.Errorf("row %d has %d values, a row of shape %v has %d", i, len(slice), shape, shape.Units())
 		}
 		for j, v := range slice {
-			grey, ok := grey(v)
+			gray, ok := gray(v)
 			if !ok {
 				return rows{}, fmt.Errorf("row %d, column %d: %v is not in [0, 1]", i, j, v)
 			}
-			r.values = append(r.values, grey)
+			r.values = append(r.values, gray)
 		}
 	}
 	return r, nil
 }
 
-// grey maps a probability to the nearest multiple of 1/255, and says whether v
+// gray maps a probability to the nearest multiple of 1/255, and says whether v
 // is a probability.
-func grey(v float64) (uint8, bool) {
+func gray(v float64) (uint8, bool) {
 	if !(0 <= v && v <= 1) {
 		return 0, false
 	}

@@ -119,11 +119,11 @@ func damaged(err error) error {
 // readRest reads the values behind a header of some bytes, as readValues does, and says
 // how many bytes there are: one more than those of n values if the file goes on behind
 // them.
-func readRest(r io.Reader, header, n, width int, grey func(first int, block []byte) ([]uint8, error)) (values []uint8, bytes int, err error) {
+func readRest(r io.Reader, header, n, width int, gray func(first int, block []byte) ([]uint8, error)) (values []uint8, bytes int, err error) {
 	if in, ok := r.(*input); ok && in.size >= 0 && (in.size-int64(header))/int64(width) < int64(n) {
 		return nil, int(in.size) - header, nil
 	}
-	values, bytes, err = readValues(r, n, width, grey)
+	values, bytes, err = readValues(r, n, width, gray)
 	if err != nil || bytes < width*n {
 		return nil, bytes, err
 	}
@@ -138,7 +138,7 @@ func readRest(r io.Reader, header, n, width int, grey func(first int, block []by
 // readValues reads n values of width bytes each, which the function grey turns into
 // grey values, block by block, where it is not nil. It says how many bytes there are.
 // Memory for all of them is taken once there are many.
-func readValues(r io.Reader, n, width int, grey func(first int, block []byte) ([]uint8, error)) (values []uint8, bytes int, err error) {
+func readValues(r io.Reader, n, width int, gray func(first int, block []byte) ([]uint8, error)) (values []uint8, bytes int, err error) {
 	values = make([]uint8, 0, min(n, firstBytes))
 	block := make([]byte, min(1<<20, width*n))
 	for len(values) < n {
@@ -151,8 +151,8 @@ func readValues(r io.Reader, n, width int, grey func(first int, block []byte) ([
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			return nil, bytes, nil
 		}
-		if err == nil && grey != nil {
-			part, err = grey(len(values), part)
+		if err == nil && gray != nil {
+			part, err = gray(len(values), part)
 		}
 		if err != nil {
 			return nil, bytes, err

@@ -92,17 +92,17 @@ func floats32(values ...float32) []byte {
 	return b
 }
 
-func TestReadersKeepImageShapeAndGrey(t *testing.T) {
-	grey := []uint8{0, 51, 102, 153, 204, 255, 1, 2}
+func TestReadersKeepImageShapeAndGray(t *testing.T) {
+	gray := []uint8{0, 51, 102, 153, 204, 255, 1, 2}
 	for name, file := range map[string][]byte{
-		"IDX": idx(0x803, []uint32{2, 2, 2}, grey...),
-		"NPY": npyFile(strings.Replace(small, "(2, 3)", "(2, 2, 2)", 1), grey),
+		"IDX": idx(0x803, []uint32{2, 2, 2}, gray...),
+		"NPY": npyFile(strings.Replace(small, "(2, 3)", "(2, 2, 2)", 1), gray),
 	} {
 		got, err := readAny(bytes.NewReader(file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.shape != (Shape{2, 2}) || got.count() != 2 || !slices.Equal(got.values, grey) {
+		if got.shape != (Shape{2, 2}) || got.count() != 2 || !slices.Equal(got.values, gray) {
 			t.Errorf("%s: %d rows of shape %v, values %v", name, got.count(), got.shape, got.values)
 		}
 	}
@@ -110,14 +110,14 @@ func TestReadersKeepImageShapeAndGrey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(got.values, grey[:6]) {
+	if !slices.Equal(got.values, gray[:6]) {
 		t.Errorf("float32 probabilities became %v", got.values)
 	}
 	got, err = readAny(bytes.NewReader(npyFile(strings.Replace(small, "|u1", ">f8", 1), bigFloats64(0, 0.2, 0.4, 0.6, 0.8, 1))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(got.values, grey[:6]) {
+	if !slices.Equal(got.values, gray[:6]) {
 		t.Errorf("big-endian float64 probabilities became %v", got.values)
 	}
 }

@@ -99,9 +99,9 @@ const (
 	// Stochastic keeps the grey values. A value v is the probability v/255 of
 	// a Bernoulli variable, which training draws anew at each step.
 	Stochastic
-	// Grey keeps the grey values v as the numbers v/255, for visible units that
+	// Gray keeps the grey values v as the numbers v/255, for visible units that
 	// are Gaussian.
-	Grey
+	Gray
 	// Drawn draws every value once, by seed, when the set is opened: v is on with
 	// probability v/255, and its values are 0 and 255.
 	Drawn
@@ -114,7 +114,7 @@ func (b Binarization) String() string {
 		return "fixed"
 	case Stochastic:
 		return "stochastic"
-	case Grey:
+	case Gray:
 		return "grey"
 	case Drawn:
 		return "drawn"
@@ -138,7 +138,7 @@ func (b *Binarization) UnmarshalText(text []byte) error {
 	case "stochastic":
 		*b = Stochastic
 	case "grey":
-		*b = Grey
+		*b = Gray
 	case "drawn":
 		*b = Drawn
 	default:

@@ -41,8 +41,8 @@ type storedHeader struct {
 
 // storedSplit describes the training, validation or test rows.
 type storedSplit struct {
-	Rows     int  `json:"rows"`
-	Labelled bool `json:"labelled,omitempty"`
+	Rows    int  `json:"rows"`
+	Labeled bool `json:"labelled,omitempty"`
 }
 
 // Save writes the set as Load reads it: its rows, divided as they are, and its
@@ -129,7 +129,7 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		part := data[:h.bytes(split)]
 		data = data[len(part):]
 		labels := len(part)
-		if split.Labelled {
+		if split.Labeled {
 			labels -= split.Rows
 			divided[i].labels = part[labels:]
 		}
@@ -214,7 +214,7 @@ func (h storedHeader) check() error {
 // bytes is how many bytes a split takes.
 func (h storedHeader) bytes(s storedSplit) int {
 	n := (s.Rows*h.Height*h.Width*h.Bits + 7) / 8
-	if s.Labelled {
+	if s.Labeled {
 		n += s.Rows
 	}
 	return n

@@ -88,10 +88,10 @@ func TestAStoredSetHasItsLabelsAndItsSpec(t *testing.T) {
 }
 
 func TestAStoredBinarySetTakesABitAValue(t *testing.T) {
-	binary, grey := len(stored(t, ownSet(t, Fixed))), len(stored(t, ownSet(t, Stochastic)))
+	binary, gray := len(stored(t, ownSet(t, Fixed))), len(stored(t, ownSet(t, Stochastic)))
 	// 4·6, 6 and 2·6 values are 3, 1 and 2 bytes of bits.
-	if saved := grey - binary; saved != 42-6+len("stochastic")-len("fixed") {
-		t.Errorf("%d bytes of grey values, %d of binary ones", grey, binary)
+	if saved := gray - binary; saved != 42-6+len("stochastic")-len("fixed") {
+		t.Errorf("%d bytes of grey values, %d of binary ones", gray, binary)
 	}
 }
 
@@ -151,12 +151,12 @@ func TestAStoredSetOfAnEarlierVersion(t *testing.T) {
 
 // Each bit of a stored set that is flipped is noticed, or changes nothing.
 func TestFlippedBitsOfAStoredSetAreNoticed(t *testing.T) {
-	labelled, err := Spec{Name: "miniglyphs", Subset: 5, Validation: new(2)}.Open()
+	labeled, err := Spec{Name: "miniglyphs", Subset: 5, Validation: new(2)}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	labelled.test = labelled.validation // as large as the others
-	for name, want := range map[string]*Set{"rows": ownSet(t, Fixed), "labels": labelled} {
+	labeled.test = labeled.validation // as large as the others
+	for name, want := range map[string]*Set{"rows": ownSet(t, Fixed), "labels": labeled} {
 		file := stored(t, want)
 		for i := range file {
 			for bit := range 8 {

@@ -71,7 +71,7 @@ func TestGlyphsAreTheSameEveryTime(t *testing.T) {
 	}
 }
 
-func TestGlyphsLookLikeCentredDigits(t *testing.T) {
+func TestGlyphsLookLikeCenteredDigits(t *testing.T) {
 	s, err := Spec{Name: "glyphs", Binarization: Stochastic}.Open()
 	if err != nil {
 		t.Fatal(err)

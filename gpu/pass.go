@@ -168,9 +168,9 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 	}
 }
 
-// recognise draws the hidden layers from q, upward from the visible units, and
+// recognize draws the hidden layers from q, upward from the visible units, and
 // scores them.
-func (w *writer) recognise(v *pass, at place) {
+func (w *writer) recognize(v *pass, at place) {
 	for i := 1; i < len(v.states); i++ {
 		w.layer(v, recognition, i, mode{draw: true, score: true, at: at})
 	}

@@ -425,9 +425,9 @@ func (t *trainer) writeSamples(w *writer, p *stepPrograms) {
 	rows := w.rows(p.wake.data)
 	w.observe(p.wake, loadOf{
 		data: t.data, stochastic: ifTrue(t.job.Data.Stochastic), row: rows, listed: 1,
-		place: place{word: word(philox.Binarise), step: step, sample: w.none, datum: rows, listed: 1},
+		place: place{word: word(philox.Binarize), step: step, sample: w.none, datum: rows, listed: 1},
 	})
-	w.recognise(p.wake, place{word: word(philox.Wake), step: step, sample: w.none, datum: rows, listed: 1})
+	w.recognize(p.wake, place{word: word(philox.Wake), step: step, sample: w.none, datum: rows, listed: 1})
 	if p.dreams != nil {
 		w.begin(p.dreams, at)
 		t.writeDreams(w, p, 0)

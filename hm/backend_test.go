@@ -136,7 +136,7 @@ func TestBackendIsNoPartOfARun(t *testing.T) {
 // begun.
 func TestBackendRefusesWhatItLacks(t *testing.T) {
 	useBackend(t, "poor")
-	set, dir := greys(t), filepath.Join(t.TempDir(), "run")
+	set, dir := grays(t), filepath.Join(t.TempDir(), "run")
 	_, err := short(NRWS()).LearningRate(0.001).Train(t.Context(), machineFor(set), set, dir)
 	wantError(t, err, "engine poor lacks Gaussian units", "--backend cpu")
 	if !errors.Is(err, engine.ErrUnsupported) {

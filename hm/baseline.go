@@ -2,7 +2,7 @@ package hm
 
 import (
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+	"github.com/helmholtz-go/helmholtz/dataset/factorized"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -10,9 +10,9 @@ import (
 // Baseline implements runs.Baseliner by the log p(x) of factorised models. That of a
 // machine with a label is of x alone, and so are these.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
-	line := factorised.Bernoulli(set.Train(), rows)
+	line := factorized.Bernoulli(set.Train(), rows)
 	if e.Machine.architecture(set.Shape()).Kind(0) == Gaussian {
-		line = factorised.Gaussian(set.Train(), rows, engine.SigmaFloor)
+		line = factorized.Gaussian(set.Train(), rows, engine.SigmaFloor)
 	}
-	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
 }

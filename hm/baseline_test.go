@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+	"github.com/helmholtz-go/helmholtz/dataset/factorized"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -21,18 +21,18 @@ func TestBaselineIsOfTheVisibleUnits(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		set  *dataset.Set
-		line func(train, rows dataset.Split) factorised.Line
+		line func(train, rows dataset.Split) factorized.Line
 	}{
-		"binary":     {patterns(t), factorised.Bernoulli},
-		"stochastic": {shades(t, 0), factorised.Bernoulli},
-		"labels":     {labels, factorised.Bernoulli},
-		"grey": {greys(t), func(train, rows dataset.Split) factorised.Line {
-			return factorised.Gaussian(train, rows, engine.SigmaFloor)
+		"binary":     {patterns(t), factorized.Bernoulli},
+		"stochastic": {shades(t, 0), factorized.Bernoulli},
+		"labels":     {labels, factorized.Bernoulli},
+		"grey": {grays(t), func(train, rows dataset.Split) factorized.Line {
+			return factorized.Gaussian(train, rows, engine.SigmaFloor)
 		}},
 	} {
 		for _, rows := range []dataset.Split{test.set.Train(), test.set.Validation(), test.set.Test()} {
 			line := test.line(test.set.Train(), rows)
-			want := runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+			want := runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
 			if diff := cmp.Diff(want, short(BiHM()).Experiment(machineFor(test.set), test.set).Baseline(test.set, rows)); diff != "" {
 				t.Errorf("%s, %s (-want +got):\n%s", name, rows.Name, diff)
 			}
@@ -43,7 +43,7 @@ func TestBaselineIsOfTheVisibleUnits(t *testing.T) {
 // Every epoch of ordinary training, the first among them, passes without a warning.
 func TestOrdinaryTrainingIsNotWarnedOf(t *testing.T) {
 	t.Parallel()
-	for data, set := range map[string]*dataset.Set{"binary": patterns(t), "stochastic": shades(t, 0), "grey": greys(t)} {
+	for data, set := range map[string]*dataset.Set{"binary": patterns(t), "stochastic": shades(t, 0), "grey": grays(t)} {
 		for _, preset := range Presets() {
 			method, err := Preset(preset)
 			if err != nil {

@@ -102,7 +102,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"metric without a name", short(NRWS()).Metric(-1), machine, []string{"metric -1", "kronecker"}},
 		{"source without a name", short(RWS()).FisherSource(3), machine, []string{"Fisher source 3", "legacy"}},
 		{"precision without a name", short(NRWS()).FisherPrecision(2), machine, []string{"precision 2", "int16"}},
-		{"optimiser without a name", short(RWS()).Optimizer(4), machine, []string{"optimiser 4", "nesterov"}},
+		{"optimizer without a name", short(RWS()).Optimizer(4), machine, []string{"optimizer 4", "nesterov"}},
 		{"baseline without a name", short(REINFORCE()).ReinforceBaseline(3), machine, []string{"baseline of REINFORCE 3", "optimal"}},
 		{"proposal without a name", short(RWS()).LabelProposal(3), machine, []string{"label proposal 3", "mixed"}},
 		{"schedule without a name", short(RWS()).Schedule(3), machine, []string{"schedule 3", "cosine"}},

@@ -188,10 +188,10 @@ func TestComparisonAsTextAndJSON(t *testing.T) {
 
 func TestCompareRefuses(t *testing.T) {
 	t.Parallel()
-	a, b, grey := t.TempDir(), t.TempDir(), t.TempDir()
+	a, b, gray := t.TempDir(), t.TempDir(), t.TempDir()
 	mustTrain(t, short(RWS()).Epochs(1), patterns(t), a)
 	mustTrain(t, short(RWS()).Epochs(1), shades(t, 0), b)
-	mustTrain(t, short(RWS()).Epochs(1).LearningRate(1e-4), shadesAs(t, dataset.Grey, 0), grey)
+	mustTrain(t, short(RWS()).Epochs(1).LearningRate(1e-4), shadesAs(t, dataset.Gray, 0), gray)
 	for _, test := range []struct {
 		name string
 		dirs []string
@@ -200,8 +200,8 @@ func TestCompareRefuses(t *testing.T) {
 		{"nothing", nil, []string{"no experiments"}},
 		{"twice", []string{a, a + "/"}, []string{a, "named twice"}},
 		{"other data", []string{a, b}, []string{a, b, "different data", "3by3", "shades", "same data set"}},
-		{"densities", []string{b, grey}, []string{b + " has the binarization stochastic", grey + " grey", "density"}},
-		{"probabilities", []string{grey, b}, []string{"density"}},
+		{"densities", []string{b, gray}, []string{b + " has the binarization stochastic", gray + " grey", "density"}},
+		{"probabilities", []string{gray, b}, []string{"density"}},
 		{"no run", []string{a, t.TempDir()}, []string{"not the directory of a run"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -41,7 +41,7 @@ func TestTableOfAComparison(t *testing.T) {
 			"settings.epochs": []int64{6, 4}[i], "settings.method.learning_rate": []float64{0.05, 0.03}[i],
 			"settings.method.preset": e.Settings["method.preset"], "settings.method.metric": e.Settings["method.metric"],
 			"evaluation.split": "test", "evaluation.checkpoint": "last", "evaluation.samples": int64(20),
-			"baseline.log_p": e.Baseline.Factorised.Value, "baseline.log_p_se": e.Baseline.Factorised.SE, "diverged": int64(0),
+			"baseline.log_p": e.Baseline.Factorized.Value, "baseline.log_p_se": e.Baseline.Factorized.SE, "diverged": int64(0),
 		}
 		spread := func(key string, s runs.Spread) {
 			want[key], want[key+"_sd"] = s.Mean, s.SD

@@ -31,7 +31,7 @@ func FuzzConvolution(f *testing.F) {
 // Machines that cannot be are refused with the reason and the remedy, as are
 // units that the data or the method cannot have.
 func TestCheckRefusesMachines(t *testing.T) {
-	images, grey := patterns(t), greys(t)
+	images, gray := patterns(t), grays(t)
 	flat, err := dataset.FromRows("flat", shape(1, 9), [][]float64{make([]float64, 9), make([]float64, 9)}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -55,9 +55,9 @@ func TestCheckRefusesMachines(t *testing.T) {
 		{"no channels", NRWS(), machine.Convolve(Convolution{Height: 1, Width: 1, Stride: 1}), images, []string{"0 channels", "at least 1"}},
 		{"units of too few layers", NRWS(), machine.Dense(3).Units(Bernoulli, Bernoulli), images, []string{"units of 2 layers", "machine of 3", "one for each"}},
 		{"unknown units", NRWS(), machine.Units(7), images, []string{"unit"}},
-		{"Bernoulli units for grey levels", NRWS(), machine, grey, []string{"visible Bernoulli units", "stochastic", "gaussian"}},
+		{"Bernoulli units for grey levels", NRWS(), machine, gray, []string{"visible Bernoulli units", "stochastic", "gaussian"}},
 		{"Gaussian units for binary data", NRWS(), machine.Units(Gaussian), images, []string{"visible Gaussian units", "fixed", "grey"}},
-		{"entropy of Gaussian units", NRWS().Entropy(1), machine.Units(Gaussian), grey, []string{"entropy", "unbounded"}},
+		{"entropy of Gaussian units", NRWS().Entropy(1), machine.Units(Gaussian), gray, []string{"entropy", "unbounded"}},
 	} {
 		test.machine.shape = test.set.Shape()
 		err := test.method.BatchSize(1).Experiment(test.machine, test.set).Check(test.set)
@@ -90,7 +90,7 @@ func TestConvolutionInOneNetwork(t *testing.T) {
 // alone give.
 func TestGaussianUnitsStartWithConstantDeviations(t *testing.T) {
 	a := New(shape(3, 3)).Dense(4).Units(Gaussian).Architecture()
-	p := initialise(a, MachineSpec{Bias: -2}, 1)
+	p := initialize(a, MachineSpec{Bias: -2}, 1)
 	for i, layer := range []engine.Layer{p.Generative[0], p.Generative[1], p.Recognition[1]} {
 		means := layer.Units / 2
 		for j := range layer.Units {
@@ -108,8 +108,8 @@ func TestGaussianUnitsStartWithConstantDeviations(t *testing.T) {
 
 // A model of grey levels reconstructs, samples, encodes, evaluates and survives
 // being saved; its exact divergence is refused.
-func TestModelOfGreyLevels(t *testing.T) {
-	set := greys(t)
+func TestModelOfGrayLevels(t *testing.T) {
+	set := grays(t)
 	run, err := short(NRWS()).LearningRate(0.001).Train(t.Context(), machineFor(set), set, t.TempDir())
 	if err != nil {
 		t.Fatal(err)

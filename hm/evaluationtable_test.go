@@ -18,9 +18,9 @@ func TestTableOfEvaluations(t *testing.T) {
 		t.Fatal(err)
 	}
 	kl := 0.25
-	full := e.Normalise(LogZ2{Value: -0.5, SE: 0.1})
+	full := e.Normalize(LogZ2{Value: -0.5, SE: 0.1})
 	full.KLExact = &kl
-	full = full.Beside(runs.Baseline{Factorised: runs.Estimate{Value: -6.24, SE: 0.01}, Limit: -18.7})
+	full = full.Beside(runs.Baseline{Factorized: runs.Estimate{Value: -6.24, SE: 0.01}, Limit: -18.7})
 	if *full.Diverged || !*full.Beside(runs.Baseline{Limit: full.LogP + 1}).Diverged {
 		t.Errorf("the evaluation of log p = %v has diverged from a limit below it, or not from one above", full.LogP)
 	}

@@ -22,7 +22,7 @@ func TestFaces(t *testing.T) {
 		binarization dataset.Binarization
 		visible      Kind
 		rate         float64
-	}{{"Gaussian", dataset.Grey, Gaussian, 0.001}, {"Bernoulli", dataset.Stochastic, Bernoulli, 0.01}} {
+	}{{"Gaussian", dataset.Gray, Gaussian, 0.001}, {"Bernoulli", dataset.Stochastic, Bernoulli, 0.01}} {
 		t.Run(c.name, func(t *testing.T) {
 			set, err := dataset.Spec{Name: "freyfaces", Binarization: c.binarization}.Open()
 			if err != nil {

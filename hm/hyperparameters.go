@@ -16,10 +16,10 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	const (
 		method      = "method"
 		metric      = "Fisher metric"
-		optimizer   = "optimiser"
+		optimizer   = "optimizer"
 		samples     = "samples"
 		sleep       = "sleep"
-		regularizer = "regularisers"
+		regularizer = "regularizers"
 		labels      = "labels"
 	)
 	natural, dreams := s.Metric != Euclidean, s.algorithm(1).HasSleep()

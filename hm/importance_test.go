@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestImportanceWeightsAreNormalised checks that the weights of a datum have
+// TestImportanceWeightsAreNormalized checks that the weights of a datum have
 // mean 1, and that their effective sample size is 1/mean ω².
-func TestImportanceWeightsAreNormalised(t *testing.T) {
+func TestImportanceWeightsAreNormalized(t *testing.T) {
 	t.Parallel()
 	m, _ := tiny(t, PlusMinusOne, 4, 3, 2)
 	const samples = 50
@@ -77,13 +77,13 @@ func TestConvergenceIsOfTheFirstSamples(t *testing.T) {
 		t.Errorf("%q has estimates %v of log p* without one of log Z²", c.Name, c.LogPStar)
 	}
 	z := LogZ2{Value: -1.5, SE: 0.2}
-	normalised := c.Normalise(z)
+	normalized := c.Normalize(z)
 	for i, k := range numbers {
 		e, err := m.Evaluate(t.Context(), split, k, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e = e.Normalise(z)
+		e = e.Normalize(z)
 		if c.Samples[i] != k {
 			t.Errorf("estimate %d is from %d samples, want %d", i, c.Samples[i], k)
 		}
@@ -95,8 +95,8 @@ func TestConvergenceIsOfTheFirstSamples(t *testing.T) {
 			{"the error of log p", c.LogPSE[i], float64(e.LogPSE)},
 			{"log p̃*", c.LogPTildeStar[i], e.LogPTildeStar},
 			{"the error of log p̃*", c.LogPTildeStarSE[i], float64(e.LogPTildeStarSE)},
-			{"log p*", normalised.LogPStar[i], *e.LogPStar},
-			{"the error of log p*", normalised.LogPStarSE[i], float64(*e.LogPStarSE)},
+			{"log p*", normalized.LogPStar[i], *e.LogPStar},
+			{"the error of log p*", normalized.LogPStarSE[i], float64(*e.LogPStarSE)},
 		} {
 			wantNear(t, fmt.Sprintf("%s from %d samples", of.measure, k), of.got, of.want, 1e-9)
 		}
@@ -119,7 +119,7 @@ func TestConvergenceInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c = c.Normalise(LogZ2{Value: exact.LogZ2()})
+	c = c.Normalize(LogZ2{Value: exact.LogZ2()})
 	for _, of := range []struct {
 		measure string
 		got     float64
@@ -219,10 +219,10 @@ func TestMilestones(t *testing.T) {
 	})
 }
 
-func TestNormalise(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	e := Evaluation{LogPTildeStar: -5, LogPTildeStarSE: 0.3}
 	z := LogZ2{Value: -2, SE: 0.4}
-	n := e.Normalise(z)
+	n := e.Normalize(z)
 	wantNear(t, "log Z²", *n.LogZ2, -2, 0)
 	wantNear(t, "its standard error", float64(*n.LogZ2SE), 0.4, 0)
 	wantNear(t, "log p*", *n.LogPStar, -3, 1e-15)
@@ -232,8 +232,8 @@ func TestNormalise(t *testing.T) {
 	}
 }
 
-// TestLogPStarIsNormalised estimates log p*(x) of every x.
-func TestLogPStarIsNormalised(t *testing.T) {
+// TestLogPStarIsNormalized estimates log p*(x) of every x.
+func TestLogPStarIsNormalized(t *testing.T) {
 	t.Parallel()
 	m, exact := tiny(t, PlusMinusOne, 3, 2)
 	z, err := m.LogZ2(t.Context(), 100_000, 4)
@@ -250,7 +250,7 @@ func TestLogPStarIsNormalised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		star := *e.Normalise(z).LogPStar
+		star := *e.Normalize(z).LogPStar
 		wantNear(t, "log p*", star, exact.LogPStar(states(x)[0]), 0.03)
 		total += math.Exp(star)
 	}

@@ -87,7 +87,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 		return nil
 	}
 	switch {
-	case m.Classes < 2 || m.Classes >= dataset.Unlabelled:
+	case m.Classes < 2 || m.Classes >= dataset.Unlabeled:
 		return fmt.Errorf("label_layer = %v with classes = %d: give the number of classes, 10 for digits", m.LabelLayer, m.Classes)
 	case set.Classes() == 0:
 		return fmt.Errorf("label_layer = %v for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs", m.LabelLayer, set.Name())
@@ -149,32 +149,32 @@ func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, 
 	if err != nil {
 		return Classification{}, err
 	}
-	var labelled []int
+	var labeled []int
 	for r, class := range split.Labels {
-		if class == dataset.Unlabelled {
+		if class == dataset.Unlabeled {
 			continue
 		}
 		if classes := m.parameters.Architecture.Labels(); int(class) >= classes {
 			return Classification{}, fmt.Errorf("row %d of the %s split has the class %d, the model has %d: give classes from 0 to %d", r, split.Name, class, classes, classes-1)
 		}
-		labelled = append(labelled, r)
+		labeled = append(labeled, r)
 	}
-	if len(labelled) == 0 {
+	if len(labeled) == 0 {
 		return Classification{}, fmt.Errorf("the %s rows have no labels: choose another split", split.Name)
 	}
-	c := Classification{Samples: samples, Data: len(labelled)}
+	c := Classification{Samples: samples, Data: len(labeled)}
 	errorSE, logPSE := 0.0, 0.0
-	c.Error, errorSE = statistics.MeanAndError(len(labelled), func(i int) float64 {
-		row := logs[labelled[i]]
+	c.Error, errorSE = statistics.MeanAndError(len(labeled), func(i int) float64 {
+		row := logs[labeled[i]]
 		for _, log := range row {
-			if log > row[split.Labels[labelled[i]]] {
+			if log > row[split.Labels[labeled[i]]] {
 				return 1
 			}
 		}
 		return 0
 	})
-	c.LogP, logPSE = statistics.MeanAndError(len(labelled), func(i int) float64 {
-		return math.Max(logs[labelled[i]][split.Labels[labelled[i]]], -math.MaxFloat64)
+	c.LogP, logPSE = statistics.MeanAndError(len(labeled), func(i int) float64 {
+		return math.Max(logs[labeled[i]][split.Labels[labeled[i]]], -math.MaxFloat64)
 	})
 	c.ErrorSE, c.LogPSE = StandardError(errorSE), StandardError(logPSE)
 	return c, nil

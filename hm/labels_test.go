@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// labelled are digits of which ten keep their label.
-func labelled(t testing.TB, seed uint64) *dataset.Set {
+// labeled are digits of which ten keep their label.
+func labeled(t testing.TB, seed uint64) *dataset.Set {
 	t.Helper()
 	set, err := dataset.Spec{Name: "glyphs", Subset: trainingRows, Validation: new(validationRows), Labels: 10, Seed: seed}.Open()
 	if err != nil {
@@ -22,7 +22,7 @@ func labelled(t testing.TB, seed uint64) *dataset.Set {
 
 // TestCheckRefusesLabels says of what labels cannot be trained with.
 func TestCheckRefusesLabels(t *testing.T) {
-	set := labelled(t, 0)
+	set := labeled(t, 0)
 	all, err := dataset.Open("glyphs")
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestCheckRefusesLabels(t *testing.T) {
 
 // The table of a machine lists its label.
 func TestMachineTableHasTheLabel(t *testing.T) {
-	set := labelled(t, 0)
+	set := labeled(t, 0)
 	for layer, want := range map[LabelLayer]string{TopLabels: "h3", LowerLabels: "dense, to x and h1", HiddenLabels: "dense, to h1"} {
 		text := New(set.Shape()).Dense(5, 4).Labels(layer, 10).String()
 		if !strings.Contains(text, want) || !strings.Contains(text, "categorical") {
@@ -82,7 +82,7 @@ func TestMachineTableHasTheLabel(t *testing.T) {
 // without labels refuses to, and probabilities sum to 1.
 func TestClassify(t *testing.T) {
 	for seed, layer := range []LabelLayer{TopLabels, LowerLabels, HiddenLabels} {
-		set := labelled(t, uint64(seed))
+		set := labeled(t, uint64(seed))
 		dir := filepath.Join(t.TempDir(), "run")
 		run, err := short(BiHM()).Optimizer(Adam).Train(t.Context(), machineFor(set), set, dir)
 		if err != nil {

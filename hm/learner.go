@@ -71,7 +71,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 // start is the state before the first step, of parameters that are drawn.
 func (e Experiment) start(set *dataset.Set) *engine.State {
 	architecture := e.Machine.architecture(set.Shape())
-	return engine.NewState(e.algorithm(set), initialise(architecture, e.Machine, e.Seed))
+	return engine.NewState(e.algorithm(set), initialize(architecture, e.Machine, e.Seed))
 }
 
 // Learner implements runs.Experiment.

@@ -30,7 +30,7 @@ type MachineSpec struct {
 	// Coding is "pm1" (±1) or "01".
 	Coding Coding `toml:"coding" json:"coding"`
 	// Weights is how the weights are drawn at first.
-	Weights Initialisation `toml:"weights" json:"weights"`
+	Weights Initialization `toml:"weights" json:"weights"`
 	// Bias is what the biases are at first; those of the means of Gaussian units
 	// are 0.
 	Bias float64 `toml:"bias" json:"bias"`
@@ -82,7 +82,7 @@ func (m Machine) Coding(c Coding) Machine {
 }
 
 // Weights sets how the weights are drawn at first.
-func (m Machine) Weights(i Initialisation) Machine {
+func (m Machine) Weights(i Initialization) Machine {
 	m.spec.Weights = i
 	return m
 }
@@ -164,9 +164,9 @@ func (s MachineSpec) check(shape dataset.Shape, name string) error {
 // checkUnits refuses kinds of units that the data or the method cannot have.
 func (e Experiment) checkUnits(a engine.Architecture) error {
 	switch binarization := e.Dataset.Binarization; {
-	case a.Kind(0) == Bernoulli && binarization == dataset.Grey:
+	case a.Kind(0) == Bernoulli && binarization == dataset.Gray:
 		return fmt.Errorf("visible Bernoulli units for grey levels: they are on or off; draw the data with --binarization stochastic, round them with fixed, or make the units gaussian with --units")
-	case a.Kind(0) == Gaussian && binarization != dataset.Grey:
+	case a.Kind(0) == Gaussian && binarization != dataset.Gray:
 		return fmt.Errorf("visible Gaussian units for data that are made 0 or 1 (binarization %v): keep the grey levels with --binarization grey", binarization)
 	}
 	if m := e.Method; len(a.Kinds) > 0 && (m.Entropy != 0 || m.EntropyEstimator != 0) {

@@ -136,7 +136,7 @@ func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (
 		if err != nil {
 			return nil, err
 		}
-		e = e.Normalise(z)
+		e = e.Normalize(z)
 	}
 	measured := runs.Measures{}
 	for key, of := range e.estimates() {

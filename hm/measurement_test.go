@@ -53,7 +53,7 @@ func TestMeasurementsAreEvaluationsOfTheirEpochs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of = of.Normalise(z)
+		of = of.Normalize(z)
 		got := run.History().Epochs[epoch-1].Measured["test"]
 		want := runs.Measures{
 			"log_p": of.LogP, "log_p_se": float64(of.LogPSE), "bound": of.Bound, "bound_se": float64(of.BoundSE),

@@ -161,8 +161,8 @@ func evaluationOf(likelihoods []engine.Likelihood, samples int, seconds float64)
 	return e
 }
 
-// Normalise adds log Z² and log p*(x) = log p̃*(x) − log Z².
-func (e Evaluation) Normalise(z LogZ2) Evaluation {
+// Normalize adds log Z² and log p*(x) = log p̃*(x) − log Z².
+func (e Evaluation) Normalize(z LogZ2) Evaluation {
 	zSE := StandardError(z.SE)
 	e.LogZ2, e.LogZ2SE = &z.Value, &zSE
 	star := e.LogPTildeStar - z.Value
@@ -173,8 +173,8 @@ func (e Evaluation) Normalise(z LogZ2) Evaluation {
 
 // Beside adds the base line over the same data.
 func (e Evaluation) Beside(b runs.Baseline) Evaluation {
-	se := StandardError(b.Factorised.SE)
-	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = &b.Factorised.Value, &se, new(b.Far(runs.LogP, e.LogP))
+	se := StandardError(b.Factorized.SE)
+	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = &b.Factorized.Value, &se, new(b.Far(runs.LogP, e.LogP))
 	return e
 }
 

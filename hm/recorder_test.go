@@ -102,7 +102,7 @@ func TestCancellationStopsWithinAStep(t *testing.T) {
 	}
 }
 
-func TestCancelledBeforeItBegins(t *testing.T) {
+func TestCanceledBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	set, dir := patterns(t), t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

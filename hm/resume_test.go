@@ -51,11 +51,11 @@ func resumable(t *testing.T) []trained {
 		trained{"bihm, entropy", short(BiHM()).Entropy(0.1), set},
 		trained{"ws, entropy estimator", short(WS()).EntropyEstimator(0.1).SamplesAfter(2, 6), set},
 		trained{"nrws, stochastic binarisation", short(NRWS()), shades(t, 0)},
-		trained{"nrws, Gaussian units and a convolution", short(NRWS()).LearningRate(0.001), greys(t)},
-		trained{"bihm, adam, Gaussian units and a convolution", short(BiHM()).Optimizer(Adam).LearningRate(0.001), greys(t)},
-		trained{"bihm, adam, a label layer", short(BiHM()).Optimizer(Adam).Gamma(0.5).LabelProposal(MixedLabels), labelled(t, 0)},
-		trained{"bihm, momentum, a classifier", short(BiHM()).Optimizer(Momentum).LabelWeight(2), labelled(t, 1)},
-		trained{"bihm, adam, a classifier of h¹", short(BiHM()).Optimizer(Adam).Gamma(1), labelled(t, 2)},
+		trained{"nrws, Gaussian units and a convolution", short(NRWS()).LearningRate(0.001), grays(t)},
+		trained{"bihm, adam, Gaussian units and a convolution", short(BiHM()).Optimizer(Adam).LearningRate(0.001), grays(t)},
+		trained{"bihm, adam, a label layer", short(BiHM()).Optimizer(Adam).Gamma(0.5).LabelProposal(MixedLabels), labeled(t, 0)},
+		trained{"bihm, momentum, a classifier", short(BiHM()).Optimizer(Momentum).LabelWeight(2), labeled(t, 1)},
+		trained{"bihm, adam, a classifier of h¹", short(BiHM()).Optimizer(Adam).Gamma(1), labeled(t, 2)},
 		trained{"nrws, early stopping", short(NRWS()).LearningRate(0.5).Epochs(30).Patience(2), set},
 	)
 }

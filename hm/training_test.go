@@ -65,8 +65,8 @@ func shadesAs(t testing.TB, b dataset.Binarization, which int) *dataset.Set {
 	}, rows)
 }
 
-// greys are shades that are values, not probabilities.
-func greys(t testing.TB) *dataset.Set {
+// grays are shades that are values, not probabilities.
+func grays(t testing.TB) *dataset.Set {
 	t.Helper()
 	var rows [][]float64
 	for i := range trainingRows + validationRows {
@@ -76,7 +76,7 @@ func greys(t testing.TB) *dataset.Set {
 		}
 		rows = append(rows, row)
 	}
-	return rowsOf(t, dataset.Spec{Name: "greys", Validation: new(validationRows), Binarization: dataset.Grey}, rows)
+	return rowsOf(t, dataset.Spec{Name: "greys", Validation: new(validationRows), Binarization: dataset.Gray}, rows)
 }
 
 // rowsOf makes a set of images of 3×3.
@@ -94,7 +94,7 @@ func rowsOf(t testing.TB, spec dataset.Spec, rows [][]float64) *dataset.Set {
 // with layers of Gaussian units for data that keep their grey levels.
 func machineFor(set *dataset.Set) Machine {
 	m := New(set.Shape()).Dense(4, 3)
-	if set.Spec().Binarization == dataset.Grey {
+	if set.Spec().Binarization == dataset.Gray {
 		return m.Convolve(Convolution{Channels: 2, Height: 2, Width: 2, Stride: 1}).Units(Gaussian, Bernoulli, Gaussian, Bernoulli)
 	}
 	if spec := set.Spec(); spec.Labels > 0 {

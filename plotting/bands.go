@@ -67,7 +67,7 @@ func seedBands(groups []Group, x abscissa, align alignment) *Figure {
 			return failed(err)
 		}
 		banded = banded || train != nil
-		f.legend.add(groupLabel(g), sample(in(colour(i), solid)))
+		f.legend.add(groupLabel(g), sample(in(paletteColor(i), solid)))
 		if hasValidation(g.Seeds[0]) {
 			if _, err := addSeeds(panel, g, "validation", i, x, validationPoints, align); err != nil {
 				return failed(err)
@@ -106,8 +106,8 @@ func addSeeds(panel *plot.Plot, g Group, what string, i int, x abscissa, points 
 	if what == "validation" {
 		style = dashed
 	}
-	band := addBand(panel, mean, sd, colour(i))
-	return band, addLine(panel, g.Name, mean, in(colour(i), style))
+	band := addBand(panel, mean, sd, paletteColor(i))
+	return band, addLine(panel, g.Name, mean, in(paletteColor(i), style))
 }
 
 // acrossSeeds returns the mean over the seeds at each x that all of them have,

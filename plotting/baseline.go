@@ -24,7 +24,7 @@ func addBaselines(panel *plot.Plot, histories []runs.History) bool {
 			continue
 		}
 		_, sign := loss(h.Objective())
-		y := sign * h.Baseline.Factorised.Value
+		y := sign * h.Baseline.Factorized.Value
 		if low <= y && y <= high && !slices.Contains(lines, y) {
 			lines = append(lines, y)
 		}

@@ -9,7 +9,7 @@ import (
 
 // fallen are curves of −log p from 200 to 100 with a base line, which has to be log p.
 func fallen(logP float64) runs.History {
-	h := runs.History{Baseline: &runs.Baseline{Factorised: runs.Estimate{Value: logP}}}
+	h := runs.History{Baseline: &runs.Baseline{Factorized: runs.Estimate{Value: logP}}}
 	for e, value := range []float64{-200, -130, -100} {
 		h.Epochs = append(h.Epochs, runs.Epoch{Epoch: e + 1, Seconds: float64(e), Train: runs.Measures{"log_p": value}})
 	}

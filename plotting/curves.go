@@ -133,7 +133,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 	for i, h := range histories {
 		validated = validated || hasValidation(h)
 		if h.Name != "" || len(histories) > 1 {
-			f.legend.add(runName(h, i), sample(in(colour(i), solid)))
+			f.legend.add(runName(h, i), sample(in(paletteColor(i), solid)))
 		}
 	}
 	f.addLineStyles(validated)
@@ -147,13 +147,13 @@ func addRun(panel *plot.Plot, h runs.History, name string, i int, x abscissa) er
 	if len(train) == 0 {
 		return fmt.Errorf("%s has no epochs: train it first", name)
 	}
-	if err := addLine(panel, "training "+h.Objective().Name+" of "+name, train, in(colour(i), solid)); err != nil {
+	if err := addLine(panel, "training "+h.Objective().Name+" of "+name, train, in(paletteColor(i), solid)); err != nil {
 		return err
 	}
 	if !hasValidation(h) {
 		return nil
 	}
-	return addLine(panel, "validation "+h.Objective().Name+" of "+name, validationPoints(h, x), in(colour(i), dashed))
+	return addLine(panel, "validation "+h.Objective().Name+" of "+name, validationPoints(h, x), in(paletteColor(i), dashed))
 }
 
 func trainPoints(h runs.History, x abscissa) (points plotter.XYs) {

@@ -55,7 +55,7 @@ func TestCurves(t *testing.T) { golden(t, ExampleCurves, "curve.png") }
 // how far.
 func ExampleCurves_baseline() {
 	history := func(name string, logP ...float64) runs.History {
-		h := runs.History{Name: name, Baseline: &runs.Baseline{Factorised: runs.Estimate{Value: -207, SE: 1}, Limit: -1630}}
+		h := runs.History{Name: name, Baseline: &runs.Baseline{Factorized: runs.Estimate{Value: -207, SE: 1}, Limit: -1630}}
 		for e, value := range logP {
 			h.Epochs = append(h.Epochs, runs.Epoch{Epoch: e + 1, Train: runs.Measures{"log_p": value}, Validation: runs.Measures{"log_p": value - 2}})
 		}

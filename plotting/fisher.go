@@ -35,7 +35,7 @@ func FisherStructure(a engine.Architecture) *Figure {
 	for i, l := range layers {
 		nonzero += float64(l.blocks) * float64(l.size) * float64(l.size)
 		panel.Add(&plotter.Line{XYs: l.square(), LineStyle: dotted})
-		f.legend.add(l.label(i, len(layers)), &plotter.Polygon{Color: colour(i)})
+		f.legend.add(l.label(i, len(layers)), &plotter.Polygon{Color: paletteColor(i)})
 	}
 	f.legend.add("one whole layer", sample(dotted))
 	f.title = fmt.Sprintf("Fisher matrix of p: %s parameters, %s of the entries in blocks", integer(int(n)), percent(nonzero/(n*n)))
@@ -93,7 +93,7 @@ func paintBlocks(layers []fisherLayer, n float64, width, height, least int) imag
 			from := l.start + b*l.size
 			left, right := side(from, from+l.size, width)
 			top, bottom := side(from, from+l.size, height)
-			stddraw.Draw(img, image.Rect(left, top, right, bottom), image.NewUniform(colour(i)), image.Point{}, stddraw.Src)
+			stddraw.Draw(img, image.Rect(left, top, right, bottom), image.NewUniform(paletteColor(i)), image.Point{}, stddraw.Src)
 		}
 	}
 	return img

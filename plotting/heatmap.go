@@ -37,7 +37,7 @@ func HeatMap(x, y, quantity string, cells ...Cell) *Figure {
 		axis.LineStyle.Width, axis.Tick.LineStyle.Width, axis.Padding = 0, 0, vg.Points(3)
 	}
 	panel.X.Tick.Marker, panel.Y.Tick.Marker = settingTicks(h.columns), settingTicks(h.rows)
-	panel.Add(h, colourBar{h.scale, quantity})
+	panel.Add(h, colorBar{h.scale, quantity})
 	f := newFigure(panel)
 	f.width = max(f.width, 2*vg.Inch+vg.Length(len(h.columns))*(h.widestColumn()+margin))
 	f.height = max(f.height, vg.Inch+vg.Length(len(h.rows))*(rowHeight()+margin))
@@ -52,7 +52,7 @@ func HeatMap(x, y, quantity string, cells ...Cell) *Figure {
 type heatMap struct {
 	columns, rows []float64   // the settings, rising
 	values        [][]float64 // [row][column], NaN where there is none
-	scale         colourScale
+	scale         colorScale
 }
 
 func newHeatMap(cells []Cell) (heatMap, error) {
@@ -93,7 +93,7 @@ func newHeatMap(cells []Cell) (heatMap, error) {
 	if len(values) == 0 {
 		return h, fmt.Errorf("no finite value among %d cells: nothing to draw", len(cells))
 	}
-	h.scale = newColourScale(values)
+	h.scale = newColorScale(values)
 	if math.IsInf(h.scale.most-h.scale.least, 0) {
 		return h, fmt.Errorf("values from %v to %v: too far apart to draw", h.scale.least, h.scale.most)
 	}
@@ -166,7 +166,7 @@ func (h heatMap) drawCell(c *draw.Canvas, value float64) {
 		cross{}.Thumbnail(c)
 		return
 	}
-	fill := h.scale.colour(value)
+	fill := h.scale.color(value)
 	c.FillPolygon(fill, corners(c.Rectangle))
 	if value == h.scale.least {
 		frame{}.Thumbnail(c)

@@ -42,21 +42,21 @@ func TestSettingsAreWrittenWithTheDigitsTheyNeed(t *testing.T) {
 
 // One value far above the others has the last colour; values that are spread
 // evenly have all colours.
-func TestColoursAreOfMostValues(t *testing.T) {
+func TestColorsAreOfMostValues(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
-		want   colourScale
+		want   colorScale
 	}{
-		{[]float64{3, 1, 2, 4, 5}, colourScale{1, 5, 5}},
-		{[]float64{3, 1, 2, 400, 5}, colourScale{1, 11, 400}},
-		{[]float64{2, 2, 2, 9}, colourScale{2, 9, 9}},
-		{[]float64{2, 2}, colourScale{2, 3, 2}},
+		{[]float64{3, 1, 2, 4, 5}, colorScale{1, 5, 5}},
+		{[]float64{3, 1, 2, 400, 5}, colorScale{1, 11, 400}},
+		{[]float64{2, 2, 2, 9}, colorScale{2, 9, 9}},
+		{[]float64{2, 2}, colorScale{2, 3, 2}},
 	} {
-		got := newColourScale(c.values)
+		got := newColorScale(c.values)
 		if got != c.want {
 			t.Errorf("the colours of %v are %v, want %v", c.values, got, c.want)
 		}
-		if got.colour(got.greatest+1) != got.colour(got.most) {
+		if got.color(got.greatest+1) != got.color(got.most) {
 			t.Errorf("%v above %v has a colour of its own", got.greatest+1, got.most)
 		}
 	}
@@ -64,15 +64,15 @@ func TestColoursAreOfMostValues(t *testing.T) {
 
 // Equal differences of values are equal differences of lightness, and text on
 // any of the colours can be read.
-func TestColoursAreUniformInLightness(t *testing.T) {
-	s := colourScale{0, 1, 1}
-	first, last := lightness(s.colour(0)), lightness(s.colour(1))
+func TestColorsAreUniformInLightness(t *testing.T) {
+	s := colorScale{0, 1, 1}
+	first, last := lightness(s.color(0)), lightness(s.color(1))
 	if first-last < 60 {
 		t.Errorf("lightness from %.1f to %.1f, want most of 100 to 0", first, last)
 	}
 	for i := range 101 {
 		value := float64(i) / 100
-		c := s.colour(value)
+		c := s.color(value)
 		if got, want := lightness(c), first+value*(last-first); math.Abs(got-want) > 1 {
 			t.Errorf("%v has lightness %.1f, want %.1f", value, got, want)
 		}

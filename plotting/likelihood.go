@@ -13,7 +13,7 @@ import (
 
 // LikelihoodBySamples draws estimates of log p(x) (nats, mean over the data)
 // against the number of importance samples, a colour a model, with a band of one
-// standard error to either side. Those that Convergence.Normalise has given
+// standard error to either side. Those that Convergence.Normalize has given
 // log Z² are drawn with log p*(x) and log p̃*(x) = log Z² + log p*(x) (001, Fig.
 // 3.3). The estimates of log p(x) and log p̃*(x) are lower bounds in expectation
 // and rise with the number of samples; where a curve has levelled off, they are
@@ -22,9 +22,9 @@ func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
 	if len(convergences) == 0 {
 		return failed(errors.New("no estimates of log p(x) to draw: give at least one"))
 	}
-	normalised := slices.ContainsFunc(convergences, func(c hm.Convergence) bool { return c.LogPStar != nil })
+	normalized := slices.ContainsFunc(convergences, func(c hm.Convergence) bool { return c.LogPStar != nil })
 	label := "estimate of log p(x) (nats)"
-	if normalised {
+	if normalized {
 		label = "estimate of log-likelihood (nats)"
 	}
 	panel := newPanel("number of importance samples for each datum", label)
@@ -37,25 +37,25 @@ func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
 		}
 		for _, l := range likelihoodsOf(c) {
 			means, se := l.estimates(c)
-			banded[i] = addBand(panel, byLog(c.Samples, means), se, colour(i)) != nil || banded[i]
+			banded[i] = addBand(panel, byLog(c.Samples, means), se, paletteColor(i)) != nil || banded[i]
 		}
 	}
 	for i, c := range convergences { // above all bands
 		name := convergenceName(c, i)
 		for _, l := range likelihoodsOf(c) {
 			means, _ := l.estimates(c)
-			if err := addLine(panel, l.name+" of "+name, byLog(c.Samples, means), in(colour(i), l.style)); err != nil {
+			if err := addLine(panel, l.name+" of "+name, byLog(c.Samples, means), in(paletteColor(i), l.style)); err != nil {
 				return failed(err)
 			}
 		}
-		line := sample(in(colour(i), solid))
-		if banded[i] && !normalised {
-			f.legend.add(name+" ± 1 standard error", &plotter.Polygon{Color: translucent(colour(i))}, line)
+		line := sample(in(paletteColor(i), solid))
+		if banded[i] && !normalized {
+			f.legend.add(name+" ± 1 standard error", &plotter.Polygon{Color: translucent(paletteColor(i))}, line)
 		} else {
 			f.legend.add(name, line)
 		}
 	}
-	if normalised {
+	if normalized {
 		f.addLikelihoodStyles(slices.Contains(banded, true))
 	}
 	padY(panel)

@@ -31,16 +31,16 @@ func ExampleLikelihoodBySamples() {
 }
 
 // The bidirectional machine's estimates of log p* need one of log Z².
-func ExampleLikelihoodBySamples_normalised() {
+func ExampleLikelihoodBySamples_normalized() {
 	bihm, rws := madeUpConvergence("BiHM", -90), madeUpConvergence("RWS", -91)
 	z := hm.LogZ2{Value: -3.3, SE: 0.1}
-	if err := plotting.LikelihoodBySamples(bihm.Normalise(z), rws).Save("likelihoods.png"); err != nil {
+	if err := plotting.LikelihoodBySamples(bihm.Normalize(z), rws).Save("likelihoods.png"); err != nil {
 		log.Fatal(err)
 	}
 }
 
 func TestLikelihoodBySamples(t *testing.T) { golden(t, ExampleLikelihoodBySamples, "likelihood.png") }
 
-func TestLikelihoodBySamplesNormalised(t *testing.T) {
-	golden(t, ExampleLikelihoodBySamples_normalised, "likelihoods.png")
+func TestLikelihoodBySamplesNormalized(t *testing.T) {
+	golden(t, ExampleLikelihoodBySamples_normalized, "likelihoods.png")
 }

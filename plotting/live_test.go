@@ -123,7 +123,7 @@ func TestLiveSaysThatTrainingHasDiverged(t *testing.T) {
 		l := LiveHTML(func() bool { return false }, func(html string) { last = html })
 		l.Begin(runs.Plan{Epochs: 2, StepsPerEpoch: 1, History: runs.History{
 			Measures: hm.Experiment{}.Measures(),
-			Baseline: &runs.Baseline{Factorised: runs.Estimate{Value: -206.91, SE: 0.6}, Limit: -1630},
+			Baseline: &runs.Baseline{Factorized: runs.Estimate{Value: -206.91, SE: 0.6}, Limit: -1630},
 		}})
 		return l
 	}

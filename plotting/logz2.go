@@ -65,16 +65,16 @@ func logZ2(estimates []hm.LogZ2, x effort) *Figure {
 func (f *Figure) addRepeats(panel *plot.Plot, z hm.LogZ2, x effort) error {
 	f.title = fmt.Sprintf("Estimates of log Z², with %s for each outer one", innerSamples(z))
 	mean, sd := overRepeats(z, x)
-	band := addBand(panel, mean, sd, colour(0))
+	band := addBand(panel, mean, sd, paletteColor(0))
 	for _, repeat := range z.Repeats {
 		if len(z.Repeats) > 1 {
 			panel.Add(&plotter.Line{XYs: thinned(finite(byLog(x.of(z), repeat))), LineStyle: thin})
 		}
 	}
-	if err := addLine(panel, "log Z²", mean, in(colour(0), solid)); err != nil {
+	if err := addLine(panel, "log Z²", mean, in(paletteColor(0), solid)); err != nil {
 		return err
 	}
-	line := sample(in(colour(0), solid))
+	line := sample(in(paletteColor(0), solid))
 	switch {
 	case band != nil:
 		f.legend.add(fmt.Sprintf("mean ± 1 sd of %d repeats", len(z.Repeats)), band, line)
@@ -159,7 +159,7 @@ func (f *Figure) addFinal(panel *plot.Plot, z hm.LogZ2) {
 	if plotter.CheckFloats(z.Value) != nil {
 		return
 	}
-	style := in(colour(1), dashed)
+	style := in(paletteColor(1), dashed)
 	panel.Add(across(panel, z.Value, style))
 	f.legend.add("all samples: "+withError(z.Value, z.SE), sample(style))
 }

@@ -17,10 +17,10 @@ func (f *Figure) addMeans(panel *plot.Plot, estimates []hm.LogZ2, x effort) erro
 	for i, z := range estimates {
 		var sd []float64
 		means[i], sd = overRepeats(z, x)
-		banded = addBand(panel, means[i], sd, colour(i)) != nil || banded
+		banded = addBand(panel, means[i], sd, paletteColor(i)) != nil || banded
 	}
 	for i, z := range estimates { // above all bands
-		style := in(colour(i), solid)
+		style := in(paletteColor(i), solid)
 		if err := addLine(panel, "log Z² with "+innerSamples(z), means[i], style); err != nil {
 			return err
 		}

@@ -41,10 +41,10 @@ func Measurements(x, y Axis, measured ...Measured) *Figure {
 	f := newFigure(panel)
 	var spreads []string
 	for i, m := range measured {
-		if err := addMeasured(panel, x, y, m, colour(i)); err != nil {
+		if err := addMeasured(panel, x, y, m, paletteColor(i)); err != nil {
 			return failed(err)
 		}
-		f.legend.add(m.Name, sample(in(colour(i), solid)))
+		f.legend.add(m.Name, sample(in(paletteColor(i), solid)))
 		if m.Spread != nil && !slices.Contains(spreads, m.SpreadName) {
 			spreads = append(spreads, m.SpreadName)
 		}

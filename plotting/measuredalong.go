@@ -42,15 +42,15 @@ func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figur
 	for i, h := range histories {
 		for k, m := range measures { // bands first, so that they tint no line
 			points, errors := measuredPoints(h, name, m)
-			banded := addBand(panel, points, errors, colour(map[bool]int{true: k, false: i}[one])) != nil
+			banded := addBand(panel, points, errors, paletteColor(map[bool]int{true: k, false: i}[one])) != nil
 			anyBand = anyBand || banded
 		}
 	}
 	for i, h := range histories {
 		for k, m := range measures {
-			style := in(colour(k), solid)
+			style := in(paletteColor(k), solid)
 			if !one {
-				style = in(colour(i), styles[k])
+				style = in(paletteColor(i), styles[k])
 			}
 			points, _ := measuredPoints(h, name, m)
 			what := fmt.Sprintf("%s of %s, measured as %s,", m.Name, runName(h, i), name)
@@ -62,7 +62,7 @@ func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figur
 			}
 		}
 		if !one {
-			f.legend.add(runName(h, i), sample(in(colour(i), solid)))
+			f.legend.add(runName(h, i), sample(in(paletteColor(i), solid)))
 		}
 	}
 	if !one && len(measures) > 1 {

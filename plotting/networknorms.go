@@ -39,7 +39,7 @@ func NetworkNorms(histories ...runs.History) *Figure {
 	}
 	f := newFigure(panels...)
 	for i, h := range histories {
-		f.legend.add(runName(h, i), sample(in(colour(i), solid)))
+		f.legend.add(runName(h, i), sample(in(paletteColor(i), solid)))
 	}
 	f.addNetworkStyles(networksOf(all))
 	return f
@@ -52,7 +52,7 @@ func addNetworkNorms(panel *plot.Plot, q layerNorm, epochs []runs.Epoch, run str
 		for j, e := range epochs {
 			points[j] = plotter.XY{X: byEpoch.of(e), Y: math.Log10(overLayers(e.Norms[n.key], q))}
 		}
-		if err := addLine(panel, fmt.Sprintf("the %s of %s of %s", q.label, n.name, run), points, in(colour(i), n.style)); err != nil {
+		if err := addLine(panel, fmt.Sprintf("the %s of %s of %s", q.label, n.name, run), points, in(paletteColor(i), n.style)); err != nil {
 			return err
 		}
 	}

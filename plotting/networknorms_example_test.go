@@ -31,10 +31,10 @@ func ExampleNetworkNorms() {
 		return h
 	}
 	plain := run("RWS", math.Sqrt, func(e float64) float64 { return 0.1 + 0.5*math.Exp(-e/10) })
-	regularised := run("RWS, L2 of 0.0001",
+	regularized := run("RWS, L2 of 0.0001",
 		func(e float64) float64 { return 1 + 2*(1-math.Exp(-e/10)) },
 		func(e float64) float64 { return 0.2 + 0.4*math.Exp(-e/5) })
-	if err := plotting.NetworkNorms(plain, regularised).Save("networknorms.png"); err != nil {
+	if err := plotting.NetworkNorms(plain, regularized).Save("networknorms.png"); err != nil {
 		log.Fatal(err)
 	}
 }

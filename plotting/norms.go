@@ -37,7 +37,7 @@ func Norms(h runs.History) *Figure {
 	f := newFigure(panels...)
 	f.title = h.Name
 	for i := range epochs[0].Norms[networksOf(epochs)[0].key] {
-		f.legend.add(fmt.Sprintf("layers %d and %d", i, i+1), sample(in(colour(i), solid)))
+		f.legend.add(fmt.Sprintf("layers %d and %d", i, i+1), sample(in(paletteColor(i), solid)))
 	}
 	f.addNetworkStyles(networksOf(epochs))
 	return f
@@ -109,7 +109,7 @@ func addNorms(panel *plot.Plot, q layerNorm, epochs []runs.Epoch) error {
 					points = append(points, plotter.XY{X: byEpoch.of(e), Y: math.Log10(q.of(layers[i]))})
 				}
 			}
-			if err := addLine(panel, fmt.Sprintf("the %s of layer %d of %s", q.label, i, n.name), points, in(colour(i), n.style)); err != nil {
+			if err := addLine(panel, fmt.Sprintf("the %s of layer %d of %s", q.label, i, n.name), points, in(paletteColor(i), n.style)); err != nil {
 				return err
 			}
 		}

@@ -145,7 +145,7 @@ func (r *report) machine(ctx context.Context, run *hm.Run, o ReportOptions) erro
 	}
 	r.section("Evaluation")
 	fmt.Fprintf(r, "<p>%s, the last checkpoint; ± are standard errors over the rows.</p>\n<pre>%s</pre>\n",
-		html.EscapeString(rows.String()), html.EscapeString(evaluation.Beside(run.Experiment().Baseline(set, rows)).Normalise(z).String()))
+		html.EscapeString(rows.String()), html.EscapeString(evaluation.Beside(run.Experiment().Baseline(set, rows)).Normalize(z).String()))
 	r.section("Importance weights")
 	if err := r.figure(ImportanceWeights(weights)); err != nil {
 		return err

@@ -103,7 +103,7 @@ func (g gallery) figureSize() (width, height vg.Length) {
 // gapIn is the width of the gaps in pixels.
 func gapIn(dotsPerInch float64) int { return max(1, int(2*dotsPerInch/72)) }
 
-var gapColour = color.NRGBA{0x56, 0x86, 0xA8, 0xFF} // not a grey, so no value of an image
+var gapColor = color.NRGBA{0x56, 0x86, 0xA8, 0xFF} // not a grey, so no value of an image
 
 // paint draws the grid into so many pixels, nearest neighbour.
 func (g gallery) paint(width, height int, dotsPerInch float64) image.Image {
@@ -115,7 +115,7 @@ func (g gallery) paint(width, height int, dotsPerInch float64) image.Image {
 	imageWidth, imageHeight := g.image(scale)
 	w, h := g.size(imageWidth, imageHeight, gap)
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
-	stddraw.Draw(img, image.Rect(0, 0, w, h), image.NewUniform(gapColour), image.Point{}, stddraw.Src)
+	stddraw.Draw(img, image.Rect(0, 0, w, h), image.NewUniform(gapColor), image.Point{}, stddraw.Src)
 	for i, values := range g.Values {
 		left := gap + i%g.columns*(imageWidth+gap)
 		top := gap + i/g.columns*(imageHeight+gap)

@@ -31,7 +31,7 @@ func TestPaintedImages(t *testing.T) {
 			}
 		}
 	}
-	if got := img.At(0, 0); got != gapColour {
+	if got := img.At(0, 0); got != gapColor {
 		t.Errorf("the corner is %v", got)
 	}
 }

@@ -90,8 +90,8 @@ func (h headings) height() vg.Length {
 func (h headings) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for i, column := range h.columns {
-		centre := x((float64(i) + 0.5) / float64(len(h.columns)))
-		c.FillText(h.style, vg.Point{X: centre, Y: y(1) + gapWidth}, column.Heading)
+		center := x((float64(i) + 0.5) / float64(len(h.columns)))
+		c.FillText(h.style, vg.Point{X: center, Y: y(1) + gapWidth}, column.Heading)
 	}
 }
 

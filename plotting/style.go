@@ -27,12 +27,12 @@ var palette = []color.NRGBA{
 var (
 	white     = color.NRGBA{0xFF, 0xFF, 0xFF, 0xFF}
 	ink       = color.NRGBA{0x33, 0x33, 0x33, 0xFF}
-	grey      = color.NRGBA{0x99, 0x99, 0x99, 0xFF}
-	lightGrey = color.NRGBA{0xE2, 0xE2, 0xE2, 0xFF}
+	gray      = color.NRGBA{0x99, 0x99, 0x99, 0xFF}
+	lightGray = color.NRGBA{0xE2, 0xE2, 0xE2, 0xFF}
 )
 
-// colour returns the palette's colours in turn, then their pale versions.
-func colour(i int) color.NRGBA {
+// paletteColor returns the palette's colours in turn, then their pale versions.
+func paletteColor(i int) color.NRGBA {
 	c := palette[i%len(palette)]
 	if i/len(palette)%2 == 1 {
 		c.R, c.G, c.B = c.R/2+0x70, c.G/2+0x70, c.B/2+0x70
@@ -49,8 +49,8 @@ func translucent(c color.NRGBA) color.NRGBA {
 var (
 	solid  = draw.LineStyle{Color: ink, Width: vg.Points(1.5)}
 	dashed = draw.LineStyle{Color: ink, Width: vg.Points(1.5), Dashes: []vg.Length{5, 3}}
-	dotted = draw.LineStyle{Color: grey, Width: vg.Points(1), Dashes: []vg.Length{1.5, 2}}
-	thin   = draw.LineStyle{Color: grey, Width: vg.Points(0.5)}
+	dotted = draw.LineStyle{Color: gray, Width: vg.Points(1), Dashes: []vg.Length{1.5, 2}}
+	thin   = draw.LineStyle{Color: gray, Width: vg.Points(0.5)}
 )
 
 func in(c color.Color, style draw.LineStyle) draw.LineStyle {
@@ -97,11 +97,11 @@ func newPanel(x, y string) *plot.Plot {
 		tick.Font, tick.Color, tick.Handler = tickStyle.Font, ink, tickStyle.Handler
 		axis.Label.TextStyle, axis.Tick.Label = label, tick
 		axis.Label.Padding = vg.Points(3)
-		axis.LineStyle.Color, axis.Tick.LineStyle.Color = grey, grey
+		axis.LineStyle.Color, axis.Tick.LineStyle.Color = gray, gray
 		axis.Tick.Length = vg.Points(4)
 		axis.Tick.Marker = linearTicks{}
 	}
-	grid := draw.LineStyle{Color: lightGrey, Width: vg.Points(0.5)}
+	grid := draw.LineStyle{Color: lightGray, Width: vg.Points(0.5)}
 	p.Add(&plotter.Grid{Vertical: grid, Horizontal: grid})
 	return p
 }

@@ -69,7 +69,7 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 		every = 2
 	}
 	var ticks []plot.Tick
-	labelled := 0
+	labeled := 0
 	for power := math.Floor(low); power <= high; power++ {
 		for digit := 1.0; digit < 10; digit++ {
 			tick := plot.Tick{Value: power + math.Log10(digit)}
@@ -79,12 +79,12 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 			if low <= tick.Value && tick.Value <= high {
 				ticks = append(ticks, tick)
 				if !tick.IsMinor() {
-					labelled++
+					labeled++
 				}
 			}
 		}
 	}
-	if from, to := math.Pow(10, low), math.Pow(10, high); labelled < 2 && from < to {
+	if from, to := math.Pow(10, low), math.Pow(10, high); labeled < 2 && from < to {
 		ticks = linearTicks{few: true}.Ticks(from, to)
 		for i := range ticks {
 			ticks[i].Value = math.Log10(ticks[i].Value)

@@ -125,7 +125,7 @@ func addHistogram(p *plot.Plot, b binning, counts []float64, i int, foot float64
 		outline = append(outline, plotter.XY{X: left, Y: top}, plotter.XY{X: left + b.width, Y: top})
 	}
 	outline = append(outline, plotter.XY{X: b.low + float64(b.n)*b.width, Y: foot})
-	area := &plotter.Polygon{XYs: []plotter.XYs{outline}, Color: translucent(colour(i)), LineStyle: in(colour(i), solid)}
+	area := &plotter.Polygon{XYs: []plotter.XYs{outline}, Color: translucent(paletteColor(i)), LineStyle: in(paletteColor(i), solid)}
 	p.Add(area)
 	return area
 }

@@ -10,7 +10,7 @@ import (
 // itself, which training should leave behind.
 type Baseline struct {
 	Rows       string   `json:"rows"`       // the split that it is over: validation, or train where there is none
-	Factorised Estimate `json:"factorised"` // of units with the means of the training rows
+	Factorized Estimate `json:"factorised"` // of units with the means of the training rows
 	Limit      float64  `json:"limit"`      // a worse objective is that of training that has diverged, though it may stay finite
 	// LimitOf is the key of the measure that the limit is of, empty where that is the objective.
 	LimitOf string `json:"limit_of,omitempty"`
@@ -58,7 +58,7 @@ func (b *Baseline) Warning(objective Measure, value float64) string {
 		return ""
 	}
 	return fmt.Sprintf("%s %.4g is far worse than that of a factorised model (%.4g): training has diverged; lower the learning rate, or raise the damping where there is one",
-		objective.Name, value, b.Factorised.Value)
+		objective.Name, value, b.Factorized.Value)
 }
 
 // Warning is that of an epoch of the history: of its validation, or of training
@@ -94,10 +94,10 @@ func (h History) Shortfall() string {
 		return ""
 	}
 	value := h.Epochs[len(h.Epochs)-1].judged(h.Objective())
-	if h.Objective().Better(value, h.Baseline.Factorised.Value) {
+	if h.Objective().Better(value, h.Baseline.Factorized.Value) {
 		return ""
 	}
-	return fmt.Sprintf("%s %.4g has not left the base line (%.4g) behind: train for more epochs, or at another learning rate", h.Objective().Name, value, h.Baseline.Factorised.Value)
+	return fmt.Sprintf("%s %.4g has not left the base line (%.4g) behind: train for more epochs, or at another learning rate", h.Objective().Name, value, h.Baseline.Factorized.Value)
 }
 
 // LastWarning is that of the last epoch, empty before the first.

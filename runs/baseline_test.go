@@ -26,7 +26,7 @@ func (l lined) With(h runs.Header) runs.Experiment {
 }
 
 func (l lined) Baseline(_ *dataset.Set, rows dataset.Split) runs.Baseline {
-	return runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: float64(rows.Rows), SE: math.NaN()}, Limit: l.limit}
+	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: float64(rows.Rows), SE: math.NaN()}, Limit: l.limit}
 }
 
 // The base line is that over the rows that epochs are judged by; recorders hear it
@@ -34,7 +34,7 @@ func (l lined) Baseline(_ *dataset.Set, rows dataset.Split) runs.Baseline {
 func TestBaselineIsRecorded(t *testing.T) {
 	t.Parallel()
 	held := overlapping(t)
-	all := greys(t, groups(40, 0.15, []float64{0.3, 0.4, 0.6, 0.5}), 0)
+	all := grays(t, groups(40, 0.15, []float64{0.3, 0.4, 0.6, 0.5}), 0)
 	for rows, set := range map[string]*dataset.Set{"validation": held, "train": all} {
 		e, dir := lined{brief(set), -9}, t.TempDir()
 		trainUntil(t, e, set, dir, atStep(2))
@@ -71,7 +71,7 @@ func TestFarFromTheBaseline(t *testing.T) {
 
 // An epoch is judged by its validation, where it has one.
 func TestWarnings(t *testing.T) {
-	h := runs.History{Baseline: &runs.Baseline{Factorised: runs.Estimate{Value: -206.91}, Limit: -1630}}
+	h := runs.History{Baseline: &runs.Baseline{Factorized: runs.Estimate{Value: -206.91}, Limit: -1630}}
 	if text := h.LastWarning(); text != "" {
 		t.Errorf("before the first epoch the warning is %q", text)
 	}
@@ -92,7 +92,7 @@ func TestWarnings(t *testing.T) {
 func TestWarningsOfAnotherMeasure(t *testing.T) {
 	h := runs.History{
 		Measures: []runs.Measure{{Key: "pseudo_likelihood", Name: "log PL", Rises: true}, runs.LogP},
-		Baseline: &runs.Baseline{Factorised: runs.Estimate{Value: -6}, Limit: -18, LimitOf: runs.LogP.Key},
+		Baseline: &runs.Baseline{Factorized: runs.Estimate{Value: -6}, Limit: -18, LimitOf: runs.LogP.Key},
 	}
 	good, bad := runs.Measures{"pseudo_likelihood": -100, "log_p": -3}, runs.Measures{"pseudo_likelihood": 0, "log_p": -6e195}
 	if text := h.Warning(runs.Epoch{Train: bad, Validation: good}); text != "" {
@@ -107,7 +107,7 @@ func TestWarningsOfAnotherMeasure(t *testing.T) {
 
 // What has not left the base line behind is told, and nothing else.
 func TestShortfall(t *testing.T) {
-	h := runs.History{Baseline: &runs.Baseline{Factorised: runs.Estimate{Value: -206.91}, Limit: -1630}}
+	h := runs.History{Baseline: &runs.Baseline{Factorized: runs.Estimate{Value: -206.91}, Limit: -1630}}
 	for value, told := range map[float64]bool{-206.9: false, -206.91: true, -300: true} {
 		if h.Epochs = nil; h.Shortfall() != "" {
 			t.Errorf("before the first epoch it is told that %s", h.Shortfall())
@@ -189,7 +189,7 @@ func spaced(text string) string {
 func ExampleHistory_Table_diverged() {
 	h := runs.History{
 		Measures: []runs.Measure{runs.LogP},
-		Baseline: &runs.Baseline{Rows: "validation", Factorised: runs.Estimate{Value: -206.91, SE: 0.62}, Limit: -1630.2},
+		Baseline: &runs.Baseline{Rows: "validation", Factorized: runs.Estimate{Value: -206.91, SE: 0.62}, Limit: -1630.2},
 		Epochs: []runs.Epoch{
 			{Epoch: 1, Step: 10, Train: runs.Measures{"log_p": -310.2}, Validation: runs.Measures{"log_p": -244.1}},
 			{Epoch: 2, Step: 20, Train: runs.Measures{"log_p": -803.7}, Validation: runs.Measures{"log_p": -2710.5}},

@@ -96,7 +96,7 @@ func Compare(dirs ...string) (Comparison, error) {
 func sameData(a, b *Seeds) error {
 	one, other := a.Runs[0].experiment.Header(), b.Runs[0].experiment.Header()
 	if one.Fingerprint == other.Fingerprint {
-		if (one.Dataset.Binarization == dataset.Grey) == (other.Dataset.Binarization == dataset.Grey) {
+		if (one.Dataset.Binarization == dataset.Gray) == (other.Dataset.Binarization == dataset.Gray) {
 			return nil
 		}
 		return fmt.Errorf("%s has the binarization %v and %s %v: a density of grey levels cannot be compared with a probability; compare runs of the same binarization",

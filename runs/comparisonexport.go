@@ -74,7 +74,7 @@ func (c Comparison) baselineColumns() []comparedColumn {
 			if e.Baseline == nil {
 				return nil
 			}
-			return of(e.Baseline.Factorised)
+			return of(e.Baseline.Factorized)
 		}
 	}
 	column := func(key string) Column {

@@ -110,7 +110,7 @@ func (c Compared) baselineText() string {
 	if c.Baseline == nil {
 		return "–"
 	}
-	return c.Baseline.Factorised.text()
+	return c.Baseline.Factorized.text()
 }
 
 // remarkText says that seeds have diverged, and of several how many.

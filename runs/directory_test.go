@@ -64,9 +64,9 @@ func TestAnotherExperimentIsRefused(t *testing.T) {
 	refused(set, func(m *mixture) { m.BatchSize = 8 }, "batch_size is 16 there, 8 here")
 	refused(set, func(m *mixture) { m.Rate, m.Seed = 1, 6 }, "learning_rate is 0.5 there, 1.0 here; seed is 5 there, 6 here")
 
-	held := greys(t, groups(52, 0.15, []float64{0.3, 0.4, 0.6, 0.5}, []float64{0.6, 0.5, 0.4, 0.5}), 10)
+	held := grays(t, groups(52, 0.15, []float64{0.3, 0.4, 0.6, 0.5}, []float64{0.6, 0.5, 0.4, 0.5}), 10)
 	refused(held, func(*mixture) {}, "dataset.validation is 12 there, 10 here")
-	other := greys(t, groups(52, 0.1, []float64{0.3, 0.4, 0.6, 0.5}), 12)
+	other := grays(t, groups(52, 0.1, []float64{0.3, 0.4, 0.6, 0.5}), 12)
 	refused(other, func(*mixture) {}, fmt.Sprintf("the data have fingerprint %.12s there, %.12s here", set.Fingerprint(), other.Fingerprint()))
 
 	mustTrain(t, brief(set), set, dir)

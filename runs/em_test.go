@@ -14,21 +14,21 @@ import (
 
 // groups are rows of four grey values about centres, one after the other, with a
 // standard deviation; the first is about the first centre.
-func groups(rows int, deviation float64, centres ...[]float64) [][]float64 {
-	random := rand.New(rand.NewPCG(uint64(rows), uint64(len(centres))))
+func groups(rows int, deviation float64, centers ...[]float64) [][]float64 {
+	random := rand.New(rand.NewPCG(uint64(rows), uint64(len(centers))))
 	all := make([][]float64, rows)
 	for i := range all {
-		for _, at := range centres[i%len(centres)] {
+		for _, at := range centers[i%len(centers)] {
 			all[i] = append(all[i], min(max(at+deviation*random.NormFloat64(), 0), 1))
 		}
 	}
 	return all
 }
 
-// greys makes a set of rows, of which some are held out for validation.
-func greys(t *testing.T, rows [][]float64, validation int) *dataset.Set {
+// grays makes a set of rows, of which some are held out for validation.
+func grays(t *testing.T, rows [][]float64, validation int) *dataset.Set {
 	t.Helper()
-	spec := dataset.Spec{Name: "groups", Binarization: dataset.Grey, Validation: &validation}
+	spec := dataset.Spec{Name: "groups", Binarization: dataset.Gray, Validation: &validation}
 	set, err := spec.FromRows(dataset.Shape{Height: 2, Width: 2}, rows, rows[:2])
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func greys(t *testing.T, rows [][]float64, validation int) *dataset.Set {
 // out.
 func overlapping(t *testing.T) *dataset.Set {
 	t.Helper()
-	return greys(t, groups(52, 0.15, []float64{0.3, 0.4, 0.6, 0.5}, []float64{0.6, 0.5, 0.4, 0.5}), 12)
+	return grays(t, groups(52, 0.15, []float64{0.3, 0.4, 0.6, 0.5}, []float64{0.6, 0.5, 0.4, 0.5}), 12)
 }
 
 // exactEM is EM on a set: every epoch is one step of all rows with η = 1.
@@ -127,7 +127,7 @@ func TestEMNeverLowersTheLikelihood(t *testing.T) {
 func TestEMRecoversSeparatedComponents(t *testing.T) {
 	t.Parallel()
 	low, high := []float64{0.2, 0.3, 0.2, 0.25}, []float64{0.8, 0.7, 0.75, 0.8}
-	set := greys(t, groups(60, 0.02, low, high, high), 0)
+	set := grays(t, groups(60, 0.02, low, high, high), 0)
 	p := fitted(t, mustTrain(t, exactEM(set, 2, 25), set, t.TempDir()))
 
 	parts := map[bool][][]float64{}

@@ -83,8 +83,8 @@ func (h History) eachField(e Epoch, field func(key string, value any)) {
 		return
 	}
 	key := baselinePrefix + h.Objective().Key
-	field(key, h.Baseline.Factorised.Value)
-	field(key+StandardErrorKey, h.Baseline.Factorised.SE)
+	field(key, h.Baseline.Factorized.Value)
+	field(key+StandardErrorKey, h.Baseline.Factorized.SE)
 	if h.Warning(e) != "" {
 		field(remarkKey, "diverged")
 	}

@@ -120,7 +120,7 @@ func (m mixture) Check(set *dataset.Set) error {
 	if err := m.Header().Check(set); err != nil {
 		return err
 	}
-	if m.Dataset.Binarization != dataset.Grey {
+	if m.Dataset.Binarization != dataset.Gray {
 		return fmt.Errorf("binarization %v: a mixture of Gaussians has a density of grey values; use grey", m.Dataset.Binarization)
 	}
 	if rows := set.Train().Rows; m.Components > rows {

@@ -16,11 +16,11 @@ func TestSeedsThatWereKilledAreAllTrained(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
 	whole := mustTrainSeeds(t, t.TempDir())
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, made := range []int{0, 1, 2, 3} { // number of seeds that had been made
 		dir := t.TempDir()
-		if _, err := runs.TrainSeeds(cancelled, brief(set), set, 3, dir); !errors.Is(err, context.Canceled) {
+		if _, err := runs.TrainSeeds(canceled, brief(set), set, 3, dir); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		for seed := made; seed < 3; seed++ {

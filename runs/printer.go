@@ -71,7 +71,7 @@ func announce(w io.Writer, p Plan) {
 	if b, objective := p.History.Baseline, p.History.Objective(); b != nil {
 		rows := map[string]string{"train": "training"}
 		fmt.Fprintf(w, "base line: %s, a factorised model of the data's means, over the %s rows\n",
-			measuresLine([]Measure{objective}, Measures{objective.Key: b.Factorised.Value}), cmp.Or(rows[b.Rows], b.Rows))
+			measuresLine([]Measure{objective}, Measures{objective.Key: b.Factorized.Value}), cmp.Or(rows[b.Rows], b.Rows))
 	}
 }
 

@@ -123,9 +123,9 @@ func TestResumeAgainAndAgainIsExact(t *testing.T) {
 	e := resumable(set)["kept epochs and recorded steps"]
 	mustTrain(t, e, set, whole)
 
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	run, err := runs.Train(cancelled, e, set, dir)
+	run, err := runs.Train(canceled, e, set, dir)
 	if !errors.Is(err, context.Canceled) || run.Snapshot().Step != 0 {
 		t.Fatalf("cancelled before it began, training ends with %v", err)
 	}

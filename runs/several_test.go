@@ -193,7 +193,7 @@ func TestCompareLosses(t *testing.T) {
 func TestCompareRefuses(t *testing.T) {
 	t.Parallel()
 	set, likelihood, losses, elsewhere := overlapping(t), t.TempDir(), t.TempDir(), t.TempDir()
-	other := greys(t, groups(52, 0.1, []float64{0.5, 0.5, 0.5, 0.5}), 12)
+	other := grays(t, groups(52, 0.1, []float64{0.5, 0.5, 0.5, 0.5}), 12)
 	e := brief(set)
 	mustTrain(t, e, set, likelihood)
 	mustTrain(t, brief(other), other, elsewhere)
@@ -210,7 +210,7 @@ func TestCompareRefuses(t *testing.T) {
 // Where nothing is held out, there is no best epoch.
 func TestCompareWithoutValidation(t *testing.T) {
 	t.Parallel()
-	set := greys(t, groups(40, 0.15, []float64{0.3, 0.4, 0.6, 0.5}), 0)
+	set := grays(t, groups(40, 0.15, []float64{0.3, 0.4, 0.6, 0.5}), 0)
 	run := mustTrain(t, brief(set), set, t.TempDir())
 	_, err := run.Best()
 	wantError(t, err, run.Dir(), "no validation rows")

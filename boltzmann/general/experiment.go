@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+	"github.com/helmholtz-go/helmholtz/dataset/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -135,8 +135,8 @@ func (e Experiment) checkMemory(visible int) error {
 // Training has diverged where log p(v) is far worse, if it is exact: the pseudo-likelihood may be 0
 // of a machine that gives the data no probability.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
-	line := factorised.Bernoulli(set.Train(), rows)
-	b := runs.Baseline{Rows: rows.Name, Factorised: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+	line := factorized.Bernoulli(set.Train(), rows)
+	b := runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
 	if set.Shape().Units()+e.Machine.Hidden <= enumerable {
 		b.LimitOf = runs.LogP.Key
 	}

@@ -248,7 +248,7 @@ func TestStepsTakeOneMatrix(t *testing.T) {
 }
 
 // What is cancelled sums nothing more.
-func TestCancelledStepsEnd(t *testing.T) {
+func TestCanceledStepsEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	m := randomModel(t, 20, MachineSpec{Hidden: 3}, 1)
@@ -369,8 +369,8 @@ func TestEvaluations(t *testing.T) {
 		if math.Abs(float64(of.LogP)-logP) > 1e-9 || math.Abs(float64(of.LogZ.Value)-logZ) > 1e-9 {
 			t.Errorf("%v: log p %v, log Z %v, want %v, %v", e, of.LogP, of.LogZ.Value, logP, logZ)
 		}
-		if line := e.Baseline(set, rows); float64(of.BaselineLogP) != line.Factorised.Value || of.Diverged {
-			t.Errorf("%v: base line %v, want %v; diverged: %v", e, of.BaselineLogP, line.Factorised.Value, of.Diverged)
+		if line := e.Baseline(set, rows); float64(of.BaselineLogP) != line.Factorized.Value || of.Diverged {
+			t.Errorf("%v: base line %v, want %v; diverged: %v", e, of.BaselineLogP, line.Factorized.Value, of.Diverged)
 		}
 		m.biases()[0] = 1e200
 		if of, err = m.Evaluate(t.Context(), set, rows, 7, nil); err != nil || !of.Diverged {
@@ -473,8 +473,8 @@ func TestTrainingLearns(t *testing.T) {
 		}
 		h := run.History()
 		logP := h.Epochs[len(h.Epochs)-1].Validation["log_p"]
-		if !(logP > least) || !(logP > before) || !(logP > h.Baseline.Factorised.Value) || logP > -math.Log(12)+0.05 {
-			t.Errorf("with %d hidden units log p is %v, with fewer %v, base line %v", 2*hidden, logP, before, h.Baseline.Factorised.Value)
+		if !(logP > least) || !(logP > before) || !(logP > h.Baseline.Factorized.Value) || logP > -math.Log(12)+0.05 {
+			t.Errorf("with %d hidden units log p is %v, with fewer %v, base line %v", 2*hidden, logP, before, h.Baseline.Factorized.Value)
 		}
 		before = logP
 	}

@@ -116,7 +116,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	if err != nil {
 		return runs.Snapshot{}, err
 	}
-	random := rand.New(philox.NewStream(e.Seed, philox.Initialise, 0))
+	random := rand.New(philox.NewStream(e.Seed, philox.Initialize, 0))
 	for k := range m.pairs {
 		m.flat[k] = 0.01 * random.NormFloat64()
 	}

@@ -115,7 +115,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 		return fmt.Errorf("learning_rate = %v: give a positive number, such as 0.01", s.LearningRate)
 	case s.Steps < 1 || s.Steps > math.MaxUint32:
 		return fmt.Errorf("steps = %d: give the number of sweeps of the prior's chains, at least 1", s.Steps)
-	case e.Dataset.Binarization == dataset.Grey:
+	case e.Dataset.Binarization == dataset.Gray:
 		return errors.New("binarization = grey: the units of a belief network are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded")
 	}
 	return e.Header().Check(set)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+	"github.com/helmholtz-go/helmholtz/dataset/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -59,9 +59,9 @@ func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	return p.states[0], nil
 }
 
-// unnormalised are estimates of log p(v) + log Z of rows of v, in nats, by K importance samples of
+// unnormalized are estimates of log p(v) + log Z of rows of v, in nats, by K importance samples of
 // q(h|v) each: of the sum without bias, and so too low in expectation.
-func (m *Model) unnormalised(ctx context.Context, v kernels.Matrix, samples int) ([]float64, error) {
+func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int) ([]float64, error) {
 	units := 0
 	for _, n := range m.units() {
 		units += n
@@ -81,7 +81,7 @@ func (m *Model) unnormalised(ctx context.Context, v kernels.Matrix, samples int)
 		// A row of data has a step of its own, since a place counts rows by datum.
 		p.rise(place{key: philox.Key(m.seed), purpose: philox.Importance, step: uint32(d)}, logs, -1)
 		p.generate(logs)
-		floats.Add(logs, m.prior.Unnormalised(p.top()))
+		floats.Add(logs, m.prior.Unnormalized(p.top()))
 		estimates[d] = floats.LogSumExp(logs) - math.Log(float64(samples))
 	})
 	return estimates, ctx.Err()
@@ -119,7 +119,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 		if err != nil {
 			return 0, 0, err
 		}
-		logs, err := m.unnormalised(ctx, v, e.Samples)
+		logs, err := m.unnormalized(ctx, v, e.Samples)
 		mean, se := statistics.MeanAndError(len(logs), func(i int) float64 { return -logs[i] })
 		return boltzmann.Number(mean), boltzmann.Number(se), err
 	}
@@ -137,7 +137,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 		e.LogPErrs = boltzmann.Either
 	}
 	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value, e.FreeEnergySE
-	line := factorised.Bernoulli(set.Train(), rows)
+	line := factorized.Bernoulli(set.Train(), rows)
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = boltzmann.Number(line.LogP), boltzmann.Number(line.SE), !(float64(e.LogP) >= line.Limit)
 	e.Seconds = time.Since(start).Seconds()
 	return e, nil
@@ -156,7 +156,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	if err != nil {
 		return nil, err
 	}
-	logs, err := m.unnormalised(ctx, v, samples)
+	logs, err := m.unnormalized(ctx, v, samples)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func TestLogPIsEstimated(t *testing.T) {
 		}
 		want, before := exact.logP(v), math.Inf(-1)
 		for _, samples := range []int{1, 20} {
-			logs, err := m.unnormalised(t.Context(), states, samples)
+			logs, err := m.unnormalized(t.Context(), states, samples)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,17 +83,17 @@ func TestNetworksAreSampled(t *testing.T) {
 	}
 }
 
-// Grey values are the probabilities of draws.
-func TestGreyRowsAreDrawn(t *testing.T) {
+// Gray values are the probabilities of draws.
+func TestGrayRowsAreDrawn(t *testing.T) {
 	const n = 4000
 	m := randomTiny(t, 1).model(t)
 	m.binarization = dataset.Stochastic
-	grey := []uint8{0, 51, 255}
-	v, err := m.observe(dataset.Split{Rows: n, Shape: m.shape, Values: slices.Repeat(grey, n)})
+	gray := []uint8{0, 51, 255}
+	v, err := m.observe(dataset.Split{Rows: n, Shape: m.shape, Values: slices.Repeat(gray, n)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, value := range grey {
+	for i, value := range gray {
 		p, mean := float64(value)/255, 0.0
 		for r := range n {
 			mean += float64(v.Data[r*v.Stride+i])
@@ -261,7 +261,7 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 		"are no longer those of the experiment":                      with(func(e *Experiment) { e.Network.Parameters = strings.Repeat("0", 64) }),
 		"learning_rate = -1":                                         with(func(e *Experiment) { e.Method.LearningRate = -1 }),
 		"steps = 0":                                                  with(func(e *Experiment) { e.Method.Steps = 0 }),
-		"use stochastic":                                             with(func(e *Experiment) { e.Dataset.Binarization = dataset.Grey }),
+		"use stochastic":                                             with(func(e *Experiment) { e.Dataset.Binarization = dataset.Gray }),
 		"batch size 0":                                               with(func(e *Experiment) { e.Method.BatchSize = 0 }),
 	} {
 		if _, err := e.TrainOn(t.Context(), set, filepath.Join(t.TempDir(), "run")); err == nil || !strings.Contains(err.Error(), says) {
@@ -273,7 +273,7 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 	}
 	m := randomTiny(t, 1).model(t)
 	_, shape := m.LogZ(t.Context(), split([][]float64{{0, 1}}), boltzmann.Annealing{}, nil)
-	_, samples := m.unnormalised(t.Context(), m.newPass(1).states[0], 0)
+	_, samples := m.unnormalized(t.Context(), m.newPass(1).states[0], 0)
 	for _, err := range []error{shape, samples} {
 		if err == nil {
 			t.Error("a network does what it cannot")

@@ -212,8 +212,8 @@ func (p *pass) descend(at place) {
 	}
 }
 
-// recognise scores the states by q.
-func (p *pass) recognise() {
+// recognize scores the states by q.
+func (p *pass) recognize() {
 	for l, q := range p.network.recognition {
 		q.write(p.recognition[l], p.states[l])
 		for r := range p.states[l].Rows {

@@ -28,7 +28,7 @@ func (t *trainer) take(ctx context.Context, split dataset.Split, rows []int, rat
 	wake, logs := t.newPass(len(rows)), make([]float64, len(rows))
 	work.Parts(len(rows), rowsAPart, func(first, last int) {
 		part, at := wake.rows(first, last), at
-		at.purpose, at.datum = philox.Binarise, uint32(first)
+		at.purpose, at.datum = philox.Binarize, uint32(first)
 		for r := range last - first {
 			part.load(split, t.binarization, r, rows[first+r], at)
 		}
@@ -48,7 +48,7 @@ func (t *trainer) take(ctx context.Context, split dataset.Split, rows []int, rat
 			copy(kernels.Row(part.top(), r), kernels.Row(ends, first+r))
 		}
 		part.descend(at)
-		part.recognise()
+		part.recognize()
 	})
 	for l := range t.generative {
 		t.generative[l].ascend(rate, wake.states[l+1], wake.generative[l])

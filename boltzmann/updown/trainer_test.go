@@ -43,7 +43,7 @@ func TestStepsInExpectation(t *testing.T) {
 	}
 	for _, k := range []int{1, 3} {
 		x := randomTiny(t, 1)
-		method := boltzmann.CD().Steps(k).Centred(false).Spec()
+		method := boltzmann.CD().Steps(k).Centered(false).Spec()
 		origin := x.trainer(t, method, 0).parameters()
 		mean, squares := make([]float64, len(origin)), make([]float64, len(origin))
 		for step := range steps {
@@ -180,7 +180,7 @@ func TestThePseudoBoundIsTheBoundWithoutWeights(t *testing.T) {
 }
 
 // A step that is cancelled leaves the state as it was.
-func TestCancelledStepsLeaveTheState(t *testing.T) {
+func TestCanceledStepsLeaveTheState(t *testing.T) {
 	x := randomTiny(t, 1)
 	tr := x.trainer(t, boltzmann.CD().Spec(), 3)
 	checksum := func() string {

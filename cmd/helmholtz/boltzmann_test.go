@@ -36,7 +36,7 @@ func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
 		Fingerprint: got.Fingerprint,
 		Machine:     boltzmann.New(dataset.Shape{}).Hidden(7).Spec(),
 		Method: boltzmann.MethodSpec{
-			Algorithm: boltzmann.Tempered, Steps: 2, Chains: 5, Temperatures: 3, Centred: true, OffsetRate: 0.2,
+			Algorithm: boltzmann.Tempered, Steps: 2, Chains: 5, Temperatures: 3, Centered: true, OffsetRate: 0.2,
 			Optimizer: boltzmann.Adam, Momentum: 0.9, AdamBeta1: 0.8, AdamBeta2: 0.99,
 			LearningRate: 0.002, VarianceRate: 0.01, Schedule: runs.Step, StepEpochs: 3, StepFactor: 0.3, BatchSize: 9, L1: 0.001, L2: 0.01,
 			Metric: boltzmann.Marginal, Damping: 0.3, MaxNorm: 8, Sparsity: 0.02, SparsityTarget: 0.1,
@@ -48,11 +48,11 @@ func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
 	}
 
 	dir = filepath.Join(t.TempDir(), "run")
-	succeed(t, onPatterns("--algorithm", "cd", "--centred=false", "--optimizer", "momentum", "--momentum", "0.7", "--out", dir)...)
+	succeed(t, onPatterns("--algorithm", "cd", "--centered=false", "--optimizer", "momentum", "--momentum", "0.7", "--out", dir)...)
 	if run, err = boltzmann.OpenRun(dir); err != nil {
 		t.Fatal(err)
 	}
-	if m := run.Experiment().Method; m.Centred || m.Momentum != 0.7 {
+	if m := run.Experiment().Method; m.Centered || m.Momentum != 0.7 {
 		t.Errorf("the method is %+v", m)
 	}
 }

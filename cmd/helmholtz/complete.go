@@ -88,7 +88,7 @@ func completeDatasets(*cobra.Command, []string, string) ([]cobra.Completion, cob
 
 // completeResults completes the ids of published results.
 func completeResults(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	all, _ := thesis.Catalogue() // what it has by an error is none
+	all, _ := thesis.Catalog() // what it has by an error is none
 	var ids []cobra.Completion
 	for _, e := range all {
 		if strings.HasPrefix(e.ID, written) {

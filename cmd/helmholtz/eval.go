@@ -157,7 +157,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 				if err != nil {
 					return e, err
 				}
-				e = e.Normalise(z)
+				e = e.Normalize(z)
 			}
 			if model.Architecture().Labels() > 0 {
 				classification, err := model.Classify(ctx, data, x.samples, newFraction(c.ErrOrStderr(), "classifying"))

@@ -47,11 +47,11 @@ func TestLabels(t *testing.T) {
 func TestLabelsOfBoltzmannMachines(t *testing.T) {
 	here := t.TempDir()
 	joint, hybrid, sheet := filepath.Join(here, "joint"), filepath.Join(here, "hybrid"), filepath.Join(here, "sheet.png")
-	labelled := []string{"train", "--dataset", "miniglyphs", "--subset", "200", "--validation", "40", "--classes", "10", "--algorithm", "pcd", "--layers", "8", "--batch", "20", "--epochs", "2"}
-	if out := succeed(t, append(labelled, "--out", joint)...); !strings.Contains(out, "labelled RBM 8, PCD-1") {
+	labeled := []string{"train", "--dataset", "miniglyphs", "--subset", "200", "--validation", "40", "--classes", "10", "--algorithm", "pcd", "--layers", "8", "--batch", "20", "--epochs", "2"}
+	if out := succeed(t, append(labeled, "--out", joint)...); !strings.Contains(out, "labelled RBM 8, PCD-1") {
 		t.Errorf("train says %q", out)
 	}
-	if out := succeed(t, append(labelled, "--discriminative", "0.5", "--schedule", "constant", "--out", hybrid)...); !strings.Contains(out, "discriminative w = 0.5") {
+	if out := succeed(t, append(labeled, "--discriminative", "0.5", "--schedule", "constant", "--out", hybrid)...); !strings.Contains(out, "discriminative w = 0.5") {
 		t.Errorf("train says %q", out)
 	}
 	var e struct {
@@ -77,7 +77,7 @@ func TestLabelsOfBoltzmannMachines(t *testing.T) {
 		t.Errorf("compare says %q", out)
 	}
 	seeds := filepath.Join(here, "seeds")
-	succeed(t, append(labelled, "--discriminative", "1", "--seeds", "2", "--out", seeds)...)
+	succeed(t, append(labeled, "--discriminative", "1", "--seeds", "2", "--out", seeds)...)
 	if out := succeed(t, "eval", seeds); strings.Count(out, "error of labels") != 3 {
 		t.Errorf("of two seeds and their mean eval says %q", out)
 	}
@@ -90,7 +90,7 @@ func TestLabelsOfBoltzmannMachines(t *testing.T) {
 	for says, args := range map[string][]string{
 		"whose rows have no labels":   onPatterns("--algorithm", "pcd", "--classes", "2"),
 		"of a machine without labels": onPatterns("--algorithm", "pcd", "--discriminative", "1"),
-		"have no --label-layer":       append(labelled, "--label-layer", "top"),
+		"have no --label-layer":       append(labeled, "--label-layer", "top"),
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), append(args, "--out", filepath.Join(here, "none"))...); code != exitUsage || !strings.Contains(errOut, says) {
 			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)

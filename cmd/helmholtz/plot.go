@@ -198,7 +198,7 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 	}
 	convergence, err := run.Convergence(ctx, run.Some(set.Test(), 1000), append(numbers, samples)...)
 	if run.Experiment().Method.Phases == hm.Bidirectional {
-		convergence = convergence.Normalise(z)
+		convergence = convergence.Normalize(z)
 	}
 	return convergence, err
 }

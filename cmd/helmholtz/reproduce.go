@@ -78,7 +78,7 @@ begins.`,
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		all, err := thesis.Catalogue()
+		all, err := thesis.Catalog()
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ begins.`,
 }
 
 // reproduce trains what is missing of a share, and makes what can be made.
-func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalogue, share runs.Shard) error {
+func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, share runs.Shard) error {
 	jobs := reproduce.Jobs(chosen.Trainings(x.scale), x.dir, x.scale)
 	p := &jobsProgress{Recorder: runs.Printer(c.ErrOrStderr()), w: c.ErrOrStderr(), start: time.Now()}
 	var todo []reproduce.Job
@@ -144,7 +144,7 @@ func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, share runs
 		return nil
 	}
 	missing := 0
-	for _, job := range reproduce.Jobs(reproduce.Catalogue{e}.Trainings(x.scale), x.dir, x.scale) {
+	for _, job := range reproduce.Jobs(reproduce.Catalog{e}.Trainings(x.scale), x.dir, x.scale) {
 		_, enough, err := job.Done()
 		if err != nil {
 			return err
@@ -217,7 +217,7 @@ of all that their trainings need are done, and whether they have been made.`,
 		if len(patterns) == 0 {
 			patterns = []string{"all"}
 		}
-		all, err := thesis.Catalogue()
+		all, err := thesis.Catalog()
 		if err != nil {
 			return err
 		}
@@ -255,7 +255,7 @@ give the same page.`,
 	c.Flags().Lookup("scale").Hidden = true
 	c.Flags().StringVar(&out, "out", "", "`file` to write the page into, instead of printing it")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		all, err := thesis.Catalogue()
+		all, err := thesis.Catalog()
 		if err != nil {
 			return err
 		}

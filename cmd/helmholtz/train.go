@@ -29,7 +29,7 @@ func newTrain() *cobra.Command {
 The experiment is given by flags, or by a TOML file whose settings flags change. The
 algorithms cd, pcd, pt and pl train Boltzmann machines, restricted ones with one number of
 --layers, deep ones with several, by the flags --gibbs-steps, --chains, --temperatures,
---centred, --offset-rate, --variance-rate, --mean-field, --metric, --max-norm, --sparsity and
+--centered, --offset-rate, --variance-rate, --mean-field, --metric, --max-norm, --sparsity and
 --sparsity-target, and with --classes and --discriminative those of rows with their labels; with
 --belief the layers are those of a deep belief network, trained one after the other, the last of
 which is the network; with --pretrain EPOCHS those of a deep machine are first trained greedily,

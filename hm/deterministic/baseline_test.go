@@ -11,7 +11,7 @@ import (
 // A machine whose visible units see nothing of the others and have the smoothed means
 // of the data has the free energy of the base line. It turns into log p where that
 // takes its place.
-func TestBaselineIsTheFreeEnergyOfAFactorisedMachine(t *testing.T) {
+func TestBaselineIsTheFreeEnergyOfAFactorizedMachine(t *testing.T) {
 	t.Parallel()
 	set, err := dataset.Spec{Name: "3by3", Subset: 7}.Open()
 	if err != nil {
@@ -35,11 +35,11 @@ func TestBaselineIsTheFreeEnergyOfAFactorisedMachine(t *testing.T) {
 		want += m.FreeEnergy(Binary(set.Test().Row(r))) / float64(set.Test().Rows)
 	}
 	b := NewExperiment(set, Logistic, 4).Baseline(set, set.Test())
-	if !(math.Abs(b.Factorised.Value-want) <= 1e-12*want) || !(b.Limit > b.Factorised.Value) {
+	if !(math.Abs(b.Factorized.Value-want) <= 1e-12*want) || !(b.Limit > b.Factorized.Value) {
 		t.Errorf("the base line is %+v, want %v and a limit above", b, want)
 	}
 	h := LogPHistory(runs.History{Baseline: &b})
-	if h.Baseline.Factorised.Value != -b.Factorised.Value || h.Baseline.Limit != -b.Limit || h.Baseline.Factorised.SE != b.Factorised.SE {
+	if h.Baseline.Factorized.Value != -b.Factorized.Value || h.Baseline.Limit != -b.Limit || h.Baseline.Factorized.SE != b.Factorized.SE {
 		t.Errorf("the base line of log p is %+v, of the free energy %+v", h.Baseline, b)
 	}
 }

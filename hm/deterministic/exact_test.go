@@ -79,7 +79,7 @@ func TestLogPRefusesWhatItCannotSum(t *testing.T) {
 	}
 }
 
-func TestLogPStopsWhenCancelled(t *testing.T) {
+func TestLogPStopsWhenCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	m := newMachine(t, Logistic, 1, 2, 1)

@@ -8,7 +8,7 @@ type pass struct {
 	means  [][]float64 // q⁰ … q^L
 }
 
-func (m *Machine) recognise(x []float64) pass {
+func (m *Machine) recognize(x []float64) pass {
 	m.Recognition[0].check(x)
 	p := pass{logits: [][]float64{nil}, means: [][]float64{x}}
 	for l, layer := range m.Recognition {
@@ -33,7 +33,7 @@ func (p pass) above(l int) []float64 {
 // FreeEnergy is F(x) of the package's comment, in nats, of a datum of zeros and
 // ones. It panics where x is not as long as the data layer.
 func (m *Machine) FreeEnergy(x []float64) float64 {
-	p := m.recognise(x)
+	p := m.recognize(x)
 	f := 0.0
 	for l := range m.Units {
 		for j := range m.Units[l] {
@@ -76,7 +76,7 @@ func (m *Machine) divergence(p pass, l, j int) (f, df float64) {
 // error that travels down through the recognition network. Then ∂F/∂φ_ji^l =
 // e_j^l q_j^l (1 − q_j^l) q_i^{l−1}.
 func (m *Machine) AddGradient(g *Parameters, x []float64) float64 {
-	p := m.recognise(x)
+	p := m.recognize(x)
 	errors := make([][]float64, len(m.Units)) // e^l; that of the data is not used
 	for l := range errors {
 		errors[l] = make([]float64, m.Units[l])

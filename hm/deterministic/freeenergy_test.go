@@ -26,7 +26,7 @@ func everyMachine(t *testing.T, test func(t *testing.T, m *Machine)) {
 func shaken(t *testing.T, activation Activation, units ...int) *Machine {
 	t.Helper()
 	m := newMachine(t, activation, 1, units...)
-	random := rand.New(philox.NewStream(2, philox.Initialise, 0))
+	random := rand.New(philox.NewStream(2, philox.Initialize, 0))
 	for i := range m.Flat {
 		m.Flat[i] = random.NormFloat64()
 	}
@@ -55,7 +55,7 @@ func logP(t *testing.T, m *Machine, data ...[]float64) []float64 {
 func TestFreeEnergyIsTheSumOfDivergences(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine) {
 		for _, x := range binaryStates(m.Units[0]) {
-			q := append(m.Recognise(x), nil)
+			q := append(m.Recognize(x), nil)
 			want := 0.0
 			for l := range m.Units {
 				for j, p := range m.Generate(l, q[l+1]) {
@@ -104,7 +104,7 @@ func TestGradientsAddUp(t *testing.T) {
 // stochasticFreeEnergy is E_Q[log Q(h) − log p(x, h)], where Q draws every hidden
 // unit independently with its mean, as a sum over all states.
 func stochasticFreeEnergy(m *Machine, x []float64) float64 {
-	q := m.Recognise(x)
+	q := m.Recognize(x)
 	f := 0.0
 	for states, logJoint := range joints(m, x) {
 		logQ := 0.0
@@ -145,7 +145,7 @@ func TestFreeEnergyOfCertainMeansIsABound(t *testing.T) {
 			}
 		}
 		for _, x := range binaryStates(m.Units[0]) {
-			q := m.Recognise(x)
+			q := m.Recognize(x)
 			for states, logJoint := range joints(m, x) {
 				if fmt.Sprint(states) == fmt.Sprint(q) {
 					wantClose(t, "F", m.FreeEnergy(x), -logJoint, 1e-12)

@@ -72,7 +72,7 @@ func New(activation Activation, seed uint64, units ...int) (*Machine, error) {
 	m := &Machine{Activation: activation, Units: units, Parameters: newParameters(units)}
 	for n, network := range [][]Layer{m.Recognition, m.Generative} {
 		for i, layer := range network {
-			random := rand.New(philox.NewStream(seed, philox.Initialise, uint32(n<<16|i)))
+			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n<<16|i)))
 			deviation := math.Sqrt(2 / float64(layer.Units+layer.Parents))
 			for k := range layer.Weights {
 				layer.Weights[k] = deviation * random.NormFloat64()
@@ -111,10 +111,10 @@ func checkUnits(units []int) error {
 // depth is the number of hidden layers.
 func (m *Machine) depth() int { return len(m.Units) - 1 }
 
-// Recognise returns the means of the units of every layer, given a datum: q⁰,
+// Recognize returns the means of the units of every layer, given a datum: q⁰,
 // which is x itself, q¹ … q^L (000, 9).
-func (m *Machine) Recognise(x []float64) [][]float64 {
-	return m.recognise(x).means
+func (m *Machine) Recognize(x []float64) [][]float64 {
+	return m.recognize(x).means
 }
 
 // Generate returns the probabilities p^l that the units of layer l are on, given

@@ -45,7 +45,7 @@ func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measu
 func LogPHistory(h runs.History) runs.History {
 	exact := runs.History{Name: h.Name, Measures: []runs.Measure{runs.LogP}}
 	if b := h.Baseline; b != nil {
-		exact.Baseline = &runs.Baseline{Rows: b.Rows, Factorised: runs.Estimate{Value: -b.Factorised.Value, SE: b.Factorised.SE}, Limit: -b.Limit}
+		exact.Baseline = &runs.Baseline{Rows: b.Rows, Factorized: runs.Estimate{Value: -b.Factorized.Value, SE: b.Factorized.SE}, Limit: -b.Limit}
 	}
 	for _, e := range h.Epochs {
 		if train, ok := e.Measured[exactTrain]; ok {

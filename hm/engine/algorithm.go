@@ -223,7 +223,7 @@ var (
 	sourceNames     = names.New("Fisher source", "wake", "sleep", "legacy")
 	precisionNames  = names.New("precision", "float32", "int16")
 	arithmeticNames = names.New("arithmetic", "float32", "fixed")
-	optimizerNames  = names.New("optimiser", "gd", "adam", "momentum", "nesterov")
+	optimizerNames  = names.New("optimizer", "gd", "adam", "momentum", "nesterov")
 	proposalNames   = names.New("label proposal", "exact", "plain", "mixed")
 )
 

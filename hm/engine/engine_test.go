@@ -59,12 +59,12 @@ func TestRefuse(t *testing.T) {
 		t.Errorf("a dense machine of Bernoulli units asks for %v", asked)
 	}
 	for feature, asked := range map[Feature][]Feature{
-		GaussianUnits:    Architecture{Units: []int{4, 4}, Kinds: []Kind{Gaussian}}.Features(),
-		ConvolvedLayers:  Architecture{Units: []int{4, 4}, Convolutions: []Convolution{{Stride: 1}}}.Features(),
-		LabelledMachines: Architecture{Units: []int{4, 4}, Classes: 3}.Features(),
-		ReinforcePhases:  Algorithm{Rule: Reinforce}.Features(),
-		KroneckerMetric:  Algorithm{Metric: Kronecker}.Features(),
-		GibbsChains:      {GibbsChains},
+		GaussianUnits:   Architecture{Units: []int{4, 4}, Kinds: []Kind{Gaussian}}.Features(),
+		ConvolvedLayers: Architecture{Units: []int{4, 4}, Convolutions: []Convolution{{Stride: 1}}}.Features(),
+		LabeledMachines: Architecture{Units: []int{4, 4}, Classes: 3}.Features(),
+		ReinforcePhases: Algorithm{Rule: Reinforce}.Features(),
+		KroneckerMetric: Algorithm{Metric: Kronecker}.Features(),
+		GibbsChains:     {GibbsChains},
 	} {
 		if !slices.Equal(asked, []Feature{feature}) {
 			t.Errorf("%v is asked for, want %s", asked, feature)

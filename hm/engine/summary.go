@@ -2,11 +2,11 @@ package engine
 
 import "math"
 
-// Summarise returns, from the log-probabilities log p(x,h) and log q(h|x) of
+// Summarize returns, from the log-probabilities log p(x,h) and log q(h|x) of
 // the samples of one datum, the importance-sampled estimate of log p(x), the
 // lower bound (both in nats) and the effective sample size of the weights
 // ω = p/q as a fraction of the number of samples.
-func Summarise(logP, logQ []float64) (estimate, bound, ess float64) {
+func Summarize(logP, logQ []float64) (estimate, bound, ess float64) {
 	var s WeightSum
 	for k := range logP {
 		s.Add(logP[k] - logQ[k])

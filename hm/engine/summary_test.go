@@ -59,7 +59,7 @@ func TestWeightSumAgainstPlainSums(t *testing.T) {
 		nearLikelihood(t, likelihoodOf(logs), want)
 
 		zero := make([]float64, len(logs))
-		logP, bound, ess := Summarise(logs, zero)
+		logP, bound, ess := Summarize(logs, zero)
 		near(t, "log p", logP, want.LogP)
 		near(t, "bound", bound, want.Bound)
 		near(t, "ESS", ess, want.ESS)

@@ -12,13 +12,13 @@ type Feature string
 // The features that an engine may lack. What is not among them, every engine
 // has.
 const (
-	ReinforcePhases  Feature = "REINFORCE"
-	KroneckerMetric  Feature = "the Kronecker-factored metric"
-	FixedArithmetic  Feature = "products in fixed point"
-	GaussianUnits    Feature = "Gaussian units"
-	ConvolvedLayers  Feature = "convolutional layers"
-	LabelledMachines Feature = "machines with labels"
-	GibbsChains      Feature = "Gibbs chains and inpainting"
+	ReinforcePhases Feature = "REINFORCE"
+	KroneckerMetric Feature = "the Kronecker-factored metric"
+	FixedArithmetic Feature = "products in fixed point"
+	GaussianUnits   Feature = "Gaussian units"
+	ConvolvedLayers Feature = "convolutional layers"
+	LabeledMachines Feature = "machines with labels"
+	GibbsChains     Feature = "Gibbs chains and inpainting"
 )
 
 // ErrUnsupported is what an Unsupported error is: errors.Is(err, ErrUnsupported).
@@ -59,7 +59,7 @@ func (a Architecture) Features() []Feature {
 		asked = append(asked, ConvolvedLayers)
 	}
 	if a.Labels() > 0 {
-		asked = append(asked, LabelledMachines)
+		asked = append(asked, LabeledMachines)
 	}
 	return asked
 }

@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"internal/work":          nil,
 
 	"dataset":                 nil,
-	"dataset/factorised":      {"dataset"},
+	"dataset/factorized":      {"dataset"},
 	"runs":                    {"dataset"},
 	"runs/internal/tabletest": {"runs"},
 	"runs/parquet":            {"runs"},
@@ -49,13 +49,13 @@ var allowed = map[string][]string{
 	"hm/engine/enginetest": {"hm/engine", "fisher", "hm/engine/oracle"},
 	"gpu":                  {"hm/engine"},
 
-	"hm/deterministic": {"dataset", "runs", "dataset/factorised"},
-	"hm":               {"hm/engine", "hm/engine/cpu", "dataset/factorised", "dataset", "runs"},
+	"hm/deterministic": {"dataset", "runs", "dataset/factorized"},
+	"hm":               {"hm/engine", "hm/engine/cpu", "dataset/factorized", "dataset", "runs"},
 
 	"boltzmann/oracle":  nil,
-	"boltzmann":         {"dataset", "dataset/factorised", "runs"},
-	"boltzmann/general": {"boltzmann", "dataset", "dataset/factorised", "runs"},
-	"boltzmann/updown":  {"boltzmann", "dataset", "dataset/factorised", "runs"},
+	"boltzmann":         {"dataset", "dataset/factorized", "runs"},
+	"boltzmann/general": {"boltzmann", "dataset", "dataset/factorized", "runs"},
+	"boltzmann/updown":  {"boltzmann", "dataset", "dataset/factorized", "runs"},
 
 	"plotting":       {"boltzmann", "hm", "dataset", "hm/engine", "runs"},
 	"plotting/touch": {"dataset", "hm", "plotting"},
@@ -73,7 +73,7 @@ var allowed = map[string][]string{
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"boltzmann/oracle", "dataset/factorised", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "internal/torture"}
+var inTests = []string{"boltzmann/oracle", "dataset/factorized", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "internal/torture"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{

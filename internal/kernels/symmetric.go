@@ -129,11 +129,11 @@ func (s *Symmetric) packBlock(number int, m Matrix, top, left int) {
 			elements[i*block+i] = 0
 		}
 	}
-	s.scales[number] = quantise(s.short[number*len(elements):][:len(elements)], &elements)
+	s.scales[number] = quantize(s.short[number*len(elements):][:len(elements)], &elements)
 }
 
-// quantise writes the elements as multiples of a scale, which it returns.
-func quantise(to []int16, elements *[block * block]float32) (scale float32) {
+// quantize writes the elements as multiples of a scale, which it returns.
+func quantize(to []int16, elements *[block * block]float32) (scale float32) {
 	const magnitude = 1<<31 - 1
 	bits := uint32(0) // those of floats ≥ 0 have the order of the floats
 	for _, e := range elements {

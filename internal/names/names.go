@@ -12,7 +12,7 @@ type List struct {
 	names []string
 }
 
-// New lists the names of what is named, "optimiser".
+// New lists the names of what is named, "optimizer".
 func New(what string, names ...string) List { return List{what, names} }
 
 // String lists the names, "gd, adam or momentum".

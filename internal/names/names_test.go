@@ -4,7 +4,7 @@ import "testing"
 
 // What is read of a name is the value that is written by it, and nothing else is read.
 func FuzzParse(f *testing.F) {
-	list := New("optimiser", "", "gd", "adam", "gdx")
+	list := New("optimizer", "", "gd", "adam", "gdx")
 	for _, text := range []string{"", "gd", "adam", "gdx", "GD", "gd ", "invalid(3)"} {
 		f.Add(text)
 	}

@@ -19,7 +19,7 @@ import (
 // module is one whose packages are linked.
 type module struct {
 	Path, Version string
-	Licences      []licence
+	Licenses      []license
 	Needs         []string // paths of the modules whose packages its own import, sorted
 }
 
@@ -144,7 +144,7 @@ func collect(found map[string]*module, packages map[string]listed, roots []strin
 				return err
 			}
 		}
-		return m.addLicences(l)
+		return m.addLicenses(l)
 	}
 	for _, root := range roots {
 		if err := visit(root); err != nil {
@@ -162,15 +162,15 @@ func (l listed) module() string {
 	return l.Module.Path
 }
 
-// licenceFiles are the names of files that a licence or a notice may be in.
-var licenceFiles = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|copyright|notice|patents)([-.].*)?$`)
+// licenseFiles are the names of files that a licence or a notice may be in.
+var licenseFiles = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|copyright|notice|patents)([-.].*)?$`)
 
 // elsewhere are further files, where a licence refers to them.
 var elsewhere = map[string][]string{"github.com/golang/freetype": {"licenses/ftl.txt"}}
 
-// addLicences adds the licences in the folder of a package and in those above it, up to
+// addLicenses adds the licences in the folder of a package and in those above it, up to
 // that of the module.
-func (m *module) addLicences(l listed) error {
+func (m *module) addLicenses(l listed) error {
 	root := l.Root
 	if l.Standard {
 		l.Dir = root // its licence is that of all its packages
@@ -187,7 +187,7 @@ func (m *module) addLicences(l listed) error {
 			return err
 		}
 		for _, entry := range entries {
-			if !entry.IsDir() && licenceFiles.MatchString(entry.Name()) && filepath.Ext(entry.Name()) != ".go" {
+			if !entry.IsDir() && licenseFiles.MatchString(entry.Name()) && filepath.Ext(entry.Name()) != ".go" {
 				files = append(files, filepath.Join(dir, entry.Name()))
 			}
 		}
@@ -201,15 +201,15 @@ func (m *module) addLicences(l listed) error {
 			return err
 		}
 		name = filepath.ToSlash(name)
-		if slices.ContainsFunc(m.Licences, func(l licence) bool { return l.File == name }) {
+		if slices.ContainsFunc(m.Licenses, func(l license) bool { return l.File == name }) {
 			continue
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		m.Licences = append(m.Licences, licence{File: name, Text: string(text)})
+		m.Licenses = append(m.Licenses, license{File: name, Text: string(text)})
 	}
-	slices.SortFunc(m.Licences, func(a, b licence) int { return cmp.Compare(a.File, b.File) })
+	slices.SortFunc(m.Licenses, func(a, b license) int { return cmp.Compare(a.File, b.File) })
 	return nil
 }

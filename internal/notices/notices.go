@@ -45,7 +45,7 @@ func notices(linked, tools []module) ([]byte, error) {
 				return err
 			}
 			fmt.Fprintf(table, "  %s\t%s\n", m, strings.Join(names, ", "))
-			for _, l := range m.Licences {
+			for _, l := range m.Licenses {
 				text := strings.TrimSpace(strings.ReplaceAll(l.Text, "\r\n", "\n"))
 				texts[text] = append(texts[text], fmt.Sprintf("%s, %s", m, l.File))
 			}

@@ -43,21 +43,21 @@ func TestNames(t *testing.T) {
 	const mit = "Permission is hereby granted, free of charge, to any person …\nTHE SOFTWARE IS\n PROVIDED \"AS IS\""
 	const bsd = "Redistribution and use in source and\nbinary forms, … may not be used to endorse or promote products"
 	for name, test := range map[string]struct {
-		licences []licence
+		licenses []license
 		names    []string
 		says     string
 	}{
-		"one":               {[]licence{{"LICENSE", mit}}, []string{"MIT"}, ""},
-		"two":               {[]licence{{"LICENSE", mit}, {"a/LICENSE", bsd}, {"b/COPYING", mit}}, []string{"BSD-3-Clause", "MIT"}, ""},
-		"a notice":          {[]licence{{"LICENSE", mit}, {"NOTICE.txt", "by …"}}, []string{"MIT"}, ""},
+		"one":               {[]license{{"LICENSE", mit}}, []string{"MIT"}, ""},
+		"two":               {[]license{{"LICENSE", mit}, {"a/LICENSE", bsd}, {"b/COPYING", mit}}, []string{"BSD-3-Clause", "MIT"}, ""},
+		"a notice":          {[]license{{"LICENSE", mit}, {"NOTICE.txt", "by …"}}, []string{"MIT"}, ""},
 		"no licence":        {nil, nil, "has no licence"},
-		"a notice alone":    {[]licence{{"NOTICE", "by …"}}, nil, "has no licence"},
-		"unknown":           {[]licence{{"LICENSE", "All rights reserved."}}, nil, "LICENSE is no licence that is known"},
-		"GPL":               {[]licence{{"COPYING", "GNU GENERAL PUBLIC LICENSE\n   Version 3"}}, nil, "not allowed"},
-		"LGPL beside":       {[]licence{{"LICENSE", mit}, {"a/LICENSE", "GNU LESSER GENERAL PUBLIC LICENSE\nVersion 2.1"}}, nil, "a/LICENSE"},
-		"AGPL with a grant": {[]licence{{"LICENSE", mit + "GNU AFFERO GENERAL PUBLIC LICENSE Version 3"}}, nil, "not allowed"},
+		"a notice alone":    {[]license{{"NOTICE", "by …"}}, nil, "has no licence"},
+		"unknown":           {[]license{{"LICENSE", "All rights reserved."}}, nil, "LICENSE is no licence that is known"},
+		"GPL":               {[]license{{"COPYING", "GNU GENERAL PUBLIC LICENSE\n   Version 3"}}, nil, "not allowed"},
+		"LGPL beside":       {[]license{{"LICENSE", mit}, {"a/LICENSE", "GNU LESSER GENERAL PUBLIC LICENSE\nVersion 2.1"}}, nil, "a/LICENSE"},
+		"AGPL with a grant": {[]license{{"LICENSE", mit + "GNU AFFERO GENERAL PUBLIC LICENSE Version 3"}}, nil, "not allowed"},
 	} {
-		names, err := module{Path: "example.org/m", Version: "v1.0.0", Licences: test.licences}.names()
+		names, err := module{Path: "example.org/m", Version: "v1.0.0", Licenses: test.licenses}.names()
 		if !slices.Equal(names, test.names) || (err == nil) != (test.says == "") {
 			t.Errorf("%s: %v, %v", name, names, err)
 		}

@@ -13,11 +13,11 @@ package philox
 type Purpose uint8
 
 const (
-	Initialise Purpose = iota // initial weights
+	Initialize Purpose = iota // initial weights
 	Order                     // order of the data in an epoch
 	HoldOut                   // which rows are held out for validation
 	Subset                    // which rows a subset keeps
-	Binarise                  // stochastic binarisation of a datum, once a training step
+	Binarize                  // stochastic binarisation of a datum, once a training step
 	Wake                      // hidden units drawn from the recognition network
 	Sleep                     // dreams: sample s is the s-th sleep phase of the step
 	Importance                // hidden units drawn to evaluate a likelihood

@@ -125,9 +125,9 @@ func notebook(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	cancelled, cancel := context.WithCancel(ctx)
+	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := long.Wait(cancelled); !errors.Is(err, context.Canceled) {
+	if _, err := long.Wait(canceled); !errors.Is(err, context.Canceled) {
 		t.Errorf("an interrupted cell: %v", err)
 	}
 	if status, err := long.Status(); err != nil || status.State != session.Running {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/dataset/factorised"
+	"github.com/helmholtz-go/helmholtz/dataset/factorized"
 )
 
 var (
@@ -176,7 +176,7 @@ func TestNumbersOfTheReadme(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		measured["nats"] = append(measured["nats"], -factorised.Bernoulli(set.Train(), set.Validation()).LogP)
+		measured["nats"] = append(measured["nats"], -factorized.Bernoulli(set.Train(), set.Validation()).LogP)
 	}
 	matches := withUnit.FindAllStringSubmatch(text, -1)
 	if len(matches) < 4 {

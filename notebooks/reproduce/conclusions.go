@@ -31,7 +31,7 @@ type Told struct {
 // ParseConclusions reads conclusions from TOML, each a table of the array conclusion,
 // and refuses one that names what no result of the catalogue has. name is that of the
 // text, for errors.
-func (c Catalogue) ParseConclusions(name string, text []byte) ([]Conclusion, error) {
+func (c Catalog) ParseConclusions(name string, text []byte) ([]Conclusion, error) {
 	var file struct {
 		Conclusions []Conclusion `toml:"conclusion"`
 	}
@@ -53,7 +53,7 @@ func (c Catalogue) ParseConclusions(name string, text []byte) ([]Conclusion, err
 }
 
 // told finds the claim or the number that bears on a conclusion.
-func (c Catalogue) told(t Told) (claim Claim, number Number, found bool) {
+func (c Catalog) told(t Told) (claim Claim, number Number, found bool) {
 	i := slices.IndexFunc(c, func(e Entry) bool { return e.ID == t.ID })
 	if i < 0 {
 		return claim, number, false
@@ -73,7 +73,7 @@ func (c Catalogue) told(t Told) (claim Claim, number Number, found bool) {
 
 // finding is what has been found of what bears on a conclusion, the empty verdict where
 // nothing has.
-func (c Catalogue) finding(t Told, made map[string]Made) (verdict Verdict, evidence string) {
+func (c Catalog) finding(t Told, made map[string]Made) (verdict Verdict, evidence string) {
 	m, there := made[t.ID]
 	if !there {
 		return "", ""
@@ -92,7 +92,7 @@ func (c Catalogue) finding(t Told, made map[string]Made) (verdict Verdict, evide
 
 // conclusionsTable has a line for each conclusion: what findings speak for it and
 // against it, and which results would tell more.
-func (c Catalogue) conclusionsTable(conclusions []Conclusion, made map[string]Made) *runs.Table {
+func (c Catalog) conclusionsTable(conclusions []Conclusion, made map[string]Made) *runs.Table {
 	t := runs.NewTable("conclusions", "",
 		runs.Column{Key: "says", Label: "conclusion", Kind: runs.Text},
 		runs.Column{Key: "place", Label: "where", Kind: runs.Text},

@@ -144,7 +144,7 @@ func (e Entry) madeFile(s Scale) string { return fmt.Sprintf("%s.%s.json", fileN
 // account adds up what training took, and by what it was done.
 func (w *Work) account() error {
 	var versions, hardware, data []string
-	for _, j := range Jobs(Catalogue{w.entry}.Trainings(w.Scale), w.dir, w.Scale) {
+	for _, j := range Jobs(Catalog{w.entry}.Trainings(w.Scale), w.dir, w.Scale) {
 		data = append(data, DataOf(j.Experiment.Header().Dataset))
 		run, err := j.open()
 		if err != nil {
@@ -197,7 +197,7 @@ func distinct(texts []string) string {
 
 // ReadMade reads what has been made of the entries from a directory: of each the first
 // that there is of some scales.
-func (c Catalogue) ReadMade(results string, scales ...Scale) (map[string]Made, error) {
+func (c Catalog) ReadMade(results string, scales ...Scale) (map[string]Made, error) {
 	all := map[string]Made{}
 	for _, e := range c {
 		for _, s := range scales {

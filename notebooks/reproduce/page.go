@@ -13,7 +13,7 @@ import (
 // conclusion; then for each entry its numbers and claims, with verdicts, figures, and
 // what it took; then what has not been made. The same findings give the same page.
 // folder is that of the figures, from where the page lies.
-func (c Catalogue) Report(w io.Writer, conclusions []Conclusion, made map[string]Made, folder string) error {
+func (c Catalog) Report(w io.Writer, conclusions []Conclusion, made map[string]Made, folder string) error {
 	p := &page{w: w}
 	p.summary(c, made)
 	if len(conclusions) > 0 {
@@ -49,7 +49,7 @@ func (p *page) table(t *runs.Table) {
 }
 
 // summary says what was found of all claims and numbers.
-func (p *page) summary(c Catalogue, made map[string]Made) {
+func (p *page) summary(c Catalog, made map[string]Made) {
 	found := map[Verdict][]string{}
 	var beyond []string
 	for _, e := range c {
@@ -120,7 +120,7 @@ func (p *page) entry(e Entry, m Made, folder string) {
 }
 
 // missing lists the entries that have not been made.
-func (p *page) missing(c Catalogue, made map[string]Made) {
+func (p *page) missing(c Catalog, made map[string]Made) {
 	t := runs.NewTable("missing", "",
 		runs.Column{Key: "id", Label: "id", Kind: runs.Text},
 		runs.Column{Key: "title", Label: "title", Kind: runs.Text},

@@ -36,7 +36,7 @@ func TestReport(t *testing.T) {
 			},
 		}
 	}
-	all := reproduce.Catalogue{
+	all := reproduce.Catalog{
 		entry("x/good", map[reproduce.Scale]float64{reproduce.Laptop: -12, reproduce.Full: -10.1}),
 		entry("x/bad", map[reproduce.Scale]float64{reproduce.Full: -12}),
 		entry("x/short", map[reproduce.Scale]float64{reproduce.Laptop: -10.5}),
@@ -111,7 +111,7 @@ func TestReport(t *testing.T) {
 // A conclusion that rests on nothing that the catalogue has is refused, and so is a key
 // that means nothing.
 func TestConclusionsRestOnResults(t *testing.T) {
-	all := reproduce.Catalogue{{Result: reproduce.Result{
+	all := reproduce.Catalog{{Result: reproduce.Result{
 		ID:      "x",
 		Claims:  []reproduce.Claim{{Says: "Yes."}},
 		Numbers: []reproduce.Number{{Of: "a", Measure: "log p"}},

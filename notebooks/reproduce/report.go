@@ -24,7 +24,7 @@ func (e Entry) Tables(m Made) []*runs.Table {
 
 // List is a table of the entries, with what there is of them at a scale in the
 // directory of their trainings.
-func (c Catalogue) List(made map[string]Made, dir string, s Scale) *runs.Table {
+func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
 	t := runs.NewTable("results", "",
 		runs.Column{Key: "id", Label: "id", Kind: runs.Text},
 		runs.Column{Key: "title", Label: "title", Kind: runs.Text},
@@ -46,7 +46,7 @@ func (c Catalogue) List(made map[string]Made, dir string, s Scale) *runs.Table {
 			status = string(m.Scale)
 		}
 		done, needed, unusable := 0, 0, ""
-		for _, job := range Jobs(Catalogue{e}.Trainings(s), dir, s) {
+		for _, job := range Jobs(Catalog{e}.Trainings(s), dir, s) {
 			epochs, _, err := job.Done()
 			if err != nil {
 				unusable = cmp.Or(unusable, fmt.Sprintf("cannot use %s, seed %d", job.Name, job.Seed))

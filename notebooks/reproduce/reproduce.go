@@ -69,13 +69,13 @@ type Entry struct {
 	Make      func(context.Context, *Work) error
 }
 
-// Catalogue is a list of entries.
-type Catalogue []Entry
+// Catalog is a list of entries.
+type Catalog []Entry
 
 // Select returns the entries of which the id is one of the patterns, such as
 // 004/table5.1 or 001/*, or all where one is all. It refuses a pattern that nothing
 // matches.
-func (c Catalogue) Select(patterns ...string) (Catalogue, error) {
+func (c Catalog) Select(patterns ...string) (Catalog, error) {
 	chosen := make([]bool, len(c))
 	for _, pattern := range patterns {
 		matched := false
@@ -92,7 +92,7 @@ func (c Catalogue) Select(patterns ...string) (Catalogue, error) {
 			return nil, fmt.Errorf("no result is named %q: helmholtz reproduce list shows their names", pattern)
 		}
 	}
-	var of Catalogue
+	var of Catalog
 	for i, e := range c {
 		if chosen[i] {
 			of = append(of, e)
@@ -103,7 +103,7 @@ func (c Catalogue) Select(patterns ...string) (Catalogue, error) {
 
 // Trainings are those of the entries at a scale, each once, after the one that it
 // starts from. It panics where two entries give one name to different experiments.
-func (c Catalogue) Trainings(s Scale) []Training {
+func (c Catalog) Trainings(s Scale) []Training {
 	var all []Training
 	add := func(id string, t Training) {
 		i := slices.IndexFunc(all, func(other Training) bool { return other.Name == t.Name })

@@ -244,7 +244,7 @@ func TestUnusableRunsAreNamed(t *testing.T) {
 	one := training(3)
 	one.Seeds = 1
 	var b bytes.Buffer
-	if err := (reproduce.Catalogue{entry("x/bad", other), entry("x/good", one)}).List(nil, dir, reproduce.Full).WriteCSV(&b); err != nil {
+	if err := (reproduce.Catalog{entry("x/bad", other), entry("x/good", one)}).List(nil, dir, reproduce.Full).WriteCSV(&b); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"x/bad,,0,6,\"cannot use small, seed 1\"", "x/good,,3,3,not yet"} {

@@ -66,8 +66,8 @@ func (w *work) logZ2(of trained, outer, inner int, seed uint64) (hm.LogZ2, error
 	})
 }
 
-// normalised evaluates all rows of a split with log p*.
-func (w *work) normalised(of trained, split string, samples int) (evaluation, error) {
+// normalized evaluates all rows of a split with log p*.
+func (w *work) normalized(of trained, split string, samples int) (evaluation, error) {
 	e, err := w.estimate(of, split, w.few(0, 0, 50), samples)
 	if err != nil {
 		return evaluation{}, err
@@ -76,7 +76,7 @@ func (w *work) normalised(of trained, split string, samples int) (evaluation, er
 	if err != nil {
 		return evaluation{}, err
 	}
-	e.Evaluation = e.Normalise(z)
+	e.Evaluation = e.Normalize(z)
 	return e, nil
 }
 
@@ -207,7 +207,7 @@ func makeText362(w *work) error {
 	if err != nil {
 		return err
 	}
-	e, err := w.normalised(bihm, "test", w.testSamples())
+	e, err := w.normalized(bihm, "test", w.testSamples())
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func makeText362(w *work) error {
 		if err != nil {
 			return err
 		}
-		e, err := w.normalised(of[0], "validation", w.testSamples())
+		e, err := w.normalized(of[0], "validation", w.testSamples())
 		if err != nil {
 			return err
 		}
@@ -353,7 +353,7 @@ func makeFig33(w *work) error {
 		return err
 	}
 	return w.Figure("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
-		plotting.LikelihoodBySamples(all[0].Normalise(z), all[1]))
+		plotting.LikelihoodBySamples(all[0].Normalize(z), all[1]))
 }
 
 func makeText372(w *work) error {

@@ -234,7 +234,7 @@ func facesOf(name string, units hm.Kind, method hm.Method, full int) plan {
 	p := faces(name, method, full)
 	p.seeds = 1
 	if units == hm.Gaussian {
-		p.data.Binarization = dataset.Grey
+		p.data.Binarization = dataset.Gray
 		p.machine = p.machine.Units(hm.Gaussian)
 	}
 	return p
@@ -284,7 +284,7 @@ func totalVariation(s dataset.Sheet) float64 {
 // 2 do not end at an even edge. The number of dense units is not stated.
 func bottom(name string, method hm.Method, layer func(hm.Machine) hm.Machine) plan {
 	return plan{
-		name: "large-faces-" + name, data: dataset.Spec{Name: "olivettifaces-48", Binarization: dataset.Grey},
+		name: "large-faces-" + name, data: dataset.Spec{Name: "olivettifaces-48", Binarization: dataset.Gray},
 		machine: layer(hm.New(dataset.Shape{})).Dense(75, 50, 35, 25, 20, 20).Units(hm.Gaussian),
 		method:  method.LearningRate(0.00001), laptop: 20, full: 500, seeds: 1,
 		measured: []hm.Measurement{{Samples: 10}},
@@ -396,7 +396,7 @@ func makeFig310(w *work) error {
 		if err != nil {
 			return err
 		}
-		if of[i], err = w.normalised(run[0], "test", w.testSamples()); err != nil {
+		if of[i], err = w.normalized(run[0], "test", w.testSamples()); err != nil {
 			return err
 		}
 	}

@@ -205,9 +205,9 @@ func makeTable62(w *work) error {
 	}
 	const rws, nrws = "FashionMNIST, RWS, 5,000 epochs", "FashionMNIST, NRWS, 2,000 epochs"
 	var j judgement
-	for _, optimiser := range []string{"", ", momentum", ", Nesterov"} {
-		j.aboveOf(of, rws+", Adam", rws+optimiser)
-		j.aboveOf(of, nrws+optimiser, rws+optimiser)
+	for _, optimizer := range []string{"", ", momentum", ", Nesterov"} {
+		j.aboveOf(of, rws+", Adam", rws+optimizer)
+		j.aboveOf(of, nrws+optimizer, rws+optimizer)
 	}
 	velocity := nrws + ", momentum"
 	if difference(of[nrws+", Nesterov"], of[velocity]).nats > 0 {
@@ -271,15 +271,15 @@ func (w *work) aheadBothWays(says, title string, nrws, rws curve) error {
 	return w.curves(title, rws, nrws)
 }
 
-// regularised are the trainings of 004, 6.2 and 6.3 on FashionMNIST.
-func regularised(name string, set func(hm.Method) hm.Method) (rws, nrws plan) {
+// regularized are the trainings of 004, 6.2 and 6.3 on FashionMNIST.
+func regularized(name string, set func(hm.Method) hm.Method) (rws, nrws plan) {
 	rws = fashion("rws-long-"+name, set(hm.RWS().LearningRate(0.004)), 5000)
 	rws.part = 0.4
 	return rws, fashion("nrws-"+name, set(hm.NRWS().LearningRate(0.002).Damping(0.1)), 2000)
 }
 
 func penalised(suffix, name string, set func(hm.Method) hm.Method) []cell {
-	rws, nrws := regularised(name, set)
+	rws, nrws := regularized(name, set)
 	return []cell{
 		{"FashionMNIST, RWS, 2,000 epochs" + suffix, rws, 0.4}, {"FashionMNIST, RWS, 5,000 epochs" + suffix, rws, 0},
 		{"FashionMNIST, NRWS, 2,000 epochs" + suffix, nrws, 0},
@@ -289,7 +289,7 @@ func penalised(suffix, name string, set func(hm.Method) hm.Method) []cell {
 func plain(m hm.Method) hm.Method { return m }
 
 // fashionLong is RWS without a regulariser.
-var fashionLong, _ = regularised("plain", plain)
+var fashionLong, _ = regularized("plain", plain)
 
 var table63 = append(append(
 	penalised("", "plain", plain),

@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// labelled are the machines of 001, table 4.1: a label on top, 1,000 labels.
-var labelled = []struct {
+// labeled are the machines of 001, table 4.1: a label on top, 1,000 labels.
+var labeled = []struct {
 	layers []int
 	γ      float64
 	gamma  string // as the criteria write it
@@ -23,9 +23,9 @@ var labelled = []struct {
 	{[]int{300, 200, 130, 80, 50, 25, 15}, 0.01, "0.01"},
 }
 
-func labelledPlans(reproduce.Scale) []plan {
+func labeledPlans(reproduce.Scale) []plan {
 	var plans []plan
-	for i, m := range labelled {
+	for i, m := range labeled {
 		plans = append(plans, plan{
 			name: fmt.Sprintf("labels-on-top-%d", i+1), data: dataset.Spec{Name: "mnist", Binarization: dataset.Drawn, Labels: 1000},
 			machine: bidirectional(m.layers...).Bias(-1).Labels(hm.TopLabels, 10),
@@ -38,8 +38,8 @@ func labelledPlans(reproduce.Scale) []plan {
 
 func makeTable41(w *work) error {
 	var j judgement
-	for i, p := range labelledPlans(w.Scale) {
-		number := fmt.Sprintf("%s, γ %s, ", strings.ReplaceAll(strings.Trim(fmt.Sprint(labelled[i].layers), "[]"), " ", "-"), labelled[i].gamma)
+	for i, p := range labeledPlans(w.Scale) {
+		number := fmt.Sprintf("%s, γ %s, ", strings.ReplaceAll(strings.Trim(fmt.Sprint(labeled[i].layers), "[]"), " ", "-"), labeled[i].gamma)
 		of, err := w.trained(p.name, p.name)
 		if err != nil {
 			return err

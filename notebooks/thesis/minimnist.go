@@ -42,12 +42,12 @@ func miniMethods(reproduce.Scale) []plan {
 }
 
 // mini are the trained methods on miniMNIST of a binarisation, b or c.
-func (w *work) mini(binarisation string) (nrws, rws, ws curve, err error) {
+func (w *work) mini(binarization string) (nrws, rws, ws curve, err error) {
 	for _, m := range []struct {
 		name, label string
 		to          *curve
 	}{{"nrws", "NRWS", &nrws}, {"rws", "RWS", &rws}, {"ws", "WS", &ws}} {
-		if *m.to, err = w.trained("minimnist-"+binarisation+"-"+m.name, m.label); err != nil {
+		if *m.to, err = w.trained("minimnist-"+binarization+"-"+m.name, m.label); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -56,8 +56,8 @@ func (w *work) mini(binarisation string) (nrws, rws, ws curve, err error) {
 
 func makeMiniTable(w *work) error {
 	var j judgement
-	for _, binarisation := range []string{"B", "C"} {
-		nrws, rws, ws, err := w.mini(strings.ToLower(binarisation))
+	for _, binarization := range []string{"B", "C"} {
+		nrws, rws, ws, err := w.mini(strings.ToLower(binarization))
 		if err != nil {
 			return err
 		}
@@ -66,31 +66,31 @@ func makeMiniTable(w *work) error {
 			if methods[i].of, err = w.evaluate(of); err != nil {
 				return err
 			}
-			w.Beside(binarisation+", "+methods[i].name, "log p", value(methods[i].of, logP))
+			w.Beside(binarization+", "+methods[i].name, "log p", value(methods[i].of, logP))
 		}
 		seconds, err := w.secondsAnEpoch([]curve{nrws, rws, ws})
 		if err != nil {
 			return err
 		}
-		w.foundDifference(binarisation+", NRWS over RWS", methods[0].of, methods[1].of)
-		w.foundDifference(binarisation+", RWS over WS", methods[1].of, methods[2].of)
-		if err := w.foundTimes(binarisation+", seconds of an epoch, NRWS over RWS", seconds[0], seconds[1]); err != nil {
+		w.foundDifference(binarization+", NRWS over RWS", methods[0].of, methods[1].of)
+		w.foundDifference(binarization+", RWS over WS", methods[1].of, methods[2].of)
+		if err := w.foundTimes(binarization+", seconds of an epoch, NRWS over RWS", seconds[0], seconds[1]); err != nil {
 			return err
 		}
-		j.order(binarisation+", ", methods...)
+		j.order(binarization+", ", methods...)
 	}
 	return w.judge("NRWS is ahead of RWS, RWS of WS, with B and with C.", j)
 }
 
 func makeMiniCurves(w *work) error {
 	var time judgement
-	for _, binarisation := range []string{"B", "C"} {
-		nrws, rws, ws, err := w.mini(strings.ToLower(binarisation))
+	for _, binarization := range []string{"B", "C"} {
+		nrws, rws, ws, err := w.mini(strings.ToLower(binarization))
 		if err != nil {
 			return err
 		}
 		from, claim := 20, "With B, NRWS is ahead from the 12th epoch, by epochs."
-		if binarisation == "C" {
+		if binarization == "C" {
 			from, claim = 3, "With C, NRWS is ahead from the very beginning."
 		}
 		if err := w.timed(nrws, rws, ws); err != nil {
@@ -106,12 +106,12 @@ func makeMiniCurves(w *work) error {
 			gains, err := w.byEpochs(nrws, other, epochs)
 			j.addAhead(what, fmt.Sprintf("epochs from %d on", from), gains, err)
 			gains, err = w.bySeconds(nrws, other, rws, 2, 10)
-			time.addAhead(binarisation+", "+what, "tenths of the seconds of RWS from the second on", gains, err)
+			time.addAhead(binarization+", "+what, "tenths of the seconds of RWS from the second on", gains, err)
 		}
 		if err := w.judge(claim, j); err != nil {
 			return err
 		}
-		if err := w.curves("miniMNIST, "+binarisation, nrws, rws, ws); err != nil {
+		if err := w.curves("miniMNIST, "+binarization, nrws, rws, ws); err != nil {
 			return err
 		}
 	}
@@ -131,8 +131,8 @@ func dreamers(s reproduce.Scale) []plan {
 
 func makeDreamers(w *work) error {
 	var j judgement
-	for _, binarisation := range []string{"B", "C"} {
-		nrws, err := w.trained("minimnist-"+strings.ToLower(binarisation)+"-nrws", "NRWS")
+	for _, binarization := range []string{"B", "C"} {
+		nrws, err := w.trained("minimnist-"+strings.ToLower(binarization)+"-nrws", "NRWS")
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func makeDreamers(w *work) error {
 		if err != nil {
 			return err
 		}
-		if err := w.Figure(strings.ToLower(binarisation), "Means of 100 dreams of NRWS trained on miniMNIST, "+binarisation, plotting.Samples(sheet)); err != nil {
+		if err := w.Figure(strings.ToLower(binarization), "Means of 100 dreams of NRWS trained on miniMNIST, "+binarization, plotting.Samples(sheet)); err != nil {
 			return err
 		}
 		set, err := w.dataset(nrws[0])
@@ -154,7 +154,7 @@ func makeDreamers(w *work) error {
 		}
 		mean, se := pixels(many)
 		rows := rowPixels(set.Train())
-		j.add(holdsIf(math.Abs(mean-rows) < 0.02), "%s: mean of the pixels %.4f ± %.4f, of the training rows %.4f", binarisation, mean, se, rows)
+		j.add(holdsIf(math.Abs(mean-rows) < 0.02), "%s: mean of the pixels %.4f ± %.4f, of the training rows %.4f", binarization, mean, se, rows)
 	}
 	return w.judgeFull("(shown) Digits are recognisable.", j)
 }

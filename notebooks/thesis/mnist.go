@@ -261,8 +261,8 @@ func makeTable61(w *work) error {
 	}
 	const rws, nrws = "RWS, 5,000 epochs", "NRWS, 2,000 epochs"
 	var j judgement
-	for _, optimiser := range []string{"", ", momentum", ", Nesterov"} {
-		j.aboveOf(of, nrws+optimiser, rws+optimiser)
+	for _, optimizer := range []string{"", ", momentum", ", Nesterov"} {
+		j.aboveOf(of, nrws+optimizer, rws+optimizer)
 	}
 	j.aboveOf(of, rws+", Adam", nrws+", Adam")
 	return w.judge("NRWS after 2,000 epochs is ahead of RWS after 5,000, Adam excepted.", j)

@@ -13,7 +13,7 @@ import (
 // blocked has a value, each claim is judged, what is found is read again as it was, and
 // a second time nothing is trained or estimated anew.
 func TestSmoke(t *testing.T) {
-	all, err := Catalogue()
+	all, err := Catalog()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestSmoke(t *testing.T) {
 			if e.Make == nil {
 				continue
 			}
-			for _, job := range reproduce.Jobs(reproduce.Catalogue{e}.Trainings(reproduce.Smoke), dir, reproduce.Smoke) {
+			for _, job := range reproduce.Jobs(reproduce.Catalog{e}.Trainings(reproduce.Smoke), dir, reproduce.Smoke) {
 				_, enough, err := job.Done()
 				switch {
 				case err != nil:

@@ -91,7 +91,7 @@ var makers = map[string]maker{
 	"natural-rbm": {planned(metricPlans), makeNatural},
 
 	"two-hours":     {planned(twoHoursPlan), makeTwoHours},
-	"001/table4.1":  {planned(labelledPlans), makeTable41},
+	"001/table4.1":  {planned(labeledPlans), makeTable41},
 	"001/fig3.4":    {of(fig34), makeFig34},
 	"001/text3.7.4": {planned(sevenPlans), makeText374},
 	"001/fig3.1":    {planned(bihmPlans), makeFig31},
@@ -129,13 +129,13 @@ func of(cells []cell) func(reproduce.Scale) []reproduce.Training {
 	return planned(func(reproduce.Scale) []plan { return plansOf(cells) })
 }
 
-// Catalogue returns all published results, in the order of the documents.
-func Catalogue() (reproduce.Catalogue, error) {
+// Catalog returns all published results, in the order of the documents.
+func Catalog() (reproduce.Catalog, error) {
 	results, err := reproduce.ParseCriteria("criteria.toml", criteria)
 	if err != nil {
 		return nil, err
 	}
-	var all reproduce.Catalogue
+	var all reproduce.Catalog
 	for _, r := range results {
 		e := reproduce.Entry{Result: r}
 		if m, ok := makers[r.ID]; ok {
@@ -156,7 +156,7 @@ func Catalogue() (reproduce.Catalogue, error) {
 
 // Conclusions returns what the documents conclude from the results of the catalogue.
 func Conclusions() ([]reproduce.Conclusion, error) {
-	all, err := Catalogue()
+	all, err := Catalog()
 	if err != nil {
 		return nil, err
 	}

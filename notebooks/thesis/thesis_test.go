@@ -13,7 +13,7 @@ import (
 
 // The page of results is that of the findings beside it, and its figures are there.
 func TestPageIsThatOfTheFindings(t *testing.T) {
-	all, err := Catalogue()
+	all, err := Catalog()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestTrainingsFitTheirData(t *testing.T) {
 		t.Logf("%s is not set: no training is held against its data", dataset.Environment)
 		return
 	}
-	all, err := Catalogue()
+	all, err := Catalog()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestTrainingsFitTheirData(t *testing.T) {
 // Every result can be judged: it says where it is, has something to judge, and
 // each number that is not blocked has a tolerance.
 func TestResultsCanBeJudged(t *testing.T) {
-	results, err := Catalogue()
+	results, err := Catalog()
 	if err != nil {
 		t.Fatal(err)
 	}

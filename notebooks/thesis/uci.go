@@ -88,7 +88,7 @@ func makeTable31(w *work) error {
 		if err != nil {
 			return err
 		}
-		e, err := w.normalised(bihm, "test", w.uciSamples())
+		e, err := w.normalized(bihm, "test", w.uciSamples())
 		if err != nil {
 			return err
 		}
@@ -136,11 +136,11 @@ func makeTable32(w *work) error {
 		if err != nil {
 			return err
 		}
-		deep, err := w.normalised(bihm, "validation", w.uciSamples())
+		deep, err := w.normalized(bihm, "validation", w.uciSamples())
 		if err != nil {
 			return err
 		}
-		flat, err := w.normalised(shallow, "validation", w.uciSamples())
+		flat, err := w.normalized(shallow, "validation", w.uciSamples())
 		if err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ type chains struct {
 	// into a pass at once.
 	piece          piece
 	candidates     []kernels.Matrix // of each layer, a row [1; hⁱ] a candidate
-	neighbours     []kernels.Matrix // of each layer, its logits given candidates for the layer above or below
+	neighbors      []kernels.Matrix // of each layer, its logits given candidates for the layer above or below
 	logits         []float32        // of one candidate
 	logWeights     []float64
 	candidateRoots []float64 // roots of the candidates for x
@@ -103,7 +103,7 @@ func newChains(w *weights, g engine.Gibbs, p piece, known []bool) *chains {
 		}
 		c.candidates = append(c.candidates, layer)
 		outputs := w.outputs(generative, i) // as many as those of q
-		c.neighbours = append(c.neighbours, kernels.NewMatrix(p.rows*p.samples, outputs))
+		c.neighbors = append(c.neighbors, kernels.NewMatrix(p.rows*p.samples, outputs))
 		widest = max(widest, outputs)
 	}
 	c.logits = make([]float32, widest)
@@ -215,9 +215,9 @@ func (c *chains) proposeHidden(i, first, count int) {
 		logProposal := max(logP, logQ) + math.Log1p(math.Exp(-math.Abs(logP-logQ))) - math.Ln2
 		c.logWeights[n] = (logP+logQ)/2 - logProposal
 	}
-	c.weighNeighbours(generative, i, i-1, count)
+	c.weighNeighbors(generative, i, i-1, count)
 	if i+1 < len(c.states) {
-		c.weighNeighbours(recognition, i, i+1, count)
+		c.weighNeighbors(recognition, i, i+1, count)
 	}
 }
 
@@ -241,7 +241,7 @@ func (c *chains) proposeVisible(ctx context.Context, first, count int) {
 		}
 		c.logWeights[n] = -c.score(generative, 0, fromP, units) / 2
 	}
-	c.weighNeighbours(recognition, 0, 1, count)
+	c.weighNeighbors(recognition, 0, 1, count)
 	c.estimateRoots(ctx, kernels.Rows(c.candidates[0], 0, rows), c.candidateRoots, func(n int) uint32 {
 		return c.candidate(n/count, first+n%count)
 	})
@@ -253,12 +253,12 @@ func (c *chains) proposeVisible(ctx context.Context, first, count int) {
 	}
 }
 
-// weighNeighbours multiplies the weights of the candidates for layer i by the
+// weighNeighbors multiplies the weights of the candidates for layer i by the
 // square roots of the probabilities that a network gives, with them as parents,
 // to the states of a layer next to it.
-func (c *chains) weighNeighbours(of network, i, layer, count int) {
+func (c *chains) weighNeighbors(of network, i, layer, count int) {
 	rows := c.data * count
-	logits := kernels.Rows(c.neighbours[layer], 0, rows)
+	logits := kernels.Rows(c.neighbors[layer], 0, rows)
 	c.weights.logits(of, layer, logits, kernels.Rows(c.candidates[i], 0, rows))
 	for n := range rows {
 		c.logWeights[n] += c.weights.units[of][layer].residual(kernels.Row(logits, n), c.units(layer, n/count)) / 2
@@ -291,7 +291,7 @@ func (c *chains) estimateRoots(ctx context.Context, x kernels.Matrix, roots []fl
 		for first := 0; first < c.settings.Inner && ctx.Err() == nil; first += p.samples {
 			count := min(p.samples, c.settings.Inner-first)
 			v.resize(n, count)
-			v.recognise(at.from(first))
+			v.recognize(at.from(first))
 			v.scoreGeneration()
 			for s := range n * count {
 				sums[s/count].Add(v.logP[s] - v.logQ[s])

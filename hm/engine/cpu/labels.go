@@ -89,14 +89,14 @@ func (t *trainer) weighLabels(part *pass, first int, at place, label func(d int)
 // tabulate returns T of datum d of a part, from the scores of its samples.
 func (t *trainer) tabulate(part *pass, d int, at place, label int, scores, logQ []float64) []float64 {
 	algorithm, s, count := t.job.Algorithm, part.samples, part.weights.classes.count
-	labelled := label < count
+	labeled := label < count
 	all := make([]float64, s*count) // ω̃_A
 	copy(all, scores)
 	if part.weights.classes.top && algorithm.LabelProposal != engine.ExactLabels {
 		top := len(part.states) - 1
 		for k := range s {
 			y, row := part.drawnClass(d*s+k), all[k*count:][:count]
-			mixed := labelled && algorithm.LabelProposal == engine.MixedLabels
+			mixed := labeled && algorithm.LabelProposal == engine.MixedLabels
 			if mixed && at.coin(top, d*s+k, s) {
 				y = label
 			}
@@ -116,15 +116,15 @@ func (t *trainer) tabulate(part *pass, d int, at place, label int, scores, logQ 
 			row[y] = score
 		}
 	}
-	normalise(all)
-	if !labelled {
+	normalize(all)
+	if !labeled {
 		return all
 	}
 	one := make([]float64, s) // ω̃_B
 	for k := range one {
 		one[k] = scores[k*count+label]
 	}
-	normalise(one)
+	normalize(one)
 	half := algorithm.LabelWeight / 2
 	for i := range all {
 		all[i] *= -half * algorithm.Gamma
@@ -135,8 +135,8 @@ func (t *trainer) tabulate(part *pass, d int, at place, label int, scores, logQ 
 	return all
 }
 
-// normalise turns log-weights into weights of sum 1.
-func normalise(weights []float64) {
+// normalize turns log-weights into weights of sum 1.
+func normalize(weights []float64) {
 	logSoftmax(weights)
 	for i, w := range weights {
 		weights[i] = math.Exp(w)

@@ -160,9 +160,9 @@ func (v *pass) drawUnits(i int, states, outputs []float32, key philox.Key, c phi
 	return v.weights.units[recognition][i].drawScore(states, outputs, key, c)
 }
 
-// recognise draws the hidden layers from q, upward from the visible units, and
+// recognize draws the hidden layers from q, upward from the visible units, and
 // scores them: logQ is then known.
-func (v *pass) recognise(at place) {
+func (v *pass) recognize(at place) {
 	clear(v.logQ)
 	for i := 1; i < len(v.states); i++ {
 		v.recognitionLogits(i)

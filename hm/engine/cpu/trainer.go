@@ -172,8 +172,8 @@ func (t *trainer) sample(step int) engine.Report {
 		}
 		part := t.wake.rows(first, last)
 		at := place{key: key, step: uint32(step), datum: func(d int) uint32 { return uint32(rows[first+d]) }}
-		part.load(t.job.Data, at.to(philox.Binarise), func(d int) int { return rows[first+d] })
-		part.recognise(at.to(philox.Wake))
+		part.load(t.job.Data, at.to(philox.Binarize), func(d int) int { return rows[first+d] })
+		part.recognize(at.to(philox.Wake))
 		part.scoreGeneration()
 		for d := range part.data {
 			r := &ofDatum[first+d]
@@ -198,7 +198,7 @@ func (t *trainer) sample(step int) engine.Report {
 // sample size that its samples give.
 func (t *trainer) weigh(part *pass, d, first int) (logP, bound, ess float64) {
 	s := part.samples
-	logP, bound, ess = engine.Summarise(part.logP[d*s:(d+1)*s], part.logQ[d*s:(d+1)*s])
+	logP, bound, ess = engine.Summarize(part.logP[d*s:(d+1)*s], part.logQ[d*s:(d+1)*s])
 	weights := t.importance[(first+d)*s : (first+d+1)*s]
 	largest := math.Inf(-1)
 	for k := range weights {

@@ -41,9 +41,9 @@ func Run(t *testing.T, e engine.Engine, lacks ...engine.Feature) {
 func RunOnDraws(t *testing.T, e engine.Engine) {
 	for _, theme := range themes {
 		switch theme.name {
-		case "gradient of the samples", "report", "natural gradient of the samples", "resumption", "optimisers",
+		case "gradient of the samples", "report", "natural gradient of the samples", "resumption", "optimizers",
 			"entropy", "gradient of one convolution", "gradient of mixtures", "gradient of labels",
-			"divergence", "determinism", "chunks of samples", "binarisation":
+			"divergence", "determinism", "chunks of samples", "binarization":
 			t.Run(theme.name, func(t *testing.T) { theme.test(t, e) })
 		}
 	}
@@ -66,7 +66,7 @@ var themes = []theme{
 	{"refresh time", refreshTime},
 	{"gradients leave no trace", gradientsLeaveNoTrace},
 	{"resumption", resumption},
-	{"optimisers", optimisers},
+	{"optimizers", optimizers},
 	{"look-ahead", lookAhead},
 	{"steps at once", stepsAtOnce},
 	{"sample schedule", sampleSchedule},
@@ -106,6 +106,6 @@ var themes = []theme{
 	{"beginning of chains", ofChains(chainsBegin)},
 	{"determinism of chains", ofChains(chainsAreDeterministic)},
 	{"cancellation of chains", ofChains(chainsStop)},
-	{"binarisation", binarisation},
+	{"binarization", binarization},
 	{"cancellation", cancellation},
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// regularised tests the plain and natural gradient of each preset with a
+// regularized tests the plain and natural gradient of each preset with a
 // regulariser of the entropies, at the strength that a warm-up of four steps has
 // reached, against the oracle's: term is what a strength of 1 adds to the plain
 // gradient on the samples of the step.
-func regularised(t *testing.T, e engine.Engine, set func(*engine.Algorithm), strength float64,
+func regularized(t *testing.T, e engine.Engine, set func(*engine.Algorithm), strength float64,
 	term func(n *oracle.Networks, p, q oracle.Measure) []float64) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
 		if a.Reinforce {
@@ -43,7 +43,7 @@ func regularised(t *testing.T, e engine.Engine, set func(*engine.Algorithm), str
 // of p in dreams and of q in the wake samples to the plain gradient, that is
 // before the metric; here it is taken by finite differences.
 func entropy(t *testing.T, e engine.Engine) {
-	regularised(t, e, func(a *engine.Algorithm) { a.Entropy = 0.7 }, 0.7,
+	regularized(t, e, func(a *engine.Algorithm) { a.Entropy = 0.7 }, 0.7,
 		func(n *oracle.Networks, p, q oracle.Measure) []float64 {
 			gradient := n.LocalEntropyGradient(n.Generative, p)
 			for k, v := range n.LocalEntropyGradient(n.Recognition, q) {
@@ -62,7 +62,7 @@ func entropy(t *testing.T, e engine.Engine) {
 // The printed estimator takes the mean scores of p in dreams and of q in the
 // wake samples away, β times.
 func entropyEstimator(t *testing.T, e engine.Engine) {
-	regularised(t, e, func(a *engine.Algorithm) { a.EntropyEstimator = 0.7 }, -0.7,
+	regularized(t, e, func(a *engine.Algorithm) { a.EntropyEstimator = 0.7 }, -0.7,
 		func(n *oracle.Networks, p, q oracle.Measure) []float64 {
 			size := n.Architecture.GenerativeSize()
 			return append(n.Score(p)[:size:size], n.Score(q)[size:]...)

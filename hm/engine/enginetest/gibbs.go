@@ -166,7 +166,7 @@ func chainsBegin(t *testing.T, e engine.Engine) {
 		}
 	}
 	everyCoding(t, begin, shapes...)
-	everyLabelled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, _ engine.Data) {
+	everyLabeled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, _ engine.Data) {
 		if a.LabelProposal == engine.ExactLabels && !a.Baseline {
 			begin(t, p)
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// everyLabelled tests semi-supervised machines with all proposals, of a label at
+// everyLabeled tests semi-supervised machines with all proposals, of a label at
 // the top and of a classifier beside the networks, tiny and of several pieces,
 // with labels for two rows of three.
-func everyLabelled(t *testing.T, test func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data)) {
+func everyLabeled(t *testing.T, test func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data)) {
 	const b, c = engine.Bernoulli, engine.Categorical
 	for _, architecture := range []engine.Architecture{
 		{Units: []int{3, 2, 3}, Kinds: []engine.Kind{b, b, c}},
@@ -51,7 +51,7 @@ func everyLabelled(t *testing.T, test func(t *testing.T, p *engine.Parameters, a
 // labels that the engine has drawn, and what the report says is not that of
 // labels that a proposal has replaced.
 func gradientOfLabels(t *testing.T, e engine.Engine) {
-	everyLabelled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
+	everyLabeled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
 		j := job(a, data)
 		trainer := newTrainer(t, e, j, engine.NewState(a, p))
 		replaced := false
@@ -88,7 +88,7 @@ func gradientOfLabels(t *testing.T, e engine.Engine) {
 // log Z² is not needed. They sum to 1 with any number of samples.
 func classification(t *testing.T, e engine.Engine) {
 	const samples = 20_000
-	everyLabelled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
+	everyLabeled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
 		if a.LabelProposal != engine.ExactLabels || a.Baseline || data.Units > 3 {
 			return
 		}
@@ -127,7 +127,7 @@ func classification(t *testing.T, e engine.Engine) {
 // Training with labels continues bit for bit from a copy of the state, whatever
 // the optimiser.
 func resumptionOfLabels(t *testing.T, e engine.Engine) {
-	everyLabelled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
+	everyLabeled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
 		a.Optimizer, a.L2 = engine.Adam, 1e-3
 		j := job(a, data)
 		trainer := newTrainer(t, e, j, engine.NewState(a, p))

@@ -49,8 +49,8 @@ func mixture(a engine.Architecture) *engine.Parameters {
 	return p
 }
 
-// greyLevels are rows of random bytes.
-func greyLevels(rows, units int) engine.Data {
+// grayLevels are rows of random bytes.
+func grayLevels(rows, units int) engine.Data {
 	rng := rand.New(philox.NewStream(seed, philox.Synthesis, 1))
 	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
 	for i := range data.Values {
@@ -95,7 +95,7 @@ func gradientOfMixtures(t *testing.T, e engine.Engine) {
 					continue
 				}
 				a.BatchSize = 4
-				data := greyLevels(6, p.Architecture.Visible())
+				data := grayLevels(6, p.Architecture.Visible())
 				j := job(a, data)
 				trainer := newTrainer(t, e, j, engine.NewState(a, p))
 				for s := range 3 {
@@ -105,7 +105,7 @@ func gradientOfMixtures(t *testing.T, e engine.Engine) {
 					wantScores(t, "wake samples", n, g.Wake)
 					wantScores(t, "dreams", n, g.Dreams)
 					wake, dreams := values(n.Architecture, g.Wake), values(n.Architecture, g.Dreams)
-					wantGrey(t, n.Architecture, wake, data, j.Rows(s), a.Samples)
+					wantGray(t, n.Architecture, wake, data, j.Rows(s), a.Samples)
 					w := weights(n, wake, a.Samples, rule(a).Weighting)
 					want := gradientOfValues(n, wake, dreams, w, rule(a), a.Samples)
 					wantGradient(t, "plain gradient", g.Plain, want, 3e-5)
@@ -127,8 +127,8 @@ func gradientOfMixtures(t *testing.T, e engine.Engine) {
 	})
 }
 
-// wantGrey asks that Gaussian visible units have the grey levels of their datum.
-func wantGrey(t *testing.T, a engine.Architecture, wake []oracle.Values, data engine.Data, rows []int, samples int) {
+// wantGray asks that Gaussian visible units have the grey levels of their datum.
+func wantGray(t *testing.T, a engine.Architecture, wake []oracle.Values, data engine.Data, rows []int, samples int) {
 	t.Helper()
 	if a.Kind(0) != engine.Gaussian {
 		return
@@ -205,7 +205,7 @@ func distributionOfMixtures(t *testing.T, e engine.Engine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inferred, err := model.Infer(t.Context(), greyLevels(10, 4), draws/10, seed)
+	inferred, err := model.Infer(t.Context(), grayLevels(10, 4), draws/10, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func likelihoodOfMixtures(t *testing.T, e engine.Engine) {
 		}
 		return sum
 	}
-	data := greyLevels(3, 1)
+	data := grayLevels(3, 1)
 	ratio, root, bound := make([]float64, 3), make([]float64, 3), make([]float64, 3)
 	ratioSquare, rootSquare, boundSquare := make([]float64, 3), make([]float64, 3), make([]float64, 3)
 	var wantRatio, wantRoot, wantBound []float64
@@ -340,7 +340,7 @@ func resumptionOfMixtures(t *testing.T, e engine.Engine) {
 		a.RefreshEvery = 7
 		a.Optimizer = engine.Nesterov
 		everyMixture(t, func(t *testing.T, p *engine.Parameters) {
-			j := job(a, greyLevels(8, p.Architecture.Visible()))
+			j := job(a, grayLevels(8, p.Architecture.Visible()))
 			trainer := newTrainer(t, e, j, engine.NewState(a, p))
 			var half *engine.State
 			for s := range 16 {

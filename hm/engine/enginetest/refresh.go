@@ -82,7 +82,7 @@ func gradientsLeaveNoTrace(t *testing.T, e engine.Engine) {
 // between two refreshes, with drawn data and a last minibatch that is smaller.
 func resumption(t *testing.T, e engine.Engine) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
-		for _, a.Optimizer = range optimizers {
+		for _, a.Optimizer = range everyOptimizer {
 			t.Run(a.Optimizer.String(), func(t *testing.T) {
 				a.RefreshEvery = 7
 				a.L1, a.L2, a.Entropy, a.EntropyEstimator, a.WarmUp = 0.01, 0.02, 0.1, 0.05, 15

@@ -61,9 +61,9 @@ func refusals(t *testing.T, e engine.Engine) {
 		{"sampling", engine.GaussianUnits, model(kinds(engine.Gaussian), generate)},
 		{"training", engine.ConvolvedLayers, trainer(rws, convolutional([]int{4, 3, 2}, convolutions([]int{4, 3, 2})[0]), nil)},
 		{"sampling", engine.ConvolvedLayers, model(convolutional([]int{4, 3, 2}, convolutions([]int{4, 3, 2})[1]), generate)},
-		{"training at the top", engine.LabelledMachines, trainer(bihm, kinds(engine.Bernoulli, engine.Bernoulli, engine.Categorical), labels)},
-		{"training beside", engine.LabelledMachines, trainer(bihm, classifier, labels)},
-		{"classification", engine.LabelledMachines, model(classifier, func(m engine.Model) error {
+		{"training at the top", engine.LabeledMachines, trainer(bihm, kinds(engine.Bernoulli, engine.Bernoulli, engine.Categorical), labels)},
+		{"training beside", engine.LabeledMachines, trainer(bihm, classifier, labels)},
+		{"classification", engine.LabeledMachines, model(classifier, func(m engine.Model) error {
 			_, err := m.(engine.Classifier).Classify(t.Context(), randomRows(2, 4), 3, seed, nil)
 			return err
 		})},

@@ -13,7 +13,7 @@ import (
 // blocks are refreshed among them or not, and with rates that change.
 func stepsAtOnce(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
-		for _, a.Optimizer = range optimizers {
+		for _, a.Optimizer = range everyOptimizer {
 			t.Run(a.Optimizer.String(), func(t *testing.T) {
 				a.RefreshEvery = 3
 				p := machine(engine.PlusMinusOne, 20, 12, 7, 5, 3)

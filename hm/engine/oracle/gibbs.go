@@ -25,7 +25,7 @@ func (m *Machine) BidirectionalGiven(x, known []bool) Measure {
 				logs = append(logs, root+(e.logP[i]+e.logQ[i])/2)
 			}
 		}
-		for i, probability := range normalise(logs) {
+		for i, probability := range normalize(logs) {
 			if !yield(states[i], probability) {
 				return
 			}

@@ -234,13 +234,13 @@ func (n *Networks) LabelGradientOn(data [][]Values, labels []int, r LabelRule) [
 	}
 	for d, samples := range data {
 		y, count := labels[d], math.Log(float64(len(samples)))
-		labelled := y < n.Architecture.Labels()
+		labeled := y < n.Architecture.Labels()
 		logA, logB, terms := n.LabelEstimates(samples, y, r)
 		mean := 0.0
 		for k, v := range samples {
 			for class := range logB {
 				weight := math.Exp(terms[k][class] - count - logA)
-				if labelled {
+				if labeled {
 					weight *= -r.Gamma * r.Weight / 2
 				}
 				if class == y {

@@ -64,12 +64,12 @@ func TestObjectiveGradientByFiniteDifferences(t *testing.T) {
 			for _, y := range []int{0, 1, engine.NoLabel} {
 				gradient := n.ObjectiveGradient(x, y, r)
 				for k := range n.Flat {
-					centre := n.Flat[k]
-					n.Flat[k] = centre + h
+					center := n.Flat[k]
+					n.Flat[k] = center + h
 					above := n.Objective(x, y, r)
-					n.Flat[k] = centre - h
+					n.Flat[k] = center - h
 					below := n.Objective(x, y, r)
-					n.Flat[k] = centre
+					n.Flat[k] = center
 					if want := (above - below) / (2 * h); !(math.Abs(gradient[k]-want) <= 1e-8) {
 						t.Fatalf("γ = %v, label %d: derivative %d is %v, by differences %v", gamma, y, k, gradient[k], want)
 					}
@@ -96,8 +96,8 @@ func TestClassifierLeavesTheLikelihood(t *testing.T) {
 	}
 }
 
-// drawLabelled draws h ~ q(h|x), and a label from the proposal.
-func drawLabelled(n *Networks, x []float64, label int, proposal engine.LabelProposal, rng *rand.Rand) Values {
+// drawLabeled draws h ~ q(h|x), and a label from the proposal.
+func drawLabeled(n *Networks, x []float64, label int, proposal engine.LabelProposal, rng *rand.Rand) Values {
 	v := Values{x}
 	for _, units := range n.Architecture.Units[1:] {
 		v = append(v, make([]float64, units))
@@ -133,7 +133,7 @@ func TestProposalsEstimateA(t *testing.T) {
 			rng := rand.New(philox.NewStream(3, philox.Importance, uint32(proposal)))
 			mean, square := 0.0, 0.0
 			for range draws {
-				samples := []Values{drawLabelled(n, x, 1, proposal, rng), drawLabelled(n, x, 1, proposal, rng)}
+				samples := []Values{drawLabeled(n, x, 1, proposal, rng), drawLabeled(n, x, 1, proposal, rng)}
 				logA, _, _ := n.LabelEstimates(samples, 1, LabelRule{Proposal: proposal})
 				mean += math.Exp(logA) / draws
 				square += math.Exp(2*logA) / draws
@@ -169,7 +169,7 @@ func TestOnlyExactLabelsKeepProbabilitiesBelowOne(t *testing.T) {
 		for _, proposal := range proposals {
 			rng := rand.New(philox.NewStream(seed, philox.Importance, uint32(proposal)))
 			for range draws {
-				samples := []Values{drawLabelled(n, x, likeliest, proposal, rng), drawLabelled(n, x, likeliest, proposal, rng)}
+				samples := []Values{drawLabeled(n, x, likeliest, proposal, rng), drawLabeled(n, x, likeliest, proposal, rng)}
 				logA, logB, _ := n.LabelEstimates(samples, likeliest, LabelRule{Proposal: proposal})
 				if !(logB[likeliest]-logA <= 1e-12) {
 					above[proposal]++
@@ -206,7 +206,7 @@ func TestLabelGradientTendsToTheExactOne(t *testing.T) {
 				for range repeats {
 					var datum []Values
 					for range samples {
-						datum = append(datum, drawLabelled(n, x, y, drawn, rng))
+						datum = append(datum, drawLabeled(n, x, y, drawn, rng))
 					}
 					for k, g := range n.LabelGradientOn([][]Values{datum}, []int{y}, r) {
 						mean[k] += g / repeats

@@ -144,7 +144,7 @@ func draw(n *Networks, data [][]bool, samples, dreams int, seed uint64) (drawn S
 	for _, x := range data {
 		var datum []State
 		for range samples {
-			datum = append(datum, n.Recognise(x, rng))
+			datum = append(datum, n.Recognize(x, rng))
 		}
 		drawn.Wake = append(drawn.Wake, datum)
 	}

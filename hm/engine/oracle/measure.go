@@ -28,7 +28,7 @@ func (m *Machine) Wake(data [][]bool, w Weighting) Measure {
 	return func(yield func(State, float64) bool) {
 		for _, x := range data {
 			e := m.explain(x)
-			target := normalise(e.logTargets(w))
+			target := normalize(e.logTargets(w))
 			for i, s := range e.states {
 				if !yield(s, target[i]/float64(len(data))) {
 					return

@@ -154,8 +154,8 @@ func logSumExp(values []float64) float64 {
 	return largest + math.Log(sum)
 }
 
-// normalise turns log-weights into weights of sum one.
-func normalise(logWeights []float64) []float64 {
+// normalize turns log-weights into weights of sum one.
+func normalize(logWeights []float64) []float64 {
 	total := logSumExp(logWeights)
 	weights := make([]float64, len(logWeights))
 	for i, w := range logWeights {

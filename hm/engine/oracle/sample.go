@@ -12,7 +12,7 @@ import (
 // standard deviation 0.7, which makes the two networks differ visibly without
 // saturating their units.
 func Random(a engine.Architecture, seed uint64) *engine.Parameters {
-	rng := rand.New(philox.NewStream(seed, philox.Initialise, 0))
+	rng := rand.New(philox.NewStream(seed, philox.Initialize, 0))
 	p := engine.NewParameters(a)
 	for i := range p.Flat {
 		p.Flat[i] = float32(0.7 * rng.NormFloat64())
@@ -20,8 +20,8 @@ func Random(a engine.Architecture, seed uint64) *engine.Parameters {
 	return p
 }
 
-// Recognise draws a state h ~ q(h|x).
-func (n *Networks) Recognise(x []bool, rng *rand.Rand) State {
+// Recognize draws a state h ~ q(h|x).
+func (n *Networks) Recognize(x []bool, rng *rand.Rand) State {
 	s := n.blank()
 	copy(s[0], x)
 	for _, u := range n.Recognition {

@@ -88,7 +88,7 @@ func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float6
 				gradient = r.Reinforce.gradient(pick(signal, tuple), pick(scores, tuple))
 				clear(gradient[:m.Architecture.GenerativeSize()])
 			}
-			for s, weight := range normalise(logWeights) {
+			for s, weight := range normalize(logWeights) {
 				for k, score := range scores[tuple[s]] {
 					if k < m.Architecture.GenerativeSize() {
 						gradient[k] += weight * score

@@ -59,7 +59,7 @@ func TestDrawnGradientsHaveTheExpectedMoments(t *testing.T) {
 
 // The bias of self-normalised weights falls as 1/S. On a machine of four hidden
 // states the tuples can be enumerated up to S = 8.
-func TestSelfNormalisedGradientsTendToTheirLimit(t *testing.T) {
+func TestSelfNormalizedGradientsTendToTheirLimit(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		m := randomMachine(t, engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)
 		data := [][]bool{{true, false, true}, {false, false, true}}
@@ -76,7 +76,7 @@ func TestSelfNormalisedGradientsTendToTheirLimit(t *testing.T) {
 	}
 }
 
-func TestSelfNormalisedGradientsComeNearerWithEverySample(t *testing.T) {
+func TestSelfNormalizedGradientsComeNearerWithEverySample(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		for name, r := range rules() {
 			limit := m.Limit(data[:1], r)

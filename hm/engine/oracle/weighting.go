@@ -31,7 +31,7 @@ func (n *Networks) ImportanceWeights(samples []State, w Weighting) []float64 {
 	for i, s := range samples {
 		logWeights[i] = w.logWeight(n.LogJoint(s), n.LogRecognition(s))
 	}
-	return normalise(logWeights)
+	return normalize(logWeights)
 }
 
 // EffectiveSampleSize is what the effective sample size (Σω)²/Σω² of K samples

@@ -292,10 +292,10 @@ func (s bitsSet) subsetsOfTwo() func(from Mem) []reg.VecVirtual {
 		}
 	}
 	return func(from Mem) []reg.VecVirtual {
-		integers, neighbours := s.vector(), s.vector()
+		integers, neighbors := s.vector(), s.vector()
 		VBROADCASTI32X8(from, integers)
-		VPSHUFD(U8(0b10_11_00_01), integers, neighbours)
-		VPADDD(neighbours, integers, upper, integers)
+		VPSHUFD(U8(0b10_11_00_01), integers, neighbors)
+		VPADDD(neighbors, integers, upper, integers)
 		subsets := make([]reg.VecVirtual, 2)
 		for g := range subsets {
 			subsets[g] = s.vector()

@@ -32,20 +32,20 @@ func newHeat() gonumpalette.ColorMap {
 	return heat
 }
 
-// colourScale gives values colours, from that of the least, the brightest, to
+// colorScale gives values colours, from that of the least, the brightest, to
 // that of most and all above.
-type colourScale struct {
+type colorScale struct {
 	least, most float64
 	greatest    float64 // of the values, where it is above most
 }
 
-// newColourScale leaves values more than five times as far above the least as the
+// newColorScale leaves values more than five times as far above the least as the
 // median out of the range of colours: a run that nearly diverged would take the
 // colours from the others.
-func newColourScale(values []float64) colourScale {
+func newColorScale(values []float64) colorScale {
 	sorted := slices.Sorted(slices.Values(values))
 	least, median, greatest := sorted[0], sorted[len(sorted)/2], sorted[len(sorted)-1]
-	s := colourScale{least, greatest, greatest}
+	s := colorScale{least, greatest, greatest}
 	if median > least {
 		s.most = min(greatest, least+5*(median-least))
 	}
@@ -55,7 +55,7 @@ func newColourScale(values []float64) colourScale {
 	return s
 }
 
-func (s colourScale) colour(value float64) color.NRGBA {
+func (s colorScale) color(value float64) color.NRGBA {
 	c, err := heat.At(1 - min((value-s.least)/(s.most-s.least), 1))
 	if err != nil {
 		panic(err) // the argument is in [0, 1]
@@ -71,9 +71,9 @@ func readableOn(c color.NRGBA) color.Color {
 	return color.Black
 }
 
-// colourBar is a plotter that draws a scale to the right of the data area.
-type colourBar struct {
-	scale colourScale
+// colorBar is a plotter that draws a scale to the right of the data area.
+type colorBar struct {
+	scale colorScale
 	label string
 }
 
@@ -83,19 +83,19 @@ const (
 	barLabels = barGap + barWidth + vg.Length(4) // where the labels of ticks begin
 )
 
-func (b colourBar) ticks() []plot.Tick {
+func (b colorBar) ticks() []plot.Tick {
 	return linearTicks{}.Ticks(b.scale.least, b.scale.most)
 }
 
 // above labels the tip that the bar has where values are above its range.
-func (b colourBar) above() string {
+func (b colorBar) above() string {
 	if b.scale.greatest <= b.scale.most {
 		return ""
 	}
 	return "up to " + significant(b.scale.greatest, 3)
 }
 
-func (b colourBar) widestLabel() vg.Length {
+func (b colorBar) widestLabel() vg.Length {
 	width := tickStyle.Width(b.above())
 	for _, t := range b.ticks() {
 		width = max(width, tickStyle.Width(t.Label))
@@ -104,13 +104,13 @@ func (b colourBar) widestLabel() vg.Length {
 }
 
 // GlyphBoxes implements plot.GlyphBoxer: it asks for the space of the bar.
-func (b colourBar) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+func (b colorBar) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	width := barLabels + b.widestLabel() + margin/2 + labelStyle.Height(b.label)
 	return []plot.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: width}}}}
 }
 
 // Plot implements plot.Plotter.
-func (b colourBar) Plot(c draw.Canvas, _ *plot.Plot) {
+func (b colorBar) Plot(c draw.Canvas, _ *plot.Plot) {
 	bar := vg.Rectangle{
 		Min: vg.Point{X: c.Max.X + barGap, Y: c.Min.Y},
 		Max: vg.Point{X: c.Max.X + barGap + barWidth, Y: c.Max.Y},
@@ -121,7 +121,7 @@ func (b colourBar) Plot(c draw.Canvas, _ *plot.Plot) {
 	if above := b.above(); above != "" {
 		tip := bar.Max.Y
 		bar.Max.Y -= barWidth
-		c.FillPolygon(b.scale.colour(b.scale.greatest), []vg.Point{
+		c.FillPolygon(b.scale.color(b.scale.greatest), []vg.Point{
 			{X: bar.Min.X, Y: bar.Max.Y}, bar.Max, {X: (bar.Min.X + bar.Max.X) / 2, Y: tip},
 		})
 		c.FillText(style, vg.Point{X: labels, Y: tip - 2}, above)
@@ -130,16 +130,16 @@ func (b colourBar) Plot(c draw.Canvas, _ *plot.Plot) {
 		return bar.Min.Y + bar.Size().Y*vg.Length((value-b.scale.least)/(b.scale.most-b.scale.least))
 	}
 	// Each colour reaches to the top, so that no seam shows between them.
-	const colours = 128
-	for i := range colours {
-		value := b.scale.least + (b.scale.most-b.scale.least)*float64(i)/colours
+	const colors = 128
+	for i := range colors {
+		value := b.scale.least + (b.scale.most-b.scale.least)*float64(i)/colors
 		part := bar
 		part.Min.Y = at(value)
-		c.FillPolygon(b.scale.colour(value), corners(part))
+		c.FillPolygon(b.scale.color(value), corners(part))
 	}
 	for _, t := range b.ticks() {
 		y := at(t.Value)
-		c.StrokeLine2(draw.LineStyle{Color: grey, Width: vg.Points(0.5)}, bar.Max.X, y, bar.Max.X+2, y)
+		c.StrokeLine2(draw.LineStyle{Color: gray, Width: vg.Points(0.5)}, bar.Max.X, y, bar.Max.X+2, y)
 		c.FillText(style, vg.Point{X: labels, Y: y}, t.Label)
 	}
 	label := fitted(labelStyle, b.label, c.Size().Y)

@@ -1,4 +1,4 @@
-package factorised
+package factorized
 
 import (
 	"math"
@@ -57,21 +57,21 @@ func TestProbabilitiesSumToOne(t *testing.T) {
 
 // log p of values between 0 and 1 is the mean of that of all rows that can be drawn
 // from them.
-func TestGreyValuesAreExpectations(t *testing.T) {
-	grey := [3]uint8{51, 102, 255} // 0.2, 0.4 and 1
-	m := bernoulli(split(grey, [3]uint8{255, 0, 0}))
+func TestGrayValuesAreExpectations(t *testing.T) {
+	gray := [3]uint8{51, 102, 255} // 0.2, 0.4 and 1
+	m := bernoulli(split(gray, [3]uint8{255, 0, 0}))
 	want := 0.0
 	for state := range 8 {
 		row, p := [3]uint8{}, 1.0
 		for i := range row {
 			on := state >> i & 1
 			row[i] = 255 * uint8(on)
-			p *= math.Abs(float64(1-on) - float64(grey[i])/255)
+			p *= math.Abs(float64(1-on) - float64(gray[i])/255)
 		}
 		logP, _ := m.logP(split(row))
 		want += p * logP
 	}
-	got, _ := m.logP(split(grey))
+	got, _ := m.logP(split(gray))
 	near(t, "log p of grey values", got, want)
 }
 

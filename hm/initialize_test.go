@@ -65,7 +65,7 @@ func TestTruncatedDeviation(t *testing.T) {
 
 func TestInitialWeights(t *testing.T) {
 	for _, test := range []struct {
-		weights         Initialisation
+		weights         Initialization
 		variance, bound func(in, out float64) float64
 	}{
 		{GlorotNormal,
@@ -79,7 +79,7 @@ func TestInitialWeights(t *testing.T) {
 			func(in, out float64) float64 { return 0.002 }},
 	} {
 		t.Run(test.weights.String(), func(t *testing.T) {
-			p := initialise(wide, MachineSpec{Weights: test.weights, Bias: -1}, 5)
+			p := initialize(wide, MachineSpec{Weights: test.weights, Bias: -1}, 5)
 			for name, l := range layers(p) {
 				if l.Width == 1 {
 					continue // the prior has no weights
@@ -96,7 +96,7 @@ func TestInitialWeights(t *testing.T) {
 
 func TestInitialBiases(t *testing.T) {
 	for _, bias := range []float64{-1, 0.1, 0} {
-		for name, l := range layers(initialise(wide, MachineSpec{Bias: bias}, 5)) {
+		for name, l := range layers(initialize(wide, MachineSpec{Bias: bias}, 5)) {
 			for j := range l.Units {
 				if got := l.Row(j)[0]; got != float32(bias) {
 					t.Fatalf("%s: unit %d has bias %v, want %v", name, j, got, bias)
@@ -108,7 +108,7 @@ func TestInitialBiases(t *testing.T) {
 
 func TestInitialWeightsAreThoseOfTheSeed(t *testing.T) {
 	spec := MachineSpec{Bias: -1}
-	a, b, c := initialise(wide, spec, 5), initialise(wide, spec, 5), initialise(wide, spec, 6)
+	a, b, c := initialize(wide, spec, 5), initialize(wide, spec, 5), initialize(wide, spec, 6)
 	if !slices.Equal(a.Flat, b.Flat) {
 		t.Error("the same seed gives other weights")
 	}
@@ -120,12 +120,12 @@ func TestInitialWeightsAreThoseOfTheSeed(t *testing.T) {
 // TestInitialNetworksAreIndependent compares the weights of p and q between the
 // same two layers, which are as many, and those of layers of the same size.
 func TestInitialNetworksAreIndependent(t *testing.T) {
-	p := initialise(wide, MachineSpec{}, 5)
+	p := initialize(wide, MachineSpec{}, 5)
 	for i := range wide.Depth() {
 		wantUncorrelated(t, fmt.Sprintf("p and q between layers %d and %d", i, i+1),
 			weightsOf(p.Generative[i]), weightsOf(p.Recognition[i+1]))
 	}
-	even := initialise(engine.Architecture{Units: []int{60, 60, 60}}, MachineSpec{}, 5)
+	even := initialize(engine.Architecture{Units: []int{60, 60, 60}}, MachineSpec{}, 5)
 	wantUncorrelated(t, "layers 0 and 1 of p", weightsOf(even.Generative[0]), weightsOf(even.Generative[1]))
 	wantUncorrelated(t, "layers 1 and 2 of q", weightsOf(even.Recognition[1]), weightsOf(even.Recognition[2]))
 	wantUncorrelated(t, "layer 1 of p and of q", weightsOf(even.Generative[1]), weightsOf(even.Recognition[1]))
@@ -140,9 +140,9 @@ func wantUncorrelated(t *testing.T, what string, a, b []float64) {
 	}
 }
 
-func TestInitialisationNames(t *testing.T) {
+func TestInitializationNames(t *testing.T) {
 	for _, name := range []string{"glorot-normal", "bihm-uniform", "small-normal"} {
-		var i Initialisation
+		var i Initialization
 		if err := i.UnmarshalText([]byte(name)); err != nil {
 			t.Error(err)
 		}

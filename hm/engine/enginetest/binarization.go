@@ -10,16 +10,16 @@ import (
 
 // A unit of stochastic data is on with probability v/255: anew in each step of
 // training, once a datum in an evaluation. Without, it is on from 128.
-func binarisation(t *testing.T, e engine.Engine) {
-	t.Run("training", func(t *testing.T) { binarisationInTraining(t, e) })
-	t.Run("evaluation", func(t *testing.T) { binarisationInEvaluation(t, e) })
+func binarization(t *testing.T, e engine.Engine) {
+	t.Run("training", func(t *testing.T) { binarizationInTraining(t, e) })
+	t.Run("evaluation", func(t *testing.T) { binarizationInEvaluation(t, e) })
 	t.Run("threshold", func(t *testing.T) { threshold(t, e) })
 }
 
 // levels are the values whose frequencies are compared; there is one unit each.
 var levels = []uint8{0, 1, 64, 127, 128, 200, 254, 255}
 
-func greyRows(rows int) engine.Data {
+func grayRows(rows int) engine.Data {
 	return engine.Data{Rows: rows, Units: len(levels), Values: slices.Repeat(levels, rows), Stochastic: true}
 }
 
@@ -39,11 +39,11 @@ func wantLevels(t *testing.T, what string, rows [][]uint8) {
 	wantMean(t, what, got, want, variance)
 }
 
-func binarisationInTraining(t *testing.T, e engine.Engine) {
+func binarizationInTraining(t *testing.T, e engine.Engine) {
 	a := presets[1].algorithm()
 	a.BatchSize = 2
 	p := machine(engine.ZeroOne, len(levels), 2)
-	trainer := newTrainer(t, e, job(a, greyRows(2)), engine.NewState(a, p))
+	trainer := newTrainer(t, e, job(a, grayRows(2)), engine.NewState(a, p))
 	var rows [][]uint8
 	for range many(2000) {
 		x := gradients(t, trainer).Wake.States[0]
@@ -63,14 +63,14 @@ func binarisationInTraining(t *testing.T, e engine.Engine) {
 // A machine whose parameters are 0 but for the visible biases has weights that
 // depend on x alone: they are the same for all samples of a datum if x is drawn
 // once.
-func binarisationInEvaluation(t *testing.T, e engine.Engine) {
+func binarizationInEvaluation(t *testing.T, e engine.Engine) {
 	const samples = 1500
 	p := engine.NewParameters(engine.Architecture{Units: []int{len(levels), 2}})
 	for j := range levels {
 		p.Generative[0].Row(j)[0] = float32(int(1) << j)
 	}
 	model := newModel(t, e, p)
-	data := greyRows(30)
+	data := grayRows(30)
 	weights, err := model.LogWeights(t.Context(), data, samples, seed)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func binarisationInEvaluation(t *testing.T, e engine.Engine) {
 		t.Errorf("30 data of the same values have only %d different draws", len(different))
 	}
 
-	data = greyRows(4000)
+	data = grayRows(4000)
 	inferred, err := model.Infer(t.Context(), data, 2, seed)
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func binarisationInEvaluation(t *testing.T, e engine.Engine) {
 }
 
 func threshold(t *testing.T, e engine.Engine) {
-	data := greyRows(3)
+	data := grayRows(3)
 	data.Stochastic = false
 	inferred, err := newModel(t, e, machine(engine.PlusMinusOne, len(levels), 2)).Infer(t.Context(), data, 1, seed)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package factorised has the base lines of log p(x): models of data that know each
+// Package factorized has the base lines of log p(x): models of data that know each
 // visible unit alone. A machine that does no better has learned nothing of how units
 // belong together, and one that does far worse has diverged.
-package factorised
+package factorized
 
 import (
 	"math"

@@ -15,7 +15,7 @@ import (
 func normsHeldDown(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		for _, strength := range [][2]float64{{0.3, 0}, {0, 0.2}, {0.3, 0.2}} {
-			for _, a.Optimizer = range optimizers {
+			for _, a.Optimizer = range everyOptimizer {
 				a.L1, a.L2, a.WarmUp = strength[0], strength[1], 4
 				t.Run(fmt.Sprintf("%v,%v", strength, a.Optimizer), func(t *testing.T) {
 					trainer := newTrainer(t, e, job(a, randomRows(5, 4)), engine.NewState(a, machine(engine.PlusMinusOne, 4, 3, 2)))

@@ -7,11 +7,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-var optimizers = []engine.Optimizer{engine.GradientDescent, engine.Adam, engine.Momentum, engine.Nesterov}
+var everyOptimizer = []engine.Optimizer{engine.GradientDescent, engine.Adam, engine.Momentum, engine.Nesterov}
 
 // Two steps of each optimiser against its formula, with a direction that the
 // metric and penalised norms have shaped.
-func optimisers(t *testing.T, e engine.Engine) {
+func optimizers(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		a.L1, a.L2, a.WarmUp = 0.02, 0.03, 3
 		p := machine(engine.PlusMinusOne, 4, 3, 2)

@@ -9,13 +9,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Initialisation is how weights are drawn at first.
-type Initialisation int
+// Initialization is how weights are drawn at first.
+type Initialization int
 
 const (
 	// GlorotNormal draws from a normal distribution truncated at two standard
 	// deviations, of variance 2/(in+out) after truncation (004, App. A.2).
-	GlorotNormal Initialisation = iota
+	GlorotNormal Initialization = iota
 	// BidirectionalUniform draws from U(−1,1)·√(6/(in+out))/in, as the code of
 	// the paper on bidirectional Helmholtz machines does.
 	BidirectionalUniform
@@ -24,26 +24,26 @@ const (
 	SmallNormal
 )
 
-var initialisationNames = names.New("initialisation", "glorot-normal", "bihm-uniform", "small-normal")
+var initializationNames = names.New("initialization", "glorot-normal", "bihm-uniform", "small-normal")
 
-func (i Initialisation) String() string { return initialisationNames.Name(int(i)) }
+func (i Initialization) String() string { return initializationNames.Name(int(i)) }
 
 // MarshalText writes the name of an initialisation.
-func (i Initialisation) MarshalText() ([]byte, error) { return initialisationNames.Marshal(int(i)) }
+func (i Initialization) MarshalText() ([]byte, error) { return initializationNames.Marshal(int(i)) }
 
 // UnmarshalText reads what MarshalText writes.
-func (i *Initialisation) UnmarshalText(text []byte) error {
-	return initialisationNames.Parse((*int)(i), text)
+func (i *Initialization) UnmarshalText(text []byte) error {
+	return initializationNames.Parse((*int)(i), text)
 }
 
-// initialise returns the parameters with which training starts. Gaussian units
+// initialize returns the parameters with which training starts. Gaussian units
 // start with means of bias 0 and with deviations that depend on their biases
 // alone.
-func initialise(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Parameters {
+func initialize(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Parameters {
 	p := engine.NewParameters(a)
 	for n, network := range [][]engine.Layer{p.Generative, p.Recognition} {
 		for i, layer := range network {
-			random := rand.New(philox.NewStream(seed, philox.Initialise, uint32(n<<16|i)))
+			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n<<16|i)))
 			means := layer.Units // of the rows, those that are not of deviations
 			if a.Kind(i) == Gaussian {
 				means /= 2
@@ -62,7 +62,7 @@ func initialise(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Pa
 			}
 		}
 	}
-	random := rand.New(philox.NewStream(seed, philox.Initialise, 2<<16))
+	random := rand.New(philox.NewStream(seed, philox.Initialize, 2<<16))
 	for k := range p.Classifier.Data {
 		p.Classifier.Data[k] = float32(spec.Weights.draw(random, p.Classifier.Width-1, p.Classifier.Units))
 	}
@@ -73,7 +73,7 @@ func initialise(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Pa
 // truncated at ±2.
 const truncatedDeviation = 0.8796256610342398
 
-func (i Initialisation) draw(random *rand.Rand, in, out int) float64 {
+func (i Initialization) draw(random *rand.Rand, in, out int) float64 {
 	switch i {
 	case BidirectionalUniform:
 		return (2*random.Float64() - 1) * math.Sqrt(6/float64(in+out)) / float64(in)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// licence is a file of a module that says under which licence it is.
-type licence struct{ File, Text string }
+// license is a file of a module that says under which licence it is.
+type license struct{ File, Text string }
 
 // known are the licences, by their SPDX names, that are allowed, each with words that
 // tell it: permissive ones, and those that reach no further than their own files. Of
@@ -37,7 +37,7 @@ var spaces = regexp.MustCompile(`\s+`)
 
 // name is the SPDX name of the licence; empty of a file beside one, which gives credit
 // or rights alone.
-func (l licence) name() (string, error) {
+func (l license) name() (string, error) {
 	text := spaces.ReplaceAllString(l.Text, " ")
 	if words := refused.FindString(text); words != "" {
 		return "", fmt.Errorf("%s is %q, which is not allowed: do without the module", l.File, words)
@@ -60,7 +60,7 @@ var beside = regexp.MustCompile(`(?i)(^|/)(notice|patents|copyright|license-link
 // without a licence is refused.
 func (m module) names() ([]string, error) {
 	var names []string
-	for _, l := range m.Licences {
+	for _, l := range m.Licenses {
 		name, err := l.name()
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", m.Path, m.Version, err)

@@ -2,8 +2,8 @@ package boltzmann
 
 import "math"
 
-// optimiser turns gradients into steps of the parameters.
-type optimiser struct {
+// optimizer turns gradients into steps of the parameters.
+type optimizer struct {
 	kind        Optimizer
 	β1, β2      float32
 	moments     []*Parameters // running means, as many as the optimiser has slots
@@ -12,8 +12,8 @@ type optimiser struct {
 	correction2 float32
 }
 
-func newOptimiser(s MethodSpec, moments []*Parameters) *optimiser {
-	o := &optimiser{kind: s.Optimizer, moments: moments, β1: float32(s.Momentum)}
+func newOptimizer(s MethodSpec, moments []*Parameters) *optimizer {
+	o := &optimizer{kind: s.Optimizer, moments: moments, β1: float32(s.Momentum)}
 	if o.kind == Adam {
 		o.β1, o.β2 = float32(s.AdamBeta1), float32(s.AdamBeta2)
 	}
@@ -21,14 +21,14 @@ func newOptimiser(s MethodSpec, moments []*Parameters) *optimiser {
 }
 
 // begin prepares the n-th step, the first being 1.
-func (o *optimiser) begin(rate float64, n int) {
+func (o *optimizer) begin(rate float64, n int) {
 	o.rate = float32(rate)
 	o.correction1 = float32(1 / (1 - math.Pow(float64(o.β1), float64(n))))
 	o.correction2 = float32(1 / (1 - math.Pow(float64(o.β2), float64(n))))
 }
 
 // turn replaces gradients of the parameters from the first on by their steps.
-func (o *optimiser) turn(gradient []float32, first int) {
+func (o *optimizer) turn(gradient []float32, first int) {
 	slot := func(i int) []float32 { return o.moments[i].Flat[first : first+len(gradient)] }
 	switch o.kind {
 	case Adam:
