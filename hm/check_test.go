@@ -106,7 +106,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"baseline without a name", short(REINFORCE()).ReinforceBaseline(3), machine, []string{"baseline of REINFORCE 3", "optimal"}},
 		{"proposal without a name", short(RWS()).LabelProposal(3), machine, []string{"label proposal 3", "mixed"}},
 		{"schedule without a name", short(RWS()).Schedule(3), machine, []string{"schedule 3", "cosine"}},
-		{"weights without a name", short(RWS()), machine.Weights(3), []string{"initialisation 3", "small-normal"}},
+		{"weights without a name", short(RWS()), machine.Weights(3), []string{"initialization 3", "small-normal"}},
 		{"coding without a name", short(RWS()), machine.Coding(2), []string{"coding 2", "pm1"}},
 		{"units without a name", short(RWS()), machine.Units(3), []string{"kind of units 3", "gaussian"}},
 		{"labels without a name", short(RWS()), machine.Labels(4, 10), []string{"label layer 4", "hidden"}},
