@@ -20,8 +20,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A deep belief network (Hinton, Osindero and Teh 2006; 003, 20.3) has a restricted machine
-// on top of directed layers,
+// A deep belief network (Hinton, Osindero and Teh 2006; Goodfellow et al. 2016, 20.3) has a
+// restricted machine on top of directed layers,
 //
 //	p(v,h¹,…,h^L) = p(v|h¹) ⋯ p(h^{L−2}|h^{L−1}) p(h^{L−1},h^L).
 //

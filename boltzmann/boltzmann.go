@@ -38,7 +38,7 @@
 //
 // # Sources
 //
-// Comments cite (003, section) for chapter 20, on deep generative models, of
+// Comments cite (Goodfellow et al. 2016, section) for chapter 20, on deep generative models, of
 // I. Goodfellow, Y. Bengio and A. Courville, Deep Learning, MIT Press, 2016, and articles by
 // their authors.
 package boltzmann

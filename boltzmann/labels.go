@@ -18,9 +18,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A machine with labels (Larochelle and Bengio 2008; 003, 20.8) has a unit for each class beside
-// the visible ones, of which that of the row's label y is 1 and the others are 0: a categorical
-// variable of the restricted machine p(v,y,h). Classes are few, and so
+// A machine with labels (Larochelle and Bengio 2008; Goodfellow et al. 2016, 20.8) has a unit
+// for each class beside the visible ones, of which that of the row's label y is 1 and the
+// others are 0: a categorical variable of the restricted machine p(v,y,h). Classes are few,
+// and so
 //
 //	p(y|v) = e^(−F(v,y)) / Σ_y′ e^(−F(v,y′)),   F(v) = −log Σ_y e^(−F(v,y)),
 //

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// 004, Appendix A: 12 patterns, of which the vertical ones are twice as likely.
+// Várady 2025, Appendix A: 12 patterns, of which the vertical ones are twice as likely.
 func TestThreeByThree(t *testing.T) {
 	s, err := Open("3by3")
 	if err != nil {

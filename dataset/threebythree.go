@@ -2,7 +2,7 @@ package dataset
 
 import "slices"
 
-// readThreeByThree makes the set of 004, Appendix A: the patterns of a 3×3
+// readThreeByThree makes the set of Várady 2025, Appendix A: the patterns of a 3×3
 // grid in which some, but not all, of the rows are on (horizontal) or some, but
 // not all, of the columns (vertical). A vertical pattern is twice as likely as
 // a horizontal one. The test rows are the distribution itself: a row for each

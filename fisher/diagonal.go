@@ -6,7 +6,7 @@ import (
 )
 
 // NewDiagonal returns the inverses of blocks of which nothing but the diagonals is
-// kept (004, 5.13–5.14): row j of f holds F_kk of unit j, for its bias and for each
+// kept (Várady 2025, 5.13–5.14): row j of f holds F_kk of unit j, for its bias and for each
 // of its parents. It takes f over, in which the inverses are then,
 //
 //	(1+α)/(α + F_kk),

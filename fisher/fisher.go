@@ -2,13 +2,13 @@
 // graphs.
 //
 // The Fisher matrix of such a graph is exactly block-diagonal with one block a
-// unit, over the unit's parents and its bias (004, Theorem 1). An Estimate
+// unit, over the unit's parents and its bias (Várady 2025, Theorem 1). An Estimate
 // holds the samples from which the blocks of one layer are estimated; an
 // Inverse holds their damped inverses
 //
 //	(1+α)(αI + F)⁻¹
 //
-// (004, 5.10), and has one operation: Apply them to gradients. As α grows, the
+// (Várady 2025, 5.10), and has one operation: Apply them to gradients. As α grows, the
 // result tends to the plain gradient.
 package fisher
 
@@ -25,7 +25,7 @@ import (
 //
 //	F = Uᵀ diag(Weights[:,j]) U
 //
-// with a row u = [1; parents] of U a sample (004, 5.5–5.7).
+// with a row u = [1; parents] of U a sample (Várady 2025, 5.5–5.7).
 type Estimate struct {
 	Parents blas32.General // U: n × (1 + number of parents)
 	Weights blas32.General // n × units: the sample's weight times σ'(a) of the unit
@@ -48,9 +48,9 @@ const (
 	// Direct stores the inverse of each block.
 	Direct
 	// Woodbury stores a matrix of the size of the number of samples for each
-	// unit, and the samples once a layer (004, 5.12).
+	// unit, and the samples once a layer (Várady 2025, 5.12).
 	Woodbury
-	// Diagonal neglects all but the diagonal of a block (004, 5.13–5.14):
+	// Diagonal neglects all but the diagonal of a block (Várady 2025, 5.13–5.14):
 	// NewDiagonal makes it.
 	Diagonal
 	// Kronecker takes the blocks of a layer for multiples of one matrix, the
@@ -80,7 +80,7 @@ type Settings struct {
 
 // Inverse holds the damped inverses of the Fisher blocks of one layer. It is
 // explicit state: Apply does not change it, so that blocks stay frozen for
-// K steps when Apply is called K times (004, 5.3.4).
+// K steps when Apply is called K times (Várady 2025, 5.3.4).
 type Inverse struct {
 	form    Form
 	damping float64

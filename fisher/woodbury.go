@@ -50,7 +50,7 @@ func gramian(parents kernels.Matrix) kernels.Matrix {
 //
 //	(αI + Uᵀ Q U)⁻¹ = (I − Uᵀ C U)/α
 //
-// (004, 5.12), for the samples U that were chosen for the unit. With √Q inside,
+// (Várady 2025, 5.12), for the samples U that were chosen for the unit. With √Q inside,
 // weights of zero do no harm, where the printed Q⁻¹ would be infinite.
 func woodbury(dst *kernels.Symmetric, gram kernels.Matrix, e Estimate, j int, chosen selection, damping float64) bool {
 	w := scratch.Get().(*workspace)

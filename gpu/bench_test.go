@@ -33,7 +33,7 @@ func BenchmarkBarriers(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/barriers/mostPasses, "ns/barrier")
 }
 
-// BenchmarkStep times steps of the machine of 004, ch. 7, on MNIST's shape.
+// BenchmarkStep times steps of the machine of Várady 2025, ch. 7, on MNIST's shape.
 func BenchmarkStep(b *testing.B) {
 	e := opened(b)
 	for name, metric := range map[string]engine.Metric{"rws": engine.Euclidean, "nrws": engine.Block} {

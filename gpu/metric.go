@@ -13,7 +13,7 @@ type form int
 
 const (
 	direct       form = iota // size × size a unit, packed
-	inner                    // rows × rows a unit, packed, Woodbury's form (004, 5.12)
+	inner                    // rows × rows a unit, packed, Woodbury's form (Várady 2025, 5.12)
 	diagonalForm             // size a unit
 )
 

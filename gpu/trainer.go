@@ -498,7 +498,7 @@ func (t *trainer) writeGradients(w *writer, p *stepPrograms, move bool) {
 	}
 }
 
-// writeSleep writes a later sleep phase of a step (004, 5.4.1).
+// writeSleep writes a later sleep phase of a step (Várady 2025, 5.4.1).
 func (t *trainer) writeSleep(w *writer, p *stepPrograms, phase int) {
 	t.writeLookAhead(w)
 	w.begin(p.dreams, w.done())

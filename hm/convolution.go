@@ -29,7 +29,7 @@ const (
 // Convolution is a hidden layer of units in an image of some channels. Each
 // position sees a window of the layer below, at a stride; nothing is padded. The
 // layer is a convolution in q and a deconvolution in p, or dense in one of them
-// (004, 7.4). Its text is CHANNELS@HEIGHTxWIDTH/STRIDE, such as 8@4x4/2; q:8@4x4/2
+// (Várady 2025, 7.4). Its text is CHANNELS@HEIGHTxWIDTH/STRIDE, such as 8@4x4/2; q:8@4x4/2
 // is a convolution in q alone, p:8@4x4/2 a deconvolution in p alone.
 type Convolution struct {
 	Channels      int

@@ -226,7 +226,7 @@ func TestHashesLast(t *testing.T) {
 }
 
 // TestPresetDefaults compares the presets with what the thesis trained MNIST
-// with: tables 5.1 and 5.3 of 004, App. A.2 for the rest.
+// with: tables 5.1 and 5.3 of Várady 2025, App. A.2 for the rest.
 func TestPresetDefaults(t *testing.T) {
 	for _, want := range []MethodSpec{
 		{Preset: "ws", Phases: WakeSleep, Metric: Euclidean, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},

@@ -37,13 +37,13 @@ func (m Method) Explain() string {
 			"times $\\log p(x,h_k) - \\log q(h_k|x)$ less a baseline (%v).", s.ReinforceBaseline)
 	}
 	if s.SleepSteps > 1 {
-		write("The sleep phase is repeated %d times a step (004, 5.4.1).", s.SleepSteps)
+		write("The sleep phase is repeated %d times a step (Várady 2025, 5.4.1).", s.SleepSteps)
 	}
 	if s.Metric == Euclidean {
 		write("The direction is the gradient itself.")
 	} else {
 		write("The *natural* direction is the gradient in the Fisher metric (%v), whose matrix $F$ falls apart into a block for each unit, over its own weights and bias, "+
-			"damped by $\\alpha = %g$ and taken anew every $K = %d$ steps (004, 5.10, 5.3.4),\n\n$$\\tilde\\nabla = (1 + \\alpha)\\,(\\alpha I + F)^{-1}\\, \\nabla.$$", s.Metric, s.Damping, s.RefreshEvery)
+			"damped by $\\alpha = %g$ and taken anew every $K = %d$ steps (Várady 2025, 5.10, 5.3.4),\n\n$$\\tilde\\nabla = (1 + \\alpha)\\,(\\alpha I + F)^{-1}\\, \\nabla.$$", s.Metric, s.Damping, s.RefreshEvery)
 	}
 	write("It is taken by %s with the learning rate $\\eta = %g$ (%v), for %d epochs.",
 		map[Optimizer]string{GradientDescent: "gradient ascent", Momentum: "momentum", Nesterov: "Nesterov's look-ahead", Adam: "Adam"}[s.Optimizer], s.LearningRate, s.Schedule, m.epochs)
@@ -51,11 +51,11 @@ func (m Method) Explain() string {
 	return b.String()
 }
 
-// sources say where the published methods are described; 004 and 001 are the theses of the
+// sources say where the published methods are described; Várady 2025 and BiHM thesis 2016 are the theses of the
 // README.
 var sources = map[string]string{
-	"ws": "004, 2.22–2.24", "rws": "004, 2.27–2.32", "bihm": "004, 2.33–2.38; 001, ch. 3", "nws": "004, 5.5–5.12",
-	"nrws": "004, 5.8, Algorithm 4", "dnrws": "004, 5.13–5.14", "nbihm": "004, 5.3.8", "reinforce": "004, 2.3.3",
+	"ws": "Várady 2025, 2.22–2.24", "rws": "Várady 2025, 2.27–2.32", "bihm": "Várady 2025, 2.33–2.38; BiHM thesis 2016, ch. 3", "nws": "Várady 2025, 5.5–5.12",
+	"nrws": "Várady 2025, 5.8, Algorithm 4", "dnrws": "Várady 2025, 5.13–5.14", "nbihm": "Várady 2025, 5.3.8", "reinforce": "Várady 2025, 2.3.3",
 }
 
 // Explain describes the machine in Markdown: how both of its networks fall apart into layers,

@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Chain says how Markov chains on p*(x,h) go (001, Algorithm 2). A sweep draws
+// Chain says how Markov chains on p*(x,h) go (BiHM thesis 2016, Algorithm 2). A sweep draws
 // the odd hidden layers, the even ones and x, each from p* given all the others,
 // by picking one of K candidates by its importance weight.
 type Chain struct {
@@ -48,7 +48,7 @@ func (c Chain) settings(chains int) (engine.Gibbs, error) {
 }
 
 // Gibbs runs n chains on p*(x,h) from dreams x,h ~ p(x,h), and returns the
-// expected values p(x|h¹) of their last states (001, Fig 3.2 B). Those of a
+// expected values p(x|h¹) of their last states (BiHM thesis 2016, Fig 3.2 B). Those of a
 // chain without sweeps are what Sample returns. progress, which may be nil, is
 // called with the fraction of the work done.
 func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64)) (dataset.Sheet, error) {
@@ -74,7 +74,7 @@ func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64
 }
 
 // Inpaint draws what a mask hides of each row of a split from p*(x|known), with
-// a number of independent chains a row (001, section 3.4). The chains start at
+// a number of independent chains a row (BiHM thesis 2016, section 3.4). The chains start at
 // h ~ q(h|x̃), where x̃ is the row with the missing units off, and known units
 // never change. progress, which may be nil, is called with the fraction of the
 // work done.
@@ -139,7 +139,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 
 // Descend draws n dreams, those of Sample, and returns for each hidden layer hˡ,
 // h¹ first, the expected values p(x|h¹) once all layers below it are drawn anew
-// from p(h¹ … hˡ⁻¹|hˡ) (001, Figs 4.1–4.3): what hˡ says of the image. The first
+// from p(h¹ … hˡ⁻¹|hˡ) (BiHM thesis 2016, Figs 4.1–4.3): what hˡ says of the image. The first
 // sheet is that of Sample.
 func (m *Model) Descend(ctx context.Context, n int) ([]dataset.Sheet, error) {
 	if n < 1 {

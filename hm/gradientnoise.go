@@ -27,7 +27,7 @@ type GradientNoise struct {
 // product of a pair the square of the mean.
 //
 // It is how the variance of REINFORCE can be set against that of wake-sleep
-// (004, 2.3.3).
+// (Várady 2025, 2.3.3).
 func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset.Set, pairs int) (generative, recognition GradientNoise, err error) {
 	e := m.Experiment(machine, set)
 	if err = e.Check(set); err != nil {

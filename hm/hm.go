@@ -14,9 +14,9 @@
 //
 // # Sources
 //
-// Comments cite (004, equation) for C. H. Várady, Geometric Learning of Latent
+// Comments cite (Várady 2025, equation) for C. H. Várady, Geometric Learning of Latent
 // Parameters with Helmholtz Machines, Hamburg University of Technology, 2025,
-// and (001, equation) for the thesis of 2016 on the bidirectional Helmholtz
+// and (BiHM thesis 2016, equation) for the thesis of 2016 on the bidirectional Helmholtz
 // machine of Bornschein, Shabanian, Fischer and Bengio. Where the print is
 // wrong, the comment says what the corrected form is.
 //

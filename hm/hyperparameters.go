@@ -66,7 +66,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Valid: true,
 	}, {
 		Value: &s.FisherSource, Flag: "fisher-source", Group: metric, Legend: legend("Fisher source %v", s.FisherSource), Idle: fisher,
-		Usage: "`samples` of the generative Fisher blocks: wake, sleep, or legacy (as the program behind 004)",
+		Usage: "`samples` of the generative Fisher blocks: wake, sleep, or legacy (as the program behind Várady 2025)",
 		Valid: !natural || s.FisherSource == FromWake || dreams, Remedy: fmt.Sprintf("the phases %v have no dreams; use wake", s.Phases),
 	}, {
 		Value: &s.RefreshEvery, Flag: "kstep", Group: metric, Legend: legend("K = %d", s.RefreshEvery), Idle: fisher,
@@ -145,11 +145,11 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	}, {
 		Value: &s.Entropy, Flag: "entropy", Group: regularizer, Legend: legend("entropy β = %g", s.Entropy),
 		Usage: "`β` with which the entropies of the units are raised",
-		Valid: strength(s.Entropy), Remedy: "give the strength of the entropy regulariser, 0 or more; 0.5 to 5 were tried in 004",
+		Valid: strength(s.Entropy), Remedy: "give the strength of the entropy regulariser, 0 or more; 0.5 to 5 were tried in Várady 2025",
 	}, {
 		Value: &s.EntropyEstimator, Flag: "entropy-estimator", Group: regularizer, Legend: legend("entropy estimator β = %g", s.EntropyEstimator),
 		Usage: "`β` of the same by the estimator that the thesis prints",
-		Valid: strength(s.EntropyEstimator), Remedy: "give the strength of the printed entropy regulariser, 0 or more; 0.5 to 5 were tried in 004",
+		Valid: strength(s.EntropyEstimator), Remedy: "give the strength of the printed entropy regulariser, 0 or more; 0.5 to 5 were tried in Várady 2025",
 	}, {
 		Value: &s.WarmUp, Flag: "warmup", Group: regularizer, Legend: legend("warm-up of %d epochs", s.WarmUp), Idle: regularized,
 		Usage: "`epochs` over which the strengths β of regularisers rise from 0",
@@ -164,7 +164,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Valid: strength(s.LabelWeight), Remedy: "give a positive factor of the objective of labelled rows, or 0 for the usual 1",
 	}, {
 		Value: &s.LabelProposal, Flag: "label-proposal", Group: labels, Legend: legend("%v labels", s.LabelProposal),
-		Usage: "`how` labels are drawn for log A: exact (summed), plain, mixed (001, 4.11)",
+		Usage: "`how` labels are drawn for log A: exact (summed), plain, mixed (BiHM thesis 2016, 4.11)",
 		Valid: true,
 	}, {
 		Value: &s.SleepSteps, Flag: "sleep-steps", Group: sleep, Legend: legend("%d sleep steps", s.SleepSteps),

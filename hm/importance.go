@@ -14,7 +14,7 @@ import (
 const weightData = 100
 
 // ImportanceWeights draws samples h ~ q(h|x) for 100 rows of a split, drawn by
-// the model's seed, and returns their importance weights (001, Fig. 3.11).
+// the model's seed, and returns their importance weights (BiHM thesis 2016, Fig. 3.11).
 func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samples int) (ImportanceWeights, error) {
 	_, data, err := m.part(split, weightData, samples)
 	if err != nil {
@@ -50,7 +50,7 @@ func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samp
 }
 
 // DreamWeights draws n dreams x,h ~ p and returns their importance weights as
-// proposals of p*(x,h) (001, Fig. 3.11), with √p̃*(x) estimated from inner
+// proposals of p*(x,h) (BiHM thesis 2016, Fig. 3.11), with √p̃*(x) estimated from inner
 // samples h' ~ q(h'|x) of each.
 func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, error) {
 	if n < 1 || inner < 1 || n > math.MaxUint32 || inner > math.MaxUint32 {
@@ -63,7 +63,7 @@ func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, e
 	if err != nil {
 		return DreamWeights{}, err
 	}
-	// √(p̃*(x) q(h|x)/p(x,h)), the weight, is also the term of (001, 3.11).
+	// √(p̃*(x) q(h|x)/p(x,h)), the weight, is also the term of (BiHM thesis 2016, 3.11).
 	logs, err := model.LogZ2(ctx, 0, n, inner, m.seed)
 	if err != nil {
 		return DreamWeights{}, err
@@ -79,7 +79,7 @@ func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, e
 	return w, nil
 }
 
-// Convergence estimates log p and log p̃* of a split as Evaluate does (001, 3.8),
+// Convergence estimates log p and log p̃* of a split as Evaluate does (BiHM thesis 2016, 3.8),
 // with increasing numbers of samples, each estimate from the first of the same
 // samples.
 func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ...int) (Convergence, error) {
@@ -148,7 +148,7 @@ func (c Convergence) Normalize(z LogZ2) Convergence {
 const logZ2Repeats = 10
 
 // LogZ2 estimates log Z² from outer samples x,h ~ p, each with inner samples
-// h' ~ q(h|x) (001, 3.11). The outer samples are divided among ten independent
+// h' ~ q(h|x) (BiHM thesis 2016, 3.11). The outer samples are divided among ten independent
 // repeats, whose spread shows how far the estimate has converged.
 func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
 	if outer < logZ2Repeats || inner < 1 || outer > math.MaxUint32 || inner > math.MaxUint32 {

@@ -14,17 +14,17 @@ import (
 )
 
 // LabelLayer is where a machine has the label of a semi-supervised method
-// (001, ch. 4).
+// (BiHM thesis 2016, ch. 4).
 type LabelLayer int
 
 const (
 	// NoLabels is a machine without a label.
 	NoLabels LabelLayer = iota
 	// TopLabels makes the label a softmax layer above the others, with a learned
-	// prior: p(y) p(hᴹ|y) … p(x|h¹) and q(h¹|x) … q(y|hᴹ) (001, 4.2).
+	// prior: p(y) p(hᴹ|y) … p(x|h¹) and q(h¹|x) … q(y|hᴹ) (BiHM thesis 2016, 4.2).
 	TopLabels
 	// LowerLabels makes it a softmax classifier q(y|x,h¹) that belongs to both
-	// networks (001, 4.6): h¹ knows more of the image than what lies above.
+	// networks (BiHM thesis 2016, 4.6): h¹ knows more of the image than what lies above.
 	LowerLabels
 	// HiddenLabels makes it a softmax classifier q(y|h¹) that belongs to both
 	// networks: LowerLabels without the weights of the pixels, which few labels
@@ -100,7 +100,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 	case s.LabelProposal != ExactLabels && m.LabelLayer != TopLabels:
 		return fmt.Errorf("label_proposal = %v with label_layer = %v: the classifier's labels need no proposal; leave it exact, or use label_layer = top", s.LabelProposal, m.LabelLayer)
 	case s.Entropy != 0 || s.EntropyEstimator != 0:
-		return errors.New("an entropy regulariser with labels: the methods of 001, chapter 4 have none; leave it out")
+		return errors.New("an entropy regulariser with labels: the methods of BiHM thesis 2016, chapter 4 have none; leave it out")
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ type Classification struct {
 }
 
 // LabelProbabilities estimates log p*(y|x) = log B(x,y) − log A(x) of each row and
-// class (001, 4.3), in nats, from samples h ~ q(h|x): a row of classes a datum,
+// class (BiHM thesis 2016, 4.3), in nats, from samples h ~ q(h|x): a row of classes a datum,
 // whose probabilities sum to 1. It needs no log Z².
 func (m *Model) LabelProbabilities(ctx context.Context, split dataset.Split, samples int, progress func(float64)) ([][]float64, error) {
 	data, err := m.data(split, samples)

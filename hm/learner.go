@@ -20,7 +20,7 @@ var (
 
 // Measures implements runs.Experiment. Steps and validation measure three: an
 // importance-sampled estimate of log p(x) with the samples of training, the lower
-// bound E_q[log p(x,h) − log q(h|x)] (004, 2.12), and the effective sample size, a
+// bound E_q[log p(x,h) − log q(h|x)] (Várady 2025, 2.12), and the effective sample size, a
 // fraction of the samples in (0, 1]. The others are of measurements.
 func (e Experiment) Measures() []runs.Measure {
 	return []runs.Measure{runs.LogP, boundMeasure, essMeasure, tildeStarMeasure, starMeasure, z2Measure, essStarMeasure}

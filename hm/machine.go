@@ -50,7 +50,7 @@ type Machine struct {
 }
 
 // New describes a machine for images of a shape, with the settings of the NRWS
-// thesis (004, App. A.2): units coded ±1, truncated Glorot-normal weights,
+// thesis (Várady 2025, App. A.2): units coded ±1, truncated Glorot-normal weights,
 // biases −1. It has no hidden layers yet.
 func New(shape dataset.Shape) Machine {
 	return Machine{shape: shape, spec: MachineSpec{Coding: PlusMinusOne, Bias: -1}}

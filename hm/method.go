@@ -63,12 +63,12 @@ type MethodSpec struct {
 	Phases          Phases          `toml:"phases" json:"phases"`                     // ws, rws, bihm or reinforce
 	Metric          Metric          `toml:"metric" json:"metric"`                     // none, block, diagonal or kronecker
 	FisherSource    FisherSource    `toml:"fisher_source" json:"fisher_source"`       // wake, sleep or legacy
-	Damping         float64         `toml:"damping" json:"damping"`                   // α (004, 5.10)
-	RefreshEvery    int             `toml:"refresh_every" json:"refresh_every"`       // K, in steps (004, 5.3.4)
+	Damping         float64         `toml:"damping" json:"damping"`                   // α (Várady 2025, 5.10)
+	RefreshEvery    int             `toml:"refresh_every" json:"refresh_every"`       // K, in steps (Várady 2025, 5.3.4)
 	FisherPrecision FisherPrecision `toml:"fisher_precision" json:"fisher_precision"` // float32 or int16
 	Optimizer       Optimizer       `toml:"optimizer" json:"optimizer"`               // gd, momentum, nesterov or adam
 
-	// Decays of the optimiser's running means; 0 stands for those of 004, 6.1.2.
+	// Decays of the optimiser's running means; 0 stands for those of Várady 2025, 6.1.2.
 	Momentum  float64 `toml:"momentum,omitzero" json:"momentum,omitempty"`     // β of momentum and nesterov, 0.95
 	AdamBeta1 float64 `toml:"adam_beta1,omitzero" json:"adam_beta1,omitempty"` // β₁, of the gradient, 0.9
 	AdamBeta2 float64 `toml:"adam_beta2,omitzero" json:"adam_beta2,omitempty"` // β₂, of its square, 0.999
@@ -99,14 +99,14 @@ type MethodSpec struct {
 	// ReinforceBaseline is constant, none or optimal (phases reinforce).
 	ReinforceBaseline ReinforceBaseline `toml:"reinforce_baseline,omitzero" json:"reinforce_baseline,omitzero"`
 
-	// Settings of machines with labels (001, ch. 4): the objective of a labelled
+	// Settings of machines with labels (BiHM thesis 2016, ch. 4): the objective of a labelled
 	// row is LabelWeight, 1 where it is 0, times log B − Gamma log A.
-	Gamma         float64       `toml:"gamma,omitzero" json:"gamma,omitempty"`                  // γ, −1 to 1 (001, 4.7)
+	Gamma         float64       `toml:"gamma,omitzero" json:"gamma,omitempty"`                  // γ, −1 to 1 (BiHM thesis 2016, 4.7)
 	LabelWeight   float64       `toml:"label_weight,omitzero" json:"label_weight,omitempty"`    // of labelled rows
 	LabelProposal LabelProposal `toml:"label_proposal,omitzero" json:"label_proposal,omitzero"` // exact, plain or mixed
 
-	SleepSteps int     `toml:"sleep_steps" json:"sleep_steps,omitzero"` // sleep phases a step (004, 5.4.1)
-	SleepScale float64 `toml:"sleep_scale" json:"sleep_scale,omitzero"` // factor of the sleep gradients (004, 5.4.1)
+	SleepSteps int     `toml:"sleep_steps" json:"sleep_steps,omitzero"` // sleep phases a step (Várady 2025, 5.4.1)
+	SleepScale float64 `toml:"sleep_scale" json:"sleep_scale,omitzero"` // factor of the sleep gradients (Várady 2025, 5.4.1)
 }
 
 // Method is a way of training, with the number of epochs and the seed. It is a
@@ -123,7 +123,7 @@ type Method struct {
 	start        *Start
 }
 
-// presets are the published methods as points on the axes. 004 describes
+// presets are the published methods as points on the axes. Várady 2025 describes
 // REINFORCE and does not train with it: its learning rate is that of the others.
 var presets = []struct {
 	name         string
@@ -153,7 +153,7 @@ func Presets() []string {
 }
 
 // Preset returns the published method of a name, with the settings of the
-// thesis for MNIST (004, tables 5.1 and 5.3; App. A.2).
+// thesis for MNIST (Várady 2025, tables 5.1 and 5.3; App. A.2).
 func Preset(name string) (Method, error) {
 	for _, p := range presets {
 		if p.name == name {
@@ -182,31 +182,31 @@ func preset(name string) Method {
 	return m
 }
 
-// WS is wake-sleep (004, 2.2).
+// WS is wake-sleep (Várady 2025, 2.2).
 func WS() Method { return preset("ws") }
 
-// RWS is reweighted wake-sleep (004, 2.3.1).
+// RWS is reweighted wake-sleep (Várady 2025, 2.3.1).
 func RWS() Method { return preset("rws") }
 
-// BiHM trains a bidirectional Helmholtz machine (001, ch. 3; 004, 2.3.2). The
-// thesis starts it and NBiHM from weights of SmallNormal (004, App. A.2), which
+// BiHM trains a bidirectional Helmholtz machine (BiHM thesis 2016, ch. 3; Várady 2025, 2.3.2). The
+// thesis starts it and NBiHM from weights of SmallNormal (Várady 2025, App. A.2), which
 // is a setting of the machine.
 func BiHM() Method { return preset("bihm") }
 
 // NWS is natural wake-sleep: WS in the Fisher metric.
 func NWS() Method { return preset("nws") }
 
-// NRWS is natural reweighted wake-sleep (004, Algorithm 4).
+// NRWS is natural reweighted wake-sleep (Várady 2025, Algorithm 4).
 func NRWS() Method { return preset("nrws") }
 
-// DNRWS is NRWS with the diagonal of the Fisher matrix (004, 5.3.6).
+// DNRWS is NRWS with the diagonal of the Fisher matrix (Várady 2025, 5.3.6).
 func DNRWS() Method { return preset("dnrws") }
 
-// NBiHM trains a bidirectional Helmholtz machine in the Fisher metric (004,
+// NBiHM trains a bidirectional Helmholtz machine in the Fisher metric (Várady 2025,
 // 5.3.8).
 func NBiHM() Method { return preset("nbihm") }
 
-// REINFORCE ascends the bound of log p(x) with both networks (004, 2.3.3).
+// REINFORCE ascends the bound of log p(x) with both networks (Várady 2025, 2.3.3).
 func REINFORCE() Method { return preset("reinforce") }
 
 // LearningRate sets η.
@@ -222,11 +222,11 @@ func (m Method) StepDecay(epochs int, factor float64) Method {
 	return m
 }
 
-// Damping sets α of the damped inverse (1+α)(αI + F)⁻¹ (004, 5.10).
+// Damping sets α of the damped inverse (1+α)(αI + F)⁻¹ (Várady 2025, 5.10).
 func (m Method) Damping(α float64) Method { m.spec.Damping = α; return m }
 
 // RefreshEvery sets K, the number of steps for which the Fisher blocks stay
-// frozen (004, 5.3.4).
+// frozen (Várady 2025, 5.3.4).
 func (m Method) RefreshEvery(steps int) Method { m.spec.RefreshEvery = steps; return m }
 
 // FisherSource sets where the samples of the generative Fisher blocks come
@@ -286,29 +286,29 @@ func (m Method) Baseline(on bool) Method { m.spec.Baseline = on; return m }
 // L1 holds the sum of the absolute values of the weights of both networks down,
 // biases left out: β sign(w) is taken from each direction of ascent, behind the
 // metric and before the optimiser, so that Adam's running means include it
-// (004, 6.14). Directions are means over data; the 10⁻³ of the BiHM paper, on
+// (Várady 2025, 6.14). Directions are means over data; the 10⁻³ of the BiHM paper, on
 // sums over minibatches of 100, is β = 10⁻⁵. Weights shrink to within a step of
 // 0, not to 0.
 func (m Method) L1(β float64) Method { m.spec.L1 = β; return m }
 
 // L2 holds half the sum of the squares of the weights down, as L1 does theirs:
-// βw is taken from each direction of ascent (004, 6.14).
+// βw is taken from each direction of ascent (Várady 2025, 6.14).
 func (m Method) L2(β float64) Method { m.spec.L2 = β; return m }
 
-// Entropy raises the conditional entropies of the units of both networks (004,
+// Entropy raises the conditional entropies of the units of both networks (Várady 2025,
 // 6.3): β times their exact gradient joins that of the log-probabilities, before
 // the metric. The parents of p's units are dreams, which are drawn for it where
 // the method has no sleep phase; those of q's are the wake samples.
 func (m Method) Entropy(β float64) Method { m.spec.Entropy = β; return m }
 
-// EntropyEstimator is Entropy by the estimator that the thesis prints (004,
+// EntropyEstimator is Entropy by the estimator that the thesis prints (Várady 2025,
 // below 6.17), for comparison. Its mean is zero: for p it adds noise; for q it is a
 // baseline of the q-wake gradient, the one of Baseline where β = ½ (RWS) or 1
 // (BiHM).
 func (m Method) EntropyEstimator(β float64) Method { m.spec.EntropyEstimator = β; return m }
 
 // WarmUp lets the strengths of the regularisers rise from 0 over a number of
-// epochs, in proportion to the steps done (004, App. C.3, whose printed factor
+// epochs, in proportion to the steps done (Várady 2025, App. C.3, whose printed factor
 // rises along a hyperbola).
 func (m Method) WarmUp(epochs int) Method { m.spec.WarmUp = epochs; return m }
 
@@ -319,16 +319,16 @@ func (m Method) ReinforceBaseline(b ReinforceBaseline) Method {
 }
 
 // SleepSteps sets the number of sleep phases a step: more than one is
-// sleep-well (004, 5.4.1). Each has dreams and an update of q of its own; the
+// sleep-well (Várady 2025, 5.4.1). Each has dreams and an update of q of its own; the
 // first shares its update with the q-wake phase, where there is one.
 func (m Method) SleepSteps(n int) Method { m.spec.SleepSteps = n; return m }
 
 // SleepScale sets a factor of the sleep gradients: other than 1 it is rescaled
-// sleep (004, 5.4.1). Adam divides it out again where q learns from dreams
+// sleep (Várady 2025, 5.4.1). Adam divides it out again where q learns from dreams
 // alone.
 func (m Method) SleepScale(factor float64) Method { m.spec.SleepScale = factor; return m }
 
-// Gamma sets γ of the objective of labelled rows, log B(x,y) − γ log A(x) (001,
+// Gamma sets γ of the objective of labelled rows, log B(x,y) − γ log A(x) (BiHM thesis 2016,
 // 4.7): 1 for log p*(y|x), −1 for the joint log p*(x,y).
 func (m Method) Gamma(γ float64) Method { m.spec.Gamma = γ; return m }
 

@@ -123,7 +123,7 @@ type Evaluation struct {
 
 // Evaluate estimates the likelihoods of a split with a number of samples
 // h ~ q(h|x) a datum: log p(x) ≈ log (1/K) Σ p(x,h)/q(h|x), log p̃*(x) ≈ 2 log
-// (1/K) Σ √(p(x,h)/q(h|x)) (001, 3.8). progress, which may be nil, is called
+// (1/K) Σ √(p(x,h)/q(h|x)) (BiHM thesis 2016, 3.8). progress, which may be nil, is called
 // with the fraction of the work done.
 func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Evaluation, error) {
 	data, err := m.data(split, samples)

@@ -11,15 +11,15 @@ type Phases int
 const (
 	// WakeSleep weighs samples equally and trains q on dreams alone.
 	WakeSleep Phases = iota
-	// ReweightedWakeSleep weighs samples by p/q (004, 2.28) and trains q by
-	// half the sum of the q-wake and the sleep gradient (004, 2.32).
+	// ReweightedWakeSleep weighs samples by p/q (Várady 2025, 2.28) and trains q by
+	// half the sum of the q-wake and the sleep gradient (Várady 2025, 2.32).
 	ReweightedWakeSleep
-	// Bidirectional weighs samples by √(p/q) (004, 2.37) and trains q by the
+	// Bidirectional weighs samples by √(p/q) (Várady 2025, 2.37) and trains q by the
 	// q-wake gradient.
 	Bidirectional
 	// Reinforce weighs samples equally and trains q, as p, by the gradient of
 	// the bound E_q[log p(x,h) − log q(h|x)]: by the q-wake gradient with
-	// log p(x,h) − log q(h|x) − b for weights (004, 2.3.3).
+	// log p(x,h) − log q(h|x) − b for weights (Várady 2025, 2.3.3).
 	Reinforce
 )
 

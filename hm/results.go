@@ -28,7 +28,7 @@ type DreamWeights struct {
 	ESS float64
 }
 
-// LogZ2 is the estimate of log Z² as its samples accumulate (001, 3.11).
+// LogZ2 is the estimate of log Z² as its samples accumulate (BiHM thesis 2016, 3.11).
 type LogZ2 struct {
 	Inner   int         // inner samples h' ~ q(h|x) an outer sample
 	Outer   []int       // numbers of outer samples x,h ~ p at which the estimate was noted

@@ -11,7 +11,7 @@ import (
 )
 
 // Start says from which run's parameters training starts, instead of from drawn
-// ones: fine-tuning (001, 3.6.2). Optimisers and Fisher blocks begin anew.
+// ones: fine-tuning (BiHM thesis 2016, 3.6.2). Optimisers and Fisher blocks begin anew.
 type Start struct {
 	Run string `toml:"run" json:"-"` // its directory
 	// Checkpoint is last, best, or the number of an epoch whose checkpoint the run

@@ -12,7 +12,7 @@ import (
 )
 
 // FisherStructure draws where the Fisher matrix of the generative network is
-// not zero (004, Fig 4.1): a block for each unit, over its bias and the weights
+// not zero (Várady 2025, Fig 4.1): a block for each unit, over its bias and the weights
 // of its parents, from the bottom layer at the upper left to the prior at the
 // lower right. Dotted squares are the blocks that whole layers would make.
 func FisherStructure(a engine.Architecture) *Figure {

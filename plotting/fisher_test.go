@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// 004, Fig 4.1: a block of size fan-in + 1 for each unit, bottom layer first.
+// Várady 2025, Fig 4.1: a block of size fan-in + 1 for each unit, bottom layer first.
 func TestFisherLayers(t *testing.T) {
 	a := engine.Architecture{Units: []int{6, 3, 2}}
 	layers := fisherLayers(a)

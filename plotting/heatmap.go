@@ -21,7 +21,7 @@ type Cell struct {
 }
 
 // HeatMap draws a quantity of which less is better, such as −log p(x), against
-// two settings, such as learning rate and damping (004, Figs C.2 and C.3): a
+// two settings, such as learning rate and damping (Várady 2025, Figs C.2 and C.3): a
 // cell for each pair of the values that they take, which rise to the right and
 // upwards in even steps, with the quantity written in it where there is room.
 // The less, the brighter; the least is framed. A pair that is not among the

@@ -13,17 +13,17 @@ import (
 )
 
 // LogZ2 draws the estimate of log Z² (nats) against the number of outer
-// samples (001, 3.11): each repeat thin, their mean with a band of one
+// samples (BiHM thesis 2016, 3.11): each repeat thin, their mean with a band of one
 // standard deviation to either side, and the estimate from all samples. Of
 // several estimates, of different numbers of inner samples, it draws the means
-// with their bands (001, Fig. 3.5). Where it is in range it marks 0, which log Z²
+// with their bands (BiHM thesis 2016, Fig. 3.5). Where it is in range it marks 0, which log Z²
 // cannot exceed.
 func LogZ2(estimates ...hm.LogZ2) *Figure {
 	return logZ2(estimates, effort{"number of outer samples x, h ~ p", func(z hm.LogZ2) []int { return z.Outer }})
 }
 
 // LogZ2ByTotal draws what LogZ2 does against the number of outer samples times
-// that of inner ones for each, which is what an estimate costs (001, Fig. 3.6).
+// that of inner ones for each, which is what an estimate costs (BiHM thesis 2016, Fig. 3.6).
 func LogZ2ByTotal(estimates ...hm.LogZ2) *Figure {
 	return logZ2(estimates, effort{"number of outer samples × inner samples for each", func(z hm.LogZ2) []int {
 		total := slices.Clone(z.Outer)

@@ -12,7 +12,7 @@ import (
 )
 
 // MeasuredAlong draws what training measured on its way, under the name of a
-// measurement, against the epoch (001, Figs 3.7 and 3.8): the measures of some keys,
+// measurement, against the epoch (BiHM thesis 2016, Figs 3.7 and 3.8): the measures of some keys,
 // such as log_p and log_p_star, as they are, with a band of one standard error to
 // either side. A colour is a run's and a line style a measure's; of one run each
 // measure has a colour. The measures have to have the same unit.

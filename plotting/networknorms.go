@@ -11,7 +11,7 @@ import (
 )
 
 // NetworkNorms draws the norms that Norms does of several runs, laid over each
-// other (004, Figs 6.11 and 6.13): a colour a run, and of each network, p solid
+// other (Várady 2025, Figs 6.11 and 6.13): a colour a run, and of each network, p solid
 // and q dashed, one Euclidean norm over all its layers.
 func NetworkNorms(histories ...runs.History) *Figure {
 	if len(histories) == 0 {

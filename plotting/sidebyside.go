@@ -95,7 +95,7 @@ func (h headings) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// Inpainting draws images side by side (001, Fig 3.1): as they were, with a part
+// Inpainting draws images side by side (BiHM thesis 2016, Fig 3.1): as they were, with a part
 // missing in grey, and as each chain has filled it in.
 func Inpainting(p dataset.Inpainting) *Figure {
 	columns := []Column{{"original", p.Originals}, {"given", p.Corrupted}}
@@ -105,7 +105,7 @@ func Inpainting(p dataset.Inpainting) *Figure {
 	return SideBySide(columns...)
 }
 
-// Descents draws dreams layer by layer (001, Figs 4.1–4.3), the sheets that
+// Descents draws dreams layer by layer (BiHM thesis 2016, Figs 4.1–4.3), the sheets that
 // Model.Descend returns: each row is a dream, and each column what becomes of it
 // when all layers below the one in the heading are drawn anew.
 func Descents(sheets []dataset.Sheet) *Figure {

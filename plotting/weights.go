@@ -12,7 +12,7 @@ import (
 
 // ImportanceWeights draws histograms of ln ω − ln mean ω (nats), on a
 // logarithmic count axis, for q(h|x) as the proposal of p(h|x) and of p*(h|x)
-// (001, Fig 3.11), with the mean effective sample size of each in the legend.
+// (BiHM thesis 2016, Fig 3.11), with the mean effective sample size of each in the legend.
 // A good proposal has its weights close to 0, where all samples count alike.
 func ImportanceWeights(w hm.ImportanceWeights) *Figure {
 	proposals := []struct {
@@ -48,7 +48,7 @@ func ImportanceWeights(w hm.ImportanceWeights) *Figure {
 }
 
 // ProposalWeights draws, on common axes, histograms of ln ω − ln mean ω (nats) for
-// both proposals of the bidirectional machine (001, Fig 3.11): q(h|x) of p*(h|x),
+// both proposals of the bidirectional machine (BiHM thesis 2016, Fig 3.11): q(h|x) of p*(h|x),
 // by which the machine infers, and p(x,h) of p*(x,h), by which it dreams. The
 // better of the two has its weights closer to 0.
 func ProposalWeights(w hm.ImportanceWeights, d hm.DreamWeights) *Figure {

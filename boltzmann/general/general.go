@@ -1,6 +1,6 @@
-// Package general trains Boltzmann machines with any connections (Ackley, Hinton and Sejnowski
-// 1985; 003, 20.1): small ones, whose hidden units are few enough to sum them out. All units x =
-// (v,h) are 0 or 1, and any two may be connected,
+// Package general trains Boltzmann machines with any connections (Ackley, Hinton and
+// Sejnowski 1985; Goodfellow et al. 2016, 20.1): small ones, whose hidden units are few
+// enough to sum them out. All units x = (v,h) are 0 or 1, and any two may be connected,
 //
 //	p(x) = e^(−E(x))/Z,   E(x) = −xᵀUx − bᵀx.
 //

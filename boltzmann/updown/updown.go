@@ -17,7 +17,7 @@
 //
 // # Sources
 //
-// The gradients of wake and sleep are those of package hm (004, 2.22 and 2.31), the prior's
+// The gradients of wake and sleep are those of package hm (Várady 2025, 2.22 and 2.31), the prior's
 // that of package boltzmann. log p(v) is estimated by importance samples of q, which err to the
 // low side, and by log Z of the prior, of which that of annealed importance sampling makes log p
 // too high in expectation. All are in nats.

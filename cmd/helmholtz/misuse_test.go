@@ -73,8 +73,8 @@ func TestCompletedWordsAreTaken(t *testing.T) {
 // TestArgumentsAreCompleted asks the program as the shell does.
 func TestArgumentsAreCompleted(t *testing.T) {
 	for _, c := range []struct{ typed, offers, directive string }{
-		{"reproduce 004/tableD", "004/tableD.1", ":4"},
-		{"reproduce list 001/fig3.7", "001/fig3.7", ":4"},
+		{"reproduce varady/tableD", "varady/tableD.1", ":4"},
+		{"reproduce list bihm/fig3.7", "bihm/fig3.7", ":4"},
 		{"sweep run r", "toml", ":8"},
 		{"train --config r", "toml", ":8"},
 		{"data get mn", "mnist", ":0"},

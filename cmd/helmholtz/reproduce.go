@@ -46,7 +46,7 @@ func newReproduce() *cobra.Command {
 		Short: "Make published figures and tables anew",
 		Long: `Make published figures and tables of the theses anew, and set what is found beside
 what was published: train what a result needs and is not there yet, measure, draw.
-An ID is one that "reproduce list" shows, a pattern such as '004/fig5*', or all.
+An ID is one that "reproduce list" shows, a pattern such as 'varady/fig5*', or all.
 
 Trainings that several results need are done once. What exists is not trained again,
 what was interrupted is resumed, and a run of a smaller scale goes on to the larger
@@ -64,10 +64,10 @@ A training that diverges is a finding: it is remembered, and not tried again. A 
 --dir that cannot be used, of other settings or damaged, is named before any training
 begins.`,
 		Example: `  helmholtz reproduce list
-  helmholtz reproduce 004/tableD.1 004/figD.2
-  helmholtz reproduce 004/table5.1 --scale full --dir runs/theses
+  helmholtz reproduce varady/tableD.1 varady/figD.2
+  helmholtz reproduce varady/table5.1 --scale full --dir runs/theses
   helmholtz reproduce all --scale smoke
-  helmholtz reproduce '004/*' --scale full --shard auto
+  helmholtz reproduce 'varady/*' --scale full --shard auto
   helmholtz reproduce report --out results.md`,
 		Args: cobra.MinimumNArgs(1),
 	}
@@ -205,7 +205,7 @@ func newReproduceList() *cobra.Command {
 		Long: `List the published results, with what there is of them at a scale: how many epochs
 of all that their trainings need are done, and whether they have been made.`,
 		Example: `  helmholtz reproduce list
-  helmholtz reproduce list '004/table*' --scale full`,
+  helmholtz reproduce list 'varady/table*' --scale full`,
 		Args: cobra.ArbitraryArgs,
 	}
 	x := newReproduceFlags(c)

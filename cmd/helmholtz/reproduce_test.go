@@ -15,12 +15,12 @@ func TestReproduce(t *testing.T) {
 	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--algorithm", "rws", "--layers", "2", "--epochs", "1", "--out", foreign)
 	at := []string{"--scale", "smoke", "--dir", dir}
 
-	code, _, errOut := helmholtz(t, t.Context(), append([]string{"reproduce", "004/figD.1"}, at...)...)
+	code, _, errOut := helmholtz(t, t.Context(), append([]string{"reproduce", "varady/figD.1"}, at...)...)
 	if code == 0 || !strings.Contains(errOut, foreign) || !strings.Contains(errOut, "move it away") || strings.Contains(errOut, "training 1") {
 		t.Errorf("with a foreign run the command ends with %d: %s", code, errOut)
 	}
-	list := succeed(t, append([]string{"reproduce", "list", "004/fig*.1", "--format", "csv"}, at...)...)
-	for _, want := range []string{`"cannot use minimnist-b-nrws, seed 1"`, "004/fig7.1"} {
+	list := succeed(t, append([]string{"reproduce", "list", "varady/fig*.1", "--format", "csv"}, at...)...)
+	for _, want := range []string{`"cannot use minimnist-b-nrws, seed 1"`, "varady/fig7.1"} {
 		if !strings.Contains(list, want) {
 			t.Errorf("%s is missing in\n%s", want, list)
 		}
@@ -30,9 +30,9 @@ func TestReproduce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, shard := range []string{"0/2", "1/2"} {
-		succeed(t, append([]string{"reproduce", "004/figD.1", "004/fig7.1", "--shard", shard}, at...)...)
+		succeed(t, append([]string{"reproduce", "varady/figD.1", "varady/fig7.1", "--shard", shard}, at...)...)
 	}
-	if out := succeed(t, append([]string{"reproduce", "004/figD.1", "004/fig7.1", "--shard", "0/2"}, at...)...); strings.Count(out, "has been made") != 2 {
+	if out := succeed(t, append([]string{"reproduce", "varady/figD.1", "varady/fig7.1", "--shard", "0/2"}, at...)...); strings.Count(out, "has been made") != 2 {
 		t.Errorf("results that have been made are made again:\n%s", out)
 	}
 	if page := succeed(t, "reproduce", "report", "--dir", dir); !strings.Contains(page, "results 0 have been made") {

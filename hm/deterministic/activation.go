@@ -11,14 +11,14 @@ import (
 type Activation int
 
 const (
-	// Logistic is the form of the recognition network (000, 9), p = σ(b + Σ w_k q_k).
+	// Logistic is the form of the recognition network (On Helmholtz Machines, 9), p = σ(b + Σ w_k q_k).
 	Logistic Activation = iota
-	// NoisyOr is the second factor of (000, 11), p = 1 − (1−r_b) Π_k (1 − r_k q_k):
+	// NoisyOr is the second factor of (On Helmholtz Machines, 11), p = 1 − (1−r_b) Π_k (1 − r_k q_k):
 	// each parent that is on would switch the unit on with probability r_k =
 	// θ_k/(1+θ_k), independently of the others. The odds θ_k = exp(w_k), so that
 	// r_k = σ(w_k); the bias acts as a parent that is always on, r_b = σ(b).
 	NoisyOr
-	// PrintedProduct is (000, 11) as it is printed, NoisyOr times S/(1+S), where
+	// PrintedProduct is (On Helmholtz Machines, 11) as it is printed, NoisyOr times S/(1+S), where
 	// S = exp(b) + Σ_k exp(w_k) q_k is the sum of the odds. Either factor alone
 	// gives ½ for one parent that is certainly on with odds 1, their product ¼: as
 	// printed, a cause of odds θ switches the unit on with probability

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// printed are the forms of activation as the formulas read: (000, 9) and the
-// factors of (000, 11), with the odds θ = exp(w) and a bias that is a parent
+// printed are the forms of activation as the formulas read: (On Helmholtz Machines, 9) and the
+// factors of (On Helmholtz Machines, 11), with the odds θ = exp(w) and a bias that is a parent
 // always on.
 var printed = map[Activation]func(q, w []float64, b float64) float64{
 	Logistic: func(q, w []float64, b float64) float64 {

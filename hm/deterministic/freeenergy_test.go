@@ -51,7 +51,7 @@ func logP(t *testing.T, m *Machine, data ...[]float64) []float64 {
 	return logP
 }
 
-// (000, 12), with its sign and its index corrected, term by term.
+// (On Helmholtz Machines, 12), with its sign and its index corrected, term by term.
 func TestFreeEnergyIsTheSumOfDivergences(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine) {
 		for _, x := range binaryStates(m.Units[0]) {

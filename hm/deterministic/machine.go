@@ -1,16 +1,16 @@
-// Package deterministic is the deterministic Helmholtz machine of the note 000
+// Package deterministic is the deterministic Helmholtz machine of the unpublished note On Helmholtz Machines
 // (Dayan, Hinton, Neal, Zemel: "The Helmholtz machine", 1995), in which nothing
 // is sampled to learn.
 //
 // The stochastic states of the hidden units are replaced by their means, as in a
-// mean field (000, 9). With q⁰ = x and, for the layers l = 1 … L above,
+// mean field (On Helmholtz Machines, 9). With q⁰ = x and, for the layers l = 1 … L above,
 //
 //	q^l = σ(φ^l q^{l−1} + c^l)
 //
 // the generative network predicts each layer from the means of the one above it,
 // p^l = p(θ^l, q^{l+1}), the top layer from its biases alone. Activation lists
 // the forms of p. The free energy of a datum, in nats, compares the two networks
-// unit by unit (000, 12, with the sign of F):
+// unit by unit (On Helmholtz Machines, 12, with the sign of F):
 //
 //	F(x) = −log p(x | q¹) + Σ_{l≥1} Σ_j KL(q_j^l ‖ p_j^l)
 //
@@ -112,7 +112,7 @@ func checkUnits(units []int) error {
 func (m *Machine) depth() int { return len(m.Units) - 1 }
 
 // Recognize returns the means of the units of every layer, given a datum: q⁰,
-// which is x itself, q¹ … q^L (000, 9).
+// which is x itself, q¹ … q^L (On Helmholtz Machines, 9).
 func (m *Machine) Recognize(x []float64) [][]float64 {
 	return m.recognize(x).means
 }

@@ -26,8 +26,8 @@ type Metric int
 
 const (
 	Euclidean Metric = iota // the plain gradient
-	Block                   // one Fisher block a unit (004, 5.5–5.7)
-	Diagonal                // the diagonal of the Fisher matrix (004, 5.13–5.14)
+	Block                   // one Fisher block a unit (Várady 2025, 5.5–5.7)
+	Diagonal                // the diagonal of the Fisher matrix (Várady 2025, 5.13–5.14)
 	Kronecker               // blocks that share the second moment of their layer's parents
 )
 
@@ -35,16 +35,16 @@ const (
 type FisherSource int
 
 const (
-	// FromWake uses the wake samples with their importance weights (004, 5.7).
+	// FromWake uses the wake samples with their importance weights (Várady 2025, 5.7).
 	// As their number grows it converges to the Fisher matrix under
 	// p_D(x) p(h|x) with the weights p/q of reweighted wake-sleep, under
 	// p_D(x) π(h|x) with π ∝ √(p q) with those of a bidirectional machine, and
 	// under p_D(x) q(h|x) with the equal ones of wake-sleep.
 	FromWake FisherSource = iota
-	// FromSleep uses dreams (004, 5.5). It converges to the Fisher matrix
-	// under p(x,h), the one of 004, 5.2.
+	// FromSleep uses dreams (Várady 2025, 5.5). It converges to the Fisher matrix
+	// under p(x,h), the one of Várady 2025, 5.2.
 	FromSleep
-	// FromLegacy is what the program behind 004 computes: dreams, each with the
+	// FromLegacy is what the program behind Várady 2025 computes: dreams, each with the
 	// importance weight of a wake sample that it has nothing to do with, over
 	// B·S. The weights of a datum sum to 1, so the blocks, that of the prior
 	// among them, converge to those of FromSleep divided by S.
@@ -81,27 +81,27 @@ const (
 	FixedPoint
 )
 
-// Optimizer turns directions of ascent g, plain or natural (004, 6.1.1), into
+// Optimizer turns directions of ascent g, plain or natural (Várady 2025, 6.1.1), into
 // updates of the parameters θ with a learning rate η.
 type Optimizer int
 
 const (
 	// GradientDescent moves by ηg.
 	GradientDescent Optimizer = iota
-	// Adam divides a running mean of g by the root of one of g² (004, 6.11;
+	// Adam divides a running mean of g by the root of one of g² (Várady 2025, 6.11;
 	// with its bias correction, and with the signs of its source).
 	Adam
-	// Momentum adds g to a velocity, v ← βv + g, and moves by ηv (004, 6.9).
+	// Momentum adds g to a velocity, v ← βv + g, and moves by ηv (Várady 2025, 6.9).
 	Momentum
 	// Nesterov is Momentum with g evaluated where the velocity alone would lead,
-	// at θ + ηβv (004, 6.10). The samples, and the Fisher blocks where they are
+	// at θ + ηβv (Várady 2025, 6.10). The samples, and the Fisher blocks where they are
 	// due, are those of that point too. The printed point θ + βv lacks the η
 	// that the velocity leaves out.
 	Nesterov
 )
 
 // LabelProposal is the distribution from which the label y of a sample is drawn
-// to estimate A(x) = Σ_{h,y} √(p(x,h,y) q(h|x) q(y|h)) (001, 4.2), with the h of
+// to estimate A(x) = Σ_{h,y} √(p(x,h,y) q(h|x) q(y|h)) (BiHM thesis 2016, 4.2), with the h of
 // the estimate of B(x,y), the sum over h alone.
 type LabelProposal int
 
@@ -109,10 +109,10 @@ const (
 	// ExactLabels draws no label: with the same h, Ã(x) = Σ_y B̃(x,y), so that
 	// the estimate B̃/Ã of p*(y|x) is a distribution.
 	ExactLabels LabelProposal = iota
-	// PlainLabels draws y ~ q(y|h) (001, 4.4).
+	// PlainLabels draws y ~ q(y|h) (BiHM thesis 2016, 4.4).
 	PlainLabels
 	// MixedLabels draws y ~ ½ q(y|h) + ½ δ of the datum's label where it has one
-	// (001, 4.11). B̃/Ã can exceed 1, as with PlainLabels, if less often.
+	// (BiHM thesis 2016, 4.11). B̃/Ã can exceed 1, as with PlainLabels, if less often.
 	MixedLabels
 )
 
@@ -122,7 +122,7 @@ type Algorithm struct {
 	Rule
 	Metric          Metric
 	FisherSource    FisherSource
-	Damping         float64 // α of (1+α)(αI + F)⁻¹ (004, 5.10)
+	Damping         float64 // α of (1+α)(αI + F)⁻¹ (Várady 2025, 5.10)
 	RefreshEvery    int     // K: steps between refreshes of the Fisher blocks
 	FisherPrecision FisherPrecision
 	Optimizer       Optimizer
@@ -138,36 +138,36 @@ type Algorithm struct {
 	LaterSamples, LaterSamplesFrom int
 	// L1 and L2 are the strengths β with which the norms ‖w‖₁ and ½‖w‖² of the
 	// weights, biases left out, are held down. Their gradients join the direction
-	// behind the metric and before the optimiser (004, 6.14, with the sign and
+	// behind the metric and before the optimiser (Várady 2025, 6.14, with the sign and
 	// the learning rate that descend), evaluated where the gradient is.
 	L1, L2 float64
 	// Entropy is the strength β with which the conditional entropies of the units
 	// are raised, those of p in dreams and those of q in the wake samples
-	// (004, 6.18, before the metric). Their exact gradient with the parents fixed
+	// (Várady 2025, 6.18, before the metric). Their exact gradient with the parents fixed
 	// is ∂H/∂a = −a σ(a)(1−σ(a)) = −F·w, so that without damping the natural
 	// gradient makes it weight decay. Reinforce has none.
 	Entropy float64
 	// EntropyEstimator is the strength β of the estimator of the same gradient
-	// that 004 prints below 6.17, −(1/BS) Σ ∂ ln p and −(1/BS) Σ ∂ ln q over
+	// that Várady 2025 prints below 6.17, −(1/BS) Σ ∂ ln p and −(1/BS) Σ ∂ ln q over
 	// samples of p and q themselves. Its mean is zero. For p it is noise; for q
 	// its samples are those of q-wake, of whose weights it takes β/S: under
 	// reweighted wake-sleep β = ½, under Bidirectional β = 1 is the Baseline.
 	EntropyEstimator float64
 	// WarmUp is the number of steps over which the strengths of regularisers
-	// rise from 0, in proportion to the steps done (004, App. C.3, corrected).
+	// rise from 0, in proportion to the steps done (Várady 2025, App. C.3, corrected).
 	WarmUp int
 
 	ReinforceBaseline ReinforceBaseline // b of Reinforce
 
 	// The objective of a datum with a label is LabelWeight times
-	// log B(x,y) − Gamma log A(x) (001, 4.7), that of one without 2 log A(x) (001,
+	// log B(x,y) − Gamma log A(x) (BiHM thesis 2016, 4.7), that of one without 2 log A(x) (BiHM thesis 2016,
 	// 4.8). Gamma is 1 for log p*(y|x), −1 for log p*(x,y) + 2 log Z.
 	LabelProposal LabelProposal
 	Gamma         float64
 	LabelWeight   float64
 
 	// SleepSteps is the number of sleep phases a step, at least 1, each with dreams and an
-	// update of q of its own; more than one is sleep-well (004, 5.4.1). The
+	// update of q of its own; more than one is sleep-well (Várady 2025, 5.4.1). The
 	// first shares its update with the q-wake phase. The others follow it, with
 	// dreams of the parameters as they have become, and the Fisher blocks of
 	// the step.

@@ -47,7 +47,7 @@ type Architecture struct {
 	// they are joined densely.
 	Convolutions []Convolution
 	// Classes is the number of classes of a classifier q(y|x,h¹) that stands
-	// beside the networks and belongs to both, p(y|x,h¹) = q(y|x,h¹) (001, 4.6);
+	// beside the networks and belongs to both, p(y|x,h¹) = q(y|x,h¹) (BiHM thesis 2016, 4.6);
 	// 0 without one.
 	Classes int
 	// HiddenClassifier takes x from the parents of the classifier: q(y|h¹).
@@ -71,7 +71,7 @@ func (a Architecture) ClassifierVisible() int {
 	return a.Units[0]
 }
 
-// TopLabels says whether the label is the top layer (001, 4.2).
+// TopLabels says whether the label is the top layer (BiHM thesis 2016, 4.2).
 func (a Architecture) TopLabels() bool { return a.Kind(a.Depth()) == Categorical }
 
 // Depth is M, the number of hidden layers.

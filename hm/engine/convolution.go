@@ -25,8 +25,8 @@ type Convolution struct {
 	Height   int  `json:"height"`   // of the window, K
 	Width    int  `json:"width"`    // of the window, L
 	Stride   int  `json:"stride"`   // s
-	// Recognition says that q(hⁱ⁺¹|hⁱ) is a convolution (004, 7.20), Generative
-	// that p(hⁱ|hⁱ⁺¹) is a deconvolution (004, 7.21). The other is dense.
+	// Recognition says that q(hⁱ⁺¹|hⁱ) is a convolution (Várady 2025, 7.20), Generative
+	// that p(hⁱ|hⁱ⁺¹) is a deconvolution (Várady 2025, 7.21). The other is dense.
 	Recognition bool `json:"recognition"`
 	Generative  bool `json:"generative"`
 }

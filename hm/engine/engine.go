@@ -176,7 +176,7 @@ type Model interface {
 	// row: data.Rows × samples values.
 	LogWeights(ctx context.Context, data Data, samples int, seed uint64) ([]float64, error)
 	// LogZ2 returns the logarithms of outer estimates of Z², each from its own
-	// x,h ~ p and the mean over inner samples h' ~ q(h|x) (001, 3.11). The
+	// x,h ~ p and the mean over inner samples h' ~ q(h|x) (BiHM thesis 2016, 3.11). The
 	// outer samples are numbers first, first+1, … of the seed.
 	LogZ2(ctx context.Context, first, outer, inner int, seed uint64) ([]float64, error)
 	// Generate draws n ancestral samples of the generative network.
@@ -200,7 +200,7 @@ type Model interface {
 
 // Classifier is a Model of a machine with labels.
 type Classifier interface {
-	// Classify estimates log p*(y|x) = log B(x,y) − log A(x) (001, 4.3) of each
+	// Classify estimates log p*(y|x) = log B(x,y) − log A(x) (BiHM thesis 2016, 4.3) of each
 	// row of data and class, from samples h ~ q(h|x) that B and A share:
 	// data.Rows × classes values in nats, none above 0.
 	Classify(ctx context.Context, data Data, samples int, seed uint64, progress func(float64)) ([]float64, error)

@@ -1,6 +1,6 @@
 package engine
 
-// Gibbs says how Markov chains on p*(x,h) ∝ √(p̃*(x) p(x,h) q(h|x)) go (001,
+// Gibbs says how Markov chains on p*(x,h) ∝ √(p̃*(x) p(x,h) q(h|x)) go (BiHM thesis 2016,
 // Algorithm 2). A sweep draws the odd hidden layers, the even ones and x, each
 // from p* given all the others, by importance resampling: K candidates come
 // from a proposal r, and one of them is picked in proportion to its weight ω.

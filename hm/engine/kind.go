@@ -10,12 +10,12 @@ const (
 	// Bernoulli units are on with probability σ(a), for one output a.
 	Bernoulli Kind = iota
 	// Gaussian units are real, with mean μ and standard deviation
-	// σ = exp(a) + SigmaFloor, for two outputs μ and a (004, 7.1, with the
+	// σ = exp(a) + SigmaFloor, for two outputs μ and a (Várady 2025, 7.1, with the
 	// normalisation 1/(√(2π) σ)). The next layer sees them as they are.
 	Gaussian
 	// Categorical units are those of one variable, the label y of a
 	// semi-supervised machine: exactly one of the layer's units is on, with the
-	// probability that the softmax of the outputs gives it (001, 4.2). The next
+	// probability that the softmax of the outputs gives it (BiHM thesis 2016, 4.2). The next
 	// layer sees 1 for it and 0 for the others, in either coding.
 	Categorical
 )

@@ -3,7 +3,7 @@ package engine
 import "math"
 
 // Norms are Euclidean norms of the layers of both networks after a step, as
-// 004, Figs 6.11 and 6.13 follow them. Biases are left out, and with them the
+// Várady 2025, Figs 6.11 and 6.13 follow them. Biases are left out, and with them the
 // prior.
 type Norms struct {
 	Generative  []LayerNorms `json:"generative"`  // [i] of p(hⁱ|hⁱ⁺¹), i = 0 … M−1

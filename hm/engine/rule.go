@@ -7,9 +7,9 @@ type Rule struct {
 	// Exponent is r. The weights of a datum are normalised, so that 0 weighs its samples
 	// equally.
 	Exponent float64
-	// QWake and Sleep are the factors of the q-wake gradient, from wake samples (004,
-	// 2.30), and of the sleep gradient, from dreams (004, 2.31); 0 leaves a phase out.
-	// Rescaled sleep multiplies that of sleep (004, 5.4.1).
+	// QWake and Sleep are the factors of the q-wake gradient, from wake samples (Várady 2025,
+	// 2.30), and of the sleep gradient, from dreams (Várady 2025, 2.31); 0 leaves a phase out.
+	// Rescaled sleep multiplies that of sleep (Várady 2025, 5.4.1).
 	QWake, Sleep float64
 	// Reinforce has log p(x,h) − log q(h|x) − b for the weights of the q-wake gradient,
 	// over S, and b by the Algorithm's ReinforceBaseline.
@@ -18,14 +18,14 @@ type Rule struct {
 
 // The published rules.
 var (
-	// WakeSleep trains q on dreams alone (004, 2.22, 2.23).
+	// WakeSleep trains q on dreams alone (Várady 2025, 2.22, 2.23).
 	WakeSleep = Rule{Sleep: 1}
-	// ReweightedWakeSleep weighs samples by p/q (004, 2.28) and trains q by half the sum
-	// of both gradients (004, 2.32).
+	// ReweightedWakeSleep weighs samples by p/q (Várady 2025, 2.28) and trains q by half the sum
+	// of both gradients (Várady 2025, 2.32).
 	ReweightedWakeSleep = Rule{Exponent: 1, QWake: 0.5, Sleep: 0.5}
-	// Bidirectional weighs samples by √(p/q) (004, 2.37) and trains q on them alone.
+	// Bidirectional weighs samples by √(p/q) (Várady 2025, 2.37) and trains q on them alone.
 	Bidirectional = Rule{Exponent: 0.5, QWake: 1}
 	// Reinforce trains both networks by the gradient of the bound
-	// E_q[log p(x,h) − log q(h|x)] (004, 2.3.3).
+	// E_q[log p(x,h) − log q(h|x)] (Várady 2025, 2.3.3).
 	Reinforce = Rule{QWake: 1, Reinforce: true}
 )

@@ -48,7 +48,7 @@ func ofPosition(outputs []float32, first, units int) (mu, a []float32) {
 //
 //	∂/∂μ = (h − μ)/σ²,   ∂/∂a = ((h − μ)²/σ² − 1) ρ,   ρ = ∂ ln σ/∂a = eᵃ/σ,
 //
-// (004, 7.2 and 7.3, where ρ = 1 as there is no floor), and returns the
+// (Várady 2025, 7.2 and 7.3, where ρ = 1 as there is no floor), and returns the
 // log-density in nats.
 func ResidualGaussian(outputs, states []float32, units int, floor float64) float64 {
 	const half = 0.9189385332046727 // ln √(2π)

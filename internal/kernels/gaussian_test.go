@@ -81,7 +81,7 @@ func TestGaussianDrawsAreThoseOfTheirCounters(t *testing.T) {
 	}
 }
 
-// logDensity is that of 004, 7.1.
+// logDensity is that of Várady 2025, 7.1.
 func logDensity(outputs []float64, states []float32) float64 {
 	sum := 0.0
 	for j, h := range states {

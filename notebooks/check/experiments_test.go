@@ -15,7 +15,7 @@ import (
 )
 
 // published are the hidden layers of the machines that the UCI sets are learned
-// by (001, table 3.2).
+// by (BiHM thesis 2016, table 3.2).
 var published = map[string][]int{
 	"uci/adult":     {100, 70, 50, 25},
 	"uci/connect4":  {300, 110, 50, 20},

@@ -19,7 +19,7 @@ var (
 	number   = regexp.MustCompile(`\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]\d+)?`)
 	withUnit = regexp.MustCompile(`(\d+(?:,\d{3})*(?:\.\d+)?)\s?(nats|%|ms|s|MB)(?:[^\w*]|$)`)
 	decimal  = regexp.MustCompile(`\d+(?:,\d{3})*\.\d+`)
-	citation = regexp.MustCompile(`\([^()]*\b00[0-4]\b[^()]*\)`)
+	citation = regexp.MustCompile(`\([^()]*(?:Várady|BiHM thesis|Goodfellow et al\.) 20\d\d\b[^()]*\)`)
 	code     = regexp.MustCompile("`[^`]*`|(?s:```.*?```)")
 )
 
@@ -144,8 +144,8 @@ func TestUnfoundedNumbers(t *testing.T) {
 		"It reaches −26.83 nats.":                        1,
 		"It reaches 27 nats, or −26.8 nats.":             0,
 		"It reaches 28 nats.":                            1,
-		"That are 12 % or 13 % (001, 3.7.2), not 1.3 %.": 1,
-		"See 004 (004, 5.37), `f(3.3)` and 7 layers.":    0,
+		"That are 12 % or 13 % (BiHM thesis 2016, 3.7.2), not 1.3 %.": 1,
+		"See Várady 2025 (Várady 2025, 5.37), `f(3.3)` and 7 layers.":    0,
 		"In 1,692 s.":                   0,
 		"In 1,693 s.":                   1,
 		"3 samples and 100 % of 0 nats": 0,

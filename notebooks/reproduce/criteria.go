@@ -11,7 +11,7 @@ import (
 // Result is a published figure, table or number in a text, with the criteria by
 // which it counts as reproduced, declared before the training that they judge.
 type Result struct {
-	ID      string   `toml:"id"`    // document and figure, such as 004/fig5.6
+	ID      string   `toml:"id"`    // document and figure, such as varady/fig5.6
 	Place   string   `toml:"place"` // page, or section
 	Title   string   `toml:"title"`
 	Setting string   `toml:"setting"` // data, machine, method, length

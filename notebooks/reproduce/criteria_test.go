@@ -11,7 +11,7 @@ import (
 )
 
 func TestUnknownKeysAreRefused(t *testing.T) {
-	_, err := ParseCriteria("criteria.toml", []byte("[[result]]\nid = \"004/fig5.4\"\nplaze = \"p. 72\"\n"))
+	_, err := ParseCriteria("criteria.toml", []byte("[[result]]\nid = \"varady/fig5.4\"\nplaze = \"p. 72\"\n"))
 	if err == nil || !strings.Contains(err.Error(), "result.plaze") {
 		t.Errorf("got %v", err)
 	}
@@ -19,7 +19,7 @@ func TestUnknownKeysAreRefused(t *testing.T) {
 
 // FuzzParseCriteria: what is read of results is what is read of their being written.
 func FuzzParseCriteria(f *testing.F) {
-	f.Add([]byte("[[result]]\nid = \"004/fig5.4\"\n[[result.number]]\nof = \"x\"\npublished = -nan\ntolerance = 1e-3\n[[result.claim]]\nsays = \"y\"\n"))
+	f.Add([]byte("[[result]]\nid = \"varady/fig5.4\"\n[[result.number]]\nof = \"x\"\npublished = -nan\ntolerance = 1e-3\n[[result.claim]]\nsays = \"y\"\n"))
 	f.Add([]byte("result = [{id = 'a'}, {}]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var results []Result

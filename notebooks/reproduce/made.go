@@ -170,7 +170,7 @@ func (w *Work) account() error {
 }
 
 // DataOf names a data set, and says in a word or two how its visible units come to be
-// binary; B and C are 004's names.
+// binary; B and C are Várady's names.
 func DataOf(s dataset.Spec) string {
 	how := map[string]string{"binarized-mnist": "drawn once, as published", "3by3": "binary"}[s.Name]
 	switch {

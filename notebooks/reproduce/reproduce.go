@@ -73,7 +73,7 @@ type Entry struct {
 type Catalog []Entry
 
 // Select returns the entries of which the id is one of the patterns, such as
-// 004/table5.1 or 001/*, or all where one is all. It refuses a pattern that nothing
+// varady/table5.1 or bihm/*, or all where one is all. It refuses a pattern that nothing
 // matches.
 func (c Catalog) Select(patterns ...string) (Catalog, error) {
 	chosen := make([]bool, len(c))

@@ -13,12 +13,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// bidirectional is a machine with the settings of 001.
+// bidirectional is a machine with the settings of BiHM thesis 2016.
 func bidirectional(layers ...int) hm.Machine {
 	return dense(layers...).Coding(hm.ZeroOne).Weights(hm.BidirectionalUniform)
 }
 
-// The twelve-layer machine of 001, 3.6.2: trained with ten samples, then with a
+// The twelve-layer machine of BiHM thesis 2016, 3.6.2: trained with ten samples, then with a
 // hundred.
 var (
 	bihmFirst = plan{

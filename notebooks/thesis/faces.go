@@ -16,7 +16,7 @@ var smallFaces = dataset.Spec{Name: "olivettifaces-24", Binarization: dataset.St
 
 const standIn = "Olivetti faces in place of TFD"
 
-// tenLayers are the hidden layers of 004 for faces.
+// tenLayers are the hidden layers of Várady 2025 for faces.
 var tenLayers = []int{300, 200, 100, 75, 50, 35, 30, 25, 20, 20}
 
 // faces is a training on faces of 24×24 pixels. Its curves are those of the test rows,
@@ -28,7 +28,7 @@ func faces(name string, method hm.Method, full int) plan {
 	}
 }
 
-// The rates of 004, tables 5.2 and 5.4, for TFD.
+// The rates of Várady 2025, tables 5.2 and 5.4, for TFD.
 var (
 	facesRWS   = faces("rws", hm.RWS().LearningRate(0.002), 2000)
 	facesNRWS  = faces("nrws", hm.NRWS().LearningRate(0.002).Damping(0.2), 2000)
@@ -125,7 +125,7 @@ func makeFig519(w *work) error {
 	return w.epochCurves(standIn+", more and longer sleep", all...)
 }
 
-// The penalties of 004, fig. 6.8, of those that its text names.
+// The penalties of Várady 2025, fig. 6.8, of those that its text names.
 var facePenalties = []struct {
 	name string
 	set  func(hm.Method) hm.Method
@@ -178,7 +178,7 @@ func makeFig68(w *work) error {
 	return nil
 }
 
-// The warm-ups of 004, fig. C.6, and the strengths of the regulariser.
+// The warm-ups of Várady 2025, fig. C.6, and the strengths of the regulariser.
 var (
 	warmUps       = []int{0, 50, 100, 200}
 	faceStrengths = []float64{0.5, 5}
@@ -224,7 +224,7 @@ func makeFigC6(w *work) error {
 	return w.judgeFull("No lasting gain; longer than 100 epochs only delays.", j)
 }
 
-// The machines of 004, fig. 7.3: of Bernoulli and of Gaussian units.
+// The machines of Várady 2025, fig. 7.3: of Bernoulli and of Gaussian units.
 var (
 	facesBernoulli = facesOf("nrws-long", hm.Bernoulli, hm.NRWS().LearningRate(0.002).Damping(0.2), 5000)
 	facesGaussian  = facesOf("nrws-gaussian", hm.Gaussian, hm.NRWS().LearningRate(0.0001).Damping(0.2), 200)
@@ -280,7 +280,7 @@ func totalVariation(s dataset.Sheet) float64 {
 	return sum / float64(n)
 }
 
-// The bottom layers of 004, fig. 7.8. The windows are of 4×4 pixels: those of 3×3 at stride
+// The bottom layers of Várady 2025, fig. 7.8. The windows are of 4×4 pixels: those of 3×3 at stride
 // 2 do not end at an even edge. The number of dense units is not stated.
 func bottom(name string, method hm.Method, layer func(hm.Machine) hm.Machine) plan {
 	return plan{
@@ -347,7 +347,7 @@ func makeFig79(w *work) error {
 	return w.epochCurves(standIn+", convolutions", all...)
 }
 
-// largeFaces is the machine of 001, 3.6.3. An epoch is short, and the claim is of 200.
+// largeFaces is the machine of BiHM thesis 2016, 3.6.3. An epoch is short, and the claim is of 200.
 var largeFaces = plan{
 	name: "large-faces-bihm", data: dataset.Spec{Name: "olivettifaces-48", Binarization: dataset.Stochastic},
 	machine: bidirectional(1000, 700, 700, 300),

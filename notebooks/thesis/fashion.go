@@ -14,7 +14,7 @@ import (
 
 var fashionDrawn = dataset.Spec{Name: "fashion", Binarization: dataset.Stochastic}
 
-// fashion is a training on FashionMNIST with the machine of MNIST (004, 5.3.2). Its curves
+// fashion is a training on FashionMNIST with the machine of MNIST (Várady 2025, 5.3.2). Its curves
 // are those of the test rows, which are measured with the samples of training.
 func fashion(name string, method hm.Method, full int) plan {
 	return plan{
@@ -23,7 +23,7 @@ func fashion(name string, method hm.Method, full int) plan {
 	}
 }
 
-// The rates of 004, tables 5.2 and 5.4.
+// The rates of Várady 2025, tables 5.2 and 5.4.
 var (
 	fashionRWS   = fashion("rws", hm.RWS().LearningRate(0.004), 2000)
 	fashionNRWS  = fashion("nrws", hm.NRWS().LearningRate(0.002).Damping(0.1), 2000)
@@ -31,7 +31,7 @@ var (
 	fashionNBiHM = small(fashion("nbihm", hm.NBiHM().LearningRate(0.002).Damping(0.1), 2000))
 )
 
-// small lets a bidirectional machine start as in 004, App. A.2.
+// small lets a bidirectional machine start as in Várady 2025, App. A.2.
 func small(p plan) plan {
 	p.machine = p.machine.Weights(hm.SmallNormal)
 	return p
@@ -53,7 +53,7 @@ func makeTable52(w *work) error {
 	return w.judge("NRWS is ahead on both sets.", j)
 }
 
-// fashionRates are the learning rates among which that of RWS is chosen (004, fig. 5.7).
+// fashionRates are the learning rates among which that of RWS is chosen (Várady 2025, fig. 5.7).
 var fashionRates = []plan{
 	fashion("rws-0.002", hm.RWS().LearningRate(0.002), 2000), fashionRWS, fashion("rws-0.008", hm.RWS().LearningRate(0.008), 2000),
 }
@@ -175,7 +175,7 @@ func makeFig511(w *work) error {
 	return w.curves("FashionMNIST, C, bidirectional machines", all...)
 }
 
-// accelerated are the trainings of 004, 6.1 on a set: RWS and NRWS with each optimiser at
+// accelerated are the trainings of Várady 2025, 6.1 on a set: RWS and NRWS with each optimiser at
 // the same small rate, RWS for 5,000 epochs, of which the first 2,000 count too.
 func accelerated(on string, of func(name string, method hm.Method, full int) plan, damping float64) []cell {
 	var cells []cell
@@ -271,7 +271,7 @@ func (w *work) aheadBothWays(says, title string, nrws, rws curve) error {
 	return w.curves(title, rws, nrws)
 }
 
-// regularized are the trainings of 004, 6.2 and 6.3 on FashionMNIST.
+// regularized are the trainings of Várady 2025, 6.2 and 6.3 on FashionMNIST.
 func regularized(name string, set func(hm.Method) hm.Method) (rws, nrws plan) {
 	rws = fashion("rws-long-"+name, set(hm.RWS().LearningRate(0.004)), 5000)
 	rws.part = 0.4
@@ -308,7 +308,7 @@ func makeTable63(w *work) error {
 	return w.judge("L1 and L2 do not help NRWS.", j)
 }
 
-// strong are the penalties a hundred times as large (004, fig. 6.9).
+// strong are the penalties a hundred times as large (Várady 2025, fig. 6.9).
 var strong = append(
 	penalised(", L1 0.001", "l1-0.001", func(m hm.Method) hm.Method { return m.L1(1e-3) }),
 	penalised(", L2 0.001", "l2-0.001", func(m hm.Method) hm.Method { return m.L2(1e-3) })...)
@@ -371,7 +371,7 @@ func makeFig611(w *work) error {
 	return w.judgeFull("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.", j)
 }
 
-// entropic are the trainings with the entropy regulariser as printed (004, 6.3.3).
+// entropic are the trainings with the entropy regulariser as printed (Várady 2025, 6.3.3).
 func entropic(β float64) func(hm.Method) hm.Method {
 	return func(m hm.Method) hm.Method { return m.EntropyEstimator(β).WarmUp(50) }
 }

@@ -46,7 +46,7 @@ func outsideBlocks(of []int, draw scores, samples int) (errors, within float64) 
 }
 
 // gaussianNetwork is that of 3 Gaussian units below 2, with parameters that were drawn: each
-// unit has a mean μ and a deviation exp(a) + σ₀, both linear in its parents (004, 7.1). Its
+// unit has a mean μ and a deviation exp(a) + σ₀, both linear in its parents (Várady 2025, 7.1). Its
 // blocks are one for μ and one for a of each unit.
 func gaussianNetwork() (of []int, draw scores) {
 	const visible, hidden, floor = 3, 2, 0.01

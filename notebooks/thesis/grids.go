@@ -14,7 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The learning rates and damping factors of 004, figs C.2 and C.3.
+// The learning rates and damping factors of Várady 2025, figs C.2 and C.3.
 var (
 	gridRates   = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.04}
 	gridDamping = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5}
@@ -109,7 +109,7 @@ func makeFigC3(w *work) error {
 	return w.drawOptimum("NRWS on binarised MNIST, layers of 200, 100 and 10 units", o)
 }
 
-// The refreshes of 004, fig. C.5.
+// The refreshes of Várady 2025, fig. C.5.
 var fashionRefreshes = []int{100, 200, 500, 1000, 10000, 100000}
 
 func figC5() []cell {
@@ -174,7 +174,7 @@ func makeTableC1(w *work) error {
 	return nil
 }
 
-// The damping factors of 004, fig. C.1, and the learning rate.
+// The damping factors of Várady 2025, fig. C.1, and the learning rate.
 var smallDamping = []float64{0.0001, 0.001, 0.01, 0.1, 1}
 
 const smallRate = 0.02

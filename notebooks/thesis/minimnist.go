@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// miniMethods are the trainings of 004, table D.1 and fig. D.2.
+// miniMethods are the trainings of Várady 2025, table D.1 and fig. D.2.
 func miniMethods(reproduce.Scale) []plan {
 	var plans []plan
 	for _, data := range []struct {
@@ -118,7 +118,7 @@ func makeMiniCurves(w *work) error {
 	return w.judge("NRWS is ahead by time.", time)
 }
 
-// dreamers are the trainings of 004, fig. D.1.
+// dreamers are the trainings of Várady 2025, fig. D.1.
 func dreamers(s reproduce.Scale) []plan {
 	var plans []plan
 	for _, p := range miniMethods(s) {
@@ -159,7 +159,7 @@ func makeDreamers(w *work) error {
 	return w.judgeFull("(shown) Digits are recognisable.", j)
 }
 
-// manySeeds are the trainings of 004, 5.3.7, with RWS beside them.
+// manySeeds are the trainings of Várady 2025, 5.3.7, with RWS beside them.
 func manySeeds(s reproduce.Scale) []plan {
 	plans := miniMethods(s)
 	rws := plans[slices.IndexFunc(plans, func(p plan) bool { return p.name == "minimnist-b-rws" })]
@@ -211,7 +211,7 @@ func makeManySeeds(w *work) error {
 	return w.judgeFull("Training is robust against chance.", j)
 }
 
-// sleepSteps are trainings of WS with several sleep steps (004, fig. 5.17).
+// sleepSteps are trainings of WS with several sleep steps (Várady 2025, fig. 5.17).
 func sleepSteps(reproduce.Scale) []plan {
 	var plans []plan
 	for _, n := range []int{1, 3, 5, 10} {
@@ -252,7 +252,7 @@ func makeSleepSteps(w *work) error {
 	return w.curves("WS on miniMNIST with several sleep steps", all...)
 }
 
-// sleepScales are trainings of NRWS with more or longer sleep (004, fig. 5.18), and two
+// sleepScales are trainings of NRWS with more or longer sleep (Várady 2025, fig. 5.18), and two
 // of WS to compare the gain with.
 func sleepScales(s reproduce.Scale) []plan {
 	plans := sleepSteps(s)[:2]

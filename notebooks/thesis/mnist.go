@@ -13,7 +13,7 @@ func mnist(name string, method hm.Method, full int) plan {
 	return plan{name: "mnist-" + name, data: binarizedMNIST, machine: dense(twelveLayers...), method: method, laptop: full / 40, full: full, seeds: 1, part: 0.25}
 }
 
-// The methods of 004, tables 5.1 and 5.3.
+// The methods of Várady 2025, tables 5.1 and 5.3.
 var (
 	mnistNRWS  = mnist("nrws", hm.NRWS().LearningRate(0.002).Damping(0.2), 2000)
 	mnistRWS   = mnist("rws", hm.RWS().LearningRate(0.002), 2000)
@@ -28,7 +28,7 @@ var table51 = []cell{{"NRWS", mnistNRWS, 0}, {"DNRWS", mnistDNRWS, 0}, {"RWS", m
 // mnistRates are the learning rates among which that of a method is chosen.
 var mnistRates = map[string][]float64{"nrws": {0.002, 0.005, 0.01, 0.02}, "rws": {0.002, 0.005, 0.01, 0.02, 0.04}}
 
-// mnistTuned are the trainings of 004, fig. 5.6, with those that tune η of RWS and of
+// mnistTuned are the trainings of Várady 2025, fig. 5.6, with those that tune η of RWS and of
 // NRWS.
 func mnistTuned(reproduce.Scale) []plan {
 	plans := plansOf(table51)
@@ -81,7 +81,7 @@ func makeTable51(w *work) error {
 	if err := w.judge("NRWS is best, before DNRWS, RWS and WS.", j); err != nil {
 		return err
 	}
-	return w.judgeFull("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; 001 has −84.5).", beats)
+	return w.judgeFull("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; BiHM thesis 2016 has −84.5).", beats)
 }
 
 func makeFig56(w *work) error {
@@ -184,7 +184,7 @@ func makeFig510(w *work) error {
 	return w.curves("binarised MNIST, bidirectional machines", all...)
 }
 
-// fig55 are the first 500 epochs of the runs of 004, table 5.1.
+// fig55 are the first 500 epochs of the runs of Várady 2025, table 5.1.
 var fig55 = []cell{{"RWS", mnistRWS, 0.25}, {"DNRWS", mnistDNRWS, 0.25}, {"NRWS", mnistNRWS, 0.25}}
 
 func makeFig55(w *work) error {
@@ -300,7 +300,7 @@ func makeFig64(w *work) error {
 	return w.aheadBothWays("NRWS with Nesterov is ahead from the start, both ways.", "binarised MNIST, the best optimisers", of["NRWS, Nesterov"], of["RWS, Adam"])
 }
 
-// final is the training of the last column of 004, table 6.5, on a set.
+// final is the training of the last column of Várady 2025, table 6.5, on a set.
 func final(of func(string, hm.Method, int) plan, damping float64) plan {
 	return of("nrws-final", hm.NRWS().LearningRate(0.0001).Damping(damping).Optimizer(hm.Nesterov).EntropyEstimator(0.5).WarmUp(50), 2000)
 }
@@ -326,7 +326,7 @@ func makeTable65(w *work) error {
 	return w.judge("Entropy and acceleration together almost always help.", j)
 }
 
-// The seven-layer machines of 001, 3.7.4: five samples for 1,000 epochs, then a hundred
+// The seven-layer machines of BiHM thesis 2016, 3.7.4: five samples for 1,000 epochs, then a hundred
 // for 500.
 var (
 	sevenBiHM = sevenLayers("bihm", hm.BiHM().L1(1e-5))
@@ -386,7 +386,7 @@ func makeText374(w *work) error {
 	return nil
 }
 
-// The twelve-layer machines of 001, fig. 3.4.
+// The twelve-layer machines of BiHM thesis 2016, fig. 3.4.
 var fig34 = []cell{{"BiHM", twelve("bihm", hm.BiHM().L1(1e-5)), 0}, {"RWS", twelve("rws", hm.RWS()), 0}}
 
 // fig34Rows are the test rows that are measured along training.
@@ -423,7 +423,7 @@ func makeFig34(w *work) error {
 	return w.curves("binarised MNIST, twelve layers, Adam", bihm, rws)
 }
 
-// The training rows of 004, fig. C.4: fewer than the document's, so that its 2,000 steps are
+// The training rows of Várady 2025, fig. C.4: fewer than the document's, so that its 2,000 steps are
 // 20 epochs and measures are taken on the way; and the steps between refreshes.
 const figC4Rows = 3200
 

@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The data sets of the documents. B and C are 004's names: pixels rounded once, and
+// The data sets of the documents. B and C are Várady's names: pixels rounded once, and
 // grey levels as probabilities that are drawn at each step.
 var (
 	binarizedMNIST = dataset.Spec{Name: "binarized-mnist"}
@@ -19,7 +19,7 @@ var (
 	miniMNISTDrawn = dataset.Spec{Name: "minimnist", Binarization: dataset.Stochastic}
 )
 
-// The hidden layers of the documents' machines (004, App. A.1).
+// The hidden layers of the documents' machines (Várady 2025, App. A.1).
 var (
 	twelveLayers = []int{300, 200, 100, 75, 50, 35, 30, 25, 20, 15, 10, 10}
 	miniLayers   = []int{100, 50, 20, 10, 10}
@@ -41,7 +41,7 @@ type plan struct {
 	best     bool             // its best epoch counts
 }
 
-// dense is a machine of dense layers with the settings of 004.
+// dense is a machine of dense layers with the settings of Várady 2025.
 func dense(layers ...int) hm.Machine { return hm.New(dataset.Shape{}).Dense(layers...) }
 
 // kept are the epochs whose checkpoints a run keeps, for results to be made of runs

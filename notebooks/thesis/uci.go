@@ -8,12 +8,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// uci are the sets of 001, tables 3.1 and 3.2, that are at hand, with the layers of its
+// uci are the sets of BiHM thesis 2016, tables 3.1 and 3.2, that are at hand, with the layers of its
 // BiHM and of RWS.
 var uci = []struct {
 	name, set string
 	bihm, rws []int
-	epochs    int // 001 trains till convergence: with patience, at most so many
+	epochs    int // BiHM thesis 2016 trains till convergence: with patience, at most so many
 }{
 	{"ADULT", "uci/adult", []int{100, 70, 50, 25}, []int{100, 20, 5}, 500},
 	{"CONNECT4", "uci/connect4", []int{300, 110, 50, 20}, []int{150, 50, 10}, 300},
@@ -21,7 +21,7 @@ var uci = []struct {
 	{"MUSHROOM", "uci/mushrooms", []int{150, 100, 90, 60, 40, 20}, []int{150, 50, 10}, 500},
 }
 
-// uciRates are those of 001, and those that RWS is tried with.
+// uciRates are those of BiHM thesis 2016, and those that RWS is tried with.
 var uciRates = []float64{0.01, 0.001}
 
 // uciPlan is a training on a UCI set: BiHM or RWS, with layers, at a rate.

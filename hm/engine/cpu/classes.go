@@ -12,9 +12,9 @@ import (
 //
 //	ℓ(y) = log √(p(x,h,y) q(y|h)/q(h|x)),
 //
-// of which B̃(x,y) = (1/K) Σ_h e^ℓ(y) is a mean (001, 4.5, with its 1/K). Of a
+// of which B̃(x,y) = (1/K) Σ_h e^ℓ(y) is a mean (BiHM thesis 2016, 4.5, with its 1/K). Of a
 // classifier beside the networks, p(y|x,h¹) = q(y|x,h¹) makes it
-// ℓ(y) = log √(p(x,h)/q(h|x)) + log q(y|x,h¹) (001, 4.6).
+// ℓ(y) = log √(p(x,h)/q(h|x)) + log q(y|x,h¹) (BiHM thesis 2016, 4.6).
 type classes struct {
 	weights *weights
 	count   int

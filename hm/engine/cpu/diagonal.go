@@ -7,7 +7,7 @@ import (
 )
 
 // diagonal computes the metric that keeps nothing but the diagonals of the Fisher
-// blocks (004, 5.13–5.14). With weights w and inputs x of the samples r,
+// blocks (Várady 2025, 5.13–5.14). With weights w and inputs x of the samples r,
 //
 //	F_kk = Σ_r w_r σ'(a_r) x_rk²
 //

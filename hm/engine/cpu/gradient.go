@@ -11,13 +11,13 @@ import (
 // passes. If natural, it makes it the direction of the step: it applies the
 // metric, and then takes the gradients of the penalised norms away.
 //
-//	θ: (1/B) Σ ω̃ δ [1; parents]ᵀ                     wake (004, 2.27)
-//	φ: (1/B) Σ (ω̃ − c) δ [1; parents]ᵀ               q-wake (004, 2.30)
-//	φ: mean over dreams of δ [1; parents]ᵀ           sleep (004, 2.31)
-//	θ: β mean over dreams of ∂H/∂a [1; parents]ᵀ     entropy (004, 6.18)
-//	φ: β (1/BS) Σ ∂H/∂a [1; parents]ᵀ                entropy (004, 6.18)
+//	θ: (1/B) Σ ω̃ δ [1; parents]ᵀ                     wake (Várady 2025, 2.27)
+//	φ: (1/B) Σ (ω̃ − c) δ [1; parents]ᵀ               q-wake (Várady 2025, 2.30)
+//	φ: mean over dreams of δ [1; parents]ᵀ           sleep (Várady 2025, 2.31)
+//	θ: β mean over dreams of ∂H/∂a [1; parents]ᵀ     entropy (Várady 2025, 6.18)
+//	φ: β (1/BS) Σ ∂H/∂a [1; parents]ᵀ                entropy (Várady 2025, 6.18)
 //
-// Reweighted wake-sleep halves both terms of φ (004, 2.32), rescaled sleep
+// Reweighted wake-sleep halves both terms of φ (Várady 2025, 2.32), rescaled sleep
 // multiplies the last one. REINFORCE has log p(x,h) − log q(h|x) − b over S for
 // ω̃ − c.
 func (t *trainer) ascend(natural bool) {

@@ -9,7 +9,7 @@ import (
 )
 
 // labels weigh the labels y of the wake samples of a semi-supervised
-// bidirectional machine (001, ch. 4). With the scores ℓ of classes and
+// bidirectional machine (BiHM thesis 2016, ch. 4). With the scores ℓ of classes and
 // K samples h ~ q(h|x),
 //
 //	B̃(x,y) = (1/K) Σ_k e^ℓ_k(y)
@@ -17,12 +17,12 @@ import (
 //	Ã(x)   = (1/K) Σ_k e^ℓ_k(y_k)/q'(y_k|h_k)  labels y_k ~ q'(y|h_k)
 //
 // estimate B(x,y) = Σ_h √(p(x,h,y) q(h|x) q(y|h)) and A(x) = Σ_y B(x,y), where q'
-// is q(y|h), or half of it and half the label of the datum (001, 4.11). The
+// is q(y|h), or half of it and half the label of the datum (BiHM thesis 2016, 4.11). The
 // terms, over their sum, are the weights ω̃_B(k) and ω̃_A(k,y), and since
 // ∂√f = ½√f ∂ log f,
 //
-//	∂ log A = ½ Σ_k Σ_y ω̃_A(k,y) ∂ log [p(x,h_k,y) q(h_k|x) q(y|h_k)]  (001, 4.9)
-//	∂ log B = ½ Σ_k ω̃_B(k) ∂ log [p(x,h_k,y) q(h_k|x) q(y|h_k)]        (001, 4.10)
+//	∂ log A = ½ Σ_k Σ_y ω̃_A(k,y) ∂ log [p(x,h_k,y) q(h_k|x) q(y|h_k)]  (BiHM thesis 2016, 4.9)
+//	∂ log B = ½ Σ_k ω̃_B(k) ∂ log [p(x,h_k,y) q(h_k|x) q(y|h_k)]        (BiHM thesis 2016, 4.10)
 //
 // where in 4.10 h ~ q(h|x) and ω_B = √(p(x,h,y) q(y|h)/q(h|x)). The gradient of a
 // datum is therefore Σ T(k,y) ∂ log [p q] with a table

@@ -169,7 +169,7 @@ func (t *trainer) writeInformation(information kernels.Matrix, of layerSamples, 
 }
 
 // estimate is that of the Fisher blocks of a layer. Where weights are shared, the
-// positions of a sample are summed (004, 7.31).
+// positions of a sample are summed (Várady 2025, 7.31).
 func (t *trainer) estimate(of layerSamples) fisher.Estimate {
 	connection := of.network.connection(t.weights.architecture, of.layer)
 	information := kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols)

@@ -11,7 +11,7 @@ import (
 const parametersAPiece = 1 << 14
 
 // lookAhead moves the point at which Nesterov evaluates its gradient to where
-// the velocity alone would lead (004, 6.10). The other optimisers evaluate
+// the velocity alone would lead (Várady 2025, 6.10). The other optimisers evaluate
 // theirs at the parameters.
 func (t *trainer) lookAhead(learningRate float64) {
 	a := t.job.Algorithm
@@ -41,7 +41,7 @@ func (t *trainer) mover(learningRate float64, n int) func(first, last int) {
 	p, g, moments := t.state.Parameters.Flat, t.gradient.Flat, t.state.Moments
 	switch a := t.job.Algorithm; a.Optimizer {
 	case engine.Adam:
-		// With bias correction, and ε outside the root (004, 6.3, corrected).
+		// With bias correction, and ε outside the root (Várady 2025, 6.3, corrected).
 		rate := learningRate / (1 - math.Pow(a.AdamBeta1, float64(n)))
 		correction := 1 / (1 - math.Pow(a.AdamBeta2, float64(n)))
 		b1, b2 := float32(a.AdamBeta1), float32(a.AdamBeta2)

@@ -24,7 +24,7 @@ func (t *trainer) penaliseClassifier() {
 }
 
 // penaliseRows takes β₁ sign(w) + β₂ w, the gradient of β₁‖w‖₁ + ½β₂‖w‖², from
-// the gradients of the weights of units first, first+1 … of a layer (004, 6.14).
+// the gradients of the weights of units first, first+1 … of a layer (Várady 2025, 6.14).
 func (t *trainer) penaliseRows(n network, i int, gradient kernels.Matrix, first int) {
 	t.takePenalties(n.layer(t.point, i), gradient, first)
 }

@@ -20,7 +20,7 @@ func (t *trainer) dream(step, phase, first, last int) {
 }
 
 // sleepOn performs the sleep phases of a step that follow its first update:
-// each dreams, and moves q to explain what it dreamed (004, 5.4.1). Regularisers
+// each dreams, and moves q to explain what it dreamed (Várady 2025, 5.4.1). Regularisers
 // act on the first update alone.
 func (t *trainer) sleepOn(learningRate float64) {
 	if t.job.Algorithm.SleepSteps < 2 {

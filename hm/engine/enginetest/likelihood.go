@@ -140,7 +140,7 @@ func wantLikelihood(t *testing.T, got, want engine.Likelihood, tolerance float64
 	}
 }
 
-// The terms of Z² (001, 3.11) are unbiased, and a run continues where another
+// The terms of Z² (BiHM thesis 2016, 3.11) are unbiased, and a run continues where another
 // one ended.
 func logZ2(t *testing.T, e engine.Engine) {
 	outer := many(60_000)

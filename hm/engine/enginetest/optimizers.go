@@ -69,7 +69,7 @@ func optimizers(t *testing.T, e engine.Engine) {
 }
 
 // Nesterov's gradient, plain and natural, is that of gradient descent at
-// θ + ηβv, and the Fisher blocks are computed there too (004, 6.10).
+// θ + ηβv, and the Fisher blocks are computed there too (Várady 2025, 6.10).
 func lookAhead(t *testing.T, e engine.Engine) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
 		p := machine(engine.PlusMinusOne, 4, 3, 2)

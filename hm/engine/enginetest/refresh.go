@@ -11,7 +11,7 @@ import (
 const learningRate = 0.05
 
 // The Fisher blocks are those of the steps 0, K, 2K … and frozen in between
-// (004, 5.3.4). With K = 1 they are those of each step.
+// (Várady 2025, 5.3.4). With K = 1 they are those of each step.
 func refresh(t *testing.T, e engine.Engine) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
 		if a.Metric == engine.Euclidean {

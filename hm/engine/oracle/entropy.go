@@ -2,7 +2,7 @@ package oracle
 
 // LocalEntropy is the mean, under a measure, of the sum of the conditional
 // entropies H(unit|parents) of units, in nats. Under the distribution of the
-// units themselves it is their joint entropy (004, 6.17, with the sign of an
+// units themselves it is their joint entropy (Várady 2025, 6.17, with the sign of an
 // entropy).
 func (n *Networks) LocalEntropy(units []Unit, m Measure) float64 {
 	sum := 0.0

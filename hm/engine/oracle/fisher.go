@@ -8,8 +8,8 @@ import (
 
 // Block is the block of the Fisher information matrix that belongs to one unit,
 // over its bias and its parents. A layered directed graph has no entries
-// outside these blocks (004, Theorem 1). Units that share their parameters share
-// a block, the sum over them (004, Theorem 3).
+// outside these blocks (Várady 2025, Theorem 1). Units that share their parameters share
+// a block, the sum over them (Várady 2025, Theorem 3).
 type Block struct {
 	Unit   Unit          // the first of them
 	Matrix *mat.SymDense // fan-in + 1 square

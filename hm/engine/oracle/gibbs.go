@@ -6,7 +6,7 @@ import (
 )
 
 // Bidirectional is p*(x,h) = √(p(x,h) q(x) q(h|x))/Z. Since q(x) is defined as
-// p*(x) = p̃*(x)/Z² (001, 3.1–3.3), it is √(p̃*(x) p(x,h) q(h|x))/Z².
+// p*(x) = p̃*(x)/Z² (BiHM thesis 2016, 3.1–3.3), it is √(p̃*(x) p(x,h) q(h|x))/Z².
 func (m *Machine) Bidirectional() Measure { return m.BidirectionalGiven(nil, nil) }
 
 // BidirectionalGiven is p*(x,h) where the visible units that are known have the
@@ -43,7 +43,7 @@ func agree(x, y, known []bool) bool {
 	return true
 }
 
-// Gibbs is Algorithm 2 of 001 as a Markov chain whose transition probabilities
+// Gibbs is Algorithm 2 of BiHM thesis 2016 as a Markov chain whose transition probabilities
 // are summed exactly, the randomness of importance resampling included.
 type Gibbs struct {
 	*Machine

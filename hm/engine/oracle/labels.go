@@ -7,7 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Semi-supervised machines (001, ch. 4) have a label y: the top layer, or beside
+// Semi-supervised machines (BiHM thesis 2016, ch. 4) have a label y: the top layer, or beside
 // the networks a classifier that belongs to both. The functions here take states
 // of all layers; of a top layer that is the label they replace the state by that
 // of the y that they are given.
@@ -130,8 +130,8 @@ func (n *Networks) Explanations(x []float64) (all []Values) {
 	return all
 }
 
-// LogB is log B(x,y) = log Σ_h √(p(x,h,y) q(h|x) q(y|h)) for each label (001, 4.2).
-// Log A(x) is that of the sum of B(x,y) over y (001, 4.1).
+// LogB is log B(x,y) = log Σ_h √(p(x,h,y) q(h|x) q(y|h)) for each label (BiHM thesis 2016, 4.2).
+// Log A(x) is that of the sum of B(x,y) over y (BiHM thesis 2016, 4.1).
 func (n *Networks) LogB(x []float64) []float64 {
 	logs := make([]float64, n.Architecture.Labels())
 	for y := range logs {
@@ -156,8 +156,8 @@ type LabelRule struct {
 	Baseline bool    // of q(h|x), the mean weight of its samples
 }
 
-// Objective is Weight·(log B(x,y) − γ log A(x)) for a label y < Labels (001, 4.7),
-// 2 log A(x) without one (001, 4.8).
+// Objective is Weight·(log B(x,y) − γ log A(x)) for a label y < Labels (BiHM thesis 2016, 4.7),
+// 2 log A(x) without one (BiHM thesis 2016, 4.8).
 func (n *Networks) Objective(x []float64, y int, r LabelRule) float64 {
 	if y >= n.Architecture.Labels() {
 		return 2 * n.LogA(x)

@@ -54,7 +54,7 @@ func TestLabelsAreDistributions(t *testing.T) {
 	})
 }
 
-// The gradients of 001, 4.9 and 4.10, the latter with h ~ q(h|x), are the
+// The gradients of BiHM thesis 2016, 4.9 and 4.10, the latter with h ~ q(h|x), are the
 // derivatives of the objectives, by finite differences.
 func TestObjectiveGradientByFiniteDifferences(t *testing.T) {
 	const h = 1e-5
@@ -80,7 +80,7 @@ func TestObjectiveGradientByFiniteDifferences(t *testing.T) {
 }
 
 // With a classifier beside the networks, log A is half of log p̃*(x) of the
-// machine without it: Σ_y q(y|x,h¹) = 1 (001, 4.6).
+// machine without it: Σ_y q(y|x,h¹) = 1 (BiHM thesis 2016, 4.6).
 func TestClassifierLeavesTheLikelihood(t *testing.T) {
 	n := NewNetworks(Random(engine.Architecture{Units: []int{3, 2, 2}, Classes: 3}, 5))
 	p := engine.NewParameters(engine.Architecture{Units: []int{3, 2, 2}})
@@ -149,7 +149,7 @@ func TestProposalsEstimateA(t *testing.T) {
 // B̃/Ã estimates a probability, here that of the most probable class, in machines
 // whose p is four times as sure as their q. With the labels summed exactly over
 // the same h it never exceeds 1. Plain proposals exceed it often, and those of
-// 001, 4.11, which were proposed to prevent it, now and then.
+// BiHM thesis 2016, 4.11, which were proposed to prevent it, now and then.
 func TestOnlyExactLabelsKeepProbabilitiesBelowOne(t *testing.T) {
 	const machines, draws = 20, 40
 	a, x := labelMachines()[0], []float64{1, 0, 1}

@@ -19,7 +19,7 @@ func (m *Machine) Bound(x []bool) float64 {
 }
 
 // LogPTildeStar is log p̃*(x) = 2 log Σ_h √(p(x,h) q(h|x)), between Bound and
-// LogP (001, 3.2).
+// LogP (BiHM thesis 2016, 3.2).
 func (m *Machine) LogPTildeStar(x []bool) float64 {
 	return 2 * logSumExp(m.explain(x).logTargets(SquareRoot))
 }
@@ -35,7 +35,7 @@ func (m *Machine) LogZ2() float64 {
 	return logSumExp(terms)
 }
 
-// LogPStar is log p*(x) = log p̃*(x) − log Z² (001, 3.3). Each call sums over
+// LogPStar is log p*(x) = log p̃*(x) − log Z² (BiHM thesis 2016, 3.3). Each call sums over
 // all states; for many x subtract LogZ2 from LogPTildeStar instead.
 func (m *Machine) LogPStar(x []bool) float64 { return m.LogPTildeStar(x) - m.LogZ2() }
 

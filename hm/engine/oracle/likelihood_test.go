@@ -20,7 +20,7 @@ func TestMarginalsAreDistributions(t *testing.T) {
 }
 
 // Z is defined by p*(x,h) = √(p(x,h) q(x,h))/Z with q(x,h) = p*(x) q(h|x)
-// (001, 3.1): summing the square roots themselves gives the same number.
+// (BiHM thesis 2016, 3.1): summing the square roots themselves gives the same number.
 func TestZIsTheSumOfGeometricMeans(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, _ [][]bool) {
 		z := 0.0

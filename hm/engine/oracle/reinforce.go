@@ -3,7 +3,7 @@ package oracle
 import "math"
 
 // Reinforce says that φ follows the gradient of the bound by REINFORCE, the
-// score times log p(x,h) − log q(h|x) − b (004, 2.3.3), and with which baseline b.
+// score times log p(x,h) − log q(h|x) − b (Várady 2025, 2.3.3), and with which baseline b.
 type Reinforce int
 
 const (

@@ -102,7 +102,7 @@ func distance(a, b []float64) float64 {
 }
 
 // One sample has weight one whatever ω is: the wake phase is that of wake-sleep
-// (004, after 2.29), and the q-wake phase is the score of q, of mean zero.
+// (Várady 2025, after 2.29), and the q-wake phase is the score of q, of mean zero.
 func TestOneSampleIsWakeSleep(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		theta := m.Architecture.GenerativeSize()

@@ -106,7 +106,7 @@ func (n *Networks) ScoreOf(v Values) []float64 {
 
 // FisherOf returns the blocks of units that samples of some weights give:
 // E[σ'(a) u uᵀ] of a Bernoulli unit, E[u uᵀ/σ²] for μ and E[2(∂ ln σ/∂a)² u uᵀ] for
-// a of a Gaussian one (004, 7.5 and 7.6, with the expectation of z² taken).
+// a of a Gaussian one (Várady 2025, 7.5 and 7.6, with the expectation of z² taken).
 func (n *Networks) FisherOf(units []Unit, samples []Values, weight []float64) []Block {
 	var all []Unit // a Gaussian unit counts as two, of a block each
 	for _, u := range units {
