@@ -64,7 +64,7 @@ func (e Experiment) TrainBelief(ctx context.Context, set *dataset.Set, dir strin
 		return nil, err
 	}
 	for l, layer := range layers {
-		if run, err = layer.TrainOn(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
+		if run, err = layer.Train(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
 			return run, fmt.Errorf("layer %d: %w", l+1, err)
 		}
 	}
@@ -143,7 +143,7 @@ func (s stack) units() (units []int) {
 // doubled is the doubled side of the lowest machine.
 func (s stack) doubled() Doubled {
 	if len(s) == 0 {
-		return Neither
+		return DoubledNeither
 	}
 	return s[0].Doubled
 }

@@ -14,7 +14,7 @@
 //	machine := boltzmann.New(digits.Shape()).Hidden(500)
 //	pcd := boltzmann.PCD().Chains(100).LearningRate(0.2).Epochs(20)
 //	run, err := pcd.Train(ctx, machine, digits, "runs/rbm")
-//	images, err := run.Sample(ctx, 100, 5000)
+//	images, err := run.Means(ctx, 100, 5000)
 //
 // With several hidden layers, Hidden(500, 1000), the machine is deep: each layer is joined to
 // those beside it. It is a restricted machine between its even and its odd layers, of which v

@@ -82,7 +82,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	if err != nil {
 		return Evaluation{}, err
 	}
-	training, _, err := m.bestFreeEnergy(ctx, set.Train().Some(rows.Rows, m.seed), a.samples())
+	training, _, err := m.bestFreeEnergy(ctx, set.Train().Subset(rows.Rows, m.seed), a.samples())
 	if err != nil {
 		return Evaluation{}, err
 	}
@@ -121,7 +121,7 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, samples 
 			return nil, Exact, err
 		}
 		energies, err := m.beliefFreeEnergies(ctx, v, samples)
-		return energies, High, err
+		return energies, ErrsHigh, err
 	}
 	states, err := m.states(rows)
 	if err != nil {
@@ -133,7 +133,7 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, samples 
 		return energies, Exact, err
 	}
 	energies, err := p.freeEnergies(ctx, states)
-	return energies, High, err
+	return energies, ErrsHigh, err
 }
 
 // baseline is that of log p of rows of the model's kind.
@@ -147,8 +147,8 @@ func (m *Model) baseline(train, rows dataset.Split) factorized.Line {
 	return factorized.Bernoulli(train, rows)
 }
 
-// Raise adds what RAISE says of rows, some of those of the evaluation or all.
-func (e Evaluation) Raise(ctx context.Context, m *Model, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
+// WithRAISE adds what RAISE says of rows, some of those of the evaluation or all.
+func (e Evaluation) WithRAISE(ctx context.Context, m *Model, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
 	logs, err := m.RAISE(ctx, set.Train(), rows, a, progress)
 	if err != nil {

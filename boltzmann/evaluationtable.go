@@ -154,7 +154,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	if samples < 1 {
 		return nil, fmt.Errorf("%d chains: give at least 1", samples)
 	}
-	m := e.model(s, shape).Seed(seed)
+	m := e.model(s, shape).WithSeed(seed)
 	a := Annealing{Chains: samples}
 	energies, _, err := m.bestFreeEnergy(ctx, rows, a.samples())
 	if err != nil {

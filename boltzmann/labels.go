@@ -61,7 +61,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 		return fmt.Errorf("classes = %d for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs", classes, set.Name())
 	case set.Classes() > classes:
 		return fmt.Errorf("classes = %d for %s, whose labels have %d: raise it", classes, set.Name(), set.Classes())
-	case s.Algorithm == Pseudo:
+	case s.Algorithm == PseudoLikelihood:
 		return errors.New("algorithm = pl of a machine with labels: the pseudo-likelihood that is trained is of units by themselves; use cd, pcd or pt")
 	case s.Discriminative != 0 && s.Metric != Euclidean:
 		return fmt.Errorf("discriminative = %v with metric = %v: natural gradients are those of log p(v,y); leave one of them out", s.Discriminative, s.Metric)

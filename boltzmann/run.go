@@ -14,20 +14,12 @@ import (
 // checkpoint, and returns its error beside the run. So does training that diverges, with
 // runs.ErrDiverged.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
-	return m.Experiment(machine, set).TrainOn(ctx, set, dir, recorders...)
+	return m.Experiment(machine, set).Train(ctx, set, dir, recorders...)
 }
 
-// Train is TrainOn with the experiment's data set, which it opens.
-func (e Experiment) Train(ctx context.Context, dir string, recorders ...runs.Recorder) (*Run, error) {
-	set, err := runs.OpenDataset(e, dir)
-	if err != nil {
-		return nil, err
-	}
-	return e.TrainOn(ctx, set, dir, recorders...)
-}
-
-// TrainOn trains as Method.Train does. runs.TrainSeeds trains several seeds.
-func (e Experiment) TrainOn(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
+// Train trains as Method.Train does. runs.OpenDataset opens the set of an experiment that was
+// read; runs.TrainSeeds trains several seeds.
+func (e Experiment) Train(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return opened(runs.Train(ctx, e, set, dir, recorders...))
 }
 

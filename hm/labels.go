@@ -44,15 +44,6 @@ func (l *LabelLayer) UnmarshalText(text []byte) error {
 	return labelLayerNames.Parse((*int)(l), text)
 }
 
-// LabelProposal is how labels are drawn where A(x) is estimated.
-type LabelProposal = engine.LabelProposal
-
-const (
-	ExactLabels = engine.ExactLabels
-	PlainLabels = engine.PlainLabels
-	MixedLabels = engine.MixedLabels
-)
-
 // addLabels adds the label to an architecture.
 func (s MachineSpec) addLabels(a *engine.Architecture) {
 	switch s.LabelLayer {

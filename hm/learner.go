@@ -36,7 +36,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	if err != nil {
 		return nil, err
 	}
-	of, err := m.Seed(seed).Evaluate(ctx, rows, samples, progress)
+	of, err := m.WithSeed(seed).Evaluate(ctx, rows, samples, progress)
 	return of.estimates(), err
 }
 

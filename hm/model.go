@@ -16,7 +16,7 @@ import (
 )
 
 // Model is a trained machine. Its methods do not change it. Those that draw
-// random numbers draw the same ones each time: Seed gives a model that draws
+// random numbers draw the same ones each time: WithSeed gives a model that draws
 // others.
 type Model struct {
 	experiment Experiment
@@ -52,9 +52,9 @@ func (e *evaluator) model() (engine.Model, error) {
 	return m, err
 }
 
-// Seed returns the same model with another seed for its draws. The first is
+// WithSeed returns the same model with another seed for its draws. The first is
 // that of training.
-func (m *Model) Seed(seed uint64) *Model {
+func (m *Model) WithSeed(seed uint64) *Model {
 	c := *m
 	c.seed = seed
 	return &c
@@ -161,8 +161,8 @@ func evaluationOf(likelihoods []engine.Likelihood, samples int, seconds float64)
 	return e
 }
 
-// Normalize adds log Z² and log p*(x) = log p̃*(x) − log Z².
-func (e Evaluation) Normalize(z LogZ2) Evaluation {
+// WithLogZ2 adds log Z² and log p*(x) = log p̃*(x) − log Z².
+func (e Evaluation) WithLogZ2(z LogZ2) Evaluation {
 	zSE := StandardError(z.SE)
 	e.LogZ2, e.LogZ2SE = &z.Value, &zSE
 	star := e.LogPTildeStar - z.Value
@@ -171,8 +171,8 @@ func (e Evaluation) Normalize(z LogZ2) Evaluation {
 	return e
 }
 
-// Beside adds the base line over the same data.
-func (e Evaluation) Beside(b runs.Baseline) Evaluation {
+// WithBaseline adds the base line over the same data.
+func (e Evaluation) WithBaseline(b runs.Baseline) Evaluation {
 	se := StandardError(b.Factorized.SE)
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = &b.Factorized.Value, &se, new(b.Far(runs.LogP, e.LogP))
 	return e
@@ -198,17 +198,17 @@ func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
 	return m.experiment.data(s), nil
 }
 
-// part returns n rows of a split, as Some does, and the same as the engine takes
+// part returns n rows of a split, as Subset does, and the same as the engine takes
 // them.
 func (m *Model) part(s dataset.Split, n, samples int) (dataset.Split, engine.Data, error) {
 	if _, err := m.data(s, samples); err != nil {
 		return dataset.Split{}, engine.Data{}, err
 	}
-	part := m.Some(s, n)
+	part := m.Subset(s, n)
 	data, err := m.data(part, samples)
 	return part, data, err
 }
 
-// Some returns n rows of a split, drawn by the model's seed, in their order in
+// Subset returns n rows of a split, drawn by the model's seed, in their order in
 // the split; all of them if n is 0 or larger than their number.
-func (m *Model) Some(s dataset.Split, n int) dataset.Split { return s.Some(n, m.seed) }
+func (m *Model) Subset(s dataset.Split, n int) dataset.Split { return s.Subset(n, m.seed) }

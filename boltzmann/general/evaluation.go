@@ -64,7 +64,7 @@ func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (bo
 	_, se := statistics.MeanAndError(chains, func(i int) float64 { return math.Exp(logs[i] - mean) })
 	schedule := boltzmann.Even(annealingSteps)
 	return boltzmann.LogZ{
-		Value: boltzmann.Number(mean), SE: boltzmann.Number(se), Errs: boltzmann.Low,
+		Value: boltzmann.Number(mean), SE: boltzmann.Number(se), Errs: boltzmann.ErrsLow,
 		Low: boltzmann.Number(mean + math.Log(max(0, 1-3*se))), High: boltzmann.Number(mean + math.Log1p(3*se)),
 		ESS:    boltzmann.Number(math.Exp(2*sum-floats.LogSumExp(squares)) / n),
 		Chains: chains, Schedule: &schedule, Steps: annealingSteps, Each: logs,
@@ -98,14 +98,14 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	if e.FreeEnergy, e.FreeEnergySE, err = mean(rows); err != nil {
 		return e, err
 	}
-	if e.TrainingFreeEnergy, e.TrainingFreeEnergySE, err = mean(set.Train().Some(rows.Rows, m.seed)); err != nil {
+	if e.TrainingFreeEnergy, e.TrainingFreeEnergySE, err = mean(set.Train().Subset(rows.Rows, m.seed)); err != nil {
 		return e, err
 	}
 	if e.LogZ, err = m.bestLogZ(ctx, chains, progress); err != nil {
 		return e, err
 	}
 	if e.LogZ.Errs != boltzmann.Exact {
-		e.LogPErrs = boltzmann.High
+		e.LogPErrs = boltzmann.ErrsHigh
 	}
 	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value, e.FreeEnergySE
 	line := factorized.Bernoulli(set.Train(), rows)
@@ -121,7 +121,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	if err != nil {
 		return nil, err
 	}
-	m := s.model.Seed(seed)
+	m := s.model.WithSeed(seed)
 	energies, err := m.FreeEnergy(ctx, rows)
 	if err != nil {
 		return nil, err

@@ -75,8 +75,8 @@ func (e Experiment) Header() runs.Header {
 	}
 }
 
-// With implements runs.Experiment.
-func (e Experiment) With(h runs.Header) runs.Experiment {
+// WithHeader implements runs.Experiment.
+func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
 	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
 	e.Method.BatchSize, e.Keep, e.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
 	return e
@@ -84,7 +84,7 @@ func (e Experiment) With(h runs.Header) runs.Experiment {
 
 // LearningRate implements runs.Experiment.
 func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
-	return e.Method.LearningRate * runs.Decay{Schedule: runs.Cosine}.Factor(step, stepsPerEpoch, e.Epochs)
+	return e.Method.LearningRate * runs.Decay{Schedule: runs.CosineDecay}.Factor(step, stepsPerEpoch, e.Epochs)
 }
 
 // String names the method and its settings.

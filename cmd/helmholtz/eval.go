@@ -146,18 +146,18 @@ a table with a row a seed, and columns with the keys of --json.`,
 			if err != nil {
 				return hm.Evaluation{}, err
 			}
-			data := model.Some(pick(set, x.split), x.rows)
+			data := model.Subset(pick(set, x.split), x.rows)
 			e, err := x.likelihood(ctx, run, model, data, share, newFraction(c.ErrOrStderr(), "evaluating"))
 			if err != nil || share.Count > 0 {
 				return e, err
 			}
-			e = e.Beside(run.Experiment().Baseline(set, data))
+			e = e.WithBaseline(run.Experiment().Baseline(set, data))
 			if outer > 0 {
 				z, err := model.LogZ2(ctx, outer, inner)
 				if err != nil {
 					return e, err
 				}
-				e = e.Normalize(z)
+				e = e.WithLogZ2(z)
 			}
 			if model.Architecture().Labels() > 0 {
 				classification, err := model.Classify(ctx, data, x.samples, newFraction(c.ErrOrStderr(), "classifying"))
@@ -320,7 +320,7 @@ func modelOf(run *hm.Run, which string, seed uint64) (*hm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.Seed(seed), nil
+	return model.WithSeed(seed), nil
 }
 
 // splitFlag adds the flag that chooses a split.

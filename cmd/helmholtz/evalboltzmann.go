@@ -131,12 +131,12 @@ func (x *annealingFlags) evaluate(c *cobra.Command, dir string) (e boltzmann.Run
 	if err != nil {
 		return e, err
 	}
-	rows := pick(set, x.split).Some(x.rows, x.seed)
+	rows := pick(set, x.split).Subset(x.rows, x.seed)
 	e = x.of(dir, run.Run)
 	if e.Evaluation, err = model.Evaluate(c.Context(), set, rows, x.annealing, newFraction(c.ErrOrStderr(), "annealing")); err != nil || x.raise == 0 {
 		return e, err
 	}
-	e.Evaluation, err = e.Raise(c.Context(), model, set, rows.Some(x.raise, x.seed),
+	e.Evaluation, err = e.WithRAISE(c.Context(), model, set, rows.Subset(x.raise, x.seed),
 		boltzmann.Annealing{Schedule: x.annealing.Schedule, Chains: x.ofRow}, newFraction(c.ErrOrStderr(), "reverse annealing"))
 	return e, err
 }
@@ -152,10 +152,10 @@ func boltzmannTable(e boltzmann.RunEvaluation) string {
 		hidden = fmt.Sprintf("%d importance samples a row", e.Samples)
 	}
 	nats("log p", e.LogP, e.LogPSE, map[boltzmann.Errs]string{
-		boltzmann.Exact:  ", exact",
-		boltzmann.High:   " by AIS, too high in expectation; ± is of the rows alone",
-		boltzmann.Low:    " by " + hidden + ", too low",
-		boltzmann.Either: " by " + hidden + ", too low, and AIS, too high in expectation: an estimate; ± is of the rows alone",
+		boltzmann.Exact:      ", exact",
+		boltzmann.ErrsHigh:   " by AIS, too high in expectation; ± is of the rows alone",
+		boltzmann.ErrsLow:    " by " + hidden + ", too low",
+		boltzmann.ErrsEither: " by " + hidden + ", too low, and AIS, too high in expectation: an estimate; ± is of the rows alone",
 	}[e.LogPErrs])
 	nats("base line (factorised)", e.BaselineLogP, e.BaselineLogPSE, "")
 	if e.Errs == boltzmann.Exact {

@@ -144,9 +144,13 @@ func TestLiveCurvesAreOfTheObjective(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	set, err := e.Dataset.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var last string
 	live := plotting.LiveHTML(func() bool { return true }, func(html string) { last = html })
-	if _, err := e.Train(t.Context(), t.TempDir(), live); err != nil {
+	if _, err := e.Train(t.Context(), set, t.TempDir(), live); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"deterministic logistic, η = 0.01, seed 1", "epoch 2 of 2", "finished", "free energy F(x) (nats)", "validation, last", `<img alt="free energy F(x) (nats) against epoch"`} {

@@ -37,7 +37,7 @@
 //
 //	e := deterministic.NewExperiment(grid, deterministic.NoisyOr, 6)
 //	e.Epochs = 300
-//	run, err := e.TrainOn(ctx, grid, "runs/grid")
+//	run, err := e.Train(ctx, grid, "runs/grid")
 //	logP, err := run.LogP(ctx, images)
 package deterministic
 

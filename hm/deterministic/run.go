@@ -8,20 +8,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Train is TrainOn with the experiment's data set, which it opens.
-func (e Experiment) Train(ctx context.Context, dir string, recorders ...runs.Recorder) (*Run, error) {
-	set, err := runs.OpenDataset(e, dir)
-	if err != nil {
-		return nil, err
-	}
-	return e.TrainOn(ctx, set, dir, recorders...)
-}
-
-// TrainOn trains a machine on set and keeps the run in the directory dir, as
+// Train trains a machine on set and keeps the run in the directory dir, as
 // runs.Train does: a directory that holds the same experiment is resumed, and
 // training that is cancelled or diverges returns the run beside its error.
 // runs.TrainSeeds trains several seeds.
-func (e Experiment) TrainOn(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
+func (e Experiment) Train(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return opened(runs.Train(ctx, e, set, dir, recorders...))
 }
 

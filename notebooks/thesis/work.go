@@ -260,7 +260,7 @@ func (w *work) estimate(t trained, split string, rows, samples int) (evaluation,
 		if split == "validation" {
 			of = set.Validation()
 		}
-		e, err := t.model.Evaluate(w.ctx, t.model.Some(of, rows), samples, w.Progress)
+		e, err := t.model.Evaluate(w.ctx, t.model.Subset(of, rows), samples, w.Progress)
 		return evaluation{Evaluation: e, Each: e.Each, EachTildeStar: e.EachTildeStar}, err
 	})
 	e.data = reproduce.DataOf(t.run.Experiment().Dataset)

@@ -15,7 +15,12 @@ func TestFineTuningIsPausedAndResumed(t *testing.T) {
 	s, step := begun(folder)
 	defer s.Close()
 	for name, seed := range map[string]uint64{"a": 1, "b": 2} {
-		if _, err := tiny(t, 1, seed).Train(t.Context(), filepath.Join(folder, name)); err != nil {
+		e := tiny(t, 1, seed)
+		set, err := e.Dataset.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Train(t.Context(), set, filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
