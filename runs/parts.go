@@ -48,8 +48,8 @@ func (p Parts) Part(i int) ([]Tensor, error) {
 }
 
 // Do does the parts of a share that are neither done nor done by another program just
-// now. Parts that programs on other machines may have left without ending them it waits
-// for. It returns how many of all parts, of any share, are not done yet.
+// now. It waits for parts that programs on other machines may have left without ending
+// them. It returns how many of all parts, of any share, are not done yet.
 func (p Parts) Do(ctx context.Context, share Shard, do func(part int) ([]Tensor, error)) (left int, err error) {
 	_, err = takeTurns(ctx, p.Count, func(i int) (bool, error) {
 		if !share.Has(i) {
