@@ -95,9 +95,9 @@ func (z LogZ) schedule() string {
 	return z.Schedule.String()
 }
 
-// EvaluationsTable has a row a run. Its columns have the keys of their JSON; those of
-// RAISE are raise.log_p and so on, those of labels classification.error. What was not computed is missing: all evaluations have
-// the same columns.
+// EvaluationsTable has a row a run. Its columns have the keys of their JSON; those of RAISE
+// are raise.log_p and so on, those of labels classification.error. What was not computed is
+// missing: all evaluations have the same columns.
 func EvaluationsTable(evaluations ...RunEvaluation) *runs.Table {
 	var columns []runs.Column
 	for _, c := range evaluationColumns {

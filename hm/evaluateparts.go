@@ -18,7 +18,8 @@ import (
 // minute.
 const samplesAPart = 1 << 22
 
-// An UnfinishedError is the error of an evaluation of which other programs do parts.
+// An UnfinishedError is the error of an evaluation in parts of which some are left for
+// other programs.
 type UnfinishedError struct{ Left, Of int } // parts
 
 func (e *UnfinishedError) Error() string {
