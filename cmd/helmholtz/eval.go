@@ -194,7 +194,7 @@ func evalShare(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Eva
 	left := 0
 	for _, run := range seeds.Runs {
 		_, err := evaluate(run)
-		var unfinished *hm.UnfinishedError
+		var unfinished *runs.UnfinishedError
 		if errors.As(err, &unfinished) {
 			left += unfinished.Left
 		} else if err != nil {
