@@ -163,7 +163,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	z, err := m.LogZ(ctx, rows, a, progress)
 	of := Evaluation{LogZ: z}
 	of.FreeEnergy, of.FreeEnergySE = meanAndError(energies)
-	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-Number(m.encoding.logScale()), of.FreeEnergySE
+	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-runs.Float(m.encoding.logScale()), of.FreeEnergySE
 	if err != nil {
 		return nil, err
 	}

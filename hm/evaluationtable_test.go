@@ -24,7 +24,7 @@ func TestTableOfEvaluations(t *testing.T) {
 	if *full.Diverged || !*full.WithBaseline(runs.Baseline{Limit: full.LogP + 1}).Diverged {
 		t.Errorf("the evaluation of log p = %v has diverged from a limit below it, or not from one above", full.LogP)
 	}
-	full.Classification = &Classification{Error: 0.1, ErrorSE: 0.03, LogP: -0.4, LogPSE: StandardError(math.NaN())}
+	full.Classification = &Classification{Error: 0.1, ErrorSE: 0.03, LogP: -0.4, LogPSE: runs.Float(math.NaN())}
 	seeds := []SeedEvaluation{{Seed: 3, Epochs: 1, Finished: true, Evaluation: e}, {Seed: 4, Evaluation: full}}
 	table := EvaluationsTable(seeds...)
 	for i, s := range seeds {

@@ -10,7 +10,7 @@ import (
 // String is a line for each estimate with its standard error, and one of what it took.
 func (e Evaluation) String() string {
 	var b strings.Builder
-	row := func(name string, value float64, se StandardError, unit string) {
+	row := func(name string, value float64, se runs.Float, unit string) {
 		b.WriteString(runs.Spread{Mean: value, SD: float64(se)}.Line(name, unit))
 	}
 	row("log p", e.LogP, e.LogPSE, "nats")

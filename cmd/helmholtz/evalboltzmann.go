@@ -144,7 +144,7 @@ func (x *annealingFlags) evaluate(c *cobra.Command, dir string) (e boltzmann.Run
 // boltzmannTable writes an evaluation for people.
 func boltzmannTable(e boltzmann.RunEvaluation) string {
 	var b strings.Builder
-	nats := func(name string, value, se boltzmann.Number, remark string) {
+	nats := func(name string, value, se runs.Float, remark string) {
 		b.WriteString(runs.Spread{Mean: float64(value), SD: float64(se)}.Line(name, "nats"+remark))
 	}
 	hidden := "mean field"
