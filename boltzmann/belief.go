@@ -103,7 +103,7 @@ func (e Experiment) readBelow(shape dataset.Shape) (stack, error) {
 	case m.shape != shape:
 		return fail(fmt.Errorf("it is for images of %v, the data have %v: train both on the same data", m.shape, shape))
 	case m.parameters.Kind() != Bernoulli || m.parameters.Layers != nil || m.parameters.Classes > 0 || m.parameters.HiddenUnits != Bernoulli:
-		return fail(fmt.Errorf("%v: belief networks are of restricted machines of Bernoulli units; give such a run", run.experiment))
+		return fail(fmt.Errorf("%v: belief networks are of restricted machines of Bernoulli units; give such a run", run.Experiment()))
 	}
 	s := append(slices.Clone(m.below), m.parameters)
 	if err := e.Below.CheckParameters(s.checksum()); err != nil {

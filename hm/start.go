@@ -17,10 +17,6 @@ func (m Method) From(dir, checkpoint string) Method {
 	return m
 }
 
-// Checkpoint returns the model of a checkpoint by its name: last, best, or the
-// number of an epoch.
-func (r *Run) Checkpoint(name string) (*Model, error) { return r.modelOf(r.Run.Checkpoint(name)) }
-
 // startParameters reads the parameters from which the experiment starts, for images of
 // a shape.
 func (e Experiment) startParameters(shape dataset.Shape) (*engine.Parameters, error) {
