@@ -38,7 +38,7 @@
 //
 // # Sources
 //
-// Comments cite (Goodfellow et al. 2016, section) for chapter 20, on deep generative models, of
-// I. Goodfellow, Y. Bengio and A. Courville, Deep Learning, MIT Press, 2016, and articles by
-// their authors.
+// Comments cite (Goodfellow et al. 2016, section) for the book Deep Learning, whose chapter 20
+// is on deep generative models, and articles by their authors. The README of the module lists
+// them under References.
 package boltzmann

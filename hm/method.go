@@ -245,7 +245,7 @@ func (m Method) Baseline(on bool) Method { m.spec.Baseline = on; return m }
 // L1 holds the sum of the absolute values of the weights of both networks down,
 // biases left out: β sign(w) is taken from each direction of ascent, behind the
 // metric and before the optimiser, so that Adam's running means include it
-// (Várady 2025, 6.14). Directions are means over data; the 10⁻³ of the BiHM paper, on
+// (Várady 2025, 6.14). Directions are means over data; the 10⁻³ of (BiHM thesis 2016, 3.6), on
 // sums over minibatches of 100, is β = 10⁻⁵. Weights shrink to within a step of
 // 0, not to 0.
 func (m Method) L1(β float64) Method { m.spec.L1 = β; return m }

@@ -1,6 +1,6 @@
-// Package deterministic is the deterministic Helmholtz machine of the unpublished note On Helmholtz Machines
-// (Dayan, Hinton, Neal, Zemel: "The Helmholtz machine", 1995), in which nothing
-// is sampled to learn.
+// Package deterministic is the deterministic Helmholtz machine (Dayan, Hinton, Neal and
+// Zemel 1995) as the unpublished note On Helmholtz Machines has it, in which nothing is
+// sampled to learn.
 //
 // The stochastic states of the hidden units are replaced by their means, as in a
 // mean field (On Helmholtz Machines, 9). With q⁰ = x and, for the layers l = 1 … L above,
