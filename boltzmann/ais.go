@@ -13,6 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Annealing says how chains go between a model and its base-rate model: independent
@@ -73,16 +74,16 @@ func (e Errs) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // LogZ is log Z of a model in nats.
 type LogZ struct {
-	Value Number `json:"log_z"`
+	Value runs.Float `json:"log_z"`
 	// SE is the standard error by the spread of the weights of the chains, 0 where log Z
 	// is exact, NaN of one chain. It knows nothing of what all chains miss.
-	SE Number `json:"log_z_se"`
+	SE runs.Float `json:"log_z_se"`
 	// Low and High are the logarithms of Ẑ minus and plus three of its standard errors
 	// (Salakhutdinov and Murray 2008), not finite where these are more than Ẑ.
-	Low      Number             `json:"log_z_low"`
-	High     Number             `json:"log_z_high"`
+	Low      runs.Float         `json:"log_z_low"`
+	High     runs.Float         `json:"log_z_high"`
 	Errs     Errs               `json:"log_z_errs"`
-	ESS      Number             `json:"ess"`      // effective sample size, a fraction of the chains; NaN where log Z is exact
+	ESS      runs.Float         `json:"ess"`      // effective sample size, a fraction of the chains; NaN where log Z is exact
 	Chains   int                `json:"chains"`   // 0 where log Z is exact, as the number of steps is
 	Schedule *AnnealingSchedule `json:"schedule"` // nil where it is exact
 	Steps    int                `json:"steps"`    // between the base-rate model and the model
@@ -102,8 +103,8 @@ func logZOf(each []float64, sign float64, s AnnealingSchedule, steps int) LogZ {
 	for _, l := range logs {
 		squares += math.Exp(2*(l-mean)) / float64(len(logs))
 	}
-	z := LogZ{Value: Number(sign * mean), SE: Number(se), ESS: Number(1 / squares), Chains: len(each), Schedule: &s, Steps: steps, Each: each}
-	low, high := Number(mean+math.Log(max(0, 1-3*se))), Number(mean+math.Log1p(3*se))
+	z := LogZ{Value: runs.Float(sign * mean), SE: runs.Float(se), ESS: runs.Float(1 / squares), Chains: len(each), Schedule: &s, Steps: steps, Each: each}
+	low, high := runs.Float(mean+math.Log(max(0, 1-3*se))), runs.Float(mean+math.Log1p(3*se))
 	if sign > 0 {
 		z.Low, z.High, z.Errs = low, high, ErrsLow
 	} else {
@@ -119,7 +120,7 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a Annealing, progr
 		return m.AIS(ctx, base, a, progress)
 	}
 	logZ, err := m.ExactLogZ(ctx)
-	return LogZ{Value: Number(logZ), Low: Number(logZ), High: Number(logZ), ESS: Number(math.NaN())}, err
+	return LogZ{Value: runs.Float(logZ), Low: runs.Float(logZ), High: runs.Float(logZ), ESS: runs.Float(math.NaN())}, err
 }
 
 // AIS estimates log Z by annealed importance sampling (Neal 2001; Salakhutdinov and

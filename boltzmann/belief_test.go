@@ -17,6 +17,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // randomBeliefNetwork has machines of random parameters on top of each other.
@@ -234,7 +235,7 @@ func TestMachinesBelowThatAreRefused(t *testing.T) {
 	stale := short(PCD()).On(at("rbm"), "").Experiment(New(set.Shape()).Hidden(4), set)
 	stale.Below.Parameters = strings.Repeat("0", 64)
 	gone := stale
-	gone.Below = &Below{Run: at("nowhere")}
+	gone.Below = &runs.Source{Run: at("nowhere")}
 	for says, e := range map[string]Experiment{
 		"restricted machines of Bernoulli units":                      short(PCD()).On(at("dbm"), "").Experiment(New(set.Shape()).Hidden(4), set),
 		"its parameters are no longer those of the experiment":        stale,

@@ -124,7 +124,7 @@ func TestIntervalsOfLogZ(t *testing.T) {
 	for sign, errs := range map[float64]Errs{1: ErrsLow, -1: ErrsHigh} {
 		z := logZOf([]float64{5, 5 + sign*3}, sign, Even(3), 3)
 		want := 5 + sign*math.Log((1+math.Exp(3))/2)
-		infinite := map[Errs]Number{ErrsLow: z.Low, ErrsHigh: z.High}[errs]
+		infinite := map[Errs]runs.Float{ErrsLow: z.Low, ErrsHigh: z.High}[errs]
 		if math.Abs(float64(z.Value)-want) > 1e-12 || z.Errs != errs || !math.IsInf(float64(infinite), int(-sign)) || !(z.Low < z.Value && z.Value < z.High) {
 			t.Errorf("sign %v: %+v, want %v", sign, z, want)
 		}

@@ -20,8 +20,9 @@ type Experiment struct {
 	Fingerprint string      `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
 	Machine     MachineSpec `toml:"machine" json:"machine"`
 	Method      MethodSpec  `toml:"method" json:"method"`
-	// Below is the run that the machine stands on, nil where there is none.
-	Below *Below `toml:"below,omitempty" json:"below,omitempty"`
+	// Below is the run on whose machine this one stands, nil where there is none: its hidden
+	// units, drawn given the rows, are the data.
+	Below *runs.Source `toml:"below,omitempty" json:"below,omitempty"`
 	// Pretrained are the machines that a deep one begins from, nil where it begins from drawn
 	// weights.
 	Pretrained *Pretrained `toml:"pretrained,omitempty" json:"pretrained,omitempty"`

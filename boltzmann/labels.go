@@ -234,11 +234,11 @@ func (t *trainer) discriminate(n int) {
 // Classification is how well a model tells the labels of rows, whose number may be smaller than
 // that of an evaluation.
 type Classification struct {
-	Error   Number `json:"error"` // fraction of the rows whose label is not the likeliest
-	ErrorSE Number `json:"error_se"`
-	LogP    Number `json:"log_p"` // mean of log p(y|v) of the rows' labels, nats
-	LogPSE  Number `json:"log_p_se"`
-	Data    int    `json:"data"`
+	Error   runs.Float `json:"error"` // fraction of the rows whose label is not the likeliest
+	ErrorSE runs.Float `json:"error_se"`
+	LogP    runs.Float `json:"log_p"` // mean of log p(y|v) of the rows' labels, nats
+	LogPSE  runs.Float `json:"log_p_se"`
+	Data    int        `json:"data"`
 }
 
 // LabelProbabilities are log p(y|v) of each of the rows and each class, in nats and in double

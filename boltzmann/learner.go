@@ -62,7 +62,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	shape, below := set.Shape(), stack(nil)
 	if e.Below != nil {
 		var err error
-		if below, err = e.Below.read(shape); err != nil {
+		if below, err = e.readBelow(shape); err != nil {
 			return runs.Snapshot{}, err
 		}
 		shape = dataset.Shape{Height: 1, Width: below[len(below)-1].Hidden()}

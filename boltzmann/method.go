@@ -119,7 +119,7 @@ type Method struct {
 
 	keep        []int
 	recordSteps int
-	below       *Below
+	below       *runs.Source
 }
 
 // usual has the settings of an algorithm.

@@ -153,7 +153,7 @@ func (t *Pretrained) read(layers []int) (stack, error) {
 		}
 		if p.Visible() != layers[l] || p.Hidden() != layers[l+1] || p.Doubled != wanted || p.Kind() != Bernoulli || p.Layers != nil {
 			return nil, fmt.Errorf("layer %d, %s: %v is no machine between %d and %d units with %v doubled: pretrain the layers of this deep machine",
-				l+1, dir, run.experiment, layers[l], layers[l+1], wanted)
+				l+1, dir, run.Experiment(), layers[l], layers[l+1], wanted)
 		}
 		s = append(s, p)
 	}

@@ -28,7 +28,7 @@ func anyExperiment() *rapid.Generator[Experiment] {
 			}
 		}).AsAny(),
 	}
-	walk(reflect.ValueOf(&Experiment{Measurements: make([]Measurement, 1), Start: &Start{}, Machine: MachineSpec{Units: make([]Kind, 1)}}), "", func(v reflect.Value, _ string) {
+	walk(reflect.ValueOf(&Experiment{Measurements: make([]Measurement, 1), Start: &runs.Source{}, Machine: MachineSpec{Units: make([]Kind, 1)}}), "", func(v reflect.Value, _ string) {
 		if values := enumerated(v.Type()); values != nil {
 			types[v.Type()] = rapid.SampledFrom(values).AsAny()
 		}
@@ -128,7 +128,7 @@ func TestJSONRoundTrip(t *testing.T) {
 func TestHashTellsExperimentsApart(t *testing.T) {
 	set := patterns(t)
 	e := NRWS().Experiment(machineFor(set), set)
-	e.Start = &Start{}
+	e.Start = &runs.Source{}
 	base := e.Hash()
 	hashes := map[string]string{base: "the source"}
 	aside := map[string]bool{".Keep": true, ".RecordSteps": true, ".Measurements": true, ".Start.Run": true, ".Start.Checkpoint": true}

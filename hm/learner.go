@@ -61,7 +61,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	if e.Start == nil {
 		return newSnapshot(e.start(set), set.Shape())
 	}
-	p, err := e.Start.parameters(e, set.Shape())
+	p, err := e.startParameters(set.Shape())
 	if err != nil {
 		return runs.Snapshot{}, err
 	}

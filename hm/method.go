@@ -79,7 +79,7 @@ type Method struct {
 	keep         []int
 	recordSteps  int
 	measurements []Measurement
-	start        *Start
+	start        *runs.Source
 }
 
 // presets are the published methods as points on the axes. Várady 2025 describes

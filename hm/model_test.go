@@ -15,6 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 )
@@ -150,7 +151,7 @@ func TestEvaluateMeansAndErrors(t *testing.T) {
 		name     string
 		values   []float64
 		gotMean  float64
-		gotError StandardError
+		gotError runs.Float
 	}{
 		{"log p", logP, e.LogP, e.LogPSE},
 		{"the bound", bound, e.Bound, e.BoundSE},
@@ -176,7 +177,7 @@ func TestMeanAndErrorOfOneDatum(t *testing.T) {
 	if mean != -3 || !math.IsNaN(se) {
 		t.Errorf("mean %v ± %v of the one value −3, want −3 and no error", mean, se)
 	}
-	text, err := json.Marshal(Evaluation{LogPSE: StandardError(se), BoundSE: 0.5})
+	text, err := json.Marshal(Evaluation{LogPSE: runs.Float(se), BoundSE: 0.5})
 	if err != nil || !strings.Contains(string(text), `"log_p_se":null`) || !strings.Contains(string(text), `"bound_se":0.5`) {
 		t.Errorf("JSON %s (%v), want null for an error that does not exist", text, err)
 	}

@@ -324,7 +324,7 @@ func TestAIS(t *testing.T) {
 			mean += math.Exp(log-want) / 100
 			square += math.Exp(2*(log-want)) / 100
 		}
-		for got, want := range map[boltzmann.Number]float64{
+		for got, want := range map[runs.Float]float64{
 			z.ESS: mean * mean / square, z.Value: want + math.Log(mean),
 			z.Low: float64(z.Value) + math.Log(1-3*float64(z.SE)), z.High: float64(z.Value) + math.Log(1+3*float64(z.SE)),
 		} {

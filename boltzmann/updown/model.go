@@ -114,14 +114,14 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 		LogPErrs: boltzmann.ErrsLow, Samples: cmp.Or(a.Samples, 100),
 		Split: rows.Name, Binarization: m.binarization, Data: rows.Rows, DrawSeed: m.seed,
 	}
-	mean := func(of dataset.Split) (boltzmann.Number, boltzmann.Number, error) {
+	mean := func(of dataset.Split) (runs.Float, runs.Float, error) {
 		v, err := m.observe(of)
 		if err != nil {
 			return 0, 0, err
 		}
 		logs, err := m.unnormalized(ctx, v, e.Samples)
 		mean, se := statistics.MeanAndError(len(logs), func(i int) float64 { return -logs[i] })
-		return boltzmann.Number(mean), boltzmann.Number(se), err
+		return runs.Float(mean), runs.Float(se), err
 	}
 	var err error
 	if e.FreeEnergy, e.FreeEnergySE, err = mean(rows); err != nil {
@@ -138,7 +138,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}
 	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value, e.FreeEnergySE
 	line := factorized.Bernoulli(set.Train(), rows)
-	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = boltzmann.Number(line.LogP), boltzmann.Number(line.SE), !(float64(e.LogP) >= line.Limit)
+	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = runs.Float(line.LogP), runs.Float(line.SE), !(float64(e.LogP) >= line.Limit)
 	e.Seconds = time.Since(start).Seconds()
 	return e, nil
 }

@@ -114,7 +114,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	x.values.Machine.Hidden, x.values.Machine.Above = x.layers[0], x.layers[1:]
 	x.values.Machine.Visible, x.values.Machine.HiddenUnits = x.units[0], x.units[1]
 	if x.on != "" {
-		x.values.Below = &boltzmann.Below{Run: x.on}
+		x.values.Below = &runs.Source{Run: x.on}
 	}
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation

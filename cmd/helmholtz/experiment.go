@@ -15,7 +15,7 @@ import (
 type experimentFlags struct {
 	config     string
 	validation int
-	start      hm.Start
+	start      runs.Source
 	// values holds the flags' defaults and then their values.
 	values hm.Experiment
 }
@@ -133,7 +133,7 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	case x.start.Run != "":
 		x.values.Start = &x.start
 	case c.Flags().Changed("from-checkpoint") && x.values.Start != nil:
-		x.values.Start = &hm.Start{Run: x.values.Start.Run, Checkpoint: x.start.Checkpoint}
+		x.values.Start = &runs.Source{Run: x.values.Start.Run, Checkpoint: x.start.Checkpoint}
 	case c.Flags().Changed("from-checkpoint"):
 		return base, misuse(c, "--from-checkpoint does nothing without --from: name the run whose checkpoint it is, or leave it out")
 	}

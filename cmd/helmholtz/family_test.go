@@ -122,8 +122,8 @@ func TestOtherFamiliesAreRefused(t *testing.T) {
 		{exitFailed, []string{"improves free energy F(x)", "compare runs of the same objective"}, []string{"compare", one, other}},
 		{exitFailed, []string{"draw histories of the same objective"}, []string{"plot", one, other, "--samples", "5", "--log-z2", "10", "--out", here}},
 		{exitFailed, []string{"not evaluated by samples"}, []string{"compare", one, "--samples", "5"}},
-		{exitFailed, []string{one, "another family than that of package hm"}, []string{"eval", one}},
-		{exitFailed, []string{one, "another family than that of package hm"}, []string{"sample", one}},
+		{exitFailed, []string{one, "not of a Helmholtz machine"}, []string{"eval", one}},
+		{exitFailed, []string{one, "not of a Helmholtz machine"}, []string{"sample", one}},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), c.args...)
 		if code != c.code {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/general"
 	"github.com/spf13/cobra"
 )
@@ -34,7 +33,7 @@ func sampleGeneral(c *cobra.Command, dir, which, kind string, n, sweeps int, see
 }
 
 // evaluateGeneral evaluates the run of a general Boltzmann machine in a directory.
-func (x *annealingFlags) evaluateGeneral(c *cobra.Command, dir string) (e boltzmann.RunEvaluation, err error) {
+func (x *annealingFlags) evaluateGeneral(c *cobra.Command, dir string) (e runEvaluation, err error) {
 	if err := refuseOthers(c, "general Boltzmann machines", []string{"samples", "schedule", "raise", "raise-chains"}); err != nil {
 		return e, err
 	}

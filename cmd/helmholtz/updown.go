@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/updown"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -73,7 +72,7 @@ func openUpDown(dir, which string, seed uint64) (*updown.Run, *updown.Model, err
 }
 
 // evaluateUpDown evaluates the run in a directory.
-func (x *annealingFlags) evaluateUpDown(c *cobra.Command, dir string) (e boltzmann.RunEvaluation, err error) {
+func (x *annealingFlags) evaluateUpDown(c *cobra.Command, dir string) (e runEvaluation, err error) {
 	if x.raise > 0 {
 		return e, misuse(c, "--raise: RAISE is of machines with one hidden layer, not of belief networks; leave it out")
 	}

@@ -80,13 +80,13 @@ func (w *work) normalized(of trained, split string, samples int) (evaluation, er
 	return e, nil
 }
 
-func bound(e hm.Evaluation) (float64, hm.StandardError)      { return e.Bound, e.BoundSE }
-func essOfP(e hm.Evaluation) (float64, hm.StandardError)     { return e.ESS, e.ESSSE }
-func essOfPStar(e hm.Evaluation) (float64, hm.StandardError) { return e.ESSStar, e.ESSStarSE }
-func logPStar(e hm.Evaluation) (float64, hm.StandardError)   { return *e.LogPStar, *e.LogPStarSE }
+func bound(e hm.Evaluation) (float64, runs.Float)      { return e.Bound, e.BoundSE }
+func essOfP(e hm.Evaluation) (float64, runs.Float)     { return e.ESS, e.ESSSE }
+func essOfPStar(e hm.Evaluation) (float64, runs.Float) { return e.ESSStar, e.ESSStarSE }
+func logPStar(e hm.Evaluation) (float64, runs.Float)   { return *e.LogPStar, *e.LogPStarSE }
 
 // found adds a measure of evaluations as a number of the criteria.
-func (w *work) found(number, measure string, of []evaluation, by func(hm.Evaluation) (float64, hm.StandardError)) {
+func (w *work) found(number, measure string, of []evaluation, by func(hm.Evaluation) (float64, runs.Float)) {
 	w.Found(number, measure, value(of, by))
 }
 
@@ -213,7 +213,7 @@ func makeText362(w *work) error {
 	}
 	w.found("log p", "log p", []evaluation{e}, logP)
 	w.found("log p*", "log p*", []evaluation{e}, logPStar)
-	w.Beside("log p̃*", "log p̃*", value([]evaluation{e}, func(e hm.Evaluation) (float64, hm.StandardError) { return e.LogPTildeStar, e.LogPTildeStarSE }))
+	w.Beside("log p̃*", "log p̃*", value([]evaluation{e}, func(e hm.Evaluation) (float64, runs.Float) { return e.LogPTildeStar, e.LogPTildeStarSE }))
 	w.Beside("lower bound", "bound", value([]evaluation{e}, bound))
 
 	all := withoutLayers(w.Scale)
@@ -371,8 +371,8 @@ func makeText372(w *work) error {
 			return err
 		}
 	}
-	percent := func(ess func(hm.Evaluation) (float64, hm.StandardError)) func(hm.Evaluation) (float64, hm.StandardError) {
-		return func(e hm.Evaluation) (float64, hm.StandardError) {
+	percent := func(ess func(hm.Evaluation) (float64, runs.Float)) func(hm.Evaluation) (float64, runs.Float) {
+		return func(e hm.Evaluation) (float64, runs.Float) {
 			value, se := ess(e)
 			return 100 * value, 100 * se
 		}

@@ -66,7 +66,7 @@ func (p undirected) at(s reproduce.Scale) reproduce.Training {
 // standOn lets an experiment stand on another's machine.
 func standOn(e runs.Experiment, dir string, epoch int) runs.Experiment {
 	of := e.(boltzmann.Experiment)
-	of.Below = &boltzmann.Below{Run: dir, Checkpoint: strconv.Itoa(epoch)}
+	of.Below = &runs.Source{Run: dir, Checkpoint: strconv.Itoa(epoch)}
 	return of
 }
 

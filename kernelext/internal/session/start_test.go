@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // A run that starts from another's parameters is paused and resumed, and is another
@@ -26,7 +27,7 @@ func TestFineTuningIsPausedAndResumed(t *testing.T) {
 	}
 	from := func(name string) hm.Experiment {
 		e := tiny(t, long, 3)
-		e.Start = &hm.Start{Run: filepath.Join(folder, name)}
+		e.Start = &runs.Source{Run: filepath.Join(folder, name)}
 		return e
 	}
 	if err := s.Start("tuned", from("a")); err != nil {
