@@ -10,10 +10,10 @@
 //	run, err := e.Train(ctx, digits, "runs/tuned")
 //	test, err := run.Evaluate(ctx, digits, digits.Test(), boltzmann.Annealing{}, nil)
 //
-// In the wake phase the hidden units are drawn from q, the generative layers learn to make
-// those below them of them, and the prior learns from h^K by contrastive divergence. Where its
-// chains end, dreams begin: they descend to v, and in the sleep phase the recognition layers
-// learn to find what made them.
+// In the wake phase the hidden units are drawn from q, each generative layer learns to draw the
+// layer below it from it, and the prior learns from h^K by contrastive divergence. Where its
+// chains end, dreams begin: they descend to v, and in the sleep phase each recognition layer
+// learns to find the layer that a dream came from.
 //
 // # Sources
 //
