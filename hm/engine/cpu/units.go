@@ -92,18 +92,17 @@ func (u units) means(means, outputs []float32) {
 	}
 }
 
-// information writes the Fisher information of outputs, times a weight. It takes
-// the residuals of Bernoulli units, δ = on − σ(a), for which it is
-// σ' = |δ|(1−|δ|), whether the unit is on or off, and the outputs of Gaussian ones,
-// which may be in dst.
-func (u units) information(dst, from []float32, weight float64) {
+// information writes the Fisher information of outputs, times a weight. That of
+// Bernoulli units is σ' = |δ|(1−|δ|) by their residuals δ = on − σ(a), whether the unit
+// is on or off.
+func (u units) information(dst, outputs, residuals []float32, weight float64) {
 	if u.kind == engine.Gaussian {
-		copy(dst, from)
+		copy(dst, outputs)
 		kernels.InformationGaussian(dst, u.together, engine.SigmaFloor, weight)
 		return
 	}
 	w := float32(weight)
-	for j, d := range from {
+	for j, d := range residuals {
 		d = float32(math.Abs(float64(d)))
 		dst[j] = w * d * (1 - d)
 	}
