@@ -25,10 +25,10 @@ func newStates(a engine.Architecture, rows int) engine.Draws {
 		LogQ:   make([]float64, rows),
 	}
 	for i, units := range a.Units {
-		if a.Kind(i) == engine.Gaussian {
-			d.Values[i] = make([]float32, rows*units)
-		} else {
+		if a.Binary(i) {
 			d.States[i] = make([]uint8, rows*units)
+		} else {
+			d.Values[i] = make([]float32, rows*units)
 		}
 	}
 	return d

@@ -115,10 +115,7 @@ func newChains(w *weights, g engine.Gibbs, p piece, known []bool) *chains {
 func (c *chains) begin(d engine.Draws, from, n int) {
 	c.resize(n, 1)
 	for i, layer := range d.States {
-		off := c.weights.architecture.Coding.Off()
-		if c.weights.architecture.Kind(i) == engine.Categorical {
-			off = 0
-		}
+		off := c.weights.architecture.Off(i)
 		for r := range n {
 			units := c.units(i, r)
 			if values := d.Values[i]; values != nil {

@@ -193,7 +193,7 @@ func (l *labels) accumulate(tile tile, gradient kernels.Matrix) bool {
 	if !c.top || tile.network != generative || tile.layer != layer {
 		return false
 	}
-	off := float64(l.weights.architecture.Coding.Off())
+	off := float64(l.weights.architecture.Off(layer))
 	table := kernels.Rows(l.table, 0, l.wake.rows())
 	states := kernels.Cols(l.wake.states[layer], 1+first, 1+tile.last)
 	kernels.MulTN(kernels.Cols(gradient, 1, 1+c.count), 0, states, table)

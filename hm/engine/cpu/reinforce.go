@@ -116,7 +116,7 @@ func (o reinforce) ofParameters(i int) bool {
 		return false
 	}
 	return architecture.RecognitionConnection(i).Shared() ||
-		i > 1 && (architecture.Coding == engine.ZeroOne || architecture.Kind(i-1) == engine.Gaussian)
+		i > 1 && (!architecture.Binary(i-1) || architecture.Off(i-1) != -1)
 }
 
 // accumulate computes the gradient of a tile of q with an optimal baseline a parameter.
