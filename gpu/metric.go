@@ -98,8 +98,7 @@ func (t *trainer) estimateOf(step *stepPrograms, n network, i int) estimate {
 	case a.FisherSource == engine.FromWake:
 		e.weights, e.scale = t.weights, 1 // over B already
 	case a.FisherSource == engine.FromLegacy:
-		e.weights, e.scale = t.weights, 1/float64(source.samples)
-		source = step.dreams
+		source = e.legacy(t, step)
 	default:
 		source = step.dreams
 	}
@@ -118,6 +117,37 @@ func parentsOf(v *pass, n network, i int) (at address, stride int) {
 		return v.states[i+1], 1 + v.layout.Units[i+1]
 	}
 	return v.one, 0 // the prior
+}
+
+// refreshNow computes the Fisher blocks from the samples of the step, and notes
+// the parameters.
+func (t *trainer) refreshNow(p *stepPrograms) error {
+	s := t.state
+	s.RefreshStep = s.Step
+	if s.RefreshParameters == nil {
+		s.RefreshParameters = engine.NewParameters(t.layout.Architecture)
+	}
+	t.memory.copy(t.refreshed, t.point, 4*t.layout.Size())
+	return t.refresh(p)
+}
+
+// restoreMetric computes the blocks of the last refresh again, from the same
+// data, draws and parameters.
+func (t *trainer) restoreMetric() {
+	s := t.state
+	upload(t.memory, t.refreshed, s.RefreshParameters.Flat)
+	m := moment{step: s.RefreshStep, rows: t.job.Rows(s.RefreshStep)}
+	p := t.newStepPrograms(t.shape(m))
+	defer p.memory.close()
+	w := newWriter(t.refreshed, t.memory.device.blocks)
+	t.writeSamples(w, p)
+	if err := p.memory.load(w.program, t.job.Seed).run(fmt.Sprintf("samples of step %d", s.RefreshStep), m); err != nil {
+		t.memory.fail(err)
+		return
+	}
+	if err := t.refresh(p); err != nil {
+		t.memory.fail(err)
+	}
 }
 
 // refresh computes the blocks anew from the samples that a step has drawn.
