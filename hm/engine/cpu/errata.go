@@ -27,6 +27,10 @@ func (o printedEntropy) weight(of *lesson, n network, r int) float64 {
 	return weight
 }
 
+// legacyWeight is that of dream r in the Fisher blocks of p by the program behind Várady
+// 2025: the importance of a wake sample that the dream has nothing to do with, over B·S.
+func (t *trainer) legacyWeight(r int) float64 { return t.importance[r] / float64(t.wake.rows()) }
+
 // proposeLabels draws the label of each sample of datum d of a part, instead of summing
 // over all: from q(y|h) (BiHM thesis 2016, 4.4), or of a datum with a label from half of it
 // and half that label (BiHM thesis 2016, 4.11). It leaves of the scores those of the

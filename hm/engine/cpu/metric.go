@@ -131,7 +131,7 @@ func (t *trainer) fisherSamples() (layers []layerSamples) {
 	case engine.FromSleep:
 		source, weight = t.dreams, uniform
 	case engine.FromLegacy:
-		source, weight = t.dreams, func(r int) float64 { return t.importance[r] / float64(samples) }
+		source, weight = t.dreams, t.legacyWeight
 	}
 	top := len(t.wake.states) - 1
 	for i := range top + 1 {
