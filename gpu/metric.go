@@ -122,11 +122,7 @@ func parentsOf(v *pass, n network, i int) (at address, stride int) {
 // refreshNow computes the Fisher blocks from the samples of the step, and notes
 // the parameters.
 func (t *trainer) refreshNow(p *stepPrograms) error {
-	s := t.state
-	s.RefreshStep = s.Step
-	if s.RefreshParameters == nil {
-		s.RefreshParameters = engine.NewParameters(t.layout.Architecture)
-	}
+	t.state.Refresh()
 	t.memory.copy(t.refreshed, t.point, 4*t.layout.Size())
 	return t.refresh(p)
 }
@@ -192,14 +188,13 @@ func (t *trainer) refresh(step *stepPrograms) error {
 
 // checkInverses fails where a block was not positive definite.
 func (t *trainer) checkInverses() (err error) {
-	names := [2]string{"generative", "recognition"}
 	t.layout.each(func(n network, i int, of layer) {
 		failed := make([]uint32, of.units)
 		download(t.memory, failed, t.inverses[n][i].failed)
 		for j, f := range failed {
 			if f != 0 && err == nil {
-				err = fmt.Errorf("step %d, layer %d of the %s network: the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged",
-					t.state.Step, i, names[n], j, t.job.Algorithm.Damping)
+				err = fmt.Errorf("step %d, layer %d of the %v network: the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged",
+					t.state.Step, i, n, j, t.job.Algorithm.Damping)
 			}
 		}
 	})

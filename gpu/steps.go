@@ -50,8 +50,7 @@ func (t *trainer) shape(m moment) shape {
 // refreshDue says whether the Fisher blocks are due in the step a number of
 // steps ahead.
 func (t *trainer) refreshDue(ahead int) bool {
-	a, s := t.job.Algorithm, t.state
-	return a.Metric != engine.Euclidean && (s.RefreshParameters == nil || s.Step+ahead-s.RefreshStep >= a.RefreshEvery)
+	return t.state.RefreshDue(t.job.Algorithm, t.state.Step+ahead)
 }
 
 // launch performs as many of the next steps as go together.
@@ -100,14 +99,12 @@ func (t *trainer) reports(moments []moment) []engine.Report {
 	download(t.memory, numbers, t.sums)
 	reports := make([]engine.Report, len(moments))
 	for k, m := range moments {
-		n := len(m.rows)
-		for d := range n {
+		likelihoods := make([]engine.Likelihood, len(m.rows))
+		for d := range likelihoods {
 			sum := weightSum(numbers[(m.output+d)*weightSumSize:], a.SamplesAt(m.step))
-			l := sum.Likelihood()
-			reports[k].LogP += l.LogP / float64(n)
-			reports[k].Bound += l.Bound / float64(n)
-			reports[k].ESS += l.ESS / float64(n)
+			likelihoods[d] = sum.Likelihood()
 		}
+		reports[k] = engine.MeanReport(likelihoods)
 	}
 	return reports
 }

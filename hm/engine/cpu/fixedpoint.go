@@ -15,9 +15,9 @@ type fixedPoint struct {
 }
 
 func newFixedPoint(a engine.Architecture, n network, i int) *fixedPoint {
-	c := n.connection(a, i)
+	c := n.Connection(a, i)
 	f := &fixedPoint{weights: kernels.NewFixed(c.Outputs, c.Inputs)}
-	f.parents.New = func() any { return kernels.NewBits(a.Off(n.parents(i))) }
+	f.parents.New = func() any { return kernels.NewBits(a.Off(n.Parents(i))) }
 	return f
 }
 
@@ -35,7 +35,7 @@ func (f *fixedPoint) multiply(outputs, parents kernels.Matrix) {
 // inFixedPoint says whether the products with the parents of layer i of a network
 // are in fixed point.
 func inFixedPoint(a engine.Architecture, arithmetic engine.Arithmetic, n network, i int) bool {
-	parents := n.parents(i)
-	return arithmetic == engine.FixedPoint && !n.connection(a, i).Shared() &&
+	parents := n.Parents(i)
+	return arithmetic == engine.FixedPoint && !n.Connection(a, i).Shared() &&
 		parents >= 0 && parents <= a.Depth() && a.Binary(parents)
 }

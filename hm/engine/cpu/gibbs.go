@@ -10,6 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
+var _ engine.Chains = (*model)(nil)
+
 func (m *model) Gibbs(ctx context.Context, n int, g engine.Gibbs, seed uint64, progress func(float64)) (engine.Draws, error) {
 	start, err := m.Generate(ctx, n, seed)
 	if err != nil {
@@ -29,7 +31,7 @@ func (m *model) Inpaint(ctx context.Context, data engine.Data, known []bool, cha
 // sweep returns the last states of the chains that start at some draws. Their
 // numbers in the random draws begin with first.
 func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, first int, g engine.Gibbs, seed uint64, progress func(float64)) (engine.Draws, error) {
-	last := newStates(m.weights.architecture, start.Rows)
+	last := engine.NewDraws(m.weights.architecture, start.Rows)
 	last.Means = make([][]float32, len(last.States))
 	last.Means[0] = make([]float32, start.Rows*m.weights.architecture.Visible())
 

@@ -81,7 +81,7 @@ func (t *trainer) eachTile(sums *engine.Parameters, accumulate, follow func(tile
 func (t *trainer) precondition() {
 	for i := range t.state.Parameters.Architecture.Units {
 		for _, network := range []network{generative, recognition} {
-			if layer := network.layer(t.gradient, i); layer.Units > 0 {
+			if layer := network.Layer(t.gradient, i); layer.Units > 0 {
 				t.metric.apply(network, i, matrix(layer), 0)
 			}
 		}

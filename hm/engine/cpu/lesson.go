@@ -36,7 +36,7 @@ func newLesson(w *weights, data, samples int, teaches [2]bool) *lesson {
 		l.parents[n] = make([]*kernels.Bits, len(layers))
 		for i, c := range layers {
 			if _, fixed := c.(*fixedPoint); fixed {
-				l.parents[n][i] = kernels.NewBits(w.architecture.Off(network(n).parents(i)))
+				l.parents[n][i] = kernels.NewBits(w.architecture.Off(network(n).Parents(i)))
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func newWake(w *weights, a engine.Algorithm) *lesson {
 	for n := range l.compact {
 		l.compact[n] = make([]kernels.Matrix, len(l.states))
 		for i := range l.states {
-			if parents := network(n).parents(i); parents > 0 && parents < len(l.states) && leavesOut(a, network(n)) {
+			if parents := network(n).Parents(i); parents > 0 && parents < len(l.states) && leavesOut(a, network(n)) {
 				l.compact[n][i] = kernels.NewMatrix(l.states[parents].Rows, l.states[parents].Cols)
 			}
 		}
@@ -135,7 +135,7 @@ type term struct {
 // term is that of layer i of a network.
 func (l *lesson) term(n network, i int) (t term) {
 	t.residuals, t.of = l.signal(n, i)
-	parents := n.parents(i)
+	parents := n.Parents(i)
 	if parents == len(l.states) {
 		return t // the prior
 	}

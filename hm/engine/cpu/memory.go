@@ -19,9 +19,9 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	generative, recognition := outputs(a)
 	both := generative + recognition
 	bytes := fixedBytes(a, algorithm) + lessonBytes(a, batch, rows)
-	// Importance weights, the report of each datum with its row, and what sums the samples
+	// Importance weights, the likelihood of each datum with its row, and what sums the samples
 	// of a datum.
-	bytes += double*rows + 4*double*batch + float*batch*float64(outputsOf(a.RecognitionConnection(1)))
+	bytes += double*rows + 6*double*batch + float*batch*float64(outputsOf(a.RecognitionConnection(1)))
 	if algorithm.HasDreams() {
 		bytes += lessonBytes(a, rows, rows)
 	}
@@ -101,7 +101,7 @@ func fixedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 // packedBytes is what a trainer has of the weights of a layer beside the parameters,
 // and of its parents beside their states.
 func packedBytes(a engine.Architecture, algorithm engine.Algorithm, n network, i int) float64 {
-	c := n.connection(a, i)
+	c := n.Connection(a, i)
 	if !inFixedPoint(a, algorithm.Arithmetic, n, i) {
 		return kernels.PackedBytes(c.Outputs, c.Inputs)
 	}

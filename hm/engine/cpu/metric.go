@@ -8,43 +8,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// network is one of the two networks of a machine.
-type network int
-
-const (
-	generative network = iota
-	recognition
-)
-
-func (n network) layer(p *engine.Parameters, i int) engine.Layer {
-	if n == generative {
-		return p.Generative[i]
-	}
-	return p.Recognition[i]
-}
-
-func (n network) connection(a engine.Architecture, i int) engine.Connection {
-	if n == generative {
-		return a.GenerativeConnection(i)
-	}
-	return a.RecognitionConnection(i)
-}
-
-// parents is the layer of the parents of layer i.
-func (n network) parents(i int) int {
-	if n == generative {
-		return i + 1
-	}
-	return i - 1
-}
-
-func (n network) String() string {
-	if n == generative {
-		return "generative"
-	}
-	return "recognition"
-}
-
 // metric holds the inverse Fisher blocks of the layers of both networks, for as
 // long as they are frozen. Without blocks it is the Euclidean metric.
 type metric struct {
@@ -60,15 +23,11 @@ func (m metric) apply(n network, i int, gradients kernels.Matrix, first int) {
 // refresh computes the blocks anew if they are due, from the samples of the
 // step, and says whether they were.
 func (t *trainer) refresh() (bool, error) {
-	a, s := t.job.Algorithm, t.state
-	if a.Metric == engine.Euclidean ||
-		s.RefreshParameters != nil && s.Step-s.RefreshStep < a.RefreshEvery {
+	s := t.state
+	if !s.RefreshDue(t.job.Algorithm, s.Step) {
 		return false, nil
 	}
-	if s.RefreshParameters == nil {
-		s.RefreshParameters = engine.NewParameters(t.point.Architecture)
-	}
-	s.RefreshStep = s.Step
+	s.Refresh()
 	copy(s.RefreshParameters.Flat, t.point.Flat)
 	return true, t.computeMetric()
 }
@@ -169,7 +128,7 @@ func (t *trainer) writeInformation(information kernels.Matrix, of layerSamples, 
 // estimate is that of the Fisher blocks of a layer. Where weights are shared, the
 // positions of a sample are summed (Várady 2025, 7.31).
 func (t *trainer) estimate(of layerSamples) fisher.Estimate {
-	connection := of.network.connection(t.weights.architecture, of.layer)
+	connection := of.network.Connection(t.weights.architecture, of.layer)
 	information := kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols)
 	t.writeInformation(information, of, 0, information.Rows)
 	samples := make([]float32, 0, information.Rows*connection.Positions)

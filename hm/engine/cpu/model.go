@@ -152,7 +152,7 @@ func (m *model) Generate(ctx context.Context, n int, seed uint64) (engine.Draws,
 }
 
 func (m *model) Descend(ctx context.Context, n, layer int, seed uint64) (engine.Draws, error) {
-	draws := newDraws(m.weights.architecture, n)
+	draws := engine.NewDrawsWithMeans(m.weights.architecture, n)
 	p := newPiece(1)
 	err := each(ctx, p.tasks(n), nil, func() *pass { return newPass(m.weights, p.rows, 1) }, func(v *pass, task int) {
 		from := task * p.rows
@@ -172,7 +172,7 @@ func (m *model) Descend(ctx context.Context, n, layer int, seed uint64) (engine.
 }
 
 func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed uint64) (engine.Draws, error) {
-	draws := newDraws(m.weights.architecture, data.Rows*samples)
+	draws := engine.NewDrawsWithMeans(m.weights.architecture, data.Rows*samples)
 	p := newPiece(samples)
 	err := each(ctx, p.tasks(data.Rows), nil, func() *pass {
 		return newPass(m.weights, p.rows, p.samples)

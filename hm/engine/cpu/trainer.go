@@ -36,26 +36,26 @@ type trainer struct {
 	laterDreams   *lesson
 	laterGradient *engine.Parameters
 
-	tiles      []tile // whose gradients are computed together
-	metric     metric
-	diagonal   *diagonal       // nil where the metric keeps more, or there is none
-	reports    []engine.Report // of each datum
-	importance []float64       // normalised importance weights ω̃, S a datum
+	tiles       []tile // whose gradients are computed together
+	metric      metric
+	diagonal    *diagonal           // nil where the metric keeps more, or there is none
+	likelihoods []engine.Likelihood // of each datum
+	importance  []float64           // normalised importance weights ω̃, S a datum
 }
 
 func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, error) {
 	a := job.Algorithm
 	w := newWeights(state.Parameters.Architecture, a.Arithmetic)
 	t := &trainer{
-		job:        job,
-		state:      state,
-		point:      state.Parameters,
-		weights:    w,
-		wake:       newWake(w, a),
-		gradient:   engine.NewParameters(state.Parameters.Architecture),
-		tiles:      tiles(state.Parameters.Architecture, unitsAPiece),
-		reports:    make([]engine.Report, a.BatchSize),
-		importance: make([]float64, a.BatchSize*a.MostSamples()),
+		job:         job,
+		state:       state,
+		point:       state.Parameters,
+		weights:     w,
+		wake:        newWake(w, a),
+		gradient:    engine.NewParameters(state.Parameters.Architecture),
+		tiles:       tiles(state.Parameters.Architecture, unitsAPiece),
+		likelihoods: make([]engine.Likelihood, a.BatchSize),
+		importance:  make([]float64, a.BatchSize*a.MostSamples()),
 	}
 	if a.Optimizer == engine.Nesterov {
 		t.point = engine.NewParameters(state.Parameters.Architecture)
@@ -130,7 +130,7 @@ func (t *trainer) sample(step int) engine.Report {
 	samples := t.job.Algorithm.SamplesAt(step)
 	t.wake.resize(len(rows), samples)
 	key := philox.Key(t.job.Seed)
-	ofDatum := t.reports[:len(rows)]
+	ofDatum := t.likelihoods[:len(rows)]
 	// No sum here goes over several data. The more of them go together, the less
 	// often are weights read.
 	each := max(dataAPiece, (len(rows)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
@@ -153,17 +153,10 @@ func (t *trainer) sample(step int) engine.Report {
 		part.recognize(at.to(philox.Wake))
 		part.scoreGeneration()
 		for d := range part.data {
-			r, s := &ofDatum[first+d], part.samples
-			r.LogP, r.Bound, r.ESS = engine.Summarize(part.logP[d*s:(d+1)*s], part.logQ[d*s:(d+1)*s])
+			l, s := &ofDatum[first+d], part.samples
+			l.LogP, l.Bound, l.ESS = engine.Summarize(part.logP[d*s:(d+1)*s], part.logQ[d*s:(d+1)*s])
 		}
 		t.objective.weighImportance(part, first, rows, at.to(philox.Wake))
 	})
-	var report engine.Report
-	n := float64(len(rows))
-	for _, r := range ofDatum {
-		report.LogP += r.LogP / n
-		report.Bound += r.Bound / n
-		report.ESS += r.ESS / n
-	}
-	return report
+	return engine.MeanReport(ofDatum)
 }

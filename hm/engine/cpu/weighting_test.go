@@ -56,7 +56,7 @@ func wantGradient(t *testing.T, trainer *trainer, n network, i int, of weighting
 	for _, r := range of.rows {
 		counts[int(r)] = true
 	}
-	gradient := matrix(n.layer(trainer.gradient, i))
+	gradient := matrix(n.Layer(trainer.gradient, i))
 	for j := range gradient.Rows {
 		sum, out := make([]float64, gradient.Cols), make([]float64, gradient.Cols)
 		bound, size := 0.0, 0.0
