@@ -13,11 +13,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Annealing says how chains go between a base-rate model and the model.
 type Annealing struct {
-	Schedule Schedule
+	Schedule AnnealingSchedule
 	Chains   int // M; of a row, where rows have their own; 0 stands for 100
 	Samples  int // K importance samples of a row, of a belief network; 0 stands for 100
 }
@@ -43,14 +44,14 @@ func (a Annealing) check(rows int) error {
 type Errs int
 
 const (
-	Exact  Errs = iota // to none
-	Low                // it is less than what it estimates, in expectation
-	High               // it is more
-	Either             // parts of it err to both sides
+	Exact      Errs = iota // to none
+	ErrsLow                // it is less than what it estimates, in expectation
+	ErrsHigh               // it is more
+	ErrsEither             // parts of it err to both sides
 )
 
 // opposite is the side to which a difference errs.
-func (e Errs) opposite() Errs { return [...]Errs{Exact, High, Low, Either}[e] }
+func (e Errs) opposite() Errs { return [...]Errs{Exact, ErrsHigh, ErrsLow, ErrsEither}[e] }
 
 // and is the side to which a sum errs.
 func (e Errs) and(other Errs) Errs {
@@ -60,7 +61,7 @@ func (e Errs) and(other Errs) Errs {
 	case other == Exact:
 		return e
 	}
-	return Either
+	return ErrsEither
 }
 
 // String writes exact, low, high or either.
@@ -71,25 +72,25 @@ func (e Errs) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // LogZ is log Z of a model in nats.
 type LogZ struct {
-	Value Number `json:"log_z"`
+	Value runs.Float `json:"log_z"`
 	// SE is the standard error by the spread of the weights of the chains, 0 where
 	// log Z is exact, NaN of one chain. What all chains miss it knows nothing of.
-	SE Number `json:"log_z_se"`
+	SE runs.Float `json:"log_z_se"`
 	// Low and High are the logarithms of Ẑ less and more three of its standard errors
 	// (Salakhutdinov and Murray 2008), not finite where these are more than Ẑ.
-	Low      Number    `json:"log_z_low"`
-	High     Number    `json:"log_z_high"`
-	Errs     Errs      `json:"log_z_errs"`
-	ESS      Number    `json:"ess"`      // effective sample size, a fraction of the chains; NaN where log Z is exact
-	Chains   int       `json:"chains"`   // 0 where log Z is exact, as the number of steps is
-	Schedule *Schedule `json:"schedule"` // nil where it is exact
-	Steps    int       `json:"steps"`    // between the base-rate model and the model
-	Each     []float64 `json:"-"`        // the estimate by each chain
+	Low      runs.Float         `json:"log_z_low"`
+	High     runs.Float         `json:"log_z_high"`
+	Errs     Errs               `json:"log_z_errs"`
+	ESS      runs.Float         `json:"ess"`      // effective sample size, a fraction of the chains; NaN where log Z is exact
+	Chains   int                `json:"chains"`   // 0 where log Z is exact, as the number of steps is
+	Schedule *AnnealingSchedule `json:"schedule"` // nil where it is exact
+	Steps    int                `json:"steps"`    // between the base-rate model and the model
+	Each     []float64          `json:"-"`        // the estimate by each chain
 }
 
 // logZOf is the estimate from those of chains, whose exponentials have the mean Z; where
 // sign is −1 those of their negatives have the mean 1/Z.
-func logZOf(each []float64, sign float64, s Schedule, steps int) LogZ {
+func logZOf(each []float64, sign float64, s AnnealingSchedule, steps int) LogZ {
 	logs := make([]float64, len(each))
 	for i, l := range each {
 		logs[i] = sign * l
@@ -100,12 +101,12 @@ func logZOf(each []float64, sign float64, s Schedule, steps int) LogZ {
 	for _, l := range logs {
 		squares += math.Exp(2*(l-mean)) / float64(len(logs))
 	}
-	z := LogZ{Value: Number(sign * mean), SE: Number(se), ESS: Number(1 / squares), Chains: len(each), Schedule: &s, Steps: steps, Each: each}
-	low, high := Number(mean+math.Log(max(0, 1-3*se))), Number(mean+math.Log1p(3*se))
+	z := LogZ{Value: runs.Float(sign * mean), SE: runs.Float(se), ESS: runs.Float(1 / squares), Chains: len(each), Schedule: &s, Steps: steps, Each: each}
+	low, high := runs.Float(mean+math.Log(max(0, 1-3*se))), runs.Float(mean+math.Log1p(3*se))
 	if sign > 0 {
-		z.Low, z.High, z.Errs = low, high, Low
+		z.Low, z.High, z.Errs = low, high, ErrsLow
 	} else {
-		z.Low, z.High, z.Errs = -high, -low, High
+		z.Low, z.High, z.Errs = -high, -low, ErrsHigh
 	}
 	return z
 }
@@ -117,7 +118,7 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a Annealing, progr
 		return m.AIS(ctx, base, a, progress)
 	}
 	logZ, err := m.ExactLogZ(ctx)
-	return LogZ{Value: Number(logZ), Low: Number(logZ), High: Number(logZ), ESS: Number(math.NaN())}, err
+	return LogZ{Value: runs.Float(logZ), Low: runs.Float(logZ), High: runs.Float(logZ), ESS: runs.Float(math.NaN())}, err
 }
 
 // AIS estimates log Z by annealed importance sampling (Neal 2001; Salakhutdinov and
@@ -167,7 +168,7 @@ func (m *Model) annealing(ctx context.Context, base dataset.Split, a Annealing, 
 
 // temperatures are those of a schedule for a number of chains, and the progress that is
 // left once they are found.
-func (p *path) temperatures(ctx context.Context, s Schedule, chains int, key philox.Key, progress func(float64)) ([]float64, func(float64), error) {
+func (p *path) temperatures(ctx context.Context, s AnnealingSchedule, chains int, key philox.Key, progress func(float64)) ([]float64, func(float64), error) {
 	if s.spacing != adaptive {
 		return s.temperatures(), progress, nil
 	}

@@ -39,7 +39,7 @@ func (m *Model) newPath(rows dataset.Split) (*path, error) {
 		return nil, fmt.Errorf("annealing to gaussian visible units is not there yet: use at most %d hidden units, with which log Z is exact", enumerable)
 	}
 	p := &path{products: newProducts(m.parameters)}
-	some := rows.Some(latentRows, m.seed)
+	some := rows.Subset(latentRows, m.seed)
 	latent, err := m.latentMeans(some)
 	if err != nil {
 		return nil, err

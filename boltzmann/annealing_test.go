@@ -41,7 +41,7 @@ func smallModels(t *testing.T, n int, test func(t *testing.T, m *Model, exact *o
 			for range 7 {
 				rows = append(rows, states[random.IntN(len(states))])
 			}
-			test(t, m.Seed(uint64(k)), exactly(m), split(rows))
+			test(t, m.WithSeed(uint64(k)), exactly(m), split(rows))
 		})
 	}
 }
@@ -188,7 +188,7 @@ func TestAnnealedImportanceSampling(t *testing.T) {
 			// Of two chains along two steps the means of many estimates err.
 			var estimates []float64
 			for repeat := range uint64(repeats) {
-				z, err := of(m.Seed(repeat))(t.Context(), base, Annealing{Schedule: Even(2), Chains: 2}, nil)
+				z, err := of(m.WithSeed(repeat))(t.Context(), base, Annealing{Schedule: Even(2), Chains: 2}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -275,7 +275,7 @@ func TestAnnealingOfUnconnectedUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []Schedule{Published(), Adaptive(1_000)} {
+	for _, s := range []AnnealingSchedule{Published(), Adaptive(1_000)} {
 		z, err := m.AIS(t.Context(), base, Annealing{Schedule: s, Chains: 4}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -294,7 +294,7 @@ func TestAdaptiveSchedule(t *testing.T) {
 	}
 	base := split(oracle.Binary(8)[:20])
 	spread := map[spacing]float64{}
-	for _, s := range []Schedule{Even(200), Adaptive(200)} {
+	for _, s := range []AnnealingSchedule{Even(200), Adaptive(200)} {
 		z, err := m.AIS(t.Context(), base, Annealing{Schedule: s, Chains: 2_000}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -319,18 +319,18 @@ func TestSchedules(t *testing.T) {
 			t.Errorf("β%d = %v, want %v", k, betas[k], want)
 		}
 	}
-	for _, s := range []Schedule{Published(), Even(7), Adaptive(1_000)} {
+	for _, s := range []AnnealingSchedule{Published(), Even(7), Adaptive(1_000)} {
 		text, err := s.MarshalText()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var read Schedule
+		var read AnnealingSchedule
 		if err := read.UnmarshalText(text); err != nil || read != s {
 			t.Errorf("%v is read as %v (%v)", s, read, err)
 		}
 	}
 	for _, text := range []string{"", "even", "even:x", "even:0", "adaptive:99", "published:3", "even:10000000", "linear:3"} {
-		if _, err := ParseSchedule(text); err == nil {
+		if _, err := parseSchedule(text); err == nil {
 			t.Errorf("%q is read as a schedule", text)
 		}
 	}
@@ -398,7 +398,7 @@ func TestAnnealingDependsOnTheSeedAlone(t *testing.T) {
 	if got := estimates(m); !reflect.DeepEqual(got, want) {
 		t.Error("one processor estimates otherwise than several")
 	}
-	for i, got := range estimates(m.Seed(2)) {
+	for i, got := range estimates(m.WithSeed(2)) {
 		if reflect.DeepEqual(got, want[i]) {
 			t.Errorf("another seed gives the same estimate %d", i)
 		}

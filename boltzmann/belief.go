@@ -30,23 +30,11 @@ import (
 // p(h^{l−1}|h^l) of its machine generates, and p(h^l|h^{l−1}) recognises. Each layer is a
 // run of its own, which says on which one it stands.
 
-// Below says on which run's machine another stands: its hidden units, drawn given the rows,
-// are the data.
-type Below struct {
-	Run string `toml:"run" json:"-"` // its directory
-	// Checkpoint is last, best, or the number of an epoch whose checkpoint the run keeps;
-	// empty stands for last.
-	Checkpoint string `toml:"checkpoint,omitempty" json:"-"`
-	// Parameters is the SHA-256 of the parameters of all machines below. Training writes it;
-	// where it is given, others are refused.
-	Parameters string `toml:"parameters,omitempty" json:"parameters"`
-}
-
 // On trains the machine on top of that of the run in a directory, of its last checkpoint, its
 // best, or that of an epoch that it keeps (last, best or a number): together they are a
 // deep belief network. Training copies what lies below into its own run.
 func (m Method) On(dir, checkpoint string) Method {
-	m.below = &Below{Run: dir, Checkpoint: checkpoint}
+	m.below = &runs.Source{Run: dir, Checkpoint: checkpoint}
 	return m
 }
 
@@ -64,7 +52,7 @@ func (e Experiment) TrainBelief(ctx context.Context, set *dataset.Set, dir strin
 		return nil, err
 	}
 	for l, layer := range layers {
-		if run, err = layer.TrainOn(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
+		if run, err = layer.Train(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
 			return run, fmt.Errorf("layer %d: %w", l+1, err)
 		}
 	}
@@ -84,7 +72,7 @@ func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
 		layer := e
 		layer.Machine.Hidden, layer.Machine.Above = units, nil
 		if l > 0 {
-			layer.Below = &Below{Run: LayerDir(dir, l)}
+			layer.Below = &runs.Source{Run: LayerDir(dir, l)}
 		}
 		layers = append(layers, layer)
 	}
@@ -99,25 +87,27 @@ func LayerDir(dir string, layer int) string {
 // stack are the machines below another, the lowest first.
 type stack []*Parameters
 
-// read returns the machines that the experiment stands on, for images of a shape.
-func (b *Below) read(shape dataset.Shape) (stack, error) {
-	fail := func(err error) (stack, error) { return nil, fmt.Errorf("the machine below, of %s: %w", b.Run, err) }
-	run, err := OpenRun(b.Run)
+// readBelow returns the machines that the experiment stands on, for images of a shape.
+func (e Experiment) readBelow(shape dataset.Shape) (stack, error) {
+	fail := func(err error) (stack, error) {
+		return nil, fmt.Errorf("the machine below, of %s: %w", e.Below.Run, err)
+	}
+	run, err := OpenRun(e.Below.Run)
 	if err != nil {
 		return fail(err)
 	}
-	m, err := run.Checkpoint(b.Checkpoint)
+	m, err := run.Checkpoint(e.Below.Checkpoint)
 	switch {
 	case err != nil:
 		return fail(err)
 	case m.shape != shape:
 		return fail(fmt.Errorf("it is for images of %v, the data have %v: train both on the same data", m.shape, shape))
 	case m.parameters.Kind() != Bernoulli || m.parameters.Layers != nil || m.parameters.Classes > 0 || m.parameters.HiddenUnits != Bernoulli:
-		return fail(fmt.Errorf("%v: belief networks are of restricted machines of Bernoulli units; give such a run", run.experiment))
+		return fail(fmt.Errorf("%v: belief networks are of restricted machines of Bernoulli units; give such a run", run.Experiment()))
 	}
 	s := append(slices.Clone(m.below), m.parameters)
-	if is := s.checksum(); b.Parameters != "" && b.Parameters != is {
-		return fail(fmt.Errorf("its parameters are no longer those of the experiment (SHA-256 %.12s, not %.12s): restore its directory, or start a new run in another directory", is, b.Parameters))
+	if err := e.Below.CheckParameters(s.checksum()); err != nil {
+		return fail(err)
 	}
 	return s, nil
 }
@@ -143,7 +133,7 @@ func (s stack) units() (units []int) {
 // doubled is the doubled side of the lowest machine.
 func (s stack) doubled() Doubled {
 	if len(s) == 0 {
-		return Neither
+		return DoubledNeither
 	}
 	return s[0].Doubled
 }
@@ -171,17 +161,13 @@ func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	if e.Below == nil || e.Below.Parameters != "" {
 		return e, nil
 	}
-	s, err := e.Below.read(set.Shape())
+	s, err := e.readBelow(set.Shape())
 	if err != nil {
 		return nil, err
 	}
-	below := *e.Below
-	below.Parameters = s.checksum()
-	if below.Run, err = filepath.Abs(below.Run); err != nil {
-		return nil, err
-	}
+	below, err := e.Below.Resolved(s.checksum())
 	e.Below = &below
-	return e, nil
+	return e, err
 }
 
 // checkBelow refuses what cannot stand on a run.

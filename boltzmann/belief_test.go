@@ -17,6 +17,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // randomBeliefNetwork has machines of random parameters on top of each other.
@@ -124,7 +125,7 @@ func TestBeliefNetworksAreSampled(t *testing.T) {
 		floats.AddScaled(want, math.Exp(exact.logP(v)), v)
 	}
 	const n = 20_000
-	sheet, err := m.Sample(t.Context(), n, 40)
+	sheet, err := m.Means(t.Context(), n, 40)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func TestBeliefTraining(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := run.Evaluate(t.Context(), set, set.Test(), Annealing{}, nil)
-	if err != nil || e.LogPErrs != Low || e.Samples != 100 || !(e.LogP < 0) || e.LogP < e.BaselineLogP-2 {
+	if err != nil || e.LogPErrs != ErrsLow || e.Samples != 100 || !(e.LogP < 0) || e.LogP < e.BaselineLogP-2 {
 		t.Errorf("log p is %v (%v, %v), base line %v", e.LogP, e.LogPErrs, err, e.BaselineLogP)
 	}
 }
@@ -234,7 +235,7 @@ func TestMachinesBelowThatAreRefused(t *testing.T) {
 	stale := short(PCD()).On(at("rbm"), "").Experiment(New(set.Shape()).Hidden(4), set)
 	stale.Below.Parameters = strings.Repeat("0", 64)
 	gone := stale
-	gone.Below = &Below{Run: at("nowhere")}
+	gone.Below = &runs.Source{Run: at("nowhere")}
 	for says, e := range map[string]Experiment{
 		"restricted machines of Bernoulli units":                      short(PCD()).On(at("dbm"), "").Experiment(New(set.Shape()).Hidden(4), set),
 		"its parameters are no longer those of the experiment":        stale,
@@ -248,7 +249,7 @@ func TestMachinesBelowThatAreRefused(t *testing.T) {
 		if len(e.Machine.Above) == 0 && e.Epochs == 0 {
 			_, err = short(PCD()).On(at("rbm"), "").TrainBelief(t.Context(), New(set.Shape()).Hidden(4, 3), set, at("other"))
 		} else {
-			_, err = e.TrainOn(t.Context(), set, at("refused"))
+			_, err = e.Train(t.Context(), set, at("refused"))
 		}
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)

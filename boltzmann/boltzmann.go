@@ -14,7 +14,7 @@
 //	machine := boltzmann.New(digits.Shape()).Hidden(500)
 //	pcd := boltzmann.PCD().Chains(100).LearningRate(0.2).Epochs(20)
 //	run, err := pcd.Train(ctx, machine, digits, "runs/rbm")
-//	images, err := run.Sample(ctx, 100, 5000)
+//	images, err := run.Means(ctx, 100, 5000)
 //
 // With several hidden layers, Hidden(500, 1000), the machine is deep: each layer is joined to
 // those beside it. It is a restricted machine between its even and its odd layers, of which v
@@ -38,7 +38,7 @@
 //
 // # Sources
 //
-// Comments cite (Goodfellow et al. 2016, section) for chapter 20, on deep generative models, of
-// I. Goodfellow, Y. Bengio and A. Courville, Deep Learning, MIT Press, 2016, and articles by
-// their authors.
+// Comments cite (Goodfellow et al. 2016, section) for the book Deep Learning, whose chapter 20
+// is on deep generative models, and articles by their authors. The README of the module lists
+// them under References.
 package boltzmann

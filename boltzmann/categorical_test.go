@@ -132,7 +132,7 @@ func agreeing(t *testing.T) *dataset.Set {
 func TestCategoricalUnitsLearn(t *testing.T) {
 	set := agreeing(t)
 	for _, method := range []Method{CD(), PCD(), PT().Temperatures(3)} {
-		run, err := method.Schedule(runs.Constant).BatchSize(20).Epochs(60).Train(t.Context(), New(set.Shape()).Hidden(6).Categorical(3), set, t.TempDir())
+		run, err := method.Schedule(runs.ConstantRate).BatchSize(20).Epochs(60).Train(t.Context(), New(set.Shape()).Hidden(6).Categorical(3), set, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -302,7 +302,7 @@ func deepCenteredStep(p *Parameters, gradient []float64, μ, λ []float32) []flo
 // standard errors.
 func TestDeepAnnealing(t *testing.T) {
 	for k, layers := range depths {
-		m := randomDeepModel(t, layers, 1).Seed(uint64(k))
+		m := randomDeepModel(t, layers, 1).WithSeed(uint64(k))
 		base := split(oracle.Binary(layers[0])[1:])
 		want := deepOracle(m).LogZ()
 		a := Annealing{Schedule: Even(20), Chains: 2000}
@@ -354,7 +354,7 @@ func TestDeepTrainingLearns(t *testing.T) {
 		t.Fatal(err)
 	}
 	machine := New(set.Shape()).Hidden(8, 5)
-	run, err := PCD().Chains(100).Steps(3).LearningRate(0.1).Schedule(runs.Constant).Epochs(15).Train(t.Context(), machine, set, t.TempDir())
+	run, err := PCD().Chains(100).Steps(3).LearningRate(0.1).Schedule(runs.ConstantRate).Epochs(15).Train(t.Context(), machine, set, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,13 +438,13 @@ func TestDeepClampedChains(t *testing.T) {
 // Errors of a sum are to one side where its parts' are.
 func TestErrsOfSums(t *testing.T) {
 	for _, c := range []struct{ a, b, want Errs }{
-		{Exact, Exact, Exact}, {Exact, Low, Low}, {High, Exact, High}, {Low, Low, Low}, {Low, High, Either}, {Either, Low, Either}, {Exact, Either, Either},
+		{Exact, Exact, Exact}, {Exact, ErrsLow, ErrsLow}, {ErrsHigh, Exact, ErrsHigh}, {ErrsLow, ErrsLow, ErrsLow}, {ErrsLow, ErrsHigh, ErrsEither}, {ErrsEither, ErrsLow, ErrsEither}, {Exact, ErrsEither, ErrsEither},
 	} {
 		if got := c.a.and(c.b); got != c.want {
 			t.Errorf("%v and %v is %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
-	if Either.opposite() != Either || Low.opposite() != High {
+	if ErrsEither.opposite() != ErrsEither || ErrsLow.opposite() != ErrsHigh {
 		t.Error("differences err to other sides")
 	}
 }

@@ -2,24 +2,13 @@ package boltzmann
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/dataset/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
-
-// Number is a number that JSON writes as null where it is not finite.
-type Number float64
-
-// MarshalJSON writes a number or null.
-func (n Number) MarshalJSON() ([]byte, error) {
-	if !statistics.Finite(float64(n)) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(n))
-}
 
 // Evaluation is what there is to say of a model on rows: means over them in nats, with
 // their standard errors over the rows, NaN of one. Rows that are binarised stochastically
@@ -28,8 +17,8 @@ type Evaluation struct {
 	// LogP is log p(v) = −F(v) − log Z, of Gaussian units the logarithm of the density of
 	// grey values between 0 and 1, and with the label summed out where there is one. Its
 	// standard error is without that of log Z, which is common to all rows.
-	LogP   Number `json:"log_p"`
-	LogPSE Number `json:"log_p_se"`
+	LogP   runs.Float `json:"log_p"`
+	LogPSE runs.Float `json:"log_p_se"`
 	// LogPErrs is exact, high where log Z is estimated by AIS, low where F(v) is that of
 	// mean field or of importance samples, and either where both are: an estimate then, and
 	// no bound.
@@ -40,10 +29,10 @@ type Evaluation struct {
 	// FreeEnergy is F(v), and TrainingFreeEnergy that of as many training rows, drawn by
 	// the seed: a model that has learned these by heart has it far lower there. Those of a
 	// deep machine are variational, unless its hidden units are few enough to sum them out.
-	FreeEnergy           Number `json:"free_energy"`
-	FreeEnergySE         Number `json:"free_energy_se"`
-	TrainingFreeEnergy   Number `json:"training_free_energy"`
-	TrainingFreeEnergySE Number `json:"training_free_energy_se"`
+	FreeEnergy           runs.Float `json:"free_energy"`
+	FreeEnergySE         runs.Float `json:"free_energy_se"`
+	TrainingFreeEnergy   runs.Float `json:"training_free_energy"`
+	TrainingFreeEnergySE runs.Float `json:"training_free_energy_se"`
 	// RAISE is what reverse annealing says of log p(v), nil where it was not asked.
 	RAISE *Raised `json:"raise,omitempty"`
 	// Classification is by p(y|v), of a machine with labels on rows that have some, and nil of others.
@@ -51,8 +40,8 @@ type Evaluation struct {
 	// BaselineLogP is log p(v) of a factorised model of the training rows, and Diverged
 	// says whether that of the model is far worse, or of a machine with labels, which need not
 	// have learned p(v), whether log p(y|v) is far worse than a guess.
-	BaselineLogP   Number               `json:"baseline_log_p"`
-	BaselineLogPSE Number               `json:"baseline_log_p_se"`
+	BaselineLogP   runs.Float           `json:"baseline_log_p"`
+	BaselineLogPSE runs.Float           `json:"baseline_log_p_se"`
 	Diverged       bool                 `json:"diverged"`
 	Split          string               `json:"split"`
 	Binarization   dataset.Binarization `json:"binarization"`
@@ -64,13 +53,13 @@ type Evaluation struct {
 // Raised is what RAISE says of rows, whose number may be smaller than that of an
 // evaluation.
 type Raised struct {
-	LogP   Number `json:"log_p"` // at most the mean of log p_ann(v), in expectation
-	LogPSE Number `json:"log_p_se"`
+	LogP   runs.Float `json:"log_p"` // at most the mean of log p_ann(v), in expectation
+	LogPSE runs.Float `json:"log_p_se"`
 	// Excess is that of log p(v) by log Z over it, a mean over the same rows.
-	Excess   Number `json:"excess"`
-	ExcessSE Number `json:"excess_se"`
-	Data     int    `json:"data"`
-	Chains   int    `json:"chains"` // of a row
+	Excess   runs.Float `json:"excess"`
+	ExcessSE runs.Float `json:"excess_se"`
+	Data     int        `json:"data"`
+	Chains   int        `json:"chains"` // of a row
 }
 
 // Evaluate measures the model on rows of a set, usually test rows: log Z as LogZ does from
@@ -82,7 +71,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	if err != nil {
 		return Evaluation{}, err
 	}
-	training, _, err := m.bestFreeEnergy(ctx, set.Train().Some(rows.Rows, m.seed), a.samples())
+	training, _, err := m.bestFreeEnergy(ctx, set.Train().Subset(rows.Rows, m.seed), a.samples())
 	if err != nil {
 		return Evaluation{}, err
 	}
@@ -96,9 +85,9 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}
 	e.FreeEnergy, e.FreeEnergySE = meanAndError(energies)
 	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(training)
-	e.LogP, e.LogPSE = -e.FreeEnergy-z.Value-Number(m.encoding.logScale()), e.FreeEnergySE
+	e.LogP, e.LogPSE = -e.FreeEnergy-z.Value-runs.Float(m.encoding.logScale()), e.FreeEnergySE
 	line := m.baseline(set.Train(), rows)
-	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = Number(line.LogP), Number(line.SE), !(float64(e.LogP) >= line.Limit)
+	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = runs.Float(line.LogP), runs.Float(line.SE), !(float64(e.LogP) >= line.Limit)
 	if e.Classification, err = m.classification(ctx, rows); err != nil {
 		return e, err
 	}
@@ -121,7 +110,7 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, samples 
 			return nil, Exact, err
 		}
 		energies, err := m.beliefFreeEnergies(ctx, v, samples)
-		return energies, High, err
+		return energies, ErrsHigh, err
 	}
 	states, err := m.states(rows)
 	if err != nil {
@@ -133,7 +122,7 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, samples 
 		return energies, Exact, err
 	}
 	energies, err := p.freeEnergies(ctx, states)
-	return energies, High, err
+	return energies, ErrsHigh, err
 }
 
 // baseline is that of log p of rows of the model's kind.
@@ -147,8 +136,8 @@ func (m *Model) baseline(train, rows dataset.Split) factorized.Line {
 	return factorized.Bernoulli(train, rows)
 }
 
-// Raise adds what RAISE says of rows, some of those of the evaluation or all.
-func (e Evaluation) Raise(ctx context.Context, m *Model, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
+// WithRAISE adds what RAISE says of rows, some of those of the evaluation or all.
+func (e Evaluation) WithRAISE(ctx context.Context, m *Model, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
 	logs, err := m.RAISE(ctx, set.Train(), rows, a, progress)
 	if err != nil {
@@ -169,7 +158,7 @@ func (e Evaluation) Raise(ctx context.Context, m *Model, set *dataset.Set, rows 
 	return e, nil
 }
 
-func meanAndError(values []float64) (mean, se Number) {
+func meanAndError(values []float64) (mean, se runs.Float) {
 	m, s := statistics.MeanAndError(len(values), func(i int) float64 { return values[i] })
-	return Number(m), Number(s)
+	return runs.Float(m), runs.Float(s)
 }

@@ -71,8 +71,8 @@ func TestAnnealedEvaluation(t *testing.T) {
 	if math.Abs(float64(z.Value-exact.LogZ.Value)) > 4*float64(z.SE) || !(z.Low <= exact.LogZ.Value && exact.LogZ.Value <= z.High) {
 		t.Errorf("log Z = %v ± %v, from %v to %v, where it is %v", z.Value, z.SE, z.Low, z.High, exact.LogZ.Value)
 	}
-	few, by := set.Test().Some(20, 1), Annealing{Schedule: Even(100), Chains: 2}
-	e, err := exact.Raise(t.Context(), m, set, few, by, nil)
+	few, by := set.Test().Subset(20, 1), Annealing{Schedule: Even(100), Chains: 2}
+	e, err := exact.WithRAISE(t.Context(), m, set, few, by, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +108,8 @@ func TestExperimentsEvaluateSnapshots(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := e.model(state, shape).Seed(3).LogZ(t.Context(), set.Test(), Annealing{Chains: 10}, nil)
-		if err != nil || (z.Errs == Low) != annealing {
+		z, err := e.model(state, shape).WithSeed(3).LogZ(t.Context(), set.Test(), Annealing{Chains: 10}, nil)
+		if err != nil || (z.Errs == ErrsLow) != annealing {
 			t.Fatalf("log Z is %+v (%v)", z, err)
 		}
 		if of[logZMeasure.Key].Value != float64(z.Value) || math.Abs(of[runs.LogP.Key].Value+of[freeEnergyMeasure.Key].Value+float64(z.Value)) > 1e-9 {
@@ -121,10 +121,10 @@ func TestExperimentsEvaluateSnapshots(t *testing.T) {
 // The interval of log Z is not finite on the side where three standard errors are more than
 // Ẑ, and that is null in JSON.
 func TestIntervalsOfLogZ(t *testing.T) {
-	for sign, errs := range map[float64]Errs{1: Low, -1: High} {
+	for sign, errs := range map[float64]Errs{1: ErrsLow, -1: ErrsHigh} {
 		z := logZOf([]float64{5, 5 + sign*3}, sign, Even(3), 3)
 		want := 5 + sign*math.Log((1+math.Exp(3))/2)
-		infinite := map[Errs]Number{Low: z.Low, High: z.High}[errs]
+		infinite := map[Errs]runs.Float{ErrsLow: z.Low, ErrsHigh: z.High}[errs]
 		if math.Abs(float64(z.Value)-want) > 1e-12 || z.Errs != errs || !math.IsInf(float64(infinite), int(-sign)) || !(z.Low < z.Value && z.Value < z.High) {
 			t.Errorf("sign %v: %+v, want %v", sign, z, want)
 		}

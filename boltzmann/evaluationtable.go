@@ -8,46 +8,31 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// RunEvaluation is the evaluation of a checkpoint of a run, maybe one of several seeds.
-type RunEvaluation struct {
-	Run        string `json:"run"`        // its directory
-	Checkpoint string `json:"checkpoint"` // last, best, or the number of an epoch
-	Seed       uint64 `json:"seed"`       // of training
-	Epochs     int    `json:"epochs"`     // done
-	Finished   bool   `json:"finished"`
-	Evaluation
-}
-
 // evaluationColumns have the keys of the JSON of evaluations.
 var evaluationColumns = []struct {
 	runs.Column
-	cell func(RunEvaluation) any
+	cell func(Evaluation) any
 }{
-	{runs.Column{Key: "run"}, func(e RunEvaluation) any { return e.Run }},
-	{runs.Column{Key: "checkpoint"}, func(e RunEvaluation) any { return e.Checkpoint }},
-	{runs.Column{Key: "seed", Kind: runs.Integer}, func(e RunEvaluation) any { return e.Seed }},
-	{runs.Column{Key: "epochs", Kind: runs.Integer}, func(e RunEvaluation) any { return e.Epochs }},
-	{runs.Column{Key: "finished", Kind: runs.Boolean}, func(e RunEvaluation) any { return e.Finished }},
-	{nats(runs.LogP.Key, runs.LogP.Name), func(e RunEvaluation) any { return e.LogP }},
-	{nats("log_p_se", "± se"), func(e RunEvaluation) any { return e.LogPSE }},
-	{runs.Column{Key: "log_p_errs", Label: "log p errs"}, func(e RunEvaluation) any { return e.LogPErrs.String() }},
-	{runs.Column{Key: "samples", Kind: runs.Integer}, func(e RunEvaluation) any { return e.Samples }},
-	{nats("baseline_log_p", "base line (factorised)"), func(e RunEvaluation) any { return e.BaselineLogP }},
-	{nats("baseline_log_p_se", "± se"), func(e RunEvaluation) any { return e.BaselineLogPSE }},
-	{runs.Column{Key: "diverged", Kind: runs.Boolean}, func(e RunEvaluation) any { return e.Diverged }},
-	{nats(logZMeasure.Key, logZMeasure.Name), func(e RunEvaluation) any { return e.LogZ.Value }},
-	{nats("log_z_se", "± se"), func(e RunEvaluation) any { return e.LogZ.SE }},
-	{nats("log_z_low", "log Z less 3 se"), func(e RunEvaluation) any { return e.Low }},
-	{nats("log_z_high", "log Z and 3 se"), func(e RunEvaluation) any { return e.High }},
-	{runs.Column{Key: "log_z_errs", Label: "log Z errs"}, func(e RunEvaluation) any { return e.Errs.String() }},
-	{runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 3}, func(e RunEvaluation) any { return e.ESS }},
-	{runs.Column{Key: "chains", Kind: runs.Integer}, func(e RunEvaluation) any { return e.Chains }},
-	{runs.Column{Key: "schedule"}, func(e RunEvaluation) any { return e.schedule() }},
-	{runs.Column{Key: "steps", Kind: runs.Integer}, func(e RunEvaluation) any { return e.Steps }},
-	{nats("free_energy", "free energy"), func(e RunEvaluation) any { return e.FreeEnergy }},
-	{nats("free_energy_se", "± se"), func(e RunEvaluation) any { return e.FreeEnergySE }},
-	{nats("training_free_energy", "free energy, training"), func(e RunEvaluation) any { return e.TrainingFreeEnergy }},
-	{nats("training_free_energy_se", "± se"), func(e RunEvaluation) any { return e.TrainingFreeEnergySE }},
+	{nats(runs.LogP.Key, runs.LogP.Name), func(e Evaluation) any { return e.LogP }},
+	{nats("log_p_se", "± se"), func(e Evaluation) any { return e.LogPSE }},
+	{runs.Column{Key: "log_p_errs", Label: "log p errs"}, func(e Evaluation) any { return e.LogPErrs.String() }},
+	{runs.Column{Key: "samples", Kind: runs.Integer}, func(e Evaluation) any { return e.Samples }},
+	{nats("baseline_log_p", "base line (factorised)"), func(e Evaluation) any { return e.BaselineLogP }},
+	{nats("baseline_log_p_se", "± se"), func(e Evaluation) any { return e.BaselineLogPSE }},
+	{runs.Column{Key: "diverged", Kind: runs.Boolean}, func(e Evaluation) any { return e.Diverged }},
+	{nats(logZMeasure.Key, logZMeasure.Name), func(e Evaluation) any { return e.LogZ.Value }},
+	{nats("log_z_se", "± se"), func(e Evaluation) any { return e.LogZ.SE }},
+	{nats("log_z_low", "log Z less 3 se"), func(e Evaluation) any { return e.Low }},
+	{nats("log_z_high", "log Z and 3 se"), func(e Evaluation) any { return e.High }},
+	{runs.Column{Key: "log_z_errs", Label: "log Z errs"}, func(e Evaluation) any { return e.Errs.String() }},
+	{runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 3}, func(e Evaluation) any { return e.ESS }},
+	{runs.Column{Key: "chains", Kind: runs.Integer}, func(e Evaluation) any { return e.Chains }},
+	{runs.Column{Key: "schedule"}, func(e Evaluation) any { return e.schedule() }},
+	{runs.Column{Key: "steps", Kind: runs.Integer}, func(e Evaluation) any { return e.Steps }},
+	{nats("free_energy", "free energy"), func(e Evaluation) any { return e.FreeEnergy }},
+	{nats("free_energy_se", "± se"), func(e Evaluation) any { return e.FreeEnergySE }},
+	{nats("training_free_energy", "free energy, training"), func(e Evaluation) any { return e.TrainingFreeEnergy }},
+	{nats("training_free_energy_se", "± se"), func(e Evaluation) any { return e.TrainingFreeEnergySE }},
 	{nats("raise.log_p", "log p by RAISE"), ofRAISE(func(r *Raised) any { return r.LogP })},
 	{nats("raise.log_p_se", "± se"), ofRAISE(func(r *Raised) any { return r.LogPSE })},
 	{nats("raise.excess", "log p less RAISE"), ofRAISE(func(r *Raised) any { return r.Excess })},
@@ -59,19 +44,19 @@ var evaluationColumns = []struct {
 	{nats("classification.log_p", labelMeasure.Name), ofClassification(func(c *Classification) any { return c.LogP })},
 	{nats("classification.log_p_se", "± se"), ofClassification(func(c *Classification) any { return c.LogPSE })},
 	{runs.Column{Key: "classification.data", Label: "labelled rows", Kind: runs.Integer}, ofClassification(func(c *Classification) any { return c.Data })},
-	{runs.Column{Key: "split"}, func(e RunEvaluation) any { return e.Split }},
-	{runs.Column{Key: "binarization"}, func(e RunEvaluation) any { return e.Binarization.String() }},
-	{runs.Column{Key: "data", Kind: runs.Integer}, func(e RunEvaluation) any { return e.Data }},
-	{runs.Column{Key: "draw_seed", Label: "seed of draws", Kind: runs.Integer}, func(e RunEvaluation) any { return e.DrawSeed }},
-	{runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, func(e RunEvaluation) any { return e.Seconds }},
+	{runs.Column{Key: "split"}, func(e Evaluation) any { return e.Split }},
+	{runs.Column{Key: "binarization"}, func(e Evaluation) any { return e.Binarization.String() }},
+	{runs.Column{Key: "data", Kind: runs.Integer}, func(e Evaluation) any { return e.Data }},
+	{runs.Column{Key: "draw_seed", Label: "seed of draws", Kind: runs.Integer}, func(e Evaluation) any { return e.DrawSeed }},
+	{runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, func(e Evaluation) any { return e.Seconds }},
 }
 
 func nats(key, label string) runs.Column {
 	return runs.Column{Key: key, Label: label, Unit: "nats", Kind: runs.Number, Decimals: 3}
 }
 
-func ofRAISE(field func(*Raised) any) func(RunEvaluation) any {
-	return func(e RunEvaluation) any {
+func ofRAISE(field func(*Raised) any) func(Evaluation) any {
+	return func(e Evaluation) any {
 		if e.RAISE == nil {
 			return nil
 		}
@@ -79,8 +64,8 @@ func ofRAISE(field func(*Raised) any) func(RunEvaluation) any {
 	}
 }
 
-func ofClassification(field func(*Classification) any) func(RunEvaluation) any {
-	return func(e RunEvaluation) any {
+func ofClassification(field func(*Classification) any) func(Evaluation) any {
+	return func(e Evaluation) any {
 		if e.Classification == nil {
 			return nil
 		}
@@ -95,33 +80,19 @@ func (z LogZ) schedule() string {
 	return z.Schedule.String()
 }
 
-// EvaluationsTable has a row a run. Its columns have the keys of their JSON; those of
-// RAISE are raise.log_p and so on, those of labels classification.error. What was not computed is missing: all evaluations have
-// the same columns.
-func EvaluationsTable(evaluations ...RunEvaluation) *runs.Table {
+// Table has one row. Its columns have the keys of the evaluation's JSON; those of RAISE are
+// raise.log_p and so on, those of labels classification.error. What was not computed is missing:
+// all evaluations have the same columns.
+func (e Evaluation) Table() *runs.Table {
 	var columns []runs.Column
+	var row []any
 	for _, c := range evaluationColumns {
 		columns = append(columns, c.Column)
+		row = append(row, c.cell(e))
 	}
 	t := runs.NewTable("evaluation", "", columns...)
-	for _, e := range evaluations {
-		var row []any
-		for _, c := range evaluationColumns {
-			row = append(row, c.cell(e))
-		}
-		t.Add(row...)
-	}
+	t.Add(row...)
 	return t
-}
-
-// OverSeeds are the spreads of log p, log Z, free energies and errors of labels over evaluations, one a
-// seed, by their keys.
-func OverSeeds(evaluations []RunEvaluation) map[string]runs.Spread {
-	over := map[string]runs.Spread{}
-	for key := range evaluations[0].estimates() {
-		over[key] = runs.SpreadOf(evaluations, func(e RunEvaluation) float64 { return e.estimates()[key].Value })
-	}
-	return over
 }
 
 var logZMeasure = runs.Measure{Key: "log_z", Name: "log Z", Label: "log Z", Unit: "nats"}
@@ -154,7 +125,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	if samples < 1 {
 		return nil, fmt.Errorf("%d chains: give at least 1", samples)
 	}
-	m := e.model(s, shape).Seed(seed)
+	m := e.model(s, shape).WithSeed(seed)
 	a := Annealing{Chains: samples}
 	energies, _, err := m.bestFreeEnergy(ctx, rows, a.samples())
 	if err != nil {
@@ -163,7 +134,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	z, err := m.LogZ(ctx, rows, a, progress)
 	of := Evaluation{LogZ: z}
 	of.FreeEnergy, of.FreeEnergySE = meanAndError(energies)
-	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-Number(m.encoding.logScale()), of.FreeEnergySE
+	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-runs.Float(m.encoding.logScale()), of.FreeEnergySE
 	if err != nil {
 		return nil, err
 	}

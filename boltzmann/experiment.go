@@ -20,8 +20,9 @@ type Experiment struct {
 	Fingerprint string      `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
 	Machine     MachineSpec `toml:"machine" json:"machine"`
 	Method      MethodSpec  `toml:"method" json:"method"`
-	// Below is the run that the machine stands on, nil where there is none.
-	Below *Below `toml:"below,omitempty" json:"below,omitempty"`
+	// Below is the run on whose machine this one stands, nil where there is none: its hidden
+	// units, drawn given the rows, are the data.
+	Below *runs.Source `toml:"below,omitempty" json:"below,omitempty"`
 	// Pretrained are the machines that a deep one begins from, nil where it begins from drawn
 	// weights.
 	Pretrained *Pretrained `toml:"pretrained,omitempty" json:"pretrained,omitempty"`
@@ -70,8 +71,8 @@ func (e Experiment) Header() runs.Header {
 	}
 }
 
-// With implements runs.Experiment.
-func (e Experiment) With(h runs.Header) runs.Experiment {
+// WithHeader implements runs.Experiment.
+func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
 	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
 	e.Method.BatchSize, e.Keep, e.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
 	return e
@@ -101,7 +102,7 @@ func (e Experiment) String() string {
 		name = "DBN, top"
 	}
 	switch {
-	case e.Machine.Doubled != Neither:
+	case e.Machine.Doubled != DoubledNeither:
 		name = fmt.Sprintf("layer of a DBM, %v units doubled,", e.Machine.Doubled)
 	case e.Pretrained != nil:
 		kind = "pretrained "
@@ -168,7 +169,7 @@ func (e Experiment) checkLayers() error {
 	switch {
 	case s.MeanField != 0 && !deep:
 		return fmt.Errorf("mean_field = %d of a machine with one hidden layer, whose means are exact: leave it out, or give more layers", s.MeanField)
-	case deep && s.Algorithm == Pseudo:
+	case deep && s.Algorithm == PseudoLikelihood:
 		return errors.New("algorithm = pl of several hidden layers: the pseudo-likelihood that is trained is of one; use pcd")
 	case deep && s.Metric != Euclidean:
 		return fmt.Errorf("metric = %v of several hidden layers: natural gradients are of machines with one; leave it out", s.Metric)
@@ -180,7 +181,7 @@ func (e Experiment) checkLayers() error {
 
 // checkUnits refuses what there is only of some kinds of units.
 func (e Experiment) checkUnits() error {
-	if visible := e.Machine.Visible; e.Method.Algorithm == Pseudo && visible != Bernoulli {
+	if visible := e.Machine.Visible; e.Method.Algorithm == PseudoLikelihood && visible != Bernoulli {
 		return fmt.Errorf("algorithm = pl with %v visible units: the pseudo-likelihood that is trained is of Bernoulli units; use pcd", visible)
 	}
 	if e.Method.Metric != Euclidean && e.Machine.Visible == Gaussian {
@@ -225,7 +226,7 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 // classes' frequencies. A machine that stands on another, whose rows are drawn, has none, and
 // neither has one with a side doubled.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
-	if e.Below != nil || e.Machine.Doubled != Neither {
+	if e.Below != nil || e.Machine.Doubled != DoubledNeither {
 		return runs.Baseline{}
 	}
 	if e.Machine.Classes > 0 {

@@ -288,7 +288,7 @@ func TestGaussianUnitsLearn(t *testing.T) {
 	if mean := floats.Sum(wide(run.parameters)[len(run.parameters.Flat)-196:]) / 196; !(mean < -0.05) {
 		t.Errorf("the mean of log σ² is %v after training", mean)
 	}
-	sheet, err := run.Sample(t.Context(), 3, 20)
+	sheet, err := run.Means(t.Context(), 3, 20)
 	if err != nil {
 		t.Fatal(err)
 	}

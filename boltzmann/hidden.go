@@ -42,7 +42,7 @@ func (e Experiment) checkHidden() error {
 		return nil
 	case e.Below != nil:
 		return fmt.Errorf("%v hidden units of a machine that stands on a run: they are Bernoulli ones; leave them out", hidden)
-	case s.Algorithm == Pseudo:
+	case s.Algorithm == PseudoLikelihood:
 		return fmt.Errorf("algorithm = pl with %v hidden units: the pseudo-likelihood that is trained is of Bernoulli units; use pcd", hidden)
 	case s.Sparsity != 0:
 		return fmt.Errorf("sparsity = %v with %v hidden units: a target is the probability that Bernoulli units are on; leave it out", s.Sparsity, hidden)

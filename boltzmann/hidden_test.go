@@ -394,7 +394,7 @@ func TestHiddenKindsLearn(t *testing.T) {
 		{lines, New(lines.Shape()).Hidden(6).HiddenUnits(Gaussian), CD().LearningRate(0.03)},
 		{grays(t), New(grays(t).Shape()).Hidden(10).HiddenCategorical(10).Visible(Gaussian), CD()},
 	} {
-		run, err := c.method.BatchSize(20).Epochs(8).Schedule(runs.Constant).Train(t.Context(), c.machine, c.set, t.TempDir())
+		run, err := c.method.BatchSize(20).Epochs(8).Schedule(runs.ConstantRate).Train(t.Context(), c.machine, c.set, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}

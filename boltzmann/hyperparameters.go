@@ -33,7 +33,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	metric := unless(natural, "--metric joint or marginal")
 	inertia := unless(s.Optimizer == Momentum, "--optimizer momentum")
 	adam := unless(s.Optimizer == Adam, "--optimizer adam")
-	step := unless(s.Schedule == runs.Step, "--schedule step")
+	step := unless(s.Schedule == runs.StepDecay, "--schedule step")
 	sparse := unless(s.Sparsity != 0, "--sparsity")
 
 	decay := func(β float64) bool { return β >= 0 && β < 1 }
@@ -146,8 +146,8 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	}, {
 		Value: &s.Sparsity, Flag: "sparsity", Group: own, Legend: sparsity,
 		Usage: "cd, pcd, pt: `β` with which hidden units are drawn to the probability --sparsity-target of being on",
-		Valid: strength(s.Sparsity) && (s.Algorithm != Pseudo || s.Sparsity == 0),
-		Remedy: either(s.Algorithm == Pseudo,
+		Valid: strength(s.Sparsity) && (s.Algorithm != PseudoLikelihood || s.Sparsity == 0),
+		Remedy: either(s.Algorithm == PseudoLikelihood,
 			"a target of sparsity goes with cd, pcd and pt, and not with the algorithm pl; leave it out",
 			"give the strength of the sparsity target, 0 or more; 0.01 to 0.1 is usual"),
 	}, {

@@ -94,7 +94,7 @@ func TestInpaintingDependsOnTheSeedAlone(t *testing.T) {
 	if !reflect.DeepEqual(inpaint(m), want) {
 		t.Error("one processor draws other images than several")
 	}
-	if reflect.DeepEqual(inpaint(m.Seed(2)), want) || reflect.DeepEqual(want.Images[0], want.Images[1]) {
+	if reflect.DeepEqual(inpaint(m.WithSeed(2)), want) || reflect.DeepEqual(want.Images[0], want.Images[1]) {
 		t.Error("another seed or chain draws the same images")
 	}
 }

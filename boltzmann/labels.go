@@ -61,7 +61,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 		return fmt.Errorf("classes = %d for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs", classes, set.Name())
 	case set.Classes() > classes:
 		return fmt.Errorf("classes = %d for %s, whose labels have %d: raise it", classes, set.Name(), set.Classes())
-	case s.Algorithm == Pseudo:
+	case s.Algorithm == PseudoLikelihood:
 		return errors.New("algorithm = pl of a machine with labels: the pseudo-likelihood that is trained is of units by themselves; use cd, pcd or pt")
 	case s.Discriminative != 0 && s.Metric != Euclidean:
 		return fmt.Errorf("discriminative = %v with metric = %v: natural gradients are those of log p(v,y); leave one of them out", s.Discriminative, s.Metric)
@@ -234,11 +234,11 @@ func (t *trainer) discriminate(n int) {
 // Classification is how well a model tells the labels of rows, whose number may be smaller than
 // that of an evaluation.
 type Classification struct {
-	Error   Number `json:"error"` // the part of the rows of which another class is likelier than theirs
-	ErrorSE Number `json:"error_se"`
-	LogP    Number `json:"log_p"` // mean of log p(y|v) of the rows' labels, nats
-	LogPSE  Number `json:"log_p_se"`
-	Data    int    `json:"data"`
+	Error   runs.Float `json:"error"` // the part of the rows of which another class is likelier than theirs
+	ErrorSE runs.Float `json:"error_se"`
+	LogP    runs.Float `json:"log_p"` // mean of log p(y|v) of the rows' labels, nats
+	LogPSE  runs.Float `json:"log_p_se"`
+	Data    int        `json:"data"`
 }
 
 // LabelProbabilities are log p(y|v) of each of the rows and each class, in nats and in double

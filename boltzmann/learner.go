@@ -62,7 +62,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	shape, below := set.Shape(), stack(nil)
 	if e.Below != nil {
 		var err error
-		if below, err = e.Below.read(shape); err != nil {
+		if below, err = e.readBelow(shape); err != nil {
 			return runs.Snapshot{}, err
 		}
 		shape = dataset.Shape{Height: 1, Width: below[len(below)-1].Hidden()}
@@ -86,7 +86,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 		rows, states := set.Train(), float64(max(2, e.Machine.Categories))
 		first := means(rows, e.Dataset.Binarization)
 		if below != nil {
-			rows = rows.Some(latentRows, e.Seed)
+			rows = rows.Subset(latentRows, e.Seed)
 			if first, err = e.model(s, set.Shape()).latentMeans(rows); err != nil {
 				return runs.Snapshot{}, err
 			}
@@ -231,7 +231,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 		reconstruction += e / float64(rows.Rows)
 	}
 	measured[reconstructionMeasure.Key] = reconstruction
-	if m.below == nil && p.Doubled == Neither && p.terms() <= cheapTerms && p.posteriorTerms()*float64(rows.Rows) <= cheapTerms {
+	if m.below == nil && p.Doubled == DoubledNeither && p.terms() <= cheapTerms && p.posteriorTerms()*float64(rows.Rows) <= cheapTerms {
 		logP, err := m.exactLogP(ctx, states)
 		if err != nil {
 			return nil, err

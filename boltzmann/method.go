@@ -21,9 +21,9 @@ const (
 	// 2010): each persistent chain has replicas at higher temperatures, with which it swaps
 	// its state now and then.
 	Tempered
-	// Pseudo has no chains: it raises the pseudo-likelihood (Besag 1975), of which each step
+	// PseudoLikelihood has no chains: it raises the pseudo-likelihood (Besag 1975), of which each step
 	// sees some units of each row.
-	Pseudo
+	PseudoLikelihood
 )
 
 var algorithmNames = names.New("algorithm", "cd", "pcd", "pt", "pl")
@@ -119,7 +119,7 @@ type Method struct {
 
 	keep        []int
 	recordSteps int
-	below       *Below
+	below       *runs.Source
 }
 
 // usual has the settings of an algorithm.
@@ -129,7 +129,7 @@ func usual(a Algorithm) Method {
 			Algorithm: a, Steps: 1, Chains: 100,
 			Centered: true, OffsetRate: 0.01,
 			Momentum: 0.9, AdamBeta1: 0.9, AdamBeta2: 0.999,
-			LearningRate: 0.2, Schedule: runs.Cosine, VarianceRate: 0.01, StepEpochs: 100, StepFactor: 0.5,
+			LearningRate: 0.2, Schedule: runs.CosineDecay, VarianceRate: 0.01, StepEpochs: 100, StepFactor: 0.5,
 			BatchSize: 100,
 		},
 		epochs: 20,
@@ -138,7 +138,7 @@ func usual(a Algorithm) Method {
 	switch a {
 	case Tempered:
 		m.spec.Temperatures = 10
-	case Pseudo:
+	case PseudoLikelihood:
 		m.spec.Steps = 10
 	}
 	return m
@@ -155,7 +155,7 @@ func PCD() Method { return usual(Persistent) }
 func PT() Method { return usual(Tempered) }
 
 // PL follows the gradient of the pseudo-likelihood, estimated by 10 units of each row.
-func PL() Method { return usual(Pseudo) }
+func PL() Method { return usual(PseudoLikelihood) }
 
 // Steps sets k, the number of Gibbs sweeps of each chain a step, or of units of each row whose
 // probability given the others PL raises.
@@ -190,14 +190,14 @@ func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; retu
 // said; at 0 the variances stay.
 func (m Method) VarianceRate(η float64) Method { m.spec.VarianceRate = η; return m }
 
-// Schedule sets how the learning rate changes: Cosine without it being said, since a rate that
-// stays leaves log p nats below what the machine can reach. Step halves it every 100 epochs;
+// Schedule sets how the learning rate changes: CosineDecay without it being said, since a rate that
+// stays leaves log p nats below what the machine can reach. The schedule StepDecay halves it every 100 epochs;
 // StepDecay says otherwise.
 func (m Method) Schedule(s runs.Schedule) Method { m.spec.Schedule = s; return m }
 
 // StepDecay multiplies the learning rate by a factor every so many epochs.
 func (m Method) StepDecay(epochs int, factor float64) Method {
-	m.spec.Schedule, m.spec.StepEpochs, m.spec.StepFactor = runs.Step, epochs, factor
+	m.spec.Schedule, m.spec.StepEpochs, m.spec.StepFactor = runs.StepDecay, epochs, factor
 	return m
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // Model is a restricted or deep Boltzmann machine with its parameters. Its methods do not
-// change it. Those that draw random numbers draw the same ones each time: Seed gives a
+// change it. Those that draw random numbers draw the same ones each time: WithSeed gives a
 // model that draws others.
 type Model struct {
 	shape      dataset.Shape // of the visible units
@@ -23,8 +23,8 @@ type Model struct {
 	seed       uint64   // of draws
 }
 
-// Seed returns the same model with another seed for its draws.
-func (m *Model) Seed(seed uint64) *Model {
+// WithSeed returns the same model with another seed for its draws.
+func (m *Model) WithSeed(seed uint64) *Model {
 	c := *m
 	c.seed = seed
 	return &c
@@ -88,12 +88,12 @@ func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([
 	return energies, ctx.Err()
 }
 
-// Sample runs n chains for a number of sweeps, each of which draws the visible units
+// Means runs n chains for a number of sweeps, each of which draws the visible units
 // given the hidden ones and then these given the visible ones, and returns the means of
 // the visible units given the last hidden ones, of a belief network those of v given what is
 // drawn from there downwards. Chains start where each hidden unit is
 // 0 or 1 alike: it takes many sweeps until they have forgotten that.
-func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
+func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
 	if err := m.checkDistribution(); err != nil {
 		return dataset.Sheet{}, err
 	}

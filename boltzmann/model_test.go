@@ -237,7 +237,7 @@ func TestChainsSettleAtTheModel(t *testing.T) {
 func TestSamplesDependOnTheSeedAlone(t *testing.T) {
 	m := randomModel(t, 20, 10)
 	sample := func(m *Model) dataset.Sheet {
-		sheet, err := m.Sample(t.Context(), 100, 5)
+		sheet, err := m.Means(t.Context(), 100, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +249,7 @@ func TestSamplesDependOnTheSeedAlone(t *testing.T) {
 			t.Error("one processor draws other images than several")
 		}
 	})
-	if reflect.DeepEqual(sample(m.Seed(2)), want) {
+	if reflect.DeepEqual(sample(m.WithSeed(2)), want) {
 		t.Error("another seed draws the same images")
 	}
 }
@@ -298,10 +298,10 @@ func TestModelsSayWhatTheyCannotDo(t *testing.T) {
 		{"other rows", "the model has 30 visible units, the test rows have 3", second(m.FreeEnergy(t.Context(), rows))},
 		{"no rows", "has no rows", second(m.FreeEnergy(t.Context(), dataset.Split{Shape: dataset.Shape{Height: 1, Width: 30}}))},
 		{"too few values", "give 30", second(m.FreeEnergy(t.Context(), dataset.Split{Rows: 1, Shape: dataset.Shape{Height: 1, Width: 30}}))},
-		{"no chains", "give at least 1 chain", second(m.Sample(t.Context(), 0, 1))},
-		{"no sweeps", "0 to 2³²−1 sweeps", second(m.Sample(t.Context(), 1, -1))},
-		{"no room", "give fewer", second(m.Sample(t.Context(), 1<<40, 1))},
-		{"cancelled", "cancel", second(m.Sample(canceled, 1, 1))},
+		{"no chains", "give at least 1 chain", second(m.Means(t.Context(), 0, 1))},
+		{"no sweeps", "0 to 2³²−1 sweeps", second(m.Means(t.Context(), 1, -1))},
+		{"no room", "give fewer", second(m.Means(t.Context(), 1<<40, 1))},
+		{"cancelled", "cancel", second(m.Means(canceled, 1, 1))},
 		{"cancelled", "cancel", second(randomModel(t, 3, 2).ExactLogP(canceled, rows))},
 		{"no hidden units", "give between 1", second(New(dataset.Shape{Height: 1, Width: 3}).Hidden(0).Model(1))},
 		{"no visible units", "give rows of 1 to", second(New(dataset.Shape{}).Model(1))},

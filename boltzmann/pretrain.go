@@ -31,7 +31,7 @@ import (
 type Doubled int
 
 const (
-	Neither        Doubled = iota
+	DoubledNeither Doubled = iota
 	DoubledVisible         // the hidden units see 2v: the lowest layer of a deep machine
 	DoubledHidden          // the visible units see 2h: the highest one
 )
@@ -75,7 +75,7 @@ func (p *Parameters) summedOut(linear, partition float64) float64 {
 // checkDistribution refuses what was trained to become part of a deep machine: the
 // conditional probabilities of its two sides are of no common distribution.
 func (m *Model) checkDistribution() error {
-	if m.parameters.Doubled == Neither && m.below.doubled() == Neither {
+	if m.parameters.Doubled == DoubledNeither && m.below.doubled() == DoubledNeither {
 		return nil
 	}
 	return errors.New("a layer that was trained for a deep machine, with one side doubled, is no distribution: give the run of the deep machine")
@@ -102,11 +102,11 @@ func (m Method) TrainPretrained(ctx context.Context, machine Machine, set *datas
 		return nil, err
 	}
 	for l, layer := range layers {
-		if run, err := layer.TrainOn(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
+		if run, err := layer.Train(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
 			return run, fmt.Errorf("layer %d: %w", l+1, err)
 		}
 	}
-	return deep.TrainOn(ctx, set, DeepDir(dir), recorders...)
+	return deep.Train(ctx, set, DeepDir(dir), recorders...)
 }
 
 // DeepDir is the directory of a pretrained deep machine beside those of its layers.
@@ -144,7 +144,7 @@ func (t *Pretrained) read(layers []int) (stack, error) {
 		if err != nil {
 			return nil, fmt.Errorf("layer %d: %w", l+1, err)
 		}
-		p, wanted := run.Model.parameters, Neither
+		p, wanted := run.Model.parameters, DoubledNeither
 		switch l {
 		case 0:
 			wanted = DoubledVisible
@@ -153,7 +153,7 @@ func (t *Pretrained) read(layers []int) (stack, error) {
 		}
 		if p.Visible() != layers[l] || p.Hidden() != layers[l+1] || p.Doubled != wanted || p.Kind() != Bernoulli || p.Layers != nil {
 			return nil, fmt.Errorf("layer %d, %s: %v is no machine between %d and %d units with %v doubled: pretrain the layers of this deep machine",
-				l+1, dir, run.experiment, layers[l], layers[l+1], wanted)
+				l+1, dir, run.Experiment(), layers[l], layers[l+1], wanted)
 		}
 		s = append(s, p)
 	}
@@ -189,9 +189,9 @@ func (s MachineSpec) plain() bool {
 // checkPretrained refuses what there is only of layers of a deep machine, or of the whole.
 func (e Experiment) checkPretrained() error {
 	switch s := e.Method; {
-	case e.Machine.Doubled != Neither && (!e.Machine.plain() || len(e.Machine.Above) > 0):
+	case e.Machine.Doubled != DoubledNeither && (!e.Machine.plain() || len(e.Machine.Above) > 0):
 		return fmt.Errorf("doubled = %v: that is of a restricted machine of Bernoulli units, a layer of a deep one; leave it out", e.Machine.Doubled)
-	case e.Machine.Doubled != Neither && (s.Algorithm != Contrastive || s.Metric != Euclidean):
+	case e.Machine.Doubled != DoubledNeither && (s.Algorithm != Contrastive || s.Metric != Euclidean):
 		return fmt.Errorf("doubled = %v with the algorithm %v and the metric %v: layers of a deep machine are pretrained by plain contrastive divergence; use cd", e.Machine.Doubled, s.Algorithm, s.Metric)
 	case e.Pretrained != nil && len(e.Pretrained.Runs) != 1+len(e.Machine.Above):
 		return fmt.Errorf("%d pretrained layers of a machine of %d hidden ones: name the run of each", len(e.Pretrained.Runs), 1+len(e.Machine.Above))
@@ -209,7 +209,7 @@ func (p *Parameters) compose(layers stack) {
 	}
 	for l, of := range layers {
 		factor := float32(1)
-		if of.Doubled == Neither {
+		if of.Doubled == DoubledNeither {
 			factor = 0.5
 		}
 		below, _ := p.units(l)

@@ -218,7 +218,7 @@ func composed(t *testing.T, layers []int) (*Model, []conditionals) {
 	var s stack
 	var each []conditionals
 	for l := 1; l < len(layers); l++ {
-		doubled := Neither
+		doubled := DoubledNeither
 		switch l {
 		case 1:
 			doubled = DoubledVisible
@@ -333,7 +333,7 @@ func TestPretraining(t *testing.T) {
 		}
 		_, exact := layer.ExactLogZ(t.Context())
 		_, evaluated := layer.Evaluate(t.Context(), set, set.Test(), Annealing{}, nil)
-		_, sampled := layer.Sample(t.Context(), 1, 1)
+		_, sampled := layer.Means(t.Context(), 1, 1)
 		_, inpainted := layer.Inpaint(t.Context(), set.Test(), make(dataset.Mask, 9), 1, 1, nil)
 		_, annealed := layer.AIS(t.Context(), set.Train(), Annealing{}, nil)
 		_, energy := layer.FreeEnergy(t.Context(), set.Test())
@@ -381,7 +381,7 @@ func TestPretrainingThatIsRefused(t *testing.T) {
 		"layers of a deep machine are pretrained by plain contrastive divergence; use cd": layer,
 		"doubled = hidden: that is of a restricted machine of Bernoulli units":            wide,
 	} {
-		if _, err := e.TrainOn(t.Context(), set, filepath.Join(dir, "refused")); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := e.Train(t.Context(), set, filepath.Join(dir, "refused")); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}

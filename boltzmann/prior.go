@@ -24,13 +24,13 @@ func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, 
 	}
 	s, shape, err := readSnapshot(at)
 	if err == nil {
-		err = r.experiment.checkState(s, shape)
+		err = r.Experiment().checkState(s, shape)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(s.below) == 0 || s.below.doubled() != Neither || s.parameters.Doubled != Neither || !s.parameters.machine().plain() {
-		return nil, nil, fmt.Errorf("%s is a run of %v, no belief network: give one that was trained with --belief or --on", r.Dir(), r.experiment)
+	if len(s.below) == 0 || s.below.doubled() != DoubledNeither || s.parameters.Doubled != DoubledNeither || !s.parameters.machine().plain() {
+		return nil, nil, fmt.Errorf("%s is a run of %v, no belief network: give one that was trained with --belief or --on", r.Dir(), r.Experiment())
 	}
 	below := s.below
 	s = state{parameters: s.parameters, visibleOffsets: s.visibleOffsets, hiddenOffsets: s.hiddenOffsets}
@@ -56,7 +56,7 @@ func ReadPrior(at runs.Snapshot, method MethodSpec, seed uint64) (*Prior, error)
 	if method.persistent() {
 		chains = method.replicas(0)
 	}
-	if p := s.parameters; !p.machine().plain() || p.Layers != nil || p.Doubled != Neither || s.below != nil || len(s.moments) != method.Optimizer.slots() || s.persistent.Rows != chains {
+	if p := s.parameters; !p.machine().plain() || p.Layers != nil || p.Doubled != DoubledNeither || s.below != nil || len(s.moments) != method.Optimizer.slots() || s.persistent.Rows != chains {
 		return nil, errors.New("it is no restricted machine of Bernoulli units, or has learned by another method")
 	}
 	return newPrior(s, method, seed), nil

@@ -39,15 +39,13 @@ func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing,
 }
 
 // RAISE estimates log p(v) of rows, each by chains of its own, which go from the row to
-// the base-rate model of the rows base (Y. Burda, R. Grosse and R. Salakhutdinov,
-// Accurate and Conservative Estimates of MRF Log-likelihood using Reverse Annealing,
-// AISTATS 2015; the weights with the correction of V. Upadhya and P. Sastry,
-// Empirical Analysis of Sampling Based Estimators for Evaluating RBMs, 2015, eq. 10). What it
-// estimates is p_ann(v) of the model that draws by annealing with the same schedule, from
-// which p(v) differs less the more steps there are, and log p_ann(v) is at least
-// the estimate in expectation. Its mean over samples of the model is at most that of log
-// p(v); of a single row, or of other rows, it can be more. Where it agrees with AIS, which
-// errs to the other side, both are right or rows and chains miss the same modes.
+// the base-rate model of the rows base (Burda, Grosse and Salakhutdinov 2015; the weights
+// with the correction of Upadhya and Sastry 2015, 10). What it estimates is p_ann(v) of the
+// model that draws by annealing with the same schedule, from which p(v) differs less the more
+// steps there are, and log p_ann(v) is at least the estimate in expectation. Its mean over
+// samples of the model is at most that of log p(v); of a single row, or of other rows, it can
+// be more. Where it agrees with AIS, which errs to the other side, both are right or rows and
+// chains miss the same modes.
 func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing, progress func(float64)) ([]float64, error) {
 	if err := a.check(rows.Rows); err != nil {
 		return nil, err

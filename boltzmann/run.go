@@ -2,7 +2,6 @@ package boltzmann
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -14,79 +13,46 @@ import (
 // checkpoint, and returns its error beside the run. So does training that diverges, with
 // runs.ErrDiverged.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
-	return m.Experiment(machine, set).TrainOn(ctx, set, dir, recorders...)
+	return m.Experiment(machine, set).Train(ctx, set, dir, recorders...)
 }
 
-// Train is TrainOn with the experiment's data set, which it opens.
-func (e Experiment) Train(ctx context.Context, dir string, recorders ...runs.Recorder) (*Run, error) {
-	set, err := runs.OpenDataset(e, dir)
-	if err != nil {
-		return nil, err
-	}
-	return e.TrainOn(ctx, set, dir, recorders...)
-}
-
-// TrainOn trains as Method.Train does. runs.TrainSeeds trains several seeds.
-func (e Experiment) TrainOn(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
+// Train trains as Method.Train does. runs.OpenDataset opens the set of an experiment that was
+// read; runs.TrainSeeds trains several seeds.
+func (e Experiment) Train(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return opened(runs.Train(ctx, e, set, dir, recorders...))
 }
 
 // Run is a run of training as its directory holds it, with the model of the last
 // checkpoint.
 type Run struct {
-	*runs.Run
+	*runs.Typed[Experiment, *Model]
 	*Model
-	experiment Experiment
 }
 
 // OpenRun opens the run in a directory, finished or not. Its model is that of the last
 // checkpoint.
 func OpenRun(dir string) (*Run, error) { return opened(runs.Open(dir)) }
 
-// opened adds the model to a run. Where there is no run, or an error beside it, it
-// returns what there is.
+// opened adds the model to a run. Where there is no run, or an error beside it, it returns
+// what there is.
 func opened(run *runs.Run, failure error) (*Run, error) {
-	if run == nil {
-		return nil, failure
-	}
-	e, ok := run.Experiment().(Experiment)
-	if !ok {
-		return nil, fmt.Errorf("%s is a run of %v, not of a Boltzmann machine: open it by the package of its family", run.Dir(), run.Experiment())
-	}
-	r := &Run{Run: run, experiment: e}
-	var err error
-	if r.Model, err = r.modelOf(run.Snapshot(), nil); err != nil {
+	typed, model, err := runs.As(run, failure, "a Boltzmann machine", Experiment.modelOf)
+	if typed == nil {
 		return nil, err
 	}
-	return r, failure
+	return &Run{typed, model}, err
 }
 
-// Experiment is what the run trains.
-func (r *Run) Experiment() Experiment { return r.experiment }
-
-// Best returns the model of the epoch with the best validation objective.
-func (r *Run) Best() (*Model, error) { return r.modelOf(r.Run.Best()) }
-
-// At returns the model after an epoch whose checkpoint the experiment keeps, or after
-// the last.
-func (r *Run) At(epoch int) (*Model, error) { return r.modelOf(r.Run.At(epoch)) }
-
-// Checkpoint returns the model of a checkpoint by its name: last, best, or the number of
-// an epoch.
-func (r *Run) Checkpoint(name string) (*Model, error) { return r.modelOf(r.Run.Checkpoint(name)) }
-
-func (r *Run) modelOf(at runs.Snapshot, err error) (*Model, error) {
+// modelOf is the model of a snapshot.
+func (e Experiment) modelOf(at runs.Snapshot) (*Model, error) {
+	s, shape, err := readSnapshot(at)
+	if err == nil {
+		err = e.checkState(s, shape)
+	}
 	if err != nil {
 		return nil, err
 	}
-	s, shape, err := readSnapshot(at)
-	if err == nil {
-		err = r.experiment.checkState(s, shape)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("a checkpoint in %s: %w: restore the file from a copy", r.Dir(), err)
-	}
-	return r.experiment.model(s, shape), nil
+	return e.model(s, shape), nil
 }
 
 // model is that of the state of a machine for images of a shape.

@@ -37,7 +37,7 @@ func short(m Method) Method { return m.BatchSize(9).Chains(10).Epochs(3).Seed(3)
 func methods() []Method {
 	return []Method{
 		short(CD()), short(PCD()), short(PT()).Temperatures(3), short(CD().Steps(3).Momentum(0.5).Centered(false)),
-		short(PCD().Optimizer(Adam).LearningRate(0.01).Schedule(runs.Constant).L2(1e-3)),
+		short(PCD().Optimizer(Adam).LearningRate(0.01).Schedule(runs.ConstantRate).L2(1e-3)),
 		short(PL().Steps(4)), short(PCD().Natural(Marginal, 0.3).Sparsity(0.1, 0.2).MaxNorm(2)), short(PT().Natural(Joint, 0.3)).Temperatures(3),
 	}
 }
@@ -153,7 +153,7 @@ func TestTrainingLearns(t *testing.T) {
 		method Method
 		least  float64
 	}{
-		{PCD().Chains(200).Steps(2).LearningRate(0.3).Epochs(12).Schedule(runs.Cosine), -2.8},
+		{PCD().Chains(200).Steps(2).LearningRate(0.3).Epochs(12).Schedule(runs.CosineDecay), -2.8},
 		{CD().Steps(5).LearningRate(0.3).Epochs(12), -2.9},
 	} {
 		run, err := c.method.Train(t.Context(), New(set.Shape()).Hidden(12), set, t.TempDir())
@@ -257,7 +257,7 @@ func TestExperimentsRoundTrip(t *testing.T) {
 		if kept := m.Keep(1).RecordSteps(2).Experiment(machineFor(set), set); kept.Hash() != e.Hash() {
 			t.Errorf("%v: what is recorded on the way changes the hash", m.spec)
 		}
-		if diff := cmp.Diff(e.Header(), e.With(e.Header()).Header()); diff != "" {
+		if diff := cmp.Diff(e.Header(), e.WithHeader(e.Header()).Header()); diff != "" {
 			t.Errorf("%v: the header (-given +has):\n%s", m.spec, diff)
 		}
 	}
@@ -462,8 +462,8 @@ func TestBaselineIsAPseudoLikelihood(t *testing.T) {
 // Names of methods say what is not as usual.
 func TestMethodsHaveNames(t *testing.T) {
 	for want, m := range map[string]Method{
-		"CD-1, η = 0.2":                        CD(),
-		"PCD-5, η = 0.1, 50 chains, B = 20":    PCD().Steps(5).LearningRate(0.1).Chains(50).BatchSize(20),
+		"CD-1, η = 0.2":                         CD(),
+		"PCD-5, η = 0.1, 50 chains, B = 20":     PCD().Steps(5).LearningRate(0.1).Chains(50).BatchSize(20),
 		"CD-1, η = 0.2, not centered, momentum": CD().Centered(false).Optimizer(Momentum),
 	} {
 		if got := fmt.Sprint(m.Spec()); got != want {
@@ -478,7 +478,7 @@ func TestLegendsTellMethodsApart(t *testing.T) {
 	for i := range settings.NumField() {
 		told := false
 		for _, base := range []Method{
-			PT().Schedule(runs.Step).Natural(Joint, 0.5).Optimizer(Momentum),
+			PT().Schedule(runs.StepDecay).Natural(Joint, 0.5).Optimizer(Momentum),
 			CD().Sparsity(0.1, 0.1).Optimizer(Adam),
 		} {
 			s := base.Spec()

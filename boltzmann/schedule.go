@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Schedule says at which inverse temperatures β, from 0 of the base-rate model to 1 of
+// AnnealingSchedule says at which inverse temperatures β, from 0 of the base-rate model to 1 of
 // the model, annealing halts. The zero value is the published one.
-type Schedule struct {
+type AnnealingSchedule struct {
 	spacing spacing
 	steps   int
 }
@@ -29,18 +29,18 @@ type stretch struct {
 
 // Published has the 14,500 steps of Salakhutdinov and Murray (2008): of 1/1,000 to β =
 // 0.5, of 1/10,000 to 0.9, of 1/100,000 to 1.
-func Published() Schedule { return Schedule{} }
+func Published() AnnealingSchedule { return AnnealingSchedule{} }
 
 // Even has a number of equal steps.
-func Even(steps int) Schedule { return Schedule{even, steps} }
+func Even(steps int) AnnealingSchedule { return AnnealingSchedule{even, steps} }
 
 // Adaptive has a number of steps over each of which the weights of chains spread about
 // alike, and with them lose about the same part of their effective sample size.
 // They are found by 100 chains of their own, which take a tenth as many steps.
-func Adaptive(steps int) Schedule { return Schedule{adaptive, steps} }
+func Adaptive(steps int) AnnealingSchedule { return AnnealingSchedule{adaptive, steps} }
 
 // String writes published, even:N or adaptive:N, where N is the number of steps.
-func (s Schedule) String() string {
+func (s AnnealingSchedule) String() string {
 	switch s.spacing {
 	case even:
 		return fmt.Sprintf("even:%d", s.steps)
@@ -50,11 +50,11 @@ func (s Schedule) String() string {
 	return "published"
 }
 
-// ParseSchedule reads what String writes.
-func ParseSchedule(text string) (Schedule, error) {
+// parseSchedule reads what String writes.
+func parseSchedule(text string) (AnnealingSchedule, error) {
 	kind, number, numbered := strings.Cut(text, ":")
 	steps, err := strconv.Atoi(number)
-	s := Schedule{steps: steps}
+	s := AnnealingSchedule{steps: steps}
 	switch {
 	case kind == "published" && !numbered:
 		return Published(), nil
@@ -69,11 +69,11 @@ func ParseSchedule(text string) (Schedule, error) {
 }
 
 // MarshalText writes what String does.
-func (s Schedule) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s AnnealingSchedule) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads what MarshalText writes.
-func (s *Schedule) UnmarshalText(text []byte) (err error) {
-	*s, err = ParseSchedule(string(text))
+func (s *AnnealingSchedule) UnmarshalText(text []byte) (err error) {
+	*s, err = parseSchedule(string(text))
 	return err
 }
 
@@ -86,7 +86,7 @@ const (
 	mostSteps      = 1_000_000
 )
 
-func (s Schedule) check() error {
+func (s AnnealingSchedule) check() error {
 	fewest := 1
 	if s.spacing == adaptive {
 		fewest = fewestAdaptive
@@ -98,7 +98,7 @@ func (s Schedule) check() error {
 }
 
 // temperatures are the β of a schedule that does not depend on the model, from 0 to 1.
-func (s Schedule) temperatures() []float64 {
+func (s AnnealingSchedule) temperatures() []float64 {
 	stretches := []stretch{{0.5, 500}, {0.9, 4_000}, {1, 10_000}}
 	if s.spacing == even {
 		stretches = []stretch{{1, s.steps}}

@@ -106,7 +106,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	if method.persistent() {
 		t.chains.hidden = s.persistent
 	}
-	if method.Algorithm == Pseudo {
+	if method.Algorithm == PseudoLikelihood {
 		t.flipped = flipped{make([]int, most), make([]float32, most)}
 	}
 	if method.Algorithm == Tempered {
@@ -134,7 +134,7 @@ func (s MethodSpec) chains(rows int) int {
 		return 0
 	case s.Algorithm == Contrastive:
 		return rows
-	case s.Algorithm == Pseudo:
+	case s.Algorithm == PseudoLikelihood:
 		return rows * s.Steps
 	}
 	return s.Chains
@@ -154,7 +154,7 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 	n, m := len(rows), t.method.chains(len(rows))
 	t.positive(rows)
 	copy(t.before, t.persistent.Data)
-	if t.method.Algorithm != Pseudo && m > 0 {
+	if t.method.Algorithm != PseudoLikelihood && m > 0 {
 		t.negative(ctx, t.method.replicas(n))
 	}
 	if err := ctx.Err(); err != nil {
@@ -222,7 +222,7 @@ func (t *trainer) positive(rows []int) {
 		case t.method.Algorithm == Contrastive:
 			at := place{key: t.key, purpose: philox.Start, layer: 1, step: uint32(t.step), datum: uint32(first)}
 			t.parameters.drawHidden(kernels.Rows(t.chains.hidden, first, last), h, at)
-		case t.method.Algorithm == Pseudo:
+		case t.method.Algorithm == PseudoLikelihood:
 			for r := range v.Rows {
 				t.flip(first+r, kernels.Row(v, r), kernels.Row(h, r), t.flips())
 			}
@@ -306,7 +306,7 @@ func (t *trainer) center(n, m int) {
 	if t.discrimination != nil {
 		t.discriminate(n)
 	}
-	if t.method.Algorithm == Pseudo {
+	if t.method.Algorithm == PseudoLikelihood {
 		t.pseudoGradient(n)
 		t.completeOffsets(n)
 		return

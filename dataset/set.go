@@ -52,9 +52,9 @@ func (s Split) Row(i int) []uint8 {
 	return s.Values[i*n : (i+1)*n]
 }
 
-// Some returns n rows, drawn by seed, in their order; all of them if n is 0 or larger
+// Subset returns n rows, drawn by seed, in their order; all of them if n is 0 or larger
 // than their number.
-func (s Split) Some(n int, seed uint64) Split {
+func (s Split) Subset(n int, seed uint64) Split {
 	if n <= 0 || n >= s.Rows {
 		return s
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // BackendVariable is the environment variable that names the backend of a
-// process which does not choose one by Backend. Cells of a notebook and runs in
+// process which does not choose one by UseBackend. Cells of a notebook and runs in
 // the background share it.
 const BackendVariable = "HELMHOLTZ_BACKEND"
 
@@ -32,7 +32,7 @@ type backend struct {
 	name string
 }
 
-// Backend chooses the engine that trains, evaluates and samples in this process:
+// UseBackend chooses the engine that trains, evaluates and samples in this process:
 //
 //	cpu    the processor, which is the default
 //	cuda   an NVIDIA GPU; the program has to import _ "github.com/helmholtz-go/helmholtz/gpu"
@@ -42,7 +42,7 @@ type backend struct {
 // It fails with what is missing and what to do, and the choice is then as before.
 // Models and runs under way keep the engine that they began with. The backend is
 // no part of an experiment: what one has begun another can resume.
-func Backend(name string) error {
+func UseBackend(name string) error {
 	computing.Lock()
 	defer computing.Unlock()
 	chosen, err := findBackend(name)

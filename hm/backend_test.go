@@ -35,7 +35,7 @@ func init() {
 func useBackend(t *testing.T, name string) {
 	t.Helper()
 	forgetBackend(t)
-	if err := Backend(name); err != nil {
+	if err := UseBackend(name); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -66,7 +66,7 @@ func TestBackendIsTheVariablesOrTheCPU(t *testing.T) {
 	wantDevice("poor")
 	useBackend(t, "cpu")
 	wantDevice("cpu")
-	wantError(t, Backend("abacus"), `no backend "abacus"`, "use cpu, poor")
+	wantError(t, UseBackend("abacus"), `no backend "abacus"`, "use cpu, poor")
 	wantDevice("cpu")
 	forgetBackend(t)
 	t.Setenv(BackendVariable, "abacus")
@@ -76,11 +76,11 @@ func TestBackendIsTheVariablesOrTheCPU(t *testing.T) {
 
 // The backend auto computes on the CPU where there is no other, and says so once.
 func TestAutoFallsBackAndSaysSoOnce(t *testing.T) {
-	wantError(t, Backend("cuda"), `import _ "github.com/helmholtz-go/helmholtz/gpu"`, "-tags cuda", "cpu")
+	wantError(t, UseBackend("cuda"), `import _ "github.com/helmholtz-go/helmholtz/gpu"`, "-tags cuda", "cpu")
 	forgetBackend(t)
 	said := standardError(t, func() {
 		for range 2 {
-			if err := Backend("auto"); err != nil {
+			if err := UseBackend("auto"); err != nil {
 				t.Error(err)
 			}
 		}
@@ -167,7 +167,7 @@ func TestRunsAreOpenedWithoutABackend(t *testing.T) {
 	}
 	_, err = run.Evaluate(t.Context(), set.Test(), 3, nil)
 	wantError(t, err, "HELMHOLTZ_BACKEND=abacus")
-	if err := Backend("cpu"); err != nil {
+	if err := UseBackend("cpu"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := run.Evaluate(t.Context(), set.Test(), 3, nil); err != nil {

@@ -27,7 +27,7 @@ type Timing struct {
 	Bytes int64 `json:"bytes_per_step"`
 }
 
-// Benchmark trains as TrainOn does, but keeps nothing: for an epoch, so that
+// Benchmark trains as Train does, but keeps nothing: for an epoch, so that
 // the units are no longer as at first, and then for the steps that it measures.
 // progress, which may be nil, is called with the fraction of the work done, the
 // epoch before the steps measured included.

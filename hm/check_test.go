@@ -79,7 +79,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"step every 0 epochs", step(0, 0.5), machine, []string{"step_epochs = 0", "at least 1"}},
 		{"step by 0", step(2, 0), machine, []string{"step_factor = 0", "above 0"}},
 		{"step by NaN", step(2, nan), machine, []string{"step_factor = NaN", "above 0"}},
-		{"step by NaN without steps", step(2, nan).Schedule(Cosine), machine, []string{"step_factor = NaN", "above 0"}},
+		{"step by NaN without steps", step(2, nan).Schedule(CosineDecay), machine, []string{"step_factor = NaN", "above 0"}},
 		{"step upward", step(2, 1.5), machine, []string{"step_factor = 1.5", "at most 1"}},
 
 		{"samples 0", short(RWS()).Samples(0), machine, []string{"samples = 0", "at least 1"}},
@@ -155,7 +155,7 @@ func TestCheckAcceptsUnusedSettings(t *testing.T) {
 	for name, method := range map[string]Method{
 		"damping without a metric":             short(RWS()).Damping(0),
 		"K without a metric":                   short(RWS()).RefreshEvery(0),
-		"step settings of the cosine schedule": short(RWS()).StepDecay(0, 0).Schedule(Cosine),
+		"step settings of the cosine schedule": short(RWS()).StepDecay(0, 0).Schedule(CosineDecay),
 		"one sample without a baseline":        short(RWS()).Samples(1).Baseline(false),
 		"one sample of wake-sleep":             short(WS()).Samples(1),
 		"one sample of plain REINFORCE":        short(REINFORCE()).Samples(1).ReinforceBaseline(NoBaseline),
@@ -193,7 +193,7 @@ func TestBuildersAreValues(t *testing.T) {
 		t.Errorf("the source has become %+v", s)
 	}
 	method := NRWS()
-	changed := method.LearningRate(7).Damping(7).Samples(7).BatchSize(7).Epochs(7).Seed(7).Optimizer(Adam).Schedule(Cosine)
+	changed := method.LearningRate(7).Damping(7).Samples(7).BatchSize(7).Epochs(7).Seed(7).Optimizer(Adam).Schedule(CosineDecay)
 	if !reflect.DeepEqual(method, NRWS()) || reflect.DeepEqual(changed, method) {
 		t.Errorf("the source has become %+v, the copy %+v", method, changed)
 	}

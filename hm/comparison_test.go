@@ -76,7 +76,7 @@ func TestCompareEvaluates(t *testing.T) {
 		t.Errorf("evaluated %s rows with %d samples, the source has %v", c.Split, c.Samples, before.Experiments[0].Evaluation)
 	}
 	for i, run := range seeds.Runs {
-		alone, err := run.Seed(1).Evaluate(t.Context(), set.Test(), 20, nil)
+		alone, err := run.WithSeed(1).Evaluate(t.Context(), set.Test(), 20, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestCompareEvaluatesTheBest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := best.Seed(1).Evaluate(t.Context(), set.Test(), 20, nil)
+	want, err := best.WithSeed(1).Evaluate(t.Context(), set.Test(), 20, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,14 +9,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Kind is what the units of a layer are.
-type Kind = engine.Kind
-
-const (
-	Bernoulli = engine.Bernoulli // on or off
-	Gaussian  = engine.Gaussian  // real, with a mean and a deviation of their own
-)
-
 // Networks are those of a machine that something applies to.
 type Networks int
 

@@ -125,7 +125,7 @@ func TestModelOfGrayLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if part := run.Some(set.Test(), 3); rows.Values[2][1] != float64(part.Row(2)[1])/255 {
+	if part := run.Subset(set.Test(), 3); rows.Values[2][1] != float64(part.Row(2)[1])/255 {
 		t.Error("the rows are not those of the set")
 	}
 	draws, err := run.Draw(t.Context(), 200)
@@ -143,7 +143,7 @@ func TestModelOfGrayLevels(t *testing.T) {
 	}
 	missing := make(dataset.Mask, 9)
 	missing[0] = true
-	inpainted, err := run.Inpaint(t.Context(), run.Some(set.Test(), 2), missing, 1, Chain{Sweeps: 1, Candidates: 3}, nil)
+	inpainted, err := run.Inpaint(t.Context(), run.Subset(set.Test(), 2), missing, 1, Chain{Sweeps: 1, Candidates: 3}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -302,7 +302,11 @@ func TestRowsOfOnesOwnStayWithTheirRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := there.Train(t.Context(), dir)
+	stored, err := runs.OpenDataset(there, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := there.Train(t.Context(), stored, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

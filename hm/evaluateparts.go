@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -18,19 +16,12 @@ import (
 // minute.
 const samplesAPart = 1 << 22
 
-// An UnfinishedError is the error of an evaluation of which other programs do parts.
-type UnfinishedError struct{ Left, Of int } // parts
-
-func (e *UnfinishedError) Error() string {
-	return fmt.Sprintf("%d of %d parts of the evaluation are not there yet: other programs do them, or have them in their shares; once they have ended the same command, without a share, merges them", e.Left, e.Of)
-}
-
 // EvaluateParts is Evaluate of a split in parts of some rows, which are kept in the
 // directory dir. Programs that evaluate the same there, on one machine or on several,
 // share the parts among themselves, each those of its share; one that is stopped goes
 // on with the next part that is not done. Once all are, the evaluation is that of
 // Evaluate, bit for bit where processors are of one kind, and Seconds those of this
-// call; before, the error is an UnfinishedError. progress is that of the parts of the
+// call; before, the error is a runs.UnfinishedError. progress is that of the parts of the
 // share that were not done yet.
 func (m *Model) EvaluateParts(ctx context.Context, split dataset.Split, samples int, dir string, share runs.Shard, progress func(float64)) (Evaluation, error) {
 	return m.evaluateParts(ctx, split, samples, max(1, samplesAPart/max(1, samples)), dir, share, progress)
@@ -43,24 +34,14 @@ func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples,
 		return Evaluation{}, err
 	}
 	parts := runs.Parts{Dir: dir, Count: (data.Rows + rows - 1) / rows, Work: m.workOn(split, samples, rows)}
-	own := 0 // parts that are not done yet
-	for i := range parts.Count {
-		if _, err := parts.Part(i); share.Has(i) && errors.Is(err, os.ErrNotExist) {
-			own++
-		}
-	}
-	done, start := engine.Meter(progress, own), time.Now()
-	left, err := parts.Do(ctx, share, func(i int) ([]runs.Tensor, error) {
-		defer done(1)
+	start := time.Now()
+	done, err := parts.Do(ctx, share, func(i int) ([]runs.Tensor, error) {
 		return m.evaluatePart(ctx, data, i*rows, min(rows, data.Rows-i*rows), samples)
-	})
+	}, progress)
 	if err != nil {
 		return Evaluation{}, err
 	}
-	if left > 0 {
-		return Evaluation{}, &UnfinishedError{left, parts.Count}
-	}
-	return mergeParts(parts, data.Rows, samples, time.Since(start).Seconds())
+	return mergeParts(done, dir, data.Rows, samples, time.Since(start).Seconds())
 }
 
 // workOn identifies an evaluation: the model, the rows and the samples.
@@ -110,14 +91,10 @@ func (m *Model) evaluatePart(ctx context.Context, data engine.Data, from, rows, 
 	return tensors, nil
 }
 
-// mergeParts is the evaluation of a number of rows that all parts make.
-func mergeParts(parts runs.Parts, rows, samples int, seconds float64) (Evaluation, error) {
+// mergeParts is the evaluation of a number of rows that all parts in a directory make.
+func mergeParts(parts [][]runs.Tensor, dir string, rows, samples int, seconds float64) (Evaluation, error) {
 	var likelihoods []engine.Likelihood
-	for i := range parts.Count {
-		tensors, err := parts.Part(i)
-		if err != nil {
-			return Evaluation{}, err
-		}
+	for i, tensors := range parts {
 		values := map[string][]float64{}
 		for _, t := range tensors {
 			values[t.Name] = t.Wide
@@ -125,7 +102,7 @@ func mergeParts(parts runs.Parts, rows, samples int, seconds float64) (Evaluatio
 		part := make([]engine.Likelihood, len(values[estimated[0].name]))
 		for _, number := range estimated {
 			if len(values[number.name]) != len(part) {
-				return Evaluation{}, fmt.Errorf("part %d in %s has %d values of %s for %d rows: remove it, and the same command makes it anew", i, parts.Dir, len(values[number.name]), number.name, len(part))
+				return Evaluation{}, fmt.Errorf("part %d in %s has %d values of %s for %d rows: remove it, and the same command makes it anew", i, dir, len(values[number.name]), number.name, len(part))
 			}
 			for r, value := range values[number.name] {
 				*number.of(&part[r]) = value
@@ -134,7 +111,7 @@ func mergeParts(parts runs.Parts, rows, samples int, seconds float64) (Evaluatio
 		likelihoods = append(likelihoods, part...)
 	}
 	if len(likelihoods) != rows {
-		return Evaluation{}, fmt.Errorf("the parts in %s have %d rows of %d: choose another directory", parts.Dir, len(likelihoods), rows)
+		return Evaluation{}, fmt.Errorf("the parts in %s have %d rows of %d: choose another directory", dir, len(likelihoods), rows)
 	}
 	return evaluationOf(likelihoods, samples, seconds), nil
 }

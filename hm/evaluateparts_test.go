@@ -29,7 +29,7 @@ func TestEvaluateParts(t *testing.T) {
 		var all sync.WaitGroup
 		for _, s := range []runs.Shard{{Index: 0, Count: 2}, {Index: 1, Count: 2}, {}} {
 			all.Go(func() {
-				var unfinished *UnfinishedError
+				var unfinished *runs.UnfinishedError
 				if _, err := share(s); err != nil && !errors.As(err, &unfinished) {
 					t.Error(err)
 				}
@@ -53,8 +53,8 @@ func TestPartsOfAnEvaluation(t *testing.T) {
 	t.Parallel()
 	m, _ := tiny(t, ZeroOne, 4, 3)
 	split, dir := everyRow(4), t.TempDir()
-	var unfinished *UnfinishedError
-	if _, err := m.evaluateParts(t.Context(), split, 50, 4, dir, runs.Shard{Index: 1, Count: 4}, nil); !errors.As(err, &unfinished) || *unfinished != (UnfinishedError{4, 6}) {
+	var unfinished *runs.UnfinishedError
+	if _, err := m.evaluateParts(t.Context(), split, 50, 4, dir, runs.Shard{Index: 1, Count: 4}, nil); !errors.As(err, &unfinished) || *unfinished != (runs.UnfinishedError{Left: 4, Of: 6}) {
 		t.Errorf("a share of a quarter: %v, want 4 of 6 parts left", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -65,7 +65,7 @@ func TestPartsOfAnEvaluation(t *testing.T) {
 	if _, err := m.evaluateParts(t.Context(), split, 50, 4, dir, runs.Shard{}, func(f float64) { fractions = append(fractions, f) }); err != nil || !slices.Equal(fractions, []float64{1. / 3, 2. / 3, 1}) {
 		t.Errorf("after the other three parts: %v, with progress %v of the three that were left", err, fractions)
 	}
-	if _, err := m.Seed(5).evaluateParts(t.Context(), split, 50, 4, dir, runs.Shard{}, nil); err == nil {
+	if _, err := m.WithSeed(5).evaluateParts(t.Context(), split, 50, 4, dir, runs.Shard{}, nil); err == nil {
 		t.Error("the parts of another seed's samples were taken for its own")
 	}
 }

@@ -6,44 +6,32 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// SeedEvaluation is the evaluation of one of several seeds.
-type SeedEvaluation struct {
-	Seed     uint64 `json:"seed"`
-	Epochs   int    `json:"epochs"` // done
-	Finished bool   `json:"finished"`
-	Evaluation
-}
-
 // Table has one row. Its columns have the keys of the evaluation's JSON, each
 // estimate with its standard error, such as log_p and log_p_se; those of
 // Classification are classification.error and so on. What was not computed is
 // missing: all evaluations have the same columns.
 func (e Evaluation) Table() *runs.Table {
-	return evaluationTable(evaluationColumns, SeedEvaluation{Evaluation: e})
+	var columns []runs.Column
+	var row []any
+	for _, c := range evaluationColumns {
+		columns = append(columns, c.Column)
+		row = append(row, c.cell(e))
+	}
+	t := runs.NewTable("evaluation", "", columns...)
+	t.Add(row...)
+	return t
 }
 
-// EvaluationsTable has a row a seed, with the columns seed, epochs and finished
-// before those of Evaluation.Table.
-func EvaluationsTable(seeds ...SeedEvaluation) *runs.Table {
-	return evaluationTable(slices.Concat(seedColumns, evaluationColumns), seeds...)
-}
-
-// evaluationColumn is a column of a table of evaluations, with its cells.
+// evaluationColumn is a column of the table of an evaluation, with its cell.
 type evaluationColumn struct {
 	runs.Column
-	cell func(SeedEvaluation) any
-}
-
-var seedColumns = []evaluationColumn{
-	{runs.Column{Key: "seed", Kind: runs.Integer}, func(e SeedEvaluation) any { return e.Seed }},
-	{runs.Column{Key: "epochs", Kind: runs.Integer}, func(e SeedEvaluation) any { return e.Epochs }},
-	{runs.Column{Key: "finished", Kind: runs.Boolean}, func(e SeedEvaluation) any { return e.Finished }},
+	cell func(Evaluation) any
 }
 
 var evaluationColumns = slices.Concat(
 	estimateColumns(runs.LogP, func(e Evaluation) (any, any) { return e.LogP, e.LogPSE }),
 	estimateColumns(runs.Measure{Key: "baseline_log_p", Name: "base line (factorised)", Unit: "nats"}, func(e Evaluation) (any, any) { return e.BaselineLogP, e.BaselineLogPSE }),
-	[]evaluationColumn{{runs.Column{Key: "diverged", Kind: runs.Boolean}, func(e SeedEvaluation) any { return e.Diverged }}},
+	[]evaluationColumn{{runs.Column{Key: "diverged", Kind: runs.Boolean}, func(e Evaluation) any { return e.Diverged }}},
 	estimateColumns(boundMeasure, func(e Evaluation) (any, any) { return e.Bound, e.BoundSE }),
 	estimateColumns(tildeStarMeasure, func(e Evaluation) (any, any) { return e.LogPTildeStar, e.LogPTildeStarSE }),
 	estimateColumns(z2Measure, func(e Evaluation) (any, any) { return e.LogZ2, e.LogZ2SE }),
@@ -63,10 +51,10 @@ var evaluationColumns = slices.Concat(
 		return e.Classification.LogP, e.Classification.LogPSE
 	}),
 	[]evaluationColumn{
-		{runs.Column{Key: "kl_exact", Label: "KL(p_D‖p)", Unit: "nats", Kind: runs.Number, Decimals: 4}, func(e SeedEvaluation) any { return e.KLExact }},
-		{runs.Column{Key: "samples", Kind: runs.Integer}, func(e SeedEvaluation) any { return e.Samples }},
-		{runs.Column{Key: "data", Kind: runs.Integer}, func(e SeedEvaluation) any { return e.Data }},
-		{runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, func(e SeedEvaluation) any { return e.Seconds }},
+		{runs.Column{Key: "kl_exact", Label: "KL(p_D‖p)", Unit: "nats", Kind: runs.Number, Decimals: 4}, func(e Evaluation) any { return e.KLExact }},
+		{runs.Column{Key: "samples", Kind: runs.Integer}, func(e Evaluation) any { return e.Samples }},
+		{runs.Column{Key: "data", Kind: runs.Integer}, func(e Evaluation) any { return e.Data }},
+		{runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, func(e Evaluation) any { return e.Seconds }},
 	})
 
 // estimateColumns are a column of values and one of their standard errors.
@@ -75,23 +63,7 @@ func estimateColumns(m runs.Measure, of func(Evaluation) (value, se any)) []eval
 	se := value
 	se.Key, se.Label = m.Key+"_se", "± se"
 	return []evaluationColumn{
-		{value, func(e SeedEvaluation) any { v, _ := of(e.Evaluation); return v }},
-		{se, func(e SeedEvaluation) any { _, s := of(e.Evaluation); return s }},
+		{value, func(e Evaluation) any { v, _ := of(e); return v }},
+		{se, func(e Evaluation) any { _, s := of(e); return s }},
 	}
-}
-
-func evaluationTable(columns []evaluationColumn, evaluations ...SeedEvaluation) *runs.Table {
-	described := make([]runs.Column, len(columns))
-	for i, c := range columns {
-		described[i] = c.Column
-	}
-	t := runs.NewTable("evaluation", "", described...)
-	for _, e := range evaluations {
-		row := make([]any, len(columns))
-		for i, c := range columns {
-			row[i] = c.cell(e)
-		}
-		t.Add(row...)
-	}
-	return t
 }

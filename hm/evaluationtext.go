@@ -10,7 +10,7 @@ import (
 // String is a line for each estimate with its standard error, and one of what it took.
 func (e Evaluation) String() string {
 	var b strings.Builder
-	row := func(name string, value float64, se StandardError, unit string) {
+	row := func(name string, value float64, se runs.Float, unit string) {
 		b.WriteString(runs.Spread{Mean: value, SD: float64(se)}.Line(name, unit))
 	}
 	row("log p", e.LogP, e.LogPSE, "nats")
@@ -36,25 +36,5 @@ func (e Evaluation) String() string {
 		b.WriteString("log p is far worse than the base line: training has diverged\n")
 	}
 	fmt.Fprintf(&b, "%d samples a datum, %d data, %.1f s\n", e.Samples, e.Data, e.Seconds)
-	return b.String()
-}
-
-// String is a line for each mean over the seeds with its standard deviation.
-func (e EvaluationOverSeeds) String() string {
-	var b strings.Builder
-	row := func(name string, s *runs.Spread, scale float64, unit string) {
-		if s != nil {
-			b.WriteString(runs.Spread{Mean: scale * s.Mean, SD: scale * s.SD}.Line(name, unit))
-		}
-	}
-	row("log p", &e.LogP, 1, "nats")
-	row("lower bound of log p", &e.Bound, 1, "nats")
-	row("log p̃*", &e.LogPTildeStar, 1, "nats")
-	row("log Z²", e.LogZ2, 1, "nats")
-	row("log p* (no bound)", e.LogPStar, 1, "nats")
-	row("ESS of q for p", &e.ESS, 100, "%")
-	row("ESS of q for p*", &e.ESSStar, 100, "%")
-	row("error of labels", e.LabelError, 100, "% by p*(y|x)")
-	row("KL(p_D‖p)", e.KLExact, 1, "nats")
 	return b.String()
 }

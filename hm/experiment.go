@@ -38,7 +38,7 @@ type Experiment struct {
 	Measurements []Measurement `toml:"measure,omitempty" json:"measure,omitempty"`
 	// Start is the run from whose parameters training starts, nil where they are
 	// drawn.
-	Start *Start `toml:"start,omitempty" json:"start,omitempty"`
+	Start *runs.Source `toml:"start,omitempty" json:"start,omitempty"`
 	// Misfit is what is wrong between the machine and the data set that
 	// Method.Experiment was given, empty where nothing is. Check refuses it.
 	Misfit string `toml:"-" json:"misfit,omitempty"`
@@ -71,7 +71,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 	if err := e.checkMeasurements(set); err != nil {
 		return err
 	}
-	if err := e.Start.check(); err != nil {
+	if err := e.checkStart(); err != nil {
 		return err
 	}
 	return e.checkBackend(set)
@@ -85,8 +85,8 @@ func (e Experiment) Header() runs.Header {
 	}
 }
 
-// With implements runs.Experiment.
-func (e Experiment) With(h runs.Header) runs.Experiment {
+// WithHeader implements runs.Experiment.
+func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
 	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
 	e.Method.BatchSize, e.Keep, e.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
 	return e

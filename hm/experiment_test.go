@@ -28,7 +28,7 @@ func anyExperiment() *rapid.Generator[Experiment] {
 			}
 		}).AsAny(),
 	}
-	walk(reflect.ValueOf(&Experiment{Measurements: make([]Measurement, 1), Start: &Start{}, Machine: MachineSpec{Units: make([]Kind, 1)}}), "", func(v reflect.Value, _ string) {
+	walk(reflect.ValueOf(&Experiment{Measurements: make([]Measurement, 1), Start: &runs.Source{}, Machine: MachineSpec{Units: make([]Kind, 1)}}), "", func(v reflect.Value, _ string) {
 		if values := enumerated(v.Type()); values != nil {
 			types[v.Type()] = rapid.SampledFrom(values).AsAny()
 		}
@@ -128,7 +128,7 @@ func TestJSONRoundTrip(t *testing.T) {
 func TestHashTellsExperimentsApart(t *testing.T) {
 	set := patterns(t)
 	e := NRWS().Experiment(machineFor(set), set)
-	e.Start = &Start{}
+	e.Start = &runs.Source{}
 	base := e.Hash()
 	hashes := map[string]string{base: "the source"}
 	aside := map[string]bool{".Keep": true, ".RecordSteps": true, ".Measurements": true, ".Start.Run": true, ".Start.Checkpoint": true}
@@ -182,7 +182,7 @@ func TestLegendsTellMethodsApart(t *testing.T) {
 	for i := range settings.NumField() {
 		told := false
 		for _, base := range []Method{
-			NRWS().FisherPrecision(SinglePrecision).Schedule(Step).Optimizer(Adam).SamplesAfter(1, 20),
+			NRWS().FisherPrecision(SinglePrecision).Schedule(StepDecay).Optimizer(Adam).SamplesAfter(1, 20),
 			NRWS().Optimizer(Momentum).L1(0.1),
 			REINFORCE(),
 		} {
@@ -238,7 +238,7 @@ func TestPresetDefaults(t *testing.T) {
 		{Preset: "nbihm", Phases: Bidirectional, Metric: Block, LearningRate: 0.001, Damping: 0.1, RefreshEvery: 1000},
 		{Preset: "reinforce", Phases: Reinforce, Metric: Euclidean, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
 	} {
-		want.FisherSource, want.Optimizer, want.Schedule = FromWake, GradientDescent, Constant
+		want.FisherSource, want.Optimizer, want.Schedule = FromWake, GradientDescent, ConstantRate
 		want.FisherPrecision = SixteenBits
 		want.BatchSize, want.Samples, want.Baseline = 32, 10, true
 		want.StepEpochs, want.StepFactor = 100, 0.5
@@ -336,7 +336,7 @@ func TestExperimentTrainsAsItsMethod(t *testing.T) {
 	if diff := cmp.Diff(run.Experiment(), e); diff != "" {
 		t.Errorf("the experiment in the directory differs (-run +file):\n%s", diff)
 	}
-	if _, err := e.Train(t.Context(), read); err != nil {
+	if _, err := e.Train(t.Context(), set, read); err != nil {
 		t.Fatal(err)
 	}
 	wantSameRun(t, built, read)

@@ -40,7 +40,7 @@ func TestFaces(t *testing.T) {
 			if first, last := epochs[0].Validation["log_p"], epochs[len(epochs)-1].Validation["log_p"]; !(last > first) {
 				t.Errorf("log p of the rows held out goes from %.1f to %.1f nats", first, last)
 			}
-			sheet, err := run.Sample(t.Context(), 1)
+			sheet, err := run.Means(t.Context(), 1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -49,7 +49,7 @@ func (c Chain) settings(chains int) (engine.Gibbs, error) {
 
 // Gibbs runs n chains on p*(x,h) from dreams x,h ~ p(x,h), and returns the
 // expected values p(x|h¹) of their last states (BiHM thesis 2016, Fig 3.2 B). Those of a
-// chain without sweeps are what Sample returns. progress, which may be nil, is
+// chain without sweeps are what Means returns. progress, which may be nil, is
 // called with the fraction of the work done.
 func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64)) (dataset.Sheet, error) {
 	if n < 1 {
@@ -137,10 +137,10 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	return p, nil
 }
 
-// Descend draws n dreams, those of Sample, and returns for each hidden layer hˡ,
+// Descend draws n dreams, those of Means, and returns for each hidden layer hˡ,
 // h¹ first, the expected values p(x|h¹) once all layers below it are drawn anew
 // from p(h¹ … hˡ⁻¹|hˡ) (BiHM thesis 2016, Figs 4.1–4.3): what hˡ says of the image. The first
-// sheet is that of Sample.
+// sheet is that of Means.
 func (m *Model) Descend(ctx context.Context, n int) ([]dataset.Sheet, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%d dreams: give at least 1", n)

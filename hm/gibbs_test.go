@@ -22,7 +22,7 @@ func TestGibbsMovesFromPToPStar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dreams, err := m.Sample(t.Context(), n)
+		dreams, err := m.Means(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestDescend(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dreams, err := m.Sample(t.Context(), n)
+		dreams, err := m.Means(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,16 +7,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // GradientNoise is what repeated draws of the gradient g of one network say of
 // its distribution, in nats²: parameters have no unit.
 type GradientNoise struct {
-	Parameters   int           // of the network
-	Variance     float64       // E‖g − Eg‖², summed over the parameters; an unbiased estimate
-	VarianceSE   StandardError // its standard error
-	MeanSquare   float64       // ‖Eg‖²; an unbiased estimate, which may be negative
-	MeanSquareSE StandardError // its standard error
+	Parameters   int        // of the network
+	Variance     float64    // E‖g − Eg‖², summed over the parameters; an unbiased estimate
+	VarianceSE   runs.Float // its standard error
+	MeanSquare   float64    // ‖Eg‖²; an unbiased estimate, which may be negative
+	MeanSquareSE runs.Float // its standard error
 }
 
 // GradientNoise draws pairs of gradients as the method's step would, of the same
@@ -96,8 +97,8 @@ func newGradientNoise(parameters int, distances, products []float64) GradientNoi
 	n := GradientNoise{Parameters: parameters}
 	var se float64
 	n.Variance, se = statistics.MeanAndError(len(distances), func(i int) float64 { return distances[i] })
-	n.VarianceSE = StandardError(se)
+	n.VarianceSE = runs.Float(se)
 	n.MeanSquare, se = statistics.MeanAndError(len(products), func(i int) float64 { return products[i] })
-	n.MeanSquareSE = StandardError(se)
+	n.MeanSquareSE = runs.Float(se)
 	return n
 }

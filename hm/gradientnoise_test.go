@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // The estimates lie within 4.5 standard errors of the exact moments of the
@@ -60,7 +61,7 @@ func TestGradientNoise(t *testing.T) {
 				if got.Parameters != len(network.mean) {
 					t.Errorf("%s has %d parameters, want %d", name, got.Parameters, len(network.mean))
 				}
-				within := func(what string, got, want float64, se StandardError) {
+				within := func(what string, got, want float64, se runs.Float) {
 					t.Helper()
 					if !(math.Abs(got-want) <= 4.5*float64(se)) {
 						t.Errorf("%s of %s is %g ± %g, want %g", what, name, got, se, want)

@@ -14,11 +14,11 @@
 //
 // # Sources
 //
-// Comments cite (Várady 2025, equation) for C. H. Várady, Geometric Learning of Latent
-// Parameters with Helmholtz Machines, Hamburg University of Technology, 2025,
-// and (BiHM thesis 2016, equation) for the thesis of 2016 on the bidirectional Helmholtz
-// machine of Bornschein, Shabanian, Fischer and Bengio. Where the print is
-// wrong, the comment says what the corrected form is.
+// Comments cite equations and sections of two theses: (Várady 2025, 5.10) on natural
+// reweighted wake-sleep, and (BiHM thesis 2016, 3.6) on the bidirectional Helmholtz machine
+// of Bornschein, Shabanian, Fischer and Bengio (2016). The README of the module lists them
+// and whatever else is cited, under References. Where the print is wrong, the comment says
+// what the corrected form is.
 //
 // # Units
 //

@@ -32,7 +32,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	fisher := unless(natural, "a Fisher matrix (--fisher block, or a method such as nrws)")
 	inertia := unless(s.Optimizer == Momentum || s.Optimizer == Nesterov, "--optimizer momentum or nesterov")
 	adam := unless(s.Optimizer == Adam, "--optimizer adam")
-	step := unless(s.Schedule == Step, "--schedule step")
+	step := unless(s.Schedule == StepDecay, "--schedule step")
 	regularized := unless(s.L1 != 0 || s.L2 != 0 || s.Entropy != 0 || s.EntropyEstimator != 0, "a regulariser (--l1, --l2 or --entropy)")
 	weighted := unless(s.Phases != WakeSleep && s.Phases != Reinforce, "the phases rws or bihm")
 	reinforced := unless(s.Phases == Reinforce, "the phases reinforce")

@@ -133,9 +133,9 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 	return c, nil
 }
 
-// Normalize adds log p*(x) = log p̃*(x) − log Z², as that of an Evaluation does.
+// WithLogZ2 adds log p*(x) = log p̃*(x) − log Z², as that of an Evaluation does.
 // The error of log Z² is common to all numbers of samples: it shifts the curve.
-func (c Convergence) Normalize(z LogZ2) Convergence {
+func (c Convergence) WithLogZ2(z LogZ2) Convergence {
 	c.LogPStar, c.LogPStarSE = nil, nil
 	for i, tilde := range c.LogPTildeStar {
 		c.LogPStar = append(c.LogPStar, tilde-z.Value)

@@ -77,13 +77,13 @@ func TestConvergenceIsOfTheFirstSamples(t *testing.T) {
 		t.Errorf("%q has estimates %v of log p* without one of log Z²", c.Name, c.LogPStar)
 	}
 	z := LogZ2{Value: -1.5, SE: 0.2}
-	normalized := c.Normalize(z)
+	normalized := c.WithLogZ2(z)
 	for i, k := range numbers {
 		e, err := m.Evaluate(t.Context(), split, k, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e = e.Normalize(z)
+		e = e.WithLogZ2(z)
 		if c.Samples[i] != k {
 			t.Errorf("estimate %d is from %d samples, want %d", i, c.Samples[i], k)
 		}
@@ -119,7 +119,7 @@ func TestConvergenceInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c = c.Normalize(LogZ2{Value: exact.LogZ2()})
+	c = c.WithLogZ2(LogZ2{Value: exact.LogZ2()})
 	for _, of := range []struct {
 		measure string
 		got     float64
@@ -149,7 +149,7 @@ func TestLogZ2Coverage(t *testing.T) {
 		covered := 0
 		var ratios, errors, values []float64
 		for seed := range uint64(seeds) {
-			z, err := m.Seed(seed).LogZ2(t.Context(), outer, inner)
+			z, err := m.WithSeed(seed).LogZ2(t.Context(), outer, inner)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -219,10 +219,10 @@ func TestMilestones(t *testing.T) {
 	})
 }
 
-func TestNormalize(t *testing.T) {
+func TestWithLogZ2(t *testing.T) {
 	e := Evaluation{LogPTildeStar: -5, LogPTildeStarSE: 0.3}
 	z := LogZ2{Value: -2, SE: 0.4}
-	n := e.Normalize(z)
+	n := e.WithLogZ2(z)
 	wantNear(t, "log Z²", *n.LogZ2, -2, 0)
 	wantNear(t, "its standard error", float64(*n.LogZ2SE), 0.4, 0)
 	wantNear(t, "log p*", *n.LogPStar, -3, 1e-15)
@@ -250,7 +250,7 @@ func TestLogPStarIsNormalized(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		star := *e.Normalize(z).LogPStar
+		star := *e.WithLogZ2(z).LogPStar
 		wantNear(t, "log p*", star, exact.LogPStar(states(x)[0]), 0.03)
 		total += math.Exp(star)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // LabelLayer is where a machine has the label of a semi-supervised method
@@ -43,15 +44,6 @@ func (l LabelLayer) MarshalText() ([]byte, error) { return labelLayerNames.Marsh
 func (l *LabelLayer) UnmarshalText(text []byte) error {
 	return labelLayerNames.Parse((*int)(l), text)
 }
-
-// LabelProposal is how labels are drawn where A(x) is estimated.
-type LabelProposal = engine.LabelProposal
-
-const (
-	ExactLabels = engine.ExactLabels
-	PlainLabels = engine.PlainLabels
-	MixedLabels = engine.MixedLabels
-)
 
 // addLabels adds the label to an architecture.
 func (s MachineSpec) addLabels(a *engine.Architecture) {
@@ -107,12 +99,12 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 
 // Classification is how well a model tells the labels of data.
 type Classification struct {
-	Error   float64       `json:"error"` // fraction of rows whose likeliest label is not theirs
-	ErrorSE StandardError `json:"error_se"`
-	LogP    float64       `json:"log_p"` // mean of log p*(y|x) of the rows' labels, nats
-	LogPSE  StandardError `json:"log_p_se"`
-	Samples int           `json:"samples"`
-	Data    int           `json:"data"`
+	Error   float64    `json:"error"` // fraction of rows whose likeliest label is not theirs
+	ErrorSE runs.Float `json:"error_se"`
+	LogP    float64    `json:"log_p"` // mean of log p*(y|x) of the rows' labels, nats
+	LogPSE  runs.Float `json:"log_p_se"`
+	Samples int        `json:"samples"`
+	Data    int        `json:"data"`
 }
 
 // LabelProbabilities estimates log p*(y|x) = log B(x,y) − log A(x) of each row and
@@ -176,6 +168,6 @@ func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, 
 	c.LogP, logPSE = statistics.MeanAndError(len(labeled), func(i int) float64 {
 		return math.Max(logs[labeled[i]][split.Labels[labeled[i]]], -math.MaxFloat64)
 	})
-	c.ErrorSE, c.LogPSE = StandardError(errorSE), StandardError(logPSE)
+	c.ErrorSE, c.LogPSE = runs.Float(errorSE), runs.Float(logPSE)
 	return c, nil
 }

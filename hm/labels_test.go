@@ -88,7 +88,7 @@ func TestClassify(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		few := run.Some(set.Test(), 20)
+		few := run.Subset(set.Test(), 20)
 		c, err := run.Classify(t.Context(), few, 3, nil)
 		if err != nil {
 			t.Fatal(err)

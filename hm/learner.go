@@ -36,7 +36,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	if err != nil {
 		return nil, err
 	}
-	of, err := m.Seed(seed).Evaluate(ctx, rows, samples, progress)
+	of, err := m.WithSeed(seed).Evaluate(ctx, rows, samples, progress)
 	return of.estimates(), err
 }
 
@@ -61,7 +61,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	if e.Start == nil {
 		return newSnapshot(e.start(set), set.Shape())
 	}
-	p, err := e.Start.parameters(e, set.Shape())
+	p, err := e.startParameters(set.Shape())
 	if err != nil {
 		return runs.Snapshot{}, err
 	}

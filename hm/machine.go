@@ -9,14 +9,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Coding is the pair of values that a unit shows to the next layer.
-type Coding = engine.Coding
-
-const (
-	ZeroOne      = engine.ZeroOne      // off 0, on 1
-	PlusMinusOne = engine.PlusMinusOne // off −1, on +1
-)
-
 // MachineSpec describes a machine whose visible units are those of the data.
 type MachineSpec struct {
 	// Layers are the numbers of units of the hidden layers that are joined to the

@@ -126,8 +126,8 @@ func splitOf(set *dataset.Set, name string) (rows dataset.Split, known bool) {
 // take makes the measurement of a model.
 func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (runs.Measures, error) {
 	rows, _ := splitOf(set, m.Split)
-	model = model.Seed(1)
-	e, err := model.Evaluate(ctx, model.Some(rows, m.Rows), m.Samples, nil)
+	model = model.WithSeed(1)
+	e, err := model.Evaluate(ctx, model.Subset(rows, m.Rows), m.Samples, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (
 		if err != nil {
 			return nil, err
 		}
-		e = e.Normalize(z)
+		e = e.WithLogZ2(z)
 	}
 	measured := runs.Measures{}
 	for key, of := range e.estimates() {

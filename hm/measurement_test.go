@@ -44,8 +44,8 @@ func TestMeasurementsAreEvaluationsOfTheirEpochs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		model = model.Seed(1)
-		of, err := model.Evaluate(t.Context(), model.Some(set.Test(), 8), 30, nil)
+		model = model.WithSeed(1)
+		of, err := model.Evaluate(t.Context(), model.Subset(set.Test(), 8), 30, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestMeasurementsAreEvaluationsOfTheirEpochs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of = of.Normalize(z)
+		of = of.WithLogZ2(z)
 		got := run.History().Epochs[epoch-1].Measured["test"]
 		want := runs.Measures{
 			"log_p": of.LogP, "log_p_se": float64(of.LogPSE), "bound": of.Bound, "bound_se": float64(of.BoundSE),
@@ -86,7 +86,7 @@ func TestMeasurementsAreResumed(t *testing.T) {
 	if epochs := run.History().Epochs; epochs[0].Measured != nil || epochs[1].Measured == nil {
 		t.Error("a run that is resumed with measurements has not measured from then on")
 	}
-	if differences := runs.Differences(run.Experiment(), method.Experiment(machineFor(set), set).With(run.Experiment().Header())); len(differences) > 0 {
+	if differences := runs.Differences(run.Experiment(), method.Experiment(machineFor(set), set).WithHeader(run.Experiment().Header())); len(differences) > 0 {
 		t.Errorf("the experiment in the directory is not the one that it was resumed as: %v", differences)
 	}
 }
@@ -189,14 +189,14 @@ func TestFineTuning(t *testing.T) {
 	}
 	other := mustTrain(t, short(BiHM()).Seed(8), set, t.TempDir())
 	e.Start.Run = other.Dir()
-	if _, err := e.Train(t.Context(), dir); err != nil {
+	if _, err := e.Train(t.Context(), set, dir); err != nil {
 		t.Fatal(err)
 	}
 	if a, b := contents(t, whole)["/"+checkpointFile], contents(t, dir)["/"+checkpointFile]; a != b {
 		t.Error("the fine-tuning that was interrupted ends in other bytes")
 	}
 	// Elsewhere it does, and notices that the parameters are others.
-	_, err = e.Train(t.Context(), t.TempDir())
+	_, err = e.Train(t.Context(), set, t.TempDir())
 	wantError(t, err, other.Dir(), "no longer those of the experiment")
 	_, err = tuned.Train(t.Context(), machineFor(set).Dense(2), set, t.TempDir())
 	wantError(t, err, first, "another machine", "same machine")
@@ -216,13 +216,13 @@ func TestExtendedRuns(t *testing.T) {
 	if run, err := OpenRun(dir); err != nil || run.Finished() || run.Epochs() != 3 {
 		t.Errorf("a run that is to go on is finished after %d epochs (%v)", run.Epochs(), err)
 	}
-	if _, err := e.(Experiment).Train(t.Context(), dir); err != nil {
+	if _, err := e.(Experiment).Train(t.Context(), set, dir); err != nil {
 		t.Fatal(err)
 	}
 	wantSameRun(t, whole, dir)
 
 	falling := t.TempDir()
-	mustTrain(t, short(RWS()).Epochs(2).Schedule(Cosine), set, falling)
+	mustTrain(t, short(RWS()).Epochs(2).Schedule(CosineDecay), set, falling)
 	_, err = runs.Extend(falling, 4)
 	wantError(t, err, falling, "learning rate", "from its parameters")
 	_, err = runs.Extend(whole, 5)

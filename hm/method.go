@@ -12,47 +12,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The axes of the methods. Their values are described in packages engine and runs.
-type (
-	Metric          = engine.Metric
-	FisherSource    = engine.FisherSource
-	FisherPrecision = engine.FisherPrecision
-	Arithmetic      = engine.Arithmetic
-	Optimizer       = engine.Optimizer
-	Schedule        = runs.Schedule
-
-	ReinforceBaseline = engine.ReinforceBaseline
-)
-
-const (
-	ConstantBaseline = engine.ConstantBaseline
-	NoBaseline       = engine.NoBaseline
-	OptimalBaseline  = engine.OptimalBaseline
-
-	Euclidean = engine.Euclidean
-	Block     = engine.Block
-	Diagonal  = engine.Diagonal
-	Kronecker = engine.Kronecker
-
-	FromWake   = engine.FromWake
-	FromSleep  = engine.FromSleep
-	FromLegacy = engine.FromLegacy
-
-	FloatingPoint   = engine.FloatingPoint
-	FixedPoint      = engine.FixedPoint
-	SinglePrecision = engine.SinglePrecision
-	SixteenBits     = engine.SixteenBits
-
-	GradientDescent = engine.GradientDescent
-	Adam            = engine.Adam
-	Momentum        = engine.Momentum
-	Nesterov        = engine.Nesterov
-
-	Constant = runs.Constant
-	Step     = runs.Step
-	Cosine   = runs.Cosine
-)
-
 // MethodSpec is a way of training: a point on the axes of the published
 // methods, each setting free.
 type MethodSpec struct {
@@ -120,7 +79,7 @@ type Method struct {
 	keep         []int
 	recordSteps  int
 	measurements []Measurement
-	start        *Start
+	start        *runs.Source
 }
 
 // presets are the published methods as points on the axes. Várady 2025 describes
@@ -212,13 +171,13 @@ func REINFORCE() Method { return preset("reinforce") }
 // LearningRate sets η.
 func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
 
-// Schedule sets how the learning rate changes. Step halves it every 100 epochs;
-// StepDecay says otherwise.
+// Schedule sets how the learning rate changes. The schedule StepDecay halves it every 100 epochs;
+// Method.StepDecay says otherwise.
 func (m Method) Schedule(s Schedule) Method { m.spec.Schedule = s; return m }
 
 // StepDecay multiplies the learning rate by a factor every so many epochs.
 func (m Method) StepDecay(epochs int, factor float64) Method {
-	m.spec.Schedule, m.spec.StepEpochs, m.spec.StepFactor = Step, epochs, factor
+	m.spec.Schedule, m.spec.StepEpochs, m.spec.StepFactor = StepDecay, epochs, factor
 	return m
 }
 
@@ -286,7 +245,7 @@ func (m Method) Baseline(on bool) Method { m.spec.Baseline = on; return m }
 // L1 holds the sum of the absolute values of the weights of both networks down,
 // biases left out: β sign(w) is taken from each direction of ascent, behind the
 // metric and before the optimiser, so that Adam's running means include it
-// (Várady 2025, 6.14). Directions are means over data; the 10⁻³ of the BiHM paper, on
+// (Várady 2025, 6.14). Directions are means over data; the 10⁻³ of (BiHM thesis 2016, 3.6), on
 // sums over minibatches of 100, is β = 10⁻⁵. Weights shrink to within a step of
 // 0, not to 0.
 func (m Method) L1(β float64) Method { m.spec.L1 = β; return m }

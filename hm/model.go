@@ -2,7 +2,6 @@ package hm
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -16,7 +15,7 @@ import (
 )
 
 // Model is a trained machine. Its methods do not change it. Those that draw
-// random numbers draw the same ones each time: Seed gives a model that draws
+// random numbers draw the same ones each time: WithSeed gives a model that draws
 // others.
 type Model struct {
 	experiment Experiment
@@ -66,9 +65,9 @@ func (e *evaluator) chains() (engine.Chains, error) {
 	return chains, nil
 }
 
-// Seed returns the same model with another seed for its draws. The first is
+// WithSeed returns the same model with another seed for its draws. The first is
 // that of training.
-func (m *Model) Seed(seed uint64) *Model {
+func (m *Model) WithSeed(seed uint64) *Model {
 	c := *m
 	c.seed = seed
 	return &c
@@ -88,47 +87,35 @@ func (m *Model) Architecture() engine.Architecture { return m.parameters.Archite
 // hm/engine/oracle takes to enumerate a small machine.
 func (m *Model) Parameters() *engine.Parameters { return m.parameters.Clone() }
 
-// StandardError is the standard error of an estimate, NaN where one datum gives
-// none. JSON writes that as null.
-type StandardError float64
-
-// MarshalJSON writes a number or null.
-func (s StandardError) MarshalJSON() ([]byte, error) {
-	if math.IsNaN(float64(s)) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(s))
-}
-
 // Evaluation is what importance sampling says of a model on data: means over
 // the data in nats, each with its standard error over the data. A field that is
 // nil was not computed, or does not exist.
 type Evaluation struct {
-	LogP            float64        `json:"log_p"` // estimate of log p(x)
-	LogPSE          StandardError  `json:"log_p_se"`
-	Bound           float64        `json:"bound"` // lower bound of log p(x), E_q[log p(x,h) − log q(h|x)]
-	BoundSE         StandardError  `json:"bound_se"`
-	LogPTildeStar   float64        `json:"log_p_tilde_star"` // estimate of log p̃*(x) = log Z² + log p*(x)
-	LogPTildeStarSE StandardError  `json:"log_p_tilde_star_se"`
-	LogZ2           *float64       `json:"log_z2"` // estimate of log Z²
-	LogZ2SE         *StandardError `json:"log_z2_se"`
-	LogPStar        *float64       `json:"log_p_star"` // estimate of log p*(x); no bound
-	LogPStarSE      *StandardError `json:"log_p_star_se"`
-	ESS             float64        `json:"ess"` // effective sample size of q(h|x) for p(h|x), a fraction of the samples
-	ESSSE           StandardError  `json:"ess_se"`
-	ESSStar         float64        `json:"ess_star"` // the same for p*(h|x)
-	ESSStarSE       StandardError  `json:"ess_star_se"`
+	LogP            float64     `json:"log_p"` // estimate of log p(x)
+	LogPSE          runs.Float  `json:"log_p_se"`
+	Bound           float64     `json:"bound"` // lower bound of log p(x), E_q[log p(x,h) − log q(h|x)]
+	BoundSE         runs.Float  `json:"bound_se"`
+	LogPTildeStar   float64     `json:"log_p_tilde_star"` // estimate of log p̃*(x) = log Z² + log p*(x)
+	LogPTildeStarSE runs.Float  `json:"log_p_tilde_star_se"`
+	LogZ2           *float64    `json:"log_z2"` // estimate of log Z²
+	LogZ2SE         *runs.Float `json:"log_z2_se"`
+	LogPStar        *float64    `json:"log_p_star"` // estimate of log p*(x); no bound
+	LogPStarSE      *runs.Float `json:"log_p_star_se"`
+	ESS             float64     `json:"ess"` // effective sample size of q(h|x) for p(h|x), a fraction of the samples
+	ESSSE           runs.Float  `json:"ess_se"`
+	ESSStar         float64     `json:"ess_star"` // the same for p*(h|x)
+	ESSStarSE       runs.Float  `json:"ess_star_se"`
 	// Classification is how well p*(y|x) tells labels, of machines with a label.
 	Classification *Classification `json:"classification,omitempty"`
 	KLExact        *float64        `json:"kl_exact"` // KL(p_D‖p) by enumeration, of machines small enough
 	// BaselineLogP is log p(x) of a factorised model of the training rows, and Diverged
 	// says whether that of the machine is far worse.
-	BaselineLogP   *float64       `json:"baseline_log_p"`
-	BaselineLogPSE *StandardError `json:"baseline_log_p_se"`
-	Diverged       *bool          `json:"diverged"`
-	Samples        int            `json:"samples"` // importance samples a datum
-	Data           int            `json:"data"`
-	Seconds        float64        `json:"seconds"`
+	BaselineLogP   *float64    `json:"baseline_log_p"`
+	BaselineLogPSE *runs.Float `json:"baseline_log_p_se"`
+	Diverged       *bool       `json:"diverged"`
+	Samples        int         `json:"samples"` // importance samples a datum
+	Data           int         `json:"data"`
+	Seconds        float64     `json:"seconds"`
 	// Each is the estimate of log p(x) of each datum, and EachTildeStar that of log p̃*(x),
 	// for differences of models that were evaluated on the same data.
 	Each          []float64 `json:"-"`
@@ -163,9 +150,9 @@ func evaluationOf(likelihoods []engine.Likelihood, samples int, seconds float64)
 		e.Each = append(e.Each, l.LogP)
 		e.EachTildeStar = append(e.EachTildeStar, l.LogPTildeStar)
 	}
-	mean := func(field func(engine.Likelihood) float64) (float64, StandardError) {
+	mean := func(field func(engine.Likelihood) float64) (float64, runs.Float) {
 		mean, se := statistics.MeanAndError(len(likelihoods), func(i int) float64 { return field(likelihoods[i]) })
-		return mean, StandardError(se)
+		return mean, runs.Float(se)
 	}
 	e.LogP, e.LogPSE = mean(func(l engine.Likelihood) float64 { return l.LogP })
 	e.Bound, e.BoundSE = mean(func(l engine.Likelihood) float64 { return l.Bound })
@@ -175,19 +162,19 @@ func evaluationOf(likelihoods []engine.Likelihood, samples int, seconds float64)
 	return e
 }
 
-// Normalize adds log Z² and log p*(x) = log p̃*(x) − log Z².
-func (e Evaluation) Normalize(z LogZ2) Evaluation {
-	zSE := StandardError(z.SE)
+// WithLogZ2 adds log Z² and log p*(x) = log p̃*(x) − log Z².
+func (e Evaluation) WithLogZ2(z LogZ2) Evaluation {
+	zSE := runs.Float(z.SE)
 	e.LogZ2, e.LogZ2SE = &z.Value, &zSE
 	star := e.LogPTildeStar - z.Value
-	se := StandardError(math.Hypot(float64(e.LogPTildeStarSE), z.SE))
+	se := runs.Float(math.Hypot(float64(e.LogPTildeStarSE), z.SE))
 	e.LogPStar, e.LogPStarSE = &star, &se
 	return e
 }
 
-// Beside adds the base line over the same data.
-func (e Evaluation) Beside(b runs.Baseline) Evaluation {
-	se := StandardError(b.Factorized.SE)
+// WithBaseline adds the base line over the same data.
+func (e Evaluation) WithBaseline(b runs.Baseline) Evaluation {
+	se := runs.Float(b.Factorized.SE)
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = &b.Factorized.Value, &se, new(b.Far(runs.LogP, e.LogP))
 	return e
 }
@@ -212,17 +199,17 @@ func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
 	return m.experiment.data(s), nil
 }
 
-// part returns n rows of a split, as Some does, and the same as the engine takes
+// part returns n rows of a split, as Subset does, and the same as the engine takes
 // them.
 func (m *Model) part(s dataset.Split, n, samples int) (dataset.Split, engine.Data, error) {
 	if _, err := m.data(s, samples); err != nil {
 		return dataset.Split{}, engine.Data{}, err
 	}
-	part := m.Some(s, n)
+	part := m.Subset(s, n)
 	data, err := m.data(part, samples)
 	return part, data, err
 }
 
-// Some returns n rows of a split, drawn by the model's seed, in their order in
+// Subset returns n rows of a split, drawn by the model's seed, in their order in
 // the split; all of them if n is 0 or larger than their number.
-func (m *Model) Some(s dataset.Split, n int) dataset.Split { return s.Some(n, m.seed) }
+func (m *Model) Subset(s dataset.Split, n int) dataset.Split { return s.Subset(n, m.seed) }

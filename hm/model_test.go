@@ -15,6 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 )
@@ -150,7 +151,7 @@ func TestEvaluateMeansAndErrors(t *testing.T) {
 		name     string
 		values   []float64
 		gotMean  float64
-		gotError StandardError
+		gotError runs.Float
 	}{
 		{"log p", logP, e.LogP, e.LogPSE},
 		{"the bound", bound, e.Bound, e.BoundSE},
@@ -176,7 +177,7 @@ func TestMeanAndErrorOfOneDatum(t *testing.T) {
 	if mean != -3 || !math.IsNaN(se) {
 		t.Errorf("mean %v ± %v of the one value −3, want −3 and no error", mean, se)
 	}
-	text, err := json.Marshal(Evaluation{LogPSE: StandardError(se), BoundSE: 0.5})
+	text, err := json.Marshal(Evaluation{LogPSE: runs.Float(se), BoundSE: 0.5})
 	if err != nil || !strings.Contains(string(text), `"log_p_se":null`) || !strings.Contains(string(text), `"bound_se":0.5`) {
 		t.Errorf("JSON %s (%v), want null for an error that does not exist", text, err)
 	}
@@ -209,19 +210,19 @@ func TestDrawsAreThoseOfTheSeed(t *testing.T) {
 		"ImportanceWeights": func(m *Model) (any, error) { return m.ImportanceWeights(t.Context(), split, 10) },
 		"Convergence":       func(m *Model) (any, error) { return m.Convergence(t.Context(), split, 1, 10) },
 		"LogZ2":             func(m *Model) (any, error) { return m.LogZ2(t.Context(), 100, 2) },
-		"Sample":            func(m *Model) (any, error) { return m.Sample(t.Context(), 10) },
+		"Sample":            func(m *Model) (any, error) { return m.Means(t.Context(), 10) },
 		"Draw":              func(m *Model) (any, error) { return m.Draw(t.Context(), 10) },
 		"Encode":            func(m *Model) (any, error) { return m.Encode(t.Context(), split, 3) },
 		"Reconstruct": func(m *Model) (any, error) {
 			_, reconstructions, err := m.Reconstruct(t.Context(), split, 0)
 			return reconstructions, err
 		},
-		"Some": func(m *Model) (any, error) { return m.Some(split, 9), nil },
+		"Some": func(m *Model) (any, error) { return m.Subset(split, 9), nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var results []any
 			for _, seed := range []uint64{7, 7, 8} {
-				result, err := draw(m.Seed(seed))
+				result, err := draw(m.WithSeed(seed))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -257,7 +258,7 @@ func TestEvaluationsStopWithTheContext(t *testing.T) {
 	_, logZ2 := m.LogZ2(ctx, 100, 1)
 	_, encode := m.Encode(ctx, split, 2)
 	_, _, reconstruct := m.Reconstruct(ctx, split, 2)
-	_, sample := m.Sample(ctx, 2)
+	_, sample := m.Means(ctx, 2)
 	_, draw := m.Draw(ctx, 2)
 	for name, err := range map[string]error{
 		"Evaluate": evaluate, "ImportanceWeights": weights, "Convergence": convergence, "LogZ2": logZ2,
@@ -294,7 +295,7 @@ func TestEvaluationsRefuse(t *testing.T) {
 		{"convergence of no samples", func() error { _, err := m.Convergence(ctx, split, 5, 0); return err }, []string{"0 samples", "at least 1"}},
 		{"too few outer samples", func() error { _, err := m.LogZ2(ctx, 9, 1); return err }, []string{"9 outer", "at least 10"}},
 		{"no inner samples", func() error { _, err := m.LogZ2(ctx, 10, 0); return err }, []string{"0 inner", "1"}},
-		{"a sheet of none", func() error { _, err := m.Sample(ctx, 0); return err }, []string{"0 samples", "at least 1"}},
+		{"a sheet of none", func() error { _, err := m.Means(ctx, 0); return err }, []string{"0 samples", "at least 1"}},
 		{"exact divergence of other units", func() error { _, err := m.ExactKL(ctx, narrow); return err }, []string{"4 visible units"}},
 	} {
 		t.Run(test.name, func(t *testing.T) { wantError(t, test.call(), test.says...) })
@@ -306,7 +307,7 @@ func TestSomeRows(t *testing.T) {
 	all := everyRow(6)
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, all.Rows-1).Draw(t, "n")
-		some := m.Seed(rapid.Uint64().Draw(t, "seed")).Some(all, n)
+		some := m.WithSeed(rapid.Uint64().Draw(t, "seed")).Subset(all, n)
 		if some.Rows != n || len(some.Values) != n*6 || len(some.Labels) != n || some.Name != all.Name || some.Shape != all.Shape {
 			t.Fatalf("asked for %d rows of %q, got %d of %q with %d values and %d labels", n, all.Name, some.Rows, some.Name, len(some.Values), len(some.Labels))
 		}
@@ -326,7 +327,7 @@ func TestSomeRows(t *testing.T) {
 		}
 	})
 	for _, n := range []int{0, -1, all.Rows, all.Rows + 1} {
-		if diff := cmp.Diff(all, m.Some(all, n)); diff != "" {
+		if diff := cmp.Diff(all, m.Subset(all, n)); diff != "" {
 			t.Errorf("%d rows are not all of them:\n%s", n, diff)
 		}
 	}
@@ -344,7 +345,7 @@ func TestSomeRowsAreDrawnEvenly(t *testing.T) {
 	const draws = 2000
 	counts := make([]float64, 8)
 	for seed := range uint64(draws) {
-		for _, label := range m.Seed(seed).Some(all, 2).Labels {
+		for _, label := range m.WithSeed(seed).Subset(all, 2).Labels {
 			counts[label]++
 		}
 	}

@@ -73,7 +73,7 @@ func TestFixedPointMovesEstimatesLittle(t *testing.T) {
 	}
 	estimate := func(a Arithmetic) float64 {
 		m := &Model{experiment: e, shape: set.Shape(), parameters: state.Parameters, engine: &evaluator{parameters: state.Parameters, arithmetic: a}, seed: 1}
-		evaluation, err := m.Evaluate(t.Context(), m.Some(set.Test(), 100), 50, nil)
+		evaluation, err := m.Evaluate(t.Context(), m.Subset(set.Test(), 100), 50, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

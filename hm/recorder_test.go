@@ -15,7 +15,7 @@ import (
 func TestRecorderHearsEverythingOnce(t *testing.T) {
 	t.Parallel()
 	set := patterns(t)
-	method := short(NRWS()).Schedule(Cosine)
+	method := short(NRWS()).Schedule(CosineDecay)
 	first, second := &watcher{}, &watcher{}
 	run := mustTrain(t, method, set, t.TempDir(), first, second)
 

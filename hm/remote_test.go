@@ -132,7 +132,7 @@ func TestStateIsFetchedWhereItIsNeeded(t *testing.T) {
 // recorders hear of each of them. An epoch ends with the last of them.
 func TestStepsAtOnce(t *testing.T) {
 	set := patterns(t)
-	method := short(NRWS()).Schedule(Cosine)
+	method := short(NRWS()).Schedule(CosineDecay)
 	whole, dir := t.TempDir(), t.TempDir()
 	useBackend(t, "cpu")
 	one := &watcher{}

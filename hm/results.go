@@ -46,5 +46,5 @@ type Convergence struct {
 
 	LogP, LogPSE                   []float64 // estimates of log p(x)
 	LogPTildeStar, LogPTildeStarSE []float64 // estimates of log p̃*(x) = log Z² + log p*(x)
-	LogPStar, LogPStarSE           []float64 // estimates of log p*(x), no bounds; nil until Normalise
+	LogPStar, LogPStarSE           []float64 // estimates of log p*(x), no bounds; nil until WithLogZ2
 }

@@ -42,7 +42,7 @@ func resumable(t *testing.T) []trained {
 		trained{"nrws, Kronecker-factored", short(NRWS()).Metric(Kronecker), set},
 		trained{"nrws, three rescaled sleep steps", short(NRWS()).SleepSteps(3).SleepScale(2), set},
 		trained{"ws, adam, two sleep steps", short(WS()).Optimizer(Adam).SleepSteps(2), set},
-		trained{"nrws, cosine schedule", short(NRWS()).Schedule(Cosine), set},
+		trained{"nrws, cosine schedule", short(NRWS()).Schedule(CosineDecay), set},
 		trained{"rws, step schedule", short(RWS()).StepDecay(2, 0.5), set},
 		trained{"nrws, more samples later", short(NRWS()).SamplesAfter(2, 9), set},
 		trained{"bihm, adam, L1", short(BiHM()).Optimizer(Adam).L1(1e-3), set},

@@ -46,7 +46,7 @@ func TestTooManySamplesAreRefused(t *testing.T) {
 				return short(NRWS()).Samples(n).Experiment(machineFor(set), set).Check(set)
 			},
 			"evaluate":    func() error { _, err := model.Evaluate(t.Context(), set.Test(), n, nil); return err },
-			"sample":      func() error { _, err := model.Sample(t.Context(), n); return err },
+			"sample":      func() error { _, err := model.Means(t.Context(), n); return err },
 			"draw":        func() error { _, err := model.Draw(t.Context(), n); return err },
 			"encode":      func() error { _, err := model.Encode(t.Context(), set.Test(), n); return err },
 			"descend":     func() error { _, err := model.Descend(t.Context(), n); return err },
@@ -82,7 +82,7 @@ func TestDrawsTakeWhatIsSaid(t *testing.T) {
 	const n = 50_000
 	want := n * drawBytes(model.Architecture())
 	got := float64(filetest.Allocated(func() {
-		if _, err := model.Sample(t.Context(), n); err != nil {
+		if _, err := model.Means(t.Context(), n); err != nil {
 			t.Error(err)
 		}
 	}))

@@ -1,16 +1,13 @@
 package hm
 
 import (
-	"fmt"
-	"path/filepath"
-
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Run is a run of training as its directory holds it, with the model of the last
 // checkpoint.
 type Run struct {
-	*runs.Run
+	*runs.Typed[Experiment, *Model]
 	*Model
 }
 
@@ -18,46 +15,18 @@ type Run struct {
 // the last checkpoint.
 func OpenRun(dir string) (*Run, error) { return opened(runs.Open(dir)) }
 
-// opened adds the model to a run. Where there is no run, or an error beside it, it
-// returns what there is.
+// opened adds the model to a run. Where there is no run, or an error beside it, it returns
+// what there is.
 func opened(run *runs.Run, failure error) (*Run, error) {
-	if run == nil {
-		return nil, failure
+	typed, model, err := runs.As(run, failure, "a Helmholtz machine", newModel)
+	if typed == nil {
+		return nil, err
 	}
-	e, ok := run.Experiment().(Experiment)
-	if !ok {
-		return nil, fmt.Errorf("%s is a run of %v, another family than that of package hm: its own package opens it, and of the commands train --resume, history, compare and plot serve it", run.Dir(), run.Experiment())
-	}
-	m, err := newModel(e, run.Snapshot())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: restore the file from a copy", filepath.Join(run.Dir(), "checkpoint.safetensors"), err)
-	}
-	return &Run{run, m}, failure
+	return &Run{typed, model}, err
 }
 
 // String says what the run trains, how far it has come, and what its last epoch measured.
 func (r *Run) String() string { return r.Run.String() }
-
-// Experiment is what the run trains.
-func (r *Run) Experiment() Experiment { return r.experiment }
-
-// Best returns the model of the epoch with the highest validation log p.
-func (r *Run) Best() (*Model, error) { return r.modelOf(r.Run.Best()) }
-
-// At returns the model after an epoch whose checkpoint the experiment keeps, or
-// after the last.
-func (r *Run) At(epoch int) (*Model, error) { return r.modelOf(r.Run.At(epoch)) }
-
-func (r *Run) modelOf(s runs.Snapshot, err error) (*Model, error) {
-	if err != nil {
-		return nil, err
-	}
-	m, err := newModel(r.experiment, s)
-	if err != nil {
-		return nil, fmt.Errorf("a checkpoint in %s: %w: restore the file from a copy", r.Dir(), err)
-	}
-	return m, nil
-}
 
 // newModel returns the model of a snapshot of the experiment.
 func newModel(e Experiment, s runs.Snapshot) (*Model, error) {

@@ -8,9 +8,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Sample draws n ancestral samples and returns their expected values: the means
+// Means draws n ancestral samples and returns their expected values: the means
 // of p(x|h¹), of binary units the probabilities, with h¹ … hᴹ drawn from p.
-func (m *Model) Sample(ctx context.Context, n int) (dataset.Sheet, error) {
+func (m *Model) Means(ctx context.Context, n int) (dataset.Sheet, error) {
 	draws, err := m.generate(ctx, n)
 	if err != nil {
 		return dataset.Sheet{}, err

@@ -35,7 +35,7 @@ func TestSheetsHaveTheMarginalsOfP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		expected, err := m.Sample(t.Context(), n)
+		expected, err := m.Means(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestSheetsHaveTheMarginalsOfP(t *testing.T) {
 func TestSheetsKeepTheShapeOfTheData(t *testing.T) {
 	t.Parallel()
 	run := mustTrain(t, short(RWS()).Epochs(1), patterns(t), t.TempDir())
-	s, err := run.Sample(t.Context(), 3)
+	s, err := run.Means(t.Context(), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestReconstructSomeRows(t *testing.T) {
 	if len(rows.Values) != 10 || len(reconstructions.Values) != 10 {
 		t.Fatalf("%d rows and %d reconstructions, want 10", len(rows.Values), len(reconstructions.Values))
 	}
-	some := m.Some(split, 10)
+	some := m.Subset(split, 10)
 	for i, image := range rows.Values {
 		for j, v := range image {
 			if v != float64(some.Row(i)[j])/255 {

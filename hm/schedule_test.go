@@ -21,7 +21,7 @@ func TestSchedules(t *testing.T) {
 			15: 0.04, 29: 0.04, 30: 0.004, 99: 0.4e-6,
 		}},
 		{"step by 1", constant.StepDecay(1, 1), map[int]float64{0: 0.4, 99: 0.4}},
-		{"cosine", constant.Schedule(Cosine), map[int]float64{
+		{"cosine", constant.Schedule(CosineDecay), map[int]float64{
 			0: 0.4, 25: 0.2 * (1 + math.Sqrt2/2), 50: 0.2, 75: 0.2 * (1 - math.Sqrt2/2),
 			99: 0.2 * (1 - math.Cos(math.Pi/100)), 100: 0,
 		}},
@@ -40,7 +40,7 @@ func TestRateIsMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := RWS().LearningRate(rapid.Float64Range(1e-6, 10).Draw(t, "rate")).
 			StepDecay(rapid.IntRange(1, 9).Draw(t, "epochs of a step"), rapid.Float64Range(0.01, 1).Draw(t, "factor")).
-			Schedule(rapid.SampledFrom([]Schedule{Constant, Step, Cosine}).Draw(t, "schedule"))
+			Schedule(rapid.SampledFrom([]Schedule{ConstantRate, StepDecay, CosineDecay}).Draw(t, "schedule"))
 		stepsPerEpoch, epochs := rapid.IntRange(1, 9).Draw(t, "steps"), rapid.IntRange(1, 30).Draw(t, "epochs")
 		last := m.spec.LearningRate
 		for step := range stepsPerEpoch * epochs {

@@ -14,32 +14,18 @@ import (
 // step, with a checkpoint, and returns a runs.Interruption beside the run. So does
 // training that diverges, with runs.ErrDiverged.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
-	return m.Experiment(machine, set).TrainOn(ctx, set, dir, recorders...)
+	return m.Experiment(machine, set).Train(ctx, set, dir, recorders...)
 }
 
-// Train is TrainOn with the experiment's data set, which it opens.
-func (e Experiment) Train(ctx context.Context, dir string, recorders ...runs.Recorder) (*Run, error) {
-	set, err := runs.OpenDataset(e, dir)
-	if err != nil {
-		return nil, err
-	}
-	return e.TrainOn(ctx, set, dir, recorders...)
-}
-
-// TrainOn trains as Method.Train does.
-func (e Experiment) TrainOn(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
-	run, err := runs.Train(ctx, e, set, dir, recorders...)
-	return opened(run, err)
+// Train trains as Method.Train does. runs.OpenDataset opens the set of an experiment that was
+// read.
+func (e Experiment) Train(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
+	return opened(runs.Train(ctx, e, set, dir, recorders...))
 }
 
 // TrainSeeds trains as Train does with n seeds, that of the method and those that
 // follow it, one after the other, each into a directory within dir, as
 // runs.TrainSeeds does.
 func (m Method) TrainSeeds(ctx context.Context, machine Machine, set *dataset.Set, n int, dir string, recorders ...runs.Recorder) (*Seeds, error) {
-	return m.Experiment(machine, set).TrainSeedsOn(ctx, set, n, dir, recorders...)
-}
-
-// TrainSeedsOn trains as Method.TrainSeeds does.
-func (e Experiment) TrainSeedsOn(ctx context.Context, set *dataset.Set, n int, dir string, recorders ...runs.Recorder) (*Seeds, error) {
-	return openedSeeds(runs.TrainSeeds(ctx, e, set, n, dir, recorders...))
+	return openedSeeds(runs.TrainSeeds(ctx, m.Experiment(machine, set), set, n, dir, recorders...))
 }

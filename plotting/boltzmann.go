@@ -19,7 +19,7 @@ func LogZEstimates(estimates ...boltzmann.LogZ) *Figure {
 	var names []string
 	var samples [][]float64
 	for _, z := range estimates {
-		side := map[boltzmann.Errs]string{boltzmann.Low: "AIS", boltzmann.High: "reverse AIS"}[z.Errs]
+		side := map[boltzmann.Errs]string{boltzmann.ErrsLow: "AIS", boltzmann.ErrsHigh: "reverse AIS"}[z.Errs]
 		names = append(names, fmt.Sprintf("%s: log Z = %.2f, ESS %s", side, z.Value, percent(float64(z.ESS))))
 		samples = append(samples, z.Each)
 	}

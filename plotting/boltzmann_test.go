@@ -11,8 +11,8 @@ import (
 
 // Estimates of both sides share their bins, and each chain is counted once.
 func TestLogZEstimates(t *testing.T) {
-	low := boltzmann.LogZ{Value: 3, Errs: boltzmann.Low, ESS: 0.25, Each: []float64{1, 2, 2, 3.5}}
-	high := boltzmann.LogZ{Value: 3.2, Errs: boltzmann.High, ESS: 0.5, Each: []float64{3, 4, math.Inf(1)}}
+	low := boltzmann.LogZ{Value: 3, Errs: boltzmann.ErrsLow, ESS: 0.25, Each: []float64{1, 2, 2, 3.5}}
+	high := boltzmann.LogZ{Value: 3.2, Errs: boltzmann.ErrsHigh, ESS: 0.5, Each: []float64{3, 4, math.Inf(1)}}
 	f := LogZEstimates(low, high)
 	if err := f.Save(filepath.Join(t.TempDir(), "logz.svg")); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 // LikelihoodBySamples draws estimates of log p(x) (nats, mean over the data)
 // against the number of importance samples, a colour a model, with a band of one
-// standard error to either side. Those that Convergence.Normalize has given
+// standard error to either side. Those that Convergence.WithLogZ2 has given
 // log Z² are drawn with log p*(x) and log p̃*(x) = log Z² + log p*(x) (BiHM thesis 2016, Fig.
 // 3.3). The estimates of log p(x) and log p̃*(x) are lower bounds in expectation
 // and rise with the number of samples; where a curve has levelled off, they are

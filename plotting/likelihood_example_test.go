@@ -34,7 +34,7 @@ func ExampleLikelihoodBySamples() {
 func ExampleLikelihoodBySamples_normalized() {
 	bihm, rws := madeUpConvergence("BiHM", -90), madeUpConvergence("RWS", -91)
 	z := hm.LogZ2{Value: -3.3, SE: 0.1}
-	if err := plotting.LikelihoodBySamples(bihm.Normalize(z), rws).Save("likelihoods.png"); err != nil {
+	if err := plotting.LikelihoodBySamples(bihm.WithLogZ2(z), rws).Save("likelihoods.png"); err != nil {
 		log.Fatal(err)
 	}
 }

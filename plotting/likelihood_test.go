@@ -13,7 +13,7 @@ import (
 func TestTheLegendNamesLikelihoods(t *testing.T) {
 	one := []float64{-2}
 	rws := hm.Convergence{Name: "RWS", Samples: []int{10}, LogP: one, LogPSE: one, LogPTildeStar: one, LogPTildeStarSE: one}
-	bihm := rws.Normalize(hm.LogZ2{Value: -1})
+	bihm := rws.WithLogZ2(hm.LogZ2{Value: -1})
 	bihm.Name = "BiHM"
 	for _, c := range []struct {
 		figure *Figure

@@ -120,7 +120,7 @@ func (r *report) machine(ctx context.Context, run *hm.Run, o ReportOptions) erro
 		return err
 	}
 	r.section("Samples")
-	sheet, err := run.Sample(ctx, 100)
+	sheet, err := run.Means(ctx, 100)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (r *report) machine(ctx context.Context, run *hm.Run, o ReportOptions) erro
 	if set.Test().Rows == 0 {
 		return nil
 	}
-	rows := run.Some(set.Test(), o.Rows)
+	rows := run.Subset(set.Test(), o.Rows)
 	evaluation, err := run.Evaluate(ctx, rows, o.Samples, o.Progress)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (r *report) machine(ctx context.Context, run *hm.Run, o ReportOptions) erro
 	}
 	r.section("Evaluation")
 	fmt.Fprintf(r, "<p>%s, the last checkpoint; ± are standard errors over the rows.</p>\n<pre>%s</pre>\n",
-		html.EscapeString(rows.String()), html.EscapeString(evaluation.Beside(run.Experiment().Baseline(set, rows)).Normalize(z).String()))
+		html.EscapeString(rows.String()), html.EscapeString(evaluation.WithBaseline(run.Experiment().Baseline(set, rows)).WithLogZ2(z).String()))
 	r.section("Importance weights")
 	if err := r.figure(ImportanceWeights(weights)); err != nil {
 		return err

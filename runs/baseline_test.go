@@ -20,8 +20,8 @@ type lined struct {
 	limit float64
 }
 
-func (l lined) With(h runs.Header) runs.Experiment {
-	l.mixture = l.mixture.With(h).(mixture)
+func (l lined) WithHeader(h runs.Header) runs.Experiment {
+	l.mixture = l.mixture.WithHeader(h).(mixture)
 	return l
 }
 

@@ -234,7 +234,7 @@ func (c *checkpoint) checkExperiment(e Experiment) error {
 	hash, h := e.Hash(), e.Header()
 	if shorter := h; c.position.Finished && c.position.Epoch < h.Epochs {
 		shorter.Epochs = c.position.Epoch
-		if e.With(shorter).Hash() == c.position.Experiment {
+		if e.WithHeader(shorter).Hash() == c.position.Experiment {
 			c.position.Experiment, c.position.Finished = hash, false
 		}
 	}

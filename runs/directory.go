@@ -55,7 +55,7 @@ func Resolve(e Experiment, set *dataset.Set) (Experiment, error) {
 	}
 	h := e.Header()
 	h.Fingerprint = set.Fingerprint()
-	e = e.With(h)
+	e = e.WithHeader(h)
 	if e, ok := e.(Resolver); ok {
 		return e.Resolve(set)
 	}
@@ -263,7 +263,7 @@ func compare(dir string, there, e Experiment) (same bool, err error) {
 		return len(differences) == 0, nil
 	}
 	data := there.Header()
-	if data.Fingerprint = is; there.With(data).Hash() == e.Hash() {
+	if data.Fingerprint = is; there.WithHeader(data).Hash() == e.Hash() {
 		differences = []string{fmt.Sprintf("the data have fingerprint %.12s there, %.12s here", was, is)}
 	}
 	if len(differences) == 0 {
@@ -271,7 +271,7 @@ func compare(dir string, there, e Experiment) (same bool, err error) {
 	}
 	remedy := "choose another directory, or remove it"
 	if longer := there.Header(); longer.Epochs < e.Header().Epochs {
-		if longer.Epochs = e.Header().Epochs; there.With(longer).Hash() == e.Hash() {
+		if longer.Epochs = e.Header().Epochs; there.WithHeader(longer).Hash() == e.Hash() {
 			remedy = fmt.Sprintf("once it is finished, train --resume %s --epochs %d lets it go on; or choose another directory", dir, longer.Epochs)
 		}
 	}

@@ -56,7 +56,7 @@ func TestAnotherExperimentIsRefused(t *testing.T) {
 	}
 	refused(set, func(m *mixture) { m.Components = 2 }, "components is 3 there, 2 here")
 	refused(set, func(m *mixture) { m.Rate = 0.25 }, "learning_rate is 0.5 there, 0.25 here")
-	refused(set, func(m *mixture) { m.Schedule = runs.Cosine }, `schedule is "constant" there, "cosine" here`)
+	refused(set, func(m *mixture) { m.Schedule = runs.CosineDecay }, `schedule is "constant" there, "cosine" here`)
 	refused(set, func(m *mixture) { m.Family = byLoss }, `family is "mixture" there, "mixture-loss" here`)
 	refused(set, func(m *mixture) { m.Epochs = 5 }, "epochs is 4 there, 5 here")
 	refused(set, func(m *mixture) { m.Patience = 2 }, "patience is 0 there, 2 here")

@@ -180,7 +180,7 @@ func TestStepwiseEMApproachesEM(t *testing.T) {
 	set := overlapping(t)
 	exact := exactEM(set, 2, 200)
 	stepwise := exact
-	stepwise.Rate, stepwise.BatchSize, stepwise.Schedule = 0.3, 16, runs.Cosine
+	stepwise.Rate, stepwise.BatchSize, stepwise.Schedule = 0.3, 16, runs.CosineDecay
 	em, on := likelihoods(t, exact, set), likelihoods(t, stepwise, set)
 	n := len(on)
 	last := (16*on[n-3] + 16*on[n-2] + 8*on[n-1]) / 40

@@ -43,7 +43,7 @@ func ExtendSeeds(dir string, epochs int) (Experiment, error) {
 	}
 	h := seeds[0].Header()
 	h.Epochs = epochs
-	return seeds[0].With(h), nil
+	return seeds[0].WithHeader(h), nil
 }
 
 // extendAll extends the runs in directories once all of them can be.
@@ -98,7 +98,7 @@ func extended(dir string, epochs int) (Experiment, error) {
 		return nil, err
 	}
 	h.Epochs = epochs
-	longer := e.With(h)
+	longer := e.WithHeader(h)
 	if err := longer.Check(set); err != nil {
 		return nil, err
 	}

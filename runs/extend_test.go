@@ -90,7 +90,7 @@ func TestExtendRefuses(t *testing.T) {
 		}
 	}
 	falling := brief(set)
-	falling.Schedule = runs.Cosine
+	falling.Schedule = runs.CosineDecay
 	refused(falling, 6, "learning rate that fell towards its last epoch")
 	refused(brief(set), 3, "has done 4 epochs: give more")
 	impatient := brief(set)

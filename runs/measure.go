@@ -1,6 +1,10 @@
 package runs
 
-import "github.com/helmholtz-go/helmholtz/internal/statistics"
+import (
+	"encoding/json"
+
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+)
 
 // Measure says what a number is that training or an evaluation measures.
 type Measure struct {
@@ -49,4 +53,16 @@ func (m Measures) over(n float64) Measures {
 		mean[key] = value / n
 	}
 	return mean
+}
+
+// Float is a number that JSON writes as null where it is not finite, as the standard error
+// of one datum is.
+type Float float64
+
+// MarshalJSON writes a number or null.
+func (f Float) MarshalJSON() ([]byte, error) {
+	if !statistics.Finite(float64(f)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(f))
 }

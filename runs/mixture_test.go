@@ -78,7 +78,7 @@ func (m mixture) Header() runs.Header {
 	}
 }
 
-func (m mixture) With(h runs.Header) runs.Experiment {
+func (m mixture) WithHeader(h runs.Header) runs.Experiment {
 	m.Dataset, m.Fingerprint, m.Epochs, m.Patience, m.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
 	m.BatchSize, m.Keep, m.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
 	return m

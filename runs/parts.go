@@ -21,6 +21,13 @@ type Parts struct {
 	Work string
 }
 
+// An UnfinishedError is the error of work of which other programs do parts.
+type UnfinishedError struct{ Left, Of int } // parts
+
+func (e *UnfinishedError) Error() string {
+	return fmt.Sprintf("%d of %d parts are not there yet: other programs do them, or have them in their shares; once they have ended the same command, without a share, merges them", e.Left, e.Of)
+}
+
 // In the folder of a part are its tensors, with the work among their texts.
 const (
 	partFile = "part.safetensors"
@@ -29,10 +36,13 @@ const (
 
 func (p Parts) dir(i int) string { return filepath.Join(p.Dir, fmt.Sprintf("part-%d", i)) }
 
-// Part reads the tensors of a part. Of one that is not done the error is os.ErrNotExist.
-func (p Parts) Part(i int) ([]Tensor, error) {
+// read reads the tensors of a part, nil of one that is not done.
+func (p Parts) read(i int) ([]Tensor, error) {
 	path := filepath.Join(p.dir(i), partFile)
 	r, size, err := file.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -48,61 +58,83 @@ func (p Parts) Part(i int) ([]Tensor, error) {
 }
 
 // Do does the parts of a share that are neither done nor done by another program just
-// now. Parts that programs on other machines may have left without ending them it waits
-// for. It returns how many of all parts, of any share, are not done yet.
-func (p Parts) Do(ctx context.Context, share Shard, do func(part int) ([]Tensor, error)) (left int, err error) {
-	_, err = takeTurns(ctx, p.Count, func(i int) (bool, error) {
-		if !share.Has(i) {
+// now, each by do, which returns at least one tensor. Parts that programs on other machines
+// may have left without ending them it waits for. It returns the tensors of all parts; where
+// some are not done yet, the error is an UnfinishedError. progress, which may be nil, is called
+// with the fraction done of the parts of the share that were not there.
+func (p Parts) Do(ctx context.Context, share Shard, do func(part int) ([]Tensor, error), progress func(float64)) (parts [][]Tensor, err error) {
+	parts = make([][]Tensor, p.Count)
+	own, done := 0, 0
+	for i := range parts {
+		if parts[i], err = p.read(i); err != nil {
+			return nil, err
+		}
+		if parts[i] == nil && share.Has(i) {
+			own++
+		}
+	}
+	_, err = takeTurns(ctx, p.Count, func(i int) (is bool, err error) {
+		if parts[i] != nil || !share.Has(i) {
 			return false, nil
 		}
-		return p.attempt(ctx, i, do)
+		parts[i], is, err = p.attempt(ctx, i, do)
+		if is {
+			done++
+			if progress != nil {
+				progress(float64(done) / float64(own))
+			}
+		}
+		return is, err
 	})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	for i := range p.Count {
-		if _, err := p.Part(i); errors.Is(err, os.ErrNotExist) {
+	left := 0
+	for i := range parts {
+		if parts[i] == nil { // another program may have done it meanwhile
+			if parts[i], err = p.read(i); err != nil {
+				return nil, err
+			}
+		}
+		if parts[i] == nil {
 			left++
-		} else if err != nil {
-			return 0, err
 		}
 	}
-	return left, nil
+	if left > 0 {
+		return nil, &UnfinishedError{left, p.Count}
+	}
+	return parts, nil
 }
 
-// attempt does a part, and says whether it has: it may be done already.
-func (p Parts) attempt(ctx context.Context, i int, do func(part int) ([]Tensor, error)) (bool, error) {
-	if _, err := p.Part(i); !errors.Is(err, os.ErrNotExist) {
-		return false, err
-	}
+// attempt does a part, and says whether it has: another program may have done it meanwhile.
+func (p Parts) attempt(ctx context.Context, i int, do func(part int) ([]Tensor, error)) (tensors []Tensor, done bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return false, err
+		return nil, false, err
 	}
 	held, err := file.HoldShared(p.dir(i), lockFile)
 	if errors.Is(err, file.ErrLocked) {
-		return false, takenBy(p.dir(i), err)
+		return nil, false, takenBy(p.dir(i), err)
 	}
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	defer held.Release()
-	if _, err := p.Part(i); !errors.Is(err, os.ErrNotExist) {
-		return false, err // another program has done it meanwhile
+	if tensors, err = p.read(i); tensors != nil || err != nil {
+		return tensors, false, err
 	}
-	tensors, err := do(i)
-	if err != nil {
-		return false, err
+	if tensors, err = do(i); err != nil {
+		return nil, false, err
 	}
 	f := &safetensors.File{Metadata: map[string]string{workKey: p.Work}, Tensors: tensors}
 	f.Seal()
 	b, err := safetensors.Marshal(f)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	if err := held.WriteAside(partFile, b); err != nil {
-		return false, err
+		return nil, false, err
 	}
-	return true, held.RemoveLeftovers(func(name string) bool { return name == partFile })
+	return tensors, true, held.RemoveLeftovers(func(name string) bool { return name == partFile })
 }
 
 // takeTurns attempts jobs that programs share, one after the other and again until

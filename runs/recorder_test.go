@@ -15,7 +15,7 @@ func TestRecordersHearEverythingInOrder(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()
 	e := brief(set)
-	e.Epochs, e.Schedule = 2, runs.Cosine
+	e.Epochs, e.Schedule = 2, runs.CosineDecay
 	first, second := &watcher{}, &watcher{}
 	run := mustTrain(t, e, set, dir, first, second)
 

@@ -73,7 +73,7 @@ func wantSameSteps(t *testing.T, want, got *runs.Run) {
 // resumable are experiments that differ in what a checkpoint has to hold.
 func resumable(set *dataset.Set) map[string]runs.Experiment {
 	falling := brief(set)
-	falling.Family, falling.Schedule = byLoss, runs.Cosine
+	falling.Family, falling.Schedule = byLoss, runs.CosineDecay
 	kept := brief(set)
 	kept.Keep, kept.RecordSteps = []int{1, 3}, 2
 	return map[string]runs.Experiment{

@@ -34,9 +34,9 @@ import (
 // seed.
 type Experiment interface {
 	// Header is what training needs to know of an experiment of any family, and
-	// With returns the same experiment with another header.
+	// WithHeader returns the same experiment with another header.
 	Header() Header
-	With(Header) Experiment
+	WithHeader(Header) Experiment
 	// Err is what is wrong with the experiment whatever the data, nil if nothing is.
 	// One with an error cannot be written.
 	Err() error

@@ -10,9 +10,9 @@ import (
 type Schedule int
 
 const (
-	Constant Schedule = iota // the learning rate stays
-	Step                     // it is multiplied by a factor every so many epochs
-	Cosine                   // it falls along half a cosine, to 0 after the last step
+	ConstantRate Schedule = iota // the learning rate stays
+	StepDecay                    // it is multiplied by a factor every so many epochs
+	CosineDecay                  // it falls along half a cosine, to 0 after the last step
 )
 
 var scheduleNames = names.New("schedule", "constant", "step", "cosine")
@@ -36,9 +36,9 @@ type Decay struct {
 // epochs.
 func (d Decay) Factor(step, stepsPerEpoch, epochs int) float64 {
 	switch d.Schedule {
-	case Step:
+	case StepDecay:
 		return math.Pow(d.StepFactor, float64(step/stepsPerEpoch/d.StepEpochs))
-	case Cosine:
+	case CosineDecay:
 		return (1 + math.Cos(math.Pi*float64(step)/float64(stepsPerEpoch*epochs))) / 2
 	}
 	return 1

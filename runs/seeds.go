@@ -139,7 +139,7 @@ func sameSeeds(dir string, seeds []Experiment) error {
 	asLong := func(e Experiment) Experiment {
 		h := e.Header()
 		h.Epochs = longest
-		return e.With(h)
+		return e.WithHeader(h)
 	}
 	for _, e := range seeds {
 		if err := sameButForSeed(SeedDir(dir, seeds[0].Header().Seed), asLong(seeds[0]), asLong(e)); err != nil {
@@ -266,5 +266,5 @@ func sameButForSeed(dir string, there, here Experiment) error {
 func withSeed(e Experiment, seed uint64) Experiment {
 	h := e.Header()
 	h.Seed = seed
-	return e.With(h)
+	return e.WithHeader(h)
 }

@@ -31,8 +31,8 @@ type altered struct {
 	alter func(runs.Learner) runs.Learner
 }
 
-func (a altered) With(h runs.Header) runs.Experiment {
-	a.mixture = a.mixture.With(h).(mixture)
+func (a altered) WithHeader(h runs.Header) runs.Experiment {
+	a.mixture = a.mixture.WithHeader(h).(mixture)
 	return a
 }
 

@@ -56,10 +56,10 @@ func (m *Model) means(x []float64) (means []float64) {
 	return means
 }
 
-// Sample runs n chains for a number of sweeps, each of which draws all units in turn, and returns
+// Means runs n chains for a number of sweeps, each of which draws all units in turn, and returns
 // the means of the visible units, each given all others. Chains start where each unit is 0 or 1
 // alike.
-func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
+func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
 	if n < 1 || sweeps < 0 || sweeps > math.MaxUint32 {
 		return dataset.Sheet{}, fmt.Errorf("%s of %s: give at least 1 chain, and 0 to 2³²−1 sweeps", names.Count(n, "chain"), names.Count(sweeps, "sweep"))
 	}

@@ -64,9 +64,9 @@ func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (bo
 	_, se := statistics.MeanAndError(chains, func(i int) float64 { return math.Exp(logs[i] - mean) })
 	schedule := boltzmann.Even(annealingSteps)
 	return boltzmann.LogZ{
-		Value: boltzmann.Number(mean), SE: boltzmann.Number(se), Errs: boltzmann.Low,
-		Low: boltzmann.Number(mean + math.Log(max(0, 1-3*se))), High: boltzmann.Number(mean + math.Log1p(3*se)),
-		ESS:    boltzmann.Number(math.Exp(2*sum-floats.LogSumExp(squares)) / n),
+		Value: runs.Float(mean), SE: runs.Float(se), Errs: boltzmann.ErrsLow,
+		Low: runs.Float(mean + math.Log(max(0, 1-3*se))), High: runs.Float(mean + math.Log1p(3*se)),
+		ESS:    runs.Float(math.Exp(2*sum-floats.LogSumExp(squares)) / n),
 		Chains: chains, Schedule: &schedule, Steps: annealingSteps, Each: logs,
 	}, ctx.Err()
 }
@@ -78,8 +78,8 @@ func (m *Model) bestLogZ(ctx context.Context, chains int, progress func(float64)
 		return m.AIS(ctx, chains, progress)
 	}
 	logZ, err := m.LogZ()
-	exact := boltzmann.Number(logZ)
-	return boltzmann.LogZ{Value: exact, Low: exact, High: exact, ESS: boltzmann.Number(math.NaN())}, err
+	exact := runs.Float(logZ)
+	return boltzmann.LogZ{Value: exact, Low: exact, High: exact, ESS: runs.Float(math.NaN())}, err
 }
 
 // Evaluate measures the model on rows of a set, usually test rows: log p(v), exactly where the
@@ -89,27 +89,27 @@ func (m *Model) bestLogZ(ctx context.Context, chains int, progress func(float64)
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, chains int, progress func(float64)) (boltzmann.Evaluation, error) {
 	start := time.Now()
 	e := boltzmann.Evaluation{Split: rows.Name, Binarization: set.Spec().Binarization, Data: rows.Rows, DrawSeed: m.seed}
-	mean := func(of dataset.Split) (boltzmann.Number, boltzmann.Number, error) {
+	mean := func(of dataset.Split) (runs.Float, runs.Float, error) {
 		energies, err := m.FreeEnergy(ctx, of)
 		f := estimateOf(energies)
-		return boltzmann.Number(f.Value), boltzmann.Number(f.SE), err
+		return runs.Float(f.Value), runs.Float(f.SE), err
 	}
 	var err error
 	if e.FreeEnergy, e.FreeEnergySE, err = mean(rows); err != nil {
 		return e, err
 	}
-	if e.TrainingFreeEnergy, e.TrainingFreeEnergySE, err = mean(set.Train().Some(rows.Rows, m.seed)); err != nil {
+	if e.TrainingFreeEnergy, e.TrainingFreeEnergySE, err = mean(set.Train().Subset(rows.Rows, m.seed)); err != nil {
 		return e, err
 	}
 	if e.LogZ, err = m.bestLogZ(ctx, chains, progress); err != nil {
 		return e, err
 	}
 	if e.LogZ.Errs != boltzmann.Exact {
-		e.LogPErrs = boltzmann.High
+		e.LogPErrs = boltzmann.ErrsHigh
 	}
 	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value, e.FreeEnergySE
 	line := factorized.Bernoulli(set.Train(), rows)
-	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = boltzmann.Number(line.LogP), boltzmann.Number(line.SE), !(float64(e.LogP) >= line.Limit)
+	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = runs.Float(line.LogP), runs.Float(line.SE), !(float64(e.LogP) >= line.Limit)
 	e.Seconds = time.Since(start).Seconds()
 	return e, nil
 }
@@ -121,7 +121,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	if err != nil {
 		return nil, err
 	}
-	m := s.model.Seed(seed)
+	m := s.model.WithSeed(seed)
 	energies, err := m.FreeEnergy(ctx, rows)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func Example() {
 	}
 	experiment := general.NewExperiment(lines, general.All, 0)
 	experiment.Epochs = 2
-	run, err := experiment.TrainOn(context.Background(), lines, dir)
+	run, err := experiment.Train(context.Background(), lines, dir)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -66,8 +66,8 @@ func (e Experiment) Header() runs.Header {
 	}
 }
 
-// With implements runs.Experiment.
-func (e Experiment) With(h runs.Header) runs.Experiment {
+// WithHeader implements runs.Experiment.
+func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
 	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
 	e.Training.BatchSize, e.Keep, e.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
 	return e
@@ -75,7 +75,7 @@ func (e Experiment) With(h runs.Header) runs.Experiment {
 
 // LearningRate implements runs.Experiment.
 func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
-	return e.Training.LearningRate * runs.Decay{Schedule: runs.Cosine}.Factor(step, stepsPerEpoch, e.Epochs)
+	return e.Training.LearningRate * runs.Decay{Schedule: runs.CosineDecay}.Factor(step, stepsPerEpoch, e.Epochs)
 }
 
 // String names the connections, the number of hidden units and the learning rate.

@@ -10,7 +10,7 @@
 //
 //	lines, err := dataset.Open("3by3")
 //	experiment := general.NewExperiment(lines, general.All, 6)
-//	run, err := experiment.TrainOn(ctx, lines, "runs/general")
+//	run, err := experiment.Train(ctx, lines, "runs/general")
 //	logP, err := run.LogP(ctx, lines.Test())
 //
 // The gradient of log p(v) by W_ij is E[x_i x_j|v] − E[x_i x_j]. The first mean is a sum over the

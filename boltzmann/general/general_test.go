@@ -312,7 +312,7 @@ func TestChainsSettleAtTheModel(t *testing.T) {
 // AIS has log Z within its standard errors.
 func TestAIS(t *testing.T) {
 	for _, s := range machines() {
-		m := randomModel(t, 4, s, 1).Seed(3)
+		m := randomModel(t, 4, s, 1).WithSeed(3)
 		z, err := m.AIS(t.Context(), 100, nil)
 		want := exactly(m).LogZ()
 		if err != nil || math.Abs(float64(z.Value)-want) > 4.5*float64(z.SE)+1e-9 {
@@ -324,7 +324,7 @@ func TestAIS(t *testing.T) {
 			mean += math.Exp(log-want) / 100
 			square += math.Exp(2*(log-want)) / 100
 		}
-		for got, want := range map[boltzmann.Number]float64{
+		for got, want := range map[runs.Float]float64{
 			z.ESS: mean * mean / square, z.Value: want + math.Log(mean),
 			z.Low: float64(z.Value) + math.Log(1-3*float64(z.SE)), z.High: float64(z.Value) + math.Log(1+3*float64(z.SE)),
 		} {
@@ -352,7 +352,7 @@ func TestEvaluations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		errs, chains := [2]boltzmann.Errs{boltzmann.Low, boltzmann.High}, 7
+		errs, chains := [2]boltzmann.Errs{boltzmann.ErrsLow, boltzmann.ErrsHigh}, 7
 		if m.Enumerable() {
 			errs, chains = [2]boltzmann.Errs{}, 0
 		}
@@ -428,7 +428,7 @@ func experiments(set *dataset.Set) []Experiment {
 func TestValidationIsExact(t *testing.T) {
 	set := lines(t)
 	e := experiments(set)[0]
-	run, err := e.TrainOn(t.Context(), set, t.TempDir())
+	run, err := e.Train(t.Context(), set, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -467,7 +467,7 @@ func TestTrainingLearns(t *testing.T) {
 	for hidden, least := range []float64{-5.5, -5, -4.5} {
 		e := NewExperiment(set, All, 2*hidden)
 		e.Epochs, e.Training.LearningRate, e.Training.BatchSize = 10, 0.5, 20
-		run, err := e.TrainOn(t.Context(), set, t.TempDir())
+		run, err := e.Train(t.Context(), set, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -490,7 +490,7 @@ func TestDivergenceIsJudgedByLogP(t *testing.T) {
 		}
 		e := experiments(set)[0]
 		e.Training.LearningRate = 1e200
-		run, err := e.TrainOn(t.Context(), set, t.TempDir())
+		run, err := e.Train(t.Context(), set, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -499,7 +499,7 @@ func TestDivergenceIsJudgedByLogP(t *testing.T) {
 			t.Errorf("over the %s rows the warning is %q, where the last epoch is %+v", h.Baseline.Rows, text, h.Epochs[len(h.Epochs)-1])
 		}
 		e.Training.LearningRate = 0.1
-		if run, err = e.TrainOn(t.Context(), set, t.TempDir()); err != nil || run.History().LastWarning() != "" {
+		if run, err = e.Train(t.Context(), set, t.TempDir()); err != nil || run.History().LastWarning() != "" {
 			t.Errorf("at a usual learning rate the warning is %q (%v)", run.History().LastWarning(), err)
 		}
 	}
@@ -518,13 +518,13 @@ func TestResumeIsExact(t *testing.T) {
 	set := lines(t)
 	for _, e := range experiments(set) {
 		whole, parts := t.TempDir(), t.TempDir()
-		if _, err := e.TrainOn(t.Context(), set, whole); err != nil {
+		if _, err := e.Train(t.Context(), set, whole); err != nil {
 			t.Fatal(err)
 		}
 		sessions := 0
 		for finished := false; !finished; sessions++ {
 			ctx, cancel := context.WithCancel(t.Context())
-			_, err := e.TrainOn(ctx, set, parts, stopper(func(step int) {
+			_, err := e.Train(ctx, set, parts, stopper(func(step int) {
 				if step%4 == 0 {
 					cancel()
 				}
@@ -564,7 +564,7 @@ func TestExperimentsRoundTrip(t *testing.T) {
 			t.Errorf("%v (-written +read):\n%s", e, diff)
 		}
 		hashes[e.Hash()] = true
-		if diff := cmp.Diff(e.Header(), e.With(e.Header()).Header()); diff != "" {
+		if diff := cmp.Diff(e.Header(), e.WithHeader(e.Header()).Header()); diff != "" {
 			t.Errorf("%v: the header (-given +has):\n%s", e, diff)
 		}
 	}

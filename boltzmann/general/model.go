@@ -35,8 +35,8 @@ func (s MachineSpec) Model(shape dataset.Shape) (*Model, error) {
 	return &Model{shape: shape, hidden: s.Hidden, pairs: pairs, flat: make([]float64, len(pairs)+n), weights: make([]float64, n*n)}, nil
 }
 
-// Seed returns the same model with another seed for its draws.
-func (m *Model) Seed(seed uint64) *Model {
+// WithSeed returns the same model with another seed for its draws.
+func (m *Model) WithSeed(seed uint64) *Model {
 	c := *m
 	c.seed = seed
 	return &c

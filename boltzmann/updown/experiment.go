@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
@@ -19,10 +18,11 @@ type Experiment struct {
 	Dataset dataset.Spec `toml:"dataset" json:"dataset"`
 	// Fingerprint is the SHA-256 of the data. Training writes it; where it is given, other
 	// data are refused.
-	Fingerprint string     `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
-	Network     Network    `toml:"network" json:"network"`
-	Method      MethodSpec `toml:"method" json:"method"`
-	Epochs      int        `toml:"epochs" json:"epochs"`
+	Fingerprint string `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
+	// Network is the run of the last layer of the deep belief network from which training begins.
+	Network runs.Source `toml:"network" json:"network"`
+	Method  MethodSpec  `toml:"method" json:"method"`
+	Epochs  int         `toml:"epochs" json:"epochs"`
 	// Patience ends training when the validation pseudo-bound has not risen for so many
 	// epochs; 0 trains for all epochs.
 	Patience int    `toml:"patience" json:"patience"`
@@ -32,17 +32,6 @@ type Experiment struct {
 	// no part of Hash.
 	Keep        []int `toml:"keep,omitempty" json:"keep,omitempty"`
 	RecordSteps int   `toml:"record_steps,omitzero" json:"record_steps,omitempty"`
-}
-
-// Network names the run of a deep belief network from which training begins.
-type Network struct {
-	Run string `toml:"run" json:"-"` // the directory of its last layer
-	// Checkpoint is last, best, or the number of an epoch whose checkpoint the run keeps;
-	// empty stands for last.
-	Checkpoint string `toml:"checkpoint,omitempty" json:"-"`
-	// Parameters is the SHA-256 of the parameters. Training writes it; where it is given,
-	// others are refused.
-	Parameters string `toml:"parameters,omitempty" json:"parameters"`
 }
 
 // MethodSpec is how a network is trained: by gradient ascent, at a rate that falls to 0 along a
@@ -75,8 +64,8 @@ func (e Experiment) Header() runs.Header {
 	}
 }
 
-// With implements runs.Experiment.
-func (e Experiment) With(h runs.Header) runs.Experiment {
+// WithHeader implements runs.Experiment.
+func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
 	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
 	e.Method.BatchSize, e.Keep, e.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
 	return e
@@ -84,7 +73,7 @@ func (e Experiment) With(h runs.Header) runs.Experiment {
 
 // LearningRate implements runs.Experiment.
 func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
-	return e.Method.LearningRate * runs.Decay{Schedule: runs.Cosine}.Factor(step, stepsPerEpoch, e.Epochs)
+	return e.Method.LearningRate * runs.Decay{Schedule: runs.CosineDecay}.Factor(step, stepsPerEpoch, e.Epochs)
 }
 
 // String names the method and its settings.
@@ -145,8 +134,8 @@ func (e Experiment) start(shape dataset.Shape) (*trainer, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if e.Network.Parameters != "" && e.Network.Parameters != is {
-		return fail(fmt.Errorf("its parameters are no longer those of the experiment (SHA-256 %.12s, not %.12s): restore its directory, or start a new run in another directory", is, e.Network.Parameters))
+	if err := e.Network.CheckParameters(is); err != nil {
+		return fail(err)
 	}
 	return t, nil
 }
@@ -166,10 +155,11 @@ func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Network.Parameters, err = t.checksum(); err != nil {
+	is, err := t.checksum()
+	if err != nil {
 		return nil, err
 	}
-	e.Network.Run, err = filepath.Abs(e.Network.Run)
+	e.Network, err = e.Network.Resolved(is)
 	return e, err
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // Model is a belief network with its recognition weights. Its methods do not change it. Those
-// that draw random numbers draw the same ones each time: Seed gives a model that draws others.
+// that draw random numbers draw the same ones each time: WithSeed gives a model that draws others.
 type Model struct {
 	network
 	shape        dataset.Shape // of v
@@ -35,10 +35,10 @@ func (t *trainer) model(shape dataset.Shape) *Model {
 	return &Model{t.network, shape, t.prior.Model(), t.binarization, uint64(t.key)}
 }
 
-// Seed returns the same model with another seed for its draws.
-func (m *Model) Seed(seed uint64) *Model {
+// WithSeed returns the same model with another seed for its draws.
+func (m *Model) WithSeed(seed uint64) *Model {
 	c := *m
-	c.seed, c.prior = seed, m.prior.Seed(seed)
+	c.seed, c.prior = seed, m.prior.WithSeed(seed)
 	return &c
 }
 
@@ -93,7 +93,7 @@ const baseRows = 2000
 // LogZ is that of the prior: exact where one of its sides has at most 25 units, and otherwise by
 // AIS from the means of h^K, drawn from q given some of the rows base.
 func (m *Model) LogZ(ctx context.Context, base dataset.Split, a boltzmann.Annealing, progress func(float64)) (boltzmann.LogZ, error) {
-	v, err := m.observe(base.Some(baseRows, m.seed))
+	v, err := m.observe(base.Subset(baseRows, m.seed))
 	if err != nil {
 		return boltzmann.LogZ{}, err
 	}
@@ -111,34 +111,34 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a boltzmann.Anneal
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a boltzmann.Annealing, progress func(float64)) (boltzmann.Evaluation, error) {
 	start := time.Now()
 	e := boltzmann.Evaluation{
-		LogPErrs: boltzmann.Low, Samples: cmp.Or(a.Samples, 100),
+		LogPErrs: boltzmann.ErrsLow, Samples: cmp.Or(a.Samples, 100),
 		Split: rows.Name, Binarization: m.binarization, Data: rows.Rows, DrawSeed: m.seed,
 	}
-	mean := func(of dataset.Split) (boltzmann.Number, boltzmann.Number, error) {
+	mean := func(of dataset.Split) (runs.Float, runs.Float, error) {
 		v, err := m.observe(of)
 		if err != nil {
 			return 0, 0, err
 		}
 		logs, err := m.unnormalized(ctx, v, e.Samples)
 		mean, se := statistics.MeanAndError(len(logs), func(i int) float64 { return -logs[i] })
-		return boltzmann.Number(mean), boltzmann.Number(se), err
+		return runs.Float(mean), runs.Float(se), err
 	}
 	var err error
 	if e.FreeEnergy, e.FreeEnergySE, err = mean(rows); err != nil {
 		return e, err
 	}
-	if e.TrainingFreeEnergy, e.TrainingFreeEnergySE, err = mean(set.Train().Some(rows.Rows, m.seed)); err != nil {
+	if e.TrainingFreeEnergy, e.TrainingFreeEnergySE, err = mean(set.Train().Subset(rows.Rows, m.seed)); err != nil {
 		return e, err
 	}
 	if e.LogZ, err = m.LogZ(ctx, set.Train(), a, progress); err != nil {
 		return e, err
 	}
 	if e.LogZ.Errs != boltzmann.Exact {
-		e.LogPErrs = boltzmann.Either
+		e.LogPErrs = boltzmann.ErrsEither
 	}
 	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value, e.FreeEnergySE
 	line := factorized.Bernoulli(set.Train(), rows)
-	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = boltzmann.Number(line.LogP), boltzmann.Number(line.SE), !(float64(e.LogP) >= line.Limit)
+	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = runs.Float(line.LogP), runs.Float(line.SE), !(float64(e.LogP) >= line.Limit)
 	e.Seconds = time.Since(start).Seconds()
 	return e, nil
 }
@@ -151,7 +151,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	if err != nil {
 		return nil, err
 	}
-	m := t.model(shape).Seed(seed)
+	m := t.model(shape).WithSeed(seed)
 	v, err := m.observe(rows)
 	if err != nil {
 		return nil, err
@@ -165,10 +165,10 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	return runs.Estimates{runs.LogP.Key: {Value: mean - float64(z.Value), SE: se}}, err
 }
 
-// Sample runs n chains of the prior for a number of sweeps, and returns the means of v given
+// Means runs n chains of the prior for a number of sweeps, and returns the means of v given
 // what is drawn from there downwards.
-func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
-	tops, err := m.prior.Sample(ctx, n, sweeps)
+func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
+	tops, err := m.prior.Means(ctx, n, sweeps)
 	if err != nil {
 		return dataset.Sheet{}, err
 	}

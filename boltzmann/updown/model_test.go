@@ -68,7 +68,7 @@ func TestNetworksAreSampled(t *testing.T) {
 	for _, v := range oracle.Binary(tinyUnits[0]) {
 		floats.AddScaled(want, math.Exp(exact.logP(v)), v)
 	}
-	sheet, err := m.Sample(t.Context(), n, 40)
+	sheet, err := m.Means(t.Context(), n, 40)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,10 +162,10 @@ func TestTraining(t *testing.T) {
 		t.Fatal(err)
 	}
 	was, err := network.Evaluate(t.Context(), set, set.Test(), a, nil)
-	if err != nil || begins.LogPErrs != boltzmann.Low || begins.LogZ.Value != was.LogZ.Value || math.Abs(float64(begins.LogP-was.LogP)) > 0.05 {
+	if err != nil || begins.LogPErrs != boltzmann.ErrsLow || begins.LogZ.Value != was.LogZ.Value || math.Abs(float64(begins.LogP-was.LogP)) > 0.05 {
 		t.Errorf("training begins at log p = %v (%v, log Z = %v), the network has %v (%v, %v)", begins.LogP, begins.LogPErrs, begins.LogZ.Value, was.LogP, was.LogZ.Value, err)
 	}
-	run, err := e.TrainOn(t.Context(), set, whole)
+	run, err := e.Train(t.Context(), set, whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestTraining(t *testing.T) {
 		t.Errorf("log p of the training rows is %v after training, and was %v (%v)", ends.LogP, before.LogP, err)
 	}
 	estimates, err := e.Evaluate(t.Context(), run.Snapshot(), set.Test(), 100, 1, nil)
-	if test, _ := run.Seed(1).Evaluate(t.Context(), set, set.Test(), boltzmann.Annealing{}, nil); err != nil || math.Abs(estimates[runs.LogP.Key].Value-float64(test.LogP)) > 1e-9 {
+	if test, _ := run.WithSeed(1).Evaluate(t.Context(), set, set.Test(), boltzmann.Annealing{}, nil); err != nil || math.Abs(estimates[runs.LogP.Key].Value-float64(test.LogP)) > 1e-9 {
 		t.Errorf("a comparison has log p = %v (%v), an evaluation %v", estimates[runs.LogP.Key], err, test.LogP)
 	}
 }
@@ -264,11 +264,11 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 		"use stochastic":                                             with(func(e *Experiment) { e.Dataset.Binarization = dataset.Gray }),
 		"batch size 0":                                               with(func(e *Experiment) { e.Method.BatchSize = 0 }),
 	} {
-		if _, err := e.TrainOn(t.Context(), set, filepath.Join(t.TempDir(), "run")); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := e.Train(t.Context(), set, filepath.Join(t.TempDir(), "run")); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}
-	if _, err := NewExperiment(other, dir).TrainOn(t.Context(), other, t.TempDir()); err == nil || !strings.Contains(err.Error(), "it is for rows of 9 values, the data have 196") {
+	if _, err := NewExperiment(other, dir).Train(t.Context(), other, t.TempDir()); err == nil || !strings.Contains(err.Error(), "it is for rows of 9 values, the data have 196") {
 		t.Errorf("other data are trained on: %v", err)
 	}
 	m := randomTiny(t, 1).model(t)

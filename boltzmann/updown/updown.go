@@ -7,7 +7,7 @@
 // trained layer by layer recognises by the weights that it generates by; here the two part.
 //
 //	e := updown.NewExperiment(digits, "runs/dbn/layer-2")
-//	run, err := e.TrainOn(ctx, digits, "runs/tuned")
+//	run, err := e.Train(ctx, digits, "runs/tuned")
 //	test, err := run.Evaluate(ctx, digits, digits.Test(), boltzmann.Annealing{}, nil)
 //
 // In the wake phase the hidden units are drawn from q, the generative layers learn to make

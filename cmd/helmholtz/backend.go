@@ -13,7 +13,7 @@ func computing(c *cobra.Command) *cobra.Command {
 		"`what` computes: cpu, cuda (an NVIDIA GPU), or auto, cuda where it can be had (default $"+hm.BackendVariable+", or cpu)")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if name != "" {
-			return hm.Backend(name)
+			return hm.UseBackend(name)
 		}
 		_, _, err := hm.Device()
 		return err

@@ -140,7 +140,7 @@ func newBenchEval() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		data := run.Some(set.Test(), rows)
+		data := run.Subset(set.Test(), rows)
 		start := time.Now()
 		if _, err := run.Evaluate(c.Context(), data, samples, newFraction(c.ErrOrStderr(), "evaluating")); err != nil {
 			return err

@@ -114,7 +114,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	x.values.Machine.Hidden, x.values.Machine.Above = x.layers[0], x.layers[1:]
 	x.values.Machine.Visible, x.values.Machine.HiddenUnits = x.units[0], x.units[1]
 	if x.on != "" {
-		x.values.Below = &boltzmann.Below{Run: x.on}
+		x.values.Below = &runs.Source{Run: x.on}
 	}
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
@@ -227,7 +227,7 @@ func openBoltzmann(dir, which string, seed uint64) (*boltzmann.Run, *boltzmann.M
 	if err != nil {
 		return nil, nil, err
 	}
-	return run, model.Seed(seed), nil
+	return run, model.WithSeed(seed), nil
 }
 
 // sampleBoltzmann draws images from the model of a run, or its filters.
@@ -246,7 +246,7 @@ func sampleBoltzmann(c *cobra.Command, dir, which, kind string, n, sweeps int, s
 	if kind == "filters" {
 		sheet, err = model.Filters(min(n, run.Experiment().Machine.Hidden))
 	} else {
-		sheet, err = model.Sample(c.Context(), n, sweeps)
+		sheet, err = model.Means(c.Context(), n, sweeps)
 	}
 	return saveSheet(c, sheet, err, out)
 }

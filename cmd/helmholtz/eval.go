@@ -146,18 +146,18 @@ a table with a row a seed, and columns with the keys of --json.`,
 			if err != nil {
 				return hm.Evaluation{}, err
 			}
-			data := model.Some(pick(set, x.split), x.rows)
+			data := model.Subset(pick(set, x.split), x.rows)
 			e, err := x.likelihood(ctx, run, model, data, share, newFraction(c.ErrOrStderr(), "evaluating"))
 			if err != nil || share.Count > 0 {
 				return e, err
 			}
-			e = e.Beside(run.Experiment().Baseline(set, data))
+			e = e.WithBaseline(run.Experiment().Baseline(set, data))
 			if outer > 0 {
 				z, err := model.LogZ2(ctx, outer, inner)
 				if err != nil {
 					return e, err
 				}
-				e = e.Normalize(z)
+				e = e.WithLogZ2(z)
 			}
 			if model.Architecture().Labels() > 0 {
 				classification, err := model.Classify(ctx, data, x.samples, newFraction(c.ErrOrStderr(), "classifying"))
@@ -194,7 +194,7 @@ func evalShare(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Eva
 	left := 0
 	for _, run := range seeds.Runs {
 		_, err := evaluate(run)
-		var unfinished *hm.UnfinishedError
+		var unfinished *runs.UnfinishedError
 		if errors.As(err, &unfinished) {
 			left += unfinished.Left
 		} else if err != nil {
@@ -222,7 +222,7 @@ type evaluated struct {
 // seeds with their spread.
 func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Evaluation, error), tables *tableFlags, asJSON bool, of evaluated) error {
 	out, several := c.OutOrStdout(), seeds.Runs[0].Dir() != seeds.Dir()
-	var each []hm.SeedEvaluation
+	var each []seedEvaluation
 	var evaluations []hm.Evaluation
 	for _, run := range seeds.Runs {
 		e, err := evaluate(run)
@@ -233,27 +233,28 @@ func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Eva
 			return err
 		}
 		evaluations = append(evaluations, e)
-		each = append(each, hm.SeedEvaluation{Seed: run.Experiment().Seed, Epochs: run.Epochs(), Finished: run.Finished(), Evaluation: e})
+		each = append(each, seedEvaluation{Seed: run.Experiment().Seed, Epochs: run.Epochs(), Finished: run.Finished(), Evaluation: e})
 		if several && !asJSON && !tables.chosen() {
 			if err := printSeed(out, run, e); err != nil {
 				return err
 			}
 		}
 	}
-	if err := tables.save(hm.EvaluationsTable(each...)); err != nil {
+	table := evaluationsTable(seedColumns, each)
+	if err := tables.save(table); err != nil {
 		return err
 	}
-	over := hm.OverSeeds(evaluations)
+	over := overSeeds(evaluations)
 	var err error
 	switch {
 	case tables.chosen():
-		err = tables.print(hm.EvaluationsTable(each...))
+		err = tables.print(table)
 	case asJSON && several:
 		err = json.NewEncoder(out).Encode(struct {
 			evaluated
-			Seeds   []hm.SeedEvaluation    `json:"seeds"`
-			Waiting int                    `json:"waiting"` // seeds without a checkpoint
-			Over    hm.EvaluationOverSeeds `json:"over_seeds"`
+			Seeds   []seedEvaluation    `json:"seeds"`
+			Waiting int                 `json:"waiting"` // seeds without a checkpoint
+			Over    evaluationOverSeeds `json:"over_seeds"`
 		}{of, each, seeds.Waiting, over})
 	case asJSON:
 		err = json.NewEncoder(out).Encode(struct {
@@ -320,7 +321,7 @@ func modelOf(run *hm.Run, which string, seed uint64) (*hm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.Seed(seed), nil
+	return model.WithSeed(seed), nil
 }
 
 // splitFlag adds the flag that chooses a split.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
@@ -37,6 +38,21 @@ func newAnnealingFlags(f *pflag.FlagSet) *annealingFlags {
 	return x
 }
 
+// runEvaluation is the evaluation of a checkpoint of a run, maybe one of several seeds.
+type runEvaluation struct {
+	Run        string `json:"run"`        // its directory
+	Checkpoint string `json:"checkpoint"` // last, best, or the number of an epoch
+	Seed       uint64 `json:"seed"`       // of training
+	Epochs     int    `json:"epochs"`     // done
+	Finished   bool   `json:"finished"`
+	boltzmann.Evaluation
+}
+
+// row is what comes before the evaluation in a table.
+func (e runEvaluation) row() []any { return []any{e.Run, e.Checkpoint, e.Seed, e.Epochs, e.Finished} }
+
+var runColumns = slices.Concat([]runs.Column{{Key: "run"}, {Key: "checkpoint"}}, seedColumns)
+
 // refuseOthers refuses flags of another family of machines.
 func refuseOthers(c *cobra.Command, family string, flags []string) error {
 	for _, name := range flags {
@@ -59,7 +75,7 @@ func (x *annealingFlags) evalBoltzmann(c *cobra.Command, dir string, tables *tab
 	if err != nil {
 		return err
 	}
-	var each []boltzmann.RunEvaluation
+	var each []runEvaluation
 	for _, of := range seeds.Runs {
 		e, err := x.evaluate(c, of.Dir())
 		if err != nil {
@@ -67,19 +83,20 @@ func (x *annealingFlags) evalBoltzmann(c *cobra.Command, dir string, tables *tab
 		}
 		each = append(each, e)
 	}
-	if err := tables.save(boltzmann.EvaluationsTable(each...)); err != nil {
+	table := evaluationsTable(runColumns, each)
+	if err := tables.save(table); err != nil {
 		return err
 	}
 	several, out := seeds.Runs[0].Dir() != seeds.Dir(), c.OutOrStdout()
-	over := boltzmann.OverSeeds(each)
+	over := boltzmannOverSeeds(each)
 	switch {
 	case tables.chosen():
-		return tables.print(boltzmann.EvaluationsTable(each...))
+		return tables.print(table)
 	case asJSON && several:
 		return json.NewEncoder(out).Encode(struct {
-			Seeds   []boltzmann.RunEvaluation `json:"seeds"`
-			Waiting int                       `json:"waiting"` // seeds without a checkpoint
-			Over    map[string]runs.Spread    `json:"over_seeds"`
+			Seeds   []runEvaluation        `json:"seeds"`
+			Waiting int                    `json:"waiting"` // seeds without a checkpoint
+			Over    map[string]runs.Spread `json:"over_seeds"`
 		}{each, seeds.Waiting, over})
 	case asJSON:
 		return json.NewEncoder(out).Encode(each[0])
@@ -96,7 +113,7 @@ func (x *annealingFlags) evalBoltzmann(c *cobra.Command, dir string, tables *tab
 		}
 		fmt.Fprintf(out, "mean ± sd over %d seeds%s\n%s", len(each), waiting, over[runs.LogP.Key].Line("log p", "nats"))
 		if each[0].Classification != nil {
-			wrong := runs.SpreadOf(each, func(e boltzmann.RunEvaluation) float64 { return 100 * float64(e.Classification.Error) })
+			wrong := runs.SpreadOf(each, func(e runEvaluation) float64 { return 100 * float64(e.Classification.Error) })
 			fmt.Fprint(out, wrong.Line("error of labels", "%"))
 		}
 	}
@@ -104,12 +121,12 @@ func (x *annealingFlags) evalBoltzmann(c *cobra.Command, dir string, tables *tab
 }
 
 // of says what is evaluated: a checkpoint of the run in a directory.
-func (x *annealingFlags) of(dir string, run *runs.Run) boltzmann.RunEvaluation {
-	return boltzmann.RunEvaluation{Run: dir, Checkpoint: x.checkpoint, Seed: run.Experiment().Header().Seed, Epochs: run.Epochs(), Finished: run.Finished()}
+func (x *annealingFlags) of(dir string, run *runs.Run) runEvaluation {
+	return runEvaluation{Run: dir, Checkpoint: x.checkpoint, Seed: run.Experiment().Header().Seed, Epochs: run.Epochs(), Finished: run.Finished()}
 }
 
 // evaluate evaluates the run in a directory.
-func (x *annealingFlags) evaluate(c *cobra.Command, dir string) (e boltzmann.RunEvaluation, err error) {
+func (x *annealingFlags) evaluate(c *cobra.Command, dir string) (e runEvaluation, err error) {
 	if isUpDown(dir) {
 		return x.evaluateUpDown(c, dir)
 	}
@@ -131,20 +148,37 @@ func (x *annealingFlags) evaluate(c *cobra.Command, dir string) (e boltzmann.Run
 	if err != nil {
 		return e, err
 	}
-	rows := pick(set, x.split).Some(x.rows, x.seed)
+	rows := pick(set, x.split).Subset(x.rows, x.seed)
 	e = x.of(dir, run.Run)
 	if e.Evaluation, err = model.Evaluate(c.Context(), set, rows, x.annealing, newFraction(c.ErrOrStderr(), "annealing")); err != nil || x.raise == 0 {
 		return e, err
 	}
-	e.Evaluation, err = e.Raise(c.Context(), model, set, rows.Some(x.raise, x.seed),
+	e.Evaluation, err = e.WithRAISE(c.Context(), model, set, rows.Subset(x.raise, x.seed),
 		boltzmann.Annealing{Schedule: x.annealing.Schedule, Chains: x.ofRow}, newFraction(c.ErrOrStderr(), "reverse annealing"))
 	return e, err
 }
 
+// boltzmannOverSeeds are the spreads of log p, log Z, free energies and what is said of labels over
+// evaluations, one a seed, by the keys of measures.
+func boltzmannOverSeeds(each []runEvaluation) map[string]runs.Spread {
+	over := map[string]runs.Spread{}
+	spread := func(key string, value func(boltzmann.Evaluation) runs.Float) {
+		over[key] = runs.SpreadOf(each, func(e runEvaluation) float64 { return float64(value(e.Evaluation)) })
+	}
+	spread(runs.LogP.Key, func(e boltzmann.Evaluation) runs.Float { return e.LogP })
+	spread("log_z", func(e boltzmann.Evaluation) runs.Float { return e.LogZ.Value })
+	spread("free_energy", func(e boltzmann.Evaluation) runs.Float { return e.FreeEnergy })
+	if each[0].Classification != nil {
+		spread("label_log_p", func(e boltzmann.Evaluation) runs.Float { return e.Classification.LogP })
+		spread("classification_error", func(e boltzmann.Evaluation) runs.Float { return e.Classification.Error })
+	}
+	return over
+}
+
 // boltzmannTable writes an evaluation for people.
-func boltzmannTable(e boltzmann.RunEvaluation) string {
+func boltzmannTable(e runEvaluation) string {
 	var b strings.Builder
-	nats := func(name string, value, se boltzmann.Number, remark string) {
+	nats := func(name string, value, se runs.Float, remark string) {
 		b.WriteString(runs.Spread{Mean: float64(value), SD: float64(se)}.Line(name, "nats"+remark))
 	}
 	hidden := "mean field"
@@ -152,10 +186,10 @@ func boltzmannTable(e boltzmann.RunEvaluation) string {
 		hidden = fmt.Sprintf("%d importance samples a row", e.Samples)
 	}
 	nats("log p", e.LogP, e.LogPSE, map[boltzmann.Errs]string{
-		boltzmann.Exact:  ", exact",
-		boltzmann.High:   " by AIS, too high in expectation; ± is of the rows alone",
-		boltzmann.Low:    " by " + hidden + ", too low",
-		boltzmann.Either: " by " + hidden + ", too low, and AIS, too high in expectation: an estimate; ± is of the rows alone",
+		boltzmann.Exact:      ", exact",
+		boltzmann.ErrsHigh:   " by AIS, too high in expectation; ± is of the rows alone",
+		boltzmann.ErrsLow:    " by " + hidden + ", too low",
+		boltzmann.ErrsEither: " by " + hidden + ", too low, and AIS, too high in expectation: an estimate; ± is of the rows alone",
 	}[e.LogPErrs])
 	nats("base line (factorised)", e.BaselineLogP, e.BaselineLogPSE, "")
 	if e.Errs == boltzmann.Exact {

@@ -79,10 +79,10 @@ func (x *submission) planEval(ctx context.Context, of estimate, seeds *hm.Seeds)
 	if err != nil {
 		return err
 	}
-	data := model.Some(pick(set, of.split), of.rows)
+	data := model.Subset(pick(set, of.split), of.rows)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for samples := min(1000, of.samples); ; samples = min(2*samples, of.samples) {
-		e, err := model.Evaluate(ctx, data.Some(1, of.seed), samples, nil)
+		e, err := model.Evaluate(ctx, data.Subset(1, of.seed), samples, nil)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 type experimentFlags struct {
 	config     string
 	validation int
-	start      hm.Start
+	start      runs.Source
 	// values holds the flags' defaults and then their values.
 	values hm.Experiment
 }
@@ -81,7 +81,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 		listFlag(f, &e.Machine.Convolutions, "conv", "convolutional hidden layers below them, bottom up: `list` of channels@height×width/stride, such as 8@4x4/2, or q:8@4x4/2 and p:8@4x4/2 for one network alone")
 		listFlag(f, &e.Machine.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first; of cd, pcd and pt the visible ones and the hidden ones, which categorical can be, too")
 		textFlag(f, &e.Machine.Coding, "coding", "`values` of a unit: pm1 or 01")
-		textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (App. A.2, for bihm and nbihm)")
+		textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (Várady 2025, App. A.2, for bihm and nbihm)")
 		f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")
 		textFlag(f, &e.Machine.LabelLayer, "label-layer", "`where` the label is: none, top, lower (a classifier of x and h¹), or hidden (of h¹ alone)")
 		f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label; of cd, pcd and pt it stands beside the visible units")
@@ -133,7 +133,7 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	case x.start.Run != "":
 		x.values.Start = &x.start
 	case c.Flags().Changed("from-checkpoint") && x.values.Start != nil:
-		x.values.Start = &hm.Start{Run: x.values.Start.Run, Checkpoint: x.start.Checkpoint}
+		x.values.Start = &runs.Source{Run: x.values.Start.Run, Checkpoint: x.start.Checkpoint}
 	case c.Flags().Changed("from-checkpoint"):
 		return base, misuse(c, "--from-checkpoint does nothing without --from: name the run whose checkpoint it is, or leave it out")
 	}

@@ -59,7 +59,7 @@ func trainOtherFamily(c *cobra.Command, x *experimentFlags, seeds int, out strin
 	if out == "" {
 		out = usualDir(h.Dataset, family)
 	}
-	return true, train(c, e.With(h), seeds, out)
+	return true, train(c, e.WithHeader(h), seeds, out)
 }
 
 // usualDir is the directory of a run of a method on data where --out names none.

@@ -122,8 +122,8 @@ func TestOtherFamiliesAreRefused(t *testing.T) {
 		{exitFailed, []string{"improves free energy F(x)", "compare runs of the same objective"}, []string{"compare", one, other}},
 		{exitFailed, []string{"draw histories of the same objective"}, []string{"plot", one, other, "--samples", "5", "--log-z2", "10", "--out", here}},
 		{exitFailed, []string{"not evaluated by samples"}, []string{"compare", one, "--samples", "5"}},
-		{exitFailed, []string{one, "another family than that of package hm"}, []string{"eval", one}},
-		{exitFailed, []string{one, "another family than that of package hm"}, []string{"sample", one}},
+		{exitFailed, []string{one, "not of a Helmholtz machine"}, []string{"eval", one}},
+		{exitFailed, []string{one, "not of a Helmholtz machine"}, []string{"sample", one}},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), c.args...)
 		if code != c.code {
@@ -144,9 +144,13 @@ func TestLiveCurvesAreOfTheObjective(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	set, err := e.Dataset.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var last string
 	live := plotting.LiveHTML(func() bool { return true }, func(html string) { last = html })
-	if _, err := e.Train(t.Context(), t.TempDir(), live); err != nil {
+	if _, err := e.Train(t.Context(), set, t.TempDir(), live); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"deterministic logistic, η = 0.01, seed 1", "epoch 2 of 2", "finished", "free energy F(x) (nats)", "validation, last", `<img alt="free energy F(x) (nats) against epoch"`} {

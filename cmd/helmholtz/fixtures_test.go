@@ -115,7 +115,7 @@ func TestRenewFixtures(t *testing.T) {
 		var err error
 		if c.flags == nil {
 			e, set = rowsExperiment(t)
-			_, err = e.TrainOn(t.Context(), set, whole)
+			_, err = e.Train(t.Context(), set, whole)
 		} else {
 			succeed(t, append([]string{"train", "--out", whole}, c.flags...)...)
 			if e, err = hm.ReadExperiment(filepath.Join(whole, "experiment.toml")); err == nil {
@@ -126,7 +126,7 @@ func TestRenewFixtures(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		if _, err := e.TrainOn(ctx, set, half, stopAt{c.stop, stop}); !errors.Is(err, context.Canceled) {
+		if _, err := e.Train(ctx, set, half, stopAt{c.stop, stop}); !errors.Is(err, context.Canceled) {
 			t.Fatalf("%s: training ended with %v before step %d", c.name, err, c.stop)
 		}
 		evaluations[c.name] = json.RawMessage(evalOf(t, whole))
@@ -143,8 +143,12 @@ func TestRenewFixtures(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.Seed = 2
+	set, err := runs.OpenDataset(e, last)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, stop := context.WithCancel(t.Context())
-	if _, err := e.Train(ctx, last, stopAt{12, stop}); !errors.Is(err, context.Canceled) {
+	if _, err := e.Train(ctx, set, last, stopAt{12, stop}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]any{"made.json": made{InstructionSet: kernels.InstructionSet()}, "evaluations.json": evaluations} {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/general"
 	"github.com/spf13/cobra"
 )
@@ -17,7 +16,7 @@ func openGeneral(dir, which string, seed uint64) (*general.Run, *general.Model, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return run, model.Seed(seed), nil
+	return run, model.WithSeed(seed), nil
 }
 
 // sampleGeneral draws images from the model of a run.
@@ -29,12 +28,12 @@ func sampleGeneral(c *cobra.Command, dir, which, kind string, n, sweeps int, see
 	if err != nil {
 		return err
 	}
-	sheet, err := model.Sample(c.Context(), n, sweeps)
+	sheet, err := model.Means(c.Context(), n, sweeps)
 	return saveSheet(c, sheet, err, out)
 }
 
 // evaluateGeneral evaluates the run of a general Boltzmann machine in a directory.
-func (x *annealingFlags) evaluateGeneral(c *cobra.Command, dir string) (e boltzmann.RunEvaluation, err error) {
+func (x *annealingFlags) evaluateGeneral(c *cobra.Command, dir string) (e runEvaluation, err error) {
 	if err := refuseOthers(c, "general Boltzmann machines", []string{"samples", "schedule", "raise", "raise-chains"}); err != nil {
 		return e, err
 	}
@@ -47,6 +46,6 @@ func (x *annealingFlags) evaluateGeneral(c *cobra.Command, dir string) (e boltzm
 		return e, err
 	}
 	e = x.of(dir, run.Run)
-	e.Evaluation, err = model.Evaluate(c.Context(), set, pick(set, x.split).Some(x.rows, x.seed), x.annealing.Chains, newFraction(c.ErrOrStderr(), "annealing"))
+	e.Evaluation, err = model.Evaluate(c.Context(), set, pick(set, x.split).Subset(x.rows, x.seed), x.annealing.Chains, newFraction(c.ErrOrStderr(), "annealing"))
 	return e, err
 }

@@ -61,7 +61,7 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		p, err := inpaint(c.Context(), pick(set, split).Some(n, seed), mask, newFraction(c.ErrOrStderr(), "inpainting"))
+		p, err := inpaint(c.Context(), pick(set, split).Subset(n, seed), mask, newFraction(c.ErrOrStderr(), "inpainting"))
 		if err != nil {
 			return err
 		}

@@ -165,7 +165,7 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 	if err != nil {
 		return none, err
 	}
-	sheet, err := run.Sample(ctx, 100)
+	sheet, err := run.Means(ctx, 100)
 	if err != nil {
 		return none, err
 	}
@@ -196,9 +196,9 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 			numbers = append(numbers, k)
 		}
 	}
-	convergence, err := run.Convergence(ctx, run.Some(set.Test(), 1000), append(numbers, samples)...)
+	convergence, err := run.Convergence(ctx, run.Subset(set.Test(), 1000), append(numbers, samples)...)
 	if run.Experiment().Method.Phases == hm.Bidirectional {
-		convergence = convergence.Normalize(z)
+		convergence = convergence.WithLogZ2(z)
 	}
 	return convergence, err
 }

@@ -62,10 +62,10 @@ diverged, though its numbers are finite: this is said, too, and training goes on
 directories seed-1, seed-2 and so on within that of --out, and ends with the
 mean and the standard deviation over them.
 
-The defaults of a method are those of the thesis for MNIST: the learning rate,
+The defaults of a method are those of Várady 2025 for MNIST: the learning rate,
 damping and K shown below are those of nrws; those of cd, pcd, pt and pl are a learning
-rate of 0.2 with the schedule cosine, minibatches of 100, 100 chains, and 500 hidden units. The thesis starts bihm and nbihm from
---weight-init small-normal (App. A.2). --validation 0 trains on all rows.`,
+rate of 0.2 with the schedule cosine, minibatches of 100, 100 chains, and 500 hidden units. Várady 2025 starts bihm
+and nbihm from --weight-init small-normal (App. A.2). --validation 0 trains on all rows.`,
 		Example: `  helmholtz train --dataset 3by3 --algorithm nrws --layers 9,6,3 --coding 01 --bias-init 0.1 \
       --lr 0.02 --damping 0.01 --kstep 10 --epochs 100 --out runs/3by3
   helmholtz train --dataset mnist --algorithm rws --layers 300,200,100 --lr 0.02 --schedule cosine --out runs/mnist

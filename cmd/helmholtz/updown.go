@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/updown"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -69,11 +68,11 @@ func openUpDown(dir, which string, seed uint64) (*updown.Run, *updown.Model, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return run, model.Seed(seed), nil
+	return run, model.WithSeed(seed), nil
 }
 
 // evaluateUpDown evaluates the run in a directory.
-func (x *annealingFlags) evaluateUpDown(c *cobra.Command, dir string) (e boltzmann.RunEvaluation, err error) {
+func (x *annealingFlags) evaluateUpDown(c *cobra.Command, dir string) (e runEvaluation, err error) {
 	if x.raise > 0 {
 		return e, misuse(c, "--raise: RAISE is of machines with one hidden layer, not of belief networks; leave it out")
 	}
@@ -86,7 +85,7 @@ func (x *annealingFlags) evaluateUpDown(c *cobra.Command, dir string) (e boltzma
 		return e, err
 	}
 	e = x.of(dir, run.Run)
-	e.Evaluation, err = model.Evaluate(c.Context(), set, pick(set, x.split).Some(x.rows, x.seed), x.annealing, newFraction(c.ErrOrStderr(), "annealing"))
+	e.Evaluation, err = model.Evaluate(c.Context(), set, pick(set, x.split).Subset(x.rows, x.seed), x.annealing, newFraction(c.ErrOrStderr(), "annealing"))
 	return e, err
 }
 
@@ -99,6 +98,6 @@ func sampleUpDown(c *cobra.Command, dir, which, kind string, n, sweeps int, seed
 	if err != nil {
 		return err
 	}
-	sheet, err := model.Sample(c.Context(), n, sweeps)
+	sheet, err := model.Means(c.Context(), n, sweeps)
 	return saveSheet(c, sheet, err, out)
 }

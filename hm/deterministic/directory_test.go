@@ -19,7 +19,7 @@ func stopped(t *testing.T, e Experiment, set *dataset.Set, step int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := e.TrainOn(ctx, set, dir, &watcher{onStep: func(p runs.Progress) {
+	_, err := e.Train(ctx, set, dir, &watcher{onStep: func(p runs.Progress) {
 		if p.Step == step {
 			cancel()
 		}
@@ -73,7 +73,7 @@ func TestOtherExperimentsAreRefused(t *testing.T) {
 	} {
 		e := short(set, NoisyOr)
 		test.change(&e)
-		_, err := e.TrainOn(t.Context(), set, dir)
+		_, err := e.Train(t.Context(), set, dir)
 		wantError(t, err, dir, "another experiment", test.says, "choose another directory")
 		wantUnchanged(t, dir, before)
 	}
@@ -118,7 +118,7 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			before, w := contents(t, damaged), &watcher{}
-			_, err := e.TrainOn(t.Context(), set, damaged, w)
+			_, err := e.Train(t.Context(), set, damaged, w)
 			wantError(t, err, append(test.says, path)...)
 			if len(w.plans) > 0 {
 				t.Error("training began")
@@ -211,7 +211,11 @@ func TestRowsOfOnesOwnStayWithTheirRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := there.(Experiment).Train(t.Context(), dir); err != nil {
+	stored, err := runs.OpenDataset(there, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := there.(Experiment).Train(t.Context(), stored, dir); err != nil {
 		t.Fatal(err)
 	}
 	wantSameRun(t, whole, dir)

@@ -72,8 +72,8 @@ func (e Experiment) Header() runs.Header {
 	}
 }
 
-// With implements runs.Experiment.
-func (e Experiment) With(h runs.Header) runs.Experiment {
+// WithHeader implements runs.Experiment.
+func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
 	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
 	e.Training.BatchSize, e.Keep, e.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
 	return e

@@ -57,7 +57,7 @@ func TestTOMLRoundTrip(t *testing.T) {
 func TestHeaderRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e, other := drawExperiment(t), drawExperiment(t)
-		if diff := cmp.Diff(other.Header(), e.With(other.Header()).Header()); diff != "" {
+		if diff := cmp.Diff(other.Header(), e.WithHeader(other.Header()).Header()); diff != "" {
 			t.Fatalf("(-given +has):\n%s", diff)
 		}
 	})
@@ -164,7 +164,7 @@ func TestCheckRefuses(t *testing.T) {
 			e := short(set, NoisyOr)
 			test.change(&e)
 			dir := t.TempDir()
-			_, err := e.TrainOn(t.Context(), set, dir)
+			_, err := e.Train(t.Context(), set, dir)
 			wantError(t, err, test.says...)
 			if files := contents(t, dir); len(files) > 0 {
 				t.Errorf("a refused experiment has left %v", files)

@@ -212,7 +212,7 @@ func TestDivergenceIsAnError(t *testing.T) {
 	set, dir := patterns(t), t.TempDir()
 	e := short(set, NoisyOr)
 	e.Training.LearningRate = 1e300
-	_, err := e.TrainOn(t.Context(), set, dir)
+	_, err := e.Train(t.Context(), set, dir)
 	if !errors.Is(err, runs.ErrDiverged) {
 		t.Fatalf("error %v, want %v", err, runs.ErrDiverged)
 	}

@@ -1,6 +1,6 @@
-// Package deterministic is the deterministic Helmholtz machine of the unpublished note On Helmholtz Machines
-// (Dayan, Hinton, Neal, Zemel: "The Helmholtz machine", 1995), in which nothing
-// is sampled to learn.
+// Package deterministic is the deterministic Helmholtz machine (Dayan, Hinton, Neal and
+// Zemel 1995) as the unpublished note On Helmholtz Machines has it, in which nothing is
+// sampled to learn.
 //
 // The stochastic states of the hidden units are replaced by their means, as in a
 // mean field (On Helmholtz Machines, 9). With q⁰ = x and, for the layers l = 1 … L above,
@@ -37,7 +37,7 @@
 //
 //	e := deterministic.NewExperiment(grid, deterministic.NoisyOr, 6)
 //	e.Epochs = 300
-//	run, err := e.TrainOn(ctx, grid, "runs/grid")
+//	run, err := e.Train(ctx, grid, "runs/grid")
 //	logP, err := run.LogP(ctx, images)
 package deterministic
 

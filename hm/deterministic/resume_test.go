@@ -80,10 +80,14 @@ func TestResumeIsExact(t *testing.T) {
 // often it is interrupted, and returns the number of sessions that it took.
 func trainInSessions(t *testing.T, e Experiment, dir string, i interruption) (sessions int) {
 	t.Helper()
+	set, err := runs.OpenDataset(e, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for sessions = 1; sessions < 100; sessions++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		ctx, w := i.session(ctx, cancel)
-		run, err := e.Train(ctx, dir, w)
+		run, err := e.Train(ctx, set, dir, w)
 		cancel()
 		if err == nil {
 			if !run.Finished() {
@@ -107,7 +111,7 @@ func TestInterruptedEpochsEndLater(t *testing.T) {
 		e := short(set, NoisyOr)
 		e.LogPEvery = 2
 		ctx, w := burning(calls)(t.Context(), nil)
-		run, err := e.TrainOn(ctx, set, t.TempDir(), w)
+		run, err := e.Train(ctx, set, t.TempDir(), w)
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("error %v, want the cancellation", err)
 		}

@@ -2,79 +2,45 @@ package deterministic
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Train is TrainOn with the experiment's data set, which it opens.
-func (e Experiment) Train(ctx context.Context, dir string, recorders ...runs.Recorder) (*Run, error) {
-	set, err := runs.OpenDataset(e, dir)
-	if err != nil {
-		return nil, err
-	}
-	return e.TrainOn(ctx, set, dir, recorders...)
-}
-
-// TrainOn trains a machine on set and keeps the run in the directory dir, as
+// Train trains a machine on set and keeps the run in the directory dir, as
 // runs.Train does: a directory that holds the same experiment is resumed, and
 // training that is cancelled or diverges returns the run beside its error.
 // runs.TrainSeeds trains several seeds.
-func (e Experiment) TrainOn(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
+func (e Experiment) Train(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return opened(runs.Train(ctx, e, set, dir, recorders...))
 }
 
 // Run is a run of training as its directory holds it, with the machine of the last
 // checkpoint.
 type Run struct {
-	*runs.Run
+	*runs.Typed[Experiment, *Machine]
 	*Machine
-	experiment Experiment
 }
 
 // OpenRun opens the run in a directory, finished or not. Its machine is that of the
 // last checkpoint.
 func OpenRun(dir string) (*Run, error) { return opened(runs.Open(dir)) }
 
-// opened adds the machine to a run. Where there is no run, or an error beside it,
-// it returns what there is.
+// opened adds the machine to a run. Where there is no run, or an error beside it, it returns
+// what there is.
 func opened(run *runs.Run, failure error) (*Run, error) {
-	if run == nil {
-		return nil, failure
-	}
-	e, ok := run.Experiment().(Experiment)
-	if !ok {
-		return nil, fmt.Errorf("%s is a run of %v, not of a deterministic machine: open it by the package of its family", run.Dir(), run.Experiment())
-	}
-	r := &Run{Run: run, experiment: e}
-	var err error
-	if r.Machine, err = r.machineOf(run.Snapshot(), nil); err != nil {
+	typed, machine, err := runs.As(run, failure, "a deterministic machine", Experiment.machine)
+	if typed == nil {
 		return nil, err
 	}
-	return r, failure
+	return &Run{typed, machine}, err
 }
 
-// Experiment is what the run trains.
-func (r *Run) Experiment() Experiment { return r.experiment }
-
-// Best returns the machine of the epoch with the lowest validation free energy.
-func (r *Run) Best() (*Machine, error) { return r.machineOf(r.Run.Best()) }
-
-// At returns the machine after an epoch whose checkpoint the experiment keeps, or
-// after the last.
-func (r *Run) At(epoch int) (*Machine, error) { return r.machineOf(r.Run.At(epoch)) }
-
-func (r *Run) machineOf(s runs.Snapshot, err error) (*Machine, error) {
+// machine is that of a snapshot.
+func (e Experiment) machine(s runs.Snapshot) (*Machine, error) {
+	m, _, err := readSnapshot(s)
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := readSnapshot(s)
-	if err == nil {
-		err = r.experiment.checkMachine(m)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("a checkpoint in %s: %w: restore the file from a copy", r.Dir(), err)
-	}
-	return m, nil
+	return m, e.checkMachine(m)
 }

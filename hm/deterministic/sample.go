@@ -2,11 +2,11 @@ package deterministic
 
 import "github.com/helmholtz-go/helmholtz/internal/philox"
 
-// Sample draws n states of all units from the generative network, whose units are
+// Draw draws n states of all units from the generative network, whose units are
 // stochastic and binary (On Helmholtz Machines, 10): the top layer from its biases, each layer from
 // the states of the one above. Sample i has a row of zeros and ones for each
 // layer, the data first; it depends on seed and i only.
-func (m *Machine) Sample(seed uint64, n int) [][][]float64 {
+func (m *Machine) Draw(seed uint64, n int) [][][]float64 {
 	samples := make([][][]float64, n)
 	for i := range samples {
 		random := philox.NewStream(seed, philox.Ancestral, uint32(i))

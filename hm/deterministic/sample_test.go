@@ -13,7 +13,7 @@ func TestSamplesFollowTheGenerativeNetwork(t *testing.T) {
 	const n = 20_000
 	everyMachine(t, func(t *testing.T, m *Machine) {
 		counts := map[string]float64{}
-		for _, states := range m.Sample(3, n) {
+		for _, states := range m.Draw(3, n) {
 			counts[fmt.Sprint(states)]++
 		}
 		for _, x := range binaryStates(m.Units[0]) {
@@ -31,11 +31,11 @@ func TestSamplesFollowTheGenerativeNetwork(t *testing.T) {
 
 func TestSamplesDependOnSeedAndIndexOnly(t *testing.T) {
 	m := shaken(t, NoisyOr, 4, 3, 2)
-	few, many := m.Sample(5, 10), m.Sample(5, 20)
+	few, many := m.Draw(5, 10), m.Draw(5, 20)
 	if !reflect.DeepEqual(few, many[:10]) {
 		t.Error("the first ten of twenty samples are not the ten samples of the same seed")
 	}
-	if reflect.DeepEqual(few, m.Sample(6, 10)) {
+	if reflect.DeepEqual(few, m.Draw(6, 10)) {
 		t.Error("another seed gives the same samples")
 	}
 }

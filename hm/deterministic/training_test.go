@@ -57,7 +57,7 @@ func distribution(t *testing.T) *dataset.Set {
 
 func mustTrain(t *testing.T, e Experiment, set *dataset.Set, dir string, recorders ...runs.Recorder) *Run {
 	t.Helper()
-	run, err := e.TrainOn(t.Context(), set, dir, recorders...)
+	run, err := e.Train(t.Context(), set, dir, recorders...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,9 +66,10 @@ var allowed = map[string][]string{
 	"kernelext/internal/proxy":   nil,
 	"kernelext/kernel":           {"hm", "dataset", "hm/engine", "plotting", "runs", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
 
+	"notebooks/cell":      nil,
 	"notebooks/reproduce": {"dataset", "plotting", "runs"},
 	"notebooks/thesis":    {"boltzmann", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
-	"notebooks/check":     {"boltzmann", "boltzmann/general", "hm", "dataset", "runs"},
+	"notebooks/check":     {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
 	"cmd/helmholtz":       {"boltzmann", "boltzmann/general", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "boltzmann/updown"},
 }
 

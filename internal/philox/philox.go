@@ -1,6 +1,5 @@
 // Package philox is the counter-based random-number generator Philox 4×32-10
-// (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
-// SC 2011).
+// (Salmon, Moraes, Dror and Shaw 2011).
 //
 // A counter-based generator has no state: the draw of a unit is a function of
 // the seed and of the unit's place in the computation. The same seed therefore

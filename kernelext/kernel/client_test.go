@@ -84,11 +84,11 @@ func notebook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := model.Sample(ctx, 3)
+	a, err := model.Means(ctx, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := kept.Sample(ctx, 3)
+	b, err := kept.Means(ctx, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -234,7 +234,7 @@ func samples(dir string) string {
 	if err != nil {
 		return ""
 	}
-	sheet, err := run.Sample(context.Background(), 25)
+	sheet, err := run.Means(context.Background(), 25)
 	if err != nil {
 		return ""
 	}

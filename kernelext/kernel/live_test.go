@@ -125,7 +125,7 @@ func TestShowDescribesTheRunAsItIs(t *testing.T) {
 		shown string
 	}{{1, "interrupted, epoch 1 of 4"}, {3, "interrupted, epoch 3 of 4"}, {4, "finished, epoch 4 of 4"}} {
 		ctx, cancel := context.WithCancel(t.Context())
-		if _, err := e.TrainOn(ctx, set, s.Dir("run"), afterEpoch(c.epoch, cancel)); err != nil && !errors.Is(err, context.Canceled) {
+		if _, err := e.Train(ctx, set, s.Dir("run"), afterEpoch(c.epoch, cancel)); err != nil && !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		if err := l.show(s, "run"); err != nil || !strings.Contains(*last, c.shown) {
@@ -133,7 +133,7 @@ func TestShowDescribesTheRunAsItIs(t *testing.T) {
 		}
 	}
 	wild := hm.RWS().LearningRate(1e4).BatchSize(8).Epochs(1).Experiment(hm.New(set.Shape()).Dense(6, 4), set)
-	if _, err := wild.TrainOn(t.Context(), set, s.Dir("wild")); err != nil {
+	if _, err := wild.Train(t.Context(), set, s.Dir("wild")); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.show(s, "wild"); err != nil || !strings.Contains(*last, "finished, epoch 1 of 1") || !strings.Contains(*last, "training has diverged") {

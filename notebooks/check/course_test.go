@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/notebooks/thesis"
 )
 
 // chapters are the notebooks of the course, by the names of their files, which are in the
@@ -88,6 +91,36 @@ func TestChaptersHaveOneShape(t *testing.T) {
 		question, _ := strings.CutPrefix(texts[0], want[0])
 		if entry := fmt.Sprintf("[%s](%s)", question, name); !strings.Contains(string(index), entry) {
 			t.Errorf("course/README.md does not have %s", entry)
+		}
+	}
+}
+
+// What a chapter prints of published results is what the catalogue says of them.
+func TestPublishedInTheCourse(t *testing.T) {
+	id := regexp.MustCompile(`"((?:bihm|boltzmann|varady)/[^"]+)"`)
+	names, all := chapters(t)
+	for _, name := range names {
+		found := 0
+		for i, cell := range all[name].Cells {
+			if cell.Type != "code" || !strings.Contains(string(cell.Source), "thesis.Published(") {
+				continue
+			}
+			var printed string
+			for _, output := range cell.Outputs {
+				printed += string(output.Text)
+			}
+			for _, match := range id.FindAllStringSubmatch(string(cell.Source), -1) {
+				published, err := thesis.Published(match[1])
+				if err != nil {
+					t.Errorf("%s, cell %d: %v", name, i+1, err)
+				} else if !strings.Contains(printed, published) {
+					t.Errorf("%s, cell %d prints something else of %s than the catalogue, which is\n%s", name, i+1, match[1], published)
+				}
+				found++
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s shows nothing that was published", name)
 		}
 	}
 }

@@ -140,12 +140,12 @@ func TestUnfoundedNumbers(t *testing.T) {
 		}}
 	}
 	for text, want := range map[string]int{
-		"It reaches −26.82 ± 0.07 nats at η = 0.02.":     0,
-		"It reaches −26.83 nats.":                        1,
-		"It reaches 27 nats, or −26.8 nats.":             0,
-		"It reaches 28 nats.":                            1,
+		"It reaches −26.82 ± 0.07 nats at η = 0.02.":                  0,
+		"It reaches −26.83 nats.":                                     1,
+		"It reaches 27 nats, or −26.8 nats.":                          0,
+		"It reaches 28 nats.":                                         1,
 		"That are 12 % or 13 % (BiHM thesis 2016, 3.7.2), not 1.3 %.": 1,
-		"See Várady 2025 (Várady 2025, 5.37), `f(3.3)` and 7 layers.":    0,
+		"See Várady 2025 (Várady 2025, 5.37), `f(3.3)` and 7 layers.": 0,
 		"In 1,692 s.":                   0,
 		"In 1,693 s.":                   1,
 		"3 samples and 100 % of 0 nats": 0,

@@ -33,7 +33,7 @@ func (j Job) hash() string {
 	e := j.experiment()
 	h := e.Header()
 	h.Epochs = 1
-	return e.With(h).Hash()
+	return e.WithHeader(h).Hash()
 }
 
 // remember keeps that the job's training has diverged.

@@ -117,7 +117,7 @@ func (c Catalog) Trainings(s Scale) []Training {
 			all[i].Needs = union(all[i].Needs, t.Needs)
 			h := all[i].Experiment.Header()
 			h.Keep = union(h.Keep, t.Experiment.Header().Keep)
-			all[i].Experiment = all[i].Experiment.With(h)
+			all[i].Experiment = all[i].Experiment.WithHeader(h)
 		}
 	}
 	for _, e := range c {

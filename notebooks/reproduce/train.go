@@ -62,7 +62,7 @@ func (t Training) dir(root string, s Scale) string {
 func (j Job) experiment() runs.Experiment {
 	h := j.Experiment.Header()
 	h.Seed = j.Seed
-	e := j.Experiment.With(h)
+	e := j.Experiment.WithHeader(h)
 	if j.from != nil {
 		e = j.Begin(e, j.from.Dir, j.from.Experiment.Header().Epochs)
 	}
@@ -112,7 +112,7 @@ func (j Job) check(run *runs.Run) error {
 	e := j.experiment()
 	h := e.Header()
 	h.Epochs, h.Fingerprint = there.Header().Epochs, there.Header().Fingerprint
-	if e = e.With(h); j.from == nil && e.Hash() != there.Hash() {
+	if e = e.WithHeader(h); j.from == nil && e.Hash() != there.Hash() {
 		return fmt.Errorf("it is another experiment (%s)", strings.Join(runs.Differences(e, there), "; "))
 	}
 	if run == nil {
@@ -207,7 +207,7 @@ func (j Job) planned() (runs.Experiment, error) {
 	h, was := e.Header(), there.Header()
 	h.Epochs = max(h.Epochs, was.Epochs)
 	h.Keep = union(h.Keep, was.Keep)
-	return e.With(h), nil
+	return e.WithHeader(h), nil
 }
 
 // ending stops training after an epoch.

@@ -145,8 +145,8 @@ type diverging struct{ deterministic.Experiment }
 
 type divergingLearner struct{ runs.Learner }
 
-func (e diverging) With(h runs.Header) runs.Experiment {
-	return diverging{e.Experiment.With(h).(deterministic.Experiment)}
+func (e diverging) WithHeader(h runs.Header) runs.Experiment {
+	return diverging{e.Experiment.WithHeader(h).(deterministic.Experiment)}
 }
 
 func (e diverging) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {

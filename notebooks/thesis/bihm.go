@@ -62,7 +62,7 @@ func (w *work) few(full, laptop, smoke int) int {
 func (w *work) logZ2(of trained, outer, inner int, seed uint64) (hm.LogZ2, error) {
 	return reproduce.KeptOf(w.Work, fmt.Sprintf("log-z2-%d-%d-seed-%d", outer, inner, seed), of.snapshot, func() (hm.LogZ2, error) {
 		w.Say("estimating log Z² of %s from %s × %s samples", of.history.Name, thousands(outer), thousands(inner))
-		return of.model.Seed(seed).LogZ2(w.ctx, outer, inner)
+		return of.model.WithSeed(seed).LogZ2(w.ctx, outer, inner)
 	})
 }
 
@@ -76,17 +76,17 @@ func (w *work) normalized(of trained, split string, samples int) (evaluation, er
 	if err != nil {
 		return evaluation{}, err
 	}
-	e.Evaluation = e.Normalize(z)
+	e.Evaluation = e.WithLogZ2(z)
 	return e, nil
 }
 
-func bound(e hm.Evaluation) (float64, hm.StandardError)      { return e.Bound, e.BoundSE }
-func essOfP(e hm.Evaluation) (float64, hm.StandardError)     { return e.ESS, e.ESSSE }
-func essOfPStar(e hm.Evaluation) (float64, hm.StandardError) { return e.ESSStar, e.ESSStarSE }
-func logPStar(e hm.Evaluation) (float64, hm.StandardError)   { return *e.LogPStar, *e.LogPStarSE }
+func bound(e hm.Evaluation) (float64, runs.Float)      { return e.Bound, e.BoundSE }
+func essOfP(e hm.Evaluation) (float64, runs.Float)     { return e.ESS, e.ESSSE }
+func essOfPStar(e hm.Evaluation) (float64, runs.Float) { return e.ESSStar, e.ESSStarSE }
+func logPStar(e hm.Evaluation) (float64, runs.Float)   { return *e.LogPStar, *e.LogPStarSE }
 
 // found adds a measure of evaluations as a number of the criteria.
-func (w *work) found(number, measure string, of []evaluation, by func(hm.Evaluation) (float64, hm.StandardError)) {
+func (w *work) found(number, measure string, of []evaluation, by func(hm.Evaluation) (float64, runs.Float)) {
 	w.Found(number, measure, value(of, by))
 }
 
@@ -213,7 +213,7 @@ func makeText362(w *work) error {
 	}
 	w.found("log p", "log p", []evaluation{e}, logP)
 	w.found("log p*", "log p*", []evaluation{e}, logPStar)
-	w.Beside("log p̃*", "log p̃*", value([]evaluation{e}, func(e hm.Evaluation) (float64, hm.StandardError) { return e.LogPTildeStar, e.LogPTildeStarSE }))
+	w.Beside("log p̃*", "log p̃*", value([]evaluation{e}, func(e hm.Evaluation) (float64, runs.Float) { return e.LogPTildeStar, e.LogPTildeStarSE }))
 	w.Beside("lower bound", "bound", value([]evaluation{e}, bound))
 
 	all := withoutLayers(w.Scale)
@@ -319,7 +319,7 @@ func makeFig33(w *work) error {
 	for i, t := range []trained{bihm, rws[0]} {
 		c, err := reproduce.KeptOf(w.Work, fmt.Sprint("convergence-", rows, samples), t.snapshot, func() (hm.Convergence, error) {
 			w.Say("estimating log p of %s from %s samples", t.history.Name, thousands(samples[len(samples)-1]))
-			return t.model.Convergence(w.ctx, t.model.Some(set.Test(), rows), samples...)
+			return t.model.Convergence(w.ctx, t.model.Subset(set.Test(), rows), samples...)
 		})
 		if err != nil {
 			return err
@@ -353,7 +353,7 @@ func makeFig33(w *work) error {
 		return err
 	}
 	return w.Figure("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
-		plotting.LikelihoodBySamples(all[0].Normalize(z), all[1]))
+		plotting.LikelihoodBySamples(all[0].WithLogZ2(z), all[1]))
 }
 
 func makeText372(w *work) error {
@@ -371,8 +371,8 @@ func makeText372(w *work) error {
 			return err
 		}
 	}
-	percent := func(ess func(hm.Evaluation) (float64, hm.StandardError)) func(hm.Evaluation) (float64, hm.StandardError) {
-		return func(e hm.Evaluation) (float64, hm.StandardError) {
+	percent := func(ess func(hm.Evaluation) (float64, runs.Float)) func(hm.Evaluation) (float64, runs.Float) {
+		return func(e hm.Evaluation) (float64, runs.Float) {
 			value, se := ess(e)
 			return 100 * value, 100 * se
 		}
@@ -414,7 +414,7 @@ func (w *work) oneWeightEach(of trained, test dataset.Split) (hm.ImportanceWeigh
 	for first := 0; first+atOnce <= w.few(10_000, 10_000, atOnce); first += atOnce {
 		units := test.Shape.Units()
 		rows := dataset.Split{Name: test.Name, Shape: test.Shape, Rows: atOnce, Values: test.Values[first*units : (first+atOnce)*units]}
-		some, err := of.model.Seed(uint64(first+1)).ImportanceWeights(w.ctx, rows, samples)
+		some, err := of.model.WithSeed(uint64(first+1)).ImportanceWeights(w.ctx, rows, samples)
 		if err != nil {
 			return all, err
 		}
@@ -434,7 +434,7 @@ func makeFig32(w *work) error {
 	if err != nil {
 		return err
 	}
-	dreams, err := bihm.model.Sample(w.ctx, w.few(100, 100, 10))
+	dreams, err := bihm.model.Means(w.ctx, w.few(100, 100, 10))
 	if err != nil {
 		return err
 	}
@@ -449,7 +449,7 @@ func makeFig32(w *work) error {
 	if err := w.Figure("p-star", fmt.Sprintf("The same after 10 Gibbs iterations on p*, %s candidates", thousands(chain.Candidates)), plotting.Samples(after)); err != nil {
 		return err
 	}
-	many, err := bihm.model.Sample(w.ctx, w.few(10_000, 10_000, 100))
+	many, err := bihm.model.Means(w.ctx, w.few(10_000, 10_000, 100))
 	if err != nil {
 		return err
 	}
@@ -480,7 +480,7 @@ func makeFig31(w *work) error {
 	if err != nil {
 		return err
 	}
-	filled, err := bihm.model.Inpaint(w.ctx, bihm.model.Some(set.Test(), w.few(10, 10, 3)), mask, 5,
+	filled, err := bihm.model.Inpaint(w.ctx, bihm.model.Subset(set.Test(), w.few(10, 10, 3)), mask, 5,
 		hm.Chain{Sweeps: w.few(100, 100, 2), Candidates: w.few(100, 100, 10)}, w.Progress)
 	if err != nil {
 		return err

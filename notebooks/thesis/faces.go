@@ -250,7 +250,7 @@ func makeFig73(w *work) error {
 		if err != nil {
 			return err
 		}
-		sheet, err := of[0].model.Sample(w.ctx, w.few(100, 100, 10))
+		sheet, err := of[0].model.Means(w.ctx, w.few(100, 100, 10))
 		if err != nil {
 			return err
 		}
@@ -379,7 +379,7 @@ func makeFig39(w *work) error {
 	if err != nil {
 		return err
 	}
-	filled, err := model.Inpaint(w.ctx, model.Some(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress)
+	filled, err := model.Inpaint(w.ctx, model.Subset(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress)
 	if err != nil {
 		return err
 	}
@@ -412,7 +412,7 @@ func makeFig310(w *work) error {
 	if err := w.Figure("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, last[0].history)); err != nil {
 		return err
 	}
-	sheet, err := last[0].model.Sample(w.ctx, w.few(100, 100, 10))
+	sheet, err := last[0].model.Means(w.ctx, w.few(100, 100, 10))
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func makeFashionDreams(w *work) error {
 	if err != nil {
 		return err
 	}
-	many, err := of[0].model.Sample(w.ctx, w.few(10_000, 10_000, 100))
+	many, err := of[0].model.Means(w.ctx, w.few(10_000, 10_000, 100))
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func makeTable41(w *work) error {
 		rows, samples := w.few(0, 0, 50), w.few(100, 100, 5)
 		c, err := reproduce.KeptOf(w.Work, fmt.Sprintf("classification-rows-%d-samples-%d", rows, samples), of[0].snapshot, func() (hm.Classification, error) {
 			w.Say("classifying the test rows by %s", p.name)
-			return of[0].model.Classify(w.ctx, of[0].model.Some(set.Test(), rows), samples, w.Progress)
+			return of[0].model.Classify(w.ctx, of[0].model.Subset(set.Test(), rows), samples, w.Progress)
 		})
 		if err != nil {
 			return err

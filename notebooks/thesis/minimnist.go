@@ -137,7 +137,7 @@ func makeDreamers(w *work) error {
 			return err
 		}
 		model := nrws[0].model
-		sheet, err := model.Sample(w.ctx, w.few(100, 100, 10))
+		sheet, err := model.Means(w.ctx, w.few(100, 100, 10))
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func makeDreamers(w *work) error {
 		if err != nil {
 			return err
 		}
-		many, err := model.Sample(w.ctx, w.few(10_000, 10_000, 100))
+		many, err := model.Means(w.ctx, w.few(10_000, 10_000, 100))
 		if err != nil {
 			return err
 		}

@@ -371,7 +371,7 @@ func makeText374(w *work) error {
 		least, most := math.Inf(1), math.Inf(-1)
 		for seed := range uint64(10) {
 			w.Say("evaluating the BiHM, %d of 10", seed+1)
-			e, err := bihm[0].model.Seed(seed+1).Evaluate(w.ctx, bihm[0].model.Some(set.Test(), w.few(0, 0, 50)), samples, w.Progress)
+			e, err := bihm[0].model.WithSeed(seed+1).Evaluate(w.ctx, bihm[0].model.Subset(set.Test(), w.few(0, 0, 50)), samples, w.Progress)
 			if err != nil {
 				return 0, err
 			}

@@ -113,7 +113,7 @@ func partOf(part float64, epochs int) int {
 // begin lets an experiment start from another's run.
 func begin(e runs.Experiment, dir string, epoch int) runs.Experiment {
 	of := e.(hm.Experiment)
-	of.Start = &hm.Start{Run: dir, Checkpoint: strconv.Itoa(epoch)}
+	of.Start = &runs.Source{Run: dir, Checkpoint: strconv.Itoa(epoch)}
 	return of
 }
 

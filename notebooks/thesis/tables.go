@@ -5,6 +5,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // cell is a number of a table of test log p: that of a training, after all of its
@@ -56,7 +57,7 @@ func (w *work) cells(all []cell) (map[string][]evaluation, error) {
 	return found, nil
 }
 
-func logPTildeStar(e hm.Evaluation) (float64, hm.StandardError) {
+func logPTildeStar(e hm.Evaluation) (float64, runs.Float) {
 	return e.LogPTildeStar, e.LogPTildeStarSE
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
@@ -48,8 +49,8 @@ var makers = map[string]maker{
 	"varady/figC.3":   {planned(bothGrids), makeFigC3},
 	"varady/figC.5":   {of(figC5()), makeFigC5},
 	"varady/tableC.1": {of(figC5()), makeTableC1},
-	"bihm/table3.1": {planned(uciPlans), makeTable31},
-	"bihm/table3.2": {planned(uciPlans), makeTable32},
+	"bihm/table3.1":   {planned(uciPlans), makeTable31},
+	"bihm/table3.2":   {planned(uciPlans), makeTable32},
 	"varady/figC.4":   {of(figC4()), makeFigC4},
 
 	"varady/fig5.7":   {planned(fashionCurves), makeFashionCurves},
@@ -82,15 +83,15 @@ var makers = map[string]maker{
 	"varady/fig7.8":  {of(fig78), makeFig78},
 	"varady/fig7.9":  {of(fig79), makeFig79},
 	"varady/figC.6":  {of(figC6()), makeFigC6},
-	"bihm/fig3.9":  {planned(largeFacesPlan), makeFig39},
-	"bihm/fig3.10": {planned(largeFacesPlan), makeFig310},
+	"bihm/fig3.9":    {planned(largeFacesPlan), makeFig39},
+	"bihm/fig3.10":   {planned(largeFacesPlan), makeFig310},
 
-	"boltzmann/rbm":     {planned(rbmPlans), makeRBM},
-	"boltzmann/dbn":     {planned(dbnPlans), makeDBN},
-	"boltzmann/dbm":     {planned(dbmPlans), makeDBM},
-	"natural-rbm": {planned(metricPlans), makeNatural},
+	"boltzmann/rbm": {planned(rbmPlans), makeRBM},
+	"boltzmann/dbn": {planned(dbnPlans), makeDBN},
+	"boltzmann/dbm": {planned(dbmPlans), makeDBM},
+	"natural-rbm":   {planned(metricPlans), makeNatural},
 
-	"two-hours":     {planned(twoHoursPlan), makeTwoHours},
+	"two-hours":      {planned(twoHoursPlan), makeTwoHours},
 	"bihm/table4.1":  {planned(labeledPlans), makeTable41},
 	"bihm/fig3.4":    {of(fig34), makeFig34},
 	"bihm/text3.7.4": {planned(sevenPlans), makeText374},
@@ -152,6 +153,35 @@ func Catalog() (reproduce.Catalog, error) {
 		}
 	}
 	return all, nil
+}
+
+// Published returns what the documents say of the results of which the id is one of the
+// patterns, such as varady/table5.1 or bihm/*, as text of several lines: of each its title,
+// its numbers, what is claimed, and the note of the catalogue. It refuses a pattern that
+// nothing matches.
+func Published(patterns ...string) (string, error) {
+	all, err := Catalog()
+	if err != nil {
+		return "", err
+	}
+	chosen, err := all.Select(patterns...)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	for _, e := range chosen {
+		fmt.Fprintf(&text, "%s (%s)\n", e.Title, e.Place)
+		for _, n := range e.Numbers {
+			fmt.Fprintf(&text, "    %s, %s: %g\n", n.Of, n.Measure, n.Published)
+		}
+		for _, c := range e.Claims {
+			fmt.Fprintf(&text, "    claims: %s\n", c.Says)
+		}
+		if e.Note != "" {
+			fmt.Fprintf(&text, "    %s\n", e.Note)
+		}
+	}
+	return text.String(), nil
 }
 
 // Conclusions returns what the documents conclude from the results of the catalogue.

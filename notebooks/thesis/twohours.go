@@ -10,7 +10,7 @@ import (
 // twoHours is a training that two cores do within two hours.
 var twoHours = plan{
 	name: "two-hours", data: binarizedMNIST, machine: dense(twelveLayers...),
-	method: hm.NRWS().LearningRate(0.03).Damping(0.2).Schedule(hm.Cosine), laptop: 20, full: 500, seeds: 1, best: true,
+	method: hm.NRWS().LearningRate(0.03).Damping(0.2).Schedule(hm.CosineDecay), laptop: 20, full: 500, seeds: 1, best: true,
 }
 
 func twoHoursPlan(reproduce.Scale) []plan { return []plan{twoHours} }

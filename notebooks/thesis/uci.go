@@ -6,6 +6,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // uci are the sets of BiHM thesis 2016, tables 3.1 and 3.2, that are at hand, with the layers of its
@@ -94,11 +95,11 @@ func makeTable31(w *work) error {
 		}
 		for _, m := range []struct {
 			name string
-			of   func(hm.Evaluation) (float64, hm.StandardError)
+			of   func(hm.Evaluation) (float64, runs.Float)
 		}{{"−log p", logP}, {"−log p*", logPStar}, {"−log p̃*", logPTildeStar}} {
 			w.found(u.name+", "+m.name, m.name, []evaluation{e}, negative(m.of))
 		}
-		w.found(u.name+", −2 log Z", "−log Z²", []evaluation{e}, negative(func(e hm.Evaluation) (float64, hm.StandardError) { return *e.LogZ2, *e.LogZ2SE }))
+		w.found(u.name+", −2 log Z", "−log Z²", []evaluation{e}, negative(func(e hm.Evaluation) (float64, runs.Float) { return *e.LogZ2, *e.LogZ2SE }))
 		other, err := w.evaluateWith(curve{rws}, w.uciSamples())
 		if err != nil {
 			return err
@@ -112,8 +113,8 @@ func makeTable31(w *work) error {
 }
 
 // negative is a measure with its sign turned.
-func negative(of func(hm.Evaluation) (float64, hm.StandardError)) func(hm.Evaluation) (float64, hm.StandardError) {
-	return func(e hm.Evaluation) (float64, hm.StandardError) {
+func negative(of func(hm.Evaluation) (float64, runs.Float)) func(hm.Evaluation) (float64, runs.Float) {
+	return func(e hm.Evaluation) (float64, runs.Float) {
 		value, se := of(e)
 		return -value, se
 	}
@@ -131,7 +132,7 @@ func makeTable32(w *work) error {
 		if err != nil {
 			return err
 		}
-		w.found(u.name, "ESS, %", of, func(e hm.Evaluation) (float64, hm.StandardError) { return 100 * e.ESSStar, 100 * e.ESSStarSE })
+		w.found(u.name, "ESS, %", of, func(e hm.Evaluation) (float64, runs.Float) { return 100 * e.ESSStar, 100 * e.ESSStarSE })
 		shallow, err := w.uciBest(u.set, "bihm-with-layers-of-rws")
 		if err != nil {
 			return err

@@ -66,7 +66,7 @@ func (p undirected) at(s reproduce.Scale) reproduce.Training {
 // standOn lets an experiment stand on another's machine.
 func standOn(e runs.Experiment, dir string, epoch int) runs.Experiment {
 	of := e.(boltzmann.Experiment)
-	of.Below = &boltzmann.Below{Run: dir, Checkpoint: strconv.Itoa(epoch)}
+	of.Below = &runs.Source{Run: dir, Checkpoint: strconv.Itoa(epoch)}
 	return of
 }
 
@@ -84,7 +84,7 @@ func (w *work) machines(p undirected) (all []*boltzmann.Run, err error) {
 }
 
 // along is annealing along a schedule by 100 chains, or at the scale smoke in a few steps.
-func (w *work) along(s boltzmann.Schedule) boltzmann.Annealing {
+func (w *work) along(s boltzmann.AnnealingSchedule) boltzmann.Annealing {
 	if w.Scale == reproduce.Smoke {
 		s = boltzmann.Even(20)
 	}
@@ -124,8 +124,8 @@ func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.An
 		if split == "validation" {
 			of = set.Validation()
 		}
-		model := run.Model.Seed(drawSeed)
-		energies, err := model.FreeEnergy(w.ctx, of.Some(rows, drawSeed))
+		model := run.Model.WithSeed(drawSeed)
+		energies, err := model.FreeEnergy(w.ctx, of.Subset(rows, drawSeed))
 		if err != nil {
 			return annealed{}, err
 		}
@@ -186,7 +186,7 @@ func (w *work) raise(run *boltzmann.Run, logZ float64) (raised, error) {
 		if err != nil {
 			return raised{}, err
 		}
-		model, some := run.Model.Seed(drawSeed), set.Test().Some(rows, drawSeed)
+		model, some := run.Model.WithSeed(drawSeed), set.Test().Subset(rows, drawSeed)
 		logP, err := model.RAISE(w.ctx, set.Train(), some, a, w.Progress)
 		if err != nil {
 			return raised{}, err
@@ -203,7 +203,7 @@ func (w *work) raise(run *boltzmann.Run, logZ float64) (raised, error) {
 // drawChains draws what chains of a machine come to see.
 func (w *work) drawChains(run *boltzmann.Run) error {
 	n, sweeps := w.few(100, 100, 4), w.few(10_000, 5000, 10)
-	sheet, err := run.Sample(w.ctx, n, sweeps)
+	sheet, err := run.Means(w.ctx, n, sweeps)
 	if err != nil {
 		return err
 	}

@@ -260,7 +260,7 @@ func (w *work) estimate(t trained, split string, rows, samples int) (evaluation,
 		if split == "validation" {
 			of = set.Validation()
 		}
-		e, err := t.model.Evaluate(w.ctx, t.model.Some(of, rows), samples, w.Progress)
+		e, err := t.model.Evaluate(w.ctx, t.model.Subset(of, rows), samples, w.Progress)
 		return evaluation{Evaluation: e, Each: e.Each, EachTildeStar: e.EachTildeStar}, err
 	})
 	e.data = reproduce.DataOf(t.run.Experiment().Dataset)
@@ -269,7 +269,7 @@ func (w *work) estimate(t trained, split string, rows, samples int) (evaluation,
 
 // value is that of a measure of evaluations over seeds, or of the one with its
 // standard error.
-func value(of []evaluation, measure func(hm.Evaluation) (float64, hm.StandardError)) reproduce.Value {
+func value(of []evaluation, measure func(hm.Evaluation) (float64, runs.Float)) reproduce.Value {
 	v := reproduce.Over(runs.SpreadOf(of, func(e evaluation) float64 { value, _ := measure(e.Evaluation); return value }), len(of))
 	if len(of) == 1 {
 		_, se := measure(of[0].Evaluation)
@@ -280,7 +280,7 @@ func value(of []evaluation, measure func(hm.Evaluation) (float64, hm.StandardErr
 	return v
 }
 
-func logP(e hm.Evaluation) (float64, hm.StandardError) { return e.LogP, e.LogPSE }
+func logP(e hm.Evaluation) (float64, runs.Float) { return e.LogP, e.LogPSE }
 
 // thousands writes a number with commas.
 func thousands(n int) string {

@@ -28,7 +28,7 @@ func Epochs(ctx context.Context, run *hm.Run, n int) {
 		if err != nil {
 			return nil, err
 		}
-		sheet, err := model.Sample(ctx, n)
+		sheet, err := model.Means(ctx, n)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func held(ctx context.Context, model *hm.Model, layer, unit, n int) (*plotting.F
 		heading string
 		model   *hm.Model
 	}{{"off", off}, {"as drawn", model}, {"on", on}} {
-		sheet, err := c.model.Sample(ctx, n)
+		sheet, err := c.model.Means(ctx, n)
 		if err != nil {
 			return nil, err
 		}

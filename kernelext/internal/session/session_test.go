@@ -287,7 +287,7 @@ func TestKeptDataStayWithTheirRun(t *testing.T) {
 	const epochs = 6
 	set := ownRows(t, "own", dataset.Stochastic)
 	whole, parts := t.TempDir(), t.TempDir()
-	if _, err := onRows(set, epochs).TrainOn(t.Context(), set, filepath.Join(whole, "run")); err != nil {
+	if _, err := onRows(set, epochs).Train(t.Context(), set, filepath.Join(whole, "run")); err != nil {
 		t.Fatal(err)
 	}
 	s, closed := closesItself(parts)

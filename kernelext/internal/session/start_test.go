@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // A run that starts from another's parameters is paused and resumed, and is another
@@ -15,13 +16,18 @@ func TestFineTuningIsPausedAndResumed(t *testing.T) {
 	s, step := begun(folder)
 	defer s.Close()
 	for name, seed := range map[string]uint64{"a": 1, "b": 2} {
-		if _, err := tiny(t, 1, seed).Train(t.Context(), filepath.Join(folder, name)); err != nil {
+		e := tiny(t, 1, seed)
+		set, err := e.Dataset.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Train(t.Context(), set, filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	from := func(name string) hm.Experiment {
 		e := tiny(t, long, 3)
-		e.Start = &hm.Start{Run: filepath.Join(folder, name)}
+		e.Start = &runs.Source{Run: filepath.Join(folder, name)}
 		return e
 	}
 	if err := s.Start("tuned", from("a")); err != nil {

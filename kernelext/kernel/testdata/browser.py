@@ -61,7 +61,7 @@ fmt.Println("the cell has ended")
 SAMPLE = """\
 %%
 model := must(kernelext.Open().Run("glyphs").Model())
-plotting.Samples(must(model.Sample(context.Background(), 25))).Size(3, 3).Show()
+plotting.Samples(must(model.Means(context.Background(), 25))).Size(3, 3).Show()
 """
 
 TRAIN = """\

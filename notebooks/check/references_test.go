@@ -1,0 +1,142 @@
+package check
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	// cited is a source named by its authors and year: "Neal 2001", "Hinton, Osindero and
+	// Teh 2006", "Goodfellow et al. 2016", "BiHM thesis 2016", "Glorot and Bengio (2010)".
+	cited = regexp.MustCompile(`(\p{Lu}[\p{L}-]*\p{Ll}[\p{L}-]*(?:(?:, | and )\p{Lu}[\p{L}-]*\p{Ll}[\p{L}-]*)*(?: et al\.)?|BiHM thesis) \(?((?:19|20)\d\d)\b`)
+	month = regexp.MustCompile(`^(?:January|February|March|April|May|June|July|August|September|October|November|December) `)
+
+	// lineBreak is where a sentence goes on in the next line of text, of a comment or of
+	// a string.
+	lineBreak = regexp.MustCompile("[ \t]*\n[ \t]*(?://|#|--|;)?[ \t]*")
+	concat    = regexp.MustCompile(`" \+ "`)
+)
+
+// undated are the sources without a year, which are cited by name.
+var undated = []string{"DBM slides", "On Helmholtz Machines"}
+
+// citations are the sources that a text cites, as a list of references names them.
+func citations(text string) (all []string) {
+	text = concat.ReplaceAllString(lineBreak.ReplaceAllString(text, " "), "")
+	for _, match := range cited.FindAllStringSubmatch(text, -1) {
+		if source := match[1] + " " + match[2]; !month.MatchString(source) {
+			all = append(all, source)
+		}
+	}
+	for _, source := range undated {
+		if strings.Contains(text, source) {
+			all = append(all, source)
+		}
+	}
+	return all
+}
+
+// references are the sources listed in the README, in its order, and the README without
+// the list.
+func references(t *testing.T) (sources []string, rest string) {
+	t.Helper()
+	before, list, found := strings.Cut(read(t, "../../README.md"), "\n## References\n")
+	list, after, ends := strings.Cut(list, "\n## ")
+	if !found || !ends {
+		t.Fatal("the README has no section References with another behind it")
+	}
+	for line := range strings.Lines(list) {
+		if item, is := strings.CutPrefix(line, "- "); is {
+			source, _, _ := strings.Cut(item, ": ")
+			sources = append(sources, source)
+		}
+	}
+	return sources, before + after
+}
+
+// What is cited anywhere in this repository stands in the list of references, and what
+// stands there is cited outside the list.
+func TestReferences(t *testing.T) {
+	sources, readme := references(t)
+	places := map[string]string{}
+	for _, source := range citations(readme) {
+		places[source] = "README.md"
+	}
+	root := "../.."
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		place, _ := filepath.Rel(root, path)
+		if entry.IsDir() {
+			if slices.Contains([]string{".git", "build", "testdata", "runs"}, entry.Name()) && place != "runs" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		kinds := []string{".go", ".cu", ".py", ".sh", ".toml", ".md", ".ipynb"}
+		if !slices.Contains(kinds, filepath.Ext(path)) || place == "README.md" || entry.Name() == "references_test.go" {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text := string(data)
+		if filepath.Ext(path) == ".ipynb" {
+			notebook, err := Parse(data)
+			if err != nil {
+				return err
+			}
+			text = ""
+			for _, cell := range notebook.Cells {
+				text += string(cell.Source) + "\n\n"
+			}
+		}
+		for _, source := range citations(text) {
+			places[source] = place
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for source, place := range places {
+		if !slices.Contains(sources, source) {
+			t.Errorf("%s cites %s, which is not among the references of the README", place, source)
+		}
+	}
+	for _, source := range sources {
+		if places[source] == "" {
+			t.Errorf("the README lists %s, which is cited nowhere", source)
+		}
+	}
+	if !slices.IsSortedFunc(sources, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }) {
+		t.Errorf("the references are not in the order of their names: %q", sources)
+	}
+}
+
+// Citations are found in all forms that are in use, across lines too, and dates are none.
+func TestCitations(t *testing.T) {
+	for text, want := range map[string][]string{
+		"importance sampling (Neal 2001; Salakhutdinov and Murray 2008)":                {"Neal 2001", "Salakhutdinov and Murray 2008"},
+		"// nets (Hinton, Osindero\n// and Teh 2006; Goodfellow et al. 2016,\n// 20.3)": {"Hinton, Osindero and Teh 2006", "Goodfellow et al. 2016"},
+		"as Glorot and Bengio (2010) scale them":                                        {"Glorot and Bengio 2010"},
+		"# (BiHM thesis 2016, 3.6) and Várady 2025":                                     {"BiHM thesis 2016", "Várady 2025"},
+		"(DBM slides), (On Helmholtz Machines,\n// 9)":                                  {"DBM slides", "On Helmholtz Machines"},
+		`"(Várady " + "2025, 5.10)"`:                                                    {"Várady 2025"},
+		"January 2006, Adaptive(2000), SC 2011, in 2020, RWS 2000":                      nil,
+	} {
+		got := citations(text)
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q cites %q, want %q", text, got, want)
+		}
+	}
+}
