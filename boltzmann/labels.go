@@ -314,7 +314,7 @@ func labelBaseline(train, rows dataset.Split, classes int) runs.Baseline {
 	mean, se := statistics.MeanAndError(rows.Rows, func(r int) float64 {
 		return math.Log((n*frequencies[rows.Labels[r]] + 0.5) / (n + 0.5*float64(classes)))
 	})
-	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: mean, SE: se}, Limit: labelLimit(classes)}
+	return runs.Baseline{Rows: rows.Name, Model: "class frequencies", Factorized: runs.Estimate{Value: mean, SE: se}, Limit: labelLimit(classes)}
 }
 
 // labelLimit is log p(y|v) below which training has diverged: ten times that of a guess.

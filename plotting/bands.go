@@ -74,13 +74,13 @@ func seedBands(groups []Group, x abscissa, align alignment) *Figure {
 			validated = true
 		}
 	}
-	lined := addBaselines(panel, all)
+	baseline := addBaselines(panel, all)
 	padY(panel)
 	f.addLineStyles(validated)
 	if banded {
 		f.legend.add("mean ± 1 sd", &plotter.Polygon{Color: translucent(ink)}, sample(solid))
 	}
-	f.addBaselineStyle(lined)
+	f.addBaselineStyle(baseline)
 	return f
 }
 

@@ -111,7 +111,7 @@ func sameObjective(a, b *Seeds) error {
 	if a.objective().Key == b.objective().Key {
 		return nil
 	}
-	return fmt.Errorf("%s improves %s, %s %s: compare runs of the same objective", a.dir, a.objective().Label, b.dir, b.objective().Label)
+	return fmt.Errorf("%s improves %s, %s %s, and a value of one says nothing beside a value of the other: compare runs of the same objective, or evaluate each and set their log p side by side", a.dir, a.objective().Label, b.dir, b.objective().Label)
 }
 
 // objective is that of the seeds' experiment.

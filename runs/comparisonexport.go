@@ -66,7 +66,8 @@ func (c Comparison) Table() *Table {
 
 // baselineColumns are those of the base line; none where no experiment has one.
 func (c Comparison) baselineColumns() []comparedColumn {
-	if !c.hasBaseline() {
+	line := c.baseline()
+	if line == nil {
 		return nil
 	}
 	estimate := func(of func(Estimate) float64) func(Compared) any {
@@ -78,7 +79,7 @@ func (c Comparison) baselineColumns() []comparedColumn {
 		}
 	}
 	column := func(key string) Column {
-		return measureColumn([]Measure{c.Objective}, "baseline."+key, key, baselineLabel)
+		return measureColumn([]Measure{c.Objective}, "baseline."+key, key, line.Label())
 	}
 	return []comparedColumn{
 		{column(c.Objective.Key), estimate(func(e Estimate) float64 { return e.Value })},
@@ -92,9 +93,14 @@ func (c Comparison) baselineColumns() []comparedColumn {
 	}
 }
 
-// hasBaseline says whether the base line of any experiment is known.
-func (c Comparison) hasBaseline() bool {
-	return slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Baseline != nil })
+// baseline is the first that is known of the experiments, nil where none is.
+func (c Comparison) baseline() *Baseline {
+	for _, e := range c.Experiments {
+		if e.Baseline != nil {
+			return e.Baseline
+		}
+	}
+	return nil
 }
 
 // spreadColumns are a column of means and one of standard deviations.
