@@ -58,20 +58,18 @@ func (e Evaluation) estimates() runs.Estimates {
 
 // Begin implements runs.Experiment.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
+	plan, err := e.plan(set)
+	if err != nil {
+		return runs.Snapshot{}, err
+	}
 	if e.Start == nil {
-		return newSnapshot(e.start(set), set.Shape())
+		return newSnapshot(plan.start(), set.Shape())
 	}
 	p, err := e.startParameters(set.Shape())
 	if err != nil {
 		return runs.Snapshot{}, err
 	}
-	return newSnapshot(engine.NewState(e.algorithm(set), p), set.Shape())
-}
-
-// start is the state before the first step, of parameters that are drawn.
-func (e Experiment) start(set *dataset.Set) *engine.State {
-	architecture := e.Machine.architecture(set.Shape())
-	return engine.NewState(e.algorithm(set), initialize(architecture, e.Machine, e.Seed))
+	return newSnapshot(plan.from(p), set.Shape())
 }
 
 // Learner implements runs.Experiment.
@@ -83,26 +81,22 @@ func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, e
 	if err := e.checkState(state, shape); err != nil {
 		return nil, err
 	}
-	l := &learner{experiment: e, set: set, job: e.job(set)}
-	if l.backend, err = openBackend(); err != nil {
-		return nil, err
-	}
-	trainer, err := l.backend.NewTrainer(l.job, state)
+	plan, err := e.plan(set)
 	if err != nil {
 		return nil, err
 	}
-	l.stepper.trainer = trainer
-	return l, nil
+	trainer, err := plan.trainer(state)
+	if err != nil {
+		return nil, err
+	}
+	return &learner{plan: plan, stepper: stepper{trainer: trainer}}, nil
 }
 
 // learner trains a machine.
 type learner struct {
-	experiment Experiment
-	set        *dataset.Set
-	job        engine.Job
-	backend    backend
-	stepper    stepper
-	state      *engine.State // that after the last step, nil where it has to be fetched
+	*plan
+	stepper stepper
+	state   *engine.State // that after the last step, nil where it has to be fetched
 }
 
 // Steps implements runs.Learner.
