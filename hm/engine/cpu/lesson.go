@@ -88,8 +88,8 @@ func newLaterDreams(w *weights, a engine.Algorithm) *lesson {
 	return l
 }
 
-// weigh makes room for weighted residuals of a network.
-func (l *lesson) weigh(n network) { l.weighted[n] = l.weights.newOutputs(n, l.rows()) }
+// wantWeighted makes room for the weighted residuals of a network.
+func (l *lesson) wantWeighted(n network) { l.weighted[n] = l.weights.newOutputs(n, l.rows()) }
 
 // signal is what the samples of layer i give to the gradient of a network: residuals,
 // and the weights that they do not have yet.

@@ -19,7 +19,7 @@ const (
 )
 
 // trainer performs training steps. Its buffers are made once, for a full
-// minibatch of the largest number of weighting.
+// minibatch of the largest number of samples.
 type trainer struct {
 	job   engine.Job
 	state *engine.State
