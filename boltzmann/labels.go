@@ -234,7 +234,7 @@ func (t *trainer) discriminate(n int) {
 // Classification is how well a model tells the labels of rows, whose number may be smaller than
 // that of an evaluation.
 type Classification struct {
-	Error   runs.Float `json:"error"` // the part of the rows of which another class is likelier than theirs
+	Error   runs.Float `json:"error"` // fraction of the rows whose label is not the likeliest
 	ErrorSE runs.Float `json:"error_se"`
 	LogP    runs.Float `json:"log_p"` // mean of log p(y|v) of the rows' labels, nats
 	LogPSE  runs.Float `json:"log_p_se"`
@@ -314,7 +314,7 @@ func labelBaseline(train, rows dataset.Split, classes int) runs.Baseline {
 	mean, se := statistics.MeanAndError(rows.Rows, func(r int) float64 {
 		return math.Log((n*frequencies[rows.Labels[r]] + 0.5) / (n + 0.5*float64(classes)))
 	})
-	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: mean, SE: se}, Limit: labelLimit(classes)}
+	return runs.Baseline{Rows: rows.Name, Model: "class frequencies", Factorized: runs.Estimate{Value: mean, SE: se}, Limit: labelLimit(classes)}
 }
 
 // labelLimit is log p(y|v) below which training has diverged: ten times that of a guess.

@@ -279,8 +279,8 @@ func TestLabelsAreLearned(t *testing.T) {
 		if !(c.Error < 0.8) || math.Abs(last["classification_error"]-float64(c.Error)) > 1e-9 || math.Abs(last["label_log_p"]-float64(c.LogP)) > 1e-4 {
 			t.Errorf("w = %v: the classification is %+v, of which training measured %v", weight, c, last)
 		}
-		if base := h.Baseline.Factorized.Value; math.Abs(base+math.Log(10)) > 0.1 {
-			t.Errorf("the base line of labels is %v, want about %v", base, -math.Log(10))
+		if base := h.Baseline.Factorized.Value; math.Abs(base+math.Log(10)) > 0.1 || h.Baseline.Model != "class frequencies" {
+			t.Errorf("the base line of labels is %v of %q, want about %v of class frequencies", base, h.Baseline.Model, -math.Log(10))
 		}
 		train, err := run.Classify(t.Context(), set.Train())
 		if err != nil {

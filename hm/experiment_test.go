@@ -407,4 +407,8 @@ method.preset = ["ws", "rws", "bihm", "nrws"]
 			}
 		}
 	}
+	sweep.Base = RWS().Samples(3).Experiment(machineFor(patterns(t)), patterns(t)).TOML()
+	if settings, err := sweep.Settings(); err != nil || settings[0].Experiment.(Experiment).Method.Samples != 3 {
+		t.Errorf("with another base the first setting is %v (%v)", settings, err)
+	}
 }

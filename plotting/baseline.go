@@ -12,10 +12,10 @@ import (
 // baselineStyle is thinner than a curve, and no validation's.
 var baselineStyle = draw.LineStyle{Color: ink, Width: vg.Points(0.75), Dashes: []vg.Length{7, 4}}
 
-// addBaselines draws the base lines of histories across the curves of a panel, and says
-// whether there is one. A line that would take more than half of the curves' own
+// addBaselines draws the base lines of histories across the curves of a panel, and returns
+// its label, empty where there is none. A line that would take more than half of the curves' own
 // range on top of it is left out: they would be flat beside it.
-func addBaselines(panel *plot.Plot, histories []runs.History) bool {
+func addBaselines(panel *plot.Plot, histories []runs.History) (label string) {
 	var lines []float64
 	room := (panel.Y.Max - panel.Y.Min) / 2
 	low, high := panel.Y.Min-room, panel.Y.Max+room
@@ -26,18 +26,18 @@ func addBaselines(panel *plot.Plot, histories []runs.History) bool {
 		_, sign := loss(h.Objective())
 		y := sign * h.Baseline.Factorized.Value
 		if low <= y && y <= high && !slices.Contains(lines, y) {
-			lines = append(lines, y)
+			lines, label = append(lines, y), h.Baseline.Label()
 		}
 	}
 	for _, y := range lines {
 		panel.Add(across(panel, y, baselineStyle))
 	}
-	return len(lines) > 0
+	return label
 }
 
-// addBaselineStyle explains the base line, where there is one.
-func (f *Figure) addBaselineStyle(drawn bool) {
-	if drawn {
-		f.legend.add("base line (factorised)", sample(baselineStyle))
+// addBaselineStyle explains the base line by its label, where there is one.
+func (f *Figure) addBaselineStyle(label string) {
+	if label != "" {
+		f.legend.add(label, sample(baselineStyle))
 	}
 }

@@ -115,7 +115,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 	}
 	label, _ := loss(objective)
 	var panels []*plot.Plot
-	lined := false
+	baseline := ""
 	for _, x := range abscissas {
 		panel := newPanel(x.label, label)
 		panel.X.Tick.Marker = x.ticks
@@ -124,7 +124,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 				return failed(err)
 			}
 		}
-		lined = addBaselines(panel, histories)
+		baseline = addBaselines(panel, histories)
 		padY(panel)
 		panels = append(panels, panel)
 	}
@@ -137,7 +137,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 		}
 	}
 	f.addLineStyles(validated)
-	f.addBaselineStyle(lined)
+	f.addBaselineStyle(baseline)
 	return f
 }
 

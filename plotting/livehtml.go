@@ -101,7 +101,7 @@ func measuresTable(h runs.History, train runs.Measures) string {
 		row("validation, last", validation)
 	}
 	if h.Baseline != nil {
-		row("base line (factorised)", runs.Measures{h.Objective().Key: h.Baseline.Factorized.Value})
+		row(h.Baseline.Label(), runs.Measures{h.Objective().Key: h.Baseline.Factorized.Value})
 	}
 	b.WriteString(`</table>`)
 	return b.String()

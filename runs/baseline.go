@@ -1,23 +1,30 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// Baseline is what the objective comes to under a model of each visible unit by
-// itself, which training should leave behind.
+// Baseline is what the objective comes to under a far simpler model, which training should
+// leave behind.
 type Baseline struct {
-	Rows       string   `json:"rows"`       // the split that it is over: validation, or train where there is none
-	Factorized Estimate `json:"factorised"` // of units with the means of the training rows
+	Rows string `json:"rows"` // the split that it is over: validation, or train where there is none
+	// Model names the simpler model, such as class frequencies; empty stands for a factorised one,
+	// of each visible unit by itself, with the means of the training rows.
+	Model      string   `json:"model,omitempty"`
+	Factorized Estimate `json:"factorised"` // the objective under the model
 	Limit      float64  `json:"limit"`      // a worse objective is that of training that has diverged, though it may stay finite
 	// LimitOf is the key of the measure that the limit is of, empty where that is the objective.
 	LimitOf string `json:"limit_of,omitempty"`
 }
 
-// baselineLabel names the base line in tables.
-const baselineLabel = "base line (factorised)"
+// Label names the base line in tables and figures.
+func (b *Baseline) Label() string { return "base line (" + cmp.Or(b.Model, "factorised") + ")" }
+
+// model names the model in a sentence.
+func (b *Baseline) model() string { return cmp.Or(b.Model, "a factorised model") }
 
 // A Baseliner is an Experiment with a base line of its objective.
 type Baseliner interface {
@@ -57,8 +64,8 @@ func (b *Baseline) Warning(objective Measure, value float64) string {
 	if !b.Far(objective, value) {
 		return ""
 	}
-	return fmt.Sprintf("%s %.4g is far worse than that of a factorised model (%.4g): training has diverged; lower the learning rate, or raise the damping where there is one",
-		objective.Name, value, b.Factorized.Value)
+	return fmt.Sprintf("%s %.4g is far worse than that of %s (%.4g): training has diverged; lower the learning rate, or raise the damping where there is one",
+		objective.Name, value, b.model(), b.Factorized.Value)
 }
 
 // Warning is that of an epoch of the history: of its validation, or of training

@@ -86,6 +86,10 @@ func TestWarnings(t *testing.T) {
 	if text := h.LastWarning(); text != want {
 		t.Errorf("the warning is %q, want %q", text, want)
 	}
+	h.Baseline.Model = "class frequencies"
+	if text, label := h.LastWarning(), h.Baseline.Label(); !strings.Contains(text, "than that of class frequencies (-206.9)") || label != "base line (class frequencies)" {
+		t.Errorf("the warning is %q, and the label %q", text, label)
+	}
 }
 
 // The limit may be of a measure other than the objective, which says nothing of divergence then.

@@ -16,14 +16,14 @@ type comparedColumn struct {
 	cell func(Compared) any
 }
 
-// Table has a row an experiment: its directory and method, the settings that
-// differ (settings.method.learning_rate), the number of seeds, the epochs done, the
-// seconds of training, and the objective, of training and of validation, as training
-// estimates it; where it is known, the base line of the objective (baseline.log_p),
-// and the number of seeds that have diverged from it; where the comparison was evaluated, all that this estimated, too
-// (evaluation.log_p). Values are means over the seeds; those of columns whose
-// keys end in _sd are standard deviations over seeds, and in _se standard errors
-// over the data, which one seed alone has.
+// Table has a row an experiment: its directory and method, the settings that differ
+// (settings.method.learning_rate), the number of seeds, the epochs done, the seconds of
+// training, and the objective, of training and of validation, as training estimates it; where
+// it is known, the base line of the objective (baseline.log_p), and the number of seeds that
+// have diverged from it; where the comparison was evaluated, all that this estimated, too
+// (evaluation.log_p). Values are means over the seeds; those of columns whose keys end in _sd
+// are standard deviations over seeds, and in _se standard errors over the data, which one seed
+// alone has.
 func (c Comparison) Table() *Table {
 	columns := []comparedColumn{
 		{Column{Key: "directory"}, func(e Compared) any { return e.Dir }},
@@ -66,7 +66,8 @@ func (c Comparison) Table() *Table {
 
 // baselineColumns are those of the base line; none where no experiment has one.
 func (c Comparison) baselineColumns() []comparedColumn {
-	if !c.hasBaseline() {
+	line := c.baseline()
+	if line == nil {
 		return nil
 	}
 	estimate := func(of func(Estimate) float64) func(Compared) any {
@@ -78,7 +79,7 @@ func (c Comparison) baselineColumns() []comparedColumn {
 		}
 	}
 	column := func(key string) Column {
-		return measureColumn([]Measure{c.Objective}, "baseline."+key, key, baselineLabel)
+		return measureColumn([]Measure{c.Objective}, "baseline."+key, key, line.Label())
 	}
 	return []comparedColumn{
 		{column(c.Objective.Key), estimate(func(e Estimate) float64 { return e.Value })},
@@ -92,9 +93,14 @@ func (c Comparison) baselineColumns() []comparedColumn {
 	}
 }
 
-// hasBaseline says whether the base line of any experiment is known.
-func (c Comparison) hasBaseline() bool {
-	return slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Baseline != nil })
+// baseline is the first that is known of the experiments, nil where none is.
+func (c Comparison) baseline() *Baseline {
+	for _, e := range c.Experiments {
+		if e.Baseline != nil {
+			return e.Baseline
+		}
+	}
+	return nil
 }
 
 // spreadColumns are a column of means and one of standard deviations.

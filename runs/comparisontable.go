@@ -36,8 +36,8 @@ func (c Comparison) String() string {
 		row(objective+", best validation", func(e Compared) string { return cell(e.Best, 3) })
 		row("best epoch", func(e Compared) string { return cell(e.BestEpoch, 0) })
 	}
-	if c.hasBaseline() {
-		row(objective+", "+baselineLabel, Compared.baselineText)
+	if line := c.baseline(); line != nil {
+		row(objective+", "+line.Label(), Compared.baselineText)
 	}
 	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Diverged > 0 }) {
 		row("remark", Compared.remarkText)
@@ -60,7 +60,7 @@ func (c Comparison) String() string {
 		b.WriteString(" in " + unit)
 	}
 	b.WriteString(", of training and validation as training estimates it; ± is one standard deviation over seeds")
-	if c.Samples > 0 || c.hasBaseline() {
+	if c.Samples > 0 || c.baseline() != nil {
 		b.WriteString(", (±) one standard error over the data")
 	}
 	return b.String() + "\n"

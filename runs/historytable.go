@@ -96,7 +96,7 @@ func (h History) column(key string) Column {
 	case key == remarkKey:
 		return Column{Key: key}
 	case isBaseline(key):
-		return measureColumn([]Measure{h.Objective()}, key, strings.TrimPrefix(key, baselinePrefix), baselineLabel)
+		return measureColumn([]Measure{h.Objective()}, key, strings.TrimPrefix(key, baselinePrefix), h.Baseline.Label())
 	case strings.HasPrefix(key, normsPrefix):
 		return Column{Key: key, Kind: Number, Decimals: 3}
 	}

@@ -70,8 +70,8 @@ func announce(w io.Writer, p Plan) {
 	fmt.Fprintln(w)
 	if b, objective := p.History.Baseline, p.History.Objective(); b != nil {
 		rows := map[string]string{"train": "training"}
-		fmt.Fprintf(w, "base line: %s, a factorised model of the data's means, over the %s rows\n",
-			measuresLine([]Measure{objective}, Measures{objective.Key: b.Factorized.Value}), cmp.Or(rows[b.Rows], b.Rows))
+		fmt.Fprintf(w, "base line: %s, of %s, over the %s rows\n",
+			measuresLine([]Measure{objective}, Measures{objective.Key: b.Factorized.Value}), b.model(), cmp.Or(rows[b.Rows], b.Rows))
 	}
 }
 

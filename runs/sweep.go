@@ -17,13 +17,11 @@ import (
 // Sweep is an experiment and axes along which its settings vary: a run for each
 // combination of their values, and each of several seeds.
 type Sweep struct {
-	Base  Experiment
+	// Base is the experiment that varies, in TOML. What it leaves out follows from each
+	// combination, as the settings of a preset from its name; Experiment.TOML leaves out nothing.
+	Base  []byte
 	Axes  []Axis
 	Seeds int // of each combination: that of Base and those that follow it
-
-	// given is the base as its file has it, nil of a sweep that was not read: what it leaves
-	// out follows from each combination, as the settings of a preset from its name.
-	given map[string]any
 }
 
 // Axis is settings that vary together.
@@ -100,12 +98,15 @@ func parseSweep(text []byte, dir string) (*Sweep, error) {
 		if !filepath.IsAbs(base) {
 			base = filepath.Join(dir, base)
 		}
-		if s.Base, err = ReadExperiment(base); err == nil {
-			s.given, err = readTable(base)
+		if s.Base, err = file.Read(base, file.Small); err == nil {
+			if _, err = ParseExperiment(s.Base); err != nil {
+				err = fmt.Errorf("%s: %w", base, err)
+			}
 		}
 	case map[string]any:
-		s.given = base
-		s.Base, err = experimentOf(base)
+		if s.Base, err = tableTOML(base); err == nil {
+			_, err = ParseExperiment(s.Base)
+		}
 	default:
 		err = errors.New(`base: give the experiment that varies, as a table or as the name of a file, base = "experiment.toml"`)
 	}
@@ -235,8 +236,11 @@ func (s *Sweep) Settings() ([]Setting, error) {
 		for _, value := range values {
 			setting.Values = append(setting.Values, valueText(value))
 		}
-		var err error
-		if setting.Experiment, err = experimentOf(varied); err != nil {
+		text, err := tableTOML(varied)
+		if err == nil {
+			setting.Experiment, err = ParseExperiment(text)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", setting.Name, err)
 		}
 		hash := setting.Experiment.Hash()
@@ -255,30 +259,15 @@ func (s *Sweep) Settings() ([]Setting, error) {
 
 // base is the experiment that varies, as a table.
 func (s *Sweep) base() (table map[string]any, err error) {
-	if s.given != nil {
-		return s.given, nil
-	}
-	_, err = DecodeTOML(s.Base.TOML(), &table)
+	_, err = DecodeTOML(s.Base, &table)
 	return table, err
 }
 
-// readTable reads a TOML file.
-func readTable(path string) (table map[string]any, err error) {
-	text, err := file.Read(path, file.Small)
-	if err != nil {
-		return nil, err
-	}
-	_, err = DecodeTOML(text, &table)
-	return table, err
-}
-
-// experimentOf is the experiment of a table.
-func experimentOf(table map[string]any) (Experiment, error) {
+// tableTOML writes a table.
+func tableTOML(table map[string]any) ([]byte, error) {
 	var b bytes.Buffer
-	if err := toml.NewEncoder(&b).Encode(table); err != nil {
-		return nil, err
-	}
-	return ParseExperiment(b.Bytes())
+	err := toml.NewEncoder(&b).Encode(table)
+	return b.Bytes(), err
 }
 
 // withValue is a copy of a table with another value at a path.

@@ -39,11 +39,11 @@ func (s SettingReport) Value() Spread {
 // Report reads how far the sweep has come in a directory, at any time, whatever
 // trains in it.
 func (s *Sweep) Report(dir string) (SweepReport, error) {
-	r := SweepReport{Objective: s.Base.Measures()[0], Keys: s.keys()}
 	settings, err := s.Settings()
 	if err != nil {
-		return r, err
+		return SweepReport{}, err
 	}
+	r := SweepReport{Objective: settings[0].Experiment.Measures()[0], Keys: s.keys()}
 	jobs, err := s.Jobs(dir)
 	if err != nil {
 		return r, err

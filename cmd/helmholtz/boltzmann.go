@@ -124,6 +124,11 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 			return x.values, err
 		}
 	}
+	if x.values.Machine.Visible != boltzmann.Gaussian {
+		if err := refuseIdle(c, "gaussian visible units (--units gaussian)", "variance-rate"); err != nil {
+			return x.values, err
+		}
+	}
 	return x.values, refuseIdleHyperparameters(c, x.values.Method.Hyperparameters())
 }
 

@@ -141,6 +141,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "damping = 0: give α of the joint metric", onPatterns("--algorithm", "pcd", "--metric", "joint")},
 		{exitUsage, "--damping does nothing without --metric joint or marginal", onPatterns("--algorithm", "pcd", "--damping", "0.1")},
 		{exitUsage, "--sparsity-target does nothing without --sparsity", onPatterns("--algorithm", "cd", "--sparsity-target", "0.1")},
+		{exitUsage, "--variance-rate does nothing without gaussian visible units", onPatterns("--algorithm", "cd", "--variance-rate", "0.1")},
 		{exitUsage, "sparsity_target = 0", onPatterns("--algorithm", "cd", "--sparsity", "0.1")},
 		{exitUsage, "sparsity = 0.1: a target of sparsity goes with cd, pcd and pt", onPatterns("--algorithm", "pl", "--sparsity", "0.1", "--sparsity-target", "0.1")},
 		{exitUsage, "algorithm = pl with gaussian visible units", onPatterns("--algorithm", "pl", "--units", "gaussian", "--binarization", "grey")},

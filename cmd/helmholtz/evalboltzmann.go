@@ -81,6 +81,9 @@ func (x *annealingFlags) evalBoltzmann(c *cobra.Command, dir string, tables *tab
 		if err != nil {
 			return fmt.Errorf("%s: %w", of.Dir(), err)
 		}
+		if err := x.refuseAnnealing(c, e); err != nil {
+			return err
+		}
 		each = append(each, e)
 	}
 	table := evaluationsTable(runColumns, each)
@@ -115,6 +118,20 @@ func (x *annealingFlags) evalBoltzmann(c *cobra.Command, dir string, tables *tab
 		if each[0].Classification != nil {
 			wrong := runs.SpreadOf(each, func(e runEvaluation) float64 { return 100 * float64(e.Classification.Error) })
 			fmt.Fprint(out, wrong.Line("error of labels", "%"))
+		}
+	}
+	return nil
+}
+
+// refuseAnnealing refuses flags of AIS where nothing was annealed.
+func (x *annealingFlags) refuseAnnealing(c *cobra.Command, e runEvaluation) error {
+	idle := []string{"chains"}
+	if x.raise == 0 {
+		idle = append(idle, "schedule")
+	}
+	for _, name := range idle {
+		if e.Errs == boltzmann.Exact && c.Flags().Changed(name) {
+			return misuse(c, "--%s: log Z of the run in %s is exact, one side of its machine being small enough to sum it out, and nothing is annealed; leave it out", name, e.Run)
 		}
 	}
 	return nil

@@ -76,6 +76,8 @@ func TestBoltzmannMachinesAreEvaluated(t *testing.T) {
 	}{
 		{"--samples: Boltzmann machines do without it", []string{"eval", small, "--samples", "5"}},
 		{"--raise-chains does nothing without --raise", []string{"eval", small, "--raise-chains", "5"}},
+		{"--chains: log Z of the run in " + small + " is exact", []string{"eval", small, "--rows", "5", "--chains", "3"}},
+		{"--schedule: log Z of the run in " + small + " is exact", []string{"eval", small, "--rows", "5", "--schedule", "even:9"}},
 		{"with a number N of steps", []string{"eval", small, "--schedule", "adaptive"}},
 		{"give between 100 and 1000000 steps", []string{"eval", small, "--schedule", "adaptive:9"}},
 		{"--retain: Boltzmann machines do without it", []string{"inpaint", small, "--mask", "left", "--retain"}},

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 )
@@ -42,7 +43,7 @@ var (
 
 func newJob(name, text string) *template.Template {
 	return template.Must(template.New(name).Funcs(template.FuncMap{
-		"word": func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
+		"word": shell.Word,
 	}).Parse(text))
 }
 

@@ -15,7 +15,7 @@ import (
 const module = "github.com/helmholtz-go/helmholtz/"
 
 // internal are the packages that anything may be built on.
-var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/philox", "internal/safetensors", "internal/statistics", "internal/work"}
+var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/philox", "internal/safetensors", "internal/shell", "internal/statistics", "internal/work"}
 
 // allowed are the packages of this module that each may import besides those of
 // internal. A package that is not here may not be either: its place in the order
@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 	"internal/notices":       nil,
 	"internal/philox":        nil,
 	"internal/safetensors":   nil,
+	"internal/shell":         nil,
 	"internal/statistics":    nil,
 	"internal/torture":       nil,
 	"internal/work":          nil,

@@ -192,7 +192,7 @@ func TestMagics(t *testing.T) {
 	if err := errors.Join(err, s.Keep("kept", []byte("model")), s.KeepData("tosses", set)); err != nil {
 		t.Fatal(err)
 	}
-	sweep := runs.Sweep{Base: experiment(t, 2), Axes: []runs.Axis{{Keys: []string{"method.learning_rate"}, Values: [][]any{{0.1}, {0.2}}}}, Seeds: 2}
+	sweep := runs.Sweep{Base: experiment(t, 2).TOML(), Axes: []runs.Axis{{Keys: []string{"method.learning_rate"}, Values: [][]any{{0.1}, {0.2}}}}, Seeds: 2}
 	if err := sweep.Claim("rates"); err != nil {
 		t.Fatal(err)
 	}

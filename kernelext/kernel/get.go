@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/shell"
 )
 
 // frugal is the go command of a kernel. GoNB runs go get before each cell and each completion,
@@ -33,10 +35,7 @@ func frugalGo(dir, temporary, path string) (string, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	script := strings.NewReplacer("CELLS", quoted(temporary), "GOT", quoted(filepath.Join(dir, "got")), "GO", quoted(path)).Replace(frugal)
+	script := strings.NewReplacer("CELLS", shell.Word(temporary), "GOT", shell.Word(filepath.Join(dir, "got")), "GO", shell.Word(path)).Replace(frugal)
 	at := filepath.Join(dir, "go")
 	return at, os.WriteFile(at, []byte(script), 0o700)
 }
-
-// quoted is a word of the shell.
-func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
