@@ -160,3 +160,17 @@ func (t *trainer) sample(step int) engine.Report {
 	})
 	return engine.MeanReport(ofDatum)
 }
+
+// dream draws dreams first to last−1 of a sleep phase of a step and scores them by the
+// networks that learn from them. The phase is the sample in the counters of the draws.
+func (t *trainer) dream(dreams *lesson, step, phase, first, last int) {
+	part := dreams.part(first, last)
+	part.dream(place{key: philox.Key(t.job.Seed), purpose: philox.Sleep, step: uint32(step), sample: uint32(phase),
+		datum: func(d int) uint32 { return uint32(first + d) }})
+	if dreams.teaches[generative] {
+		part.scoreDreams()
+	}
+	if dreams.teaches[recognition] {
+		part.scoreRecognition()
+	}
+}
