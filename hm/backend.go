@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	_ "github.com/helmholtz-go/helmholtz/hm/engine/cpu" // the default engine
 )
@@ -94,19 +93,4 @@ func findBackend(name string) (backend, error) {
 	default:
 		return backend{}, fmt.Errorf("no backend %q: use %s or auto", name, strings.Join(known, ", "))
 	}
-}
-
-// checkBackend refuses an experiment that the backend cannot train, for want of
-// a feature or of memory.
-func (e Experiment) checkBackend(set *dataset.Set) error {
-	b, err := openBackend()
-	if err != nil {
-		return err
-	}
-	asked := append(e.Machine.architecture(set.Shape()).Features(), e.algorithm(set).Features()...)
-	if err := engine.Refuse(b.name, b.Lacks(), asked); err != nil {
-		return err
-	}
-	available, of := b.Available()
-	return e.checkMemory(set, available, of)
 }

@@ -21,11 +21,18 @@ func cpuEngine() engine.Engine {
 	return e
 }
 
-// poor is an engine without Gaussian units and with little memory.
+// poor is an engine without Gaussian units and Gibbs chains, and with little memory.
 type poor struct{ engine.Engine }
 
-func (poor) Lacks() []engine.Feature    { return []engine.Feature{engine.GaussianUnits} }
+func (poor) Lacks() []engine.Feature {
+	return []engine.Feature{engine.GaussianUnits, engine.GibbsChains}
+}
 func (poor) Available() (int64, string) { return 1 << 20, "the device" }
+
+func (p poor) NewModel(of *engine.Parameters, arithmetic engine.Arithmetic) (engine.Model, error) {
+	m, err := p.Engine.NewModel(of, arithmetic)
+	return struct{ engine.Model }{m}, err
+}
 
 func init() {
 	engine.Register("poor", func() (engine.Engine, error) { return poor{cpuEngine()}, nil })
@@ -143,6 +150,9 @@ func TestBackendRefusesWhatItLacks(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	set = patterns(t)
+	run := mustTrain(t, short(RWS()), set, t.TempDir())
+	_, err = run.Gibbs(t.Context(), 2, Chain{Sweeps: 1, Candidates: 2}, nil)
+	wantError(t, err, "engine poor lacks Gibbs chains and inpainting")
 	_, err = short(NRWS()).Train(t.Context(), New(set.Shape()).Dense(300, 300), set, dir)
 	wantError(t, err, "the device has 1.0 MiB")
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {

@@ -38,11 +38,11 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 	if steps < 1 || steps > math.MaxUint32 {
 		return Timing{}, fmt.Errorf("%d steps to measure: give at least 1, and less than 2³²", steps)
 	}
-	backend, err := openBackend()
+	plan, err := e.plan(set)
 	if err != nil {
 		return Timing{}, err
 	}
-	trainer, err := backend.NewTrainer(e.job(set), e.start(set))
+	trainer, err := plan.trainer(plan.start())
 	if err != nil {
 		return Timing{}, err
 	}
@@ -81,16 +81,15 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 			progress(float64(done) / float64(warm+steps))
 		}
 	}
-	architecture, algorithm := e.Machine.architecture(set.Shape()), e.algorithm(set)
 	t := Timing{
-		Backend:    backend.name,
-		Device:     backend.Describe(),
+		Backend:    plan.backend.name,
+		Device:     plan.backend.Describe(),
 		StepMS:     1e3 * median(plain),
 		EpochS:     total.Seconds() / float64(steps) * float64(warm),
 		RefreshMS:  1e3 * median(refreshes),
 		Steps:      steps,
-		Operations: algorithm.Operations(architecture),
-		Bytes:      4*4*int64(architecture.Size()) + trainer.MetricBytes(),
+		Operations: plan.job.Algorithm.Operations(plan.architecture),
+		Bytes:      4*4*int64(plan.architecture.Size()) + trainer.MetricBytes(),
 	}
 	t.GFLOPS = t.Operations / median(plain) / 1e9
 	return t, nil

@@ -11,7 +11,6 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -74,7 +73,11 @@ func (e Experiment) Check(set *dataset.Set) error {
 	if err := e.checkStart(); err != nil {
 		return err
 	}
-	return e.checkBackend(set)
+	p, err := e.plan(set)
+	if err != nil {
+		return err
+	}
+	return p.check()
 }
 
 // Header implements runs.Experiment.
@@ -129,55 +132,6 @@ func (e Experiment) Err() error {
 		return nameless.Err
 	}
 	return nil
-}
-
-// data returns a split as the engine takes it.
-func (e Experiment) data(s dataset.Split) engine.Data {
-	return engine.Data{
-		Rows: s.Rows, Units: s.Shape.Units(), Values: s.Values,
-		Stochastic: e.Dataset.Binarization == dataset.Stochastic,
-	}
-}
-
-// job is what the engine trains on for the experiment.
-func (e Experiment) job(set *dataset.Set) engine.Job {
-	data := e.data(set.Train())
-	if e.Machine.LabelLayer != NoLabels {
-		data.Labels = set.Train().Labels
-	}
-	return engine.Job{
-		Algorithm: e.algorithm(set),
-		Data:      data,
-		Seed:      e.Seed,
-		Rows:      runs.NewOrder(e.Seed, set.Train().Rows, e.Method.BatchSize).Minibatch,
-	}
-}
-
-// algorithm is what the engine needs of the method.
-func (e Experiment) algorithm(set *dataset.Set) engine.Algorithm {
-	return e.Method.algorithm(e.stepsPerEpoch(set))
-}
-
-// Memory is about how many bytes training on set takes where it computes. It
-// refuses settings as Check does.
-func (e Experiment) Memory(set *dataset.Set) (int64, error) {
-	if err := e.checkSettings(set); err != nil {
-		return 0, err
-	}
-	backend, err := openBackend()
-	if err != nil {
-		return 0, err
-	}
-	bytes := backend.Memory(e.Machine.architecture(set.Shape()), e.algorithm(set))
-	for _, split := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
-		bytes += int64(len(split.Values))
-	}
-	return bytes, nil
-}
-
-// stepsPerEpoch is the number of minibatches of an epoch.
-func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
-	return e.Header().StepsPerEpoch(set.Train().Rows)
 }
 
 // family is the name of this family of models in experiment files, which may leave it

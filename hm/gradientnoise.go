@@ -43,14 +43,13 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 	if e.Method.WarmUp > 0 {
 		e.Method.Entropy, e.Method.EntropyEstimator = 0, 0
 	}
-	backend, err := openBackend()
+	plan, err := e.plan(set)
 	if err != nil {
 		return generative, recognition, err
 	}
-	job := e.job(set)
-	rows := job.Rows(0)
-	job.Rows = func(int) []int { return rows }
-	trainer, err := backend.NewTrainer(job, e.start(set))
+	rows := plan.job.Rows(0)
+	plan.job.Rows = func(int) []int { return rows }
+	trainer, err := plan.trainer(plan.start())
 	if err != nil {
 		return generative, recognition, err
 	}
@@ -87,10 +86,9 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 			distances[n], products[n] = append(distances[n], distance), append(products[n], product)
 		}
 	}
-	architecture := machine.Architecture()
-	size := architecture.GenerativeSize()
+	size := plan.architecture.GenerativeSize()
 	return newGradientNoise(size, distances[0], products[0]),
-		newGradientNoise(architecture.Size()-size, distances[1], products[1]), nil
+		newGradientNoise(plan.architecture.Size()-size, distances[1], products[1]), nil
 }
 
 func newGradientNoise(parameters int, distances, products []float64) GradientNoise {

@@ -38,7 +38,7 @@ func TestGradientNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			start := method.Experiment(machine, set).start(set).Parameters
+			start := planned(t, method.Experiment(machine, set), set).start().Parameters
 			m, err := oracle.New(start)
 			if err != nil {
 				t.Fatal(err)

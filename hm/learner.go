@@ -2,9 +2,11 @@ package hm
 
 import (
 	"context"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -58,20 +60,18 @@ func (e Evaluation) estimates() runs.Estimates {
 
 // Begin implements runs.Experiment.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
+	plan, err := e.plan(set)
+	if err != nil {
+		return runs.Snapshot{}, err
+	}
 	if e.Start == nil {
-		return newSnapshot(e.start(set), set.Shape())
+		return newSnapshot(plan.start(), set.Shape())
 	}
 	p, err := e.startParameters(set.Shape())
 	if err != nil {
 		return runs.Snapshot{}, err
 	}
-	return newSnapshot(engine.NewState(e.algorithm(set), p), set.Shape())
-}
-
-// start is the state before the first step, of parameters that are drawn.
-func (e Experiment) start(set *dataset.Set) *engine.State {
-	architecture := e.Machine.architecture(set.Shape())
-	return engine.NewState(e.algorithm(set), initialize(architecture, e.Machine, e.Seed))
+	return newSnapshot(plan.from(p), set.Shape())
 }
 
 // Learner implements runs.Experiment.
@@ -83,26 +83,22 @@ func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, e
 	if err := e.checkState(state, shape); err != nil {
 		return nil, err
 	}
-	l := &learner{experiment: e, set: set, job: e.job(set)}
-	if l.backend, err = openBackend(); err != nil {
-		return nil, err
-	}
-	trainer, err := l.backend.NewTrainer(l.job, state)
+	plan, err := e.plan(set)
 	if err != nil {
 		return nil, err
 	}
-	l.stepper.trainer = trainer
-	return l, nil
+	trainer, err := plan.trainer(state)
+	if err != nil {
+		return nil, err
+	}
+	return &learner{plan: plan, stepper: stepper{trainer: trainer}}, nil
 }
 
 // learner trains a machine.
 type learner struct {
-	experiment Experiment
-	set        *dataset.Set
-	job        engine.Job
-	backend    backend
-	stepper    stepper
-	state      *engine.State // that after the last step, nil where it has to be fetched
+	*plan
+	stepper stepper
+	state   *engine.State // that after the last step, nil where it has to be fetched
 }
 
 // Steps implements runs.Learner.
@@ -182,3 +178,43 @@ func (l *learner) Device() (backend, description string) { return l.backend.name
 
 // Close implements runs.Learner.
 func (l *learner) Close() error { return l.stepper.trainer.Close() }
+
+// Several steps that a trainer takes at once are at most mostSteps, and about as
+// many as take atOnce: training can stop, or save, only between them.
+const (
+	mostSteps = 64
+	atOnce    = 250 * time.Millisecond
+)
+
+// stepper takes the steps of a trainer, several at once where it can.
+type stepper struct {
+	trainer engine.Trainer
+	next    int // steps to take at once, as those before were fast enough
+}
+
+// take takes some of the next steps, at most the given number, and says how long
+// they took. learningRate is the rate of the k-th of them, 0 the first. It returns
+// reports and an error as engine.StepsTrainer does.
+func (s *stepper) take(ctx context.Context, most int, learningRate func(k int) float64) (reports []engine.Report, elapsed time.Duration, err error) {
+	start := time.Now()
+	several, ok := s.trainer.(engine.StepsTrainer)
+	if !ok {
+		report, err := s.trainer.Step(learningRate(0))
+		if err == nil || !statistics.Finite(report.LogP+report.Bound) {
+			reports = append(reports, report)
+		}
+		return reports, time.Since(start), err
+	}
+	n := min(max(s.next, 1), most)
+	rates := make([]float64, n)
+	for k := range rates {
+		rates[k] = learningRate(k)
+	}
+	reports, err = several.Steps(ctx, rates)
+	elapsed = time.Since(start)
+	s.next = min(2*n, mostSteps)
+	if each := elapsed / time.Duration(n); each > 0 {
+		s.next = min(s.next, int(atOnce/each))
+	}
+	return reports, elapsed, err
+}

@@ -28,7 +28,7 @@ func (e Experiment) MachineTable(set *dataset.Set) string {
 	if err := e.checkSettings(set); err != nil {
 		return err.Error()
 	}
-	return e.Machine.text(set.Shape(), e.algorithm(set))
+	return e.Machine.text(set.Shape(), e.Method.algorithm(e.stepsPerEpoch(set)))
 }
 
 func (s MachineSpec) text(shape dataset.Shape, algorithm engine.Algorithm) string {
@@ -128,23 +128,4 @@ func size(bytes int64) string {
 		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
 	}
 	return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
-}
-
-// checkMemory refuses an experiment that does not fit into what is available of
-// the memory of something, where it is known how much that is.
-func (e Experiment) checkMemory(set *dataset.Set, available int64, of string) error {
-	if available <= 0 {
-		return nil
-	}
-	needed, err := e.Memory(set)
-	if err != nil || needed <= available {
-		return err
-	}
-	backend, err := openBackend()
-	if err != nil {
-		return err
-	}
-	p, q := backend.MetricMemory(e.Machine.architecture(set.Shape()), e.algorithm(set))
-	return fmt.Errorf("training takes %s of memory, %s of it inverse Fisher blocks, where %s has %s: use the metric diagonal or none, smaller layers, convolutions, or fewer samples",
-		size(needed), size(total(p)+total(q)), of, size(available))
 }

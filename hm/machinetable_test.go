@@ -42,10 +42,11 @@ func TestTableAndMemoryOfWrongSettings(t *testing.T) {
 func TestMemoryIsChecked(t *testing.T) {
 	set := patterns(t)
 	e := short(NRWS()).Experiment(New(set.Shape()).Dense(300, 300), set)
-	if err := e.checkMemory(set, 1<<40, "this machine"); err != nil {
+	p := planned(t, e, set)
+	if err := p.checkMemory(1<<40, "this machine"); err != nil {
 		t.Error(err)
 	}
-	err := e.checkMemory(set, 1<<20, "this machine")
+	err := p.checkMemory(1<<20, "this machine")
 	if err == nil {
 		t.Fatal("a machine that is larger than memory is accepted")
 	}

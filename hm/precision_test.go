@@ -26,7 +26,7 @@ func TestSixteenBitsChangeTheNaturalGradientLittle(t *testing.T) {
 	for _, damping := range []float64{0.01, 0.05, 0.2} {
 		method := NRWS().LearningRate(0.01).Damping(damping).RefreshEvery(50)
 		e := method.Experiment(machine, set)
-		state := e.start(set)
+		state := planned(t, e, set).start()
 		trainer := newTestTrainer(t, e, set, state)
 		for range e.stepsPerEpoch(set) {
 			if _, err := trainer.Step(e.Method.LearningRate); err != nil {
@@ -61,7 +61,7 @@ func TestFixedPointMovesEstimatesLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := RWS().LearningRate(0.02).Experiment(New(set.Shape()).Dense(100, 50, 20), set)
-	trainer := newTestTrainer(t, e, set, e.start(set))
+	trainer := newTestTrainer(t, e, set, planned(t, e, set).start())
 	for range 2 * e.stepsPerEpoch(set) {
 		if _, err := trainer.Step(e.Method.LearningRate); err != nil {
 			t.Fatal(err)
@@ -86,13 +86,19 @@ func TestFixedPointMovesEstimatesLittle(t *testing.T) {
 	}
 }
 
-func newTestTrainer(t *testing.T, e Experiment, set *dataset.Set, state *engine.State) engine.Trainer {
+// planned is the plan of an experiment.
+func planned(t *testing.T, e Experiment, set *dataset.Set) *plan {
 	t.Helper()
-	backend, err := openBackend()
+	p, err := e.plan(set)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trainer, err := backend.NewTrainer(e.job(set), state)
+	return p
+}
+
+func newTestTrainer(t *testing.T, e Experiment, set *dataset.Set, state *engine.State) engine.Trainer {
+	t.Helper()
+	trainer, err := planned(t, e, set).trainer(state)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func init() {
 }
 
 func (r *remote) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, error) {
-	t, err := r.Engine.NewTrainer(job, cloned(state))
+	t, err := r.Engine.NewTrainer(job, state.Clone())
 	return &remoteTrainer{t, r, state}, err
 }
 
@@ -48,7 +48,7 @@ func (t *remoteTrainer) State() (*engine.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	*t.given = *cloned(s)
+	*t.given = *s.Clone()
 	return t.given, nil
 }
 
@@ -91,19 +91,6 @@ func (t *severalTrainer) Steps(ctx context.Context, learningRates []float64) (re
 		reports = append(reports, r)
 	}
 	return reports, nil
-}
-
-// cloned is a copy of a state that shares nothing with it.
-func cloned(s *engine.State) *engine.State {
-	c := *s
-	c.Parameters, c.Moments = s.Parameters.Clone(), nil
-	for _, m := range s.Moments {
-		c.Moments = append(c.Moments, m.Clone())
-	}
-	if s.RefreshParameters != nil {
-		c.RefreshParameters = s.RefreshParameters.Clone()
-	}
-	return &c
 }
 
 // A state that an engine keeps elsewhere is fetched where it is needed, at the

@@ -14,8 +14,8 @@ type entropy struct {
 }
 
 func newEntropy(beside objective, t *trainer) entropy {
-	t.wake.weigh(recognition)
-	t.dreams.weigh(generative)
+	t.wake.wantWeighted(recognition)
+	t.dreams.wantWeighted(generative)
 	return entropy{beside, t}
 }
 

@@ -40,6 +40,22 @@ func (t *trainer) weigh() {
 	})
 }
 
+// count weighs the samples of a lesson that have one weight each in a gradient.
+func (t *trainer) count(l *lesson) {
+	for _, n := range []network{generative, recognition} {
+		counted, leavesOut := &l.counted[n], l == t.wake && leavesOut(t.job.Algorithm, n)
+		counted.clear()
+		if !l.teaches[n] || l.weighted[n] != nil {
+			continue
+		}
+		for r := range l.rows() {
+			if !leavesOut || !(t.importance[r] < weightless) {
+				counted.add(r, t.objective.weight(l, n, r))
+			}
+		}
+	}
+}
+
 // sum is ascend once the samples are weighted.
 func (t *trainer) sum(natural bool) {
 	var terms []term

@@ -54,8 +54,8 @@ func newLabels(t *trainer) *labels {
 		l.softmaxes, l.residuals = kernels.NewMatrix(samples, count), kernels.NewMatrix(samples, count)
 		l.datum = kernels.NewMatrix(t.wake.data, count)
 	}
-	t.wake.weigh(generative)
-	t.wake.weigh(recognition)
+	t.wake.wantWeighted(generative)
+	t.wake.wantWeighted(recognition)
 	return l
 }
 

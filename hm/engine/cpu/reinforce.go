@@ -10,7 +10,7 @@ import (
 type reinforce struct{ likelihood }
 
 func newReinforce(t *trainer) reinforce {
-	t.wake.weigh(recognition)
+	t.wake.wantWeighted(recognition)
 	return reinforce{likelihood{t}}
 }
 

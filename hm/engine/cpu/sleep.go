@@ -3,22 +3,7 @@ package cpu
 import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
-	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
-
-// dream draws dreams first to last−1 of a sleep phase of a step and scores them by the
-// networks that learn from them. The phase is the sample in the counters of the draws.
-func (t *trainer) dream(dreams *lesson, step, phase, first, last int) {
-	part := dreams.part(first, last)
-	part.dream(place{key: philox.Key(t.job.Seed), purpose: philox.Sleep, step: uint32(step), sample: uint32(phase),
-		datum: func(d int) uint32 { return uint32(first + d) }})
-	if dreams.teaches[generative] {
-		part.scoreDreams()
-	}
-	if dreams.teaches[recognition] {
-		part.scoreRecognition()
-	}
-}
 
 // sleepOn performs the sleep phases of a step that follow its first update:
 // each dreams, and moves q to explain what it dreamed (Várady 2025, 5.4.1). Regularisers

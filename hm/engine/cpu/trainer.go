@@ -19,7 +19,7 @@ const (
 )
 
 // trainer performs training steps. Its buffers are made once, for a full
-// minibatch of the largest number of weighting.
+// minibatch of the largest number of samples.
 type trainer struct {
 	job   engine.Job
 	state *engine.State
@@ -159,4 +159,18 @@ func (t *trainer) sample(step int) engine.Report {
 		t.objective.weighImportance(part, first, rows, at.to(philox.Wake))
 	})
 	return engine.MeanReport(ofDatum)
+}
+
+// dream draws dreams first to last−1 of a sleep phase of a step and scores them by the
+// networks that learn from them. The phase is the sample in the counters of the draws.
+func (t *trainer) dream(dreams *lesson, step, phase, first, last int) {
+	part := dreams.part(first, last)
+	part.dream(place{key: philox.Key(t.job.Seed), purpose: philox.Sleep, step: uint32(step), sample: uint32(phase),
+		datum: func(d int) uint32 { return uint32(first + d) }})
+	if dreams.teaches[generative] {
+		part.scoreDreams()
+	}
+	if dreams.teaches[recognition] {
+		part.scoreRecognition()
+	}
 }

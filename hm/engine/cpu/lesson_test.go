@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -106,4 +107,68 @@ func trainerOfManyWeights(t *testing.T, a engine.Algorithm) *trainer {
 		t.Fatal(err)
 	}
 	return made.(*trainer)
+}
+
+// No objective changes the residuals that it weighs: they are those of the samples after
+// a gradient as before it, and another gradient of the same samples is the same.
+func TestWeightsLeaveResidualsAsTheyAre(t *testing.T) {
+	labeled := engine.Architecture{Units: []int{12, 7, 5, 3}, Kinds: []engine.Kind{engine.Bernoulli, engine.Bernoulli, engine.Bernoulli, engine.Categorical}}
+	dense := engine.Architecture{Units: []int{12, 7, 5}}
+	for name, test := range map[string]struct {
+		architecture engine.Architecture
+		algorithm    engine.Algorithm
+	}{
+		"likelihood":        {dense, engine.Algorithm{Rule: engine.ReweightedWakeSleep, Baseline: true}},
+		"entropy":           {dense, engine.Algorithm{Rule: engine.ReweightedWakeSleep, Entropy: 0.3}},
+		"printed estimator": {dense, engine.Algorithm{Rule: engine.WakeSleep, EntropyEstimator: 0.5}},
+		"REINFORCE":         {dense, engine.Algorithm{Rule: engine.Reinforce, ReinforceBaseline: engine.OptimalBaseline}},
+		"labels":            {labeled, engine.Algorithm{Rule: engine.Bidirectional, LabelWeight: 1}},
+		"classifier":        {engine.Architecture{Units: []int{12, 7, 5}, Classes: 3}, engine.Algorithm{Rule: engine.Bidirectional, LabelWeight: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, random := test.algorithm, rand.New(rand.NewPCG(5, 6))
+			a.BatchSize, a.Samples, a.SleepSteps = 4, 6, 1
+			p := engine.NewParameters(test.architecture)
+			for k := range p.Flat {
+				p.Flat[k] = float32(random.NormFloat64())
+			}
+			data := engine.Data{Rows: 4, Units: 12, Values: make([]uint8, 4*12)}
+			for k := range data.Values {
+				data.Values[k] = uint8(random.IntN(256))
+			}
+			if test.architecture.Labels() > 0 {
+				data.Labels = []uint8{2, engine.NoLabel, 0, 1}
+			}
+			made, err := cpu{}.NewTrainer(engine.Job{Algorithm: a, Data: data, Rows: func(int) []int { return []int{0, 1, 2, 3} }}, engine.NewState(a, p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			trainer := made.(*trainer)
+			trainer.weights.pack(trainer.point)
+			trainer.sample(0)
+			residuals := func() (all []float32) {
+				for _, l := range []*lesson{trainer.wake, trainer.dreams} {
+					for n := 0; l != nil && n < len(l.residuals); n++ {
+						for _, layer := range l.residuals[n] {
+							all = append(all, layer.Data...)
+						}
+					}
+				}
+				return all
+			}
+			before := slices.Clone(residuals())
+			trainer.ascend(false)
+			first := slices.Clone(trainer.gradient.Flat)
+			if !slices.Equal(residuals(), before) {
+				t.Error("weighing has changed residuals")
+			}
+			trainer.ascend(false)
+			if !slices.Equal(trainer.gradient.Flat, first) {
+				t.Error("another gradient of the same samples differs")
+			}
+			if slices.Max(first) == 0 {
+				t.Error("the gradient is 0")
+			}
+		})
+	}
 }
