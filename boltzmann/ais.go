@@ -16,7 +16,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Annealing says how chains go between a base-rate model and the model.
+// Annealing says how chains go between a model and its base-rate model: independent
+// visible units with the base rates of some rows, and hidden units that know nothing of
+// them.
 type Annealing struct {
 	Schedule AnnealingSchedule
 	Chains   int // M; of a row, where rows have their own; 0 stands for 100
@@ -73,10 +75,10 @@ func (e Errs) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 // LogZ is log Z of a model in nats.
 type LogZ struct {
 	Value runs.Float `json:"log_z"`
-	// SE is the standard error by the spread of the weights of the chains, 0 where
-	// log Z is exact, NaN of one chain. What all chains miss it knows nothing of.
+	// SE is the standard error by the spread of the weights of the chains, 0 where log Z
+	// is exact, NaN of one chain. It knows nothing of what all chains miss.
 	SE runs.Float `json:"log_z_se"`
-	// Low and High are the logarithms of Ẑ less and more three of its standard errors
+	// Low and High are the logarithms of Ẑ minus and plus three of its standard errors
 	// (Salakhutdinov and Murray 2008), not finite where these are more than Ẑ.
 	Low      runs.Float         `json:"log_z_low"`
 	High     runs.Float         `json:"log_z_high"`

@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// A deep Boltzmann machine (Salakhutdinov and Hinton 2009; Goodfellow et al. 2016, 20.4) joins each layer to
-// its neighbours, of the energy
+// A deep Boltzmann machine (Salakhutdinov and Hinton 2009; Goodfellow et al. 2016, 20.4) joins
+// each layer to its neighbours, of the energy
 //
 //	E(h⁰,…,h^L) = −Σ_l a^lᵀh^l − Σ_l h^{l−1}ᵀW^l h^l,   h⁰ = v.
 //

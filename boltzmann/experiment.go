@@ -27,8 +27,8 @@ type Experiment struct {
 	// weights.
 	Pretrained *Pretrained `toml:"pretrained,omitempty" json:"pretrained,omitempty"`
 	Epochs     int         `toml:"epochs" json:"epochs"`
-	// Patience ends training when the validation pseudo-likelihood has not risen for
-	// so many epochs; 0 trains for all epochs.
+	// Patience ends training when the objective has not improved on the validation rows
+	// for so many epochs; 0 trains for all epochs.
 	Patience int    `toml:"patience" json:"patience"`
 	Seed     uint64 `toml:"seed" json:"seed"`
 	// Keep are the epochs whose checkpoints are kept, and RecordSteps, where it is not

@@ -51,8 +51,8 @@ func (m *Model) Features(rows dataset.Split) (layers [][][]float32, err error) {
 	return layers, nil
 }
 
-// Machines are copies of the parameters of the machines of a belief network, the lowest first,
-// and of others of the one that they are.
+// Machines are copies of the parameters of the machines of a belief network, the lowest first;
+// any other model is a single one.
 func (m *Model) Machines() (machines []*Parameters) {
 	for _, p := range slices.Concat(m.below, stack{m.parameters}) {
 		machines = append(machines, p.clone())

@@ -13,10 +13,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// Inpaint draws what a mask hides of each row of a split from p(v|known), with a number
-// of independent chains a row. Missing units start as any alike, Gaussian ones around 0; a sweep draws the
-// hidden units given the visible ones, and the missing ones given these. Known units
-// never change. progress, which may be nil, is called with the fraction of the work done.
+// Inpaint draws what a mask hides of each row of a split from p(v|known), with a number of
+// independent chains a row. Missing units start from draws that favour no value, Gaussian ones
+// around 0; a sweep draws the hidden units given the visible ones, and the missing ones given
+// these. Known units never change. progress, which may be nil, is called with the fraction of the
+// work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
 	if err := m.checkDistribution(); err != nil {
 		return dataset.Inpainting{}, err

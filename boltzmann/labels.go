@@ -234,7 +234,7 @@ func (t *trainer) discriminate(n int) {
 // Classification is how well a model tells the labels of rows, whose number may be smaller than
 // that of an evaluation.
 type Classification struct {
-	Error   runs.Float `json:"error"` // the part of the rows of which another class is likelier than theirs
+	Error   runs.Float `json:"error"` // fraction of the rows whose label is not the likeliest
 	ErrorSE runs.Float `json:"error_se"`
 	LogP    runs.Float `json:"log_p"` // mean of log p(y|v) of the rows' labels, nats
 	LogPSE  runs.Float `json:"log_p_se"`

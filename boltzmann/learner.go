@@ -22,15 +22,15 @@ var (
 	reconstructionMeasure = runs.Measure{Key: "reconstruction_error", Name: "reconstruction error", Label: "squared error of reconstruction"}
 )
 
-// Measures implements runs.Experiment. Steps and validation measure the
-// log-pseudo-likelihood, the objective, estimated by one unit a row in steps, and by 16 in
-// validation, or of Gaussian visible units the Hyvärinen score, which falls; and the free energy, whose difference between training and validation rows
-// tells of overfitting, and whose value tells nothing. Validation measures the squared
-// error of reconstruction by the means of the hidden units, which is no likelihood,
-// and, of machines with so few units on one side that it takes less than a second, log
-// p(x), exactly. Of machines with labels the objective is log p(y|v), exactly, and the part of
-// the rows for which another class is likelier is measured beside it; the pseudo-likelihood is
-// that of v given the label.
+// Measures implements runs.Experiment. Steps and validation measure the log-pseudo-likelihood,
+// the objective, estimated by one unit a row in steps, and by 16 in validation, or of Gaussian
+// visible units the Hyvärinen score, which falls; and the free energy, whose difference
+// between training and validation rows tells of overfitting, and whose value tells nothing.
+// Validation measures the squared error of reconstruction by the means of the hidden units,
+// which is no likelihood, and, of machines with so few units on one side that it takes less
+// than a second, log p(x), exactly. Of machines with labels the objective is log p(y|v),
+// exactly, and the part of the rows for which another class is likelier is measured beside it;
+// the pseudo-likelihood is that of v given the label.
 func (e Experiment) Measures() []runs.Measure {
 	measures := []runs.Measure{e.Machine.Visible.objective(), freeEnergyMeasure, reconstructionMeasure, runs.LogP}
 	if e.Machine.Classes > 0 {

@@ -54,7 +54,7 @@ func (m Machine) Hidden(first int, above ...int) Machine {
 	return m
 }
 
-// Visible sets the kind of the visible units: Bernoulli ones without it being said.
+// Visible sets the kind of the visible units, Bernoulli by default.
 func (m Machine) Visible(kind Kind) Machine { m.spec.Visible = kind; return m }
 
 // Categorical makes the visible units those of variables with a number of categories each: the
@@ -64,8 +64,8 @@ func (m Machine) Categorical(categories int) Machine {
 	return m
 }
 
-// HiddenUnits sets the kind of the hidden units: Bernoulli ones without it being said. Gaussian
-// ones have the variance 1 and no bounds, and so ask for a tenth of the usual learning rate.
+// HiddenUnits sets the kind of the hidden units, Bernoulli by default. Gaussian ones have the
+// variance 1 and no bounds, and so ask for a tenth of the usual learning rate.
 func (m Machine) HiddenUnits(kind Kind) Machine { m.spec.HiddenUnits = kind; return m }
 
 // HiddenCategorical makes the hidden units those of variables with a number of categories each,

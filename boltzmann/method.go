@@ -168,12 +168,12 @@ func (m Method) Chains(n int) Method { m.spec.Chains = n; return m }
 func (m Method) Temperatures(n int) Method { m.spec.Temperatures = n; return m }
 
 // Centered says whether gradients are those of the centred parameters (Montavon and
-// Müller 2012; Melchior, Fischer and Wiskott 2016), as they are without it being said,
-// or of W, b and c themselves.
+// Müller 2012; Melchior, Fischer and Wiskott 2016), the default, or of W, b and c
+// themselves.
 func (m Method) Centered(on bool) Method { m.spec.Centered = on; return m }
 
 // OffsetRate sets how far, of their distance, the offsets of the centred gradient move
-// towards the means of a minibatch: 0.01 without it being said.
+// towards the means of a minibatch; 0.01 by default.
 func (m Method) OffsetRate(ν float64) Method { m.spec.OffsetRate = ν; return m }
 
 // Natural sets the metric of natural gradients of PCD and PT, which their chains estimate, and
@@ -186,13 +186,13 @@ func (m Method) Natural(metric Metric, α float64) Method {
 // LearningRate sets η.
 func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
 
-// VarianceRate sets the learning rate of log σ² of Gaussian units, 0.01 without it being
-// said; at 0 the variances stay.
+// VarianceRate sets the learning rate of log σ² of Gaussian units, 0.01 by default; at 0
+// the variances stay.
 func (m Method) VarianceRate(η float64) Method { m.spec.VarianceRate = η; return m }
 
-// Schedule sets how the learning rate changes: CosineDecay without it being said, since a rate that
-// stays leaves log p nats below what the machine can reach. The schedule StepDecay halves it every 100 epochs;
-// StepDecay says otherwise.
+// Schedule sets how the learning rate changes: CosineDecay by default, since a rate that stays
+// leaves log p nats below what the machine can reach. The schedule StepDecay halves it every 100
+// epochs; StepDecay says otherwise.
 func (m Method) Schedule(s runs.Schedule) Method { m.spec.Schedule = s; return m }
 
 // StepDecay multiplies the learning rate by a factor every so many epochs.
@@ -232,7 +232,7 @@ func (m Method) L2(β float64) Method { m.spec.L2 = β; return m }
 func (m Method) Discriminative(w float64) Method { m.spec.Discriminative = w; return m }
 
 // MeanField sets the most sweeps of mean field by which the means of the hidden layers of a
-// deep machine are found in a step: 10 without it being said.
+// deep machine are found in a step: 10 by default.
 func (m Method) MeanField(sweeps int) Method { m.spec.MeanField = sweeps; return m }
 
 // settling is that of mean field in training.
@@ -261,8 +261,8 @@ func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 // Epochs sets the number of passes over the training rows.
 func (m Method) Epochs(n int) Method { m.epochs = n; return m }
 
-// Patience stops training when the validation pseudo-likelihood has not risen for a
-// number of epochs. 0, the default, trains for all epochs.
+// Patience stops training when the objective has not improved on the validation rows
+// for a number of epochs. 0, the default, trains for all epochs.
 func (m Method) Patience(epochs int) Method { m.patience = epochs; return m }
 
 // Seed sets the seed of all random numbers of training.

@@ -88,11 +88,11 @@ func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([
 	return energies, ctx.Err()
 }
 
-// Means runs n chains for a number of sweeps, each of which draws the visible units
-// given the hidden ones and then these given the visible ones, and returns the means of
-// the visible units given the last hidden ones, of a belief network those of v given what is
-// drawn from there downwards. Chains start where each hidden unit is
-// 0 or 1 alike: it takes many sweeps until they have forgotten that.
+// Means runs n chains for a number of sweeps, each of which draws the visible units given
+// the hidden ones and then these given the visible ones, and returns the means of the
+// visible units given the last hidden ones, of a belief network those of v given what is
+// drawn from there downwards. Chains start from hidden units that are 0 or 1 with the same
+// probability: it takes many sweeps until they have forgotten that.
 func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
 	if err := m.checkDistribution(); err != nil {
 		return dataset.Sheet{}, err

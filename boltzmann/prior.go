@@ -112,7 +112,8 @@ func (p *Prior) Model() *Model {
 	return &Model{shape: dataset.Shape{Height: 1, Width: t.parameters.Visible()}, parameters: t.parameters, seed: uint64(t.key)}
 }
 
-// LogZOver is LogZ by chains that begin at the means of rows of states of the visible units.
+// LogZOver is LogZ with a base-rate model that has the means of rows of states of the
+// visible units, a row a datum.
 func (m *Model) LogZOver(ctx context.Context, states kernels.Matrix, a Annealing, progress func(float64)) (LogZ, error) {
 	return m.LogZ(ctx, asRows(states), a, progress)
 }

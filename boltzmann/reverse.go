@@ -17,8 +17,8 @@ import (
 // ReverseAIS estimates log Z from the other side: chains go from exact samples of the
 // model, of at most 25 units of one side, to the base-rate model of the rows base, and the
 // mean of their weights estimates 1/Z. It has no bias, and so the estimate of log Z is
-// more than log Z in expectation. Samples of other chains, or rows of data, in the place
-// of exact ones would take the direction from it.
+// more than log Z in expectation. With samples of other chains, or rows of data, in the
+// place of exact ones, it would be unknown to which side it errs.
 func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
 	p, betas, progress, err := m.annealing(ctx, base, a, progress)
 	if err != nil {

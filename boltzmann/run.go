@@ -10,8 +10,8 @@ import (
 // Train trains a machine on set and keeps the run in the directory dir. A directory that
 // holds the same experiment is resumed, and returned at once if it is finished; one that
 // holds another is refused. Cancelling the context stops training within a step, with a
-// checkpoint, and returns its error beside the run. So does training that diverges, with
-// runs.ErrDiverged.
+// checkpoint, and returns a runs.Interruption beside the run. So does training that
+// diverges, with runs.ErrDiverged.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return m.Experiment(machine, set).Train(ctx, set, dir, recorders...)
 }

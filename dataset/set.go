@@ -1,5 +1,6 @@
-// Package dataset opens the data sets that Helmholtz machines learn: named
-// ones, synthetic ones and one's own.
+// Package dataset opens the data sets that machines learn: named ones, synthetic ones
+// and one's own. A row is an image of visible units, a byte v each, which stands for
+// v/255: the probability that the unit is on, or the value of a Gaussian one.
 //
 // A set is opened from a Spec, which says which data it is and how its rows
 // are divided into training, validation and test rows:
@@ -40,13 +41,13 @@ type Split struct {
 	Shape  Shape
 	Rows   int
 	Values []uint8 // Rows × Shape.Units(), row-major: v/255 is the probability that the unit is on
-	Labels []uint8 // class of each row, or Unlabelled; nil where no row has one
+	Labels []uint8 // class of each row, or Unlabeled; nil where no row has one
 }
 
 // String names the split, the number and the shape of its rows.
 func (s Split) String() string { return fmt.Sprintf("%d %s rows of %v", s.Rows, s.Name, s.Shape) }
 
-// Row returns the values of row i.
+// Row returns the values of row i, which are the split's own: for reading only.
 func (s Split) Row(i int) []uint8 {
 	n := s.Shape.Units()
 	return s.Values[i*n : (i+1)*n]
@@ -122,10 +123,10 @@ func (s *Set) Spec() Spec { return s.spec.clone() }
 // it again.
 func (s *Set) MadeFromRows() bool { return s.madeFromRows }
 
-// Fingerprint is the SHA-256, in hexadecimal digits, of the set's shape and of
-// the values of all its splits. Two sets of the same fingerprint and Binarization
-// train and evaluate alike: Stochastic and Grey keep the same values. The labels of
-// training rows are part of it where the Spec says how many are kept.
+// Fingerprint is the SHA-256, in hexadecimal digits, of the set's shape and of the
+// values of all its splits. Two sets of the same fingerprint and Binarization train and
+// evaluate alike: Stochastic and Gray keep the same values. The labels of training rows
+// are part of it where the Spec says how many are kept.
 func (s *Set) Fingerprint() string { return s.fingerprint() }
 
 func (s *Set) hash() string {

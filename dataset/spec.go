@@ -35,8 +35,7 @@ type Spec struct {
 	Seed uint64 `toml:"seed" json:"seed"`
 }
 
-// Open opens the named set, or the file at a path, with the settings that it
-// comes with.
+// Open opens the named set, or the file at a path, as Spec{Name: name} does.
 func Open(name string) (*Set, error) { return Spec{Name: name}.Open() }
 
 // Open reads the data and divides it. It never downloads: the error of a

@@ -20,8 +20,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Estimate holds the samples from which the Fisher blocks of one layer of
-// Bernoulli units are estimated. The block of unit j is
+// Estimate holds the n samples from which the Fisher blocks of one layer of Bernoulli
+// units are estimated. The block of unit j is
 //
 //	F = Uᵀ diag(Weights[:,j]) U
 //
@@ -70,7 +70,7 @@ const (
 	Int16 = kernels.Int16
 )
 
-// Settings say how blocks are inverted.
+// Settings say how the blocks of a layer are inverted.
 type Settings struct {
 	Form      Form
 	Precision Precision // of the stored inverses of Direct and Woodbury
@@ -95,11 +95,11 @@ type Inverse struct {
 // and returns when all are done.
 type Each func(n int, task func(i int))
 
-// NewInverse inverts the blocks of an estimate, unit by unit through each. It
-// fails where a block with αI added is not positive definite in single
-// precision, which a NaN among the samples or a vanishing damping can bring
-// about, and where the damping is so small that (1+α)/α overflows. It panics where
-// the parts of the estimate are not of the same samples, and for the form Diagonal.
+// NewInverse inverts the blocks of an estimate, unit by unit through each. It fails
+// where a block with αI added is not positive definite in single precision, as with a
+// NaN among the samples or with next to no damping, and where the damping is so small
+// that (1+α)/α overflows. It panics where the parts of the estimate are not of the same
+// samples, and for the form Diagonal.
 func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 	e.mustFit(s.Form)
 	if err := dampingError(s.Damping); err != nil {
@@ -180,9 +180,9 @@ func (s Settings) Choose(n, size, units int) Form {
 	return s.Form
 }
 
-// Bytes is the most memory that the inverses of a layer take: of blocks of a
-// size (1 + number of parents) of a number of units, estimated from n samples.
-// None of these numbers is too large.
+// Bytes is the most memory that the inverses of a layer take: of blocks of a size (1 +
+// number of parents) of a number of units, estimated from n samples. No numbers are too
+// large for it.
 func (s Settings) Bytes(n, size, units int) float64 {
 	const float = 4
 	switch s.Choose(n, size, units) {
@@ -224,9 +224,9 @@ func (s Settings) Scratch(n, size, units, threads int) float64 {
 	return bytes + float*tasks*(min(rows, rowsAtOnce)+2*columns)*columns
 }
 
-// Apply multiplies gradients by the damped inverses in place. Row i of
-// gradients (bias first) belongs to unit first+i. Calls for different units may
-// run at the same time.
+// Apply multiplies gradients by the damped inverses in place. Row i of gradients, which
+// has 1 + number of parents columns (bias first), belongs to unit first+i. Calls for
+// different units may run at the same time.
 func (v *Inverse) Apply(gradients blas32.General, first int) {
 	switch v.form {
 	case Kronecker:

@@ -9,20 +9,8 @@ import (
 // draws reads the states of a pass, and their log-probabilities by some
 // networks.
 func (v *pass) draws(m *memory, scored ...network) engine.Draws {
-	d := newDraws(v.layout.Architecture, v.rows())
+	d := engine.NewDraws(v.layout.Architecture, v.rows())
 	v.read(m, &d, 0, scored...)
-	return d
-}
-
-// newDraws returns room for draws.
-func newDraws(a engine.Architecture, rows int) engine.Draws {
-	d := engine.Draws{
-		Rows: rows, States: make([][]uint8, len(a.Units)), Values: make([][]float32, len(a.Units)),
-		LogP: make([]float64, rows), LogQ: make([]float64, rows),
-	}
-	for i, units := range a.Units {
-		d.States[i] = make([]uint8, rows*units)
-	}
 	return d
 }
 

@@ -4,12 +4,11 @@ package gpu
 
 import "github.com/helmholtz-go/helmholtz/hm/engine"
 
-// network is one of the two networks of a machine.
-type network int
+type network = engine.Network
 
 const (
-	generative network = iota
-	recognition
+	generative  = engine.Generative
+	recognition = engine.Recognition
 )
 
 // layer is the place of the parameters of a layer in engine.Parameters.Flat.

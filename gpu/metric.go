@@ -98,8 +98,7 @@ func (t *trainer) estimateOf(step *stepPrograms, n network, i int) estimate {
 	case a.FisherSource == engine.FromWake:
 		e.weights, e.scale = t.weights, 1 // over B already
 	case a.FisherSource == engine.FromLegacy:
-		e.weights, e.scale = t.weights, 1/float64(source.samples)
-		source = step.dreams
+		source = e.legacy(t, step)
 	default:
 		source = step.dreams
 	}
@@ -118,6 +117,33 @@ func parentsOf(v *pass, n network, i int) (at address, stride int) {
 		return v.states[i+1], 1 + v.layout.Units[i+1]
 	}
 	return v.one, 0 // the prior
+}
+
+// refreshNow computes the Fisher blocks from the samples of the step, and notes
+// the parameters.
+func (t *trainer) refreshNow(p *stepPrograms) error {
+	t.state.Refresh()
+	t.memory.copy(t.refreshed, t.point, 4*t.layout.Size())
+	return t.refresh(p)
+}
+
+// restoreMetric computes the blocks of the last refresh again, from the same
+// data, draws and parameters.
+func (t *trainer) restoreMetric() {
+	s := t.state
+	upload(t.memory, t.refreshed, s.RefreshParameters.Flat)
+	m := moment{step: s.RefreshStep, rows: t.job.Rows(s.RefreshStep)}
+	p := t.newStepPrograms(t.shape(m))
+	defer p.memory.close()
+	w := newWriter(t.refreshed, t.memory.device.blocks)
+	t.writeSamples(w, p)
+	if err := p.memory.load(w.program, t.job.Seed).run(fmt.Sprintf("samples of step %d", s.RefreshStep), m); err != nil {
+		t.memory.fail(err)
+		return
+	}
+	if err := t.refresh(p); err != nil {
+		t.memory.fail(err)
+	}
 }
 
 // refresh computes the blocks anew from the samples that a step has drawn.
@@ -162,14 +188,13 @@ func (t *trainer) refresh(step *stepPrograms) error {
 
 // checkInverses fails where a block was not positive definite.
 func (t *trainer) checkInverses() (err error) {
-	names := [2]string{"generative", "recognition"}
 	t.layout.each(func(n network, i int, of layer) {
 		failed := make([]uint32, of.units)
 		download(t.memory, failed, t.inverses[n][i].failed)
 		for j, f := range failed {
 			if f != 0 && err == nil {
-				err = fmt.Errorf("step %d, layer %d of the %s network: the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged",
-					t.state.Step, i, names[n], j, t.job.Algorithm.Damping)
+				err = fmt.Errorf("step %d, layer %d of the %v network: the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged",
+					t.state.Step, i, n, j, t.job.Algorithm.Damping)
 			}
 		}
 	})

@@ -270,7 +270,7 @@ func (m *model) Generate(ctx context.Context, n int, seed uint64) (engine.Draws,
 }
 
 func (m *model) Descend(ctx context.Context, n, below int, seed uint64) (engine.Draws, error) {
-	draws := withMeans(newDraws(m.layout.Architecture, n))
+	draws := engine.NewDrawsWithMeans(m.layout.Architecture, n)
 	err := m.in(seed, func(s *session) error {
 		p := newPiece(n, 1)
 		pass := newPass(s.memory, s.layout, p.rows, 1)
@@ -303,7 +303,7 @@ func (m *model) Descend(ctx context.Context, n, below int, seed uint64) (engine.
 }
 
 func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed uint64) (engine.Draws, error) {
-	draws := withMeans(newDraws(m.layout.Architecture, data.Rows*samples))
+	draws := engine.NewDrawsWithMeans(m.layout.Architecture, data.Rows*samples)
 	err := m.in(seed, func(s *session) error {
 		p := newPiece(data.Rows, samples)
 		at := hold(s.memory, data.Values)
@@ -334,20 +334,4 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 		})
 	})
 	return draws, err
-}
-
-// withMeans makes room for the means of draws.
-func withMeans(d engine.Draws) engine.Draws {
-	for _, states := range d.States {
-		d.Means = append(d.Means, make([]float32, len(states)))
-	}
-	return d
-}
-
-func (m *model) Gibbs(context.Context, int, engine.Gibbs, uint64, func(float64)) (engine.Draws, error) {
-	return engine.Draws{}, refuse(engine.GibbsChains)
-}
-
-func (m *model) Inpaint(context.Context, engine.Data, []bool, int, engine.Gibbs, uint64, func(float64)) (engine.Draws, error) {
-	return engine.Draws{}, refuse(engine.GibbsChains)
 }

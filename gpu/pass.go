@@ -134,10 +134,7 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 		place: do.at,
 	}
 	o.place.word |= uint32(i) << 16
-	parent := i + 1
-	if n == recognition {
-		parent = i - 1
-	}
+	parent := n.Parents(i)
 	at := ready[i]
 	if parent < len(v.states) {
 		o.parents, o.parentsStride = v.states[parent], o.width

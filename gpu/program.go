@@ -155,8 +155,25 @@ const mostPacked = 4608
 type operation struct {
 	kind  kind
 	tiles uint32
-	of    [176 / 8]uint64
+	of    [argumentsSize / 8]uint64
 }
+
+// argumentsSize is the size of the largest structure of an operation, in bytes.
+const argumentsSize = 176
+
+// Each of them fits: no constant of type uintptr is negative.
+const (
+	_ = argumentsSize - unsafe.Sizeof(lookAheadOf{})
+	_ = argumentsSize - unsafe.Sizeof(loadOf{})
+	_ = argumentsSize - unsafe.Sizeof(outputsOf{})
+	_ = argumentsSize - unsafe.Sizeof(weighOf{})
+	_ = argumentsSize - unsafe.Sizeof(gradientOf{})
+	_ = argumentsSize - unsafe.Sizeof(blocksOf{})
+	_ = argumentsSize - unsafe.Sizeof(multiplyBlocksOf{})
+	_ = argumentsSize - unsafe.Sizeof(diagonalOf{})
+	_ = argumentsSize - unsafe.Sizeof(scaleOf{})
+	_ = argumentsSize - unsafe.Sizeof(updateOf{})
+)
 
 type tile struct{ operation, tile uint32 }
 

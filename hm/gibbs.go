@@ -62,7 +62,7 @@ func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64
 	if err != nil {
 		return dataset.Sheet{}, err
 	}
-	model, err := m.engine.model()
+	model, err := m.engine.chains()
 	if err != nil {
 		return dataset.Sheet{}, err
 	}
@@ -108,7 +108,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	}
 	original := data.Values
 	data.Values = corrupted
-	model, err := m.engine.model()
+	model, err := m.engine.chains()
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}

@@ -12,6 +12,19 @@
 // first wrong setting is the error of the call that does the work. A run lives
 // in a directory, from which OpenRun takes it up again and Train resumes it.
 //
+// # Notation
+//
+// A machine has the data x and hidden layers h = h¹ … hᴹ. The generative network is the model
+// p(x,h), the recognition network q(h|x) infers h, and S is the number of samples h ~ q(h|x)
+// of a datum in training, K in evaluations. Taken together as a bidirectional machine the two
+// are the model
+//
+//	p*(x,h) = √(p(x,h) q(h|x) p*(x))/Z,   p*(x) = p̃*(x)/Z²,   p̃*(x) = (Σ_h √(p(x,h) q(h|x)))²
+//
+// (BiHM thesis 2016, ch. 3), of which log Z² ≤ 0 has to be estimated, and log p̃*(x) is a lower
+// bound of log p(x) and of log p*(x). A dream is a draw x,h ~ p. An effective sample size (ESS)
+// is a fraction of the samples, in (0, 1]: (Σ ω)²/(K Σ ω²) with the importance weights ω.
+//
 // # Sources
 //
 // Comments cite equations and sections of two theses: (Várady 2025, 5.10) on natural

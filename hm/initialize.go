@@ -16,8 +16,8 @@ const (
 	// GlorotNormal draws from a normal distribution truncated at two standard
 	// deviations, of variance 2/(in+out) after truncation (Várady 2025, App. A.2).
 	GlorotNormal Initialization = iota
-	// BidirectionalUniform draws from U(−1,1)·√(6/(in+out))/in, as the code of
-	// the paper on bidirectional Helmholtz machines does.
+	// BidirectionalUniform draws from U(−1,1)·√(6/(in+out))/in, as the program behind
+	// Bornschein, Shabanian, Fischer and Bengio 2016 does.
 	BidirectionalUniform
 	// SmallNormal draws from a normal distribution of standard deviation
 	// 0.001, truncated at two (Várady 2025, App. A.2, for BiHM and NBiHM).

@@ -27,9 +27,9 @@ const (
 	// LowerLabels makes it a softmax classifier q(y|x,h¹) that belongs to both
 	// networks (BiHM thesis 2016, 4.6): h¹ knows more of the image than what lies above.
 	LowerLabels
-	// HiddenLabels makes it a softmax classifier q(y|h¹) that belongs to both
-	// networks: LowerLabels without the weights of the pixels, which few labels
-	// cannot tell, a class has so many of them.
+	// HiddenLabels makes it a softmax classifier q(y|h¹) that belongs to both networks:
+	// LowerLabels without the weights of the pixels, of which a class has too many for few
+	// labels to learn.
 	HiddenLabels
 )
 
@@ -97,7 +97,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 	return nil
 }
 
-// Classification is how well a model tells the labels of data.
+// Classification is how well a model tells the labels of data by the likeliest p*(y|x).
 type Classification struct {
 	Error   float64    `json:"error"` // fraction of rows whose likeliest label is not theirs
 	ErrorSE runs.Float `json:"error_se"`

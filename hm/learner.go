@@ -26,8 +26,8 @@ func (e Experiment) Measures() []runs.Measure {
 	return []runs.Measure{runs.LogP, boundMeasure, essMeasure, tildeStarMeasure, starMeasure, z2Measure, essStarMeasure}
 }
 
-func measures(logP, bound, ess float64) runs.Measures {
-	return runs.Measures{runs.LogP.Key: logP, boundMeasure.Key: bound, essMeasure.Key: ess}
+func measures(r engine.Report) runs.Measures {
+	return runs.Measures{runs.LogP.Key: r.LogP, boundMeasure.Key: r.Bound, essMeasure.Key: r.ESS}
 }
 
 // Evaluate implements runs.Evaluator, as Model.Evaluate does.
@@ -111,7 +111,7 @@ func (l *learner) Steps(ctx context.Context, most int, rate func(k int) float64)
 	reports, _, err := l.stepper.take(ctx, most, rate)
 	steps := make([]runs.Measures, len(reports))
 	for i, r := range reports {
-		steps[i] = measures(r.LogP, r.Bound, r.ESS)
+		steps[i] = measures(r)
 	}
 	return steps, err
 }
@@ -150,14 +150,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	if err != nil {
 		return nil, err
 	}
-	var logP, bound, ess float64
-	n := float64(len(likelihoods))
-	for _, l := range likelihoods {
-		logP += l.LogP / n
-		bound += l.Bound / n
-		ess += l.ESS / n
-	}
-	return measures(logP, bound, ess), nil
+	return measures(engine.MeanReport(likelihoods)), nil
 }
 
 // fetch fetches the state after the last step, from wherever the engine keeps it.

@@ -32,10 +32,10 @@ type MachineSpec struct {
 	Classes int `toml:"classes,omitzero" json:"classes,omitempty"`
 }
 
-// Machine describes a Helmholtz machine: layers of Bernoulli or Gaussian units,
-// joined densely or by convolutions, a generative network
-// p(x|h¹) … p(hᴹ⁻¹|hᴹ) p(hᴹ) with a learned factorised prior and a recognition network q(h¹|x) … q(hᴹ|hᴹ⁻¹). It is a value: each method
-// returns a changed copy.
+// Machine describes a Helmholtz machine: layers of Bernoulli or Gaussian units, joined
+// densely or by convolutions, in a generative network p(x|h¹) … p(hᴹ⁻¹|hᴹ) p(hᴹ) with a
+// learned factorised prior, and a recognition network q(h¹|x) … q(hᴹ|hᴹ⁻¹). It is a value:
+// each method returns a changed copy.
 type Machine struct {
 	shape dataset.Shape
 	spec  MachineSpec

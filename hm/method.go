@@ -287,8 +287,9 @@ func (m Method) SleepSteps(n int) Method { m.spec.SleepSteps = n; return m }
 // alone.
 func (m Method) SleepScale(factor float64) Method { m.spec.SleepScale = factor; return m }
 
-// Gamma sets γ of the objective of labelled rows, log B(x,y) − γ log A(x) (BiHM thesis 2016,
-// 4.7): 1 for log p*(y|x), −1 for the joint log p*(x,y).
+// Gamma sets γ of the objective of labelled rows, log B(x,y) − γ log A(x), where A(x) =
+// Σ_{h,y} √(p(x,h,y) q(h,y|x)), and B(x,y) is the part of it with the row's label (BiHM
+// thesis 2016, 4.7): 1 for log p*(y|x), −1 for the joint log p*(x,y).
 func (m Method) Gamma(γ float64) Method { m.spec.Gamma = γ; return m }
 
 // LabelWeight sets a factor of the objective of labelled rows, which are few.

@@ -32,6 +32,7 @@ type evaluator struct {
 	parameters *engine.Parameters
 	arithmetic engine.Arithmetic
 	opened     engine.Model
+	by         backend // that opened it
 }
 
 func (e *evaluator) model() (engine.Model, error) {
@@ -46,9 +47,22 @@ func (e *evaluator) model() (engine.Model, error) {
 	}
 	m, err := b.NewModel(e.parameters, e.arithmetic)
 	if err == nil {
-		e.opened = m
+		e.opened, e.by = m, b
 	}
 	return m, err
+}
+
+// chains is the model of a backend that has Gibbs chains.
+func (e *evaluator) chains() (engine.Chains, error) {
+	m, err := e.model()
+	if err != nil {
+		return nil, err
+	}
+	chains, ok := m.(engine.Chains)
+	if !ok {
+		return nil, &engine.Unsupported{Engine: e.by.name, Feature: engine.GibbsChains}
+	}
+	return chains, nil
 }
 
 // WithSeed returns the same model with another seed for its draws. The first is

@@ -28,6 +28,10 @@ var (
 	rules      = [...]engine.Rule{engine.WakeSleep, engine.ReweightedWakeSleep, engine.Bidirectional, engine.Reinforce}
 )
 
-func (p Phases) String() string                { return phaseNames.Name(int(p)) }
-func (p Phases) MarshalText() ([]byte, error)  { return phaseNames.Marshal(int(p)) }
+func (p Phases) String() string { return phaseNames.Name(int(p)) }
+
+// MarshalText writes the name of the phases.
+func (p Phases) MarshalText() ([]byte, error) { return phaseNames.Marshal(int(p)) }
+
+// UnmarshalText reads what MarshalText writes.
 func (p *Phases) UnmarshalText(t []byte) error { return phaseNames.Parse((*int)(p), t) }

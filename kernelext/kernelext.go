@@ -12,8 +12,8 @@
 //	run := kernelext.Open().Run("mnist")
 //	model, err := run.Model()
 //
-// A data set that a cell makes from rows no later cell can open, so the session
-// keeps it:
+// No later cell can open a data set that a cell made from rows, so the session keeps
+// it:
 //
 //	session.KeepData("rows", set)
 //	session.Start("own", rws.Experiment(machine, set))

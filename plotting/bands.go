@@ -18,11 +18,10 @@ type Group struct {
 	Seeds []runs.History
 }
 
-// SeedBands draws the objective, −log p(x) for most models, against the epoch, for each group the mean over
-// its seeds and a band of one standard deviation (n − 1) to either side:
-// training solid, validation dashed. A group is drawn at the epochs that all
-// its seeds have, since a mean over those that are left would not be of the
-// same runs.
+// SeedBands draws the objective, −log p(x) for most models, against the epoch, for each group
+// the mean over its seeds and a band of one standard deviation (n − 1) to either side:
+// training solid, validation dashed. A group is drawn at the epochs that all its seeds have,
+// since a mean over those that are left would not be of the same runs.
 func SeedBands(groups ...Group) *Figure {
 	return seedBands(groups, byEpoch, asTheyAre)
 }

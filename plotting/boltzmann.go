@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// LogZEstimates draws histograms of what the chains of annealing estimate log Z as, in
-// nats, on a logarithmic count axis: of AIS, which errs to the low side, and beside it
+// LogZEstimates draws histograms of the estimates of log Z by single chains of annealing,
+// in nats, on a logarithmic count axis: of AIS, which errs to the low side, and beside it
 // maybe of reverse AIS, which errs to the high one. The estimates of all chains together
 // are dotted lines; where few chains stand far out to the right of AIS, or to the left of
 // its reverse, there may be more that none has found.

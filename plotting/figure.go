@@ -1,4 +1,4 @@
-// Package plotting draws the figures of Helmholtz machines: values in, a
+// Package plotting draws the figures of machines and of their training: values in, a
 // [Figure] out, to Show in a notebook or to Save as PNG, SVG or PDF.
 //
 // Log-probabilities are in nats. Values that are not finite are left out of a

@@ -17,7 +17,7 @@ import (
 // A Cell is what was reached with a pair of settings.
 type Cell struct {
 	X, Y  float64 // the settings
-	Value float64 // NaN where nothing was
+	Value float64 // NaN where nothing was reached
 }
 
 // HeatMap draws a quantity of which less is better, such as −log p(x), against

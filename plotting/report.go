@@ -32,11 +32,11 @@ func (p Page) Show() {
 	gonbui.Sync()
 }
 
-// ReportOptions say how much a report computes; 0 stands for what is usual.
+// ReportOptions say how much a report computes.
 type ReportOptions struct {
-	Samples int // importance samples a datum, 1000
-	Rows    int // test rows that are evaluated, drawn by the run's seed, 1000
-	LogZ2   int // outer samples for log Z², 100,000
+	Samples int // importance samples a datum; 0 stands for 1000
+	Rows    int // test rows that are evaluated, drawn by the run's seed; 0 stands for 1000
+	LogZ2   int // outer samples for log Z²; 0 stands for 100,000
 	// Progress, which may be nil, is called with the fraction done of the evaluation.
 	Progress func(float64)
 }

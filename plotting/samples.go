@@ -13,9 +13,9 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Samples draws a sheet of images as an about square grid, row by row: 0
-// black, 1 white, with crisp pixels, their aspect kept. Values outside [0, 1]
-// are drawn as the nearer of the two.
+// Samples draws a sheet of images as a grid that is roughly square, row by row: 0
+// black, 1 white, with crisp pixels, their aspect kept. Values outside [0, 1] are drawn
+// as the nearer of the two.
 func Samples(sheet dataset.Sheet) *Figure {
 	if err := checkSheet(sheet); err != nil {
 		return failed(err)

@@ -24,7 +24,7 @@ type Listed struct {
 	Family     string
 	Experiment Experiment
 	History    History
-	State      string    // training, by whatever program, finished, stopped or begun, without an epoch
+	State      string    // "training" by whatever program, "finished", "stopped", or "begun" before its first epoch is done
 	Date       time.Time // when its last session began; zero where that is not known
 }
 
@@ -223,7 +223,7 @@ func IsCondition(text string) bool { return strings.ContainsAny(text, "=<>~") }
 
 // Where returns the runs that all conditions hold of: NAME=VALUE, or with !=, <, >, <= or >=
 // in the place of =, or with ~ for a text that contains another. Names are those of Named.
-// Numbers are compared as such. What a run does not have, only != holds of.
+// Numbers are compared as such. Of what a run does not have, no condition holds but !=.
 func Where(found []Listed, conditions ...string) ([]Listed, error) {
 	for _, text := range conditions {
 		c, err := parseCondition(found, text)
@@ -286,8 +286,8 @@ func compareValues(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// SortedBy returns the runs sorted by a result or a setting, downwards where a minus stands
-// before its name. Those that do not have it come last.
+// SortedBy returns the runs sorted by a result or a setting, the largest first where a
+// minus stands before its name. Those that do not have it come last.
 func SortedBy(found []Listed, by string) ([]Listed, error) {
 	name, down := strings.CutPrefix(by, "-")
 	if len(found) == 0 {

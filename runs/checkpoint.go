@@ -250,7 +250,7 @@ func MarshalModel(e Experiment, s Snapshot) ([]byte, error) {
 	return marshal(s, map[string]string{experimentKey: string(e.TOML())})
 }
 
-// ReadModel reads what MarshalModel wrote, if it is no more than memory holds.
+// ReadModel reads what MarshalModel wrote. It refuses what memory does not hold.
 func ReadModel(r io.Reader) (Experiment, Snapshot, error) {
 	most, _ := mostTensors()
 	f, err := safetensors.Read(r, most)

@@ -203,15 +203,16 @@ func (c *Comparison) findSettings() {
 }
 
 // Evaluate returns the comparison with an evaluation of the model of the last
-// checkpoint of each run on a split, as the experiment's family makes it, all with
-// the draws of seed 1.
+// checkpoint of each run on a split, as the experiment's family makes it, with a number
+// of samples a row, all by the draws of seed 1. progress, which may be nil, is called
+// with the fraction of the work done. Experiments that are no Evaluator are refused.
 func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
 	c.Checkpoint = "last"
 	return c.evaluate(ctx, split, samples, progress, func(r *Run) (Snapshot, error) { return r.snapshot, nil })
 }
 
-// EvaluateBest is Evaluate of the models of the epochs with the highest
-// validation log p, which runs have that hold out validation rows.
+// EvaluateBest is Evaluate of the models of the epochs with the best validation
+// objective, which runs have that hold out validation rows.
 func (c Comparison) EvaluateBest(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
 	c.Checkpoint = "best"
 	return c.evaluate(ctx, split, samples, progress, (*Run).Best)

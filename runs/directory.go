@@ -124,8 +124,8 @@ func notWritten(dir string, err error) error {
 	return err
 }
 
-// ExperimentIn reads the experiment of the run in a directory. It refuses one that is
-// not that of its checksum.
+// ExperimentIn reads the experiment of the run in a directory. It refuses a file that
+// was changed since training wrote it.
 func ExperimentIn(dir string) (Experiment, error) {
 	e, sealed, err := readExperiment(dir)
 	if err == nil && !sealed {

@@ -54,7 +54,7 @@ func overSeeds(seeds []Estimates) map[string]Spread {
 	return over
 }
 
-// An Evaluator is an Experiment whose models samples evaluate.
+// An Evaluator is an Experiment whose models are evaluated by samples.
 type Evaluator interface {
 	Experiment
 	// Evaluate estimates measures of the model of a snapshot on rows, with a number

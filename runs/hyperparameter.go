@@ -17,8 +17,8 @@ type Hyperparameter struct {
 	Legend string // what a legend says of the value
 	Always bool   // whether legends say that even of the usual value
 
-	Valid  bool   // whether the value can be
-	Remedy string // what to give where it cannot
+	Valid  bool   // whether the value is allowed
+	Remedy string // what to give where it is not
 	Idle   string // what the setting does nothing without, where that is missing
 }
 

@@ -58,8 +58,8 @@ func (p Parts) read(i int) ([]Tensor, error) {
 }
 
 // Do does the parts of a share that are neither done nor done by another program just
-// now, each by do, which returns at least one tensor. Parts that programs on other machines
-// may have left without ending them it waits for. It returns the tensors of all parts; where
+// now, each by do, which returns at least one tensor. It waits for parts that programs on
+// other machines may have left without ending them. It returns the tensors of all parts; where
 // some are not done yet, the error is an UnfinishedError. progress, which may be nil, is called
 // with the fraction done of the parts of the share that were not there.
 func (p Parts) Do(ctx context.Context, share Shard, do func(part int) ([]Tensor, error), progress func(float64)) (parts [][]Tensor, err error) {

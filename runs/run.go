@@ -152,13 +152,15 @@ func (r *Run) Finished() bool { return r.position.Finished }
 // Epochs is the number of epochs done.
 func (r *Run) Epochs() int { return r.position.Epoch }
 
-// BestEpoch is the epoch of the best validation measure, 0 if there is none.
+// BestEpoch is the epoch with the best objective on the validation rows, 0 if there is
+// none.
 func (r *Run) BestEpoch() int { return r.position.BestEpoch }
 
 // Snapshot is that of the last checkpoint.
 func (r *Run) Snapshot() Snapshot { return r.snapshot }
 
-// Best is the snapshot of the epoch with the best validation measure.
+// Best is the snapshot of the epoch with the best objective on the validation rows. A
+// run that holds out none has no best.
 func (r *Run) Best() (Snapshot, error) {
 	c, err := loadCheckpoint(r.path(bestFile))
 	if errors.Is(err, os.ErrNotExist) && r.position.BestEpoch > 0 {
@@ -177,7 +179,8 @@ func (r *Run) Best() (Snapshot, error) {
 	return c.snapshot, nil
 }
 
-// At is the snapshot after an epoch that the experiment keeps.
+// At is the snapshot after an epoch that the experiment keeps, or after the last. Of
+// others the error says which there are.
 func (r *Run) At(epoch int) (Snapshot, error) {
 	path := r.path(fmt.Sprintf(keptFile, epoch))
 	c, err := loadCheckpoint(path)

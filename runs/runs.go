@@ -2,16 +2,25 @@
 // them: a directory for each run, from which it is resumed bit for bit, with the
 // history of its measures; several seeds of one experiment; comparisons.
 //
-// A family (Helmholtz machines in package hm, for one) gives an Experiment, which
-// can begin, and a Learner, which takes its steps; it registers a parser of its
-// experiment files, as database drivers register themselves. What is good or bad
-// the first of the experiment's measures says, its objective: best epochs,
-// patience, curves and tables go by it.
+//	run, err := runs.Train(ctx, experiment, set, "runs/first")
+//	seeds, err := runs.TrainSeeds(ctx, experiment, set, 5, "runs/five")
+//	comparison, err := runs.Compare("runs/five", "runs/others")
+//	found, passed, err := runs.List("runs")
+//
+// Train resumes what a directory holds already, Open reads it without training. A Sweep
+// varies settings. What came of a run, of seeds, a comparison or a sweep is a Table, which
+// Write writes for people and programs.
+//
+// A family (Helmholtz machines in package hm, for one) gives an Experiment, which can
+// begin, and a Learner, which takes its steps; it registers a parser of its experiment
+// files, as database drivers register themselves. The first of an experiment's
+// measures, its objective, says what is better: best epochs, patience, curves and
+// tables go by it.
 //
 // # A directory
 //
-// FORMAT.md beside this package describes the files of a run. None is overwritten
-// in place, and those that are read back carry a checksum.
+// FORMAT.md beside this package describes the files of a run. None of them is
+// overwritten in place, and those that are read back carry a checksum.
 package runs
 
 import (
@@ -111,7 +120,8 @@ type Learner interface {
 	Close() error
 }
 
-// Checksum is a SHA-256 of tensors, whatever their order.
+// Checksum is the SHA-256, in hexadecimal, of the names, shapes and elements of
+// tensors, whatever their order.
 func Checksum(tensors []Tensor) string { return (&safetensors.File{Tensors: tensors}).Checksum() }
 
 // Tensor is a named array of numbers, row-major.

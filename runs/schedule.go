@@ -28,8 +28,8 @@ func (s *Schedule) UnmarshalText(text []byte) error { return scheduleNames.Parse
 // Decay is a schedule with its settings.
 type Decay struct {
 	Schedule   Schedule
-	StepEpochs int     // Step: epochs between changes
-	StepFactor float64 // Step: the factor of a change
+	StepEpochs int     // of StepDecay: epochs between changes
+	StepFactor float64 // of StepDecay: the factor of a change
 }
 
 // Factor is that of the learning rate at a step, 0 being the first, of so many

@@ -11,12 +11,13 @@ import (
 // is all of it.
 type Shard struct{ Index, Count int }
 
-// The variables that a shard's numbers are in: of a task of a Slurm array, and of a
-// pod of a Kubernetes Indexed Job. ShardsVariable has the number of all shards: a Job's
-// manifest has to set it, and a script for arrays may.
-const (
-	ShardsVariable = "HELMHOLTZ_SHARDS"
+// ShardsVariable is the environment variable with the number of all shards, where a shard
+// is that of a task of a cluster: the manifest of a Kubernetes Indexed Job has to set it, and
+// a script for a Slurm array may.
+const ShardsVariable = "HELMHOLTZ_SHARDS"
 
+// The variables that hold a task's number: of a Slurm array, and of an Indexed Job.
+const (
 	slurmID         = "SLURM_ARRAY_TASK_ID"
 	slurmMin        = "SLURM_ARRAY_TASK_MIN"
 	slurmMax        = "SLURM_ARRAY_TASK_MAX"

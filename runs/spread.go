@@ -50,7 +50,7 @@ func (s Spread) Line(name, unit string) string {
 	return fmt.Sprintf("%-22s %s %s\n", name, text, unit)
 }
 
-// SpreadOf is that of the values of some things; a value that is NaN is of none.
+// SpreadOf is the spread of the values of some things, without those that are NaN.
 func SpreadOf[T any](of []T, value func(T) float64) Spread {
 	var values []float64
 	for _, one := range of {

@@ -194,11 +194,11 @@ func (s *Sweep) includes(dir string, jobs []Job) error {
 type State string
 
 const (
-	Waiting     State = "waiting"
-	Running     State = "running"
-	Interrupted State = "interrupted"
+	Waiting     State = "waiting"     // it has no checkpoint yet
+	Running     State = "running"     // a program trains it
+	Interrupted State = "interrupted" // nobody does, and there are epochs left
 	Finished    State = "finished"
-	Failed      State = "failed"
+	Failed      State = "failed" // training passes it over, until Sweep.Retry
 )
 
 // State is how far the job has come, its run where that has a checkpoint, and what
@@ -239,9 +239,9 @@ func (j Job) failure() string { return j.Dir + ".failed" }
 
 // Train trains the jobs of a share that are neither finished, nor failed, nor trained
 // by another program, and goes round until none is left. recorders are those of a job.
-// What fails is noted beside its directory and passed over, until Retry. It returns
-// how many jobs other programs still train; those that programs on other machines may
-// have left without ending them it waits for.
+// What fails is noted beside its directory and passed over, until Retry. It waits for
+// jobs that programs on other machines may have left without ending them, and returns
+// how many other programs still train.
 func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders func(Job) []Recorder) (elsewhere int, err error) {
 	jobs, err := s.Jobs(dir)
 	if err != nil {

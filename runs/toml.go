@@ -39,9 +39,9 @@ func EncodeTOML(value any) []byte {
 	return b.Bytes()
 }
 
-// HashOf is the SHA-256 of the name of a family and of an experiment of it, as JSON has that. It
-// panics where a number is not finite or a setting has no name, which Check of an experiment
-// refuses.
+// HashOf is the SHA-256, in hexadecimal, of the name of a family and of the JSON of an
+// experiment of it: what Hash of the experiment may be. It panics where a number is not finite
+// or a setting has no name, which Check of an experiment refuses.
 func HashOf(family string, e Experiment) string {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -50,8 +50,9 @@ func HashOf(family string, e Experiment) string {
 	return fmt.Sprintf("%x", sha256.Sum256(append([]byte(family), text...)))
 }
 
-// CheckDecoded refuses settings of an experiment that its type does not have, and names the
-// closest of those of a value.
+// CheckDecoded refuses settings of an experiment file that into, the value that DecodeTOML
+// filled, does not have, and names the closest that it has. meta is what DecodeTOML
+// returned.
 func CheckDecoded(meta toml.MetaData, into any) error {
 	unknown := meta.Undecoded()
 	if len(unknown) == 0 {

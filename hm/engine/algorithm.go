@@ -203,6 +203,11 @@ func (a Algorithm) HasEntropy() bool { return a.Entropy != 0 || a.EntropyEstimat
 // entropy of p is taken in them, also where q does not learn from them.
 func (a Algorithm) HasDreams() bool { return a.HasSleep() || a.HasEntropy() }
 
+// HasDreamtBlocks says whether the Fisher blocks of p are estimated from dreams.
+func (a Algorithm) HasDreamtBlocks() bool {
+	return a.Metric != Euclidean && a.FisherSource != FromWake
+}
+
 // HasRecognitionWake says whether q learns from wake samples (q-wake).
 func (a Algorithm) HasRecognitionWake() bool { return a.QWake != 0 }
 

@@ -88,6 +88,18 @@ func (a Architecture) Kind(i int) Kind {
 	return Bernoulli
 }
 
+// Binary says whether the units of layer i are on or off.
+func (a Architecture) Binary(i int) bool { return a.Kind(i) != Gaussian }
+
+// Off is what a binary unit of layer i that is off shows to the next layer; it shows 1
+// where it is on.
+func (a Architecture) Off(i int) float32 {
+	if a.Kind(i) == Categorical {
+		return 0
+	}
+	return a.Coding.Off()
+}
+
 // Check refuses an architecture that no machine can have.
 func (a Architecture) Check() error {
 	if len(a.Units) < 2 {

@@ -94,6 +94,32 @@ func NewState(a Algorithm, p *Parameters) *State {
 	return s
 }
 
+// RefreshDue says whether the Fisher blocks are to be computed anew in a step.
+func (s *State) RefreshDue(a Algorithm, step int) bool {
+	return a.Metric != Euclidean && (s.RefreshParameters == nil || step-s.RefreshStep >= a.RefreshEvery)
+}
+
+// Refresh notes that they are in the next step, whose parameters it leaves to the engine
+// to write.
+func (s *State) Refresh() {
+	s.RefreshStep = s.Step
+	if s.RefreshParameters == nil {
+		s.RefreshParameters = NewParameters(s.Parameters.Architecture)
+	}
+}
+
+// Clone returns a copy that shares nothing with s.
+func (s *State) Clone() *State {
+	c := &State{Step: s.Step, Parameters: s.Parameters.Clone(), RefreshStep: s.RefreshStep}
+	for _, m := range s.Moments {
+		c.Moments = append(c.Moments, m.Clone())
+	}
+	if s.RefreshParameters != nil {
+		c.RefreshParameters = s.RefreshParameters.Clone()
+	}
+	return c
+}
+
 // Report is what one step says of its minibatch: means over its data, with the
 // parameters at which the step evaluates its gradient.
 type Report struct {
@@ -115,23 +141,6 @@ type Gradients struct {
 	Direction *Parameters
 	Wake      Draws // B·S rows, the S samples of a datum together
 	Dreams    Draws // no rows where the algorithm draws no dreams
-}
-
-// Draws are joint states of all layers, a row a sample.
-type Draws struct {
-	Rows int
-	// States[i] holds Rows × Units[i] states, 1 for on and 0 for off; nil where
-	// the units are Gaussian.
-	States [][]uint8
-	// Values[i] holds Rows × Units[i] states of Gaussian units; nil where the
-	// units are Bernoulli.
-	Values [][]float32
-	// Means[i], where computed, holds Rows × Units[i] means, of binary units the
-	// probabilities to be on, given the layer that the units were drawn from. For
-	// units that were given, the data of an inference, they are those of p(x|h¹).
-	Means [][]float32
-	// LogP and LogQ hold log p(x,h) and log q(h|x) of each row, in nats.
-	LogP, LogQ []float64
 }
 
 // Data are rows of visible units.
@@ -188,6 +197,10 @@ type Model interface {
 	// drawn anew: x, h¹ … hˡ⁻¹ ~ p(x,h¹ … hˡ⁻¹|hˡ) with the hˡ … hᴹ that Generate
 	// draws.
 	Descend(ctx context.Context, n, layer int, seed uint64) (Draws, error)
+}
+
+// Chains is a Model of an engine that has Gibbs chains.
+type Chains interface {
 	// Gibbs returns the last states of n chains on p*(x,h), which start at the
 	// draws of Generate. Means are those of the visible units alone.
 	Gibbs(ctx context.Context, n int, g Gibbs, seed uint64, progress func(float64)) (Draws, error)

@@ -2,6 +2,17 @@ package engine
 
 import "math"
 
+// MeanReport is the report of a minibatch, or of other rows: the means over its data.
+func MeanReport(data []Likelihood) (r Report) {
+	n := float64(len(data))
+	for _, l := range data {
+		r.LogP += l.LogP / n
+		r.Bound += l.Bound / n
+		r.ESS += l.ESS / n
+	}
+	return r
+}
+
 // Summarize returns, from the log-probabilities log p(x,h) and log q(h|x) of
 // the samples of one datum, the importance-sampled estimate of log p(x), the
 // lower bound (both in nats) and the effective sample size of the weights

@@ -5,7 +5,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
-	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
 // classes score all labels y of samples h ~ q(h|x) at once, by
@@ -89,9 +88,9 @@ func (v *pass) classLogits(logits kernels.Matrix) {
 	}
 }
 
-// score writes ℓ(y) of sample r of a pass that has been recognised and scored,
+// scoreClasses writes ℓ(y) of sample r of a pass that has been recognised and scored,
 // and log q(y|h), given its logits.
-func (v *pass) score(scores, logQ []float64, r int, logits []float32) {
+func (v *pass) scoreClasses(scores, logQ []float64, r int, logits []float32) {
 	c := v.weights.classes
 	total := kernels.LogSumExp(logits)
 	for y, a := range logits {
@@ -130,10 +129,4 @@ func (v *pass) drawnClass(r int) int {
 		}
 	}
 	panic("cpu: a sample without a label")
-}
-
-// coin is a fair one for sample r of a pass, beside the draw of its label.
-func (at place) coin(layer, r, samples int) bool {
-	words := at.key.Block(at.counter(layer, r/samples, r%samples))
-	return philox.Uniform(words[1]) < 0.5
 }

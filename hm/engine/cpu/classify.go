@@ -41,7 +41,7 @@ func (m *model) Classify(ctx context.Context, data engine.Data, samples int, see
 			logits := kernels.Rows(w.logits, 0, n*count)
 			v.classLogits(logits)
 			for r := range n * count {
-				v.score(scores, logQ, r, kernels.Row(logits, r))
+				v.scoreClasses(scores, logQ, r, kernels.Row(logits, r))
 				for y, l := range scores {
 					sums[r/count*c.count+y].Add(l)
 				}

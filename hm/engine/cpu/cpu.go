@@ -23,4 +23,11 @@ func (cpu) Describe() string {
 
 func (cpu) Lacks() []engine.Feature { return nil }
 
+type network = engine.Network
+
+const (
+	generative  = engine.Generative
+	recognition = engine.Recognition
+)
+
 var parallel = work.Parallel

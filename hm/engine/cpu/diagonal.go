@@ -58,7 +58,7 @@ func (t *trainer) computeDiagonal(layers []layerSamples) error {
 	inverses, errs := make([]*fisher.Inverse, len(layers)), make([]error, len(layers))
 	parallel(len(layers), func(k int) {
 		of := layers[k]
-		inverses[k], errs[k] = fisher.NewDiagonal(matrix(of.network.layer(d.blocks, of.layer)), t.job.Algorithm.Damping)
+		inverses[k], errs[k] = fisher.NewDiagonal(matrix(of.network.Layer(d.blocks, of.layer)), t.job.Algorithm.Damping)
 	})
 	for k, of := range layers {
 		if err := t.freeze(of, inverses[k], errs[k]); err != nil {

@@ -17,7 +17,7 @@ import (
 // σ'(a), or 1/σ² and 2ρ² of a Gaussian unit. Where weights are shared, the sum is
 // over positions too.
 func diagonalOf(t *trainer, of layerSamples) [][]float64 {
-	connection, units := of.network.connection(t.weights.architecture, of.layer), t.weights.units[of.network][of.layer]
+	connection, binary := of.network.Connection(t.weights.architecture, of.layer), t.weights.architecture.Binary(of.layer)
 	outputs := kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols)
 	t.weights.logits(of.network, of.layer, outputs, of.parents)
 	inputs := t.weights.inputs(of.network, of.layer, of.parents)
@@ -30,11 +30,11 @@ func diagonalOf(t *trainer, of layerSamples) [][]float64 {
 		here := kernels.Row(ofPositions(kernels.Row(outputs, row/connection.Positions), connection.Outputs), row%connection.Positions)
 		for o, a := range here {
 			information := 1 / (2 + math.Exp(float64(a)) + math.Exp(-float64(a))) // σ'
-			if units.kind == engine.Gaussian {
-				e := math.Exp(float64(here[o%units.together+units.together]))
+			if together := connection.Outputs / 2; !binary {
+				e := math.Exp(float64(here[o%together+together]))
 				σ := e + engine.SigmaFloor
 				information = 1 / (σ * σ)
-				if o >= units.together {
+				if o >= together {
 					information *= 2 * e * e
 				}
 			}
@@ -148,7 +148,7 @@ func TestDiagonal(t *testing.T) {
 func wantDiagonal(t *rapid.T, trained *trainer) (worst float64) {
 	α := trained.job.Algorithm.Damping
 	for _, of := range trained.fisherSamples() {
-		inverses := matrix(of.network.layer(trained.diagonal.blocks, of.layer))
+		inverses := matrix(of.network.Layer(trained.diagonal.blocks, of.layer))
 		for j, diagonal := range diagonalOf(trained, of) {
 			for k, f := range diagonal {
 				got, want := float64(kernels.Row(inverses, j)[k]), (1+α)/(α+f)

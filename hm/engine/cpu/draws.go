@@ -5,38 +5,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// newDraws returns room for a number of draws, with means.
-func newDraws(a engine.Architecture, rows int) engine.Draws {
-	d := newStates(a, rows)
-	d.Means = make([][]float32, len(a.Units))
-	for i, units := range a.Units {
-		d.Means[i] = make([]float32, rows*units)
-	}
-	return d
-}
-
-// newStates returns room for a number of draws, without means.
-func newStates(a engine.Architecture, rows int) engine.Draws {
-	d := engine.Draws{
-		Rows:   rows,
-		States: make([][]uint8, len(a.Units)),
-		Values: make([][]float32, len(a.Units)),
-		LogP:   make([]float64, rows),
-		LogQ:   make([]float64, rows),
-	}
-	for i, units := range a.Units {
-		if a.Kind(i) == engine.Gaussian {
-			d.Values[i] = make([]float32, rows*units)
-		} else {
-			d.States[i] = make([]uint8, rows*units)
-		}
-	}
-	return d
-}
-
 // draws copies the states and the log-probabilities of a pass.
 func (v *pass) draws() engine.Draws {
-	d := newStates(v.weights.architecture, v.data*v.samples)
+	d := engine.NewDraws(v.weights.architecture, v.data*v.samples)
 	v.writeDraws(&d, 0)
 	return d
 }

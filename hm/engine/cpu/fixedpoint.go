@@ -15,9 +15,9 @@ type fixedPoint struct {
 }
 
 func newFixedPoint(a engine.Architecture, n network, i int) *fixedPoint {
-	c := n.connection(a, i)
+	c := n.Connection(a, i)
 	f := &fixedPoint{weights: kernels.NewFixed(c.Outputs, c.Inputs)}
-	f.parents.New = func() any { return newBits(a, n.parents(i)) }
+	f.parents.New = func() any { return kernels.NewBits(a.Off(n.Parents(i))) }
 	return f
 }
 
@@ -35,28 +35,7 @@ func (f *fixedPoint) multiply(outputs, parents kernels.Matrix) {
 // inFixedPoint says whether the products with the parents of layer i of a network
 // are in fixed point.
 func inFixedPoint(a engine.Architecture, arithmetic engine.Arithmetic, n network, i int) bool {
-	parents := n.parents(i)
-	return arithmetic == engine.FixedPoint && !n.connection(a, i).Shared() &&
-		parents >= 0 && parents <= a.Depth() && a.Kind(parents) != engine.Gaussian
-}
-
-// newBits returns room for the states of layer i.
-func newBits(a engine.Architecture, i int) *kernels.Bits {
-	if a.Kind(i) == engine.Categorical {
-		return kernels.NewBits(0)
-	}
-	return kernels.NewBits(a.Coding.Off())
-}
-
-// makeParents makes room for the parents of the layers whose gradients are computed
-// in fixed point.
-func (v *pass) makeParents() {
-	for n, layers := range v.weights.connections {
-		v.parents[n] = make([]*kernels.Bits, len(layers))
-		for i, c := range layers {
-			if _, fixed := c.(*fixedPoint); fixed {
-				v.parents[n][i] = newBits(v.weights.architecture, network(n).parents(i))
-			}
-		}
-	}
+	parents := n.Parents(i)
+	return arithmetic == engine.FixedPoint && !n.Connection(a, i).Shared() &&
+		parents >= 0 && parents <= a.Depth() && a.Binary(parents)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
+var _ engine.Chains = (*model)(nil)
+
 func (m *model) Gibbs(ctx context.Context, n int, g engine.Gibbs, seed uint64, progress func(float64)) (engine.Draws, error) {
 	start, err := m.Generate(ctx, n, seed)
 	if err != nil {
@@ -29,7 +31,7 @@ func (m *model) Inpaint(ctx context.Context, data engine.Data, known []bool, cha
 // sweep returns the last states of the chains that start at some draws. Their
 // numbers in the random draws begin with first.
 func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, first int, g engine.Gibbs, seed uint64, progress func(float64)) (engine.Draws, error) {
-	last := newStates(m.weights.architecture, start.Rows)
+	last := engine.NewDraws(m.weights.architecture, start.Rows)
 	last.Means = make([][]float32, len(last.States))
 	last.Means[0] = make([]float32, start.Rows*m.weights.architecture.Visible())
 
@@ -54,8 +56,8 @@ func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, fir
 			c.sweep(ctx)
 			report(c.data)
 		}
-		c.generativeLogits(0)
-		m.weights.writeMeans(&last, generative, 0, from, c.generative[0])
+		c.generativeOutputs(0)
+		m.weights.writeMeans(&last, generative, 0, from, c.outputs[generative][0])
 		c.scoreGeneration()
 		c.scoreRecognition()
 		c.writeDraws(&last, from)
@@ -115,10 +117,7 @@ func newChains(w *weights, g engine.Gibbs, p piece, known []bool) *chains {
 func (c *chains) begin(d engine.Draws, from, n int) {
 	c.resize(n, 1)
 	for i, layer := range d.States {
-		off := c.weights.architecture.Coding.Off()
-		if c.weights.architecture.Kind(i) == engine.Categorical {
-			off = 0
-		}
+		off := c.weights.architecture.Off(i)
 		for r := range n {
 			units := c.units(i, r)
 			if values := d.Values[i]; values != nil {
@@ -151,9 +150,9 @@ func (c *chains) sweep(ctx context.Context) {
 // that has a probability proportional to the weight, and needs no sum over the
 // candidates.
 func (c *chains) draw(ctx context.Context, i int) {
-	c.generativeLogits(i)
+	c.generativeOutputs(i)
 	if i > 0 {
-		c.recognitionLogits(i)
+		c.recognitionOutputs(i)
 	}
 	for r := range c.data {
 		c.best[r] = math.Inf(-1)
@@ -200,7 +199,7 @@ func (c *chains) proposeHidden(i, first, count int) {
 	rows := c.data * count
 	for n := range rows {
 		r, k := n/count, first+n%count
-		fromP, fromQ := kernels.Row(c.generative[i], r), kernels.Row(c.recognition[i], r)
+		fromP, fromQ := kernels.Row(c.outputs[generative][i], r), kernels.Row(c.outputs[recognition][i], r)
 		units := kernels.Row(c.candidates[i], n)[1:]
 		if c.retained(k) {
 			copy(units, c.units(i, r))
@@ -211,7 +210,7 @@ func (c *chains) proposeHidden(i, first, count int) {
 			}
 			c.weights.units[network][i].draw(units, proposal, c.at.key, c.at.to(philox.Candidate).counter(i, r, k))
 		}
-		logP, logQ := c.score(generative, i, fromP, units), c.score(recognition, i, fromQ, units)
+		logP, logQ := c.scoreBy(generative, i, fromP, units), c.scoreBy(recognition, i, fromQ, units)
 		logProposal := max(logP, logQ) + math.Log1p(math.Exp(-math.Abs(logP-logQ))) - math.Ln2
 		c.logWeights[n] = (logP+logQ)/2 - logProposal
 	}
@@ -227,7 +226,7 @@ func (c *chains) proposeVisible(ctx context.Context, first, count int) {
 	rows := c.data * count
 	for n := range rows {
 		r, k := n/count, first+n%count
-		fromP, state := kernels.Row(c.generative[0], r), c.units(0, r)
+		fromP, state := kernels.Row(c.outputs[generative][0], r), c.units(0, r)
 		units := kernels.Row(c.candidates[0], n)[1:]
 		if c.retained(k) {
 			copy(units, state)
@@ -239,7 +238,7 @@ func (c *chains) proposeVisible(ctx context.Context, first, count int) {
 				units[j] = state[j]
 			}
 		}
-		c.logWeights[n] = -c.score(generative, 0, fromP, units) / 2
+		c.logWeights[n] = -c.scoreBy(generative, 0, fromP, units) / 2
 	}
 	c.weighNeighbors(recognition, 0, 1, count)
 	c.estimateRoots(ctx, kernels.Rows(c.candidates[0], 0, rows), c.candidateRoots, func(n int) uint32 {
@@ -265,9 +264,9 @@ func (c *chains) weighNeighbors(of network, i, layer, count int) {
 	}
 }
 
-// score is the log-probability of units of layer i, in nats, given the logits of a
+// scoreBy is the log-probability of units of layer i, in nats, given the logits of a
 // network, which it leaves as they are.
-func (c *chains) score(n network, i int, logits, units []float32) float64 {
+func (c *chains) scoreBy(n network, i int, logits, units []float32) float64 {
 	return c.weights.units[n][i].residual(c.logits[:copy(c.logits, logits)], units)
 }
 

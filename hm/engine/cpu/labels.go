@@ -38,86 +38,67 @@ import (
 // has the factor q(y|x,h¹), so that the terms of A cancel in its residual, and
 // without a label it does not move.
 type labels struct {
-	table     kernels.Matrix // T, a row a sample
-	softmaxes kernels.Matrix // of the classifier, then its residuals
-	datum     kernels.Matrix // these summed over the samples of each datum
+	likelihood
+	logits kernels.Matrix // of the classes, a row a sample
+	table  kernels.Matrix // T/B, a row a sample
+
+	// Of a classifier, a row a sample, and the residuals summed over the samples of each
+	// datum.
+	softmaxes, residuals, datum kernels.Matrix
 }
 
-// newLabels returns nil where the machine is trained without labels.
-func newLabels(j engine.Job, w *weights) *labels {
-	if j.Data.Labels == nil || w.classes == nil {
-		return nil
+func newLabels(t *trainer) *labels {
+	samples, count := t.wake.rows(), t.weights.classes.count
+	l := &labels{likelihood: likelihood{t}, logits: kernels.NewMatrix(samples, count), table: kernels.NewMatrix(samples, count)}
+	if !t.weights.classes.top {
+		l.softmaxes, l.residuals = kernels.NewMatrix(samples, count), kernels.NewMatrix(samples, count)
+		l.datum = kernels.NewMatrix(t.wake.data, count)
 	}
-	samples, count := j.Algorithm.BatchSize*j.Algorithm.MostSamples(), w.classes.count
-	l := &labels{table: kernels.NewMatrix(samples, count)}
-	if !w.classes.top {
-		l.softmaxes, l.datum = kernels.NewMatrix(samples, count), kernels.NewMatrix(j.Algorithm.BatchSize, count)
-	}
+	t.wake.weigh(generative)
+	t.wake.weigh(recognition)
 	return l
 }
 
-// weighLabels writes the table of a part of the wake pass, which begins with
-// datum first of the minibatch, and the sums t(k) as the weights of the samples.
-func (t *trainer) weighLabels(part *pass, first int, at place, label func(d int) uint8) {
-	s, count := part.samples, part.weights.classes.count
-	table := kernels.Rows(t.labels.table, first*s, (first+part.data)*s)
-	part.classLogits(table)
+// weighImportance writes the table of the part, and the sums t(k) as the weights of the
+// samples.
+func (l *labels) weighImportance(part *pass, first int, rows []int, at place) {
+	s, count, scale := part.samples, part.weights.classes.count, float32(1/float64(l.wake.data))
+	logits := kernels.Rows(l.logits, first*s, (first+part.data)*s)
+	part.classLogits(logits)
 	scores, logQ := make([]float64, s*count), make([]float64, s*count)
 	for d := range part.data {
 		for k := range s {
 			row := d*s + k
-			part.score(scores[k*count:][:count], logQ[k*count:][:count], row, kernels.Row(table, row))
+			part.scoreClasses(scores[k*count:][:count], logQ[k*count:][:count], row, kernels.Row(logits, row))
 			if !part.weights.classes.top {
-				softmax := kernels.Row(t.labels.softmaxes, first*s+row)
+				softmax := kernels.Row(l.softmaxes, first*s+row)
 				for y := range softmax {
 					softmax[y] = float32(math.Exp(logQ[k*count+y]))
 				}
 			}
 		}
-		weights := t.tabulate(part, d, at, int(label(first+d)), scores, logQ)
+		weights := l.tabulate(part, d, at, int(l.job.Data.Labels[rows[first+d]]), scores, logQ)
 		for k := range s {
 			sum := 0.0
 			for y, w := range weights[k*count:][:count] {
 				sum += w
-				kernels.Row(table, d*s+k)[y] = float32(w)
+				kernels.Row(l.table, (first+d)*s+k)[y] = scale * float32(w)
 			}
-			t.importance[first*s+d*s+k] = sum
+			l.importance[(first+d)*s+k] = sum
 		}
 	}
 }
 
 // tabulate returns T of datum d of a part, from the scores of its samples.
-func (t *trainer) tabulate(part *pass, d int, at place, label int, scores, logQ []float64) []float64 {
-	algorithm, s, count := t.job.Algorithm, part.samples, part.weights.classes.count
-	labeled := label < count
+func (l *labels) tabulate(part *pass, d int, at place, label int, scores, logQ []float64) []float64 {
+	algorithm, s, count := l.job.Algorithm, part.samples, part.weights.classes.count
 	all := make([]float64, s*count) // ω̃_A
 	copy(all, scores)
-	if part.weights.classes.top && algorithm.LabelProposal != engine.ExactLabels {
-		top := len(part.states) - 1
-		for k := range s {
-			y, row := part.drawnClass(d*s+k), all[k*count:][:count]
-			mixed := labeled && algorithm.LabelProposal == engine.MixedLabels
-			if mixed && at.coin(top, d*s+k, s) {
-				y = label
-			}
-			part.setClass(d*s+k, y)
-			proposal := logQ[k*count+y]
-			if mixed {
-				probability := math.Exp(proposal) / 2
-				if y == label {
-					probability += 0.5
-				}
-				proposal = math.Log(probability)
-			}
-			score := row[y] - proposal
-			for other := range row {
-				row[other] = math.Inf(-1)
-			}
-			row[y] = score
-		}
+	if algorithm.LabelProposal != engine.ExactLabels && part.weights.classes.top {
+		l.proposeLabels(part, d, at, label, all, logQ)
 	}
 	normalize(all)
-	if !labeled {
+	if label >= count { // there is none
 		return all
 	}
 	one := make([]float64, s) // ω̃_B
@@ -156,73 +137,65 @@ func logSoftmax(values []float64) {
 	}
 }
 
-// setClass makes y the label of sample r, and its residuals those of y.
-func (v *pass) setClass(r, y int) {
-	top := len(v.states) - 1
-	states := v.units(top, r)
-	for j := range states {
-		state := float32(0)
-		if j == y {
-			state = 1
-		}
-		kernels.Row(v.recognition[top], r)[j] += state - states[j]
-		kernels.Row(v.generative[top], r)[j] += state - states[j]
-		states[j] = state
-	}
-}
-
-// weightLabels multiplies the residuals of the samples of datum d by t(k), and
+// weighResiduals multiplies the residuals of the samples of datum d by t(k), and
 // those of its label by the table. Since a score of q(h|x) has mean 0 under it, the
 // mean of t(k) is the baseline of these, where there is one; not of those of y,
 // whose mean over y is taken already, or is not under q.
-func (t *trainer) weightLabels(d int) {
-	l, samples, batch := t.labels, t.wake.samples, float64(t.wake.data)
-	top, below := len(t.wake.states)-1, len(t.wake.states)
-	if t.wake.weights.classes.top {
+func (l *labels) weighResiduals(d int) {
+	wake, samples, batch := l.wake, l.wake.samples, float64(l.wake.data)
+	top, below := len(wake.states)-1, len(wake.states)
+	if l.weights.classes.top {
 		below = top
 	}
 	baseline := 0.0
-	if t.job.Algorithm.Baseline {
+	if l.job.Algorithm.Baseline {
 		for r := d * samples; r < (d+1)*samples; r++ {
-			baseline += t.importance[r] / float64(samples)
+			baseline += l.importance[r] / float64(samples)
 		}
 	}
+	weigh := func(n network, i, r int, by float64) {
+		row := kernels.Row(wake.weighted[n][i], r)
+		copy(row, kernels.Row(wake.residuals[n][i], r))
+		kernels.Scale(row, by)
+	}
 	for r := d * samples; r < (d+1)*samples; r++ {
-		w := t.importance[r]
-		kernels.Scale(kernels.Row(l.table, r), 1/batch)
+		w, table := l.importance[r], kernels.Row(l.table, r)
 		for i := range below {
-			kernels.Scale(kernels.Row(t.wake.generative[i], r), w/batch)
+			weigh(generative, i, r, w/batch)
 			if i > 0 {
-				kernels.Scale(kernels.Row(t.wake.recognition[i], r), (w-baseline)/batch)
+				weigh(recognition, i, r, (w-baseline)/batch)
 			}
 		}
+		// Of the label, residuals are on − softmax.
+		share := float32(w / batch)
 		if below == top {
-			for _, residuals := range []kernels.Matrix{t.wake.generative[top], t.wake.recognition[top]} {
-				row := kernels.Row(residuals, r)
-				for y, state := range t.wake.units(top, r) {
-					softmax := state - row[y]
-					row[y] = kernels.Row(l.table, r)[y] - float32(w/batch)*softmax
+			for _, n := range []network{generative, recognition} {
+				residuals, row := kernels.Row(wake.residuals[n][top], r), kernels.Row(wake.weighted[n][top], r)
+				for y, state := range wake.units(top, r) {
+					row[y] = table[y] - share*(state-residuals[y])
 				}
 			}
 			continue
 		}
 		for y, softmax := range kernels.Row(l.softmaxes, r) {
-			kernels.Row(l.softmaxes, r)[y] = 2 * (kernels.Row(l.table, r)[y] - float32(w/batch)*softmax)
+			kernels.Row(l.residuals, r)[y] = 2 * (table[y] - share*softmax)
 		}
 	}
-	t.sumOverSamples(t.datum, t.wake.recognition[1], d, weighting{})
 	if below != top {
-		t.sumOverSamples(l.datum, l.softmaxes, d, weighting{})
+		wake.sumOverSamples(l.datum, l.residuals, d, weighting{})
 	}
 }
 
-// accumulateLabels computes the gradient of units first to last−1 of p(hᴹ⁻¹|y): the
-// columns are the classes, and a bias is the sum of its row.
-func (t *trainer) accumulateLabels(gradient kernels.Matrix, first, last int) {
-	c, layer := t.wake.weights.classes, len(t.wake.states)-2
-	off := float64(t.wake.weights.architecture.Coding.Off())
-	table := kernels.Rows(t.labels.table, 0, t.wake.data*t.wake.samples)
-	states := kernels.Cols(t.wake.states[layer], 1+first, 1+last)
+// accumulate computes the gradient of units of p(hᴹ⁻¹|y), where the label is the top
+// layer: the columns are the classes, and a bias is the sum of its row.
+func (l *labels) accumulate(tile tile, gradient kernels.Matrix) bool {
+	c, layer, first := l.weights.classes, len(l.wake.states)-2, tile.first
+	if !c.top || tile.network != generative || tile.layer != layer {
+		return false
+	}
+	off := float64(l.weights.architecture.Off(layer))
+	table := kernels.Rows(l.table, 0, l.wake.rows())
+	states := kernels.Cols(l.wake.states[layer], 1+first, 1+tile.last)
 	kernels.MulTN(kernels.Cols(gradient, 1, 1+c.count), 0, states, table)
 	totals := make([]float64, c.count)
 	for r := range table.Rows {
@@ -240,12 +213,19 @@ func (t *trainer) accumulateLabels(gradient kernels.Matrix, first, last int) {
 		}
 		row[0] = float32(bias)
 	}
+	return true
 }
 
-// accumulateClassifier computes the gradient of the classifier.
-func (t *trainer) accumulateClassifier() {
-	gradient, visible, rows := matrix(t.gradient.Classifier), t.weights.architecture.ClassifierVisible(), t.wake.data*t.wake.samples
-	kernels.MulTN(kernels.Cols(gradient, 0, 1+visible), 0, kernels.Rows(t.labels.datum, 0, t.wake.data), kernels.Cols(t.wake.states[0], 0, 1+visible))
-	hidden := kernels.Cols(t.wake.states[1], 1, t.wake.states[1].Cols)
-	kernels.MulTN(kernels.Cols(gradient, 1+visible, gradient.Cols), 0, kernels.Rows(t.labels.softmaxes, 0, rows), hidden)
+// finish computes the gradient of the classifier.
+func (l *labels) finish(natural bool) {
+	if l.weights.classes.top {
+		return
+	}
+	gradient, visible, wake := matrix(l.gradient.Classifier), l.weights.architecture.ClassifierVisible(), l.wake
+	kernels.MulTN(kernels.Cols(gradient, 0, 1+visible), 0, kernels.Rows(l.datum, 0, wake.data), kernels.Cols(wake.states[0], 0, 1+visible))
+	hidden := kernels.Cols(wake.states[1], 1, wake.states[1].Cols)
+	kernels.MulTN(kernels.Cols(gradient, 1+visible, gradient.Cols), 0, kernels.Rows(l.residuals, 0, wake.rows()), hidden)
+	if natural {
+		l.penaliseClassifier()
+	}
 }

@@ -16,27 +16,38 @@ func (cpu) Available() (int64, string) { return memory.Available() }
 // Memory adds numbers that no int may hold: it computes them as float64.
 func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	batch, rows := float64(algorithm.BatchSize), samplesOf(algorithm)
-	bytes := fixedBytes(a, algorithm) + passBytes(a, batch, rows)
-	// Importance weights and those in gradients, the report of each datum with its row,
-	// and what sums the samples of a datum.
-	bytes += (double+3*2*float)*rows + 4*double*batch + float*batch*float64(outputsOf(a.RecognitionConnection(1)))
+	generative, recognition := outputs(a)
+	both := generative + recognition
+	bytes := fixedBytes(a, algorithm) + lessonBytes(a, batch, rows)
+	// Importance weights, the likelihood of each datum with its row, and what sums the samples
+	// of a datum.
+	bytes += double*rows + 6*double*batch + float*batch*float64(outputsOf(a.RecognitionConnection(1)))
 	if algorithm.HasDreams() {
-		bytes += passBytes(a, rows, rows)
+		bytes += lessonBytes(a, rows, rows)
 	}
 	if algorithm.SleepSteps > 1 {
-		bytes += passBytes(a, rows, rows) // dreams after the first update
+		bytes += lessonBytes(a, rows, rows) // dreams after the first update
 	}
-	if algorithm.Entropy != 0 { // slopes of the entropies
-		generative, recognition := outputs(a)
-		bytes += float * rows * (generative + recognition)
+	// Residuals where outputs are kept.
+	if keepsOutputs(a, algorithm) {
+		bytes += float * rows * both
+	}
+	if algorithm.HasEntropy() || algorithm.HasDreamtBlocks() {
+		bytes += float * rows * generative
+	}
+	switch { // weighted residuals
+	case algorithm.Reinforce:
+		bytes += float * rows * recognition
+	case algorithm.Entropy != 0 || a.Labels() > 0:
+		bytes += float * rows * both
 	}
 	bytes += labelBytes(a, algorithm) + compactBytes(a, algorithm)
 	if algorithm.Metric == engine.Diagonal {
 		bytes += diagonalBytes(a, batch, rows)
 	}
-	generative, recognition := e.MetricMemory(a, algorithm)
+	p, q := e.MetricMemory(a, algorithm)
 	for i := range a.Units {
-		bytes += float64(generative[i]) + float64(recognition[i])
+		bytes += float64(p[i]) + float64(q[i])
 	}
 	return memory.Bytes(bytes + max(inversionBytes(a, algorithm), sharedBytes(a, algorithm)+reinforceBytes(a, algorithm)))
 }
@@ -90,7 +101,7 @@ func fixedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 // packedBytes is what a trainer has of the weights of a layer beside the parameters,
 // and of its parents beside their states.
 func packedBytes(a engine.Architecture, algorithm engine.Algorithm, n network, i int) float64 {
-	c := n.connection(a, i)
+	c := n.Connection(a, i)
 	if !inFixedPoint(a, algorithm.Arithmetic, n, i) {
 		return kernels.PackedBytes(c.Outputs, c.Inputs)
 	}
@@ -104,11 +115,12 @@ func packedBytes(a engine.Architecture, algorithm engine.Algorithm, n network, i
 	return bytes + passes*kernels.BitsBytes(samplesOf(algorithm), float64(c.Inputs))
 }
 
-// passBytes is the memory of a pass of a number of samples of data: states and
-// residuals of both networks, and log-probabilities.
-func passBytes(a engine.Architecture, data, rows float64) float64 {
+// lessonBytes is the memory of a lesson of a number of samples of data: states, outputs of
+// both networks, whose place residuals take, log-probabilities, and weights in both
+// gradients with their rows.
+func lessonBytes(a engine.Architecture, data, rows float64) float64 {
 	generative, recognition := outputs(a)
-	numbers := data*float64(1+a.Units[0]) + rows*(generative+recognition)
+	numbers := data*float64(1+a.Units[0]) + rows*(generative+recognition+4)
 	for _, units := range a.Units[1:] {
 		numbers += rows * float64(1+units)
 	}
@@ -133,7 +145,7 @@ func compactBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 // labelBytes is what weights and residuals of labels take, and the tables of a datum
 // on each thread.
 func labelBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
-	numbers := 2*samplesOf(algorithm) + float64(algorithm.BatchSize)
+	numbers := 4*samplesOf(algorithm) + float64(algorithm.BatchSize)
 	tables := 4 * double * float64(algorithm.MostSamples()) * threads(float64(algorithm.BatchSize)/dataAPiece)
 	return (float*numbers + tables) * float64(a.Labels())
 }

@@ -8,43 +8,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// network is one of the two networks of a machine.
-type network int
-
-const (
-	generative network = iota
-	recognition
-)
-
-func (n network) layer(p *engine.Parameters, i int) engine.Layer {
-	if n == generative {
-		return p.Generative[i]
-	}
-	return p.Recognition[i]
-}
-
-func (n network) connection(a engine.Architecture, i int) engine.Connection {
-	if n == generative {
-		return a.GenerativeConnection(i)
-	}
-	return a.RecognitionConnection(i)
-}
-
-// parents is the layer of the parents of layer i.
-func (n network) parents(i int) int {
-	if n == generative {
-		return i + 1
-	}
-	return i - 1
-}
-
-func (n network) String() string {
-	if n == generative {
-		return "generative"
-	}
-	return "recognition"
-}
-
 // metric holds the inverse Fisher blocks of the layers of both networks, for as
 // long as they are frozen. Without blocks it is the Euclidean metric.
 type metric struct {
@@ -58,17 +21,13 @@ func (m metric) apply(n network, i int, gradients kernels.Matrix, first int) {
 }
 
 // refresh computes the blocks anew if they are due, from the samples of the
-// step before their residuals are weighted, and says whether they were.
+// step, and says whether they were.
 func (t *trainer) refresh() (bool, error) {
-	a, s := t.job.Algorithm, t.state
-	if a.Metric == engine.Euclidean ||
-		s.RefreshParameters != nil && s.Step-s.RefreshStep < a.RefreshEvery {
+	s := t.state
+	if !s.RefreshDue(t.job.Algorithm, s.Step) {
 		return false, nil
 	}
-	if s.RefreshParameters == nil {
-		s.RefreshParameters = engine.NewParameters(t.point.Architecture)
-	}
-	s.RefreshStep = s.Step
+	s.Refresh()
 	copy(s.RefreshParameters.Flat, t.point.Flat)
 	return true, t.computeMetric()
 }
@@ -87,14 +46,15 @@ type layerSamples struct {
 	network   network
 	layer     int
 	parents   kernels.Matrix // the prior's are the leading 1 alone
-	residuals kernels.Matrix // before they are weighted
+	outputs   kernels.Matrix
+	residuals kernels.Matrix
 	weight    func(r int) float64
 }
 
 // computeMetric computes the inverses of the Fisher blocks from the samples.
 func (t *trainer) computeMetric() error {
-	if t.job.Algorithm.FisherSource != engine.FromWake {
-		parallel(t.dreams.data, func(r int) { t.dreams.rows(r, r+1).scoreGeneration() })
+	if t.job.Algorithm.HasDreamtBlocks() {
+		parallel(t.dreams.data, func(r int) { t.dreams.part(r, r+1).scoreDreams() })
 	}
 	depth := t.weights.architecture.Depth()
 	t.metric.inverses = [2][]*fisher.Inverse{make([]*fisher.Inverse, depth+1), make([]*fisher.Inverse, depth+1)}
@@ -130,7 +90,7 @@ func (t *trainer) fisherSamples() (layers []layerSamples) {
 	case engine.FromSleep:
 		source, weight = t.dreams, uniform
 	case engine.FromLegacy:
-		source, weight = t.dreams, func(r int) float64 { return t.importance[r] / float64(samples) }
+		source, weight = t.dreams, t.legacyWeight
 	}
 	top := len(t.wake.states) - 1
 	for i := range top + 1 {
@@ -138,18 +98,20 @@ func (t *trainer) fisherSamples() (layers []layerSamples) {
 		if i < top {
 			parents = source.states[i+1]
 		}
-		layers = append(layers, layerSamples{generative, i, parents, source.generative[i], weight})
+		layers = append(layers, layerSamples{generative, i, parents, source.outputs[generative][i], source.residuals[generative][i], weight})
 		if i == 0 {
 			continue
 		}
-		residuals, weight := t.wake.recognition[i], uniform
+		of := layerSamples{recognition, i, t.wake.states[i-1], t.wake.outputs[recognition][i], t.wake.residuals[recognition][i], uniform}
 		if i == 1 {
 			// The samples of a datum have the same parents and the same slope:
 			// one of them stands for all.
-			residuals.Rows, residuals.Stride = t.wake.data, residuals.Stride*t.wake.samples
-			weight = func(int) float64 { return 1 / float64(t.wake.data) }
+			for _, m := range []*kernels.Matrix{&of.outputs, &of.residuals} {
+				m.Rows, m.Stride = t.wake.data, m.Stride*t.wake.samples
+			}
+			of.weight = func(int) float64 { return 1 / float64(t.wake.data) }
 		}
-		layers = append(layers, layerSamples{recognition, i, t.wake.states[i-1], residuals, weight})
+		layers = append(layers, of)
 	}
 	return layers
 }
@@ -157,21 +119,16 @@ func (t *trainer) fisherSamples() (layers []layerSamples) {
 // writeInformation writes the Fisher information of the outputs of a layer in
 // samples first to last−1, times their weights.
 func (t *trainer) writeInformation(information kernels.Matrix, of layerSamples, first, last int) {
-	units, from := t.weights.units[of.network][of.layer], of.residuals
-	if units.kind == engine.Gaussian {
-		// Residuals do not tell σ.
-		from = information
-		t.weights.logits(of.network, of.layer, kernels.Rows(from, first, last), kernels.Rows(of.parents, first, last))
-	}
+	units := t.weights.units[of.network][of.layer]
 	for r := first; r < last; r++ {
-		units.information(kernels.Row(information, r), kernels.Row(from, r), of.weight(r))
+		units.information(kernels.Row(information, r), kernels.Row(of.outputs, r), kernels.Row(of.residuals, r), of.weight(r))
 	}
 }
 
 // estimate is that of the Fisher blocks of a layer. Where weights are shared, the
 // positions of a sample are summed (Várady 2025, 7.31).
 func (t *trainer) estimate(of layerSamples) fisher.Estimate {
-	connection := of.network.connection(t.weights.architecture, of.layer)
+	connection := of.network.Connection(t.weights.architecture, of.layer)
 	information := kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols)
 	t.writeInformation(information, of, 0, information.Rows)
 	samples := make([]float32, 0, information.Rows*connection.Positions)

@@ -152,7 +152,7 @@ func (m *model) Generate(ctx context.Context, n int, seed uint64) (engine.Draws,
 }
 
 func (m *model) Descend(ctx context.Context, n, layer int, seed uint64) (engine.Draws, error) {
-	draws := newDraws(m.weights.architecture, n)
+	draws := engine.NewDrawsWithMeans(m.weights.architecture, n)
 	p := newPiece(1)
 	err := each(ctx, p.tasks(n), nil, func() *pass { return newPass(m.weights, p.rows, 1) }, func(v *pass, task int) {
 		from := task * p.rows
@@ -162,7 +162,7 @@ func (m *model) Descend(ctx context.Context, n, layer int, seed uint64) (engine.
 		at.step = uint32(layer)
 		v.descend(layer, at.to(philox.Descend))
 		for i := range v.states {
-			m.weights.writeMeans(&draws, generative, i, from, v.generative[i])
+			m.weights.writeMeans(&draws, generative, i, from, v.outputs[generative][i])
 		}
 		v.scoreGeneration()
 		v.scoreRecognition()
@@ -172,7 +172,7 @@ func (m *model) Descend(ctx context.Context, n, layer int, seed uint64) (engine.
 }
 
 func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed uint64) (engine.Draws, error) {
-	draws := newDraws(m.weights.architecture, data.Rows*samples)
+	draws := engine.NewDrawsWithMeans(m.weights.architecture, data.Rows*samples)
 	p := newPiece(samples)
 	err := each(ctx, p.tasks(data.Rows), nil, func() *pass {
 		return newPass(m.weights, p.rows, p.samples)
@@ -187,11 +187,11 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 			row := from*samples + first
 			v.recognize(at.to(philox.Posterior).from(first))
 			for i := 1; i < len(v.states); i++ {
-				v.recognitionLogits(i)
-				m.weights.writeMeans(&draws, recognition, i, row, v.recognition[i])
+				v.recognitionOutputs(i)
+				m.weights.writeMeans(&draws, recognition, i, row, v.outputs[recognition][i])
 			}
-			v.generativeLogits(0)
-			m.weights.writeMeans(&draws, generative, 0, row, v.generative[0])
+			v.generativeOutputs(0)
+			m.weights.writeMeans(&draws, generative, 0, row, v.outputs[generative][0])
 			v.scoreGeneration()
 			v.writeDraws(&draws, row)
 		}

@@ -25,20 +25,20 @@ func (t *trainer) lookAhead(learningRate float64) {
 	}
 }
 
-// update moves parameters from first to last−1 along the gradient, for the n-th
+// update moves parameters from first to last−1 along a gradient, for the n-th
 // time.
-func (t *trainer) update(learningRate float64, first, last, n int) {
-	move := t.mover(learningRate, n)
+func (t *trainer) update(gradient *engine.Parameters, learningRate float64, first, last, n int) {
+	move := t.mover(gradient.Flat, learningRate, n)
 	parallel((last-first+parametersAPiece-1)/parametersAPiece, func(piece int) {
 		from := first + piece*parametersAPiece
 		move(from, min(from+parametersAPiece, last))
 	})
 }
 
-// mover returns the function that moves parameters first to last−1 as the
+// mover returns the function that moves parameters first to last−1 along g as the
 // optimiser does the n-th time.
-func (t *trainer) mover(learningRate float64, n int) func(first, last int) {
-	p, g, moments := t.state.Parameters.Flat, t.gradient.Flat, t.state.Moments
+func (t *trainer) mover(g []float32, learningRate float64, n int) func(first, last int) {
+	p, moments := t.state.Parameters.Flat, t.state.Moments
 	switch a := t.job.Algorithm; a.Optimizer {
 	case engine.Adam:
 		// With bias correction, and ε outside the root (Várady 2025, 6.3, corrected).

@@ -45,7 +45,7 @@ func TestUpdate(t *testing.T) {
 				want("the point of the second gradient", trainer.point.Flat[0], test.ahead)
 			}
 			trainer.gradient.Flat[0] = g
-			trainer.update(0.1, 0, 1, s+1)
+			trainer.update(trainer.gradient, 0.1, 0, 1, s+1)
 			state.Step++
 			want("the parameter after a step", state.Parameters.Flat[0], test.after[s])
 		}

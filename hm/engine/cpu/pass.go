@@ -16,54 +16,62 @@ type pass struct {
 	// states[i] holds a row [1; hⁱ] a sample, coded; states[0] of an upward
 	// pass one a datum.
 	states []kernels.Matrix
-	// generative[i] and recognition[i] hold the logits of layer i, or what other
-	// outputs its kind of units has, and, once scored for training, the residuals
-	// on − σ(a), or other derivatives of the log-probability by the outputs, a row a
-	// sample.
-	generative, recognition []kernels.Matrix
-	logP, logQ              []float64 // of each sample, once scored
-	// residuals says that scoring leaves residuals behind, as training needs them;
-	// otherwise it leaves what it likes.
-	residuals bool
-	// slopes[i], where made, holds ∂H/∂a of the entropies H of the units that the
-	// pass has drawn, given their parents, a row a sample.
-	slopes []kernels.Matrix
-	// parents[n][i] are those of layer i of network n as bits, for its gradient in
-	// fixed point; nil where it is in floating point.
-	parents [2][]*kernels.Bits
-	// compact[n][i] has room for the states of the parents of those samples that count
-	// in that gradient, where not all need to.
-	compact [2][]kernels.Matrix
+	// outputs[n][i] takes what network n computes for layer i from its parents, a row
+	// a sample: logits, or what other outputs its kind of units has. They are there until
+	// they are scored, and longer only where they are kept.
+	outputs [2][]kernels.Matrix
+	// residuals[n][i], where wanted, takes the derivatives of the log-probability of the
+	// states by the outputs, on − σ(a) of Bernoulli units, once network n has scored them.
+	residuals  [2][]kernels.Matrix
+	logP, logQ []float64 // of each sample, once scored
 }
 
 // newPass returns a pass with room for a number of samples of each of data
 // rows.
 func newPass(w *weights, data, samples int) *pass {
-	depth := w.architecture.Depth()
 	v := &pass{
-		weights:     w,
-		states:      make([]kernels.Matrix, depth+1),
-		generative:  make([]kernels.Matrix, depth+1),
-		recognition: make([]kernels.Matrix, depth+1),
-		logP:        make([]float64, data*samples),
-		logQ:        make([]float64, data*samples),
+		weights: w,
+		states:  make([]kernels.Matrix, len(w.architecture.Units)),
+		logP:    make([]float64, data*samples),
+		logQ:    make([]float64, data*samples),
 	}
 	for i, units := range w.architecture.Units {
 		rows := data * samples
-		v.generative[i] = kernels.NewMatrix(rows, w.outputs(generative, i))
 		if i == 0 {
-			v.states[i] = kernels.NewMatrix(data, 1+units)
-		} else {
-			v.states[i] = kernels.NewMatrix(rows, 1+units)
-			v.recognition[i] = kernels.NewMatrix(rows, w.outputs(recognition, i))
+			rows = data
 		}
-		for r := range v.states[i].Rows {
+		v.states[i] = kernels.NewMatrix(rows, 1+units)
+		for r := range rows {
 			kernels.Row(v.states[i], r)[0] = 1
 		}
+	}
+	for n := range v.outputs {
+		v.outputs[n] = w.newOutputs(network(n), data*samples)
 	}
 	v.resize(data, samples)
 	return v
 }
+
+// newOutputs returns room for those of all layers of a network, a row a sample.
+func (w *weights) newOutputs(n network, samples int) []kernels.Matrix {
+	outputs := make([]kernels.Matrix, len(w.architecture.Units))
+	for i := int(n); i < len(outputs); i++ {
+		outputs[i] = kernels.NewMatrix(samples, w.outputs(n, i))
+	}
+	return outputs
+}
+
+// want makes scoring leave residuals of a network. They take the place of the outputs,
+// which costs least, or where these are kept have room of their own.
+func (v *pass) want(n network, keep bool) {
+	v.residuals[n] = v.outputs[n]
+	if keep {
+		v.residuals[n] = v.weights.newOutputs(n, v.rows())
+	}
+}
+
+// rows is the number of samples of all data.
+func (v *pass) rows() int { return v.data * v.samples }
 
 // resize makes room for a smaller number of rows, within what the pass was
 // made for.
@@ -71,36 +79,40 @@ func (v *pass) resize(data, samples int) {
 	v.data, v.samples = data, samples
 	v.logP, v.logQ = v.logP[:data*samples], v.logQ[:data*samples]
 	for i := range v.states {
-		v.generative[i].Rows, v.recognition[i].Rows = data*samples, data*samples
 		v.states[i].Rows = data * samples
 	}
 	v.states[0].Rows = data
+	for n := range v.outputs {
+		for _, layers := range [][]kernels.Matrix{v.outputs[n], v.residuals[n]} {
+			for i := range layers {
+				layers[i].Rows = data * samples
+			}
+		}
+	}
 }
 
-// rows returns the part of the pass of data first to last−1.
-func (v *pass) rows(first, last int) *pass {
+// part returns that of data first to last−1.
+func (v *pass) part(first, last int) *pass {
 	s := v.samples
-	part := &pass{
-		weights:     v.weights,
-		data:        last - first,
-		samples:     s,
-		states:      make([]kernels.Matrix, len(v.states)),
-		generative:  make([]kernels.Matrix, len(v.states)),
-		recognition: make([]kernels.Matrix, len(v.states)),
-		logP:        v.logP[first*s : last*s],
-		logQ:        v.logQ[first*s : last*s],
-		residuals:   v.residuals,
-	}
-	for i := range v.states {
-		part.generative[i] = kernels.Rows(v.generative[i], first*s, last*s)
-		if i == 0 {
-			part.states[i] = kernels.Rows(v.states[i], first, last)
-		} else {
-			part.states[i] = kernels.Rows(v.states[i], first*s, last*s)
-			part.recognition[i] = kernels.Rows(v.recognition[i], first*s, last*s)
+	of := func(layers []kernels.Matrix, first, last int) []kernels.Matrix {
+		part := make([]kernels.Matrix, len(layers))
+		for i, layer := range layers {
+			part[i] = kernels.Rows(layer, first, last)
 		}
-		if v.slopes != nil {
-			part.slopes = append(part.slopes, kernels.Rows(v.slopes[i], first*s, last*s))
+		return part
+	}
+	part := &pass{
+		weights: v.weights,
+		data:    last - first,
+		samples: s,
+		states:  append(of(v.states[:1], first, last), of(v.states[1:], first*s, last*s)...),
+		logP:    v.logP[first*s : last*s],
+		logQ:    v.logQ[first*s : last*s],
+	}
+	for n := range v.outputs {
+		part.outputs[n] = of(v.outputs[n], first*s, last*s)
+		if v.residuals[n] != nil {
+			part.residuals[n] = of(v.residuals[n], first*s, last*s)
 		}
 	}
 	return part
@@ -143,21 +155,37 @@ func (at place) counter(layer, datum, sample int) philox.Counter {
 	}
 }
 
-// scoreUnits returns the log-probability of the states of units of layer i by outputs of a
-// network.
-func (v *pass) scoreUnits(n network, i int, outputs, states []float32) float64 {
-	if v.residuals {
-		return v.weights.units[n][i].residual(outputs, states)
+// scored returns what scoring sample r in layer i by a network works on: outputs, which
+// are where residuals shall be if these are wanted.
+func (v *pass) scored(n network, i, r int) (row []float32, residuals bool) {
+	outputs := kernels.Row(v.outputs[n][i], r)
+	if v.residuals[n] == nil {
+		return outputs, false
 	}
-	return v.weights.units[n][i].score(outputs, states)
+	row = kernels.Row(v.residuals[n][i], r)
+	copy(row, outputs) // nothing where this is one place
+	return row, true
 }
 
-// drawUnits draws the states of units of layer i by outputs of q, and scores them.
-func (v *pass) drawUnits(i int, states, outputs []float32, key philox.Key, c philox.Counter) float64 {
-	if v.residuals {
-		return v.weights.units[recognition][i].drawResidual(states, outputs, key, c)
+// score returns the log-probability that the outputs of a network give sample r of
+// layer i.
+func (v *pass) score(n network, i, r int) float64 {
+	units, states := v.weights.units[n][i], v.units(i, r)
+	row, residuals := v.scored(n, i, r)
+	if residuals {
+		return units.residual(row, states)
 	}
-	return v.weights.units[recognition][i].drawScore(states, outputs, key, c)
+	return units.score(row, states)
+}
+
+// drawAndScore draws sample r of layer i from q, and scores it.
+func (v *pass) drawAndScore(i, r int, key philox.Key, c philox.Counter) float64 {
+	units, states := v.weights.units[recognition][i], v.units(i, r)
+	row, residuals := v.scored(recognition, i, r)
+	if residuals {
+		return units.drawResidual(states, row, key, c)
+	}
+	return units.drawScore(states, row, key, c)
 }
 
 // recognize draws the hidden layers from q, upward from the visible units, and
@@ -165,42 +193,39 @@ func (v *pass) drawUnits(i int, states, outputs []float32, key philox.Key, c phi
 func (v *pass) recognize(at place) {
 	clear(v.logQ)
 	for i := 1; i < len(v.states); i++ {
-		v.recognitionLogits(i)
+		v.recognitionOutputs(i)
 		for r := range v.logQ {
-			logits := kernels.Row(v.recognition[i], r)
-			c := at.counter(i, r/v.samples, r%v.samples)
-			slopes := v.keepLogits(i, r, logits)
-			v.logQ[r] += v.drawUnits(i, v.units(i, r), logits, at.key, c)
-			entropySlopes(slopes, logits)
+			v.logQ[r] += v.drawAndScore(i, r, at.key, at.counter(i, r/v.samples, r%v.samples))
 		}
 	}
 }
 
-// recognitionLogits computes the logits of q(hⁱ|hⁱ⁻¹). Those of the first layer
-// are the same for all samples of a datum, and computed once.
-func (v *pass) recognitionLogits(i int) {
-	logits := v.recognition[i]
+// recognitionOutputs computes those of q(hⁱ|hⁱ⁻¹). Those of the first layer are the
+// same for all samples of a datum, and computed once.
+func (v *pass) recognitionOutputs(i int) {
+	outputs := v.outputs[recognition][i]
 	if i == 1 && v.samples > 1 {
-		shared := logits
-		shared.Rows, shared.Stride = v.data, v.samples*logits.Stride
+		shared := outputs
+		shared.Rows, shared.Stride = v.data, v.samples*outputs.Stride
 		v.weights.logits(recognition, 1, shared, v.states[0])
 		for r := range v.logQ {
 			if r%v.samples != 0 {
-				copy(kernels.Row(logits, r), kernels.Row(logits, r-r%v.samples))
+				copy(kernels.Row(outputs, r), kernels.Row(outputs, r-r%v.samples))
 			}
 		}
 		return
 	}
-	v.weights.logits(recognition, i, logits, v.states[i-1])
+	v.weights.logits(recognition, i, outputs, v.states[i-1])
 }
 
-// scoreRecognition is recognise for hidden layers that are there already.
+// scoreRecognition computes log q(h|x) of the states that are there: logQ is then
+// known.
 func (v *pass) scoreRecognition() {
 	clear(v.logQ)
 	for i := 1; i < len(v.states); i++ {
-		v.recognitionLogits(i)
+		v.recognitionOutputs(i)
 		for r := range v.logQ {
-			v.logQ[r] += v.scoreUnits(recognition, i, kernels.Row(v.recognition[i], r), v.units(i, r))
+			v.logQ[r] += v.score(recognition, i, r)
 		}
 	}
 }
@@ -210,45 +235,54 @@ func (v *pass) scoreRecognition() {
 func (v *pass) scoreGeneration() {
 	clear(v.logP)
 	for i := range v.states {
-		v.generativeLogits(i)
+		v.generativeOutputs(i)
 		for r := range v.logP {
-			v.logP[r] += v.scoreUnits(generative, i, kernels.Row(v.generative[i], r), v.units(i, r))
+			v.logP[r] += v.score(generative, i, r)
 		}
 	}
 }
 
-// generativeLogits computes the logits of p(hⁱ|hⁱ⁺¹), or of the prior.
-func (v *pass) generativeLogits(i int) {
+// scoreDreams is scoreGeneration by the outputs that are there.
+func (v *pass) scoreDreams() {
+	clear(v.logP)
+	for i := range v.states {
+		for r := range v.logP {
+			v.logP[r] += v.score(generative, i, r)
+		}
+	}
+}
+
+// generativeOutputs computes those of p(hⁱ|hⁱ⁺¹), or of the prior.
+func (v *pass) generativeOutputs(i int) {
 	var parents kernels.Matrix // the prior has none
 	if i < len(v.states)-1 {
 		parents = v.states[i+1]
 	}
-	v.weights.logits(generative, i, v.generative[i], parents)
+	v.weights.logits(generative, i, v.outputs[generative][i], parents)
 }
 
-// dream draws all layers from p, downward from the prior. generative holds the
-// logits that the states were drawn from. The pass must have one sample a
-// datum.
+// dream draws all layers from p, downward from the prior, by the outputs that it
+// leaves. The pass must have one sample a datum.
 func (v *pass) dream(at place) { v.descend(len(v.states), at) }
 
 // descend is dream for the layers below the given one, whose states are there
 // already.
 func (v *pass) descend(layer int, at place) {
 	for i := layer - 1; i >= 0; i-- {
-		v.generativeLogits(i)
+		v.generativeOutputs(i)
 		for r := range v.data {
-			v.weights.units[generative][i].draw(v.units(i, r), kernels.Row(v.generative[i], r), at.key, at.counter(i, r, 0))
+			v.weights.units[generative][i].draw(v.units(i, r), kernels.Row(v.outputs[generative][i], r), at.key, at.counter(i, r, 0))
 		}
 	}
 }
 
 // load writes rows of data into the visible layer: row(d) into that of datum d.
 func (v *pass) load(data engine.Data, at place, row func(d int) int) {
-	off := v.weights.architecture.Coding.Off()
+	off, binary := v.weights.architecture.Off(0), v.weights.architecture.Binary(0)
 	for d := range v.data {
 		values := data.Values[row(d)*data.Units:][:data.Units]
 		units := kernels.Row(v.states[0], d)[1:]
-		if v.weights.architecture.Kind(0) == engine.Gaussian {
+		if !binary {
 			for j, value := range values {
 				units[j] = float32(value) / 255
 			}

@@ -11,7 +11,7 @@ import (
 func (t *trainer) penalise() {
 	for i := range t.state.Parameters.Architecture.Units {
 		for _, network := range []network{generative, recognition} {
-			t.penaliseRows(network, i, matrix(network.layer(t.gradient, i)), 0)
+			t.penaliseRows(network, i, matrix(network.Layer(t.gradient, i)), 0)
 		}
 	}
 	t.penaliseClassifier()
@@ -26,7 +26,7 @@ func (t *trainer) penaliseClassifier() {
 // penaliseRows takes β₁ sign(w) + β₂ w, the gradient of β₁‖w‖₁ + ½β₂‖w‖², from
 // the gradients of the weights of units first, first+1 … of a layer (Várady 2025, 6.14).
 func (t *trainer) penaliseRows(n network, i int, gradient kernels.Matrix, first int) {
-	t.takePenalties(n.layer(t.point, i), gradient, first)
+	t.takePenalties(n.Layer(t.point, i), gradient, first)
 }
 
 func (t *trainer) takePenalties(parameters engine.Layer, gradient kernels.Matrix, first int) {

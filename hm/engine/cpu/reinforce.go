@@ -5,6 +5,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
+// reinforce moves q along the gradient of the bound. The weights of a sample's residuals
+// differ between the units where the baseline does.
+type reinforce struct{ likelihood }
+
+func newReinforce(t *trainer) reinforce {
+	t.wake.weigh(recognition)
+	return reinforce{likelihood{t}}
+}
+
 // reinforcement weighs the S samples of one datum as REINFORCE does.
 type reinforcement struct {
 	signal   []float64 // log p(x,h) − log q(h|x)
@@ -16,13 +25,13 @@ type reinforcement struct {
 	sums, totals []float64 // scratch of othersMean
 }
 
-func (t *trainer) newReinforcement(d int) *reinforcement {
-	s := t.wake.samples
+func (o reinforce) newReinforcement(d int) *reinforcement {
+	s := o.wake.samples
 	numbers := make([]float64, 6*s)
 	part := func(k int) []float64 { return numbers[k*s : (k+1)*s] }
-	f := &reinforcement{part(0), part(1), part(2), part(3), 1 / float64(t.wake.data*s), part(4), part(5)}
+	f := &reinforcement{part(0), part(1), part(2), part(3), 1 / float64(o.wake.data*s), part(4), part(5)}
 	for k := range f.signal {
-		f.signal[k] = t.wake.logP[d*s+k] - t.wake.logQ[d*s+k]
+		f.signal[k] = o.wake.logP[d*s+k] - o.wake.logQ[d*s+k]
 		f.squares[k] = 1
 	}
 	f.othersMean(f.constant)
@@ -58,31 +67,34 @@ func (f *reinforcement) othersMean(means []float64) {
 	}
 }
 
-// reinforce multiplies the recognition residuals of datum d by their weights,
-// unless these differ between the parameters of a unit.
-func (t *trainer) reinforce(d int) {
-	f := t.newReinforcement(d)
-	first, last := d*t.wake.samples, (d+1)*t.wake.samples
-	if t.job.Algorithm.ReinforceBaseline == engine.ConstantBaseline {
+// weighResiduals leaves out the layers in which weights differ between the parameters of a
+// unit.
+func (o reinforce) weighResiduals(d int) {
+	f := o.newReinforcement(d)
+	first, last := d*o.wake.samples, (d+1)*o.wake.samples
+	if o.job.Algorithm.ReinforceBaseline == engine.ConstantBaseline {
 		copy(f.baseline, f.constant)
 	}
-	for i := 1; i < len(t.wake.states); i++ {
-		residuals := kernels.Rows(t.wake.recognition[i], first, last)
+	for i := 1; i < len(o.wake.states); i++ {
+		weighted := kernels.Rows(o.wake.weighted[recognition][i], first, last)
+		for k := range weighted.Rows {
+			copy(kernels.Row(weighted, k), kernels.Row(o.wake.residuals[recognition][i], first+k))
+		}
 		switch {
-		case t.job.Algorithm.ReinforceBaseline != engine.OptimalBaseline:
-			for k := range residuals.Rows {
-				kernels.Scale(kernels.Row(residuals, k), f.weight(k))
+		case o.job.Algorithm.ReinforceBaseline != engine.OptimalBaseline:
+			for k := range weighted.Rows {
+				kernels.Scale(kernels.Row(weighted, k), f.weight(k))
 			}
-		case !t.reinforcesParameters(i):
-			f.reinforceUnits(residuals)
+		case !o.ofParameters(i):
+			f.weighUnits(weighted)
 		}
 	}
 }
 
-// reinforceUnits multiplies the residuals δ of a layer by weights with an
+// weighUnits multiplies the residuals δ of a layer by weights with an
 // optimal baseline a unit. It is that of all of the unit's parameters where the
 // squares of the parents are the same in all samples: ∂ log q is δ times them.
-func (f *reinforcement) reinforceUnits(residuals kernels.Matrix) {
+func (f *reinforcement) weighUnits(residuals kernels.Matrix) {
 	for j := range residuals.Cols {
 		for k := range f.squares {
 			δ := float64(kernels.Row(residuals, k)[j])
@@ -95,37 +107,39 @@ func (f *reinforcement) reinforceUnits(residuals kernels.Matrix) {
 	}
 }
 
-// reinforcesParameters says whether layer i of q has an optimal baseline a
+// ofParameters says whether layer i of q has an optimal baseline a
 // parameter: the squares of the parents, which are samples, differ, or positions
 // share their parameters.
-func (t *trainer) reinforcesParameters(i int) bool {
-	a, architecture := t.job.Algorithm, t.weights.architecture
-	if !a.Reinforce || a.ReinforceBaseline != engine.OptimalBaseline {
+func (o reinforce) ofParameters(i int) bool {
+	architecture := o.weights.architecture
+	if o.job.Algorithm.ReinforceBaseline != engine.OptimalBaseline {
 		return false
 	}
 	return architecture.RecognitionConnection(i).Shared() ||
-		i > 1 && (architecture.Coding == engine.ZeroOne || architecture.Kind(i-1) == engine.Gaussian)
+		i > 1 && (!architecture.Binary(i-1) || architecture.Off(i-1) != -1)
 }
 
-// reinforceParameters computes the gradient of a tile of q with an optimal
-// baseline a parameter.
-func (t *trainer) reinforceParameters(tile tile, gradient kernels.Matrix) {
-	i, samples, width := tile.layer, t.wake.samples, gradient.Cols
+// accumulate computes the gradient of a tile of q with an optimal baseline a parameter.
+func (o reinforce) accumulate(tile tile, gradient kernels.Matrix) bool {
+	i, samples, width := tile.layer, o.wake.samples, gradient.Cols
+	if tile.network != recognition || !o.ofParameters(i) {
+		return false
+	}
 	scores := make([]kernels.Matrix, samples) // ∂ log q of each sample
 	for s := range scores {
 		scores[s] = kernels.NewMatrix(gradient.Rows, width)
 	}
 	sums := make([]float64, gradient.Rows*width)
-	for d := range t.wake.data {
-		f := t.newReinforcement(d)
+	for d := range o.wake.data {
+		f := o.newReinforcement(d)
 		for s, score := range scores {
 			r := d*samples + s
 			parents := r
 			if i == 1 {
 				parents = d
 			}
-			t.weights.connections[recognition][i].accumulate(score, 0, tile.residuals(kernels.Rows(t.wake.recognition[i], r, r+1)),
-				kernels.Rows(t.wake.states[i-1], parents, parents+1))
+			o.weights.connections[recognition][i].accumulate(score, 0, tile.residuals(kernels.Rows(o.wake.residuals[recognition][i], r, r+1)),
+				kernels.Rows(o.wake.states[i-1], parents, parents+1))
 		}
 		for k := range sums {
 			for s, score := range scores {
@@ -143,4 +157,5 @@ func (t *trainer) reinforceParameters(tile tile, gradient kernels.Matrix) {
 			kernels.Row(gradient, j)[k] = float32(sums[j*width+k])
 		}
 	}
+	return true
 }

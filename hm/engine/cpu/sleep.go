@@ -1,20 +1,21 @@
 package cpu
 
 import (
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// dream draws dreams first to last−1 of a sleep phase of a step and scores them
-// by q. The phase is the sample in the counters of the draws.
-func (t *trainer) dream(step, phase, first, last int) {
-	part := t.dreams.rows(first, last)
+// dream draws dreams first to last−1 of a sleep phase of a step and scores them by the
+// networks that learn from them. The phase is the sample in the counters of the draws.
+func (t *trainer) dream(dreams *lesson, step, phase, first, last int) {
+	part := dreams.part(first, last)
 	part.dream(place{key: philox.Key(t.job.Seed), purpose: philox.Sleep, step: uint32(step), sample: uint32(phase),
 		datum: func(d int) uint32 { return uint32(first + d) }})
-	if phase == 0 && t.job.Algorithm.HasEntropy() {
-		part.entropyOfDreams()
+	if dreams.teaches[generative] {
+		part.scoreDreams()
 	}
-	if t.job.Algorithm.HasSleep() {
+	if dreams.teaches[recognition] {
 		part.scoreRecognition()
 	}
 }
@@ -27,39 +28,31 @@ func (t *trainer) sleepOn(learningRate float64) {
 		return
 	}
 	t.laterDreams.resize(t.dreams.data, 1)
-	t.swapDreams()
-	defer t.swapDreams()
 	for phase := 1; phase < t.job.Algorithm.SleepSteps; phase++ {
 		t.lookAhead(learningRate)
 		t.weights.pack(t.point)
-		pieces := (t.dreams.data + dreamsAPiece - 1) / dreamsAPiece
+		pieces := (t.laterDreams.data + dreamsAPiece - 1) / dreamsAPiece
 		parallel(pieces, func(piece int) {
 			first := piece * dreamsAPiece
-			last := min(first+dreamsAPiece, t.dreams.data)
-			t.dream(t.state.Step, phase, first, last)
+			last := min(first+dreamsAPiece, t.laterDreams.data)
+			t.dream(t.laterDreams, t.state.Step, phase, first, last)
 		})
 		t.ascendInSleep()
-		t.updateRecognition(learningRate, phase)
+		t.updateRecognition(t.laterGradient, learningRate, phase)
 	}
 }
 
-// swapDreams exchanges the dreams and the gradient of the first update for those
-// of the phases that follow it, and back.
-func (t *trainer) swapDreams() {
-	t.dreams, t.laterDreams = t.laterDreams, t.dreams
-	t.gradient, t.laterGradient = t.laterGradient, t.gradient
-}
-
-// ascendInSleep computes the natural gradient of q from the dreams alone.
+// ascendInSleep computes the natural gradient of q from the later dreams alone.
 func (t *trainer) ascendInSleep() {
+	t.count(t.laterDreams)
 	var terms []term
-	for i := 1; i < len(t.dreams.states); i++ {
-		terms = append(terms, t.sleep(i))
+	for i := 1; i < len(t.laterDreams.states); i++ {
+		terms = append(terms, t.laterDreams.term(recognition, i))
 	}
-	t.packParents(terms)
-	t.eachTile(t.gradient, func(tile tile, rows kernels.Matrix) {
+	pack(terms)
+	t.eachTile(t.laterGradient, func(tile tile, rows kernels.Matrix) {
 		if tile.network == recognition {
-			t.addTerms(tile, rows, []term{t.sleep(tile.layer)})
+			t.addTerms(tile, rows, terms[tile.layer-1:tile.layer])
 		}
 	}, func(tile tile, rows kernels.Matrix) {
 		if tile.network == recognition {
@@ -68,9 +61,8 @@ func (t *trainer) ascendInSleep() {
 	})
 }
 
-// updateRecognition moves q at the end of a sleep phase of the step, the first
-// of which has number 0.
-func (t *trainer) updateRecognition(learningRate float64, phase int) {
-	p := t.state.Parameters
-	t.update(learningRate, p.Architecture.GenerativeSize(), len(p.Flat), t.state.Step*t.job.Algorithm.SleepSteps+phase+1)
+// updateRecognition moves q along a gradient at the end of a sleep phase of the step, the
+// first of which has number 0.
+func (t *trainer) updateRecognition(gradient *engine.Parameters, learningRate float64, phase int) {
+	t.update(gradient, learningRate, gradient.Architecture.GenerativeSize(), len(gradient.Flat), t.state.Step*t.job.Algorithm.SleepSteps+phase+1)
 }

@@ -23,7 +23,7 @@ func tiles(a engine.Architecture, rows int) []tile {
 			if n == recognition && i == 0 {
 				continue
 			}
-			c, rows := n.connection(a, i), rows
+			c, rows := n.Connection(a, i), rows
 			if c.Shared() {
 				rows = c.Outputs
 			}
@@ -45,5 +45,5 @@ func (t tile) residuals(of kernels.Matrix) kernels.Matrix {
 
 // of views the tile of parameters, or of their gradient.
 func (t tile) of(p *engine.Parameters) kernels.Matrix {
-	return kernels.Rows(matrix(t.network.layer(p, t.layer)), t.first, t.last)
+	return kernels.Rows(matrix(t.network.Layer(p, t.layer)), t.first, t.last)
 }

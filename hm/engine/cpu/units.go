@@ -10,101 +10,131 @@ import (
 
 // units are those of a layer as one network draws them: what their outputs say
 // of their distribution.
-type units struct {
-	kind     engine.Kind
-	off      float32 // of Bernoulli units
-	together int     // units of a position, whose outputs lie together
+type units interface {
+	distribution
+	// score returns the log-probability of the states. It may change the outputs.
+	score(outputs, states []float32) float64
+	// drawResidual is draw and then residual, drawScore draw and then score.
+	drawResidual(states, outputs []float32, key philox.Key, c philox.Counter) float64
+	drawScore(states, outputs []float32, key philox.Key, c philox.Counter) float64
+}
+
+// distribution is what each kind of units has of its own.
+type distribution interface {
+	// draw writes the states of units with these outputs.
+	draw(states, outputs []float32, key philox.Key, c philox.Counter)
+	// residual replaces outputs by the derivatives of the log-probability of the
+	// states, which it returns.
+	residual(outputs, states []float32) float64
+	// means writes the means of units with these outputs.
+	means(means, outputs []float32)
+	// information writes the Fisher information of outputs, times a weight.
+	information(dst, outputs, residuals []float32, weight float64)
 }
 
 func newUnits(a engine.Architecture, i int, c engine.Connection) units {
-	kind := a.Kind(i)
-	return units{kind, a.Coding.Off(), c.Outputs / kind.Outputs()}
+	switch kind := a.Kind(i); kind {
+	case engine.Gaussian:
+		return apart{gaussian{c.Outputs / kind.Outputs()}}
+	case engine.Categorical:
+		return apart{categorical{}}
+	}
+	return bernoulli{a.Off(i)}
 }
 
-// draw writes the states of units with these outputs.
-func (u units) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
-	if u.kind == engine.Gaussian {
-		kernels.DrawGaussian(states, outputs, u.together, engine.SigmaFloor, key, c)
-		return
-	}
-	if u.kind == engine.Categorical {
-		kernels.DrawCategorical(states, outputs, key, c)
-		return
-	}
+// bernoulli units have one operation for a draw and its score.
+type bernoulli struct{ off float32 }
+
+func (u bernoulli) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
 	kernels.Draw(states, outputs, u.off, key, c)
 }
 
-// residual replaces outputs by the derivatives of the log-probability of the
-// states, which it returns.
-func (u units) residual(outputs, states []float32) float64 {
-	if u.kind == engine.Gaussian {
-		return kernels.ResidualGaussian(outputs, states, u.together, engine.SigmaFloor)
-	}
-	if u.kind == engine.Categorical {
-		return kernels.ResidualCategorical(outputs, states)
-	}
+func (bernoulli) residual(outputs, states []float32) float64 {
 	return kernels.Residual(outputs, states)
 }
 
-// drawResidual is draw and then residual.
-func (u units) drawResidual(states, outputs []float32, key philox.Key, c philox.Counter) float64 {
-	if u.kind != engine.Bernoulli {
-		u.draw(states, outputs, key, c)
-		return u.residual(outputs, states)
-	}
+func (u bernoulli) drawResidual(states, outputs []float32, key philox.Key, c philox.Counter) float64 {
 	return kernels.DrawResidual(states, outputs, u.off, key, c)
 }
 
-// score returns the log-probability of the states. It may change the outputs.
-func (u units) score(outputs, states []float32) float64 {
-	if u.kind != engine.Bernoulli {
-		return u.residual(outputs, states)
-	}
-	return kernels.Score(outputs, states)
-}
+func (bernoulli) score(outputs, states []float32) float64 { return kernels.Score(outputs, states) }
 
-// drawScore is draw and then score.
-func (u units) drawScore(states, outputs []float32, key philox.Key, c philox.Counter) float64 {
-	if u.kind != engine.Bernoulli {
-		u.draw(states, outputs, key, c)
-		return u.residual(outputs, states)
-	}
+func (u bernoulli) drawScore(states, outputs []float32, key philox.Key, c philox.Counter) float64 {
 	return kernels.DrawScore(states, outputs, u.off, key, c)
 }
 
-// means writes the means of units with these outputs.
-func (u units) means(means, outputs []float32) {
-	if u.kind == engine.Gaussian {
-		for j := 0; j < len(means); j += u.together {
-			copy(means[j:j+u.together], outputs[2*j:])
-		}
-		return
-	}
-	if u.kind == engine.Categorical {
-		total := kernels.LogSumExp(outputs)
-		for j, a := range outputs {
-			means[j] = float32(math.Exp(float64(a) - total))
-		}
-		return
-	}
+func (bernoulli) means(means, outputs []float32) {
 	for j, a := range outputs {
 		means[j] = kernels.Sigmoid(a)
 	}
 }
 
-// information writes the Fisher information of outputs, times a weight. It takes
-// the residuals of Bernoulli units, δ = on − σ(a), for which it is
-// σ' = |δ|(1−|δ|), whether the unit is on or off, and the outputs of Gaussian ones,
-// which may be in dst.
-func (u units) information(dst, from []float32, weight float64) {
-	if u.kind == engine.Gaussian {
-		copy(dst, from)
-		kernels.InformationGaussian(dst, u.together, engine.SigmaFloor, weight)
-		return
-	}
+// information is σ' = |δ|(1−|δ|) by the residuals δ = on − σ(a), whether a unit is on or
+// off.
+func (bernoulli) information(dst, _, residuals []float32, weight float64) {
 	w := float32(weight)
-	for j, d := range from {
+	for j, d := range residuals {
 		d = float32(math.Abs(float64(d)))
 		dst[j] = w * d * (1 - d)
 	}
+}
+
+// apart are units whose draws are one operation, and their scores another, the one that
+// finds residuals.
+type apart struct{ distribution }
+
+func (u apart) drawResidual(states, outputs []float32, key philox.Key, c philox.Counter) float64 {
+	u.draw(states, outputs, key, c)
+	return u.residual(outputs, states)
+}
+
+func (u apart) score(outputs, states []float32) float64 { return u.residual(outputs, states) }
+
+func (u apart) drawScore(states, outputs []float32, key philox.Key, c philox.Counter) float64 {
+	return u.drawResidual(states, outputs, key, c)
+}
+
+type gaussian struct {
+	together int // units of a position, whose outputs lie together
+}
+
+func (u gaussian) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
+	kernels.DrawGaussian(states, outputs, u.together, engine.SigmaFloor, key, c)
+}
+
+func (u gaussian) residual(outputs, states []float32) float64 {
+	return kernels.ResidualGaussian(outputs, states, u.together, engine.SigmaFloor)
+}
+
+func (u gaussian) means(means, outputs []float32) {
+	for j := 0; j < len(means); j += u.together {
+		copy(means[j:j+u.together], outputs[2*j:])
+	}
+}
+
+func (u gaussian) information(dst, outputs, _ []float32, weight float64) {
+	copy(dst, outputs)
+	kernels.InformationGaussian(dst, u.together, engine.SigmaFloor, weight)
+}
+
+type categorical struct{}
+
+func (categorical) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
+	kernels.DrawCategorical(states, outputs, key, c)
+}
+
+func (categorical) residual(outputs, states []float32) float64 {
+	return kernels.ResidualCategorical(outputs, states)
+}
+
+func (categorical) means(means, outputs []float32) {
+	total := kernels.LogSumExp(outputs)
+	for j, a := range outputs {
+		means[j] = float32(math.Exp(float64(a) - total))
+	}
+}
+
+// information is that of the diagonal: of a Bernoulli unit each.
+func (categorical) information(dst, outputs, residuals []float32, weight float64) {
+	bernoulli{}.information(dst, outputs, residuals, weight)
 }

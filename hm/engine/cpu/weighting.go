@@ -60,68 +60,18 @@ func (w weighting) weigh(residuals kernels.Matrix, strip *[]float32) kernels.Mat
 // strips are the arrays of weighted residuals.
 var strips = sync.Pool{New: func() any { return new([]float32) }}
 
-// weighSamples weighs the samples of both networks and the dreams.
-func (t *trainer) weighSamples(score float64) {
-	t.ofGeneration.clear()
-	t.ofRecognition.clear()
-	t.ofDreams.clear()
-	if t.labels != nil {
-		return
-	}
-	a := t.job.Algorithm
-	inPlace := a.Reinforce || t.wake.slopes != nil
-	for r, w := range t.importance[:t.wake.data*t.wake.samples] {
-		if !(w < weightless && leavesOut(a, generative)) {
-			t.ofGeneration.add(r, w/float64(t.wake.data))
+// count weighs the samples of a lesson that have one weight each in a gradient.
+func (t *trainer) count(l *lesson) {
+	for _, n := range []network{generative, recognition} {
+		counted, leavesOut := &l.counted[n], l == t.wake && leavesOut(t.job.Algorithm, n)
+		counted.clear()
+		if !l.teaches[n] || l.weighted[n] != nil {
+			continue
 		}
-		if !inPlace && !(w < weightless && leavesOut(a, recognition)) {
-			t.ofRecognition.add(r, t.recognitionWeight(r, score))
-		}
-	}
-	if a.HasSleep() {
-		for r := range t.dreams.data {
-			t.ofDreams.add(r, a.Sleep/float64(t.dreams.data))
-		}
-	}
-}
-
-// recognitionWeight is the weight of the recognition residuals of sample r: its
-// importance less a baseline, to which the printed estimator of the entropy's gradient
-// adds score.
-func (t *trainer) recognitionWeight(r int, score float64) float64 {
-	a, baseline := t.job.Algorithm, 0.0
-	if a.Baseline {
-		baseline = 1 / float64(t.wake.samples)
-	}
-	if a.HasRecognitionWake() {
-		score += a.QWake * (t.importance[r] - baseline) / float64(t.wake.data)
-	}
-	return score
-}
-
-// makeCompact makes room for the parents of the samples that count.
-func (v *pass) makeCompact(a engine.Algorithm) {
-	for n := range v.compact {
-		v.compact[n] = make([]kernels.Matrix, len(v.states))
-		for i := range v.states {
-			if parents := network(n).parents(i); parents > 0 && parents < len(v.states) && leavesOut(a, network(n)) {
-				v.compact[n][i] = kernels.NewMatrix(v.states[parents].Rows, v.states[parents].Cols)
+		for r := range l.rows() {
+			if !leavesOut || !(t.importance[r] < weightless) {
+				counted.add(r, t.objective.weight(l, n, r))
 			}
 		}
 	}
-}
-
-// packParents packs what the terms of a gradient multiply.
-func (t *trainer) packParents(terms []term) {
-	parallel(len(terms), func(k int) {
-		term := terms[k]
-		if term.parents.Rows < term.states.Rows {
-			for k, r := range term.of.rows {
-				copy(kernels.Row(term.parents, k), kernels.Row(term.states, int(r)))
-			}
-		}
-		if term.bits != nil {
-			term.bits.PackColumns(term.parents)
-		}
-	})
 }

@@ -26,17 +26,17 @@ func TestWeightlessSamplesMoveGradientsLittle(t *testing.T) {
 				// Of the first layer of q, a row a datum is multiplied; those of others are
 				// compared sample for sample.
 				trainer.ascend(false)
-				wantGradient(t, trainer, generative, 0, trainer.ofGeneration, 0)
+				wantGradient(t, trainer, generative, 0, trainer.wake.counted[generative], 0)
 				shift := 0.0
 				if baseline {
 					shift = 1 / float64(a.Samples)
 				}
-				wantGradient(t, trainer, recognition, 2, trainer.ofRecognition, shift)
+				wantGradient(t, trainer, recognition, 2, trainer.wake.counted[recognition], shift)
 				all := a.BatchSize * a.Samples
-				if n := len(trainer.ofGeneration.rows); n > all*3/4 || n < a.BatchSize {
+				if n := len(trainer.wake.counted[generative].rows); n > all*3/4 || n < a.BatchSize {
 					t.Errorf("of %d samples %d count for p", all, n)
 				}
-				if n := len(trainer.ofRecognition.rows); (n == all) != baseline {
+				if n := len(trainer.wake.counted[recognition].rows); (n == all) != baseline {
 					t.Errorf("of %d samples %d count for q, with a baseline: %v", all, n, baseline)
 				}
 			})
@@ -48,15 +48,15 @@ func TestWeightlessSamplesMoveGradientsLittle(t *testing.T) {
 // samples that count, and what is left out with the bound.
 func wantGradient(t *testing.T, trainer *trainer, n network, i int, of weighting, baseline float64) {
 	t.Helper()
-	residuals, states := trainer.wake.generative[i], trainer.wake.states[i+1]
+	residuals, states := trainer.wake.residuals[generative][i], trainer.wake.states[i+1]
 	if n == recognition {
-		residuals, states = trainer.wake.recognition[i], trainer.wake.states[i-1]
+		residuals, states = trainer.wake.residuals[recognition][i], trainer.wake.states[i-1]
 	}
 	counts := map[int]bool{}
 	for _, r := range of.rows {
 		counts[int(r)] = true
 	}
-	gradient := matrix(n.layer(trainer.gradient, i))
+	gradient := matrix(n.Layer(trainer.gradient, i))
 	for j := range gradient.Rows {
 		sum, out := make([]float64, gradient.Cols), make([]float64, gradient.Cols)
 		bound, size := 0.0, 0.0

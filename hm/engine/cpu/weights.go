@@ -49,14 +49,14 @@ func (w *weights) add(n network, i int, c engine.Connection) {
 }
 
 // outputs is the number of those of layer i of a network, at all positions.
-func (w *weights) outputs(n network, i int) int { return outputsOf(n.connection(w.architecture, i)) }
+func (w *weights) outputs(n network, i int) int { return outputsOf(n.Connection(w.architecture, i)) }
 
 // pack takes over the values of p.
 func (w *weights) pack(p *engine.Parameters) {
 	parallel(len(w.tiles), func(k int) {
 		t := w.tiles[k]
 		if connection := w.connections[t.network][t.layer]; connection != nil {
-			connection.pack(matrix(t.network.layer(p, t.layer)), t.first, t.last)
+			connection.pack(matrix(t.network.Layer(p, t.layer)), t.first, t.last)
 		}
 	})
 	w.prior = p.Generative[w.architecture.Depth()].Data
@@ -80,7 +80,7 @@ func (w *weights) logits(n network, i int, logits, parents kernels.Matrix) {
 
 // inputs are those of all samples, a row a sample and position.
 func (w *weights) inputs(n network, i int, parents kernels.Matrix) kernels.Matrix {
-	c := n.connection(w.architecture, i)
+	c := n.Connection(w.architecture, i)
 	if !c.Shared() {
 		return parents
 	}

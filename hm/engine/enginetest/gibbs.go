@@ -19,7 +19,7 @@ import (
 func gibbs(t *testing.T, e engine.Engine) {
 	const chains = 20_000
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-		m, model := exact(t, p), newModel(t, e, p)
+		m, model := exact(t, p), newChains(t, e, p)
 		for _, g := range []engine.Gibbs{
 			{Sweeps: 0, Candidates: 2, Inner: 1},
 			{Sweeps: 1, Candidates: 1, Inner: 1},
@@ -46,7 +46,7 @@ func stationary(t *testing.T, e engine.Engine) {
 	const chains = 10_000
 	x, known := []bool{true, false, true}, []bool{true, false, false}
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-		m, model := exact(t, p), newModel(t, e, p)
+		m, model := exact(t, p), newChains(t, e, p)
 		for _, g := range []engine.Gibbs{
 			{Sweeps: 30, Candidates: 2, Inner: 1, Retain: true},
 			{Sweeps: 20, Candidates: 5, Inner: 2, Retain: true},
@@ -104,7 +104,7 @@ func row(x []bool) engine.Data {
 func inpainting(t *testing.T, e engine.Engine) {
 	const chains = 10_000
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-		m, model := exact(t, p), newModel(t, e, p)
+		m, model := exact(t, p), newChains(t, e, p)
 		data := randomRows(3, p.Architecture.Visible())
 		for _, known := range [][]bool{{false, true, false}, {true, true, false}} {
 			g := engine.Gibbs{Sweeps: 2, Candidates: 3, Inner: 1}
@@ -126,7 +126,7 @@ func inpainting(t *testing.T, e engine.Engine) {
 // their log-probabilities are those of their states.
 func chainsBegin(t *testing.T, e engine.Engine) {
 	begin := func(t *testing.T, p *engine.Parameters) {
-		networks, model := oracle.NewNetworks(p), newModel(t, e, p)
+		networks, model, chains := oracle.NewNetworks(p), newModel(t, e, p), newChains(t, e, p)
 		data := randomRows(4, p.Architecture.Visible())
 		known := make([]bool, data.Units)
 		known[0] = true
@@ -135,11 +135,11 @@ func chainsBegin(t *testing.T, e engine.Engine) {
 			{Sweeps: 2, Candidates: 3, Inner: 2},
 			{Sweeps: 2, Candidates: 3, Inner: 2, Retain: true},
 		} {
-			draws, err := model.Gibbs(t.Context(), 20, g, seed, nil)
+			draws, err := chains.Gibbs(t.Context(), 20, g, seed, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			inpainted, err := model.Inpaint(t.Context(), data, known, 5, g, seed, nil)
+			inpainted, err := chains.Inpaint(t.Context(), data, known, 5, g, seed, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +178,7 @@ func chainsBegin(t *testing.T, e engine.Engine) {
 func chainsAreDeterministic(t *testing.T, e engine.Engine) {
 	processors := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(processors)
-	model := newModel(t, e, machine(engine.PlusMinusOne, 60, 40, 9))
+	model := newChains(t, e, machine(engine.PlusMinusOne, 60, 40, 9))
 	data := randomRows(7, 60)
 	known := slices.Repeat([]bool{true, false}, 30)
 	for _, g := range []engine.Gibbs{
@@ -286,7 +286,7 @@ func wantIndependent(t *testing.T, a, b engine.Draws, layer int) {
 
 // Chains say how far they have come, and stop with the context's error.
 func chainsStop(t *testing.T, e engine.Engine) {
-	model := newModel(t, e, machine(engine.ZeroOne, 4, 3, 2))
+	model := newChains(t, e, machine(engine.ZeroOne, 4, 3, 2))
 	data, known := randomRows(3, 4), []bool{true, false, false, false}
 	for name, run := range map[string]func(ctx context.Context, g engine.Gibbs, progress func(float64)) error{
 		"Gibbs": func(ctx context.Context, g engine.Gibbs, progress func(float64)) error {

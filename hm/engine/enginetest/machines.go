@@ -135,6 +135,16 @@ func newModel(t *testing.T, e engine.Engine, p *engine.Parameters) engine.Model 
 	return m
 }
 
+// newChains returns the model of parameters of an engine that has Gibbs chains.
+func newChains(t *testing.T, e engine.Engine, p *engine.Parameters) engine.Chains {
+	t.Helper()
+	chains, ok := newModel(t, e, p).(engine.Chains)
+	if !ok {
+		t.Fatalf("the engine does not say that it lacks %s, and has none", engine.GibbsChains)
+	}
+	return chains
+}
+
 // step performs a step that must succeed. The report is without the time of the
 // refresh, so that reports can be compared.
 func step(t *testing.T, trainer engine.Trainer, learningRate float64) engine.Report {
@@ -164,12 +174,5 @@ func state(t *testing.T, trainer engine.Trainer) *engine.State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &engine.State{Step: s.Step, Parameters: s.Parameters.Clone(), RefreshStep: s.RefreshStep}
-	for _, m := range s.Moments {
-		c.Moments = append(c.Moments, m.Clone())
-	}
-	if s.RefreshParameters != nil {
-		c.RefreshParameters = s.RefreshParameters.Clone()
-	}
-	return c
+	return s.Clone()
 }

@@ -47,7 +47,7 @@ func refusals(t *testing.T, e engine.Engine) {
 		_, err := m.Generate(t.Context(), 3, seed)
 		return err
 	}
-	labels, chain := []uint8{0, 1, engine.NoLabel, 0, 1}, engine.Gibbs{Sweeps: 1, Candidates: 2, Inner: 1}
+	labels := []uint8{0, 1, engine.NoLabel, 0, 1}
 	for _, c := range []struct {
 		what    string
 		feature engine.Feature // "" for what every engine has
@@ -67,13 +67,12 @@ func refusals(t *testing.T, e engine.Engine) {
 			_, err := m.(engine.Classifier).Classify(t.Context(), randomRows(2, 4), 3, seed, nil)
 			return err
 		})},
-		{"Gibbs", engine.GibbsChains, model(dense, func(m engine.Model) error {
-			_, err := m.Gibbs(t.Context(), 2, chain, seed, nil)
-			return err
-		})},
-		{"Inpaint", engine.GibbsChains, model(dense, func(m engine.Model) error {
-			_, err := m.Inpaint(t.Context(), randomRows(2, 4), make([]bool, 4), 2, chain, seed, nil)
-			return err
+		{"sampling", engine.GibbsChains, model(dense, func(m engine.Model) error {
+			if chains, ok := m.(engine.Chains); ok {
+				_, err := chains.Gibbs(t.Context(), 2, engine.Gibbs{Sweeps: 1, Candidates: 2, Inner: 1}, seed, nil)
+				return err
+			}
+			return &engine.Unsupported{Feature: engine.GibbsChains}
 		})},
 	} {
 		t.Run(fmt.Sprintf("%s,%s", c.feature, c.what), func(t *testing.T) {

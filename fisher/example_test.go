@@ -1,0 +1,68 @@
+package fisher_test
+
+import (
+	"fmt"
+	"log"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/helmholtz-go/helmholtz/fisher"
+)
+
+// Two units of one layer have the same two parents, coded ±1, which all four samples show
+// differently. The first unit is undecided, the second nearly certain: the same gradient
+// becomes a longer step of the second, whose probability it hardly moves.
+func Example() {
+	const (
+		undecided = 0.5 * 0.5   // σ'(a) = σ(a)(1 − σ(a))
+		certain   = 0.99 * 0.01 // of a unit that is on in 99 of 100 samples
+		weight    = 1.0 / 4     // of each sample
+	)
+	estimate := fisher.Estimate{
+		Parents: blas32.General{Rows: 4, Cols: 3, Stride: 3, Data: []float32{
+			1, 1, 1, // a sample: 1 for the bias, and the parents
+			1, 1, -1,
+			1, -1, 1,
+			1, -1, -1,
+		}},
+		Weights: blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{
+			weight * undecided, weight * certain,
+			weight * undecided, weight * certain,
+			weight * undecided, weight * certain,
+			weight * undecided, weight * certain,
+		}},
+	}
+	oneByOne := func(n int, task func(i int)) {
+		for i := range n {
+			task(i)
+		}
+	}
+	inverse, err := fisher.NewInverse(estimate, fisher.Settings{Damping: 0.25, Steps: 100}, oneByOne)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	gradients := blas32.General{Rows: 2, Cols: 3, Stride: 3, Data: []float32{
+		0.1, 0.2, -0.1, // a unit: its bias, and the weights of its parents
+		0.1, 0.2, -0.1,
+	}}
+	inverse.Apply(gradients, 0)
+	fmt.Printf("undecided %.3f\n", gradients.Data[:3])
+	fmt.Printf("certain   %.3f\n", gradients.Data[3:])
+	// Output:
+	// undecided [0.250 0.500 -0.250]
+	// certain   [0.481 0.962 -0.481]
+}
+
+// The diagonals of blocks are inverted without the rest.
+func ExampleNewDiagonal() {
+	diagonals := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.25, 0.15, 0.05}}
+	inverse, err := fisher.NewDiagonal(diagonals, 0.1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	gradient := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{1, 1, 1}}
+	inverse.Apply(gradient, 0)
+	fmt.Printf("%.2f\n", gradient.Data)
+	// Output: [3.14 4.40 7.33]
+}

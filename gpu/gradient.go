@@ -1,0 +1,122 @@
+//go:build cuda
+
+package gpu
+
+import "github.com/helmholtz-go/helmholtz/hm/engine"
+
+// writeGradients writes what follows from the samples of a step: the gradient,
+// the metric, the update, unless only the direction is wanted, and the later
+// sleep phases.
+func (t *trainer) writeGradients(w *writer, p *stepPrograms, move bool) {
+	a := t.job.Algorithm
+	at := w.done()
+	t.layout.each(func(n network, i int, of layer) {
+		t.writeGradient(w, at, of, t.plain, t.sources(w, p, n, i))
+	})
+	t.writeMetric(w, t.plain, t.natural, generative, recognition)
+	at = w.done()
+	rates := [2]rate{
+		generative:  t.rateOf(w, func(m moment) int { return m.step + 1 }),
+		recognition: t.rateOf(w, func(m moment) int { return m.step*a.SleepSteps + 1 }),
+	}
+	l1 := w.number(func(m moment) float64 { return a.L1 * a.WarmedUp(m.step) })
+	l2 := w.number(func(m moment) float64 { return a.L2 * a.WarmedUp(m.step) })
+	t.layout.each(func(n network, i int, of layer) {
+		u := t.updateOf(of, t.natural, rates[n], l1, l2)
+		if u.direction = t.direction.floats(of.first); !move {
+			u.optimizer = stay
+		}
+		add(w.program, at, update, tiles(of.count(), elements), u)
+	})
+	if move {
+		for phase := 1; phase < a.SleepSteps; phase++ {
+			t.writeSleep(w, p, phase)
+		}
+	}
+}
+
+// writeSleep writes a later sleep phase of a step (Várady 2025, 5.4.1).
+func (t *trainer) writeSleep(w *writer, p *stepPrograms, phase int) {
+	t.writeLookAhead(w)
+	w.begin(p.dreams, w.done())
+	t.writeDreams(w, p, phase)
+	at, a := w.done(), t.job.Algorithm
+	of := t.layout.layers[recognition]
+	for i := 1; i < len(of); i++ {
+		t.writeGradient(w, at, of[i], t.asleepPlain, []source{t.asleep(w, p, i)})
+	}
+	t.writeMetric(w, t.asleepPlain, t.asleepNatural, recognition)
+	at = w.done()
+	r := t.rateOf(w, func(m moment) int { return m.step*a.SleepSteps + phase + 1 })
+	for i := 1; i < len(of); i++ {
+		u := t.updateOf(of[i], t.asleepNatural, r, w.none, w.none)
+		u.direction = t.asleepNatural.floats(of[i].first)
+		add(w.program, at, update, tiles(of[i].count(), elements), u)
+	}
+}
+
+func (t *trainer) writeMetric(w *writer, plain, natural address, networks ...network) {
+	if t.job.Algorithm.Metric == engine.Euclidean {
+		return
+	}
+	at := w.done()
+	for _, n := range networks {
+		for i, of := range t.layout.layers[n] {
+			if of.units > 0 {
+				t.applyMetric(w, at, n, i, of, plain, natural)
+			}
+		}
+	}
+}
+
+func (t *trainer) writeGradient(w *writer, at int, of layer, to address, sources []source) {
+	o := gradientOf{gradient: to.floats(of.first), units: uint32(of.units), width: uint32(of.width), sources: uint32(len(sources))}
+	copy(o.source[:], sources)
+	add(w.program, at, gradient, tiles(of.units, tileSize)*tiles(of.width, tileSize), o)
+}
+
+// sources are the terms of the gradient of a layer.
+func (t *trainer) sources(w *writer, p *stepPrograms, n network, i int) []source {
+	a := t.job.Algorithm
+	var s []source
+	if n == generative {
+		s = append(s, sourceOf(p.wake, n, i, p.wake.residuals[n][i], t.weights, w.constant(1)))
+		if a.EntropyEstimator != 0 {
+			s = append(s, sourceOf(p.dreams, n, i, p.dreams.residuals[n][i], 0, t.printedEntropy(w, p)))
+		}
+		if a.Entropy != 0 {
+			s = append(s, sourceOf(p.dreams, n, i, p.dreams.slopes[n][i], 0, t.warmed(w, a.Entropy, p)))
+		}
+		return s
+	}
+	if a.HasRecognitionWake() || a.HasEntropy() {
+		s = append(s, sourceOf(p.wake, n, i, p.wake.residuals[n][i], t.recognitionWeights, w.constant(1)))
+	}
+	if a.Entropy != 0 {
+		s = append(s, sourceOf(p.wake, n, i, p.wake.slopes[n][i], 0, t.warmed(w, a.Entropy, p)))
+	}
+	if a.HasSleep() {
+		s = append(s, t.asleep(w, p, i))
+	}
+	return s
+}
+
+// asleep is the term that dreams give to the gradient of layer i of q.
+func (t *trainer) asleep(w *writer, p *stepPrograms, i int) source {
+	a := t.job.Algorithm
+	return sourceOf(p.dreams, recognition, i, p.dreams.residuals[recognition][i], 0, w.constant(a.Sleep/float64(p.dreams.data)))
+}
+
+// sourceOf is a term from the residuals of a layer of a pass. The samples of a
+// datum share the parents of the first layer of q.
+func sourceOf(v *pass, n network, i int, residuals, weights address, scale uint32) source {
+	at, stride := parentsOf(v, n, i)
+	s := source{
+		residuals: residuals, parents: at, weights: weights, residualsStride: uint32(v.layout.Units[i]),
+		parentsStride: uint32(stride), parentsOf: 1, rows: uint32(v.rows()), scale: scale,
+	}
+	if n == recognition && i == 1 {
+		s.parentsOf = uint32(v.samples)
+	}
+	return s
+}

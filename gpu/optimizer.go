@@ -1,0 +1,56 @@
+//go:build cuda
+
+package gpu
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// writeLookAhead moves the point at which Nesterov evaluates its gradient.
+func (t *trainer) writeLookAhead(w *writer) {
+	a, count := t.job.Algorithm, t.layout.Size()
+	if a.Optimizer != engine.Nesterov {
+		return
+	}
+	add(w.program, w.done(), lookAhead, tiles(count, elements), lookAheadOf{
+		parameters: t.parameters, velocity: t.moments[0], point: t.point, count: uint32(count),
+		ahead: w.number(func(m moment) float64 { return m.learningRate * a.Momentum }),
+	})
+}
+
+// rate is the learning rate of an update and what Adam's second moment is
+// multiplied by: places of inputs.
+type rate struct{ rate, correction uint32 }
+
+// rateOf is that of the n-th update.
+func (t *trainer) rateOf(w *writer, n func(moment) int) rate {
+	a := t.job.Algorithm
+	if a.Optimizer != engine.Adam {
+		return rate{w.number(func(m moment) float64 { return m.learningRate }), w.none}
+	}
+	return rate{
+		w.number(func(m moment) float64 { return m.learningRate / (1 - math.Pow(a.AdamBeta1, float64(n(m)))) }),
+		w.number(func(m moment) float64 { return 1 / (1 - math.Pow(a.AdamBeta2, float64(n(m)))) }),
+	}
+}
+
+// updateOf moves the parameters of a layer.
+func (t *trainer) updateOf(of layer, natural address, r rate, l1, l2 uint32) updateOf {
+	a := t.job.Algorithm
+	u := updateOf{
+		parameters: t.parameters.floats(of.first), point: t.point.floats(of.first), natural: natural.floats(of.first),
+		count: uint32(of.count()), width: uint32(of.width), rate: r.rate, correction: r.correction, l1: l1, l2: l2,
+	}
+	switch a.Optimizer {
+	case engine.Adam:
+		u.optimizer, u.epsilon = adam, float32(a.AdamEpsilon)
+		u.beta1, u.beta2, u.rest1, u.rest2 = float32(a.AdamBeta1), float32(a.AdamBeta2), 1-a.AdamBeta1, 1-a.AdamBeta2
+		u.first, u.second = t.moments[0].floats(of.first), t.moments[1].floats(of.first)
+	case engine.Momentum, engine.Nesterov:
+		u.optimizer, u.beta1 = momentum, float32(a.Momentum)
+		u.first = t.moments[0].floats(of.first)
+	}
+	return u
+}

@@ -1,0 +1,101 @@
+//go:build cuda
+
+package gpu
+
+import (
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// stepPrograms are those of steps of one shape, with Fisher blocks of one shape.
+// Between sample and ascend the Fisher blocks may be refreshed; whole is one
+// behind the other. explore is ascend that changes nothing but gradients.
+type stepPrograms struct {
+	wake, dreams                   *pass
+	sample, ascend, whole, explore *loaded
+	memory                         *memory
+}
+
+// stepPrograms returns the programs of steps of a shape.
+func (t *trainer) stepPrograms(s shape) *stepPrograms {
+	key := [2]shape{s, t.blocks}
+	if t.programs[key] == nil {
+		t.programs[key] = t.newStepPrograms(s)
+	}
+	return t.programs[key]
+}
+
+func (t *trainer) newStepPrograms(s shape) *stepPrograms {
+	p := &stepPrograms{wake: t.wake.resized(s.data, s.samples), memory: t.memory.part()}
+	if t.dreams != nil {
+		p.dreams = t.dreams.resized(s.data*s.samples, 1)
+	}
+	return p
+}
+
+// get returns one of the programs, which it writes if it is not there.
+func (p *stepPrograms) get(t *trainer, program **loaded) *loaded {
+	if *program != nil {
+		return *program
+	}
+	w := newWriter(t.point, t.memory.device.blocks)
+	if program == &p.sample || program == &p.whole {
+		t.writeLookAhead(w)
+		t.writeSamples(w, p)
+	}
+	if program != &p.sample {
+		t.writeGradients(w, p, program != &p.explore)
+	}
+	*program = p.memory.load(w.program, t.job.Seed)
+	return *program
+}
+
+// writeSamples writes the draws of a step, their scores and their weights.
+func (t *trainer) writeSamples(w *writer, p *stepPrograms) {
+	a := t.job.Algorithm
+	at := w.done()
+	w.begin(p.wake, at)
+	step := w.input(func(m moment) uint32 { return uint32(m.step) })
+	rows := w.rows(p.wake.data)
+	w.observe(p.wake, loadOf{
+		data: t.data, stochastic: ifTrue(t.job.Data.Stochastic), row: rows, listed: 1,
+		place: place{word: word(philox.Binarize), step: step, sample: w.none, datum: rows, listed: 1},
+	})
+	w.recognize(p.wake, place{word: word(philox.Wake), step: step, sample: w.none, datum: rows, listed: 1})
+	if p.dreams != nil {
+		w.begin(p.dreams, at)
+		t.writeDreams(w, p, 0)
+	}
+	w.score(p.wake, generative)
+	weights := weighOf{
+		logWeights: t.logWeights, sums: t.sums, weights: t.weights, recognitionWeights: t.recognitionWeights,
+		factor: 1, scale: 1 / float64(p.wake.data),
+		exponent: a.Exponent,
+		score:    t.printedEntropy(w, p),
+		outputAt: w.input(func(m moment) uint32 { return uint32(m.output) }),
+	}
+	if a.HasRecognitionWake() {
+		weights.recognitionScale = a.QWake / float64(p.wake.data)
+	}
+	if a.Baseline {
+		weights.baseline = 1 / float64(p.wake.samples)
+	}
+	w.weigh(p.wake, weights)
+}
+
+// writeDreams writes the dreams of a sleep phase.
+func (t *trainer) writeDreams(w *writer, p *stepPrograms, phase int) {
+	w.dream(p.dreams, len(p.dreams.states), place{
+		word: word(philox.Sleep), step: w.input(func(m moment) uint32 { return uint32(m.step) }),
+		sample: w.input(func(moment) uint32 { return uint32(phase) }), datum: w.none,
+	})
+	if t.job.Algorithm.HasSleep() {
+		w.score(p.dreams, recognition)
+	}
+}
+
+// warmed returns the place of the strength of a regulariser, over B·S.
+func (t *trainer) warmed(w *writer, strength float64, p *stepPrograms) uint32 {
+	return w.number(func(m moment) float64 {
+		return strength * t.job.Algorithm.WarmedUp(m.step) / float64(p.wake.rows())
+	})
+}

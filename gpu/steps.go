@@ -1,0 +1,110 @@
+//go:build cuda
+
+package gpu
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// shape is that of a minibatch.
+type shape struct{ data, samples int }
+
+func (t *trainer) Step(learningRate float64) (engine.Report, error) {
+	reports, err := t.Steps(context.Background(), []float64{learningRate})
+	if len(reports) == 0 {
+		return engine.Report{}, err
+	}
+	return reports[0], err
+}
+
+// Steps performs the next steps with their learning rates, and returns the
+// reports of those that were done. Those between two refreshes of the Fisher
+// blocks are one launch.
+func (t *trainer) Steps(ctx context.Context, learningRates []float64) ([]engine.Report, error) {
+	var reports []engine.Report
+	for len(reports) < len(learningRates) && ctx.Err() == nil {
+		some, err := t.launch(learningRates[len(reports):])
+		reports = append(reports, some...)
+		if err != nil {
+			return reports, err
+		}
+	}
+	return reports, ctx.Err()
+}
+
+// moment is that of the step a number of steps ahead.
+func (t *trainer) moment(ahead int, learningRate float64) moment {
+	step := t.state.Step + ahead
+	return moment{step: step, learningRate: learningRate, rows: t.job.Rows(step), output: ahead * t.job.Algorithm.BatchSize}
+}
+
+// shape is that of the minibatch of a moment.
+func (t *trainer) shape(m moment) shape {
+	return shape{len(m.rows), t.job.Algorithm.SamplesAt(m.step)}
+}
+
+// refreshDue says whether the Fisher blocks are due in the step a number of
+// steps ahead.
+func (t *trainer) refreshDue(ahead int) bool {
+	return t.state.RefreshDue(t.job.Algorithm, t.state.Step+ahead)
+}
+
+// launch performs as many of the next steps as go together.
+func (t *trainer) launch(learningRates []float64) ([]engine.Report, error) {
+	moments := []moment{t.moment(0, learningRates[0])}
+	programs := t.stepPrograms(t.shape(moments[0]))
+	var refresh time.Duration
+	t.stale = true
+	if t.refreshDue(0) {
+		err := programs.get(t, &programs.sample).run(fmt.Sprintf("samples of step %d", t.state.Step), moments[0])
+		if err != nil {
+			return nil, err
+		}
+		start := time.Now()
+		if err := t.refreshNow(programs); err != nil {
+			return t.reports(moments), err // which say whether training has diverged
+		}
+		refresh = time.Since(start)
+		programs = t.stepPrograms(t.shape(moments[0])) // those for the new blocks
+		err = programs.get(t, &programs.ascend).run(fmt.Sprintf("gradients of step %d", t.state.Step), moments[0])
+		if err != nil {
+			return nil, err
+		}
+	} else {
+		for k := 1; k < min(len(learningRates), mostPasses) && !t.refreshDue(k); k++ {
+			m := t.moment(k, learningRates[k])
+			if t.shape(m) != t.shape(moments[0]) {
+				break
+			}
+			moments = append(moments, m)
+		}
+		if err := programs.get(t, &programs.whole).run(fmt.Sprintf("steps from %d on", t.state.Step), moments...); err != nil {
+			return nil, err
+		}
+	}
+	reports := t.reports(moments)
+	reports[0].Refresh = refresh
+	t.state.Step += len(moments)
+	return reports, t.memory.err
+}
+
+// reports are those of steps that were done.
+func (t *trainer) reports(moments []moment) []engine.Report {
+	a := t.job.Algorithm
+	numbers := make([]float64, len(moments)*a.BatchSize*weightSumSize)
+	download(t.memory, numbers, t.sums)
+	reports := make([]engine.Report, len(moments))
+	for k, m := range moments {
+		likelihoods := make([]engine.Likelihood, len(m.rows))
+		for d := range likelihoods {
+			sum := weightSum(numbers[(m.output+d)*weightSumSize:], a.SamplesAt(m.step))
+			likelihoods[d] = sum.Likelihood()
+		}
+		reports[k] = engine.MeanReport(likelihoods)
+	}
+	return reports
+}

@@ -1,0 +1,84 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// What stands here follows the print, or the programs behind it, where these err or do
+// worse than what is done otherwise: results are reproduced by it.
+
+// printedEntropy is the estimator of the entropy's gradient as it is printed below (Várady
+// 2025, 6.17), beside an objective: the samples of q and those of p in dreams take its
+// strength from their weights.
+type printedEntropy struct {
+	objective
+	trainer *trainer
+}
+
+func (o printedEntropy) weight(of *lesson, n network, r int) float64 {
+	weight := o.objective.weight(of, n, r)
+	if t := o.trainer; of == t.wake && n == recognition || of == t.dreams && n == generative {
+		weight -= t.warmth() * t.job.Algorithm.EntropyEstimator
+	}
+	return weight
+}
+
+// legacyWeight is that of dream r in the Fisher blocks of p by the program behind Várady
+// 2025: the importance of a wake sample that the dream has nothing to do with, over B·S.
+func (t *trainer) legacyWeight(r int) float64 { return t.importance[r] / float64(t.wake.rows()) }
+
+// proposeLabels draws the label of each sample of datum d of a part, instead of summing
+// over all: from q(y|h) (BiHM thesis 2016, 4.4), or of a datum with a label from half of it
+// and half that label (BiHM thesis 2016, 4.11). It leaves of the scores those of the
+// labels, less the logarithms of their proposals.
+func (l *labels) proposeLabels(part *pass, d int, at place, label int, scores, logQ []float64) {
+	s, count, top := part.samples, part.weights.classes.count, len(part.states)-1
+	mixed := label < count && l.job.Algorithm.LabelProposal == engine.MixedLabels
+	for k := range s {
+		r, row := d*s+k, scores[k*count:][:count]
+		y := part.drawnClass(r)
+		if mixed && at.coin(top, r, s) {
+			y = label
+		}
+		part.setClass(r, y)
+		proposal := logQ[k*count+y]
+		if mixed {
+			probability := math.Exp(proposal) / 2
+			if y == label {
+				probability += 0.5
+			}
+			proposal = math.Log(probability)
+		}
+		score := row[y] - proposal
+		for other := range row {
+			row[other] = math.Inf(-1)
+		}
+		row[y] = score
+	}
+}
+
+// setClass makes y the label of sample r, and its residuals those of y.
+func (v *pass) setClass(r, y int) {
+	top := len(v.states) - 1
+	states := v.units(top, r)
+	for j := range states {
+		state := float32(0)
+		if j == y {
+			state = 1
+		}
+		for n := range v.residuals {
+			kernels.Row(v.residuals[n][top], r)[j] += state - states[j]
+		}
+		states[j] = state
+	}
+}
+
+// coin is a fair one for sample r of a pass, beside the draw of its label.
+func (at place) coin(layer, r, samples int) bool {
+	words := at.key.Block(at.counter(layer, r/samples, r%samples))
+	return philox.Uniform(words[1]) < 0.5
+}

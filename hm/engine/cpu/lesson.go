@@ -1,0 +1,175 @@
+package cpu
+
+import (
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+)
+
+// lesson is a pass from whose samples networks learn. What weighs them stands beside
+// their residuals, so that these are always those of the samples.
+type lesson struct {
+	*pass
+	teaches [2]bool      // the networks that learn from the samples
+	counted [2]weighting // of the samples, in the gradient of each network
+	// weighted[n][i], where the samples of layer i of network n have not one weight each,
+	// holds the residuals times their weights.
+	weighted [2][]kernels.Matrix
+	// datum sums the weighted recognition residuals of the first layer over the samples
+	// of each datum, which share their parents: data × units. Dreams share none.
+	datum kernels.Matrix
+	// parents[n][i] are those of layer i of network n as bits, for its gradient in
+	// fixed point; nil where it is in floating point.
+	parents [2][]*kernels.Bits
+	// compact[n][i] has room for the states of the parents of those samples that count
+	// in that gradient, where not all need to.
+	compact [2][]kernels.Matrix
+}
+
+// newLesson returns a pass with room for a number of samples of each of data rows that
+// teaches networks.
+func newLesson(w *weights, data, samples int, teaches [2]bool) *lesson {
+	l := &lesson{pass: newPass(w, data, samples), teaches: teaches}
+	for n, layers := range w.connections {
+		l.counted[n] = newWeighting(data * samples)
+		l.parents[n] = make([]*kernels.Bits, len(layers))
+		for i, c := range layers {
+			if _, fixed := c.(*fixedPoint); fixed {
+				l.parents[n][i] = kernels.NewBits(w.architecture.Off(network(n).Parents(i)))
+			}
+		}
+	}
+	return l
+}
+
+// newWake returns a lesson from data.
+func newWake(w *weights, a engine.Algorithm) *lesson {
+	teaches := [2]bool{generative: true, recognition: a.HasRecognitionWake() || a.HasEntropy()}
+	l := newLesson(w, a.BatchSize, a.MostSamples(), teaches)
+	keep := keepsOutputs(w.architecture, a)
+	l.want(generative, keep)
+	l.want(recognition, keep)
+	l.datum = kernels.NewMatrix(a.BatchSize, w.outputs(recognition, 1))
+	for n := range l.compact {
+		l.compact[n] = make([]kernels.Matrix, len(l.states))
+		for i := range l.states {
+			if parents := network(n).Parents(i); parents > 0 && parents < len(l.states) && leavesOut(a, network(n)) {
+				l.compact[n][i] = kernels.NewMatrix(l.states[parents].Rows, l.states[parents].Cols)
+			}
+		}
+	}
+	return l
+}
+
+// keepsOutputs says whether those of the wake samples are read once these are scored: by
+// the entropies, and by the Fisher information of Gaussian units.
+func keepsOutputs(of engine.Architecture, a engine.Algorithm) bool {
+	return a.Entropy != 0 || a.Metric != engine.Euclidean && slices.Contains(of.Kinds, engine.Gaussian)
+}
+
+// newDreams returns a lesson from the dreams of the first sleep phase of a step.
+func newDreams(w *weights, a engine.Algorithm) *lesson {
+	teaches := [2]bool{generative: a.HasEntropy(), recognition: a.HasSleep()}
+	l := newLesson(w, a.BatchSize*a.MostSamples(), 1, teaches)
+	if a.HasSleep() {
+		l.want(recognition, false)
+	}
+	if a.HasEntropy() || a.HasDreamtBlocks() {
+		l.want(generative, true) // scored by the outputs that drew them, whenever that is
+	}
+	return l
+}
+
+// newLaterDreams returns a lesson from those of the phases that follow it.
+func newLaterDreams(w *weights, a engine.Algorithm) *lesson {
+	l := newLesson(w, a.BatchSize*a.MostSamples(), 1, [2]bool{recognition: true})
+	l.want(recognition, false)
+	return l
+}
+
+// weigh makes room for weighted residuals of a network.
+func (l *lesson) weigh(n network) { l.weighted[n] = l.weights.newOutputs(n, l.rows()) }
+
+// signal is what the samples of layer i give to the gradient of a network: residuals,
+// and the weights that they do not have yet.
+func (l *lesson) signal(n network, i int) (kernels.Matrix, weighting) {
+	if l.weighted[n] != nil {
+		return kernels.Rows(l.weighted[n][i], 0, l.rows()), weighting{}
+	}
+	return l.residuals[n][i], l.counted[n]
+}
+
+// sumOfDatum writes the row of datum of datum d.
+func (l *lesson) sumOfDatum(d int) {
+	residuals, of := l.signal(recognition, 1)
+	l.sumOverSamples(l.datum, residuals, d, of)
+}
+
+// sumOverSamples writes the sum of the rows of the samples of datum d, weighted.
+func (l *lesson) sumOverSamples(sums, rows kernels.Matrix, d int, of weighting) {
+	sum, first, last := kernels.Row(sums, d), d*l.samples, (d+1)*l.samples
+	clear(sum)
+	if of.empty() {
+		for r := first; r < last; r++ {
+			kernels.AddMultiple(sum, 1, kernels.Row(rows, r))
+		}
+		return
+	}
+	from, _ := slices.BinarySearch(of.rows, int32(first))
+	for k := from; k < len(of.rows) && int(of.rows[k]) < last; k++ {
+		kernels.AddMultiple(sum, of.weights[k], kernels.Row(rows, int(of.rows[k])))
+	}
+}
+
+// term is a part of the gradient of a layer that is made of residuals times
+// inputs, a row a sample.
+type term struct {
+	residuals kernels.Matrix
+	of        weighting      // whose residuals these are
+	states    kernels.Matrix // of the parents
+	parents   kernels.Matrix // the states, of the samples that count
+	bits      *kernels.Bits  // the parents; nil for floating point
+}
+
+// term is that of layer i of a network.
+func (l *lesson) term(n network, i int) (t term) {
+	t.residuals, t.of = l.signal(n, i)
+	parents := n.Parents(i)
+	if parents == len(l.states) {
+		return t // the prior
+	}
+	t.states = l.states[parents]
+	if parents == 0 && l.datum.Rows > 0 {
+		// All samples of a datum have the same parents: rank B, not B·S.
+		t.residuals, t.of = kernels.Rows(l.datum, 0, l.data), weighting{}
+	}
+	t.parents, t.bits = t.states, l.parents[n][i]
+	if !t.of.empty() && len(t.of.rows) < t.states.Rows {
+		t.parents = kernels.Rows(l.compact[n][i], 0, len(t.of.rows))
+	}
+	return t
+}
+
+// part is the term of samples first to last−1 of those that count.
+func (t term) part(first, last int) term {
+	t.parents = kernels.Rows(t.parents, first, last)
+	if t.of.empty() {
+		t.residuals = kernels.Rows(t.residuals, first, last)
+	} else {
+		t.of = weighting{t.of.rows[first:last], t.of.weights[first:last]}
+	}
+	return t
+}
+
+// pack packs what the term multiplies.
+func (t term) pack() {
+	if t.parents.Rows < t.states.Rows {
+		for k, r := range t.of.rows {
+			copy(kernels.Row(t.parents, k), kernels.Row(t.states, int(r)))
+		}
+	}
+	if t.bits != nil {
+		t.bits.PackColumns(t.parents)
+	}
+}
