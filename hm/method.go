@@ -24,7 +24,7 @@ type Method struct {
 // LearningRate sets η.
 func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
 
-// Schedule sets how the learning rate changes. The schedule StepDecay halves it every 100 epochs;
+// Schedule sets how the learning rate changes. StepDecay halves it every 100 epochs;
 // Method.StepDecay says otherwise.
 func (m Method) Schedule(s Schedule) Method { m.spec.Schedule = s; return m }
 
