@@ -1,72 +1,11 @@
 package hm
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
-	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
-
-// MethodSpec is a way of training: a point on the axes of the published
-// methods, each setting free.
-type MethodSpec struct {
-	// Preset names the published method that the other settings start from:
-	// ws, rws, bihm, nws, nrws, dnrws, nbihm or reinforce.
-	Preset string `toml:"preset" json:"preset"`
-
-	Phases          Phases          `toml:"phases" json:"phases"`                     // ws, rws, bihm or reinforce
-	Metric          Metric          `toml:"metric" json:"metric"`                     // none, block, diagonal or kronecker
-	FisherSource    FisherSource    `toml:"fisher_source" json:"fisher_source"`       // wake, sleep or legacy
-	Damping         float64         `toml:"damping" json:"damping"`                   // α (Várady 2025, 5.10)
-	RefreshEvery    int             `toml:"refresh_every" json:"refresh_every"`       // K, in steps (Várady 2025, 5.3.4)
-	FisherPrecision FisherPrecision `toml:"fisher_precision" json:"fisher_precision"` // float32 or int16
-	Optimizer       Optimizer       `toml:"optimizer" json:"optimizer"`               // gd, momentum, nesterov or adam
-
-	// Decays of the optimiser's running means; 0 stands for those of Várady 2025, 6.1.2.
-	Momentum  float64 `toml:"momentum,omitzero" json:"momentum,omitempty"`     // β of momentum and nesterov, 0.95
-	AdamBeta1 float64 `toml:"adam_beta1,omitzero" json:"adam_beta1,omitempty"` // β₁, of the gradient, 0.9
-	AdamBeta2 float64 `toml:"adam_beta2,omitzero" json:"adam_beta2,omitempty"` // β₂, of its square, 0.999
-
-	LearningRate float64  `toml:"learning_rate" json:"learning_rate"` // η
-	Schedule     Schedule `toml:"schedule" json:"schedule"`           // constant, step or cosine
-	StepEpochs   int      `toml:"step_epochs" json:"step_epochs"`     // schedule "step": epochs between changes
-	StepFactor   float64  `toml:"step_factor" json:"step_factor"`     // schedule "step": the factor of a change
-
-	// Arithmetic is float32 or fixed.
-	Arithmetic Arithmetic `toml:"arithmetic,omitzero" json:"arithmetic,omitzero"`
-
-	BatchSize int  `toml:"batch_size" json:"batch_size"` // B, data a minibatch
-	Samples   int  `toml:"samples" json:"samples"`       // S, samples a datum
-	Baseline  bool `toml:"baseline" json:"baseline"`     // subtract 1/S from the weights of q-wake
-
-	// LaterSamples is S once LaterSamplesAfter epochs are done; 0 leaves it as it
-	// is.
-	LaterSamples      int `toml:"later_samples,omitzero" json:"later_samples,omitempty"`
-	LaterSamplesAfter int `toml:"later_samples_after,omitzero" json:"later_samples_after,omitempty"`
-
-	// Strengths β of the regularisers of both networks, 0 without.
-	L1               float64 `toml:"l1,omitzero" json:"l1,omitempty"`                               // holds ‖w‖₁ down
-	L2               float64 `toml:"l2,omitzero" json:"l2,omitempty"`                               // holds ½‖w‖² down
-	Entropy          float64 `toml:"entropy,omitzero" json:"entropy,omitempty"`                     // raises the units' conditional entropies
-	EntropyEstimator float64 `toml:"entropy_estimator,omitzero" json:"entropy_estimator,omitempty"` // the same by the printed estimator
-	WarmUp           int     `toml:"warmup,omitzero" json:"warmup,omitempty"`                       // epochs over which they rise from 0
-	// ReinforceBaseline is constant, none or optimal (phases reinforce).
-	ReinforceBaseline ReinforceBaseline `toml:"reinforce_baseline,omitzero" json:"reinforce_baseline,omitzero"`
-
-	// Settings of machines with labels (BiHM thesis 2016, ch. 4): the objective of a labelled
-	// row is LabelWeight, 1 where it is 0, times log B − Gamma log A.
-	Gamma         float64       `toml:"gamma,omitzero" json:"gamma,omitempty"`                  // γ, −1 to 1 (BiHM thesis 2016, 4.7)
-	LabelWeight   float64       `toml:"label_weight,omitzero" json:"label_weight,omitempty"`    // of labelled rows
-	LabelProposal LabelProposal `toml:"label_proposal,omitzero" json:"label_proposal,omitzero"` // exact, plain or mixed
-
-	SleepSteps int     `toml:"sleep_steps" json:"sleep_steps,omitzero"` // sleep phases a step (Várady 2025, 5.4.1)
-	SleepScale float64 `toml:"sleep_scale" json:"sleep_scale,omitzero"` // factor of the sleep gradients (Várady 2025, 5.4.1)
-}
 
 // Method is a way of training, with the number of epochs and the seed. It is a
 // value: each setter returns a changed copy.
@@ -82,96 +21,10 @@ type Method struct {
 	start        *runs.Source
 }
 
-// presets are the published methods as points on the axes. Várady 2025 describes
-// REINFORCE and does not train with it: its learning rate is that of the others.
-var presets = []struct {
-	name         string
-	phases       Phases
-	metric       Metric
-	learningRate float64
-	damping      float64
-	refreshEvery int
-}{
-	{"ws", WakeSleep, Euclidean, 0.002, 0.2, 1000},
-	{"rws", ReweightedWakeSleep, Euclidean, 0.002, 0.2, 1000},
-	{"bihm", Bidirectional, Euclidean, 0.001, 0.2, 1000},
-	{"nws", WakeSleep, Block, 0.002, 0.2, 1000},
-	{"nrws", ReweightedWakeSleep, Block, 0.002, 0.2, 1000},
-	{"dnrws", ReweightedWakeSleep, Diagonal, 0.002, 0.2, 1},
-	{"nbihm", Bidirectional, Block, 0.001, 0.1, 1000},
-	{"reinforce", Reinforce, Euclidean, 0.002, 0.2, 1000},
-}
-
-// Presets lists the names of the published methods.
-func Presets() []string {
-	names := make([]string, len(presets))
-	for i, p := range presets {
-		names[i] = p.name
-	}
-	return names
-}
-
-// Preset returns the published method of a name, with the settings of the
-// thesis for MNIST (Várady 2025, tables 5.1 and 5.3; App. A.2).
-func Preset(name string) (Method, error) {
-	for _, p := range presets {
-		if p.name == name {
-			return Method{
-				spec: MethodSpec{
-					Preset: p.name, Phases: p.phases, Metric: p.metric,
-					LearningRate: p.learningRate, Damping: p.damping, RefreshEvery: p.refreshEvery,
-					FisherPrecision: SixteenBits,
-					StepEpochs:      100, StepFactor: 0.5,
-					BatchSize: 32, Samples: 10, Baseline: true,
-					SleepSteps: 1, SleepScale: 1,
-				},
-				epochs: 20,
-				seed:   1,
-			}, nil
-		}
-	}
-	return Method{}, fmt.Errorf("unknown method %q%s: use one of %s", name, names.Meant(name, Presets()...), strings.Join(Presets(), ", "))
-}
-
-func preset(name string) Method {
-	m, err := Preset(name)
-	if err != nil {
-		panic(err)
-	}
-	return m
-}
-
-// WS is wake-sleep (Várady 2025, 2.2).
-func WS() Method { return preset("ws") }
-
-// RWS is reweighted wake-sleep (Várady 2025, 2.3.1).
-func RWS() Method { return preset("rws") }
-
-// BiHM trains a bidirectional Helmholtz machine (BiHM thesis 2016, ch. 3; Várady 2025, 2.3.2). The
-// thesis starts it and NBiHM from weights of SmallNormal (Várady 2025, App. A.2), which
-// is a setting of the machine.
-func BiHM() Method { return preset("bihm") }
-
-// NWS is natural wake-sleep: WS in the Fisher metric.
-func NWS() Method { return preset("nws") }
-
-// NRWS is natural reweighted wake-sleep (Várady 2025, Algorithm 4).
-func NRWS() Method { return preset("nrws") }
-
-// DNRWS is NRWS with the diagonal of the Fisher matrix (Várady 2025, 5.3.6).
-func DNRWS() Method { return preset("dnrws") }
-
-// NBiHM trains a bidirectional Helmholtz machine in the Fisher metric (Várady 2025,
-// 5.3.8).
-func NBiHM() Method { return preset("nbihm") }
-
-// REINFORCE ascends the bound of log p(x) with both networks (Várady 2025, 2.3.3).
-func REINFORCE() Method { return preset("reinforce") }
-
 // LearningRate sets η.
 func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
 
-// Schedule sets how the learning rate changes. The schedule StepDecay halves it every 100 epochs;
+// Schedule sets how the learning rate changes. StepDecay halves it every 100 epochs;
 // Method.StepDecay says otherwise.
 func (m Method) Schedule(s Schedule) Method { m.spec.Schedule = s; return m }
 
@@ -330,51 +183,4 @@ func (m Method) Spec() MethodSpec { return m.spec }
 // String names the method and its settings, the epochs and the seed.
 func (m Method) String() string {
 	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.epochs, m.seed)
-}
-
-// algorithm is what the engine needs of a method that trains by epochs of a
-// number of steps.
-func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
-	rule := rules[s.Phases]
-	rule.Sleep *= s.SleepScale
-	return engine.Algorithm{
-		Rule: rule, Metric: s.Metric, FisherSource: s.FisherSource,
-		Damping: s.Damping, RefreshEvery: s.RefreshEvery, FisherPrecision: s.FisherPrecision,
-		Arithmetic: s.Arithmetic,
-		Optimizer:  s.Optimizer, Momentum: cmp.Or(s.Momentum, 0.95),
-		AdamBeta1: cmp.Or(s.AdamBeta1, 0.9), AdamBeta2: cmp.Or(s.AdamBeta2, 0.999), AdamEpsilon: 1e-8,
-		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline,
-		LaterSamples: s.LaterSamples, LaterSamplesFrom: stepsOf(s.LaterSamplesAfter, stepsPerEpoch),
-		L1: s.L1, L2: s.L2, Entropy: s.Entropy, EntropyEstimator: s.EntropyEstimator,
-		WarmUp:            stepsOf(s.WarmUp, stepsPerEpoch),
-		ReinforceBaseline: s.ReinforceBaseline,
-		LabelProposal:     s.LabelProposal, Gamma: s.Gamma, LabelWeight: cmp.Or(s.LabelWeight, 1),
-		SleepSteps: s.SleepSteps,
-	}
-}
-
-// stepsOf is the number of steps of some epochs, or more than there can be.
-func stepsOf(epochs, stepsPerEpoch int) int {
-	if stepsPerEpoch > 0 && epochs > math.MaxInt/stepsPerEpoch {
-		return math.MaxInt
-	}
-	return epochs * stepsPerEpoch
-}
-
-// identity leaves out the settings of a later version that are as the earlier
-// ones had them, so that runs keep their hash.
-func (s MethodSpec) identity() MethodSpec {
-	if s.SleepSteps == 1 {
-		s.SleepSteps = 0
-	}
-	if s.SleepScale == 1 {
-		s.SleepScale = 0
-	}
-	return s
-}
-
-// rate returns the learning rate of a step, 0 being the first.
-func (s MethodSpec) rate(step, stepsPerEpoch, epochs int) float64 {
-	decay := runs.Decay{Schedule: s.Schedule, StepEpochs: s.StepEpochs, StepFactor: s.StepFactor}
-	return s.LearningRate * decay.Factor(step, stepsPerEpoch, epochs)
 }

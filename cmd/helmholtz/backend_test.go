@@ -3,10 +3,12 @@ package main
 import (
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/spf13/cobra"
 )
 
 // TestBackends trains on each, and resumes with another.
@@ -42,15 +44,28 @@ func TestBackends(t *testing.T) {
 	}
 }
 
-// TestCommandsThatComputeHaveABackend looks at all that train, evaluate or draw.
-func TestCommandsThatComputeHaveABackend(t *testing.T) {
-	for _, path := range []string{"train", "eval", "sample", "inpaint", "plot", "compare", "bench train", "bench eval"} {
-		c, _, err := newRoot().Find(strings.Fields(path))
-		if err != nil {
-			t.Fatal(err)
+// commands are all that can be run, by their paths below the program.
+func commands() map[string]*cobra.Command {
+	all := map[string]*cobra.Command{}
+	var add func(*cobra.Command)
+	add = func(c *cobra.Command) {
+		if _, below, _ := strings.Cut(c.CommandPath(), " "); c.Runnable() {
+			all[below] = c
 		}
-		if c.Flags().Lookup("backend") == nil {
-			t.Errorf("%s has no flag --backend", path)
+		for _, child := range c.Commands() {
+			add(child)
+		}
+	}
+	add(newRoot())
+	return all
+}
+
+// Commands compute, and have a backend, but for those that only read, list or install.
+func TestCommandsThatComputeHaveABackend(t *testing.T) {
+	computesNothing := regexp.MustCompile(`^(|bench|sweep|((data|kernel)( .*)?)|doctor|history|new|runs|version|sweep (status|report)|reproduce (list|report))$`)
+	for path, c := range commands() {
+		if has := c.Flags().Lookup("backend") != nil; has == computesNothing.MatchString(path) {
+			t.Errorf("that %q has the flag --backend is %v", path, has)
 		}
 	}
 }

@@ -151,7 +151,32 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 			fmt.Fprintf(c.ErrOrStderr(), "--algorithm starts from the defaults of %s, not from %s: %s\n", x.values.Method.Preset, x.config, strings.Join(replaced, "; "))
 		}
 	}
+	if x.config != "" && !methodGiven {
+		explainPreset(c, x.config, file)
+	}
 	return x.values, nil
+}
+
+// explainPreset says of an experiment that a file describes which of the settings that make its
+// preset what it is the file has otherwise.
+func explainPreset(c *cobra.Command, path string, e runs.Experiment) bool {
+	of, is := e.(hm.Experiment)
+	preset, err := hm.Preset(of.Method.Preset)
+	if !is || err != nil {
+		return false
+	}
+	var others []string
+	differs := func(key string, is, usual fmt.Stringer) {
+		if is != usual {
+			others = append(others, fmt.Sprintf("%s = %v, where the preset %s has %v", key, is, of.Method.Preset, usual))
+		}
+	}
+	differs("phases", of.Method.Phases, preset.Spec().Phases)
+	differs("metric", of.Method.Metric, preset.Spec().Metric)
+	if len(others) > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "%s trains with %s: what a file spells out goes before its preset; leave it out for the preset's own\n", path, strings.Join(others, "; "))
+	}
+	return len(others) > 0
 }
 
 // base returns the experiment that flags change: that of the config file, or

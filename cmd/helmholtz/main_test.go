@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -215,6 +216,20 @@ func TestAxesOfAMethod(t *testing.T) {
 	}
 	if m := e.Method; m.Preset != "rws" || m.Phases != hm.Bidirectional || m.Metric != hm.Kronecker {
 		t.Errorf("trained %s with phases %v and metric %v", m.Preset, m.Phases, m.Metric)
+	}
+
+	// A file that names a preset and spells out other settings is explained, and so is a sweep of one.
+	file, sweep := filepath.Join(dir, "experiment.toml"), filepath.Join(t.TempDir(), "presets.toml")
+	if err := os.WriteFile(sweep, fmt.Appendf(nil, "base = %q\n[grid]\nmethod.preset = [\"bihm\", \"nws\"]\n", file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for says, args := range map[string][]string{
+		file + " trains with phases = bihm, where the preset rws has rws; metric = kronecker, where the preset rws has none": {"train", "--config", file, "--out", dir},
+		"preset=bihm, trains with metric = kronecker, where the preset bihm has none":                                        {"sweep", "plan", sweep},
+	} {
+		if code, _, errOut := helmholtz(t, t.Context(), args...); code != 0 || strings.Count(errOut, says) != 1 || strings.Count(errOut, "trains with") != 1 {
+			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)
+		}
 	}
 }
 

@@ -83,7 +83,13 @@ func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, e
 	if out == "" {
 		out = filepath.Join("runs", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	}
-	return s, out, nil
+	settings, err := s.Settings()
+	for _, setting := range settings {
+		if explainPreset(c, path+", "+setting.Name+",", setting.Experiment) {
+			break // the others have the same base
+		}
+	}
+	return s, out, err
 }
 
 // claimSweep reads a sweep that can be trained, and makes its directory that of the sweep.

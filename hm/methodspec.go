@@ -1,0 +1,112 @@
+package hm
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// MethodSpec is a way of training: a point on the axes of the published
+// methods, each setting free.
+type MethodSpec struct {
+	// Preset names the published method that the other settings start from:
+	// ws, rws, bihm, nws, nrws, dnrws, nbihm or reinforce.
+	Preset string `toml:"preset" json:"preset"`
+
+	Phases          Phases          `toml:"phases" json:"phases"`                     // ws, rws, bihm or reinforce
+	Metric          Metric          `toml:"metric" json:"metric"`                     // none, block, diagonal or kronecker
+	FisherSource    FisherSource    `toml:"fisher_source" json:"fisher_source"`       // wake, sleep or legacy
+	Damping         float64         `toml:"damping" json:"damping"`                   // α (Várady 2025, 5.10)
+	RefreshEvery    int             `toml:"refresh_every" json:"refresh_every"`       // K, in steps (Várady 2025, 5.3.4)
+	FisherPrecision FisherPrecision `toml:"fisher_precision" json:"fisher_precision"` // float32 or int16
+	Optimizer       Optimizer       `toml:"optimizer" json:"optimizer"`               // gd, momentum, nesterov or adam
+
+	// Decays of the optimiser's running means; 0 stands for those of Várady 2025, 6.1.2.
+	Momentum  float64 `toml:"momentum,omitzero" json:"momentum,omitempty"`     // β of momentum and nesterov, 0.95
+	AdamBeta1 float64 `toml:"adam_beta1,omitzero" json:"adam_beta1,omitempty"` // β₁, of the gradient, 0.9
+	AdamBeta2 float64 `toml:"adam_beta2,omitzero" json:"adam_beta2,omitempty"` // β₂, of its square, 0.999
+
+	LearningRate float64  `toml:"learning_rate" json:"learning_rate"` // η
+	Schedule     Schedule `toml:"schedule" json:"schedule"`           // constant, step or cosine
+	StepEpochs   int      `toml:"step_epochs" json:"step_epochs"`     // schedule "step": epochs between changes
+	StepFactor   float64  `toml:"step_factor" json:"step_factor"`     // schedule "step": the factor of a change
+
+	// Arithmetic is float32 or fixed.
+	Arithmetic Arithmetic `toml:"arithmetic,omitzero" json:"arithmetic,omitzero"`
+
+	BatchSize int  `toml:"batch_size" json:"batch_size"` // B, data a minibatch
+	Samples   int  `toml:"samples" json:"samples"`       // S, samples a datum
+	Baseline  bool `toml:"baseline" json:"baseline"`     // subtract 1/S from the weights of q-wake
+
+	// LaterSamples is S once LaterSamplesAfter epochs are done; 0 leaves it as it
+	// is.
+	LaterSamples      int `toml:"later_samples,omitzero" json:"later_samples,omitempty"`
+	LaterSamplesAfter int `toml:"later_samples_after,omitzero" json:"later_samples_after,omitempty"`
+
+	// Strengths β of the regularisers of both networks, 0 without.
+	L1               float64 `toml:"l1,omitzero" json:"l1,omitempty"`                               // holds ‖w‖₁ down
+	L2               float64 `toml:"l2,omitzero" json:"l2,omitempty"`                               // holds ½‖w‖² down
+	Entropy          float64 `toml:"entropy,omitzero" json:"entropy,omitempty"`                     // raises the units' conditional entropies
+	EntropyEstimator float64 `toml:"entropy_estimator,omitzero" json:"entropy_estimator,omitempty"` // the same by the printed estimator
+	WarmUp           int     `toml:"warmup,omitzero" json:"warmup,omitempty"`                       // epochs over which they rise from 0
+	// ReinforceBaseline is constant, none or optimal (phases reinforce).
+	ReinforceBaseline ReinforceBaseline `toml:"reinforce_baseline,omitzero" json:"reinforce_baseline,omitzero"`
+
+	// Settings of machines with labels (BiHM thesis 2016, ch. 4): the objective of a labelled
+	// row is LabelWeight, 1 where it is 0, times log B − Gamma log A.
+	Gamma         float64       `toml:"gamma,omitzero" json:"gamma,omitempty"`                  // γ, −1 to 1 (BiHM thesis 2016, 4.7)
+	LabelWeight   float64       `toml:"label_weight,omitzero" json:"label_weight,omitempty"`    // of labelled rows
+	LabelProposal LabelProposal `toml:"label_proposal,omitzero" json:"label_proposal,omitzero"` // exact, plain or mixed
+
+	SleepSteps int     `toml:"sleep_steps" json:"sleep_steps,omitzero"` // sleep phases a step (Várady 2025, 5.4.1)
+	SleepScale float64 `toml:"sleep_scale" json:"sleep_scale,omitzero"` // factor of the sleep gradients (Várady 2025, 5.4.1)
+}
+
+// algorithm is what the engine needs of a method that trains by epochs of a
+// number of steps.
+func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
+	rule := rules[s.Phases]
+	rule.Sleep *= s.SleepScale
+	return engine.Algorithm{
+		Rule: rule, Metric: s.Metric, FisherSource: s.FisherSource,
+		Damping: s.Damping, RefreshEvery: s.RefreshEvery, FisherPrecision: s.FisherPrecision,
+		Arithmetic: s.Arithmetic,
+		Optimizer:  s.Optimizer, Momentum: cmp.Or(s.Momentum, 0.95),
+		AdamBeta1: cmp.Or(s.AdamBeta1, 0.9), AdamBeta2: cmp.Or(s.AdamBeta2, 0.999), AdamEpsilon: 1e-8,
+		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline,
+		LaterSamples: s.LaterSamples, LaterSamplesFrom: stepsOf(s.LaterSamplesAfter, stepsPerEpoch),
+		L1: s.L1, L2: s.L2, Entropy: s.Entropy, EntropyEstimator: s.EntropyEstimator,
+		WarmUp:            stepsOf(s.WarmUp, stepsPerEpoch),
+		ReinforceBaseline: s.ReinforceBaseline,
+		LabelProposal:     s.LabelProposal, Gamma: s.Gamma, LabelWeight: cmp.Or(s.LabelWeight, 1),
+		SleepSteps: s.SleepSteps,
+	}
+}
+
+// stepsOf is the number of steps of some epochs, or more than there can be.
+func stepsOf(epochs, stepsPerEpoch int) int {
+	if stepsPerEpoch > 0 && epochs > math.MaxInt/stepsPerEpoch {
+		return math.MaxInt
+	}
+	return epochs * stepsPerEpoch
+}
+
+// identity leaves out the settings of a later version that are as the earlier
+// ones had them, so that runs keep their hash.
+func (s MethodSpec) identity() MethodSpec {
+	if s.SleepSteps == 1 {
+		s.SleepSteps = 0
+	}
+	if s.SleepScale == 1 {
+		s.SleepScale = 0
+	}
+	return s
+}
+
+// rate returns the learning rate of a step, 0 being the first.
+func (s MethodSpec) rate(step, stepsPerEpoch, epochs int) float64 {
+	decay := runs.Decay{Schedule: s.Schedule, StepEpochs: s.StepEpochs, StepFactor: s.StepFactor}
+	return s.LearningRate * decay.Factor(step, stepsPerEpoch, epochs)
+}

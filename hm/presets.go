@@ -1,0 +1,94 @@
+package hm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
+)
+
+// presets are the published methods as points on the axes. Várady 2025 describes
+// REINFORCE and does not train with it: its learning rate is that of the others.
+var presets = []struct {
+	name         string
+	phases       Phases
+	metric       Metric
+	learningRate float64
+	damping      float64
+	refreshEvery int
+}{
+	{"ws", WakeSleep, Euclidean, 0.002, 0.2, 1000},
+	{"rws", ReweightedWakeSleep, Euclidean, 0.002, 0.2, 1000},
+	{"bihm", Bidirectional, Euclidean, 0.001, 0.2, 1000},
+	{"nws", WakeSleep, Block, 0.002, 0.2, 1000},
+	{"nrws", ReweightedWakeSleep, Block, 0.002, 0.2, 1000},
+	{"dnrws", ReweightedWakeSleep, Diagonal, 0.002, 0.2, 1},
+	{"nbihm", Bidirectional, Block, 0.001, 0.1, 1000},
+	{"reinforce", Reinforce, Euclidean, 0.002, 0.2, 1000},
+}
+
+// Presets lists the names of the published methods.
+func Presets() []string {
+	names := make([]string, len(presets))
+	for i, p := range presets {
+		names[i] = p.name
+	}
+	return names
+}
+
+// Preset returns the published method of a name, with the settings of the
+// thesis for MNIST (Várady 2025, tables 5.1 and 5.3; App. A.2).
+func Preset(name string) (Method, error) {
+	for _, p := range presets {
+		if p.name == name {
+			return Method{
+				spec: MethodSpec{
+					Preset: p.name, Phases: p.phases, Metric: p.metric,
+					LearningRate: p.learningRate, Damping: p.damping, RefreshEvery: p.refreshEvery,
+					FisherPrecision: SixteenBits,
+					StepEpochs:      100, StepFactor: 0.5,
+					BatchSize: 32, Samples: 10, Baseline: true,
+					SleepSteps: 1, SleepScale: 1,
+				},
+				epochs: 20,
+				seed:   1,
+			}, nil
+		}
+	}
+	return Method{}, fmt.Errorf("unknown method %q%s: use one of %s", name, names.Meant(name, Presets()...), strings.Join(Presets(), ", "))
+}
+
+func preset(name string) Method {
+	m, err := Preset(name)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// WS is wake-sleep (Várady 2025, 2.2).
+func WS() Method { return preset("ws") }
+
+// RWS is reweighted wake-sleep (Várady 2025, 2.3.1).
+func RWS() Method { return preset("rws") }
+
+// BiHM trains a bidirectional Helmholtz machine (BiHM thesis 2016, ch. 3; Várady 2025, 2.3.2). The
+// thesis starts it and NBiHM from weights of SmallNormal (Várady 2025, App. A.2), which
+// is a setting of the machine.
+func BiHM() Method { return preset("bihm") }
+
+// NWS is natural wake-sleep: WS in the Fisher metric.
+func NWS() Method { return preset("nws") }
+
+// NRWS is natural reweighted wake-sleep (Várady 2025, Algorithm 4).
+func NRWS() Method { return preset("nrws") }
+
+// DNRWS is NRWS with the diagonal of the Fisher matrix (Várady 2025, 5.3.6).
+func DNRWS() Method { return preset("dnrws") }
+
+// NBiHM trains a bidirectional Helmholtz machine in the Fisher metric (Várady 2025,
+// 5.3.8).
+func NBiHM() Method { return preset("nbihm") }
+
+// REINFORCE ascends the bound of log p(x) with both networks (Várady 2025, 2.3.3).
+func REINFORCE() Method { return preset("reinforce") }
