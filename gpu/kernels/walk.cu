@@ -60,7 +60,7 @@ enum Kind {
   LOOK_AHEAD, LOAD, OUTPUTS, WEIGH, GRADIENT, BLOCKS, MULTIPLY_BLOCKS, DIAGONAL, SCALE, UPDATE
 };
 
-// LookAhead: the point is where the velocity alone would lead (004, 6.10).
+// LookAhead: the point is where the velocity alone would lead (Várady 2025, 6.10).
 struct LookAhead {
   const float *parameters, *velocity;
   float *point;
