@@ -3,6 +3,7 @@ package boltzmann
 import (
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -11,7 +12,7 @@ import (
 // Parameters are the weights and biases of a restricted Boltzmann machine.
 type Parameters struct {
 	Flat          []float32      // all of them; the others are views of it, in this order
-	Weights       kernels.Matrix // W, visible × hidden
+	Weights       blas32.General // W, visible × hidden
 	VisibleBiases []float32      // b
 	HiddenBiases  []float32      // c
 	LogVariances  []float32      // log σ² of Gaussian visible units, nil of others

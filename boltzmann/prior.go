@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -70,7 +72,7 @@ func newPrior(s state, method MethodSpec, seed uint64) *Prior {
 // learning rate. It returns states of the units at the ends of its chains, which stay as they
 // are until the next step, and the mean log-pseudo-likelihood of the rows before it, estimated by
 // one unit of each. Where the context is cancelled, nothing has changed.
-func (p *Prior) Step(ctx context.Context, rows kernels.Matrix, rate float64) (ends kernels.Matrix, pseudoLikelihood float64, err error) {
+func (p *Prior) Step(ctx context.Context, rows blas32.General, rate float64) (ends blas32.General, pseudoLikelihood float64, err error) {
 	t := p.trainer
 	t.rows = asRows(rows)
 	t.order = func(int) []int {
@@ -114,13 +116,13 @@ func (p *Prior) Model() *Model {
 
 // LogZOver is LogZ with a base-rate model that has the means of rows of states of the
 // visible units, a row a datum.
-func (m *Model) LogZOver(ctx context.Context, states kernels.Matrix, a Annealing, progress func(float64)) (LogZ, error) {
+func (m *Model) LogZOver(ctx context.Context, states blas32.General, a Annealing, progress func(float64)) (LogZ, error) {
 	return m.LogZ(ctx, asRows(states), a, progress)
 }
 
 // Unnormalized are log p(v) + log Z, in nats, of rows of states of the visible units of a
 // restricted machine.
-func (m *Model) Unnormalized(states kernels.Matrix) []float64 {
+func (m *Model) Unnormalized(states blas32.General) []float64 {
 	logs, inputs := make([]float64, states.Rows), make([]float64, m.parameters.Hidden())
 	for r := range logs {
 		logs[r] = -m.parameters.freeEnergy(kernels.Row(states, r), inputs)
@@ -131,7 +133,7 @@ func (m *Model) Unnormalized(states kernels.Matrix) []float64 {
 // PseudoLikelihoods are the log-pseudo-likelihoods, in nats, of rows of states of the visible
 // units of a restricted machine of Bernoulli units, each estimated by some of them, and exact by
 // all.
-func (m *Model) PseudoLikelihoods(states kernels.Matrix, units int) []float64 {
+func (m *Model) PseudoLikelihoods(states blas32.General, units int) []float64 {
 	w := newProducts(m.parameters)
 	inputs, rows, logs := kernels.NewMatrix(states.Rows, m.parameters.Hidden()), make([]likelihood, states.Rows), make([]float64, states.Rows)
 	w.up(inputs, states)
