@@ -9,46 +9,43 @@ import (
 )
 
 // evaluationColumns have the keys of the JSON of evaluations.
-var evaluationColumns = []struct {
-	runs.Column
-	cell func(Evaluation) any
-}{
-	{nats(runs.LogP.Key, runs.LogP.Name), func(e Evaluation) any { return e.LogP }},
-	{nats("log_p_se", "± se"), func(e Evaluation) any { return e.LogPSE }},
-	{runs.Column{Key: "log_p_errs", Label: "log p errs"}, func(e Evaluation) any { return e.LogPErrs.String() }},
-	{runs.Column{Key: "samples", Kind: runs.Integer}, func(e Evaluation) any { return e.Samples }},
-	{nats("baseline_log_p", "base line (factorised)"), func(e Evaluation) any { return e.BaselineLogP }},
-	{nats("baseline_log_p_se", "± se"), func(e Evaluation) any { return e.BaselineLogPSE }},
-	{runs.Column{Key: "diverged", Kind: runs.Boolean}, func(e Evaluation) any { return e.Diverged }},
-	{nats(logZMeasure.Key, logZMeasure.Name), func(e Evaluation) any { return e.LogZ.Value }},
-	{nats("log_z_se", "± se"), func(e Evaluation) any { return e.LogZ.SE }},
-	{nats("log_z_low", "log Z less 3 se"), func(e Evaluation) any { return e.Low }},
-	{nats("log_z_high", "log Z and 3 se"), func(e Evaluation) any { return e.High }},
-	{runs.Column{Key: "log_z_errs", Label: "log Z errs"}, func(e Evaluation) any { return e.Errs.String() }},
-	{runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 3}, func(e Evaluation) any { return e.ESS }},
-	{runs.Column{Key: "chains", Kind: runs.Integer}, func(e Evaluation) any { return e.Chains }},
-	{runs.Column{Key: "schedule"}, func(e Evaluation) any { return e.schedule() }},
-	{runs.Column{Key: "steps", Kind: runs.Integer}, func(e Evaluation) any { return e.Steps }},
-	{nats("free_energy", "free energy"), func(e Evaluation) any { return e.FreeEnergy }},
-	{nats("free_energy_se", "± se"), func(e Evaluation) any { return e.FreeEnergySE }},
-	{nats("training_free_energy", "free energy, training"), func(e Evaluation) any { return e.TrainingFreeEnergy }},
-	{nats("training_free_energy_se", "± se"), func(e Evaluation) any { return e.TrainingFreeEnergySE }},
-	{nats("raise.log_p", "log p by RAISE"), ofRAISE(func(r *Raised) any { return r.LogP })},
-	{nats("raise.log_p_se", "± se"), ofRAISE(func(r *Raised) any { return r.LogPSE })},
-	{nats("raise.excess", "log p less RAISE"), ofRAISE(func(r *Raised) any { return r.Excess })},
-	{nats("raise.excess_se", "± se"), ofRAISE(func(r *Raised) any { return r.ExcessSE })},
-	{runs.Column{Key: "raise.data", Label: "rows of RAISE", Kind: runs.Integer}, ofRAISE(func(r *Raised) any { return r.Data })},
-	{runs.Column{Key: "raise.chains", Label: "chains of RAISE", Kind: runs.Integer}, ofRAISE(func(r *Raised) any { return r.Chains })},
-	{runs.Column{Key: "classification.error", Label: errorMeasure.Name, Kind: runs.Number, Decimals: 4}, ofClassification(func(c *Classification) any { return c.Error })},
-	{runs.Column{Key: "classification.error_se", Label: "± se", Kind: runs.Number, Decimals: 4}, ofClassification(func(c *Classification) any { return c.ErrorSE })},
-	{nats("classification.log_p", labelMeasure.Name), ofClassification(func(c *Classification) any { return c.LogP })},
-	{nats("classification.log_p_se", "± se"), ofClassification(func(c *Classification) any { return c.LogPSE })},
-	{runs.Column{Key: "classification.data", Label: "labelled rows", Kind: runs.Integer}, ofClassification(func(c *Classification) any { return c.Data })},
-	{runs.Column{Key: "split"}, func(e Evaluation) any { return e.Split }},
-	{runs.Column{Key: "binarization"}, func(e Evaluation) any { return e.Binarization.String() }},
-	{runs.Column{Key: "data", Kind: runs.Integer}, func(e Evaluation) any { return e.Data }},
-	{runs.Column{Key: "draw_seed", Label: "seed of draws", Kind: runs.Integer}, func(e Evaluation) any { return e.DrawSeed }},
-	{runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, func(e Evaluation) any { return e.Seconds }},
+var evaluationColumns = []runs.Field[Evaluation]{
+	{Column: nats(runs.LogP.Key, runs.LogP.Name), Cell: func(e Evaluation) any { return e.LogP }},
+	{Column: nats("log_p_se", "± se"), Cell: func(e Evaluation) any { return e.LogPSE }},
+	{Column: runs.Column{Key: "log_p_errs", Label: "log p errs"}, Cell: func(e Evaluation) any { return e.LogPErrs.String() }},
+	{Column: runs.Column{Key: "samples", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Samples }},
+	{Column: nats("baseline_log_p", "base line (factorised)"), Cell: func(e Evaluation) any { return e.BaselineLogP }},
+	{Column: nats("baseline_log_p_se", "± se"), Cell: func(e Evaluation) any { return e.BaselineLogPSE }},
+	{Column: runs.Column{Key: "diverged", Kind: runs.Boolean}, Cell: func(e Evaluation) any { return e.Diverged }},
+	{Column: nats(logZMeasure.Key, logZMeasure.Name), Cell: func(e Evaluation) any { return e.LogZ.Value }},
+	{Column: nats("log_z_se", "± se"), Cell: func(e Evaluation) any { return e.LogZ.SE }},
+	{Column: nats("log_z_low", "log Z less 3 se"), Cell: func(e Evaluation) any { return e.Low }},
+	{Column: nats("log_z_high", "log Z and 3 se"), Cell: func(e Evaluation) any { return e.High }},
+	{Column: runs.Column{Key: "log_z_errs", Label: "log Z errs"}, Cell: func(e Evaluation) any { return e.Errs.String() }},
+	{Column: runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 3}, Cell: func(e Evaluation) any { return e.ESS }},
+	{Column: runs.Column{Key: "chains", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Chains }},
+	{Column: runs.Column{Key: "schedule"}, Cell: func(e Evaluation) any { return e.schedule() }},
+	{Column: runs.Column{Key: "steps", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Steps }},
+	{Column: nats("free_energy", "free energy"), Cell: func(e Evaluation) any { return e.FreeEnergy }},
+	{Column: nats("free_energy_se", "± se"), Cell: func(e Evaluation) any { return e.FreeEnergySE }},
+	{Column: nats("training_free_energy", "free energy, training"), Cell: func(e Evaluation) any { return e.TrainingFreeEnergy }},
+	{Column: nats("training_free_energy_se", "± se"), Cell: func(e Evaluation) any { return e.TrainingFreeEnergySE }},
+	{Column: nats("raise.log_p", "log p by RAISE"), Cell: ofRAISE(func(r *Raised) any { return r.LogP })},
+	{Column: nats("raise.log_p_se", "± se"), Cell: ofRAISE(func(r *Raised) any { return r.LogPSE })},
+	{Column: nats("raise.excess", "log p less RAISE"), Cell: ofRAISE(func(r *Raised) any { return r.Excess })},
+	{Column: nats("raise.excess_se", "± se"), Cell: ofRAISE(func(r *Raised) any { return r.ExcessSE })},
+	{Column: runs.Column{Key: "raise.data", Label: "rows of RAISE", Kind: runs.Integer}, Cell: ofRAISE(func(r *Raised) any { return r.Data })},
+	{Column: runs.Column{Key: "raise.chains", Label: "chains of RAISE", Kind: runs.Integer}, Cell: ofRAISE(func(r *Raised) any { return r.Chains })},
+	{Column: runs.Column{Key: "classification.error", Label: errorMeasure.Name, Kind: runs.Number, Decimals: 4}, Cell: ofClassification(func(c *Classification) any { return c.Error })},
+	{Column: runs.Column{Key: "classification.error_se", Label: "± se", Kind: runs.Number, Decimals: 4}, Cell: ofClassification(func(c *Classification) any { return c.ErrorSE })},
+	{Column: nats("classification.log_p", labelMeasure.Name), Cell: ofClassification(func(c *Classification) any { return c.LogP })},
+	{Column: nats("classification.log_p_se", "± se"), Cell: ofClassification(func(c *Classification) any { return c.LogPSE })},
+	{Column: runs.Column{Key: "classification.data", Label: "labelled rows", Kind: runs.Integer}, Cell: ofClassification(func(c *Classification) any { return c.Data })},
+	{Column: runs.Column{Key: "split"}, Cell: func(e Evaluation) any { return e.Split }},
+	{Column: runs.Column{Key: "binarization"}, Cell: func(e Evaluation) any { return e.Binarization.String() }},
+	{Column: runs.Column{Key: "data", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Data }},
+	{Column: runs.Column{Key: "draw_seed", Label: "seed of draws", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.DrawSeed }},
+	{Column: runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, Cell: func(e Evaluation) any { return e.Seconds }},
 }
 
 func nats(key, label string) runs.Column {
@@ -84,15 +81,7 @@ func (z LogZ) schedule() string {
 // raise.log_p and so on, those of labels classification.error. What was not computed is missing:
 // all evaluations have the same columns.
 func (e Evaluation) Table() *runs.Table {
-	var columns []runs.Column
-	var row []any
-	for _, c := range evaluationColumns {
-		columns = append(columns, c.Column)
-		row = append(row, c.cell(e))
-	}
-	t := runs.NewTable("evaluation", "", columns...)
-	t.Add(row...)
-	return t
+	return runs.TableOf("evaluation", "", evaluationColumns, e)
 }
 
 var logZMeasure = runs.Measure{Key: "log_z", Name: "log Z", Label: "log Z", Unit: "nats"}

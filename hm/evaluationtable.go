@@ -11,27 +11,13 @@ import (
 // Classification are classification.error and so on. What was not computed is
 // missing: all evaluations have the same columns.
 func (e Evaluation) Table() *runs.Table {
-	var columns []runs.Column
-	var row []any
-	for _, c := range evaluationColumns {
-		columns = append(columns, c.Column)
-		row = append(row, c.cell(e))
-	}
-	t := runs.NewTable("evaluation", "", columns...)
-	t.Add(row...)
-	return t
-}
-
-// evaluationColumn is a column of the table of an evaluation, with its cell.
-type evaluationColumn struct {
-	runs.Column
-	cell func(Evaluation) any
+	return runs.TableOf("evaluation", "", evaluationColumns, e)
 }
 
 var evaluationColumns = slices.Concat(
 	estimateColumns(runs.LogP, func(e Evaluation) (any, any) { return e.LogP, e.LogPSE }),
 	estimateColumns(runs.Measure{Key: "baseline_log_p", Name: "base line (factorised)", Unit: "nats"}, func(e Evaluation) (any, any) { return e.BaselineLogP, e.BaselineLogPSE }),
-	[]evaluationColumn{{runs.Column{Key: "diverged", Kind: runs.Boolean}, func(e Evaluation) any { return e.Diverged }}},
+	[]runs.Field[Evaluation]{{Column: runs.Column{Key: "diverged", Kind: runs.Boolean}, Cell: func(e Evaluation) any { return e.Diverged }}},
 	estimateColumns(boundMeasure, func(e Evaluation) (any, any) { return e.Bound, e.BoundSE }),
 	estimateColumns(tildeStarMeasure, func(e Evaluation) (any, any) { return e.LogPTildeStar, e.LogPTildeStarSE }),
 	estimateColumns(z2Measure, func(e Evaluation) (any, any) { return e.LogZ2, e.LogZ2SE }),
@@ -50,20 +36,20 @@ var evaluationColumns = slices.Concat(
 		}
 		return e.Classification.LogP, e.Classification.LogPSE
 	}),
-	[]evaluationColumn{
-		{runs.Column{Key: "kl_exact", Label: "KL(p_D‖p)", Unit: "nats", Kind: runs.Number, Decimals: 4}, func(e Evaluation) any { return e.KLExact }},
-		{runs.Column{Key: "samples", Kind: runs.Integer}, func(e Evaluation) any { return e.Samples }},
-		{runs.Column{Key: "data", Kind: runs.Integer}, func(e Evaluation) any { return e.Data }},
-		{runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, func(e Evaluation) any { return e.Seconds }},
+	[]runs.Field[Evaluation]{
+		{Column: runs.Column{Key: "kl_exact", Label: "KL(p_D‖p)", Unit: "nats", Kind: runs.Number, Decimals: 4}, Cell: func(e Evaluation) any { return e.KLExact }},
+		{Column: runs.Column{Key: "samples", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Samples }},
+		{Column: runs.Column{Key: "data", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Data }},
+		{Column: runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, Cell: func(e Evaluation) any { return e.Seconds }},
 	})
 
 // estimateColumns are a column of values and one of their standard errors.
-func estimateColumns(m runs.Measure, of func(Evaluation) (value, se any)) []evaluationColumn {
+func estimateColumns(m runs.Measure, of func(Evaluation) (value, se any)) []runs.Field[Evaluation] {
 	value := runs.Column{Key: m.Key, Label: m.Name, Unit: m.Unit, Kind: runs.Number, Decimals: 3}
 	se := value
 	se.Key, se.Label = m.Key+"_se", "± se"
-	return []evaluationColumn{
-		{value, func(e Evaluation) any { v, _ := of(e); return v }},
-		{se, func(e Evaluation) any { _, s := of(e); return s }},
+	return []runs.Field[Evaluation]{
+		{Column: value, Cell: func(e Evaluation) any { v, _ := of(e); return v }},
+		{Column: se, Cell: func(e Evaluation) any { _, s := of(e); return s }},
 	}
 }

@@ -10,12 +10,6 @@ import (
 // deviationSuffix ends the key of the standard deviation of a mean over seeds.
 const deviationSuffix = "_sd"
 
-// comparedColumn is a column of a comparison's table, with its cells.
-type comparedColumn struct {
-	Column
-	cell func(Compared) any
-}
-
 // Table has a row an experiment: its directory and method, the settings that differ
 // (settings.method.learning_rate), the number of seeds, the epochs done, the seconds of
 // training, and the objective, of training and of validation, as training estimates it; where
@@ -25,7 +19,7 @@ type comparedColumn struct {
 // are standard deviations over seeds, and in _se standard errors over the data, which one seed
 // alone has.
 func (c Comparison) Table() *Table {
-	columns := []comparedColumn{
+	columns := []Field[Compared]{
 		{Column{Key: "directory"}, func(e Compared) any { return e.Dir }},
 		{Column{Key: "method"}, func(e Compared) any { return e.Method }},
 	}
@@ -36,7 +30,7 @@ func (c Comparison) Table() *Table {
 		return measureColumn([]Measure{c.Objective}, key+"."+c.Objective.Key, c.Objective.Key, of)
 	}
 	columns = slices.Concat(columns,
-		[]comparedColumn{
+		[]Field[Compared]{
 			{Column{Key: "seeds", Kind: Integer}, func(e Compared) any { return len(e.Seeds) }},
 			{Column{Key: "finished", Kind: Boolean}, func(e Compared) any { return e.Finished }},
 		},
@@ -49,23 +43,11 @@ func (c Comparison) Table() *Table {
 		c.baselineColumns(),
 		c.evaluationColumns())
 
-	described := make([]Column, len(columns))
-	for i, of := range columns {
-		described[i] = of.Column
-	}
-	t := NewTable("comparison", "", described...)
-	for _, e := range c.Experiments {
-		row := make([]any, len(columns))
-		for i, of := range columns {
-			row[i] = of.cell(e)
-		}
-		t.Add(row...)
-	}
-	return t
+	return TableOf("comparison", "", columns, c.Experiments...)
 }
 
 // baselineColumns are those of the base line; none where no experiment has one.
-func (c Comparison) baselineColumns() []comparedColumn {
+func (c Comparison) baselineColumns() []Field[Compared] {
 	line := c.baseline()
 	if line == nil {
 		return nil
@@ -81,7 +63,7 @@ func (c Comparison) baselineColumns() []comparedColumn {
 	column := func(key string) Column {
 		return measureColumn([]Measure{c.Objective}, "baseline."+key, key, line.Label())
 	}
-	return []comparedColumn{
+	return []Field[Compared]{
 		{column(c.Objective.Key), estimate(func(e Estimate) float64 { return e.Value })},
 		{column(c.Objective.Key + StandardErrorKey), estimate(func(e Estimate) float64 { return e.SE })},
 		{Column{Key: "diverged", Label: "seeds diverged", Kind: Integer}, func(e Compared) any {
@@ -104,21 +86,21 @@ func (c Comparison) baseline() *Baseline {
 }
 
 // spreadColumns are a column of means and one of standard deviations.
-func spreadColumns(mean Column, of func(Compared) Spread) []comparedColumn {
+func spreadColumns(mean Column, of func(Compared) Spread) []Field[Compared] {
 	mean.Kind = Number
 	sd := mean
 	sd.Key, sd.Label = mean.Key+deviationSuffix, "± sd"
-	return []comparedColumn{
+	return []Field[Compared]{
 		{mean, func(e Compared) any { return of(e).Mean }},
 		{sd, func(e Compared) any { return of(e).SD }},
 	}
 }
 
 // settingColumn is a column of one setting, of numbers where all its values are.
-func (c Comparison) settingColumn(name string) comparedColumn {
+func (c Comparison) settingColumn(name string) Field[Compared] {
 	column := Column{Key: "settings." + name, Label: name}
-	values := func(read func(string) (any, error)) comparedColumn {
-		return comparedColumn{column, func(e Compared) any {
+	values := func(read func(string) (any, error)) Field[Compared] {
+		return Field[Compared]{column, func(e Compared) any {
 			value, set := e.Settings[name]
 			if !set {
 				return nil
@@ -149,11 +131,11 @@ func (c Comparison) settingColumn(name string) comparedColumn {
 
 // evaluationColumns are those of what the comparison was evaluated with, and of what
 // that estimated; none where it was not.
-func (c Comparison) evaluationColumns() []comparedColumn {
+func (c Comparison) evaluationColumns() []Field[Compared] {
 	if c.Samples == 0 {
 		return nil
 	}
-	columns := []comparedColumn{
+	columns := []Field[Compared]{
 		{Column{Key: "evaluation.split", Label: "rows"}, func(Compared) any { return c.Split }},
 		{Column{Key: "evaluation.checkpoint", Label: "checkpoint"}, func(Compared) any { return c.Checkpoint }},
 		{Column{Key: "evaluation.samples", Label: "samples K", Kind: Integer}, func(Compared) any { return c.Samples }},
@@ -170,7 +152,7 @@ func (c Comparison) evaluationColumns() []comparedColumn {
 				}
 				return Spread{math.NaN(), math.NaN()}
 			}),
-			[]comparedColumn{{se, func(e Compared) any {
+			[]Field[Compared]{{se, func(e Compared) any {
 				if len(e.Evaluations) == 1 {
 					if of, estimated := e.Evaluations[0][key]; estimated {
 						return of.SE

@@ -103,6 +103,30 @@ func (t *Table) Add(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
+// Field is a column of a table of values of a type, with what its cells have of them.
+type Field[T any] struct {
+	Column
+	Cell func(T) any
+}
+
+// TableOf is a table with a row for each of the values, whose columns are the fields. It
+// panics as NewTable and Add do.
+func TableOf[T any](name, title string, fields []Field[T], values ...T) *Table {
+	columns := make([]Column, len(fields))
+	for i, f := range fields {
+		columns[i] = f.Column
+	}
+	t := NewTable(name, title, columns...)
+	for _, value := range values {
+		row := make([]any, len(fields))
+		for i, f := range fields {
+			row[i] = f.Cell(value)
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
 // WithoutMissing returns the table without the columns that have no cell in any row, of which
 // the first always stays.
 func (t *Table) WithoutMissing() *Table {
