@@ -1,7 +1,6 @@
 package hm
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -210,10 +208,4 @@ func ReadExperiment(path string) (Experiment, error) {
 
 // TOML writes the experiment as ParseExperiment reads it. It panics where a setting
 // has no name, which Check refuses.
-func (e Experiment) TOML() []byte {
-	var b bytes.Buffer
-	if err := toml.NewEncoder(&b).Encode(e); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-}
+func (e Experiment) TOML() []byte { return runs.EncodeTOML(e) }

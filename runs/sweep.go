@@ -104,7 +104,7 @@ func parseSweep(text []byte, dir string) (*Sweep, error) {
 			}
 		}
 	case map[string]any:
-		if s.Base, err = tableTOML(base); err == nil {
+		if s.Base, err = encodeTOML(base); err == nil {
 			_, err = ParseExperiment(s.Base)
 		}
 	default:
@@ -236,7 +236,7 @@ func (s *Sweep) Settings() ([]Setting, error) {
 		for _, value := range values {
 			setting.Values = append(setting.Values, valueText(value))
 		}
-		text, err := tableTOML(varied)
+		text, err := encodeTOML(varied)
 		if err == nil {
 			setting.Experiment, err = ParseExperiment(text)
 		}
@@ -263,13 +263,6 @@ func (s *Sweep) base() (table map[string]any, err error) {
 	return table, err
 }
 
-// tableTOML writes a table.
-func tableTOML(table map[string]any) ([]byte, error) {
-	var b bytes.Buffer
-	err := toml.NewEncoder(&b).Encode(table)
-	return b.Bytes(), err
-}
-
 // withValue is a copy of a table with another value at a path.
 func withValue(table map[string]any, path []string, value any) map[string]any {
 	table = maps.Clone(table)
@@ -286,11 +279,11 @@ func withValue(table map[string]any, path []string, value any) map[string]any {
 
 // valueText writes a value as TOML does.
 func valueText(value any) string {
-	var b bytes.Buffer
-	if err := toml.NewEncoder(&b).Encode(map[string]any{"v": value}); err != nil {
+	text, err := encodeTOML(map[string]any{"v": value})
+	if err != nil {
 		return fmt.Sprint(value)
 	}
-	return strings.TrimSpace(strings.TrimPrefix(b.String(), "v = "))
+	return strings.TrimSpace(strings.TrimPrefix(string(text), "v = "))
 }
 
 // longestName is that of a directory whose name says what varies.

@@ -32,11 +32,17 @@ func DecodeTOML(text []byte, into any) (toml.MetaData, error) {
 // EncodeTOML writes a value as TOML. It panics where a setting has no name, which Check of an
 // experiment refuses.
 func EncodeTOML(value any) []byte {
-	var b bytes.Buffer
-	if err := toml.NewEncoder(&b).Encode(value); err != nil {
+	text, err := encodeTOML(value)
+	if err != nil {
 		panic(err)
 	}
-	return b.Bytes()
+	return text
+}
+
+func encodeTOML(value any) ([]byte, error) {
+	var b bytes.Buffer
+	err := toml.NewEncoder(&b).Encode(value)
+	return b.Bytes(), err
 }
 
 // HashOf is the SHA-256, in hexadecimal, of the name of a family and of the JSON of an
