@@ -218,15 +218,20 @@ func (v *pass) recognitionOutputs(i int) {
 	v.weights.logits(recognition, i, outputs, v.states[i-1])
 }
 
+// scoreLayer adds to sums the log-probabilities of layer i of each sample in a network.
+func (v *pass) scoreLayer(n network, i int, sums []float64) {
+	for r := range sums {
+		sums[r] += v.score(n, i, r)
+	}
+}
+
 // scoreRecognition computes log q(h|x) of the states that are there: logQ is then
 // known.
 func (v *pass) scoreRecognition() {
 	clear(v.logQ)
 	for i := 1; i < len(v.states); i++ {
 		v.recognitionOutputs(i)
-		for r := range v.logQ {
-			v.logQ[r] += v.score(recognition, i, r)
-		}
+		v.scoreLayer(recognition, i, v.logQ)
 	}
 }
 
@@ -236,9 +241,7 @@ func (v *pass) scoreGeneration() {
 	clear(v.logP)
 	for i := range v.states {
 		v.generativeOutputs(i)
-		for r := range v.logP {
-			v.logP[r] += v.score(generative, i, r)
-		}
+		v.scoreLayer(generative, i, v.logP)
 	}
 }
 
@@ -246,9 +249,7 @@ func (v *pass) scoreGeneration() {
 func (v *pass) scoreDreams() {
 	clear(v.logP)
 	for i := range v.states {
-		for r := range v.logP {
-			v.logP[r] += v.score(generative, i, r)
-		}
+		v.scoreLayer(generative, i, v.logP)
 	}
 }
 
