@@ -50,17 +50,9 @@ func TestCodeOfTheNotebooks(t *testing.T) {
 	dir := t.TempDir()
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	build := []string{"build", "-overlay=" + filepath.Join(dir, "overlay.json")}
-	for _, pattern := range []string{"../*.ipynb", "../course/*.ipynb"} {
-		paths, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range paths {
+	for _, folder := range []string{"..", "../course"} {
+		for path, notebook := range notebooksIn(t, folder) {
 			name := strings.TrimSuffix(filepath.Base(path), ".ipynb")
-			notebook, err := Parse([]byte(read(t, path)))
-			if err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
 			if strings.Contains(string(notebook.Cells[1].Source), "!*go get") {
 				t.Logf("%s has modules of its own: its cells are not compiled here", path)
 				continue

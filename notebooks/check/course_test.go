@@ -17,22 +17,11 @@ import (
 // order of their numbers.
 func chapters(t *testing.T) ([]string, map[string]*Notebook) {
 	t.Helper()
-	paths, err := filepath.Glob("../course/*.ipynb")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var names []string
 	all := map[string]*Notebook{}
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for path, notebook := range notebooksIn(t, "../course") {
 		name := filepath.Base(path)
-		if all[name], err = Parse(data); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		names = append(names, name)
+		names, all[name] = append(names, name), notebook
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(values(a)[0], values(b)[0]) })
 	return names, all

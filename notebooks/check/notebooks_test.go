@@ -1,10 +1,31 @@
 package check
 
 import (
+	"iter"
 	"os"
 	"path/filepath"
 	"testing"
 )
+
+// notebooksIn are the notebooks of a folder by their paths, in order.
+func notebooksIn(t *testing.T, folder string) iter.Seq2[string, *Notebook] {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(folder, "*.ipynb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(yield func(string, *Notebook) bool) {
+		for _, path := range paths {
+			notebook, err := Parse([]byte(read(t, path)))
+			if err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+			if !yield(path, notebook) {
+				return
+			}
+		}
+	}
+}
 
 // TestNotebooks checks the notebooks and those of the course as they are committed, or
 // those of the folder that HELMHOLTZ_NOTEBOOKS names: freshly executed ones.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -115,15 +114,7 @@ func TestNumbersOfTheNotebooks(t *testing.T) {
 		"../course": published,
 		"..":        append(values(read(t, "../STUDIES.md")), published...),
 	} {
-		paths, err := filepath.Glob(filepath.Join(folder, "*.ipynb"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range paths {
-			notebook, err := Parse([]byte(read(t, path)))
-			if err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
+		for path, notebook := range notebooksIn(t, folder) {
 			for _, number := range unfounded(notebook, elsewhere) {
 				t.Errorf("%s, %s stands in no output: correct the text, or let a cell print it", path, number)
 			}
