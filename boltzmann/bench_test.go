@@ -26,11 +26,17 @@ func benchModel(b *testing.B) *Model {
 // benchTrainer trains it by a method.
 func benchTrainer(b *testing.B, method MethodSpec) *trainer {
 	m := benchModel(b)
-	s := state{parameters: m.parameters, visibleOffsets: make([]float32, benchVisible), hiddenOffsets: make([]float32, benchHidden)}
+	return trainerOf(m, method)
+}
+
+// trainerOf trains a machine of images of 28×28 by a method.
+func trainerOf(m *Model, method MethodSpec) *trainer {
+	p := m.parameters
+	s := state{parameters: p, visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden())}
 	for range method.Optimizer.slots() {
-		s.moments = append(s.moments, m.parameters.zeros())
+		s.moments = append(s.moments, p.zeros())
 	}
-	s.persistent = kernels.NewMatrix(method.replicas(0), benchHidden)
+	s.persistent = kernels.NewMatrix(method.replicas(0), p.Hidden())
 	rows := dataset.Split{Rows: benchRows, Shape: m.shape, Values: make([]uint8, benchRows*benchVisible)}
 	for i := range rows.Values {
 		rows.Values[i] = uint8(i % 7 / 6 * 255)
@@ -49,6 +55,20 @@ func BenchmarkStep(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A step of a deep machine of layers of 784, 500 and 1,000 units.
+func BenchmarkDeepStep(b *testing.B) {
+	m, err := New(dataset.Shape{Height: 28, Width: 28}).Hidden(benchHidden, 2*benchHidden).Model(1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	t := trainerOf(m, PCD().spec)
+	for b.Loop() {
+		if _, err := t.take(b.Context(), 0.01); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
