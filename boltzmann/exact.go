@@ -137,10 +137,10 @@ func (s side) logParts(ctx context.Context) ([]float64, error) {
 // neighbours differ in one variable: term k is that of state(part, k).
 func (s side) logTerms(part int) []float64 {
 	inputs, linear := make([]float64, len(s.many)), 0.0
-	add(inputs, 1, s.many)
+	accumulate(inputs, 1, s.many)
 	flip := func(unit int, factor float64) {
 		linear += factor * float64(s.few[unit])
-		add(inputs, factor, kernels.Row(s.weights, unit))
+		accumulate(inputs, factor, kernels.Row(s.weights, unit))
 	}
 	for unit, on := range s.state(part, 0) {
 		if on == 1 {

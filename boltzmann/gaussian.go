@@ -188,18 +188,13 @@ func (t *trainer) moveVariances(n, m int, rate float64) {
 	})
 }
 
-// bound shortens a step of the weights of a visible unit, and of its bias, so that they move
-// the unit's mean by no more than mostShift deviations, whatever hidden units between 0 and 1 are.
-func bound(weights []float32, bias *float32, deviation float32) {
-	const half = mostShift / 2.0
-	*bias = max(-half*deviation, min(half*deviation, *bias))
-	length := float32(0)
-	for _, s := range weights {
-		length += max(s, -s)
-	}
-	if most := half * deviation; length > most {
-		scaled(weights, most/length, weights)
-	}
+// bound shortens a step of the weights of a visible unit, a length times a direction, and that of
+// its bias, so that they move the unit's mean by no more than mostShift deviations, whatever hidden
+// units between 0 and 1 are. It returns the length.
+func bound(length float32, direction []float32, bias *float32, deviation float32) float32 {
+	most := mostShift / 2.0 * deviation
+	*bias = max(-most, min(most, *bias))
+	return min(length, most/blas32.Asum(vector(direction)))
 }
 
 // scoreBaseline is that of independent units with the means and variances of the training

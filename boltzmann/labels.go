@@ -116,7 +116,7 @@ func (p *Parameters) logClasses(v []float32, inputs []float64) []float64 {
 	logs, with := make([]float64, p.Classes), make([]float64, len(inputs))
 	for k := range logs {
 		copy(with, inputs)
-		add(with, 1, kernels.Row(p.Weights, first+k))
+		accumulate(with, 1, kernels.Row(p.Weights, first+k))
 		logs[k] = float64(p.VisibleBiases[first+k]) + p.hiddenPartition(with) - energy
 	}
 	return logs

@@ -27,8 +27,9 @@ func (o *optimizer) begin(rate float64, n int) {
 	o.correction2 = float32(1 / (1 - math.Pow(float64(o.β2), float64(n))))
 }
 
-// turn replaces gradients of the parameters from the first on by their steps.
-func (o *optimizer) turn(gradient []float32, first int) {
+// turn replaces gradients of the parameters from the first on by directions, and returns by how
+// much they are to be multiplied to be steps.
+func (o *optimizer) turn(gradient []float32, first int) (length float32) {
 	slot := func(i int) []float32 { return o.moments[i].Flat[first : first+len(gradient)] }
 	switch o.kind {
 	case Adam:
@@ -36,17 +37,14 @@ func (o *optimizer) turn(gradient []float32, first int) {
 		for k, g := range gradient {
 			mean[k] += (1 - o.β1) * (g - mean[k])
 			square[k] += (1 - o.β2) * (g*g - square[k])
-			gradient[k] = o.rate * o.correction1 * mean[k] / (float32(math.Sqrt(float64(o.correction2*square[k]))) + 1e-8)
+			gradient[k] = o.correction1 * mean[k] / (float32(math.Sqrt(float64(o.correction2*square[k]))) + 1e-8)
 		}
 	case Momentum:
 		velocity := slot(0)
 		for k, g := range gradient {
 			velocity[k] = o.β1*velocity[k] + g
-			gradient[k] = o.rate * velocity[k]
-		}
-	default:
-		for k := range gradient {
-			gradient[k] *= o.rate
+			gradient[k] = velocity[k]
 		}
 	}
+	return o.rate
 }

@@ -143,17 +143,22 @@ func (p *Parameters) ownEnergy(v []float32, inputs []float64) (energy float64) {
 			energy -= b * x
 		}
 		if x != 0 {
-			add(inputs, x, kernels.Row(p.Weights, i))
+			accumulate(inputs, x, kernels.Row(p.Weights, i))
 		}
 	}
 	return energy
 }
 
 // add adds a factor times x to sum.
-func add[T float32 | float64](sum []T, factor T, x []float32) {
+func add(sum []float32, factor float32, x []float32) {
+	blas32.Axpy(factor, vector(x), vector(sum[:len(x)]))
+}
+
+// accumulate adds a factor times x to sum in double precision.
+func accumulate(sum []float64, factor float64, x []float32) {
 	sum = sum[:len(x)]
 	for j, value := range x {
-		sum[j] += factor * T(value)
+		sum[j] += factor * float64(value)
 	}
 }
 

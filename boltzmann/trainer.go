@@ -66,7 +66,7 @@ type trainer struct {
 	left, right    kernels.Matrix
 	firstChain     int         // its row of left and right
 	chains         *chains     // whose visible states and hidden inputs are rows of left and right
-	gradient       *Parameters // after a step, the step itself
+	gradient       *Parameters // after a step, of biases the step itself, and of weights its direction
 	parts          [][]float32 // what each part of the visible units takes from c, ΔWᵀμ
 	before         []float32   // the states of persistent chains before a step
 	measures       []likelihood
@@ -354,33 +354,31 @@ func (t *trainer) update(n, m int) {
 		scaled(g.VisibleBiases, gain, g.VisibleBiases)
 		scaled(g.HiddenBiases, gain, g.HiddenBiases)
 	}
-	t.optimizer.turn(g.VisibleBiases, visible*hidden)
-	t.optimizer.turn(g.HiddenBiases, visible*hidden+visible)
+	scaled(g.VisibleBiases, t.optimizer.turn(g.VisibleBiases, visible*hidden), g.VisibleBiases)
+	scaled(g.HiddenBiases, t.optimizer.turn(g.HiddenBiases, visible*hidden+visible), g.HiddenBiases)
+	work.Parts(right.Rows, rowsAPart, func(first, last int) {
+		for r := first; r < last; r++ {
+			scaled(kernels.Row(right, r), -gain/float32(n), kernels.Row(right, r))
+		}
+	})
 	work.Parallel(len(t.parts), func(part int) {
 		first := part * visibleAPart
 		last := min(first+visibleAPart, visible)
 		kernels.MulTN(kernels.Rows(g.Weights, first, last), 0, kernels.Cols(left, first, last), right)
 		clear(t.parts[part])
 		for i := first; i < last; i++ {
-			weights, step := kernels.Row(p.Weights, i), kernels.Row(g.Weights, i)
-			scaled(step, -gain/float32(n), step)
-			p.unjoin(i, step)
+			weights, direction := kernels.Row(p.Weights, i), kernels.Row(g.Weights, i)
+			p.unjoin(i, direction)
 			if l1 != 0 || l2 != 0 {
-				regularize(step, weights, l1, l2)
+				regularize(direction, weights, l1, l2)
 			}
-			t.optimizer.turn(step, i*hidden)
+			length := t.optimizer.turn(direction, i*hidden)
 			if p.gaussian() {
-				bound(step, &g.VisibleBiases[i], t.products.deviations[i])
+				length = bound(length, direction, &g.VisibleBiases[i], t.products.deviations[i])
 			}
-			along := float32(0) // (ΔWλ)ᵢ
-			μ, sum := t.visibleOffsets[i]*p.upwards(i), t.parts[part][:len(step)]
-			λ := t.hiddenOffsets[:len(step)]
-			weights = weights[:len(step)]
-			for j, s := range step {
-				weights[j] += s
-				along += s * λ[j]
-				sum[j] += s * μ
-			}
+			add(weights, length, direction)
+			add(t.parts[part], length*t.visibleOffsets[i]*p.upwards(i), direction)
+			along := length * dot(direction, t.hiddenOffsets) // (ΔWλ)ᵢ
 			p.VisibleBiases[i] += g.VisibleBiases[i] - p.downwards()*along
 		}
 		t.products.refresh(first, last)
@@ -440,6 +438,24 @@ func mean(to []float32, x kernels.Matrix, factor float32) {
 		add(to, 1, kernels.Row(x, r))
 	}
 	scaled(to, factor/float32(max(1, x.Rows)), to)
+}
+
+// dot is xᵀy, added in an order that does not depend on where x and y lie in memory, as that of
+// BLAS does.
+func dot(x, y []float32) float32 {
+	var a, b, c, d float32
+	y = y[:len(x)]
+	for len(x) >= 4 {
+		a += x[0] * y[0]
+		b += x[1] * y[1]
+		c += x[2] * y[2]
+		d += x[3] * y[3]
+		x, y = x[4:], y[4:]
+	}
+	for k := range x {
+		a += x[k] * y[k]
+	}
+	return a + b + (c + d)
 }
 
 // scaled writes a factor times x.

@@ -445,8 +445,8 @@ func TestOptimizers(t *testing.T) {
 					want[k] = 0.1 * mean[k] / (1 - math.Pow(0.7, float64(step))) / (math.Sqrt(square[k]/(1-math.Pow(0.9, float64(step)))) + 1e-8)
 				}
 			}
-			o.turn(gradient[:2], 0)
-			o.turn(gradient[2:], 2)
+			scaled(gradient[:2], o.turn(gradient[:2], 0), gradient[:2])
+			scaled(gradient[2:], o.turn(gradient[2:], 2), gradient[2:])
 			for k, got := range gradient {
 				if math.Abs(float64(got)-want[k]) > 1e-5 {
 					t.Errorf("%v: step %d of parameter %d is %v, want %v", method.spec.Optimizer, step, k, got, want[k])
