@@ -15,10 +15,12 @@ import (
 
 // Comparison sets experiments on the same data beside each other.
 type Comparison struct {
-	// Settings are the names in TOML of the settings that differ, the seed
-	// aside.
-	Settings    []string   `json:"settings"`
-	Objective   Measure    `json:"objective"`
+	// Settings are the names in TOML of the settings that differ, the seed aside; of
+	// experiments of several families, those that all of these have.
+	Settings []string `json:"settings"`
+	// Objective is what all of the experiments improve, and zero where they improve different
+	// measures: of training nothing is compared then but its length.
+	Objective   Measure    `json:"objective,omitzero"`
 	Experiments []Compared `json:"experiments"`
 	// Split names the rows that Evaluate took, Checkpoint the models, "last",
 	// "best" or "epoch N", and Samples is the number of importance samples a datum.
@@ -82,11 +84,10 @@ func Compare(dirs ...string) (Comparison, error) {
 		if err := sameData(c.Experiments[0].seeds, seeds); err != nil {
 			return c, err
 		}
-		if err := sameObjective(c.Experiments[0].seeds, seeds); err != nil {
-			return c, err
-		}
 	}
-	c.Objective = c.Experiments[0].seeds.objective()
+	if c.sameObjective() {
+		c.Objective = c.Experiments[0].seeds.objective()
+	}
 	c.findSettings()
 	return c, nil
 }
@@ -106,12 +107,10 @@ func sameData(a, b *Seeds) error {
 		a.dir, b.dir, one.Dataset.Name, one.Fingerprint, other.Dataset.Name, other.Fingerprint)
 }
 
-// sameObjective refuses experiments that improve different measures.
-func sameObjective(a, b *Seeds) error {
-	if a.objective().Key == b.objective().Key {
-		return nil
-	}
-	return fmt.Errorf("%s improves %s, %s %s, and a value of one says nothing beside a value of the other: compare runs of the same objective, or evaluate each and set their log p side by side", a.dir, a.objective().Label, b.dir, b.objective().Label)
+// sameObjective says whether all experiments improve one measure.
+func (c Comparison) sameObjective() bool {
+	first := c.Experiments[0].seeds.objective().Key
+	return !slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.seeds.objective().Key != first })
 }
 
 // objective is that of the seeds' experiment.
@@ -177,15 +176,37 @@ func (e Epoch) validation(m Measure) float64 {
 	return math.NaN()
 }
 
+// settings are those of the experiment by their names in TOML.
+func (c Compared) settings() map[string]string { return settings(c.seeds.Runs[0].experiment) }
+
+// families are those of the experiments, with the names of the settings that each has.
+func (c Comparison) families() map[string]map[string]string {
+	families := map[string]map[string]string{}
+	for _, e := range c.Experiments {
+		of := e.settings()
+		family := of["family"]
+		if families[family] == nil {
+			families[family] = map[string]string{}
+		}
+		maps.Copy(families[family], of)
+	}
+	return families
+}
+
 // findSettings finds the settings that differ.
 func (c *Comparison) findSettings() {
 	all := make([]map[string]string, len(c.Experiments))
 	names := map[string]string{}
 	for i := range all {
-		all[i] = settings(c.Experiments[i].seeds.Runs[0].experiment)
+		all[i] = c.Experiments[i].settings()
 		maps.Copy(names, all[i])
 	}
 	maps.DeleteFunc(names, func(name, _ string) bool { return name == "seed" || watches(name) })
+	if families := c.families(); len(families) > 1 {
+		for _, known := range families {
+			maps.DeleteFunc(names, func(name, _ string) bool { return known[name] == "" })
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if slices.ContainsFunc(all, func(s map[string]string) bool { return s[name] != all[0][name] }) {
 			c.Settings = append(c.Settings, name)

@@ -12,8 +12,8 @@ const deviationSuffix = "_sd"
 
 // Table has a row an experiment: its directory and method, the settings that differ
 // (settings.method.learning_rate), the number of seeds, the epochs done, the seconds of
-// training, and the objective, of training and of validation, as training estimates it; where
-// it is known, the base line of the objective (baseline.log_p), and the number of seeds that
+// training, and, where it is the same of all, the objective, of training and of validation, as
+// training estimates it; where it is known, the base line of the objective (baseline.log_p), and the number of seeds that
 // have diverged from it; where the comparison was evaluated, all that this estimated, too
 // (evaluation.log_p). Values are means over the seeds; those of columns whose keys end in _sd
 // are standard deviations over seeds, and in _se standard errors over the data, which one seed
@@ -26,9 +26,6 @@ func (c Comparison) Table() *Table {
 	for _, name := range c.Settings {
 		columns = append(columns, c.settingColumn(name))
 	}
-	objective := func(key, of string) Column {
-		return measureColumn([]Measure{c.Objective}, key+"."+c.Objective.Key, c.Objective.Key, of)
-	}
 	columns = slices.Concat(columns,
 		[]Field[Compared]{
 			{Column{Key: "seeds", Kind: Integer}, func(e Compared) any { return len(e.Seeds) }},
@@ -36,14 +33,25 @@ func (c Comparison) Table() *Table {
 		},
 		spreadColumns(Column{Key: "epochs", Decimals: 1}, func(e Compared) Spread { return e.Epochs }),
 		spreadColumns(Column{Key: "seconds", Label: "training", Unit: "s", Decimals: 1}, func(e Compared) Spread { return e.Seconds }),
-		spreadColumns(objective("train", "training"), func(e Compared) Spread { return e.Train }),
-		spreadColumns(objective("validation", "validation"), func(e Compared) Spread { return e.Validation }),
-		spreadColumns(objective("best_validation", "best validation"), func(e Compared) Spread { return e.Best }),
-		spreadColumns(Column{Key: "best_epoch", Label: "best epoch", Decimals: 1}, func(e Compared) Spread { return e.BestEpoch }),
-		c.baselineColumns(),
+		c.objectiveColumns(),
 		c.evaluationColumns())
-
 	return TableOf("comparison", "", columns, c.Experiments...)
+}
+
+// objectiveColumns are those of the objective; none where experiments improve different ones.
+func (c Comparison) objectiveColumns() []Field[Compared] {
+	if !c.sameObjective() {
+		return nil
+	}
+	column := func(key, of string) Column {
+		return measureColumn([]Measure{c.Objective}, key+"."+c.Objective.Key, c.Objective.Key, of)
+	}
+	return slices.Concat(
+		spreadColumns(column("train", "training"), func(e Compared) Spread { return e.Train }),
+		spreadColumns(column("validation", "validation"), func(e Compared) Spread { return e.Validation }),
+		spreadColumns(column("best_validation", "best validation"), func(e Compared) Spread { return e.Best }),
+		spreadColumns(Column{Key: "best_epoch", Label: "best epoch", Decimals: 1}, func(e Compared) Spread { return e.BestEpoch }),
+		c.baselineColumns())
 }
 
 // baselineColumns are those of the base line; none where no experiment has one.
@@ -75,8 +83,12 @@ func (c Comparison) baselineColumns() []Field[Compared] {
 	}
 }
 
-// baseline is the first that is known of the experiments, nil where none is.
+// baseline is the first that is known of the experiments, nil where none is, or where they
+// improve different measures.
 func (c Comparison) baseline() *Baseline {
+	if !c.sameObjective() {
+		return nil
+	}
 	for _, e := range c.Experiments {
 		if e.Baseline != nil {
 			return e.Baseline

@@ -20,8 +20,10 @@ func (c Comparison) String() string {
 		}
 		fmt.Fprintln(t)
 	}
-	objective := c.Objective.Name
 	row("", func(e Compared) string { return e.Dir })
+	if len(c.families()) > 1 {
+		row("experiment", func(e Compared) string { return e.Method })
+	}
 	for _, name := range c.Settings {
 		if name != "epochs" {
 			row(name, func(e Compared) string { return cmp.Or(e.Settings[name], "–") })
@@ -30,14 +32,19 @@ func (c Comparison) String() string {
 	row("seeds", Compared.seedsText)
 	row("epochs", Compared.epochsText)
 	row("training seconds", func(e Compared) string { return cell(e.Seconds, 1) })
-	row(objective+", training", func(e Compared) string { return cell(e.Train, 3) })
-	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return !math.IsNaN(e.Best.Mean) }) {
-		row(objective+", validation", func(e Compared) string { return cell(e.Validation, 3) })
-		row(objective+", best validation", func(e Compared) string { return cell(e.Best, 3) })
-		row("best epoch", func(e Compared) string { return cell(e.BestEpoch, 0) })
-	}
-	if line := c.baseline(); line != nil {
-		row(objective+", "+line.Label(), Compared.baselineText)
+	if c.sameObjective() {
+		objective := c.Objective.Name
+		row(objective+", training", func(e Compared) string { return cell(e.Train, 3) })
+		if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return !math.IsNaN(e.Best.Mean) }) {
+			row(objective+", validation", func(e Compared) string { return cell(e.Validation, 3) })
+			row(objective+", best validation", func(e Compared) string { return cell(e.Best, 3) })
+			row("best epoch", func(e Compared) string { return cell(e.BestEpoch, 0) })
+		}
+		if line := c.baseline(); line != nil {
+			row(objective+", "+line.Label(), Compared.baselineText)
+		}
+	} else {
+		row("improves", func(e Compared) string { return e.seeds.objective().Label })
 	}
 	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Diverged > 0 }) {
 		row("remark", Compared.remarkText)
@@ -55,11 +62,19 @@ func (c Comparison) String() string {
 		row(name, func(e Compared) string { return e.evaluationText(evaluated) })
 	}
 	t.Flush()
-	b.WriteString(objective)
-	if unit := c.Objective.Unit; unit != "" {
-		b.WriteString(" in " + unit)
+	if c.sameObjective() {
+		b.WriteString(c.Objective.Name)
+		if unit := c.Objective.Unit; unit != "" {
+			b.WriteString(" in " + unit)
+		}
+		b.WriteString(", of training and validation as training estimates it")
+	} else {
+		b.WriteString("what they improve differs, and its values in training say nothing beside each other")
+		if c.Samples == 0 {
+			b.WriteString(": an evaluation estimates log p of each")
+		}
 	}
-	b.WriteString(", of training and validation as training estimates it; ± is one standard deviation over seeds")
+	b.WriteString("; ± is one standard deviation over seeds")
 	if c.Samples > 0 || c.baseline() != nil {
 		b.WriteString(", (±) one standard error over the data")
 	}
@@ -142,6 +157,9 @@ func (c Comparison) evaluated() Measure {
 }
 
 func (c Compared) evaluationText(of Measure) string {
+	if _, estimated := c.Evaluation[of.Key]; !estimated {
+		return "–"
+	}
 	if len(c.Evaluations) == 1 {
 		return c.Evaluations[0][of.Key].text()
 	}

@@ -21,13 +21,16 @@ func newCompare() *cobra.Command {
 		Long: `Compare experiments on the same data, each of one run or of several seeds, in a
 table of the settings that differ, of the time that training took and of what it
 reached: log p in nats, or the objective of another family, with its base line, and a
-remark of those that have diverged from it. --samples adds importance-sampled estimates of log p
-of the last checkpoints, or of the best ones, of Boltzmann machines by chains of AIS, or
-exact where one side has at most 25 units; --out draws the training curves, the
+remark of those that have diverged from it. Where experiments improve different
+measures, such as a Boltzmann machine and a Helmholtz machine, these are left out.
+--samples adds importance-sampled estimates of log p of the last checkpoints, or of the
+best ones, which err to the low side, and of Boltzmann machines by chains of AIS, to the
+high side, or exact where one side has at most 25 units; --out draws the training curves, the
 mean over seeds within a band of one standard deviation. With --format or --table the
 table has a row an experiment.`,
 		Example: `  helmholtz compare runs/mnist-rws runs/mnist-nrws
   helmholtz compare runs/mnist-rws runs/mnist-nrws --samples 1000 --checkpoint best --table comparison.csv
+  helmholtz compare runs/rbm runs/mnist-rws --samples 100
   helmholtz compare runs/mnist-rws runs/mnist-nrws --out comparison.svg --against seconds`,
 		Args: someRuns,
 	}

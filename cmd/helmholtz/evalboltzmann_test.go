@@ -67,6 +67,12 @@ func TestBoltzmannMachinesAreEvaluated(t *testing.T) {
 	if out := succeed(t, "compare", small, seeds, "--samples", "3"); !strings.Contains(out, "log p, test, K = 3") {
 		t.Errorf("compare says %q", out)
 	}
+	directed := filepath.Join(here, "directed")
+	succeed(t, onPatterns("--layers", "5", "--out", directed)...)
+	if out := succeed(t, "compare", small, directed, "--samples", "3"); !strings.Contains(out, "log-pseudo-likelihood") || !strings.Contains(out, "log p, test, K = 3") ||
+		!strings.Contains(out, "method.learning_rate") || strings.Contains(out, "method.chains") {
+		t.Errorf("of machines of two families compare says %q", out)
+	}
 	succeed(t, "sample", small, "--kind", "filters", "--out", filepath.Join(here, "filters.png"))
 	succeed(t, "inpaint", small, "--mask", "left", "--sweeps", "5", "--out", filepath.Join(here, "inpainted.png"))
 

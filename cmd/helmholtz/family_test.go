@@ -119,7 +119,7 @@ func TestOtherFamiliesAreRefused(t *testing.T) {
 		{exitUsage, []string{unknown, `family "nosuch"`, "deterministic, general-boltzmann, hm"}, []string{"train", "--config", unknown}},
 		{exitFailed, []string{"another experiment", `family is unset there, "deterministic" here`}, []string{"train", "--config", file, "--out", other}},
 		{exitFailed, []string{"seed is 1 there, 2 here"}, []string{"train", "--config", file, "--seed", "2", "--out", one}},
-		{exitFailed, []string{"improves free energy F(x)", "compare runs of the same objective"}, []string{"compare", one, other}},
+		{exitFailed, []string{"not evaluated by samples"}, []string{"compare", one, other, "--samples", "5"}},
 		{exitFailed, []string{"draw histories of the same objective"}, []string{"plot", one, other, "--samples", "5", "--log-z2", "10", "--out", here}},
 		{exitFailed, []string{"not evaluated by samples"}, []string{"compare", one, "--samples", "5"}},
 		{exitFailed, []string{one, "not of a Helmholtz machine"}, []string{"eval", one}},
