@@ -85,7 +85,7 @@ func (c Catalog) finding(t Told, made map[string]Made) (verdict Verdict, evidenc
 		return j.Verdict, fmt.Sprintf("%s %s: %s", strings.TrimSuffix(claim.Says, "."), from, j.Evidence)
 	}
 	if v, ok := m.Value(number); ok {
-		return number.judge(v), fmt.Sprintf("%s of %s %s: %.3f, published %.3f", number.Measure, number.Of, from, v.Ours, number.Published)
+		return number.judge(v), fmt.Sprintf("%v %s: %.3f, published %.3f", number, from, v.Ours, number.Published)
 	}
 	return "", ""
 }

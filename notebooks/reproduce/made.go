@@ -240,6 +240,14 @@ func (n Number) judge(v Value) Verdict {
 
 func (n Number) isBound() bool { return n.Measure == "at most" || n.Measure == "at least" }
 
+// String names what is measured: "error of the DBN", and of a bound "log p by AIS, at least −86.3".
+func (n Number) String() string {
+	if n.isBound() {
+		return fmt.Sprintf("%s, %s %s", n.Of, n.Measure, strings.Replace(fmt.Sprint(n.Published), "-", "−", 1))
+	}
+	return fmt.Sprintf("%s of %s", n.Measure, n.Of)
+}
+
 // lessIsBetter says so of what is measured.
 func (n Number) lessIsBetter() bool {
 	return strings.HasPrefix(n.Measure, "−") || slices.Contains([]string{"ratio", "error", "at most", "sd of log p"}, n.Measure)

@@ -63,7 +63,7 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 		for _, n := range e.Numbers {
 			if v, ok := m.Value(n); ok {
 				verdict := n.judge(v)
-				found[verdict] = append(found[verdict], fmt.Sprintf("%s of %s (%s, %s)", n.Measure, n.Of, e.ID, m.Scale))
+				found[verdict] = append(found[verdict], fmt.Sprintf("%v (%s, %s)", n, e.ID, m.Scale))
 			}
 		}
 		for _, sentence := range m.Beyond {
