@@ -47,24 +47,25 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 		}
 		return
 	}
-	room, given := make([]float32, h.Cols), kernels.NewMatrix(m.Classes, h.Cols)
+	inputs, room, given := make([]float32, h.Cols), make([]float32, h.Cols), kernels.NewMatrix(m.Classes, h.Cols)
 	for r := range rows {
-		x, inputs := kernels.Row(v, r), kernels.Row(h, r)
+		x := kernels.Row(v, r)
+		copy(inputs, kernels.Row(h, r))
+		partition := m.sumOut(kernels.Row(h, r), off)
 		variables := m.variables()
 		first := int(uint64(at.key.Block(at.counter(r))[0]) * uint64(variables) >> 32)
 		var logs []float64
 		if m.Categories > 0 {
 			logs = m.recategorise(x, inputs, room, off, first, units)
 		} else {
-			logs = m.flip(x, inputs, room, off, first, units)
+			logs = m.flip(x, inputs, partition, room, off, first, units)
 		}
 		rows[r].objective = floats.Sum(logs) * float64(variables) / float64(len(logs))
 		if m.Classes > 0 {
 			rows[r].freeEnergy, rows[r].label, rows[r].mistaken = m.ofLabel(x, inputs, off, given)
-			m.sumOut(inputs, off)
 			continue
 		}
-		rows[r].freeEnergy = m.summedOut(float64(blas32.Dot(vector(x), vector(m.VisibleBiases))), m.sumOut(inputs, off)) - m.latentEntropy(x)
+		rows[r].freeEnergy = m.summedOut(float64(blas32.Dot(vector(x), vector(m.VisibleBiases))), partition) - m.latentEntropy(x)
 	}
 }
 
@@ -74,13 +75,11 @@ func (m meter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, unit
 // number of all, estimates the log-pseudo-likelihood Σ_i log p(v_i | v_−i) in nats (Besag
 // 1975): without bias where the first is drawn uniformly. Of a deep machine the means of even hidden
 // layers stay, which know the unit: it is too high. Of a doubled side it is that of one of two copies,
-// given the other. room and off are as long as inputs.
-func (p *Parameters) flip(v, inputs, room, off []float32, first, n int) []float64 {
+// given the other. partition is what sumOut has of the inputs; room and off are as long as these.
+func (p *Parameters) flip(v, inputs []float32, partition float64, room, off []float32, first, n int) []float64 {
 	units := p.variables()
 	n = min(n, units)
 	logs := make([]float64, n)
-	copy(room, inputs)
-	partition := p.sumOut(room, off)
 	for k := range logs {
 		copy(room, inputs)
 		i := (first + k*units/n) % units

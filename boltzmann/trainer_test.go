@@ -475,7 +475,9 @@ func TestPseudoLikelihood(t *testing.T) {
 				inputs := kernels.NewMatrix(1, 4)
 				w.up(inputs, states)
 				room, off := make([]float32, 4), make([]float32, 4)
-				logs := m.parameters.flip(states.Data, inputs.Data, room, off, first, units)
+				copy(room, inputs.Data)
+				partition := m.parameters.sumOut(room, off)
+				logs := m.parameters.flip(states.Data, inputs.Data, partition, room, off, first, units)
 				var l [1]likelihood
 				newMeter(w).measure(l[:], states, inputs, kernels.Matrix{}, place{}, units)
 				if f := exact.FreeEnergy(v); math.Abs(l[0].freeEnergy-f) > 1e-5 {
