@@ -85,8 +85,8 @@ func Compare(dirs ...string) (Comparison, error) {
 			return c, err
 		}
 	}
-	if c.sameObjective() {
-		c.Objective = c.Experiments[0].seeds.objective()
+	if first := c.Experiments[0].seeds.objective(); !slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.seeds.objective().Key != first.Key }) {
+		c.Objective = first
 	}
 	c.findSettings()
 	return c, nil
@@ -108,10 +108,7 @@ func sameData(a, b *Seeds) error {
 }
 
 // sameObjective says whether all experiments improve one measure.
-func (c Comparison) sameObjective() bool {
-	first := c.Experiments[0].seeds.objective().Key
-	return !slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.seeds.objective().Key != first })
-}
+func (c Comparison) sameObjective() bool { return c.Objective.Key != "" }
 
 // objective is that of the seeds' experiment.
 func (s *Seeds) objective() Measure { return s.Runs[0].experiment.Measures()[0] }
