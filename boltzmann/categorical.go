@@ -78,8 +78,8 @@ func (p *Parameters) recategorise(v, inputs, room, off []float32, first, n int) 
 		}
 		for c := range terms {
 			copy(room, inputs)
-			add(room, -1, kernels.Row(p.Weights, from+on))
-			add(room, 1, kernels.Row(p.Weights, from+c))
+			kernels.AddMultiple(room, -1, kernels.Row(p.Weights, from+on))
+			kernels.AddMultiple(room, 1, kernels.Row(p.Weights, from+c))
 			terms[c] = float64(p.VisibleBiases[from+c]) + p.sumOut(room, off)
 		}
 		logs[s] = terms[on] - floats.LogSumExp(terms)

@@ -198,7 +198,7 @@ func (p *Parameters) posterior(v []float32) *Parameters {
 	copy(given.VisibleBiases, p.VisibleBiases[observed:])
 	copy(given.HiddenBiases, p.HiddenBiases)
 	for i, x := range v[:observed] {
-		add(given.HiddenBiases, x, kernels.Row(p.Weights, i))
+		kernels.AddMultiple(given.HiddenBiases, x, kernels.Row(p.Weights, i))
 	}
 	return given
 }

@@ -145,10 +145,10 @@ func (p *Parameters) classify(v, inputs, off []float32, means kernels.Matrix) (l
 		copy(with, inputs)
 		for other, on := range v[first:] {
 			if on != 0 {
-				add(with, -1, kernels.Row(p.Weights, first+other))
+				kernels.AddMultiple(with, -1, kernels.Row(p.Weights, first+other))
 			}
 		}
-		add(with, 1, kernels.Row(p.Weights, first+k))
+		kernels.AddMultiple(with, 1, kernels.Row(p.Weights, first+k))
 		logs[k] = float64(p.VisibleBiases[first+k]) + p.sumOut(with, off)
 	}
 	partition = floats.LogSumExp(logs)
@@ -216,18 +216,18 @@ func (t *trainer) discriminate(n int) {
 		clear(mean)
 		v, p, given := kernels.Row(visible, r), kernels.Row(d.probabilities, r), d.given(r)
 		for k, probability := range p {
-			add(mean, probability, kernels.Row(given, k))
-			add(kernels.Row(labels, k), -w*probability, kernels.Row(given, k))
+			kernels.AddMultiple(mean, probability, kernels.Row(given, k))
+			kernels.AddMultiple(kernels.Row(labels, k), -w*probability, kernels.Row(given, k))
 		}
 		for k := range p {
 			if v[first+k] != 0 {
-				add(kernels.Row(labels, k), w, mean)
+				kernels.AddMultiple(kernels.Row(labels, k), w, mean)
 			}
 			g.VisibleBiases[first+k] -= w * p[k] / float32(n)
 		}
-		add(g.VisibleBiases[:first], -w/float32(n), v[:first])
-		add(g.HiddenBiases, w/float32(n), mean)
-		add(kernels.Row(hidden, r), -w, mean)
+		kernels.AddMultiple(g.VisibleBiases[:first], -w/float32(n), v[:first])
+		kernels.AddMultiple(g.HiddenBiases, w/float32(n), mean)
+		kernels.AddMultiple(kernels.Row(hidden, r), -w, mean)
 	}
 }
 

@@ -84,7 +84,7 @@ func (p *Parameters) flip(v, inputs []float32, partition float64, room, off []fl
 		copy(room, inputs)
 		i := (first + k*units/n) % units
 		δ := 1 - 2*v[i]
-		add(room, δ, kernels.Row(p.Weights, i))
+		kernels.AddMultiple(room, δ, kernels.Row(p.Weights, i))
 		logs[k] = -softplus(float64(δ*p.VisibleBiases[i]) + float64(p.downwards())*(p.sumOut(room, off)-partition))
 	}
 	return logs

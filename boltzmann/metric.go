@@ -137,10 +137,10 @@ func (t *trainer) naturalise(n, m int) error {
 	}
 	for r := range m {
 		y, h := float32(f.weights.AtVec(r)), kernels.Row(f.hidden, r)
-		add(h, 1, t.hiddenOffsets)
-		add(g.VisibleBiases, -y, kernels.Row(visible, r))
-		add(g.HiddenBiases, -y, h)
-		add(kernels.Row(hidden, r), y*float32(n), h)
+		kernels.AddMultiple(h, 1, t.hiddenOffsets)
+		kernels.AddMultiple(g.VisibleBiases, -y, kernels.Row(visible, r))
+		kernels.AddMultiple(g.HiddenBiases, -y, h)
+		kernels.AddMultiple(kernels.Row(hidden, r), y*float32(n), h)
 	}
 	t.completeOffsets(n)
 	return nil

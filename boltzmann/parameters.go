@@ -149,11 +149,6 @@ func (p *Parameters) ownEnergy(v []float32, inputs []float64) (energy float64) {
 	return energy
 }
 
-// add adds a factor times x to sum.
-func add(sum []float32, factor float32, x []float32) {
-	blas32.Axpy(factor, vector(x), vector(sum[:len(x)]))
-}
-
 // accumulate adds a factor times x to sum in double precision.
 func accumulate(sum []float64, factor float64, x []float32) {
 	sum = sum[:len(x)]

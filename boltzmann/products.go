@@ -66,7 +66,7 @@ func (w *products) up(inputs, visible kernels.Matrix) {
 func (w *products) down(inputs, hidden kernels.Matrix) {
 	kernels.MulPacked(inputs, hidden, w.packed)
 	for r := range inputs.Rows {
-		add(kernels.Row(inputs, r), 1, w.VisibleBiases)
+		kernels.AddMultiple(kernels.Row(inputs, r), 1, w.VisibleBiases)
 	}
 }
 

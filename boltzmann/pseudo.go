@@ -38,7 +38,7 @@ func (t *trainer) flip(r int, v, inputs []float32, at place) {
 		copy(other, v)
 		other[i] = 1 - v[i]
 		copy(hidden, inputs)
-		add(hidden, δ, kernels.Row(t.parameters.Weights, i))
+		kernels.AddMultiple(hidden, δ, kernels.Row(t.parameters.Weights, i))
 		preference := float32(float64(δ*t.parameters.VisibleBiases[i]) + turnOff(hidden, off) - partition)
 		t.flipped.units[row], t.flipped.counts[row] = i, float32(units)/float32(k)*kernels.Sigmoid(preference)
 	}
@@ -67,10 +67,10 @@ func (t *trainer) pseudoGradient(n int) {
 		}
 	})
 	for r := range n {
-		add(g.HiddenBiases, -1/float32(n), kernels.Row(hidden, r))
+		kernels.AddMultiple(g.HiddenBiases, -1/float32(n), kernels.Row(hidden, r))
 	}
 	for row := range n * k {
-		add(g.HiddenBiases, -1/float32(n), kernels.Row(t.chains.hiddenInputs, row))
+		kernels.AddMultiple(g.HiddenBiases, -1/float32(n), kernels.Row(t.chains.hiddenInputs, row))
 	}
 }
 

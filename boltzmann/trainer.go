@@ -376,17 +376,17 @@ func (t *trainer) update(n, m int) {
 			if p.gaussian() {
 				length = bound(length, direction, &g.VisibleBiases[i], t.products.deviations[i])
 			}
-			add(weights, length, direction)
-			add(t.parts[part], length*t.visibleOffsets[i]*p.upwards(i), direction)
+			kernels.AddMultiple(weights, length, direction)
+			kernels.AddMultiple(t.parts[part], length*t.visibleOffsets[i]*p.upwards(i), direction)
 			along := length * dot(direction, t.hiddenOffsets) // (ΔWλ)ᵢ
 			p.VisibleBiases[i] += g.VisibleBiases[i] - p.downwards()*along
 		}
 		t.products.refresh(first, last)
 	})
 	for _, part := range t.parts {
-		add(g.HiddenBiases, -1, part)
+		kernels.AddMultiple(g.HiddenBiases, -1, part)
 	}
-	add(p.HiddenBiases, 1, g.HiddenBiases)
+	kernels.AddMultiple(p.HiddenBiases, 1, g.HiddenBiases)
 	if t.method.MaxNorm > 0 {
 		t.shorten()
 	}
@@ -435,7 +435,7 @@ func regularize(gradient, weights []float32, l1, l2 float32) {
 func mean(to []float32, x kernels.Matrix, factor float32) {
 	clear(to)
 	for r := range x.Rows {
-		add(to, 1, kernels.Row(x, r))
+		kernels.AddMultiple(to, 1, kernels.Row(x, r))
 	}
 	scaled(to, factor/float32(max(1, x.Rows)), to)
 }
