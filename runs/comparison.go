@@ -199,10 +199,8 @@ func (c *Comparison) findSettings() {
 		maps.Copy(names, all[i])
 	}
 	maps.DeleteFunc(names, func(name, _ string) bool { return name == "seed" || watches(name) })
-	if families := c.families(); len(families) > 1 {
-		for _, known := range families {
-			maps.DeleteFunc(names, func(name, _ string) bool { return known[name] == "" })
-		}
+	for _, known := range c.families() {
+		maps.DeleteFunc(names, func(name, _ string) bool { return known[name] == "" })
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if slices.ContainsFunc(all, func(s map[string]string) bool { return s[name] != all[0][name] }) {

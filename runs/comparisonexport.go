@@ -13,11 +13,11 @@ const deviationSuffix = "_sd"
 // Table has a row an experiment: its directory and method, the settings that differ
 // (settings.method.learning_rate), the number of seeds, the epochs done, the seconds of
 // training, and, where it is the same of all, the objective, of training and of validation, as
-// training estimates it; where it is known, the base line of the objective (baseline.log_p), and the number of seeds that
-// have diverged from it; where the comparison was evaluated, all that this estimated, too
-// (evaluation.log_p). Values are means over the seeds; those of columns whose keys end in _sd
-// are standard deviations over seeds, and in _se standard errors over the data, which one seed
-// alone has.
+// training estimates it; where it is known, the base line of the objective (baseline.log_p), and
+// the number of seeds that have diverged from it; where the comparison was evaluated, all that
+// this estimated, too (evaluation.log_p). Values are means over the seeds; those of columns whose
+// keys end in _sd are standard deviations over seeds, and in _se standard errors over the data,
+// which one seed alone has.
 func (c Comparison) Table() *Table {
 	columns := []Field[Compared]{
 		{Column{Key: "directory"}, func(e Compared) any { return e.Dir }},
