@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -100,7 +101,7 @@ func (j Job) Done() (epochs int, enough bool, err error) {
 
 // check refuses a directory of other settings than the job's, and a run, nil where there
 // is none yet, that has gone beyond an epoch whose checkpoint the job needs without keeping
-// it. What a run starts from is not compared: training it does that.
+// it. The parameters that a run starts from are not compared: training it does that.
 func (j Job) check(run *runs.Run) error {
 	there, err := runs.ExperimentIn(j.Dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -112,8 +113,13 @@ func (j Job) check(run *runs.Run) error {
 	e := j.experiment()
 	h := e.Header()
 	h.Epochs, h.Fingerprint = there.Header().Epochs, there.Header().Fingerprint
-	if e = e.WithHeader(h); j.from == nil && e.Hash() != there.Hash() {
-		return fmt.Errorf("it is another experiment (%s)", strings.Join(runs.Differences(e, there), "; "))
+	e = e.WithHeader(h)
+	ours, theirs := e, there
+	if j.from != nil && reflect.TypeOf(e) == reflect.TypeOf(there) {
+		ours, theirs = j.Begin(e, "", 0), j.Begin(there, "", 0)
+	}
+	if ours.Hash() != theirs.Hash() {
+		return fmt.Errorf("it is another experiment (%s)", strings.Join(runs.Differences(ours, theirs), "; "))
 	}
 	if run == nil {
 		return nil

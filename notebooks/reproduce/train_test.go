@@ -234,6 +234,18 @@ func TestUnusableRunsAreNamed(t *testing.T) {
 			t.Errorf("a run %s: got %v", what, err)
 		}
 	}
+
+	base, tuned := training(3), training(3)
+	tuned.Name, tuned.From = "tuned", &base
+	tuned.Begin = func(e runs.Experiment, dir string, epoch int) runs.Experiment { return e }
+	first := func(of reproduce.Training) reproduce.Job {
+		return reproduce.Jobs([]reproduce.Training{of}, dir, reproduce.Full)[0]
+	}
+	train(t, []reproduce.Job{first(tuned)})
+	tuned.Experiment = e
+	if _, _, err := first(tuned).Done(); err == nil || !strings.Contains(err.Error(), "training.learning_rate") {
+		t.Errorf("a run that starts from another is used under other settings: %v", err)
+	}
 	entry := func(id string, of reproduce.Training) reproduce.Entry {
 		return reproduce.Entry{
 			Result:    reproduce.Result{ID: id},
