@@ -21,6 +21,9 @@ type Result struct {
 	Claims  []Claim  `toml:"claim"`
 }
 
+// Beyond is the place of a result that no document has: a question of this library's own.
+const Beyond = "beyond the theses"
+
 // Number is a published number with the tolerance within which it counts as
 // reproduced: log-probabilities in nats, seconds as ratios.
 type Number struct {

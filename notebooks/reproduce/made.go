@@ -240,10 +240,14 @@ func (n Number) judge(v Value) Verdict {
 
 func (n Number) isBound() bool { return n.Measure == "at most" || n.Measure == "at least" }
 
-// String names what is measured: "error of the DBN", and of a bound "log p by AIS, at least −86.3".
+// String names what is measured: "error of the DBN", of a bound "log p by AIS, at least −86.3", and
+// "log p*" of what is called as its measure is.
 func (n Number) String() string {
 	if n.isBound() {
 		return fmt.Sprintf("%s, %s %s", n.Of, n.Measure, strings.Replace(fmt.Sprint(n.Published), "-", "−", 1))
+	}
+	if strings.HasSuffix(n.Of, n.Measure) {
+		return n.Of
 	}
 	return fmt.Sprintf("%s of %s", n.Measure, n.Of)
 }

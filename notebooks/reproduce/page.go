@@ -71,17 +71,23 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 		}
 	}
 	p.print("# Published results, made anew\n\n")
-	p.print("Of %d published results %d have been made, by criteria that were declared before the training that they judge ([criteria.toml](thesis/criteria.toml)).\n\n", len(c), len(made))
+	beyondThem := 0
+	for _, e := range c {
+		if e.Place == Beyond {
+			beyondThem++
+		}
+	}
+	p.print("Of %d published results and %d questions beyond them %d have been made, by criteria that were declared before the training that they judge ([criteria.toml](thesis/criteria.toml)).\n\n", len(c)-beyondThem, beyondThem, len(made))
 	for _, part := range []struct {
 		title string
 		lines []string
 	}{
 		{"Confirmed: claims that hold", found[Holds]},
-		{"Confirmed: numbers within their tolerance", found[Reproduced]},
+		{"Confirmed: numbers within their tolerance or bound", found[Reproduced]},
 		{"Confirmed: numbers that are better than published", found[Exceeded]},
 		{"Not confirmed: claims that fail", found[Fails]},
 		{"Not confirmed: numbers that are worse than published", found[Missed]},
-		{"Open: claims on differences of less than two standard errors", found[Open]},
+		{"Open: claims that are not decided, by differences of less than two standard errors or since a training diverged", found[Open]},
 		{"Found beyond the claims", beyond},
 	} {
 		text := "none."

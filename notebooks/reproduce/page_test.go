@@ -81,9 +81,9 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Of 5 published results 3 have been made",
+		"Of 5 published results and 0 questions beyond them 3 have been made",
 		"claims that hold** (2): It is x/good (x/good, full); It is x/short (x/short, laptop).",
-		"within their tolerance** (1): log p of the first (x/good, full).",
+		"within their tolerance or bound** (1): log p of the first (x/good, full).",
 		"claims that fail** (1): It is x/bad (x/bad, full).",
 		"worse than published** (1): log p of the first (x/bad, full).",
 		"beyond the claims** (3): It is -10.1 (x/good, full); It is -12 (x/bad, full); It is -10.5 (x/short, laptop).",

@@ -80,10 +80,14 @@ func (m Made) Verdict(c Claim) (Judged, bool) {
 
 // numbers is the table of an entry's numbers, published beside measured.
 func (e Entry) numbers(m Made) *runs.Table {
+	published := "published (" + e.Place + ")"
+	if !slices.ContainsFunc(e.Numbers, func(n Number) bool { return !n.isBound() }) {
+		published = "bound"
+	}
 	t := runs.NewTable("numbers", "",
 		runs.Column{Key: "of", Label: "of", Kind: runs.Text},
 		runs.Column{Key: "measure", Label: "measure", Kind: runs.Text},
-		runs.Column{Key: "published", Label: "published (" + e.Place + ")", Kind: runs.Number, Decimals: 3},
+		runs.Column{Key: "published", Label: published, Kind: runs.Number, Decimals: 3},
 		runs.Column{Key: "ours", Label: "ours", Kind: runs.Number, Decimals: 3},
 		runs.Column{Key: "error", Label: "± (seeds)", Kind: runs.Text},
 		runs.Column{Key: "difference", Label: "difference", Kind: runs.Number, Decimals: 3},

@@ -18,8 +18,8 @@ import (
 // Work is a result in the making: its trained runs, and what is found of them.
 type Work struct {
 	Scale Scale
-	// Say tells whoever waits what is being done; Progress takes the fraction of it
-	// that is.
+	// Say tells whoever waits what is being done; Progress, which may be nil, takes the
+	// fraction of it that is.
 	Say      func(format string, values ...any)
 	Progress func(float64)
 	Sets     *runs.Sets

@@ -151,27 +151,30 @@ func makeLogZ2(w *work, byTotal bool) error {
 	w.Found("standard error of log Z² at 10 million samples, K_inner 1", "at most",
 		reproduce.Value{Ours: all[0].SE, Seeds: 1, By: thousands(w.few(10_000_000, 1_000_000, 2000)) + " samples in ten repeats"})
 
+	const repeats = 10
 	total := w.few(1_000_000, 100_000, 200)
 	var spreads []float64
 	var j judgement
 	for _, inner := range []int{1, 10, 100} {
 		var values []float64
-		for seed := range 10 {
+		for seed := range repeats {
 			z, err := w.logZ2(bihm, max(10, total/inner), inner, uint64(seed+2))
 			if err != nil {
 				return err
 			}
 			values = append(values, z.Value)
 		}
-		sd := runs.SpreadOf(values, func(x float64) float64 { return x }).SD
-		spreads = append(spreads, sd)
-		j.evidence = append(j.evidence, fmt.Sprintf("K_inner %d: sd %.4f", inner, sd))
+		spreads = append(spreads, runs.SpreadOf(values, func(x float64) float64 { return x }).SD)
 	}
-	j.add(holdsIf(spreads[0] == slices.Min(spreads)), "ten runs of %s samples in all", thousands(total))
+	for i, inner := range []int{10, 100} {
+		se := math.Hypot(spreads[0], spreads[i+1]) / math.Sqrt(2*(repeats-1))
+		j.above(fmt.Sprintf("sd of K_inner %d over that of 1", inner), gain{spreads[i+1] - spreads[0], se})
+	}
+	j.evidence = append(j.evidence, fmt.Sprintf("sd of K_inner 1, 10, 100: %.4f over %d runs of %s samples each", spreads, repeats, thousands(total)))
 	if err := w.judge("K_inner 1 converges fastest for the total of samples.", j); err != nil {
 		return err
 	}
-	return w.Figure("log-z2-by-total", "The same by the number of all samples", plotting.LogZ2ByTotal(all...))
+	return w.Figure("log-z2-by-total", "log Z² of the twelve-layer BiHM by the number of all samples, outer times inner ones, for 1, 10 and 100 inner ones", plotting.LogZ2ByTotal(all...))
 }
 
 func makeFig35(w *work) error { return makeLogZ2(w, false) }
@@ -424,7 +427,9 @@ func (w *work) oneWeightEach(of trained, test dataset.Split) (hm.ImportanceWeigh
 			all.LogPStar = append(all.LogPStar, some.LogPStar[row*samples])
 		}
 		all.ESS, all.ESSStar = append(all.ESS, some.ESS...), append(all.ESSStar, some.ESSStar...)
-		w.Progress(float64(all.Data) / float64(test.Rows))
+		if w.Progress != nil {
+			w.Progress(float64(all.Data) / float64(test.Rows))
+		}
 	}
 	return all, nil
 }
@@ -512,7 +517,7 @@ func makeFig31(w *work) error {
 	}
 	var j judgement
 	j.above("log-probability of a hidden pixel, under the mean of the chains less under its mean over the training rows", paired(chains, marginal))
-	if err := w.judge("(shown) Completions are plausible, and differ between chains.", j); err != nil {
+	if err := w.lookAt("(shown) Completions are plausible, and differ between chains.", j); err != nil {
 		return err
 	}
 	return w.Figure("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
@@ -524,9 +529,9 @@ func logBernoulli(x, mean float64) float64 {
 	return x*math.Log(mean) + (1-x)*math.Log(1-mean)
 }
 
-// descents are the mean Hamming distances between a dream and those that are drawn
-// anew below each layer, h¹ first, and that between independent dreams.
-func (w *work) descents() (distances []float64, apart float64, sheets []dataset.Sheet, err error) {
+// descents are the Hamming distances between each dream and the one that is drawn anew
+// from it below each layer, h¹ first, and the mean one between independent dreams.
+func (w *work) descents() (distances [][]float64, apart float64, sheets []dataset.Sheet, err error) {
 	bihm, _, err := w.bihm()
 	if err != nil {
 		return nil, 0, nil, err
@@ -544,11 +549,11 @@ func (w *work) descents() (distances []float64, apart float64, sheets []dataset.
 		return sum
 	}
 	for _, sheet := range sheets {
-		sum := 0.0
+		var each []float64
 		for i := range sheet.Values {
-			sum += hamming(sheets[0].Values[i], sheet.Values[i]) / float64(n)
+			each = append(each, hamming(sheets[0].Values[i], sheet.Values[i]))
 		}
-		distances = append(distances, sum)
+		distances = append(distances, each)
 	}
 	for i := range n {
 		apart += hamming(sheets[0].Values[i], sheets[0].Values[(i+1)%n]) / float64(n)
@@ -556,19 +561,20 @@ func (w *work) descents() (distances []float64, apart float64, sheets []dataset.
 	return distances, apart, sheets, nil
 }
 
-// makeDescent draws dreams that are drawn anew below some layers, and judges a claim of
-// the distances, which may ask for more than an order.
-func makeDescent(from, to int, threshold bool, says string, holds func(distances []float64, apart float64) bool) func(*work) error {
+// judgeDistances judges a claim on the distances of descents.
+type judgeDistances func(w *work, says string, distances [][]float64, apart float64) error
+
+// makeDescent draws dreams that are drawn anew below some layers, and judges a claim on the
+// distances.
+func makeDescent(from, to int, says string, judge judgeDistances) func(*work) error {
 	return func(w *work) error {
 		distances, apart, sheets, err := w.descents()
 		if err != nil {
 			return err
 		}
-		judge := w.Judge
-		if threshold {
-			judge = w.JudgeFull
+		if err := judge(w, says, distances, apart); err != nil {
+			return err
 		}
-		judge(says, holdsIf(holds(distances, apart)), "mean Hamming distances below layers 1 to %d: %.1f; between independent dreams %.1f", len(distances), distances, apart)
 		for i, s := range sheets {
 			sheets[i].Values = s.Values[:min(10, len(s.Values))]
 		}
@@ -577,4 +583,37 @@ func makeDescent(from, to int, threshold bool, says string, holds func(distances
 	}
 }
 
-func rises(distances []float64, _ float64) bool { return slices.IsSorted(distances) }
+// rising judges whether the distances rise from each layer to the next.
+func rising(w *work, says string, distances [][]float64, apart float64) error {
+	var steps []reproduce.Verdict
+	for layer := range distances[1:] {
+		steps = append(steps, paired(distances[layer+1], distances[layer]).verdict())
+	}
+	j := ofDistances(distances, apart)
+	j.add(atLeast(len(steps), steps), "they rise by more than twice the standard error at %s steps from a layer to the next", count(steps))
+	return w.judge(says, j)
+}
+
+// farther judges whether the mean distance below a layer is more than a share of that between
+// independent dreams, nearer whether it is less.
+func farther(layer int, share float64) judgeDistances { return besideShare(layer, share, 1) }
+func nearer(layer int, share float64) judgeDistances  { return besideShare(layer, share, -1) }
+
+func besideShare(layer int, share, sign float64) judgeDistances {
+	return func(w *work, says string, distances [][]float64, apart float64) error {
+		j := ofDistances(distances, apart)
+		of := mean(distances[layer-1]) / apart
+		j.add(holdsIf(sign*of > sign*share), "below layer %d %.3f of that", layer, of)
+		return w.judgeFull(says, j)
+	}
+}
+
+// ofDistances begins a judgement with the mean distances.
+func ofDistances(distances [][]float64, apart float64) (j judgement) {
+	var means []float64
+	for _, each := range distances {
+		means = append(means, mean(each))
+	}
+	j.evidence = []string{fmt.Sprintf("mean Hamming distances below layers 1 to %d: %.1f; between independent dreams %.1f", len(distances), means, apart)}
+	return j
+}

@@ -62,7 +62,10 @@ func after(epoch int) func(trained) float64 {
 }
 
 func at(seconds float64) func(trained) float64 {
-	return func(t trained) float64 { return t.lastOf(func(p point) bool { return p.seconds <= seconds }) }
+	const rounding = 1 + 1e-9 // an epoch that ends at these very seconds counts, whatever their last bit
+	return func(t trained) float64 {
+		return t.lastOf(func(p point) bool { return p.seconds <= seconds*rounding })
+	}
 }
 
 func end(t trained) float64 { return t.lastOf(func(point) bool { return true }) }

@@ -119,7 +119,7 @@ func makeFig519(w *work) error {
 	plain, scaled, thrice := all[0].mean(end), all[1].mean(end), all[2].mean(end)
 	var j judgement
 	j.add(holdsIf(math.Abs(thrice-scaled) < (thrice-plain)/4), "test rows at the end: three steps over the factor 3 %+.3f nats, over one plain step %+.3f", thrice-scaled, thrice-plain)
-	if err := w.judgeFull("Three steps and the factor 3 overlap almost entirely.", j); err != nil {
+	if err := w.show("Three steps and the factor 3 overlap almost entirely.", j); err != nil {
 		return err
 	}
 	return w.epochCurves(standIn+", more and longer sleep", all...)
@@ -221,7 +221,7 @@ func makeFigC6(w *work) error {
 			return err
 		}
 	}
-	return w.judgeFull("No lasting gain; longer than 100 epochs only delays.", j)
+	return w.show("No lasting gain; longer than 100 epochs only delays.", j)
 }
 
 // The machines of Várady 2025, fig. 7.3: of Bernoulli and of Gaussian units.
@@ -259,9 +259,9 @@ func makeFig73(w *work) error {
 			return err
 		}
 	}
-	w.Judge("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", holdsIf(variation[1] < variation[0]),
-		"mean difference of neighbouring pixels of dreams: Gaussian units %.4f, Bernoulli units %.4f", variation[1], variation[0])
-	return nil
+	var j judgement
+	j.add(holdsIf(variation[1] < variation[0]), "mean difference of neighbouring pixels of dreams: Gaussian units %.4f, Bernoulli units %.4f", variation[1], variation[0])
+	return w.lookAt("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", j)
 }
 
 // totalVariation is the mean over all neighbouring pixels of how far they are apart.
@@ -315,7 +315,7 @@ func makeFig78(w *work) error {
 	for i, other := range []float64{both, p} {
 		j.add(holdsIf(math.Min(dense, q) > other), "the lower of both over %s %+.1f nats", []string{"conv/deconv", "p only"}[i], math.Min(dense, q)-other)
 	}
-	if err := w.judgeFull("Dense and conv-only alike; both with a deconvolution significantly worse.", j); err != nil {
+	if err := w.show("Dense and conv-only alike; both with a deconvolution significantly worse.", j); err != nil {
 		return err
 	}
 	return w.epochCurves(standIn+", bottom layers", all...)
@@ -341,7 +341,7 @@ func makeFig79(w *work) error {
 	var j judgement
 	j.add(holdsIf(math.Abs(highest[0]-highest[1]) < 0.01*covered[0]), "best of test rows: NRWS − RWS %+.1f nats, training covers %.1f", highest[1]-highest[0], covered[0])
 	j.add(holdsIf(reached[1] < reached[0]), "nine tenths of that after %d epochs of NRWS, %d of RWS", reached[1], reached[0])
-	if err := w.judgeFull("Same minimum; NRWS slightly faster.", j); err != nil {
+	if err := w.show("Same minimum; NRWS slightly faster.", j); err != nil {
 		return err
 	}
 	return w.epochCurves(standIn+", convolutions", all...)

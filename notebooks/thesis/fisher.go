@@ -150,7 +150,7 @@ func makeFisher(says, name, caption string, machine hm.Machine, network func() (
 		of, draw := network()
 		samples := w.few(1_000_000, 1_000_000, 10_000)
 		errors, within := outsideBlocks(of, draw, samples)
-		w.Judge(says, holdsIf(errors < 4), "%s samples: the entry outside the blocks that is farthest from 0 is %.2f standard errors away from it; the largest within is %.3f",
+		w.Judge(says, holdsIf(errors < 4), "%s samples: no entry outside the blocks is farther from 0 than %.2f of its standard errors; the largest entry within has the value %.3f",
 			thousands(samples), errors, within)
 		return w.Figure(name, caption, plotting.FisherStructure(machine.Architecture()))
 	}

@@ -2,6 +2,7 @@ package thesis
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -37,6 +38,10 @@ func gainOverSeeds(a, b []float64) gain {
 	itself := func(x float64) float64 { return x }
 	one, other := runs.SpreadOf(a, itself), runs.SpreadOf(b, itself)
 	return gain{one.Mean - other.Mean, math.Sqrt(one.SD*one.SD/float64(len(a)) + other.SD*other.SD/float64(len(b)))}
+}
+
+func mean(values []float64) float64 {
+	return runs.SpreadOf(values, func(x float64) float64 { return x }).Mean
 }
 
 // paired is that of values of the same rows.
@@ -176,6 +181,28 @@ func (j *judgement) behindLess(nats float64, where string, gains []gain) {
 	j.add(verdict, "%+.3f nats at the worst of the %s", least, where)
 }
 
+// passedOver are the errors of trainings that a search for the best rate passes over.
+type passedOver []error
+
+// diverged keeps the error of a training that has diverged, and says whether it is one.
+func (p *passedOver) diverged(err error) bool {
+	if !errors.Is(err, runs.ErrDiverged) {
+		return false
+	}
+	*p = append(*p, err)
+	return true
+}
+
+// err is the last, for a search that has passed over everything.
+func (p passedOver) err() error { return p[len(p)-1] }
+
+// note adds them to the evidence.
+func (p passedOver) note(j *judgement) {
+	for _, err := range p {
+		j.evidence = append(j.evidence, err.Error())
+	}
+}
+
 // failed keeps the first error.
 func (j *judgement) failed(err error) { j.err = cmp.Or(j.err, err) }
 
@@ -195,4 +222,22 @@ func (w *work) judgeFull(says string, j judgement) error {
 		w.JudgeFull(says, j.verdict, "%s", j.text())
 	}
 	return j.err
+}
+
+// show says what was found of a claim that asks for more than an order, and gives no verdict:
+// on stand-in data, or in another setting than the published.
+func (w *work) show(says string, j judgement) error {
+	if j.err == nil {
+		w.Judge(says, reproduce.Shown, "%s", j.text())
+	}
+	return j.err
+}
+
+// lookAt says what was measured of a claim that has to be looked at, too: it fails where that
+// fails, and is left to whoever looks where it does not.
+func (w *work) lookAt(says string, j judgement) error {
+	if j.verdict != reproduce.Fails {
+		return w.show(says, j)
+	}
+	return w.judgeFull(says, j)
 }

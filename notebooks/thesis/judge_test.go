@@ -1,7 +1,10 @@
 package thesis
 
 import (
+	"context"
+	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
@@ -40,6 +43,70 @@ func TestDifferencesAreTakenOverRowsOrSeeds(t *testing.T) {
 	g = difference([]evaluation{of(1), of(3)}, []evaluation{of(0), of(0)})
 	if want := (gain{2, 1}); g != want {
 		t.Errorf("seeds of 1 and 3 less those of 0 are %v, want %v", g, want)
+	}
+}
+
+// At the seconds at which an epoch ends it counts, however these have been added up.
+func TestEpochsEndAtTheirSeconds(t *testing.T) {
+	const perEpoch, epochs = 0.1, 30
+	var of trained
+	for epoch := 1; epoch <= epochs; epoch++ {
+		measures := runs.Measures{runs.LogP.Key: float64(epoch)}
+		of.history.Epochs = append(of.history.Epochs, runs.Epoch{Epoch: epoch, Seconds: perEpoch * float64(epoch), Validation: measures})
+	}
+	seeds := curve{of, of, of}
+	for tenth := 1; tenth <= 10; tenth++ {
+		if got, want := seeds.mean(at(seeds.seconds()*float64(tenth)/10)), float64(epochs*tenth/10); got != want {
+			t.Errorf("after %d tenths of the seconds of %d epochs %v have ended, want %v", tenth, epochs, got, want)
+		}
+	}
+}
+
+// The rows of two machines share the error of each log Z, which their differences keep.
+func TestErrorsOfLogZAreKept(t *testing.T) {
+	a := annealed{Each: []float64{1, 2, 3}, SE: 0.3}
+	b := annealed{Each: []float64{0, 1, 2}, SE: 0.4}
+	if g := a.over(b); g.nats != 1 || math.Abs(g.se-0.5) > 1e-12 {
+		t.Errorf("rows that all differ by 1, with log Z known to 0.3 and to 0.4, differ by %v", g)
+	}
+	if mean, se := a.mean(); mean != 2 || math.Abs(se-math.Hypot(1/math.Sqrt(3), 0.3)) > 1e-12 {
+		t.Errorf("mean %v ± %v", mean, se)
+	}
+}
+
+// A search passes over trainings that have diverged, names them, and fails where all have.
+func TestSearchesPassOverDivergedTrainings(t *testing.T) {
+	var passed passedOver
+	lost := &reproduce.Diverged{Name: "rws", Seed: 1}
+	if !passed.diverged(lost) || passed.diverged(nil) || passed.diverged(errors.New("no such run")) {
+		t.Error("what is passed over is not what has diverged")
+	}
+	var j judgement
+	passed.note(&j)
+	if passed.err() != lost || !strings.Contains(j.text(), "rws, seed 1") {
+		t.Errorf("%v, %q", passed.err(), j.text())
+	}
+}
+
+// What has to be looked at is not said to hold by what is measured of it, and fails with that.
+func TestLookedAtClaims(t *testing.T) {
+	for verdict, want := range map[reproduce.Verdict]reproduce.Verdict{holds: reproduce.Shown, open: reproduce.Shown, fails: fails} {
+		e := reproduce.Entry{
+			Result:    reproduce.Result{ID: "x/fig1", Claims: []reproduce.Claim{{Says: "(shown) Digits."}}},
+			Trainings: func(reproduce.Scale) []reproduce.Training { return nil },
+		}
+		e.Make = func(ctx context.Context, of *reproduce.Work) error {
+			var j judgement
+			j.add(verdict, "measured")
+			return (&work{of, ctx}).lookAt("(shown) Digits.", j)
+		}
+		made, err := e.Produce(t.Context(), &reproduce.Work{Scale: reproduce.Full}, t.TempDir(), t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found, _ := made.Verdict(e.Claims[0]); found.Verdict != want {
+			t.Errorf("where the measure %s, the claim %s, want %s", verdict, found.Verdict, want)
+		}
 	}
 }
 

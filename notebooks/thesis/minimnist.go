@@ -74,7 +74,7 @@ func makeMiniTable(w *work) error {
 		}
 		w.foundDifference(binarization+", NRWS over RWS", methods[0].of, methods[1].of)
 		w.foundDifference(binarization+", RWS over WS", methods[1].of, methods[2].of)
-		if err := w.foundTimes(binarization+", seconds of an epoch, NRWS over RWS", seconds[0], seconds[1]); err != nil {
+		if err := w.foundTimes(binarization+", seconds of an epoch, NRWS over RWS", "ratio", seconds[0], seconds[1], nrws); err != nil {
 			return err
 		}
 		j.order(binarization+", ", methods...)
@@ -154,9 +154,16 @@ func makeDreamers(w *work) error {
 		}
 		mean, se := pixels(many)
 		rows := rowPixels(set.Train())
+		drawn, err := model.Draw(w.ctx, w.few(100, 100, 10))
+		if err != nil {
+			return err
+		}
+		if err := w.Figure(strings.ToLower(binarization)+"-drawn", "Pixels drawn from these means, "+binarization, plotting.Samples(drawn)); err != nil {
+			return err
+		}
 		j.add(holdsIf(math.Abs(mean-rows) < 0.02), "%s: mean of the pixels %.4f ± %.4f, of the training rows %.4f", binarization, mean, se, rows)
 	}
-	return w.judgeFull("(shown) Digits are recognisable.", j)
+	return w.lookAt("(shown) Digits are recognisable.", j)
 }
 
 // manySeeds are the trainings of Várady 2025, 5.3.7, with RWS beside them.

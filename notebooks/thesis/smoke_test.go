@@ -40,9 +40,8 @@ func TestSmoke(t *testing.T) {
 				}
 			}
 			w := &reproduce.Work{
-				Scale:    reproduce.Smoke,
-				Progress: func(float64) {},
-				Sets:     &sets,
+				Scale: reproduce.Smoke,
+				Sets:  &sets,
 				Say: func(format string, values ...any) {
 					if round > 0 {
 						t.Errorf("%s, once more: "+format, append([]any{e.ID}, values...)...)

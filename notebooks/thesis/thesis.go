@@ -107,9 +107,9 @@ var makers = map[string]maker{
 	"bihm/text3.6.2": {planned(bihmDepths), makeText362},
 	"bihm/text3.7.1": {planned(bihmPlans), makeText371},
 	"bihm/text3.7.2": {planned(bihmAndRWS), makeText372},
-	"bihm/fig4.1":    {planned(bihmPlans), makeDescent(5, 8, false, "From a deeper layer samples are noisier and of other digits.", rises)},
-	"bihm/fig4.2":    {planned(bihmPlans), makeDescent(9, 12, true, "Deep layers know little of the digit.", func(d []float64, apart float64) bool { return d[8] > 0.8*apart })},
-	"bihm/fig4.3":    {planned(bihmPlans), makeDescent(1, 4, true, "Lower layers keep the digit.", func(d []float64, apart float64) bool { return d[1] < 0.5*apart })},
+	"bihm/fig4.1":    {planned(bihmPlans), makeDescent(5, 8, "From a deeper layer samples are noisier and of other digits.", rising)},
+	"bihm/fig4.2":    {planned(bihmPlans), makeDescent(9, 12, "Deep layers know little of the digit.", farther(9, 0.8))},
+	"bihm/fig4.3":    {planned(bihmPlans), makeDescent(1, 4, "Lower layers keep the digit.", nearer(2, 0.5))},
 }
 
 // planned gives the trainings of plans at each scale.

@@ -51,15 +51,22 @@ func uciPlans(reproduce.Scale) []plan {
 // log p, at the epoch of it: these sets are small, and longer training overfits.
 func (w *work) uciBest(set, name string) (trained, error) {
 	var highest curve
+	var passed passedOver
 	for _, η := range uciRates {
 		p := plan{name: fmt.Sprintf("%s-%s-lr-%g", set, name, η), best: true}
 		of, err := w.trained(p.nameAt(w.Scale), name)
+		if passed.diverged(err) {
+			continue
+		}
 		if err != nil {
 			return trained{}, err
 		}
 		if highest == nil || of.mean(best) > highest.mean(best) {
 			highest = of
 		}
+	}
+	if highest == nil {
+		return trained{}, passed.err()
 	}
 	return atBest(highest[0])
 }

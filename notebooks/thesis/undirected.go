@@ -98,6 +98,7 @@ const drawSeed = 1
 type annealed struct {
 	Each []float64 `json:"each"` // of each row
 	LogZ float64   `json:"log_z"`
+	SE   float64   `json:"log_z_se"`
 	By   string    `json:"by"`
 }
 
@@ -106,14 +107,21 @@ func (a annealed) logP() float64 {
 	return mean
 }
 
-// mean is log p, with its standard error over the rows.
+// mean is log p, with its standard error: over the rows, and of log Z, which all of them share.
 func (a annealed) mean() (mean, se float64) {
-	return statistics.MeanAndError(len(a.Each), func(i int) float64 { return a.Each[i] })
+	mean, se = statistics.MeanAndError(len(a.Each), func(i int) float64 { return a.Each[i] })
+	return mean, math.Hypot(se, a.SE)
+}
+
+// over is how far log p is above that of another machine, of the same rows.
+func (a annealed) over(b annealed) gain {
+	g := paired(a.Each, b.Each)
+	return gain{g.nats, math.Hypot(g.se, math.Hypot(a.SE, b.SE))}
 }
 
 // anneal estimates log p of some rows of a split, 0 for all of them, by AIS.
 func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.Annealing) (annealed, error) {
-	question := fmt.Sprintf("log-p-of-%s-rows-%d-%v-%d-chains", split, rows, a.Schedule, a.Chains)
+	question := fmt.Sprintf("log-p-and-log-z-of-%s-rows-%d-%v-%d-chains", split, rows, a.Schedule, a.Chains)
 	return reproduce.KeptOf(w.Work, question, run.Snapshot(), func() (annealed, error) {
 		w.Say("estimating log p of %s rows by AIS: %v, seed %d", split, run.Experiment(), run.Experiment().Seed)
 		set, err := w.Sets.Open(run.Experiment(), run.Dir())
@@ -133,7 +141,7 @@ func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.An
 		if err != nil {
 			return annealed{}, err
 		}
-		e := annealed{LogZ: float64(z.Value), By: fmt.Sprintf("AIS, %d chains, %v; log Z %.2f (%.2f to %.2f)", z.Chains, a.Schedule, z.Value, z.Low, z.High)}
+		e := annealed{LogZ: float64(z.Value), SE: float64(z.SE), By: fmt.Sprintf("AIS, %d chains, %v; log Z %.2f (%.2f to %.2f at three standard errors)", z.Chains, a.Schedule, z.Value, z.Low, z.High)}
 		for _, energy := range energies {
 			e.Each = append(e.Each, -energy-e.LogZ)
 		}
@@ -177,7 +185,7 @@ type raised struct {
 }
 
 // raise sets RAISE beside log Z by AIS, on some of the test rows.
-func (w *work) raise(run *boltzmann.Run, logZ float64) (raised, error) {
+func (w *work) raise(run *boltzmann.Run, z annealed) (raised, error) {
 	rows, a := w.few(100, 100, 5), w.along(boltzmann.Published())
 	a.Chains = w.few(10, 10, 2)
 	return reproduce.KeptOf(w.Work, fmt.Sprintf("raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() (raised, error) {
@@ -195,8 +203,8 @@ func (w *work) raise(run *boltzmann.Run, logZ float64) (raised, error) {
 		if err != nil {
 			return raised{}, err
 		}
-		mean, se := statistics.MeanAndError(rows, func(i int) float64 { return -energies[i] - logZ - logP[i] })
-		return raised{mean, se, rows, a.Chains}, nil
+		mean, se := statistics.MeanAndError(rows, func(i int) float64 { return -energies[i] - z.LogZ - logP[i] })
+		return raised{mean, math.Hypot(se, z.SE), rows, a.Chains}, nil
 	})
 }
 
@@ -223,7 +231,7 @@ func makeRBM(w *work) error {
 	var j judgement
 	var apart []raised
 	for i, run := range all {
-		r, err := w.raise(run, of[i].LogZ)
+		r, err := w.raise(run, of[i])
 		if err != nil {
 			return err
 		}
@@ -261,7 +269,8 @@ func (w *work) deeper(p undirected, number, says string) error {
 	w.Found(number, "at least", annealedValue(of))
 	w.Beside("the RBM of 500 units", "log p", annealedValue(others))
 	var j judgement
-	j.above(fmt.Sprintf("%v over %v:", deep[0].Experiment(), flat[0].Experiment()), paired(of[0].Each, others[0].Each))
+	j.above(fmt.Sprintf("%v over %v:", deep[0].Experiment(), flat[0].Experiment()), of[0].over(others[0]))
+	j.evidence = append(j.evidence, fmt.Sprintf("of that error ± %.3f is over the rows, and the rest of log Z of both", paired(of[0].Each, others[0].Each).se))
 	if err := w.judge(says, j); err != nil {
 		return err
 	}
@@ -313,8 +322,12 @@ func metricPlans(reproduce.Scale) (plans []undirected) {
 // and what each rate reached.
 func (w *work) atBestRate(m metric) (best []*boltzmann.Run, reached plotting.Measured, err error) {
 	reached = plotting.Measured{Name: m.name, SpreadName: "± 1 sd over seeds"}
+	var passed passedOver
 	for _, η := range metricRates {
 		all, err := w.machines(m.plan(η))
+		if passed.diverged(err) {
+			continue
+		}
 		if err != nil {
 			return nil, reached, err
 		}
@@ -331,6 +344,9 @@ func (w *work) atBestRate(m metric) (best []*boltzmann.Run, reached plotting.Mea
 			best = all
 		}
 		reached.X, reached.Y, reached.Spread = append(reached.X, η), append(reached.Y, logP.Mean), append(reached.Spread, logP.SD)
+	}
+	if best == nil {
+		return nil, reached, passed.err()
 	}
 	return best, reached, nil
 }

@@ -305,13 +305,14 @@ func (w *work) foundRatio(number string, a, b plan) error {
 	if err != nil {
 		return err
 	}
-	return w.foundTimes(number, seconds[0], seconds[1])
+	return w.foundTimes(number, "ratio", seconds[0], seconds[1], all[0])
 }
 
-// foundTimes adds the ratio of two times that were measured in turn.
-func (w *work) foundTimes(number string, a, b float64) error {
+// foundTimes adds the ratio of two times that were measured in turn, on the data of a training.
+func (w *work) foundTimes(number, measure string, a, b float64, of curve) error {
 	on, err := device()
-	w.Found(number, "ratio", reproduce.Value{Ours: a / b, Seeds: 1, By: "epochs timed in turn, medians of three, on " + on})
+	data := reproduce.DataOf(of[0].run.Experiment().Dataset)
+	w.Found(number, measure, reproduce.Value{Ours: a / b, Seeds: 1, By: "epochs timed in turn, medians of three, on " + on, Data: data})
 	return err
 }
 
