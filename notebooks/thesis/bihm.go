@@ -578,8 +578,11 @@ func makeDescent(from, to int, says string, judge judgeDistances) func(*work) er
 		for i, s := range sheets {
 			sheets[i].Values = s.Values[:min(10, len(s.Values))]
 		}
-		shown := append([]dataset.Sheet{sheets[0]}, sheets[from-1:to]...)
-		return w.Figure("descents", fmt.Sprintf("Ten dreams (left), drawn anew below layers %d to %d", from, to), plotting.Descents(shown))
+		columns := []plotting.Column{{Heading: "dream", Sheet: sheets[0]}}
+		for layer := max(2, from); layer <= to; layer++ { // below the first a dream is drawn as it was
+			columns = append(columns, plotting.Column{Heading: fmt.Sprintf("layer %d", layer), Sheet: sheets[layer-1]})
+		}
+		return w.Figure("descents", fmt.Sprintf("Ten dreams, and each drawn anew below layers %d to %d", max(2, from), to), plotting.SideBySide(columns...))
 	}
 }
 
