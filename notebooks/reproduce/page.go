@@ -96,7 +96,7 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 		}
 		p.print("- **%s** (%d): %s\n", part.title, len(part.lines), text)
 	}
-	p.print("- Without a verdict (%d): what is of shorter training than published, or of stand-in data, and asks for more than an order.\n\n", len(found[Shown]))
+	p.print("- Without a verdict (%d): what is of shorter training than published, or of stand-in data, and asks for more than an order, and what has to be looked at.\n\n", len(found[Shown]))
 	p.print("Log-likelihoods are in nats. “sd” is a standard deviation over seeds, “se” a standard error: of one seed over rows, of several over seeds. ")
 	p.print("The scale full is as published; laptop is shorter training. This page is written by `helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md` of the findings in [results](results).\n\n")
 }
