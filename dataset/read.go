@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"slices"
 
 	files "github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
@@ -137,13 +136,18 @@ func readRest(r io.Reader, header, n, width int, gray func(first int, block []by
 
 // readValues reads n values of width bytes each, which the function grey turns into
 // grey values, block by block, where it is not nil. It says how many bytes there are.
-// Memory for all of them is taken once there are many.
+// Memory is taken for twice the values that are there, and for all of them once there
+// are many.
 func readValues(r io.Reader, n, width int, gray func(first int, block []byte) ([]uint8, error)) (values []uint8, bytes int, err error) {
-	values = make([]uint8, 0, min(n, firstBytes))
-	block := make([]byte, min(1<<20, width*n))
+	block := make([]byte, min(1<<16, width*n))
+	values = make([]uint8, 0, len(block)/width)
 	for len(values) < n {
 		if len(values) == cap(values) {
-			values = slices.Grow(values, n-len(values))
+			room := n
+			if len(values) < firstBytes {
+				room = min(n, 2*len(values))
+			}
+			values = append(make([]uint8, 0, room), values...)
 		}
 		part := block[:min(len(block), width*(n-len(values)))]
 		got, err := io.ReadFull(r, part)
