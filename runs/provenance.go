@@ -130,7 +130,7 @@ func parseSessions(lines iter.Seq2[[]byte, error]) (sessions [][]byte, sealed in
 		case !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &Provenance{}) != nil:
 			return nil // earlier versions left what a crash had cut short
 		default:
-			line = bytes.Clone(line)
+			line = bytes.TrimSpace(bytes.Clone(line))
 		}
 		sessions = append(sessions, line)
 		return json.Unmarshal(line, &Provenance{})
