@@ -17,7 +17,7 @@ func (c Catalog) Report(w io.Writer, conclusions []Conclusion, made map[string]M
 	p := &page{w: w}
 	p.summary(c, made)
 	if len(conclusions) > 0 {
-		p.print("## The conclusions\n\nA conclusion is open where no finding has a verdict yet; the results that would tell are named.\n\n")
+		p.print("## The conclusions\n\nA conclusion is open where no finding has a verdict yet; the results that would tell are named. What was found at the scale laptop is of shorter training, in which an order may be another than in the end.\n\n")
 		p.table(c.conclusionsTable(conclusions, made))
 	}
 	for _, e := range c {
