@@ -1,7 +1,6 @@
 package thesis
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -42,10 +41,10 @@ func mnistGrid(reproduce.Scale) []plan {
 // optimum is where a grid's least loss is, and the best rate of each damping factor.
 // Trainings that diverged have none.
 type optimum struct {
-	η, α     float64
-	rates    []float64
-	cells    []plotting.Cell
-	diverged int
+	η, α   float64
+	rates  []float64
+	cells  []plotting.Cell
+	passed passedOver
 }
 
 func (w *work) optimum(name string) (optimum, error) {
@@ -57,8 +56,7 @@ func (w *work) optimum(name string) (optimum, error) {
 			loss := math.NaN()
 			run, err := w.trained(fmt.Sprintf("%s-lr-%g-damping-%g", name, rate, damping), name)
 			switch {
-			case errors.Is(err, runs.ErrDiverged):
-				o.diverged++
+			case o.passed.diverged(err):
 			case err != nil:
 				return o, err
 			default:
@@ -89,7 +87,7 @@ func makeFigC2(w *work) error {
 	}
 	w.JudgeFull("η and α rise together, up to a point; good values are α 0.005 to 0.1 with η 0.005 to 0.02.",
 		holdsIf(slices.IsSorted(o.rates) && o.α >= 0.005 && o.α <= 0.1 && o.η >= 0.005 && o.η <= 0.02),
-		"best at η %g, α %g; best η of each α, from %g to %g: %v; %d trainings diverged", o.η, o.α, gridDamping[0], gridDamping[len(gridDamping)-1], o.rates, o.diverged)
+		"best at η %g, α %g; best η of each α, from %g to %g: %v; %d trainings diverged", o.η, o.α, gridDamping[0], gridDamping[len(gridDamping)-1], o.rates, len(o.passed))
 	return w.drawOptimum("NRWS on miniMNIST", o)
 }
 
@@ -109,7 +107,7 @@ func makeFigC3(w *work) error {
 		verdict = reproduce.Open
 	}
 	w.Judge("The larger the image, the larger the α that is needed.", verdict,
-		"best at η %g, α %g; on miniMNIST at α %g; %d and %d trainings diverged", o.η, o.α, mini.α, o.diverged, mini.diverged)
+		"best at η %g, α %g; on miniMNIST at α %g; %d and %d trainings diverged", o.η, o.α, mini.α, len(o.passed), len(mini.passed))
 	return w.drawOptimum("NRWS on binarised MNIST, layers of 200, 100 and 10 units", o)
 }
 

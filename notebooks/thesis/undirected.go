@@ -188,7 +188,7 @@ type raised struct {
 func (w *work) raise(run *boltzmann.Run, z annealed) (raised, error) {
 	rows, a := w.few(100, 100, 5), w.along(boltzmann.Published())
 	a.Chains = w.few(10, 10, 2)
-	return reproduce.KeptOf(w.Work, fmt.Sprintf("raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() (raised, error) {
+	r, err := reproduce.KeptOf(w.Work, fmt.Sprintf("raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() (raised, error) {
 		w.Say("estimating log p of %d test rows by RAISE: %v, seed %d", rows, run.Experiment(), run.Experiment().Seed)
 		set, err := w.Sets.Open(run.Experiment(), run.Dir())
 		if err != nil {
@@ -204,8 +204,10 @@ func (w *work) raise(run *boltzmann.Run, z annealed) (raised, error) {
 			return raised{}, err
 		}
 		mean, se := statistics.MeanAndError(rows, func(i int) float64 { return -energies[i] - z.LogZ - logP[i] })
-		return raised{mean, math.Hypot(se, z.SE), rows, a.Chains}, nil
+		return raised{mean, se, rows, a.Chains}, nil
 	})
+	r.SE = math.Hypot(r.SE, z.SE) // what is kept is over the rows
+	return r, err
 }
 
 // drawChains draws what chains of a machine come to see.
