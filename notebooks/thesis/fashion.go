@@ -65,24 +65,18 @@ func makeFashionCurves(w *work) error {
 	if err != nil {
 		return err
 	}
-	var rws curve
 	var passed passedOver
 	all := []curve{nrws}
-	for _, p := range fashionRates {
+	rws, _, err := bestOf(&passed, fashionRates, func(p plan) (curve, float64, error) {
 		of, err := w.trained(p.name, fmt.Sprintf("RWS, η = %g", p.method.Spec().LearningRate))
-		if passed.diverged(err) {
-			continue
-		}
 		if err != nil {
-			return err
+			return nil, 0, err
 		}
 		all = append(all, of)
-		if rws == nil || of.mean(end) > rws.mean(end) {
-			rws = of
-		}
-	}
-	if rws == nil {
-		return passed.err()
+		return of, of.mean(end), nil
+	})
+	if err != nil {
+		return err
 	}
 	if err := w.timed(all...); err != nil {
 		return err

@@ -193,14 +193,34 @@ func (p *passedOver) diverged(err error) bool {
 	return true
 }
 
-// err is the last, for a search that has passed over everything.
-func (p passedOver) err() error { return p[len(p)-1] }
-
 // note adds them to the evidence.
 func (p passedOver) note(j *judgement) {
 	for _, err := range p {
 		j.evidence = append(j.evidence, err.Error())
 	}
+}
+
+// bestOf is what scores highest among what is made of candidates, and which of them that is of.
+// Those whose training has diverged are passed over; where all have, that is the error.
+func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, score float64, err error)) (best T, at int, err error) {
+	highest := math.Inf(-1)
+	at = -1
+	for i, c := range candidates {
+		of, score, err := made(c)
+		if passed.diverged(err) {
+			continue
+		}
+		if err != nil {
+			return best, at, err
+		}
+		if at < 0 || score > highest {
+			best, at, highest = of, i, score
+		}
+	}
+	if at < 0 {
+		return best, at, (*passed)[len(*passed)-1]
+	}
+	return best, at, nil
 }
 
 // failed keeps the first error.

@@ -3,6 +3,7 @@ package thesis
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -76,15 +77,28 @@ func TestErrorsOfLogZAreKept(t *testing.T) {
 
 // A search passes over trainings that have diverged, names them, and fails where all have.
 func TestSearchesPassOverDivergedTrainings(t *testing.T) {
-	var passed passedOver
-	lost := &reproduce.Diverged{Name: "rws", Seed: 1}
-	if !passed.diverged(lost) || passed.diverged(nil) || passed.diverged(errors.New("no such run")) {
-		t.Error("what is passed over is not what has diverged")
+	lost, missing := &reproduce.Diverged{Name: "rws", Seed: 1}, errors.New("no such run")
+	search := func(scores map[float64]float64, err error) (string, int, passedOver, error) {
+		var passed passedOver
+		best, at, failed := bestOf(&passed, []float64{0.1, 0.2, 0.4}, func(η float64) (string, float64, error) {
+			if score, is := scores[η]; is {
+				return fmt.Sprint(η), score, nil
+			}
+			return "", 0, err
+		})
+		return best, at, passed, failed
 	}
+	best, at, passed, err := search(map[float64]float64{0.1: -3, 0.2: -2}, lost)
 	var j judgement
 	passed.note(&j)
-	if passed.err() != lost || !strings.Contains(j.text(), "rws, seed 1") {
-		t.Errorf("%v, %q", passed.err(), j.text())
+	if best != "0.2" || at != 1 || err != nil || !strings.Contains(j.text(), "rws, seed 1") {
+		t.Errorf("best at %s, number %d, %v; evidence %q", best, at, err, j.text())
+	}
+	if _, _, _, err := search(nil, lost); err != lost {
+		t.Errorf("where all have diverged: %v", err)
+	}
+	if _, _, _, err := search(map[float64]float64{0.1: -3}, missing); err != missing {
+		t.Errorf("where one is missing: %v", err)
 	}
 }
 

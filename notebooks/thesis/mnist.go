@@ -49,22 +49,17 @@ func rated(method string, η float64) string { return fmt.Sprintf("%s-lr-%g", me
 // validation log p, and whether that is one of the ends of those tried.
 func (w *work) tuned(method, label string, passed *passedOver) (best curve, rate float64, edge bool, err error) {
 	rates := mnistRates[method]
-	for i, η := range rates {
+	best, at, err := bestOf(passed, rates, func(η float64) (curve, float64, error) {
 		of, err := w.trained("mnist-"+rated(method, η), fmt.Sprintf("%s, η = %g", label, η))
-		if passed.diverged(err) {
-			continue
-		}
 		if err != nil {
-			return nil, 0, false, err
+			return nil, 0, err
 		}
-		if best == nil || of.mean(end) > best.mean(end) {
-			best, rate, edge = of, η, i == 0 || i == len(rates)-1
-		}
+		return of, of.mean(end), nil
+	})
+	if err != nil {
+		return nil, 0, false, err
 	}
-	if best == nil {
-		return nil, 0, false, passed.err()
-	}
-	return best, rate, edge, nil
+	return best, rates[at], at == 0 || at == len(rates)-1, nil
 }
 
 func makeTable51(w *work) error {

@@ -49,24 +49,17 @@ func uciPlans(reproduce.Scale) []plan {
 
 // uciBest is the run of the rate by which a method reaches the highest validation
 // log p, at the epoch of it: these sets are small, and longer training overfits.
-func (w *work) uciBest(set, name string) (trained, error) {
-	var highest curve
-	var passed passedOver
-	for _, η := range uciRates {
+func (w *work) uciBest(set, name string, passed *passedOver) (trained, error) {
+	highest, _, err := bestOf(passed, uciRates, func(η float64) (curve, float64, error) {
 		p := plan{name: fmt.Sprintf("%s-%s-lr-%g", set, name, η), best: true}
 		of, err := w.trained(p.nameAt(w.Scale), name)
-		if passed.diverged(err) {
-			continue
-		}
 		if err != nil {
-			return trained{}, err
+			return nil, 0, err
 		}
-		if highest == nil || of.mean(best) > highest.mean(best) {
-			highest = of
-		}
-	}
-	if highest == nil {
-		return trained{}, passed.err()
+		return of, of.mean(best), nil
+	})
+	if err != nil {
+		return trained{}, err
 	}
 	return atBest(highest[0])
 }
@@ -86,13 +79,14 @@ func (w *work) uciSamples() int { return w.few(1000, 1000, 20) }
 
 func makeTable31(w *work) error {
 	var similar []reproduce.Verdict
+	var passed passedOver
 	var j judgement
 	for _, u := range uci {
-		bihm, err := w.uciBest(u.set, "bihm")
+		bihm, err := w.uciBest(u.set, "bihm", &passed)
 		if err != nil {
 			return err
 		}
-		rws, err := w.uciBest(u.set, "rws")
+		rws, err := w.uciBest(u.set, "rws", &passed)
 		if err != nil {
 			return err
 		}
@@ -116,6 +110,7 @@ func makeTable31(w *work) error {
 		j.evidence = append(j.evidence, fmt.Sprintf("%s, BiHM − RWS %v", u.name, g))
 	}
 	j.add(atLeast(3, similar), "not behind by more than 0.2 nats on %s", count(similar))
+	passed.note(&j)
 	return w.judgeFull("Similar or better than RWS, with deeper machines.", j)
 }
 
@@ -129,9 +124,10 @@ func negative(of func(hm.Evaluation) (float64, runs.Float)) func(hm.Evaluation) 
 
 func makeTable32(w *work) error {
 	var deeper []reproduce.Verdict
+	var passed passedOver
 	var j judgement
 	for _, u := range uci {
-		bihm, err := w.uciBest(u.set, "bihm")
+		bihm, err := w.uciBest(u.set, "bihm", &passed)
 		if err != nil {
 			return err
 		}
@@ -140,7 +136,7 @@ func makeTable32(w *work) error {
 			return err
 		}
 		w.found(u.name, "ESS, %", of, func(e hm.Evaluation) (float64, runs.Float) { return 100 * e.ESSStar, 100 * e.ESSStarSE })
-		shallow, err := w.uciBest(u.set, "bihm-with-layers-of-rws")
+		shallow, err := w.uciBest(u.set, "bihm-with-layers-of-rws", &passed)
 		if err != nil {
 			return err
 		}
@@ -157,5 +153,6 @@ func makeTable32(w *work) error {
 		j.evidence = append(j.evidence, fmt.Sprintf("%s, validation log p* with its layers %v", u.name, g))
 	}
 	j.add(atLeast(3, deeper), "above on %s", count(deeper))
+	passed.note(&j)
 	return w.judge("BiHM prefers deeper machines than RWS.", j)
 }

@@ -322,42 +322,34 @@ func metricPlans(reproduce.Scale) (plans []undirected) {
 
 // atBestRate are the runs of a metric at the rate by which log p of validation rows is highest,
 // and what each rate reached.
-func (w *work) atBestRate(m metric) (best []*boltzmann.Run, reached plotting.Measured, err error) {
+func (w *work) atBestRate(m metric, passed *passedOver) (best []*boltzmann.Run, reached plotting.Measured, err error) {
 	reached = plotting.Measured{Name: m.name, SpreadName: "± 1 sd over seeds"}
-	var passed passedOver
-	for _, η := range metricRates {
+	best, _, err = bestOf(passed, metricRates, func(η float64) ([]*boltzmann.Run, float64, error) {
 		all, err := w.machines(m.plan(η))
-		if passed.diverged(err) {
-			continue
-		}
 		if err != nil {
-			return nil, reached, err
+			return nil, 0, err
 		}
 		var of []annealed
 		for _, run := range all {
 			e, err := w.anneal(run, "validation", w.few(1000, 1000, 50), w.along(boltzmann.Adaptive(2000)))
 			if err != nil {
-				return nil, reached, err
+				return nil, 0, err
 			}
 			of = append(of, e)
 		}
 		logP := runs.SpreadOf(of, annealed.logP)
-		if len(reached.Y) == 0 || logP.Mean > slices.Max(reached.Y) {
-			best = all
-		}
 		reached.X, reached.Y, reached.Spread = append(reached.X, η), append(reached.Y, logP.Mean), append(reached.Spread, logP.SD)
-	}
-	if best == nil {
-		return nil, reached, passed.err()
-	}
-	return best, reached, nil
+		return all, logP.Mean, nil
+	})
+	return best, reached, err
 }
 
 func makeNatural(w *work) error {
 	var curves []plotting.Measured
 	var values [][]float64 // log p of test rows of each metric, by seed
-	for _, m := range metrics {
-		best, reached, err := w.atBestRate(m)
+	passed := make([]passedOver, len(metrics))
+	for i, m := range metrics {
+		best, reached, err := w.atBestRate(m, &passed[i])
 		if err != nil {
 			return err
 		}
@@ -381,6 +373,8 @@ func makeNatural(w *work) error {
 	for i, says := range []string{"The joint metric is ahead of plain gradients.", "The metric of p(v) is ahead of plain gradients."} {
 		var j judgement
 		j.above(metrics[1+i].name+" over plain", gainOverSeeds(values[1+i], values[0]))
+		passed[0].note(&j)
+		passed[1+i].note(&j)
 		if err := w.judge(says, j); err != nil {
 			return err
 		}
@@ -388,5 +382,7 @@ func makeNatural(w *work) error {
 	var j judgement
 	g := gainOverSeeds(values[2], values[1])
 	j.add(holdsIf(g.verdict() == reproduce.Open), "p(v) over p(v,h) %v", g)
+	passed[1].note(&j)
+	passed[2].note(&j)
 	return w.judge("The two metrics are alike.", j)
 }
