@@ -65,6 +65,9 @@ func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
 	if e.Below != nil {
 		return nil, errors.New("a belief network that stands on a run: train its layers one by one")
 	}
+	if e.Start != nil {
+		return nil, errors.New("layers that start from a run: they begin from drawn weights; leave the start out")
+	}
 	if len(e.Machine.Above) > 0 && !e.Machine.plain() {
 		return nil, fmt.Errorf("%v: the layers of belief networks are restricted machines of Bernoulli units without labels; leave other units, and labels, out", e)
 	}
@@ -155,6 +158,12 @@ func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	if e.Pretrained != nil && e.Pretrained.Parameters == "" {
 		var err error
 		if e.Pretrained, err = e.Pretrained.resolved(e.Machine.layers(set.Shape().Units())); err != nil {
+			return nil, err
+		}
+	}
+	if e.Start != nil && e.Start.Parameters == "" {
+		var err error
+		if e.Start, err = e.resolvedStart(set.Shape()); err != nil {
 			return nil, err
 		}
 	}

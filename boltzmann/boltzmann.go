@@ -20,7 +20,8 @@
 // those beside it. It is a restricted machine between its even and its odd layers, of which v
 // alone is observed; what is hidden is found by mean field, which bounds log p(v). TrainBelief
 // makes a deep belief network of its layers instead, restricted machines on top of each other, and
-// TrainPretrained a deep machine that begins from layers that were trained greedily.
+// TrainPretrained a deep machine that begins from layers that were trained greedily. Method.From
+// starts from another run.
 //
 // Visible units are Bernoulli, as above, Gaussian or categorical, and so are the
 // hidden units of one layer: see Kind. With Labels a machine

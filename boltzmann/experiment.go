@@ -26,7 +26,10 @@ type Experiment struct {
 	// Pretrained are the machines that a deep one begins from, nil where it begins from drawn
 	// weights.
 	Pretrained *Pretrained `toml:"pretrained,omitempty" json:"pretrained,omitempty"`
-	Epochs     int         `toml:"epochs" json:"epochs"`
+	// Start is the run from whose parameters training starts, nil where they are drawn, or
+	// those of pretrained layers.
+	Start  *runs.Source `toml:"start,omitempty" json:"start,omitempty"`
+	Epochs int          `toml:"epochs" json:"epochs"`
 	// Patience ends training when the objective has not improved on the validation rows
 	// for so many epochs; 0 trains for all epochs.
 	Patience int    `toml:"patience" json:"patience"`
@@ -47,7 +50,7 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 		Dataset: set.Spec(), Fingerprint: set.Fingerprint(),
 		Machine: machine.spec, Method: m.spec,
 		Epochs: m.epochs, Patience: m.patience, Seed: m.seed,
-		Keep: m.keep, RecordSteps: m.recordSteps, Below: m.below,
+		Keep: m.keep, RecordSteps: m.recordSteps, Below: m.below, Start: m.start,
 	}
 	if machine.shape != set.Shape() {
 		e.Misfit = fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
@@ -136,6 +139,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.checkLayers,
 		e.checkBelow,
 		e.checkPretrained,
+		e.checkStart,
 		e.checkUnits,
 		e.checkHidden,
 		func() error { return e.checkLabels(set) },

@@ -57,7 +57,7 @@ const cheapTerms = 1 << 26
 // Begin implements runs.Experiment. Weights are drawn by seed, hidden biases are 0, and
 // visible ones such that units without weights would have the means of the training
 // rows, or on top of another machine those of the units drawn from it. A pretrained machine
-// begins from its layers.
+// begins from its layers, and one that starts from a run from that.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	shape, below := set.Shape(), stack(nil)
 	if e.Below != nil {
@@ -127,6 +127,19 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 		c := newChains(e.Method.replicas(0), p)
 		c.start(philox.Key(e.Seed))
 		s.persistent = c.hidden
+	}
+	if e.Start != nil {
+		from, centered, err := e.startState(set.Shape())
+		if err != nil {
+			return runs.Snapshot{}, err
+		}
+		s.parameters, s.standard = from.parameters, from.standard
+		if centered && e.Method.Centered {
+			s.visibleOffsets, s.hiddenOffsets = from.visibleOffsets, from.hiddenOffsets
+		}
+		if from.persistent.Rows == s.persistent.Rows {
+			s.persistent = from.persistent
+		}
 	}
 	return s.snapshot(set.Shape())
 }

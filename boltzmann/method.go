@@ -120,6 +120,7 @@ type Method struct {
 	keep        []int
 	recordSteps int
 	below       *runs.Source
+	start       *runs.Source
 }
 
 // usual has the settings of an algorithm.

@@ -25,7 +25,8 @@ type boltzmannFlags struct {
 	layers     []int
 	units      []boltzmann.Kind
 	belief     bool
-	on         string               // a run
+	on         string // a run
+	start      runs.Source
 	pretrain   int                  // epochs
 	rate       float64              // of pretraining, 0 for that of training
 	values     boltzmann.Experiment // the flags' defaults, and then their values
@@ -40,6 +41,8 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	f.SortFlags = false
 	dataFlags(f, &e.Dataset, &x.validation)
 	trainingFlags(f, &e.Epochs, &e.Patience, &e.RecordSteps, &e.Seed, &e.Keep)
+	f.StringVar(&x.start.Run, "from", "", "")
+	f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "")
 	f.IntSliceVar(&x.layers, "layers", nil, "")
 	listFlag(f, &x.units, "units", "")
 
@@ -115,6 +118,12 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	x.values.Machine.Visible, x.values.Machine.HiddenUnits = x.units[0], x.units[1]
 	if x.on != "" {
 		x.values.Below = &runs.Source{Run: x.on}
+	}
+	if x.values.Start, err = started(c, x.values.Start, x.start); err != nil {
+		return x.values, err
+	}
+	if x.start.Run != "" {
+		x.values.Pretrained = nil // of the file, whose layers were the run's beginning
 	}
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation

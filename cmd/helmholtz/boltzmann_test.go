@@ -80,6 +80,11 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 	if out := succeed(t, "train", "--config", config, "--lr", "0.1", "--chains", "20", "--out", two); !strings.Contains(out, "PCD-1, η = 0.1, 20 chains, B = 9") {
 		t.Errorf("the file with other flags trains %q", out)
 	}
+	tuned := filepath.Join(here, "tuned")
+	succeed(t, "train", "--config", config, "--from", two, "--from-checkpoint", "best", "--lr", "0.01", "--out", tuned)
+	if run, err := boltzmann.OpenRun(tuned); err != nil || run.Experiment().Start == nil || run.Experiment().Start.Checkpoint != "best" {
+		t.Errorf("fine-tuning is of %+v (%v)", run.Experiment(), err)
+	}
 	if out := succeed(t, "train", "--config", config, "--algorithm", "cd", "--batch", "10", "--seeds", "2", "--out", seeds); !strings.Contains(out, "CD-1, η = 0.2, B = 10: 2 seeds") {
 		t.Errorf("the file with another algorithm trains %q", out)
 	}
@@ -126,6 +131,8 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		args []string
 	}{
 		{exitUsage, "mean_field = 5 of a machine with one hidden layer", onPatterns("--algorithm", "pcd", "--layers", "5", "--mean-field", "5")},
+		{exitUsage, "--from-checkpoint does nothing without --from", onPatterns("--algorithm", "pcd", "--layers", "5", "--from-checkpoint", "best")},
+		{exitUsage, "layers that start from a run", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--belief", "--from", one)},
 		{exitUsage, "algorithm = pl of several hidden layers", onPatterns("--algorithm", "pl", "--layers", "5,3")},
 		{exitUsage, "metric = joint of several hidden layers", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--metric", "joint", "--damping", "0.1")},
 		{exitUsage, "max_norm = 2 of several hidden layers", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--max-norm", "2")},

@@ -115,6 +115,20 @@ func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *u
 	f.IntVar(recordSteps, "record-steps", 0, "record the measures of every `N`-th step, 0 for epochs alone")
 }
 
+// started is the run from which an experiment starts: that of a file, changed by the flags
+// --from and --from-checkpoint, whose values are given.
+func started(c *cobra.Command, of *runs.Source, given runs.Source) (*runs.Source, error) {
+	switch {
+	case given.Run != "":
+		return &given, nil
+	case !c.Flags().Changed("from-checkpoint"):
+		return of, nil
+	case of == nil:
+		return nil, misuse(c, "--from-checkpoint does nothing without --from: name the run whose checkpoint it is, or leave it out")
+	}
+	return &runs.Source{Run: of.Run, Checkpoint: given.Checkpoint}, nil
+}
+
 // experiment returns what the flags describe. It says which settings of a file
 // those of a method replaced.
 func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
@@ -129,13 +143,8 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
 	}
-	switch {
-	case x.start.Run != "":
-		x.values.Start = &x.start
-	case c.Flags().Changed("from-checkpoint") && x.values.Start != nil:
-		x.values.Start = &runs.Source{Run: x.values.Start.Run, Checkpoint: x.start.Checkpoint}
-	case c.Flags().Changed("from-checkpoint"):
-		return base, misuse(c, "--from-checkpoint does nothing without --from: name the run whose checkpoint it is, or leave it out")
+	if x.values.Start, err = started(c, x.values.Start, x.start); err != nil {
+		return base, err
 	}
 	if err := refuseIdleSettings(c, x.values); err != nil {
 		return base, err

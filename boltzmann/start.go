@@ -1,0 +1,80 @@
+package boltzmann
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// From starts training from the parameters of the run in a directory, instead of from drawn
+// ones: its last checkpoint, its best, or that of an epoch that it keeps (last, best or a
+// number). Offsets of the centred gradient go on from its own, and so do its chains, where there
+// are as many; optimisers begin anew.
+func (m Method) From(dir, checkpoint string) Method {
+	m.start = &runs.Source{Run: dir, Checkpoint: checkpoint}
+	return m
+}
+
+// startState reads the state from which the experiment starts, for images of a shape, and says
+// whether its gradients were centred.
+func (e Experiment) startState(shape dataset.Shape) (s state, centered bool, err error) {
+	fail := func(err error) (state, bool, error) {
+		return state{}, false, fmt.Errorf("start from %s: %w", e.Start.Run, err)
+	}
+	run, err := OpenRun(e.Start.Run)
+	if err != nil {
+		return fail(err)
+	}
+	at, err := run.Run.Checkpoint(e.Start.Checkpoint)
+	if err != nil {
+		return fail(err)
+	}
+	s, of, err := readSnapshot(at)
+	if err != nil {
+		return fail(err)
+	}
+	alike := run.Experiment()
+	alike.Machine = e.Machine
+	switch err := alike.checkState(s, of); {
+	case err != nil:
+		return fail(fmt.Errorf("%w: describe the same machine", err))
+	case of != shape:
+		return fail(fmt.Errorf("it is for images of %v, the data have %v: train on data of the same shape", of, shape))
+	case s.below != nil:
+		return fail(errors.New("it is the top of a belief network: fine-tune that as a whole, by --up-down, or start from a machine of images"))
+	}
+	if err := e.Start.CheckParameters(startChecksum(s)); err != nil {
+		return fail(err)
+	}
+	return s, run.Experiment().Method.Centered, nil
+}
+
+func startChecksum(s state) string { return runs.Checksum(parameterTensors("", s.parameters)) }
+
+// resolvedStart is the source of the parameters with their checksum.
+func (e Experiment) resolvedStart(shape dataset.Shape) (*runs.Source, error) {
+	s, _, err := e.startState(shape)
+	if err != nil {
+		return nil, err
+	}
+	start, err := e.Start.Resolved(startChecksum(s))
+	return &start, err
+}
+
+// checkStart refuses a start that names no run, and one beside another beginning.
+func (e Experiment) checkStart() error {
+	switch {
+	case e.Start == nil:
+		return nil
+	case strings.TrimSpace(e.Start.Run) == "":
+		return errors.New("start without a run: name the directory of the run whose parameters it takes")
+	case e.Pretrained != nil:
+		return errors.New("start beside pretrained layers: the run that it names has the parameters of all layers; leave the pretrained ones out")
+	case e.Below != nil:
+		return errors.New("start of a machine that stands on a run: the layers of a belief network begin from drawn weights; leave it out")
+	}
+	return nil
+}
