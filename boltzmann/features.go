@@ -15,6 +15,7 @@ import (
 // those given that there is none. Rows that are binarised stochastically are drawn by the model's
 // seed.
 func (m *Model) Features(rows dataset.Split) (layers [][][]float32, err error) {
+	rows.Labels = nil
 	v, err := m.observe(rows)
 	if err != nil {
 		return nil, err

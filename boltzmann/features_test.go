@@ -3,6 +3,7 @@ package boltzmann
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
@@ -73,5 +74,24 @@ func TestFeatures(t *testing.T) {
 	}
 	if _, err := m.Features(split([][]float64{{1, 0}})); err == nil {
 		t.Error("rows of another machine have features")
+	}
+}
+
+// Features of a machine with labels do not know those of the rows.
+func TestFeaturesKnowNoLabels(t *testing.T) {
+	set := digits(t, 60, 20)
+	run, err := short(PCD()).Train(t.Context(), machineFor(set).Labels(10), set, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := set.Train()
+	with, err := run.Features(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows.Labels = nil
+	without, err := run.Features(rows)
+	if err != nil || !cmp.Equal(with, without) {
+		t.Errorf("features of rows with labels are others than without (%v)", err)
 	}
 }
