@@ -73,6 +73,7 @@ func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
 	}
 	for l, units := range e.Machine.layers(0)[1:] {
 		layer := e
+		layer.Pretrained = nil
 		layer.Machine.Hidden, layer.Machine.Above = units, nil
 		if l > 0 {
 			layer.Below = &runs.Source{Run: LayerDir(dir, l)}

@@ -227,10 +227,11 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 
 // Baseline implements runs.Baseliner. The pseudo-likelihood of a factorised model is its
 // log p(x); of Gaussian units the base line is of the score, and of machines with labels of the
-// classes' frequencies. A machine that stands on another, whose rows are drawn, has none, and
-// neither has one with a side doubled.
+// classes' frequencies. A machine that stands on another, whose rows are drawn, has none;
+// neither has one with a side doubled, nor one of Gaussian units that starts from another run,
+// which standardised the rows and so set the scale of scores.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
-	if e.Below != nil || e.Machine.Doubled != DoubledNeither {
+	if e.Below != nil || e.Machine.Doubled != DoubledNeither || e.Start != nil && e.Machine.Visible == Gaussian {
 		return runs.Baseline{}
 	}
 	if e.Machine.Classes > 0 {

@@ -14,8 +14,8 @@ const (
 	//	E(v,h) = ½ Σ_i (v_i − b_i)²/σ_i² − cᵀh − Σ_ij v_i W_ij h_j/σ_i²
 	//
 	// (Cho, Ilin and Raiko 2011; Goodfellow et al. 2016, 20.5.1). They stand for grey values,
-	// less their means and over their standard deviations in the training rows. The variances
-	// are learned.
+	// less their means and over their standard deviations in the training rows, those of the
+	// run that training starts from, where it does. The variances are learned.
 	Gaussian
 	// Categorical units are those of variables, as many of each as it has categories:
 	// exactly one of them is 1, each with a probability in proportion to e^(b_i + (Wh)_i)

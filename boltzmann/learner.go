@@ -129,16 +129,8 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 		s.persistent = c.hidden
 	}
 	if e.Start != nil {
-		from, centered, err := e.startState(set.Shape())
-		if err != nil {
+		if err := e.start(&s, set); err != nil {
 			return runs.Snapshot{}, err
-		}
-		s.parameters, s.standard = from.parameters, from.standard
-		if centered && e.Method.Centered {
-			s.visibleOffsets, s.hiddenOffsets = from.visibleOffsets, from.hiddenOffsets
-		}
-		if from.persistent.Rows == s.persistent.Rows {
-			s.persistent = from.persistent
 		}
 	}
 	return s.snapshot(set.Shape())

@@ -2,9 +2,11 @@ package boltzmann
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -83,10 +85,15 @@ func (m *Model) checkDistribution() error {
 
 // Pretrained says from the machines of which runs a deep machine begins.
 type Pretrained struct {
-	Runs []string `toml:"runs" json:"-"` // directories, that of the lowest layer first
+	Runs []string `toml:"runs"` // directories, that of the lowest layer first
 	// Parameters is the SHA-256 of the parameters of all of them. Training writes it; where it
 	// is given, others are refused.
-	Parameters string `toml:"parameters,omitempty" json:"parameters"`
+	Parameters string `toml:"parameters,omitempty"`
+}
+
+// MarshalJSON is that of a runs.Source.
+func (t Pretrained) MarshalJSON() ([]byte, error) {
+	return json.Marshal(runs.Source{Run: strings.Join(t.Runs, "\n"), Parameters: t.Parameters})
 }
 
 // TrainPretrained trains the layers of a deep machine greedily, by contrastive divergence for

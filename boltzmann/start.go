@@ -6,23 +6,27 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // From starts training from the parameters of the run in a directory, instead of from drawn
 // ones: its last checkpoint, its best, or that of an epoch that it keeps (last, best or a
-// number). Offsets of the centred gradient go on from its own, and so do its chains, where there
-// are as many; optimisers begin anew.
+// number). Offsets of the centred gradient go on from its own, Gaussian units keep its
+// standardisation, and optimisers begin anew. Its chains go on, or, where the method has another
+// number of chains or temperatures, those at temperature 1 do, as often as it takes; where it has
+// none they begin at hidden units drawn given training rows.
 func (m Method) From(dir, checkpoint string) Method {
 	m.start = &runs.Source{Run: dir, Checkpoint: checkpoint}
 	return m
 }
 
-// startState reads the state from which the experiment starts, for images of a shape, and says
-// whether its gradients were centred.
-func (e Experiment) startState(shape dataset.Shape) (s state, centered bool, err error) {
-	fail := func(err error) (state, bool, error) {
-		return state{}, false, fmt.Errorf("start from %s: %w", e.Start.Run, err)
+// startState reads the state from which the experiment starts, for images of a shape, and what
+// method it was trained by.
+func (e Experiment) startState(shape dataset.Shape) (s state, by MethodSpec, err error) {
+	fail := func(err error) (state, MethodSpec, error) {
+		return state{}, by, fmt.Errorf("start from %s: %w", e.Start.Run, err)
 	}
 	run, err := OpenRun(e.Start.Run)
 	if err != nil {
@@ -49,7 +53,49 @@ func (e Experiment) startState(shape dataset.Shape) (s state, centered bool, err
 	if err := e.Start.CheckParameters(startChecksum(s)); err != nil {
 		return fail(err)
 	}
-	return s, run.Experiment().Method.Centered, nil
+	return s, run.Experiment().Method, nil
+}
+
+// start replaces what training from drawn parameters would begin with by what the run has that
+// the experiment starts from.
+func (e Experiment) start(s *state, set *dataset.Set) error {
+	from, by, err := e.startState(set.Shape())
+	if err != nil {
+		return err
+	}
+	s.parameters, s.standard = from.parameters, from.standard
+	if by.Centered && e.Method.Centered {
+		s.visibleOffsets, s.hiddenOffsets = from.visibleOffsets, from.hiddenOffsets
+	}
+	switch chains := from.persistent; {
+	case s.persistent.Rows == 0:
+		return nil
+	case chains.Rows == 0:
+		return e.startAtRows(s, set)
+	case by.Chains == e.Method.Chains && by.Temperatures == e.Method.Temperatures:
+		s.persistent = chains
+	default:
+		for r := range s.persistent.Rows {
+			copy(kernels.Row(s.persistent, r), kernels.Row(chains, r%e.Method.Chains%by.Chains))
+		}
+	}
+	return nil
+}
+
+// startAtRows draws the hidden units of chains given training rows.
+func (e Experiment) startAtRows(s *state, set *dataset.Set) error {
+	chains := s.persistent
+	states, err := e.model(*s, set.Shape()).states(set.Train().Subset(chains.Rows, e.Seed))
+	if err != nil {
+		return err
+	}
+	visible, inputs := kernels.NewMatrix(chains.Rows, states.Cols), kernels.NewMatrix(chains.Rows, chains.Cols)
+	for r := range visible.Rows {
+		copy(kernels.Row(visible, r), kernels.Row(states, r%states.Rows))
+	}
+	newProducts(s.parameters).up(inputs, visible)
+	s.parameters.drawHidden(chains, inputs, place{key: philox.Key(e.Seed), purpose: philox.Start})
+	return nil
 }
 
 func startChecksum(s state) string { return runs.Checksum(parameterTensors("", s.parameters)) }

@@ -105,7 +105,7 @@ func extended(dir string, epochs int) (Experiment, error) {
 	perEpoch := h.StepsPerEpoch(set.Train().Rows)
 	for step := range run.position.Step {
 		if e.LearningRate(step, perEpoch) != longer.LearningRate(step, perEpoch) {
-			return nil, fmt.Errorf("the run in %s was trained with a learning rate that fell towards its last epoch: it cannot be what the first part of %d epochs would have been; train another run of as many, or, of a Helmholtz machine, one that starts from its parameters (--from)", dir, epochs)
+			return nil, fmt.Errorf("the run in %s was trained with a learning rate that fell towards its last epoch: it cannot be what the first part of %d epochs would have been; train another run of as many, or, of a Helmholtz or a Boltzmann machine, one that starts from its parameters (--from)", dir, epochs)
 		}
 	}
 	return longer, nil

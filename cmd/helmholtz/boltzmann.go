@@ -93,7 +93,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	if len(others) > 0 {
 		return x.values, misuse(c, "Boltzmann machines, which the algorithms cd, pcd, pt and pl train, have no %s: leave it out", strings.Join(others, ", "))
 	}
-	base, err := x.base(c, config)
+	file, base, err := x.base(c, config)
 	if err != nil {
 		return base, misuse(c, "%w", err)
 	}
@@ -116,14 +116,20 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	x.units = append(x.units, boltzmann.Bernoulli)
 	x.values.Machine.Hidden, x.values.Machine.Above = x.layers[0], x.layers[1:]
 	x.values.Machine.Visible, x.values.Machine.HiddenUnits = x.units[0], x.units[1]
-	if x.on != "" {
+	if c.Flags().Changed("on") {
+		if doubled(x.on) {
+			return x.values, misuse(c, "--on %s: that is a layer of a deep machine, trained with one side doubled, and no part of a belief network: train its layers with --belief", x.on)
+		}
 		x.values.Below = &runs.Source{Run: x.on}
 	}
-	if x.values.Start, err = started(c, x.values.Start, x.start); err != nil {
+	if x.belief || x.pretrain > 0 { // layers begin from drawn weights, whatever that of the file begins from
+		x.values.Start, x.values.Pretrained = nil, nil
+	}
+	if x.values.Start, err = started[boltzmann.Experiment](c, x.values.Start, x.start); err != nil {
 		return x.values, err
 	}
-	if x.start.Run != "" {
-		x.values.Pretrained = nil // of the file, whose layers were the run's beginning
+	if c.Flags().Changed("from") {
+		x.values.Pretrained = nil
 	}
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
@@ -137,6 +143,9 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 		if err := refuseIdle(c, "gaussian visible units (--units gaussian)", "variance-rate"); err != nil {
 			return x.values, err
 		}
+	}
+	if config != "" && c.Flags().Changed("algorithm") {
+		explainDefaults(c, x.values.Method.Algorithm.String(), config, file, x.values)
 	}
 	return x.values, refuseIdleHyperparameters(c, x.values.Method.Hyperparameters())
 }
@@ -187,33 +196,44 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 	return nil
 }
 
-// base is the experiment that flags change: that of the file, or the usual one of an
-// algorithm.
-func (x *boltzmannFlags) base(c *cobra.Command, config string) (base boltzmann.Experiment, err error) {
+// base is the experiment that flags change, that of the file or the usual one of an algorithm,
+// and that of the file as it is.
+func (x *boltzmannFlags) base(c *cobra.Command, config string) (file, base boltzmann.Experiment, err error) {
 	var algorithm boltzmann.Algorithm
 	if named := c.Flags().Lookup("algorithm"); named.Changed {
 		if err := algorithm.UnmarshalText([]byte(named.Value.String())); err != nil {
-			return base, err
+			return file, base, err
 		}
 	}
 	if config == "" {
 		base = boltzmann.NewExperiment(algorithm)
 		base.Dataset.Name = c.Flags().Lookup("dataset").Value.String()
-		return base, nil
+		return base, base, nil
 	}
 	e, err := runs.ReadExperiment(config)
 	if err != nil {
-		return base, err
+		return file, base, err
 	}
-	base, ok := e.(boltzmann.Experiment)
+	file, ok := e.(boltzmann.Experiment)
 	if !ok {
-		return base, fmt.Errorf("%s is an experiment of another family, %v, which --algorithm %v does not train: leave one of them out", config, e, algorithm)
+		return file, base, fmt.Errorf("%s is an experiment of another family, %v, which --algorithm %v does not train: leave one of them out", config, e, algorithm)
 	}
+	base = file
 	base.Fingerprint = ""
 	if c.Flags().Changed("algorithm") && base.Method.Algorithm != algorithm {
 		base.Method = boltzmann.NewExperiment(algorithm).Method
 	}
-	return base, nil
+	return file, base, nil
+}
+
+// doubled says whether the run in a directory is a layer of a deep machine, or stands on one.
+func doubled(dir string) bool {
+	e, err := runs.ExperimentIn(dir) // whose error another reader returns
+	layer, is := e.(boltzmann.Experiment)
+	if err != nil || !is {
+		return false
+	}
+	return layer.Machine.Doubled != boltzmann.DoubledNeither || layer.Below != nil && doubled(layer.Below.Run)
 }
 
 // isBoltzmann says whether a directory holds a run of a Boltzmann machine, or of a belief network

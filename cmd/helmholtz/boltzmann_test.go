@@ -99,6 +99,16 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		"--variance-rate", "0.02", "--layers", "4", "--batch", "20", "--epochs", "1", "--out", faces); !strings.Contains(out, "gaussian RBM 4, PCD-1, η = 0.2, η of σ² = 0.02, B = 20: 1 epoch in") {
 		t.Errorf("Gaussian units are trained as %q", out)
 	}
+	deep, again := filepath.Join(here, "pretrained"), filepath.Join(here, "pretrained-again")
+	succeed(t, onPatterns("--algorithm", "pcd", "--layers", "5,4", "--pretrain", "1", "--out", deep)...)
+	file := filepath.Join(deep, "deep", "experiment.toml")
+	succeed(t, "train", "--config", file, "--pretrain", "2", "--out", again)
+	if out := succeed(t, "train", "--config", file, "--from", filepath.Join(deep, "deep"), "--out", filepath.Join(here, "deep-tuned")); !strings.Contains(out, "DBM 5–4, PCD-1") {
+		t.Errorf("a pretrained machine that is fine-tuned is %q", out)
+	}
+	if code, _, errOut := helmholtz(t, t.Context(), "train", "--config", config, "--algorithm", "cd", "--batch", "10", "--out", filepath.Join(here, "other")); code != 0 || !strings.Contains(errOut, `method.algorithm is "pcd" there, "cd" here`) {
+		t.Errorf("another algorithm than that of the file ends with %d and says %q", code, errOut)
+	}
 	image := filepath.Join(here, "samples.png")
 	for name, flags := range map[string][]string{
 		"bernoulli–categorical RBM 6": {"--units", "bernoulli,categorical", "--hidden-categories", "3", "--layers", "6"},
@@ -131,6 +141,10 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		args []string
 	}{
 		{exitUsage, "mean_field = 5 of a machine with one hidden layer", onPatterns("--algorithm", "pcd", "--layers", "5", "--mean-field", "5")},
+		{exitUsage, "describe its machine, by --config " + config, onPatterns("--layers", "5", "--from", one)},
+		{exitUsage, "start without a run", onPatterns("--algorithm", "pcd", "--layers", "5", "--from", "")},
+		{exitUsage, "a machine below without a run", onPatterns("--algorithm", "pcd", "--layers", "5", "--on", "")},
+		{exitUsage, "trained with one side doubled", onPatterns("--algorithm", "pcd", "--layers", "5", "--on", filepath.Join(deep, "layer-2"))},
 		{exitUsage, "--from-checkpoint does nothing without --from", onPatterns("--algorithm", "pcd", "--layers", "5", "--from-checkpoint", "best")},
 		{exitUsage, "layers that start from a run", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--belief", "--from", one)},
 		{exitUsage, "algorithm = pl of several hidden layers", onPatterns("--algorithm", "pl", "--layers", "5,3")},

@@ -63,7 +63,8 @@ diverged, and this is said.
 Of a Boltzmann machine log Z is summed exactly where one side has at most 25 units, and
 estimated by annealed importance sampling (AIS) where both have more, with the interval
 of its chains; log p by it is too high in expectation. --raise estimates log p of
-some rows by chains that go the other way (RAISE), which err to the low side. Free
+some rows by chains that go the other way (RAISE), which err to the low side of what annealing
+draws from, not always of the model. Free
 energies of the rows and of the training rows stand beside them. Of a machine with any
 connections log Z is a sum over at most 20 units, and by AIS of more. Those of a deep machine are
 of mean field, if the hidden units are too many to sum them out: with an exact log Z log p by

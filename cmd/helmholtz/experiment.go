@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -117,10 +118,12 @@ func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *u
 
 // started is the run from which an experiment starts: that of a file, changed by the flags
 // --from and --from-checkpoint, whose values are given.
-func started(c *cobra.Command, of *runs.Source, given runs.Source) (*runs.Source, error) {
-	switch {
-	case given.Run != "":
-		return &given, nil
+func started[E runs.Experiment](c *cobra.Command, of *runs.Source, given runs.Source) (*runs.Source, error) {
+	switch e, err := runs.ExperimentIn(given.Run); {
+	case c.Flags().Changed("from") && err == nil && !holds[E](given.Run):
+		return nil, misuse(c, "--from %s: that is a run of another family, %v: describe its machine, by --config %s", given.Run, e, filepath.Join(given.Run, "experiment.toml"))
+	case c.Flags().Changed("from"):
+		return &given, nil // without a run it is refused
 	case !c.Flags().Changed("from-checkpoint"):
 		return of, nil
 	case of == nil:
@@ -143,27 +146,33 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
 	}
-	if x.values.Start, err = started(c, x.values.Start, x.start); err != nil {
+	if x.values.Start, err = started[hm.Experiment](c, x.values.Start, x.start); err != nil {
 		return base, err
 	}
 	if err := refuseIdleSettings(c, x.values); err != nil {
 		return base, err
 	}
 	if x.config != "" && methodGiven {
-		var replaced []string
-		for _, difference := range runs.Differences(x.values, file) {
-			if strings.HasPrefix(difference, "method.") {
-				replaced = append(replaced, difference)
-			}
-		}
-		if len(replaced) > 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "--algorithm starts from the defaults of %s, not from %s: %s\n", x.values.Method.Preset, x.config, strings.Join(replaced, "; "))
-		}
+		explainDefaults(c, x.values.Method.Preset, x.config, file, x.values)
 	}
 	if x.config != "" && !methodGiven {
 		explainPreset(c, x.config, file)
 	}
 	return x.values, nil
+}
+
+// explainDefaults says which settings of the method in a file the defaults of one that
+// --algorithm names, and flags, have replaced.
+func explainDefaults(c *cobra.Command, method, path string, file, to runs.Experiment) {
+	var replaced []string
+	for _, difference := range runs.Differences(to, file) {
+		if strings.HasPrefix(difference, "method.") {
+			replaced = append(replaced, difference)
+		}
+	}
+	if len(replaced) > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "--algorithm starts from the defaults of %s, not from %s: %s\n", method, path, strings.Join(replaced, "; "))
+	}
 }
 
 // explainPreset says of an experiment that a file describes which of the settings that make its

@@ -74,6 +74,7 @@ and nbihm from --weight-init small-normal (App. A.2). --validation 0 trains on a
   helmholtz train --dataset mnist --algorithm pcd --layers 500 --epochs 20 --out runs/rbm
   helmholtz train --dataset mnist --algorithm pcd --layers 500,1000 --gibbs-steps 5 --lr 0.01 --epochs 50 --out runs/dbm
   helmholtz train --dataset mnist --algorithm pcd --layers 500,1000 --pretrain 20 --pretrain-lr 0.05 --lr 0.01 --epochs 50 --out runs/pretrained
+  helmholtz train --config runs/rbm/experiment.toml --from runs/rbm --lr 0.02 --epochs 10 --out runs/rbm-tuned
   helmholtz train --dataset mnist --algorithm pcd --layers 500,2000 --belief --epochs 50 --out runs/dbn
   helmholtz train --up-down runs/dbn/layer-2 --lr 0.01 --epochs 20 --out runs/dbn-tuned
   helmholtz train --dataset glyphs --algorithm pcd --layers 100 --metric joint --damping 0.1 --lr 0.1 --out runs/natural

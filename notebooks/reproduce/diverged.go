@@ -28,9 +28,13 @@ func (d *Diverged) Is(target error) bool { return target == runs.ErrDiverged }
 
 func (j Job) divergedFile() string { return j.Dir + ".diverged.json" }
 
-// hash is that of the job's experiment, whatever its number of epochs.
+// hash is that of the job's experiment, whatever its number of epochs and wherever the run is
+// that it starts from.
 func (j Job) hash() string {
 	e := j.experiment()
+	if j.from != nil {
+		e = j.Begin(e, "", 0)
+	}
 	h := e.Header()
 	h.Epochs = 1
 	return e.WithHeader(h).Hash()
