@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -85,15 +84,19 @@ func (m *Model) checkDistribution() error {
 
 // Pretrained says from the machines of which runs a deep machine begins.
 type Pretrained struct {
-	Runs []string `toml:"runs"` // directories, that of the lowest layer first
+	Runs []string `toml:"runs" json:"runs,omitempty"` // directories, that of the lowest layer first
 	// Parameters is the SHA-256 of the parameters of all of them. Training writes it; where it
 	// is given, others are refused.
-	Parameters string `toml:"parameters,omitempty"`
+	Parameters string `toml:"parameters,omitempty" json:"parameters,omitempty"`
 }
 
-// MarshalJSON is that of a runs.Source.
+// MarshalJSON has of the runs what that of a runs.Source has of one.
 func (t Pretrained) MarshalJSON() ([]byte, error) {
-	return json.Marshal(runs.Source{Run: strings.Join(t.Runs, "\n"), Parameters: t.Parameters})
+	if t.Parameters != "" {
+		t.Runs = nil
+	}
+	type plain Pretrained
+	return json.Marshal(plain(t))
 }
 
 // TrainPretrained trains the layers of a deep machine greedily, by contrastive divergence for

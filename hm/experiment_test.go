@@ -128,7 +128,7 @@ func TestJSONRoundTrip(t *testing.T) {
 func TestHashTellsExperimentsApart(t *testing.T) {
 	set := patterns(t)
 	e := NRWS().Experiment(machineFor(set), set)
-	e.Start = &runs.Source{}
+	e.Start = &runs.Source{Parameters: "0f"}
 	base := e.Hash()
 	hashes := map[string]string{base: "the source"}
 	aside := map[string]bool{".Keep": true, ".RecordSteps": true, ".Measurements": true, ".Start.Run": true, ".Start.Checkpoint": true}

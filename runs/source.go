@@ -8,24 +8,23 @@ import (
 
 // Source is the run from whose parameters an experiment begins, or on whose model it stands.
 type Source struct {
-	Run string `toml:"run"` // its directory
+	Run string `toml:"run" json:"run,omitempty"` // its directory
 	// Checkpoint is last, best, or the number of an epoch whose checkpoint the run keeps;
 	// empty stands for last.
-	Checkpoint string `toml:"checkpoint,omitempty"`
+	Checkpoint string `toml:"checkpoint,omitempty" json:"checkpoint,omitempty"`
 	// Parameters is the SHA-256 of the parameters that the experiment takes. Training writes it;
 	// where it is given, others are refused.
-	Parameters string `toml:"parameters,omitempty"`
+	Parameters string `toml:"parameters,omitempty" json:"parameters,omitempty"`
 }
 
 // MarshalJSON is what hashes of experiments have of a source: the checksum of its parameters,
 // which are the same wherever they come from, or until that is known where they are.
 func (s Source) MarshalJSON() ([]byte, error) {
-	if s.Parameters == "" {
-		return json.Marshal([]string{s.Run, s.Checkpoint})
+	if s.Parameters != "" {
+		s.Run, s.Checkpoint = "", ""
 	}
-	return json.Marshal(struct {
-		Parameters string `json:"parameters"`
-	}{s.Parameters})
+	type plain Source
+	return json.Marshal(plain(s))
 }
 
 // Resolved is the same source by its whole path, with the checksum of its parameters.
