@@ -25,7 +25,8 @@ type Made struct {
 	Values   []Value   `json:"values,omitempty"`
 	Beside   []Value   `json:"beside,omitempty"` // measured beside the numbers of the criteria
 	Judged   []Judged  `json:"judged,omitempty"`
-	Beyond   []string  `json:"beyond,omitempty"` // findings that no claim asks for
+	Beyond   []string  `json:"beyond,omitempty"`   // findings that no claim asks for
+	Diverged string    `json:"diverged,omitempty"` // the training for which nothing was found
 	Figures  []Figure  `json:"figures,omitempty"`
 	Made     time.Time `json:"made"`
 	By       string    `json:"by"`      // the version of the program that made it
@@ -110,8 +111,9 @@ func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made,
 	return w.made, file.WriteAside(filepath.Join(results, e.madeFile(w.Scale)), append(text, '\n'))
 }
 
-// diverged leaves all claims of the result open.
+// diverged leaves the numbers of the result unfound and all its claims open.
 func (w *Work) diverged(d *Diverged) {
+	w.made.Diverged = d.Error()
 	w.made.Values, w.made.Beside, w.made.Judged, w.made.Beyond, w.made.Figures = nil, nil, nil, nil, nil
 	for _, c := range w.entry.Claims {
 		w.Judge(c.Says, Open, "%v", d)

@@ -66,6 +66,9 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 				found[verdict] = append(found[verdict], fmt.Sprintf("%v (%s, %s)", n, e.ID, m.Scale))
 			}
 		}
+		if m.Diverged != "" && len(e.Claims) == 0 {
+			found[Open] = append(found[Open], fmt.Sprintf("%s (%s, %s)", e.Title, e.ID, m.Scale))
+		}
 		for _, sentence := range m.Beyond {
 			beyond = append(beyond, fmt.Sprintf("%s (%s, %s)", strings.TrimSuffix(sentence, "."), e.ID, m.Scale))
 		}

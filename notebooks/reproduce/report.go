@@ -100,8 +100,11 @@ func (e Entry) numbers(m Made) *runs.Table {
 		v, ok := m.Value(n)
 		if !ok {
 			missing := "not found"
-			if n.Blocked != "" {
+			switch {
+			case n.Blocked != "":
 				missing = "blocked: " + n.Blocked
+			case m.Diverged != "":
+				missing = m.Diverged
 			}
 			t.Add(n.Of, n.Measure, n.Published, nil, nil, nil, n.Tolerance, missing, nil, nil)
 			continue

@@ -193,7 +193,10 @@ func TestDivergedTrainingIsRemembered(t *testing.T) {
 		Result:    reproduce.Result{ID: "x/fig1", Claims: []reproduce.Claim{{Says: "It learns."}}},
 		Trainings: func(reproduce.Scale) []reproduce.Training { return []reproduce.Training{job(0.1, 2).Training} },
 		Make: func(_ context.Context, w *reproduce.Work) error {
-			_, err := w.Dirs("small")
+			if _, err := w.Dirs("small", 0); err != nil {
+				t.Errorf("an epoch from before it diverged: %v", err)
+			}
+			_, err := w.Dirs("small", 2)
 			return err
 		},
 	}

@@ -42,8 +42,8 @@ func (w *Work) Training(name string) (Training, error) {
 }
 
 // Dirs are the directories of the runs of a training, by seed. Its error is a Diverged
-// where one of them has diverged.
-func (w *Work) Dirs(name string) ([]string, error) {
+// where one of them has diverged before it had done so many epochs.
+func (w *Work) Dirs(name string, epochs int) ([]string, error) {
 	t, err := w.Training(name)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (w *Work) Dirs(name string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d != nil {
+		if d != nil && (d.Name != name || d.Epochs < epochs) { // another's is of what it starts from
 			return nil, d
 		}
 		dirs = append(dirs, job.Dir)

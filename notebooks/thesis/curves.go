@@ -24,7 +24,8 @@ func onTest(of []trained, rows int) curve {
 		t.split, t.rows = "test", rows
 		var measured []runs.Epoch
 		for _, e := range t.history.Epochs {
-			if e.Validation = e.Measured["test"]; e.Validation != nil {
+			e.Validation = e.Measured["test"]
+			if _, finite := e.Validation[runs.LogP.Key]; finite {
 				measured = append(measured, e)
 			}
 		}

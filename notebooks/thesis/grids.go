@@ -38,8 +38,8 @@ func mnistGrid(reproduce.Scale) []plan {
 	return grid("mnist-grid", binarizedMNIST, []int{200, 100, 10}, 2, 50)
 }
 
-// optimum is where a grid's least loss is, and the best rate of each damping factor.
-// Trainings that diverged have none.
+// optimum is where a grid's least loss is, and the best rate of each damping factor at which
+// any training did not diverge.
 type optimum struct {
 	η, α   float64
 	rates  []float64
@@ -70,7 +70,9 @@ func (w *work) optimum(name string) (optimum, error) {
 				least, o.η, o.α = loss, rate, damping
 			}
 		}
-		o.rates = append(o.rates, of)
+		if of > 0 {
+			o.rates = append(o.rates, of)
+		}
 	}
 	return o, nil
 }
@@ -106,7 +108,7 @@ func makeFigC3(w *work) error {
 	if o.α == mini.α {
 		verdict = reproduce.Open
 	}
-	w.Judge("The larger the image, the larger the α that is needed.", verdict,
+	w.JudgeFull("The larger the image, the larger the α that is needed.", verdict,
 		"best at η %g, α %g; on miniMNIST at α %g; %d and %d trainings diverged", o.η, o.α, mini.α, len(o.passed), len(mini.passed))
 	return w.drawOptimum("NRWS on binarised MNIST, layers of 200, 100 and 10 units", o)
 }
@@ -146,7 +148,7 @@ func makeFigC5(w *work) error {
 	}
 	var drawn []curve
 	for _, c := range figC5() {
-		drawn = append(drawn, all[c.number])
+		drawn = append(drawn, onTest(all[c.number], 0))
 	}
 	return w.epochCurves("FashionMNIST, C, NRWS, steps between refreshes", drawn...)
 }

@@ -133,6 +133,12 @@ func (j *judgement) add(v reproduce.Verdict, evidence string, values ...any) {
 	j.evidence = append(j.evidence, fmt.Sprintf(evidence, values...))
 }
 
+// undecided leaves open what has been judged so far, for a reason.
+func (j *judgement) undecided(reason string, values ...any) {
+	j.add(reproduce.Open, reason, values...)
+	j.verdict = reproduce.Open
+}
+
 // worse is the worse of two verdicts on claims.
 func worse(a, b reproduce.Verdict) reproduce.Verdict {
 	if a == reproduce.Fails || b == reproduce.Fails {

@@ -42,9 +42,15 @@ func makeTwoHours(w *work) error {
 	}
 	for _, s := range sessions {
 		v.By += fmt.Sprintf(", on %d threads of %s", s.Threads, s.Processor)
-		if s.Threads > 2 {
+		switch {
+		case s.Backend != "" && s.Backend != "cpu":
+			v.Elsewhere = "on " + s.Device
+		case s.Threads > 2:
 			v.Elsewhere = fmt.Sprintf("on %d threads", s.Threads)
 		}
+	}
+	if len(sessions) == 0 {
+		v.Elsewhere = "on a machine that is not known"
 	}
 	for _, number := range []string{"gate", "goal"} {
 		w.Found(number, "at least", v)

@@ -72,7 +72,7 @@ func standOn(e runs.Experiment, dir string, epoch int) runs.Experiment {
 
 // machines opens the runs of a training, by seed.
 func (w *work) machines(p undirected) (all []*boltzmann.Run, err error) {
-	dirs, err := w.Dirs(p.nameAt(w.Scale))
+	dirs, err := w.Dirs(p.nameAt(w.Scale), p.at(w.Scale).Experiment.Header().Epochs)
 	for _, dir := range dirs {
 		run, err := boltzmann.OpenRun(dir)
 		if err != nil {
@@ -184,10 +184,10 @@ type raised struct {
 	Chains int     `json:"chains"` // of each
 }
 
-// raise sets RAISE beside log Z by AIS, on some of the test rows.
-func (w *work) raise(run *boltzmann.Run, z annealed) (raised, error) {
-	rows, a := w.few(100, 100, 5), w.along(boltzmann.Published())
-	a.Chains = w.few(10, 10, 2)
+// raise sets RAISE beside log Z by AIS, on some of the test rows by some chains each.
+func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) (raised, error) {
+	a := w.along(boltzmann.Published())
+	a.Chains = chains
 	r, err := reproduce.KeptOf(w.Work, fmt.Sprintf("raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() (raised, error) {
 		w.Say("estimating log p of %d test rows by RAISE: %v, seed %d", rows, run.Experiment(), run.Experiment().Seed)
 		set, err := w.Sets.Open(run.Experiment(), run.Dir())
@@ -233,7 +233,7 @@ func makeRBM(w *work) error {
 	var j judgement
 	var apart []raised
 	for i, run := range all {
-		r, err := w.raise(run, of[i])
+		r, err := w.raise(run, of[i], w.few(100, 100, 5), w.few(10, 10, 2))
 		if err != nil {
 			return err
 		}
@@ -348,6 +348,7 @@ func makeNatural(w *work) error {
 	var curves []plotting.Measured
 	var values [][]float64 // log p of test rows of each metric, by seed
 	passed := make([]passedOver, len(metrics))
+	apart := make([][]raised, len(metrics))
 	for i, m := range metrics {
 		best, reached, err := w.atBestRate(m, &passed[i])
 		if err != nil {
@@ -356,6 +357,13 @@ func makeNatural(w *work) error {
 		of, err := w.tested(best)
 		if err != nil {
 			return err
+		}
+		for n, run := range best {
+			r, err := w.raise(run, of[n], w.few(20, 20, 5), w.few(5, 5, 2))
+			if err != nil {
+				return err
+			}
+			apart[i] = append(apart[i], r)
 		}
 		v := annealedValue(of)
 		w.Beside(fmt.Sprintf("%s, η = %g", m.name, best[0].Experiment().Method.LearningRate), "log p", v)
@@ -370,19 +378,28 @@ func makeNatural(w *work) error {
 	if err != nil {
 		return err
 	}
+	// AIS errs to the high side, most of all of a machine whose chains do not mix.
+	judge := func(says string, j judgement, of ...int) error {
+		for _, m := range of {
+			passed[m].note(&j)
+			excess := runs.SpreadOf(apart[m], func(r raised) float64 { return r.Excess })
+			if said := fmt.Sprintf("%s, log p by AIS less that by RAISE: %+.2f", metrics[m].name, excess.Mean); math.Abs(excess.Mean) > 1 {
+				j.undecided("%s, more than a nat", said)
+			} else {
+				j.evidence = append(j.evidence, said)
+			}
+		}
+		return w.judge(says, j)
+	}
 	for i, says := range []string{"The joint metric is ahead of plain gradients.", "The metric of p(v) is ahead of plain gradients."} {
 		var j judgement
 		j.above(metrics[1+i].name+" over plain", gainOverSeeds(values[1+i], values[0]))
-		passed[0].note(&j)
-		passed[1+i].note(&j)
-		if err := w.judge(says, j); err != nil {
+		if err := judge(says, j, 0, 1+i); err != nil {
 			return err
 		}
 	}
 	var j judgement
 	g := gainOverSeeds(values[2], values[1])
-	j.add(holdsIf(g.verdict() == reproduce.Open), "p(v) over p(v,h) %v", g)
-	passed[1].note(&j)
-	passed[2].note(&j)
-	return w.judge("The two metrics are alike.", j)
+	j.add(holdsIf(math.Abs(g.nats) <= 2*g.se), "p(v) over p(v,h) %v", g)
+	return judge("The two metrics are alike.", j, 1, 2)
 }

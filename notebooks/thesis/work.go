@@ -49,7 +49,7 @@ func (w *work) epochsOf(name string) int {
 
 // trainedAt opens them at an epoch that they keep.
 func (w *work) trainedAt(name, label string, epochs int) (curve, error) {
-	dirs, err := w.Dirs(name)
+	dirs, err := w.Dirs(name, epochs)
 	if err != nil {
 		return nil, err
 	}
