@@ -29,7 +29,7 @@ type FisherPrecision = engine.FisherPrecision
 
 const (
 	SinglePrecision FisherPrecision = engine.SinglePrecision // float32
-	SixteenBits     FisherPrecision = engine.SixteenBits     // faster; natural gradients differ by some thousandths
+	SixteenBits     FisherPrecision = engine.SixteenBits     // faster; natural gradients differ by some thousandths, but for α < 0.001
 )
 
 // Arithmetic is how the products with the states of binary units are computed.

@@ -74,7 +74,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Valid: !natural || s.RefreshEvery >= 1, Remedy: "refresh the Fisher blocks every K steps, at least 1",
 	}, {
 		Value: &s.FisherPrecision, Flag: "fisher-precision", Group: metric, Legend: s.FisherPrecision.String(), Idle: fisher,
-		Usage: "`storage` of the inverse Fisher blocks: int16, or float32 as the reference",
+		Usage: "`storage` of the inverse Fisher blocks: int16, or float32 as the reference, and for α below 0.001",
 		Valid: true,
 	}, {
 		Value: &s.Arithmetic, Flag: "arithmetic", Group: method, Legend: legend("%v point", s.Arithmetic),
