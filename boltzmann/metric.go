@@ -10,6 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Metric is what measures a step: the gradient is multiplied by (1+α)(αI + F)⁻¹, with the
@@ -114,7 +115,7 @@ func (f *metric) solve(left, right kernels.Matrix, n int, b, c []float32) error 
 	}
 	var factor mat.Cholesky
 	if !factor.Factorize(gram) {
-		return fmt.Errorf("the Fisher matrix of %d chains cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", m, f.damping)
+		return runs.Diverging(fmt.Errorf("the Fisher matrix of %d chains cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", m, f.damping))
 	}
 	return factor.SolveVecTo(f.weights, along)
 }

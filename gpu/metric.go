@@ -193,8 +193,8 @@ func (t *trainer) checkInverses() (err error) {
 		download(t.memory, failed, t.inverses[n][i].failed)
 		for j, f := range failed {
 			if f != 0 && err == nil {
-				err = fmt.Errorf("step %d, layer %d of the %v network: the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged",
-					t.state.Step, i, n, j, t.job.Algorithm.Damping)
+				err = &engine.Singular{Step: t.state.Step, Layer: i, Network: n, Err: fmt.Errorf(
+					"the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", j, t.job.Algorithm.Damping)}
 			}
 		}
 	})

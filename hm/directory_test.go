@@ -356,3 +356,15 @@ func TestDataWithoutExperimentAreNoRun(t *testing.T) {
 		t.Errorf("the run has other data: %v", err)
 	}
 }
+
+// Fisher blocks that cannot be inverted, though all is finite, are said to be why training with
+// its settings has diverged.
+func TestSingularBlocksAreDivergence(t *testing.T) {
+	t.Parallel()
+	set := patterns(t)
+	_, err := short(NRWS()).Damping(1e-9).RefreshEvery(1).Train(t.Context(), machineFor(set), set, t.TempDir())
+	if !errors.Is(err, runs.ErrDiverged) {
+		t.Errorf("error %v, want %v", err, runs.ErrDiverged)
+	}
+	wantError(t, err, "step 1 of epoch 1", "cannot be inverted at damping 1e-09", "raise the damping")
+}

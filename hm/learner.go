@@ -2,6 +2,7 @@ package hm
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -105,6 +106,9 @@ type learner struct {
 func (l *learner) Steps(ctx context.Context, most int, rate func(k int) float64) ([]runs.Measures, error) {
 	l.state = nil
 	reports, _, err := l.stepper.take(ctx, most, rate)
+	if singular := new(engine.Singular); errors.As(err, &singular) {
+		err = runs.Diverging(err)
+	}
 	steps := make([]runs.Measures, len(reports))
 	for i, r := range reports {
 		steps[i] = measures(r)

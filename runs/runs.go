@@ -139,6 +139,16 @@ type Snapshot struct {
 // finite.
 var ErrDiverged = errors.New("training has diverged: a measure or a parameter is not finite; any earlier checkpoint is kept; lower the learning rate, or raise the damping where there is one")
 
+// Diverging makes an error of a step that cannot be taken with an experiment's settings, though
+// all is finite, an ErrDiverged that says why.
+func Diverging(err error) error { return diverging{err} }
+
+type diverging struct{ error }
+
+func (diverging) Is(target error) bool { return target == ErrDiverged }
+
+func (d diverging) Unwrap() error { return d.error }
+
 // eldest is the family of experiment files that name none: once there was one.
 const eldest = "hm"
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -38,6 +39,20 @@ type Job struct {
 	// step alone.
 	Rows func(step int) []int
 }
+
+// Singular is the error of a step whose Fisher blocks cannot be inverted at the damping of the job.
+type Singular struct {
+	Step, Layer int
+	Network     Network
+	Err         error
+}
+
+func (s *Singular) Error() string {
+	return fmt.Sprintf("step %d, layer %d of the %v network: %v", s.Step, s.Layer, s.Network, s.Err)
+}
+
+// Unwrap returns what the inversion failed with.
+func (s *Singular) Unwrap() error { return s.Err }
 
 // Trainer performs the steps of one job. It is not safe for concurrent use.
 type Trainer interface {

@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"fmt"
-
 	"github.com/helmholtz-go/helmholtz/fisher"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -74,7 +72,7 @@ func (t *trainer) computeMetric() error {
 // freeze keeps the inverses of the blocks of a layer, if there was no error.
 func (t *trainer) freeze(of layerSamples, inverse *fisher.Inverse, err error) error {
 	if err != nil {
-		return fmt.Errorf("step %d, layer %d of the %v network: %w", t.state.Step, of.layer, of.network, err)
+		return &engine.Singular{Step: t.state.Step, Layer: of.layer, Network: of.network, Err: err}
 	}
 	t.metric.inverses[of.network][of.layer] = inverse
 	return nil
