@@ -321,10 +321,10 @@ func metricPlans(reproduce.Scale) (plans []undirected) {
 }
 
 // atBestRate are the runs of a metric at the rate by which log p of validation rows is highest,
-// and what each rate reached.
-func (w *work) atBestRate(m metric, passed *passedOver) (best []*boltzmann.Run, reached plotting.Measured, err error) {
+// whether that is one of the ends of those tried, and what each rate reached.
+func (w *work) atBestRate(m metric, passed *passedOver) (best []*boltzmann.Run, edge bool, reached plotting.Measured, err error) {
 	reached = plotting.Measured{Name: m.name, SpreadName: "± 1 sd over seeds"}
-	best, _, err = bestOf(passed, metricRates, func(η float64) ([]*boltzmann.Run, float64, error) {
+	best, at, err := bestOf(passed, metricRates, func(η float64) ([]*boltzmann.Run, float64, error) {
 		all, err := w.machines(m.plan(η))
 		if err != nil {
 			return nil, 0, err
@@ -341,7 +341,7 @@ func (w *work) atBestRate(m metric, passed *passedOver) (best []*boltzmann.Run, 
 		reached.X, reached.Y, reached.Spread = append(reached.X, η), append(reached.Y, logP.Mean), append(reached.Spread, logP.SD)
 		return all, logP.Mean, nil
 	})
-	return best, reached, err
+	return best, at == 0 || at == len(metricRates)-1, reached, err
 }
 
 func makeNatural(w *work) error {
@@ -349,11 +349,13 @@ func makeNatural(w *work) error {
 	var values [][]float64 // log p of test rows of each metric, by seed
 	passed := make([]passedOver, len(metrics))
 	apart := make([][]raised, len(metrics))
+	edge := make([]bool, len(metrics))
 	for i, m := range metrics {
-		best, reached, err := w.atBestRate(m, &passed[i])
+		best, atEnd, reached, err := w.atBestRate(m, &passed[i])
 		if err != nil {
 			return err
 		}
+		edge[i] = atEnd
 		of, err := w.tested(best)
 		if err != nil {
 			return err
@@ -382,6 +384,9 @@ func makeNatural(w *work) error {
 	judge := func(says string, j judgement, of ...int) error {
 		for _, m := range of {
 			passed[m].note(&j)
+			if edge[m] {
+				j.undecided("%s: the best rate lies at an end of those tried", metrics[m].name)
+			}
 			excess := runs.SpreadOf(apart[m], func(r raised) float64 { return r.Excess })
 			if said := fmt.Sprintf("%s, log p by AIS less that by RAISE: %+.2f", metrics[m].name, excess.Mean); math.Abs(excess.Mean) > 1 {
 				j.undecided("%s, more than a nat", said)
