@@ -90,7 +90,7 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 		{"Confirmed: numbers that are better than published", found[Exceeded]},
 		{"Not confirmed: claims that fail", found[Fails]},
 		{"Not confirmed: numbers that are worse than published", found[Missed]},
-		{"Open: claims that are not decided, by differences of less than two standard errors or since a training diverged", found[Open]},
+		{"Open: claims that are not decided, for the reason that the evidence of each gives", found[Open]},
 		{"Found beyond the claims", beyond},
 	} {
 		text := "none."
