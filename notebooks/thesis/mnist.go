@@ -26,14 +26,14 @@ var (
 var table51 = []cell{{"NRWS", mnistNRWS, 0}, {"DNRWS", mnistDNRWS, 0}, {"RWS", mnistRWS, 0}, {"WS", mnistWS, 0}}
 
 // mnistRates are the learning rates among which that of a method is chosen.
-var mnistRates = map[string][]float64{"nrws": {0.002, 0.005, 0.01, 0.02}, "rws": {0.002, 0.005, 0.01, 0.02, 0.04}}
+var mnistRates = []float64{0.005, 0.01, 0.02, 0.04, 0.08}
 
 // mnistTuned are the trainings of Várady 2025, fig. 5.6, with those that tune η of RWS and of
 // NRWS.
 func mnistTuned(reproduce.Scale) []plan {
 	plans := plansOf(table51)
 	for i, method := range []string{"nrws", "rws"} {
-		for _, η := range mnistRates[method] {
+		for _, η := range mnistRates {
 			p := mnist(rated(method, η), []hm.Method{hm.NRWS().Damping(0.2), hm.RWS()}[i].LearningRate(η), 50)
 			p.laptop, p.seeds = 5, 3
 			plans = append(plans, p)
@@ -48,8 +48,7 @@ func rated(method string, η float64) string { return fmt.Sprintf("%s-lr-%g", me
 // tuned are the runs of the learning rate by which a method ends with the highest
 // validation log p, and whether that is one of the ends of those tried.
 func (w *work) tuned(method, label string, passed *passedOver) (best curve, rate float64, edge bool, err error) {
-	rates := mnistRates[method]
-	best, at, err := bestOf(passed, rates, func(η float64) (curve, float64, error) {
+	best, at, err := bestOf(passed, mnistRates, func(η float64) (curve, float64, error) {
 		of, err := w.trained("mnist-"+rated(method, η), fmt.Sprintf("%s, η = %g", label, η))
 		if err != nil {
 			return nil, 0, err
@@ -59,7 +58,7 @@ func (w *work) tuned(method, label string, passed *passedOver) (best curve, rate
 	if err != nil {
 		return nil, 0, false, err
 	}
-	return best, rates[at], at == 0 || at == len(rates)-1, nil
+	return best, mnistRates[at], at == 0 || at == len(mnistRates)-1, nil
 }
 
 func makeTable51(w *work) error {
