@@ -119,11 +119,14 @@ func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *u
 // started is the run from which an experiment starts: that of a file, changed by the flags
 // --from and --from-checkpoint, whose values are given.
 func started[E runs.Experiment](c *cobra.Command, of *runs.Source, given runs.Source) (*runs.Source, error) {
-	switch e, err := runs.ExperimentIn(given.Run); {
-	case c.Flags().Changed("from") && err == nil && !holds[E](given.Run):
-		return nil, misuse(c, "--from %s: that is a run of another family, %v: describe its machine, by --config %s", given.Run, e, filepath.Join(given.Run, "experiment.toml"))
-	case c.Flags().Changed("from"):
+	if c.Flags().Changed("from") {
+		e, err := runs.ExperimentIn(given.Run) // whose error another reader returns
+		if _, is := e.(E); err == nil && !is {
+			return nil, misuse(c, "--from %s: that is a run of another family, %v: describe its machine, by --config %s", given.Run, e, filepath.Join(given.Run, "experiment.toml"))
+		}
 		return &given, nil // without a run it is refused
+	}
+	switch {
 	case !c.Flags().Changed("from-checkpoint"):
 		return of, nil
 	case of == nil:
