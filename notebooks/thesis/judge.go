@@ -229,6 +229,9 @@ func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, sc
 	return best, at, nil
 }
 
+// atEnd says whether the best of candidates is the first or the last of them.
+func atEnd[C any](best int, candidates []C) bool { return best == 0 || best == len(candidates)-1 }
+
 // failed keeps the first error.
 func (j *judgement) failed(err error) { j.err = cmp.Or(j.err, err) }
 

@@ -58,7 +58,7 @@ func (w *work) tuned(method, label string, passed *passedOver) (best curve, rate
 	if err != nil {
 		return nil, 0, false, err
 	}
-	return best, mnistRates[at], at == 0 || at == len(mnistRates)-1, nil
+	return best, mnistRates[at], atEnd(at, mnistRates), nil
 }
 
 func makeTable51(w *work) error {

@@ -320,11 +320,21 @@ func metricPlans(reproduce.Scale) (plans []undirected) {
 	return plans
 }
 
-// atBestRate are the runs of a metric at the rate by which log p of validation rows is highest,
-// whether that is one of the ends of those tried, and what each rate reached.
-func (w *work) atBestRate(m metric, passed *passedOver) (best []*boltzmann.Run, edge bool, reached plotting.Measured, err error) {
-	reached = plotting.Measured{Name: m.name, SpreadName: "± 1 sd over seeds"}
-	best, at, err := bestOf(passed, metricRates, func(η float64) ([]*boltzmann.Run, float64, error) {
+// atBestRate is what a metric reached at the rate by which log p of validation rows is highest.
+type atBestRate struct {
+	metric
+	runs    []*boltzmann.Run
+	edge    bool // the rate is one of the ends of those tried
+	passed  passedOver
+	reached plotting.Measured // at each rate
+	logP    []float64         // of test rows, by seed
+	apart   []raised          // that less log p by RAISE, by seed
+}
+
+// tunedMetric finds the best rate of a metric.
+func (w *work) tunedMetric(m metric) (b atBestRate, err error) {
+	b.metric, b.reached = m, plotting.Measured{Name: m.name, SpreadName: "± 1 sd over seeds"}
+	best, at, err := bestOf(&b.passed, metricRates, func(η float64) ([]*boltzmann.Run, float64, error) {
 		all, err := w.machines(m.plan(η))
 		if err != nil {
 			return nil, 0, err
@@ -337,43 +347,35 @@ func (w *work) atBestRate(m metric, passed *passedOver) (best []*boltzmann.Run, 
 			}
 			of = append(of, e)
 		}
-		logP := runs.SpreadOf(of, annealed.logP)
-		reached.X, reached.Y, reached.Spread = append(reached.X, η), append(reached.Y, logP.Mean), append(reached.Spread, logP.SD)
+		logP, to := runs.SpreadOf(of, annealed.logP), &b.reached
+		to.X, to.Y, to.Spread = append(to.X, η), append(to.Y, logP.Mean), append(to.Spread, logP.SD)
 		return all, logP.Mean, nil
 	})
-	return best, at == 0 || at == len(metricRates)-1, reached, err
+	b.runs, b.edge = best, atEnd(at, metricRates)
+	return b, err
 }
 
 func makeNatural(w *work) error {
+	var all []atBestRate
 	var curves []plotting.Measured
-	var values [][]float64 // log p of test rows of each metric, by seed
-	passed := make([]passedOver, len(metrics))
-	apart := make([][]raised, len(metrics))
-	edge := make([]bool, len(metrics))
-	for i, m := range metrics {
-		best, atEnd, reached, err := w.atBestRate(m, &passed[i])
+	for _, m := range metrics {
+		b, err := w.tunedMetric(m)
 		if err != nil {
 			return err
 		}
-		edge[i] = atEnd
-		of, err := w.tested(best)
+		of, err := w.tested(b.runs)
 		if err != nil {
 			return err
 		}
-		for n, run := range best {
+		for n, run := range b.runs {
 			r, err := w.raise(run, of[n], w.few(20, 20, 5), w.few(5, 5, 2))
 			if err != nil {
 				return err
 			}
-			apart[i] = append(apart[i], r)
+			b.logP, b.apart = append(b.logP, of[n].logP()), append(b.apart, r)
 		}
-		v := annealedValue(of)
-		w.Beside(fmt.Sprintf("%s, η = %g", m.name, best[0].Experiment().Method.LearningRate), "log p", v)
-		var each []float64
-		for _, e := range of {
-			each = append(each, e.logP())
-		}
-		values, curves = append(values, each), append(curves, reached)
+		w.Beside(fmt.Sprintf("%s, η = %g", m.name, b.runs[0].Experiment().Method.LearningRate), "log p", annealedValue(of))
+		all, curves = append(all, b), append(curves, b.reached)
 	}
 	err := w.Figure("rates", "log p of validation rows by AIS, by learning rate and metric, mean and sd over seeds",
 		plotting.Measurements(plotting.Axis{Label: "learning rate η", Logarithmic: true}, plotting.Axis{Label: "log p (nats)"}, curves...))
@@ -381,14 +383,14 @@ func makeNatural(w *work) error {
 		return err
 	}
 	// AIS errs to the high side, most of all of a machine whose chains do not mix.
-	judge := func(says string, j judgement, of ...int) error {
-		for _, m := range of {
-			passed[m].note(&j)
-			if edge[m] {
-				j.undecided("%s: the best rate lies at an end of those tried", metrics[m].name)
+	judge := func(says string, j judgement, of ...atBestRate) error {
+		for _, b := range of {
+			b.passed.note(&j)
+			if b.edge {
+				j.undecided("%s: the best rate lies at an end of those tried", b.name)
 			}
-			excess := runs.SpreadOf(apart[m], func(r raised) float64 { return r.Excess })
-			if said := fmt.Sprintf("%s, log p by AIS less that by RAISE: %+.2f", metrics[m].name, excess.Mean); math.Abs(excess.Mean) > 1 {
+			excess := runs.SpreadOf(b.apart, func(r raised) float64 { return r.Excess })
+			if said := fmt.Sprintf("%s, log p by AIS less that by RAISE: %+.2f", b.name, excess.Mean); math.Abs(excess.Mean) > 1 {
 				j.undecided("%s, more than a nat", said)
 			} else {
 				j.evidence = append(j.evidence, said)
@@ -396,15 +398,19 @@ func makeNatural(w *work) error {
 		}
 		return w.judge(says, j)
 	}
-	for i, says := range []string{"The joint metric is ahead of plain gradients.", "The metric of p(v) is ahead of plain gradients."} {
+	plain, joint, marginal := all[0], all[1], all[2]
+	for _, claim := range []struct {
+		says string
+		of   atBestRate
+	}{{"The joint metric is ahead of plain gradients.", joint}, {"The metric of p(v) is ahead of plain gradients.", marginal}} {
 		var j judgement
-		j.above(metrics[1+i].name+" over plain", gainOverSeeds(values[1+i], values[0]))
-		if err := judge(says, j, 0, 1+i); err != nil {
+		j.above(claim.of.name+" over plain", gainOverSeeds(claim.of.logP, plain.logP))
+		if err := judge(claim.says, j, plain, claim.of); err != nil {
 			return err
 		}
 	}
 	var j judgement
-	g := gainOverSeeds(values[2], values[1])
+	g := gainOverSeeds(marginal.logP, joint.logP)
 	j.add(holdsIf(math.Abs(g.nats) <= 2*g.se), "p(v) over p(v,h) %v", g)
-	return judge("The two metrics are alike.", j, 1, 2)
+	return judge("The two metrics are alike.", j, joint, marginal)
 }
