@@ -178,7 +178,8 @@ func makeTableC1(w *work) error {
 			}
 		}
 	}
-	w.JudgeFull("The time saved is a reason to prefer large K.", holdsIf(thousand < 0.8*seconds[0]), "seconds at K 1000 over those at K 100: %.3f", thousand/seconds[0])
+	ratio, se := thousand.over(seconds[0])
+	w.JudgeFull("The time saved is a reason to prefer large K.", positive(0.8-ratio, se), "seconds at K 1000 over those at K 100: %.3f ± %.3f", ratio, se)
 	return nil
 }
 

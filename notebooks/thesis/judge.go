@@ -18,11 +18,14 @@ type gain struct{ nats, se float64 }
 
 // verdict is that on the first being above the second, as the head of the criteria has
 // it: by more than twice the standard error.
-func (g gain) verdict() reproduce.Verdict {
+func (g gain) verdict() reproduce.Verdict { return positive(g.nats, g.se) }
+
+// positive is the verdict on a number being above 0, as far as its standard error tells.
+func positive(number, se float64) reproduce.Verdict {
 	switch {
-	case g.nats > 2*g.se:
+	case number > 2*se:
 		return reproduce.Holds
-	case g.nats < -2*g.se:
+	case number < -2*se:
 		return reproduce.Fails
 	}
 	return reproduce.Open

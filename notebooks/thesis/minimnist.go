@@ -312,9 +312,14 @@ func makeSleepScales(w *work) error {
 		return err
 	}
 	w.endsAbove(&longer, "a factor of 3 over none", scaled, plain)
-	apart, cost := scaled.mean(end)-thrice.mean(end), scaled.seconds()/plain.seconds()
+	apart := scaled.mean(end) - thrice.mean(end)
 	longer.add(holdsIf(math.Abs(apart) < gain.nats/2), "a factor of 3 over 3 steps %+.3f nats, 3 steps over 1 %+.3f", apart, gain.nats)
-	longer.add(holdsIf(math.Abs(cost-1) < 0.05), "seconds of an epoch × %.2f", cost)
+	seconds, err := w.secondsAnEpoch(all)
+	if err != nil {
+		return err
+	}
+	cost, se := seconds[1].over(seconds[0])
+	longer.add(positive(0.05-math.Abs(cost-1), se), "seconds of an epoch × %.3f ± %.3f", cost, se)
 	if err := w.judgeFull("A factor of 3 gains at no cost, about as much as three steps.", longer); err != nil {
 		return err
 	}

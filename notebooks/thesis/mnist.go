@@ -99,7 +99,11 @@ func makeFig56(w *work) error {
 	if err := w.judge("NRWS is faster by time.", sooner); err != nil {
 		return err
 	}
-	if err := w.foundTimes("seconds of an epoch, NRWS over RWS", "ratio", nrws.seconds(), rws.seconds(), nrws); err != nil {
+	seconds, err := w.secondsAnEpoch(all)
+	if err != nil {
+		return err
+	}
+	if err := w.foundTimes("seconds of an epoch, NRWS over RWS", "ratio", seconds[0], seconds[2], nrws); err != nil {
 		return err
 	}
 	if err := w.curves("binarised MNIST, twelve layers", all...); err != nil {

@@ -82,7 +82,7 @@ func (w *work) timed(all ...curve) error {
 	for i, of := range all {
 		for _, t := range of {
 			for j := range t.history.Epochs {
-				t.history.Epochs[j].Seconds = seconds[i] * float64(t.history.Epochs[j].Epoch)
+				t.history.Epochs[j].Seconds = seconds[i].median() * float64(t.history.Epochs[j].Epoch)
 			}
 		}
 	}
@@ -173,26 +173,40 @@ func device() (string, error) {
 	return fmt.Sprintf("%s (%s)", strings.TrimSpace(cpuid.CPU.BrandName), description), err
 }
 
-// secondsAnEpoch are the medians over three rounds of the time that an epoch of each
-// training takes.
-func (w *work) secondsAnEpoch(all []curve) ([]float64, error) {
+// times are the seconds of an epoch of a training, one of each round.
+type times []float64
+
+func (t times) median() float64 {
+	sorted := slices.Sorted(slices.Values(t))
+	return sorted[len(sorted)/2]
+}
+
+// over is the mean over the rounds of the ratio to other times, with its standard error.
+func (t times) over(of times) (ratio, se float64) {
+	return statistics.MeanAndError(len(t), func(round int) float64 { return t[round] / of[round] })
+}
+
+// secondsAnEpoch are the times that an epoch of each training takes, measured in turn in
+// five rounds.
+func (w *work) secondsAnEpoch(all []curve) ([]times, error) {
 	on, err := device()
 	if err != nil {
 		return nil, err
 	}
-	question := "seconds-an-epoch-" + on
+	question := "rounds-of-seconds-an-epoch-" + on
 	for _, of := range all {
 		question += fmt.Sprintf("-%.8s", of[0].run.Experiment().Hash())
 	}
-	return reproduce.Kept(w.Work, question, func() ([]float64, error) {
+	return reproduce.Kept(w.Work, question, func() ([]times, error) {
+		const rounds = 5
 		steps := 1000
 		if w.Scale == reproduce.Smoke {
 			steps = 4
 		}
-		rounds := make([][]float64, len(all))
-		for round := range 3 {
+		seconds := make([]times, len(all))
+		for round := range rounds {
 			for i, of := range all {
-				w.Say("timing %s, round %d of 3", of[0].history.Name, round+1)
+				w.Say("timing %s, round %d of %d", of[0].history.Name, round+1, rounds)
 				set, err := w.dataset(of[0])
 				if err != nil {
 					return nil, err
@@ -201,15 +215,10 @@ func (w *work) secondsAnEpoch(all []curve) ([]float64, error) {
 				if err != nil {
 					return nil, err
 				}
-				rounds[i] = append(rounds[i], timing.EpochS)
+				seconds[i] = append(seconds[i], timing.EpochS)
 			}
 		}
-		var medians []float64
-		for _, r := range rounds {
-			slices.Sort(r)
-			medians = append(medians, r[len(r)/2])
-		}
-		return medians, nil
+		return seconds, nil
 	})
 }
 
@@ -309,10 +318,11 @@ func (w *work) foundRatio(number string, a, b plan) error {
 }
 
 // foundTimes adds the ratio of two times that were measured in turn, on the data of a training.
-func (w *work) foundTimes(number, measure string, a, b float64, of curve) error {
+func (w *work) foundTimes(number, measure string, a, b times, of curve) error {
 	on, err := device()
+	ratio, se := a.over(b)
 	data := reproduce.DataOf(of[0].run.Experiment().Dataset)
-	w.Found(number, measure, reproduce.Value{Ours: a / b, Seeds: 1, By: "epochs timed in turn, medians of three, on " + on, Data: data})
+	w.Found(number, measure, reproduce.Value{Ours: ratio, SE: &se, Seeds: 1, By: fmt.Sprintf("epochs timed in turn, mean of %d rounds, on %s", len(a), on), Data: data})
 	return err
 }
 
