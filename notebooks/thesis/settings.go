@@ -15,6 +15,7 @@ import (
 // grey levels as probabilities that are drawn at each step.
 var (
 	binarizedMNIST = dataset.Spec{Name: "binarized-mnist"}
+	drawnMNIST     = dataset.Spec{Name: "mnist", Binarization: dataset.Stochastic}
 	miniMNIST      = dataset.Spec{Name: "minimnist"}
 	miniMNISTDrawn = dataset.Spec{Name: "minimnist", Binarization: dataset.Stochastic}
 )

@@ -15,22 +15,23 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// undirected is a training of a Boltzmann machine on MNIST, whose pixels are drawn from
-// their grey levels at each step. Its learning rate falls to 0 at its end, so that
-// trainings of different lengths are different runs.
+// undirected is a training of a Boltzmann machine. Its learning rate falls to 0 at its
+// end, so that trainings of different lengths are different runs.
 type undirected struct {
 	name         string // as of reproduce.Training, without the scale
-	layers       []int  // of hidden units
+	data         dataset.Spec
+	layers       []int // of hidden units
 	method       boltzmann.Method
 	laptop, full int // epochs
 	seeds        int
+	curve        int         // the number of epochs, at even distances, of which log p is asked for, too
 	below        *undirected // what it stands on, as the top of a belief network
 }
 
 var (
-	rbm = undirected{name: "rbm-500", layers: []int{500}, method: boltzmann.PCD().LearningRate(0.1), laptop: 20, full: 300, seeds: 3}
-	dbn = undirected{name: "dbn-500-2000", layers: []int{2000}, method: boltzmann.PCD().LearningRate(0.05), laptop: 5, full: 100, seeds: 1, below: &rbm}
-	dbm = undirected{name: "dbm-500-1000", layers: []int{500, 1000}, method: boltzmann.PCD().LearningRate(0.05), laptop: 5, full: 200, seeds: 1}
+	rbm = undirected{name: "rbm-500", data: drawnMNIST, layers: []int{500}, method: boltzmann.PCD().LearningRate(0.1), laptop: 20, full: 300, seeds: 3}
+	dbn = undirected{name: "dbn-500-2000", data: drawnMNIST, layers: []int{2000}, method: boltzmann.PCD().LearningRate(0.05), laptop: 5, full: 100, seeds: 1, below: &rbm}
+	dbm = undirected{name: "dbm-500-1000", data: drawnMNIST, layers: []int{500, 1000}, method: boltzmann.PCD().LearningRate(0.05), laptop: 5, full: 200, seeds: 1}
 )
 
 func rbmPlans(reproduce.Scale) []undirected { return []undirected{rbm} }
@@ -44,7 +45,7 @@ func (p undirected) nameAt(s reproduce.Scale) string { return p.name + "-" + str
 func (p undirected) at(s reproduce.Scale) reproduce.Training {
 	layers, seeds := slices.Clone(p.layers), p.seeds
 	e := boltzmann.Experiment{
-		Dataset: dataset.Spec{Name: "mnist", Binarization: dataset.Stochastic}, Method: p.method.Spec(), Seed: 1,
+		Dataset: p.data, Method: p.method.Spec(), Seed: 1,
 		Epochs: map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s],
 	}
 	if s == reproduce.Smoke {
@@ -55,12 +56,23 @@ func (p undirected) at(s reproduce.Scale) reproduce.Training {
 		}
 	}
 	e.Machine = boltzmann.New(dataset.Shape{}).Hidden(layers[0], layers[1:]...).Spec()
-	t := reproduce.Training{Name: p.nameAt(s), Experiment: e, Seeds: seeds}
+	e.Keep = p.along(e.Epochs)
+	t := reproduce.Training{Name: p.nameAt(s), Experiment: e, Seeds: seeds, Needs: e.Keep}
 	if p.below != nil {
 		below := p.below.at(s)
 		t.From, t.Begin = &below, standOn
 	}
 	return t
+}
+
+// along are the epochs before the last of which log p is asked for.
+func (p undirected) along(epochs int) (needs []int) {
+	for i := 1; i < p.curve; i++ {
+		if at := epochs * i / p.curve; at > 0 {
+			needs = append(needs, at)
+		}
+	}
+	return slices.Compact(needs)
 }
 
 // standOn lets an experiment stand on another's machine.
@@ -121,9 +133,18 @@ func (a annealed) over(b annealed) gain {
 
 // anneal estimates log p of some rows of a split, 0 for all of them, by AIS.
 func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.Annealing) (annealed, error) {
+	return w.annealAt(run, run.Epochs(), split, rows, a)
+}
+
+// annealAt estimates it of the machine after an epoch that the run keeps.
+func (w *work) annealAt(run *boltzmann.Run, epoch int, split string, rows int, a boltzmann.Annealing) (annealed, error) {
 	question := fmt.Sprintf("log-p-and-log-z-of-%s-rows-%d-%v-%d-chains", split, rows, a.Schedule, a.Chains)
-	return reproduce.KeptOf(w.Work, question, run.Snapshot(), func() (annealed, error) {
-		w.Say("estimating log p of %s rows by AIS: %v, seed %d", split, run.Experiment(), run.Experiment().Seed)
+	snapshot, err := run.Run.At(epoch)
+	if err != nil {
+		return annealed{}, err
+	}
+	return reproduce.KeptOf(w.Work, question, snapshot, func() (annealed, error) {
+		w.Say("estimating log p of %s rows by AIS: %v, seed %d, epoch %d", split, run.Experiment(), run.Experiment().Seed, epoch)
 		set, err := w.Sets.Open(run.Experiment(), run.Dir())
 		if err != nil {
 			return annealed{}, err
@@ -132,7 +153,11 @@ func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.An
 		if split == "validation" {
 			of = set.Validation()
 		}
-		model := run.Model.WithSeed(drawSeed)
+		model, err := run.At(epoch)
+		if err != nil {
+			return annealed{}, err
+		}
+		model = model.WithSeed(drawSeed)
 		energies, err := model.FreeEnergy(w.ctx, of.Subset(rows, drawSeed))
 		if err != nil {
 			return annealed{}, err
@@ -306,7 +331,7 @@ var (
 func (m metric) plan(η float64) undirected {
 	method := m.method.LearningRate(η)
 	return undirected{
-		name: fmt.Sprintf("rbm-500-%v-lr-%g", method.Spec().Metric, η), layers: []int{500}, method: method,
+		name: fmt.Sprintf("rbm-500-%v-lr-%g", method.Spec().Metric, η), data: drawnMNIST, layers: []int{500}, method: method,
 		laptop: 3, full: 30, seeds: 3,
 	}
 }
