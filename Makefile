@@ -19,7 +19,9 @@ notebook: ## run the quickstart notebook in Jupyter, installing what is missing 
 	@notebooks/jupyter.sh execute $(NOTEBOOK)
 
 notebooks: ## execute the chapters of the course, some minutes each, into build/notebooks
-	@for chapter in notebooks/course/*.ipynb; do notebooks/jupyter.sh execute "$$chapter" || exit 1; done
+	@failed=; for chapter in $$(ls notebooks/course/*.ipynb | sort -V); do \
+		notebooks/jupyter.sh execute "$$chapter" || failed="$$failed $$chapter"; \
+	done; [ -z "$$failed" ] || { echo "did not run to their end:$$failed"; exit 1; }
 
 lab: ## open JupyterLab on the notebooks, installing what is missing (LABFLAGS=options)
 	@notebooks/jupyter.sh lab $(LABFLAGS)

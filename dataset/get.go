@@ -89,8 +89,8 @@ func (c collection) notOffered() error {
 	if len(wanted) == 0 {
 		return nil
 	}
-	return fmt.Errorf("its files are not offered for download in this layout; "+
-		"put text of 0 and 1, a row a line, separated by commas or spaces, compressed or not, at %s", strings.Join(wanted, ", "))
+	return fmt.Errorf("its files are not offered for download in this layout; put %s, compressed or not, at %s",
+		c.content, strings.Join(wanted, ", "))
 }
 
 // writableFolder makes the folder of the set's files in the first of Folders

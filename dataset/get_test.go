@@ -235,6 +235,8 @@ func TestGetOfWhatIsNotOffered(t *testing.T) {
 	data, _ := emptyFolders(t)
 	wantError(t, Get(t.Context(), "uci/dna", nil), "uci/dna", "not offered",
 		filepath.Join(data, "uci", "dna", "dna.train.data.gz"), filepath.Join(data, "uci", "dna", "dna.test.data.gz"))
+	wantError(t, Get(t.Context(), "freyfaces", nil), "freyfaces", "not offered", "grey levels of 1965 images of 28×20, a byte each",
+		filepath.Join(data, "faces", "freyfaces-1965x28x20.u8.gz"))
 	wantError(t, Get(t.Context(), "mnits", nil), "mnits", "the sets are glyphs")
 	for _, name := range []string{"glyphs", "miniglyphs", "3by3"} {
 		if err := Get(t.Context(), name, nil); err != nil {

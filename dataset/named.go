@@ -21,6 +21,7 @@ type collection struct {
 	folder  string // of the files
 	files   []file // none where the set is made, not read
 	address string // that publishes the files; empty where Get cannot fetch them
+	content string // of the files, where there is no address
 }
 
 // file is a file of a named set as it is published.
@@ -102,8 +103,9 @@ func uci(name, description string, units, train, validation, test int) collectio
 	return collection{
 		name: "uci/" + name, description: description + ", binary attributes (UCI repository)",
 		shape: Shape{1, units}, train: train, validation: validation, test: test, read: readTextFiles,
-		folder: filepath.Join("uci", name),
-		files:  []file{{name: name + ".train.data.gz"}, {name: name + ".valid.data.gz"}, {name: name + ".test.data.gz"}},
+		folder:  filepath.Join("uci", name),
+		files:   []file{{name: name + ".train.data.gz"}, {name: name + ".valid.data.gz"}, {name: name + ".test.data.gz"}},
+		content: "text of 0 and 1, a row a line, separated by commas or spaces",
 	}
 }
 
@@ -113,6 +115,7 @@ func faces(name, description string, shape Shape, n, holdOut int) collection {
 		name: name, description: description + ", in grey levels",
 		shape: shape, train: n, holdOut: holdOut, read: readBytes,
 		folder: "faces", files: []file{{name: fmt.Sprintf("%s-%dx%dx%d.u8.gz", name, n, shape.Height, shape.Width)}},
+		content: fmt.Sprintf("the grey levels of %d images of %v, a byte each, row by row", n, shape),
 	}
 }
 
