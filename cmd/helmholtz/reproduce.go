@@ -267,9 +267,9 @@ give the same page.`,
 		if err != nil {
 			return err
 		}
-		folder, err := filepath.Rel(filepath.Dir(out), filepath.Join(x.resultsDir(), "figures"))
+		folder, err := filepath.Rel(filepath.Dir(out), x.resultsDir())
 		if err != nil {
-			folder = filepath.Join(x.resultsDir(), "figures")
+			folder = x.resultsDir()
 		}
 		var b bytes.Buffer
 		if err := all.Report(&b, conclusions, made, filepath.ToSlash(folder)); err != nil {

@@ -103,8 +103,13 @@ func (c Catalog) conclusionsTable(conclusions []Conclusion, made map[string]Made
 	)
 	for _, conclusion := range conclusions {
 		var speakFor, against, more []string
+		soFar := ", so far"
 		for _, told := range conclusion.Told {
-			switch verdict, evidence := c.finding(told, made); verdict {
+			verdict, evidence := c.finding(told, made)
+			if !slices.Contains([]Verdict{"", Open, Shown}, verdict) && made[told.ID].Scale == Full {
+				soFar = ""
+			}
+			switch verdict {
 			case Holds, Reproduced, Exceeded:
 				speakFor = append(speakFor, evidence)
 			case Fails, Missed:
@@ -118,11 +123,11 @@ func (c Catalog) conclusionsTable(conclusions []Conclusion, made map[string]Made
 		stands := "open"
 		switch {
 		case len(speakFor) > 0 && len(against) > 0:
-			stands = "for and against"
+			stands = "for and against" + soFar
 		case len(speakFor) > 0:
-			stands = "for"
+			stands = "for" + soFar
 		case len(against) > 0:
-			stands = "against"
+			stands = "against" + soFar
 		}
 		t.Add(conclusion.Says, conclusion.Place, stands, orDash(speakFor, "; "), orDash(against, "; "), orDash(more, ", "))
 	}

@@ -3,8 +3,11 @@ package reproduce
 import (
 	"fmt"
 	"io"
+	"path"
+	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -12,12 +15,12 @@ import (
 // confirmed, what was not and what was found beyond; what speaks for and against each
 // conclusion; then for each entry its numbers and claims, with verdicts, figures, and
 // what it took; then what has not been made. The same findings give the same page.
-// folder is that of the figures, from where the page lies.
+// folder is that of the findings, from where the page lies, and figures are in one of it.
 func (c Catalog) Report(w io.Writer, conclusions []Conclusion, made map[string]Made, folder string) error {
 	p := &page{w: w}
-	p.summary(c, made)
+	p.summary(c, made, folder)
 	if len(conclusions) > 0 {
-		p.print("## The conclusions\n\nA conclusion is open where no finding has a verdict yet; the results that would tell are named. What was found at the scale laptop is of shorter training, in which an order may be another than in the end.\n\n")
+		p.print("## The conclusions\n\nA conclusion is open where no finding has a verdict yet; the results that would tell are named. One that stands “so far” rests on the scale laptop alone: on shorter training, as said of each result, in which an order may be another than in the end.\n\n")
 		p.table(c.conclusionsTable(conclusions, made))
 	}
 	for _, e := range c {
@@ -49,7 +52,7 @@ func (p *page) table(t *runs.Table) {
 }
 
 // summary says what was found of all claims and numbers.
-func (p *page) summary(c Catalog, made map[string]Made) {
+func (p *page) summary(c Catalog, made map[string]Made, folder string) {
 	found := map[Verdict][]string{}
 	var beyond []string
 	for _, e := range c {
@@ -80,7 +83,7 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 			beyondThem++
 		}
 	}
-	p.print("Of %d published results and %d questions beyond them %d have been made, by criteria that were declared before the training that they judge ([criteria.toml](thesis/criteria.toml)).\n\n", len(c)-beyondThem, beyondThem, len(made))
+	p.print("Of %d published results and %d questions beyond them %d have been made, by criteria that were declared before the training that they judge (notebooks/thesis/criteria.toml).\n\n", len(c)-beyondThem, beyondThem, len(made))
 	for _, part := range []struct {
 		title string
 		lines []string
@@ -99,9 +102,10 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 		}
 		p.print("- **%s** (%d): %s\n", part.title, len(part.lines), text)
 	}
-	p.print("- Without a verdict (%d): what is of shorter training than published, or of stand-in data, and asks for more than an order, and what has to be looked at.\n\n", len(found[Shown]))
+	p.print("- Without a verdict (%d), which the tables call shown: what is of shorter training than published, or of stand-in data, and asks for more than an order, and what has to be looked at.\n\n", len(found[Shown]))
 	p.print("Log-likelihoods are in nats. “sd” is a standard deviation over seeds, “se” a standard error: of one seed over rows, of several over seeds. ")
-	p.print("The scale full is as published; laptop is shorter training. This page is written by `helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md` of the findings in [results](results).\n\n")
+	p.print("The scale full is as published; laptop is shorter training, of which each result says how short. B and C are pixels that are rounded once, and drawn at each step; η is the learning rate, α the damping and K the steps between refreshes of the Fisher blocks, S the samples of a row. ")
+	p.print("This page is written by `helmholtz reproduce report` of the findings in [%s](%s).\n\n", path.Base(folder), folder)
 }
 
 // entry writes what was found of an entry.
@@ -117,15 +121,43 @@ func (p *page) entry(e Entry, m Made, folder string) {
 		p.table(t)
 	}
 	for _, f := range m.Figures {
-		p.print("![%s](%s/%s)\n\n", f.Caption, folder, f.File)
+		p.print("![%s](%s/figures/%s)\n\n", f.Caption, folder, f.File)
 		p.print("%s.\n\n", strings.TrimSuffix(f.Caption, "."))
 	}
-	p.print("Scale %s:\n\n    helmholtz reproduce %s --scale %s\n\n", m.Scale, e.ID, m.Scale)
-	p.print("Made on %s by %s", m.Made.Format("2006-01-02"), m.By)
+	p.print("Scale %s%s:\n\n    helmholtz reproduce %s --scale %s\n\n", m.Scale, e.lengths(m.Scale), e.ID, m.Scale)
+	p.print("Made on %s by %s", m.Made.Format("2006-01-02"), build(m.By))
 	if m.Hardware != "" {
-		p.print("; %s of training by %s, on %s", duration(m.Seconds), m.Version, m.Hardware)
+		p.print("; %s of training by %s, on %s", duration(m.Seconds), build(m.Version), m.Hardware)
 	}
 	p.print(".\n\n")
+}
+
+// lengths say for how many epochs the trainings of an entry go on at a scale, of how many
+// that are published, and with how many seeds: ", 50 of 500 epochs with 3 seeds".
+func (e Entry) lengths(s Scale) string {
+	here, published := Catalog{e}.Trainings(s), Catalog{e}.Trainings(Full)
+	var lengths []string
+	for i, t := range here {
+		length := names.Count(t.Experiment.Header().Epochs, "epoch")
+		if s != Full && len(here) == len(published) {
+			length = fmt.Sprintf("%d of %s", t.Experiment.Header().Epochs, names.Count(published[i].Experiment.Header().Epochs, "epoch"))
+		}
+		if t.Seeds > 1 {
+			length += fmt.Sprintf(" with %d seeds", t.Seeds)
+		}
+		if !slices.Contains(lengths, length) {
+			lengths = append(lengths, length)
+		}
+	}
+	if len(lengths) == 0 {
+		return ""
+	}
+	return ", " + strings.Join(lengths, "; ")
+}
+
+// build names versions of the program, also of one that was built without its commit.
+func build(version string) string {
+	return strings.ReplaceAll(version, "(devel)", "a build that did not record its commit")
 }
 
 // missing lists the entries that have not been made.

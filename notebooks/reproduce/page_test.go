@@ -77,7 +77,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	var page bytes.Buffer
-	if err := all.Report(&page, conclusions, made, "figures"); err != nil {
+	if err := all.Report(&page, conclusions, made, "results"); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -92,6 +92,7 @@ func TestReport(t *testing.T) {
 		"| the second | log p | -20.000 | – | – | – | – | blocked: no data | – |",
 		"helmholtz reproduce x/good --scale full",
 		"helmholtz reproduce x/short --scale laptop",
+		"of the findings in [results](results)",
 		"| x/smoke | A number | its trainings |",
 		"| x/none | Nothing | no faces |",
 		"| Long is good. | ch. 1 | for | It is x/good (x/good, full): -10.1 | – | x/smoke |",

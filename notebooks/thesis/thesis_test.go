@@ -34,7 +34,7 @@ func TestPageIsThatOfTheFindings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := all.Report(&page, conclusions, made, "results/figures"); err != nil {
+	if err := all.Report(&page, conclusions, made, "results"); err != nil {
 		t.Fatal(err)
 	}
 	committed, err := os.ReadFile("../RESULTS.md")
