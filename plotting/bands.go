@@ -16,6 +16,8 @@ import (
 type Group struct {
 	Name  string
 	Seeds []runs.History
+	// HeldOut names the rows that the validation measures of Seeds are of, where they are others.
+	HeldOut string
 }
 
 // SeedBands draws the objective, −log p(x) for most models, against the epoch, for each group
@@ -76,7 +78,7 @@ func seedBands(groups []Group, x abscissa, align alignment) *Figure {
 	}
 	baseline := addBaselines(panel, all)
 	padY(panel)
-	f.addLineStyles(validated)
+	f.addLineStyles(validated, cmp.Or(groups[0].HeldOut, "validation"))
 	if banded {
 		f.legend.add("mean ± 1 sd", &plotter.Polygon{Color: translucent(ink)}, sample(solid))
 	}

@@ -25,7 +25,7 @@ func TestBaselinesAreDrawnNearTheCurves(t *testing.T) {
 	for logP, top := range map[float64]float64{-249: 249, -150: 200, -51: 200, -251: 0, -49: 0, -1e6: 0} {
 		for _, figure := range []*Figure{
 			Curves(fallen(logP)), CurvesByEpochAndTime(fallen(logP), fallen(logP)), CurvesByStep(fallen(logP)),
-			SeedBands(Group{"one", []runs.History{fallen(logP)}}), SeedBandsByTime(Group{"one", []runs.History{fallen(logP)}}),
+			SeedBands(Group{Name: "one", Seeds: []runs.History{fallen(logP)}}), SeedBandsByTime(Group{Name: "one", Seeds: []runs.History{fallen(logP)}}),
 		} {
 			drawn := slices.ContainsFunc(figure.legend, func(e legendEntry) bool { return e.text == "base line (factorised)" })
 			y := figure.Panels()[0].Y

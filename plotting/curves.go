@@ -136,7 +136,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 			f.legend.add(runName(h, i), sample(in(paletteColor(i), solid)))
 		}
 	}
-	f.addLineStyles(validated)
+	f.addLineStyles(validated, "validation")
 	f.addBaselineStyle(baseline)
 	return f
 }
@@ -192,10 +192,10 @@ func runName(h runs.History, i int) string {
 }
 
 // addLineStyles explains the lines that the colours do not tell apart, where
-// there are two kinds.
-func (f *Figure) addLineStyles(validated bool) {
+// there are two kinds: those of training rows, and of rows held out.
+func (f *Figure) addLineStyles(validated bool, heldOut string) {
 	if validated {
 		f.legend.add("training", sample(solid))
-		f.legend.add("validation", sample(dashed))
+		f.legend.add(heldOut, sample(dashed))
 	}
 }

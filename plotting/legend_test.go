@@ -19,6 +19,7 @@ func TestLegendExplainsLineStylesOfTwoKinds(t *testing.T) {
 		{Curves(both), []string{"RWS", "training", "validation"}},
 		{SeedBands(Group{Name: "RWS", Seeds: []runs.History{train}}), []string{"RWS, 1 seed"}},
 		{SeedBands(Group{Name: "RWS", Seeds: []runs.History{both}}), []string{"RWS, 1 seed", "training", "validation"}},
+		{SeedBands(Group{Name: "RWS", Seeds: []runs.History{both}, HeldOut: "test"}), []string{"RWS, 1 seed", "training", "test"}},
 	} {
 		var got []string
 		for _, entry := range test.figure.legend {

@@ -1,6 +1,7 @@
 package thesis
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -178,8 +179,34 @@ func (j *judgement) addAhead(what, where string, gains []gain, err error) {
 	j.ahead(what, where, gains)
 }
 
+// endSamples are the importance samples of each row by which the ends of curves are set side
+// by side. Those of training are few, and flatter a machine whose q is better.
+func (w *work) endSamples() int { return w.few(1000, 1000, 20) }
+
+// ends is how far a ends above b, on the rows that the curves are of.
+func (w *work) ends(a, b curve) (gain, error) {
+	var of [2][]evaluation
+	for i, c := range []curve{a, b} {
+		for _, t := range c {
+			e, err := w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.endSamples())
+			if err != nil {
+				return gain{}, err
+			}
+			of[i] = append(of[i], e)
+		}
+	}
+	return difference(of[0], of[1]), nil
+}
+
 // endsAbove adds that a ends above b.
-func (w *work) endsAbove(j *judgement, what string, a, b curve) { w.aboveAt(j, what, a, b, end) }
+func (w *work) endsAbove(j *judgement, what string, a, b curve) {
+	g, err := w.ends(a, b)
+	if err != nil {
+		j.failed(err)
+		return
+	}
+	j.above(fmt.Sprintf("%s, by %s samples of each row,", what, thousands(w.endSamples())), g)
+}
 
 // aboveAt adds that a is above b at a place.
 func (w *work) aboveAt(j *judgement, what string, a, b curve, place func(trained) float64) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -196,12 +197,13 @@ func makeManySeeds(w *work) error {
 	spread := func(at int) runs.Spread {
 		return runs.SpreadOf(of[at], func(e evaluation) float64 { return e.LogP })
 	}
-	found := func(number, measure string, ours float64) {
-		w.Found(number, measure, reproduce.Value{Ours: ours, Seeds: t.Seeds, By: value(of[epochs], logP).By, Data: of[epochs][0].data})
+	found := func(number, measure string, ours float64, after string) {
+		w.Found(number, measure, reproduce.Value{Ours: ours, Seeds: t.Seeds, By: value(of[epochs], logP).By + ", after " + after, Data: of[epochs][0].data})
 	}
-	found("miniMNIST, sd over 24 seeds, 100 epochs", "sd of log p", spread(epochs/2).SD)
-	found("miniMNIST, sd over 24 seeds, 200 epochs", "sd of log p", spread(epochs).SD)
-	found("miniMNIST, mean at 200 less mean at 100 epochs", "difference of log p", spread(epochs).Mean-spread(epochs/2).Mean)
+	half, whole := names.Count(epochs/2, "epoch"), names.Count(epochs, "epoch")
+	found("miniMNIST, sd over 24 seeds, 100 epochs", "sd of log p", spread(epochs/2).SD, half)
+	found("miniMNIST, sd over 24 seeds, 200 epochs", "sd of log p", spread(epochs).SD, whole)
+	found("miniMNIST, mean at 200 less mean at 100 epochs", "difference of log p", spread(epochs).Mean-spread(epochs/2).Mean, whole+" less after "+half)
 
 	length := min(epochs, w.epochsOf("minimnist-b-rws"))
 	rws, err := w.trainedAt("minimnist-b-rws", "RWS", length)
@@ -297,11 +299,11 @@ func makeSleepScales(w *work) error {
 		}
 	}
 	plain, thrice, scaled := of["1-by-1"], of["3-by-1"], of["1-by-3"]
-	gain, err := w.gain(thrice, plain, end)
+	gain, err := w.ends(thrice, plain)
 	if err != nil {
 		return err
 	}
-	gainWS, err := w.gain(ws[1], ws[0], end)
+	gainWS, err := w.ends(ws[1], ws[0])
 	if err != nil {
 		return err
 	}
@@ -312,8 +314,11 @@ func makeSleepScales(w *work) error {
 		return err
 	}
 	w.endsAbove(&longer, "a factor of 3 over none", scaled, plain)
-	apart := scaled.mean(end) - thrice.mean(end)
-	longer.add(holdsIf(math.Abs(apart) < gain.nats/2), "a factor of 3 over 3 steps %+.3f nats, 3 steps over 1 %+.3f", apart, gain.nats)
+	apart, err := w.ends(scaled, thrice)
+	if err != nil {
+		return err
+	}
+	longer.add(holdsIf(math.Abs(apart.nats) < gain.nats/2), "a factor of 3 over 3 steps %v, 3 steps over 1 %v", apart, gain)
 	seconds, err := w.secondsAnEpoch(all)
 	if err != nil {
 		return err

@@ -125,7 +125,7 @@ func makeFig56(w *work) error {
 	what := fmt.Sprintf("NRWS at η %g over RWS at %g, %d epochs, %d seeds,", ηNRWS, ηRWS, bestRWS.epochs(), len(bestRWS))
 	w.aheadByEpochs(&tuned, what, bestNRWS, bestRWS)
 	w.aheadBySeconds(&tuned, what, bestNRWS, bestRWS, 1)
-	gain, err := w.gain(bestNRWS, bestRWS, end)
+	gain, err := w.ends(bestNRWS, bestRWS)
 	if err != nil {
 		return err
 	}
@@ -181,8 +181,12 @@ func makeFig510(w *work) error {
 	if err := w.judge("NBiHM gains over BiHM in speed and minimum.", gains); err != nil {
 		return err
 	}
-	shorter := nbihm.seconds() / nrws.seconds()
-	behind.add(holdsIf(shorter < 1), "seconds of an epoch × %.2f", shorter)
+	seconds, err := w.secondsAnEpoch(all)
+	if err != nil {
+		return err
+	}
+	shorter, se := seconds[1].over(seconds[2])
+	behind.add(positive(1-shorter, se), "seconds of an epoch × %.3f ± %.3f", shorter, se)
 	w.endsAbove(&behind, "NRWS − NBiHM at the end", nrws, nbihm)
 	if err := w.judge("An epoch of NBiHM is shorter than one of NRWS, and NBiHM does not reach NRWS.", behind); err != nil {
 		return err
@@ -214,7 +218,7 @@ func makeFig55(w *work) error {
 	}
 	early, err := w.bySeconds(dnrws, rws, rws, 1, 1)
 	sooner.addAhead("DNRWS over RWS", "tenths of the seconds, the first,", early, err)
-	if err := w.judge("By time DNRWS beats RWS for a longer period.", sooner); err != nil {
+	if err := w.judgeFull("By time DNRWS beats RWS for a longer period.", sooner); err != nil {
 		return err
 	}
 	return w.curves("binarised MNIST, diagonal metric", all...)
@@ -251,11 +255,11 @@ func makeFig54(w *work) error {
 			return err
 		}
 	}
-	if err := w.judge("Smaller α is faster at first, with a worse minimum.", faster); err != nil {
+	if err := w.judgeFull("Smaller α is faster at first, with a worse minimum.", faster); err != nil {
 		return err
 	}
 	w.endsAbove(&early, "η 0.002, α 0.2 over η 0.004, α 0.4 at the end", of["η 0.002, α 0.2"], of["η 0.004, α 0.4"])
-	return w.judge("A larger η that makes up for a larger α converges too early.", early)
+	return w.judgeFull("A larger η that makes up for a larger α converges too early.", early)
 }
 
 var table61 = accelerated("", mnist, 0.2)
@@ -336,7 +340,7 @@ func makeTable65(w *work) error {
 // for 500.
 var (
 	sevenBiHM = sevenLayers("bihm", hm.BiHM().L1(1e-5))
-	sevenRWS  = sevenLayers("rws", hm.RWS())
+	sevenRWS  = sevenLayers("rws", hm.RWS().L1(1e-5))
 )
 
 func sevenLayers(name string, method hm.Method) plan {
@@ -393,7 +397,7 @@ func makeText374(w *work) error {
 }
 
 // The twelve-layer machines of BiHM thesis 2016, fig. 3.4.
-var fig34 = []cell{{"BiHM", twelve("bihm", hm.BiHM().L1(1e-5)), 0}, {"RWS", twelve("rws", hm.RWS()), 0}}
+var fig34 = []cell{{"BiHM", twelve("bihm", hm.BiHM().L1(1e-5)), 0}, {"RWS", twelve("rws", hm.RWS().L1(1e-5)), 0}}
 
 // fig34Rows are the test rows that are measured along training.
 const fig34Rows = 1000

@@ -187,7 +187,7 @@ func (w *work) tested(all []*boltzmann.Run) (of []annealed, err error) {
 }
 
 // annealedValue is log p over seeds, or of the one with its standard error.
-func annealedValue(of []annealed) reproduce.Value {
+func annealedValue(split string, of []annealed) reproduce.Value {
 	v := reproduce.Over(runs.SpreadOf(of, annealed.logP), len(of))
 	if len(of) == 1 {
 		_, se := of[0].mean()
@@ -197,42 +197,45 @@ func annealedValue(of []annealed) reproduce.Value {
 	for _, e := range of {
 		by = append(by, e.By)
 	}
-	v.By = fmt.Sprintf("%s test rows, each drawn once; %s", thousands(len(of[0].Each)), strings.Join(by, "; "))
+	v.By = fmt.Sprintf("%s %s rows, each drawn once; %s", thousands(len(of[0].Each)), split, strings.Join(by, "; "))
 	return v
 }
 
 // raised is how far log p of rows by AIS is above that by RAISE, in nats.
 type raised struct {
-	Excess float64 `json:"excess"`
-	SE     float64 `json:"se"`
-	Rows   int     `json:"rows"`
-	Chains int     `json:"chains"` // of each
+	excess, se   float64
+	rows, chains int // of each row
+}
+
+// raisedLogZ is what log Z would have to be for log p of rows to be that by RAISE.
+type raisedLogZ struct {
+	LogZ float64 `json:"log_z"`
+	SE   float64 `json:"se"` // over the rows
 }
 
 // raise sets RAISE beside log Z by AIS, on some of the test rows by some chains each.
 func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) (raised, error) {
 	a := w.along(boltzmann.Published())
 	a.Chains = chains
-	r, err := reproduce.KeptOf(w.Work, fmt.Sprintf("raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() (raised, error) {
+	r, err := reproduce.KeptOf(w.Work, fmt.Sprintf("log-z-by-raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() (raisedLogZ, error) {
 		w.Say("estimating log p of %d test rows by RAISE: %v, seed %d", rows, run.Experiment(), run.Experiment().Seed)
 		set, err := w.Sets.Open(run.Experiment(), run.Dir())
 		if err != nil {
-			return raised{}, err
+			return raisedLogZ{}, err
 		}
 		model, some := run.Model.WithSeed(drawSeed), set.Test().Subset(rows, drawSeed)
 		logP, err := model.RAISE(w.ctx, set.Train(), some, a, w.Progress)
 		if err != nil {
-			return raised{}, err
+			return raisedLogZ{}, err
 		}
 		energies, err := model.FreeEnergy(w.ctx, some)
 		if err != nil {
-			return raised{}, err
+			return raisedLogZ{}, err
 		}
-		mean, se := statistics.MeanAndError(rows, func(i int) float64 { return -energies[i] - z.LogZ - logP[i] })
-		return raised{mean, se, rows, a.Chains}, nil
+		mean, se := statistics.MeanAndError(rows, func(i int) float64 { return -energies[i] - logP[i] })
+		return raisedLogZ{mean, se}, nil
 	})
-	r.SE = math.Hypot(r.SE, z.SE) // what is kept is over the rows
-	return r, err
+	return raised{r.LogZ - z.LogZ, math.Hypot(r.SE, z.SE), rows, a.Chains}, err
 }
 
 // drawChains draws what chains of a machine come to see.
@@ -254,7 +257,7 @@ func makeRBM(w *work) error {
 	if err != nil {
 		return err
 	}
-	w.Found("log p by AIS", "at least", annealedValue(of))
+	w.Found("log p by AIS", "at least", annealedValue("test", of))
 	var j judgement
 	var apart []raised
 	for i, run := range all {
@@ -263,10 +266,10 @@ func makeRBM(w *work) error {
 			return err
 		}
 		apart = append(apart, r)
-		j.add(holdsIf(math.Abs(r.Excess) <= 1), "seed %d: log p by AIS less that by RAISE %v", run.Experiment().Seed, gain{r.Excess, r.SE})
+		j.add(holdsIf(math.Abs(r.excess) <= 1), "seed %d: log p by AIS less that by RAISE %v", run.Experiment().Seed, gain{r.excess, r.se})
 	}
-	v := reproduce.Over(runs.SpreadOf(apart, func(r raised) float64 { return math.Abs(r.Excess) }), len(apart))
-	v.By = fmt.Sprintf("%d test rows, %d chains each", apart[0].Rows, apart[0].Chains)
+	v := reproduce.Over(runs.SpreadOf(apart, func(r raised) float64 { return math.Abs(r.excess) }), len(apart))
+	v.By = fmt.Sprintf("%d test rows, %d chains each", apart[0].rows, apart[0].chains)
 	w.Found("distance of log p by AIS and by RAISE, same rows", "at most", v)
 	if err := w.judgeFull("AIS and RAISE agree.", j); err != nil {
 		return err
@@ -293,12 +296,12 @@ func (w *work) deeper(p undirected, number, says string) error {
 	if err != nil {
 		return err
 	}
-	w.Found(number, "at least", annealedValue(of))
-	w.Beside("the RBM of 500 units", "log p", annealedValue(others))
+	w.Found(number, "at least", annealedValue("test", of))
+	w.Beside("the RBM of 500 units", "log p", annealedValue("test", others))
 	var j judgement
 	j.above(fmt.Sprintf("%v over %v:", deep[0].Experiment(), flat[0].Experiment()), of[0].over(others[0]))
 	j.evidence = append(j.evidence, fmt.Sprintf("of that error ± %.3f is over the rows, and the rest of log Z of both", paired(of[0].Each, others[0].Each).se))
-	if err := w.judge(says, j); err != nil {
+	if err := w.judgeFull(says, j); err != nil {
 		return err
 	}
 	return w.drawChains(deep[0])
@@ -399,7 +402,7 @@ func makeNatural(w *work) error {
 			}
 			b.logP, b.apart = append(b.logP, of[n].logP()), append(b.apart, r)
 		}
-		w.Beside(fmt.Sprintf("%s, η = %g", m.name, b.runs[0].Experiment().Method.LearningRate), "log p", annealedValue(of))
+		w.Beside(fmt.Sprintf("%s, η = %g", m.name, b.runs[0].Experiment().Method.LearningRate), "log p", annealedValue("test", of))
 		all, curves = append(all, b), append(curves, b.reached)
 	}
 	err := w.Figure("rates", "log p of validation rows by AIS, by learning rate and metric, mean and sd over seeds",
@@ -414,7 +417,7 @@ func makeNatural(w *work) error {
 			if b.edge {
 				j.undecided("%s: the best rate lies at an end of those tried", b.name)
 			}
-			excess := runs.SpreadOf(b.apart, func(r raised) float64 { return r.Excess })
+			excess := runs.SpreadOf(b.apart, func(r raised) float64 { return r.excess })
 			if said := fmt.Sprintf("%s, log p by AIS less that by RAISE: %+.2f", b.name, excess.Mean); math.Abs(excess.Mean) > 1 {
 				j.undecided("%s, more than a nat", said)
 			} else {

@@ -112,6 +112,10 @@ func ofCurves(title string, all []curve) string {
 	caption := title + ": −log p of training rows, "
 	if all[0][0].last().Validation != nil {
 		caption = fmt.Sprintf("%s: −log p of training rows (solid) and %s rows (dashed), ", title, all[0][0].split)
+		if all[0][0].split == "test" {
+			e := all[0][0].run.Experiment()
+			caption += fmt.Sprintf("by %d and by %s samples of each row, ", e.Method.Samples, thousands(e.Measurements[0].Samples))
+		}
 	}
 	if len(all[0]) > 1 {
 		caption += "mean and sd over seeds, "
@@ -123,7 +127,7 @@ func ofCurves(title string, all []curve) string {
 func groups(all []curve) []plotting.Group {
 	var of []plotting.Group
 	for _, c := range all {
-		g := plotting.Group{Name: c[0].history.Name}
+		g := plotting.Group{Name: c[0].history.Name, HeldOut: c[0].split}
 		for _, t := range c {
 			g.Seeds = append(g.Seeds, t.history)
 		}
