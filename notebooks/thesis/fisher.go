@@ -1,11 +1,15 @@
 package thesis
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
@@ -13,43 +17,106 @@ import (
 // parameters.
 type scores func(*rand.Rand) []float64
 
-// outsideBlocks estimates the Fisher matrix E[∇ log p ∇ log pᵀ] from samples, and returns
-// how many standard errors the entry outside the blocks that is farthest from 0 is away
-// from it, and how large the entries within are at most. of says the block of each
-// parameter.
-func outsideBlocks(of []int, draw scores, samples int) (errors, within float64) {
+// fisher is an estimate of the Fisher matrix E[∇ log p ∇ log pᵀ].
+type fisher struct {
+	of     []int       // the block of each parameter
+	matrix [][]float64 // of which only the lower triangle is filled
+	errors [][]float64 // how many standard errors an entry is away from 0
+}
+
+// estimateFisher estimates it from samples.
+func estimateFisher(of []int, draw scores, samples int) fisher {
 	random := rand.New(rand.NewPCG(1, 2))
 	n := len(of)
-	sum, squares := make([]float64, n*n), make([]float64, n*n)
+	f := fisher{of: of}
+	for a := range n {
+		f.matrix, f.errors = append(f.matrix, make([]float64, a+1)), append(f.errors, make([]float64, a+1))
+	}
 	for range samples {
 		s := draw(random)
 		for a := range n {
 			for b := range a + 1 {
 				product := s[a] * s[b]
-				sum[a*n+b] += product
-				squares[a*n+b] += product * product
+				f.matrix[a][b] += product / float64(samples)
+				f.errors[a][b] += product * product / float64(samples)
 			}
 		}
 	}
 	for a := range n {
 		for b := range a + 1 {
-			mean := sum[a*n+b] / float64(samples)
-			if of[a] == of[b] {
-				within = math.Max(within, math.Abs(mean))
-				continue
+			mean := f.matrix[a][b]
+			f.errors[a][b] = math.Abs(mean) / math.Sqrt((f.errors[a][b]-mean*mean)/float64(samples))
+		}
+	}
+	return f
+}
+
+// outside is how many standard errors the entry outside the blocks that is farthest from 0 is
+// away from it, and how large the entries within are at most.
+func (f fisher) outside() (errors, within float64) {
+	for a, row := range f.matrix {
+		for b, x := range row {
+			if f.of[a] == f.of[b] {
+				within = math.Max(within, math.Abs(x))
+			} else {
+				errors = math.Max(errors, f.errors[a][b])
 			}
-			se := math.Sqrt((squares[a*n+b]/float64(samples) - mean*mean) / float64(samples))
-			errors = math.Max(errors, math.Abs(mean)/se)
 		}
 	}
 	return errors, within
+}
+
+// picture shows something of each entry, in [0, 1], with the parameters in some order.
+func (f fisher) picture(heading string, order []int, of func(a, b int) float64) plotting.Column {
+	n := len(order)
+	var image []float64
+	for _, a := range order {
+		for _, b := range order {
+			image = append(image, of(max(a, b), min(a, b)))
+		}
+	}
+	return plotting.Column{Heading: heading, Sheet: dataset.Sheet{Shape: dataset.Shape{Height: n, Width: n}, Values: [][]float64{image}}}
+}
+
+// block is 1 within the blocks.
+func (f fisher) block(a, b int) float64 {
+	if f.of[a] == f.of[b] {
+		return 1
+	}
+	return 0
+}
+
+// inOrder are the parameters by a key.
+func (f fisher) inOrder(key func(a int) int) []int {
+	order := make([]int, len(f.of))
+	for a := range order {
+		order[a] = a
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(key(a), key(b)) })
+	return order
+}
+
+// size is that of an entry, as the brightness of three decades below the largest.
+func (f fisher) size(a, b int) float64 {
+	_, largest := f.outside()
+	return max(0, 1+math.Log10(math.Abs(f.matrix[a][b])/largest+1e-12)/3)
+}
+
+const gaussianHidden = 2
+
+// gaussianLayer is the layer that a block of gaussianNetwork is of.
+func gaussianLayer(block int) int {
+	if block/2 < gaussianHidden {
+		return 1
+	}
+	return 0
 }
 
 // gaussianNetwork is that of 3 Gaussian units below 2, with parameters that were drawn: each
 // unit has a mean μ and a deviation exp(a) + σ₀, both linear in its parents (Várady 2025, 7.1). Its
 // blocks are one for μ and one for a of each unit.
 func gaussianNetwork() (of []int, draw scores) {
-	const visible, hidden, floor = 3, 2, 0.01
+	const visible, hidden, floor = 3, gaussianHidden, 0.01
 	random := rand.New(rand.NewPCG(3, 4))
 	var weights [][]float64 // of the hidden units, then of the visible ones: μ, then a of each
 	for unit := range hidden + visible {
@@ -143,17 +210,63 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// makeFisher draws where the Fisher matrix of a machine is not zero, and judges by samples
-// of a network whether it is zero elsewhere.
-func makeFisher(says, name, caption string, machine hm.Machine, network func() ([]int, scores)) func(*work) error {
-	return func(w *work) error {
-		of, draw := network()
-		samples := w.few(1_000_000, 1_000_000, 10_000)
-		errors, within := outsideBlocks(of, draw, samples)
-		w.Judge(says, holdsIf(errors < 4), "%s samples: no entry outside the blocks is farther from 0 than %.2f of its standard errors; the largest entry within has the value %.3f",
-			thousands(samples), errors, within)
-		return w.Figure(name, caption, plotting.FisherStructure(machine.Architecture()))
+// estimated is the Fisher matrix of a network, and what samples say of what is outside its
+// blocks.
+func (w *work) estimated(network func() ([]int, scores)) (f fisher, verdict reproduce.Verdict, evidence string) {
+	of, draw := network()
+	samples := w.few(1_000_000, 1_000_000, 10_000)
+	f = estimateFisher(of, draw, samples)
+	errors, within := f.outside()
+	return f, holdsIf(errors < 4), fmt.Sprintf("%s samples of a network that is written down here: no entry outside the blocks is farther from 0 than %.2f of its standard errors; the largest entry within has the value %.3f",
+		thousands(samples), errors, within)
+}
+
+const logarithmic = "brightness is logarithmic, over three decades; what is grey outside the blocks is noise"
+
+func makeFig71(w *work) error {
+	f, verdict, evidence := w.estimated(gaussianNetwork)
+	w.Judge("The matrix is block-diagonal by unit.", verdict, "%s", evidence)
+	byUnit := f.inOrder(func(a int) int { return f.of[a] })
+	return w.Figure("estimate", "Fisher matrix of a 3-2 network of Gaussian units, estimated from samples without assuming blocks, and its blocks, one of the mean and one of the deviation of each unit; "+logarithmic,
+		plotting.SideBySide(f.picture("estimated", byUnit, f.size), f.picture("blocks", byUnit, f.block)))
+}
+
+func makeFig72(w *work) error {
+	f, verdict, evidence := w.estimated(gaussianNetwork)
+	var fine, wide int
+	for a := range f.of {
+		for b := range f.of {
+			switch {
+			case f.of[a] == f.of[b]:
+				fine++
+				wide++
+			case gaussianLayer(f.of[a]) == gaussianLayer(f.of[b]):
+				wide++
+			}
+		}
 	}
+	w.Judge("Layer-wide blocks of others contain the fine ones.", verdict, "%d of the %d entries of the layer-wide blocks are in fine ones; %s", fine, wide, evidence)
+	byLayer := f.inOrder(func(a int) int { return 100*gaussianLayer(f.of[a]) + 10*(f.of[a]%2) + f.of[a] })
+	inLayers := func(a, b int) float64 {
+		if gaussianLayer(f.of[a]) == gaussianLayer(f.of[b]) {
+			return math.Max(0.4, f.block(a, b))
+		}
+		return 0
+	}
+	return w.Figure("layers", "The same matrix with all means of a layer before its deviations, and its blocks in those of whole layers (grey); "+logarithmic,
+		plotting.SideBySide(f.picture("estimated", byLayer, f.size), f.picture("blocks in blocks of layers", byLayer, inLayers)))
+}
+
+func makeFig77(w *work) error {
+	f, verdict, evidence := w.estimated(convolutionOfThree)
+	w.Judge("One block a channel.", verdict, "%s", evidence)
+	inOrder := f.inOrder(func(a int) int { return f.of[a] })
+	err := w.Figure("estimate", "Fisher matrix of a convolution with three channels of 2×2 windows, whose weights all positions share, estimated from samples, and its blocks, one a channel; "+logarithmic,
+		plotting.SideBySide(f.picture("estimated", inOrder, f.size), f.picture("blocks", inOrder, f.block)))
+	if err != nil {
+		return err
+	}
+	return w.Figure("structure", "Fisher matrix of a machine with two convolutions: the lower hidden layer has three channels, and a block for each", plotting.FisherStructure(convolvedMachine.Architecture()))
 }
 
 // halving is a convolution of windows that do not overlap.
@@ -161,10 +274,4 @@ func halving(channels int) hm.Convolution {
 	return hm.Convolution{Channels: channels, Height: 2, Width: 2, Stride: 2}
 }
 
-var (
-	gaussianMachine  = hm.New(dataset.Shape{Height: 1, Width: 3}).Dense(2).Units(hm.Gaussian)
-	convolvedMachine = hm.New(dataset.Shape{Height: 8, Width: 8}).Convolve(halving(3)).Convolve(halving(2))
-	makeFig71        = makeFisher("The matrix is block-diagonal by unit.", "structure", "Fisher matrix of a 3-2 network of Gaussian units: the blocks of all means, then of all deviations", gaussianMachine, gaussianNetwork)
-	makeFig72        = makeFisher("Layer-wide blocks of others contain the fine ones.", "structure", "The same matrix; dotted squares are layer-wide blocks, which contain the fine ones", gaussianMachine, gaussianNetwork)
-	makeFig77        = makeFisher("One block a channel.", "structure", "Fisher matrix of a machine with two convolutions: the lower hidden layer has three channels, and a block for each, whose weights all positions share", convolvedMachine, convolutionOfThree)
-)
+var convolvedMachine = hm.New(dataset.Shape{Height: 8, Width: 8}).Convolve(halving(3)).Convolve(halving(2))

@@ -7,21 +7,21 @@ import (
 )
 
 // The Fisher matrix of a normal variable in its mean and log-deviation is diagonal, 1/σ² and
-// 2; of the mean beside itself it is not, which outsideBlocks notices.
-func TestOutsideBlocks(t *testing.T) {
+// 2; of the mean beside itself it is not, which is noticed.
+func TestOutsideOfFisherBlocks(t *testing.T) {
 	const σ = 0.5
 	normal := func(r *rand.Rand) []float64 {
 		ε := r.NormFloat64()
 		return []float64{ε / σ, ε*ε - 1}
 	}
-	if errors, within := outsideBlocks([]int{0, 1}, normal, 100_000); errors > 4 || math.Abs(within-1/(σ*σ)) > 0.1 {
+	if errors, within := estimateFisher([]int{0, 1}, normal, 100_000).outside(); errors > 4 || math.Abs(within-1/(σ*σ)) > 0.1 {
 		t.Errorf("%.2f standard errors outside the blocks, %.3f within, want less than 4, and 4", errors, within)
 	}
 	twice := func(r *rand.Rand) []float64 {
 		ε := r.NormFloat64()
 		return []float64{ε, ε}
 	}
-	if errors, _ := outsideBlocks([]int{0, 1}, twice, 10_000); errors < 50 {
+	if errors, _ := estimateFisher([]int{0, 1}, twice, 10_000).outside(); errors < 50 {
 		t.Errorf("an entry of 1 outside the blocks is %.2f standard errors from 0", errors)
 	}
 }
