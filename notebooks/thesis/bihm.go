@@ -200,7 +200,7 @@ func makeText371(w *work) error {
 		return err
 	}
 	w.Found("seconds of 10 million samples, K_inner 1 (GTX 980)", "at most", reproduce.Value{
-		Ours: seconds * 10_000_000 / float64(outer), Seeds: 1, By: fmt.Sprintf("once, %s samples, on %s", thousands(outer), on),
+		Ours: seconds * 10_000_000 / float64(outer), Seeds: 1, By: fmt.Sprintf("once, of %s samples, scaled to 10 million, on %s", thousands(outer), on),
 	})
 	return nil
 }

@@ -109,14 +109,17 @@ func slug(title string) string {
 
 // ofCurves begins the caption of learning curves.
 func ofCurves(title string, all []curve) string {
-	caption := title + ": −log p of training rows, "
-	if all[0][0].last().Validation != nil {
-		caption = fmt.Sprintf("%s: −log p of training rows (solid) and %s rows (dashed), ", title, all[0][0].split)
-		if all[0][0].split == "test" {
-			e := all[0][0].run.Experiment()
-			caption += fmt.Sprintf("by %d and by %s samples of each row, ", e.Method.Samples, thousands(e.Measurements[0].Samples))
-		}
+	first := all[0][0]
+	e := first.run.Experiment()
+	samples := fmt.Sprint(e.Method.Samples)
+	if first.split == "test" {
+		samples += " and by " + thousands(e.Measurements[0].Samples)
 	}
+	rows := "training rows"
+	if first.last().Validation != nil {
+		rows = fmt.Sprintf("training rows (solid) and %s rows (dashed)", first.split)
+	}
+	caption := fmt.Sprintf("%s: −log p of %s, by %s samples of each row, ", title, rows, samples)
 	if len(all[0]) > 1 {
 		caption += "mean and sd over seeds, "
 	}
