@@ -29,7 +29,7 @@ func TestBoltzmannMachinesAreEvaluated(t *testing.T) {
 	annealed := []string{"eval", large, "--schedule", "adaptive:100", "--chains", "20", "--raise", "5", "--raise-chains", "2", "--rows", "30", "--split", "train"}
 	out := succeed(t, annealed...)
 	for _, want := range []string{"by AIS, too high in expectation", "by AIS, too low in expectation", "of 5 rows, 2 chains each",
-		large + ", checkpoint last: 30 train rows, binarization fixed, draws of seed 1; 20 chains, schedule adaptive:100 of 100 steps"} {
+		large + ", checkpoint last\n", "30 train rows, binarization fixed, draws of seed 1; 20 chains, schedule adaptive:100 of 100 steps"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("eval says %q, which lacks %q", out, want)
 		}
