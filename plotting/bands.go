@@ -16,7 +16,8 @@ import (
 type Group struct {
 	Name  string
 	Seeds []runs.History
-	// HeldOut names the rows that the validation measures of Seeds are of, where they are others.
+	// HeldOut names the rows that the validation measures of Seeds are of, where they are
+	// others; the first group's is that of the legend.
 	HeldOut string
 }
 

@@ -25,7 +25,7 @@ type reproduceFlags struct {
 
 func newReproduceFlags(c *cobra.Command) *reproduceFlags {
 	x := &reproduceFlags{scale: reproduce.Laptop}
-	textFlag(c.Flags(), &x.scale, "scale", "how much computing: `which` of smoke (seconds), laptop (shorter training), full (as published)")
+	textFlag(c.Flags(), &x.scale, "scale", "how much computing: `which` of smoke (seconds each), laptop (shorter training), full (as published)")
 	c.Flags().StringVar(&x.dir, "dir", "reproductions", "`DIR` of the trainings, which all scales but smoke share")
 	c.Flags().StringVar(&x.results, "results", "", "`DIR` of what was found, and of figures (default results in that of --dir)")
 	return x

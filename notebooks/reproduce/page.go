@@ -104,7 +104,7 @@ func (p *page) summary(c Catalog, made map[string]Made, folder string) {
 	}
 	p.print("- Without a verdict (%d), which the tables call shown: what is of shorter training than published, or of stand-in data, and asks for more than an order, and what has to be looked at.\n\n", len(found[Shown]))
 	p.print("Log-likelihoods are in nats. “sd” is a standard deviation over seeds, “se” a standard error: of one seed over rows, of several over seeds. ")
-	p.print("The scale full is as published; laptop is shorter training, of which each result says how short. B and C are pixels that are rounded once, and drawn at each step; η is the learning rate, α the damping and K the steps between refreshes of the Fisher blocks, S the samples of a row. ")
+	p.print("The scale full is as published; laptop is shorter training, of which each result says how short. η is the learning rate and α the damping. In settings of Várady 2025 (B) and (C) are pixels that are rounded once, and drawn at each step, B before a number is the minibatch, K the steps between refreshes of the Fisher blocks and S the samples of a row; in those of the BiHM thesis K is the samples of a row. ")
 	p.print("This page is written by `helmholtz reproduce report` of the findings in [%s](%s).\n\n", path.Base(folder), folder)
 }
 

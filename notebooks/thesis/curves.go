@@ -1,6 +1,7 @@
 package thesis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -23,6 +24,11 @@ func onTest(of []trained, rows int) curve {
 	c := make(curve, len(of))
 	for i, t := range of {
 		t.split, t.rows = "test", rows
+		for _, m := range t.run.Experiment().Measurements {
+			if cmp.Or(m.Name, cmp.Or(m.Split, "test")) == "test" {
+				t.samples = cmp.Or(m.Samples, 1000)
+			}
+		}
 		var measured []runs.Epoch
 		for _, e := range t.history.Epochs {
 			e.Validation = e.Measured["test"]

@@ -28,7 +28,7 @@ type fisher struct {
 func estimateFisher(of []int, draw scores, samples int) fisher {
 	random := rand.New(rand.NewPCG(1, 2))
 	n := len(of)
-	f := fisher{of: of}
+	f, squares := fisher{of: of}, make([]float64, n*n)
 	for a := range n {
 		f.matrix, f.errors = append(f.matrix, make([]float64, a+1)), append(f.errors, make([]float64, a+1))
 	}
@@ -38,14 +38,14 @@ func estimateFisher(of []int, draw scores, samples int) fisher {
 			for b := range a + 1 {
 				product := s[a] * s[b]
 				f.matrix[a][b] += product / float64(samples)
-				f.errors[a][b] += product * product / float64(samples)
+				squares[a*n+b] += product * product / float64(samples)
 			}
 		}
 	}
 	for a := range n {
 		for b := range a + 1 {
 			mean := f.matrix[a][b]
-			f.errors[a][b] = math.Abs(mean) / math.Sqrt((f.errors[a][b]-mean*mean)/float64(samples))
+			f.errors[a][b] = math.Abs(mean) / math.Sqrt((squares[a*n+b]-mean*mean)/float64(samples))
 		}
 	}
 	return f
@@ -86,20 +86,19 @@ func (f fisher) block(a, b int) float64 {
 	return 0
 }
 
-// inOrder are the parameters by a key.
-func (f fisher) inOrder(key func(a int) int) []int {
+// asTheyAre are the parameters in the order of the network.
+func (f fisher) asTheyAre() []int {
 	order := make([]int, len(f.of))
 	for a := range order {
 		order[a] = a
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(key(a), key(b)) })
 	return order
 }
 
-// size is that of an entry, as the brightness of three decades below the largest.
-func (f fisher) size(a, b int) float64 {
+// size gives that of an entry, as the brightness of three decades below the largest.
+func (f fisher) size() func(a, b int) float64 {
 	_, largest := f.outside()
-	return max(0, 1+math.Log10(math.Abs(f.matrix[a][b])/largest+1e-12)/3)
+	return func(a, b int) float64 { return max(0, 1+math.Log10(math.Abs(f.matrix[a][b])/largest+1e-12)/3) }
 }
 
 const gaussianHidden = 2
@@ -217,18 +216,17 @@ func (w *work) estimated(network func() ([]int, scores)) (f fisher, verdict repr
 	samples := w.few(1_000_000, 1_000_000, 10_000)
 	f = estimateFisher(of, draw, samples)
 	errors, within := f.outside()
-	return f, holdsIf(errors < 4), fmt.Sprintf("%s samples of a network that is written down here: no entry outside the blocks is farther from 0 than %.2f of its standard errors; the largest entry within has the value %.3f",
+	return f, holdsIf(errors < 4), fmt.Sprintf("%s samples of a small network with drawn parameters (thesis/fisher.go): no entry outside the blocks is farther from 0 than %.2f of its standard errors; the largest entry within has the value %.3f",
 		thousands(samples), errors, within)
 }
 
-const logarithmic = "brightness is logarithmic, over three decades; what is grey outside the blocks is noise"
+const logarithmic = "on the left brightness is logarithmic, over three decades, and what is not black outside the blocks is noise"
 
 func makeFig71(w *work) error {
 	f, verdict, evidence := w.estimated(gaussianNetwork)
 	w.Judge("The matrix is block-diagonal by unit.", verdict, "%s", evidence)
-	byUnit := f.inOrder(func(a int) int { return f.of[a] })
 	return w.Figure("estimate", "Fisher matrix of a 3-2 network of Gaussian units, estimated from samples without assuming blocks, and its blocks, one of the mean and one of the deviation of each unit; "+logarithmic,
-		plotting.SideBySide(f.picture("estimated", byUnit, f.size), f.picture("blocks", byUnit, f.block)))
+		plotting.SideBySide(f.picture("estimated", f.asTheyAre(), f.size()), f.picture("blocks", f.asTheyAre(), f.block)))
 }
 
 func makeFig72(w *work) error {
@@ -246,7 +244,10 @@ func makeFig72(w *work) error {
 		}
 	}
 	w.Judge("Layer-wide blocks of others contain the fine ones.", verdict, "%d of the %d entries of the layer-wide blocks are in fine ones; %s", fine, wide, evidence)
-	byLayer := f.inOrder(func(a int) int { return 100*gaussianLayer(f.of[a]) + 10*(f.of[a]%2) + f.of[a] })
+	byLayer := f.asTheyAre()
+	slices.SortStableFunc(byLayer, func(a, b int) int {
+		return cmp.Or(cmp.Compare(gaussianLayer(f.of[a]), gaussianLayer(f.of[b])), cmp.Compare(f.of[a]%2, f.of[b]%2))
+	})
 	inLayers := func(a, b int) float64 {
 		if gaussianLayer(f.of[a]) == gaussianLayer(f.of[b]) {
 			return math.Max(0.4, f.block(a, b))
@@ -254,15 +255,14 @@ func makeFig72(w *work) error {
 		return 0
 	}
 	return w.Figure("layers", "The same matrix with all means of a layer before its deviations, and its blocks in those of whole layers (grey); "+logarithmic,
-		plotting.SideBySide(f.picture("estimated", byLayer, f.size), f.picture("blocks in blocks of layers", byLayer, inLayers)))
+		plotting.SideBySide(f.picture("estimated", byLayer, f.size()), f.picture("blocks in blocks of layers", byLayer, inLayers)))
 }
 
 func makeFig77(w *work) error {
 	f, verdict, evidence := w.estimated(convolutionOfThree)
 	w.Judge("One block a channel.", verdict, "%s", evidence)
-	inOrder := f.inOrder(func(a int) int { return f.of[a] })
 	err := w.Figure("estimate", "Fisher matrix of a convolution with three channels of 2×2 windows, whose weights all positions share, estimated from samples, and its blocks, one a channel; "+logarithmic,
-		plotting.SideBySide(f.picture("estimated", inOrder, f.size), f.picture("blocks", inOrder, f.block)))
+		plotting.SideBySide(f.picture("estimated", f.asTheyAre(), f.size()), f.picture("blocks", f.asTheyAre(), f.block)))
 	if err != nil {
 		return err
 	}

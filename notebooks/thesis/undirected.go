@@ -24,7 +24,7 @@ type undirected struct {
 	method       boltzmann.Method
 	laptop, full int // epochs
 	seeds        int
-	curve        int         // the number of epochs, at even distances, of which log p is asked for, too
+	points       int         // the number of epochs, at even distances, of which log p is asked for
 	below        *undirected // what it stands on, as the top of a belief network
 }
 
@@ -56,7 +56,7 @@ func (p undirected) at(s reproduce.Scale) reproduce.Training {
 		}
 	}
 	e.Machine = boltzmann.New(dataset.Shape{}).Hidden(layers[0], layers[1:]...).Spec()
-	e.Keep = p.along(e.Epochs)
+	e.Keep = p.needs(e.Epochs)
 	t := reproduce.Training{Name: p.nameAt(s), Experiment: e, Seeds: seeds, Needs: e.Keep}
 	if p.below != nil {
 		below := p.below.at(s)
@@ -65,10 +65,10 @@ func (p undirected) at(s reproduce.Scale) reproduce.Training {
 	return t
 }
 
-// along are the epochs before the last of which log p is asked for.
-func (p undirected) along(epochs int) (needs []int) {
-	for i := 1; i < p.curve; i++ {
-		if at := epochs * i / p.curve; at > 0 {
+// needs are the epochs before the last of which log p is asked for.
+func (p undirected) needs(epochs int) (needs []int) {
+	for i := 1; i < p.points; i++ {
+		if at := epochs * i / p.points; at > 0 {
 			needs = append(needs, at)
 		}
 	}
@@ -108,10 +108,14 @@ const drawSeed = 1
 
 // annealed is log p of rows by an estimate of log Z, and how that was made.
 type annealed struct {
-	Each []float64 `json:"each"` // of each row
-	LogZ float64   `json:"log_z"`
-	SE   float64   `json:"log_z_se"`
-	By   string    `json:"by"`
+	annealedLogZ
+	each []float64 // of each row
+}
+
+type annealedLogZ struct {
+	LogZ float64 `json:"log_z"`
+	SE   float64 `json:"se"`
+	By   string  `json:"by"`
 }
 
 func (a annealed) logP() float64 {
@@ -121,13 +125,13 @@ func (a annealed) logP() float64 {
 
 // mean is log p, with its standard error: over the rows, and of log Z, which all of them share.
 func (a annealed) mean() (mean, se float64) {
-	mean, se = statistics.MeanAndError(len(a.Each), func(i int) float64 { return a.Each[i] })
+	mean, se = statistics.MeanAndError(len(a.each), func(i int) float64 { return a.each[i] })
 	return mean, math.Hypot(se, a.SE)
 }
 
 // over is how far log p is above that of another machine, of the same rows.
 func (a annealed) over(b annealed) gain {
-	g := paired(a.Each, b.Each)
+	g := paired(a.each, b.each)
 	return gain{g.nats, math.Hypot(g.se, math.Hypot(a.SE, b.SE))}
 }
 
@@ -138,40 +142,44 @@ func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.An
 
 // annealAt estimates it of the machine after an epoch that the run keeps.
 func (w *work) annealAt(run *boltzmann.Run, epoch int, split string, rows int, a boltzmann.Annealing) (annealed, error) {
-	question := fmt.Sprintf("log-p-and-log-z-of-%s-rows-%d-%v-%d-chains", split, rows, a.Schedule, a.Chains)
 	snapshot, err := run.Run.At(epoch)
 	if err != nil {
 		return annealed{}, err
 	}
-	return reproduce.KeptOf(w.Work, question, snapshot, func() (annealed, error) {
-		w.Say("estimating log p of %s rows by AIS: %v, seed %d, epoch %d", split, run.Experiment(), run.Experiment().Seed, epoch)
-		set, err := w.Sets.Open(run.Experiment(), run.Dir())
+	model, err := run.At(epoch)
+	if err != nil {
+		return annealed{}, err
+	}
+	model = model.WithSeed(drawSeed)
+	open := func() (*dataset.Set, error) { return w.Sets.Open(run.Experiment(), run.Dir()) }
+	z, err := reproduce.KeptOf(w.Work, fmt.Sprintf("log-z-%v-%d-chains", a.Schedule, a.Chains), snapshot, func() (annealedLogZ, error) {
+		w.Say("estimating log Z by AIS: %v, seed %d, epoch %d", run.Experiment(), run.Experiment().Seed, epoch)
+		set, err := open()
 		if err != nil {
-			return annealed{}, err
+			return annealedLogZ{}, err
+		}
+		z, err := model.LogZ(w.ctx, set.Train(), a, w.Progress)
+		return annealedLogZ{float64(z.Value), float64(z.SE), fmt.Sprintf("AIS, %d chains, %v; log Z %.2f (%.2f to %.2f at three standard errors)", z.Chains, a.Schedule, z.Value, z.Low, z.High)}, err
+	})
+	if err != nil {
+		return annealed{}, err
+	}
+	energies, err := reproduce.KeptOf(w.Work, fmt.Sprintf("free-energies-of-%s-rows-%d", split, rows), snapshot, func() ([]float64, error) {
+		set, err := open()
+		if err != nil {
+			return nil, err
 		}
 		of := set.Test()
 		if split == "validation" {
 			of = set.Validation()
 		}
-		model, err := run.At(epoch)
-		if err != nil {
-			return annealed{}, err
-		}
-		model = model.WithSeed(drawSeed)
-		energies, err := model.FreeEnergy(w.ctx, of.Subset(rows, drawSeed))
-		if err != nil {
-			return annealed{}, err
-		}
-		z, err := model.LogZ(w.ctx, set.Train(), a, w.Progress)
-		if err != nil {
-			return annealed{}, err
-		}
-		e := annealed{LogZ: float64(z.Value), SE: float64(z.SE), By: fmt.Sprintf("AIS, %d chains, %v; log Z %.2f (%.2f to %.2f at three standard errors)", z.Chains, a.Schedule, z.Value, z.Low, z.High)}
-		for _, energy := range energies {
-			e.Each = append(e.Each, -energy-e.LogZ)
-		}
-		return e, nil
+		return model.FreeEnergy(w.ctx, of.Subset(rows, drawSeed))
 	})
+	e := annealed{annealedLogZ: z}
+	for _, energy := range energies {
+		e.each = append(e.each, -energy-z.LogZ)
+	}
+	return e, err
 }
 
 // tested estimates log p of the test rows of each seed, as the criteria have it.
@@ -197,7 +205,7 @@ func annealedValue(split string, of []annealed) reproduce.Value {
 	for _, e := range of {
 		by = append(by, e.By)
 	}
-	v.By = fmt.Sprintf("%s %s rows, each drawn once; %s", thousands(len(of[0].Each)), split, strings.Join(by, "; "))
+	v.By = fmt.Sprintf("%s %s rows, each drawn once; %s", thousands(len(of[0].each)), split, strings.Join(by, "; "))
 	return v
 }
 
@@ -300,7 +308,7 @@ func (w *work) deeper(p undirected, number, says string) error {
 	w.Beside("the RBM of 500 units", "log p", annealedValue("test", others))
 	var j judgement
 	j.above(fmt.Sprintf("%v over %v:", deep[0].Experiment(), flat[0].Experiment()), of[0].over(others[0]))
-	j.evidence = append(j.evidence, fmt.Sprintf("of that error ± %.3f is over the rows, and the rest of log Z of both", paired(of[0].Each, others[0].Each).se))
+	j.evidence = append(j.evidence, fmt.Sprintf("of that error ± %.3f is over the rows, and the rest of log Z of both", paired(of[0].each, others[0].each).se))
 	if err := w.judgeFull(says, j); err != nil {
 		return err
 	}

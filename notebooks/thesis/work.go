@@ -30,6 +30,7 @@ type trained struct {
 	history  runs.History
 	split    string // of which the curve is: validation, or test
 	rows     int    // of the split, 0 for all
+	samples  int    // of each of these rows
 }
 
 // trained opens the runs of a training, by seed, at the epoch at which the scale ends.
@@ -112,8 +113,8 @@ func ofCurves(title string, all []curve) string {
 	first := all[0][0]
 	e := first.run.Experiment()
 	samples := fmt.Sprint(e.Method.Samples)
-	if first.split == "test" {
-		samples += " and by " + thousands(e.Measurements[0].Samples)
+	if first.split == "test" && first.samples != e.Method.Samples {
+		samples += " and by " + thousands(first.samples)
 	}
 	rows := "training rows"
 	if first.last().Validation != nil {
