@@ -16,7 +16,7 @@ import (
 // notebooks/sweeps/two-hours.toml compares, and the best on validation rows.
 var twoHours = undirected{
 	name: "two-hours", data: binarizedMNIST, layers: []int{2000}, method: boltzmann.PCD().LearningRate(0.1).L1(0.0003),
-	laptop: 20, full: 600, seeds: 1, points: 10,
+	laptop: 20, full: 600, seeds: 1,
 }
 
 func twoHoursPlan(reproduce.Scale) []undirected { return []undirected{twoHours} }
@@ -67,26 +67,9 @@ func makeTwoHours(w *work) error {
 	if w.Scale == reproduce.Full && v.Elsewhere == "" {
 		w.Beyond("In %.0f s of training on at most two cores an RBM reaches log p %.2f ± %.2f of the test rows of binarised MNIST by AIS, %v above that by RAISE", seconds, v.Ours, *v.SE, gain{apart.excess, apart.se})
 	}
-	return w.drawRise(run)
-}
-
-// drawRise draws log p of validation rows at the epochs that a run keeps, by the seconds of
-// training. Before the learning rate has fallen chains may mix too badly for AIS: before the
-// last epoch there is no point where three standard errors of log Z are a nat or more.
-func (w *work) drawRise(run *boltzmann.Run) error {
-	risen := plotting.Measured{Name: fmt.Sprint(run.Experiment()), SpreadName: "± 3 standard errors of log Z"}
-	for _, epoch := range append(run.Kept(), run.Epochs()) {
-		e, err := w.annealAt(run, epoch, "validation", w.few(1000, 1000, 50), w.along(boltzmann.Adaptive(2000)))
-		if err != nil {
-			return err
-		}
-		if 3*e.SE < 1 || epoch == run.Epochs() {
-			risen.X, risen.Y = append(risen.X, run.History().Epochs[epoch-1].Seconds), append(risen.Y, e.logP())
-			risen.Spread = append(risen.Spread, 3*e.SE)
-		}
-	}
-	caption := fmt.Sprintf("%v: log p of %s validation rows by AIS along training, whose rate falls to 0; the last, and those before it whose log Z is known to a nat", run.Experiment(), thousands(w.few(1000, 1000, 50)))
-	return w.Figure("log-p", caption, plotting.Measurements(plotting.Axis{Label: "seconds of training"}, plotting.Axis{Label: "log p (nats)"}, risen))
+	name := fmt.Sprint(run.Experiment())
+	return w.Figure("curve", name+": pseudo-likelihood of training and of validation rows along training, whose rate falls to 0, by seconds",
+		plotting.CurvesByTime(reproduce.History(name, run.Run, run.Epochs())))
 }
 
 // notTwoCores is why sessions are not those of two cores, empty where they are.

@@ -24,7 +24,6 @@ type undirected struct {
 	method       boltzmann.Method
 	laptop, full int // epochs
 	seeds        int
-	points       int         // the number of epochs, at even distances, of which log p is asked for
 	below        *undirected // what it stands on, as the top of a belief network
 }
 
@@ -56,23 +55,12 @@ func (p undirected) at(s reproduce.Scale) reproduce.Training {
 		}
 	}
 	e.Machine = boltzmann.New(dataset.Shape{}).Hidden(layers[0], layers[1:]...).Spec()
-	e.Keep = p.needs(e.Epochs)
-	t := reproduce.Training{Name: p.nameAt(s), Experiment: e, Seeds: seeds, Needs: e.Keep}
+	t := reproduce.Training{Name: p.nameAt(s), Experiment: e, Seeds: seeds}
 	if p.below != nil {
 		below := p.below.at(s)
 		t.From, t.Begin = &below, standOn
 	}
 	return t
-}
-
-// needs are the epochs before the last of which log p is asked for.
-func (p undirected) needs(epochs int) (needs []int) {
-	for i := 1; i < p.points; i++ {
-		if at := epochs * i / p.points; at > 0 {
-			needs = append(needs, at)
-		}
-	}
-	return slices.Compact(needs)
 }
 
 // standOn lets an experiment stand on another's machine.
@@ -137,23 +125,10 @@ func (a annealed) over(b annealed) gain {
 
 // anneal estimates log p of some rows of a split, 0 for all of them, by AIS.
 func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.Annealing) (annealed, error) {
-	return w.annealAt(run, run.Epochs(), split, rows, a)
-}
-
-// annealAt estimates it of the machine after an epoch that the run keeps.
-func (w *work) annealAt(run *boltzmann.Run, epoch int, split string, rows int, a boltzmann.Annealing) (annealed, error) {
-	snapshot, err := run.Run.At(epoch)
-	if err != nil {
-		return annealed{}, err
-	}
-	model, err := run.At(epoch)
-	if err != nil {
-		return annealed{}, err
-	}
-	model = model.WithSeed(drawSeed)
+	model := run.Model.WithSeed(drawSeed)
 	open := func() (*dataset.Set, error) { return w.Sets.Open(run.Experiment(), run.Dir()) }
-	z, err := reproduce.KeptOf(w.Work, fmt.Sprintf("log-z-%v-%d-chains", a.Schedule, a.Chains), snapshot, func() (annealedLogZ, error) {
-		w.Say("estimating log Z by AIS: %v, seed %d, epoch %d", run.Experiment(), run.Experiment().Seed, epoch)
+	z, err := reproduce.KeptOf(w.Work, fmt.Sprintf("log-z-%v-%d-chains", a.Schedule, a.Chains), run.Snapshot(), func() (annealedLogZ, error) {
+		w.Say("estimating log Z by AIS: %v, seed %d", run.Experiment(), run.Experiment().Seed)
 		set, err := open()
 		if err != nil {
 			return annealedLogZ{}, err
@@ -164,7 +139,7 @@ func (w *work) annealAt(run *boltzmann.Run, epoch int, split string, rows int, a
 	if err != nil {
 		return annealed{}, err
 	}
-	energies, err := reproduce.KeptOf(w.Work, fmt.Sprintf("free-energies-of-%s-rows-%d", split, rows), snapshot, func() ([]float64, error) {
+	energies, err := reproduce.KeptOf(w.Work, fmt.Sprintf("free-energies-of-%s-rows-%d", split, rows), run.Snapshot(), func() ([]float64, error) {
 		set, err := open()
 		if err != nil {
 			return nil, err
