@@ -101,6 +101,12 @@ func (f fisher) size() func(a, b int) float64 {
 	return func(a, b int) float64 { return max(0, 1+math.Log10(math.Abs(f.matrix[a][b])/largest+1e-12)/3) }
 }
 
+// besideBlocks draws the sizes of the entries beside the blocks.
+func (f fisher) besideBlocks() *plotting.Figure {
+	order := f.asTheyAre()
+	return plotting.SideBySide(f.picture("estimated", order, f.size()), f.picture("blocks", order, f.block))
+}
+
 const gaussianHidden = 2
 
 // gaussianLayer is the layer that a block of gaussianNetwork is of.
@@ -226,7 +232,7 @@ func makeFig71(w *work) error {
 	f, verdict, evidence := w.estimated(gaussianNetwork)
 	w.Judge("The matrix is block-diagonal by unit.", verdict, "%s", evidence)
 	return w.Figure("estimate", "Fisher matrix of a 3-2 network of Gaussian units, estimated from samples without assuming blocks, and its blocks, one of the mean and one of the deviation of each unit; "+logarithmic,
-		plotting.SideBySide(f.picture("estimated", f.asTheyAre(), f.size()), f.picture("blocks", f.asTheyAre(), f.block)))
+		f.besideBlocks())
 }
 
 func makeFig72(w *work) error {
@@ -262,7 +268,7 @@ func makeFig77(w *work) error {
 	f, verdict, evidence := w.estimated(convolutionOfThree)
 	w.Judge("One block a channel.", verdict, "%s", evidence)
 	err := w.Figure("estimate", "Fisher matrix of a convolution with three channels of 2×2 windows, whose weights all positions share, estimated from samples, and its blocks, one a channel; "+logarithmic,
-		plotting.SideBySide(f.picture("estimated", f.asTheyAre(), f.size()), f.picture("blocks", f.asTheyAre(), f.block)))
+		f.besideBlocks())
 	if err != nil {
 		return err
 	}

@@ -131,20 +131,18 @@ func figC5() []cell {
 	return cells
 }
 
-// refreshed are the runs of fig. C.5 by K. That of tooSeldom may have diverged: then it is
-// missing, and passed says so.
-func (w *work) refreshed() (all map[int]curve, passed passedOver, err error) {
-	all = map[int]curve{}
+// refreshed are the runs of fig. C.5, in the order of fashionRefreshes. Those of tooSeldom, the
+// last, may have diverged: then they are missing, and passed says so.
+func (w *work) refreshed() (all []curve, passed passedOver, err error) {
 	for i, c := range figC5() {
-		k := fashionRefreshes[i]
 		of, err := w.trained(c.plan.name, c.number)
-		if k == tooSeldom && passed.diverged(err) {
+		if fashionRefreshes[i] == tooSeldom && passed.diverged(err) {
 			continue
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		all[k] = of
+		all = append(all, of)
 	}
 	return all, passed, nil
 }
@@ -157,12 +155,8 @@ func makeFigC5(w *work) error {
 	var drawn []curve
 	var j judgement
 	tested := map[string][]evaluation{}
-	for _, k := range fashionRefreshes {
-		of, ended := all[k]
-		if !ended {
-			continue
-		}
-		if tested[refreshEvery(k)], err = w.evaluate(of); err != nil {
+	for i, of := range all {
+		if tested[refreshEvery(fashionRefreshes[i])], err = w.evaluate(of); err != nil {
 			return err
 		}
 		drawn = append(drawn, onTest(of, 0))
@@ -182,24 +176,17 @@ func makeFigC5(w *work) error {
 }
 
 func makeTableC1(w *work) error {
-	byK, _, err := w.refreshed()
+	all, _, err := w.refreshed()
 	if err != nil {
 		return err
-	}
-	var all []curve
-	var refreshes []int
-	for _, k := range fashionRefreshes {
-		if of, ended := byK[k]; ended {
-			all, refreshes = append(all, of), append(refreshes, k)
-		}
 	}
 	seconds, err := w.secondsAnEpoch(all)
 	if err != nil {
 		return err
 	}
-	thousand := seconds[slices.Index(refreshes, 1000)]
-	for i, k := range refreshes {
-		if k != 1000 {
+	thousand := seconds[slices.Index(fashionRefreshes, 1000)]
+	for i := range all {
+		if k := fashionRefreshes[i]; k != 1000 {
 			measure := "ratio"
 			if k < 1000 {
 				measure = "factor saved"
