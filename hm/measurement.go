@@ -73,8 +73,8 @@ func (m Measurement) String() string {
 	return strings.Join(parts, ",")
 }
 
-// withDefaults gives what is left out.
-func (m Measurement) withDefaults() Measurement {
+// WithDefaults is the measurement with what it leaves out filled in.
+func (m Measurement) WithDefaults() Measurement {
 	m.Split = cmp.Or(m.Split, "test")
 	name := m.Split
 	if name != "test" {
@@ -89,7 +89,7 @@ func (m Measurement) withDefaults() Measurement {
 func (e Experiment) checkMeasurements(set *dataset.Set) error {
 	names := map[string]bool{}
 	for _, m := range e.Measurements {
-		m := m.withDefaults()
+		m := m.WithDefaults()
 		rows, known := splitOf(set, m.Split)
 		switch {
 		case !known:
@@ -150,7 +150,7 @@ func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measu
 	var all map[string]runs.Measures
 	var model *Model // of all measurements: its weights are packed once
 	for _, m := range l.experiment.Measurements {
-		m := m.withDefaults()
+		m := m.WithDefaults()
 		if epoch%m.Every != 0 {
 			continue
 		}

@@ -1,7 +1,6 @@
 package thesis
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -25,8 +24,8 @@ func onTest(of []trained, rows int) curve {
 	for i, t := range of {
 		t.split, t.rows = "test", rows
 		for _, m := range t.run.Experiment().Measurements {
-			if cmp.Or(m.Name, cmp.Or(m.Split, "test")) == "test" {
-				t.samples = cmp.Or(m.Samples, 1000)
+			if m = m.WithDefaults(); m.Name == "test" {
+				t.samples = m.Samples
 			}
 		}
 		var measured []runs.Epoch
