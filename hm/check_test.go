@@ -175,6 +175,23 @@ func ones(n int) []int {
 	return layers
 }
 
+// TestSettingsOfOptimizersChooseThem sets decays without the optimiser that has them.
+func TestSettingsOfOptimizersChooseThem(t *testing.T) {
+	for _, test := range []struct {
+		method Method
+		want   Optimizer
+	}{
+		{RWS().Momentum(0.8), Momentum},
+		{RWS().Optimizer(Nesterov).Momentum(0.8), Nesterov},
+		{RWS().AdamDecays(0.8, 0.9), Adam},
+		{RWS().AdamDecays(0.8, 0.9).Momentum(0.8), Momentum},
+	} {
+		if got := test.method.Spec().Optimizer; got != test.want {
+			t.Errorf("%v has the optimiser %v, want %v", test.method, got, test.want)
+		}
+	}
+}
+
 // TestBuildersAreValues changes copies of a machine and of a method, and checks
 // that their sources stay as they were.
 func TestBuildersAreValues(t *testing.T) {

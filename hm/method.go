@@ -66,15 +66,21 @@ func (m Method) Metric(metric Metric) Method { m.spec.Metric = metric; return m 
 // ε = 1e-8.
 func (m Method) Optimizer(o Optimizer) Method { m.spec.Optimizer = o; return m }
 
-// Momentum sets β of the optimisers Momentum and Nesterov, by which the velocity
-// decays in a step. 0 stands for 0.95, that of the thesis.
-func (m Method) Momentum(β float64) Method { m.spec.Momentum = β; return m }
+// Momentum sets β, by which the velocity decays in a step, and the optimiser
+// Momentum, unless it is Nesterov, whose β it is, too. 0 stands for 0.95, that of the
+// thesis.
+func (m Method) Momentum(β float64) Method {
+	m.spec.Momentum = β
+	if m.spec.Optimizer != Nesterov {
+		m.spec.Optimizer = Momentum
+	}
+	return m
+}
 
-// AdamDecays sets β₁ and β₂ of Adam, by which the running means of the gradient
-// and of its square decay in a step. 0 stands for 0.9 and 0.999, the published
-// ones.
+// AdamDecays sets the optimiser Adam, whose running means of the gradient and of its
+// square decay by β₁ and β₂ in a step. 0 stands for 0.9 and 0.999, the published ones.
 func (m Method) AdamDecays(β1, β2 float64) Method {
-	m.spec.AdamBeta1, m.spec.AdamBeta2 = β1, β2
+	m.spec.Optimizer, m.spec.AdamBeta1, m.spec.AdamBeta2 = Adam, β1, β2
 	return m
 }
 
@@ -145,7 +151,8 @@ func (m Method) SleepScale(factor float64) Method { m.spec.SleepScale = factor; 
 // thesis 2016, 4.7): 1 for log p*(y|x), −1 for the joint log p*(x,y).
 func (m Method) Gamma(γ float64) Method { m.spec.Gamma = γ; return m }
 
-// LabelWeight sets a factor of the objective of labelled rows, which are few.
+// LabelWeight sets a factor of the objective of labelled rows, which are few. 0
+// stands for 1.
 func (m Method) LabelWeight(w float64) Method { m.spec.LabelWeight = w; return m }
 
 // LabelProposal sets how labels are drawn where A(x) is estimated.
