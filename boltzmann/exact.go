@@ -42,7 +42,7 @@ func (m *Model) checkEnumerable() error {
 // ExactLogP is log p of each of the rows, in nats, by ExactLogZ, of a deep machine with the
 // hidden units summed out for each row, too. Of Gaussian units it is the
 // logarithm of the density of the grey values, between 0 and 1. A label is summed out: log
-// p(v,y) is the sum with log p(y|v) of LabelProbabilities.
+// p(v,y) is the sum with log p(y|v) of LogLabelProbabilities.
 func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return nil, err

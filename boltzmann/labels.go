@@ -12,6 +12,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
@@ -40,7 +41,7 @@ func (s MachineSpec) checkLabels() error {
 	case s.Classes < 2 || s.Classes >= dataset.Unlabeled:
 		return fmt.Errorf("classes = %d: give the number of classes of the label, 10 for digits", s.Classes)
 	case s.Visible != Bernoulli || len(s.Above) > 0:
-		return fmt.Errorf("classes = %d of %v visible units and hidden layers of %v: a label stands beside Bernoulli units in a machine with one hidden layer; leave it out", s.Classes, s.Visible, joined(s.layers(0)[1:]))
+		return fmt.Errorf("classes = %d of %v visible units and hidden layers of %v: a label stands beside Bernoulli units in a machine with one hidden layer; leave it out", s.Classes, s.Visible, names.Layers(s.layers(0)[1:]))
 	}
 	return nil
 }
@@ -241,9 +242,9 @@ type Classification struct {
 	Data    int        `json:"data"`
 }
 
-// LabelProbabilities are log p(y|v) of each of the rows and each class, in nats and in double
+// LogLabelProbabilities are log p(y|v) of each of the rows and each class, in nats and in double
 // precision. Labels that the rows have are not looked at.
-func (m *Model) LabelProbabilities(ctx context.Context, rows dataset.Split) ([][]float64, error) {
+func (m *Model) LogLabelProbabilities(ctx context.Context, rows dataset.Split) ([][]float64, error) {
 	p := m.parameters
 	if p.Classes == 0 {
 		return nil, errors.New("the model has no labels: train a machine with Labels(10) or --classes 10")
@@ -267,7 +268,7 @@ func (m *Model) LabelProbabilities(ctx context.Context, rows dataset.Split) ([][
 // Classify compares the labels of rows with the likeliest ones by p(y|v). Rows without a label
 // are left out.
 func (m *Model) Classify(ctx context.Context, rows dataset.Split) (Classification, error) {
-	logs, err := m.LabelProbabilities(ctx, rows)
+	logs, err := m.LogLabelProbabilities(ctx, rows)
 	if err != nil {
 		return Classification{}, err
 	}

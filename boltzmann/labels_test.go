@@ -71,7 +71,7 @@ func TestLabelsAreExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	labels, err := m.LabelProbabilities(t.Context(), rows)
+	labels, err := m.LogLabelProbabilities(t.Context(), rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +333,7 @@ func TestLabelsThatAreRefused(t *testing.T) {
 	if _, err := m.Classify(t.Context(), rows); err == nil || !strings.Contains(err.Error(), "has the class 3, the model has 3") {
 		t.Errorf("rows of other classes: %v", err)
 	}
-	if _, err := randomModel(t, 4, 3).LabelProbabilities(t.Context(), rows); err == nil || !strings.Contains(err.Error(), "the model has no labels") {
+	if _, err := randomModel(t, 4, 3).LogLabelProbabilities(t.Context(), rows); err == nil || !strings.Contains(err.Error(), "the model has no labels") {
 		t.Errorf("a model without labels: %v", err)
 	}
 }

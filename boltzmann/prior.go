@@ -130,10 +130,10 @@ func (m *Model) Unnormalized(states blas32.General) []float64 {
 	return logs
 }
 
-// PseudoLikelihoods are the log-pseudo-likelihoods, in nats, of rows of states of the visible
+// LogPseudoLikelihoods are the log-pseudo-likelihoods, in nats, of rows of states of the visible
 // units of a restricted machine of Bernoulli units, each estimated by some of them, and exact by
 // all.
-func (m *Model) PseudoLikelihoods(states blas32.General, units int) []float64 {
+func (m *Model) LogPseudoLikelihoods(states blas32.General, units int) []float64 {
 	w := newProducts(m.parameters)
 	inputs, rows, logs := kernels.NewMatrix(states.Rows, m.parameters.Hidden()), make([]likelihood, states.Rows), make([]float64, states.Rows)
 	w.up(inputs, states)

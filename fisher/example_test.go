@@ -32,12 +32,7 @@ func Example() {
 			weight * undecided, weight * certain,
 		}},
 	}
-	oneByOne := func(n int, task func(i int)) {
-		for i := range n {
-			task(i)
-		}
-	}
-	inverse, err := fisher.NewInverse(estimate, fisher.Settings{Damping: 0.25, Steps: 100}, oneByOne)
+	inverse, err := fisher.NewInverse(estimate, fisher.Settings{Damping: 0.25, Steps: 100}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

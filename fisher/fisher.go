@@ -29,13 +29,14 @@ import (
 type Estimate struct {
 	Parents blas32.General // U: n × (1 + number of parents)
 	Weights blas32.General // n × units: the sample's weight times σ'(a) of the unit
-	Samples []float32      // n: the sample's weight alone, which only the form Kronecker needs
+	// SampleWeights are the n samples' weights alone, which only the form Kronecker needs.
+	SampleWeights []float32
 }
 
 // mustFit panics where the parts of an estimate are not of the same samples.
 func (e Estimate) mustFit(form Form) {
-	if n := e.Parents.Rows; e.Weights.Rows != n || form == Kronecker && len(e.Samples) != n {
-		panic(fmt.Sprintf("fisher: the parents of %d samples, weights of %d with the units and of %d alone", n, e.Weights.Rows, len(e.Samples)))
+	if n := e.Parents.Rows; e.Weights.Rows != n || form == Kronecker && len(e.SampleWeights) != n {
+		panic(fmt.Sprintf("fisher: the parents of %d samples, weights of %d with the units and of %d alone", n, e.Weights.Rows, len(e.SampleWeights)))
 	}
 }
 
@@ -92,8 +93,14 @@ type Inverse struct {
 }
 
 // Each calls task(0) … task(n−1), in any order and possibly at the same time,
-// and returns when all are done.
+// and returns when all are done. nil stands for one after another.
 type Each func(n int, task func(i int))
+
+func oneByOne(n int, task func(i int)) {
+	for i := range n {
+		task(i)
+	}
+}
 
 // NewInverse inverts the blocks of an estimate, unit by unit through each. It fails
 // where a block with αI added is not positive definite in single precision, as with a
@@ -104,6 +111,9 @@ func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 	e.mustFit(s.Form)
 	if err := dampingError(s.Damping); err != nil {
 		return nil, err
+	}
+	if each == nil {
+		each = oneByOne
 	}
 	size, units := e.Parents.Cols, e.Weights.Cols
 	v := &Inverse{form: s.Form, damping: s.Damping}

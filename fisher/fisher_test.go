@@ -59,7 +59,7 @@ func estimates(n, size int) *rapid.Generator[Estimate] {
 		}
 		weight := rapid.OneOf(rapid.Just[float32](0), rapid.Just[float32](1e-30), rapid.Float32Range(0, 0.25/float32(n)))
 		copy(e.Weights.Data, rapid.SliceOfN(weight, n*units, n*units).Draw(t, "weights"))
-		copy(e.Samples, rapid.SliceOfN(rapid.OneOf(rapid.Just[float32](0), rapid.Float32Range(0, 1)), n, n).Draw(t, "samples"))
+		copy(e.SampleWeights, rapid.SliceOfN(rapid.OneOf(rapid.Just[float32](0), rapid.Float32Range(0, 1)), n, n).Draw(t, "samples"))
 		return e
 	})
 }
@@ -79,14 +79,14 @@ func block(e Estimate, form Form, j int) *mat.SymDense {
 	weight := func(r int) float64 { return float64(kernels.Row(e.Weights, r)[j]) }
 	if form == Kronecker {
 		slope, total := 0.0, 0.0
-		for r, w := range e.Samples {
+		for r, w := range e.SampleWeights {
 			slope += float64(kernels.Row(e.Weights, r)[j])
 			total += float64(w)
 		}
 		if total == 0 {
 			return f
 		}
-		weight = func(r int) float64 { return slope * float64(e.Samples[r]) / total }
+		weight = func(r int) float64 { return slope * float64(e.SampleWeights[r]) / total }
 	}
 	for r := range e.Parents.Rows {
 		u := mat.NewVecDense(e.Parents.Cols, nil)
@@ -342,8 +342,8 @@ func TestNaNIsAnError(t *testing.T) {
 				for k := range e.Weights.Data {
 					e.Weights.Data[k] = 0.05
 				}
-				for r := range e.Samples {
-					e.Samples[r] = 0.25
+				for r := range e.SampleWeights {
+					e.SampleWeights[r] = 0.25
 				}
 				*place(e) = nan
 				_, err := inverseOf(e, Settings{Form: form, Damping: 0.1})
@@ -381,7 +381,7 @@ func TestVanishingDampingIsAnError(t *testing.T) {
 // An estimate whose parts do not fit is a mistake of the program.
 func TestEstimatesThatDoNotFit(t *testing.T) {
 	whole, few, alone := newEstimate(3, 2, 4), newEstimate(3, 2, 4), newEstimate(3, 2, 4)
-	few.Weights, alone.Samples = kernels.NewMatrix(2, 4), nil
+	few.Weights, alone.SampleWeights = kernels.NewMatrix(2, 4), nil
 	panics := func(e Estimate, form Form) (said any) {
 		defer func() { said = recover() }()
 		_, err := NewInverse(e, Settings{Form: form, Damping: 1, Steps: 1}, inTurn)
@@ -454,7 +454,7 @@ func TestScratch(t *testing.T) {
 				e.Weights.Data[k] = 1 / float32(n)
 			}
 			for r := range n {
-				e.Samples[r] = 1 / float32(n)
+				e.SampleWeights[r] = 1 / float32(n)
 			}
 			scratch = sync.Pool{New: scratch.New} // as at first
 			var before, after runtime.MemStats

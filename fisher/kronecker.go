@@ -35,13 +35,13 @@ type kronecker struct {
 // not finite.
 func factor(e Estimate) (k kronecker, ok bool) {
 	n, size, total := e.Parents.Rows, e.Parents.Cols, 0.0
-	for _, w := range e.Samples {
+	for _, w := range e.SampleWeights {
 		total += float64(w)
 	}
 	total = max(total, math.SmallestNonzeroFloat64) // no sample has any weight
 	roots := mat.NewDense(n, size, nil)             // √Q U, A = UᵀQU
 	for r := range n {
-		root := math.Sqrt(float64(e.Samples[r]) / total)
+		root := math.Sqrt(float64(e.SampleWeights[r]) / total)
 		for c, u := range kernels.Row(e.Parents, r) {
 			roots.Set(r, c, root*float64(u))
 		}

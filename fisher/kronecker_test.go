@@ -16,19 +16,19 @@ func TestKroneckerIsExactForConstantSlopes(t *testing.T) {
 		for j := range e.Weights.Cols {
 			slope := rapid.Float32Range(0, 0.25).Draw(t, "slope")
 			for r := range n {
-				e.Samples[r] = float32(r%3) / float32(n)
-				kernels.Row(e.Weights, r)[j] = slope * e.Samples[r]
+				e.SampleWeights[r] = float32(r%3) / float32(n)
+				kernels.Row(e.Weights, r)[j] = slope * e.SampleWeights[r]
 			}
 		}
 		total := float32(0)
-		for _, w := range e.Samples {
+		for _, w := range e.SampleWeights {
 			total += w
 		}
 		if total == 0 {
 			return
 		}
-		for k := range e.Samples { // so that they sum to 1
-			e.Samples[k] /= total
+		for k := range e.SampleWeights { // so that they sum to 1
+			e.SampleWeights[k] /= total
 		}
 		for k := range e.Weights.Data {
 			e.Weights.Data[k] /= total

@@ -173,7 +173,7 @@ func TestDreamWeights(t *testing.T) {
 				t.Fatal(err)
 			}
 			sum, variance := 0.0, 0.0
-			for _, l := range w.LogPStar {
+			for _, l := range w.LogWeights {
 				weight := math.Exp(l)
 				d := (weight*weight - 1/w.ESS) - 2/w.ESS*(weight-1)
 				sum, variance = sum+weight/n, variance+d*d/n

@@ -42,8 +42,8 @@ func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samp
 		w.ESS = append(w.ESS, likelihood.ESS)
 		w.ESSStar = append(w.ESSStar, likelihood.ESSStar)
 		for _, l := range of {
-			w.LogP = append(w.LogP, l-likelihood.LogP)
-			w.LogPStar = append(w.LogPStar, (l-likelihood.LogPTildeStar)/2)
+			w.LogWeights = append(w.LogWeights, l-likelihood.LogP)
+			w.LogWeightsStar = append(w.LogWeightsStar, (l-likelihood.LogPTildeStar)/2)
 		}
 	}
 	return w, nil
@@ -74,7 +74,7 @@ func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, e
 	}
 	w := DreamWeights{Inner: inner, ESS: sum.Likelihood().ESS}
 	for _, l := range logs {
-		w.LogPStar = append(w.LogPStar, l-sum.Likelihood().LogP)
+		w.LogWeights = append(w.LogWeights, l-sum.Likelihood().LogP)
 	}
 	return w, nil
 }

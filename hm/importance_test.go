@@ -20,9 +20,9 @@ func TestImportanceWeightsAreNormalized(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Samples != samples || w.Data != 24 || len(w.LogP) != 24*samples || len(w.LogPStar) != 24*samples || len(w.ESS) != 24 || len(w.ESSStar) != 24 {
+	if w.Samples != samples || w.Data != 24 || len(w.LogWeights) != 24*samples || len(w.LogWeightsStar) != 24*samples || len(w.ESS) != 24 || len(w.ESSStar) != 24 {
 		t.Fatalf("%d samples of %d data, %d and %d weights, %d and %d sample sizes; want 50 of 24 and 1200 weights",
-			w.Samples, w.Data, len(w.LogP), len(w.LogPStar), len(w.ESS), len(w.ESSStar))
+			w.Samples, w.Data, len(w.LogWeights), len(w.LogWeightsStar), len(w.ESS), len(w.ESSStar))
 	}
 	for d := range w.Data {
 		for _, of := range []struct {
@@ -30,8 +30,8 @@ func TestImportanceWeightsAreNormalized(t *testing.T) {
 			logs []float64
 			ess  float64
 		}{
-			{"p", w.LogP[d*samples : (d+1)*samples], w.ESS[d]},
-			{"p*", w.LogPStar[d*samples : (d+1)*samples], w.ESSStar[d]},
+			{"p", w.LogWeights[d*samples : (d+1)*samples], w.ESS[d]},
+			{"p*", w.LogWeightsStar[d*samples : (d+1)*samples], w.ESSStar[d]},
 		} {
 			var mean, square float64
 			for _, l := range of.logs {
@@ -43,8 +43,8 @@ func TestImportanceWeightsAreNormalized(t *testing.T) {
 		}
 		// ω* = √ω, so that half the differences of log weights are those of p*.
 		for k := 1; k < samples; k++ {
-			a := w.LogP[d*samples+k] - w.LogP[d*samples]
-			b := w.LogPStar[d*samples+k] - w.LogPStar[d*samples]
+			a := w.LogWeights[d*samples+k] - w.LogWeights[d*samples]
+			b := w.LogWeightsStar[d*samples+k] - w.LogWeightsStar[d*samples]
 			wantNear(t, "ln ω* − ln ω*₀", b, a/2, 1e-12)
 		}
 	}
@@ -57,8 +57,8 @@ func TestImportanceWeightsAreOfAHundredData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Data != 100 || len(w.LogP) != 300 {
-		t.Errorf("%d weights of %d data, want 300 of 100", len(w.LogP), w.Data)
+	if w.Data != 100 || len(w.LogWeights) != 300 {
+		t.Errorf("%d weights of %d data, want 300 of 100", len(w.LogWeights), w.Data)
 	}
 }
 

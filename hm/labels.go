@@ -107,10 +107,10 @@ type Classification struct {
 	Data    int        `json:"data"`
 }
 
-// LabelProbabilities estimates log p*(y|x) = log B(x,y) − log A(x) of each row and
+// LogLabelProbabilities estimates log p*(y|x) = log B(x,y) − log A(x) of each row and
 // class (BiHM thesis 2016, 4.3), in nats, from samples h ~ q(h|x): a row of classes a datum,
-// whose probabilities sum to 1. It needs no log Z².
-func (m *Model) LabelProbabilities(ctx context.Context, split dataset.Split, samples int, progress func(float64)) ([][]float64, error) {
+// whose exponentials sum to 1. It needs no log Z².
+func (m *Model) LogLabelProbabilities(ctx context.Context, split dataset.Split, samples int, progress func(float64)) ([][]float64, error) {
 	data, err := m.data(split, samples)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (m *Model) LabelProbabilities(ctx context.Context, split dataset.Split, sam
 
 // Classify compares the labels of a split with the likeliest ones by p*(y|x).
 func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Classification, error) {
-	logs, err := m.LabelProbabilities(ctx, split, samples, progress)
+	logs, err := m.LogLabelProbabilities(ctx, split, samples, progress)
 	if err != nil {
 		return Classification{}, err
 	}

@@ -107,7 +107,7 @@ func TestClassify(t *testing.T) {
 		few.Labels[7] = 10
 		_, err = run.Classify(t.Context(), few, 3, nil)
 		wantError(t, err, "row 7", "class 10", "the model has 10", "from 0 to 9")
-		logs, err := run.LabelProbabilities(t.Context(), few, 3, nil)
+		logs, err := run.LogLabelProbabilities(t.Context(), few, 3, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

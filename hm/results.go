@@ -5,11 +5,11 @@ package hm
 type ImportanceWeights struct {
 	Samples int // K, samples a datum
 	Data    int // number of data
-	// LogP holds ln ω − ln mean ω with ω = p(x,h)/q(h|x) and the mean over the
-	// K samples of a datum: Data × Samples values, in nats.
-	LogP []float64
-	// LogPStar is the same for the proposal of p*(h|x), ω = √(p(x,h)/q(h|x)).
-	LogPStar []float64
+	// LogWeights holds ln ω − ln mean ω with ω = p(x,h)/q(h|x) and the mean over the
+	// K samples of a datum: Data × Samples values, in nats, those of a datum together.
+	LogWeights []float64
+	// LogWeightsStar is the same for the proposal of p*(h|x), ω = √(p(x,h)/q(h|x)).
+	LogWeightsStar []float64
 	// ESS and ESSStar are the effective sample sizes of each datum, as
 	// fractions of K.
 	ESS, ESSStar []float64
@@ -19,9 +19,9 @@ type ImportanceWeights struct {
 // p*(x,h).
 type DreamWeights struct {
 	Inner int // samples h' ~ q(h'|x) from which √p̃*(x) of a dream is estimated
-	// LogPStar holds ln ω − ln mean ω of each dream with ω =
+	// LogWeights holds ln ω − ln mean ω of each dream with ω =
 	// √(p̃*(x) q(h|x)/p(x,h)), in nats.
-	LogPStar []float64
+	LogWeights []float64
 	// ESS is the effective sample size, a fraction of the dreams. With J inner
 	// samples and many dreams it tends to Z⁴/(1/J + (1−1/J) Z²), and so to Z²
 	// as J grows: the square of Z measures how far p is from p*.

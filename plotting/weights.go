@@ -20,10 +20,10 @@ func ImportanceWeights(w hm.ImportanceWeights) *Figure {
 		weights []float64
 		ess     []float64
 	}{
-		{"p(h|x)", finiteValues(w.LogP), w.ESS},
-		{"p*(h|x)", finiteValues(w.LogPStar), w.ESSStar},
+		{"p(h|x)", finiteValues(w.LogWeights), w.ESS},
+		{"p*(h|x)", finiteValues(w.LogWeightsStar), w.ESSStar},
 	}
-	for i, all := range [][]float64{w.LogP, w.LogPStar} {
+	for i, all := range [][]float64{w.LogWeights, w.LogWeightsStar} {
 		if len(proposals[i].weights) == 0 {
 			return failed(fmt.Errorf("no finite importance weight among the %d for the proposal of %s: nothing to draw", len(all), proposals[i].of))
 		}
@@ -58,8 +58,8 @@ func ProposalWeights(w hm.ImportanceWeights, d hm.DreamWeights) *Figure {
 		weights []float64
 		ess     float64
 	}{
-		{"q(h|x) as proposal of p*(h|x)", finiteValues(w.LogPStar), ess},
-		{"p(x,h) as proposal of p*(x,h)", finiteValues(d.LogPStar), d.ESS},
+		{"q(h|x) as proposal of p*(h|x)", finiteValues(w.LogWeightsStar), ess},
+		{"p(x,h) as proposal of p*(x,h)", finiteValues(d.LogWeights), d.ESS},
 	}
 	for _, p := range proposals {
 		if len(p.weights) == 0 {

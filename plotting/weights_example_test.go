@@ -17,8 +17,8 @@ func ExampleImportanceWeights() {
 	for i := range data * samples {
 		u := (float64(i) + 0.5) / (data * samples)
 		logit := math.Log(u / (1 - u))
-		w.LogP = append(w.LogP, 1.5*logit-10)
-		w.LogPStar = append(w.LogPStar, 0.75*logit-4)
+		w.LogWeights = append(w.LogWeights, 1.5*logit-10)
+		w.LogWeightsStar = append(w.LogWeightsStar, 0.75*logit-4)
 	}
 	for range data {
 		w.ESS = append(w.ESS, 0.0123)
@@ -39,8 +39,8 @@ func ExampleProposalWeights() {
 	for i := range samples {
 		u := (float64(i) + 0.5) / samples
 		logit := math.Log(u / (1 - u))
-		w.LogPStar = append(w.LogPStar, 0.75*logit-4)
-		d.LogPStar = append(d.LogPStar, 1.1*logit-5)
+		w.LogWeightsStar = append(w.LogWeightsStar, 0.75*logit-4)
+		d.LogWeights = append(d.LogWeights, 1.1*logit-5)
 	}
 	if err := plotting.ProposalWeights(w, d).Save("proposals.png"); err != nil {
 		log.Fatal(err)

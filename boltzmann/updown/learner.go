@@ -78,7 +78,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 		at.purpose = philox.Posterior
 		p.rise(at, part, -1)
 		p.generate(part)
-		floats.Add(part, m.prior.PseudoLikelihoods(p.top(), validationUnits))
+		floats.Add(part, m.prior.LogPseudoLikelihoods(p.top(), validationUnits))
 	})
 	return runs.Measures{pseudoBound.Key: floats.Sum(logs) / float64(rows.Rows)}, ctx.Err()
 }

@@ -404,7 +404,7 @@ func makeFig311(w *work) error {
 	sd := func(values []float64) float64 {
 		return runs.SpreadOf(values, func(x float64) float64 { return x }).SD
 	}
-	q, p := sd(weights.LogPStar), sd(dreams.LogPStar)
+	q, p := sd(weights.LogWeightsStar), sd(dreams.LogWeights)
 	w.JudgeFull("Both proposals are about equally good.", holdsIf(math.Max(q, p) < 1.5*math.Min(q, p)), "sd of ln ω: q(h|x) %.3f, p(x,h) %.3f", q, p)
 	return w.Figure("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
 }
@@ -424,8 +424,8 @@ func (w *work) oneWeightEach(of trained, test dataset.Split) (hm.ImportanceWeigh
 		}
 		all.Data += some.Data
 		for row := range some.Data {
-			all.LogP = append(all.LogP, some.LogP[row*samples])
-			all.LogPStar = append(all.LogPStar, some.LogPStar[row*samples])
+			all.LogWeights = append(all.LogWeights, some.LogWeights[row*samples])
+			all.LogWeightsStar = append(all.LogWeightsStar, some.LogWeightsStar[row*samples])
 		}
 		all.ESS, all.ESSStar = append(all.ESS, some.ESS...), append(all.ESSStar, some.ESSStar...)
 		if w.Progress != nil {

@@ -137,8 +137,8 @@ func (t *trainer) estimate(of layerSamples) fisher.Estimate {
 		}
 	}
 	return fisher.Estimate{
-		Parents: t.weights.inputs(of.network, of.layer, of.parents),
-		Weights: ofPositions(information.Data, connection.Outputs),
-		Samples: samples,
+		Parents:       t.weights.inputs(of.network, of.layer, of.parents),
+		Weights:       ofPositions(information.Data, connection.Outputs),
+		SampleWeights: samples,
 	}
 }
