@@ -8,6 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/dataset/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -112,7 +113,7 @@ func (e Experiment) String() string {
 	case e.Machine.Classes > 0:
 		name = "labelled " + name
 	}
-	return fmt.Sprintf("%s%s %s, %v", kind, name, joined(e.Machine.layers(0)[1:]), e.Method)
+	return fmt.Sprintf("%s%s %s, %v", kind, name, names.Layers(e.Machine.layers(0)[1:]), e.Method)
 }
 
 // Err implements runs.Experiment. It refuses a misfit, and settings that have no name.
@@ -220,7 +221,7 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 	bytes += 4 * float64(e.Method.BatchSize*e.Machine.Classes) * hidden
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return fmt.Errorf("%v hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
-			joined(layers[1:]), e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))
+			names.Layers(layers[1:]), e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))
 	}
 	return nil
 }

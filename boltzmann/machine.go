@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -85,6 +85,24 @@ func (m Machine) Labels(classes int) Machine { m.spec.Classes = classes; return 
 // Deviation sets the standard deviation of the first weights.
 func (m Machine) Deviation(σ float64) Machine { m.spec.Deviation = σ; return m }
 
+// String names the numbers of units of the layers, the visible one first, and their kinds.
+func (m Machine) String() string {
+	return described(m.spec.layers(m.shape.Units()), m.spec.Visible, m.spec.HiddenUnits, m.spec.Classes)
+}
+
+// described names the layers of a machine.
+func described(layers []int, visible, hidden Kind, classes int) string {
+	kind := "restricted"
+	if len(layers) > 2 {
+		kind = "deep"
+	}
+	text := fmt.Sprintf("a %s Boltzmann machine of %s units, %v and %v", kind, names.Layers(layers), visible, hidden)
+	if classes > 0 {
+		text += fmt.Sprintf(", with a label of %d classes", classes)
+	}
+	return text
+}
+
 // Spec is the machine's description without its visible units.
 func (m Machine) Spec() MachineSpec { return m.spec }
 
@@ -103,11 +121,6 @@ func (s MachineSpec) parameters(visible int) *Parameters {
 	return p
 }
 
-// joined writes the sizes of layers from the visible units on.
-func joined(layers []int) string {
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(layers), "[]"), " ", "–")
-}
-
 // mostUnits bounds the units of a side: those that the counters of draws tell apart.
 const mostUnits = 1 << 18
 
@@ -119,7 +132,7 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 	case visible < 1 || visible > mostUnits:
 		return fmt.Errorf("%d visible units: give rows of 1 to %d values", visible, mostUnits)
 	case slices.Min(layers) < 1 || max(slices.Max(layers), even, odd) > mostUnits:
-		return fmt.Errorf("%v hidden units: give between 1 and %d", joined(layers[1:]), mostUnits)
+		return fmt.Errorf("%v hidden units: give between 1 and %d", names.Layers(layers[1:]), mostUnits)
 	case len(s.Above) > 0 && s.Visible != Bernoulli:
 		return fmt.Errorf("%v visible units of a deep machine: its units are Bernoulli ones; give one hidden layer", s.Visible)
 	case s.Visible == Categorical && (s.Categories < 2 || visible%s.Categories != 0):
@@ -135,7 +148,7 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 	bytes := 4 * float64(size(even, odd, s.Visible))
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return fmt.Errorf("%d visible and %v hidden units have parameters of %.3g bytes, where %s has %.3g: give fewer hidden units",
-			shape.Units(), joined(layers[1:]), bytes, whose, float64(limit))
+			shape.Units(), names.Layers(layers[1:]), bytes, whose, float64(limit))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -121,6 +122,11 @@ type Method struct {
 	recordSteps int
 	below       *runs.Source
 	start       *runs.Source
+}
+
+// String names the method and its settings, the epochs and the seed.
+func (m Method) String() string {
+	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.epochs, m.seed)
 }
 
 // usual has the settings of an algorithm.

@@ -30,6 +30,20 @@ func (m *Model) WithSeed(seed uint64) *Model {
 	return &c
 }
 
+// String names the layers of units, the visible one first, and the number of parameters.
+func (m *Model) String() string {
+	p := m.parameters
+	layers := p.Layers
+	if layers == nil {
+		layers = []int{p.Visible() - p.Classes, p.Hidden()}
+	}
+	text := fmt.Sprintf("%s, with %d parameters", described(layers, p.Kind(), p.HiddenUnits, p.Classes), len(p.Flat))
+	if len(m.below) > 0 {
+		text += fmt.Sprintf(", above %d others of a belief network", len(m.below))
+	}
+	return text
+}
+
 // Parameters are a copy of the model's.
 func (m *Model) Parameters() *Parameters { return m.parameters.clone() }
 

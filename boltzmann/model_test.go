@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -327,5 +328,24 @@ func TestParametersAreACopy(t *testing.T) {
 	p.HiddenBiases[1]++
 	if reflect.DeepEqual(p, m.parameters) {
 		t.Error("the copy shares memory with the model")
+	}
+}
+
+// Values say what they are when they are printed, and none prints its insides.
+func TestValuesSayWhatTheyAre(t *testing.T) {
+	visible := dataset.Shape{Height: 2, Width: 3}
+	for _, c := range []struct {
+		value any
+		want  string
+	}{
+		{New(visible).Hidden(4), "a restricted Boltzmann machine of 6–4 units, bernoulli and bernoulli"},
+		{New(visible).Hidden(4, 2), "a deep Boltzmann machine of 6–4–2 units, bernoulli and bernoulli"},
+		{New(visible).Hidden(4).Visible(Gaussian).Labels(3), "a restricted Boltzmann machine of 6–4 units, gaussian and bernoulli, with a label of 3 classes"},
+		{PCD().LearningRate(0.5).Epochs(7).Seed(3), "PCD-1, η = 0.5; 7 epochs, seed 3"},
+		{randomModel(t, 6, 4), "a restricted Boltzmann machine of 6–4 units, bernoulli and bernoulli, with 34 parameters"},
+	} {
+		if got := fmt.Sprint(c.value); got != c.want {
+			t.Errorf("%T is printed as %q, want %q", c.value, got, c.want)
+		}
 	}
 }

@@ -43,6 +43,9 @@ func opened(run *runs.Run, failure error) (*Run, error) {
 	return &Run{typed, model}, err
 }
 
+// String says what the run trains, how far it has come, and what its last epoch measured.
+func (r *Run) String() string { return r.Typed.String() }
+
 // modelOf is the model of a snapshot.
 func (e Experiment) modelOf(at runs.Snapshot) (*Model, error) {
 	s, shape, err := readSnapshot(at)

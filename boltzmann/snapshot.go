@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -163,7 +164,7 @@ func (h header) check(tensors []runs.Tensor) error {
 		visible = units
 	}
 	if len(h.Above) > 0 && (h.Visible != Bernoulli || slices.Min(h.Above) < 1 || slices.Max(h.Above) > values) {
-		return fmt.Errorf("no machine of %v visible units has hidden layers of %v", h.Visible, joined(h.machine().layers(visible)[1:]))
+		return fmt.Errorf("no machine of %v visible units has hidden layers of %v", h.Visible, names.Layers(h.machine().layers(visible)[1:]))
 	}
 	if (h.Visible == Categorical) != (h.Categories > 0) || h.Categories > 0 && visible%h.Categories != 0 {
 		return fmt.Errorf("%d %v units have no %d categories", visible, h.Visible, h.Categories)
@@ -186,7 +187,7 @@ func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	}
 	describe := func(m MachineSpec) string {
 		return fmt.Sprintf("%v visible and %s %v hidden units, categories of %d and %d, %d classes, doubled %v",
-			m.Visible, joined(m.layers(0)[1:]), m.HiddenUnits, m.Categories, m.HiddenCategories, m.Classes, m.Doubled)
+			m.Visible, names.Layers(m.layers(0)[1:]), m.HiddenUnits, m.Categories, m.HiddenCategories, m.Classes, m.Doubled)
 	}
 	if describe(machine) == describe(e.Machine) && (s.below != nil) == (e.Below != nil) && slots == e.Method.Optimizer.slots() && chains == wanted {
 		return nil

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -65,8 +65,8 @@ func (e *evaluator) chains() (engine.Chains, error) {
 	return chains, nil
 }
 
-// WithSeed returns the same model with another seed for its draws. The first is
-// that of training.
+// WithSeed returns the same model with another seed for its draws. Without it they are by
+// the seed of training; [runs.Comparison], [Measurement] and the command line draw by seed 1.
 func (m *Model) WithSeed(seed uint64) *Model {
 	c := *m
 	c.seed = seed
@@ -77,7 +77,7 @@ func (m *Model) WithSeed(seed uint64) *Model {
 func (m *Model) String() string {
 	a := m.Architecture()
 	return fmt.Sprintf("a machine of %s units with %d parameters, trained by %v",
-		strings.ReplaceAll(strings.Trim(fmt.Sprint(a.Units), "[]"), " ", "–"), a.Size(), m.experiment)
+		names.Layers(a.Units), a.Size(), m.experiment)
 }
 
 // Architecture is the model's layers of units, the visible one first.

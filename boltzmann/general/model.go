@@ -42,6 +42,11 @@ func (m *Model) WithSeed(seed uint64) *Model {
 	return &c
 }
 
+// String names the numbers of units, and that of the pairs that are joined.
+func (m *Model) String() string {
+	return fmt.Sprintf("a general Boltzmann machine of %d visible and %d hidden units, with %d pairs", m.shape.Units(), m.hidden, len(m.pairs))
+}
+
 // Enumerable says whether the states of all units, at most 20, are few enough for sums over them,
 // by which log Z and gradients are exact.
 func (m *Model) Enumerable() bool { return m.units() <= enumerable }

@@ -14,6 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
@@ -40,6 +41,11 @@ func (m *Model) WithSeed(seed uint64) *Model {
 	c := *m
 	c.seed, c.prior = seed, m.prior.WithSeed(seed)
 	return &c
+}
+
+// String names the layers of units, the visible one first, below the machine on top.
+func (m *Model) String() string {
+	return fmt.Sprintf("a belief network of %s units below %v", names.Layers(m.units()), m.prior)
 }
 
 // observe returns rows as states of v, binarised by the model's seed where that is by chance.

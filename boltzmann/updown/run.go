@@ -34,6 +34,9 @@ func opened(run *runs.Run, failure error) (*Run, error) {
 	return &Run{typed, model}, err
 }
 
+// String says what the run trains, how far it has come, and what its last epoch measured.
+func (r *Run) String() string { return r.Typed.String() }
+
 // model is that of a snapshot.
 func (e Experiment) model(at runs.Snapshot) (*Model, error) {
 	t, shape, err := e.restore(at)

@@ -46,6 +46,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -54,6 +55,11 @@ type Machine struct {
 	Activation Activation // of the generative network
 	Units      []int      // of each layer, the data first
 	*Parameters
+}
+
+// String names the layers of units, the data first, and the activation.
+func (m *Machine) String() string {
+	return fmt.Sprintf("a deterministic Helmholtz machine of %s units, %v", names.Layers(m.Units), m.Activation)
 }
 
 // New returns a machine with these numbers of units, from the data upwards: at

@@ -36,6 +36,9 @@ func opened(run *runs.Run, failure error) (*Run, error) {
 	return &Run{typed, machine}, err
 }
 
+// String says what the run trains, how far it has come, and what its last epoch measured.
+func (r *Run) String() string { return r.Typed.String() }
+
 // machine is that of a snapshot.
 func (e Experiment) machine(s runs.Snapshot) (*Machine, error) {
 	m, _, err := readSnapshot(s)
