@@ -90,6 +90,9 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 			others = append(others, "--"+flag.Name)
 		}
 	})
+	if slices.Contains(others, "--fisher") {
+		return x.values, misuse(c, "--fisher: that is the metric of Helmholtz machines; that of Boltzmann machines is --metric joint or marginal")
+	}
 	if len(others) > 0 {
 		return x.values, misuse(c, "Boltzmann machines, which the algorithms cd, pcd, pt and pl train, have no %s: leave it out", strings.Join(others, ", "))
 	}

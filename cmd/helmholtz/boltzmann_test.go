@@ -173,8 +173,13 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "use stochastic", []string{"train", "--dataset", "miniglyphs", "--binarization", "grey", "--algorithm", "cd", "--out", filepath.Join(here, "grey")}},
 		{exitUsage, "an experiment of another family", []string{"train", "--config", meanField(t, "noisy-or"), "--algorithm", "cd"}},
 		{exitFailed, "another experiment", onPatterns("--algorithm", "cd", "--out", one)},
+		{exitUsage, "what they draw at first is noise", []string{"sample", one, "--out", image}},
+		{exitUsage, "--candidates: Boltzmann machines do without it", []string{"sample", one, "--gibbs", "3", "--candidates", "3", "--out", image}},
+		{exitUsage, "--rows: reports of other runs", []string{"report", one, "--rows", "3", "--out", image}},
+		{exitUsage, "the metric of Helmholtz machines is --fisher block", []string{"train", "--algorithm", "nrws", "--metric", "block"}},
+		{exitUsage, "that of Boltzmann machines is --metric joint or marginal", onPatterns("--algorithm", "pcd", "--fisher", "block")},
 		{exitUsage, "of Boltzmann machines means or filters are drawn", []string{"sample", one, "--kind", "draws", "--out", image}},
-		{exitFailed, "keeps no checkpoint of epoch 7", []string{"sample", one, "--checkpoint", "7", "--out", image}},
+		{exitFailed, "keeps no checkpoint of epoch 7", []string{"sample", one, "--gibbs", "3", "--checkpoint", "7", "--out", image}},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), c.args...)
 		if code != c.code || !strings.Contains(errOut, c.says) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,6 +30,8 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &invalid) && errors.As(err, &number):
 		f := invalid.GetFlag()
 		return fmt.Errorf("--%s=%s: give %s", f.Name, invalid.GetValue(), kindsOfValues[f.Value.Type()])
+	case errors.As(err, &invalid) && invalid.GetFlag().Name == "metric" && new(hm.Metric).UnmarshalText([]byte(invalid.GetValue())) == nil:
+		return fmt.Errorf("--metric=%s: the metric of Helmholtz machines is --fisher %[1]s, and --metric that of Boltzmann machines", invalid.GetValue())
 	case errors.As(err, &invalid):
 		return fmt.Errorf("--%s=%s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
 	}

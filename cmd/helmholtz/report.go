@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 )
 
@@ -28,6 +30,11 @@ the last checkpoint.`,
 	numberFlag(f, &o.Rows, "rows", 1000, 1, "evaluate `N` test rows drawn by seed")
 	numberFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z²")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if _, err := runs.ExperimentIn(args[0]); err == nil && !holds[hm.Experiment](args[0]) {
+			if err := refuseOthers(c, "reports of other runs than those of Helmholtz machines", []string{"samples", "rows", "log-z2"}); err != nil {
+				return err
+			}
+		}
 		if out == "" {
 			out = filepath.Clean(args[0]) + ".html"
 		}

@@ -52,6 +52,16 @@ of p, come before the expected values are drawn.`,
 		if chain.Sweeps > 0 && kind != "means" {
 			return misuse(c, "--gibbs draws means, not %s: leave out --kind", kind)
 		}
+		ofGeneral := holds[general.Experiment](args[0])
+		undirected := ofGeneral || isBoltzmann(args[0])
+		if undirected {
+			if err := refuseOthers(c, "Boltzmann machines", ofChains); err != nil {
+				return err
+			}
+			if kind == "means" && chain.Sweeps == 0 {
+				return misuse(c, "the chains of a Boltzmann machine start anywhere, and what they draw at first is noise: give --gibbs N sweeps, such as --gibbs 5000")
+			}
+		}
 		if chain.Sweeps == 0 {
 			if err := refuseIdle(c, "--gibbs", ofChains...); err != nil {
 				return err
@@ -62,11 +72,11 @@ of p, come before the expected values are drawn.`,
 				return err
 			}
 		}
-		if isBoltzmann(args[0]) {
-			return sampleBoltzmann(c, args[0], which, kind, n, chain.Sweeps, seed, out)
-		}
-		if holds[general.Experiment](args[0]) {
+		if ofGeneral {
 			return sampleGeneral(c, args[0], which, kind, n, chain.Sweeps, seed, out)
+		}
+		if undirected {
+			return sampleBoltzmann(c, args[0], which, kind, n, chain.Sweeps, seed, out)
 		}
 		if kind == "filters" {
 			return misuse(c, "--kind filters: those are of Boltzmann machines; leave it out")
