@@ -274,7 +274,7 @@ var errPreempted = errors.New("ended by the system; what was done is kept: start
 func newSweepRun() *cobra.Command {
 	var out, shard string
 	var workers int
-	var retry bool
+	var retry, worker bool
 	c := &cobra.Command{
 		Use:   "run FILE|DIR",
 		Short: "Train what is left of a sweep",
@@ -298,6 +298,8 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 	c.Flags().StringVar(&shard, "shard", "", "do a share of the runs: `INDEX/COUNT`, such as 0/4, or auto")
 	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs at once (default one a core, as far as memory goes)")
 	c.Flags().BoolVar(&retry, "retry", false, "train runs that failed again")
+	c.Flags().BoolVar(&worker, workerFlag, false, "leave it to the program that started this one to say what is left")
+	_ = c.Flags().MarkHidden(workerFlag) // which is there
 	c.RunE = func(c *cobra.Command, args []string) error {
 		share, err := runs.ParseShard(shard, os.Getenv)
 		if err != nil {
@@ -326,9 +328,38 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 		if err != nil && preempted() {
 			return errPreempted
 		}
-		return err
+		if err != nil || worker {
+			return err
+		}
+		return sayWhatIsLeft(c, s, dir, share)
 	}
 	return c
+}
+
+// workerFlag is the flag of programs that train a share for another one.
+const workerFlag = "worker"
+
+// sayWhatIsLeft says of a share of a sweep, of which this program trains nothing more, how many
+// runs are finished, and how many other programs train.
+func sayWhatIsLeft(c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard) error {
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		return err
+	}
+	states := map[runs.State]int{}
+	for i, j := range jobs {
+		if share.Has(i) {
+			state, _, _ := j.State()
+			states[state]++
+		}
+	}
+	w := c.ErrOrStderr()
+	fmt.Fprintf(w, "%s finished", names.Count(states[runs.Finished], "run"))
+	if n := states[runs.Running]; n > 0 {
+		fmt.Fprintf(w, ", %d trained by other programs", n)
+	}
+	fmt.Fprintf(w, ": helmholtz sweep report %s\n", dir)
+	return nil
 }
 
 // preemptible is a context that ends, too, when a scheduler asks for it, and says once
@@ -380,16 +411,10 @@ func usualWorkers(s *runs.Sweep, dir string, share runs.Shard) (int, error) {
 // runSweep trains a share of a sweep, one run after the other.
 func runSweep(ctx context.Context, c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard) error {
 	w := c.ErrOrStderr()
-	elsewhere, err := s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder {
+	_, err := s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder {
 		return []runs.Recorder{runs.Printer(&prefixed{w: w, prefix: j.String() + ": "})}
 	})
-	if err != nil {
-		return err
-	}
-	if elsewhere > 0 {
-		fmt.Fprintf(w, "done, but for %s that others train\n", names.Count(elsewhere, "run"))
-	}
-	return nil
+	return err
 }
 
 // runWorkers has programs of their own train a share of a sweep, each on its part of
@@ -399,7 +424,7 @@ func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Sh
 	if err != nil {
 		return err
 	}
-	args := []string{"sweep", "run", dir, "--workers", "1"}
+	args := []string{"sweep", "run", dir, "--workers", "1", "--" + workerFlag}
 	if share.Count > 0 {
 		args = append(args, "--shard", share.String())
 	}
