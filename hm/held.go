@@ -10,8 +10,8 @@ import (
 // any uniform number that is drawn.
 const certain = 100
 
-// Held returns the model whose unit of hidden layer hˡ, counted from 0, is on or off in all its
-// dreams: p(x | do(hˡⱼ)), in which what is above the unit, and beside it, stays as it was. Its
+// Held returns the model whose given unit, 0 the first, of hidden layer hˡ, 1 the lowest, is on
+// or off in all its dreams: p(x | do(hˡⱼ)), in which what is above the unit, and beside it, stays as it was. Its
 // draws are those of the model wherever the unit has no part in them, so that the two can be
 // compared image by image. It computes in float32.
 func (m *Model) Held(layer, unit int, on bool) (*Model, error) {

@@ -26,8 +26,13 @@ func (p Page) Save(path string) error {
 	return file.WriteAside(path, []byte(p))
 }
 
-// Show displays the page below the notebook cell that is running; elsewhere Save keeps it.
+// Show displays the page below the notebook cell that is running. Elsewhere a line on
+// standard error says to Save it.
 func (p Page) Show() {
+	if !gonbui.IsNotebook {
+		fmt.Fprintln(os.Stderr, `plotting: no notebook to show the page in: keep it with Save("report.html")`)
+		return
+	}
 	gonbui.DisplayHTML(string(p))
 	gonbui.Sync()
 }

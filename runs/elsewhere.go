@@ -28,8 +28,9 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("another program trains in %s%s: wait for it, stop it, or choose another directory", e.Dir, on)
 }
 
-// Taken returns an error if a program, which may be this one, trains in a directory.
-func Taken(dir string) *TakenError {
+// Taken returns a *TakenError if a program, which may be this one, trains in a directory,
+// and nil where none does.
+func Taken(dir string) error {
 	if file.Locked(dir, lockFile) {
 		return takenBy(dir, file.ErrLocked)
 	}

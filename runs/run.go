@@ -188,8 +188,14 @@ func (r *Run) At(epoch int) (Snapshot, error) {
 		if r.position.Epoch == epoch && r.position.Rows == 0 {
 			return r.snapshot, nil
 		}
-		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it has those of the epochs %v, and beside them the best (of epoch %d) and the last (%d); keep = [%d] in its experiment, or --keep %d, keeps that one when training comes to it",
-			r.dir, epoch, r.Kept(), r.position.BestEpoch, r.position.Epoch, epoch, epoch)
+		has := fmt.Sprintf("the last (of epoch %d)", r.position.Epoch)
+		if r.position.BestEpoch > 0 {
+			has = fmt.Sprintf("the best (of epoch %d) and %s", r.position.BestEpoch, has)
+		}
+		if kept := r.Kept(); len(kept) > 0 {
+			has = fmt.Sprintf("those of the epochs %v, %s", kept, has)
+		}
+		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it has %s; keep = [%[2]d] in its experiment, or --keep %[2]d, keeps that one when training comes to it", r.dir, epoch, has)
 	}
 	if err == nil && c.position.Epoch != epoch {
 		err = damaged(path, fmt.Errorf("it is of epoch %d", c.position.Epoch))

@@ -49,7 +49,8 @@ type sweepFile struct {
 }
 
 // ReadSweep reads the sweep of a TOML file. It has seeds (1 if it has none), a base,
-// which is a table with what an experiment file has or the name of one, and axes:
+// which is a table with what an experiment file has, or the path of such a file from the folder
+// of this one, and axes:
 //
 //	seeds = 3
 //	base = "base.toml"

@@ -204,7 +204,7 @@ const (
 // State is how far the job has come, its run where that has a checkpoint, and what
 // made it fail.
 func (j Job) State() (State, *Run, error) {
-	if taken := Taken(j.Dir); taken != nil {
+	if Taken(j.Dir) != nil {
 		run, err := Open(j.Dir)
 		if err != nil {
 			run = nil // it may have no checkpoint yet
@@ -285,8 +285,8 @@ func (j Job) train(ctx context.Context, sets *Sets, recorders func(Job) []Record
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if taken := Taken(j.Dir); taken != nil {
-		return taken
+	if err := Taken(j.Dir); err != nil {
+		return err
 	}
 	set, err := sets.Open(j.Experiment, j.Dir)
 	if err != nil {

@@ -109,10 +109,8 @@ func (s *Session) info(name, dir string) (Info, error) {
 	defer s.mu.Unlock()
 	r := s.runs[name]
 	var taken *runs.TakenError
-	if r == nil || r.state != Running && r.state != Waiting {
-		taken = runs.Taken(dir)
-	}
-	if r != nil && taken == nil {
+	elsewhere := (r == nil || r.state != Running && r.state != Waiting) && errors.As(runs.Taken(dir), &taken)
+	if r != nil && !elsewhere {
 		i := Info{Name: name, State: r.state, Dir: dir, Method: r.experiment.String(), Epochs: r.experiment.Header().Epochs, Objective: r.experiment.Measures()[0]}
 		if r.err != nil {
 			i.Error = r.err.Error()
@@ -131,7 +129,7 @@ func (s *Session) info(name, dir string) (Info, error) {
 	if i.recorded() {
 		i.State = Finished
 	}
-	if taken != nil {
+	if elsewhere {
 		i.State, i.Host = Elsewhere, taken.Host
 	}
 	return i, nil
