@@ -44,7 +44,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := session.Keep("first", model); err != nil {
+	if err := session.KeepModel("first", model); err != nil {
 		log.Fatal(err)
 	}
 

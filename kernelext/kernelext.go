@@ -87,11 +87,18 @@ func (s *Session) Run(name string) *Run {
 }
 
 // Runs describes all runs, by name.
-func (s *Session) Runs() ([]Status, error) { return s.backend.Runs() }
+func (s *Session) Runs() ([]Status, error) {
+	all, err := s.backend.Runs()
+	var described []Status
+	for _, i := range all {
+		described = append(described, Status(i))
+	}
+	return described, err
+}
 
-// Keep keeps a model under a name until the session ends, or the line %hm drop
+// KeepModel keeps a model under a name until the session ends, or the line %hm drop
 // forgets it; one that was kept under the name is forgotten.
-func (s *Session) Keep(name string, m *hm.Model) error {
+func (s *Session) KeepModel(name string, m *hm.Model) error {
 	var b bytes.Buffer
 	if err := m.Save(&b); err != nil {
 		return fmt.Errorf("model %s: %w", name, err)

@@ -10,8 +10,32 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
+// States of a run in a session, beside those of package runs.
+const (
+	Paused    = session.Paused    // until Resume
+	Stopped   = session.Stopped   // by Stop
+	Elsewhere = session.Elsewhere // another program trains it
+)
+
 // Status describes a run.
-type Status = session.Info
+type Status struct {
+	Name   string
+	State  runs.State
+	Dir    string
+	Host   string // where it trains, if Elsewhere
+	Error  string // of training, if Failed
+	Method string // the method and its settings
+	Epochs int    // epochs there will be
+	Epoch  int    // epochs done
+	Step   int    // steps done, 0 if it is not known
+	// Objective is the measure that training improves, and Value its mean over the
+	// epoch under way or the last one, nil if there is none.
+	Objective runs.Measure
+	Value     *float64
+	// Warning says that the last epoch is far from the base line, and what to do; it
+	// is empty where it is not.
+	Warning string
+}
 
 // Run is a run of training in a session. Where Start or Session.Run failed, its
 // methods return the error.
@@ -29,7 +53,8 @@ func (r *Run) Status() (Status, error) {
 	if r.err != nil {
 		return Status{}, r.err
 	}
-	return r.backend.Info(r.name)
+	i, err := r.backend.Info(r.name)
+	return Status(i), err
 }
 
 // Show shows the run in the notebook, below the cell that is running: progress,
@@ -68,18 +93,24 @@ func (r *Run) History() (runs.History, error) {
 	return h, h.Err
 }
 
-// Model is the Helmholtz machine as training has it: a run that trains saves a checkpoint
-// after the step under way and goes on. Of others it is that of the last
-// checkpoint.
-func (r *Run) Model() (*hm.Model, error) {
+// Save returns the run as training has it: one that trains saves a checkpoint after the
+// step under way and goes on. The package of its family opens the model, as
+// boltzmann.OpenRun(run.Dir()) does.
+func (r *Run) Save() (*runs.Run, error) {
 	if err := r.do(r.backend.Save); err != nil {
 		return nil, err
 	}
-	status, err := r.Status()
+	return r.open()
+}
+
+// Model is the Helmholtz machine as training has it, of which a checkpoint is saved as
+// Save does. That of a run that does not train is of the last checkpoint.
+func (r *Run) Model() (*hm.Model, error) {
+	saved, err := r.Save()
 	if err != nil {
 		return nil, err
 	}
-	run, err := hm.OpenRun(status.Dir)
+	run, err := hm.OpenRun(saved.Dir())
 	if err != nil {
 		return nil, err
 	}

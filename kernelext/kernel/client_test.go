@@ -77,7 +77,7 @@ func notebook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := kernelext.Open().Keep("half", model); err != nil {
+	if err := kernelext.Open().KeepModel("half", model); err != nil {
 		t.Fatal(err)
 	}
 	kept, err := kernelext.Open().Model("half")

@@ -12,22 +12,20 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// State is what a run does.
-type State string
-
-// The states of a run.
+// The states of a run: those of package runs, and those of a session.
 const (
-	Waiting     State = "waiting"     // in the queue
-	Running     State = "running"     // it trains
-	Paused      State = "paused"      // until Resume
-	Stopped     State = "stopped"     // by Stop
-	Failed      State = "failed"      // training returned an error
-	Finished    State = "finished"    // the last epoch is done
-	Interrupted State = "interrupted" // an earlier session or program ended before it did
-	Elsewhere   State = "training in another program"
+	Waiting     = runs.Waiting     // in the queue
+	Running     = runs.Running     // it trains
+	Failed      = runs.Failed      // training returned an error
+	Finished    = runs.Finished    // the last epoch is done
+	Interrupted = runs.Interrupted // an earlier session or program ended before it did
+
+	Paused    runs.State = "paused"  // until Resume
+	Stopped   runs.State = "stopped" // by Stop
+	Elsewhere runs.State = "training in another program"
 )
 
-func (s State) ended() bool {
+func ended(s runs.State) bool {
 	return s == Stopped || s == Failed || s == Finished || s == Elsewhere
 }
 
@@ -38,8 +36,8 @@ type run struct {
 
 	// Session.mu guards these.
 	set    *dataset.Set // nil when the run has ended
-	state  State
-	then   State // what the run is when it has been cancelled
+	state  runs.State
+	then   runs.State // what the run is when it has been cancelled
 	err    error
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the run has ended
@@ -49,11 +47,11 @@ type run struct {
 
 // Info describes a run.
 type Info struct {
-	Name  string `json:"name"`
-	State State  `json:"state"`
-	Dir   string `json:"dir"`
-	Host  string `json:"host,omitempty"` // where it trains, if Elsewhere
-	Error string `json:"error,omitempty"`
+	Name  string     `json:"name"`
+	State runs.State `json:"state"`
+	Dir   string     `json:"dir"`
+	Host  string     `json:"host,omitempty"` // where it trains, if Elsewhere
+	Error string     `json:"error,omitempty"`
 	// Method names the method and its settings.
 	Method string `json:"method"`
 	Epochs int    `json:"epochs"` // epochs there will be

@@ -89,7 +89,7 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 	if s.closed {
 		return errClosed
 	}
-	if r := s.runs[name]; r != nil && !r.state.ended() {
+	if r := s.runs[name]; r != nil && !ended(r.state) {
 		if r.experiment.Hash() != e.Hash() {
 			return fmt.Errorf("the run %s of another experiment is %s: choose another name, or stop it", name, r.state)
 		}
@@ -152,7 +152,7 @@ func (s *Session) train(ctx context.Context, r *run, idle chan struct{}) {
 	default:
 		r.state, r.err = Failed, err
 	}
-	if r.state.ended() {
+	if ended(r.state) {
 		close(r.done)
 		r.set = nil // it may be large, and lies with the run or where it was
 	}
@@ -197,10 +197,10 @@ func (s *Session) Stop(name string) error { return s.halt(name, Stopped) }
 // run has a checkpoint, or with the error where that failed.
 func (s *Session) Pause(name string) error { return s.halt(name, Paused) }
 
-func (s *Session) halt(name string, then State) error {
+func (s *Session) halt(name string, then runs.State) error {
 	s.mu.Lock()
 	r := s.runs[name]
-	if r == nil || r.state.ended() {
+	if r == nil || ended(r.state) {
 		s.mu.Unlock()
 		info, err := s.Info(name)
 		if err != nil {
@@ -222,7 +222,7 @@ func (s *Session) halt(name string, then State) error {
 	defer s.mu.Unlock()
 	s.queue = slices.DeleteFunc(s.queue, func(q *run) bool { return q == r })
 	r.state = then
-	if then.ended() {
+	if ended(then) {
 		close(r.done)
 	}
 	return nil

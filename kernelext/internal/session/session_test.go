@@ -160,7 +160,7 @@ func TestStoppedAndResumedEndsInTheSameBytes(t *testing.T) {
 	wantSameFiles(t, whole.Dir("run"), next.Dir("run"))
 }
 
-func state(t *testing.T, s *Session) State {
+func state(t *testing.T, s *Session) runs.State {
 	t.Helper()
 	i, err := s.Info("run")
 	if err != nil {
