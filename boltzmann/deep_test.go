@@ -367,6 +367,37 @@ func TestDeepTrainingLearns(t *testing.T) {
 	}
 }
 
+// The free energies of training rows and of many times as many others, which are the same, are
+// alike: both are variational where those of the many cannot be summed.
+func TestFreeEnergiesAreComparedByOneEstimator(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	train := make([][]float64, 40)
+	for i := range train {
+		train[i] = make([]float64, 4)
+		for k := range train[i] {
+			train[i][k] = float64(random.IntN(2))
+		}
+	}
+	set, err := dataset.FromRows("again", dataset.Shape{Height: 2, Width: 2}, train, slices.Repeat(train, 420))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(set.Shape()).Hidden(16, 12).Deviation(1).Model(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.countable(set.Test()) || !m.countable(set.Train()) {
+		t.Fatal("the rows can all be summed over, or none")
+	}
+	e, err := m.Evaluate(t.Context(), set, set.Test(), Annealing{Chains: 2, Schedule: Even(10)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gap := float64(e.FreeEnergy - e.TrainingFreeEnergy); math.Abs(gap) > 1e-6 {
+		t.Errorf("F is %v of the rows, and %v of the same for training", e.FreeEnergy, e.TrainingFreeEnergy)
+	}
+}
+
 // Training of a deep machine that is interrupted and resumed leaves the same bytes as one
 // that is not.
 func TestDeepResumeIsExact(t *testing.T) {

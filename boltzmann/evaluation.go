@@ -67,11 +67,12 @@ type Raised struct {
 // called with the fraction of the work done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
-	energies, errs, err := m.bestFreeEnergy(ctx, rows, a.samples())
+	exactly := m.countable(rows)
+	energies, errs, err := m.bestFreeEnergy(ctx, rows, exactly, a.samples())
 	if err != nil {
 		return Evaluation{}, err
 	}
-	training, _, err := m.bestFreeEnergy(ctx, set.Train().Subset(rows.Rows, m.seed), a.samples())
+	training, _, err := m.bestFreeEnergy(ctx, set.Train().Subset(rows.Rows, m.seed), exactly, a.samples())
 	if err != nil {
 		return Evaluation{}, err
 	}
@@ -98,9 +99,14 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	return e, nil
 }
 
-// bestFreeEnergy is F(v) of each of the rows, exact where that takes seconds, and otherwise too
+// countable says whether F(v) of all rows takes no more than seconds exactly.
+func (m *Model) countable(rows dataset.Split) bool {
+	return m.below == nil && m.parameters.posteriorTerms()*float64(rows.Rows) <= 16*cheapTerms
+}
+
+// bestFreeEnergy is F(v) of each of the rows, exact where asked for, and otherwise too
 // high: variational, or of a belief network by importance samples.
-func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, samples int) ([]float64, Errs, error) {
+func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, exactly bool, samples int) ([]float64, Errs, error) {
 	if err := m.checkDistribution(); err != nil {
 		return nil, Exact, err
 	}
@@ -117,7 +123,7 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, samples 
 		return nil, Exact, err
 	}
 	p := m.parameters
-	if p.posteriorTerms()*float64(rows.Rows) <= 16*cheapTerms {
+	if exactly {
 		energies, err := p.exactFreeEnergies(ctx, states)
 		return energies, Exact, err
 	}

@@ -116,7 +116,7 @@ func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows data
 	}
 	m := e.model(s, shape).WithSeed(seed)
 	a := Annealing{Chains: samples}
-	energies, _, err := m.bestFreeEnergy(ctx, rows, a.samples())
+	energies, _, err := m.bestFreeEnergy(ctx, rows, m.countable(rows), a.samples())
 	if err != nil {
 		return nil, err
 	}

@@ -165,7 +165,7 @@ func (p *Parameters) ofLabel(v, inputs, off []float32, given kernels.Matrix) (fr
 	first := p.observed()
 	class := slices.Index(v[first:], 1)
 	freeEnergy = -float64(blas32.Dot(vector(v[:first]), vector(p.VisibleBiases[:first]))) - partition
-	return freeEnergy, logs[class], mistaken(logs, class)
+	return freeEnergy, logs[class], statistics.Mistaken(logs, class)
 }
 
 // discrimination is the gradient of log p(y|v) of a minibatch,
@@ -281,7 +281,7 @@ func (m *Model) Classify(ctx context.Context, rows dataset.Split) (Classificatio
 			return Classification{}, fmt.Errorf("row %d of the %s split has the class %d, the model has %d: give classes from 0 to %d", r+1, rows.Name, class, classes, classes-1)
 		}
 		own = append(own, logs[r][class])
-		wrong = append(wrong, mistaken(logs[r], int(class)))
+		wrong = append(wrong, statistics.Mistaken(logs[r], int(class)))
 	}
 	if len(own) == 0 {
 		return Classification{}, fmt.Errorf("the %s rows have no labels: choose another split", rows.Name)
@@ -299,14 +299,6 @@ func (m *Model) classification(ctx context.Context, rows dataset.Split) (*Classi
 	}
 	c, err := m.Classify(ctx, rows)
 	return &c, err
-}
-
-// mistaken is 1 where another class is likelier than that of a row, and 0 where none is.
-func mistaken(logs []float64, class int) float64 {
-	if floats.MaxIdx(logs) != class {
-		return 1
-	}
-	return 0
 }
 
 // labelBaseline is that of classes with the frequencies of the training rows.

@@ -157,13 +157,7 @@ func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, 
 	c := Classification{Samples: samples, Data: len(labeled)}
 	errorSE, logPSE := 0.0, 0.0
 	c.Error, errorSE = statistics.MeanAndError(len(labeled), func(i int) float64 {
-		row := logs[labeled[i]]
-		for _, log := range row {
-			if log > row[split.Labels[labeled[i]]] {
-				return 1
-			}
-		}
-		return 0
+		return statistics.Mistaken(logs[labeled[i]], int(split.Labels[labeled[i]]))
 	})
 	c.LogP, logPSE = statistics.MeanAndError(len(labeled), func(i int) float64 {
 		return math.Max(logs[labeled[i]][split.Labels[labeled[i]]], -math.MaxFloat64)
