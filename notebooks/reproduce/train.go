@@ -168,6 +168,11 @@ func (j Job) Train(ctx context.Context, sets *runs.Sets, recorders ...runs.Recor
 	if end.reached && errors.Is(err, context.Canceled) {
 		return nil
 	}
+	return j.noted(err)
+}
+
+// noted is an error of training, which is remembered where it is that of a divergence.
+func (j Job) noted(err error) error {
 	if errors.Is(err, runs.ErrDiverged) {
 		return errors.Join(err, j.remember())
 	}
@@ -190,7 +195,7 @@ func (j Job) finish(ctx context.Context, sets *runs.Sets, recorders []runs.Recor
 		return err
 	}
 	if _, err := runs.Train(ctx, there, set, j.Dir, recorders...); err != nil {
-		return err
+		return j.noted(err)
 	}
 	_, err = runs.Extend(j.Dir, wanted)
 	return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -206,6 +207,29 @@ func TestDivergedTrainingIsRemembered(t *testing.T) {
 	}
 	if found, _ := made.Verdict(e.Claims[0]); found.Verdict != reproduce.Open || !strings.Contains(found.Evidence, "small, seed 1") {
 		t.Errorf("a claim on training that diverged is %+v", found)
+	}
+}
+
+// Training that diverges while a shorter run, which was interrupted, comes to its end is done
+// with, too.
+func TestDivergedBeginningIsRemembered(t *testing.T) {
+	dir := t.TempDir()
+	job := func(epochs int) reproduce.Job {
+		of := training(epochs)
+		e := of.Experiment.(deterministic.Experiment)
+		e.Training.LearningRate = math.MaxFloat64
+		of.Experiment = e
+		return reproduce.Jobs([]reproduce.Training{of}, dir, reproduce.Full)[0]
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	if err := job(10).Train(ctx, &runs.Sets{}, &interruption{1, stop}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted training ends with %v", err)
+	}
+	if err := job(20).Train(t.Context(), &runs.Sets{}); !errors.Is(err, runs.ErrDiverged) {
+		t.Fatalf("training that diverges ends with %v", err)
+	}
+	if _, enough, err := job(20).Done(); !enough || err != nil {
+		t.Errorf("training that has diverged is to be tried again (%v)", err)
 	}
 }
 

@@ -36,11 +36,11 @@ func (g gain) String() string { return fmt.Sprintf("%+.3f ± %.3f nats", g.nats,
 // over is how far one gain exceeds another.
 func (g gain) over(other gain) gain { return gain{g.nats - other.nats, math.Hypot(g.se, other.se)} }
 
-// gainOverSeeds is that of values of several seeds each.
+// gainOverSeeds is that of values of several seeds each, NaN where a seed has none.
 func gainOverSeeds(a, b []float64) gain {
-	itself := func(x float64) float64 { return x }
-	one, other := runs.SpreadOf(a, itself), runs.SpreadOf(b, itself)
-	return gain{one.Mean - other.Mean, math.Sqrt(one.SD*one.SD/float64(len(a)) + other.SD*other.SD/float64(len(b)))}
+	one, oneSE := statistics.MeanAndError(len(a), func(i int) float64 { return a[i] })
+	other, otherSE := statistics.MeanAndError(len(b), func(i int) float64 { return b[i] })
+	return gain{one - other, math.Hypot(oneSE, otherSE)}
 }
 
 func mean(values []float64) float64 {
@@ -212,7 +212,7 @@ func (p passedOver) note(j *judgement) {
 // bestOf is what scores highest among what is made of candidates, and which of them that is of.
 // Those whose training has diverged are passed over; where all have, that is the error.
 func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, score float64, err error)) (best T, at int, err error) {
-	highest := math.Inf(-1)
+	highest := math.NaN()
 	at = -1
 	for i, c := range candidates {
 		of, score, err := made(c)
@@ -222,7 +222,7 @@ func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, sc
 		if err != nil {
 			return best, at, err
 		}
-		if at < 0 || score > highest {
+		if at < 0 || math.IsNaN(highest) || score > highest {
 			best, at, highest = of, i, score
 		}
 	}

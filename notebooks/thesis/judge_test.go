@@ -94,6 +94,9 @@ func TestSearchesPassOverDivergedTrainings(t *testing.T) {
 	if best != "0.2" || at != 1 || err != nil || !strings.Contains(j.text(), "rws, seed 1") {
 		t.Errorf("best at %s, number %d, %v; evidence %q", best, at, err, j.text())
 	}
+	if best, _, _, err := search(map[float64]float64{0.1: math.NaN(), 0.2: -2, 0.4: math.NaN()}, nil); best != "0.2" || err != nil {
+		t.Errorf("where some have no score, %s is best, %v", best, err)
+	}
 	if _, _, _, err := search(nil, lost); err != lost {
 		t.Errorf("where all have diverged: %v", err)
 	}
