@@ -20,3 +20,12 @@ func computing(c *cobra.Command) *cobra.Command {
 	}
 	return c
 }
+
+// givenBackend is the flag of a command that chooses what computes, for the programs that compute
+// in its place, or nothing where it was left out.
+func givenBackend(c *cobra.Command) []string {
+	if f := c.Flags().Lookup("backend"); f.Changed {
+		return []string{"--backend", f.Value.String()}
+	}
+	return nil
+}

@@ -57,7 +57,7 @@ prints the evaluation.`,
 				task = append(task, fmt.Sprintf("--%s=%s", f.Name, f.Value))
 			}
 		})
-		return x.submit(c, of.parts, "once they have ended, helmholtz eval with the same --parts prints the evaluation", task...)
+		return x.submit(c, of.parts, "once they have ended, helmholtz eval with the same --parts prints the evaluation", append(task, givenBackend(c)...)...)
 	}
 	return c
 }

@@ -139,7 +139,7 @@ folder of that name on the volume of --claim, which the containers see as /work,
 			return err
 		}
 		return x.submit(c, dir, fmt.Sprintf("helmholtz sweep status %s says how far it has come", dir),
-			"sweep", "run", x.path(dir), "--shard", "auto", "--workers", fmt.Sprint(x.Cores))
+			append([]string{"sweep", "run", x.path(dir), "--shard", "auto", "--workers", fmt.Sprint(x.Cores)}, givenBackend(c)...)...)
 	}
 	return c
 }
