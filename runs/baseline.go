@@ -91,7 +91,7 @@ func (e Epoch) judged(by Measure) float64 {
 	if value, ok := e.Validation[by.Key]; ok {
 		return value
 	}
-	return e.Train[by.Key]
+	return e.train(by)
 }
 
 // Shortfall says of the last epoch that it has not left the base line behind, empty where it

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
@@ -24,7 +23,7 @@ type Listed struct {
 	Family     string
 	Experiment Experiment
 	History    History
-	State      string    // "training" by whatever program, "finished", "stopped", or "begun" before its first epoch is done
+	State      State     // Running, by whatever program, Finished, Interrupted, or Waiting before its first epoch is done
 	Date       time.Time // when its last session began; zero where that is not known
 }
 
@@ -75,19 +74,19 @@ func listed(dir string) (l Listed, err error) {
 	if run.baseline, err = run.recordedBaseline(); err != nil {
 		return l, err
 	}
-	l = Listed{Dir: dir, Family: family, Experiment: e, History: run.History(), State: "stopped"}
+	l = Listed{Dir: dir, Family: family, Experiment: e, History: run.History(), State: Interrupted}
 	if len(sessions) > 0 {
 		l.Date = sessions[len(sessions)-1].Date
 	}
 	h := e.Header()
 	_, best := l.best()
 	switch {
-	case file.Locked(dir, lockFile):
-		l.State = "training"
+	case Taken(dir) != nil:
+		l.State = Running
 	case len(epochs) == 0:
-		l.State = "begun"
+		l.State = Waiting
 	case len(epochs) >= h.Epochs, h.Patience > 0 && best > 0 && len(epochs)-best >= h.Patience:
-		l.State = "finished"
+		l.State = Finished
 	}
 	return l, nil
 }
@@ -139,7 +138,7 @@ func (l Listed) cells() []any {
 	if objective.Unit != "" {
 		name += " (" + objective.Unit + ")"
 	}
-	return []any{l.Dir, l.State, len(l.History.Epochs), h.Epochs, name, train, last.validation(objective), best, bestEpoch, last.Seconds,
+	return []any{l.Dir, string(l.State), len(l.History.Epochs), h.Epochs, name, train, last.validation(objective), best, bestEpoch, last.Seconds,
 		l.Family, h.Dataset.Name, l.Experiment.String(), date}
 }
 
@@ -251,6 +250,9 @@ func parseCondition(found []Listed, text string) (c condition, err error) {
 	if len(found) > 0 {
 		c.name, err = Named(found, c.name)
 	}
+	if states := []string{string(Running), string(Finished), string(Interrupted), string(Waiting)}; err == nil && c.name == "state" && c.operator != "~" && !slices.Contains(states, c.value) {
+		err = fmt.Errorf("no run is %q%s: use one of %s", c.value, names.Meant(c.value, states...), strings.Join(states, ", "))
+	}
 	return c, err
 }
 
@@ -313,9 +315,11 @@ func SortedBy(found []Listed, by string) ([]Listed, error) {
 
 // ListTable has a row a run: its results and, by their full names, settings.
 func ListTable(found []Listed, settings ...string) *Table {
-	settings = slices.DeleteFunc(slices.Clone(settings), isResult)
 	columns := slices.Clone(results)
 	for _, name := range settings {
+		if slices.ContainsFunc(columns, func(c Column) bool { return c.Key == name }) {
+			continue
+		}
 		column := Column{Key: name, Kind: Number}
 		if slices.ContainsFunc(found, func(l Listed) bool { return l.settings()[name] != "" && asNumber(l.settings()[name]) == nil }) {
 			column.Kind = Text
@@ -325,11 +329,11 @@ func ListTable(found []Listed, settings ...string) *Table {
 	t := NewTable("runs", "", columns...)
 	for _, l := range found {
 		row, of := l.cells(), l.settings()
-		for i, name := range settings {
-			if columns[len(results)+i].Kind == Number {
-				row = append(row, asNumber(of[name]))
+		for _, c := range columns[len(results):] {
+			if c.Kind == Number {
+				row = append(row, asNumber(of[c.Key]))
 			} else {
-				row = append(row, of[name])
+				row = append(row, of[c.Key])
 			}
 		}
 		t.Add(row...)

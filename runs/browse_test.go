@@ -3,12 +3,15 @@ package runs_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -41,7 +44,24 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 		}
 		stop()
 	}})
-	if len(during) != 1 || during[0].State != "training" {
+	held, err := file.HoldShared(at("half"), ".lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease := filepath.Join(at("half"), file.LeaseFile)
+	text, err := os.ReadFile(lease)
+	held.Release()
+	foreign := regexp.MustCompile(`"system":"[^"]*"`).ReplaceAll(text, []byte(`"system":"another"`))
+	if err := errors.Join(err, os.WriteFile(lease, foreign, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if away, _, err := runs.List(at("half")); err != nil || len(away) != 1 || away[0].State != runs.Running {
+		t.Errorf("while another machine trains it, %+v is listed, %v", away, err)
+	}
+	if err := os.Remove(lease); err != nil {
+		t.Fatal(err)
+	}
+	if len(during) != 1 || during[0].State != runs.Running {
 		t.Errorf("while it trains, %+v is listed", during)
 	}
 
@@ -65,7 +85,7 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 	}
 	for _, c := range []struct{ where, want string }{
 		{"learning_rate=0.5", "fast half"}, {"learning_rate!=0.5", "deep/slow now"}, {"learning_rate<.2", "deep/slow now"}, {"learning_rate>=0.125", "deep/slow fast half now"},
-		{"state=stopped", "half now"}, {"run~deep", "deep/slow"}, {"epoch>1 state!=finished", "half"}, {"best_epoch<=4 epochs==4 state=finished", "deep/slow fast"},
+		{"state=interrupted", "half now"}, {"run~deep", "deep/slow"}, {"epoch>1 state!=finished", "half"}, {"best_epoch<=4 epochs==4 state=finished", "deep/slow fast"},
 	} {
 		got, err := runs.Where(found, strings.Fields(c.where)...)
 		if err != nil || names(got) != c.want {
@@ -79,15 +99,17 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 	}
 	_, err = runs.Where(found, "laerning_rate=1")
 	wantError(t, err, `no run has "laerning_rate" (did you mean "learning_rate"?)`)
+	_, err = runs.Where(found, "state=finnished")
+	wantError(t, err, `no run is "finnished" (did you mean "finished"?)`)
 	_, err = runs.Where(found, "learning_rate")
 	wantError(t, err, "no condition", "NAME=VALUE")
 
-	var text strings.Builder
-	if err := runs.ListTable(found, runs.Settings(found)...).WriteJSON(&text); err != nil {
+	var written strings.Builder
+	if err := runs.ListTable(found, append(runs.Settings(found), "learning_rate")...).WriteJSON(&written); err != nil {
 		t.Fatal(err)
 	}
 	var rows []map[string]any
-	if err := json.Unmarshal([]byte(text.String()), &rows); err != nil {
+	if err := json.Unmarshal([]byte(written.String()), &rows); err != nil {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(rows, func(row map[string]any) bool { return row["run"] == at("fast") })

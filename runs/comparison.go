@@ -115,7 +115,7 @@ func (s *Seeds) objective() Measure { return s.Runs[0].experiment.Measures()[0] 
 
 func newCompared(s *Seeds) Compared {
 	objective := s.objective()
-	train := func(e Epoch) float64 { return e.Train[objective.Key] }
+	train := func(e Epoch) float64 { return e.train(objective) }
 	validation := func(e Epoch) float64 { return e.validation(objective) }
 	c := Compared{
 		Dir:        s.dir,
@@ -168,6 +168,14 @@ func ofBestEpoch(objective Measure, value func(Epoch) float64) func(*Run) float6
 // validation is a measure of the validation rows, NaN where there are none.
 func (e Epoch) validation(m Measure) float64 {
 	if value, ok := e.Validation[m.Key]; ok {
+		return value
+	}
+	return math.NaN()
+}
+
+// train is a measure of the epoch on the training rows, NaN where there is none.
+func (e Epoch) train(m Measure) float64 {
+	if value, ok := e.Train[m.Key]; ok {
 		return value
 	}
 	return math.NaN()

@@ -59,9 +59,9 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range all {
-		seed := e.Header().Seed
-		if _, failure := Train(ctx, e, set, SeedDir(dir, seed), recorders...); failure != nil {
+	for _, there := range all {
+		seed := there.Header().Seed // the rest may keep and measure otherwise than e
+		if _, failure := Train(ctx, withSeed(e, seed), set, SeedDir(dir, seed), recorders...); failure != nil {
 			seeds, _ := OpenSeeds(dir) // there may be no checkpoint yet
 			return seeds, fmt.Errorf("seed %d: %w", seed, failure)
 		}

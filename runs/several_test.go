@@ -103,6 +103,28 @@ func TestSeedsAreResumed(t *testing.T) {
 	}
 }
 
+// Seeds that are resumed keep what they are then asked to keep, those that have begun and the others.
+func TestResumedSeedsKeepOtherEpochs(t *testing.T) {
+	t.Parallel()
+	set, dir := overlapping(t), t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := runs.TrainSeeds(ctx, brief(set), set, 2, dir); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	keeps := brief(set)
+	keeps.Keep = []int{2}
+	seeds, err := runs.TrainSeeds(t.Context(), keeps, set, 2, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range seeds.Runs {
+		if _, err := run.At(2); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestTrainSeedsRefusesAnotherExperiment(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()

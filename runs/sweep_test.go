@@ -3,6 +3,7 @@ package runs_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -205,6 +207,73 @@ func TestSweepPassesOverFailures(t *testing.T) {
 	}
 	if rows := report.Table().Rows(); len(rows) != 6 {
 		t.Errorf("the table has %d rows", len(rows))
+	}
+}
+
+// What a sweep varies may be called as a column of its report is.
+func TestSweepOverEpochs(t *testing.T) {
+	t.Parallel()
+	s, dir := mustReadSweep(t, strings.NewReplacer("learning_rate = [1.0, 0.5, 0.25]", "epochs = [1, 2]", "seeds = 2", "seeds = 1").Replace(sweepText)), t.TempDir()
+	if err := trainSweep(t, s, dir); err != nil {
+		t.Fatal(err)
+	}
+	report, err := s.Report(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := report.Table().WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	var rows []map[string]any
+	if err := json.Unmarshal([]byte(text.String()), &rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		if row["epochs"] != fmt.Sprint(row["runs.epochs"]) {
+			t.Errorf("epochs that there are to be, and those done: %v", row)
+		}
+	}
+}
+
+// Settings that are judged by different measures have no best one.
+func TestSweepsOverObjectivesAreRefused(t *testing.T) {
+	s := mustReadSweep(t, strings.Replace(sweepText, "learning_rate = [1.0, 0.5, 0.25]", fmt.Sprintf("family = [%q, %q]", byLikelihood, byLoss), 1))
+	wantError(t, s.Check(), "log p", "loss", "by itself")
+}
+
+// A context that ends, by whatever, interrupts a sweep, of which nothing fails by that.
+func TestSweepsAreInterruptedByDeadlines(t *testing.T) {
+	s, dir := mustReadSweep(t, sweepText), t.TempDir()
+	if err := s.Claim(dir); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	if _, err := s.Train(ctx, dir, runs.Shard{}, func(runs.Job) []runs.Recorder { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the sweep ends with %v", err)
+	}
+	if report, err := s.Report(dir); err != nil || report.States()[runs.Failed] != 0 {
+		t.Errorf("%v, %v", report.States(), err)
+	}
+}
+
+// A run that has failed and been trained to its end since then is finished.
+func TestFailuresThatWereMended(t *testing.T) {
+	t.Parallel()
+	s, dir := mustReadSweep(t, sweepText), t.TempDir()
+	if err := trainSweep(t, s, dir); err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(jobs[3].Dir+".failed", []byte("no memory"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := s.Report(dir); err != nil || report.States()[runs.Finished] != len(jobs) {
+		t.Errorf("%v, %v", report.States(), err)
 	}
 }
 

@@ -45,7 +45,7 @@ func (s *Sweep) Jobs(dir string) ([]Job, error) {
 }
 
 // Check opens the data of the sweep and refuses a setting that cannot be trained on
-// them.
+// them, and settings that improve different measures, of which none is the best.
 func (s *Sweep) Check() error {
 	settings, err := s.Settings()
 	if err != nil {
@@ -59,6 +59,10 @@ func (s *Sweep) Check() error {
 		}
 		if err := setting.Experiment.Check(set); err != nil {
 			return fmt.Errorf("%s: %w", setting.Name, err)
+		}
+		first, other := settings[0].Experiment.Measures()[0], setting.Experiment.Measures()[0]
+		if other.Key != first.Key {
+			return fmt.Errorf("%s is judged by its %s, %s by its %s, and neither is the better one: sweep over each by itself", settings[0].Name, first.Name, setting.Name, other.Name)
 		}
 	}
 	return nil
@@ -190,11 +194,11 @@ func (s *Sweep) includes(dir string, jobs []Job) error {
 	return nil
 }
 
-// A State is how far a run of a sweep has come.
+// A State is how far a run has come.
 type State string
 
 const (
-	Waiting     State = "waiting"     // it has no checkpoint yet
+	Waiting     State = "waiting"     // it has not begun, or its first epoch is not done
 	Running     State = "running"     // a program trains it
 	Interrupted State = "interrupted" // nobody does, and there are epochs left
 	Finished    State = "finished"
@@ -221,6 +225,8 @@ func (j Job) State() (State, *Run, error) {
 	}
 	run, err := Open(j.Dir)
 	switch {
+	case err == nil && run.Finished(): // by whatever program, since it failed
+		return Finished, run, nil
 	case failed:
 		if err != nil {
 			run = nil
@@ -228,8 +234,6 @@ func (j Job) State() (State, *Run, error) {
 		return Failed, run, errors.New(string(text))
 	case err != nil:
 		return Failed, nil, err
-	case run.Finished():
-		return Finished, run, nil
 	}
 	return Interrupted, run, nil
 }
@@ -267,7 +271,7 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 		switch {
 		case err == nil:
 			return true, nil
-		case errors.As(err, &taken), errors.Is(err, file.ErrLost), errors.Is(err, context.Canceled), cannotGoOn(err):
+		case errors.As(err, &taken), errors.Is(err, file.ErrLost), ctx.Err() != nil && errors.Is(err, ctx.Err()), cannotGoOn(err):
 			return false, err
 		}
 		err = fmt.Errorf("%v: %w", j, err)

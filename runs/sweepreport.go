@@ -71,7 +71,7 @@ func (s *Sweep) Report(dir string) (SweepReport, error) {
 			if v := e.validation(objective); !math.IsNaN(v) {
 				return v
 			}
-			return e.Train[objective.Key]
+			return e.train(objective)
 		}))
 		of.Best = SpreadOf(finished, ofBestEpoch(objective, func(e Epoch) float64 { return e.validation(objective) }))
 		r.Settings = append(r.Settings, of)
@@ -121,21 +121,27 @@ func (r SweepReport) Table() *Table {
 	if len(r.Keys) == 0 {
 		columns = append(columns, column{Column{Key: "setting", Kind: Text}, func(s SettingReport) any { return s.Name }})
 	}
+	own := func(key string) string { // that no setting has
+		for slices.Contains(r.Keys, key) {
+			key = "runs." + key
+		}
+		return key
+	}
 	all := r.States()
 	for _, state := range []State{Finished, Running, Interrupted, Waiting, Failed} {
 		if all[state] > 0 {
-			columns = append(columns, column{Column{Key: string(state), Kind: Integer}, func(s SettingReport) any { return s.States[state] }})
+			columns = append(columns, column{Column{Key: own(string(state)), Kind: Integer}, func(s SettingReport) any { return s.States[state] }})
 		}
 	}
 	spread := func(key, label, unit string, decimals int, of func(SettingReport) Spread) {
 		columns = append(columns,
-			column{Column{Key: key, Label: label, Unit: unit, Kind: Number, Decimals: decimals}, func(s SettingReport) any { return of(s).Mean }},
-			column{Column{Key: key + "_sd", Label: "sd", Unit: unit, Kind: Number, Decimals: decimals}, func(s SettingReport) any { return of(s).SD }})
+			column{Column{Key: own(key), Label: label, Unit: unit, Kind: Number, Decimals: decimals}, func(s SettingReport) any { return of(s).Mean }},
+			column{Column{Key: own(key + "_sd"), Label: "sd", Unit: unit, Kind: Number, Decimals: decimals}, func(s SettingReport) any { return of(s).SD }})
 	}
 	o := r.Objective
 	spread("reached", o.Name+", last epoch", o.Unit, o.decimals(), func(s SettingReport) Spread { return s.Reached })
 	spread("best", o.Name+", best epoch", o.Unit, o.decimals(), func(s SettingReport) Spread { return s.Best })
-	spread("epochs", "epochs", "", 1, func(s SettingReport) Spread { return s.Epochs })
+	spread("epochs", "epochs done", "", 1, func(s SettingReport) Spread { return s.Epochs })
 	spread("seconds", "seconds of training", "s", 1, func(s SettingReport) Spread { return s.Seconds })
 	columns = slices.DeleteFunc(columns, func(c column) bool { // that nothing is known of
 		return c.Kind == Number && !slices.ContainsFunc(r.Settings, func(s SettingReport) bool { return !math.IsNaN(c.of(s).(float64)) })

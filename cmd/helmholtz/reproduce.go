@@ -229,11 +229,7 @@ of all that their trainings need are done, and whether they have been made.`,
 		if err != nil {
 			return err
 		}
-		t := chosen.List(made, x.dir, x.scale)
-		if tables.path != "" {
-			return tables.save(t)
-		}
-		return tables.print(t)
+		return tables.give(chosen.List(made, x.dir, x.scale))
 	}
 	return c
 }

@@ -231,10 +231,7 @@ in the time.`,
 		if err != nil {
 			return err
 		}
-		if err := tables.save(report.Table()); err != nil {
-			return err
-		}
-		if err := tables.print(report.Table()); err != nil || tables.chosen() {
+		if err := tables.give(report.Table()); err != nil || tables.chosen() {
 			return err
 		}
 		bytes, err := largest(s, dir)
@@ -424,7 +421,7 @@ func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Sh
 	if err != nil {
 		return err
 	}
-	args := []string{"sweep", "run", dir, "--workers", "1", "--" + workerFlag}
+	args := append([]string{"sweep", "run", dir, "--workers", "1", "--" + workerFlag}, givenBackend(c)...)
 	if share.Count > 0 {
 		args = append(args, "--shard", share.String())
 	}
@@ -547,12 +544,7 @@ is a number, and as a map against each pair of these.`,
 			return err
 		}
 		report = report.ByBest()
-		if tables.path != "" {
-			err = tables.save(report.Table())
-		} else {
-			err = tables.print(report.Table())
-		}
-		if err != nil || figures == "" {
+		if err := tables.give(report.Table()); err != nil || figures == "" {
 			return err
 		}
 		if err := os.MkdirAll(figures, 0o777); err != nil {

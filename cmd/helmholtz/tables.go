@@ -74,6 +74,14 @@ func (t *tableFlags) print(table *runs.Table) error {
 	return table.Write(t.command.OutOrStdout(), t.format)
 }
 
+// give writes the table into its file where there is to be one, and prints it where there is not.
+func (t *tableFlags) give(table *runs.Table) error {
+	if t.path != "" {
+		return t.save(table)
+	}
+	return t.print(table)
+}
+
 // save writes the table into its file, where there is to be one.
 func (t *tableFlags) save(table *runs.Table) error {
 	if t.path == "" {
