@@ -121,7 +121,25 @@ func TestClassify(t *testing.T) {
 			}
 		}
 	}
-	set := patterns(t)
+	set := labeled(t, 0)
+	run := mustTrain(t, short(BiHM()), set, t.TempDir())
+	rows := set.Test()
+	classification, err := run.Classify(t.Context(), rows, 3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	divergence, small := run.ExactKL(t.Context(), set.Train())
+	for _, labels := range [][]uint8{rows.Labels, nil} {
+		rows.Labels = labels
+		e, err := run.Complete(t.Context(), Evaluation{Samples: 3, LogP: -1}, set, rows, nil)
+		if err != nil || e.BaselineLogP == nil || *e.Diverged || (e.KLExact != nil) != (small == nil) || e.KLExact != nil && *e.KLExact != divergence {
+			t.Errorf("all else of an evaluation is %+v, %v", e, err)
+		}
+		if labels == nil != (e.Classification == nil) || labels != nil && *e.Classification != classification {
+			t.Errorf("the classification is %+v, want %+v", e.Classification, classification)
+		}
+	}
+	set = patterns(t)
 	if _, err := mustTrain(t, short(BiHM()), set, t.TempDir()).Classify(t.Context(), set.Test(), 3, nil); err == nil || !strings.Contains(err.Error(), "no labels") {
 		t.Errorf("a machine without labels: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -125,7 +126,7 @@ type Evaluation struct {
 // Evaluate estimates the likelihoods of a split with a number of samples
 // h ~ q(h|x) a datum: log p(x) ≈ log (1/K) Σ p(x,h)/q(h|x), log p̃*(x) ≈ 2 log
 // (1/K) Σ √(p(x,h)/q(h|x)) (BiHM thesis 2016, 3.8). progress, which may be nil, is called
-// with the fraction of the work done.
+// with the fraction of the work done. WithLogZ2 and Complete add what else can be said.
 func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Evaluation, error) {
 	data, err := m.data(split, samples)
 	if err != nil {
@@ -177,6 +178,30 @@ func (e Evaluation) WithBaseline(b runs.Baseline) Evaluation {
 	se := runs.Float(b.Factorized.SE)
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = &b.Factorized.Value, &se, new(b.Far(runs.LogP, e.LogP))
 	return e
+}
+
+// Complete adds to an evaluation of rows of a set by the model all else that there is to say of
+// them but log Z²: the base line, of a model with labels how well it tells those of the rows, by as many
+// samples, and of one that is small enough the exact KL(p_D‖p) of the training rows. progress,
+// which may be nil, is called with the fraction of the labels told.
+func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, rows dataset.Split, progress func(float64)) (Evaluation, error) {
+	e = e.WithBaseline(m.experiment.Baseline(set, rows))
+	labeled := func(class uint8) bool { return class != dataset.Unlabeled }
+	if m.Architecture().Labels() > 0 && slices.ContainsFunc(rows.Labels, labeled) {
+		classification, err := m.Classify(ctx, rows, e.Samples, progress)
+		if err != nil {
+			return e, err
+		}
+		e.Classification = &classification
+	}
+	kl, err := m.ExactKL(ctx, set.Train())
+	switch {
+	case err == nil:
+		e.KLExact = &kl
+	case ctx.Err() != nil:
+		return e, err
+	}
+	return e, nil
 }
 
 // data returns a split as the engine takes it.

@@ -140,6 +140,10 @@ func (r *report) machine(ctx context.Context, run *hm.Run, o ReportOptions) erro
 	if err != nil {
 		return err
 	}
+	evaluation, err = run.Complete(ctx, evaluation, set, rows, nil)
+	if err != nil {
+		return err
+	}
 	z, err := run.LogZ2(ctx, o.LogZ2, 1)
 	if err != nil {
 		return err
@@ -150,7 +154,7 @@ func (r *report) machine(ctx context.Context, run *hm.Run, o ReportOptions) erro
 	}
 	r.section("Evaluation")
 	fmt.Fprintf(r, "<p>%s, the last checkpoint; ± are standard errors over the rows.</p>\n<pre>%s</pre>\n",
-		html.EscapeString(rows.String()), html.EscapeString(evaluation.WithBaseline(run.Experiment().Baseline(set, rows)).WithLogZ2(z).String()))
+		html.EscapeString(rows.String()), html.EscapeString(evaluation.WithLogZ2(z).String()))
 	r.section("Importance weights")
 	if err := r.figure(ImportanceWeights(weights)); err != nil {
 		return err

@@ -152,7 +152,6 @@ a table with a row a seed, and columns with the keys of --json.`,
 			if err != nil || share.Count > 0 {
 				return e, err
 			}
-			e = e.WithBaseline(run.Experiment().Baseline(set, data))
 			if outer > 0 {
 				z, err := model.LogZ2(ctx, outer, inner)
 				if err != nil {
@@ -160,21 +159,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 				}
 				e = e.WithLogZ2(z)
 			}
-			if model.Architecture().Labels() > 0 {
-				classification, err := model.Classify(ctx, data, x.samples, newFraction(c.ErrOrStderr(), "classifying"))
-				if err != nil {
-					return e, err
-				}
-				e.Classification = &classification
-			}
-			kl, err := model.ExactKL(ctx, set.Train())
-			switch {
-			case err == nil:
-				e.KLExact = &kl
-			case ctx.Err() != nil:
-				return e, err
-			}
-			return e, nil
+			return model.Complete(ctx, e, set, data, newFraction(c.ErrOrStderr(), "classifying"))
 		}
 		if share.Count > 0 {
 			err = evalShare(c, seeds, evaluate)
