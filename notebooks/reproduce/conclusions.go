@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
-
-	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Conclusion is what a document concludes, and which claims and numbers of its results
@@ -90,17 +88,9 @@ func (c Catalog) finding(t Told, made map[string]Made) (verdict Verdict, evidenc
 	return "", ""
 }
 
-// conclusionsTable has a line for each conclusion: what findings speak for it and
-// against it, and which results would tell more.
-func (c Catalog) conclusionsTable(conclusions []Conclusion, made map[string]Made) *runs.Table {
-	t := runs.NewTable("conclusions", "",
-		runs.Column{Key: "says", Label: "conclusion", Kind: runs.Text},
-		runs.Column{Key: "place", Label: "where", Kind: runs.Text},
-		runs.Column{Key: "stands", Label: "stands", Kind: runs.Text},
-		runs.Column{Key: "for", Label: "for it", Kind: runs.Text},
-		runs.Column{Key: "against", Label: "against it", Kind: runs.Text},
-		runs.Column{Key: "more", Label: "would tell more", Kind: runs.Text},
-	)
+// conclusions writes an item for each: what findings speak for it and against it, and
+// which results would tell more.
+func (p *page) conclusions(c Catalog, conclusions []Conclusion, made map[string]Made) {
 	for _, conclusion := range conclusions {
 		var speakFor, against, more []string
 		soFar := ", so far"
@@ -129,15 +119,16 @@ func (c Catalog) conclusionsTable(conclusions []Conclusion, made map[string]Made
 		case len(against) > 0:
 			stands = "against" + soFar
 		}
-		t.Add(conclusion.Says, conclusion.Place, stands, orDash(speakFor, "; "), orDash(against, "; "), orDash(more, ", "))
+		p.print("- **%s** (%s): %s\n", conclusion.Says, conclusion.Place, stands)
+		for _, evidence := range speakFor {
+			p.print("  - for: %s\n", evidence)
+		}
+		for _, evidence := range against {
+			p.print("  - against: %s\n", evidence)
+		}
+		if len(more) > 0 {
+			p.print("  - would tell more: %s\n", strings.Join(more, ", "))
+		}
 	}
-	return t
-}
-
-// orDash joins texts, nil where there are none.
-func orDash(texts []string, between string) any {
-	if len(texts) == 0 {
-		return nil
-	}
-	return strings.Join(texts, between)
+	p.print("\n")
 }

@@ -21,7 +21,7 @@ func (c Catalog) Report(w io.Writer, conclusions []Conclusion, made map[string]M
 	p.summary(c, made, folder)
 	if len(conclusions) > 0 {
 		p.print("## The conclusions\n\nA conclusion is open where no finding has a verdict yet; the results that would tell are named. One that stands “so far” rests on the scale laptop alone: on shorter training, as said of each result, in which an order may be another than in the end.\n\n")
-		p.table(c.conclusionsTable(conclusions, made))
+		p.conclusions(c, conclusions, made)
 	}
 	for _, e := range c {
 		if m, there := made[e.ID]; there {

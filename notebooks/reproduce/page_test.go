@@ -95,10 +95,10 @@ func TestReport(t *testing.T) {
 		"of the findings in [results](results)",
 		"| x/smoke | A number | its trainings |",
 		"| x/none | Nothing | no faces |",
-		"| Long is good. | ch. 1 | for | It is x/good (x/good, full): -10.1 | – | x/smoke |",
-		"| All are. | ch. 2 | for and against | log p of the first (x/good, full): -10.100, published -10.000 | It is x/bad (x/bad, full): -12.0 | – |",
-		"| Bad is bad. | ch. 3 | against | – | log p of the first (x/bad, full): -12.000, published -10.000 | – |",
-		"| Nobody knows. | ch. 4 | open | – | – | x/smoke, x/good |",
+		"- **Long is good.** (ch. 1): for\n  - for: It is x/good (x/good, full): -10.1\n  - would tell more: x/smoke\n",
+		"- **All are.** (ch. 2): for and against\n  - for: log p of the first (x/good, full): -10.100, published -10.000\n  - against: It is x/bad (x/bad, full): -12.0\n-",
+		"- **Bad is bad.** (ch. 3): against\n  - against: log p of the first (x/bad, full): -12.000, published -10.000\n-",
+		"- **Nobody knows.** (ch. 4): open\n  - would tell more: x/smoke, x/good\n",
 	} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, &page)
