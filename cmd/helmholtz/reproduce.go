@@ -263,9 +263,9 @@ give the same page.`,
 		if err != nil {
 			return err
 		}
-		folder, err := filepath.Rel(filepath.Dir(out), x.resultsDir())
+		folder, err := fromPage(out, x.resultsDir())
 		if err != nil {
-			folder = x.resultsDir()
+			return err
 		}
 		var b bytes.Buffer
 		if err := all.Report(&b, conclusions, made, filepath.ToSlash(folder)); err != nil {
@@ -278,6 +278,18 @@ give the same page.`,
 		return file.WriteAside(out, b.Bytes())
 	}
 	return c
+}
+
+// fromPage is the path of a directory as the links of a page write it.
+func fromPage(page, dir string) (string, error) {
+	from, err := filepath.Abs(filepath.Dir(page))
+	if err != nil {
+		return "", err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", err
+	}
+	return filepath.Rel(from, dir)
 }
 
 // jobsProgress reports one training after another, with the time that all of them

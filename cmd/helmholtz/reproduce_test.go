@@ -39,3 +39,25 @@ func TestReproduce(t *testing.T) {
 		t.Errorf("the page has what was made at the scale smoke:\n%s", page)
 	}
 }
+
+// Links of a page lead to the findings, wherever either of them lies.
+func TestLinksOfAPage(t *testing.T) {
+	here, there := t.TempDir(), t.TempDir()
+	t.Chdir(here)
+	for _, c := range []struct{ page, dir string }{
+		{"", "results"}, {"notebooks/RESULTS.md", "notebooks/results"},
+		{filepath.Join(here, "pages", "a.md"), "results"}, {"a.md", filepath.Join(there, "results")},
+	} {
+		want, err := filepath.Abs(c.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		link, err := fromPage(c.page, c.dir)
+		if err != nil || filepath.IsAbs(link) {
+			t.Fatalf("from %q to %s: %q, %v", c.page, c.dir, link, err)
+		}
+		if got, err := filepath.Abs(filepath.Join(filepath.Dir(c.page), link)); err != nil || got != want {
+			t.Errorf("the link %q of %q leads to %s, not to %s", link, c.page, got, want)
+		}
+	}
+}
