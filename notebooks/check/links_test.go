@@ -1,0 +1,87 @@
+package check
+
+import (
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	// link is that of Markdown, or of an image, to where it leads.
+	link    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
+	// spoken is what is left of a heading in the name by which links know it.
+	spoken = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// anchors are the names of the headings of a text.
+func anchors(text string) (all []string) {
+	for _, match := range heading.FindAllStringSubmatch(text, -1) {
+		all = append(all, strings.ReplaceAll(spoken.ReplaceAllString(strings.ToLower(match[1]), ""), " ", "-"))
+	}
+	return all
+}
+
+// prose is the text of a page, or of the cells of a notebook that are none of code.
+func prose(t *testing.T, path string) string {
+	t.Helper()
+	text := read(t, path)
+	if filepath.Ext(path) == ".md" {
+		return text
+	}
+	n, err := Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	var cells []string
+	for _, c := range n.Cells {
+		if c.Type == "markdown" {
+			cells = append(cells, string(c.Source))
+		}
+	}
+	return strings.Join(cells, "\n")
+}
+
+// Links within this repository lead to what is there, and to headings that there are.
+func TestLinks(t *testing.T) {
+	root, links := "../..", 0
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && slices.Contains([]string{".git", "build", "testdata"}, entry.Name()):
+			return filepath.SkipDir
+		case entry.IsDir() || filepath.Ext(path) != ".md" && filepath.Ext(path) != ".ipynb":
+			return nil
+		}
+		for _, match := range link.FindAllStringSubmatch(prose(t, path), -1) {
+			to, err := url.Parse(match[1])
+			if err != nil {
+				t.Errorf("%s: %v", path, err)
+				continue
+			}
+			if to.IsAbs() {
+				continue
+			}
+			links++
+			target := path
+			if to.Path != "" {
+				target = filepath.Join(filepath.Dir(path), filepath.FromSlash(to.Path))
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s: %v", path, match[1], err)
+			} else if to.Fragment != "" && !slices.Contains(anchors(prose(t, target)), to.Fragment) {
+				t.Errorf("%s links to %s, which has no such heading", path, match[1])
+			}
+		}
+		return nil
+	})
+	if err != nil || links < 100 {
+		t.Errorf("%d links were found, %v", links, err)
+	}
+}
