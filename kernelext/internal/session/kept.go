@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"weak"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -73,7 +74,7 @@ func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
 	if r := s.runs[name]; r != nil {
 		own = r.set
 	}
-	opened := s.opened[h.Fingerprint]
+	opened := s.opened[h.Fingerprint].Value()
 	s.mu.Unlock()
 	if same(own) {
 		return own, nil
@@ -94,7 +95,7 @@ func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
 	}
 	if !set.MadeFromRows() {
 		s.mu.Lock()
-		s.opened[set.Fingerprint()] = set
+		s.opened[set.Fingerprint()] = weak.Make(set)
 		s.mu.Unlock()
 	}
 	return set, nil

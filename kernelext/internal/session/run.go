@@ -35,12 +35,13 @@ type run struct {
 	experiment runs.Experiment
 
 	// Session.mu guards these.
-	set    *dataset.Set // nil when the run has ended
-	state  runs.State
-	then   runs.State // what the run is when it has been cancelled
-	err    error
-	cancel context.CancelFunc
-	done   chan struct{} // closed when the run has ended
+	set     *dataset.Set // nil when the run has ended
+	state   runs.State
+	then    runs.State // what the run is when it has been cancelled
+	err     error
+	cancel  context.CancelFunc
+	halting bool          // it has been cancelled, and saves its checkpoint
+	done    chan struct{} // closed when the run has ended
 
 	progress progress
 }
@@ -117,6 +118,9 @@ func (s *Session) info(name, dir string) (Info, error) {
 		if i.Step == 0 { // it has not begun in this session
 			i.recorded()
 		}
+		if ended(r.state) {
+			i.since()
+		}
 		return i, nil
 	}
 	e, err := runs.ExperimentIn(dir)
@@ -155,6 +159,24 @@ func (i *Info) recorded() (finished bool) {
 		i.Step, i.Value = last.Step, &value
 	}
 	return run.Finished()
+}
+
+// since takes over what has become of a run in its directory since it ended in this session.
+func (i *Info) since() {
+	run, err := runs.Open(i.Dir)
+	if err != nil {
+		return
+	}
+	switch {
+	case run.Finished():
+		i.State, i.Error = Finished, ""
+	case i.State == Finished: // it has been given more epochs
+		i.State = Interrupted
+	}
+	i.Epochs = run.Experiment().Header().Epochs
+	if run.Epochs() > i.Epoch {
+		i.recorded()
+	}
 }
 
 // noRun is the error of a name that no run has.

@@ -14,7 +14,9 @@ import (
 	"regexp"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
+	"weak"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -32,7 +34,7 @@ type Session struct {
 	queue   []*run // those that wait, the next one first
 	current *run   // the one that trains
 	idle    chan struct{}
-	opened  map[string]*dataset.Set // those that runs have opened, by fingerprint
+	opened  map[string]weak.Pointer[dataset.Set] // those that runs have opened, by fingerprint, while one has them
 
 	models *shelf[[]byte]
 	data   *shelf[*dataset.Set]
@@ -47,8 +49,8 @@ func New(folder string, observe func(run string) runs.Recorder) *Session {
 	}
 	return &Session{
 		folder: folder, observe: observe,
-		runs: map[string]*run{}, opened: map[string]*dataset.Set{},
-		models: newShelf[[]byte]("model", "session.Keep"), data: newShelf[*dataset.Set]("data set", "session.KeepData"),
+		runs: map[string]*run{}, opened: map[string]weak.Pointer[dataset.Set]{},
+		models: newShelf[[]byte]("model", "session.KeepModel"), data: newShelf[*dataset.Set]("data set", "session.KeepData"),
 	}
 }
 
@@ -76,7 +78,20 @@ func (s *Session) Start(name string, e runs.Experiment) error {
 	if e, err = runs.Resolve(e, set); err != nil {
 		return err
 	}
+	s.settle(name)
 	return s.enqueue(name, e, set, false)
+}
+
+// settle returns when a run is not being stopped or paused: what is asked of it then counts.
+func (s *Session) settle(name string) {
+	s.mu.Lock()
+	idle := s.idle
+	r := s.runs[name]
+	halting := r != nil && r.halting
+	s.mu.Unlock()
+	if halting {
+		<-idle
+	}
 }
 
 // Dir is the directory of a run.
@@ -93,12 +108,21 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 		if r.experiment.Hash() != e.Hash() {
 			return fmt.Errorf("the run %s of another experiment is %s: choose another name, or stop it", name, r.state)
 		}
-		if r.state != Paused {
+		if r.state == Running {
+			if differences := runs.Differences(e, r.experiment); len(differences) > 0 {
+				return fmt.Errorf("the run %s trains with other settings (%s): pause it, and start it again", name, strings.Join(differences, "; "))
+			}
 			return nil
 		}
-		r.state = Waiting
-		s.queue = insert(s.queue, r, front)
-		s.advance()
+		if err := runs.Claim(e, set, s.Dir(name)); err != nil {
+			return fmt.Errorf("the run %s cannot be started: %w", name, err)
+		}
+		r.experiment = e // which may keep and measure otherwise
+		if r.state == Paused {
+			r.state = Waiting
+			s.queue = insert(s.queue, r, front)
+			s.advance()
+		}
 		return nil
 	}
 	// The next session, too, shall know of a run that waits.
@@ -140,6 +164,7 @@ func (s *Session) train(ctx context.Context, r *run, idle chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.cancel()
+	r.halting = false
 	var taken *runs.TakenError
 	switch {
 	case err == nil:
@@ -212,7 +237,7 @@ func (s *Session) halt(name string, then runs.State) error {
 		return fmt.Errorf("the run %s is %s: there is nothing to stop", name, info.State)
 	}
 	if r.state == Running {
-		r.then = then
+		r.then, r.halting = then, true
 		r.cancel()
 		idle := s.idle
 		s.mu.Unlock()
@@ -224,6 +249,7 @@ func (s *Session) halt(name string, then runs.State) error {
 	r.state = then
 	if ended(then) {
 		close(r.done)
+		r.set = nil
 	}
 	return nil
 }
@@ -231,6 +257,7 @@ func (s *Session) halt(name string, then runs.State) error {
 // Resume continues a run that was paused, stopped or interrupted, be it of
 // this session or of an earlier one. A paused run is the next to train.
 func (s *Session) Resume(name string) error {
+	s.settle(name)
 	info, err := s.Info(name)
 	if err != nil {
 		return err
@@ -259,16 +286,24 @@ func (s *Session) Resume(name string) error {
 func (s *Session) Wait(ctx context.Context, name string) error {
 	s.mu.Lock()
 	r := s.runs[name]
+	var over runs.State // where it has ended here
+	if r != nil && ended(r.state) {
+		over = r.state
+	}
 	s.mu.Unlock()
-	if r == nil {
+	if r == nil || over != "" {
 		info, err := s.Info(name)
-		if err == nil && info.State == Elsewhere {
+		switch {
+		case err != nil:
+			return err
+		case info.State == Elsewhere:
 			return fmt.Errorf("the run %s is %s: wait for it there", name, info.Does())
+		case info.State == over:
+			return s.failure(r)
+		case info.State != Finished:
+			return fmt.Errorf("the run %s was %s: resume it first", name, info.State)
 		}
-		if err == nil && info.State != Finished {
-			err = fmt.Errorf("the run %s was %s: resume it first", name, info.State)
-		}
-		return err
+		return nil
 	}
 	select {
 	case <-ctx.Done():

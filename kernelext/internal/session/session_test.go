@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -599,5 +600,111 @@ func TestDivergenceIsTold(t *testing.T) {
 				t.Errorf("%s is %+v (%v)", name, i, err)
 			}
 		}
+	}
+}
+
+// halts says whether a run is being stopped or paused.
+func (s *Session) halts(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runs[name].halting
+}
+
+// What is asked of a run that is being stopped is done once it has.
+func TestResumedWhileItIsStopped(t *testing.T) {
+	for name, again := range map[string]func(*Session) error{
+		"Resume": func(s *Session) error { return s.Resume("run") },
+		"Start":  func(s *Session) error { return s.Start("run", tiny(t, long, 1)) },
+	} {
+		var s *Session
+		var once sync.Once
+		stopped, resumed := make(chan error, 1), make(chan error, 1)
+		s = New(t.TempDir(), func(string) runs.Recorder {
+			return recorder{step: func() {
+				once.Do(func() {
+					go func() { stopped <- s.Stop("run") }()
+					for !s.halts("run") { // the step goes on when the run is cancelled
+						runtime.Gosched()
+					}
+					go func() { resumed <- again(s) }()
+				})
+			}}
+		})
+		if err := s.Start("run", tiny(t, long, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(<-stopped, <-resumed); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := state(t, s); got != Running {
+			t.Errorf("after %s the run is %s", name, got)
+		}
+		s.Close()
+	}
+}
+
+// A paused run that is started again keeps the epochs that it is then to keep, and one that trains
+// is not asked for others in vain.
+func TestStartedAgainToKeepMore(t *testing.T) {
+	s, steps := begun(t.TempDir())
+	defer s.Close()
+	e := tiny(t, long, 1)
+	if err := s.Start("run", e); err != nil {
+		t.Fatal(err)
+	}
+	<-steps
+	keeps := e
+	keeps.Keep = []int{long - 1}
+	if err := s.Start("run", keeps); err == nil || !strings.Contains(err.Error(), "keep") || !strings.Contains(err.Error(), "pause it") {
+		t.Errorf("while it trains: %v", err)
+	}
+	if err := errors.Join(s.Start("run", e), s.Pause("run"), s.Start("run", keeps), s.Stop("run")); err != nil {
+		t.Fatal(err)
+	}
+	there, err := runs.ExperimentIn(s.Dir("run"))
+	if err != nil || !slices.Equal(there.Header().Keep, keeps.Keep) {
+		t.Errorf("the run keeps the epochs %v, %v", there.Header().Keep, err)
+	}
+}
+
+// A run that has ended is told of as its directory has it, and goes on from there.
+func TestRunsThatAreGivenMoreEpochs(t *testing.T) {
+	s := New(t.TempDir(), nil)
+	defer s.Close()
+	if err := errors.Join(s.Start("run", tiny(t, 2, 1)), s.Wait(t.Context(), "run")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runs.Extend(s.Dir("run"), 4); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := s.Info("run"); err != nil || i.State != Interrupted || i.Epoch != 2 || i.Epochs != 4 {
+		t.Errorf("%+v, %v", i, err)
+	}
+	if err := s.Wait(t.Context(), "run"); err == nil || !strings.Contains(err.Error(), "resume it first") {
+		t.Errorf("waiting for it: %v", err)
+	}
+	if err := errors.Join(s.Resume("run"), s.Wait(t.Context(), "run")); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := s.Info("run"); err != nil || i.State != Finished || i.Epoch != 4 {
+		t.Errorf("%+v, %v", i, err)
+	}
+}
+
+// What a run has opened is let go when it ends, since it may be large.
+func TestDataAreLetGo(t *testing.T) {
+	s := New(t.TempDir(), nil)
+	defer s.Close()
+	if err := errors.Join(s.Start("run", tiny(t, 1, 1)), s.Wait(t.Context(), "run")); err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	for _, set := range s.opened {
+		if set.Value() != nil {
+			t.Error("the data of a run that has ended are held")
+		}
+	}
+	if len(s.opened) != 1 {
+		t.Errorf("%d sets were opened", len(s.opened))
 	}
 }
