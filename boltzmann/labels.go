@@ -30,7 +30,7 @@ import (
 
 var (
 	labelMeasure = runs.Measure{Key: "label_log_p", Name: "log p(y|v)", Label: "log p(y|v) of the label", Unit: "nats", Rises: true}
-	errorMeasure = runs.Measure{Key: "classification_error", Name: "error of labels", Label: "error of classification"}
+	errorMeasure = runs.Measure{Key: "classification_error", Name: "error of labels", Label: "error of classification", Fraction: true}
 )
 
 // checkLabels refuses labels that a machine cannot have.

@@ -24,7 +24,7 @@ var evaluationColumns = slices.Concat(
 	estimateColumns(starMeasure, func(e Evaluation) (any, any) { return e.LogPStar, e.LogPStarSE }),
 	estimateColumns(essMeasure, func(e Evaluation) (any, any) { return e.ESS, e.ESSSE }),
 	estimateColumns(essStarMeasure, func(e Evaluation) (any, any) { return e.ESSStar, e.ESSStarSE }),
-	estimateColumns(runs.Measure{Key: "classification.error", Name: "error of labels"}, func(e Evaluation) (any, any) {
+	estimateColumns(runs.Measure{Key: "classification.error", Name: "error of labels", Fraction: true}, func(e Evaluation) (any, any) {
 		if e.Classification == nil {
 			return nil, nil
 		}

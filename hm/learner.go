@@ -14,11 +14,11 @@ import (
 // What training measures: means over the data, of log-probabilities in nats.
 var (
 	boundMeasure     = runs.Measure{Key: "bound", Name: "bound", Label: "lower bound", Unit: "nats", Rises: true}
-	essMeasure       = runs.Measure{Key: "ess", Name: "ESS", Label: "effective sample size", Rises: true}
+	essMeasure       = runs.Measure{Key: "ess", Name: "ESS", Label: "effective sample size", Rises: true, Fraction: true}
 	tildeStarMeasure = runs.Measure{Key: "log_p_tilde_star", Name: "log p̃*", Label: "log p̃*(x)", Unit: "nats", Rises: true}
 	starMeasure      = runs.Measure{Key: "log_p_star", Name: "log p*", Label: "log p*(x)", Unit: "nats", Rises: true}
 	z2Measure        = runs.Measure{Key: "log_z2", Name: "log Z²", Label: "log Z²", Unit: "nats", Rises: true}
-	essStarMeasure   = runs.Measure{Key: "ess_star", Name: "ESS of p*", Label: "effective sample size for p*", Rises: true}
+	essStarMeasure   = runs.Measure{Key: "ess_star", Name: "ESS of p*", Label: "effective sample size for p*", Rises: true, Fraction: true}
 )
 
 // Measures implements runs.Experiment. Steps and validation measure three: an

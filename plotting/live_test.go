@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -78,6 +79,20 @@ func TestLiveTellsWhatIsLeft(t *testing.T) {
 	l.End(&runs.Interruption{Cause: context.Canceled})
 	if last := shown[3]; !strings.Contains(last, "stopped, with a checkpoint") || strings.Contains(last, "canceled") {
 		t.Errorf("interrupted: %s", last)
+	}
+}
+
+// Fractions are shown in percent, and other measures without a unit are not.
+func TestLiveTellsFractionsFromScores(t *testing.T) {
+	var last string
+	l := LiveHTML(func() bool { return false }, func(html string) { last = html })
+	e := boltzmann.NewExperiment(boltzmann.Contrastive)
+	e.Machine.Visible = boltzmann.Gaussian
+	l.Begin(runs.Plan{Epochs: 3, StepsPerEpoch: 1, History: runs.History{Measures: e.Measures()}})
+	l.Step(runs.Progress{Epoch: 1, Step: 1, Measures: runs.Measures{"score": -140.45, "reconstruction_error": 107.66}})
+	l.End(nil)
+	if !strings.Contains(last, ">−140.45<") || !strings.Contains(last, ">107.66<") {
+		t.Errorf("a score and an error of reconstruction are shown as %s", last)
 	}
 }
 

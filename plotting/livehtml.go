@@ -151,12 +151,12 @@ func lastValidation(h runs.History) runs.Measures {
 	return nil
 }
 
-// measured writes a value of a measure; one without a unit is a fraction.
+// measured writes a value of a measure.
 func measured(m runs.Measure, v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "unknown"
-	case m.Unit == "":
+	case m.Fraction:
 		return percent(v)
 	}
 	return number(v, 2)

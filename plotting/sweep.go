@@ -48,7 +48,7 @@ const mostCurves = 8
 
 // SweepCurves draws what the settings of a sweep reached against one that is a number:
 // a curve for each combination of the others, with bars of one standard deviation over
-// the seeds. Where there are more than can be told apart there is one curve, of the best
+// the seeds where there are several. A setting of which a seed has failed is left out. Where there are more than can be told apart there is one curve, of the best
 // of all.
 func SweepCurves(r runs.SweepReport, key string) *Figure {
 	label, sign := loss(r.Objective)
@@ -58,13 +58,13 @@ func SweepCurves(r runs.SweepReport, key string) *Figure {
 	for _, s := range inOrderOf(r, at) {
 		name := others(r.Keys, s.Values, at)
 		if curves[name] == nil {
-			curves[name] = &Measured{Name: name, SpreadName: "± 1 sd over seeds"}
+			curves[name] = &Measured{Name: name}
 			names = append(names, name)
 		}
 		curves[name].add(settingValue(s.Values[at]), sign*s.Value().Mean, s.Value().SD)
 	}
 	if len(names) > mostCurves {
-		best := &Measured{Name: "best of all other settings", SpreadName: "± 1 sd over seeds"}
+		best := &Measured{Name: "best of all other settings"}
 		byValue := map[float64]runs.SettingReport{}
 		for _, s := range r.ByBest().Settings {
 			if x := settingValue(s.Values[at]); byValue[x].Values == nil && !math.IsNaN(s.Value().Mean) {
@@ -80,6 +80,7 @@ func SweepCurves(r runs.SweepReport, key string) *Figure {
 	var measured []Measured
 	for _, name := range names {
 		if len(curves[name].X) > 0 {
+			curves[name].nameSpread()
 			measured = append(measured, *curves[name])
 		}
 	}
@@ -91,14 +92,26 @@ func (m *Measured) add(x, y, sd float64) {
 	if math.IsNaN(y) {
 		return
 	}
-	if math.IsNaN(sd) {
-		sd = 0
-	}
 	m.X, m.Y, m.Spread = append(m.X, x), append(m.Y, y), append(m.Spread, sd)
 }
 
+// nameSpread says what the spreads are, where some are known; others are of one seed, and none is
+// drawn.
+func (m *Measured) nameSpread() {
+	if !slices.ContainsFunc(m.Spread, func(sd float64) bool { return !math.IsNaN(sd) }) {
+		m.Spread = nil
+		return
+	}
+	m.SpreadName = "± 1 sd over seeds"
+	for i, sd := range m.Spread {
+		if math.IsNaN(sd) {
+			m.Spread[i] = 0
+		}
+	}
+}
+
 // SweepMap draws what the settings of a sweep reached as a map over two that are
-// numbers: the best of all others.
+// numbers: the best of all others. A cell of which all settings have lost a seed is crossed out.
 func SweepMap(r runs.SweepReport, x, y string) *Figure {
 	label, sign := loss(r.Objective)
 	column, row := slices.Index(r.Keys, x), slices.Index(r.Keys, y)

@@ -13,6 +13,8 @@ type Measure struct {
 	Label string `json:"label"`          // on axes: log p(x)
 	Unit  string `json:"unit,omitempty"` // nats, or none
 	Rises bool   `json:"rises"`          // whether more is better
+	// Fraction says that it is from 0 to 1, which displays write in percent.
+	Fraction bool `json:"fraction,omitempty"`
 }
 
 // StandardErrorKey ends the key of the standard error of a measure.

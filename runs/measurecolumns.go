@@ -21,8 +21,8 @@ func measureColumn(measures []Measure, key, of, more string) Column {
 	return c
 }
 
-// decimals are those with which people read the measure: fewer where it is a
-// fraction, which has no unit.
+// decimals are those with which people read the measure: fewer where it has no unit, as a
+// fraction has none.
 func (m Measure) decimals() int {
 	if m.Unit == "" {
 		return 2

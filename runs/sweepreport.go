@@ -28,8 +28,13 @@ type SettingReport struct {
 	Best     Spread        // the same of the best epoch, on the validation rows; NaN where there are none
 }
 
-// Value is what the setting reached: Best, or Reached where there is no best epoch.
+// Value is what the setting reached: Best, or Reached where there is no best epoch. It is NaN
+// where a seed has failed, as by divergence: a mean over those that are left would praise a
+// setting for the seeds that it has lost.
 func (s SettingReport) Value() Spread {
+	if s.States[Failed] > 0 {
+		return Spread{math.NaN(), math.NaN()}
+	}
 	if math.IsNaN(s.Best.Mean) {
 		return s.Reached
 	}
@@ -91,7 +96,7 @@ func (r SweepReport) States() map[State]int {
 }
 
 // ByBest is the report with the settings in the order of what they reached at best,
-// those that have not reached anything last.
+// those that have not reached anything, or have lost a seed, last.
 func (r SweepReport) ByBest() SweepReport {
 	r.Settings = slices.Clone(r.Settings)
 	slices.SortStableFunc(r.Settings, func(a, b SettingReport) int {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -506,7 +507,7 @@ any machine that sees the directory.`,
 				fmt.Fprintf(w, "failed: %v\n", failure)
 			}
 		}
-		if best := report.ByBest().Settings[0]; states[runs.Finished] > 0 {
+		if best := report.ByBest().Settings[0]; !math.IsNaN(best.Value().Mean) {
 			fmt.Fprintf(w, "best so far  %s: %s %s\n", best.Name, report.Objective.Name, best.Value().Text(3))
 		}
 		return nil

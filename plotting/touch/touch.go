@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"html"
 	"os"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
@@ -17,10 +18,12 @@ import (
 )
 
 // Epochs shows n samples of the model after each epoch whose checkpoint a run keeps (Method.Keep),
-// and after its last. All are drawn by the same random numbers.
+// and after its last, unless training has gone on into the next. All are drawn by the same random
+// numbers.
 func Epochs(ctx context.Context, run *hm.Run, n int) {
 	epochs := run.Kept()
-	if last := run.Epochs(); len(epochs) == 0 || epochs[len(epochs)-1] != last {
+	last := run.Epochs()
+	if _, err := run.At(last); !slices.Contains(epochs, last) && (err == nil || len(epochs) == 0) {
 		epochs = append(epochs, last)
 	}
 	Show(ctx, len(epochs), len(epochs)-1, func(i int) (*plotting.Figure, error) {
