@@ -92,9 +92,9 @@ func (k *Kernel) startGoNB() error {
 		k.child.stop()
 		return err
 	}
-	k.child.passing.Go(func() { k.passReplies(k.child.shell, k.shell) })
-	k.child.passing.Go(func() { k.passReplies(k.child.control, k.control) })
-	k.child.passing.Go(func() { k.passReplies(k.child.stdin, k.stdin) })
+	g.passing.Go(func() { k.passReplies(g, g.shell, k.shell) })
+	g.passing.Go(func() { k.passReplies(g, g.control, k.control) })
+	g.passing.Go(func() { k.passReplies(g, g.stdin, k.stdin) })
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (k *Kernel) listen(c connection) error {
 func (k *Kernel) awaken() error {
 	heard := make(chan struct{})
 	g := k.child
-	g.passing.Go(func() { k.passOutput(g.iopub, heard) })
+	g.passing.Go(func() { k.passOutput(g, heard) })
 	for deadline := time.Now().Add(startTime); time.Now().Before(deadline); {
 		k.ask(g.shell, "kernel_info_request")
 		select {
@@ -207,10 +207,11 @@ func (k *Kernel) close() {
 
 // passReplies passes what GoNB says on a socket to the front end that it is
 // for.
-func (k *Kernel) passReplies(from *wire, to *endpoint) {
+func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 	for {
 		frames, err := from.receive()
 		if err != nil {
+			k.unheard(g, err)
 			return
 		}
 		m, err := k.key.parse(frames)
@@ -248,10 +249,11 @@ func (k *Kernel) passReplies(from *wire, to *endpoint) {
 
 // passOutput passes what GoNB says on iopub to all front ends, and closes heard
 // when there is something.
-func (k *Kernel) passOutput(from *wire, heard chan<- struct{}) {
+func (k *Kernel) passOutput(g *child, heard chan<- struct{}) {
 	for {
-		frames, err := from.receive()
+		frames, err := g.iopub.receive()
 		if err != nil {
+			k.unheard(g, err)
 			return
 		}
 		if heard != nil {
@@ -267,6 +269,19 @@ func (k *Kernel) passOutput(from *wire, heard chan<- struct{}) {
 		m.identities = m.identities[1:]
 		k.publish(m)
 	}
+}
+
+// unheard ends GoNB where it has said more than is passed on, and says why: nothing that it says
+// from then on could be understood. It is started anew.
+func (k *Kernel) unheard(g *child, err error) {
+	if !errors.Is(err, errLarge) {
+		return
+	}
+	k.mu.Lock()
+	parent := k.parent
+	k.mu.Unlock()
+	k.say("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf("GoNB sent %v: show less at once\n", err)})
+	g.kill()
 }
 
 // publish passes one message of GoNB, and runs the magics of a cell as it
