@@ -280,7 +280,7 @@ func (k *Kernel) unheard(g *child, err error) {
 	k.mu.Lock()
 	parent := k.parent
 	k.mu.Unlock()
-	k.say("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf("GoNB sent %v: show less at once\n", err)})
+	k.say("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf("GoNB sent a message of more than %d bytes: show less at once\n", largestMessage)})
 	g.kill()
 }
 

@@ -59,8 +59,7 @@ func (p *progress) Begin(plan runs.Plan) {
 	p.history.Epochs = nil
 	if n := len(plan.History.Epochs); n > 0 {
 		last := plan.History.Epochs[n-1]
-		value := last.Train[p.history.Objective().Key]
-		p.epoch, p.value = last.Epoch, &value
+		p.epoch, p.value = last.Epoch, p.objective(last.Train)
 	}
 }
 
@@ -69,8 +68,16 @@ func (p *progress) Step(at runs.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.saved()
-	value := at.Measures[p.history.Objective().Key]
-	p.step, p.value = at.Step, &value
+	p.step, p.value = at.Step, p.objective(at.Measures)
+}
+
+// objective is the value of what training improves, nil where it was not measured.
+func (p *progress) objective(of runs.Measures) *float64 {
+	value, measured := of[p.history.Objective().Key]
+	if !measured {
+		return nil
+	}
+	return &value
 }
 
 // Epoch implements runs.Recorder.

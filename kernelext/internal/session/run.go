@@ -31,17 +31,17 @@ func ended(s runs.State) bool {
 
 // run is a run of this session.
 type run struct {
-	name       string
-	experiment runs.Experiment
+	name string
 
-	// Session.mu guards these.
-	set     *dataset.Set // nil when the run has ended
-	state   runs.State
-	then    runs.State // what the run is when it has been cancelled
-	err     error
-	cancel  context.CancelFunc
-	halting bool          // it has been cancelled, and saves its checkpoint
-	done    chan struct{} // closed when the run has ended
+	// Session.mu guards these. The experiment of a run that trains stays as it is.
+	experiment runs.Experiment
+	set        *dataset.Set // nil when the run has ended
+	state      runs.State
+	then       runs.State // what the run is when it has been cancelled
+	err        error
+	cancel     context.CancelFunc
+	halting    bool          // it has been cancelled, and saves its checkpoint
+	done       chan struct{} // closed when the run has ended
 
 	progress progress
 }
@@ -104,30 +104,24 @@ func (s *Session) Info(name string) (Info, error) {
 
 // info is Info of a run whose directory is dir.
 func (s *Session) info(name, dir string) (Info, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := s.runs[name]
-	var taken *runs.TakenError
-	elsewhere := (r == nil || r.state != Running && r.state != Waiting) && errors.As(runs.Taken(dir), &taken)
-	if r != nil && !elsewhere {
-		i := Info{Name: name, State: r.state, Dir: dir, Method: r.experiment.String(), Epochs: r.experiment.Header().Epochs, Objective: r.experiment.Measures()[0]}
-		if r.err != nil {
-			i.Error = r.err.Error()
-		}
-		r.progress.describe(&i)
+	i, here := s.described(name, dir)
+	if here && (i.State == Running || i.State == Waiting) {
 		if i.Step == 0 { // it has not begun in this session
 			i.recorded()
 		}
-		if ended(r.state) {
-			i.since()
-		}
+		return i, nil
+	}
+	var taken *runs.TakenError
+	elsewhere := errors.As(runs.Taken(dir), &taken)
+	if here && !elsewhere {
+		i.since()
 		return i, nil
 	}
 	e, err := runs.ExperimentIn(dir)
 	if err != nil {
 		return Info{}, err
 	}
-	i := Info{Name: name, State: Interrupted, Dir: dir, Method: e.String(), Epochs: e.Header().Epochs, Objective: e.Measures()[0]}
+	i = Info{Name: name, State: Interrupted, Dir: dir, Method: e.String(), Epochs: e.Header().Epochs, Objective: e.Measures()[0]}
 	if i.recorded() {
 		i.State = Finished
 	}
@@ -135,6 +129,22 @@ func (s *Session) info(name, dir string) (Info, error) {
 		i.State, i.Host = Elsewhere, taken.Host
 	}
 	return i, nil
+}
+
+// described is what this session itself knows of a run, if it has had it.
+func (s *Session) described(name, dir string) (i Info, here bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.runs[name]
+	if r == nil {
+		return i, false
+	}
+	i = Info{Name: name, State: r.state, Dir: dir, Method: r.experiment.String(), Epochs: r.experiment.Header().Epochs, Objective: r.experiment.Measures()[0]}
+	if r.err != nil {
+		i.Error = r.err.Error()
+	}
+	r.progress.describe(&i)
+	return i, true
 }
 
 // Does says what the run does, and where if another program trains it.
@@ -152,30 +162,38 @@ func (i *Info) recorded() (finished bool) {
 	if err != nil {
 		return false
 	}
-	i.Epoch, i.Warning = run.Epochs(), run.History().LastWarning()
-	if epochs := run.History().Epochs; len(epochs) > 0 {
-		last := epochs[len(epochs)-1]
-		value := last.Train[i.Objective.Key]
-		i.Step, i.Value = last.Step, &value
-	}
+	i.takeOver(run)
 	return run.Finished()
 }
 
-// since takes over what has become of a run in its directory since it ended in this session.
+// takeOver adds the progress of a run as its directory has it.
+func (i *Info) takeOver(run *runs.Run) {
+	i.Epoch, i.Warning = run.Epochs(), run.History().LastWarning()
+	if epochs := run.History().Epochs; len(epochs) > 0 {
+		last := epochs[len(epochs)-1]
+		i.Step, i.Value = last.Step, nil
+		if value, measured := last.Train[i.Objective.Key]; measured {
+			i.Value = &value
+		}
+	}
+}
+
+// since takes over what has become of a run in its directory since it trained in this session.
 func (i *Info) since() {
 	run, err := runs.Open(i.Dir)
 	if err != nil {
 		return
 	}
+	further := run.Epochs() > i.Epoch
+	i.Epochs = run.Experiment().Header().Epochs
+	if further || i.Step == 0 {
+		i.takeOver(run)
+	}
 	switch {
 	case run.Finished():
 		i.State, i.Error = Finished, ""
-	case i.State == Finished: // it has been given more epochs
-		i.State = Interrupted
-	}
-	i.Epochs = run.Experiment().Header().Epochs
-	if run.Epochs() > i.Epoch {
-		i.recorded()
+	case i.State == Finished, further && ended(i.State): // it has been given more epochs, or trained by another program
+		i.State, i.Error = Interrupted, ""
 	}
 }
 

@@ -64,8 +64,8 @@ func checkName(what, name string) error {
 	return nil
 }
 
-// Start puts an experiment into the queue under a name and returns at once. A
-// run of that name that has ended goes on where it stopped, if its experiment
+// Start puts an experiment into the queue under a name and returns at once, or when
+// the run, if it is being stopped, has. A run of that name that has ended goes on where it stopped, if its experiment
 // is the same.
 func (s *Session) Start(name string, e runs.Experiment) error {
 	if err := checkName("run", name); err != nil {
@@ -105,7 +105,7 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 		return errClosed
 	}
 	if r := s.runs[name]; r != nil && !ended(r.state) {
-		if r.experiment.Hash() != e.Hash() {
+		if r.state != Paused && r.experiment.Hash() != e.Hash() {
 			return fmt.Errorf("the run %s of another experiment is %s: choose another name, or stop it", name, r.state)
 		}
 		if r.state == Running {
@@ -300,6 +300,8 @@ func (s *Session) Wait(ctx context.Context, name string) error {
 			return fmt.Errorf("the run %s is %s: wait for it there", name, info.Does())
 		case info.State == over:
 			return s.failure(r)
+		case info.State == Running, info.State == Waiting, info.State == Paused: // since
+			return s.Wait(ctx, name)
 		case info.State != Finished:
 			return fmt.Errorf("the run %s was %s: resume it first", name, info.State)
 		}
