@@ -158,8 +158,8 @@ func (p *Parameters) classify(v, inputs, off []float32, means kernels.Matrix) (l
 }
 
 // ofLabel is F(v) of visible states v and the inputs of the hidden units, log p(y|v) of their
-// label, and whether another one is likelier, 1 or 0. given is room for the hidden units of each
-// class.
+// label, and the probability that it is not the one that is chosen. given is room for the hidden
+// units of each class.
 func (p *Parameters) ofLabel(v, inputs, off []float32, given kernels.Matrix) (freeEnergy, label, mistake float64) {
 	logs, partition := p.classify(v, inputs, off, given)
 	first := p.observed()
@@ -235,7 +235,7 @@ func (t *trainer) discriminate(n int) {
 // Classification is how well a model tells the labels of rows, whose number may be smaller than
 // that of an evaluation.
 type Classification struct {
-	Error   runs.Float `json:"error"` // fraction of the rows whose label is not the likeliest
+	Error   runs.Float `json:"error"` // fraction of the rows whose label is not the likeliest, of those that are as likely one by chance
 	ErrorSE runs.Float `json:"error_se"`
 	LogP    runs.Float `json:"log_p"` // mean of log p(y|v) of the rows' labels, nats
 	LogPSE  runs.Float `json:"log_p_se"`

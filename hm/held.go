@@ -11,9 +11,9 @@ import (
 const certain = 100
 
 // Held returns the model whose given unit, 0 the first, of hidden layer hˡ, 1 the lowest, is on
-// or off in all its dreams: p(x | do(hˡⱼ)), in which what is above the unit, and beside it, stays as it was. Its
-// draws are those of the model wherever the unit has no part in them, so that the two can be
-// compared image by image. It computes in float32.
+// or off in all its dreams: p(x | do(hˡⱼ)), in which what is above the unit, and beside it, stays
+// as it was. Its draws are those of the model wherever the unit has no part in them, so that the
+// two can be compared image by image. It computes in float32.
 func (m *Model) Held(layer, unit int, on bool) (*Model, error) {
 	a := m.Architecture()
 	switch {

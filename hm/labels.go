@@ -99,7 +99,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 
 // Classification is how well a model tells the labels of data by the likeliest p*(y|x).
 type Classification struct {
-	Error   float64    `json:"error"` // fraction of rows whose likeliest label is not theirs
+	Error   float64    `json:"error"` // fraction of rows whose likeliest label, of those that are as likely one by chance, is not theirs
 	ErrorSE runs.Float `json:"error_se"`
 	LogP    float64    `json:"log_p"` // mean of log p*(y|x) of the rows' labels, nats
 	LogPSE  runs.Float `json:"log_p_se"`

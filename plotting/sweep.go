@@ -48,8 +48,8 @@ const mostCurves = 8
 
 // SweepCurves draws what the settings of a sweep reached against one that is a number:
 // a curve for each combination of the others, with bars of one standard deviation over
-// the seeds where there are several. A setting of which a seed has failed is left out. Where there are more than can be told apart there is one curve, of the best
-// of all.
+// the seeds where there are several. A setting of which a seed has failed is left out. Where
+// there are more than can be told apart there is one curve, of the best of all.
 func SweepCurves(r runs.SweepReport, key string) *Figure {
 	label, sign := loss(r.Objective)
 	at := slices.Index(r.Keys, key)

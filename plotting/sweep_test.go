@@ -20,6 +20,9 @@ func legendOf(f *Figure) string {
 func TestSweepsLeaveOutWhatHasFailed(t *testing.T) {
 	of := func(rate string, mean float64, failed int) runs.SettingReport {
 		s := runs.SettingReport{States: map[runs.State]int{runs.Finished: 3 - failed, runs.Failed: failed}, Reached: runs.Spread{Mean: mean, SD: 0.5}}
+		if failed > 0 {
+			s.Reached = runs.Spread{Mean: math.NaN(), SD: math.NaN()}
+		}
 		s.Setting = runs.Setting{Name: "learning_rate=" + rate, Values: []string{rate, "10"}}
 		s.Best = runs.Spread{Mean: math.NaN(), SD: math.NaN()}
 		return s

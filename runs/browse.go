@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"math"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -23,7 +24,7 @@ type Listed struct {
 	Family     string
 	Experiment Experiment
 	History    History
-	State      State     // Running, by whatever program, Finished, Interrupted, or Waiting before its first epoch is done
+	State      State     // as that of a job of a sweep, which this run may be
 	Date       time.Time // when its last session began; zero where that is not known
 }
 
@@ -83,12 +84,19 @@ func listed(dir string) (l Listed, err error) {
 	switch {
 	case Taken(dir) != nil:
 		l.State = Running
-	case len(epochs) == 0:
-		l.State = Waiting
 	case len(epochs) >= h.Epochs, h.Patience > 0 && best > 0 && len(epochs)-best >= h.Patience:
 		l.State = Finished
+	case exists(Job{Dir: dir}.failure()):
+		l.State = Failed
+	case !exists(filepath.Join(dir, checkpointFile)):
+		l.State = Waiting
 	}
 	return l, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // best is the best objective on the validation rows with its epoch, NaN and 0 where there is
@@ -121,10 +129,6 @@ func (l Listed) cells() []any {
 		last = l.History.Epochs[n-1]
 	}
 	h, objective := l.Experiment.Header(), l.History.Objective()
-	train, ok := last.Train[objective.Key]
-	if !ok {
-		train = math.NaN()
-	}
 	best, epoch := l.best()
 	var bestEpoch *int
 	if epoch > 0 {
@@ -138,7 +142,7 @@ func (l Listed) cells() []any {
 	if objective.Unit != "" {
 		name += " (" + objective.Unit + ")"
 	}
-	return []any{l.Dir, string(l.State), len(l.History.Epochs), h.Epochs, name, train, last.validation(objective), best, bestEpoch, last.Seconds,
+	return []any{l.Dir, string(l.State), len(l.History.Epochs), h.Epochs, name, last.train(objective), last.validation(objective), best, bestEpoch, last.Seconds,
 		l.Family, h.Dataset.Name, l.Experiment.String(), date}
 }
 
@@ -250,7 +254,7 @@ func parseCondition(found []Listed, text string) (c condition, err error) {
 	if len(found) > 0 {
 		c.name, err = Named(found, c.name)
 	}
-	if states := []string{string(Running), string(Finished), string(Interrupted), string(Waiting)}; err == nil && c.name == "state" && c.operator != "~" && !slices.Contains(states, c.value) {
+	if states := []string{string(Running), string(Finished), string(Interrupted), string(Waiting), string(Failed)}; err == nil && c.name == "state" && c.operator != "~" && !slices.Contains(states, c.value) {
 		err = fmt.Errorf("no run is %q%s: use one of %s", c.value, names.Meant(c.value, states...), strings.Join(states, ", "))
 	}
 	return c, err

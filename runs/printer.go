@@ -118,7 +118,7 @@ func measuresLine(measures []Measure, values Measures) string {
 }
 
 // MeasuresText writes measures by the texts of their values with a number of
-// decimals, fewer of fractions, which have no unit. Those of the same unit that
+// decimals, fewer of those that have no unit. Those of the same unit that
 // follow each other share it.
 func MeasuresText(measures []Measure, text func(m Measure, decimals int) string) string {
 	var parts []string

@@ -229,6 +229,9 @@ func TestSweepOverEpochs(t *testing.T) {
 	if err := json.Unmarshal([]byte(text.String()), &rows); err != nil {
 		t.Fatal(err)
 	}
+	if len(rows) != 4 {
+		t.Errorf("the table has %d rows", len(rows))
+	}
 	for _, row := range rows {
 		if row["epochs"] != fmt.Sprint(row["runs.epochs"]) {
 			t.Errorf("epochs that there are to be, and those done: %v", row)

@@ -198,7 +198,7 @@ func (s *Sweep) includes(dir string, jobs []Job) error {
 type State string
 
 const (
-	Waiting     State = "waiting"     // it has not begun, or its first epoch is not done
+	Waiting     State = "waiting"     // it has no checkpoint yet
 	Running     State = "running"     // a program trains it
 	Interrupted State = "interrupted" // nobody does, and there are epochs left
 	Finished    State = "finished"

@@ -24,17 +24,15 @@ type SettingReport struct {
 	Failures []error       // of those that failed
 	Epochs   Spread        // done, of the runs that have a checkpoint, as all that follows
 	Seconds  Spread        // that the steps of training have taken
-	Reached  Spread        // the objective of the last epoch of runs that are finished, on the validation rows where there are any
-	Best     Spread        // the same of the best epoch, on the validation rows; NaN where there are none
+	// Reached is the objective of the last epoch of runs that are finished, on the validation rows
+	// where there are any, and Best that of the best epoch, NaN where there are none. Both are NaN
+	// where a seed has failed, as by divergence: a mean over those that are left would praise a
+	// setting for the seeds that it has lost.
+	Reached, Best Spread
 }
 
-// Value is what the setting reached: Best, or Reached where there is no best epoch. It is NaN
-// where a seed has failed, as by divergence: a mean over those that are left would praise a
-// setting for the seeds that it has lost.
+// Value is what the setting reached: Best, or Reached where there is no best epoch.
 func (s SettingReport) Value() Spread {
-	if s.States[Failed] > 0 {
-		return Spread{math.NaN(), math.NaN()}
-	}
 	if math.IsNaN(s.Best.Mean) {
 		return s.Reached
 	}
@@ -68,6 +66,9 @@ func (s *Sweep) Report(dir string) (SweepReport, error) {
 			if state == Finished {
 				finished = append(finished, run)
 			}
+		}
+		if of.States[Failed] > 0 {
+			finished = nil
 		}
 		objective := r.Objective
 		of.Epochs = SpreadOf(begun, func(r *Run) float64 { return float64(r.Epochs()) })
@@ -139,8 +140,9 @@ func (r SweepReport) Table() *Table {
 		}
 	}
 	spread := func(key, label, unit string, decimals int, of func(SettingReport) Spread) {
+		key = own(key)
 		columns = append(columns,
-			column{Column{Key: own(key), Label: label, Unit: unit, Kind: Number, Decimals: decimals}, func(s SettingReport) any { return of(s).Mean }},
+			column{Column{Key: key, Label: label, Unit: unit, Kind: Number, Decimals: decimals}, func(s SettingReport) any { return of(s).Mean }},
 			column{Column{Key: own(key + "_sd"), Label: "sd", Unit: unit, Kind: Number, Decimals: decimals}, func(s SettingReport) any { return of(s).SD }})
 	}
 	o := r.Objective

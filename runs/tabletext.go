@@ -52,6 +52,9 @@ func (t *Table) WriteText(w io.Writer) error {
 	return err
 }
 
+// EscapeMarkdown writes a text such that Markdown shows it as it is.
+func EscapeMarkdown(text string) string { return markdownEscapes.Replace(text) }
+
 // markdownEscapes keeps texts from being markup, and within their cells.
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, `|`, `\|`, "`", "\\`", `*`, `\*`, `_`, `\_`, `~`, `\~`,
 	`[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`, `&`, `\&`)

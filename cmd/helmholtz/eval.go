@@ -171,7 +171,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 		}
 		return err
 	}
-	c.AddCommand(computing(newEvalSubmit()))
+	c.AddCommand(newEvalSubmit())
 	return c
 }
 

@@ -77,6 +77,7 @@ func (s submission) Seconds() int { return int(s.Notice.Seconds()) }
 // newSubmission adds the flags of a submission to a command.
 func newSubmission(c *cobra.Command) *submission {
 	x := &submission{Variable: runs.ShardsVariable, Notice: time.Minute}
+	backendFlag(c) // of the tasks
 	f := c.Flags()
 	f.BoolVar(&x.slurm, "slurm", false, "as an array of Slurm")
 	f.BoolVar(&x.kubernetes, "kubernetes", false, "as an Indexed Job of Kubernetes")

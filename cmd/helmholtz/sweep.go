@@ -56,7 +56,7 @@ programs may train in one directory, on one machine or on several that share it.
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(computing(newSweepPlan()), computing(newSweepRun()), computing(newSweepSubmit()), newSweepStatus(), newSweepReport())
+	c.AddCommand(computing(newSweepPlan()), computing(newSweepRun()), newSweepSubmit(), newSweepStatus(), newSweepReport())
 	return c
 }
 
@@ -335,10 +335,10 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 }
 
 // workerFlag is the flag of programs that train a share for another one.
-const workerFlag = "worker"
+const workerFlag = "one-of-several"
 
-// sayWhatIsLeft says of a share of a sweep, of which this program trains nothing more, how many
-// runs are finished, and how many other programs train.
+// sayWhatIsLeft says of a share of a sweep, of which this program trains nothing more, how far
+// its runs are.
 func sayWhatIsLeft(c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard) error {
 	jobs, err := s.Jobs(dir)
 	if err != nil {
@@ -351,12 +351,16 @@ func sayWhatIsLeft(c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard
 			states[state]++
 		}
 	}
-	w := c.ErrOrStderr()
-	fmt.Fprintf(w, "%s finished", names.Count(states[runs.Finished], "run"))
-	if n := states[runs.Running]; n > 0 {
-		fmt.Fprintf(w, ", %d trained by other programs", n)
+	text := names.Count(states[runs.Finished], "run") + " finished"
+	for _, left := range []struct {
+		state runs.State
+		is    string
+	}{{runs.Running, "trained by other programs"}, {runs.Interrupted, "interrupted"}, {runs.Waiting, "waiting"}, {runs.Failed, "failed, which --retry trains again"}} {
+		if n := states[left.state]; n > 0 {
+			text += fmt.Sprintf(", %d %s", n, left.is)
+		}
 	}
-	fmt.Fprintf(w, ": helmholtz sweep report %s\n", dir)
+	fmt.Fprintf(c.ErrOrStderr(), "%s: helmholtz sweep report %s\n", text, dir)
 	return nil
 }
 

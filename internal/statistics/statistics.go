@@ -20,7 +20,7 @@ func MeanAndError(n int, value func(i int) float64) (mean, se float64) {
 func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // Mistaken is the probability that a class is not the one that is chosen by the largest of
-// logarithms: by chance among those that are as large, and none where one is NaN.
+// logarithms, by chance among those that are as large: 1 where one is NaN.
 func Mistaken(logs []float64, class int) float64 {
 	alike := 0
 	for _, l := range logs {

@@ -17,11 +17,12 @@ var (
 	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
 	// spoken is what is left of a heading in the name by which links know it.
 	spoken = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	fenced = regexp.MustCompile("(?ms)^```.*?^```$")
 )
 
 // anchors are the names of the headings of a text.
 func anchors(text string) (all []string) {
-	for _, match := range heading.FindAllStringSubmatch(text, -1) {
+	for _, match := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
 		all = append(all, strings.ReplaceAll(spoken.ReplaceAllString(strings.ToLower(match[1]), ""), " ", "-"))
 	}
 	return all
@@ -54,7 +55,8 @@ func TestLinks(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && slices.Contains([]string{".git", "build", "testdata"}, entry.Name()):
+		case entry.IsDir() && path != root && (entry.Name()[0] == '.' || slices.Contains([]string{"build", "testdata"}, entry.Name())),
+			entry.IsDir() && entry.Name() == "runs" && path != filepath.Join(root, "runs"):
 			return filepath.SkipDir
 		case entry.IsDir() || filepath.Ext(path) != ".md" && filepath.Ext(path) != ".ipynb":
 			return nil

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Conclusion is what a document concludes, and which claims and numbers of its results
@@ -119,12 +121,12 @@ func (p *page) conclusions(c Catalog, conclusions []Conclusion, made map[string]
 		case len(against) > 0:
 			stands = "against" + soFar
 		}
-		p.print("- **%s** (%s): %s\n", conclusion.Says, conclusion.Place, stands)
+		p.print("- **%s** (%s): %s\n", runs.EscapeMarkdown(conclusion.Says), runs.EscapeMarkdown(conclusion.Place), stands)
 		for _, evidence := range speakFor {
-			p.print("  - for: %s\n", evidence)
+			p.print("  - for: %s\n", runs.EscapeMarkdown(evidence))
 		}
 		for _, evidence := range against {
-			p.print("  - against: %s\n", evidence)
+			p.print("  - against: %s\n", runs.EscapeMarkdown(evidence))
 		}
 		if len(more) > 0 {
 			p.print("  - would tell more: %s\n", strings.Join(more, ", "))

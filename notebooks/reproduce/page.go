@@ -98,7 +98,7 @@ func (p *page) summary(c Catalog, made map[string]Made, folder string) {
 	} {
 		text := "none."
 		if len(part.lines) > 0 {
-			text = strings.Join(part.lines, "; ") + "."
+			text = runs.EscapeMarkdown(strings.Join(part.lines, "; ")) + "."
 		}
 		p.print("- **%s** (%d): %s\n", part.title, len(part.lines), text)
 	}

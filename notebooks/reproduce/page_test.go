@@ -57,7 +57,7 @@ func TestReport(t *testing.T) {
 	}
 	conclusions, err := all.ParseConclusions("conclusions", []byte(`
 		[[conclusion]]
-		says = "Long is good."
+		says = "log p* of the long is good."
 		place = "ch. 1"
 		told = [{ id = "x/good", claim = "It is x/good." }, { id = "x/smoke", claim = "It is x/smoke." }]
 		[[conclusion]]
@@ -95,7 +95,7 @@ func TestReport(t *testing.T) {
 		"of the findings in [results](results)",
 		"| x/smoke | A number | its trainings |",
 		"| x/none | Nothing | no faces |",
-		"- **Long is good.** (ch. 1): for\n  - for: It is x/good (x/good, full): -10.1\n  - would tell more: x/smoke\n",
+		"- **log p\\* of the long is good.** (ch. 1): for\n  - for: It is x/good (x/good, full): -10.1\n  - would tell more: x/smoke\n",
 		"- **All are.** (ch. 2): for and against\n  - for: log p of the first (x/good, full): -10.100, published -10.000\n  - against: It is x/bad (x/bad, full): -12.0\n-",
 		"- **Bad is bad.** (ch. 3): against\n  - against: log p of the first (x/bad, full): -12.000, published -10.000\n-",
 		"- **Nobody knows.** (ch. 4): open\n  - would tell more: x/smoke, x/good\n",

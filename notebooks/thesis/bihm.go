@@ -270,10 +270,9 @@ func makeFig37(w *work) error {
 	}
 	epochs := first[0].history.Epochs
 	last := epochs[len(epochs)-1].Measured["test"]
-	logP, measured := last["log_p"]
-	star, normalized := last["log_p_star"]
-	gap, verdict := logP-star, reproduce.Open // of an epoch that is not finite
-	if measured && normalized {
+	gap, verdict := math.NaN(), reproduce.Open // of an epoch of which one is not finite
+	if star, measured := last["log_p_star"]; measured {
+		gap = last["log_p"] - star
 		verdict = holdsIf(math.Abs(gap) < 0.5)
 	}
 	w.JudgeFull("−2 log Z stays small, and log p* follows log p.", verdict,
@@ -302,7 +301,11 @@ func makeFig38(w *work) error {
 		sx, sy, sxx, syy, sxy = sx+x, sy+y, sxx+x*x, syy+y*y, sxy+x*y
 	}
 	correlation := (n*sxy - sx*sy) / math.Sqrt((n*sxx-sx*sx)*(n*syy-sy*sy))
-	w.JudgeFull("Both rise together, log p̃* below.", holdsIf(below && correlation > 0.9), "%.0f epochs measured; correlation %.4f; below at each: %t", n, correlation, below)
+	verdict := reproduce.Open
+	if !math.IsNaN(correlation) {
+		verdict = holdsIf(below && correlation > 0.9)
+	}
+	w.JudgeFull("Both rise together, log p̃* below.", verdict, "%.0f epochs measured; correlation %.4f; below at each: %t", n, correlation, below)
 	return w.Figure("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
 		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history))
 }
