@@ -12,6 +12,11 @@
 //	run := kernelext.Open().Run("mnist")
 //	model, err := run.Model()
 //
+// or, of another family than that of Helmholtz machines, with
+//
+//	saved, err := run.Save()
+//	rbm, err := boltzmann.OpenRun(saved.Dir())
+//
 // No later cell can open a data set that a cell made from rows, so the session keeps
 // it:
 //
