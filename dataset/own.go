@@ -14,7 +14,8 @@ import (
 // FromRows makes a set of rows of one's own. Each row has shape.Units() values from 0 to
 // 1, which are rounded to 0 or 1, as Fixed says: FromRows of a Spec can do something else
 // with grey values, which are kept as multiples of 1/255. Rows of another length and
-// other values are refused. Where test has no rows, a tenth of train, drawn by seed, become the test rows.
+// other values are refused. Where test has no rows, a tenth of train, drawn by seed,
+// become the test rows.
 func FromRows(name string, shape Shape, train, test [][]float64) (*Set, error) {
 	return Spec{Name: name}.FromRows(shape, train, test)
 }

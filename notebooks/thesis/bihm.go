@@ -271,8 +271,9 @@ func makeFig37(w *work) error {
 	epochs := first[0].history.Epochs
 	last := epochs[len(epochs)-1].Measured["test"]
 	gap, verdict := math.NaN(), reproduce.Open // of an epoch of which one is not finite
-	if star, measured := last["log_p_star"]; measured {
-		gap = last["log_p"] - star
+	logP, measured := last["log_p"]
+	if star, normalized := last["log_p_star"]; measured && normalized {
+		gap = logP - star
 		verdict = holdsIf(math.Abs(gap) < 0.5)
 	}
 	w.JudgeFull("−2 log Z stays small, and log p* follows log p.", verdict,

@@ -105,14 +105,17 @@ func (s *Session) Info(name string) (Info, error) {
 // info is Info of a run whose directory is dir.
 func (s *Session) info(name, dir string) (Info, error) {
 	i, here := s.described(name, dir)
-	if here && (i.State == Running || i.State == Waiting) {
+	var taken *runs.TakenError
+	elsewhere := !i.trains() && errors.As(runs.Taken(dir), &taken)
+	if elsewhere {
+		i, here = s.described(name, dir) // it may have been resumed here since
+	}
+	if i.trains() {
 		if i.Step == 0 { // it has not begun in this session
 			i.recorded()
 		}
 		return i, nil
 	}
-	var taken *runs.TakenError
-	elsewhere := errors.As(runs.Taken(dir), &taken)
 	if here && !elsewhere {
 		i.since()
 		return i, nil
@@ -130,6 +133,9 @@ func (s *Session) info(name, dir string) (Info, error) {
 	}
 	return i, nil
 }
+
+// trains says whether the run trains, or will.
+func (i Info) trains() bool { return i.State == Running || i.State == Waiting }
 
 // described is what this session itself knows of a run, if it has had it.
 func (s *Session) described(name, dir string) (i Info, here bool) {

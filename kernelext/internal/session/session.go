@@ -65,8 +65,8 @@ func checkName(what, name string) error {
 }
 
 // Start puts an experiment into the queue under a name and returns at once, or when
-// the run, if it is being stopped, has. A run of that name that has ended goes on where it stopped, if its experiment
-// is the same.
+// the run, if it is being stopped, has. A run of that name that has ended goes on where
+// it stopped, if its experiment is the same.
 func (s *Session) Start(name string, e runs.Experiment) error {
 	if err := checkName("run", name); err != nil {
 		return err
