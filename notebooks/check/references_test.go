@@ -1,8 +1,6 @@
 package check
 
 import (
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -67,31 +65,16 @@ func TestReferences(t *testing.T) {
 	for _, source := range citations(readme) {
 		places[source] = "README.md"
 	}
-	root := "../.."
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
+	filesOf(t, []string{".go", ".cu", ".py", ".sh", ".toml", ".md", ".ipynb"}, func(path string) {
 		place, _ := filepath.Rel(root, path)
-		if entry.IsDir() {
-			if slices.Contains([]string{".git", "build", "testdata", "runs"}, entry.Name()) && place != "runs" {
-				return filepath.SkipDir
-			}
-			return nil
+		if place == "README.md" || filepath.Base(path) == "references_test.go" {
+			return
 		}
-		kinds := []string{".go", ".cu", ".py", ".sh", ".toml", ".md", ".ipynb"}
-		if !slices.Contains(kinds, filepath.Ext(path)) || place == "README.md" || entry.Name() == "references_test.go" {
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		text := string(data)
+		text := read(t, path)
 		if filepath.Ext(path) == ".ipynb" {
-			notebook, err := Parse(data)
+			notebook, err := Parse([]byte(text))
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
 			text = ""
 			for _, cell := range notebook.Cells {
@@ -101,11 +84,7 @@ func TestReferences(t *testing.T) {
 		for _, source := range citations(text) {
 			places[source] = place
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for source, place := range places {
 		if !slices.Contains(sources, source) {
 			t.Errorf("%s cites %s, which is not among the references of the README", place, source)
