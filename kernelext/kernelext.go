@@ -78,9 +78,10 @@ var inProcess = sync.OnceValue(func() backend {
 
 // Start puts an experiment into the session's queue, under a name, and returns
 // at once, or when the run, if it is being stopped, has. It trains, once those
-// before it have, into the directory runs/NAME. A run of the same name and experiment goes on where it stopped, or stays as
-// it is where it is finished. Data that FromRows made have to be kept first, by
-// KeepData. The Run remembers what was wrong.
+// before it have, into the directory runs/NAME. A run of the same name and
+// experiment goes on where it stopped, or stays as it is where it is finished. Data
+// that FromRows made have to be kept first, by KeepData. The Run remembers what was
+// wrong.
 func (s *Session) Start(name string, e runs.Experiment) *Run {
 	return &Run{s.backend, name, s.backend.Start(name, e)}
 }

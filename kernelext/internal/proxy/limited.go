@@ -25,7 +25,7 @@ const (
 )
 
 // errLarge is the error of a message beyond the limits.
-var errLarge = errors.New("a message of more")
+var errLarge = errors.New("a message is too large")
 
 // limited is a connection that refuses messages beyond the limits before they
 // are read, and that gathers what is written until it is flushed.
@@ -77,7 +77,7 @@ func (l *limited) nextFrame() error {
 		return errors.New("a ZMTP command after the handshake")
 	}
 	if size > most || l.message+size+frameCost > most {
-		return fmt.Errorf("%w than %d bytes", errLarge, most)
+		return fmt.Errorf("%w: of more than %d bytes", errLarge, most)
 	}
 	l.message += size + frameCost
 	if flags&frameMore == 0 {

@@ -59,7 +59,7 @@ func (p *progress) Begin(plan runs.Plan) {
 	p.history.Epochs = nil
 	if n := len(plan.History.Epochs); n > 0 {
 		last := plan.History.Epochs[n-1]
-		p.epoch, p.value = last.Epoch, p.objective(last.Train)
+		p.epoch, p.value = last.Epoch, valueOf(last.Train, p.history.Objective())
 	}
 }
 
@@ -68,12 +68,12 @@ func (p *progress) Step(at runs.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.saved()
-	p.step, p.value = at.Step, p.objective(at.Measures)
+	p.step, p.value = at.Step, valueOf(at.Measures, p.history.Objective())
 }
 
-// objective is the value of what training improves, nil where it was not measured.
-func (p *progress) objective(of runs.Measures) *float64 {
-	value, measured := of[p.history.Objective().Key]
+// valueOf is the value of a measure, nil where there is none.
+func valueOf(of runs.Measures, m runs.Measure) *float64 {
+	value, measured := of[m.Key]
 	if !measured {
 		return nil
 	}

@@ -177,10 +177,7 @@ func (i *Info) takeOver(run *runs.Run) {
 	i.Epoch, i.Warning = run.Epochs(), run.History().LastWarning()
 	if epochs := run.History().Epochs; len(epochs) > 0 {
 		last := epochs[len(epochs)-1]
-		i.Step, i.Value = last.Step, nil
-		if value, measured := last.Train[i.Objective.Key]; measured {
-			i.Value = &value
-		}
+		i.Step, i.Value = last.Step, valueOf(last.Train, i.Objective)
 	}
 }
 

@@ -104,24 +104,16 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 	if s.closed {
 		return errClosed
 	}
-	if r := s.runs[name]; r != nil && !ended(r.state) {
-		if r.state != Paused && r.experiment.Hash() != e.Hash() {
-			return fmt.Errorf("the run %s of another experiment is %s: choose another name, or stop it", name, r.state)
-		}
-		if r.state == Running {
-			if differences := runs.Differences(e, r.experiment); len(differences) > 0 {
-				return fmt.Errorf("the run %s trains with other settings (%s): pause it, and start it again", name, strings.Join(differences, "; "))
-			}
-			return nil
-		}
-		if err := runs.Claim(e, set, s.Dir(name)); err != nil {
-			return fmt.Errorf("the run %s cannot be started: %w", name, err)
-		}
-		r.experiment = e // which may keep and measure otherwise
-		if r.state == Paused {
-			r.state = Waiting
-			s.queue = insert(s.queue, r, front)
-			s.advance()
+	r := s.runs[name]
+	if r != nil && ended(r.state) {
+		r = nil // another one goes on from where it lies
+	}
+	if r != nil && r.state != Paused && r.experiment.Hash() != e.Hash() {
+		return fmt.Errorf("the run %s of another experiment is %s: choose another name, or stop it", name, r.state)
+	}
+	if r != nil && r.state == Running {
+		if differences := runs.Differences(e, r.experiment); len(differences) > 0 {
+			return fmt.Errorf("the run %s trains with other settings (%s): pause it, and start it again", name, strings.Join(differences, "; "))
 		}
 		return nil
 	}
@@ -129,8 +121,16 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 	if err := runs.Claim(e, set, s.Dir(name)); err != nil {
 		return fmt.Errorf("the run %s cannot be started: %w", name, err)
 	}
-	r := &run{name: name, experiment: e, set: set, state: Waiting, done: make(chan struct{})}
-	s.runs[name] = r
+	switch {
+	case r == nil:
+		r = &run{name: name, experiment: e, set: set, state: Waiting, done: make(chan struct{})}
+		s.runs[name] = r
+	case r.state == Waiting:
+		r.experiment = e // which may keep and measure otherwise
+		return nil
+	default:
+		r.experiment, r.state = e, Waiting
+	}
 	s.queue = insert(s.queue, r, front)
 	s.advance()
 	return nil
