@@ -254,7 +254,11 @@ func parseCondition(found []Listed, text string) (c condition, err error) {
 	if len(found) > 0 {
 		c.name, err = Named(found, c.name)
 	}
-	if states := []string{string(Running), string(Finished), string(Interrupted), string(Waiting), string(Failed)}; err == nil && c.name == "state" && c.operator != "~" && !slices.Contains(states, c.value) {
+	if err == nil && c.name == "state" && c.operator != "~" && !slices.Contains(States[:], State(c.value)) {
+		var states []string
+		for _, s := range States {
+			states = append(states, string(s))
+		}
 		err = fmt.Errorf("no run is %q%s: use one of %s", c.value, names.Meant(c.value, states...), strings.Join(states, ", "))
 	}
 	return c, err

@@ -166,20 +166,10 @@ func ofBestEpoch(objective Measure, value func(Epoch) float64) func(*Run) float6
 }
 
 // validation is a measure of the validation rows, NaN where there are none.
-func (e Epoch) validation(m Measure) float64 {
-	if value, ok := e.Validation[m.Key]; ok {
-		return value
-	}
-	return math.NaN()
-}
+func (e Epoch) validation(m Measure) float64 { return e.Validation.of(m) }
 
 // train is a measure of the epoch on the training rows, NaN where there is none.
-func (e Epoch) train(m Measure) float64 {
-	if value, ok := e.Train[m.Key]; ok {
-		return value
-	}
-	return math.NaN()
-}
+func (e Epoch) train(m Measure) float64 { return e.Train.of(m) }
 
 // settings are those of the experiment by their names in TOML.
 func (c Compared) settings() map[string]string { return settings(c.seeds.Runs[0].experiment) }

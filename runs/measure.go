@@ -2,6 +2,7 @@ package runs
 
 import (
 	"encoding/json"
+	"math"
 
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
@@ -30,6 +31,14 @@ func (m Measure) Better(value, than float64) bool {
 
 // Measures are the values of measures by their keys.
 type Measures map[string]float64
+
+// of is the value of a measure, NaN where there is none.
+func (m Measures) of(measure Measure) float64 {
+	if value, ok := m[measure.Key]; ok {
+		return value
+	}
+	return math.NaN()
+}
 
 // finite says whether all values are.
 func (m Measures) finite() bool {

@@ -205,6 +205,9 @@ const (
 	Failed      State = "failed" // training passes it over, until Sweep.Retry
 )
 
+// States are all states of runs, in the order in which they are told.
+var States = [...]State{Finished, Running, Interrupted, Waiting, Failed}
+
 // State is how far the job has come, its run where that has a checkpoint, and what
 // made it fail.
 func (j Job) State() (State, *Run, error) {

@@ -134,7 +134,7 @@ func (r SweepReport) Table() *Table {
 		return key
 	}
 	all := r.States()
-	for _, state := range []State{Finished, Running, Interrupted, Waiting, Failed} {
+	for _, state := range States {
 		if all[state] > 0 {
 			columns = append(columns, column{Column{Key: own(string(state)), Kind: Integer}, func(s SettingReport) any { return s.States[state] }})
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/boltzmann/general"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -242,6 +243,10 @@ func doubled(dir string) bool {
 // isBoltzmann says whether a directory holds a run of a Boltzmann machine, or of a belief network
 // that was fine-tuned, or runs of several seeds.
 func isBoltzmann(dir string) bool { return holds[boltzmann.Experiment](dir) || isUpDown(dir) }
+
+// isUndirected says whether a directory holds a run of these, or of a Boltzmann machine with any
+// connections.
+func isUndirected(dir string) bool { return isBoltzmann(dir) || holds[general.Experiment](dir) }
 
 // holds says whether a directory holds a run of an experiment of a type, or runs of several seeds.
 func holds[E runs.Experiment](dir string) bool {

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/helmholtz-go/helmholtz/boltzmann/general"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -120,7 +119,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 		if err := tables.check(asJSON); err != nil {
 			return err
 		}
-		if isBoltzmann(args[0]) || holds[general.Experiment](args[0]) {
+		if isUndirected(args[0]) {
 			if err := refuseOthers(c, "Boltzmann machines", ofImportance); err != nil {
 				return err
 			}

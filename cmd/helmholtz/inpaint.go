@@ -78,14 +78,13 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
 // checkpoint, of either family. ofChains are flags of Helmholtz machines alone.
 func inpainter(c *cobra.Command, dir, which string, seed uint64, chains int, chain hm.Chain, ofChains []string) (
 	inpaint func(context.Context, dataset.Split, dataset.Mask, func(float64)) (dataset.Inpainting, error), run interface{ Dataset() (*dataset.Set, error) }, err error) {
-	ofGeneral := holds[general.Experiment](dir)
-	if ofGeneral || isBoltzmann(dir) {
+	if isUndirected(dir) {
 		if err := refuseOthers(c, "Boltzmann machines", ofChains); err != nil {
 			return nil, nil, err
 		}
 	}
 	switch {
-	case ofGeneral:
+	case holds[general.Experiment](dir):
 		run, model, err := openGeneral(dir, which, seed)
 		return func(ctx context.Context, rows dataset.Split, mask dataset.Mask, progress func(float64)) (dataset.Inpainting, error) {
 			return model.Inpaint(ctx, rows, mask, chains, chain.Sweeps, progress)

@@ -30,7 +30,8 @@ the last checkpoint.`,
 	numberFlag(f, &o.Rows, "rows", 1000, 1, "evaluate `N` test rows drawn by seed")
 	numberFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z²")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if _, err := runs.ExperimentIn(args[0]); err == nil && !holds[hm.Experiment](args[0]) {
+		e, err := runs.ExperimentIn(args[0]) // whose error another reader returns
+		if _, is := e.(hm.Experiment); err == nil && !is {
 			if err := refuseOthers(c, "reports of other runs than those of Helmholtz machines", []string{"samples", "rows", "log-z2"}); err != nil {
 				return err
 			}

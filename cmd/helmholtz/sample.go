@@ -52,9 +52,7 @@ of p, come before the expected values are drawn.`,
 		if chain.Sweeps > 0 && kind != "means" {
 			return misuse(c, "--gibbs draws means, not %s: leave out --kind", kind)
 		}
-		ofGeneral := holds[general.Experiment](args[0])
-		undirected := ofGeneral || isBoltzmann(args[0])
-		if undirected {
+		if isUndirected(args[0]) {
 			if err := refuseOthers(c, "Boltzmann machines", ofChains); err != nil {
 				return err
 			}
@@ -72,10 +70,10 @@ of p, come before the expected values are drawn.`,
 				return err
 			}
 		}
-		if ofGeneral {
+		if holds[general.Experiment](args[0]) {
 			return sampleGeneral(c, args[0], which, kind, n, chain.Sweeps, seed, out)
 		}
-		if undirected {
+		if isBoltzmann(args[0]) {
 			return sampleBoltzmann(c, args[0], which, kind, n, chain.Sweeps, seed, out)
 		}
 		if kind == "filters" {

@@ -340,16 +340,9 @@ const workerFlag = "one-of-several"
 // sayWhatIsLeft says of a share of a sweep, of which this program trains nothing more, how far
 // its runs are.
 func sayWhatIsLeft(c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard) error {
-	jobs, err := s.Jobs(dir)
+	states, err := statesOf(s, dir, share)
 	if err != nil {
 		return err
-	}
-	states := map[runs.State]int{}
-	for i, j := range jobs {
-		if share.Has(i) {
-			state, _, _ := j.State()
-			states[state]++
-		}
 	}
 	text := names.Count(states[runs.Finished], "run") + " finished"
 	for _, left := range []struct {
@@ -393,21 +386,28 @@ func preemptible(ctx context.Context) (context.Context, func() bool) {
 // usualWorkers is the number of trainings at once where none is asked for: no more than
 // there are runs left.
 func usualWorkers(s *runs.Sweep, dir string, share runs.Shard) (int, error) {
-	jobs, err := s.Jobs(dir)
+	states, err := statesOf(s, dir, share)
 	if err != nil {
 		return 0, err
 	}
-	left := 0
+	bytes, err := largest(s, dir)
+	return max(1, min(states[runs.Waiting]+states[runs.Interrupted], mostWorkers(bytes))), err
+}
+
+// statesOf are the numbers of runs of each state in a share of a sweep.
+func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, error) {
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		return nil, err
+	}
+	states := map[runs.State]int{}
 	for i, j := range jobs {
-		if !share.Has(i) {
-			continue
-		}
-		if state, _, _ := j.State(); state == runs.Waiting || state == runs.Interrupted {
-			left++
+		if share.Has(i) {
+			state, _, _ := j.State()
+			states[state]++
 		}
 	}
-	bytes, err := largest(s, dir)
-	return max(1, min(left, mostWorkers(bytes))), err
+	return states, nil
 }
 
 // runSweep trains a share of a sweep, one run after the other.
@@ -501,7 +501,7 @@ any machine that sees the directory.`,
 		}
 		w := c.OutOrStdout()
 		states := report.States()
-		for _, state := range []runs.State{runs.Finished, runs.Running, runs.Interrupted, runs.Waiting, runs.Failed} {
+		for _, state := range runs.States {
 			if states[state] > 0 {
 				fmt.Fprintf(w, "%-12s %d\n", state, states[state])
 			}

@@ -22,9 +22,10 @@ import (
 // numbers.
 func Epochs(ctx context.Context, run *hm.Run, n int) {
 	epochs := run.Kept()
-	last := run.Epochs()
-	if _, err := run.At(last); !slices.Contains(epochs, last) && (err == nil || len(epochs) == 0) {
-		epochs = append(epochs, last)
+	if last := run.Epochs(); !slices.Contains(epochs, last) {
+		if _, err := run.At(last); err == nil || len(epochs) == 0 {
+			epochs = append(epochs, last)
+		}
 	}
 	Show(ctx, len(epochs), len(epochs)-1, func(i int) (*plotting.Figure, error) {
 		model, err := run.At(epochs[i])
