@@ -169,6 +169,9 @@ func makeFigC5(w *work) error {
 		j.add(holdsIf(behind.nats > 2), "%s behind by %v", refreshEvery(tooSeldom), behind)
 	}
 	passed.note(&j)
+	if steps := all[0][0].last().Step; steps <= 10_000 {
+		j.evidence = append(j.evidence, fmt.Sprintf("of %s steps K 10,000 and 100,000 compute the blocks at the first alone, and are one training", thousands(steps)))
+	}
 	if err := w.judgeFull("K 100,000 breaks down; most others reach the same minimum.", j); err != nil {
 		return err
 	}

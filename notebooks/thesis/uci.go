@@ -29,7 +29,7 @@ var uciRates = []float64{0.01, 0.001}
 func uciPlan(set, name string, method hm.Method, layers []int, η float64, epochs int) plan {
 	return plan{
 		name: fmt.Sprintf("%s-%s-lr-%g", set, name, η), data: dataset.Spec{Name: set}, machine: bidirectional(layers...),
-		method: method.Optimizer(hm.Adam).BatchSize(100).LearningRate(η), laptop: epochs / 20, full: epochs, seeds: 1, best: true,
+		method: method.Optimizer(hm.Adam).BatchSize(100).L1(1e-5).LearningRate(η), laptop: epochs / 20, full: epochs, seeds: 1, best: true,
 	}
 }
 
@@ -39,9 +39,9 @@ func uciPlans(reproduce.Scale) []plan {
 	for _, u := range uci {
 		for _, η := range uciRates {
 			plans = append(plans,
-				uciPlan(u.set, "bihm", hm.BiHM().L1(1e-5), u.bihm, η, u.epochs),
+				uciPlan(u.set, "bihm", hm.BiHM(), u.bihm, η, u.epochs),
 				uciPlan(u.set, "rws", hm.RWS(), u.rws, η, u.epochs),
-				uciPlan(u.set, "bihm-with-layers-of-rws", hm.BiHM().L1(1e-5), u.rws, η, u.epochs))
+				uciPlan(u.set, "bihm-with-layers-of-rws", hm.BiHM(), u.rws, η, u.epochs))
 		}
 	}
 	return plans

@@ -164,15 +164,19 @@ type norms runs.History
 
 type layerNorms = runs.LayerNorms
 
-// at is the Euclidean norm over all layers of both networks after a part of the epochs.
+// at is the Euclidean norm over all layers of both networks after a part of the epochs: the mean
+// of the last tenth of them until then, since a gradient is that of a minibatch.
 func (h norms) at(part float64, of func(layerNorms) float64) float64 {
-	sum := 0.0
-	for _, layers := range h.Epochs[partOf(part, len(h.Epochs))-1].Norms {
-		for _, l := range layers {
-			sum += of(l) * of(l)
+	last := partOf(part, len(h.Epochs))
+	return runs.SpreadOf(h.Epochs[max(0, last-partOf(0.1, len(h.Epochs))):last], func(e runs.Epoch) float64 {
+		sum := 0.0
+		for _, layers := range e.Norms {
+			for _, l := range layers {
+				sum += of(l) * of(l)
+			}
 		}
-	}
-	return math.Sqrt(sum)
+		return math.Sqrt(sum)
+	}).Mean
 }
 
 // device says what times are measured on.
