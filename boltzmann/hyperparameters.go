@@ -167,5 +167,10 @@ func (s MethodSpec) String() string {
 	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
 }
 
+// Idle implements runs.Idler.
+func (e Experiment) Idle() map[string]string {
+	return runs.Idle("method", &e.Method, e.Method.Hyperparameters())
+}
+
 // check refuses settings with which nothing can be trained.
 func (s MethodSpec) check() error { return runs.CheckHyperparameters(&s, s.Hyperparameters()) }

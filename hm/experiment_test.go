@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -370,6 +371,29 @@ func FuzzParseExperiment(f *testing.F) {
 			t.Fatalf("what is read again differs: %v", differences)
 		}
 	})
+}
+
+// A sweep over what does nothing would compare runs that are alike; where each of what varies acts
+// in some setting that is its own, there is none like another.
+func TestSweepsOverIdleSettingsAreRefused(t *testing.T) {
+	base := `base = {epochs = 2, dataset = {name = "3by3"}, machine = {layers = [3]}, method = {preset = "rws"}}` + "\n"
+	for _, c := range []struct{ axes, says string }{
+		{"[grid]\nmethod.momentum = [0.5, 0.9]", "method.momentum does nothing without --optimizer momentum"},
+		{"[grid]\nmethod.preset = [\"rws\", \"nrws\"]\nmethod.damping = [0.1, 0.2]", "method.damping does nothing without a Fisher matrix"},
+		{"[[together]]\nmethod.preset = [\"rws\", \"nrws\", \"nrws\"]\nmethod.damping = [0.1, 0.1, 0.2]", ""},
+	} {
+		path := filepath.Join(t.TempDir(), "sweep.toml")
+		if err := os.WriteFile(path, []byte(base+c.axes), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sweep, err := runs.ReadSweep(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sweep.Check(); c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v, want %q", c.axes, err, c.says)
+		}
+	}
 }
 
 // A sweep over presets trains each with the settings that it stands for, and with those that

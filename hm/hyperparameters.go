@@ -192,6 +192,11 @@ func (s MethodSpec) String() string {
 	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
 }
 
+// Idle implements runs.Idler.
+func (e Experiment) Idle() map[string]string {
+	return runs.Idle("method", &e.Method, e.Method.Hyperparameters())
+}
+
 // check refuses a setting that cannot be, by itself or beside others.
 func (s MethodSpec) check() error {
 	if _, err := Preset(s.Preset); err != nil {

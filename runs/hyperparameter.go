@@ -33,6 +33,24 @@ func CheckHyperparameters(spec any, settings []Hyperparameter) error {
 	return nil
 }
 
+// An Idler is an Experiment that knows which of its settings do nothing beside the others.
+type Idler interface {
+	Experiment
+	// Idle says, by the full name of each of these in TOML, what it does nothing without.
+	Idle() map[string]string
+}
+
+// Idle are the settings of spec that do nothing, by their names in the table of an experiment.
+func Idle(table string, spec any, settings []Hyperparameter) map[string]string {
+	idle := map[string]string{}
+	for _, s := range settings {
+		if s.Idle != "" {
+			idle[table+"."+keyOf(spec, s.Value)] = s.Idle
+		}
+	}
+	return idle
+}
+
 // keyOf is the key in TOML of the field of spec to which value points.
 func keyOf(spec, value any) string {
 	of := reflect.ValueOf(spec).Elem()

@@ -45,9 +45,13 @@ func (s *Sweep) Jobs(dir string) ([]Job, error) {
 }
 
 // Check opens the data of the sweep and refuses a setting that cannot be trained on
-// them, and settings that improve different measures, of which none is the best.
+// them, settings that improve different measures, of which none is the best, and settings that
+// differ in nothing that acts.
 func (s *Sweep) Check() error {
 	settings, err := s.Settings()
+	if err == nil {
+		err = s.checkIdle(settings)
+	}
 	if err != nil {
 		return err
 	}
@@ -64,6 +68,30 @@ func (s *Sweep) Check() error {
 		if other.Key != first.Key {
 			return fmt.Errorf("%s is judged by its %s, %s by its %s, and neither is the better one: sweep over each by itself", settings[0].Name, first.Name, setting.Name, other.Name)
 		}
+	}
+	return nil
+}
+
+// checkIdle refuses settings that train alike, since what varies between them does nothing.
+func (s *Sweep) checkIdle(settings []Setting) error {
+	alike := map[string]string{} // the name of a setting by what acts in it
+	for _, setting := range settings {
+		of, knows := setting.Experiment.(Idler)
+		if !knows {
+			continue
+		}
+		idle, reason := of.Idle(), ""
+		acts := slices.Clone(setting.Values)
+		for i, key := range s.keys() {
+			if without, is := idle[key]; is {
+				acts[i], reason = "", fmt.Sprintf("%s does nothing without %s", key, without)
+			}
+		}
+		by := fmt.Sprintf("%q", acts)
+		if other, taken := alike[by]; taken {
+			return fmt.Errorf("%s and %s train alike, since %s: leave its values away, or put them beside what they need in a table [[together]]", other, setting.Name, reason)
+		}
+		alike[by] = setting.Name
 	}
 	return nil
 }
