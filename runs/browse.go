@@ -261,7 +261,28 @@ func parseCondition(found []Listed, text string) (c condition, err error) {
 		}
 		err = fmt.Errorf("no run is %q%s: use one of %s", c.value, names.Meant(c.value, states...), strings.Join(states, ", "))
 	}
+	if err == nil && c.operator != "~" && !isNumber(c.value) && numeric(found, c.name) {
+		err = fmt.Errorf("%s is a number, and %q is none: give a number", c.name, c.value)
+	}
 	return c, err
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+// numeric says whether all runs that have a result or a setting have a number of it.
+func numeric(found []Listed, name string) bool {
+	known := false
+	for _, l := range found {
+		value := l.value(name)
+		if value != "" && !isNumber(value) {
+			return false
+		}
+		known = known || value != ""
+	}
+	return known
 }
 
 func (c condition) holds(value string) bool {

@@ -101,6 +101,8 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 	wantError(t, err, `no run has "laerning_rate" (did you mean "learning_rate"?)`)
 	_, err = runs.Where(found, "state=finnished")
 	wantError(t, err, `no run is "finnished" (did you mean "finished"?)`)
+	_, err = runs.Where(found, "best_epoch<ten")
+	wantError(t, err, "best_epoch is a number", `"ten"`)
 	_, err = runs.Where(found, "learning_rate")
 	wantError(t, err, "no condition", "NAME=VALUE")
 
