@@ -137,6 +137,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.Method.check,
 		func() error { return checkBinarization(e.Dataset.Binarization, e.Machine.Visible) },
 		e.checkTempering,
+		func() error { return e.checkFlips(set.Shape().Units()) },
 		e.checkLayers,
 		e.checkBelow,
 		e.checkPretrained,
@@ -164,6 +165,14 @@ func first(checks ...func() error) error {
 func (e Experiment) checkTempering() error {
 	if e.Method.Algorithm == Tempered && e.Machine.Visible == Gaussian {
 		return errors.New("algorithm = pt with Gaussian visible units: parallel tempering is of Bernoulli units; use pcd")
+	}
+	return nil
+}
+
+// checkFlips refuses to flip more units of a row than there are, but for the usual number.
+func (e Experiment) checkFlips(units int) error {
+	if e.Method.Algorithm == PseudoLikelihood && e.Method.Steps > max(units, usual(PseudoLikelihood).spec.Steps) {
+		return fmt.Errorf("steps = %d of pl, for rows of %d units: to flip a unit twice tells nothing new; give at most %[2]d", e.Method.Steps, units)
 	}
 	return nil
 }

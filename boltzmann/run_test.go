@@ -313,6 +313,7 @@ func TestExperimentsThatCannotBeTrainedAreRefused(t *testing.T) {
 		{short(PT()).Temperatures(1), machineFor(set), set, "temperatures = 1"},
 		{short(PCD()).Temperatures(5), machineFor(set), set, "use pt"},
 		{short(PCD()).Steps(0), machineFor(set), set, "steps = 0"},
+		{short(PL()).Steps(5000), machineFor(set), set, "steps = 5000 of pl"},
 		{short(CD()).OffsetRate(0), machineFor(set), set, "offset_rate = 0"},
 		{short(CD()).Momentum(1), machineFor(set), set, "momentum = 1"},
 		{short(CD()).AdamDecays(-1, 0.9), machineFor(set), set, "adam_beta1 = -1"},
