@@ -1,15 +1,18 @@
 package names
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Meant is a question, with a space before it, that names the closest of several words to one
-// that is none of them, or nothing where none is near: two thirds of its letters have to be right. Of
-// words that are as close, one of the same length is meant.
+// that is none of them, or nothing where none is near: two thirds of its letters have to be right,
+// whatever their case. Of words that are as close, one of the same length is meant.
 func Meant(word string, of ...string) string {
-	letters := []rune(word)
+	letters := []rune(strings.ToLower(word))
 	best, least := "", 2*((len(letters)+2)/3+1)
 	for _, w := range of {
-		d := 2 * distance(letters, []rune(w))
+		d := 2 * distance(letters, []rune(strings.ToLower(w)))
 		if len([]rune(w)) != len(letters) {
 			d++
 		}

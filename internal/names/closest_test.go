@@ -9,7 +9,7 @@ import (
 func TestTheClosestWordIsMeant(t *testing.T) {
 	words := []string{"mnist", "fashion", "glyphs", "miniglyphs", "3by3", "nws", "nrws"}
 	for word, want := range map[string]string{
-		"mnsit": "mnist", "minst": "mnist", "glyph": "glyphs", "nwrs": "nrws", "fasion": "fashion", "3x3": "", "omniglot": "", "": "",
+		"mnsit": "mnist", "minst": "mnist", "glyph": "glyphs", "nwrs": "nrws", "fasion": "fashion", "MNIST": "mnist", "3x3": "", "omniglot": "", "": "",
 	} {
 		if want != "" {
 			want = ` (did you mean "` + want + `"?)`
