@@ -30,7 +30,7 @@ var (
 func newAnnealingFlags(f *pflag.FlagSet) *annealingFlags {
 	x := &annealingFlags{}
 	f.TextVar(&x.annealing.Schedule, "schedule", boltzmann.Published(), "of a Boltzmann machine, the `steps` of AIS: published, even:N or adaptive:N")
-	numberFlag(f, &x.annealing.Chains, "chains", 100, 1, "`M` chains of AIS")
+	numberFlag(f, &x.annealing.Chains, "chains", 100, 2, "`M` chains of AIS")
 	numberFlag(f, &x.raise, "raise", 0, 0, "estimate log p of `N` of the rows by RAISE too, along the same schedule")
 	numberFlag(f, &x.ofRow, "raise-chains", 10, 1, "`M` chains of each row of RAISE")
 	return x
