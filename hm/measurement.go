@@ -50,6 +50,9 @@ func ParseMeasurement(text string) (Measurement, error) {
 		if err != nil {
 			return m, fmt.Errorf("%s=%s: give a whole number", key, value)
 		}
+		if n == 0 && key != "rows" && key != "log-z2" {
+			return m, fmt.Errorf("%s=0: give at least 1, or leave it out", key)
+		}
 		*of = n
 	}
 	return m, nil
@@ -64,12 +67,12 @@ func (m Measurement) String() string {
 		}
 	}
 	add("name", m.Name, m.Name != "")
-	add("every", m.Every, true)
+	add("every", m.Every, m.Every != 0)
 	add("split", m.Split, m.Split != "")
-	add("rows", m.Rows, m.Rows != 0)
-	add("samples", m.Samples, true)
+	add("samples", m.Samples, m.Samples != 0)
 	add("log-z2", m.LogZ2, m.LogZ2 != 0)
 	add("log-z2-inner", m.LogZ2Inner, m.LogZ2Inner != 0)
+	add("rows", m.Rows, m.Rows != 0 || len(parts) == 0) // never nothing at all, which is no measurement
 	return strings.Join(parts, ",")
 }
 

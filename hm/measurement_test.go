@@ -137,6 +137,10 @@ func TestMeasurementsAsText(t *testing.T) {
 	wantError(t, err, `"each"`, "every")
 	_, err = ParseMeasurement("every=ten")
 	wantError(t, err, "every=ten", "whole number")
+	for _, key := range []string{"every", "samples", "log-z2-inner"} {
+		_, err = ParseMeasurement("rows=0,log-z2=0," + key + "=0")
+		wantError(t, err, key+"=0", "at least 1, or leave it out")
+	}
 }
 
 // Fine-tuning starts at the parameters of another run, with moments and Fisher

@@ -31,6 +31,9 @@ func Open(dir string) (*Run, error) {
 		if seeds, err := ReadSeeds(dir); err == nil && len(seeds) > 0 {
 			return nil, fmt.Errorf("%s is the directory of several seeds: name the run of one, such as %s", dir, SeedDir(dir, seeds[0].Header().Seed))
 		}
+		if last := lastRunIn(dir); last != "" {
+			return nil, fmt.Errorf("%s is not the directory of one run: name one that it holds, such as the last, %s", dir, last)
+		}
 		return nil, fmt.Errorf("%s is not the directory of a run: it holds no %s", dir, experimentFile)
 	}
 	if err != nil {
@@ -41,7 +44,7 @@ func Open(dir string) (*Run, error) {
 		if err := refuseLostCheckpoint(dir); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("the run in %s has no checkpoint yet, no %s: train it for longer", dir, checkpointFile)
+		return nil, fmt.Errorf("the run in %s has no checkpoint yet, no %s: train it for longer, or anew at a lower learning rate where it has diverged", dir, checkpointFile)
 	}
 	if err != nil {
 		return nil, err
@@ -55,6 +58,18 @@ func Open(dir string) (*Run, error) {
 		r.lost = err
 	}
 	return r, nil
+}
+
+// lastRunIn is the last, by name, of the runs whose directories lie in dir, empty where there is
+// none.
+func lastRunIn(dir string) (last string) {
+	entries, _ := os.ReadDir(dir)
+	for _, entry := range entries {
+		if exists(filepath.Join(dir, entry.Name(), experimentFile)) {
+			last = filepath.Join(dir, entry.Name())
+		}
+	}
+	return last
 }
 
 // readHistory reads the epochs that the checkpoint has seen; a crash can leave one

@@ -22,7 +22,7 @@ func As[E Experiment, M any](run *Run, failure error, what string, model func(E,
 	}
 	e, is := run.experiment.(E)
 	if !is {
-		return nil, last, fmt.Errorf("%s is a run of %v, not of %s: open it by the package of its family; the commands train --resume, history, compare and plot serve all families", run.dir, run.experiment, what)
+		return nil, last, fmt.Errorf("%s is a run of %v, not of %s: open it by the package of its family", run.dir, run.experiment, what)
 	}
 	if last, err = model(e, run.snapshot); err != nil {
 		return nil, last, fmt.Errorf("%s: %w: restore the file from a copy", filepath.Join(run.dir, checkpointFile), err)
