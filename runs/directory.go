@@ -217,7 +217,7 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 	set, err := storedDataset(h.Dataset, stored)
 	if set == nil && err == nil {
 		if set, err = h.Dataset.Open(); err != nil && isRun(dir) {
-			err = fmt.Errorf("%w; or, if a program made the data of rows, restore %s from a copy", err, stored)
+			err = fmt.Errorf("%w; if it is named from another folder than this one, go there; if a program made the data of rows, restore %s from a copy", err, stored)
 		}
 	}
 	if err != nil {
