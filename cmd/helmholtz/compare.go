@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -53,6 +54,8 @@ table has a row an experiment.`,
 			if err := refuseIdle(c, "--out", "against"); err != nil {
 				return err
 			}
+		} else if err := refuseUnwritable(c, "out", out); err != nil {
+			return err
 		}
 		if err := tables.check(asJSON); err != nil {
 			return err
@@ -71,9 +74,6 @@ table has a row an experiment.`,
 				return err
 			}
 		}
-		if err := tables.save(comparison.Table()); err != nil {
-			return err
-		}
 		switch {
 		case asJSON:
 			err = json.NewEncoder(c.OutOrStdout()).Encode(comparison)
@@ -82,7 +82,7 @@ table has a row an experiment.`,
 		default:
 			_, err = fmt.Fprint(c.OutOrStdout(), comparison)
 		}
-		if err != nil || out == "" {
+		if err := errors.Join(err, tables.save(comparison.Table())); err != nil || out == "" {
 			return err
 		}
 		figure := plotting.Comparison(comparison)

@@ -163,7 +163,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 		if share.Count > 0 {
 			err = evalShare(c, seeds, evaluate)
 		} else {
-			err = evalSeeds(c, seeds, evaluate, tables, asJSON, evaluated{args[0], x.split, x.checkpoint, x.seed, runs.Version()})
+			err = evalSeeds(c, seeds, evaluate, tables, asJSON, evaluated{args[0], x.split, x.checkpoint, x.seed})
 		}
 		if x.parts != "" && err != nil && preempted() {
 			return errPreempted
@@ -194,13 +194,12 @@ func evalShare(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Eva
 	return err
 }
 
-// evaluated says what was evaluated, and by what.
+// evaluated says what was evaluated.
 type evaluated struct {
 	Run        string `json:"run"`
 	Split      string `json:"split"`
 	Checkpoint string `json:"checkpoint"` // last, best, or an epoch
-	Seed       uint64 `json:"seed"`       // of the samples
-	Version    string `json:"version"`    // of the program
+	DrawSeed   uint64 `json:"draw_seed"`  // of the samples
 }
 
 // evalSeeds evaluates the run of each seed, and writes the evaluations, of several
@@ -218,7 +217,9 @@ func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Eva
 			return err
 		}
 		evaluations = append(evaluations, e)
-		each = append(each, seedEvaluation{Seed: run.Experiment().Seed, Epochs: run.Epochs(), Finished: run.Finished(), Evaluation: e})
+		one := of
+		one.Run = run.Dir()
+		each = append(each, seedEvaluation{evaluated: one, Seed: run.Experiment().Seed, Epochs: run.Epochs(), Finished: run.Finished(), Evaluation: e})
 		if several && !asJSON && !tables.chosen() {
 			if err := printSeed(out, run, e); err != nil {
 				return err
@@ -226,9 +227,6 @@ func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Eva
 		}
 	}
 	table := evaluationsTable(seedColumns, each)
-	if err := tables.save(table); err != nil {
-		return err
-	}
 	over := overSeeds(evaluations)
 	var err error
 	switch {
@@ -237,15 +235,16 @@ func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Eva
 	case asJSON && several:
 		err = json.NewEncoder(out).Encode(struct {
 			evaluated
+			Version string              `json:"version"` // of the program
 			Seeds   []seedEvaluation    `json:"seeds"`
 			Waiting int                 `json:"waiting"` // seeds without a checkpoint
 			Over    evaluationOverSeeds `json:"over_seeds"`
-		}{of, each, seeds.Waiting, over})
+		}{of, runs.Version(), each, seeds.Waiting, over})
 	case asJSON:
 		err = json.NewEncoder(out).Encode(struct {
-			evaluated
-			hm.Evaluation
-		}{of, evaluations[0]})
+			seedEvaluation
+			Version string `json:"version"` // of the program
+		}{each[0], runs.Version()})
 	case several:
 		waiting := ""
 		if seeds.Waiting > 0 {
@@ -255,7 +254,7 @@ func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Eva
 	default:
 		_, err = fmt.Fprint(out, evaluations[0])
 	}
-	return err
+	return errors.Join(err, tables.save(table))
 }
 
 // printSeed writes the evaluation of one of several seeds.

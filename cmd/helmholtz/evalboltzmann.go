@@ -2,8 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/general"
@@ -49,7 +49,7 @@ type runEvaluation struct {
 // row is what comes before the evaluation in a table.
 func (e runEvaluation) row() []any { return []any{e.Run, e.Checkpoint, e.Seed, e.Epochs, e.Finished} }
 
-var runColumns = slices.Concat([]runs.Column{{Key: "run"}, {Key: "checkpoint"}}, seedColumns)
+var runColumns = []runs.Column{{Key: "run"}, {Key: "checkpoint"}, {Key: "seed", Kind: runs.Integer}, {Key: "epochs", Kind: runs.Integer}, {Key: "finished", Kind: runs.Boolean}}
 
 // refuseOthers refuses flags of another family of machines.
 func refuseOthers(c *cobra.Command, family string, flags []string) error {
@@ -85,14 +85,17 @@ func (x *annealingFlags) evalBoltzmann(c *cobra.Command, dir string, tables *tab
 		each = append(each, e)
 	}
 	table := evaluationsTable(runColumns, each)
-	if err := tables.save(table); err != nil {
-		return err
+	if tables.chosen() {
+		return tables.print(table)
 	}
+	return errors.Join(printBoltzmann(c, seeds, each, asJSON), tables.save(table))
+}
+
+// printBoltzmann writes the evaluations of the runs of seeds, of several with their spread.
+func printBoltzmann(c *cobra.Command, seeds *runs.Seeds, each []runEvaluation, asJSON bool) error {
 	several, out := seeds.Runs[0].Dir() != seeds.Dir(), c.OutOrStdout()
 	over := boltzmannOverSeeds(each)
 	switch {
-	case tables.chosen():
-		return tables.print(table)
 	case asJSON && several:
 		return json.NewEncoder(out).Encode(struct {
 			Seeds   []runEvaluation        `json:"seeds"`

@@ -169,8 +169,10 @@ func evalOf(t *testing.T, dir string) []byte {
 	if err := json.Unmarshal([]byte(succeed(t, "eval", dir, "--json", "--samples", "20", "--log-z2", "2000")), &values); err != nil {
 		t.Fatal(err)
 	}
-	delete(values, "seconds")
-	of := map[string]any{"run": dir, "split": "test", "checkpoint": "last", "seed": 1.0, "version": runs.Version()}
+	for _, key := range []string{"seconds", "seed", "epochs"} {
+		delete(values, key)
+	}
+	of := map[string]any{"run": dir, "split": "test", "checkpoint": "last", "draw_seed": 1.0, "finished": true, "version": runs.Version()}
 	for key, want := range of {
 		if values[key] != want {
 			t.Errorf("eval --json has %q for %s, not %q", values[key], key, want)

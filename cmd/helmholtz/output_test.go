@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,6 +44,34 @@ func TestCutOutputIsAnError(t *testing.T) {
 			if want := "the output is cut short: " + io.ErrClosedPipe.Error() + "\n"; code != exitFailed || !strings.HasSuffix(stderr.String(), want) {
 				t.Errorf("helmholtz %s with a pipe for %d bytes ended with %d and said %q", command, left, code, stderr.String())
 			}
+		}
+	}
+}
+
+// A file that cannot be made is refused before the work, and one that cannot be written after
+// all keeps no result from being printed.
+func TestUnwritableFiles(t *testing.T) {
+	here := t.TempDir()
+	seeds, rbm, file := filepath.Join(here, "seeds"), filepath.Join(here, "rbm"), filepath.Join(here, "file")
+	succeed(t, seedsOf(seeds)...)
+	succeed(t, onPatterns("--algorithm", "pcd", "--layers", "5", "--out", rbm)...)
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{
+		"eval nowhere --table %s.csv", "compare nowhere --table %s.csv", "history nowhere --table %s.csv", "compare nowhere --out %s.png",
+		"sample nowhere --out %s.png", "inpaint nowhere --mask left --out %s.png", "report nowhere --out %s.html", "plot nowhere --out %s",
+	} {
+		args := strings.Fields(fmt.Sprintf(command, filepath.Join(file, "within", "x")))
+		if code, _, errOut := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(errOut, "no file can be made in "+file) {
+			t.Errorf("helmholtz %q ended with %d and said %q", args, code, errOut)
+		}
+	}
+	table := filepath.Join(here, strings.Repeat("a", 255)+".csv") // too long a name
+	for _, command := range []string{"eval " + seeds + " --samples 2 --log-z2 0", "eval " + rbm, "compare " + seeds} {
+		code, out, errOut := helmholtz(t, t.Context(), append(strings.Fields(command), "--table", table)...)
+		if code != exitFailed || !strings.Contains(out, "log p") || !strings.Contains(errOut, "name too long") {
+			t.Errorf("helmholtz %s ended with %d, printed %q and said %q", command, code, out, errOut)
 		}
 	}
 }

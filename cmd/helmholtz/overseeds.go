@@ -9,18 +9,21 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// seedEvaluation is the evaluation of one of several seeds.
+// seedEvaluation is the evaluation of a run, maybe one of several seeds.
 type seedEvaluation struct {
-	Seed     uint64 `json:"seed"`
+	evaluated
+	Seed     uint64 `json:"seed"`   // of training
 	Epochs   int    `json:"epochs"` // done
 	Finished bool   `json:"finished"`
 	hm.Evaluation
 }
 
-var seedColumns = []runs.Column{{Key: "seed", Kind: runs.Integer}, {Key: "epochs", Kind: runs.Integer}, {Key: "finished", Kind: runs.Boolean}}
-
 // row is what comes before the evaluation in a table.
-func (e seedEvaluation) row() []any { return []any{e.Seed, e.Epochs, e.Finished} }
+func (e seedEvaluation) row() []any {
+	return []any{e.Run, e.Checkpoint, e.Seed, e.Epochs, e.Finished, e.Split, e.DrawSeed}
+}
+
+var seedColumns = slices.Concat(runColumns, []runs.Column{{Key: "split"}, {Key: "draw_seed", Kind: runs.Integer}})
 
 // evaluationsTable has a row an evaluation, with columns that say what was evaluated before those
 // of the evaluation's own table.

@@ -41,15 +41,13 @@ func newTableFlags(c *cobra.Command, of, normal string) *tableFlags {
 // command prints.
 func (t *tableFlags) chosen() bool { return t.path == "" && t.command.Flags().Changed("format") }
 
-// check refuses a file that cannot be what is asked for, before a command
+// check refuses a file that cannot be made or be what is asked for, before a command
 // computes what goes into it, and flags of which one is in vain; and it finds the
 // format of the file.
 func (t *tableFlags) check(asJSON bool) error {
 	switch {
 	case t.chosen() && asJSON:
 		return misuse(t.command, "--json and --format %s both say what to print: give one of them", t.format)
-	case t.path == "" && t.command.Flags().Changed("table"):
-		return misuse(t.command, "--table \"\": name a file, or leave it out")
 	case t.path == "":
 		return nil
 	}
@@ -66,7 +64,7 @@ func (t *tableFlags) check(asJSON bool) error {
 	if info, err := os.Lstat(t.path); err == nil && !info.Mode().IsRegular() {
 		return misuse(t.command, "--table %s: this is no ordinary file: name another, or leave --table out and redirect what is printed", t.path)
 	}
-	return nil
+	return refuseUnwritable(t.command, "table", t.path)
 }
 
 // print writes the table to standard output.

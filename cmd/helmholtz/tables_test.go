@@ -59,16 +59,24 @@ func TestTableOfAnEvaluation(t *testing.T) {
 	}
 	_, cells := records(t, string(written), 2)
 	for i, seed := range all.Seeds {
-		for _, key := range []string{"seed", "epochs", "finished", "log_p", "log_p_se", "log_z2", "log_p_star_se", "kl_exact", "samples"} {
-			var cell any
-			if err := json.Unmarshal([]byte(cells[i][key]), &cell); err != nil || cell != seed[key] {
+		for _, key := range []string{"run", "checkpoint", "split", "draw_seed", "seed", "epochs", "finished", "log_p", "log_p_se", "log_z2", "log_p_star_se", "kl_exact", "samples"} {
+			var cell any = cells[i][key]
+			if _, isText := seed[key].(string); !isText {
+				_ = json.Unmarshal([]byte(cells[i][key]), &cell)
+			}
+			if cell != seed[key] {
 				t.Errorf("%s of seed %d is %v, in the table %q", key, i+1, seed[key], cells[i][key])
 			}
 		}
 	}
-	_, one := records(t, succeed(t, "eval", filepath.Join(seeds, "seed-1"), "--samples", "20", "--log-z2", "0", "--format", "csv"), 1)
+	alone := []string{"eval", filepath.Join(seeds, "seed-1"), "--samples", "20", "--log-z2", "0"}
+	_, one := records(t, succeed(t, append(alone, "--format", "csv")...), 1)
 	if one[0]["log_p"] != cells[0]["log_p"] || one[0]["log_z2"] != "" || one[0]["seed"] != "1" {
 		t.Errorf("alone seed 1 is %v, among others %v", one[0], cells[0])
+	}
+	var of map[string]any
+	if err := json.Unmarshal([]byte(succeed(t, append(alone, "--json", "--seed", "7")...)), &of); err != nil || of["seed"] != 1.0 || of["draw_seed"] != 7.0 {
+		t.Errorf("the seeds of training and of the draws are %v and %v (%v)", of["seed"], of["draw_seed"], err)
 	}
 }
 
@@ -93,7 +101,6 @@ func TestTableFlagsAreChecked(t *testing.T) {
 		{"--table table", "ends in .txt, .csv, .json, .md, .parquet, or say --format"},
 		{"--table table.xlsx", "or say --format"},
 		{"--table table.csv --format json", "use a name that ends in .json"},
-		{"--table=", "name a file, or leave it out"},
 		{"--table " + link, "no ordinary file"},
 		{"--json --format csv", "give one of them"},
 	} {
