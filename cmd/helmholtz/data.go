@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,9 +32,10 @@ downloads anything.`,
 		Use:     "list",
 		Short:   "List the named data sets and where their files are",
 		Example: "  helmholtz data list",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			listData(c.OutOrStdout())
+			noteFolder(c.ErrOrStderr())
 			return nil
 		},
 	}, &cobra.Command{
@@ -43,7 +45,12 @@ downloads anything.`,
 sends nothing for a minute is asked again, and then given up; what has arrived
 stays beside the file, and the next "data get" goes on from there.`,
 		Example: "  helmholtz data get mnist fashion",
-		Args:    cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("name the data sets to fetch, such as mnist: helmholtz data list shows all")
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, names []string) error {
 			for _, name := range names {
 				if err := dataset.Get(c.Context(), name, download(c.ErrOrStderr())); err != nil {
@@ -57,17 +64,26 @@ stays beside the file, and the next "data get" goes on from there.`,
 		Use:     "path",
 		Short:   "Print the folders in which data are looked for",
 		Example: "  helmholtz data path",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			folders, err := dataset.Folders()
 			if err != nil {
 				return err
 			}
 			fmt.Fprintln(c.OutOrStdout(), strings.Join(folders, "\n"))
+			noteFolder(c.ErrOrStderr())
 			return nil
 		},
 	})
 	return c
+}
+
+// noteFolder says where the folder that the environment names is not there.
+func noteFolder(w io.Writer) {
+	own := os.Getenv(dataset.Environment)
+	if info, err := os.Stat(own); own != "" && (err != nil || !info.IsDir()) {
+		fmt.Fprintf(w, "%s names %s, which is no folder: make it, or name another\n", dataset.Environment, own)
+	}
 }
 
 // listData writes a table of the named data sets.
@@ -81,6 +97,8 @@ func listData(w io.Writer) {
 			files = filepath.Dir(i.Files[0].Path)
 		case i.Offered:
 			files = "missing: helmholtz data get " + i.Name
+		case !i.Ready() && os.Getenv(dataset.Environment) != "":
+			files = "missing: not in " + os.Getenv(dataset.Environment)
 		case !i.Ready():
 			files = "missing: set " + dataset.Environment
 		}
