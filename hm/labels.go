@@ -68,13 +68,17 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 		return fmt.Errorf("units = %v: categorical units are those of the label; leave them out, and say label_layer = top", m.Units)
 	}
 	if m.LabelLayer == NoLabels {
-		switch {
-		case m.Classes != 0:
-			return fmt.Errorf("classes = %d without a label layer: add one with label_layer = top, lower or hidden, or leave it out", m.Classes)
-		case e.Dataset.Labels != 0:
-			return fmt.Errorf("labels = %d for a machine without labels: add them with label_layer = top, lower or hidden, or leave it out", e.Dataset.Labels)
-		case s.Gamma != 0 || s.LabelProposal != ExactLabels || s.LabelWeight != 0:
-			return fmt.Errorf("gamma = %v, label_proposal = %v, label_weight = %v for a machine without labels: add them with label_layer = top, lower or hidden, or leave these out", s.Gamma, s.LabelProposal, s.LabelWeight)
+		for _, of := range []struct {
+			name  string
+			value any
+			given bool
+		}{
+			{"classes", m.Classes, m.Classes != 0}, {"labels", e.Dataset.Labels, e.Dataset.Labels != 0}, {"gamma", s.Gamma, s.Gamma != 0},
+			{"label_proposal", s.LabelProposal, s.LabelProposal != ExactLabels}, {"label_weight", s.LabelWeight, s.LabelWeight != 0},
+		} {
+			if of.given {
+				return fmt.Errorf("%s = %v for a machine without labels: add them with label_layer = top, lower or hidden, or leave it out", of.name, of.value)
+			}
 		}
 		return nil
 	}

@@ -54,12 +54,13 @@ func newBenchTrain() *cobra.Command {
 		Use:   "train",
 		Short: "Measure how long training steps take",
 		Long: `Measure how long training steps take, after one epoch of training. The flags are
-those of "helmholtz train"; nothing is kept.`,
+those of "helmholtz train" that describe Helmholtz machines; nothing is kept.`,
 		Example: `  helmholtz bench train --dataset glyphs --layers 300,200,100 --steps 500
   helmholtz bench train --dataset mnist --layers 300,200,100 --backend cuda --json
   helmholtz bench train --dataset glyphs --profile cpu.pprof && go tool pprof -top cpu.pprof`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
+	c.Flags().SortFlags = false
 	flags := newExperimentFlags(c.Flags())
 	numberFlag(c.Flags(), &steps, "steps", 2000, 1, "`number` of steps to measure")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -11,6 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/general"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -58,6 +59,14 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 		f.StringVar(&x.on, "on", "", "cd, pcd, pt: train a layer on top of the run in `DIR`, as part of a deep belief network")
 	})
 	of.AddFlagSet(f) // leaves those that it has as they are
+	for name, usage := range map[string]string{
+		"algorithm": "cd, pcd, pt and pl train a Boltzmann machine",
+		"units":     "of cd, pcd and pt the visible ones and the hidden ones, which categorical can be, too",
+		"classes":   "of cd, pcd and pt it stands beside the visible units",
+	} {
+		of.Lookup(name).Usage += "; " + usage
+	}
+	takes(of, "algorithm", append(hm.Presets(), "cd", "pcd", "pt", "pl")...)
 	return x
 }
 
@@ -187,9 +196,9 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 		}
 	}
 	for l, layer := range layers {
-		if err := train(c, layer, 0, boltzmann.LayerDir(out, l+1)); err != nil {
+		if err := trainPart(c, layer, 0, boltzmann.LayerDir(out, l+1)); err != nil {
 			if errors.Is(err, context.Canceled) {
-				fmt.Fprintf(c.ErrOrStderr(), "that was layer %d of %d; the same command goes on and trains the others\n", l+1, len(layers))
+				fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint in layer %d of %d; the same command goes on and trains the others\n", l+1, len(layers))
 			}
 			return err
 		}
@@ -286,6 +295,9 @@ func sampleBoltzmann(c *cobra.Command, dir, which, kind string, n, sweeps int, s
 	}
 	var sheet dataset.Sheet
 	if kind == "filters" {
+		if err := refuseIdle(c, "--kind means", "seed"); err != nil {
+			return err
+		}
 		sheet, err = model.Filters(min(n, run.Experiment().Machine.Hidden))
 	} else {
 		sheet, err = model.Means(c.Context(), n, sweeps)

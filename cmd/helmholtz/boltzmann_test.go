@@ -142,8 +142,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 	}{
 		{exitUsage, "mean_field = 5 of a machine with one hidden layer", onPatterns("--algorithm", "pcd", "--layers", "5", "--mean-field", "5")},
 		{exitUsage, "describe its machine, by --config " + config, onPatterns("--layers", "5", "--from", one)},
-		{exitUsage, "start without a run", onPatterns("--algorithm", "pcd", "--layers", "5", "--from", "")},
-		{exitUsage, "a machine below without a run", onPatterns("--algorithm", "pcd", "--layers", "5", "--on", "")},
+		{exitUsage, "which --algorithm nrws does not train: leave one of them out", []string{"train", "--config", config, "--algorithm", "nrws"}},
 		{exitUsage, "trained with one side doubled", onPatterns("--algorithm", "pcd", "--layers", "5", "--on", filepath.Join(deep, "layer-2"))},
 		{exitUsage, "--from-checkpoint does nothing without --from", onPatterns("--algorithm", "pcd", "--layers", "5", "--from-checkpoint", "best")},
 		{exitUsage, "layers that start from a run", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--belief", "--from", one)},
@@ -175,7 +174,10 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitFailed, "another experiment", onPatterns("--algorithm", "cd", "--out", one)},
 		{exitUsage, "what they draw at first is noise", []string{"sample", one, "--out", image}},
 		{exitUsage, "--candidates: Boltzmann machines do without it", []string{"sample", one, "--gibbs", "3", "--candidates", "3", "--out", image}},
-		{exitUsage, "--rows: reports of other runs", []string{"report", one, "--rows", "3", "--out", image}},
+		{exitUsage, "--rows: reports of other runs", []string{"report", one, "--rows", "3"}},
+		{exitUsage, "--log-z2: figures of other runs", []string{"plot", one, "--log-z2", "10"}},
+		{exitUsage, "--norms: these runs have recorded none", []string{"history", one, "--norms"}},
+		{exitUsage, "--seed does nothing without --kind means", []string{"sample", one, "--kind", "filters", "--seed", "5"}},
 		{exitUsage, "the metric of Helmholtz machines is --fisher block", []string{"train", "--algorithm", "nrws", "--metric", "block"}},
 		{exitUsage, "that of Boltzmann machines is --metric joint or marginal", onPatterns("--algorithm", "pcd", "--fisher", "block")},
 		{exitUsage, "of Boltzmann machines means or filters are drawn", []string{"sample", one, "--kind", "draws", "--out", image}},
@@ -194,7 +196,7 @@ func TestDeepMachinesArePretrained(t *testing.T) {
 	pretrained := onPatterns("--algorithm", "pcd", "--layers", "5,4", "--pretrain", "1", "--pretrain-lr", "0.1", "--lr", "0.05", "--out", dir)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if code, _, errOut := helmholtz(t, ctx, pretrained...); code != exitInterrupted || !strings.Contains(errOut, "that was layer 1 of 2; the same command goes on") {
+	if code, _, errOut := helmholtz(t, ctx, pretrained...); code != exitInterrupted || !strings.Contains(errOut, "in layer 1 of 2; the same command goes on") {
 		t.Fatalf("ended with %d and said %q", code, errOut)
 	}
 	out := succeed(t, pretrained...)

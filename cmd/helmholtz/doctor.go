@@ -25,7 +25,7 @@ func newDoctor() *cobra.Command {
 		Use:     "doctor",
 		Short:   "Say what of a working installation is there, and how to get the rest",
 		Example: "  helmholtz doctor",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			examine(c.OutOrStdout(), localEnvironment())
 			return nil

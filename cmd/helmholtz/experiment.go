@@ -75,22 +75,20 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	})
 	dataFlags(f, &e.Dataset, &x.validation)
 	inGroup(f, "data", func(f *pflag.FlagSet) {
-		f.IntVar(&e.Dataset.Labels, "labels", 0, "keep the labels of `N` training rows, of each class alike, drawn by the data seed")
+		numberFlag(f, &e.Dataset.Labels, "labels", 0, 0, "keep the labels of `N` training rows, of each class alike, drawn by the data seed")
 	})
 	inGroup(f, "machine", func(f *pflag.FlagSet) {
 		f.IntSliceVar(&e.Machine.Layers, "layers", e.Machine.Layers, "units of the dense hidden layers, bottom up")
 		listFlag(f, &e.Machine.Convolutions, "conv", "convolutional hidden layers below them, bottom up: `list` of channels@height×width/stride, such as 8@4x4/2, or q:8@4x4/2 and p:8@4x4/2 for one network alone")
-		listFlag(f, &e.Machine.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first; of cd, pcd and pt the visible ones and the hidden ones, which categorical can be, too")
+		listFlag(f, &e.Machine.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first")
 		textFlag(f, &e.Machine.Coding, "coding", "`values` of a unit: pm1 or 01")
 		textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (Várady 2025, App. A.2, for bihm and nbihm)")
 		f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")
 		textFlag(f, &e.Machine.LabelLayer, "label-layer", "`where` the label is: none, top, lower (a classifier of x and h¹), or hidden (of h¹ alone)")
-		f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label; of cd, pcd and pt it stands beside the visible units")
+		f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label")
 	})
 	hyperparameterFlags(f, e.Method.Hyperparameters())
-	algorithm := f.Lookup("algorithm")
-	algorithm.Usage += "; cd, pcd, pt and pl train a Boltzmann machine"
-	takes(f, "algorithm", append(hm.Presets(), "cd", "pcd", "pt", "pl")...)
+	takes(f, "algorithm", hm.Presets()...)
 	return x
 }
 
@@ -101,8 +99,8 @@ func dataFlags(f *pflag.FlagSet, data *dataset.Spec, validation *int) {
 		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
 		f.StringVar(&data.Test, "test", "", "`file` of test rows, beside a data set that is a file")
 		textFlag(f, &data.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
-		f.IntVar(validation, "validation", 0, "hold out `N` rows for validation (default the data set's own division)")
-		f.IntVar(&data.Subset, "subset", 0, "train on `N` rows drawn by the data seed, 0 for all")
+		numberFlag(f, validation, "validation", 0, 0, "hold out `N` rows for validation (default the data set's own division)")
+		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn by the data seed, 0 for all")
 		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
 	})
 }
@@ -124,7 +122,7 @@ func started[E runs.Experiment](c *cobra.Command, of *runs.Source, given runs.So
 		if _, is := e.(E); err == nil && !is {
 			return nil, misuse(c, "--from %s: that is a run of another family, %v: describe its machine, by --config %s", given.Run, e, filepath.Join(given.Run, "experiment.toml"))
 		}
-		return &given, nil // without a run it is refused
+		return &given, nil
 	}
 	switch {
 	case !c.Flags().Changed("from-checkpoint"):

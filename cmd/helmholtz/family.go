@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	_ "github.com/helmholtz-go/helmholtz/hm/deterministic" // the family deterministic
@@ -26,8 +27,11 @@ func trainOtherFamily(c *cobra.Command, x *experimentFlags, seeds int, out strin
 	if err != nil {
 		return false, misuse(c, "%w", err)
 	}
-	if _, described := e.(hm.Experiment); described {
+	switch e.(type) {
+	case hm.Experiment:
 		return false, nil
+	case boltzmann.Experiment: // which flags describe, with an algorithm of its own
+		return true, misuse(c, "%s is an experiment of another family, %v, which --algorithm %s does not train: leave one of them out", x.config, e, x.values.Method.Preset)
 	}
 	family, err := runs.Family(e.TOML())
 	if err != nil {

@@ -136,25 +136,28 @@ func (c *choice) Set(text string) error {
 // formats are those of figures, by the endings of their files.
 var formats = []string{"png", "svg", "pdf"}
 
-// figureFile is the value of a flag that names the file of a figure.
-type figureFile struct{ path *string }
+// namedFile is the value of a flag that names a file, by whose ending its format is known.
+type namedFile struct {
+	path    *string
+	endings []string
+}
 
 // figureFlag adds the flag --out for the file of a figure.
 func figureFlag(f *pflag.FlagSet, path *string, normal, usage string) {
 	*path = normal
-	f.Var(&figureFile{path}, "out", usage+": PNG, SVG or PDF by its ending")
+	f.Var(&namedFile{path, formats}, "out", usage+": PNG, SVG or PDF by its ending")
 }
 
-func (p *figureFile) String() string { return *p.path }
+func (n *namedFile) String() string { return *n.path }
 
-func (p *figureFile) Type() string { return "string" }
+func (n *namedFile) Type() string { return "string" }
 
-func (p *figureFile) Set(path string) error {
+func (n *namedFile) Set(path string) error {
 	ending := strings.TrimPrefix(filepath.Ext(path), ".")
-	if !slices.Contains(formats, strings.ToLower(ending)) {
-		return fmt.Errorf("use a name that ends in .%s", strings.Join(formats, ", ."))
+	if !slices.Contains(n.endings, strings.ToLower(ending)) {
+		return fmt.Errorf("use a name that ends in .%s", strings.Join(n.endings, ", ."))
 	}
-	*p.path = path
+	*n.path = path
 	return nil
 }
 

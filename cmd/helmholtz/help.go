@@ -61,3 +61,25 @@ func usageOf(flag *pflag.Flag) string {
 	_, usage := pflag.UnquoteUsage(flag)
 	return usage
 }
+
+// addHelp adds the commands help and completion as cobra does, which refuse what is no command.
+func addHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				topic, unknown, err := root.Find(args)
+				if err == nil && len(unknown) > 0 {
+					err = argumentError(topic, unknown, cobra.NoArgs(topic, unknown))
+				}
+				return err
+			}
+			reportMisuse(c)
+		case "completion":
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+			reportMisuse(c)
+		}
+	}
+}

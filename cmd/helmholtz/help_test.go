@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -28,5 +29,18 @@ Data:
 `
 	if got != want {
 		t.Errorf("the usage is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Help offers the algorithms of Boltzmann machines where they are trained, and nowhere else.
+func TestOnlyTrainOffersBoltzmannMachines(t *testing.T) {
+	for command, want := range map[string]bool{"train": true, "new": false, "bench train": false} {
+		flags := commands()[command].Flags()
+		if got := strings.Contains(flags.FlagUsages(), "pcd"); got != want {
+			t.Errorf("%s offers pcd: %v", command, got)
+		}
+		if flags.SortFlags {
+			t.Errorf("the flags of %s are not in the order of their groups", command)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -35,6 +36,9 @@ in one table, with a column for the directory of the run.`,
 		histories, err := historiesOf(c, dirs, norms)
 		if err != nil {
 			return err
+		}
+		if norms && !slices.ContainsFunc(histories, hasNorms) {
+			return misuse(c, "--norms: these runs have recorded none; leave it out")
 		}
 		of := runs.HistoriesTable(histories...)
 		if len(histories) == 1 {

@@ -41,13 +41,16 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
 	checkpointFlag(f, &which)
 	numberFlag(f, &n, "n", 8, 1, "`number` of images, drawn by seed")
 	numberFlag(f, &chains, "chains", 4, 1, "`number` of chains an image")
-	numberFlag(f, &chain.Sweeps, "sweeps", 20, 0, "`N` sweeps of each chain")
+	numberFlag(f, &chain.Sweeps, "sweeps", 20, 1, "`N` sweeps of each chain")
 	ofChains := chainFlags(f, &chain)
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if spec == "" {
 			return misuse(c, "say what is missing with --mask, as in --mask left")
+		}
+		if err := refuseUnwritable(c, "out", out); err != nil {
+			return err
 		}
 		inpaint, run, err := inpainter(c, args[0], which, seed, chains, chain, ofChains)
 		if err != nil {

@@ -31,10 +31,12 @@ func placeFlags(c *cobra.Command) (folder func() (string, error)) {
 	var prefix string
 	c.Flags().BoolVar(&user, "user", false, "for the user, in JUPYTER_DATA_DIR where it is set (the default)")
 	c.Flags().StringVar(&prefix, "prefix", "", "in `DIR`/share/jupyter")
-	c.MarkFlagsMutuallyExclusive("user", "prefix")
 	return func() (string, error) {
-		if prefix == "" {
+		switch {
+		case prefix == "":
 			return kernel.UserFolder()
+		case user:
+			return "", misuse(c, "--user and --prefix both say where the kernel is registered: give one of them")
 		}
 		dir, err := filepath.Abs(prefix)
 		return filepath.Join(dir, "share", "jupyter"), err
@@ -56,7 +58,7 @@ func newKernelInstall() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "install",
 		Short: "Register the kernel with Jupyter",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}
 	folder := placeFlags(c)
 	toolFlags(c, &given)
@@ -87,7 +89,7 @@ func newKernelFetch() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fetch",
 		Short: "Fetch the modules that cells import, so that notebooks need no network",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}
 	toolFlags(c, &given)
 	c.RunE = func(*cobra.Command, []string) error {
@@ -108,7 +110,7 @@ func newKernelList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List where the kernel is registered",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}
 	folder := placeFlags(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -136,7 +138,7 @@ func newKernelRemove() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove",
 		Short: "Take the kernel away from Jupyter",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}
 	folder := placeFlags(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {

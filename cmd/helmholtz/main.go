@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	_ "github.com/helmholtz-go/helmholtz/gpu" // the engine cuda
@@ -39,6 +40,7 @@ func main() {
 // run performs the command of args and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
+	addHelp(root)
 	root.SetArgs(args)
 	out := &output{w: stdout}
 	root.SetOut(out)
@@ -107,6 +109,9 @@ func reportMisuse(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misuse(c, "%w", flagError(c, err)) })
 	check := c.Args
 	c.Args = func(c *cobra.Command, args []string) error {
+		if err := refuseEmpty(c); err != nil {
+			return err
+		}
 		if err := check(c, args); err != nil {
 			return misuse(c, "%w", argumentError(c, args, err))
 		}
@@ -122,13 +127,23 @@ func someRuns(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return errors.New("name the directories of runs, or of the seeds of an experiment")
 	}
-	return nil
+	return noFiles(args...)
 }
 
 // oneRun asks for one argument, the directory of a run.
 func oneRun(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("name the directory of one run, got %d arguments", len(args))
+	}
+	return noFiles(args...)
+}
+
+// noFiles refuses files where directories of runs are asked for.
+func noFiles(paths ...string) error {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			return fmt.Errorf("%s is a file: name the directory of a run, such as %s", path, filepath.Dir(path))
+		}
 	}
 	return nil
 }

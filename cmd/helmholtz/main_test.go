@@ -179,8 +179,10 @@ func TestFlagsAreCheckedFirst(t *testing.T) {
 		{"compare", "--split", "train", "without --samples"},
 		{"compare", "--checkpoint", "best", "without --samples"},
 		{"compare", "--against", "seconds", "without --out"},
-		{"inpaint", "--mask", "", "say what is missing"},
+		{"inpaint", "--mask", "", "is empty"},
 		{"inpaint", "--chains", "0", "at least 1"},
+		{"inpaint", "--sweeps", "0", "at least 1"},
+		{"report", "--out", "report.pdf", "use a name that ends in .html"},
 		{"inpaint", "--inner", "0", "at least 1"},
 		{"sample", "--checkpoint", "first", "last, best"},
 		{"plot", "--samples", "0", "at least 1"},
@@ -191,6 +193,9 @@ func TestFlagsAreCheckedFirst(t *testing.T) {
 		{"bench eval", "--samples", "0", "at least 1"},
 		{"bench eval", "--rows", "-1", "at least 0"},
 		{"train", "--seeds", "0", "at least 1"},
+		{"train", "--validation", "-1", "at least 0"},
+		{"bench train", "--subset", "-1", "at least 0"},
+		{"bench train", "--labels", "-1", "at least 0"},
 		{"train", "--phases", "sleep", "unknown"},
 		{"train", "--fisher", "exact", "unknown"},
 	} {
@@ -353,7 +358,10 @@ func TestDoctorAndVersionAndData(t *testing.T) {
 		t.Errorf("data list printed %q", out)
 	}
 	t.Setenv("HELMHOLTZ_DATA", "/somewhere")
-	if out := succeed(t, "data", "path"); !strings.HasPrefix(out, "/somewhere") {
-		t.Errorf("data path printed %q", out)
+	for command, want := range map[string]string{"path": "/somewhere\n", "list": "missing: not in /somewhere "} {
+		code, out, errOut := helmholtz(t, t.Context(), "data", command)
+		if code != 0 || !strings.Contains(out, want) || !strings.Contains(errOut, "HELMHOLTZ_DATA names /somewhere, which is no folder") {
+			t.Errorf("data %s ended with %d, printed %q and said %q", command, code, out, errOut)
+		}
 	}
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -14,7 +16,7 @@ import (
 // kindsOfValues say what flags of pflag's own types take.
 var kindsOfValues = map[string]string{
 	"int": "a whole number", "uint64": "a whole number of at least 0", "float64": "a number", "bool": "true or false",
-	"intSlice": "whole numbers, separated by commas",
+	"intSlice": "whole numbers, separated by commas", "duration": "a number with its unit, such as 30m or 4h",
 }
 
 // flagError says of a wrong flag what is wrong and what to do.
@@ -27,7 +29,7 @@ func flagError(c *cobra.Command, err error) error {
 		var all []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, "--"+f.Name) })
 		return fmt.Errorf("%w%s", err, names.Meant("--"+unknown.GetSpecifiedName(), all...))
-	case errors.As(err, &invalid) && errors.As(err, &number):
+	case errors.As(err, &invalid) && (errors.As(err, &number) || invalid.GetFlag().Value.Type() == "duration"):
 		f := invalid.GetFlag()
 		return fmt.Errorf("--%s=%s: give %s", f.Name, invalid.GetValue(), kindsOfValues[f.Value.Type()])
 	case errors.As(err, &invalid) && invalid.GetFlag().Name == "metric" && new(hm.Metric).UnmarshalText([]byte(invalid.GetValue())) == nil:
@@ -36,6 +38,40 @@ func flagError(c *cobra.Command, err error) error {
 		return fmt.Errorf("--%s=%s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
 	}
 	return err
+}
+
+// refuseEmpty refuses flags that were given an empty text.
+func refuseEmpty(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" {
+			value, _ := pflag.UnquoteUsage(f)
+			err = misuse(c, "--%s \"\" is empty (is a variable of the shell not set?): give a value, %s, or leave it out", f.Name, value)
+		}
+	})
+	return err
+}
+
+// noArgs refuses arguments, and says by which flags of the command what they name may be given.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	isBool := args[0] == "true" || args[0] == "false"
+	var flags []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		value, _ := pflag.UnquoteUsage(f)
+		switch {
+		case isBool && f.Changed && f.Value.Type() == "bool":
+			flags = append(flags, "--"+f.Name+"="+args[0])
+		case !isBool && slices.Contains([]string{"config", "resume", "dataset"}, f.Name):
+			flags = append(flags, "--"+f.Name+" "+value)
+		}
+	})
+	remedy := ""
+	if len(flags) > 0 {
+		remedy = ", or write it as " + strings.Join(flags, " or ")
+	}
+	return fmt.Errorf("%s takes no arguments: leave %q out%s", c.CommandPath(), args[0], remedy)
 }
 
 // argumentError says of a wrong argument that is no command which is meant.

@@ -23,16 +23,47 @@ func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 		"train --layers 3,x":                        "--layers=3,x: give whole numbers, separated by commas",
 		"train --seed -1":                           "--seed=-1: give a whole number of at least 0",
 		"train --baseline=maybe":                    "--baseline=maybe: give true or false",
+		"train --dataset 3by3 --gamma 0.5":          "helmholtz: gamma = 0.5 for a machine without labels: add them",
 		"train --algorithm rws --damping 0.1":       "--damping does nothing without a Fisher matrix",
 		"train --adam-beta1 0.9":                    "--adam-beta1 does nothing without --optimizer adam",
 		"train --warmup 3":                          "--warmup does nothing without a regulariser",
 		"train --schedule cosine --step-factor 0.1": "--step-factor does nothing without --schedule step",
+		"train a.toml":                              `helmholtz train takes no arguments: leave "a.toml" out, or write it as --resume DIR or --config file or --dataset name`,
+		"train --baseline false":                    `leave "false" out, or write it as --baseline=false`,
+		"reproduce report varady/fig7.1":            `helmholtz reproduce report takes no arguments: leave "varady/fig7.1" out` + "\n",
+		"eval submit x":                             "give one of --slurm and --kubernetes",
+		"sweep submit x --slurm --kubernetes":       "give one of --slurm and --kubernetes",
+		"kernel list --user --prefix x":             "--user and --prefix both say where the kernel is registered: give one of them",
+		"sweep submit x --length 4":                 "--length=4: give a number with its unit, such as 30m or 4h",
+		"data get":                                  "name the data sets to fetch",
+		"reproduce report --dir nowhere":            "nowhere/results is no folder: name that of what was found with --results",
+		"reproduce":                                 "name what to make",
+		"eval misuse_test.go":                       "misuse_test.go is a file: name the directory of a run, such as .",
+		"train --resume misuse_test.go":             "misuse_test.go is a file: name the directory of a run, such as .",
+		"help trian":                                `unknown command "trian" for "helmholtz" (did you mean "train"?)`,
+		"completion bas":                            `unknown command "bas" for "helmholtz completion" (did you mean "bash"?)`,
+		"version foo":                               `helmholtz version takes no arguments: leave "foo" out` + "\n",
 	} {
 		code, _, err := helmholtz(t, t.Context(), strings.Fields(args)...)
 		if code == 0 || !strings.Contains(err, says) || strings.Contains(err, "strconv") {
 			t.Errorf("%s ends with %d: %s", args, code, err)
 		}
 	}
+}
+
+// A text flag that is given and empty is not taken as one that was left out.
+func TestEmptyFlagsAreRefused(t *testing.T) {
+	eachCommand(newRoot(), func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Value.Type() != "string" {
+				return
+			}
+			args := append(strings.Fields(c.CommandPath())[1:], "--"+f.Name, "")
+			if code, _, err := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(err, "--"+f.Name) {
+				t.Errorf("%q ends with %d: %s", args, code, err)
+			}
+		})
+	})
 }
 
 // Each word that the shell is offered for a flag, the flag takes; and all flags of words are

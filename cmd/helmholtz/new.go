@@ -19,9 +19,10 @@ func newNew() *cobra.Command {
 		Use:   "new FILE",
 		Short: "Write the commented file of an experiment, to be changed and trained",
 		Long: `Write the file of an experiment on a data set, one's own or a named one: all settings,
-each with what it means. Flags are those of train and choose the values. A tenth of the
-training rows of a file of one's own is held out for validation, where --validation does not say
-otherwise, so that there is a best epoch. What train would refuse is refused.`,
+each with what it means. Flags are those of train that describe Helmholtz machines, and choose the
+values. A tenth of the training rows of a file of one's own is held out for validation, where
+--validation does not say otherwise, so that there is a best epoch. What train would refuse is
+refused.`,
 		Example: `  helmholtz new faces.toml --dataset faces.npy
   helmholtz new digits.toml --dataset mnist --algorithm bihm --layers 200,100,50
   helmholtz train --config faces.toml --out runs/faces`,

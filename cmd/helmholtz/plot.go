@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
@@ -26,11 +27,11 @@ machines, and, of several runs, the norms of their networks. Of a run of another
 than hm what training recorded is drawn.`,
 		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
   helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
-		Args: func(c *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("name the directories of one or more runs")
 			}
-			return nil
+			return noFiles(args...)
 		},
 	}
 	f := c.Flags()
@@ -51,6 +52,14 @@ than hm what training recorded is drawn.`,
 		var histories, normed []runs.History
 		var convergences []hm.Convergence
 		if err := distinct(c, args); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(args, func(dir string) bool { return !isOtherFamily(dir) }) {
+			if err := refuseOthers(c, "figures of other runs than those of Helmholtz machines", []string{"samples", "log-z2"}); err != nil {
+				return err
+			}
+		}
+		if err := refuseUnwritable(c, "out", filepath.Join(out, "curves."+format)); err != nil {
 			return err
 		}
 		for _, dir := range args {

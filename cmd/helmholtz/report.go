@@ -25,19 +25,21 @@ the last checkpoint.`,
 		Args: oneRun,
 	}
 	f := c.Flags()
-	f.StringVar(&out, "out", "", "`file` to write (default DIR.html)")
+	f.Var(&namedFile{&out, []string{"html"}}, "out", "`file` to write (default DIR.html)")
 	numberFlag(f, &o.Samples, "samples", 1000, 2, "`K` importance samples a datum")
 	numberFlag(f, &o.Rows, "rows", 1000, 1, "evaluate `N` test rows drawn by seed")
 	numberFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z²")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		e, err := runs.ExperimentIn(args[0]) // whose error another reader returns
-		if _, is := e.(hm.Experiment); err == nil && !is {
+		if isOtherFamily(args[0]) {
 			if err := refuseOthers(c, "reports of other runs than those of Helmholtz machines", []string{"samples", "rows", "log-z2"}); err != nil {
 				return err
 			}
 		}
 		if out == "" {
 			out = filepath.Clean(args[0]) + ".html"
+		}
+		if err := refuseUnwritable(c, "out", out); err != nil {
+			return err
 		}
 		o.Progress = newFraction(c.ErrOrStderr(), "evaluating")
 		page, err := plotting.Report(c.Context(), args[0], o)
@@ -51,4 +53,11 @@ the last checkpoint.`,
 		return nil
 	}
 	return c
+}
+
+// isOtherFamily says whether a directory holds a run that is not of a Helmholtz machine.
+func isOtherFamily(dir string) bool {
+	e, err := runs.ExperimentIn(dir) // whose error another reader returns
+	_, is := e.(hm.Experiment)
+	return err == nil && !is
 }

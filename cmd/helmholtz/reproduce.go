@@ -69,7 +69,12 @@ begins.`,
   helmholtz reproduce all --scale smoke
   helmholtz reproduce 'varady/*' --scale full --shard auto
   helmholtz reproduce report --out results.md`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("name what to make, such as varady/tableD.1, or all: helmholtz reproduce list shows the IDs")
+			}
+			return nil
+		},
 	}
 	x := newReproduceFlags(c)
 	c.Flags().StringVar(&shard, "shard", "", "do a share of the trainings: `INDEX/COUNT`, such as 0/4, or auto")
@@ -245,7 +250,7 @@ that has been made; what was made at the scale smoke is left out. The same findi
 give the same page.`,
 		Example: `  helmholtz reproduce report
   helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	x := newReproduceFlags(c)
 	c.Flags().Lookup("scale").Hidden = true
@@ -258,6 +263,9 @@ give the same page.`,
 		conclusions, err := thesis.Conclusions()
 		if err != nil {
 			return err
+		}
+		if info, err := os.Stat(x.resultsDir()); err != nil || !info.IsDir() {
+			return misuse(c, "%s is no folder: name that of what was found with --results, or that of the trainings with --dir", x.resultsDir())
 		}
 		made, err := all.ReadMade(x.resultsDir(), reproduce.Full, reproduce.Laptop)
 		if err != nil {

@@ -70,6 +70,9 @@ of p, come before the expected values are drawn.`,
 				return err
 			}
 		}
+		if err := refuseUnwritable(c, "out", out); err != nil {
+			return err
+		}
 		if holds[general.Experiment](args[0]) {
 			return sampleGeneral(c, args[0], which, kind, n, chain.Sweeps, seed, out)
 		}

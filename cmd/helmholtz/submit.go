@@ -81,8 +81,6 @@ func newSubmission(c *cobra.Command) *submission {
 	f := c.Flags()
 	f.BoolVar(&x.slurm, "slurm", false, "as an array of Slurm")
 	f.BoolVar(&x.kubernetes, "kubernetes", false, "as an Indexed Job of Kubernetes")
-	c.MarkFlagsOneRequired("slurm", "kubernetes")
-	c.MarkFlagsMutuallyExclusive("slurm", "kubernetes")
 	f.BoolVar(&x.onlyWrite, "only-write", false, "write the job, and do not submit it")
 	f.DurationVar(&x.Length, "length", 4*time.Hour, "how long a task takes, a `duration` of at least 5m")
 	optionalFlag(f, &x.Tasks, "tasks", 0, 1, "`number` of tasks (default as many as take --length each)")
@@ -94,6 +92,9 @@ func newSubmission(c *cobra.Command) *submission {
 
 // check refuses flags that do not go together.
 func (x *submission) check(c *cobra.Command) error {
+	if x.slurm == x.kubernetes {
+		return misuse(c, "give one of --slurm and --kubernetes: they say what the job is written for")
+	}
 	if !x.kubernetes {
 		if err := refuseIdle(c, "--kubernetes", "image", "claim"); err != nil {
 			return err

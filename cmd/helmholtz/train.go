@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -86,7 +87,7 @@ and nbihm from --weight-init small-normal (App. A.2). --validation 0 trains on a
   helmholtz train --config runs/watched/experiment.toml --from runs/watched --lr 0.0005 --samples 100 --epochs 20 --out runs/tuned
   helmholtz train --resume runs/mnist
   helmholtz train --resume runs/watched --epochs 200`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	c.Flags().SortFlags = false
 	c.Flags().StringVar(&resume, "resume", "", "continue the run in `DIR`")
@@ -157,6 +158,9 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 	if len(others) > 0 {
 		return nil, 0, misuse(c, "--resume continues the experiment as it is, but for a larger number of --epochs: leave %s away", strings.Join(others, ", "))
 	}
+	if err := noFiles(dir); err != nil {
+		return nil, 0, misuse(c, "--resume: %w", err)
+	}
 	longer := c.Flags().Changed("epochs")
 	e, err := runs.ExperimentIn(dir)
 	if !errors.Is(err, os.ErrNotExist) {
@@ -180,8 +184,17 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 }
 
 // train trains an experiment into a directory, with a number of seeds if it is
-// not 0, and says what came of it.
+// not 0, and says what came of it and how it goes on.
 func train(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
+	err := trainPart(c, e, seeds, dir)
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint; helmholtz train --resume %s continues\n", dir)
+	}
+	return err
+}
+
+// trainPart is train of what may be a part of what is trained, and leaves open how that goes on.
+func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 	home := dir // of the data, where they are stored with a run
 	if seeds > 0 {
 		home = runs.SeedDir(dir, e.Header().Seed)
@@ -196,14 +209,14 @@ func train(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 	if err := announceExperiment(c.ErrOrStderr(), e, set); err != nil {
 		return err
 	}
+	if later := laterSettings(e, set.Train().Rows); len(later) > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "not in full effect within %s: %s\n", names.Count(e.Header().Epochs, "epoch"), strings.Join(later, ", "))
+	}
 	var result string
 	if seeds == 0 {
 		result, err = trainRun(c, e, set, dir)
 	} else {
 		result, err = trainSeeds(c, e, set, seeds, dir)
-	}
-	if errors.Is(err, context.Canceled) {
-		fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint; helmholtz train --resume %s continues\n", dir)
 	}
 	if err != nil {
 		return err
@@ -230,6 +243,39 @@ func announceExperiment(w io.Writer, e runs.Experiment, set *dataset.Set) error 
 	}
 	fmt.Fprintf(w, "%s, %d rows, about %d MB of memory; %s\n%s", set.Name(), set.Train().Rows, memory>>20+1, device, machine.MachineTable(set))
 	return nil
+}
+
+// laterSettings are the settings of an experiment on a number of rows that do nothing before its
+// last epoch ends, or not all that they are to.
+func laterSettings(e runs.Experiment, rows int) (later []string) {
+	h := e.Header()
+	add := func(epochs int, flag string, value int) { // epochs are those that it takes
+		if epochs > h.Epochs {
+			later = append(later, fmt.Sprintf("--%s%d", flag, value))
+		}
+	}
+	for _, epoch := range h.Keep {
+		add(epoch, "keep ", epoch)
+	}
+	add((h.RecordSteps-1)/h.StepsPerEpoch(rows)+1, "record-steps ", h.RecordSteps)
+	add(h.Patience+1, "patience ", h.Patience)
+	steps := func(s runs.Schedule, epochs int) {
+		if s == runs.StepDecay {
+			add(epochs+1, "step-epochs ", epochs)
+		}
+	}
+	switch e := e.(type) {
+	case hm.Experiment:
+		for _, m := range e.Measurements {
+			add(m.Every, "measure every=", m.Every)
+		}
+		add(e.Method.LaterSamplesAfter+1, "later-samples-after ", e.Method.LaterSamplesAfter)
+		add(e.Method.WarmUp, "warmup ", e.Method.WarmUp)
+		steps(e.Method.Schedule, e.Method.StepEpochs)
+	case boltzmann.Experiment:
+		steps(e.Method.Schedule, e.Method.StepEpochs)
+	}
+	return later
 }
 
 func trainRun(c *cobra.Command, e runs.Experiment, set *dataset.Set, dir string) (string, error) {

@@ -13,7 +13,7 @@ func newVersion() *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version of this program",
 		Example: "  helmholtz version",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			fmt.Fprintf(c.OutOrStdout(), "helmholtz %s, %s, %s/%s\n", runs.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
