@@ -65,7 +65,6 @@ func TestPartsOfAnEvaluation(t *testing.T) {
 	if _, err := m.evaluateParts(t.Context(), split, 50, 4, dir, runs.Shard{}, func(f float64) { fractions = append(fractions, f) }); err != nil || !slices.Equal(fractions, []float64{1. / 3, 2. / 3, 1}) {
 		t.Errorf("after the other three parts: %v, with progress %v of the three that were left", err, fractions)
 	}
-	if _, err := m.WithSeed(5).evaluateParts(t.Context(), split, 50, 4, dir, runs.Shard{}, nil); err == nil {
-		t.Error("the parts of another seed's samples were taken for its own")
-	}
+	_, err := m.WithSeed(5).evaluateParts(t.Context(), split, 60, 4, dir, runs.Shard{}, nil)
+	wantError(t, err, "of other work, of which samples is 50 there, 60 here, of which seed is", "5 here")
 }

@@ -2,10 +2,14 @@ package runs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -17,7 +21,7 @@ import (
 type Parts struct {
 	Dir   string
 	Count int
-	// Work says what is done: parts of other work are refused.
+	// Work says what is done, as an object in JSON: parts of other work are refused.
 	Work string
 }
 
@@ -52,9 +56,31 @@ func (p Parts) read(i int) ([]Tensor, error) {
 		return nil, fmt.Errorf("%s: %w: remove the file, and the same command makes it anew", path, err)
 	}
 	if work := f.Metadata[workKey]; work != p.Work {
-		return nil, fmt.Errorf("%s is of other work (%s), not of this one (%s): choose another directory", path, work, p.Work)
+		return nil, fmt.Errorf("%s is of other work, %s: choose another directory", path, p.otherThan(work))
 	}
 	return f.Tensors, nil
+}
+
+// otherThan says in what the work of a part is another. Checksums, of which both have one, are not
+// written.
+func (p Parts) otherThan(work string) string {
+	var there, here map[string]any
+	if json.Unmarshal([]byte(work), &there) != nil || json.Unmarshal([]byte(p.Work), &here) != nil {
+		return work
+	}
+	const checksum = 64
+	var differences []string
+	for _, key := range slices.Sorted(maps.Keys(here)) {
+		was, is := fmt.Sprint(there[key]), fmt.Sprint(here[key])
+		switch {
+		case was == is:
+		case len(is) == checksum:
+			differences = append(differences, "with other "+strings.ToLower(key))
+		default:
+			differences = append(differences, fmt.Sprintf("of which %s is %s there, %s here", strings.ToLower(key), was, is))
+		}
+	}
+	return strings.Join(differences, ", ")
 }
 
 // Do does the parts of a share that are neither done nor done by another program just
