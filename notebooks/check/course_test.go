@@ -47,7 +47,8 @@ func headings(n *Notebook) (texts []string, folded map[string]int) {
 }
 
 // Every chapter has one shape: question, model, prediction, run, what was published, what
-// can be enumerated, what to notice, and three exercises with folded solutions.
+// can be enumerated, what to notice, and three exercises with folded solutions. The model is no
+// more than five lines.
 func TestChaptersHaveOneShape(t *testing.T) {
 	names, all := chapters(t)
 	if len(names) != 12 {
@@ -77,11 +78,39 @@ func TestChaptersHaveOneShape(t *testing.T) {
 				t.Errorf("%s: %s has no folded cell", name, solution)
 			}
 		}
+		if lines := linesOfModel(all[name]); lines == 0 || lines > 5 {
+			t.Errorf("%s: the model in five lines has %d of code", name, lines)
+		}
+		for i, cell := range all[name].Cells {
+			if source := string(cell.Source); strings.HasPrefix(source, "## Solution ") && !strings.Contains(source, "<details><summary>In words</summary>\n\n") {
+				t.Errorf("%s, cell %d: the words of a solution are not folded", name, i+1)
+			}
+		}
 		question, _ := strings.CutPrefix(texts[0], want[0])
 		if entry := fmt.Sprintf("[%s](%s)", question, name); !strings.Contains(string(index), entry) {
 			t.Errorf("course/README.md does not have %s", entry)
 		}
 	}
+}
+
+// linesOfModel are the lines of code, but for comments, of the cell under "The model in five
+// lines" that runs it.
+func linesOfModel(n *Notebook) (lines int) {
+	under := false
+	for _, cell := range n.Cells {
+		if cell.Type != "code" {
+			under = strings.HasPrefix(string(cell.Source), "## The model in five lines")
+			continue
+		}
+		if code, runs := strings.CutPrefix(string(cell.Source), "%%\n"); under && runs {
+			for line := range strings.Lines(code) {
+				if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+					lines++
+				}
+			}
+		}
+	}
+	return lines
 }
 
 // What a chapter prints of published results is what the catalogue says of them.
