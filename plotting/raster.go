@@ -25,18 +25,24 @@ func (r raster) DataRange() (xmin, xmax, ymin, ymax float64) { return 0, r.width
 
 // Plot implements plot.Plotter.
 func (r raster) Plot(c draw.Canvas, p *plot.Plot) {
-	canvas := underlying(c)
-	dpi := resolution(canvas)
-	pixel := vg.Inch / vg.Length(dpi)
-	x, y := p.Transforms(&c)
-	left, right := snapped(x(0), pixel), snapped(x(r.width), pixel)
-	bottom, top := snapped(min(y(0), y(r.height)), pixel), snapped(max(y(0), y(r.height)), pixel)
-	pixels := func(length vg.Length) int { return max(1, int(math.Round(float64(length/pixel)))) }
-	img := r.paint(pixels(right-left), pixels(top-bottom), dpi)
-	if _, ok := canvas.(*vgpdf.Canvas); ok {
+	area, width, height, dpi := r.area(c, p)
+	img := r.paint(width, height, dpi)
+	if _, ok := underlying(c).(*vgpdf.Canvas); ok {
 		img = upsideDown{img}
 	}
-	c.DrawImage(vg.Rectangle{Min: vg.Point{X: left, Y: bottom}, Max: vg.Point{X: right, Y: top}}, img)
+	c.DrawImage(area, img)
+}
+
+// area is the rectangle on the canvas, between its pixels, with its size in pixels and their
+// resolution.
+func (r raster) area(c draw.Canvas, p *plot.Plot) (area vg.Rectangle, width, height int, dpi float64) {
+	dpi = resolution(underlying(c))
+	pixel := vg.Inch / vg.Length(dpi)
+	x, y := p.Transforms(&c)
+	area.Min = vg.Point{X: snapped(x(0), pixel), Y: snapped(min(y(0), y(r.height)), pixel)}
+	area.Max = vg.Point{X: snapped(x(r.width), pixel), Y: snapped(max(y(0), y(r.height)), pixel)}
+	pixels := func(length vg.Length) int { return max(1, int(math.Round(float64(length/pixel)))) }
+	return area, pixels(area.Size().X), pixels(area.Size().Y), dpi
 }
 
 // upsideDown undoes what the PDF canvas does to images.

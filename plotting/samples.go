@@ -105,14 +105,21 @@ func gapIn(dotsPerInch float64) int { return max(1, int(2*dotsPerInch/72)) }
 
 var gapColor = color.NRGBA{0x56, 0x86, 0xA8, 0xFF} // not a grey, so no value of an image
 
-// paint draws the grid into so many pixels, nearest neighbour.
-func (g gallery) paint(width, height int, dotsPerInch float64) image.Image {
-	gap := gapIn(dotsPerInch)
+// layout is the size of an image, and of the gaps, in a grid that fits into so many pixels, all in
+// pixels.
+func (g gallery) layout(width, height int, dotsPerInch float64) (imageWidth, imageHeight, gap int) {
+	gap = gapIn(dotsPerInch)
 	scale := g.scale(width, height, gap)
 	if scale > 1 {
 		scale = math.Floor(scale)
 	}
-	imageWidth, imageHeight := g.image(scale)
+	imageWidth, imageHeight = g.image(scale)
+	return imageWidth, imageHeight, gap
+}
+
+// paint draws the grid at the upper left of so many pixels, nearest neighbour.
+func (g gallery) paint(width, height int, dotsPerInch float64) image.Image {
+	imageWidth, imageHeight, gap := g.layout(width, height, dotsPerInch)
 	w, h := g.size(imageWidth, imageHeight, gap)
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	stddraw.Draw(img, image.Rect(0, 0, w, h), image.NewUniform(gapColor), image.Point{}, stddraw.Src)

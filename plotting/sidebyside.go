@@ -44,13 +44,14 @@ func SideBySide(columns ...Column) *Figure {
 	width, height := g.figureSize()
 	grid := height - 2*margin
 	column := (width - 2*margin) / vg.Length(len(columns))
-	headings := headings{columns, headingStyle(columns, column)}
+	below := raster{1, 1, g.paint}
+	headings := headings{columns, g, below, headingStyle(columns, column)}
 	space := headings.height()
 
 	panel := plot.New()
 	panel.HideAxes()
 	panel.X.Padding, panel.Y.Padding = 0, 0
-	panel.Add(raster{1, 1, g.paint}, headings)
+	panel.Add(below, headings)
 	panel.Y.Max = float64((grid + space) / grid)
 	f := newFigure(panel)
 	f.width, f.height = width, height+space
@@ -71,10 +72,11 @@ func headingStyle(columns []Column, width vg.Length) text.Style {
 // gapWidth is the width of the gaps between images.
 const gapWidth = vg.Length(2)
 
-// headings is a plotter that writes the headings of columns above a raster of
-// height 1.
+// headings is a plotter that writes the headings of columns above those of a gallery.
 type headings struct {
 	columns []Column
+	gallery gallery
+	below   raster // of the gallery
 	style   text.Style
 }
 
@@ -88,10 +90,11 @@ func (h headings) height() vg.Length {
 
 // Plot implements plot.Plotter.
 func (h headings) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
+	area, across, down, dpi := h.below.area(c, p)
+	width, _, gap := h.gallery.layout(across, down, dpi)
 	for i, column := range h.columns {
-		center := x((float64(i) + 0.5) / float64(len(h.columns)))
-		c.FillText(h.style, vg.Point{X: center, Y: y(1) + gapWidth}, column.Heading)
+		center := vg.Length(gap+i*(width+gap)+width/2) * vg.Inch / vg.Length(dpi)
+		c.FillText(h.style, vg.Point{X: area.Min.X + center, Y: area.Max.Y + gapWidth}, column.Heading)
 	}
 }
 

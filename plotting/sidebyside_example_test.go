@@ -30,7 +30,7 @@ func ExampleInpainting() {
 		return s
 	}
 	p := dataset.Inpainting{Originals: sheet(-1), Corrupted: sheet(0.5), Images: []dataset.Sheet{sheet(0.2), sheet(0.8), sheet(1)}}
-	if err := plotting.Inpainting(p).Save("inpainting.png"); err != nil {
+	if err := plotting.Inpainting(p).Size(5, 3).Save("inpainting.png"); err != nil {
 		log.Fatal(err)
 	}
 }
