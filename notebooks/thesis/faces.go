@@ -146,6 +146,7 @@ func makeFig519(w *work) error {
 	plain, scaled, thrice := all[0].mean(end), all[1].mean(end), all[2].mean(end)
 	var j judgement
 	j.add(holdsIf(math.Abs(thrice-scaled) < (thrice-plain)/4), "test rows at the end: three steps over the factor 3 %+.3f nats, over one plain step %+.3f", thrice-scaled, thrice-plain)
+	w.soFar(&j, all...)
 	if err := w.show("Three steps and the factor 3 overlap almost entirely.", j); err != nil {
 		return err
 	}
@@ -272,6 +273,7 @@ func facesOf(name string, units hm.Kind, method hm.Method, full int) plan {
 func fig73(reproduce.Scale) []plan { return []plan{facesBernoulli, facesGaussian} }
 
 func makeFig73(w *work) error {
+	var j judgement
 	var variation [2]float64
 	for i, p := range fig73(w.Scale) {
 		name := []string{"Bernoulli", "Gaussian"}[i]
@@ -284,11 +286,11 @@ func makeFig73(w *work) error {
 			return err
 		}
 		variation[i] = totalVariation(sheet)
+		w.soFar(&j, onTest(of, 0))
 		if err := w.Figure(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet)); err != nil {
 			return err
 		}
 	}
-	var j judgement
 	j.add(holdsIf(variation[1] < variation[0]), "mean difference of neighbouring pixels of dreams: Gaussian units %.4f, Bernoulli units %.4f", variation[1], variation[0])
 	return w.lookAt("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", j)
 }
@@ -344,6 +346,7 @@ func makeFig78(w *work) error {
 	for i, other := range []float64{both, p} {
 		j.add(holdsIf(math.Min(dense, q) > other), "the lower of both over %s %+.1f nats", []string{"conv/deconv", "p only"}[i], math.Min(dense, q)-other)
 	}
+	w.soFar(&j, all...)
 	if err := w.show("Dense and conv-only alike; both with a deconvolution significantly worse.", j); err != nil {
 		return err
 	}
@@ -370,6 +373,7 @@ func makeFig79(w *work) error {
 	var j judgement
 	j.add(holdsIf(math.Abs(highest[0]-highest[1]) < 0.01*covered[0]), "best of test rows: NRWS − RWS %+.1f nats, training covers %.1f", highest[1]-highest[0], covered[0])
 	j.add(holdsIf(reached[1] < reached[0]), "nine tenths of that after %d epochs of NRWS, %d of RWS", reached[1], reached[0])
+	w.soFar(&j, all...)
 	if err := w.show("Same minimum; NRWS slightly faster.", j); err != nil {
 		return err
 	}
