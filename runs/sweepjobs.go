@@ -45,13 +45,9 @@ func (s *Sweep) Jobs(dir string) ([]Job, error) {
 }
 
 // Check opens the data of the sweep and refuses a setting that cannot be trained on
-// them, settings that improve different measures, of which none is the best, and settings that
-// differ in nothing that acts.
+// them, and settings that improve different measures, of which none is the best.
 func (s *Sweep) Check() error {
 	settings, err := s.Settings()
-	if err == nil {
-		err = s.checkIdle(settings)
-	}
 	if err != nil {
 		return err
 	}
@@ -72,26 +68,32 @@ func (s *Sweep) Check() error {
 	return nil
 }
 
-// checkIdle refuses settings that train alike, since what varies between them does nothing.
-func (s *Sweep) checkIdle(settings []Setting) error {
-	alike := map[string]string{} // the name of a setting by what acts in it
+// Distinct refuses settings that train alike, since what varies between them does nothing.
+func (s *Sweep) Distinct() error {
+	settings, err := s.Settings()
+	if err != nil {
+		return err
+	}
+	alike := map[string]Setting{} // by what acts in them
 	for _, setting := range settings {
 		of, knows := setting.Experiment.(Idler)
 		if !knows {
 			continue
 		}
-		idle, reason := of.Idle(), ""
-		acts := slices.Clone(setting.Values)
+		idle, acts := of.Idle(), slices.Clone(setting.Values)
 		for i, key := range s.keys() {
-			if without, is := idle[key]; is {
-				acts[i], reason = "", fmt.Sprintf("%s does nothing without %s", key, without)
+			if _, is := idle[key]; is {
+				acts[i] = ""
 			}
 		}
 		by := fmt.Sprintf("%q", acts)
-		if other, taken := alike[by]; taken {
-			return fmt.Errorf("%s and %s train alike, since %s: leave its values away, or put them beside what they need in a table [[together]]", other, setting.Name, reason)
+		other, taken := alike[by]
+		for i, key := range s.keys() {
+			if taken && other.Values[i] != setting.Values[i] {
+				return fmt.Errorf("%s and %s train alike, since %s does nothing without %s: leave its values away, or put them beside what they need in a table [[together]]", other.Name, setting.Name, key, idle[key])
+			}
 		}
-		alike[by] = setting.Name
+		alike[by] = setting
 	}
 	return nil
 }
@@ -140,7 +142,7 @@ func (s *Sweep) Claim(dir string) error {
 	case !errors.Is(err, os.ErrNotExist):
 		return err
 	default:
-		if err := refuseFilled(dir, jobs); err != nil {
+		if err := errors.Join(s.Distinct(), refuseFilled(dir, jobs)); err != nil {
 			return err
 		}
 	}

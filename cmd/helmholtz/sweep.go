@@ -225,7 +225,7 @@ in the time.`,
 		if err != nil {
 			return err
 		}
-		if err := s.Check(); err != nil {
+		if err := errors.Join(s.Distinct(), s.Check()); err != nil {
 			return misuse(c, "%w", err)
 		}
 		report, err := s.Report(dir)
