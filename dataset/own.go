@@ -100,11 +100,6 @@ func loadOwn(train, test string) (source, error) {
 	if test == "" {
 		return data, nil
 	}
-	if same, err := sameFile(train, test); err != nil {
-		return source{}, err
-	} else if same {
-		return source{}, fmt.Errorf("%s has the training rows and the test rows: give a file of rows that training does not see, or none", test)
-	}
 	if data.test, err = readFile(test, readAny); err != nil {
 		return source{}, err
 	}
@@ -112,16 +107,6 @@ func loadOwn(train, test string) (source, error) {
 		return source{}, fmt.Errorf("%s has rows of shape %v, %s of shape %v", train, data.train.shape, test, data.test.shape)
 	}
 	return data, nil
-}
-
-// sameFile says whether two paths lead to one file.
-func sameFile(a, b string) (bool, error) {
-	of, err := os.Stat(a)
-	if err != nil {
-		return false, err
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(of, other), err
 }
 
 // readAny finds the format of a file from its first bytes and reads it.

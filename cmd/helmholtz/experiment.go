@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -153,6 +154,9 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	if err := refuseIdleSettings(c, x.values); err != nil {
 		return base, err
 	}
+	if err := refuseTrainingRows(c, x.values.Dataset); err != nil {
+		return base, err
+	}
 	if x.config != "" && methodGiven {
 		explainDefaults(c, x.values.Method.Preset, x.config, file, x.values)
 	}
@@ -160,6 +164,16 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 		explainPreset(c, x.config, file)
 	}
 	return x.values, nil
+}
+
+// refuseTrainingRows refuses a file of test rows that is that of the training rows.
+func refuseTrainingRows(c *cobra.Command, of dataset.Spec) error {
+	train, err := os.Stat(of.Name)
+	test, failure := os.Stat(of.Test)
+	if err == nil && failure == nil && os.SameFile(train, test) {
+		return misuse(c, "--test %s: it has the training rows, too; give a file of rows that training does not see, or none", of.Test)
+	}
+	return nil // what is missing is said where it is read
 }
 
 // explainDefaults says which settings of the method in a file the defaults of one that
