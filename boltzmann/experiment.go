@@ -171,8 +171,9 @@ func (e Experiment) checkTempering() error {
 
 // checkFlips refuses to flip more units of a row than there are, but for the usual number.
 func (e Experiment) checkFlips(units int) error {
-	if e.Method.Algorithm == PseudoLikelihood && e.Method.Steps > max(units, usual(PseudoLikelihood).spec.Steps) {
-		return fmt.Errorf("steps = %d of pl, for rows of %d units: to flip a unit twice tells nothing new; give at most %[2]d", e.Method.Steps, units)
+	most := max(units, usual(PseudoLikelihood).spec.Steps)
+	if e.Method.Algorithm == PseudoLikelihood && e.Method.Steps > most {
+		return fmt.Errorf("steps = %d of pl, for rows of %d units: to flip a unit twice tells nothing new; give at most %d", e.Method.Steps, units, most)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func TestTrainSeedsRefuses(t *testing.T) {
 		{"no seeds", short(RWS()), 0, t.TempDir(), []string{"0 seeds", "at least 1"}},
 		{"seeds too large", short(RWS()).Seed(math.MaxInt64), 2, t.TempDir(), []string{"seed 9223372036854775808"}},
 		{"one run", short(RWS()).Epochs(1), 2, one, []string{one, "the directory of one run"}},
-		{"other runs", short(RWS()).Epochs(1), 2, other, []string{other, "mnist-rws", "no seeds of one experiment"}},
+		{"other runs", short(RWS()).Epochs(1), 2, other, []string{other, "mnist-rws", "not the run of a seed"}},
 		{"another experiment", short(RWS()).Epochs(2).Seed(9), 2, seeds, []string{runs.SeedDir(seeds, 3), "epochs is 1 there, 2 here"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

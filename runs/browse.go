@@ -228,8 +228,9 @@ func IsCondition(text string) bool { return strings.ContainsAny(text, "=<>~") }
 // in the place of =, or with ~ for a text that contains another. Names are those of Named.
 // Numbers are compared as such. Of what a run does not have, no condition holds but !=.
 func Where(found []Listed, conditions ...string) ([]Listed, error) {
+	all := found
 	for _, text := range conditions {
-		c, err := parseCondition(found, text)
+		c, err := parseCondition(all, text)
 		if err != nil {
 			return nil, err
 		}
@@ -272,8 +273,11 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// numeric says whether all runs that have a result or a setting have a number of it.
+// numeric says whether a result is a number, or all runs that have a setting have a number of it.
 func numeric(found []Listed, name string) bool {
+	if i := slices.IndexFunc(results, func(c Column) bool { return c.Key == name }); i >= 0 {
+		return results[i].Kind != Text
+	}
 	known := false
 	for _, l := range found {
 		value := l.value(name)

@@ -216,8 +216,8 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 	stored := filepath.Join(dir, datasetFile)
 	set, err := storedDataset(h.Dataset, stored)
 	if set == nil && err == nil {
-		if set, err = h.Dataset.Open(); err != nil && isRun(dir) {
-			err = fmt.Errorf("%w; if it is named from another folder than this one, go there; if a program made the data of rows, restore %s from a copy", err, stored)
+		if set, err = h.Dataset.Open(); errors.Is(err, os.ErrNotExist) && isRun(dir) {
+			err = fmt.Errorf("%w; if the path is relative to another folder, run the command there; if a program made the data of rows, restore %s from a copy", err, stored)
 		}
 	}
 	if err != nil {

@@ -64,14 +64,14 @@ func (p Parts) read(i int) ([]Tensor, error) {
 // otherThan says in what the work of a part is another. Checksums, of which both have one, are not
 // written.
 func (p Parts) otherThan(work string) string {
-	var there, here map[string]any
+	var there, here map[string]json.RawMessage
 	if json.Unmarshal([]byte(work), &there) != nil || json.Unmarshal([]byte(p.Work), &here) != nil {
 		return work
 	}
-	const checksum = 64
+	const checksum = 66 // with its quotes
 	var differences []string
 	for _, key := range slices.Sorted(maps.Keys(here)) {
-		was, is := fmt.Sprint(there[key]), fmt.Sprint(here[key])
+		was, is := string(there[key]), string(here[key])
 		switch {
 		case was == is:
 		case len(is) == checksum:
@@ -79,6 +79,9 @@ func (p Parts) otherThan(work string) string {
 		default:
 			differences = append(differences, fmt.Sprintf("of which %s is %s there, %s here", strings.ToLower(key), was, is))
 		}
+	}
+	if len(differences) == 0 {
+		return work
 	}
 	return strings.Join(differences, ", ")
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
@@ -65,7 +66,7 @@ func Open(dir string) (*Run, error) {
 func lastRunIn(dir string) (last string) {
 	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
-		if exists(filepath.Join(dir, entry.Name(), experimentFile)) {
+		if !strings.HasPrefix(entry.Name(), ".") && exists(filepath.Join(dir, entry.Name(), experimentFile)) {
 			last = filepath.Join(dir, entry.Name())
 		}
 	}

@@ -186,9 +186,10 @@ func readSeeds(dir string) ([]Experiment, error) {
 				return nil, fmt.Errorf("%s is of the run of seed %d: name its directory %s", filepath.Join(dir, name, experimentFile), is, SeedDir("", is))
 			}
 			seeds = append(seeds, e)
+		case strings.HasPrefix(name, "."):
 		case exists(filepath.Join(dir, name, experimentFile)):
-			return nil, fmt.Errorf("%s holds runs that are no seeds of one experiment, the last of them %s: name one of them, or a directory for the seeds of one experiment alone", dir, lastRunIn(dir))
-		case entry.IsDir() && !strings.HasPrefix(name, "."):
+			return nil, fmt.Errorf("%s holds %s, which is not the run of a seed: name that, or a directory for the seeds of one experiment alone", dir, filepath.Join(dir, name))
+		case entry.IsDir():
 			return nil, fmt.Errorf("%s holds %s, which is not the run of a seed: name a directory of one run, or one for the seeds of one experiment alone", dir, name)
 		}
 	}
