@@ -196,9 +196,9 @@ func TestCompare(t *testing.T) {
 		{exitUsage, "epochs, seconds", []string{"compare", rws, "--against", "steps"}},
 		{exitUsage, "at least 1, or 0", []string{"compare", rws, "--samples", "-1"}},
 		{exitFailed, "different data", []string{"compare", rws, other}},
-		{exitFailed, "no seeds of one experiment", []string{"compare", here}},
+		{exitFailed, "not the run of a seed", []string{"compare", here}},
 		{exitFailed, "several seeds", []string{"plot", rws}},
-		{exitFailed, "no seeds of one experiment", []string{"train", "--dataset", "3by3", "--seeds", "2", "--out", here}},
+		{exitFailed, "not the run of a seed", []string{"train", "--dataset", "3by3", "--seeds", "2", "--out", here}},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), wrong.args...)
 		if code != wrong.code || !strings.Contains(errOut, wrong.says) {
