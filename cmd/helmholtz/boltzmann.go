@@ -157,6 +157,9 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 			return x.values, err
 		}
 	}
+	if err := refuseTrainingRows(c, x.values.Dataset); err != nil {
+		return x.values, err
+	}
 	if config != "" && c.Flags().Changed("algorithm") {
 		explainDefaults(c, x.values.Method.Algorithm.String(), config, file, x.values)
 	}
