@@ -74,24 +74,25 @@ func (s *Sweep) Distinct() error {
 	if err != nil {
 		return err
 	}
-	alike := map[string]Setting{} // by what acts in them
+	keys, alike := s.keys(), map[string]Setting{} // by what acts in them
 	for _, setting := range settings {
 		of, knows := setting.Experiment.(Idler)
 		if !knows {
 			continue
 		}
 		idle, acts := of.Idle(), slices.Clone(setting.Values)
-		for i, key := range s.keys() {
+		for i, key := range keys {
 			if _, is := idle[key]; is {
 				acts[i] = ""
 			}
 		}
 		by := fmt.Sprintf("%q", acts)
-		other, taken := alike[by]
-		for i, key := range s.keys() {
-			if taken && other.Values[i] != setting.Values[i] {
-				return fmt.Errorf("%s and %s train alike, since %s does nothing without %s: leave its values away, or put them beside what they need in a table [[together]]", other.Name, setting.Name, key, idle[key])
+		if other, taken := alike[by]; taken {
+			vain := 0 // the first that differs: Settings has no two that are the same
+			for other.Values[vain] == setting.Values[vain] {
+				vain++
 			}
+			return fmt.Errorf("%s and %s train alike, since %s does nothing without %s: leave its values away, or put them beside what they need in a table [[together]]", other.Name, setting.Name, keys[vain], idle[keys[vain]])
 		}
 		alike[by] = setting
 	}
