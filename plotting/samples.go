@@ -27,7 +27,7 @@ func Samples(sheet dataset.Sheet) *Figure {
 	panel := plot.New()
 	panel.HideAxes()
 	panel.X.Padding, panel.Y.Padding = 0, 0
-	panel.Add(raster{1, 1, g.paint})
+	panel.Add(g.raster())
 	f := newFigure(panel)
 	f.width, f.height = width, height
 	f.aspect = float64((width - 2*margin) / (height - 2*margin))
@@ -61,6 +61,9 @@ type gallery struct {
 	dataset.Sheet
 	columns, rows int
 }
+
+// raster is the plotter that paints the grid, of width and height 1.
+func (g gallery) raster() raster { return raster{1, 1, g.paint} }
 
 // size is that of the grid in pixels, when images and gaps have these sizes.
 func (g gallery) size(width, height, gap int) (int, int) {

@@ -44,14 +44,13 @@ func SideBySide(columns ...Column) *Figure {
 	width, height := g.figureSize()
 	grid := height - 2*margin
 	column := (width - 2*margin) / vg.Length(len(columns))
-	below := raster{1, 1, g.paint}
-	headings := headings{columns, g, below, headingStyle(columns, column)}
+	headings := headings{columns, g, headingStyle(columns, column)}
 	space := headings.height()
 
 	panel := plot.New()
 	panel.HideAxes()
 	panel.X.Padding, panel.Y.Padding = 0, 0
-	panel.Add(below, headings)
+	panel.Add(g.raster(), headings)
 	panel.Y.Max = float64((grid + space) / grid)
 	f := newFigure(panel)
 	f.width, f.height = width, height+space
@@ -76,7 +75,6 @@ const gapWidth = vg.Length(2)
 type headings struct {
 	columns []Column
 	gallery gallery
-	below   raster // of the gallery
 	style   text.Style
 }
 
@@ -90,7 +88,7 @@ func (h headings) height() vg.Length {
 
 // Plot implements plot.Plotter.
 func (h headings) Plot(c draw.Canvas, p *plot.Plot) {
-	area, across, down, dpi := h.below.area(c, p)
+	area, across, down, dpi := h.gallery.raster().area(c, p)
 	width, _, gap := h.gallery.layout(across, down, dpi)
 	for i, column := range h.columns {
 		center := vg.Length(gap+i*(width+gap)+width/2) * vg.Inch / vg.Length(dpi)
