@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -45,12 +44,7 @@ downloads anything.`,
 sends nothing for a minute is asked again, and then given up; what has arrived
 stays beside the file, and the next "data get" goes on from there.`,
 		Example: "  helmholtz data get mnist fashion",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("name the data sets to fetch, such as mnist: helmholtz data list shows all")
-			}
-			return nil
-		},
+		Args:    some("name the data sets to fetch, such as mnist: helmholtz data list shows all"),
 		RunE: func(c *cobra.Command, names []string) error {
 			for _, name := range names {
 				if err := dataset.Get(c.Context(), name, download(c.ErrOrStderr())); err != nil {

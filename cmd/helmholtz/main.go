@@ -123,23 +123,28 @@ func reportMisuse(c *cobra.Command) {
 }
 
 // someRuns asks for arguments, the directories of runs or of several seeds.
-func someRuns(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return errors.New("name the directories of runs, or of the seeds of an experiment")
+var someRuns = cobra.MatchAll(some("name the directories of runs, or of the seeds of an experiment"), noFiles)
+
+// some asks for arguments, in these words.
+func some(ask string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return errors.New(ask)
+		}
+		return nil
 	}
-	return noFiles(args...)
 }
 
 // oneRun asks for one argument, the directory of a run.
-func oneRun(_ *cobra.Command, args []string) error {
+func oneRun(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("name the directory of one run, got %d arguments", len(args))
 	}
-	return noFiles(args...)
+	return noFiles(c, args)
 }
 
 // noFiles refuses files where directories of runs are asked for.
-func noFiles(paths ...string) error {
+func noFiles(_ *cobra.Command, paths []string) error {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			return fmt.Errorf("%s is a file: name the directory of a run, such as %s", path, filepath.Dir(path))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -27,12 +26,7 @@ machines, and, of several runs, the norms of their networks. Of a run of another
 than hm what training recorded is drawn.`,
 		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
   helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("name the directories of one or more runs")
-			}
-			return noFiles(args...)
-		},
+		Args: cobra.MatchAll(some("name the directories of one or more runs"), noFiles),
 	}
 	f := c.Flags()
 	f.StringVar(&out, "out", "figures", "`DIR` to draw into")

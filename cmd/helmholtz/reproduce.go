@@ -69,12 +69,7 @@ begins.`,
   helmholtz reproduce all --scale smoke
   helmholtz reproduce 'varady/*' --scale full --shard auto
   helmholtz reproduce report --out results.md`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("name what to make, such as varady/tableD.1, or all: helmholtz reproduce list shows the IDs")
-			}
-			return nil
-		},
+		Args: some("name what to make, such as varady/tableD.1, or all: helmholtz reproduce list shows the IDs"),
 	}
 	x := newReproduceFlags(c)
 	c.Flags().StringVar(&shard, "shard", "", "do a share of the trainings: `INDEX/COUNT`, such as 0/4, or auto")

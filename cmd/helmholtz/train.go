@@ -158,7 +158,7 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 	if len(others) > 0 {
 		return nil, 0, misuse(c, "--resume continues the experiment as it is, but for a larger number of --epochs: leave %s away", strings.Join(others, ", "))
 	}
-	if err := noFiles(dir); err != nil {
+	if err := noFiles(c, []string{dir}); err != nil {
 		return nil, 0, misuse(c, "--resume: %w", err)
 	}
 	longer := c.Flags().Changed("epochs")
