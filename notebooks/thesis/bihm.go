@@ -171,7 +171,7 @@ func makeLogZ2(w *work, byTotal bool) error {
 		se := math.Hypot(spreads[0], spreads[i+1]) / math.Sqrt(2*(repeats-1))
 		j.above(fmt.Sprintf("sd of K_inner %d over that of 1", inner), gain{spreads[i+1] - spreads[0], se})
 	}
-	j.evidence = append(j.evidence, fmt.Sprintf("sd of K_inner 1, 10, 100: %.4f over %d runs of %s samples each", spreads, repeats, thousands(total)))
+	j.say("sd of K_inner 1, 10, 100: %.4f over %d runs of %s samples each", spreads, repeats, thousands(total))
 	if err := w.judge("K_inner 1 converges fastest for the total of samples.", j); err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func makeText362(w *work) error {
 		g := starDifference(e, whole)
 		j.add(holdsIf(g.verdict() != reproduce.Holds), "without layer %d %v", i, g)
 	}
-	j.evidence = append(j.evidence, fmt.Sprintf("log p* of validation rows after %d epochs", all[0].epochs(w.Scale)))
+	j.say("log p* of validation rows after %d epochs", all[0].epochs(w.Scale))
 	return w.judge("Leaving out any layer is worse.", j)
 }
 

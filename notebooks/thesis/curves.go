@@ -186,7 +186,7 @@ func (j *judgement) addAhead(what, where string, gains []gain, err error) {
 
 // fewSamples adds by what curves of bidirectional machines and of others stand side by side.
 func (j *judgement) fewSamples(c curve) {
-	j.evidence = append(j.evidence, fmt.Sprintf("by %d samples of each row, which flatter a machine whose q is better", c[0].samples))
+	j.say("by %d samples of each row, which flatter a machine whose q is better", c[0].samples)
 }
 
 // endSamples are the importance samples of each row by which the ends of curves are set side

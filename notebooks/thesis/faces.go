@@ -48,7 +48,7 @@ func (w *work) soFar(j *judgement, all ...curve) {
 			return
 		}
 		base := c[0].run.Experiment().Baseline(set, set.Test()).Factorized.Value
-		j.evidence = append(j.evidence, fmt.Sprintf("after %s steps %s is %+.2f nats over a factorised model", thousands(c[0].last().Step), c[0].history.Name, c.mean(end)-base))
+		j.say("after %s steps %s is %+.2f nats over a factorised model", thousands(c[0].last().Step), c[0].history.Name, c.mean(end)-base)
 	}
 }
 
@@ -62,15 +62,11 @@ var (
 
 // onFaces are the curves of the test rows of trainings on faces.
 func (w *work) onFaces(cells []cell) ([]curve, error) {
-	var all []curve
-	for _, c := range cells {
-		of, err := w.trained(c.plan.name, c.number)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, onTest(of, 0))
+	all, err := w.trainedCells(cells)
+	for i, of := range all {
+		all[i] = onTest(of, 0)
 	}
-	return all, nil
+	return all, err
 }
 
 var fig58 = []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}

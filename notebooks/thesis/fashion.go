@@ -196,8 +196,7 @@ func accelerated(on string, of func(name string, method hm.Method, full int) pla
 		if o.name != "" {
 			suffix, name = ", "+o.name, o.optimizer.String()
 		}
-		rws := of("rws-slow-"+name, hm.RWS().LearningRate(0.0001).Optimizer(o.optimizer), 5000)
-		rws.part = 0.4
+		rws := long(of, "rws-slow-"+name, hm.RWS().LearningRate(0.0001).Optimizer(o.optimizer))
 		nrws := of("nrws-slow-"+name, hm.NRWS().LearningRate(0.0001).Damping(damping).Optimizer(o.optimizer), 2000)
 		cells = append(cells,
 			cell{on + "RWS, 2,000 epochs" + suffix, rws, 0.4}, cell{on + "RWS, 5,000 epochs" + suffix, rws, 0}, cell{on + "NRWS, 2,000 epochs" + suffix, nrws, 0})
@@ -281,11 +280,11 @@ func (w *work) aheadBothWays(says, title string, nrws, rws curve) error {
 }
 
 // fashionLong is RWS without a regulariser, as Várady 2025, 6.2 and 6.3 train it on FashionMNIST.
-var fashionLong = long("plain", fashionRWS.method)
+var fashionLong = long(fashion, "rws-long-plain", fashionRWS.method)
 
-// long is a training of RWS of 5,000 epochs, of which the first 2,000 count too.
-func long(name string, method hm.Method) plan {
-	p := fashion("rws-long-"+name, method, 5000)
+// long is a training on a set of 5,000 epochs, of which the first 2,000 count too.
+func long(of func(name string, method hm.Method, full int) plan, name string, method hm.Method) plan {
+	p := of(name, method, 5000)
 	p.part = 0.4
 	return p
 }
@@ -306,7 +305,7 @@ func penalised(suffix, name string, set func(hm.Method) hm.Method) []cell {
 
 // penalisedLong are those of which RWS has 5,000.
 func penalisedLong(suffix, name string, set func(hm.Method) hm.Method) []cell {
-	cells, rws := penalised(suffix, name, set), long(name, set(fashionRWS.method))
+	cells, rws := penalised(suffix, name, set), long(fashion, "rws-long-"+name, set(fashionRWS.method))
 	return []cell{{cells[0].number, rws, 0.4}, {"FashionMNIST, RWS, 5,000 epochs" + suffix, rws, 0}, cells[1]}
 }
 

@@ -170,7 +170,7 @@ func makeFigC5(w *work) error {
 	}
 	passed.note(&j)
 	if steps := all[0][0].last().Step; steps <= 10_000 {
-		j.evidence = append(j.evidence, fmt.Sprintf("of %s steps K 10,000 and 100,000 compute the blocks at the first alone, and are one training", thousands(steps)))
+		j.say("of %s steps K 10,000 and 100,000 compute the blocks at the first alone, and are one training", thousands(steps))
 	}
 	if err := w.judgeFull("K 100,000 breaks down; most others reach the same minimum.", j); err != nil {
 		return err
@@ -311,7 +311,7 @@ func makeFigC1(w *work) error {
 	for _, α := range []string{"0.001", "0.01", "0.1"} {
 		j.above("α "+α+" at the end below WS", below(found["NWS, α "+α].last, found[ws].last))
 	}
-	j.evidence = append(j.evidence, "exact KL in nats after one epoch, at the end, sd over the last epochs: "+strings.Join(evidence, "; "))
+	j.say("exact KL in nats after one epoch, at the end, sd over the last epochs: %s", strings.Join(evidence, "; "))
 	w.Beyond("On 3by3 WS at the rate to which α 1 scales that of NWS has a KL that is lower by %v than that of WS, NWS with α 0.1 one that is lower by %v",
 		below(found[scaled].last, found[ws].last), below(found["NWS, α 0.1"].last, found[ws].last))
 	if err := w.judgeFull("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", j); err != nil {

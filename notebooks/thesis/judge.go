@@ -133,6 +133,11 @@ type judgement struct {
 
 func (j *judgement) add(v reproduce.Verdict, evidence string, values ...any) {
 	j.verdict = worse(cmp.Or(j.verdict, reproduce.Holds), v)
+	j.say(evidence, values...)
+}
+
+// say adds evidence that decides nothing by itself.
+func (j *judgement) say(evidence string, values ...any) {
 	j.evidence = append(j.evidence, fmt.Sprintf(evidence, values...))
 }
 
@@ -205,7 +210,7 @@ func (p *passedOver) diverged(err error) bool {
 // note adds them to the evidence.
 func (p passedOver) note(j *judgement) {
 	for _, err := range p {
-		j.evidence = append(j.evidence, err.Error())
+		j.say("%v", err)
 	}
 }
 

@@ -143,13 +143,9 @@ func makeFig56(w *work) error {
 // timedCells are the runs of a table's cells, in order, with the seconds of epochs that
 // are timed in turn.
 func (w *work) timedCells(cells []cell) ([]curve, error) {
-	var all []curve
-	for _, c := range cells {
-		of, err := w.trained(c.plan.name, c.number)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, of)
+	all, err := w.trainedCells(cells)
+	if err != nil {
+		return nil, err
 	}
 	return all, w.timed(all...)
 }
@@ -449,13 +445,13 @@ func figC4() []cell {
 }
 
 func makeFigC4(w *work) error {
+	of, err := w.trainedCells(figC4())
+	if err != nil {
+		return err
+	}
 	all := map[int]curve{}
-	for i, c := range figC4() {
-		of, err := w.trained(c.plan.name, c.number)
-		if err != nil {
-			return err
-		}
-		all[refreshSteps[i]] = of
+	for i, k := range refreshSteps {
+		all[k] = of[i]
 	}
 	var drawn []curve
 	for _, k := range []int{1, 10, 100, 500, 1000} {
@@ -490,7 +486,7 @@ func makeFigC4(w *work) error {
 		{"K 1000 is unstable, 500 less so.", unstable},
 		{"Large K is much faster.", faster},
 	} {
-		claim.j.evidence = append(claim.j.evidence, setting)
+		claim.j.say("%s", setting)
 		if err := w.show(claim.says, claim.j); err != nil {
 			return err
 		}

@@ -37,6 +37,19 @@ func plansOf(cells []cell) []plan {
 	return plans
 }
 
+// trainedCells are the runs of cells, in order, labelled by their numbers.
+func (w *work) trainedCells(cells []cell) ([]curve, error) {
+	var all []curve
+	for _, c := range cells {
+		of, err := w.trained(c.plan.name, c.number)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of)
+	}
+	return all, nil
+}
+
 // cells finds log p of each, and where the criteria have it log p̃*, and returns the
 // evaluations by number.
 func (w *work) cells(all []cell) (map[string][]evaluation, error) {

@@ -283,7 +283,7 @@ func (w *work) deeper(p undirected, number, says string) error {
 	w.Beside("the RBM of 500 units", "log p", annealedValue("test", others))
 	var j judgement
 	j.above(fmt.Sprintf("%v over %v:", deep[0].Experiment(), flat[0].Experiment()), of[0].over(others[0]))
-	j.evidence = append(j.evidence, fmt.Sprintf("of that error ± %.3f is over the rows, and the rest of log Z of both", paired(of[0].each, others[0].each).se))
+	j.say("of that error ± %.3f is over the rows, and the rest of log Z of both", paired(of[0].each, others[0].each).se)
 	if err := w.judgeFull(says, j); err != nil {
 		return err
 	}
@@ -404,7 +404,7 @@ func makeNatural(w *work) error {
 			if said := fmt.Sprintf("%s, log p by AIS less that by RAISE: %+.2f", b.name, excess.Mean); math.Abs(excess.Mean) > 1 {
 				j.undecided("%s, more than a nat", said)
 			} else {
-				j.evidence = append(j.evidence, said)
+				j.say("%s", said)
 			}
 		}
 		return w.judge(says, j)
