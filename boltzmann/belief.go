@@ -291,3 +291,71 @@ func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, sample
 	})
 	return energies, ctx.Err()
 }
+
+// enumerableBelow is the largest number of hidden units below the machine on top whose states are
+// summed over. Those of 20 take seconds for some hundred small images.
+const enumerableBelow = 20
+
+// exactBeliefLogP is log p of each of the rows.
+func (m *Model) exactBeliefLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
+	between := 0
+	for _, units := range m.below.units() {
+		between += units
+	}
+	if between > enumerableBelow {
+		return nil, fmt.Errorf("log p of a belief network with %d hidden units below the machine on top: too many to sum over their states; use at most %d, or estimate log p by Evaluate", between, enumerableBelow)
+	}
+	v, err := m.observe(rows)
+	if err != nil {
+		return nil, err
+	}
+	return m.logPOn(ctx, m.below, v)
+}
+
+// logPOn is log p of states of the visible units of the lowest of some machines, each of which
+// stands below the next, the last below the model's: the sum over all h of p(v|h), and of p(h) by
+// those above.
+func (m *Model) logPOn(ctx context.Context, machines stack, v kernels.Matrix) ([]float64, error) {
+	if len(machines) == 0 {
+		return m.exactLogP(ctx, v)
+	}
+	h := allStates(machines[0].Hidden())
+	above, err := m.logPOn(ctx, machines[1:], h)
+	if err != nil {
+		return nil, err
+	}
+	w, logs := newProducts(machines[0]), make([]float64, v.Rows)
+	for d := range logs {
+		logs[d] = math.Inf(-1)
+	}
+	for first := 0; first < h.Rows && ctx.Err() == nil; first += statesAPart {
+		part := kernels.Rows(h, first, min(first+statesAPart, h.Rows))
+		inputs, joint := kernels.NewMatrix(part.Rows, v.Cols), above[first:first+part.Rows]
+		w.down(inputs, part)
+		for s := range joint {
+			for _, a := range kernels.Row(inputs, s) {
+				joint[s] -= softplus(float64(a))
+			}
+		}
+		work.Parallel(v.Rows, func(d int) {
+			terms := make([]float64, part.Rows+1)
+			for s, log := range joint {
+				terms[s] = log + float64(blas32.Dot(vector(kernels.Row(v, d)), vector(kernels.Row(inputs, s))))
+			}
+			terms[part.Rows] = logs[d]
+			logs[d] = floats.LogSumExp(terms)
+		})
+	}
+	return logs, ctx.Err()
+}
+
+// allStates are those of some Bernoulli units, a row each.
+func allStates(units int) kernels.Matrix {
+	states := kernels.NewMatrix(1<<units, units)
+	for s := range states.Rows {
+		for j := range units {
+			kernels.Row(states, s)[j] = float32(s >> j & 1)
+		}
+	}
+	return states
+}

@@ -2,7 +2,6 @@ package boltzmann
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -40,7 +39,8 @@ func (m *Model) checkEnumerable() error {
 }
 
 // ExactLogP is log p of each of the rows, in nats, by ExactLogZ, of a deep machine with the
-// hidden units summed out for each row, too. Of Gaussian units it is the
+// hidden units summed out for each row, too, of a belief network with those below the machine
+// on top, at most 2²⁰ states. Of Gaussian units it is the
 // logarithm of the density of the grey values, between 0 and 1. A label is summed out: log
 // p(v,y) is the sum with log p(y|v) of LogLabelProbabilities.
 func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
@@ -48,7 +48,7 @@ func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, e
 		return nil, err
 	}
 	if m.below != nil {
-		return nil, errors.New("log p of a belief network is not summed: it is estimated by Evaluate")
+		return m.exactBeliefLogP(ctx, rows)
 	}
 	states, err := m.states(rows)
 	if err != nil {
