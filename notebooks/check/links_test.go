@@ -15,7 +15,7 @@ var (
 	link    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
 	// spoken is what is left of a heading in the name by which links know it.
-	spoken = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	spoken = regexp.MustCompile(`[^\p{L}\p{M}\p{Nd}\p{Pc} -]`)
 	fenced = regexp.MustCompile("(?ms)^```.*?^```$")
 )
 

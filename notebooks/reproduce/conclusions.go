@@ -2,6 +2,7 @@ package reproduce
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 type Conclusion struct {
 	Says  string `toml:"says"`
 	Place string `toml:"place"` // chapters or sections
+	Note  string `toml:"note"`  // in Markdown: what a reader has to know beside it
 	Told  []Told `toml:"told"`
 }
 
@@ -28,28 +30,33 @@ type Told struct {
 	Measure string `toml:"measure"`
 }
 
-// ParseConclusions reads conclusions from TOML, each a table of the array conclusion,
-// and refuses one that names what no result of the catalogue has. name is that of the
+// Conclusions are what documents conclude, and what they publish with different values.
+type Conclusions struct {
+	Symbols   string       `toml:"symbols"` // what those of settings mean
+	All       []Conclusion `toml:"conclusion"`
+	Differing []Conclusion `toml:"differing"`
+}
+
+// ParseConclusions reads conclusions from TOML, each a table of the array conclusion or of the
+// array differing, and refuses one that names what no result of the catalogue has. name is that of the
 // text, for errors.
-func (c Catalog) ParseConclusions(name string, text []byte) ([]Conclusion, error) {
-	var file struct {
-		Conclusions []Conclusion `toml:"conclusion"`
-	}
-	meta, err := toml.NewDecoder(bytes.NewReader(text)).Decode(&file)
+func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error) {
+	var all Conclusions
+	meta, err := toml.NewDecoder(bytes.NewReader(text)).Decode(&all)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return all, fmt.Errorf("%s: %w", name, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return nil, fmt.Errorf("%s: unknown keys %v", name, unknown)
+		return all, fmt.Errorf("%s: unknown keys %v", name, unknown)
 	}
-	for _, conclusion := range file.Conclusions {
+	for _, conclusion := range slices.Concat(all.All, all.Differing) {
 		for _, told := range conclusion.Told {
 			if _, _, found := c.told(told); !found {
-				return nil, fmt.Errorf("%s: %q rests on %+v, which no result has: write its id, and claim or of and measure, as the criteria have them", name, conclusion.Says, told)
+				return all, fmt.Errorf("%s: %q rests on %+v, which no result has: write its id, and claim or of and measure, as the criteria have them", name, conclusion.Says, told)
 			}
 		}
 	}
-	return file.Conclusions, nil
+	return all, nil
 }
 
 // told finds the claim or the number that bears on a conclusion.
@@ -71,65 +78,153 @@ func (c Catalog) told(t Told) (claim Claim, number Number, found bool) {
 	return claim, number, false
 }
 
-// finding is what has been found of what bears on a conclusion, the empty verdict where
-// nothing has.
-func (c Catalog) finding(t Told, made map[string]Made) (verdict Verdict, evidence string) {
-	m, there := made[t.ID]
-	if !there {
-		return "", ""
-	}
-	claim, number, _ := c.told(t)
-	from := fmt.Sprintf("(%s, %s)", t.ID, m.Scale)
-	if t.Claim != "" {
-		j, _ := m.Verdict(claim)
-		return j.Verdict, fmt.Sprintf("%s %s: %s", strings.TrimSuffix(claim.Says, "."), from, j.Evidence)
-	}
-	if v, ok := m.Value(number); ok {
-		return number.judge(v), fmt.Sprintf("%v %s: %.3f, published %.3f", number, from, v.Ours, number.Published)
-	}
-	return "", ""
+// A finding is what has been found of what bears on a conclusion.
+type finding struct {
+	Judged
+	entry Entry
+	made  *Made // nil where it has not been made
 }
 
-// conclusions writes an item for each: what findings speak for it and against it, and
-// which results would tell more.
-func (p *page) conclusions(c Catalog, conclusions []Conclusion, made map[string]Made) {
+// finding is what has been found of what bears on a conclusion.
+func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
+	f.entry = c[slices.IndexFunc(c, func(e Entry) bool { return e.ID == t.ID })]
+	m, there := made[t.ID]
+	if !there {
+		return f
+	}
+	claim, number, _ := c.told(t)
+	if t.Claim != "" {
+		f.Judged, there = m.Verdict(claim)
+	} else if v, found := m.Value(number); found {
+		f.Judged = Judged{Says: number.String(), Verdict: number.judge(v), Evidence: fmt.Sprintf("%.3f", v.Ours)}
+		if !number.isBound() {
+			f.Evidence += fmt.Sprintf(", published %.3f", number.Published)
+		}
+	} else {
+		there = false
+	}
+	if there {
+		f.made = &m
+	}
+	return f
+}
+
+// A side is where a finding stands to a conclusion.
+type side int
+
+const (
+	speaksFor side = iota
+	against
+	undecided // too near for its error, or for a reason that its evidence gives
+	unjudged  // measured, without a verdict
+	unmade
+)
+
+// sides are the mark and the name of each.
+var sides = [...]struct{ mark, name string }{
+	speaksFor: {"✓", "for"}, against: {"✗", "against"}, undecided: {"?", "open"}, unjudged: {"·", "no verdict"}, unmade: {"–", "not made yet"},
+}
+
+func (f finding) side() side {
+	switch {
+	case f.made == nil:
+		return unmade
+	case slices.Contains([]Verdict{Holds, Reproduced, Exceeded}, f.Verdict):
+		return speaksFor
+	case slices.Contains([]Verdict{Fails, Missed}, f.Verdict):
+		return against
+	case f.Verdict == Open:
+		return undecided
+	}
+	return unjudged
+}
+
+// standing says how a conclusion stands by its findings.
+func standing(findings []finding) string {
+	var of [len(sides)]int
+	soFar := ", so far"
+	for _, f := range findings {
+		of[f.side()]++
+		if f.side() <= against && f.made.Scale == Full {
+			soFar = ""
+		}
+	}
+	switch {
+	case of[speaksFor] > 0 && of[against] > 0:
+		return "for and against" + soFar
+	case of[speaksFor] > 0:
+		return "confirmed" + soFar
+	case of[against] > 0:
+		return "contradicted" + soFar
+	case of[undecided] > 0:
+		return "open"
+	case of[unjudged] > 0:
+		return "no verdict"
+	}
+	return "not made yet"
+}
+
+// overview writes a table of the conclusions, and how each stands.
+func (p *page) overview(c Catalog, conclusions []Conclusion, made map[string]Made) {
+	t := runs.NewTable("conclusions", "",
+		runs.Column{Key: "says", Label: "conclusion", Kind: runs.Text},
+		runs.Column{Key: "stands", Label: "stands", Kind: runs.Text},
+		runs.Column{Key: "by", Label: "by", Kind: runs.Text},
+	)
 	for _, conclusion := range conclusions {
-		var speakFor, against, more []string
-		soFar := ", so far"
+		var findings []finding
+		var by []string
 		for _, told := range conclusion.Told {
-			verdict, evidence := c.finding(told, made)
-			if !slices.Contains([]Verdict{"", Open, Shown}, verdict) && made[told.ID].Scale == Full {
-				soFar = ""
+			f := c.finding(told, made)
+			findings = append(findings, f)
+			if one := sides[f.side()].mark + " " + told.ID; !slices.Contains(by, one) {
+				by = append(by, one)
 			}
-			switch verdict {
-			case Holds, Reproduced, Exceeded:
-				speakFor = append(speakFor, evidence)
-			case Fails, Missed:
-				against = append(against, evidence)
-			default: // open, without a verdict, or not made
-				if !slices.Contains(more, told.ID) {
-					more = append(more, told.ID)
+		}
+		t.Add(conclusion.Says, standing(findings), strings.Join(by, ", "))
+	}
+	p.table(t)
+}
+
+// link names the result of a finding, and leads to it where there is one.
+func (f finding) link() string {
+	if f.made == nil {
+		return runs.EscapeMarkdown(f.entry.ID)
+	}
+	return f.entry.link()
+}
+
+// evidence writes an item for each conclusion: what findings speak for it and against it, what
+// leaves it open, and what is to come.
+func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Made) {
+	for _, conclusion := range conclusions {
+		var findings []finding
+		for _, told := range conclusion.Told {
+			findings = append(findings, c.finding(told, made))
+		}
+		p.print("- **%s** (%s): %s.", runs.EscapeMarkdown(conclusion.Says), runs.EscapeMarkdown(conclusion.Place), standing(findings))
+		if conclusion.Note != "" {
+			p.print(" %s", conclusion.Note)
+		}
+		p.print("\n")
+		slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(a.side(), b.side()) })
+		var missing []string
+		for _, f := range findings {
+			if f.made == nil {
+				if !slices.Contains(missing, f.link()) {
+					missing = append(missing, f.link())
 				}
+				continue
 			}
+			name := sides[f.side()].name
+			if f.side() == unjudged {
+				name = f.Judged.String()
+			}
+			p.print("  - %s: %s (%s, %s): %s: %s\n", name, f.link(), f.made.Scale, f.entry.seeds(f.made.Scale),
+				runs.EscapeMarkdown(strings.TrimPrefix(strings.TrimSuffix(f.Says, "."), "(shown) ")), runs.EscapeMarkdown(f.Evidence))
 		}
-		stands := "open"
-		switch {
-		case len(speakFor) > 0 && len(against) > 0:
-			stands = "for and against" + soFar
-		case len(speakFor) > 0:
-			stands = "for" + soFar
-		case len(against) > 0:
-			stands = "against" + soFar
-		}
-		p.print("- **%s** (%s): %s\n", runs.EscapeMarkdown(conclusion.Says), runs.EscapeMarkdown(conclusion.Place), stands)
-		for _, evidence := range speakFor {
-			p.print("  - for: %s\n", runs.EscapeMarkdown(evidence))
-		}
-		for _, evidence := range against {
-			p.print("  - against: %s\n", runs.EscapeMarkdown(evidence))
-		}
-		if len(more) > 0 {
-			p.print("  - would tell more: %s\n", strings.Join(more, ", "))
+		if len(missing) > 0 {
+			p.print("  - not made yet: %s\n", strings.Join(missing, ", "))
 		}
 	}
 	p.print("\n")

@@ -62,10 +62,31 @@ func Over(s runs.Spread, seeds int) Value {
 
 // Judged is what was found of a claim.
 type Judged struct {
-	Says     string  `json:"says"`
-	Verdict  Verdict `json:"verdict"`
+	Says    string  `json:"says"`
+	Verdict Verdict `json:"verdict"`
+	// Here is how the criterion stands where no verdict is given: after the training, and on
+	// the data, that there were.
+	Here     Verdict `json:"here,omitempty"`
 	Evidence string  `json:"evidence"`
 }
+
+// String is the verdict, and how the criterion stands where there is none.
+func (j Judged) String() string {
+	switch {
+	case j.Verdict == "":
+		return "not judged"
+	case j.Verdict != Shown:
+		return string(j.Verdict)
+	case j.Here == "":
+		return noVerdict
+	case j.Here == Open:
+		return noVerdict + ", here it is open"
+	}
+	return fmt.Sprintf("%s, here it %s", noVerdict, j.Here)
+}
+
+// noVerdict is how pages call Shown.
+const noVerdict = "no verdict"
 
 // Verdict is what is said of a number or a claim.
 type Verdict string

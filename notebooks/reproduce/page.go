@@ -4,25 +4,27 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Report writes a page of what has been made of the catalogue's entries: what was
-// confirmed, what was not and what was found beyond; what speaks for and against each
-// conclusion; then for each entry its numbers and claims, with verdicts, figures, and
+// Report writes a page of what has been made of the catalogue's entries: how each conclusion
+// stands, what numbers were reached and what was found beyond; the evidence for and against
+// each conclusion; then for each entry its numbers and claims, with verdicts, figures, and
 // what it took; then what has not been made. The same findings give the same page.
 // folder is that of the findings, from where the page lies, and figures are in one of it.
-func (c Catalog) Report(w io.Writer, conclusions []Conclusion, made map[string]Made, folder string) error {
+func (c Catalog) Report(w io.Writer, conclusions Conclusions, made map[string]Made, folder string) error {
 	p := &page{w: w}
-	p.summary(c, made, folder)
-	if len(conclusions) > 0 {
-		p.print("## The conclusions\n\nA conclusion is open where no finding has a verdict yet; the results that would tell are named. One that stands “so far” rests on the scale laptop alone: on shorter training, as said of each result, in which an order may be another than in the end.\n\n")
-		p.conclusions(c, conclusions, made)
-	}
+	p.summary(c, conclusions, made)
+	p.legend(conclusions.Symbols, folder)
+	p.print("## The evidence\n\n")
+	p.evidence(c, conclusions.All, made)
+	p.differing(c, conclusions.Differing, made)
 	for _, e := range c {
 		if m, there := made[e.ID]; there {
 			p.entry(e, m, folder)
@@ -51,66 +53,100 @@ func (p *page) table(t *runs.Table) {
 	p.print("\n")
 }
 
-// summary says what was found of all claims and numbers.
-func (p *page) summary(c Catalog, made map[string]Made, folder string) {
-	found := map[Verdict][]string{}
-	var beyond []string
-	for _, e := range c {
-		m, there := made[e.ID]
-		if !there {
-			continue
-		}
-		for _, j := range m.Judged {
-			found[j.Verdict] = append(found[j.Verdict], fmt.Sprintf("%s (%s, %s)", strings.TrimPrefix(strings.TrimSuffix(j.Says, "."), "(shown) "), e.ID, m.Scale))
-		}
-		for _, n := range e.Numbers {
-			if v, ok := m.Value(n); ok {
-				verdict := n.judge(v)
-				found[verdict] = append(found[verdict], fmt.Sprintf("%v (%s, %s)", n, e.ID, m.Scale))
-			}
-		}
-		if m.Diverged != "" && len(e.Claims) == 0 {
-			found[Open] = append(found[Open], fmt.Sprintf("%s (%s, %s)", e.Title, e.ID, m.Scale))
-		}
-		for _, sentence := range m.Beyond {
-			beyond = append(beyond, fmt.Sprintf("%s (%s, %s)", strings.TrimSuffix(sentence, "."), e.ID, m.Scale))
-		}
-	}
-	p.print("# Published results, made anew\n\n")
+// summary says how much has been made, how the conclusions stand, which numbers have a
+// verdict, and what was found beyond the claims.
+func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made) {
+	var full, beyond []string
+	numbers := map[Verdict][]string{}
 	beyondThem := 0
 	for _, e := range c {
 		if e.Place == Beyond {
 			beyondThem++
 		}
+		m, there := made[e.ID]
+		if !there {
+			continue
+		}
+		if m.Scale == Full {
+			full = append(full, e.link())
+		}
+		for _, n := range e.Numbers {
+			if v, ok := m.Value(n); ok {
+				verdict := n.judge(v)
+				numbers[verdict] = append(numbers[verdict], fmt.Sprintf("%s (%s)", runs.EscapeMarkdown(n.String()), e.link()))
+			}
+		}
+		for _, sentence := range m.Beyond {
+			beyond = append(beyond, fmt.Sprintf("%s (%s, %s)", runs.EscapeMarkdown(strings.TrimSuffix(sentence, ".")), e.link(), m.Scale))
+		}
 	}
-	p.print("Of %d published results and %d questions beyond them %d have been made, by criteria that were declared before the training that they judge (notebooks/thesis/criteria.toml).\n\n", len(c)-beyondThem, beyondThem, len(made))
+	p.print("# Published results, made anew\n\n")
+	p.print("Of %d published results and %d questions beyond them %d have been made, by criteria that were declared before the training that they judge (notebooks/thesis/criteria.toml): ", len(c)-beyondThem, beyondThem, len(made))
+	p.print("%d as published%s, and %d by shorter training, which settles no number, and no order for good: what rests on it alone stands “so far”.\n\n", len(full), listed(full), len(made)-len(full))
+	p.overview(c, conclusions.All, made)
 	for _, part := range []struct {
 		title string
 		lines []string
 	}{
-		{"Confirmed: claims that hold", found[Holds]},
-		{"Confirmed: numbers within their tolerance or bound", found[Reproduced]},
-		{"Confirmed: numbers that are better than published", found[Exceeded]},
-		{"Not confirmed: claims that fail", found[Fails]},
-		{"Not confirmed: numbers that are worse than published", found[Missed]},
-		{"Open: claims that are not decided, for the reason that the evidence of each gives", found[Open]},
+		{"Numbers within their tolerance or bound", numbers[Reproduced]},
+		{"Numbers better than published", numbers[Exceeded]},
+		{"Numbers worse than published", numbers[Missed]},
 		{"Found beyond the claims", beyond},
 	} {
-		text := "none."
 		if len(part.lines) > 0 {
-			text = runs.EscapeMarkdown(strings.Join(part.lines, "; ")) + "."
+			p.print("- **%s** (%d): %s.\n", part.title, len(part.lines), strings.Join(part.lines, "; "))
 		}
-		p.print("- **%s** (%d): %s\n", part.title, len(part.lines), text)
 	}
-	p.print("- Without a verdict (%d), which the tables call shown: what is of shorter training than published, or of stand-in data, and asks for more than an order, and what has to be looked at.\n\n", len(found[Shown]))
-	p.print("Log-likelihoods are in nats. “sd” is a standard deviation over seeds, “se” a standard error: of one seed over rows, of several over seeds. ")
-	p.print("The scale full is as published; laptop is shorter training, of which each result says how short. η is the learning rate and α the damping. In settings of Várady 2025 (B) and (C) are pixels that are rounded once, and drawn at each step, B before a number is the minibatch, K the steps between refreshes of the Fisher blocks and S the samples of a row; in those of the BiHM thesis K is the samples of a row. ")
+	if of := len(numbers[Shown]); of > 0 {
+		p.print("- **Numbers without a verdict** (%d): of shorter training than published, or of stand-in data.\n", of)
+	}
+	p.print("\n")
+}
+
+// listed is a list in brackets, with a space before it.
+func listed(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", strings.Join(texts, ", "))
+}
+
+// legend says what the words and the signs of the page mean.
+func (p *page) legend(symbols, folder string) {
+	p.print("**How to read this.** ")
+	for s := range sides {
+		p.print("%s %s, ", sides[s].mark, sides[s].name)
+	}
+	p.print("of a claim or a number that bears on a conclusion. A claim holds or fails by the criterion beside it, where the difference exceeds twice its standard error; it is open where it does not, or for the reason that its evidence gives. ")
+	p.print("It has no verdict where it asks for more than an order and training was shorter, or where other data stand in: then the page says how the criterion stands “here”. A number is reproduced within its tolerance or bound, exceeded where it is better, missed where it is worse. ")
+	p.print("Log-likelihoods are in nats. “sd” is a standard deviation over seeds, “se” a standard error: of one seed over rows, of several over seeds. **Of one seed ± leaves out the chance of training**: another seed may reverse a difference of some tenths of a nat. ")
+	p.print("The scale full is as published; laptop is shorter training, of which each result says how short. ")
+	if symbols != "" {
+		p.print("%s ", symbols)
+	}
 	p.print("This page is written by `helmholtz reproduce report` of the findings in [%s](%s).\n\n", path.Base(folder), folder)
+}
+
+// differing writes what was published with different values, and which was found here.
+func (p *page) differing(c Catalog, conclusions []Conclusion, made map[string]Made) {
+	if len(conclusions) == 0 {
+		return
+	}
+	p.print("## Published values that differ\n\n")
+	for _, conclusion := range conclusions {
+		p.print("- %s\n", runs.EscapeMarkdown(conclusion.Says))
+		for _, told := range conclusion.Told {
+			if f := c.finding(told, made); f.made != nil {
+				p.print("  - here, %s (%s, %s): %s %s\n", f.link(), f.made.Scale, f.entry.seeds(f.made.Scale), runs.EscapeMarkdown(f.Says), f.Evidence)
+			}
+		}
+	}
+	p.print("\n")
 }
 
 // entry writes what was found of an entry.
 func (p *page) entry(e Entry, m Made, folder string) {
-	p.print("## %s: %s\n\n%s. Setting: %s.\n\n", e.ID, e.Title, e.Place, e.Setting)
+	p.print("## %s\n\n%s. Setting: %s.\n\n", e.heading(), e.Place, e.Setting)
 	if e.Blocked != "" {
 		p.print("Blocked in part: %s.\n\n", e.Blocked)
 	}
@@ -124,12 +160,48 @@ func (p *page) entry(e Entry, m Made, folder string) {
 		p.print("![%s](%s/figures/%s)\n\n", f.Caption, folder, f.File)
 		p.print("%s.\n\n", strings.TrimSuffix(f.Caption, "."))
 	}
-	p.print("Scale %s%s:\n\n    helmholtz reproduce %s --scale %s\n\n", m.Scale, e.lengths(m.Scale), e.ID, m.Scale)
+	p.print("Scale %s%s, %s:\n\n    helmholtz reproduce %s --scale %s\n\n", m.Scale, e.lengths(m.Scale), e.seeds(m.Scale), e.ID, m.Scale)
 	p.print("Made on %s by %s", m.Made.Format("2006-01-02"), build(m.By))
 	if m.Hardware != "" {
 		p.print("; %s of training by %s, on %s", duration(m.Seconds), build(m.Version), m.Hardware)
 	}
 	p.print(".\n\n")
+}
+
+// heading is that of the entry on the page, and anchor where links lead to it, by the rule of
+// GitHub.
+func (e Entry) heading() string { return fmt.Sprintf("%s: %s", e.ID, e.Title) }
+
+func (e Entry) anchor() string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ', r == '-':
+			return '-'
+		case r == '_', unicode.IsLetter(r), unicode.IsMark(r), unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, e.heading())
+}
+
+// link leads to the entry on the page.
+func (e Entry) link() string { return fmt.Sprintf("[%s](#%s)", e.ID, e.anchor()) }
+
+// seeds says how many seeds the trainings of an entry have.
+func (e Entry) seeds(s Scale) string {
+	var seeds []int
+	for _, t := range (Catalog{e}).Trainings(s) {
+		seeds = append(seeds, max(1, t.Seeds))
+	}
+	switch {
+	case len(seeds) == 0:
+		return "no training"
+	case slices.Max(seeds) == 1:
+		return "one seed"
+	case slices.Min(seeds) < slices.Max(seeds):
+		return fmt.Sprintf("%d to %d seeds", slices.Min(seeds), slices.Max(seeds))
+	}
+	return fmt.Sprintf("%d seeds", slices.Max(seeds))
 }
 
 // lengths say for how many epochs the trainings of an entry go on at a scale, of how many
@@ -155,10 +227,13 @@ func (e Entry) lengths(s Scale) string {
 	return ", " + strings.Join(lengths, "; ")
 }
 
-// build names versions of the program, also of one that was built without its commit.
+// build names versions of the program by their commits, also of one that was built without.
 func build(version string) string {
-	return strings.ReplaceAll(version, "(devel)", "a build that did not record its commit")
+	return strings.ReplaceAll(pseudo.ReplaceAllString(version, ""), "(devel)", "a build that did not record its commit")
 }
+
+// pseudo is what Go calls a version between two tags, which says no more than the commit after it.
+var pseudo = regexp.MustCompile(`v0\.0\.0-\d{14}-[0-9a-f]{12}, `)
 
 // missing lists the entries that have not been made.
 func (p *page) missing(c Catalog, made map[string]Made) {

@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// A page begins with what was confirmed and what was not, is of the largest scale of
-// each result, and says what has not been made; the scale smoke never enters it.
+// A page begins with how each conclusion stands, is of the largest scale of each result,
+// and says what has not been made; the scale smoke never enters it.
 func TestReport(t *testing.T) {
 	tolerance := 0.3
 	entry := func(id string, ours map[reproduce.Scale]float64) reproduce.Entry {
@@ -21,7 +21,7 @@ func TestReport(t *testing.T) {
 					{Of: "the first", Measure: "log p", Published: -10, Tolerance: &tolerance},
 					{Of: "the second", Measure: "log p", Published: -20, Blocked: "no data"},
 				},
-				Claims: []reproduce.Claim{{Says: "It is " + id + ".", Holds: "It is above −11."}},
+				Claims: []reproduce.Claim{{Says: "It is " + id + ".", Holds: "It is above −11."}, {Says: "It is wide.", Holds: "It is above −11."}},
 			},
 			Trainings: func(reproduce.Scale) []reproduce.Training { return nil },
 			Make: func(_ context.Context, w *reproduce.Work) error {
@@ -31,6 +31,7 @@ func TestReport(t *testing.T) {
 					verdict = reproduce.Holds
 				}
 				w.Judge("It is "+id+".", verdict, "%.1f", ours[w.Scale])
+				w.JudgeFull("It is wide.", verdict, "%.1f", ours[w.Scale])
 				w.Beyond("It is %g", ours[w.Scale])
 				return nil
 			},
@@ -56,9 +57,11 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	conclusions, err := all.ParseConclusions("conclusions", []byte(`
+		symbols = "λ is a rate."
 		[[conclusion]]
 		says = "log p* of the long is good."
 		place = "ch. 1"
+		note = "Long is 100."
 		told = [{ id = "x/good", claim = "It is x/good." }, { id = "x/smoke", claim = "It is x/smoke." }]
 		[[conclusion]]
 		says = "All are."
@@ -72,6 +75,13 @@ func TestReport(t *testing.T) {
 		says = "Nobody knows."
 		place = "ch. 4"
 		told = [{ id = "x/smoke", claim = "It is x/smoke." }, { id = "x/smoke", of = "the first", measure = "log p" }, { id = "x/good", of = "the second", measure = "log p" }]
+		[[conclusion]]
+		says = "Short is good."
+		place = "ch. 5"
+		told = [{ id = "x/short", claim = "It is x/short." }, { id = "x/short", claim = "It is wide." }]
+		[[differing]]
+		says = "First was −1 once."
+		told = [{ id = "x/bad", of = "the first", measure = "log p" }]
 	`))
 	if err != nil {
 		t.Fatal(err)
@@ -82,23 +92,30 @@ func TestReport(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Of 5 published results and 0 questions beyond them 3 have been made",
-		"claims that hold** (2): It is x/good (x/good, full); It is x/short (x/short, laptop).",
-		"within their tolerance or bound** (1): log p of the first (x/good, full).",
-		"claims that fail** (1): It is x/bad (x/bad, full).",
-		"worse than published** (1): log p of the first (x/bad, full).",
-		"beyond the claims** (3): It is -10.1 (x/good, full); It is -12 (x/bad, full); It is -10.5 (x/short, laptop).",
+		"2 as published ([x/good](#xgood-a-number), [x/bad](#xbad-a-number)), and 1 by shorter training",
+		"| log p\\* of the long is good. | confirmed | ✓ x/good, – x/smoke |",
+		"| All are. | for and against | ✓ x/good, ✗ x/bad |",
+		"| Bad is bad. | contradicted | ✗ x/bad |",
+		"| Short is good. | confirmed, so far | ✓ x/short, · x/short |",
+		"| Nobody knows. | not made yet | – x/smoke, – x/good |",
+		"within their tolerance or bound** (1): log p of the first ([x/good](#xgood-a-number)).",
+		"worse than published** (1): log p of the first ([x/bad](#xbad-a-number)).",
+		"beyond the claims** (3): It is -10.1 ([x/good](#xgood-a-number), full); It is -12 ([x/bad](#xbad-a-number), full); It is -10.5 ([x/short](#xshort-a-number), laptop).",
+		"Numbers without a verdict** (1)",
+		"λ is a rate.",
 		"published (p. 1)",
 		"| the first | log p | -10.000 | -10.100 | 3 seeds | -0.100 | 0.30 | reproduced | made up |",
 		"| the second | log p | -20.000 | – | – | – | – | blocked: no data | – |",
+		"| It is wide. | It is above −11. | no verdict, here it holds | -10.5 |",
 		"helmholtz reproduce x/good --scale full",
 		"helmholtz reproduce x/short --scale laptop",
 		"of the findings in [results](results)",
 		"| x/smoke | A number | its trainings |",
 		"| x/none | Nothing | no faces |",
-		"- **log p\\* of the long is good.** (ch. 1): for\n  - for: It is x/good (x/good, full): -10.1\n  - would tell more: x/smoke\n",
-		"- **All are.** (ch. 2): for and against\n  - for: log p of the first (x/good, full): -10.100, published -10.000\n  - against: It is x/bad (x/bad, full): -12.0\n-",
-		"- **Bad is bad.** (ch. 3): against\n  - against: log p of the first (x/bad, full): -12.000, published -10.000\n-",
-		"- **Nobody knows.** (ch. 4): open\n  - would tell more: x/smoke, x/good\n",
+		"- **log p\\* of the long is good.** (ch. 1): confirmed. Long is 100.\n  - for: [x/good](#xgood-a-number) (full, no training): It is x/good: -10.1\n  - not made yet: x/smoke\n",
+		"- **All are.** (ch. 2): for and against.\n  - for: [x/good](#xgood-a-number) (full, no training): log p of the first: -10.100, published -10.000\n  - against: [x/bad](#xbad-a-number) (full, no training): It is x/bad: -12.0\n-",
+		"  - no verdict, here it holds: [x/short](#xshort-a-number) (laptop, no training): It is wide: -10.5\n",
+		"- First was −1 once.\n  - here, [x/bad](#xbad-a-number) (full, no training): log p of the first -12.000, published -10.000\n",
 	} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, &page)

@@ -113,7 +113,7 @@ func (e Entry) numbers(m Made) *runs.Table {
 		if v.Elsewhere != "" {
 			by = strings.TrimPrefix(by+"; "+v.Elsewhere, "; ")
 		}
-		t.Add(n.Of, n.Measure, n.Published, v.Ours, v.uncertainty(), v.Ours-n.Published, n.Tolerance, n.judge(v), v.Data, by)
+		t.Add(n.Of, n.Measure, n.Published, v.Ours, v.uncertainty(), v.Ours-n.Published, n.Tolerance, Judged{Verdict: n.judge(v)}.String(), v.Data, by)
 	}
 	for _, v := range m.Beside {
 		t.Add(v.Of, v.Measure, nil, v.Ours, v.uncertainty(), nil, nil, nil, v.Data, v.By)
@@ -145,11 +145,8 @@ func (e Entry) claims(m Made) *runs.Table {
 		runs.Column{Key: "evidence", Label: "evidence", Kind: runs.Text},
 	)
 	for _, c := range e.Claims {
-		j, judged := m.Verdict(c)
-		if !judged {
-			j.Verdict = "not judged"
-		}
-		t.Add(c.Says, c.Holds, j.Verdict, j.Evidence)
+		j, _ := m.Verdict(c)
+		t.Add(c.Says, c.Holds, j.String(), j.Evidence)
 	}
 	return t
 }

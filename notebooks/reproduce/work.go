@@ -164,14 +164,24 @@ func (w *Work) Judge(says string, holds Verdict, evidence string, values ...any)
 	if w.Scale == Smoke {
 		holds = Shown // made-up data
 	}
-	w.made.Judged = append(w.made.Judged, Judged{says, holds, fmt.Sprintf(evidence, values...)})
+	w.made.Judged = append(w.made.Judged, Judged{Says: says, Verdict: holds, Evidence: fmt.Sprintf(evidence, values...)})
 }
 
 // JudgeFull is Judge of a claim that asks for more than an order, such as a difference of
 // so many nats: at a smaller scale no verdict is given on it.
 func (w *Work) JudgeFull(says string, holds Verdict, evidence string, values ...any) {
-	if w.Scale != Full {
-		holds = Shown
+	if w.Scale == Full {
+		w.Judge(says, holds, evidence, values...)
+		return
 	}
-	w.Judge(says, holds, evidence, values...)
+	w.Show(says, holds, evidence, values...)
+}
+
+// Show is Judge without a verdict, which says how the criterion stands by what there is: shorter
+// training, or other data than the published. here is empty where it does not say so much.
+func (w *Work) Show(says string, here Verdict, evidence string, values ...any) {
+	w.Judge(says, Shown, evidence, values...)
+	if w.Scale != Smoke {
+		w.made.Judged[len(w.made.Judged)-1].Here = here
+	}
 }

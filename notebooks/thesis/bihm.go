@@ -171,7 +171,7 @@ func makeLogZ2(w *work, byTotal bool) error {
 		se := math.Hypot(spreads[0], spreads[i+1]) / math.Sqrt(2*(repeats-1))
 		j.above(fmt.Sprintf("sd of K_inner %d over that of 1", inner), gain{spreads[i+1] - spreads[0], se})
 	}
-	j.say("sd of K_inner 1, 10, 100: %.4f over %d runs of %s samples each", spreads, repeats, thousands(total))
+	j.say("sd of K_inner 1, 10, 100: %s over %d runs of %s samples each", list("%.4f", spreads), repeats, thousands(total))
 	if err := w.judge("K_inner 1 converges fastest for the total of samples.", j); err != nil {
 		return err
 	}
@@ -306,7 +306,11 @@ func makeFig38(w *work) error {
 	if !math.IsNaN(correlation) {
 		verdict = holdsIf(below && correlation > 0.9)
 	}
-	w.JudgeFull("Both rise together, log p̃* below.", verdict, "%.0f epochs measured; correlation %.4f; below at each: %t", n, correlation, below)
+	each := "below at each"
+	if !below {
+		each = "not below at each"
+	}
+	w.JudgeFull("Both rise together, log p̃* below.", verdict, "%.0f epochs measured, log p̃* %s; correlation %.4f", n, each, correlation)
 	return w.Figure("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
 		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history))
 }
@@ -627,6 +631,6 @@ func ofDistances(distances [][]float64, apart float64) (j judgement) {
 	for _, each := range distances {
 		means = append(means, mean(each))
 	}
-	j.evidence = []string{fmt.Sprintf("mean Hamming distances below layers 1 to %d: %.1f; between independent dreams %.1f", len(distances), means, apart)}
+	j.evidence = []string{fmt.Sprintf("mean Hamming distances below layers 1 to %d: %s; between independent dreams %.1f", len(distances), list("%.1f", means), apart)}
 	return j
 }

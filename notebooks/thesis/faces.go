@@ -48,7 +48,11 @@ func (w *work) soFar(j *judgement, all ...curve) {
 			return
 		}
 		base := c[0].run.Experiment().Baseline(set, set.Test()).Factorized.Value
-		j.say("after %s steps %s is %+.2f nats over a factorised model", thousands(c[0].last().Step), c[0].history.Name, c.mean(end)-base)
+		over, side := c.mean(end)-base, "above"
+		if over < 0 {
+			side = "below"
+		}
+		j.say("after %s steps %s is %.2f nats %s a factorised model", thousands(c[0].last().Step), c[0].history.Name, math.Abs(over), side)
 	}
 }
 

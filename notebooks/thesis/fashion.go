@@ -91,8 +91,13 @@ func makeFashionCurves(w *work) error {
 	j.addAhead(what, "tenths of the epochs from the second on", epochs, err)
 	w.aheadBySeconds(&j, what, nrws, rws, 2)
 	passed.note(&j)
-	if atEnd(at, fashionRates) && j.verdict != reproduce.Fails {
-		j.undecided("the best rate of RWS lies at an end of those tried")
+	if atEnd(at, fashionRates) {
+		const edge = "the best rate of RWS lies at an end of those tried"
+		if j.verdict == reproduce.Fails { // a better one would not help
+			j.say(edge)
+		} else {
+			j.undecided(edge)
+		}
 	}
 	if err := w.judge("RWS at its best rate does not catch up with NRWS by epochs or by time.", j); err != nil {
 		return err

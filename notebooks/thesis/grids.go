@@ -89,7 +89,7 @@ func makeFigC2(w *work) error {
 	}
 	w.JudgeFull("η and α rise together, up to a point; good values are α 0.005 to 0.1 with η 0.005 to 0.02.",
 		holdsIf(slices.IsSorted(o.rates) && o.α >= 0.005 && o.α <= 0.1 && o.η >= 0.005 && o.η <= 0.02),
-		"best at η %g, α %g; best η of each α, from %g to %g: %v; %d trainings diverged", o.η, o.α, gridDamping[0], gridDamping[len(gridDamping)-1], o.rates, len(o.passed))
+		"best at η %g, α %g; best η of each α, from %g to %g: %s; %d trainings diverged", o.η, o.α, gridDamping[0], gridDamping[len(gridDamping)-1], list("%g", o.rates), len(o.passed))
 	return w.drawOptimum("NRWS on miniMNIST", o)
 }
 

@@ -164,10 +164,11 @@ func (j *judgement) above(what string, g gain) { j.add(g.verdict(), "%s %v", wha
 // ahead adds that something is above something else everywhere where they were
 // compared.
 func (j *judgement) ahead(what, where string, gains []gain) {
-	least, verdict := gain{nats: math.Inf(1)}, reproduce.Holds
+	least, verdict, early := gain{nats: math.Inf(1)}, reproduce.Holds, 0
 	for _, g := range gains {
 		if math.IsNaN(g.nats) {
 			verdict = worse(verdict, reproduce.Open)
+			early++
 			continue
 		}
 		verdict = worse(verdict, g.verdict())
@@ -180,6 +181,9 @@ func (j *judgement) ahead(what, where string, gains []gain) {
 		return
 	}
 	j.add(verdict, "%s above at %s %s, where it is least by %v", what, count(verdicts(gains)), where, least)
+	if early > 0 {
+		j.say("at %d of them no epoch of both has ended", early)
+	}
 }
 
 // behindLess adds that something is nowhere behind by so many nats.
@@ -265,7 +269,7 @@ func (w *work) judgeFull(says string, j judgement) error {
 // on stand-in data, or in another setting than the published.
 func (w *work) show(says string, j judgement) error {
 	if j.err == nil {
-		w.Judge(says, reproduce.Shown, "%s", j.text())
+		w.Show(says, j.verdict, "%s", j.text())
 	}
 	return j.err
 }
@@ -274,6 +278,7 @@ func (w *work) show(says string, j judgement) error {
 // fails, and is left to whoever looks where it does not.
 func (w *work) lookAt(says string, j judgement) error {
 	if j.verdict != reproduce.Fails {
+		j.verdict = ""
 		return w.show(says, j)
 	}
 	return w.judgeFull(says, j)

@@ -129,7 +129,7 @@ func makeFig56(w *work) error {
 	if err != nil {
 		return err
 	}
-	w.Beyond("At the learning rates that are best for each, %g and %g of those tried, NRWS ends %v from RWS on validation rows of MNIST, after %d epochs", ηNRWS, ηRWS, gain, bestRWS.epochs())
+	w.Beyond("At the learning rates that are best for each, %g and %g of those tried, NRWS ends %v above RWS on validation rows of MNIST, after %d epochs", ηNRWS, ηRWS, gain, bestRWS.epochs())
 	passed.note(&tuned)
 	if edgeNRWS || edgeRWS {
 		tuned.undecided("the best rate of a method lies at an end of those tried")

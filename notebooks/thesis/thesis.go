@@ -185,10 +185,10 @@ func Published(patterns ...string) (string, error) {
 }
 
 // Conclusions returns what the documents conclude from the results of the catalogue.
-func Conclusions() ([]reproduce.Conclusion, error) {
+func Conclusions() (reproduce.Conclusions, error) {
 	all, err := Catalog()
 	if err != nil {
-		return nil, err
+		return reproduce.Conclusions{}, err
 	}
 	return all.ParseConclusions("conclusions.toml", conclusions)
 }

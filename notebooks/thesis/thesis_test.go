@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -112,6 +113,38 @@ func TestResultsCanBeJudged(t *testing.T) {
 		for _, c := range r.Claims {
 			if c.Says == "" || c.Holds == "" {
 				t.Errorf("%s: a claim without a criterion", r.ID)
+			}
+		}
+	}
+}
+
+// Every claim, and every bound, bears on a conclusion, so that the page's beginning passes over
+// nothing that has been found; figures that are only to be looked at may stand alone.
+func TestEverythingBearsOnAConclusion(t *testing.T) {
+	all, err := Catalog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conclusions, err := Conclusions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[reproduce.Told]bool{}
+	for _, c := range conclusions.All {
+		for _, of := range c.Told {
+			told[of] = true
+		}
+	}
+	for _, e := range all {
+		for _, c := range e.Claims {
+			if !told[reproduce.Told{ID: e.ID, Claim: c.Says}] && !strings.HasPrefix(c.Says, "(shown)") {
+				t.Errorf("%s: %q bears on no conclusion", e.ID, c.Says)
+			}
+		}
+		for _, n := range e.Numbers {
+			bound := strings.HasPrefix(n.Measure, "at ")
+			if bound && !told[reproduce.Told{ID: e.ID, Of: n.Of, Measure: n.Measure}] {
+				t.Errorf("%s: %s bears on no conclusion", e.ID, n.Of)
 			}
 		}
 	}

@@ -312,6 +312,15 @@ func thousands(n int) string {
 	return digits
 }
 
+// list writes numbers one after another.
+func list(format string, numbers []float64) string {
+	var texts []string
+	for _, x := range numbers {
+		texts = append(texts, fmt.Sprintf(format, x))
+	}
+	return strings.Join(texts, ", ")
+}
+
 // foundRatio adds the ratio of the seconds of an epoch of two trainings.
 func (w *work) foundRatio(number string, a, b plan) error {
 	var all []curve
