@@ -139,23 +139,27 @@ func (f finding) side() side {
 	return unjudged
 }
 
-// standing says how a conclusion stands by its findings.
+// standing says how a conclusion stands by its findings: in part where there are others without
+// a verdict, so far where no verdict is of the published length.
 func standing(findings []finding) string {
 	var of [len(sides)]int
-	soFar := ", so far"
+	extent := ", so far"
 	for _, f := range findings {
 		of[f.side()]++
 		if f.side() <= against && f.made.Scale == Full {
-			soFar = ""
+			extent = ""
 		}
+	}
+	if of[speaksFor]+of[against] < len(findings) {
+		extent = " in part" + extent
 	}
 	switch {
 	case of[speaksFor] > 0 && of[against] > 0:
-		return "for and against" + soFar
+		return "confirmed and contradicted" + extent
 	case of[speaksFor] > 0:
-		return "confirmed" + soFar
+		return "confirmed" + extent
 	case of[against] > 0:
-		return "contradicted" + soFar
+		return "contradicted" + extent
 	case of[undecided] > 0:
 		return "open"
 	case of[unjudged] > 0:
