@@ -34,7 +34,8 @@ func newRemote(dir string) *remote {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(dir, session.SocketFile))
 	}
-	return &remote{http.Client{Transport: &http.Transport{DialContext: dial}}, string(token), err}
+	// Nothing closes a session, so that connections that are kept would add up.
+	return &remote{http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}, string(token), err}
 }
 
 // request sends a request with a body, if it is not nil, and returns what the

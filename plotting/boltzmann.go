@@ -52,7 +52,11 @@ func histograms(title, x, y string, names []string, samples [][]float64) *Figure
 			return failed(fmt.Errorf("no finite value among the %d of %s: nothing to draw", len(values), names[i]))
 		}
 	}
-	panel, bins, highest := newPanel(x, y), commonBins(samples...), 0.0
+	bins, err := commonBins(samples...)
+	if err != nil {
+		return failed(err)
+	}
+	panel, highest := newPanel(x, y), 0.0
 	f := newFigure(panel).Title(title)
 	for i, values := range samples {
 		counts := bins.count(values)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/hm"
 )
 
 // Estimates of both sides share their bins, and each chain is counted once.
@@ -32,6 +33,30 @@ func TestFreeEnergies(t *testing.T) {
 	for name, f := range map[string]*Figure{"no estimates": LogZEstimates(), "no chains": LogZEstimates(boltzmann.LogZ{}), "no rows": FreeEnergies([]float64{1}, nil)} {
 		if err := f.Save(filepath.Join(t.TempDir(), "f.svg")); err == nil || !strings.Contains(err.Error(), "to draw") {
 			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// Values that are far from 0, or from each other, are drawn or refused.
+func TestHistogramsOfExtremeValues(t *testing.T) {
+	for _, test := range []struct {
+		a, b float64
+		says string // where they are refused
+	}{
+		{0, 0, ""}, {1e17, 1e17, ""}, {-1e300, -1e300, ""}, {1e17, 1e17 + 16, ""}, {-1e307, 8e307, ""},
+		{-1e308, 1e308, "apart"}, {0, 5e-324, "apart"}, {math.MaxFloat64, math.MaxFloat64, "apart"},
+	} {
+		a, b := []float64{test.a}, []float64{test.b}
+		for name, f := range map[string]*Figure{
+			"free energies":      FreeEnergies(a, b),
+			"log Z":              LogZEstimates(boltzmann.LogZ{Each: a}, boltzmann.LogZ{Each: b}),
+			"importance weights": ImportanceWeights(hm.ImportanceWeights{LogWeights: a, LogWeightsStar: b}),
+			"proposal weights":   ProposalWeights(hm.ImportanceWeights{LogWeightsStar: a}, hm.DreamWeights{LogWeights: b}),
+		} {
+			err := f.Save(filepath.Join(t.TempDir(), "f.svg"))
+			if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%s of %v and %v: error %v", name, test.a, test.b, err)
+			}
 		}
 	}
 }

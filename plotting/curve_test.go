@@ -96,8 +96,12 @@ func TestTimeIsInTheUnitThatSuitsTheLongestRun(t *testing.T) {
 
 func TestEveryWeightIsCounted(t *testing.T) {
 	values := []float64{-100, -3, -3, 0, 2.5}
+	bins, err := commonBins(values, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	total := 0.0
-	for _, n := range commonBins(values, nil).count(values) {
+	for _, n := range bins.count(values) {
 		total += n
 	}
 	if total != 5 {

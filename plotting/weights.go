@@ -31,7 +31,10 @@ func ImportanceWeights(w hm.ImportanceWeights) *Figure {
 	panel := newPanel("ln ω − ln mean ω (nats)", "number of samples")
 	f := newFigure(panel).Title(fmt.Sprintf("Importance weights ω of %s samples of q(h|x) for each of %s data", integer(w.Samples), integer(w.Data)))
 
-	bins := commonBins(proposals[0].weights, proposals[1].weights)
+	bins, err := commonBins(proposals[0].weights, proposals[1].weights)
+	if err != nil {
+		return failed(err)
+	}
 	highest := 0.0
 	for i, p := range proposals {
 		counts := bins.count(p.weights)
@@ -69,7 +72,10 @@ func ProposalWeights(w hm.ImportanceWeights, d hm.DreamWeights) *Figure {
 	panel := newPanel("ln ω − ln mean ω (nats)", "share of the samples")
 	f := newFigure(panel).Title("Importance weights ω of both proposals")
 
-	bins := commonBins(proposals[0].weights, proposals[1].weights)
+	bins, err := commonBins(proposals[0].weights, proposals[1].weights)
+	if err != nil {
+		return failed(err)
+	}
 	most, highest := max(len(proposals[0].weights), len(proposals[1].weights)), 0.0
 	least := math.Log10(0.6 / float64(most)) // just below one sample
 	for i, p := range proposals {
@@ -97,14 +103,19 @@ type binning struct {
 	n          int
 }
 
-func commonBins(samples ...[]float64) binning {
+func commonBins(samples ...[]float64) (binning, error) {
 	all := slices.Concat(samples...)
 	low, high := slices.Min(all), slices.Max(all)
 	if low == high {
-		low, high = low-0.5, high+0.5
+		by := max(0.5, 1e-12*math.Abs(low)) // 0.5 is lost in the digits of 1e17
+		low, high = low-by, high+by
 	}
 	const n = 80
-	return binning{low, (high - low) / n, n}
+	width := (high - low) / n
+	if width == 0 || math.IsInf(width, 0) {
+		return binning{}, fmt.Errorf("values from %v to %v cannot be divided into %d bins: leave those out that stand apart", low, high, n)
+	}
+	return binning{low, width, n}, nil
 }
 
 func (b binning) count(values []float64) []float64 {

@@ -59,12 +59,14 @@ type Compared struct {
 	seeds *Seeds
 }
 
+var errNothingCompared = errors.New("no experiments to compare: name the directories of runs or of seeds")
+
 // Compare compares the experiments in directories, each of one run or of
 // several seeds, finished or not. It refuses experiments on different data,
 // whose measures say nothing of each other.
 func Compare(dirs ...string) (Comparison, error) {
 	if len(dirs) == 0 {
-		return Comparison{}, errors.New("no experiments to compare: name the directories of runs or of seeds")
+		return Comparison{}, errNothingCompared
 	}
 	var c Comparison
 	for i, dir := range dirs {
@@ -109,6 +111,14 @@ func sameData(a, b *Seeds) error {
 
 // sameObjective says whether all experiments improve one measure.
 func (c Comparison) sameObjective() bool { return c.Objective.Key != "" }
+
+// opened are the seeds of the experiment, which JSON does not hold.
+func (c Compared) opened() (*Seeds, error) {
+	if c.seeds == nil {
+		return nil, fmt.Errorf("the runs of %s are not open, as those of a comparison from JSON: compare its directory again", c.Dir)
+	}
+	return c.seeds, nil
+}
 
 // objective is that of the seeds' experiment.
 func (s *Seeds) objective() Measure { return s.Runs[0].experiment.Measures()[0] }
@@ -171,8 +181,14 @@ func (e Epoch) validation(m Measure) float64 { return e.Validation.of(m) }
 // train is a measure of the epoch on the training rows, NaN where there is none.
 func (e Epoch) train(m Measure) float64 { return e.Train.of(m) }
 
-// settings are those of the experiment by their names in TOML.
-func (c Compared) settings() map[string]string { return settings(c.seeds.Runs[0].experiment) }
+// settings are those of the experiment by their names in TOML, where it is not open those that
+// differ.
+func (c Compared) settings() map[string]string {
+	if c.seeds == nil {
+		return c.Settings
+	}
+	return settings(c.seeds.Runs[0].experiment)
+}
 
 // families are those of the experiments, with the names of the settings that each has.
 func (c Comparison) families() map[string]map[string]string {
@@ -242,7 +258,11 @@ func (c Comparison) EvaluateAt(ctx context.Context, epoch int, split dataset.Spl
 func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64), model func(*Run) (Snapshot, error)) (Comparison, error) {
 	runs, done := 0, 0
 	for _, e := range c.Experiments {
-		runs += len(e.seeds.Runs)
+		seeds, err := e.opened()
+		if err != nil {
+			return c, err
+		}
+		runs += len(seeds.Runs)
 	}
 	c.Experiments, c.Split, c.Samples = slices.Clone(c.Experiments), split.Name, samples
 	for i := range c.Experiments {
@@ -274,12 +294,26 @@ func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples i
 }
 
 // Dataset opens the data set of the experiments.
-func (c Comparison) Dataset() (*dataset.Set, error) { return c.Experiments[0].seeds.Runs[0].Dataset() }
+func (c Comparison) Dataset() (*dataset.Set, error) {
+	if len(c.Experiments) == 0 {
+		return nil, errNothingCompared
+	}
+	seeds, err := c.Experiments[0].opened()
+	if err != nil {
+		return nil, err
+	}
+	return seeds.Runs[0].Dataset()
+}
 
-// Histories are what training recorded of each seed.
+// Histories are what training recorded of each seed. Of an experiment of a comparison that was
+// read from JSON it is one with the error that its runs are not open.
 func (c Compared) Histories() []History {
+	seeds, err := c.opened()
+	if err != nil {
+		return []History{{Name: c.Dir, Err: err}}
+	}
 	var histories []History
-	for _, run := range c.seeds.Runs {
+	for _, run := range seeds.Runs {
 		histories = append(histories, run.History())
 	}
 	return histories

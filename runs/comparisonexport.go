@@ -144,7 +144,7 @@ func (c Comparison) settingColumn(name string) Field[Compared] {
 // evaluationColumns are those of what the comparison was evaluated with, and of what
 // that estimated; none where it was not.
 func (c Comparison) evaluationColumns() []Field[Compared] {
-	if c.Samples == 0 {
+	if c.Samples == 0 || len(c.Experiments) == 0 {
 		return nil
 	}
 	columns := []Field[Compared]{
@@ -152,7 +152,10 @@ func (c Comparison) evaluationColumns() []Field[Compared] {
 		{Column{Key: "evaluation.checkpoint", Label: "checkpoint"}, func(Compared) any { return c.Checkpoint }},
 		{Column{Key: "evaluation.samples", Label: "samples K", Kind: Integer}, func(Compared) any { return c.Samples }},
 	}
-	measures := c.Experiments[0].seeds.Runs[0].experiment.Measures()
+	measures := []Measure{c.Objective, LogP} // that are known where no runs are open
+	if seeds := c.Experiments[0].seeds; seeds != nil {
+		measures = seeds.Runs[0].experiment.Measures()
+	}
 	for _, key := range c.estimated() {
 		mean := measureColumn(measures, "evaluation."+key, key, c.Split)
 		se := mean

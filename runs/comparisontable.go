@@ -44,7 +44,12 @@ func (c Comparison) String() string {
 			row(objective+", "+line.Label(), Compared.baselineText)
 		}
 	} else {
-		row("improves", func(e Compared) string { return e.seeds.objective().Label })
+		row("improves", func(e Compared) string {
+			if e.seeds == nil {
+				return "–"
+			}
+			return e.seeds.objective().Label
+		})
 	}
 	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Diverged > 0 }) {
 		row("remark", Compared.remarkText)
@@ -104,8 +109,8 @@ func (c Compared) seedsText() string {
 		parts, first = append(parts, part), end
 	}
 	text := strings.Join(parts, ",")
-	if waiting := c.seeds.Waiting; waiting > 0 {
-		text += fmt.Sprintf(" (%d to come)", waiting)
+	if c.seeds != nil && c.seeds.Waiting > 0 {
+		text += fmt.Sprintf(" (%d to come)", c.seeds.Waiting)
 	}
 	return text
 }
@@ -115,10 +120,13 @@ func (c Compared) epochsText() string {
 	if c.Epochs.SD > 0 {
 		text = c.Epochs.Text(1)
 	}
-	if !c.Finished {
-		text += fmt.Sprintf(" of %d, unfinished", c.seeds.Runs[0].experiment.Header().Epochs)
+	switch {
+	case c.Finished:
+		return text
+	case c.seeds == nil:
+		return text + ", unfinished"
 	}
-	return text
+	return text + fmt.Sprintf(" of %d, unfinished", c.seeds.Runs[0].experiment.Header().Epochs)
 }
 
 func (c Compared) baselineText() string {

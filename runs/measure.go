@@ -77,3 +77,13 @@ func (f Float) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(float64(f))
 }
+
+// UnmarshalJSON reads what MarshalJSON writes, null as NaN.
+func (f *Float) UnmarshalJSON(text []byte) error {
+	var read *float64
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	*f = Float(orNaN(read))
+	return nil
+}

@@ -13,7 +13,7 @@ type Order struct {
 	permutation []int
 }
 
-// NewOrder is the order of a number of rows in minibatches of batch rows.
+// NewOrder is the order of a number of rows in minibatches of batch rows, both at least 1.
 func NewOrder(seed uint64, rows, batch int) *Order {
 	return &Order{seed: seed, rows: rows, batch: batch, stepsPerEpoch: (rows + batch - 1) / batch}
 }

@@ -92,6 +92,9 @@ func (p Parts) otherThan(work string) string {
 // some are not done yet, the error is an UnfinishedError. progress, which may be nil, is called
 // with the fraction done of the parts of the share that were not there.
 func (p Parts) Do(ctx context.Context, share Shard, do func(part int) ([]Tensor, error), progress func(float64)) (parts [][]Tensor, err error) {
+	if err := share.Check(); err != nil {
+		return nil, err
+	}
 	parts = make([][]Tensor, p.Count)
 	own, done := 0, 0
 	for i := range parts {

@@ -124,7 +124,14 @@ type Learner interface {
 // tensors, whatever their order.
 func Checksum(tensors []Tensor) string { return (&safetensors.File{Tensors: tensors}).Checksum() }
 
-// Tensor is a named array of numbers, row-major.
+// Tensor is a named array of numbers, row-major. Its fields are
+//
+//	Name  string
+//	Shape []int     // empty for a single number
+//	Data  []float32 // as many as the product of Shape, or nil
+//	Wide  []float64 // the same in double precision, or nil
+//
+// of which one of Data and Wide is nil. The names of a snapshot's tensors differ.
 type Tensor = safetensors.Tensor
 
 // Snapshot is all that the next step of a learner needs.
@@ -287,7 +294,7 @@ func (h Header) Check(set *dataset.Set) error {
 }
 
 // StepsPerEpoch is the number of minibatches of an epoch of rows, the last of which
-// may be smaller.
+// may be smaller. The batch size is at least 1, as Check has it.
 func (h Header) StepsPerEpoch(rows int) int {
 	steps := rows / h.BatchSize
 	if rows%h.BatchSize > 0 {

@@ -28,12 +28,12 @@ func (s *Schedule) UnmarshalText(text []byte) error { return scheduleNames.Parse
 // Decay is a schedule with its settings.
 type Decay struct {
 	Schedule   Schedule
-	StepEpochs int     // of StepDecay: epochs between changes
+	StepEpochs int     // of StepDecay: epochs between changes, at least 1
 	StepFactor float64 // of StepDecay: the factor of a change
 }
 
 // Factor is that of the learning rate at a step, 0 being the first, of so many
-// epochs.
+// epochs of at least 1 step.
 func (d Decay) Factor(step, stepsPerEpoch, epochs int) float64 {
 	switch d.Schedule {
 	case StepDecay:

@@ -190,6 +190,47 @@ func TestCompareMixtures(t *testing.T) {
 	}
 }
 
+// A comparison that is read from JSON writes itself as the one that was written, and says that
+// its runs are not open where it would need them.
+func TestComparisonsFromJSON(t *testing.T) {
+	t.Parallel()
+	set, one, two := overlapping(t), t.TempDir(), t.TempDir()
+	e := brief(set)
+	mustTrain(t, e, set, one)
+	e.Components = 2
+	mustTrain(t, e, set, two)
+	read := func(c runs.Comparison) (back runs.Comparison) {
+		text, err := json.Marshal(c)
+		if err == nil {
+			err = json.Unmarshal(text, &back)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return back
+	}
+	c := mustCompare(t, one, two)
+	back := read(c)
+	if back.String() != c.String() || back.Table().String() != c.Table().String() {
+		t.Errorf("from JSON it is\n%v, want\n%v", back, c)
+	}
+	_, data := back.Dataset()
+	_, evaluation := back.Evaluate(t.Context(), set.Test(), 1, nil)
+	for _, err := range []error{data, evaluation, back.Experiments[0].Histories()[0].Err} {
+		wantError(t, err, one, "not open")
+	}
+	_, data = runs.Comparison{}.Dataset()
+	wantError(t, data, "no experiments")
+
+	back.Samples, back.Objective, back.Experiments[0].Finished = 1, runs.Measure{}, false
+	back.Experiments[0].Evaluation = map[string]runs.Spread{"log_p": {Mean: -1}}
+	for _, text := range []string{back.String(), back.Table().String()} {
+		if !strings.Contains(text, "-1.000") {
+			t.Errorf("of other objectives, unfinished and evaluated, it is\n%s", text)
+		}
+	}
+}
+
 // Of a loss the table names the loss, and the smallest is the best.
 func TestCompareLosses(t *testing.T) {
 	t.Parallel()

@@ -103,6 +103,16 @@ func newShard(index, count int) (Shard, error) {
 	return Shard{index, count}, nil
 }
 
+// Check refuses a shard whose index is not from 0 to one less than its count. The zero value
+// passes.
+func (s Shard) Check() error {
+	if s == (Shard{}) {
+		return nil
+	}
+	_, err := newShard(s.Index, s.Count)
+	return err
+}
+
 // Has says whether a part, 0 the first, is of this share.
 func (s Shard) Has(part int) bool { return s.Count == 0 || part%s.Count == s.Index }
 

@@ -73,3 +73,23 @@ func TestWrongShards(t *testing.T) {
 		}
 	}
 }
+
+// A shard that is none of its count has no work, and says so.
+func TestShardsThatCannotBe(t *testing.T) {
+	for _, shard := range []runs.Shard{{}, {Index: 0, Count: 1}, {Index: 2, Count: 3}} {
+		if err := shard.Check(); err != nil {
+			t.Errorf("shard %v: %v", shard, err)
+		}
+	}
+	s, dir := mustReadSweep(t, sweepText), t.TempDir()
+	if err := s.Claim(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, shard := range []runs.Shard{{Index: 3, Count: 3}, {Index: -1, Count: 2}, {Index: 1, Count: 0}, {Index: 0, Count: -1}} {
+		_, training := s.Train(t.Context(), dir, shard, nil)
+		_, parts := runs.Parts{Dir: t.TempDir(), Count: 4, Work: "{}"}.Do(t.Context(), shard, nil, nil)
+		for _, err := range []error{shard.Check(), training, parts} {
+			wantError(t, err, "numbers go from 0")
+		}
+	}
+}

@@ -22,6 +22,16 @@ func (s Spread) MarshalJSON() ([]byte, error) {
 	}{orNull(s.Mean), orNull(s.SD)})
 }
 
+// UnmarshalJSON reads what MarshalJSON writes, null as NaN.
+func (s *Spread) UnmarshalJSON(text []byte) error {
+	var read struct{ Mean, SD *float64 }
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	*s = Spread{orNaN(read.Mean), orNaN(read.SD)}
+	return nil
+}
+
 // orNull is x where it is a number, and nil, which JSON writes as null, where not.
 func orNull(x float64) *float64 {
 	if !statistics.Finite(x) {

@@ -27,5 +27,9 @@ func TestSpread(t *testing.T) {
 		if text, err := json.Marshal(Spread{test.mean, test.sd}); err != nil || string(text) != test.json {
 			t.Errorf("%v is in JSON %s (%v), want %s", s, text, err, test.json)
 		}
+		var back Spread
+		if err := json.Unmarshal([]byte(test.json), &back); err != nil || !same(back.Mean, test.mean) || !same(back.SD, test.sd) {
+			t.Errorf("%s is read as %v (%v), want %v", test.json, back, err, s)
+		}
 	}
 }

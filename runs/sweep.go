@@ -181,6 +181,25 @@ func newAxis(keys []string, table map[string]any) (Axis, error) {
 	return a, nil
 }
 
+// checkAxes refuses axes without settings, and those that lack a value of any.
+func (s *Sweep) checkAxes() error {
+	for _, a := range s.Axes {
+		keys := strings.Join(a.Keys, ", ")
+		switch {
+		case len(a.Keys) == 0:
+			return errors.New("an axis without settings: name those that vary along it, or leave it away")
+		case len(a.Values) == 0:
+			return fmt.Errorf("%s: an axis without values: give at least one, or leave it away", keys)
+		}
+		for _, values := range a.Values {
+			if len(values) != len(a.Keys) {
+				return fmt.Errorf("%s: %v is no place on the axis: give one value of each setting", keys, values)
+			}
+		}
+	}
+	return nil
+}
+
 // keys are those of all axes.
 func (s *Sweep) keys() []string {
 	var keys []string
@@ -191,9 +210,12 @@ func (s *Sweep) keys() []string {
 }
 
 // Settings are the combinations of the values of the axes, those of the last axis next
-// to each other; the base alone where there are no axes. It refuses settings that the
-// experiment does not have, and two that are the same experiment.
+// to each other; the base alone where there are no axes. It refuses axes that lack values,
+// settings that the experiment does not have, and two that are the same experiment.
 func (s *Sweep) Settings() ([]Setting, error) {
+	if err := s.checkAxes(); err != nil {
+		return nil, err
+	}
 	keys := s.keys()
 	for i, key := range keys {
 		if slices.Contains(keys[:i], key) {
@@ -331,6 +353,9 @@ func valueName(value any) string {
 
 // TOML writes the sweep as ReadSweep reads it.
 func (s *Sweep) TOML() ([]byte, error) {
+	if err := s.checkAxes(); err != nil {
+		return nil, err
+	}
 	base, err := s.base()
 	if err != nil {
 		return nil, err

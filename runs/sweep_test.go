@@ -114,10 +114,36 @@ func TestSweepsThatAreRefused(t *testing.T) {
 		"unknown key":     {"seeds = 2", "seds = 2", "seds"},
 		"two axes of one": {"batch_size = [16, 24]", "learning_rate = [0.1, 0.2]", "varies twice"},
 		"no base":         {"[base]", "[bas]", "bas"},
+		"empty table":     {"[[together]]", "[[together]]\n[[together]]", "without settings"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := readSweepText(t, strings.Replace(sweepText, c.from, c.to, 1))
 			wantError(t, err, c.says)
+		})
+	}
+}
+
+// Axes that no file can hold are refused wherever a sweep begins.
+func TestAxesThatAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		axis runs.Axis
+		says string
+	}{
+		"no settings":     {runs.Axis{Values: [][]any{{0.5}}}, "without settings"},
+		"no values":       {runs.Axis{Keys: []string{"learning_rate"}}, "learning_rate: an axis without values"},
+		"too few values":  {runs.Axis{Keys: []string{"learning_rate", "epochs"}, Values: [][]any{{0.5, 2}, {0.5}}}, "learning_rate, epochs: [0.5]"},
+		"too many values": {runs.Axis{Keys: []string{"learning_rate"}, Values: [][]any{{0.1, 5}}}, "learning_rate: [0.1 5]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, dir := mustReadSweep(t, sweepText), t.TempDir()
+			s.Axes = []runs.Axis{c.axis, {Keys: []string{"components"}, Values: [][]any{{2}}}}
+			_, settings := s.Settings()
+			_, training := s.Train(t.Context(), dir, runs.Shard{}, nil)
+			_, report := s.Report(dir)
+			_, text := s.TOML()
+			for _, err := range []error{settings, training, report, text, s.Check(), s.Distinct(), s.Claim(dir), s.Retry(dir)} {
+				wantError(t, err, c.says)
+			}
 		})
 	}
 }
@@ -170,7 +196,7 @@ func trainSweep(t *testing.T, s *runs.Sweep, dir string) error {
 	if err := s.Claim(dir); err != nil {
 		t.Fatal(err)
 	}
-	elsewhere, err := s.Train(t.Context(), dir, runs.Shard{}, func(runs.Job) []runs.Recorder { return nil })
+	elsewhere, err := s.Train(t.Context(), dir, runs.Shard{}, nil)
 	if elsewhere != 0 {
 		t.Errorf("%d runs are trained elsewhere", elsewhere)
 	}

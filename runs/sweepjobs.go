@@ -276,11 +276,14 @@ func (j Job) State() (State, *Run, error) {
 func (j Job) failure() string { return j.Dir + ".failed" }
 
 // Train trains the jobs of a share that are neither finished, nor failed, nor trained
-// by another program, and goes round until none is left. recorders are those of a job.
-// What fails is noted beside its directory and passed over, until Retry. It waits for
-// jobs that programs on other machines may have left without ending them, and returns
-// how many other programs still train.
+// by another program, and goes round until none is left. recorders, which may be nil, are
+// those of a job. What fails is noted beside its directory and passed over, until Retry.
+// It waits for jobs that programs on other machines may have left without ending them,
+// and returns how many other programs still train.
 func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders func(Job) []Recorder) (elsewhere int, err error) {
+	if err := share.Check(); err != nil {
+		return 0, err
+	}
 	jobs, err := s.Jobs(dir)
 	if err != nil {
 		return 0, err
@@ -330,7 +333,11 @@ func (j Job) train(ctx context.Context, sets *Sets, recorders func(Job) []Record
 	if err != nil {
 		return &dataError{err}
 	}
-	_, err = Train(ctx, j.Experiment, set, j.Dir, recorders(j)...)
+	var own []Recorder
+	if recorders != nil {
+		own = recorders(j)
+	}
+	_, err = Train(ctx, j.Experiment, set, j.Dir, own...)
 	return err
 }
 

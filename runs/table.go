@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // A Table holds results to be read by people and by programs: a history of
@@ -39,7 +41,9 @@ const (
 	Boolean                   // bool
 )
 
-func (k ColumnKind) String() string { return [...]string{"text", "integer", "number", "boolean"}[k] }
+var columnKindNames = names.New("kind of column", "text", "integer", "number", "boolean")
+
+func (k ColumnKind) String() string { return columnKindNames.Name(int(k)) }
 
 var (
 	tableName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)

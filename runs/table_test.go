@@ -69,6 +69,14 @@ func TestMisuseOfTablesPanics(t *testing.T) {
 	}
 }
 
+func TestKindsOfColumnsHaveNames(t *testing.T) {
+	for kind, want := range map[runs.ColumnKind]string{runs.Text: "text", runs.Boolean: "boolean", 7: "invalid(7)", -1: "invalid(-1)"} {
+		if got := kind.String(); got != want {
+			t.Errorf("kind %d is %q, want %q", int(kind), got, want)
+		}
+	}
+}
+
 func TestTheErrorOfAnUnknownFormatListsThem(t *testing.T) {
 	err := runs.NewTable("epochs", "", runs.Column{Key: "epoch"}).Write(t.Output(), "xml")
 	if want := `no table format "xml" in this program: use one of csv, json, markdown, text`; err == nil || err.Error() != want {

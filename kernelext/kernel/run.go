@@ -81,7 +81,11 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	return k.Wait(ctx)
 }
 
-// Guard is what Run starts GoNB under; see proxy.Guard.
+// Guard is what Run starts GoNB under, as a process of its own: it runs a program and, once that
+// has ended or standard input has, which the kernel holds open, kills what the program has started
+// and ends this process, so that not even a kernel that is killed leaves processes behind. If
+// standard input has ended, it removes the directory dir. It returns where the program cannot be
+// started.
 func Guard(dir string, program []string) error { return proxy.Guard(dir, program) }
 
 // environment returns the environment of GoNB: the tools are on the PATH, and

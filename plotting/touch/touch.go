@@ -80,6 +80,7 @@ func held(ctx context.Context, model *hm.Model, layer, unit, n int) (*plotting.F
 // Show shows one of several figures, those that draw returns of the numbers from 0 on, and
 // begins with number first. It prints what is wrong with a figure, if anything.
 func Show(ctx context.Context, figures, first int, draw func(i int) (*plotting.Figure, error)) {
+	draw = oneOf(figures, draw)
 	figure, err := draw(first)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -90,6 +91,20 @@ func Show(ctx context.Context, figures, first int, draw func(i int) (*plotting.F
 		return
 	}
 	answer(ctx, newPage(figures, first), figure, draw)
+}
+
+// oneOf is draw for the numbers of so many figures alone; a figure that is nil it makes an error.
+func oneOf(figures int, draw func(i int) (*plotting.Figure, error)) func(i int) (*plotting.Figure, error) {
+	return func(i int) (*plotting.Figure, error) {
+		if i < 0 || i >= figures {
+			return nil, fmt.Errorf("touch: figure %d of %d: numbers go from 0 to one less than their count", i, figures)
+		}
+		figure, err := draw(i)
+		if figure == nil && err == nil {
+			err = fmt.Errorf("touch: figure %d of %d is nil: return a figure or an error", i, figures)
+		}
+		return figure, err
+	}
 }
 
 // screen is what a figure is shown on, with its slider.

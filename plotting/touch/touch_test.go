@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -91,6 +92,21 @@ func TestWithoutAFrontEndTheFigureIsStill(t *testing.T) {
 	if got := touch(t, t.Context(), &hand{moves: []int{2}}); !slices.Equal(got, []string{"first"}) {
 		t.Errorf("shown are %q, want the first figure alone", got)
 	}
+}
+
+func TestFiguresThatThereAreNot(t *testing.T) {
+	draw := oneOf(2, func(i int) (*plotting.Figure, error) { return []*plotting.Figure{titled("0"), nil}[i], nil })
+	for i, says := range map[int]string{-1: "figure -1 of 2", 0: "", 1: "is nil", 2: "figure 2 of 2"} {
+		figure, err := draw(i)
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("number %d is %v, %v, want an error that says %q", i, figure, err, says)
+		}
+	}
+	Show(t.Context(), 1, 0, func(int) (*plotting.Figure, error) { return nil, nil })
+	Show(t.Context(), 1, 5, func(i int) (*plotting.Figure, error) {
+		t.Errorf("number %d of 1 is drawn", i)
+		return titled("none"), nil
+	})
 }
 
 func TestAnInterruptEndsTouching(t *testing.T) {
