@@ -11,6 +11,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -66,11 +67,15 @@ func (e Errs) and(other Errs) Errs {
 	return ErrsEither
 }
 
-// String writes exact, low, high or either.
-func (e Errs) String() string { return [...]string{"exact", "low", "high", "either"}[e] }
+var errsNames = names.New("side of an error", "exact", "low", "high", "either")
 
-// MarshalText writes what String does.
-func (e Errs) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+func (e Errs) String() string { return errsNames.Name(int(e)) }
+
+// MarshalText writes "exact", "low", "high" or "either".
+func (e Errs) MarshalText() ([]byte, error) { return errsNames.Marshal(int(e)) }
+
+// UnmarshalText reads what MarshalText writes.
+func (e *Errs) UnmarshalText(text []byte) error { return errsNames.Parse((*int)(e), text) }
 
 // LogZ is log Z of a model in nats.
 type LogZ struct {
@@ -114,8 +119,12 @@ func logZOf(each []float64, sign float64, s AnnealingSchedule, steps int) LogZ {
 }
 
 // LogZ is log Z by enumeration where one side has at most 25 units, and by AIS where
-// both have more.
+// both have more. progress, which may be nil, is called with the fraction of the annealing done, and
+// not where log Z is exact.
 func (m *Model) LogZ(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
+	if err := a.check(1); err != nil {
+		return LogZ{}, err
+	}
 	if m.checkEnumerable() != nil {
 		return m.AIS(ctx, base, a, progress)
 	}

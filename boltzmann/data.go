@@ -71,6 +71,8 @@ func (m *Model) checkRows(rows dataset.Split) error {
 		return fmt.Errorf("the %s split has no rows: choose another split", rows.Name)
 	case len(rows.Values) != rows.Rows*visible:
 		return fmt.Errorf("the %s split has %d values for %d rows of %d units: give %d", rows.Name, len(rows.Values), rows.Rows, visible, rows.Rows*visible)
+	case rows.Labels != nil && len(rows.Labels) != rows.Rows:
+		return fmt.Errorf("the %s split has %d labels for %d rows: give one a row, or none", rows.Name, len(rows.Labels), rows.Rows)
 	}
 	return nil
 }

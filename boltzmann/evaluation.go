@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/dataset/factorized"
+	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -25,6 +25,8 @@ type Evaluation struct {
 	LogPErrs Errs `json:"log_p_errs"`
 	// Samples are those of each row, of a belief network, and 0 of others.
 	Samples int `json:"samples"`
+	// LogZ is log Z of the model: Value, SE, Low, High, Errs, ESS, Chains, Schedule, Steps and Each of
+	// an evaluation are of it, and of the chains of AIS, not of log p.
 	LogZ
 	// FreeEnergy is F(v), and TrainingFreeEnergy that of as many training rows, drawn by
 	// the seed: a model that has learned these by heart has it far lower there. Those of a
@@ -63,10 +65,13 @@ type Raised struct {
 }
 
 // Evaluate measures the model on rows of a set, usually test rows: log Z as LogZ does from
-// the base rates of the training rows, and log p(v) by it. progress, which may be nil, is
-// called with the fraction of the work done.
+// the base rates of the training rows, and log p(v) by it. It refuses a set of grey values
+// that the model rounds or draws otherwise. progress, which may be nil, is called as LogZ does.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
+	if err := set.CheckBinarization(m.encoding.binarization); err != nil {
+		return Evaluation{}, err
+	}
 	exactly := m.countable(rows)
 	energies, errs, err := m.bestFreeEnergy(ctx, rows, exactly, a.samples())
 	if err != nil {
@@ -142,9 +147,13 @@ func (m *Model) baseline(train, rows dataset.Split) factorized.Line {
 	return factorized.Bernoulli(train, rows)
 }
 
-// WithRAISE adds what RAISE says of rows, some of those of the evaluation or all.
+// WithRAISE adds what RAISE says of rows, some of those of the evaluation or all. It refuses a set
+// that Evaluate refuses.
 func (e Evaluation) WithRAISE(ctx context.Context, m *Model, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
+	if err := set.CheckBinarization(m.encoding.binarization); err != nil {
+		return e, err
+	}
 	logs, err := m.RAISE(ctx, set.Train(), rows, a, progress)
 	if err != nil {
 		return e, err

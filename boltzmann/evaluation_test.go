@@ -2,10 +2,14 @@ package boltzmann
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -52,6 +56,58 @@ func TestExactEvaluation(t *testing.T) {
 	line := NewExperiment(Persistent).Baseline(set, set.Test())
 	if float64(e.BaselineLogP) != line.Factorized.Value || e.Diverged != line.Far(runs.LogP, float64(e.LogP)) {
 		t.Errorf("the base line is %v, %v", e.BaselineLogP, e.Diverged)
+	}
+}
+
+// What JSON has of an evaluation is read as it was written.
+func TestEvaluationsRoundTrip(t *testing.T) {
+	set, m := evaluated(t, 6)
+	exact, err := m.Evaluate(t.Context(), set, set.Test().Subset(20, 1), Annealing{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := logZOf([]float64{5, 6, 7}, 1, Adaptive(200), 200)
+	same := cmp.Comparer(func(a, b runs.Float) bool { // what is not finite is null
+		return a == b || !statistics.Finite(float64(a)) && !statistics.Finite(float64(b))
+	})
+	for _, e := range []Evaluation{exact, {LogZ: z, LogPErrs: ErrsEither, RAISE: &Raised{LogP: 3}, Classification: &Classification{Data: 2}}} {
+		text, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Evaluation
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(e, back, same, cmpopts.IgnoreFields(LogZ{}, "Each"), cmp.AllowUnexported(AnnealingSchedule{})); diff != "" {
+			t.Errorf("(-written +read):\n%s", diff)
+		}
+	}
+	if text := Errs(7).String(); text != "invalid(7)" {
+		t.Errorf("a side without a name is %q", text)
+	}
+	if _, err := Errs(7).MarshalText(); err == nil || !strings.Contains(err.Error(), "use exact, low, high or either") {
+		t.Errorf("a side without a name is written: %v", err)
+	}
+}
+
+// A set whose rows the model reads otherwise than they are has a base line of other rows.
+func TestSetsOfAnotherBinarizationAreRefused(t *testing.T) {
+	set, m := evaluated(t, 6)
+	for _, b := range []dataset.Binarization{dataset.Stochastic, dataset.Gray} {
+		spec := set.Spec()
+		spec.Binarization = b
+		other, err := spec.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, evaluation := m.Evaluate(t.Context(), other, other.Test(), Annealing{}, nil)
+		_, raised := Evaluation{}.WithRAISE(t.Context(), m, other, other.Test(), Annealing{}, nil)
+		for _, err := range []error{evaluation, raised} {
+			if says := fmt.Sprintf("the rows of miniglyphs have the binarization %v, the model has fixed: open the set with", b); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("error %v, want one that says %q", err, says)
+			}
+		}
 	}
 }
 
@@ -139,6 +195,7 @@ func TestIntervalsOfLogZ(t *testing.T) {
 
 func TestEvaluationsSayWhatTheyCannotDo(t *testing.T) {
 	set, m := evaluated(t, 30)
+	_, exact := evaluated(t, 5)
 	rows := set.Test()
 	gaussian, err := New(set.Shape()).Visible(Gaussian).Hidden(30).Model(1)
 	if err != nil {
@@ -149,6 +206,7 @@ func TestEvaluationsSayWhatTheyCannotDo(t *testing.T) {
 		err  error
 	}{
 		{"give at least 1", second(m.AIS(t.Context(), rows, Annealing{Chains: -1}, nil))},
+		{"give at least 1", second(exact.Evaluate(t.Context(), set, rows, Annealing{Chains: -1}, nil))},
 		{"less than 2³²", second(m.RAISE(t.Context(), rows, rows, Annealing{Chains: 1 << 31}, nil))},
 		{"give between 1 and", second(m.AIS(t.Context(), rows, Annealing{Schedule: Even(0)}, nil))},
 		{"use at most 25 of one", second(m.ReverseAIS(t.Context(), rows, Annealing{Schedule: Even(3)}, nil))},

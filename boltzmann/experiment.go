@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/dataset/factorized"
+	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -49,9 +50,15 @@ type Experiment struct {
 func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	e := Experiment{
 		Dataset: set.Spec(), Fingerprint: set.Fingerprint(),
-		Machine: machine.spec, Method: m.spec,
+		Machine: machine.Spec(), Method: m.spec,
 		Epochs: m.epochs, Patience: m.patience, Seed: m.seed,
-		Keep: m.keep, RecordSteps: m.recordSteps, Below: m.below, Start: m.start,
+		Keep: slices.Clone(m.keep), RecordSteps: m.recordSteps,
+	}
+	if m.below != nil {
+		e.Below = new(*m.below)
+	}
+	if m.start != nil {
+		e.Start = new(*m.start)
 	}
 	if machine.shape != set.Shape() {
 		e.Misfit = fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
@@ -238,9 +245,10 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 
 // Baseline implements runs.Baseliner. The pseudo-likelihood of a factorised model is its
 // log p(x); of Gaussian units the base line is of the score, and of machines with labels of the
-// classes' frequencies. A machine that stands on another, whose rows are drawn, has none;
-// neither has one with a side doubled, nor one of Gaussian units that starts from another run,
-// which standardised the rows and so set the scale of scores.
+// classes' frequencies, over the rows that have one. A machine that stands on another, whose rows are
+// drawn, has none; neither has one with a side doubled, nor one with labels of rows without any, nor
+// one of Gaussian units that starts from another run, which standardised the rows and so set the
+// scale of scores.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	if e.Below != nil || e.Machine.Doubled != DoubledNeither || e.Start != nil && e.Machine.Visible == Gaussian {
 		return runs.Baseline{}
@@ -299,8 +307,8 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	if err != nil {
 		return Experiment{}, err
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return Experiment{}, fmt.Errorf("unknown setting %q: remove it or mend its spelling", unknown[0].String())
+	if err := runs.CheckDecoded(meta, f); err != nil {
+		return Experiment{}, err
 	}
 	return f.Experiment, runs.CheckSettings(f.Experiment)
 }

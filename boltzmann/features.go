@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"context"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -12,9 +13,9 @@ import (
 // from: of each hidden layer, the lowest first, a row for each of the rows. Those of a restricted
 // machine are exact, those of a deep one are of mean field, and in a belief network the
 // means of a layer are given those of the layer below. Where the machine has labels, they are
-// those given that there is none. Rows that are binarised stochastically are drawn by the model's
-// seed.
-func (m *Model) Features(rows dataset.Split) (layers [][][]float32, err error) {
+// those given that there is none. Rows are read by the binarisation of training; where it is
+// stochastic, they are drawn by the model's seed.
+func (m *Model) Features(ctx context.Context, rows dataset.Split) (layers [][][]float32, err error) {
 	rows.Labels = nil
 	v, err := m.observe(rows)
 	if err != nil {
@@ -23,6 +24,9 @@ func (m *Model) Features(rows dataset.Split) (layers [][][]float32, err error) {
 	for _, p := range slices.Concat(m.below, stack{m.parameters}) {
 		w, hidden := newProducts(p), kernels.NewMatrix(v.Rows, p.Hidden())
 		work.Parts(v.Rows, rowsAPart, func(first, last int) {
+			if ctx.Err() != nil {
+				return
+			}
 			states, means := kernels.Rows(v, first, last), kernels.Rows(hidden, first, last)
 			if p.Layers != nil {
 				w.meanField(states, means, toTheEnd)
@@ -35,6 +39,9 @@ func (m *Model) Features(rows dataset.Split) (layers [][][]float32, err error) {
 				scaled(kernels.Row(means, r), -1, kernels.Row(means, r))
 			}
 		})
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for l := range p.machine().layers(0)[1:] {
 			side, first, last := hidden, 0, p.Hidden()
 			if p.Layers != nil {

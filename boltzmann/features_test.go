@@ -1,6 +1,8 @@
 package boltzmann
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,7 +18,7 @@ import (
 func TestFeatures(t *testing.T) {
 	features := func(m *Model, rows [][]float64) [][][]float64 {
 		t.Helper()
-		layers, err := m.Features(split(rows))
+		layers, err := m.Features(t.Context(), split(rows))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,8 +74,13 @@ func TestFeatures(t *testing.T) {
 			}
 		}
 	}
-	if _, err := m.Features(split([][]float64{{1, 0}})); err == nil {
+	if _, err := m.Features(t.Context(), split([][]float64{{1, 0}})); err == nil {
 		t.Error("rows of another machine have features")
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if layers, err := m.Features(canceled, split(oracle.Binary(3))); !errors.Is(err, context.Canceled) || layers != nil {
+		t.Errorf("features that are cancelled end with %v", err)
 	}
 }
 
@@ -85,12 +92,12 @@ func TestFeaturesKnowNoLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := set.Train()
-	with, err := run.Features(rows)
+	with, err := run.Features(t.Context(), rows)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows.Labels = nil
-	without, err := run.Features(rows)
+	without, err := run.Features(t.Context(), rows)
 	if err != nil || !cmp.Equal(with, without) {
 		t.Errorf("features of rows with labels are others than without (%v)", err)
 	}

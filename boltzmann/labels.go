@@ -301,12 +301,20 @@ func (m *Model) classification(ctx context.Context, rows dataset.Split) (*Classi
 	return &c, err
 }
 
-// labelBaseline is that of classes with the frequencies of the training rows.
+// labelBaseline is that of classes with the frequencies of the training rows, of the rows that have
+// a label.
 func labelBaseline(train, rows dataset.Split, classes int) runs.Baseline {
 	frequencies, n := classFrequencies(train, classes)
-	mean, se := statistics.MeanAndError(rows.Rows, func(r int) float64 {
-		return math.Log((n*frequencies[rows.Labels[r]] + 0.5) / (n + 0.5*float64(classes)))
-	})
+	var logs []float64
+	for _, class := range rows.Labels {
+		if int(class) < classes {
+			logs = append(logs, math.Log((n*frequencies[class]+0.5)/(n+0.5*float64(classes))))
+		}
+	}
+	if len(logs) == 0 {
+		return runs.Baseline{}
+	}
+	mean, se := statistics.MeanAndError(len(logs), func(i int) float64 { return logs[i] })
 	return runs.Baseline{Rows: rows.Name, Model: "class frequencies", Factorized: runs.Estimate{Value: mean, SE: se}, Limit: labelLimit(classes)}
 }
 

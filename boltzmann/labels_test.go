@@ -293,6 +293,28 @@ func TestLabelsAreLearned(t *testing.T) {
 	}
 }
 
+// The base line of labels is over the rows that have one.
+func TestBaselineOfFewLabels(t *testing.T) {
+	set := digits(t, 60, 20)
+	e := PCD().Experiment(New(set.Shape()).Labels(10), set)
+	rows := set.Test().Subset(4, 1)
+	labels, want := rows.Labels, 0.0
+	for r := range 2 {
+		one := rows
+		one.Labels = []uint8{dataset.Unlabeled, dataset.Unlabeled, dataset.Unlabeled, labels[r]}
+		want += e.Baseline(set, one).Factorized.Value / 2
+	}
+	rows.Labels = []uint8{labels[0], dataset.Unlabeled, labels[1], dataset.Unlabeled}
+	if got := e.Baseline(set, rows).Factorized.Value; math.Abs(got-want) > 1e-9 || want == 0 {
+		t.Errorf("the base line of two rows is %v, want %v", got, want)
+	}
+	for _, rows.Labels = range [][]uint8{nil, slices.Repeat([]uint8{dataset.Unlabeled}, 4)} {
+		if of := e.Baseline(set, rows); of.Rows != "" {
+			t.Errorf("the base line of rows without labels is %+v", of)
+		}
+	}
+}
+
 // Labels that the machine, the method or the data cannot have are refused.
 func TestLabelsThatAreRefused(t *testing.T) {
 	labeled, few := digits(t, 60, 20), new(20)
@@ -332,6 +354,15 @@ func TestLabelsThatAreRefused(t *testing.T) {
 	rows.Labels = []uint8{3}
 	if _, err := m.Classify(t.Context(), rows); err == nil || !strings.Contains(err.Error(), "has the class 3, the model has 3") {
 		t.Errorf("rows of other classes: %v", err)
+	}
+	for _, labels := range [][]uint8{{}, {1, 2}} {
+		rows.Labels = labels
+		_, classify := m.Classify(t.Context(), rows)
+		for _, err := range []error{second(m.FreeEnergy(t.Context(), rows)), second(randomModel(t, 4, 3).FreeEnergy(t.Context(), rows)), classify} {
+			if says := fmt.Sprintf("%d labels for 1 rows: give one a row", len(labels)); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("error %v, want one that says %q", err, says)
+			}
+		}
 	}
 	if _, err := randomModel(t, 4, 3).LogLabelProbabilities(t.Context(), rows); err == nil || !strings.Contains(err.Error(), "the model has no labels") {
 		t.Errorf("a model without labels: %v", err)

@@ -104,7 +104,11 @@ func described(layers []int, visible, hidden Kind, classes int) string {
 }
 
 // Spec is the machine's description without its visible units.
-func (m Machine) Spec() MachineSpec { return m.spec }
+func (m Machine) Spec() MachineSpec {
+	s := m.spec
+	s.Above = slices.Clone(s.Above)
+	return s
+}
 
 // layers are the numbers of units of v and of the hidden layers.
 func (s MachineSpec) layers(visible int) []int {
@@ -155,7 +159,7 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 
 // Model returns a model of the machine that has not been trained: its weights are
 // drawn by seed, its biases are 0, and Gaussian units are grey values as they are, of
-// variance 1.
+// variance 1. It reads rows as one that was trained on fixed ones, or grey ones of Gaussian units.
 func (m Machine) Model(seed uint64) (*Model, error) {
 	if err := m.spec.check(m.shape); err != nil {
 		return nil, err

@@ -197,9 +197,9 @@ func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; retu
 // the variances stay.
 func (m Method) VarianceRate(η float64) Method { m.spec.VarianceRate = η; return m }
 
-// Schedule sets how the learning rate changes: CosineDecay by default, since a rate that stays
-// leaves log p nats below what the machine can reach. The schedule StepDecay halves it every 100
-// epochs; StepDecay says otherwise.
+// Schedule sets how the learning rate changes: runs.CosineDecay by default, since a rate that stays
+// leaves log p nats below what the machine can reach. The schedule runs.StepDecay halves it every 100
+// epochs; Method.StepDecay says otherwise.
 func (m Method) Schedule(s runs.Schedule) Method { m.spec.Schedule = s; return m }
 
 // StepDecay multiplies the learning rate by a factor every so many epochs.
@@ -211,14 +211,16 @@ func (m Method) StepDecay(epochs int, factor float64) Method {
 // Optimizer sets how gradients become updates.
 func (m Method) Optimizer(o Optimizer) Method { m.spec.Optimizer = o; return m }
 
-// Momentum sets the optimiser Momentum, whose velocity decays by β in a step.
+// Momentum sets the optimiser Momentum, whose velocity decays by β in a step. 0 is a β of 0, and does
+// not stand for the default, as it does in package hm.
 func (m Method) Momentum(β float64) Method {
 	m.spec.Optimizer, m.spec.Momentum = Momentum, β
 	return m
 }
 
 // AdamDecays sets the optimiser Adam, whose running means of the gradient and of its
-// square decay by β₁ and β₂ in a step.
+// square decay by β₁ and β₂ in a step. 0 is a decay of 0, and does not stand for the default, as it
+// does in package hm.
 func (m Method) AdamDecays(β1, β2 float64) Method {
 	m.spec.Optimizer, m.spec.AdamBeta1, m.spec.AdamBeta2 = Adam, β1, β2
 	return m

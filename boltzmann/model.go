@@ -14,7 +14,8 @@ import (
 
 // Model is a restricted or deep Boltzmann machine with its parameters. Its methods do not
 // change it. Those that draw random numbers draw the same ones each time: WithSeed gives a
-// model that draws others.
+// model that draws others. Those that take a dataset.Split read its rows by the model's
+// binarisation, that of training, whatever that of their set.
 type Model struct {
 	shape      dataset.Shape // of the visible units
 	parameters *Parameters
@@ -71,7 +72,8 @@ func (m *Model) image(inputs []float32) []float64 {
 // precision, of standardised values where the units are Gaussian. Of a deep machine it is the
 // variational one of mean field, from which log p(v) by it is a lower bound, and of a belief
 // network an estimate that is too high in expectation, by 100 importance samples of each row.
-// Rows that are binarised stochastically are drawn by the model's seed.
+// Rows are read by the binarisation of training, whatever that of their set; where it is
+// stochastic, they are drawn by the model's seed.
 func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	if err := m.checkDistribution(); err != nil {
 		return nil, err

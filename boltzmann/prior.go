@@ -20,6 +20,9 @@ type Prior struct{ trainer *trainer }
 // Prior returns the restricted machine of a checkpoint of a belief network, which is to learn
 // by a method with a seed, and the parameters of the machines below it, the lowest first.
 func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, []*Parameters, error) {
+	if err := method.checkPrior(); err != nil {
+		return nil, nil, err
+	}
 	at, err := r.Run.Checkpoint(checkpoint)
 	if err != nil {
 		return nil, nil, err
@@ -31,7 +34,7 @@ func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(s.below) == 0 || s.below.doubled() != DoubledNeither || s.parameters.Doubled != DoubledNeither || !s.parameters.machine().plain() {
+	if len(s.below) == 0 || s.below.doubled() != DoubledNeither || !s.parameters.restricted() {
 		return nil, nil, fmt.Errorf("%s is a run of %v, no belief network: give one that was trained with --belief or --on", r.Dir(), r.Experiment())
 	}
 	below := s.below
@@ -50,6 +53,9 @@ func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, 
 // ReadPrior returns the machine of a snapshot that Snapshot made, with the method and the seed
 // that it has.
 func ReadPrior(at runs.Snapshot, method MethodSpec, seed uint64) (*Prior, error) {
+	if err := method.checkPrior(); err != nil {
+		return nil, err
+	}
 	s, _, err := readSnapshot(at)
 	if err != nil {
 		return nil, err
@@ -58,10 +64,38 @@ func ReadPrior(at runs.Snapshot, method MethodSpec, seed uint64) (*Prior, error)
 	if method.persistent() {
 		chains = method.replicas(0)
 	}
-	if p := s.parameters; !p.machine().plain() || p.Layers != nil || p.Doubled != DoubledNeither || s.below != nil || len(s.moments) != method.Optimizer.slots() || s.persistent.Rows != chains {
+	if !s.parameters.restricted() || s.below != nil || len(s.moments) != method.Optimizer.slots() || s.persistent.Rows != chains {
 		return nil, errors.New("it is no restricted machine of Bernoulli units, or has learned by another method")
 	}
 	return newPrior(s, method, seed), nil
+}
+
+// checkPrior refuses a method by which no prior learns.
+func (s MethodSpec) checkPrior() error {
+	if s.Algorithm == PseudoLikelihood || s.Discriminative != 0 {
+		return fmt.Errorf("algorithm = %v, discriminative = %v: a prior learns p(v), and draws by its chains; use cd, pcd or pt, and leave discriminative out", s.Algorithm, s.Discriminative)
+	}
+	return s.check()
+}
+
+// restricted says whether the machine is a restricted one of Bernoulli units, without a label.
+func (p *Parameters) restricted() bool {
+	return p.Layers == nil && p.Doubled == DoubledNeither && p.machine().plain()
+}
+
+// checkStates refuses states of a model that is no restricted machine of Bernoulli units, and rows
+// that are not of its visible units.
+func (m *Model) checkStates(states blas32.General) error {
+	visible := m.parameters.Visible()
+	switch {
+	case m.below != nil || !m.parameters.restricted():
+		return fmt.Errorf("rows of states for %v: they are of a restricted machine of Bernoulli units; give one, such as a Prior has", m)
+	case states.Rows < 1 || states.Cols != visible:
+		return fmt.Errorf("%d rows of states of %d units, where the machine has %d visible ones: give at least 1 row of %d", states.Rows, states.Cols, visible, visible)
+	case states.Stride < visible || len(states.Data) < (states.Rows-1)*states.Stride+visible:
+		return fmt.Errorf("%d values, %d from row to row, for %d rows of states of %d units: give all rows", len(states.Data), states.Stride, states.Rows, visible)
+	}
+	return nil
 }
 
 func newPrior(s state, method MethodSpec, seed uint64) *Prior {
@@ -74,6 +108,12 @@ func newPrior(s state, method MethodSpec, seed uint64) *Prior {
 // one unit of each. Where the context is cancelled, nothing has changed.
 func (p *Prior) Step(ctx context.Context, rows blas32.General, rate float64) (ends blas32.General, pseudoLikelihood float64, err error) {
 	t := p.trainer
+	if err := p.Model().checkStates(rows); err != nil {
+		return kernels.Matrix{}, 0, err
+	}
+	if rows.Rows > t.method.BatchSize {
+		return kernels.Matrix{}, 0, fmt.Errorf("%d rows for minibatches of %d: give at most so many", rows.Rows, t.method.BatchSize)
+	}
 	t.rows = asRows(rows)
 	t.order = func(int) []int {
 		all := make([]int, rows.Rows)
@@ -117,23 +157,35 @@ func (p *Prior) Model() *Model {
 // LogZOver is LogZ with a base-rate model that has the means of rows of states of the
 // visible units, a row a datum.
 func (m *Model) LogZOver(ctx context.Context, states blas32.General, a Annealing, progress func(float64)) (LogZ, error) {
+	if err := m.checkStates(states); err != nil {
+		return LogZ{}, err
+	}
 	return m.LogZ(ctx, asRows(states), a, progress)
 }
 
 // Unnormalized are log p(v) + log Z, in nats, of rows of states of the visible units of a
-// restricted machine.
-func (m *Model) Unnormalized(states blas32.General) []float64 {
+// restricted machine of Bernoulli units.
+func (m *Model) Unnormalized(states blas32.General) ([]float64, error) {
+	if err := m.checkStates(states); err != nil {
+		return nil, err
+	}
 	logs, inputs := make([]float64, states.Rows), make([]float64, m.parameters.Hidden())
 	for r := range logs {
 		logs[r] = -m.parameters.freeEnergy(kernels.Row(states, r), inputs)
 	}
-	return logs
+	return logs, nil
 }
 
 // LogPseudoLikelihoods are the log-pseudo-likelihoods, in nats, of rows of states of the visible
-// units of a restricted machine of Bernoulli units, each estimated by some of them, and exact by
-// all.
-func (m *Model) LogPseudoLikelihoods(states blas32.General, units int) []float64 {
+// units of a restricted machine of Bernoulli units, each estimated by some of them, at least 1, and
+// exact by all.
+func (m *Model) LogPseudoLikelihoods(states blas32.General, units int) ([]float64, error) {
+	if err := m.checkStates(states); err != nil {
+		return nil, err
+	}
+	if units < 1 {
+		return nil, fmt.Errorf("pseudo-likelihoods by %d units: use at least 1", units)
+	}
 	w := newProducts(m.parameters)
 	inputs, rows, logs := kernels.NewMatrix(states.Rows, m.parameters.Hidden()), make([]likelihood, states.Rows), make([]float64, states.Rows)
 	w.up(inputs, states)
@@ -141,5 +193,5 @@ func (m *Model) LogPseudoLikelihoods(states blas32.General, units int) []float64
 	for r, row := range rows {
 		logs[r] = row.objective
 	}
-	return logs
+	return logs, nil
 }

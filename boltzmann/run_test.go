@@ -268,13 +268,35 @@ func TestExperimentsRoundTrip(t *testing.T) {
 	}
 }
 
+// An experiment that is changed leaves the machine, the method and other experiments of them.
+func TestExperimentsAreValues(t *testing.T) {
+	set := patterns(t)
+	machine, method := machineFor(set).Hidden(4, 3), short(PCD()).Keep(1).On("below", "last").From("run", "last")
+	want := method.Experiment(machine, set)
+	hash := want.Hash()
+	for range 2 {
+		changed := method.Experiment(machine, set)
+		if changed.Hash() != hash {
+			t.Errorf("another experiment is %+v", changed)
+		}
+		changed.Machine.Above[0], machine.Spec().Above[0], changed.Keep[0] = 7, 7, 7
+		changed.Below.Run, changed.Start.Run = "another", "another"
+	}
+	if want.Hash() != hash || machine.Spec().Above[0] != 3 || want.Keep[0] != 1 {
+		t.Errorf("the machine has become %+v, another experiment %+v", machine.Spec(), want)
+	}
+	if e := PCD().Experiment(New(set.Shape()), set); e.Machine.Above != nil || e.Keep != nil || e.Below != nil || e.Start != nil {
+		t.Errorf("what was not given is there: %+v", e)
+	}
+}
+
 func TestFilesOfNoExperimentAreRefused(t *testing.T) {
 	const good = "family = \"boltzmann\"\n[method]\nalgorithm = \"pcd\"\n"
 	for text, says := range map[string]string{
 		"family = \"hm\"\n":                       `give family = "boltzmann"`,
 		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt or pl",
 		strings.Replace(good, "pcd", "sml", 1):    `unknown algorithm "sml"`,
-		good + "temperature = 1\n":                `unknown setting "method.temperature"`,
+		good + "temperature = 1\n":                `unknown setting "method.temperature" (did you mean "temperatures"?)`,
 		good + "learning_rate = nan\n":            "give a finite number",
 		good + "optimizer = \"lbfgs\"\n":          "use gd, momentum or adam",
 		good + "[machine]\nhidden = [500, 500]\n": "hidden",

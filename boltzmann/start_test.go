@@ -95,7 +95,7 @@ func TestChainsBeginAtRowsWhereThereWereNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	features, err := run.Features(set.Train())
+	features, err := run.Features(t.Context(), set.Train())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,6 +119,16 @@ func (s *Set) Test() Split { return s.test }
 // Spec is what the set was opened from.
 func (s *Set) Spec() Spec { return s.spec.clone() }
 
+// CheckBinarization refuses a set of grey values, or of draws of them, for a model of another
+// binarisation, which would read its rows otherwise than they are. Rows of 0 and 1 all models read
+// alike.
+func (s *Set) CheckBinarization(model Binarization) error {
+	if b := s.spec.Binarization; b != model && b != Fixed && b != Drawn {
+		return fmt.Errorf("the rows of %s have the binarization %v, the model has %v: open the set with that of the model, as Dataset of its run does", s.Name(), b, model)
+	}
+	return nil
+}
+
 // MadeFromRows says whether FromRows made the set, so that its Spec does not open
 // it again.
 func (s *Set) MadeFromRows() bool { return s.madeFromRows }

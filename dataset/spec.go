@@ -69,7 +69,7 @@ func (s Spec) check() error {
 	case s.Name == "":
 		return errors.New("data set without a name: give the name of a set or the path of a file")
 	case s.Binarization > Drawn:
-		return fmt.Errorf("data set %s: binarization %d is none of Fixed, Stochastic, Grey and Drawn", s.Name, s.Binarization)
+		return fmt.Errorf("data set %s: binarization %d is none of Fixed, Stochastic, Gray and Drawn", s.Name, s.Binarization)
 	case s.Validation != nil && *s.Validation < 0:
 		return fmt.Errorf("data set %s: validation = %d: hold out 0 rows or more", s.Name, *s.Validation)
 	case s.Subset < 0:
@@ -124,7 +124,7 @@ func (b Binarization) String() string {
 // MarshalText writes "fixed", "stochastic", "grey" or "drawn".
 func (b Binarization) MarshalText() ([]byte, error) {
 	if b > Drawn {
-		return nil, fmt.Errorf("%v is none of Fixed, Stochastic, Grey and Drawn", b)
+		return nil, fmt.Errorf("%v is none of Fixed, Stochastic, Gray and Drawn", b)
 	}
 	return []byte(b.String()), nil
 }

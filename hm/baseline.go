@@ -2,13 +2,14 @@ package hm
 
 import (
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/dataset/factorized"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Baseline implements runs.Baseliner by the log p(x) of factorised models. That of a
-// machine with a label is of x alone, and so are these.
+// machine with a label is of x alone, and so are these. Method.Baseline and
+// Method.ReinforceBaseline are something else: control variates of gradients.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	line := factorized.Bernoulli(set.Train(), rows)
 	if e.Machine.architecture(set.Shape()).Kind(0) == Gaussian {

@@ -42,7 +42,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 	if err != nil {
 		return Timing{}, err
 	}
-	trainer, err := plan.trainer(plan.start())
+	trainer, err := plan.startTrainer()
 	if err != nil {
 		return Timing{}, err
 	}

@@ -22,3 +22,10 @@ func TestBenchmarkReportsProgress(t *testing.T) {
 		t.Errorf("progress %v, want a rise to 1 that begins in the first epoch", fractions)
 	}
 }
+
+// A start is read before the steps are measured.
+func TestBenchmarkStartsFromTheRun(t *testing.T) {
+	set := patterns(t)
+	_, err := short(RWS()).From("nowhere", "last").Experiment(machineFor(set), set).Benchmark(t.Context(), set, 1, nil)
+	wantError(t, err, "start from nowhere")
+}

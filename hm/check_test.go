@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 func TestCheckAcceptsPresets(t *testing.T) {
@@ -119,7 +120,11 @@ func TestCheckRefuses(t *testing.T) {
 		{"seed beyond TOML", short(RWS()).Seed(1 << 63), machine, []string{"seed 9223372036854775808", "from 0 to 2⁶³−1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			wantError(t, test.method.Experiment(test.machine, set).Check(set), test.says...)
+			e := test.method.Experiment(test.machine, set)
+			wantError(t, e.Check(set), test.says...)
+			if text := test.method.String(); text == "" || e.Idle() == nil {
+				t.Errorf("the method is %q, and idle %v", text, e.Idle())
+			}
 
 			dir := t.TempDir()
 			_, err := test.method.Train(t.Context(), test.machine, set, dir)
@@ -127,6 +132,13 @@ func TestCheckRefuses(t *testing.T) {
 			wantUnchanged(t, dir, map[string]string{})
 		})
 	}
+	t.Run("a beginning without minibatches", func(t *testing.T) {
+		e := short(RWS()).BatchSize(0).Experiment(machine, set)
+		_, err := e.Begin(set)
+		wantError(t, err, "batch size 0", "at least 1")
+		_, err = e.Learner(set, runs.Snapshot{})
+		wantError(t, err, "batch size 0", "at least 1")
+	})
 	t.Run("patience without validation", func(t *testing.T) {
 		wantError(t, short(RWS()).Patience(3).Experiment(machine, unheld).Check(unheld),
 			"patience of 3", "validation rows", "--validation")
@@ -213,5 +225,31 @@ func TestBuildersAreValues(t *testing.T) {
 	changed := method.LearningRate(7).Damping(7).Samples(7).BatchSize(7).Epochs(7).Seed(7).Optimizer(Adam).Schedule(CosineDecay)
 	if !reflect.DeepEqual(method, NRWS()) || reflect.DeepEqual(changed, method) {
 		t.Errorf("the source has become %+v, the copy %+v", method, changed)
+	}
+}
+
+// TestExperimentsAreValues changes an experiment, and checks that the machine, the method and
+// another experiment of them stay as they were.
+func TestExperimentsAreValues(t *testing.T) {
+	set := patterns(t)
+	machine := New(set.Shape()).Convolve(Convolution{Channels: 2, Height: 2, Width: 2, Stride: 1}).Dense(3).Units(Bernoulli)
+	method := RWS().Keep(1).Measure(Measurement{Every: 2}).From("run", "last")
+	want := method.Experiment(machine, set)
+	hash, spec := want.Hash(), machine.Spec()
+	for range 2 {
+		changed := method.Experiment(machine, set)
+		if hash := changed.Hash(); hash != want.Hash() {
+			t.Errorf("the hash has become %s", hash)
+		}
+		for _, s := range []MachineSpec{changed.Machine, machine.Spec()} {
+			s.Layers[0], s.Convolutions[0].Channels, s.Units[0] = 7, 7, Gaussian
+		}
+		changed.Keep[0], changed.Measurements[0].Every, changed.Start.Run = 7, 7, "another"
+	}
+	if want.Hash() != hash || !reflect.DeepEqual(machine.Spec(), spec) || want.Keep[0] != 1 || want.Measurements[0].Every != 2 {
+		t.Errorf("the machine has become %+v, another experiment %+v", machine.Spec(), want)
+	}
+	if e := RWS().Experiment(New(set.Shape()), set); e.Machine.Layers != nil || e.Machine.Convolutions != nil || e.Machine.Units != nil || e.Keep != nil || e.Measurements != nil || e.Start != nil {
+		t.Errorf("what was not given is there: %+v", e)
 	}
 }

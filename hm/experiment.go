@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -45,9 +46,12 @@ type Experiment struct {
 func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	e := Experiment{
 		Dataset: set.Spec(), Fingerprint: set.Fingerprint(),
-		Machine: machine.spec, Method: m.spec,
+		Machine: machine.Spec(), Method: m.spec,
 		Epochs: m.epochs, Patience: m.patience, Seed: m.seed,
-		Keep: m.keep, RecordSteps: m.recordSteps, Measurements: m.measurements, Start: m.start,
+		Keep: slices.Clone(m.keep), RecordSteps: m.recordSteps, Measurements: slices.Clone(m.measurements),
+	}
+	if m.start != nil {
+		e.Start = new(*m.start)
 	}
 	if machine.shape != set.Shape() {
 		e.Misfit = fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",

@@ -21,10 +21,10 @@ type GradientNoise struct {
 }
 
 // GradientNoise draws pairs of gradients as the method's step would, of the same
-// machine as it is before training and of the same minibatch, the first one, so
-// that what differs is the samples (and the data, where binarisation is
-// stochastic). The gradients are plain: metric and optimiser have no part in
-// them. Half the squared distance of a pair estimates the variance, the inner
+// machine as it is before training, with the parameters that From names or drawn ones,
+// and of the same minibatch, the first one, so that what differs is the samples (and the
+// data, where binarisation is stochastic). The gradients are plain: metric and optimiser
+// have no part in them. Half the squared distance of a pair estimates the variance, the inner
 // product of a pair the square of the mean.
 //
 // It is how the variance of REINFORCE can be set against that of wake-sleep
@@ -49,7 +49,7 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 	}
 	rows := plan.job.Rows(0)
 	plan.job.Rows = func(int) []int { return rows }
-	trainer, err := plan.trainer(plan.start())
+	trainer, err := plan.startTrainer()
 	if err != nil {
 		return generative, recognition, err
 	}

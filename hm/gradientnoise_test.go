@@ -38,7 +38,7 @@ func TestGradientNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			start := planned(t, method.Experiment(machine, set), set).start().Parameters
+			start := starting(t, method.Experiment(machine, set), set).Parameters
 			m, err := oracle.New(start)
 			if err != nil {
 				t.Fatal(err)
@@ -119,6 +119,26 @@ func TestReinforceIsNoisierTheLargerTheMachine(t *testing.T) {
 		t.Errorf("growth by %.2f for REINFORCE, by %.2f for wake-sleep", growth, sleep)
 	}
 	t.Logf("from 3 to 30 units a layer, variance over signal grows by %.2f for REINFORCE, by %.2f for wake-sleep", growth, sleep)
+}
+
+// With a start the noise is that of the parameters of the run, and not of drawn ones.
+func TestGradientNoiseOfAStart(t *testing.T) {
+	set, dir := patterns(t), t.TempDir()
+	run, method := mustTrain(t, short(RWS()).LearningRate(0.5), set, dir), RWS().BatchSize(trainingRows)
+	p, _, err := method.From(dir, "last").GradientNoise(t.Context(), machineFor(set), set, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn, _, err := method.GradientNoise(t.Context(), machineFor(set), set, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The machine has learned most of what there is: the gradient is shorter.
+	if !(p.MeanSquare < drawn.MeanSquare/2) {
+		t.Errorf("after %v the mean gradient has the square %v, before it %v", run, p.MeanSquare, drawn.MeanSquare)
+	}
+	_, _, err = method.From("nowhere", "last").GradientNoise(t.Context(), machineFor(set), set, 10)
+	wantError(t, err, "start from nowhere")
 }
 
 func TestGradientNoiseRefuses(t *testing.T) {

@@ -151,7 +151,7 @@ func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, 
 			continue
 		}
 		if classes := m.parameters.Architecture.Labels(); int(class) >= classes {
-			return Classification{}, fmt.Errorf("row %d of the %s split has the class %d, the model has %d: give classes from 0 to %d", r, split.Name, class, classes, classes-1)
+			return Classification{}, fmt.Errorf("row %d of the %s split has the class %d, the model has %d: give classes from 0 to %d", r+1, split.Name, class, classes, classes-1)
 		}
 		labeled = append(labeled, r)
 	}

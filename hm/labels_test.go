@@ -106,7 +106,7 @@ func TestClassify(t *testing.T) {
 		few.Labels = slices.Clone(few.Labels)
 		few.Labels[7] = 10
 		_, err = run.Classify(t.Context(), few, 3, nil)
-		wantError(t, err, "row 7", "class 10", "the model has 10", "from 0 to 9")
+		wantError(t, err, "row 8", "class 10", "the model has 10", "from 0 to 9")
 		logs, err := run.LogLabelProbabilities(t.Context(), few, 3, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -142,5 +142,20 @@ func TestClassify(t *testing.T) {
 	set = patterns(t)
 	if _, err := mustTrain(t, short(BiHM()), set, t.TempDir()).Classify(t.Context(), set.Test(), 3, nil); err == nil || !strings.Contains(err.Error(), "no labels") {
 		t.Errorf("a machine without labels: %v", err)
+	}
+}
+
+// A set whose rows the model reads otherwise than they are has a base line of other rows.
+func TestCompleteRefusesAnotherBinarization(t *testing.T) {
+	set := shadesAs(t, dataset.Fixed, 0)
+	run := mustTrain(t, short(RWS()), set, t.TempDir())
+	for b, says := range map[dataset.Binarization]string{dataset.Fixed: "", dataset.Drawn: "", dataset.Stochastic: "shades have the binarization stochastic, the model has fixed", dataset.Gray: "grey"} {
+		other := shadesAs(t, b, 0)
+		_, err := run.Complete(t.Context(), Evaluation{Samples: 3}, other, other.Train(), nil)
+		if says == "" && err != nil {
+			t.Error(err)
+		} else if says != "" {
+			wantError(t, err, says, "open the set with that of the model")
+		}
 	}
 }

@@ -61,22 +61,25 @@ func (e Evaluation) estimates() runs.Estimates {
 
 // Begin implements runs.Experiment.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
+	if err := e.Header().Check(set); err != nil {
+		return runs.Snapshot{}, err
+	}
 	plan, err := e.plan(set)
 	if err != nil {
 		return runs.Snapshot{}, err
 	}
-	if e.Start == nil {
-		return newSnapshot(plan.start(), set.Shape())
-	}
-	p, err := e.startParameters(set.Shape())
+	state, err := plan.start()
 	if err != nil {
 		return runs.Snapshot{}, err
 	}
-	return newSnapshot(plan.from(p), set.Shape())
+	return newSnapshot(state, set.Shape())
 }
 
 // Learner implements runs.Experiment.
 func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
+	if err := e.Header().Check(set); err != nil {
+		return nil, err
+	}
 	state, shape, err := readSnapshot(at)
 	if err != nil {
 		return nil, err

@@ -93,7 +93,11 @@ func (m Machine) Labels(layer LabelLayer, classes int) Machine {
 }
 
 // Spec is the machine's description without its visible units.
-func (m Machine) Spec() MachineSpec { return m.spec }
+func (m Machine) Spec() MachineSpec {
+	s := m.spec
+	s.Layers, s.Convolutions, s.Units = slices.Clone(s.Layers), slices.Clone(s.Convolutions), slices.Clone(s.Units)
+	return s
+}
 
 // Architecture is the machine's layers of units, the visible one first.
 func (m Machine) Architecture() engine.Architecture { return m.spec.architecture(m.shape) }

@@ -68,7 +68,7 @@ func (m Method) Optimizer(o Optimizer) Method { m.spec.Optimizer = o; return m }
 
 // Momentum sets β, by which the velocity decays in a step, and the optimiser
 // Momentum, unless it is Nesterov, whose β it is, too. 0 stands for 0.95, that of the
-// thesis.
+// thesis; in package boltzmann it is a β of 0.
 func (m Method) Momentum(β float64) Method {
 	m.spec.Momentum = β
 	if m.spec.Optimizer != Nesterov {
@@ -78,7 +78,8 @@ func (m Method) Momentum(β float64) Method {
 }
 
 // AdamDecays sets the optimiser Adam, whose running means of the gradient and of its
-// square decay by β₁ and β₂ in a step. 0 stands for 0.9 and 0.999, the published ones.
+// square decay by β₁ and β₂ in a step. 0 stands for 0.9 and 0.999, the published ones; in package
+// boltzmann it is a decay of 0.
 func (m Method) AdamDecays(β1, β2 float64) Method {
 	m.spec.Optimizer, m.spec.AdamBeta1, m.spec.AdamBeta2 = Adam, β1, β2
 	return m
@@ -98,7 +99,8 @@ func (m Method) SamplesAfter(epochs, samples int) Method {
 func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 
 // Baseline says whether 1/S is subtracted from the weights of the q-wake
-// gradient, which lowers its variance.
+// gradient, which lowers its variance: a control variate, and not the base line of log p that
+// Experiment.Baseline is.
 func (m Method) Baseline(on bool) Method { m.spec.Baseline = on; return m }
 
 // L1 holds the sum of the absolute values of the weights of both networks down,
@@ -130,7 +132,8 @@ func (m Method) EntropyEstimator(β float64) Method { m.spec.EntropyEstimator = 
 // rises along a hyperbola).
 func (m Method) WarmUp(epochs int) Method { m.spec.WarmUp = epochs; return m }
 
-// ReinforceBaseline sets b of the phases Reinforce.
+// ReinforceBaseline sets b of the phases Reinforce: a control variate, and not the base line of
+// log p that Experiment.Baseline is.
 func (m Method) ReinforceBaseline(b ReinforceBaseline) Method {
 	m.spec.ReinforceBaseline = b
 	return m

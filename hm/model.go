@@ -17,7 +17,8 @@ import (
 
 // Model is a trained machine. Its methods do not change it. Those that draw
 // random numbers draw the same ones each time: WithSeed gives a model that draws
-// others.
+// others. Those that take a dataset.Split read its rows by the binarisation of training, whatever
+// that of their set.
 type Model struct {
 	experiment Experiment
 	shape      dataset.Shape // of the visible units
@@ -110,7 +111,7 @@ type Evaluation struct {
 	Classification *Classification `json:"classification,omitempty"`
 	KLExact        *float64        `json:"kl_exact"` // KL(p_D‖p) by enumeration, of machines small enough
 	// BaselineLogP is log p(x) of a factorised model of the training rows, and Diverged
-	// says whether that of the machine is far worse.
+	// says whether that of the machine is far worse: see Experiment.Baseline.
 	BaselineLogP   *float64    `json:"baseline_log_p"`
 	BaselineLogPSE *runs.Float `json:"baseline_log_p_se"`
 	Diverged       *bool       `json:"diverged"`
@@ -125,7 +126,8 @@ type Evaluation struct {
 
 // Evaluate estimates the likelihoods of a split with a number of samples
 // h ~ q(h|x) a datum: log p(x) ≈ log (1/K) Σ p(x,h)/q(h|x), log p̃*(x) ≈ 2 log
-// (1/K) Σ √(p(x,h)/q(h|x)) (BiHM thesis 2016, 3.8). progress, which may be nil, is called
+// (1/K) Σ √(p(x,h)/q(h|x)) (BiHM thesis 2016, 3.8). Rows are read by the binarisation of
+// training, whatever that of their set. progress, which may be nil, is called
 // with the fraction of the work done. WithLogZ2 and Complete add what else can be said.
 func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Evaluation, error) {
 	data, err := m.data(split, samples)
@@ -182,9 +184,13 @@ func (e Evaluation) WithBaseline(b runs.Baseline) Evaluation {
 
 // Complete adds to an evaluation of rows of a set by the model all else that there is to say of
 // them but log Z²: the base line, of a model with labels how well it tells those of the rows, by as many
-// samples, and of one that is small enough the exact KL(p_D‖p) of the training rows. progress,
-// which may be nil, is called with the fraction of the labels told.
+// samples, and of one that is small enough the exact KL(p_D‖p) of the training rows. It refuses a
+// set of grey values that the model reads otherwise. progress, which may be nil, is called with the
+// fraction of the labels told.
 func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, rows dataset.Split, progress func(float64)) (Evaluation, error) {
+	if err := set.CheckBinarization(m.experiment.Dataset.Binarization); err != nil {
+		return e, err
+	}
 	e = e.WithBaseline(m.experiment.Baseline(set, rows))
 	labeled := func(class uint8) bool { return class != dataset.Unlabeled }
 	if m.Architecture().Labels() > 0 && slices.ContainsFunc(rows.Labels, labeled) {

@@ -25,7 +25,7 @@ const (
 
 var (
 	phaseNames = names.New("phases", "ws", "rws", "bihm", "reinforce")
-	rules      = [...]engine.Rule{engine.WakeSleep, engine.ReweightedWakeSleep, engine.Bidirectional, engine.Reinforce}
+	rules      = map[Phases]engine.Rule{WakeSleep: engine.WakeSleep, ReweightedWakeSleep: engine.ReweightedWakeSleep, Bidirectional: engine.Bidirectional, Reinforce: engine.Reinforce}
 )
 
 func (p Phases) String() string { return phaseNames.Name(int(p)) }

@@ -86,14 +86,26 @@ func (p *plan) memory() int64 {
 	return bytes
 }
 
-// start is the state before the first step, of parameters that are drawn.
-func (p *plan) start() *engine.State {
-	return p.from(initialize(p.architecture, p.experiment.Machine, p.experiment.Seed))
+// start is the state before the first step, of the parameters of the run that the experiment
+// starts from, or of drawn ones.
+func (p *plan) start() (*engine.State, error) {
+	if p.experiment.Start == nil {
+		return engine.NewState(p.job.Algorithm, initialize(p.architecture, p.experiment.Machine, p.experiment.Seed)), nil
+	}
+	parameters, err := p.experiment.startParameters(p.set.Shape())
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewState(p.job.Algorithm, parameters), nil
 }
 
-// from is the state before the first step with other parameters.
-func (p *plan) from(parameters *engine.Parameters) *engine.State {
-	return engine.NewState(p.job.Algorithm, parameters)
+// startTrainer begins training.
+func (p *plan) startTrainer() (engine.Trainer, error) {
+	state, err := p.start()
+	if err != nil {
+		return nil, err
+	}
+	return p.trainer(state)
 }
 
 // trainer takes over a state.

@@ -26,7 +26,7 @@ func TestSixteenBitsChangeTheNaturalGradientLittle(t *testing.T) {
 	for _, damping := range []float64{0.001, 0.01, 0.05, 0.2} {
 		method := NRWS().LearningRate(0.01).Damping(damping).RefreshEvery(50)
 		e := method.Experiment(machine, set)
-		state := planned(t, e, set).start()
+		state := starting(t, e, set)
 		trainer := newTestTrainer(t, e, set, state)
 		for range e.stepsPerEpoch(set) {
 			if _, err := trainer.Step(e.Method.LearningRate); err != nil {
@@ -61,7 +61,7 @@ func TestFixedPointMovesEstimatesLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := RWS().LearningRate(0.02).Experiment(New(set.Shape()).Dense(100, 50, 20), set)
-	trainer := newTestTrainer(t, e, set, planned(t, e, set).start())
+	trainer := newTestTrainer(t, e, set, starting(t, e, set))
 	for range 2 * e.stepsPerEpoch(set) {
 		if _, err := trainer.Step(e.Method.LearningRate); err != nil {
 			t.Fatal(err)
@@ -94,6 +94,16 @@ func planned(t *testing.T, e Experiment, set *dataset.Set) *plan {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// starting is the state before the first step of an experiment.
+func starting(t *testing.T, e Experiment, set *dataset.Set) *engine.State {
+	t.Helper()
+	state, err := planned(t, e, set).start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
 }
 
 func newTestTrainer(t *testing.T, e Experiment, set *dataset.Set, state *engine.State) engine.Trainer {

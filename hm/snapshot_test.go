@@ -169,7 +169,7 @@ func TestStatesThatDisagreeAreRefused(t *testing.T) {
 	set := patterns(t)
 	e := short(NRWS()).Optimizer(Adam).Experiment(machineFor(set), set)
 	whole := func() *engine.State {
-		s := planned(t, e, set).start()
+		s := starting(t, e, set)
 		s.Step, s.RefreshParameters = 8, s.Parameters.Clone()
 		return s
 	}
@@ -180,7 +180,7 @@ func TestStatesThatDisagreeAreRefused(t *testing.T) {
 	for name, spoil := range map[string]func(s *engine.State){
 		"a moment is missing":    func(s *engine.State) { s.Moments = s.Moments[:1] },
 		"the refresh is missing": func(s *engine.State) { s.RefreshParameters = nil },
-		"another machine":        func(s *engine.State) { s.Parameters = planned(t, other, set).start().Parameters },
+		"another machine":        func(s *engine.State) { s.Parameters = starting(t, other, set).Parameters },
 	} {
 		s := whole()
 		spoil(s)

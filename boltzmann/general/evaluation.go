@@ -12,7 +12,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/dataset/factorized"
+	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -84,10 +84,14 @@ func (m *Model) bestLogZ(ctx context.Context, chains int, progress func(float64)
 
 // Evaluate measures the model on rows of a set, usually test rows: log p(v), exactly where the
 // units are enumerable, and otherwise by AIS with a number of chains, of which it is too high in
-// expectation and has the standard error of the rows alone. Free energies are exact. progress,
-// which may be nil, is called with the fraction of the work done.
+// expectation and has the standard error of the rows alone. Free energies are exact. It refuses a
+// set of grey values, or of draws of them. progress, which may be nil, is called with the fraction of
+// the work done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, chains int, progress func(float64)) (boltzmann.Evaluation, error) {
 	start := time.Now()
+	if err := checkBinarization(set.Spec().Binarization); err != nil {
+		return boltzmann.Evaluation{}, err
+	}
 	e := boltzmann.Evaluation{Split: rows.Name, Binarization: set.Spec().Binarization, Data: rows.Rows, DrawSeed: m.seed}
 	mean := func(of dataset.Split) (runs.Float, runs.Float, error) {
 		energies, err := m.FreeEnergy(ctx, of)

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/dataset/factorized"
+	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -101,10 +101,11 @@ func (e Experiment) Check(set *dataset.Set) error {
 	if err := e.Machine.check(set.Shape().Units()); err != nil {
 		return err
 	}
+	if err := checkBinarization(e.Dataset.Binarization); err != nil {
+		return err
+	}
 	s := e.Training
 	switch {
-	case e.Dataset.Binarization != dataset.Fixed && e.Dataset.Binarization != dataset.Drawn:
-		return fmt.Errorf("binarization = %v: a general Boltzmann machine learns from zeros and ones that stay; use fixed or drawn", e.Dataset.Binarization)
 	case !(s.LearningRate > 0) || math.IsInf(s.LearningRate, 1):
 		return fmt.Errorf("learning_rate = %v: give a positive, finite number, such as 0.1", s.LearningRate)
 	case s.Chains < 1 || s.Chains > math.MaxUint32 || s.Steps < 1 || s.Steps > math.MaxUint32:
@@ -114,6 +115,14 @@ func (e Experiment) Check(set *dataset.Set) error {
 		return err
 	}
 	return e.checkMemory(set.Shape().Units())
+}
+
+// checkBinarization refuses rows that are not 0 and 1.
+func checkBinarization(b dataset.Binarization) error {
+	if b != dataset.Fixed && b != dataset.Drawn {
+		return fmt.Errorf("binarization = %v: the units of a general Boltzmann machine are zeros and ones that stay; use fixed or drawn", b)
+	}
+	return nil
 }
 
 // checkMemory refuses units, chains and minibatches that memory does not hold.

@@ -594,12 +594,28 @@ func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}
+	shades, err := dataset.Spec{Name: "shades", Binarization: dataset.Stochastic}.FromRows(set.Shape(), slices.Repeat([][]float64{{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}}, 20), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := randomModel(t, 9, MachineSpec{Hidden: 2}, 1).Evaluate(t.Context(), shades, set.Test(), 1, nil); err == nil || !strings.Contains(err.Error(), "binarization = stochastic: the units") {
+		t.Errorf("a set of grey values: %v", err)
+	}
 	m := randomModel(t, 19, MachineSpec{Hidden: 2}, 1)
 	if _, err := m.LogZ(); err == nil || !strings.Contains(err.Error(), "use at most 20") {
 		t.Errorf("log Z of 21 units: %v", err)
 	}
-	if _, err := m.FreeEnergy(t.Context(), set.Train()); err == nil || !strings.Contains(err.Error(), "the model has 19 visible units") {
-		t.Errorf("rows of 9 values: %v", err)
+	for says, change := range map[string]func(rows *dataset.Split){
+		"the model has 19 visible units":      func(rows *dataset.Split) { rows.Shape = set.Shape() },
+		"has no rows":                         func(rows *dataset.Split) { rows.Rows = 0 },
+		"has 19 values for 2 rows of 19":      func(rows *dataset.Split) { rows.Rows = 2 },
+		"has 2 labels for 1 rows: give one a": func(rows *dataset.Split) { rows.Labels = []uint8{1, 2} },
+	} {
+		rows := dataset.Split{Name: "test", Rows: 1, Shape: dataset.Shape{Height: 1, Width: 19}, Values: make([]uint8, 19)}
+		change(&rows)
+		if _, err := m.FreeEnergy(t.Context(), rows); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v, want one that says %q", err, says)
+		}
 	}
 }
 

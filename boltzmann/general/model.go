@@ -16,7 +16,8 @@ import (
 )
 
 // Model is a machine with its parameters, in double precision. Its methods do not change it, and
-// those that draw random numbers draw the same ones each time.
+// those that draw random numbers draw the same ones each time. Those that take a dataset.Split round
+// its values.
 type Model struct {
 	shape   dataset.Shape
 	hidden  int
@@ -154,11 +155,15 @@ func (m *Model) addProducts(to []float64, factor float64, states [][]float64) {
 
 // states are rows of visible units with room for the hidden ones.
 func (m *Model) states(rows dataset.Split) ([][]float64, error) {
-	if rows.Shape.Units() != m.shape.Units() {
-		return nil, fmt.Errorf("the model has %d visible units, the %s rows have %d: give rows of the data that it was trained on", m.shape.Units(), rows.Name, rows.Shape.Units())
-	}
-	if rows.Rows == 0 {
+	switch visible := m.shape.Units(); {
+	case rows.Shape.Units() != visible:
+		return nil, fmt.Errorf("the model has %d visible units, the %s rows have %d: give rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
+	case rows.Rows == 0:
 		return nil, fmt.Errorf("the %s split has no rows: choose another split", rows.Name)
+	case len(rows.Values) != rows.Rows*visible:
+		return nil, fmt.Errorf("the %s split has %d values for %d rows of %d units: give %d", rows.Name, len(rows.Values), rows.Rows, visible, rows.Rows*visible)
+	case rows.Labels != nil && len(rows.Labels) != rows.Rows:
+		return nil, fmt.Errorf("the %s split has %d labels for %d rows: give one a row, or none", rows.Name, len(rows.Labels), rows.Rows)
 	}
 	states := make([][]float64, rows.Rows)
 	for r := range states {

@@ -1,7 +1,9 @@
 package updown
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
@@ -66,7 +68,7 @@ const validationUnits = 16
 
 // Validate implements runs.Learner.
 func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
-	m, logs := l.model(rows.Shape), make([]float64, rows.Rows)
+	m, logs, errs := l.model(rows.Shape), make([]float64, rows.Rows), make([]error, rows.Rows)
 	work.Parts(rows.Rows, rowsAPart, func(first, last int) {
 		if ctx.Err() != nil {
 			return
@@ -78,9 +80,14 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 		at.purpose = philox.Posterior
 		p.rise(at, part, -1)
 		p.generate(part)
-		floats.Add(part, m.prior.LogPseudoLikelihoods(p.top(), validationUnits))
+		pseudo, err := m.prior.LogPseudoLikelihoods(p.top(), validationUnits)
+		if err != nil {
+			errs[first] = err
+			return
+		}
+		floats.Add(part, pseudo)
 	})
-	return runs.Measures{pseudoBound.Key: floats.Sum(logs) / float64(rows.Rows)}, ctx.Err()
+	return runs.Measures{pseudoBound.Key: floats.Sum(logs) / float64(rows.Rows)}, cmp.Or(errors.Join(errs...), ctx.Err())
 }
 
 // Observe implements runs.Learner.

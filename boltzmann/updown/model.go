@@ -3,6 +3,7 @@ package updown
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -11,7 +12,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/dataset/factorized"
+	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -23,6 +24,8 @@ import (
 
 // Model is a belief network with its recognition weights. Its methods do not change it. Those
 // that draw random numbers draw the same ones each time: WithSeed gives a model that draws others.
+// Those that take a dataset.Split read its rows by the binarisation of training, whatever that of
+// their set.
 type Model struct {
 	network
 	shape        dataset.Shape // of v
@@ -75,7 +78,7 @@ func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int)
 	if limit, whose := memory.Limit(); samples < 1 || 12*float64(samples)*float64(units) > float64(limit)/8 {
 		return nil, fmt.Errorf("%d importance samples of a row: give at least 1, and fewer than fill the memory of %s, %.3g bytes", samples, whose, float64(limit))
 	}
-	estimates := make([]float64, v.Rows)
+	estimates, errs := make([]float64, v.Rows), make([]error, v.Rows)
 	work.Parts(v.Rows, 1, func(d, _ int) {
 		if ctx.Err() != nil {
 			return
@@ -87,10 +90,15 @@ func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int)
 		// A row of data has a step of its own, since a place counts rows by datum.
 		p.rise(place{key: philox.Key(m.seed), purpose: philox.Importance, step: uint32(d)}, logs, -1)
 		p.generate(logs)
-		floats.Add(logs, m.prior.Unnormalized(p.top()))
+		of, err := m.prior.Unnormalized(p.top())
+		if err != nil {
+			errs[d] = err
+			return
+		}
+		floats.Add(logs, of)
 		estimates[d] = floats.LogSumExp(logs) - math.Log(float64(samples))
 	})
-	return estimates, ctx.Err()
+	return estimates, cmp.Or(errors.Join(errs...), ctx.Err())
 }
 
 // baseRows is the most rows from which the chains of the prior begin.
@@ -112,10 +120,13 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a boltzmann.Anneal
 // Evaluate measures the model on rows of a set, usually test rows: log p(v) by importance
 // samples of q and log Z of the prior. The first are too low in expectation; where log Z is by
 // AIS, it makes log p too high, and the whole is an estimate that may err to either side.
-// FreeEnergy is −log p(v) − log Z. progress, which may be nil, is called with the fraction of the
-// work done.
+// FreeEnergy is −log p(v) − log Z. It refuses a set of grey values that the model reads otherwise.
+// progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a boltzmann.Annealing, progress func(float64)) (boltzmann.Evaluation, error) {
 	start := time.Now()
+	if err := set.CheckBinarization(m.binarization); err != nil {
+		return boltzmann.Evaluation{}, err
+	}
 	e := boltzmann.Evaluation{
 		LogPErrs: boltzmann.ErrsLow, Samples: cmp.Or(a.Samples, 100),
 		Split: rows.Name, Binarization: m.binarization, Data: rows.Rows, DrawSeed: m.seed,

@@ -161,6 +161,15 @@ func TestTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	drawn := set.Spec()
+	drawn.Binarization = dataset.Stochastic
+	other, err := drawn.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := start.model(shape).Evaluate(t.Context(), other, other.Test(), a, nil); err == nil || !strings.Contains(err.Error(), "open the set with that of the model") {
+		t.Errorf("a set of another binarisation: %v", err)
+	}
 	was, err := network.Evaluate(t.Context(), set, set.Test(), a, nil)
 	if err != nil || begins.LogPErrs != boltzmann.ErrsLow || begins.LogZ.Value != was.LogZ.Value || math.Abs(float64(begins.LogP-was.LogP)) > 0.05 {
 		t.Errorf("training begins at log p = %v (%v, log Z = %v), the network has %v (%v, %v)", begins.LogP, begins.LogPErrs, begins.LogZ.Value, was.LogP, was.LogZ.Value, err)

@@ -2,6 +2,7 @@ package deterministic
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -60,7 +61,7 @@ func usual() Experiment {
 func NewExperiment(set *dataset.Set, activation Activation, layers ...int) Experiment {
 	e := usual()
 	e.Dataset, e.Fingerprint = set.Spec(), set.Fingerprint()
-	e.Machine = MachineSpec{Activation: activation, Layers: layers}
+	e.Machine = MachineSpec{Activation: activation, Layers: slices.Clone(layers)}
 	return e
 }
 

@@ -45,6 +45,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -75,7 +76,7 @@ func New(activation Activation, seed uint64, units ...int) (*Machine, error) {
 	if err := checkUnits(units); err != nil {
 		return nil, err
 	}
-	m := &Machine{Activation: activation, Units: units, Parameters: newParameters(units)}
+	m := &Machine{Activation: activation, Units: slices.Clone(units), Parameters: newParameters(units)}
 	for n, network := range [][]Layer{m.Recognition, m.Generative} {
 		for i, layer := range network {
 			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n<<16|i)))

@@ -16,6 +16,20 @@ func TestNewMachinesAreReproducible(t *testing.T) {
 	}
 }
 
+// What a machine and an experiment were made of may change afterwards.
+func TestMachinesAndExperimentsKeepTheirUnits(t *testing.T) {
+	units := []int{9, 3}
+	m, err := New(Logistic, 1, units...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := NewExperiment(patterns(t), Logistic, units...)
+	units[0], units[1] = 7, 7
+	if want := []int{9, 3}; !slices.Equal(m.Units, want) || !slices.Equal(e.Machine.Layers, want) {
+		t.Errorf("a machine of %v units, and an experiment of %v, want %v", m.Units, e.Machine.Layers, want)
+	}
+}
+
 // Every parameter belongs to one layer: written through the layers, each place of
 // the flat buffer is met once.
 func TestLayersCoverTheFlatParameters(t *testing.T) {

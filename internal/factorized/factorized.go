@@ -1,6 +1,9 @@
 // Package factorized has the base lines of log p(x): models of data that know each
 // visible unit alone. A machine that does no better has learned nothing of how units
 // belong together, and one that does far worse has diverged.
+//
+// Training rows and rows are those of one set, at least one of each: their units are the same, and
+// nothing here checks that.
 package factorized
 
 import (
@@ -36,7 +39,8 @@ func Bernoulli(train, rows dataset.Split) Line {
 }
 
 // Categorical is the base line over rows of variables of as many units as there are
-// categories, of which one is 1: with the probabilities (n₁+½)/(n+k/2) of k categories.
+// categories, of which one is 1: with the probabilities (n₁+½)/(n+k/2) of k categories, at least 2,
+// of which the number of units is a multiple.
 func Categorical(train, rows dataset.Split, categories int) Line {
 	m, n, k := newModel(train.Shape.Units()), float64(train.Rows), float64(categories)
 	for i, of := range momentsOf(train) {
@@ -46,7 +50,7 @@ func Categorical(train, rows dataset.Split, categories int) Line {
 }
 
 // Gaussian is the base line over rows of Gaussian units with the means and standard
-// deviations of the training rows, the latter at least that given: the most likely
+// deviations of the training rows, the latter at least that given, which is positive: the most likely
 // ones with such a floor.
 func Gaussian(train, rows dataset.Split, floor float64) Line {
 	blind, _ := normal(train.Shape.Units()).logP(rows)
