@@ -144,7 +144,7 @@ func TestCategoricalUnitsLearn(t *testing.T) {
 			t.Errorf("%v: log p is %v, want near %v", method.spec, mean, -2*math.Log(3))
 		}
 		if base := run.History().Baseline.Factorized.Value; math.Abs(base+3*math.Log(3)) > 0.1 {
-			t.Errorf("%v: the base line is %v, want about %v", method.spec, base, -3*math.Log(3))
+			t.Errorf("%v: the baseline is %v, want about %v", method.spec, base, -3*math.Log(3))
 		}
 	}
 }

@@ -363,7 +363,7 @@ func TestDeepTrainingLearns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e.LogPErrs != Exact || e.LogP < -4.2 || float64(e.LogP) > -math.Log(12)+0.01 {
-		t.Errorf("log p is %v (%v), base line %v", e.LogP, e.LogPErrs, e.BaselineLogP)
+		t.Errorf("log p is %v (%v), baseline %v", e.LogP, e.LogPErrs, e.BaselineLogP)
 	}
 }
 

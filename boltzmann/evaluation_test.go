@@ -55,7 +55,7 @@ func TestExactEvaluation(t *testing.T) {
 	}
 	line := NewExperiment(Persistent).Baseline(set, set.Test())
 	if float64(e.BaselineLogP) != line.Factorized.Value || e.Diverged != line.Far(runs.LogP, float64(e.LogP)) {
-		t.Errorf("the base line is %v, %v", e.BaselineLogP, e.Diverged)
+		t.Errorf("the baseline is %v, %v", e.BaselineLogP, e.Diverged)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestEvaluationsRoundTrip(t *testing.T) {
 	}
 }
 
-// A set whose rows the model reads otherwise than they are has a base line of other rows.
+// A set whose rows the model reads otherwise than they are has a baseline of other rows.
 func TestSetsOfAnotherBinarizationAreRefused(t *testing.T) {
 	set, m := evaluated(t, 6)
 	for _, b := range []dataset.Binarization{dataset.Stochastic, dataset.Gray} {

@@ -14,7 +14,7 @@ var evaluationColumns = []runs.Field[Evaluation]{
 	{Column: nats("log_p_se", "± se"), Cell: func(e Evaluation) any { return e.LogPSE }},
 	{Column: runs.Column{Key: "log_p_errs", Label: "log p errs"}, Cell: func(e Evaluation) any { return e.LogPErrs.String() }},
 	{Column: runs.Column{Key: "samples", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Samples }},
-	{Column: nats("baseline_log_p", "base line (factorised)"), Cell: func(e Evaluation) any { return e.BaselineLogP }},
+	{Column: nats("baseline_log_p", "baseline (factorised)"), Cell: func(e Evaluation) any { return e.BaselineLogP }},
 	{Column: nats("baseline_log_p_se", "± se"), Cell: func(e Evaluation) any { return e.BaselineLogPSE }},
 	{Column: runs.Column{Key: "diverged", Kind: runs.Boolean}, Cell: func(e Evaluation) any { return e.Diverged }},
 	{Column: nats(logZMeasure.Key, logZMeasure.Name), Cell: func(e Evaluation) any { return e.LogZ.Value }},

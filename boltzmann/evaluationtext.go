@@ -25,7 +25,7 @@ func (e Evaluation) String() string {
 		ErrsLow:    " by " + hidden + ", too low",
 		ErrsEither: " by " + hidden + ", too low, and AIS, too high in expectation: an estimate; ± is of the rows alone",
 	}[e.LogPErrs])
-	nats("base line (factorised)", e.BaselineLogP, e.BaselineLogPSE, "")
+	nats("baseline (factorised)", e.BaselineLogP, e.BaselineLogPSE, "")
 	if e.Errs == Exact {
 		fmt.Fprintf(&b, "%-22s %10.3f nats, exact\n", "log Z", e.LogZ.Value)
 	} else {
@@ -46,7 +46,7 @@ func (e Evaluation) String() string {
 	case e.Diverged && e.Classification != nil:
 		b.WriteString("log p(y|v) is far worse than a guess: training has diverged\n")
 	case e.Diverged:
-		b.WriteString("log p is far worse than the base line: training has diverged\n")
+		b.WriteString("log p is far worse than the baseline: training has diverged\n")
 	}
 	fmt.Fprintf(&b, "%d %s rows, binarization %v, draws of seed %d", e.Data, e.Split, e.Binarization, e.DrawSeed)
 	if e.Errs != Exact {

@@ -244,7 +244,7 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 }
 
 // Baseline implements runs.Baseliner. The pseudo-likelihood of a factorised model is its
-// log p(x); of Gaussian units the base line is of the score, and of machines with labels of the
+// log p(x); of Gaussian units the baseline is of the score, and of machines with labels of the
 // classes' frequencies, over the rows that have one. A machine that stands on another, whose rows are
 // drawn, has none; neither has one with a side doubled, nor one with labels of rows without any, nor
 // one of Gaussian units that starts from another run, which standardised the rows and so set the

@@ -283,7 +283,7 @@ func TestGaussianUnitsLearn(t *testing.T) {
 	h := run.History()
 	first, last := h.Epochs[0].Validation, h.Epochs[len(h.Epochs)-1].Validation
 	if !(last["score"] < h.Baseline.Factorized.Value) || !(last["log_p"] > first["log_p"]) {
-		t.Errorf("from the measures %v after an epoch training comes to %v, with the base line %v", first, last, h.Baseline.Factorized.Value)
+		t.Errorf("from the measures %v after an epoch training comes to %v, with the baseline %v", first, last, h.Baseline.Factorized.Value)
 	}
 	if mean := floats.Sum(wide(run.parameters)[len(run.parameters.Flat)-196:]) / 196; !(mean < -0.05) {
 		t.Errorf("the mean of log σ² is %v after training", mean)

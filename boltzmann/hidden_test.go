@@ -403,7 +403,7 @@ func TestHiddenKindsLearn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e.LogPErrs != Exact || !(e.LogP > e.BaselineLogP+0.5) || e.Diverged {
-			t.Errorf("%v: log p is %v (%v), base line %v", run.Experiment(), e.LogP, e.LogPErrs, e.BaselineLogP)
+			t.Errorf("%v: log p is %v (%v), baseline %v", run.Experiment(), e.LogP, e.LogPErrs, e.BaselineLogP)
 		}
 	}
 }

@@ -280,7 +280,7 @@ func TestLabelsAreLearned(t *testing.T) {
 			t.Errorf("w = %v: the classification is %+v, of which training measured %v", weight, c, last)
 		}
 		if base := h.Baseline.Factorized.Value; math.Abs(base+math.Log(10)) > 0.1 || h.Baseline.Model != "class frequencies" {
-			t.Errorf("the base line of labels is %v of %q, want about %v of class frequencies", base, h.Baseline.Model, -math.Log(10))
+			t.Errorf("the baseline of labels is %v of %q, want about %v of class frequencies", base, h.Baseline.Model, -math.Log(10))
 		}
 		train, err := run.Classify(t.Context(), set.Train())
 		if err != nil {
@@ -293,7 +293,7 @@ func TestLabelsAreLearned(t *testing.T) {
 	}
 }
 
-// The base line of labels is over the rows that have one.
+// The baseline of labels is over the rows that have one.
 func TestBaselineOfFewLabels(t *testing.T) {
 	set := digits(t, 60, 20)
 	e := PCD().Experiment(New(set.Shape()).Labels(10), set)
@@ -306,11 +306,11 @@ func TestBaselineOfFewLabels(t *testing.T) {
 	}
 	rows.Labels = []uint8{labels[0], dataset.Unlabeled, labels[1], dataset.Unlabeled}
 	if got := e.Baseline(set, rows).Factorized.Value; math.Abs(got-want) > 1e-9 || want == 0 {
-		t.Errorf("the base line of two rows is %v, want %v", got, want)
+		t.Errorf("the baseline of two rows is %v, want %v", got, want)
 	}
 	for _, rows.Labels = range [][]uint8{nil, slices.Repeat([]uint8{dataset.Unlabeled}, 4)} {
 		if of := e.Baseline(set, rows); of.Rows != "" {
-			t.Errorf("the base line of rows without labels is %+v", of)
+			t.Errorf("the baseline of rows without labels is %+v", of)
 		}
 	}
 }

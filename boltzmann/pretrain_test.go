@@ -349,7 +349,7 @@ func TestPretraining(t *testing.T) {
 	}
 	e, err := run.Evaluate(t.Context(), set, set.Test(), Annealing{}, nil)
 	if err != nil || e.LogPErrs != Exact || !(e.LogP < 0) || e.LogP < e.BaselineLogP-2 {
-		t.Errorf("log p is %v (%v, %v), base line %v", e.LogP, e.LogPErrs, err, e.BaselineLogP)
+		t.Errorf("log p is %v (%v, %v), baseline %v", e.LogP, e.LogPErrs, err, e.BaselineLogP)
 	}
 }
 

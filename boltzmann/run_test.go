@@ -177,7 +177,7 @@ func TestTrainingLearns(t *testing.T) {
 			t.Errorf("%v: log p is %v after training, want more than %v", c.method.spec, mean, c.least)
 		}
 		if base := history.Baseline.Factorized.Value; !(last["pseudo_likelihood"] > base) {
-			t.Errorf("%v: log PL is %v after training, that of the base line %v", c.method.spec, last["pseudo_likelihood"], base)
+			t.Errorf("%v: log PL is %v after training, that of the baseline %v", c.method.spec, last["pseudo_likelihood"], base)
 		}
 	}
 }
@@ -478,7 +478,7 @@ func TestBaselineIsAPseudoLikelihood(t *testing.T) {
 		sum += l / float64(rows.Rows)
 	}
 	if math.Abs(line.Factorized.Value-sum) > 1e-6 || line.Rows != "validation" {
-		t.Errorf("the base line is %v over %s, want %v over validation", line.Factorized.Value, line.Rows, sum)
+		t.Errorf("the baseline is %v over %s, want %v over validation", line.Factorized.Value, line.Rows, sum)
 	}
 }
 

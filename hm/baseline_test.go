@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The base line is of units as the machine's visible ones are, with the data that
+// The baseline is of units as the machine's visible ones are, with the data that
 // they are given. Labels are no part of log p.
 func TestBaselineIsOfTheVisibleUnits(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ func (e Evaluation) Table() *runs.Table {
 
 var evaluationColumns = slices.Concat(
 	estimateColumns(runs.LogP, func(e Evaluation) (any, any) { return e.LogP, e.LogPSE }),
-	estimateColumns(runs.Measure{Key: "baseline_log_p", Name: "base line (factorised)", Unit: "nats"}, func(e Evaluation) (any, any) { return e.BaselineLogP, e.BaselineLogPSE }),
+	estimateColumns(runs.Measure{Key: "baseline_log_p", Name: "baseline (factorised)", Unit: "nats"}, func(e Evaluation) (any, any) { return e.BaselineLogP, e.BaselineLogPSE }),
 	[]runs.Field[Evaluation]{{Column: runs.Column{Key: "diverged", Kind: runs.Boolean}, Cell: func(e Evaluation) any { return e.Diverged }}},
 	estimateColumns(boundMeasure, func(e Evaluation) (any, any) { return e.Bound, e.BoundSE }),
 	estimateColumns(tildeStarMeasure, func(e Evaluation) (any, any) { return e.LogPTildeStar, e.LogPTildeStarSE }),

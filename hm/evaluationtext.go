@@ -15,7 +15,7 @@ func (e Evaluation) String() string {
 	}
 	row("log p", e.LogP, e.LogPSE, "nats")
 	if e.BaselineLogP != nil {
-		row("base line (factorised)", *e.BaselineLogP, *e.BaselineLogPSE, "nats")
+		row("baseline (factorised)", *e.BaselineLogP, *e.BaselineLogPSE, "nats")
 	}
 	row("lower bound of log p", e.Bound, e.BoundSE, "nats")
 	row("log p̃*", e.LogPTildeStar, e.LogPTildeStarSE, "nats")
@@ -33,7 +33,7 @@ func (e Evaluation) String() string {
 		fmt.Fprintf(&b, "%-22s %10.4f nats, exact\n", "KL(p_D‖p)", *e.KLExact)
 	}
 	if e.Diverged != nil && *e.Diverged {
-		b.WriteString("log p is far worse than the base line: training has diverged\n")
+		b.WriteString("log p is far worse than the baseline: training has diverged\n")
 	}
 	fmt.Fprintf(&b, "%d samples a datum, %d data, %.1f s\n", e.Samples, e.Data, e.Seconds)
 	return b.String()

@@ -145,7 +145,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// A set whose rows the model reads otherwise than they are has a base line of other rows.
+// A set whose rows the model reads otherwise than they are has a baseline of other rows.
 func TestCompleteRefusesAnotherBinarization(t *testing.T) {
 	set := shadesAs(t, dataset.Fixed, 0)
 	run := mustTrain(t, short(RWS()), set, t.TempDir())

@@ -99,7 +99,7 @@ func (m Method) SamplesAfter(epochs, samples int) Method {
 func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 
 // Baseline says whether 1/S is subtracted from the weights of the q-wake
-// gradient, which lowers its variance: a control variate, and not the base line of log p that
+// gradient, which lowers its variance: a control variate, and not the baseline of log p that
 // Experiment.Baseline is.
 func (m Method) Baseline(on bool) Method { m.spec.Baseline = on; return m }
 
@@ -132,7 +132,7 @@ func (m Method) EntropyEstimator(β float64) Method { m.spec.EntropyEstimator = 
 // rises along a hyperbola).
 func (m Method) WarmUp(epochs int) Method { m.spec.WarmUp = epochs; return m }
 
-// ReinforceBaseline sets b of the phases Reinforce: a control variate, and not the base line of
+// ReinforceBaseline sets b of the phases Reinforce: a control variate, and not the baseline of
 // log p that Experiment.Baseline is.
 func (m Method) ReinforceBaseline(b ReinforceBaseline) Method {
 	m.spec.ReinforceBaseline = b

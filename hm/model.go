@@ -175,7 +175,7 @@ func (e Evaluation) WithLogZ2(z LogZ2) Evaluation {
 	return e
 }
 
-// WithBaseline adds the base line over the same data.
+// WithBaseline adds the baseline over the same data.
 func (e Evaluation) WithBaseline(b runs.Baseline) Evaluation {
 	se := runs.Float(b.Factorized.SE)
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = &b.Factorized.Value, &se, new(b.Far(runs.LogP, e.LogP))
@@ -183,7 +183,7 @@ func (e Evaluation) WithBaseline(b runs.Baseline) Evaluation {
 }
 
 // Complete adds to an evaluation of rows of a set by the model all else that there is to say of
-// them but log Z²: the base line, of a model with labels how well it tells those of the rows, by as many
+// them but log Z²: the baseline, of a model with labels how well it tells those of the rows, by as many
 // samples, and of one that is small enough the exact KL(p_D‖p) of the training rows. It refuses a
 // set of grey values that the model reads otherwise. progress, which may be nil, is called with the
 // fraction of the labels told.

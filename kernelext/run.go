@@ -32,7 +32,7 @@ type Status struct {
 	// epoch under way or the last one, nil if there is none.
 	Objective runs.Measure
 	Value     *float64
-	// Warning says that the last epoch is far from the base line, and what to do; it
+	// Warning says that the last epoch is far from the baseline, and what to do; it
 	// is empty where it is not.
 	Warning string
 }

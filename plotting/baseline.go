@@ -12,7 +12,7 @@ import (
 // baselineStyle is thinner than a curve, and no validation's.
 var baselineStyle = draw.LineStyle{Color: ink, Width: vg.Points(0.75), Dashes: []vg.Length{7, 4}}
 
-// addBaselines draws the base lines of histories across the curves of a panel, and returns
+// addBaselines draws the baselines of histories across the curves of a panel, and returns
 // its label, empty where there is none. A line that would take more than half of the curves' own
 // range on top of it is left out: they would be flat beside it.
 func addBaselines(panel *plot.Plot, histories []runs.History) (label string) {
@@ -35,7 +35,7 @@ func addBaselines(panel *plot.Plot, histories []runs.History) (label string) {
 	return label
 }
 
-// addBaselineStyle explains the base line by its label, where there is one.
+// addBaselineStyle explains the baseline by its label, where there is one.
 func (f *Figure) addBaselineStyle(label string) {
 	if label != "" {
 		f.legend.add(label, sample(baselineStyle))

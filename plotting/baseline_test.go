@@ -7,7 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// fallen are curves of −log p from 200 to 100 with a base line, which has to be log p.
+// fallen are curves of −log p from 200 to 100 with a baseline, which has to be log p.
 func fallen(logP float64) runs.History {
 	h := runs.History{Baseline: &runs.Baseline{Factorized: runs.Estimate{Value: logP}}}
 	for e, value := range []float64{-200, -130, -100} {
@@ -16,7 +16,7 @@ func fallen(logP float64) runs.History {
 	return h
 }
 
-// A base line is drawn where it takes half of the curves' range more, and leaves a
+// A baseline is drawn where it takes half of the curves' range more, and leaves a
 // figure as it is where it would take more.
 func TestBaselinesAreDrawnNearTheCurves(t *testing.T) {
 	unknown := fallen(0)
@@ -27,10 +27,10 @@ func TestBaselinesAreDrawnNearTheCurves(t *testing.T) {
 			Curves(fallen(logP)), CurvesByEpochAndTime(fallen(logP), fallen(logP)), CurvesByStep(fallen(logP)),
 			SeedBands(Group{Name: "one", Seeds: []runs.History{fallen(logP)}}), SeedBandsByTime(Group{Name: "one", Seeds: []runs.History{fallen(logP)}}),
 		} {
-			drawn := slices.ContainsFunc(figure.legend, func(e legendEntry) bool { return e.text == "base line (factorised)" })
+			drawn := slices.ContainsFunc(figure.legend, func(e legendEntry) bool { return e.text == "baseline (factorised)" })
 			y := figure.Panels()[0].Y
 			if drawn != (top > 0) || drawn && !(y.Max > top && y.Min < min(100, -logP)) || !drawn && (y.Min != plain.Min || y.Max != plain.Max) {
-				t.Errorf("with a base line of %v it is drawn: %v, between %v and %v", logP, drawn, y.Min, y.Max)
+				t.Errorf("with a baseline of %v it is drawn: %v, between %v and %v", logP, drawn, y.Min, y.Max)
 			}
 		}
 	}

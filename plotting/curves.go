@@ -43,7 +43,7 @@ func loss(m runs.Measure) (label string, sign float64) {
 }
 
 // Curves draws the objective, −log p(x) for most models, against the epoch:
-// training solid, validation dashed, a colour a run. A thin line across is the base line,
+// training solid, validation dashed, a colour a run. A thin line across is the baseline,
 // that of a factorised model, where it lies within the curves or near them.
 func Curves(histories ...runs.History) *Figure {
 	return curves(histories, byEpoch)

@@ -51,7 +51,7 @@ func ExampleCurves() {
 
 func TestCurves(t *testing.T) { golden(t, ExampleCurves, "curve.png") }
 
-// Two made-up runs, the second of which diverges: beside its curve the base line says
+// Two made-up runs, the second of which diverges: beside its curve the baseline says
 // how far.
 func ExampleCurves_baseline() {
 	history := func(name string, logP ...float64) runs.History {

@@ -130,7 +130,7 @@ func TestLiveOutsideANotebookPrints(t *testing.T) {
 	}
 }
 
-// The base line stands below the measures, and what is far from it is said while
+// The baseline stands below the measures, and what is far from it is said while
 // training goes on and in the place of a good end.
 func TestLiveSaysThatTrainingHasDiverged(t *testing.T) {
 	var last string
@@ -149,7 +149,7 @@ func TestLiveSaysThatTrainingHasDiverged(t *testing.T) {
 		l.Step(runs.Progress{Epoch: 1, Step: 1, Measures: measured})
 		l.Epoch(runs.Epoch{Epoch: 1, Step: 1, Train: measured})
 		l.End(errors.New("an interrupt"))
-		if strings.Contains(last, warning) != diverged || !strings.Contains(last, "<td>base line (factorised)</td><td>−206.91</td><td>–</td>") {
+		if strings.Contains(last, warning) != diverged || !strings.Contains(last, "<td>baseline (factorised)</td><td>−206.91</td><td>–</td>") {
 			t.Errorf("with log p = %v the display is %s", logP, last)
 		}
 		l = begin()

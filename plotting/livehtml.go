@@ -71,7 +71,7 @@ func clock(d time.Duration) string {
 }
 
 // measuresTable writes the measures of the epoch under way and of the last
-// validation, and the base line.
+// validation, and the baseline.
 func measuresTable(h runs.History, train runs.Measures) string {
 	validation := lastValidation(h)
 	measures := present(h, train, validation)

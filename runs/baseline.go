@@ -20,16 +20,16 @@ type Baseline struct {
 	LimitOf string `json:"limit_of,omitempty"`
 }
 
-// Label names the base line in tables and figures.
-func (b *Baseline) Label() string { return "base line (" + cmp.Or(b.Model, "factorised") + ")" }
+// Label names the baseline in tables and figures.
+func (b *Baseline) Label() string { return "baseline (" + cmp.Or(b.Model, "factorised") + ")" }
 
 // model names the model in a sentence.
 func (b *Baseline) model() string { return cmp.Or(b.Model, "a factorised model") }
 
-// A Baseliner is an Experiment with a base line of its objective.
+// A Baseliner is an Experiment with a baseline of its objective.
 type Baseliner interface {
 	Experiment
-	// Baseline is the base line over rows, of models of the training rows of set. Its
+	// Baseline is the baseline over rows, of models of the training rows of set. Its
 	// limit is finite. One that names no rows says that there is none.
 	Baseline(set *dataset.Set, rows dataset.Split) Baseline
 }
@@ -52,13 +52,13 @@ func baseline(e Experiment, set *dataset.Set) *Baseline {
 	return &line
 }
 
-// Far says whether a value of an objective is beyond the limit of the base line. It
-// is false where there is no base line.
+// Far says whether a value of an objective is beyond the limit of the baseline. It
+// is false where there is no baseline.
 func (b *Baseline) Far(objective Measure, value float64) bool {
 	return b != nil && objective.Better(b.Limit, value)
 }
 
-// Warning says of a value of an objective that it is far from the base line, and
+// Warning says of a value of an objective that it is far from the baseline, and
 // what to do; it is empty where it is not.
 func (b *Baseline) Warning(objective Measure, value float64) string {
 	if !b.Far(objective, value) {
@@ -75,7 +75,7 @@ func (h History) Warning(e Epoch) string {
 	return h.Baseline.Warning(limited, e.judged(limited))
 }
 
-// limited is the measure that the limit of the base line is of.
+// limited is the measure that the limit of the baseline is of.
 func (h History) limited() Measure {
 	for _, m := range h.Measures {
 		if h.Baseline != nil && m.Key == h.Baseline.LimitOf {
@@ -94,8 +94,8 @@ func (e Epoch) judged(by Measure) float64 {
 	return e.train(by)
 }
 
-// Shortfall says of the last epoch that it has not left the base line behind, empty where it
-// has, or where there is no base line or no epoch.
+// Shortfall says of the last epoch that it has not left the baseline behind, empty where it
+// has, or where there is no baseline or no epoch.
 func (h History) Shortfall() string {
 	if h.Baseline == nil || len(h.Epochs) == 0 {
 		return ""
@@ -104,7 +104,7 @@ func (h History) Shortfall() string {
 	if h.Objective().Better(value, h.Baseline.Factorized.Value) {
 		return ""
 	}
-	return fmt.Sprintf("%s %.4g has not left the base line (%.4g) behind: train for more epochs, or at another learning rate", h.Objective().Name, value, h.Baseline.Factorized.Value)
+	return fmt.Sprintf("%s %.4g has not left the baseline (%.4g) behind: train for more epochs, or at another learning rate", h.Objective().Name, value, h.Baseline.Factorized.Value)
 }
 
 // LastWarning is that of the last epoch, empty before the first.

@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// lined is a mixture with a base line: its value is the number of rows that it is
+// lined is a mixture with a baseline: its value is the number of rows that it is
 // over.
 type lined struct {
 	mixture
@@ -29,7 +29,7 @@ func (l lined) Baseline(_ *dataset.Set, rows dataset.Split) runs.Baseline {
 	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: float64(rows.Rows), SE: math.NaN()}, Limit: l.limit}
 }
 
-// The base line is that over the rows that epochs are judged by; recorders hear it
+// The baseline is that over the rows that epochs are judged by; recorders hear it
 // and the run keeps it, whether training was resumed or not.
 func TestBaselineIsRecorded(t *testing.T) {
 	t.Parallel()
@@ -44,7 +44,7 @@ func TestBaselineIsRecorded(t *testing.T) {
 		want := e.Baseline(set, split)
 		for _, got := range []*runs.Baseline{w.plans[0].History.Baseline, run.History().Baseline} {
 			if diff := cmp.Diff(&want, got, cmpopts.EquateNaNs()); diff != "" || got.Rows != rows {
-				t.Errorf("base line over the %s rows (-want +got):\n%s", rows, diff)
+				t.Errorf("baseline over the %s rows (-want +got):\n%s", rows, diff)
 			}
 		}
 	}
@@ -55,7 +55,7 @@ func TestFamiliesMayHaveNoBaseline(t *testing.T) {
 	set := overlapping(t)
 	h := mustTrain(t, brief(set), set, t.TempDir()).History()
 	if h.Baseline != nil || h.LastWarning() != "" || h.Baseline.Far(runs.LogP, -1e300) {
-		t.Errorf("a family without a base line has %+v and warns %q", h.Baseline, h.LastWarning())
+		t.Errorf("a family without a baseline has %+v and warns %q", h.Baseline, h.LastWarning())
 	}
 }
 
@@ -87,7 +87,7 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("the warning is %q, want %q", text, want)
 	}
 	h.Baseline.Model = "class frequencies"
-	if text, label := h.LastWarning(), h.Baseline.Label(); !strings.Contains(text, "than that of class frequencies (-206.9)") || label != "base line (class frequencies)" {
+	if text, label := h.LastWarning(), h.Baseline.Label(); !strings.Contains(text, "than that of class frequencies (-206.9)") || label != "baseline (class frequencies)" {
 		t.Errorf("the warning is %q, and the label %q", text, label)
 	}
 }
@@ -109,7 +109,7 @@ func TestWarningsOfAnotherMeasure(t *testing.T) {
 	}
 }
 
-// What has not left the base line behind is told, and nothing else.
+// What has not left the baseline behind is told, and nothing else.
 func TestShortfall(t *testing.T) {
 	h := runs.History{Baseline: &runs.Baseline{Factorized: runs.Estimate{Value: -206.91}, Limit: -1630}}
 	for value, told := range map[float64]bool{-206.9: false, -206.91: true, -300: true} {
@@ -122,11 +122,11 @@ func TestShortfall(t *testing.T) {
 		}
 	}
 	if h.Baseline = nil; h.Shortfall() != "" {
-		t.Errorf("without a base line it is told that %s", h.Shortfall())
+		t.Errorf("without a baseline it is told that %s", h.Shortfall())
 	}
 }
 
-// Tables have the base line, and say of seeds and epochs that are far from it that
+// Tables have the baseline, and say of seeds and epochs that are far from it that
 // they have diverged.
 func TestTablesHaveTheBaseline(t *testing.T) {
 	t.Parallel()
@@ -170,15 +170,15 @@ func TestTablesHaveTheBaseline(t *testing.T) {
 	}
 	text := c.String()
 	for _, want := range []string{
-		"log p, base line (factorised)  12.000    12.000                 –\n",
+		"log p, baseline (factorised)  12.000    12.000                 –\n",
 		"remark                         diverged  2 of 2 seeds diverged  –\n",
 	} {
 		if !strings.Contains(spaced(text), spaced(want)) {
 			t.Errorf("the comparison lacks %q:\n%s", want, text)
 		}
 	}
-	if c, err = runs.Compare(none); err != nil || strings.Contains(c.String(), "base line") || strings.Contains(c.String(), "remark") {
-		t.Errorf("a comparison without a base line (%v) is\n%v", err, c)
+	if c, err = runs.Compare(none); err != nil || strings.Contains(c.String(), "baseline") || strings.Contains(c.String(), "remark") {
+		t.Errorf("a comparison without a baseline (%v) is\n%v", err, c)
 	}
 }
 
@@ -201,7 +201,7 @@ func ExampleHistory_Table_diverged() {
 	}
 	fmt.Print(h.Table())
 	// Output:
-	// epoch  step  seconds (s)  learning rate  log p, training (nats)  log p, validation (nats)  log p, base line (factorised) (nats)  ± se (nats)  remark
-	//     1    10          0.0              0                -310.200                  -244.100                              -206.910        0.620  –
-	//     2    20          0.0              0                -803.700                 -2710.500                              -206.910        0.620  diverged
+	// epoch  step  seconds (s)  learning rate  log p, training (nats)  log p, validation (nats)  log p, baseline (factorised) (nats)  ± se (nats)  remark
+	//     1    10          0.0              0                -310.200                  -244.100                             -206.910        0.620  –
+	//     2    20          0.0              0                -803.700                 -2710.500                             -206.910        0.620  diverged
 }

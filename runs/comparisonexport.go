@@ -13,7 +13,7 @@ const deviationSuffix = "_sd"
 // Table has a row an experiment: its directory and method, the settings that differ
 // (settings.method.learning_rate), the number of seeds, the epochs done, the seconds of
 // training, and, where it is the same of all, the objective, of training and of validation, as
-// training estimates it; where it is known, the base line of the objective (baseline.log_p), and
+// training estimates it; where it is known, the baseline of the objective (baseline.log_p), and
 // the number of seeds that have diverged from it; where the comparison was evaluated, all that
 // this estimated, too (evaluation.log_p). Values are means over the seeds; those of columns whose
 // keys end in _sd are standard deviations over seeds, and in _se standard errors over the data,
@@ -54,7 +54,7 @@ func (c Comparison) objectiveColumns() []Field[Compared] {
 		c.baselineColumns())
 }
 
-// baselineColumns are those of the base line; none where no experiment has one.
+// baselineColumns are those of the baseline; none where no experiment has one.
 func (c Comparison) baselineColumns() []Field[Compared] {
 	line := c.baseline()
 	if line == nil {

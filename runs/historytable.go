@@ -76,7 +76,7 @@ func isBaseline(key string) bool {
 	return strings.HasPrefix(key, baselinePrefix) && !strings.Contains(key, ".")
 }
 
-// eachField calls field with those of the epoch's line, the base line and a remark.
+// eachField calls field with those of the epoch's line, the baseline and a remark.
 func (h History) eachField(e Epoch, field func(key string, value any)) {
 	e.eachField(field)
 	if h.Baseline == nil {

@@ -70,12 +70,12 @@ func announce(w io.Writer, p Plan) {
 	fmt.Fprintln(w)
 	if b, objective := p.History.Baseline, p.History.Objective(); b != nil {
 		rows := map[string]string{"train": "training"}
-		fmt.Fprintf(w, "base line: %s, of %s, over the %s rows\n",
+		fmt.Fprintf(w, "baseline: %s, of %s, over the %s rows\n",
 			measuresLine([]Measure{objective}, Measures{objective.Key: b.Factorized.Value}), b.model(), cmp.Or(rows[b.Rows], b.Rows))
 	}
 }
 
-// warn says of the first epoch that is far from the base line that it is.
+// warn says of the first epoch that is far from the baseline that it is.
 func warn(w io.Writer, h History, e Epoch, warned *bool) {
 	if text := h.Warning(e); text != "" && !*warned {
 		fmt.Fprintln(w, text)

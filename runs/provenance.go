@@ -114,7 +114,7 @@ func readSessions(path string, c *clock) ([][]byte, error) {
 		err = fmt.Errorf("it holds %d sessions with their checksums, of which there were %d", sealed, c.Sessions)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it and %s beside it: they say only where, by what and how long the run was trained, and its base line",
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it and %s beside it: they say only where, by what and how long the run was trained, and its baseline",
 			path, err, clockFile)
 	}
 	return sessions, nil

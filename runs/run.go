@@ -19,7 +19,7 @@ type Run struct {
 	dir        string
 	experiment Experiment
 	history    []Epoch
-	lost       error // what is wrong with the history, or with its base line
+	lost       error // what is wrong with the history, or with its baseline
 	baseline   *Baseline
 	position   position
 	snapshot   Snapshot

@@ -370,7 +370,7 @@ func TestEvaluations(t *testing.T) {
 			t.Errorf("%v: log p %v, log Z %v, want %v, %v", e, of.LogP, of.LogZ.Value, logP, logZ)
 		}
 		if line := e.Baseline(set, rows); float64(of.BaselineLogP) != line.Factorized.Value || of.Diverged {
-			t.Errorf("%v: base line %v, want %v; diverged: %v", e, of.BaselineLogP, line.Factorized.Value, of.Diverged)
+			t.Errorf("%v: baseline %v, want %v; diverged: %v", e, of.BaselineLogP, line.Factorized.Value, of.Diverged)
 		}
 		m.biases()[0] = 1e200
 		if of, err = m.Evaluate(t.Context(), set, rows, 7, nil); err != nil || !of.Diverged {
@@ -474,13 +474,13 @@ func TestTrainingLearns(t *testing.T) {
 		h := run.History()
 		logP := h.Epochs[len(h.Epochs)-1].Validation["log_p"]
 		if !(logP > least) || !(logP > before) || !(logP > h.Baseline.Factorized.Value) || logP > -math.Log(12)+0.05 {
-			t.Errorf("with %d hidden units log p is %v, with fewer %v, base line %v", 2*hidden, logP, before, h.Baseline.Factorized.Value)
+			t.Errorf("with %d hidden units log p is %v, with fewer %v, baseline %v", 2*hidden, logP, before, h.Baseline.Factorized.Value)
 		}
 		before = logP
 	}
 }
 
-// Training whose log p is far below the base line is said to have diverged, though the
+// Training whose log p is far below the baseline is said to have diverged, though the
 // pseudo-likelihood is far above it, with validation rows and without.
 func TestDivergenceIsJudgedByLogP(t *testing.T) {
 	for validation, rows := range map[int]string{0: "train", 4: "validation"} {

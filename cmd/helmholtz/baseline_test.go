@@ -13,7 +13,7 @@ func TestDivergenceIsSaid(t *testing.T) {
 	home := t.TempDir()
 	good, bad, seeds := filepath.Join(home, "good"), filepath.Join(home, "bad"), filepath.Join(home, "seeds")
 	flags := []string{"train", "--dataset", "miniglyphs", "--subset", "200", "--validation", "50", "--algorithm", "rws", "--layers", "20,10", "--batch", "20", "--epochs", "2"}
-	const line, warning = "base line: log p -", "is far worse than that of a factorised model (-"
+	const line, warning = "baseline: log p -", "is far worse than that of a factorised model (-"
 
 	code, out, errOut := helmholtz(t, t.Context(), append(flags, "--lr", "0.05", "--out", good)...)
 	if code != 0 || strings.Count(errOut, line) != 1 || strings.Contains(out+errOut, warning) {
@@ -31,9 +31,9 @@ func TestDivergenceIsSaid(t *testing.T) {
 		args       []string
 		base, says string // says is not said of a good run
 	}{
-		{[]string{"history"}, "log p, base line (factorised)", "diverged"},
-		{[]string{"compare"}, "log p, base line (factorised)", "diverged"},
-		{[]string{"eval", "--samples", "5", "--log-z2", "0"}, "base line (factorised)", "training has diverged"},
+		{[]string{"history"}, "log p, baseline (factorised)", "diverged"},
+		{[]string{"compare"}, "log p, baseline (factorised)", "diverged"},
+		{[]string{"eval", "--samples", "5", "--log-z2", "0"}, "baseline (factorised)", "training has diverged"},
 	} {
 		if out := succeed(t, append(command.args, good)...); !strings.Contains(out, command.base) || strings.Contains(out, command.says) {
 			t.Errorf("%s of a good run says\n%s", command.args[0], out)

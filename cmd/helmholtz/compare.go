@@ -21,7 +21,7 @@ func newCompare() *cobra.Command {
 		Short: "Compare experiments in a table and a figure",
 		Long: `Compare experiments on the same data, each of one run or of several seeds, in a
 table of the settings that differ, of the time that training took and of what it
-reached: log p in nats, or the objective of another family, with its base line, and a
+reached: log p in nats, or the objective of another family, with its baseline, and a
 remark of those that have diverged from it. Where experiments improve different
 measures, such as a Boltzmann machine and a Helmholtz machine, these are left out.
 --samples adds importance-sampled estimates of log p of the last checkpoints, or of the

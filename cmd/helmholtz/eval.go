@@ -55,7 +55,7 @@ func newEval() *cobra.Command {
 nats, with standard errors over the data: log p, the lower bound, log p̃*, the
 effective sample size, and with --log-z2 also log Z² and log p*. Of a machine
 small enough, the exact divergence from the training data is given too, of one
-with labels the error of classification by p*(y|x), or p(y|v). Beside log p is the base line, that
+with labels the error of classification by p*(y|x), or p(y|v). Beside log p is the baseline, that
 of a factorised model of the training rows; where log p is far worse, training has
 diverged, and this is said.
 

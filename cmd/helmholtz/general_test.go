@@ -32,7 +32,7 @@ func TestGeneralBoltzmannMachines(t *testing.T) {
 	write("hidden = 12\nconnections = \"semi-restricted\"\n")
 	succeed(t, "train", "--config", file, "--seeds", "2", "--out", many)
 	succeed(t, onPatterns("--algorithm", "pcd", "--layers", "5", "--out", rbm)...)
-	if out := succeed(t, "eval", few); !strings.Contains(out, "nats, exact") || !strings.Contains(out, "base line (factorised)") || strings.Contains(out, "AIS") {
+	if out := succeed(t, "eval", few); !strings.Contains(out, "nats, exact") || !strings.Contains(out, "baseline (factorised)") || strings.Contains(out, "AIS") {
 		t.Errorf("of few units eval says %q", out)
 	}
 	if out := succeed(t, "eval", many, "--chains", "7", "--rows", "5"); strings.Count(out, "by AIS, too high in expectation") != 2 || strings.Count(out, "7 chains, schedule even:1000") != 2 || !strings.Contains(out, "mean ± sd over 2 seeds") {

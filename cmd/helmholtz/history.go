@@ -17,7 +17,7 @@ func newHistory() *cobra.Command {
 		Long: `Write what training recorded of runs as a table with a row an epoch: the step, the
 seconds that training has taken, the learning rate, the measures of training and
 of validation, whatever else was measured, and with --norms the norms of each
-layer's weights and gradients; the base line of the objective, and a remark where an
+layer's weights and gradients; the baseline of the objective, and a remark where an
 epoch is so far from it that training has diverged. Columns have the keys of metrics.jsonl, such as
 validation.log_p. Of several runs, and of a directory of several seeds, all are
 in one table, with a column for the directory of the run.`,

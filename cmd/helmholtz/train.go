@@ -36,7 +36,7 @@ algorithms cd, pcd, pt and pl train Boltzmann machines, restricted ones with one
 which is the network; with --pretrain EPOCHS those of a deep machine are first trained greedily,
 with doubled weights, and the machine begins from them. --up-down DIR fine-tunes a belief
 network, whose recognition then parts from its generation, by --lr, --gibbs-steps of its prior's
-chains, --batch and --epochs. Their base line and objective are of the pseudo-likelihood, or, with
+chains, --batch and --epochs. Their baseline and objective are of the pseudo-likelihood, or, with
 --units gaussian, of the Hyvärinen score, which falls, or, with --classes, of log p(y|v). A file
 of the family deterministic or general-boltzmann is trained as it is, but for --seed, --epochs,
 --keep and --record-steps. The latter are machines of at most 16 hidden units with any
@@ -53,7 +53,7 @@ and ends as if that had been their number from the start.
 likelihoods along training, --keep keeps checkpoints of epochs, which eval
 --checkpoint evaluates; both leave training as it is.
 
-Before the first epoch the base line is said: log p of a factorised model, units
+Before the first epoch the baseline is said: log p of a factorised model, units
 with the means of the training rows (and the variances, where they are Gaussian),
 over the validation rows. Where the log p of an epoch is far worse, below three
 times that of fair coins, or ten times that of standard normal units, training has
@@ -298,7 +298,7 @@ func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, di
 	return result, nil
 }
 
-// lastWarning is that of a run, or that it is behind its base line, after a text; empty where
+// lastWarning is that of a run, or that it is behind its baseline, after a text; empty where
 // there is neither.
 func lastWarning(after string, run *runs.Run) string {
 	if text := cmp.Or(run.History().LastWarning(), run.History().Shortfall()); text != "" {

@@ -9,7 +9,7 @@ import (
 )
 
 // A machine whose visible units see nothing of the others and have the smoothed means
-// of the data has the free energy of the base line. It turns into log p where that
+// of the data has the free energy of the baseline. It turns into log p where that
 // takes its place.
 func TestBaselineIsTheFreeEnergyOfAFactorizedMachine(t *testing.T) {
 	t.Parallel()
@@ -36,10 +36,10 @@ func TestBaselineIsTheFreeEnergyOfAFactorizedMachine(t *testing.T) {
 	}
 	b := NewExperiment(set, Logistic, 4).Baseline(set, set.Test())
 	if !(math.Abs(b.Factorized.Value-want) <= 1e-12*want) || !(b.Limit > b.Factorized.Value) {
-		t.Errorf("the base line is %+v, want %v and a limit above", b, want)
+		t.Errorf("the baseline is %+v, want %v and a limit above", b, want)
 	}
 	h := LogPHistory(runs.History{Baseline: &b})
 	if h.Baseline.Factorized.Value != -b.Factorized.Value || h.Baseline.Limit != -b.Limit || h.Baseline.Factorized.SE != b.Factorized.SE {
-		t.Errorf("the base line of log p is %+v, of the free energy %+v", h.Baseline, b)
+		t.Errorf("the baseline of log p is %+v, of the free energy %+v", h.Baseline, b)
 	}
 }

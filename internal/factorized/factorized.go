@@ -1,4 +1,4 @@
-// Package factorized has the base lines of log p(x): models of data that know each
+// Package factorized has the baselines of log p(x): models of data that know each
 // visible unit alone. A machine that does no better has learned nothing of how units
 // belong together, and one that does far worse has diverged.
 //
@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// A Line is a base line over rows, in nats.
+// A Line is a baseline over rows, in nats.
 type Line struct {
 	LogP, SE float64 // mean log p(x) under the factorised model; its standard error, NaN for one row
 	Limit    float64 // the mean log p(x) below which a machine has diverged
@@ -28,7 +28,7 @@ const (
 	farGaussian  = 10
 )
 
-// Bernoulli is the base line over rows of units that are on with probabilities
+// Bernoulli is the baseline over rows of units that are on with probabilities
 // (n₁+½)/(n+1), where n₁ of n training rows have them on. The half counts are
 // Jeffreys' prior: a unit that is never on in training may be on in other rows, and
 // would make their log p(x) −∞. A value between 0 and 1 is the probability of a unit
@@ -38,7 +38,7 @@ func Bernoulli(train, rows dataset.Split) Line {
 	return lineOf(bernoulli(train), -math.Ln2*float64(train.Shape.Units()), rows, farBernoulli)
 }
 
-// Categorical is the base line over rows of variables of as many units as there are
+// Categorical is the baseline over rows of variables of as many units as there are
 // categories, of which one is 1: with the probabilities (n₁+½)/(n+k/2) of k categories, at least 2,
 // of which the number of units is a multiple.
 func Categorical(train, rows dataset.Split, categories int) Line {
@@ -49,7 +49,7 @@ func Categorical(train, rows dataset.Split, categories int) Line {
 	return lineOf(m, -math.Log(k)*float64(train.Shape.Units())/k, rows, farBernoulli)
 }
 
-// Gaussian is the base line over rows of Gaussian units with the means and standard
+// Gaussian is the baseline over rows of Gaussian units with the means and standard
 // deviations of the training rows, the latter at least that given, which is positive: the most likely
 // ones with such a floor.
 func Gaussian(train, rows dataset.Split, floor float64) Line {

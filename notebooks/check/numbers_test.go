@@ -148,7 +148,7 @@ func TestUnfoundedNumbers(t *testing.T) {
 }
 
 // Every number with a unit in the README stands in SPEED.md with the same unit, or is the
-// base line of MNIST, which is computed where MNIST is at hand.
+// baseline of MNIST, which is computed where MNIST is at hand.
 func TestNumbersOfTheReadme(t *testing.T) {
 	measured := map[string][]float64{} // by unit
 	for _, match := range withUnit.FindAllStringSubmatch(read(t, "../SPEED.md"), -1) {
@@ -157,10 +157,10 @@ func TestNumbersOfTheReadme(t *testing.T) {
 	text := code.ReplaceAllString(read(t, "../../README.md"), "")
 	baseline := regexp.MustCompile(`of MNIST it is −(\d+) nats`).FindStringSubmatch(text)
 	if baseline == nil {
-		t.Fatal("the README does not say what the base line of MNIST is")
+		t.Fatal("the README does not say what the baseline of MNIST is")
 	}
 	measured["nats"] = append(measured["nats"], value(baseline[1]))
-	t.Run("the base line of MNIST", func(t *testing.T) {
+	t.Run("the baseline of MNIST", func(t *testing.T) {
 		if os.Getenv(dataset.Environment) == "" {
 			t.Skipf("%s is not set: that it is −%s nats is not checked", dataset.Environment, baseline[1])
 		}

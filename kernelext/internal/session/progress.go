@@ -12,7 +12,7 @@ type progress struct {
 	mu      sync.Mutex
 	epoch   int
 	step    int
-	history runs.History // what is measured, and the base line; no epochs
+	history runs.History // what is measured, and the baseline; no epochs
 	value   *float64
 	warning string // of the last epoch
 	// A checkpoint that is asked for is first wanted and then, once training

@@ -62,7 +62,7 @@ type Info struct {
 	// epoch under way or the last one, nil if there is none.
 	Objective runs.Measure `json:"objective"`
 	Value     *float64     `json:"value,omitempty"`
-	// Warning says that the last epoch is far from the base line, and what to do; it
+	// Warning says that the last epoch is far from the baseline, and what to do; it
 	// is empty where it is not.
 	Warning string `json:"warning,omitempty"`
 }

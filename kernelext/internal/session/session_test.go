@@ -576,7 +576,7 @@ func TestAPanicEndsTheRunAlone(t *testing.T) {
 	}
 }
 
-// A run that ends far from its base line is finished with a warning, in this session
+// A run that ends far from its baseline is finished with a warning, in this session
 // and in the next.
 func TestDivergenceIsTold(t *testing.T) {
 	set, err := dataset.Spec{Name: "miniglyphs", Subset: 64, Validation: new(10)}.Open()
