@@ -37,7 +37,7 @@ func classes(labels []uint8) int {
 func (r rows) keepLabels(n int, stream *philox.Stream) ([]uint8, error) {
 	count := classes(r.labels)
 	if count == 0 {
-		return nil, errors.New("its rows have no labels: leave it 0, or use a set with labels, such as mnist, fashion or glyphs")
+		return nil, errors.New("its rows have no labels: leave it 0, use a set with labels, such as mnist, fashion or glyphs, or give those of a file of your own by label_file")
 	}
 	if n%count != 0 {
 		return nil, fmt.Errorf("its labels have %d classes: give a multiple of %d", count, count)

@@ -1,6 +1,9 @@
 package dataset
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +55,83 @@ func TestLabelsAreKeptByClass(t *testing.T) {
 	other := opened(t, Spec{Name: "glyphs", Labels: 50, Validation: new(1000), Seed: 1})
 	if slices.Equal(other.Train().Labels, few.Train().Labels) {
 		t.Error("two seeds keep the same labels")
+	}
+}
+
+// Labels of one's own, from a file of any format or from slices, go where their rows go.
+func TestLabelsOfOnesOwn(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string, file []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, file, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	var images [][2]float64
+	var train [][]float64
+	var text strings.Builder
+	var labels []uint8
+	for i := range 40 { // the class is in the pixels
+		class := i % 3
+		images = append(images, [2]float64{float64(class & 1), float64(class >> 1)})
+		train = append(train, images[i][:])
+		labels = append(labels, uint8(class))
+		fmt.Fprintln(&text, class)
+	}
+	wide := make([]byte, 0, 8*len(labels))
+	for _, label := range labels {
+		wide = append(wide, label, 0, 0, 0, 0, 0, 0, 0)
+	}
+	rows := at("rows.npy", array(t, images))
+	sets := map[string]*Set{}
+	for name, file := range map[string][]byte{
+		"labels.txt": []byte(text.String()), "labels.txt.gz": compress([]byte(text.String())),
+		"labels.idx": idx(0x801, []uint32{40}, labels...), "labels.npy": labelsOf("<i8", 40, wide...),
+	} {
+		sets[name] = opened(t, Spec{Name: rows, LabelFile: at(name, file), Validation: new(5), Labels: 12, Seed: 3})
+	}
+	var err error
+	if sets["slices"], err = (Spec{Name: "own", Validation: new(5), Labels: 12, Seed: 3}).FromLabeledRows(Shape{1, 2}, train, nil, labels, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, set := range sets {
+		for _, split := range []Split{set.Train(), set.Validation(), set.Test()} {
+			if len(split.Labels) != split.Rows || split.Rows == 0 {
+				t.Fatalf("%s: %d labels of %v", name, len(split.Labels), split)
+			}
+			for r, label := range split.Labels {
+				if of := split.Row(r)[0]/255 + 2*(split.Row(r)[1]/255); label != of && (split.Name != "train" || label != Unlabeled) {
+					t.Errorf("%s: row %d of %v has the label %d and the pixels of %d", name, r, split, label, of)
+				}
+			}
+		}
+		if n := countLabels(t, set); set.Classes() != 3 || !slices.Equal(n, []int{4, 4, 4}) {
+			t.Errorf("%s: %d classes, and %v labels of them are kept", name, set.Classes(), n)
+		}
+	}
+	few := at("few.txt", []byte("1\n2\n"))
+	test := opened(t, Spec{Name: rows, Test: rows, LabelFile: at("again.txt", []byte(text.String())), TestLabelFile: at("test.txt", []byte(text.String()))})
+	if !slices.Equal(test.Test().Labels, labels) {
+		t.Errorf("the test rows have the labels %v", test.Test().Labels)
+	}
+	_, slicesErr := Spec{Name: "own"}.FromLabeledRows(Shape{1, 2}, train, nil, labels[:3], nil)
+	wantError(t, slicesErr, "training rows", "3 labels for 40 rows")
+	for _, c := range []struct {
+		spec Spec
+		says []string
+	}{
+		{Spec{Name: rows, LabelFile: few}, []string{rows, few, "2 labels for 40 rows"}},
+		{Spec{Name: rows, LabelFile: at("odd.txt", []byte("0\nseven\n"))}, []string{"odd.txt", "line 2", "seven"}},
+		{Spec{Name: rows, LabelFile: at("large.txt", []byte("300\n"))}, []string{"line 1", "300 is no class"}},
+		{Spec{Name: rows, LabelFile: at("large.npy", labelsOf("<u2", 1, 1, 1))}, []string{"row 1", "257 is no class"}},
+		{Spec{Name: rows, LabelFile: at("two.npy", labelsOf("|u1", 2, 1))}, []string{"two.npy", "ends after 1"}},
+		{Spec{Name: rows, LabelFile: rows}, []string{"one number a row is needed"}},
+		{Spec{Name: rows, TestLabelFile: few}, []string{"give both"}},
+		{Spec{Name: "glyphs", LabelFile: few}, []string{"glyphs", "a file of your own"}},
+	} {
+		_, err := c.spec.Open()
+		wantError(t, err, c.says...)
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/memory"
@@ -39,25 +41,34 @@ func readNPY(r io.Reader) (rows, error) {
 	default:
 		return rows{}, fmt.Errorf("the NPY array has shape %v; rows × units or rows × height × width is needed", size)
 	}
-	width, claim, err := npyClaim(header.Descr.Type, header.Descr.Shape)
+	width, claim, err := npyClaim(header.Descr.Type, header.Descr.Shape, map[string]int{"u1": 1, "b1": 1, "f4": 4, "f8": 8})
 	if err != nil {
 		return rows{}, err
 	}
 	values, got, err := readRest(r, length, claim, width, npyGray(header.Descr.Type, shape.Units()))
-	switch {
-	case err != nil:
+	if err == nil {
+		err = npyLength(header, got, width*claim)
+	}
+	if err != nil {
 		return rows{}, err
-	case got < width*claim:
-		return rows{}, fmt.Errorf("the file ends after %d bytes of data, an NPY array of type %s and shape %v has %d",
-			got, header.Descr.Type, header.Descr.Shape, width*claim)
-	case got > width*claim:
-		return rows{}, fmt.Errorf("the file goes on after the %d bytes of data of an NPY array of type %s and shape %v",
-			width*claim, header.Descr.Type, header.Descr.Shape)
 	}
 	if npyKind(header.Descr.Type) == "u1" {
 		values = unpack(values)
 	}
 	return rows{shape: shape, values: values}, nil
+}
+
+// npyLength refuses a file with another number of bytes of data than its header claims.
+func npyLength(header npy.Header, got, claim int) error {
+	switch {
+	case got < claim:
+		return fmt.Errorf("the file ends after %d bytes of data, an NPY array of type %s and shape %v has %d",
+			got, header.Descr.Type, header.Descr.Shape, claim)
+	case got > claim:
+		return fmt.Errorf("the file goes on after the %d bytes of data of an NPY array of type %s and shape %v",
+			claim, header.Descr.Type, header.Descr.Shape)
+	}
+	return nil
 }
 
 // readNPYHeader reads a file up to its data, and says where these begin. The parser trusts the length that
@@ -106,11 +117,12 @@ func readNPYHeader(r io.Reader) (header npy.Header, bytesRead int, err error) {
 // npyKind is the type of an array without the order of its bytes.
 func npyKind(kind string) string { return strings.TrimLeft(kind, "<>|=") }
 
-// npyClaim is the number of values of an array, and that of bytes of each.
-func npyClaim(kind string, shape []int) (width, claim int, err error) {
-	width, ok := map[string]int{"u1": 1, "b1": 1, "f4": 4, "f8": 8}[npyKind(kind)]
+// npyClaim is the number of values of an array, and that of bytes of each, by the widths of the types
+// that are read.
+func npyClaim(kind string, shape []int, widths map[string]int) (width, claim int, err error) {
+	width, ok := widths[npyKind(kind)]
 	if !ok {
-		return 0, 0, fmt.Errorf("the NPY array has type %q; uint8, bool, float32 or float64 is needed", kind)
+		return 0, 0, fmt.Errorf("the NPY array has type %q; one of %s is needed", kind, strings.Join(slices.Sorted(maps.Keys(widths)), ", "))
 	}
 	values := int64(1)
 	for _, n := range shape {

@@ -24,6 +24,12 @@ func FromRows(name string, shape Shape, train, test [][]float64) (*Set, error) {
 // Name must not be that of another set: such a set cannot be opened by its
 // Spec again, but has to be made again, or stored by Set.Save.
 func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
+	return s.FromLabeledRows(shape, train, test, nil, nil)
+}
+
+// FromLabeledRows is FromRows of rows with labels: the class of each, from 0 on, or Unlabeled.
+// Either slice may be nil, where no row has one.
+func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels, testLabels []uint8) (*Set, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -33,6 +39,9 @@ func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 	if s.Test != "" {
 		return nil, fmt.Errorf("data set %s: test = %q names a file, but the test rows are given as a slice; leave test empty", s.Name, s.Test)
 	}
+	if s.LabelFile != "" {
+		return nil, fmt.Errorf("data set %s: label_file = %q names a file, but the labels are given as a slice; leave it empty", s.Name, s.LabelFile)
+	}
 	if shape.Height < 1 || shape.Width < 1 {
 		return nil, fmt.Errorf("data set %s: shape %v: height and width must be positive", s.Name, shape)
 	}
@@ -40,12 +49,19 @@ func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 		return nil, fmt.Errorf("data set %s: no rows to train on", s.Name)
 	}
 	var data source
-	var err error
-	if data.train, err = quantize(shape, train); err != nil {
-		return nil, fmt.Errorf("data set %s: training %w", s.Name, err)
-	}
-	if data.test, err = quantize(shape, test); err != nil {
-		return nil, fmt.Errorf("data set %s: test %w", s.Name, err)
+	for _, part := range []struct {
+		name   string
+		to     *rows
+		values [][]float64
+		labels []uint8
+	}{{"training", &data.train, train, trainLabels}, {"test", &data.test, test, testLabels}} {
+		var err error
+		if *part.to, err = quantize(shape, part.values); err != nil {
+			return nil, fmt.Errorf("data set %s: %s %w", s.Name, part.name, err)
+		}
+		if err := part.to.label(part.labels); err != nil {
+			return nil, fmt.Errorf("data set %s: %s rows: %w", s.Name, part.name, err)
+		}
 	}
 	set, err := s.divide(data)
 	if err != nil {
@@ -53,6 +69,15 @@ func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 	}
 	set.madeFromRows = true
 	return set, nil
+}
+
+// label gives rows their labels, where there are any.
+func (r *rows) label(labels []uint8) error {
+	if labels != nil && len(labels) != r.count() {
+		return fmt.Errorf("%d labels for %d rows; give one a row, or none", len(labels), r.count())
+	}
+	r.labels = labels
+	return nil
 }
 
 func quantize(shape Shape, slices [][]float64) (rows, error) {
@@ -91,20 +116,37 @@ func isPath(name string) bool {
 	return err == nil
 }
 
-func loadOwn(train, test string) (source, error) {
+// loadOwn reads the files of one's own that the Spec names.
+func (s Spec) loadOwn() (source, error) {
 	var data source
 	var err error
-	if data.train, err = readFile(train, readAny); err != nil {
+	if data.train, err = readLabeled(s.Name, s.LabelFile); err != nil {
 		return source{}, err
 	}
-	if test == "" {
+	if s.Test == "" {
 		return data, nil
 	}
-	if data.test, err = readFile(test, readAny); err != nil {
+	if data.test, err = readLabeled(s.Test, s.TestLabelFile); err != nil {
 		return source{}, err
 	}
 	if data.test.shape != data.train.shape {
-		return source{}, fmt.Errorf("%s has rows of shape %v, %s of shape %v", train, data.train.shape, test, data.test.shape)
+		return source{}, fmt.Errorf("%s has rows of shape %v, %s of shape %v", s.Name, data.train.shape, s.Test, data.test.shape)
+	}
+	return data, nil
+}
+
+// readLabeled reads a file of rows and, where it is named, that of their labels.
+func readLabeled(path, labels string) (rows, error) {
+	data, err := readFile(path, readAny)
+	if err != nil || labels == "" {
+		return data, err
+	}
+	of, err := readFile(labels, readAnyLabels)
+	if err != nil {
+		return data, err
+	}
+	if err := data.label(of.labels); err != nil {
+		return data, fmt.Errorf("%s and %s: %w", path, labels, err)
 	}
 	return data, nil
 }

@@ -293,6 +293,36 @@ func FuzzReadImages(f *testing.F) {
 	wantRows(f, readImages, imagesOf, good, good[:20], good[:7], idx(0x801, []uint32{1}, 1), idx(0x803, []uint32{1 << 31, 1 << 31, 4}, 1))
 }
 
+// Labels are read alike from every format, and written again as an IDX file they are the same.
+func FuzzReadAnyLabels(f *testing.F) {
+	for _, file := range [][]byte{
+		[]byte("0\n-1\n\n2\r\n"), []byte("256"), []byte("1.5"), idx(0x801, []uint32{3}, 0, 255, 2), idx(0x801, []uint32{9}, 1),
+		labelsOf("<i8", 3, 0, 255, 255, 255, 255, 255, 255, 255, 255), labelsOf(">i2", 2, 0, 7, 255, 255), labelsOf("|u1", 1, 9), labelsOf("<f4", 1, 0, 0, 0, 0),
+	} {
+		f.Add(file)
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		var data rows
+		var err error
+		fuzz.Bounded(t, len(file), func() { data, err = readAnyLabels(bytes.NewReader(file)) })
+		if err != nil {
+			return
+		}
+		if len(data.labels) == 0 {
+			t.Fatal("no labels were read, without an error")
+		}
+		again, err := readAnyLabels(bytes.NewReader(idx(0x801, []uint32{uint32(len(data.labels))}, data.labels...)))
+		if err != nil || !slices.Equal(again.labels, data.labels) {
+			t.Fatalf("%v, written and read again %v: %v", data.labels, again.labels, err)
+		}
+	})
+}
+
+// labelsOf is an NPY file of labels, of which data are the bytes.
+func labelsOf(kind string, n int, data ...byte) []byte {
+	return npyFile(fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d,), }", kind, n), data)
+}
+
 func FuzzReadText(f *testing.F) {
 	wantRows(f, readText, textOf, []byte("0 1\n1 0\n"), []byte("0,1\r\n\n1, 1"), []byte("0,,1"), []byte("01"), []byte(" \n"))
 }

@@ -15,6 +15,11 @@ type Spec struct {
 	// one's own. Where it is empty, a tenth of the rows, drawn by seed, become
 	// the test rows.
 	Test string `toml:"test,omitempty" json:"test,omitempty"`
+	// LabelFile is the path of the file that holds the class of each row of a file of one's
+	// own, and TestLabelFile that of each row of Test: IDX of bytes, an NPY array of whole
+	// numbers, or text of one a line, from 0 on; -1 is a row without one.
+	LabelFile     string `toml:"label_file,omitempty" json:"label_file,omitempty"`
+	TestLabelFile string `toml:"test_label_file,omitempty" json:"test_label_file,omitempty"`
 	// Binarization is how grey values become draws of the visible units.
 	Binarization Binarization `toml:"binarization" json:"binarization"`
 	// Validation is the number of rows held out for validation, drawn by seed
@@ -56,10 +61,12 @@ func (s Spec) load() (source, error) {
 	switch {
 	case ok && s.Test != "":
 		return source{}, fmt.Errorf("data set %s: test = %q: the set has test rows of its own; leave test empty", s.Name, s.Test)
+	case ok && s.LabelFile != "":
+		return source{}, fmt.Errorf("data set %s: label_file = %q: labels of your own are those of a file of your own; leave label_file empty", s.Name, s.LabelFile)
 	case ok:
 		return named.load()
 	case isPath(s.Name):
-		return loadOwn(s.Name, s.Test)
+		return s.loadOwn()
 	}
 	return source{}, fmt.Errorf("%w; the name of a file of one's own contains a / or ends in .npy, .amat, .txt or the like", noSet(s.Name))
 }
@@ -74,6 +81,8 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: validation = %d: hold out 0 rows or more", s.Name, *s.Validation)
 	case s.Subset < 0:
 		return fmt.Errorf("data set %s: subset = %d: keep a positive number of training rows, or all with 0", s.Name, s.Subset)
+	case s.TestLabelFile != "" && (s.Test == "" || s.LabelFile == ""):
+		return fmt.Errorf("data set %s: test_label_file = %q: it is of the rows of test, beside label_file; give both", s.Name, s.TestLabelFile)
 	case s.Labels < 0:
 		return fmt.Errorf("data set %s: labels = %d: keep the labels of a positive number of training rows", s.Name, s.Labels)
 	}

@@ -99,6 +99,8 @@ func dataFlags(f *pflag.FlagSet, data *dataset.Spec, validation *int) {
 	inGroup(f, "data", func(f *pflag.FlagSet) {
 		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
 		f.StringVar(&data.Test, "test", "", "`file` of test rows, beside a data set that is a file")
+		f.StringVar(&data.LabelFile, "label-file", "", "`file` of the class of each row, beside a data set that is a file")
+		f.StringVar(&data.TestLabelFile, "test-label-file", "", "`file` of the class of each row of --test")
 		textFlag(f, &data.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
 		numberFlag(f, validation, "validation", 0, 0, "hold out `N` rows for validation (default the data set's own division)")
 		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn by the data seed, 0 for all")
