@@ -139,6 +139,18 @@ func (f finding) side() side {
 	return unjudged
 }
 
+// mark is that of the finding's side, in brackets that of how its criterion stands here where it
+// has no verdict.
+func (f finding) mark() string {
+	switch {
+	case f.side() == unjudged && f.Here == Holds:
+		return "(" + sides[speaksFor].mark + ")"
+	case f.side() == unjudged && f.Here == Fails:
+		return "(" + sides[against].mark + ")"
+	}
+	return sides[f.side()].mark
+}
+
 // standing says how a conclusion stands by its findings: in part where there are others without
 // a verdict, so far where no verdict is of the published length.
 func standing(findings []finding) string {
@@ -181,7 +193,7 @@ func (p *page) overview(c Catalog, conclusions []Conclusion, made map[string]Mad
 		for _, told := range conclusion.Told {
 			f := c.finding(told, made)
 			findings = append(findings, f)
-			if one := sides[f.side()].mark + " " + told.ID; !slices.Contains(by, one) {
+			if one := f.mark() + " " + told.ID; !slices.Contains(by, one) {
 				by = append(by, one)
 			}
 		}

@@ -87,7 +87,7 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
 	}
-	p.print("%s:\n\n", strings.Join(marks, ", "))
+	p.print("%s; in brackets by shorter training or of other data, without a verdict:\n\n", strings.Join(marks, ", "))
 	p.overview(c, conclusions.All, made)
 	for _, part := range []struct {
 		title string

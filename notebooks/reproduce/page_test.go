@@ -96,7 +96,7 @@ func TestReport(t *testing.T) {
 		"| log p\\* of the long is good. | confirmed in part | ✓ x/good, – x/smoke |",
 		"| All are. | confirmed and contradicted | ✓ x/good, ✗ x/bad |",
 		"| Bad is bad. | contradicted | ✗ x/bad |",
-		"| Short is good. | confirmed in part, so far | ✓ x/short, · x/short |",
+		"| Short is good. | confirmed in part, so far | ✓ x/short, (✓) x/short |",
 		"| Nobody knows. | not made yet | – x/smoke, – x/good |",
 		"within their tolerance or bound** (1): log p of the first ([x/good](#xgood-a-number)).",
 		"worse than published** (1): log p of the first ([x/bad](#xbad-a-number)).",

@@ -211,10 +211,6 @@ func (w *work) secondsAnEpoch(all []curve) ([]times, error) {
 	}
 	return reproduce.Kept(w.Work, question, func() ([]times, error) {
 		const rounds = 5
-		steps := 1000
-		if w.Scale == reproduce.Smoke {
-			steps = 4
-		}
 		seconds := make([]times, len(all))
 		for round := range rounds {
 			for i, of := range all {
@@ -223,7 +219,7 @@ func (w *work) secondsAnEpoch(all []curve) ([]times, error) {
 				if err != nil {
 					return nil, err
 				}
-				timing, err := of[0].run.Experiment().Benchmark(w.ctx, set, steps, w.Progress)
+				timing, err := of[0].run.Experiment().Benchmark(w.ctx, set, w.timedSteps(of[0]), w.Progress)
 				if err != nil {
 					return nil, err
 				}
@@ -232,6 +228,19 @@ func (w *work) secondsAnEpoch(all []curve) ([]times, error) {
 		}
 		return seconds, nil
 	})
+}
+
+// timedSteps are those of an epoch that are timed: ten intervals between refreshes of Fisher blocks,
+// where these are at least 100 and at most 1,000 steps.
+func (w *work) timedSteps(of trained) int {
+	every := of.run.Experiment().Method.RefreshEvery
+	switch {
+	case w.Scale == reproduce.Smoke:
+		return 4
+	case every == 0:
+		return 1000
+	}
+	return min(max(10*every, 100), 1000)
 }
 
 // dataset opens the data that a run was trained on.
