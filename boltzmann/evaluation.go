@@ -66,7 +66,7 @@ type Raised struct {
 
 // Evaluate measures the model on rows of a set, usually test rows: log Z as LogZ does from
 // the base rates of the training rows, and log p(v) by it. It refuses a set of grey values
-// that the model rounds or draws otherwise. progress, which may be nil, is called as LogZ does.
+// that the model rounds or draws otherwise. progress, which may be nil, is called as LogZ calls it.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
 	if err := set.CheckBinarization(m.encoding.binarization); err != nil {

@@ -59,7 +59,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 	case e.Below != nil:
 		return errors.New("labels of a machine that stands on a run: they stand beside the data; leave them out")
 	case set.Classes() == 0:
-		return fmt.Errorf("classes = %d for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs", classes, set.Name())
+		return fmt.Errorf("classes = %d for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or give those of a file of your own by label_file", classes, set.Name())
 	case set.Classes() > classes:
 		return fmt.Errorf("classes = %d for %s, whose labels have %d: raise it", classes, set.Name(), set.Classes())
 	case s.Algorithm == PseudoLikelihood:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -66,7 +67,8 @@ func readNPYLabels(r io.Reader) (rows, error) {
 	return rows{labels: labels}, err
 }
 
-// wholeNumber is that in the bytes of a value of an NPY type. Of more than 63 bits it is negative.
+// wholeNumber is that in the bytes of a value of an NPY type, the largest where it has more than 63
+// bits.
 func wholeNumber(kind string, b []byte) int64 {
 	var eight [8]byte
 	if strings.HasPrefix(kind, ">") {
@@ -79,7 +81,10 @@ func wholeNumber(kind string, b []byte) int64 {
 	number := int64(binary.BigEndian.Uint64(eight[:]))
 	if strings.HasPrefix(npyKind(kind), "i") {
 		unused := 64 - 8*len(b)
-		number = number << unused >> unused
+		return number << unused >> unused
+	}
+	if number < 0 {
+		return math.MaxInt64
 	}
 	return number
 }

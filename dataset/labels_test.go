@@ -110,6 +110,20 @@ func TestLabelsOfOnesOwn(t *testing.T) {
 			t.Errorf("%s: %d classes, and %v labels of them are kept", name, set.Classes(), n)
 		}
 	}
+	first := opened(t, Spec{Name: rows, LabelFile: at("edited.txt", []byte(text.String()))})
+	at("edited.txt", []byte("2"+text.String()[1:]))
+	if edited := opened(t, first.Spec()); edited.Fingerprint() == first.Fingerprint() {
+		t.Error("a set has the same fingerprint with other labels")
+	}
+	own := slices.Clone(labels)
+	kept, err := (Spec{Name: "own"}).FromLabeledRows(Shape{1, 2}, train, train, own, own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own[0] = 9
+	if kept.Classes() != 3 {
+		t.Error("a set changes with the slice that it was made of")
+	}
 	few := at("few.txt", []byte("1\n2\n"))
 	test := opened(t, Spec{Name: rows, Test: rows, LabelFile: at("again.txt", []byte(text.String())), TestLabelFile: at("test.txt", []byte(text.String()))})
 	if !slices.Equal(test.Test().Labels, labels) {
@@ -125,6 +139,7 @@ func TestLabelsOfOnesOwn(t *testing.T) {
 		{Spec{Name: rows, LabelFile: at("odd.txt", []byte("0\nseven\n"))}, []string{"odd.txt", "line 2", "seven"}},
 		{Spec{Name: rows, LabelFile: at("large.txt", []byte("300\n"))}, []string{"line 1", "300 is no class"}},
 		{Spec{Name: rows, LabelFile: at("large.npy", labelsOf("<u2", 1, 1, 1))}, []string{"row 1", "257 is no class"}},
+		{Spec{Name: rows, LabelFile: at("huge.npy", labelsOf("<u8", 1, 255, 255, 255, 255, 255, 255, 255, 255))}, []string{"is no class"}},
 		{Spec{Name: rows, LabelFile: at("two.npy", labelsOf("|u1", 2, 1))}, []string{"two.npy", "ends after 1"}},
 		{Spec{Name: rows, LabelFile: rows}, []string{"one number a row is needed"}},
 		{Spec{Name: rows, TestLabelFile: few}, []string{"give both"}},

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -76,7 +77,7 @@ func (r *rows) label(labels []uint8) error {
 	if labels != nil && len(labels) != r.count() {
 		return fmt.Errorf("%d labels for %d rows; give one a row, or none", len(labels), r.count())
 	}
-	r.labels = labels
+	r.labels = slices.Clone(labels)
 	return nil
 }
 

@@ -123,7 +123,8 @@ func (s *Set) Spec() Spec { return s.spec.clone() }
 // binarisation, which would read its rows otherwise than they are. Rows of 0 and 1 all models read
 // alike.
 func (s *Set) CheckBinarization(model Binarization) error {
-	if b := s.spec.Binarization; b != model && b != Fixed && b != Drawn {
+	binary := isBinary(s.train.Values) && isBinary(s.validation.Values) && isBinary(s.test.Values)
+	if b := s.spec.Binarization; b != model && !binary {
 		return fmt.Errorf("the rows of %s have the binarization %v, the model has %v: open the set with that of the model, as Dataset of its run does", s.Name(), b, model)
 	}
 	return nil
@@ -136,7 +137,7 @@ func (s *Set) MadeFromRows() bool { return s.madeFromRows }
 // Fingerprint is the SHA-256, in hexadecimal digits, of the set's shape and of the
 // values of all its splits. Two sets of the same fingerprint and Binarization train and
 // evaluate alike: Stochastic and Gray keep the same values. The labels of training rows
-// are part of it where the Spec says how many are kept.
+// are part of it where the Spec says how many are kept, those of all rows where they are one's own.
 func (s *Set) Fingerprint() string { return s.fingerprint() }
 
 func (s *Set) hash() string {
@@ -146,6 +147,9 @@ func (s *Set) hash() string {
 			h.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
 		}
 		h.Write(split.Values)
+		if s.spec.LabelFile != "" || s.madeFromRows {
+			h.Write(split.Labels)
+		}
 	}
 	if s.spec.Labels > 0 {
 		h.Write(s.train.Labels)

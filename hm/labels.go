@@ -86,7 +86,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 	case m.Classes < 2 || m.Classes >= dataset.Unlabeled:
 		return fmt.Errorf("label_layer = %v with classes = %d: give the number of classes, 10 for digits", m.LabelLayer, m.Classes)
 	case set.Classes() == 0:
-		return fmt.Errorf("label_layer = %v for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs", m.LabelLayer, set.Name())
+		return fmt.Errorf("label_layer = %v for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or give those of a file of your own by label_file", m.LabelLayer, set.Name())
 	case set.Classes() > m.Classes:
 		return fmt.Errorf("classes = %d for %s, whose labels have %d: raise it", m.Classes, set.Name(), set.Classes())
 	case e.Dataset.Labels == 0:

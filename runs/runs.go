@@ -254,8 +254,10 @@ func (h Header) CheckData(set *dataset.Set) error {
 		return nil
 	}
 	data := set.Name()
-	if test := h.Dataset.Test; test != "" {
-		data += " and " + test
+	for _, file := range []string{h.Dataset.Test, h.Dataset.LabelFile, h.Dataset.TestLabelFile} {
+		if file != "" {
+			data += " and " + file
+		}
 	}
 	return fmt.Errorf("the data of %s are not those of the experiment (fingerprint %.12s, not %.12s): restore the files, or start a new run in another directory",
 		data, set.Fingerprint(), h.Fingerprint)

@@ -190,8 +190,8 @@ func TestCompareMixtures(t *testing.T) {
 	}
 }
 
-// A comparison that is read from JSON writes itself as the one that was written, and says that
-// its runs are not open where it would need them.
+// A comparison that is read from JSON before it is evaluated writes itself as the one that was written,
+// and says that its runs are not open where it would need them.
 func TestComparisonsFromJSON(t *testing.T) {
 	t.Parallel()
 	set, one, two := overlapping(t), t.TempDir(), t.TempDir()

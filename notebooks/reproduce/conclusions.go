@@ -92,19 +92,18 @@ func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
 	if !there {
 		return f
 	}
+	f.made = &m
 	claim, number, _ := c.told(t)
 	if t.Claim != "" {
-		f.Judged, there = m.Verdict(claim)
-	} else if v, found := m.Value(number); found {
-		f.Judged = Judged{Says: number.String(), Verdict: number.judge(v), Evidence: fmt.Sprintf("%.3f", v.Ours)}
+		f.Judged, _ = m.Verdict(claim)
+		return f
+	}
+	f.Judged = Judged{Says: number.String(), Evidence: cmp.Or(number.Blocked, m.Diverged)}
+	if v, found := m.Value(number); found {
+		f.Verdict, f.Evidence = number.judge(v), fmt.Sprintf("%.3f", v.Ours)
 		if !number.isBound() {
 			f.Evidence += fmt.Sprintf(", published %.3f", number.Published)
 		}
-	} else {
-		there = false
-	}
-	if there {
-		f.made = &m
 	}
 	return f
 }
@@ -117,12 +116,13 @@ const (
 	against
 	undecided // too near for its error, or for a reason that its evidence gives
 	unjudged  // measured, without a verdict
+	unfound   // made, but for what is blocked, or has diverged
 	unmade
 )
 
 // sides are the mark and the name of each.
 var sides = [...]struct{ mark, name string }{
-	speaksFor: {"✓", "for"}, against: {"✗", "against"}, undecided: {"?", "open"}, unjudged: {"·", "no verdict"}, unmade: {"–", "not made yet"},
+	speaksFor: {"✓", "for"}, against: {"✗", "against"}, undecided: {"?", "open"}, unjudged: {"·", "no verdict"}, unfound: {"–", "not found"}, unmade: {"–", "not made yet"},
 }
 
 func (f finding) side() side {
@@ -135,8 +135,10 @@ func (f finding) side() side {
 		return against
 	case f.Verdict == Open:
 		return undecided
+	case f.Verdict == Shown:
+		return unjudged
 	}
-	return unjudged
+	return unfound
 }
 
 // mark is that of the finding's side, in brackets that of how its criterion stands here where it

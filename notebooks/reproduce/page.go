@@ -87,7 +87,7 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
 	}
-	p.print("%s; in brackets by shorter training or of other data, without a verdict:\n\n", strings.Join(marks, ", "))
+	p.print("%s; (✓) and (✗) say how a criterion stands here that has no verdict, since it asks for more than shorter training can show, or other data stand in:\n\n", strings.Join(marks, ", "))
 	p.overview(c, conclusions.All, made)
 	for _, part := range []struct {
 		title string
@@ -161,7 +161,7 @@ func (p *page) entry(e Entry, m Made, folder string) {
 		p.print("![%s](%s/figures/%s)\n\n", f.Caption, folder, f.File)
 		p.print("%s.\n\n", strings.TrimSuffix(f.Caption, "."))
 	}
-	p.print("Scale %s%s, %s:\n\n    helmholtz reproduce %s --scale %s\n\n", m.Scale, e.lengths(m.Scale), e.seeds(m.Scale), e.ID, m.Scale)
+	p.print("Scale %s%s:\n\n    helmholtz reproduce %s --scale %s\n\n", m.Scale, e.lengths(m.Scale), e.ID, m.Scale)
 	p.print("Made on %s by %s", m.Made.Format("2006-01-02"), build(m.By))
 	if m.Hardware != "" {
 		p.print("; %s of training by %s, on %s", duration(m.Seconds), build(m.Version), m.Hardware)
@@ -188,21 +188,26 @@ func (e Entry) anchor() string {
 // link leads to the entry on the page.
 func (e Entry) link() string { return fmt.Sprintf("[%s](#%s)", e.ID, e.anchor()) }
 
-// seeds says how many seeds the trainings of an entry have.
+// seeds says how many seeds the trainings of an entry have: the least, if some have more.
 func (e Entry) seeds(s Scale) string {
-	var seeds []int
+	var numbers []int
 	for _, t := range (Catalog{e}).Trainings(s) {
-		seeds = append(seeds, max(1, t.Seeds))
+		numbers = append(numbers, max(1, t.Seeds))
 	}
 	switch {
-	case len(seeds) == 0:
+	case len(numbers) == 0:
 		return "no training"
-	case slices.Max(seeds) == 1:
-		return "one seed"
-	case slices.Min(seeds) < slices.Max(seeds):
-		return fmt.Sprintf("%d to %d seeds", slices.Min(seeds), slices.Max(seeds))
+	case slices.Min(numbers) < slices.Max(numbers):
+		return fmt.Sprintf("%s, %d where said", seeds(slices.Min(numbers)), slices.Max(numbers))
 	}
-	return fmt.Sprintf("%d seeds", slices.Max(seeds))
+	return seeds(slices.Min(numbers))
+}
+
+func seeds(n int) string {
+	if n > 1 {
+		return fmt.Sprintf("%d seeds", n)
+	}
+	return "one seed"
 }
 
 // lengths say for how many epochs the trainings of an entry go on at a scale, of how many
@@ -215,9 +220,7 @@ func (e Entry) lengths(s Scale) string {
 		if s != Full && len(here) == len(published) {
 			length = fmt.Sprintf("%d of %s", t.Experiment.Header().Epochs, names.Count(published[i].Experiment.Header().Epochs, "epoch"))
 		}
-		if t.Seeds > 1 {
-			length += fmt.Sprintf(" with %d seeds", t.Seeds)
-		}
+		length += " with " + seeds(t.Seeds)
 		if !slices.Contains(lengths, length) {
 			lengths = append(lengths, length)
 		}

@@ -98,6 +98,7 @@ func TestReport(t *testing.T) {
 		"| Bad is bad. | contradicted | ✗ x/bad |",
 		"| Short is good. | confirmed in part, so far | ✓ x/short, (✓) x/short |",
 		"| Nobody knows. | not made yet | – x/smoke, – x/good |",
+		"  - not found: [x/good](#xgood-a-number) (full, no training): log p of the second: no data\n  - not made yet: x/smoke\n",
 		"within their tolerance or bound** (1): log p of the first ([x/good](#xgood-a-number)).",
 		"worse than published** (1): log p of the first ([x/bad](#xbad-a-number)).",
 		"beyond the claims** (3): It is -10.1 ([x/good](#xgood-a-number), full); It is -12 ([x/bad](#xbad-a-number), full); It is -10.5 ([x/short](#xshort-a-number), laptop).",

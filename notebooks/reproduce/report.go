@@ -123,17 +123,13 @@ func (e Entry) numbers(m Made) *runs.Table {
 
 // uncertainty is the spread over seeds, or the standard error.
 func (v Value) uncertainty() string {
-	seeds := "one seed"
-	if v.Seeds > 1 {
-		seeds = fmt.Sprintf("%d seeds", v.Seeds)
-	}
 	switch {
 	case v.SD != nil:
-		return fmt.Sprintf("sd %.3f, %s", *v.SD, seeds)
+		return fmt.Sprintf("sd %.3f, %s", *v.SD, seeds(v.Seeds))
 	case v.SE != nil:
-		return fmt.Sprintf("se %.3f, %s", *v.SE, seeds)
+		return fmt.Sprintf("se %.3f, %s", *v.SE, seeds(v.Seeds))
 	}
-	return seeds
+	return seeds(v.Seeds)
 }
 
 // claims is the table of an entry's claims.

@@ -177,7 +177,7 @@ func (j *judgement) ahead(what, where string, gains []gain) {
 		}
 	}
 	if math.IsInf(least.nats, 1) {
-		j.add(reproduce.Open, "%s: no epoch of both has ended at any of the %s", what, where)
+		j.add(reproduce.Open, "%s: no epoch of both has ended at the %s", what, where)
 		return
 	}
 	j.add(verdict, "%s above at %s %s, where it is least by %v", what, count(verdicts(gains)), where, least)

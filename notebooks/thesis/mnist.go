@@ -213,7 +213,7 @@ func makeFig55(w *work) error {
 		return err
 	}
 	early, err := w.bySeconds(dnrws, rws, rws, 1, 1)
-	sooner.addAhead("DNRWS over RWS", "tenths of the seconds, the first", early, err)
+	sooner.addAhead("DNRWS over RWS", "first tenth of the seconds", early, err)
 	if err := w.judgeFull("By time DNRWS beats RWS for a longer period.", sooner); err != nil {
 		return err
 	}
