@@ -56,9 +56,8 @@ func (p *page) table(t *runs.Table) {
 // summary says how much has been made, how the conclusions stand, which numbers have a
 // verdict, and what was found beyond the claims.
 func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made) {
-	var full, beyond []string
-	numbers := map[Verdict][]string{}
-	beyondThem := 0
+	var full, numbers, beyond []string
+	beyondThem, without := 0, 0
 	for _, e := range c {
 		if e.Place == Beyond {
 			beyondThem++
@@ -70,11 +69,21 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 		if m.Scale == Full {
 			full = append(full, e.link())
 		}
+		of := map[Verdict]int{}
 		for _, n := range e.Numbers {
 			if v, ok := m.Value(n); ok {
-				verdict := n.judge(v)
-				numbers[verdict] = append(numbers[verdict], fmt.Sprintf("%s (%s)", runs.EscapeMarkdown(n.String()), e.link()))
+				of[n.judge(v)]++
 			}
+		}
+		without += of[Shown]
+		var counts []string
+		for _, v := range []Verdict{Reproduced, Exceeded, Missed} {
+			if of[v] > 0 {
+				counts = append(counts, fmt.Sprintf("%d %s", of[v], v))
+			}
+		}
+		if len(counts) > 0 {
+			numbers = append(numbers, fmt.Sprintf("%s %s", e.link(), strings.Join(counts, ", ")))
 		}
 		for _, sentence := range m.Beyond {
 			beyond = append(beyond, fmt.Sprintf("%s (%s, %s)", runs.EscapeMarkdown(strings.TrimSuffix(sentence, ".")), e.link(), m.Scale))
@@ -89,21 +98,11 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 	}
 	p.print("%s; (✓) and (✗) say how a criterion stands here that has no verdict, since it asks for more than shorter training can show, or other data stand in:\n\n", strings.Join(marks, ", "))
 	p.overview(c, conclusions.All, made)
-	for _, part := range []struct {
-		title string
-		lines []string
-	}{
-		{"Numbers within their tolerance or bound", numbers[Reproduced]},
-		{"Numbers better than published", numbers[Exceeded]},
-		{"Numbers worse than published", numbers[Missed]},
-		{"Found beyond the claims", beyond},
-	} {
-		if len(part.lines) > 0 {
-			p.print("- **%s** (%d): %s.\n", part.title, len(part.lines), strings.Join(part.lines, "; "))
-		}
+	if len(numbers) > 0 {
+		p.print("- **Numbers:** %s; %d more have no verdict, being of shorter training or of stand-in data.\n", strings.Join(numbers, "; "), without)
 	}
-	if of := len(numbers[Shown]); of > 0 {
-		p.print("- **Numbers without a verdict** (%d): of shorter training than published, or of stand-in data.\n", of)
+	if len(beyond) > 0 {
+		p.print("- **Found beyond the claims:** %s.\n", strings.Join(beyond, "; "))
 	}
 	p.print("\n")
 }
