@@ -161,9 +161,8 @@ func TestTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drawn := set.Spec()
-	drawn.Binarization = dataset.Stochastic
-	other, err := drawn.Open()
+	gray := slices.Repeat([]float64{0.3}, set.Shape().Units())
+	other, err := dataset.Spec{Name: "grey", Binarization: dataset.Stochastic}.FromRows(set.Shape(), [][]float64{gray, gray}, [][]float64{gray})
 	if err != nil {
 		t.Fatal(err)
 	}
