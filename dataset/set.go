@@ -123,11 +123,11 @@ func (s *Set) Spec() Spec { return s.spec.clone() }
 // binarisation, which would read its rows otherwise than they are. Rows of 0 and 1 all models read
 // alike.
 func (s *Set) CheckBinarization(model Binarization) error {
-	binary := isBinary(s.train.Values) && isBinary(s.validation.Values) && isBinary(s.test.Values)
-	if b := s.spec.Binarization; b != model && !binary {
-		return fmt.Errorf("the rows of %s have the binarization %v, the model has %v: open the set with that of the model, as Dataset of its run does", s.Name(), b, model)
+	b := s.spec.Binarization
+	if b == model || isBinary(s.train.Values) && isBinary(s.validation.Values) && isBinary(s.test.Values) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("the rows of %s have the binarization %v, the model has %v: open the set with that of the model, as Dataset of its run does", s.Name(), b, model)
 }
 
 // MadeFromRows says whether FromRows made the set, so that its Spec does not open

@@ -108,6 +108,14 @@ func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
 	return f
 }
 
+// findings are those that bear on a conclusion.
+func (c Catalog) findings(conclusion Conclusion, made map[string]Made) (all []finding) {
+	for _, told := range conclusion.Told {
+		all = append(all, c.finding(told, made))
+	}
+	return all
+}
+
 // A side is where a finding stands to a conclusion.
 type side int
 
@@ -190,12 +198,10 @@ func (p *page) overview(c Catalog, conclusions []Conclusion, made map[string]Mad
 		runs.Column{Key: "by", Label: "by", Kind: runs.Text},
 	)
 	for _, conclusion := range conclusions {
-		var findings []finding
+		findings := c.findings(conclusion, made)
 		var by []string
-		for _, told := range conclusion.Told {
-			f := c.finding(told, made)
-			findings = append(findings, f)
-			if one := f.mark() + " " + told.ID; !slices.Contains(by, one) {
+		for _, f := range findings {
+			if one := f.mark() + " " + f.entry.ID; !slices.Contains(by, one) {
 				by = append(by, one)
 			}
 		}
@@ -216,10 +222,7 @@ func (f finding) link() string {
 // leaves it open, and what is to come.
 func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Made) {
 	for _, conclusion := range conclusions {
-		var findings []finding
-		for _, told := range conclusion.Told {
-			findings = append(findings, c.finding(told, made))
-		}
+		findings := c.findings(conclusion, made)
 		p.print("- **%s** (%s): %s.", runs.EscapeMarkdown(conclusion.Says), runs.EscapeMarkdown(conclusion.Place), standing(findings))
 		if conclusion.Note != "" {
 			p.print(" %s", conclusion.Note)

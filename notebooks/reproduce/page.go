@@ -135,8 +135,8 @@ func (p *page) differing(c Catalog, conclusions []Conclusion, made map[string]Ma
 	p.print("## Published values that differ\n\n")
 	for _, conclusion := range conclusions {
 		p.print("- %s\n", runs.EscapeMarkdown(conclusion.Says))
-		for _, told := range conclusion.Told {
-			if f := c.finding(told, made); f.made != nil {
+		for _, f := range c.findings(conclusion, made) {
+			if f.made != nil {
 				p.print("  - here, %s (%s, %s): %s %s\n", f.link(), f.made.Scale, f.entry.seeds(f.made.Scale), runs.EscapeMarkdown(f.Says), f.Evidence)
 			}
 		}
