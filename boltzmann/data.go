@@ -64,17 +64,10 @@ func (e encoding) load(states []float32, values []uint8, at place, d int) {
 
 // checkRows refuses rows that are not of the model's visible units.
 func (m *Model) checkRows(rows dataset.Split) error {
-	switch visible := m.bottom().observed(); {
-	case rows.Shape.Units() != visible:
+	if visible := m.bottom().observed(); rows.Shape.Units() != visible {
 		return fmt.Errorf("the model has %d visible units, the %s rows have %d: give rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
-	case rows.Rows == 0:
-		return fmt.Errorf("the %s split has no rows: choose another split", rows.Name)
-	case len(rows.Values) != rows.Rows*visible:
-		return fmt.Errorf("the %s split has %d values for %d rows of %d units: give %d", rows.Name, len(rows.Values), rows.Rows, visible, rows.Rows*visible)
-	case rows.Labels != nil && len(rows.Labels) != rows.Rows:
-		return fmt.Errorf("the %s split has %d labels for %d rows: give one a row, or none", rows.Name, len(rows.Labels), rows.Rows)
 	}
-	return nil
+	return rows.Check()
 }
 
 // states returns rows as states of the visible units, of a deep machine with the means of the

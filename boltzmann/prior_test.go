@@ -13,31 +13,20 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// statesOf are rows of zeros and ones.
-func statesOf(rows [][]float64) blas32.General {
-	m := kernels.NewMatrix(len(rows), len(rows[0]))
-	for r, row := range rows {
-		for i, x := range row {
-			kernels.Row(m, r)[i] = float32(x)
-		}
-	}
-	return m
-}
-
 // Rows of states have log p(v) + log Z of the oracle, and pseudo-likelihoods by all units that do not
 // depend on the first.
 func TestRowsOfStates(t *testing.T) {
 	m := randomModel(t, 4, 3)
 	exact, rows := exactly(m), oracle.Binary(4)
-	logs, err := m.Unnormalized(statesOf(rows))
+	logs, err := m.Unnormalized(matrix(rows))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pseudo, err := m.LogPseudoLikelihoods(statesOf(rows), 4)
+	pseudo, err := m.LogPseudoLikelihoods(matrix(rows), 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := m.WithSeed(5).LogPseudoLikelihoods(statesOf(rows), 9)
+	other, err := m.WithSeed(5).LogPseudoLikelihoods(matrix(rows), 9)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,6 +47,20 @@ type Split struct {
 // String names the split, the number and the shape of its rows.
 func (s Split) String() string { return fmt.Sprintf("%d %s rows of %v", s.Rows, s.Name, s.Shape) }
 
+// Check refuses a split without rows, and one whose values or labels are not those of so many
+// rows of its shape.
+func (s Split) Check() error {
+	switch units := s.Shape.Units(); {
+	case s.Rows == 0:
+		return fmt.Errorf("the %s split has no rows: choose another split", s.Name)
+	case len(s.Values) != s.Rows*units:
+		return fmt.Errorf("the %s split has %d values for %d rows of %d units: give %d", s.Name, len(s.Values), s.Rows, units, s.Rows*units)
+	case s.Labels != nil && len(s.Labels) != s.Rows:
+		return fmt.Errorf("the %s split has %d labels for %d rows: give one a row, or none", s.Name, len(s.Labels), s.Rows)
+	}
+	return nil
+}
+
 // Row returns the values of row i, which are the split's own: for reading only.
 func (s Split) Row(i int) []uint8 {
 	n := s.Shape.Units()

@@ -212,16 +212,14 @@ func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, ro
 
 // data returns a split as the engine takes it.
 func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
-	switch visible := m.parameters.Architecture.Visible(); {
-	case s.Shape.Units() != visible:
+	if visible := m.parameters.Architecture.Visible(); s.Shape.Units() != visible {
 		return engine.Data{}, fmt.Errorf("the model has %d visible units, the %s rows have %d: evaluate it on the data set %s it was trained on",
 			visible, s.Name, s.Shape.Units(), m.experiment.Dataset.Name)
-	case s.Rows == 0:
-		return engine.Data{}, fmt.Errorf("the %s split has no rows: choose another split", s.Name)
-	case len(s.Values) != s.Rows*visible:
-		return engine.Data{}, fmt.Errorf("the %s split has %d values for %d rows of %d units: give %d", s.Name, len(s.Values), s.Rows, visible, s.Rows*visible)
-	case s.Labels != nil && len(s.Labels) != s.Rows:
-		return engine.Data{}, fmt.Errorf("the %s split has %d labels for %d rows: give one a row, or none", s.Name, len(s.Labels), s.Rows)
+	}
+	if err := s.Check(); err != nil {
+		return engine.Data{}, err
+	}
+	switch {
 	case samples < 1:
 		return engine.Data{}, fmt.Errorf("%d samples a datum: give at least 1", samples)
 	case samples > math.MaxUint32:

@@ -155,15 +155,11 @@ func (m *Model) addProducts(to []float64, factor float64, states [][]float64) {
 
 // states are rows of visible units with room for the hidden ones.
 func (m *Model) states(rows dataset.Split) ([][]float64, error) {
-	switch visible := m.shape.Units(); {
-	case rows.Shape.Units() != visible:
+	if visible := m.shape.Units(); rows.Shape.Units() != visible {
 		return nil, fmt.Errorf("the model has %d visible units, the %s rows have %d: give rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
-	case rows.Rows == 0:
-		return nil, fmt.Errorf("the %s split has no rows: choose another split", rows.Name)
-	case len(rows.Values) != rows.Rows*visible:
-		return nil, fmt.Errorf("the %s split has %d values for %d rows of %d units: give %d", rows.Name, len(rows.Values), rows.Rows, visible, rows.Rows*visible)
-	case rows.Labels != nil && len(rows.Labels) != rows.Rows:
-		return nil, fmt.Errorf("the %s split has %d labels for %d rows: give one a row, or none", rows.Name, len(rows.Labels), rows.Rows)
+	}
+	if err := rows.Check(); err != nil {
+		return nil, err
 	}
 	states := make([][]float64, rows.Rows)
 	for r := range states {

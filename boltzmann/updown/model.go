@@ -54,11 +54,11 @@ func (m *Model) String() string {
 // observe returns rows as states of v, binarised by the model's seed where that is by chance.
 func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	visible := m.units()[0]
-	switch {
-	case rows.Shape.Units() != visible || len(rows.Values) != rows.Rows*visible:
+	if rows.Shape.Units() != visible {
 		return kernels.Matrix{}, fmt.Errorf("the network has %d visible units, the %s rows have %d: give rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
-	case rows.Rows == 0:
-		return kernels.Matrix{}, fmt.Errorf("the %s split has no rows: choose another split", rows.Name)
+	}
+	if err := rows.Check(); err != nil {
+		return kernels.Matrix{}, err
 	}
 	p := &pass{states: []kernels.Matrix{kernels.NewMatrix(rows.Rows, visible)}}
 	at := place{key: philox.Key(m.seed), purpose: philox.Observe}

@@ -130,7 +130,7 @@ const (
 
 // sides are the mark and the name of each.
 var sides = [...]struct{ mark, name string }{
-	speaksFor: {"✓", "for"}, against: {"✗", "against"}, undecided: {"?", "open"}, unjudged: {"·", "no verdict"}, unfound: {"–", "not found"}, unmade: {"–", "not made yet"},
+	speaksFor: {"✓", "for"}, against: {"✗", "against"}, undecided: {"?", "open"}, unjudged: {"·", noVerdict}, unfound: {"–", "not found"}, unmade: {"–", "not made yet"},
 }
 
 func (f finding) side() side {
@@ -183,11 +183,11 @@ func standing(findings []finding) string {
 	case of[against] > 0:
 		return "contradicted" + extent
 	case of[undecided] > 0:
-		return "open"
+		return sides[undecided].name
 	case of[unjudged] > 0:
-		return "no verdict"
+		return sides[unjudged].name
 	}
-	return "not made yet"
+	return sides[unmade].name
 }
 
 // overview writes a table of the conclusions, and how each stands.
@@ -245,7 +245,7 @@ func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Mad
 				runs.EscapeMarkdown(strings.TrimPrefix(strings.TrimSuffix(f.Says, "."), "(shown) ")), runs.EscapeMarkdown(f.Evidence))
 		}
 		if len(missing) > 0 {
-			p.print("  - not made yet: %s\n", strings.Join(missing, ", "))
+			p.print("  - %s: %s\n", sides[unmade].name, strings.Join(missing, ", "))
 		}
 	}
 	p.print("\n")
