@@ -91,6 +91,10 @@ var makers = map[string]maker{
 	"boltzmann/dbm": {planned(dbmPlans), makeDBM},
 	"natural-rbm":   {planned(metricPlans), makeNatural},
 
+	"minimnist/optimisers": {planned(miniOptimised), makeMiniOptimisers},
+	"minimnist/penalties":  {planned(miniPenalties), makeMiniPenalties},
+	"minimnist/entropy":    {planned(miniEntropy), makeMiniEntropy},
+
 	"two-hours":      {planned(twoHoursPlan), makeTwoHours},
 	"bihm/table4.1":  {planned(labeledPlans), makeTable41},
 	"bihm/fig3.4":    {of(fig34), makeFig34},

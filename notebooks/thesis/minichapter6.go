@@ -1,0 +1,379 @@
+package thesis
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// What chapter 6 of Várady 2025 asks of larger sets: optimisers, penalties and the entropy
+// regulariser, on miniMNIST, with pixels that are drawn at each step.
+
+// miniDrawn is a training on it.
+func miniDrawn(name string, method hm.Method, laptop, full int) plan {
+	return plan{name: "minimnist-c-" + name, data: miniMNISTDrawn, machine: dense(miniLayers...), method: method, laptop: laptop, full: full, seeds: 3}
+}
+
+// miniMethod is one of the two methods that chapter 6 compares.
+type miniMethod struct {
+	name  string
+	plain plan    // of varady/tableD.1
+	least float64 // of the rates that are tried of gradient descent
+}
+
+var miniPair = []miniMethod{{"RWS", ofTableD1("rws"), 0.02}, {"NRWS", ofTableD1("nrws"), 0.008}}
+
+func ofTableD1(method string) plan {
+	plans := miniMethods(reproduce.Laptop)
+	return plans[slices.IndexFunc(plans, func(p plan) bool { return p.name == "minimnist-c-"+method })]
+}
+
+// optimised is a method with an optimiser, at several rates.
+type optimised struct {
+	name   string
+	method hm.Method
+	rates  []float64
+}
+
+// momentumLength is how many times as long as its gradient the steps of momentum 0.95 add up to.
+const momentumLength = 20
+
+// with is the method with an optimiser, at four rates.
+func (m miniMethod) with(o hm.Optimizer) optimised {
+	of := optimised{name: m.name + ", " + optimizerNames[o], method: m.plain.method.Optimizer(o)}
+	least := m.least
+	switch o {
+	case hm.Momentum, hm.Nesterov:
+		least /= momentumLength
+	case hm.Adam:
+		least = 0.001
+	}
+	for _, times := range []float64{1, 2, 4, 8} {
+		of.rates = append(of.rates, times*least)
+	}
+	return of
+}
+
+var (
+	optimizers     = []hm.Optimizer{hm.GradientDescent, hm.Momentum, hm.Nesterov, hm.Adam}
+	optimizerNames = map[hm.Optimizer]string{hm.GradientDescent: "gradient descent", hm.Momentum: "momentum", hm.Nesterov: "Nesterov", hm.Adam: "Adam"}
+)
+
+// plan is the training at a rate.
+func (o optimised) plan(η float64) plan {
+	s := o.method.Spec()
+	name := fmt.Sprintf("%s-%v-lr-%g", s.Preset, s.Optimizer, η)
+	if s.EntropyEstimator > 0 {
+		name = fmt.Sprintf("%s-entropy-%g", name, s.EntropyEstimator)
+	}
+	return miniDrawn(name, o.method.LearningRate(η), 20, 200)
+}
+
+func (o optimised) plans() (all []plan) {
+	for _, η := range o.rates {
+		all = append(all, o.plan(η))
+	}
+	return all
+}
+
+func miniOptimised(reproduce.Scale) (plans []plan) {
+	for _, m := range miniPair {
+		for _, o := range optimizers {
+			plans = append(plans, m.with(o).plans()...)
+		}
+	}
+	return plans
+}
+
+// atItsBest is what a method with an optimiser reaches at each rate, and the best of them.
+type atItsBest struct {
+	optimised
+	each    []curve // nil where training has diverged
+	best    curve
+	edge    bool // the best rate is one of the ends of those tried
+	passed  passedOver
+	reached plotting.Measured
+	tested  []evaluation // of the best
+}
+
+func (w *work) atItsBest(o optimised) (b atItsBest, err error) {
+	b.optimised, b.reached = o, plotting.Measured{Name: o.name, SpreadName: "± 1 sd over seeds"}
+	best, at, err := bestOf(&b.passed, o.rates, func(η float64) (curve, float64, error) {
+		b.each = append(b.each, nil)
+		of, err := w.trained(o.plan(η).name, fmt.Sprintf("%s, η = %g", o.name, η))
+		if err != nil {
+			return nil, 0, err
+		}
+		b.each[len(b.each)-1] = of
+		logP, to := runs.SpreadOf(of, end), &b.reached
+		to.X, to.Y, to.Spread = append(to.X, η), append(to.Y, logP.Mean), append(to.Spread, logP.SD)
+		return of, logP.Mean, nil
+	})
+	if err != nil {
+		return b, err
+	}
+	b.best, b.edge = best, atEnd(at, o.rates)
+	b.tested, err = w.evaluateWith(best, w.endSamples())
+	w.Beside(best[0].history.Name, "log p", value(b.tested, logP))
+	return b, err
+}
+
+// above adds that log p of the test rows of a is above that of b.
+func (b atItsBest) above(j *judgement, other atItsBest) {
+	j.order("", scored{b.best[0].history.Name, b.tested}, scored{other.best[0].history.Name, other.tested})
+}
+
+// judgeAtBest says what was found of a claim on methods at their best rates.
+func (w *work) judgeAtBest(says string, j judgement, all ...atItsBest) error {
+	for _, b := range all {
+		b.passed.note(&j)
+		if b.edge {
+			j.undecided("%s: the best rate lies at an end of those tried", b.name)
+		}
+	}
+	return w.judge(says, j)
+}
+
+func makeMiniOptimisers(w *work) error {
+	of := map[string][]atItsBest{} // in the order of optimizers
+	var all []atItsBest
+	for _, m := range miniPair {
+		var best []curve
+		var reached []plotting.Measured
+		for _, o := range optimizers {
+			b, err := w.atItsBest(m.with(o))
+			if err != nil {
+				return err
+			}
+			of[m.name], all = append(of[m.name], b), append(all, b)
+			best, reached = append(best, b.best), append(reached, b.reached)
+		}
+		if err := w.epochCurves("miniMNIST, C, each at its best rate: "+m.name, best...); err != nil {
+			return err
+		}
+		err := w.Figure("rates-"+strings.ToLower(m.name), "log p of validation rows at the end, by 10 samples of each row, by learning rate and optimiser, mean and sd over seeds: "+m.name,
+			plotting.Measurements(plotting.Axis{Label: "learning rate η", Logarithmic: true}, plotting.Axis{Label: "log p (nats)"}, reached...))
+		if err != nil {
+			return err
+		}
+	}
+	var accelerate, best, ahead judgement
+	for _, m := range miniPair {
+		plain := of[m.name][0]
+		for _, b := range of[m.name][1:] {
+			w.aheadByEpochs(&accelerate, b.name+" over "+optimizerNames[hm.GradientDescent], b.best, plain.best)
+		}
+	}
+	rws, nrws := of["RWS"], of["NRWS"]
+	for _, other := range rws[:3] {
+		rws[3].above(&best, other)
+	}
+	velocity := nrws[1]
+	if difference(nrws[2].tested, velocity.tested).nats > 0 {
+		velocity = nrws[2]
+	}
+	velocity.above(&best, nrws[0])
+	velocity.above(&best, nrws[3])
+	for i := range optimizers {
+		nrws[i].above(&ahead, rws[i])
+	}
+	for _, claim := range []struct {
+		says string
+		judgement
+	}{
+		{"Momentum, Nesterov and Adam accelerate both methods.", accelerate},
+		{"Adam is best for RWS, momentum or Nesterov for NRWS.", best},
+		{"NRWS is ahead of RWS with the same optimiser.", ahead},
+	} {
+		if err := w.judgeAtBest(claim.says, claim.judgement, all...); err != nil {
+			return err
+		}
+	}
+	for _, m := range miniPair {
+		plain, momentum := of[m.name][0], of[m.name][1]
+		var j judgement
+		for i, η := range momentum.rates {
+			if plain.each[i] == nil || momentum.each[i] == nil {
+				j.undecided("at η %g training has diverged", η)
+				continue
+			}
+			w.aboveAt(&j, fmt.Sprintf("η %g over %g", η, plain.rates[i]), momentum.each[i], plain.each[i], end)
+		}
+		if err := w.judge("To "+m.name+" momentum is more than longer steps.", j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// variant is a training of one of the two methods at its rate in varady/tableD.1, with a
+// regulariser or without.
+type variant struct {
+	of    string // the method
+	label string
+	plan  plan
+}
+
+// plainMini are those without: trainings of varady/tableD.1.
+func plainMini() (all []variant) {
+	for _, m := range miniPair {
+		all = append(all, variant{m.name, m.name, m.plain})
+	}
+	return all
+}
+
+// regularised are those with a regulariser.
+func regularised(label, name string, set func(hm.Method) hm.Method) (all []variant) {
+	for _, m := range miniPair {
+		all = append(all, variant{m.name, m.name + ", " + label, miniDrawn(strings.ToLower(m.name)+"-"+name, set(m.plain.method), m.plain.laptop, m.plain.full)})
+	}
+	return all
+}
+
+// testedVariants are the curves of variants, and log p of test rows, by their labels.
+func (w *work) testedVariants(all []variant) (curves map[string]curve, tested map[string][]evaluation, err error) {
+	curves, tested = map[string]curve{}, map[string][]evaluation{}
+	for _, v := range all {
+		if curves[v.label], err = w.trained(v.plan.name, v.label); err != nil {
+			return nil, nil, err
+		}
+		if tested[v.label], err = w.evaluateWith(curves[v.label], w.endSamples()); err != nil {
+			return nil, nil, err
+		}
+		w.Beside(v.label, "log p", value(tested[v.label], logP))
+	}
+	return curves, tested, nil
+}
+
+// drawVariants draws the curves of each method.
+func (w *work) drawVariants(title string, all []variant, curves map[string]curve) error {
+	for _, m := range miniPair {
+		var of []curve
+		for _, v := range all {
+			if v.of == m.name {
+				of = append(of, curves[v.label])
+			}
+		}
+		if err := w.epochCurves(title+": "+m.name, of...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func plansOfVariants(all []variant) (plans []plan) {
+	for _, v := range all {
+		plans = append(plans, v.plan)
+	}
+	return plans
+}
+
+// The penalties of Várady 2025, fig. 6.9.
+const littlePenalty, muchPenalty = 1e-5, 1e-3
+
+func penaltyLabel(norm string, β float64) string {
+	return norm + " " + strconv.FormatFloat(β, 'f', -1, 64)
+}
+
+func penalisedMini() []variant {
+	all := plainMini()
+	for _, β := range []float64{littlePenalty, muchPenalty} {
+		all = append(all, regularised(penaltyLabel("L1", β), fmt.Sprintf("l1-%g", β), func(m hm.Method) hm.Method { return m.L1(β) })...)
+		all = append(all, regularised(penaltyLabel("L2", β), fmt.Sprintf("l2-%g", β), func(m hm.Method) hm.Method { return m.L2(β) })...)
+	}
+	return all
+}
+
+func miniPenalties(reproduce.Scale) []plan { return plansOfVariants(penalisedMini()) }
+
+func makeMiniPenalties(w *work) error {
+	all := penalisedMini()
+	curves, tested, err := w.testedVariants(all)
+	if err != nil {
+		return err
+	}
+	var neither, larger judgement
+	for _, m := range miniPair {
+		for _, norm := range []string{"L1", "L2"} {
+			little, much := m.name+", "+penaltyLabel(norm, littlePenalty), m.name+", "+penaltyLabel(norm, muchPenalty)
+			neither.notAbove(tested, little, m.name)
+			neither.notAbove(tested, much, m.name)
+			larger.aboveOf(tested, little, much)
+			larger.aboveOf(tested, m.name, much)
+		}
+	}
+	if err := w.judge("L1 and L2 help neither method.", neither); err != nil {
+		return err
+	}
+	if err := w.judge("The larger β, the worse.", larger); err != nil {
+		return err
+	}
+	return w.drawVariants("miniMNIST, C, penalties", all, curves)
+}
+
+// The labels of the two regularisers of entropy.
+const (
+	printedEntropy = "entropy as printed, β 2"
+	exactEntropy   = "entropy, β 0.01"
+)
+
+func entropicMini() []variant {
+	const warmUp = 5
+	all := append(plainMini(), regularised(printedEntropy, "entropy-printed-2", func(m hm.Method) hm.Method { return m.EntropyEstimator(2).WarmUp(warmUp) })...)
+	return append(all, regularised(exactEntropy, "entropy-exact-0.01", func(m hm.Method) hm.Method { return m.Entropy(0.01).WarmUp(warmUp) })...)
+}
+
+// nesterovMini is NRWS with Nesterov, and the same with the entropy regulariser.
+func nesterovMini() (alone, entropic optimised) {
+	alone = miniPair[1].with(hm.Nesterov)
+	entropic = alone
+	entropic.name += " and entropy as printed, β 0.5"
+	entropic.method = alone.method.EntropyEstimator(0.5).WarmUp(5)
+	return alone, entropic
+}
+
+func miniEntropy(reproduce.Scale) []plan {
+	alone, entropic := nesterovMini()
+	return append(append(plansOfVariants(entropicMini()), alone.plans()...), entropic.plans()...)
+}
+
+func makeMiniEntropy(w *work) error {
+	all := entropicMini()
+	curves, tested, err := w.testedVariants(all)
+	if err != nil {
+		return err
+	}
+	for _, claim := range []struct{ says, label string }{
+		{"The printed estimator helps both methods.", printedEntropy},
+		{"The exact gradient of the entropy helps both methods.", exactEntropy},
+	} {
+		var j judgement
+		for _, m := range miniPair {
+			j.aboveOf(tested, m.name+", "+claim.label, m.name)
+		}
+		if err := w.judge(claim.says, j); err != nil {
+			return err
+		}
+	}
+	alone, entropic := nesterovMini()
+	without, err := w.atItsBest(alone)
+	if err != nil {
+		return err
+	}
+	with, err := w.atItsBest(entropic)
+	if err != nil {
+		return err
+	}
+	var adds judgement
+	with.above(&adds, without)
+	if err := w.judgeAtBest("Entropy adds to Nesterov.", adds, with, without); err != nil {
+		return err
+	}
+	return w.drawVariants("miniMNIST, C, entropy", all, curves)
+}
