@@ -169,7 +169,7 @@ func (m *Model) annealing(ctx context.Context, base dataset.Split, a Annealing, 
 	if err := a.check(1); err != nil {
 		return nil, nil, nil, err
 	}
-	p, err := m.newPath(base)
+	p, err := m.newPath(ctx, base)
 	if err != nil {
 		return nil, nil, nil, err
 	}

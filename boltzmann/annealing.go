@@ -31,7 +31,7 @@ type path struct {
 // have a unit on, or (n+1)/(N+K) of one of K categories, or of K classes of labelled rows: those
 // that are never on there may be on in others. Hidden units, where they stand beside v or in its
 // place, begin at their means given some of the rows.
-func (m *Model) newPath(rows dataset.Split) (*path, error) {
+func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) {
 	if err := first(m.checkDistribution, func() error { return m.checkRows(rows) }); err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (m *Model) newPath(rows dataset.Split) (*path, error) {
 	}
 	p := &path{products: newProducts(m.parameters)}
 	some := rows.Subset(latentRows, m.seed)
-	latent, err := m.latentMeans(some)
+	latent, err := m.latentMeans(ctx, some)
 	if err != nil {
 		return nil, err
 	}

@@ -132,7 +132,7 @@ func logAnnealed(m *Model, base dataset.Split, betas []float64, exact *oracle.Ma
 // The ratios that annealing sums are those of p*_β by its definition, up or down.
 func TestRatiosAlongThePath(t *testing.T) {
 	smallModels(t, 10, func(t *testing.T, m *Model, exact *oracle.Machine, base dataset.Split) {
-		p, err := m.newPath(base)
+		p, err := m.newPath(t.Context(), base)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -172,7 +172,7 @@ func TestUnitsRiseByTheirProbabilities(t *testing.T) {
 	exact := exactNetwork(m)
 	v := []float64{1, 0, 1}
 	const n = 20_000
-	states, err := m.states(split(slices.Repeat([][]float64{v}, n)))
+	states, err := m.states(t.Context(), split(slices.Repeat([][]float64{v}, n)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -73,12 +74,14 @@ func (m *Model) checkRows(rows dataset.Split) error {
 // states returns rows as states of the visible units, of a deep machine with the means of the
 // even hidden layers by mean field, and of a belief network drawn, as stochastic rows are, by the
 // model's seed.
-func (m *Model) states(rows dataset.Split) (kernels.Matrix, error) {
+func (m *Model) states(ctx context.Context, rows dataset.Split) (kernels.Matrix, error) {
 	v, err := m.observe(rows)
 	if err != nil {
 		return v, err
 	}
-	m.bottom().settle(v)
+	if err := m.bottom().settle(ctx, v); err != nil {
+		return v, err
+	}
 	return m.below.drawn(v, place{key: philox.Key(m.seed), purpose: philox.Observe}), nil
 }
 

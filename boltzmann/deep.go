@@ -239,7 +239,7 @@ const latentRows = 2000
 
 // latentMeans are the means over rows of the units beside v, on the side of the visible units:
 // of even hidden layers by mean field, of a belief network all, as they are drawn.
-func (m *Model) latentMeans(rows dataset.Split) ([]float64, error) {
+func (m *Model) latentMeans(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	first := m.parameters.observed()
 	switch {
 	case m.below != nil:
@@ -247,7 +247,7 @@ func (m *Model) latentMeans(rows dataset.Split) ([]float64, error) {
 	case m.parameters.Layers == nil:
 		return nil, nil
 	}
-	states, err := m.states(rows)
+	states, err := m.states(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -263,12 +263,15 @@ func (m *Model) latentMeans(rows dataset.Split) ([]float64, error) {
 }
 
 // settle fills in the means of even hidden layers of rows of states, where there are any.
-func (p *Parameters) settle(states kernels.Matrix) {
+func (p *Parameters) settle(ctx context.Context, states kernels.Matrix) error {
 	if p.Layers == nil {
-		return
+		return nil
 	}
 	w := newProducts(p)
 	work.Parts(states.Rows, rowsAPart, func(first, last int) {
-		w.meanField(kernels.Rows(states, first, last), kernels.NewMatrix(last-first, p.Hidden()), toTheEnd)
+		if ctx.Err() == nil {
+			w.meanField(kernels.Rows(states, first, last), kernels.NewMatrix(last-first, p.Hidden()), toTheEnd)
+		}
 	})
+	return ctx.Err()
 }

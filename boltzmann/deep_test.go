@@ -226,6 +226,25 @@ func TestMeanFieldOfRowsByThemselves(t *testing.T) {
 	}
 }
 
+// Mean field of many rows takes minutes: no part of it begins once it is cancelled.
+func TestMeanFieldIsCanceled(t *testing.T) {
+	m := randomDeepModel(t, []int{3, 2, 2, 3}, 0.3)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	rows := split(oracle.Binary(3))
+	states, err := m.observe(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := kernels.Clone(states)
+	if err := m.parameters.settle(ctx, states); !errors.Is(err, context.Canceled) || !slices.Equal(states.Data, before.Data) {
+		t.Errorf("mean field that is cancelled ends with %v", err)
+	}
+	if _, err := m.states(ctx, rows); !errors.Is(err, context.Canceled) {
+		t.Errorf("rows are states by mean field that is cancelled: %v", err)
+	}
+}
+
 // A step of a deep machine moves its parameters by the rate times the difference of the
 // statistics of mean field and of the chains; weights between layers that are no neighbours
 // stay 0.

@@ -123,7 +123,7 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, exactly 
 		energies, err := m.beliefFreeEnergies(ctx, v, samples)
 		return energies, ErrsHigh, err
 	}
-	states, err := m.states(rows)
+	states, err := m.states(ctx, rows)
 	if err != nil {
 		return nil, Exact, err
 	}

@@ -50,7 +50,7 @@ func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, e
 	if m.below != nil {
 		return m.exactBeliefLogP(ctx, rows)
 	}
-	states, err := m.states(rows)
+	states, err := m.states(ctx, rows)
 	if err != nil {
 		return nil, err
 	}

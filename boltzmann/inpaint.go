@@ -25,7 +25,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if m.below != nil {
 		return dataset.Inpainting{}, errors.New("inpainting by a belief network, whose hidden units given v cannot be drawn: give a run of a restricted or deep machine")
 	}
-	known, err := m.states(split)
+	known, err := m.states(ctx, split)
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}

@@ -249,7 +249,7 @@ func (m *Model) LogLabelProbabilities(ctx context.Context, rows dataset.Split) (
 	if p.Classes == 0 {
 		return nil, errors.New("the model has no labels: train a machine with Labels(10) or --classes 10")
 	}
-	states, err := m.states(rows)
+	states, err := m.states(ctx, rows)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 		first := means(rows, e.Dataset.Binarization)
 		if below != nil {
 			rows = rows.Subset(latentRows, e.Seed)
-			if first, err = e.model(s, set.Shape()).latentMeans(rows); err != nil {
+			if first, err = e.model(s, set.Shape()).latentMeans(context.Background(), rows); err != nil {
 				return runs.Snapshot{}, err
 			}
 		}
@@ -208,7 +208,7 @@ func (l *learner) Norms() (runs.Norms, error) { return nil, nil }
 // Validate implements runs.Learner.
 func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
 	m := l.experiment.model(l.trainer.state, rows.Shape)
-	states, err := m.states(rows)
+	states, err := m.states(ctx, rows)
 	if err != nil {
 		return nil, err
 	}

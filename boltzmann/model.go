@@ -85,7 +85,7 @@ func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, 
 		}
 		return m.beliefFreeEnergies(ctx, v, Annealing{}.samples())
 	}
-	states, err := m.states(rows)
+	states, err := m.states(ctx, rows)
 	if err != nil {
 		return nil, err
 	}

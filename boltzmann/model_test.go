@@ -270,7 +270,7 @@ func TestStochasticRows(t *testing.T) {
 	for range n {
 		rows.Values = append(rows.Values, 0, 51, 204, 255)
 	}
-	states, err := m.states(rows)
+	states, err := m.states(t.Context(), rows)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,11 +53,11 @@ func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing
 	if m.parameters.Layers != nil || m.below != nil {
 		return nil, errors.New("RAISE of a machine of several hidden layers, whose chains would begin at exact samples of them given the rows: it is for one hidden layer; leave it out")
 	}
-	p, err := m.newPath(base)
+	p, err := m.newPath(ctx, base)
 	if err != nil {
 		return nil, err
 	}
-	states, err := m.states(rows)
+	states, err := m.states(ctx, rows)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -85,7 +86,7 @@ func (e Experiment) start(s *state, set *dataset.Set) error {
 // startAtRows draws the hidden units of chains given training rows.
 func (e Experiment) startAtRows(s *state, set *dataset.Set) error {
 	chains := s.persistent
-	states, err := e.model(*s, set.Shape()).states(set.Train().Subset(chains.Rows, e.Seed))
+	states, err := e.model(*s, set.Shape()).states(context.Background(), set.Train().Subset(chains.Rows, e.Seed))
 	if err != nil {
 		return err
 	}
