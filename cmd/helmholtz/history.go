@@ -16,8 +16,8 @@ func newHistory() *cobra.Command {
 		Short: "Write the history of runs as a table",
 		Long: `Write what training recorded of runs as a table with a row an epoch: the step, the
 seconds that training has taken, the learning rate, the measures of training and
-of validation, whatever else was measured, and with --norms the norms of each
-layer's weights and gradients; the baseline of the objective, and a remark where an
+of validation, whatever else was measured, and with --norms the norms of each layer's
+weights, gradients and directions of ascent; the baseline of the objective, and a remark where an
 epoch is so far from it that training has diverged. Columns have the keys of metrics.jsonl, such as
 validation.log_p. Of several runs, and of a directory of several seeds, all are
 in one table, with a column for the directory of the run.`,
@@ -27,7 +27,7 @@ in one table, with a column for the directory of the run.`,
 		Args: someRuns,
 	}
 	tables := newTableFlags(c, "epochs", "text")
-	c.Flags().BoolVar(&norms, "norms", false, "with the norms of each layer's weights and gradients")
+	c.Flags().BoolVar(&norms, "norms", false, "with the norms of each layer's weights, gradients and directions of ascent")
 
 	c.RunE = func(c *cobra.Command, dirs []string) error {
 		if err := tables.check(false); err != nil {
