@@ -37,8 +37,9 @@ func (m Method) StepDecay(epochs int, factor float64) Method {
 // Damping sets α of the damped inverse (1+α)(αI + F)⁻¹ (Várady 2025, 5.10).
 func (m Method) Damping(α float64) Method { m.spec.Damping = α; return m }
 
-// RefreshEvery sets K, the number of steps for which the Fisher blocks stay
-// frozen (Várady 2025, 5.3.4).
+// RefreshEvery sets K, the number of steps for which the Fisher blocks stay frozen (Várady 2025,
+// 5.3.4). At K = 1 those of FromWake are of the very samples whose gradient they invert, and make
+// its steps shorter: raise the learning rate with it, or take FromSleep.
 func (m Method) RefreshEvery(steps int) Method { m.spec.RefreshEvery = steps; return m }
 
 // FisherSource sets where the samples of the generative Fisher blocks come
