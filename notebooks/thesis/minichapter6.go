@@ -119,9 +119,11 @@ func (w *work) atItsBest(o optimised) (b atItsBest, err error) {
 		return b, err
 	}
 	b.best, b.edge = best, atEnd(at, o.rates)
-	b.tested, err = w.evaluateWith(best, w.endSamples())
+	if b.tested, err = w.evaluateWith(best, w.endSamples()); err != nil {
+		return b, err
+	}
 	w.Beside(best[0].history.Name, "log p", value(b.tested, logP))
-	return b, err
+	return b, nil
 }
 
 // above adds that log p of the test rows of a is above that of b.
