@@ -38,6 +38,7 @@ func ofTableD1(method string) plan {
 type optimised struct {
 	name   string
 	method hm.Method
+	length float64 // of the steps, as a multiple of the rate
 	rates  []float64
 }
 
@@ -46,10 +47,11 @@ const momentumLength = 20
 
 // with is the method with an optimiser, at four rates.
 func (m miniMethod) with(o hm.Optimizer) optimised {
-	of := optimised{name: m.name + ", " + optimizerNames[o], method: m.plain.method.Optimizer(o)}
+	of := optimised{name: m.name + ", " + optimizerNames[o], method: m.plain.method.Optimizer(o), length: 1}
 	least := m.least
 	switch o {
 	case hm.Momentum, hm.Nesterov:
+		of.length = momentumLength
 		least /= momentumLength
 	case hm.Adam:
 		least = 0.001
@@ -112,7 +114,7 @@ func (w *work) atItsBest(o optimised) (b atItsBest, err error) {
 		}
 		b.each[len(b.each)-1] = of
 		logP, to := runs.SpreadOf(of, end), &b.reached
-		to.X, to.Y, to.Spread = append(to.X, η), append(to.Y, logP.Mean), append(to.Spread, logP.SD)
+		to.X, to.Y, to.Spread = append(to.X, o.length*η), append(to.Y, logP.Mean), append(to.Spread, logP.SD)
 		return of, logP.Mean, nil
 	})
 	if err != nil {
@@ -159,8 +161,8 @@ func makeMiniOptimisers(w *work) error {
 		if err := w.epochCurves("miniMNIST, C, each at its best rate: "+m.name, best...); err != nil {
 			return err
 		}
-		err := w.Figure("rates-"+strings.ToLower(m.name), "log p of validation rows at the end, by 10 samples of each row, by learning rate and optimiser, mean and sd over seeds: "+m.name,
-			plotting.Measurements(plotting.Axis{Label: "learning rate η", Logarithmic: true}, plotting.Axis{Label: "log p (nats)"}, reached...))
+		err := w.Figure("rates-"+strings.ToLower(m.name), "log p of validation rows at the end, by 10 samples of each row, by optimiser and learning rate, of momentum and Nesterov twenty times this, mean and sd over seeds: "+m.name,
+			plotting.Measurements(plotting.Axis{Label: "learning rate η; of momentum and Nesterov 20 η", Logarithmic: true}, plotting.Axis{Label: "log p (nats)"}, reached...))
 		if err != nil {
 			return err
 		}
