@@ -216,66 +216,44 @@ func makeMiniOptimisers(w *work) error {
 	return nil
 }
 
-// variant is a training of one of the two methods at its rate in varady/tableD.1, with a
-// regulariser or without.
-type variant struct {
-	of    string // the method
-	label string
-	plan  plan
-}
-
-// plainMini are those without: trainings of varady/tableD.1.
-func plainMini() (all []variant) {
+// plainMini are the trainings of varady/tableD.1, without a regulariser.
+func plainMini() (all []cell) {
 	for _, m := range miniPair {
-		all = append(all, variant{m.name, m.name, m.plain})
+		all = append(all, cell{m.name, m.plain, 0})
 	}
 	return all
 }
 
-// regularised are those with a regulariser.
-func regularised(label, name string, set func(hm.Method) hm.Method) (all []variant) {
+// regularised are the same with a regulariser.
+func regularised(label, name string, set func(hm.Method) hm.Method) (all []cell) {
 	for _, m := range miniPair {
-		all = append(all, variant{m.name, m.name + ", " + label, miniDrawn(strings.ToLower(m.name)+"-"+name, set(m.plain.method), m.plain.laptop, m.plain.full)})
+		p := miniDrawn(strings.ToLower(m.name)+"-"+name, set(m.plain.method), m.plain.laptop, m.plain.full)
+		all = append(all, cell{m.name + ", " + label, p, 0})
 	}
 	return all
 }
 
-// testedVariants are the curves of variants, and log p of test rows, by their labels.
-func (w *work) testedVariants(all []variant) (curves map[string]curve, tested map[string][]evaluation, err error) {
-	curves, tested = map[string]curve{}, map[string][]evaluation{}
-	for _, v := range all {
-		if curves[v.label], err = w.trained(v.plan.name, v.label); err != nil {
-			return nil, nil, err
+// testedMini draws the curves of cells, and estimates log p of the test rows by their numbers.
+func (w *work) testedMini(title string, all []cell) (map[string][]evaluation, error) {
+	tested, curves := map[string][]evaluation{}, map[string][]curve{} // the latter by method
+	for _, c := range all {
+		of, err := w.trained(c.plan.name, c.number)
+		if err != nil {
+			return nil, err
 		}
-		if tested[v.label], err = w.evaluateWith(curves[v.label], w.endSamples()); err != nil {
-			return nil, nil, err
+		if tested[c.number], err = w.evaluateWith(of, w.endSamples()); err != nil {
+			return nil, err
 		}
-		w.Beside(v.label, "log p", value(tested[v.label], logP))
+		w.Beside(c.number, "log p", value(tested[c.number], logP))
+		method, _, _ := strings.Cut(c.number, ",")
+		curves[method] = append(curves[method], of)
 	}
-	return curves, tested, nil
-}
-
-// drawVariants draws the curves of each method.
-func (w *work) drawVariants(title string, all []variant, curves map[string]curve) error {
 	for _, m := range miniPair {
-		var of []curve
-		for _, v := range all {
-			if v.of == m.name {
-				of = append(of, curves[v.label])
-			}
-		}
-		if err := w.epochCurves(title+": "+m.name, of...); err != nil {
-			return err
+		if err := w.epochCurves("miniMNIST, C, "+title+": "+m.name, curves[m.name]...); err != nil {
+			return nil, err
 		}
 	}
-	return nil
-}
-
-func plansOfVariants(all []variant) (plans []plan) {
-	for _, v := range all {
-		plans = append(plans, v.plan)
-	}
-	return plans
+	return tested, nil
 }
 
 // The penalties of Várady 2025, fig. 6.9.
@@ -285,7 +263,7 @@ func penaltyLabel(norm string, β float64) string {
 	return norm + " " + strconv.FormatFloat(β, 'f', -1, 64)
 }
 
-func penalisedMini() []variant {
+func penalisedMini() []cell {
 	all := plainMini()
 	for _, β := range []float64{littlePenalty, muchPenalty} {
 		all = append(all, regularised(penaltyLabel("L1", β), fmt.Sprintf("l1-%g", β), func(m hm.Method) hm.Method { return m.L1(β) })...)
@@ -294,11 +272,8 @@ func penalisedMini() []variant {
 	return all
 }
 
-func miniPenalties(reproduce.Scale) []plan { return plansOfVariants(penalisedMini()) }
-
 func makeMiniPenalties(w *work) error {
-	all := penalisedMini()
-	curves, tested, err := w.testedVariants(all)
+	tested, err := w.testedMini("penalties", penalisedMini())
 	if err != nil {
 		return err
 	}
@@ -315,10 +290,7 @@ func makeMiniPenalties(w *work) error {
 	if err := w.judge("L1 and L2 help neither method.", neither); err != nil {
 		return err
 	}
-	if err := w.judge("The larger β, the worse.", larger); err != nil {
-		return err
-	}
-	return w.drawVariants("miniMNIST, C, penalties", all, curves)
+	return w.judge("The larger β, the worse.", larger)
 }
 
 // The labels of the two regularisers of entropy.
@@ -327,7 +299,7 @@ const (
 	exactEntropy   = "entropy, β 0.01"
 )
 
-func entropicMini() []variant {
+func entropicMini() []cell {
 	const warmUp = 5
 	all := append(plainMini(), regularised(printedEntropy, "entropy-printed-2", func(m hm.Method) hm.Method { return m.EntropyEstimator(2).WarmUp(warmUp) })...)
 	return append(all, regularised(exactEntropy, "entropy-exact-0.01", func(m hm.Method) hm.Method { return m.Entropy(0.01).WarmUp(warmUp) })...)
@@ -344,12 +316,11 @@ func nesterovMini() (alone, entropic optimised) {
 
 func miniEntropy(reproduce.Scale) []plan {
 	alone, entropic := nesterovMini()
-	return append(append(plansOfVariants(entropicMini()), alone.plans()...), entropic.plans()...)
+	return slices.Concat(plansOf(entropicMini()), alone.plans(), entropic.plans())
 }
 
 func makeMiniEntropy(w *work) error {
-	all := entropicMini()
-	curves, tested, err := w.testedVariants(all)
+	tested, err := w.testedMini("entropy", entropicMini())
 	if err != nil {
 		return err
 	}
@@ -376,8 +347,5 @@ func makeMiniEntropy(w *work) error {
 	}
 	var adds judgement
 	with.above(&adds, without)
-	if err := w.judgeAtBest("Entropy adds to Nesterov.", adds, with, without); err != nil {
-		return err
-	}
-	return w.drawVariants("miniMNIST, C, entropy", all, curves)
+	return w.judgeAtBest("Entropy adds to Nesterov.", adds, with, without)
 }

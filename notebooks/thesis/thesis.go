@@ -92,7 +92,7 @@ var makers = map[string]maker{
 	"natural-rbm":   {planned(metricPlans), makeNatural},
 
 	"minimnist/optimisers": {planned(miniOptimised), makeMiniOptimisers},
-	"minimnist/penalties":  {planned(miniPenalties), makeMiniPenalties},
+	"minimnist/penalties":  {of(penalisedMini()), makeMiniPenalties},
 	"minimnist/entropy":    {planned(miniEntropy), makeMiniEntropy},
 
 	"two-hours":      {planned(twoHoursPlan), makeTwoHours},
