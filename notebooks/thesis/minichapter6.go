@@ -96,36 +96,37 @@ func miniOptimised(reproduce.Scale) (plans []plan) {
 // atItsBest is what a method with an optimiser reaches at each rate, and the best of them.
 type atItsBest struct {
 	optimised
-	each    []curve // nil where training has diverged
-	best    curve
-	edge    bool // the best rate is one of the ends of those tried
-	passed  passedOver
-	reached plotting.Measured
-	tested  []evaluation // of the best
+	each   []curve // nil where training has diverged
+	best   curve
+	edge   bool // the best rate is one of the ends of those tried
+	passed passedOver
+	tested []evaluation // of the best
 }
 
 func (w *work) atItsBest(o optimised) (b atItsBest, err error) {
-	b.optimised, b.reached = o, plotting.Measured{Name: o.name, SpreadName: "± 1 sd over seeds"}
-	best, at, err := bestOf(&b.passed, o.rates, func(η float64) (curve, float64, error) {
-		b.each = append(b.each, nil)
-		of, err := w.trained(o.plan(η).name, fmt.Sprintf("%s, η = %g", o.name, η))
-		if err != nil {
-			return nil, 0, err
-		}
-		b.each[len(b.each)-1] = of
-		logP, to := runs.SpreadOf(of, end), &b.reached
-		to.X, to.Y, to.Spread = append(to.X, o.length*η), append(to.Y, logP.Mean), append(to.Spread, logP.SD)
-		return of, logP.Mean, nil
-	})
+	b.optimised = o
+	each, at, err := w.atRates(o.rates, o.name, &b.passed, func(η float64) string { return o.plan(η).name })
 	if err != nil {
 		return b, err
 	}
-	b.best, b.edge = best, atEnd(at, o.rates)
-	if b.tested, err = w.evaluateWith(best, w.endSamples()); err != nil {
+	b.each, b.best, b.edge = each, each[at], atEnd(at, o.rates)
+	if b.tested, err = w.evaluateWith(b.best, w.endSamples()); err != nil {
 		return b, err
 	}
-	w.Beside(best[0].history.Name, "log p", value(b.tested, logP))
+	w.Beside(b.best[0].history.Name, "log p", value(b.tested, logP))
 	return b, nil
+}
+
+// reached is validation log p at the end by the length of steps.
+func (b atItsBest) reached() plotting.Measured {
+	m := plotting.Measured{Name: b.name, SpreadName: "± 1 sd over seeds"}
+	for i, of := range b.each {
+		if of != nil {
+			logP := runs.SpreadOf(of, end)
+			m.X, m.Y, m.Spread = append(m.X, b.length*b.rates[i]), append(m.Y, logP.Mean), append(m.Spread, logP.SD)
+		}
+	}
+	return m
 }
 
 // above adds that log p of the test rows of a is above that of b.
@@ -146,7 +147,6 @@ func (w *work) judgeAtBest(says string, j judgement, all ...atItsBest) error {
 
 func makeMiniOptimisers(w *work) error {
 	of := map[string][]atItsBest{} // in the order of optimizers
-	var all []atItsBest
 	for _, m := range miniPair {
 		var best []curve
 		var reached []plotting.Measured
@@ -155,8 +155,8 @@ func makeMiniOptimisers(w *work) error {
 			if err != nil {
 				return err
 			}
-			of[m.name], all = append(of[m.name], b), append(all, b)
-			best, reached = append(best, b.best), append(reached, b.reached)
+			of[m.name] = append(of[m.name], b)
+			best, reached = append(best, b.best), append(reached, b.reached())
 		}
 		if err := w.epochCurves("miniMNIST, C, each at its best rate: "+m.name, best...); err != nil {
 			return err
@@ -195,7 +195,7 @@ func makeMiniOptimisers(w *work) error {
 		{"Adam is best for RWS, momentum or Nesterov for NRWS.", best},
 		{"NRWS is ahead of RWS with the same optimiser.", ahead},
 	} {
-		if err := w.judgeAtBest(claim.says, claim.judgement, all...); err != nil {
+		if err := w.judgeAtBest(claim.says, claim.judgement, slices.Concat(rws, nrws)...); err != nil {
 			return err
 		}
 	}

@@ -48,17 +48,25 @@ func rated(method string, η float64) string { return fmt.Sprintf("%s-lr-%g", me
 // tuned are the runs of the learning rate by which a method ends with the highest
 // validation log p, and whether that is one of the ends of those tried.
 func (w *work) tuned(method, label string, passed *passedOver) (best curve, rate float64, edge bool, err error) {
-	best, at, err := bestOf(passed, mnistRates, func(η float64) (curve, float64, error) {
-		of, err := w.trained("mnist-"+rated(method, η), fmt.Sprintf("%s, η = %g", label, η))
+	each, at, err := w.atRates(mnistRates, label, passed, func(η float64) string { return "mnist-" + rated(method, η) })
+	if err != nil {
+		return nil, 0, false, err
+	}
+	return each[at], mnistRates[at], atEnd(at, mnistRates), nil
+}
+
+// atRates are the runs of a method at each of several rates, nil where training has diverged, and
+// which of them end with the highest validation log p. name is that of the training at a rate.
+func (w *work) atRates(rates []float64, label string, passed *passedOver, name func(η float64) string) (each []curve, best int, err error) {
+	_, best, err = bestOf(passed, rates, func(η float64) (curve, float64, error) {
+		of, err := w.trained(name(η), fmt.Sprintf("%s, η = %g", label, η))
+		each = append(each, of)
 		if err != nil {
 			return nil, 0, err
 		}
 		return of, of.mean(end), nil
 	})
-	if err != nil {
-		return nil, 0, false, err
-	}
-	return best, mnistRates[at], atEnd(at, mnistRates), nil
+	return each, best, err
 }
 
 func makeTable51(w *work) error {
