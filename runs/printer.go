@@ -114,22 +114,27 @@ func measuresLine(measures []Measure, values Measures) string {
 	return MeasuresText(slices.DeleteFunc(slices.Clone(measures), func(m Measure) bool {
 		_, measured := values[m.Key]
 		return !measured
-	}), func(m Measure, decimals int) string { return fmt.Sprintf("%.*f", decimals, values[m.Key]) })
+	}), func(m Measure, scale float64, decimals int) string {
+		return fmt.Sprintf("%.*f", decimals, scale*values[m.Key])
+	})
 }
 
-// MeasuresText writes measures by the texts of their values with a number of
-// decimals, fewer of those that have no unit. Those of the same unit that
-// follow each other share it.
-func MeasuresText(measures []Measure, text func(m Measure, decimals int) string) string {
+// MeasuresText writes measures by the texts of their values, which are multiplied by a scale
+// and have a number of decimals: fractions are written in percent. Measures of the same unit
+// that follow each other share it.
+func MeasuresText(measures []Measure, text func(m Measure, scale float64, decimals int) string) string {
 	var parts []string
 	for i, m := range measures {
-		decimals := 3
-		if m.Unit == "" {
+		unit, scale, decimals := m.Unit, 1.0, 3
+		switch {
+		case m.Fraction:
+			unit, scale, decimals = "%", 100, 1
+		case unit == "":
 			decimals = 2
 		}
-		part := m.Name + " " + text(m, decimals)
-		if m.Unit != "" && (i+1 == len(measures) || measures[i+1].Unit != m.Unit) {
-			part += " " + m.Unit
+		part := m.Name + " " + text(m, scale, decimals)
+		if unit != "" && (m.Fraction || i+1 == len(measures) || measures[i+1].Unit != unit) {
+			part += " " + unit
 		}
 		parts = append(parts, part)
 	}

@@ -325,7 +325,7 @@ func lastMeasures(seeds *runs.Seeds, validation bool) string {
 		_, measured := last(seeds.Runs[0])[m.Key]
 		return !measured
 	})
-	return fmt.Sprintf("%s of the last epoch, mean ± sd over the seeds: %s", of, runs.MeasuresText(measures, func(m runs.Measure, decimals int) string {
-		return seeds.Over(func(r *runs.Run) float64 { return last(r)[m.Key] }).Text(decimals)
+	return fmt.Sprintf("%s of the last epoch, mean ± sd over the seeds: %s", of, runs.MeasuresText(measures, func(m runs.Measure, scale float64, decimals int) string {
+		return seeds.Over(func(r *runs.Run) float64 { return scale * last(r)[m.Key] }).Text(decimals)
 	}))
 }
