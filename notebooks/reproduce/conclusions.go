@@ -161,27 +161,35 @@ func (f finding) mark() string {
 	return sides[f.side()].mark
 }
 
-// standing says how a conclusion stands by its findings: in part where there are others without
-// a verdict, so far where no verdict is of the published length.
+// standing says how a conclusion stands by its findings: in part where there are others beside
+// those that confirm or contradict it, so far where none of these is of the published length.
 func standing(findings []finding) string {
-	var of [len(sides)]int
-	extent := ", so far"
+	var of, full [len(sides)]int
 	for _, f := range findings {
 		of[f.side()]++
-		if f.side() <= against && f.made.Scale == Full {
-			extent = ""
+		if f.made != nil && f.made.Scale == Full {
+			full[f.side()]++
 		}
 	}
-	if of[speaksFor]+of[against] < len(findings) {
-		extent = " in part" + extent
+	var stands []string
+	for _, s := range []struct {
+		side side
+		word string
+	}{{speaksFor, "confirmed"}, {against, "contradicted"}} {
+		if of[s.side] == 0 {
+			continue
+		}
+		if of[s.side] < len(findings) {
+			s.word += " in part"
+		}
+		if full[s.side] == 0 {
+			s.word += ", so far"
+		}
+		stands = append(stands, s.word)
 	}
 	switch {
-	case of[speaksFor] > 0 && of[against] > 0:
-		return "confirmed and contradicted" + extent
-	case of[speaksFor] > 0:
-		return "confirmed" + extent
-	case of[against] > 0:
-		return "contradicted" + extent
+	case len(stands) > 0:
+		return strings.Join(stands, "; ")
 	case of[undecided] > 0:
 		return sides[undecided].name
 	case of[unjudged] > 0:

@@ -257,6 +257,8 @@ func (n Number) judge(v Value) Verdict {
 		return Missed
 	case n.isBound() || difference <= *n.Tolerance:
 		return Reproduced
+	case strings.HasPrefix(n.Measure, "difference"): // neither is better
+		return Missed
 	}
 	return Exceeded
 }

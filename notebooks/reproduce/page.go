@@ -91,7 +91,7 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 	}
 	p.print("# Published results, made anew\n\n")
 	p.print("Of %d published results and %d questions beyond them this page has %d, by criteria that were declared before the training that they judge (notebooks/thesis/criteria.toml): ", len(c)-beyondThem, beyondThem, len(made))
-	p.print("%d as published%s, and %d by shorter training, which settles no number, and no order for good: what rests on it alone stands “so far”.\n\n", len(full), listed(full), len(made)-len(full))
+	p.print("%d at full length%s, and %d by shorter training, which settles no number, and no order for good: what rests on it alone stands “so far”.\n\n", len(full), listed(full), len(made)-len(full))
 	var marks []string
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
@@ -117,10 +117,10 @@ func listed(texts []string) string {
 
 // legend says what the words and the signs of the page mean.
 func (p *page) legend(symbols, folder string) {
-	p.print("**How to read this.** A conclusion rests on claims and numbers of results, “in part” where not all of these have a verdict. A claim holds or fails by the criterion beside it, where the difference exceeds twice its standard error; it is open where it does not, or for the reason that its evidence gives. ")
-	p.print("It has no verdict where it asks for more than an order and training was shorter, or where other data stand in: then the page says how the criterion stands “here”. A number is reproduced within its tolerance or bound, exceeded where it is better, missed where it is worse. ")
-	p.print("Log-likelihoods are in nats. “sd” is a standard deviation over seeds, “se” a standard error: of one seed over rows, of several over seeds. **Of one seed ± leaves out the chance of training**: another seed may reverse a difference of some tenths of a nat. ")
-	p.print("The scale full is as published; laptop is shorter training, of which each result says how short. ")
+	p.print("**How to read this.** A conclusion rests on claims and numbers of results, “in part” where not all of these have a verdict. A claim holds or fails by the criterion beside it, where a difference exceeds twice its standard error, and is open where it does not, unless the criterion sets a threshold of its own or asks that there be no difference; then the error says how much could have been missed. Claims of many comparisons hold where all of them do, and fail by one. ")
+	p.print("It has no verdict where it asks for more than an order and training was shorter, or where other data stand in: then the page says how the criterion stands “here”. A number is reproduced within its tolerance or bound, exceeded where it is better, missed where it is worse, as is a difference of methods that is too large. ")
+	p.print("Log-likelihoods are in nats. “sd” is a standard deviation over seeds, “se” a standard error: of one seed over rows, of several over seeds. **Of one seed ± leaves out the chance of training**: another seed may reverse a difference of some tenths of a nat. Of two methods with three seeds each chance alone exceeds twice the standard error in one comparison of nine. Along curves the ± of one seed is that of the difference at their ends; between the ends of epochs a curve by seconds is the line that is drawn. ")
+	p.print("The scale full is training of the published length; laptop is shorter training, of which each result says how short. ")
 	if symbols != "" {
 		p.print("%s ", symbols)
 	}

@@ -92,9 +92,9 @@ func TestReport(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Of 5 published results and 0 questions beyond them this page has 3,",
-		"2 as published ([x/good](#xgood-a-number), [x/bad](#xbad-a-number)), and 1 by shorter training",
+		"2 at full length ([x/good](#xgood-a-number), [x/bad](#xbad-a-number)), and 1 by shorter training",
 		"| log p\\* of the long is good. | confirmed in part | ✓ x/good, – x/smoke |",
-		"| All are. | confirmed and contradicted | ✓ x/good, ✗ x/bad |",
+		"| All are. | confirmed in part; contradicted in part | ✓ x/good, ✗ x/bad |",
 		"| Bad is bad. | contradicted | ✗ x/bad |",
 		"| Short is good. | confirmed in part, so far | ✓ x/short, (✓) x/short |",
 		"| Nobody knows. | not made yet | – x/smoke, – x/good |",
@@ -112,7 +112,7 @@ func TestReport(t *testing.T) {
 		"| x/smoke | A number | its trainings |",
 		"| x/none | Nothing | no faces |",
 		"- **log p\\* of the long is good.** (ch. 1): confirmed in part. Long is 100.\n  - for: [x/good](#xgood-a-number) (full, no training): It is x/good: -10.1\n  - not made yet: x/smoke\n",
-		"- **All are.** (ch. 2): confirmed and contradicted.\n  - for: [x/good](#xgood-a-number) (full, no training): log p of the first: -10.100, published -10.000\n  - against: [x/bad](#xbad-a-number) (full, no training): It is x/bad: -12.0\n-",
+		"- **All are.** (ch. 2): confirmed in part; contradicted in part.\n  - for: [x/good](#xgood-a-number) (full, no training): log p of the first: -10.100, published -10.000\n  - against: [x/bad](#xbad-a-number) (full, no training): It is x/bad: -12.0\n-",
 		"  - no verdict, here it holds: [x/short](#xshort-a-number) (laptop, no training): It is wide: -10.5\n",
 		"- First was −1 once.\n  - here, [x/bad](#xbad-a-number) (full, no training): log p of the first -12.000, published -10.000\n",
 	} {

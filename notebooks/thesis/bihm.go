@@ -237,7 +237,7 @@ func makeText362(w *work) error {
 			continue
 		}
 		g := starDifference(e, whole)
-		j.add(holdsIf(g.verdict() != reproduce.Holds), "without layer %d %v", i, g)
+		j.add(holdsIf(g.verdict() != reproduce.Holds), "without layer %d over all twelve %v", i, g)
 	}
 	j.say("log p* of validation rows after %d epochs", all[0].epochs(w.Scale))
 	return w.judge("Leaving out any layer is worse.", j)
@@ -303,7 +303,8 @@ func makeFig38(w *work) error {
 	}
 	correlation := (n*sxy - sx*sy) / math.Sqrt((n*sxx-sx*sx)*(n*syy-sy*sy))
 	verdict := reproduce.Open
-	if !math.IsNaN(correlation) {
+	const few = 10 // epochs, of which a correlation says little
+	if n >= few {
 		verdict = holdsIf(below && correlation > 0.9)
 	}
 	each := "below at each"
@@ -530,7 +531,7 @@ func makeFig31(w *work) error {
 		chains[i], marginal[i] = chains[i]/hidden, marginal[i]/hidden
 	}
 	var j judgement
-	j.above("log-probability of a hidden pixel, under the mean of the chains less under its mean over the training rows", paired(chains, marginal))
+	j.above(fmt.Sprintf("log-probability of a hidden pixel, of %d rows, under the mean of %d chains less under its mean over the training rows", len(chains), len(filled.Images)), paired(chains, marginal))
 	if err := w.lookAt("(shown) Completions are plausible, and differ between chains.", j); err != nil {
 		return err
 	}

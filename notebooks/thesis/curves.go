@@ -3,6 +3,7 @@ package thesis
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -68,10 +69,19 @@ func after(epoch int) func(trained) float64 {
 	return func(t trained) float64 { return t.lastOf(func(p point) bool { return p.epoch <= epoch }) }
 }
 
+// Between the ends of two epochs a curve is the line that figures draw: epochs of methods take
+// different times, and the last one that has ended would be older, the longer they are.
 func at(seconds float64) func(trained) float64 {
 	const rounding = 1 + 1e-9 // an epoch that ends at these very seconds counts, whatever their last bit
 	return func(t trained) float64 {
-		return t.lastOf(func(p point) bool { return p.seconds <= seconds*rounding })
+		before := point{logP: math.NaN()}
+		for _, p := range t.points() {
+			if p.seconds > seconds*rounding {
+				return before.logP + (p.logP-before.logP)*(seconds-before.seconds)/(p.seconds-before.seconds)
+			}
+			before = p
+		}
+		return before.logP
 	}
 }
 
@@ -100,13 +110,13 @@ func (c curve) seconds() float64 {
 	return c.mean(func(t trained) float64 { return t.last().Seconds })
 }
 
-// tenths are the epochs after each tenth of them.
+// tenths are the epochs after each tenth of them, all of them where they are fewer.
 func (c curve) tenths() []int {
 	var epochs []int
 	for tenth := 1; tenth <= 10; tenth++ {
 		epochs = append(epochs, max(1, c.epochs()*tenth/10))
 	}
-	return epochs
+	return slices.Compact(epochs)
 }
 
 // gain is how far a is above b at a place. The standard error of one seed is that of the
@@ -165,8 +175,13 @@ func (w *work) bySeconds(a, b curve, of curve, from, to int) ([]gain, error) {
 
 // aheadByEpochs adds that a is above b at every tenth of the epochs.
 func (w *work) aheadByEpochs(j *judgement, what string, a, b curve) {
-	gains, err := w.byEpochs(a, b, b.tenths())
-	j.addAhead(what, "tenths of the epochs", gains, err)
+	epochs := b.tenths()
+	gains, err := w.byEpochs(a, b, epochs)
+	where := "tenths of the epochs"
+	if len(epochs) == b.epochs() {
+		where = "epochs"
+	}
+	j.addAhead(what, where, gains, err)
 }
 
 // aheadBySeconds adds that a is above b at every tenth of the time that b takes, from one

@@ -474,7 +474,7 @@ func makeFigC4(w *work) error {
 	for _, k := range refreshSteps[1:] {
 		d := all[k].mean(end) - one.mean(end)
 		if k <= 100 {
-			level.add(holdsIf(math.Abs(d) < 0.5), "K %d %+.3f nats", k, d)
+			level.add(holdsIf(math.Abs(d) < 0.5), "validation log p, K %d over K 1 %+.3f nats", k, d)
 		}
 	}
 	thousand := all[1000]
@@ -483,7 +483,7 @@ func makeFigC4(w *work) error {
 		rises = rises || thousand.mean(trainedAfter(max(1, n*part/10))) < thousand.mean(trainedAfter(max(1, n*(part-1)/10)))
 	}
 	behind := one.mean(trainedAfter(n)) - thousand.mean(trainedAfter(n))
-	unstable.add(holdsIf(rises || behind > 2), "training loss of K 1000 rises between parts: %t; log p of training rows behind K 1 by %.2f nats", rises, behind)
+	unstable.add(holdsIf(rises || behind > 2), "training loss of K 1000 rises between parts: %t; log p of training rows, K 1000 over K 1 %+.2f nats", rises, -behind)
 	ratio := all[100].seconds() / one.seconds()
 	faster.add(holdsIf(ratio < 1.0/3), "seconds at K 100 over those at K 1: %.3f", ratio)
 	for _, claim := range []struct {

@@ -107,7 +107,7 @@ func makeTable31(w *work) error {
 		}
 		g := difference([]evaluation{e}, other)
 		similar = append(similar, holdsIf(g.nats >= -0.2))
-		j.say("%s, BiHM − RWS %v", u.name, g)
+		j.say("%s, log p, BiHM − RWS %v", u.name, g)
 	}
 	j.add(atLeast(3, similar), "not behind by more than 0.2 nats on %s", count(similar))
 	passed.note(&j)
@@ -150,7 +150,7 @@ func makeTable32(w *work) error {
 		}
 		g := starDifference(deep, flat)
 		deeper = append(deeper, g.verdict())
-		j.say("%s, validation log p* with its layers %v", u.name, g)
+		j.say("%s, validation log p* with its layers over that with those of RWS %v", u.name, g)
 	}
 	j.add(atLeast(3, deeper), "above on %s", count(deeper))
 	passed.note(&j)

@@ -283,7 +283,11 @@ func (w *work) deeper(p undirected, number, says string) error {
 	w.Beside("the RBM of 500 units", "log p", annealedValue("test", others))
 	var j judgement
 	j.above(fmt.Sprintf("%v over %v:", deep[0].Experiment(), flat[0].Experiment()), of[0].over(others[0]))
-	j.say("of that error ± %.3f is over the rows, and the rest of log Z of both", paired(of[0].each, others[0].each).se)
+	ofRows := paired(of[0].each, others[0].each)
+	j.say("of that error ± %.3f is over the rows, and the rest of log Z of both", ofRows.se)
+	if v := ofRows.verdict(); v != j.verdict {
+		j.say("by the rows alone, as the criterion has it, the verdict would be “%s”", v)
+	}
 	if err := w.judgeFull(says, j); err != nil {
 		return err
 	}
