@@ -1,6 +1,8 @@
 package fisher
 
 import (
+	"math"
+
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -21,7 +23,7 @@ func NewDiagonal(f blas32.General, damping float64) (*Inverse, error) {
 		row := kernels.Row(f, j)
 		for k, x := range row {
 			damped := damping + float64(x)
-			ok = ok && damped > 0
+			ok = ok && damped > 0 && !math.IsInf(damped, 1)
 			row[k] = float32((1 + damping) / damped)
 		}
 		if !ok {

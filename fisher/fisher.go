@@ -104,9 +104,9 @@ func oneByOne(n int, task func(i int)) {
 
 // NewInverse inverts the blocks of an estimate, unit by unit through each. It fails
 // where a block with αI added is not positive definite in single precision, as with a
-// NaN among the samples or with next to no damping, and where the damping is so small
-// that (1+α)/α overflows. It panics where the parts of the estimate are not of the same
-// samples, and for the form Diagonal.
+// NaN among the samples or with next to no damping, and where the damping is so large
+// that it overflows, or so small that (1+α)/α does. It panics where the parts of the estimate
+// are not of the same samples, and for the form Diagonal.
 func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 	e.mustFit(s.Form)
 	if err := dampingError(s.Damping); err != nil {
@@ -155,9 +155,12 @@ func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 	return v, nil
 }
 
-// dampingError is that of a damping at which the largest inverse, that of a block
-// of 0, is not a number.
+// dampingError is that of a damping that is not a number in single precision, or at which
+// the largest inverse, that of a block of 0, is not.
 func dampingError(damping float64) error {
+	if !(damping <= math.MaxFloat32) {
+		return fmt.Errorf("the Fisher blocks cannot be inverted at damping %g: give a positive one of at most %g", damping, math.MaxFloat32)
+	}
 	if largest := float32((1 + damping) / damping); !(damping > 0 && largest <= math.MaxFloat32) {
 		return fmt.Errorf("the Fisher blocks cannot be inverted at damping %g, where (1+α)/α is %g in single precision: give a larger positive one", damping, largest)
 	}

@@ -238,21 +238,23 @@ func TestLargeDampingGivesThePlainGradient(t *testing.T) {
 	})
 }
 
-// Without samples of any weight the block is 0, and the inverse (1+α)/α.
+// Without samples, or without any of weight, the block is 0, and the inverse (1+α)/α.
 func TestWeightsOfZero(t *testing.T) {
-	e := newEstimate(5, 3, 2)
-	for k := range e.Parents.Data {
-		e.Parents.Data[k] = 1
-	}
-	for _, form := range forms {
-		inverse, err := inverseOf(e, Settings{Form: form, Damping: 0.25})
-		if err != nil {
-			t.Fatal(err)
+	for _, n := range []int{0, 5} {
+		e := newEstimate(n, 3, 2)
+		for k := range e.Parents.Data {
+			e.Parents.Data[k] = 1
 		}
-		g := kernels.Matrix{Rows: 2, Cols: 3, Stride: 3, Data: []float32{1, 2, 3, -4, 5, -6}}
-		inverse.Apply(g, 0)
-		if want := []float32{5, 10, 15, -20, 25, -30}; !slices.Equal(g.Data, want) {
-			t.Errorf("form %d gives %v, want %v", form, g.Data, want)
+		for _, form := range append(forms, Cheapest) {
+			inverse, err := inverseOf(e, Settings{Form: form, Damping: 0.25, Steps: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := kernels.Matrix{Rows: 2, Cols: 3, Stride: 3, Data: []float32{1, 2, 3, -4, 5, -6}}
+			inverse.Apply(g, 0)
+			if want := []float32{5, 10, 15, -20, 25, -30}; !slices.Equal(g.Data, want) {
+				t.Errorf("form %d gives %v of %d samples, want %v", form, g.Data, n, want)
+			}
 		}
 	}
 }
@@ -327,37 +329,38 @@ func TestApplyIsReproducible(t *testing.T) {
 	}
 }
 
-func TestNaNIsAnError(t *testing.T) {
-	nan := float32(math.NaN())
-	for _, form := range forms {
-		for what, place := range map[string]func(e Estimate) *float32{
-			"parents": func(e Estimate) *float32 { return &kernels.Row(e.Parents, 2)[1] },
-			"weights": func(e Estimate) *float32 { return &kernels.Row(e.Weights, 2)[1] },
-		} {
-			t.Run(fmt.Sprintf("form %d, %s", form, what), func(t *testing.T) {
-				e := newEstimate(4, 3, 2)
-				for k := range e.Parents.Data {
-					e.Parents.Data[k] = 1
-				}
-				for k := range e.Weights.Data {
-					e.Weights.Data[k] = 0.05
-				}
-				for r := range e.SampleWeights {
-					e.SampleWeights[r] = 0.25
-				}
-				*place(e) = nan
-				_, err := inverseOf(e, Settings{Form: form, Damping: 0.1})
-				if err == nil || !strings.Contains(err.Error(), "damping 0.1") {
-					t.Errorf("the error is %v", err)
-				}
-			})
+func TestWhatIsNotFiniteIsAnError(t *testing.T) {
+	for _, value := range []float32{float32(math.NaN()), float32(math.Inf(1))} {
+		for _, form := range forms {
+			for what, place := range map[string]func(e Estimate) *float32{
+				"parents": func(e Estimate) *float32 { return &kernels.Row(e.Parents, 2)[1] },
+				"weights": func(e Estimate) *float32 { return &kernels.Row(e.Weights, 2)[1] },
+			} {
+				t.Run(fmt.Sprintf("form %d, %s, %v", form, what, value), func(t *testing.T) {
+					e := newEstimate(4, 3, 2)
+					for k := range e.Parents.Data {
+						e.Parents.Data[k] = 1
+					}
+					for k := range e.Weights.Data {
+						e.Weights.Data[k] = 0.05
+					}
+					for r := range e.SampleWeights {
+						e.SampleWeights[r] = 0.25
+					}
+					*place(e) = value
+					_, err := inverseOf(e, Settings{Form: form, Damping: 0.1})
+					if err == nil || !strings.Contains(err.Error(), "damping 0.1") {
+						t.Errorf("the error is %v", err)
+					}
+				})
+			}
 		}
 	}
 }
 
 // A damping at which an inverse overflows is an error, whatever the samples and
-// the form, and so is one that is not positive.
-func TestVanishingDampingIsAnError(t *testing.T) {
+// the form, and so is one that is not positive, or not finite. The remedy is one that works.
+func TestImpossibleDampingIsAnError(t *testing.T) {
 	for _, n := range []int{1, 2} {
 		for _, weight := range []float32{0, 0.25} {
 			e := newEstimate(n, 3, 1)
@@ -368,9 +371,13 @@ func TestVanishingDampingIsAnError(t *testing.T) {
 				e.Weights.Data[k] = weight
 			}
 			for _, form := range append(forms, Cheapest) {
-				for _, damping := range []float64{1e-40, 0, -2, math.NaN()} {
-					if _, err := inverseOf(e, Settings{Form: form, Damping: damping, Steps: 1}); err == nil {
-						t.Errorf("form %d inverts a block of %d samples of weight %v at damping %g", form, n, weight, damping)
+				for damping, remedy := range map[float64]string{
+					1e-40: "give a larger positive one", 0: "give a larger positive one", -2: "give a larger positive one",
+					math.NaN(): "give a positive one of at most", math.Inf(1): "give a positive one of at most", 1e39: "give a positive one of at most",
+				} {
+					_, err := inverseOf(e, Settings{Form: form, Damping: damping, Steps: 1})
+					if err == nil || !strings.Contains(err.Error(), remedy) {
+						t.Errorf("form %d, a block of %d samples of weight %v at damping %g: the error is %v", form, n, weight, damping, err)
 					}
 				}
 			}

@@ -35,6 +35,9 @@ type kronecker struct {
 // not finite.
 func factor(e Estimate) (k kronecker, ok bool) {
 	n, size, total := e.Parents.Rows, e.Parents.Cols, 0.0
+	if n == 0 { // A is 0: no w_k, where mat has no matrices without rows
+		return kronecker{slopes: make([]float64, e.Weights.Cols), structure: kernels.NewMatrix(0, size)}, true
+	}
 	for _, w := range e.SampleWeights {
 		total += float64(w)
 	}
