@@ -143,6 +143,7 @@ func TestLabelsOfOnesOwn(t *testing.T) {
 		{Spec{Name: rows, LabelFile: at("two.npy", labelsOf("|u1", 2, 1))}, []string{"two.npy", "ends after 1"}},
 		{Spec{Name: rows, LabelFile: rows}, []string{"one number a row is needed"}},
 		{Spec{Name: rows, TestLabelFile: few}, []string{"give both"}},
+		{Spec{Name: rows, LabelFile: at("ones.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 12}, []string{"no training row is of class 0", "numbered from 0", "subtract 1"}},
 		{Spec{Name: "glyphs", LabelFile: few}, []string{"glyphs", "a file of your own"}},
 	} {
 		_, err := c.spec.Open()

@@ -85,12 +85,12 @@ func quantize(shape Shape, slices [][]float64) (rows, error) {
 	r := rows{shape: shape, values: make([]uint8, 0, len(slices)*shape.Units())}
 	for i, slice := range slices {
 		if len(slice) != shape.Units() {
-			return rows{}, fmt.Errorf("row %d has %d values, a row of shape %v has %d", i, len(slice), shape, shape.Units())
+			return rows{}, fmt.Errorf("row %d has %d values, a row of shape %v has %d", i+1, len(slice), shape, shape.Units())
 		}
 		for j, v := range slice {
 			gray, ok := gray(v)
 			if !ok {
-				return rows{}, fmt.Errorf("row %d, column %d: %v is not in [0, 1]", i, j, v)
+				return rows{}, fmt.Errorf("row %d, column %d: %v is not in [0, 1]", i+1, j+1, v)
 			}
 			r.values = append(r.values, gray)
 		}
