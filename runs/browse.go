@@ -161,10 +161,11 @@ func (l Listed) value(name string) string {
 		if c.Key != name {
 			continue
 		}
-		if cell, _ := c.Kind.cell(reflect.ValueOf(l.cells()[i])); cell != nil {
-			return csvField(cell)
+		cell, _ := c.Kind.cell(reflect.ValueOf(l.cells()[i]))
+		if text, is := cell.(string); is {
+			return text // as it is, without the quotes of CSV
 		}
-		return ""
+		return csvField(cell)
 	}
 	return l.settings()[name]
 }

@@ -92,6 +92,11 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 			t.Errorf("where %s are %s, %v; want %s", c.where, names(got), err, c.want)
 		}
 	}
+	for condition, want := range map[string]string{"method=" + slow.String(): "deep/slow now", "method~s, η": "deep/slow fast half now"} {
+		if got, err := runs.Where(found, condition); err != nil || names(got) != want {
+			t.Errorf("where %s are %s, %v; want %s", condition, names(got), err, want)
+		}
+	}
 	for by, want := range map[string]string{"learning_rate": "deep/slow now fast half", "-epoch": "deep/slow fast half now"} {
 		if got, err := runs.SortedBy(found, by); err != nil || names(got) != want {
 			t.Errorf("sorted by %s they are %s, %v; want %s", by, names(got), err, want)

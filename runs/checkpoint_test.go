@@ -6,6 +6,8 @@ import (
 	"errors"
 	"math"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -233,10 +235,21 @@ func FuzzParsePosition(f *testing.F) {
 	})
 }
 
-// Where the disk is full, the remedy is room.
+// Where the disk is full, the remedy is room, and then, in the directory of a run, to resume.
 func TestFullDiskSaysHowToGoOn(t *testing.T) {
-	full := &file.WriteError{Path: "runs/first/" + checkpointFile, Err: &os.PathError{Op: "write", Path: checkpointFile, Err: syscall.ENOSPC}}
-	wantError(t, notWritten("runs/first", full), "no space left", "is whole", "make room", "train --resume runs/first")
+	dir := t.TempDir()
+	full := func(name string) error {
+		return notWritten(dir, &file.WriteError{Path: filepath.Join(dir, name), Err: &os.PathError{Op: "write", Path: name, Err: syscall.ENOSPC}})
+	}
+	err := full(planFile)
+	wantError(t, err, "no space left", "make room, then the same command again goes on")
+	if strings.Contains(err.Error(), "--resume") {
+		t.Errorf("of a directory that is no run: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, experimentFile), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, full(checkpointFile), "no space left", "is whole", "make room, then train --resume "+dir)
 }
 
 // Norms are of the layers that the epochs before have.

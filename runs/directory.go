@@ -73,7 +73,7 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 		err = takenBy(dir, err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, notWritten(dir, err)
 	}
 	there, _, err := readExperiment(dir)
 	switch {
@@ -110,16 +110,22 @@ func keptEpoch(name string) (epoch int, is bool) {
 	return epoch, err == nil && fmt.Sprintf(keptFile, epoch) == name
 }
 
-// notWritten says of the error of a file that could not be written how to go on.
+// notWritten says of the error of a file that could not be written how to go on. Only the
+// directory of a run can be resumed: where there is none yet, as where a plan could not be
+// written, the same command is what goes on.
 func notWritten(dir string, err error) error {
 	var failed *file.WriteError
+	goesOn := "the same command again goes on"
+	if isRun(dir) {
+		goesOn = fmt.Sprintf("train --resume %s, or the same command again, goes on from there", dir)
+	}
 	switch {
 	case errors.Is(err, file.ErrLost):
 		return fmt.Errorf("%w: nothing more is written there; train again, into a directory that stays", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("%w: what was saved before is whole; make room, then train --resume %s, or the same command again, goes on from there", err, dir)
+		return fmt.Errorf("%w: what was saved before is whole; make room, then %s", err, goesOn)
 	case errors.As(err, &failed):
-		return fmt.Errorf("%w: what was saved before is whole; once the file can be written, train --resume %s, or the same command again, goes on from there", err, dir)
+		return fmt.Errorf("%w: what was saved before is whole; once that can be written, %s", err, goesOn)
 	}
 	return err
 }
@@ -172,7 +178,7 @@ func refuseForeign(dir string) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: choose another directory", err)
 	}
 	foreign := ""
 	for _, entry := range entries {

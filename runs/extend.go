@@ -63,7 +63,7 @@ func extendAll(dirs []string, epochs int) ([]Experiment, error) {
 			err = takenBy(dir, err)
 		}
 		if err != nil {
-			return nil, err
+			return nil, notWritten(dir, err)
 		}
 		defer h.Release()
 		held = append(held, h)

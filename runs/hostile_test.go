@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/internal/file/filetest"
@@ -39,6 +40,27 @@ func TestHostileFilesOfARunAreRefused(t *testing.T) {
 	}
 	if err := open(); err != nil {
 		t.Error(err)
+	}
+	lock := filepath.Join(dir, ".lock") // of which nothing is read
+	if err := errors.Join(os.Remove(lock), syscall.Mkfifo(lock, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, train(), lock+" is a pipe")
+	if err := runs.Taken(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHostilePlansOfSweepsAreRefused(t *testing.T) {
+	s, dir := mustReadSweep(t, sweepText), t.TempDir()
+	if err := s.Claim(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, read := range []func() error{
+		func() error { return s.Claim(dir) },
+		func() error { _, err := runs.OpenSweep(dir); return err },
+	} {
+		filetest.Refused(t, filepath.Join(dir, "sweep.toml"), read)
 	}
 }
 

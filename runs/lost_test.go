@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,6 +156,64 @@ func TestFailedWriteSaysHowToGoOn(t *testing.T) {
 	}
 	mustTrain(t, brief(set), set, dir)
 	wantSameRun(t, whole, dir)
+}
+
+// blockLock puts a directory in the place of a lock, which then cannot be opened for
+// writing, as in a directory that is read-only.
+func blockLock(t *testing.T, dir string) (lock string) {
+	t.Helper()
+	lock = filepath.Join(dir, ".lock")
+	if err := errors.Join(os.RemoveAll(lock), os.MkdirAll(lock, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return lock
+}
+
+// Where nothing can be written, a finished run is returned as elsewhere; all else ends with
+// what cannot be written and with the remedy.
+func TestUnwritableDirectories(t *testing.T) {
+	t.Parallel()
+	set, finished, begun, none := overlapping(t), t.TempDir(), t.TempDir(), t.TempDir()
+	mustTrain(t, brief(set), set, finished)
+	trainUntil(t, brief(set), set, begun, atStep(2))
+	for _, dir := range []string{finished, begun, none} {
+		blockLock(t, dir)
+	}
+	if run := mustTrain(t, brief(set), set, finished); run.Epochs() != 4 {
+		t.Errorf("the run returned is of epoch %d", run.Epochs())
+	}
+	train := func(e runs.Experiment, dir string) error { _, err := runs.Train(t.Context(), e, set, dir); return err }
+	other := brief(set)
+	other.Components = 2
+	_, extending := runs.Extend(finished, 6)
+	for dir, errs := range map[string][]error{
+		finished: {train(other, finished), extending},
+		begun:    {train(brief(set), begun)},
+	} {
+		for _, err := range errs {
+			wantError(t, err, filepath.Join(dir, ".lock"), "what was saved before is whole", "once that can be written, train --resume "+dir)
+		}
+	}
+
+	parts := runs.Parts{Dir: t.TempDir(), Count: 1, Work: "{}"}
+	part := blockLock(t, filepath.Join(parts.Dir, "part-0"))
+	_, measuring := parts.Do(t.Context(), runs.Shard{}, nil, nil)
+	_, planning := runs.TrainSeeds(t.Context(), brief(set), set, 2, none)
+	sweeping := mustReadSweep(t, sweepText).Claim(none)
+	for _, c := range []struct {
+		err  error
+		lock string
+	}{
+		{train(brief(set), none), filepath.Join(none, ".lock")}, {planning, filepath.Join(none, ".lock")}, {sweeping, filepath.Join(none, ".lock")}, {measuring, part},
+	} {
+		wantError(t, c.err, c.lock, "once that can be written, the same command again goes on")
+	}
+
+	file := filepath.Join(none, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, train(brief(set), filepath.Join(file, "run")), file, "choose another directory")
 }
 
 // A line of metrics that is damaged blocks nothing that needs the models alone; what

@@ -49,6 +49,10 @@ type lineWriter struct {
 }
 
 func (w *lineWriter) field(key string, value any) {
+	if !columnKey.MatchString(key) { // parseEpoch would not read it back
+		w.err = fmt.Errorf("%q is no key of metrics: use letters, digits, _ and -, with dots between", key)
+		return
+	}
 	name, err := json.Marshal(key)
 	if err != nil {
 		w.err = err
@@ -176,7 +180,7 @@ func parseEpoch(line []byte) (Epoch, error) {
 			e.Seconds = value
 		case key == "learning_rate":
 			e.LearningRate = value
-		case !grouped:
+		case !grouped, !columnKey.MatchString(key):
 			return Epoch{}, fmt.Errorf("an unknown field %q", key)
 		case strings.HasPrefix(key, trainPrefix):
 			e.Train[rest] = value

@@ -17,7 +17,7 @@ import (
 var someEpochs = []Epoch{
 	{Epoch: 1, Step: 6, Seconds: 0.1, LearningRate: 0.2, Train: Measures{"log_p": -6.1, "bound": -7.2}},
 	{Epoch: 2, Step: 12, Seconds: 0.3, LearningRate: 0.1, Train: Measures{"log_p": -1.0 / 3}, Validation: Measures{"log_p": -5, "ess": 1},
-		Measured: map[string]Measures{"test": {"log_p": -5.5}, "train rows": {"log_z2": -0.1}}},
+		Measured: map[string]Measures{"test": {"log_p": -5.5}, "train-rows": {"log_z2": -0.1}}},
 	{Epoch: 3, Step: 18, Seconds: 0.4, LearningRate: 0.05, Train: Measures{"log_p": -4},
 		Norms: Norms{"generative": {{1, 2, 3}, {4, 5, 6}}, "recognition": {{0, 0, 1e-9}}}},
 }
@@ -168,17 +168,28 @@ func TestParseEpochRefuses(t *testing.T) {
 		`{"norms.p.1.weights":1}`:               `none of layer 0`,
 		`{"norms.p.9999.weights":1,"norms.q.0.weights":1}`: `of the network "p"`,
 		`{"norms.p.+0.weights":1}`:                         "norms.p.+0.weights",
+		`{"train.a b":1}`:                                  `unknown field "train.a b"`,
+		`{"validation":{"":1}}`:                            `unknown field "validation."`,
+		`{"a,b.log_p":1}`:                                  `unknown field "a,b.log_p"`,
+		`{"norms.p q.0.weights":1}`:                        `unknown field "norms.p q.0.weights"`,
 	} {
 		_, err := parseMetrics([]byte(line + "\n"))
 		wantError(t, err, "line 1", want)
 	}
 }
 
-// FuzzParseMetrics checks that what is read is always the same, and can be written and
-// read again.
+// What would not be read back is not written.
+func TestOddKeysOfMetricsAreNotWritten(t *testing.T) {
+	_, _, err := sealed(Epoch{Epoch: 1, Train: Measures{"free energy": 1}}, "")
+	wantError(t, err, `"train.free energy"`, "use letters")
+}
+
+// FuzzParseMetrics checks that what is read is always the same, can be written and read
+// again, and makes a table.
 func FuzzParseMetrics(f *testing.F) {
 	f.Add([]byte(`{"epoch":1,"step":6,"seconds":0.1,"learning_rate":0.2,"train":{"log_p":-6,"bound":-7,"ess":0.3},"norms":{"q":[{"weights":1}]}}` + "\n{\"epo"))
 	f.Add([]byte(`{"epoch":1,"step":6,"seconds":0.1,"learning_rate":0.2,"train.log_p":-6,"test.log_p":-7,"norms.generative.0.weights":3}` + "\n"))
+	f.Add([]byte(`{"epoch":1,"train.a b":1,"validation":{"":2}}` + "\n"))
 	f.Add([]byte("null\n{}\n"))
 	f.Fuzz(wantSameMetrics)
 }
@@ -207,6 +218,9 @@ func wantSameMetrics(t *testing.T, b []byte) {
 	}
 	if err != nil {
 		return
+	}
+	if rows := (History{Epochs: epochs}).Table().Rows(); len(rows) != len(epochs) {
+		t.Fatalf("%d epochs have a table of %d rows", len(epochs), len(rows))
 	}
 	back, err := parseMetrics([]byte(written(t, epochs)))
 	if err != nil {

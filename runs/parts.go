@@ -148,7 +148,7 @@ func (p Parts) attempt(ctx context.Context, i int, do func(part int) ([]Tensor, 
 		return nil, false, takenBy(p.dir(i), err)
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, false, notWritten(p.dir(i), err)
 	}
 	defer held.Release()
 	if tensors, err = p.read(i); tensors != nil || err != nil {
@@ -164,7 +164,7 @@ func (p Parts) attempt(ctx context.Context, i int, do func(part int) ([]Tensor, 
 		return nil, false, err
 	}
 	if err := held.WriteAside(partFile, b); err != nil {
-		return nil, false, err
+		return nil, false, notWritten(p.dir(i), err)
 	}
 	return tensors, true, held.RemoveLeftovers(func(name string) bool { return name == partFile })
 }

@@ -48,7 +48,7 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 		err = fmt.Errorf("another program begins seeds in %s: wait for it, or choose another directory", dir)
 	}
 	if err != nil {
-		return err
+		return notWritten(dir, err)
 	}
 	defer held.Release()
 	planned, err := readPlan(dir)

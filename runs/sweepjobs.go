@@ -132,7 +132,7 @@ func (s *Sweep) Claim(dir string) error {
 		return err
 	}
 	text = sealText(text)
-	there, err := os.ReadFile(filepath.Join(dir, sweepPlan))
+	there, err := file.Read(filepath.Join(dir, sweepPlan), file.Small)
 	switch {
 	case err == nil && string(there) == string(text):
 		return nil
@@ -152,7 +152,7 @@ func (s *Sweep) Claim(dir string) error {
 		return fmt.Errorf("another program begins a sweep in %s: wait for it, or choose another directory", dir)
 	}
 	if err != nil {
-		return err
+		return notWritten(dir, err)
 	}
 	defer held.Release()
 	seeds := map[string]map[uint64]bool{} // of the directories of settings

@@ -34,6 +34,9 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 	}
 	held, err := claim(dir, e, set)
 	if err != nil {
+		if run := finishedThere(dir, e, err); run != nil {
+			return run, run.lost
+		}
 		return nil, err
 	}
 	defer held.Release()
@@ -58,6 +61,24 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 		err = run.lost
 	}
 	return run, cmp.Or(failure, err)
+}
+
+// finishedThere is the finished run of an experiment in a directory that could not be
+// claimed since nothing can be written there, as nothing needs to be. It is nil where that is
+// not why, or where there is none.
+func finishedThere(dir string, e Experiment, unclaimed error) *Run {
+	var unwritable *file.WriteError
+	if !errors.As(unclaimed, &unwritable) || errors.Is(unclaimed, file.ErrLost) {
+		return nil
+	}
+	run, err := Open(dir)
+	if err != nil || !run.Finished() {
+		return nil
+	}
+	if _, err := compare(dir, run.experiment, e); err != nil {
+		return nil
+	}
+	return run
 }
 
 // An Interruption is how training ends whose context does: with a checkpoint, from

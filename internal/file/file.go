@@ -26,9 +26,22 @@ func Leftover(name string) (of string, is bool) {
 	return of, is && of != "" && err == nil
 }
 
+// Name is the last element of a path, also of one that ends with none of its own, such
+// as a dot.
+func Name(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole
+	}
+	return filepath.Base(path)
+}
+
 // WriteAside writes a file so that path holds either what it held before or
-// all of b, whenever the program or the machine stops.
+// all of b, whenever the program or the machine stops. It replaces no device, nor
+// anything else that is not a regular file.
 func WriteAside(path string, b []byte) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return &WriteError{path, fmt.Errorf("%s is not replaced by a file: name another place", kind(info.Mode()))}
+	}
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return &WriteError{path, withoutPaths(err)}
@@ -40,7 +53,8 @@ func WriteAside(path string, b []byte) error {
 	return nil
 }
 
-// A WriteError is the error of a file that could not be written.
+// A WriteError is the error of a file that could not be written, or of a directory that
+// could not be made.
 type WriteError struct {
 	Path string
 	Err  error
@@ -109,7 +123,7 @@ func MkdirAll(path string) error {
 		// Another program has made it, or it is a file, which who opens it is told.
 		return nil
 	} else if err != nil {
-		return err
+		return &WriteError{path, withoutPaths(err)}
 	}
 	root, err := os.OpenRoot(above)
 	if err != nil {

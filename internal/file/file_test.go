@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -25,12 +27,32 @@ func TestWriteAside(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(blocked, "deeper"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteAside(blocked, []byte("x")); err == nil {
-		t.Error("a directory is replaced by a file")
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, says := range map[string]string{blocked: blocked + ": a directory", pipe: pipe + ": a pipe"} {
+		if err := WriteAside(path, []byte("x")); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("where %s lies a file is written with the error %v", says, err)
+		}
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 2 {
-		t.Errorf("%d files are left, want the two (%v)", len(entries), err)
+	if err != nil || len(entries) != 3 {
+		t.Errorf("%d files are left, want the three (%v)", len(entries), err)
+	}
+}
+
+// The name of a directory is the same from wherever it is named.
+func TestName(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "some", "run")
+	if err := MkdirAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for path, want := range map[string]string{".": "run", "./": "run", "..": "some", "a/b/": "b", dir: "run", "a/..": "run"} {
+		if name := Name(path); name != want {
+			t.Errorf("the name of %s is %q, want %q", path, name, want)
+		}
 	}
 }
 

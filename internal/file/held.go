@@ -30,19 +30,24 @@ var ErrNoLocks = errors.New("cannot be locked")
 var ErrLost = errors.New("the directory, or a file in it, was removed while it was held")
 
 // Hold locks a directory, which it makes where there is none, by a file in it. It is
-// held until it is released or the program ends, however it ends.
+// held until it is released or the program ends, however it ends. Where neither can be
+// made or written, the error is a WriteError.
 func Hold(path, name string) (*Held, error) {
 	if err := MkdirAll(path); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
-		return nil, err
+		return nil, &WriteError{path, withoutPaths(err)}
 	}
 	h := &Held{path: path, name: name, root: root}
-	if h.lock, err = root.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
+	if h.lock, err = root.OpenFile(name, os.O_CREATE|os.O_RDWR|syscall.O_NONBLOCK, 0o644); err != nil {
 		root.Close()
-		return nil, fmt.Errorf("%s: %w", h.Path(name), err)
+		return nil, &WriteError{h.Path(name), withoutPaths(err)}
+	}
+	if _, err := regular(h.lock, h.Path(name)); err != nil {
+		h.Release()
+		return nil, err
 	}
 	if err := lockAlone(h.lock); err != nil {
 		h.Release()

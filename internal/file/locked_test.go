@@ -3,6 +3,7 @@ package file
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -19,6 +20,22 @@ func TestLocked(t *testing.T) {
 	h.Release()
 	if Locked(dir, lock) {
 		t.Error("a directory that was released is locked")
+	}
+}
+
+// A pipe that nobody writes into holds up neither who looks nor who would hold: it is no
+// lock.
+func TestPipeIsNoLock(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, lock)
+	if err := syscall.Mkfifo(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if Locked(dir, lock) {
+		t.Error("a pipe is locked")
+	}
+	if _, err := Hold(dir, lock); err == nil || !strings.Contains(err.Error(), path+" is a pipe") {
+		t.Errorf("held by a pipe, it ends with %v", err)
 	}
 }
 

@@ -19,15 +19,21 @@ func Open(path string) (*os.File, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is %s, not a regular file: give the path of a file, or move away what lies there", path, kind(info.Mode()))
-	}
+	info, err := regular(f, path)
 	if err != nil {
 		f.Close()
 		return nil, 0, err
 	}
 	return f, info.Size(), nil
+}
+
+// regular refuses what is open at a path where it is not a regular file.
+func regular(f *os.File, path string) (os.FileInfo, error) {
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is %s, not a regular file: give the path of a file, or move away what lies there", path, kind(info.Mode()))
+	}
+	return info, err
 }
 
 // kind names what is not a regular file.
