@@ -1,17 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"syscall"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/spf13/cobra"
 )
@@ -77,43 +80,44 @@ those of "helmholtz train" that describe Helmholtz machines; nothing is kept.`,
 		if err := e.Check(set); err != nil {
 			return misuse(c, "%w", err)
 		}
-		var timing hm.Timing
-		err = profiled(profile, func() (err error) {
-			timing, err = e.Benchmark(c.Context(), set, steps, newFraction(c.ErrOrStderr(), "training"))
-			return err
+		if profile != "" {
+			if err := refuseUnwritable(c, "profile", profile); err != nil {
+				return err
+			}
+		}
+		return profiled(profile, func() error {
+			timing, err := e.Benchmark(c.Context(), set, steps, newFraction(c.ErrOrStderr(), "training"))
+			if err != nil {
+				return err
+			}
+			machine := thisMachine()
+			if asJSON {
+				return json.NewEncoder(c.OutOrStdout()).Encode(struct {
+					hm.Timing
+					machineRecord
+				}{timing, machine})
+			}
+			fmt.Fprintf(c.OutOrStdout(), "step %.3f ms (%.0f GFLOP/s), epoch %.2f s, refresh %.0f ms\n", timing.StepMS, timing.GFLOPS, timing.EpochS, timing.RefreshMS)
+			writeMachine(c.OutOrStdout(), machine, timing.Device)
+			return nil
 		})
-		if err != nil {
-			return err
-		}
-		machine := thisMachine()
-		if asJSON {
-			return json.NewEncoder(c.OutOrStdout()).Encode(struct {
-				hm.Timing
-				machineRecord
-			}{timing, machine})
-		}
-		fmt.Fprintf(c.OutOrStdout(), "step %.3f ms (%.0f GFLOP/s), epoch %.2f s, refresh %.0f ms\n", timing.StepMS, timing.GFLOPS, timing.EpochS, timing.RefreshMS)
-		writeMachine(c.OutOrStdout(), machine, timing.Device)
-		return nil
 	}
 	return c
 }
 
-// profiled does work and writes its CPU profile to a file, if one is named.
+// profiled does work, which prints what it measures, and writes its CPU profile to a file,
+// if one is named.
 func profiled(path string, work func() error) error {
 	if path == "" {
 		return work()
 	}
-	file, err := os.Create(path)
-	if err != nil {
+	var profile bytes.Buffer
+	if err := pprof.StartCPUProfile(&profile); err != nil {
 		return err
 	}
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return errors.Join(err, file.Close())
-	}
-	err = work()
+	err := work()
 	pprof.StopCPUProfile()
-	return errors.Join(err, file.Close())
+	return errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o777), file.WriteAside(path, profile.Bytes()))
 }
 
 func newBenchEval() *cobra.Command {

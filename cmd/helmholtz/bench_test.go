@@ -18,3 +18,19 @@ func TestBenchTrainWritesAProfile(t *testing.T) {
 		t.Errorf("the profile holds %.20q (%v)", text, err)
 	}
 }
+
+// A profile that cannot be written after all is an error beside the result, and leaves the
+// one of before.
+func TestBenchTrainSaysThatItsProfileIsNotWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), strings.Repeat("a", 255)) // too long a name
+	if err := os.WriteFile(file, []byte("before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errOut := helmholtz(t, t.Context(), "bench", "train", "--dataset", "glyphs", "--subset", "100", "--layers", "5", "--steps", "3", "--profile", file)
+	if code != exitFailed || !strings.Contains(out, "epoch") || !strings.Contains(errOut, "name too long") {
+		t.Errorf("bench train ended with %d, printed %q and said %q", code, out, errOut)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "before" {
+		t.Errorf("the file holds %.20q (%v)", text, err)
+	}
+}

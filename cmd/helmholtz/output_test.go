@@ -61,6 +61,7 @@ func TestUnwritableFiles(t *testing.T) {
 	for _, command := range []string{
 		"eval nowhere --table %s.csv", "compare nowhere --table %s.csv", "history nowhere --table %s.csv", "compare nowhere --out %s.png",
 		"sample nowhere --out %s.png", "inpaint nowhere --mask left --out %s.png", "report nowhere --out %s.html", "plot nowhere --out %s",
+		"bench train --dataset glyphs --layers 5 --profile %s",
 	} {
 		args := strings.Fields(fmt.Sprintf(command, filepath.Join(file, "within", "x")))
 		if code, _, errOut := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(errOut, "no file can be made in "+file) {

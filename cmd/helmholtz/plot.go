@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -110,7 +111,7 @@ than hm what training recorded is drawn.`,
 }
 
 // figureName is what the files of a run's figures begin with.
-func figureName(dir string) string { return filepath.Base(filepath.Clean(dir)) }
+func figureName(dir string) string { return file.Name(dir) }
 
 // distinct refuses runs whose figures would overwrite each other.
 func distinct(c *cobra.Command, dirs []string) error {

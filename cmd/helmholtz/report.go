@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ the last checkpoint.`,
 			}
 		}
 		if out == "" {
-			out = filepath.Clean(args[0]) + ".html"
+			out = filepath.Join(args[0], "..", file.Name(args[0])+".html") // beside it
 		}
 		if err := refuseUnwritable(c, "out", out); err != nil {
 			return err

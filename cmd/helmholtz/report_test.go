@@ -32,3 +32,21 @@ func TestReportsStandAlone(t *testing.T) {
 		t.Errorf("the report needs %s", elsewhere)
 	}
 }
+
+// A run is called by its directory, also where that is the one of the command.
+func TestReportOfTheDirectoryItIsIn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "mine")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(fixtures, newest, "nrws", "whole"))); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	if out, want := succeed(t, "report", ".", "--samples", "20", "--rows", "20", "--log-z2", "1000"), filepath.Join("..", "mine.html")+"\n"; out != want {
+		t.Errorf("report prints %q, want %q", out, want)
+	}
+	if text, err := os.ReadFile(dir + ".html"); err != nil || !strings.Contains(string(text), "<title>mine</title>") {
+		t.Errorf("the report begins with %.100q (%v)", text, err)
+	}
+	if out := succeed(t, "plot", ".", "--samples", "20", "--log-z2", "100", "--out", "figures"); !strings.Contains(out, filepath.Join("figures", "mine-norms.png")) {
+		t.Errorf("the figures are %s", out)
+	}
+}

@@ -56,8 +56,11 @@ of an unknown family is named on standard error and passed over.`,
 		if err == nil && by != "" {
 			found, err = runs.SortedBy(found, by)
 		}
+		if len(all) == 0 {
+			columns = nil // of no run no setting is known
+		}
 		for i, name := range columns {
-			if err == nil && len(all) > 0 {
+			if err == nil {
 				columns[i], err = runs.Named(all, name)
 			}
 		}

@@ -30,4 +30,9 @@ func TestRunsAreListed(t *testing.T) {
 			t.Errorf("%s ends with %d: %s%s", c.args, code, out, err)
 		}
 	}
+	for _, column := range []string{"a b", "learning_rate"} { // of no run no setting is known
+		if code, out, err := helmholtz(t, t.Context(), "runs", t.TempDir(), "--columns", column); code != 0 || !strings.Contains(err, "none of the 0 runs") {
+			t.Errorf("where no run is, the column %s ends with %d: %s%s", column, code, out, err)
+		}
+	}
 }
