@@ -14,17 +14,20 @@ func measureColumn(measures []Measure, key, of, more string) Column {
 	if i := slices.IndexFunc(measures, func(m Measure) bool { return m.Key == of }); i >= 0 {
 		m = measures[i]
 	}
-	c := Column{Key: key, Label: cmp.Or(m.Name, m.Key) + ", " + more, Unit: m.Unit, Kind: Number, Decimals: m.decimals()}
+	c := Column{Key: key, Label: cmp.Or(m.Name, m.Key) + ", " + more, Unit: m.Unit, Kind: Number, Decimals: m.decimals(), Fraction: m.Fraction}
 	if isError {
 		c.Label = "± se"
 	}
 	return c
 }
 
-// decimals are those with which people read the measure: fewer where it has no unit, as a
-// fraction has none.
+// decimals are those with which people read the measure: fewer where it has no unit, and of
+// a fraction, in percent.
 func (m Measure) decimals() int {
-	if m.Unit == "" {
+	switch {
+	case m.Fraction:
+		return 1
+	case m.Unit == "":
 		return 2
 	}
 	return 3

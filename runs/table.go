@@ -29,6 +29,8 @@ type Column struct {
 	// Decimals are those of a Number where people read it; with 0 it has as
 	// many digits as tell it from other numbers. Programs are given all digits.
 	Decimals int
+	// Fraction says that cells are Numbers from 0 to 1, which people read in percent.
+	Fraction bool
 }
 
 // A ColumnKind is what cells of a column may be.
@@ -54,8 +56,8 @@ var (
 // and _, a letter first, and may be that of a file; its title, above the table
 // where people read it, may be empty. What is not UTF-8 in texts becomes U+FFFD.
 // NewTable panics where the name or a key is not as described, where two columns
-// have one key, where there is no column, and where there are decimals below 0 or
-// of a kind that has none.
+// have one key, where there is no column, where there are decimals below 0 or of a
+// kind that has none, and where fractions are no Numbers.
 func NewTable(name, title string, columns ...Column) *Table {
 	if !tableName.MatchString(name) {
 		panic(fmt.Sprintf("runs: %q is no name of a table: use letters of a to z, digits and _, a letter first", name))
@@ -74,6 +76,9 @@ func NewTable(name, title string, columns ...Column) *Table {
 		}
 		if c.Decimals < 0 || c.Decimals > 0 && c.Kind != Number {
 			panic(fmt.Sprintf("runs: %d decimals of the %v column %s of table %s", c.Decimals, c.Kind, c.Key, name))
+		}
+		if c.Fraction && c.Kind != Number {
+			panic(fmt.Sprintf("runs: fractions of the %v column %s of table %s", c.Kind, c.Key, name))
 		}
 		keys[c.Key] = true
 		columns[i].Label, columns[i].Unit = validUTF8(c.Label), validUTF8(c.Unit)

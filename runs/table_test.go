@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"io"
 	"math"
 	"reflect"
 	"strings"
@@ -52,6 +53,8 @@ func TestMisuseOfTablesPanics(t *testing.T) {
 			"runs: 1 decimals of the integer column epoch of table epochs"},
 		{func() { runs.NewTable("epochs", "", runs.Column{Key: "log_p", Kind: runs.Number, Decimals: -1}) },
 			"runs: -1 decimals of the number column log_p of table epochs"},
+		{func() { runs.NewTable("epochs", "", runs.Column{Key: "epoch", Kind: runs.Integer, Fraction: true}) },
+			"runs: fractions of the integer column epoch of table epochs"},
 		{add(1), "runs: a row of 1 cells for the 2 columns of table epochs"},
 		{add(1, 2, 3), "runs: a row of 3 cells for the 2 columns of table epochs"},
 		{add(1, 2.5), "runs: float64 2.5 is no cell of the integer column step of table epochs"},
@@ -66,6 +69,27 @@ func TestMisuseOfTablesPanics(t *testing.T) {
 			}()
 			test.misuse()
 		}()
+	}
+}
+
+// People read fractions in percent, and programs as they are.
+func TestFractionsAreReadInPercent(t *testing.T) {
+	table := runs.NewTable("shares", "",
+		runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 1, Fraction: true},
+		runs.Column{Key: "error", Kind: runs.Number, Fraction: true})
+	table.Add(0.0031, 0.25)
+	table.Add(nil, nil)
+	for _, c := range []struct {
+		write func(*runs.Table, io.Writer) error
+		want  string
+	}{
+		{(*runs.Table).WriteMarkdown, "| ESS (%) | error (%) |\n| ---: | ---: |\n| 0.3 | 25 |\n| – | – |\n"},
+		{(*runs.Table).WriteCSV, "ess,error\n0.0031,0.25\n,\n"},
+	} {
+		var b strings.Builder
+		if err := c.write(table, &b); err != nil || b.String() != c.want {
+			t.Errorf("the table is\n%s(%v), want\n%s", b.String(), err, c.want)
+		}
 	}
 }
 

@@ -90,8 +90,12 @@ func (t *Table) lines(escapes *strings.Replacer) [][]string {
 	labels := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		labels[i] = cmp.Or(c.Label, c.Key)
-		if c.Unit != "" {
-			labels[i] += " (" + c.Unit + ")"
+		unit := c.Unit
+		if c.Fraction {
+			unit = "%"
+		}
+		if unit != "" {
+			labels[i] += " (" + unit + ")"
 		}
 		labels[i] = escapes.Replace(oneLine(labels[i]))
 	}
@@ -112,9 +116,13 @@ func (c Column) display(cell any) string {
 	case nil:
 		return "–"
 	case float64:
+		if c.Fraction {
+			x *= 100
+		}
 		if c.Decimals > 0 {
 			return strconv.FormatFloat(x, 'f', c.Decimals, 64)
 		}
+		return fmt.Sprint(x)
 	}
 	return fmt.Sprint(cell)
 }

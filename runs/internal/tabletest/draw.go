@@ -32,6 +32,7 @@ func Draw(t *rapid.T) *runs.Table {
 		}
 		if columns[i].Kind == runs.Number {
 			columns[i].Decimals = rapid.IntRange(0, 4).Draw(t, "decimals")
+			columns[i].Fraction = rapid.Bool().Draw(t, "fraction")
 		}
 	}
 	table := runs.NewTable("drawn", texts.Draw(t, "title"), columns...)
