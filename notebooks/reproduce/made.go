@@ -41,7 +41,7 @@ type Value struct {
 	Measure string   `json:"measure"`
 	Ours    float64  `json:"ours"`
 	SD      *float64 `json:"sd,omitempty"` // over seeds, where there are several
-	SE      *float64 `json:"se,omitempty"` // over rows, of one seed
+	SE      *float64 `json:"se,omitempty"` // over rows, of one seed; over seeds, of what is of all of them
 	Seeds   int      `json:"seeds"`
 	// By is how it was estimated, such as 10,000 samples of each of 10,000 rows.
 	By   string `json:"by,omitempty"`

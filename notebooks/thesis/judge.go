@@ -56,15 +56,17 @@ func paired(a, b []float64) gain {
 // difference is log p of a less that of b.
 func difference(a, b []evaluation) gain {
 	if len(a) > 1 && len(b) > 1 {
-		of := func(all []evaluation) (values []float64) {
-			for _, e := range all {
-				values = append(values, e.LogP)
-			}
-			return values
-		}
-		return gainOverSeeds(of(a), of(b))
+		return gainOverSeeds(logPs(a), logPs(b))
 	}
 	return paired(a[0].Each, b[0].Each)
+}
+
+// logPs are log p of each seed.
+func logPs(of []evaluation) (values []float64) {
+	for _, e := range of {
+		values = append(values, e.LogP)
+	}
+	return values
 }
 
 // starDifference is log p* of a less that of b, of one seed each.

@@ -202,14 +202,16 @@ func makeManySeeds(w *work) error {
 	spread := func(at int) runs.Spread {
 		return runs.SpreadOf(of[at], func(e evaluation) float64 { return e.LogP })
 	}
-	found := func(number, measure string, ours float64, after string) {
-		w.Found(number, measure, reproduce.Value{Ours: ours, Seeds: t.Seeds, By: value(of[epochs], logP).By + ", after " + after, Data: of[epochs][0].data})
+	found := func(number, measure string, ours, se float64, after string) {
+		w.Found(number, measure, reproduce.Value{Ours: ours, SE: &se, Seeds: t.Seeds, By: value(of[epochs], logP).By + ", after " + after, Data: of[epochs][0].data})
 	}
 	half, whole := names.Count(first, "epoch"), names.Count(epochs, "epoch")
-	found("miniMNIST, sd over 24 seeds, 100 epochs", "sd of log p", spread(first).SD, half)
+	errorOfSD := 1 / math.Sqrt(2*float64(t.Seeds-1)) // as a part of it
+	found("miniMNIST, sd over 24 seeds, 100 epochs", "sd of log p", spread(first).SD, spread(first).SD*errorOfSD, half)
 	if epochs > first {
-		found("miniMNIST, sd over 24 seeds, 200 epochs", "sd of log p", spread(epochs).SD, whole)
-		found("miniMNIST, mean at 200 less mean at 100 epochs", "difference of log p", spread(epochs).Mean-spread(first).Mean, whole+" less after "+half)
+		found("miniMNIST, sd over 24 seeds, 200 epochs", "sd of log p", spread(epochs).SD, spread(epochs).SD*errorOfSD, whole)
+		rise := paired(logPs(of[epochs]), logPs(of[first]))
+		found("miniMNIST, mean at 200 less mean at 100 epochs", "difference of log p", rise.nats, rise.se, whole+" less after "+half)
 	}
 
 	rws, err := w.trainedAt("minimnist-b-rws", "RWS", length)
