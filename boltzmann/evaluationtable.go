@@ -22,7 +22,7 @@ var evaluationColumns = []runs.Field[Evaluation]{
 	{Column: nats("log_z_low", "log Z less 3 se"), Cell: func(e Evaluation) any { return e.Low }},
 	{Column: nats("log_z_high", "log Z and 3 se"), Cell: func(e Evaluation) any { return e.High }},
 	{Column: runs.Column{Key: "log_z_errs", Label: "log Z errs"}, Cell: func(e Evaluation) any { return e.Errs.String() }},
-	{Column: runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 3, Fraction: true}, Cell: func(e Evaluation) any { return e.ESS }},
+	{Column: runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 2, Fraction: true}, Cell: func(e Evaluation) any { return e.ESS }},
 	{Column: runs.Column{Key: "chains", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Chains }},
 	{Column: runs.Column{Key: "schedule"}, Cell: func(e Evaluation) any { return e.schedule() }},
 	{Column: runs.Column{Key: "steps", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Steps }},

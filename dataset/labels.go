@@ -52,8 +52,10 @@ func (r rows) keepLabels(n int, stream *philox.Stream) ([]uint8, error) {
 	}
 	for class, missing := range left {
 		switch {
+		case missing == n/count && class == 0:
+			return nil, errors.New("no training row is of class 0, and classes are numbered from 0: subtract 1 from labels that begin at 1, or leave it 0 for all labels")
 		case missing == n/count:
-			return nil, fmt.Errorf("no training row is of class %d, and classes are numbered from 0: subtract 1 from labels that begin at 1, or leave it 0 for all labels", class)
+			return nil, fmt.Errorf("no training row is of class %d: number the classes from 0 without gaps, or leave it 0 for all labels", class)
 		case missing > 0:
 			return nil, fmt.Errorf("only %d training rows are of class %d: give at most %d", n/count-missing, class, count*(n/count-missing))
 		}

@@ -46,6 +46,9 @@ var evaluationColumns = slices.Concat(
 // estimateColumns are a column of values and one of their standard errors.
 func estimateColumns(m runs.Measure, of func(Evaluation) (value, se any)) []runs.Field[Evaluation] {
 	value := runs.Column{Key: m.Key, Label: m.Name, Unit: m.Unit, Kind: runs.Number, Decimals: 3, Fraction: m.Fraction}
+	if m.Fraction {
+		value.Decimals = 2 // of percent
+	}
 	se := value
 	se.Key, se.Label = m.Key+"_se", "± se"
 	return []runs.Field[Evaluation]{

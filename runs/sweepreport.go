@@ -139,17 +139,22 @@ func (r SweepReport) Table() *Table {
 			columns = append(columns, column{Column{Key: own(string(state)), Kind: Integer}, func(s SettingReport) any { return s.States[state] }})
 		}
 	}
-	spread := func(key, label, unit string, decimals int, of func(SettingReport) Spread) {
-		key = own(key)
+	spread := func(mean Column, of func(SettingReport) Spread) {
+		mean.Key, mean.Kind = own(mean.Key), Number
+		sd := mean
+		sd.Key, sd.Label = own(mean.Key+"_sd"), "sd"
 		columns = append(columns,
-			column{Column{Key: key, Label: label, Unit: unit, Kind: Number, Decimals: decimals}, func(s SettingReport) any { return of(s).Mean }},
-			column{Column{Key: own(key + "_sd"), Label: "sd", Unit: unit, Kind: Number, Decimals: decimals}, func(s SettingReport) any { return of(s).SD }})
+			column{mean, func(s SettingReport) any { return of(s).Mean }},
+			column{sd, func(s SettingReport) any { return of(s).SD }})
 	}
-	o := r.Objective
-	spread("reached", o.Name+", last epoch", o.Unit, o.decimals(), func(s SettingReport) Spread { return s.Reached })
-	spread("best", o.Name+", best epoch", o.Unit, o.decimals(), func(s SettingReport) Spread { return s.Best })
-	spread("epochs", "epochs done", "", 1, func(s SettingReport) Spread { return s.Epochs })
-	spread("seconds", "seconds of training", "s", 1, func(s SettingReport) Spread { return s.Seconds })
+	objective := func(key, when string) Column {
+		o := r.Objective
+		return Column{Key: key, Label: o.Name + ", " + when, Unit: o.Unit, Decimals: o.decimals(), Fraction: o.Fraction}
+	}
+	spread(objective("reached", "last epoch"), func(s SettingReport) Spread { return s.Reached })
+	spread(objective("best", "best epoch"), func(s SettingReport) Spread { return s.Best })
+	spread(Column{Key: "epochs", Label: "epochs done", Decimals: 1}, func(s SettingReport) Spread { return s.Epochs })
+	spread(Column{Key: "seconds", Label: "seconds of training", Unit: "s", Decimals: 1}, func(s SettingReport) Spread { return s.Seconds })
 	columns = slices.DeleteFunc(columns, func(c column) bool { // that nothing is known of
 		return c.Kind == Number && !slices.ContainsFunc(r.Settings, func(s SettingReport) bool { return !math.IsNaN(c.of(s).(float64)) })
 	})

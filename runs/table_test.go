@@ -77,14 +77,14 @@ func TestFractionsAreReadInPercent(t *testing.T) {
 	table := runs.NewTable("shares", "",
 		runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 1, Fraction: true},
 		runs.Column{Key: "error", Kind: runs.Number, Fraction: true})
-	table.Add(0.0031, 0.25)
+	table.Add(0.0031, 0.07)
 	table.Add(nil, nil)
 	for _, c := range []struct {
 		write func(*runs.Table, io.Writer) error
 		want  string
 	}{
-		{(*runs.Table).WriteMarkdown, "| ESS (%) | error (%) |\n| ---: | ---: |\n| 0.3 | 25 |\n| – | – |\n"},
-		{(*runs.Table).WriteCSV, "ess,error\n0.0031,0.25\n,\n"},
+		{(*runs.Table).WriteMarkdown, "| ESS (%) | error (%) |\n| ---: | ---: |\n| 0.3 | 7 |\n| – | – |\n"},
+		{(*runs.Table).WriteCSV, "ess,error\n0.0031,0.07\n,\n"},
 	} {
 		var b strings.Builder
 		if err := c.write(table, &b); err != nil || b.String() != c.want {

@@ -117,7 +117,8 @@ func (c Column) display(cell any) string {
 		return "–"
 	case float64:
 		if c.Fraction {
-			x *= 100
+			// Without the digits that come of the product's rounding.
+			x, _ = strconv.ParseFloat(strconv.FormatFloat(100*x, 'g', 15, 64), 64)
 		}
 		if c.Decimals > 0 {
 			return strconv.FormatFloat(x, 'f', c.Decimals, 64)

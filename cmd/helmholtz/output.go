@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
 // output remembers that something could not be written, for a command whose output
@@ -29,9 +31,12 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, o.err
 }
 
-// refuseUnwritable refuses the file that a flag names where none can be made, before a command
-// computes what goes into it.
+// refuseUnwritable refuses the file that a flag names where none can be made, or what lies there is
+// no file, before a command computes what goes into it.
 func refuseUnwritable(c *cobra.Command, flag, path string) error {
+	if err := file.MayReplace(path); err != nil {
+		return misuse(c, "--%s %v", flag, err)
+	}
 	dir := filepath.Dir(path)
 	for _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); _, err = os.Stat(dir) {
 		dir = filepath.Dir(dir) // one that is not there is made with the file

@@ -36,11 +36,10 @@ func Name(path string) string {
 }
 
 // WriteAside writes a file so that path holds either what it held before or
-// all of b, whenever the program or the machine stops. It replaces no device, nor
-// anything else that is not a regular file.
+// all of b, whenever the program or the machine stops. It replaces what MayReplace says.
 func WriteAside(path string, b []byte) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return &WriteError{path, fmt.Errorf("%s is not replaced by a file: name another place", kind(info.Mode()))}
+	if err := MayReplace(path); err != nil {
+		return err
 	}
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -49,6 +48,15 @@ func WriteAside(path string, b []byte) error {
 	defer root.Close()
 	if err := writeAside(root, filepath.Base(path), b); err != nil {
 		return &WriteError{path, withoutPaths(err)}
+	}
+	return nil
+}
+
+// MayReplace refuses a path where a device, a link or anything else lies that is not a
+// regular file. The error is a WriteError.
+func MayReplace(path string) error {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return &WriteError{path, fmt.Errorf("%s is not replaced by a file: name another place", kind(info.Mode()))}
 	}
 	return nil
 }

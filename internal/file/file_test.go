@@ -31,14 +31,18 @@ func TestWriteAside(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for path, says := range map[string]string{blocked: blocked + ": a directory", pipe: pipe + ": a pipe"} {
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("nowhere", link); err != nil {
+		t.Fatal(err)
+	}
+	for path, says := range map[string]string{blocked: blocked + ": a directory", pipe: pipe + ": a pipe", link: link + ": a link"} {
 		if err := WriteAside(path, []byte("x")); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("where %s lies a file is written with the error %v", says, err)
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 3 {
-		t.Errorf("%d files are left, want the three (%v)", len(entries), err)
+	if err != nil || len(entries) != 4 {
+		t.Errorf("%d files are left, want the four (%v)", len(entries), err)
 	}
 }
 

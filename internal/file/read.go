@@ -45,6 +45,8 @@ func kind(mode os.FileMode) string {
 		return "a pipe"
 	case mode&os.ModeSocket != 0:
 		return "a socket"
+	case mode&os.ModeSymlink != 0:
+		return "a link"
 	}
 	return "a device"
 }

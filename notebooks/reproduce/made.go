@@ -257,7 +257,7 @@ func (n Number) judge(v Value) Verdict {
 		return Missed
 	case n.isBound() || difference <= *n.Tolerance:
 		return Reproduced
-	case strings.HasPrefix(n.Measure, "difference"): // neither is better
+	case strings.HasPrefix(n.Measure, "difference"): // neither a smaller nor a larger one is better
 		return Missed
 	}
 	return Exceeded
