@@ -1,0 +1,34 @@
+package reproduce
+
+import "testing"
+
+func TestNumbersAreJudged(t *testing.T) {
+	tolerance := 0.5
+	for _, c := range []struct {
+		measure         string
+		published, ours float64
+		want            Verdict
+	}{
+		{"log p", -85, -85.5, Reproduced},
+		{"log p", -85, -84, Exceeded},
+		{"log p", -85, -86, Missed},
+		{"ratio", 1.25, 0.5, Exceeded},
+		{"ratio", 1.25, 2, Missed},
+		{"at least", -86, -80, Reproduced},
+		{"at least", -86, -87, Missed},
+		{"at most", 1, 0.2, Reproduced},
+		{"at most", 1, 1.6, Missed},
+		// Of a difference between methods neither a smaller nor a larger one is better.
+		{"difference of log p", 0.3, 0.7, Reproduced},
+		{"difference of log p", 0.3, 0.9, Missed},
+		{"difference of log p", 0.3, -0.3, Missed},
+	} {
+		n := Number{Measure: c.measure, Published: c.published, Tolerance: &tolerance}
+		if got := n.judge(Value{Ours: c.ours}); got != c.want {
+			t.Errorf("%s of %g where %g is published: %s, want %s", c.measure, c.ours, c.published, got, c.want)
+		}
+		if got := n.judge(Value{Ours: c.ours, Elsewhere: "shorter training"}); got != Shown {
+			t.Errorf("%s of a shorter training: %s, want %s", c.measure, got, Shown)
+		}
+	}
+}
