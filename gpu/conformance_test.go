@@ -252,8 +252,31 @@ func TestTooLargeMachines(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "MB asked for") || !strings.Contains(err.Error(), "lower") {
 		t.Errorf("a machine that is too large: %v", err)
 	}
+	if errors.As(err, new(*engine.DeviceError)) {
+		t.Errorf("the device is to blame for %v", err)
+	}
 	if e.device.holders != 0 {
 		t.Errorf("the context is held %d times after the failure", e.device.holders)
+	}
+}
+
+// What others hold of the device is no fault of who asks for the rest.
+func TestMemoryThatOthersHold(t *testing.T) {
+	d := opened(t).device
+	for i := range 2 {
+		m, err := d.newMemory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := m.close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		m.allocate(int(d.memory / 4 * 3))
+		if taken := errors.As(m.err, new(*engine.DeviceError)) && errors.Is(m.err, cu.OutOfMemory); taken != (i > 0) {
+			t.Errorf("three quarters of the device, of which %d are held: error %v", 3*i, m.err)
+		}
 	}
 }
 

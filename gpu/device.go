@@ -17,6 +17,7 @@ static CUresult launch(CUfunction walk, unsigned blocks, unsigned threads, unsig
 import "C"
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"gorgonia.org/cu"
 )
 
@@ -35,7 +37,8 @@ const (
 	sharedMemory  = 47544 // of a block, bytes: the structure Shared of kernels/walk.cu
 	blocksAtOnce  = 2     // of a multiprocessor
 	kernelName    = "walk"
-	counterLength = 4 // of the barriers' counter, bytes
+	counterLength = 4     // of the barriers' counter, bytes
+	leastDriver   = 12000 // the CUDA that reads kernels/walk.ptx
 )
 
 // device is the first GPU of the machine. Its context lives as long as anything
@@ -81,6 +84,9 @@ func findDevice() (*device, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("the GPU does not answer: %w", err)
 	}
+	if d.driver < leastDriver {
+		return nil, fmt.Errorf("%s has a driver for CUDA %s: the kernels need one for CUDA %s or later; install it, or use the backend cpu", d.name, version(d.driver), version(leastDriver))
+	}
 	if d.major < 7 {
 		return nil, fmt.Errorf("%s has compute capability %d.%d: the kernels need 7.0 or more; use the backend cpu", d.name, d.major, d.minor)
 	}
@@ -88,9 +94,12 @@ func findDevice() (*device, error) {
 }
 
 func (d *device) describe() string {
-	return fmt.Sprintf("CUDA, %s, %.0f GiB, compute capability %d.%d, driver for CUDA %d.%d",
-		d.name, float64(d.memory)/(1<<30), d.major, d.minor, d.driver/1000, d.driver%1000/10)
+	return fmt.Sprintf("CUDA, %s, %.0f GiB, compute capability %d.%d, driver for CUDA %s",
+		d.name, float64(d.memory)/(1<<30), d.major, d.minor, version(d.driver))
 }
+
+// version is that of CUDA as people write it.
+func version(driver int) string { return fmt.Sprintf("%d.%d", driver/1000, driver%1000/10) }
 
 // mostBlocks is the largest number of thread blocks of a launch.
 func (d *device) mostBlocks() int { return d.processors * blocksAtOnce }
@@ -120,7 +129,7 @@ func (d *device) release() error {
 
 func (d *device) open() (err error) {
 	if d.context, err = cu.Device(0).RetainPrimaryCtx(); err != nil {
-		return fmt.Errorf("no context on %s: %w: is another program using all of it?", d.name, err)
+		return &engine.DeviceError{Err: fmt.Errorf("no context on %s: %w: is another program using all of it?", d.name, err)}
 	}
 	defer func() {
 		if err != nil {
@@ -129,7 +138,7 @@ func (d *device) open() (err error) {
 	}()
 	return d.do(func() error {
 		if d.module, err = cu.LoadData(walkPTX); err != nil {
-			return fmt.Errorf("the driver does not load the kernels: %w: it must be one for CUDA 12.0 or later, and is one for CUDA %d.%d", err, d.driver/1000, d.driver%1000/10)
+			return fmt.Errorf("the driver, one for CUDA %s, does not load the kernels: %w", version(d.driver), err)
 		}
 		if d.walk, err = d.module.Function(kernelName); err != nil {
 			return fmt.Errorf("kernel %s: %w", kernelName, err)
@@ -145,14 +154,18 @@ func (d *device) open() (err error) {
 	})
 }
 
-// do calls f with the context current.
+// do calls f, whose errors are those of the device, with the context current.
 func (d *device) do(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := cu.SetCurrentContext(d.context); err != nil {
-		return err
+	err := cu.SetCurrentContext(d.context)
+	if err == nil {
+		err = f()
 	}
-	return f()
+	if err != nil {
+		return &engine.DeviceError{Err: err}
+	}
+	return nil
 }
 
 // launch starts the kernel, or fails where not all of its blocks can be resident
@@ -195,16 +208,20 @@ func (d *device) newMemory() (*memory, error) {
 	return &memory{device: d}, nil
 }
 
+// close frees the memory. A device that has failed fails at that, too, which says nothing new.
 func (m *memory) close() error {
-	err := m.device.do(func() error {
-		var errs []error
+	err := m.device.do(func() (err error) {
 		for _, a := range m.addresses {
-			errs = append(errs, cu.MemFree(a))
+			err = cmp.Or(err, cu.MemFree(a))
 		}
-		return errors.Join(errs...)
+		return err
 	})
 	m.addresses = nil
-	return errors.Join(err, m.device.release())
+	err = cmp.Or(err, m.device.release())
+	if m.err != nil {
+		return nil
+	}
+	return err
 }
 
 // allocate returns the address of a number of bytes, which are 0.
@@ -216,17 +233,26 @@ func (m *memory) allocate(bytes int) address {
 	if m.device == nil {
 		return 0
 	}
+	if m.bytes > m.device.memory { // whatever else holds of it
+		m.fail(m.tooLarge(bytes, cu.OutOfMemory, "there are", m.device.memory))
+		return 0
+	}
 	var a cu.DevicePtr
 	m.err = m.device.do(func() (err error) {
 		if a, err = cu.MemAlloc(int64(bytes)); err != nil {
 			free, _, _ := cu.MemInfo()
-			return fmt.Errorf("%s: %w: %d MB asked for beside %d MB, %d MB are free: lower the batch size, the number of samples or the layers, or choose the diagonal metric",
-				m.device.name, err, bytes>>20, (m.bytes-int64(bytes))>>20, free>>20)
+			return m.tooLarge(bytes, err, "free are", free)
 		}
 		m.addresses = append(m.addresses, a)
 		return cu.MemsetD8(a, 0, int64(bytes))
 	})
 	return address(a)
+}
+
+// tooLarge says that there is no room for a number of bytes.
+func (m *memory) tooLarge(bytes int, err error, what string, room int64) error {
+	return fmt.Errorf("%s: %w: %d MB asked for beside %d MB, %s %d MB: lower the batch size, the number of samples or the layers, or choose the diagonal metric",
+		m.device.name, err, bytes>>20, (m.bytes-int64(bytes))>>20, what, room>>20)
 }
 
 // fail notes a failure.

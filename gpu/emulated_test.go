@@ -16,8 +16,8 @@ import (
 
 const driverVariable = "HELMHOLTZ_CUDA_DRIVER"
 
-// withDriver runs a test with another driver, in a process of its own because
-// package cu opens the driver before main.
+// withDriver runs a test with another driver, in a process of its own since the
+// driver is opened once.
 func withDriver(t *testing.T, driver string, test func(t *testing.T)) {
 	t.Helper()
 	if os.Getenv(driverVariable) == driver {

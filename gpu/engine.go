@@ -21,7 +21,7 @@ type cuda struct{ device *device }
 func open() (engine.Engine, error) {
 	d, err := findDevice()
 	if err != nil {
-		return nil, err
+		return nil, &engine.DeviceError{Err: err}
 	}
 	return &cuda{d}, nil
 }

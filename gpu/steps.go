@@ -4,10 +4,12 @@ package gpu
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // shape is that of a minibatch.
@@ -66,7 +68,11 @@ func (t *trainer) launch(learningRates []float64) ([]engine.Report, error) {
 		}
 		start := time.Now()
 		if err := t.refreshNow(programs); err != nil {
-			return t.reports(moments), err // which say whether training has diverged
+			reports, unread := t.reports(moments)
+			if diverged := errors.As(err, new(*engine.Singular)) && unread == nil && !statistics.Finite(reports[0].LogP+reports[0].Bound); diverged {
+				return reports, err
+			}
+			return nil, err
 		}
 		refresh = time.Since(start)
 		programs = t.stepPrograms(t.shape(moments[0])) // those for the new blocks
@@ -86,17 +92,23 @@ func (t *trainer) launch(learningRates []float64) ([]engine.Report, error) {
 			return nil, err
 		}
 	}
-	reports := t.reports(moments)
+	reports, err := t.reports(moments)
+	if err != nil {
+		return nil, err
+	}
 	reports[0].Refresh = refresh
 	t.state.Step += len(moments)
-	return reports, t.memory.err
+	return reports, nil
 }
 
 // reports are those of steps that were done.
-func (t *trainer) reports(moments []moment) []engine.Report {
+func (t *trainer) reports(moments []moment) ([]engine.Report, error) {
 	a := t.job.Algorithm
 	numbers := make([]float64, len(moments)*a.BatchSize*weightSumSize)
 	download(t.memory, numbers, t.sums)
+	if t.memory.err != nil {
+		return nil, t.memory.err
+	}
 	reports := make([]engine.Report, len(moments))
 	for k, m := range moments {
 		likelihoods := make([]engine.Likelihood, len(m.rows))
@@ -106,5 +118,5 @@ func (t *trainer) reports(moments []moment) []engine.Report {
 		}
 		reports[k] = engine.MeanReport(likelihoods)
 	}
-	return reports
+	return reports, nil
 }

@@ -86,7 +86,7 @@ func (m mixture) WithHeader(h runs.Header) runs.Experiment {
 
 func (m mixture) Err() error {
 	switch {
-	case m.Family != byLikelihood && m.Family != byLoss:
+	case m.Family != byLikelihood && m.Family != byLoss && m.Family != onDevice:
 		return fmt.Errorf("family %q: use %s or %s", m.Family, byLikelihood, byLoss)
 	case m.Components < 1:
 		return fmt.Errorf("%d components: give at least 1", m.Components)

@@ -156,6 +156,16 @@ func (diverging) Is(target error) bool { return target == ErrDiverged }
 
 func (d diverging) Unwrap() error { return d.error }
 
+// ofDevice says whether an error is of a device that learners compute on, as
+// hm/engine.DeviceError is, and not of the settings or the files of a run.
+func ofDevice(err error) bool {
+	var device interface {
+		error
+		OfDevice()
+	}
+	return errors.As(err, &device)
+}
+
 // eldest is the family of experiment files that name none: once there was one.
 const eldest = "hm"
 

@@ -356,12 +356,12 @@ type dataError struct{ error }
 
 func (e *dataError) Unwrap() error { return e.error }
 
-// cannotGoOn says whether an error is of the file system or of the data, and not of the
-// settings.
+// cannotGoOn says whether an error is of the file system, the data or a device, and not of
+// the settings.
 func cannotGoOn(err error) bool {
 	var failed *file.WriteError
 	var data *dataError
-	return errors.As(err, &failed) || errors.As(err, &data) || errors.Is(err, file.ErrNoLocks)
+	return errors.As(err, &failed) || errors.As(err, &data) || errors.Is(err, file.ErrNoLocks) || ofDevice(err)
 }
 
 // fail notes beside the directory of the run what made it fail.

@@ -173,7 +173,7 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 		t.checkpoint.position.Sums = Measures{}
 	}
 	if t.learner, err = e.Learner(set, t.checkpoint.snapshot); err != nil {
-		if !begins {
+		if !begins && !ofDevice(err) {
 			err = damaged(dir.Path(checkpointFile), err)
 		}
 		return nil, err

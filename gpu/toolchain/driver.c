@@ -42,12 +42,12 @@ static void open_driver(void)
 	snprintf(problem, sizeof problem, "cuInit: error %d (%s)", initialised, text);
 }
 
-// Package cu ends the program at once where cuInit fails, so this succeeds
-// always; the other functions return what the driver's cuInit did.
+// Package cu calls this before main and ends the program where it fails. So it
+// succeeds always, and at once; the driver's own is called with the first of the
+// other functions, which return what it did.
 CUresult cuInit(unsigned flags)
 {
 	(void)flags;
-	pthread_once(&once, open_driver);
 	return CUDA_SUCCESS;
 }
 

@@ -54,6 +54,18 @@ func (s *Singular) Error() string {
 // Unwrap returns what the inversion failed with.
 func (s *Singular) Unwrap() error { return s.Err }
 
+// DeviceError is the error of a device that cannot be used now or has failed, whatever was asked
+// of it: the same may succeed later, or on another one.
+type DeviceError struct{ Err error }
+
+func (d *DeviceError) Error() string { return d.Err.Error() }
+
+// Unwrap returns what the device failed with.
+func (d *DeviceError) Unwrap() error { return d.Err }
+
+// OfDevice tells package runs that the error is not of a run's settings or files.
+func (d *DeviceError) OfDevice() {}
+
 // Trainer performs the steps of one job. It is not safe for concurrent use.
 type Trainer interface {
 	// Step performs the next step of training with a learning rate.
