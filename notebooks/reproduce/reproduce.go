@@ -10,6 +10,7 @@ package reproduce
 import (
 	"context"
 	"encoding"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -102,23 +103,21 @@ func (c Catalog) Select(patterns ...string) (Catalog, error) {
 }
 
 // Trainings are those of the entries at a scale, each once, after the one that it
-// starts from. It panics where two entries give one name to different experiments.
+// starts from: as long as the longest that an entry asks for. It panics where two entries
+// give one name to experiments of which one is not the beginning of the other.
 func (c Catalog) Trainings(s Scale) []Training {
 	var all []Training
 	add := func(id string, t Training) {
 		i := slices.IndexFunc(all, func(other Training) bool { return other.Name == t.Name })
-		switch {
-		case i < 0:
+		if i < 0 {
 			all = append(all, t)
-		case all[i].Experiment.Hash() != t.Experiment.Hash():
-			panic(fmt.Sprintf("%s: two experiments are named %s: %s", id, t.Name, strings.Join(runs.Differences(t.Experiment, all[i].Experiment), "; ")))
-		default:
-			all[i].Seeds = max(all[i].Seeds, t.Seeds)
-			all[i].Needs = union(all[i].Needs, t.Needs)
-			h := all[i].Experiment.Header()
-			h.Keep = union(h.Keep, t.Experiment.Header().Keep)
-			all[i].Experiment = all[i].Experiment.WithHeader(h)
+			return
 		}
+		joined, err := all[i].join(t)
+		if err != nil {
+			panic(fmt.Sprintf("%s: two experiments are named %s: %v", id, t.Name, err))
+		}
+		all[i] = joined
 	}
 	for _, e := range c {
 		if e.Trainings == nil {
@@ -132,6 +131,35 @@ func (c Catalog) Trainings(s Scale) []Training {
 		}
 	}
 	return all
+}
+
+// join is the training that serves both t and another of its name, of which the shorter is
+// the beginning of the longer.
+func (t Training) join(other Training) (Training, error) {
+	short, long := t, other
+	if short.Experiment.Header().Epochs > long.Experiment.Header().Epochs {
+		short, long = long, short
+	}
+	h, last := long.Experiment.Header(), short.Experiment.Header().Epochs
+	begins := short.Experiment.Header()
+	begins.Epochs = h.Epochs
+	if e := short.Experiment.WithHeader(begins); e.Hash() != long.Experiment.Hash() {
+		return Training{}, errors.New(strings.Join(runs.Differences(e, long.Experiment), "; "))
+	}
+	for epoch := range last {
+		if short.Experiment.LearningRate(epoch, 1) != long.Experiment.LearningRate(epoch, 1) {
+			return Training{}, fmt.Errorf("the learning rate of %d epochs is not that of %d", last, h.Epochs)
+		}
+	}
+	long.Seeds = max(long.Seeds, short.Seeds)
+	long.Needs = union(long.Needs, short.Needs)
+	h.Keep = union(h.Keep, begins.Keep)
+	if last < h.Epochs {
+		long.Needs = union(long.Needs, []int{last})
+		h.Keep = union(h.Keep, []int{last})
+	}
+	long.Experiment = long.Experiment.WithHeader(h)
+	return long, nil
 }
 
 // union is what is in either of two lists of epochs, in order.

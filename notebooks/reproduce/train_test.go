@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -68,6 +69,62 @@ func TestScalesShareRuns(t *testing.T) {
 	}
 	if _, enough, err := jobs(whole, 3)[0].Done(); enough || err == nil {
 		t.Errorf("a run that has gone on beyond an epoch that it does not keep is said to be enough, or nothing (%v)", err)
+	}
+}
+
+// falling is an experiment whose learning rate falls towards its last epoch.
+type falling struct{ deterministic.Experiment }
+
+func (f falling) WithHeader(h runs.Header) runs.Experiment {
+	return falling{f.Experiment.WithHeader(h).(deterministic.Experiment)}
+}
+
+func (f falling) LearningRate(step, stepsPerEpoch int) float64 {
+	return f.Training.LearningRate * (1 - float64(step)/float64(f.Epochs*stepsPerEpoch))
+}
+
+// Results that ask for different lengths of a training share the longest, which keeps the epochs
+// at which the others end; what ends otherwise if it is longer cannot be shared.
+func TestTrainingServesSeveralLengths(t *testing.T) {
+	entry := func(id string, of reproduce.Training) reproduce.Entry {
+		return reproduce.Entry{Result: reproduce.Result{ID: id}, Trainings: func(reproduce.Scale) []reproduce.Training { return []reproduce.Training{of} }}
+	}
+	for _, lengths := range [][]int{{3, 5, 4}, {5, 4, 3}} {
+		var c reproduce.Catalog
+		for _, epochs := range lengths {
+			c = append(c, entry(fmt.Sprint("x/", epochs), training(epochs)))
+		}
+		all := c.Trainings(reproduce.Full)
+		if len(all) != 1 {
+			t.Fatalf("%v epochs are %d trainings", lengths, len(all))
+		}
+		h := all[0].Experiment.Header()
+		if h.Epochs != 5 || !slices.Equal(all[0].Needs, []int{3, 4}) || !slices.Equal(h.Keep, []int{2, 3, 4}) {
+			t.Errorf("%v epochs: %d, of which %v are needed and %v kept", lengths, h.Epochs, all[0].Needs, h.Keep)
+		}
+	}
+
+	for name, change := range map[string]func(e deterministic.Experiment) runs.Experiment{
+		"the learning rate": func(e deterministic.Experiment) runs.Experiment { return falling{e} },
+		"0.02": func(e deterministic.Experiment) runs.Experiment {
+			e.Training.LearningRate = 0.01 * float64(e.Epochs) / 3
+			return e
+		},
+	} {
+		var c reproduce.Catalog
+		for _, epochs := range []int{3, 6} {
+			of := training(epochs)
+			of.Experiment = change(of.Experiment.(deterministic.Experiment))
+			c = append(c, entry(fmt.Sprint("x/", epochs), of))
+		}
+		func() {
+			defer func() {
+				if said := fmt.Sprint(recover()); !strings.Contains(said, name) {
+					t.Errorf("two trainings of one name: %s, want %s", said, name)
+				}
+			}()
+			c.Trainings(reproduce.Full)
+		}()
 	}
 }
 

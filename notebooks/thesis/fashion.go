@@ -233,8 +233,11 @@ func makeTable62(w *work) error {
 	return w.judge("Adam is best for RWS, momentum or Nesterov for NRWS; NRWS is ahead with the same optimiser, Adam on FashionMNIST excepted.", j)
 }
 
+// fig65 are the first 2,000 epochs of its trainings.
+var fig65 = drawn(table62...)
+
 func makeFig65(w *work) error {
-	of, err := w.curvesOf(table62, "FashionMNIST, ")
+	of, err := w.curvesOf(fig65, "FashionMNIST, ")
 	if err != nil {
 		return err
 	}
@@ -253,7 +256,7 @@ func makeFig65(w *work) error {
 }
 
 func makeFig66(w *work) error {
-	of, err := w.curvesOf(table62, "FashionMNIST, ")
+	of, err := w.curvesOf(fig65, "FashionMNIST, ")
 	if err != nil {
 		return err
 	}
@@ -333,18 +336,14 @@ func makeTable63(w *work) error {
 	return w.judgeFull("L1 and L2 do not help NRWS.", j)
 }
 
-// strong are the penalties a hundred times as large (Várady 2025, fig. 6.9).
-var strong = append(
+// fig69 are the trainings of table 6.3 for 2,000 epochs, and those with penalties a hundred times
+// as large.
+var fig69 = drawn(slices.Concat(table63,
 	penalised(", L1 0.001", "l1-0.001", func(m hm.Method) hm.Method { return m.L1(1e-3) }),
-	penalised(", L2 0.001", "l2-0.001", func(m hm.Method) hm.Method { return m.L2(1e-3) })...)
-
-func penalties(reproduce.Scale) []plan {
-	return plansOf(slices.Concat(table63, strong))
-}
+	penalised(", L2 0.001", "l2-0.001", func(m hm.Method) hm.Method { return m.L2(1e-3) }))...)
 
 func makeFig69(w *work) error {
-	all := slices.Concat(table63, strong)
-	of, err := w.curvesOf(all, "FashionMNIST, ")
+	of, err := w.curvesOf(fig69, "FashionMNIST, ")
 	if err != nil {
 		return err
 	}
@@ -376,7 +375,7 @@ func makeFig69(w *work) error {
 const normsOf = "Norms of weights and, of the last minibatch of each epoch, of gradients on FashionMNIST, both networks together, "
 
 func makeFig611(w *work) error {
-	of, err := w.curvesOf(slices.Concat(table63, strong), "FashionMNIST, ")
+	of, err := w.curvesOf(fig69, "FashionMNIST, ")
 	if err != nil {
 		return err
 	}
@@ -429,13 +428,13 @@ func makeTable64(w *work) error {
 	return w.judgeFull("The entropy regulariser gains about half a nat.", j)
 }
 
-// strengths are the other strengths of fig. 6.12.
-var strengths = slices.Concat(table64,
-	thrice(penalised(", entropy 0.8", "entropy-0.8", entropic(0.8))...), thrice(penalised(", entropy 5", "entropy-5", entropic(5))...))
+// fig612 are the trainings of table 6.4 for 2,000 epochs, and those of the other strengths.
+var fig612 = drawn(slices.Concat(table64,
+	thrice(penalised(", entropy 0.8", "entropy-0.8", entropic(0.8))...), thrice(penalised(", entropy 5", "entropy-5", entropic(5))...))...)
 
-// entropies are the curves of strengths, each named by its β.
+// entropies are the curves of figure 6.12, each named by its β.
 func (w *work) entropies() (map[string]curve, error) {
-	of, err := w.curvesOf(strengths, "FashionMNIST, ")
+	of, err := w.curvesOf(fig612, "FashionMNIST, ")
 	for _, m := range []string{"RWS", "NRWS"} {
 		for i := range of[m+", entropy"] {
 			of[m+", entropy"][i].history.Name = m + ", entropy 2"

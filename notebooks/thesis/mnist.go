@@ -282,8 +282,14 @@ func makeTable61(w *work) error {
 	return w.judge("NRWS after 2,000 epochs is ahead of RWS after 5,000, Adam excepted.", j)
 }
 
+// fig63 are the first 2,000 epochs of its trainings, fig64 two of them.
+var (
+	fig63 = drawn(table61...)
+	fig64 = numbered(fig63, "RWS, 2,000 epochs, Adam", "NRWS, 2,000 epochs, Nesterov")
+)
+
 func makeFig63(w *work) error {
-	of, err := w.curvesOf(table61, "")
+	of, err := w.curvesOf(fig63, "")
 	if err != nil {
 		return err
 	}
@@ -307,7 +313,7 @@ func makeFig63(w *work) error {
 }
 
 func makeFig64(w *work) error {
-	of, err := w.curvesOf(table61, "")
+	of, err := w.curvesOf(fig64, "")
 	if err != nil {
 		return err
 	}

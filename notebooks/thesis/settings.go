@@ -36,6 +36,7 @@ type plan struct {
 	full     int // as published
 	seeds    int
 	part     float64          // of the epochs, after which a checkpoint is kept, too
+	until    float64          // the part of the epochs after which it ends, as the beginning of the whole, 0 for all
 	lastKept int              // the number of last epochs of which each is kept, and the first
 	measured []hm.Measurement // along training
 	from     *plan            // at whose end it starts
@@ -61,8 +62,13 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 		p.shrink(&e)
 		t.Seeds = min(p.seeds, 2)
 	}
-	t.Needs = p.needs(e.Epochs)
-	for _, epoch := range slices.Concat(kept, t.Needs, []int{p.laptop}, p.needs(p.laptop)) {
+	needs := p.needs(p.whole(s))
+	for _, epoch := range needs {
+		if epoch < e.Epochs {
+			t.Needs = append(t.Needs, epoch)
+		}
+	}
+	for _, epoch := range slices.Concat(kept, needs, []int{p.laptop}, p.needs(p.laptop)) {
 		if epoch < max(p.full, e.Epochs) {
 			e.Keep = append(e.Keep, epoch)
 		}
@@ -101,8 +107,15 @@ func (p plan) needs(epochs int) []int {
 	return needs
 }
 
-// epochs are those of a scale.
+// epochs are those of a scale, and whole those of the training of which they are the beginning.
 func (p plan) epochs(s reproduce.Scale) int {
+	if p.until > 0 {
+		return partOf(p.until, p.whole(s))
+	}
+	return p.whole(s)
+}
+
+func (p plan) whole(s reproduce.Scale) int {
 	return map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s]
 }
 

@@ -2,6 +2,7 @@ package thesis
 
 import (
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
@@ -35,6 +36,26 @@ func plansOf(cells []cell) []plan {
 		}
 	}
 	return plans
+}
+
+// drawn are the cells of a figure beside a table, whose curves end where the table's first
+// cell of their training does: they are trained no longer than that.
+func drawn(table ...cell) []cell {
+	var cells []cell
+	seen := map[string]bool{}
+	for _, c := range table {
+		if !seen[c.plan.name] {
+			seen[c.plan.name] = true
+			c.plan.until, c.part = c.part, 0
+			cells = append(cells, c)
+		}
+	}
+	return cells
+}
+
+// numbered are the cells of some numbers.
+func numbered(cells []cell, numbers ...string) []cell {
+	return slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return !slices.Contains(numbers, c.number) })
 }
 
 // trainedCells are the runs of cells, in order, labelled by their numbers.

@@ -140,17 +140,13 @@ func groups(all []curve) []plotting.Group {
 	return of
 }
 
-// curvesOf are the runs of a table's cells by their numbers, without what all numbers
-// begin with and what says of how many epochs they are. Those of 5,000 epochs are left
-// out: figures have 2,000.
+// curvesOf are the runs of a figure's cells by their numbers, without what all numbers
+// begin with and what says of how many epochs they are.
 func (w *work) curvesOf(cells []cell, begin string) (map[string]curve, error) {
 	all := map[string]curve{}
 	for _, c := range cells {
-		if strings.Contains(c.number, ", 5,000 epochs") {
-			continue
-		}
 		label := strings.Replace(strings.TrimPrefix(c.number, begin), ", 2,000 epochs", "", 1)
-		of, err := w.trainedAt(c.plan.name, label, c.epochs(w.Scale))
+		of, err := w.trained(c.plan.name, label)
 		if err != nil {
 			return nil, err
 		}
@@ -207,7 +203,9 @@ func (w *work) secondsAnEpoch(all []curve) ([]times, error) {
 	}
 	question := "rounds-of-seconds-an-epoch-" + on
 	for _, of := range all {
-		question += fmt.Sprintf("-%.8s", of[0].run.Experiment().Hash())
+		e := of[0].run.Experiment()
+		e.Epochs = of.epochs() // the run may have gone on
+		question += fmt.Sprintf("-%.8s", e.Hash())
 	}
 	return reproduce.Kept(w.Work, question, func() ([]times, error) {
 		const rounds = 5
