@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -444,6 +445,10 @@ func TestBytes(t *testing.T) {
 // What NewInverse allocates is what the inverses and its scratch are said to take,
 // within a fifth: with more samples than parents and with fewer, in all forms.
 func TestScratch(t *testing.T) {
+	// The pool of scratch has what it was given for the processor that gave it, until the next
+	// collection of garbage.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, n := range []int{100, 3000, 30_000} {
 		for _, s := range []Settings{
 			{Form: Kronecker}, {Steps: 1}, {Steps: 1000}, {Steps: 1000, Precision: Int16}, {Form: Direct}, {Form: Woodbury},
