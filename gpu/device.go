@@ -53,7 +53,8 @@ type device struct {
 	threads    int // of a block
 
 	mutex   sync.Mutex
-	holders int // of the context
+	holders int   // of the context
+	held    int64 // bytes of all of them
 	context cu.CUContext
 	module  cu.Module
 	walk    cu.Function
@@ -217,11 +218,20 @@ func (m *memory) close() error {
 		return err
 	})
 	m.addresses = nil
+	m.device.take(-m.bytes)
 	err = cmp.Or(err, m.device.release())
 	if m.err != nil {
 		return nil
 	}
 	return err
+}
+
+// take adds to the bytes that this program holds, and returns their sum.
+func (d *device) take(bytes int64) int64 {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.held += bytes
+	return d.held
 }
 
 // allocate returns the address of a number of bytes, which are 0.
@@ -233,7 +243,7 @@ func (m *memory) allocate(bytes int) address {
 	if m.device == nil {
 		return 0
 	}
-	if m.bytes > m.device.memory { // whatever else holds of it
+	if m.device.take(int64(bytes)) > m.device.memory { // whatever other programs hold
 		m.fail(m.tooLarge(bytes, cu.OutOfMemory, "there are", m.device.memory))
 		return 0
 	}
