@@ -125,8 +125,9 @@ func (s Spec) divide(data source) (*Set, error) {
 		train, _ = train.draw(s.Subset, philox.NewStream(s.Seed, philox.Subset, keptRows))
 	}
 	if s.Labels > 0 {
+		given := slices.Concat(data.train.labels, data.validation.labels, data.test.labels)
 		var err error
-		if train.labels, err = train.keepLabels(s.Labels, philox.NewStream(s.Seed, philox.Subset, keptLabels)); err != nil {
+		if train.labels, err = train.keepLabels(s.Labels, given, philox.NewStream(s.Seed, philox.Subset, keptLabels)); err != nil {
 			return nil, fmt.Errorf("data set %s: labels = %d: %w", s.Name, s.Labels, err)
 		}
 	}

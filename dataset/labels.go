@@ -33,8 +33,9 @@ func classes(labels []uint8) int {
 }
 
 // keepLabels returns the labels of the rows with all but n taken away, of each
-// class alike. Those of a smaller n are among those of a larger one.
-func (r rows) keepLabels(n int, stream *philox.Stream) ([]uint8, error) {
+// class alike. Those of a smaller n are among those of a larger one. given are the labels
+// of all rows of the data, of which these are some.
+func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, error) {
 	count := classes(r.labels)
 	if count == 0 {
 		return nil, errors.New("its rows have no labels: leave it 0, use a set with labels, such as mnist, fashion or glyphs, or give those of a file of your own by label_file")
@@ -52,6 +53,8 @@ func (r rows) keepLabels(n int, stream *philox.Stream) ([]uint8, error) {
 	}
 	for class, missing := range left {
 		switch {
+		case missing == n/count && slices.Contains(given, uint8(class)):
+			return nil, fmt.Errorf("none of the %d training rows that are kept is of class %d: keep more of them (subset), hold out fewer (validation), or leave it 0 for all labels", len(r.labels), class)
 		case missing == n/count && class == 0:
 			return nil, errors.New("no training row is of class 0, and classes are numbered from 0: subtract 1 from labels that begin at 1, or leave it 0 for all labels")
 		case missing == n/count:

@@ -145,6 +145,7 @@ func TestLabelsOfOnesOwn(t *testing.T) {
 		{Spec{Name: rows, TestLabelFile: few}, []string{"give both"}},
 		{Spec{Name: rows, LabelFile: at("ones.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 12}, []string{"no training row is of class 0", "numbered from 0", "subtract 1"}},
 		{Spec{Name: rows, LabelFile: at("gap.txt", []byte(strings.Repeat("0\n2\n", 20))), Labels: 12}, []string{"no training row is of class 1", "without gaps"}},
+		{Spec{Name: rows, LabelFile: at("rare.txt", []byte("0\n1\n"+strings.Repeat("1\n2\n", 19))), Subset: 6, Labels: 3}, []string{"none of the 6 training rows", "class 0", "keep more of them"}},
 		{Spec{Name: "glyphs", LabelFile: few}, []string{"glyphs", "a file of your own"}},
 	} {
 		_, err := c.spec.Open()
