@@ -156,11 +156,11 @@ func means(rows dataset.Split, binarization dataset.Binarization) []float64 {
 // Learner implements runs.Experiment.
 func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
 	s, shape, err := readSnapshot(at)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = e.checkState(s, shape)
 	}
-	if err := e.checkState(s, shape); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, &runs.SnapshotError{Err: err}
 	}
 	if shape != set.Shape() {
 		return nil, fmt.Errorf("the parameters are of a machine for images of %v, the rows of %s have %v", shape, set.Name(), set.Shape())

@@ -81,11 +81,11 @@ func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, e
 		return nil, err
 	}
 	state, shape, err := readSnapshot(at)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = e.checkState(state, shape)
 	}
-	if err := e.checkState(state, shape); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, &runs.SnapshotError{Err: err}
 	}
 	plan, err := e.plan(set)
 	if err != nil {

@@ -167,17 +167,49 @@ func (blind) Observe(context.Context, int) (map[string]runs.Measures, error) {
 	return nil, errOfStep
 }
 
+// odd is a learner that observes what no key of metrics can name.
+type odd struct{ runs.Learner }
+
+func (odd) Observe(context.Context, int) (map[string]runs.Measures, error) {
+	return map[string]runs.Measures{"test": {"free energy": 1}}, nil
+}
+
 // Where what is observed fails, the steps of the epoch are not lost.
 func TestFailedObservationKeepsTheSteps(t *testing.T) {
 	t.Parallel()
-	set, whole, dir := overlapping(t), t.TempDir(), t.TempDir()
-	mustTrain(t, brief(set), set, whole)
-	run, err := runs.Train(t.Context(), altered{brief(set), func(l runs.Learner) runs.Learner { return blind{l} }}, set, dir)
-	if !errors.Is(err, errOfStep) || run == nil || run.Snapshot().Step != stepsPerEpoch || run.Epochs() != 0 {
-		t.Fatalf("training ends with the error %v", err)
+	for says, failing := range map[string]func(runs.Learner) runs.Learner{
+		errOfStep.Error():    func(l runs.Learner) runs.Learner { return blind{l} },
+		`"test.free energy"`: func(l runs.Learner) runs.Learner { return odd{l} },
+	} {
+		set, whole, dir := overlapping(t), t.TempDir(), t.TempDir()
+		mustTrain(t, brief(set), set, whole)
+		run, err := runs.Train(t.Context(), altered{brief(set), failing}, set, dir)
+		wantError(t, err, says)
+		if run == nil || run.Snapshot().Step != stepsPerEpoch || run.Epochs() != 0 {
+			t.Fatalf("after the error %v the run is %v", err, run)
+		}
+		mustTrain(t, brief(set), set, dir)
+		wantSameRun(t, whole, dir)
 	}
+}
+
+// unnamed is a mixture with a measure that no key of metrics can name.
+type unnamed struct{ mixture }
+
+func (u unnamed) WithHeader(h runs.Header) runs.Experiment {
+	return unnamed{u.mixture.WithHeader(h).(mixture)}
+}
+
+func (u unnamed) Measures() []runs.Measure {
+	return append(u.mixture.Measures(), runs.Measure{Key: "free energy"})
+}
+
+func TestMeasuresThatHaveNoKeyAreRefusedBeforeTraining(t *testing.T) {
+	t.Parallel()
+	set, dir := overlapping(t), t.TempDir()
+	_, err := runs.Train(t.Context(), unnamed{brief(set)}, set, dir)
+	wantError(t, err, `"free energy"`, "use letters")
 	mustTrain(t, brief(set), set, dir)
-	wantSameRun(t, whole, dir)
 }
 
 // infinite is a learner that observes a value that metrics cannot hold.

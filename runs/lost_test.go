@@ -182,6 +182,10 @@ func TestUnwritableDirectories(t *testing.T) {
 	if run := mustTrain(t, brief(set), set, finished); run.Epochs() != 4 {
 		t.Errorf("the run returned is of epoch %d", run.Epochs())
 	}
+	several := t.TempDir()
+	mustTrainSeeds(t, several)
+	blockLock(t, several)
+	mustTrainSeeds(t, several) // which returns what is finished
 	train := func(e runs.Experiment, dir string) error { _, err := runs.Train(t.Context(), e, set, dir); return err }
 	other := brief(set)
 	other.Components = 2

@@ -9,7 +9,7 @@ import (
 
 // Measure says what a number is that training or an evaluation measures.
 type Measure struct {
-	Key   string `json:"key"`            // in files: log_p
+	Key   string `json:"key"`            // in files: log_p; of letters, digits, _ and -, in parts with dots between
 	Name  string `json:"name"`           // in tables and lines: log p
 	Label string `json:"label"`          // on axes: log p(x)
 	Unit  string `json:"unit,omitempty"` // nats, or none

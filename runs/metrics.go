@@ -42,6 +42,14 @@ func CheckMeasured(name string) error {
 	return nil
 }
 
+// checkKey refuses a key that cannot be read back from metrics.
+func checkKey(key string) error {
+	if !columnKey.MatchString(key) {
+		return fmt.Errorf("%q is no key of metrics: use letters, digits, _ and -, with dots between", key)
+	}
+	return nil
+}
+
 // lineWriter writes the fields of a line in their order.
 type lineWriter struct {
 	b   bytes.Buffer
@@ -49,8 +57,8 @@ type lineWriter struct {
 }
 
 func (w *lineWriter) field(key string, value any) {
-	if !columnKey.MatchString(key) { // parseEpoch would not read it back
-		w.err = fmt.Errorf("%q is no key of metrics: use letters, digits, _ and -, with dots between", key)
+	if err := checkKey(key); err != nil {
+		w.err = err
 		return
 	}
 	name, err := json.Marshal(key)

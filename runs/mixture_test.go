@@ -158,7 +158,7 @@ func (m mixture) Begin(set *dataset.Set) (runs.Snapshot, error) {
 func (m mixture) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
 	p, err := parametersOf(at, m.Components, set.Shape().Units())
 	if err != nil {
-		return nil, err
+		return nil, &runs.SnapshotError{Err: err}
 	}
 	return &fit{
 		mixture: m, rows: rowsOf(set.Train()), parameters: p, step: at.Step,

@@ -66,7 +66,7 @@ type Experiment interface {
 	// Begin returns the state before the first step.
 	Begin(set *dataset.Set) (Snapshot, error)
 	// Learner takes up training on set at a snapshot. It refuses one that training
-	// of the experiment cannot have taken.
+	// of the experiment cannot have taken, with a SnapshotError.
 	Learner(set *dataset.Set, at Snapshot) (Learner, error)
 }
 
@@ -155,6 +155,14 @@ type diverging struct{ error }
 func (diverging) Is(target error) bool { return target == ErrDiverged }
 
 func (d diverging) Unwrap() error { return d.error }
+
+// SnapshotError is the error of a learner that cannot go on from its snapshot, whatever it runs on.
+type SnapshotError struct{ Err error }
+
+func (s *SnapshotError) Error() string { return s.Err.Error() }
+
+// Unwrap returns what is wrong with the snapshot.
+func (s *SnapshotError) Unwrap() error { return s.Err }
 
 // ofDevice says whether an error is of a device that learners compute on, as
 // hm/engine.DeviceError is, and not of the settings or the files of a run.

@@ -43,6 +43,9 @@ func readPlan(dir string) ([]uint64, error) {
 // writePlan adds seeds to those that there are to be in a directory, and to them those
 // that are to be there already.
 func writePlan(dir string, seeds map[uint64]bool) error {
+	if _, planned, err := addPlanned(dir, seeds); planned || err != nil {
+		return err
+	}
 	held, err := file.Hold(dir, lockFile)
 	if errors.Is(err, file.ErrLocked) {
 		err = fmt.Errorf("another program begins seeds in %s: wait for it, or choose another directory", dir)
@@ -51,18 +54,9 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 		return notWritten(dir, err)
 	}
 	defer held.Release()
-	planned, err := readPlan(dir)
-	if err != nil {
+	all, planned, err := addPlanned(dir, seeds) // once more: another program may have added some
+	if planned || err != nil {
 		return err
-	}
-	for _, seed := range planned {
-		if !seeds[seed] {
-			seeds[seed] = false // to come
-		}
-	}
-	all := slices.Sorted(maps.Keys(seeds))
-	if slices.Equal(all, planned) {
-		return nil
 	}
 	line, err := marshalSealed(seedPlan{all})
 	if err != nil {
@@ -70,4 +64,20 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 	}
 	err = errors.Join(held.WriteAside(planFile, line), held.RemoveLeftovers(func(name string) bool { return name == planFile }))
 	return notWritten(dir, err)
+}
+
+// addPlanned adds to seeds those that are to be in a directory already, as such to come, and says
+// whether the directory says so of all.
+func addPlanned(dir string, seeds map[uint64]bool) (all []uint64, planned bool, err error) {
+	there, err := readPlan(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, seed := range there {
+		if !seeds[seed] {
+			seeds[seed] = false
+		}
+	}
+	all = slices.Sorted(maps.Keys(seeds))
+	return all, slices.Equal(all, there), nil
 }

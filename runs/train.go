@@ -127,6 +127,11 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 		baseline: baseline(e, set),
 	}
 	var err error
+	for _, m := range e.Measures() {
+		if err := checkKey(m.Key); err != nil {
+			return nil, err
+		}
+	}
 	t.checkpoint, err = loadCheckpoint(dir.Path(checkpointFile))
 	begins := errors.Is(err, os.ErrNotExist)
 	switch {
@@ -173,7 +178,7 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 		t.checkpoint.position.Sums = Measures{}
 	}
 	if t.learner, err = e.Learner(set, t.checkpoint.snapshot); err != nil {
-		if !begins && !ofDevice(err) {
+		if errors.As(err, new(*SnapshotError)) {
 			err = damaged(dir.Path(checkpointFile), err)
 		}
 		return nil, err
@@ -376,6 +381,11 @@ func (t *training) observe(ctx context.Context, epoch int) (map[string]Measures,
 	for name, measures := range all {
 		if err := CheckMeasured(name); err != nil {
 			return nil, err
+		}
+		for key := range measures {
+			if err := checkKey(name + "." + key); err != nil {
+				return nil, err
+			}
 		}
 		maps.DeleteFunc(measures, func(_ string, value float64) bool { return !statistics.Finite(value) })
 	}

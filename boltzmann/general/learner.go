@@ -144,7 +144,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
 	s, err := e.readSnapshot(at)
 	if err != nil {
-		return nil, err
+		return nil, &runs.SnapshotError{Err: err}
 	}
 	if s.model.shape != set.Shape() {
 		return nil, fmt.Errorf("the parameters are of a machine for images of %v, the rows of %s have %v", s.model.shape, set.Name(), set.Shape())

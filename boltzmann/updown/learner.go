@@ -35,7 +35,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
 	t, shape, err := e.restore(at)
 	if err != nil {
-		return nil, err
+		return nil, &runs.SnapshotError{Err: err}
 	}
 	if shape != set.Shape() {
 		return nil, fmt.Errorf("the parameters are of a network for images of %v, the rows of %s have %v", shape, set.Name(), set.Shape())

@@ -29,11 +29,11 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 // Learner implements runs.Experiment.
 func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
 	m, a, err := readSnapshot(at)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = e.checkMachine(m)
 	}
-	if err := e.checkMachine(m); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, &runs.SnapshotError{Err: err}
 	}
 	if visible := set.Shape().Units(); m.Units[0] != visible {
 		return nil, fmt.Errorf("the parameters are of a machine of %d visible units, the rows of %s have %d values", m.Units[0], set.Name(), visible)
