@@ -61,9 +61,6 @@ func (t *tableFlags) check(asJSON bool) error {
 	case !given:
 		t.format = tableFormats[ending]
 	}
-	if info, err := os.Lstat(t.path); err == nil && !info.Mode().IsRegular() {
-		return misuse(t.command, "--table %s: this is no ordinary file: name another, or leave --table out and redirect what is printed", t.path)
-	}
 	return refuseUnwritable(t.command, "table", t.path)
 }
 

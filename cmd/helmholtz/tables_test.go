@@ -101,7 +101,7 @@ func TestTableFlagsAreChecked(t *testing.T) {
 		{"--table table", "ends in .txt, .csv, .json, .md, .parquet, or say --format"},
 		{"--table table.xlsx", "or say --format"},
 		{"--table table.csv --format json", "use a name that ends in .json"},
-		{"--table " + link, "no ordinary file"},
+		{"--table " + link, "a link is not replaced by a file"},
 		{"--json --format csv", "give one of them"},
 	} {
 		for path, c := range commands() {
