@@ -223,8 +223,12 @@ func makeTable62(w *work) error {
 		j.aboveOf(of, rws+", Adam", rws+optimizer)
 		j.aboveOf(of, nrws+optimizer, rws+optimizer)
 	}
+	curves, err := w.curvesOf(numbered(table62, nrws+", momentum", nrws+", Nesterov"), "FashionMNIST, ")
+	if err != nil {
+		return err
+	}
 	velocity := nrws + ", momentum"
-	if difference(of[nrws+", Nesterov"], of[velocity]).nats > 0 {
+	if curves["NRWS, Nesterov"].mean(end) > curves["NRWS, momentum"].mean(end) {
 		velocity = nrws + ", Nesterov"
 	}
 	j.aboveOf(of, velocity, nrws+", Adam")

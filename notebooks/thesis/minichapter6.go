@@ -179,7 +179,7 @@ func makeMiniOptimisers(w *work) error {
 		rws[3].above(&best, other)
 	}
 	velocity := nrws[1]
-	if difference(nrws[2].tested, velocity.tested).nats > 0 {
+	if nrws[2].best.mean(end) > velocity.best.mean(end) {
 		velocity = nrws[2]
 	}
 	velocity.above(&best, nrws[0])
@@ -204,7 +204,7 @@ func makeMiniOptimisers(w *work) error {
 		var j judgement
 		for i, η := range momentum.rates {
 			if plain.each[i] == nil || momentum.each[i] == nil {
-				j.undecided("at η %g training has diverged", η)
+				j.add(reproduce.Open, "at η %g training has diverged", η)
 				continue
 			}
 			w.aboveAt(&j, fmt.Sprintf("η %g over %g", η, plain.rates[i]), momentum.each[i], plain.each[i], end)
