@@ -146,8 +146,9 @@ func (t Training) join(other Training) (Training, error) {
 	if e := short.Experiment.WithHeader(begins); e.Hash() != long.Experiment.Hash() {
 		return Training{}, errors.New(strings.Join(runs.Differences(e, long.Experiment), "; "))
 	}
-	for epoch := range last {
-		if short.Experiment.LearningRate(epoch, 1) != long.Experiment.LearningRate(epoch, 1) {
+	const stepsPerEpoch = 8 // whatever that of the data
+	for step := range last * stepsPerEpoch {
+		if short.Experiment.LearningRate(step, stepsPerEpoch) != long.Experiment.LearningRate(step, stepsPerEpoch) {
 			return Training{}, fmt.Errorf("the learning rate of %d epochs is not that of %d", last, h.Epochs)
 		}
 	}
