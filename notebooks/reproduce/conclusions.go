@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -30,9 +31,32 @@ type Told struct {
 	Measure string `toml:"measure"`
 }
 
-// Conclusions are what documents conclude, and what they publish with different values.
+// Question is one that readers bring: whether one method is ahead of another, in several settings.
+type Question struct {
+	Asks     string    `toml:"asks"`
+	Less     string    `toml:"less"` // what is subtracted from what: "NRWS − RWS"
+	Note     string    `toml:"note"` // in Markdown
+	Settings []Setting `toml:"setting"`
+}
+
+// Setting is where a question is asked: by a number of a result that is a difference, or by two of
+// which the second is subtracted, and by a claim of who is ahead by epochs and one by time. What
+// the result measured beside its numbers will do as well.
+type Setting struct {
+	Is      string `toml:"is"`
+	ID      string `toml:"id"`
+	Of      string `toml:"of"`
+	Over    string `toml:"over"` // empty where the number is a difference
+	Measure string `toml:"measure"`
+	Epochs  *Told  `toml:"epochs"`
+	Time    *Told  `toml:"time"`
+}
+
+// Conclusions are what documents conclude, what readers ask first, and what documents publish with
+// different values.
 type Conclusions struct {
 	Symbols   string       `toml:"symbols"` // what those of settings mean
+	Questions []Question   `toml:"question"`
 	All       []Conclusion `toml:"conclusion"`
 	Differing []Conclusion `toml:"differing"`
 }
@@ -49,10 +73,31 @@ func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error)
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return all, fmt.Errorf("%s: unknown keys %v", name, unknown)
 	}
-	for _, conclusion := range slices.Concat(all.All, all.Differing) {
-		for _, told := range conclusion.Told {
+	rests := func(says string, on ...Told) error {
+		for _, told := range on {
 			if _, _, found := c.told(told); !found {
-				return all, fmt.Errorf("%s: %q rests on %+v, which no result has: write its id, and claim or of and measure, as the criteria have them", name, conclusion.Says, told)
+				return fmt.Errorf("%s: %q rests on %+v, which no result has: write its id, and claim or of and measure, as the criteria have them", name, says, told)
+			}
+		}
+		return nil
+	}
+	for _, conclusion := range slices.Concat(all.All, all.Differing) {
+		if err := rests(conclusion.Says, conclusion.Told...); err != nil {
+			return all, err
+		}
+	}
+	for _, q := range all.Questions {
+		for _, s := range q.Settings {
+			if !slices.ContainsFunc(c, func(e Entry) bool { return e.ID == s.ID }) {
+				return all, fmt.Errorf("%s: %q is asked of %q, which is no result", name, q.Asks, s.ID)
+			}
+			for _, told := range []*Told{s.Epochs, s.Time} {
+				if told == nil {
+					continue
+				}
+				if err := rests(q.Asks, *told); err != nil {
+					return all, err
+				}
 			}
 		}
 	}
@@ -87,7 +132,7 @@ type finding struct {
 
 // finding is what has been found of what bears on a conclusion.
 func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
-	f.entry = c[slices.IndexFunc(c, func(e Entry) bool { return e.ID == t.ID })]
+	f.entry = c.entry(t.ID)
 	m, there := made[t.ID]
 	if !there {
 		return f
@@ -137,7 +182,7 @@ func (f finding) side() side {
 	switch {
 	case f.made == nil:
 		return unmade
-	case slices.Contains([]Verdict{Holds, Reproduced, Exceeded}, f.Verdict):
+	case slices.Contains([]Verdict{Holds, Reproduced, Met, Exceeded}, f.Verdict):
 		return speaksFor
 	case slices.Contains([]Verdict{Fails, Missed}, f.Verdict):
 		return against
@@ -159,6 +204,15 @@ func (f finding) mark() string {
 		return "(" + sides[against].mark + ")"
 	}
 	return sides[f.side()].mark
+}
+
+// marked is the mark with the id of the result, and ¹ where that is of one seed.
+func (f finding) marked() string {
+	text := f.mark() + " " + f.entry.ID
+	if f.made != nil && f.entry.oneSeed(f.made.Scale) {
+		text += "¹"
+	}
+	return text
 }
 
 // standing says how a conclusion stands by its findings: in part where there are others beside
@@ -198,6 +252,96 @@ func standing(findings []finding) string {
 	return sides[unmade].name
 }
 
+// entry is the entry of an id, which the catalogue has.
+func (c Catalog) entry(id string) Entry {
+	return c[slices.IndexFunc(c, func(e Entry) bool { return e.ID == id })]
+}
+
+// questions writes what is asked first, and how it stands in each setting that has been made.
+func (p *page) questions(c Catalog, questions []Question, made map[string]Made) {
+	for _, q := range questions {
+		t := runs.NewTable("question", "",
+			runs.Column{Key: "setting", Label: "setting", Kind: runs.Text},
+			runs.Column{Key: "length", Label: "trained for", Kind: runs.Text},
+			runs.Column{Key: "ours", Label: q.Less + ", nats", Kind: runs.Text},
+			runs.Column{Key: "published", Label: "published", Kind: runs.Number, Decimals: 2},
+			runs.Column{Key: "epochs", Label: "ahead by epochs", Kind: runs.Text},
+			runs.Column{Key: "time", Label: "ahead by time", Kind: runs.Text},
+		)
+		for _, s := range q.Settings {
+			e := c.entry(s.ID)
+			m, there := made[s.ID]
+			if !there {
+				continue
+			}
+			mark := func(of *Told) string {
+				if of == nil {
+					return ""
+				}
+				return c.finding(*of, made).marked()
+			}
+			ours, with := s.ours(m)
+			trained := slices.DeleteFunc(e.lengths(m.Scale), func(length string) bool { return !strings.HasSuffix(length, with) })
+			t.Add(s.Is, strings.Join(trained, "; "), ours, s.published(e), mark(s.Epochs), mark(s.Time))
+		}
+		if len(t.Rows()) > 0 {
+			p.print("**%s** %s\n\n", q.Asks, q.Note)
+			p.table(t)
+		}
+	}
+}
+
+// ours is the difference that was measured, with its error where that is known, and what says of
+// how many seeds it is.
+func (s Setting) ours(m Made) (difference, with string) {
+	a, found := m.measured(s.Of, s.Measure)
+	if !found {
+		return "", ""
+	}
+	se := a.SE
+	if s.Over != "" {
+		b, found := m.measured(s.Over, s.Measure)
+		if !found {
+			return "", ""
+		}
+		a.Ours -= b.Ours
+		se = nil // of one seed over rows that both have: that of the difference is less than theirs
+		if a.SD != nil && b.SD != nil {
+			x := math.Hypot(*a.SD/math.Sqrt(float64(a.Seeds)), *b.SD/math.Sqrt(float64(b.Seeds)))
+			se = &x
+		}
+	}
+	if se == nil {
+		return fmt.Sprintf("%+.2f", a.Ours), seeds(a.Seeds)
+	}
+	return fmt.Sprintf("%+.2f ± %.2f", a.Ours, *se), seeds(a.Seeds)
+}
+
+// published is the published difference, nil where there is none.
+func (s Setting) published(e Entry) any {
+	of := func(name string) (float64, bool) {
+		i := slices.IndexFunc(e.Numbers, func(n Number) bool { return n.Of == name && n.Measure == s.Measure })
+		if i < 0 {
+			return 0, false
+		}
+		return e.Numbers[i].Published, true
+	}
+	a, found := of(s.Of)
+	if s.Over == "" || !found {
+		return optional(a, found)
+	}
+	b, found := of(s.Over)
+	return optional(a-b, found)
+}
+
+// optional is a cell of a table: nil where there is no number.
+func optional(x float64, there bool) any {
+	if !there {
+		return nil
+	}
+	return x
+}
+
 // overview writes a table of the conclusions, and how each stands.
 func (p *page) overview(c Catalog, conclusions []Conclusion, made map[string]Made) {
 	t := runs.NewTable("conclusions", "",
@@ -209,7 +353,8 @@ func (p *page) overview(c Catalog, conclusions []Conclusion, made map[string]Mad
 		findings := c.findings(conclusion, made)
 		var by []string
 		for _, f := range findings {
-			if one := f.mark() + " " + f.entry.ID; !slices.Contains(by, one) {
+			one := f.marked()
+			if !slices.Contains(by, one) {
 				by = append(by, one)
 			}
 		}

@@ -97,6 +97,7 @@ const (
 	Open  Verdict = "open" // less than twice the standard error apart
 
 	Reproduced Verdict = "reproduced" // of numbers: within the tolerance
+	Met        Verdict = "met"        // of bounds
 	Exceeded   Verdict = "exceeded"   // better than that
 	Missed     Verdict = "missed"     // worse
 	Shown      Verdict = "shown"      // without a verdict
@@ -255,7 +256,9 @@ func (n Number) judge(v Value) Verdict {
 	switch {
 	case difference < -*n.Tolerance:
 		return Missed
-	case n.isBound() || difference <= *n.Tolerance:
+	case n.isBound():
+		return Met
+	case difference <= *n.Tolerance:
 		return Reproduced
 	case strings.HasPrefix(n.Measure, "difference"): // neither a smaller nor a larger one is better
 		return Missed

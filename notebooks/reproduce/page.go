@@ -20,6 +20,8 @@ import (
 // folder is that of the findings, from where the page lies, and figures are in one of it.
 func (c Catalog) Report(w io.Writer, conclusions Conclusions, made map[string]Made, folder string) error {
 	p := &page{w: w}
+	p.print("# Published results, made anew\n\n")
+	p.questions(c, conclusions.Questions, made)
 	p.summary(c, conclusions, made)
 	p.legend(conclusions.Symbols, folder)
 	p.print("## The evidence\n\n")
@@ -77,7 +79,7 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 		}
 		without += of[Shown]
 		var counts []string
-		for _, v := range []Verdict{Reproduced, Exceeded, Missed} {
+		for _, v := range []Verdict{Reproduced, Met, Exceeded, Missed} {
 			if of[v] > 0 {
 				counts = append(counts, fmt.Sprintf("%d %s", of[v], v))
 			}
@@ -89,14 +91,13 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 			beyond = append(beyond, fmt.Sprintf("%s (%s, %s)", runs.EscapeMarkdown(strings.TrimSuffix(sentence, ".")), e.link(), m.Scale))
 		}
 	}
-	p.print("# Published results, made anew\n\n")
 	p.print("Of %d published results and %d questions beyond them this page has %d, by criteria that were declared before the training that they judge (notebooks/thesis/criteria.toml): ", len(c)-beyondThem, beyondThem, len(made))
-	p.print("%d at full length%s, and %d by shorter training, which settles no number, and no order for good: what rests on it alone stands “so far”.\n\n", len(full), listed(full), len(made)-len(full))
+	p.print("%d at full length%s, and %d trained for less than that. Where training was shorter, log p gets no verdict, and a verdict on an order stands “so far”. Which criteria bear on which conclusion was written down after some of them had been measured.\n\n", len(full), listed(full), len(made)-len(full))
 	var marks []string
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
 	}
-	p.print("%s; (✓) and (✗) say how a criterion stands here that has no verdict, since it asks for more than shorter training can show, or other data stand in:\n\n", strings.Join(marks, ", "))
+	p.print("%s. In brackets there is no verdict, since training was too short or other data stand in, and the mark says how the criterion stands on what there is. ¹ is by one seed:\n\n", strings.Join(marks, ", "))
 	p.overview(c, conclusions.All, made)
 	if len(numbers) > 0 {
 		p.print("- **Numbers:** %s; %d more have no verdict, being of shorter training or of stand-in data.\n", strings.Join(numbers, "; "), without)
@@ -117,14 +118,14 @@ func listed(texts []string) string {
 
 // legend says what the words and the signs of the page mean.
 func (p *page) legend(symbols, folder string) {
-	p.print("**How to read this.** A conclusion rests on claims and numbers of results, “in part” where some of these have no verdict, or the opposite one. A claim holds or fails by the criterion beside it, where a difference exceeds twice its standard error, and is open where it does not, unless the criterion sets a threshold of its own or asks that there be no difference; then the error says how much could have been missed. Claims of many comparisons hold where all of them do, and fail by one, unless the criterion says how many. ")
-	p.print("A claim has no verdict where it asks for more than an order and training was shorter, or where other data stand in: then the page says how the criterion stands “here”. A number is reproduced within its tolerance or bound, exceeded where it is better, missed where it is worse, as is a difference that is too large. ")
-	p.print("Log-likelihoods are in nats. “sd” is a standard deviation over seeds, “se” a standard error: of one seed over rows, of several over seeds. **Of one seed ± leaves out the chance of training**: another seed may reverse a difference of some tenths of a nat. Of two methods with three seeds each chance alone exceeds twice the standard error in one comparison of nine. Along curves the ± of one seed is that of the difference at their ends; between the ends of epochs a curve by seconds is the line that is drawn. ")
-	p.print("The scale full is training of the published length; laptop is shorter training, of which each result says how short. ")
+	p.print("**How to read this.** A conclusion rests on claims and numbers of results, “in part” where some of these have no verdict, or the opposite one. A claim holds or fails by the criterion beside it, where a difference exceeds twice its standard error, and is open where it does not, unless the criterion sets a threshold of its own. Where it asks that there be no difference, it holds if none is seen, and one of up to twice the error may be there. Claims of many comparisons hold where all of them do, and fail by one, unless the criterion says how many. ")
+	p.print("A claim has no verdict where it asks for more than an order and training was shorter, or where other data stand in: then the page says how the criterion stands “here”. A number is reproduced within its tolerance, exceeded where it is better, missed where it is worse, as is a difference that is too large; a bound is met or missed. Ratios of times do not depend on the length of training, and have a verdict at every scale. ")
+	p.print("Log-likelihoods are in nats. “sd” is a standard deviation over seeds, “se” a standard error: of one seed over rows, of several over seeds. **Of one seed ± leaves out the chance of training**: another seed may reverse a difference of some tenths of a nat. Of two methods with three seeds each chance alone exceeds twice the standard error in one comparison of nine. Along curves the ± of one seed is that of the difference at their ends; between the ends of epochs curves by seconds are interpolated linearly. ")
+	p.print("The scale full is training of the published length, or where none is stated of that which the criteria declare; laptop is shorter training, of which each result says how short. ")
 	if symbols != "" {
 		p.print("%s ", symbols)
 	}
-	p.print("This page is written by `helmholtz reproduce report` of the findings in [%s](%s).\n\n", path.Base(folder), folder)
+	p.print("`helmholtz` is the command of this module, and `helmholtz data` says where data sets are looked for. This page is written by `helmholtz reproduce report` of the findings in [%s](%s).\n\n", path.Base(folder), folder)
 }
 
 // differing writes what was published with different values, and which was found here.
@@ -160,7 +161,11 @@ func (p *page) entry(e Entry, m Made, folder string) {
 		p.print("![%s](%s/figures/%s)\n\n", f.Caption, folder, f.File)
 		p.print("%s.\n\n", strings.TrimSuffix(f.Caption, "."))
 	}
-	p.print("Scale %s%s:\n\n    helmholtz reproduce %s --scale %s\n\n", m.Scale, e.lengths(m.Scale), e.ID, m.Scale)
+	p.print("Scale %s", m.Scale)
+	if lengths := e.lengths(m.Scale); len(lengths) > 0 {
+		p.print(", %s", strings.Join(lengths, "; "))
+	}
+	p.print(":\n\n    helmholtz reproduce %s --scale %s\n\n", e.ID, m.Scale)
 	p.print("Made on %s by %s", m.Made.Format("2006-01-02"), build(m.By))
 	if m.Hardware != "" {
 		p.print("; %s of training by %s, on %s", duration(m.Seconds), build(m.Version), m.Hardware)
@@ -202,6 +207,9 @@ func (e Entry) seeds(s Scale) string {
 	return seeds(slices.Min(numbers))
 }
 
+// oneSeed says whether training of an entry, or some of it, is of one seed.
+func (e Entry) oneSeed(s Scale) bool { return strings.HasPrefix(e.seeds(s), seeds(1)) }
+
 func seeds(n int) string {
 	if n > 1 {
 		return fmt.Sprintf("%d seeds", n)
@@ -210,10 +218,9 @@ func seeds(n int) string {
 }
 
 // lengths say for how many epochs the trainings of an entry go on at a scale, of how many
-// that are published, and with how many seeds: ", 50 of 500 epochs with 3 seeds".
-func (e Entry) lengths(s Scale) string {
+// that are published, and with how many seeds: "50 of 500 epochs with 3 seeds".
+func (e Entry) lengths(s Scale) (lengths []string) {
 	here, published := Catalog{e}.Trainings(s), Catalog{e}.Trainings(Full)
-	var lengths []string
 	for i, t := range here {
 		length := names.Count(t.Experiment.Header().Epochs, "epoch")
 		if s != Full && len(here) == len(published) {
@@ -224,10 +231,7 @@ func (e Entry) lengths(s Scale) string {
 			lengths = append(lengths, length)
 		}
 	}
-	if len(lengths) == 0 {
-		return ""
-	}
-	return ", " + strings.Join(lengths, "; ")
+	return lengths
 }
 
 // build names versions of the program by their commits, also of one that was built without.

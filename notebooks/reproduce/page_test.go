@@ -12,7 +12,7 @@ import (
 // A page begins with how each conclusion stands, is of the largest scale of each result,
 // and says what has not been made; the scale smoke never enters it.
 func TestReport(t *testing.T) {
-	tolerance := 0.3
+	tolerance, sd := 0.3, 0.4
 	entry := func(id string, ours map[reproduce.Scale]float64) reproduce.Entry {
 		return reproduce.Entry{
 			Result: reproduce.Result{
@@ -25,7 +25,8 @@ func TestReport(t *testing.T) {
 			},
 			Trainings: func(reproduce.Scale) []reproduce.Training { return nil },
 			Make: func(_ context.Context, w *reproduce.Work) error {
-				w.Found("the first", "log p", reproduce.Value{Ours: ours[w.Scale], Seeds: 3, Data: "made up"})
+				w.Found("the first", "log p", reproduce.Value{Ours: ours[w.Scale], SD: &sd, Seeds: 4, Data: "made up"})
+				w.Beside("a third", "log p", reproduce.Value{Ours: -13, SD: &sd, Seeds: 4})
 				verdict := reproduce.Fails
 				if ours[w.Scale] > -11 {
 					verdict = reproduce.Holds
@@ -79,6 +80,15 @@ func TestReport(t *testing.T) {
 		says = "Short is good."
 		place = "ch. 5"
 		told = [{ id = "x/short", claim = "It is x/short." }, { id = "x/short", claim = "It is wide." }]
+		[[question]]
+		asks = "Does x beat y?"
+		less = "x − y"
+		note = "Here."
+		setting = [
+			{ is = "in the long", id = "x/good", of = "the first", over = "a third", measure = "log p", epochs = { id = "x/good", claim = "It is x/good." } },
+			{ is = "in the bad", id = "x/bad", of = "the first", measure = "log p", time = { id = "x/bad", claim = "It is x/bad." } },
+			{ is = "in the smoke", id = "x/smoke", of = "the first", measure = "log p" },
+		]
 		[[differing]]
 		says = "First was −1 once."
 		told = [{ id = "x/bad", of = "the first", measure = "log p" }]
@@ -92,7 +102,7 @@ func TestReport(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Of 5 published results and 0 questions beyond them this page has 3,",
-		"2 at full length ([x/good](#xgood-a-number), [x/bad](#xbad-a-number)), and 1 by shorter training",
+		"2 at full length ([x/good](#xgood-a-number), [x/bad](#xbad-a-number)), and 1 trained for less than that.",
 		"| log p\\* of the long is good. | confirmed in part | ✓ x/good, – x/smoke |",
 		"| All are. | confirmed in part; contradicted in part | ✓ x/good, ✗ x/bad |",
 		"| Bad is bad. | contradicted | ✗ x/bad |",
@@ -101,9 +111,11 @@ func TestReport(t *testing.T) {
 		"  - not found: [x/good](#xgood-a-number) (full, no training): log p of the second: no data\n  - not made yet: x/smoke\n",
 		"**Numbers:** [x/good](#xgood-a-number) 1 reproduced; [x/bad](#xbad-a-number) 1 missed; 1 more have no verdict",
 		"beyond the claims:** It is -10.1 ([x/good](#xgood-a-number), full); It is -12 ([x/bad](#xbad-a-number), full); It is -10.5 ([x/short](#xshort-a-number), laptop).",
+		"**Does x beat y?** Here.\n\n",
+		"| in the long | – | +2.90 ± 0.28 | – | ✓ x/good | – |\n| in the bad | – | -12.00 | -10.00 | – | ✗ x/bad |\n\n",
 		"λ is a rate.",
 		"published (p. 1)",
-		"| the first | log p | -10.000 | -10.100 | 3 seeds | -0.100 | 0.30 | reproduced | made up |",
+		"| the first | log p | -10.000 | -10.100 | sd 0.400, 4 seeds | -0.100 | 0.30 | reproduced | made up |",
 		"| the second | log p | -20.000 | – | – | – | – | blocked: no data | – |",
 		"| It is wide. | It is above −11. | no verdict, here it holds | -10.5 |",
 		"helmholtz reproduce x/good --scale full",
@@ -149,6 +161,17 @@ func TestConclusionsRestOnResults(t *testing.T) {
 			t.Errorf("%s: %v", told, err)
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%s: %v, want %q", told, err, want)
+		}
+	}
+	for setting, want := range map[string]string{
+		`{ id = "x" }`: "",
+		`{ id = "x", time = { id = "x", claim = "Yes." } }`: "",
+		`{ id = "y" }`: "no result",
+		`{ id = "x", epochs = { id = "x", claim = "No." } }`: "no result has",
+	} {
+		_, err := all.ParseConclusions("conclusions", []byte("[[question]]\nasks = \"Is it?\"\nsetting = ["+setting+"]"))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", setting, err, want)
 		}
 	}
 }

@@ -69,6 +69,16 @@ func (m Made) Value(n Number) (Value, bool) {
 	return m.Values[i], true
 }
 
+// measured is what was measured under a name, of a number of the criteria or beside them.
+func (m Made) measured(of, measure string) (Value, bool) {
+	all := slices.Concat(m.Values, m.Beside)
+	i := slices.IndexFunc(all, func(v Value) bool { return v.Of == of && v.Measure == measure })
+	if i < 0 {
+		return Value{}, false
+	}
+	return all[i], true
+}
+
 // Verdict is what was found of a claim.
 func (m Made) Verdict(c Claim) (Judged, bool) {
 	i := slices.IndexFunc(m.Judged, func(j Judged) bool { return j.Says == c.Says })

@@ -128,18 +128,24 @@ func (w *Work) Has(of, measure string) bool {
 	return slices.ContainsFunc(w.entry.Numbers, func(n Number) bool { return n.Of == of && n.Measure == measure })
 }
 
-// Found adds what was measured of a number of the criteria. It panics where they have
-// no such number.
+// Found adds what was measured of a number of the criteria, which has no verdict where the
+// scale is not full: training was shorter. It panics where they have no such number.
 func (w *Work) Found(of, measure string, v Value) {
+	if w.Scale != Full && v.Elsewhere == "" {
+		v.Elsewhere = "shorter than published"
+	}
+	w.FoundAsPublished(of, measure, v)
+}
+
+// FoundAsPublished is Found of a number that shorter training leaves as it is, such as a ratio of
+// times, or that is of an epoch which the scale reaches.
+func (w *Work) FoundAsPublished(of, measure string, v Value) {
 	if !w.Has(of, measure) {
 		panic(fmt.Sprintf("%s: the criteria have no %s of %q", w.entry.ID, measure, of))
 	}
 	v.Of, v.Measure, v.Data = of, measure, cmp.Or(v.Data, w.data)
-	switch {
-	case w.Scale == Smoke:
+	if w.Scale == Smoke {
 		v.Elsewhere = "made-up data"
-	case w.Scale != Full && v.Elsewhere == "":
-		v.Elsewhere = "shorter than published"
 	}
 	w.made.Values = append(w.made.Values, v)
 }

@@ -203,7 +203,7 @@ func makeManySeeds(w *work) error {
 		return runs.SpreadOf(of[at], func(e evaluation) float64 { return e.LogP })
 	}
 	found := func(number, measure string, ours, se float64, after string) {
-		w.Found(number, measure, reproduce.Value{Ours: ours, SE: &se, Seeds: t.Seeds, By: value(of[epochs], logP).By + ", after " + after, Data: of[epochs][0].data})
+		w.FoundAsPublished(number, measure, reproduce.Value{Ours: ours, SE: &se, Seeds: t.Seeds, By: value(of[epochs], logP).By + ", after " + after, Data: of[epochs][0].data})
 	}
 	half, whole := names.Count(first, "epoch"), names.Count(epochs, "epoch")
 	errorOfSD := 1 / math.Sqrt(2*float64(t.Seeds-1)) // as a part of it

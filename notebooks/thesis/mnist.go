@@ -137,6 +137,7 @@ func makeFig56(w *work) error {
 	if err != nil {
 		return err
 	}
+	w.Beside("NRWS over RWS, each at its best rate", "difference of validation log p", reproduce.Value{Ours: gain.nats, SE: &gain.se, Seeds: len(bestRWS)})
 	w.Beyond("At the learning rates that are best for each, %g and %g of those tried, NRWS ends %v above RWS on validation rows of MNIST, after %d epochs", ηNRWS, ηRWS, gain, bestRWS.epochs())
 	passed.note(&tuned)
 	if edgeNRWS || edgeRWS {

@@ -350,7 +350,7 @@ func (w *work) foundTimes(number, measure string, a, b times, of curve) error {
 	on, err := device()
 	ratio, se := a.over(b)
 	data := reproduce.DataOf(of[0].run.Experiment().Dataset)
-	w.Found(number, measure, reproduce.Value{Ours: ratio, SE: &se, Seeds: 1, By: fmt.Sprintf("epochs timed in turn, mean of %d rounds, on %s", len(a), on), Data: data})
+	w.FoundAsPublished(number, measure, reproduce.Value{Ours: ratio, SE: &se, Seeds: 1, By: fmt.Sprintf("epochs timed in turn, mean of %d rounds, on %s", len(a), on), Data: data})
 	return err
 }
 
