@@ -296,7 +296,7 @@ func TestFilesOfNoExperimentAreRefused(t *testing.T) {
 		"family = \"hm\"\n":                       `give family = "boltzmann"`,
 		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt or pl",
 		strings.Replace(good, "pcd", "sml", 1):    `unknown algorithm "sml"`,
-		good + "temperature = 1\n":                `unknown setting "method.temperature" (did you mean "temperatures"?)`,
+		good + "temperature = 1\n":                `unknown setting "method.temperature" (did you mean "method.temperatures"?)`,
 		good + "learning_rate = nan\n":            "give a finite number",
 		good + "optimizer = \"lbfgs\"\n":          "use gd, momentum or adam",
 		good + "[machine]\nhidden = [500, 500]\n": "hidden",

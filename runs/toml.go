@@ -2,10 +2,12 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -57,20 +59,49 @@ func HashOf(family string, e Experiment) string {
 }
 
 // CheckDecoded refuses settings of an experiment file that into, the value that DecodeTOML
-// filled, does not have, and names the closest that it has. meta is what DecodeTOML
-// returned.
+// filled, does not have, and names the closest that it has. What differs from one that it has
+// in the case of letters is refused, too, although it has been decoded: the file could have both.
+// meta is what DecodeTOML returned.
 func CheckDecoded(meta toml.MetaData, into any) error {
-	unknown := meta.Undecoded()
-	if len(unknown) == 0 {
-		return nil
+	known := settingNames("", reflect.TypeOf(into))
+	for _, key := range meta.Keys() {
+		if written := strings.Join(key, "."); !slices.Contains(known, written) {
+			return fmt.Errorf("unknown setting %q%s: remove it or mend its spelling", written, meantSetting(written, known))
+		}
 	}
-	written := unknown[0]
-	return fmt.Errorf("unknown setting %q%s: remove it or mend its spelling",
-		written.String(), names.Meant(written[len(written)-1], settingNames(reflect.TypeOf(into))...))
+	return nil
 }
 
-// settingNames are the keys of a type and of those within it.
-func settingNames(t reflect.Type) (all []string) {
+// meantSetting names the setting whose last part is the closest, as names.Meant does: one of the
+// same table where there is one.
+func meantSetting(written string, known []string) string {
+	table, last := cutLast(written)
+	var lasts []string
+	for _, name := range known {
+		_, of := cutLast(name)
+		lasts = append(lasts, of)
+	}
+	best := names.Closest(last, lasts...)
+	if best == "" {
+		return ""
+	}
+	meant := known[slices.Index(lasts, best)]
+	for i, name := range known {
+		if of, _ := cutLast(name); lasts[i] == best && strings.EqualFold(of, table) {
+			meant = name
+		}
+	}
+	return fmt.Sprintf(" (did you mean %q?)", meant)
+}
+
+// cutLast cuts the last part off a name with dots.
+func cutLast(name string) (table, last string) {
+	i := strings.LastIndexByte(name, '.')
+	return name[:max(0, i)], name[i+1:]
+}
+
+// settingNames are the keys of a type and of those within it, with what they begin with.
+func settingNames(begin string, t reflect.Type) (all []string) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
@@ -78,11 +109,14 @@ func settingNames(t reflect.Type) (all []string) {
 		return nil
 	}
 	for f := range t.Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("toml"), ","); name != "" && name != "-" {
-			all = append(all, name)
-		}
-		if f.IsExported() {
-			all = append(all, settingNames(f.Type)...)
+		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+		switch {
+		case name == "-" || !f.IsExported():
+		case name == "" && f.Anonymous:
+			all = append(all, settingNames(begin, f.Type)...)
+		default:
+			name = cmp.Or(name, f.Name)
+			all = append(append(all, begin+name), settingNames(begin+name+".", f.Type)...)
 		}
 	}
 	return all

@@ -88,6 +88,10 @@ func TestParseExperimentRefuses(t *testing.T) {
 	}{
 		{good + "[machine]\nunits = [6]\n", []string{`unknown setting "machine.units"`, "remove it"}},
 		{good + "momentum = 0.9\n", []string{`unknown setting "momentum"`}},
+		{good + "Epochs = 3\n", []string{`unknown setting "Epochs"`, `did you mean "epochs"?`}},
+		{good + "epochs = 3\nEPOCHS = 4\n", []string{`unknown setting "EPOCHS"`}},
+		{good + "[Training]\nlearning_rate = 0.1\n", []string{`unknown setting "Training"`, `did you mean "training"?`}},
+		{good + "learning_rate = 0.1\n", []string{`unknown setting "learning_rate"`, `did you mean "training.learning_rate"?`}},
 		{good + "[machine]\nactivation = \"noisy-and\"\n", []string{`unknown activation "noisy-and"`, "use logistic, noisy-or or printed-product"}},
 		{good + "seed = -1\n", []string{"seed"}},
 		{good + "epochs = \n", []string{"line 2"}},

@@ -6,9 +6,17 @@ import (
 )
 
 // Meant is a question, with a space before it, that names the closest of several words to one
-// that is none of them, or nothing where none is near: two thirds of its letters have to be right,
-// whatever their case. Of words that are as close, one of the same length is meant.
+// that is none of them, or nothing where none is near.
 func Meant(word string, of ...string) string {
+	if best := Closest(word, of...); best != "" {
+		return fmt.Sprintf(" (did you mean %q?)", best)
+	}
+	return ""
+}
+
+// Closest is that of several words, empty where none is near: two thirds of the letters have to be
+// right, whatever their case. Of words that are as close, it is one of the same length.
+func Closest(word string, of ...string) string {
 	letters := []rune(strings.ToLower(word))
 	best, least := "", 2*((len(letters)+2)/3+1)
 	for _, w := range of {
@@ -20,10 +28,7 @@ func Meant(word string, of ...string) string {
 			best, least = w, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %q?)", best)
+	return best
 }
 
 // distance is the number of letters to add, to leave out, to replace or to swap with the next,
