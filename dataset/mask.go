@@ -19,6 +19,9 @@ type Mask []bool
 //	rectangle:ROW,COLUMN,HEIGHT,WIDTH the pixels of a rectangle are, whose upper left one is given, 0,0 the first
 //	random:FRACTION                   that fraction of the pixels is, drawn by seed
 func ParseMask(text string, shape Shape, seed uint64) (Mask, error) {
+	if err := shape.Check(); err != nil {
+		return nil, fmt.Errorf("mask %q: %w", text, err)
+	}
 	kind, numbers, _ := strings.Cut(text, ":")
 	var m Mask
 	switch {

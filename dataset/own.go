@@ -43,8 +43,8 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 	if s.LabelFile != "" {
 		return nil, fmt.Errorf("data set %s: label_file = %q names a file, but the labels are given as a slice; leave it empty", s.Name, s.LabelFile)
 	}
-	if shape.Height < 1 || shape.Width < 1 {
-		return nil, fmt.Errorf("data set %s: shape %v: height and width must be positive", s.Name, shape)
+	if err := shape.Check(); err != nil {
+		return nil, fmt.Errorf("data set %s: %w", s.Name, err)
 	}
 	if len(train) == 0 {
 		return nil, fmt.Errorf("data set %s: no rows to train on", s.Name)
@@ -170,6 +170,9 @@ func readAny(r io.Reader) (rows, error) {
 		return images, err
 	case strings.IndexByte("01 \t\r\n", start[0]) >= 0:
 		return readText(b)
+	}
+	if bytes.HasPrefix([]byte(storedMagic), start) {
+		return rows{}, errors.New("a set that Save wrote is read by dataset.Load, and has no name")
 	}
 	return rows{}, fmt.Errorf("a file that begins with %q is neither IDX, nor NPY, nor text of 0 and 1", start)
 }

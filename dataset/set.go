@@ -35,6 +35,14 @@ func (s Shape) Units() int { return s.Height * s.Width }
 // String writes the shape as height×width.
 func (s Shape) String() string { return fmt.Sprintf("%d×%d", s.Height, s.Width) }
 
+// Check refuses a shape without pixels.
+func (s Shape) Check() error {
+	if s.Height < 1 || s.Width < 1 {
+		return fmt.Errorf("shape %v: give a height and a width of 1 or more", s)
+	}
+	return nil
+}
+
 // Split is a part of a data set: training, validation or test rows.
 type Split struct {
 	Name   string // "train", "validation" or "test"
@@ -50,8 +58,11 @@ func (s Split) String() string { return fmt.Sprintf("%d %s rows of %v", s.Rows, 
 // Check refuses a split without rows, and one whose values or labels are not those of so many
 // rows of its shape.
 func (s Split) Check() error {
+	if err := s.Shape.Check(); err != nil {
+		return fmt.Errorf("the %s split: %w", s.Name, err)
+	}
 	switch units := s.Shape.Units(); {
-	case s.Rows == 0:
+	case s.Rows < 1:
 		return fmt.Errorf("the %s split has no rows: choose another split", s.Name)
 	case len(s.Values) != s.Rows*units:
 		return fmt.Errorf("the %s split has %d values for %d rows of %d units: give %d", s.Name, len(s.Values), s.Rows, units, s.Rows*units)
@@ -68,7 +79,7 @@ func (s Split) Row(i int) []uint8 {
 }
 
 // Subset returns n rows, drawn by seed, in their order; all of them if n is 0 or larger
-// than their number.
+// than their number. The split is one that Check accepts.
 func (s Split) Subset(n int, seed uint64) Split {
 	if n <= 0 || n >= s.Rows {
 		return s

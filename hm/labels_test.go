@@ -159,3 +159,28 @@ func TestCompleteRefusesAnotherBinarization(t *testing.T) {
 		}
 	}
 }
+
+// Rows that are none of the model's have no measures and no baseline.
+func TestOtherRowsAreRefused(t *testing.T) {
+	set := patterns(t)
+	run := mustTrain(t, short(RWS()), set, t.TempDir())
+	learner, err := run.Experiment().Learner(set, run.Snapshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer learner.Close()
+	units := set.Shape().Units()
+	for says, rows := range map[string]dataset.Split{
+		"the model has":        {Name: "test", Shape: shape(1, units+1), Rows: 1, Values: make([]uint8, units+1)},
+		"no rows":              {Name: "test", Shape: set.Shape()},
+		"values for 2 rows":    {Name: "test", Shape: set.Shape(), Rows: 2, Values: make([]uint8, units)},
+		"a height and a width": {Name: "test", Shape: shape(-1, -units), Rows: 1, Values: make([]uint8, units)},
+	} {
+		_, err := learner.Validate(t.Context(), rows)
+		wantError(t, err, says)
+		_, err = run.Complete(t.Context(), Evaluation{Samples: 3}, set, rows, nil)
+		wantError(t, err, says)
+	}
+	_, err = run.Complete(t.Context(), Evaluation{Samples: 3}, labeled(t, 0), set.Test(), nil)
+	wantError(t, err, "the model has")
+}

@@ -145,6 +145,9 @@ const (
 // samples that training has in any epoch: estimates from different numbers could
 // not be compared.
 func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
+	if err := l.experiment.checkRows(l.architecture, rows); err != nil {
+		return nil, err
+	}
 	model, err := l.model()
 	if err != nil {
 		return nil, err

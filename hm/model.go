@@ -191,6 +191,11 @@ func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, ro
 	if err := set.CheckBinarization(m.experiment.Dataset.Binarization); err != nil {
 		return e, err
 	}
+	for _, split := range []dataset.Split{rows, set.Train()} {
+		if err := m.checkRows(split); err != nil {
+			return e, err
+		}
+	}
 	e = e.WithBaseline(m.experiment.Baseline(set, rows))
 	labeled := func(class uint8) bool { return class != dataset.Unlabeled }
 	if m.Architecture().Labels() > 0 && slices.ContainsFunc(rows.Labels, labeled) {
@@ -210,13 +215,25 @@ func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, ro
 	return e, nil
 }
 
+// checkRows refuses a split that is none, or of other rows than those of training.
+func (m *Model) checkRows(s dataset.Split) error {
+	return m.experiment.checkRows(m.parameters.Architecture, s)
+}
+
+func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	if visible := a.Visible(); s.Shape.Units() != visible {
+		return fmt.Errorf("the model has %d visible units, the %s rows have %d: evaluate it on the data set %s it was trained on",
+			visible, s.Name, s.Shape.Units(), e.Dataset.Name)
+	}
+	return nil
+}
+
 // data returns a split as the engine takes it.
 func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
-	if visible := m.parameters.Architecture.Visible(); s.Shape.Units() != visible {
-		return engine.Data{}, fmt.Errorf("the model has %d visible units, the %s rows have %d: evaluate it on the data set %s it was trained on",
-			visible, s.Name, s.Shape.Units(), m.experiment.Dataset.Name)
-	}
-	if err := s.Check(); err != nil {
+	if err := m.checkRows(s); err != nil {
 		return engine.Data{}, err
 	}
 	switch {

@@ -14,7 +14,7 @@ const mostStateBits = 20
 // generative network with stochastic binary units, exactly: by summing over all
 // states of the hidden layers, two neighbouring layers at a time. It is an error
 // where a hidden layer and the one above it have more than 20 units together, or a
-// datum is not as long as the data layer. When the context is cancelled it returns
+// datum is not as long as the data layer or has other values. When the context is cancelled it returns
 // the context's error.
 func (m *Machine) LogP(ctx context.Context, data [][]float64) ([]float64, error) {
 	if err := checkStates(m.Units[1:]); err != nil {
@@ -23,6 +23,11 @@ func (m *Machine) LogP(ctx context.Context, data [][]float64) ([]float64, error)
 	for i, x := range data {
 		if len(x) != m.Units[0] {
 			return nil, fmt.Errorf("datum %d has %d values, the machine has %d visible units", i, len(x), m.Units[0])
+		}
+		for _, v := range x {
+			if v != 0 && v != 1 {
+				return nil, fmt.Errorf("datum %d has the value %v: give zeros and ones, as Binary makes them of a row", i, v)
+			}
 		}
 	}
 	states, logP := [][]float64{nil}, []float64{0} // of the layer above, with their probabilities

@@ -73,6 +73,12 @@ func (l *learner) Norms() (runs.Norms, error) { return nil, nil }
 
 // Validate implements runs.Learner.
 func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
+	if err := rows.Check(); err != nil {
+		return nil, err
+	}
+	if visible := l.machine.Units[0]; rows.Shape.Units() != visible {
+		return nil, fmt.Errorf("the machine has %d visible units, the %s rows have %d", visible, rows.Name, rows.Shape.Units())
+	}
 	sum := 0.0
 	for i := range rows.Rows {
 		if err := ctx.Err(); err != nil {
