@@ -28,7 +28,7 @@ import (
 // with a row u = [1; parents] of U a sample (Várady 2025, 5.5–5.7).
 type Estimate struct {
 	Parents blas32.General // U: n × (1 + number of parents)
-	Weights blas32.General // n × units: the sample's weight times σ'(a) of the unit
+	Weights blas32.General // n × units: the sample's weight times σ'(a) of the unit, none negative
 	// SampleWeights are the n samples' weights alone, which only the form Kronecker needs.
 	SampleWeights []float32
 }

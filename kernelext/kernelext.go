@@ -126,6 +126,9 @@ func (s *Session) Model(name string) (*hm.Model, error) {
 // on a set that FromRows made can be started once it is kept. A run holds such data
 // in its directory from its start, and needs the session for them no more.
 func (s *Session) KeepData(name string, set *dataset.Set) error {
+	if set == nil {
+		return fmt.Errorf("data %s: there is no set", name)
+	}
 	return s.backend.KeepData(name, set)
 }
 

@@ -65,6 +65,9 @@ func Resolve(e Experiment, set *dataset.Set) (Experiment, error) {
 // claim makes dir the directory of experiment e on set, unless it is that of
 // another or another program trains in it. It removes what a killed program left.
 func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
+	if dir == "" {
+		return nil, errNoDirectory
+	}
 	if err := refuseForeign(dir); err != nil {
 		return nil, err
 	}

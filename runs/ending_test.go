@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -191,6 +192,83 @@ func TestFailedObservationKeepsTheSteps(t *testing.T) {
 		mustTrain(t, brief(set), set, dir)
 		wantSameRun(t, whole, dir)
 	}
+}
+
+// strange is a learner that does otherwise than Learner says.
+type strange struct {
+	runs.Learner
+	steps    func([]runs.Measures) []runs.Measures
+	validate func(runs.Measures)
+	snapshot func(*runs.Snapshot)
+}
+
+func (s strange) Steps(ctx context.Context, most int, rate func(int) float64) ([]runs.Measures, error) {
+	all, err := s.Learner.Steps(ctx, most, rate)
+	if s.steps != nil {
+		all = s.steps(all)
+	}
+	return all, err
+}
+
+func (s strange) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
+	m, err := s.Learner.Validate(ctx, rows)
+	if s.validate != nil {
+		s.validate(m)
+	}
+	return m, err
+}
+
+func (s strange) Snapshot() (runs.Snapshot, error) {
+	of, err := s.Learner.Snapshot()
+	if s.snapshot != nil {
+		s.snapshot(&of)
+	}
+	return of, err
+}
+
+// A family that does not keep to what training asks of it is told so, and does not train for ever.
+func TestLearnersAreHeldToTheirWord(t *testing.T) {
+	t.Parallel()
+	for says, of := range map[string]strange{
+		"took 0 steps":    {steps: func([]runs.Measures) []runs.Measures { return nil }},
+		"where Steps":     {steps: func(all []runs.Measures) []runs.Measures { return slices.Repeat(all, 1000) }},
+		"measured no log": {validate: func(m runs.Measures) { delete(m, runs.LogP.Key) }},
+		"a snapshot of":   {snapshot: func(s *runs.Snapshot) { s.Step++ }},
+	} {
+		set := overlapping(t)
+		_, err := runs.Train(t.Context(), altered{brief(set), func(l runs.Learner) runs.Learner { of.Learner = l; return of }}, set, t.TempDir())
+		wantError(t, err, says)
+	}
+}
+
+func TestParts(t *testing.T) {
+	t.Parallel()
+	none := func(int) ([]runs.Tensor, error) { return nil, nil }
+	for says, parts := range map[string]runs.Parts{
+		"-1 parts":              {Dir: t.TempDir(), Count: -1},
+		"directory is empty":    {Count: 1},
+		"part 0 has no tensors": {Dir: t.TempDir(), Count: 1, Work: "{}"},
+	} {
+		_, err := parts.Do(t.Context(), runs.Shard{}, none, nil)
+		wantError(t, err, says)
+	}
+}
+
+func TestNamelessDirectoriesAndNoRecorders(t *testing.T) {
+	t.Parallel()
+	set := overlapping(t)
+	_, err := runs.Train(t.Context(), brief(set), set, "")
+	wantError(t, err, "directory is empty")
+	_, err = runs.Open("")
+	wantError(t, err, "directory is empty")
+	run, err := runs.Train(t.Context(), brief(set), set, t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = run.At(1)
+	wantError(t, err, "no checkpoint of epoch 1", "train it anew in another directory")
+	_, err = run.At(0)
+	wantError(t, err, "numbered from 1")
 }
 
 // unnamed is a mixture with a measure that no key of metrics can name.

@@ -95,6 +95,12 @@ func (p Parts) Do(ctx context.Context, share Shard, do func(part int) ([]Tensor,
 	if err := share.Check(); err != nil {
 		return nil, err
 	}
+	switch {
+	case p.Dir == "":
+		return nil, errNoDirectory
+	case p.Count < 1:
+		return nil, fmt.Errorf("%d parts: give at least 1", p.Count)
+	}
 	parts = make([][]Tensor, p.Count)
 	own, done := 0, 0
 	for i := range parts {
@@ -156,6 +162,9 @@ func (p Parts) attempt(ctx context.Context, i int, do func(part int) ([]Tensor, 
 	}
 	if tensors, err = do(i); err != nil {
 		return nil, false, err
+	}
+	if len(tensors) == 0 {
+		return nil, false, fmt.Errorf("part %d has no tensors", i)
 	}
 	f := &safetensors.File{Metadata: map[string]string{workKey: p.Work}, Tensors: tensors}
 	f.Seal()

@@ -45,7 +45,7 @@ func usual(given []Recorder) []Recorder {
 	if len(given) == 0 && isTerminal(os.Stderr) {
 		return []Recorder{Printer(os.Stderr)}
 	}
-	return given
+	return slices.DeleteFunc(slices.Clone(given), func(r Recorder) bool { return r == nil })
 }
 
 // lines reports epochs as lines.

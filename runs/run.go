@@ -27,6 +27,9 @@ type Run struct {
 
 // Open opens the run in a directory, finished or not.
 func Open(dir string) (*Run, error) {
+	if dir == "" {
+		return nil, errNoDirectory
+	}
 	e, err := ExperimentIn(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		if seeds, err := ReadSeeds(dir); err == nil && len(seeds) > 0 {
@@ -211,7 +214,14 @@ func (r *Run) At(epoch int) (Snapshot, error) {
 		if kept := r.Kept(); len(kept) > 0 {
 			has = fmt.Sprintf("those of the epochs %v, %s", kept, has)
 		}
-		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it has %s; keep = [%[2]d] in its experiment, or --keep %[2]d, keeps that one when training comes to it", r.dir, epoch, has)
+		remedy := fmt.Sprintf("keep = [%d] in its experiment, or --keep %[1]d, keeps that one when training comes to it", epoch)
+		switch {
+		case epoch < 1:
+			remedy = "epochs are numbered from 1"
+		case epoch <= r.position.Epoch:
+			remedy = fmt.Sprintf("train it anew in another directory with keep = [%d], or --keep %[1]d", epoch)
+		}
+		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it has %s; %s", r.dir, epoch, has, remedy)
 	}
 	if err == nil && c.position.Epoch != epoch {
 		err = damaged(path, fmt.Errorf("it is of epoch %d", c.position.Epoch))

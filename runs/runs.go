@@ -156,6 +156,9 @@ func (diverging) Is(target error) bool { return target == ErrDiverged }
 
 func (d diverging) Unwrap() error { return d.error }
 
+// errNoDirectory is the error of a directory whose name is empty.
+var errNoDirectory = errors.New("the name of the directory is empty: give one")
+
 // SnapshotError is the error of a learner that cannot go on from its snapshot, whatever it runs on.
 type SnapshotError struct{ Err error }
 

@@ -195,6 +195,9 @@ func (s *Sweep) checkAxes() error {
 			if len(values) != len(a.Keys) {
 				return fmt.Errorf("%s: %v is no place on the axis: give one value of each setting", keys, values)
 			}
+			if slices.Contains(values, nil) {
+				return fmt.Errorf("%s: nil is no value: give one of each setting", keys)
+			}
 		}
 	}
 	return nil

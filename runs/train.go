@@ -122,12 +122,16 @@ type training struct {
 }
 
 func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, error) {
+	measures := e.Measures()
+	if len(measures) == 0 {
+		return nil, fmt.Errorf("%v has no measures: Measures has the objective first", e)
+	}
 	t := &training{
-		experiment: e, header: e.Header(), objective: e.Measures()[0], set: set, dir: dir, saved: time.Now(),
+		experiment: e, header: e.Header(), objective: measures[0], set: set, dir: dir, saved: time.Now(),
 		baseline: baseline(e, set),
 	}
 	var err error
-	for _, m := range e.Measures() {
+	for _, m := range measures {
 		if err := checkKey(m.Key); err != nil {
 			return nil, err
 		}
@@ -251,8 +255,12 @@ func (t *training) rate(step int) float64 {
 func (t *training) advance(ctx context.Context) error {
 	first, perEpoch := t.steps, t.stepsPerEpoch()
 	start := time.Now()
-	steps, err := t.learner.Steps(ctx, perEpoch-first%perEpoch, func(k int) float64 { return t.rate(first + k) })
+	most := perEpoch - first%perEpoch
+	steps, err := t.learner.Steps(ctx, most, func(k int) float64 { return t.rate(first + k) })
 	t.seconds += time.Since(start).Seconds()
+	if err == nil && (len(steps) < 1 || len(steps) > most) {
+		return fmt.Errorf("the learner of %v took %d steps, where Steps takes from 1 to %d", t.experiment, len(steps), most)
+	}
 	for _, measures := range steps {
 		if !measures.finite() {
 			// The error, if there is one, follows from this: what is not finite
@@ -335,6 +343,9 @@ func (t *training) endEpoch(ctx context.Context) error {
 		if !measures.finite() {
 			return ErrDiverged
 		}
+		if _, measured := measures[t.objective.Key]; !measured {
+			return fmt.Errorf("the learner of %v measured no %s of the validation rows, by which epochs are compared", t.experiment, t.objective.Key)
+		}
 		record.Validation = measures
 		best = at.BestEpoch == 0 || t.objective.Better(measures[t.objective.Key], at.Best)
 	}
@@ -396,7 +407,9 @@ func (t *training) observe(ctx context.Context, epoch int) (map[string]Measures,
 // the learner keeps it.
 func (t *training) fetch() (err error) {
 	if t.fetched < t.steps {
-		t.checkpoint.snapshot, err = t.learner.Snapshot()
+		if t.checkpoint.snapshot, err = t.learner.Snapshot(); err == nil && t.checkpoint.snapshot.Step != t.steps {
+			err = fmt.Errorf("the learner of %v has a snapshot of step %d after step %d", t.experiment, t.checkpoint.snapshot.Step, t.steps)
+		}
 		t.fetched = t.steps
 	}
 	return err
