@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -522,3 +523,23 @@ func TestLegendsTellMethodsApart(t *testing.T) {
 		}
 	}
 }
+
+// What a run saves is its model, without its directory; that of another family is refused.
+func TestModelFiles(t *testing.T) {
+	set := patterns(t)
+	run := mustTrain(t, short(PCD()), set, t.TempDir())
+	var file bytes.Buffer
+	if err := run.SaveModel(&file); err != nil {
+		t.Fatal(err)
+	}
+	_, err := runs.LoadModel(bytes.NewReader(file.Bytes()), "a mixture", func(other, runs.Snapshot) (*Model, error) { return nil, nil })
+	if err == nil || !strings.Contains(err.Error(), "not of a mixture: load it by the package of its family") {
+		t.Errorf("a model of another family: %v", err)
+	}
+	if m, err := LoadModel(&file); err != nil || !reflect.DeepEqual(m, run.Model) {
+		t.Errorf("the model that was saved is another, %v", err)
+	}
+}
+
+// other is an experiment of another family.
+type other struct{ Experiment }

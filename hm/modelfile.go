@@ -1,9 +1,7 @@
 package hm
 
 import (
-	"fmt"
 	"io"
-	"os"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -25,23 +23,5 @@ func (m *Model) Save(w io.Writer) error {
 	return err
 }
 
-// LoadModel reads what Save wrote. Of a file its errors say the name.
-func LoadModel(r io.Reader) (*Model, error) {
-	m, err := loadModel(r)
-	if file, ok := r.(*os.File); ok && err != nil {
-		err = fmt.Errorf("%s: %w: restore the file from a copy, or save the model again", file.Name(), err)
-	}
-	return m, err
-}
-
-func loadModel(r io.Reader) (*Model, error) {
-	family, s, err := runs.ReadModel(r)
-	if err != nil {
-		return nil, err
-	}
-	e, ok := family.(Experiment)
-	if !ok {
-		return nil, fmt.Errorf("a model of %v, not a Helmholtz machine: load it by the package of its family", family)
-	}
-	return newModel(e, s)
-}
+// LoadModel reads what Save or SaveModel of a run wrote. Of a file its errors say the name.
+func LoadModel(r io.Reader) (*Model, error) { return runs.LoadModel(r, aMachine, newModel) }

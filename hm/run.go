@@ -18,12 +18,15 @@ func OpenRun(dir string) (*Run, error) { return opened(runs.Open(dir)) }
 // opened adds the model to a run. Where there is no run, or an error beside it, it returns
 // what there is.
 func opened(run *runs.Run, failure error) (*Run, error) {
-	typed, model, err := runs.As(run, failure, "a Helmholtz machine", newModel)
+	typed, model, err := runs.As(run, failure, aMachine, newModel)
 	if typed == nil {
 		return nil, err
 	}
 	return &Run{typed, model}, err
 }
+
+// aMachine is what messages call a machine of this family.
+const aMachine = "a Helmholtz machine"
 
 // String says what the run trains, how far it has come, and what its last epoch measured.
 func (r *Run) String() string { return r.Run.String() }

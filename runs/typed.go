@@ -2,6 +2,8 @@ package runs
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 )
 
@@ -50,4 +52,34 @@ func (t *Typed[E, M]) of(s Snapshot, err error) (model M, _ error) {
 		return model, fmt.Errorf("a checkpoint in %s: %w: restore the file from a copy", t.dir, err)
 	}
 	return model, nil
+}
+
+// SaveModel writes the model of the last checkpoint, with the experiment that it comes from: a
+// file that LoadModel of its family's package reads anywhere.
+func (r *Run) SaveModel(w io.Writer) error {
+	b, err := MarshalModel(r.experiment, r.snapshot)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+// LoadModel reads a model file whose experiment is of a type, by model as As does; what says of what
+// the type's models are. Of a file its errors say the name.
+func LoadModel[E Experiment, M any](r io.Reader, what string, model func(E, Snapshot) (M, error)) (m M, err error) {
+	defer func() {
+		if file, ok := r.(*os.File); ok && err != nil {
+			err = fmt.Errorf("%s: %w: restore the file from a copy, or save the model again", file.Name(), err)
+		}
+	}()
+	family, s, err := ReadModel(r)
+	if err != nil {
+		return m, err
+	}
+	e, is := family.(E)
+	if !is {
+		return m, fmt.Errorf("a model of %v, not of %s: load it by the package of its family", family, what)
+	}
+	return model(e, s)
 }

@@ -644,3 +644,19 @@ func TestForeignSnapshotsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// What a run saves is its model, without its directory.
+func TestModelFiles(t *testing.T) {
+	set := lines(t)
+	run, err := experiments(set)[0].Train(t.Context(), set, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := run.SaveModel(&file); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := LoadModel(&file); err != nil || !reflect.DeepEqual(m, run.Model) {
+		t.Errorf("the model that was saved is another, %v", err)
+	}
+}

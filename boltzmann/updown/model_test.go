@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -215,6 +216,13 @@ func TestTraining(t *testing.T) {
 	}
 	if run, err = OpenRun(run.Dir()); err != nil {
 		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := run.SaveModel(&file); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := LoadModel(&file); err != nil || !reflect.DeepEqual(m, run.Model) {
+		t.Errorf("the model that was saved is another, %v", err)
 	}
 	ends, err := run.Evaluate(t.Context(), set, set.Train(), a, nil)
 	if err != nil {

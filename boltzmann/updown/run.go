@@ -2,6 +2,7 @@ package updown
 
 import (
 	"context"
+	"io"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -27,12 +28,18 @@ func OpenRun(dir string) (*Run, error) { return opened(runs.Open(dir)) }
 // opened adds the model to a run. Where there is no run, or an error beside it, it returns
 // what there is.
 func opened(run *runs.Run, failure error) (*Run, error) {
-	typed, model, err := runs.As(run, failure, "a network that is trained up and down", Experiment.model)
+	typed, model, err := runs.As(run, failure, aMachine, Experiment.model)
 	if typed == nil {
 		return nil, err
 	}
 	return &Run{typed, model}, err
 }
+
+// aMachine is what messages call a machine of this family.
+const aMachine = "a network that is trained up and down"
+
+// LoadModel reads what SaveModel of a run wrote. Of a file its errors say the name.
+func LoadModel(r io.Reader) (*Model, error) { return runs.LoadModel(r, aMachine, Experiment.model) }
 
 // String says what the run trains, how far it has come, and what its last epoch measured.
 func (r *Run) String() string { return r.Typed.String() }

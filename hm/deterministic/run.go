@@ -2,6 +2,7 @@ package deterministic
 
 import (
 	"context"
+	"io"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -29,12 +30,18 @@ func OpenRun(dir string) (*Run, error) { return opened(runs.Open(dir)) }
 // opened adds the machine to a run. Where there is no run, or an error beside it, it returns
 // what there is.
 func opened(run *runs.Run, failure error) (*Run, error) {
-	typed, machine, err := runs.As(run, failure, "a deterministic machine", Experiment.machine)
+	typed, machine, err := runs.As(run, failure, aMachine, Experiment.machine)
 	if typed == nil {
 		return nil, err
 	}
 	return &Run{typed, machine}, err
 }
+
+// aMachine is what messages call a machine of this family.
+const aMachine = "a deterministic machine"
+
+// LoadModel reads what SaveModel of a run wrote. Of a file its errors say the name.
+func LoadModel(r io.Reader) (*Machine, error) { return runs.LoadModel(r, aMachine, Experiment.machine) }
 
 // String says what the run trains, how far it has come, and what its last epoch measured.
 func (r *Run) String() string { return r.Typed.String() }

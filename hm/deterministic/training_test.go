@@ -1,10 +1,12 @@
 package deterministic
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -169,5 +171,18 @@ func wantError(t *testing.T, err error, says ...string) {
 		if !strings.Contains(err.Error(), text) {
 			t.Errorf("the error %q does not say %q", err, text)
 		}
+	}
+}
+
+// What a run saves is its machine, without its directory.
+func TestModelFiles(t *testing.T) {
+	set := distribution(t)
+	run := mustTrain(t, short(set, NoisyOr), set, t.TempDir())
+	var file bytes.Buffer
+	if err := run.SaveModel(&file); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := LoadModel(&file); err != nil || !reflect.DeepEqual(m, run.Machine) {
+		t.Errorf("the machine that was saved is another, %v", err)
 	}
 }
