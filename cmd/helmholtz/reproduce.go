@@ -108,7 +108,8 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 			unusable = append(unusable, err)
 		case !enough:
 			todo = append(todo, job)
-			p.left = append(p.left, job.Experiment.Header().Epochs-done)
+			wanted := job.Experiment.Header().Epochs
+			p.wanted, p.left = append(p.wanted, wanted), append(p.left, wanted-done)
 		}
 	}
 	if err := errors.Join(unusable...); err != nil {
@@ -299,11 +300,18 @@ func fromPage(page, dir string) (string, error) {
 // still take: epochs that are left, at the mean time of those that this session did.
 type jobsProgress struct {
 	runs.Recorder
-	w     io.Writer
-	start time.Time
-	left  []int // epochs of the trainings, when the session began
-	job   int   // under way
-	done  int   // epochs that this session did
+	w      io.Writer
+	start  time.Time
+	wanted []int // epochs of the trainings
+	left   []int // of these, those that are not done
+	job    int   // under way
+	done   int   // epochs that this session did
+}
+
+// Begin speaks of the epochs that are wanted of a run, which others may want to be longer.
+func (p *jobsProgress) Begin(plan runs.Plan) {
+	plan.Epochs = min(plan.Epochs, p.wanted[p.job])
+	p.Recorder.Begin(plan)
 }
 
 func (p *jobsProgress) Epoch(e runs.Epoch) {

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // A run that cannot be used is named before anything is trained, and listed beside what
@@ -58,6 +61,19 @@ func TestLinksOfAPage(t *testing.T) {
 		}
 		if got, err := filepath.Abs(filepath.Join(filepath.Dir(c.page), link)); err != nil || got != want {
 			t.Errorf("the link %q of %q leads to %s, not to %s", link, c.page, got, want)
+		}
+	}
+}
+
+// A run that another result wants to be longer is reported by the epochs that are wanted now.
+func TestReproduceReportsTheEpochsThatAreWanted(t *testing.T) {
+	var out bytes.Buffer
+	p := &jobsProgress{Recorder: runs.Printer(&out), w: &out, wanted: []int{2}, left: []int{2}}
+	for epochs, want := range map[int]string{5: "2 epochs of 3 steps", 1: "1 epoch of 3 steps"} {
+		out.Reset()
+		p.Begin(runs.Plan{Name: "a run", Epochs: epochs, StepsPerEpoch: 3})
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("of %d epochs: %q, want %q", epochs, &out, want)
 		}
 	}
 }
