@@ -170,8 +170,7 @@ func readAny(r io.Reader) (rows, error) {
 		return images, err
 	case strings.IndexByte("01 \t\r\n", start[0]) >= 0:
 		return readText(b)
-	}
-	if bytes.HasPrefix([]byte(storedMagic), start) {
+	case strings.HasPrefix(storedMagic, string(start)):
 		return rows{}, errors.New("a set that Save wrote is read by dataset.Load, and has no name")
 	}
 	return rows{}, fmt.Errorf("a file that begins with %q is neither IDX, nor NPY, nor text of 0 and 1", start)

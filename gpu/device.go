@@ -243,15 +243,16 @@ func (m *memory) allocate(bytes int) address {
 	if m.device == nil {
 		return 0
 	}
-	if m.device.take(int64(bytes)) > m.device.memory { // whatever other programs hold
-		m.fail(m.tooLarge(bytes, cu.OutOfMemory, "there are", m.device.memory))
+	held := m.device.take(int64(bytes))
+	if held > m.device.memory { // whatever other programs hold
+		m.fail(m.device.tooLarge(bytes, held, cu.OutOfMemory, "there are", m.device.memory))
 		return 0
 	}
 	var a cu.DevicePtr
 	m.err = m.device.do(func() (err error) {
 		if a, err = cu.MemAlloc(int64(bytes)); err != nil {
 			free, _, _ := cu.MemInfo()
-			return m.tooLarge(bytes, err, "free are", free)
+			return m.device.tooLarge(bytes, held, err, "free are", free)
 		}
 		m.addresses = append(m.addresses, a)
 		return cu.MemsetD8(a, 0, int64(bytes))
@@ -259,10 +260,11 @@ func (m *memory) allocate(bytes int) address {
 	return address(a)
 }
 
-// tooLarge says that there is no room for a number of bytes.
-func (m *memory) tooLarge(bytes int, err error, what string, room int64) error {
+// tooLarge says that there is no room for a number of bytes, with which this program would hold
+// so many.
+func (d *device) tooLarge(bytes int, held int64, err error, what string, room int64) error {
 	return fmt.Errorf("%s: %w: %d MB asked for beside %d MB, %s %d MB: lower the batch size, the number of samples or the layers, or choose the diagonal metric",
-		m.device.name, err, bytes>>20, (m.bytes-int64(bytes))>>20, what, room>>20)
+		d.name, err, bytes>>20, (held-int64(bytes))>>20, what, room>>20)
 }
 
 // fail notes a failure.

@@ -3,6 +3,7 @@ package hm
 import (
 	"bytes"
 	"context"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -21,25 +22,28 @@ func TestModelFileRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var file bytes.Buffer
-	if err := run.Save(&file); err != nil {
-		t.Fatal(err)
-	}
-	model, err := LoadModel(bytes.NewReader(file.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
 	want, err := run.Evaluate(ctx, set.Train(), 50, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := model.Evaluate(ctx, set.Train(), 50, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got.Seconds, want.Seconds = 0, 0
-	if !cmp.Equal(got, want) {
-		t.Errorf("the model read evaluates to %+v, the one written to %+v", got, want)
+	var file bytes.Buffer
+	for _, save := range []func(io.Writer) error{run.SaveModel, run.Save} {
+		file.Reset()
+		if err := save(&file); err != nil {
+			t.Fatal(err)
+		}
+		model, err := LoadModel(bytes.NewReader(file.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := model.Evaluate(ctx, set.Train(), 50, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Seconds, want.Seconds = 0, 0
+		if !cmp.Equal(got, want) {
+			t.Errorf("the model read evaluates to %+v, the one written to %+v", got, want)
+		}
 	}
 	for _, n := range []int{0, 7, file.Len() / 2, file.Len() - 1} {
 		if _, err := LoadModel(bytes.NewReader(file.Bytes()[:n])); err == nil {

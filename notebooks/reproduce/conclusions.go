@@ -318,28 +318,23 @@ func (s Setting) ours(m Made) (difference, with string) {
 }
 
 // published is the published difference, nil where there is none.
-func (s Setting) published(e Entry) any {
-	of := func(name string) (float64, bool) {
+func (s Setting) published(e Entry) *float64 {
+	of := func(name string) *float64 {
 		i := slices.IndexFunc(e.Numbers, func(n Number) bool { return n.Of == name && n.Measure == s.Measure })
 		if i < 0 {
-			return 0, false
+			return nil
 		}
-		return e.Numbers[i].Published, true
+		return &e.Numbers[i].Published
 	}
-	a, found := of(s.Of)
-	if s.Over == "" || !found {
-		return optional(a, found)
+	a, b := of(s.Of), of(s.Over)
+	if s.Over == "" {
+		return a
 	}
-	b, found := of(s.Over)
-	return optional(a-b, found)
-}
-
-// optional is a cell of a table: nil where there is no number.
-func optional(x float64, there bool) any {
-	if !there {
+	if a == nil || b == nil {
 		return nil
 	}
-	return x
+	difference := *a - *b
+	return &difference
 }
 
 // overview writes a table of the conclusions, and how each stands.
