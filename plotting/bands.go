@@ -24,7 +24,12 @@ type Group struct {
 // SeedBands draws the objective, −log p(x) for most models, against the epoch, for each group
 // the mean over its seeds and a band of one standard deviation (n − 1) to either side:
 // training solid, validation dashed. A group is drawn at the epochs that all its seeds have,
-// since a mean over those that are left would not be of the same runs.
+// since a mean over those that are left would not be of the same runs. A thin line across is
+// the baseline, as Curves draws it.
+//
+// Where the first tenth of the curves would take more than half of the height, they run out
+// of the figure at its top there, so that the rest can be told apart: Panels()[0].Y.Max is
+// for another choice.
 func SeedBands(groups ...Group) *Figure {
 	return seedBands(groups, byEpoch, asTheyAre)
 }
@@ -62,21 +67,26 @@ func seedBands(groups []Group, x abscissa, align alignment) *Figure {
 	panel := newPanel(x.label, label)
 	panel.X.Tick.Marker = x.ticks
 	f := newFigure(panel)
+	var edges []plotter.XYs
 	validated, banded := false, false
 	for i, g := range groups {
-		train, err := addSeeds(panel, g, "training", i, x, trainPoints, align)
+		train, band, err := addSeeds(panel, g, "training", i, x, trainPoints, align)
 		if err != nil {
 			return failed(err)
 		}
-		banded = banded || train != nil
+		edges = append(edges, train)
+		banded = banded || band
 		f.legend.add(groupLabel(g), sample(in(paletteColor(i), solid)))
 		if hasValidation(g.Seeds[0]) {
-			if _, err := addSeeds(panel, g, "validation", i, x, validationPoints, align); err != nil {
+			heldOut, _, err := addSeeds(panel, g, "validation", i, x, validationPoints, align)
+			if err != nil {
 				return failed(err)
 			}
+			edges = append(edges, heldOut)
 			validated = true
 		}
 	}
+	cutBeginning(panel, edges)
 	baseline := addBaselines(panel, all)
 	padY(panel)
 	f.addLineStyles(validated, cmp.Or(groups[0].HeldOut, "validation"))
@@ -94,22 +104,49 @@ func groupLabel(g Group) string {
 	return fmt.Sprintf("%s, %d seeds", g.Name, len(g.Seeds))
 }
 
-// addSeeds draws the mean and the band of one curve of a group.
-func addSeeds(panel *plot.Plot, g Group, what string, i int, x abscissa, points func(runs.History, abscissa) plotter.XYs, align alignment) (*plotter.Polygon, error) {
+// addSeeds draws the mean and the band of one curve of a group, and returns the upper edge of
+// what it drew, and whether that is a band's.
+func addSeeds(panel *plot.Plot, g Group, what string, i int, x abscissa, points func(runs.History, abscissa) plotter.XYs, align alignment) (edge plotter.XYs, banded bool, err error) {
 	seeds := make([]plotter.XYs, len(g.Seeds))
 	for s, h := range g.Seeds {
 		seeds[s] = finite(points(h, x))
 	}
 	mean, sd := acrossSeeds(align(seeds))
 	if len(mean) == 0 {
-		return nil, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s measure: train them for longer", g.Name, x.label, len(seeds), what)
+		return nil, false, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s measure: train them for longer", g.Name, x.label, len(seeds), what)
 	}
 	style := solid
 	if what == "validation" {
 		style = dashed
 	}
-	band := addBand(panel, mean, sd, paletteColor(i))
-	return band, addLine(panel, g.Name, mean, in(paletteColor(i), style))
+	banded = addBand(panel, mean, sd, paletteColor(i)) != nil
+	edge = slices.Clone(mean)
+	for j, spread := range sd {
+		if !math.IsNaN(spread) {
+			edge[j].Y += spread
+		}
+	}
+	return edge, banded, addLine(panel, g.Name, mean, in(paletteColor(i), style))
+}
+
+// cutBeginning lowers the top of a panel to what the edges reach after the first tenth of it,
+// where what is above would take more than half of the height. Curves of few points are left
+// whole: their beginning is much of them.
+func cutBeginning(panel *plot.Plot, edges []plotter.XYs) {
+	const few = 5
+	longest, top := 0, math.Inf(-1)
+	begun := panel.X.Min + (panel.X.Max-panel.X.Min)/10
+	for _, points := range edges {
+		longest = max(longest, len(points))
+		for _, p := range points {
+			if p.X >= begun {
+				top = max(top, p.Y)
+			}
+		}
+	}
+	if longest >= few && panel.Y.Max-top > top-panel.Y.Min {
+		panel.Y.Max = top
+	}
 }
 
 // acrossSeeds returns the mean over the seeds at each x that all of them have,

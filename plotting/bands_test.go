@@ -1,0 +1,45 @@
+package plotting
+
+import (
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// curveOf is a group of one seed with these values of −log p, epoch by epoch.
+func curveOf(losses ...float64) Group {
+	var h runs.History
+	for i, loss := range losses {
+		h.Epochs = append(h.Epochs, runs.Epoch{Epoch: i + 1, Seconds: float64(i + 1), Train: runs.Measures{"log_p": -loss}})
+	}
+	return Group{Name: "one", Seeds: []runs.History{h}}
+}
+
+// The first epochs give way to the rest of the curves where they would take more than half of
+// the height, and nothing else does: neither a slow descent, nor what diverges later, nor the
+// least, wherever it lies.
+func TestTheBeginningGivesWayToTheRest(t *testing.T) {
+	for name, c := range map[string]struct {
+		losses      []float64
+		bottom, top float64
+	}{
+		"steep":      {[]float64{200, 110, 105, 102, 100}, 100, 110},
+		"slow":       {[]float64{120, 118, 110, 105, 100}, 100, 120},
+		"few epochs": {[]float64{200, 110, 100, 99}, 99, 200},
+		"diverging":  {[]float64{120, 105, 100, 150, 400}, 100, 400},
+		"overfitted": {[]float64{50, 110, 115, 120, 125}, 50, 125},
+	} {
+		for _, figure := range []*Figure{SeedBands(curveOf(c.losses...)), SeedBandsByTime(curveOf(c.losses...))} {
+			y := figure.Panels()[0].Y
+			pad := 0.04 * (c.top - c.bottom)
+			if y.Min != c.bottom-pad || y.Max != c.top+pad {
+				t.Errorf("%s: drawn between %v and %v, want %v and %v", name, y.Min, y.Max, c.bottom-pad, c.top+pad)
+			}
+		}
+	}
+	spread := curveOf(200, 110, 105, 102, 100)
+	spread.Seeds = append(spread.Seeds, curveOf(200, 120, 105, 102, 100).Seeds...)
+	if y := SeedBands(spread).Panels()[0].Y; y.Max < 122 || y.Max > 124 {
+		t.Errorf("seeds at 110 and 120: drawn up to %v, want 115, an sd of 7.07 and the margin", y.Max)
+	}
+}
