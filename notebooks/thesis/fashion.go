@@ -106,10 +106,15 @@ func makeFashionCurves(w *work) error {
 	return w.curves("FashionMNIST, C", all...)
 }
 
-func fashionDreams(reproduce.Scale) []plan { return []plan{fashionNRWS} }
+// fashionDreams are of the first half of the training of NRWS.
+func fashionDreams(reproduce.Scale) []plan {
+	half := fashionNRWS
+	half.until = 0.5
+	return []plan{half}
+}
 
 func makeFashionDreams(w *work) error {
-	of, err := w.trainedAt(fashionNRWS.name, "NRWS", partOf(0.5, fashionNRWS.epochs(w.Scale)))
+	of, err := w.trained(fashionNRWS.name, "NRWS")
 	if err != nil {
 		return err
 	}

@@ -200,16 +200,12 @@ func makeFig510(w *work) error {
 }
 
 // fig55 are the first 500 epochs of the runs of Várady 2025, table 5.1.
-var fig55 = []cell{{"RWS", mnistRWS, 0.25}, {"DNRWS", mnistDNRWS, 0.25}, {"NRWS", mnistNRWS, 0.25}}
+var fig55 = drawn(cell{"RWS", mnistRWS, 0.25}, cell{"DNRWS", mnistDNRWS, 0.25}, cell{"NRWS", mnistNRWS, 0.25})
 
 func makeFig55(w *work) error {
-	var all []curve
-	for _, c := range fig55 {
-		of, err := w.trainedAt(c.plan.name, c.number, c.epochs(w.Scale))
-		if err != nil {
-			return err
-		}
-		all = append(all, of)
+	all, err := w.trainedCells(fig55)
+	if err != nil {
+		return err
 	}
 	if err := w.timed(all...); err != nil {
 		return err
