@@ -48,15 +48,13 @@ func ExtendSeeds(dir string, epochs int) (Experiment, error) {
 
 // extendAll extends the runs in directories once all of them can be.
 func extendAll(dirs []string, epochs int) ([]Experiment, error) {
-	var all []Experiment
-	var held []*file.Held
 	for _, dir := range dirs {
-		longer, err := extended(dir, epochs)
-		if err != nil {
+		if _, err := extended(dir, epochs); err != nil {
 			return nil, err
 		}
-		all = append(all, longer)
 	}
+	var all []Experiment
+	var held []*file.Held
 	for _, dir := range dirs {
 		h, err := file.HoldShared(dir, lockFile)
 		if errors.Is(err, file.ErrLocked) {
@@ -66,7 +64,11 @@ func extendAll(dirs []string, epochs int) ([]Experiment, error) {
 			return nil, notWritten(dir, err)
 		}
 		defer h.Release()
-		held = append(held, h)
+		longer, err := extended(dir, epochs) // once more: another program may have extended it
+		if err != nil {
+			return nil, err
+		}
+		all, held = append(all, longer), append(held, h)
 	}
 	for i, dir := range dirs {
 		if err := held[i].WriteAside(experimentFile, sealText(all[i].TOML())); err != nil {

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -190,6 +192,48 @@ func TestSweepGrows(t *testing.T) {
 	wantError(t, more.Claim(dir), "neither empty nor")
 }
 
+// Of two programs that add to a sweep at once, neither takes from it what the other has added.
+func TestSweepsThatGrowAtOnce(t *testing.T) {
+	t.Parallel()
+	with := func(rates string) *runs.Sweep {
+		return mustReadSweep(t, strings.Replace(sweepText, "[1.0, 0.5, 0.25]", "["+rates+"]", 1))
+	}
+	few, many := "1.0, 0.75", "1.0"
+	for i := range 40 {
+		many += fmt.Sprintf(", %.3f", 0.1+float64(i)/100)
+	}
+	for range 5 {
+		dir := t.TempDir()
+		if err := with("1.0").Claim(dir); err != nil {
+			t.Fatal(err)
+		}
+		grown := []*runs.Sweep{with(few), with(many)}
+		var refused [2]error
+		var both sync.WaitGroup
+		for i, s := range grown {
+			both.Go(func() { refused[i] = s.Claim(dir) })
+		}
+		both.Wait()
+		is, err := runs.OpenSweep(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings, err := is.Settings()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range grown {
+			own, err := s.Settings()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kept := len(settings) == len(own); kept != (refused[i] == nil) {
+				t.Errorf("a sweep of %d settings where %d are planned: %v", len(own), len(settings), refused[i])
+			}
+		}
+	}
+}
+
 // trainSweep trains all of a sweep here.
 func trainSweep(t *testing.T, s *runs.Sweep, dir string) error {
 	t.Helper()
@@ -303,6 +347,51 @@ func TestFailuresThatWereMended(t *testing.T) {
 	}
 	if report, err := s.Report(dir); err != nil || report.States()[runs.Finished] != len(jobs) {
 		t.Errorf("%v, %v", report.States(), err)
+	}
+}
+
+// A run that has been damaged is no failure that was noted: training says what is wrong with
+// it, and does so again when it is to be retried; the report has no mean of the seeds beside it.
+func TestDamagedRunsOfASweep(t *testing.T) {
+	t.Parallel()
+	s, dir := mustReadSweep(t, sweepText), t.TempDir()
+	if err := trainSweep(t, s, dir); err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damage := func(j runs.Job, name string) {
+		t.Helper()
+		path := filepath.Join(j.Dir, name)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)/2] ^= 1
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damage(jobs[0], "checkpoint.safetensors")
+	damage(jobs[1], "metrics.jsonl")
+	report, err := s.Report(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, setting := range report.Settings {
+		damaged := setting.Name == jobs[0].Setting || setting.Name == jobs[1].Setting
+		if damaged != (len(setting.Failures) == 1) || damaged != math.IsNaN(setting.Reached.Mean) {
+			t.Errorf("%s reached %v with %v", setting.Name, setting.Reached, setting.Failures)
+		}
+	}
+	for range 2 {
+		_, err := s.Train(t.Context(), dir, runs.Shard{}, nil)
+		wantError(t, err, jobs[0].String(), "checkpoint.safetensors")
+		if err := s.Retry(dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

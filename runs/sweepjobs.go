@@ -132,20 +132,8 @@ func (s *Sweep) Claim(dir string) error {
 		return err
 	}
 	text = sealText(text)
-	there, err := file.Read(filepath.Join(dir, sweepPlan), file.Small)
-	switch {
-	case err == nil && string(there) == string(text):
-		return nil
-	case err == nil:
-		if err := s.includes(dir, jobs); err != nil {
-			return err
-		}
-	case !errors.Is(err, os.ErrNotExist):
+	if claimed, err := s.claimed(dir, jobs, text); claimed || err != nil {
 		return err
-	default:
-		if err := errors.Join(s.Distinct(), refuseFilled(dir, jobs)); err != nil {
-			return err
-		}
 	}
 	held, err := file.Hold(dir, lockFile)
 	if errors.Is(err, file.ErrLocked) {
@@ -155,6 +143,9 @@ func (s *Sweep) Claim(dir string) error {
 		return notWritten(dir, err)
 	}
 	defer held.Release()
+	if claimed, err := s.claimed(dir, jobs, text); claimed || err != nil { // once more: another program may have
+		return err
+	}
 	seeds := map[string]map[uint64]bool{} // of the directories of settings
 	for _, j := range jobs {
 		of := filepath.Dir(j.Dir)
@@ -170,6 +161,21 @@ func (s *Sweep) Claim(dir string) error {
 	}
 	// The sweep comes last: where it is, its settings know of their seeds.
 	return notWritten(dir, errors.Join(held.WriteAside(sweepPlan, text), held.RemoveLeftovers(func(name string) bool { return name == sweepPlan })))
+}
+
+// claimed says whether a directory is that of the sweep with this text and these jobs
+// already, and refuses one that cannot become it.
+func (s *Sweep) claimed(dir string, jobs []Job, text []byte) (bool, error) {
+	there, err := file.Read(filepath.Join(dir, sweepPlan), file.Small)
+	switch {
+	case err == nil && string(there) == string(text):
+		return true, nil
+	case err == nil:
+		return false, s.includes(dir, jobs)
+	case !errors.Is(err, os.ErrNotExist):
+		return false, err
+	}
+	return false, errors.Join(s.Distinct(), refuseFilled(dir, jobs))
 }
 
 // refuseFilled refuses a directory that holds anything but what a program that was
@@ -231,7 +237,7 @@ type State string
 const (
 	Waiting     State = "waiting"     // it has no checkpoint yet
 	Running     State = "running"     // a program trains it
-	Interrupted State = "interrupted" // nobody does, and there are epochs left
+	Interrupted State = "interrupted" // nobody does, and there are epochs left, or it cannot be read
 	Finished    State = "finished"
 	Failed      State = "failed" // training passes it over, until Sweep.Retry
 )
@@ -240,7 +246,7 @@ const (
 var States = [...]State{Finished, Running, Interrupted, Waiting, Failed}
 
 // State is how far the job has come, its run where that has a checkpoint, and what
-// made it fail.
+// made it fail, or why it cannot be read.
 func (j Job) State() (State, *Run, error) {
 	if Taken(j.Dir) != nil {
 		run, err := Open(j.Dir)
@@ -267,7 +273,7 @@ func (j Job) State() (State, *Run, error) {
 		}
 		return Failed, run, errors.New(string(text))
 	case err != nil:
-		return Failed, nil, err
+		return Interrupted, nil, err
 	}
 	return Interrupted, run, nil
 }
@@ -293,17 +299,14 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 	var failures []error
 	elsewhere, err = takeTurns(ctx, len(jobs), func(i int) (bool, error) {
 		j := jobs[i]
-		state, _, err := j.State()
-		switch {
-		case state == Finished:
+		switch state, _, _ := j.State(); state {
+		case Finished:
 			j.release()
 			return false, nil
-		case state == Failed:
+		case Failed:
 			return false, nil
-		case err != nil:
-			return false, err
 		}
-		err = j.train(ctx, &sets, recorders)
+		err := j.train(ctx, &sets, recorders)
 		var taken *TakenError
 		switch {
 		case err == nil:

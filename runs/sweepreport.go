@@ -21,13 +21,13 @@ type SettingReport struct {
 	Setting
 	Dir      string        // of its seeds
 	States   map[State]int // numbers of its seeds
-	Failures []error       // of those that failed
+	Failures []error       // of those that failed, or that are damaged
 	Epochs   Spread        // done, of the runs that have a checkpoint, as all that follows
 	Seconds  Spread        // that the steps of training have taken
 	// Reached is the objective of the last epoch of runs that are finished, on the validation rows
 	// where there are any, and Best that of the best epoch, NaN where there are none. Both are NaN
-	// where a seed has failed, as by divergence: a mean over those that are left would praise a
-	// setting for the seeds that it has lost.
+	// where a seed has failed, as by divergence, or is damaged: a mean over those that are left
+	// would praise a setting for the seeds that it has lost.
 	Reached, Best Spread
 }
 
@@ -62,12 +62,15 @@ func (s *Sweep) Report(dir string) (SweepReport, error) {
 			}
 			if run != nil {
 				begun = append(begun, run)
+				if run.lost != nil {
+					of.Failures = append(of.Failures, run.lost)
+				}
 			}
 			if state == Finished {
 				finished = append(finished, run)
 			}
 		}
-		if of.States[Failed] > 0 {
+		if len(of.Failures) > 0 {
 			finished = nil
 		}
 		objective := r.Objective

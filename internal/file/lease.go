@@ -190,9 +190,14 @@ func (l lease) take(root *os.Root, path string, w *watch) error {
 		return err
 	}
 	defer root.Remove(aside)
-	if renamed, err := readLease(root, aside); err != nil || renamed != there {
-		_ = root.Link(aside, LeaseFile) // who has taken it meanwhile has it
+	renamed, err := readLease(root, aside)
+	if err != nil {
+		_ = root.Link(aside, LeaseFile)
 		return errors.Join(err, ErrLocked)
+	}
+	if renamed != there { // who has taken it, or renewed it, meanwhile has it
+		_ = renamed.create(root)
+		return ErrLocked
 	}
 	if err = l.create(root); errors.Is(err, fs.ErrExist) {
 		return ErrLocked
@@ -219,7 +224,11 @@ func (l *lease) renew(root *os.Root) error {
 	if err != nil {
 		return err
 	}
-	return root.Rename(aside, LeaseFile)
+	if err := root.Rename(aside, LeaseFile); err != nil {
+		_ = root.Remove(aside) // what went wrong first is what is said
+		return err
+	}
+	return nil
 }
 
 // leased is the lease of a directory that is held, and what renews it.

@@ -149,7 +149,7 @@ var ErrMade = errors.New("has been made, or is being made by another program")
 // Claim lets one of several programs that share the directory results make a result that
 // has not been made at a scale. Where it is not this one, the error is ErrMade.
 func (e Entry) Claim(results string, s Scale) (release func(), err error) {
-	held, err := file.Hold(filepath.Join(results, "locks"), e.madeFile(s))
+	held, err := file.HoldShared(filepath.Join(results, "locks", strings.TrimSuffix(e.madeFile(s), ".json")), "lock")
 	if errors.Is(err, file.ErrLocked) {
 		return nil, ErrMade
 	}
