@@ -12,9 +12,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// samplesAPart is the number of samples of all rows of a part: about those of half a
-// minute.
+// samplesAPart is the number of samples of all rows of a part: few enough that little is
+// lost where a program is stopped, and so many that a part takes longer than its keeping.
 const samplesAPart = 1 << 22
+
+// rowsAPart is the number of rows of a part that are evaluated with so many samples each.
+func rowsAPart(samples int) int { return max(1, samplesAPart/max(1, samples)) }
+
+// EvaluationParts is the number of parts in which EvaluateParts has so many rows.
+func EvaluationParts(rows, samples int) int {
+	return (rows + rowsAPart(samples) - 1) / rowsAPart(samples)
+}
 
 // EvaluateParts is Evaluate of a split in parts of some rows, which are kept in the
 // directory dir. Programs that evaluate the same there, on one machine or on several,
@@ -24,7 +32,7 @@ const samplesAPart = 1 << 22
 // call; before, the error is a runs.UnfinishedError. progress is that of the parts of the
 // share that were not done yet.
 func (m *Model) EvaluateParts(ctx context.Context, split dataset.Split, samples int, dir string, share runs.Shard, progress func(float64)) (Evaluation, error) {
-	return m.evaluateParts(ctx, split, samples, max(1, samplesAPart/max(1, samples)), dir, share, progress)
+	return m.evaluateParts(ctx, split, samples, rowsAPart(samples), dir, share, progress)
 }
 
 // evaluateParts is EvaluateParts in parts of a number of rows.

@@ -312,12 +312,18 @@ func (c condition) holds(value string) bool {
 	return order == 0
 }
 
-// compareValues compares numbers as such, and other texts by their letters.
+// compareValues compares numbers as such, and other texts, which come after them, by their
+// letters.
 func compareValues(a, b string) int {
 	x, errA := strconv.ParseFloat(a, 64)
 	y, errB := strconv.ParseFloat(b, 64)
-	if errA == nil && errB == nil {
+	switch {
+	case errA == nil && errB == nil:
 		return cmp.Compare(x, y)
+	case errA == nil:
+		return -1
+	case errB == nil:
+		return 1
 	}
 	return strings.Compare(a, b)
 }
@@ -333,18 +339,28 @@ func SortedBy(found []Listed, by string) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	found = slices.Clone(found)
-	slices.SortStableFunc(found, func(a, b Listed) int {
-		x, y := a.value(name), b.value(name)
+	type valued struct {
+		Listed
+		value string
+	}
+	all := make([]valued, len(found))
+	for i, l := range found {
+		all[i] = valued{l, l.value(name)}
+	}
+	slices.SortStableFunc(all, func(a, b valued) int {
 		switch {
-		case x == "" || y == "":
-			return cmp.Compare(y, x)
+		case a.value == "" || b.value == "":
+			return cmp.Compare(b.value, a.value)
 		case down:
-			return compareValues(y, x)
+			return compareValues(b.value, a.value)
 		}
-		return compareValues(x, y)
+		return compareValues(a.value, b.value)
 	})
-	return found, nil
+	sorted := make([]Listed, len(all))
+	for i, v := range all {
+		sorted[i] = v.Listed
+	}
+	return sorted, nil
 }
 
 // ListTable has a row a run: its results and, by their full names, settings.

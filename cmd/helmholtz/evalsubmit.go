@@ -87,9 +87,12 @@ func (x *submission) planEval(ctx context.Context, of estimate, seeds *hm.Seeds)
 			return err
 		}
 		if e.Seconds > 1 || samples == of.samples {
-			rows := data.Rows * len(seeds.Runs)
-			needs := e.Seconds * float64(of.samples) / float64(samples) * float64(rows)
-			x.divide(time.Duration(needs*float64(time.Second)), rows)
+			parts := hm.EvaluationParts(data.Rows, of.samples)
+			needs := time.Duration(e.Seconds * float64(of.samples) / float64(samples) * float64(data.Rows) * float64(time.Second))
+			if part := needs / time.Duration(parts*x.Cores); part > x.Length-2*x.Notice {
+				return fmt.Errorf("a part takes about %s of %d cores, and is lost where a task ends before: give --length %s or more, or more --cores", about(part), x.Cores, about(part+2*x.Notice+time.Minute))
+			}
+			x.divide(needs*time.Duration(len(seeds.Runs)), parts*len(seeds.Runs))
 			return nil
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -134,8 +135,9 @@ func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) erro
 			return err
 		}
 	}
-	for name, keys := range measuredLogs(run.History()) {
-		if err := save(plotting.MeasuredAlong(name, keys, run.History()), "measured-"+name); err != nil {
+	logs := measuredLogs(run.History())
+	for _, name := range slices.Sorted(maps.Keys(logs)) {
+		if err := save(plotting.MeasuredAlong(name, logs[name], run.History()), "measured-"+name); err != nil {
 			return err
 		}
 	}
@@ -207,15 +209,14 @@ func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plott
 	return convergence, err
 }
 
-// measuredLogs are the log-likelihoods that a run measured on its way, by the names
-// of the measurements.
+// measuredLogs are the log-likelihoods that a run measured on its way, after any of its
+// epochs, by the names of the measurements.
 func measuredLogs(h runs.History) map[string][]string {
 	logs := map[string][]string{}
-	for _, e := range h.Epochs {
-		for name, values := range e.Measured {
-			logs[name] = nil
-			for _, key := range []string{"log_p", "log_p_star", "log_p_tilde_star"} {
-				if _, ok := values[key]; ok {
+	for _, key := range []string{"log_p", "log_p_star", "log_p_tilde_star"} {
+		for _, e := range h.Epochs {
+			for name, values := range e.Measured {
+				if _, ok := values[key]; ok && !slices.Contains(logs[name], key) {
 					logs[name] = append(logs[name], key)
 				}
 			}

@@ -179,12 +179,13 @@ func TestSweepOnSlurm(t *testing.T) {
 	}
 	command(program, "sweep", "run", "rates.toml", "--out", "alone")
 
+	const name = `an "array" of 50%` // which sbatch has to be told as it is
 	submit := func() {
-		t.Log(command(program, "sweep", "submit", "rates.toml", "--slurm", "--out", "array", "--tasks", "4", "--cores", "1", "--length", "5m"))
+		t.Log(command(program, "sweep", "submit", "rates.toml", "--slurm", "--out", name, "--tasks", "4", "--cores", "1", "--length", "5m"))
 	}
 	submit()
 	log := func(task int) string {
-		text, _ := os.ReadFile(filepath.Join(dir, "array", fmt.Sprintf("slurm-%d.log", task)))
+		text, _ := os.ReadFile(filepath.Join(dir, name, fmt.Sprintf("slurm-%d.log", task)))
 		return string(text)
 	}
 	await(t, "tasks 0 and 1 to train", func() bool {
@@ -205,14 +206,14 @@ func TestSweepOnSlurm(t *testing.T) {
 	if !strings.Contains(log(0), "resumed after") {
 		t.Errorf("task 0 was not resumed:\n%s", log(0))
 	}
-	status := command(program, "sweep", "status", "array")
+	status := command(program, "sweep", "status", name)
 	if !strings.Contains(status, string(runs.Interrupted)) {
 		t.Errorf("a task was killed, and no run is interrupted:\n%s", status)
 	}
 	submit()
 	await(t, "the end of the second array", func() bool { return strings.TrimSpace(command("squeue", "-h")) == "" })
 
-	wantSameSweep(t, filepath.Join(dir, "alone"), filepath.Join(dir, "array"))
+	wantSameSweep(t, filepath.Join(dir, "alone"), filepath.Join(dir, name))
 }
 
 // wantSameSweep compares the runs of a sweep in two directories byte for byte, and the

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -43,8 +44,14 @@ var (
 
 func newJob(name, text string) *template.Template {
 	return template.Must(template.New(name).Funcs(template.FuncMap{
-		"word": shell.Word,
+		"word": shell.Word, "pattern": pattern,
 	}).Parse(text))
+}
+
+// pattern is a file in a directory as sbatch reads it, which has its own signs for tasks in
+// the name of the file alone.
+func pattern(dir, name string) string {
+	return `"` + strings.NewReplacer("%", "%%", `\`, `\\`, `"`, `\"`).Replace(dir) + "/" + name + `"`
 }
 
 // submission is what a job is made of.
@@ -234,20 +241,21 @@ func (x *submission) submit(c *cobra.Command, dir, next string, arguments ...str
 	}
 	w := c.OutOrStdout()
 	fmt.Fprintf(w, "%s: %d tasks of %d cores and %d MiB, of about %s each\n", path, x.Tasks, x.Cores, x.Memory, about(x.Length))
-	command := append(to.command, path)
+	command := append(slices.Clone(to.command), path)
+	typed := strings.Join(to.command, " ") + " " + shell.Word(path)
 	if x.onlyWrite {
-		fmt.Fprintf(w, "%s submits it\n", strings.Join(command, " "))
+		fmt.Fprintf(w, "%s submits it\n", typed)
 		return nil
 	}
 	submit := exec.CommandContext(c.Context(), command[0], command[1:]...)
 	submit.Stdout, submit.Stderr = w, c.ErrOrStderr()
 	err = submit.Run()
 	if errors.Is(err, exec.ErrNotFound) {
-		fmt.Fprintf(w, "%s is not here; where it is, %s submits it\n", command[0], strings.Join(command, " "))
+		fmt.Fprintf(w, "%s is not here; where it is, %s submits it\n", command[0], typed)
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", strings.Join(command, " "), err)
+		return fmt.Errorf("%s: %w", typed, err)
 	}
 	fmt.Fprintln(w, next)
 	return nil

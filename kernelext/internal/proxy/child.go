@@ -117,5 +117,14 @@ func (g *child) stop() {
 	killDescendants() // which this process adopted if the guard was killed
 }
 
+// disconnect closes the connections, from which nothing is read any more.
+func (g *child) disconnect() {
+	for _, w := range []*wire{g.shell, g.control, g.stdin, g.iopub} {
+		if w != nil { // GoNB ended before it was reached
+			w.close()
+		}
+	}
+}
+
 // kill ends GoNB and its guard at once.
 func (g *child) kill() { _ = syscall.Kill(-g.guard.Process.Pid, syscall.SIGKILL) }

@@ -179,6 +179,7 @@ func (k *Kernel) renew() error {
 	defer k.gonb.Unlock()
 	k.child.stop()
 	k.child.passing.Wait()
+	k.child.disconnect()
 	const lost = "GoNB ended, and was started anew: what earlier cells declared is gone, so run them again; runs and what the session keeps are not affected"
 	k.mu.Lock()
 	requests, parent := k.requests, k.parent
