@@ -15,10 +15,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
+// The file holds what a run that has refreshed its Fisher matrix knows, but not the steps that
+// it has done.
 func TestModelFileRoundTrip(t *testing.T) {
 	ctx := context.Background()
 	set := patterns(t)
-	run, err := NRWS().Epochs(1).Samples(3).Train(ctx, New(set.Shape()).Dense(4, 3), set, t.TempDir())
+	run, err := NRWS().Epochs(2).BatchSize(8).RefreshEvery(1).Samples(3).Train(ctx, New(set.Shape()).Dense(4, 3), set, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,9 +101,6 @@ func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 	if visible := architecture.Visible(); min(h.Shape.Height, h.Shape.Width) < 1 || max(h.Shape.Height, h.Shape.Width) > visible || h.Shape.Units() != visible {
 		return nil, h.Shape, fmt.Errorf("images of %v do not have %d visible units", h.Shape, architecture.Visible())
 	}
-	if h.Refresh < 0 || h.Refresh > s.Step {
-		return nil, h.Shape, fmt.Errorf("no run has done %d steps, the last refresh at step %d", s.Step, h.Refresh)
-	}
 	values := 0
 	for _, t := range s.Tensors {
 		values += t.Size()
@@ -161,6 +158,8 @@ func (e Experiment) checkState(state *engine.State, shape dataset.Shape) error {
 	switch err := e.checkMachine(state.Parameters, shape); {
 	case err != nil:
 		return err
+	case state.RefreshStep < 0 || state.RefreshStep > state.Step:
+		return fmt.Errorf("no run has done %d steps, the last refresh at step %d", state.Step, state.RefreshStep)
 	case len(state.Moments) != algorithm.Slots():
 		return fmt.Errorf("the checkpoint has %d moments, the optimiser %v keeps %d", len(state.Moments), algorithm.Optimizer, algorithm.Slots())
 	case refreshed != (algorithm.Metric != engine.Euclidean && state.Step > 0):

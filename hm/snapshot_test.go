@@ -83,7 +83,6 @@ func TestReadSnapshotRefuses(t *testing.T) {
 		{"image of another shape", func(_ *runs.Snapshot, h *header) { h.Shape = shape(2, 2) }, []string{"2×2", "6 visible units"}},
 		{"image whose size overflows", func(_ *runs.Snapshot, h *header) { h.Shape = shape(5, -3689348814741910322) }, []string{"6 visible units"}},
 		{"image of negative size", func(_ *runs.Snapshot, h *header) { h.Shape = shape(-2, -3) }, []string{"-2×-3"}},
-		{"refresh to come", func(_ *runs.Snapshot, h *header) { h.Refresh = 16 }, []string{"15 steps", "refresh at step 16"}},
 		{"missing layer", func(s *runs.Snapshot, _ *header) { s.Tensors = s.Tensors[1:] }, []string{"lacks tensor generative.0"}},
 		{"missing layer of a moment", func(s *runs.Snapshot, _ *header) { s.Tensors = slices.Delete(s.Tensors, 9, 10) }, []string{"lacks tensor moment.0.recognition.2"}},
 		{"flat tensor", func(s *runs.Snapshot, _ *header) { s.Tensors[0].Shape = []int{24} }, []string{"generative.0", "[24]"}},
@@ -180,6 +179,7 @@ func TestStatesThatDisagreeAreRefused(t *testing.T) {
 	for name, spoil := range map[string]func(s *engine.State){
 		"a moment is missing":    func(s *engine.State) { s.Moments = s.Moments[:1] },
 		"the refresh is missing": func(s *engine.State) { s.RefreshParameters = nil },
+		"the refresh is to come": func(s *engine.State) { s.RefreshStep = 9 },
 		"another machine":        func(s *engine.State) { s.Parameters = starting(t, other, set).Parameters },
 	} {
 		s := whole()
