@@ -56,10 +56,31 @@ func Resolve(e Experiment, set *dataset.Set) (Experiment, error) {
 	h := e.Header()
 	h.Fingerprint = set.Fingerprint()
 	e = e.WithHeader(h)
-	if e, ok := e.(Resolver); ok {
-		return e.Resolve(set)
+	if of, ok := e.(Resolver); ok {
+		var err error
+		if e, err = of.Resolve(set); err != nil {
+			return nil, err
+		}
 	}
-	return e, nil
+	return e, checkWritten(e)
+}
+
+// checkWritten refuses an experiment that is not read back as it is written: no run of it could
+// be opened.
+func checkWritten(e Experiment) error {
+	text := e.TOML()
+	family, err := Family(text)
+	if err != nil {
+		return fmt.Errorf("TOML of %T writes what is none: %w", e, err)
+	}
+	back, err := ParseExperiment(text)
+	if err == nil && back.Hash() != e.Hash() {
+		err = errors.New(cmp.Or(strings.Join(Differences(back, e), "; "), "it lacks a setting that Hash tells apart"))
+	}
+	if err != nil {
+		return fmt.Errorf("what TOML of %T writes, with %q as the key family, is not the same experiment when it is read: %w", e, family, err)
+	}
+	return nil
 }
 
 // claim makes dir the directory of experiment e on set, unless it is that of

@@ -1,9 +1,11 @@
 package runs_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
+	"os"
 	"slices"
 	"testing"
 
@@ -232,12 +234,48 @@ func TestLearnersAreHeldToTheirWord(t *testing.T) {
 	for says, of := range map[string]strange{
 		"took 0 steps":    {steps: func([]runs.Measures) []runs.Measures { return nil }},
 		"where Steps":     {steps: func(all []runs.Measures) []runs.Measures { return slices.Repeat(all, 1000) }},
+		"in a step":       {steps: func(all []runs.Measures) []runs.Measures { delete(all[0], runs.LogP.Key); return all }},
 		"measured no log": {validate: func(m runs.Measures) { delete(m, runs.LogP.Key) }},
 		"a snapshot of":   {snapshot: func(s *runs.Snapshot) { s.Step++ }},
 	} {
 		set := overlapping(t)
 		_, err := runs.Train(t.Context(), altered{brief(set), func(l runs.Learner) runs.Learner { of.Learner = l; return of }}, set, t.TempDir())
 		wantError(t, err, says)
+	}
+}
+
+// miswritten is an experiment that writes what is read as another one.
+type miswritten struct {
+	runs.Experiment
+	right, wrong string
+}
+
+func (m miswritten) TOML() []byte {
+	return bytes.Replace(m.Experiment.TOML(), []byte(m.right), []byte(m.wrong), 1)
+}
+
+func (m miswritten) WithHeader(h runs.Header) runs.Experiment {
+	m.Experiment = m.Experiment.WithHeader(h)
+	return m
+}
+
+// A family that does not read what it writes is told so before anything is trained, or lies in
+// the directory, which could not be opened.
+func TestExperimentsThatAreNotReadBackAreRefused(t *testing.T) {
+	t.Parallel()
+	set := overlapping(t)
+	for says, e := range map[string]miswritten{
+		`"hm" as the key family`: {brief(set), `family = "mixture"`, ""},
+		`the family "mixtures"`:  {brief(set), `family = "mixture"`, `family = "mixtures"`},
+		"lacks a setting":        {brief(set), "batch_size = ", "batch_size = 1"},
+		"writes what is none":    {brief(set), "batch_size = ", "batch_size = ="},
+	} {
+		dir := t.TempDir()
+		_, err := runs.Train(t.Context(), e, set, dir)
+		wantError(t, err, "miswritten", says)
+		if there, err := os.ReadDir(dir); err != nil || len(there) > 0 {
+			t.Errorf("%q: %v lie in the directory (%v)", says, there, err)
+		}
 	}
 }
 

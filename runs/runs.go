@@ -49,7 +49,8 @@ type Experiment interface {
 	// Err is what is wrong with the experiment whatever the data, nil if nothing is.
 	// One with an error cannot be written.
 	Err() error
-	// TOML writes the experiment as the parser of its family reads it.
+	// TOML writes the experiment as the parser of its family reads it, with the name of the
+	// family as its key family.
 	TOML() []byte
 	// Hash identifies the experiment: two of the same hash train alike.
 	Hash() string

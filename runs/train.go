@@ -268,6 +268,9 @@ func (t *training) advance(ctx context.Context) error {
 			err = ErrDiverged
 			break
 		}
+		if _, measured := measures[t.objective.Key]; !measured && err == nil {
+			return fmt.Errorf("the learner of %v measured no %s in a step, which is what training improves", t.experiment, t.objective.Key)
+		}
 		if err := t.record(measures); err != nil {
 			return err
 		}
