@@ -2,6 +2,8 @@ package plotting
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"math"
@@ -14,7 +16,8 @@ import (
 
 // Sweep draws what the settings of a sweep reached: against each setting that is a
 // number (SweepCurves), and against each pair of these (SweepMap), with names for their
-// files. Settings that take one value are left out.
+// files. Settings that take one value are left out, and where none has reached anything yet
+// there is nothing to draw.
 func Sweep(r runs.SweepReport) iter.Seq2[string, *Figure] {
 	var keys []string
 	for i, key := range r.Keys {
@@ -25,7 +28,7 @@ func Sweep(r runs.SweepReport) iter.Seq2[string, *Figure] {
 			numbers = numbers && err == nil
 			values[v] = true
 		}
-		if numbers && len(values) > 1 {
+		if numbers && len(values) > 1 && reached(r) {
 			keys = append(keys, key)
 		}
 	}
@@ -43,16 +46,50 @@ func Sweep(r runs.SweepReport) iter.Seq2[string, *Figure] {
 	}
 }
 
+var errNothingReached = errors.New("no setting of the sweep has reached anything yet: wait until all seeds of one have finished")
+
+// reached says whether any setting of a report has reached anything.
+func reached(r runs.SweepReport) bool {
+	return slices.ContainsFunc(r.Settings, func(s runs.SettingReport) bool { return !math.IsNaN(s.Value().Mean) })
+}
+
+// varying is the place of a setting among those that vary in a report, by its full name or, where
+// no other ends alike, by the last part of it.
+func varying(r runs.SweepReport, name string) (at int, err error) {
+	if at = slices.Index(r.Keys, name); at >= 0 {
+		return at, nil
+	}
+	for i, key := range r.Keys {
+		switch {
+		case !strings.HasSuffix(key, "."+name):
+		case at >= 0:
+			return -1, fmt.Errorf("%q is the end of %s and of %s: give the whole name", name, r.Keys[at], key)
+		default:
+			at = i
+		}
+	}
+	if at < 0 {
+		return at, fmt.Errorf("no setting %q varies: give one of %s", name, strings.Join(r.Keys, ", "))
+	}
+	return at, nil
+}
+
 // mostCurves are as many as can be told apart.
 const mostCurves = 8
 
-// SweepCurves draws what the settings of a sweep reached against one that is a number:
+// SweepCurves draws what the settings of a sweep reached against key, one that is a number:
 // a curve for each combination of the others, with bars of one standard deviation over
 // the seeds where there are several. A setting of which a seed has failed is left out. Where
 // there are more than can be told apart there is one curve, of the best of all.
 func SweepCurves(r runs.SweepReport, key string) *Figure {
+	at, err := varying(r, key)
+	if err != nil {
+		return failed(err)
+	}
+	if !reached(r) {
+		return failed(errNothingReached)
+	}
 	label, sign := loss(r.Objective)
-	at := slices.Index(r.Keys, key)
 	curves := map[string]*Measured{}
 	var names []string
 	for _, s := range inOrderOf(r, at) {
@@ -84,7 +121,7 @@ func SweepCurves(r runs.SweepReport, key string) *Figure {
 			measured = append(measured, *curves[name])
 		}
 	}
-	return Measurements(Axis{Label: key, Logarithmic: spansDecades(r, at)}, Axis{Label: label}, measured...)
+	return Measurements(Axis{Label: r.Keys[at], Logarithmic: spansDecades(r, at)}, Axis{Label: label}, measured...)
 }
 
 // add adds a value where there is one, with its standard deviation where it is known.
@@ -113,8 +150,18 @@ func (m *Measured) nameSpread() {
 // SweepMap draws what the settings of a sweep reached as a map over two that are
 // numbers: the best of all others. A cell of which all settings have lost a seed is crossed out.
 func SweepMap(r runs.SweepReport, x, y string) *Figure {
+	column, err := varying(r, x)
+	if err != nil {
+		return failed(err)
+	}
+	row, err := varying(r, y)
+	if err != nil {
+		return failed(err)
+	}
+	if !reached(r) {
+		return failed(errNothingReached)
+	}
 	label, sign := loss(r.Objective)
-	column, row := slices.Index(r.Keys, x), slices.Index(r.Keys, y)
 	var cells []Cell
 	seen := map[[2]float64]bool{}
 	for _, s := range r.ByBest().Settings {
@@ -124,7 +171,7 @@ func SweepMap(r runs.SweepReport, x, y string) *Figure {
 		}
 		seen[at] = true
 	}
-	return HeatMap(x, y, label, cells...)
+	return HeatMap(r.Keys[column], r.Keys[row], label, cells...)
 }
 
 // inOrderOf are the settings of a report in the order of one that is a number.

@@ -44,10 +44,28 @@ func TestSweepsLeaveOutWhatHasFailed(t *testing.T) {
 		t.Errorf("%v; the legend is %q", err, legendOf(grid))
 	}
 
+	r.Keys = []string{"method.learning_rate", "batch_size"}
+	if label := SweepCurves(r, "learning_rate").Panels()[0].X.Label.Text; label != "method.learning_rate" {
+		t.Errorf("by the end of its name the curve is against %q", label)
+	}
+	for _, f := range []*Figure{SweepCurves(r, "rate"), SweepMap(r, "decay", "batch_size"), SweepMap(r, "batch_size", "decay")} {
+		if _, err := f.PNG(); err == nil || !strings.Contains(err.Error(), "method.learning_rate, batch_size") {
+			t.Errorf("a setting that does not vary: %v", err)
+		}
+	}
 	for i := range r.Settings {
 		r.Settings[i].Reached.SD = math.NaN()
 	}
 	if one := SweepCurves(r, "learning_rate"); strings.Contains(legendOf(one), "sd") {
 		t.Errorf("of one seed the legend is %q", legendOf(one))
+	}
+	for i := range r.Settings {
+		r.Settings[i].Reached.Mean = math.NaN()
+	}
+	for name, f := range Sweep(r) {
+		t.Errorf("%s is drawn of nothing: %v", name, f.err)
+	}
+	if _, err := SweepCurves(r, "batch_size").PNG(); err == nil || !strings.Contains(err.Error(), "yet") {
+		t.Errorf("a curve of nothing: %v", err)
 	}
 }

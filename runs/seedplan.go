@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
@@ -46,7 +47,7 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 	if _, planned, err := addPlanned(dir, seeds); planned || err != nil {
 		return err
 	}
-	held, err := file.Hold(dir, lockFile)
+	held, err := holdSoon(dir)
 	if errors.Is(err, file.ErrLocked) {
 		err = fmt.Errorf("another program begins seeds in %s: wait for it, or choose another directory", dir)
 	}
@@ -64,6 +65,16 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 	}
 	err = errors.Join(held.WriteAside(planFile, line), held.RemoveLeftovers(func(name string) bool { return name == planFile }))
 	return notWritten(dir, err)
+}
+
+// holdSoon is file.Hold of a directory that others hold for moments, for which it waits.
+func holdSoon(dir string) (*file.Held, error) {
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		held, err := file.Hold(dir, lockFile)
+		if !errors.Is(err, file.ErrLocked) || time.Now().After(deadline) {
+			return held, err
+		}
+	}
 }
 
 // addPlanned adds to seeds those that are to be in a directory already, as such to come, and says

@@ -224,9 +224,6 @@ func (s *Sweep) Settings() ([]Setting, error) {
 		if slices.Contains(keys[:i], key) {
 			return nil, fmt.Errorf("%s varies twice: leave one of its lists away", key)
 		}
-		if key == "seed" {
-			return nil, errors.New("seed varies: give the number of seeds instead, seeds = 3, from that of the base on")
-		}
 	}
 	number := 1
 	for _, a := range s.Axes {
@@ -268,6 +265,9 @@ func (s *Sweep) Settings() ([]Setting, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", setting.Name, err)
+		}
+		if n > 0 && setting.Experiment.Header().Seed != settings[0].Experiment.Header().Seed {
+			return nil, errors.New("the seed varies: give the number of seeds instead, seeds = 3, from that of the base on")
 		}
 		hash := setting.Experiment.Hash()
 		if other, taken := hashes[hash]; taken {

@@ -234,6 +234,47 @@ func TestSweepsThatGrowAtOnce(t *testing.T) {
 	}
 }
 
+// Programs that begin one sweep at the same moment all go on with it.
+func TestSweepsThatBeginAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "sweep")
+	var all sync.WaitGroup
+	for range 8 {
+		s := mustReadSweep(t, sweepText)
+		all.Go(func() {
+			if err := s.Claim(dir); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// A directory in which a sweep is trained is that of the sweep, whether or not it was claimed.
+func TestSweepsThatWereNotClaimed(t *testing.T) {
+	t.Parallel()
+	s, dir := mustReadSweep(t, sweepText), t.TempDir()
+	if _, err := s.Train(t.Context(), dir, runs.Shard{Index: 0, Count: 12}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runs.OpenSweep(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// Seeds are not what varies, whatever a family calls them.
+func TestSweepsOverSeedsAreRefused(t *testing.T) {
+	own := &runs.Sweep{
+		Base:  runs.EncodeTOML(pixels{Family: "pixels", Rate: 1, Run: runs.Header{Epochs: 1, BatchSize: 1}}),
+		Axes:  []runs.Axis{{Keys: []string{"run.Seed"}, Values: [][]any{{1}, {2}}}},
+		Seeds: 2,
+	}
+	_, err := own.Settings()
+	wantError(t, err, "the seed varies")
+	_, err = readSweepText(t, strings.Replace(sweepText, "learning_rate = [", "seed = [1, 2]\nlearning_rate = [", 1))
+	wantError(t, err, "the seed varies")
+}
+
 // trainSweep trains all of a sweep here.
 func trainSweep(t *testing.T, s *runs.Sweep, dir string) error {
 	t.Helper()

@@ -135,7 +135,7 @@ func (s *Sweep) Claim(dir string) error {
 	if claimed, err := s.claimed(dir, jobs, text); claimed || err != nil {
 		return err
 	}
-	held, err := file.Hold(dir, lockFile)
+	held, err := holdSoon(dir)
 	if errors.Is(err, file.ErrLocked) {
 		return fmt.Errorf("another program begins a sweep in %s: wait for it, or choose another directory", dir)
 	}
@@ -282,7 +282,8 @@ func (j Job) State() (State, *Run, error) {
 func (j Job) failure() string { return j.Dir + ".failed" }
 
 // Train trains the jobs of a share that are neither finished, nor failed, nor trained
-// by another program, and goes round until none is left. recorders, which may be nil, are
+// by another program, and goes round until none is left. It claims a directory that is not that
+// of a sweep yet. recorders, which may be nil, are
 // those of a job. What fails is noted beside its directory and passed over, until Retry.
 // It waits for jobs that programs on other machines may have left without ending them,
 // and returns how many other programs still train.
@@ -293,6 +294,11 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 	jobs, err := s.Jobs(dir)
 	if err != nil {
 		return 0, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, sweepPlan)); errors.Is(err, os.ErrNotExist) {
+		if err := s.Claim(dir); err != nil {
+			return 0, err
+		}
 	}
 	jobs = shareOf(jobs, share)
 	var sets Sets

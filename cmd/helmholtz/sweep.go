@@ -555,12 +555,17 @@ is a number, and as a map against each pair of these.`,
 		if err := os.MkdirAll(figures, 0o777); err != nil {
 			return err
 		}
+		drawn := false
 		for name, figure := range plotting.Sweep(report) {
+			drawn = true
 			path := filepath.Join(figures, name+"."+format)
 			if err := figure.Save(path); err != nil {
 				return err
 			}
 			fmt.Fprintln(c.ErrOrStderr(), path)
+		}
+		if !drawn {
+			fmt.Fprintln(c.ErrOrStderr(), "no figures yet: they are of settings that vary as numbers, once all seeds of one have finished")
 		}
 		return nil
 	}
