@@ -11,6 +11,9 @@ import (
 // String is a line for each estimate with its standard error and the side to which it errs, and one
 // of what was evaluated.
 func (e Evaluation) String() string {
+	if e.Data == 0 {
+		return "nothing was evaluated\n"
+	}
 	var b strings.Builder
 	nats := func(name string, value, se runs.Float, remark string) {
 		b.WriteString(runs.Spread{Mean: float64(value), SD: float64(se)}.Line(name, "nats"+remark))

@@ -12,7 +12,7 @@ import (
 // holds the same experiment is resumed, and returned at once if it is finished; one that
 // holds another is refused. Cancelling the context stops training within a step, with a
 // checkpoint, and returns a runs.Interruption beside the run. So does training that
-// diverges, with runs.ErrDiverged.
+// diverges, with runs.ErrDiverged, but for a run that has no checkpoint yet, which is nil.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return m.Experiment(machine, set).Train(ctx, set, dir, recorders...)
 }

@@ -124,7 +124,7 @@ func (k kronecker) apply(gradients kernels.Matrix, first int, damping float64) {
 	}
 }
 
-// bytes is the memory that the inverses take: of blocks of a size of a number of
+// kroneckerBytes is the memory that the inverses take: of blocks of a size of a number of
 // units, estimated from n samples.
 func kroneckerBytes(n, size, units float64) float64 {
 	const float, double = 4, 8

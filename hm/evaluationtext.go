@@ -9,6 +9,9 @@ import (
 
 // String is a line for each estimate with its standard error, and one of what it took.
 func (e Evaluation) String() string {
+	if e.Data == 0 {
+		return "nothing was evaluated\n"
+	}
 	var b strings.Builder
 	row := func(name string, value float64, se runs.Float, unit string) {
 		b.WriteString(runs.Spread{Mean: value, SD: float64(se)}.Line(name, unit))

@@ -12,7 +12,8 @@ import (
 // it is finished; one that holds another is refused. Rows that FromRows made a
 // set of are stored there, too. Cancelling the context stops training within a
 // step, with a checkpoint, and returns a runs.Interruption beside the run. So does
-// training that diverges, with runs.ErrDiverged.
+// training that diverges, with runs.ErrDiverged, but for a run that has no checkpoint
+// yet, which is nil.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return m.Experiment(machine, set).Train(ctx, set, dir, recorders...)
 }

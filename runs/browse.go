@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -92,11 +91,6 @@ func listed(dir string) (l Listed, err error) {
 		l.State = Waiting
 	}
 	return l, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // best is the best objective on the validation rows with its epoch, NaN and 0 where there is

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -308,36 +307,7 @@ func compare(dir string, there, e Experiment) (same bool, err error) {
 	return false, fmt.Errorf("%s is the directory of another experiment (%s): %s", dir, strings.Join(differences, "; "), remedy)
 }
 
-// Differences names the settings, but for the fingerprint of the data, that are
-// other here than there, by their full names in TOML, with both values.
-func Differences(here, there Experiment) []string {
-	was, is := settings(there), settings(here)
-	keys := maps.Clone(was)
-	maps.Copy(keys, is)
-	var differences []string
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if was[key] != is[key] && key != "fingerprint" {
-			differences = append(differences, fmt.Sprintf("%s is %s there, %s here", key, cmp.Or(was[key], "unset"), cmp.Or(is[key], "unset")))
-		}
-	}
-	return differences
-}
-
-// settings are the settings of an experiment, by their full names in TOML.
-func settings(e Experiment) map[string]string {
-	values := map[string]string{}
-	table, elements := "", map[string]int{} // of tables of arrays
-	for line := range strings.Lines(string(e.TOML())) {
-		line = strings.TrimSpace(line)
-		if name, ok := strings.CutPrefix(line, "[["); ok {
-			name = strings.Trim(name, "]")
-			table = fmt.Sprintf("%s.%d.", name, elements[name])
-			elements[name]++
-		} else if strings.HasPrefix(line, "[") {
-			table = strings.Trim(line, "[]") + "."
-		} else if key, value, ok := strings.Cut(line, " = "); ok {
-			values[table+key] = value
-		}
-	}
-	return values
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -176,4 +177,38 @@ func until(text []byte, ending string, escapes bool) int {
 		}
 	}
 	return len(text)
+}
+
+// Differences names the settings, but for the fingerprint of the data, that are
+// other here than there, by their full names in TOML, with both values.
+func Differences(here, there Experiment) []string {
+	was, is := settings(there), settings(here)
+	keys := maps.Clone(was)
+	maps.Copy(keys, is)
+	var differences []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if was[key] != is[key] && key != "fingerprint" {
+			differences = append(differences, fmt.Sprintf("%s is %s there, %s here", key, cmp.Or(was[key], "unset"), cmp.Or(is[key], "unset")))
+		}
+	}
+	return differences
+}
+
+// settings are the settings of an experiment, by their full names in TOML.
+func settings(e Experiment) map[string]string {
+	values := map[string]string{}
+	table, elements := "", map[string]int{} // of tables of arrays
+	for line := range strings.Lines(string(e.TOML())) {
+		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "[["); ok {
+			name = strings.Trim(name, "]")
+			table = fmt.Sprintf("%s.%d.", name, elements[name])
+			elements[name]++
+		} else if strings.HasPrefix(line, "[") {
+			table = strings.Trim(line, "[]") + "."
+		} else if key, value, ok := strings.Cut(line, " = "); ok {
+			values[table+key] = value
+		}
+	}
+	return values
 }

@@ -25,8 +25,9 @@ const saveEvery = time.Minute
 // it is finished; one that holds another is refused. Rows that FromRows made a
 // set of are stored there, too. Cancelling the context stops training within a
 // step, with a checkpoint, and returns an Interruption beside the run. So does training
-// that diverges, with ErrDiverged. Without a recorder, training is reported by Printer in a
-// terminal; Quiet keeps it from that.
+// that diverges, with ErrDiverged, but for a run that has no checkpoint yet, which is
+// nil. Without a recorder, training is reported by Printer in a terminal; Quiet keeps it
+// from that.
 func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
 	e, err := Resolve(e, set)
 	if err != nil {

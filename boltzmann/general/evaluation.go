@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -57,18 +55,7 @@ func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (bo
 			mutex.Unlock()
 		}
 	})
-	n, sum := float64(chains), floats.LogSumExp(logs)
-	squares := slices.Clone(logs)
-	floats.Scale(2, squares)
-	mean := sum - math.Log(n)
-	_, se := statistics.MeanAndError(chains, func(i int) float64 { return math.Exp(logs[i] - mean) })
-	schedule := boltzmann.Even(annealingSteps)
-	return boltzmann.LogZ{
-		Value: runs.Float(mean), SE: runs.Float(se), Errs: boltzmann.ErrsLow,
-		Low: runs.Float(mean + math.Log(max(0, 1-3*se))), High: runs.Float(mean + math.Log1p(3*se)),
-		ESS:    runs.Float(math.Exp(2*sum-floats.LogSumExp(squares)) / n),
-		Chains: chains, Schedule: &schedule, Steps: annealingSteps, Each: logs,
-	}, ctx.Err()
+	return boltzmann.NewLogZ(logs, boltzmann.Even(annealingSteps), annealingSteps), ctx.Err()
 }
 
 // bestLogZ is log Z, exact where the units are enumerable, and otherwise by AIS with a number of
