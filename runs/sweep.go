@@ -15,7 +15,8 @@ import (
 )
 
 // Sweep is an experiment and axes along which its settings vary: a run for each
-// combination of their values, and each of several seeds.
+// combination of their values, and each of several seeds. All open their data by the Spec
+// of the base: rows of one's own lie in a file that it names, not in memory.
 type Sweep struct {
 	// Base is the experiment that varies, in TOML. What it leaves out follows from each
 	// combination, as the settings of a preset from its name; Experiment.TOML leaves out nothing.
