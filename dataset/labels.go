@@ -36,8 +36,8 @@ func classes(labels []uint8) int {
 // class alike. Those of a smaller n are among those of a larger one. given are the labels
 // of all rows of the data, of which these are some.
 func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, error) {
-	count := classes(r.labels)
-	if count == 0 {
+	count := classes(given)
+	if classes(r.labels) == 0 {
 		return nil, errors.New("its rows have no labels: leave it 0, use a set with labels, such as mnist, fashion or glyphs, or give those of a file of your own by label_file")
 	}
 	if n%count != 0 {

@@ -101,6 +101,8 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 	return nil
 }
 
+var errUnlabeled = errors.New("the model has no labels: train a machine with Labels(TopLabels, 10) or --label-layer")
+
 // Classification is how well a model tells the labels of data by the likeliest p*(y|x).
 type Classification struct {
 	Error   float64    `json:"error"` // fraction of rows whose likeliest label, of those that are as likely one by chance, is not theirs
@@ -126,7 +128,7 @@ func (m *Model) LogLabelProbabilities(ctx context.Context, split dataset.Split, 
 	}
 	classifier, ok := model.(engine.Classifier)
 	if classes == 0 || !ok {
-		return nil, errors.New("the model has no labels: train a machine with Labels(TopLabels, 10) or --label-layer")
+		return nil, errUnlabeled
 	}
 	logs, err := classifier.Classify(ctx, data, samples, m.seed, progress)
 	if err != nil {
@@ -141,22 +143,26 @@ func (m *Model) LogLabelProbabilities(ctx context.Context, split dataset.Split, 
 
 // Classify compares the labels of a split with the likeliest ones by p*(y|x).
 func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Classification, error) {
-	logs, err := m.LogLabelProbabilities(ctx, split, samples, progress)
-	if err != nil {
-		return Classification{}, err
+	classes := m.parameters.Architecture.Labels()
+	if classes == 0 {
+		return Classification{}, errUnlabeled
 	}
 	var labeled []int
 	for r, class := range split.Labels {
 		if class == dataset.Unlabeled {
 			continue
 		}
-		if classes := m.parameters.Architecture.Labels(); int(class) >= classes {
+		if int(class) >= classes {
 			return Classification{}, fmt.Errorf("row %d of the %s split has the class %d, the model has %d: give classes from 0 to %d", r+1, split.Name, class, classes, classes-1)
 		}
 		labeled = append(labeled, r)
 	}
 	if len(labeled) == 0 {
 		return Classification{}, fmt.Errorf("the %s rows have no labels: choose another split", split.Name)
+	}
+	logs, err := m.LogLabelProbabilities(ctx, split, samples, progress)
+	if err != nil {
+		return Classification{}, err
 	}
 	c := Classification{Samples: samples, Data: len(labeled)}
 	errorSE, logPSE := 0.0, 0.0

@@ -78,16 +78,21 @@ func listed(dir string) (l Listed, err error) {
 	if len(sessions) > 0 {
 		l.Date = sessions[len(sessions)-1].Date
 	}
-	h := e.Header()
 	_, best := l.best()
+	checkpoint := filepath.Join(dir, checkpointFile)
 	switch {
 	case Taken(dir) != nil:
 		l.State = Running
-	case len(epochs) >= h.Epochs, h.Patience > 0 && best > 0 && len(epochs)-best >= h.Patience:
-		l.State = Finished
+	case exists(checkpoint) && (position{Epoch: len(epochs), BestEpoch: best}).ended(e.Header()):
+		// A program that was killed may have left metrics of an epoch that is to be done again.
+		if finished, err := finishedBy(checkpoint); err != nil {
+			return l, err
+		} else if finished {
+			l.State = Finished
+		}
 	case exists(Job{Dir: dir}.failure()):
 		l.State = Failed
-	case !exists(filepath.Join(dir, checkpointFile)):
+	case !exists(checkpoint):
 		l.State = Waiting
 	}
 	return l, nil

@@ -125,3 +125,31 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 		t.Errorf("the row is %v, the last epoch %+v", got, last)
 	}
 }
+
+// A program that was killed between the metrics and the checkpoint of its last epoch has not
+// finished.
+func TestTheCheckpointSaysWhatIsFinished(t *testing.T) {
+	t.Parallel()
+	set, whole, dir := overlapping(t), t.TempDir(), t.TempDir()
+	e := brief(set)
+	mustTrain(t, e, set, whole)
+	trainUntilEpoch(t, e, set, dir, e.Epochs-1)
+	metrics, err := os.ReadFile(filepath.Join(whole, "metrics.jsonl"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "metrics.jsonl"), metrics, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, dir := range map[runs.State]string{runs.Finished: whole, runs.Interrupted: dir} {
+		if found, _, err := runs.List(dir); err != nil || len(found) != 1 || found[0].State != want {
+			t.Errorf("%+v is listed (%v), and is %s", found, err, want)
+		}
+	}
+	checkpoint := filepath.Join(whole, "checkpoint.safetensors")
+	if err := os.WriteFile(checkpoint, []byte("torn"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, passed, err := runs.List(whole)
+	wantError(t, errors.Join(append(passed, err)...), checkpoint, "restore")
+}

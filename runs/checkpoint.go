@@ -126,49 +126,71 @@ func readCheckpoint(r io.Reader, size int64) (*checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("torn or foreign checkpoint: %w", err)
 	}
-	if _, model := f.Metadata[experimentKey]; model {
-		return nil, errors.New("a model file, not a checkpoint")
+	at, header, err := positionOf(f.Metadata)
+	if err != nil {
+		return nil, err
 	}
-	text, current := f.Metadata[positionKey]
-	header, format := f.Metadata[headerKey], checkpointFormat
-	if !current {
-		text = f.Metadata[version1Key]
-		header, format = text, 1
-	}
-	switch {
-	case text == "" || header == "":
-		return nil, errors.New("not a checkpoint: it has no metadata of one")
-	case current && !f.Sealed():
+	if at.Format == checkpointFormat && !f.Sealed() {
 		return nil, errors.New("a checkpoint without its checksum: it was damaged or changed")
 	}
-	c := &checkpoint{snapshot: Snapshot{Header: json.RawMessage(header), Tensors: f.Tensors}}
-	if err := json.Unmarshal([]byte(text), &c.position); err != nil {
-		return nil, fmt.Errorf("the metadata of the checkpoint: %w", err)
+	c := &checkpoint{at, Snapshot{Step: at.Step, Header: json.RawMessage(header), Tensors: f.Tensors}}
+	return c, checkFinite(f.Tensors)
+}
+
+// finishedBy says whether a checkpoint is of the end of training, by its metadata alone.
+func finishedBy(path string) (bool, error) {
+	f, size, err := file.Open(path)
+	if err != nil {
+		return false, err
 	}
-	at := &c.position
+	defer f.Close()
+	texts, err := safetensors.ReadMetadata(f, size)
+	if err != nil {
+		return false, damaged(path, err)
+	}
+	at, _, err := positionOf(texts)
+	if err != nil {
+		return false, damaged(path, err)
+	}
+	return at.Finished, nil
+}
+
+// positionOf is the place that the metadata of a checkpoint give, with the header of its snapshot.
+func positionOf(metadata map[string]string) (at position, header string, err error) {
+	if _, model := metadata[experimentKey]; model {
+		return at, "", errors.New("a model file, not a checkpoint")
+	}
+	text, current := metadata[positionKey]
+	header, format := metadata[headerKey], checkpointFormat
+	if !current {
+		text = metadata[version1Key]
+		header, format = text, 1
+	}
+	if text == "" || header == "" {
+		return at, "", errors.New("not a checkpoint: it has no metadata of one")
+	}
+	if err := json.Unmarshal([]byte(text), &at); err != nil {
+		return at, "", fmt.Errorf("the metadata of the checkpoint: %w", err)
+	}
 	if at.Format != format {
-		return nil, fmt.Errorf("checkpoint of format %d, where this version reads format %d", at.Format, format)
+		return at, "", fmt.Errorf("checkpoint of format %d, where this version reads format %d", at.Format, format)
 	}
 	if format == 1 {
 		var best struct {
 			LogP float64 `json:"best_log_p"`
 		}
 		if err := json.Unmarshal([]byte(text), &best); err != nil {
-			return nil, fmt.Errorf("the metadata of the checkpoint: %w", err)
+			return at, "", fmt.Errorf("the metadata of the checkpoint: %w", err)
 		}
 		at.Best = best.LogP
 	}
 	if at.Step < 0 || at.Epoch < 0 || at.Rows < 0 {
-		return nil, fmt.Errorf("no run has done %d steps, %d epochs and %d rows", at.Step, at.Epoch, at.Rows)
+		return at, "", fmt.Errorf("no run has done %d steps, %d epochs and %d rows", at.Step, at.Epoch, at.Rows)
 	}
 	if at.BestEpoch < 0 || at.BestEpoch > at.Epoch {
-		return nil, fmt.Errorf("no run has done %d epochs with epoch %d the best", at.Epoch, at.BestEpoch)
+		return at, "", fmt.Errorf("no run has done %d epochs with epoch %d the best", at.Epoch, at.BestEpoch)
 	}
-	if err := checkFinite(f.Tensors); err != nil {
-		return nil, err
-	}
-	c.snapshot.Step = at.Step
-	return c, nil
+	return at, header, nil
 }
 
 func checkFinite(tensors []Tensor) error {

@@ -18,7 +18,7 @@ func TestKeptCheckpoints(t *testing.T) {
 	set := overlapping(t)
 	e := brief(set)
 	e.Keep = []int{1, 3, 9}
-	run := mustTrain(t, e, set, t.TempDir())
+	run := mustTrain(t, e, set, filepath.Join(t.TempDir(), "layers=[2,1]"))
 	wants := map[int]runs.Snapshot{4: mustTrain(t, brief(set), set, t.TempDir()).Snapshot()}
 	for _, epoch := range e.Keep[:2] {
 		wants[epoch] = trainUntilEpoch(t, brief(set), set, t.TempDir(), epoch).Snapshot()
@@ -37,6 +37,43 @@ func TestKeptCheckpoints(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(run.Dir(), "epoch-2.safetensors")); !errors.Is(err, os.ErrNotExist) {
 		t.Error("epoch 2 is kept, and was not to be")
 	}
+}
+
+// A checkpoint of another run is taken neither for one that is kept nor for the best; one from
+// before the run was extended is its own.
+func TestCheckpointsOfAnotherRunAreRefused(t *testing.T) {
+	t.Parallel()
+	set := overlapping(t)
+	e := brief(set)
+	e.Keep = []int{1}
+	run := mustTrain(t, e, set, t.TempDir())
+	other := e
+	other.Seed++
+	from := mustTrain(t, other, set, t.TempDir())
+	longer, err := runs.Extend(run.Dir(), e.Epochs+2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run = mustTrain(t, longer, set, run.Dir())
+	for name, read := range map[string]func() (runs.Snapshot, error){
+		"epoch-1.safetensors": func() (runs.Snapshot, error) { return run.At(1) },
+		"best.safetensors":    run.Best,
+	} {
+		if _, err := read(); err != nil {
+			t.Errorf("after it was extended: %v", err)
+		}
+		b, err := os.ReadFile(filepath.Join(from.Dir(), name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(run.Dir(), name), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = read()
+		wantError(t, err, name, "of")
+	}
+	_, err = run.At(1)
+	wantError(t, err, "another experiment")
 }
 
 // Every second step is recorded, with its own minibatch's measures.

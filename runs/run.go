@@ -195,6 +195,9 @@ func (r *Run) Best() (Snapshot, error) {
 	if c.position.Epoch <= r.position.Epoch && c.position.Epoch != r.position.BestEpoch {
 		return Snapshot{}, damaged(r.path(bestFile), fmt.Errorf("it is of epoch %d, and epoch %d is the best", c.position.Epoch, r.position.BestEpoch))
 	}
+	if !r.took(c) {
+		return Snapshot{}, damaged(r.path(bestFile), errOfAnother)
+	}
 	return c.snapshot, nil
 }
 
@@ -223,13 +226,31 @@ func (r *Run) At(epoch int) (Snapshot, error) {
 		}
 		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it has %s; %s", r.dir, epoch, has, remedy)
 	}
-	if err == nil && c.position.Epoch != epoch {
+	switch {
+	case err != nil:
+	case c.position.Epoch != epoch:
 		err = damaged(path, fmt.Errorf("it is of epoch %d", c.position.Epoch))
+	case !r.took(c):
+		err = damaged(path, errOfAnother)
 	}
 	if err != nil {
 		return Snapshot{}, err
 	}
 	return c.snapshot, nil
+}
+
+var errOfAnother = errors.New("it is of another experiment")
+
+// took says whether a checkpoint is of the run's experiment, with the epochs that it has or with
+// fewer, from before it was extended. Of one that training took since the run was opened, which may
+// have extended it, nothing is known.
+func (r *Run) took(c *checkpoint) bool {
+	for h := r.experiment.Header(); h.Epochs >= c.position.Epoch; h.Epochs-- {
+		if r.experiment.WithHeader(h).Hash() == c.position.Experiment {
+			return true
+		}
+	}
+	return c.position.Epoch > r.position.Epoch
 }
 
 // Checkpoint is the snapshot of a checkpoint by its name: last, best, or the number of an
@@ -253,10 +274,10 @@ func (r *Run) path(file string) string { return filepath.Join(r.dir, file) }
 // Kept are the epochs of which there are checkpoints, in their order, beside the best and the
 // last.
 func (r *Run) Kept() []int {
-	files, _ := filepath.Glob(r.path("epoch-*.safetensors")) // the pattern is good
+	entries, _ := os.ReadDir(r.dir) // where it cannot be read, none is there to be opened
 	epochs := []int{}
-	for _, file := range files {
-		if epoch, is := keptEpoch(filepath.Base(file)); is {
+	for _, entry := range entries {
+		if epoch, is := keptEpoch(entry.Name()); is {
 			epochs = append(epochs, epoch)
 		}
 	}

@@ -211,6 +211,14 @@ func Read(r io.Reader, size int64) (*File, error) {
 	return f, nil
 }
 
+// ReadMetadata reads the metadata of a file of at most size bytes, and nothing behind its header,
+// so that no checksum is held against anything.
+func ReadMetadata(r io.Reader, size int64) (map[string]string, error) {
+	f := &File{}
+	_, err := f.readHeader(r, size)
+	return f.Metadata, err
+}
+
 // readHeader reads a file up to its elements: the text, and the tensors in the order
 // in which they lie, which fill what is left of size bytes at most.
 func (f *File) readHeader(r io.Reader, size int64) ([]placed, error) {

@@ -299,9 +299,11 @@ func makeFig63(w *work) error {
 			return err
 		}
 	}
+	w.endsAbove(&best, "RWS, Adam over gradient descent", of["RWS, Adam"], of["RWS"])
 	for _, o := range []string{", momentum", ", Nesterov"} {
 		w.endsAbove(&best, "RWS, Adam over"+o[1:], of["RWS, Adam"], of["RWS"+o])
 		w.endsAbove(&best, "NRWS"+o+" over Adam", of["NRWS"+o], of["NRWS, Adam"])
+		w.endsAbove(&best, "NRWS"+o+" over gradient descent", of["NRWS"+o], of["NRWS"])
 	}
 	if err := w.judge("All three accelerate both methods.", all); err != nil {
 		return err
