@@ -12,6 +12,7 @@ type rows struct {
 	shape  Shape
 	values []uint8
 	labels []uint8
+	bits   bool // whether the values are of bytes that were 0 and 1
 }
 
 func (r rows) count() int {

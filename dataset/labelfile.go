@@ -15,6 +15,7 @@ import (
 // readAnyLabels finds the format of a file of labels from its first bytes and reads it.
 func readAnyLabels(r io.Reader) (rows, error) {
 	b := inputOf(r)
+	b.skipMark()
 	start, err := b.Peek(len(npyMagic))
 	switch {
 	case len(start) == 0 && (err == nil || err == io.EOF):
@@ -32,7 +33,7 @@ func readAnyLabels(r io.Reader) (rows, error) {
 // classOf is the label of a whole number: a class, or Unlabeled of −1 or 255.
 func classOf(v int64) (uint8, error) {
 	if v < -1 || v > Unlabeled {
-		return 0, fmt.Errorf("%d is no class: these go from 0 to %d, and -1 is a row without one", v, Unlabeled-1)
+		return 0, fmt.Errorf("%d is no class: these go from 0 to %d, and -1 or 255 is a row without one", v, Unlabeled-1)
 	}
 	return uint8(v), nil
 }

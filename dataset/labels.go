@@ -40,8 +40,30 @@ func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, 
 	if classes(r.labels) == 0 {
 		return nil, errors.New("its rows have no labels: leave it 0, use a set with labels, such as mnist, fashion or glyphs, or give those of a file of your own by label_file")
 	}
+	have := make([]int, count)
+	for _, label := range r.labels {
+		if label != Unlabeled {
+			have[label]++
+		}
+	}
+	for class, rows := range have {
+		switch {
+		case rows > 0:
+		case slices.Contains(given, uint8(class)):
+			return nil, fmt.Errorf("none of the %d training rows that are kept is of class %d: keep more of them (subset), hold out fewer (validation), or leave it 0 for all labels", len(r.labels), class)
+		case class == 0:
+			return nil, errors.New("no training row is of class 0, and classes are numbered from 0: subtract 1 from labels that begin at 1, or leave it 0 for all labels")
+		default:
+			return nil, fmt.Errorf("no training row is of class %d: number the classes from 0 without gaps, or leave it 0 for all labels", class)
+		}
+	}
 	if n%count != 0 {
 		return nil, fmt.Errorf("its labels have %d classes: give a multiple of %d", count, count)
+	}
+	for class, rows := range have {
+		if rows < n/count {
+			return nil, fmt.Errorf("only %d training rows are of class %d: give at most %d", rows, class, count*rows)
+		}
 	}
 	kept := slices.Repeat([]uint8{Unlabeled}, len(r.labels))
 	left := slices.Repeat([]int{n / count}, count)
@@ -49,18 +71,6 @@ func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, 
 		if label := r.labels[row]; label != Unlabeled && left[label] > 0 {
 			left[label]--
 			kept[row] = label
-		}
-	}
-	for class, missing := range left {
-		switch {
-		case missing == n/count && slices.Contains(given, uint8(class)):
-			return nil, fmt.Errorf("none of the %d training rows that are kept is of class %d: keep more of them (subset), hold out fewer (validation), or leave it 0 for all labels", len(r.labels), class)
-		case missing == n/count && class == 0:
-			return nil, errors.New("no training row is of class 0, and classes are numbered from 0: subtract 1 from labels that begin at 1, or leave it 0 for all labels")
-		case missing == n/count:
-			return nil, fmt.Errorf("no training row is of class %d: number the classes from 0 without gaps, or leave it 0 for all labels", class)
-		case missing > 0:
-			return nil, fmt.Errorf("only %d training rows are of class %d: give at most %d", n/count-missing, class, count*(n/count-missing))
 		}
 	}
 	return kept, nil

@@ -86,7 +86,7 @@ func TestLabelsOfOnesOwn(t *testing.T) {
 	rows := at("rows.npy", array(t, images))
 	sets := map[string]*Set{}
 	for name, file := range map[string][]byte{
-		"labels.txt": []byte(text.String()), "labels.txt.gz": compress([]byte(text.String())),
+		"labels.txt": []byte(text.String()), "marked.txt": []byte("\ufeff" + text.String()), "labels.txt.gz": compress([]byte(text.String())),
 		"labels.idx": idx(0x801, []uint32{40}, labels...), "labels.npy": labelsOf("<i8", 40, wide...),
 	} {
 		sets[name] = opened(t, Spec{Name: rows, LabelFile: at(name, file), Validation: new(5), Labels: 12, Seed: 3})
@@ -146,6 +146,9 @@ func TestLabelsOfOnesOwn(t *testing.T) {
 		{Spec{Name: rows, LabelFile: at("ones.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 12}, []string{"no training row is of class 0", "numbered from 0", "subtract 1"}},
 		{Spec{Name: rows, LabelFile: at("gap.txt", []byte(strings.Repeat("0\n2\n", 20))), Labels: 12}, []string{"no training row is of class 1", "without gaps"}},
 		{Spec{Name: rows, LabelFile: at("rare.txt", []byte("0\n1\n"+strings.Repeat("1\n2\n", 19))), Subset: 6, Labels: 3}, []string{"none of the 6 training rows", "class 0", "keep more of them"}},
+		{Spec{Name: rows, LabelFile: at("from one.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 11}, []string{"subtract 1"}},
+		{Spec{Name: rows, LabelFile: at("two classes.txt", []byte(strings.Repeat("0\n1\n", 20))), Test: rows, TestLabelFile: at("third class.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 3},
+			[]string{"none of the", "class 2"}},
 		{Spec{Name: "glyphs", LabelFile: few}, []string{"glyphs", "a file of your own"}},
 	} {
 		_, err := c.spec.Open()

@@ -52,10 +52,11 @@ func readNPY(r io.Reader) (rows, error) {
 	if err != nil {
 		return rows{}, err
 	}
+	read := rows{shape: shape, values: values}
 	if npyKind(header.Descr.Type) == "u1" {
-		values = unpack(values)
+		err = read.unpack()
 	}
-	return rows{shape: shape, values: values}, nil
+	return read, err
 }
 
 // npyLength refuses a file with another number of bytes of data than its header claims.

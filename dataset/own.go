@@ -133,6 +133,9 @@ func (s Spec) loadOwn() (source, error) {
 	if data.test.shape != data.train.shape {
 		return source{}, fmt.Errorf("%s has rows of shape %v, %s of shape %v", s.Name, data.train.shape, s.Test, data.test.shape)
 	}
+	if data.train.bits && data.test.gray() || data.test.bits && data.train.gray() {
+		return source{}, fmt.Errorf("of %s and %s one has bytes of 0 and 1 alone, and one grey levels: save both as floating-point numbers from 0 to 1", s.Name, s.Test)
+	}
 	return data, nil
 }
 
@@ -155,6 +158,7 @@ func readLabeled(path, labels string) (rows, error) {
 // readAny finds the format of a file from its first bytes and reads it.
 func readAny(r io.Reader) (rows, error) {
 	b := inputOf(r)
+	b.skipMark()
 	start, err := b.Peek(len(npyMagic))
 	if err != nil && err != io.EOF {
 		return rows{}, err
@@ -166,8 +170,10 @@ func readAny(r io.Reader) (rows, error) {
 		return readNPY(b)
 	case bytes.HasPrefix(start, []byte{0, 0}):
 		images, err := readImages(b)
-		images.values = unpack(images.values)
-		return images, err
+		if err != nil {
+			return rows{}, err
+		}
+		return images, images.unpack()
 	case strings.IndexByte("01 \t\r\n", start[0]) >= 0:
 		return readText(b)
 	case strings.HasPrefix(storedMagic, string(start)):
@@ -176,16 +182,26 @@ func readAny(r io.Reader) (rows, error) {
 	return rows{}, fmt.Errorf("a file that begins with %q is neither IDX, nor NPY, nor text of 0 and 1", start)
 }
 
-// unpack turns bytes that are all 0 or 1 into 0 and 255, in place: such a file
-// of one's own means off and on, not two shades of black.
-func unpack(values []uint8) []uint8 {
-	for _, v := range values {
-		if v > 1 {
-			return values
+// unpack turns bytes that are all 0 or 1 into 0 and 255, in place: such a file of one's own means
+// off and on, not two shades of black. It refuses others that do not go up to half of 255, which
+// are of another scale.
+func (r *rows) unpack() error {
+	if len(r.values) == 0 {
+		return nil
+	}
+	switch most := slices.Max(r.values); {
+	case most <= 1:
+		r.bits = true
+		for i := range r.values {
+			r.values[i] *= 255
 		}
+	case most < 128:
+		return fmt.Errorf("its bytes go from 0 to %d, where grey levels go to 255: divide them by the largest that there can be, and save them as floating-point numbers in an NPY array", most)
 	}
-	for i := range values {
-		values[i] *= 255
-	}
-	return values
+	return nil
+}
+
+// gray says whether there are values between off and on.
+func (r *rows) gray() bool {
+	return slices.ContainsFunc(r.values, func(v uint8) bool { return v != 0 && v != 255 })
 }

@@ -61,6 +61,14 @@ func inputOf(r io.Reader) *input {
 	return &input{bufio.NewReader(r), -1}
 }
 
+// skipMark passes over the byte order mark that spreadsheets write before text.
+func (in *input) skipMark() {
+	const mark = "\ufeff"
+	if start, err := in.Peek(len(mark)); err == nil && string(start) == mark {
+		_, _ = in.Discard(len(mark)) // which are there
+	}
+}
+
 func readCompressed(r io.Reader, parse func(io.Reader) (rows, error)) (rows, error) {
 	in := inputOf(r)
 	if !isGzip(in.Reader) {

@@ -59,6 +59,7 @@ func TestReadersAgreeOnTheSameRows(t *testing.T) {
 		"IDX":                idx(0x803, []uint32{2, 1, 3}, want...),
 		"IDX of bits":        idx(0x803, []uint32{2, 1, 3}, bits...),
 		"spaces":             []byte("0 1 1\n1 0 0\n"),
+		"of a spreadsheet":   []byte("\ufeff0,1,1\r\n1,0,0\r\n"),
 		"commas":             []byte("0,1,1\n1,0,0"),
 		"commas and spaces":  []byte("0, 1, 1\r\n\r\n1 ,0 ,0\r\n\n"),
 		"trailing spaces":    []byte(" 0 1\t1  \n1 0 0 \n"),
@@ -122,6 +123,27 @@ func TestReadersKeepImageShapeAndGray(t *testing.T) {
 	}
 }
 
+// Of two files of bytes neither is taken on another scale than the other.
+func TestFilesOfBytesAreOfOneScale(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string][]byte{"bits.npy": {0, 1, 1, 1, 0, 0}, "black and white.npy": {0, 255, 255, 255, 0, 0}, "grey.npy": {0, 200, 1, 255, 0, 0}}
+	for name, values := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), npyFile(small, values), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for train := range files {
+		for test := range files {
+			_, err := Spec{Name: filepath.Join(dir, train), Test: filepath.Join(dir, test), Validation: new(0), Binarization: Gray}.Open()
+			if mixed := train == "bits.npy" && test == "grey.npy" || train == "grey.npy" && test == "bits.npy"; mixed {
+				wantError(t, err, train, test, "grey levels", "save both")
+			} else if err != nil {
+				t.Errorf("%s and %s: %v", train, test, err)
+			}
+		}
+	}
+}
+
 func bigFloats64(values ...float64) []byte {
 	var b []byte
 	for _, v := range values {
@@ -173,6 +195,8 @@ func TestBadFilesAreRefused(t *testing.T) {
 		"NPY header nonsense":     {npyFile("nonsense", nil), []string{"header of the NPY file is damaged"}},
 		"NPY header claim":        {append([]byte(npyMagic), 2, 0, 255, 255, 255, 255, 0, 0), []string{"header of the NPY file is damaged"}},
 		"NPY in Fortran order":    {npyFile(strings.Replace(small, "False", "True", 1), make([]byte, 6)), []string{"Fortran", "ascontiguousarray"}},
+		"NPY of bytes up to 16":   {npyFile(small, []byte{0, 3, 16, 0, 9, 2}), []string{"from 0 to 16", "grey levels go to 255", "floating-point"}},
+		"IDX of bytes up to 2":    {idx(0x803, []uint32{1, 2, 3}, 0, 1, 2, 0, 1, 2), []string{"from 0 to 2"}},
 		"NPY of integers":         {npyFile(strings.Replace(small, "|u1", "<i8", 1), make([]byte, 48)), []string{`"<i8"`}},
 		"NPY of one dimension":    {npyFile(strings.Replace(small, "(2, 3)", "(6,)", 1), make([]byte, 6)), []string{"shape [6]"}},
 		"NPY of size 0":           {npyFile(strings.Replace(small, "(2, 3)", "(0, 3)", 1), nil), []string{"positive"}},

@@ -17,7 +17,7 @@ type Spec struct {
 	Test string `toml:"test,omitempty" json:"test,omitempty"`
 	// LabelFile is the path of the file that holds the class of each row of a file of one's
 	// own, and TestLabelFile that of each row of Test: IDX of bytes, an NPY array of whole
-	// numbers, or text of one a line, from 0 on; -1 is a row without one.
+	// numbers, or text of one a line, from 0 on; -1 or 255 is a row without one.
 	LabelFile     string `toml:"label_file,omitempty" json:"label_file,omitempty"`
 	TestLabelFile string `toml:"test_label_file,omitempty" json:"test_label_file,omitempty"`
 	// Binarization is how grey values become draws of the visible units.
