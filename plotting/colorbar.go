@@ -50,7 +50,7 @@ func newColorScale(values []float64) colorScale {
 		s.most = min(greatest, least+5*(median-least))
 	}
 	if s.most == least {
-		s.most = least + 1 // any range will do
+		s.most = least + max(1, 1e-12*math.Abs(least)) // any range will do
 	}
 	return s
 }
@@ -132,7 +132,7 @@ func (b colorBar) Plot(c draw.Canvas, _ *plot.Plot) {
 	// Each colour reaches to the top, so that no seam shows between them.
 	const colors = 128
 	for i := range colors {
-		value := b.scale.least + (b.scale.most-b.scale.least)*float64(i)/colors
+		value := b.scale.least + (b.scale.most-b.scale.least)*(float64(i)/colors)
 		part := bar
 		part.Min.Y = at(value)
 		c.FillPolygon(b.scale.color(value), corners(part))

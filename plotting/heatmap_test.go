@@ -128,10 +128,12 @@ func TestHeatMapsThatCannotBeDrawn(t *testing.T) {
 // The least there can be, and a run that has diverged, are drawn in every format.
 func TestExtremeHeatMaps(t *testing.T) {
 	for name, f := range map[string]*Figure{
-		"one cell":      HeatMap("x", "y", "loss", Cell{1, 2, 3}),
-		"diverged":      HeatMap("x", "y", "loss", Cell{1, 2, 3}, Cell{2, 2, 1e33}, Cell{3, 2, 4}),
-		"smallest":      HeatMap("x", "y", "loss", Cell{1, 2, 3}, Cell{1, 3, 3}).Size(2, 2),
-		"long settings": HeatMap("x", "y", "loss", Cell{1e-12, 1e12, 3}, Cell{1e300, -1e300, 3}),
+		"one cell":       HeatMap("x", "y", "loss", Cell{1, 2, 3}),
+		"one, and large": HeatMap("x", "y", "loss", Cell{1, 2, 1e17}, Cell{2, 2, math.NaN()}),
+		"near infinity":  HeatMap("x", "y", "loss", Cell{1, 2, 1}, Cell{2, 2, 1e308}, Cell{3, 2, 1.5e308}),
+		"diverged":       HeatMap("x", "y", "loss", Cell{1, 2, 3}, Cell{2, 2, 1e33}, Cell{3, 2, 4}),
+		"smallest":       HeatMap("x", "y", "loss", Cell{1, 2, 3}, Cell{1, 3, 3}).Size(2, 2),
+		"long settings":  HeatMap("x", "y", "loss", Cell{1e-12, 1e12, 3}, Cell{1e300, -1e300, 3}),
 	} {
 		for _, format := range []string{".png", ".svg", ".pdf"} {
 			if err := f.Save(filepath.Join(t.TempDir(), "figure"+format)); err != nil {

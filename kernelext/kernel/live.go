@@ -228,8 +228,13 @@ func (w *watched) drawWhileNewer() {
 }
 
 // samples draws samples of the last checkpoint of a run of a Helmholtz machine,
-// nothing if it has none.
-func samples(dir string) string {
+// nothing if it has none, or if drawing panics: training beside it goes on.
+func samples(dir string) (drawn string) {
+	defer func() {
+		if recover() != nil {
+			drawn = ""
+		}
+	}()
 	run, err := hm.OpenRun(dir)
 	if err != nil {
 		return ""

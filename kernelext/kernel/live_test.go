@@ -229,3 +229,12 @@ func (everyEpoch) Step(runs.Progress) {}
 func (everyEpoch) End(error)          {}
 
 func (f everyEpoch) Epoch(e runs.Epoch) { f(e.Epoch) }
+
+// A line that panics says so, and the kernel and what it trains go on.
+func TestMagicsThatPanic(t *testing.T) {
+	var stdout, stderr strings.Builder
+	magics{show: func(string) error { panic("no figure") }}.Run("show run", &stdout, &stderr)
+	if stderr.String() != "%hm show: panic: no figure\n" || stdout.Len() > 0 {
+		t.Errorf("it says %q, and %q", stderr.String(), stdout.String())
+	}
+}

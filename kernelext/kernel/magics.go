@@ -66,12 +66,22 @@ func (m magics) Run(line string, stdout, stderr io.Writer) {
 		return
 	}
 	var out strings.Builder
-	if err := c.run(m, fields[1:], &out); err != nil {
+	if err := c.guarded(m, fields[1:], &out); err != nil {
 		fmt.Fprintf(stderr, "%%hm %s: %v\n", c.name, err)
 	}
 	if out.Len() > 0 {
 		fmt.Fprint(stdout, out.String())
 	}
+}
+
+// guarded carries the command out. A panic is its error, and does not end the kernel.
+func (c command) guarded(m magics, arguments []string, w io.Writer) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return c.run(m, arguments, w)
 }
 
 func find(name string) (command, bool) {
