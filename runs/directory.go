@@ -14,6 +14,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
 )
 
 // The files of a run directory; FORMAT.md describes them.
@@ -140,7 +141,7 @@ func notWritten(dir string, err error) error {
 	var failed *file.WriteError
 	goesOn := "the same command again goes on"
 	if isRun(dir) {
-		goesOn = fmt.Sprintf("train --resume %s, or the same command again, goes on from there", dir)
+		goesOn = fmt.Sprintf("train --resume %s, or the same command again, goes on from there", shell.Argument(dir))
 	}
 	switch {
 	case errors.Is(err, file.ErrLost):
@@ -301,7 +302,7 @@ func compare(dir string, there, e Experiment) (same bool, err error) {
 	remedy := "choose another directory, or remove it"
 	if longer := there.Header(); longer.Epochs < e.Header().Epochs {
 		if longer.Epochs = e.Header().Epochs; there.WithHeader(longer).Hash() == e.Hash() {
-			remedy = fmt.Sprintf("once it is finished, train --resume %s --epochs %d lets it go on; or choose another directory", dir, longer.Epochs)
+			remedy = fmt.Sprintf("once it is finished, train --resume %s --epochs %d lets it go on; or choose another directory", shell.Argument(dir), longer.Epochs)
 		}
 	}
 	return false, fmt.Errorf("%s is the directory of another experiment (%s): %s", dir, strings.Join(differences, "; "), remedy)

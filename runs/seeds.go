@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
 )
 
 // Seeds are the runs of one experiment with several seeds. Each is an ordinary
@@ -149,7 +150,7 @@ func sameSeeds(dir string, seeds []Experiment) error {
 	for _, e := range seeds {
 		if h := e.Header(); h.Epochs < longest {
 			return fmt.Errorf("the seeds in %s are to train for different numbers of epochs (%d in %s, %d elsewhere), as when they are interrupted while they are given more: train --resume %s --epochs %d gives all of them as many",
-				dir, h.Epochs, SeedDir("", h.Seed), longest, dir, longest)
+				dir, h.Epochs, SeedDir("", h.Seed), longest, shell.Argument(dir), longest)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/spf13/cobra"
 )
 
@@ -59,7 +60,7 @@ refused.`,
 		if err := file.WriteAside(path, commented(path, e, set)); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s: %v\nhelmholtz train --config %s --out runs/%s trains it\n", path, set, path, nameOf(path))
+		fmt.Fprintf(c.OutOrStdout(), "%s: %v\nhelmholtz train --config %s --out %s trains it\n", path, set, shell.Argument(path), shell.Argument("runs/"+nameOf(path)))
 		return nil
 	}
 	return c
@@ -83,7 +84,7 @@ func nameOf(path string) string {
 // commented is the text of an experiment, with what each setting means.
 func commented(path string, e hm.Experiment, set *dataset.Set) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %v.\n# Trained by: helmholtz train --config %s --out runs/%s\n# What is left out is as the preset of [method] has it, or nothing.\n\n", set, path, nameOf(path))
+	fmt.Fprintf(&b, "# %v.\n# Trained by: helmholtz train --config %s --out %s\n# What is left out is as the preset of [method] has it, or nothing.\n\n", set, shell.Argument(path), shell.Argument("runs/"+nameOf(path)))
 	table := ""
 	for line := range strings.Lines(string(e.TOML())) {
 		line = strings.TrimRight(line, "\n")

@@ -147,7 +147,7 @@ folder of that name on the volume of --claim, which the containers see as /work,
 		if err := x.plan(c, s, dir); err != nil {
 			return err
 		}
-		return x.submit(c, dir, fmt.Sprintf("helmholtz sweep status %s says how far it has come", dir),
+		return x.submit(c, dir, fmt.Sprintf("helmholtz sweep status %s says how far it has come", shell.Argument(dir)),
 			append([]string{"sweep", "run", x.path(dir), "--shard", "auto", "--workers", fmt.Sprint(x.Cores)}, givenBackend(c)...)...)
 	}
 	return c
@@ -175,7 +175,7 @@ func (x *submission) plan(c *cobra.Command, s *runs.Sweep, dir string) (err erro
 		}
 	}
 	if left == 0 {
-		return fmt.Errorf("nothing is left of the sweep in %s: helmholtz sweep report %s says what it reached", dir, dir)
+		return fmt.Errorf("nothing is left of the sweep in %s: helmholtz sweep report %s says what it reached", dir, shell.Argument(dir))
 	}
 	x.divide(needs, left)
 	x.Memory = int64(x.Cores)*(takes>>20+1) + programMemory
@@ -242,7 +242,7 @@ func (x *submission) submit(c *cobra.Command, dir, next string, arguments ...str
 	w := c.OutOrStdout()
 	fmt.Fprintf(w, "%s: %d tasks of %d cores and %d MiB, of about %s each\n", path, x.Tasks, x.Cores, x.Memory, about(x.Length))
 	command := append(slices.Clone(to.command), path)
-	typed := strings.Join(to.command, " ") + " " + shell.Word(path)
+	typed := strings.Join(to.command, " ") + " " + shell.Argument(path)
 	if x.onlyWrite {
 		fmt.Fprintf(w, "%s submits it\n", typed)
 		return nil

@@ -20,6 +20,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -353,7 +354,7 @@ func sayWhatIsLeft(c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard
 			text += fmt.Sprintf(", %d %s", n, left.is)
 		}
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s: helmholtz sweep report %s\n", text, dir)
+	fmt.Fprintf(c.ErrOrStderr(), "%s: helmholtz sweep report %s\n", text, shell.Argument(dir))
 	return nil
 }
 
@@ -446,7 +447,7 @@ func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Sh
 		return err
 	}
 	if slices.ContainsFunc(failures, func(err error) bool { return err != nil }) {
-		return fmt.Errorf("not all runs came to their end: helmholtz sweep status %s says which", dir)
+		return fmt.Errorf("not all runs came to their end: helmholtz sweep status %s says which", shell.Argument(dir))
 	}
 	return nil
 }

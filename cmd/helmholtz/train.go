@@ -14,6 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -188,7 +189,7 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 func train(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 	err := trainPart(c, e, seeds, dir)
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint; helmholtz train --resume %s continues\n", dir)
+		fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint; helmholtz train --resume %s continues\n", shell.Argument(dir))
 	}
 	return err
 }
