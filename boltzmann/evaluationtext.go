@@ -47,9 +47,9 @@ func (e Evaluation) String() string {
 	}
 	switch {
 	case e.Diverged && e.Classification != nil:
-		b.WriteString("log p(y|v) is far worse than a guess: training has diverged\n")
+		b.WriteString("log p(y|v) is far worse than a guess: training has diverged, or hardly begun\n")
 	case e.Diverged:
-		b.WriteString("log p is far worse than the baseline: training has diverged\n")
+		b.WriteString("log p is far worse than the baseline: training has diverged, or hardly begun\n")
 	}
 	fmt.Fprintf(&b, "%d %s rows, binarization %v, draws of seed %d", e.Data, e.Split, e.Binarization, e.DrawSeed)
 	if e.Errs != Exact {

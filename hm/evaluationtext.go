@@ -36,7 +36,7 @@ func (e Evaluation) String() string {
 		fmt.Fprintf(&b, "%-22s %10.4f nats, exact\n", "KL(p_D‖p)", *e.KLExact)
 	}
 	if e.Diverged != nil && *e.Diverged {
-		b.WriteString("log p is far worse than the baseline: training has diverged\n")
+		b.WriteString("log p is far worse than the baseline: training has diverged, or hardly begun\n")
 	}
 	fmt.Fprintf(&b, "%d samples a datum, %d data, %.1f s\n", e.Samples, e.Data, e.Seconds)
 	return b.String()

@@ -64,7 +64,7 @@ func (b *Baseline) Warning(objective Measure, value float64) string {
 	if !b.Far(objective, value) {
 		return ""
 	}
-	return fmt.Sprintf("%s %.4g is far worse than that of %s (%.4g): training has diverged; lower the learning rate, or raise the damping where there is one",
+	return fmt.Sprintf("%s %.4g is far worse than that of %s (%.4g): training has diverged, or hardly begun; lower the learning rate, raise the damping where there is one, or train for longer",
 		objective.Name, value, b.model(), b.Factorized.Value)
 }
 

@@ -82,7 +82,7 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	h.Epochs = []runs.Epoch{{Train: good, Validation: bad}}
-	want := "log p -1.234e+06 is far worse than that of a factorised model (-206.9): training has diverged; lower the learning rate, or raise the damping where there is one"
+	want := "log p -1.234e+06 is far worse than that of a factorised model (-206.9): training has diverged, or hardly begun; lower the learning rate, raise the damping where there is one, or train for longer"
 	if text := h.LastWarning(); text != want {
 		t.Errorf("the warning is %q, want %q", text, want)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -56,7 +57,7 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 		f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
 		numberFlag(f, &x.pretrain, "pretrain", 0, 1, "cd, pcd, pt: pretrain each layer of a deep machine for `EPOCHS` by contrastive divergence, into layer-1, layer-2 and so on within --out, and train the machine from there into deep")
 		f.Float64Var(&x.rate, "pretrain-lr", 0, "learning `rate` of --pretrain (default that of --lr)")
-		f.StringVar(&x.on, "on", "", "cd, pcd, pt: train a layer on top of the run in `DIR`, as part of a deep belief network")
+		f.StringVar(&x.on, "on", "", "cd, pcd, pt: train a layer on top of the run in `DIR`, as part of a deep belief network, on its data where neither --config nor --dataset names others")
 	})
 	of.AddFlagSet(f) // leaves those that it has as they are
 	for name, usage := range map[string]string{
@@ -147,6 +148,9 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
 	}
+	if !reflect.DeepEqual(x.values.Dataset, file.Dataset) {
+		x.values.Fingerprint = ""
+	}
 	if x.pretrain == 0 {
 		if err := refuseIdle(c, "--pretrain", "pretrain-lr"); err != nil {
 			return x.values, err
@@ -224,6 +228,7 @@ func (x *boltzmannFlags) base(c *cobra.Command, config string) (file, base boltz
 	if config == "" {
 		base = boltzmann.NewExperiment(algorithm)
 		base.Dataset.Name = c.Flags().Lookup("dataset").Value.String()
+		base.Dataset = dataOf(c, base.Dataset)
 		return base, base, nil
 	}
 	e, err := runs.ReadExperiment(config)
@@ -235,7 +240,6 @@ func (x *boltzmannFlags) base(c *cobra.Command, config string) (file, base boltz
 		return file, base, fmt.Errorf("%s is an experiment of another family, %v, which --algorithm %v does not train: leave one of them out", config, e, algorithm)
 	}
 	base = file
-	base.Fingerprint = ""
 	if c.Flags().Changed("algorithm") && base.Method.Algorithm != algorithm {
 		base.Method = boltzmann.NewExperiment(algorithm).Method
 	}

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -70,7 +72,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	inGroup(f, "run", func(f *pflag.FlagSet) {
 		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment, whose settings flags change")
 		trainingFlags(f, &e.Epochs, &e.Patience, &e.RecordSteps, &e.Seed, &e.Keep)
-		f.StringVar(&x.start.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning)")
+		f.StringVar(&x.start.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning), on its data where neither --config nor --dataset names others")
 		f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
 		f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods along training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be given again")
 	})
@@ -123,7 +125,7 @@ func started[E runs.Experiment](c *cobra.Command, of *runs.Source, given runs.So
 	if c.Flags().Changed("from") {
 		e, err := runs.ExperimentIn(given.Run) // whose error another reader returns
 		if _, is := e.(E); err == nil && !is {
-			return nil, misuse(c, "--from %s: that is a run of another family, %v: describe its machine, by --config %s", given.Run, e, filepath.Join(given.Run, "experiment.toml"))
+			return nil, misuse(c, "--from %s: that is a run of another family, %v: describe its machine, by --config %s", given.Run, e, shell.Argument(filepath.Join(given.Run, "experiment.toml")))
 		}
 		return &given, nil
 	}
@@ -140,7 +142,7 @@ func started[E runs.Experiment](c *cobra.Command, of *runs.Source, given runs.So
 // those of a method replaced.
 func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	methodGiven := c.Flags().Changed("algorithm")
-	file, base, err := x.base(methodGiven)
+	file, base, err := x.base(c, methodGiven)
 	if err != nil {
 		return base, misuse(c, "%w", err)
 	}
@@ -149,6 +151,9 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	}
 	if c.Flags().Changed("validation") {
 		x.values.Dataset.Validation = &x.validation
+	}
+	if !reflect.DeepEqual(x.values.Dataset, file.Dataset) {
+		x.values.Fingerprint = ""
 	}
 	if x.values.Start, err = started[hm.Experiment](c, x.values.Start, x.start); err != nil {
 		return base, err
@@ -214,17 +219,33 @@ func explainPreset(c *cobra.Command, path string, e runs.Experiment) bool {
 	return len(others) > 0
 }
 
+// dataOf is what is trained on where no file says it: what usual, the value of flags, names, or,
+// where --dataset is not given, the data of the run from which --on or --from begins.
+func dataOf(c *cobra.Command, usual dataset.Spec) dataset.Spec {
+	if c.Flags().Changed("dataset") {
+		return usual
+	}
+	for _, name := range []string{"on", "from"} {
+		if c.Flags().Changed(name) {
+			if e, err := runs.ExperimentIn(c.Flags().Lookup(name).Value.String()); err == nil { // whose error another reader returns
+				return e.Header().Dataset
+			}
+		}
+	}
+	return usual
+}
+
 // base returns the experiment that flags change: that of the config file, or
 // the defaults, with the settings of the method where it is given, and that of
 // the file as it is.
-func (x *experimentFlags) base(methodGiven bool) (file, base hm.Experiment, err error) {
+func (x *experimentFlags) base(c *cobra.Command, methodGiven bool) (file, base hm.Experiment, err error) {
 	base = x.values
+	base.Dataset = dataOf(c, base.Dataset)
 	if x.config != "" {
 		if file, err = hm.ReadExperiment(x.config); err != nil {
 			return file, base, err
 		}
 		base = file
-		base.Fingerprint = ""
 		if !methodGiven {
 			return file, base, nil
 		}
