@@ -13,7 +13,9 @@ const certain = 100
 // Held returns the model whose given unit, 0 the first, of hidden layer hˡ, 1 the lowest, is on
 // or off in all its dreams: p(x | do(hˡⱼ)), in which what is above the unit, and beside it, stays
 // as it was. Its draws are those of the model wherever the unit has no part in them, so that the
-// two can be compared image by image. It computes in float32.
+// two can be compared image by image. Estimates of its likelihoods are of that distribution:
+// q infers the unit as it is held, but for one that shares the weights of q in a convolution,
+// whose estimates take many more samples. It computes in float32.
 func (m *Model) Held(layer, unit int, on bool) (*Model, error) {
 	a := m.Architecture()
 	switch {
@@ -28,11 +30,16 @@ func (m *Model) Held(layer, unit int, on bool) (*Model, error) {
 	}
 	held := *m
 	held.parameters = m.parameters.Clone()
-	row := held.parameters.Generative[layer].Row(unit)
-	clear(row)
-	row[0] = -certain
-	if on {
-		row[0] = certain
+	rows := [][]float32{held.parameters.Generative[layer].Row(unit)}
+	if !a.RecognitionConnection(layer).Shared() {
+		rows = append(rows, held.parameters.Recognition[layer].Row(unit))
+	}
+	for _, row := range rows {
+		clear(row)
+		row[0] = -certain
+		if on {
+			row[0] = certain
+		}
 	}
 	held.engine = &evaluator{parameters: held.parameters}
 	return &held, nil

@@ -53,6 +53,22 @@ func TestHeldUnitsAreIntervenedUpon(t *testing.T) {
 					}
 					wantNear(t, fmt.Sprintf("layer %d, %t: the mean of pixel %d", layer, on, j), mean, want[j], 5*math.Sqrt(want[j]*(1-want[j])/n))
 				}
+				rows := everyRow(4)
+				e, err := held.Evaluate(t.Context(), rows, n, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				estimates, total := map[string]float64{}, 0.0
+				for r, logP := range e.Each {
+					estimates[string(rows.Row(r))] = logP
+				}
+				for _, logP := range estimates {
+					total += math.Exp(logP)
+				}
+				wantNear(t, fmt.Sprintf("layer %d, %t: Σ p(x | do)", layer, on), total, 1, 0.1)
+				if e.Bound < e.LogP-10 {
+					t.Errorf("layer %d, %t: log p is %v by samples of which most are impossible: their bound is %v", layer, on, e.LogP, e.Bound)
+				}
 			}
 		}
 	})
