@@ -99,8 +99,10 @@ func sameDirections(epochs []runs.Epoch) bool {
 	return true
 }
 
-// addNorms draws a norm of each layer of both networks.
+// addNorms draws a norm of each layer of both networks, but for layers of which it is 0, or not
+// finite, after all epochs: these have no place on a logarithmic scale.
 func addNorms(panel *plot.Plot, q layerNorm, epochs []runs.Epoch) error {
+	drawn := false
 	for _, n := range networksOf(epochs) {
 		for i := range epochs[0].Norms[n.key] {
 			var points plotter.XYs
@@ -109,10 +111,17 @@ func addNorms(panel *plot.Plot, q layerNorm, epochs []runs.Epoch) error {
 					points = append(points, plotter.XY{X: byEpoch.of(e), Y: math.Log10(q.of(layers[i]))})
 				}
 			}
+			if len(finite(points)) == 0 {
+				continue
+			}
+			drawn = true
 			if err := addLine(panel, fmt.Sprintf("the %s of layer %d of %s", q.label, i, n.name), points, in(paletteColor(i), n.style)); err != nil {
 				return err
 			}
 		}
+	}
+	if !drawn {
+		return fmt.Errorf("the %s of no layer is a positive number after any epoch: nothing to draw", q.label)
 	}
 	return nil
 }

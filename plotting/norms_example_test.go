@@ -48,6 +48,16 @@ func TestNormsOfOtherHistories(t *testing.T) {
 	if n := len(plotting.Norms(run).Panels()); n != 3 {
 		t.Errorf("%d panels for steps along other directions, want 3", n)
 	}
+	path := filepath.Join(t.TempDir(), "norms.png")
+	still := []runs.LayerNorms{layers[0], {Weights: 3}}
+	run.Epochs[1].Norms[hm.Generative] = still
+	if err := plotting.Norms(run).Save(path); err != nil {
+		t.Errorf("of a layer that does not move: %v", err)
+	}
+	run.Epochs[1].Norms = runs.Norms{hm.Generative: still[1:]}
+	if err := plotting.Norms(run).Save(path); err == nil || !strings.Contains(err.Error(), "norm of the gradient of no layer") {
+		t.Errorf("of layers that do not move: %v", err)
+	}
 	err := plotting.Norms(runs.History{Epochs: run.Epochs[:1]}).Save(filepath.Join(t.TempDir(), "norms.png"))
 	if err == nil || !strings.Contains(err.Error(), "train another epoch") {
 		t.Errorf("the error for a history without norms is %v", err)
