@@ -189,7 +189,7 @@ func readSeeds(dir string) ([]Experiment, error) {
 			seeds = append(seeds, e)
 		case strings.HasPrefix(name, "."):
 		case exists(filepath.Join(dir, name, experimentFile)):
-			return nil, fmt.Errorf("%s holds %s, which is not the run of a seed: name that, or a directory for the seeds of one experiment alone", dir, filepath.Join(dir, name))
+			return nil, fmt.Errorf("%s holds %s, which is not the run of a seed: name that, or a directory for the seeds of one experiment alone; the layers of one machine go on by the command that began them", dir, filepath.Join(dir, name))
 		case entry.IsDir():
 			return nil, fmt.Errorf("%s holds %s, which is not the run of a seed: name a directory of one run, or one for the seeds of one experiment alone", dir, name)
 		}
