@@ -175,7 +175,11 @@ func (s *Sweep) claimed(dir string, jobs []Job, text []byte) (bool, error) {
 	case !errors.Is(err, os.ErrNotExist):
 		return false, err
 	}
-	return false, errors.Join(s.Distinct(), refuseFilled(dir, jobs))
+	err = errors.Join(s.Distinct(), refuseFilled(dir, jobs))
+	if err != nil && exists(filepath.Join(dir, sweepPlan)) { // since a moment ago
+		return s.claimed(dir, jobs, text)
+	}
+	return false, err
 }
 
 // refuseFilled refuses a directory that holds anything but what a program that was
