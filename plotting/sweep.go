@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -56,22 +57,14 @@ func reached(r runs.SweepReport) bool {
 // varying is the place of a setting among those that vary in a report, by its full name or, where
 // no other ends alike, by the last part of it.
 func varying(r runs.SweepReport, name string) (at int, err error) {
-	if at = slices.Index(r.Keys, name); at >= 0 {
-		return at, nil
+	ends := names.Ending(r.Keys, name)
+	switch len(ends) {
+	case 1:
+		return slices.Index(r.Keys, ends[0]), nil
+	case 0:
+		return -1, fmt.Errorf("no setting %q varies: give one of %s", name, strings.Join(r.Keys, ", "))
 	}
-	for i, key := range r.Keys {
-		switch {
-		case !strings.HasSuffix(key, "."+name):
-		case at >= 0:
-			return -1, fmt.Errorf("%q is the end of %s and of %s: give the whole name", name, r.Keys[at], key)
-		default:
-			at = i
-		}
-	}
-	if at < 0 {
-		return at, fmt.Errorf("no setting %q varies: give one of %s", name, strings.Join(r.Keys, ", "))
-	}
-	return at, nil
+	return -1, fmt.Errorf("%q can be %s: write the whole name", name, strings.Join(ends, " or "))
 }
 
 // mostCurves are as many as can be told apart.

@@ -189,19 +189,12 @@ func Settings(found []Listed) []string {
 // Named is the full name of a result or of a setting of runs: of method.learning_rate,
 // learning_rate is enough where no other setting ends so. An error names the closest.
 func Named(found []Listed, name string) (string, error) {
-	var all, ends []string
+	var all []string
 	for _, c := range results {
 		all = append(all, c.Key)
 	}
 	all = append(all, Settings(found)...)
-	if slices.Contains(all, name) {
-		return name, nil
-	}
-	for _, full := range all {
-		if strings.HasSuffix(full, "."+name) {
-			ends = append(ends, full)
-		}
-	}
+	ends := names.Ending(all, name)
 	switch len(ends) {
 	case 1:
 		return ends[0], nil
@@ -338,28 +331,22 @@ func SortedBy(found []Listed, by string) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	type valued struct {
-		Listed
-		value string
+	values := map[string]string{} // of directories
+	for _, l := range found {
+		values[l.Dir] = l.value(name)
 	}
-	all := make([]valued, len(found))
-	for i, l := range found {
-		all[i] = valued{l, l.value(name)}
-	}
-	slices.SortStableFunc(all, func(a, b valued) int {
+	found = slices.Clone(found)
+	slices.SortStableFunc(found, func(a, b Listed) int {
+		x, y := values[a.Dir], values[b.Dir]
 		switch {
-		case a.value == "" || b.value == "":
-			return cmp.Compare(b.value, a.value)
+		case x == "" || y == "":
+			return cmp.Compare(y, x)
 		case down:
-			return compareValues(b.value, a.value)
+			return compareValues(y, x)
 		}
-		return compareValues(a.value, b.value)
+		return compareValues(x, y)
 	})
-	sorted := make([]Listed, len(all))
-	for i, v := range all {
-		sorted[i] = v.Listed
-	}
-	return sorted, nil
+	return found, nil
 }
 
 // ListTable has a row a run: its results and, by their full names, settings.

@@ -288,6 +288,20 @@ func trainSweep(t *testing.T, s *runs.Sweep, dir string) error {
 	return err
 }
 
+// trainedSweep is a sweep all of whose jobs have been trained in a directory.
+func trainedSweep(t *testing.T) (s *runs.Sweep, dir string, jobs []runs.Job) {
+	t.Helper()
+	s, dir = mustReadSweep(t, sweepText), t.TempDir()
+	err := trainSweep(t, s, dir)
+	if err == nil {
+		jobs, err = s.Jobs(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, dir, jobs
+}
+
 // TestSweepPassesOverFailures trains all others, and says what failed until it is to be
 // tried again.
 func TestSweepPassesOverFailures(t *testing.T) {
@@ -375,14 +389,7 @@ func TestSweepsAreInterruptedByDeadlines(t *testing.T) {
 // A run that has failed and been trained to its end since then is finished.
 func TestFailuresThatWereMended(t *testing.T) {
 	t.Parallel()
-	s, dir := mustReadSweep(t, sweepText), t.TempDir()
-	if err := trainSweep(t, s, dir); err != nil {
-		t.Fatal(err)
-	}
-	jobs, err := s.Jobs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, dir, jobs := trainedSweep(t)
 	if err := os.WriteFile(jobs[3].Dir+".failed", []byte("no memory"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -395,14 +402,7 @@ func TestFailuresThatWereMended(t *testing.T) {
 // it, and does so again when it is to be retried; the report has no mean of the seeds beside it.
 func TestDamagedRunsOfASweep(t *testing.T) {
 	t.Parallel()
-	s, dir := mustReadSweep(t, sweepText), t.TempDir()
-	if err := trainSweep(t, s, dir); err != nil {
-		t.Fatal(err)
-	}
-	jobs, err := s.Jobs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, dir, jobs := trainedSweep(t)
 	damage := func(j runs.Job, name string) {
 		t.Helper()
 		path := filepath.Join(j.Dir, name)
@@ -547,14 +547,7 @@ func TestKilledWorkersLoseNothing(t *testing.T) {
 // A program that is killed when a run has just ended leaves its lease, which the next
 // one that passes removes.
 func TestLeasesOfEndedRunsAreRemoved(t *testing.T) {
-	s, dir := mustReadSweep(t, sweepText), t.TempDir()
-	if err := trainSweep(t, s, dir); err != nil {
-		t.Fatal(err)
-	}
-	jobs, err := s.Jobs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, dir, jobs := trainedSweep(t)
 	path := filepath.Join(jobs[0].Dir, file.LeaseFile)
 	held, err := file.HoldShared(jobs[0].Dir, ".lock")
 	if err != nil {

@@ -286,11 +286,10 @@ func (j Job) State() (State, *Run, error) {
 func (j Job) failure() string { return j.Dir + ".failed" }
 
 // Train trains the jobs of a share that are neither finished, nor failed, nor trained
-// by another program, and goes round until none is left. It claims a directory that is not that
-// of a sweep yet. recorders, which may be nil, are
-// those of a job. What fails is noted beside its directory and passed over, until Retry.
-// It waits for jobs that programs on other machines may have left without ending them,
-// and returns how many other programs still train.
+// by another program, and goes round until none is left. It claims a directory that is not
+// that of a sweep yet. recorders, which may be nil, are those of a job. What fails is noted
+// beside its directory and passed over, until Retry. It waits for jobs that programs on other
+// machines may have left without ending them, and returns how many other programs still train.
 func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders func(Job) []Recorder) (elsewhere int, err error) {
 	if err := share.Check(); err != nil {
 		return 0, err

@@ -240,8 +240,9 @@ func dataOf(c *cobra.Command, usual dataset.Spec) dataset.Spec {
 // the file as it is.
 func (x *experimentFlags) base(c *cobra.Command, methodGiven bool) (file, base hm.Experiment, err error) {
 	base = x.values
-	base.Dataset = dataOf(c, base.Dataset)
-	if x.config != "" {
+	if x.config == "" {
+		base.Dataset = dataOf(c, base.Dataset)
+	} else {
 		if file, err = hm.ReadExperiment(x.config); err != nil {
 			return file, base, err
 		}

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -241,7 +240,7 @@ func (x *submission) submit(c *cobra.Command, dir, next string, arguments ...str
 	}
 	w := c.OutOrStdout()
 	fmt.Fprintf(w, "%s: %d tasks of %d cores and %d MiB, of about %s each\n", path, x.Tasks, x.Cores, x.Memory, about(x.Length))
-	command := append(slices.Clone(to.command), path)
+	command := append(to.command, path)
 	typed := strings.Join(to.command, " ") + " " + shell.Argument(path)
 	if x.onlyWrite {
 		fmt.Fprintf(w, "%s submits it\n", typed)

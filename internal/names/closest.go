@@ -2,6 +2,7 @@ package names
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -55,4 +56,18 @@ func distance(a, b []rune) int {
 		}
 	}
 	return d[len(a)][len(b)]
+}
+
+// Ending are those of full names, such as method.learning_rate, that a name may stand for: itself
+// alone, or all whose last parts it is.
+func Ending(all []string, name string) (ending []string) {
+	if slices.Contains(all, name) {
+		return []string{name}
+	}
+	for _, full := range all {
+		if strings.HasSuffix(full, "."+name) {
+			ending = append(ending, full)
+		}
+	}
+	return ending
 }
