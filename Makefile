@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks lab test torture fuzz slurm sweeptimes image kernel browser cuda ptx lint notices sbom vulnerabilities
+.PHONY: help notebook notebooks lab test torture fuzz slurm sweeptimes image kernel browser cuda ptx lint notices sbom vulnerabilities queue pack
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -25,6 +25,12 @@ notebooks: ## execute the chapters of the course, some minutes each, into build/
 
 lab: ## open JupyterLab on the notebooks, installing what is missing (LABFLAGS=options)
 	@notebooks/jupyter.sh lab $(LABFLAGS)
+
+queue: ## train the published results at their published length on one thread, for days; stop and resume it at will
+	@notebooks/queue.sh run
+
+pack: ## copy the unfinished trainings of the queue to pretrained/unfinished
+	@notebooks/queue.sh pack
 
 test: ## run the tests
 	go test ./...

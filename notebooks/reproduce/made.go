@@ -32,7 +32,9 @@ type Made struct {
 	By       string    `json:"by"`      // the version of the program that made it
 	Version  string    `json:"version"` // of the programs that trained
 	Hardware string    `json:"hardware"`
-	Seconds  float64   `json:"seconds"` // of training, all runs together
+	// Arithmetic lists how the products of the trainings' steps were computed: float32, fixed.
+	Arithmetic string  `json:"arithmetic,omitempty"`
+	Seconds    float64 `json:"seconds"` // of training, all runs together
 }
 
 // Value is what was measured of a number.
@@ -167,9 +169,10 @@ func (e Entry) madeFile(s Scale) string { return fmt.Sprintf("%s.%s.json", fileN
 
 // account adds up what training took, and by what it was done.
 func (w *Work) account() error {
-	var versions, hardware, data []string
+	var versions, hardware, arithmetic, data []string
 	for _, j := range Jobs(Catalog{w.entry}.Trainings(w.Scale), w.dir, w.Scale) {
 		data = append(data, DataOf(j.Experiment.Header().Dataset))
+		arithmetic = append(arithmetic, j.Arithmetic)
 		run, err := j.open()
 		if err != nil {
 			return err
@@ -189,7 +192,7 @@ func (w *Work) account() error {
 			hardware = append(hardware, fmt.Sprintf("%s, %s", strings.TrimSpace(s.Processor), s.InstructionSet))
 		}
 	}
-	w.made.Version, w.made.Hardware, w.data = distinct(versions), distinct(hardware), distinct(data)
+	w.made.Version, w.made.Hardware, w.made.Arithmetic, w.data = distinct(versions), distinct(hardware), distinct(arithmetic), distinct(data)
 	return nil
 }
 

@@ -169,6 +169,9 @@ func (p *page) entry(e Entry, m Made, folder string) {
 	p.print("Made on %s by %s", m.Made.Format("2006-01-02"), build(m.By))
 	if m.Hardware != "" {
 		p.print("; %s of training by %s, on %s", duration(m.Seconds), build(m.Version), m.Hardware)
+		if m.Arithmetic != "" {
+			p.print(", in %s", m.Arithmetic)
+		}
 	}
 	p.print(".\n\n")
 }

@@ -51,6 +51,8 @@ type Training struct {
 	// Experiment has the first seed, and the epochs of the scale.
 	Experiment runs.Experiment
 	Seeds      int
+	// Arithmetic names how the products of a step are computed, such as "fixed".
+	Arithmetic string
 	// Needs are the epochs, beside the last, whose checkpoints the result is made of. The
 	// experiment keeps these, and may keep others.
 	Needs []int

@@ -41,6 +41,7 @@ type plan struct {
 	measured []hm.Measurement // along training
 	from     *plan            // at whose end it starts
 	best     bool             // its best epoch counts
+	float32  bool             // as the check of fixed point
 }
 
 // dense is a machine of dense layers with the settings of Várady 2025.
@@ -57,7 +58,8 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 		Dataset: p.data, Machine: p.machine.Spec(), Method: p.method.Spec(), Seed: 1,
 		Epochs: p.epochs(s), Measurements: p.measured,
 	}
-	t := reproduce.Training{Name: p.nameAt(s), Seeds: p.seeds}
+	e.Method.Arithmetic = p.arithmetic()
+	t := reproduce.Training{Name: p.nameAt(s), Seeds: p.seeds, Arithmetic: e.Method.Arithmetic.String()}
 	if s == reproduce.Smoke {
 		p.shrink(&e)
 		t.Seeds = min(p.seeds, 2)
@@ -81,6 +83,17 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 	}
 	t.Experiment = e
 	return t
+}
+
+// arithmetic returns fixed point where it is exact: in the CPU engine, if every layer is dense and
+// binary. Elsewhere it returns float32.
+func (p plan) arithmetic() hm.Arithmetic {
+	m := p.machine.Spec()
+	device, _, err := hm.Device()
+	if p.float32 || err != nil || device != "cpu" || len(m.Convolutions) > 0 || slices.Contains(m.Units, hm.Gaussian) {
+		return hm.FloatingPoint
+	}
+	return hm.FixedPoint
 }
 
 // nameAt is that of the training at a scale. What starts from another's end, and what is

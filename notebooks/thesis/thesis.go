@@ -90,6 +90,7 @@ var makers = map[string]maker{
 	"boltzmann/dbn": {planned(dbnPlans), makeDBN},
 	"boltzmann/dbm": {planned(dbmPlans), makeDBM},
 	"natural-rbm":   {planned(metricPlans), makeNatural},
+	"fixed-point":   {planned(arithmeticPlans), makeArithmetic},
 
 	"minimnist/optimisers": {planned(miniOptimised), makeMiniOptimisers},
 	"minimnist/penalties":  {of(penalisedMini()), makeMiniPenalties},

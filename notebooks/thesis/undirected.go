@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
@@ -55,7 +56,7 @@ func (p undirected) at(s reproduce.Scale) reproduce.Training {
 		}
 	}
 	e.Machine = boltzmann.New(dataset.Shape{}).Hidden(layers[0], layers[1:]...).Spec()
-	t := reproduce.Training{Name: p.nameAt(s), Experiment: e, Seeds: seeds}
+	t := reproduce.Training{Name: p.nameAt(s), Experiment: e, Seeds: seeds, Arithmetic: hm.FloatingPoint.String()}
 	if p.below != nil {
 		below := p.below.at(s)
 		t.From, t.Begin = &below, standOn

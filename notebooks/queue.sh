@@ -1,0 +1,89 @@
+#!/bin/sh
+# Trains, on one thread and at low priority, what the published figures need at their published
+# length, one result after another:
+#
+#   notebooks/queue.sh run     go on with the queue, from where it was packed if DIR is empty
+#   notebooks/queue.sh pack    copy unfinished trainings to pretrained/unfinished, to be committed
+#   notebooks/queue.sh list    list the results of the queue, in order
+#
+# Trainings lie in DIR, which is HELMHOLTZ_QUEUE or build/queue. Commit before you run: findings
+# name the commit by which they were trained. The queue may be stopped at any time.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd -P)
+dir=${HELMHOLTZ_QUEUE:-$root/build/queue}
+packed=$root/pretrained/unfinished
+
+# In the order of issue and budget: no training, the BiHM of the BiHM thesis, MNIST at the
+# published rates with its check in float32, K by rows and what is short, and the rest.
+queue='varady/fig6.10 varady/figA.1
+bihm/fig3.7 bihm/fig3.8
+bihm/fig3.1 bihm/fig3.2 bihm/fig3.5 bihm/fig3.6 bihm/fig3.11 bihm/text3.7.1 bihm/fig4.1 bihm/fig4.2 bihm/fig4.3
+bihm/fig3.3 bihm/table3.3 bihm/text3.7.2
+fixed-point
+bihm/text3.6.2 bihm/fig3.9 bihm/fig3.10
+varady/fig5.5 varady/fig5.6 varady/table5.1
+varady/fig5.10 varady/table5.3
+natural-rbm varady/figC.2
+varady/fig5.7 varady/table5.2 varady/fig5.9
+varady/text5.3.7 varady/figC.3 varady/fig5.4'
+
+# restore copies packed trainings into DIR, unless DIR has them.
+restore() {
+	[ -d "$packed" ] || return 0
+	(cd "$packed" && find . -name experiment.toml -exec dirname {} \;) | while read -r run; do
+		[ -e "$dir/$run/experiment.toml" ] && continue
+		mkdir -p "$dir/$run"
+		cp -R "$packed/$run/." "$dir/$run"
+		gunzip -f "$dir/$run"/*.gz
+		if [ -e "$packed/$run/../seeds.json" ]; then cp "$packed/$run/../seeds.json" "$dir/$run/.."; fi
+	done
+}
+
+# pack copies what a training needs to resume, and the kept epochs that results are made of, but
+# not the best epoch.
+pack() {
+	rm -rf "$packed"
+	(cd "$dir" && find . -name experiment.toml -not -path './smoke/*' -exec dirname {} \;) | while read -r run; do
+		finished "$run" && continue
+		mkdir -p "$packed/$run"
+		for name in experiment.toml checkpoint.safetensors clock.json sessions.jsonl metrics.jsonl; do
+			cp "$dir/$run/$name" "$packed/$run"
+		done
+		for name in epoch-200.safetensors epoch-500.safetensors; do
+			if [ -e "$dir/$run/$name" ]; then cp "$dir/$run/$name" "$packed/$run"; fi
+		done
+		gzip -9n "$packed/$run"/*.safetensors "$packed/$run/metrics.jsonl"
+		if [ -e "$dir/$run/../seeds.json" ]; then cp "$dir/$run/../seeds.json" "$packed/$run/.."; fi
+	done
+	du -sh "$packed"
+}
+
+# finished RUN succeeds if a run has a line of metrics for each of its epochs.
+finished() {
+	epochs=$(sed -n 's/^epochs = //p' "$dir/$1/experiment.toml")
+	[ "$(wc -l <"$dir/$1/metrics.jsonl" 2>/dev/null || echo 0)" -ge "$epochs" ]
+}
+
+case ${1:-} in
+list)
+	printf '%s\n' "$queue"
+	;;
+pack)
+	pack
+	;;
+run)
+	restore
+	mkdir -p "$dir"
+	(cd "$root" && go build -o "$dir/helmholtz" ./cmd/helmholtz)
+	export GOMAXPROCS=1
+	printf '%s\n' "$queue" | while read -r ids; do
+		# shellcheck disable=SC2086 # several ids
+		nice -n 19 "$dir/helmholtz" reproduce $ids --scale full --dir "$dir"
+	done
+	;;
+*)
+	sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,10p'
+	exit 2
+	;;
+esac

@@ -1,0 +1,3 @@
+module github.com/helmholtz-go/helmholtz/pretrained
+
+go 1.26
