@@ -100,21 +100,14 @@ func (e Evaluation) estimates() runs.Estimates {
 	return all
 }
 
-// Evaluate implements runs.Evaluator: log p of rows by log Z, as LogZ has it with a number
-// of chains along the published schedule, from the base rates of the rows themselves. The
-// standard error of log p is without that of log Z.
-func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	s, shape, err := readSnapshot(model)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.checkState(s, shape); err != nil {
-		return nil, err
-	}
+// Estimate implements runs.Estimator: log p of rows by log Z, as LogZ estimates it with a number of
+// chains along the published schedule, from the base rates of the rows themselves. The standard error
+// of log p leaves out the error of log Z.
+func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	if samples < 1 {
 		return nil, fmt.Errorf("%d chains: give at least 1", samples)
 	}
-	m := e.model(s, shape).WithSeed(seed)
+	m = m.WithSeed(seed)
 	a := Annealing{Chains: samples}
 	energies, _, err := m.bestFreeEnergy(ctx, rows, m.countable(rows), a.samples())
 	if err != nil {

@@ -1,7 +1,7 @@
 package boltzmann
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -128,11 +128,7 @@ func (e Experiment) Err() error {
 	if e.Misfit != "" {
 		return errors.New(e.Misfit)
 	}
-	var nameless *json.MarshalerError
-	if _, err := json.Marshal(e); errors.As(err, &nameless) {
-		return nameless.Err
-	}
-	return nil
+	return runs.Nameless(e)
 }
 
 // Check refuses an experiment that cannot be trained on set, with the setting, its
@@ -269,10 +265,6 @@ func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline
 // family is the name of this family of models in experiment files.
 const family = "boltzmann"
 
-func init() {
-	runs.Register(family, func(text []byte) (runs.Experiment, error) { return ParseExperiment(text) })
-}
-
 // Hash identifies an experiment: two of the same hash train alike. It panics where a
 // number is not finite or a setting has no name, which Check refuses; a file has neither.
 func (e Experiment) Hash() string {
@@ -280,41 +272,27 @@ func (e Experiment) Hash() string {
 	return runs.HashOf(family, e)
 }
 
-// file is the experiment as its file has it.
-type file struct {
-	Family string `toml:"family"`
-	Experiment
-}
-
 // ParseExperiment reads an experiment from TOML. Settings that are not there have the
 // values of NewExperiment; unknown ones are refused.
 func ParseExperiment(text []byte) (Experiment, error) {
 	var named struct {
-		Family string
 		Method struct{ Algorithm *Algorithm }
 	}
 	if _, err := runs.DecodeTOML(text, &named); err != nil {
 		return Experiment{}, err
 	}
-	if named.Family != family {
-		return Experiment{}, fmt.Errorf("family = %q is not an experiment of this package: give family = %q, or read it by runs.ParseExperiment", named.Family, family)
+	e := NewExperiment(*cmp.Or(named.Method.Algorithm, new(Algorithm)))
+	if err := runs.DecodeExperiment(text, family, &e); err != nil {
+		return Experiment{}, err
 	}
 	if named.Method.Algorithm == nil {
 		return Experiment{}, fmt.Errorf("no algorithm: give %v in [method]", algorithmNames)
 	}
-	f := file{Experiment: NewExperiment(*named.Method.Algorithm)}
-	meta, err := runs.DecodeTOML(text, &f)
-	if err != nil {
-		return Experiment{}, err
-	}
-	if err := runs.CheckDecoded(meta, f); err != nil {
-		return Experiment{}, err
-	}
-	return f.Experiment, runs.CheckSettings(f.Experiment)
+	return e, runs.CheckSettings(e)
 }
 
 // TOML writes the experiment as ParseExperiment reads it. It panics where a setting has
 // no name, which Check refuses.
 func (e Experiment) TOML() []byte {
-	return runs.EncodeTOML(file{family, e})
+	return runs.EncodeExperiment(family, e)
 }

@@ -20,7 +20,7 @@ func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, di
 // Train trains as Method.Train does. runs.OpenDataset opens the set of an experiment that was
 // read; runs.TrainSeeds trains several seeds.
 func (e Experiment) Train(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
-	return opened(runs.Train(ctx, e, set, dir, recorders...))
+	return opened(kind.Train(ctx, e, set, dir, recorders...))
 }
 
 // Run is a run of training as its directory holds it, with the model of the last
@@ -30,25 +30,22 @@ type Run struct {
 	*Model
 }
 
+var kind = runs.Kind[Experiment, *Model]{Name: family, Noun: "a Boltzmann machine", Parse: ParseExperiment, Model: Experiment.modelOf}.Registered()
+
 // OpenRun opens the run in a directory, finished or not. Its model is that of the last
 // checkpoint.
-func OpenRun(dir string) (*Run, error) { return opened(runs.Open(dir)) }
+func OpenRun(dir string) (*Run, error) { return opened(kind.Open(dir)) }
 
-// opened adds the model to a run. Where there is no run, or an error beside it, it returns
-// what there is.
-func opened(run *runs.Run, failure error) (*Run, error) {
-	typed, model, err := runs.As(run, failure, aMachine, Experiment.modelOf)
-	if typed == nil {
+// opened returns a run with its model, and the error beside it.
+func opened(run *runs.Typed[Experiment, *Model], err error) (*Run, error) {
+	if run == nil {
 		return nil, err
 	}
-	return &Run{typed, model}, err
+	return &Run{run, run.Model()}, err
 }
 
-// aMachine is what messages call a machine of this family.
-const aMachine = "a Boltzmann machine"
-
-// LoadModel reads what SaveModel of a run wrote. Of a file its errors say the name.
-func LoadModel(r io.Reader) (*Model, error) { return runs.LoadModel(r, aMachine, Experiment.modelOf) }
+// LoadModel reads what SaveModel of a run wrote. Its errors name the file, if r is one.
+func LoadModel(r io.Reader) (*Model, error) { return kind.LoadModel(r) }
 
 // String says what the run trains, how far it has come, and what its last epoch measured.
 func (r *Run) String() string { return r.Typed.String() }

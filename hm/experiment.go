@@ -129,20 +129,11 @@ func (e Experiment) Err() error {
 	if e.Misfit != "" {
 		return errors.New(e.Misfit)
 	}
-	var nameless *json.MarshalerError
-	if _, err := json.Marshal(e); errors.As(err, &nameless) {
-		return nameless.Err
-	}
-	return nil
+	return runs.Nameless(e)
 }
 
-// family is the name of this family of models in experiment files, which may leave it
-// out.
+// family is the name of this family of models in experiment files, which may leave it out.
 const family = "hm"
-
-func init() {
-	runs.Register(family, func(text []byte) (runs.Experiment, error) { return ParseExperiment(text) })
-}
 
 // Hash identifies an experiment: two of the same hash train alike. It panics
 // where a number is not finite or a setting has no name, which Check refuses; a file has
@@ -180,18 +171,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 		Epochs:  method.epochs,
 		Seed:    method.seed,
 	}
-	file := struct {
-		Family string `toml:"family"`
-		*Experiment
-	}{family, &e}
-	meta, err := runs.DecodeTOML(text, &file)
-	if err != nil {
-		return Experiment{}, err
-	}
-	if file.Family != family {
-		return Experiment{}, fmt.Errorf("family = %q is not an experiment of this package: leave it out, or read it by runs.ParseExperiment", file.Family)
-	}
-	if err := runs.CheckDecoded(meta, file); err != nil {
+	if err := runs.DecodeExperiment(text, family, &e); err != nil {
 		return Experiment{}, err
 	}
 	return e, runs.CheckSettings(e)

@@ -33,12 +33,8 @@ func measures(r engine.Report) runs.Measures {
 	return runs.Measures{runs.LogP.Key: r.LogP, boundMeasure.Key: r.Bound, essMeasure.Key: r.ESS}
 }
 
-// Evaluate implements runs.Evaluator, as Model.Evaluate does.
-func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	m, err := newModel(e, model)
-	if err != nil {
-		return nil, err
-	}
+// Estimate implements runs.Estimator, as Evaluate does.
+func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	of, err := m.WithSeed(seed).Evaluate(ctx, rows, samples, progress)
 	return of.estimates(), err
 }

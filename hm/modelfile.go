@@ -24,4 +24,4 @@ func (m *Model) Save(w io.Writer) error {
 }
 
 // LoadModel reads what Save or SaveModel of a run wrote. Of a file its errors say the name.
-func LoadModel(r io.Reader) (*Model, error) { return runs.LoadModel(r, aMachine, newModel) }
+func LoadModel(r io.Reader) (*Model, error) { return kind.LoadModel(r) }

@@ -11,22 +11,19 @@ type Run struct {
 	*Model
 }
 
+var kind = runs.Kind[Experiment, *Model]{Name: family, Noun: "a Helmholtz machine", Parse: ParseExperiment, Model: newModel}.Registered()
+
 // OpenRun opens the run in a directory, finished or not. Its model is that of
 // the last checkpoint.
-func OpenRun(dir string) (*Run, error) { return opened(runs.Open(dir)) }
+func OpenRun(dir string) (*Run, error) { return opened(kind.Open(dir)) }
 
-// opened adds the model to a run. Where there is no run, or an error beside it, it returns
-// what there is.
-func opened(run *runs.Run, failure error) (*Run, error) {
-	typed, model, err := runs.As(run, failure, aMachine, newModel)
-	if typed == nil {
+// opened returns a run with its model, and the error beside it.
+func opened(run *runs.Typed[Experiment, *Model], err error) (*Run, error) {
+	if run == nil {
 		return nil, err
 	}
-	return &Run{typed, model}, err
+	return &Run{run, run.Model()}, err
 }
-
-// aMachine is what messages call a machine of this family.
-const aMachine = "a Helmholtz machine"
 
 // String says what the run trains, how far it has come, and what its last epoch measured.
 func (r *Run) String() string { return r.Run.String() }
@@ -64,7 +61,7 @@ func openedSeeds(seeds *runs.Seeds, failure error) (*Seeds, error) {
 	}
 	s := &Seeds{Seeds: seeds}
 	for _, run := range seeds.Runs {
-		r, err := opened(run, nil)
+		r, err := opened(kind.Opened(run, nil))
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, di
 // Train trains as Method.Train does. runs.OpenDataset opens the set of an experiment that was
 // read.
 func (e Experiment) Train(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
-	return opened(runs.Train(ctx, e, set, dir, recorders...))
+	return opened(kind.Train(ctx, e, set, dir, recorders...))
 }
 
 // TrainSeeds trains as Train does with n seeds, that of the method and those that

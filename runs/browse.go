@@ -58,7 +58,7 @@ func listed(dir string) (l Listed, err error) {
 	if err != nil {
 		return l, err
 	}
-	family, err := Family(e.TOML())
+	family, err := FamilyOf(e.TOML())
 	if err != nil {
 		return l, err
 	}

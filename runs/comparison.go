@@ -235,7 +235,7 @@ func (c *Comparison) findSettings() {
 // Evaluate returns the comparison with an evaluation of the model of the last
 // checkpoint of each run on a split, as the experiment's family makes it, with a number
 // of samples a row, all by the draws of seed 1. progress, which may be nil, is called
-// with the fraction of the work done. Experiments that are no Evaluator are refused.
+// with the fraction of the work done. Models that are no Estimator are refused.
 func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
 	c.Checkpoint = "last"
 	return c.evaluate(ctx, split, samples, progress, func(r *Run) (Snapshot, error) { return r.snapshot, nil })
@@ -269,15 +269,19 @@ func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples i
 		e := &c.Experiments[i]
 		e.Evaluations = nil
 		for _, run := range e.seeds.Runs {
-			evaluator, ok := run.experiment.(Evaluator)
-			if !ok {
-				return c, fmt.Errorf("%s: models of %v are not evaluated by samples: compare them without", run.Dir(), run.experiment)
-			}
-			m, err := model(run)
+			at, err := model(run)
 			if err != nil {
 				return c, err
 			}
-			evaluation, err := evaluator.Evaluate(ctx, m, split, samples, 1, func(fraction float64) {
+			of, err := ModelOf(run.experiment, at)
+			if err != nil {
+				return c, fmt.Errorf("%s: %w", run.Dir(), err)
+			}
+			m, ok := of.(Estimator)
+			if !ok {
+				return c, fmt.Errorf("%s: models of %v are not evaluated by samples: compare them without", run.Dir(), run.experiment)
+			}
+			evaluation, err := m.Estimate(ctx, split, samples, 1, func(fraction float64) {
 				if progress != nil {
 					progress((float64(done) + fraction) / float64(runs))
 				}

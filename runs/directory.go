@@ -69,7 +69,7 @@ func Resolve(e Experiment, set *dataset.Set) (Experiment, error) {
 // be opened.
 func checkWritten(e Experiment) error {
 	text := e.TOML()
-	family, err := Family(text)
+	family, err := FamilyOf(text)
 	if err != nil {
 		return fmt.Errorf("TOML of %T writes what is none: %w", e, err)
 	}

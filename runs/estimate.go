@@ -1,11 +1,8 @@
 package runs
 
 import (
-	"context"
 	"encoding/json"
 	"math"
-
-	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 // Estimate is an estimate with its standard error, NaN where one datum gives none.
@@ -54,11 +51,3 @@ func overSeeds(seeds []Estimates) map[string]Spread {
 	return over
 }
 
-// An Evaluator is an Experiment whose models are evaluated by samples.
-type Evaluator interface {
-	Experiment
-	// Evaluate estimates measures of the model of a snapshot on rows, with a number
-	// of samples a row drawn by seed. progress, which may be nil, is called with the
-	// fraction of the work done.
-	Evaluate(ctx context.Context, model Snapshot, rows dataset.Split, samples int, seed uint64, progress func(float64)) (Estimates, error)
-}

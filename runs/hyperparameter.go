@@ -16,6 +16,7 @@ type Hyperparameter struct {
 	Usage  string // of the flag: the `value` stands in quotes
 	Legend string // what a legend says of the value
 	Always bool   // whether legends say that even of the usual value
+	Beside bool   // whether the setting leaves training as it is, and so is no part of hashes
 
 	Valid  bool   // whether the value is allowed
 	Remedy string // what to give where it is not
@@ -27,7 +28,8 @@ type Hyperparameter struct {
 func CheckHyperparameters(spec any, settings []Hyperparameter) error {
 	for _, s := range settings {
 		if !s.Valid {
-			return fmt.Errorf("%s = %v: %s", keyOf(spec, s.Value), reflect.ValueOf(s.Value).Elem(), s.Remedy)
+			_, key := cutLast(keyOf(spec, s.Value))
+			return fmt.Errorf("%s = %v: %s", key, reflect.ValueOf(s.Value).Elem(), s.Remedy)
 		}
 	}
 	return nil
@@ -40,27 +42,44 @@ type Idler interface {
 	Idle() map[string]string
 }
 
-// Idle are the settings of spec that do nothing, by their names in the table of an experiment.
+// Idle are the settings of spec that do nothing, by their names in the table of an experiment, which
+// is empty for settings that are in no table.
 func Idle(table string, spec any, settings []Hyperparameter) map[string]string {
+	if table != "" {
+		table += "."
+	}
 	idle := map[string]string{}
 	for _, s := range settings {
 		if s.Idle != "" {
-			idle[table+"."+keyOf(spec, s.Value)] = s.Idle
+			idle[table+keyOf(spec, s.Value)] = s.Idle
 		}
 	}
 	return idle
 }
 
-// keyOf is the key in TOML of the field of spec to which value points.
+// keyOf is the key in TOML of the field of spec, or of a struct within it, to which value points.
 func keyOf(spec, value any) string {
-	of := reflect.ValueOf(spec).Elem()
+	key := keyIn(reflect.ValueOf(spec).Elem(), value)
+	if key == "" {
+		panic(fmt.Sprintf("%T has no field to which this %T points", spec, value))
+	}
+	return key
+}
+
+func keyIn(of reflect.Value, value any) string {
 	for i := range of.NumField() {
-		if of.Field(i).Addr().Interface() == value {
-			name, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("toml"), ",")
+		field := of.Field(i)
+		name, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("toml"), ",")
+		if field.CanAddr() && field.Addr().Interface() == value {
 			return name
 		}
+		if field.Kind() == reflect.Struct && of.Type().Field(i).IsExported() {
+			if inner := keyIn(field, value); inner != "" {
+				return name + "." + inner
+			}
+		}
 	}
-	panic(fmt.Sprintf("%T has no field to which this %T points", spec, value))
+	return ""
 }
 
 // Legend is what a legend says of settings: of those that act and are not as usual, which
@@ -68,8 +87,8 @@ func keyOf(spec, value any) string {
 func Legend(settings, usual []Hyperparameter) []string {
 	var clauses []string
 	for i, s := range settings {
-		differs := reflect.ValueOf(s.Value).Elem().Interface() != reflect.ValueOf(usual[i].Value).Elem().Interface()
-		if s.Idle == "" && (s.Always || differs) && !slices.Contains(clauses, s.Legend) {
+		differs := !reflect.DeepEqual(s.Value, usual[i].Value)
+		if s.Legend != "" && s.Idle == "" && (s.Always || differs) && !slices.Contains(clauses, s.Legend) {
 			clauses = append(clauses, s.Legend)
 		}
 	}

@@ -181,26 +181,48 @@ func ofDevice(err error) bool {
 // eldest is the family of experiment files that name none: once there was one.
 const eldest = "hm"
 
-// families are the parsers of experiment files.
-var families = struct {
-	sync.RWMutex
-	parse map[string]func([]byte) (Experiment, error)
-}{parse: map[string]func([]byte) (Experiment, error){}}
-
-// Register makes the experiment files of a family known, those whose key family is
-// its name. It panics where the name is taken. A family registers itself when its
-// package is imported.
-func Register(family string, parse func(text []byte) (Experiment, error)) {
-	families.Lock()
-	defer families.Unlock()
-	if _, taken := families.parse[family]; taken {
-		panic("runs: the family " + family + " is registered twice")
-	}
-	families.parse[family] = parse
+// entry is what a program knows of a family.
+type entry struct {
+	parse func([]byte) (Experiment, error)
+	model func(Experiment, Snapshot) (any, error) // nil if the family has no models
+	draft func() *Draft                           // nil if the family has no settings as rows
 }
 
-// Family is the name of the family of an experiment file.
-func Family(text []byte) (string, error) {
+var families = struct {
+	sync.RWMutex
+	all map[string]entry
+}{all: map[string]entry{}}
+
+// Register makes the experiment files of a family known, those whose key family is its name. It
+// panics if the name is taken. A family registers itself when its package is imported: by NewFamily,
+// by Kind.Registered, or here if it has no models outside of training.
+func Register(family string, parse func(text []byte) (Experiment, error)) {
+	register(family, entry{parse: parse})
+}
+
+func register(family string, e entry) {
+	families.Lock()
+	defer families.Unlock()
+	if _, taken := families.all[family]; taken {
+		panic("runs: the family " + family + " is registered twice")
+	}
+	families.all[family] = e
+}
+
+// registered returns the entry of a family, or an error that names the families there are.
+func registered(family string) (entry, error) {
+	families.RLock()
+	defer families.RUnlock()
+	of, ok := families.all[family]
+	if !ok {
+		return of, fmt.Errorf("an experiment of the family %q, which is no part of this program (it has %s): import the package of that family, or correct the key family",
+			family, strings.Join(slices.Sorted(maps.Keys(families.all)), ", "))
+	}
+	return of, nil
+}
+
+// FamilyOf returns the name of the family of an experiment file.
+func FamilyOf(text []byte) (string, error) {
 	var named struct{ Family string }
 	if _, err := DecodeTOML(text, &named); err != nil {
 		return "", err
@@ -213,23 +235,15 @@ func Family(text []byte) (string, error) {
 
 // ParseExperiment reads an experiment from TOML.
 func ParseExperiment(text []byte) (Experiment, error) {
-	family, err := Family(text)
+	family, err := FamilyOf(text)
 	if err != nil {
 		return nil, err
 	}
-	families.RLock()
-	defer families.RUnlock()
-	parse, ok := families.parse[family]
-	if !ok {
-		var known []string
-		for name := range families.parse {
-			known = append(known, name)
-		}
-		slices.Sort(known)
-		return nil, fmt.Errorf("an experiment of the family %q, which is no part of this program (it has %s): import the package of that family, or correct the key family",
-			family, strings.Join(known, ", "))
+	of, err := registered(family)
+	if err != nil {
+		return nil, err
 	}
-	return parse(text)
+	return of.parse(text)
 }
 
 // ReadExperiment reads the experiment of a TOML file, whatever its checksum: a copy

@@ -64,7 +64,7 @@ func HashOf(family string, e Experiment) string {
 // in the case of letters is refused, too, although it has been decoded: the file could have both.
 // meta is what DecodeTOML returned.
 func CheckDecoded(meta toml.MetaData, into any) error {
-	known := settingNames("", reflect.TypeOf(into))
+	known := append(settingNames("", reflect.TypeOf(into)), "family")
 	for _, key := range meta.Keys() {
 		if written := strings.Join(key, "."); !slices.Contains(known, written) {
 			return fmt.Errorf("unknown setting %q%s: remove it or mend its spelling", written, meantSetting(written, known))

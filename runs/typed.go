@@ -12,25 +12,29 @@ import (
 type Typed[E Experiment, M any] struct {
 	*Run
 	experiment E
+	last       M
 	model      func(E, Snapshot) (M, error)
 }
 
-// As is a run whose experiment is of a type, and the model of its last checkpoint as model reads
-// it; what says of what the type's runs are, such as "a Boltzmann machine". It takes what Open and
-// Train return: where there is no run it returns nil with the error, and of one beside a run both.
-func As[E Experiment, M any](run *Run, failure error, what string, model func(E, Snapshot) (M, error)) (typed *Typed[E, M], last M, err error) {
+// typed is the typed run of what Open or Train returned: nil beside the error if there is no run.
+// noun names the type's models in messages.
+func typed[E Experiment, M any](run *Run, failure error, noun string, model func(E, Snapshot) (M, error)) (*Typed[E, M], error) {
 	if run == nil {
-		return nil, last, failure
+		return nil, failure
 	}
 	e, is := run.experiment.(E)
 	if !is {
-		return nil, last, fmt.Errorf("%s is a run of %v, not of %s: open it by the package of its family", run.dir, run.experiment, what)
+		return nil, fmt.Errorf("%s is a run of %v, not of %s: open it by the package of its family", run.dir, run.experiment, noun)
 	}
-	if last, err = model(e, run.snapshot); err != nil {
-		return nil, last, fmt.Errorf("%s: %w: restore the file from a copy", filepath.Join(run.dir, checkpointFile), err)
+	last, err := model(e, run.snapshot)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy", filepath.Join(run.dir, checkpointFile), err)
 	}
-	return &Typed[E, M]{run, e, model}, last, failure
+	return &Typed[E, M]{run, e, last, model}, failure
 }
+
+// Model returns the model of the last checkpoint.
+func (t *Typed[E, M]) Model() M { return t.last }
 
 // Experiment is what the run trains.
 func (t *Typed[E, M]) Experiment() E { return t.experiment }
@@ -65,9 +69,8 @@ func (r *Run) SaveModel(w io.Writer) error {
 	return err
 }
 
-// LoadModel reads a model file whose experiment is of a type, by model as As does; what says of what
-// the type's models are. Of a file its errors say the name.
-func LoadModel[E Experiment, M any](r io.Reader, what string, model func(E, Snapshot) (M, error)) (m M, err error) {
+// loadModel reads a model file whose experiment is of a type. noun names the type's models.
+func loadModel[E Experiment, M any](r io.Reader, noun string, model func(E, Snapshot) (M, error)) (m M, err error) {
 	defer func() {
 		if file, ok := r.(*os.File); ok && err != nil {
 			err = fmt.Errorf("%s: %w: restore the file from a copy, or save the model again", file.Name(), err)
@@ -79,7 +82,7 @@ func LoadModel[E Experiment, M any](r io.Reader, what string, model func(E, Snap
 	}
 	e, is := family.(E)
 	if !is {
-		return m, fmt.Errorf("a model of %v, not of %s: load it by the package of its family", family, what)
+		return m, fmt.Errorf("a model of %v, not of %s: load it by the package of its family", family, noun)
 	}
 	return model(e, s)
 }

@@ -105,14 +105,10 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	return e, nil
 }
 
-// Evaluate implements runs.Evaluator: log p of rows, log Z and the free energy, as Model.Evaluate
-// has them with a number of chains.
-func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	s, err := e.readSnapshot(model)
-	if err != nil {
-		return nil, err
-	}
-	m := s.model.WithSeed(seed)
+// Estimate implements runs.Estimator: log p of rows, log Z and the free energy, as Evaluate has them
+// with a number of chains.
+func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
+	m = m.WithSeed(seed)
 	energies, err := m.FreeEnergy(ctx, rows)
 	if err != nil {
 		return nil, err

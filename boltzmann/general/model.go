@@ -13,6 +13,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Model is a machine with its parameters, in double precision. Its methods do not change it, and
@@ -24,6 +25,7 @@ type Model struct {
 	pairs   []Pair
 	flat    []float64 // W_ij of each pair, then the biases
 	weights []float64 // W, n×n: symmetric, 0 on the diagonal
+	chains  []float64 // of training: the states of all units of each, where the gradient is not exact
 	seed    uint64
 }
 
@@ -155,10 +157,7 @@ func (m *Model) addProducts(to []float64, factor float64, states [][]float64) {
 
 // states are rows of visible units with room for the hidden ones.
 func (m *Model) states(rows dataset.Split) ([][]float64, error) {
-	if visible := m.shape.Units(); rows.Shape.Units() != visible {
-		return nil, fmt.Errorf("the model has %d visible units, the %s rows have %d: give rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
-	}
-	if err := rows.Check(); err != nil {
+	if err := runs.CheckRows(m.shape, rows); err != nil {
 		return nil, err
 	}
 	states := make([][]float64, rows.Rows)

@@ -1,40 +1,40 @@
 package updown
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Experiment is a training run as a plain value: data, the network that it begins from, method,
 // budget and seed. NewExperiment gives the usual settings, TOML stores it.
-type Experiment struct {
-	Dataset dataset.Spec `toml:"dataset" json:"dataset"`
-	// Fingerprint is the SHA-256 of the data. Training writes it; where it is given, other
-	// data are refused.
-	Fingerprint string `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
+type Experiment = runs.Fit[Settings, *Model]
+
+// Run is a run of training as its directory holds it. Model returns the network of the last
+// checkpoint.
+type Run = runs.Typed[Experiment, *Model]
+
+// Settings are the settings of this family's experiments.
+type Settings struct {
 	// Network is the run of the last layer of the deep belief network from which training begins.
 	Network runs.Source `toml:"network" json:"network"`
 	Method  MethodSpec  `toml:"method" json:"method"`
-	Epochs  int         `toml:"epochs" json:"epochs"`
-	// Patience ends training when the validation pseudo-bound has not risen for so many
-	// epochs; 0 trains for all epochs.
-	Patience int    `toml:"patience" json:"patience"`
-	Seed     uint64 `toml:"seed" json:"seed"`
-	// Keep are the epochs whose checkpoints are kept, and RecordSteps, where it is not 0, the
-	// number of steps after which measures are recorded. They leave training as it is, and are
-	// no part of Hash.
-	Keep        []int `toml:"keep,omitempty" json:"keep,omitempty"`
-	RecordSteps int   `toml:"record_steps,omitzero" json:"record_steps,omitempty"`
 }
 
-// MethodSpec is how a network is trained: by gradient ascent, at a rate that falls to 0 along a
+// MethodSpec describes training: by gradient ascent, at a rate that falls to 0 along a
 // cosine.
 type MethodSpec struct {
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // η at first, of all layers
@@ -42,102 +42,109 @@ type MethodSpec struct {
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`       // B, rows a minibatch
 }
 
-// usual are the settings that an experiment has where it gives no others.
-func usual() Experiment {
-	return Experiment{Method: MethodSpec{LearningRate: 0.01, Steps: 5, BatchSize: 100}, Epochs: 20, Seed: 1}
+// Steps and validation measure the mean over rows of E_q[log p(v,h¹…|h^K) − log q(h|v)] and the
+// log-pseudo-likelihood of h^K, by one sample: the lower bound of log p(v) if the prior's units are
+// independent, and otherwise no bound, but what can be known without log Z.
+var pseudoBound = runs.Measure{Key: "pseudo_bound", Name: "pseudo-bound", Label: "bound by the pseudo-likelihood of the prior", Unit: "nats", Rises: true}
+
+var family = runs.NewFamily(runs.Family[Settings, *Model]{
+	Name:  "updown",
+	Noun:  "a network that is trained up and down",
+	Usual: Settings{Method: MethodSpec{LearningRate: 0.01, Steps: 5, BatchSize: 100}},
+	Rows:  rows,
+	Batch: func(s *Settings) *int { return &s.Method.BatchSize },
+	Rate: func(s Settings) (float64, runs.Decay) {
+		return s.Method.LearningRate, runs.Decay{Schedule: runs.CosineDecay}
+	},
+	Check: check, Resolve: resolve,
+
+	Measures: []runs.Measure{pseudoBound},
+	New:      start, Begin: func(Experiment, *Model, *dataset.Set) error { return nil },
+	Write: func(m *Model, _ int) (runs.Snapshot, error) { return m.trainer.snapshot(m.shape) },
+	Read:  read,
+	Step: func(ctx context.Context, _ Experiment, m *Model, b runs.Minibatch, rate float64) (runs.Measures, error) {
+		bound, err := m.trainer.take(ctx, b.Rows, b.Index, rate)
+		return runs.Measures{pseudoBound.Key: bound}, err
+	},
+	Validate: validate,
+})
+
+func rows(s *Settings) []runs.Hyperparameter {
+	m := &s.Method
+	return []runs.Hyperparameter{{
+		Value: &s.Network.Run, Flag: "network", Group: "method",
+		Usage: "`DIR` of the run of the last layer of a deep belief network, from which training begins",
+		Valid: strings.TrimSpace(s.Network.Run) != "", Remedy: "name the directory of the last layer of a deep belief network",
+	}, {
+		Value: &m.Steps, Flag: "gibbs-steps", Group: "method", Legend: fmt.Sprintf("up–down, CD-%d", m.Steps), Always: true,
+		Usage: "`k` sweeps of the prior's chains a step",
+		Valid: m.Steps >= 1 && m.Steps <= math.MaxUint32, Remedy: "give the number of sweeps of the prior's chains, at least 1",
+	}, {
+		Value: &m.LearningRate, Flag: "lr", Group: "method", Legend: fmt.Sprintf("η = %g", m.LearningRate), Always: true,
+		Usage: "first learning `rate` η of all layers, which falls to 0 along a cosine",
+		Valid: m.LearningRate > 0 && statistics.Finite(m.LearningRate), Remedy: "give a positive number, such as 0.01",
+	}, {
+		Value: &m.BatchSize, Flag: "batch", Group: "method", Legend: fmt.Sprintf("B = %d", m.BatchSize),
+		Usage: "`B` data a minibatch",
+		Valid: m.BatchSize >= 1, Remedy: "give at least 1",
+	}}
 }
 
 // NewExperiment returns what training the network of the run in a directory further on set would
 // be: for 20 epochs, in minibatches of 100 rows, with the learning rate 0.01, 5 sweeps of the
 // prior's chains, and the seed 1.
 func NewExperiment(set *dataset.Set, run string) Experiment {
-	e := usual()
-	e.Dataset, e.Fingerprint, e.Network.Run = set.Spec(), set.Fingerprint(), run
+	e := family.Experiment(set)
+	e.Settings.Network.Run = run
 	return e
 }
 
-// Header implements runs.Experiment.
-func (e Experiment) Header() runs.Header {
-	return runs.Header{
-		Dataset: e.Dataset, Fingerprint: e.Fingerprint, Epochs: e.Epochs, Patience: e.Patience, Seed: e.Seed,
-		BatchSize: e.Method.BatchSize, Keep: e.Keep, RecordSteps: e.RecordSteps,
-	}
-}
+// ParseExperiment reads an experiment from TOML. Settings that are not there have the values of
+// NewExperiment; unknown ones are refused.
+func ParseExperiment(text []byte) (Experiment, error) { return family.Parse(text) }
 
-// WithHeader implements runs.Experiment.
-func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
-	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
-	e.Method.BatchSize, e.Keep, e.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
-	return e
-}
+// OpenRun opens the run in a directory, finished or not.
+func OpenRun(dir string) (*Run, error) { return family.Open(dir) }
 
-// LearningRate implements runs.Experiment.
-func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
-	return e.Method.LearningRate * runs.Decay{Schedule: runs.CosineDecay}.Factor(step, stepsPerEpoch, e.Epochs)
-}
+// LoadModel reads what SaveModel of a run wrote. Its errors name the file, if r is one.
+func LoadModel(r io.Reader) (*Model, error) { return family.LoadModel(r) }
 
-// String names the method and its settings.
-func (e Experiment) String() string {
-	s := fmt.Sprintf("up–down, CD-%d, η = %g", e.Method.Steps, e.Method.LearningRate)
-	if b := e.Method.BatchSize; b != usual().Method.BatchSize {
-		s += fmt.Sprintf(", B = %d", b)
-	}
-	return s
-}
-
-// Err implements runs.Experiment. It refuses settings that have no name.
-func (e Experiment) Err() error {
-	_, err := e.Dataset.Binarization.MarshalText()
-	return err
-}
-
-// Check refuses an experiment that cannot be trained on set, with the setting, its value and the
-// remedy.
-func (e Experiment) Check(set *dataset.Set) error {
-	if err := e.Err(); err != nil {
-		return err
-	}
-	switch s := e.Method; {
-	case strings.TrimSpace(e.Network.Run) == "":
-		return errors.New("a network without a run: name the directory of the last layer of a deep belief network")
-	case !(s.LearningRate > 0) || !statistics.Finite(s.LearningRate):
-		return fmt.Errorf("learning_rate = %v: give a positive number, such as 0.01", s.LearningRate)
-	case s.Steps < 1 || s.Steps > math.MaxUint32:
-		return fmt.Errorf("steps = %d: give the number of sweeps of the prior's chains, at least 1", s.Steps)
-	case e.Dataset.Binarization == dataset.Gray:
+func check(e Experiment, _ *dataset.Set) error {
+	if e.Dataset.Binarization == dataset.Gray {
 		return errors.New("binarization = grey: the units of a belief network are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded")
 	}
-	return e.Header().Check(set)
+	return nil
 }
 
 // prior is how the machine on top learns.
-func (e Experiment) prior() boltzmann.MethodSpec {
-	return boltzmann.CD().Steps(e.Method.Steps).BatchSize(e.Method.BatchSize).LearningRate(e.Method.LearningRate).Spec()
+func (s MethodSpec) prior() boltzmann.MethodSpec {
+	return boltzmann.CD().Steps(s.Steps).BatchSize(s.BatchSize).LearningRate(s.LearningRate).Spec()
 }
 
 // start reads the network from which training on images of a shape begins.
-func (e Experiment) start(shape dataset.Shape) (*trainer, error) {
-	fail := func(err error) (*trainer, error) { return nil, fmt.Errorf("the network of %s: %w", e.Network.Run, err) }
-	run, err := boltzmann.OpenRun(e.Network.Run)
+func start(e Experiment, shape dataset.Shape) (*Model, error) {
+	network := e.Settings.Network
+	fail := func(err error) (*Model, error) { return nil, fmt.Errorf("the network of %s: %w", network.Run, err) }
+	run, err := boltzmann.OpenRun(network.Run)
 	if err != nil {
 		return fail(err)
 	}
-	prior, below, err := run.Prior(e.Network.Checkpoint, e.prior(), e.Seed)
+	prior, below, err := run.Prior(network.Checkpoint, e.Settings.Method.prior(), e.Seed)
 	if err != nil {
 		return fail(err)
 	}
 	if of := below[0].Visible(); of != shape.Units() {
 		return fail(fmt.Errorf("it is for rows of %d values, the data have %d: train both on the same data", of, shape.Units()))
 	}
-	t := &trainer{network: unrolled(below), prior: prior}
+	t := &trainer{network: unrolled(below), prior: prior, key: philox.Key(e.Seed), binarization: e.Dataset.Binarization}
 	is, err := t.checksum()
 	if err != nil {
 		return fail(err)
 	}
-	if err := e.Network.CheckParameters(is); err != nil {
+	if err := network.CheckParameters(is); err != nil {
 		return fail(err)
 	}
-	return t, nil
+	return t.model(shape), nil
 }
 
 // checksum is that of all parameters.
@@ -146,62 +153,53 @@ func (t *trainer) checksum() (string, error) {
 	return runs.Checksum(s.Tensors), err
 }
 
-// Resolve implements runs.Resolver.
-func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
-	if e.Network.Parameters != "" {
+func resolve(e Experiment, set *dataset.Set) (Experiment, error) {
+	if e.Settings.Network.Parameters != "" {
 		return e, nil
 	}
-	t, err := e.start(set.Shape())
+	m, err := start(e, set.Shape())
 	if err != nil {
-		return nil, err
+		return e, err
 	}
-	is, err := t.checksum()
+	is, err := m.trainer.checksum()
 	if err != nil {
-		return nil, err
+		return e, err
 	}
-	e.Network, err = e.Network.Resolved(is)
+	e.Settings.Network, err = e.Settings.Network.Resolved(is)
 	return e, err
 }
 
-// family is the name of this family of models in experiment files.
-const family = "updown"
-
-func init() {
-	runs.Register(family, func(text []byte) (runs.Experiment, error) { return ParseExperiment(text) })
-}
-
-// Hash identifies an experiment: two of the same hash train alike. It panics where a number is
-// not finite or a setting has no name, which Check refuses; a file has neither.
-func (e Experiment) Hash() string {
-	e.Keep, e.RecordSteps = nil, 0
-	return runs.HashOf(family, e)
-}
-
-// file is the experiment as its file has it.
-type file struct {
-	Family string `toml:"family"`
-	Experiment
-}
-
-// ParseExperiment reads an experiment from TOML. Settings that are not there have the values of
-// NewExperiment; unknown ones are refused.
-func ParseExperiment(text []byte) (Experiment, error) {
-	f := file{Experiment: usual()}
-	meta, err := runs.DecodeTOML(text, &f)
+func read(e Experiment, at runs.Snapshot) (*Model, dataset.Shape, error) {
+	t, shape, err := restore(e, at)
 	if err != nil {
-		return Experiment{}, err
+		return nil, shape, err
 	}
-	if f.Family != family {
-		return Experiment{}, fmt.Errorf("family = %q is not an experiment of this package: give family = %q, or read it by runs.ParseExperiment", f.Family, family)
-	}
-	if err := runs.CheckDecoded(meta, f); err != nil {
-		return Experiment{}, err
-	}
-	return f.Experiment, runs.CheckSettings(f.Experiment)
+	return t.model(shape), shape, nil
 }
 
-// TOML writes the experiment as ParseExperiment reads it. It panics where a setting has no
-// name, which Check refuses.
-func (e Experiment) TOML() []byte {
-	return runs.EncodeTOML(file{family, e})
+// validationUnits is the number of units of a row by which validation estimates the
+// pseudo-likelihood.
+const validationUnits = 16
+
+func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (runs.Measures, error) {
+	logs, errs := make([]float64, rows.Rows), make([]error, rows.Rows)
+	work.Parts(rows.Rows, rowsAPart, func(first, last int) {
+		if ctx.Err() != nil {
+			return
+		}
+		p, at, part := m.newPass(last-first), place{key: philox.Key(m.seed), purpose: philox.Observe, datum: uint32(first)}, logs[first:last]
+		for r := range part {
+			p.load(rows, m.binarization, r, first+r, at)
+		}
+		at.purpose = philox.Posterior
+		p.rise(at, part, -1)
+		p.generate(part)
+		pseudo, err := m.prior.LogPseudoLikelihoods(p.top(), validationUnits)
+		if err != nil {
+			errs[first] = err
+			return
+		}
+		floats.Add(part, pseudo)
+	})
+	return runs.Measures{pseudoBound.Key: floats.Sum(logs) / float64(rows.Rows)}, cmp.Or(errors.Join(errs...), ctx.Err())
 }

@@ -31,12 +31,13 @@ type Model struct {
 	shape        dataset.Shape // of v
 	prior        *boltzmann.Model
 	binarization dataset.Binarization
-	seed         uint64 // of draws
+	seed         uint64   // of draws
+	trainer      *trainer // whose memory the model shares
 }
 
 // model is that of the parameters as they are now, whose memory it shares.
 func (t *trainer) model(shape dataset.Shape) *Model {
-	return &Model{t.network, shape, t.prior.Model(), t.binarization, uint64(t.key)}
+	return &Model{t.network, shape, t.prior.Model(), t.binarization, uint64(t.key), t}
 }
 
 // WithSeed returns the same model with another seed for its draws.
@@ -160,15 +161,10 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	return e, nil
 }
 
-// Evaluate implements runs.Evaluator: log p of rows by a number of importance samples each, and
-// by log Z, as LogZ has it along the published schedule, with chains that begin at the rows
-// themselves.
-func (e Experiment) Evaluate(ctx context.Context, model runs.Snapshot, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	t, shape, err := e.restore(model)
-	if err != nil {
-		return nil, err
-	}
-	m := t.model(shape).WithSeed(seed)
+// Estimate implements runs.Estimator: log p of rows by a number of importance samples each, and by log
+// Z, as LogZ estimates it along the published schedule, with chains that begin at the rows themselves.
+func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
+	m = m.WithSeed(seed)
 	v, err := m.observe(rows)
 	if err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ func (n network) tensors() (list []runs.Tensor) {
 }
 
 // restore returns the trainer that a snapshot was taken of, and the shape of the images.
-func (e Experiment) restore(at runs.Snapshot) (*trainer, dataset.Shape, error) {
+func restore(e Experiment, at runs.Snapshot) (*trainer, dataset.Shape, error) {
 	var h header
 	fail := func(err error) (*trainer, dataset.Shape, error) { return nil, h.Shape, err }
 	if err := json.Unmarshal(at.Header, &h); err != nil {
@@ -77,21 +77,15 @@ func (e Experiment) restore(at runs.Snapshot) (*trainer, dataset.Shape, error) {
 	}
 	t := &trainer{network: newNetwork(h.Units), step: at.Step, key: philox.Key(e.Seed), binarization: e.Dataset.Binarization}
 	var err error
-	if t.prior, err = boltzmann.ReadPrior(prior, e.prior(), e.Seed); err != nil {
+	if t.prior, err = boltzmann.ReadPrior(prior, e.Settings.Method.prior(), e.Seed); err != nil {
 		return fail(fmt.Errorf("the prior: %w", err))
 	}
 	if of, top := t.prior.Model().Parameters().Visible(), h.Units[len(h.Units)-1]; of != top {
 		return fail(fmt.Errorf("the prior is of %d units, the uppermost layer has %d", of, top))
 	}
-	for _, into := range t.tensors() {
-		i := slices.IndexFunc(at.Tensors, func(t runs.Tensor) bool { return t.Name == into.Name })
-		if i < 0 {
-			return fail(fmt.Errorf("the file lacks tensor %s", into.Name))
-		}
-		if t := at.Tensors[i]; !slices.Equal(t.Shape, into.Shape) || t.Data == nil {
-			return fail(fmt.Errorf("tensor %s has shape %v, where the network asks for %v of float32", t.Name, t.Shape, into.Shape))
-		}
-		copy(into.Data, at.Tensors[i].Data)
+	own := slices.DeleteFunc(slices.Clone(at.Tensors), func(t runs.Tensor) bool { return strings.HasPrefix(t.Name, priorPrefix) })
+	if err := runs.ReadTensors(t.tensors(), own); err != nil {
+		return fail(err)
 	}
 	return t, h.Shape, nil
 }

@@ -33,7 +33,7 @@ func trainOtherFamily(c *cobra.Command, x *experimentFlags, seeds int, out strin
 	case boltzmann.Experiment: // which flags describe, with an algorithm of its own
 		return true, misuse(c, "%s is an experiment of another family, %v, which --algorithm %s does not train: leave one of them out", x.config, e, x.values.Method.Preset)
 	}
-	family, err := runs.Family(e.TOML())
+	family, err := runs.FamilyOf(e.TOML())
 	if err != nil {
 		return true, err
 	}

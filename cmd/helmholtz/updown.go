@@ -35,13 +35,13 @@ func upDownExperiment(c *cobra.Command, x *experimentFlags, b *boltzmannFlags, d
 	}
 	e, given := updown.NewExperiment(set, dir), c.Flags().Changed
 	if given("lr") {
-		e.Method.LearningRate = x.values.Method.LearningRate
+		e.Settings.Method.LearningRate = x.values.Method.LearningRate
 	}
 	if given("gibbs-steps") {
-		e.Method.Steps = b.values.Method.Steps
+		e.Settings.Method.Steps = b.values.Method.Steps
 	}
 	if given("batch") {
-		e.Method.BatchSize = x.values.Method.BatchSize
+		e.Settings.Method.BatchSize = x.values.Method.BatchSize
 	}
 	if given("epochs") {
 		e.Epochs = x.values.Epochs

@@ -5,17 +5,16 @@ import "math"
 // adam is Adam with its published settings: means of the gradient and of its
 // square, corrected for their start at zero.
 type adam struct {
-	step         int // steps done
-	mean, square *Parameters
+	mean, square, gradient *Parameters
 }
 
-func (a *adam) descend(parameters, gradient *Parameters, rate float64) {
+// descend takes a step, counted from 1, along the gradient.
+func (a *adam) descend(parameters *Parameters, step int, rate float64) {
 	const meanDecay, squareDecay, floor = 0.9, 0.999, 1e-8
-	a.step++
-	meanScale := 1 / (1 - math.Pow(meanDecay, float64(a.step)))
-	squareScale := 1 / (1 - math.Pow(squareDecay, float64(a.step)))
+	meanScale := 1 / (1 - math.Pow(meanDecay, float64(step)))
+	squareScale := 1 / (1 - math.Pow(squareDecay, float64(step)))
 	mean, square := a.mean.Flat, a.square.Flat
-	for i, g := range gradient.Flat {
+	for i, g := range a.gradient.Flat {
 		mean[i] += (1 - meanDecay) * (g - mean[i])
 		square[i] += (1 - squareDecay) * (g*g - square[i])
 		parameters.Flat[i] -= rate * mean[i] * meanScale / (math.Sqrt(square[i]*squareScale) + floor)

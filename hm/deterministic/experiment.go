@@ -1,141 +1,256 @@
 package deterministic
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"iter"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/factorized"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Experiment is a training run as a plain value: data, machine, training, budget
-// and seed. NewExperiment gives the usual settings, TOML stores it.
-type Experiment struct {
-	Dataset dataset.Spec `toml:"dataset" json:"dataset"`
-	// Fingerprint is the SHA-256 of the data. Training writes it; where it is
-	// given, other data are refused.
-	Fingerprint string       `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
-	Machine     MachineSpec  `toml:"machine" json:"machine"`
-	Training    TrainingSpec `toml:"training" json:"training"`
-	Epochs      int          `toml:"epochs" json:"epochs"`
-	// Patience ends training when the validation free energy has not fallen for
-	// so many epochs; 0 trains for all epochs.
-	Patience int `toml:"patience" json:"patience"`
-	// Seed draws the first parameters and the order of the rows.
-	Seed uint64 `toml:"seed" json:"seed"`
+// Experiment is a training run as a plain value: data, machine, training, budget and seed.
+// NewExperiment gives the usual settings, TOML stores it.
+type Experiment = runs.Fit[Settings, *Machine]
 
-	// The settings below leave training as it is, and are no part of Hash.
+// Run is a run of training as its directory holds it. Model returns the machine of the last
+// checkpoint.
+type Run = runs.Typed[Experiment, *Machine]
 
-	// Keep are the epochs whose checkpoints are kept.
-	Keep []int `toml:"keep,omitempty" json:"keep,omitempty"`
-	// RecordSteps, where it is not 0, is the number of steps after which the free
-	// energy is recorded.
-	RecordSteps int `toml:"record_steps,omitzero" json:"record_steps,omitempty"`
-	// LogPEvery, where it is not 0, is the number of epochs after which log p(x) of
-	// the training and the validation rows is measured: exactly, as Machine.LogP
-	// does. LogPHistory returns what was recorded.
+// Settings are the settings of this family's experiments.
+type Settings struct {
+	Machine  MachineSpec  `toml:"machine" json:"machine"`
+	Training TrainingSpec `toml:"training" json:"training"`
+	// LogPEvery, if it is not 0, is the number of epochs after which log p(x) of the training and
+	// the validation rows is measured: exactly, as Machine.LogP does. LogPHistory returns what was
+	// recorded. It leaves training as it is, and is no part of Hash.
 	LogPEvery int `toml:"log_p_every,omitzero" json:"log_p_every,omitempty"`
 }
 
-// MachineSpec describes a machine whose data layer is that of the data.
+// MachineSpec describes a machine whose data layer has the units of the data.
 type MachineSpec struct {
 	Activation Activation `toml:"activation" json:"activation"`
 	Layers     []int      `toml:"layers" json:"layers"` // numbers of units of the hidden layers, bottom up
 }
 
-// TrainingSpec is how a machine is trained: by Adam, on the mean gradient of the
-// free energy of each minibatch.
+// TrainingSpec describes training: by Adam, on the mean gradient of the free energy of each
+// minibatch, at a learning rate that stays.
 type TrainingSpec struct {
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"`
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`
 }
 
-// usual are the settings that an experiment has where it gives no others.
-func usual() Experiment {
-	return Experiment{Training: TrainingSpec{LearningRate: 0.01, BatchSize: 32}, Epochs: 20, Seed: 1}
+var freeEnergy = runs.Measure{Key: "free_energy", Name: "free energy", Label: "free energy F(x)", Unit: "nats"}
+
+var family = runs.NewFamily(runs.Family[Settings, *Machine]{
+	Name:  "deterministic",
+	Noun:  "a deterministic machine",
+	Usual: Settings{Training: TrainingSpec{LearningRate: 0.01, BatchSize: 32}},
+	Rows:  rows,
+	Batch: func(s *Settings) *int { return &s.Training.BatchSize },
+	Rate:  func(s Settings) (float64, runs.Decay) { return s.Training.LearningRate, runs.Decay{} },
+	Check: check, Baseline: baseline,
+
+	Measures: []runs.Measure{freeEnergy, runs.LogP},
+	New:      machineFor,
+	Begin:    func(Experiment, *Machine, *dataset.Set) error { return nil },
+	Write:    write, Read: read,
+	Step: step, Validate: validate, Observe: observe,
+})
+
+func rows(s *Settings) []runs.Hyperparameter {
+	return []runs.Hyperparameter{{
+		Value: &s.Machine.Activation, Flag: "activation", Group: "machine", Legend: fmt.Sprintf("deterministic %v", s.Machine.Activation), Always: true,
+		Usage: "`form` of the generative units: logistic, noisy-or or printed-product",
+		Valid: true,
+	}, {
+		Value: &s.Machine.Layers, Flag: "layers", Group: "machine",
+		Usage:  "`numbers` of units of the hidden layers, bottom up",
+		Valid:  len(s.Machine.Layers) > 0 && slices.Min(s.Machine.Layers) >= 1 && slices.Max(s.Machine.Layers) <= mostUnits,
+		Remedy: fmt.Sprintf("give the numbers of units of the hidden layers, each between 1 and %d, such as [6]", mostUnits),
+	}, {
+		Value: &s.Training.LearningRate, Flag: "lr", Group: "training", Legend: fmt.Sprintf("η = %g", s.Training.LearningRate), Always: true,
+		Usage: "learning `rate` η of Adam",
+		Valid: s.Training.LearningRate > 0 && statistics.Finite(s.Training.LearningRate), Remedy: "give a positive, finite number, such as 0.01",
+	}, {
+		Value: &s.Training.BatchSize, Flag: "batch", Group: "training", Legend: fmt.Sprintf("B = %d", s.Training.BatchSize),
+		Usage: "`B` data a minibatch",
+		Valid: s.Training.BatchSize >= 1, Remedy: "give at least 1",
+	}, {
+		Value: &s.LogPEvery, Flag: "log-p-every", Group: "training", Beside: true,
+		Usage: "measure log p(x) exactly every `N` epochs, 0 for never",
+		Valid: s.LogPEvery >= 0, Remedy: "give the number of epochs after which log p is measured, or 0 for never",
+	}}
 }
 
-// NewExperiment returns what training a machine with hidden layers of these numbers
-// of units, bottom up, on set would be: for 20 epochs, in minibatches of 32 rows,
-// with the learning rate 0.01 and the seed 1.
+// NewExperiment returns what training a machine with hidden layers of these numbers of units, bottom
+// up, on set would be: for 20 epochs, in minibatches of 32 rows, with the learning rate 0.01 and the
+// seed 1.
 func NewExperiment(set *dataset.Set, activation Activation, layers ...int) Experiment {
-	e := usual()
-	e.Dataset, e.Fingerprint = set.Spec(), set.Fingerprint()
-	e.Machine = MachineSpec{Activation: activation, Layers: slices.Clone(layers)}
+	e := family.Experiment(set)
+	e.Settings.Machine = MachineSpec{Activation: activation, Layers: slices.Clone(layers)}
 	return e
 }
 
-// Header implements runs.Experiment.
-func (e Experiment) Header() runs.Header {
-	return runs.Header{
-		Dataset: e.Dataset, Fingerprint: e.Fingerprint, Epochs: e.Epochs, Patience: e.Patience, Seed: e.Seed,
-		BatchSize: e.Training.BatchSize, Keep: e.Keep, RecordSteps: e.RecordSteps,
+// ParseExperiment reads an experiment from TOML. Settings that are not there have the values of
+// NewExperiment, the activation is logistic; unknown ones are refused.
+func ParseExperiment(text []byte) (Experiment, error) { return family.Parse(text) }
+
+// OpenRun opens the run in a directory, finished or not.
+func OpenRun(dir string) (*Run, error) { return family.Open(dir) }
+
+// LoadModel reads what SaveModel of a run wrote. Its errors name the file, if r is one.
+func LoadModel(r io.Reader) (*Machine, error) { return family.LoadModel(r) }
+
+// check refuses data and measurements that no machine learns from.
+func check(e Experiment, _ *dataset.Set) error {
+	if binarization := e.Dataset.Binarization; binarization != dataset.Fixed {
+		return fmt.Errorf("binarization = %v: a deterministic machine learns from zeros and ones that stay; use fixed", binarization)
+	}
+	if e.Settings.LogPEvery == 0 {
+		return nil
+	}
+	if err := checkStates(e.Settings.Machine.Layers); err != nil {
+		return fmt.Errorf("log_p_every = %d: %w, or leave log_p_every out", e.Settings.LogPEvery, err)
+	}
+	return nil
+}
+
+// baseline returns −log p(x) of a factorised model, which is the free energy of a machine whose hidden
+// units say nothing of the data.
+func baseline(_ Experiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
+	line := factorized.Bernoulli(set.Train(), rows)
+	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: -line.LogP, SE: line.SE}, Limit: -line.Limit}
+}
+
+// A snapshot of training has float64 tensors
+//
+//	generative.I         layer I of p, units × (1 + parents): a row a unit, bias first
+//	recognition.I        layer I of q, likewise
+//	moment.0.NETWORK.I   Adam's mean of the gradient, likewise
+//	moment.1.NETWORK.I   Adam's mean of the squared gradient, likewise
+//
+// and the fields of header as JSON.
+
+// header describes the machine of a snapshot.
+type header struct {
+	Activation Activation `json:"activation"`
+	Units      []int      `json:"units"` // of the layers, the data first
+}
+
+func machineFor(e Experiment, shape dataset.Shape) (*Machine, error) {
+	s := e.Settings.Machine
+	m, err := New(s.Activation, e.Seed, slices.Concat([]int{shape.Units()}, s.Layers)...)
+	if err == nil {
+		m.adam = &adam{mean: m.NewGradient(), square: m.NewGradient(), gradient: m.NewGradient()}
+	}
+	return m, err
+}
+
+func write(m *Machine, step int) (runs.Snapshot, error) {
+	text, err := json.Marshal(header{m.Activation, m.Units})
+	return runs.Snapshot{Step: step, Header: text, Tensors: tensors(m)}, err
+}
+
+// read refuses a snapshot of another machine than the experiment's.
+func read(e Experiment, at runs.Snapshot) (m *Machine, shape dataset.Shape, err error) {
+	var h header
+	if err := json.Unmarshal(at.Header, &h); err != nil {
+		return nil, shape, fmt.Errorf("the description of the machine: %w", err)
+	}
+	if err := checkUnits(h.Units); err != nil {
+		return nil, shape, err
+	}
+	if want := e.Settings.Machine; h.Activation != want.Activation || !slices.Equal(h.Units[1:], want.Layers) {
+		return nil, shape, fmt.Errorf("the parameters are of another machine (%v, hidden layers of %v units) than the experiment (%v, %v)",
+			h.Activation, h.Units[1:], want.Activation, want.Layers)
+	}
+	values := 0
+	for _, t := range at.Tensors {
+		values += t.Size()
+	}
+	if n := size(h.Units); n > values {
+		return nil, shape, fmt.Errorf("layers of %v units have %d parameters, the file holds %d values", h.Units, n, values)
+	}
+	shape = dataset.Shape{Height: 1, Width: h.Units[0]}
+	if m, err = machineFor(e, shape); err != nil {
+		return nil, shape, err
+	}
+	into := tensors(m)
+	if err := runs.ReadTensors(into, at.Tensors); err != nil {
+		return nil, shape, err
+	}
+	for _, p := range m.states() {
+		for _, l := range p.layers() {
+			for j := range l.Units {
+				row := into[0].Wide[j*(1+l.Parents):][:1+l.Parents]
+				l.Biases[j] = row[0]
+				copy(l.Row(j), row[1:])
+			}
+			into = into[1:]
+		}
+	}
+	return m, shape, nil
+}
+
+// states yields the parameters and the moments of Adam, by what the names of their tensors begin with.
+func (m *Machine) states() iter.Seq2[string, *Parameters] {
+	return func(yield func(string, *Parameters) bool) {
+		_ = yield("", m.Parameters) && yield("moment.0.", m.adam.mean) && yield("moment.1.", m.adam.square)
 	}
 }
 
-// WithHeader implements runs.Experiment.
-func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
-	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
-	e.Training.BatchSize, e.Keep, e.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
-	return e
-}
-
-// LearningRate implements runs.Experiment: it stays as it is.
-func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 { return e.Training.LearningRate }
-
-// String names the activation and the learning rate.
-func (e Experiment) String() string {
-	return fmt.Sprintf("deterministic %v, η = %g", e.Machine.Activation, e.Training.LearningRate)
-}
-
-// Err implements runs.Experiment. It refuses settings that have no name.
-func (e Experiment) Err() error {
-	if _, err := e.Machine.Activation.MarshalText(); err != nil {
-		return err
+func tensors(m *Machine) (all []runs.Tensor) {
+	for prefix, p := range m.states() {
+		for name, l := range p.layers() {
+			values := make([]float64, 0, l.Units*(1+l.Parents))
+			for j, bias := range l.Biases {
+				values = append(append(values, bias), l.Row(j)...)
+			}
+			all = append(all, runs.Tensor{Name: prefix + name, Shape: []int{l.Units, 1 + l.Parents}, Wide: values})
+		}
 	}
-	_, err := e.Dataset.Binarization.MarshalText()
-	return err
+	return all
 }
 
-// Hash identifies an experiment: two of the same hash train alike. It panics where
-// the learning rate is not finite or a setting has no name, which Check refuses.
-func (e Experiment) Hash() string {
-	e.Keep, e.RecordSteps, e.LogPEvery = nil, 0, 0
-	return runs.HashOf(family, e)
-}
-
-// family is the name of this package's experiments in their files.
-const family = "deterministic"
-
-func init() {
-	runs.Register(family, func(text []byte) (runs.Experiment, error) { return ParseExperiment(text) })
-}
-
-// file is the experiment as its file has it.
-type file struct {
-	Family string `toml:"family"`
-	Experiment
-}
-
-// ParseExperiment reads an experiment from TOML. Settings that are not there have
-// the values of NewExperiment, the activation is logistic; unknown ones are refused.
-func ParseExperiment(text []byte) (Experiment, error) {
-	f := file{Experiment: usual()}
-	meta, err := runs.DecodeTOML(text, &f)
-	if err != nil {
-		return Experiment{}, err
+// step descends by Adam on the mean gradient of the free energy of a minibatch.
+func step(_ context.Context, _ Experiment, m *Machine, b runs.Minibatch, rate float64) (runs.Measures, error) {
+	g, sum := m.adam.gradient, 0.0
+	clear(g.Flat)
+	for _, i := range b.Index {
+		sum += m.AddGradient(g, Binary(b.Rows.Row(i)))
 	}
-	if f.Family != family {
-		return Experiment{}, fmt.Errorf("family = %q is not an experiment of this package: give family = %q, or read it by runs.ParseExperiment", f.Family, family)
-	}
-	if err := runs.CheckDecoded(meta, f); err != nil {
-		return Experiment{}, err
-	}
-	return f.Experiment, runs.CheckSettings(f.Experiment)
+	n := float64(len(b.Index))
+	floats.Scale(1/n, g.Flat)
+	m.adam.descend(m.Parameters, b.Step+1, rate)
+	return runs.Measures{freeEnergy.Key: sum / n}, nil
 }
 
-// TOML writes the experiment as ParseExperiment reads it. It panics where a setting
-// has no name, which Check refuses.
-func (e Experiment) TOML() []byte {
-	return runs.EncodeTOML(file{family, e})
+func validate(ctx context.Context, _ Experiment, m *Machine, rows dataset.Split) (runs.Measures, error) {
+	sum := 0.0
+	for i := range rows.Rows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		sum += m.FreeEnergy(Binary(rows.Row(i)))
+	}
+	return runs.Measures{freeEnergy.Key: sum / float64(rows.Rows)}, nil
+}
+
+// Binary returns the values of a row, rounded to 0 and 1.
+func Binary(row []uint8) []float64 {
+	x := make([]float64, len(row))
+	for i, v := range row {
+		if v >= 128 {
+			x[i] = 1
+		}
+	}
+	return x
 }

@@ -56,6 +56,7 @@ type Machine struct {
 	Activation Activation // of the generative network
 	Units      []int      // of each layer, the data first
 	*Parameters
+	adam *adam // of a machine that is trained
 }
 
 // String names the layers of units, the data first, and the activation.

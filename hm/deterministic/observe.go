@@ -15,14 +15,14 @@ const (
 	exactValidation = "exact_validation"
 )
 
-// Observe implements runs.Learner. It measures the mean of log p(x), in nats, of
-// the training and of the validation rows after the epochs that ask for it.
-func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measures, error) {
-	if l.logPEvery == 0 || epoch%l.logPEvery != 0 {
+// observe measures the mean of log p(x), in nats, of the training and of the validation rows after the
+// epochs that ask for it.
+func observe(ctx context.Context, e Experiment, m *Machine, set *dataset.Set, epoch int) (map[string]runs.Measures, error) {
+	if every := e.Settings.LogPEvery; every == 0 || epoch%every != 0 {
 		return nil, nil
 	}
 	measured := map[string]runs.Measures{}
-	for name, rows := range map[string]dataset.Split{exactTrain: l.set.Train(), exactValidation: l.set.Validation()} {
+	for name, rows := range map[string]dataset.Split{exactTrain: set.Train(), exactValidation: set.Validation()} {
 		if rows.Rows == 0 {
 			continue
 		}
@@ -30,7 +30,7 @@ func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measu
 		for i := range data {
 			data[i] = Binary(rows.Row(i))
 		}
-		logP, err := l.machine.LogP(ctx, data)
+		logP, err := m.LogP(ctx, data)
 		if err != nil {
 			return nil, err
 		}

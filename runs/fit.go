@@ -1,0 +1,477 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+)
+
+// Base holds the settings that the experiments of every family share.
+type Base struct {
+	Dataset dataset.Spec `toml:"dataset" json:"dataset"`
+	// Fingerprint is the SHA-256 of the data. Training writes it. If it is given, other data are
+	// refused.
+	Fingerprint string `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
+	Epochs      int    `toml:"epochs" json:"epochs"`
+	// Patience ends training when the objective has not improved on the validation rows for so
+	// many epochs; 0 trains for all epochs.
+	Patience int `toml:"patience" json:"patience"`
+	// Seed draws the first parameters, the order of the rows and all that steps draw.
+	Seed uint64 `toml:"seed" json:"seed"`
+	// Keep lists the epochs whose checkpoints are kept, and RecordSteps, if it is not 0, is the
+	// number of steps after which measures are recorded. They leave training as it is, and are no
+	// part of Hash.
+	Keep        []int `toml:"keep,omitempty" json:"keep,omitempty"`
+	RecordSteps int   `toml:"record_steps,omitzero" json:"record_steps,omitempty"`
+}
+
+// Fit is an experiment of a family that a Family describes, as a plain value: what all families
+// share, and the settings of its own. Family.New and Family.Parse make one.
+type Fit[S, M any] struct {
+	Base
+	Settings S
+	family   *Family[S, M]
+}
+
+// Family describes a family of models, S being its settings and M its models, by rows and functions.
+// NewFamily registers it. Experiment files, flags, legends, help, axes of sweeps, run directories,
+// resumption, seeds and comparisons follow from it.
+//
+// Fields that are marked optional may be nil or zero.
+type Family[S, M any] struct {
+	Name   string // the key family of experiment files
+	Noun   string // names a model in messages, such as "a mixture of Gaussians"
+	Usual  S      // the settings that an experiment has if it gives no others
+	Epochs int    // the number of epochs of such an experiment; optional, 20
+
+	// Rows describes the fields of the settings, in the order of legends and help.
+	Rows func(*S) []Hyperparameter
+	// Batch points to the number of rows of a minibatch.
+	Batch func(*S) *int
+	// Rate returns the first learning rate and how it falls. Optional: Step then gets 0.
+	Rate func(S) (float64, Decay)
+	// Check refuses settings that cannot be trained on set, beyond what rows say. Optional.
+	Check func(Fit[S, M], *dataset.Set) error
+	// Resolve returns the experiment with checksums of what it refers to. Optional.
+	Resolve func(Fit[S, M], *dataset.Set) (Fit[S, M], error)
+	// Baseline returns what the objective comes to under a far simpler model. Optional.
+	Baseline func(Fit[S, M], *dataset.Set, dataset.Split) Baseline
+
+	// Measures lists what training may measure, the objective first.
+	Measures []Measure
+	// New returns a model for images of a shape, whose tensors have their shapes and any values.
+	New func(Fit[S, M], dataset.Shape) (M, error)
+	// Begin gives a new model its first parameters.
+	Begin func(Fit[S, M], M, *dataset.Set) error
+	// Tensors lists all that the next step needs, in float32 or in float64, and shares the model's
+	// memory, into which a snapshot is read.
+	Tensors func(M) []Tensor
+	// Restored computes what follows from tensors that a snapshot was read into. Optional.
+	Restored func(M)
+	// Write returns the snapshot of a model after a number of steps, and Read the model and the
+	// shape of its images. Optional: a snapshot otherwise says the shape, and has the tensors.
+	Write func(m M, step int) (Snapshot, error)
+	Read  func(Fit[S, M], Snapshot) (M, dataset.Shape, error)
+
+	// Step takes a step at a learning rate, and measures means over the rows of the minibatch, by
+	// the parameters before the step. If the context is cancelled it leaves the model as it is.
+	Step func(ctx context.Context, e Fit[S, M], m M, b Minibatch, rate float64) (Measures, error)
+	// Validate measures means over rows.
+	Validate func(ctx context.Context, e Fit[S, M], m M, rows dataset.Split) (Measures, error)
+	// Observe measures what the experiment asks for after an epoch, by name. Optional.
+	Observe func(ctx context.Context, e Fit[S, M], m M, set *dataset.Set, epoch int) (map[string]Measures, error)
+}
+
+// Minibatch is the rows of a step.
+type Minibatch struct {
+	Rows  dataset.Split // the training rows
+	Index []int         // those of the minibatch
+	Step  int           // steps done before
+}
+
+// Values returns the rows of the minibatch as numbers from 0 to 1, a slice a row.
+func (b Minibatch) Values() [][]float64 {
+	rows := make([][]float64, len(b.Index))
+	for i, row := range b.Index {
+		rows[i] = ValuesOf(b.Rows.Row(row))
+	}
+	return rows
+}
+
+// ValuesOf returns the values of a row as numbers from 0 to 1.
+func ValuesOf(row []uint8) []float64 {
+	values := make([]float64, len(row))
+	for i, v := range row {
+		values[i] = float64(v) / 255
+	}
+	return values
+}
+
+// NewFamily registers a family. It panics if the name is taken.
+func NewFamily[S, M any](of Family[S, M]) *Family[S, M] {
+	f := &of
+	if f.Epochs == 0 {
+		f.Epochs = 20
+	}
+	f.kind().Registered()
+	families.Lock()
+	defer families.Unlock()
+	e := families.all[f.Name]
+	e.draft = f.draft
+	families.all[f.Name] = e
+	return f
+}
+
+// Empty returns the usual experiment of the family, which names no data.
+func (f *Family[S, M]) Empty() Fit[S, M] {
+	return Fit[S, M]{Base{Epochs: f.Epochs, Seed: 1}, f.Usual, f}
+}
+
+// Experiment returns the usual experiment of the family on set.
+func (f *Family[S, M]) Experiment(set *dataset.Set) Fit[S, M] {
+	e := f.Empty()
+	e.Dataset, e.Fingerprint = set.Spec(), set.Fingerprint()
+	return e
+}
+
+// Parse reads an experiment from TOML. Settings that are not there have the usual values.
+func (f *Family[S, M]) Parse(text []byte) (Fit[S, M], error) {
+	e := f.Empty()
+	flat := joined(e.inFile()...)
+	if err := DecodeExperiment(text, f.Name, flat.Interface()); err != nil {
+		return Fit[S, M]{}, err
+	}
+	e = f.Empty()
+	i := 0
+	for _, part := range e.inFile() {
+		for k := range part.NumField() {
+			part.Field(k).Set(flat.Elem().Field(i))
+			i++
+		}
+	}
+	return e, CheckSettings(e)
+}
+
+// Open opens the run in a directory, finished or not, with the model of the last checkpoint.
+func (f *Family[S, M]) Open(dir string) (*Typed[Fit[S, M], M], error) { return f.kind().Open(dir) }
+
+// LoadModel reads a model file, which SaveModel of a run wrote. Its errors name the file, if r is one.
+func (f *Family[S, M]) LoadModel(r io.Reader) (M, error) { return f.kind().LoadModel(r) }
+
+func (f *Family[S, M]) kind() Kind[Fit[S, M], M] {
+	return Kind[Fit[S, M], M]{Name: f.Name, Noun: f.Noun, Parse: f.Parse, Model: func(e Fit[S, M], at Snapshot) (M, error) {
+		m, _, err := e.restore(at)
+		return m, err
+	}}
+}
+
+// inFile are the structs whose fields an experiment file has, in their order.
+func (e *Fit[S, M]) inFile() []reflect.Value {
+	return []reflect.Value{reflect.ValueOf(&e.Base).Elem(), reflect.ValueOf(&e.Settings).Elem()}
+}
+
+// joined returns a pointer to a struct with the fields of several structs.
+func joined(parts ...reflect.Value) reflect.Value {
+	var fields []reflect.StructField
+	for _, part := range parts {
+		for field := range part.Type().Fields() {
+			field.Offset, field.Index = 0, nil
+			fields = append(fields, field)
+		}
+	}
+	flat := reflect.New(reflect.StructOf(fields))
+	i := 0
+	for _, part := range parts {
+		for k := range part.NumField() {
+			flat.Elem().Field(i).Set(part.Field(k))
+			i++
+		}
+	}
+	return flat
+}
+
+// MarshalJSON writes the data, the settings and the budget as one object.
+func (e Fit[S, M]) MarshalJSON() ([]byte, error) {
+	data := struct {
+		Dataset     dataset.Spec `json:"dataset"`
+		Fingerprint string       `json:"fingerprint,omitempty"`
+	}{e.Dataset, e.Fingerprint}
+	budget := struct {
+		Epochs      int    `json:"epochs"`
+		Patience    int    `json:"patience"`
+		Seed        uint64 `json:"seed"`
+		Keep        []int  `json:"keep,omitempty"`
+		RecordSteps int    `json:"record_steps,omitempty"`
+	}{e.Epochs, e.Patience, e.Seed, e.Keep, e.RecordSteps}
+	return json.Marshal(joined(reflect.ValueOf(data), reflect.ValueOf(e.Settings), reflect.ValueOf(budget)).Interface())
+}
+
+// Train trains the experiment as the function Train does, and returns the run with the model of the
+// last checkpoint.
+func (e Fit[S, M]) Train(ctx context.Context, set *dataset.Set, dir string, recorders ...Recorder) (*Typed[Fit[S, M], M], error) {
+	return e.family.kind().Train(ctx, e, set, dir, recorders...)
+}
+
+// Header implements Experiment.
+func (e Fit[S, M]) Header() Header {
+	return Header{
+		Dataset: e.Dataset, Fingerprint: e.Fingerprint, Epochs: e.Epochs, Patience: e.Patience, Seed: e.Seed,
+		BatchSize: *e.family.Batch(&e.Settings), Keep: e.Keep, RecordSteps: e.RecordSteps,
+	}
+}
+
+// WithHeader implements Experiment.
+func (e Fit[S, M]) WithHeader(h Header) Experiment {
+	e.Base = Base{h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed, h.Keep, h.RecordSteps}
+	*e.family.Batch(&e.Settings) = h.BatchSize
+	return e
+}
+
+// TOML implements Experiment.
+func (e Fit[S, M]) TOML() []byte {
+	return EncodeExperiment(e.family.Name, joined(e.inFile()...).Interface())
+}
+
+// Hash implements Experiment.
+func (e Fit[S, M]) Hash() string {
+	e.Keep, e.RecordSteps = nil, 0
+	for _, row := range e.rows() {
+		if row.Beside {
+			reflect.ValueOf(row.Value).Elem().SetZero()
+		}
+	}
+	return HashOf(e.family.Name, e)
+}
+
+// rows are those of the settings of e itself.
+func (e *Fit[S, M]) rows() []Hyperparameter { return e.family.Rows(&e.Settings) }
+
+// String names the settings as a legend does.
+func (e Fit[S, M]) String() string {
+	usual := e.family.Usual
+	return strings.Join(Legend(e.rows(), e.family.Rows(&usual)), ", ")
+}
+
+// Idle implements Idler.
+func (e Fit[S, M]) Idle() map[string]string { return Idle("", &e.Settings, e.rows()) }
+
+// Err implements Experiment. It refuses settings that have no name.
+func (e Fit[S, M]) Err() error { return Nameless(e) }
+
+// Nameless returns the error of the first setting of an experiment that has no name, such as an
+// unknown method.
+func Nameless(experiment any) error {
+	var nameless *json.MarshalerError
+	if _, err := json.Marshal(experiment); errors.As(err, &nameless) {
+		return nameless.Err
+	}
+	return nil
+}
+
+// Check implements Experiment.
+func (e Fit[S, M]) Check(set *dataset.Set) error {
+	if err := e.Err(); err != nil {
+		return err
+	}
+	if err := CheckHyperparameters(&e.Settings, e.rows()); err != nil {
+		return err
+	}
+	if e.family.Check != nil {
+		if err := e.family.Check(e, set); err != nil {
+			return err
+		}
+	}
+	return e.Header().Check(set)
+}
+
+// LearningRate implements Experiment.
+func (e Fit[S, M]) LearningRate(step, stepsPerEpoch int) float64 {
+	if e.family.Rate == nil {
+		return 0
+	}
+	rate, decay := e.family.Rate(e.Settings)
+	return rate * decay.Factor(step, stepsPerEpoch, e.Epochs)
+}
+
+// Measures implements Experiment.
+func (e Fit[S, M]) Measures() []Measure { return slices.Clone(e.family.Measures) }
+
+// Resolve implements Resolver.
+func (e Fit[S, M]) Resolve(set *dataset.Set) (Experiment, error) {
+	if e.family.Resolve == nil {
+		return e, nil
+	}
+	return e.family.Resolve(e, set)
+}
+
+// Baseline implements Baseliner.
+func (e Fit[S, M]) Baseline(set *dataset.Set, rows dataset.Split) Baseline {
+	if e.family.Baseline == nil {
+		return Baseline{}
+	}
+	return e.family.Baseline(e, set, rows)
+}
+
+// Begin implements Experiment.
+func (e Fit[S, M]) Begin(set *dataset.Set) (Snapshot, error) {
+	m, err := e.family.New(e, set.Shape())
+	if err != nil {
+		return Snapshot{}, err
+	}
+	if err := e.family.Begin(e, m, set); err != nil {
+		return Snapshot{}, err
+	}
+	return e.snapshot(m, set.Shape(), 0)
+}
+
+// shaped is what a snapshot says of a model if its family describes none.
+type shaped struct {
+	Shape dataset.Shape `json:"shape"`
+}
+
+func (e Fit[S, M]) snapshot(m M, shape dataset.Shape, step int) (Snapshot, error) {
+	if e.family.Write != nil {
+		return e.family.Write(m, step)
+	}
+	text, err := json.Marshal(shaped{shape})
+	return Snapshot{Step: step, Header: text, Tensors: e.family.Tensors(m)}, err
+}
+
+// restore returns the model of a snapshot, and the shape of its images.
+func (e Fit[S, M]) restore(at Snapshot) (m M, shape dataset.Shape, err error) {
+	if e.family.Read != nil {
+		return e.family.Read(e, at)
+	}
+	var of shaped
+	if err := json.Unmarshal(at.Header, &of); err != nil {
+		return m, shape, fmt.Errorf("the description of the model: %w", err)
+	}
+	values := 0
+	for _, t := range at.Tensors {
+		values += t.Size()
+	}
+	shape = of.Shape
+	if min(shape.Height, shape.Width) < 1 || shape.Height > values/shape.Width {
+		return m, shape, fmt.Errorf("the %d numbers of the file are no model for images of %v", values, shape)
+	}
+	if m, err = e.family.New(e, shape); err != nil {
+		return m, shape, err
+	}
+	if err := ReadTensors(e.family.Tensors(m), at.Tensors); err != nil {
+		return m, shape, err
+	}
+	if e.family.Restored != nil {
+		e.family.Restored(m)
+	}
+	return m, shape, nil
+}
+
+// ReadTensors copies tensors into others of the same names, shapes and precision. It refuses tensors
+// that are missing, that differ, and that are there beside those asked for.
+func ReadTensors(into, from []Tensor) error {
+	for _, to := range into {
+		i := slices.IndexFunc(from, func(t Tensor) bool { return t.Name == to.Name })
+		if i < 0 {
+			return fmt.Errorf("the file lacks the tensor %s of shape %v", to.Name, to.Shape)
+		}
+		is := from[i]
+		if !slices.Equal(is.Shape, to.Shape) || (is.Wide == nil) != (to.Wide == nil) {
+			return fmt.Errorf("the tensor %s has shape %v of %s, where the experiment asks for %v of %s", is.Name, is.Shape, precision(is), to.Shape, precision(to))
+		}
+		copy(to.Data, is.Data)
+		copy(to.Wide, is.Wide)
+	}
+	for _, is := range from {
+		if !slices.ContainsFunc(into, func(t Tensor) bool { return t.Name == is.Name }) {
+			return fmt.Errorf("the file has a tensor %s, which the experiment does not ask for", is.Name)
+		}
+	}
+	return nil
+}
+
+func precision(t Tensor) string {
+	if t.Wide != nil {
+		return "float64"
+	}
+	return "float32"
+}
+
+// Learner implements Experiment.
+func (e Fit[S, M]) Learner(set *dataset.Set, at Snapshot) (Learner, error) {
+	m, shape, err := e.restore(at)
+	if err != nil {
+		return nil, &SnapshotError{err}
+	}
+	if shape.Units() != set.Shape().Units() {
+		return nil, fmt.Errorf("the parameters are of a model for images of %v, the rows of %s have %v", shape, set.Name(), set.Shape())
+	}
+	return &fitting[S, M]{e, m, set, at.Step, NewOrder(e.Seed, set.Train().Rows, *e.family.Batch(&e.Settings))}, nil
+}
+
+// fitting is a Fit under way.
+type fitting[S, M any] struct {
+	Fit[S, M]
+	model M
+	set   *dataset.Set
+	step  int
+	order *Order
+}
+
+// Steps takes one step.
+func (f *fitting[S, M]) Steps(ctx context.Context, _ int, rate func(k int) float64) ([]Measures, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	measured, err := f.family.Step(ctx, f.Fit, f.model, Minibatch{f.set.Train(), f.order.Minibatch(f.step), f.step}, rate(0))
+	if err != nil {
+		return nil, err
+	}
+	f.step++
+	return []Measures{measured}, nil
+}
+
+// Norms returns none.
+func (f *fitting[S, M]) Norms() (Norms, error) { return nil, nil }
+
+// Validate implements Learner. It refuses rows that are not as wide as those of training.
+func (f *fitting[S, M]) Validate(ctx context.Context, rows dataset.Split) (Measures, error) {
+	if err := CheckRows(f.set.Shape(), rows); err != nil {
+		return nil, err
+	}
+	measured, err := f.family.Validate(ctx, f.Fit, f.model, rows)
+	if err == nil {
+		err = ctx.Err()
+	}
+	return measured, err
+}
+
+// CheckRows refuses rows that a model for images of a shape cannot take.
+func CheckRows(of dataset.Shape, rows dataset.Split) error {
+	if rows.Shape.Units() != of.Units() {
+		return fmt.Errorf("the model has %d visible units, the %s rows have %d: give rows of the data that it was trained on", of.Units(), rows.Name, rows.Shape.Units())
+	}
+	return rows.Check()
+}
+
+// Observe implements Learner.
+func (f *fitting[S, M]) Observe(ctx context.Context, epoch int) (map[string]Measures, error) {
+	if f.family.Observe == nil {
+		return nil, nil
+	}
+	return f.family.Observe(ctx, f.Fit, f.model, f.set, epoch)
+}
+
+// Snapshot implements Learner.
+func (f *fitting[S, M]) Snapshot() (Snapshot, error) {
+	return f.snapshot(f.model, f.set.Shape(), f.step)
+}
+
+// Close does nothing.
+func (f *fitting[S, M]) Close() error { return nil }

@@ -1,0 +1,92 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+)
+
+// Kind describes the runs of one type of experiment and the models that they train. A family that
+// implements Experiment itself has a Kind; a Family makes its own.
+type Kind[E Experiment, M any] struct {
+	Name  string // the key family of its experiment files
+	Noun  string // names a model in messages, such as "a Boltzmann machine"
+	Parse func(text []byte) (E, error)
+	// Model returns the model of a snapshot of an experiment.
+	Model func(E, Snapshot) (M, error)
+}
+
+// Registered registers the family of the kind, and returns the kind. It panics if the name is taken.
+func (k Kind[E, M]) Registered() Kind[E, M] {
+	register(k.Name, entry{
+		parse: func(text []byte) (Experiment, error) { return k.Parse(text) },
+		model: func(e Experiment, s Snapshot) (any, error) {
+			of, is := e.(E)
+			if !is {
+				return nil, fmt.Errorf("%v is not an experiment of the family %s", e, k.Name)
+			}
+			return k.Model(of, s)
+		},
+	})
+	return k
+}
+
+// Train trains an experiment as the function Train does, and returns its run with the model of the
+// last checkpoint.
+func (k Kind[E, M]) Train(ctx context.Context, e E, set *dataset.Set, dir string, recorders ...Recorder) (*Typed[E, M], error) {
+	return k.Opened(Train(ctx, e, set, dir, recorders...))
+}
+
+// Open opens the run in a directory, finished or not, with the model of the last checkpoint.
+func (k Kind[E, M]) Open(dir string) (*Typed[E, M], error) { return k.Opened(Open(dir)) }
+
+// Opened adds the model of the last checkpoint to what Train or Open of this package returned. It
+// returns nil if there is no run, and the run beside the error if there are both.
+func (k Kind[E, M]) Opened(run *Run, failure error) (*Typed[E, M], error) {
+	return typed(run, failure, k.Noun, k.Model)
+}
+
+// LoadModel reads a model file, which SaveModel of a run wrote. Its errors name the file, if r is one.
+func (k Kind[E, M]) LoadModel(r io.Reader) (M, error) { return loadModel(r, k.Noun, k.Model) }
+
+// ModelOf returns the model of a snapshot of an experiment of any family, to be asked for what it
+// can do: a Sampler, for one.
+func ModelOf(e Experiment, s Snapshot) (any, error) {
+	name, err := FamilyOf(e.TOML())
+	if err != nil {
+		return nil, err
+	}
+	of, err := registered(name)
+	if err != nil {
+		return nil, err
+	}
+	if of.model == nil {
+		return nil, fmt.Errorf("the family %s has no models outside of training", name)
+	}
+	return of.model(e, s)
+}
+
+// DecodeExperiment reads the text of an experiment file of a family into a pointer to a struct of its
+// settings. It leaves settings that the file does not give, and refuses unknown ones.
+func DecodeExperiment(text []byte, family string, into any) error {
+	is, err := FamilyOf(text)
+	if err != nil {
+		return err
+	}
+	if is != family {
+		return fmt.Errorf("family = %q is another family than %s: give family = %q, or read the file by runs.ParseExperiment", is, family, family)
+	}
+	meta, err := DecodeTOML(text, into)
+	if err != nil {
+		return err
+	}
+	return CheckDecoded(meta, into)
+}
+
+// EncodeExperiment writes the settings of an experiment of a family as DecodeExperiment reads them.
+// It panics if a setting has no name, which Check of an experiment refuses.
+func EncodeExperiment(family string, settings any) []byte {
+	return append(fmt.Appendf(nil, "family = %q\n", family), EncodeTOML(settings)...)
+}
