@@ -16,6 +16,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -334,7 +335,7 @@ func (m *Model) logPOn(ctx context.Context, machines stack, v kernels.Matrix) ([
 		w.down(inputs, part)
 		for s := range joint {
 			for _, a := range kernels.Row(inputs, s) {
-				joint[s] -= softplus(float64(a))
+				joint[s] -= statistics.Softplus(float64(a))
 			}
 		}
 		work.Parallel(v.Rows, func(d int) {

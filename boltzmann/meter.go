@@ -1,12 +1,11 @@
 package boltzmann
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // likelihood is what is measured of a row.
@@ -85,7 +84,7 @@ func (p *Parameters) flip(v, inputs []float32, partition float64, room, off []fl
 		i := (first + k*units/n) % units
 		δ := 1 - 2*v[i]
 		kernels.AddMultiple(room, δ, kernels.Row(p.Weights, i))
-		logs[k] = -softplus(float64(δ*p.VisibleBiases[i]) + float64(p.downwards())*(p.sumOut(room, off)-partition))
+		logs[k] = -statistics.Softplus(float64(δ*p.VisibleBiases[i]) + float64(p.downwards())*(p.sumOut(room, off)-partition))
 	}
 	return logs
 }
@@ -106,8 +105,5 @@ func (w *products) reconstruct(inputs, hidden kernels.Matrix) {
 // Σ log(1 + e^a): the residuals and the log-probability, negated, of units that are off.
 // off are as many zeros.
 func turnOff(inputs, off []float32) float64 { return -kernels.Residual(inputs, off) }
-
-// softplus is log(1 + e^a).
-func softplus(a float64) float64 { return max(a, 0) + math.Log1p(math.Exp(-math.Abs(a))) }
 
 func vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1, Data: x} }

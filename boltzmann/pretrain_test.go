@@ -16,6 +16,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // doubledModel is a random one, of which one side counts twice.
@@ -202,7 +203,7 @@ func TestDoubledMeasures(t *testing.T) {
 			for i := range v {
 				other := slices.Clone(all)
 				other[i] = 1 - v[i]
-				want -= softplus(exact.FreeEnergy(all) - exact.FreeEnergy(other))
+				want -= statistics.Softplus(exact.FreeEnergy(all) - exact.FreeEnergy(other))
 			}
 			if math.Abs(l[0].objective-want) > 1e-5 {
 				t.Errorf("%v units doubled: log PL(%v) = %v, want %v", doubled, v, l[0].objective, want)

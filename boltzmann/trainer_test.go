@@ -15,6 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -466,7 +467,7 @@ func TestPseudoLikelihood(t *testing.T) {
 		for i := range v {
 			other := slices.Clone(v)
 			other[i] = 1 - v[i]
-			want -= softplus(exact.FreeEnergy(v) - exact.FreeEnergy(other))
+			want -= statistics.Softplus(exact.FreeEnergy(v) - exact.FreeEnergy(other))
 		}
 		for _, units := range []int{1, 2, 4, 6, 9} {
 			mean := 0.0

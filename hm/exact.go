@@ -8,8 +8,11 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // enumerable is the largest sum of the units of two neighbouring hidden layers
@@ -60,7 +63,7 @@ func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, erro
 			terms[h] = marginal[h] + logProbability(bottom, on, coded(h, units[1], m.parameters.Architecture.Coding))
 		}
 		p := float64(counts[x]) / float64(split.Rows)
-		divergence += p * (math.Log(p) - logSumExp(terms))
+		divergence += p * (math.Log(p) - floats.LogSumExp(terms))
 	}
 	return divergence, nil
 }
@@ -124,7 +127,7 @@ func bottomMarginal(ctx context.Context, p *engine.Parameters) ([]float64, error
 			for parents := range terms {
 				terms[parents] = above[parents] + logProbability(p.Generative[i], on, coded(parents, units[i+1], p.Architecture.Coding))
 			}
-			marginal[h] = logSumExp(terms)
+			marginal[h] = floats.LogSumExp(terms)
 		}
 		above = marginal
 	}
@@ -156,12 +159,7 @@ func logProbability(l engine.Layer, on func(j int) bool, parents []float64) floa
 		if on(j) {
 			a = -a
 		}
-		// −softplus(a), without overflow.
-		sum -= max(a, 0) + math.Log1p(math.Exp(-math.Abs(a)))
+		sum -= statistics.Softplus(a)
 	}
 	return sum
-}
-
-func logSumExp(x []float64) float64 {
-	return engine.LogMeanExp(x) + math.Log(float64(len(x)))
 }

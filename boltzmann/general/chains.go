@@ -12,14 +12,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
-
-// sigmoid is 1/(1 + e^(−a)).
-func sigmoid(a float64) float64 { return 1 / (1 + math.Exp(-a)) }
-
-// softplus is log(1 + e^a).
-func softplus(a float64) float64 { return max(a, 0) + math.Log1p(math.Exp(-math.Abs(a))) }
 
 // sweep draws each of the units free in turn given all others, with their connections times β:
 // of p_β(x) ∝ e^(bᵀx + β Σ W_ij x_i x_j), which it leaves as it is.
@@ -32,7 +27,7 @@ func (m *Model) sweep(x []float64, free []int, β float64, key philox.Key, c phi
 			c.Unit = uint16(at)
 			words = key.Block(c)
 		}
-		on := sigmoid(m.biases()[i] + β*floats.Dot(m.row(i), x))
+		on := statistics.Sigmoid(m.biases()[i] + β*floats.Dot(m.row(i), x))
 		x[i] = 0
 		if float64(philox.Uniform(words[i%4])) < on {
 			x[i] = 1
@@ -51,7 +46,7 @@ func start(x []float64, free []int, key philox.Key, c philox.Counter) {
 // means are the probabilities with which visible units are on given all others.
 func (m *Model) means(x []float64) (means []float64) {
 	for i := range m.shape.Units() {
-		means = append(means, sigmoid(m.Input(i, x)))
+		means = append(means, statistics.Sigmoid(m.Input(i, x)))
 	}
 	return means
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -34,7 +35,7 @@ func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (bo
 	}
 	logs, start := make([]float64, chains), 0.0
 	for _, b := range m.biases() {
-		start += softplus(b)
+		start += statistics.Softplus(b)
 	}
 	var mutex sync.Mutex
 	done := 0

@@ -16,13 +16,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -361,9 +362,9 @@ func TestEvaluations(t *testing.T) {
 		}
 		logP, logZ := 0.0, 0.0 // of units without weights
 		for i, b := range m.biases() {
-			logZ += softplus(b)
+			logZ += statistics.Softplus(b)
 			for r := 0; r < rows.Rows && i < 9; r++ {
-				logP += (b*m.state(rows.Row(r))[i] - softplus(b)) / float64(rows.Rows)
+				logP += (b*m.state(rows.Row(r))[i] - statistics.Softplus(b)) / float64(rows.Rows)
 			}
 		}
 		if math.Abs(float64(of.LogP)-logP) > 1e-9 || math.Abs(float64(of.LogZ.Value)-logZ) > 1e-9 {

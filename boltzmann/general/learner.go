@@ -186,7 +186,7 @@ func (m *Model) measure(ctx context.Context, states [][]float64, units int, c ph
 			turn := 1 - 2*v[i]
 			flipped := given{g.log + turn*(m.biases()[i]+floats.Dot(m.row(i)[:visible], v)), slices.Clone(g.inputs)}
 			floats.AddScaled(flipped.inputs, turn, m.row(i)[visible:])
-			pseudo[r] -= softplus(energies[r]-m.freeEnergy(flipped)) * float64(visible) / float64(units)
+			pseudo[r] -= statistics.Softplus(energies[r]-m.freeEnergy(flipped)) * float64(visible) / float64(units)
 		}
 	})
 	return runs.Measures{freeEnergyMeasure.Key: estimateOf(energies).Value, pseudoMeasure.Key: estimateOf(pseudo).Value}

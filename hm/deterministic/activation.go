@@ -1,8 +1,6 @@
 package deterministic
 
 import (
-	"math"
-
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
@@ -49,9 +47,3 @@ type rule interface {
 }
 
 var rules = map[Activation]rule{Logistic: logistic{}, NoisyOr: noisyOr{}, PrintedProduct: printedProduct{}}
-
-// sigmoid is σ(a) = 1/(1+exp(−a)).
-func sigmoid(a float64) float64 { return 1 / (1 + math.Exp(-a)) }
-
-// softplus is log(1+exp(a)) = −log σ(−a).
-func softplus(a float64) float64 { return max(a, 0) + math.Log1p(math.Exp(-math.Abs(a))) }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"pgregory.net/rapid"
 )
 
@@ -77,7 +78,7 @@ func TestOneCertainCauseOfOddsOne(t *testing.T) {
 func TestUnitsWithoutParentsFollowTheirBias(t *testing.T) {
 	const b = 0.7
 	for activation, want := range map[Activation]float64{
-		Logistic: sigmoid(b), NoisyOr: sigmoid(b), PrintedProduct: sigmoid(b) * sigmoid(b),
+		Logistic: statistics.Sigmoid(b), NoisyOr: statistics.Sigmoid(b), PrintedProduct: statistics.Sigmoid(b) * statistics.Sigmoid(b),
 	} {
 		on, _ := rules[activation].logProbabilities(nil, nil, b)
 		wantClose(t, activation.String(), math.Exp(on), want, 1e-15)

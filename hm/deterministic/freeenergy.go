@@ -1,6 +1,10 @@
 package deterministic
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+)
 
 // pass is what one ascent of the recognition network leaves.
 type pass struct {
@@ -15,7 +19,7 @@ func (m *Machine) recognize(x []float64) pass {
 		logits, means := make([]float64, layer.Units), make([]float64, layer.Units)
 		for j := range logits {
 			logits[j] = layer.Biases[j] + floats.Dot(layer.Row(j), p.means[l])
-			means[j] = sigmoid(logits[j])
+			means[j] = statistics.Sigmoid(logits[j])
 		}
 		p.logits, p.means = append(p.logits, logits), append(p.means, means)
 	}
@@ -56,7 +60,7 @@ func (m *Machine) divergence(p pass, l, j int) (f, df float64) {
 		return f, 0
 	}
 	a := p.logits[l][j]
-	entropy := q*softplus(-a) + (1-q)*softplus(a)
+	entropy := q*statistics.Softplus(-a) + (1-q)*statistics.Softplus(a)
 	return f - entropy, a - (on - off)
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // everyMachine runs a test on machines of one, two and three hidden layers with
@@ -170,7 +171,7 @@ func TestFreeEnergyIsNoBoundInGeneral(t *testing.T) {
 	}
 	x := []float64{1, 0}
 	wantClose(t, "F", m.FreeEnergy(x), 2*math.Ln2, 1e-12)
-	wantClose(t, "−log p(x)", -logP(t, m, x)[0], softplus(10)+softplus(-10), 1e-12)
+	wantClose(t, "−log p(x)", -logP(t, m, x)[0], statistics.Softplus(10)+statistics.Softplus(-10), 1e-12)
 	if m.FreeEnergy(x) > -logP(t, m, x)[0] {
 		t.Errorf("F = %v lies above −log p(x) = %v here too", m.FreeEnergy(x), -logP(t, m, x)[0])
 	}

@@ -1,13 +1,17 @@
 package deterministic
 
-import "math"
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+)
 
 type noisyOr struct{}
 
 // silence returns E = −log of the probability that no parent switches the unit
 // on, a sum over the parents and the bias, each independent of the others.
 func silence(q, w []float64, b float64) float64 {
-	e := softplus(b)
+	e := statistics.Softplus(b)
 	for k, w := range w {
 		e -= math.Log(spared(q[k], w))
 	}
@@ -16,7 +20,7 @@ func silence(q, w []float64, b float64) float64 {
 
 // spared is the probability 1 − q σ(w) that a parent of activity q does not switch
 // the unit on, written so that it vanishes only where the parent is certain to.
-func spared(q, w float64) float64 { return (1 - q) + q*sigmoid(-w) }
+func spared(q, w float64) float64 { return (1 - q) + q*statistics.Sigmoid(-w) }
 
 // logAwake is log p = log(1 − exp(−E)).
 func logAwake(e float64) float64 { return math.Log(-math.Expm1(-e)) }
@@ -37,9 +41,9 @@ func (noisyOr) addGradient(t float64, q, w []float64, b float64, dq, dw []float6
 //	∂E/∂q_k = r_k / (1 − q_k r_k),  ∂E/∂w_k = q_k r_k (1−r_k) / (1 − q_k r_k),  ∂E/∂b = r_b.
 func addSilenceGradient(de float64, q, w []float64, b float64, dq, dw []float64) (db float64) {
 	for k, w := range w {
-		scaled := de * sigmoid(w) / spared(q[k], w)
+		scaled := de * statistics.Sigmoid(w) / spared(q[k], w)
 		dq[k] += scaled
-		dw[k] += scaled * q[k] * sigmoid(-w)
+		dw[k] += scaled * q[k] * statistics.Sigmoid(-w)
 	}
-	return de * sigmoid(b)
+	return de * statistics.Sigmoid(b)
 }

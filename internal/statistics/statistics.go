@@ -1,4 +1,4 @@
-// Package statistics has what estimates of all packages are summed up by.
+// Package statistics has functions of numbers that several packages share.
 package statistics
 
 import "math"
@@ -18,6 +18,12 @@ func MeanAndError(n int, value func(i int) float64) (mean, se float64) {
 
 // Finite says whether x is a number.
 func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// Sigmoid returns σ(a) = 1/(1+e⁻ᵃ).
+func Sigmoid(a float64) float64 { return 1 / (1 + math.Exp(-a)) }
+
+// Softplus returns log(1+eᵃ) = −log σ(−a), without overflow.
+func Softplus(a float64) float64 { return max(a, 0) + math.Log1p(math.Exp(-math.Abs(a))) }
 
 // Mistaken is the probability that a class is not the one that is chosen by the largest of
 // logarithms, by chance among those that are as large: 1 where one is NaN.

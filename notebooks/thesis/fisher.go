@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
@@ -192,7 +193,7 @@ func convolutionOfThree() (of []int, draw scores) {
 					}
 				}
 				for c, w := range weights {
-					p, on := 1/(1+math.Exp(-dot(w, u))), 0.0
+					p, on := statistics.Sigmoid(dot(w, u)), 0.0
 					if random.Float64() < p {
 						on = 1
 					}

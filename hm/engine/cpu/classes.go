@@ -1,7 +1,7 @@
 package cpu
 
 import (
-	"math"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -63,7 +63,7 @@ func (c *classes) pack(p *engine.Parameters) {
 			row := layer.Row(j)
 			a := float64(row[0]) + float64(row[1+y])
 			c.logits[j*c.count+y] = a
-			c.off[y] -= math.Max(a, 0) + math.Log1p(math.Exp(-math.Abs(a)))
+			c.off[y] -= statistics.Softplus(a)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // labels weigh the labels y of the wake samples of a semi-supervised
@@ -206,7 +207,7 @@ func (l *labels) accumulate(tile tile, gradient kernels.Matrix) bool {
 	for j := range gradient.Rows {
 		row, bias := kernels.Row(gradient, j), 0.0
 		for y, total := range totals {
-			σ := 1 / (1 + math.Exp(-c.logits[(first+j)*c.count+y]))
+			σ := statistics.Sigmoid(c.logits[(first+j)*c.count+y])
 			slope := (float64(row[1+y])-off*total)/(1-off) - σ*total
 			row[1+y] = float32(slope)
 			bias += slope

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Generate draws from p(x,h) and Infer from q(h|x): each state comes up as often
@@ -94,7 +95,7 @@ func wantMeans(t *testing.T, n *oracle.Networks, d engine.Draws, units []oracle.
 		for _, u := range units {
 			want, _, a := n.Outputs(u, v)
 			if u.Kind == engine.Bernoulli {
-				want = 1 / (1 + math.Exp(-a))
+				want = statistics.Sigmoid(a)
 			}
 			got := float64(d.Means[u.Layer][r*n.Architecture.Units[u.Layer]+u.Index])
 			if !(math.Abs(got-want) <= 2e-6*(1+math.Abs(want))) {

@@ -1,5 +1,7 @@
 package oracle
 
+import "github.com/helmholtz-go/helmholtz/internal/statistics"
+
 // LocalEntropy is the mean, under a measure, of the sum of the conditional
 // entropies H(unit|parents) of units, in nats. Under the distribution of the
 // units themselves it is their joint entropy (Várady 2025, 6.17, with the sign of an
@@ -10,7 +12,7 @@ func (n *Networks) LocalEntropy(units []Unit, m Measure) float64 {
 		n.mustHold(s)
 		for _, u := range units {
 			a := n.logit(u, s)
-			on := sigmoid(a)
+			on := statistics.Sigmoid(a)
 			sum -= weight * (on*logBernoulli(true, a) + (1-on)*logBernoulli(false, a))
 		}
 	}
@@ -26,7 +28,7 @@ func (n *Networks) LocalEntropyGradient(units []Unit, m Measure) []float64 {
 		n.mustHold(s)
 		for _, u := range units {
 			a := n.logit(u, s)
-			on := sigmoid(a)
+			on := statistics.Sigmoid(a)
 			for k, v := range n.input(u, s) {
 				gradient[u.Start+k] -= weight * a * on * (1 - on) * v
 			}

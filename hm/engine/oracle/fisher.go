@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Block is the block of the Fisher information matrix that belongs to one unit,
@@ -29,7 +31,7 @@ func (n *Networks) Fisher(units []Unit, m Measure) []Block {
 	for s, weight := range m {
 		n.mustHold(s)
 		for _, u := range units {
-			on := sigmoid(n.logit(u, s))
+			on := statistics.Sigmoid(n.logit(u, s))
 			input := mat.NewVecDense(u.Width, n.input(u, s))
 			block := blocks[of[u.Start]].Matrix
 			block.SymRankOne(block, weight*on*(1-on), input)
@@ -47,7 +49,7 @@ func (n *Networks) Kronecker(units []Unit, m Measure) []Block {
 	slopes, totals := make([]float64, len(blocks)), make([]float64, len(blocks))
 	for s, weight := range m {
 		for _, u := range units {
-			on := sigmoid(n.logit(u, s))
+			on := statistics.Sigmoid(n.logit(u, s))
 			i := of[u.Start]
 			totals[i] += weight
 			slopes[i] += weight * on * (1 - on)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // full lays the blocks of a network on the diagonal of one matrix.
@@ -173,7 +175,7 @@ func TestPriorBlocksAreTheDerivativeOfTheSigmoid(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		for _, b := range m.Fisher(m.Generative, m.Wake(data, Ratio)) {
 			if b.Unit.Layer == m.Architecture.Depth() {
-				on := sigmoid(m.Flat[b.Unit.Start])
+				on := statistics.Sigmoid(m.Flat[b.Unit.Start])
 				wantClose(t, "prior block", b.Matrix.At(0, 0), on*(1-on), 1e-12)
 			}
 		}

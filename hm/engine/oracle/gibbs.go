@@ -3,6 +3,8 @@ package oracle
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Bidirectional is p*(x,h) = √(p(x,h) q(x) q(h|x))/Z. Since q(x) is defined as
@@ -158,7 +160,7 @@ func (g Gibbs) choices(layer int, s State) (list []choice) {
 		to := s.with(layer, candidate[layer])
 		if layer > 0 {
 			up, down := g.logLayer(g.Generative, layer, to), g.logLayer(g.Recognition, layer, to)
-			logProposal := logSumExp([]float64{up, down}) - math.Ln2
+			logProposal := floats.LogSumExp([]float64{up, down}) - math.Ln2
 			add(to[layer], logProposal, (g.LogJoint(to)+g.LogRecognition(to))/2-logProposal)
 			continue
 		}

@@ -1,5 +1,7 @@
 package oracle
 
+import "github.com/helmholtz-go/helmholtz/internal/statistics"
+
 // Rule says which phases move the networks, as one point on the axis of
 // importance weights and phases. The generative network always moves by the
 // wake phase.
@@ -25,7 +27,7 @@ var (
 func (n *Networks) addScore(gradient []float64, network []Unit, s State, scale float64) {
 	n.mustHold(s)
 	for _, u := range network {
-		delta := -sigmoid(n.logit(u, s))
+		delta := -statistics.Sigmoid(n.logit(u, s))
 		if s[u.Layer][u.Index] {
 			delta++
 		}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
@@ -42,7 +44,7 @@ func (n *Networks) classifierLogits(v Values) (logits, parents []float64) {
 func (n *Networks) LogLabel(v Values, y int) float64 {
 	if !n.Architecture.TopLabels() {
 		logits, _ := n.classifierLogits(v)
-		return logits[y] - logSumExp(logits)
+		return logits[y] - floats.LogSumExp(logits)
 	}
 	v = n.withLabel(v, y)
 	return n.logDensity(n.labelUnits(), v)
@@ -80,7 +82,7 @@ func (n *Networks) productScore(v Values, y int) []float64 {
 	logits, parents := n.classifierLogits(v)
 	start := len(score) - n.Architecture.Classes*len(parents)
 	for class, a := range logits {
-		residual := -math.Exp(a - logSumExp(logits))
+		residual := -math.Exp(a - floats.LogSumExp(logits))
 		if class == y {
 			residual++
 		}
@@ -139,13 +141,13 @@ func (n *Networks) LogB(x []float64) []float64 {
 		for _, v := range n.Explanations(x) {
 			terms = append(terms, n.LogProduct(v, y)/2)
 		}
-		logs[y] = logSumExp(terms)
+		logs[y] = floats.LogSumExp(terms)
 	}
 	return logs
 }
 
 // LogA is log A(x).
-func (n *Networks) LogA(x []float64) float64 { return logSumExp(n.LogB(x)) }
+func (n *Networks) LogA(x []float64) float64 { return floats.LogSumExp(n.LogB(x)) }
 
 // LabelRule is the objective of a semi-supervised machine and how it is
 // estimated.
@@ -218,9 +220,9 @@ func (n *Networks) LabelEstimates(samples []Values, y int, r LabelRule) (logA fl
 	}
 	count := math.Log(float64(len(samples)))
 	for _, column := range columns {
-		logB = append(logB, logSumExp(column)-count)
+		logB = append(logB, floats.LogSumExp(column)-count)
 	}
-	return logSumExp(all) - count, logB, terms
+	return floats.LogSumExp(all) - count, logB, terms
 }
 
 // LabelGradientOn is the direction of a step on the samples of some data, each

@@ -8,6 +8,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // labelMachines are tiny machines of both kinds of labels.
@@ -105,7 +106,7 @@ func drawLabeled(n *Networks, x []float64, label int, proposal engine.LabelPropo
 	for _, u := range n.Recognition {
 		if u.Kind == engine.Bernoulli {
 			_, _, a := n.Outputs(u, v)
-			v[u.Layer][u.Index] = n.value(rng.Float64() < sigmoid(a))
+			v[u.Layer][u.Index] = n.value(rng.Float64() < statistics.Sigmoid(a))
 		}
 	}
 	if !n.Architecture.TopLabels() {

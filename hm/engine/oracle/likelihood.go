@@ -3,10 +3,12 @@ package oracle
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // LogP is log p(x) = log Σ_h p(x,h).
-func (m *Machine) LogP(x []bool) float64 { return logSumExp(m.explain(x).logP) }
+func (m *Machine) LogP(x []bool) float64 { return floats.LogSumExp(m.explain(x).logP) }
 
 // Bound is the lower bound E_q[log p(x,h) − log q(h|x)] of log p(x) (2.12).
 func (m *Machine) Bound(x []bool) float64 {
@@ -21,7 +23,7 @@ func (m *Machine) Bound(x []bool) float64 {
 // LogPTildeStar is log p̃*(x) = 2 log Σ_h √(p(x,h) q(h|x)), between Bound and
 // LogP (BiHM thesis 2016, 3.2).
 func (m *Machine) LogPTildeStar(x []bool) float64 {
-	return 2 * logSumExp(m.explain(x).logTargets(SquareRoot))
+	return 2 * floats.LogSumExp(m.explain(x).logTargets(SquareRoot))
 }
 
 // LogZ2 is log Z², where Z = Σ_{x,h} √(p(x,h) q(x,h)) normalises p*(x,h). Since
@@ -32,7 +34,7 @@ func (m *Machine) LogZ2() float64 {
 	for x := range m.Visible() {
 		terms = append(terms, m.LogPTildeStar(x))
 	}
-	return logSumExp(terms)
+	return floats.LogSumExp(terms)
 }
 
 // LogPStar is log p*(x) = log p̃*(x) − log Z² (BiHM thesis 2016, 3.3). Each call sums over

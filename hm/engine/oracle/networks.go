@@ -14,7 +14,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // State is a configuration of all layers: State[i][j] tells whether unit j of
@@ -130,33 +133,18 @@ func shape(s State) (units []int) {
 	return units
 }
 
-func sigmoid(a float64) float64 { return 1 / (1 + math.Exp(-a)) }
-
 // logBernoulli is the log-probability of a unit that is on with probability
-// σ(a), from log σ(a) = −log(1+e⁻ᵃ), written so that nothing overflows.
+// σ(a), from log σ(a) = −log(1+e⁻ᵃ).
 func logBernoulli(on bool, a float64) float64 {
 	if !on {
 		a = -a
 	}
-	return math.Min(a, 0) - math.Log1p(math.Exp(-math.Abs(a)))
-}
-
-// logSumExp is log Σ eᵛ.
-func logSumExp(values []float64) float64 {
-	largest := slices.Max(values)
-	if math.IsInf(largest, -1) {
-		return largest
-	}
-	sum := 0.0
-	for _, v := range values {
-		sum += math.Exp(v - largest)
-	}
-	return largest + math.Log(sum)
+	return -statistics.Softplus(-a)
 }
 
 // normalize turns log-weights into weights of sum one.
 func normalize(logWeights []float64) []float64 {
-	total := logSumExp(logWeights)
+	total := floats.LogSumExp(logWeights)
 	weights := make([]float64, len(logWeights))
 	for i, w := range logWeights {
 		weights[i] = math.Exp(w - total)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Random returns parameters drawn from a normal distribution of mean 0 and
@@ -25,7 +26,7 @@ func (n *Networks) Recognize(x []bool, rng *rand.Rand) State {
 	s := n.blank()
 	copy(s[0], x)
 	for _, u := range n.Recognition {
-		s[u.Layer][u.Index] = rng.Float64() < sigmoid(n.logit(u, s))
+		s[u.Layer][u.Index] = rng.Float64() < statistics.Sigmoid(n.logit(u, s))
 	}
 	return s
 }
@@ -34,7 +35,7 @@ func (n *Networks) Recognize(x []bool, rng *rand.Rand) State {
 func (n *Networks) Dream(rng *rand.Rand) State {
 	s := n.blank()
 	for _, u := range slices.Backward(n.Generative) {
-		s[u.Layer][u.Index] = rng.Float64() < sigmoid(n.logit(u, s))
+		s[u.Layer][u.Index] = rng.Float64() < statistics.Sigmoid(n.logit(u, s))
 	}
 	return s
 }

@@ -3,8 +3,11 @@ package oracle
 import (
 	"math"
 
-	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Values are states of all layers as numbers: Values[i][j] is what unit j of
@@ -69,7 +72,7 @@ func (n *Networks) logTotal(network []Unit, u Unit, v Values) float64 {
 			logits = append(logits, a)
 		}
 	}
-	return logSumExp(logits)
+	return floats.LogSumExp(logits)
 }
 
 // ScoreOf is ∂ log p(x,h) in the generative part and ∂ log q(h|x) in the
@@ -90,7 +93,7 @@ func (n *Networks) ScoreOf(v Values) []float64 {
 				if state > 0 {
 					on = 1
 				}
-				add(u.Start, on-sigmoid(a))
+				add(u.Start, on-statistics.Sigmoid(a))
 				continue
 			}
 			if u.Kind == engine.Categorical {
@@ -126,7 +129,7 @@ func (n *Networks) FisherOf(units []Unit, samples []Values, weight []float64) []
 			}
 			_, sigma, a := n.Outputs(u, v)
 			if u.Kind == engine.Bernoulli {
-				add(u.Start, sigmoid(a)*(1-sigmoid(a)))
+				add(u.Start, statistics.Sigmoid(a)*(1-statistics.Sigmoid(a)))
 				continue
 			}
 			rho := math.Exp(a) / sigma

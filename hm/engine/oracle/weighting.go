@@ -1,6 +1,10 @@
 package oracle
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Weighting is the exponent r of the importance weights ω = (p(x,h)/q(h|x))ʳ.
 type Weighting float64
@@ -38,7 +42,7 @@ func (n *Networks) ImportanceWeights(samples []State, w Weighting) []float64 {
 // h ~ q(h|x), as a fraction of K, tends to as K grows: (E_q ω)²/E_q ω².
 func (m *Machine) EffectiveSampleSize(x []bool, w Weighting) float64 {
 	e := m.explain(x)
-	first := logSumExp(e.logTargets(w))
-	second := logSumExp(e.logTargets(2 * w))
+	first := floats.LogSumExp(e.logTargets(w))
+	second := floats.LogSumExp(e.logTargets(2 * w))
 	return math.Exp(2*first - second)
 }
