@@ -52,6 +52,26 @@ type Split struct {
 	Labels []uint8 // class of each row, or Unlabeled; nil where no row has one
 }
 
+// Floats returns the values of some rows as numbers from 0 to 1, a slice a row, or of all rows if
+// none are named.
+func (s Split) Floats(rows ...int) [][]float64 {
+	n := len(rows)
+	if n == 0 {
+		n = s.Rows
+	}
+	all := make([][]float64, n)
+	for i := range all {
+		row := i
+		if len(rows) > 0 {
+			row = rows[i]
+		}
+		for _, v := range s.Row(row) {
+			all[i] = append(all[i], float64(v)/255)
+		}
+	}
+	return all
+}
+
 // String names the split, the number and the shape of its rows.
 func (s Split) String() string { return fmt.Sprintf("%d %s rows of %v", s.Rows, s.Name, s.Shape) }
 

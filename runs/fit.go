@@ -96,22 +96,16 @@ type Minibatch struct {
 	Step  int           // steps done before
 }
 
-// Values returns the rows of the minibatch as numbers from 0 to 1, a slice a row.
-func (b Minibatch) Values() [][]float64 {
-	rows := make([][]float64, len(b.Index))
-	for i, row := range b.Index {
-		rows[i] = ValuesOf(b.Rows.Row(row))
-	}
-	return rows
-}
+// Floats returns the rows of the minibatch as numbers from 0 to 1, a slice a row.
+func (b Minibatch) Floats() [][]float64 { return b.Rows.Floats(b.Index...) }
 
-// ValuesOf returns the values of a row as numbers from 0 to 1.
-func ValuesOf(row []uint8) []float64 {
-	values := make([]float64, len(row))
-	for i, v := range row {
-		values[i] = float64(v) / 255
+// Wide returns a tensor that shares the memory of values. Its shape is the number of values if none
+// is given.
+func Wide(name string, values []float64, shape ...int) Tensor {
+	if len(shape) == 0 {
+		shape = []int{len(values)}
 	}
-	return values
+	return Tensor{Name: name, Shape: shape, Wide: values}
 }
 
 // NewFamily registers a family. It panics if the name is taken.

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Hyperparameter is a setting of an experiment, with what is said of it wherever it is written:
@@ -21,6 +23,22 @@ type Hyperparameter struct {
 	Valid  bool   // whether the value is allowed
 	Remedy string // what to give where it is not
 	Idle   string // what the setting does nothing without, where that is missing
+}
+
+// RateRow describes a learning rate η, of which usage says what the flag means.
+func RateRow(η *float64, usage string) Hyperparameter {
+	return Hyperparameter{
+		Value: η, Flag: "lr", Group: "training", Usage: usage, Legend: fmt.Sprintf("η = %g", *η), Always: true,
+		Valid: *η > 0 && statistics.Finite(*η), Remedy: "give a positive, finite number, such as 0.01",
+	}
+}
+
+// BatchRow describes the number of rows of a minibatch.
+func BatchRow(rows *int) Hyperparameter {
+	return Hyperparameter{
+		Value: rows, Flag: "batch", Group: "training", Usage: "`B` data a minibatch", Legend: fmt.Sprintf("B = %d", *rows),
+		Valid: *rows >= 1, Remedy: "give at least 1",
+	}
 }
 
 // CheckHyperparameters refuses the first of the settings of spec, a pointer to the struct into

@@ -9,7 +9,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -65,15 +64,7 @@ func rows(s *Settings) []runs.Hyperparameter {
 		Value: &m.Connections, Flag: "connections", Group: machine, Legend: m.Connections.String(), Always: true,
 		Usage: "`which` units are connected: all, semi-restricted (all but hidden with hidden), restricted, or listed, by pairs in a file",
 		Valid: true,
-	}, {
-		Value: &t.LearningRate, Flag: "lr", Group: training, Legend: fmt.Sprintf("η = %g", t.LearningRate), Always: true,
-		Usage: "first learning `rate` η, which falls to 0 along a cosine",
-		Valid: t.LearningRate > 0 && statistics.Finite(t.LearningRate), Remedy: "give a positive, finite number, such as 0.1",
-	}, {
-		Value: &t.BatchSize, Flag: "batch", Group: training, Legend: fmt.Sprintf("B = %d", t.BatchSize),
-		Usage: "`B` data a minibatch",
-		Valid: t.BatchSize >= 1, Remedy: "give at least 1",
-	}, {
+	}, runs.RateRow(&t.LearningRate, "first learning `rate` η, which falls to 0 along a cosine"), runs.BatchRow(&t.BatchSize), {
 		Value: &t.Chains, Flag: "chains", Group: training, Legend: names.Count(t.Chains, "chain"),
 		Usage: "`number` of persistent chains of a machine of more than 20 units",
 		Valid: count(t.Chains), Remedy: "give at least 1 chain; 100 are usual",

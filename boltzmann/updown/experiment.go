@@ -14,7 +14,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -79,15 +78,7 @@ func rows(s *Settings) []runs.Hyperparameter {
 		Value: &m.Steps, Flag: "gibbs-steps", Group: "method", Legend: fmt.Sprintf("up–down, CD-%d", m.Steps), Always: true,
 		Usage: "`k` sweeps of the prior's chains a step",
 		Valid: m.Steps >= 1 && m.Steps <= math.MaxUint32, Remedy: "give the number of sweeps of the prior's chains, at least 1",
-	}, {
-		Value: &m.LearningRate, Flag: "lr", Group: "method", Legend: fmt.Sprintf("η = %g", m.LearningRate), Always: true,
-		Usage: "first learning `rate` η of all layers, which falls to 0 along a cosine",
-		Valid: m.LearningRate > 0 && statistics.Finite(m.LearningRate), Remedy: "give a positive number, such as 0.01",
-	}, {
-		Value: &m.BatchSize, Flag: "batch", Group: "method", Legend: fmt.Sprintf("B = %d", m.BatchSize),
-		Usage: "`B` data a minibatch",
-		Valid: m.BatchSize >= 1, Remedy: "give at least 1",
-	}}
+	}, runs.RateRow(&m.LearningRate, "first learning `rate` η of all layers, which falls to 0 along a cosine"), runs.BatchRow(&m.BatchSize)}
 }
 
 // NewExperiment returns what training the network of the run in a directory further on set would

@@ -12,7 +12,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/factorized"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -75,15 +74,7 @@ func rows(s *Settings) []runs.Hyperparameter {
 		Usage:  "`numbers` of units of the hidden layers, bottom up",
 		Valid:  len(s.Machine.Layers) > 0 && slices.Min(s.Machine.Layers) >= 1 && slices.Max(s.Machine.Layers) <= mostUnits,
 		Remedy: fmt.Sprintf("give the numbers of units of the hidden layers, each between 1 and %d, such as [6]", mostUnits),
-	}, {
-		Value: &s.Training.LearningRate, Flag: "lr", Group: "training", Legend: fmt.Sprintf("η = %g", s.Training.LearningRate), Always: true,
-		Usage: "learning `rate` η of Adam",
-		Valid: s.Training.LearningRate > 0 && statistics.Finite(s.Training.LearningRate), Remedy: "give a positive, finite number, such as 0.01",
-	}, {
-		Value: &s.Training.BatchSize, Flag: "batch", Group: "training", Legend: fmt.Sprintf("B = %d", s.Training.BatchSize),
-		Usage: "`B` data a minibatch",
-		Valid: s.Training.BatchSize >= 1, Remedy: "give at least 1",
-	}, {
+	}, runs.RateRow(&s.Training.LearningRate, "learning `rate` η of Adam"), runs.BatchRow(&s.Training.BatchSize), {
 		Value: &s.LogPEvery, Flag: "log-p-every", Group: "training", Beside: true,
 		Usage: "measure log p(x) exactly every `N` epochs, 0 for never",
 		Valid: s.LogPEvery >= 0, Remedy: "give the number of epochs after which log p is measured, or 0 for never",

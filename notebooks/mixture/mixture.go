@@ -1,0 +1,129 @@
+// Package mixture shows how to add a family of models: mixtures of Gaussians
+//
+//	p(x) = Σₖ πₖ N(x; μₖ, σ²I)
+//
+// of the grey values of a row, from 0 to 1, with one variance. This file is the mathematics, and
+// family.go declares the family; runs/FAMILY.md explains both. The package uses nothing that a module
+// of one's own cannot use.
+//
+// Mixtures are fitted by stepwise EM (Cappé and Moulines 2009). The E-step on a minibatch gives means
+// ŝ of the sufficient statistics, s ← (1−η)s + ηŝ moves the statistics by the learning rate η, and the
+// M-step is the maximum of the likelihood given s. With η = 1 and one minibatch an epoch this is EM.
+package mixture
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Model is a mixture of K Gaussians in D dimensions.
+type Model struct {
+	weights  []float64 // π, of length K
+	means    []float64 // μ, K×D
+	variance []float64 // σ², of length 1
+}
+
+func newModel(components, units int) *Model {
+	return &Model{make([]float64, components), make([]float64, components*units), make([]float64, 1)}
+}
+
+func (m *Model) mean(k int) []float64 {
+	units := len(m.means) / len(m.weights)
+	return m.means[k*units : (k+1)*units]
+}
+
+// logJoint returns log p(x,k) of each component, in nats.
+func (m *Model) logJoint(x []float64) []float64 {
+	logs, variance := make([]float64, len(m.weights)), m.variance[0]
+	for k, weight := range m.weights {
+		d := floats.Distance(x, m.mean(k), 2)
+		logs[k] = math.Log(weight) - float64(len(x))/2*math.Log(2*math.Pi*variance) - d*d/(2*variance)
+	}
+	return logs
+}
+
+// LogP returns log p(x) in nats.
+func (m *Model) LogP(x []float64) float64 { return floats.LogSumExp(m.logJoint(x)) }
+
+// statistics are means over rows of [k], [k]x and |x|², in which log p(x,k) is linear.
+type statistics struct {
+	weights []float64 // of length K
+	sums    []float64 // K×D
+	square  float64
+}
+
+// expect is the E-step: it returns the statistics of rows under the posterior p(k|x), and the mean of
+// log p(x).
+func (m *Model) expect(rows [][]float64) (s statistics, logP float64) {
+	s = statistics{weights: make([]float64, len(m.weights)), sums: make([]float64, len(m.means))}
+	units, n := len(rows[0]), float64(len(rows))
+	for _, x := range rows {
+		joint := m.logJoint(x)
+		evidence := floats.LogSumExp(joint)
+		logP += evidence / n
+		for k, log := range joint {
+			r := math.Exp(log-evidence) / n
+			s.weights[k] += r
+			floats.AddScaled(s.sums[k*units:(k+1)*units], r, x)
+		}
+		s.square += floats.Dot(x, x) / n
+	}
+	return s, logP
+}
+
+// statistics returns the statistics that the mixture itself expects, which maximise undoes.
+func (m *Model) statistics() statistics {
+	units := len(m.means) / len(m.weights)
+	s := statistics{m.weights, make([]float64, len(m.means)), float64(units) * m.variance[0]}
+	for k, weight := range m.weights {
+		floats.AddScaled(s.sums[k*units:(k+1)*units], weight, m.mean(k))
+		s.square += weight * floats.Dot(m.mean(k), m.mean(k))
+	}
+	return s
+}
+
+// towards returns (1−η)s + ηŝ.
+func (s statistics) towards(other statistics, η float64) statistics {
+	mix := func(a, b []float64) []float64 {
+		mixed := make([]float64, len(a))
+		floats.AddScaled(mixed, 1-η, a)
+		floats.AddScaled(mixed, η, b)
+		return mixed
+	}
+	return statistics{mix(s.weights, other.weights), mix(s.sums, other.sums), (1-η)*s.square + η*other.square}
+}
+
+// maximise is the M-step: it gives the mixture the parameters of the largest likelihood.
+func (m *Model) maximise(s statistics) {
+	units := len(s.sums) / len(s.weights)
+	copy(m.weights, s.weights)
+	m.variance[0] = s.square / float64(units)
+	for k, weight := range s.weights {
+		sum := s.sums[k*units : (k+1)*units]
+		copy(m.mean(k), sum)
+		floats.Scale(1/weight, m.mean(k))
+		m.variance[0] -= floats.Dot(sum, sum) / weight / float64(units)
+	}
+}
+
+// begin puts the means on rows drawn by seed, with the variance of all rows.
+func (m *Model) begin(rows [][]float64, seed uint64) {
+	one := newModel(1, len(rows[0]))
+	one.weights[0], one.variance[0] = 1, 1
+	s, _ := one.expect(rows)
+	one.maximise(s)
+	m.variance[0] = one.variance[0]
+	for k, row := range rand.New(rand.NewPCG(seed, 0)).Perm(len(rows))[:len(m.weights)] {
+		m.weights[k] = 1 / float64(len(m.weights))
+		copy(m.mean(k), rows[row])
+	}
+}
+
+// step takes a step of stepwise EM, and returns the mean of log p(x) before it.
+func (m *Model) step(rows [][]float64, η float64) float64 {
+	s, logP := m.expect(rows)
+	m.maximise(m.statistics().towards(s, η))
+	return logP
+}
