@@ -103,7 +103,7 @@ func TestStepsAgreeWithTheCPU(t *testing.T) {
 						wantClose(t, "natural gradient", g[1].Natural.Flat, g[0].Natural.Flat, 1e-4)
 					}
 					for _, trainer := range trainers {
-						if _, err := trainer.Step(0.01); err != nil {
+						if _, err := trainer.Steps(context.Background(), []float64{0.01}); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -159,13 +159,13 @@ func TestTrainingAgreesWithTheCPU(t *testing.T) {
 		}
 		defer trainer.Close()
 		for step := range steps {
-			report, err := trainer.Step(0.01)
+			report, err := trainer.Steps(context.Background(), []float64{0.01})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if step >= steps/2 {
-				mean[k] += report.LogP / (steps / 2)
-				variance[k] += report.LogP * report.LogP / (steps / 2)
+				mean[k] += report[0].LogP / (steps / 2)
+				variance[k] += report[0].LogP * report[0].LogP / (steps / 2)
 			}
 		}
 		variance[k] -= mean[k] * mean[k]
@@ -197,7 +197,7 @@ func TestEnginesResumeEachOther(t *testing.T) {
 			}
 			defer trainer.Close()
 			for range 2 * (1 - k) { // between two refreshes
-				if _, err := trainer.Step(0.001); err != nil {
+				if _, err := trainer.Steps(context.Background(), []float64{0.001}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -3,6 +3,7 @@
 package gpu
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -31,7 +32,7 @@ func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer made.Close()
-					if _, err := made.Step(0.01); err != nil { // which computes the Fisher blocks
+					if _, err := made.Steps(context.Background(), []float64{0.01}); err != nil { // which computes the Fisher blocks
 						t.Fatal(err)
 					}
 					trainer := made.(*trainer)
@@ -44,7 +45,7 @@ func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 						programs.whole = programs.memory.load(whole.program, trainer.job.Seed)
 					}
 					for range 3 {
-						if _, err := made.Step(0.01); err != nil {
+						if _, err := made.Steps(context.Background(), []float64{0.01}); err != nil {
 							t.Fatal(err)
 						}
 					}

@@ -15,14 +15,6 @@ import (
 // shape is that of a minibatch.
 type shape struct{ data, samples int }
 
-func (t *trainer) Step(learningRate float64) (engine.Report, error) {
-	reports, err := t.Steps(context.Background(), []float64{learningRate})
-	if len(reports) == 0 {
-		return engine.Report{}, err
-	}
-	return reports[0], err
-}
-
 // Steps performs the next steps with their learning rates, and returns the
 // reports of those that were done. Those between two refreshes of the Fisher
 // blocks are one launch.

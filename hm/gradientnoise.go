@@ -68,7 +68,7 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 			}
 			pair[i] = g.Plain
 			// The next draws are those of the next step; this one does not move.
-			if _, err := trainer.Step(0); err != nil {
+			if _, err := trainer.Steps(ctx, []float64{0}); err != nil {
 				return generative, recognition, err
 			}
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -200,26 +199,19 @@ type stepper struct {
 
 // take takes some of the next steps, at most the given number, and says how long
 // they took. learningRate is the rate of the k-th of them, 0 the first. It returns
-// reports and an error as engine.StepsTrainer does.
+// reports and an error as engine.Trainer does.
 func (s *stepper) take(ctx context.Context, most int, learningRate func(k int) float64) (reports []engine.Report, elapsed time.Duration, err error) {
-	start := time.Now()
-	several, ok := s.trainer.(engine.StepsTrainer)
-	if !ok {
-		report, err := s.trainer.Step(learningRate(0))
-		if err == nil || !statistics.Finite(report.LogP+report.Bound) {
-			reports = append(reports, report)
-		}
-		return reports, time.Since(start), err
-	}
 	n := min(max(s.next, 1), most)
 	rates := make([]float64, n)
 	for k := range rates {
 		rates[k] = learningRate(k)
 	}
-	reports, err = several.Steps(ctx, rates)
+	start := time.Now()
+	reports, err = s.trainer.Steps(ctx, rates)
 	elapsed = time.Since(start)
-	s.next = min(2*n, mostSteps)
-	if each := elapsed / time.Duration(n); each > 0 {
+	done := max(1, len(reports))
+	s.next = min(2*done, mostSteps)
+	if each := elapsed / time.Duration(done); each > 0 {
 		s.next = min(s.next, int(atOnce/each))
 	}
 	return reports, elapsed, err

@@ -1,6 +1,7 @@
 package hm
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"math"
@@ -29,7 +30,7 @@ func TestSixteenBitsChangeTheNaturalGradientLittle(t *testing.T) {
 		state := starting(t, e, set)
 		trainer := newTestTrainer(t, e, set, state)
 		for range e.stepsPerEpoch(set) {
-			if _, err := trainer.Step(e.Method.LearningRate); err != nil {
+			if _, err := trainer.Steps(context.Background(), []float64{e.Method.LearningRate}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -63,7 +64,7 @@ func TestFixedPointMovesEstimatesLittle(t *testing.T) {
 	e := RWS().LearningRate(0.02).Experiment(New(set.Shape()).Dense(100, 50, 20), set)
 	trainer := newTestTrainer(t, e, set, starting(t, e, set))
 	for range 2 * e.stepsPerEpoch(set) {
-		if _, err := trainer.Step(e.Method.LearningRate); err != nil {
+		if _, err := trainer.Steps(context.Background(), []float64{e.Method.LearningRate}); err != nil {
 			t.Fatal(err)
 		}
 	}

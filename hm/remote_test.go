@@ -37,9 +37,9 @@ func (r *remote) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer
 	return &remoteTrainer{t, r, state}, err
 }
 
-func (t *remoteTrainer) Step(learningRate float64) (engine.Report, error) {
+func (t *remoteTrainer) Steps(ctx context.Context, learningRates []float64) ([]engine.Report, error) {
 	t.given.Step++
-	return t.Trainer.Step(learningRate)
+	return t.Trainer.Steps(ctx, learningRates[:1])
 }
 
 func (t *remoteTrainer) State() (*engine.State, error) {
@@ -84,11 +84,11 @@ func (t *severalTrainer) Steps(ctx context.Context, learningRates []float64) (re
 		if err := ctx.Err(); err != nil {
 			return reports, err
 		}
-		r, err := t.Step(rate)
+		r, err := t.Trainer.Steps(ctx, []float64{rate})
+		reports = append(reports, r...)
 		if err != nil {
 			return reports, err
 		}
-		reports = append(reports, r)
 	}
 	return reports, nil
 }

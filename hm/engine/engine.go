@@ -68,8 +68,10 @@ func (d *DeviceError) OfDevice() {}
 
 // Trainer performs the steps of one job. It is not safe for concurrent use.
 type Trainer interface {
-	// Step performs the next step of training with a learning rate.
-	Step(learningRate float64) (Report, error)
+	// Steps performs some of the next steps, at least one and at most one for each learning rate,
+	// and returns their reports. It stops early with the context's error, or with the error of a
+	// step that fails, whose report comes last if it is not finite.
+	Steps(ctx context.Context, learningRates []float64) ([]Report, error)
 	// Gradients computes what the next step with a learning rate would use,
 	// without taking it: the first of its sleep phases, where there are several.
 	// Only Nesterov's gradient depends on the rate.
@@ -84,17 +86,6 @@ type Trainer interface {
 	// change. An engine that computes elsewhere has to fetch it.
 	State() (*State, error)
 	Close() error
-}
-
-// StepsTrainer is a Trainer that is faster where it is given several steps at
-// once.
-type StepsTrainer interface {
-	Trainer
-	// Steps performs the next steps, one for each learning rate, as calls of Step
-	// would, and returns the reports of those that were done. It stops early with
-	// the context's error, or that of a step that fails, whose report comes last
-	// if it is not finite.
-	Steps(ctx context.Context, learningRates []float64) ([]Report, error)
 }
 
 // State is all that the next step of training needs.

@@ -3,6 +3,7 @@
 package cpu
 
 import (
+	"context"
 	"runtime"
 	"runtime/debug"
 	"testing"
@@ -37,7 +38,7 @@ func allocated(t *testing.T, arithmetic engine.Arithmetic, batch, samples int) u
 	}
 	steps := func(n int) uint64 {
 		for range n {
-			if _, err := trainer.Step(0.01); err != nil {
+			if _, err := trainer.Steps(context.Background(), []float64{0.01}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -36,11 +37,11 @@ func BenchmarkDiagonalRefresh(b *testing.B) {
 	}
 	step := func(t engine.Trainer) (taken, refresh time.Duration) {
 		start := time.Now()
-		report, err := t.Step(0.001)
+		report, err := t.Steps(context.Background(), []float64{0.001})
 		if err != nil {
 			b.Fatal(err)
 		}
-		return time.Since(start), report.Refresh
+		return time.Since(start), report[0].Refresh
 	}
 	with, without := train(engine.Diagonal), train(engine.Euclidean)
 	var plain, measured, refreshes time.Duration

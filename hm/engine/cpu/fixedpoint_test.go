@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -95,11 +96,11 @@ func trainInFixedPoint(t *testing.T, a engine.Algorithm, of engine.Architecture)
 		t.Fatal(err)
 	}
 	for range 6 {
-		report, err := trainer.Step(0.05)
+		report, err := trainer.Steps(context.Background(), []float64{0.05})
 		if err != nil {
 			t.Fatal(err)
 		}
-		numbers = append(numbers, report.LogP, report.Bound, report.ESS)
+		numbers = append(numbers, report[0].LogP, report[0].Bound, report[0].ESS)
 	}
 	state, err := trainer.State()
 	if err != nil {

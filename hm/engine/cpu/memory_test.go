@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -32,7 +33,7 @@ func taken(t *testing.T, a engine.Architecture, algorithm engine.Algorithm) floa
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := trainer.Step(0.01); err != nil {
+	if _, err := trainer.Steps(context.Background(), []float64{0.01}); err != nil {
 		t.Fatal(err)
 	}
 	after := heap()
@@ -127,7 +128,7 @@ func TestReinforceTakesTheScoresOfItsSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := made.Step(0.01); err != nil {
+	if _, err := made.Steps(context.Background(), []float64{0.01}); err != nil {
 		t.Fatal(err)
 	}
 	trainer := made.(*trainer)

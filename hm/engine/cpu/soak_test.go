@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"context"
 	"runtime"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestMemoryStaysConstant(t *testing.T) {
 	defer trainer.Close()
 	after := func(steps int) uint64 {
 		for range steps {
-			if _, err := trainer.Step(0.01); err != nil {
+			if _, err := trainer.Steps(context.Background(), []float64{0.01}); err != nil {
 				t.Fatal(err)
 			}
 		}

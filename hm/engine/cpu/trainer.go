@@ -1,11 +1,13 @@
 package cpu
 
 import (
+	"context"
 	"runtime"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Work is cut into pieces of fixed size, so that the order of every summation,
@@ -83,7 +85,19 @@ func (t *trainer) State() (*engine.State, error) { return t.state, nil }
 
 func (t *trainer) Close() error { return nil }
 
-func (t *trainer) Step(learningRate float64) (engine.Report, error) {
+// Steps performs one step.
+func (t *trainer) Steps(ctx context.Context, learningRates []float64) ([]engine.Report, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	report, err := t.step(learningRates[0])
+	if err != nil && statistics.Finite(report.LogP+report.Bound) {
+		return nil, err
+	}
+	return []engine.Report{report}, err
+}
+
+func (t *trainer) step(learningRate float64) (engine.Report, error) {
 	t.lookAhead(learningRate)
 	t.weights.pack(t.point)
 	report := t.sample(t.state.Step)

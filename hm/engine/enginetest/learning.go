@@ -48,9 +48,9 @@ func divergence(t *testing.T, e engine.Engine) {
 		p.Generative[0].Row(1)[0] = float32(math.NaN())
 		p.Recognition[1].Row(1)[0] = float32(math.NaN())
 		trainer := newTrainer(t, e, job(a, randomRows(5, 4)), engine.NewState(a, p))
-		r, err := trainer.Step(learningRate)
-		if err == nil && !math.IsNaN(r.Bound) {
-			t.Errorf("a step with parameters that are no numbers reports a bound of %v", r.Bound)
+		reports, err := trainer.Steps(t.Context(), []float64{learningRate})
+		if err == nil && !math.IsNaN(reports[0].Bound) {
+			t.Errorf("a step with parameters that are no numbers reports a bound of %v", reports[0].Bound)
 		}
 	})
 }

@@ -149,12 +149,12 @@ func newChains(t *testing.T, e engine.Engine, p *engine.Parameters) engine.Chain
 // refresh, so that reports can be compared.
 func step(t *testing.T, trainer engine.Trainer, learningRate float64) engine.Report {
 	t.Helper()
-	r, err := trainer.Step(learningRate)
+	reports, err := trainer.Steps(t.Context(), []float64{learningRate})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Refresh = 0
-	return r
+	reports[0].Refresh = 0
+	return reports[0]
 }
 
 // gradients are those of the next step with learningRate.

@@ -50,12 +50,12 @@ func refreshTime(t *testing.T, e engine.Engine) {
 		a.RefreshEvery = 3
 		trainer := newTrainer(t, e, job(a, randomRows(5, 20)), engine.NewState(a, machine(engine.ZeroOne, 20, 12, 7, 5, 3)))
 		for s := range 7 {
-			r, err := trainer.Step(learningRate)
+			reports, err := trainer.Steps(t.Context(), []float64{learningRate})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if due := a.Metric != engine.Euclidean && s%3 == 0; (r.Refresh > 0) != due {
-				t.Errorf("step %d reports a refresh of %v", s, r.Refresh)
+			if due := a.Metric != engine.Euclidean && s%3 == 0; (reports[0].Refresh > 0) != due {
+				t.Errorf("step %d reports a refresh of %v", s, reports[0].Refresh)
 			}
 		}
 	})

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,7 +31,7 @@ func refusals(t *testing.T, e engine.Engine) {
 			if err != nil {
 				return err
 			}
-			_, err = trainer.Step(learningRate)
+			_, err = trainer.Steps(context.Background(), []float64{learningRate})
 			return errors.Join(err, trainer.Close())
 		}
 	}

@@ -18,11 +18,7 @@ func stepsAtOnce(t *testing.T, e engine.Engine) {
 				a.RefreshEvery = 3
 				p := machine(engine.PlusMinusOne, 20, 12, 7, 5, 3)
 				j := job(a, randomRows(8, 20))
-				together, ok := newTrainer(t, e, j, engine.NewState(a, p)).(engine.StepsTrainer)
-				if !ok {
-					t.Skip("the engine takes one step at a time")
-				}
-				single := newTrainer(t, e, j, engine.NewState(a, p))
+				together, single := newTrainer(t, e, j, engine.NewState(a, p)), newTrainer(t, e, j, engine.NewState(a, p))
 				done := 0
 				for _, n := range []int{1, 2, 7, 1, 5} {
 					rates := make([]float64, n)
@@ -32,9 +28,13 @@ func stepsAtOnce(t *testing.T, e engine.Engine) {
 						want = append(want, step(t, single, rates[i]))
 						done++
 					}
-					reports, err := together.Steps(t.Context(), rates)
-					if err != nil {
-						t.Fatal(err)
+					var reports []engine.Report
+					for len(reports) < n {
+						some, err := together.Steps(t.Context(), rates[len(reports):])
+						if err != nil {
+							t.Fatal(err)
+						}
+						reports = append(reports, some...)
 					}
 					for i := range reports {
 						reports[i].Refresh = 0
