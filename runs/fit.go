@@ -114,12 +114,9 @@ func NewFamily[S, M any](of Family[S, M]) *Family[S, M] {
 	if f.Epochs == 0 {
 		f.Epochs = 20
 	}
-	f.kind().Registered()
-	families.Lock()
-	defer families.Unlock()
-	e := families.all[f.Name]
+	e := f.kind().entry()
 	e.draft = f.draft
-	families.all[f.Name] = e
+	register(f.Name, e)
 	return f
 }
 

@@ -20,7 +20,12 @@ type Kind[E Experiment, M any] struct {
 
 // Registered registers the family of the kind, and returns the kind. It panics if the name is taken.
 func (k Kind[E, M]) Registered() Kind[E, M] {
-	register(k.Name, entry{
+	register(k.Name, k.entry())
+	return k
+}
+
+func (k Kind[E, M]) entry() entry {
+	return entry{
 		parse: func(text []byte) (Experiment, error) { return k.Parse(text) },
 		model: func(e Experiment, s Snapshot) (any, error) {
 			of, is := e.(E)
@@ -29,8 +34,7 @@ func (k Kind[E, M]) Registered() Kind[E, M] {
 			}
 			return k.Model(of, s)
 		},
-	})
-	return k
+	}
 }
 
 // Train trains an experiment as the function Train does, and returns its run with the model of the
