@@ -98,7 +98,7 @@ func writeAside(root *os.Root, name string, b []byte) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = root.Rename(aside, name)
+		err = rename(root, aside, name)
 	}
 	if err != nil {
 		_ = root.Remove(aside) // what went wrong first is what is said

@@ -13,6 +13,9 @@ const nonblocking = syscall.O_NONBLOCK
 // openToRead opens what lies at a path.
 func openToRead(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|nonblocking, 0) }
 
+// rename gives a file another name, in the place of what has that.
+func rename(root *os.Root, from, to string) error { return root.Rename(from, to) }
+
 // tryLock locks an open file, alone or together with others. It does not wait: where
 // another program stands against it, the error is ErrLocked.
 func tryLock(f *os.File, alone bool) error {

@@ -3,6 +3,7 @@ package file
 import (
 	"errors"
 	"os"
+	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -24,6 +25,19 @@ func openToRead(path string) (*os.File, error) {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	return os.NewFile(uintptr(handle), path), nil
+}
+
+// rename gives a file another name, in the place of what has that. Windows refuses it while
+// another program, such as a virus scanner, has that open, so it tries again for a second.
+func rename(root *os.Root, from, to string) error {
+	for wait := time.Millisecond; ; wait *= 2 {
+		err := root.Rename(from, to)
+		refused := errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_SHARING_VIOLATION)
+		if !refused || wait > time.Second/2 {
+			return err
+		}
+		time.Sleep(wait)
+	}
 }
 
 // tryLock locks an open file, alone or together with others. It does not wait: where
