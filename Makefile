@@ -77,7 +77,7 @@ sbom: ## write a bill of materials to build/helmholtz.cdx.json (VERSION=of the r
 vulnerabilities: ## look for known vulnerabilities (GOVULNDB=address or file:// of another database)
 	@.ci/vulnerabilities
 
-lint: ## check formatting, vet, and build for other machines
+lint: ## check formatting, vet, and build for other machines, WebAssembly among them
 	@echo gofmt
 	@badly=$$(find . -path ./build -prune -o -name '*.go' -exec gofmt -l {} +); \
 		test -z "$$badly" || { echo "not as gofmt writes them:"; echo "$$badly"; exit 1; }
@@ -85,3 +85,5 @@ lint: ## check formatting, vet, and build for other machines
 	go tool staticcheck ./...
 	GOOS=darwin GOARCH=arm64 go build ./...
 	GOOS=linux GOARCH=arm64 go build ./...
+	GOOS=windows GOARCH=amd64 go vet ./...
+	GOOS=js GOARCH=wasm go build ./hm ./boltzmann/... ./plotting

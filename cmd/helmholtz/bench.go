@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
-	"syscall"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm"
@@ -40,13 +39,7 @@ type machineRecord struct {
 }
 
 func thisMachine() machineRecord {
-	var usage syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
-	unit := int64(1024) // Linux counts in kilobytes, macOS in bytes
-	if runtime.GOOS == "darwin" {
-		unit = 1
-	}
-	return machineRecord{int64(usage.Maxrss) * unit >> 20, runtime.GOMAXPROCS(0), kernels.InstructionSet()}
+	return machineRecord{peakMemory() >> 20, runtime.GOMAXPROCS(0), kernels.InstructionSet()}
 }
 
 func newBenchTrain() *cobra.Command {

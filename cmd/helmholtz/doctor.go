@@ -101,7 +101,7 @@ func examine(w io.Writer, e environment) {
 		}
 	}
 	if kernels == 0 {
-		line(false, "kernel", "no Jupyter kernel for Go: make notebook registers one")
+		line(false, "kernel", noKernel)
 	}
 	var missing []string
 	ready := 0

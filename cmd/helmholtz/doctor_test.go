@@ -33,7 +33,7 @@ func wantLines(t *testing.T, e environment, want ...string) {
 
 func TestDoctorSaysWhatToDo(t *testing.T) {
 	wantLines(t, bare(), "--  go         not found: install Go 1.26", "--  gonb       not found: make notebook",
-		"--  jupyter    not found: make notebook", "--  kernel     no Jupyter kernel for Go: make notebook")
+		"--  jupyter    not found: make notebook", "--  kernel     "+noKernel)
 }
 
 func TestDoctorKnowsTheVersionOfGo(t *testing.T) {

@@ -6,12 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
 // estimates are what eval --json prints, but for the time that it took.
@@ -63,48 +60,5 @@ func TestEvaluationInParts(t *testing.T) {
 	merged := estimates(t, succeed(t, append([]string{"eval", dir, "--json", "--parts", parts}, evaluation...)...))
 	if difference := cmp.Diff(alone, merged); difference != "" {
 		t.Errorf("parts together and one program alone differ: %s", difference)
-	}
-}
-
-// TestPreemptedEvaluation stops an evaluation that waits for a part of a machine that may
-// have stopped, as a scheduler does; started again once that is known, it goes on.
-func TestPreemptedEvaluation(t *testing.T) {
-	here := t.TempDir()
-	dir, parts := filepath.Join(here, "run"), filepath.Join(here, "parts")
-	succeed(t, "train", "--dataset", "3by3", "--subset", "320", "--layers", "5", "--epochs", "1", "--out", dir)
-	eval := []string{"eval", dir, "--json", "--samples", "262144", "--rows", "18", "--split", "train", "--log-z2", "0", "--parts", parts}
-	taken := filepath.Join(parts, "seed-1", "part-0")
-	if err := os.MkdirAll(taken, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(taken, file.LeaseFile), []byte(`{"holder":"other","host":"other","system":"other"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan int)
-	go func() {
-		code, _, _ := helmholtz(t, t.Context(), eval...)
-		ended <- code
-	}()
-	for {
-		if _, err := os.Stat(filepath.Join(parts, "seed-1", "part-1", "part.safetensors")); err == nil {
-			break
-		}
-		select {
-		case code := <-ended:
-			t.Fatalf("an evaluation with a part elsewhere ended with %d", code)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if code := <-ended; code != exitRequeue {
-		t.Errorf("an evaluation that was told to stop ended with %d, not %d", code, exitRequeue)
-	}
-	if err := os.Remove(filepath.Join(taken, file.LeaseFile)); err != nil {
-		t.Fatal(err)
-	}
-	if e := estimates(t, succeed(t, eval...)); e["data"] != 18. {
-		t.Errorf("gone on with, it says %v", e)
 	}
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -101,6 +103,9 @@ func newKernelFetch() *cobra.Command {
 	}
 	return c
 }
+
+// noKernel is what doctor says where the kernel is not registered.
+const noKernel = "no Jupyter kernel for Go: make notebook registers one"
 
 // jupyterFolders are the Jupyter data folders of the project, of the user and of
 // the machine.

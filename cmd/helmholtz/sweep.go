@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -363,7 +362,7 @@ func sayWhatIsLeft(c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard
 func preemptible(ctx context.Context) (context.Context, func() bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals, asked := make(chan os.Signal, 1), make(chan bool, 1)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGUSR1)
+	signal.Notify(signals, preemptions...)
 	go func() {
 		select {
 		case <-signals:

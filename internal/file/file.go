@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 )
@@ -97,7 +98,7 @@ func writeAside(root *os.Root, name string, b []byte) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = root.Rename(aside, name)
+		err = rename(root, aside, name)
 	}
 	if err != nil {
 		_ = root.Remove(aside) // what went wrong first is what is said
@@ -108,6 +109,9 @@ func writeAside(root *os.Root, name string, b []byte) error {
 
 // syncNames returns when the names in a directory last.
 func syncNames(root *os.Root) error {
+	if runtime.GOOS == "windows" { // which flushes files alone
+		return nil
+	}
 	dir, err := root.Open(".")
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // Held is a directory that is locked: it is written into by who holds it alone.
@@ -41,7 +40,7 @@ func Hold(path, name string) (*Held, error) {
 		return nil, &WriteError{path, withoutPaths(err)}
 	}
 	h := &Held{path: path, name: name, root: root}
-	if h.lock, err = root.OpenFile(name, os.O_CREATE|os.O_RDWR|syscall.O_NONBLOCK, 0o644); err != nil {
+	if h.lock, err = root.OpenFile(name, os.O_CREATE|os.O_RDWR|nonblocking, 0o644); err != nil {
 		root.Close()
 		return nil, &WriteError{h.Path(name), withoutPaths(err)}
 	}
@@ -51,7 +50,7 @@ func Hold(path, name string) (*Held, error) {
 	}
 	if err := lockAlone(h.lock); err != nil {
 		h.Release()
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
+		if !errors.Is(err, ErrLocked) {
 			return nil, fmt.Errorf("%s %w (%w): choose a directory on a file system that has locks", h.Path(name), ErrNoLocks, err)
 		}
 		return nil, ErrLocked

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -106,7 +105,7 @@ func newLease() lease {
 // is not written yet, or was cut short, is that of nobody known.
 func readLease(root *os.Root, name string) (lease, error) {
 	var l lease
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe holds nobody up
+	f, err := root.OpenFile(name, os.O_RDONLY|nonblocking, 0) // a pipe holds nobody up
 	if err != nil {
 		return l, err
 	}

@@ -8,14 +8,13 @@ import (
 	"io"
 	"iter"
 	"os"
-	"syscall"
 )
 
 // Open opens a file for reading and says how many bytes it has. It refuses what is
 // not a regular file, which may have no end, and does not wait for the writer of a
 // pipe.
 func Open(path string) (*os.File, int64, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := openToRead(path)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -38,6 +38,7 @@ var allowed = map[string][]string{
 	"internal/shell":         nil,
 	"internal/statistics":    nil,
 	"internal/torture":       nil,
+	"internal/wasm":          {"dataset", "hm", "runs"},
 	"internal/work":          nil,
 
 	"dataset":                 nil,

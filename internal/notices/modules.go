@@ -45,6 +45,7 @@ var platforms = []struct{ system, processor, tags, cgo string }{
 	{"linux", "amd64", "cuda", "1"},
 	{"linux", "arm64", "", "0"},
 	{"darwin", "arm64", "", "0"},
+	{"windows", "amd64", "", "0"},
 }
 
 // linked are the modules of all packages that the program, or one of those that others

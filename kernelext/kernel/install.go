@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package kernel is the Jupyter kernel "Go (Helmholtz)": GoNB, with a session
 // in which data sets, models and running experiments outlive the cell. Cells
 // use it through package kernelext.

@@ -6,28 +6,30 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 )
 
 // Most is the memory, in bytes, that a reader may take until it refuses a file.
 const Most = 200 << 20
 
+// refused are the things that Refused puts at a path, by their names.
+var refused = map[string]func(path string) error{
+	"a directory": func(path string) error { return os.Mkdir(path, 0o755) },
+	"zeros":       func(path string) error { return Zeros(path, nil, 3<<30) },
+}
+
 // Refused checks that read refuses, with an error that names it, what is put in the
-// place of the file of a path: a directory, a pipe that nobody writes into, and
-// three gigabytes of zeros, which take no room on a disk. It puts the file back.
+// place of the file of a path: a directory, a pipe that nobody writes into, where the
+// system has such, and three gigabytes of zeros, which take no room on a disk. It puts
+// the file back.
 func Refused(t *testing.T, path string, read func() error) {
 	t.Helper()
 	aside := filepath.Join(t.TempDir(), "aside")
 	if err := os.Rename(path, aside); err != nil {
 		t.Fatal(err)
 	}
-	for name, put := range map[string]func() error{
-		"a directory": func() error { return os.Mkdir(path, 0o755) },
-		"a pipe":      func() error { return syscall.Mkfifo(path, 0o644) },
-		"zeros":       func() error { return Zeros(path, nil, 3<<30) },
-	} {
-		if err := put(); err != nil {
+	for name, put := range refused {
+		if err := put(path); err != nil {
 			t.Fatal(err)
 		}
 		var err error

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package proxy stands between Jupyter and GoNB: it starts GoNB as its child,
 // speaks the Jupyter protocol with both, and passes what one says to the other.
 //
