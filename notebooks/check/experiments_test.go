@@ -74,8 +74,8 @@ func TestListedPairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := general.ParseExperiment([]byte(strings.NewReplacer(`"all"`, `"listed"`, "# pairs", "pairs").Replace(string(text))))
-	if err != nil || len(e.Machine.Pairs) == 0 {
-		t.Fatalf("pairs %v: %v", e.Machine.Pairs, err)
+	if err != nil || len(e.Settings.Machine.Pairs) == 0 {
+		t.Fatalf("pairs %v: %v", e.Settings.Machine.Pairs, err)
 	}
 	set, err := e.Dataset.Open()
 	if err != nil {

@@ -20,10 +20,11 @@ import (
 
 // training is a small one of some epochs that keeps the checkpoint of the second.
 func training(epochs int) reproduce.Training {
-	return reproduce.Training{Name: "small", Seeds: 2, Experiment: deterministic.Experiment{
-		Dataset: dataset.Spec{Name: "3by3", Subset: 64}, Machine: deterministic.MachineSpec{Layers: []int{4}},
-		Training: deterministic.TrainingSpec{LearningRate: 0.01, BatchSize: 16}, Epochs: epochs, Seed: 1, Keep: []int{2},
-	}}
+	e, err := deterministic.ParseExperiment(fmt.Appendf(nil, "family = \"deterministic\"\nepochs = %d\nkeep = [2]\n[dataset]\nname = \"3by3\"\nsubset = 64\n[machine]\nlayers = [4]\n[training]\nbatch_size = 16\n", epochs))
+	if err != nil {
+		panic(err)
+	}
+	return reproduce.Training{Name: "small", Seeds: 2, Experiment: e}
 }
 
 func train(t *testing.T, jobs []reproduce.Job) {
@@ -80,7 +81,7 @@ func (f falling) WithHeader(h runs.Header) runs.Experiment {
 }
 
 func (f falling) LearningRate(step, stepsPerEpoch int) float64 {
-	return f.Training.LearningRate * (1 - float64(step)/float64(f.Epochs*stepsPerEpoch))
+	return f.Settings.Training.LearningRate * (1 - float64(step)/float64(f.Epochs*stepsPerEpoch))
 }
 
 // Results that ask for different lengths of a training share the longest, which keeps the epochs
@@ -107,7 +108,7 @@ func TestTrainingServesSeveralLengths(t *testing.T) {
 	for name, change := range map[string]func(e deterministic.Experiment) runs.Experiment{
 		"the learning rate": func(e deterministic.Experiment) runs.Experiment { return falling{e} },
 		"0.02": func(e deterministic.Experiment) runs.Experiment {
-			e.Training.LearningRate = 0.01 * float64(e.Epochs)
+			e.Settings.Training.LearningRate = 0.01 * float64(e.Epochs)
 			return e
 		},
 	} {
@@ -223,7 +224,7 @@ func TestDivergedTrainingIsRemembered(t *testing.T) {
 	job := func(rate float64, epochs int) reproduce.Job {
 		of := training(epochs)
 		e := of.Experiment.(deterministic.Experiment)
-		e.Training.LearningRate = rate
+		e.Settings.Training.LearningRate = rate
 		of.Experiment = diverging{e}
 		return reproduce.Jobs([]reproduce.Training{of}, dir, reproduce.Full)[0]
 	}
@@ -274,7 +275,7 @@ func TestDivergedBeginningIsRemembered(t *testing.T) {
 	job := func(epochs int) reproduce.Job {
 		of := training(epochs)
 		e := of.Experiment.(deterministic.Experiment)
-		e.Training.LearningRate = math.MaxFloat64
+		e.Settings.Training.LearningRate = math.MaxFloat64
 		of.Experiment = e
 		return reproduce.Jobs([]reproduce.Training{of}, dir, reproduce.Full)[0]
 	}
@@ -303,7 +304,7 @@ func TestUnusableRunsAreNamed(t *testing.T) {
 	}
 	other := training(3)
 	e := other.Experiment.(deterministic.Experiment)
-	e.Training.LearningRate = 0.02
+	e.Settings.Training.LearningRate = 0.02
 	other.Experiment = e
 	damaged := reproduce.Jobs([]reproduce.Training{training(3)}, dir, reproduce.Full)[1]
 	if err := os.WriteFile(filepath.Join(damaged.Dir, "checkpoint.safetensors"), []byte("no checkpoint"), 0o644); err != nil {
