@@ -208,6 +208,8 @@ func (e diverging) WithHeader(h runs.Header) runs.Experiment {
 	return diverging{e.Experiment.WithHeader(h).(deterministic.Experiment)}
 }
 
+func (e diverging) Resolve(*dataset.Set) (runs.Experiment, error) { return e, nil }
+
 func (e diverging) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
 	l, err := e.Experiment.Learner(set, at)
 	return divergingLearner{l}, err
