@@ -206,6 +206,9 @@ type stepper struct {
 // they took. learningRate is the rate of the k-th of them, 0 the first. It returns
 // reports and an error as engine.StepsTrainer does.
 func (s *stepper) take(ctx context.Context, most int, learningRate func(k int) float64) (reports []engine.Report, elapsed time.Duration, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
 	start := time.Now()
 	several, ok := s.trainer.(engine.StepsTrainer)
 	if !ok {

@@ -56,7 +56,10 @@ type learner struct {
 
 // Steps implements runs.Learner. It takes one step, of Adam on the mean gradient of
 // the free energy of a minibatch.
-func (l *learner) Steps(_ context.Context, _ int, rate func(k int) float64) ([]runs.Measures, error) {
+func (l *learner) Steps(ctx context.Context, _ int, rate func(k int) float64) ([]runs.Measures, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	rows, sum := l.order.Minibatch(l.adam.step), 0.0
 	clear(l.gradient.Flat)
 	for _, i := range rows {
