@@ -124,7 +124,7 @@ func (e Experiment) checkSettings(set *dataset.Set) error {
 }
 
 // Err implements runs.Experiment. It refuses a misfit, and settings that have no
-// name, those that are none of their kind.
+// name: those that are none of their kind, and presets that there are not.
 func (e Experiment) Err() error {
 	if e.Misfit != "" {
 		return errors.New(e.Misfit)
@@ -133,7 +133,8 @@ func (e Experiment) Err() error {
 	if _, err := json.Marshal(e); errors.As(err, &nameless) {
 		return nameless.Err
 	}
-	return nil
+	_, err := Preset(e.Method.Preset)
+	return err
 }
 
 // family is the name of this family of models in experiment files, which may leave it
