@@ -1,14 +1,11 @@
 package boltzmann
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -414,43 +411,6 @@ func TestFreeEnergiesAreComparedByOneEstimator(t *testing.T) {
 	}
 	if gap := float64(e.FreeEnergy - e.TrainingFreeEnergy); math.Abs(gap) > 1e-6 {
 		t.Errorf("F is %v of the rows, and %v of the same for training", e.FreeEnergy, e.TrainingFreeEnergy)
-	}
-}
-
-// Training of a deep machine that is interrupted and resumed leaves the same bytes as one
-// that is not.
-func TestDeepResumeIsExact(t *testing.T) {
-	set, whole, parts := patterns(t), t.TempDir(), t.TempDir()
-	machine := New(set.Shape()).Hidden(5, 4, 3)
-	m := short(PCD()).MeanField(3).Momentum(0.5)
-	if _, err := m.Train(t.Context(), machine, set, whole); err != nil {
-		t.Fatal(err)
-	}
-	sessions := 0
-	for finished := false; !finished; sessions++ {
-		ctx, cancel := context.WithCancel(t.Context())
-		_, err := m.Train(ctx, machine, set, parts, stopper(func(step int) {
-			if step%4 == 0 {
-				cancel()
-			}
-		}))
-		cancel()
-		finished = err == nil
-		if err != nil && !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-	}
-	if sessions < 4 {
-		t.Errorf("training took %d sessions, want several", sessions)
-	}
-	for _, file := range []string{"checkpoint.safetensors", "best.safetensors", "experiment.toml"} {
-		a, err := os.ReadFile(filepath.Join(whole, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b, err := os.ReadFile(filepath.Join(parts, file)); err != nil || !bytes.Equal(a, b) {
-			t.Errorf("%s is another (%v)", file, err)
-		}
 	}
 }
 

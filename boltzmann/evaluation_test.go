@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -148,7 +147,7 @@ func TestAnnealedEvaluation(t *testing.T) {
 }
 
 // Runs are evaluated on rows alone as their models are with these for base rates.
-func TestExperimentsEvaluateSnapshots(t *testing.T) {
+func TestModelsAreEstimated(t *testing.T) {
 	set, _ := evaluated(t, 1)
 	for hidden, annealing := range map[int]bool{5: false, 30: true} {
 		e := PCD().BatchSize(20).Chains(10).Epochs(1).Experiment(New(set.Shape()).Hidden(hidden), set)
@@ -156,15 +155,15 @@ func TestExperimentsEvaluateSnapshots(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of, err := e.Evaluate(t.Context(), s, set.Test(), 10, 3, nil)
+		m, err := e.modelOf(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		state, shape, err := readSnapshot(s)
+		of, err := m.Estimate(t.Context(), set.Test(), 10, 3, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := e.model(state, shape).WithSeed(3).LogZ(t.Context(), set.Test(), Annealing{Chains: 10}, nil)
+		z, err := m.WithSeed(3).LogZ(t.Context(), set.Test(), Annealing{Chains: 10}, nil)
 		if err != nil || (z.Errs == ErrsLow) != annealing {
 			t.Fatalf("log Z is %+v (%v)", z, err)
 		}

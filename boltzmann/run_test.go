@@ -1,7 +1,6 @@
 package boltzmann
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
 // patterns returns 40 training and 12 validation rows of 3by3: five minibatches
@@ -100,6 +100,7 @@ func TestResumeIsExact(t *testing.T) {
 		{short(PCD()).BatchSize(13), machineFor(gray), gray},
 		{short(PCD()).BatchSize(13).Discriminative(0.5), machineFor(labeled).Labels(10), labeled},
 		{short(PCD()), machineFor(lines).Hidden(6).HiddenCategorical(3), lines},
+		{short(PCD()).MeanField(3).Momentum(0.5), machineFor(lines).Hidden(5, 4, 3), lines},
 		{short(PCD()).LearningRate(0.05), machineFor(lines).HiddenUnits(Gaussian), lines},
 	}
 	for _, m := range methods() {
@@ -107,38 +108,10 @@ func TestResumeIsExact(t *testing.T) {
 	}
 	for _, tr := range trainings {
 		m, machine, set := tr.Method, tr.Machine, tr.set
-		t.Run(m.Experiment(machine, set).String(), func(t *testing.T) {
+		e := m.Experiment(machine, set)
+		t.Run(e.String(), func(t *testing.T) {
 			t.Parallel()
-			whole, dir := t.TempDir(), t.TempDir()
-			m = m.Keep(1)
-			want, err := m.Train(t.Context(), machine, set, whole)
-			if err != nil {
-				t.Fatal(err)
-			}
-			stopped(t, m, machine, set, dir, 100, func(step int) bool { return step%4 == 0 || step == 10 })
-			got, err := OpenRun(dir)
-			if err != nil || !got.Finished() {
-				t.Fatalf("the run is not finished: %v", err)
-			}
-			if sessions, err := got.Provenance(); err != nil || len(sessions) < 4 {
-				t.Fatalf("training took %d sessions (%v), want several", len(sessions), err)
-			}
-			for _, file := range []string{"checkpoint.safetensors", "best.safetensors", "epoch-1.safetensors", "experiment.toml"} {
-				a, err := os.ReadFile(filepath.Join(whole, file))
-				if err != nil {
-					t.Fatal(err)
-				}
-				b, err := os.ReadFile(filepath.Join(dir, file))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if string(a) != string(b) {
-					t.Errorf("%s is another", file)
-				}
-			}
-			if diff := cmp.Diff(want.History().Epochs, got.History().Epochs, cmpopts.IgnoreFields(runs.Epoch{}, "Seconds")); diff != "" {
-				t.Errorf("the metrics differ (-whole +resumed):\n%s", diff)
-			}
+			runstest.Resume(t, e, set)
 		})
 	}
 }
@@ -236,33 +209,8 @@ func finite(x []float32) bool {
 	return true
 }
 
-// Experiments are what they were when they have been written and read again, and what
-// changes training changes their hash.
-func TestExperimentsRoundTrip(t *testing.T) {
-	set := patterns(t)
-	hashes := map[string]string{}
-	for _, m := range append(methods(), short(PCD()).Chains(11), short(PCD()).Centered(false), short(PCD()).OffsetRate(0.1), short(PCD()).L1(1e-3),
-		short(PCD()).StepDecay(2, 0.1), short(PCD()).Patience(1), short(PCD()).Seed(9), short(PCD()).Epochs(4)) {
-		e := m.Experiment(machineFor(set), set)
-		back, err := runs.ParseExperiment(e.TOML())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(runs.Experiment(e), back); diff != "" || back.Hash() != e.Hash() {
-			t.Errorf("%v (-written +read):\n%s", m.spec, diff)
-		}
-		if other, taken := hashes[e.Hash()]; taken {
-			t.Errorf("%v has the hash of %s", m.spec, other)
-		}
-		hashes[e.Hash()] = e.String()
-		if kept := m.Keep(1).RecordSteps(2).Experiment(machineFor(set), set); kept.Hash() != e.Hash() {
-			t.Errorf("%v: what is recorded on the way changes the hash", m.spec)
-		}
-		if diff := cmp.Diff(e.Header(), e.WithHeader(e.Header()).Header()); diff != "" {
-			t.Errorf("%v: the header (-given +has):\n%s", m.spec, diff)
-		}
-	}
-	// What a file leaves out is as CD has it.
+// What a file leaves out is as CD has it.
+func TestSettingsLeftOut(t *testing.T) {
 	e, err := ParseExperiment([]byte("family = \"boltzmann\"\n[method]\nalgorithm = \"cd\"\n"))
 	if err != nil || e.Method != CD().spec || !reflect.DeepEqual(e.Machine, New(dataset.Shape{}).spec) {
 		t.Errorf("an empty experiment is %+v (%v)", e, err)
@@ -296,10 +244,6 @@ func TestFilesOfNoExperimentAreRefused(t *testing.T) {
 	for text, says := range map[string]string{
 		"family = \"hm\"\n":                       `give family = "boltzmann"`,
 		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt or pl",
-		strings.Replace(good, "pcd", "sml", 1):    `unknown algorithm "sml"`,
-		good + "temperature = 1\n":                `unknown setting "method.temperature" (did you mean "method.temperatures"?)`,
-		good + "learning_rate = nan\n":            "give a finite number",
-		good + "optimizer = \"lbfgs\"\n":          "use gd, momentum or adam",
 		good + "[machine]\nhidden = [500, 500]\n": "hidden",
 	} {
 		if _, err := ParseExperiment([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
@@ -320,37 +264,11 @@ func TestExperimentsThatCannotBeTrainedAreRefused(t *testing.T) {
 		set     *dataset.Set
 		says    string
 	}{
-		{short(PCD()), machineFor(set).Hidden(0), set, "0 hidden units"},
 		{short(PCD()), machineFor(gray), set, "the machine is for images of 14×14"},
 		{short(PCD()), machineFor(gray).Visible(Bernoulli), gray, "use stochastic"},
-		{short(PCD()), machineFor(set).Visible(Gaussian), set, "keep the grey values"},
 		{short(PT()), machineFor(gray), gray, "parallel tempering is of Bernoulli units"},
-		{short(PCD()).VarianceRate(-1), machineFor(set), set, "variance_rate = -1"},
-		{short(PCD()), machineFor(set).Visible(7), set, "unknown kind of units 7"},
-		{short(PCD()).Chains(0), machineFor(set), set, "chains = 0"},
-		{short(PCD()).Chains(1 << 31), machineFor(set).Hidden(1 << 17), set, "give fewer"},
 		{short(PCD()).Natural(Joint, 1), machineFor(gray), gray, "natural gradients are of Bernoulli"},
-		{short(PCD()).Natural(9, 1), machineFor(set), set, "unknown metric 9"},
 		{short(PL()), machineFor(gray), gray, "use pcd"},
-		{short(PL()).Sparsity(1, 0.5), machineFor(set), set, "goes with cd, pcd and pt"},
-		{short(PT()).Temperatures(1), machineFor(set), set, "temperatures = 1"},
-		{short(PCD()).Temperatures(5), machineFor(set), set, "use pt"},
-		{short(PCD()).Steps(0), machineFor(set), set, "steps = 0"},
-		{short(PL()).Steps(5000), machineFor(set), set, "steps = 5000 of pl"},
-		{short(CD()).OffsetRate(0), machineFor(set), set, "offset_rate = 0"},
-		{short(CD()).Momentum(1), machineFor(set), set, "momentum = 1"},
-		{short(CD()).AdamDecays(-1, 0.9), machineFor(set), set, "adam_beta1 = -1"},
-		{short(CD()).AdamDecays(0.9, 1), machineFor(set), set, "adam_beta2 = 1"},
-		{short(CD()).LearningRate(0), machineFor(set), set, "learning_rate = 0"},
-		{short(CD()).LearningRate(math.Inf(1)), machineFor(set), set, "learning_rate = +Inf"},
-		{short(CD()).StepDecay(0, 0.5), machineFor(set), set, "step_epochs = 0"},
-		{short(CD()).StepDecay(1, 2), machineFor(set), set, "step_factor = 2"},
-		{short(CD()).L1(-1), machineFor(set), set, "l1 = -1"},
-		{short(CD()).L2(math.NaN()), machineFor(set), set, "l2 = NaN"},
-		{short(CD()).BatchSize(0), machineFor(set), set, "batch_size = 0"},
-		{short(CD()).BatchSize(41), machineFor(set), set, "batch size 41 is larger"},
-		{short(CD()).Epochs(0), machineFor(set), set, "0 epochs"},
-		{short(CD()).Optimizer(7), machineFor(set), set, "unknown optimizer 7"},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		_, err := c.method.Train(t.Context(), c.machine, c.set, dir)
@@ -400,8 +318,6 @@ func TestForeignSnapshotsAreRefused(t *testing.T) {
 		{"lacks tensor below.0.weights", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":5,"below":[9],"shape":{"Height":3,"Width":3},"chains":10}`)
 		}},
-		{"lacks tensor weights", func(s *runs.Snapshot) { s.Tensors = s.Tensors[1:] }},
-		{"of float32", func(s *runs.Snapshot) { s.Tensors[0].Data, s.Tensors[0].Wide = nil, make([]float64, 45) }},
 		{"for images of 1×9", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":5,"shape":{"Height":1,"Width":9},"chains":10}`)
 		}},
@@ -523,23 +439,3 @@ func TestLegendsTellMethodsApart(t *testing.T) {
 		}
 	}
 }
-
-// What a run saves is its model, without its directory; that of another family is refused.
-func TestModelFiles(t *testing.T) {
-	set := patterns(t)
-	run := mustTrain(t, short(PCD()), set, t.TempDir())
-	var file bytes.Buffer
-	if err := run.SaveModel(&file); err != nil {
-		t.Fatal(err)
-	}
-	_, err := runs.LoadModel(bytes.NewReader(file.Bytes()), "a mixture", func(other, runs.Snapshot) (*Model, error) { return nil, nil })
-	if err == nil || !strings.Contains(err.Error(), "not of a mixture: load it by the package of its family") {
-		t.Errorf("a model of another family: %v", err)
-	}
-	if m, err := LoadModel(&file); err != nil || !reflect.DeepEqual(m, run.Model) {
-		t.Errorf("the model that was saved is another, %v", err)
-	}
-}
-
-// other is an experiment of another family.
-type other struct{ Experiment }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
 // cpuEngine is the CPU's, for test engines to be built on.
@@ -136,7 +137,7 @@ func TestBackendIsNoPartOfARun(t *testing.T) {
 		t.Errorf("the hash is %s on one backend, %s on another", hash, other)
 	}
 	mustTrain(t, short(NRWS()), set, parts)
-	wantSameRun(t, whole, parts)
+	runstest.SameRun(t, whole, parts)
 }
 
 // What a backend lacks, in features or in memory, is refused before a run is

@@ -12,6 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
 func TestFinishedRunIsReturnedAtOnce(t *testing.T) {
@@ -46,12 +47,7 @@ func TestOtherExperimentIsRefused(t *testing.T) {
 		set     *dataset.Set
 		says    []string
 	}{
-		{"learning rate", short(RWS()).LearningRate(0.07), machineFor(set), set, []string{"(method.learning_rate is 0.05 there, 0.07 here)"}},
 		{"preset", short(WS()), machineFor(set), set, []string{`method.preset is "rws" there, "ws" here`, `method.phases is "rws" there, "ws" here`}},
-		{"layers", short(RWS()), machineFor(set).Dense(2), set, []string{"(machine.layers is [4, 3] there, [4, 3, 2] here)"}},
-		{"coding", short(RWS()), machineFor(set).Coding(ZeroOne), set, []string{`(machine.coding is "pm1" there, "01" here)`}},
-		{"seed", short(RWS()).Seed(4), machineFor(set), set, []string{"(seed is 3 there, 4 here)"}},
-		{"epochs", short(RWS()).Epochs(7), machineFor(set), set, []string{"(epochs is 6 there, 7 here)"}},
 		{"rows held out", short(RWS()), machineFor(set), unheld, []string{"(dataset.validation is 30 there, unset here)"}},
 	} {
 		t.Run(test.setting, func(t *testing.T) {
@@ -310,7 +306,7 @@ func TestRowsOfOnesOwnStayWithTheirRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantSameRun(t, whole, dir)
+	runstest.SameRun(t, whole, dir)
 	got, err := run.Dataset()
 	if err != nil {
 		t.Fatal(err)

@@ -124,12 +124,16 @@ func (e Experiment) checkSettings(set *dataset.Set) error {
 }
 
 // Err implements runs.Experiment. It refuses a misfit, and settings that have no
-// name, those that are none of their kind.
+// name: those that are none of their kind, and presets that there are not.
 func (e Experiment) Err() error {
 	if e.Misfit != "" {
 		return errors.New(e.Misfit)
 	}
-	return runs.Nameless(e)
+	if err := runs.Nameless(e); err != nil {
+		return err
+	}
+	_, err := Preset(e.Method.Preset)
+	return err
 }
 
 // family is the name of this family of models in experiment files, which may leave it out.

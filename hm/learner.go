@@ -90,7 +90,7 @@ func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, e
 	if err != nil {
 		return nil, err
 	}
-	return &learner{plan: plan, stepper: stepper{trainer: trainer}}, nil
+	return &learner{plan: plan, stepper: stepper{trainer: trainer}, state: state}, nil
 }
 
 // learner trains a machine.

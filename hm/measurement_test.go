@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
 	"pgregory.net/rapid"
 )
 
@@ -78,7 +79,7 @@ func TestMeasurementsAreResumed(t *testing.T) {
 	mustTrain(t, method, set, whole)
 	trainUntil(t, 9, method, machineFor(set), set, dir)
 	mustTrain(t, method, set, dir)
-	wantSameRun(t, whole, dir)
+	runstest.SameRun(t, whole, dir)
 
 	again := t.TempDir()
 	trainUntil(t, 9, short(RWS()), machineFor(set), set, again)
@@ -223,7 +224,7 @@ func TestExtendedRuns(t *testing.T) {
 	if _, err := e.(Experiment).Train(t.Context(), set, dir); err != nil {
 		t.Fatal(err)
 	}
-	wantSameRun(t, whole, dir)
+	runstest.SameRun(t, whole, dir)
 
 	falling := t.TempDir()
 	mustTrain(t, short(RWS()).Epochs(2).Schedule(CosineDecay), set, falling)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
 // remote is an engine that keeps the state of training elsewhere, as one on a
@@ -112,7 +113,7 @@ func TestStateIsFetchedWhereItIsNeeded(t *testing.T) {
 	if want := 2 + 5; distant.fetched != want {
 		t.Errorf("the state was fetched %d times, want %d: at the end of each of 6 epochs and at an interruption", distant.fetched, want)
 	}
-	wantSameRun(t, whole, dir)
+	runstest.SameRun(t, whole, dir)
 }
 
 // Steps that are taken at once make the same run, interrupted or not, and
@@ -129,7 +130,7 @@ func TestStepsAtOnce(t *testing.T) {
 	together.sizes = nil
 	at := &watcher{}
 	mustTrain(t, method, set, dir, at)
-	wantSameRun(t, whole, dir)
+	runstest.SameRun(t, whole, dir)
 	if diff := cmp.Diff(one.steps, at.steps); diff != "" {
 		t.Errorf("recorders hear of other steps (-one by one +at once):\n%s", diff)
 	}
@@ -147,7 +148,7 @@ func TestStepsAtOnce(t *testing.T) {
 	interrupted := t.TempDir()
 	trainUntil(t, 9, method, machineFor(set), set, interrupted)
 	mustTrain(t, method, set, interrupted)
-	wantSameRun(t, whole, interrupted)
+	runstest.SameRun(t, whole, interrupted)
 
 	stopped := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -159,7 +160,7 @@ func TestStepsAtOnce(t *testing.T) {
 		t.Errorf("cancelled among several steps, training stopped after %d with the error %v", run.Snapshot().Step, err)
 	}
 	mustTrain(t, method, set, stopped)
-	wantSameRun(t, whole, stopped)
+	runstest.SameRun(t, whole, stopped)
 
 	if _, err := method.Experiment(machineFor(set), set).Benchmark(t.Context(), set, 20, nil); err != nil {
 		t.Error(err)

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
 // trained is a method and the data it trains on.
@@ -60,53 +59,6 @@ func resumable(t *testing.T) []trained {
 	)
 }
 
-// interruption ends sessions of training. session returns the context and the
-// recorder of one, from a context and the function that cancels it.
-type interruption struct {
-	name    string
-	session func(context.Context, func()) (context.Context, *watcher)
-}
-
-func interruptions() []interruption {
-	atSteps := func(when func(step int) bool) func(context.Context, func()) (context.Context, *watcher) {
-		return func(ctx context.Context, cancel func()) (context.Context, *watcher) {
-			return ctx, &watcher{onStep: func(p runs.Progress) {
-				if when(p.Step) {
-					cancel()
-				}
-			}}
-		}
-	}
-	begun := false
-	return []interruption{
-		{"before the first step", func(ctx context.Context, cancel func()) (context.Context, *watcher) {
-			if !begun {
-				cancel()
-			}
-			begun = true
-			return ctx, &watcher{}
-		}},
-		{"within an epoch", atSteps(func(step int) bool { return step == 9 })},
-		{"after an epoch's last step", atSteps(func(step int) bool { return step == 2*stepsPerEpoch })},
-		{"again and again", atSteps(func(step int) bool { return step%5 == 0 })},
-		{"after an epoch", func(ctx context.Context, cancel func()) (context.Context, *watcher) {
-			return ctx, &watcher{onEpoch: func(e runs.Epoch) {
-				if e.Epoch == 1 {
-					cancel()
-				}
-			}}
-		}},
-		{"during validation", func(ctx context.Context, _ func()) (context.Context, *watcher) {
-			f := &fuse{Context: ctx}
-			return f, &watcher{onStep: func(p runs.Progress) {
-				if p.Step == 2*stepsPerEpoch {
-					f.light(1) // training asks once before it begins to validate
-				}
-			}}
-		}},
-	}
-}
-
 // In fixed point, a run whose sessions have another instruction set each leaves the
 // same bytes as one that has none but one.
 func TestResumeInFixedPointIsExactAcrossInstructionSets(t *testing.T) {
@@ -118,22 +70,26 @@ func TestResumeInFixedPointIsExactAcrossInstructionSets(t *testing.T) {
 		v := trained{name, short(preset(name)).Arithmetic(FixedPoint), patterns(t)}
 		whole, parts := t.TempDir(), t.TempDir()
 		mustTrain(t, v.method, v.set, whole)
-		sets, session := kernels.InstructionSets(), 0
-		sessions := trainInSessions(t, v, parts, interruption{"with another instruction set", func(ctx context.Context, cancel func()) (context.Context, *watcher) {
-			if err := kernels.SetInstructionSet(sets[session%len(sets)]); err != nil {
+		sets, sessions := kernels.InstructionSets(), 0
+		for finished := false; !finished; sessions++ {
+			if err := kernels.SetInstructionSet(sets[sessions%len(sets)]); err != nil {
 				t.Fatal(err)
 			}
-			session++
-			return ctx, &watcher{onStep: func(p runs.Progress) {
+			ctx, cancel := context.WithCancel(t.Context())
+			_, err := v.method.Train(ctx, machineFor(v.set), v.set, parts, &watcher{onStep: func(p runs.Progress) {
 				if p.Step%5 == 0 {
 					cancel()
 				}
-			}}
-		}})
+			}})
+			cancel()
+			if finished = err == nil; err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
 		if sessions < len(sets) {
 			t.Fatalf("%d sessions with %d instruction sets", sessions, len(sets))
 		}
-		wantSameRun(t, whole, parts)
+		runstest.SameRun(t, whole, parts)
 	}
 }
 
@@ -143,62 +99,8 @@ func TestResumeIsExact(t *testing.T) {
 	for _, v := range resumable(t) {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
-			whole := t.TempDir()
-			mustTrain(t, v.method, v.set, whole)
-			for _, i := range interruptions() {
-				t.Run(i.name, func(t *testing.T) {
-					dir := t.TempDir()
-					sessions := trainInSessions(t, v, dir, i)
-					if sessions < 2 {
-						t.Fatal("training was not interrupted")
-					}
-					wantSameRun(t, whole, dir)
-				})
-			}
+			runstest.Resume(t, v.method.Experiment(machineFor(v.set), v.set), v.set)
 		})
-	}
-}
-
-// trainInSessions trains to the end, however often it is interrupted, and
-// returns the number of sessions that it took.
-func trainInSessions(t *testing.T, v trained, dir string, i interruption) (sessions int) {
-	t.Helper()
-	for sessions = 1; sessions < 100; sessions++ {
-		ctx, cancel := context.WithCancel(t.Context())
-		ctx, w := i.session(ctx, cancel)
-		run, err := v.method.Train(ctx, machineFor(v.set), v.set, dir, w)
-		cancel()
-		if err == nil {
-			if !run.Finished() {
-				t.Fatalf("session %d returned no error, but the run is not finished", sessions)
-			}
-			return sessions
-		}
-		if !errors.Is(err, context.Canceled) {
-			t.Fatalf("session %d: %v", sessions, err)
-		}
-	}
-	t.Fatal("training does not come to its end")
-	return sessions
-}
-
-// TestInterruptedValidationIsRepeated shows where the interruption "during
-// validation" stops: all steps of the epoch are done, the epoch is not.
-func TestInterruptedValidationIsRepeated(t *testing.T) {
-	dir := t.TempDir()
-	set := patterns(t)
-	f := &fuse{Context: t.Context()}
-	w := &watcher{onStep: func(p runs.Progress) {
-		if p.Step == stepsPerEpoch {
-			f.light(1)
-		}
-	}}
-	run, err := short(NRWS()).Train(f, machineFor(set), set, dir, w)
-	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("error %v, want context.Canceled", err)
-	}
-	if step := run.Snapshot().Step; step != stepsPerEpoch || run.Epochs() != 0 || len(w.epochs) != 0 {
-		t.Errorf("stopped at step %d, %d epochs done and %d recorded; want %d, 0 and 0", step, run.Epochs(), len(w.epochs), stepsPerEpoch)
 	}
 }
 
@@ -275,64 +177,7 @@ func TestResumeAfterCrash(t *testing.T) {
 				t.Fatal(err)
 			}
 			mustTrain(t, method, set, crashed)
-			wantSameRun(t, whole, crashed)
+			runstest.SameRun(t, whole, crashed)
 		})
-	}
-}
-
-// recordedSteps are those that a run has recorded, if it has.
-func recordedSteps(t *testing.T, dir string) []runs.Epoch {
-	t.Helper()
-	run, err := OpenRun(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if run.Experiment().RecordSteps == 0 {
-		return nil
-	}
-	steps, err := run.Steps()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return steps.Epochs
-}
-
-// wantSameRun checks that two directories hold the same run: the same bytes,
-// and the same metrics but for the time that they took.
-func wantSameRun(t *testing.T, want, got string) {
-	t.Helper()
-	a, b := contents(t, want), contents(t, got)
-	for _, name := range []string{metricsFile, stepsFile, clockFile} { // they hold times
-		delete(a, "/"+name)
-		delete(b, "/"+name)
-	}
-	for name := range a {
-		if a[name] != b[name] {
-			t.Errorf("%s differs from that of the run that was not interrupted", name)
-		}
-		delete(b, name)
-	}
-	for name := range b {
-		t.Errorf("the directory holds %s, which that of the run that was not interrupted does not", name)
-	}
-	epochs := func(dir string) []runs.Epoch {
-		run, err := OpenRun(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return run.History().Epochs
-	}
-	if diff := cmp.Diff(epochs(want), epochs(got), cmpopts.IgnoreFields(runs.Epoch{}, "Seconds")); diff != "" {
-		t.Errorf("the metrics differ (-uninterrupted +resumed):\n%s", diff)
-	}
-	if diff := cmp.Diff(recordedSteps(t, want), recordedSteps(t, got), cmpopts.IgnoreFields(runs.Epoch{}, "Seconds")); diff != "" {
-		t.Errorf("the steps that were recorded differ (-uninterrupted +resumed):\n%s", diff)
-	}
-	seconds := 0.0
-	for _, e := range epochs(got) {
-		if e.Seconds < seconds {
-			t.Errorf("epoch %d ends after %v seconds of training, the one before after %v", e.Epoch, e.Seconds, seconds)
-		}
-		seconds = e.Seconds
 	}
 }

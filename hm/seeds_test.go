@@ -1,13 +1,10 @@
 package hm
 
 import (
-	"context"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -22,53 +19,6 @@ func mustTrainSeeds(t *testing.T, m Method, dir string, recorders ...runs.Record
 		t.Fatal(err)
 	}
 	return seeds
-}
-
-// TestSeedsAreOrdinaryRuns compares each seed with a run of that seed alone.
-func TestSeedsAreOrdinaryRuns(t *testing.T) {
-	t.Parallel()
-	set, dir := patterns(t), filepath.Join(t.TempDir(), "seeds")
-	w := &watcher{}
-	seeds := mustTrainSeeds(t, short(RWS()), dir, w)
-	if len(seeds.Runs) != 3 || !seeds.Finished() || seeds.Dir() != dir {
-		t.Fatalf("%d runs in %s, finished: %v; want 3 in %s", len(seeds.Runs), seeds.Dir(), seeds.Finished(), dir)
-	}
-	for i, run := range seeds.Runs {
-		seed := uint64(3 + i)
-		alone := t.TempDir()
-		mustTrain(t, short(RWS()).Seed(seed), set, alone)
-		wantSameRun(t, alone, run.Dir())
-		if name := w.plans[i].Name; !strings.HasSuffix(name, runs.SeedDir("", seed)[len("seed-"):]) {
-			t.Errorf("the recorder heard of the seed %d as %q", seed, name)
-		}
-	}
-}
-
-// TestSeedsAreResumedAsAWhole interrupts the second of three seeds.
-func TestSeedsAreResumedAsAWhole(t *testing.T) {
-	t.Parallel()
-	set, dir, whole := patterns(t), filepath.Join(t.TempDir(), "seeds"), filepath.Join(t.TempDir(), "seeds")
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	w := &watcher{}
-	w.onStep = func(runs.Progress) {
-		if len(w.plans) == 2 {
-			cancel()
-		}
-	}
-	seeds, err := short(RWS()).TrainSeeds(ctx, machineFor(set), set, 3, dir, w)
-	wantError(t, err, "seed 4")
-	if !errors.Is(err, context.Canceled) || len(seeds.Runs) != 2 || seeds.Waiting != 1 || seeds.Finished() {
-		t.Fatalf("error %v with %d runs and %d waiting; want the cancellation, 2 and 1", err, len(seeds.Runs), seeds.Waiting)
-	}
-	again := &watcher{}
-	resumed := mustTrainSeeds(t, short(RWS()), dir, again)
-	if len(again.plans) != 2 || again.plans[0].Start != 1 || !resumed.Finished() {
-		t.Errorf("resumed with the plans %+v, want the second seed after its first step, and the third", again.plans)
-	}
-	for i, run := range mustTrainSeeds(t, short(RWS()), whole).Runs {
-		wantSameRun(t, run.Dir(), resumed.Runs[i].Dir())
-	}
 }
 
 // TestSeedsJoinThoseThere trains seeds 2 and 3 into the directory of 3 to 5.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -137,26 +136,6 @@ func (w *watcher) Epoch(e runs.Epoch) {
 }
 
 func (w *watcher) End(err error) { w.ends = append(w.ends, err) }
-
-// fuse is a context that is cancelled some calls of Err after it is lit, so
-// that work which has begun can be interrupted at a known place.
-type fuse struct {
-	context.Context
-	lit   atomic.Bool
-	calls atomic.Int64 // that still succeed
-}
-
-func (f *fuse) light(calls int64) {
-	f.calls.Store(calls)
-	f.lit.Store(true)
-}
-
-func (f *fuse) Err() error {
-	if f.lit.Load() && f.calls.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return f.Context.Err()
-}
 
 func mustTrain(t *testing.T, m Method, set *dataset.Set, dir string, recorders ...runs.Recorder) *Run {
 	t.Helper()

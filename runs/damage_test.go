@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
 // read is all that can be read of a directory of runs.
@@ -164,7 +165,7 @@ func TestNoFlippedBitIsTrainedSilently(t *testing.T) {
 				_, err = runs.Train(t.Context(), there, data, resumed)
 			}
 			if err == nil {
-				wantSameRun(t, whole, resumed)
+				runstest.SameRun(t, whole, resumed)
 			} else if refused++; !strings.Contains(err.Error(), filepath.Join(resumed, name)) {
 				t.Errorf("byte %d of %s is refused without its name: %v", place, name, err)
 			}

@@ -16,11 +16,8 @@ const onDevice = "mixture on a device"
 
 func init() {
 	runs.Register(onDevice, func(text []byte) (runs.Experiment, error) {
-		e, err := parseMixture(text)
-		if err != nil {
-			return nil, err
-		}
-		return needy{e.(mixture)}, nil
+		m, err := parseMixture(text)
+		return needy{m}, err
 	})
 }
 

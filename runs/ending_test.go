@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
 // told is a learner whose validation measures what it is told, epoch by epoch.
@@ -158,7 +159,7 @@ func TestDivergenceKeepsTheEarlierCheckpoint(t *testing.T) {
 				t.Errorf("(-stopped after epoch 2 +diverged in epoch 3):\n%s", diff)
 			}
 			mustTrain(t, brief(set), set, dir)
-			wantSameRun(t, whole, dir)
+			runstest.SameRun(t, whole, dir)
 		})
 	}
 }
@@ -192,7 +193,7 @@ func TestFailedObservationKeepsTheSteps(t *testing.T) {
 			t.Fatalf("after the error %v the run is %v", err, run)
 		}
 		mustTrain(t, brief(set), set, dir)
-		wantSameRun(t, whole, dir)
+		runstest.SameRun(t, whole, dir)
 	}
 }
 

@@ -76,9 +76,12 @@ type Family[S, M any] struct {
 	// Restored computes what follows from tensors that a snapshot was read into. Optional.
 	Restored func(M)
 	// Write returns the snapshot of a model after a number of steps, and Read the model and the
-	// shape of its images. Optional: a snapshot otherwise says the shape, and has the tensors.
+	// shape of its images, of height 0 if only their number of values is known. Optional: a
+	// snapshot otherwise says the shape, and has the tensors.
 	Write func(m M, step int) (Snapshot, error)
 	Read  func(Fit[S, M], Snapshot) (M, dataset.Shape, error)
+	// Model returns a model without what only training needs. Optional.
+	Model func(M) M
 
 	// Step takes a step at a learning rate, and measures means over the rows of the minibatch, by
 	// the parameters before the step. If the context is cancelled it leaves the model as it is.
@@ -114,7 +117,7 @@ func NewFamily[S, M any](of Family[S, M]) *Family[S, M] {
 	if f.Epochs == 0 {
 		f.Epochs = 20
 	}
-	e := f.kind().entry()
+	e := f.Kind().entry()
 	e.draft = f.draft
 	register(f.Name, e)
 	return f
@@ -151,14 +154,18 @@ func (f *Family[S, M]) Parse(text []byte) (Fit[S, M], error) {
 }
 
 // Open opens the run in a directory, finished or not, with the model of the last checkpoint.
-func (f *Family[S, M]) Open(dir string) (*Typed[Fit[S, M], M], error) { return f.kind().Open(dir) }
+func (f *Family[S, M]) Open(dir string) (*Typed[Fit[S, M], M], error) { return f.Kind().Open(dir) }
 
 // LoadModel reads a model file, which SaveModel of a run wrote. Its errors name the file, if r is one.
-func (f *Family[S, M]) LoadModel(r io.Reader) (M, error) { return f.kind().LoadModel(r) }
+func (f *Family[S, M]) LoadModel(r io.Reader) (M, error) { return f.Kind().LoadModel(r) }
 
-func (f *Family[S, M]) kind() Kind[Fit[S, M], M] {
+// Kind describes the runs of the family.
+func (f *Family[S, M]) Kind() Kind[Fit[S, M], M] {
 	return Kind[Fit[S, M], M]{Name: f.Name, Noun: f.Noun, Parse: f.Parse, Model: func(e Fit[S, M], at Snapshot) (M, error) {
 		m, _, err := e.restore(at)
+		if err == nil && f.Model != nil {
+			m = f.Model(m)
+		}
 		return m, err
 	}}
 }
@@ -188,8 +195,8 @@ func joined(parts ...reflect.Value) reflect.Value {
 	return flat
 }
 
-// MarshalJSON writes the data, the settings and the budget as one object.
-func (e Fit[S, M]) MarshalJSON() ([]byte, error) {
+// flat returns the data, the settings and the budget as one struct, in the order of hashes.
+func (e Fit[S, M]) flat() any {
 	data := struct {
 		Dataset     dataset.Spec `json:"dataset"`
 		Fingerprint string       `json:"fingerprint,omitempty"`
@@ -201,13 +208,16 @@ func (e Fit[S, M]) MarshalJSON() ([]byte, error) {
 		Keep        []int  `json:"keep,omitempty"`
 		RecordSteps int    `json:"record_steps,omitempty"`
 	}{e.Epochs, e.Patience, e.Seed, e.Keep, e.RecordSteps}
-	return json.Marshal(joined(reflect.ValueOf(data), reflect.ValueOf(e.Settings), reflect.ValueOf(budget)).Interface())
+	return joined(reflect.ValueOf(data), reflect.ValueOf(e.Settings), reflect.ValueOf(budget)).Interface()
 }
+
+// MarshalJSON writes the data, the settings and the budget as one object.
+func (e Fit[S, M]) MarshalJSON() ([]byte, error) { return json.Marshal(e.flat()) }
 
 // Train trains the experiment as the function Train does, and returns the run with the model of the
 // last checkpoint.
 func (e Fit[S, M]) Train(ctx context.Context, set *dataset.Set, dir string, recorders ...Recorder) (*Typed[Fit[S, M], M], error) {
-	return e.family.kind().Train(ctx, e, set, dir, recorders...)
+	return e.family.Kind().Train(ctx, e, set, dir, recorders...)
 }
 
 // Header implements Experiment.
@@ -254,7 +264,7 @@ func (e Fit[S, M]) String() string {
 func (e Fit[S, M]) Idle() map[string]string { return Idle("", &e.Settings, e.rows()) }
 
 // Err implements Experiment. It refuses settings that have no name.
-func (e Fit[S, M]) Err() error { return Nameless(e) }
+func (e Fit[S, M]) Err() error { return Nameless(e.flat()) }
 
 // Nameless returns the error of the first setting of an experiment that has no name, such as an
 // unknown method.
@@ -400,8 +410,12 @@ func (e Fit[S, M]) Learner(set *dataset.Set, at Snapshot) (Learner, error) {
 	if err != nil {
 		return nil, &SnapshotError{err}
 	}
-	if shape.Units() != set.Shape().Units() {
-		return nil, fmt.Errorf("the parameters are of a model for images of %v, the rows of %s have %v", shape, set.Name(), set.Shape())
+	rows := set.Shape()
+	if shape.Height == 0 {
+		rows = dataset.Shape{Width: rows.Units()}
+	}
+	if shape != rows {
+		return nil, fmt.Errorf("the parameters are of a model for images of %v, the rows of %s have %v", shape, set.Name(), rows)
 	}
 	return &fitting[S, M]{e, m, set, at.Step, NewOrder(e.Seed, set.Train().Rows, *e.family.Batch(&e.Settings))}, nil
 }

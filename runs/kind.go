@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -75,12 +76,12 @@ func ModelOf(e Experiment, s Snapshot) (any, error) {
 // DecodeExperiment reads the text of an experiment file of a family into a pointer to a struct of its
 // settings. It leaves settings that the file does not give, and refuses unknown ones.
 func DecodeExperiment(text []byte, family string, into any) error {
-	is, err := FamilyOf(text)
-	if err != nil {
+	var named struct{ Family string }
+	if _, err := DecodeTOML(text, &named); err != nil {
 		return err
 	}
-	if is != family {
-		return fmt.Errorf("family = %q is another family than %s: give family = %q, or read the file by runs.ParseExperiment", is, family, family)
+	if cmp.Or(named.Family, eldest) != family {
+		return fmt.Errorf("family = %q is not an experiment of this package: give family = %q, or read it by runs.ParseExperiment", named.Family, family)
 	}
 	meta, err := DecodeTOML(text, into)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
 // A directory that is removed under training, and that another training has begun anew,
@@ -47,7 +48,7 @@ func TestTwoTrainingsDoNotShareADirectory(t *testing.T) {
 			t.Errorf("the files of the other (-before +after):\n%s", diff)
 		}
 		mustTrain(t, second, set, dir)
-		wantSameRun(t, whole, dir)
+		runstest.SameRun(t, whole, dir)
 	}
 }
 
@@ -155,7 +156,7 @@ func TestFailedWriteSaysHowToGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustTrain(t, brief(set), set, dir)
-	wantSameRun(t, whole, dir)
+	runstest.SameRun(t, whole, dir)
 }
 
 // blockLock puts a directory in the place of a lock, which then cannot be opened for

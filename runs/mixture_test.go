@@ -1,7 +1,7 @@
 package runs_test
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -34,7 +33,7 @@ const (
 
 func init() {
 	for _, family := range []string{byLikelihood, byLoss} {
-		runs.Register(family, parseMixture)
+		runs.Register(family, func(text []byte) (runs.Experiment, error) { return parseMixture(text) })
 	}
 }
 
@@ -59,16 +58,32 @@ type mixture struct {
 	RecordSteps int           `toml:"record_steps,omitzero"`
 }
 
-func parseMixture(text []byte) (runs.Experiment, error) {
+func parseMixture(text []byte) (mixture, error) {
 	var m mixture
-	meta, err := toml.Decode(string(text), &m)
+	meta, err := runs.DecodeTOML(text, &m)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return nil, fmt.Errorf("unknown setting %q", unknown[0])
+	if err := runs.CheckDecoded(meta, m); err != nil {
+		return m, err
 	}
-	return m, m.Header().CheckSeeds()
+	return m, cmp.Or(m.checkFamily(), runs.CheckSettings(m))
+}
+
+func (m mixture) checkFamily() error {
+	if m.Family != byLikelihood && m.Family != byLoss && m.Family != onDevice {
+		return fmt.Errorf("family %q: use %s or %s", m.Family, byLikelihood, byLoss)
+	}
+	return nil
+}
+
+// model is the mixture of a snapshot.
+func (m mixture) model(s runs.Snapshot) (parameters, error) {
+	var h struct{ Units int }
+	if err := json.Unmarshal(s.Header, &h); err != nil {
+		return parameters{}, err
+	}
+	return parametersOf(s, m.Components, h.Units)
 }
 
 func (m mixture) Header() runs.Header {
@@ -86,23 +101,20 @@ func (m mixture) WithHeader(h runs.Header) runs.Experiment {
 
 func (m mixture) Err() error {
 	switch {
-	case m.Family != byLikelihood && m.Family != byLoss && m.Family != onDevice:
-		return fmt.Errorf("family %q: use %s or %s", m.Family, byLikelihood, byLoss)
+	case m.checkFamily() != nil:
+		return m.checkFamily()
 	case m.Components < 1:
 		return fmt.Errorf("%d components: give at least 1", m.Components)
 	case !(0 < m.Rate && m.Rate <= 1):
 		return fmt.Errorf("learning rate %v: give a number from 0 to 1, other than 0", m.Rate)
 	}
-	_, err := m.Schedule.MarshalText()
-	return err
+	_, schedule := m.Schedule.MarshalText()
+	_, binarization := m.Dataset.Binarization.MarshalText()
+	return cmp.Or(schedule, binarization)
 }
 
 func (m mixture) TOML() []byte {
-	var b bytes.Buffer
-	if err := toml.NewEncoder(&b).Encode(m); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
+	return runs.EncodeTOML(m)
 }
 
 func (m mixture) Hash() string {

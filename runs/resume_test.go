@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
 // atOnce is a learner that takes several steps at once, two where that many are
@@ -30,30 +31,6 @@ func (a atOnce) Steps(ctx context.Context, most int, rate func(int) float64) ([]
 }
 
 var butForSeconds = cmpopts.IgnoreFields(runs.Epoch{}, "Seconds")
-
-// wantSameRun checks that two directories hold the same run: the same bytes, and
-// the same measures of epochs and steps, whatever the time that they took.
-func wantSameRun(t *testing.T, want, got string) {
-	t.Helper()
-	a, b := contents(t, want), contents(t, got)
-	for name := range a {
-		if _, there := b[name]; !there || a[name] != b[name] {
-			t.Errorf("%s differs, or is missing", name)
-		}
-	}
-	for name := range b {
-		if _, there := a[name]; !there {
-			t.Errorf("there is a file %s", name)
-		}
-	}
-	one, other := mustOpen(t, want), mustOpen(t, got)
-	if diff := cmp.Diff(one.History(), other.History(), butForSeconds); diff != "" {
-		t.Errorf("epochs (-want +got):\n%s", diff)
-	}
-	if one.Experiment().Header().RecordSteps > 0 {
-		wantSameSteps(t, one, other)
-	}
-}
 
 func wantSameSteps(t *testing.T, want, got *runs.Run) {
 	t.Helper()
@@ -100,7 +77,7 @@ func TestResumeIsExact(t *testing.T) {
 					t.Fatalf("stopped after step %d, the checkpoint is of step %d", step, at)
 				}
 				mustTrain(t, e, set, dir)
-				wantSameRun(t, whole, dir)
+				runstest.SameRun(t, whole, dir)
 			}
 			for epoch := 1; epoch < e.Header().Epochs; epoch++ {
 				dir := t.TempDir()
@@ -108,7 +85,7 @@ func TestResumeIsExact(t *testing.T) {
 					t.Fatalf("stopped after epoch %d, the checkpoint is of epoch %d, step %d", epoch, run.Epochs(), run.Snapshot().Step)
 				}
 				mustTrain(t, e, set, dir)
-				wantSameRun(t, whole, dir)
+				runstest.SameRun(t, whole, dir)
 			}
 		})
 	}
@@ -134,7 +111,7 @@ func TestResumeAgainAndAgainIsExact(t *testing.T) {
 		trainUntil(t, e, set, dir, func(runs.Progress) bool { return true })
 	}
 	mustTrain(t, e, set, dir)
-	wantSameRun(t, whole, dir)
+	runstest.SameRun(t, whole, dir)
 }
 
 // A crash leaves an epoch that the checkpoint has not seen, and lines that are cut
@@ -171,7 +148,7 @@ func TestResumeAfterACrashIsExact(t *testing.T) {
 		t.Fatalf("the run that crashed has %d epochs, and %d in its history; want 2", run.Epochs(), len(run.History().Epochs))
 	}
 	mustTrain(t, e, set, crashed)
-	wantSameRun(t, whole, crashed)
+	runstest.SameRun(t, whole, crashed)
 }
 
 // observing is a learner that observes something after each epoch, once it is let.
@@ -213,5 +190,5 @@ func TestInterruptedObservationIsExact(t *testing.T) {
 			run.Snapshot().Step, run.Epochs(), run.BestEpoch(), stepsPerEpoch)
 	}
 	mustTrain(t, e(nil), set, dir)
-	wantSameRun(t, whole, dir)
+	runstest.SameRun(t, whole, dir)
 }

@@ -15,7 +15,8 @@
 // begin, and a Learner, which takes its steps; it registers a parser of its experiment
 // files, as database drivers register themselves. The first of an experiment's
 // measures, its objective, says what is better: best epochs, patience, curves and
-// tables go by it.
+// tables go by it. Package runstest checks that a family keeps what this package
+// promises.
 //
 // # A directory
 //

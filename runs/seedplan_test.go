@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
 // Seeds that were to be trained are trained, wherever the program was killed: before
@@ -48,7 +49,7 @@ func TestSeedsThatWereKilledAreAllTrained(t *testing.T) {
 			t.Fatalf("killed with %d of 3 seeds made, training goes on to %d (%v)", made, len(seeds.Runs), err)
 		}
 		for i, run := range whole.Runs {
-			wantSameRun(t, run.Dir(), seeds.Runs[i].Dir())
+			runstest.SameRun(t, run.Dir(), seeds.Runs[i].Dir())
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
 func TestFamiliesAreKnownByTheirNames(t *testing.T) {
@@ -29,7 +30,7 @@ func TestFamiliesAreKnownByTheirNames(t *testing.T) {
 			t.Error("a family is registered twice")
 		}
 	}()
-	runs.Register(byLoss, parseMixture)
+	runs.Register(byLoss, nil)
 }
 
 // mustTrainSeeds trains three seeds, 5 to 7.
@@ -41,24 +42,6 @@ func mustTrainSeeds(t *testing.T, dir string, recorders ...runs.Recorder) *runs.
 		t.Fatal(err)
 	}
 	return seeds
-}
-
-func TestSeedsAreOrdinaryRuns(t *testing.T) {
-	t.Parallel()
-	set, dir := overlapping(t), t.TempDir()
-	seeds := mustTrainSeeds(t, dir)
-	if len(seeds.Runs) != 3 || !seeds.Finished() || seeds.Dir() != dir {
-		t.Fatalf("%d runs in %s, finished: %v", len(seeds.Runs), seeds.Dir(), seeds.Finished())
-	}
-	for i, run := range seeds.Runs {
-		alone, e := t.TempDir(), brief(set)
-		e.Seed = uint64(5 + i)
-		mustTrain(t, e, set, alone)
-		if run.Dir() != runs.SeedDir(dir, e.Seed) {
-			t.Errorf("seed %d is in %s", e.Seed, run.Dir())
-		}
-		wantSameRun(t, alone, run.Dir())
-	}
 }
 
 // Seeds that are interrupted are known for what they are, and resumed as a whole.
@@ -99,7 +82,7 @@ func TestSeedsAreResumed(t *testing.T) {
 		t.Errorf("the seeds that are left begin after the steps %v", starts)
 	}
 	for i, run := range mustTrainSeeds(t, whole).Runs {
-		wantSameRun(t, run.Dir(), resumed.Runs[i].Dir())
+		runstest.SameRun(t, run.Dir(), resumed.Runs[i].Dir())
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
 // sweepText is a sweep of mixtures: 3 rates, and 2 numbers of components side by side
@@ -539,7 +540,7 @@ func TestKilledWorkersLoseNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantSameRun(t, filepath.Join(alone, relative), j.Dir)
+		runstest.SameRun(t, filepath.Join(alone, relative), j.Dir)
 	}
 	t.Logf("%d kills", kills)
 }

@@ -74,23 +74,27 @@ func CheckDecoded(meta toml.MetaData, into any) error {
 }
 
 // meantSetting names the setting whose last part is the closest, as names.Meant does: one of the
-// same table where there is one.
+// same table where one is near there, unless another table has the very word.
 func meantSetting(written string, known []string) string {
 	table, last := cutLast(written)
-	var lasts []string
+	var lasts, beside []string
 	for _, name := range known {
-		_, of := cutLast(name)
-		lasts = append(lasts, of)
+		of, key := cutLast(name)
+		lasts = append(lasts, key)
+		if strings.EqualFold(of, table) {
+			beside = append(beside, key)
+		}
 	}
 	best := names.Closest(last, lasts...)
 	if best == "" {
 		return ""
 	}
 	meant := known[slices.Index(lasts, best)]
-	for i, name := range known {
-		if of, _ := cutLast(name); lasts[i] == best && strings.EqualFold(of, table) {
-			meant = name
-		}
+	if near := names.Closest(last, beside...); near != "" && (near == best || !strings.EqualFold(best, last)) {
+		meant = known[slices.IndexFunc(known, func(name string) bool {
+			of, key := cutLast(name)
+			return key == near && strings.EqualFold(of, table)
+		})]
 	}
 	return fmt.Sprintf(" (did you mean %q?)", meant)
 }

@@ -182,7 +182,7 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 	if t.checkpoint.position.Sums == nil {
 		t.checkpoint.position.Sums = Measures{}
 	}
-	if t.learner, err = e.Learner(set, t.checkpoint.snapshot); err != nil {
+	if t.learner, err = takeUp(e, set, t.checkpoint.snapshot); err != nil {
 		if errors.As(err, new(*SnapshotError)) {
 			err = damaged(dir.Path(checkpointFile), err)
 		}
@@ -193,6 +193,25 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 		return nil, errors.Join(err, t.learner.Close())
 	}
 	return t, nil
+}
+
+// takeUp returns the learner of an experiment at a snapshot. It refuses a snapshot with tensors that
+// the learner does not have: the next checkpoint would lack them.
+func takeUp(e Experiment, set *dataset.Set, at Snapshot) (Learner, error) {
+	learner, err := e.Learner(set, at)
+	if err != nil {
+		return nil, err
+	}
+	taken, err := learner.Snapshot()
+	for _, tensor := range at.Tensors {
+		if err == nil && !slices.ContainsFunc(taken.Tensors, func(t Tensor) bool { return t.Name == tensor.Name }) {
+			err = &SnapshotError{fmt.Errorf("the tensor %s is of no use to %v", tensor.Name, e)}
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, learner.Close())
+	}
+	return learner, nil
 }
 
 func (t *training) stepsPerEpoch() int { return t.header.StepsPerEpoch(t.set.Train().Rows) }

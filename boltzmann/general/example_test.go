@@ -27,6 +27,6 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(run.Experiment(), len(run.Connected()), "weights")
+	fmt.Println(run.Experiment(), len(run.Model().Connected()), "weights")
 	// Output: general BM 0, all, η = 0.1 36 weights
 }

@@ -11,7 +11,7 @@
 //	lines, err := dataset.Open("3by3")
 //	experiment := general.NewExperiment(lines, general.All, 6)
 //	run, err := experiment.Train(ctx, lines, "runs/general")
-//	logP, err := run.LogP(ctx, lines.Test())
+//	logP, err := run.Model().LogP(ctx, lines.Test())
 //
 // The gradient of log p(v) by W_ij is E[x_i x_j|v] − E[x_i x_j]. The first mean is a sum over the
 // states of the hidden units. The second is one over those of all units where they are at most

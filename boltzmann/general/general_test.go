@@ -1,16 +1,12 @@
 package general
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,7 +14,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -137,13 +132,6 @@ func TestEnergyIsThatOfU(t *testing.T) {
 	}
 }
 
-// learnerOf learns from rows in their order.
-func learnerOf(m *Model, rows [][]float64, chains [][]float64) *learner {
-	e := usual()
-	e.Training.BatchSize = len(rows)
-	return &learner{state: state{model: m, chains: chains}, experiment: e}
-}
-
 // Steps of few units follow the exact gradient of the mean log p(v).
 func TestExactSteps(t *testing.T) {
 	for _, s := range machines() {
@@ -154,19 +142,18 @@ func TestExactSteps(t *testing.T) {
 		for _, v := range rows {
 			floats.AddScaled(want, 0.1/float64(len(rows)), exact.Gradient(v))
 		}
-		l := learnerOf(m, rows, nil)
 		var states [][]float64
 		for _, v := range rows {
 			states = append(states, slices.Concat(v, make([]float64, s.Hidden)))
 		}
-		gradient, err := l.positive(t.Context(), states)
+		gradient, err := m.positive(t.Context(), states)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if chains, logZ := l.subtractNegative(t.Context(), gradient); chains != nil || math.Abs(logZ-exact.LogZ()) > 1e-10 {
+		if chains, logZ := m.subtractNegative(t.Context(), gradient, 1, 0); chains != nil || math.Abs(logZ-exact.LogZ()) > 1e-10 {
 			t.Errorf("%v: there are %d chains, log Z is %v, want %v", s, len(chains), logZ, exact.LogZ())
 		}
-		l.ascend(gradient, 0.1)
+		m.ascend(gradient, 0.1)
 		if !floats.EqualApprox(m.flat, want, 1e-10) {
 			t.Errorf("%v: the parameters are %v, want %v", s, m.flat, want)
 		}
@@ -188,19 +175,19 @@ func TestStepsByChains(t *testing.T) {
 		}
 		floats.AddScaled(want, 0.1/11, mean)
 	}
-	l := learnerOf(m, states, chains)
-	gradient, err := l.positive(t.Context(), states)
+	m.chains = slices.Concat(chains...)
+	gradient, err := m.positive(t.Context(), states)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, _ := l.subtractNegative(t.Context(), gradient)
-	if len(after) != 6 || reflect.DeepEqual(after, chains) {
-		t.Fatalf("%d chains, which stay where they are", len(after))
+	after, _ := m.subtractNegative(t.Context(), gradient, 1, 0)
+	if len(after) != len(m.chains) || slices.Equal(after, m.chains) {
+		t.Fatalf("%d states of chains, which stay where they are", len(after))
 	}
-	for _, x := range after {
+	for x := range slices.Chunk(after, m.units()) {
 		floats.AddScaled(want, -0.1/6, of.Statistics(x[:19], x[19:]))
 	}
-	l.ascend(gradient, 0.1)
+	m.ascend(gradient, 0.1)
 	if !floats.EqualApprox(m.flat, want, 1e-10) {
 		t.Errorf("the parameters are %v, want %v", m.flat, want)
 	}
@@ -229,10 +216,10 @@ func TestStepsTakeOneMatrix(t *testing.T) {
 	for _, processors := range []int{1, 3} {
 		runtime.GOMAXPROCS(processors)
 		states, chains := draws(100, n), draws(7, n)
-		l := learnerOf(m, states, chains)
+		m.chains = slices.Concat(chains...)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		gradient, err := l.positive(t.Context(), states)
+		gradient, err := m.positive(t.Context(), states)
 		runtime.ReadMemStats(&after)
 		if err != nil {
 			t.Fatal(err)
@@ -240,7 +227,7 @@ func TestStepsTakeOneMatrix(t *testing.T) {
 		if bytes, matrix := after.TotalAlloc-before.TotalAlloc, uint64(8*n*n); bytes > 3*matrix {
 			t.Errorf("the statistics of 100 rows took %d bytes, a matrix has %d", bytes, matrix)
 		}
-		l.subtractNegative(t.Context(), gradient)
+		m.subtractNegative(t.Context(), gradient, 1, 0)
 		gradients[processors] = gradient
 	}
 	if !slices.Equal(gradients[1], gradients[3]) {
@@ -255,11 +242,10 @@ func TestCanceledStepsEnd(t *testing.T) {
 	m := randomModel(t, 20, MachineSpec{Hidden: 3}, 1)
 	states := draws(5, 23)
 	want := slices.Concat(states...)
-	l := learnerOf(m, states, draws(2, 23))
-	if _, err := l.positive(ctx, states); !errors.Is(err, context.Canceled) || !slices.Equal(slices.Concat(states...), want) {
+	if _, err := m.positive(ctx, states); !errors.Is(err, context.Canceled) || !slices.Equal(slices.Concat(states...), want) {
 		t.Errorf("the error is %v, states %v, not %v", err, slices.Concat(states...), want)
 	}
-	if measured := l.measure(ctx, states, 16, philox.Counter{}); measured[freeEnergyMeasure.Key] != 0 {
+	if measured := m.measure(ctx, states, 16, philox.Counter{}); measured[freeEnergyMeasure.Key] != 0 {
 		t.Errorf("the measures are %v", measured)
 	}
 }
@@ -342,7 +328,7 @@ func TestEvaluations(t *testing.T) {
 	set := lines(t)
 	rows := set.Test()
 	for _, e := range experiments(set) {
-		m, err := e.Machine.Model(set.Shape())
+		m, err := e.Settings.Machine.Model(set.Shape())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -419,9 +405,9 @@ func experiments(set *dataset.Set) []Experiment {
 	exact := NewExperiment(set, All, 2)
 	chains := NewExperiment(set, SemiRestricted, 12)
 	for _, e := range []*Experiment{&exact, &chains} {
-		e.Training.BatchSize, e.Epochs = 9, 3
+		e.Settings.Training.BatchSize, e.Epochs = 9, 3
 	}
-	chains.Training.Chains = 5
+	chains.Settings.Training.Chains = 5
 	return []Experiment{exact, chains}
 }
 
@@ -433,10 +419,10 @@ func TestValidationIsExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, rows := exactly(run.Model), set.Validation()
+	exact, rows := exactly(run.Model()), set.Validation()
 	want := runs.Measures{"pseudo_likelihood": 0, "free_energy": 0, "log_p": 0}
 	for r := range rows.Rows {
-		v, n := run.Model.state(rows.Row(r))[:9], float64(rows.Rows)
+		v, n := run.Model().state(rows.Row(r))[:9], float64(rows.Rows)
 		want["free_energy"] += exact.FreeEnergy(v) / n
 		want["log_p"] -= (exact.FreeEnergy(v) + exact.LogZ()) / n
 		for i := range v {
@@ -451,7 +437,7 @@ func TestValidationIsExact(t *testing.T) {
 			t.Errorf("%s is %v, want %v", key, got, value)
 		}
 	}
-	estimates, err := e.Evaluate(t.Context(), run.Snapshot(), rows, 1, 1, nil)
+	estimates, err := run.Model().Estimate(t.Context(), rows, 1, 1, nil)
 	if err != nil || math.Abs(estimates["log_p"].Value-want["log_p"]) > 1e-9 {
 		t.Errorf("log p of the rows is %v (%v), want %v", estimates["log_p"], err, want["log_p"])
 	}
@@ -467,7 +453,7 @@ func TestTrainingLearns(t *testing.T) {
 	before := math.Inf(-1)
 	for hidden, least := range []float64{-5.5, -5, -4.5} {
 		e := NewExperiment(set, All, 2*hidden)
-		e.Epochs, e.Training.LearningRate, e.Training.BatchSize = 10, 0.5, 20
+		e.Epochs, e.Settings.Training.LearningRate, e.Settings.Training.BatchSize = 10, 0.5, 20
 		run, err := e.Train(t.Context(), set, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
@@ -490,7 +476,7 @@ func TestDivergenceIsJudgedByLogP(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := experiments(set)[0]
-		e.Training.LearningRate = 1e200
+		e.Settings.Training.LearningRate = 1e200
 		run, err := e.Train(t.Context(), set, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
@@ -499,102 +485,15 @@ func TestDivergenceIsJudgedByLogP(t *testing.T) {
 		if text := h.LastWarning(); !strings.HasPrefix(text, "log p -") || h.Baseline.Rows != rows {
 			t.Errorf("over the %s rows the warning is %q, where the last epoch is %+v", h.Baseline.Rows, text, h.Epochs[len(h.Epochs)-1])
 		}
-		e.Training.LearningRate = 0.1
+		e.Settings.Training.LearningRate = 0.1
 		if run, err = e.Train(t.Context(), set, t.TempDir()); err != nil || run.History().LastWarning() != "" {
 			t.Errorf("at a usual learning rate the warning is %q (%v)", run.History().LastWarning(), err)
 		}
 	}
 }
 
-// stopper is a recorder that acts on steps.
-type stopper func(step int)
-
-func (stopper) Begin(runs.Plan)        {}
-func (s stopper) Step(p runs.Progress) { s(p.Step) }
-func (stopper) Epoch(runs.Epoch)       {}
-func (stopper) End(error)              {}
-
-// Training that is interrupted and resumed leaves the same bytes as one that is not.
-func TestResumeIsExact(t *testing.T) {
-	set := lines(t)
-	for _, e := range experiments(set) {
-		whole, parts := t.TempDir(), t.TempDir()
-		if _, err := e.Train(t.Context(), set, whole); err != nil {
-			t.Fatal(err)
-		}
-		sessions := 0
-		for finished := false; !finished; sessions++ {
-			ctx, cancel := context.WithCancel(t.Context())
-			_, err := e.Train(ctx, set, parts, stopper(func(step int) {
-				if step%4 == 0 {
-					cancel()
-				}
-			}))
-			cancel()
-			finished = err == nil
-			if err != nil && !errors.Is(err, context.Canceled) {
-				t.Fatal(err)
-			}
-		}
-		if sessions < 4 {
-			t.Errorf("%v: training took %d sessions, want several", e, sessions)
-		}
-		for _, file := range []string{"checkpoint.safetensors", "best.safetensors", "experiment.toml"} {
-			a, err := os.ReadFile(filepath.Join(whole, file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if b, err := os.ReadFile(filepath.Join(parts, file)); err != nil || !bytes.Equal(a, b) {
-				t.Errorf("%v: %s is another (%v)", e, file, err)
-			}
-		}
-	}
-}
-
-// Experiments are what they were when they have been written and read again.
-func TestExperimentsRoundTrip(t *testing.T) {
-	set, hashes := lines(t), map[string]bool{}
-	listed := NewExperiment(set, Listed, 1)
-	listed.Machine.Pairs = []Pair{{0, 9}, {3, 4}}
-	for _, e := range append(experiments(set), listed) {
-		back, err := runs.ParseExperiment(e.TOML())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(runs.Experiment(e), back); diff != "" || back.Hash() != e.Hash() || hashes[e.Hash()] {
-			t.Errorf("%v (-written +read):\n%s", e, diff)
-		}
-		hashes[e.Hash()] = true
-		if diff := cmp.Diff(e.Header(), e.WithHeader(e.Header()).Header()); diff != "" {
-			t.Errorf("%v: the header (-given +has):\n%s", e, diff)
-		}
-	}
-}
-
 func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
 	set := lines(t)
-	for says, change := range map[string]func(e *Experiment){
-		"17 hidden units":                 func(e *Experiment) { e.Machine.Hidden = 17 },
-		"-1 hidden units: give 0 to 16\n": func(e *Experiment) { e.Machine.Hidden = -1 },
-		"1 pair with connections = all":   func(e *Experiment) { e.Machine.Pairs = []Pair{{0, 1}} },
-		"the smaller of the two first":    func(e *Experiment) { e.Machine = MachineSpec{2, Listed, []Pair{{1, 0}}} },
-		"the pair [3 3]":                  func(e *Experiment) { e.Machine = MachineSpec{0, Listed, []Pair{{3, 3}}} },
-		"the pair [8 9]":                  func(e *Experiment) { e.Machine = MachineSpec{0, Listed, []Pair{{8, 9}}} },
-		"is there twice":                  func(e *Experiment) { e.Machine = MachineSpec{0, Listed, []Pair{{0, 1}, {0, 1}}} },
-		"no units are connected":          func(e *Experiment) { e.Machine = MachineSpec{0, Restricted, nil} },
-		"use all, semi-restricted":        func(e *Experiment) { e.Machine.Connections = 9 },
-		"learning_rate = 0":               func(e *Experiment) { e.Training.LearningRate = 0 },
-		"0 chains of 1 step: ":            func(e *Experiment) { e.Training.Chains = 0 },
-		"binarization = stochastic":       func(e *Experiment) { e.Dataset.Binarization = dataset.Stochastic },
-		"with 4294967295 chains":          func(e *Experiment) { e.Machine.Hidden, e.Training.Chains = 16, math.MaxUint32 },
-		"0 epochs":                        func(e *Experiment) { e.Epochs = 0 },
-	} {
-		e := experiments(set)[0]
-		change(&e)
-		if err := e.Check(set); err == nil || !strings.Contains(err.Error()+"\n", says) {
-			t.Errorf("error %v, want one that says %q", err, says)
-		}
-	}
 	shades, err := dataset.Spec{Name: "shades", Binarization: dataset.Stochastic}.FromRows(set.Shape(), slices.Repeat([][]float64{{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}}, 20), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -628,11 +527,9 @@ func TestForeignSnapshotsAreRefused(t *testing.T) {
 		says   string
 		change func(s *runs.Snapshot)
 	}{
-		{"the description of the machine", func(s *runs.Snapshot) { s.Header = json.RawMessage("[]") }},
-		{"no machine is for images", func(s *runs.Snapshot) { s.Header = json.RawMessage("{}") }},
-		{"lacks a tensor biases of shape [4108]", func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"shape":{"Height":1,"Width":4096}}`) }},
-		{"lacks a tensor weights", func(s *runs.Snapshot) { s.Tensors = s.Tensors[1:] }},
-		{"lacks a tensor chains", func(s *runs.Snapshot) { s.Tensors = s.Tensors[:2] }},
+		{"the description of the model", func(s *runs.Snapshot) { s.Header = json.RawMessage("[]") }},
+		{"no model for images of 0×0", func(s *runs.Snapshot) { s.Header = json.RawMessage("{}") }},
+		{"no model for images of 1×4096", func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"shape":{"Height":1,"Width":4096}}`) }},
 		{"for images of 1×9", func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"shape":{"Height":1,"Width":9}}`) }},
 	} {
 		s, err := e.Begin(set)
@@ -643,21 +540,5 @@ func TestForeignSnapshotsAreRefused(t *testing.T) {
 		if _, err := e.Learner(set, s); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("error %v, want one that says %q", err, c.says)
 		}
-	}
-}
-
-// What a run saves is its model, without its directory.
-func TestModelFiles(t *testing.T) {
-	set := lines(t)
-	run, err := experiments(set)[0].Train(t.Context(), set, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := run.SaveModel(&file); err != nil {
-		t.Fatal(err)
-	}
-	if m, err := LoadModel(&file); err != nil || !reflect.DeepEqual(m, run.Model) {
-		t.Errorf("the model that was saved is another, %v", err)
 	}
 }

@@ -61,6 +61,11 @@ var family = runs.NewFamily(runs.Family[Settings, *Model]{
 	New:      start, Begin: func(Experiment, *Model, *dataset.Set) error { return nil },
 	Write: func(m *Model, _ int) (runs.Snapshot, error) { return m.trainer.snapshot(m.shape) },
 	Read:  read,
+	Model: func(m *Model) *Model {
+		bare := *m
+		bare.trainer = nil
+		return &bare
+	},
 	Step: func(ctx context.Context, _ Experiment, m *Model, b runs.Minibatch, rate float64) (runs.Measures, error) {
 		bound, err := m.trainer.take(ctx, b.Rows, b.Index, rate)
 		return runs.Measures{pseudoBound.Key: bound}, err

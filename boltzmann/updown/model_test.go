@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -127,7 +126,7 @@ func belief(t *testing.T, set *dataset.Set) string {
 
 func short(set *dataset.Set, run string) Experiment {
 	e := NewExperiment(set, run)
-	e.Method.BatchSize, e.Epochs = 9, 4
+	e.Settings.Method.BatchSize, e.Epochs = 9, 4
 	return e
 }
 
@@ -149,12 +148,12 @@ func TestTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start, shape, err := e.restore(first)
+	start, _, err := read(e, first)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := boltzmann.Annealing{Samples: 3000}
-	begins, err := start.model(shape).Evaluate(t.Context(), set, set.Test(), a, nil)
+	begins, err := start.Evaluate(t.Context(), set, set.Test(), a, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +166,7 @@ func TestTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := start.model(shape).Evaluate(t.Context(), other, other.Test(), a, nil); err == nil || !strings.Contains(err.Error(), "open the set with that of the model") {
+	if _, err := start.Evaluate(t.Context(), other, other.Test(), a, nil); err == nil || !strings.Contains(err.Error(), "open the set with that of the model") {
 		t.Errorf("a set of another binarisation: %v", err)
 	}
 	was, err := network.Evaluate(t.Context(), set, set.Test(), a, nil)
@@ -214,44 +213,17 @@ func TestTraining(t *testing.T) {
 			t.Errorf("%s is another", name)
 		}
 	}
-	if run, err = OpenRun(run.Dir()); err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := run.SaveModel(&file); err != nil {
-		t.Fatal(err)
-	}
-	if m, err := LoadModel(&file); err != nil || !reflect.DeepEqual(m, run.Model) {
-		t.Errorf("the model that was saved is another, %v", err)
-	}
-	ends, err := run.Evaluate(t.Context(), set, set.Train(), a, nil)
+	ends, err := run.Model().Evaluate(t.Context(), set, set.Train(), a, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := start.model(shape).Evaluate(t.Context(), set, set.Train(), a, nil)
+	before, err := start.Evaluate(t.Context(), set, set.Train(), a, nil)
 	if err != nil || ends.LogP < before.LogP {
 		t.Errorf("log p of the training rows is %v after training, and was %v (%v)", ends.LogP, before.LogP, err)
 	}
-	estimates, err := e.Evaluate(t.Context(), run.Snapshot(), set.Test(), 100, 1, nil)
-	if test, _ := run.WithSeed(1).Evaluate(t.Context(), set, set.Test(), boltzmann.Annealing{}, nil); err != nil || math.Abs(estimates[runs.LogP.Key].Value-float64(test.LogP)) > 1e-9 {
+	estimates, err := run.Model().Estimate(t.Context(), set.Test(), 100, 1, nil)
+	if test, _ := run.Model().WithSeed(1).Evaluate(t.Context(), set, set.Test(), boltzmann.Annealing{}, nil); err != nil || math.Abs(estimates[runs.LogP.Key].Value-float64(test.LogP)) > 1e-9 {
 		t.Errorf("a comparison has log p = %v (%v), an evaluation %v", estimates[runs.LogP.Key], err, test.LogP)
-	}
-}
-
-// An experiment is read as it is written.
-func TestExperimentsAreFiles(t *testing.T) {
-	set := patterns(t)
-	e := short(set, "runs/dbn/layer-2")
-	e.Network.Checkpoint, e.Patience, e.Keep, e.RecordSteps = "best", 3, []int{2}, 5
-	read, err := runs.ParseExperiment(e.TOML())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if differences := runs.Differences(e, read); len(differences) > 0 || e.Hash() != read.Hash() {
-		t.Errorf("the experiment differs: %v", differences)
-	}
-	if _, err := ParseExperiment([]byte("family = \"updown\"\nepoch = 3\n")); err == nil || !strings.Contains(err.Error(), `unknown setting "epoch"`) {
-		t.Errorf("a misspelt setting is read: %v", err)
 	}
 }
 
@@ -259,7 +231,6 @@ func TestExperimentsAreFiles(t *testing.T) {
 func TestExperimentsThatAreRefused(t *testing.T) {
 	set := patterns(t)
 	dir := belief(t, set)
-	lowest := boltzmann.LayerDir(filepath.Dir(dir), 1)
 	other, err := dataset.Open("miniglyphs")
 	if err != nil {
 		t.Fatal(err)
@@ -270,15 +241,7 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 		return e
 	}
 	for says, e := range map[string]Experiment{
-		"no belief network: give one that was trained with --belief": short(set, lowest),
-		"the network of " + lowest + "-":                             short(set, lowest+"-"),
-		"name the directory of the last layer":                       short(set, " "),
-		"no checkpoint of epoch 77":                                  with(func(e *Experiment) { e.Network.Checkpoint = "77" }),
-		"are no longer those of the experiment":                      with(func(e *Experiment) { e.Network.Parameters = strings.Repeat("0", 64) }),
-		"learning_rate = -1":                                         with(func(e *Experiment) { e.Method.LearningRate = -1 }),
-		"steps = 0":                                                  with(func(e *Experiment) { e.Method.Steps = 0 }),
-		"use stochastic":                                             with(func(e *Experiment) { e.Dataset.Binarization = dataset.Gray }),
-		"batch size 0":                                               with(func(e *Experiment) { e.Method.BatchSize = 0 }),
+		"are no longer those of the experiment": with(func(e *Experiment) { e.Settings.Network.Parameters = strings.Repeat("0", 64) }),
 	} {
 		if _, err := e.Train(t.Context(), set, filepath.Join(t.TempDir(), "run")); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)
@@ -306,12 +269,9 @@ func TestSnapshotsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, change := range map[string]func(*runs.Snapshot){
-		"the description of the network":        func(s *runs.Snapshot) { s.Header = []byte("[") },
-		"no network of layers":                  func(s *runs.Snapshot) { s.Header = bytes.Replace(s.Header, []byte("9,"), []byte("7,"), 1) },
-		"have more numbers than":                func(s *runs.Snapshot) { s.Header = bytes.Replace(s.Header, []byte("8,"), []byte("88888,"), 1) },
-		"the file lacks tensor generative.0":    func(s *runs.Snapshot) { s.Tensors = s.Tensors[1:] },
-		"tensor generative.0.weights has shape": func(s *runs.Snapshot) { s.Tensors[0].Shape = []int{9, 8} },
-		"the prior: the file lacks tensor":      func(s *runs.Snapshot) { s.Tensors = s.Tensors[:len(s.Tensors)-1] },
+		"the description of the network": func(s *runs.Snapshot) { s.Header = []byte("[") },
+		"no network of layers":           func(s *runs.Snapshot) { s.Header = bytes.Replace(s.Header, []byte("9,"), []byte("7,"), 1) },
+		"have more numbers than":         func(s *runs.Snapshot) { s.Header = bytes.Replace(s.Header, []byte("8,"), []byte("88888,"), 1) },
 		"the prior: no machine is for images of": func(s *runs.Snapshot) {
 			s.Header = bytes.Replace(s.Header, []byte(`"hidden":5`), []byte(`"hidden":0`), 1)
 		},
@@ -319,7 +279,7 @@ func TestSnapshotsThatAreRefused(t *testing.T) {
 		damaged := whole
 		damaged.Tensors = slices.Clone(whole.Tensors)
 		change(&damaged)
-		if _, _, err := e.restore(damaged); err == nil || !strings.Contains(err.Error(), says) {
+		if _, _, err := read(e, damaged); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}

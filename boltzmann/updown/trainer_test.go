@@ -16,7 +16,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	hmoracle "github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
-	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -163,12 +162,11 @@ func TestThePseudoBoundIsTheBoundWithoutWeights(t *testing.T) {
 	for _, v := range data {
 		want += machine.Bound(booleans(v)) / float64(len(data))
 	}
-	l := &learner{trainer: x.trainer(t, boltzmann.CD().Spec(), 0)}
+	m := x.trainer(t, boltzmann.CD().Spec(), 0).model(dataset.Shape{Height: 1, Width: tinyUnits[0]})
 	rows := split(slices.Repeat(data, 200))
 	var means []float64
-	for seed := range philox.Key(40) {
-		l.trainer.key = seed
-		measured, err := l.Validate(t.Context(), rows)
+	for seed := range uint64(40) {
+		measured, err := validate(t.Context(), Experiment{}, m.WithSeed(seed), rows)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@
 //
 //	e := updown.NewExperiment(digits, "runs/dbn/layer-2")
 //	run, err := e.Train(ctx, digits, "runs/tuned")
-//	test, err := run.Evaluate(ctx, digits, digits.Test(), boltzmann.Annealing{}, nil)
+//	test, err := run.Model().Evaluate(ctx, digits, digits.Test(), boltzmann.Annealing{}, nil)
 //
 // In the wake phase the hidden units are drawn from q, each generative layer learns to draw the
 // layer below it from it, and the prior learns from h^K by contrastive divergence. Where its

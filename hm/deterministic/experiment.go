@@ -170,8 +170,8 @@ func read(e Experiment, at runs.Snapshot) (m *Machine, shape dataset.Shape, err 
 	if n := size(h.Units); n > values {
 		return nil, shape, fmt.Errorf("layers of %v units have %d parameters, the file holds %d values", h.Units, n, values)
 	}
-	shape = dataset.Shape{Height: 1, Width: h.Units[0]}
-	if m, err = machineFor(e, shape); err != nil {
+	shape = dataset.Shape{Width: h.Units[0]}
+	if m, err = machineFor(e, dataset.Shape{Height: 1, Width: h.Units[0]}); err != nil {
 		return nil, shape, err
 	}
 	into := tensors(m)

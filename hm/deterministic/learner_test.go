@@ -35,7 +35,7 @@ func TestTrainingIsAdamOnMinibatches(t *testing.T) {
 			step := 0
 			for epoch := range e.Epochs {
 				order := philox.NewStream(e.Seed, philox.Order, uint32(epoch)).Perm(set.Train().Rows)
-				for minibatch := range slices.Chunk(order, e.Training.BatchSize) {
+				for minibatch := range slices.Chunk(order, e.Settings.Training.BatchSize) {
 					g := m.NewGradient()
 					for _, row := range minibatch {
 						m.AddGradient(g, Binary(set.Train().Row(row)))
@@ -46,13 +46,13 @@ func TestTrainingIsAdamOnMinibatches(t *testing.T) {
 						d := g.Flat[i] * (1 / float64(len(minibatch)))
 						mean[i] += (1 - 0.9) * (d - mean[i])
 						square[i] += (1 - 0.999) * (d*d - square[i])
-						m.Flat[i] -= e.Training.LearningRate * mean[i] * meanScale / (math.Sqrt(square[i]*squareScale) + 1e-8)
+						m.Flat[i] -= e.Settings.Training.LearningRate * mean[i] * meanScale / (math.Sqrt(square[i]*squareScale) + 1e-8)
 					}
 				}
 			}
 			run := mustTrain(t, e, set, t.TempDir())
-			if !slices.Equal(run.Flat, m.Flat) {
-				t.Errorf("training ends in other parameters: %v, want %v", run.Flat, m.Flat)
+			if !slices.Equal(run.Model().Flat, m.Flat) {
+				t.Errorf("training ends in other parameters: %v, want %v", run.Model().Flat, m.Flat)
 			}
 		})
 	}
@@ -69,21 +69,22 @@ func TestFirstStepDescendsOnTheMeanGradient(t *testing.T) {
 	}
 	const rate, floor = 0.02, 1e-8
 	e := NewExperiment(set, Logistic, 3)
-	e.Epochs, e.Training = 1, TrainingSpec{LearningRate: rate, BatchSize: set.Train().Rows}
+	e.Epochs, e.Settings.Training = 1, TrainingSpec{LearningRate: rate, BatchSize: set.Train().Rows}
 	run := mustTrain(t, e, set, t.TempDir())
 	for i, sum := range g.Flat {
 		mean := sum / float64(set.Train().Rows)
-		wantClose(t, "a step", run.Flat[i]-m.Flat[i], -rate*mean/(math.Abs(mean)+floor), 1e-12)
+		wantClose(t, "a step", run.Model().Flat[i]-m.Flat[i], -rate*mean/(math.Abs(mean)+floor), 1e-12)
 	}
 }
 
 // Two steps of Adam on one parameter, by hand: gradients 1 and 3 at the rate 0.1.
 func TestTwoStepsOfAdam(t *testing.T) {
 	one := func(value float64) *Parameters { return &Parameters{Flat: []float64{value}} }
-	a, parameter := &adam{mean: one(0), square: one(0)}, one(0)
-	a.descend(parameter, one(1), 0.1)
+	a, parameter := &adam{one(0), one(0), one(1)}, one(0)
+	a.descend(parameter, 1, 0.1)
 	wantClose(t, "after one step", parameter.Flat[0], -0.1, 1e-8)
-	a.descend(parameter, one(3), 0.1)
+	a.gradient = one(3)
+	a.descend(parameter, 2, 0.1)
 	mean, square := (0.9*0.1+0.1*3)/(1-0.81), (0.999*0.001+0.001*9)/(1-0.998001)
 	wantClose(t, "after two steps", parameter.Flat[0], -0.1-0.1*mean/math.Sqrt(square), 1e-8)
 }
@@ -103,10 +104,10 @@ func TestTrainingLearnsTheDependenceOfPixels(t *testing.T) {
 	}
 	for _, activation := range []Activation{Logistic, NoisyOr, PrintedProduct} {
 		e := NewExperiment(set, activation, 8)
-		e.Epochs, e.Training = 40, TrainingSpec{LearningRate: 0.1, BatchSize: 6}
+		e.Epochs, e.Settings.Training = 40, TrainingSpec{LearningRate: 0.1, BatchSize: 6}
 		before := meanFreeEnergy(newMachine(t, activation, e.Seed, 9, 8), rows)
 		run := mustTrain(t, e, set, t.TempDir())
-		after := meanFreeEnergy(run.Machine, rows)
+		after := meanFreeEnergy(run.Model(), rows)
 		t.Logf("%v: free energy %.2f before, %.2f after, independent pixels %.2f nats", activation, before, after, independent)
 		if after >= independent || after >= before {
 			t.Errorf("%v: free energy %v before, %v after training; independent pixels have %v nats", activation, before, after, independent)
@@ -120,7 +121,7 @@ func TestTrainingLearnsTheDependenceOfPixels(t *testing.T) {
 func TestHistoryHoldsTheFreeEnergy(t *testing.T) {
 	set := patterns(t)
 	e := short(set, NoisyOr)
-	e.Training.LearningRate = 1e-300
+	e.Settings.Training.LearningRate = 1e-300
 	still := newMachine(t, NoisyOr, e.Seed, 9, 4, 2)
 	h := mustTrain(t, e, set, t.TempDir()).History()
 	if o := h.Objective(); o.Key != "free_energy" || o.Name != "free energy" || o.Label != "free energy F(x)" || o.Unit != "nats" || o.Rises {
@@ -137,7 +138,7 @@ func TestHistoryHoldsTheFreeEnergy(t *testing.T) {
 func TestTrainingEndsByPatience(t *testing.T) {
 	set := patterns(t)
 	e := short(set, Logistic)
-	e.Epochs, e.Patience, e.Training.LearningRate = 200, 3, 0.3
+	e.Epochs, e.Patience, e.Settings.Training.LearningRate = 200, 3, 0.3
 	run := mustTrain(t, e, set, t.TempDir())
 	epochs := run.History().Epochs
 	if len(epochs) == e.Epochs || len(epochs) != run.BestEpoch()+e.Patience {
@@ -161,7 +162,7 @@ func TestTrainingEndsByPatience(t *testing.T) {
 func TestExactLogPIsRecorded(t *testing.T) {
 	set := patterns(t)
 	e := short(set, PrintedProduct)
-	e.LogPEvery, e.Keep = 2, []int{2}
+	e.Settings.LogPEvery, e.Keep = 2, []int{2}
 	run := mustTrain(t, e, set, t.TempDir())
 	h := LogPHistory(run.History())
 	if h.Objective() != runs.LogP || h.Name != e.String() || len(h.Epochs) != 2 {
@@ -198,8 +199,8 @@ func TestStepsAreRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(steps.Epochs) != e.Epochs*stepsPerEpoch {
-		t.Fatalf("%d steps are recorded, want %d", len(steps.Epochs), e.Epochs*stepsPerEpoch)
+	if len(steps.Epochs) != 5*e.Epochs {
+		t.Fatalf("%d steps are recorded, want %d", len(steps.Epochs), 5*e.Epochs)
 	}
 	sum := 0.0
 	for i, rows := range []float64{9, 9, 9, 9, 4} {
@@ -211,7 +212,7 @@ func TestStepsAreRecorded(t *testing.T) {
 func TestDivergenceIsAnError(t *testing.T) {
 	set, dir := patterns(t), t.TempDir()
 	e := short(set, NoisyOr)
-	e.Training.LearningRate = 1e300
+	e.Settings.Training.LearningRate = 1e300
 	_, err := e.Train(t.Context(), set, dir)
 	if !errors.Is(err, runs.ErrDiverged) {
 		t.Fatalf("error %v, want %v", err, runs.ErrDiverged)

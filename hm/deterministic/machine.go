@@ -38,7 +38,7 @@
 //	e := deterministic.NewExperiment(grid, deterministic.NoisyOr, 6)
 //	e.Epochs = 300
 //	run, err := e.Train(ctx, grid, "runs/grid")
-//	logP, err := run.LogP(ctx, images)
+//	logP, err := run.Model().LogP(ctx, images)
 package deterministic
 
 import (

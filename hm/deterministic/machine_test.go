@@ -25,8 +25,8 @@ func TestMachinesAndExperimentsKeepTheirUnits(t *testing.T) {
 	}
 	e := NewExperiment(patterns(t), Logistic, units...)
 	units[0], units[1] = 7, 7
-	if want := []int{9, 3}; !slices.Equal(m.Units, want) || !slices.Equal(e.Machine.Layers, want) {
-		t.Errorf("a machine of %v units, and an experiment of %v, want %v", m.Units, e.Machine.Layers, want)
+	if want := []int{9, 3}; !slices.Equal(m.Units, want) || !slices.Equal(e.Settings.Machine.Layers, want) {
+		t.Errorf("a machine of %v units, and an experiment of %v, want %v", m.Units, e.Settings.Machine.Layers, want)
 	}
 }
 

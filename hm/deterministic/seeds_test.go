@@ -1,8 +1,6 @@
 package deterministic
 
 import (
-	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,45 +8,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/runs"
 )
-
-// Each of several seeds is an ordinary run, also where training was interrupted.
-func TestSeedsAreOrdinaryRuns(t *testing.T) {
-	set, dir := patterns(t), filepath.Join(t.TempDir(), "seeds")
-	e := short(set, NoisyOr)
-	ctx, cancel := context.WithCancel(t.Context())
-	w := &watcher{}
-	w.onStep = func(p runs.Progress) {
-		if len(w.plans) == 2 && p.Step == 7 {
-			cancel()
-		}
-	}
-	seeds, err := runs.TrainSeeds(ctx, e, set, 3, dir, w)
-	wantError(t, err, "seed 4")
-	if !errors.Is(err, context.Canceled) || len(seeds.Runs) != 2 || seeds.Waiting != 1 {
-		t.Fatalf("error %v with %d runs and %d waiting; want the cancellation, 2 and 1", err, len(seeds.Runs), seeds.Waiting)
-	}
-	if seeds, err = runs.TrainSeeds(t.Context(), e, set, 3, dir); err != nil {
-		t.Fatal(err)
-	}
-	if len(seeds.Runs) != 3 || !seeds.Finished() {
-		t.Fatalf("%d runs, finished: %v; want 3", len(seeds.Runs), seeds.Finished())
-	}
-	var machines [][]float64
-	for i, run := range seeds.Runs {
-		alone, single := t.TempDir(), e
-		single.Seed = uint64(3 + i)
-		mustTrain(t, single, set, alone)
-		wantSameRun(t, alone, run.Dir())
-		opened, err := OpenRun(run.Dir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		machines = append(machines, opened.Flat)
-	}
-	if slices.Equal(machines[0], machines[1]) {
-		t.Error("two seeds have the same parameters")
-	}
-}
 
 // Runs are compared by their free energy, the lower the better.
 func TestRunsAreComparedByFreeEnergy(t *testing.T) {

@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"runs":                    {"dataset"},
 	"runs/internal/tabletest": {"runs"},
 	"runs/parquet":            {"runs"},
+	"runs/runstest":           {"dataset", "internal/fuzz", "runs"},
 
 	"fisher":               nil,
 	"hm/engine":            nil,
@@ -78,7 +79,7 @@ var allowed = map[string][]string{
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"boltzmann", "boltzmann/oracle", "internal/factorized", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "internal/torture"}
+var inTests = []string{"boltzmann", "boltzmann/oracle", "internal/factorized", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "runs/runstest", "internal/torture"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{

@@ -1,0 +1,117 @@
+// Package runstest checks that a family of models keeps what package runs promises of every family.
+//
+//	func TestFamily(t *testing.T) {
+//		runstest.Family(t, runstest.Case[Experiment, *Model]{
+//			Experiment: small, Set: set, Kind: kind,
+//			Axis: runs.Axis{Keys: []string{"training.learning_rate"}, Values: [][]any{{0.1}, {0.2}}},
+//		})
+//	}
+//
+// FuzzParse and FuzzSnapshot are the bodies of a family's fuzz targets.
+package runstest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Case is a family with one small experiment. E is its type of experiment and M its type of model.
+type Case[E runs.Experiment, M any] struct {
+	// Experiment trains on Set in well under a second, for at least two epochs of at least three
+	// steps. The Spec of Set opens it, and it has validation rows.
+	Experiment E
+	Set        *dataset.Set
+	// Kind describes the runs of the family.
+	Kind runs.Kind[E, M]
+	// Axis is a setting of the experiment with two values to sweep over.
+	Axis runs.Axis
+	// Aside names the settings, or tables of some, that leave training as it is, besides keep and
+	// record_steps.
+	Aside []string
+	// Refused are changes after which Experiment cannot be trained on Set.
+	Refused []Refusal[E]
+}
+
+// Refusal is a change after which an experiment is refused. Refuse makes one.
+type Refusal[E runs.Experiment] struct {
+	change func(e *E)
+	says   []string
+}
+
+// Refuse is a change, and what the error says of it: the setting, its value and the remedy.
+func Refuse[E runs.Experiment](change func(e *E), says ...string) Refusal[E] {
+	return Refusal[E]{change, says}
+}
+
+// Family checks a family: its files, its hash, training that is stopped and goes on, snapshots and
+// model files, seeds and sweeps, and what it refuses.
+func Family[E runs.Experiment, M any](t *testing.T, f Case[E, M]) {
+	if h := f.Experiment.Header(); h.Epochs < 2 || h.StepsPerEpoch(f.Set.Train().Rows) < 3 || f.Set.Validation().Rows == 0 {
+		t.Fatalf("%d epochs of %d rows in minibatches of %d, and %d validation rows: give at least 2 epochs of 3 steps, and a row to validate",
+			h.Epochs, f.Set.Train().Rows, h.BatchSize, f.Set.Validation().Rows)
+	}
+	for name, check := range map[string]func(*testing.T){
+		"written and read":        f.roundTrip,
+		"unknown settings":        f.unread,
+		"hash":                    f.hash,
+		"refused settings":        f.refused,
+		"stopped and resumed":     func(t *testing.T) { Resume(t, f.Experiment, f.Set) },
+		"extended":                func(t *testing.T) { extend(t, f.Experiment, f.Set) },
+		"other experiments":       f.belongs,
+		"cancelled":               f.cancelled,
+		"refused snapshots":       f.refusedSnapshots,
+		"models":                  f.models,
+		"seeds are runs":          f.seeds,
+		"a sweep over two values": f.sweep,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t)
+		})
+	}
+}
+
+// copied returns a copy of the experiment that shares no memory with it.
+func (f Case[E, M]) copied(t *testing.T) E {
+	t.Helper()
+	return must[E](t)(f.Kind.Parse(f.Experiment.TOML()))
+}
+
+// full returns a copy of the experiment that has a value for each setting.
+func (f Case[E, M]) full(t *testing.T) E {
+	t.Helper()
+	e := f.copied(t)
+	Fill(&e)
+	if err := e.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// must returns a function that hands on a value and ends the test with an error.
+func must[T any](t *testing.T) func(value T, err error) T {
+	return func(value T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+// wantError checks that an error says all of some words.
+func wantError(t *testing.T, err error, says ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("there is no error, want one that says %q", says)
+		return
+	}
+	for _, text := range says {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("the error %q does not say %q", err, text)
+		}
+	}
+}

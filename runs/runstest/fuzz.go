@@ -1,0 +1,92 @@
+package runstest
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/fuzz"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// FuzzParse checks that what parse reads can be written, read again and told from others. It
+// begins with some texts.
+func FuzzParse[E runs.Experiment](f *testing.F, parse func(text []byte) (E, error), texts ...string) {
+	for _, text := range texts {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var e E
+		var err error
+		fuzz.Bounded(t, len(text), func() { e, err = parse([]byte(text)) })
+		if err != nil {
+			return
+		}
+		written := e.TOML()
+		back, err := parse(written)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, written)
+		}
+		if !bytes.Equal(back.TOML(), written) {
+			t.Fatalf("written once:\n%s\nread and written again:\n%s", written, back.TOML())
+		}
+		if differences := runs.Differences(e, back); len(differences) > 0 || back.Hash() != e.Hash() {
+			t.Fatalf("what is read again differs: %v", differences)
+		}
+	})
+}
+
+// FuzzSnapshot checks that what training of an experiment on set accepts of its first tensors with
+// another header can be written and read again, and holds no other numbers than these tensors. It
+// begins with the header of the first snapshot and some others.
+func FuzzSnapshot(f *testing.F, e runs.Experiment, set *dataset.Set, headers ...string) {
+	good, err := e.Begin(set)
+	if err != nil {
+		f.Fatal(err)
+	}
+	read := func(s runs.Snapshot) (write func() (runs.Snapshot, error), err error) {
+		l, err := e.Learner(set, s)
+		if err != nil {
+			return nil, err
+		}
+		return l.Snapshot, nil
+	}
+	FuzzRead(f, good, read, headers...)
+}
+
+// FuzzRead checks that what read accepts of good tensors with another header can be written and read
+// again, and holds no other numbers than the good tensors. read returns what writes the model that it
+// has read. It begins with the good header and some others.
+func FuzzRead(f *testing.F, good runs.Snapshot, read func(runs.Snapshot) (write func() (runs.Snapshot, error), err error), headers ...string) {
+	size := 0
+	for _, tensor := range good.Tensors {
+		size += 4*len(tensor.Data) + 8*len(tensor.Wide)
+	}
+	for _, header := range append(headers, string(good.Header)) {
+		f.Add(header)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		s := good
+		s.Header = json.RawMessage(header)
+		var write func() (runs.Snapshot, error)
+		var err error
+		fuzz.Bounded(t, size+len(header), func() { write, err = read(s) })
+		if err != nil {
+			return
+		}
+		once := must[runs.Snapshot](t)(write())
+		for _, tensor := range once.Tensors {
+			i := slices.IndexFunc(good.Tensors, func(of runs.Tensor) bool { return of.Name == tensor.Name })
+			if i < 0 || runs.Checksum(good.Tensors[i:i+1]) != runs.Checksum([]runs.Tensor{tensor}) {
+				t.Errorf("the tensor %s of shape %v is not one of the file", tensor.Name, tensor.Shape)
+			}
+		}
+		again := must[func() (runs.Snapshot, error)](t)(read(once))
+		twice := must[runs.Snapshot](t)(again())
+		if once.Step != twice.Step || !bytes.Equal(once.Header, twice.Header) || runs.Checksum(once.Tensors) != runs.Checksum(twice.Tensors) {
+			t.Errorf("what is written and read again differs:\n%s\n%s", once.Header, twice.Header)
+		}
+	})
+}

@@ -1,0 +1,294 @@
+package runstest
+
+import (
+	"cmp"
+	"encoding"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// enumerated returns the values of an enumeration, and nil of another type.
+func enumerated(of reflect.Type) (values []any) {
+	for i := 0; of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && reflect.TypeFor[int]().ConvertibleTo(of); i++ {
+		v := reflect.ValueOf(i).Convert(of).Interface()
+		if _, err := v.(encoding.TextMarshaler).MarshalText(); err != nil {
+			break
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// walk calls each with every setting of an experiment, by its full name in TOML.
+func walk(v reflect.Value, name string, each func(v reflect.Value, name string)) {
+	if v.CanSet() {
+		each(v, name)
+	}
+	switch {
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		walk(v.Elem(), name, each)
+	case v.Kind() == reflect.Slice, v.Kind() == reflect.Array:
+		for i := range v.Len() {
+			walk(v.Index(i), name, each)
+		}
+	case v.Kind() == reflect.Struct:
+		for field := range v.Type().Fields() {
+			within, _, _ := strings.Cut(field.Tag.Get("toml"), ",")
+			if within == "-" || !field.IsExported() {
+				continue
+			}
+			if within == "" && field.Type.Kind() == reflect.Struct { // whose settings stand beside the others
+				walk(v.FieldByIndex(field.Index), name, each)
+				continue
+			}
+			within = cmp.Or(within, field.Name)
+			if name != "" {
+				within = name + "." + within
+			}
+			walk(v.FieldByIndex(field.Index), within, each)
+		}
+	}
+}
+
+// others returns values that a setting may have instead of its own.
+func others(v reflect.Value) (values []any) {
+	switch values = enumerated(v.Type()); {
+	case values != nil:
+	case v.CanInt():
+		values = []any{v.Int() + 1, 123_456}
+	case v.CanUint():
+		values = []any{v.Uint() + 1, 255}
+	case v.Kind() == reflect.Float64:
+		values = []any{math.Nextafter(v.Float(), math.Inf(1)), -math.MaxFloat64, math.SmallestNonzeroFloat64}
+	case v.Kind() == reflect.Bool:
+		values = []any{!v.Bool()}
+	case v.Kind() == reflect.String:
+		values = []any{v.String() + "0", "é \"#]\\\n="}
+	case v.Kind() == reflect.Pointer:
+		values = []any{reflect.New(v.Type().Elem()).Interface(), reflect.Zero(v.Type()).Interface()}
+	case v.Kind() == reflect.Slice:
+		values = []any{reflect.Append(v, reflect.Zero(v.Type().Elem())).Interface()}
+	}
+	return slices.DeleteFunc(values, func(other any) bool { return reflect.DeepEqual(v.Interface(), convert(other, v).Interface()) })
+}
+
+// convert gives a value the type of a setting.
+func convert(value any, to reflect.Value) reflect.Value {
+	return reflect.ValueOf(value).Convert(to.Type())
+}
+
+// Fill gives each setting that has no value another one than zero. The experiment need not be one
+// that can be trained.
+func Fill[E any](e *E) {
+	walk(reflect.ValueOf(e).Elem(), "", func(v reflect.Value, _ string) {
+		if others := others(v); v.IsZero() && len(others) > 0 {
+			v.Set(convert(others[0], v))
+		}
+	})
+}
+
+// Vary calls each with experiments that differ from one in a single setting, by its name in TOML: a
+// few for each setting, but for those that have an error. What each is given changes again afterwards.
+func Vary[E any](e E, each func(setting string, varied E)) {
+	walk(reflect.ValueOf(&e).Elem(), "", func(v reflect.Value, name string) {
+		was := reflect.New(v.Type()).Elem()
+		was.Set(v)
+		for _, other := range others(v) {
+			v.Set(convert(other, v))
+			if of, is := any(e).(interface{ Err() error }); !is || of.Err() == nil {
+				each(name, e)
+			}
+			v.Set(was)
+		}
+	})
+}
+
+// wantRead checks that an experiment that has no error is read as it is written.
+func (f Case[E, M]) wantRead(t *testing.T, e E) {
+	t.Helper()
+	if e.Err() != nil {
+		return // it cannot be written
+	}
+	back, err := f.Kind.Parse(e.TOML())
+	of, other := runs.ParseExperiment(e.TOML())
+	switch err := errors.Join(err, other); {
+	case err != nil:
+		t.Errorf("%v:\n%s", err, e.TOML())
+	case !reflect.DeepEqual(back, e) || !reflect.DeepEqual(of, runs.Experiment(e)):
+		t.Errorf("another experiment is read, which differs in %v:\n%+v\n%+v", runs.Differences(back, e), back, e)
+	case string(back.TOML()) != string(e.TOML()) || back.Hash() != e.Hash():
+		t.Errorf("the experiment that is read is written otherwise, or has another hash:\n%s", back.TOML())
+	}
+}
+
+// roundTrip writes and reads experiments that differ in one setting and in many, and gives headers.
+func (f Case[E, M]) roundTrip(t *testing.T) {
+	f.wantRead(t, f.Experiment)
+	Vary(f.full(t), func(_ string, e E) { f.wantRead(t, e) })
+	for seed := range uint64(100) {
+		random, e := rand.New(rand.NewPCG(seed, 0)), f.full(t)
+		walk(reflect.ValueOf(&e).Elem(), "", func(v reflect.Value, _ string) {
+			if others := others(v); len(others) > 0 && random.IntN(2) == 0 {
+				v.Set(convert(others[random.IntN(len(others))], v))
+			}
+		})
+		f.wantRead(t, e)
+	}
+	Vary(f.full(t).Header(), func(setting string, h runs.Header) {
+		if got := f.Experiment.WithHeader(h).Header(); !reflect.DeepEqual(got, h) {
+			t.Errorf("with another %s the header is %+v, want %+v", setting, got, h)
+		}
+	})
+}
+
+// hash checks that each setting is part of the hash, but for those that leave training as it is.
+func (f Case[E, M]) hash(t *testing.T) {
+	base := f.full(t).Hash()
+	seen, aside := map[string]string{base: "name"}, append(f.Aside, "keep", "record_steps")
+	Vary(f.full(t), func(name string, e E) {
+		hash := e.Hash()
+		other, taken := seen[hash]
+		isAside := slices.ContainsFunc(aside, func(of string) bool { return name == of || strings.HasPrefix(name, of+".") })
+		switch {
+		case isAside && hash != base:
+			t.Errorf("another %s changes the hash, and not training", name)
+		case !isAside && taken:
+			t.Errorf("another %s leaves the hash as it is, or as another %s makes it", name, other)
+		}
+		seen[hash] = name
+	})
+}
+
+// settings returns the values in a table of TOML by their full names.
+func settings(prefix string, table map[string]any) map[string]any {
+	all := map[string]any{}
+	for key, value := range table {
+		if within, is := value.(map[string]any); is {
+			maps.Copy(all, settings(prefix+key+".", within))
+		} else {
+			all[prefix+key] = value
+		}
+	}
+	return all
+}
+
+// with returns TOML with another value of a setting.
+func with(t *testing.T, text []byte, name string, value any) []byte {
+	t.Helper()
+	root := map[string]any{}
+	must[any](t)(runs.DecodeTOML(text, &root))
+	table, path := root, strings.Split(name, ".")
+	for _, key := range path[:len(path)-1] {
+		table = table[key].(map[string]any)
+	}
+	table[path[len(path)-1]] = value
+	return runs.EncodeTOML(root)
+}
+
+// unread checks that files are refused that are of another family, that misspell a setting, or
+// that give one a value that no experiment has.
+func (f Case[E, M]) unread(t *testing.T) {
+	text := f.full(t).TOML()
+	refused := func(name string, value any, says ...string) {
+		t.Helper()
+		other := with(t, text, name, value)
+		_, err := f.Kind.Parse(other)
+		wantError(t, err, says...)
+		_, err = runs.ParseExperiment(other)
+		wantError(t, err, says...)
+	}
+	_, err := f.Kind.Parse(with(t, text, "family", "nosuch"))
+	wantError(t, err, `"nosuch"`)
+	_, err = runs.ParseExperiment(with(t, text, "family", "nosuch"))
+	wantError(t, err, `family "nosuch"`, must[string](t)(runs.FamilyOf(text)))
+	refused("seed", -1, "seed")
+
+	enumerations := map[string][]any{}
+	e := f.full(t)
+	walk(reflect.ValueOf(&e).Elem(), "", func(v reflect.Value, name string) { enumerations[name] = enumerated(v.Type()) })
+	table := map[string]any{}
+	must[any](t)(runs.DecodeTOML(text, &table))
+	for name, value := range settings("", table) {
+		table, key := name[:strings.LastIndex(name, ".")+1], name[strings.LastIndex(name, ".")+1:]
+		for _, misspelt := range []string{key + "x", strings.ToUpper(key)} {
+			refused(table+misspelt, value, strconv.Quote(table+misspelt), fmt.Sprintf("did you mean %q", name))
+		}
+		if _, is := value.(float64); is {
+			refused(name, math.NaN(), name+" = nan", "give a finite number")
+			refused(name, math.Inf(-1), name+" = -inf", "give a finite number")
+		}
+		if _, isText := value.(string); isText && enumerations[name] != nil {
+			says := []string{`"nosuch"`}
+			for _, v := range enumerations[name] {
+				says = append(says, string(must[[]byte](t)(v.(encoding.TextMarshaler).MarshalText())))
+			}
+			refused(name, "nosuch", says...)
+		}
+	}
+}
+
+// refused checks that settings out of range are refused before a directory is made.
+func (f Case[E, M]) refused(t *testing.T) {
+	want := func(e runs.Experiment, says ...string) {
+		t.Helper()
+		dir := filepath.Join(t.TempDir(), "run")
+		_, err := runs.Train(t.Context(), e, f.Set, dir, runs.Quiet)
+		wantError(t, err, says...)
+		if files, _ := filepath.Glob(dir); len(files) > 0 {
+			t.Errorf("an experiment that is refused by %q has left a directory", says)
+		}
+	}
+	if err := f.Experiment.Check(f.Set); err != nil {
+		t.Fatal(err)
+	}
+	rows := f.Set.Train().Rows
+	for _, c := range []struct {
+		change func(h *runs.Header)
+		says   []string
+	}{
+		{func(h *runs.Header) { h.Epochs = 0 }, []string{"0 epochs", "at least 1"}},
+		{func(h *runs.Header) { h.Epochs = math.MaxInt }, []string{strconv.Itoa(math.MaxInt), "lower the number of epochs"}},
+		{func(h *runs.Header) { h.BatchSize = 0 }, []string{"batch", "0", "at least 1"}},
+		{func(h *runs.Header) { h.BatchSize = rows + 1 }, []string{"batch", strconv.Itoa(rows + 1), fmt.Sprint("the ", rows, " training rows"), "lower it"}},
+		{func(h *runs.Header) { h.Patience = -1 }, []string{"patience of -1", "give 0"}},
+		{func(h *runs.Header) { h.Keep = []int{0} }, []string{"keep = [0]", "from 1"}},
+		{func(h *runs.Header) { h.RecordSteps = -1 }, []string{"record_steps = -1", "or 0"}},
+		{func(h *runs.Header) { h.Seed = math.MaxUint64 }, []string{"seed 18446744073709551615", "give a number from 0"}},
+		{func(h *runs.Header) { h.Dataset.Seed = math.MaxUint64 }, []string{"seed 18446744073709551615", "give a number from 0"}},
+		{func(h *runs.Header) { h.Dataset.Binarization = 99 }, []string{"99"}},
+	} {
+		h := f.Experiment.Header()
+		c.change(&h)
+		want(f.Experiment.WithHeader(h), c.says...)
+	}
+	h := f.Experiment.Header()
+	h.Fingerprint = strings.Repeat("0", 64)
+	wantError(t, f.Experiment.WithHeader(h).Check(f.Set), "not those of the experiment", "restore the files")
+	for _, c := range f.Refused {
+		e := f.Experiment
+		c.change(&e)
+		want(e, c.says...)
+	}
+	e := f.copied(t)
+	walk(reflect.ValueOf(&e).Elem(), "", func(v reflect.Value, name string) {
+		if enumerated(v.Type()) != nil {
+			was := v.Interface()
+			v.Set(reflect.ValueOf(99).Convert(v.Type()))
+			if err := e.Err(); err == nil || !strings.Contains(err.Error(), "99") {
+				t.Errorf("Err of a value of %s that has no name is %v", name, err)
+			}
+			v.Set(reflect.ValueOf(was))
+		}
+	})
+}

@@ -1,0 +1,169 @@
+package runstest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/internal/safetensors"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// copied returns a tensor with memory of its own.
+func copied(of runs.Tensor) runs.Tensor {
+	of.Shape, of.Data, of.Wide = slices.Clone(of.Shape), slices.Clone(of.Data), slices.Clone(of.Wide)
+	return of
+}
+
+// damages lists what may be wrong with a tensor.
+var damages = []struct {
+	name   string
+	damage func(of *runs.Tensor)
+}{
+	{"of another shape", func(of *runs.Tensor) { of.Shape = append([]int{1}, of.Shape...) }},
+	{"of other numbers", func(of *runs.Tensor) {
+		of.Shape = []int{of.Size() + 1}
+		if of.Wide != nil {
+			of.Wide = append(of.Wide, 0)
+		} else {
+			of.Data = append(of.Data, 0)
+		}
+	}},
+	{"of another type", func(of *runs.Tensor) {
+		if of.Wide != nil {
+			of.Data, of.Wide = make([]float32, len(of.Wide)), nil
+		} else {
+			of.Data, of.Wide = nil, make([]float64, len(of.Data))
+		}
+	}},
+	{"not finite", func(of *runs.Tensor) {
+		if of.Wide != nil {
+			of.Wide[0] = math.Inf(1)
+		} else {
+			of.Data[0] = float32(math.NaN())
+		}
+	}},
+}
+
+// refusedSnapshots checks that training refuses a checkpoint, whatever is wrong with one of its
+// tensors, though its checksum is right, and leaves the directory as it is.
+func (f Case[E, M]) refusedSnapshots(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	perEpoch, path := f.Experiment.Header().StepsPerEpoch(f.Set.Train().Rows), filepath.Join(dir, checkpointFile)
+	run, _ := session(t, f.Experiment, f.Set, dir, atStep(func(step int) bool { return step == perEpoch+1 }))
+	whole := must[[]byte](t)(os.ReadFile(path))
+	refused := func(what string, bySnapshot bool, tensors ...runs.Tensor) {
+		t.Helper()
+		file := must[*safetensors.File](t)(safetensors.Unmarshal(whole))
+		file.Tensors = tensors
+		file.Seal()
+		if err := os.WriteFile(path, must[[]byte](t)(safetensors.Marshal(file)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		before, w := Files(t, dir), &Watcher{}
+		_, err := runs.Train(t.Context(), run.Experiment(), f.Set, dir, w)
+		if err == nil {
+			t.Fatalf("%s: training goes on", what)
+		}
+		wantError(t, err, path, "restore the file")
+		if bySnapshot != errors.As(err, new(*runs.SnapshotError)) || len(w.Plans) > 0 {
+			t.Errorf("%s: the error is %v, after %d plans", what, err, len(w.Plans))
+		}
+		if !maps.Equal(before, Files(t, dir)) {
+			t.Errorf("%s: the directory has changed", what)
+		}
+	}
+	all := run.Snapshot().Tensors
+	for i, tensor := range all {
+		without := slices.Delete(slices.Clone(all), i, i+1)
+		refused("without "+tensor.Name, true, without...)
+		at := run.Snapshot()
+		at.Tensors = without
+		f.wantSnapshotError(t, run, at, "without "+tensor.Name)
+		for _, d := range damages {
+			damaged := copied(tensor)
+			d.damage(&damaged)
+			what, finite := fmt.Sprintf("%s %s", tensor.Name, d.name), damaged.Finite()
+			at.Tensors = append(slices.Clone(without), damaged)
+			refused(what, finite, at.Tensors...)
+			if finite {
+				f.wantSnapshotError(t, run, at, what)
+			}
+		}
+	}
+	extra := copied(all[0])
+	extra.Name += ".extra"
+	refused("with "+extra.Name, true, append(slices.Clone(all), extra)...)
+}
+
+// wantSnapshotError checks that the family itself refuses a snapshot.
+func (f Case[E, M]) wantSnapshotError(t *testing.T, run *runs.Run, at runs.Snapshot, what string) {
+	t.Helper()
+	if _, err := run.Experiment().Learner(f.Set, at); !errors.As(err, new(*runs.SnapshotError)) {
+		t.Errorf("%s: the error of Learner is %v, want a SnapshotError", what, err)
+	}
+}
+
+// foreign stands for the experiments of another family.
+type foreign struct{ runs.Experiment }
+
+// models checks that a run and a model file have the model of the last snapshot. Damaged and
+// foreign files are refused.
+func (f Case[E, M]) models(t *testing.T) {
+	h := f.Experiment.Header()
+	h.Keep = []int{1}
+	run := train(t, f.Experiment.WithHeader(h), f.Set, t.TempDir())
+	typed, err := f.Kind.Opened(run, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := typed.Model()
+	if first := must[M](t)(typed.At(1)); reflect.DeepEqual(first, last) {
+		t.Error("the model after the first epoch is that after the last")
+	}
+	must[M](t)(typed.Best())
+	_, err = typed.At(h.Epochs + 1)
+	wantError(t, err, fmt.Sprint("keeps no checkpoint of epoch ", h.Epochs+1), fmt.Sprintf("keep = [%d]", h.Epochs+1))
+	other := runs.Kind[foreign, M]{Noun: "a foreign model"}
+	_, err = other.Opened(run, nil)
+	wantError(t, err, run.Dir(), "not of a foreign model: open it by the package of its family")
+
+	var file bytes.Buffer
+	if err := run.SaveModel(&file); err != nil {
+		t.Fatal(err)
+	}
+	load := func(b []byte) (M, error) { return f.Kind.LoadModel(bytes.NewReader(b)) }
+	if m := must[M](t)(load(file.Bytes())); !reflect.DeepEqual(m, last) {
+		t.Errorf("the file has the model %+v, the run %+v", m, last)
+	}
+	_, err = other.LoadModel(bytes.NewReader(file.Bytes()))
+	wantError(t, err, "not of a foreign model: load it by the package of its family")
+	for _, length := range []int{0, 7, file.Len() / 2, file.Len() - 1} {
+		_, err := load(file.Bytes()[:length])
+		wantError(t, err, "torn or foreign model file")
+	}
+	for place := 0; place < file.Len(); place += 1 + file.Len()/200 {
+		damaged := bytes.Clone(file.Bytes())
+		damaged[place] ^= 1 << (place % 8)
+		if m, err := load(damaged); err == nil && !reflect.DeepEqual(m, last) {
+			t.Errorf("with another bit in byte %d of %d another model is read", place, file.Len())
+		}
+	}
+	tensors := must[*safetensors.File](t)(safetensors.Unmarshal(file.Bytes()))
+	damages[len(damages)-1].damage(&tensors.Tensors[0])
+	tensors.Seal()
+	_, err = load(must[[]byte](t)(safetensors.Marshal(tensors)))
+	wantError(t, err, tensors.Tensors[0].Name, "not finite")
+	checkpoint := filepath.Join(run.Dir(), checkpointFile)
+	opened := must[*os.File](t)(os.Open(checkpoint))
+	defer opened.Close()
+	_, err = f.Kind.LoadModel(opened)
+	wantError(t, err, checkpoint, "a checkpoint is opened with its directory", "restore the file")
+}

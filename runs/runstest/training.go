@@ -1,0 +1,373 @@
+package runstest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+const checkpointFile = "checkpoint.safetensors"
+
+// Watcher records nothing but the plans it hears. It calls OnStep and OnEpoch where they are not nil.
+type Watcher struct {
+	Plans   []runs.Plan
+	OnStep  func(runs.Progress)
+	OnEpoch func(runs.Epoch)
+}
+
+func (w *Watcher) Begin(p runs.Plan) { w.Plans = append(w.Plans, p) }
+
+func (w *Watcher) Step(p runs.Progress) {
+	if w.OnStep != nil {
+		w.OnStep(p)
+	}
+}
+
+func (w *Watcher) Epoch(e runs.Epoch) {
+	if w.OnEpoch != nil {
+		w.OnEpoch(e)
+	}
+}
+
+func (w *Watcher) End(error) {}
+
+// Files reads all files within a directory, by their paths, but for the one that tells of sessions.
+func Files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == "sessions.jsonl" {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, dir+"/")] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// SameRun checks that two directories hold the same run: the same bytes, and the same measures of
+// epochs and steps, whatever the time that they took.
+func SameRun(t *testing.T, want, got string) {
+	t.Helper()
+	a, b := Files(t, want), Files(t, got)
+	for _, timed := range []string{"metrics.jsonl", "steps.jsonl", "clock.json"} {
+		delete(a, timed)
+		delete(b, timed)
+	}
+	for name := range a {
+		if a[name] != b[name] {
+			t.Errorf("%s differs, or is missing", name)
+		}
+		delete(b, name)
+	}
+	for name := range b {
+		t.Errorf("there is a file %s", name)
+	}
+	sameMeasures(t, want, got)
+}
+
+// sameMeasures checks that two runs have measured the same, and have the same best model.
+func sameMeasures(t *testing.T, want, got string) {
+	t.Helper()
+	type measured struct {
+		Epochs, Steps runs.History
+		Best          runs.Snapshot
+	}
+	of := func(dir string) (m measured) {
+		run := must[*runs.Run](t)(runs.Open(dir))
+		m.Epochs = run.History()
+		if run.Experiment().Header().RecordSteps > 0 {
+			m.Steps = must[runs.History](t)(run.Steps())
+		}
+		if run.BestEpoch() > 0 {
+			m.Best = must[runs.Snapshot](t)(run.Best())
+		}
+		for _, epochs := range [][]runs.Epoch{m.Epochs.Epochs, m.Steps.Epochs} {
+			seconds := 0.0
+			for i := range epochs {
+				if epochs[i].Seconds < seconds {
+					t.Errorf("%s: up to step %d training takes less time than before: %v s, not %v", dir, epochs[i].Step, epochs[i].Seconds, seconds)
+				}
+				seconds, epochs[i].Seconds = epochs[i].Seconds, 0
+			}
+		}
+		return m
+	}
+	if one, other := of(want), of(got); !reflect.DeepEqual(one, other) {
+		t.Errorf("what is measured, or the best model, is\n%+v\nwant\n%+v", other, one)
+	}
+}
+
+// train trains to the end.
+func train(t *testing.T, e runs.Experiment, set *dataset.Set, dir string) *runs.Run {
+	t.Helper()
+	run := must[*runs.Run](t)(runs.Train(t.Context(), e, set, dir, runs.Quiet))
+	if !run.Finished() {
+		t.Fatal("training has ended without an error, and is not finished")
+	}
+	return run
+}
+
+// fuse ends a context some calls of Err after it is lit, so that work is interrupted once it has
+// begun.
+type fuse struct {
+	context.Context
+	lit   atomic.Bool
+	calls atomic.Int64 // that still succeed
+}
+
+func (f *fuse) light(calls int64) {
+	f.calls.Store(calls)
+	f.lit.Store(true)
+}
+
+func (f *fuse) Err() error {
+	if f.lit.Load() && f.calls.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return f.Context.Err()
+}
+
+// session trains until watch ends the context, and returns the run and whether it was stopped.
+func session(t *testing.T, e runs.Experiment, set *dataset.Set, dir string, watch func(f *fuse) *Watcher) (run *runs.Run, stopped bool) {
+	t.Helper()
+	f := &fuse{Context: t.Context()}
+	run, err := runs.Train(f, e, set, dir, watch(f))
+	var interruption *runs.Interruption
+	switch {
+	case err == nil && run.Finished():
+		return run, false
+	case !errors.As(err, &interruption) || !errors.Is(err, context.Canceled) || run == nil || run.Finished():
+		t.Fatalf("training that is cancelled ends with the run %v and the error %v, want an Interruption", run, err)
+	case interruption.Dir != dir || interruption.Epoch != run.Epochs()+1 || interruption.Epochs != e.Header().Epochs:
+		t.Errorf("after %d epochs the interruption is %+v", run.Epochs(), interruption)
+	}
+	return run, true
+}
+
+// atStep ends training after a step of which when says so.
+func atStep(when func(step int) bool) func(f *fuse) *Watcher {
+	return func(f *fuse) *Watcher {
+		return &Watcher{OnStep: func(p runs.Progress) {
+			if when(p.Step) {
+				f.light(0)
+			}
+		}}
+	}
+}
+
+// Resume checks that training an experiment leaves the same bytes wherever it is stopped and then
+// goes on: before its first step, within an epoch and at its end, while an epoch is measured, and
+// again and again. It goes on as the directory says, with the data that the directory names.
+func Resume(t *testing.T, e runs.Experiment, set *dataset.Set) {
+	h := e.Header()
+	h.Keep, h.RecordSteps = []int{1}, 2
+	e = e.WithHeader(h)
+	perEpoch, whole := h.StepsPerEpoch(set.Train().Rows), filepath.Join(t.TempDir(), "whole")
+	train(t, e, set, whole)
+	// stop trains in sessions that watch ends, and returns the run that the first of them left.
+	stop := func(name string, watch func(f *fuse) *Watcher) *runs.Run {
+		t.Helper()
+		dir := filepath.Join(t.TempDir(), "run")
+		first, stopped := session(t, e, set, dir, watch)
+		for sessions := 1; stopped; sessions++ {
+			if sessions > h.Epochs*perEpoch {
+				t.Fatalf("%s: training goes on for ever", name)
+			}
+			there := must[runs.Experiment](t)(runs.ExperimentIn(dir))
+			_, stopped = session(t, there, must[*dataset.Set](t)(runs.OpenDataset(there, dir)), dir, watch)
+		}
+		t.Run(name, func(t *testing.T) { SameRun(t, whole, dir) })
+		return first
+	}
+	wantAt := func(run *runs.Run, step, epochs int) {
+		t.Helper()
+		if run.Snapshot().Step != step || run.Epochs() != epochs {
+			t.Errorf("training is stopped at step %d with %d epochs done, want %d and %d", run.Snapshot().Step, run.Epochs(), step, epochs)
+		}
+	}
+	begun := false
+	wantAt(stop("before the first step", func(f *fuse) *Watcher {
+		if !begun {
+			f.light(0)
+		}
+		begun = true
+		return &Watcher{}
+	}), 0, 0)
+	for _, step := range []int{1, perEpoch, perEpoch + 2} {
+		wantAt(stop(fmt.Sprint("after step ", step), atStep(func(at int) bool { return at == step })), step, (step-1)/perEpoch)
+	}
+	wantAt(stop("after an epoch", func(f *fuse) *Watcher {
+		return &Watcher{OnEpoch: func(of runs.Epoch) {
+			if of.Epoch == 1 {
+				f.light(0)
+			}
+		}}
+	}), perEpoch, 1)
+	stop("again and again", atStep(func(step int) bool { return step%3 == 0 }))
+	for looks := int64(1); ; looks *= 4 {
+		run := stop(fmt.Sprintf("%d looks at the context after the last step", looks), func(f *fuse) *Watcher {
+			return &Watcher{OnStep: func(p runs.Progress) {
+				if p.Step == 2*perEpoch {
+					f.light(looks)
+				}
+			}}
+		})
+		if looks > 1 && run.Epochs() > 1 || set.Validation().Rows == 0 {
+			return // the epoch has been measured by then
+		}
+		wantAt(run, 2*perEpoch, 1)
+	}
+}
+
+// belongs checks that the directory of a run refuses each experiment that differs in one setting,
+// by the name of the setting, and stays as it is.
+func (f Case[E, M]) belongs(t *testing.T) {
+	dir := t.TempDir()
+	there := train(t, f.Experiment, f.Set, dir).Experiment().Hash()
+	before := Files(t, dir)
+	Vary(f.copied(t), func(name string, e E) {
+		if here, err := runs.Resolve(e, f.Set); err == nil && here.Hash() != there {
+			_, err := runs.Train(t.Context(), e, f.Set, dir, runs.Quiet)
+			wantError(t, err, dir, "another experiment", name, " there, ", " here", "choose another directory")
+		}
+	})
+	if !maps.Equal(before, Files(t, dir)) {
+		t.Error("the directory has changed")
+	}
+}
+
+// extend checks that a run that is given more epochs when it is finished ends as one that had as
+// many from the start, or is refused them where its learning rate falls towards its end.
+func extend(t *testing.T, e runs.Experiment, set *dataset.Set) {
+	dir, whole, h := t.TempDir(), t.TempDir(), e.Header()
+	run, perEpoch := train(t, e, set, dir), h.StepsPerEpoch(set.Train().Rows)
+	h.Epochs *= 2
+	longer := e.WithHeader(h)
+	extended, err := runs.Extend(dir, h.Epochs)
+	for step := range run.Snapshot().Step {
+		if e.LearningRate(step, perEpoch) != longer.LearningRate(step, perEpoch) {
+			wantError(t, err, dir, "a learning rate that fell", "train another run of as many")
+			return
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	train(t, extended, set, dir)
+	train(t, longer, set, whole)
+	sameMeasures(t, whole, dir)
+	want, got := Files(t, whole), Files(t, dir) // whose best checkpoint may be of the shorter run
+	for _, name := range []string{checkpointFile, "experiment.toml"} {
+		if want[name] != got[name] {
+			t.Errorf("%s differs from the file of a run that was planned for as many epochs", name)
+		}
+	}
+}
+
+// cancelled checks that a learner whose context has ended takes no step and measures no rows, and
+// that its next step is as if nothing had happened.
+func (f Case[E, M]) cancelled(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	e := must[runs.Experiment](t)(runs.Resolve(f.Experiment, f.Set))
+	begin := must[runs.Snapshot](t)(e.Begin(f.Set))
+	var after [2]string
+	for i := range after {
+		learner := must[runs.Learner](t)(e.Learner(f.Set, begin))
+		defer learner.Close()
+		rate := func(k int) float64 { return e.LearningRate(k, 10) }
+		if i > 0 {
+			if steps, err := learner.Steps(ended, 1, rate); !errors.Is(err, context.Canceled) || len(steps) > 0 {
+				t.Errorf("cancelled before it begins, Steps returns %v and the error %v", steps, err)
+			}
+			if s := must[runs.Snapshot](t)(learner.Snapshot()); s.Step != begin.Step || runs.Checksum(s.Tensors) != runs.Checksum(begin.Tensors) {
+				t.Errorf("Steps that is cancelled before it begins leaves another state, of step %d", s.Step)
+			}
+			if _, err := learner.Validate(ended, f.Set.Validation()); !errors.Is(err, context.Canceled) {
+				t.Errorf("Validate that is cancelled returns the error %v", err)
+			}
+		}
+		must[[]runs.Measures](t)(learner.Steps(t.Context(), 1, rate))
+		s := must[runs.Snapshot](t)(learner.Snapshot())
+		after[i] = fmt.Sprint(s.Step, string(s.Header), runs.Checksum(s.Tensors))
+	}
+	if after[0] != after[1] {
+		t.Errorf("after a step that was cancelled the next one leads to %s, want %s", after[1], after[0])
+	}
+}
+
+// seeds checks that each of several seeds is an ordinary run, also where the second was stopped.
+func (f Case[E, M]) seeds(t *testing.T) {
+	dir, first := filepath.Join(t.TempDir(), "seeds"), f.Experiment.Header().Seed
+	end := &fuse{Context: t.Context()}
+	w := &Watcher{}
+	w.OnStep = func(p runs.Progress) {
+		if len(w.Plans) == 2 && p.Step == 2 {
+			end.light(0)
+		}
+	}
+	seeds, err := runs.TrainSeeds(end, f.Experiment, f.Set, 3, dir, w)
+	wantError(t, err, fmt.Sprint("seed ", first+1))
+	if !errors.Is(err, context.Canceled) || len(seeds.Runs) != 2 || seeds.Waiting != 1 || seeds.Finished() {
+		t.Fatalf("stopped in the second of three seeds, training ends with %+v and the error %v", seeds, err)
+	}
+	again := &Watcher{}
+	seeds = must[*runs.Seeds](t)(runs.TrainSeeds(t.Context(), f.Experiment, f.Set, 3, dir, again))
+	if len(seeds.Runs) != 3 || !seeds.Finished() || seeds.Dir() != dir {
+		t.Fatalf("three seeds are %d runs in %s, finished: %v", len(seeds.Runs), seeds.Dir(), seeds.Finished())
+	}
+	if len(again.Plans) != 2 || again.Plans[0].Start != 2 || again.Plans[1].Start != 0 {
+		t.Errorf("training goes on by the plans %+v, want the second seed after two steps, and the third", again.Plans)
+	}
+	for i, p := range append(w.Plans, again.Plans...) {
+		if seed := fmt.Sprint("seed ", first+[]uint64{0, 1, 1, 2}[i]); !strings.HasSuffix(p.Name, seed) {
+			t.Errorf("the recorder hears of %s as %q", seed, p.Name)
+		}
+	}
+	models := map[string]bool{}
+	for i, run := range seeds.Runs {
+		h, alone := f.Experiment.Header(), t.TempDir()
+		h.Seed = first + uint64(i)
+		train(t, f.Experiment.WithHeader(h), f.Set, alone)
+		SameRun(t, alone, runs.SeedDir(dir, h.Seed))
+		models[runs.Checksum(run.Snapshot().Tensors)] = true
+	}
+	if len(models) != 3 {
+		t.Error("two seeds have the same parameters")
+	}
+}
+
+// sweep checks that the settings of a sweep are ordinary runs.
+func (f Case[E, M]) sweep(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sweep")
+	s := &runs.Sweep{Base: f.Experiment.TOML(), Axes: []runs.Axis{f.Axis}, Seeds: 1}
+	must[int](t)(s.Train(t.Context(), dir, runs.Shard{}, func(runs.Job) []runs.Recorder { return []runs.Recorder{runs.Quiet} }))
+	jobs := must[[]runs.Job](t)(must[*runs.Sweep](t)(runs.OpenSweep(dir)).Jobs(dir))
+	if len(jobs) != 2 {
+		t.Fatalf("the sweep has %d runs, want 2", len(jobs))
+	}
+	for i, job := range jobs {
+		alone := t.TempDir()
+		train(t, must[E](t)(f.Kind.Parse(with(t, s.Base, f.Axis.Keys[0], f.Axis.Values[i][0]))), f.Set, alone)
+		SameRun(t, alone, job.Dir)
+	}
+	if report := must[runs.SweepReport](t)(s.Report(dir)); report.States()[runs.Finished] != 2 {
+		t.Errorf("the runs of the sweep are %v", report.States())
+	}
+}
