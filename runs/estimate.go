@@ -50,4 +50,3 @@ func overSeeds(seeds []Estimates) map[string]Spread {
 	}
 	return over
 }
-

@@ -17,11 +17,15 @@ type Hyperparameter struct {
 	Legend string // what a legend says of the value
 	Always bool   // whether legends say that even of the usual value
 	Beside bool   // whether the setting leaves training as it is, and so is no part of hashes
+	Epochs int    // those that it takes until the setting has its full effect
 
 	Valid  bool   // whether the value is allowed
 	Remedy string // what to give where it is not
 	Idle   string // what the setting does nothing without, where that is missing
 }
+
+// value is the value to which the row points.
+func (h Hyperparameter) value() any { return reflect.ValueOf(h.Value).Elem().Interface() }
 
 // CheckHyperparameters refuses the first of the settings of spec, a pointer to the struct into
 // which they point, that is not valid: with its key, its value and the remedy.
@@ -29,7 +33,7 @@ func CheckHyperparameters(spec any, settings []Hyperparameter) error {
 	for _, s := range settings {
 		if !s.Valid {
 			_, key := cutLast(keyOf(spec, s.Value))
-			return fmt.Errorf("%s = %v: %s", key, reflect.ValueOf(s.Value).Elem(), s.Remedy)
+			return fmt.Errorf("%s = %v: %s", key, s.value(), s.Remedy)
 		}
 	}
 	return nil

@@ -21,6 +21,7 @@ type Kind[E Experiment, M any] struct {
 // Registered registers the family of the kind, and returns the kind. It panics if the name is taken.
 func (k Kind[E, M]) Registered() Kind[E, M] {
 	register(k.Name, entry{
+		noun:  k.Noun,
 		parse: func(text []byte) (Experiment, error) { return k.Parse(text) },
 		model: func(e Experiment, s Snapshot) (any, error) {
 			of, is := e.(E)

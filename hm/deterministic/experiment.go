@@ -143,19 +143,21 @@ func baseline(_ Experiment, set *dataset.Set, rows dataset.Split) runs.Baseline 
 type header struct {
 	Activation Activation `json:"activation"`
 	Units      []int      `json:"units"` // of the layers, the data first
+	// Shape is the shape of images, which files of earlier versions do not have.
+	Shape dataset.Shape `json:"shape,omitzero"`
 }
 
 func machineFor(e Experiment, shape dataset.Shape) (*Machine, error) {
 	s := e.Settings.Machine
 	m, err := New(s.Activation, e.Seed, slices.Concat([]int{shape.Units()}, s.Layers)...)
 	if err == nil {
-		m.adam = &adam{mean: m.NewGradient(), square: m.NewGradient(), gradient: m.NewGradient()}
+		m.shape, m.adam = shape, &adam{mean: m.NewGradient(), square: m.NewGradient(), gradient: m.NewGradient()}
 	}
 	return m, err
 }
 
 func write(m *Machine, step int) (runs.Snapshot, error) {
-	text, err := json.Marshal(header{m.Activation, m.Units})
+	text, err := json.Marshal(header{m.Activation, m.Units, m.shape})
 	return runs.Snapshot{Step: step, Header: text, Tensors: tensors(m)}, err
 }
 
@@ -179,7 +181,9 @@ func read(e Experiment, at runs.Snapshot) (m *Machine, shape dataset.Shape, err 
 	if n := size(h.Units); n > values {
 		return nil, shape, fmt.Errorf("layers of %v units have %d parameters, the file holds %d values", h.Units, n, values)
 	}
-	shape = dataset.Shape{Height: 1, Width: h.Units[0]}
+	if shape = h.Shape; min(shape.Height, shape.Width) < 1 || shape.Height > h.Units[0] || shape.Units() != h.Units[0] {
+		shape = dataset.Shape{Height: 1, Width: h.Units[0]}
+	}
 	if m, err = machineFor(e, shape); err != nil {
 		return nil, shape, err
 	}
