@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -165,8 +166,8 @@ func (r *Run) ModelAt(checkpoint string) (any, error) {
 		return nil, err
 	}
 	m, err := ModelOf(r.experiment, at)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrNoModels) {
 		return nil, fmt.Errorf("a checkpoint in %s: %w: restore the file from a copy", r.dir, err)
 	}
-	return m, nil
+	return m, err
 }

@@ -16,6 +16,7 @@ type Hyperparameter struct {
 	Usage  string // of the flag: the `value` stands in quotes
 	Legend string // what a legend says of the value
 	Always bool   // whether legends say that even of the usual value
+	Run    bool   // whether the value names the directory of a run
 	Beside bool   // whether the setting leaves training as it is, and so is no part of hashes
 	Epochs int    // those that it takes until the setting has its full effect
 
