@@ -32,7 +32,7 @@ type draftFlags struct {
 func newDraftFlags(f *pflag.FlagSet, family string) *draftFlags {
 	x := &draftFlags{Draft: runs.NewDraft(family)}
 	x.Dataset.Name = "glyphs"
-	f.StringVar(&x.out, "out", "", "`DIR` of the run (default runs/DATASET-"+strings.ToUpper(family)+")")
+	f.StringVar(&x.out, "out", "", "`DIR` of the run (default runs/DATASET-"+family+")")
 	numberFlag(f, &x.seeds, "seeds", 0, 1, "train `N` runs, of --seed and the seeds that follow it")
 	inGroup(f, "run", func(f *pflag.FlagSet) {
 		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment, whose settings flags change")
@@ -50,14 +50,17 @@ func newTrainFamily(family string) *cobra.Command {
 	x := newDraftFlags(c.Flags(), family)
 	c.Short = "Train " + x.Noun
 	c.Long = fmt.Sprintf("Train %s and keep the run in a directory, as train does with experiments of the family %s.\nThe experiment is given by flags, or by a TOML file whose settings flags change;\nhelmholtz train --resume DIR goes on.", x.Noun, family)
-	needed := ""
+	needed := " --dataset 3by3"
 	for _, row := range x.Settings() {
+		if row.Run { // which brings its data
+			needed = ""
+		}
 		if !row.Valid {
 			value, _ := pflag.UnquoteUsage(c.Flags().Lookup(row.Flag))
 			needed += fmt.Sprintf(" --%s %s", row.Flag, strings.ToUpper(value))
 		}
 	}
-	c.Example = fmt.Sprintf("  helmholtz train %s --dataset 3by3%s --epochs 5 --out runs/%[1]s\n  helmholtz train %[1]s --config runs/%[1]s/experiment.toml --seeds 5 --out runs/%[1]s-seeds", family, needed)
+	c.Example = fmt.Sprintf("  helmholtz train %s%s --epochs 5 --out runs/%[1]s\n  helmholtz train %[1]s --config runs/%[1]s/experiment.toml --seeds 5 --out runs/%[1]s-seeds", family, needed)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		e, err := x.experiment(c, c.Flags())
 		if err != nil {
