@@ -75,7 +75,7 @@ type ModelFigures struct {
 }
 
 // Draw draws the figures of the last checkpoint of a run, and hands each to save with the kind of it. A
-// name, if there is one, stands before that of the run in the figure of all.
+// name, if there is one, stands before what the run is called in the figure of all.
 func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, save func(f *Figure, kind string) error) error {
 	model, err := run.ModelAt("last")
 	if errors.Is(err, runs.ErrNoModels) {

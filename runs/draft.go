@@ -13,7 +13,7 @@ type Draft struct {
 	*Base
 	Settings   func() []Hyperparameter // the rows, as the settings are now
 	Experiment func() Experiment       // with the settings as they are now
-	// Read makes all settings those of an experiment file of the family.
+	// Read takes all settings from the text of an experiment file of the family.
 	Read func(text []byte) error
 }
 

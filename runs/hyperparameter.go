@@ -18,7 +18,7 @@ type Hyperparameter struct {
 	Always bool   // whether legends say that even of the usual value
 	Run    bool   // whether the value names the directory of a run
 	Beside bool   // whether the setting leaves training as it is, and so is no part of hashes
-	Epochs int    // those that it takes until the setting has its full effect
+	Epochs int    // how many it takes until the setting has its full effect
 
 	Valid  bool   // whether the value is allowed
 	Remedy string // what to give where it is not

@@ -64,7 +64,7 @@ them is a lower bound, with that of AIS an estimate. Of a belief network, the la
 directories layer-1, layer-2 …, or one that was fine-tuned, log p is by --samples (100) of each
 row, and errs likewise.
 
-Of a machine of another family the measures that it estimates are given.
+For a machine of another family eval prints the measures that it estimates.
 
 With --parts an evaluation of many samples is done in parts of some rows, which are kept:
 what is stopped, by SIGTERM and SIGUSR1 with exit code 75, goes on when the same command
@@ -173,7 +173,7 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 	return evaluated{run, x, of}, how.Named, err
 }
 
-// evaluationFlags are those of eval that only some models use.
+// evaluationFlags are the flags of eval that only some models use.
 var evaluationFlags = []string{"samples", "log-z2", "log-z2-inner", "parts", "shard", "schedule", "chains", "raise", "raise-chains"}
 
 // evalShare does a share of the parts of the evaluations of all seeds.
@@ -214,7 +214,7 @@ var evaluatedColumns = []runs.Field[evaluated]{
 	{Column: runs.Column{Key: "draw_seed", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.of.seed }},
 }
 
-// columns are those of evaluatedColumns that a table of the evaluation lacks.
+// columns are the evaluatedColumns that a table of the evaluation lacks.
 func (e evaluated) columns() []runs.Field[evaluated] {
 	has := e.Evaluation.Table().Columns()
 	return slices.DeleteFunc(slices.Clone(evaluatedColumns), func(of runs.Field[evaluated]) bool {

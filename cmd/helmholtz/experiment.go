@@ -120,7 +120,7 @@ func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *u
 	f.IntVar(recordSteps, "record-steps", 0, "record the measures of every `N`-th step, 0 for epochs alone")
 }
 
-// started is the run from which e starts: of, that of a file, changed by the flags --from and
+// started is the run from which e starts: the run of a file, changed by the flags --from and
 // --from-checkpoint, whose values are given.
 func started(c *cobra.Command, e runs.Experiment, of *runs.Source, given runs.Source) (*runs.Source, error) {
 	if c.Flags().Changed("from") {

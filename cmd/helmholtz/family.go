@@ -150,7 +150,7 @@ func trainOtherFamily(c *cobra.Command, e runs.Experiment, x *experimentFlags, s
 	if len(others) > 0 {
 		remedy := "write them into the file"
 		if runs.NewDraft(family) != nil {
-			remedy = "give those of helmholtz train " + family
+			remedy = "give the flags of helmholtz train " + family
 		}
 		return misuse(c, "%s is an experiment of the family %s, whose settings flags do not change here: %s, and leave %s away (--%s can be given)",
 			x.config, family, remedy, strings.Join(others, ", "), strings.Join(familyFlags[1:], ", --"))

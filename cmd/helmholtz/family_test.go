@@ -88,6 +88,7 @@ func TestOtherFamiliesAreTrained(t *testing.T) {
 	if out != "" {
 		t.Errorf("plot draws %q, too", out)
 	}
+	succeed(t, "sample", one, "--kind", "draws", "--n", "4", "--out", curves)
 	page := filepath.Join(t.TempDir(), "one.html")
 	succeed(t, "report", one, "--out", page)
 	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "free energy") || strings.Contains(string(text), "Importance weights") {

@@ -31,8 +31,7 @@ func chainFlags(f *pflag.FlagSet, chain *runs.Chain) (names []string) {
 	return names
 }
 
-// refuseUnused refuses flags that were given, of all those of a command, which what is done does not
-// use. who does without them.
+// refuseUnused refuses given flags that are among all, but not among uses. who does without them.
 func refuseUnused(c *cobra.Command, who string, all, uses []string) error {
 	for _, name := range all {
 		if c.Flags().Changed(name) && !slices.Contains(uses, name) {

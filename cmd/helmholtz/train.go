@@ -252,7 +252,7 @@ func announceExperiment(w io.Writer, e runs.Experiment, set *dataset.Set) error 
 // last epoch ends, or not all that they are to.
 func laterSettings(e runs.Experiment, rows int) (later []string) {
 	h := e.Header()
-	add := func(epochs int, setting string) { // epochs are those that it takes
+	add := func(epochs int, setting string) { // which takes so many epochs
 		if epochs > h.Epochs {
 			later = append(later, setting)
 		}
