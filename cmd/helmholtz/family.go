@@ -186,7 +186,7 @@ func dataOf(f *pflag.FlagSet, usual dataset.Spec) dataset.Spec {
 		return usual
 	}
 	f.Visit(func(flag *pflag.Flag) {
-		if flag.Annotations[runOf] != nil && flag.Name != "resume" {
+		if flag.Annotations[runOf] != nil {
 			if e, err := runs.ExperimentIn(flag.Value.String()); err == nil { // whose error another reader returns
 				usual = e.Header().Dataset
 			}
