@@ -181,7 +181,7 @@ func read(e Experiment, at runs.Snapshot) (m *Machine, shape dataset.Shape, err 
 	if n := size(h.Units); n > values {
 		return nil, shape, fmt.Errorf("layers of %v units have %d parameters, the file holds %d values", h.Units, n, values)
 	}
-	if shape = h.Shape; min(shape.Height, shape.Width) < 1 || shape.Height > h.Units[0] || shape.Units() != h.Units[0] {
+	if shape = h.Shape; min(shape.Height, shape.Width) < 1 || max(shape.Height, shape.Width) > h.Units[0] || shape.Units() != h.Units[0] {
 		shape = dataset.Shape{Height: 1, Width: h.Units[0]}
 	}
 	if m, err = machineFor(e, shape); err != nil {
