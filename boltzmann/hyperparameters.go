@@ -116,7 +116,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Usage: "schedule step: `factor` of a change",
 		Valid: step != "" || s.StepFactor > 0 && s.StepFactor <= 1, Remedy: "give a factor above 0 and at most 1",
 	}, {
-		Value: &s.StepEpochs, Flag: "step-epochs", Group: optimizer, Legend: stepping, Idle: step,
+		Value: &s.StepEpochs, Flag: "step-epochs", Group: optimizer, Legend: stepping, Idle: step, Epochs: s.StepEpochs + 1,
 		Usage: "schedule step: `epochs` between changes",
 		Valid: step != "" || s.StepEpochs >= 1, Remedy: "the step schedule changes the learning rate every so many epochs, at least 1",
 	}, {

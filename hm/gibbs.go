@@ -7,26 +7,16 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Chain says how Markov chains on p*(x,h) go (BiHM thesis 2016, Algorithm 2). A sweep draws
 // the odd hidden layers, the even ones and x, each from p* given all the others,
 // by picking one of K candidates by its importance weight.
-type Chain struct {
-	Sweeps     int // 0 returns where the chains start
-	Candidates int // K of each layer; 0 stands for 100
-	// Inner is the number of samples h ~ q(h|x) from which p̃*(x) of each
-	// candidate for x is estimated; 0 stands for 10. The estimate of √p̃*(x)
-	// has no bias: it is K that has to be large.
-	Inner int
-	// Retain makes the state before one of the K candidates. Without it, as
-	// Algorithm 2 has it, chains settle at a distribution whose distance from
-	// p* falls as 1/K; with it they settle at p* itself, but move less.
-	Retain bool
-}
+type Chain = runs.Chain
 
-// settings are those of the engine, for a number of chains.
-func (c Chain) settings(chains int) (engine.Gibbs, error) {
+// gibbs returns the engine's settings of a number of chains.
+func gibbs(c Chain, chains int) (engine.Gibbs, error) {
 	g := engine.Gibbs{Sweeps: c.Sweeps, Candidates: c.Candidates, Inner: c.Inner, Retain: c.Retain}
 	if g.Candidates == 0 {
 		g.Candidates = 100
@@ -58,7 +48,7 @@ func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64
 	if err := checkRoom(float64(n), "chains", 2*drawBytes(m.Architecture())); err != nil {
 		return dataset.Sheet{}, err
 	}
-	g, err := c.settings(n)
+	g, err := gibbs(c, n)
 	if err != nil {
 		return dataset.Sheet{}, err
 	}
@@ -92,7 +82,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if err := checkRoom(float64(data.Rows)*float64(chains), "chains", 2*drawBytes(m.Architecture())); err != nil {
 		return dataset.Inpainting{}, err
 	}
-	g, err := c.settings(data.Rows * chains)
+	g, err := gibbs(c, data.Rows*chains)
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}

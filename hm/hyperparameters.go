@@ -105,7 +105,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Usage: "schedule step: `factor` of a change",
 		Valid: (s.StepFactor > 0 && s.StepFactor <= 1 || step != "") && statistics.Finite(s.StepFactor), Remedy: "give a factor above 0 and at most 1",
 	}, {
-		Value: &s.StepEpochs, Flag: "step-epochs", Group: optimizer, Legend: stepping, Idle: step,
+		Value: &s.StepEpochs, Flag: "step-epochs", Group: optimizer, Legend: stepping, Idle: step, Epochs: s.StepEpochs + 1,
 		Usage: "schedule step: `epochs` between changes",
 		Valid: s.StepEpochs >= 1 || step != "", Remedy: "the step schedule changes the learning rate every so many epochs, at least 1",
 	}, {
@@ -121,7 +121,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Usage: "`S` samples a datum after the epochs of --later-samples-after",
 		Valid: s.LaterSamples >= 0, Remedy: "give the number of samples a datum after later_samples_after epochs, or 0 to leave it as it is",
 	}, {
-		Value: &s.LaterSamplesAfter, Flag: "later-samples-after", Group: samples, Legend: later,
+		Value: &s.LaterSamplesAfter, Flag: "later-samples-after", Group: samples, Legend: later, Epochs: s.LaterSamplesAfter + 1,
 		Usage:  "`epochs` with --samples, before those with --later-samples",
 		Valid:  s.LaterSamplesAfter >= 0 && (s.LaterSamples > 0) == (s.LaterSamplesAfter > 0),
 		Remedy: fmt.Sprintf("with later_samples = %d, give both, at least 1, or neither", s.LaterSamples),
@@ -151,7 +151,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Usage: "`β` of the same by the estimator that the thesis prints",
 		Valid: strength(s.EntropyEstimator), Remedy: "give the strength of the printed entropy regulariser, 0 or more; 0.5 to 5 were tried in Várady 2025",
 	}, {
-		Value: &s.WarmUp, Flag: "warmup", Group: regularizer, Legend: legend("warm-up of %d epochs", s.WarmUp), Idle: regularized,
+		Value: &s.WarmUp, Flag: "warmup", Group: regularizer, Legend: legend("warm-up of %d epochs", s.WarmUp), Idle: regularized, Epochs: s.WarmUp,
 		Usage: "`epochs` over which the strengths β of regularisers rise from 0",
 		Valid: s.WarmUp >= 0, Remedy: "give 0 epochs for none, or more",
 	}, {

@@ -2,10 +2,12 @@ package plotting
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,8 +52,8 @@ type ReportOptions struct {
 type report struct{ strings.Builder }
 
 // Report describes a run on one page: the experiment, where and by what it was computed, the
-// curves, the norms, and of a Helmholtz machine the evaluation on test rows with its
-// standard errors, the importance weights, log Z² and samples, of the last checkpoint. It
+// curves, the norms, and of the model of the last checkpoint what it has of samples, the evaluation
+// on test rows by samples with its standard errors, importance weights and log Z². It
 // returns what of these could not be had as an error.
 func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	run, err := runs.Open(dir)
@@ -85,14 +87,8 @@ func (r *report) sections(ctx context.Context, run *runs.Run, o ReportOptions) e
 			return err
 		}
 	}
-	if _, described := run.Experiment().(hm.Experiment); described {
-		machine, err := hm.OpenRun(run.Dir())
-		if err != nil {
-			return err
-		}
-		if err := r.machine(ctx, machine, o); err != nil {
-			return err
-		}
+	if err := r.model(ctx, run, o); err != nil {
+		return err
 	}
 	if n := len(history.Epochs); n > 0 && history.Epochs[n-1].Norms != nil {
 		r.section("Norms of the layers")
@@ -113,48 +109,80 @@ func (r *report) sections(ctx context.Context, run *runs.Run, o ReportOptions) e
 	return nil
 }
 
-// machine adds what there is to say of the model of a Helmholtz machine.
-func (r *report) machine(ctx context.Context, run *hm.Run, o ReportOptions) error {
+// ReportUses lists the options of a report, of samples, rows and log-z2, that the report of a model
+// of a run depends on.
+func ReportUses(run *runs.Run, model any) (uses []string) {
+	if how, err := runs.EvaluatorOf(run, model); err == nil && slices.Contains(how.Uses, "samples") {
+		uses = append(uses, "samples", "rows")
+	}
+	if Weighs(model) {
+		uses = append(uses, "log-z2")
+	}
+	return uses
+}
+
+// model adds what there is to say of the model of the last checkpoint: its samples, and its evaluation
+// if that is by samples.
+func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) error {
 	for value, usual := range map[*int]int{&o.Samples: 1000, &o.Rows: 1000, &o.LogZ2: 100_000} {
 		if *value == 0 {
 			*value = usual
 		}
 	}
-	set, err := run.Dataset()
-	if err != nil {
-		return err
-	}
-	r.section("Samples")
-	sheet, err := run.Means(ctx, 100)
-	if err != nil {
-		return err
-	}
-	if err := r.figure(Samples(sheet)); err != nil {
-		return err
-	}
-	if set.Test().Rows == 0 {
+	model, err := run.ModelAt("last")
+	if errors.Is(err, runs.ErrNoModels) {
 		return nil
 	}
-	rows := run.Subset(set.Test(), o.Rows)
-	evaluation, err := run.Evaluate(ctx, rows, o.Samples, o.Progress)
 	if err != nil {
 		return err
 	}
-	evaluation, err = run.Complete(ctx, evaluation, set, rows, nil)
+	seed := run.Experiment().Header().Seed
+	samples, err := usual(ctx, model, seed, 100)
 	if err != nil {
 		return err
 	}
-	z, err := run.LogZ2(ctx, o.LogZ2, 1)
+	if samples != nil {
+		r.section("Samples")
+		if err := r.figure(samples); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains(ReportUses(run, model), "samples") {
+		return nil
+	}
+	set, err := run.Dataset()
+	if err != nil || set.Test().Rows == 0 {
+		return err
+	}
+	how, err := runs.EvaluatorOf(run, model)
 	if err != nil {
 		return err
 	}
-	weights, err := run.ImportanceWeights(ctx, set.Test(), o.Samples)
+	rows := set.Test().Subset(o.Rows, seed)
+	evaluation, err := how.Evaluate(ctx, runs.EvaluationOptions{Set: set, Rows: rows, Samples: o.Samples, Seed: seed, Progress: func(string) func(float64) { return o.Progress }})
 	if err != nil {
 		return err
+	}
+	of, weighs := model.(weighed)
+	var z hm.LogZ2
+	var weights hm.ImportanceWeights
+	if weighs {
+		if z, err = of.LogZ2(ctx, o.LogZ2, 1); err != nil {
+			return err
+		}
+		if weights, err = of.ImportanceWeights(ctx, set.Test(), o.Samples); err != nil {
+			return err
+		}
+	}
+	if e, normalized := evaluation.(interface{ WithLogZ2(hm.LogZ2) hm.Evaluation }); normalized && weighs {
+		evaluation = e.WithLogZ2(z)
 	}
 	r.section("Evaluation")
 	fmt.Fprintf(r, "<p>%s, the last checkpoint; ± are standard errors over the rows.</p>\n<pre>%s</pre>\n",
-		html.EscapeString(rows.String()), html.EscapeString(evaluation.WithLogZ2(z).String()))
+		html.EscapeString(rows.String()), html.EscapeString(evaluation.String()))
+	if !weighs {
+		return nil
+	}
 	r.section("Importance weights")
 	if err := r.figure(ImportanceWeights(weights)); err != nil {
 		return err

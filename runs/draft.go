@@ -13,6 +13,8 @@ type Draft struct {
 	*Base
 	Settings   func() []Hyperparameter // the rows, as the settings are now
 	Experiment func() Experiment       // with the settings as they are now
+	// Read takes all settings from the text of an experiment file of the family.
+	Read func(text []byte) error
 }
 
 // NewDraft returns a draft of the usual experiment of a family. It is nil if the family does not
@@ -37,5 +39,9 @@ func (f *Family[S, M]) draft() *Draft {
 	return &Draft{
 		Family: f.Name, Noun: f.Noun, Base: &e.Base, Settings: e.rows,
 		Experiment: func() Experiment { return e },
+		Read: func(text []byte) (err error) {
+			e, err = f.Parse(text)
+			return err
+		},
 	}
 }

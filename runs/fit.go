@@ -263,6 +263,9 @@ func (e Fit[S, M]) String() string {
 // Idle implements Idler.
 func (e Fit[S, M]) Idle() map[string]string { return Idle("", &e.Settings, e.rows()) }
 
+// Deferred implements Deferrer.
+func (e Fit[S, M]) Deferred() []Deferred { return DeferredBy(e.rows()) }
+
 // Err implements Experiment. It refuses settings that have no name.
 func (e Fit[S, M]) Err() error { return Nameless(e.flat()) }
 

@@ -18,7 +18,9 @@ type Hyperparameter struct {
 	Usage  string // of the flag: the `value` stands in quotes
 	Legend string // what a legend says of the value
 	Always bool   // whether legends say that even of the usual value
+	Run    bool   // whether the value names the directory of a run
 	Beside bool   // whether the setting leaves training as it is, and so is no part of hashes
+	Epochs int    // how many it takes until the setting has its full effect
 
 	Valid  bool   // whether the value is allowed
 	Remedy string // what to give where it is not
@@ -41,13 +43,16 @@ func BatchRow(rows *int) Hyperparameter {
 	}
 }
 
+// value is the value to which the row points.
+func (h Hyperparameter) value() any { return reflect.ValueOf(h.Value).Elem().Interface() }
+
 // CheckHyperparameters refuses the first of the settings of spec, a pointer to the struct into
 // which they point, that is not valid: with its key, its value and the remedy.
 func CheckHyperparameters(spec any, settings []Hyperparameter) error {
 	for _, s := range settings {
 		if !s.Valid {
 			_, key := cutLast(keyOf(spec, s.Value))
-			return fmt.Errorf("%s = %v: %s", key, reflect.ValueOf(s.Value).Elem(), s.Remedy)
+			return fmt.Errorf("%s = %v: %s", key, s.value(), s.Remedy)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -27,6 +28,7 @@ func (k Kind[E, M]) Registered() Kind[E, M] {
 
 func (k Kind[E, M]) entry() entry {
 	return entry{
+		noun:  k.Noun,
 		parse: func(text []byte) (Experiment, error) { return k.Parse(text) },
 		model: func(e Experiment, s Snapshot) (any, error) {
 			of, is := e.(E)
@@ -56,6 +58,9 @@ func (k Kind[E, M]) Opened(run *Run, failure error) (*Typed[E, M], error) {
 // LoadModel reads a model file, which SaveModel of a run wrote. Its errors name the file, if r is one.
 func (k Kind[E, M]) LoadModel(r io.Reader) (M, error) { return loadModel(r, k.Noun, k.Model) }
 
+// ErrNoModels is the error of ModelOf of a family that has no models outside of training.
+var ErrNoModels = errors.New("it has no models outside of training")
+
 // ModelOf returns the model of a snapshot of an experiment of any family, to be asked for what it
 // can do: a Sampler, for one.
 func ModelOf(e Experiment, s Snapshot) (any, error) {
@@ -68,7 +73,7 @@ func ModelOf(e Experiment, s Snapshot) (any, error) {
 		return nil, err
 	}
 	if of.model == nil {
-		return nil, fmt.Errorf("the family %s has no models outside of training", name)
+		return nil, fmt.Errorf("the family %s: %w", name, ErrNoModels)
 	}
 	return of.model(e, s)
 }

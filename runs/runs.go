@@ -187,6 +187,7 @@ type entry struct {
 	parse func([]byte) (Experiment, error)
 	model func(Experiment, Snapshot) (any, error) // nil if the family has no models
 	draft func() *Draft                           // nil if the family has no settings as rows
+	noun  string                                  // names a model in messages; empty if none is known
 }
 
 var families = struct {

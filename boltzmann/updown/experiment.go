@@ -76,7 +76,7 @@ var family = runs.NewFamily(runs.Family[Settings, *Model]{
 func rows(s *Settings) []runs.Hyperparameter {
 	m := &s.Method
 	return []runs.Hyperparameter{{
-		Value: &s.Network.Run, Flag: "network", Group: "method",
+		Value: &s.Network.Run, Flag: "network", Group: "method", Run: true,
 		Usage: "`DIR` of the run of the last layer of a deep belief network, from which training begins",
 		Valid: strings.TrimSpace(s.Network.Run) != "", Remedy: "name the directory of the last layer of a deep belief network",
 	}, {

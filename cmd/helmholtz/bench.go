@@ -15,6 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 )
 
@@ -126,9 +127,13 @@ func newBenchEval() *cobra.Command {
 	numberFlag(c.Flags(), &rows, "rows", 1000, 0, "`N` test rows drawn by seed, 0 for all")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		run, err := hm.OpenRun(args[0])
+		run, model, err := openModel(args[0], "last")
 		if err != nil {
 			return err
+		}
+		estimator, is := model.(runs.Estimator)
+		if !is {
+			return runs.Lacks(run, "has no estimates")
 		}
 		set, err := run.Dataset()
 		if err != nil {
@@ -138,9 +143,10 @@ func newBenchEval() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		data := run.Subset(set.Test(), rows)
+		seed := run.Experiment().Header().Seed
+		data := set.Test().Subset(rows, seed)
 		start := time.Now()
-		if _, err := run.Evaluate(c.Context(), data, samples, newFraction(c.ErrOrStderr(), "evaluating")); err != nil {
+		if _, err := estimator.Estimate(c.Context(), data, samples, seed, newFraction(c.ErrOrStderr(), "evaluating")); err != nil {
 			return err
 		}
 		rate := float64(samples*data.Rows) / time.Since(start).Seconds()

@@ -10,10 +10,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
-	"github.com/helmholtz-go/helmholtz/boltzmann/general"
-	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,12 +30,14 @@ type boltzmannFlags struct {
 	pretrain   int                  // epochs
 	rate       float64              // of pretraining, 0 for that of training
 	values     boltzmann.Experiment // the flags' defaults, and then their values
+	usual      boltzmann.Experiment // of the usual algorithm
 }
 
 // newBoltzmannFlags adds the flags that no others describe to those of a command.
 func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	x := &boltzmannFlags{flags: f}
+	x.usual = boltzmann.NewExperiment(boltzmann.PCD().Spec().Algorithm)
 	x.values.Method = boltzmann.PCD().Spec()
 	e := &x.values
 	f.SortFlags = false
@@ -58,6 +57,7 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 		numberFlag(f, &x.pretrain, "pretrain", 0, 1, "cd, pcd, pt: pretrain each layer of a deep machine for `EPOCHS` by contrastive divergence, into layer-1, layer-2 and so on within --out, and train the machine from there into deep")
 		f.Float64Var(&x.rate, "pretrain-lr", 0, "learning `rate` of --pretrain (default that of --lr)")
 		f.StringVar(&x.on, "on", "", "cd, pcd, pt: train a layer on top of the run in `DIR`, as part of a deep belief network, on its data where neither --config nor --dataset names others")
+		namesRun(f, "on")
 	})
 	of.AddFlagSet(f) // leaves those that it has as they are
 	for name, usage := range map[string]string{
@@ -81,20 +81,21 @@ func (x *boltzmannFlags) own(of *pflag.FlagSet) (given []string) {
 	return given
 }
 
-// describe says whether the flags and the file of --config describe an experiment of the
-// family boltzmann: the algorithm does, or without it the file.
-func (x *boltzmannFlags) describe(c *cobra.Command, config, algorithm string) bool {
-	if c.Flags().Changed("algorithm") || config == "" {
+// describes says whether an experiment is one that the flags describe.
+func (x *boltzmannFlags) describes(e runs.Experiment) bool { return runs.SameFamily(e, x.usual) }
+
+// describe says whether the flags and the file of --config, which may be nil, describe an experiment
+// of the family boltzmann: the algorithm does, or without it the file.
+func (x *boltzmannFlags) describe(c *cobra.Command, file runs.Experiment, algorithm string) bool {
+	if c.Flags().Changed("algorithm") || file == nil {
 		var a boltzmann.Algorithm
 		return a.UnmarshalText([]byte(algorithm)) == nil
 	}
-	e, err := runs.ReadExperiment(config) // whose error another reader returns
-	_, is := e.(boltzmann.Experiment)
-	return err == nil && is
+	return x.describes(file)
 }
 
-// experiment returns what the flags describe.
-func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.Experiment, error) {
+// experiment returns what the flags describe, and the file of --config, which may be nil.
+func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Experiment) (boltzmann.Experiment, error) {
 	var others []string
 	c.Flags().Visit(func(flag *pflag.Flag) {
 		if x.flags.Lookup(flag.Name) == nil && !slices.Contains(familyFlags, flag.Name) {
@@ -107,7 +108,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	if len(others) > 0 {
 		return x.values, misuse(c, "Boltzmann machines, which the algorithms cd, pcd, pt and pl train, have no %s: leave it out", strings.Join(others, ", "))
 	}
-	file, base, err := x.base(c, config)
+	file, base, err := x.base(c, config, of)
 	if err != nil {
 		return base, misuse(c, "%w", err)
 	}
@@ -131,7 +132,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	x.values.Machine.Hidden, x.values.Machine.Above = x.layers[0], x.layers[1:]
 	x.values.Machine.Visible, x.values.Machine.HiddenUnits = x.units[0], x.units[1]
 	if c.Flags().Changed("on") {
-		if doubled(x.on) {
+		if boltzmann.Doubles(x.on) {
 			return x.values, misuse(c, "--on %s: that is a layer of a deep machine, trained with one side doubled, and no part of a belief network: train its layers with --belief", x.on)
 		}
 		x.values.Below = &runs.Source{Run: x.on}
@@ -139,7 +140,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string) (boltzmann.
 	if x.belief || x.pretrain > 0 { // layers begin from drawn weights, whatever that of the file begins from
 		x.values.Start, x.values.Pretrained = nil, nil
 	}
-	if x.values.Start, err = started[boltzmann.Experiment](c, x.values.Start, x.start); err != nil {
+	if x.values.Start, err = started(c, x.usual, x.values.Start, x.start); err != nil {
 		return x.values, err
 	}
 	if c.Flags().Changed("from") {
@@ -218,108 +219,28 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 
 // base is the experiment that flags change, that of the file or the usual one of an algorithm,
 // and that of the file as it is.
-func (x *boltzmannFlags) base(c *cobra.Command, config string) (file, base boltzmann.Experiment, err error) {
+func (x *boltzmannFlags) base(c *cobra.Command, config string, of runs.Experiment) (file, base boltzmann.Experiment, err error) {
 	var algorithm boltzmann.Algorithm
 	if named := c.Flags().Lookup("algorithm"); named.Changed {
 		if err := algorithm.UnmarshalText([]byte(named.Value.String())); err != nil {
 			return file, base, err
 		}
 	}
-	if config == "" {
+	if of == nil {
 		base = boltzmann.NewExperiment(algorithm)
 		base.Dataset.Name = c.Flags().Lookup("dataset").Value.String()
-		base.Dataset = dataOf(c, base.Dataset)
+		base.Dataset = dataOf(c.Flags(), base.Dataset)
 		return base, base, nil
 	}
-	e, err := runs.ReadExperiment(config)
-	if err != nil {
-		return file, base, err
+	if !x.describes(of) {
+		return file, base, fmt.Errorf("%s is an experiment of another family, %v, which --algorithm %v does not train: leave one of them out", config, of, algorithm)
 	}
-	file, ok := e.(boltzmann.Experiment)
-	if !ok {
-		return file, base, fmt.Errorf("%s is an experiment of another family, %v, which --algorithm %v does not train: leave one of them out", config, e, algorithm)
+	if file, err = boltzmann.ParseExperiment(of.TOML()); err != nil {
+		return file, base, err
 	}
 	base = file
 	if c.Flags().Changed("algorithm") && base.Method.Algorithm != algorithm {
 		base.Method = boltzmann.NewExperiment(algorithm).Method
 	}
 	return file, base, nil
-}
-
-// doubled says whether the run in a directory is a layer of a deep machine, or stands on one.
-func doubled(dir string) bool {
-	e, err := runs.ExperimentIn(dir) // whose error another reader returns
-	layer, is := e.(boltzmann.Experiment)
-	if err != nil || !is {
-		return false
-	}
-	return layer.Machine.Doubled != boltzmann.DoubledNeither || layer.Below != nil && doubled(layer.Below.Run)
-}
-
-// isBoltzmann says whether a directory holds a run of a Boltzmann machine, or of a belief network
-// that was fine-tuned, or runs of several seeds.
-func isBoltzmann(dir string) bool { return holds[boltzmann.Experiment](dir) || isUpDown(dir) }
-
-// isUndirected says whether a directory holds a run of these, or of a Boltzmann machine with any
-// connections.
-func isUndirected(dir string) bool { return isBoltzmann(dir) || holds[general.Experiment](dir) }
-
-// holds says whether a directory holds a run of an experiment of a type, or runs of several seeds.
-func holds[E runs.Experiment](dir string) bool {
-	e, err := runs.ExperimentIn(dir) // whose error another reader returns
-	if seeds, _ := runs.ReadSeeds(dir); err != nil && len(seeds) > 0 {
-		e = seeds[0]
-	}
-	_, is := e.(E)
-	return is
-}
-
-// openBoltzmann opens the run in a directory, and the model of a checkpoint with a seed
-// for its draws.
-func openBoltzmann(dir, which string, seed uint64) (*boltzmann.Run, *boltzmann.Model, error) {
-	run, err := boltzmann.OpenRun(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	model, err := run.Checkpoint(which)
-	if err != nil {
-		return nil, nil, err
-	}
-	return run, model.WithSeed(seed), nil
-}
-
-// sampleBoltzmann draws images from the model of a run, or its filters.
-func sampleBoltzmann(c *cobra.Command, dir, which, kind string, n, sweeps int, seed uint64, out string) error {
-	if isUpDown(dir) {
-		return sampleUpDown(c, dir, which, kind, n, sweeps, seed, out)
-	}
-	if kind != "means" && kind != "filters" {
-		return misuse(c, "--kind %s: of Boltzmann machines means or filters are drawn; leave it out", kind)
-	}
-	run, model, err := openBoltzmann(dir, which, seed)
-	if err != nil {
-		return err
-	}
-	var sheet dataset.Sheet
-	if kind == "filters" {
-		if err := refuseIdle(c, "--kind means", "seed"); err != nil {
-			return err
-		}
-		sheet, err = model.Filters(min(n, run.Experiment().Machine.Hidden))
-	} else {
-		sheet, err = model.Means(c.Context(), n, sweeps)
-	}
-	return saveSheet(c, sheet, err, out)
-}
-
-// saveSheet saves images that were drawn, unless that failed, and says where.
-func saveSheet(c *cobra.Command, sheet dataset.Sheet, err error, out string) error {
-	if err == nil {
-		err = plotting.Samples(sheet).Save(out)
-	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(c.OutOrStdout(), out)
-	return nil
 }

@@ -173,14 +173,14 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "an experiment of another family", []string{"train", "--config", meanField(t, "noisy-or"), "--algorithm", "cd"}},
 		{exitFailed, "another experiment", onPatterns("--algorithm", "cd", "--out", one)},
 		{exitUsage, "what they draw at first is noise", []string{"sample", one, "--out", image}},
-		{exitUsage, "--candidates: Boltzmann machines do without it", []string{"sample", one, "--gibbs", "3", "--candidates", "3", "--out", image}},
-		{exitUsage, "--rows: reports of other runs", []string{"report", one, "--rows", "3"}},
-		{exitUsage, "--log-z2: figures of other runs", []string{"plot", one, "--log-z2", "10"}},
+		{exitUsage, "--candidates: a Boltzmann machine does without it", []string{"sample", one, "--gibbs", "3", "--candidates", "3", "--out", image}},
+		{exitUsage, "--rows: a report of a Boltzmann machine does without it", []string{"report", one, "--rows", "3"}},
+		{exitUsage, "--log-z2: a figure of runs without importance weights", []string{"plot", one, "--log-z2", "10"}},
 		{exitUsage, "--norms: these runs have recorded none", []string{"history", one, "--norms"}},
 		{exitUsage, "--seed does nothing without --kind means", []string{"sample", one, "--kind", "filters", "--seed", "5"}},
 		{exitUsage, "the metric of Helmholtz machines is --fisher block", []string{"train", "--algorithm", "nrws", "--metric", "block"}},
 		{exitUsage, "that of Boltzmann machines is --metric joint or marginal", onPatterns("--algorithm", "pcd", "--fisher", "block")},
-		{exitUsage, "of Boltzmann machines means or filters are drawn", []string{"sample", one, "--kind", "draws", "--out", image}},
+		{exitUsage, "--kind draws: a Boltzmann machine draws means, filters", []string{"sample", one, "--kind", "draws", "--out", image}},
 		{exitFailed, "keeps no checkpoint of epoch 7", []string{"sample", one, "--gibbs", "3", "--checkpoint", "7", "--out", image}},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), c.args...)
@@ -254,12 +254,12 @@ func TestBeliefNetworksAreFineTuned(t *testing.T) {
 		t.Errorf("compare says %q", out)
 	}
 	for says, args := range map[string][]string{
-		"has no --layers: leave it out":       slices.Concat(tuning, []string{"--layers", "5"}),
-		"not of belief networks":              {"eval", tuned, "--raise", "3"},
-		"of belief networks means are drawn":  {"sample", tuned, "--kind", "filters", "--out", image},
-		"not of a Boltzmann machine":          {"inpaint", tuned, "--mask", "left"},
-		"learning_rate = -1: give a positive": slices.Concat(tuning, []string{"--lr", "-1"}),
-		"no belief network: give one":         {"train", "--up-down", filepath.Join(here, "dbn", "layer-1"), "--batch", "9", "--out", filepath.Join(here, "none")},
+		"has no --layers: leave it out":                                  slices.Concat(tuning, []string{"--layers", "5"}),
+		"--raise: a network that is trained up and down does without it": {"eval", tuned, "--raise", "3"},
+		"a network that is trained up and down draws means":              {"sample", tuned, "--kind", "filters", "--out", image},
+		"which fills in no images":                                       {"inpaint", tuned, "--mask", "left"},
+		"learning_rate = -1: give a positive":                            slices.Concat(tuning, []string{"--lr", "-1"}),
+		"no belief network: give one":                                    {"train", "--up-down", filepath.Join(here, "dbn", "layer-1"), "--batch", "9", "--out", filepath.Join(here, "none")},
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), args...); code == 0 || !strings.Contains(errOut, says) {
 			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)

@@ -38,9 +38,6 @@ func textWords(v encoding.TextMarshaler) (words []string) {
 	}
 }
 
-// runFlags are the flags that name the directory of a run.
-var runFlags = []string{"resume", "from", "on"}
-
 // completeWords lets the shell complete, of a command and of those below it, the words that
 // flags take, and its arguments.
 func completeWords(c *cobra.Command) {
@@ -53,7 +50,7 @@ func completeWords(c *cobra.Command) {
 			complete = cobra.FixedCompletions([]string{"last", "best"}, cobra.ShellCompDirectiveNoFileComp)
 		case f.Name == "config":
 			complete = completeTOML
-		case slices.Contains(runFlags, f.Name):
+		case f.Annotations[runOf] != nil:
 			complete = completeRuns
 		case f.Annotations[wordsOf] == nil:
 			return

@@ -1,17 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -35,18 +36,10 @@ func (x *estimate) addTo(f *pflag.FlagSet) {
 	f.StringVar(&x.parts, "parts", "", "`DIR` to keep parts in, which programs share")
 }
 
-// likelihood evaluates the model of a run, in parts where these are kept.
-func (x *estimate) likelihood(ctx context.Context, run *hm.Run, model *hm.Model, data dataset.Split, share runs.Shard, progress func(float64)) (hm.Evaluation, error) {
-	if x.parts == "" {
-		return model.Evaluate(ctx, data, x.samples, progress)
-	}
-	return model.EvaluateParts(ctx, data, x.samples, filepath.Join(x.parts, fmt.Sprintf("seed-%d", run.Experiment().Seed)), share, progress)
-}
-
 func newEval() *cobra.Command {
 	var x estimate
 	var shard string
-	var outer, inner int
+	var o runs.EvaluationOptions
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "eval DIR",
@@ -70,6 +63,8 @@ of mean field, if the hidden units are too many to sum them out: with an exact l
 them is a lower bound, with that of AIS an estimate. Of a belief network, the last of the
 directories layer-1, layer-2 …, or one that was fine-tuned, log p is by --samples (100) of each
 row, and errs likewise.
+
+For a machine of another family eval prints the measures that it estimates.
 
 With --parts an evaluation of many samples is done in parts of some rows, which are kept:
 what is stopped, by SIGTERM and SIGUSR1 with exit code 75, goes on when the same command
@@ -95,75 +90,52 @@ a table with a row a seed, and columns with the keys of --json.`,
 	tables := newTableFlags(c, "evaluations", "")
 	x.addTo(f)
 	f.StringVar(&shard, "shard", "", "do a share of the parts alone: `INDEX/COUNT`, such as 0/4, or auto")
-	optionalFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, 0 to leave it out")
-	numberFlag(f, &inner, "log-z2-inner", 1, 1, "`N` inner samples an outer one for log Z²")
+	optionalFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, 0 to leave it out")
+	numberFlag(f, &o.LogZ2Inner, "log-z2-inner", 1, 1, "`N` inner samples an outer one for log Z²")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object, which says what was evaluated, too")
 
-	annealing := newAnnealingFlags(f)
+	var schedule boltzmann.AnnealingSchedule
+	f.TextVar(&schedule, "schedule", boltzmann.Published(), "of a Boltzmann machine, the `steps` of AIS: published, even:N or adaptive:N")
+	numberFlag(f, &o.Chains, "chains", 100, 2, "`M` chains of AIS")
+	numberFlag(f, &o.Raise, "raise", 0, 0, "estimate log p of `N` of the rows by RAISE too, along the same schedule")
+	numberFlag(f, &o.RaiseChains, "raise-chains", 10, 1, "`M` chains of each row of RAISE")
 
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if outer == 0 {
-			if err := refuseIdle(c, "--log-z2", "log-z2-inner"); err != nil {
-				return err
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		for _, idle := range []struct {
+			off           bool
+			without, flag string
+		}{{o.LogZ2 == 0, "--log-z2", "log-z2-inner"}, {x.parts == "", "--parts", "shard"}, {o.Raise == 0, "--raise", "raise-chains"}} {
+			if idle.off {
+				if err := refuseIdle(c, idle.without, idle.flag); err != nil {
+					return err
+				}
 			}
 		}
-		if x.parts == "" {
-			if err := refuseIdle(c, "--parts", "shard"); err != nil {
-				return err
-			}
-		}
-		share, err := runs.ParseShard(shard, os.Getenv)
-		if err != nil {
+		if o.Share, err = runs.ParseShard(shard, os.Getenv); err != nil {
 			return misuse(c, "%w", err)
 		}
 		if err := tables.check(asJSON); err != nil {
 			return err
 		}
-		if isUndirected(args[0]) {
-			if err := refuseOthers(c, "Boltzmann machines", ofImportance); err != nil {
-				return err
+		if c.Flags().Changed("schedule") {
+			o.Schedule = schedule.String()
+		}
+		for flag, value := range map[string]*int{"samples": &x.samples, "chains": &o.Chains} {
+			if !c.Flags().Changed(flag) {
+				*value = 0 // which stands for the usual number
 			}
-			if c.Flags().Changed("samples") {
-				annealing.annealing.Samples = x.samples
-			}
-			annealing.split, annealing.checkpoint, annealing.rows, annealing.seed = x.split, x.checkpoint, x.rows, x.seed
-			return annealing.evalBoltzmann(c, args[0], tables, asJSON)
 		}
-		seeds, err := hm.OpenSeeds(args[0])
-		if err != nil {
-			return err
-		}
-		if err := refuseOthers(c, "Helmholtz machines", ofAnnealing); err != nil {
-			return err
-		}
-		set, err := seeds.Runs[0].Dataset()
+		o.Samples, o.Seed = x.samples, x.seed
+		o.Progress = func(work string) func(float64) { return newFraction(c.ErrOrStderr(), work) }
+		seeds, err := runs.OpenSeeds(args[0])
 		if err != nil {
 			return err
 		}
 		ctx, preempted := preemptible(c.Context())
-		evaluate := func(run *hm.Run) (hm.Evaluation, error) {
-			model, err := modelOf(run, x.checkpoint, x.seed)
-			if err != nil {
-				return hm.Evaluation{}, err
-			}
-			data := model.Subset(pick(set, x.split), x.rows)
-			e, err := x.likelihood(ctx, run, model, data, share, newFraction(c.ErrOrStderr(), "evaluating"))
-			if err != nil || share.Count > 0 {
-				return e, err
-			}
-			if outer > 0 {
-				z, err := model.LogZ2(ctx, outer, inner)
-				if err != nil {
-					return e, err
-				}
-				e = e.WithLogZ2(z)
-			}
-			return model.Complete(ctx, e, set, data, newFraction(c.ErrOrStderr(), "classifying"))
-		}
-		if share.Count > 0 {
-			err = evalShare(c, seeds, evaluate)
+		if o.Share.Count > 0 {
+			err = x.evalShare(ctx, c, seeds, o)
 		} else {
-			err = evalSeeds(c, seeds, evaluate, tables, asJSON, evaluated{args[0], x.split, x.checkpoint, x.seed})
+			err = x.evalSeeds(ctx, c, seeds, o, tables, asJSON)
 		}
 		if x.parts != "" && err != nil && preempted() {
 			return errPreempted
@@ -174,11 +146,41 @@ a table with a row a seed, and columns with the keys of --json.`,
 	return c
 }
 
+// evaluate evaluates the model of a run, and says whether texts name it.
+func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run, o runs.EvaluationOptions) (e evaluated, named bool, err error) {
+	model, err := run.ModelAt(x.checkpoint)
+	if err != nil {
+		return e, false, err
+	}
+	how, err := runs.EvaluatorOf(run, model)
+	if err != nil {
+		return e, false, err
+	}
+	if err := refuseUnused(c, runs.NounOf(run.Experiment()), evaluationFlags, how.Uses); err != nil {
+		return e, how.Named, err
+	}
+	if o.Set, err = run.Dataset(); err != nil {
+		return e, how.Named, err
+	}
+	o.Rows = pick(o.Set, x.split).Subset(x.rows, x.seed)
+	if x.parts != "" {
+		o.Parts = filepath.Join(x.parts, fmt.Sprintf("seed-%d", run.Experiment().Header().Seed))
+	}
+	of, err := how.Evaluate(ctx, o)
+	if unused := new(runs.OptionError); errors.As(err, &unused) {
+		return e, how.Named, misuse(c, "--%s: %s; leave it out", unused.Option, unused.Reason)
+	}
+	return evaluated{run, x, of}, how.Named, err
+}
+
+// evaluationFlags are the flags of eval that only some models use.
+var evaluationFlags = []string{"samples", "log-z2", "log-z2-inner", "parts", "shard", "schedule", "chains", "raise", "raise-chains"}
+
 // evalShare does a share of the parts of the evaluations of all seeds.
-func evalShare(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Evaluation, error)) error {
+func (x *estimate) evalShare(ctx context.Context, c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions) error {
 	left := 0
 	for _, run := range seeds.Runs {
-		_, err := evaluate(run)
+		_, _, err := x.evaluate(ctx, c, run, o)
 		var unfinished *runs.UnfinishedError
 		if errors.As(err, &unfinished) {
 			left += unfinished.Left
@@ -194,77 +196,125 @@ func evalShare(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Eva
 	return err
 }
 
-// evaluated says what was evaluated.
+// evaluated is the evaluation of a run, maybe one of several seeds.
 type evaluated struct {
-	Run        string `json:"run"`
-	Split      string `json:"split"`
-	Checkpoint string `json:"checkpoint"` // last, best, or an epoch
-	DrawSeed   uint64 `json:"draw_seed"`  // of the samples
+	run *runs.Run
+	of  *estimate
+	runs.Evaluation
+}
+
+// evaluatedColumns say what was evaluated, where the evaluation does not say it itself.
+var evaluatedColumns = []runs.Field[evaluated]{
+	{Column: runs.Column{Key: "run"}, Cell: func(e evaluated) any { return e.run.Dir() }},
+	{Column: runs.Column{Key: "checkpoint"}, Cell: func(e evaluated) any { return e.of.checkpoint }}, // last, best, or an epoch
+	{Column: runs.Column{Key: "seed", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.run.Experiment().Header().Seed }},
+	{Column: runs.Column{Key: "epochs", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.run.Epochs() }}, // done
+	{Column: runs.Column{Key: "finished", Kind: runs.Boolean}, Cell: func(e evaluated) any { return e.run.Finished() }},
+	{Column: runs.Column{Key: "split"}, Cell: func(e evaluated) any { return e.of.split }},
+	{Column: runs.Column{Key: "draw_seed", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.of.seed }},
+}
+
+// columns are the evaluatedColumns that a table of the evaluation lacks.
+func (e evaluated) columns() []runs.Field[evaluated] {
+	has := e.Evaluation.Table().Columns()
+	return slices.DeleteFunc(slices.Clone(evaluatedColumns), func(of runs.Field[evaluated]) bool {
+		return slices.ContainsFunc(has, func(c runs.Column) bool { return c.Key == of.Key })
+	})
+}
+
+// MarshalJSON writes what was evaluated and the evaluation as one object.
+func (e evaluated) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(e.Evaluation)
+	var b bytes.Buffer
+	for _, column := range e.columns() {
+		value, failure := json.Marshal(column.Cell(e))
+		fmt.Fprintf(&b, ",%q:%s", column.Key, value)
+		err = errors.Join(err, failure)
+	}
+	return fmt.Appendf(nil, "{%s,%s", bytes.TrimPrefix(b.Bytes(), []byte(",")), bytes.TrimPrefix(text, []byte("{"))), err
+}
+
+// evaluationsTable has a row an evaluation.
+func evaluationsTable(each []evaluated) *runs.Table {
+	own := each[0].columns()
+	t := runs.NewTable("evaluation", "", slices.Concat(runs.TableOf("own", "", own).Columns(), each[0].Evaluation.Table().Columns())...)
+	for _, e := range each {
+		var row []any
+		for _, column := range own {
+			row = append(row, column.Cell(e))
+		}
+		t.Add(append(row, e.Evaluation.Table().Rows()[0]...)...)
+	}
+	return t
 }
 
 // evalSeeds evaluates the run of each seed, and writes the evaluations, of several
 // seeds with their spread.
-func evalSeeds(c *cobra.Command, seeds *hm.Seeds, evaluate func(*hm.Run) (hm.Evaluation, error), tables *tableFlags, asJSON bool, of evaluated) error {
+func (x *estimate) evalSeeds(ctx context.Context, c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions, tables *tableFlags, asJSON bool) error {
 	out, several := c.OutOrStdout(), seeds.Runs[0].Dir() != seeds.Dir()
-	var each []seedEvaluation
-	var evaluations []hm.Evaluation
+	var each []evaluated
+	var evaluations []runs.Evaluation
 	for _, run := range seeds.Runs {
-		e, err := evaluate(run)
-		if err != nil && several {
-			err = fmt.Errorf("%s: %w", run.Dir(), err)
-		}
+		e, named, err := x.evaluate(ctx, c, run, o)
 		if err != nil {
+			if several {
+				err = fmt.Errorf("%s: %w", run.Dir(), err)
+			}
 			return err
 		}
-		evaluations = append(evaluations, e)
-		one := of
-		one.Run = run.Dir()
-		each = append(each, seedEvaluation{evaluated: one, Seed: run.Experiment().Seed, Epochs: run.Epochs(), Finished: run.Finished(), Evaluation: e})
-		if several && !asJSON && !tables.chosen() {
-			if err := printSeed(out, run, e); err != nil {
-				return err
-			}
+		each, evaluations = append(each, e), append(evaluations, e.Evaluation)
+		if asJSON || tables.chosen() {
+			continue
+		}
+		format := "%[4]v"
+		switch {
+		case named:
+			format = "%[2]s, checkpoint %[3]s\n%[4]v"
+		case several:
+			format = "%[1]s\n%[4]v\n"
+		}
+		if _, err := fmt.Fprintf(out, format, seedText(run), run.Dir(), x.checkpoint, e.Evaluation); err != nil {
+			return err
 		}
 	}
-	table := evaluationsTable(seedColumns, each)
-	over := overSeeds(evaluations)
+	table, over := evaluationsTable(each), runs.QuantitiesOver(evaluations)
 	var err error
 	switch {
 	case tables.chosen():
 		err = tables.print(table)
 	case asJSON && several:
 		err = json.NewEncoder(out).Encode(struct {
-			evaluated
-			Version string              `json:"version"` // of the program
-			Seeds   []seedEvaluation    `json:"seeds"`
-			Waiting int                 `json:"waiting"` // seeds without a checkpoint
-			Over    evaluationOverSeeds `json:"over_seeds"`
-		}{of, runs.Version(), each, seeds.Waiting, over})
+			Run        string         `json:"run"`
+			Split      string         `json:"split"`
+			Checkpoint string         `json:"checkpoint"`
+			DrawSeed   uint64         `json:"draw_seed"`
+			Version    string         `json:"version"` // of the program
+			Seeds      []evaluated    `json:"seeds"`
+			Waiting    int            `json:"waiting"` // seeds without a checkpoint
+			Over       runs.OverSeeds `json:"over_seeds"`
+		}{seeds.Dir(), x.split, x.checkpoint, x.seed, runs.Version(), each, seeds.Waiting, over})
 	case asJSON:
-		err = json.NewEncoder(out).Encode(struct {
-			seedEvaluation
-			Version string `json:"version"` // of the program
-		}{each[0], runs.Version()})
+		var text []byte
+		if text, err = json.Marshal(each[0]); err == nil {
+			_, err = fmt.Fprintf(out, "%s,\"version\":%q}\n", bytes.TrimSuffix(text, []byte("}")), runs.Version())
+		}
 	case several:
 		waiting := ""
 		if seeds.Waiting > 0 {
 			waiting = fmt.Sprintf(", %d more have no checkpoint yet", seeds.Waiting)
 		}
 		_, err = fmt.Fprintf(out, "mean ± sd over %d seeds%s\n%v", len(each), waiting, over)
-	default:
-		_, err = fmt.Fprint(out, evaluations[0])
 	}
 	return errors.Join(err, tables.save(table))
 }
 
-// printSeed writes the evaluation of one of several seeds.
-func printSeed(out io.Writer, run *hm.Run, e hm.Evaluation) error {
-	unfinished := ""
+// seedText names one of several seeds, and says how far it is unless it has finished.
+func seedText(run *runs.Run) string {
+	text := fmt.Sprintf("seed %d", run.Experiment().Header().Seed)
 	if !run.Finished() {
-		unfinished = fmt.Sprintf(", unfinished after %d of %d epochs", run.Epochs(), run.Experiment().Epochs)
+		text += fmt.Sprintf(", unfinished after %d of %d epochs", run.Epochs(), run.Experiment().Header().Epochs)
 	}
-	_, err := fmt.Fprintf(out, "seed %d%s\n%v\n", run.Experiment().Seed, unfinished, e)
-	return err
+	return text
 }
 
 // checkpointFlag adds the flag that chooses a checkpoint.
@@ -286,26 +336,6 @@ func (p *checkpoint) Set(text string) error {
 	}
 	*p.which = text
 	return nil
-}
-
-// open opens the run in a directory, and the model of a checkpoint with a seed for
-// its draws.
-func open(dir, which string, seed uint64) (*hm.Run, *hm.Model, error) {
-	run, err := hm.OpenRun(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	model, err := modelOf(run, which, seed)
-	return run, model, err
-}
-
-// modelOf is the model of a checkpoint of a run with a seed for its draws.
-func modelOf(run *hm.Run, which string, seed uint64) (*hm.Model, error) {
-	model, err := run.Checkpoint(which)
-	if err != nil {
-		return nil, err
-	}
-	return model.WithSeed(seed), nil
 }
 
 // splitFlag adds the flag that chooses a split.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Boltzmann machines are evaluated exactly where one side is small, and by AIS where
@@ -80,13 +81,13 @@ func TestBoltzmannMachinesAreEvaluated(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"--samples: Boltzmann machines do without it", []string{"eval", small, "--samples", "5"}},
+		{"--samples: a Boltzmann machine does without it", []string{"eval", small, "--samples", "5"}},
 		{"--raise-chains does nothing without --raise", []string{"eval", small, "--raise-chains", "5"}},
-		{"--chains: log Z of the run in " + small + " is exact", []string{"eval", small, "--rows", "5", "--chains", "3"}},
-		{"--schedule: log Z of the run in " + small + " is exact", []string{"eval", small, "--rows", "5", "--schedule", "even:9"}},
+		{"--chains: log Z is exact", []string{"eval", small, "--rows", "5", "--chains", "3"}},
+		{"--schedule: log Z is exact", []string{"eval", small, "--rows", "5", "--schedule", "even:9"}},
 		{"with a number N of steps", []string{"eval", small, "--schedule", "adaptive"}},
 		{"give between 100 and 1000000 steps", []string{"eval", small, "--schedule", "adaptive:9"}},
-		{"--retain: Boltzmann machines do without it", []string{"inpaint", small, "--mask", "left", "--retain"}},
+		{"--retain: a Boltzmann machine does without it", []string{"inpaint", small, "--mask", "left", "--retain"}},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), c.args...)
 		if code != exitUsage || !strings.Contains(errOut, c.says) {
@@ -173,7 +174,13 @@ func TestBeliefNetworksAreTrained(t *testing.T) {
 
 // The keys of a table of evaluations are those of their JSON.
 func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
-	e := runEvaluation{Evaluation: boltzmann.Evaluation{RAISE: &boltzmann.Raised{}, Classification: &boltzmann.Classification{}}}
+	dir := filepath.Join(t.TempDir(), "run")
+	succeed(t, onPatterns("--algorithm", "pcd", "--layers", "3", "--out", dir)...)
+	run, err := runs.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := evaluated{run, &estimate{}, boltzmann.Evaluation{RAISE: &boltzmann.Raised{}, Classification: &boltzmann.Classification{}}}
 	text, err := json.Marshal(e)
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +195,7 @@ func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
 		}
 		delete(fields, part)
 	}
-	for _, c := range evaluationsTable(runColumns, []runEvaluation{e}).Columns() {
+	for _, c := range evaluationsTable([]evaluated{e}).Columns() {
 		if _, has := fields[c.Key]; !has {
 			t.Errorf("JSON has no %s", c.Key)
 		}

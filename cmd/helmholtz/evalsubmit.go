@@ -1,12 +1,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"time"
 
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -41,14 +40,11 @@ prints the evaluation.`,
 		if of.parts == "" {
 			return misuse(c, "give --parts DIR: the directory that the tasks share")
 		}
-		if isBoltzmann(args[0]) {
-			return misuse(c, "%s is of a Boltzmann machine, whose rows take no time once log Z is known: helmholtz eval alone evaluates it", args[0])
-		}
-		seeds, err := hm.OpenSeeds(args[0])
+		seeds, err := runs.OpenSeeds(args[0])
 		if err != nil {
 			return err
 		}
-		if err := x.planEval(c.Context(), of, seeds); err != nil {
+		if err := x.planEval(c, of, seeds); err != nil {
 			return err
 		}
 		task := []string{"eval", x.path(args[0]), "--shard", "auto", "--parts", x.path(of.parts)}
@@ -64,31 +60,39 @@ prints the evaluation.`,
 
 // planEval finds how many tasks there are to be, by a part of the samples of one row that
 // takes a second, and what they take.
-func (x *submission) planEval(ctx context.Context, of estimate, seeds *hm.Seeds) error {
+func (x *submission) planEval(c *cobra.Command, of estimate, seeds *runs.Seeds) error {
 	run := seeds.Runs[0]
+	model, err := run.ModelAt(of.checkpoint)
+	if err != nil {
+		return err
+	}
+	how, err := runs.EvaluatorOf(run, model)
+	if err != nil {
+		return err
+	}
+	estimator, estimates := model.(runs.Estimator)
+	if how.Parts == nil || !estimates {
+		return misuse(c, "%s: %s is not evaluated in parts: helmholtz eval alone evaluates it", run.Dir(), runs.NounOf(run.Experiment()))
+	}
 	set, err := run.Dataset()
 	if err != nil {
 		return err
 	}
-	bytes, err := run.Experiment().Memory(set) // that training takes, which is more
+	bytes, err := memoryOf(run.Experiment(), set) // that training takes, which is more
 	if err != nil {
 		return err
 	}
 	x.Memory = bytes>>20 + 1 + programMemory
-	model, err := modelOf(run, of.checkpoint, of.seed)
-	if err != nil {
-		return err
-	}
-	data := model.Subset(pick(set, of.split), of.rows)
+	data := pick(set, of.split).Subset(of.rows, of.seed)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for samples := min(1000, of.samples); ; samples = min(2*samples, of.samples) {
-		e, err := model.Evaluate(ctx, data.Subset(1, of.seed), samples, nil)
-		if err != nil {
+		start := time.Now()
+		if _, err := estimator.Estimate(c.Context(), data.Subset(1, of.seed), samples, of.seed, nil); err != nil {
 			return err
 		}
-		if e.Seconds > 1 || samples == of.samples {
-			parts := hm.EvaluationParts(data.Rows, of.samples)
-			needs := time.Duration(e.Seconds * float64(of.samples) / float64(samples) * float64(data.Rows) * float64(time.Second))
+		if took := time.Since(start).Seconds(); took > 1 || samples == of.samples {
+			parts := how.Parts(data.Rows, of.samples)
+			needs := time.Duration(took * float64(of.samples) / float64(samples) * float64(data.Rows) * float64(time.Second))
 			if part := needs / time.Duration(parts*x.Cores); part > x.Length-2*x.Notice {
 				return fmt.Errorf("a part takes about %s of %d cores, and is lost where a task ends before: give --length %s or more, or more --cores", about(part), x.Cores, about(part+2*x.Notice+time.Minute))
 			}

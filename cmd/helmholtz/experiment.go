@@ -73,6 +73,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment, whose settings flags change")
 		trainingFlags(f, &e.Epochs, &e.Patience, &e.RecordSteps, &e.Seed, &e.Keep)
 		f.StringVar(&x.start.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning), on its data where neither --config nor --dataset names others")
+		namesRun(f, "from")
 		f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
 		f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods along training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be given again")
 	})
@@ -119,13 +120,13 @@ func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *u
 	f.IntVar(recordSteps, "record-steps", 0, "record the measures of every `N`-th step, 0 for epochs alone")
 }
 
-// started is the run from which an experiment starts: that of a file, changed by the flags
-// --from and --from-checkpoint, whose values are given.
-func started[E runs.Experiment](c *cobra.Command, of *runs.Source, given runs.Source) (*runs.Source, error) {
+// started is the run from which e starts: the run of a file, changed by the flags --from and
+// --from-checkpoint, whose values are given.
+func started(c *cobra.Command, e runs.Experiment, of *runs.Source, given runs.Source) (*runs.Source, error) {
 	if c.Flags().Changed("from") {
-		e, err := runs.ExperimentIn(given.Run) // whose error another reader returns
-		if _, is := e.(E); err == nil && !is {
-			return nil, misuse(c, "--from %s: that is a run of another family, %v: describe its machine, by --config %s", given.Run, e, shell.Argument(filepath.Join(given.Run, "experiment.toml")))
+		from, err := runs.ExperimentIn(given.Run) // whose error another reader returns
+		if err == nil && !runs.SameFamily(from, e) {
+			return nil, misuse(c, "--from %s: that is a run of another family, %v: describe its machine, by --config %s", given.Run, from, shell.Argument(filepath.Join(given.Run, "experiment.toml")))
 		}
 		return &given, nil
 	}
@@ -155,7 +156,7 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	if !reflect.DeepEqual(x.values.Dataset, file.Dataset) {
 		x.values.Fingerprint = ""
 	}
-	if x.values.Start, err = started[hm.Experiment](c, x.values.Start, x.start); err != nil {
+	if x.values.Start, err = started(c, x.values, x.values.Start, x.start); err != nil {
 		return base, err
 	}
 	if err := refuseIdleSettings(c, x.values); err != nil {
@@ -200,39 +201,15 @@ func explainDefaults(c *cobra.Command, method, path string, file, to runs.Experi
 // explainPreset says of an experiment that a file describes which of the settings that make its
 // preset what it is the file has otherwise.
 func explainPreset(c *cobra.Command, path string, e runs.Experiment) bool {
-	of, is := e.(hm.Experiment)
-	preset, err := hm.Preset(of.Method.Preset)
-	if !is || err != nil {
+	of, has := e.(runs.Departer)
+	if !has {
 		return false
 	}
-	var others []string
-	differs := func(key string, is, usual fmt.Stringer) {
-		if is != usual {
-			others = append(others, fmt.Sprintf("%s = %v, where the preset %s has %v", key, is, of.Method.Preset, usual))
-		}
-	}
-	differs("phases", of.Method.Phases, preset.Spec().Phases)
-	differs("metric", of.Method.Metric, preset.Spec().Metric)
+	others := of.Departures()
 	if len(others) > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "%s trains with %s: what a file spells out goes before its preset; leave it out for the preset's own\n", path, strings.Join(others, "; "))
 	}
 	return len(others) > 0
-}
-
-// dataOf is what is trained on where no file says it: what usual, the value of flags, names, or,
-// where --dataset is not given, the data of the run from which --on or --from begins.
-func dataOf(c *cobra.Command, usual dataset.Spec) dataset.Spec {
-	if c.Flags().Changed("dataset") {
-		return usual
-	}
-	for _, name := range []string{"on", "from"} {
-		if c.Flags().Changed(name) {
-			if e, err := runs.ExperimentIn(c.Flags().Lookup(name).Value.String()); err == nil { // whose error another reader returns
-				return e.Header().Dataset
-			}
-		}
-	}
-	return usual
 }
 
 // base returns the experiment that flags change: that of the config file, or
@@ -241,7 +218,7 @@ func dataOf(c *cobra.Command, usual dataset.Spec) dataset.Spec {
 func (x *experimentFlags) base(c *cobra.Command, methodGiven bool) (file, base hm.Experiment, err error) {
 	base = x.values
 	if x.config == "" {
-		base.Dataset = dataOf(c, base.Dataset)
+		base.Dataset = dataOf(c.Flags(), base.Dataset)
 	} else {
 		if file, err = hm.ReadExperiment(x.config); err != nil {
 			return file, base, err

@@ -59,7 +59,7 @@ func TestOtherFamiliesAreTrained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := run.Experiment(); e.Seed != 5 || e.Epochs != 4 || !slices.Equal(e.Keep, []int{1}) || e.RecordSteps != 2 || e.Machine.Activation != deterministic.NoisyOr {
+	if e := run.Experiment(); e.Seed != 5 || e.Epochs != 4 || !slices.Equal(e.Keep, []int{1}) || e.RecordSteps != 2 || e.Settings.Machine.Activation != deterministic.NoisyOr {
 		t.Errorf("trained %+v", e)
 	}
 	if _, err := run.At(1); err != nil {
@@ -78,7 +78,7 @@ func TestOtherFamiliesAreTrained(t *testing.T) {
 		t.Errorf("compare --json has the objective %q (%v)", c.Objective.Key, err)
 	}
 	out = succeed(t, "plot", one, filepath.Join(seeds, "seed-1"), "--out", here)
-	for _, kind := range []string{"curves", "one-steps", "one-measured-exact_train", "one-measured-exact_validation", "seed-1-measured-exact_train", "seed-1-measured-exact_validation"} {
+	for _, kind := range []string{"curves", "one-steps", "one-samples", "seed-1-samples", "one-measured-exact_train", "one-measured-exact_validation", "seed-1-measured-exact_train", "seed-1-measured-exact_validation"} {
 		figure := filepath.Join(here, kind+".png") + "\n"
 		if !strings.Contains(out, figure) {
 			t.Errorf("plot draws %q, not %q", out, figure)
@@ -88,6 +88,7 @@ func TestOtherFamiliesAreTrained(t *testing.T) {
 	if out != "" {
 		t.Errorf("plot draws %q, too", out)
 	}
+	succeed(t, "sample", one, "--kind", "draws", "--n", "4", "--out", curves)
 	page := filepath.Join(t.TempDir(), "one.html")
 	succeed(t, "report", one, "--out", page)
 	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "free energy") || strings.Contains(string(text), "Importance weights") {
@@ -122,8 +123,9 @@ func TestOtherFamiliesAreRefused(t *testing.T) {
 		{exitFailed, []string{"not evaluated by samples"}, []string{"compare", one, other, "--samples", "5"}},
 		{exitFailed, []string{"draw histories of the same objective"}, []string{"plot", one, other, "--samples", "5", "--log-z2", "10", "--out", here}},
 		{exitFailed, []string{"not evaluated by samples"}, []string{"compare", one, "--samples", "5"}},
-		{exitFailed, []string{one, "not of a Helmholtz machine"}, []string{"eval", one}},
-		{exitFailed, []string{one, "not of a Helmholtz machine"}, []string{"sample", one}},
+		{exitFailed, []string{one, "is a deterministic machine, which has no estimates: name a run of another family"}, []string{"eval", one}},
+		{exitUsage, []string{"--kind layers: a deterministic machine draws means, draws; give one of these"}, []string{"sample", one, "--kind", "layers"}},
+		{exitFailed, []string{one, "is a deterministic machine, which fills in no images"}, []string{"inpaint", one, "--mask", "left"}},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), c.args...)
 		if code != c.code {

@@ -40,10 +40,17 @@ func hyperparameterFlags(f *pflag.FlagSet, settings []runs.Hyperparameter) {
 				f.Float64Var(v, s.Flag, *v, s.Usage)
 			case *string:
 				f.StringVar(v, s.Flag, *v, s.Usage)
+			case *uint64:
+				f.Uint64Var(v, s.Flag, *v, s.Usage)
+			case *[]int:
+				f.IntSliceVar(v, s.Flag, *v, s.Usage)
 			case text:
 				textFlag(f, v, s.Flag, s.Usage)
 			default:
 				panic(fmt.Sprintf("--%s is a %T", s.Flag, v))
+			}
+			if s.Run {
+				namesRun(f, s.Flag)
 			}
 		})
 	}
@@ -51,6 +58,12 @@ func hyperparameterFlags(f *pflag.FlagSet, settings []runs.Hyperparameter) {
 
 // groupOf is the annotation of a flag with the group in which help shows it.
 const groupOf = "group"
+
+// runOf is the annotation of a flag that names the directory of a run.
+const runOf = "run"
+
+// namesRun notes that a flag names the directory of a run.
+func namesRun(f *pflag.FlagSet, name string) { annotate(f.Lookup(name), runOf, "") }
 
 // inGroup adds flags that help shows together.
 func inGroup(f *pflag.FlagSet, group string, add func(*pflag.FlagSet)) {

@@ -26,7 +26,7 @@ func TestGeneralBoltzmannMachines(t *testing.T) {
 	if code, _, errOut := helmholtz(t, ctx, "train", "--config", file, "--out", few); code != exitInterrupted || !strings.Contains(errOut, "--resume "+few) {
 		t.Errorf("ended with %d and said %q", code, errOut)
 	}
-	if out := succeed(t, "train", "--resume", few); !strings.Contains(out, "general BM 2, all, η = 0.1: 2 epochs") {
+	if out := succeed(t, "train", "--resume", few); !strings.Contains(out, "general BM 2, all, η = 0.1, B = 9, 5 chains: 2 epochs") {
 		t.Errorf("train says %q", out)
 	}
 	write("hidden = 12\nconnections = \"semi-restricted\"\n")
@@ -53,10 +53,10 @@ func TestGeneralBoltzmannMachines(t *testing.T) {
 	succeed(t, "sample", few, "--gibbs", "3", "--n", "4", "--out", image)
 	succeed(t, "inpaint", few, "--mask", "left", "--sweeps", "3", "--out", image)
 	for says, args := range map[string][]string{
-		"of general Boltzmann machines means are drawn":                {"sample", few, "--kind", "filters", "--out", image},
-		"--schedule: general Boltzmann machines do without it":         {"eval", few, "--schedule", "even:9"},
-		"whose settings flags do not change":                           {"train", "--config", file, "--lr", "0.1", "--out", few},
-		"--candidates: Boltzmann machines do without it; leave it out": {"inpaint", few, "--mask", "left", "--candidates", "5"},
+		"--kind filters: a general Boltzmann machine draws means; give":           {"sample", few, "--kind", "filters", "--out", image},
+		"--schedule: a general Boltzmann machine does without it":                 {"eval", few, "--schedule", "even:9"},
+		"whose settings flags do not change":                                      {"train", "--config", file, "--lr", "0.1", "--out", few},
+		"--candidates: a general Boltzmann machine does without it; leave it out": {"inpaint", few, "--mask", "left", "--candidates", "5"},
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(errOut, says) {
 			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)

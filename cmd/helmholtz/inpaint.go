@@ -1,20 +1,16 @@
 package main
 
 import (
-	"context"
-	"fmt"
-
-	"github.com/helmholtz-go/helmholtz/boltzmann/general"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 )
 
 func newInpaint() *cobra.Command {
 	var out, which, split, spec string
 	var n, chains int
-	var chain hm.Chain
+	var chain runs.Chain
 	var seed uint64
 	c := &cobra.Command{
 		Use:   "inpaint DIR",
@@ -52,8 +48,16 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
 		if err := refuseUnwritable(c, "out", out); err != nil {
 			return err
 		}
-		inpaint, run, err := inpainter(c, args[0], which, seed, chains, chain, ofChains)
+		run, model, err := openModel(args[0], which)
 		if err != nil {
+			return err
+		}
+		inpainter, is := model.(runs.Inpainter)
+		if !is {
+			return runs.Lacks(run, "fills in no images")
+		}
+		how := inpainter.Inpainting()
+		if err := refuseUnused(c, runs.NounOf(run.Experiment()), ofChains, how.Uses); err != nil {
 			return err
 		}
 		set, err := run.Dataset()
@@ -64,42 +68,11 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		p, err := inpaint(c.Context(), pick(set, split).Subset(n, seed), mask, newFraction(c.ErrOrStderr(), "inpainting"))
+		p, err := how.Fill(c.Context(), pick(set, split).Subset(n, seed), mask, chains, chain, seed, newFraction(c.ErrOrStderr(), "inpainting"))
 		if err != nil {
 			return err
 		}
-		if err := plotting.Inpainting(p).Save(out); err != nil {
-			return err
-		}
-		fmt.Fprintln(c.OutOrStdout(), out)
-		return nil
+		return savedAt(c, out, plotting.Inpainting(p).Save(out))
 	}
 	return c
-}
-
-// inpainter opens the run in a directory, and returns what fills in rows by the model of a
-// checkpoint, of either family. ofChains are flags of Helmholtz machines alone.
-func inpainter(c *cobra.Command, dir, which string, seed uint64, chains int, chain hm.Chain, ofChains []string) (
-	inpaint func(context.Context, dataset.Split, dataset.Mask, func(float64)) (dataset.Inpainting, error), run interface{ Dataset() (*dataset.Set, error) }, err error) {
-	if isUndirected(dir) {
-		if err := refuseOthers(c, "Boltzmann machines", ofChains); err != nil {
-			return nil, nil, err
-		}
-	}
-	switch {
-	case holds[general.Experiment](dir):
-		run, model, err := openGeneral(dir, which, seed)
-		return func(ctx context.Context, rows dataset.Split, mask dataset.Mask, progress func(float64)) (dataset.Inpainting, error) {
-			return model.Inpaint(ctx, rows, mask, chains, chain.Sweeps, progress)
-		}, run, err
-	case isBoltzmann(dir):
-		run, model, err := openBoltzmann(dir, which, seed)
-		return func(ctx context.Context, rows dataset.Split, mask dataset.Mask, progress func(float64)) (dataset.Inpainting, error) {
-			return model.Inpaint(ctx, rows, mask, chains, chain.Sweeps, progress)
-		}, run, err
-	}
-	own, model, err := open(dir, which, seed)
-	return func(ctx context.Context, rows dataset.Split, mask dataset.Mask, progress func(float64)) (dataset.Inpainting, error) {
-		return model.Inpaint(ctx, rows, mask, chains, chain, progress)
-	}, own, err
 }

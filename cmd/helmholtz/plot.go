@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -25,7 +24,7 @@ layer, the structure of its Fisher matrix, the norms of its weights and
 gradients, layer by layer, and what it measured on its way; and for all of them in one figure the training curves,
 log p against the number of samples, with log p* and log p̃* of bidirectional
 machines, and, of several runs, the norms of their networks. Of a run of another family
-than hm what training recorded is drawn.`,
+than hm what training recorded is drawn, and samples if its model draws them without chains.`,
 		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
   helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
 		Args: cobra.MatchAll(some("name the directories of one or more runs"), noFiles),
@@ -46,12 +45,12 @@ than hm what training recorded is drawn.`,
 			return nil
 		}
 		var histories, normed []runs.History
-		var convergences []hm.Convergence
+		models := plotting.ModelFigures{Samples: samples, LogZ2: outer}
 		if err := distinct(c, args); err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(args, func(dir string) bool { return !isOtherFamily(dir) }) {
-			if err := refuseOthers(c, "figures of other runs than those of Helmholtz machines", []string{"samples", "log-z2"}); err != nil {
+		if given := c.Flags().Changed; (given("samples") || given("log-z2")) && !slices.ContainsFunc(args, weighs) {
+			if err := refuseUnused(c, "a figure of runs without importance weights", []string{"samples", "log-z2"}, nil); err != nil {
 				return err
 			}
 		}
@@ -59,41 +58,30 @@ than hm what training recorded is drawn.`,
 			return err
 		}
 		for _, dir := range args {
-			opened, err := runs.Open(dir)
+			run, err := runs.Open(dir)
 			if err != nil {
 				return err
 			}
-			name, history := figureName(dir), opened.History()
+			name, history := figureName(dir), run.History()
 			if history.Err != nil {
 				return history.Err
 			}
+			among := ""
 			if len(args) > 1 {
+				among = name
 				history.Name = name + ": " + history.Name
 			}
 			histories = append(histories, history)
 			if hasNorms(history) {
 				normed = append(normed, history)
 			}
-			if err := drawRecorded(opened, func(f *plotting.Figure, kind string) error { return save(f, name+"-"+kind) }); err != nil {
+			ofRun := func(f *plotting.Figure, kind string) error { return save(f, name+"-"+kind) }
+			if err := drawRecorded(run, ofRun); err != nil {
 				return err
 			}
-			if _, described := opened.Experiment().(hm.Experiment); !described {
-				continue
-			}
-			run, err := hm.OpenRun(dir)
-			if err != nil {
+			if err := models.Draw(c.Context(), run, among, ofRun); err != nil {
 				return err
 			}
-			convergence, err := plotRun(c, run, samples, outer, func(f *plotting.Figure, kind string) error {
-				return save(f, name+"-"+kind)
-			})
-			if err != nil {
-				return err
-			}
-			if len(args) > 1 {
-				convergence.Name = name + ": " + convergence.Name
-			}
-			convergences = append(convergences, convergence)
 		}
 		if err := save(plotting.CurvesByEpochAndTime(histories...), "curves"); err != nil {
 			return err
@@ -103,12 +91,18 @@ than hm what training recorded is drawn.`,
 				return err
 			}
 		}
-		if len(convergences) == 0 {
-			return nil
+		if likelihoods := models.Likelihoods(); likelihoods != nil {
+			return save(likelihoods, "likelihood-by-samples")
 		}
-		return save(plotting.LikelihoodBySamples(convergences...), "likelihood-by-samples")
+		return nil
 	}
 	return c
+}
+
+// weighs says whether the model of the run in a directory has importance weights.
+func weighs(dir string) bool {
+	_, model, err := openModel(dir, "last") // whose error another reader returns
+	return err == nil && plotting.Weighs(model)
 }
 
 // figureName is what the files of a run's figures begin with.
@@ -149,64 +143,6 @@ func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) erro
 		return err
 	}
 	return save(plotting.CurvesByStep(steps), "steps")
-}
-
-// plotRun draws the figures of the machine of one run, and returns what goes into that of
-// all.
-func plotRun(c *cobra.Command, run *hm.Run, samples, outer int, save func(*plotting.Figure, string) error) (hm.Convergence, error) {
-	ctx, none := c.Context(), hm.Convergence{}
-	set, err := run.Dataset()
-	if err != nil {
-		return none, err
-	}
-	weights, err := run.ImportanceWeights(ctx, set.Test(), samples)
-	if err != nil {
-		return none, err
-	}
-	z, err := run.LogZ2(ctx, outer, 1)
-	if err != nil {
-		return none, err
-	}
-	dreams, err := run.DreamWeights(ctx, max(1, outer/10), 100)
-	if err != nil {
-		return none, err
-	}
-	sheet, err := run.Means(ctx, 100)
-	if err != nil {
-		return none, err
-	}
-	layers, err := run.Descend(ctx, 10)
-	if err != nil {
-		return none, err
-	}
-	type drawing struct {
-		kind   string
-		figure *plotting.Figure
-	}
-	figures := []drawing{
-		{"importance-weights", plotting.ImportanceWeights(weights)},
-		{"proposal-weights", plotting.ProposalWeights(weights, dreams)},
-		{"log-z2", plotting.LogZ2(z)},
-		{"samples", plotting.Samples(sheet)},
-		{"layers", plotting.Descents(layers)},
-		{"fisher-structure", plotting.FisherStructure(run.Architecture())},
-	}
-	for _, figure := range figures {
-		if err := save(figure.figure, figure.kind); err != nil {
-			return none, err
-		}
-	}
-	var numbers []int
-	for _, k := range []int{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000} {
-		if k < samples {
-			numbers = append(numbers, k)
-		}
-	}
-	convergence, err := run.Convergence(ctx, run.Subset(set.Test(), 1000), append(numbers, samples)...)
-	if run.Experiment().Method.Phases == hm.Bidirectional {
-		convergence = convergence.WithLogZ2(z)
-	}
-	return convergence, err
 }
 
 // measuredLogs are the log-likelihoods that a run measured on its way, after any of its

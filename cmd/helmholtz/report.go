@@ -1,10 +1,9 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 	"path/filepath"
 
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -18,9 +17,9 @@ func newReport() *cobra.Command {
 		Use:   "report DIR",
 		Short: "Describe a run on one page of HTML",
 		Long: `Describe a run on one page of HTML that needs no other file: the experiment, where and by
-what it was computed, the curves, the norms of the layers, and of a Helmholtz machine the
-evaluation on test rows with its standard errors, importance weights, log Z² and samples of
-the last checkpoint.`,
+what it was computed, the curves, the norms of the layers, and of the last checkpoint samples,
+where they need no chains, the evaluation on test rows with its standard errors, where it is by
+samples, and of a Helmholtz machine importance weights and log Z².`,
 		Example: `  helmholtz report runs/mnist
   helmholtz report runs/mnist --samples 10000 --rows 10000 --out mnist.html`,
 		Args: oneRun,
@@ -31,15 +30,17 @@ the last checkpoint.`,
 	numberFlag(f, &o.Rows, "rows", 1000, 1, "evaluate `N` test rows drawn by seed")
 	numberFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z²")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if isOtherFamily(args[0]) {
-			if err := refuseOthers(c, "reports of other runs than those of Helmholtz machines", []string{"samples", "rows", "log-z2"}); err != nil {
-				return err
-			}
-		}
 		if out == "" {
 			out = filepath.Join(args[0], "..", file.Name(args[0])+".html") // beside it
 		}
 		if err := refuseUnwritable(c, "out", out); err != nil {
+			return err
+		}
+		run, model, err := openModel(args[0], "last")
+		if err != nil && !errors.Is(err, runs.ErrNoModels) {
+			return err
+		}
+		if err := refuseUnused(c, "a report of "+runs.NounOf(run.Experiment()), []string{"samples", "rows", "log-z2"}, plotting.ReportUses(run, model)); err != nil {
 			return err
 		}
 		o.Progress = newFraction(c.ErrOrStderr(), "evaluating")
@@ -47,18 +48,7 @@ the last checkpoint.`,
 		if err != nil {
 			return err
 		}
-		if err := page.Save(out); err != nil {
-			return err
-		}
-		fmt.Fprintln(c.OutOrStdout(), out)
-		return nil
+		return savedAt(c, out, page.Save(out))
 	}
 	return c
-}
-
-// isOtherFamily says whether a directory holds a run that is not of a Helmholtz machine.
-func isOtherFamily(dir string) bool {
-	e, err := runs.ExperimentIn(dir) // whose error another reader returns
-	_, is := e.(hm.Experiment)
-	return err == nil && !is
 }

@@ -1,20 +1,17 @@
 package main
 
 import (
-	"context"
-	"fmt"
+	"slices"
 
-	"github.com/helmholtz-go/helmholtz/boltzmann/general"
-	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 )
 
 func newSample() *cobra.Command {
 	var out, which, kind, split string
 	var n int
-	var chain hm.Chain
+	var chain runs.Chain
 	var seed uint64
 	c := &cobra.Command{
 		Use:   "sample DIR",
@@ -26,7 +23,8 @@ a dream, each column with all layers below its own drawn anew.
 
 Of a Boltzmann machine the means of the visible units are drawn after --gibbs N sweeps
 of chains that start anywhere; take some thousand. --kind filters draws the weights of
-its first hidden units, each as an image.
+its first hidden units, each as an image. A model of another family draws the kinds that it has,
+which a kind that it has not is answered with.
 
 With --gibbs N, N sweeps of Gibbs chains on p*(x,h), which start at the samples
 of p, come before the expected values are drawn.`,
@@ -49,17 +47,6 @@ of p, come before the expected values are drawn.`,
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if chain.Sweeps > 0 && kind != "means" {
-			return misuse(c, "--gibbs draws means, not %s: leave out --kind", kind)
-		}
-		if isUndirected(args[0]) {
-			if err := refuseOthers(c, "Boltzmann machines", ofChains); err != nil {
-				return err
-			}
-			if kind == "means" && chain.Sweeps == 0 {
-				return misuse(c, "the chains of a Boltzmann machine start anywhere, and what they draw at first is noise: give --gibbs N sweeps, such as --gibbs 5000")
-			}
-		}
 		if chain.Sweeps == 0 {
 			if err := refuseIdle(c, "--gibbs", ofChains...); err != nil {
 				return err
@@ -73,62 +60,27 @@ of p, come before the expected values are drawn.`,
 		if err := refuseUnwritable(c, "out", out); err != nil {
 			return err
 		}
-		if holds[general.Experiment](args[0]) {
-			return sampleGeneral(c, args[0], which, kind, n, chain.Sweeps, seed, out)
-		}
-		if isBoltzmann(args[0]) {
-			return sampleBoltzmann(c, args[0], which, kind, n, chain.Sweeps, seed, out)
-		}
-		if kind == "filters" {
-			return misuse(c, "--kind filters: those are of Boltzmann machines; leave it out")
-		}
-		run, model, err := open(args[0], which, seed)
+		run, model, err := openModel(args[0], which)
 		if err != nil {
 			return err
 		}
-		ctx := c.Context()
-		var sheet dataset.Sheet
-		var layers []dataset.Sheet
-		switch kind {
-		case "means":
-			sheet, err = model.Gibbs(ctx, n, chain, newFraction(c.ErrOrStderr(), "sampling"))
-		case "draws":
-			sheet, err = model.Draw(ctx, n)
-		case "reconstructions":
-			sheet, err = reconstructions(ctx, run, model, split, n)
-		case "layers":
-			layers, err = model.Descend(ctx, n)
-		}
+		d, err := drawingOf(c, run, model, kind, chain.Sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
 		if err != nil {
 			return err
 		}
-		figure := plotting.Samples(sheet)
-		if kind == "layers" {
-			figure = plotting.Descents(layers)
+		s := runs.Sampling{N: n, Chain: chain, Seed: seed, Progress: newFraction(c.ErrOrStderr(), "sampling")}
+		if slices.Contains(d.Uses, "split") {
+			set, err := run.Dataset()
+			if err != nil {
+				return err
+			}
+			s.Rows = pick(set, split)
 		}
-		if err := figure.Save(out); err != nil {
+		sheets, err := d.Draw(c.Context(), s)
+		if err != nil {
 			return err
 		}
-		fmt.Fprintln(c.OutOrStdout(), out)
-		return nil
+		return savedAt(c, out, plotting.Drawn(d, sheets).Save(out))
 	}
 	return c
-}
-
-// reconstructions returns n rows of a split, each followed by its
-// reconstruction.
-func reconstructions(ctx context.Context, run *hm.Run, model *hm.Model, split string, n int) (dataset.Sheet, error) {
-	set, err := run.Dataset()
-	if err != nil {
-		return dataset.Sheet{}, err
-	}
-	rows, images, err := model.Reconstruct(ctx, pick(set, split), n)
-	if err != nil {
-		return dataset.Sheet{}, err
-	}
-	sheet := dataset.Sheet{Shape: rows.Shape}
-	for i := range rows.Values {
-		sheet.Values = append(sheet.Values, rows.Values[i], images.Values[i])
-	}
-	return sheet, nil
 }

@@ -142,17 +142,19 @@ func eachSetting(s *runs.Sweep, dir string, each func(set *dataset.Set, seeds []
 // its family does not say.
 func largest(s *runs.Sweep, dir string) (bytes int64, err error) {
 	err = eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
-		e, says := seeds[0].Experiment.(interface {
-			Memory(*dataset.Set) (int64, error)
-		})
-		if !says {
-			return nil
-		}
-		takes, err := e.Memory(set)
+		takes, err := memoryOf(seeds[0].Experiment, set)
 		bytes = max(bytes, takes)
 		return err
 	})
 	return bytes, err
+}
+
+// memoryOf is the memory that training an experiment takes, in bytes; 0 where it does not say.
+func memoryOf(e runs.Experiment, set *dataset.Set) (int64, error) {
+	if e, says := e.(runs.Measurer); says {
+		return e.Memory(set)
+	}
+	return 0, nil
 }
 
 // timeLeft measures steps of each setting, and says how long one worker takes for the

@@ -10,9 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -21,7 +19,7 @@ import (
 )
 
 func newTrain() *cobra.Command {
-	var resume, out, upDown string
+	var resume, out, from string
 	var seeds int
 	c := &cobra.Command{
 		Use:   "train",
@@ -38,11 +36,12 @@ which is the network; with --pretrain EPOCHS those of a deep machine are first t
 with doubled weights, and the machine begins from them. --up-down DIR fine-tunes a belief
 network, whose recognition then parts from its generation, by --lr, --gibbs-steps of its prior's
 chains, --batch and --epochs. Their baseline and objective are of the pseudo-likelihood, or, with
---units gaussian, of the Hyvärinen score, which falls, or, with --classes, of log p(y|v). A file
-of the family deterministic or general-boltzmann is trained as it is, but for --seed, --epochs,
---keep and --record-steps. The latter are machines of at most 16 hidden units with any
-connections; with at most 20 units in all gradients and log p are exact, and otherwise gradients
-are by chains. notebooks/experiments/3by3-general.toml is such a file, with what its settings mean.
+--units gaussian, of the Hyvärinen score, which falls, or, with --classes, of log p(y|v). Other
+families have commands of their own below train, with flags for all of their settings. A file of
+one is trained as it is here, too, but for --seed, --epochs, --keep and --record-steps. Those of
+general-boltzmann are machines of at most 16 hidden units with any connections; with at most 20
+units in all gradients and log p are exact, and otherwise gradients are by chains.
+notebooks/experiments/3by3-general.toml is such a file, with what its settings mean.
 The directory holds experiment.toml, a checkpoint and a line of metrics an
 epoch; training the same experiment into it again resumes it. An interrupt, or a
 terminal that closes unless nohup began it, stops training within a step, with a
@@ -86,18 +85,21 @@ and nbihm from --weight-init small-normal (App. A.2). --validation 0 trains on a
   helmholtz train --config runs/mnist/experiment.toml --backend cuda --out runs/mnist-gpu
   helmholtz train --dataset mnist --layers 300,200,100 --epochs 100 --keep 20,50 --measure every=10,samples=1000,rows=1000 --out runs/watched
   helmholtz train --config runs/watched/experiment.toml --from runs/watched --lr 0.0005 --samples 100 --epochs 20 --out runs/tuned
+  helmholtz train general-boltzmann --dataset 3by3 --hidden 6 --lr 0.05 --epochs 5 --out runs/general
   helmholtz train --resume runs/mnist
   helmholtz train --resume runs/watched --epochs 200`,
 		Args: noArgs,
 	}
 	c.Flags().SortFlags = false
 	c.Flags().StringVar(&resume, "resume", "", "continue the run in `DIR`")
+	namesRun(c.Flags(), "resume")
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the run (default runs/DATASET-ALGORITHM)")
 	numberFlag(c.Flags(), &seeds, "seeds", 0, 1, "train `N` runs, of --seed and the seeds that follow it")
 	flags := newExperimentFlags(c.Flags())
 	ofBoltzmann := newBoltzmannFlags(c.Flags())
 	inGroup(c.Flags(), "Boltzmann machines", func(f *pflag.FlagSet) {
-		f.StringVar(&upDown, "up-down", "", "fine-tune the deep belief network of the run in `DIR`, its last layer's, by the up-down algorithm")
+		f.StringVar(&from, "up-down", "", "fine-tune the deep belief network of the run in `DIR`, its last layer's, by the up-down algorithm")
+		namesRun(f, "up-down")
 	})
 
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -108,40 +110,46 @@ and nbihm from --weight-init small-normal (App. A.2). --validation 0 trains on a
 			}
 			return train(c, e, seeds, resume)
 		}
-		if upDown != "" {
-			e, err := upDownExperiment(c, flags, ofBoltzmann, upDown)
+		if from != "" {
+			e, err := upDown(c, from)
 			if err != nil {
 				return err
 			}
-			if out == "" {
-				out = usualDir(e.Dataset, "up-down")
-			}
-			return train(c, e, seeds, out)
+			return train(c, e, seeds, orUsual(out, e, "up-down"))
 		}
-		if ofBoltzmann.describe(c, flags.config, flags.values.Method.Preset) {
-			e, err := ofBoltzmann.experiment(c, flags.config)
+		var file runs.Experiment
+		if flags.config != "" {
+			var err error
+			if file, err = runs.ReadExperiment(flags.config); err != nil {
+				return misuse(c, "%w", err)
+			}
+		}
+		if ofBoltzmann.describe(c, file, flags.values.Method.Preset) {
+			e, err := ofBoltzmann.experiment(c, flags.config, file)
 			if err != nil {
 				return err
 			}
-			if out == "" {
-				out = usualDir(e.Dataset, e.Method.Algorithm.String())
-			}
-			return ofBoltzmann.train(c, e, seeds, out)
+			return ofBoltzmann.train(c, e, seeds, orUsual(out, e, e.Method.Algorithm.String()))
 		}
 		if own := ofBoltzmann.own(c.Flags()); len(own) > 0 {
 			return misuse(c, "%s: only Boltzmann machines have that, which the algorithms cd, pcd, pt and pl train; leave it out, or name one of these", strings.Join(own, ", "))
 		}
-		if is, err := trainOtherFamily(c, flags, seeds, out); is || err != nil {
-			return err
+		if file != nil && ofBoltzmann.describes(file) { // which flags describe, with an algorithm of its own
+			return misuse(c, "%s is an experiment of another family, %v, which --algorithm %s does not train: leave one of them out", flags.config, file, flags.values.Method.Preset)
+		}
+		if file != nil && !runs.SameFamily(file, flags.values) {
+			return trainOtherFamily(c, file, flags, seeds, out)
 		}
 		e, err := flags.experiment(c)
 		if err != nil {
 			return err
 		}
-		if out == "" {
-			out = usualDir(e.Dataset, e.Method.Preset)
+		return train(c, e, seeds, orUsual(out, e, e.Method.Preset))
+	}
+	for _, family := range runs.Families() {
+		if runs.NewDraft(family) != nil {
+			c.AddCommand(computing(newTrainFamily(family)))
 		}
-		return train(c, e, seeds, out)
 	}
 	return c
 }
@@ -226,23 +234,17 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	return nil
 }
 
-// announceExperiment says what will be trained on what, and of a Helmholtz machine
-// its layers and the memory that they take.
+// announceExperiment says what will be trained on what, and what else the experiment has to say.
 func announceExperiment(w io.Writer, e runs.Experiment, set *dataset.Set) error {
-	machine, ok := e.(hm.Experiment)
-	if !ok {
-		fmt.Fprintf(w, "%s, %d rows\n", set.Name(), set.Train().Rows)
-		return nil
+	more := "\n"
+	if e, describes := e.(runs.Describer); describes {
+		text, err := e.Describe(set)
+		if err != nil {
+			return err
+		}
+		more = ", " + text
 	}
-	memory, err := machine.Memory(set)
-	if err != nil {
-		return err
-	}
-	_, device, err := hm.Device()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "%s, %d rows, about %d MB of memory; %s\n%s", set.Name(), set.Train().Rows, memory>>20+1, device, machine.MachineTable(set))
+	fmt.Fprintf(w, "%s, %d rows%s", set.Name(), set.Train().Rows, more)
 	return nil
 }
 
@@ -250,31 +252,20 @@ func announceExperiment(w io.Writer, e runs.Experiment, set *dataset.Set) error 
 // last epoch ends, or not all that they are to.
 func laterSettings(e runs.Experiment, rows int) (later []string) {
 	h := e.Header()
-	add := func(epochs int, flag string, value int) { // epochs are those that it takes
+	add := func(epochs int, setting string) { // which takes so many epochs
 		if epochs > h.Epochs {
-			later = append(later, fmt.Sprintf("--%s%d", flag, value))
+			later = append(later, setting)
 		}
 	}
 	for _, epoch := range h.Keep {
-		add(epoch, "keep ", epoch)
+		add(epoch, fmt.Sprintf("--keep %d", epoch))
 	}
-	add((h.RecordSteps-1)/h.StepsPerEpoch(rows)+1, "record-steps ", h.RecordSteps)
-	add(h.Patience+1, "patience ", h.Patience)
-	steps := func(s runs.Schedule, epochs int) {
-		if s == runs.StepDecay {
-			add(epochs+1, "step-epochs ", epochs)
+	add((h.RecordSteps-1)/h.StepsPerEpoch(rows)+1, fmt.Sprintf("--record-steps %d", h.RecordSteps))
+	add(h.Patience+1, fmt.Sprintf("--patience %d", h.Patience))
+	if e, defers := e.(runs.Deferrer); defers {
+		for _, d := range e.Deferred() {
+			add(d.Epochs, d.Setting)
 		}
-	}
-	switch e := e.(type) {
-	case hm.Experiment:
-		for _, m := range e.Measurements {
-			add(m.Every, "measure every=", m.Every)
-		}
-		add(e.Method.LaterSamplesAfter+1, "later-samples-after ", e.Method.LaterSamplesAfter)
-		add(e.Method.WarmUp, "warmup ", e.Method.WarmUp)
-		steps(e.Method.Schedule, e.Method.StepEpochs)
-	case boltzmann.Experiment:
-		steps(e.Method.Schedule, e.Method.StepEpochs)
 	}
 	return later
 }

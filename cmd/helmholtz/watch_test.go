@@ -132,7 +132,7 @@ func TestSeedsGoOnTogetherOrNot(t *testing.T) {
 func TestLaterSettingsAreSaid(t *testing.T) {
 	for _, test := range []struct{ flags, says string }{
 		{"--layers 3 --keep 2,500 --measure every=100,samples=2 --record-steps 50 --patience 2 --later-samples 9 --later-samples-after 2 --schedule step --step-epochs 2 --l2 0.1 --warmup 3",
-			"not in full effect within 2 epochs: --keep 500, --record-steps 50, --patience 2, --measure every=100, --later-samples-after 2, --warmup 3, --step-epochs 2\n"},
+			"not in full effect within 2 epochs: --keep 500, --record-steps 50, --patience 2, --measure every=100, --step-epochs 2, --later-samples-after 2, --warmup 3\n"},
 		{"--layers 3 --algorithm pcd --keep 3 --schedule step", "not in full effect within 2 epochs: --keep 3, --step-epochs 100\n"},
 		{"--layers 3 --keep 1,2 --measure every=2,samples=2 --record-steps 2 --patience 1 --later-samples 9 --later-samples-after 1 --schedule step --step-epochs 1 --l2 0.1 --warmup 2", ""},
 	} {

@@ -134,19 +134,25 @@ func baseline(_ Experiment, set *dataset.Set, rows dataset.Split) runs.Baseline 
 type header struct {
 	Activation Activation `json:"activation"`
 	Units      []int      `json:"units"` // of the layers, the data first
+	// Shape is the shape of images, which files of earlier versions do not have.
+	Shape dataset.Shape `json:"shape,omitzero"`
 }
 
 func machineFor(e Experiment, shape dataset.Shape) (*Machine, error) {
 	s := e.Settings.Machine
-	m, err := New(s.Activation, e.Seed, slices.Concat([]int{shape.Units()}, s.Layers)...)
+	m, err := New(s.Activation, e.Seed, slices.Concat([]int{max(1, shape.Height) * shape.Width}, s.Layers)...)
 	if err == nil {
-		m.adam = &adam{mean: m.NewGradient(), square: m.NewGradient(), gradient: m.NewGradient()}
+		m.shape, m.adam = shape, &adam{mean: m.NewGradient(), square: m.NewGradient(), gradient: m.NewGradient()}
 	}
 	return m, err
 }
 
 func write(m *Machine, step int) (runs.Snapshot, error) {
-	text, err := json.Marshal(header{m.Activation, m.Units})
+	h := header{Activation: m.Activation, Units: m.Units}
+	if m.shape.Height > 0 {
+		h.Shape = m.shape
+	}
+	text, err := json.Marshal(h)
 	return runs.Snapshot{Step: step, Header: text, Tensors: tensors(m)}, err
 }
 
@@ -170,8 +176,10 @@ func read(e Experiment, at runs.Snapshot) (m *Machine, shape dataset.Shape, err 
 	if n := size(h.Units); n > values {
 		return nil, shape, fmt.Errorf("layers of %v units have %d parameters, the file holds %d values", h.Units, n, values)
 	}
-	shape = dataset.Shape{Width: h.Units[0]}
-	if m, err = machineFor(e, dataset.Shape{Height: 1, Width: h.Units[0]}); err != nil {
+	if shape = h.Shape; shape.Units() != h.Units[0] || min(shape.Height, shape.Width) < 1 {
+		shape = dataset.Shape{Width: h.Units[0]}
+	}
+	if m, err = machineFor(e, shape); err != nil {
 		return nil, shape, err
 	}
 	into := tensors(m)

@@ -47,6 +47,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
@@ -56,7 +57,8 @@ type Machine struct {
 	Activation Activation // of the generative network
 	Units      []int      // of each layer, the data first
 	*Parameters
-	adam *adam // of a machine that is trained
+	shape dataset.Shape // of the data, of height 0 if it is not known
+	adam  *adam         // of a machine that is trained
 }
 
 // String names the layers of units, the data first, and the activation.
@@ -77,7 +79,7 @@ func New(activation Activation, seed uint64, units ...int) (*Machine, error) {
 	if err := checkUnits(units); err != nil {
 		return nil, err
 	}
-	m := &Machine{Activation: activation, Units: slices.Clone(units), Parameters: newParameters(units)}
+	m := &Machine{Activation: activation, Units: slices.Clone(units), Parameters: newParameters(units), shape: dataset.Shape{Width: units[0]}}
 	for n, network := range [][]Layer{m.Recognition, m.Generative} {
 		for i, layer := range network {
 			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n<<16|i)))

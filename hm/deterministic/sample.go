@@ -1,6 +1,13 @@
 package deterministic
 
-import "github.com/helmholtz-go/helmholtz/internal/philox"
+import (
+	"context"
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
 
 // Draw draws n states of all units from the generative network, whose units are
 // stochastic and binary (On Helmholtz Machines, 10): the top layer from its biases, each layer from
@@ -24,4 +31,24 @@ func (m *Machine) Draw(seed uint64, n int) [][][]float64 {
 		}
 	}
 	return samples
+}
+
+// Drawings implements runs.Sampler: draws of data, and their probabilities given the layer above.
+func (m *Machine) Drawings() []runs.Drawing {
+	drawing := func(kind string, image func(states [][]float64) []float64) runs.Drawing {
+		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			if s.N < 1 {
+				return nil, fmt.Errorf("%d samples: give at least 1", s.N)
+			}
+			sheet := dataset.Sheet{Shape: dataset.Shape{Height: max(1, m.shape.Height), Width: m.shape.Width}}
+			for _, states := range m.Draw(s.Seed, s.N) {
+				sheet.Values = append(sheet.Values, image(states))
+			}
+			return runs.Sheet(sheet, nil)
+		}}
+	}
+	return []runs.Drawing{
+		drawing("means", func(states [][]float64) []float64 { return m.Generate(0, states[1]) }),
+		drawing("draws", func(states [][]float64) []float64 { return states[0] }),
+	}
 }

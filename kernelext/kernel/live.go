@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/proxy"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 	"github.com/helmholtz-go/helmholtz/plotting"
@@ -229,7 +228,7 @@ func (w *watched) drawWhileNewer() {
 	w.drawing = nil
 }
 
-// samples draws samples of the last checkpoint of a run of a Helmholtz machine,
+// samples draws samples of the last checkpoint of a run whose model draws some without many sweeps,
 // nothing if it has none, or if drawing panics: training beside it goes on.
 func samples(dir string) (drawn string) {
 	defer func() {
@@ -237,15 +236,15 @@ func samples(dir string) (drawn string) {
 			drawn = ""
 		}
 	}()
-	run, err := hm.OpenRun(dir)
+	run, err := runs.Open(dir)
 	if err != nil {
 		return ""
 	}
-	sheet, err := run.Means(context.Background(), 25)
-	if err != nil {
+	figure, err := plotting.UsualSamples(context.Background(), run, 25)
+	if err != nil || figure == nil {
 		return ""
 	}
-	return image(plotting.Samples(sheet).Size(3, 3))
+	return image(figure.Size(3, 3))
 }
 
 // image is a figure as HTML, nothing if it cannot be drawn.

@@ -256,7 +256,7 @@ func (m magics) models(_ []string, w io.Writer) error {
 	}
 	n := len(kept)
 	for _, r := range m.session.Runs() {
-		if _, err := hm.OpenRun(r.Dir); err == nil {
+		if _, err := runs.Open(r.Dir); err == nil {
 			fmt.Fprintf(t, "%s\tof the run, after %d epochs\n", r.Name, r.Epoch)
 			n++
 		}
@@ -322,12 +322,20 @@ func (m magics) runModel(name string) ([]byte, error) {
 	if err := m.session.Save(name); err != nil {
 		return nil, err
 	}
-	run, err := hm.OpenRun(m.session.Dir(name))
+	run, err := runs.Open(m.session.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	model, err := run.ModelAt("last")
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = run.Save(&b)
+	if of, is := model.(runs.Saver); is {
+		err = of.Save(&b)
+	} else {
+		err = run.SaveModel(&b)
+	}
 	return b.Bytes(), err
 }
 

@@ -1,0 +1,111 @@
+package boltzmann
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// ChainsMeans returns the drawing of means that chains of a model reach which start anywhere, by a
+// function that draws n of them after a number of sweeps, by a seed.
+func ChainsMeans(means func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error)) runs.Drawing {
+	return runs.Drawing{Kind: "means", Uses: []string{"gibbs", "seed"}, Sweeps: 5000,
+		Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			return runs.Sheet(means(ctx, s.Seed, s.N, s.Chain.Sweeps))
+		}}
+}
+
+// Drawings implements runs.Sampler.
+func (m *Model) Drawings() []runs.Drawing {
+	means := ChainsMeans(func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
+		return m.WithSeed(seed).Means(ctx, n, sweeps)
+	})
+	return []runs.Drawing{means, {Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+		return runs.Sheet(m.Filters(min(s.N, m.bottom().machine().Hidden)))
+	}}}
+}
+
+// Inpainting implements runs.Inpainter.
+func (m *Model) Inpainting() runs.Inpainting {
+	return runs.Inpainting{Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
+		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c.Sweeps, progress)
+	}}
+}
+
+// Evaluations implements runs.Evaluator.
+func (m *Model) Evaluations() runs.Evaluations {
+	uses := []string{"schedule", "chains", "raise", "raise-chains"}
+	if m.below != nil {
+		uses = append(uses, "samples")
+	}
+	return runs.Evaluations{Uses: uses, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
+		if o.Raise > 0 && (m.below != nil || m.parameters.Layers != nil) {
+			return nil, &runs.OptionError{Option: "raise", Reason: fmt.Sprintf("RAISE is of machines with one hidden layer, not of %v", m)}
+		}
+		a, err := AnnealingOf(o)
+		if err != nil {
+			return nil, err
+		}
+		m := m.WithSeed(o.Seed)
+		e, err := m.Evaluate(ctx, o.Set, o.Rows, a, o.ProgressOf("annealing"))
+		if err == nil {
+			err = e.CheckAnnealing(o)
+		}
+		if err != nil || o.Raise == 0 {
+			return e, err
+		}
+		a.Chains = o.RaiseChains
+		return e.WithRAISE(ctx, m, o.Set, o.Rows.Subset(o.Raise, o.Seed), a, o.ProgressOf("reverse annealing"))
+	}}
+}
+
+// AnnealingOf returns the annealing of an evaluation. It refuses a schedule that is none.
+func AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
+	a := Annealing{Chains: o.Chains, Samples: o.Samples}
+	if o.Schedule == "" {
+		return a, nil
+	}
+	return a, a.Schedule.UnmarshalText([]byte(o.Schedule))
+}
+
+// CheckAnnealing refuses options of annealing if log Z is exact and nothing was annealed.
+func (e Evaluation) CheckAnnealing(o runs.EvaluationOptions) error {
+	for option, given := range map[string]bool{"chains": o.Chains > 0, "schedule": o.Schedule != "" && o.Raise == 0} {
+		if given && e.Errs == Exact {
+			return &runs.OptionError{Option: option, Reason: "log Z is exact, one side of the machine being small enough to sum it out, and nothing is annealed"}
+		}
+	}
+	return nil
+}
+
+// Quantities implements runs.Evaluation.
+func (e Evaluation) Quantities() []runs.Quantity {
+	all := []runs.Quantity{
+		{Key: runs.LogP.Key, Value: float64(e.LogP), Name: "log p", Unit: "nats"},
+		{Key: logZMeasure.Key, Value: float64(e.LogZ.Value)},
+		{Key: freeEnergyMeasure.Key, Value: float64(e.FreeEnergy)},
+	}
+	if c := e.Classification; c != nil {
+		all = append(all, runs.Quantity{Key: labelMeasure.Key, Value: float64(c.LogP)},
+			runs.Quantity{Key: errorMeasure.Key, Value: float64(c.Error), Name: "error of labels", Unit: "%", Scale: 100})
+	}
+	return all
+}
+
+// Deferred implements runs.Deferrer.
+func (e Experiment) Deferred() []runs.Deferred {
+	return runs.DeferredBy(e.Method.Hyperparameters())
+}
+
+// Doubles says whether the run in a directory is a layer of a deep machine that was trained with one
+// side doubled, or stands on one.
+func Doubles(dir string) bool {
+	e, err := runs.ExperimentIn(dir) // whose error another reader returns
+	layer, is := e.(Experiment)
+	if err != nil || !is {
+		return false
+	}
+	return layer.Machine.Doubled != DoubledNeither || layer.Below != nil && Doubles(layer.Below.Run)
+}

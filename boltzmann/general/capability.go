@@ -1,0 +1,35 @@
+package general
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Drawings implements runs.Sampler.
+func (m *Model) Drawings() []runs.Drawing {
+	return []runs.Drawing{boltzmann.ChainsMeans(func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
+		return m.WithSeed(seed).Means(ctx, n, sweeps)
+	})}
+}
+
+// Inpainting implements runs.Inpainter.
+func (m *Model) Inpainting() runs.Inpainting {
+	return runs.Inpainting{Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
+		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c.Sweeps, progress)
+	}}
+}
+
+// Evaluations implements runs.Evaluator.
+func (m *Model) Evaluations() runs.Evaluations {
+	return runs.Evaluations{Uses: []string{"chains"}, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
+		e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Set, o.Rows, cmp.Or(o.Chains, 100), o.ProgressOf("annealing"))
+		if err == nil {
+			err = e.CheckAnnealing(o)
+		}
+		return e, err
+	}}
+}

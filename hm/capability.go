@@ -1,0 +1,150 @@
+package hm
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// ofCandidates are the options of chains whose sweeps pick candidates.
+var ofCandidates = []string{"candidates", "inner", "retain"}
+
+// Drawings implements runs.Sampler.
+func (m *Model) Drawings() []runs.Drawing {
+	return []runs.Drawing{{
+		Kind: "means", Uses: append([]string{"gibbs", "seed"}, ofCandidates...),
+		Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			if s.Chain.Sweeps == 0 {
+				return runs.Sheet(m.WithSeed(s.Seed).Means(ctx, s.N))
+			}
+			return runs.Sheet(m.WithSeed(s.Seed).Gibbs(ctx, s.N, s.Chain, s.Progress))
+		},
+	}, {
+		Kind: "draws", Uses: []string{"seed"},
+		Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			return runs.Sheet(m.WithSeed(s.Seed).Draw(ctx, s.N))
+		},
+	}, {
+		Kind: "reconstructions", Uses: []string{"split", "seed"},
+		Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			rows, images, err := m.WithSeed(s.Seed).Reconstruct(ctx, s.Rows, s.N)
+			both := dataset.Sheet{Shape: rows.Shape}
+			for i := range rows.Values {
+				both.Values = append(both.Values, rows.Values[i], images.Values[i])
+			}
+			return runs.Sheet(both, err)
+		},
+	}, {
+		Kind: "layers", Uses: []string{"seed"}, Columns: true,
+		Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			return m.WithSeed(s.Seed).Descend(ctx, s.N)
+		},
+	}}
+}
+
+// Inpainting implements runs.Inpainter.
+func (m *Model) Inpainting() runs.Inpainting {
+	return runs.Inpainting{Uses: ofCandidates, Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
+		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c, progress)
+	}}
+}
+
+// Evaluations implements runs.Evaluator.
+func (m *Model) Evaluations() runs.Evaluations {
+	return runs.Evaluations{
+		Uses:  []string{"samples", "log-z2", "log-z2-inner", "parts", "shard"},
+		Parts: EvaluationParts,
+		Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
+			return m.WithSeed(o.Seed).evaluate(ctx, o)
+		},
+	}
+}
+
+// evaluate says all that there is to say of rows.
+func (m *Model) evaluate(ctx context.Context, o runs.EvaluationOptions) (e Evaluation, err error) {
+	samples, progress := cmp.Or(o.Samples, 1000), o.ProgressOf("evaluating")
+	if o.Parts == "" {
+		e, err = m.Evaluate(ctx, o.Rows, samples, progress)
+	} else {
+		e, err = m.EvaluateParts(ctx, o.Rows, samples, o.Parts, o.Share, progress)
+	}
+	if err != nil || o.Share.Count > 0 {
+		return e, err
+	}
+	if o.LogZ2 > 0 {
+		z, err := m.LogZ2(ctx, o.LogZ2, max(1, o.LogZ2Inner))
+		if err != nil {
+			return e, err
+		}
+		e = e.WithLogZ2(z)
+	}
+	return m.Complete(ctx, e, o.Set, o.Rows, o.ProgressOf("classifying"))
+}
+
+// Quantities implements runs.Evaluation.
+func (e Evaluation) Quantities() []runs.Quantity {
+	known := func(value *float64) float64 {
+		if value == nil {
+			return math.NaN()
+		}
+		return *value
+	}
+	all := []runs.Quantity{
+		{Key: runs.LogP.Key, Value: e.LogP, Name: "log p", Unit: "nats"},
+		{Key: boundMeasure.Key, Value: e.Bound, Name: "lower bound of log p", Unit: "nats"},
+		{Key: tildeStarMeasure.Key, Value: e.LogPTildeStar, Name: "log p̃*", Unit: "nats"},
+		{Key: z2Measure.Key, Value: known(e.LogZ2), Name: "log Z²", Unit: "nats"},
+		{Key: starMeasure.Key, Value: known(e.LogPStar), Name: "log p* (no bound)", Unit: "nats"},
+		{Key: essMeasure.Key, Value: e.ESS, Name: "ESS of q for p", Unit: "%", Scale: 100},
+		{Key: essStarMeasure.Key, Value: e.ESSStar, Name: "ESS of q for p*", Unit: "%", Scale: 100},
+	}
+	if e.Classification != nil {
+		all = append(all, runs.Quantity{Key: "label_error", Value: e.Classification.Error, Name: "error of labels", Unit: "% by p*(y|x)", Scale: 100})
+	}
+	return append(all, runs.Quantity{Key: "kl_exact", Value: known(e.KLExact), Name: "KL(p_D‖p)", Unit: "nats"})
+}
+
+// Bidirectional says whether the machine was trained to fit p*, as BiHM is.
+func (m *Model) Bidirectional() bool { return m.experiment.Method.Phases == Bidirectional }
+
+// Describe implements runs.Describer: it names the memory that training takes and the device, and has
+// a table of the layers.
+func (e Experiment) Describe(set *dataset.Set) (string, error) {
+	memory, err := e.Memory(set)
+	if err != nil {
+		return "", err
+	}
+	_, device, err := Device()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("about %d MB of memory; %s\n%s", memory>>20+1, device, e.MachineTable(set)), nil
+}
+
+// Deferred implements runs.Deferrer.
+func (e Experiment) Deferred() (all []runs.Deferred) {
+	for _, m := range e.Measurements {
+		all = append(all, runs.Deferred{Setting: fmt.Sprintf("--measure every=%d", m.Every), Epochs: m.Every})
+	}
+	return append(all, runs.DeferredBy(e.Method.Hyperparameters())...)
+}
+
+// Departures implements runs.Departer.
+func (e Experiment) Departures() (others []string) {
+	preset, err := Preset(e.Method.Preset)
+	if err != nil {
+		return nil
+	}
+	differs := func(key string, is, usual fmt.Stringer) {
+		if is != usual {
+			others = append(others, fmt.Sprintf("%s = %v, where the preset %s has %v", key, is, e.Method.Preset, usual))
+		}
+	}
+	differs("phases", e.Method.Phases, preset.spec.Phases)
+	differs("metric", e.Method.Metric, preset.spec.Metric)
+	return others
+}
