@@ -8,8 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -63,7 +61,7 @@ func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, erro
 			terms[h] = marginal[h] + logProbability(bottom, on, coded(h, units[1], m.parameters.Architecture.Coding))
 		}
 		p := float64(counts[x]) / float64(split.Rows)
-		divergence += p * (math.Log(p) - floats.LogSumExp(terms))
+		divergence += p * (math.Log(p) - logSumExp(terms))
 	}
 	return divergence, nil
 }
@@ -127,7 +125,7 @@ func bottomMarginal(ctx context.Context, p *engine.Parameters) ([]float64, error
 			for parents := range terms {
 				terms[parents] = above[parents] + logProbability(p.Generative[i], on, coded(parents, units[i+1], p.Architecture.Coding))
 			}
-			marginal[h] = floats.LogSumExp(terms)
+			marginal[h] = logSumExp(terms)
 		}
 		above = marginal
 	}
@@ -163,3 +161,6 @@ func logProbability(l engine.Layer, on func(j int) bool, parents []float64) floa
 	}
 	return sum
 }
+
+// logSumExp sums as the estimates do, to the last bit.
+func logSumExp(x []float64) float64 { return engine.LogMeanExp(x) + math.Log(float64(len(x))) }

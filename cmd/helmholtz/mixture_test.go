@@ -225,7 +225,7 @@ func TestAFamilyThatRegistersItself(t *testing.T) {
 		"--decay does nothing without --momentum":                        append([]string{"train", "mixture", "--decay", "0.5"}, data...),
 		"of the family mixture, whose settings flags do not change":      {"train", "--config", config, "--lr", "0.1"},
 		"give the flags of helmholtz train mixture, and leave --lr away": {"train", "--config", config, "--lr", "0.1"},
-		"is another family than mixture":                                 {"train", "mixture", "--config", meanField(t, "noisy-or")},
+		"give family = \"mixture\"":                                      {"train", "mixture", "--config", meanField(t, "noisy-or")},
 		"that is a run of another family, mixture of 4, η = 0.25":        append([]string{"train", "--from", one, "--layers", "3"}, data...),
 		"--log-z2: a mixture of Bernoulli units does without it":         {"eval", one, "--log-z2", "10"},
 		"--kind layers: a mixture of Bernoulli units draws means":        {"sample", one, "--kind", "layers"},

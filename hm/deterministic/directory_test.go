@@ -131,7 +131,7 @@ func TestSnapshotsOfOtherMachinesAreRefused(t *testing.T) {
 			wide := e
 			wide.Dataset.Name = "miniglyphs"
 			*s = begun(t, wide)
-		}, []string{"model for images of 0×196", "the rows of 3by3 have 0×9"}},
+		}, []string{"model for images of 14×14", "the rows of 3by3 have 3×3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := begun(t, e)

@@ -72,6 +72,7 @@ var allowed = map[string][]string{
 	"kernelext/kernel":           {"hm", "dataset", "hm/engine", "plotting", "runs", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
 
 	"notebooks/cell":      nil,
+	"notebooks/mixture":   {"dataset", "runs"},
 	"notebooks/reproduce": {"dataset", "plotting", "runs"},
 	"notebooks/thesis":    {"boltzmann", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
 	"notebooks/check":     {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
