@@ -45,13 +45,9 @@ func bihmPlans(reproduce.Scale) []plan { return []plan{bihmTuned} }
 func bihmAndRWS(reproduce.Scale) []plan { return []plan{bihmTuned, rwsFive} }
 
 // bihm is the trained machine of 3.6.2, and its data.
-func (w *work) bihm() (trained, *dataset.Set, error) {
-	of, err := w.trained(bihmTuned.nameAt(w.Scale), "BiHM")
-	if err != nil {
-		return trained{}, nil, err
-	}
-	set, err := w.dataset(of[0])
-	return of[0], set, err
+func (w *work) bihm() (trained, *dataset.Set) {
+	of := w.trained(bihmTuned.nameAt(w.Scale), "BiHM")
+	return of[0], w.dataset(of[0])
 }
 
 // few is a number of draws or samples, less at the smaller scales.
@@ -60,25 +56,19 @@ func (w *work) few(full, laptop, smoke int) int {
 }
 
 // logZ2 estimates log Z² of a model from outer samples with inner ones.
-func (w *work) logZ2(of trained, outer, inner int, seed uint64) (hm.LogZ2, error) {
-	return reproduce.KeptOf(w.Work, fmt.Sprintf("log-z2-%d-%d-seed-%d", outer, inner, seed), of.snapshot, func() (hm.LogZ2, error) {
+func (w *work) logZ2(of trained, outer, inner int, seed uint64) hm.LogZ2 {
+	return keptOf(w, fmt.Sprintf("log-z2-%d-%d-seed-%d", outer, inner, seed), of.snapshot, func() hm.LogZ2 {
 		w.Say("estimating log Z² of %s from %s × %s samples", of.history.Name, thousands(outer), thousands(inner))
-		return of.model.WithSeed(seed).LogZ2(w.ctx, outer, inner)
+		return must(of.model.WithSeed(seed).LogZ2(w.ctx, outer, inner))
 	})
 }
 
 // normalized evaluates all rows of a split with log p*.
-func (w *work) normalized(of trained, split string, samples int) (evaluation, error) {
-	e, err := w.estimate(of, split, w.few(0, 0, 50), samples)
-	if err != nil {
-		return evaluation{}, err
-	}
-	z, err := w.logZ2(of, w.few(10_000_000, 1_000_000, 1000), 1, 1)
-	if err != nil {
-		return evaluation{}, err
-	}
+func (w *work) normalized(of trained, split string, samples int) evaluation {
+	e := w.estimate(of, split, w.few(0, 0, 50), samples)
+	z := w.logZ2(of, w.few(10_000_000, 1_000_000, 1000), 1, 1)
 	e.Evaluation = e.WithLogZ2(z)
-	return e, nil
+	return e
 }
 
 func bound(e hm.Evaluation) (float64, runs.Float)      { return e.Bound, e.BoundSE }
@@ -91,23 +81,11 @@ func (w *work) found(number, measure string, of []evaluation, by func(hm.Evaluat
 	w.Found(number, measure, value(of, by))
 }
 
-func makeTable33(w *work) error {
-	bihm, _, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	rws, err := w.trained(rwsFive.name, "RWS")
-	if err != nil {
-		return err
-	}
-	a, err := w.evaluate(curve{bihm})
-	if err != nil {
-		return err
-	}
-	b, err := w.evaluate(rws)
-	if err != nil {
-		return err
-	}
+func makeTable33(w *work) {
+	bihm, _ := w.bihm()
+	rws := w.trained(rwsFive.name, "RWS")
+	a := w.evaluate(curve{bihm})
+	b := w.evaluate(rws)
 	w.found("BiHM", "log p", a, logP)
 	w.found("BiHM, lower bound", "bound", a, bound)
 	w.found("RWS", "log p", b, logP)
@@ -116,24 +94,18 @@ func makeTable33(w *work) error {
 	var j judgement
 	j.order("", scored{"BiHM", a}, scored{"RWS", b})
 	j.add(holdsIf(gap(a) < gap(b)/2), "log p − bound %.2f and %.2f nats", gap(a), gap(b))
-	return w.judgeFull("BiHM is ahead of RWS, and its bound far tighter.", j)
+	w.judgeFull("BiHM is ahead of RWS, and its bound far tighter.", j)
 }
 
-func makeLogZ2(w *work, byTotal bool) error {
-	bihm, _, err := w.bihm()
-	if err != nil {
-		return err
-	}
+func makeLogZ2(w *work, byTotal bool) {
+	bihm, _ := w.bihm()
 	var all []hm.LogZ2
 	for _, inner := range []int{1, 10, 100} {
 		outer := w.few(1_000_000, 100_000, 200)
 		if byTotal {
 			outer = w.few(10_000_000, 1_000_000, 2000) / inner
 		}
-		z, err := w.logZ2(bihm, outer, inner, 1)
-		if err != nil {
-			return err
-		}
+		z := w.logZ2(bihm, outer, inner, 1)
 		all = append(all, z)
 	}
 	if !byTotal {
@@ -144,10 +116,9 @@ func makeLogZ2(w *work, byTotal bool) error {
 				j.add(holdsIf(math.Abs(apart) < 3*se), "K_inner %d less %d: %+.4f ± %.4f", z.Inner, other.Inner, apart, se)
 			}
 		}
-		if err := w.judgeFull("The estimates meet.", j); err != nil {
-			return err
-		}
-		return w.Figure("log-z2", "log Z² of the twelve-layer BiHM by the number of outer samples, for 1, 10 and 100 inner ones", plotting.LogZ2(all...))
+		w.judgeFull("The estimates meet.", j)
+		w.draw("log-z2", "log Z² of the twelve-layer BiHM by the number of outer samples, for 1, 10 and 100 inner ones", plotting.LogZ2(all...))
+		return
 	}
 	w.Found("standard error of log Z² at 10 million samples, K_inner 1", "at most",
 		reproduce.Value{Ours: all[0].SE, Seeds: 1, By: thousands(w.few(10_000_000, 1_000_000, 2000)) + " samples in ten repeats"})
@@ -159,10 +130,7 @@ func makeLogZ2(w *work, byTotal bool) error {
 	for _, inner := range []int{1, 10, 100} {
 		var values []float64
 		for seed := range repeats {
-			z, err := w.logZ2(bihm, max(10, total/inner), inner, uint64(seed+2))
-			if err != nil {
-				return err
-			}
+			z := w.logZ2(bihm, max(10, total/inner), inner, uint64(seed+2))
 			values = append(values, z.Value)
 		}
 		spreads = append(spreads, runs.SpreadOf(values, func(x float64) float64 { return x }).SD)
@@ -172,49 +140,31 @@ func makeLogZ2(w *work, byTotal bool) error {
 		j.above(fmt.Sprintf("sd of K_inner %d over that of 1", inner), gain{spreads[i+1] - spreads[0], se})
 	}
 	j.say("sd of K_inner 1, 10, 100: %s over %d runs of %s samples each", list("%.4f", spreads), repeats, thousands(total))
-	if err := w.judge("K_inner 1 converges fastest for the total of samples.", j); err != nil {
-		return err
-	}
-	return w.Figure("log-z2-by-total", "log Z² of the twelve-layer BiHM by the number of all samples, outer times inner ones, for 1, 10 and 100 inner ones", plotting.LogZ2ByTotal(all...))
+	w.judge("K_inner 1 converges fastest for the total of samples.", j)
+	w.draw("log-z2-by-total", "log Z² of the twelve-layer BiHM by the number of all samples, outer times inner ones, for 1, 10 and 100 inner ones", plotting.LogZ2ByTotal(all...))
 }
 
-func makeFig35(w *work) error { return makeLogZ2(w, false) }
-func makeFig36(w *work) error { return makeLogZ2(w, true) }
+func makeFig35(w *work) { makeLogZ2(w, false) }
+func makeFig36(w *work) { makeLogZ2(w, true) }
 
-func makeText371(w *work) error {
-	bihm, _, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	on, err := device()
-	if err != nil {
-		return err
-	}
+func makeText371(w *work) {
+	bihm, _ := w.bihm()
+	on := device()
 	outer := w.few(10_000_000, 1_000_000, 1000)
-	seconds, err := reproduce.KeptOf(w.Work, fmt.Sprintf("seconds-of-log-z2-%d-%s", outer, on), bihm.snapshot, func() (float64, error) {
+	seconds := keptOf(w, fmt.Sprintf("seconds-of-log-z2-%d-%s", outer, on), bihm.snapshot, func() float64 {
 		w.Say("timing log Z² of %s from %s samples", bihm.history.Name, thousands(outer))
 		start := time.Now()
-		_, err := bihm.model.LogZ2(w.ctx, outer, 1)
-		return time.Since(start).Seconds(), err
+		must(bihm.model.LogZ2(w.ctx, outer, 1))
+		return time.Since(start).Seconds()
 	})
-	if err != nil {
-		return err
-	}
 	w.Found("seconds of 10 million samples, K_inner 1 (GTX 980)", "at most", reproduce.Value{
 		Ours: seconds * 10_000_000 / float64(outer), Seeds: 1, By: fmt.Sprintf("once, of %s samples, scaled to 10 million, on %s", thousands(outer), on),
 	})
-	return nil
 }
 
-func makeText362(w *work) error {
-	bihm, _, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	e, err := w.normalized(bihm, "test", w.testSamples())
-	if err != nil {
-		return err
-	}
+func makeText362(w *work) {
+	bihm, _ := w.bihm()
+	e := w.normalized(bihm, "test", w.testSamples())
 	w.found("log p", "log p", []evaluation{e}, logP)
 	w.found("log p*", "log p*", []evaluation{e}, logPStar)
 	w.Beside("log p̃*", "log p̃*", value([]evaluation{e}, func(e hm.Evaluation) (float64, runs.Float) { return e.LogPTildeStar, e.LogPTildeStarSE }))
@@ -224,14 +174,8 @@ func makeText362(w *work) error {
 	var whole evaluation
 	var j judgement
 	for i, p := range all {
-		of, err := w.trained(p.name, p.name)
-		if err != nil {
-			return err
-		}
-		e, err := w.normalized(of[0], "validation", w.testSamples())
-		if err != nil {
-			return err
-		}
+		of := w.trained(p.name, p.name)
+		e := w.normalized(of[0], "validation", w.testSamples())
 		if i == 0 {
 			whole = e
 			continue
@@ -240,7 +184,7 @@ func makeText362(w *work) error {
 		j.add(holdsIf(g.verdict() != reproduce.Holds), "without layer %d over all twelve %v", i, g)
 	}
 	j.say("log p* of validation rows after %d epochs", all[0].epochs(w.Scale))
-	return w.judge("Leaving out any layer is worse.", j)
+	w.judge("Leaving out any layer is worse.", j)
 }
 
 // bihmDepths are the training of the machine of 3.6.2, and shorter ones of the same
@@ -263,11 +207,8 @@ func withoutLayers(reproduce.Scale) []plan {
 	return plans
 }
 
-func makeFig37(w *work) error {
-	first, err := w.trained(bihmFirst.name, "BiHM")
-	if err != nil {
-		return err
-	}
+func makeFig37(w *work) {
+	first := w.trained(bihmFirst.name, "BiHM")
 	epochs := first[0].history.Epochs
 	last := epochs[len(epochs)-1].Measured["test"]
 	gap, verdict := math.NaN(), reproduce.Open // of an epoch of which one is not finite
@@ -278,17 +219,12 @@ func makeFig37(w *work) error {
 	}
 	w.JudgeFull("−2 log Z stays small, and log p* follows log p.", verdict,
 		"log p − log p* %.3f nats after %d epochs; log Z² %.3f", gap, len(epochs), last["log_z2"])
-	if err := w.Figure("likelihoods", "log p and log p* of 1,000 test rows along training", plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, first[0].history)); err != nil {
-		return err
-	}
-	return w.Figure("log-z2", "log Z² along training", plotting.MeasuredAlong("test", []string{"log_z2"}, first[0].history))
+	w.draw("likelihoods", "log p and log p* of 1,000 test rows along training", plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, first[0].history))
+	w.draw("log-z2", "log Z² along training", plotting.MeasuredAlong("test", []string{"log_z2"}, first[0].history))
 }
 
-func makeFig38(w *work) error {
-	first, err := w.trained(bihmFirst.name, "BiHM")
-	if err != nil {
-		return err
-	}
+func makeFig38(w *work) {
+	first := w.trained(bihmFirst.name, "BiHM")
 	below, n := true, 0.0
 	var sx, sy, sxx, syy, sxy float64
 	for _, e := range first[0].history.Epochs {
@@ -312,21 +248,15 @@ func makeFig38(w *work) error {
 		each = "not below at each"
 	}
 	w.JudgeFull("Both rise together, log p̃* below.", verdict, "%.0f epochs measured, log p̃* %s; correlation %.4f", n, each, correlation)
-	return w.Figure("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
+	w.draw("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
 		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history))
 }
 
 func bihmFirstPlan(reproduce.Scale) []plan { return []plan{bihmFirst} }
 
-func makeFig33(w *work) error {
-	bihm, set, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	rws, err := w.trained(rwsFive.name, "RWS")
-	if err != nil {
-		return err
-	}
+func makeFig33(w *work) {
+	bihm, set := w.bihm()
+	rws := w.trained(rwsFive.name, "RWS")
 	samples := map[reproduce.Scale][]int{
 		reproduce.Smoke: {1, 10, 20}, reproduce.Laptop: {1, 10, 100, 1000, 10_000}, reproduce.Full: {1, 10, 100, 1000, 10_000, 100_000},
 	}[w.Scale]
@@ -335,26 +265,16 @@ func makeFig33(w *work) error {
 	var all []hm.Convergence
 	var of [2]struct{ few, many evaluation }
 	for i, t := range []trained{bihm, rws[0]} {
-		c, err := reproduce.KeptOf(w.Work, fmt.Sprint("convergence-", rows, samples), t.snapshot, func() (hm.Convergence, error) {
+		c := keptOf(w, fmt.Sprint("convergence-", rows, samples), t.snapshot, func() hm.Convergence {
 			w.Say("estimating log p of %s from %s samples", t.history.Name, thousands(samples[len(samples)-1]))
-			return t.model.Convergence(w.ctx, t.model.Subset(set.Test(), rows), samples...)
+			return must(t.model.Convergence(w.ctx, t.model.Subset(set.Test(), rows), samples...))
 		})
-		if err != nil {
-			return err
-		}
 		c.Name = t.history.Name
 		all = append(all, c)
-		if of[i].few, err = w.estimate(t, "test", rows, few); err != nil {
-			return err
-		}
-		if of[i].many, err = w.estimate(t, "test", rows, many); err != nil {
-			return err
-		}
+		of[i].few = w.estimate(t, "test", rows, few)
+		of[i].many = w.estimate(t, "test", rows, many)
 	}
-	z, err := w.logZ2(bihm, w.few(10_000_000, 1_000_000, 1000), 1, 1)
-	if err != nil {
-		return err
-	}
+	z := w.logZ2(bihm, w.few(10_000_000, 1_000_000, 1000), 1, 1)
 	var ahead, least judgement
 	ahead.above(fmt.Sprintf("BiHM with K %d − RWS with K %s", few, thousands(many)), paired(of[0].few.Each, of[1].many.Each))
 	var rises [2][]float64
@@ -364,30 +284,18 @@ func makeFig33(w *work) error {
 		}
 	}
 	least.above(fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises[1], rises[0]))
-	if err := w.judge("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.", ahead); err != nil {
-		return err
-	}
-	if err := w.judge("All underestimate at small K, the BiHM least.", least); err != nil {
-		return err
-	}
-	return w.Figure("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
+	w.judge("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.", ahead)
+	w.judge("All underestimate at small K, the BiHM least.", least)
+	w.draw("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
 		plotting.LikelihoodBySamples(all[0].WithLogZ2(z), all[1]))
 }
 
-func makeText372(w *work) error {
-	bihm, _, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	rws, err := w.trained(rwsFive.name, "RWS")
-	if err != nil {
-		return err
-	}
+func makeText372(w *work) {
+	bihm, _ := w.bihm()
+	rws := w.trained(rwsFive.name, "RWS")
 	var of [2]evaluation
 	for i, t := range []trained{bihm, rws[0]} {
-		if of[i], err = w.estimate(t, "test", w.few(200, 100, 20), w.few(100_000, 10_000, 20)); err != nil {
-			return err
-		}
+		of[i] = w.estimate(t, "test", w.few(200, 100, 20), w.few(100_000, 10_000, 20))
 	}
 	percent := func(ess func(hm.Evaluation) (float64, runs.Float)) func(hm.Evaluation) (float64, runs.Float) {
 		return func(e hm.Evaluation) (float64, runs.Float) {
@@ -399,43 +307,30 @@ func makeText372(w *work) error {
 	w.found("BiHM, ESS of q for p*", "ESS, %", of[:1], percent(essOfPStar))
 	w.found("BiHM, ESS of q for p", "ESS, %", of[:1], percent(essOfP))
 	w.JudgeFull("ESS of the BiHM is far above that of RWS.", holdsIf(of[0].ESSStar > 10*of[1].ESS), "%.3f %% against %.3f %%", 100*of[0].ESSStar, 100*of[1].ESS)
-	return nil
 }
 
-func makeFig311(w *work) error {
-	bihm, set, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	weights, err := w.oneWeightEach(bihm, set.Test())
-	if err != nil {
-		return err
-	}
-	dreams, err := bihm.model.DreamWeights(w.ctx, w.few(10_000, 10_000, 50), w.few(1000, 100, 10))
-	if err != nil {
-		return err
-	}
+func makeFig311(w *work) {
+	bihm, set := w.bihm()
+	weights := w.oneWeightEach(bihm, set.Test())
+	dreams := must(bihm.model.DreamWeights(w.ctx, w.few(10_000, 10_000, 50), w.few(1000, 100, 10)))
 	sd := func(values []float64) float64 {
 		return runs.SpreadOf(values, func(x float64) float64 { return x }).SD
 	}
 	q, p := sd(weights.LogWeightsStar), sd(dreams.LogWeights)
 	w.JudgeFull("Both proposals are about equally good.", holdsIf(math.Max(q, p) < 1.5*math.Min(q, p)), "sd of ln ω: q(h|x) %.3f, p(x,h) %.3f", q, p)
-	return w.Figure("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
+	w.draw("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
 }
 
 // oneWeightEach are the importance weights of one sample of each test row, on the scale of
 // the mean over more samples of the row.
-func (w *work) oneWeightEach(of trained, test dataset.Split) (hm.ImportanceWeights, error) {
+func (w *work) oneWeightEach(of trained, test dataset.Split) hm.ImportanceWeights {
 	const atOnce = 100
 	all := hm.ImportanceWeights{Samples: 1}
 	samples := w.few(1000, 100, 10)
 	for first := 0; first+atOnce <= w.few(10_000, 10_000, atOnce); first += atOnce {
 		units := test.Shape.Units()
 		rows := dataset.Split{Name: test.Name, Shape: test.Shape, Rows: atOnce, Values: test.Values[first*units : (first+atOnce)*units]}
-		some, err := of.model.WithSeed(uint64(first+1)).ImportanceWeights(w.ctx, rows, samples)
-		if err != nil {
-			return all, err
-		}
+		some := must(of.model.WithSeed(uint64(first+1)).ImportanceWeights(w.ctx, rows, samples))
 		all.Data += some.Data
 		for row := range some.Data {
 			all.LogWeights = append(all.LogWeights, some.LogWeights[row*samples])
@@ -446,65 +341,35 @@ func (w *work) oneWeightEach(of trained, test dataset.Split) (hm.ImportanceWeigh
 			w.Progress(float64(all.Data) / float64(test.Rows))
 		}
 	}
-	return all, nil
+	return all
 }
 
-func makeFig32(w *work) error {
-	bihm, set, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	dreams, err := bihm.model.Means(w.ctx, w.few(100, 100, 10))
-	if err != nil {
-		return err
-	}
+func makeFig32(w *work) {
+	bihm, set := w.bihm()
+	dreams := must(bihm.model.Means(w.ctx, w.few(100, 100, 10)))
 	chain := hm.Chain{Sweeps: 10, Candidates: w.few(10_000, 1000, 10)}
-	after, err := bihm.model.Gibbs(w.ctx, w.few(100, 100, 10), chain, w.Progress)
-	if err != nil {
-		return err
-	}
-	if err := w.Figure("p", "100 samples of p: means of the visible units", plotting.Samples(dreams)); err != nil {
-		return err
-	}
-	if err := w.Figure("p-star", fmt.Sprintf("The same after 10 Gibbs iterations on p*, %s candidates", thousands(chain.Candidates)), plotting.Samples(after)); err != nil {
-		return err
-	}
-	many, err := bihm.model.Means(w.ctx, w.few(10_000, 10_000, 100))
-	if err != nil {
-		return err
-	}
+	after := must(bihm.model.Gibbs(w.ctx, w.few(100, 100, 10), chain, w.Progress))
+	w.draw("p", "100 samples of p: means of the visible units", plotting.Samples(dreams))
+	w.draw("p-star", fmt.Sprintf("The same after 10 Gibbs iterations on p*, %s candidates", thousands(chain.Candidates)), plotting.Samples(after))
+	many := must(bihm.model.Means(w.ctx, w.few(10_000, 10_000, 100)))
 	n := w.few(1000, 200, 20)
-	stars, err := reproduce.KeptOf(w.Work, fmt.Sprint("pixels-of-p-star-", n, chain), bihm.snapshot, func() ([2]float64, error) {
+	stars := keptOf(w, fmt.Sprint("pixels-of-p-star-", n, chain), bihm.snapshot, func() [2]float64 {
 		w.Say("drawing %s samples of p*", thousands(n))
-		sheet, err := bihm.model.Gibbs(w.ctx, n, chain, w.Progress)
-		mean, se := pixels(sheet)
-		return [2]float64{mean, se}, err
+		mean, se := pixels(must(bihm.model.Gibbs(w.ctx, n, chain, w.Progress)))
+		return [2]float64{mean, se}
 	})
-	if err != nil {
-		return err
-	}
 	rows := rowPixels(set.Train())
 	p, pSE := pixels(many)
 	star, starSE := stars[0], stars[1]
 	w.JudgeFull("Digits are crisp; samples of p* lack p's bias towards 1.", holdsIf(p-rows > 3*pSE && math.Abs(star-rows) < math.Abs(p-rows)),
 		"mean of the pixels: p %.4f ± %.4f, p* %.4f ± %.4f, training rows %.4f", p, pSE, star, starSE, rows)
-	return nil
 }
 
-func makeFig31(w *work) error {
-	bihm, set, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	mask, err := dataset.ParseMask("left", set.Shape(), 1)
-	if err != nil {
-		return err
-	}
-	filled, err := bihm.model.Inpaint(w.ctx, bihm.model.Subset(set.Test(), w.few(10, 10, 3)), mask, 5,
-		hm.Chain{Sweeps: w.few(100, 100, 2), Candidates: w.few(100, 100, 10)}, w.Progress)
-	if err != nil {
-		return err
-	}
+func makeFig31(w *work) {
+	bihm, set := w.bihm()
+	mask := must(dataset.ParseMask("left", set.Shape(), 1))
+	filled := must(bihm.model.Inpaint(w.ctx, bihm.model.Subset(set.Test(), w.few(10, 10, 3)), mask, 5,
+		hm.Chain{Sweeps: w.few(100, 100, 2), Candidates: w.few(100, 100, 10)}, w.Progress))
 	means := make([]float64, set.Shape().Units())
 	train := set.Train()
 	for i := range train.Rows {
@@ -532,10 +397,8 @@ func makeFig31(w *work) error {
 	}
 	var j judgement
 	j.above(fmt.Sprintf("log-probability of a hidden pixel, of %d rows, under the mean of %d chains less under its mean over the training rows", len(chains), len(filled.Images)), paired(chains, marginal))
-	if err := w.lookAt("(shown) Completions are plausible, and differ between chains.", j); err != nil {
-		return err
-	}
-	return w.Figure("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
+	w.lookAt("(shown) Completions are plausible, and differ between chains.", j)
+	w.draw("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
 }
 
 // logBernoulli is the log-probability of a pixel under a mean, kept off 0 and 1.
@@ -546,15 +409,10 @@ func logBernoulli(x, mean float64) float64 {
 
 // descents are the Hamming distances between each dream and the one that is drawn anew
 // from it below each layer, h¹ first, and the mean one between independent dreams.
-func (w *work) descents() (distances [][]float64, apart float64, sheets []dataset.Sheet, err error) {
-	bihm, _, err := w.bihm()
-	if err != nil {
-		return nil, 0, nil, err
-	}
+func (w *work) descents() (distances [][]float64, apart float64, sheets []dataset.Sheet) {
+	bihm, _ := w.bihm()
 	n := w.few(1000, 1000, 20)
-	if sheets, err = bihm.model.Descend(w.ctx, n); err != nil {
-		return nil, 0, nil, err
-	}
+	sheets = must(bihm.model.Descend(w.ctx, n))
 	// The expected distance between two draws of pixels with means a and b.
 	hamming := func(a, b []float64) float64 {
 		sum := 0.0
@@ -573,23 +431,18 @@ func (w *work) descents() (distances [][]float64, apart float64, sheets []datase
 	for i := range n {
 		apart += hamming(sheets[0].Values[i], sheets[0].Values[(i+1)%n]) / float64(n)
 	}
-	return distances, apart, sheets, nil
+	return distances, apart, sheets
 }
 
 // judgeDistances judges a claim on the distances of descents.
-type judgeDistances func(w *work, says string, distances [][]float64, apart float64) error
+type judgeDistances func(w *work, says string, distances [][]float64, apart float64)
 
 // makeDescent draws dreams that are drawn anew below some layers, and judges a claim on the
 // distances.
-func makeDescent(from, to int, says string, judge judgeDistances) func(*work) error {
-	return func(w *work) error {
-		distances, apart, sheets, err := w.descents()
-		if err != nil {
-			return err
-		}
-		if err := judge(w, says, distances, apart); err != nil {
-			return err
-		}
+func makeDescent(from, to int, says string, judge judgeDistances) func(*work) {
+	return func(w *work) {
+		distances, apart, sheets := w.descents()
+		judge(w, says, distances, apart)
 		for i, s := range sheets {
 			sheets[i].Values = s.Values[:min(10, len(s.Values))]
 		}
@@ -597,19 +450,19 @@ func makeDescent(from, to int, says string, judge judgeDistances) func(*work) er
 		for layer := max(2, from); layer <= to; layer++ { // below the first a dream is drawn as it was
 			columns = append(columns, plotting.Column{Heading: fmt.Sprintf("layer %d", layer), Sheet: sheets[layer-1]})
 		}
-		return w.Figure("descents", fmt.Sprintf("Ten dreams, and each drawn anew below layers %d to %d", max(2, from), to), plotting.SideBySide(columns...))
+		w.draw("descents", fmt.Sprintf("Ten dreams, and each drawn anew below layers %d to %d", max(2, from), to), plotting.SideBySide(columns...))
 	}
 }
 
 // rising judges whether the distances rise from each layer to the next.
-func rising(w *work, says string, distances [][]float64, apart float64) error {
+func rising(w *work, says string, distances [][]float64, apart float64) {
 	var steps []reproduce.Verdict
 	for layer := range distances[1:] {
 		steps = append(steps, paired(distances[layer+1], distances[layer]).verdict())
 	}
 	j := ofDistances(distances, apart)
 	j.add(atLeast(len(steps), steps), "they rise by more than twice the standard error at %s steps from a layer to the next", count(steps))
-	return w.judge(says, j)
+	w.judge(says, j)
 }
 
 // farther judges whether the mean distance below a layer is more than a share of that between
@@ -618,11 +471,11 @@ func farther(layer int, share float64) judgeDistances { return besideShare(layer
 func nearer(layer int, share float64) judgeDistances  { return besideShare(layer, share, -1) }
 
 func besideShare(layer int, share, sign float64) judgeDistances {
-	return func(w *work, says string, distances [][]float64, apart float64) error {
+	return func(w *work, says string, distances [][]float64, apart float64) {
 		j := ofDistances(distances, apart)
 		of := mean(distances[layer-1]) / apart
 		j.add(holdsIf(sign*of > sign*share), "below layer %d %.3f of that", layer, of)
-		return w.judgeFull(says, j)
+		w.judgeFull(says, j)
 	}
 }
 

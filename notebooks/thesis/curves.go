@@ -121,7 +121,7 @@ func (c curve) tenths() []int {
 
 // gain is how far a is above b at a place. The standard error of one seed is that of the
 // difference at the ends, over the rows of the curves, paired.
-func (w *work) gain(a, b curve, place func(trained) float64) (gain, error) {
+func (w *work) gain(a, b curve, place func(trained) float64) gain {
 	if len(a) > 1 && len(b) > 1 {
 		of := func(c curve) (values []float64) {
 			for _, t := range c {
@@ -129,33 +129,27 @@ func (w *work) gain(a, b curve, place func(trained) float64) (gain, error) {
 			}
 			return values
 		}
-		return gainOverSeeds(of(a), of(b)), nil
+		return gainOverSeeds(of(a), of(b))
 	}
 	var ends [2]evaluation
 	for i, t := range []trained{a[0], b[0]} {
-		var err error
-		if ends[i], err = w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.few(100, 100, 20)); err != nil {
-			return gain{}, err
-		}
+		ends[i] = w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.few(100, 100, 20))
 	}
-	return gain{place(a[0]) - place(b[0]), paired(ends[0].Each, ends[1].Each).se}, nil
+	return gain{place(a[0]) - place(b[0]), paired(ends[0].Each, ends[1].Each).se}
 }
 
 // gains are those at several places.
-func (w *work) gains(a, b curve, places []func(trained) float64) ([]gain, error) {
+func (w *work) gains(a, b curve, places []func(trained) float64) []gain {
 	var all []gain
 	for _, place := range places {
-		g, err := w.gain(a, b, place)
-		if err != nil {
-			return nil, err
-		}
+		g := w.gain(a, b, place)
 		all = append(all, g)
 	}
-	return all, nil
+	return all
 }
 
 // byEpochs are how far a is above b after some epochs.
-func (w *work) byEpochs(a, b curve, epochs []int) ([]gain, error) {
+func (w *work) byEpochs(a, b curve, epochs []int) []gain {
 	var places []func(trained) float64
 	for _, epoch := range epochs {
 		places = append(places, after(epoch))
@@ -165,7 +159,7 @@ func (w *work) byEpochs(a, b curve, epochs []int) ([]gain, error) {
 
 // bySeconds are how far a is above b at the tenths of the time that a curve takes, from
 // one of them to another.
-func (w *work) bySeconds(a, b curve, of curve, from, to int) ([]gain, error) {
+func (w *work) bySeconds(a, b curve, of curve, from, to int) []gain {
 	var places []func(trained) float64
 	for tenth := from; tenth <= to; tenth++ {
 		places = append(places, at(of.seconds()*float64(tenth)/10))
@@ -176,27 +170,18 @@ func (w *work) bySeconds(a, b curve, of curve, from, to int) ([]gain, error) {
 // aheadByEpochs adds that a is above b at every tenth of the epochs.
 func (w *work) aheadByEpochs(j *judgement, what string, a, b curve) {
 	epochs := b.tenths()
-	gains, err := w.byEpochs(a, b, epochs)
+	gains := w.byEpochs(a, b, epochs)
 	where := "tenths of the epochs"
 	if len(epochs) == b.epochs() {
 		where = "epochs"
 	}
-	j.addAhead(what, where, gains, err)
+	j.ahead(what, where, gains)
 }
 
 // aheadBySeconds adds that a is above b at every tenth of the time that b takes, from one
 // of them on.
 func (w *work) aheadBySeconds(j *judgement, what string, a, b curve, from int) {
-	gains, err := w.bySeconds(a, b, b, from, 10)
-	j.addAhead(what, "tenths of the seconds", gains, err)
-}
-
-func (j *judgement) addAhead(what, where string, gains []gain, err error) {
-	if err != nil {
-		j.failed(err)
-		return
-	}
-	j.ahead(what, where, gains)
+	j.ahead(what, "tenths of the seconds", w.bySeconds(a, b, b, from, 10))
 }
 
 // fewSamples adds by what curves of bidirectional machines and of others stand side by side.
@@ -209,36 +194,23 @@ func (j *judgement) fewSamples(c curve) {
 func (w *work) endSamples() int { return w.few(1000, 1000, 20) }
 
 // ends is how far a ends above b, on the rows that the curves are of.
-func (w *work) ends(a, b curve) (gain, error) {
+func (w *work) ends(a, b curve) gain {
 	var of [2][]evaluation
 	for i, c := range []curve{a, b} {
 		for _, t := range c {
-			e, err := w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.endSamples())
-			if err != nil {
-				return gain{}, err
-			}
+			e := w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.endSamples())
 			of[i] = append(of[i], e)
 		}
 	}
-	return difference(of[0], of[1]), nil
+	return difference(of[0], of[1])
 }
 
 // endsAbove adds that a ends above b.
 func (w *work) endsAbove(j *judgement, what string, a, b curve) {
-	g, err := w.ends(a, b)
-	if err != nil {
-		j.failed(err)
-		return
-	}
-	j.above(fmt.Sprintf("%s, by %s samples of each row,", what, thousands(w.endSamples())), g)
+	j.above(fmt.Sprintf("%s, by %s samples of each row,", what, thousands(w.endSamples())), w.ends(a, b))
 }
 
 // aboveAt adds that a is above b at a place.
 func (w *work) aboveAt(j *judgement, what string, a, b curve, place func(trained) float64) {
-	g, err := w.gain(a, b, place)
-	if err != nil {
-		j.failed(err)
-		return
-	}
-	j.above(what, g)
+	j.above(what, w.gain(a, b, place))
 }

@@ -44,11 +44,7 @@ func faces(name string, method hm.Method, full int) plan {
 func (w *work) soFar(j *judgement, all ...curve) {
 	learned := true
 	for _, c := range all {
-		set, err := w.dataset(c[0])
-		if err != nil {
-			j.failed(err)
-			return
-		}
+		set := w.dataset(c[0])
 		base := c[0].run.Experiment().Baseline(set, set.Test()).Factorized.Value
 		over, side := c.mean(end)-base, "above"
 		if over < 0 {
@@ -70,24 +66,19 @@ var (
 )
 
 // onFaces are the curves of the test rows of trainings on faces.
-func (w *work) onFaces(cells []cell) ([]curve, error) {
-	all, err := w.trainedCells(cells)
+func (w *work) onFaces(cells []cell) []curve {
+	all := w.trainedCells(cells)
 	for i, of := range all {
 		all[i] = onTest(of, 0)
 	}
-	return all, err
+	return all
 }
 
 var fig58 = []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}
 
-func makeFig58(w *work) error {
-	all, err := w.onFaces(fig58)
-	if err != nil {
-		return err
-	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
+func makeFig58(w *work) {
+	all := w.onFaces(fig58)
+	w.timed(all...)
 	nrws, rws := all[0], all[1]
 	// The highest log p of training rows that both reach, and that of test rows then.
 	reached := math.Min(nrws.mean(trainedAfter(nrws.epochs())), rws.mean(trainedAfter(rws.epochs())))
@@ -103,32 +94,23 @@ func makeFig58(w *work) error {
 	w.aboveAt(&j, "best of test rows, NRWS over RWS", nrws, rws, best)
 	w.aboveAt(&j, fmt.Sprintf("test rows when log p of training rows has reached %.1f, NRWS over RWS", reached), nrws, rws, then)
 	w.soFar(&j, all...)
-	if err := w.judgeFull("NRWS is ahead by epochs and by time, and generalises much better.", j); err != nil {
-		return err
-	}
-	return w.curves(standIn, all...)
+	w.judgeFull("NRWS is ahead by epochs and by time, and generalises much better.", j)
+	w.curves(standIn, all...)
 }
 
 var fig512 = []cell{{"NRWS", facesNRWS, 0}, {"NBiHM", facesNBiHM, 0}, {"BiHM", facesBiHM, 0}}
 
-func makeFig512(w *work) error {
-	all, err := w.onFaces(fig512)
-	if err != nil {
-		return err
-	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
+func makeFig512(w *work) {
+	all := w.onFaces(fig512)
+	w.timed(all...)
 	var j judgement
 	for _, other := range all[1:] {
 		w.aboveAt(&j, "best of test rows, NRWS over "+other[0].history.Name, all[0], other, best)
 	}
 	j.fewSamples(all[0])
 	w.soFar(&j, all...)
-	if err := w.judgeFull("NRWS is ahead of both.", j); err != nil {
-		return err
-	}
-	return w.curves(standIn+", bidirectional machines", all...)
+	w.judgeFull("NRWS is ahead of both.", j)
+	w.curves(standIn+", bidirectional machines", all...)
 }
 
 // fig519 are trainings with more or longer sleep.
@@ -143,19 +125,14 @@ func fig519() []cell {
 	return cells
 }
 
-func makeFig519(w *work) error {
-	all, err := w.onFaces(fig519())
-	if err != nil {
-		return err
-	}
+func makeFig519(w *work) {
+	all := w.onFaces(fig519())
 	plain, scaled, thrice := all[0].mean(end), all[1].mean(end), all[2].mean(end)
 	var j judgement
 	j.add(holdsIf(math.Abs(thrice-scaled) < (thrice-plain)/4), "test rows at the end: three steps over the factor 3 %+.3f nats, over one plain step %+.3f", thrice-scaled, thrice-plain)
 	w.soFar(&j, all...)
-	if err := w.show("Three steps and the factor 3 overlap almost entirely.", j); err != nil {
-		return err
-	}
-	return w.epochCurves(standIn+", more and longer sleep", all...)
+	w.show("Three steps and the factor 3 overlap almost entirely.", j)
+	w.epochCurves(standIn+", more and longer sleep", all...)
 }
 
 // The penalties of Várady 2025, fig. 6.8, of those that its text names.
@@ -184,11 +161,8 @@ func fig68() []cell {
 	return cells
 }
 
-func makeFig68(w *work) error {
-	all, err := w.onFaces(fig68())
-	if err != nil {
-		return err
-	}
+func makeFig68(w *work) {
+	all := w.onFaces(fig68())
 	of := map[string]curve{}
 	for _, c := range all {
 		of[c[0].history.Name] = c
@@ -201,15 +175,10 @@ func makeFig68(w *work) error {
 		w.aboveAt(&j, "NRWS without over L1 "+β, of["NRWS"], of["NRWS, L1 "+β], best)
 	}
 	w.soFar(&j, of["RWS"], of["NRWS"])
-	if err := w.judgeFull("L2 up to β 0.05 helps RWS; L1 harms NRWS at every β.", j); err != nil {
-		return err
-	}
+	w.judgeFull("L2 up to β 0.05 helps RWS; L1 harms NRWS at every β.", j)
 	for _, m := range []string{"RWS", "NRWS"} {
-		if err := w.epochCurves(standIn+", penalties: "+m, of[m], of[m+", L1 0.0005"], of[m+", L1 0.01"], of[m+", L2 0.0005"], of[m+", L2 0.05"]); err != nil {
-			return err
-		}
+		w.epochCurves(standIn+", penalties: "+m, of[m], of[m+", L1 0.0005"], of[m+", L1 0.01"], of[m+", L2 0.0005"], of[m+", L2 0.05"])
 	}
-	return nil
 }
 
 // The warm-ups of Várady 2025, fig. C.6, and the strengths of the regulariser.
@@ -235,11 +204,8 @@ func figC6() []cell {
 	return cells
 }
 
-func makeFigC6(w *work) error {
-	all, err := w.onFaces(figC6())
-	if err != nil {
-		return err
-	}
+func makeFigC6(w *work) {
+	all := w.onFaces(figC6())
 	var j judgement
 	for i := 0; i < len(all); i += len(warmUps) {
 		least, most := math.Inf(1), math.Inf(-1)
@@ -251,12 +217,10 @@ func makeFigC6(w *work) error {
 		m := i / len(warmUps)
 		name := fmt.Sprintf("%s, β %g", []string{"RWS", "NRWS"}[m/len(faceStrengths)], faceStrengths[m%len(faceStrengths)])
 		j.add(holdsIf(most-least < 0.5), "%s: warm-ups of 0 to 100 end within %.3f nats", name, most-least)
-		if err := w.epochCurves(standIn+", warm-ups: "+name, all[i:i+len(warmUps)]...); err != nil {
-			return err
-		}
+		w.epochCurves(standIn+", warm-ups: "+name, all[i:i+len(warmUps)]...)
 	}
 	w.soFar(&j, all[0], all[len(all)/2]) // of each method without a warm-up
-	return w.show("No lasting gain; longer than 100 epochs only delays.", j)
+	w.show("No lasting gain; longer than 100 epochs only delays.", j)
 }
 
 // The machines of Várady 2025, fig. 7.3: of Bernoulli and of Gaussian units.
@@ -277,29 +241,21 @@ func facesOf(name string, units hm.Kind, method hm.Method, full int) plan {
 
 func fig73(reproduce.Scale) []plan { return []plan{facesBernoulli, facesGaussian} }
 
-func makeFig73(w *work) error {
+func makeFig73(w *work) {
 	var j judgement
 	var all []curve
 	var variation [2]float64
 	for i, p := range fig73(w.Scale) {
 		name := []string{"Bernoulli", "Gaussian"}[i]
-		of, err := w.trained(p.name, name)
-		if err != nil {
-			return err
-		}
-		sheet, err := of[0].model.Means(w.ctx, w.few(100, 100, 10))
-		if err != nil {
-			return err
-		}
+		of := w.trained(p.name, name)
+		sheet := must(of[0].model.Means(w.ctx, w.few(100, 100, 10)))
 		variation[i] = totalVariation(sheet)
 		all = append(all, onTest(of, 0))
-		if err := w.Figure(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet)); err != nil {
-			return err
-		}
+		w.draw(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet))
 	}
 	j.add(holdsIf(variation[1] < variation[0]), "mean difference of neighbouring pixels of dreams: Gaussian units %.4f, Bernoulli units %.4f", variation[1], variation[0])
 	w.soFar(&j, all...)
-	return w.lookAt("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", j)
+	w.lookAt("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", j)
 }
 
 // totalVariation is the mean over all neighbouring pixels of how far they are apart.
@@ -342,11 +298,8 @@ var fig78 = []cell{
 	{"deconv in p only", bottom("conv-p-rws", hm.RWS(), convolved(hm.GenerativeOnly)), 0},
 }
 
-func makeFig78(w *work) error {
-	all, err := w.onFaces(fig78)
-	if err != nil {
-		return err
-	}
+func makeFig78(w *work) {
+	all := w.onFaces(fig78)
 	both, dense, q, p := all[0].mean(end), all[1].mean(end), all[2].mean(end), all[3].mean(end)
 	var j judgement
 	j.add(holdsIf(math.Abs(dense-q) < math.Abs(dense-both)/10), "test rows at the end: dense − q only %+.1f nats, dense − conv/deconv %+.1f", dense-q, dense-both)
@@ -354,19 +307,14 @@ func makeFig78(w *work) error {
 		j.add(holdsIf(math.Min(dense, q) > other), "the lower of both over %s %+.1f nats", []string{"conv/deconv", "p only"}[i], math.Min(dense, q)-other)
 	}
 	w.soFar(&j, all...)
-	if err := w.show("Dense and conv-only alike; both with a deconvolution significantly worse.", j); err != nil {
-		return err
-	}
-	return w.epochCurves(standIn+", bottom layers", all...)
+	w.show("Dense and conv-only alike; both with a deconvolution significantly worse.", j)
+	w.epochCurves(standIn+", bottom layers", all...)
 }
 
 var fig79 = []cell{fig78[0], {"NRWS", bottom("conv-nrws", hm.NRWS().Damping(0.2), convolved(hm.BothNetworks)), 0}}
 
-func makeFig79(w *work) error {
-	all, err := w.onFaces(fig79)
-	if err != nil {
-		return err
-	}
+func makeFig79(w *work) {
+	all := w.onFaces(fig79)
 	all[0][0].history.Name = "RWS"
 	var reached [2]int
 	var highest, covered [2]float64
@@ -381,10 +329,8 @@ func makeFig79(w *work) error {
 	j.add(holdsIf(math.Abs(highest[0]-highest[1]) < 0.01*covered[0]), "best of test rows: NRWS − RWS %+.1f nats, training covers %.1f", highest[1]-highest[0], covered[0])
 	j.add(holdsIf(reached[1] < reached[0]), "nine tenths of that after %d epochs of NRWS, %d of RWS", reached[1], reached[0])
 	w.soFar(&j, all...)
-	if err := w.show("Same minimum; NRWS slightly faster.", j); err != nil {
-		return err
-	}
-	return w.epochCurves(standIn+", convolutions", all...)
+	w.show("Same minimum; NRWS slightly faster.", j)
+	w.epochCurves(standIn+", convolutions", all...)
 }
 
 // largeFaces is the machine of BiHM thesis 2016, 3.6.3. An epoch is short, and the claim is of 200.
@@ -397,65 +343,33 @@ var largeFaces = plan{
 
 func largeFacesPlan(reproduce.Scale) []plan { return []plan{largeFaces} }
 
-func makeFig39(w *work) error {
-	of, err := w.trained(largeFaces.name, "BiHM")
-	if err != nil {
-		return err
-	}
+func makeFig39(w *work) {
+	of := w.trained(largeFaces.name, "BiHM")
 	model := of[0].model
 	chain := hm.Chain{Sweeps: w.few(10, 10, 2), Candidates: w.few(100, 100, 10)}
-	drawn, err := model.Gibbs(w.ctx, 12, chain, w.Progress)
-	if err != nil {
-		return err
-	}
-	if err := w.Figure("p-star", fmt.Sprintf("Faces drawn from p* by %d Gibbs iterations; %s", chain.Sweeps, standIn), plotting.Samples(drawn)); err != nil {
-		return err
-	}
-	set, err := w.dataset(of[0])
-	if err != nil {
-		return err
-	}
-	mask, err := dataset.ParseMask("left", set.Shape(), 1)
-	if err != nil {
-		return err
-	}
-	filled, err := model.Inpaint(w.ctx, model.Subset(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress)
-	if err != nil {
-		return err
-	}
+	drawn := must(model.Gibbs(w.ctx, 12, chain, w.Progress))
+	w.draw("p-star", fmt.Sprintf("Faces drawn from p* by %d Gibbs iterations; %s", chain.Sweeps, standIn), plotting.Samples(drawn))
+	set := w.dataset(of[0])
+	mask := must(dataset.ParseMask("left", set.Shape(), 1))
+	filled := must(model.Inpaint(w.ctx, model.Subset(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress))
 	w.Judge("(shown) Faces are recognisable.", reproduce.Shown, "the figures are there to be looked at")
-	return w.Figure("inpainting", "Left halves of test rows drawn anew from p*; "+standIn, plotting.Inpainting(filled))
+	w.draw("inpainting", "Left halves of test rows drawn anew from p*; "+standIn, plotting.Inpainting(filled))
 }
 
-func makeFig310(w *work) error {
+func makeFig310(w *work) {
 	epochs := w.epochsOf(largeFaces.name)
 	half := partOf(largeFaces.part, epochs)
 	var of [2]evaluation
 	for i, epoch := range []int{half, epochs} {
-		run, err := w.trainedAt(largeFaces.name, "BiHM", epoch)
-		if err != nil {
-			return err
-		}
-		if of[i], err = w.normalized(run[0], "test", w.testSamples()); err != nil {
-			return err
-		}
+		run := w.trainedAt(largeFaces.name, "BiHM", epoch)
+		of[i] = w.normalized(run[0], "test", w.testSamples())
 	}
 	var j judgement
 	j.above(fmt.Sprintf("log p* of test rows after %d epochs less that after %d", epochs, half), starDifference(of[1], of[0]))
-	last, err := w.trained(largeFaces.name, "BiHM")
-	if err != nil {
-		return err
-	}
+	last := w.trained(largeFaces.name, "BiHM")
 	w.soFar(&j, onTest(last, 0))
-	if err := w.show("First epochs learn the mean face, then log p* rises for hundreds of epochs.", j); err != nil {
-		return err
-	}
-	if err := w.Figure("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, last[0].history)); err != nil {
-		return err
-	}
-	sheet, err := last[0].model.Means(w.ctx, w.few(100, 100, 10))
-	if err != nil {
-		return err
-	}
-	return w.Figure("samples", "Means of 100 dreams; "+standIn, plotting.Samples(sheet))
+	w.show("First epochs learn the mean face, then log p* rises for hundreds of epochs.", j)
+	w.draw("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, last[0].history))
+	sheet := must(last[0].model.Means(w.ctx, w.few(100, 100, 10)))
+	w.draw("samples", "Means of 100 dreams; "+standIn, plotting.Samples(sheet))
 }

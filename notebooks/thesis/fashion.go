@@ -39,19 +39,14 @@ func small(p plan) plan {
 
 var table52 = []cell{{"FashionMNIST, RWS", fashionRWS, 0}, {"FashionMNIST, NRWS", fashionNRWS, 0}}
 
-func makeTable52(w *work) error {
-	of, err := w.cells(table52)
-	if err != nil {
-		return err
-	}
+func makeTable52(w *work) {
+	of := w.cells(table52)
 	w.foundDifference("FashionMNIST, NRWS over RWS", of["FashionMNIST, NRWS"], of["FashionMNIST, RWS"])
-	if err := w.foundRatio("FashionMNIST, seconds of an epoch, NRWS over RWS", fashionNRWS, fashionRWS); err != nil {
-		return err
-	}
+	w.foundRatio("FashionMNIST, seconds of an epoch, NRWS over RWS", fashionNRWS, fashionRWS)
 	var j judgement
 	j.aboveOf(of, "FashionMNIST, NRWS", "FashionMNIST, RWS")
 	j.say("TFD is not public, and says nothing here")
-	return w.judge("NRWS is ahead on both sets.", j)
+	w.judge("NRWS is ahead on both sets.", j)
 }
 
 // fashionRates are the learning rates among which that of RWS is chosen (Várady 2025, fig. 5.7).
@@ -61,35 +56,23 @@ var fashionRates = []plan{
 
 func fashionCurves(reproduce.Scale) []plan { return append([]plan{fashionNRWS}, fashionRates...) }
 
-func makeFashionCurves(w *work) error {
-	nrws, err := w.trained(fashionNRWS.name, "NRWS")
-	if err != nil {
-		return err
-	}
+func makeFashionCurves(w *work) {
+	nrws := w.trained(fashionNRWS.name, "NRWS")
 	var passed passedOver
 	all := []curve{nrws}
-	rws, at, err := bestOf(&passed, fashionRates, func(p plan) (curve, float64, error) {
-		of, err := w.trained(p.name, fmt.Sprintf("RWS, η = %g", p.method.Spec().LearningRate))
-		if err != nil {
-			return nil, 0, err
-		}
+	rws, at := bestOf(&passed, fashionRates, func(p plan) (curve, float64) {
+		of := w.trained(p.name, fmt.Sprintf("RWS, η = %g", p.method.Spec().LearningRate))
 		all = append(all, of)
-		return of, of.mean(end), nil
+		return of, of.mean(end)
 	})
-	if err != nil {
-		return err
-	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
+	w.timed(all...)
 	for i := range all {
 		all[i] = onTest(all[i], 0)
 	}
 	nrws, rws = all[0], onTest(rws, 0)
 	what := "NRWS over " + rws[0].history.Name + ","
 	var j judgement
-	epochs, err := w.byEpochs(nrws, rws, rws.tenths()[1:])
-	j.addAhead(what, "tenths of the epochs from the second on", epochs, err)
+	j.ahead(what, "tenths of the epochs from the second on", w.byEpochs(nrws, rws, rws.tenths()[1:]))
 	w.aheadBySeconds(&j, what, nrws, rws, 2)
 	passed.note(&j)
 	if atEnd(at, fashionRates) {
@@ -100,10 +83,8 @@ func makeFashionCurves(w *work) error {
 			j.undecided(edge)
 		}
 	}
-	if err := w.judge("RWS at its best rate does not catch up with NRWS by epochs or by time.", j); err != nil {
-		return err
-	}
-	return w.curves("FashionMNIST, C", all...)
+	w.judge("RWS at its best rate does not catch up with NRWS by epochs or by time.", j)
+	w.curves("FashionMNIST, C", all...)
 }
 
 // fashionDreams are of the first half of the training of NRWS.
@@ -113,74 +94,46 @@ func fashionDreams(reproduce.Scale) []plan {
 	return []plan{half}
 }
 
-func makeFashionDreams(w *work) error {
-	of, err := w.trained(fashionNRWS.name, "NRWS")
-	if err != nil {
-		return err
-	}
-	set, err := w.dataset(of[0])
-	if err != nil {
-		return err
-	}
-	many, err := of[0].model.Means(w.ctx, w.few(10_000, 10_000, 100))
-	if err != nil {
-		return err
-	}
+func makeFashionDreams(w *work) {
+	of := w.trained(fashionNRWS.name, "NRWS")
+	set := w.dataset(of[0])
+	many := must(of[0].model.Means(w.ctx, w.few(10_000, 10_000, 100)))
 	mean, se := pixels(many)
 	rows := rowPixels(set.Train())
 	var j judgement
 	j.add(holdsIf(math.Abs(mean-rows) < 0.02), "mean of the pixels %.4f ± %.4f, of the training rows %.4f", mean, se, rows)
-	if err := w.lookAt("(shown) Samples are recognisable clothes and faces.", j); err != nil {
-		return err
-	}
+	w.lookAt("(shown) Samples are recognisable clothes and faces.", j)
 	many.Values = many.Values[:w.few(100, 100, 10)]
-	return w.Figure("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of[0].history.Epochs)), plotting.Samples(many))
+	w.draw("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of[0].history.Epochs)), plotting.Samples(many))
 }
 
 var table54 = []cell{
 	{"FashionMNIST, BiHM", fashionBiHM, 0}, {"FashionMNIST, NBiHM", fashionNBiHM, 0}, {"FashionMNIST, NRWS", fashionNRWS, 0},
 }
 
-func makeTable54(w *work) error {
-	of, err := w.cells(table54)
-	if err != nil {
-		return err
-	}
+func makeTable54(w *work) {
+	of := w.cells(table54)
 	ahead := difference(of["FashionMNIST, NBiHM"], of["FashionMNIST, BiHM"])
 	var j judgement
 	j.add(holdsIf(ahead.nats > 1), "NBiHM − BiHM %v", ahead)
 	j.within(of, "FashionMNIST, NBiHM", "FashionMNIST, NRWS", 0.5)
-	return w.judgeFull("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.", j)
+	w.judgeFull("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.", j)
 }
 
-func makeFig511(w *work) error {
+func makeFig511(w *work) {
 	var all []curve
 	for _, c := range table54 {
-		of, err := w.trained(c.plan.name, c.number[len("FashionMNIST, "):])
-		if err != nil {
-			return err
-		}
+		of := w.trained(c.plan.name, c.number[len("FashionMNIST, "):])
 		all = append(all, of)
 	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
+	w.timed(all...)
 	for i := range all {
 		all[i] = onTest(all[i], 0)
 	}
 	bihm, nbihm, nrws := all[0], all[1], all[2]
-	overNRWS, err := w.byEpochs(nbihm, nrws, nrws.tenths())
-	if err != nil {
-		return err
-	}
-	overBiHM, err := w.byEpochs(nbihm, bihm, nrws.tenths())
-	if err != nil {
-		return err
-	}
-	early, err := w.bySeconds(bihm, nrws, nrws, 1, 5)
-	if err != nil {
-		return err
-	}
+	overNRWS := w.byEpochs(nbihm, nrws, nrws.tenths())
+	overBiHM := w.byEpochs(nbihm, bihm, nrws.tenths())
+	early := w.bySeconds(bihm, nrws, nrws, 1, 5)
 	var highest []reproduce.Verdict
 	for i, v := range verdicts(overNRWS) {
 		highest = append(highest, worse(v, overBiHM[i].verdict()))
@@ -189,10 +142,8 @@ func makeFig511(w *work) error {
 	j.add(atLeast(6, highest), "NBiHM highest at %s tenths of the epochs", count(highest))
 	j.add(atLeast(3, verdicts(early)), "BiHM above NRWS at %s of the first tenths of the seconds of NRWS", count(verdicts(early)))
 	j.fewSamples(bihm)
-	if err := w.judge("NBiHM is best overall, and BiHM leads NRWS for half of the time.", j); err != nil {
-		return err
-	}
-	return w.curves("FashionMNIST, C, bidirectional machines", all...)
+	w.judge("NBiHM is best overall, and BiHM leads NRWS for half of the time.", j)
+	w.curves("FashionMNIST, C, bidirectional machines", all...)
 }
 
 // accelerated are the trainings of Várady 2025, 6.1 on a set: RWS and NRWS with each optimiser at
@@ -217,21 +168,15 @@ func accelerated(on string, of func(name string, method hm.Method, full int) pla
 
 var table62 = accelerated("FashionMNIST, ", fashion, 0.1)
 
-func makeTable62(w *work) error {
-	of, err := w.cells(table62)
-	if err != nil {
-		return err
-	}
+func makeTable62(w *work) {
+	of := w.cells(table62)
 	const rws, nrws = "FashionMNIST, RWS, 5,000 epochs", "FashionMNIST, NRWS, 2,000 epochs"
 	var j judgement
 	for _, optimizer := range []string{"", ", momentum", ", Nesterov"} {
 		j.aboveOf(of, rws+", Adam", rws+optimizer)
 		j.aboveOf(of, nrws+optimizer, rws+optimizer)
 	}
-	curves, err := w.curvesOf(numbered(table62, nrws+", momentum", nrws+", Nesterov"), "FashionMNIST, ")
-	if err != nil {
-		return err
-	}
+	curves := w.curvesOf(numbered(table62, nrws+", momentum", nrws+", Nesterov"), "FashionMNIST, ")
 	velocity := nrws + ", momentum"
 	if curves["NRWS, Nesterov"].mean(end) > curves["NRWS, momentum"].mean(end) {
 		velocity = nrws + ", Nesterov"
@@ -239,36 +184,28 @@ func makeTable62(w *work) error {
 	j.aboveOf(of, velocity, nrws+", Adam")
 	j.aboveOf(of, velocity, nrws)
 	j.aboveOf(of, rws+", Adam", nrws+", Adam")
-	return w.judge("Adam is best for RWS, momentum or Nesterov for NRWS; NRWS is ahead with the same optimiser, Adam on FashionMNIST excepted.", j)
+	w.judge("Adam is best for RWS, momentum or Nesterov for NRWS; NRWS is ahead with the same optimiser, Adam on FashionMNIST excepted.", j)
 }
 
 // fig65 are the first 2,000 epochs of its trainings.
 var fig65 = drawn(table62...)
 
-func makeFig65(w *work) error {
-	of, err := w.curvesOf(fig65, "FashionMNIST, ")
-	if err != nil {
-		return err
-	}
+func makeFig65(w *work) {
+	of := w.curvesOf(fig65, "FashionMNIST, ")
 	var j judgement
 	for _, m := range []string{"RWS", "NRWS"} {
 		apart := of[m+", momentum"].mean(end) - of[m+", Nesterov"].mean(end)
 		j.add(holdsIf(math.Abs(apart) < 0.3), "%s, momentum − Nesterov %+.3f nats", m, apart)
-		if err := w.epochCurves("FashionMNIST, C: "+m, of[m], of[m+", momentum"], of[m+", Nesterov"], of[m+", Adam"]); err != nil {
-			return err
-		}
+		w.epochCurves("FashionMNIST, C: "+m, of[m], of[m+", momentum"], of[m+", Nesterov"], of[m+", Adam"])
 	}
 	for _, o := range []string{", momentum", ", Nesterov"} {
 		w.aheadByEpochs(&j, "NRWS"+o+" over Adam", of["NRWS"+o], of["NRWS, Adam"])
 	}
-	return w.judgeFull("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.", j)
+	w.judgeFull("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.", j)
 }
 
-func makeFig66(w *work) error {
-	of, err := w.curvesOf(fig65, "FashionMNIST, ")
-	if err != nil {
-		return err
-	}
+func makeFig66(w *work) {
+	of := w.curvesOf(fig65, "FashionMNIST, ")
 	best := func(m string) curve {
 		highest := of[m]
 		for _, o := range []string{", momentum", ", Nesterov", ", Adam"} {
@@ -278,23 +215,19 @@ func makeFig66(w *work) error {
 		}
 		return highest
 	}
-	return w.aheadBothWays("NRWS is ahead both ways.", "FashionMNIST, C, the best optimisers", best("NRWS"), best("RWS"))
+	w.aheadBothWays("NRWS is ahead both ways.", "FashionMNIST, C, the best optimisers", best("NRWS"), best("RWS"))
 }
 
 // aheadBothWays judges a claim that NRWS is ahead of RWS by epochs and by seconds, and
 // draws both.
-func (w *work) aheadBothWays(says, title string, nrws, rws curve) error {
-	if err := w.timed(rws, nrws); err != nil {
-		return err
-	}
+func (w *work) aheadBothWays(says, title string, nrws, rws curve) {
+	w.timed(rws, nrws)
 	what := nrws[0].history.Name + " over " + rws[0].history.Name + ","
 	var j judgement
 	w.aheadByEpochs(&j, what, nrws, rws)
 	w.aheadBySeconds(&j, what, nrws, rws, 1)
-	if err := w.judge(says, j); err != nil {
-		return err
-	}
-	return w.curves(title, rws, nrws)
+	w.judge(says, j)
+	w.curves(title, rws, nrws)
 }
 
 // fashionLong is RWS without a regulariser, as Várady 2025, 6.2 and 6.3 train it on FashionMNIST.
@@ -333,16 +266,13 @@ var table63 = slices.Concat(unpenalised,
 	penalisedLong(", L1 0.00001", "l1-0.00001", func(m hm.Method) hm.Method { return m.L1(1e-5) }),
 	penalisedLong(", L2 0.00001", "l2-0.00001", func(m hm.Method) hm.Method { return m.L2(1e-5) }))
 
-func makeTable63(w *work) error {
-	of, err := w.cells(table63)
-	if err != nil {
-		return err
-	}
+func makeTable63(w *work) {
+	of := w.cells(table63)
 	const nrws = "FashionMNIST, NRWS, 2,000 epochs"
 	var j judgement
 	j.notAbove(of, nrws+", L1 0.00001", nrws)
 	j.notAbove(of, nrws+", L2 0.00001", nrws)
-	return w.judgeFull("L1 and L2 do not help NRWS.", j)
+	w.judgeFull("L1 and L2 do not help NRWS.", j)
 }
 
 // fig69 are the trainings of table 6.3 for 2,000 epochs, and those with penalties a hundred times
@@ -351,16 +281,11 @@ var fig69 = drawn(slices.Concat(table63,
 	penalised(", L1 0.001", "l1-0.001", func(m hm.Method) hm.Method { return m.L1(1e-3) }),
 	penalised(", L2 0.001", "l2-0.001", func(m hm.Method) hm.Method { return m.L2(1e-3) }))...)
 
-func makeFig69(w *work) error {
-	of, err := w.curvesOf(fig69, "FashionMNIST, ")
-	if err != nil {
-		return err
-	}
+func makeFig69(w *work) {
+	of := w.curvesOf(fig69, "FashionMNIST, ")
 	tested := map[string][]evaluation{}
 	for number, runs := range of {
-		if tested[number], err = w.evaluate(runs); err != nil {
-			return err
-		}
+		tested[number] = w.evaluate(runs)
 	}
 	var j judgement
 	for _, m := range []string{"RWS", "NRWS"} {
@@ -373,21 +298,16 @@ func makeFig69(w *work) error {
 				j.above(fmt.Sprintf("%s over %s0.001", other, m+norm), difference(tested[other], tested[m+norm+"0.001"]))
 			}
 		}
-		if err := w.epochCurves("FashionMNIST, C, penalties: "+m, of[m], of[m+", L1 0.00001"], of[m+", L1 0.001"], of[m+", L2 0.00001"], of[m+", L2 0.001"]); err != nil {
-			return err
-		}
+		w.epochCurves("FashionMNIST, C, penalties: "+m, of[m], of[m+", L1 0.00001"], of[m+", L1 0.001"], of[m+", L2 0.00001"], of[m+", L2 0.001"])
 	}
-	return w.judgeFull("Neither helps either method at any β; the larger β, the worse.", j)
+	w.judgeFull("Neither helps either method at any β; the larger β, the worse.", j)
 }
 
 // normsOf begins the captions of figures of norms.
 const normsOf = "Norms of weights and, of the last minibatch of each epoch, of gradients on FashionMNIST, both networks together, "
 
-func makeFig611(w *work) error {
-	of, err := w.curvesOf(fig69, "FashionMNIST, ")
-	if err != nil {
-		return err
-	}
+func makeFig611(w *work) {
+	of := w.curvesOf(fig69, "FashionMNIST, ")
 	var j judgement
 	for _, m := range []string{"RWS", "NRWS"} {
 		free, held := of[m][0].history, of[m+", L2 0.001"][0].history
@@ -399,12 +319,9 @@ func makeFig611(w *work) error {
 		j.add(holdsIf(ratio < 0.5), "%s: norm of the weights with L2 0.001 × %.3f", m, ratio)
 		change := gradients(norms(held), 1)/gradients(norms(held), 0.5) - 1
 		j.add(holdsIf(math.Abs(change) < 0.1), "norm of the gradients %+.1f %% over the second half", 100*change)
-		if err := w.Figure("norms-"+strings.ToLower(m), normsOf+"with L2 and without: "+m,
-			plotting.NetworkNorms(free, of[m+", L2 0.00001"][0].history, held)); err != nil {
-			return err
-		}
+		w.draw("norms-"+strings.ToLower(m), normsOf+"with L2 and without: "+m, plotting.NetworkNorms(free, of[m+", L2 0.00001"][0].history, held))
 	}
-	return w.judgeFull("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.", j)
+	w.judgeFull("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.", j)
 }
 
 // entropic are the trainings with the entropy regulariser as printed (Várady 2025, 6.3.3).
@@ -423,18 +340,15 @@ func thrice(cells ...cell) []cell {
 
 var table64 = thrice(slices.Concat(unpenalised, penalisedLong(", entropy", "entropy-2", entropic(2)))...)
 
-func makeTable64(w *work) error {
-	of, err := w.cells(table64)
-	if err != nil {
-		return err
-	}
+func makeTable64(w *work) {
+	of := w.cells(table64)
 	var j judgement
 	for _, m := range []string{"RWS", "NRWS"} {
 		number := "FashionMNIST, " + m + ", 2,000 epochs"
 		w.foundDifference("FashionMNIST, gain of entropy, "+m+", 2,000 epochs", of[number+", entropy"], of[number])
 		j.aboveOf(of, number+", entropy", number)
 	}
-	return w.judgeFull("The entropy regulariser gains about half a nat.", j)
+	w.judgeFull("The entropy regulariser gains about half a nat.", j)
 }
 
 // fig612 are the trainings of table 6.4 for 2,000 epochs, and those of the other strengths.
@@ -442,44 +356,34 @@ var fig612 = drawn(slices.Concat(table64,
 	thrice(penalised(", entropy 0.8", "entropy-0.8", entropic(0.8))...), thrice(penalised(", entropy 5", "entropy-5", entropic(5))...))...)
 
 // entropies are the curves of figure 6.12, each named by its β.
-func (w *work) entropies() (map[string]curve, error) {
-	of, err := w.curvesOf(fig612, "FashionMNIST, ")
+func (w *work) entropies() map[string]curve {
+	of := w.curvesOf(fig612, "FashionMNIST, ")
 	for _, m := range []string{"RWS", "NRWS"} {
 		for i := range of[m+", entropy"] {
 			of[m+", entropy"][i].history.Name = m + ", entropy 2"
 		}
 	}
-	return of, err
+	return of
 }
 
-func makeFig612(w *work) error {
-	of, err := w.entropies()
-	if err != nil {
-		return err
-	}
+func makeFig612(w *work) {
+	of := w.entropies()
 	var j judgement
 	for _, m := range []string{"RWS", "NRWS"} {
 		tested := map[string][]evaluation{}
 		for _, suffix := range []string{"", ", entropy 0.8", ", entropy", ", entropy 5"} {
-			if tested[m+suffix], err = w.evaluate(of[m+suffix]); err != nil {
-				return err
-			}
+			tested[m+suffix] = w.evaluate(of[m+suffix])
 		}
 		for _, other := range []string{"", ", entropy 0.8", ", entropy 5"} {
 			j.aboveOf(tested, m+", entropy", m+other)
 		}
-		if err := w.epochCurves("FashionMNIST, C, entropy regulariser: "+m, of[m], of[m+", entropy 0.8"], of[m+", entropy"], of[m+", entropy 5"]); err != nil {
-			return err
-		}
+		w.epochCurves("FashionMNIST, C, entropy regulariser: "+m, of[m], of[m+", entropy 0.8"], of[m+", entropy"], of[m+", entropy 5"])
 	}
-	return w.judgeFull("It helps both methods in speed and minimum; β 2.0 is best.", j)
+	w.judgeFull("It helps both methods in speed and minimum; β 2.0 is best.", j)
 }
 
-func makeFig613(w *work) error {
-	of, err := w.entropies()
-	if err != nil {
-		return err
-	}
+func makeFig613(w *work) {
+	of := w.entropies()
 	var j judgement
 	for _, m := range []string{"RWS", "NRWS"} {
 		free, raised := of[m][0].history, of[m+", entropy"][0].history
@@ -490,10 +394,7 @@ func makeFig613(w *work) error {
 			ratio := norms(raised).at(1, n.of) / norms(free).at(1, n.of)
 			j.add(holdsIf(ratio > 1.05), "%s: norm of the %s × %.3f", m, n.name, ratio)
 		}
-		if err := w.Figure("norms-"+strings.ToLower(m), normsOf+"with the entropy regulariser and without: "+m,
-			plotting.NetworkNorms(free, raised)); err != nil {
-			return err
-		}
+		w.draw("norms-"+strings.ToLower(m), normsOf+"with the entropy regulariser and without: "+m, plotting.NetworkNorms(free, raised))
 	}
-	return w.judgeFull("Weights grow larger with it, the opposite of L2; gradient norms level out higher.", j)
+	w.judgeFull("Weights grow larger with it, the opposite of L2; gradient norms level out higher.", j)
 }

@@ -229,14 +229,14 @@ func (w *work) estimated(network func() ([]int, scores)) (f fisher, verdict repr
 
 const logarithmic = "on the left brightness is logarithmic, over three decades, and what is not black outside the blocks is noise"
 
-func makeFig71(w *work) error {
+func makeFig71(w *work) {
 	f, verdict, evidence := w.estimated(gaussianNetwork)
 	w.Judge("The matrix is block-diagonal by unit.", verdict, "%s", evidence)
-	return w.Figure("estimate", "Fisher matrix of a 3-2 network of Gaussian units, estimated from samples without assuming blocks, and its blocks, one of the mean and one of the deviation of each unit; "+logarithmic,
+	w.draw("estimate", "Fisher matrix of a 3-2 network of Gaussian units, estimated from samples without assuming blocks, and its blocks, one of the mean and one of the deviation of each unit; "+logarithmic,
 		f.besideBlocks())
 }
 
-func makeFig72(w *work) error {
+func makeFig72(w *work) {
 	f, verdict, evidence := w.estimated(gaussianNetwork)
 	var fine, wide int
 	for a := range f.of {
@@ -261,19 +261,16 @@ func makeFig72(w *work) error {
 		}
 		return 0
 	}
-	return w.Figure("layers", "The same matrix with all means of a layer before its deviations, and its blocks in those of whole layers (grey); "+logarithmic,
+	w.draw("layers", "The same matrix with all means of a layer before its deviations, and its blocks in those of whole layers (grey); "+logarithmic,
 		plotting.SideBySide(f.picture("estimated", byLayer, f.size()), f.picture("blocks in blocks of layers", byLayer, inLayers)))
 }
 
-func makeFig77(w *work) error {
+func makeFig77(w *work) {
 	f, verdict, evidence := w.estimated(convolutionOfThree)
 	w.Judge("One block a channel.", verdict, "%s", evidence)
-	err := w.Figure("estimate", "Fisher matrix of a convolution with three channels of 2×2 windows, whose weights all positions share, estimated from samples, and its blocks, one a channel; "+logarithmic,
+	w.draw("estimate", "Fisher matrix of a convolution with three channels of 2×2 windows, whose weights all positions share, estimated from samples, and its blocks, one a channel; "+logarithmic,
 		f.besideBlocks())
-	if err != nil {
-		return err
-	}
-	return w.Figure("structure", "Fisher matrix of a machine with two convolutions: the lower hidden layer has three channels, and a block for each", plotting.FisherStructure(convolvedMachine.Architecture()))
+	w.draw("structure", "Fisher matrix of a machine with two convolutions: the lower hidden layer has three channels, and a block for each", plotting.FisherStructure(convolvedMachine.Architecture()))
 }
 
 // halving is a convolution of windows that do not overlap.

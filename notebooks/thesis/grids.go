@@ -47,21 +47,16 @@ type optimum struct {
 	passed passedOver
 }
 
-func (w *work) optimum(name string) (optimum, error) {
+func (w *work) optimum(name string) optimum {
 	var o optimum
 	least := math.Inf(1)
 	for _, damping := range gridDamping {
 		lowest, of := math.Inf(1), 0.0
 		for _, rate := range gridRates {
 			loss := math.NaN()
-			run, err := w.trained(fmt.Sprintf("%s-lr-%g-damping-%g", name, rate, damping), name)
-			switch {
-			case o.passed.diverged(err):
-			case err != nil:
-				return o, err
-			default:
-				loss = -run.mean(best)
-			}
+			o.passed.diverged(func() {
+				loss = -w.trained(fmt.Sprintf("%s-lr-%g-damping-%g", name, rate, damping), name).mean(best)
+			})
 			o.cells = append(o.cells, plotting.Cell{X: rate, Y: damping, Value: loss})
 			if loss < lowest {
 				lowest, of = loss, rate
@@ -74,43 +69,34 @@ func (w *work) optimum(name string) (optimum, error) {
 			o.rates = append(o.rates, of)
 		}
 	}
-	return o, nil
+	return o
 }
 
 // drawOptimum draws the losses of a grid.
-func (w *work) drawOptimum(title string, o optimum) error {
-	return w.Figure("grid", title+": the least −log p of the validation rows (nats) within the run", plotting.HeatMap("learning rate η", "damping α", "−log p(x) (nats)", o.cells...))
+func (w *work) drawOptimum(title string, o optimum) {
+	w.draw("grid", title+": the least −log p of the validation rows (nats) within the run", plotting.HeatMap("learning rate η", "damping α", "−log p(x) (nats)", o.cells...))
 }
 
-func makeFigC2(w *work) error {
-	o, err := w.optimum("minimnist-grid")
-	if err != nil {
-		return err
-	}
+func makeFigC2(w *work) {
+	o := w.optimum("minimnist-grid")
 	w.JudgeFull("η and α rise together, up to a point; good values are α 0.005 to 0.1 with η 0.005 to 0.02.",
 		holdsIf(slices.IsSorted(o.rates) && o.α >= 0.005 && o.α <= 0.1 && o.η >= 0.005 && o.η <= 0.02),
 		"best at η %g, α %g; best η of each α, from %g to %g: %s; %d trainings diverged", o.η, o.α, gridDamping[0], gridDamping[len(gridDamping)-1], list("%g", o.rates), len(o.passed))
-	return w.drawOptimum("NRWS on miniMNIST", o)
+	w.drawOptimum("NRWS on miniMNIST", o)
 }
 
 func bothGrids(s reproduce.Scale) []plan { return append(mnistGrid(s), miniGrid(s)...) }
 
-func makeFigC3(w *work) error {
-	o, err := w.optimum("mnist-grid")
-	if err != nil {
-		return err
-	}
-	mini, err := w.optimum("minimnist-grid")
-	if err != nil {
-		return err
-	}
+func makeFigC3(w *work) {
+	o := w.optimum("mnist-grid")
+	mini := w.optimum("minimnist-grid")
 	verdict := holdsIf(o.α > mini.α)
 	if o.α == mini.α {
 		verdict = reproduce.Open
 	}
 	w.JudgeFull("The larger the image, the larger the α that is needed.", verdict,
 		"best at η %g, α %g; on miniMNIST at α %g; %d and %d trainings diverged", o.η, o.α, mini.α, len(o.passed), len(mini.passed))
-	return w.drawOptimum("NRWS on binarised MNIST, layers of 200, 100 and 10 units", o)
+	w.drawOptimum("NRWS on binarised MNIST, layers of 200, 100 and 10 units", o)
 }
 
 // The refreshes of Várady 2025, fig. C.5.
@@ -133,32 +119,25 @@ func figC5() []cell {
 
 // refreshed are the runs of fig. C.5, in the order of fashionRefreshes. Those of tooSeldom, the
 // last, may have diverged: then they are missing, and passed says so.
-func (w *work) refreshed() (all []curve, passed passedOver, err error) {
+func (w *work) refreshed() (all []curve, passed passedOver) {
 	for i, c := range figC5() {
-		of, err := w.trained(c.plan.name, c.number)
-		if fashionRefreshes[i] == tooSeldom && passed.diverged(err) {
-			continue
+		open := func() { all = append(all, w.trained(c.plan.name, c.number)) }
+		if fashionRefreshes[i] == tooSeldom {
+			passed.diverged(open)
+		} else {
+			open()
 		}
-		if err != nil {
-			return nil, nil, err
-		}
-		all = append(all, of)
 	}
-	return all, passed, nil
+	return all, passed
 }
 
-func makeFigC5(w *work) error {
-	all, passed, err := w.refreshed()
-	if err != nil {
-		return err
-	}
+func makeFigC5(w *work) {
+	all, passed := w.refreshed()
 	var drawn []curve
 	var j judgement
 	tested := map[string][]evaluation{}
 	for i, of := range all {
-		if tested[refreshEvery(fashionRefreshes[i])], err = w.evaluate(of); err != nil {
-			return err
-		}
+		tested[refreshEvery(fashionRefreshes[i])] = w.evaluate(of)
 		drawn = append(drawn, onTest(of, 0))
 	}
 	for _, k := range []int{200, 500, 1000} {
@@ -172,21 +151,13 @@ func makeFigC5(w *work) error {
 	if steps := all[0][0].last().Step; steps <= 10_000 {
 		j.say("of %s steps K 10,000 and 100,000 compute the blocks at the first alone, and are one training", thousands(steps))
 	}
-	if err := w.judgeFull("K 100,000 breaks down; most others reach the same minimum.", j); err != nil {
-		return err
-	}
-	return w.epochCurves("FashionMNIST, C, NRWS, steps between refreshes", drawn...)
+	w.judgeFull("K 100,000 breaks down; most others reach the same minimum.", j)
+	w.epochCurves("FashionMNIST, C, NRWS, steps between refreshes", drawn...)
 }
 
-func makeTableC1(w *work) error {
-	all, _, err := w.refreshed()
-	if err != nil {
-		return err
-	}
-	seconds, err := w.secondsAnEpoch(all)
-	if err != nil {
-		return err
-	}
+func makeTableC1(w *work) {
+	all, _ := w.refreshed()
+	seconds := w.secondsAnEpoch(all)
 	thousand := seconds[slices.Index(fashionRefreshes, 1000)]
 	for i := range all {
 		if k := fashionRefreshes[i]; k != 1000 {
@@ -194,14 +165,11 @@ func makeTableC1(w *work) error {
 			if k < 1000 {
 				measure = "factor saved"
 			}
-			if err := w.foundTimes(fmt.Sprintf("K %d over K 1000", k), measure, seconds[i], thousand, all[i]); err != nil {
-				return err
-			}
+			w.foundTimes(fmt.Sprintf("K %d over K 1000", k), measure, seconds[i], thousand, all[i])
 		}
 	}
 	ratio, se := thousand.over(seconds[0])
 	w.JudgeFull("The time saved is a reason to prefer large K.", positive(0.8-ratio, se), "seconds at K 1000 over those at K 100: %.3f ± %.3f", ratio, se)
-	return nil
 }
 
 // The damping factors of Várady 2025, fig. C.1, and the learning rate.
@@ -235,48 +203,30 @@ type divergence struct {
 // below is how far one divergence lies below another.
 func below(a, b []float64) gain { return gainOverSeeds(b, a) }
 
-func (w *work) divergence(name string) (divergence, error) {
-	at := func(epoch int) ([]float64, error) {
-		all, err := w.trainedAt(name, name, epoch)
-		if err != nil {
-			return nil, err
+func (w *work) divergence(name string) divergence {
+	at := func(epoch int) (values []float64) {
+		for _, t := range w.trainedAt(name, name, epoch) {
+			values = append(values, keptOf(w, "exact-kl", t.snapshot, func() float64 {
+				return must(t.model.ExactKL(w.ctx, w.dataset(t).Train()))
+			}))
 		}
-		var values []float64
-		for _, t := range all {
-			kl, err := reproduce.KeptOf(w.Work, "exact-kl", t.snapshot, func() (float64, error) {
-				set, err := w.dataset(t)
-				if err != nil {
-					return 0, err
-				}
-				return t.model.ExactKL(w.ctx, set.Train())
-			})
-			if err != nil {
-				return nil, err
-			}
-			values = append(values, kl)
-		}
-		return values, nil
+		return values
 	}
 	var d divergence
-	var err error
-	if d.first, err = at(1); err != nil {
-		return d, err
-	}
+	d.first = at(1)
 	late := make([][]float64, len(d.first))
 	epochs := w.epochsOf(name)
 	for epoch := max(1, epochs-9); epoch <= epochs; epoch++ {
-		if d.last, err = at(epoch); err != nil {
-			return d, err
-		}
+		d.last = at(epoch)
 		for seed, kl := range d.last {
 			late[seed] = append(late[seed], kl)
 		}
 	}
 	d.noise = runs.SpreadOf(late, func(of []float64) float64 { return runs.SpreadOf(of, func(x float64) float64 { return x }).SD }).Mean
-	return d, nil
+	return d
 }
 
-func makeFigC1(w *work) error {
+func makeFigC1(w *work) {
 	found := map[string]divergence{}
 	var names []string
 	var all []curve
@@ -286,14 +236,8 @@ func makeFigC1(w *work) error {
 		if p.method.Spec().Preset == "nws" {
 			name = fmt.Sprintf("NWS, α %g", p.method.Spec().Damping)
 		}
-		of, err := w.trained(p.name, name)
-		if err != nil {
-			return err
-		}
-		d, err := w.divergence(p.name)
-		if err != nil {
-			return err
-		}
+		of := w.trained(p.name, name)
+		d := w.divergence(p.name)
 		names, all, found[name] = append(names, name), append(all, of), d
 		evidence = append(evidence, fmt.Sprintf("%s: %.4f, %.4f, %.4f", name, mean(d.first), mean(d.last), d.noise))
 	}
@@ -314,12 +258,8 @@ func makeFigC1(w *work) error {
 	j.say("exact KL in nats after one epoch, at the end, sd over the last epochs: %s", strings.Join(evidence, "; "))
 	w.Beyond("On 3by3 WS at the rate to which α 1 scales that of NWS has a KL that is lower by %v than that of WS, NWS with α 0.1 one that is lower by %v",
 		below(found[scaled].last, found[ws].last), below(found["NWS, α 0.1"].last, found[ws].last))
-	if err := w.judgeFull("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", j); err != nil {
-		return err
-	}
-	if err := w.epochCurves("3by3, WS and NWS", all...); err != nil {
-		return err
-	}
+	w.judgeFull("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", j)
+	w.epochCurves("3by3, WS and NWS", all...)
 	without := slices.DeleteFunc(slices.Clone(all), func(c curve) bool { return c[0].history.Name == smallest })
-	return w.epochCurves("3by3, WS and NWS but for the least damping", without...)
+	w.epochCurves("3by3, WS and NWS but for the least damping", without...)
 }

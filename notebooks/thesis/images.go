@@ -12,15 +12,15 @@ import (
 func untrained(reproduce.Scale) []plan { return nil }
 
 // open opens a data set, or what stands for it at the scale smoke.
-func (w *work) open(spec dataset.Spec) (*dataset.Set, error) {
+func (w *work) open(spec dataset.Spec) *dataset.Set {
 	if w.Scale == reproduce.Smoke {
 		spec.Name, spec.Subset = madeUp(spec.Name), 128
 	}
-	return spec.Open()
+	return must(spec.Open())
 }
 
 // drawRows draws a hundred of the training rows, as they lie.
-func (w *work) drawRows(name, caption string, set *dataset.Set) error {
+func (w *work) drawRows(name, caption string, set *dataset.Set) {
 	train := set.Train()
 	sheet := dataset.Sheet{Shape: set.Shape()}
 	for i := range min(w.few(100, 100, 10), train.Rows) {
@@ -30,14 +30,11 @@ func (w *work) drawRows(name, caption string, set *dataset.Set) error {
 		}
 		sheet.Values = append(sheet.Values, row)
 	}
-	return w.Figure(name, caption, plotting.Samples(sheet))
+	w.draw(name, caption, plotting.Samples(sheet))
 }
 
-func makeFig610(w *work) error {
-	set, err := w.open(fashionDrawn)
-	if err != nil {
-		return err
-	}
+func makeFig610(w *work) {
+	set := w.open(fashionDrawn)
 	train := set.Train()
 	black := 0
 	for _, v := range train.Values {
@@ -47,10 +44,10 @@ func makeFig610(w *work) error {
 	}
 	share := float64(black) / float64(len(train.Values))
 	w.Judge("(shown) Many backgrounds are black.", holdsIf(share > 1.0/3), "%.1f %% of all pixels of %s training rows are 0", 100*share, thousands(train.Rows))
-	return w.drawRows("rows", "A hundred training rows of FashionMNIST", set)
+	w.drawRows("rows", "A hundred training rows of FashionMNIST", set)
 }
 
-func makeFigA1(w *work) error {
+func makeFigA1(w *work) {
 	for _, of := range []struct {
 		name, caption string
 		spec          dataset.Spec
@@ -61,14 +58,8 @@ func makeFigA1(w *work) error {
 		{"fashion", "FashionMNIST, grey levels (C)", fashionDrawn},
 		{"faces", "the Olivetti faces in 24×24 pixels, which stand in for TFD", smallFaces},
 	} {
-		set, err := w.open(of.spec)
-		if err != nil {
-			return err
-		}
-		if err := w.drawRows(of.name, fmt.Sprintf("Training rows of %s", of.caption), set); err != nil {
-			return err
-		}
+		set := w.open(of.spec)
+		w.drawRows(of.name, fmt.Sprintf("Training rows of %s", of.caption), set)
 	}
 	w.Judge("(shown)", reproduce.Shown, "the figures are there to be looked at")
-	return nil
 }

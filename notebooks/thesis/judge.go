@@ -126,11 +126,10 @@ func verdicts(gains []gain) (of []reproduce.Verdict) {
 }
 
 // judgement is a verdict with its evidence, in the making: all of what is added has to
-// hold. Its error is the first of what could not be computed.
+// hold.
 type judgement struct {
 	verdict  reproduce.Verdict
 	evidence []string
-	err      error
 }
 
 func (j *judgement) add(v reproduce.Verdict, evidence string, values ...any) {
@@ -204,13 +203,15 @@ func (j *judgement) behindLess(nats float64, where string, gains []gain) {
 // passedOver are the errors of trainings that a search for the best rate passes over.
 type passedOver []error
 
-// diverged keeps the error of a training that has diverged, and says whether it is one.
-func (p *passedOver) diverged(err error) bool {
-	if !errors.Is(err, runs.ErrDiverged) {
-		return false
+// diverged opens a training, and says whether it has diverged, of which it keeps the error.
+func (p *passedOver) diverged(open func()) bool {
+	err := untilAnError(open)
+	if errors.Is(err, runs.ErrDiverged) {
+		*p = append(*p, err)
+		return true
 	}
-	*p = append(*p, err)
-	return true
+	check(err)
+	return false
 }
 
 // note adds them to the evidence.
@@ -222,66 +223,45 @@ func (p passedOver) note(j *judgement) {
 
 // bestOf is what scores highest among what is made of candidates, and which of them that is of.
 // Those whose training has diverged are passed over; where all have, that is the error.
-func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, score float64, err error)) (best T, at int, err error) {
+func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, score float64)) (best T, at int) {
 	highest := math.NaN()
 	at = -1
 	for i, c := range candidates {
-		of, score, err := made(c)
-		if passed.diverged(err) {
-			continue
-		}
-		if err != nil {
-			return best, at, err
-		}
-		if at < 0 || math.IsNaN(highest) || score > highest {
+		var of T
+		var score float64
+		diverged := passed.diverged(func() { of, score = made(c) })
+		if !diverged && (at < 0 || math.IsNaN(highest) || score > highest) {
 			best, at, highest = of, i, score
 		}
 	}
 	if at < 0 {
-		return best, at, (*passed)[len(*passed)-1]
+		check((*passed)[len(*passed)-1])
 	}
-	return best, at, nil
+	return best, at
 }
 
 // atEnd says whether the best of candidates is the first or the last of them.
 func atEnd[C any](best int, candidates []C) bool { return best == 0 || best == len(candidates)-1 }
 
-// failed keeps the first error.
-func (j *judgement) failed(err error) { j.err = cmp.Or(j.err, err) }
-
 func (j *judgement) text() string { return strings.Join(j.evidence, "; ") }
 
 // judge says what was found of a claim that asks for nothing but an order, judgeFull of
 // another.
-func (w *work) judge(says string, j judgement) error {
-	if j.err == nil {
-		w.Judge(says, j.verdict, "%s", j.text())
-	}
-	return j.err
-}
+func (w *work) judge(says string, j judgement) { w.Judge(says, j.verdict, "%s", j.text()) }
 
-func (w *work) judgeFull(says string, j judgement) error {
-	if j.err == nil {
-		w.JudgeFull(says, j.verdict, "%s", j.text())
-	}
-	return j.err
-}
+func (w *work) judgeFull(says string, j judgement) { w.JudgeFull(says, j.verdict, "%s", j.text()) }
 
 // show says what was found of a claim that asks for more than an order, and gives no verdict:
 // on stand-in data, or in another setting than the published.
-func (w *work) show(says string, j judgement) error {
-	if j.err == nil {
-		w.Show(says, j.verdict, "%s", j.text())
-	}
-	return j.err
-}
+func (w *work) show(says string, j judgement) { w.Show(says, j.verdict, "%s", j.text()) }
 
 // lookAt says what was measured of a claim that has to be looked at, too: it fails where that
 // fails, and is left to whoever looks where it does not.
-func (w *work) lookAt(says string, j judgement) error {
-	if j.verdict != reproduce.Fails {
-		j.verdict = ""
-		return w.show(says, j)
+func (w *work) lookAt(says string, j judgement) {
+	if j.verdict == reproduce.Fails {
+		w.judgeFull(says, j)
+		return
 	}
-	return w.judgeFull(says, j)
+	j.verdict = ""
+	w.show(says, j)
 }

@@ -103,18 +103,13 @@ type atItsBest struct {
 	tested []evaluation // of the best
 }
 
-func (w *work) atItsBest(o optimised) (b atItsBest, err error) {
+func (w *work) atItsBest(o optimised) (b atItsBest) {
 	b.optimised = o
-	each, at, err := w.atRates(o.rates, o.name, &b.passed, func(η float64) string { return o.plan(η).name })
-	if err != nil {
-		return b, err
-	}
+	each, at := w.atRates(o.rates, o.name, &b.passed, func(η float64) string { return o.plan(η).name })
 	b.each, b.best, b.edge = each, each[at], atEnd(at, o.rates)
-	if b.tested, err = w.evaluateWith(b.best, w.endSamples()); err != nil {
-		return b, err
-	}
+	b.tested = w.evaluateWith(b.best, w.endSamples())
 	w.Beside(b.best[0].history.Name, "log p", value(b.tested, logP))
-	return b, nil
+	return b
 }
 
 // reached is validation log p at the end by the length of steps.
@@ -135,37 +130,29 @@ func (b atItsBest) above(j *judgement, other atItsBest) {
 }
 
 // judgeAtBest says what was found of a claim on methods at their best rates.
-func (w *work) judgeAtBest(says string, j judgement, all ...atItsBest) error {
+func (w *work) judgeAtBest(says string, j judgement, all ...atItsBest) {
 	for _, b := range all {
 		b.passed.note(&j)
 		if b.edge {
 			j.undecided("%s: the best rate lies at an end of those tried", b.name)
 		}
 	}
-	return w.judge(says, j)
+	w.judge(says, j)
 }
 
-func makeMiniOptimisers(w *work) error {
+func makeMiniOptimisers(w *work) {
 	of := map[string][]atItsBest{} // in the order of optimizers
 	for _, m := range miniPair {
 		var best []curve
 		var reached []plotting.Measured
 		for _, o := range optimizers {
-			b, err := w.atItsBest(m.with(o))
-			if err != nil {
-				return err
-			}
+			b := w.atItsBest(m.with(o))
 			of[m.name] = append(of[m.name], b)
 			best, reached = append(best, b.best), append(reached, b.reached())
 		}
-		if err := w.epochCurves("miniMNIST, C, each at its best rate: "+m.name, best...); err != nil {
-			return err
-		}
-		err := w.Figure("rates-"+strings.ToLower(m.name), "log p of validation rows at the end, by 10 samples of each row, by optimiser and learning rate, of momentum and Nesterov twenty times this, mean and sd over seeds: "+m.name,
+		w.epochCurves("miniMNIST, C, each at its best rate: "+m.name, best...)
+		w.draw("rates-"+strings.ToLower(m.name), "log p of validation rows at the end, by 10 samples of each row, by optimiser and learning rate, of momentum and Nesterov twenty times this, mean and sd over seeds: "+m.name,
 			plotting.Measurements(plotting.Axis{Label: "learning rate η; of momentum and Nesterov 20 η", Logarithmic: true}, plotting.Axis{Label: "log p (nats)"}, reached...))
-		if err != nil {
-			return err
-		}
 	}
 	var accelerate, best, ahead judgement
 	for _, m := range miniPair {
@@ -195,9 +182,7 @@ func makeMiniOptimisers(w *work) error {
 		{"Adam is best for RWS, momentum or Nesterov for NRWS.", best},
 		{"NRWS is ahead of RWS with the same optimiser.", ahead},
 	} {
-		if err := w.judgeAtBest(claim.says, claim.judgement, slices.Concat(rws, nrws)...); err != nil {
-			return err
-		}
+		w.judgeAtBest(claim.says, claim.judgement, slices.Concat(rws, nrws)...)
 	}
 	for _, m := range miniPair {
 		plain, momentum := of[m.name][0], of[m.name][1]
@@ -209,11 +194,8 @@ func makeMiniOptimisers(w *work) error {
 			}
 			w.aboveAt(&j, fmt.Sprintf("η %g over %g", η, plain.rates[i]), momentum.each[i], plain.each[i], end)
 		}
-		if err := w.judge("To "+m.name+" momentum is more than longer steps.", j); err != nil {
-			return err
-		}
+		w.judge("To "+m.name+" momentum is more than longer steps.", j)
 	}
-	return nil
 }
 
 // plainMini are the trainings of varady/tableD.1, without a regulariser.
@@ -234,26 +216,19 @@ func regularised(label, name string, set func(hm.Method) hm.Method) (all []cell)
 }
 
 // testedMini draws the curves of cells, and estimates log p of the test rows by their numbers.
-func (w *work) testedMini(title string, all []cell) (map[string][]evaluation, error) {
+func (w *work) testedMini(title string, all []cell) map[string][]evaluation {
 	tested, curves := map[string][]evaluation{}, map[string][]curve{} // the latter by method
 	for _, c := range all {
-		of, err := w.trained(c.plan.name, c.number)
-		if err != nil {
-			return nil, err
-		}
-		if tested[c.number], err = w.evaluateWith(of, w.endSamples()); err != nil {
-			return nil, err
-		}
+		of := w.trained(c.plan.name, c.number)
+		tested[c.number] = w.evaluateWith(of, w.endSamples())
 		w.Beside(c.number, "log p", value(tested[c.number], logP))
 		method, _, _ := strings.Cut(c.number, ",")
 		curves[method] = append(curves[method], of)
 	}
 	for _, m := range miniPair {
-		if err := w.epochCurves("miniMNIST, C, "+title+": "+m.name, curves[m.name]...); err != nil {
-			return nil, err
-		}
+		w.epochCurves("miniMNIST, C, "+title+": "+m.name, curves[m.name]...)
 	}
-	return tested, nil
+	return tested
 }
 
 // The penalties of Várady 2025, fig. 6.9.
@@ -272,11 +247,8 @@ func penalisedMini() []cell {
 	return all
 }
 
-func makeMiniPenalties(w *work) error {
-	tested, err := w.testedMini("penalties", penalisedMini())
-	if err != nil {
-		return err
-	}
+func makeMiniPenalties(w *work) {
+	tested := w.testedMini("penalties", penalisedMini())
 	var neither, larger judgement
 	for _, m := range miniPair {
 		for _, norm := range []string{"L1", "L2"} {
@@ -287,10 +259,8 @@ func makeMiniPenalties(w *work) error {
 			larger.aboveOf(tested, m.name, much)
 		}
 	}
-	if err := w.judge("L1 and L2 help neither method.", neither); err != nil {
-		return err
-	}
-	return w.judge("The larger β, the worse.", larger)
+	w.judge("L1 and L2 help neither method.", neither)
+	w.judge("The larger β, the worse.", larger)
 }
 
 // The labels of the two regularisers of entropy.
@@ -319,11 +289,8 @@ func miniEntropy(reproduce.Scale) []plan {
 	return slices.Concat(plansOf(entropicMini()), alone.plans(), entropic.plans())
 }
 
-func makeMiniEntropy(w *work) error {
-	tested, err := w.testedMini("entropy", entropicMini())
-	if err != nil {
-		return err
-	}
+func makeMiniEntropy(w *work) {
+	tested := w.testedMini("entropy", entropicMini())
 	for _, claim := range []struct{ says, label string }{
 		{"The printed estimator helps both methods.", printedEntropy},
 		{"The exact gradient of the entropy helps both methods.", exactEntropy},
@@ -332,20 +299,12 @@ func makeMiniEntropy(w *work) error {
 		for _, m := range miniPair {
 			j.aboveOf(tested, m.name+", "+claim.label, m.name)
 		}
-		if err := w.judge(claim.says, j); err != nil {
-			return err
-		}
+		w.judge(claim.says, j)
 	}
 	alone, entropic := nesterovMini()
-	without, err := w.atItsBest(alone)
-	if err != nil {
-		return err
-	}
-	with, err := w.atItsBest(entropic)
-	if err != nil {
-		return err
-	}
+	without := w.atItsBest(alone)
+	with := w.atItsBest(entropic)
 	var adds judgement
 	with.above(&adds, without)
-	return w.judgeAtBest("Entropy adds to Nesterov.", adds, with, without)
+	w.judgeAtBest("Entropy adds to Nesterov.", adds, with, without)
 }

@@ -43,60 +43,43 @@ func miniMethods(reproduce.Scale) []plan {
 }
 
 // mini are the trained methods on miniMNIST of a binarisation, b or c.
-func (w *work) mini(binarization string) (nrws, rws, ws curve, err error) {
+func (w *work) mini(binarization string) (nrws, rws, ws curve) {
 	for _, m := range []struct {
 		name, label string
 		to          *curve
 	}{{"nrws", "NRWS", &nrws}, {"rws", "RWS", &rws}, {"ws", "WS", &ws}} {
-		if *m.to, err = w.trained("minimnist-"+binarization+"-"+m.name, m.label); err != nil {
-			return nil, nil, nil, err
-		}
+		*m.to = w.trained("minimnist-"+binarization+"-"+m.name, m.label)
 	}
-	return nrws, rws, ws, nil
+	return nrws, rws, ws
 }
 
-func makeMiniTable(w *work) error {
+func makeMiniTable(w *work) {
 	var j judgement
 	for _, binarization := range []string{"B", "C"} {
-		nrws, rws, ws, err := w.mini(strings.ToLower(binarization))
-		if err != nil {
-			return err
-		}
+		nrws, rws, ws := w.mini(strings.ToLower(binarization))
 		methods := []scored{{name: "NRWS"}, {name: "RWS"}, {name: "WS"}}
 		for i, of := range []curve{nrws, rws, ws} {
-			if methods[i].of, err = w.evaluate(of); err != nil {
-				return err
-			}
+			methods[i].of = w.evaluate(of)
 			w.Beside(binarization+", "+methods[i].name, "log p", value(methods[i].of, logP))
 		}
-		seconds, err := w.secondsAnEpoch([]curve{nrws, rws, ws})
-		if err != nil {
-			return err
-		}
+		seconds := w.secondsAnEpoch([]curve{nrws, rws, ws})
 		w.foundDifference(binarization+", NRWS over RWS", methods[0].of, methods[1].of)
 		w.foundDifference(binarization+", RWS over WS", methods[1].of, methods[2].of)
-		if err := w.foundTimes(binarization+", seconds of an epoch, NRWS over RWS", "ratio", seconds[0], seconds[1], nrws); err != nil {
-			return err
-		}
+		w.foundTimes(binarization+", seconds of an epoch, NRWS over RWS", "ratio", seconds[0], seconds[1], nrws)
 		j.order(binarization+", ", methods...)
 	}
-	return w.judge("NRWS is ahead of RWS, RWS of WS, with B and with C.", j)
+	w.judge("NRWS is ahead of RWS, RWS of WS, with B and with C.", j)
 }
 
-func makeMiniCurves(w *work) error {
+func makeMiniCurves(w *work) {
 	var time judgement
 	for _, binarization := range []string{"B", "C"} {
-		nrws, rws, ws, err := w.mini(strings.ToLower(binarization))
-		if err != nil {
-			return err
-		}
+		nrws, rws, ws := w.mini(strings.ToLower(binarization))
 		from, claim := 20, "With B, NRWS is ahead from the 12th epoch, by epochs."
 		if binarization == "C" {
 			from, claim = 3, "With C, NRWS is ahead from the very beginning."
 		}
-		if err := w.timed(nrws, rws, ws); err != nil {
-			return err
-		}
+		w.timed(nrws, rws, ws)
 		var epochs []int
 		for epoch := from; epoch <= nrws.epochs(); epoch++ {
 			epochs = append(epochs, epoch)
@@ -104,19 +87,13 @@ func makeMiniCurves(w *work) error {
 		var j judgement
 		for _, other := range []curve{rws, ws} {
 			what := "NRWS over " + other[0].history.Name
-			gains, err := w.byEpochs(nrws, other, epochs)
-			j.addAhead(what, fmt.Sprintf("epochs from %d on", from), gains, err)
-			gains, err = w.bySeconds(nrws, other, rws, 2, 10)
-			time.addAhead(binarization+", "+what, "tenths of the seconds of RWS from the second on", gains, err)
+			j.ahead(what, fmt.Sprintf("epochs from %d on", from), w.byEpochs(nrws, other, epochs))
+			time.ahead(binarization+", "+what, "tenths of the seconds of RWS from the second on", w.bySeconds(nrws, other, rws, 2, 10))
 		}
-		if err := w.judge(claim, j); err != nil {
-			return err
-		}
-		if err := w.curves("miniMNIST, "+binarization, nrws, rws, ws); err != nil {
-			return err
-		}
+		w.judge(claim, j)
+		w.curves("miniMNIST, "+binarization, nrws, rws, ws)
 	}
-	return w.judge("NRWS is ahead by time.", time)
+	w.judge("NRWS is ahead by time.", time)
 }
 
 // dreamers are the trainings of Várady 2025, fig. D.1.
@@ -130,41 +107,22 @@ func dreamers(s reproduce.Scale) []plan {
 	return plans
 }
 
-func makeDreamers(w *work) error {
+func makeDreamers(w *work) {
 	var j judgement
 	for _, binarization := range []string{"B", "C"} {
-		nrws, err := w.trained("minimnist-"+strings.ToLower(binarization)+"-nrws", "NRWS")
-		if err != nil {
-			return err
-		}
+		nrws := w.trained("minimnist-"+strings.ToLower(binarization)+"-nrws", "NRWS")
 		model := nrws[0].model
-		sheet, err := model.Means(w.ctx, w.few(100, 100, 10))
-		if err != nil {
-			return err
-		}
-		if err := w.Figure(strings.ToLower(binarization), "Means of 100 dreams of NRWS trained on miniMNIST, "+binarization, plotting.Samples(sheet)); err != nil {
-			return err
-		}
-		set, err := w.dataset(nrws[0])
-		if err != nil {
-			return err
-		}
-		many, err := model.Means(w.ctx, w.few(10_000, 10_000, 100))
-		if err != nil {
-			return err
-		}
+		sheet := must(model.Means(w.ctx, w.few(100, 100, 10)))
+		w.draw(strings.ToLower(binarization), "Means of 100 dreams of NRWS trained on miniMNIST, "+binarization, plotting.Samples(sheet))
+		set := w.dataset(nrws[0])
+		many := must(model.Means(w.ctx, w.few(10_000, 10_000, 100)))
 		mean, se := pixels(many)
 		rows := rowPixels(set.Train())
-		drawn, err := model.Draw(w.ctx, w.few(100, 100, 10))
-		if err != nil {
-			return err
-		}
-		if err := w.Figure(strings.ToLower(binarization)+"-drawn", "Pixels drawn from these means, "+binarization, plotting.Samples(drawn)); err != nil {
-			return err
-		}
+		drawn := must(model.Draw(w.ctx, w.few(100, 100, 10)))
+		w.draw(strings.ToLower(binarization)+"-drawn", "Pixels drawn from these means, "+binarization, plotting.Samples(drawn))
 		j.add(holdsIf(math.Abs(mean-rows) < 0.02), "%s: mean of the pixels %.4f ± %.4f, of the training rows %.4f", binarization, mean, se, rows)
 	}
-	return w.lookAt("(shown) Digits are recognisable.", j)
+	w.lookAt("(shown) Digits are recognisable.", j)
 }
 
 // manySeeds are the trainings of Várady 2025, 5.3.7, with RWS beside them.
@@ -177,11 +135,8 @@ func manySeeds(s reproduce.Scale) []plan {
 	}}
 }
 
-func makeManySeeds(w *work) error {
-	t, err := w.Training("minimnist-seeds")
-	if err != nil {
-		return err
-	}
+func makeManySeeds(w *work) {
+	t := must(w.Training("minimnist-seeds"))
 	// The published lengths are 100 epochs and 200; RWS is at hand after length.
 	epochs := t.Experiment.Header().Epochs
 	first, length := w.few(100, 100, 1), min(epochs, w.epochsOf("minimnist-b-rws"))
@@ -190,13 +145,8 @@ func makeManySeeds(w *work) error {
 		if of[at] != nil {
 			continue
 		}
-		seeds, err := w.trainedAt("minimnist-seeds", "NRWS", at)
-		if err != nil {
-			return err
-		}
-		if of[at], err = w.evaluate(seeds); err != nil {
-			return err
-		}
+		seeds := w.trainedAt("minimnist-seeds", "NRWS", at)
+		of[at] = w.evaluate(seeds)
 		w.Beside(fmt.Sprintf("miniMNIST, %d epochs", at), "log p", value(of[at], logP))
 	}
 	spread := func(at int) runs.Spread {
@@ -214,18 +164,12 @@ func makeManySeeds(w *work) error {
 		found("miniMNIST, mean at 200 less mean at 100 epochs", "difference of log p", rise.nats, rise.se, whole+" less after "+half)
 	}
 
-	rws, err := w.trainedAt("minimnist-b-rws", "RWS", length)
-	if err != nil {
-		return err
-	}
-	ofRWS, err := w.evaluate(rws)
-	if err != nil {
-		return err
-	}
+	rws := w.trainedAt("minimnist-b-rws", "RWS", length)
+	ofRWS := w.evaluate(rws)
 	gap := difference(of[length], ofRWS)
 	var j judgement
 	j.add(holdsIf(spread(length).SD < gap.nats/10), "after %d epochs: sd over %d seeds %.3f nats; NRWS − RWS %v", length, t.Seeds, spread(length).SD, gap)
-	return w.judgeFull("Training is robust against chance.", j)
+	w.judgeFull("Training is robust against chance.", j)
 }
 
 // sleepSteps are trainings of WS with several sleep steps (Várady 2025, fig. 5.17).
@@ -240,19 +184,14 @@ func sleepSteps(reproduce.Scale) []plan {
 	return plans
 }
 
-func makeSleepSteps(w *work) error {
+func makeSleepSteps(w *work) {
 	var all []curve
 	for _, n := range []int{1, 3, 5, 10} {
 		label := fmt.Sprintf("WS, sleep steps: %d", n)
-		of, err := w.trained(fmt.Sprintf("minimnist-ws-sleep-%d", n), label)
-		if err != nil {
-			return err
-		}
+		of := w.trained(fmt.Sprintf("minimnist-ws-sleep-%d", n), label)
 		all = append(all, of)
 	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
+	w.timed(all...)
 	var epochs, time judgement
 	one := all[0]
 	for i, of := range all[1:] {
@@ -260,13 +199,9 @@ func makeSleepSteps(w *work) error {
 		gain := of.mean(at(one.seconds())) - one.mean(end)
 		time.add(holdsIf(gain <= 0.3), "%s at the seconds of one %+.3f nats", of[0].history.Name, gain)
 	}
-	if err := w.judge("More sleep steps converge better by epochs.", epochs); err != nil {
-		return err
-	}
-	if err := w.judgeFull("By time their cost eats the gain up.", time); err != nil {
-		return err
-	}
-	return w.curves("WS on miniMNIST with several sleep steps", all...)
+	w.judge("More sleep steps converge better by epochs.", epochs)
+	w.judgeFull("By time their cost eats the gain up.", time)
+	w.curves("WS on miniMNIST with several sleep steps", all...)
 }
 
 // sleepScales are trainings of NRWS with more or longer sleep (Várady 2025, fig. 5.18), and two
@@ -285,56 +220,32 @@ func sleepScales(s reproduce.Scale) []plan {
 	return plans
 }
 
-func makeSleepScales(w *work) error {
+func makeSleepScales(w *work) {
 	of := map[string]curve{}
 	var all []curve
 	for _, name := range []string{"1-by-1", "1-by-3", "3-by-1", "3-by-3"} {
 		label := fmt.Sprintf("NRWS, sleep steps: %c, factor %c", name[0], name[len(name)-1])
-		runs, err := w.trained("minimnist-nrws-sleep-"+name, label)
-		if err != nil {
-			return err
-		}
+		runs := w.trained("minimnist-nrws-sleep-"+name, label)
 		of[name], all = runs, append(all, runs)
 	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
+	w.timed(all...)
 	var ws [2]curve
 	for i, n := range []int{1, 3} {
-		var err error
-		if ws[i], err = w.trained(fmt.Sprintf("minimnist-ws-sleep-%d", n), "WS"); err != nil {
-			return err
-		}
+		ws[i] = w.trained(fmt.Sprintf("minimnist-ws-sleep-%d", n), "WS")
 	}
 	plain, thrice, scaled := of["1-by-1"], of["3-by-1"], of["1-by-3"]
-	gain, err := w.ends(thrice, plain)
-	if err != nil {
-		return err
-	}
-	gainWS, err := w.ends(ws[1], ws[0])
-	if err != nil {
-		return err
-	}
+	gain := w.ends(thrice, plain)
+	gainWS := w.ends(ws[1], ws[0])
 	var more, longer judgement
 	more.above("NRWS", gain)
 	more.above("gain of WS less that of NRWS", gainWS.over(gain))
-	if err := w.judge("NRWS gains from more sleep, less than WS.", more); err != nil {
-		return err
-	}
+	w.judge("NRWS gains from more sleep, less than WS.", more)
 	w.endsAbove(&longer, "a factor of 3 over none", scaled, plain)
-	apart, err := w.ends(scaled, thrice)
-	if err != nil {
-		return err
-	}
+	apart := w.ends(scaled, thrice)
 	longer.add(holdsIf(math.Abs(apart.nats) < gain.nats/2), "a factor of 3 over 3 steps %v, 3 steps over 1 %v", apart, gain)
-	seconds, err := w.secondsAnEpoch(all)
-	if err != nil {
-		return err
-	}
+	seconds := w.secondsAnEpoch(all)
 	cost, se := seconds[1].over(seconds[0])
 	longer.add(positive(0.05-math.Abs(cost-1), se), "seconds of an epoch × %.3f ± %.3f", cost, se)
-	if err := w.judgeFull("A factor of 3 gains at no cost, about as much as three steps.", longer); err != nil {
-		return err
-	}
-	return w.curves("NRWS on miniMNIST with more and with longer sleep", all...)
+	w.judgeFull("A factor of 3 gains at no cost, about as much as three steps.", longer)
+	w.curves("NRWS on miniMNIST with more and with longer sleep", all...)
 }

@@ -47,182 +47,116 @@ func rated(method string, η float64) string { return fmt.Sprintf("%s-lr-%g", me
 
 // tuned are the runs of the learning rate by which a method ends with the highest
 // validation log p, and whether that is one of the ends of those tried.
-func (w *work) tuned(method, label string, passed *passedOver) (best curve, rate float64, edge bool, err error) {
-	each, at, err := w.atRates(mnistRates, label, passed, func(η float64) string { return "mnist-" + rated(method, η) })
-	if err != nil {
-		return nil, 0, false, err
-	}
-	return each[at], mnistRates[at], atEnd(at, mnistRates), nil
+func (w *work) tuned(method, label string, passed *passedOver) (best curve, rate float64, edge bool) {
+	each, at := w.atRates(mnistRates, label, passed, func(η float64) string { return "mnist-" + rated(method, η) })
+	return each[at], mnistRates[at], atEnd(at, mnistRates)
 }
 
 // atRates are the runs of a method at each of several rates, nil where training has diverged, and
 // which of them end with the highest validation log p. name is that of the training at a rate.
-func (w *work) atRates(rates []float64, label string, passed *passedOver, name func(η float64) string) (each []curve, best int, err error) {
-	_, best, err = bestOf(passed, rates, func(η float64) (curve, float64, error) {
-		of, err := w.trained(name(η), fmt.Sprintf("%s, η = %g", label, η))
-		each = append(each, of)
-		if err != nil {
-			return nil, 0, err
-		}
-		return of, of.mean(end), nil
+func (w *work) atRates(rates []float64, label string, passed *passedOver, name func(η float64) string) (each []curve, best int) {
+	_, best = bestOf(passed, rates, func(η float64) (curve, float64) {
+		each = append(each, nil)
+		of := w.trained(name(η), fmt.Sprintf("%s, η = %g", label, η))
+		each[len(each)-1] = of
+		return of, of.mean(end)
 	})
-	return each, best, err
+	return each, best
 }
 
-func makeTable51(w *work) error {
-	of, err := w.cells(table51)
-	if err != nil {
-		return err
-	}
+func makeTable51(w *work) {
+	of := w.cells(table51)
 	for _, m := range []struct {
 		name string
 		plan plan
 	}{{"NRWS", mnistNRWS}, {"DNRWS", mnistDNRWS}, {"WS", mnistWS}} {
-		if err := w.foundRatio("seconds of an epoch, "+m.name+" over RWS", m.plan, mnistRWS); err != nil {
-			return err
-		}
+		w.foundRatio("seconds of an epoch, "+m.name+" over RWS", m.plan, mnistRWS)
 	}
 	var j, beats judgement
 	j.order("", scored{"NRWS", of["NRWS"]}, scored{"DNRWS", of["DNRWS"]}, scored{"RWS", of["RWS"]}, scored{"WS", of["WS"]})
 	nrws := of["NRWS"][0]
 	beats.add(holdsIf(nrws.LogP > -85), "log p of NRWS %.2f after %d epochs, %+.2f from −84.5", nrws.LogP, mnistNRWS.epochs(w.Scale), nrws.LogP+84.5)
-	if err := w.judge("NRWS is best, before DNRWS, RWS and WS.", j); err != nil {
-		return err
-	}
-	return w.judgeFull("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; BiHM thesis 2016 has −84.5).", beats)
+	w.judge("NRWS is best, before DNRWS, RWS and WS.", j)
+	w.judgeFull("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; BiHM thesis 2016 has −84.5).", beats)
 }
 
-func makeFig56(w *work) error {
-	all, err := w.timedCells(table51)
-	if err != nil {
-		return err
-	}
+func makeFig56(w *work) {
+	all := w.timedCells(table51)
 	nrws, rws := all[0], all[2]
 	var faster, sooner, tuned judgement
 	w.aheadByEpochs(&faster, "NRWS over RWS", nrws, rws)
-	if err := w.judge("NRWS converges faster by epochs and to a better minimum.", faster); err != nil {
-		return err
-	}
+	w.judge("NRWS converges faster by epochs and to a better minimum.", faster)
 	w.aheadBySeconds(&sooner, "NRWS over RWS", nrws, rws, 1)
-	if err := w.judge("NRWS is faster by time.", sooner); err != nil {
-		return err
-	}
-	seconds, err := w.secondsAnEpoch(all)
-	if err != nil {
-		return err
-	}
-	if err := w.foundTimes("seconds of an epoch, NRWS over RWS", "ratio", seconds[0], seconds[2], nrws); err != nil {
-		return err
-	}
-	if err := w.curves("binarised MNIST, twelve layers", all...); err != nil {
-		return err
-	}
+	w.judge("NRWS is faster by time.", sooner)
+	seconds := w.secondsAnEpoch(all)
+	w.foundTimes("seconds of an epoch, NRWS over RWS", "ratio", seconds[0], seconds[2], nrws)
+	w.curves("binarised MNIST, twelve layers", all...)
 
 	var passed passedOver
-	bestNRWS, ηNRWS, edgeNRWS, err := w.tuned("nrws", "NRWS", &passed)
-	if err != nil {
-		return err
-	}
-	bestRWS, ηRWS, edgeRWS, err := w.tuned("rws", "RWS", &passed)
-	if err != nil {
-		return err
-	}
-	if err := w.timed(bestNRWS, bestRWS); err != nil {
-		return err
-	}
+	bestNRWS, ηNRWS, edgeNRWS := w.tuned("nrws", "NRWS", &passed)
+	bestRWS, ηRWS, edgeRWS := w.tuned("rws", "RWS", &passed)
+	w.timed(bestNRWS, bestRWS)
 	what := fmt.Sprintf("NRWS at η %g over RWS at %g, %d epochs, %d seeds,", ηNRWS, ηRWS, bestRWS.epochs(), len(bestRWS))
 	w.aheadByEpochs(&tuned, what, bestNRWS, bestRWS)
 	w.aheadBySeconds(&tuned, what, bestNRWS, bestRWS, 1)
-	gain, err := w.ends(bestNRWS, bestRWS)
-	if err != nil {
-		return err
-	}
+	gain := w.ends(bestNRWS, bestRWS)
 	w.Beside("NRWS over RWS, each at its best rate", "difference of validation log p", reproduce.Value{Ours: gain.nats, SE: &gain.se, Seeds: len(bestRWS)})
 	w.Beyond("At the learning rates that are best for each, %g and %g of those tried, NRWS ends %v above RWS on validation rows of MNIST, after %d epochs", ηNRWS, ηRWS, gain, bestRWS.epochs())
 	passed.note(&tuned)
 	if edgeNRWS || edgeRWS {
 		tuned.undecided("the best rate of a method lies at an end of those tried")
 	}
-	if err := w.judge("The gain is the metric's, each method being at its best rate.", tuned); err != nil {
-		return err
-	}
-	return w.curves("binarised MNIST, each method at its best rate", bestNRWS, bestRWS)
+	w.judge("The gain is the metric's, each method being at its best rate.", tuned)
+	w.curves("binarised MNIST, each method at its best rate", bestNRWS, bestRWS)
 }
 
 // timedCells are the runs of a table's cells, in order, with the seconds of epochs that
 // are timed in turn.
-func (w *work) timedCells(cells []cell) ([]curve, error) {
-	all, err := w.trainedCells(cells)
-	if err != nil {
-		return nil, err
-	}
-	return all, w.timed(all...)
+func (w *work) timedCells(cells []cell) []curve {
+	all := w.trainedCells(cells)
+	w.timed(all...)
+	return all
 }
 
 var table53 = []cell{{"BiHM", mnistBiHM, 0}, {"NBiHM", mnistNBiHM, 0}, {"NRWS", mnistNRWS, 0}}
 
-func makeTable53(w *work) error {
-	of, err := w.cells(table53)
-	if err != nil {
-		return err
-	}
-	if err := w.foundRatio("seconds of an epoch, NBiHM over BiHM", mnistNBiHM, mnistBiHM); err != nil {
-		return err
-	}
+func makeTable53(w *work) {
+	of := w.cells(table53)
+	w.foundRatio("seconds of an epoch, NBiHM over BiHM", mnistNBiHM, mnistBiHM)
 	var j judgement
 	j.order("", scored{"NRWS", of["NRWS"]}, scored{"NBiHM", of["NBiHM"]}, scored{"BiHM", of["BiHM"]})
-	return w.judge("NRWS, NBiHM, BiHM, in this order.", j)
+	w.judge("NRWS, NBiHM, BiHM, in this order.", j)
 }
 
-func makeFig510(w *work) error {
-	all, err := w.timedCells(table53)
-	if err != nil {
-		return err
-	}
+func makeFig510(w *work) {
+	all := w.timedCells(table53)
 	bihm, nbihm, nrws := all[0], all[1], all[2]
 	var gains, behind judgement
 	w.aheadByEpochs(&gains, "NBiHM over BiHM", nbihm, bihm)
 	w.aheadBySeconds(&gains, "NBiHM over BiHM", nbihm, bihm, 1)
-	if err := w.judge("NBiHM gains over BiHM in speed and minimum.", gains); err != nil {
-		return err
-	}
-	seconds, err := w.secondsAnEpoch(all)
-	if err != nil {
-		return err
-	}
+	w.judge("NBiHM gains over BiHM in speed and minimum.", gains)
+	seconds := w.secondsAnEpoch(all)
 	shorter, se := seconds[1].over(seconds[2])
 	behind.add(positive(1-shorter, se), "seconds of an epoch × %.3f ± %.3f", shorter, se)
 	w.endsAbove(&behind, "NRWS − NBiHM at the end", nrws, nbihm)
-	if err := w.judge("An epoch of NBiHM is shorter than one of NRWS, and NBiHM does not reach NRWS.", behind); err != nil {
-		return err
-	}
-	return w.curves("binarised MNIST, bidirectional machines", all...)
+	w.judge("An epoch of NBiHM is shorter than one of NRWS, and NBiHM does not reach NRWS.", behind)
+	w.curves("binarised MNIST, bidirectional machines", all...)
 }
 
 // fig55 are the first 500 epochs of the runs of Várady 2025, table 5.1.
 var fig55 = drawn(cell{"RWS", mnistRWS, 0.25}, cell{"DNRWS", mnistDNRWS, 0.25}, cell{"NRWS", mnistNRWS, 0.25})
 
-func makeFig55(w *work) error {
-	all, err := w.trainedCells(fig55)
-	if err != nil {
-		return err
-	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
+func makeFig55(w *work) {
+	all := w.trainedCells(fig55)
+	w.timed(all...)
 	rws, dnrws, nrws := all[0], all[1], all[2]
 	var between, sooner judgement
 	w.aheadByEpochs(&between, "DNRWS over RWS", dnrws, rws)
 	w.endsAbove(&between, "NRWS − DNRWS at the end", nrws, dnrws)
-	if err := w.judge("DNRWS is faster than RWS and its minimum worse than that of NRWS.", between); err != nil {
-		return err
-	}
-	early, err := w.bySeconds(dnrws, rws, rws, 1, 1)
-	sooner.addAhead("DNRWS over RWS", "first tenth of the seconds", early, err)
-	if err := w.judgeFull("By time DNRWS beats RWS for a longer period.", sooner); err != nil {
-		return err
-	}
-	return w.curves("binarised MNIST, diagonal metric", all...)
+	w.judge("DNRWS is faster than RWS and its minimum worse than that of NRWS.", between)
+	sooner.ahead("DNRWS over RWS", "first tenth of the seconds", w.bySeconds(dnrws, rws, rws, 1, 1))
+	w.judgeFull("By time DNRWS beats RWS for a longer period.", sooner)
+	w.curves("binarised MNIST, diagonal metric", all...)
 }
 
 // fig54 are the learning rates and damping factors of DNRWS.
@@ -237,11 +171,8 @@ func fig54() []cell {
 	return cells
 }
 
-func makeFig54(w *work) error {
-	of, err := w.curvesOf(fig54(), "")
-	if err != nil {
-		return err
-	}
+func makeFig54(w *work) {
+	of := w.curvesOf(fig54(), "")
 	var faster, early judgement
 	for _, η := range []string{"0.001", "0.002", "0.004"} {
 		for _, α := range [][2]string{{"0.05", "0.1"}, {"0.1", "0.2"}, {"0.2", "0.4"}} {
@@ -252,31 +183,24 @@ func makeFig54(w *work) error {
 				w.aboveAt(&faster, fmt.Sprintf("best validation, α %s − %s", α[1], α[0]), larger, smaller, best)
 			}
 		}
-		if err := w.epochCurves("binarised MNIST, DNRWS, η "+η, of["η "+η+", α 0.05"], of["η "+η+", α 0.1"], of["η "+η+", α 0.2"], of["η "+η+", α 0.4"]); err != nil {
-			return err
-		}
+		w.epochCurves("binarised MNIST, DNRWS, η "+η, of["η "+η+", α 0.05"], of["η "+η+", α 0.1"], of["η "+η+", α 0.2"], of["η "+η+", α 0.4"])
 	}
-	if err := w.judgeFull("Smaller α is faster at first, with a worse minimum.", faster); err != nil {
-		return err
-	}
+	w.judgeFull("Smaller α is faster at first, with a worse minimum.", faster)
 	w.endsAbove(&early, "η 0.002, α 0.2 over η 0.004, α 0.4 at the end", of["η 0.002, α 0.2"], of["η 0.004, α 0.4"])
-	return w.judgeFull("A larger η that makes up for a larger α converges too early.", early)
+	w.judgeFull("A larger η that makes up for a larger α converges too early.", early)
 }
 
 var table61 = accelerated("", mnist, 0.2)
 
-func makeTable61(w *work) error {
-	of, err := w.cells(table61)
-	if err != nil {
-		return err
-	}
+func makeTable61(w *work) {
+	of := w.cells(table61)
 	const rws, nrws = "RWS, 5,000 epochs", "NRWS, 2,000 epochs"
 	var j judgement
 	for _, optimizer := range []string{"", ", momentum", ", Nesterov"} {
 		j.aboveOf(of, nrws+optimizer, rws+optimizer)
 	}
 	j.aboveOf(of, rws+", Adam", nrws+", Adam")
-	return w.judge("NRWS after 2,000 epochs is ahead of RWS after 5,000, Adam excepted.", j)
+	w.judge("NRWS after 2,000 epochs is ahead of RWS after 5,000, Adam excepted.", j)
 }
 
 // fig63 are the first 2,000 epochs of its trainings, fig64 two of them.
@@ -285,19 +209,14 @@ var (
 	fig64 = numbered(fig63, "RWS, 2,000 epochs, Adam", "NRWS, 2,000 epochs, Nesterov")
 )
 
-func makeFig63(w *work) error {
-	of, err := w.curvesOf(fig63, "")
-	if err != nil {
-		return err
-	}
+func makeFig63(w *work) {
+	of := w.curvesOf(fig63, "")
 	var all, best judgement
 	for _, m := range []string{"RWS", "NRWS"} {
 		for _, o := range []string{", momentum", ", Nesterov", ", Adam"} {
 			w.aheadByEpochs(&all, m+o+" over gradient descent", of[m+o], of[m])
 		}
-		if err := w.epochCurves("binarised MNIST: "+m, of[m], of[m+", momentum"], of[m+", Nesterov"], of[m+", Adam"]); err != nil {
-			return err
-		}
+		w.epochCurves("binarised MNIST: "+m, of[m], of[m+", momentum"], of[m+", Nesterov"], of[m+", Adam"])
 	}
 	w.endsAbove(&best, "RWS, Adam over gradient descent", of["RWS, Adam"], of["RWS"])
 	for _, o := range []string{", momentum", ", Nesterov"} {
@@ -305,18 +224,13 @@ func makeFig63(w *work) error {
 		w.endsAbove(&best, "NRWS"+o+" over Adam", of["NRWS"+o], of["NRWS, Adam"])
 		w.endsAbove(&best, "NRWS"+o+" over gradient descent", of["NRWS"+o], of["NRWS"])
 	}
-	if err := w.judge("All three accelerate both methods.", all); err != nil {
-		return err
-	}
-	return w.judge("Adam is best for RWS, momentum and Nesterov for NRWS.", best)
+	w.judge("All three accelerate both methods.", all)
+	w.judge("Adam is best for RWS, momentum and Nesterov for NRWS.", best)
 }
 
-func makeFig64(w *work) error {
-	of, err := w.curvesOf(fig64, "")
-	if err != nil {
-		return err
-	}
-	return w.aheadBothWays("NRWS with Nesterov is ahead from the start, both ways.", "binarised MNIST, the best optimisers", of["NRWS, Nesterov"], of["RWS, Adam"])
+func makeFig64(w *work) {
+	of := w.curvesOf(fig64, "")
+	w.aheadBothWays("NRWS with Nesterov is ahead from the start, both ways.", "binarised MNIST, the best optimisers", of["NRWS, Nesterov"], of["RWS, Adam"])
 }
 
 // final is the training of the last column of Várady 2025, table 6.5, on a set.
@@ -332,16 +246,13 @@ var table65 = append(thrice(
 	cell{"FashionMNIST, NRWS, entropy and Nesterov", final(fashion, 0.1), 0},
 ), cell{"MNIST, RWS", mnistRWS, 0}, cell{"FashionMNIST, RWS", fashionLong, 0})
 
-func makeTable65(w *work) error {
-	of, err := w.cells(table65)
-	if err != nil {
-		return err
-	}
+func makeTable65(w *work) {
+	of := w.cells(table65)
 	var j judgement
 	for _, set := range []string{"MNIST", "FashionMNIST"} {
 		j.aboveOf(of, set+", NRWS, entropy and Nesterov", set+", NRWS")
 	}
-	return w.judgeFull("Entropy and acceleration together almost always help.", j)
+	w.judgeFull("Entropy and acceleration together almost always help.", j)
 }
 
 // The seven-layer machines of BiHM thesis 2016, 3.7.4: five samples for 1,000 epochs, then a hundred
@@ -360,48 +271,26 @@ func sevenLayers(name string, method hm.Method) plan {
 
 func sevenPlans(reproduce.Scale) []plan { return []plan{sevenBiHM, sevenRWS} }
 
-func makeText374(w *work) error {
-	bihm, err := w.trained(sevenBiHM.name, "BiHM")
-	if err != nil {
-		return err
-	}
-	rws, err := w.trained(sevenRWS.name, "RWS")
-	if err != nil {
-		return err
-	}
-	a, err := w.evaluate(bihm)
-	if err != nil {
-		return err
-	}
-	b, err := w.evaluate(rws)
-	if err != nil {
-		return err
-	}
+func makeText374(w *work) {
+	bihm := w.trained(sevenBiHM.name, "BiHM")
+	rws := w.trained(sevenRWS.name, "RWS")
+	a := w.evaluate(bihm)
+	b := w.evaluate(rws)
 	w.found("BiHM", "log p", a, logP)
 	w.found("BiHM", "log p̃*", a, logPTildeStar)
 	w.found("RWS", "log p", b, logP)
 	samples := w.testSamples()
-	spread, err := reproduce.KeptOf(w.Work, fmt.Sprintf("range-of-ten-%d", samples), bihm[0].snapshot, func() (float64, error) {
-		set, err := w.dataset(bihm[0])
-		if err != nil {
-			return 0, err
-		}
+	spread := keptOf(w, fmt.Sprintf("range-of-ten-%d", samples), bihm[0].snapshot, func() float64 {
+		set := w.dataset(bihm[0])
 		least, most := math.Inf(1), math.Inf(-1)
 		for seed := range uint64(10) {
 			w.Say("evaluating the BiHM, %d of 10", seed+1)
-			e, err := bihm[0].model.WithSeed(seed+1).Evaluate(w.ctx, bihm[0].model.Subset(set.Test(), w.few(0, 0, 50)), samples, w.Progress)
-			if err != nil {
-				return 0, err
-			}
+			e := must(bihm[0].model.WithSeed(seed+1).Evaluate(w.ctx, bihm[0].model.Subset(set.Test(), w.few(0, 0, 50)), samples, w.Progress))
 			least, most = math.Min(least, e.LogP), math.Max(most, e.LogP)
 		}
-		return most - least, nil
+		return most - least
 	})
-	if err != nil {
-		return err
-	}
 	w.Found("range of ten evaluations with 10,000 samples", "at most", reproduce.Value{Ours: spread, Seeds: 1, By: value(a, logP).By, Data: a[0].data})
-	return nil
 }
 
 // The twelve-layer machines of BiHM thesis 2016, fig. 3.4.
@@ -418,27 +307,16 @@ func twelve(name string, method hm.Method) plan {
 	}
 }
 
-func makeFig34(w *work) error {
-	all, err := w.timedCells(fig34)
-	if err != nil {
-		return err
-	}
+func makeFig34(w *work) {
+	all := w.timedCells(fig34)
 	bihm, rws := onTest(all[0], fig34Rows), onTest(all[1], fig34Rows)
-	updates, err := w.byEpochs(bihm, rws, rws.tenths())
-	if err != nil {
-		return err
-	}
-	seconds, err := w.bySeconds(bihm, rws, rws, 2, 10)
-	if err != nil {
-		return err
-	}
+	updates := w.byEpochs(bihm, rws, rws.tenths())
+	seconds := w.bySeconds(bihm, rws, rws, 2, 10)
 	var j judgement
 	j.add(atLeast(6, verdicts(updates)), "above RWS at %s tenths of the updates", count(verdicts(updates)))
 	j.behindLess(0.5, "tenths of the seconds of RWS from the second on", seconds)
-	if err := w.judgeFull("BiHM converges very well by updates and competitively by time.", j); err != nil {
-		return err
-	}
-	return w.curves("binarised MNIST, twelve layers, Adam", bihm, rws)
+	w.judgeFull("BiHM converges very well by updates and competitively by time.", j)
+	w.curves("binarised MNIST, twelve layers, Adam", bihm, rws)
 }
 
 // The training rows of Várady 2025, fig. C.4: fewer than the document's, so that its 2,000 steps are
@@ -457,11 +335,8 @@ func figC4() []cell {
 	return cells
 }
 
-func makeFigC4(w *work) error {
-	of, err := w.trainedCells(figC4())
-	if err != nil {
-		return err
-	}
+func makeFigC4(w *work) {
+	of := w.trainedCells(figC4())
 	all := map[int]curve{}
 	for i, k := range refreshSteps {
 		all[k] = of[i]
@@ -470,9 +345,7 @@ func makeFigC4(w *work) error {
 	for _, k := range []int{1, 10, 100, 500, 1000} {
 		drawn = append(drawn, all[k])
 	}
-	if err := w.timed(drawn...); err != nil {
-		return err
-	}
+	w.timed(drawn...)
 	one := all[1]
 	var level, unstable, faster judgement
 	setting := fmt.Sprintf("%s training rows, %d epochs of 100 steps, where the published figure has all rows", thousands(figC4Rows), one.epochs())
@@ -500,9 +373,7 @@ func makeFigC4(w *work) error {
 		{"Large K is much faster.", faster},
 	} {
 		claim.j.say("%s", setting)
-		if err := w.show(claim.says, claim.j); err != nil {
-			return err
-		}
+		w.show(claim.says, claim.j)
 	}
-	return w.curves("binarised MNIST, NRWS, steps between refreshes", drawn...)
+	w.curves("binarised MNIST, NRWS, steps between refreshes", drawn...)
 }

@@ -59,36 +59,28 @@ func numbered(cells []cell, numbers ...string) []cell {
 }
 
 // trainedCells are the runs of cells, in order, labelled by their numbers.
-func (w *work) trainedCells(cells []cell) ([]curve, error) {
+func (w *work) trainedCells(cells []cell) []curve {
 	var all []curve
 	for _, c := range cells {
-		of, err := w.trained(c.plan.name, c.number)
-		if err != nil {
-			return nil, err
-		}
+		of := w.trained(c.plan.name, c.number)
 		all = append(all, of)
 	}
-	return all, nil
+	return all
 }
 
 // cells finds log p of each, and where the criteria have it log p̃*, and returns the
 // evaluations by number.
-func (w *work) cells(all []cell) (map[string][]evaluation, error) {
+func (w *work) cells(all []cell) map[string][]evaluation {
 	found := map[string][]evaluation{}
 	for _, c := range all {
-		of, err := w.trainedAt(c.plan.name, c.number, c.epochs(w.Scale))
-		if err != nil {
-			return nil, err
-		}
-		if found[c.number], err = w.evaluate(of); err != nil {
-			return nil, err
-		}
+		of := w.trainedAt(c.plan.name, c.number, c.epochs(w.Scale))
+		found[c.number] = w.evaluate(of)
 		w.found(c.number, "log p", found[c.number], logP)
 		if w.Has(c.number, "log p̃*") {
 			w.found(c.number, "log p̃*", found[c.number], logPTildeStar)
 		}
 	}
-	return found, nil
+	return found
 }
 
 func logPTildeStar(e hm.Evaluation) (float64, runs.Float) {

@@ -22,7 +22,7 @@ var conclusions []byte
 // maker is how a result is made.
 type maker struct {
 	trainings func(reproduce.Scale) []reproduce.Training
-	make      func(*work) error
+	make      func(*work)
 }
 
 // makers are those of results by their ids.
@@ -147,7 +147,7 @@ func Catalog() (reproduce.Catalog, error) {
 		if m, ok := makers[r.ID]; ok {
 			e.Trainings = m.trainings
 			e.Make = func(ctx context.Context, w *reproduce.Work) error {
-				return m.make(&work{Work: w, ctx: ctx})
+				return untilAnError(func() { m.make(&work{Work: w, ctx: ctx}) })
 			}
 		}
 		all = append(all, e)

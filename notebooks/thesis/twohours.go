@@ -23,30 +23,15 @@ func twoHoursPlan(reproduce.Scale) []undirected { return []undirected{twoHours} 
 
 const mostSeconds = 7200
 
-func makeTwoHours(w *work) error {
-	all, err := w.machines(twoHours)
-	if err != nil {
-		return err
-	}
+func makeTwoHours(w *work) {
+	all := w.machines(twoHours)
 	run := all[0]
 	along := w.along(boltzmann.Adaptive(1500))
 	along.Chains = w.few(10_000, 1000, 20)
-	tested, err := w.anneal(run, "test", w.few(0, 0, 50), along)
-	if err != nil {
-		return err
-	}
-	validated, err := w.anneal(run, "validation", w.few(0, 0, 50), along)
-	if err != nil {
-		return err
-	}
-	apart, err := w.raise(run, tested, w.few(100, 100, 5), w.few(10, 10, 2))
-	if err != nil {
-		return err
-	}
-	sessions, err := run.Provenance()
-	if err != nil {
-		return err
-	}
+	tested := w.anneal(run, "test", w.few(0, 0, 50), along)
+	validated := w.anneal(run, "validation", w.few(0, 0, 50), along)
+	apart := w.raise(run, tested, w.few(100, 100, 5), w.few(10, 10, 2))
+	sessions := must(run.Provenance())
 	seconds := run.History().Epochs[run.Epochs()-1].Seconds
 	v := annealedValue("test", []annealed{tested})
 	v.By += fmt.Sprintf("; %v, %d epochs, %.0f s of training on %s", run.Experiment(), run.Epochs(), seconds, processors(sessions))
@@ -68,7 +53,7 @@ func makeTwoHours(w *work) error {
 		w.Beyond("In %.0f s of training on at most two cores an RBM reaches log p %.2f ± %.2f of the test rows of binarised MNIST by AIS, %v above that by RAISE", seconds, v.Ours, *v.SE, gain{apart.excess, apart.se})
 	}
 	name := fmt.Sprint(run.Experiment())
-	return w.Figure("curve", name+": pseudo-likelihood of training and of validation rows along training, whose rate falls to 0, by seconds",
+	w.draw("curve", name+": pseudo-likelihood of training and of validation rows along training, whose rate falls to 0, by seconds",
 		plotting.CurvesByTime(reproduce.History(name, run.Run, run.Epochs())))
 }
 

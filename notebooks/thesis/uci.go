@@ -49,51 +49,32 @@ func uciPlans(reproduce.Scale) []plan {
 
 // uciBest is the run of the rate by which a method reaches the highest validation
 // log p, at the epoch of it: these sets are small, and longer training overfits.
-func (w *work) uciBest(set, name string, passed *passedOver) (trained, error) {
-	highest, _, err := bestOf(passed, uciRates, func(η float64) (curve, float64, error) {
+func (w *work) uciBest(set, name string, passed *passedOver) trained {
+	highest, _ := bestOf(passed, uciRates, func(η float64) (curve, float64) {
 		p := plan{name: fmt.Sprintf("%s-%s-lr-%g", set, name, η), best: true}
-		of, err := w.trained(p.nameAt(w.Scale), name)
-		if err != nil {
-			return nil, 0, err
-		}
-		return of, of.mean(best), nil
+		of := w.trained(p.nameAt(w.Scale), name)
+		return of, of.mean(best)
 	})
-	if err != nil {
-		return trained{}, err
-	}
 	return atBest(highest[0])
 }
 
 // atBest is a run at the epoch of its highest validation log p.
-func atBest(of trained) (trained, error) {
-	var err error
-	if of.snapshot, err = of.run.Run.Best(); err != nil {
-		return of, err
-	}
-	of.model, err = of.run.Best()
-	return of, err
+func atBest(of trained) trained {
+	of.snapshot, of.model = must(of.run.Run.Best()), must(of.run.Best())
+	return of
 }
 
 // uciSamples are the importance samples of each row.
 func (w *work) uciSamples() int { return w.few(1000, 1000, 20) }
 
-func makeTable31(w *work) error {
+func makeTable31(w *work) {
 	var similar []reproduce.Verdict
 	var passed passedOver
 	var j judgement
 	for _, u := range uci {
-		bihm, err := w.uciBest(u.set, "bihm", &passed)
-		if err != nil {
-			return err
-		}
-		rws, err := w.uciBest(u.set, "rws", &passed)
-		if err != nil {
-			return err
-		}
-		e, err := w.normalized(bihm, "test", w.uciSamples())
-		if err != nil {
-			return err
-		}
+		bihm := w.uciBest(u.set, "bihm", &passed)
+		rws := w.uciBest(u.set, "rws", &passed)
+		e := w.normalized(bihm, "test", w.uciSamples())
 		for _, m := range []struct {
 			name string
 			of   func(hm.Evaluation) (float64, runs.Float)
@@ -101,17 +82,14 @@ func makeTable31(w *work) error {
 			w.found(u.name+", "+m.name, m.name, []evaluation{e}, negative(m.of))
 		}
 		w.found(u.name+", −2 log Z", "−log Z²", []evaluation{e}, negative(func(e hm.Evaluation) (float64, runs.Float) { return *e.LogZ2, *e.LogZ2SE }))
-		other, err := w.evaluateWith(curve{rws}, w.uciSamples())
-		if err != nil {
-			return err
-		}
+		other := w.evaluateWith(curve{rws}, w.uciSamples())
 		g := difference([]evaluation{e}, other)
 		similar = append(similar, holdsIf(g.nats >= -0.2))
 		j.say("%s, log p, BiHM − RWS %v", u.name, g)
 	}
 	j.add(atLeast(3, similar), "not behind by more than 0.2 nats on %s", count(similar))
 	passed.note(&j)
-	return w.judgeFull("Similar or better than RWS, with deeper machines.", j)
+	w.judgeFull("Similar or better than RWS, with deeper machines.", j)
 }
 
 // negative is a measure with its sign turned.
@@ -122,37 +100,22 @@ func negative(of func(hm.Evaluation) (float64, runs.Float)) func(hm.Evaluation) 
 	}
 }
 
-func makeTable32(w *work) error {
+func makeTable32(w *work) {
 	var deeper []reproduce.Verdict
 	var passed passedOver
 	var j judgement
 	for _, u := range uci {
-		bihm, err := w.uciBest(u.set, "bihm", &passed)
-		if err != nil {
-			return err
-		}
-		of, err := w.evaluateWith(curve{bihm}, w.uciSamples())
-		if err != nil {
-			return err
-		}
+		bihm := w.uciBest(u.set, "bihm", &passed)
+		of := w.evaluateWith(curve{bihm}, w.uciSamples())
 		w.found(u.name, "ESS, %", of, func(e hm.Evaluation) (float64, runs.Float) { return 100 * e.ESSStar, 100 * e.ESSStarSE })
-		shallow, err := w.uciBest(u.set, "bihm-with-layers-of-rws", &passed)
-		if err != nil {
-			return err
-		}
-		deep, err := w.normalized(bihm, "validation", w.uciSamples())
-		if err != nil {
-			return err
-		}
-		flat, err := w.normalized(shallow, "validation", w.uciSamples())
-		if err != nil {
-			return err
-		}
+		shallow := w.uciBest(u.set, "bihm-with-layers-of-rws", &passed)
+		deep := w.normalized(bihm, "validation", w.uciSamples())
+		flat := w.normalized(shallow, "validation", w.uciSamples())
 		g := starDifference(deep, flat)
 		deeper = append(deeper, g.verdict())
 		j.say("%s, validation log p* with its layers over that with those of RWS %v", u.name, g)
 	}
 	j.add(atLeast(3, deeper), "above on %s", count(deeper))
 	passed.note(&j)
-	return w.judge("BiHM prefers deeper machines than RWS.", j)
+	w.judge("BiHM prefers deeper machines than RWS.", j)
 }

@@ -22,6 +22,14 @@ type work struct {
 	ctx context.Context
 }
 
+// draw keeps a figure of the result.
+func (w *work) draw(name, caption string, f *plotting.Figure) { check(w.Figure(name, caption, f)) }
+
+// keptOf answers a question on the model of a checkpoint, once for all results.
+func keptOf[T any](w *work, question string, of runs.Snapshot, answer func() T) T {
+	return must(reproduce.KeptOf(w.Work, question, of, func() (T, error) { return answer(), nil }))
+}
+
 // trained is the run of a seed at the epoch at which the scale ends.
 type trained struct {
 	run      *hm.Run
@@ -35,7 +43,7 @@ type trained struct {
 
 // trained opens the runs of a training, by seed, at the epoch at which the scale ends.
 // label names it in figures.
-func (w *work) trained(name, label string) (curve, error) {
+func (w *work) trained(name, label string) curve {
 	return w.trainedAt(name, label, w.epochsOf(name))
 }
 
@@ -49,37 +57,24 @@ func (w *work) epochsOf(name string) int {
 }
 
 // trainedAt opens them at an epoch that they keep.
-func (w *work) trainedAt(name, label string, epochs int) (curve, error) {
-	dirs, err := w.Dirs(name, epochs)
-	if err != nil {
-		return nil, err
-	}
+func (w *work) trainedAt(name, label string, epochs int) curve {
+	dirs := must(w.Dirs(name, epochs))
 	var all curve
 	for _, dir := range dirs {
-		run, err := hm.OpenRun(dir)
-		if err != nil {
-			return nil, err
-		}
+		run := must(hm.OpenRun(dir))
 		of := trained{run: run, history: reproduce.History(label, run.Run, epochs), split: "validation"}
-		if of.snapshot, err = run.Run.At(epochs); err != nil {
-			return nil, err
-		}
-		if of.model, err = run.At(epochs); err != nil {
-			return nil, err
-		}
+		of.snapshot = must(run.Run.At(epochs))
+		of.model = must(run.At(epochs))
 		all = append(all, of)
 	}
-	return all, nil
+	return all
 }
 
 // timed gives the histories of trainings the time that their epochs take when they are
 // measured in turn on this machine: that of the runs themselves is of whatever else
 // the machines did meanwhile.
-func (w *work) timed(all ...curve) error {
-	seconds, err := w.secondsAnEpoch(all)
-	if err != nil {
-		return err
-	}
+func (w *work) timed(all ...curve) {
+	seconds := w.secondsAnEpoch(all)
 	for i, of := range all {
 		for _, t := range of {
 			for j := range t.history.Epochs {
@@ -87,20 +82,17 @@ func (w *work) timed(all ...curve) error {
 			}
 		}
 	}
-	return nil
 }
 
 // curves draws learning curves by epochs and by seconds, those that timed gave them.
-func (w *work) curves(title string, all ...curve) error {
-	if err := w.epochCurves(title, all...); err != nil {
-		return err
-	}
-	return w.Figure(slug(title)+"-seconds", ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups(all)...).Title(title))
+func (w *work) curves(title string, all ...curve) {
+	w.epochCurves(title, all...)
+	w.draw(slug(title)+"-seconds", ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups(all)...).Title(title))
 }
 
 // epochCurves draws learning curves by epochs.
-func (w *work) epochCurves(title string, all ...curve) error {
-	return w.Figure(slug(title)+"-epochs", ofCurves(title, all)+"by epochs", plotting.SeedBands(groups(all)...).Title(title))
+func (w *work) epochCurves(title string, all ...curve) {
+	w.draw(slug(title)+"-epochs", ofCurves(title, all)+"by epochs", plotting.SeedBands(groups(all)...).Title(title))
 }
 
 // slug is a title as the name of a file.
@@ -142,17 +134,14 @@ func groups(all []curve) []plotting.Group {
 
 // curvesOf are the runs of a figure's cells by their numbers, without what all numbers
 // begin with and what says of how many epochs they are.
-func (w *work) curvesOf(cells []cell, begin string) (map[string]curve, error) {
+func (w *work) curvesOf(cells []cell, begin string) map[string]curve {
 	all := map[string]curve{}
 	for _, c := range cells {
 		label := strings.Replace(strings.TrimPrefix(c.number, begin), ", 2,000 epochs", "", 1)
-		of, err := w.trained(c.plan.name, label)
-		if err != nil {
-			return nil, err
-		}
+		of := w.trained(c.plan.name, label)
 		all[label] = of
 	}
-	return all, nil
+	return all
 }
 
 // norms is a history of which the norms are asked for.
@@ -176,9 +165,10 @@ func (h norms) at(part float64, of func(layerNorms) float64) float64 {
 }
 
 // device says what times are measured on.
-func device() (string, error) {
+func device() string {
 	_, description, err := hm.Device()
-	return fmt.Sprintf("%s (%s)", strings.TrimSpace(cpuid.CPU.BrandName), description), err
+	check(err)
+	return fmt.Sprintf("%s (%s)", strings.TrimSpace(cpuid.CPU.BrandName), description)
 }
 
 // times are the seconds of an epoch of a training, one of each round.
@@ -196,36 +186,26 @@ func (t times) over(of times) (ratio, se float64) {
 
 // secondsAnEpoch are the times that an epoch of each training takes, measured in turn in
 // five rounds.
-func (w *work) secondsAnEpoch(all []curve) ([]times, error) {
-	on, err := device()
-	if err != nil {
-		return nil, err
-	}
+func (w *work) secondsAnEpoch(all []curve) []times {
+	on := device()
 	question := "rounds-of-seconds-an-epoch-" + on
 	for _, of := range all {
 		e := of[0].run.Experiment()
 		e.Epochs = of.epochs() // the run may have gone on
 		question += fmt.Sprintf("-%.8s", e.Hash())
 	}
-	return reproduce.Kept(w.Work, question, func() ([]times, error) {
+	return must(reproduce.Kept(w.Work, question, func() ([]times, error) {
 		const rounds = 5
 		seconds := make([]times, len(all))
 		for round := range rounds {
 			for i, of := range all {
 				w.Say("timing %s, round %d of %d", of[0].history.Name, round+1, rounds)
-				set, err := w.dataset(of[0])
-				if err != nil {
-					return nil, err
-				}
-				timing, err := of[0].run.Experiment().Benchmark(w.ctx, set, w.timedSteps(of[0]), w.Progress)
-				if err != nil {
-					return nil, err
-				}
+				timing := must(of[0].run.Experiment().Benchmark(w.ctx, w.dataset(of[0]), w.timedSteps(of[0]), w.Progress))
 				seconds[i] = append(seconds[i], timing.EpochS)
 			}
 		}
 		return seconds, nil
-	})
+	}))
 }
 
 // timedSteps are those of an epoch that are timed: ten intervals between refreshes of Fisher blocks,
@@ -242,8 +222,8 @@ func (w *work) timedSteps(of trained) int {
 }
 
 // dataset opens the data that a run was trained on.
-func (w *work) dataset(of trained) (*dataset.Set, error) {
-	return w.Sets.Open(of.run.Experiment(), of.run.Dir())
+func (w *work) dataset(of trained) *dataset.Set {
+	return must(w.Sets.Open(of.run.Experiment(), of.run.Dir()))
 }
 
 // evaluation is one of a model, with the estimates of each row, and what data they are
@@ -259,40 +239,34 @@ type evaluation struct {
 func (w *work) testSamples() int { return w.few(10_000, 1000, 20) }
 
 // evaluate estimates log p of the test rows, of each seed.
-func (w *work) evaluate(of curve) ([]evaluation, error) {
+func (w *work) evaluate(of curve) []evaluation {
 	return w.evaluateWith(of, w.testSamples())
 }
 
-func (w *work) evaluateWith(of curve, samples int) ([]evaluation, error) {
+func (w *work) evaluateWith(of curve, samples int) []evaluation {
 	var all []evaluation
 	for _, t := range of {
-		e, err := w.estimate(t, "test", w.few(0, 0, 50), samples)
-		if err != nil {
-			return nil, err
-		}
+		e := w.estimate(t, "test", w.few(0, 0, 50), samples)
 		all = append(all, e)
 	}
-	return all, nil
+	return all
 }
 
 // estimate estimates log p of some rows of a split of a model, 0 for all of them, from
 // samples of each.
-func (w *work) estimate(t trained, split string, rows, samples int) (evaluation, error) {
-	e, err := reproduce.KeptOf(w.Work, fmt.Sprintf("log-p-of-%s-rows-%d-samples-%d", split, rows, samples), t.snapshot, func() (evaluation, error) {
+func (w *work) estimate(t trained, split string, rows, samples int) evaluation {
+	e := keptOf(w, fmt.Sprintf("log-p-of-%s-rows-%d-samples-%d", split, rows, samples), t.snapshot, func() evaluation {
 		w.Say("estimating log p of %s rows, %s samples each: %s, seed %d", split, thousands(samples), t.history.Name, t.run.Experiment().Seed)
-		set, err := w.dataset(t)
-		if err != nil {
-			return evaluation{}, err
-		}
+		set := w.dataset(t)
 		of := set.Test()
 		if split == "validation" {
 			of = set.Validation()
 		}
-		e, err := t.model.Evaluate(w.ctx, t.model.Subset(of, rows), samples, w.Progress)
-		return evaluation{Evaluation: e, Each: e.Each, EachTildeStar: e.EachTildeStar}, err
+		e := must(t.model.Evaluate(w.ctx, t.model.Subset(of, rows), samples, w.Progress))
+		return evaluation{Evaluation: e, Each: e.Each, EachTildeStar: e.EachTildeStar}
 	})
 	e.data = reproduce.DataOf(t.run.Experiment().Dataset)
-	return e, err
+	return e
 }
 
 // value is that of a measure of evaluations over seeds, or of the one with its
@@ -329,29 +303,22 @@ func list(format string, numbers []float64) string {
 }
 
 // foundRatio adds the ratio of the seconds of an epoch of two trainings.
-func (w *work) foundRatio(number string, a, b plan) error {
+func (w *work) foundRatio(number string, a, b plan) {
 	var all []curve
 	for _, p := range []plan{a, b} {
-		of, err := w.trained(p.name, p.name)
-		if err != nil {
-			return err
-		}
+		of := w.trained(p.name, p.name)
 		all = append(all, of)
 	}
-	seconds, err := w.secondsAnEpoch(all)
-	if err != nil {
-		return err
-	}
-	return w.foundTimes(number, "ratio", seconds[0], seconds[1], all[0])
+	seconds := w.secondsAnEpoch(all)
+	w.foundTimes(number, "ratio", seconds[0], seconds[1], all[0])
 }
 
 // foundTimes adds the ratio of two times that were measured in turn, on the data of a training.
-func (w *work) foundTimes(number, measure string, a, b times, of curve) error {
-	on, err := device()
+func (w *work) foundTimes(number, measure string, a, b times, of curve) {
+	on := device()
 	ratio, se := a.over(b)
 	data := reproduce.DataOf(of[0].run.Experiment().Dataset)
 	w.FoundAsPublished(number, measure, reproduce.Value{Ours: ratio, SE: &se, Seeds: 1, By: fmt.Sprintf("epochs timed in turn, mean of %d rounds, on %s", len(a), on), Data: data})
-	return err
 }
 
 // foundDifference adds how far log p of a is above that of b.
