@@ -18,15 +18,15 @@ type point struct {
 	seconds, logP float64
 }
 
-// onTest is the curve of the test rows that the plan measures, 0 for all of them: their
-// measures take the place of those of the validation rows.
-func onTest(of []trained, rows int) curve {
+// onTest is the curve of the test rows that the plan measures: their measures take the place of
+// those of the validation rows.
+func onTest(of []trained) curve {
 	c := make(curve, len(of))
 	for i, t := range of {
-		t.split, t.rows = "test", rows
+		t.split = "test"
 		for _, m := range t.run.Experiment().Measurements {
 			if m = m.WithDefaults(); m.Name == "test" {
-				t.samples = m.Samples
+				t.rows, t.samples = m.Rows, m.Samples
 			}
 		}
 		var measured []runs.Epoch

@@ -69,7 +69,7 @@ var (
 func (w *work) onFaces(cells []cell) []curve {
 	all := w.trainedCells(cells)
 	for i, of := range all {
-		all[i] = onTest(of, 0)
+		all[i] = onTest(of)
 	}
 	return all
 }
@@ -250,7 +250,7 @@ func makeFig73(w *work) {
 		of := w.trained(p.name, name)
 		sheet := must(of[0].model.Means(w.ctx, w.few(100, 100, 10)))
 		variation[i] = totalVariation(sheet)
-		all = append(all, onTest(of, 0))
+		all = append(all, onTest(of))
 		w.draw(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet))
 	}
 	j.add(holdsIf(variation[1] < variation[0]), "mean difference of neighbouring pixels of dreams: Gaussian units %.4f, Bernoulli units %.4f", variation[1], variation[0])
@@ -367,7 +367,7 @@ func makeFig310(w *work) {
 	var j judgement
 	j.above(fmt.Sprintf("log p* of test rows after %d epochs less that after %d", epochs, half), starDifference(of[1], of[0]))
 	last := w.trained(largeFaces.name, "BiHM")
-	w.soFar(&j, onTest(last, 0))
+	w.soFar(&j, onTest(last))
 	w.show("First epochs learn the mean face, then log p* rises for hundreds of epochs.", j)
 	w.draw("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, last[0].history))
 	sheet := must(last[0].model.Means(w.ctx, w.few(100, 100, 10)))

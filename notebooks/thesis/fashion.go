@@ -67,9 +67,9 @@ func makeFashionCurves(w *work) {
 	})
 	w.timed(all...)
 	for i := range all {
-		all[i] = onTest(all[i], 0)
+		all[i] = onTest(all[i])
 	}
-	nrws, rws = all[0], onTest(rws, 0)
+	nrws, rws = all[0], onTest(rws)
 	what := "NRWS over " + rws[0].history.Name + ","
 	var j judgement
 	j.ahead(what, "tenths of the epochs from the second on", w.byEpochs(nrws, rws, rws.tenths()[1:]))
@@ -128,7 +128,7 @@ func makeFig511(w *work) {
 	}
 	w.timed(all...)
 	for i := range all {
-		all[i] = onTest(all[i], 0)
+		all[i] = onTest(all[i])
 	}
 	bihm, nbihm, nrws := all[0], all[1], all[2]
 	overNRWS := w.byEpochs(nbihm, nrws, nrws.tenths())

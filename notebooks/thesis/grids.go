@@ -138,7 +138,7 @@ func makeFigC5(w *work) {
 	tested := map[string][]evaluation{}
 	for i, of := range all {
 		tested[refreshEvery(fashionRefreshes[i])] = w.evaluate(of)
-		drawn = append(drawn, onTest(of, 0))
+		drawn = append(drawn, onTest(of))
 	}
 	for _, k := range []int{200, 500, 1000} {
 		j.within(tested, refreshEvery(k), refreshEvery(100), 0.5)

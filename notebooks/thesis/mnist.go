@@ -8,6 +8,123 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
+// mnistRows are the results on binarised MNIST that compare trainings.
+var mnistRows = map[string]row{
+	"varady/table5.1": {
+		cells: table51, table: true,
+		numbers: []number{
+			secondsRatio("seconds of an epoch, NRWS over RWS", "NRWS", "RWS"),
+			secondsRatio("seconds of an epoch, DNRWS over RWS", "DNRWS", "RWS"),
+			secondsRatio("seconds of an epoch, WS over RWS", "WS", "RWS"),
+		},
+		claims: []claim{
+			order("NRWS is best, before DNRWS, RWS and WS.", falling("NRWS", "DNRWS", "RWS", "WS")),
+			amount("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; BiHM thesis 2016 has −84.5).", askPublished),
+		},
+	},
+	"varady/fig5.4": {
+		cells: fig54(),
+		claims: []claim{
+			amount("Smaller α is faster at first, with a worse minimum.", askDamping),
+			amount("A larger η that makes up for a larger α converges too early.",
+				endsAbove(pair{"η 0.002, α 0.2 over η 0.004, α 0.4 at the end", "η 0.002, α 0.2", "η 0.004, α 0.4"})),
+		},
+		figures: []figure{
+			{"binarised MNIST, DNRWS, η 0.001", withDamping("η 0.001")},
+			{"binarised MNIST, DNRWS, η 0.002", withDamping("η 0.002")},
+			{"binarised MNIST, DNRWS, η 0.004", withDamping("η 0.004")},
+		},
+	},
+	"varady/fig5.5": {
+		cells: fig55, timed: true,
+		claims: []claim{
+			order("DNRWS is faster than RWS and its minimum worse than that of NRWS.",
+				aheadByEpochs(over("DNRWS", "RWS")), endsAbove(pair{"NRWS − DNRWS at the end", "NRWS", "DNRWS"})),
+			amount("By time DNRWS beats RWS for a longer period.", askAtFirst),
+		},
+		figures: ofCells("binarised MNIST, diagonal metric"),
+	},
+	"varady/fig5.6": {
+		cells: table51, more: mnistTuned(), timed: true,
+		claims: []claim{
+			order("NRWS converges faster by epochs and to a better minimum.", aheadByEpochs(over("NRWS", "RWS"))),
+			order("NRWS is faster by time.", aheadBySeconds(over("NRWS", "RWS"))),
+		},
+		figures: ofCells("binarised MNIST, twelve layers"),
+		special: compareTuned,
+	},
+	"varady/table5.3": {
+		cells: table53, table: true,
+		numbers: []number{secondsRatio("seconds of an epoch, NBiHM over BiHM", "NBiHM", "BiHM")},
+		claims:  []claim{order("NRWS, NBiHM, BiHM, in this order.", falling("NRWS", "NBiHM", "BiHM"))},
+	},
+	"varady/fig5.10": {
+		cells: table53, timed: true,
+		claims: []claim{
+			order("NBiHM gains over BiHM in speed and minimum.", aheadByEpochs(over("NBiHM", "BiHM")), aheadBySeconds(over("NBiHM", "BiHM"))),
+			order("An epoch of NBiHM is shorter than one of NRWS, and NBiHM does not reach NRWS.",
+				askShorter, endsAbove(pair{"NRWS − NBiHM at the end", "NRWS", "NBiHM"})),
+		},
+		figures: ofCells("binarised MNIST, bidirectional machines"),
+	},
+	"varady/table6.1": {
+		cells: table61, table: true,
+		claims: []claim{order("NRWS after 2,000 epochs is ahead of RWS after 5,000, Adam excepted.",
+			falling("NRWS, 2,000 epochs", "RWS, 5,000 epochs"),
+			falling("NRWS, 2,000 epochs, momentum", "RWS, 5,000 epochs, momentum"),
+			falling("NRWS, 2,000 epochs, Nesterov", "RWS, 5,000 epochs, Nesterov"),
+			falling("RWS, 5,000 epochs, Adam", "NRWS, 2,000 epochs, Adam"),
+		)},
+	},
+	"varady/fig6.3": {
+		cells: fig63,
+		claims: []claim{
+			order("All three accelerate both methods.", aheadByEpochs(overPlain("RWS", "momentum", "Nesterov", "Adam")...), aheadByEpochs(overPlain("NRWS", "momentum", "Nesterov", "Adam")...)),
+			order("Adam is best for RWS, momentum and Nesterov for NRWS.",
+				endsAbove(overPlain("RWS", "Adam")...),
+				endsAbove(overOther("RWS", "Adam", "momentum"), overOther("NRWS", "momentum", "Adam")), endsAbove(overPlain("NRWS", "momentum")...),
+				endsAbove(overOther("RWS", "Adam", "Nesterov"), overOther("NRWS", "Nesterov", "Adam")), endsAbove(overPlain("NRWS", "Nesterov")...)),
+		},
+		figures: ofMethods("binarised MNIST", "", ", momentum", ", Nesterov", ", Adam"),
+	},
+	"varady/fig6.4": {
+		cells: fig64,
+		special: func(c *comparison) {
+			c.aheadBothWays("NRWS with Nesterov is ahead from the start, both ways.", "binarised MNIST, the best optimisers", c.of("NRWS, Nesterov"), c.of("RWS, Adam"))
+		},
+	},
+	"varady/table6.5": {
+		cells: table65, table: true,
+		claims: []claim{amount("Entropy and acceleration together almost always help.",
+			falling("MNIST, NRWS, entropy and Nesterov", "MNIST, NRWS"),
+			falling("FashionMNIST, NRWS, entropy and Nesterov", "FashionMNIST, NRWS"),
+		)},
+	},
+	"varady/figC.4": {cells: figC4(), special: compareRefreshes},
+	"bihm/fig3.4": {
+		cells: fig34, timed: true, onTest: true,
+		claims:  []claim{amount("BiHM converges very well by updates and competitively by time.", askCompetitive)},
+		figures: ofCells("binarised MNIST, twelve layers, Adam"),
+	},
+}
+
+// withDamping are the labels of fig. 5.4 at a learning rate.
+func withDamping(η string) []string {
+	return []string{η + ", α 0.05", η + ", α 0.1", η + ", α 0.2", η + ", α 0.4"}
+}
+
+// overPlain are a method's optimisers over gradient descent, and overOther one over another.
+func overPlain(method string, optimizers ...string) (pairs []pair) {
+	for _, o := range optimizers {
+		pairs = append(pairs, pair{method + ", " + o + " over gradient descent", method + ", " + o, method})
+	}
+	return pairs
+}
+
+func overOther(method, a, b string) pair {
+	return pair{method + ", " + a + " over " + b, method + ", " + a, method + ", " + b}
+}
+
 // mnist is a training on binarised MNIST with the machine of twelve layers.
 func mnist(name string, method hm.Method, full int) plan {
 	return plan{name: "mnist-" + name, data: binarizedMNIST, machine: dense(twelveLayers...), method: method, laptop: full / 40, full: full, seeds: 1, part: 0.25}
@@ -28,10 +145,8 @@ var table51 = []cell{{"NRWS", mnistNRWS, 0}, {"DNRWS", mnistDNRWS, 0}, {"RWS", m
 // mnistRates are the learning rates among which that of a method is chosen.
 var mnistRates = []float64{0.005, 0.01, 0.02, 0.04, 0.08}
 
-// mnistTuned are the trainings of Várady 2025, fig. 5.6, with those that tune η of RWS and of
-// NRWS.
-func mnistTuned(reproduce.Scale) []plan {
-	plans := plansOf(table51)
+// mnistTuned are the trainings that tune η of RWS and of NRWS.
+func mnistTuned() (plans []plan) {
 	for i, method := range []string{"nrws", "rws"} {
 		for _, η := range mnistRates {
 			p := mnist(rated(method, η), []hm.Method{hm.NRWS().Damping(0.2), hm.RWS()}[i].LearningRate(η), 50)
@@ -64,99 +179,52 @@ func (w *work) atRates(rates []float64, label string, passed *passedOver, name f
 	return each, best
 }
 
-func makeTable51(w *work) {
-	of := w.cells(table51)
-	for _, m := range []struct {
-		name string
-		plan plan
-	}{{"NRWS", mnistNRWS}, {"DNRWS", mnistDNRWS}, {"WS", mnistWS}} {
-		w.foundRatio("seconds of an epoch, "+m.name+" over RWS", m.plan, mnistRWS)
-	}
-	var j, beats judgement
-	j.order("", scored{"NRWS", of["NRWS"]}, scored{"DNRWS", of["DNRWS"]}, scored{"RWS", of["RWS"]}, scored{"WS", of["WS"]})
-	nrws := of["NRWS"][0]
-	beats.add(holdsIf(nrws.LogP > -85), "log p of NRWS %.2f after %d epochs, %+.2f from −84.5", nrws.LogP, mnistNRWS.epochs(w.Scale), nrws.LogP+84.5)
-	w.judge("NRWS is best, before DNRWS, RWS and WS.", j)
-	w.judgeFull("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; BiHM thesis 2016 has −84.5).", beats)
+// askPublished asks whether NRWS is beyond what is published of RWS and of the BiHM.
+func askPublished(c *comparison, j *judgement) {
+	logP := c.tested("NRWS")[0].LogP
+	j.add(holdsIf(logP > -85), "log p of NRWS %.2f after %d epochs, %+.2f from −84.5", logP, mnistNRWS.epochs(c.Scale), logP+84.5)
 }
 
-func makeFig56(w *work) {
-	all := w.timedCells(table51)
-	nrws, rws := all[0], all[2]
-	var faster, sooner, tuned judgement
-	w.aheadByEpochs(&faster, "NRWS over RWS", nrws, rws)
-	w.judge("NRWS converges faster by epochs and to a better minimum.", faster)
-	w.aheadBySeconds(&sooner, "NRWS over RWS", nrws, rws, 1)
-	w.judge("NRWS is faster by time.", sooner)
-	seconds := w.secondsAnEpoch(all)
-	w.foundTimes("seconds of an epoch, NRWS over RWS", "ratio", seconds[0], seconds[2], nrws)
-	w.curves("binarised MNIST, twelve layers", all...)
+// compareTuned sets NRWS beside RWS, each at its best rate.
+func compareTuned(c *comparison) {
+	seconds := c.secondsAnEpoch(c.all())
+	c.foundTimes("seconds of an epoch, NRWS over RWS", "ratio", seconds[0], seconds[2], c.of("NRWS"))
 
 	var passed passedOver
-	bestNRWS, ηNRWS, edgeNRWS := w.tuned("nrws", "NRWS", &passed)
-	bestRWS, ηRWS, edgeRWS := w.tuned("rws", "RWS", &passed)
-	w.timed(bestNRWS, bestRWS)
-	what := fmt.Sprintf("NRWS at η %g over RWS at %g, %d epochs, %d seeds,", ηNRWS, ηRWS, bestRWS.epochs(), len(bestRWS))
-	w.aheadByEpochs(&tuned, what, bestNRWS, bestRWS)
-	w.aheadBySeconds(&tuned, what, bestNRWS, bestRWS, 1)
-	gain := w.ends(bestNRWS, bestRWS)
-	w.Beside("NRWS over RWS, each at its best rate", "difference of validation log p", reproduce.Value{Ours: gain.nats, SE: &gain.se, Seeds: len(bestRWS)})
-	w.Beyond("At the learning rates that are best for each, %g and %g of those tried, NRWS ends %v above RWS on validation rows of MNIST, after %d epochs", ηNRWS, ηRWS, gain, bestRWS.epochs())
-	passed.note(&tuned)
+	nrws, ηNRWS, edgeNRWS := c.tuned("nrws", "NRWS", &passed)
+	rws, ηRWS, edgeRWS := c.tuned("rws", "RWS", &passed)
+	c.timed(nrws, rws)
+	what := fmt.Sprintf("NRWS at η %g over RWS at %g, %d epochs, %d seeds,", ηNRWS, ηRWS, rws.epochs(), len(rws))
+	var j judgement
+	c.aheadByEpochs(&j, what, nrws, rws)
+	c.aheadBySeconds(&j, what, nrws, rws, 1)
+	gain := c.ends(nrws, rws)
+	c.Beside("NRWS over RWS, each at its best rate", "difference of validation log p", reproduce.Value{Ours: gain.nats, SE: &gain.se, Seeds: len(rws)})
+	c.Beyond("At the learning rates that are best for each, %g and %g of those tried, NRWS ends %v above RWS on validation rows of MNIST, after %d epochs", ηNRWS, ηRWS, gain, rws.epochs())
+	passed.note(&j)
 	if edgeNRWS || edgeRWS {
-		tuned.undecided("the best rate of a method lies at an end of those tried")
+		j.undecided("the best rate of a method lies at an end of those tried")
 	}
-	w.judge("The gain is the metric's, each method being at its best rate.", tuned)
-	w.curves("binarised MNIST, each method at its best rate", bestNRWS, bestRWS)
-}
-
-// timedCells are the runs of a table's cells, in order, with the seconds of epochs that
-// are timed in turn.
-func (w *work) timedCells(cells []cell) []curve {
-	all := w.trainedCells(cells)
-	w.timed(all...)
-	return all
+	c.judge("The gain is the metric's, each method being at its best rate.", j)
+	c.curves("binarised MNIST, each method at its best rate", nrws, rws)
 }
 
 var table53 = []cell{{"BiHM", mnistBiHM, 0}, {"NBiHM", mnistNBiHM, 0}, {"NRWS", mnistNRWS, 0}}
 
-func makeTable53(w *work) {
-	of := w.cells(table53)
-	w.foundRatio("seconds of an epoch, NBiHM over BiHM", mnistNBiHM, mnistBiHM)
-	var j judgement
-	j.order("", scored{"NRWS", of["NRWS"]}, scored{"NBiHM", of["NBiHM"]}, scored{"BiHM", of["BiHM"]})
-	w.judge("NRWS, NBiHM, BiHM, in this order.", j)
-}
-
-func makeFig510(w *work) {
-	all := w.timedCells(table53)
-	bihm, nbihm, nrws := all[0], all[1], all[2]
-	var gains, behind judgement
-	w.aheadByEpochs(&gains, "NBiHM over BiHM", nbihm, bihm)
-	w.aheadBySeconds(&gains, "NBiHM over BiHM", nbihm, bihm, 1)
-	w.judge("NBiHM gains over BiHM in speed and minimum.", gains)
-	seconds := w.secondsAnEpoch(all)
+// askShorter asks whether an epoch of NBiHM is shorter than one of NRWS.
+func askShorter(c *comparison, j *judgement) {
+	seconds := c.secondsAnEpoch(c.all())
 	shorter, se := seconds[1].over(seconds[2])
-	behind.add(positive(1-shorter, se), "seconds of an epoch × %.3f ± %.3f", shorter, se)
-	w.endsAbove(&behind, "NRWS − NBiHM at the end", nrws, nbihm)
-	w.judge("An epoch of NBiHM is shorter than one of NRWS, and NBiHM does not reach NRWS.", behind)
-	w.curves("binarised MNIST, bidirectional machines", all...)
+	j.add(positive(1-shorter, se), "seconds of an epoch × %.3f ± %.3f", shorter, se)
 }
 
 // fig55 are the first 500 epochs of the runs of Várady 2025, table 5.1.
 var fig55 = drawn(cell{"RWS", mnistRWS, 0.25}, cell{"DNRWS", mnistDNRWS, 0.25}, cell{"NRWS", mnistNRWS, 0.25})
 
-func makeFig55(w *work) {
-	all := w.trainedCells(fig55)
-	w.timed(all...)
-	rws, dnrws, nrws := all[0], all[1], all[2]
-	var between, sooner judgement
-	w.aheadByEpochs(&between, "DNRWS over RWS", dnrws, rws)
-	w.endsAbove(&between, "NRWS − DNRWS at the end", nrws, dnrws)
-	w.judge("DNRWS is faster than RWS and its minimum worse than that of NRWS.", between)
-	sooner.ahead("DNRWS over RWS", "first tenth of the seconds", w.bySeconds(dnrws, rws, rws, 1, 1))
-	w.judgeFull("By time DNRWS beats RWS for a longer period.", sooner)
-	w.curves("binarised MNIST, diagonal metric", all...)
+// askAtFirst asks whether DNRWS is above RWS after a tenth of the seconds.
+func askAtFirst(c *comparison, j *judgement) {
+	rws := c.of("RWS")
+	j.ahead("DNRWS over RWS", "first tenth of the seconds", c.bySeconds(c.of("DNRWS"), rws, rws, 1, 1))
 }
 
 // fig54 are the learning rates and damping factors of DNRWS.
@@ -171,67 +239,27 @@ func fig54() []cell {
 	return cells
 }
 
-func makeFig54(w *work) {
-	of := w.curvesOf(fig54(), "")
-	var faster, early judgement
+// askDamping asks whether less damping is ahead at first, and behind at the best.
+func askDamping(c *comparison, j *judgement) {
 	for _, η := range []string{"0.001", "0.002", "0.004"} {
 		for _, α := range [][2]string{{"0.05", "0.1"}, {"0.1", "0.2"}, {"0.2", "0.4"}} {
-			smaller, larger := of["η "+η+", α "+α[0]], of["η "+η+", α "+α[1]]
+			smaller, larger := c.of("η "+η+", α "+α[0]), c.of("η "+η+", α "+α[1])
 			epoch := min(5, smaller.epochs())
-			w.aboveAt(&faster, fmt.Sprintf("η %s, training after %d epochs, α %s − %s", η, epoch, α[0], α[1]), smaller, larger, trainedAfter(epoch))
+			c.aboveAt(j, fmt.Sprintf("η %s, training after %d epochs, α %s − %s", η, epoch, α[0], α[1]), smaller, larger, trainedAfter(epoch))
 			if α[1] != "0.4" {
-				w.aboveAt(&faster, fmt.Sprintf("best validation, α %s − %s", α[1], α[0]), larger, smaller, best)
+				c.aboveAt(j, fmt.Sprintf("best validation, α %s − %s", α[1], α[0]), larger, smaller, best)
 			}
 		}
-		w.epochCurves("binarised MNIST, DNRWS, η "+η, of["η "+η+", α 0.05"], of["η "+η+", α 0.1"], of["η "+η+", α 0.2"], of["η "+η+", α 0.4"])
 	}
-	w.judgeFull("Smaller α is faster at first, with a worse minimum.", faster)
-	w.endsAbove(&early, "η 0.002, α 0.2 over η 0.004, α 0.4 at the end", of["η 0.002, α 0.2"], of["η 0.004, α 0.4"])
-	w.judgeFull("A larger η that makes up for a larger α converges too early.", early)
 }
 
 var table61 = accelerated("", mnist, 0.2)
-
-func makeTable61(w *work) {
-	of := w.cells(table61)
-	const rws, nrws = "RWS, 5,000 epochs", "NRWS, 2,000 epochs"
-	var j judgement
-	for _, optimizer := range []string{"", ", momentum", ", Nesterov"} {
-		j.aboveOf(of, nrws+optimizer, rws+optimizer)
-	}
-	j.aboveOf(of, rws+", Adam", nrws+", Adam")
-	w.judge("NRWS after 2,000 epochs is ahead of RWS after 5,000, Adam excepted.", j)
-}
 
 // fig63 are the first 2,000 epochs of its trainings, fig64 two of them.
 var (
 	fig63 = drawn(table61...)
 	fig64 = numbered(fig63, "RWS, 2,000 epochs, Adam", "NRWS, 2,000 epochs, Nesterov")
 )
-
-func makeFig63(w *work) {
-	of := w.curvesOf(fig63, "")
-	var all, best judgement
-	for _, m := range []string{"RWS", "NRWS"} {
-		for _, o := range []string{", momentum", ", Nesterov", ", Adam"} {
-			w.aheadByEpochs(&all, m+o+" over gradient descent", of[m+o], of[m])
-		}
-		w.epochCurves("binarised MNIST: "+m, of[m], of[m+", momentum"], of[m+", Nesterov"], of[m+", Adam"])
-	}
-	w.endsAbove(&best, "RWS, Adam over gradient descent", of["RWS, Adam"], of["RWS"])
-	for _, o := range []string{", momentum", ", Nesterov"} {
-		w.endsAbove(&best, "RWS, Adam over"+o[1:], of["RWS, Adam"], of["RWS"+o])
-		w.endsAbove(&best, "NRWS"+o+" over Adam", of["NRWS"+o], of["NRWS, Adam"])
-		w.endsAbove(&best, "NRWS"+o+" over gradient descent", of["NRWS"+o], of["NRWS"])
-	}
-	w.judge("All three accelerate both methods.", all)
-	w.judge("Adam is best for RWS, momentum and Nesterov for NRWS.", best)
-}
-
-func makeFig64(w *work) {
-	of := w.curvesOf(fig64, "")
-	w.aheadBothWays("NRWS with Nesterov is ahead from the start, both ways.", "binarised MNIST, the best optimisers", of["NRWS, Nesterov"], of["RWS, Adam"])
-}
 
 // final is the training of the last column of Várady 2025, table 6.5, on a set.
 func final(of func(string, hm.Method, int) plan, damping float64) plan {
@@ -245,15 +273,6 @@ var table65 = append(thrice(
 	cell{"FashionMNIST, NRWS", fashionNRWS, 0},
 	cell{"FashionMNIST, NRWS, entropy and Nesterov", final(fashion, 0.1), 0},
 ), cell{"MNIST, RWS", mnistRWS, 0}, cell{"FashionMNIST, RWS", fashionLong, 0})
-
-func makeTable65(w *work) {
-	of := w.cells(table65)
-	var j judgement
-	for _, set := range []string{"MNIST", "FashionMNIST"} {
-		j.aboveOf(of, set+", NRWS, entropy and Nesterov", set+", NRWS")
-	}
-	w.judgeFull("Entropy and acceleration together almost always help.", j)
-}
 
 // The seven-layer machines of BiHM thesis 2016, 3.7.4: five samples for 1,000 epochs, then a hundred
 // for 500, at the rates of its 3.6.2.
@@ -296,27 +315,20 @@ func makeText374(w *work) {
 // The twelve-layer machines of BiHM thesis 2016, fig. 3.4.
 var fig34 = []cell{{"BiHM", twelve("bihm", hm.BiHM().L1(1e-5)), 0}, {"RWS", twelve("rws", hm.RWS().L1(1e-5)), 0}}
 
-// fig34Rows are the test rows that are measured along training.
-const fig34Rows = 1000
-
 func twelve(name string, method hm.Method) plan {
 	return plan{
 		name: "adam-" + name, data: binarizedMNIST, machine: bidirectional(twelveLayers...),
 		method: method.Optimizer(hm.Adam).BatchSize(100).LearningRate(0.0005), laptop: 40, full: 2000, seeds: 1,
-		measured: []hm.Measurement{{Every: 4, Rows: fig34Rows, Samples: 1000}},
+		measured: []hm.Measurement{{Every: 4, Rows: 1000, Samples: 1000}},
 	}
 }
 
-func makeFig34(w *work) {
-	all := w.timedCells(fig34)
-	bihm, rws := onTest(all[0], fig34Rows), onTest(all[1], fig34Rows)
-	updates := w.byEpochs(bihm, rws, rws.tenths())
-	seconds := w.bySeconds(bihm, rws, rws, 2, 10)
-	var j judgement
-	j.add(atLeast(6, verdicts(updates)), "above RWS at %s tenths of the updates", count(verdicts(updates)))
-	j.behindLess(0.5, "tenths of the seconds of RWS from the second on", seconds)
-	w.judgeFull("BiHM converges very well by updates and competitively by time.", j)
-	w.curves("binarised MNIST, twelve layers, Adam", bihm, rws)
+// askCompetitive asks whether the BiHM is above RWS by updates, and not behind by time.
+func askCompetitive(c *comparison, j *judgement) {
+	bihm, rws := c.of("BiHM"), c.of("RWS")
+	updates := verdicts(c.byEpochs(bihm, rws, rws.tenths()))
+	j.add(atLeast(6, updates), "above RWS at %s tenths of the updates", count(updates))
+	j.behindLess(0.5, "tenths of the seconds of RWS from the second on", c.bySeconds(bihm, rws, rws, 2, 10))
 }
 
 // The training rows of Várady 2025, fig. C.4: fewer than the document's, so that its 2,000 steps are
@@ -330,39 +342,31 @@ func figC4() []cell {
 	for _, k := range refreshSteps {
 		p := mnist(fmt.Sprintf("nrws-refresh-%d", k), hm.NRWS().LearningRate(0.002).Damping(0.2).RefreshEvery(k), 20)
 		p.data.Subset, p.laptop = figC4Rows, 20
-		cells = append(cells, cell{fmt.Sprintf("K = %d", k), p, 0})
+		cells = append(cells, cell{refreshEvery(k), p, 0})
 	}
 	return cells
 }
 
-func makeFigC4(w *work) {
-	of := w.trainedCells(figC4())
-	all := map[int]curve{}
-	for i, k := range refreshSteps {
-		all[k] = of[i]
-	}
-	var drawn []curve
-	for _, k := range []int{1, 10, 100, 500, 1000} {
-		drawn = append(drawn, all[k])
-	}
-	w.timed(drawn...)
-	one := all[1]
+// compareRefreshes judges what the refreshes cost and save, on fewer rows than published.
+func compareRefreshes(c *comparison) {
+	of := func(k int) curve { return c.of(refreshEvery(k)) }
+	one, hundred, thousand := of(1), of(100), of(1000)
+	drawn := []curve{one, of(10), hundred, of(500), thousand}
+	c.timed(drawn...)
 	var level, unstable, faster judgement
-	setting := fmt.Sprintf("%s training rows, %d epochs of 100 steps, where the published figure has all rows", thousands(figC4Rows), one.epochs())
 	for _, k := range refreshSteps[1:] {
-		d := all[k].mean(end) - one.mean(end)
 		if k <= 100 {
+			d := of(k).mean(end) - one.mean(end)
 			level.add(holdsIf(math.Abs(d) < 0.5), "validation log p, K %d over K 1 %+.3f nats", k, d)
 		}
 	}
-	thousand := all[1000]
 	rises, n := false, thousand.epochs()
 	for part := 2; part <= 10; part++ {
 		rises = rises || thousand.mean(trainedAfter(max(1, n*part/10))) < thousand.mean(trainedAfter(max(1, n*(part-1)/10)))
 	}
 	behind := one.mean(trainedAfter(n)) - thousand.mean(trainedAfter(n))
 	unstable.add(holdsIf(rises || behind > 2), "training loss of K 1000 rises between parts: %t; log p of training rows, K 1000 over K 1 %+.2f nats", rises, -behind)
-	ratio := all[100].seconds() / one.seconds()
+	ratio := hundred.seconds() / one.seconds()
 	faster.add(holdsIf(ratio < 1.0/3), "seconds at K 100 over those at K 1: %.3f", ratio)
 	for _, claim := range []struct {
 		says string
@@ -372,8 +376,8 @@ func makeFigC4(w *work) {
 		{"K 1000 is unstable, 500 less so.", unstable},
 		{"Large K is much faster.", faster},
 	} {
-		claim.j.say("%s", setting)
-		w.show(claim.says, claim.j)
+		claim.j.say("%s training rows, %d epochs of 100 steps, where the published figure has all rows", thousands(figC4Rows), one.epochs())
+		c.show(claim.says, claim.j)
 	}
-	w.curves("binarised MNIST, NRWS, steps between refreshes", drawn...)
+	c.curves("binarised MNIST, NRWS, steps between refreshes", drawn...)
 }

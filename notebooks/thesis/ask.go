@@ -1,0 +1,83 @@
+package thesis
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+)
+
+// pair is two labels of which the first is asked to be above the second, with the words for both.
+type pair struct{ what, a, b string }
+
+func over(a, b string) pair { return pair{a + " over " + b, a, b} }
+
+// secondsRatio finds the seconds of an epoch of one label over another's, timed beside each other.
+func secondsRatio(name, a, b string) number {
+	return func(c *comparison) {
+		seconds := c.secondsAnEpoch(c.all(a, b))
+		c.foundTimes(name, "ratio", seconds[0], seconds[1], c.of(a))
+	}
+}
+
+// logPOver finds how far log p of the test rows of one label is above another's.
+func logPOver(name, a, b string) number {
+	return func(c *comparison) { c.foundDifference(name, c.tested(a), c.tested(b)) }
+}
+
+// falling asks whether log p of the test rows falls from each label to the next.
+func falling(labels ...string) ask {
+	return func(c *comparison, j *judgement) {
+		for i, b := range labels[1:] {
+			a := labels[i]
+			j.above(a+" − "+b, difference(c.tested(a), c.tested(b)))
+		}
+	}
+}
+
+// notAbove asks whether log p of the test rows is not above another's by more than twice the
+// standard error.
+func notAbove(a, b string) ask {
+	return func(c *comparison, j *judgement) {
+		g := difference(c.tested(a), c.tested(b))
+		j.add(holdsIf(g.verdict() != reproduce.Holds), "%s − %s %v", a, b, g)
+	}
+}
+
+// within asks whether log p of the test rows differs by less than some nats.
+func within(nats float64, a, b string) ask {
+	return func(c *comparison, j *judgement) {
+		g := difference(c.tested(a), c.tested(b))
+		j.add(holdsIf(math.Abs(g.nats) < nats), "%s − %s %v", a, b, g)
+	}
+}
+
+// aheadByEpochs asks whether curves are above others at each tenth of the epochs, and
+// aheadBySeconds whether they are at each tenth of the seconds that the other takes.
+func aheadByEpochs(pairs ...pair) ask {
+	return ofPairs(pairs, func(c *comparison, j *judgement, what string, a, b curve) { c.aheadByEpochs(j, what, a, b) })
+}
+
+func aheadBySeconds(pairs ...pair) ask {
+	return ofPairs(pairs, func(c *comparison, j *judgement, what string, a, b curve) { c.aheadBySeconds(j, what, a, b, 1) })
+}
+
+// endsAbove asks whether curves end above others.
+func endsAbove(pairs ...pair) ask {
+	return ofPairs(pairs, func(c *comparison, j *judgement, what string, a, b curve) { c.endsAbove(j, what, a, b) })
+}
+
+// bestAbove asks whether the highest of curves is above the highest of others.
+func bestAbove(pairs ...pair) ask {
+	return ofPairs(pairs, func(c *comparison, j *judgement, what string, a, b curve) { c.aboveAt(j, what, a, b, best) })
+}
+
+func ofPairs(pairs []pair, add func(c *comparison, j *judgement, what string, a, b curve)) ask {
+	return func(c *comparison, j *judgement) {
+		for _, p := range pairs {
+			add(c, j, p.what, c.of(p.a), c.of(p.b))
+		}
+	}
+}
+
+// said adds evidence that decides nothing by itself.
+func said(text string) ask { return func(_ *comparison, j *judgement) { j.say("%s", text) } }

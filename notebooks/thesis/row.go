@@ -1,0 +1,183 @@
+package thesis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+)
+
+// row is a result that compares trainings, as data: which trainings these are, what is asked of
+// them, and what is drawn.
+type row struct {
+	cells   []cell
+	more    []plan // trainings beside those of the cells
+	begin   string // begins the number of each cell, and is left out of its label
+	table   bool   // log p of each cell is a number of the criteria
+	beside  bool   // log p of each cell stands beside the criteria, by as few samples as ends of curves
+	timed   bool   // epochs are timed in turn, and curves are drawn by seconds, too
+	onTest  bool   // curves are of the test rows that training measures
+	numbers []number
+	claims  []claim
+	figures []figure
+	special func(*comparison) // does what is left
+}
+
+// number finds a number of the criteria.
+type number func(*comparison)
+
+// claim is a claim of the criteria, with all that has to hold for it.
+type claim struct {
+	says  string
+	judge func(w *work, says string, j judgement)
+	asks  []ask
+}
+
+// ask adds to a judgement what a comparison answers.
+type ask func(c *comparison, j *judgement)
+
+// order is a claim that asks for nothing but an order, amount another, and shown one of which the
+// setting here allows no verdict.
+func order(says string, asks ...ask) claim  { return claim{says, (*work).judge, asks} }
+func amount(says string, asks ...ask) claim { return claim{says, (*work).judgeFull, asks} }
+func shown(says string, asks ...ask) claim  { return claim{says, (*work).show, asks} }
+
+// figure is one of learning curves: of all cells, or of some labels.
+type figure struct {
+	title  string
+	labels []string
+}
+
+// ofCells draws the curves of all cells in one figure.
+func ofCells(title string) []figure { return []figure{{title: title}} }
+
+// methods are the two that chapter 6 of Várady 2025 compares.
+var methods = []string{"RWS", "NRWS"}
+
+// ofMethods draws a figure of each of the two methods, of the cells whose labels have some endings.
+func ofMethods(title string, endings ...string) (figures []figure) {
+	for _, m := range methods {
+		f := figure{title: title + ": " + m}
+		for _, ending := range endings {
+			f.labels = append(f.labels, m+ending)
+		}
+		figures = append(figures, f)
+	}
+	return figures
+}
+
+// maker returns how the row is made.
+func (r row) maker() maker {
+	plans := append(plansOf(r.cells), r.more...)
+	return maker{planned(func(reproduce.Scale) []plan { return plans }), r.make}
+}
+
+func (r row) make(w *work) {
+	c := r.compare(w)
+	switch {
+	case r.table:
+		c.findCells()
+	case r.beside:
+		for _, label := range c.labels {
+			c.Beside(label, "log p", value(c.tested(label), logP))
+		}
+	}
+	for _, find := range r.numbers {
+		find(c)
+	}
+	for _, claim := range r.claims {
+		var j judgement
+		for _, ask := range claim.asks {
+			ask(c, &j)
+		}
+		claim.judge(w, claim.says, j)
+	}
+	for _, f := range r.figures {
+		if r.timed {
+			w.curves(f.title, c.all(f.labels...)...)
+		} else {
+			w.epochCurves(f.title, c.all(f.labels...)...)
+		}
+	}
+	if r.special != nil {
+		r.special(c)
+	}
+}
+
+// comparison is a row in the making: the runs of its cells by their labels.
+type comparison struct {
+	*work
+	labels  []string // in the order of the cells
+	runs    map[string]curve
+	samples int                     // of each test row
+	tests   map[string][]evaluation // of test rows, as far as they have been asked for
+}
+
+// label names a cell in figures and evidence: by its number, without what begins all of them and,
+// beside a table, without the epochs that all curves have.
+func (r row) label(c cell) string {
+	if r.table {
+		return c.number
+	}
+	return strings.Replace(strings.TrimPrefix(c.number, r.begin), ", 2,000 epochs", "", 1)
+}
+
+// compare opens the runs of a row.
+func (r row) compare(w *work) *comparison {
+	c := &comparison{work: w, runs: map[string]curve{}, samples: w.testSamples(), tests: map[string][]evaluation{}}
+	if r.beside {
+		c.samples = w.endSamples()
+	}
+	for _, cell := range r.cells {
+		label := r.label(cell)
+		c.labels = append(c.labels, label)
+		c.runs[label] = w.trainedAt(cell.plan.name, label, cell.epochs(w.Scale))
+	}
+	if r.timed {
+		w.timed(c.all()...)
+	}
+	if r.onTest {
+		for label, of := range c.runs {
+			c.runs[label] = onTest(of)
+		}
+	}
+	return c
+}
+
+// of returns the runs of a label.
+func (c *comparison) of(label string) curve {
+	of, known := c.runs[label]
+	if !known {
+		panic(fmt.Sprintf("no cell is labelled %q", label))
+	}
+	return of
+}
+
+// all returns the runs of some labels, or of all where none are given.
+func (c *comparison) all(labels ...string) (all []curve) {
+	if len(labels) == 0 {
+		labels = c.labels
+	}
+	for _, label := range labels {
+		all = append(all, c.of(label))
+	}
+	return all
+}
+
+// tested returns the evaluations of the test rows of a label.
+func (c *comparison) tested(label string) []evaluation {
+	if c.tests[label] == nil {
+		c.tests[label] = c.evaluateWith(c.of(label), c.samples)
+	}
+	return c.tests[label]
+}
+
+// findCells finds log p of each cell, and log p̃* where the criteria have it.
+func (c *comparison) findCells() {
+	for _, number := range c.labels {
+		c.found(number, "log p", c.tested(number), logP)
+		if c.Has(number, "log p̃*") {
+			c.found(number, "log p̃*", c.tested(number), logPTildeStar)
+		}
+	}
+}
