@@ -81,3 +81,8 @@ func ofPairs(pairs []pair, add func(c *comparison, j *judgement, what string, a,
 
 // said adds evidence that decides nothing by itself.
 func said(text string) ask { return func(_ *comparison, j *judgement) { j.say("%s", text) } }
+
+// byFewSamples says by what curves of bidirectional machines and of others stand side by side.
+func byFewSamples(c *comparison, j *judgement) {
+	j.say("by %d samples of each row, which flatter a machine whose q is better", c.all()[0][0].samples)
+}

@@ -1,6 +1,7 @@
 package thesis
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,12 +12,13 @@ import (
 // them, and what is drawn.
 type row struct {
 	cells   []cell
-	more    []plan // trainings beside those of the cells
-	begin   string // begins the number of each cell, and is left out of its label
-	table   bool   // log p of each cell is a number of the criteria
-	beside  bool   // log p of each cell stands beside the criteria, by as few samples as ends of curves
-	timed   bool   // epochs are timed in turn, and curves are drawn by seconds, too
-	onTest  bool   // curves are of the test rows that training measures
+	more    []plan            // trainings beside those of the cells
+	begin   string            // begins the number of each cell, and is left out of its label
+	names   map[string]string // of labels in figures, where they are others
+	table   bool              // log p of each cell is a number of the criteria
+	beside  bool              // log p of each cell stands beside the criteria, by as few samples as ends of curves
+	timed   bool              // epochs are timed in turn, and curves are drawn by seconds, too
+	onTest  bool              // curves are of the test rows that training measures
 	numbers []number
 	claims  []claim
 	figures []figure
@@ -131,7 +133,7 @@ func (r row) compare(w *work) *comparison {
 	for _, cell := range r.cells {
 		label := r.label(cell)
 		c.labels = append(c.labels, label)
-		c.runs[label] = w.trainedAt(cell.plan.name, label, cell.epochs(w.Scale))
+		c.runs[label] = w.trainedAt(cell.plan.name, cmp.Or(r.names[label], label), cell.epochs(w.Scale))
 	}
 	if r.timed {
 		w.timed(c.all()...)
