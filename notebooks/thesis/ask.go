@@ -2,6 +2,7 @@ package thesis
 
 import (
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
@@ -11,11 +12,22 @@ type pair struct{ what, a, b string }
 
 func over(a, b string) pair { return pair{a + " over " + b, a, b} }
 
-// secondsRatio finds the seconds of an epoch of one label over another's, timed beside each other.
-func secondsRatio(name, a, b string) number {
+// secondsRatio returns the seconds of an epoch of one label over another's, with the standard error,
+// where some labels are timed in turn.
+func (c *comparison) secondsRatio(a, b string, inTurn ...string) (ratio, se float64) {
+	seconds := c.secondsAnEpoch(c.all(inTurn...))
+	return seconds[slices.Index(inTurn, a)].over(seconds[slices.Index(inTurn, b)])
+}
+
+// secondsOver finds the seconds of an epoch of one label over another's, of these two or of all
+// labels that are timed in turn.
+func secondsOver(name, a, b string, inTurn ...string) number {
+	if len(inTurn) == 0 {
+		inTurn = []string{a, b}
+	}
 	return func(c *comparison) {
-		seconds := c.secondsAnEpoch(c.all(a, b))
-		c.foundTimes(name, "ratio", seconds[0], seconds[1], c.of(a))
+		ratio, se := c.secondsRatio(a, b, inTurn...)
+		c.foundTimes(name, "ratio", ratio, se, c.of(a))
 	}
 }
 
@@ -30,6 +42,15 @@ func falling(labels ...string) ask {
 		for i, b := range labels[1:] {
 			a := labels[i]
 			j.above(a+" − "+b, difference(c.tested(a), c.tested(b)))
+		}
+	}
+}
+
+// above asks whether log p of the test rows is above another's.
+func above(pairs ...pair) ask {
+	return func(c *comparison, j *judgement) {
+		for _, p := range pairs {
+			j.above(p.what, difference(c.tested(p.a), c.tested(p.b)))
 		}
 	}
 }

@@ -40,10 +40,6 @@ var (
 	}
 )
 
-func bihmPlans(reproduce.Scale) []plan { return []plan{bihmTuned} }
-
-func bihmAndRWS(reproduce.Scale) []plan { return []plan{bihmTuned, rwsFive} }
-
 // bihm is the trained machine of 3.6.2, and its data.
 func (w *work) bihm() (trained, *dataset.Set) {
 	of := w.trained(bihmTuned.nameAt(w.Scale), "BiHM")
@@ -92,7 +88,7 @@ func makeTable33(w *work) {
 	w.found("RWS, lower bound", "bound", b, bound)
 	gap := func(of []evaluation) float64 { return of[0].LogP - of[0].Bound }
 	var j judgement
-	j.order("", scored{"BiHM", a}, scored{"RWS", b})
+	j.above("BiHM − RWS", difference(a, b))
 	j.add(holdsIf(gap(a) < gap(b)/2), "log p − bound %.2f and %.2f nats", gap(a), gap(b))
 	w.judgeFull("BiHM is ahead of RWS, and its bound far tighter.", j)
 }
@@ -170,7 +166,7 @@ func makeText362(w *work) {
 	w.Beside("log p̃*", "log p̃*", value([]evaluation{e}, func(e hm.Evaluation) (float64, runs.Float) { return e.LogPTildeStar, e.LogPTildeStarSE }))
 	w.Beside("lower bound", "bound", value([]evaluation{e}, bound))
 
-	all := withoutLayers(w.Scale)
+	all := withoutLayers()
 	var whole evaluation
 	var j judgement
 	for i, p := range all {
@@ -187,13 +183,9 @@ func makeText362(w *work) {
 	w.judge("Leaving out any layer is worse.", j)
 }
 
-// bihmDepths are the training of the machine of 3.6.2, and shorter ones of the same
-// without one of its lower six layers.
-func bihmDepths(s reproduce.Scale) []plan { return append(bihmPlans(s), withoutLayers(s)...) }
-
 // withoutLayers are short trainings of all twelve layers, and without each of the
 // lower six.
-func withoutLayers(reproduce.Scale) []plan {
+func withoutLayers() []plan {
 	var plans []plan
 	for without := range 7 {
 		p := bihmFirst
@@ -251,8 +243,6 @@ func makeFig38(w *work) {
 	w.draw("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
 		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history))
 }
-
-func bihmFirstPlan(reproduce.Scale) []plan { return []plan{bihmFirst} }
 
 func makeFig33(w *work) {
 	bihm, set := w.bihm()

@@ -184,11 +184,6 @@ func (w *work) aheadBySeconds(j *judgement, what string, a, b curve, from int) {
 	j.ahead(what, "tenths of the seconds", w.bySeconds(a, b, b, from, 10))
 }
 
-// fewSamples adds by what curves of bidirectional machines and of others stand side by side.
-func (j *judgement) fewSamples(c curve) {
-	j.say("by %d samples of each row, which flatter a machine whose q is better", c[0].samples)
-}
-
 // endSamples are the importance samples of each row by which the ends of curves are set side
 // by side. Those of training are few, and flatter a machine whose q is better.
 func (w *work) endSamples() int { return w.few(1000, 1000, 20) }

@@ -3,12 +3,59 @@ package thesis
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
+
+// facesRows are the results on faces that compare trainings.
+var facesRows = map[string]row{
+	"varady/fig5.8": {
+		cells: []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}, timed: true, onTest: true,
+		claims:  []claim{amount("NRWS is ahead by epochs and by time, and generalises much better.", askGeneralising, soFar("NRWS", "RWS"))},
+		figures: ofCells(standIn),
+	},
+	"varady/fig5.12": {
+		cells: []cell{{"NRWS", facesNRWS, 0}, {"NBiHM", facesNBiHM, 0}, {"BiHM", facesBiHM, 0}}, timed: true, onTest: true,
+		claims: []claim{amount("NRWS is ahead of both.",
+			bestAbove(pair{"best of test rows, NRWS over NBiHM", "NRWS", "NBiHM"}, pair{"best of test rows, NRWS over BiHM", "NRWS", "BiHM"}),
+			byFewSamples, soFar("NRWS", "NBiHM", "BiHM"))},
+		figures: ofCells(standIn + ", bidirectional machines"),
+	},
+	"varady/fig5.19": {
+		cells: fig519(), onTest: true,
+		claims:  []claim{shown("Three steps and the factor 3 overlap almost entirely.", askOverlapping, soFar())},
+		figures: ofCells(standIn + ", more and longer sleep"),
+	},
+	"varady/fig6.8": {
+		cells: fig68(), onTest: true,
+		claims: []claim{amount("L2 up to β 0.05 helps RWS; L1 harms NRWS at every β.",
+			bestAbove(
+				pair{"best of test rows, RWS with L2 0.0005 over none", "RWS, L2 0.0005", "RWS"}, pair{"best of test rows, RWS with L2 0.05 over none", "RWS, L2 0.05", "RWS"},
+				pair{"NRWS without over L1 0.0005", "NRWS", "NRWS, L1 0.0005"}, pair{"NRWS without over L1 0.01", "NRWS", "NRWS, L1 0.01"}),
+			soFar("RWS", "NRWS"))},
+		figures: ofMethods(standIn+", penalties", "", ", L1 0.0005", ", L1 0.01", ", L2 0.0005", ", L2 0.05"),
+	},
+	"varady/fig7.3": {cells: []cell{{"Bernoulli", facesBernoulli, 0}, {"Gaussian", facesGaussian, 0}}, onTest: true, special: compareDreams},
+	"varady/fig7.8": {
+		cells: fig78, onTest: true,
+		claims:  []claim{shown("Dense and conv-only alike; both with a deconvolution significantly worse.", askDeconvolved, soFar())},
+		figures: ofCells(standIn + ", bottom layers"),
+	},
+	"varady/fig7.9": {
+		cells: []cell{{"RWS", fig78[0].plan, 0}, {"NRWS", bottom("conv-nrws", hm.NRWS().Damping(0.2), convolved(hm.BothNetworks)), 0}}, onTest: true,
+		claims:  []claim{shown("Same minimum; NRWS slightly faster.", askSooner, soFar())},
+		figures: ofCells(standIn + ", convolutions"),
+	},
+	"varady/figC.6": {
+		cells: figC6(), onTest: true,
+		claims:  []claim{shown("No lasting gain; longer than 100 epochs only delays.", askWarmUps, soFar("RWS, β 0.5, warm-up 0", "NRWS, β 0.5, warm-up 0"))},
+		figures: warmUps(),
+	},
+}
 
 // The Olivetti faces stand in for TFD, which is not public: 320 training rows in the place
 // of some 100,000.
@@ -57,6 +104,11 @@ func (w *work) soFar(j *judgement, all ...curve) {
 	}
 }
 
+// soFar ends a judgement by how far some labels, or all, have come.
+func soFar(labels ...string) ask {
+	return func(c *comparison, j *judgement) { c.soFar(j, c.all(labels...)...) }
+}
+
 // The rates of Várady 2025, tables 5.2 and 5.4, for TFD.
 var (
 	facesRWS   = faces("rws", hm.RWS().LearningRate(0.002), 2000)
@@ -65,22 +117,10 @@ var (
 	facesNBiHM = small(faces("nbihm", hm.NBiHM().LearningRate(0.002).Damping(0.2), 2000))
 )
 
-// onFaces are the curves of the test rows of trainings on faces.
-func (w *work) onFaces(cells []cell) []curve {
-	all := w.trainedCells(cells)
-	for i, of := range all {
-		all[i] = onTest(of)
-	}
-	return all
-}
-
-var fig58 = []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}
-
-func makeFig58(w *work) {
-	all := w.onFaces(fig58)
-	w.timed(all...)
-	nrws, rws := all[0], all[1]
-	// The highest log p of training rows that both reach, and that of test rows then.
+// askGeneralising asks whether NRWS is ahead on test rows, at the best and when log p of the
+// training rows has reached the highest that both reach.
+func askGeneralising(c *comparison, j *judgement) {
+	nrws, rws := c.of("NRWS"), c.of("RWS")
 	reached := math.Min(nrws.mean(trainedAfter(nrws.epochs())), rws.mean(trainedAfter(rws.epochs())))
 	then := func(t trained) float64 {
 		for i, p := range t.points() {
@@ -90,27 +130,8 @@ func makeFig58(w *work) {
 		}
 		return end(t)
 	}
-	var j judgement
-	w.aboveAt(&j, "best of test rows, NRWS over RWS", nrws, rws, best)
-	w.aboveAt(&j, fmt.Sprintf("test rows when log p of training rows has reached %.1f, NRWS over RWS", reached), nrws, rws, then)
-	w.soFar(&j, all...)
-	w.judgeFull("NRWS is ahead by epochs and by time, and generalises much better.", j)
-	w.curves(standIn, all...)
-}
-
-var fig512 = []cell{{"NRWS", facesNRWS, 0}, {"NBiHM", facesNBiHM, 0}, {"BiHM", facesBiHM, 0}}
-
-func makeFig512(w *work) {
-	all := w.onFaces(fig512)
-	w.timed(all...)
-	var j judgement
-	for _, other := range all[1:] {
-		w.aboveAt(&j, "best of test rows, NRWS over "+other[0].history.Name, all[0], other, best)
-	}
-	j.fewSamples(all[0])
-	w.soFar(&j, all...)
-	w.judgeFull("NRWS is ahead of both.", j)
-	w.curves(standIn+", bidirectional machines", all...)
+	c.aboveAt(j, "best of test rows, NRWS over RWS", nrws, rws, best)
+	c.aboveAt(j, fmt.Sprintf("test rows when log p of training rows has reached %.1f, NRWS over RWS", reached), nrws, rws, then)
 }
 
 // fig519 are trainings with more or longer sleep.
@@ -125,102 +146,62 @@ func fig519() []cell {
 	return cells
 }
 
-func makeFig519(w *work) {
-	all := w.onFaces(fig519())
+// askOverlapping asks whether three sleep steps end as longer ones do.
+func askOverlapping(c *comparison, j *judgement) {
+	all := c.all()
 	plain, scaled, thrice := all[0].mean(end), all[1].mean(end), all[2].mean(end)
-	var j judgement
 	j.add(holdsIf(math.Abs(thrice-scaled) < (thrice-plain)/4), "test rows at the end: three steps over the factor 3 %+.3f nats, over one plain step %+.3f", thrice-scaled, thrice-plain)
-	w.soFar(&j, all...)
-	w.show("Three steps and the factor 3 overlap almost entirely.", j)
-	w.epochCurves(standIn+", more and longer sleep", all...)
 }
 
-// The penalties of Várady 2025, fig. 6.8, of those that its text names.
-var facePenalties = []struct {
-	name string
-	set  func(hm.Method) hm.Method
-}{
-	{"", plain},
-	{", L1 0.0005", func(m hm.Method) hm.Method { return m.L1(0.0005) }},
-	{", L1 0.01", func(m hm.Method) hm.Method { return m.L1(0.01) }},
-	{", L2 0.0005", func(m hm.Method) hm.Method { return m.L2(0.0005) }},
-	{", L2 0.05", func(m hm.Method) hm.Method { return m.L2(0.05) }},
-}
-
+// fig68 are trainings with penalties, of those that the text of Várady 2025 names.
 func fig68() []cell {
-	cells := []cell{}
-	for _, p := range facePenalties {
-		if p.name == "" {
-			cells = append(cells, cell{"RWS", facesRWS, 0}, cell{"NRWS", facesNRWS, 0})
-			continue
-		}
-		cells = append(cells,
-			cell{"RWS" + p.name, faces("rws-"+slug(p.name[2:]), p.set(facesRWS.method), 2000), 0},
-			cell{"NRWS" + p.name, faces("nrws-"+slug(p.name[2:]), p.set(facesNRWS.method), 2000), 0})
-	}
-	return cells
-}
-
-func makeFig68(w *work) {
-	all := w.onFaces(fig68())
-	of := map[string]curve{}
-	for _, c := range all {
-		of[c[0].history.Name] = c
-	}
-	var j judgement
-	for _, β := range []string{"0.0005", "0.05"} {
-		w.aboveAt(&j, "best of test rows, RWS with L2 "+β+" over none", of["RWS, L2 "+β], of["RWS"], best)
-	}
-	for _, β := range []string{"0.0005", "0.01"} {
-		w.aboveAt(&j, "NRWS without over L1 "+β, of["NRWS"], of["NRWS, L1 "+β], best)
-	}
-	w.soFar(&j, of["RWS"], of["NRWS"])
-	w.judgeFull("L2 up to β 0.05 helps RWS; L1 harms NRWS at every β.", j)
-	for _, m := range []string{"RWS", "NRWS"} {
-		w.epochCurves(standIn+", penalties: "+m, of[m], of[m+", L1 0.0005"], of[m+", L1 0.01"], of[m+", L2 0.0005"], of[m+", L2 0.05"])
-	}
-}
-
-// The warm-ups of Várady 2025, fig. C.6, and the strengths of the regulariser.
-var (
-	warmUps       = []int{0, 50, 100, 200}
-	faceStrengths = []float64{0.5, 5}
-)
-
-func figC6() []cell {
-	var cells []cell
-	for _, m := range []struct {
+	cells := []cell{{"RWS", facesRWS, 0}, {"NRWS", facesNRWS, 0}}
+	for _, p := range []struct {
 		name string
-		plan plan
-	}{{"RWS", facesRWS}, {"NRWS", facesNRWS}} {
-		for _, β := range faceStrengths {
-			for _, epochs := range warmUps {
-				p := faces(fmt.Sprintf("%s-entropy-%g-warm-up-%d", slug(m.name), β, epochs), m.plan.method.EntropyEstimator(β).WarmUp(epochs), 500)
-				p.seeds = 1
-				cells = append(cells, cell{fmt.Sprintf("%s, β %g, warm-up %d", m.name, β, epochs), p, 0})
-			}
+		set  func(hm.Method) hm.Method
+	}{
+		{"L1 0.0005", func(m hm.Method) hm.Method { return m.L1(0.0005) }},
+		{"L1 0.01", func(m hm.Method) hm.Method { return m.L1(0.01) }},
+		{"L2 0.0005", func(m hm.Method) hm.Method { return m.L2(0.0005) }},
+		{"L2 0.05", func(m hm.Method) hm.Method { return m.L2(0.05) }},
+	} {
+		cells = append(cells,
+			cell{"RWS, " + p.name, faces("rws-"+slug(p.name), p.set(facesRWS.method), 2000), 0},
+			cell{"NRWS, " + p.name, faces("nrws-"+slug(p.name), p.set(facesNRWS.method), 2000), 0})
+	}
+	return cells
+}
+
+// The trainings of Várady 2025, fig. C.6: a method with a strength of the regulariser, of which the
+// warm-ups differ.
+var warmed = []string{"RWS, β 0.5", "RWS, β 5", "NRWS, β 0.5", "NRWS, β 5"}
+
+func figC6() (cells []cell) {
+	for i, p := range []plan{facesRWS, facesRWS, facesNRWS, facesNRWS} {
+		β := []float64{0.5, 5}[i%2]
+		for _, epochs := range []int{0, 50, 100, 200} {
+			p := faces(fmt.Sprintf("%s-entropy-%g-warm-up-%d", p.name[len("faces-"):], β, epochs), p.method.EntropyEstimator(β).WarmUp(epochs), 500)
+			p.seeds = 1
+			cells = append(cells, cell{fmt.Sprintf("%s, warm-up %d", warmed[i], epochs), p, 0})
 		}
 	}
 	return cells
 }
 
-func makeFigC6(w *work) {
-	all := w.onFaces(figC6())
-	var j judgement
-	for i := 0; i < len(all); i += len(warmUps) {
-		least, most := math.Inf(1), math.Inf(-1)
-		for k, epochs := range warmUps {
-			if logP := all[i+k].mean(end); epochs <= 100 {
-				least, most = math.Min(least, logP), math.Max(most, logP)
-			}
-		}
-		m := i / len(warmUps)
-		name := fmt.Sprintf("%s, β %g", []string{"RWS", "NRWS"}[m/len(faceStrengths)], faceStrengths[m%len(faceStrengths)])
-		j.add(holdsIf(most-least < 0.5), "%s: warm-ups of 0 to 100 end within %.3f nats", name, most-least)
-		w.epochCurves(standIn+", warm-ups: "+name, all[i:i+len(warmUps)]...)
+func warmUps() (figures []figure) {
+	for _, name := range warmed {
+		figures = append(figures, figure{standIn + ", warm-ups: " + name, []string{name + ", warm-up 0", name + ", warm-up 50", name + ", warm-up 100", name + ", warm-up 200"}})
 	}
-	w.soFar(&j, all[0], all[len(all)/2]) // of each method without a warm-up
-	w.show("No lasting gain; longer than 100 epochs only delays.", j)
+	return figures
+}
+
+// askWarmUps asks whether all but the longest warm-up end alike.
+func askWarmUps(c *comparison, j *judgement) {
+	for _, name := range warmed {
+		ends := []float64{c.of(name + ", warm-up 0").mean(end), c.of(name + ", warm-up 50").mean(end), c.of(name + ", warm-up 100").mean(end)}
+		apart := slices.Max(ends) - slices.Min(ends)
+		j.add(holdsIf(apart < 0.5), "%s: warm-ups of 0 to 100 end within %.3f nats", name, apart)
+	}
 }
 
 // The machines of Várady 2025, fig. 7.3: of Bernoulli and of Gaussian units.
@@ -239,23 +220,19 @@ func facesOf(name string, units hm.Kind, method hm.Method, full int) plan {
 	return p
 }
 
-func fig73(reproduce.Scale) []plan { return []plan{facesBernoulli, facesGaussian} }
-
-func makeFig73(w *work) {
-	var j judgement
-	var all []curve
-	var variation [2]float64
-	for i, p := range fig73(w.Scale) {
-		name := []string{"Bernoulli", "Gaussian"}[i]
-		of := w.trained(p.name, name)
-		sheet := must(of[0].model.Means(w.ctx, w.few(100, 100, 10)))
-		variation[i] = totalVariation(sheet)
-		all = append(all, onTest(of))
-		w.draw(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet))
+// compareDreams draws the dreams of both machines, and asks which are smoother.
+func compareDreams(c *comparison) {
+	var variation []float64
+	for _, name := range c.labels {
+		of := c.of(name)
+		sheet := must(of[0].model.Means(c.ctx, c.few(100, 100, 10)))
+		variation = append(variation, totalVariation(sheet))
+		c.draw(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet))
 	}
+	var j judgement
 	j.add(holdsIf(variation[1] < variation[0]), "mean difference of neighbouring pixels of dreams: Gaussian units %.4f, Bernoulli units %.4f", variation[1], variation[0])
-	w.soFar(&j, all...)
-	w.lookAt("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", j)
+	c.soFar(&j, c.all()...)
+	c.lookAt("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", j)
 }
 
 // totalVariation is the mean over all neighbouring pixels of how far they are apart.
@@ -298,39 +275,28 @@ var fig78 = []cell{
 	{"deconv in p only", bottom("conv-p-rws", hm.RWS(), convolved(hm.GenerativeOnly)), 0},
 }
 
-func makeFig78(w *work) {
-	all := w.onFaces(fig78)
+// askDeconvolved asks whether a deconvolution is what makes a machine worse.
+func askDeconvolved(c *comparison, j *judgement) {
+	all := c.all()
 	both, dense, q, p := all[0].mean(end), all[1].mean(end), all[2].mean(end), all[3].mean(end)
-	var j judgement
 	j.add(holdsIf(math.Abs(dense-q) < math.Abs(dense-both)/10), "test rows at the end: dense − q only %+.1f nats, dense − conv/deconv %+.1f", dense-q, dense-both)
-	for i, other := range []float64{both, p} {
-		j.add(holdsIf(math.Min(dense, q) > other), "the lower of both over %s %+.1f nats", []string{"conv/deconv", "p only"}[i], math.Min(dense, q)-other)
-	}
-	w.soFar(&j, all...)
-	w.show("Dense and conv-only alike; both with a deconvolution significantly worse.", j)
-	w.epochCurves(standIn+", bottom layers", all...)
+	j.add(holdsIf(math.Min(dense, q) > both), "the lower of both over conv/deconv %+.1f nats", math.Min(dense, q)-both)
+	j.add(holdsIf(math.Min(dense, q) > p), "the lower of both over p only %+.1f nats", math.Min(dense, q)-p)
 }
 
-var fig79 = []cell{fig78[0], {"NRWS", bottom("conv-nrws", hm.NRWS().Damping(0.2), convolved(hm.BothNetworks)), 0}}
-
-func makeFig79(w *work) {
-	all := w.onFaces(fig79)
-	all[0][0].history.Name = "RWS"
+// askSooner asks whether NRWS reaches the same minimum as RWS, in fewer epochs.
+func askSooner(c *comparison, j *judgement) {
 	var reached [2]int
 	var highest, covered [2]float64
-	for i, c := range all {
-		first := c.mean(after(1))
-		highest[i] = c.mean(best)
+	for i, of := range c.all("RWS", "NRWS") {
+		first := of.mean(after(1))
+		highest[i] = of.mean(best)
 		covered[i] = highest[i] - first
-		for reached[i] = 1; reached[i] < c.epochs() && c.mean(after(reached[i])) < first+0.9*covered[i]; reached[i]++ {
+		for reached[i] = 1; reached[i] < of.epochs() && of.mean(after(reached[i])) < first+0.9*covered[i]; reached[i]++ {
 		}
 	}
-	var j judgement
 	j.add(holdsIf(math.Abs(highest[0]-highest[1]) < 0.01*covered[0]), "best of test rows: NRWS − RWS %+.1f nats, training covers %.1f", highest[1]-highest[0], covered[0])
 	j.add(holdsIf(reached[1] < reached[0]), "nine tenths of that after %d epochs of NRWS, %d of RWS", reached[1], reached[0])
-	w.soFar(&j, all...)
-	w.show("Same minimum; NRWS slightly faster.", j)
-	w.epochCurves(standIn+", convolutions", all...)
 }
 
 // largeFaces is the machine of BiHM thesis 2016, 3.6.3. An epoch is short, and the claim is of 200.
@@ -341,14 +307,11 @@ var largeFaces = plan{
 	measured: []hm.Measurement{{Every: 10, Samples: 100, LogZ2: 10_000}},
 }
 
-func largeFacesPlan(reproduce.Scale) []plan { return []plan{largeFaces} }
-
 func makeFig39(w *work) {
 	of := w.trained(largeFaces.name, "BiHM")
 	model := of[0].model
 	chain := hm.Chain{Sweeps: w.few(10, 10, 2), Candidates: w.few(100, 100, 10)}
-	drawn := must(model.Gibbs(w.ctx, 12, chain, w.Progress))
-	w.draw("p-star", fmt.Sprintf("Faces drawn from p* by %d Gibbs iterations; %s", chain.Sweeps, standIn), plotting.Samples(drawn))
+	w.draw("p-star", fmt.Sprintf("Faces drawn from p* by %d Gibbs iterations; %s", chain.Sweeps, standIn), plotting.Samples(must(model.Gibbs(w.ctx, 12, chain, w.Progress))))
 	set := w.dataset(of[0])
 	mask := must(dataset.ParseMask("left", set.Shape(), 1))
 	filled := must(model.Inpaint(w.ctx, model.Subset(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress))
@@ -361,8 +324,7 @@ func makeFig310(w *work) {
 	half := partOf(largeFaces.part, epochs)
 	var of [2]evaluation
 	for i, epoch := range []int{half, epochs} {
-		run := w.trainedAt(largeFaces.name, "BiHM", epoch)
-		of[i] = w.normalized(run[0], "test", w.testSamples())
+		of[i] = w.normalized(w.trainedAt(largeFaces.name, "BiHM", epoch)[0], "test", w.testSamples())
 	}
 	var j judgement
 	j.above(fmt.Sprintf("log p* of test rows after %d epochs less that after %d", epochs, half), starDifference(of[1], of[0]))
@@ -370,6 +332,5 @@ func makeFig310(w *work) {
 	w.soFar(&j, onTest(last))
 	w.show("First epochs learn the mean face, then log p* rises for hundreds of epochs.", j)
 	w.draw("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, last[0].history))
-	sheet := must(last[0].model.Means(w.ctx, w.few(100, 100, 10)))
-	w.draw("samples", "Means of 100 dreams; "+standIn, plotting.Samples(sheet))
+	w.draw("samples", "Means of 100 dreams; "+standIn, plotting.Samples(must(last[0].model.Means(w.ctx, w.few(100, 100, 10)))))
 }

@@ -22,7 +22,7 @@ var fashionRows = map[string]row{
 		cells: table52, table: true,
 		numbers: []number{
 			logPOver("FashionMNIST, NRWS over RWS", "FashionMNIST, NRWS", "FashionMNIST, RWS"),
-			secondsRatio("FashionMNIST, seconds of an epoch, NRWS over RWS", "FashionMNIST, NRWS", "FashionMNIST, RWS"),
+			secondsOver("FashionMNIST, seconds of an epoch, NRWS over RWS", "FashionMNIST, NRWS", "FashionMNIST, RWS"),
 		},
 		claims: []claim{order("NRWS is ahead on both sets.", falling("FashionMNIST, NRWS", "FashionMNIST, RWS"), said("TFD is not public, and says nothing here"))},
 	},
@@ -122,8 +122,6 @@ var fashionRates = []plan{
 	fashion("rws-0.002", hm.RWS().LearningRate(0.002), 2000), fashionRWS, fashion("rws-0.008", hm.RWS().LearningRate(0.008), 2000),
 }
 
-func fashionCurves(reproduce.Scale) []plan { return append([]plan{fashionNRWS}, fashionRates...) }
-
 func makeFashionCurves(w *work) {
 	nrws := w.trained(fashionNRWS.name, "NRWS")
 	var passed passedOver
@@ -155,11 +153,10 @@ func makeFashionCurves(w *work) {
 	w.curves("FashionMNIST, C", all...)
 }
 
-// fashionDreams are of the first half of the training of NRWS.
-func fashionDreams(reproduce.Scale) []plan {
-	half := fashionNRWS
-	half.until = 0.5
-	return []plan{half}
+// halfOf is the first half of a training.
+func halfOf(p plan) plan {
+	p.until = 0.5
+	return p
 }
 
 func makeFashionDreams(w *work) {
@@ -292,8 +289,6 @@ func penalisedLong(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	cells, rws := penalised(suffix, name, set), long(fashion, "rws-long-"+name, set(fashionRWS.method))
 	return []cell{{cells[0].number, rws, 0.4}, {"FashionMNIST, RWS, 5,000 epochs" + suffix, rws, 0}, cells[1]}
 }
-
-func plain(m hm.Method) hm.Method { return m }
 
 var table63 = slices.Concat(unpenalised,
 	penalisedLong(", L1 0.00001", "l1-0.00001", func(m hm.Method) hm.Method { return m.L1(1e-5) }),

@@ -33,8 +33,8 @@ func grid(name string, data dataset.Spec, layers []int, laptop, full int) []plan
 	return plans
 }
 
-func miniGrid(reproduce.Scale) []plan { return grid("minimnist-grid", miniMNIST, miniLayers, 2, 50) }
-func mnistGrid(reproduce.Scale) []plan {
+func miniGrid() []plan { return grid("minimnist-grid", miniMNIST, miniLayers, 2, 50) }
+func mnistGrid() []plan {
 	return grid("mnist-grid", binarizedMNIST, []int{200, 100, 10}, 2, 50)
 }
 
@@ -85,8 +85,6 @@ func makeFigC2(w *work) {
 	w.drawOptimum("NRWS on miniMNIST", o)
 }
 
-func bothGrids(s reproduce.Scale) []plan { return append(mnistGrid(s), miniGrid(s)...) }
-
 func makeFigC3(w *work) {
 	o := w.optimum("mnist-grid")
 	mini := w.optimum("minimnist-grid")
@@ -117,59 +115,45 @@ func figC5() []cell {
 	return cells
 }
 
-// refreshed are the runs of fig. C.5, in the order of fashionRefreshes. Those of tooSeldom, the
-// last, may have diverged: then they are missing, and passed says so.
-func (w *work) refreshed() (all []curve, passed passedOver) {
-	for i, c := range figC5() {
-		open := func() { all = append(all, w.trained(c.plan.name, c.number)) }
-		if fashionRefreshes[i] == tooSeldom {
-			passed.diverged(open)
-		} else {
-			open()
-		}
-	}
-	return all, passed
+// refreshRows are the results of fig. C.5 and table C.1.
+var refreshRows = map[string]row{
+	"varady/figC.5": {
+		cells: figC5(), unstable: refreshEvery(tooSeldom), onTest: true,
+		claims: []claim{amount("K 100,000 breaks down; most others reach the same minimum.",
+			within(0.5, "K = 200", "K = 100"), within(0.5, "K = 500", "K = 100"), within(0.5, "K = 1000", "K = 100"), askBreakdown)},
+		figures: ofCells("FashionMNIST, C, NRWS, steps between refreshes"),
+	},
+	"varady/tableC.1": {cells: figC5(), unstable: refreshEvery(tooSeldom), special: findRefreshTimes},
 }
 
-func makeFigC5(w *work) {
-	all, passed := w.refreshed()
-	var drawn []curve
-	var j judgement
-	tested := map[string][]evaluation{}
-	for i, of := range all {
-		tested[refreshEvery(fashionRefreshes[i])] = w.evaluate(of)
-		drawn = append(drawn, onTest(of))
+// askBreakdown asks whether training with too few refreshes breaks down.
+func askBreakdown(c *comparison, j *judgement) {
+	if rare := refreshEvery(tooSeldom); slices.Contains(c.labels, rare) {
+		behind := difference(c.tested("K = 100"), c.tested(rare))
+		j.add(holdsIf(behind.nats > 2), "%s behind by %v", rare, behind)
 	}
-	for _, k := range []int{200, 500, 1000} {
-		j.within(tested, refreshEvery(k), refreshEvery(100), 0.5)
-	}
-	if of, ended := tested[refreshEvery(tooSeldom)]; ended {
-		behind := difference(tested[refreshEvery(100)], of)
-		j.add(holdsIf(behind.nats > 2), "%s behind by %v", refreshEvery(tooSeldom), behind)
-	}
-	passed.note(&j)
-	if steps := all[0][0].last().Step; steps <= 10_000 {
+	c.passed.note(j)
+	if steps := c.of("K = 100")[0].last().Step; steps <= 10_000 {
 		j.say("of %s steps K 10,000 and 100,000 compute the blocks at the first alone, and are one training", thousands(steps))
 	}
-	w.judgeFull("K 100,000 breaks down; most others reach the same minimum.", j)
-	w.epochCurves("FashionMNIST, C, NRWS, steps between refreshes", drawn...)
 }
 
-func makeTableC1(w *work) {
-	all, _ := w.refreshed()
-	seconds := w.secondsAnEpoch(all)
-	thousand := seconds[slices.Index(fashionRefreshes, 1000)]
-	for i := range all {
-		if k := fashionRefreshes[i]; k != 1000 {
-			measure := "ratio"
-			if k < 1000 {
-				measure = "factor saved"
-			}
-			w.foundTimes(fmt.Sprintf("K %d over K 1000", k), measure, seconds[i], thousand, all[i])
+// findRefreshTimes finds the times of epochs over those at K 1000.
+func findRefreshTimes(c *comparison) {
+	for _, k := range fashionRefreshes {
+		label := refreshEvery(k)
+		if k == 1000 || !slices.Contains(c.labels, label) {
+			continue
 		}
+		measure := "ratio"
+		if k < 1000 {
+			measure = "factor saved"
+		}
+		ratio, se := c.secondsRatio(label, "K = 1000", c.labels...)
+		c.foundTimes(fmt.Sprintf("K %d over K 1000", k), measure, ratio, se, c.of(label))
 	}
-	ratio, se := thousand.over(seconds[0])
-	w.JudgeFull("The time saved is a reason to prefer large K.", positive(0.8-ratio, se), "seconds at K 1000 over those at K 100: %.3f ± %.3f", ratio, se)
+	ratio, se := c.secondsRatio("K = 1000", "K = 100", c.labels...)
+	c.JudgeFull("The time saved is a reason to prefer large K.", positive(0.8-ratio, se), "seconds at K 1000 over those at K 100: %.3f ± %.3f", ratio, se)
 }
 
 // The damping factors of Várady 2025, fig. C.1, and the learning rate.
@@ -180,7 +164,7 @@ const smallRate = 0.02
 // threeByThree are the trainings of fig. C.1: WS, WS at the rate η(1+α)/α of which α = 1
 // lets NWS be where the Fisher matrix is small, and NWS. Each keeps its first epoch and its
 // last ten.
-func threeByThree(reproduce.Scale) []plan {
+func threeByThree() []plan {
 	of := func(name string, method hm.Method) plan {
 		return plan{
 			name: "3by3-" + name, data: dataset.Spec{Name: "3by3"}, machine: dense(6, 3).Coding(hm.ZeroOne).Bias(0.1),
@@ -231,7 +215,7 @@ func makeFigC1(w *work) {
 	var names []string
 	var all []curve
 	var evidence []string
-	for _, p := range threeByThree(w.Scale) {
+	for _, p := range threeByThree() {
 		name := fmt.Sprintf("WS, η %g", p.method.Spec().LearningRate)
 		if p.method.Spec().Preset == "nws" {
 			name = fmt.Sprintf("NWS, α %g", p.method.Spec().Damping)

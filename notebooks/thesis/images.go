@@ -8,9 +8,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// untrained is of a result that needs no training.
-func untrained(reproduce.Scale) []plan { return nil }
-
 // open opens a data set, or what stands for it at the scale smoke.
 func (w *work) open(spec dataset.Spec) *dataset.Set {
 	if w.Scale == reproduce.Smoke {

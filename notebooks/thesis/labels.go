@@ -23,7 +23,7 @@ var labeled = []struct {
 	{[]int{300, 200, 130, 80, 50, 25, 15}, 0.01, "0.01"},
 }
 
-func labeledPlans(reproduce.Scale) []plan {
+func labeledPlans() []plan {
 	var plans []plan
 	for i, m := range labeled {
 		plans = append(plans, plan{
@@ -40,7 +40,7 @@ func makeTable41(w *work) {
 	const chance = 0.9 // the error of ten classes
 	atChance := 0
 	var j judgement
-	for i, p := range labeledPlans(w.Scale) {
+	for i, p := range labeledPlans() {
 		number := fmt.Sprintf("%s, γ %s, ", strings.ReplaceAll(strings.Trim(fmt.Sprint(labeled[i].layers), "[]"), " ", "-"), labeled[i].gamma)
 		of := w.trained(p.name, p.name)
 		rows, samples := w.few(0, 0, 50), w.few(100, 100, 5)

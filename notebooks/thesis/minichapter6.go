@@ -20,19 +20,14 @@ func miniDrawn(name string, method hm.Method, laptop, full int) plan {
 	return plan{name: "minimnist-c-" + name, data: miniMNISTDrawn, machine: dense(miniLayers...), method: method, laptop: laptop, full: full, seeds: 3}
 }
 
-// miniMethod is one of the two methods that chapter 6 compares.
-type miniMethod struct {
+// comparedMethod is one of the two methods that chapter 6 compares.
+type comparedMethod struct {
 	name  string
 	plain plan    // of varady/tableD.1
 	least float64 // of the rates that are tried of gradient descent
 }
 
-var miniPair = []miniMethod{{"RWS", ofTableD1("rws"), 0.02}, {"NRWS", ofTableD1("nrws"), 0.008}}
-
-func ofTableD1(method string) plan {
-	plans := miniMethods(reproduce.Laptop)
-	return plans[slices.IndexFunc(plans, func(p plan) bool { return p.name == "minimnist-c-"+method })]
-}
+var miniPair = []comparedMethod{{"RWS", miniMethod("c-rws"), 0.02}, {"NRWS", miniMethod("c-nrws"), 0.008}}
 
 // optimised is a method with an optimiser, at several rates.
 type optimised struct {
@@ -46,7 +41,7 @@ type optimised struct {
 const momentumLength = 20
 
 // with is the method with an optimiser, at four rates.
-func (m miniMethod) with(o hm.Optimizer) optimised {
+func (m comparedMethod) with(o hm.Optimizer) optimised {
 	of := optimised{name: m.name + ", " + optimizerNames[o], method: m.plain.method.Optimizer(o), length: 1}
 	least := m.least
 	switch o {
@@ -84,7 +79,7 @@ func (o optimised) plans() (all []plan) {
 	return all
 }
 
-func miniOptimised(reproduce.Scale) (plans []plan) {
+func miniOptimised() (plans []plan) {
 	for _, m := range miniPair {
 		for _, o := range optimizers {
 			plans = append(plans, m.with(o).plans()...)
@@ -126,7 +121,7 @@ func (b atItsBest) reached() plotting.Measured {
 
 // above adds that log p of the test rows of a is above that of b.
 func (b atItsBest) above(j *judgement, other atItsBest) {
-	j.order("", scored{b.best[0].history.Name, b.tested}, scored{other.best[0].history.Name, other.tested})
+	j.above(b.best[0].history.Name+" − "+other.best[0].history.Name, difference(b.tested, other.tested))
 }
 
 // judgeAtBest says what was found of a claim on methods at their best rates.
@@ -215,64 +210,37 @@ func regularised(label, name string, set func(hm.Method) hm.Method) (all []cell)
 	return all
 }
 
-// testedMini draws the curves of cells, and estimates log p of the test rows by their numbers.
-func (w *work) testedMini(title string, all []cell) map[string][]evaluation {
-	tested, curves := map[string][]evaluation{}, map[string][]curve{} // the latter by method
-	for _, c := range all {
-		of := w.trained(c.plan.name, c.number)
-		tested[c.number] = w.evaluateWith(of, w.endSamples())
-		w.Beside(c.number, "log p", value(tested[c.number], logP))
-		method, _, _ := strings.Cut(c.number, ",")
-		curves[method] = append(curves[method], of)
-	}
-	for _, m := range miniPair {
-		w.epochCurves("miniMNIST, C, "+title+": "+m.name, curves[m.name]...)
-	}
-	return tested
-}
-
-// The penalties of Várady 2025, fig. 6.9.
-const littlePenalty, muchPenalty = 1e-5, 1e-3
-
-func penaltyLabel(norm string, β float64) string {
-	return norm + " " + strconv.FormatFloat(β, 'f', -1, 64)
-}
-
+// penalisedMini are trainings with the penalties of Várady 2025, fig. 6.9.
 func penalisedMini() []cell {
 	all := plainMini()
-	for _, β := range []float64{littlePenalty, muchPenalty} {
-		all = append(all, regularised(penaltyLabel("L1", β), fmt.Sprintf("l1-%g", β), func(m hm.Method) hm.Method { return m.L1(β) })...)
-		all = append(all, regularised(penaltyLabel("L2", β), fmt.Sprintf("l2-%g", β), func(m hm.Method) hm.Method { return m.L2(β) })...)
+	for _, β := range []float64{1e-5, 1e-3} {
+		label := strconv.FormatFloat(β, 'f', -1, 64)
+		all = append(all, regularised("L1 "+label, fmt.Sprintf("l1-%g", β), func(m hm.Method) hm.Method { return m.L1(β) })...)
+		all = append(all, regularised("L2 "+label, fmt.Sprintf("l2-%g", β), func(m hm.Method) hm.Method { return m.L2(β) })...)
 	}
 	return all
 }
 
-func makeMiniPenalties(w *work) {
-	tested := w.testedMini("penalties", penalisedMini())
-	var neither, larger judgement
-	for _, m := range miniPair {
-		for _, norm := range []string{"L1", "L2"} {
-			little, much := m.name+", "+penaltyLabel(norm, littlePenalty), m.name+", "+penaltyLabel(norm, muchPenalty)
-			neither.notAbove(tested, little, m.name)
-			neither.notAbove(tested, much, m.name)
-			larger.aboveOf(tested, little, much)
-			larger.aboveOf(tested, m.name, much)
+// forPenalties asks of each method and norm, by the labels without a penalty, with a little one and
+// with much.
+func forPenalties(asks func(plain, little, much string) []ask) ask {
+	return func(c *comparison, j *judgement) {
+		for _, m := range methods {
+			for _, norm := range []string{", L1 ", ", L2 "} {
+				for _, ask := range asks(m, m+norm+"0.00001", m+norm+"0.001") {
+					ask(c, j)
+				}
+			}
 		}
 	}
-	w.judge("L1 and L2 help neither method.", neither)
-	w.judge("The larger β, the worse.", larger)
 }
 
-// The labels of the two regularisers of entropy.
-const (
-	printedEntropy = "entropy as printed, β 2"
-	exactEntropy   = "entropy, β 0.01"
-)
-
+// entropicMini are trainings with the two regularisers of entropy.
 func entropicMini() []cell {
 	const warmUp = 5
-	all := append(plainMini(), regularised(printedEntropy, "entropy-printed-2", func(m hm.Method) hm.Method { return m.EntropyEstimator(2).WarmUp(warmUp) })...)
-	return append(all, regularised(exactEntropy, "entropy-exact-0.01", func(m hm.Method) hm.Method { return m.Entropy(0.01).WarmUp(warmUp) })...)
+	return slices.Concat(plainMini(),
+		regularised("entropy as printed, β 2", "entropy-printed-2", func(m hm.Method) hm.Method { return m.EntropyEstimator(2).WarmUp(warmUp) }),
+		regularised("entropy, β 0.01", "entropy-exact-0.01", func(m hm.Method) hm.Method { return m.Entropy(0.01).WarmUp(warmUp) }))
 }
 
 // nesterovMini is NRWS with Nesterov, and the same with the entropy regulariser.
@@ -284,27 +252,16 @@ func nesterovMini() (alone, entropic optimised) {
 	return alone, entropic
 }
 
-func miniEntropy(reproduce.Scale) []plan {
+func nesterovPlans() []plan {
 	alone, entropic := nesterovMini()
-	return slices.Concat(plansOf(entropicMini()), alone.plans(), entropic.plans())
+	return append(alone.plans(), entropic.plans()...)
 }
 
-func makeMiniEntropy(w *work) {
-	tested := w.testedMini("entropy", entropicMini())
-	for _, claim := range []struct{ says, label string }{
-		{"The printed estimator helps both methods.", printedEntropy},
-		{"The exact gradient of the entropy helps both methods.", exactEntropy},
-	} {
-		var j judgement
-		for _, m := range miniPair {
-			j.aboveOf(tested, m.name+", "+claim.label, m.name)
-		}
-		w.judge(claim.says, j)
-	}
+// addToNesterov judges whether the regulariser adds to Nesterov, each at its best rate.
+func addToNesterov(c *comparison) {
 	alone, entropic := nesterovMini()
-	without := w.atItsBest(alone)
-	with := w.atItsBest(entropic)
+	without, with := c.atItsBest(alone), c.atItsBest(entropic)
 	var adds judgement
 	with.above(&adds, without)
-	w.judgeAtBest("Entropy adds to Nesterov.", adds, with, without)
+	c.judgeAtBest("Entropy adds to Nesterov.", adds, with, without)
 }

@@ -14,8 +14,57 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
+// miniRows are the results on miniMNIST that compare trainings.
+var miniRows = map[string]row{
+	"varady/tableD.1": {
+		cells: miniCells(), table: true,
+		numbers: []number{
+			logPOver("B, NRWS over RWS", "B, NRWS", "B, RWS"), logPOver("B, RWS over WS", "B, RWS", "B, WS"),
+			secondsOver("B, seconds of an epoch, NRWS over RWS", "B, NRWS", "B, RWS", "B, NRWS", "B, RWS", "B, WS"),
+			logPOver("C, NRWS over RWS", "C, NRWS", "C, RWS"), logPOver("C, RWS over WS", "C, RWS", "C, WS"),
+			secondsOver("C, seconds of an epoch, NRWS over RWS", "C, NRWS", "C, RWS", "C, NRWS", "C, RWS", "C, WS"),
+		},
+		claims: []claim{order("NRWS is ahead of RWS, RWS of WS, with B and with C.", above(
+			pair{"B, NRWS − RWS", "B, NRWS", "B, RWS"}, pair{"B, RWS − WS", "B, RWS", "B, WS"},
+			pair{"C, NRWS − RWS", "C, NRWS", "C, RWS"}, pair{"C, RWS − WS", "C, RWS", "C, WS"}))},
+	},
+	"varady/fig5.17": {
+		cells: sleepSteps(1, 3, 5, 10), timed: true,
+		claims: []claim{
+			order("More sleep steps converge better by epochs.", endsAbove(
+				pair{"WS, sleep steps: 3 over the one before", "WS, sleep steps: 3", "WS, sleep steps: 1"},
+				pair{"WS, sleep steps: 5 over the one before", "WS, sleep steps: 5", "WS, sleep steps: 3"},
+				pair{"WS, sleep steps: 10 over the one before", "WS, sleep steps: 10", "WS, sleep steps: 5"})),
+			amount("By time their cost eats the gain up.", askCost),
+		},
+		figures: ofCells("WS on miniMNIST with several sleep steps"),
+	},
+	"varady/fig5.18": {cells: append(sleepSteps(1, 3), sleepScales()...), special: compareSleep},
+	"minimnist/penalties": {
+		cells: penalisedMini(), table: true, few: true,
+		claims: []claim{
+			order("L1 and L2 help neither method.", forPenalties(func(plain, little, much string) []ask {
+				return []ask{notAbove(little, plain), notAbove(much, plain)}
+			})),
+			order("The larger β, the worse.", forPenalties(func(plain, little, much string) []ask {
+				return []ask{falling(little, much), falling(plain, much)}
+			})),
+		},
+		figures: ofMethods("miniMNIST, C, penalties", "", ", L1 0.00001", ", L2 0.00001", ", L1 0.001", ", L2 0.001"),
+	},
+	"minimnist/entropy": {
+		cells: entropicMini(), more: nesterovPlans(), table: true, few: true,
+		claims: []claim{
+			order("The printed estimator helps both methods.", falling("RWS, entropy as printed, β 2", "RWS"), falling("NRWS, entropy as printed, β 2", "NRWS")),
+			order("The exact gradient of the entropy helps both methods.", falling("RWS, entropy, β 0.01", "RWS"), falling("NRWS, entropy, β 0.01", "NRWS")),
+		},
+		figures: ofMethods("miniMNIST, C, entropy", "", ", entropy as printed, β 2", ", entropy, β 0.01"),
+		special: addToNesterov,
+	},
+}
+
 // miniMethods are the trainings of Várady 2025, table D.1 and fig. D.2.
-func miniMethods(reproduce.Scale) []plan {
+func miniMethods() []plan {
 	var plans []plan
 	for _, data := range []struct {
 		name          string
@@ -42,69 +91,48 @@ func miniMethods(reproduce.Scale) []plan {
 	return plans
 }
 
-// mini are the trained methods on miniMNIST of a binarisation, b or c.
-func (w *work) mini(binarization string) (nrws, rws, ws curve) {
-	for _, m := range []struct {
-		name, label string
-		to          *curve
-	}{{"nrws", "NRWS", &nrws}, {"rws", "RWS", &rws}, {"ws", "WS", &ws}} {
-		*m.to = w.trained("minimnist-"+binarization+"-"+m.name, m.label)
+// miniCells are the trainings of table D.1 by their numbers, such as "B, NRWS".
+func miniCells() (cells []cell) {
+	for _, p := range miniMethods() {
+		data, method, _ := strings.Cut(strings.ToUpper(strings.TrimPrefix(p.name, "minimnist-")), "-")
+		cells = append(cells, cell{data + ", " + method, p, 0})
 	}
-	return nrws, rws, ws
-}
-
-func makeMiniTable(w *work) {
-	var j judgement
-	for _, binarization := range []string{"B", "C"} {
-		nrws, rws, ws := w.mini(strings.ToLower(binarization))
-		methods := []scored{{name: "NRWS"}, {name: "RWS"}, {name: "WS"}}
-		for i, of := range []curve{nrws, rws, ws} {
-			methods[i].of = w.evaluate(of)
-			w.Beside(binarization+", "+methods[i].name, "log p", value(methods[i].of, logP))
-		}
-		seconds := w.secondsAnEpoch([]curve{nrws, rws, ws})
-		w.foundDifference(binarization+", NRWS over RWS", methods[0].of, methods[1].of)
-		w.foundDifference(binarization+", RWS over WS", methods[1].of, methods[2].of)
-		w.foundTimes(binarization+", seconds of an epoch, NRWS over RWS", "ratio", seconds[0], seconds[1], nrws)
-		j.order(binarization+", ", methods...)
-	}
-	w.judge("NRWS is ahead of RWS, RWS of WS, with B and with C.", j)
+	return cells
 }
 
 func makeMiniCurves(w *work) {
 	var time judgement
-	for _, binarization := range []string{"B", "C"} {
-		nrws, rws, ws := w.mini(strings.ToLower(binarization))
-		from, claim := 20, "With B, NRWS is ahead from the 12th epoch, by epochs."
-		if binarization == "C" {
-			from, claim = 3, "With C, NRWS is ahead from the very beginning."
-		}
+	for _, of := range []struct {
+		name, binarization string
+		from               int // epoch
+		claim              string
+	}{
+		{"b", "B", 20, "With B, NRWS is ahead from the 12th epoch, by epochs."},
+		{"c", "C", 3, "With C, NRWS is ahead from the very beginning."},
+	} {
+		trained := func(method, label string) curve { return w.trained("minimnist-"+of.name+"-"+method, label) }
+		nrws, rws, ws := trained("nrws", "NRWS"), trained("rws", "RWS"), trained("ws", "WS")
 		w.timed(nrws, rws, ws)
 		var epochs []int
-		for epoch := from; epoch <= nrws.epochs(); epoch++ {
+		for epoch := of.from; epoch <= nrws.epochs(); epoch++ {
 			epochs = append(epochs, epoch)
 		}
 		var j judgement
 		for _, other := range []curve{rws, ws} {
 			what := "NRWS over " + other[0].history.Name
-			j.ahead(what, fmt.Sprintf("epochs from %d on", from), w.byEpochs(nrws, other, epochs))
-			time.ahead(binarization+", "+what, "tenths of the seconds of RWS from the second on", w.bySeconds(nrws, other, rws, 2, 10))
+			j.ahead(what, fmt.Sprintf("epochs from %d on", of.from), w.byEpochs(nrws, other, epochs))
+			time.ahead(of.binarization+", "+what, "tenths of the seconds of RWS from the second on", w.bySeconds(nrws, other, rws, 2, 10))
 		}
-		w.judge(claim, j)
-		w.curves("miniMNIST, "+binarization, nrws, rws, ws)
+		w.judge(of.claim, j)
+		w.curves("miniMNIST, "+of.binarization, nrws, rws, ws)
 	}
 	w.judge("NRWS is ahead by time.", time)
 }
 
-// dreamers are the trainings of Várady 2025, fig. D.1.
-func dreamers(s reproduce.Scale) []plan {
-	var plans []plan
-	for _, p := range miniMethods(s) {
-		if p.name == "minimnist-b-nrws" || p.name == "minimnist-c-nrws" {
-			plans = append(plans, p)
-		}
-	}
-	return plans
+// miniMethod is a training of table D.1 by its name.
+func miniMethod(name string) plan {
+	plans := miniMethods()
+	return plans[slices.IndexFunc(plans, func(p plan) bool { return p.name == "minimnist-"+name })]
 }
 
 func makeDreamers(w *work) {
@@ -125,14 +153,10 @@ func makeDreamers(w *work) {
 	w.lookAt("(shown) Digits are recognisable.", j)
 }
 
-// manySeeds are the trainings of Várady 2025, 5.3.7, with RWS beside them.
-func manySeeds(s reproduce.Scale) []plan {
-	plans := miniMethods(s)
-	rws := plans[slices.IndexFunc(plans, func(p plan) bool { return p.name == "minimnist-b-rws" })]
-	return []plan{rws, {
-		name: "minimnist-seeds", data: miniMNIST, machine: dense(miniLayers...),
-		method: hm.NRWS().LearningRate(0.002).Damping(0.05), laptop: 100, full: 200, seeds: 24, part: 0.5,
-	}}
+// manySeeds is the training of Várady 2025, 5.3.7.
+var manySeeds = plan{
+	name: "minimnist-seeds", data: miniMNIST, machine: dense(miniLayers...),
+	method: hm.NRWS().LearningRate(0.002).Damping(0.05), laptop: 100, full: 200, seeds: 24, part: 0.5,
 }
 
 func makeManySeeds(w *work) {
@@ -142,12 +166,10 @@ func makeManySeeds(w *work) {
 	first, length := w.few(100, 100, 1), min(epochs, w.epochsOf("minimnist-b-rws"))
 	of := map[int][]evaluation{}
 	for _, at := range []int{length, first, epochs} {
-		if of[at] != nil {
-			continue
+		if of[at] == nil {
+			of[at] = w.evaluate(w.trainedAt("minimnist-seeds", "NRWS", at))
+			w.Beside(fmt.Sprintf("miniMNIST, %d epochs", at), "log p", value(of[at], logP))
 		}
-		seeds := w.trainedAt("minimnist-seeds", "NRWS", at)
-		of[at] = w.evaluate(seeds)
-		w.Beside(fmt.Sprintf("miniMNIST, %d epochs", at), "log p", value(of[at], logP))
 	}
 	spread := func(at int) runs.Spread {
 		return runs.SpreadOf(of[at], func(e evaluation) float64 { return e.LogP })
@@ -164,88 +186,62 @@ func makeManySeeds(w *work) {
 		found("miniMNIST, mean at 200 less mean at 100 epochs", "difference of log p", rise.nats, rise.se, whole+" less after "+half)
 	}
 
-	rws := w.trainedAt("minimnist-b-rws", "RWS", length)
-	ofRWS := w.evaluate(rws)
-	gap := difference(of[length], ofRWS)
+	gap := difference(of[length], w.evaluate(w.trainedAt("minimnist-b-rws", "RWS", length)))
 	var j judgement
 	j.add(holdsIf(spread(length).SD < gap.nats/10), "after %d epochs: sd over %d seeds %.3f nats; NRWS − RWS %v", length, t.Seeds, spread(length).SD, gap)
 	w.judgeFull("Training is robust against chance.", j)
 }
 
 // sleepSteps are trainings of WS with several sleep steps (Várady 2025, fig. 5.17).
-func sleepSteps(reproduce.Scale) []plan {
-	var plans []plan
-	for _, n := range []int{1, 3, 5, 10} {
-		plans = append(plans, plan{
+func sleepSteps(steps ...int) (cells []cell) {
+	for _, n := range steps {
+		cells = append(cells, cell{fmt.Sprintf("WS, sleep steps: %d", n), plan{
 			name: fmt.Sprintf("minimnist-ws-sleep-%d", n), data: miniMNIST, machine: dense(miniLayers...),
 			method: hm.WS().LearningRate(0.001).SleepSteps(n), laptop: 20, full: 200, seeds: 3,
-		})
+		}, 0})
 	}
-	return plans
+	return cells
 }
 
-func makeSleepSteps(w *work) {
-	var all []curve
-	for _, n := range []int{1, 3, 5, 10} {
-		label := fmt.Sprintf("WS, sleep steps: %d", n)
-		of := w.trained(fmt.Sprintf("minimnist-ws-sleep-%d", n), label)
-		all = append(all, of)
+// askCost asks whether more sleep steps are not ahead after the seconds that one step takes.
+func askCost(c *comparison, j *judgement) {
+	one := c.of("WS, sleep steps: 1")
+	for _, label := range c.labels[1:] {
+		gain := c.of(label).mean(at(one.seconds())) - one.mean(end)
+		j.add(holdsIf(gain <= 0.3), "%s at the seconds of one %+.3f nats", label, gain)
 	}
-	w.timed(all...)
-	var epochs, time judgement
-	one := all[0]
-	for i, of := range all[1:] {
-		w.endsAbove(&epochs, of[0].history.Name+" over the one before", of, all[i])
-		gain := of.mean(at(one.seconds())) - one.mean(end)
-		time.add(holdsIf(gain <= 0.3), "%s at the seconds of one %+.3f nats", of[0].history.Name, gain)
-	}
-	w.judge("More sleep steps converge better by epochs.", epochs)
-	w.judgeFull("By time their cost eats the gain up.", time)
-	w.curves("WS on miniMNIST with several sleep steps", all...)
 }
 
-// sleepScales are trainings of NRWS with more or longer sleep (Várady 2025, fig. 5.18), and two
-// of WS to compare the gain with.
-func sleepScales(s reproduce.Scale) []plan {
-	plans := sleepSteps(s)[:2]
+// sleepScales are trainings of NRWS with more or longer sleep (Várady 2025, fig. 5.18).
+func sleepScales() (cells []cell) {
 	for _, steps := range []int{1, 3} {
 		for _, factor := range []int{1, 3} {
-			plans = append(plans, plan{
+			cells = append(cells, cell{fmt.Sprintf("NRWS, sleep steps: %d, factor %d", steps, factor), plan{
 				name: fmt.Sprintf("minimnist-nrws-sleep-%d-by-%d", steps, factor), data: miniMNIST, machine: dense(miniLayers...),
 				method: hm.NRWS().LearningRate(0.001).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor)),
 				laptop: 20, full: 200, seeds: 3,
-			})
+			}, 0})
 		}
 	}
-	return plans
+	return cells
 }
 
-func makeSleepScales(w *work) {
-	of := map[string]curve{}
-	var all []curve
-	for _, name := range []string{"1-by-1", "1-by-3", "3-by-1", "3-by-3"} {
-		label := fmt.Sprintf("NRWS, sleep steps: %c, factor %c", name[0], name[len(name)-1])
-		runs := w.trained("minimnist-nrws-sleep-"+name, label)
-		of[name], all = runs, append(all, runs)
-	}
-	w.timed(all...)
-	var ws [2]curve
-	for i, n := range []int{1, 3} {
-		ws[i] = w.trained(fmt.Sprintf("minimnist-ws-sleep-%d", n), "WS")
-	}
-	plain, thrice, scaled := of["1-by-1"], of["3-by-1"], of["1-by-3"]
-	gain := w.ends(thrice, plain)
-	gainWS := w.ends(ws[1], ws[0])
+// compareSleep judges what more and longer sleep gain, beside what more sleep gains WS.
+func compareSleep(c *comparison) {
+	labels := c.labels[2:]
+	all := c.all(labels...)
+	c.timed(all...)
+	plain, scaled, thrice := all[0], all[1], all[2]
+	gain := c.ends(thrice, plain)
 	var more, longer judgement
 	more.above("NRWS", gain)
-	more.above("gain of WS less that of NRWS", gainWS.over(gain))
-	w.judge("NRWS gains from more sleep, less than WS.", more)
-	w.endsAbove(&longer, "a factor of 3 over none", scaled, plain)
-	apart := w.ends(scaled, thrice)
+	more.above("gain of WS less that of NRWS", c.ends(c.of("WS, sleep steps: 3"), c.of("WS, sleep steps: 1")).over(gain))
+	c.judge("NRWS gains from more sleep, less than WS.", more)
+	c.endsAbove(&longer, "a factor of 3 over none", scaled, plain)
+	apart := c.ends(scaled, thrice)
 	longer.add(holdsIf(math.Abs(apart.nats) < gain.nats/2), "a factor of 3 over 3 steps %v, 3 steps over 1 %v", apart, gain)
-	seconds := w.secondsAnEpoch(all)
-	cost, se := seconds[1].over(seconds[0])
+	cost, se := c.secondsRatio(labels[1], labels[0], labels...)
 	longer.add(positive(0.05-math.Abs(cost-1), se), "seconds of an epoch × %.3f ± %.3f", cost, se)
-	w.judgeFull("A factor of 3 gains at no cost, about as much as three steps.", longer)
-	w.curves("NRWS on miniMNIST with more and with longer sleep", all...)
+	c.judgeFull("A factor of 3 gains at no cost, about as much as three steps.", longer)
+	c.curves("NRWS on miniMNIST with more and with longer sleep", all...)
 }

@@ -4,25 +4,24 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-
-	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
 // row is a result that compares trainings, as data: which trainings these are, what is asked of
 // them, and what is drawn.
 type row struct {
-	cells   []cell
-	more    []plan            // trainings beside those of the cells
-	begin   string            // begins the number of each cell, and is left out of its label
-	names   map[string]string // of labels in figures, where they are others
-	table   bool              // log p of each cell is a number of the criteria
-	beside  bool              // log p of each cell stands beside the criteria, by as few samples as ends of curves
-	timed   bool              // epochs are timed in turn, and curves are drawn by seconds, too
-	onTest  bool              // curves are of the test rows that training measures
-	numbers []number
-	claims  []claim
-	figures []figure
-	special func(*comparison) // does what is left
+	cells    []cell
+	more     []plan            // trainings beside those of the cells
+	begin    string            // begins the number of each cell, and is left out of its label
+	names    map[string]string // of labels in figures, where they are others
+	table    bool              // log p of each cell is found, as a number of the criteria or beside them
+	few      bool              // test rows have as few samples as ends of curves
+	unstable string            // the label of which the training may have diverged
+	timed    bool              // epochs are timed in turn, and curves are drawn by seconds, too
+	onTest   bool              // curves are of the test rows that training measures
+	numbers  []number
+	claims   []claim
+	figures  []figure
+	special  func(*comparison) // does what is left
 }
 
 // number finds a number of the criteria.
@@ -69,20 +68,12 @@ func ofMethods(title string, endings ...string) (figures []figure) {
 }
 
 // maker returns how the row is made.
-func (r row) maker() maker {
-	plans := append(plansOf(r.cells), r.more...)
-	return maker{planned(func(reproduce.Scale) []plan { return plans }), r.make}
-}
+func (r row) maker() maker { return by(r.make, append(plansOf(r.cells), r.more...)...) }
 
 func (r row) make(w *work) {
 	c := r.compare(w)
-	switch {
-	case r.table:
+	if r.table {
 		c.findCells()
-	case r.beside:
-		for _, label := range c.labels {
-			c.Beside(label, "log p", value(c.tested(label), logP))
-		}
 	}
 	for _, find := range r.numbers {
 		find(c)
@@ -111,6 +102,7 @@ type comparison struct {
 	*work
 	labels  []string // in the order of the cells
 	runs    map[string]curve
+	passed  passedOver              // the unstable one, if it has diverged
 	samples int                     // of each test row
 	tests   map[string][]evaluation // of test rows, as far as they have been asked for
 }
@@ -127,13 +119,20 @@ func (r row) label(c cell) string {
 // compare opens the runs of a row.
 func (r row) compare(w *work) *comparison {
 	c := &comparison{work: w, runs: map[string]curve{}, samples: w.testSamples(), tests: map[string][]evaluation{}}
-	if r.beside {
+	if r.few {
 		c.samples = w.endSamples()
 	}
 	for _, cell := range r.cells {
 		label := r.label(cell)
-		c.labels = append(c.labels, label)
-		c.runs[label] = w.trainedAt(cell.plan.name, cmp.Or(r.names[label], label), cell.epochs(w.Scale))
+		open := func() {
+			c.runs[label] = w.trainedAt(cell.plan.name, cmp.Or(r.names[label], label), cell.epochs(w.Scale))
+			c.labels = append(c.labels, label)
+		}
+		if label == r.unstable {
+			c.passed.diverged(open)
+		} else {
+			open()
+		}
 	}
 	if r.timed {
 		w.timed(c.all()...)
@@ -177,7 +176,11 @@ func (c *comparison) tested(label string) []evaluation {
 // findCells finds log p of each cell, and log p̃* where the criteria have it.
 func (c *comparison) findCells() {
 	for _, number := range c.labels {
-		c.found(number, "log p", c.tested(number), logP)
+		if c.Has(number, "log p") {
+			c.found(number, "log p", c.tested(number), logP)
+		} else {
+			c.Beside(number, "log p", value(c.tested(number), logP))
+		}
 		if c.Has(number, "log p̃*") {
 			c.found(number, "log p̃*", c.tested(number), logPTildeStar)
 		}

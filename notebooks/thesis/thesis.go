@@ -26,93 +26,68 @@ type maker struct {
 	make      func(*work)
 }
 
-// rows are the results that compare trainings, and specials the others, by their ids.
-var rows = []map[string]row{mnistRows, fashionRows}
-
-var specials = map[string]maker{
-	"varady/fig5.17":   {planned(sleepSteps), makeSleepSteps},
-	"varady/fig5.18":   {planned(sleepScales), makeSleepScales},
-	"varady/text5.3.7": {planned(manySeeds), makeManySeeds},
-	"varady/figD.1":    {planned(dreamers), makeDreamers},
-	"varady/figD.2":    {planned(miniMethods), makeMiniCurves},
-	"varady/tableD.1":  {planned(miniMethods), makeMiniTable},
-
-	"varady/figC.1":   {planned(threeByThree), makeFigC1},
-	"varady/figC.2":   {planned(miniGrid), makeFigC2},
-	"varady/figC.3":   {planned(bothGrids), makeFigC3},
-	"varady/figC.5":   {of(figC5()), makeFigC5},
-	"varady/tableC.1": {of(figC5()), makeTableC1},
-	"bihm/table3.1":   {planned(uciPlans), makeTable31},
-	"bihm/table3.2":   {planned(uciPlans), makeTable32},
-
-	"varady/fig5.7": {planned(fashionCurves), makeFashionCurves},
-	"varady/fig5.9": {planned(fashionDreams), makeFashionDreams},
-
-	"varady/fig6.10": {planned(untrained), makeFig610},
-	"varady/figA.1":  {planned(untrained), makeFigA1},
-
-	"varady/fig7.1": {planned(untrained), makeFig71},
-	"varady/fig7.2": {planned(untrained), makeFig72},
-	"varady/fig7.7": {planned(untrained), makeFig77},
-
-	"varady/fig5.8":  {of(fig58), makeFig58},
-	"varady/fig5.12": {of(fig512), makeFig512},
-	"varady/fig5.19": {of(fig519()), makeFig519},
-	"varady/fig6.8":  {of(fig68()), makeFig68},
-	"varady/fig7.3":  {planned(fig73), makeFig73},
-	"varady/fig7.8":  {of(fig78), makeFig78},
-	"varady/fig7.9":  {of(fig79), makeFig79},
-	"varady/figC.6":  {of(figC6()), makeFigC6},
-	"bihm/fig3.9":    {planned(largeFacesPlan), makeFig39},
-	"bihm/fig3.10":   {planned(largeFacesPlan), makeFig310},
-
-	"boltzmann/rbm": {planned(rbmPlans), makeRBM},
-	"boltzmann/dbn": {planned(dbnPlans), makeDBN},
-	"boltzmann/dbm": {planned(dbmPlans), makeDBM},
-	"natural-rbm":   {planned(metricPlans), makeNatural},
-	"fixed-point":   {planned(arithmeticPlans), makeArithmetic},
-
-	"minimnist/optimisers": {planned(miniOptimised), makeMiniOptimisers},
-	"minimnist/penalties":  {of(penalisedMini()), makeMiniPenalties},
-	"minimnist/entropy":    {planned(miniEntropy), makeMiniEntropy},
-
-	"two-hours":      {planned(twoHoursPlan), makeTwoHours},
-	"bihm/table4.1":  {planned(labeledPlans), makeTable41},
-	"bihm/text3.7.4": {planned(sevenPlans), makeText374},
-	"bihm/fig3.1":    {planned(bihmPlans), makeFig31},
-	"bihm/fig3.2":    {planned(bihmPlans), makeFig32},
-	"bihm/fig3.3":    {planned(bihmAndRWS), makeFig33},
-	"bihm/fig3.5":    {planned(bihmPlans), makeFig35},
-	"bihm/fig3.6":    {planned(bihmPlans), makeFig36},
-	"bihm/fig3.7":    {planned(bihmFirstPlan), makeFig37},
-	"bihm/fig3.8":    {planned(bihmFirstPlan), makeFig38},
-	"bihm/fig3.11":   {planned(bihmPlans), makeFig311},
-	"bihm/table3.3":  {planned(bihmAndRWS), makeTable33},
-	"bihm/text3.6.2": {planned(bihmDepths), makeText362},
-	"bihm/text3.7.1": {planned(bihmPlans), makeText371},
-	"bihm/text3.7.2": {planned(bihmAndRWS), makeText372},
-	"bihm/fig4.1":    {planned(bihmPlans), makeDescent(5, 8, "From a deeper layer samples are noisier and of other digits.", rising)},
-	"bihm/fig4.2":    {planned(bihmPlans), makeDescent(9, 12, "Deep layers know little of the digit.", farther(9, 0.8))},
-	"bihm/fig4.3":    {planned(bihmPlans), makeDescent(1, 4, "Lower layers keep the digit.", nearer(2, 0.5))},
-}
-
-// planned gives the trainings of plans at each scale.
-func planned[P interface {
+// by makes a result of trainings.
+func by[P interface {
 	at(reproduce.Scale) reproduce.Training
-}](plans func(reproduce.Scale) []P) func(reproduce.Scale) []reproduce.Training {
-	return func(s reproduce.Scale) []reproduce.Training {
-		var trainings []reproduce.Training
-		for _, p := range plans(s) {
+}](make func(*work), plans ...P) maker {
+	return maker{func(s reproduce.Scale) (trainings []reproduce.Training) {
+		for _, p := range plans {
 			trainings = append(trainings, p.at(s))
 		}
 		return trainings
-	}
+	}, make}
 }
 
-// of gives the trainings of a table's cells at every scale.
-func of(cells []cell) func(reproduce.Scale) []reproduce.Training {
-	return planned(func(reproduce.Scale) []plan { return plansOf(cells) })
-}
+// rows are the results that compare trainings, and specials the others, by their ids.
+var (
+	rows     = []map[string]row{mnistRows, fashionRows, facesRows, refreshRows, miniRows}
+	specials = map[string]maker{
+		"varady/text5.3.7": by(makeManySeeds, miniMethod("b-rws"), manySeeds),
+		"varady/figD.1":    by(makeDreamers, miniMethod("b-nrws"), miniMethod("c-nrws")),
+		"varady/figD.2":    by(makeMiniCurves, miniMethods()...),
+		"varady/fig5.7":    by(makeFashionCurves, append([]plan{fashionNRWS}, fashionRates...)...),
+		"varady/fig5.9":    by(makeFashionDreams, halfOf(fashionNRWS)),
+		"varady/figC.1":    by(makeFigC1, threeByThree()...),
+		"varady/figC.2":    by(makeFigC2, miniGrid()...),
+		"varady/figC.3":    by(makeFigC3, append(mnistGrid(), miniGrid()...)...),
+
+		"varady/fig6.10": by[plan](makeFig610),
+		"varady/figA.1":  by[plan](makeFigA1),
+		"varady/fig7.1":  by[plan](makeFig71),
+		"varady/fig7.2":  by[plan](makeFig72),
+		"varady/fig7.7":  by[plan](makeFig77),
+
+		"bihm/fig3.1":    by(makeFig31, bihmTuned),
+		"bihm/fig3.2":    by(makeFig32, bihmTuned),
+		"bihm/fig3.3":    by(makeFig33, bihmTuned, rwsFive),
+		"bihm/fig3.5":    by(makeFig35, bihmTuned),
+		"bihm/fig3.6":    by(makeFig36, bihmTuned),
+		"bihm/fig3.7":    by(makeFig37, bihmFirst),
+		"bihm/fig3.8":    by(makeFig38, bihmFirst),
+		"bihm/fig3.9":    by(makeFig39, largeFaces),
+		"bihm/fig3.10":   by(makeFig310, largeFaces),
+		"bihm/fig3.11":   by(makeFig311, bihmTuned),
+		"bihm/table3.1":  by(makeTable31, uciPlans()...),
+		"bihm/table3.2":  by(makeTable32, uciPlans()...),
+		"bihm/table3.3":  by(makeTable33, bihmTuned, rwsFive),
+		"bihm/text3.6.2": by(makeText362, append([]plan{bihmTuned}, withoutLayers()...)...),
+		"bihm/text3.7.1": by(makeText371, bihmTuned),
+		"bihm/text3.7.2": by(makeText372, bihmTuned, rwsFive),
+		"bihm/text3.7.4": by(makeText374, sevenBiHM, sevenRWS),
+		"bihm/fig4.1":    by(makeDescent(5, 8, "From a deeper layer samples are noisier and of other digits.", rising), bihmTuned),
+		"bihm/fig4.2":    by(makeDescent(9, 12, "Deep layers know little of the digit.", farther(9, 0.8)), bihmTuned),
+		"bihm/fig4.3":    by(makeDescent(1, 4, "Lower layers keep the digit.", nearer(2, 0.5)), bihmTuned),
+		"bihm/table4.1":  by(makeTable41, labeledPlans()...),
+
+		"boltzmann/rbm":        by(makeRBM, rbm),
+		"boltzmann/dbn":        by(makeDBN, rbm, dbn),
+		"boltzmann/dbm":        by(makeDBM, rbm, dbm),
+		"natural-rbm":          by(makeNatural, metricPlans()...),
+		"two-hours":            by(makeTwoHours, twoHours),
+		"fixed-point":          arithmetic.maker(),
+		"minimnist/optimisers": by(makeMiniOptimisers, miniOptimised()...),
+	}
+)
 
 // Catalog returns all published results, in the order of the documents.
 func Catalog() (reproduce.Catalog, error) {

@@ -19,8 +19,6 @@ var twoHours = undirected{
 	laptop: 20, full: 600, seeds: 1,
 }
 
-func twoHoursPlan(reproduce.Scale) []undirected { return []undirected{twoHours} }
-
 const mostSeconds = 7200
 
 func makeTwoHours(w *work) {

@@ -34,7 +34,7 @@ func uciPlan(set, name string, method hm.Method, layers []int, η float64, epoch
 }
 
 // uciPlans are the trainings of both tables.
-func uciPlans(reproduce.Scale) []plan {
+func uciPlans() []plan {
 	var plans []plan
 	for _, u := range uci {
 		for _, η := range uciRates {

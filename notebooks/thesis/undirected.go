@@ -34,10 +34,6 @@ var (
 	dbm = undirected{name: "dbm-500-1000", data: drawnMNIST, layers: []int{500, 1000}, method: boltzmann.PCD().LearningRate(0.05), laptop: 5, full: 200, seeds: 1}
 )
 
-func rbmPlans(reproduce.Scale) []undirected { return []undirected{rbm} }
-func dbnPlans(reproduce.Scale) []undirected { return []undirected{rbm, dbn} }
-func dbmPlans(reproduce.Scale) []undirected { return []undirected{rbm, dbm} }
-
 func (p undirected) nameAt(s reproduce.Scale) string { return p.name + "-" + string(s) }
 
 // at is the training at a scale. That of smoke has few rows, and as few units as still are
@@ -272,7 +268,7 @@ func (m metric) plan(η float64) undirected {
 	}
 }
 
-func metricPlans(reproduce.Scale) (plans []undirected) {
+func metricPlans() (plans []undirected) {
 	for _, m := range metrics {
 		for _, η := range metricRates {
 			plans = append(plans, m.plan(η))

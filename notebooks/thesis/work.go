@@ -132,18 +132,6 @@ func groups(all []curve) []plotting.Group {
 	return of
 }
 
-// curvesOf are the runs of a figure's cells by their numbers, without what all numbers
-// begin with and what says of how many epochs they are.
-func (w *work) curvesOf(cells []cell, begin string) map[string]curve {
-	all := map[string]curve{}
-	for _, c := range cells {
-		label := strings.Replace(strings.TrimPrefix(c.number, begin), ", 2,000 epochs", "", 1)
-		of := w.trained(c.plan.name, label)
-		all[label] = of
-	}
-	return all
-}
-
 // norms is a history of which the norms are asked for.
 type norms runs.History
 
@@ -184,8 +172,9 @@ func (t times) over(of times) (ratio, se float64) {
 	return statistics.MeanAndError(len(t), func(round int) float64 { return t[round] / of[round] })
 }
 
-// secondsAnEpoch are the times that an epoch of each training takes, measured in turn in
-// five rounds.
+const timingRounds = 5
+
+// secondsAnEpoch are the times that an epoch of each training takes, measured in turn.
 func (w *work) secondsAnEpoch(all []curve) []times {
 	on := device()
 	question := "rounds-of-seconds-an-epoch-" + on
@@ -195,11 +184,10 @@ func (w *work) secondsAnEpoch(all []curve) []times {
 		question += fmt.Sprintf("-%.8s", e.Hash())
 	}
 	return must(reproduce.Kept(w.Work, question, func() ([]times, error) {
-		const rounds = 5
 		seconds := make([]times, len(all))
-		for round := range rounds {
+		for round := range timingRounds {
 			for i, of := range all {
-				w.Say("timing %s, round %d of %d", of[0].history.Name, round+1, rounds)
+				w.Say("timing %s, round %d of %d", of[0].history.Name, round+1, timingRounds)
 				timing := must(of[0].run.Experiment().Benchmark(w.ctx, w.dataset(of[0]), w.timedSteps(of[0]), w.Progress))
 				seconds[i] = append(seconds[i], timing.EpochS)
 			}
@@ -239,15 +227,11 @@ type evaluation struct {
 func (w *work) testSamples() int { return w.few(10_000, 1000, 20) }
 
 // evaluate estimates log p of the test rows, of each seed.
-func (w *work) evaluate(of curve) []evaluation {
-	return w.evaluateWith(of, w.testSamples())
-}
+func (w *work) evaluate(of curve) []evaluation { return w.evaluateWith(of, w.testSamples()) }
 
-func (w *work) evaluateWith(of curve, samples int) []evaluation {
-	var all []evaluation
+func (w *work) evaluateWith(of curve, samples int) (all []evaluation) {
 	for _, t := range of {
-		e := w.estimate(t, "test", w.few(0, 0, 50), samples)
-		all = append(all, e)
+		all = append(all, w.estimate(t, "test", w.few(0, 0, 50), samples))
 	}
 	return all
 }
@@ -302,23 +286,12 @@ func list(format string, numbers []float64) string {
 	return strings.Join(texts, ", ")
 }
 
-// foundRatio adds the ratio of the seconds of an epoch of two trainings.
-func (w *work) foundRatio(number string, a, b plan) {
-	var all []curve
-	for _, p := range []plan{a, b} {
-		of := w.trained(p.name, p.name)
-		all = append(all, of)
-	}
-	seconds := w.secondsAnEpoch(all)
-	w.foundTimes(number, "ratio", seconds[0], seconds[1], all[0])
-}
-
-// foundTimes adds the ratio of two times that were measured in turn, on the data of a training.
-func (w *work) foundTimes(number, measure string, a, b times, of curve) {
-	on := device()
-	ratio, se := a.over(b)
-	data := reproduce.DataOf(of[0].run.Experiment().Dataset)
-	w.FoundAsPublished(number, measure, reproduce.Value{Ours: ratio, SE: &se, Seeds: 1, By: fmt.Sprintf("epochs timed in turn, mean of %d rounds, on %s", len(a), on), Data: data})
+// foundTimes adds a ratio of two times that were measured in turn, on the data of a training.
+func (w *work) foundTimes(number, measure string, ratio, se float64, of curve) {
+	w.FoundAsPublished(number, measure, reproduce.Value{
+		Ours: ratio, SE: &se, Seeds: 1, By: fmt.Sprintf("epochs timed in turn, mean of %d rounds, on %s", timingRounds, device()),
+		Data: reproduce.DataOf(of[0].run.Experiment().Dataset),
+	})
 }
 
 // foundDifference adds how far log p of a is above that of b.
@@ -326,20 +299,6 @@ func (w *work) foundDifference(number string, a, b []evaluation) {
 	g := difference(a, b)
 	v := value(a, logP)
 	w.Found(number, "difference of log p", reproduce.Value{Ours: g.nats, SE: &g.se, Seeds: min(len(a), len(b)), By: v.By, Data: v.Data})
-}
-
-// scored is a method's evaluations under its name.
-type scored struct {
-	name string
-	of   []evaluation
-}
-
-// order adds that log p of the test rows falls in the order given.
-func (j *judgement) order(begin string, methods ...scored) {
-	for i := range methods[1:] {
-		a, b := methods[i], methods[i+1]
-		j.above(fmt.Sprintf("%s%s − %s", begin, a.name, b.name), difference(a.of, b.of))
-	}
 }
 
 // pixels is the mean of the pixels of images, and its standard error over them.
