@@ -43,31 +43,27 @@ func onTest(of []trained) curve {
 }
 
 func (t trained) points() []point {
-	var points []point
-	for _, e := range t.history.Epochs {
-		points = append(points, point{e.Epoch, e.Seconds, e.Validation[runs.LogP.Key]})
-	}
-	return points
+	return each(t.history.Epochs, func(e runs.Epoch) point { return point{e.Epoch, e.Seconds, e.Validation[runs.LogP.Key]} })
 }
 
 // last is the last epoch of a curve.
 func (t trained) last() runs.Epoch { return t.history.Epochs[len(t.history.Epochs)-1] }
 
-// lastOf is log p at the last of the points that a condition has, NaN where none does.
-func (t trained) lastOf(condition func(point) bool) float64 {
-	value := math.NaN()
-	for _, p := range t.points() {
-		if condition(p) {
-			value = p.logP
+// after, at and end are places of a curve: after an epoch, after a time, and its end. Before the
+// first epoch log p is NaN.
+func after(epoch int) func(trained) float64 {
+	return func(t trained) float64 {
+		value := math.NaN()
+		for _, p := range t.points() {
+			if p.epoch <= epoch {
+				value = p.logP
+			}
 		}
+		return value
 	}
-	return value
 }
 
-// after, at and end are places of a curve: after an epoch, after a time, and its end.
-func after(epoch int) func(trained) float64 {
-	return func(t trained) float64 { return t.lastOf(func(p point) bool { return p.epoch <= epoch }) }
-}
+func end(t trained) float64 { return after(math.MaxInt)(t) }
 
 // Between the ends of two epochs a curve is the line that figures draw: epochs of methods take
 // different times, and the last one that has ended would be older, the longer they are.
@@ -85,15 +81,9 @@ func at(seconds float64) func(trained) float64 {
 	}
 }
 
-func end(t trained) float64 { return t.lastOf(func(point) bool { return true }) }
-
 // best is the highest of a curve, and trainedAfter log p of the training rows of an epoch.
 func best(t trained) float64 {
-	highest := math.Inf(-1)
-	for _, p := range t.points() {
-		highest = math.Max(highest, p.logP)
-	}
-	return highest
+	return slices.Max(append(each(t.points(), func(p point) float64 { return p.logP }), math.Inf(-1)))
 }
 
 func trainedAfter(epoch int) func(trained) float64 {
@@ -123,59 +113,35 @@ func (c curve) tenths() []int {
 // difference at the ends, over the rows of the curves, paired.
 func (w *work) gain(a, b curve, place func(trained) float64) gain {
 	if len(a) > 1 && len(b) > 1 {
-		of := func(c curve) (values []float64) {
-			for _, t := range c {
-				values = append(values, place(t))
-			}
-			return values
-		}
-		return gainOverSeeds(of(a), of(b))
+		return gainOverSeeds(each(a, place), each(b, place))
 	}
-	var ends [2]evaluation
-	for i, t := range []trained{a[0], b[0]} {
-		ends[i] = w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.few(100, 100, 20))
+	ofRows := func(t trained) []float64 {
+		return w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.few(100, 100, 20)).Each
 	}
-	return gain{place(a[0]) - place(b[0]), paired(ends[0].Each, ends[1].Each).se}
-}
-
-// gains are those at several places.
-func (w *work) gains(a, b curve, places []func(trained) float64) []gain {
-	var all []gain
-	for _, place := range places {
-		g := w.gain(a, b, place)
-		all = append(all, g)
-	}
-	return all
+	return gain{place(a[0]) - place(b[0]), paired(ofRows(a[0]), ofRows(b[0])).se}
 }
 
 // byEpochs are how far a is above b after some epochs.
 func (w *work) byEpochs(a, b curve, epochs []int) []gain {
-	var places []func(trained) float64
-	for _, epoch := range epochs {
-		places = append(places, after(epoch))
-	}
-	return w.gains(a, b, places)
+	return each(epochs, func(epoch int) gain { return w.gain(a, b, after(epoch)) })
 }
 
 // bySeconds are how far a is above b at the tenths of the time that a curve takes, from
 // one of them to another.
-func (w *work) bySeconds(a, b curve, of curve, from, to int) []gain {
-	var places []func(trained) float64
+func (w *work) bySeconds(a, b curve, of curve, from, to int) (gains []gain) {
 	for tenth := from; tenth <= to; tenth++ {
-		places = append(places, at(of.seconds()*float64(tenth)/10))
+		gains = append(gains, w.gain(a, b, at(of.seconds()*float64(tenth)/10)))
 	}
-	return w.gains(a, b, places)
+	return gains
 }
 
 // aheadByEpochs adds that a is above b at every tenth of the epochs.
 func (w *work) aheadByEpochs(j *judgement, what string, a, b curve) {
-	epochs := b.tenths()
-	gains := w.byEpochs(a, b, epochs)
-	where := "tenths of the epochs"
+	epochs, where := b.tenths(), "tenths of the epochs"
 	if len(epochs) == b.epochs() {
 		where = "epochs"
 	}
-	j.ahead(what, where, gains)
+	j.ahead(what, where, w.byEpochs(a, b, epochs))
 }
 
 // aheadBySeconds adds that a is above b at every tenth of the time that b takes, from one
@@ -190,14 +156,10 @@ func (w *work) endSamples() int { return w.few(1000, 1000, 20) }
 
 // ends is how far a ends above b, on the rows that the curves are of.
 func (w *work) ends(a, b curve) gain {
-	var of [2][]evaluation
-	for i, c := range []curve{a, b} {
-		for _, t := range c {
-			e := w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.endSamples())
-			of[i] = append(of[i], e)
-		}
+	ofEnd := func(t trained) evaluation {
+		return w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.endSamples())
 	}
-	return difference(of[0], of[1])
+	return difference(each(a, ofEnd), each(b, ofEnd))
 }
 
 // endsAbove adds that a ends above b.

@@ -62,11 +62,8 @@ func difference(a, b []evaluation) gain {
 }
 
 // logPs are log p of each seed.
-func logPs(of []evaluation) (values []float64) {
-	for _, e := range of {
-		values = append(values, e.LogP)
-	}
-	return values
+func logPs(of []evaluation) []float64 {
+	return each(of, func(e evaluation) float64 { return e.LogP })
 }
 
 // starDifference is log p* of a less that of b, of one seed each.
@@ -118,12 +115,7 @@ func count(verdicts []reproduce.Verdict) string {
 	return text
 }
 
-func verdicts(gains []gain) (of []reproduce.Verdict) {
-	for _, g := range gains {
-		of = append(of, g.verdict())
-	}
-	return of
-}
+func verdicts(gains []gain) []reproduce.Verdict { return each(gains, gain.verdict) }
 
 // judgement is a verdict with its evidence, in the making: all of what is added has to
 // hold.
@@ -150,10 +142,10 @@ func (j *judgement) undecided(reason string, values ...any) {
 
 // worse is the worse of two verdicts on claims.
 func worse(a, b reproduce.Verdict) reproduce.Verdict {
-	if a == reproduce.Fails || b == reproduce.Fails {
+	switch {
+	case a == reproduce.Fails || b == reproduce.Fails:
 		return reproduce.Fails
-	}
-	if a == reproduce.Open || b == reproduce.Open {
+	case a == reproduce.Open || b == reproduce.Open:
 		return reproduce.Open
 	}
 	return reproduce.Holds

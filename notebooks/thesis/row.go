@@ -56,15 +56,10 @@ func ofCells(title string) []figure { return []figure{{title: title}} }
 var methods = []string{"RWS", "NRWS"}
 
 // ofMethods draws a figure of each of the two methods, of the cells whose labels have some endings.
-func ofMethods(title string, endings ...string) (figures []figure) {
-	for _, m := range methods {
-		f := figure{title: title + ": " + m}
-		for _, ending := range endings {
-			f.labels = append(f.labels, m+ending)
-		}
-		figures = append(figures, f)
-	}
-	return figures
+func ofMethods(title string, endings ...string) []figure {
+	return each(methods, func(m string) figure {
+		return figure{title + ": " + m, each(endings, func(ending string) string { return m + ending })}
+	})
 }
 
 // maker returns how the row is made.
@@ -155,14 +150,11 @@ func (c *comparison) of(label string) curve {
 }
 
 // all returns the runs of some labels, or of all where none are given.
-func (c *comparison) all(labels ...string) (all []curve) {
+func (c *comparison) all(labels ...string) []curve {
 	if len(labels) == 0 {
 		labels = c.labels
 	}
-	for _, label := range labels {
-		all = append(all, c.of(label))
-	}
-	return all
+	return each(labels, c.of)
 }
 
 // tested returns the evaluations of the test rows of a label.

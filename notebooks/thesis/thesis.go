@@ -30,11 +30,8 @@ type maker struct {
 func by[P interface {
 	at(reproduce.Scale) reproduce.Training
 }](make func(*work), plans ...P) maker {
-	return maker{func(s reproduce.Scale) (trainings []reproduce.Training) {
-		for _, p := range plans {
-			trainings = append(trainings, p.at(s))
-		}
-		return trainings
+	return maker{func(s reproduce.Scale) []reproduce.Training {
+		return each(plans, func(p P) reproduce.Training { return p.at(s) })
 	}, make}
 }
 

@@ -22,8 +22,7 @@ var twoHours = undirected{
 const mostSeconds = 7200
 
 func makeTwoHours(w *work) {
-	all := w.machines(twoHours)
-	run := all[0]
+	run := w.machines(twoHours)[0]
 	along := w.along(boltzmann.Adaptive(1500))
 	along.Chains = w.few(10_000, 1000, 20)
 	tested := w.anneal(run, "test", w.few(0, 0, 50), along)
@@ -40,9 +39,8 @@ func makeTwoHours(w *work) {
 	case apart.excess > 1: // AIS errs to the high side, most of all of a machine whose chains do not mix
 		v.Elsewhere = fmt.Sprintf("log p by AIS less that by RAISE %v", gain{apart.excess, apart.se})
 	}
-	for _, number := range []string{"gate", "goal"} {
-		w.Found(number, "at least", v)
-	}
+	w.Found("gate", "at least", v)
+	w.Found("goal", "at least", v)
 	w.Beside("validation rows", "log p", annealedValue("validation", []annealed{validated}))
 	w.Beside("log p by AIS less that by RAISE, same rows", "difference of log p", reproduce.Value{
 		Ours: apart.excess, SE: &apart.se, Seeds: 1, By: fmt.Sprintf("%d test rows, %d chains each", apart.rows, apart.chains),
@@ -73,10 +71,9 @@ func notTwoCores(sessions []runs.Provenance) string {
 
 // processors names those of sessions.
 func processors(sessions []runs.Provenance) string {
-	var all []string
-	for _, s := range sessions {
-		all = append(all, fmt.Sprintf("%s of %s", names.Count(s.Threads, "thread"), s.Processor))
-	}
+	all := each(sessions, func(s runs.Provenance) string {
+		return fmt.Sprintf("%s of %s", names.Count(s.Threads, "thread"), s.Processor)
+	})
 	slices.Sort(all)
 	return strings.Join(slices.Compact(all), ", ")
 }

@@ -68,11 +68,9 @@ func standOn(e runs.Experiment, dir string, epoch int) runs.Experiment {
 }
 
 // machines opens the runs of a training, by seed.
-func (w *work) machines(p undirected) (all []*boltzmann.Run) {
-	for _, dir := range must(w.Dirs(p.nameAt(w.Scale), p.at(w.Scale).Experiment.Header().Epochs)) {
-		all = append(all, must(boltzmann.OpenRun(dir)))
-	}
-	return all
+func (w *work) machines(p undirected) []*boltzmann.Run {
+	dirs := must(w.Dirs(p.nameAt(w.Scale), p.at(w.Scale).Experiment.Header().Epochs))
+	return each(dirs, func(dir string) *boltzmann.Run { return must(boltzmann.OpenRun(dir)) })
 }
 
 // along is annealing along a schedule by 100 chains, or at the scale smoke in a few steps.
@@ -132,20 +130,14 @@ func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.An
 		}
 		return must(model.FreeEnergy(w.ctx, of.Subset(rows, drawSeed)))
 	})
-	e := annealed{annealedLogZ: z}
-	for _, energy := range energies {
-		e.each = append(e.each, -energy-z.LogZ)
-	}
-	return e
+	return annealed{z, each(energies, func(energy float64) float64 { return -energy - z.LogZ })}
 }
 
 // tested estimates log p of the test rows of each seed, as the criteria have it.
-func (w *work) tested(all []*boltzmann.Run) (of []annealed) {
-	for _, run := range all {
-		e := w.anneal(run, "test", w.few(0, 0, 50), w.along(boltzmann.Published()))
-		of = append(of, e)
-	}
-	return of
+func (w *work) tested(all []*boltzmann.Run) []annealed {
+	return each(all, func(run *boltzmann.Run) annealed {
+		return w.anneal(run, "test", w.few(0, 0, 50), w.along(boltzmann.Published()))
+	})
 }
 
 // annealedValue is log p over seeds, or of the one with its standard error.
@@ -155,10 +147,7 @@ func annealedValue(split string, of []annealed) reproduce.Value {
 		_, se := of[0].mean()
 		v.SE = &se
 	}
-	var by []string
-	for _, e := range of {
-		by = append(by, e.By)
-	}
+	by := each(of, func(e annealed) string { return e.By })
 	v.By = fmt.Sprintf("%s %s rows, each drawn once; %s", thousands(len(of[0].each)), split, strings.Join(by, "; "))
 	return v
 }
@@ -194,8 +183,8 @@ func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) raised {
 // drawChains draws what chains of a machine come to see.
 func (w *work) drawChains(run *boltzmann.Run) {
 	n, sweeps := w.few(100, 100, 4), w.few(10_000, 5000, 10)
-	sheet := must(run.Means(w.ctx, n, sweeps))
-	w.draw("chains", fmt.Sprintf("%v: %d chains after %s sweeps from coin flips, means of the pixels", run.Experiment(), n, thousands(sweeps)), plotting.Samples(sheet))
+	w.draw("chains", fmt.Sprintf("%v: %d chains after %s sweeps from coin flips, means of the pixels", run.Experiment(), n, thousands(sweeps)),
+		plotting.Samples(must(run.Means(w.ctx, n, sweeps))))
 }
 
 func makeRBM(w *work) {
@@ -219,10 +208,8 @@ func makeRBM(w *work) {
 // deeper finds log p of a machine of several layers, and judges a claim that it is above
 // that of the RBM, over the same rows.
 func (w *work) deeper(p undirected, number, says string) {
-	deep := w.machines(p)
-	flat := w.machines(rbm)
-	of := w.tested(deep)
-	others := w.tested(flat[:1])
+	deep, flat := w.machines(p), w.machines(rbm)
+	of, others := w.tested(deep), w.tested(flat[:1])
 	w.Found(number, "at least", annealedValue("test", of))
 	w.Beside("the RBM of 500 units", "log p", annealedValue("test", others))
 	var j judgement
@@ -236,10 +223,7 @@ func (w *work) deeper(p undirected, number, says string) {
 	w.drawChains(deep[0])
 }
 
-func makeDBN(w *work) {
-	w.deeper(dbn, "estimate of log p", "A second layer raises log p.")
-}
-
+func makeDBN(w *work) { w.deeper(dbn, "estimate of log p", "A second layer raises log p.") }
 func makeDBM(w *work) {
 	w.deeper(dbm, "mean-field estimate of log p", "Centring does without pretraining.")
 }
@@ -293,11 +277,9 @@ func (w *work) tunedMetric(m metric) (b atBestRate) {
 	b.metric, b.reached = m, plotting.Measured{Name: m.name, SpreadName: "± 1 sd over seeds"}
 	best, at := bestOf(&b.passed, metricRates, func(η float64) ([]*boltzmann.Run, float64) {
 		all := w.machines(m.plan(η))
-		var of []annealed
-		for _, run := range all {
-			e := w.anneal(run, "validation", w.few(1000, 1000, 50), w.along(boltzmann.Adaptive(2000)))
-			of = append(of, e)
-		}
+		of := each(all, func(run *boltzmann.Run) annealed {
+			return w.anneal(run, "validation", w.few(1000, 1000, 50), w.along(boltzmann.Adaptive(2000)))
+		})
 		logP, to := runs.SpreadOf(of, annealed.logP), &b.reached
 		to.X, to.Y, to.Spread = append(to.X, η), append(to.Y, logP.Mean), append(to.Spread, logP.SD)
 		return all, logP.Mean
@@ -338,16 +320,12 @@ func makeNatural(w *work) {
 		w.judge(says, j)
 	}
 	plain, joint, marginal := all[0], all[1], all[2]
-	for _, claim := range []struct {
-		says string
-		of   atBestRate
-	}{{"The joint metric is ahead of plain gradients.", joint}, {"The metric of p(v) is ahead of plain gradients.", marginal}} {
-		var j judgement
-		j.above(claim.of.name+" over plain", gainOverSeeds(claim.of.logP, plain.logP))
-		judge(claim.says, j, plain, claim.of)
-	}
-	var j judgement
+	var jointly, marginally, alike judgement
+	jointly.above(joint.name+" over plain", gainOverSeeds(joint.logP, plain.logP))
+	judge("The joint metric is ahead of plain gradients.", jointly, plain, joint)
+	marginally.above(marginal.name+" over plain", gainOverSeeds(marginal.logP, plain.logP))
+	judge("The metric of p(v) is ahead of plain gradients.", marginally, plain, marginal)
 	g := gainOverSeeds(marginal.logP, joint.logP)
-	j.add(holdsIf(math.Abs(g.nats) <= 2*g.se), "p(v) over p(v,h) %v", g)
-	judge("The two metrics are alike.", j, joint, marginal)
+	alike.add(holdsIf(math.Abs(g.nats) <= 2*g.se), "p(v) over p(v,h) %v", g)
+	judge("The two metrics are alike.", alike, joint, marginal)
 }

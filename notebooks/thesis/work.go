@@ -30,6 +30,15 @@ func keptOf[T any](w *work, question string, of runs.Snapshot, answer func() T) 
 	return must(reproduce.KeptOf(w.Work, question, of, func() (T, error) { return answer(), nil }))
 }
 
+// each is what a function makes of each of several things.
+func each[A, B any](of []A, to func(A) B) []B {
+	all := make([]B, len(of))
+	for i, a := range of {
+		all[i] = to(a)
+	}
+	return all
+}
+
 // trained is the run of a seed at the epoch at which the scale ends.
 type trained struct {
 	run      *hm.Run
@@ -58,16 +67,13 @@ func (w *work) epochsOf(name string) int {
 
 // trainedAt opens them at an epoch that they keep.
 func (w *work) trainedAt(name, label string, epochs int) curve {
-	dirs := must(w.Dirs(name, epochs))
-	var all curve
-	for _, dir := range dirs {
+	return each(must(w.Dirs(name, epochs)), func(dir string) trained {
 		run := must(hm.OpenRun(dir))
-		of := trained{run: run, history: reproduce.History(label, run.Run, epochs), split: "validation"}
-		of.snapshot = must(run.Run.At(epochs))
-		of.model = must(run.At(epochs))
-		all = append(all, of)
-	}
-	return all
+		return trained{
+			run: run, model: must(run.At(epochs)), snapshot: must(run.Run.At(epochs)),
+			history: reproduce.History(label, run.Run, epochs), split: "validation",
+		}
+	})
 }
 
 // timed gives the histories of trainings the time that their epochs take when they are
@@ -121,15 +127,9 @@ func ofCurves(title string, all []curve) string {
 
 // groups are what a figure draws as one curve each, of all seeds.
 func groups(all []curve) []plotting.Group {
-	var of []plotting.Group
-	for _, c := range all {
-		g := plotting.Group{Name: c[0].history.Name, HeldOut: c[0].split}
-		for _, t := range c {
-			g.Seeds = append(g.Seeds, t.history)
-		}
-		of = append(of, g)
-	}
-	return of
+	return each(all, func(c curve) plotting.Group {
+		return plotting.Group{Name: c[0].history.Name, HeldOut: c[0].split, Seeds: each(c, func(t trained) runs.History { return t.history })}
+	})
 }
 
 // norms is a history of which the norms are asked for.
@@ -176,8 +176,7 @@ const timingRounds = 5
 
 // secondsAnEpoch are the times that an epoch of each training takes, measured in turn.
 func (w *work) secondsAnEpoch(all []curve) []times {
-	on := device()
-	question := "rounds-of-seconds-an-epoch-" + on
+	question := "rounds-of-seconds-an-epoch-" + device()
 	for _, of := range all {
 		e := of[0].run.Experiment()
 		e.Epochs = of.epochs() // the run may have gone on
@@ -229,11 +228,8 @@ func (w *work) testSamples() int { return w.few(10_000, 1000, 20) }
 // evaluate estimates log p of the test rows, of each seed.
 func (w *work) evaluate(of curve) []evaluation { return w.evaluateWith(of, w.testSamples()) }
 
-func (w *work) evaluateWith(of curve, samples int) (all []evaluation) {
-	for _, t := range of {
-		all = append(all, w.estimate(t, "test", w.few(0, 0, 50), samples))
-	}
-	return all
+func (w *work) evaluateWith(of curve, samples int) []evaluation {
+	return each(of, func(t trained) evaluation { return w.estimate(t, "test", w.few(0, 0, 50), samples) })
 }
 
 // estimate estimates log p of some rows of a split of a model, 0 for all of them, from
@@ -279,11 +275,7 @@ func thousands(n int) string {
 
 // list writes numbers one after another.
 func list(format string, numbers []float64) string {
-	var texts []string
-	for _, x := range numbers {
-		texts = append(texts, fmt.Sprintf(format, x))
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(each(numbers, func(x float64) string { return fmt.Sprintf(format, x) }), ", ")
 }
 
 // foundTimes adds a ratio of two times that were measured in turn, on the data of a training.
