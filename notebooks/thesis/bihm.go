@@ -13,6 +13,20 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
+// bihmRows are the results of BiHM thesis 2016 that compare its machine with RWS.
+var bihmRows = map[string]row{
+	"bihm/table3.3": {
+		cells: bihmAndRWS,
+		numbers: []number{
+			measured("BiHM", "log p", "BiHM", logP), measured("BiHM, lower bound", "bound", "BiHM", bound),
+			measured("RWS", "log p", "RWS", logP), measured("RWS, lower bound", "bound", "RWS", bound),
+		},
+		claims: []claim{amount("BiHM is ahead of RWS, and its bound far tighter.", falling("BiHM", "RWS"), askTighter)},
+	},
+	"bihm/fig3.3":    {cells: bihmAndRWS, special: compareConvergence},
+	"bihm/text3.7.2": {cells: bihmAndRWS, special: compareESS},
+}
+
 // bidirectional is a machine with the settings of BiHM thesis 2016.
 func bidirectional(layers ...int) hm.Machine {
 	return dense(layers...).Coding(hm.ZeroOne).Weights(hm.BidirectionalUniform)
@@ -39,6 +53,8 @@ var (
 		method: hm.RWS().Optimizer(hm.Adam).BatchSize(100).LearningRate(0.001), laptop: 30, full: 600, seeds: 1,
 	}
 )
+
+var bihmAndRWS = []cell{{"BiHM", bihmTuned, 0}, {"RWS", rwsFive, 0}}
 
 // bihm is the trained machine of 3.6.2, and its data.
 func (w *work) bihm() (trained, *dataset.Set) {
@@ -67,71 +83,79 @@ func (w *work) normalized(of trained, split string, samples int) evaluation {
 	return e
 }
 
+// measure is a value of an evaluation, with its standard error.
+type measure func(hm.Evaluation) (float64, runs.Float)
+
+// scaled is a measure times a factor.
+func scaled(factor float64, of measure) measure {
+	return func(e hm.Evaluation) (float64, runs.Float) {
+		value, se := of(e)
+		return factor * value, runs.Float(math.Abs(factor)) * se
+	}
+}
+
 func bound(e hm.Evaluation) (float64, runs.Float)      { return e.Bound, e.BoundSE }
 func essOfP(e hm.Evaluation) (float64, runs.Float)     { return e.ESS, e.ESSSE }
 func essOfPStar(e hm.Evaluation) (float64, runs.Float) { return e.ESSStar, e.ESSStarSE }
-func logPStar(e hm.Evaluation) (float64, runs.Float)   { return *e.LogPStar, *e.LogPStarSE }
+func logPTildeStar(e hm.Evaluation) (float64, runs.Float) {
+	return e.LogPTildeStar, e.LogPTildeStarSE
+}
+
+func logPStar(e hm.Evaluation) (float64, runs.Float) { return *e.LogPStar, *e.LogPStarSE }
 
 // found adds a measure of evaluations as a number of the criteria.
-func (w *work) found(number, measure string, of []evaluation, by func(hm.Evaluation) (float64, runs.Float)) {
-	w.Found(number, measure, value(of, by))
+func (w *work) found(number, what string, of []evaluation, by measure) {
+	w.Found(number, what, value(of, by))
 }
 
-func makeTable33(w *work) {
+// measured finds a measure of a label as a number of the criteria.
+func measured(name, what, label string, by measure) number {
+	return func(c *comparison) { c.found(name, what, c.tested(label), by) }
+}
+
+// askTighter asks whether the bound of the BiHM is nearer to log p than that of RWS, by half.
+func askTighter(c *comparison, j *judgement) {
+	gap := func(label string) float64 { of := c.tested(label)[0]; return of.LogP - of.Bound }
+	bihm, rws := gap("BiHM"), gap("RWS")
+	j.add(holdsIf(bihm < rws/2), "log p − bound %.2f and %.2f nats", bihm, rws)
+}
+
+// innerSamples are those of each outer sample of log Z², and totalLogZ2 all samples together.
+var innerSamples = []int{1, 10, 100}
+
+func (w *work) totalLogZ2() int { return w.few(10_000_000, 1_000_000, 2000) }
+
+func makeFig35(w *work) {
 	bihm, _ := w.bihm()
-	rws := w.trained(rwsFive.name, "RWS")
-	a := w.evaluate(curve{bihm})
-	b := w.evaluate(rws)
-	w.found("BiHM", "log p", a, logP)
-	w.found("BiHM, lower bound", "bound", a, bound)
-	w.found("RWS", "log p", b, logP)
-	w.found("RWS, lower bound", "bound", b, bound)
-	gap := func(of []evaluation) float64 { return of[0].LogP - of[0].Bound }
+	all := each(innerSamples, func(inner int) hm.LogZ2 { return w.logZ2(bihm, w.few(1_000_000, 100_000, 200), inner, 1) })
 	var j judgement
-	j.above("BiHM − RWS", difference(a, b))
-	j.add(holdsIf(gap(a) < gap(b)/2), "log p − bound %.2f and %.2f nats", gap(a), gap(b))
-	w.judgeFull("BiHM is ahead of RWS, and its bound far tighter.", j)
+	for i, z := range all {
+		for _, other := range all[:i] {
+			apart, se := z.Value-other.Value, math.Hypot(z.SE, other.SE)
+			j.add(holdsIf(math.Abs(apart) < 3*se), "K_inner %d less %d: %+.4f ± %.4f", z.Inner, other.Inner, apart, se)
+		}
+	}
+	w.judgeFull("The estimates meet.", j)
+	w.draw("log-z2", "log Z² of the twelve-layer BiHM by the number of outer samples, for 1, 10 and 100 inner ones", plotting.LogZ2(all...))
 }
 
-func makeLogZ2(w *work, byTotal bool) {
+func makeFig36(w *work) {
 	bihm, _ := w.bihm()
-	var all []hm.LogZ2
-	for _, inner := range []int{1, 10, 100} {
-		outer := w.few(1_000_000, 100_000, 200)
-		if byTotal {
-			outer = w.few(10_000_000, 1_000_000, 2000) / inner
-		}
-		z := w.logZ2(bihm, outer, inner, 1)
-		all = append(all, z)
-	}
-	if !byTotal {
-		var j judgement
-		for i, z := range all {
-			for _, other := range all[:i] {
-				apart, se := z.Value-other.Value, math.Hypot(z.SE, other.SE)
-				j.add(holdsIf(math.Abs(apart) < 3*se), "K_inner %d less %d: %+.4f ± %.4f", z.Inner, other.Inner, apart, se)
-			}
-		}
-		w.judgeFull("The estimates meet.", j)
-		w.draw("log-z2", "log Z² of the twelve-layer BiHM by the number of outer samples, for 1, 10 and 100 inner ones", plotting.LogZ2(all...))
-		return
-	}
+	all := each(innerSamples, func(inner int) hm.LogZ2 { return w.logZ2(bihm, w.totalLogZ2()/inner, inner, 1) })
 	w.Found("standard error of log Z² at 10 million samples, K_inner 1", "at most",
-		reproduce.Value{Ours: all[0].SE, Seeds: 1, By: thousands(w.few(10_000_000, 1_000_000, 2000)) + " samples in ten repeats"})
+		reproduce.Value{Ours: all[0].SE, Seeds: 1, By: thousands(w.totalLogZ2()) + " samples in ten repeats"})
 
 	const repeats = 10
 	total := w.few(1_000_000, 100_000, 200)
-	var spreads []float64
-	var j judgement
-	for _, inner := range []int{1, 10, 100} {
+	spreads := each(innerSamples, func(inner int) float64 {
 		var values []float64
 		for seed := range repeats {
-			z := w.logZ2(bihm, max(10, total/inner), inner, uint64(seed+2))
-			values = append(values, z.Value)
+			values = append(values, w.logZ2(bihm, max(10, total/inner), inner, uint64(seed+2)).Value)
 		}
-		spreads = append(spreads, runs.SpreadOf(values, func(x float64) float64 { return x }).SD)
-	}
-	for i, inner := range []int{10, 100} {
+		return sd(values)
+	})
+	var j judgement
+	for i, inner := range innerSamples[1:] {
 		se := math.Hypot(spreads[0], spreads[i+1]) / math.Sqrt(2*(repeats-1))
 		j.above(fmt.Sprintf("sd of K_inner %d over that of 1", inner), gain{spreads[i+1] - spreads[0], se})
 	}
@@ -139,9 +163,6 @@ func makeLogZ2(w *work, byTotal bool) {
 	w.judge("K_inner 1 converges fastest for the total of samples.", j)
 	w.draw("log-z2-by-total", "log Z² of the twelve-layer BiHM by the number of all samples, outer times inner ones, for 1, 10 and 100 inner ones", plotting.LogZ2ByTotal(all...))
 }
-
-func makeFig35(w *work) { makeLogZ2(w, false) }
-func makeFig36(w *work) { makeLogZ2(w, true) }
 
 func makeText371(w *work) {
 	bihm, _ := w.bihm()
@@ -163,23 +184,18 @@ func makeText362(w *work) {
 	e := w.normalized(bihm, "test", w.testSamples())
 	w.found("log p", "log p", []evaluation{e}, logP)
 	w.found("log p*", "log p*", []evaluation{e}, logPStar)
-	w.Beside("log p̃*", "log p̃*", value([]evaluation{e}, func(e hm.Evaluation) (float64, runs.Float) { return e.LogPTildeStar, e.LogPTildeStarSE }))
+	w.Beside("log p̃*", "log p̃*", value([]evaluation{e}, logPTildeStar))
 	w.Beside("lower bound", "bound", value([]evaluation{e}, bound))
 
-	all := withoutLayers()
-	var whole evaluation
+	all := each(withoutLayers(), func(p plan) evaluation {
+		return w.normalized(w.trained(p.name, p.name)[0], "validation", w.testSamples())
+	})
 	var j judgement
-	for i, p := range all {
-		of := w.trained(p.name, p.name)
-		e := w.normalized(of[0], "validation", w.testSamples())
-		if i == 0 {
-			whole = e
-			continue
-		}
-		g := starDifference(e, whole)
-		j.add(holdsIf(g.verdict() != reproduce.Holds), "without layer %d over all twelve %v", i, g)
+	for i, without := range all[1:] {
+		g := starDifference(without, all[0])
+		j.add(holdsIf(g.verdict() != reproduce.Holds), "without layer %d over all twelve %v", i+1, g)
 	}
-	j.say("log p* of validation rows after %d epochs", all[0].epochs(w.Scale))
+	j.say("log p* of validation rows after %d epochs", withoutLayers()[0].epochs(w.Scale))
 	w.judge("Leaving out any layer is worse.", j)
 }
 
@@ -244,68 +260,56 @@ func makeFig38(w *work) {
 		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history))
 }
 
-func makeFig33(w *work) {
-	bihm, set := w.bihm()
-	rws := w.trained(rwsFive.name, "RWS")
+// compareConvergence sets estimates by few samples beside estimates by many.
+func compareConvergence(c *comparison) {
 	samples := map[reproduce.Scale][]int{
 		reproduce.Smoke: {1, 10, 20}, reproduce.Laptop: {1, 10, 100, 1000, 10_000}, reproduce.Full: {1, 10, 100, 1000, 10_000, 100_000},
-	}[w.Scale]
-	rows := w.few(1000, 500, 20)
-	few, many := 10, w.few(10_000, 10_000, 20)
-	var all []hm.Convergence
-	var of [2]struct{ few, many evaluation }
-	for i, t := range []trained{bihm, rws[0]} {
-		c := keptOf(w, fmt.Sprint("convergence-", rows, samples), t.snapshot, func() hm.Convergence {
-			w.Say("estimating log p of %s from %s samples", t.history.Name, thousands(samples[len(samples)-1]))
-			return must(t.model.Convergence(w.ctx, t.model.Subset(set.Test(), rows), samples...))
+	}[c.Scale]
+	rows := c.few(1000, 500, 20)
+	few, many := 10, c.few(10_000, 10_000, 20)
+	bihm, rws := c.of("BiHM")[0], c.of("RWS")[0]
+	test := c.dataset(bihm).Test()
+	converge := func(t trained) hm.Convergence {
+		of := keptOf(c.work, fmt.Sprint("convergence-", rows, samples), t.snapshot, func() hm.Convergence {
+			c.Say("estimating log p of %s from %s samples", t.history.Name, thousands(samples[len(samples)-1]))
+			return must(t.model.Convergence(c.ctx, t.model.Subset(test, rows), samples...))
 		})
-		c.Name = t.history.Name
-		all = append(all, c)
-		of[i].few = w.estimate(t, "test", rows, few)
-		of[i].many = w.estimate(t, "test", rows, many)
+		of.Name = t.history.Name
+		return of
 	}
-	z := w.logZ2(bihm, w.few(10_000_000, 1_000_000, 1000), 1, 1)
+	by := func(t trained, samples int) []float64 { return c.estimate(t, "test", rows, samples).Each }
 	var ahead, least judgement
-	ahead.above(fmt.Sprintf("BiHM with K %d − RWS with K %s", few, thousands(many)), paired(of[0].few.Each, of[1].many.Each))
-	var rises [2][]float64
-	for i := range of {
-		for row, logP := range of[i].many.Each {
-			rises[i] = append(rises[i], logP-of[i].few.Each[row])
+	ahead.above(fmt.Sprintf("BiHM with K %d − RWS with K %s", few, thousands(many)), paired(by(bihm, few), by(rws, many)))
+	c.judge("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.", ahead)
+	rises := func(t trained) []float64 {
+		less, more := by(t, few), by(t, many)
+		for row := range more {
+			more[row] -= less[row]
 		}
+		return more
 	}
-	least.above(fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises[1], rises[0]))
-	w.judge("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.", ahead)
-	w.judge("All underestimate at small K, the BiHM least.", least)
-	w.draw("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
-		plotting.LikelihoodBySamples(all[0].WithLogZ2(z), all[1]))
+	least.above(fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises(rws), rises(bihm)))
+	c.judge("All underestimate at small K, the BiHM least.", least)
+	c.draw("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
+		plotting.LikelihoodBySamples(converge(bihm).WithLogZ2(c.logZ2(bihm, c.few(10_000_000, 1_000_000, 1000), 1, 1)), converge(rws)))
 }
 
-func makeText372(w *work) {
-	bihm, _ := w.bihm()
-	rws := w.trained(rwsFive.name, "RWS")
-	var of [2]evaluation
-	for i, t := range []trained{bihm, rws[0]} {
-		of[i] = w.estimate(t, "test", w.few(200, 100, 20), w.few(100_000, 10_000, 20))
+// compareESS compares effective sample sizes.
+func compareESS(c *comparison) {
+	of := func(label string) []evaluation {
+		return []evaluation{c.estimate(c.of(label)[0], "test", c.few(200, 100, 20), c.few(100_000, 10_000, 20))}
 	}
-	percent := func(ess func(hm.Evaluation) (float64, runs.Float)) func(hm.Evaluation) (float64, runs.Float) {
-		return func(e hm.Evaluation) (float64, runs.Float) {
-			value, se := ess(e)
-			return 100 * value, 100 * se
-		}
-	}
-	w.found("RWS, ESS of q for p", "ESS, %", of[1:], percent(essOfP))
-	w.found("BiHM, ESS of q for p*", "ESS, %", of[:1], percent(essOfPStar))
-	w.found("BiHM, ESS of q for p", "ESS, %", of[:1], percent(essOfP))
-	w.JudgeFull("ESS of the BiHM is far above that of RWS.", holdsIf(of[0].ESSStar > 10*of[1].ESS), "%.3f %% against %.3f %%", 100*of[0].ESSStar, 100*of[1].ESS)
+	bihm, rws := of("BiHM"), of("RWS")
+	c.found("RWS, ESS of q for p", "ESS, %", rws, scaled(100, essOfP))
+	c.found("BiHM, ESS of q for p*", "ESS, %", bihm, scaled(100, essOfPStar))
+	c.found("BiHM, ESS of q for p", "ESS, %", bihm, scaled(100, essOfP))
+	c.JudgeFull("ESS of the BiHM is far above that of RWS.", holdsIf(bihm[0].ESSStar > 10*rws[0].ESS), "%.3f %% against %.3f %%", 100*bihm[0].ESSStar, 100*rws[0].ESS)
 }
 
 func makeFig311(w *work) {
 	bihm, set := w.bihm()
 	weights := w.oneWeightEach(bihm, set.Test())
 	dreams := must(bihm.model.DreamWeights(w.ctx, w.few(10_000, 10_000, 50), w.few(1000, 100, 10)))
-	sd := func(values []float64) float64 {
-		return runs.SpreadOf(values, func(x float64) float64 { return x }).SD
-	}
 	q, p := sd(weights.LogWeightsStar), sd(dreams.LogWeights)
 	w.JudgeFull("Both proposals are about equally good.", holdsIf(math.Max(q, p) < 1.5*math.Min(q, p)), "sd of ln ω: q(h|x) %.3f, p(x,h) %.3f", q, p)
 	w.draw("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
@@ -412,11 +416,11 @@ func (w *work) descents() (distances [][]float64, apart float64, sheets []datase
 		return sum
 	}
 	for _, sheet := range sheets {
-		var each []float64
+		of := make([]float64, len(sheet.Values))
 		for i := range sheet.Values {
-			each = append(each, hamming(sheets[0].Values[i], sheet.Values[i]))
+			of[i] = hamming(sheets[0].Values[i], sheet.Values[i])
 		}
-		distances = append(distances, each)
+		distances = append(distances, of)
 	}
 	for i := range n {
 		apart += hamming(sheets[0].Values[i], sheets[0].Values[(i+1)%n]) / float64(n)
@@ -471,10 +475,6 @@ func besideShare(layer int, share, sign float64) judgeDistances {
 
 // ofDistances begins a judgement with the mean distances.
 func ofDistances(distances [][]float64, apart float64) (j judgement) {
-	var means []float64
-	for _, each := range distances {
-		means = append(means, mean(each))
-	}
-	j.evidence = []string{fmt.Sprintf("mean Hamming distances below layers 1 to %d: %s; between independent dreams %.1f", len(distances), list("%.1f", means), apart)}
+	j.evidence = []string{fmt.Sprintf("mean Hamming distances below layers 1 to %d: %s; between independent dreams %.1f", len(distances), list("%.1f", each(distances, mean)), apart)}
 	return j
 }

@@ -52,8 +52,10 @@ var facesRows = map[string]row{
 	},
 	"varady/figC.6": {
 		cells: figC6(), onTest: true,
-		claims:  []claim{shown("No lasting gain; longer than 100 epochs only delays.", askWarmUps, soFar("RWS, β 0.5, warm-up 0", "NRWS, β 0.5, warm-up 0"))},
-		figures: warmUps(),
+		claims: []claim{shown("No lasting gain; longer than 100 epochs only delays.", askWarmUps, soFar("RWS, β 0.5, warm-up 0", "NRWS, β 0.5, warm-up 0"))},
+		figures: each([]string{"RWS, β 0.5", "RWS, β 5", "NRWS, β 0.5", "NRWS, β 5"}, func(name string) figure {
+			return figure{standIn + ", warm-ups: " + name, []string{name + ", warm-up 0", name + ", warm-up 50", name + ", warm-up 100", name + ", warm-up 200"}}
+		}),
 	},
 }
 
@@ -136,14 +138,10 @@ func askGeneralising(c *comparison, j *judgement) {
 
 // fig519 are trainings with more or longer sleep.
 func fig519() []cell {
-	var cells []cell
-	for _, steps := range []int{1, 3} {
-		for _, factor := range []int{1, 3} {
-			method := hm.NRWS().LearningRate(0.0005).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))
-			cells = append(cells, cell{fmt.Sprintf("sleep steps: %d, factor %d", steps, factor), faces(fmt.Sprintf("sleep-%d-by-%d", steps, factor), method, 2000), 0})
-		}
-	}
-	return cells
+	return eachPair([]int{1, 3}, []int{1, 3}, func(steps, factor int) cell {
+		method := hm.NRWS().LearningRate(0.0005).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))
+		return cell{fmt.Sprintf("sleep steps: %d, factor %d", steps, factor), faces(fmt.Sprintf("sleep-%d-by-%d", steps, factor), method, 2000), 0}
+	})
 }
 
 // askOverlapping asks whether three sleep steps end as longer ones do.
@@ -172,35 +170,31 @@ func fig68() []cell {
 	return cells
 }
 
-// The trainings of Várady 2025, fig. C.6: a method with a strength of the regulariser, of which the
-// warm-ups differ.
-var warmed = []string{"RWS, β 0.5", "RWS, β 5", "NRWS, β 0.5", "NRWS, β 5"}
+// warmed are the methods of Várady 2025, fig. C.6, each with two strengths of the regulariser, of
+// which the warm-ups differ.
+var warmed = []struct {
+	name string
+	plan plan
+	β    float64
+}{{"RWS, β 0.5", facesRWS, 0.5}, {"RWS, β 5", facesRWS, 5}, {"NRWS, β 0.5", facesNRWS, 0.5}, {"NRWS, β 5", facesNRWS, 5}}
 
 func figC6() (cells []cell) {
-	for i, p := range []plan{facesRWS, facesRWS, facesNRWS, facesNRWS} {
-		β := []float64{0.5, 5}[i%2]
+	for _, m := range warmed {
 		for _, epochs := range []int{0, 50, 100, 200} {
-			p := faces(fmt.Sprintf("%s-entropy-%g-warm-up-%d", p.name[len("faces-"):], β, epochs), p.method.EntropyEstimator(β).WarmUp(epochs), 500)
+			p := faces(fmt.Sprintf("%s-entropy-%g-warm-up-%d", m.plan.name[len("faces-"):], m.β, epochs), m.plan.method.EntropyEstimator(m.β).WarmUp(epochs), 500)
 			p.seeds = 1
-			cells = append(cells, cell{fmt.Sprintf("%s, warm-up %d", warmed[i], epochs), p, 0})
+			cells = append(cells, cell{fmt.Sprintf("%s, warm-up %d", m.name, epochs), p, 0})
 		}
 	}
 	return cells
 }
 
-func warmUps() (figures []figure) {
-	for _, name := range warmed {
-		figures = append(figures, figure{standIn + ", warm-ups: " + name, []string{name + ", warm-up 0", name + ", warm-up 50", name + ", warm-up 100", name + ", warm-up 200"}})
-	}
-	return figures
-}
-
 // askWarmUps asks whether all but the longest warm-up end alike.
 func askWarmUps(c *comparison, j *judgement) {
-	for _, name := range warmed {
-		ends := []float64{c.of(name + ", warm-up 0").mean(end), c.of(name + ", warm-up 50").mean(end), c.of(name + ", warm-up 100").mean(end)}
+	for _, m := range warmed {
+		ends := each(c.all(m.name+", warm-up 0", m.name+", warm-up 50", m.name+", warm-up 100"), func(of curve) float64 { return of.mean(end) })
 		apart := slices.Max(ends) - slices.Min(ends)
-		j.add(holdsIf(apart < 0.5), "%s: warm-ups of 0 to 100 end within %.3f nats", name, apart)
+		j.add(holdsIf(apart < 0.5), "%s: warm-ups of 0 to 100 end within %.3f nats", m.name, apart)
 	}
 }
 
@@ -332,5 +326,5 @@ func makeFig310(w *work) {
 	w.soFar(&j, onTest(last))
 	w.show("First epochs learn the mean face, then log p* rises for hundreds of epochs.", j)
 	w.draw("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, last[0].history))
-	w.draw("samples", "Means of 100 dreams; "+standIn, plotting.Samples(must(last[0].model.Means(w.ctx, w.few(100, 100, 10)))))
+	w.drawDreams("samples", "Means of 100 dreams; "+standIn, last[0])
 }

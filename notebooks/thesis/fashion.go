@@ -161,13 +161,10 @@ func halfOf(p plan) plan {
 
 func makeFashionDreams(w *work) {
 	of := w.trained(fashionNRWS.name, "NRWS")
-	set := w.dataset(of[0])
-	many := must(of[0].model.Means(w.ctx, w.few(10_000, 10_000, 100)))
-	mean, se := pixels(many)
-	rows := rowPixels(set.Train())
 	var j judgement
-	j.add(holdsIf(math.Abs(mean-rows) < 0.02), "mean of the pixels %.4f ± %.4f, of the training rows %.4f", mean, se, rows)
+	w.likeTheRows(&j, "", of[0])
 	w.lookAt("(shown) Samples are recognisable clothes and faces.", j)
+	many := must(of[0].model.Means(w.ctx, w.few(10_000, 10_000, 100)))
 	many.Values = many.Values[:w.few(100, 100, 10)]
 	w.draw("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of[0].history.Epochs)), plotting.Samples(many))
 }
@@ -196,20 +193,15 @@ func askBidirectional(c *comparison, j *judgement) {
 
 // accelerated are the trainings of Várady 2025, 6.1 on a set: RWS and NRWS with each optimiser at
 // the same small rate, RWS for 5,000 epochs, of which the first 2,000 count too.
-func accelerated(on string, of func(name string, method hm.Method, full int) plan, damping float64) []cell {
-	var cells []cell
+func accelerated(on string, of func(name string, method hm.Method, full int) plan, damping float64) (cells []cell) {
 	for _, o := range []struct {
-		name      string
-		optimizer hm.Optimizer
-	}{{"", hm.GradientDescent}, {"momentum", hm.Momentum}, {"Nesterov", hm.Nesterov}, {"Adam", hm.Adam}} {
-		suffix, name := "", "gd"
-		if o.name != "" {
-			suffix, name = ", "+o.name, o.optimizer.String()
-		}
-		rws := long(of, "rws-slow-"+name, hm.RWS().LearningRate(0.0001).Optimizer(o.optimizer))
-		nrws := of("nrws-slow-"+name, hm.NRWS().LearningRate(0.0001).Damping(damping).Optimizer(o.optimizer), 2000)
+		ending, name string
+		optimizer    hm.Optimizer
+	}{{"", "gd", hm.GradientDescent}, {", momentum", "momentum", hm.Momentum}, {", Nesterov", "nesterov", hm.Nesterov}, {", Adam", "adam", hm.Adam}} {
+		rws := long(of, "rws-slow-"+o.name, hm.RWS().LearningRate(0.0001).Optimizer(o.optimizer))
+		nrws := of("nrws-slow-"+o.name, hm.NRWS().LearningRate(0.0001).Damping(damping).Optimizer(o.optimizer), 2000)
 		cells = append(cells,
-			cell{on + "RWS, 2,000 epochs" + suffix, rws, 0.4}, cell{on + "RWS, 5,000 epochs" + suffix, rws, 0}, cell{on + "NRWS, 2,000 epochs" + suffix, nrws, 0})
+			cell{on + "RWS, 2,000 epochs" + o.ending, rws, 0.4}, cell{on + "RWS, 5,000 epochs" + o.ending, rws, 0}, cell{on + "NRWS, 2,000 epochs" + o.ending, nrws, 0})
 	}
 	return cells
 }
@@ -326,10 +318,7 @@ func (c *comparison) normsOf(label string) norms { return norms(c.of(label)[0].h
 func drawNorms(what string, endings ...string) func(*comparison) {
 	return func(c *comparison) {
 		for _, m := range methods {
-			var all []runs.History
-			for _, ending := range endings {
-				all = append(all, c.of(m + ending)[0].history)
-			}
+			all := each(endings, func(ending string) runs.History { return c.of(m + ending)[0].history })
 			c.draw("norms-"+strings.ToLower(m), "Norms of weights and, of the last minibatch of each epoch, of gradients on FashionMNIST, both networks together, "+what+": "+m,
 				plotting.NetworkNorms(all...))
 		}
@@ -364,11 +353,10 @@ func entropic(β float64) func(hm.Method) hm.Method {
 
 // thrice lets the runs of cells be of three seeds.
 func thrice(cells ...cell) []cell {
-	all := slices.Clone(cells)
-	for i := range all {
-		all[i].plan.seeds = 3
-	}
-	return all
+	return each(cells, func(c cell) cell {
+		c.plan.seeds = 3
+		return c
+	})
 }
 
 var table64 = thrice(slices.Concat(unpenalised, penalisedLong(", entropy", "entropy-2", entropic(2)))...)

@@ -10,7 +10,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
-	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // The learning rates and damping factors of Várady 2025, figs C.2 and C.3.
@@ -20,23 +19,19 @@ var (
 )
 
 // grid are the trainings of NRWS on a set at all rates and damping factors.
-func grid(name string, data dataset.Spec, layers []int, laptop, full int) []plan {
-	var plans []plan
-	for _, η := range gridRates {
-		for _, α := range gridDamping {
-			plans = append(plans, plan{
-				name: fmt.Sprintf("%s-lr-%g-damping-%g", name, η, α), data: data, machine: dense(layers...),
-				method: hm.NRWS().LearningRate(η).Damping(α), laptop: laptop, full: full, seeds: 1,
-			})
+func grid(name string, data dataset.Spec, layers ...int) []plan {
+	return eachPair(gridRates, gridDamping, func(η, α float64) plan {
+		return plan{
+			name: fmt.Sprintf("%s-lr-%g-damping-%g", name, η, α), data: data, machine: dense(layers...),
+			method: hm.NRWS().LearningRate(η).Damping(α), laptop: 2, full: 50, seeds: 1,
 		}
-	}
-	return plans
+	})
 }
 
-func miniGrid() []plan { return grid("minimnist-grid", miniMNIST, miniLayers, 2, 50) }
-func mnistGrid() []plan {
-	return grid("mnist-grid", binarizedMNIST, []int{200, 100, 10}, 2, 50)
-}
+var (
+	miniGrid  = grid("minimnist-grid", miniMNIST, miniLayers...)
+	mnistGrid = grid("mnist-grid", binarizedMNIST, 200, 100, 10)
+)
 
 // optimum is where a grid's least loss is, and the best rate of each damping factor at which
 // any training did not diverge.
@@ -86,8 +81,7 @@ func makeFigC2(w *work) {
 }
 
 func makeFigC3(w *work) {
-	o := w.optimum("mnist-grid")
-	mini := w.optimum("minimnist-grid")
+	o, mini := w.optimum("mnist-grid"), w.optimum("minimnist-grid")
 	verdict := holdsIf(o.α > mini.α)
 	if o.α == mini.α {
 		verdict = reproduce.Open
@@ -106,17 +100,22 @@ const tooSeldom = 100000
 func refreshEvery(k int) string { return fmt.Sprintf("K = %d", k) }
 
 func figC5() []cell {
-	var cells []cell
-	for _, k := range fashionRefreshes {
+	return each(fashionRefreshes, func(k int) cell {
 		p := fashion(fmt.Sprintf("nrws-refresh-%d", k), hm.NRWS().LearningRate(0.001).Damping(0.1).RefreshEvery(k), 200)
 		p.laptop = 4
-		cells = append(cells, cell{refreshEvery(k), p, 0})
-	}
-	return cells
+		return cell{refreshEvery(k), p, 0}
+	})
 }
 
-// refreshRows are the results of fig. C.5 and table C.1.
-var refreshRows = map[string]row{
+// gridRows are the results of Várady 2025, app. C, that compare trainings on a few settings.
+var gridRows = map[string]row{
+	"varady/figC.1": {
+		cells: threeByThree(), special: compareDivergences,
+		figures: []figure{
+			{title: "3by3, WS and NWS"},
+			{"3by3, WS and NWS but for the least damping", []string{"WS, η 0.02", "WS, η 0.04", "NWS, α 0.001", "NWS, α 0.01", "NWS, α 0.1", "NWS, α 1"}},
+		},
+	},
 	"varady/figC.5": {
 		cells: figC5(), unstable: refreshEvery(tooSeldom), onTest: true,
 		claims: []claim{amount("K 100,000 breaks down; most others reach the same minimum.",
@@ -156,26 +155,21 @@ func findRefreshTimes(c *comparison) {
 	c.JudgeFull("The time saved is a reason to prefer large K.", positive(0.8-ratio, se), "seconds at K 1000 over those at K 100: %.3f ± %.3f", ratio, se)
 }
 
-// The damping factors of Várady 2025, fig. C.1, and the learning rate.
-var smallDamping = []float64{0.0001, 0.001, 0.01, 0.1, 1}
-
-const smallRate = 0.02
-
-// threeByThree are the trainings of fig. C.1: WS, WS at the rate η(1+α)/α of which α = 1
+// threeByThree are the trainings of Várady 2025, fig. C.1: WS, WS at the rate η(1+α)/α of which α = 1
 // lets NWS be where the Fisher matrix is small, and NWS. Each keeps its first epoch and its
 // last ten.
-func threeByThree() []plan {
-	of := func(name string, method hm.Method) plan {
-		return plan{
+func threeByThree() []cell {
+	const η = 0.02
+	of := func(number, name string, method hm.Method) cell {
+		return cell{number, plan{
 			name: "3by3-" + name, data: dataset.Spec{Name: "3by3"}, machine: dense(6, 3).Coding(hm.ZeroOne).Bias(0.1),
 			method: method, laptop: 20, full: 100, seeds: 5, lastKept: 10,
-		}
+		}, 0}
 	}
-	plans := []plan{of("ws", hm.WS().LearningRate(smallRate)), of("ws-scaled", hm.WS().LearningRate(2*smallRate))}
-	for _, α := range smallDamping {
-		plans = append(plans, of(fmt.Sprintf("nws-damping-%g", α), hm.NWS().LearningRate(smallRate).Damping(α)))
-	}
-	return plans
+	cells := []cell{of("WS, η 0.02", "ws", hm.WS().LearningRate(η)), of("WS, η 0.04", "ws-scaled", hm.WS().LearningRate(2*η))}
+	return append(cells, each([]float64{0.0001, 0.001, 0.01, 0.1, 1}, func(α float64) cell {
+		return of(fmt.Sprintf("NWS, α %g", α), fmt.Sprintf("nws-damping-%g", α), hm.NWS().LearningRate(η).Damping(α))
+	})...)
 }
 
 // divergence is the exact KL of the runs of a training from the data, of each seed.
@@ -188,16 +182,12 @@ type divergence struct {
 func below(a, b []float64) gain { return gainOverSeeds(b, a) }
 
 func (w *work) divergence(name string) divergence {
-	at := func(epoch int) (values []float64) {
-		for _, t := range w.trainedAt(name, name, epoch) {
-			values = append(values, keptOf(w, "exact-kl", t.snapshot, func() float64 {
-				return must(t.model.ExactKL(w.ctx, w.dataset(t).Train()))
-			}))
-		}
-		return values
+	at := func(epoch int) []float64 {
+		return each(w.trainedAt(name, name, epoch), func(t trained) float64 {
+			return keptOf(w, "exact-kl", t.snapshot, func() float64 { return must(t.model.ExactKL(w.ctx, w.dataset(t).Train())) })
+		})
 	}
-	var d divergence
-	d.first = at(1)
+	d := divergence{first: at(1)}
 	late := make([][]float64, len(d.first))
 	epochs := w.epochsOf(name)
 	for epoch := max(1, epochs-9); epoch <= epochs; epoch++ {
@@ -206,44 +196,34 @@ func (w *work) divergence(name string) divergence {
 			late[seed] = append(late[seed], kl)
 		}
 	}
-	d.noise = runs.SpreadOf(late, func(of []float64) float64 { return runs.SpreadOf(of, func(x float64) float64 { return x }).SD }).Mean
+	d.noise = mean(each(late, sd))
 	return d
 }
 
-func makeFigC1(w *work) {
+// compareDivergences judges NWS by its damping, beside WS.
+func compareDivergences(c *comparison) {
 	found := map[string]divergence{}
-	var names []string
-	var all []curve
 	var evidence []string
-	for _, p := range threeByThree() {
-		name := fmt.Sprintf("WS, η %g", p.method.Spec().LearningRate)
-		if p.method.Spec().Preset == "nws" {
-			name = fmt.Sprintf("NWS, α %g", p.method.Spec().Damping)
-		}
-		of := w.trained(p.name, name)
-		d := w.divergence(p.name)
-		names, all, found[name] = append(names, name), append(all, of), d
-		evidence = append(evidence, fmt.Sprintf("%s: %.4f, %.4f, %.4f", name, mean(d.first), mean(d.last), d.noise))
+	for _, of := range threeByThree() {
+		d := c.divergence(of.plan.name)
+		found[of.number] = d
+		evidence = append(evidence, fmt.Sprintf("%s: %.4f, %.4f, %.4f", of.number, mean(d.first), mean(d.last), d.noise))
 	}
-	const ws, scaled, smallest, largest = "WS, η 0.02", "WS, η 0.04", "NWS, α 0.0001", "NWS, α 1"
+	ws, scaled, small := found["WS, η 0.02"], found["WS, η 0.04"], found["NWS, α 0.0001"]
 	var j judgement
-	ratio := mean(found[largest].last) / mean(found[scaled].last)
+	ratio := mean(found["NWS, α 1"].last) / mean(scaled.last)
 	j.add(holdsIf(ratio < 1.5 && ratio > 1/1.5), "α 1 over WS at the rate that α scales: × %.2f", ratio)
-	small := found[smallest]
-	for _, name := range names {
-		if name != smallest {
+	for _, name := range c.labels {
+		if name != "NWS, α 0.0001" {
 			j.above("α 0.0001 after one epoch below "+name, below(small.first, found[name].first))
 			j.add(holdsIf(small.noise > found[name].noise), "sd of α 0.0001 over that of %s: × %.2f", name, small.noise/found[name].noise)
 		}
 	}
 	for _, α := range []string{"0.001", "0.01", "0.1"} {
-		j.above("α "+α+" at the end below WS", below(found["NWS, α "+α].last, found[ws].last))
+		j.above("α "+α+" at the end below WS", below(found["NWS, α "+α].last, ws.last))
 	}
 	j.say("exact KL in nats after one epoch, at the end, sd over the last epochs: %s", strings.Join(evidence, "; "))
-	w.Beyond("On 3by3 WS at the rate to which α 1 scales that of NWS has a KL that is lower by %v than that of WS, NWS with α 0.1 one that is lower by %v",
-		below(found[scaled].last, found[ws].last), below(found["NWS, α 0.1"].last, found[ws].last))
-	w.judgeFull("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", j)
-	w.epochCurves("3by3, WS and NWS", all...)
-	without := slices.DeleteFunc(slices.Clone(all), func(c curve) bool { return c[0].history.Name == smallest })
-	w.epochCurves("3by3, WS and NWS but for the least damping", without...)
+	c.Beyond("On 3by3 WS at the rate to which α 1 scales that of NWS has a KL that is lower by %v than that of WS, NWS with α 0.1 one that is lower by %v",
+		below(scaled.last, ws.last), below(found["NWS, α 0.1"].last, ws.last))
+	c.judgeFull("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", j)
 }

@@ -1,8 +1,6 @@
 package thesis
 
 import (
-	"fmt"
-
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
@@ -55,8 +53,7 @@ func makeFigA1(w *work) {
 		{"fashion", "FashionMNIST, grey levels (C)", fashionDrawn},
 		{"faces", "the Olivetti faces in 24×24 pixels, which stand in for TFD", smallFaces},
 	} {
-		set := w.open(of.spec)
-		w.drawRows(of.name, fmt.Sprintf("Training rows of %s", of.caption), set)
+		w.drawRows(of.name, "Training rows of "+of.caption, w.open(of.spec))
 	}
 	w.Judge("(shown)", reproduce.Shown, "the figures are there to be looked at")
 }

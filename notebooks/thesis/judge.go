@@ -43,9 +43,12 @@ func gainOverSeeds(a, b []float64) gain {
 	return gain{one - other, math.Hypot(oneSE, otherSE)}
 }
 
-func mean(values []float64) float64 {
-	return runs.SpreadOf(values, func(x float64) float64 { return x }).Mean
+func spread(values []float64) runs.Spread {
+	return runs.SpreadOf(values, func(x float64) float64 { return x })
 }
+
+func mean(values []float64) float64 { return spread(values).Mean }
+func sd(values []float64) float64   { return spread(values).SD }
 
 // paired is that of values of the same rows.
 func paired(a, b []float64) gain {

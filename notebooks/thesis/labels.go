@@ -55,8 +55,7 @@ func makeTable41(w *work) {
 			atChance++
 		}
 		if likelihood := number + "−log p̃*(x)"; w.Has(likelihood, "−log p̃*") {
-			e := w.evaluate(of)
-			w.found(likelihood, "−log p̃*", e, negative(logPTildeStar))
+			w.found(likelihood, "−log p̃*", w.evaluate(of), scaled(-1, logPTildeStar))
 		}
 	}
 	if atChance > 0 {

@@ -17,7 +17,9 @@ import (
 
 // miniDrawn is a training on it.
 func miniDrawn(name string, method hm.Method, laptop, full int) plan {
-	return plan{name: "minimnist-c-" + name, data: miniMNISTDrawn, machine: dense(miniLayers...), method: method, laptop: laptop, full: full, seeds: 3}
+	p := mini("c-"+name, method, laptop, full)
+	p.data = miniMNISTDrawn
+	return p
 }
 
 // comparedMethod is one of the two methods that chapter 6 compares.
@@ -51,9 +53,7 @@ func (m comparedMethod) with(o hm.Optimizer) optimised {
 	case hm.Adam:
 		least = 0.001
 	}
-	for _, times := range []float64{1, 2, 4, 8} {
-		of.rates = append(of.rates, times*least)
-	}
+	of.rates = []float64{least, 2 * least, 4 * least, 8 * least}
 	return of
 }
 
@@ -72,12 +72,7 @@ func (o optimised) plan(η float64) plan {
 	return miniDrawn(name, o.method.LearningRate(η), 20, 200)
 }
 
-func (o optimised) plans() (all []plan) {
-	for _, η := range o.rates {
-		all = append(all, o.plan(η))
-	}
-	return all
-}
+func (o optimised) plans() []plan { return each(o.rates, o.plan) }
 
 func miniOptimised() (plans []plan) {
 	for _, m := range miniPair {
@@ -169,16 +164,10 @@ func makeMiniOptimisers(w *work) {
 	for i := range optimizers {
 		nrws[i].above(&ahead, rws[i])
 	}
-	for _, claim := range []struct {
-		says string
-		judgement
-	}{
-		{"Momentum, Nesterov and Adam accelerate both methods.", accelerate},
-		{"Adam is best for RWS, momentum or Nesterov for NRWS.", best},
-		{"NRWS is ahead of RWS with the same optimiser.", ahead},
-	} {
-		w.judgeAtBest(claim.says, claim.judgement, slices.Concat(rws, nrws)...)
-	}
+	both := slices.Concat(rws, nrws)
+	w.judgeAtBest("Momentum, Nesterov and Adam accelerate both methods.", accelerate, both...)
+	w.judgeAtBest("Adam is best for RWS, momentum or Nesterov for NRWS.", best, both...)
+	w.judgeAtBest("NRWS is ahead of RWS with the same optimiser.", ahead, both...)
 	for _, m := range miniPair {
 		plain, momentum := of[m.name][0], of[m.name][1]
 		var j judgement
@@ -194,20 +183,15 @@ func makeMiniOptimisers(w *work) {
 }
 
 // plainMini are the trainings of varady/tableD.1, without a regulariser.
-func plainMini() (all []cell) {
-	for _, m := range miniPair {
-		all = append(all, cell{m.name, m.plain, 0})
-	}
-	return all
+func plainMini() []cell {
+	return each(miniPair, func(m comparedMethod) cell { return cell{m.name, m.plain, 0} })
 }
 
 // regularised are the same with a regulariser.
-func regularised(label, name string, set func(hm.Method) hm.Method) (all []cell) {
-	for _, m := range miniPair {
-		p := miniDrawn(strings.ToLower(m.name)+"-"+name, set(m.plain.method), m.plain.laptop, m.plain.full)
-		all = append(all, cell{m.name + ", " + label, p, 0})
-	}
-	return all
+func regularised(label, name string, set func(hm.Method) hm.Method) []cell {
+	return each(miniPair, func(m comparedMethod) cell {
+		return cell{m.name + ", " + label, miniDrawn(strings.ToLower(m.name)+"-"+name, set(m.plain.method), m.plain.laptop, m.plain.full), 0}
+	})
 }
 
 // penalisedMini are trainings with the penalties of Várady 2025, fig. 6.9.

@@ -64,40 +64,32 @@ var miniRows = map[string]row{
 }
 
 // miniMethods are the trainings of Várady 2025, table D.1 and fig. D.2.
-func miniMethods() []plan {
-	var plans []plan
+func miniMethods() (plans []plan) {
 	for _, data := range []struct {
 		name          string
 		spec          dataset.Spec
 		nrws, rws, ws float64 // learning rates
-	}{
-		{"b", miniMNIST, 0.004, 0.02, 0.04},
-		{"c", miniMNISTDrawn, 0.004, 0.01, 0.02},
-	} {
-		for _, m := range []struct {
-			name   string
-			method hm.Method
-		}{
-			{"nrws", hm.NRWS().LearningRate(data.nrws).Damping(0.05)},
-			{"rws", hm.RWS().LearningRate(data.rws)},
-			{"ws", hm.WS().LearningRate(data.ws)},
-		} {
-			plans = append(plans, plan{
-				name: "minimnist-" + data.name + "-" + m.name, data: data.spec, machine: dense(miniLayers...),
-				method: m.method, laptop: 50, full: 500, seeds: 3,
-			})
+	}{{"b", miniMNIST, 0.004, 0.02, 0.04}, {"c", miniMNISTDrawn, 0.004, 0.01, 0.02}} {
+		for _, m := range []hm.Method{hm.NRWS().LearningRate(data.nrws).Damping(0.05), hm.RWS().LearningRate(data.rws), hm.WS().LearningRate(data.ws)} {
+			p := mini(data.name+"-"+m.Spec().Preset, m, 50, 500)
+			p.data = data.spec
+			plans = append(plans, p)
 		}
 	}
 	return plans
 }
 
+// mini is a training on miniMNIST of three seeds.
+func mini(name string, method hm.Method, laptop, full int) plan {
+	return plan{name: "minimnist-" + name, data: miniMNIST, machine: dense(miniLayers...), method: method, laptop: laptop, full: full, seeds: 3}
+}
+
 // miniCells are the trainings of table D.1 by their numbers, such as "B, NRWS".
-func miniCells() (cells []cell) {
-	for _, p := range miniMethods() {
+func miniCells() []cell {
+	return each(miniMethods(), func(p plan) cell {
 		data, method, _ := strings.Cut(strings.ToUpper(strings.TrimPrefix(p.name, "minimnist-")), "-")
-		cells = append(cells, cell{data + ", " + method, p, 0})
-	}
-	return cells
+		return cell{data + ", " + method, p, 0}
+	})
 }
 
 func makeMiniCurves(w *work) {
@@ -138,17 +130,11 @@ func miniMethod(name string) plan {
 func makeDreamers(w *work) {
 	var j judgement
 	for _, binarization := range []string{"B", "C"} {
-		nrws := w.trained("minimnist-"+strings.ToLower(binarization)+"-nrws", "NRWS")
-		model := nrws[0].model
-		sheet := must(model.Means(w.ctx, w.few(100, 100, 10)))
-		w.draw(strings.ToLower(binarization), "Means of 100 dreams of NRWS trained on miniMNIST, "+binarization, plotting.Samples(sheet))
-		set := w.dataset(nrws[0])
-		many := must(model.Means(w.ctx, w.few(10_000, 10_000, 100)))
-		mean, se := pixels(many)
-		rows := rowPixels(set.Train())
-		drawn := must(model.Draw(w.ctx, w.few(100, 100, 10)))
-		w.draw(strings.ToLower(binarization)+"-drawn", "Pixels drawn from these means, "+binarization, plotting.Samples(drawn))
-		j.add(holdsIf(math.Abs(mean-rows) < 0.02), "%s: mean of the pixels %.4f ± %.4f, of the training rows %.4f", binarization, mean, se, rows)
+		name := strings.ToLower(binarization)
+		nrws := w.trained("minimnist-"+name+"-nrws", "NRWS")[0]
+		w.drawDreams(name, "Means of 100 dreams of NRWS trained on miniMNIST, "+binarization, nrws)
+		w.draw(name+"-drawn", "Pixels drawn from these means, "+binarization, plotting.Samples(must(nrws.model.Draw(w.ctx, w.few(100, 100, 10)))))
+		w.likeTheRows(&j, binarization+": ", nrws)
 	}
 	w.lookAt("(shown) Digits are recognisable.", j)
 }
@@ -193,14 +179,11 @@ func makeManySeeds(w *work) {
 }
 
 // sleepSteps are trainings of WS with several sleep steps (Várady 2025, fig. 5.17).
-func sleepSteps(steps ...int) (cells []cell) {
-	for _, n := range steps {
-		cells = append(cells, cell{fmt.Sprintf("WS, sleep steps: %d", n), plan{
-			name: fmt.Sprintf("minimnist-ws-sleep-%d", n), data: miniMNIST, machine: dense(miniLayers...),
-			method: hm.WS().LearningRate(0.001).SleepSteps(n), laptop: 20, full: 200, seeds: 3,
-		}, 0})
-	}
-	return cells
+func sleepSteps(steps ...int) []cell {
+	return each(steps, func(n int) cell {
+		p := mini(fmt.Sprintf("ws-sleep-%d", n), hm.WS().LearningRate(0.001).SleepSteps(n), 20, 200)
+		return cell{fmt.Sprintf("WS, sleep steps: %d", n), p, 0}
+	})
 }
 
 // askCost asks whether more sleep steps are not ahead after the seconds that one step takes.
@@ -213,17 +196,11 @@ func askCost(c *comparison, j *judgement) {
 }
 
 // sleepScales are trainings of NRWS with more or longer sleep (Várady 2025, fig. 5.18).
-func sleepScales() (cells []cell) {
-	for _, steps := range []int{1, 3} {
-		for _, factor := range []int{1, 3} {
-			cells = append(cells, cell{fmt.Sprintf("NRWS, sleep steps: %d, factor %d", steps, factor), plan{
-				name: fmt.Sprintf("minimnist-nrws-sleep-%d-by-%d", steps, factor), data: miniMNIST, machine: dense(miniLayers...),
-				method: hm.NRWS().LearningRate(0.001).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor)),
-				laptop: 20, full: 200, seeds: 3,
-			}, 0})
-		}
-	}
-	return cells
+func sleepScales() []cell {
+	return eachPair([]int{1, 3}, []int{1, 3}, func(steps, factor int) cell {
+		method := hm.NRWS().LearningRate(0.001).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))
+		return cell{fmt.Sprintf("NRWS, sleep steps: %d, factor %d", steps, factor), mini(fmt.Sprintf("nrws-sleep-%d-by-%d", steps, factor), method, 20, 200), 0}
+	})
 }
 
 // compareSleep judges what more and longer sleep gain, beside what more sleep gains WS.

@@ -3,6 +3,7 @@ package thesis
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
@@ -29,11 +30,9 @@ var mnistRows = map[string]row{
 			amount("A larger η that makes up for a larger α converges too early.",
 				endsAbove(pair{"η 0.002, α 0.2 over η 0.004, α 0.4 at the end", "η 0.002, α 0.2", "η 0.004, α 0.4"})),
 		},
-		figures: []figure{
-			{"binarised MNIST, DNRWS, η 0.001", withDamping("η 0.001")},
-			{"binarised MNIST, DNRWS, η 0.002", withDamping("η 0.002")},
-			{"binarised MNIST, DNRWS, η 0.004", withDamping("η 0.004")},
-		},
+		figures: each([]string{"η 0.001", "η 0.002", "η 0.004"}, func(η string) figure {
+			return figure{"binarised MNIST, DNRWS, " + η, []string{η + ", α 0.05", η + ", α 0.1", η + ", α 0.2", η + ", α 0.4"}}
+		}),
 	},
 	"varady/fig5.5": {
 		cells: fig55, timed: true,
@@ -101,7 +100,8 @@ var mnistRows = map[string]row{
 			falling("FashionMNIST, NRWS, entropy and Nesterov", "FashionMNIST, NRWS"),
 		)},
 	},
-	"varady/figC.4": {cells: figC4(), special: compareRefreshes},
+	"bihm/text3.7.4": {cells: sevenLayers, table: true, numbers: []number{findRange}},
+	"varady/figC.4":  {cells: figC4(), special: compareRefreshes},
 	"bihm/fig3.4": {
 		cells: fig34, timed: true, onTest: true,
 		claims:  []claim{amount("BiHM converges very well by updates and competitively by time.", askCompetitive)},
@@ -109,17 +109,11 @@ var mnistRows = map[string]row{
 	},
 }
 
-// withDamping are the labels of fig. 5.4 at a learning rate.
-func withDamping(η string) []string {
-	return []string{η + ", α 0.05", η + ", α 0.1", η + ", α 0.2", η + ", α 0.4"}
-}
-
 // overPlain are a method's optimisers over gradient descent, and overOther one over another.
-func overPlain(method string, optimizers ...string) (pairs []pair) {
-	for _, o := range optimizers {
-		pairs = append(pairs, pair{method + ", " + o + " over gradient descent", method + ", " + o, method})
-	}
-	return pairs
+func overPlain(method string, optimizers ...string) []pair {
+	return each(optimizers, func(o string) pair {
+		return pair{method + ", " + o + " over gradient descent", method + ", " + o, method}
+	})
 }
 
 func overOther(method, a, b string) pair {
@@ -147,15 +141,12 @@ var table51 = []cell{{"NRWS", mnistNRWS, 0}, {"DNRWS", mnistDNRWS, 0}, {"RWS", m
 var mnistRates = []float64{0.005, 0.01, 0.02, 0.04, 0.08}
 
 // mnistTuned are the trainings that tune η of RWS and of NRWS.
-func mnistTuned() (plans []plan) {
-	for i, method := range []string{"nrws", "rws"} {
-		for _, η := range mnistRates {
-			p := mnist(rated(method, η), []hm.Method{hm.NRWS().Damping(0.2), hm.RWS()}[i].LearningRate(η), 50)
-			p.laptop, p.seeds = 5, 3
-			plans = append(plans, p)
-		}
-	}
-	return plans
+func mnistTuned() []plan {
+	return eachPair([]hm.Method{hm.NRWS().Damping(0.2), hm.RWS()}, mnistRates, func(m hm.Method, η float64) plan {
+		p := mnist(rated(m.Spec().Preset, η), m.LearningRate(η), 50)
+		p.laptop, p.seeds = 5, 3
+		return p
+	})
 }
 
 // rated names a training of a method at a learning rate.
@@ -226,14 +217,10 @@ func askAtFirst(c *comparison, j *judgement) {
 
 // fig54 are the learning rates and damping factors of DNRWS.
 func fig54() []cell {
-	var cells []cell
-	for _, η := range []float64{0.001, 0.002, 0.004} {
-		for _, α := range []float64{0.05, 0.1, 0.2, 0.4} {
-			p := mnist(fmt.Sprintf("dnrws-lr-%g-damping-%g", η, α), hm.DNRWS().LearningRate(η).Damping(α), 200)
-			cells = append(cells, cell{fmt.Sprintf("η %g, α %g", η, α), p, 0})
-		}
-	}
-	return cells
+	return eachPair([]float64{0.001, 0.002, 0.004}, []float64{0.05, 0.1, 0.2, 0.4}, func(η, α float64) cell {
+		p := mnist(fmt.Sprintf("dnrws-lr-%g-damping-%g", η, α), hm.DNRWS().LearningRate(η).Damping(α), 200)
+		return cell{fmt.Sprintf("η %g, α %g", η, α), p, 0}
+	})
 }
 
 // askDamping asks whether less damping is ahead at first, and behind at the best.
@@ -273,38 +260,29 @@ var table65 = append(thrice(
 
 // The seven-layer machines of BiHM thesis 2016, 3.7.4: five samples for 1,000 epochs, then a hundred
 // for 500, at the rates of its 3.6.2.
-var (
-	sevenBiHM = sevenLayers("bihm", hm.BiHM().L1(1e-5))
-	sevenRWS  = sevenLayers("rws", hm.RWS().L1(1e-5))
-)
+var sevenLayers = []cell{{"BiHM", seven("bihm", hm.BiHM().L1(1e-5)), 0}, {"RWS", seven("rws", hm.RWS().L1(1e-5)), 0}}
 
-func sevenLayers(name string, method hm.Method) plan {
+func seven(name string, method hm.Method) plan {
 	return plan{
 		name: "seven-layers-" + name, data: binarizedMNIST, machine: bidirectional(400, 300, 200, 100, 50, 25, 10),
 		method: method.Optimizer(hm.Adam).BatchSize(100).LearningRate(0.001).StepDecay(1000, 0.3).Samples(5).SamplesAfter(1000, 100), laptop: 20, full: 1500, seeds: 1,
 	}
 }
 
-func makeText374(w *work) {
-	bihm := w.trained(sevenBiHM.name, "BiHM")
-	rws := w.trained(sevenRWS.name, "RWS")
-	a := w.evaluate(bihm)
-	b := w.evaluate(rws)
-	w.found("BiHM", "log p", a, logP)
-	w.found("BiHM", "log p̃*", a, logPTildeStar)
-	w.found("RWS", "log p", b, logP)
-	samples := w.testSamples()
-	spread := keptOf(w, fmt.Sprintf("range-of-ten-%d", samples), bihm[0].snapshot, func() float64 {
-		set := w.dataset(bihm[0])
-		least, most := math.Inf(1), math.Inf(-1)
+// findRange finds how far ten evaluations of the BiHM are apart.
+func findRange(c *comparison) {
+	bihm := c.of("BiHM")[0]
+	spread := keptOf(c.work, fmt.Sprintf("range-of-ten-%d", c.samples), bihm.snapshot, func() float64 {
+		rows := bihm.model.Subset(c.dataset(bihm).Test(), c.few(0, 0, 50))
+		var all []float64
 		for seed := range uint64(10) {
-			w.Say("evaluating the BiHM, %d of 10", seed+1)
-			e := must(bihm[0].model.WithSeed(seed+1).Evaluate(w.ctx, bihm[0].model.Subset(set.Test(), w.few(0, 0, 50)), samples, w.Progress))
-			least, most = math.Min(least, e.LogP), math.Max(most, e.LogP)
+			c.Say("evaluating the BiHM, %d of 10", seed+1)
+			all = append(all, must(bihm.model.WithSeed(seed+1).Evaluate(c.ctx, rows, c.samples, c.Progress)).LogP)
 		}
-		return most - least
+		return slices.Max(all) - slices.Min(all)
 	})
-	w.Found("range of ten evaluations with 10,000 samples", "at most", reproduce.Value{Ours: spread, Seeds: 1, By: value(a, logP).By, Data: a[0].data})
+	of := c.tested("BiHM")
+	c.Found("range of ten evaluations with 10,000 samples", "at most", reproduce.Value{Ours: spread, Seeds: 1, By: value(of, logP).By, Data: of[0].data})
 }
 
 // The twelve-layer machines of BiHM thesis 2016, fig. 3.4.
@@ -333,13 +311,11 @@ const figC4Rows = 3200
 var refreshSteps = []int{1, 2, 3, 5, 10, 20, 50, 100, 500, 1000}
 
 func figC4() []cell {
-	var cells []cell
-	for _, k := range refreshSteps {
+	return each(refreshSteps, func(k int) cell {
 		p := mnist(fmt.Sprintf("nrws-refresh-%d", k), hm.NRWS().LearningRate(0.002).Damping(0.2).RefreshEvery(k), 20)
 		p.data.Subset, p.laptop = figC4Rows, 20
-		cells = append(cells, cell{refreshEvery(k), p, 0})
-	}
-	return cells
+		return cell{refreshEvery(k), p, 0}
+	})
 }
 
 // compareRefreshes judges what the refreshes cost and save, on fewer rows than published.
@@ -363,16 +339,11 @@ func compareRefreshes(c *comparison) {
 	unstable.add(holdsIf(rises || behind > 2), "training loss of K 1000 rises between parts: %t; log p of training rows, K 1000 over K 1 %+.2f nats", rises, -behind)
 	ratio := hundred.seconds() / one.seconds()
 	faster.add(holdsIf(ratio < 1.0/3), "seconds at K 100 over those at K 1: %.3f", ratio)
-	for _, claim := range []struct {
-		says string
-		j    judgement
-	}{
-		{"K of 1 to 100 has no visible effect; all K below 500 reach the same minimum.", level},
-		{"K 1000 is unstable, 500 less so.", unstable},
-		{"Large K is much faster.", faster},
-	} {
-		claim.j.say("%s training rows, %d epochs of 100 steps, where the published figure has all rows", thousands(figC4Rows), one.epochs())
-		c.show(claim.says, claim.j)
+	for _, j := range []*judgement{&level, &unstable, &faster} {
+		j.say("%s training rows, %d epochs of 100 steps, where the published figure has all rows", thousands(figC4Rows), one.epochs())
 	}
+	c.show("K of 1 to 100 has no visible effect; all K below 500 reach the same minimum.", level)
+	c.show("K 1000 is unstable, 500 less so.", unstable)
+	c.show("Large K is much faster.", faster)
 	c.curves("binarised MNIST, NRWS, steps between refreshes", drawn...)
 }

@@ -120,7 +120,7 @@ func (r row) compare(w *work) *comparison {
 	for _, cell := range r.cells {
 		label := r.label(cell)
 		open := func() {
-			c.runs[label] = w.trainedAt(cell.plan.name, cmp.Or(r.names[label], label), cell.epochs(w.Scale))
+			c.runs[label] = w.trainedAt(cell.plan.nameAt(w.Scale), cmp.Or(r.names[label], label), cell.epochs(w.Scale))
 			c.labels = append(c.labels, label)
 		}
 		if label == r.unstable {

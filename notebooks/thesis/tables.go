@@ -3,9 +3,7 @@ package thesis
 import (
 	"slices"
 
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
-	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // cell is a number of a table of test log p: that of a training, after all of its
@@ -55,8 +53,4 @@ func drawn(table ...cell) []cell {
 // numbered are the cells of some numbers.
 func numbered(cells []cell, numbers ...string) []cell {
 	return slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return !slices.Contains(numbers, c.number) })
-}
-
-func logPTildeStar(e hm.Evaluation) (float64, runs.Float) {
-	return e.LogPTildeStar, e.LogPTildeStarSE
 }

@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
@@ -37,16 +38,15 @@ func by[P interface {
 
 // rows are the results that compare trainings, and specials the others, by their ids.
 var (
-	rows     = []map[string]row{mnistRows, fashionRows, facesRows, refreshRows, miniRows}
+	rows     = []map[string]row{mnistRows, fashionRows, facesRows, gridRows, miniRows, bihmRows}
 	specials = map[string]maker{
 		"varady/text5.3.7": by(makeManySeeds, miniMethod("b-rws"), manySeeds),
 		"varady/figD.1":    by(makeDreamers, miniMethod("b-nrws"), miniMethod("c-nrws")),
 		"varady/figD.2":    by(makeMiniCurves, miniMethods()...),
 		"varady/fig5.7":    by(makeFashionCurves, append([]plan{fashionNRWS}, fashionRates...)...),
 		"varady/fig5.9":    by(makeFashionDreams, halfOf(fashionNRWS)),
-		"varady/figC.1":    by(makeFigC1, threeByThree()...),
-		"varady/figC.2":    by(makeFigC2, miniGrid()...),
-		"varady/figC.3":    by(makeFigC3, append(mnistGrid(), miniGrid()...)...),
+		"varady/figC.2":    by(makeFigC2, miniGrid...),
+		"varady/figC.3":    by(makeFigC3, slices.Concat(mnistGrid, miniGrid)...),
 
 		"varady/fig6.10": by[plan](makeFig610),
 		"varady/figA.1":  by[plan](makeFigA1),
@@ -56,7 +56,6 @@ var (
 
 		"bihm/fig3.1":    by(makeFig31, bihmTuned),
 		"bihm/fig3.2":    by(makeFig32, bihmTuned),
-		"bihm/fig3.3":    by(makeFig33, bihmTuned, rwsFive),
 		"bihm/fig3.5":    by(makeFig35, bihmTuned),
 		"bihm/fig3.6":    by(makeFig36, bihmTuned),
 		"bihm/fig3.7":    by(makeFig37, bihmFirst),
@@ -66,11 +65,8 @@ var (
 		"bihm/fig3.11":   by(makeFig311, bihmTuned),
 		"bihm/table3.1":  by(makeTable31, uciPlans()...),
 		"bihm/table3.2":  by(makeTable32, uciPlans()...),
-		"bihm/table3.3":  by(makeTable33, bihmTuned, rwsFive),
 		"bihm/text3.6.2": by(makeText362, append([]plan{bihmTuned}, withoutLayers()...)...),
 		"bihm/text3.7.1": by(makeText371, bihmTuned),
-		"bihm/text3.7.2": by(makeText372, bihmTuned, rwsFive),
-		"bihm/text3.7.4": by(makeText374, sevenBiHM, sevenRWS),
 		"bihm/fig4.1":    by(makeDescent(5, 8, "From a deeper layer samples are noisier and of other digits.", rising), bihmTuned),
 		"bihm/fig4.2":    by(makeDescent(9, 12, "Deep layers know little of the digit.", farther(9, 0.8)), bihmTuned),
 		"bihm/fig4.3":    by(makeDescent(1, 4, "Lower layers keep the digit.", nearer(2, 0.5)), bihmTuned),

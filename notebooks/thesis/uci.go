@@ -72,32 +72,22 @@ func makeTable31(w *work) {
 	var passed passedOver
 	var j judgement
 	for _, u := range uci {
-		bihm := w.uciBest(u.set, "bihm", &passed)
-		rws := w.uciBest(u.set, "rws", &passed)
+		bihm, rws := w.uciBest(u.set, "bihm", &passed), w.uciBest(u.set, "rws", &passed)
 		e := w.normalized(bihm, "test", w.uciSamples())
 		for _, m := range []struct {
 			name string
-			of   func(hm.Evaluation) (float64, runs.Float)
+			of   measure
 		}{{"−log p", logP}, {"−log p*", logPStar}, {"−log p̃*", logPTildeStar}} {
-			w.found(u.name+", "+m.name, m.name, []evaluation{e}, negative(m.of))
+			w.found(u.name+", "+m.name, m.name, []evaluation{e}, scaled(-1, m.of))
 		}
-		w.found(u.name+", −2 log Z", "−log Z²", []evaluation{e}, negative(func(e hm.Evaluation) (float64, runs.Float) { return *e.LogZ2, *e.LogZ2SE }))
-		other := w.evaluateWith(curve{rws}, w.uciSamples())
-		g := difference([]evaluation{e}, other)
+		w.found(u.name+", −2 log Z", "−log Z²", []evaluation{e}, scaled(-1, func(e hm.Evaluation) (float64, runs.Float) { return *e.LogZ2, *e.LogZ2SE }))
+		g := difference([]evaluation{e}, w.evaluateWith(curve{rws}, w.uciSamples()))
 		similar = append(similar, holdsIf(g.nats >= -0.2))
 		j.say("%s, log p, BiHM − RWS %v", u.name, g)
 	}
 	j.add(atLeast(3, similar), "not behind by more than 0.2 nats on %s", count(similar))
 	passed.note(&j)
 	w.judgeFull("Similar or better than RWS, with deeper machines.", j)
-}
-
-// negative is a measure with its sign turned.
-func negative(of func(hm.Evaluation) (float64, runs.Float)) func(hm.Evaluation) (float64, runs.Float) {
-	return func(e hm.Evaluation) (float64, runs.Float) {
-		value, se := of(e)
-		return -value, se
-	}
 }
 
 func makeTable32(w *work) {
@@ -107,11 +97,9 @@ func makeTable32(w *work) {
 	for _, u := range uci {
 		bihm := w.uciBest(u.set, "bihm", &passed)
 		of := w.evaluateWith(curve{bihm}, w.uciSamples())
-		w.found(u.name, "ESS, %", of, func(e hm.Evaluation) (float64, runs.Float) { return 100 * e.ESSStar, 100 * e.ESSStarSE })
+		w.found(u.name, "ESS, %", of, scaled(100, essOfPStar))
 		shallow := w.uciBest(u.set, "bihm-with-layers-of-rws", &passed)
-		deep := w.normalized(bihm, "validation", w.uciSamples())
-		flat := w.normalized(shallow, "validation", w.uciSamples())
-		g := starDifference(deep, flat)
+		g := starDifference(w.normalized(bihm, "validation", w.uciSamples()), w.normalized(shallow, "validation", w.uciSamples()))
 		deeper = append(deeper, g.verdict())
 		j.say("%s, validation log p* with its layers over that with those of RWS %v", u.name, g)
 	}

@@ -252,14 +252,7 @@ func (m metric) plan(η float64) undirected {
 	}
 }
 
-func metricPlans() (plans []undirected) {
-	for _, m := range metrics {
-		for _, η := range metricRates {
-			plans = append(plans, m.plan(η))
-		}
-	}
-	return plans
-}
+func metricPlans() []undirected { return eachPair(metrics, metricRates, metric.plan) }
 
 // atBestRate is what a metric reached at the rate by which log p of validation rows is highest.
 type atBestRate struct {

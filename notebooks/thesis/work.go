@@ -39,6 +39,14 @@ func each[A, B any](of []A, to func(A) B) []B {
 	return all
 }
 
+// eachPair is what a function makes of each of several things with each of others.
+func eachPair[A, B, C any](as []A, bs []B, to func(A, B) C) (all []C) {
+	for _, a := range as {
+		all = append(all, each(bs, func(b B) C { return to(a, b) })...)
+	}
+	return all
+}
+
 // trained is the run of a seed at the epoch at which the scale ends.
 type trained struct {
 	run      *hm.Run
@@ -251,10 +259,10 @@ func (w *work) estimate(t trained, split string, rows, samples int) evaluation {
 
 // value is that of a measure of evaluations over seeds, or of the one with its
 // standard error.
-func value(of []evaluation, measure func(hm.Evaluation) (float64, runs.Float)) reproduce.Value {
-	v := reproduce.Over(runs.SpreadOf(of, func(e evaluation) float64 { value, _ := measure(e.Evaluation); return value }), len(of))
+func value(of []evaluation, by measure) reproduce.Value {
+	v := reproduce.Over(runs.SpreadOf(of, func(e evaluation) float64 { value, _ := by(e.Evaluation); return value }), len(of))
 	if len(of) == 1 {
-		_, se := measure(of[0].Evaluation)
+		_, se := by(of[0].Evaluation)
 		v.SE = (*float64)(&se)
 	}
 	v.By = fmt.Sprintf("%s samples of each of %s test rows", thousands(of[0].Samples), thousands(of[0].Data))
@@ -302,6 +310,18 @@ func pixels(s dataset.Sheet) (mean, se float64) {
 		}
 		return sum / float64(len(s.Values[i]))
 	})
+}
+
+// likeTheRows adds that the pixels of many dreams have the mean of the training rows.
+func (w *work) likeTheRows(j *judgement, begin string, of trained) {
+	mean, se := pixels(must(of.model.Means(w.ctx, w.few(10_000, 10_000, 100))))
+	rows := rowPixels(w.dataset(of).Train())
+	j.add(holdsIf(math.Abs(mean-rows) < 0.02), "%smean of the pixels %.4f ± %.4f, of the training rows %.4f", begin, mean, se, rows)
+}
+
+// drawDreams draws the means of a hundred dreams.
+func (w *work) drawDreams(name, caption string, of trained) {
+	w.draw(name, caption, plotting.Samples(must(of.model.Means(w.ctx, w.few(100, 100, 10)))))
 }
 
 // rowPixels is the mean of the pixels of rows.
