@@ -33,7 +33,11 @@ func secondsOver(name, a, b string, inTurn ...string) number {
 
 // logPOver finds how far log p of the test rows of one label is above another's.
 func logPOver(name, a, b string) number {
-	return func(c *comparison) { c.foundDifference(name, c.tested(a), c.tested(b)) }
+	return func(c *comparison) {
+		of, others := c.tested(a), c.tested(b)
+		g, v := difference(of, others), value(of, logP)
+		c.Found(name, "difference of log p", reproduce.Value{Ours: g.nats, SE: &g.se, Seeds: min(len(of), len(others)), By: v.By, Data: v.Data})
+	}
 }
 
 // falling asks whether log p of the test rows falls from each label to the next.
@@ -52,6 +56,14 @@ func above(pairs ...pair) ask {
 		for _, p := range pairs {
 			j.above(p.what, difference(c.tested(p.a), c.tested(p.b)))
 		}
+	}
+}
+
+// aboveBy asks whether log p of the test rows is above another's by more than some nats.
+func aboveBy(nats float64, p pair) ask {
+	return func(c *comparison, j *judgement) {
+		g := difference(c.tested(p.a), c.tested(p.b))
+		j.add(holdsIf(g.nats > nats), "%s %v", p.what, g)
 	}
 }
 

@@ -428,53 +428,44 @@ func (w *work) descents() (distances [][]float64, apart float64, sheets []datase
 	return distances, apart, sheets
 }
 
-// judgeDistances judges a claim on the distances of descents.
-type judgeDistances func(w *work, says string, distances [][]float64, apart float64)
+// askDistances adds to a judgement what the distances of descents say.
+type askDistances func(j *judgement, distances [][]float64, apart float64)
 
 // makeDescent draws dreams that are drawn anew below some layers, and judges a claim on the
 // distances.
-func makeDescent(from, to int, says string, judge judgeDistances) func(*work) {
+func makeDescent(from, to int, judge func(*work, string, judgement), says string, ask askDistances) func(*work) {
 	return func(w *work) {
 		distances, apart, sheets := w.descents()
-		judge(w, says, distances, apart)
-		for i, s := range sheets {
-			sheets[i].Values = s.Values[:min(10, len(s.Values))]
+		var j judgement
+		j.say("mean Hamming distances below layers 1 to %d: %s; between independent dreams %.1f", len(distances), list("%.1f", each(distances, mean)), apart)
+		ask(&j, distances, apart)
+		judge(w, says, j)
+		ten := func(heading string, s dataset.Sheet) plotting.Column {
+			s.Values = s.Values[:min(10, len(s.Values))]
+			return plotting.Column{Heading: heading, Sheet: s}
 		}
-		columns := []plotting.Column{{Heading: "dream", Sheet: sheets[0]}}
-		for layer := max(2, from); layer <= to; layer++ { // below the first a dream is drawn as it was
-			columns = append(columns, plotting.Column{Heading: fmt.Sprintf("layer %d", layer), Sheet: sheets[layer-1]})
+		columns := []plotting.Column{ten("dream", sheets[0])}
+		for layer := from; layer <= to; layer++ {
+			columns = append(columns, ten(fmt.Sprintf("layer %d", layer), sheets[layer-1]))
 		}
-		w.draw("descents", fmt.Sprintf("Ten dreams, and each drawn anew below layers %d to %d", max(2, from), to), plotting.SideBySide(columns...))
+		w.draw("descents", fmt.Sprintf("Ten dreams, and each drawn anew below layers %d to %d", from, to), plotting.SideBySide(columns...))
 	}
 }
 
-// rising judges whether the distances rise from each layer to the next.
-func rising(w *work, says string, distances [][]float64, apart float64) {
+// rising asks whether the distances rise from each layer to the next.
+func rising(j *judgement, distances [][]float64, _ float64) {
 	var steps []reproduce.Verdict
 	for layer := range distances[1:] {
 		steps = append(steps, paired(distances[layer+1], distances[layer]).verdict())
 	}
-	j := ofDistances(distances, apart)
 	j.add(atLeast(len(steps), steps), "they rise by more than twice the standard error at %s steps from a layer to the next", count(steps))
-	w.judge(says, j)
 }
 
-// farther judges whether the mean distance below a layer is more than a share of that between
-// independent dreams, nearer whether it is less.
-func farther(layer int, share float64) judgeDistances { return besideShare(layer, share, 1) }
-func nearer(layer int, share float64) judgeDistances  { return besideShare(layer, share, -1) }
-
-func besideShare(layer int, share, sign float64) judgeDistances {
-	return func(w *work, says string, distances [][]float64, apart float64) {
-		j := ofDistances(distances, apart)
+// besideShare asks whether the mean distance below a layer is more than a share of that between
+// independent dreams, or with the sign -1 whether it is less.
+func besideShare(layer int, sign, share float64) askDistances {
+	return func(j *judgement, distances [][]float64, apart float64) {
 		of := mean(distances[layer-1]) / apart
 		j.add(holdsIf(sign*of > sign*share), "below layer %d %.3f of that", layer, of)
-		w.judgeFull(says, j)
 	}
-}
-
-// ofDistances begins a judgement with the mean distances.
-func ofDistances(distances [][]float64, apart float64) (j judgement) {
-	j.evidence = []string{fmt.Sprintf("mean Hamming distances below layers 1 to %d: %s; between independent dreams %.1f", len(distances), list("%.1f", each(distances, mean)), apart)}
-	return j
 }

@@ -20,26 +20,24 @@ type point struct {
 
 // onTest is the curve of the test rows that the plan measures: their measures take the place of
 // those of the validation rows.
-func onTest(of []trained) curve {
-	c := make(curve, len(of))
-	for i, t := range of {
+func onTest(of curve) curve {
+	return each(of, func(t trained) trained {
 		t.split = "test"
 		for _, m := range t.run.Experiment().Measurements {
 			if m = m.WithDefaults(); m.Name == "test" {
 				t.rows, t.samples = m.Rows, m.Samples
 			}
 		}
-		var measured []runs.Epoch
-		for _, e := range t.history.Epochs {
+		t.history.Epochs = each(t.history.Epochs, func(e runs.Epoch) runs.Epoch {
 			e.Validation = e.Measured["test"]
-			if _, finite := e.Validation[runs.LogP.Key]; finite {
-				measured = append(measured, e)
-			}
-		}
-		t.history.Epochs = measured
-		c[i] = t
-	}
-	return c
+			return e
+		})
+		t.history.Epochs = slices.DeleteFunc(t.history.Epochs, func(e runs.Epoch) bool {
+			_, finite := e.Validation[runs.LogP.Key]
+			return !finite
+		})
+		return t
+	})
 }
 
 func (t trained) points() []point {

@@ -50,6 +50,11 @@ var facesRows = map[string]row{
 		claims:  []claim{shown("Same minimum; NRWS slightly faster.", askSooner, soFar())},
 		figures: ofCells(standIn + ", convolutions"),
 	},
+	"bihm/fig3.10": {
+		cells: []cell{{"BiHM", largeFaces, 0}}, onTest: true,
+		claims:  []claim{shown("First epochs learn the mean face, then log p* rises for hundreds of epochs.", askRising, soFar())},
+		special: drawLargeFaces,
+	},
 	"varady/figC.6": {
 		cells: figC6(), onTest: true,
 		claims: []claim{shown("No lasting gain; longer than 100 epochs only delays.", askWarmUps, soFar("RWS, β 0.5, warm-up 0", "NRWS, β 0.5, warm-up 0"))},
@@ -87,28 +92,25 @@ func faces(name string, method hm.Method, full int) plan {
 	}
 }
 
-// soFar ends a judgement by how far trainings on faces have come, whose epochs are short: their
-// steps, and what they have gained over a factorised model. Where one is below that, it leaves open
-// what has been judged.
-func (w *work) soFar(j *judgement, all ...curve) {
-	learned := true
-	for _, c := range all {
-		set := w.dataset(c[0])
-		base := c[0].run.Experiment().Baseline(set, set.Test()).Factorized.Value
-		over, side := c.mean(end)-base, "above"
-		if over < 0 {
-			side, learned = "below", false
-		}
-		j.say("after %s steps %s is %.2f nats %s a factorised model", thousands(c[0].last().Step), c[0].history.Name, math.Abs(over), side)
-	}
-	if !learned {
-		j.undecided("what is below that has not learned yet")
-	}
-}
-
-// soFar ends a judgement by how far some labels, or all, have come.
+// soFar ends a judgement by how far some labels, or all, have come on faces, whose epochs are short:
+// their steps, and what they have gained over a factorised model. Where one is below that, it leaves
+// open what has been judged.
 func soFar(labels ...string) ask {
-	return func(c *comparison, j *judgement) { c.soFar(j, c.all(labels...)...) }
+	return func(c *comparison, j *judgement) {
+		learned := true
+		for _, of := range c.all(labels...) {
+			set := c.dataset(of[0])
+			base := of[0].run.Experiment().Baseline(set, set.Test()).Factorized.Value
+			over, side := of.mean(end)-base, "above"
+			if over < 0 {
+				side, learned = "below", false
+			}
+			j.say("after %s steps %s is %.2f nats %s a factorised model", thousands(of[0].last().Step), of[0].history.Name, math.Abs(over), side)
+		}
+		if !learned {
+			j.undecided("what is below that has not learned yet")
+		}
+	}
 }
 
 // The rates of Várady 2025, tables 5.2 and 5.4, for TFD.
@@ -225,7 +227,7 @@ func compareDreams(c *comparison) {
 	}
 	var j judgement
 	j.add(holdsIf(variation[1] < variation[0]), "mean difference of neighbouring pixels of dreams: Gaussian units %.4f, Bernoulli units %.4f", variation[1], variation[0])
-	c.soFar(&j, c.all()...)
+	soFar()(c, &j)
 	c.lookAt("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", j)
 }
 
@@ -313,18 +315,18 @@ func makeFig39(w *work) {
 	w.draw("inpainting", "Left halves of test rows drawn anew from p*; "+standIn, plotting.Inpainting(filled))
 }
 
-func makeFig310(w *work) {
-	epochs := w.epochsOf(largeFaces.name)
+// askRising asks whether log p* rises over the second half of training.
+func askRising(c *comparison, j *judgement) {
+	epochs := c.epochsOf(largeFaces.name)
 	half := partOf(largeFaces.part, epochs)
-	var of [2]evaluation
-	for i, epoch := range []int{half, epochs} {
-		of[i] = w.normalized(w.trainedAt(largeFaces.name, "BiHM", epoch)[0], "test", w.testSamples())
+	star := func(epoch int) evaluation {
+		return c.normalized(c.trainedAt(largeFaces.name, "BiHM", epoch)[0], "test", c.samples)
 	}
-	var j judgement
-	j.above(fmt.Sprintf("log p* of test rows after %d epochs less that after %d", epochs, half), starDifference(of[1], of[0]))
-	last := w.trained(largeFaces.name, "BiHM")
-	w.soFar(&j, onTest(last))
-	w.show("First epochs learn the mean face, then log p* rises for hundreds of epochs.", j)
-	w.draw("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, last[0].history))
-	w.drawDreams("samples", "Means of 100 dreams; "+standIn, last[0])
+	j.above(fmt.Sprintf("log p* of test rows after %d epochs less that after %d", epochs, half), starDifference(star(epochs), star(half)))
+}
+
+func drawLargeFaces(c *comparison) {
+	of := c.of("BiHM")[0]
+	c.draw("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, of.history))
+	c.drawDreams("samples", "Means of 100 dreams; "+standIn, of)
 }

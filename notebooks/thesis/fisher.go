@@ -70,12 +70,7 @@ func (f fisher) outside() (errors, within float64) {
 // picture shows something of each entry, in [0, 1], with the parameters in some order.
 func (f fisher) picture(heading string, order []int, of func(a, b int) float64) plotting.Column {
 	n := len(order)
-	var image []float64
-	for _, a := range order {
-		for _, b := range order {
-			image = append(image, of(max(a, b), min(a, b)))
-		}
-	}
+	image := eachPair(order, order, func(a, b int) float64 { return of(max(a, b), min(a, b)) })
 	return plotting.Column{Heading: heading, Sheet: dataset.Sheet{Shape: dataset.Shape{Height: n, Width: n}, Values: [][]float64{image}}}
 }
 

@@ -1,6 +1,7 @@
 package thesis
 
 import (
+	"bytes"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
@@ -31,13 +32,7 @@ func (w *work) drawRows(name, caption string, set *dataset.Set) {
 func makeFig610(w *work) {
 	set := w.open(fashionDrawn)
 	train := set.Train()
-	black := 0
-	for _, v := range train.Values {
-		if v == 0 {
-			black++
-		}
-	}
-	share := float64(black) / float64(len(train.Values))
+	share := float64(bytes.Count(train.Values, []byte{0})) / float64(len(train.Values))
 	w.Judge("(shown) Many backgrounds are black.", holdsIf(share > 1.0/3), "%.1f %% of all pixels of %s training rows are 0", 100*share, thousands(train.Rows))
 	w.drawRows("rows", "A hundred training rows of FashionMNIST", set)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -184,10 +185,7 @@ func (j *judgement) ahead(what, where string, gains []gain) {
 
 // behindLess adds that something is nowhere behind by so many nats.
 func (j *judgement) behindLess(nats float64, where string, gains []gain) {
-	least := math.Inf(1)
-	for _, g := range gains {
-		least = min(least, g.nats) // NaN where they could not be compared
-	}
+	least := slices.Min(each(gains, func(g gain) float64 { return g.nats })) // NaN where they could not be compared
 	verdict := holdsIf(least > -nats)
 	if math.IsNaN(least) {
 		verdict = reproduce.Open

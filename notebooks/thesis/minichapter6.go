@@ -74,13 +74,8 @@ func (o optimised) plan(η float64) plan {
 
 func (o optimised) plans() []plan { return each(o.rates, o.plan) }
 
-func miniOptimised() (plans []plan) {
-	for _, m := range miniPair {
-		for _, o := range optimizers {
-			plans = append(plans, m.with(o).plans()...)
-		}
-	}
-	return plans
+func miniOptimised() []plan {
+	return slices.Concat(eachPair(miniPair, optimizers, func(m comparedMethod, o hm.Optimizer) []plan { return m.with(o).plans() })...)
 }
 
 // atItsBest is what a method with an optimiser reaches at each rate, and the best of them.

@@ -20,7 +20,10 @@ var mnistRows = map[string]row{
 		},
 		claims: []claim{
 			order("NRWS is best, before DNRWS, RWS and WS.", falling("NRWS", "DNRWS", "RWS", "WS")),
-			amount("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; BiHM thesis 2016 has −84.5).", askPublished),
+			amount("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; BiHM thesis 2016 has −84.5).", func(c *comparison, j *judgement) {
+				logP := c.tested("NRWS")[0].LogP
+				j.add(holdsIf(logP > -85), "log p of NRWS %.2f after %d epochs, %+.2f from −84.5", logP, mnistNRWS.epochs(c.Scale), logP+84.5)
+			}),
 		},
 	},
 	"varady/fig5.4": {
@@ -39,7 +42,10 @@ var mnistRows = map[string]row{
 		claims: []claim{
 			order("DNRWS is faster than RWS and its minimum worse than that of NRWS.",
 				aheadByEpochs(over("DNRWS", "RWS")), endsAbove(pair{"NRWS − DNRWS at the end", "NRWS", "DNRWS"})),
-			amount("By time DNRWS beats RWS for a longer period.", askAtFirst),
+			amount("By time DNRWS beats RWS for a longer period.", func(c *comparison, j *judgement) {
+				dnrws, rws := c.of("DNRWS"), c.of("RWS")
+				j.ahead("DNRWS over RWS", "first tenth of the seconds", c.bySeconds(dnrws, rws, rws, 1, 1))
+			}),
 		},
 		figures: ofCells("binarised MNIST, diagonal metric"),
 	},
@@ -63,7 +69,11 @@ var mnistRows = map[string]row{
 		claims: []claim{
 			order("NBiHM gains over BiHM in speed and minimum.", aheadByEpochs(over("NBiHM", "BiHM")), aheadBySeconds(over("NBiHM", "BiHM"))),
 			order("An epoch of NBiHM is shorter than one of NRWS, and NBiHM does not reach NRWS.",
-				askShorter, endsAbove(pair{"NRWS − NBiHM at the end", "NRWS", "NBiHM"})),
+				func(c *comparison, j *judgement) {
+					shorter, se := c.secondsRatio("NBiHM", "NRWS", c.labels...)
+					j.add(positive(1-shorter, se), "seconds of an epoch × %.3f ± %.3f", shorter, se)
+				},
+				endsAbove(pair{"NRWS − NBiHM at the end", "NRWS", "NBiHM"})),
 		},
 		figures: ofCells("binarised MNIST, bidirectional machines"),
 	},
@@ -104,7 +114,12 @@ var mnistRows = map[string]row{
 	"varady/figC.4":  {cells: figC4(), special: compareRefreshes},
 	"bihm/fig3.4": {
 		cells: fig34, timed: true, onTest: true,
-		claims:  []claim{amount("BiHM converges very well by updates and competitively by time.", askCompetitive)},
+		claims: []claim{amount("BiHM converges very well by updates and competitively by time.", func(c *comparison, j *judgement) {
+			bihm, rws := c.of("BiHM"), c.of("RWS")
+			updates := verdicts(c.byEpochs(bihm, rws, rws.tenths()))
+			j.add(atLeast(6, updates), "above RWS at %s tenths of the updates", count(updates))
+			j.behindLess(0.5, "tenths of the seconds of RWS from the second on", c.bySeconds(bihm, rws, rws, 2, 10))
+		})},
 		figures: ofCells("binarised MNIST, twelve layers, Adam"),
 	},
 }
@@ -171,12 +186,6 @@ func (w *work) atRates(rates []float64, label string, passed *passedOver, name f
 	return each, best
 }
 
-// askPublished asks whether NRWS is beyond what is published of RWS and of the BiHM.
-func askPublished(c *comparison, j *judgement) {
-	logP := c.tested("NRWS")[0].LogP
-	j.add(holdsIf(logP > -85), "log p of NRWS %.2f after %d epochs, %+.2f from −84.5", logP, mnistNRWS.epochs(c.Scale), logP+84.5)
-}
-
 // compareTuned sets NRWS beside RWS, each at its best rate.
 func compareTuned(c *comparison) {
 	var passed passedOver
@@ -200,20 +209,8 @@ func compareTuned(c *comparison) {
 
 var table53 = []cell{{"BiHM", mnistBiHM, 0}, {"NBiHM", mnistNBiHM, 0}, {"NRWS", mnistNRWS, 0}}
 
-// askShorter asks whether an epoch of NBiHM is shorter than one of NRWS.
-func askShorter(c *comparison, j *judgement) {
-	shorter, se := c.secondsRatio("NBiHM", "NRWS", c.labels...)
-	j.add(positive(1-shorter, se), "seconds of an epoch × %.3f ± %.3f", shorter, se)
-}
-
 // fig55 are the first 500 epochs of the runs of Várady 2025, table 5.1.
 var fig55 = drawn(cell{"RWS", mnistRWS, 0.25}, cell{"DNRWS", mnistDNRWS, 0.25}, cell{"NRWS", mnistNRWS, 0.25})
-
-// askAtFirst asks whether DNRWS is above RWS after a tenth of the seconds.
-func askAtFirst(c *comparison, j *judgement) {
-	rws := c.of("RWS")
-	j.ahead("DNRWS over RWS", "first tenth of the seconds", c.bySeconds(c.of("DNRWS"), rws, rws, 1, 1))
-}
 
 // fig54 are the learning rates and damping factors of DNRWS.
 func fig54() []cell {
@@ -294,14 +291,6 @@ func twelve(name string, method hm.Method) plan {
 		method: method.Optimizer(hm.Adam).BatchSize(100).LearningRate(0.0005), laptop: 40, full: 2000, seeds: 1,
 		measured: []hm.Measurement{{Every: 4, Rows: 1000, Samples: 1000}},
 	}
-}
-
-// askCompetitive asks whether the BiHM is above RWS by updates, and not behind by time.
-func askCompetitive(c *comparison, j *judgement) {
-	bihm, rws := c.of("BiHM"), c.of("RWS")
-	updates := verdicts(c.byEpochs(bihm, rws, rws.tenths()))
-	j.add(atLeast(6, updates), "above RWS at %s tenths of the updates", count(updates))
-	j.behindLess(0.5, "tenths of the seconds of RWS from the second on", c.bySeconds(bihm, rws, rws, 2, 10))
 }
 
 // The training rows of Várady 2025, fig. C.4: fewer than the document's, so that its 2,000 steps are

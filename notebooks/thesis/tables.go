@@ -22,32 +22,28 @@ func (c cell) epochs(s reproduce.Scale) int {
 	return c.plan.epochs(s)
 }
 
+// firsts are the first cell of each training.
+func firsts(cells []cell) []cell {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(cells), func(c cell) bool {
+		again := seen[c.plan.name]
+		seen[c.plan.name] = true
+		return again
+	})
+}
+
 // plansOf are the trainings of a table's cells, each once.
 func plansOf(cells []cell) []plan {
-	var plans []plan
-	seen := map[string]bool{}
-	for _, c := range cells {
-		if !seen[c.plan.name] {
-			seen[c.plan.name] = true
-			plans = append(plans, c.plan)
-		}
-	}
-	return plans
+	return each(firsts(cells), func(c cell) plan { return c.plan })
 }
 
 // drawn are the cells of a figure beside a table, whose curves end where the table's first
 // cell of their training does: they are trained no longer than that.
 func drawn(table ...cell) []cell {
-	var cells []cell
-	seen := map[string]bool{}
-	for _, c := range table {
-		if !seen[c.plan.name] {
-			seen[c.plan.name] = true
-			c.plan.until, c.part = c.part, 0
-			cells = append(cells, c)
-		}
-	}
-	return cells
+	return each(firsts(table), func(c cell) cell {
+		c.plan.until, c.part = c.part, 0
+		return c
+	})
 }
 
 // numbered are the cells of some numbers.

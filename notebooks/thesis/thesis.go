@@ -61,15 +61,14 @@ var (
 		"bihm/fig3.7":    by(makeFig37, bihmFirst),
 		"bihm/fig3.8":    by(makeFig38, bihmFirst),
 		"bihm/fig3.9":    by(makeFig39, largeFaces),
-		"bihm/fig3.10":   by(makeFig310, largeFaces),
 		"bihm/fig3.11":   by(makeFig311, bihmTuned),
 		"bihm/table3.1":  by(makeTable31, uciPlans()...),
 		"bihm/table3.2":  by(makeTable32, uciPlans()...),
 		"bihm/text3.6.2": by(makeText362, append([]plan{bihmTuned}, withoutLayers()...)...),
 		"bihm/text3.7.1": by(makeText371, bihmTuned),
-		"bihm/fig4.1":    by(makeDescent(5, 8, "From a deeper layer samples are noisier and of other digits.", rising), bihmTuned),
-		"bihm/fig4.2":    by(makeDescent(9, 12, "Deep layers know little of the digit.", farther(9, 0.8)), bihmTuned),
-		"bihm/fig4.3":    by(makeDescent(1, 4, "Lower layers keep the digit.", nearer(2, 0.5)), bihmTuned),
+		"bihm/fig4.1":    by(makeDescent(5, 8, (*work).judge, "From a deeper layer samples are noisier and of other digits.", rising), bihmTuned),
+		"bihm/fig4.2":    by(makeDescent(9, 12, (*work).judgeFull, "Deep layers know little of the digit.", besideShare(9, 1, 0.8)), bihmTuned),
+		"bihm/fig4.3":    by(makeDescent(2, 4, (*work).judgeFull, "Lower layers keep the digit.", besideShare(2, -1, 0.5)), bihmTuned), // below the first a dream is drawn as it was
 		"bihm/table4.1":  by(makeTable41, labeledPlans()...),
 
 		"boltzmann/rbm":        by(makeRBM, rbm),

@@ -74,14 +74,12 @@ func makeTable31(w *work) {
 	for _, u := range uci {
 		bihm, rws := w.uciBest(u.set, "bihm", &passed), w.uciBest(u.set, "rws", &passed)
 		e := w.normalized(bihm, "test", w.uciSamples())
-		for _, m := range []struct {
-			name string
-			of   measure
-		}{{"−log p", logP}, {"−log p*", logPStar}, {"−log p̃*", logPTildeStar}} {
-			w.found(u.name+", "+m.name, m.name, []evaluation{e}, scaled(-1, m.of))
-		}
-		w.found(u.name+", −2 log Z", "−log Z²", []evaluation{e}, scaled(-1, func(e hm.Evaluation) (float64, runs.Float) { return *e.LogZ2, *e.LogZ2SE }))
-		g := difference([]evaluation{e}, w.evaluateWith(curve{rws}, w.uciSamples()))
+		of := []evaluation{e}
+		w.found(u.name+", −log p", "−log p", of, scaled(-1, logP))
+		w.found(u.name+", −log p*", "−log p*", of, scaled(-1, logPStar))
+		w.found(u.name+", −log p̃*", "−log p̃*", of, scaled(-1, logPTildeStar))
+		w.found(u.name+", −2 log Z", "−log Z²", of, scaled(-1, func(e hm.Evaluation) (float64, runs.Float) { return *e.LogZ2, *e.LogZ2SE }))
+		g := difference(of, w.evaluateWith(curve{rws}, w.uciSamples()))
 		similar = append(similar, holdsIf(g.nats >= -0.2))
 		j.say("%s, log p, BiHM − RWS %v", u.name, g)
 	}

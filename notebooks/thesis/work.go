@@ -294,13 +294,6 @@ func (w *work) foundTimes(number, measure string, ratio, se float64, of curve) {
 	})
 }
 
-// foundDifference adds how far log p of a is above that of b.
-func (w *work) foundDifference(number string, a, b []evaluation) {
-	g := difference(a, b)
-	v := value(a, logP)
-	w.Found(number, "difference of log p", reproduce.Value{Ours: g.nats, SE: &g.se, Seeds: min(len(a), len(b)), By: v.By, Data: v.Data})
-}
-
 // pixels is the mean of the pixels of images, and its standard error over them.
 func pixels(s dataset.Sheet) (mean, se float64) {
 	return statistics.MeanAndError(len(s.Values), func(i int) float64 {
