@@ -28,7 +28,7 @@ func inBoth(method string, fixed plan) []cell {
 
 // fixedOver is how far log p of the test rows in fixed point is above that in float32.
 func (c *comparison) fixedOver(method string) gain {
-	return difference(c.tested(method+", fixed point"), c.tested(method+", float32"))
+	return c.over(method+", fixed point", method+", float32")
 }
 
 func besideArithmetic(method string) number {

@@ -31,12 +31,15 @@ func secondsOver(name, a, b string, inTurn ...string) number {
 	}
 }
 
+// over returns how far log p of the test rows of one label is above another's.
+func (c *comparison) over(a, b string) gain { return difference(c.tested(a), c.tested(b)) }
+
 // logPOver finds how far log p of the test rows of one label is above another's.
 func logPOver(name, a, b string) number {
 	return func(c *comparison) {
-		of, others := c.tested(a), c.tested(b)
-		g, v := difference(of, others), value(of, logP)
-		c.Found(name, "difference of log p", reproduce.Value{Ours: g.nats, SE: &g.se, Seeds: min(len(of), len(others)), By: v.By, Data: v.Data})
+		g, v := c.over(a, b), value(c.tested(a), logP)
+		seeds := min(len(c.tested(a)), len(c.tested(b)))
+		c.Found(name, "difference of log p", reproduce.Value{Ours: g.nats, SE: &g.se, Seeds: seeds, By: v.By, Data: v.Data})
 	}
 }
 
@@ -44,8 +47,7 @@ func logPOver(name, a, b string) number {
 func falling(labels ...string) ask {
 	return func(c *comparison, j *judgement) {
 		for i, b := range labels[1:] {
-			a := labels[i]
-			j.above(a+" − "+b, difference(c.tested(a), c.tested(b)))
+			j.above(labels[i]+" − "+b, c.over(labels[i], b))
 		}
 	}
 }
@@ -54,60 +56,48 @@ func falling(labels ...string) ask {
 func above(pairs ...pair) ask {
 	return func(c *comparison, j *judgement) {
 		for _, p := range pairs {
-			j.above(p.what, difference(c.tested(p.a), c.tested(p.b)))
+			j.above(p.what, c.over(p.a, p.b))
 		}
 	}
 }
 
-// aboveBy asks whether log p of the test rows is above another's by more than some nats.
-func aboveBy(nats float64, p pair) ask {
-	return func(c *comparison, j *judgement) {
-		g := difference(c.tested(p.a), c.tested(p.b))
-		j.add(holdsIf(g.nats > nats), "%s %v", p.what, g)
-	}
-}
-
-// notAbove asks whether log p of the test rows is not above another's by more than twice the
-// standard error.
-func notAbove(a, b string) ask {
-	return func(c *comparison, j *judgement) {
-		g := difference(c.tested(a), c.tested(b))
-		j.add(holdsIf(g.verdict() != reproduce.Holds), "%s − %s %v", a, b, g)
-	}
-}
-
-// within asks whether log p of the test rows differs by less than some nats.
+// within asks whether log p of the test rows differs by less than some nats, and notAbove whether it
+// is not above another's by more than twice the standard error.
 func within(nats float64, a, b string) ask {
+	return apart(a, b, func(g gain) bool { return math.Abs(g.nats) < nats })
+}
+
+func notAbove(a, b string) ask {
+	return apart(a, b, func(g gain) bool { return g.verdict() != reproduce.Holds })
+}
+
+func apart(a, b string, holds func(gain) bool) ask {
 	return func(c *comparison, j *judgement) {
-		g := difference(c.tested(a), c.tested(b))
-		j.add(holdsIf(math.Abs(g.nats) < nats), "%s − %s %v", a, b, g)
+		g := c.over(a, b)
+		j.add(holdsIf(holds(g)), "%s − %s %v", a, b, g)
 	}
 }
 
 // aheadByEpochs asks whether curves are above others at each tenth of the epochs, and
 // aheadBySeconds whether they are at each tenth of the seconds that the other takes.
-func aheadByEpochs(pairs ...pair) ask {
-	return ofPairs(pairs, func(c *comparison, j *judgement, what string, a, b curve) { c.aheadByEpochs(j, what, a, b) })
-}
+func aheadByEpochs(pairs ...pair) ask { return ofPairs(pairs, (*work).aheadByEpochs) }
 
 func aheadBySeconds(pairs ...pair) ask {
-	return ofPairs(pairs, func(c *comparison, j *judgement, what string, a, b curve) { c.aheadBySeconds(j, what, a, b, 1) })
+	return ofPairs(pairs, func(w *work, j *judgement, what string, a, b curve) { w.aheadBySeconds(j, what, a, b, 1) })
 }
 
-// endsAbove asks whether curves end above others.
-func endsAbove(pairs ...pair) ask {
-	return ofPairs(pairs, func(c *comparison, j *judgement, what string, a, b curve) { c.endsAbove(j, what, a, b) })
-}
+// endsAbove asks whether curves end above others, and bestAbove whether their highest is above the
+// highest of others.
+func endsAbove(pairs ...pair) ask { return ofPairs(pairs, (*work).endsAbove) }
 
-// bestAbove asks whether the highest of curves is above the highest of others.
 func bestAbove(pairs ...pair) ask {
-	return ofPairs(pairs, func(c *comparison, j *judgement, what string, a, b curve) { c.aboveAt(j, what, a, b, best) })
+	return ofPairs(pairs, func(w *work, j *judgement, what string, a, b curve) { j.above(what, w.gain(a, b, best)) })
 }
 
-func ofPairs(pairs []pair, add func(c *comparison, j *judgement, what string, a, b curve)) ask {
+func ofPairs(pairs []pair, add func(w *work, j *judgement, what string, a, b curve)) ask {
 	return func(c *comparison, j *judgement) {
 		for _, p := range pairs {
-			add(c, j, p.what, c.of(p.a), c.of(p.b))
+			add(c.work, j, p.what, c.of(p.a), c.of(p.b))
 		}
 	}
 }

@@ -164,8 +164,3 @@ func (w *work) ends(a, b curve) gain {
 func (w *work) endsAbove(j *judgement, what string, a, b curve) {
 	j.above(fmt.Sprintf("%s, by %s samples of each row,", what, thousands(w.endSamples())), w.ends(a, b))
 }
-
-// aboveAt adds that a is above b at a place.
-func (w *work) aboveAt(j *judgement, what string, a, b curve, place func(trained) float64) {
-	j.above(what, w.gain(a, b, place))
-}

@@ -27,7 +27,11 @@ var facesRows = map[string]row{
 	},
 	"varady/fig5.19": {
 		cells: fig519(), onTest: true,
-		claims:  []claim{shown("Three steps and the factor 3 overlap almost entirely.", askOverlapping, soFar())},
+		claims: []claim{shown("Three steps and the factor 3 overlap almost entirely.", func(c *comparison, j *judgement) {
+			all := c.all()
+			plain, scaled, thrice := all[0].mean(end), all[1].mean(end), all[2].mean(end)
+			j.add(holdsIf(math.Abs(thrice-scaled) < (thrice-plain)/4), "test rows at the end: three steps over the factor 3 %+.3f nats, over one plain step %+.3f", thrice-scaled, thrice-plain)
+		}, soFar())},
 		figures: ofCells(standIn + ", more and longer sleep"),
 	},
 	"varady/fig6.8": {
@@ -134,8 +138,8 @@ func askGeneralising(c *comparison, j *judgement) {
 		}
 		return end(t)
 	}
-	c.aboveAt(j, "best of test rows, NRWS over RWS", nrws, rws, best)
-	c.aboveAt(j, fmt.Sprintf("test rows when log p of training rows has reached %.1f, NRWS over RWS", reached), nrws, rws, then)
+	j.above("best of test rows, NRWS over RWS", c.gain(nrws, rws, best))
+	j.above(fmt.Sprintf("test rows when log p of training rows has reached %.1f, NRWS over RWS", reached), c.gain(nrws, rws, then))
 }
 
 // fig519 are trainings with more or longer sleep.
@@ -144,13 +148,6 @@ func fig519() []cell {
 		method := hm.NRWS().LearningRate(0.0005).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))
 		return cell{fmt.Sprintf("sleep steps: %d, factor %d", steps, factor), faces(fmt.Sprintf("sleep-%d-by-%d", steps, factor), method, 2000), 0}
 	})
-}
-
-// askOverlapping asks whether three sleep steps end as longer ones do.
-func askOverlapping(c *comparison, j *judgement) {
-	all := c.all()
-	plain, scaled, thrice := all[0].mean(end), all[1].mean(end), all[2].mean(end)
-	j.add(holdsIf(math.Abs(thrice-scaled) < (thrice-plain)/4), "test rows at the end: three steps over the factor 3 %+.3f nats, over one plain step %+.3f", thrice-scaled, thrice-plain)
 }
 
 // fig68 are trainings with penalties, of those that the text of Várady 2025 names.

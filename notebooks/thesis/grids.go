@@ -128,7 +128,7 @@ var gridRows = map[string]row{
 // askBreakdown asks whether training with too few refreshes breaks down.
 func askBreakdown(c *comparison, j *judgement) {
 	if rare := refreshEvery(tooSeldom); slices.Contains(c.labels, rare) {
-		behind := difference(c.tested("K = 100"), c.tested(rare))
+		behind := c.over("K = 100", rare)
 		j.add(holdsIf(behind.nats > 2), "%s behind by %v", rare, behind)
 	}
 	c.passed.note(j)

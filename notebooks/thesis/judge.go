@@ -161,24 +161,15 @@ func (j *judgement) above(what string, g gain) { j.add(g.verdict(), "%s %v", wha
 // ahead adds that something is above something else everywhere where they were
 // compared.
 func (j *judgement) ahead(what, where string, gains []gain) {
-	least, verdict, early := gain{nats: math.Inf(1)}, reproduce.Holds, 0
-	for _, g := range gains {
-		if math.IsNaN(g.nats) {
-			verdict = worse(verdict, reproduce.Open)
-			early++
-			continue
-		}
-		verdict = worse(verdict, g.verdict())
-		if g.nats < least.nats {
-			least = g
-		}
-	}
-	if math.IsInf(least.nats, 1) {
+	compared := slices.DeleteFunc(slices.Clone(gains), func(g gain) bool { return math.IsNaN(g.nats) })
+	if len(compared) == 0 {
 		j.add(reproduce.Open, "%s: no epoch of both has ended at the %s", what, where)
 		return
 	}
-	j.add(verdict, "%s above at %s %s, where it is least by %v", what, count(verdicts(gains)), where, least)
-	if early > 0 {
+	least := slices.MinFunc(compared, func(a, b gain) int { return cmp.Compare(a.nats, b.nats) })
+	of := verdicts(gains)
+	j.add(atLeast(len(of), of), "%s above at %s %s, where it is least by %v", what, count(of), where, least)
+	if early := len(gains) - len(compared); early > 0 {
 		j.say("at %d of them no epoch of both has ended", early)
 	}
 }

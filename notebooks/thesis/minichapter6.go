@@ -171,7 +171,7 @@ func makeMiniOptimisers(w *work) {
 				j.add(reproduce.Open, "at η %g training has diverged", η)
 				continue
 			}
-			w.aboveAt(&j, fmt.Sprintf("η %g over %g", η, plain.rates[i]), momentum.each[i], plain.each[i], end)
+			j.above(fmt.Sprintf("η %g over %g", η, plain.rates[i]), w.gain(momentum.each[i], plain.each[i], end))
 		}
 		w.judge("To "+m.name+" momentum is more than longer steps.", j)
 	}

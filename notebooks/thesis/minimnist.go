@@ -35,7 +35,13 @@ var miniRows = map[string]row{
 				pair{"WS, sleep steps: 3 over the one before", "WS, sleep steps: 3", "WS, sleep steps: 1"},
 				pair{"WS, sleep steps: 5 over the one before", "WS, sleep steps: 5", "WS, sleep steps: 3"},
 				pair{"WS, sleep steps: 10 over the one before", "WS, sleep steps: 10", "WS, sleep steps: 5"})),
-			amount("By time their cost eats the gain up.", askCost),
+			amount("By time their cost eats the gain up.", func(c *comparison, j *judgement) {
+				one := c.of("WS, sleep steps: 1")
+				for _, label := range c.labels[1:] {
+					gain := c.of(label).mean(at(one.seconds())) - one.mean(end)
+					j.add(holdsIf(gain <= 0.3), "%s at the seconds of one %+.3f nats", label, gain)
+				}
+			}),
 		},
 		figures: ofCells("WS on miniMNIST with several sleep steps"),
 	},
@@ -94,29 +100,28 @@ func miniCells() []cell {
 
 func makeMiniCurves(w *work) {
 	var time judgement
-	for _, of := range []struct {
-		name, binarization string
-		from               int // epoch
-		claim              string
-	}{
-		{"b", "B", 20, "With B, NRWS is ahead from the 12th epoch, by epochs."},
-		{"c", "C", 3, "With C, NRWS is ahead from the very beginning."},
-	} {
-		trained := func(method, label string) curve { return w.trained("minimnist-"+of.name+"-"+method, label) }
-		nrws, rws, ws := trained("nrws", "NRWS"), trained("rws", "RWS"), trained("ws", "WS")
+	for _, binarization := range []string{"B", "C"} {
+		from, claim := 20, "With B, NRWS is ahead from the 12th epoch, by epochs."
+		if binarization == "C" {
+			from, claim = 3, "With C, NRWS is ahead from the very beginning."
+		}
+		trained := func(method string) curve {
+			return w.trained("minimnist-"+strings.ToLower(binarization+"-"+method), method)
+		}
+		nrws, rws, ws := trained("NRWS"), trained("RWS"), trained("WS")
 		w.timed(nrws, rws, ws)
 		var epochs []int
-		for epoch := of.from; epoch <= nrws.epochs(); epoch++ {
+		for epoch := from; epoch <= nrws.epochs(); epoch++ {
 			epochs = append(epochs, epoch)
 		}
 		var j judgement
 		for _, other := range []curve{rws, ws} {
 			what := "NRWS over " + other[0].history.Name
-			j.ahead(what, fmt.Sprintf("epochs from %d on", of.from), w.byEpochs(nrws, other, epochs))
-			time.ahead(of.binarization+", "+what, "tenths of the seconds of RWS from the second on", w.bySeconds(nrws, other, rws, 2, 10))
+			j.ahead(what, fmt.Sprintf("epochs from %d on", from), w.byEpochs(nrws, other, epochs))
+			time.ahead(binarization+", "+what, "tenths of the seconds of RWS from the second on", w.bySeconds(nrws, other, rws, 2, 10))
 		}
-		w.judge(of.claim, j)
-		w.curves("miniMNIST, "+of.binarization, nrws, rws, ws)
+		w.judge(claim, j)
+		w.curves("miniMNIST, "+binarization, nrws, rws, ws)
 	}
 	w.judge("NRWS is ahead by time.", time)
 }
@@ -184,15 +189,6 @@ func sleepSteps(steps ...int) []cell {
 		p := mini(fmt.Sprintf("ws-sleep-%d", n), hm.WS().LearningRate(0.001).SleepSteps(n), 20, 200)
 		return cell{fmt.Sprintf("WS, sleep steps: %d", n), p, 0}
 	})
-}
-
-// askCost asks whether more sleep steps are not ahead after the seconds that one step takes.
-func askCost(c *comparison, j *judgement) {
-	one := c.of("WS, sleep steps: 1")
-	for _, label := range c.labels[1:] {
-		gain := c.of(label).mean(at(one.seconds())) - one.mean(end)
-		j.add(holdsIf(gain <= 0.3), "%s at the seconds of one %+.3f nats", label, gain)
-	}
 }
 
 // sleepScales are trainings of NRWS with more or longer sleep (Várady 2025, fig. 5.18).

@@ -83,8 +83,7 @@ var mnistRows = map[string]row{
 			falling("NRWS, 2,000 epochs", "RWS, 5,000 epochs"),
 			falling("NRWS, 2,000 epochs, momentum", "RWS, 5,000 epochs, momentum"),
 			falling("NRWS, 2,000 epochs, Nesterov", "RWS, 5,000 epochs, Nesterov"),
-			falling("RWS, 5,000 epochs, Adam", "NRWS, 2,000 epochs, Adam"),
-		)},
+			falling("RWS, 5,000 epochs, Adam", "NRWS, 2,000 epochs, Adam"))},
 	},
 	"varady/fig6.3": {
 		cells: fig63,
@@ -107,8 +106,7 @@ var mnistRows = map[string]row{
 		cells: table65, table: true,
 		claims: []claim{amount("Entropy and acceleration together almost always help.",
 			falling("MNIST, NRWS, entropy and Nesterov", "MNIST, NRWS"),
-			falling("FashionMNIST, NRWS, entropy and Nesterov", "FashionMNIST, NRWS"),
-		)},
+			falling("FashionMNIST, NRWS, entropy and Nesterov", "FashionMNIST, NRWS"))},
 	},
 	"bihm/text3.7.4": {cells: sevenLayers, table: true, numbers: []number{findRange}},
 	"varady/figC.4":  {cells: figC4(), special: compareRefreshes},
@@ -226,9 +224,9 @@ func askDamping(c *comparison, j *judgement) {
 		for _, α := range [][2]string{{"0.05", "0.1"}, {"0.1", "0.2"}, {"0.2", "0.4"}} {
 			smaller, larger := c.of("η "+η+", α "+α[0]), c.of("η "+η+", α "+α[1])
 			epoch := min(5, smaller.epochs())
-			c.aboveAt(j, fmt.Sprintf("η %s, training after %d epochs, α %s − %s", η, epoch, α[0], α[1]), smaller, larger, trainedAfter(epoch))
+			j.above(fmt.Sprintf("η %s, training after %d epochs, α %s − %s", η, epoch, α[0], α[1]), c.gain(smaller, larger, trainedAfter(epoch)))
 			if α[1] != "0.4" {
-				c.aboveAt(j, fmt.Sprintf("best validation, α %s − %s", α[1], α[0]), larger, smaller, best)
+				j.above(fmt.Sprintf("best validation, α %s − %s", α[1], α[0]), c.gain(larger, smaller, best))
 			}
 		}
 	}

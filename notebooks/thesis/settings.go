@@ -64,17 +64,11 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 		p.shrink(&e)
 		t.Seeds = min(p.seeds, 2)
 	}
-	needs := p.needs(p.whole(s))
-	for _, epoch := range needs {
-		if epoch < e.Epochs {
-			t.Needs = append(t.Needs, epoch)
-		}
+	before := func(end int, epochs []int) []int {
+		return slices.DeleteFunc(epochs, func(epoch int) bool { return epoch >= end })
 	}
-	for _, epoch := range slices.Concat(kept, needs, []int{p.laptop}, p.needs(p.laptop)) {
-		if epoch < max(p.full, e.Epochs) {
-			e.Keep = append(e.Keep, epoch)
-		}
-	}
+	t.Needs = before(e.Epochs, p.needs(p.whole(s)))
+	e.Keep = before(max(p.full, e.Epochs), slices.Concat(kept, p.needs(p.whole(s)), []int{p.laptop}, p.needs(p.laptop)))
 	slices.Sort(e.Keep)
 	e.Keep = slices.Compact(e.Keep)
 	if p.from != nil {

@@ -73,6 +73,11 @@ func (w *work) machines(p undirected) []*boltzmann.Run {
 	return each(dirs, func(dir string) *boltzmann.Run { return must(boltzmann.OpenRun(dir)) })
 }
 
+// setOf opens the data that a machine was trained on.
+func (w *work) setOf(run *boltzmann.Run) *dataset.Set {
+	return must(w.Sets.Open(run.Experiment(), run.Dir()))
+}
+
 // along is annealing along a schedule by 100 chains, or at the scale smoke in a few steps.
 func (w *work) along(s boltzmann.AnnealingSchedule) boltzmann.Annealing {
 	if w.Scale == reproduce.Smoke {
@@ -116,14 +121,13 @@ func (a annealed) over(b annealed) gain {
 // anneal estimates log p of some rows of a split, 0 for all of them, by AIS.
 func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.Annealing) annealed {
 	model := run.Model.WithSeed(drawSeed)
-	open := func() *dataset.Set { return must(w.Sets.Open(run.Experiment(), run.Dir())) }
 	z := keptOf(w, fmt.Sprintf("log-z-%v-%d-chains", a.Schedule, a.Chains), run.Snapshot(), func() annealedLogZ {
 		w.Say("estimating log Z by AIS: %v, seed %d", run.Experiment(), run.Experiment().Seed)
-		z := must(model.LogZ(w.ctx, open().Train(), a, w.Progress))
+		z := must(model.LogZ(w.ctx, w.setOf(run).Train(), a, w.Progress))
 		return annealedLogZ{float64(z.Value), float64(z.SE), fmt.Sprintf("AIS, %d chains, %v; log Z %.2f (%.2f to %.2f at three standard errors)", z.Chains, a.Schedule, z.Value, z.Low, z.High)}
 	})
 	energies := keptOf(w, fmt.Sprintf("free-energies-of-%s-rows-%d", split, rows), run.Snapshot(), func() []float64 {
-		set := open()
+		set := w.setOf(run)
 		of := set.Test()
 		if split == "validation" {
 			of = set.Validation()
@@ -170,7 +174,7 @@ func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) raised {
 	a.Chains = chains
 	r := keptOf(w, fmt.Sprintf("log-z-by-raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() raisedLogZ {
 		w.Say("estimating log p of %d test rows by RAISE: %v, seed %d", rows, run.Experiment(), run.Experiment().Seed)
-		set := must(w.Sets.Open(run.Experiment(), run.Dir()))
+		set := w.setOf(run)
 		model, some := run.Model.WithSeed(drawSeed), set.Test().Subset(rows, drawSeed)
 		logP := must(model.RAISE(w.ctx, set.Train(), some, a, w.Progress))
 		energies := must(model.FreeEnergy(w.ctx, some))
