@@ -43,7 +43,7 @@ var facesRows = map[string]row{
 			soFar("RWS", "NRWS"))},
 		figures: ofMethods(standIn+", penalties", "", ", L1 0.0005", ", L1 0.01", ", L2 0.0005", ", L2 0.05"),
 	},
-	"varady/fig7.3": {cells: []cell{{"Bernoulli", facesBernoulli, 0}, {"Gaussian", facesGaussian, 0}}, onTest: true, special: compareDreams},
+	"varady/fig7.3": {cells: fig73(), onTest: true, special: compareDreams},
 	"varady/fig7.8": {
 		cells: fig78, onTest: true,
 		claims:  []claim{shown("Dense and conv-only alike; both with a deconvolution significantly worse.", askDeconvolved, soFar())},
@@ -152,21 +152,14 @@ func fig519() []cell {
 
 // fig68 are trainings with penalties, of those that the text of Várady 2025 names.
 func fig68() []cell {
-	cells := []cell{{"RWS", facesRWS, 0}, {"NRWS", facesNRWS, 0}}
-	for _, p := range []struct {
-		name string
-		set  func(hm.Method) hm.Method
-	}{
-		{"L1 0.0005", func(m hm.Method) hm.Method { return m.L1(0.0005) }},
-		{"L1 0.01", func(m hm.Method) hm.Method { return m.L1(0.01) }},
-		{"L2 0.0005", func(m hm.Method) hm.Method { return m.L2(0.0005) }},
-		{"L2 0.05", func(m hm.Method) hm.Method { return m.L2(0.05) }},
-	} {
-		cells = append(cells,
-			cell{"RWS, " + p.name, faces("rws-"+slug(p.name), p.set(facesRWS.method), 2000), 0},
-			cell{"NRWS, " + p.name, faces("nrws-"+slug(p.name), p.set(facesNRWS.method), 2000), 0})
+	with := func(name string, set func(hm.Method) hm.Method) []cell {
+		return []cell{
+			{"RWS, " + name, faces("rws-"+slug(name), set(facesRWS.method), 2000), 0},
+			{"NRWS, " + name, faces("nrws-"+slug(name), set(facesNRWS.method), 2000), 0},
+		}
 	}
-	return cells
+	return slices.Concat([]cell{{"RWS", facesRWS, 0}, {"NRWS", facesNRWS, 0}},
+		with("L1 0.0005", withL1(0.0005)), with("L1 0.01", withL1(0.01)), with("L2 0.0005", withL2(0.0005)), with("L2 0.05", withL2(0.05)))
 }
 
 // warmed are the methods of Várady 2025, fig. C.6, each with two strengths of the regulariser, of
@@ -197,20 +190,13 @@ func askWarmUps(c *comparison, j *judgement) {
 	}
 }
 
-// The machines of Várady 2025, fig. 7.3: of Bernoulli and of Gaussian units.
-var (
-	facesBernoulli = facesOf("nrws-long", hm.Bernoulli, hm.NRWS().LearningRate(0.002).Damping(0.2), 5000)
-	facesGaussian  = facesOf("nrws-gaussian", hm.Gaussian, hm.NRWS().LearningRate(0.0001).Damping(0.2), 200)
-)
-
-func facesOf(name string, units hm.Kind, method hm.Method, full int) plan {
-	p := faces(name, method, full)
-	p.seeds = 1
-	if units == hm.Gaussian {
-		p.data.Binarization = dataset.Gray
-		p.machine = p.machine.Units(hm.Gaussian)
-	}
-	return p
+// fig73 are machines of Bernoulli and of Gaussian units.
+func fig73() []cell {
+	bernoulli := faces("nrws-long", hm.NRWS().LearningRate(0.002).Damping(0.2), 5000)
+	gaussian := faces("nrws-gaussian", hm.NRWS().LearningRate(0.0001).Damping(0.2), 200)
+	gaussian.data.Binarization, gaussian.machine = dataset.Gray, gaussian.machine.Units(hm.Gaussian)
+	bernoulli.seeds, gaussian.seeds = 1, 1
+	return []cell{{"Bernoulli", bernoulli, 0}, {"Gaussian", gaussian, 0}}
 }
 
 // compareDreams draws the dreams of both machines, and asks which are smoother.

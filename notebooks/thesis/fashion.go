@@ -26,6 +26,7 @@ var fashionRows = map[string]row{
 		},
 		claims: []claim{order("NRWS is ahead on both sets.", falling("FashionMNIST, NRWS", "FashionMNIST, RWS"), said("TFD is not public, and says nothing here"))},
 	},
+	"varady/fig5.9": {cells: drawn(cell{"NRWS", fashionNRWS, 0.5}), special: drawFashionDreams},
 	"varady/table5.4": {
 		cells: table54, table: true,
 		claims: []claim{amount("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.",
@@ -47,7 +48,13 @@ var fashionRows = map[string]row{
 	"varady/fig6.5": {
 		cells: fig65, begin: "FashionMNIST, ",
 		claims: []claim{amount("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.",
-			askOverlap, aheadByEpochs(overOther("NRWS", "momentum", "Adam"), overOther("NRWS", "Nesterov", "Adam")))},
+			func(c *comparison, j *judgement) {
+				for _, m := range methods {
+					apart := c.of(m+", momentum").mean(end) - c.of(m+", Nesterov").mean(end)
+					j.add(holdsIf(math.Abs(apart) < 0.3), "%s, momentum − Nesterov %+.3f nats", m, apart)
+				}
+			},
+			aheadByEpochs(overOther("NRWS", "momentum", "Adam"), overOther("NRWS", "Nesterov", "Adam")))},
 		figures: ofMethods("FashionMNIST, C", "", ", momentum", ", Nesterov", ", Adam"),
 	},
 	"varady/fig6.6": {
@@ -157,20 +164,14 @@ func makeFashionCurves(w *work) {
 	w.curves("FashionMNIST, C", all...)
 }
 
-// halfOf is the first half of a training.
-func halfOf(p plan) plan {
-	p.until = 0.5
-	return p
-}
-
-func makeFashionDreams(w *work) {
-	of := w.trained(fashionNRWS.name, "NRWS")
+func drawFashionDreams(c *comparison) {
+	of := c.of("NRWS")[0]
 	var j judgement
-	w.likeTheRows(&j, "", of[0])
-	w.lookAt("(shown) Samples are recognisable clothes and faces.", j)
-	many := must(of[0].model.Means(w.ctx, w.few(10_000, 10_000, 100)))
-	many.Values = many.Values[:w.few(100, 100, 10)]
-	w.draw("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of[0].history.Epochs)), plotting.Samples(many))
+	c.likeTheRows(&j, "", of)
+	c.lookAt("(shown) Samples are recognisable clothes and faces.", j)
+	many := must(of.model.Means(c.ctx, c.few(10_000, 10_000, 100)))
+	many.Values = many.Values[:c.few(100, 100, 10)]
+	c.draw("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of.history.Epochs)), plotting.Samples(many))
 }
 
 var table54 = []cell{
@@ -225,14 +226,6 @@ func askOptimisers(c *comparison, j *judgement) {
 // fig65 are the first 2,000 epochs of its trainings.
 var fig65 = drawn(table62...)
 
-// askOverlap asks whether momentum and Nesterov end alike.
-func askOverlap(c *comparison, j *judgement) {
-	for _, m := range methods {
-		apart := c.of(m+", momentum").mean(end) - c.of(m+", Nesterov").mean(end)
-		j.add(holdsIf(math.Abs(apart) < 0.3), "%s, momentum − Nesterov %+.3f nats", m, apart)
-	}
-}
-
 // bestOptimised are the runs of a method with the optimiser that ends highest.
 func (c *comparison) bestOptimised(method string) curve {
 	return slices.MaxFunc(c.all(method, method+", momentum", method+", Nesterov", method+", Adam"), func(a, b curve) int { return cmp.Compare(a.mean(end), b.mean(end)) })
@@ -280,15 +273,23 @@ func penalisedLong(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	return []cell{{cells[0].number, rws, 0.4}, {"FashionMNIST, RWS, 5,000 epochs" + suffix, rws, 0}, cells[1]}
 }
 
+// withL1 and withL2 add a penalty to a method.
+func withL1(β float64) func(hm.Method) hm.Method {
+	return func(m hm.Method) hm.Method { return m.L1(β) }
+}
+func withL2(β float64) func(hm.Method) hm.Method {
+	return func(m hm.Method) hm.Method { return m.L2(β) }
+}
+
 var table63 = slices.Concat(unpenalised,
-	penalisedLong(", L1 0.00001", "l1-0.00001", func(m hm.Method) hm.Method { return m.L1(1e-5) }),
-	penalisedLong(", L2 0.00001", "l2-0.00001", func(m hm.Method) hm.Method { return m.L2(1e-5) }))
+	penalisedLong(", L1 0.00001", "l1-0.00001", withL1(1e-5)),
+	penalisedLong(", L2 0.00001", "l2-0.00001", withL2(1e-5)))
 
 // fig69 are the trainings of table 6.3 for 2,000 epochs, and those with penalties a hundred times
 // as large.
 var fig69 = drawn(slices.Concat(table63,
-	penalised(", L1 0.001", "l1-0.001", func(m hm.Method) hm.Method { return m.L1(1e-3) }),
-	penalised(", L2 0.001", "l2-0.001", func(m hm.Method) hm.Method { return m.L2(1e-3) }))...)
+	penalised(", L1 0.001", "l1-0.001", withL1(1e-3)),
+	penalised(", L2 0.001", "l2-0.001", withL2(1e-3)))...)
 
 // askPenalties asks whether no penalty is better than none, and the larger ones are worst.
 func askPenalties(c *comparison, j *judgement) {

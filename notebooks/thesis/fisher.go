@@ -236,12 +236,9 @@ func makeFig72(w *work) {
 	var fine, wide int
 	for a := range f.of {
 		for b := range f.of {
-			switch {
-			case f.of[a] == f.of[b]:
-				fine++
+			if gaussianLayer(f.of[a]) == gaussianLayer(f.of[b]) {
 				wide++
-			case gaussianLayer(f.of[a]) == gaussianLayer(f.of[b]):
-				wide++
+				fine += int(f.block(a, b))
 			}
 		}
 	}
@@ -265,12 +262,9 @@ func makeFig77(w *work) {
 	w.Judge("One block a channel.", verdict, "%s", evidence)
 	w.draw("estimate", "Fisher matrix of a convolution with three channels of 2×2 windows, whose weights all positions share, estimated from samples, and its blocks, one a channel; "+logarithmic,
 		f.besideBlocks())
-	w.draw("structure", "Fisher matrix of a machine with two convolutions: the lower hidden layer has three channels, and a block for each", plotting.FisherStructure(convolvedMachine.Architecture()))
+	halving := func(channels int) hm.Convolution {
+		return hm.Convolution{Channels: channels, Height: 2, Width: 2, Stride: 2}
+	}
+	twice := hm.New(dataset.Shape{Height: 8, Width: 8}).Convolve(halving(3)).Convolve(halving(2))
+	w.draw("structure", "Fisher matrix of a machine with two convolutions: the lower hidden layer has three channels, and a block for each", plotting.FisherStructure(twice.Architecture()))
 }
-
-// halving is a convolution of windows that do not overlap.
-func halving(channels int) hm.Convolution {
-	return hm.Convolution{Channels: channels, Height: 2, Width: 2, Stride: 2}
-}
-
-var convolvedMachine = hm.New(dataset.Shape{Height: 8, Width: 8}).Convolve(halving(3)).Convolve(halving(2))

@@ -194,8 +194,8 @@ func penalisedMini() []cell {
 	all := plainMini()
 	for _, β := range []float64{1e-5, 1e-3} {
 		label := strconv.FormatFloat(β, 'f', -1, 64)
-		all = append(all, regularised("L1 "+label, fmt.Sprintf("l1-%g", β), func(m hm.Method) hm.Method { return m.L1(β) })...)
-		all = append(all, regularised("L2 "+label, fmt.Sprintf("l2-%g", β), func(m hm.Method) hm.Method { return m.L2(β) })...)
+		all = append(all, regularised("L1 "+label, fmt.Sprintf("l1-%g", β), withL1(β))...)
+		all = append(all, regularised("L2 "+label, fmt.Sprintf("l2-%g", β), withL2(β))...)
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
@@ -38,7 +39,7 @@ var mnistRows = map[string]row{
 		}),
 	},
 	"varady/fig5.5": {
-		cells: fig55, timed: true,
+		cells: drawn(cell{"RWS", mnistRWS, 0.25}, cell{"DNRWS", mnistDNRWS, 0.25}, cell{"NRWS", mnistNRWS, 0.25}), timed: true,
 		claims: []claim{
 			order("DNRWS is faster than RWS and its minimum worse than that of NRWS.",
 				aheadByEpochs(over("DNRWS", "RWS")), endsAbove(pair{"NRWS − DNRWS at the end", "NRWS", "DNRWS"})),
@@ -165,13 +166,6 @@ func mnistTuned() []plan {
 // rated names a training of a method at a learning rate.
 func rated(method string, η float64) string { return fmt.Sprintf("%s-lr-%g", method, η) }
 
-// tuned are the runs of the learning rate by which a method ends with the highest
-// validation log p, and whether that is one of the ends of those tried.
-func (w *work) tuned(method, label string, passed *passedOver) (best curve, rate float64, edge bool) {
-	each, at := w.atRates(mnistRates, label, passed, func(η float64) string { return "mnist-" + rated(method, η) })
-	return each[at], mnistRates[at], atEnd(at, mnistRates)
-}
-
 // atRates are the runs of a method at each of several rates, nil where training has diverged, and
 // which of them end with the highest validation log p. name is that of the training at a rate.
 func (w *work) atRates(rates []float64, label string, passed *passedOver, name func(η float64) string) (each []curve, best int) {
@@ -187,8 +181,12 @@ func (w *work) atRates(rates []float64, label string, passed *passedOver, name f
 // compareTuned sets NRWS beside RWS, each at its best rate.
 func compareTuned(c *comparison) {
 	var passed passedOver
-	nrws, ηNRWS, edgeNRWS := c.tuned("nrws", "NRWS", &passed)
-	rws, ηRWS, edgeRWS := c.tuned("rws", "RWS", &passed)
+	tuned := func(method string) (best curve, η float64, edge bool) {
+		each, at := c.atRates(mnistRates, method, &passed, func(η float64) string { return "mnist-" + rated(strings.ToLower(method), η) })
+		return each[at], mnistRates[at], atEnd(at, mnistRates)
+	}
+	nrws, ηNRWS, edgeNRWS := tuned("NRWS")
+	rws, ηRWS, edgeRWS := tuned("RWS")
 	c.timed(nrws, rws)
 	what := fmt.Sprintf("NRWS at η %g over RWS at %g, %d epochs, %d seeds,", ηNRWS, ηRWS, rws.epochs(), len(rws))
 	var j judgement
@@ -206,9 +204,6 @@ func compareTuned(c *comparison) {
 }
 
 var table53 = []cell{{"BiHM", mnistBiHM, 0}, {"NBiHM", mnistNBiHM, 0}, {"NRWS", mnistNRWS, 0}}
-
-// fig55 are the first 500 epochs of the runs of Várady 2025, table 5.1.
-var fig55 = drawn(cell{"RWS", mnistRWS, 0.25}, cell{"DNRWS", mnistDNRWS, 0.25}, cell{"NRWS", mnistNRWS, 0.25})
 
 // fig54 are the learning rates and damping factors of DNRWS.
 func fig54() []cell {

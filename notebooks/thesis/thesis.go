@@ -44,7 +44,6 @@ var (
 		"varady/figD.1":    by(makeDreamers, miniMethod("b-nrws"), miniMethod("c-nrws")),
 		"varady/figD.2":    by(makeMiniCurves, miniMethods()...),
 		"varady/fig5.7":    by(makeFashionCurves, append([]plan{fashionNRWS}, fashionRates...)...),
-		"varady/fig5.9":    by(makeFashionDreams, halfOf(fashionNRWS)),
 		"varady/figC.2":    by(makeFigC2, miniGrid...),
 		"varady/figC.3":    by(makeFigC3, slices.Concat(mnistGrid, miniGrid)...),
 

@@ -55,11 +55,7 @@ func (w *work) uciBest(set, name string, passed *passedOver) trained {
 		of := w.trained(p.nameAt(w.Scale), name)
 		return of, of.mean(best)
 	})
-	return atBest(highest[0])
-}
-
-// atBest is a run at the epoch of its highest validation log p.
-func atBest(of trained) trained {
+	of := highest[0]
 	of.snapshot, of.model = must(of.run.Run.Best()), must(of.run.Best())
 	return of
 }
