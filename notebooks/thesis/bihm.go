@@ -97,14 +97,12 @@ func scaled(factor float64, of measure) measure {
 	}
 }
 
-func bound(e hm.Evaluation) (float64, runs.Float)      { return e.Bound, e.BoundSE }
-func essOfP(e hm.Evaluation) (float64, runs.Float)     { return e.ESS, e.ESSSE }
-func essOfPStar(e hm.Evaluation) (float64, runs.Float) { return e.ESSStar, e.ESSStarSE }
-func logPTildeStar(e hm.Evaluation) (float64, runs.Float) {
-	return e.LogPTildeStar, e.LogPTildeStarSE
-}
-
-func logPStar(e hm.Evaluation) (float64, runs.Float) { return *e.LogPStar, *e.LogPStarSE }
+func logP(e hm.Evaluation) (float64, runs.Float)          { return e.LogP, e.LogPSE }
+func bound(e hm.Evaluation) (float64, runs.Float)         { return e.Bound, e.BoundSE }
+func essOfP(e hm.Evaluation) (float64, runs.Float)        { return e.ESS, e.ESSSE }
+func essOfPStar(e hm.Evaluation) (float64, runs.Float)    { return e.ESSStar, e.ESSStarSE }
+func logPTildeStar(e hm.Evaluation) (float64, runs.Float) { return e.LogPTildeStar, e.LogPTildeStarSE }
+func logPStar(e hm.Evaluation) (float64, runs.Float)      { return *e.LogPStar, *e.LogPStarSE }
 
 // found adds a measure of evaluations as a number of the criteria.
 func (w *work) found(number, what string, of []evaluation, by measure) {

@@ -12,12 +12,6 @@ import (
 // estimates it, or of the test rows as onTest has them.
 type curve []trained
 
-// point is a place of a curve.
-type point struct {
-	epoch         int
-	seconds, logP float64
-}
-
 // onTest is the curve of the test rows that the plan measures: their measures take the place of
 // those of the validation rows.
 func onTest(of curve) curve {
@@ -40,9 +34,8 @@ func onTest(of curve) curve {
 	})
 }
 
-func (t trained) points() []point {
-	return each(t.history.Epochs, func(e runs.Epoch) point { return point{e.Epoch, e.Seconds, e.Validation[runs.LogP.Key]} })
-}
+// heldOut is log p of the rows of a curve that are not trained on, after an epoch.
+func heldOut(e runs.Epoch) float64 { return e.Validation[runs.LogP.Key] }
 
 // last is the last epoch of a curve.
 func (t trained) last() runs.Epoch { return t.history.Epochs[len(t.history.Epochs)-1] }
@@ -52,9 +45,9 @@ func (t trained) last() runs.Epoch { return t.history.Epochs[len(t.history.Epoch
 func after(epoch int) func(trained) float64 {
 	return func(t trained) float64 {
 		value := math.NaN()
-		for _, p := range t.points() {
-			if p.epoch <= epoch {
-				value = p.logP
+		for _, e := range t.history.Epochs {
+			if e.Epoch <= epoch {
+				value = heldOut(e)
 			}
 		}
 		return value
@@ -68,20 +61,20 @@ func end(t trained) float64 { return after(math.MaxInt)(t) }
 func at(seconds float64) func(trained) float64 {
 	const rounding = 1 + 1e-9 // an epoch that ends at these very seconds counts, whatever their last bit
 	return func(t trained) float64 {
-		before := point{logP: math.NaN()}
-		for _, p := range t.points() {
-			if p.seconds > seconds*rounding {
-				return before.logP + (p.logP-before.logP)*(seconds-before.seconds)/(p.seconds-before.seconds)
+		before, logP := 0.0, math.NaN()
+		for _, e := range t.history.Epochs {
+			if e.Seconds > seconds*rounding {
+				return logP + (heldOut(e)-logP)*(seconds-before)/(e.Seconds-before)
 			}
-			before = p
+			before, logP = e.Seconds, heldOut(e)
 		}
-		return before.logP
+		return logP
 	}
 }
 
 // best is the highest of a curve, and trainedAfter log p of the training rows of an epoch.
 func best(t trained) float64 {
-	return slices.Max(append(each(t.points(), func(p point) float64 { return p.logP }), math.Inf(-1)))
+	return slices.Max(append(each(t.history.Epochs, heldOut), math.Inf(-1)))
 }
 
 func trainedAfter(epoch int) func(trained) float64 {
@@ -94,9 +87,7 @@ func (c curve) mean(place func(trained) float64) float64 { return runs.SpreadOf(
 func (c curve) epochs() int { return c[0].last().Epoch }
 
 // seconds is the time that training took.
-func (c curve) seconds() float64 {
-	return c.mean(func(t trained) float64 { return t.last().Seconds })
-}
+func (c curve) seconds() float64 { return c.mean(func(t trained) float64 { return t.last().Seconds }) }
 
 // tenths are the epochs after each tenth of them, all of them where they are fewer.
 func (c curve) tenths() []int {

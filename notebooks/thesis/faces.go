@@ -131,9 +131,9 @@ func askGeneralising(c *comparison, j *judgement) {
 	nrws, rws := c.of("NRWS"), c.of("RWS")
 	reached := math.Min(nrws.mean(trainedAfter(nrws.epochs())), rws.mean(trainedAfter(rws.epochs())))
 	then := func(t trained) float64 {
-		for i, p := range t.points() {
+		for i, e := range t.history.Epochs {
 			if trainedAfter(i+1)(t) >= reached {
-				return p.logP
+				return heldOut(e)
 			}
 		}
 		return end(t)

@@ -291,7 +291,6 @@ var fig69 = drawn(slices.Concat(table63,
 	penalised(", L1 0.001", "l1-0.001", withL1(1e-3)),
 	penalised(", L2 0.001", "l2-0.001", withL2(1e-3)))...)
 
-// askPenalties asks whether no penalty is better than none, and the larger ones are worst.
 func askPenalties(c *comparison, j *judgement) {
 	for _, m := range methods {
 		for _, norm := range []string{", L1 ", ", L2 "} {

@@ -38,17 +38,10 @@ func makeFig610(w *work) {
 }
 
 func makeFigA1(w *work) {
-	for _, of := range []struct {
-		name, caption string
-		spec          dataset.Spec
-	}{
-		{"3by3", "3by3", dataset.Spec{Name: "3by3"}},
-		{"mnist", "binarised MNIST", binarizedMNIST},
-		{"minimnist", "miniMNIST, grey levels (C)", miniMNISTDrawn},
-		{"fashion", "FashionMNIST, grey levels (C)", fashionDrawn},
-		{"faces", "the Olivetti faces in 24×24 pixels, which stand in for TFD", smallFaces},
-	} {
-		w.drawRows(of.name, "Training rows of "+of.caption, w.open(of.spec))
-	}
+	w.drawRows("3by3", "Training rows of 3by3", w.open(dataset.Spec{Name: "3by3"}))
+	w.drawRows("mnist", "Training rows of binarised MNIST", w.open(binarizedMNIST))
+	w.drawRows("minimnist", "Training rows of miniMNIST, grey levels (C)", w.open(miniMNISTDrawn))
+	w.drawRows("fashion", "Training rows of FashionMNIST, grey levels (C)", w.open(fashionDrawn))
+	w.drawRows("faces", "Training rows of the Olivetti faces in 24×24 pixels, which stand in for TFD", w.open(smallFaces))
 	w.Judge("(shown)", reproduce.Shown, "the figures are there to be looked at")
 }

@@ -270,8 +270,6 @@ func value(of []evaluation, by measure) reproduce.Value {
 	return v
 }
 
-func logP(e hm.Evaluation) (float64, runs.Float) { return e.LogP, e.LogPSE }
-
 // thousands writes a number with commas.
 func thousands(n int) string {
 	digits := fmt.Sprint(n)
