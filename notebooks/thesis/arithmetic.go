@@ -26,7 +26,7 @@ func inBoth(method string, fixed plan) []cell {
 	return []cell{{method + ", fixed point", fixed, 0}, {method + ", float32", float, 0}}
 }
 
-// fixedOver is how far log p of the test rows in fixed point is above that in float32.
+// fixedOver returns how far log p of the test rows in fixed point is above log p in float32.
 func (c *comparison) fixedOver(method string) gain {
 	return c.over(method+", fixed point", method+", float32")
 }

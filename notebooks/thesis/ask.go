@@ -7,7 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// pair is two labels of which the first is asked to be above the second, with the words for both.
+// pair has two labels, of which the first is asked to be above the second, and the words for both.
 type pair struct{ what, a, b string }
 
 func over(a, b string) pair { return pair{a + " over " + b, a, b} }

@@ -86,10 +86,10 @@ func (w *work) normalized(of trained, split string, samples int) evaluation {
 	return e
 }
 
-// measure is a value of an evaluation, with its standard error.
+// measure reads a value of an evaluation, with its standard error.
 type measure func(hm.Evaluation) (float64, runs.Float)
 
-// scaled is a measure times a factor.
+// scaled returns a measure times a factor.
 func scaled(factor float64, of measure) measure {
 	return func(e hm.Evaluation) (float64, runs.Float) {
 		value, se := of(e)
@@ -114,7 +114,7 @@ func measured(name, what, label string, by measure) number {
 	return func(c *comparison) { c.found(name, what, c.tested(label), by) }
 }
 
-// innerSamples are those of each outer sample of log Z², and totalLogZ2 all samples together.
+// innerSamples are the samples of log Z² within each outer one, and totalLogZ2 counts all together.
 var innerSamples = []int{1, 10, 100}
 
 func (w *work) totalLogZ2() int { return w.few(10_000_000, 1_000_000, 2000) }
@@ -395,8 +395,8 @@ func logBernoulli(x, mean float64) float64 {
 	return x*math.Log(mean) + (1-x)*math.Log(1-mean)
 }
 
-// descents are the Hamming distances between each dream and the one that is drawn anew
-// from it below each layer, h¹ first, and the mean one between independent dreams.
+// descents returns the Hamming distances between each dream and the dream that is drawn anew
+// from it below each layer, h¹ first, and the mean distance between independent dreams.
 func (w *work) descents() (distances [][]float64, apart float64, sheets []dataset.Sheet) {
 	bihm, _ := w.bihm()
 	n := w.few(1000, 1000, 20)

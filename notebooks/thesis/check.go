@@ -1,8 +1,8 @@
 package thesis
 
-// A result cannot do without any of its runs, so that the first error ends its making. What makes
-// results therefore returns no errors: check and must panic with them, and untilAnError, which the
-// catalogue calls, returns the error again.
+// A result cannot do without any of its runs, so the first error ends its making. Functions that make
+// results therefore return no errors: check and must panic with an error, and untilAnError, which
+// the catalogue calls, returns it.
 
 // ended is the panic by which an error ends the making of a result.
 type ended struct{ err error }

@@ -12,8 +12,8 @@ import (
 // estimates it, or of the test rows as onTest has them.
 type curve []trained
 
-// onTest is the curve of the test rows that the plan measures: their measures take the place of
-// those of the validation rows.
+// onTest returns the curve of the test rows that the plan measures, whose measures take the place
+// of the validation rows' own.
 func onTest(of curve) curve {
 	return each(of, func(t trained) trained {
 		t.split = "test"
@@ -34,7 +34,7 @@ func onTest(of curve) curve {
 	})
 }
 
-// heldOut is log p of the rows of a curve that are not trained on, after an epoch.
+// heldOut returns log p of the rows of a curve that are not trained on, after an epoch.
 func heldOut(e runs.Epoch) float64 { return e.Validation[runs.LogP.Key] }
 
 // last is the last epoch of a curve.
@@ -81,7 +81,7 @@ func trainedAfter(epoch int) func(trained) float64 {
 	return func(t trained) float64 { return t.history.Epochs[epoch-1].Train[runs.LogP.Key] }
 }
 
-// mean is that of the seeds.
+// mean returns the mean over the seeds at a place.
 func (c curve) mean(place func(trained) float64) float64 { return runs.SpreadOf(c, place).Mean }
 
 func (c curve) epochs() int { return c[0].last().Epoch }
@@ -98,8 +98,8 @@ func (c curve) tenths() []int {
 	return slices.Compact(epochs)
 }
 
-// gain is how far a is above b at a place. The standard error of one seed is that of the
-// difference at the ends, over the rows of the curves, paired.
+// gain returns how far a is above b at a place. Of one seed the standard error is taken at the
+// ends, over the rows of the curves, paired.
 func (w *work) gain(a, b curve, place func(trained) float64) gain {
 	if len(a) > 1 && len(b) > 1 {
 		return gainOverSeeds(each(a, place), each(b, place))

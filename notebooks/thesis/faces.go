@@ -87,7 +87,7 @@ func onceAnEpoch(m hm.Method) hm.Method {
 	return m.RefreshEvery(10)
 }
 
-// faces is a training on faces of 24×24 pixels. Its curves are those of the test rows,
+// faces is a training on faces of 24×24 pixels. Its curves are of the test rows,
 // which are measured with the samples of training.
 func faces(name string, method hm.Method, full int) plan {
 	return plan{
@@ -150,7 +150,7 @@ func fig519() []cell {
 	})
 }
 
-// fig68 are trainings with penalties, of those that the text of Várady 2025 names.
+// fig68 are trainings with some of the penalties that the text of Várady 2025 names.
 func fig68() []cell {
 	with := func(name string, set func(hm.Method) hm.Method) []cell {
 		return []cell{
@@ -230,8 +230,8 @@ func totalVariation(s dataset.Sheet) float64 {
 	return sum / float64(n)
 }
 
-// The bottom layers of Várady 2025, fig. 7.8. The windows are of 4×4 pixels: those of 3×3 at stride
-// 2 do not end at an even edge. The number of dense units is not stated.
+// The bottom layers of Várady 2025, fig. 7.8. The windows are of 4×4 pixels: windows of 3×3 at
+// stride 2 do not end at an even edge. The number of dense units is not stated.
 func bottom(name string, method hm.Method, layer func(hm.Machine) hm.Machine) plan {
 	return plan{
 		name: "large-faces-" + name, data: dataset.Spec{Name: "olivettifaces-48", Binarization: dataset.Gray},

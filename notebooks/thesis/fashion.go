@@ -104,7 +104,7 @@ var fashionRows = map[string]row{
 }
 
 // fashion is a training on FashionMNIST with the machine of MNIST (Várady 2025, 5.3.2). Its curves
-// are those of the test rows, which are measured with the samples of training.
+// are of the test rows, which are measured with the samples of training.
 func fashion(name string, method hm.Method, full int) plan {
 	return plan{
 		name: "fashion-" + name, data: fashionDrawn, machine: dense(twelveLayers...), method: method, laptop: full / 200, full: full, seeds: 1, part: 0.5,
@@ -128,7 +128,7 @@ func small(p plan) plan {
 
 var table52 = []cell{{"FashionMNIST, RWS", fashionRWS, 0}, {"FashionMNIST, NRWS", fashionNRWS, 0}}
 
-// fashionRates are the learning rates among which that of RWS is chosen (Várady 2025, fig. 5.7).
+// fashionRates are the trainings of RWS among which the best is chosen (Várady 2025, fig. 5.7).
 var fashionRates = []plan{
 	fashion("rws-0.002", hm.RWS().LearningRate(0.002), 2000), fashionRWS, fashion("rws-0.008", hm.RWS().LearningRate(0.008), 2000),
 }
@@ -259,7 +259,7 @@ var unpenalised = []cell{
 	{"FashionMNIST, NRWS, 2,000 epochs", fashionNRWS, 0},
 }
 
-// penalised are those with one, both methods for 2,000 epochs.
+// penalised are the trainings with one, both methods for 2,000 epochs.
 func penalised(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	return []cell{
 		{"FashionMNIST, RWS, 2,000 epochs" + suffix, fashion("rws-"+name, set(fashionRWS.method), 2000), 0},
@@ -267,7 +267,7 @@ func penalised(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	}
 }
 
-// penalisedLong are those of which RWS has 5,000.
+// penalisedLong are the same with 5,000 epochs of RWS.
 func penalisedLong(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	cells, rws := penalised(suffix, name, set), long(fashion, "rws-long-"+name, set(fashionRWS.method))
 	return []cell{{cells[0].number, rws, 0.4}, {"FashionMNIST, RWS, 5,000 epochs" + suffix, rws, 0}, cells[1]}
@@ -359,9 +359,9 @@ func thrice(cells ...cell) []cell {
 
 var table64 = thrice(slices.Concat(unpenalised, penalisedLong(", entropy", "entropy-2", entropic(2)))...)
 
-// fig612 are the trainings of table 6.4 for 2,000 epochs, and those of the other strengths.
+// fig612 are the trainings of table 6.4 for 2,000 epochs, and the other strengths.
 var fig612 = drawn(slices.Concat(table64,
 	thrice(penalised(", entropy 0.8", "entropy-0.8", entropic(0.8))...), thrice(penalised(", entropy 5", "entropy-5", entropic(5))...))...)
 
-// strongest names the cells of table 6.4 by their β beside those of the other strengths.
+// strongest names the cells of table 6.4 by their β, beside the other strengths.
 var strongest = map[string]string{"RWS, entropy": "RWS, entropy 2", "NRWS, entropy": "NRWS, entropy 2"}

@@ -91,7 +91,7 @@ func (f fisher) asTheyAre() []int {
 	return order
 }
 
-// size gives that of an entry, as the brightness of three decades below the largest.
+// size shows the size of an entry as its brightness, over three decades below the largest.
 func (f fisher) size() func(a, b int) float64 {
 	_, largest := f.outside()
 	return func(a, b int) float64 { return max(0, 1+math.Log10(math.Abs(f.matrix[a][b])/largest+1e-12)/3) }
@@ -113,7 +113,7 @@ func gaussianLayer(block int) int {
 	return 0
 }
 
-// gaussianNetwork is that of 3 Gaussian units below 2, with parameters that were drawn: each
+// gaussianNetwork has 3 Gaussian units below 2, with parameters that were drawn: each
 // unit has a mean μ and a deviation exp(a) + σ₀, both linear in its parents (Várady 2025, 7.1). Its
 // blocks are one for μ and one for a of each unit.
 func gaussianNetwork() (of []int, draw scores) {

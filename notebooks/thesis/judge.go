@@ -37,7 +37,7 @@ func (g gain) String() string { return fmt.Sprintf("%+.3f ± %.3f nats", g.nats,
 // over is how far one gain exceeds another.
 func (g gain) over(other gain) gain { return gain{g.nats - other.nats, math.Hypot(g.se, other.se)} }
 
-// gainOverSeeds is that of values of several seeds each, NaN where a seed has none.
+// gainOverSeeds returns the gain of values of several seeds each, NaN where a seed has none.
 func gainOverSeeds(a, b []float64) gain {
 	one, oneSE := statistics.MeanAndError(len(a), func(i int) float64 { return a[i] })
 	other, otherSE := statistics.MeanAndError(len(b), func(i int) float64 { return b[i] })
@@ -51,13 +51,13 @@ func spread(values []float64) runs.Spread {
 func mean(values []float64) float64 { return spread(values).Mean }
 func sd(values []float64) float64   { return spread(values).SD }
 
-// paired is that of values of the same rows.
+// paired returns the gain of values of the same rows.
 func paired(a, b []float64) gain {
 	mean, se := statistics.MeanAndError(len(a), func(i int) float64 { return a[i] - b[i] })
 	return gain{mean, se}
 }
 
-// difference is log p of a less that of b.
+// difference returns how far log p of a is above log p of b.
 func difference(a, b []evaluation) gain {
 	if len(a) > 1 && len(b) > 1 {
 		return gainOverSeeds(logPs(a), logPs(b))
@@ -70,7 +70,7 @@ func logPs(of []evaluation) []float64 {
 	return each(of, func(e evaluation) float64 { return e.LogP })
 }
 
-// starDifference is log p* of a less that of b, of one seed each.
+// starDifference returns how far log p* of a is above log p* of b, of one seed each.
 func starDifference(a, b evaluation) gain {
 	g := paired(a.EachTildeStar, b.EachTildeStar)
 	return gain{g.nats - *a.LogZ2 + *b.LogZ2, math.Hypot(g.se, math.Hypot(float64(*a.LogZ2SE), float64(*b.LogZ2SE)))}
@@ -187,7 +187,7 @@ func (j *judgement) behindLess(nats float64, where string, gains []gain) {
 // passedOver are the errors of trainings that a search for the best rate passes over.
 type passedOver []error
 
-// diverged opens a training, and says whether it has diverged, of which it keeps the error.
+// diverged opens a training, and says whether it has diverged; then it keeps the error.
 func (p *passedOver) diverged(open func()) bool {
 	err := untilAnError(open)
 	if errors.Is(err, runs.ErrDiverged) {

@@ -109,7 +109,7 @@ func (b atItsBest) reached() plotting.Measured {
 	return m
 }
 
-// above adds that log p of the test rows of a is above that of b.
+// above adds that log p of the test rows is above the other's.
 func (b atItsBest) above(j *judgement, other atItsBest) {
 	j.above(b.best[0].history.Name+" − "+other.best[0].history.Name, difference(b.tested, other.tested))
 }

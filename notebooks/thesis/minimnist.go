@@ -11,7 +11,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
-	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // miniRows are the results on miniMNIST that compare trainings.
@@ -90,7 +89,7 @@ func mini(name string, method hm.Method, laptop, full int) plan {
 	return plan{name: "minimnist-" + name, data: miniMNIST, machine: dense(miniLayers...), method: method, laptop: laptop, full: full, seeds: 3}
 }
 
-// miniCells are the trainings of table D.1 by their numbers, such as "B, NRWS".
+// miniCells are the trainings of table D.1 by their numbers, like "B, NRWS".
 func miniCells() []cell {
 	return each(miniMethods(), func(p plan) cell {
 		data, method, _ := strings.Cut(strings.ToUpper(strings.TrimPrefix(p.name, "minimnist-")), "-")
@@ -162,24 +161,22 @@ func makeManySeeds(w *work) {
 			w.Beside(fmt.Sprintf("miniMNIST, %d epochs", at), "log p", value(of[at], logP))
 		}
 	}
-	spread := func(at int) runs.Spread {
-		return runs.SpreadOf(of[at], func(e evaluation) float64 { return e.LogP })
-	}
+	sdAt := func(at int) float64 { return sd(logPs(of[at])) }
 	found := func(number, measure string, ours, se float64, after string) {
 		w.FoundAsPublished(number, measure, reproduce.Value{Ours: ours, SE: &se, Seeds: t.Seeds, By: value(of[epochs], logP).By + ", after " + after, Data: of[epochs][0].data})
 	}
 	half, whole := names.Count(first, "epoch"), names.Count(epochs, "epoch")
 	errorOfSD := 1 / math.Sqrt(2*float64(t.Seeds-1)) // as a part of it
-	found("miniMNIST, sd over 24 seeds, 100 epochs", "sd of log p", spread(first).SD, spread(first).SD*errorOfSD, half)
+	found("miniMNIST, sd over 24 seeds, 100 epochs", "sd of log p", sdAt(first), sdAt(first)*errorOfSD, half)
 	if epochs > first {
-		found("miniMNIST, sd over 24 seeds, 200 epochs", "sd of log p", spread(epochs).SD, spread(epochs).SD*errorOfSD, whole)
+		found("miniMNIST, sd over 24 seeds, 200 epochs", "sd of log p", sdAt(epochs), sdAt(epochs)*errorOfSD, whole)
 		rise := paired(logPs(of[epochs]), logPs(of[first]))
 		found("miniMNIST, mean at 200 less mean at 100 epochs", "difference of log p", rise.nats, rise.se, whole+" less after "+half)
 	}
 
 	gap := difference(of[length], w.evaluate(w.trainedAt("minimnist-b-rws", "RWS", length)))
 	var j judgement
-	j.add(holdsIf(spread(length).SD < gap.nats/10), "after %d epochs: sd over %d seeds %.3f nats; NRWS − RWS %v", length, t.Seeds, spread(length).SD, gap)
+	j.add(holdsIf(sdAt(length) < gap.nats/10), "after %d epochs: sd over %d seeds %.3f nats; NRWS − RWS %v", length, t.Seeds, sdAt(length), gap)
 	w.judgeFull("Training is robust against chance.", j)
 }
 

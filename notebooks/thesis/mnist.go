@@ -151,7 +151,7 @@ var (
 
 var table51 = []cell{{"NRWS", mnistNRWS, 0}, {"DNRWS", mnistDNRWS, 0}, {"RWS", mnistRWS, 0}, {"WS", mnistWS, 0}}
 
-// mnistRates are the learning rates among which that of a method is chosen.
+// mnistRates are the learning rates among which a method's best is chosen.
 var mnistRates = []float64{0.005, 0.01, 0.02, 0.04, 0.08}
 
 // mnistTuned are the trainings that tune η of RWS and of NRWS.
@@ -166,8 +166,8 @@ func mnistTuned() []plan {
 // rated names a training of a method at a learning rate.
 func rated(method string, η float64) string { return fmt.Sprintf("%s-lr-%g", method, η) }
 
-// atRates are the runs of a method at each of several rates, nil where training has diverged, and
-// which of them end with the highest validation log p. name is that of the training at a rate.
+// atRates returns the runs of a method at each of several rates, nil where training has diverged,
+// and which of them end with the highest validation log p. name names the training at a rate.
 func (w *work) atRates(rates []float64, label string, passed *passedOver, name func(η float64) string) (each []curve, best int) {
 	_, best = bestOf(passed, rates, func(η float64) (curve, float64) {
 		each = append(each, nil)

@@ -90,8 +90,8 @@ func (p plan) arithmetic() hm.Arithmetic {
 	return hm.FixedPoint
 }
 
-// nameAt is that of the training at a scale. What starts from another's end, and what is
-// taken at its best epoch, is another run at each scale.
+// nameAt names the training at a scale. A training that starts from another's end, or is taken at
+// its best epoch, is another run at each scale.
 func (p plan) nameAt(s reproduce.Scale) string {
 	if p.from != nil || p.best {
 		return p.name + "-" + string(s)
@@ -114,7 +114,7 @@ func (p plan) needs(epochs int) []int {
 	return needs
 }
 
-// epochs are those of a scale, and whole those of the training of which they are the beginning.
+// epochs returns the epochs at a scale, and whole the epochs of the training that they begin.
 func (p plan) epochs(s reproduce.Scale) int {
 	if p.until > 0 {
 		return partOf(p.until, p.whole(s))

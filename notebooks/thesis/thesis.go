@@ -27,7 +27,7 @@ type maker struct {
 	make      func(*work)
 }
 
-// by makes a result of trainings.
+// by returns how a result is made of trainings.
 func by[P interface {
 	at(reproduce.Scale) reproduce.Training
 }](make func(*work), plans ...P) maker {
@@ -67,7 +67,7 @@ var (
 		"bihm/text3.7.1": by(makeText371, bihmTuned),
 		"bihm/fig4.1":    by(makeDescent(5, 8, (*work).judge, "From a deeper layer samples are noisier and of other digits.", rising), bihmTuned),
 		"bihm/fig4.2":    by(makeDescent(9, 12, (*work).judgeFull, "Deep layers know little of the digit.", besideShare(9, 1, 0.8)), bihmTuned),
-		"bihm/fig4.3":    by(makeDescent(2, 4, (*work).judgeFull, "Lower layers keep the digit.", besideShare(2, -1, 0.5)), bihmTuned), // below the first a dream is drawn as it was
+		"bihm/fig4.3":    by(makeDescent(2, 4, (*work).judgeFull, "Lower layers keep the digit.", besideShare(2, -1, 0.5)), bihmTuned), // below the first layer a dream stays as it was
 		"bihm/table4.1":  by(makeTable41, labeledPlans()...),
 
 		"boltzmann/rbm":        by(makeRBM, rbm),

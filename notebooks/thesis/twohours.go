@@ -53,7 +53,7 @@ func makeTwoHours(w *work) {
 		plotting.CurvesByTime(reproduce.History(name, run.Run, run.Epochs())))
 }
 
-// notTwoCores is why sessions are not those of two cores, empty where they are.
+// notTwoCores says why sessions were not on two cores, and nothing where they were.
 func notTwoCores(sessions []runs.Provenance) string {
 	for _, s := range sessions {
 		switch {
@@ -69,7 +69,7 @@ func notTwoCores(sessions []runs.Provenance) string {
 	return ""
 }
 
-// processors names those of sessions.
+// processors names the processors of sessions.
 func processors(sessions []runs.Provenance) string {
 	all := each(sessions, func(s runs.Provenance) string {
 		return fmt.Sprintf("%s of %s", names.Count(s.Threads, "thread"), s.Processor)

@@ -22,7 +22,7 @@ var uci = []struct {
 	{"MUSHROOM", "uci/mushrooms", []int{150, 100, 90, 60, 40, 20}, []int{150, 50, 10}, 500},
 }
 
-// uciRates are those of BiHM thesis 2016, and those that RWS is tried with.
+// uciRates are the rates of BiHM thesis 2016, which RWS is tried with, too.
 var uciRates = []float64{0.01, 0.001}
 
 // uciPlan is a training on a UCI set: BiHM or RWS, with layers, at a rate.

@@ -112,7 +112,7 @@ func (a annealed) mean() (mean, se float64) {
 	return mean, math.Hypot(se, a.SE)
 }
 
-// over is how far log p is above that of another machine, of the same rows.
+// over returns how far log p is above another machine's, of the same rows.
 func (a annealed) over(b annealed) gain {
 	g := paired(a.each, b.each)
 	return gain{g.nats, math.Hypot(g.se, math.Hypot(a.SE, b.SE))}
@@ -144,7 +144,7 @@ func (w *work) tested(all []*boltzmann.Run) []annealed {
 	})
 }
 
-// annealedValue is log p over seeds, or of the one with its standard error.
+// annealedValue returns log p over seeds, or of a single seed with its standard error.
 func annealedValue(split string, of []annealed) reproduce.Value {
 	v := reproduce.Over(runs.SpreadOf(of, annealed.logP), len(of))
 	if len(of) == 1 {
@@ -210,7 +210,7 @@ func makeRBM(w *work) {
 }
 
 // deeper finds log p of a machine of several layers, and judges a claim that it is above
-// that of the RBM, over the same rows.
+// the RBM's, over the same rows.
 func (w *work) deeper(p undirected, number, says string) {
 	deep, flat := w.machines(p), w.machines(rbm)
 	of, others := w.tested(deep), w.tested(flat[:1])

@@ -30,7 +30,7 @@ func keptOf[T any](w *work, question string, of runs.Snapshot, answer func() T) 
 	return must(reproduce.KeptOf(w.Work, question, of, func() (T, error) { return answer(), nil }))
 }
 
-// each is what a function makes of each of several things.
+// each returns what a function makes of each of several things.
 func each[A, B any](of []A, to func(A) B) []B {
 	all := make([]B, len(of))
 	for i, a := range of {
@@ -39,7 +39,7 @@ func each[A, B any](of []A, to func(A) B) []B {
 	return all
 }
 
-// eachPair is what a function makes of each of several things with each of others.
+// eachPair returns what a function makes of each of several things with each of others.
 func eachPair[A, B, C any](as []A, bs []B, to func(A, B) C) (all []C) {
 	for _, a := range as {
 		all = append(all, each(bs, func(b B) C { return to(a, b) })...)
@@ -85,7 +85,7 @@ func (w *work) trainedAt(name, label string, epochs int) curve {
 }
 
 // timed gives the histories of trainings the time that their epochs take when they are
-// measured in turn on this machine: that of the runs themselves is of whatever else
+// measured in turn on this machine: the seconds of the runs themselves tell of whatever else
 // the machines did meanwhile.
 func (w *work) timed(all ...curve) {
 	seconds := w.secondsAnEpoch(all)
@@ -145,8 +145,8 @@ type norms runs.History
 
 type layerNorms = runs.LayerNorms
 
-// at is the Euclidean norm over all layers of both networks after a part of the epochs: the mean
-// of the last tenth of them until then, since a gradient is that of a minibatch.
+// at returns the Euclidean norm over all layers of both networks after a part of the epochs: the
+// mean of the last tenth of them until then, since a gradient is of one minibatch.
 func (h norms) at(part float64, of func(layerNorms) float64) float64 {
 	last := partOf(part, len(h.Epochs))
 	return runs.SpreadOf(h.Epochs[max(0, last-partOf(0.1, len(h.Epochs))):last], func(e runs.Epoch) float64 {
@@ -182,7 +182,7 @@ func (t times) over(of times) (ratio, se float64) {
 
 const timingRounds = 5
 
-// secondsAnEpoch are the times that an epoch of each training takes, measured in turn.
+// secondsAnEpoch returns the times that an epoch of each training takes, measured in turn.
 func (w *work) secondsAnEpoch(all []curve) []times {
 	question := "rounds-of-seconds-an-epoch-" + device()
 	for _, of := range all {
@@ -203,7 +203,7 @@ func (w *work) secondsAnEpoch(all []curve) []times {
 	}))
 }
 
-// timedSteps are those of an epoch that are timed: ten intervals between refreshes of Fisher blocks,
+// timedSteps counts the steps of an epoch that are timed: ten intervals between refreshes of Fisher blocks,
 // where these are at least 100 and at most 1,000 steps.
 func (w *work) timedSteps(of trained) int {
 	every := of.run.Experiment().Method.RefreshEvery
@@ -257,8 +257,7 @@ func (w *work) estimate(t trained, split string, rows, samples int) evaluation {
 	return e
 }
 
-// value is that of a measure of evaluations over seeds, or of the one with its
-// standard error.
+// value returns a measure of evaluations over seeds, or of a single seed with its standard error.
 func value(of []evaluation, by measure) reproduce.Value {
 	v := reproduce.Over(runs.SpreadOf(of, func(e evaluation) float64 { value, _ := by(e.Evaluation); return value }), len(of))
 	if len(of) == 1 {
