@@ -143,9 +143,7 @@ func makeFashionCurves(w *work) {
 		return of, of.mean(end)
 	})
 	w.timed(all...)
-	for i := range all {
-		all[i] = onTest(all[i])
-	}
+	all = each(all, onTest)
 	nrws, rws = all[0], onTest(rws)
 	what := "NRWS over " + rws[0].history.Name + ","
 	var j judgement

@@ -90,8 +90,8 @@ type atItsBest struct {
 
 func (w *work) atItsBest(o optimised) (b atItsBest) {
 	b.optimised = o
-	each, at := w.atRates(o.rates, o.name, &b.passed, func(η float64) string { return o.plan(η).name })
-	b.each, b.best, b.edge = each, each[at], atEnd(at, o.rates)
+	all, at := w.atRates(o.rates, o.name, &b.passed, func(η float64) string { return o.plan(η).name })
+	b.each, b.best, b.edge = all, all[at], atEnd(at, o.rates)
 	b.tested = w.evaluateWith(b.best, w.endSamples())
 	w.Beside(b.best[0].history.Name, "log p", value(b.tested, logP))
 	return b

@@ -168,22 +168,22 @@ func rated(method string, η float64) string { return fmt.Sprintf("%s-lr-%g", me
 
 // atRates returns the runs of a method at each of several rates, nil where training has diverged,
 // and which of them end with the highest validation log p. name names the training at a rate.
-func (w *work) atRates(rates []float64, label string, passed *passedOver, name func(η float64) string) (each []curve, best int) {
+func (w *work) atRates(rates []float64, label string, passed *passedOver, name func(η float64) string) (all []curve, best int) {
 	_, best = bestOf(passed, rates, func(η float64) (curve, float64) {
-		each = append(each, nil)
+		all = append(all, nil)
 		of := w.trained(name(η), fmt.Sprintf("%s, η = %g", label, η))
-		each[len(each)-1] = of
+		all[len(all)-1] = of
 		return of, of.mean(end)
 	})
-	return each, best
+	return all, best
 }
 
 // compareTuned sets NRWS beside RWS, each at its best rate.
 func compareTuned(c *comparison) {
 	var passed passedOver
 	tuned := func(method string) (best curve, η float64, edge bool) {
-		each, at := c.atRates(mnistRates, method, &passed, func(η float64) string { return "mnist-" + rated(strings.ToLower(method), η) })
-		return each[at], mnistRates[at], atEnd(at, mnistRates)
+		all, at := c.atRates(mnistRates, method, &passed, func(η float64) string { return "mnist-" + rated(strings.ToLower(method), η) })
+		return all[at], mnistRates[at], atEnd(at, mnistRates)
 	}
 	nrws, ηNRWS, edgeNRWS := tuned("NRWS")
 	rws, ηRWS, edgeRWS := tuned("RWS")

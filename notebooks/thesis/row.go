@@ -10,21 +10,21 @@ import (
 )
 
 // row is a result that compares trainings, as data: which trainings these are, what is asked of
-// them, and what is drawn.
+// them, and what is drawn. A training goes by its label, the number of its cell as figures have it.
 type row struct {
 	cells    []cell
 	more     []plan            // trainings beside the cells' own
 	begin    string            // begins the number of each cell, and is left out of its label
-	names    map[string]string // of labels in figures, where they are others
+	names    map[string]string // of labels that figures name otherwise
 	table    bool              // log p of each cell is found, as a number of the criteria or beside them
-	few      bool              // test rows have as few samples as ends of curves
+	few      bool              // log p of test rows is by as few samples as the ends of curves
 	unstable string            // the label of which the training may have diverged
 	timed    bool              // epochs are timed in turn, and curves are drawn by seconds, too
 	onTest   bool              // curves are of the test rows that training measures
 	numbers  []number
 	claims   []claim
 	figures  []figure
-	special  func(*comparison) // does what is left
+	special  func(*comparison) // does what the other fields cannot say
 }
 
 // cell is a number of a table of test log p, of a training after all of its epochs or a part.
