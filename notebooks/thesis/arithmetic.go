@@ -2,70 +2,46 @@ package thesis
 
 import (
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// arithmeticPair is a training in fixed point beside the same training in float32.
-type arithmeticPair struct {
-	method       string
-	fixed, float plan
+// arithmetic compares trainings in fixed point with the same trainings in float32.
+var arithmetic = row{
+	cells:   slices.Concat(inBoth("NRWS", mnistNRWS), inBoth("RWS", mnistRWS)),
+	numbers: []number{besideArithmetic("NRWS"), besideArithmetic("RWS")},
+	claims: []claim{
+		amount("NRWS ends alike in fixed point and in float32.", askAlike("NRWS")),
+		amount("RWS ends alike in fixed point and in float32.", askAlike("RWS")),
+	},
+	figures: ofCells("binarised MNIST, fixed point and float32"),
 }
 
-var arithmeticPairs = []arithmeticPair{inBoth("NRWS", mnistNRWS), inBoth("RWS", mnistRWS)}
-
-// inBoth returns the first 200 epochs of a training in either arithmetic.
-func inBoth(method string, p plan) arithmeticPair {
-	p.laptop, p.full, p.part = 5, 200, 0
-	float := p
-	float.name, float.float32 = p.name+"-float32", true
-	return arithmeticPair{method, p, float}
+// inBoth are the first 200 epochs of a training in either arithmetic.
+func inBoth(method string, fixed plan) []cell {
+	fixed.laptop, fixed.full, fixed.part = 5, 200, 0
+	float := fixed
+	float.name, float.float32 = fixed.name+"-float32", true
+	return []cell{{method + ", fixed point", fixed, 0}, {method + ", float32", float, 0}}
 }
 
-func arithmeticPlans(reproduce.Scale) []plan {
-	var plans []plan
-	for _, p := range arithmeticPairs {
-		plans = append(plans, p.fixed, p.float)
+// fixedOver returns how far log p of the test rows in fixed point is above log p in float32.
+func (c *comparison) fixedOver(method string) gain {
+	return c.over(method+", fixed point", method+", float32")
+}
+
+func besideArithmetic(method string) number {
+	return func(c *comparison) {
+		g := c.fixedOver(method)
+		c.Beside(method+", fixed point − float32", "difference of log p", reproduce.Value{Ours: g.nats, SE: &g.se, Seeds: 1})
 	}
-	return plans
 }
 
-// makeArithmetic compares test log p of each pair.
-func makeArithmetic(w *work) error {
-	const most = 0.2 // nats
-	var all []curve
-	for _, p := range arithmeticPairs {
-		fixed, err := w.trained(p.fixed.name, p.method+", fixed point")
-		if err != nil {
-			return err
-		}
-		float, err := w.trained(p.float.name, p.method+", float32")
-		if err != nil {
-			return err
-		}
-		all = append(all, fixed, float)
-		a, err := w.evaluate(fixed)
-		if err != nil {
-			return err
-		}
-		b, err := w.evaluate(float)
-		if err != nil {
-			return err
-		}
-		g := difference(a, b)
-		w.Beside(p.method+", fixed point − float32", "difference of log p", reproduce.Value{Ours: g.nats, SE: &g.se, Seeds: 1})
-		var j judgement
-		switch apart := math.Abs(g.nats); {
-		case apart+2*g.se < most:
-			j.add(reproduce.Holds, "fixed point − float32 %v", g)
-		case apart-2*g.se > most:
-			j.add(reproduce.Fails, "fixed point − float32 %v", g)
-		default:
-			j.add(reproduce.Open, "fixed point − float32 %v", g)
-		}
-		if err := w.judgeFull(p.method+" ends alike in fixed point and in float32.", j); err != nil {
-			return err
-		}
+// askAlike asks whether the two differ by less than 0.2 nats, by twice the standard error.
+func askAlike(method string) ask {
+	return func(c *comparison, j *judgement) {
+		g := c.fixedOver(method)
+		j.add(positive(0.2-math.Abs(g.nats), g.se), "fixed point − float32 %v", g)
 	}
-	return w.epochCurves("binarised MNIST, fixed point and float32", all...)
 }

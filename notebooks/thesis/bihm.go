@@ -13,6 +13,23 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
+// bihmRows are the results of BiHM thesis 2016 that compare its machine with RWS.
+var bihmRows = map[string]row{
+	"bihm/table3.3": {
+		cells: bihmAndRWS,
+		numbers: []number{
+			measured("BiHM", "log p", "BiHM", logP), measured("BiHM, lower bound", "bound", "BiHM", bound),
+			measured("RWS", "log p", "RWS", logP), measured("RWS, lower bound", "bound", "RWS", bound),
+		},
+		claims: []claim{amount("BiHM is ahead of RWS, and its bound far tighter.", falling("BiHM", "RWS"), func(c *comparison, j *judgement) {
+			bihm, rws := c.tested("BiHM")[0], c.tested("RWS")[0]
+			j.add(holdsIf(bihm.LogP-bihm.Bound < (rws.LogP-rws.Bound)/2), "log p − bound %.2f and %.2f nats", bihm.LogP-bihm.Bound, rws.LogP-rws.Bound)
+		})},
+	},
+	"bihm/fig3.3":    {cells: bihmAndRWS, special: compareConvergence},
+	"bihm/text3.7.2": {cells: bihmAndRWS, special: compareESS},
+}
+
 // bidirectional is a machine with the settings of BiHM thesis 2016.
 func bidirectional(layers ...int) hm.Machine {
 	return dense(layers...).Coding(hm.ZeroOne).Weights(hm.BidirectionalUniform)
@@ -40,18 +57,12 @@ var (
 	}
 )
 
-func bihmPlans(reproduce.Scale) []plan { return []plan{bihmTuned} }
-
-func bihmAndRWS(reproduce.Scale) []plan { return []plan{bihmTuned, rwsFive} }
+var bihmAndRWS = []cell{{"BiHM", bihmTuned, 0}, {"RWS", rwsFive, 0}}
 
 // bihm is the trained machine of 3.6.2, and its data.
-func (w *work) bihm() (trained, *dataset.Set, error) {
-	of, err := w.trained(bihmTuned.nameAt(w.Scale), "BiHM")
-	if err != nil {
-		return trained{}, nil, err
-	}
-	set, err := w.dataset(of[0])
-	return of[0], set, err
+func (w *work) bihm() (trained, *dataset.Set) {
+	of := w.trained(bihmTuned.nameAt(w.Scale), "BiHM")
+	return of[0], w.dataset(of[0])
 }
 
 // few is a number of draws or samples, less at the smaller scales.
@@ -60,196 +71,131 @@ func (w *work) few(full, laptop, smoke int) int {
 }
 
 // logZ2 estimates log Z² of a model from outer samples with inner ones.
-func (w *work) logZ2(of trained, outer, inner int, seed uint64) (hm.LogZ2, error) {
-	return reproduce.KeptOf(w.Work, fmt.Sprintf("log-z2-%d-%d-seed-%d", outer, inner, seed), of.snapshot, func() (hm.LogZ2, error) {
+func (w *work) logZ2(of trained, outer, inner int, seed uint64) hm.LogZ2 {
+	return keptOf(w, fmt.Sprintf("log-z2-%d-%d-seed-%d", outer, inner, seed), of.snapshot, func() hm.LogZ2 {
 		w.Say("estimating log Z² of %s from %s × %s samples", of.history.Name, thousands(outer), thousands(inner))
-		return of.model.WithSeed(seed).LogZ2(w.ctx, outer, inner)
+		return must(of.model.WithSeed(seed).LogZ2(w.ctx, outer, inner))
 	})
 }
 
 // normalized evaluates all rows of a split with log p*.
-func (w *work) normalized(of trained, split string, samples int) (evaluation, error) {
-	e, err := w.estimate(of, split, w.few(0, 0, 50), samples)
-	if err != nil {
-		return evaluation{}, err
-	}
-	z, err := w.logZ2(of, w.few(10_000_000, 1_000_000, 1000), 1, 1)
-	if err != nil {
-		return evaluation{}, err
-	}
+func (w *work) normalized(of trained, split string, samples int) evaluation {
+	e := w.estimate(of, split, w.few(0, 0, 50), samples)
+	z := w.logZ2(of, w.few(10_000_000, 1_000_000, 1000), 1, 1)
 	e.Evaluation = e.WithLogZ2(z)
-	return e, nil
+	return e
 }
 
-func bound(e hm.Evaluation) (float64, runs.Float)      { return e.Bound, e.BoundSE }
-func essOfP(e hm.Evaluation) (float64, runs.Float)     { return e.ESS, e.ESSSE }
-func essOfPStar(e hm.Evaluation) (float64, runs.Float) { return e.ESSStar, e.ESSStarSE }
-func logPStar(e hm.Evaluation) (float64, runs.Float)   { return *e.LogPStar, *e.LogPStarSE }
+// measure reads a value of an evaluation, with its standard error.
+type measure func(hm.Evaluation) (float64, runs.Float)
+
+// scaled returns a measure times a factor.
+func scaled(factor float64, of measure) measure {
+	return func(e hm.Evaluation) (float64, runs.Float) {
+		value, se := of(e)
+		return factor * value, runs.Float(math.Abs(factor)) * se
+	}
+}
+
+func logP(e hm.Evaluation) (float64, runs.Float)          { return e.LogP, e.LogPSE }
+func bound(e hm.Evaluation) (float64, runs.Float)         { return e.Bound, e.BoundSE }
+func essOfP(e hm.Evaluation) (float64, runs.Float)        { return e.ESS, e.ESSSE }
+func essOfPStar(e hm.Evaluation) (float64, runs.Float)    { return e.ESSStar, e.ESSStarSE }
+func logPTildeStar(e hm.Evaluation) (float64, runs.Float) { return e.LogPTildeStar, e.LogPTildeStarSE }
+func logPStar(e hm.Evaluation) (float64, runs.Float)      { return *e.LogPStar, *e.LogPStarSE }
 
 // found adds a measure of evaluations as a number of the criteria.
-func (w *work) found(number, measure string, of []evaluation, by func(hm.Evaluation) (float64, runs.Float)) {
-	w.Found(number, measure, value(of, by))
+func (w *work) found(number, what string, of []evaluation, by measure) {
+	w.Found(number, what, value(of, by))
 }
 
-func makeTable33(w *work) error {
-	bihm, _, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	rws, err := w.trained(rwsFive.name, "RWS")
-	if err != nil {
-		return err
-	}
-	a, err := w.evaluate(curve{bihm})
-	if err != nil {
-		return err
-	}
-	b, err := w.evaluate(rws)
-	if err != nil {
-		return err
-	}
-	w.found("BiHM", "log p", a, logP)
-	w.found("BiHM, lower bound", "bound", a, bound)
-	w.found("RWS", "log p", b, logP)
-	w.found("RWS, lower bound", "bound", b, bound)
-	gap := func(of []evaluation) float64 { return of[0].LogP - of[0].Bound }
+// measured finds a measure of a label as a number of the criteria.
+func measured(name, what, label string, by measure) number {
+	return func(c *comparison) { c.found(name, what, c.tested(label), by) }
+}
+
+// innerSamples are the samples of log Z² within each outer one, and totalLogZ2 counts all together.
+var innerSamples = []int{1, 10, 100}
+
+func (w *work) totalLogZ2() int { return w.few(10_000_000, 1_000_000, 2000) }
+
+func makeFig35(w *work) {
+	bihm, _ := w.bihm()
+	all := each(innerSamples, func(inner int) hm.LogZ2 { return w.logZ2(bihm, w.few(1_000_000, 100_000, 200), inner, 1) })
 	var j judgement
-	j.order("", scored{"BiHM", a}, scored{"RWS", b})
-	j.add(holdsIf(gap(a) < gap(b)/2), "log p − bound %.2f and %.2f nats", gap(a), gap(b))
-	return w.judgeFull("BiHM is ahead of RWS, and its bound far tighter.", j)
+	for i, z := range all {
+		for _, other := range all[:i] {
+			apart, se := z.Value-other.Value, math.Hypot(z.SE, other.SE)
+			j.add(holdsIf(math.Abs(apart) < 3*se), "K_inner %d less %d: %+.4f ± %.4f", z.Inner, other.Inner, apart, se)
+		}
+	}
+	w.judgeFull("The estimates meet.", j)
+	w.draw("log-z2", "log Z² of the twelve-layer BiHM by the number of outer samples, for 1, 10 and 100 inner ones", plotting.LogZ2(all...))
 }
 
-func makeLogZ2(w *work, byTotal bool) error {
-	bihm, _, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	var all []hm.LogZ2
-	for _, inner := range []int{1, 10, 100} {
-		outer := w.few(1_000_000, 100_000, 200)
-		if byTotal {
-			outer = w.few(10_000_000, 1_000_000, 2000) / inner
-		}
-		z, err := w.logZ2(bihm, outer, inner, 1)
-		if err != nil {
-			return err
-		}
-		all = append(all, z)
-	}
-	if !byTotal {
-		var j judgement
-		for i, z := range all {
-			for _, other := range all[:i] {
-				apart, se := z.Value-other.Value, math.Hypot(z.SE, other.SE)
-				j.add(holdsIf(math.Abs(apart) < 3*se), "K_inner %d less %d: %+.4f ± %.4f", z.Inner, other.Inner, apart, se)
-			}
-		}
-		if err := w.judgeFull("The estimates meet.", j); err != nil {
-			return err
-		}
-		return w.Figure("log-z2", "log Z² of the twelve-layer BiHM by the number of outer samples, for 1, 10 and 100 inner ones", plotting.LogZ2(all...))
-	}
+func makeFig36(w *work) {
+	bihm, _ := w.bihm()
+	all := each(innerSamples, func(inner int) hm.LogZ2 { return w.logZ2(bihm, w.totalLogZ2()/inner, inner, 1) })
 	w.Found("standard error of log Z² at 10 million samples, K_inner 1", "at most",
-		reproduce.Value{Ours: all[0].SE, Seeds: 1, By: thousands(w.few(10_000_000, 1_000_000, 2000)) + " samples in ten repeats"})
+		reproduce.Value{Ours: all[0].SE, Seeds: 1, By: thousands(w.totalLogZ2()) + " samples in ten repeats"})
 
 	const repeats = 10
 	total := w.few(1_000_000, 100_000, 200)
-	var spreads []float64
-	var j judgement
-	for _, inner := range []int{1, 10, 100} {
+	spreads := each(innerSamples, func(inner int) float64 {
 		var values []float64
 		for seed := range repeats {
-			z, err := w.logZ2(bihm, max(10, total/inner), inner, uint64(seed+2))
-			if err != nil {
-				return err
-			}
-			values = append(values, z.Value)
+			values = append(values, w.logZ2(bihm, max(10, total/inner), inner, uint64(seed+2)).Value)
 		}
-		spreads = append(spreads, runs.SpreadOf(values, func(x float64) float64 { return x }).SD)
-	}
-	for i, inner := range []int{10, 100} {
+		return sd(values)
+	})
+	var j judgement
+	for i, inner := range innerSamples[1:] {
 		se := math.Hypot(spreads[0], spreads[i+1]) / math.Sqrt(2*(repeats-1))
 		j.above(fmt.Sprintf("sd of K_inner %d over that of 1", inner), gain{spreads[i+1] - spreads[0], se})
 	}
 	j.say("sd of K_inner 1, 10, 100: %s over %d runs of %s samples each", list("%.4f", spreads), repeats, thousands(total))
-	if err := w.judge("K_inner 1 converges fastest for the total of samples.", j); err != nil {
-		return err
-	}
-	return w.Figure("log-z2-by-total", "log Z² of the twelve-layer BiHM by the number of all samples, outer times inner ones, for 1, 10 and 100 inner ones", plotting.LogZ2ByTotal(all...))
+	w.judge("K_inner 1 converges fastest for the total of samples.", j)
+	w.draw("log-z2-by-total", "log Z² of the twelve-layer BiHM by the number of all samples, outer times inner ones, for 1, 10 and 100 inner ones", plotting.LogZ2ByTotal(all...))
 }
 
-func makeFig35(w *work) error { return makeLogZ2(w, false) }
-func makeFig36(w *work) error { return makeLogZ2(w, true) }
-
-func makeText371(w *work) error {
-	bihm, _, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	on, err := device()
-	if err != nil {
-		return err
-	}
+func makeText371(w *work) {
+	bihm, _ := w.bihm()
+	on := device()
 	outer := w.few(10_000_000, 1_000_000, 1000)
-	seconds, err := reproduce.KeptOf(w.Work, fmt.Sprintf("seconds-of-log-z2-%d-%s", outer, on), bihm.snapshot, func() (float64, error) {
+	seconds := keptOf(w, fmt.Sprintf("seconds-of-log-z2-%d-%s", outer, on), bihm.snapshot, func() float64 {
 		w.Say("timing log Z² of %s from %s samples", bihm.history.Name, thousands(outer))
 		start := time.Now()
-		_, err := bihm.model.LogZ2(w.ctx, outer, 1)
-		return time.Since(start).Seconds(), err
+		must(bihm.model.LogZ2(w.ctx, outer, 1))
+		return time.Since(start).Seconds()
 	})
-	if err != nil {
-		return err
-	}
 	w.Found("seconds of 10 million samples, K_inner 1 (GTX 980)", "at most", reproduce.Value{
 		Ours: seconds * 10_000_000 / float64(outer), Seeds: 1, By: fmt.Sprintf("once, of %s samples, scaled to 10 million, on %s", thousands(outer), on),
 	})
-	return nil
 }
 
-func makeText362(w *work) error {
-	bihm, _, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	e, err := w.normalized(bihm, "test", w.testSamples())
-	if err != nil {
-		return err
-	}
+func makeText362(w *work) {
+	bihm, _ := w.bihm()
+	e := w.normalized(bihm, "test", w.testSamples())
 	w.found("log p", "log p", []evaluation{e}, logP)
 	w.found("log p*", "log p*", []evaluation{e}, logPStar)
-	w.Beside("log p̃*", "log p̃*", value([]evaluation{e}, func(e hm.Evaluation) (float64, runs.Float) { return e.LogPTildeStar, e.LogPTildeStarSE }))
+	w.Beside("log p̃*", "log p̃*", value([]evaluation{e}, logPTildeStar))
 	w.Beside("lower bound", "bound", value([]evaluation{e}, bound))
 
-	all := withoutLayers(w.Scale)
-	var whole evaluation
+	all := each(withoutLayers(), func(p plan) evaluation {
+		return w.normalized(w.trained(p.name, p.name)[0], "validation", w.testSamples())
+	})
 	var j judgement
-	for i, p := range all {
-		of, err := w.trained(p.name, p.name)
-		if err != nil {
-			return err
-		}
-		e, err := w.normalized(of[0], "validation", w.testSamples())
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			whole = e
-			continue
-		}
-		g := starDifference(e, whole)
-		j.add(holdsIf(g.verdict() != reproduce.Holds), "without layer %d over all twelve %v", i, g)
+	for i, without := range all[1:] {
+		g := starDifference(without, all[0])
+		j.add(holdsIf(g.verdict() != reproduce.Holds), "without layer %d over all twelve %v", i+1, g)
 	}
-	j.say("log p* of validation rows after %d epochs", all[0].epochs(w.Scale))
-	return w.judge("Leaving out any layer is worse.", j)
+	j.say("log p* of validation rows after %d epochs", withoutLayers()[0].epochs(w.Scale))
+	w.judge("Leaving out any layer is worse.", j)
 }
-
-// bihmDepths are the training of the machine of 3.6.2, and shorter ones of the same
-// without one of its lower six layers.
-func bihmDepths(s reproduce.Scale) []plan { return append(bihmPlans(s), withoutLayers(s)...) }
 
 // withoutLayers are short trainings of all twelve layers, and without each of the
 // lower six.
-func withoutLayers(reproduce.Scale) []plan {
+func withoutLayers() []plan {
 	var plans []plan
 	for without := range 7 {
 		p := bihmFirst
@@ -263,11 +209,8 @@ func withoutLayers(reproduce.Scale) []plan {
 	return plans
 }
 
-func makeFig37(w *work) error {
-	first, err := w.trained(bihmFirst.name, "BiHM")
-	if err != nil {
-		return err
-	}
+func makeFig37(w *work) {
+	first := w.trained(bihmFirst.name, "BiHM")
 	epochs := first[0].history.Epochs
 	last := epochs[len(epochs)-1].Measured["test"]
 	gap, verdict := math.NaN(), reproduce.Open // of an epoch of which one is not finite
@@ -278,17 +221,12 @@ func makeFig37(w *work) error {
 	}
 	w.JudgeFull("−2 log Z stays small, and log p* follows log p.", verdict,
 		"log p − log p* %.3f nats after %d epochs; log Z² %.3f", gap, len(epochs), last["log_z2"])
-	if err := w.Figure("likelihoods", "log p and log p* of 1,000 test rows along training", plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, first[0].history)); err != nil {
-		return err
-	}
-	return w.Figure("log-z2", "log Z² along training", plotting.MeasuredAlong("test", []string{"log_z2"}, first[0].history))
+	w.draw("likelihoods", "log p and log p* of 1,000 test rows along training", plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, first[0].history))
+	w.draw("log-z2", "log Z² along training", plotting.MeasuredAlong("test", []string{"log_z2"}, first[0].history))
 }
 
-func makeFig38(w *work) error {
-	first, err := w.trained(bihmFirst.name, "BiHM")
-	if err != nil {
-		return err
-	}
+func makeFig38(w *work) {
+	first := w.trained(bihmFirst.name, "BiHM")
 	below, n := true, 0.0
 	var sx, sy, sxx, syy, sxy float64
 	for _, e := range first[0].history.Epochs {
@@ -312,130 +250,75 @@ func makeFig38(w *work) error {
 		each = "not below at each"
 	}
 	w.JudgeFull("Both rise together, log p̃* below.", verdict, "%.0f epochs measured, log p̃* %s; correlation %.4f", n, each, correlation)
-	return w.Figure("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
+	w.draw("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
 		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history))
 }
 
-func bihmFirstPlan(reproduce.Scale) []plan { return []plan{bihmFirst} }
-
-func makeFig33(w *work) error {
-	bihm, set, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	rws, err := w.trained(rwsFive.name, "RWS")
-	if err != nil {
-		return err
-	}
+// compareConvergence sets estimates by few samples beside estimates by many.
+func compareConvergence(c *comparison) {
 	samples := map[reproduce.Scale][]int{
 		reproduce.Smoke: {1, 10, 20}, reproduce.Laptop: {1, 10, 100, 1000, 10_000}, reproduce.Full: {1, 10, 100, 1000, 10_000, 100_000},
-	}[w.Scale]
-	rows := w.few(1000, 500, 20)
-	few, many := 10, w.few(10_000, 10_000, 20)
-	var all []hm.Convergence
-	var of [2]struct{ few, many evaluation }
-	for i, t := range []trained{bihm, rws[0]} {
-		c, err := reproduce.KeptOf(w.Work, fmt.Sprint("convergence-", rows, samples), t.snapshot, func() (hm.Convergence, error) {
-			w.Say("estimating log p of %s from %s samples", t.history.Name, thousands(samples[len(samples)-1]))
-			return t.model.Convergence(w.ctx, t.model.Subset(set.Test(), rows), samples...)
+	}[c.Scale]
+	rows := c.few(1000, 500, 20)
+	few, many := 10, c.few(10_000, 10_000, 20)
+	bihm, rws := c.of("BiHM")[0], c.of("RWS")[0]
+	test := c.dataset(bihm).Test()
+	converge := func(t trained) hm.Convergence {
+		of := keptOf(c.work, fmt.Sprint("convergence-", rows, samples), t.snapshot, func() hm.Convergence {
+			c.Say("estimating log p of %s from %s samples", t.history.Name, thousands(samples[len(samples)-1]))
+			return must(t.model.Convergence(c.ctx, t.model.Subset(test, rows), samples...))
 		})
-		if err != nil {
-			return err
-		}
-		c.Name = t.history.Name
-		all = append(all, c)
-		if of[i].few, err = w.estimate(t, "test", rows, few); err != nil {
-			return err
-		}
-		if of[i].many, err = w.estimate(t, "test", rows, many); err != nil {
-			return err
-		}
+		of.Name = t.history.Name
+		return of
 	}
-	z, err := w.logZ2(bihm, w.few(10_000_000, 1_000_000, 1000), 1, 1)
-	if err != nil {
-		return err
-	}
+	by := func(t trained, samples int) []float64 { return c.estimate(t, "test", rows, samples).Each }
 	var ahead, least judgement
-	ahead.above(fmt.Sprintf("BiHM with K %d − RWS with K %s", few, thousands(many)), paired(of[0].few.Each, of[1].many.Each))
-	var rises [2][]float64
-	for i := range of {
-		for row, logP := range of[i].many.Each {
-			rises[i] = append(rises[i], logP-of[i].few.Each[row])
+	ahead.above(fmt.Sprintf("BiHM with K %d − RWS with K %s", few, thousands(many)), paired(by(bihm, few), by(rws, many)))
+	c.judge("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.", ahead)
+	rises := func(t trained) []float64 {
+		less, more := by(t, few), by(t, many)
+		for row := range more {
+			more[row] -= less[row]
 		}
+		return more
 	}
-	least.above(fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises[1], rises[0]))
-	if err := w.judge("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.", ahead); err != nil {
-		return err
-	}
-	if err := w.judge("All underestimate at small K, the BiHM least.", least); err != nil {
-		return err
-	}
-	return w.Figure("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
-		plotting.LikelihoodBySamples(all[0].WithLogZ2(z), all[1]))
+	least.above(fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises(rws), rises(bihm)))
+	c.judge("All underestimate at small K, the BiHM least.", least)
+	c.draw("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
+		plotting.LikelihoodBySamples(converge(bihm).WithLogZ2(c.logZ2(bihm, c.few(10_000_000, 1_000_000, 1000), 1, 1)), converge(rws)))
 }
 
-func makeText372(w *work) error {
-	bihm, _, err := w.bihm()
-	if err != nil {
-		return err
+// compareESS compares effective sample sizes.
+func compareESS(c *comparison) {
+	of := func(label string) []evaluation {
+		return []evaluation{c.estimate(c.of(label)[0], "test", c.few(200, 100, 20), c.few(100_000, 10_000, 20))}
 	}
-	rws, err := w.trained(rwsFive.name, "RWS")
-	if err != nil {
-		return err
-	}
-	var of [2]evaluation
-	for i, t := range []trained{bihm, rws[0]} {
-		if of[i], err = w.estimate(t, "test", w.few(200, 100, 20), w.few(100_000, 10_000, 20)); err != nil {
-			return err
-		}
-	}
-	percent := func(ess func(hm.Evaluation) (float64, runs.Float)) func(hm.Evaluation) (float64, runs.Float) {
-		return func(e hm.Evaluation) (float64, runs.Float) {
-			value, se := ess(e)
-			return 100 * value, 100 * se
-		}
-	}
-	w.found("RWS, ESS of q for p", "ESS, %", of[1:], percent(essOfP))
-	w.found("BiHM, ESS of q for p*", "ESS, %", of[:1], percent(essOfPStar))
-	w.found("BiHM, ESS of q for p", "ESS, %", of[:1], percent(essOfP))
-	w.JudgeFull("ESS of the BiHM is far above that of RWS.", holdsIf(of[0].ESSStar > 10*of[1].ESS), "%.3f %% against %.3f %%", 100*of[0].ESSStar, 100*of[1].ESS)
-	return nil
+	bihm, rws := of("BiHM"), of("RWS")
+	c.found("RWS, ESS of q for p", "ESS, %", rws, scaled(100, essOfP))
+	c.found("BiHM, ESS of q for p*", "ESS, %", bihm, scaled(100, essOfPStar))
+	c.found("BiHM, ESS of q for p", "ESS, %", bihm, scaled(100, essOfP))
+	c.JudgeFull("ESS of the BiHM is far above that of RWS.", holdsIf(bihm[0].ESSStar > 10*rws[0].ESS), "%.3f %% against %.3f %%", 100*bihm[0].ESSStar, 100*rws[0].ESS)
 }
 
-func makeFig311(w *work) error {
-	bihm, set, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	weights, err := w.oneWeightEach(bihm, set.Test())
-	if err != nil {
-		return err
-	}
-	dreams, err := bihm.model.DreamWeights(w.ctx, w.few(10_000, 10_000, 50), w.few(1000, 100, 10))
-	if err != nil {
-		return err
-	}
-	sd := func(values []float64) float64 {
-		return runs.SpreadOf(values, func(x float64) float64 { return x }).SD
-	}
+func makeFig311(w *work) {
+	bihm, set := w.bihm()
+	weights := w.oneWeightEach(bihm, set.Test())
+	dreams := must(bihm.model.DreamWeights(w.ctx, w.few(10_000, 10_000, 50), w.few(1000, 100, 10)))
 	q, p := sd(weights.LogWeightsStar), sd(dreams.LogWeights)
 	w.JudgeFull("Both proposals are about equally good.", holdsIf(math.Max(q, p) < 1.5*math.Min(q, p)), "sd of ln ω: q(h|x) %.3f, p(x,h) %.3f", q, p)
-	return w.Figure("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
+	w.draw("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
 }
 
 // oneWeightEach are the importance weights of one sample of each test row, on the scale of
 // the mean over more samples of the row.
-func (w *work) oneWeightEach(of trained, test dataset.Split) (hm.ImportanceWeights, error) {
+func (w *work) oneWeightEach(of trained, test dataset.Split) hm.ImportanceWeights {
 	const atOnce = 100
 	all := hm.ImportanceWeights{Samples: 1}
 	samples := w.few(1000, 100, 10)
 	for first := 0; first+atOnce <= w.few(10_000, 10_000, atOnce); first += atOnce {
 		units := test.Shape.Units()
 		rows := dataset.Split{Name: test.Name, Shape: test.Shape, Rows: atOnce, Values: test.Values[first*units : (first+atOnce)*units]}
-		some, err := of.model.WithSeed(uint64(first+1)).ImportanceWeights(w.ctx, rows, samples)
-		if err != nil {
-			return all, err
-		}
+		some := must(of.model.WithSeed(uint64(first+1)).ImportanceWeights(w.ctx, rows, samples))
 		all.Data += some.Data
 		for row := range some.Data {
 			all.LogWeights = append(all.LogWeights, some.LogWeights[row*samples])
@@ -446,65 +329,35 @@ func (w *work) oneWeightEach(of trained, test dataset.Split) (hm.ImportanceWeigh
 			w.Progress(float64(all.Data) / float64(test.Rows))
 		}
 	}
-	return all, nil
+	return all
 }
 
-func makeFig32(w *work) error {
-	bihm, set, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	dreams, err := bihm.model.Means(w.ctx, w.few(100, 100, 10))
-	if err != nil {
-		return err
-	}
+func makeFig32(w *work) {
+	bihm, set := w.bihm()
+	dreams := must(bihm.model.Means(w.ctx, w.few(100, 100, 10)))
 	chain := hm.Chain{Sweeps: 10, Candidates: w.few(10_000, 1000, 10)}
-	after, err := bihm.model.Gibbs(w.ctx, w.few(100, 100, 10), chain, w.Progress)
-	if err != nil {
-		return err
-	}
-	if err := w.Figure("p", "100 samples of p: means of the visible units", plotting.Samples(dreams)); err != nil {
-		return err
-	}
-	if err := w.Figure("p-star", fmt.Sprintf("The same after 10 Gibbs iterations on p*, %s candidates", thousands(chain.Candidates)), plotting.Samples(after)); err != nil {
-		return err
-	}
-	many, err := bihm.model.Means(w.ctx, w.few(10_000, 10_000, 100))
-	if err != nil {
-		return err
-	}
+	after := must(bihm.model.Gibbs(w.ctx, w.few(100, 100, 10), chain, w.Progress))
+	w.draw("p", "100 samples of p: means of the visible units", plotting.Samples(dreams))
+	w.draw("p-star", fmt.Sprintf("The same after 10 Gibbs iterations on p*, %s candidates", thousands(chain.Candidates)), plotting.Samples(after))
+	many := must(bihm.model.Means(w.ctx, w.few(10_000, 10_000, 100)))
 	n := w.few(1000, 200, 20)
-	stars, err := reproduce.KeptOf(w.Work, fmt.Sprint("pixels-of-p-star-", n, chain), bihm.snapshot, func() ([2]float64, error) {
+	stars := keptOf(w, fmt.Sprint("pixels-of-p-star-", n, chain), bihm.snapshot, func() [2]float64 {
 		w.Say("drawing %s samples of p*", thousands(n))
-		sheet, err := bihm.model.Gibbs(w.ctx, n, chain, w.Progress)
-		mean, se := pixels(sheet)
-		return [2]float64{mean, se}, err
+		mean, se := pixels(must(bihm.model.Gibbs(w.ctx, n, chain, w.Progress)))
+		return [2]float64{mean, se}
 	})
-	if err != nil {
-		return err
-	}
 	rows := rowPixels(set.Train())
 	p, pSE := pixels(many)
 	star, starSE := stars[0], stars[1]
 	w.JudgeFull("Digits are crisp; samples of p* lack p's bias towards 1.", holdsIf(p-rows > 3*pSE && math.Abs(star-rows) < math.Abs(p-rows)),
 		"mean of the pixels: p %.4f ± %.4f, p* %.4f ± %.4f, training rows %.4f", p, pSE, star, starSE, rows)
-	return nil
 }
 
-func makeFig31(w *work) error {
-	bihm, set, err := w.bihm()
-	if err != nil {
-		return err
-	}
-	mask, err := dataset.ParseMask("left", set.Shape(), 1)
-	if err != nil {
-		return err
-	}
-	filled, err := bihm.model.Inpaint(w.ctx, bihm.model.Subset(set.Test(), w.few(10, 10, 3)), mask, 5,
-		hm.Chain{Sweeps: w.few(100, 100, 2), Candidates: w.few(100, 100, 10)}, w.Progress)
-	if err != nil {
-		return err
-	}
+func makeFig31(w *work) {
+	bihm, set := w.bihm()
+	mask := must(dataset.ParseMask("left", set.Shape(), 1))
+	filled := must(bihm.model.Inpaint(w.ctx, bihm.model.Subset(set.Test(), w.few(10, 10, 3)), mask, 5,
+		hm.Chain{Sweeps: w.few(100, 100, 2), Candidates: w.few(100, 100, 10)}, w.Progress))
 	means := make([]float64, set.Shape().Units())
 	train := set.Train()
 	for i := range train.Rows {
@@ -532,10 +385,8 @@ func makeFig31(w *work) error {
 	}
 	var j judgement
 	j.above(fmt.Sprintf("log-probability of a hidden pixel, of %d rows, under the mean of %d chains less under its mean over the training rows", len(chains), len(filled.Images)), paired(chains, marginal))
-	if err := w.lookAt("(shown) Completions are plausible, and differ between chains.", j); err != nil {
-		return err
-	}
-	return w.Figure("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
+	w.lookAt("(shown) Completions are plausible, and differ between chains.", j)
+	w.draw("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
 }
 
 // logBernoulli is the log-probability of a pixel under a mean, kept off 0 and 1.
@@ -544,17 +395,12 @@ func logBernoulli(x, mean float64) float64 {
 	return x*math.Log(mean) + (1-x)*math.Log(1-mean)
 }
 
-// descents are the Hamming distances between each dream and the one that is drawn anew
-// from it below each layer, h¹ first, and the mean one between independent dreams.
-func (w *work) descents() (distances [][]float64, apart float64, sheets []dataset.Sheet, err error) {
-	bihm, _, err := w.bihm()
-	if err != nil {
-		return nil, 0, nil, err
-	}
+// descents returns the Hamming distances between each dream and the dream that is drawn anew
+// from it below each layer, h¹ first, and the mean distance between independent dreams.
+func (w *work) descents() (distances [][]float64, apart float64, sheets []dataset.Sheet) {
+	bihm, _ := w.bihm()
 	n := w.few(1000, 1000, 20)
-	if sheets, err = bihm.model.Descend(w.ctx, n); err != nil {
-		return nil, 0, nil, err
-	}
+	sheets = must(bihm.model.Descend(w.ctx, n))
 	// The expected distance between two draws of pixels with means a and b.
 	hamming := func(a, b []float64) float64 {
 		sum := 0.0
@@ -564,74 +410,56 @@ func (w *work) descents() (distances [][]float64, apart float64, sheets []datase
 		return sum
 	}
 	for _, sheet := range sheets {
-		var each []float64
+		of := make([]float64, len(sheet.Values))
 		for i := range sheet.Values {
-			each = append(each, hamming(sheets[0].Values[i], sheet.Values[i]))
+			of[i] = hamming(sheets[0].Values[i], sheet.Values[i])
 		}
-		distances = append(distances, each)
+		distances = append(distances, of)
 	}
 	for i := range n {
 		apart += hamming(sheets[0].Values[i], sheets[0].Values[(i+1)%n]) / float64(n)
 	}
-	return distances, apart, sheets, nil
+	return distances, apart, sheets
 }
 
-// judgeDistances judges a claim on the distances of descents.
-type judgeDistances func(w *work, says string, distances [][]float64, apart float64) error
+// askDistances adds to a judgement what the distances of descents say.
+type askDistances func(j *judgement, distances [][]float64, apart float64)
 
 // makeDescent draws dreams that are drawn anew below some layers, and judges a claim on the
 // distances.
-func makeDescent(from, to int, says string, judge judgeDistances) func(*work) error {
-	return func(w *work) error {
-		distances, apart, sheets, err := w.descents()
-		if err != nil {
-			return err
+func makeDescent(from, to int, judge func(*work, string, judgement), says string, ask askDistances) func(*work) {
+	return func(w *work) {
+		distances, apart, sheets := w.descents()
+		var j judgement
+		j.say("mean Hamming distances below layers 1 to %d: %s; between independent dreams %.1f", len(distances), list("%.1f", each(distances, mean)), apart)
+		ask(&j, distances, apart)
+		judge(w, says, j)
+		ten := func(heading string, s dataset.Sheet) plotting.Column {
+			s.Values = s.Values[:min(10, len(s.Values))]
+			return plotting.Column{Heading: heading, Sheet: s}
 		}
-		if err := judge(w, says, distances, apart); err != nil {
-			return err
+		columns := []plotting.Column{ten("dream", sheets[0])}
+		for layer := from; layer <= to; layer++ {
+			columns = append(columns, ten(fmt.Sprintf("layer %d", layer), sheets[layer-1]))
 		}
-		for i, s := range sheets {
-			sheets[i].Values = s.Values[:min(10, len(s.Values))]
-		}
-		columns := []plotting.Column{{Heading: "dream", Sheet: sheets[0]}}
-		for layer := max(2, from); layer <= to; layer++ { // below the first a dream is drawn as it was
-			columns = append(columns, plotting.Column{Heading: fmt.Sprintf("layer %d", layer), Sheet: sheets[layer-1]})
-		}
-		return w.Figure("descents", fmt.Sprintf("Ten dreams, and each drawn anew below layers %d to %d", max(2, from), to), plotting.SideBySide(columns...))
+		w.draw("descents", fmt.Sprintf("Ten dreams, and each drawn anew below layers %d to %d", from, to), plotting.SideBySide(columns...))
 	}
 }
 
-// rising judges whether the distances rise from each layer to the next.
-func rising(w *work, says string, distances [][]float64, apart float64) error {
+// rising asks whether the distances rise from each layer to the next.
+func rising(j *judgement, distances [][]float64, _ float64) {
 	var steps []reproduce.Verdict
 	for layer := range distances[1:] {
 		steps = append(steps, paired(distances[layer+1], distances[layer]).verdict())
 	}
-	j := ofDistances(distances, apart)
 	j.add(atLeast(len(steps), steps), "they rise by more than twice the standard error at %s steps from a layer to the next", count(steps))
-	return w.judge(says, j)
 }
 
-// farther judges whether the mean distance below a layer is more than a share of that between
-// independent dreams, nearer whether it is less.
-func farther(layer int, share float64) judgeDistances { return besideShare(layer, share, 1) }
-func nearer(layer int, share float64) judgeDistances  { return besideShare(layer, share, -1) }
-
-func besideShare(layer int, share, sign float64) judgeDistances {
-	return func(w *work, says string, distances [][]float64, apart float64) error {
-		j := ofDistances(distances, apart)
+// besideShare asks whether the mean distance below a layer is more than a share of that between
+// independent dreams, or with the sign -1 whether it is less.
+func besideShare(layer int, sign, share float64) askDistances {
+	return func(j *judgement, distances [][]float64, apart float64) {
 		of := mean(distances[layer-1]) / apart
 		j.add(holdsIf(sign*of > sign*share), "below layer %d %.3f of that", layer, of)
-		return w.judgeFull(says, j)
 	}
-}
-
-// ofDistances begins a judgement with the mean distances.
-func ofDistances(distances [][]float64, apart float64) (j judgement) {
-	var means []float64
-	for _, each := range distances {
-		means = append(means, mean(each))
-	}
-	j.evidence = []string{fmt.Sprintf("mean Hamming distances below layers 1 to %d: %s; between independent dreams %.1f", len(distances), list("%.1f", means), apart)}
-	return j
 }

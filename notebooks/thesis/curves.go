@@ -12,103 +12,82 @@ import (
 // estimates it, or of the test rows as onTest has them.
 type curve []trained
 
-// point is a place of a curve.
-type point struct {
-	epoch         int
-	seconds, logP float64
-}
-
-// onTest is the curve of the test rows that the plan measures, 0 for all of them: their
-// measures take the place of those of the validation rows.
-func onTest(of []trained, rows int) curve {
-	c := make(curve, len(of))
-	for i, t := range of {
-		t.split, t.rows = "test", rows
+// onTest returns the curve of the test rows that the plan measures, whose measures take the place
+// of the validation rows' own.
+func onTest(of curve) curve {
+	return each(of, func(t trained) trained {
+		t.split = "test"
 		for _, m := range t.run.Experiment().Measurements {
 			if m = m.WithDefaults(); m.Name == "test" {
-				t.samples = m.Samples
+				t.rows, t.samples = m.Rows, m.Samples
 			}
 		}
-		var measured []runs.Epoch
-		for _, e := range t.history.Epochs {
+		t.history.Epochs = each(t.history.Epochs, func(e runs.Epoch) runs.Epoch {
 			e.Validation = e.Measured["test"]
-			if _, finite := e.Validation[runs.LogP.Key]; finite {
-				measured = append(measured, e)
-			}
-		}
-		t.history.Epochs = measured
-		c[i] = t
-	}
-	return c
+			return e
+		})
+		t.history.Epochs = slices.DeleteFunc(t.history.Epochs, func(e runs.Epoch) bool {
+			_, finite := e.Validation[runs.LogP.Key]
+			return !finite
+		})
+		return t
+	})
 }
 
-func (t trained) points() []point {
-	var points []point
-	for _, e := range t.history.Epochs {
-		points = append(points, point{e.Epoch, e.Seconds, e.Validation[runs.LogP.Key]})
-	}
-	return points
-}
+// heldOut returns log p of the rows of a curve that are not trained on, after an epoch.
+func heldOut(e runs.Epoch) float64 { return e.Validation[runs.LogP.Key] }
 
 // last is the last epoch of a curve.
 func (t trained) last() runs.Epoch { return t.history.Epochs[len(t.history.Epochs)-1] }
 
-// lastOf is log p at the last of the points that a condition has, NaN where none does.
-func (t trained) lastOf(condition func(point) bool) float64 {
-	value := math.NaN()
-	for _, p := range t.points() {
-		if condition(p) {
-			value = p.logP
+// after, at and end are places of a curve: after an epoch, after a time, and its end. Before the
+// first epoch log p is NaN.
+func after(epoch int) func(trained) float64 {
+	return func(t trained) float64 {
+		value := math.NaN()
+		for _, e := range t.history.Epochs {
+			if e.Epoch <= epoch {
+				value = heldOut(e)
+			}
 		}
+		return value
 	}
-	return value
 }
 
-// after, at and end are places of a curve: after an epoch, after a time, and its end.
-func after(epoch int) func(trained) float64 {
-	return func(t trained) float64 { return t.lastOf(func(p point) bool { return p.epoch <= epoch }) }
-}
+func end(t trained) float64 { return after(math.MaxInt)(t) }
 
 // Between the ends of two epochs a curve is the line that figures draw: epochs of methods take
 // different times, and the last one that has ended would be older, the longer they are.
 func at(seconds float64) func(trained) float64 {
 	const rounding = 1 + 1e-9 // an epoch that ends at these very seconds counts, whatever their last bit
 	return func(t trained) float64 {
-		before := point{logP: math.NaN()}
-		for _, p := range t.points() {
-			if p.seconds > seconds*rounding {
-				return before.logP + (p.logP-before.logP)*(seconds-before.seconds)/(p.seconds-before.seconds)
+		before, logP := 0.0, math.NaN()
+		for _, e := range t.history.Epochs {
+			if e.Seconds > seconds*rounding {
+				return logP + (heldOut(e)-logP)*(seconds-before)/(e.Seconds-before)
 			}
-			before = p
+			before, logP = e.Seconds, heldOut(e)
 		}
-		return before.logP
+		return logP
 	}
 }
 
-func end(t trained) float64 { return t.lastOf(func(point) bool { return true }) }
-
 // best is the highest of a curve, and trainedAfter log p of the training rows of an epoch.
 func best(t trained) float64 {
-	highest := math.Inf(-1)
-	for _, p := range t.points() {
-		highest = math.Max(highest, p.logP)
-	}
-	return highest
+	return slices.Max(append(each(t.history.Epochs, heldOut), math.Inf(-1)))
 }
 
 func trainedAfter(epoch int) func(trained) float64 {
 	return func(t trained) float64 { return t.history.Epochs[epoch-1].Train[runs.LogP.Key] }
 }
 
-// mean is that of the seeds.
+// mean returns the mean over the seeds at a place.
 func (c curve) mean(place func(trained) float64) float64 { return runs.SpreadOf(c, place).Mean }
 
 func (c curve) epochs() int { return c[0].last().Epoch }
 
 // seconds is the time that training took.
-func (c curve) seconds() float64 {
-	return c.mean(func(t trained) float64 { return t.last().Seconds })
-}
+func (c curve) seconds() float64 { return c.mean(func(t trained) float64 { return t.last().Seconds }) }
 
 // tenths are the epochs after each tenth of them, all of them where they are fewer.
 func (c curve) tenths() []int {
@@ -119,89 +98,45 @@ func (c curve) tenths() []int {
 	return slices.Compact(epochs)
 }
 
-// gain is how far a is above b at a place. The standard error of one seed is that of the
-// difference at the ends, over the rows of the curves, paired.
-func (w *work) gain(a, b curve, place func(trained) float64) (gain, error) {
+// gain returns how far a is above b at a place. Of one seed the standard error is taken at the
+// ends, over the rows of the curves, paired.
+func (w *work) gain(a, b curve, place func(trained) float64) gain {
 	if len(a) > 1 && len(b) > 1 {
-		of := func(c curve) (values []float64) {
-			for _, t := range c {
-				values = append(values, place(t))
-			}
-			return values
-		}
-		return gainOverSeeds(of(a), of(b)), nil
+		return gainOverSeeds(each(a, place), each(b, place))
 	}
-	var ends [2]evaluation
-	for i, t := range []trained{a[0], b[0]} {
-		var err error
-		if ends[i], err = w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.few(100, 100, 20)); err != nil {
-			return gain{}, err
-		}
+	ofRows := func(t trained) []float64 {
+		return w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.few(100, 100, 20)).Each
 	}
-	return gain{place(a[0]) - place(b[0]), paired(ends[0].Each, ends[1].Each).se}, nil
-}
-
-// gains are those at several places.
-func (w *work) gains(a, b curve, places []func(trained) float64) ([]gain, error) {
-	var all []gain
-	for _, place := range places {
-		g, err := w.gain(a, b, place)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, g)
-	}
-	return all, nil
+	return gain{place(a[0]) - place(b[0]), paired(ofRows(a[0]), ofRows(b[0])).se}
 }
 
 // byEpochs are how far a is above b after some epochs.
-func (w *work) byEpochs(a, b curve, epochs []int) ([]gain, error) {
-	var places []func(trained) float64
-	for _, epoch := range epochs {
-		places = append(places, after(epoch))
-	}
-	return w.gains(a, b, places)
+func (w *work) byEpochs(a, b curve, epochs []int) []gain {
+	return each(epochs, func(epoch int) gain { return w.gain(a, b, after(epoch)) })
 }
 
 // bySeconds are how far a is above b at the tenths of the time that a curve takes, from
 // one of them to another.
-func (w *work) bySeconds(a, b curve, of curve, from, to int) ([]gain, error) {
-	var places []func(trained) float64
+func (w *work) bySeconds(a, b curve, of curve, from, to int) (gains []gain) {
 	for tenth := from; tenth <= to; tenth++ {
-		places = append(places, at(of.seconds()*float64(tenth)/10))
+		gains = append(gains, w.gain(a, b, at(of.seconds()*float64(tenth)/10)))
 	}
-	return w.gains(a, b, places)
+	return gains
 }
 
 // aheadByEpochs adds that a is above b at every tenth of the epochs.
 func (w *work) aheadByEpochs(j *judgement, what string, a, b curve) {
-	epochs := b.tenths()
-	gains, err := w.byEpochs(a, b, epochs)
-	where := "tenths of the epochs"
+	epochs, where := b.tenths(), "tenths of the epochs"
 	if len(epochs) == b.epochs() {
 		where = "epochs"
 	}
-	j.addAhead(what, where, gains, err)
+	j.ahead(what, where, w.byEpochs(a, b, epochs))
 }
 
 // aheadBySeconds adds that a is above b at every tenth of the time that b takes, from one
 // of them on.
 func (w *work) aheadBySeconds(j *judgement, what string, a, b curve, from int) {
-	gains, err := w.bySeconds(a, b, b, from, 10)
-	j.addAhead(what, "tenths of the seconds", gains, err)
-}
-
-func (j *judgement) addAhead(what, where string, gains []gain, err error) {
-	if err != nil {
-		j.failed(err)
-		return
-	}
-	j.ahead(what, where, gains)
-}
-
-// fewSamples adds by what curves of bidirectional machines and of others stand side by side.
-func (j *judgement) fewSamples(c curve) {
-	j.say("by %d samples of each row, which flatter a machine whose q is better", c[0].samples)
+	j.ahead(what, "tenths of the seconds", w.bySeconds(a, b, b, from, 10))
 }
 
 // endSamples are the importance samples of each row by which the ends of curves are set side
@@ -209,36 +144,14 @@ func (j *judgement) fewSamples(c curve) {
 func (w *work) endSamples() int { return w.few(1000, 1000, 20) }
 
 // ends is how far a ends above b, on the rows that the curves are of.
-func (w *work) ends(a, b curve) (gain, error) {
-	var of [2][]evaluation
-	for i, c := range []curve{a, b} {
-		for _, t := range c {
-			e, err := w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.endSamples())
-			if err != nil {
-				return gain{}, err
-			}
-			of[i] = append(of[i], e)
-		}
+func (w *work) ends(a, b curve) gain {
+	ofEnd := func(t trained) evaluation {
+		return w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.endSamples())
 	}
-	return difference(of[0], of[1]), nil
+	return difference(each(a, ofEnd), each(b, ofEnd))
 }
 
 // endsAbove adds that a ends above b.
 func (w *work) endsAbove(j *judgement, what string, a, b curve) {
-	g, err := w.ends(a, b)
-	if err != nil {
-		j.failed(err)
-		return
-	}
-	j.above(fmt.Sprintf("%s, by %s samples of each row,", what, thousands(w.endSamples())), g)
-}
-
-// aboveAt adds that a is above b at a place.
-func (w *work) aboveAt(j *judgement, what string, a, b curve, place func(trained) float64) {
-	g, err := w.gain(a, b, place)
-	if err != nil {
-		j.failed(err)
-		return
-	}
-	j.above(what, g)
+	j.above(fmt.Sprintf("%s, by %s samples of each row,", what, thousands(w.endSamples())), w.ends(a, b))
 }

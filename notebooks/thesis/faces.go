@@ -3,12 +3,70 @@ package thesis
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
+
+// facesRows are the results on faces that compare trainings.
+var facesRows = map[string]row{
+	"varady/fig5.8": {
+		cells: []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}, timed: true, onTest: true,
+		claims:  []claim{amount("NRWS is ahead by epochs and by time, and generalises much better.", askGeneralising, soFar("NRWS", "RWS"))},
+		figures: ofCells(standIn),
+	},
+	"varady/fig5.12": {
+		cells: []cell{{"NRWS", facesNRWS, 0}, {"NBiHM", facesNBiHM, 0}, {"BiHM", facesBiHM, 0}}, timed: true, onTest: true,
+		claims: []claim{amount("NRWS is ahead of both.",
+			bestAbove(pair{"best of test rows, NRWS over NBiHM", "NRWS", "NBiHM"}, pair{"best of test rows, NRWS over BiHM", "NRWS", "BiHM"}),
+			byFewSamples, soFar("NRWS", "NBiHM", "BiHM"))},
+		figures: ofCells(standIn + ", bidirectional machines"),
+	},
+	"varady/fig5.19": {
+		cells: fig519(), onTest: true,
+		claims: []claim{shown("Three steps and the factor 3 overlap almost entirely.", func(c *comparison, j *judgement) {
+			all := c.all()
+			plain, scaled, thrice := all[0].mean(end), all[1].mean(end), all[2].mean(end)
+			j.add(holdsIf(math.Abs(thrice-scaled) < (thrice-plain)/4), "test rows at the end: three steps over the factor 3 %+.3f nats, over one plain step %+.3f", thrice-scaled, thrice-plain)
+		}, soFar())},
+		figures: ofCells(standIn + ", more and longer sleep"),
+	},
+	"varady/fig6.8": {
+		cells: fig68(), onTest: true,
+		claims: []claim{amount("L2 up to β 0.05 helps RWS; L1 harms NRWS at every β.",
+			bestAbove(
+				pair{"best of test rows, RWS with L2 0.0005 over none", "RWS, L2 0.0005", "RWS"}, pair{"best of test rows, RWS with L2 0.05 over none", "RWS, L2 0.05", "RWS"},
+				pair{"NRWS without over L1 0.0005", "NRWS", "NRWS, L1 0.0005"}, pair{"NRWS without over L1 0.01", "NRWS", "NRWS, L1 0.01"}),
+			soFar("RWS", "NRWS"))},
+		figures: ofMethods(standIn+", penalties", "", ", L1 0.0005", ", L1 0.01", ", L2 0.0005", ", L2 0.05"),
+	},
+	"varady/fig7.3": {cells: fig73(), onTest: true, special: compareDreams},
+	"varady/fig7.8": {
+		cells: fig78, onTest: true,
+		claims:  []claim{shown("Dense and conv-only alike; both with a deconvolution significantly worse.", askDeconvolved, soFar())},
+		figures: ofCells(standIn + ", bottom layers"),
+	},
+	"varady/fig7.9": {
+		cells: []cell{{"RWS", fig78[0].plan, 0}, {"NRWS", bottom("conv-nrws", hm.NRWS().Damping(0.2), convolved(hm.BothNetworks)), 0}}, onTest: true,
+		claims:  []claim{shown("Same minimum; NRWS slightly faster.", askSooner, soFar())},
+		figures: ofCells(standIn + ", convolutions"),
+	},
+	"bihm/fig3.10": {
+		cells: []cell{{"BiHM", largeFaces, 0}}, onTest: true,
+		claims:  []claim{shown("First epochs learn the mean face, then log p* rises for hundreds of epochs.", askRising, soFar())},
+		special: drawLargeFaces,
+	},
+	"varady/figC.6": {
+		cells: figC6(), onTest: true,
+		claims: []claim{shown("No lasting gain; longer than 100 epochs only delays.", askWarmUps, soFar("RWS, β 0.5, warm-up 0", "NRWS, β 0.5, warm-up 0"))},
+		figures: each([]string{"RWS, β 0.5", "RWS, β 5", "NRWS, β 0.5", "NRWS, β 5"}, func(name string) figure {
+			return figure{standIn + ", warm-ups: " + name, []string{name + ", warm-up 0", name + ", warm-up 50", name + ", warm-up 100", name + ", warm-up 200"}}
+		}),
+	},
+}
 
 // The Olivetti faces stand in for TFD, which is not public: 320 training rows in the place
 // of some 100,000.
@@ -29,7 +87,7 @@ func onceAnEpoch(m hm.Method) hm.Method {
 	return m.RefreshEvery(10)
 }
 
-// faces is a training on faces of 24×24 pixels. Its curves are those of the test rows,
+// faces is a training on faces of 24×24 pixels. Its curves are of the test rows,
 // which are measured with the samples of training.
 func faces(name string, method hm.Method, full int) plan {
 	return plan{
@@ -38,26 +96,24 @@ func faces(name string, method hm.Method, full int) plan {
 	}
 }
 
-// soFar ends a judgement by how far trainings on faces have come, whose epochs are short: their
-// steps, and what they have gained over a factorised model. Where one is below that, it leaves open
-// what has been judged.
-func (w *work) soFar(j *judgement, all ...curve) {
-	learned := true
-	for _, c := range all {
-		set, err := w.dataset(c[0])
-		if err != nil {
-			j.failed(err)
-			return
+// soFar ends a judgement by how far some labels, or all, have come on faces, whose epochs are short:
+// their steps, and what they have gained over a factorised model. Where one is below that, it leaves
+// open what has been judged.
+func soFar(labels ...string) ask {
+	return func(c *comparison, j *judgement) {
+		learned := true
+		for _, of := range c.all(labels...) {
+			set := c.dataset(of[0])
+			base := of[0].run.Experiment().Baseline(set, set.Test()).Factorized.Value
+			over, side := of.mean(end)-base, "above"
+			if over < 0 {
+				side, learned = "below", false
+			}
+			j.say("after %s steps %s is %.2f nats %s a factorised model", thousands(of[0].last().Step), of[0].history.Name, math.Abs(over), side)
 		}
-		base := c[0].run.Experiment().Baseline(set, set.Test()).Factorized.Value
-		over, side := c.mean(end)-base, "above"
-		if over < 0 {
-			side, learned = "below", false
+		if !learned {
+			j.undecided("what is below that has not learned yet")
 		}
-		j.say("after %s steps %s is %.2f nats %s a factorised model", thousands(c[0].last().Step), c[0].history.Name, math.Abs(over), side)
-	}
-	if !learned {
-		j.undecided("what is below that has not learned yet")
 	}
 }
 
@@ -69,237 +125,93 @@ var (
 	facesNBiHM = small(faces("nbihm", hm.NBiHM().LearningRate(0.002).Damping(0.2), 2000))
 )
 
-// onFaces are the curves of the test rows of trainings on faces.
-func (w *work) onFaces(cells []cell) ([]curve, error) {
-	all, err := w.trainedCells(cells)
-	for i, of := range all {
-		all[i] = onTest(of, 0)
-	}
-	return all, err
-}
-
-var fig58 = []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}
-
-func makeFig58(w *work) error {
-	all, err := w.onFaces(fig58)
-	if err != nil {
-		return err
-	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
-	nrws, rws := all[0], all[1]
-	// The highest log p of training rows that both reach, and that of test rows then.
+// askGeneralising asks whether NRWS is ahead on test rows, at the best and when log p of the
+// training rows has reached the highest that both reach.
+func askGeneralising(c *comparison, j *judgement) {
+	nrws, rws := c.of("NRWS"), c.of("RWS")
 	reached := math.Min(nrws.mean(trainedAfter(nrws.epochs())), rws.mean(trainedAfter(rws.epochs())))
 	then := func(t trained) float64 {
-		for i, p := range t.points() {
+		for i, e := range t.history.Epochs {
 			if trainedAfter(i+1)(t) >= reached {
-				return p.logP
+				return heldOut(e)
 			}
 		}
 		return end(t)
 	}
-	var j judgement
-	w.aboveAt(&j, "best of test rows, NRWS over RWS", nrws, rws, best)
-	w.aboveAt(&j, fmt.Sprintf("test rows when log p of training rows has reached %.1f, NRWS over RWS", reached), nrws, rws, then)
-	w.soFar(&j, all...)
-	if err := w.judgeFull("NRWS is ahead by epochs and by time, and generalises much better.", j); err != nil {
-		return err
-	}
-	return w.curves(standIn, all...)
-}
-
-var fig512 = []cell{{"NRWS", facesNRWS, 0}, {"NBiHM", facesNBiHM, 0}, {"BiHM", facesBiHM, 0}}
-
-func makeFig512(w *work) error {
-	all, err := w.onFaces(fig512)
-	if err != nil {
-		return err
-	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
-	var j judgement
-	for _, other := range all[1:] {
-		w.aboveAt(&j, "best of test rows, NRWS over "+other[0].history.Name, all[0], other, best)
-	}
-	j.fewSamples(all[0])
-	w.soFar(&j, all...)
-	if err := w.judgeFull("NRWS is ahead of both.", j); err != nil {
-		return err
-	}
-	return w.curves(standIn+", bidirectional machines", all...)
+	j.above("best of test rows, NRWS over RWS", c.gain(nrws, rws, best))
+	j.above(fmt.Sprintf("test rows when log p of training rows has reached %.1f, NRWS over RWS", reached), c.gain(nrws, rws, then))
 }
 
 // fig519 are trainings with more or longer sleep.
 func fig519() []cell {
-	var cells []cell
-	for _, steps := range []int{1, 3} {
-		for _, factor := range []int{1, 3} {
-			method := hm.NRWS().LearningRate(0.0005).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))
-			cells = append(cells, cell{fmt.Sprintf("sleep steps: %d, factor %d", steps, factor), faces(fmt.Sprintf("sleep-%d-by-%d", steps, factor), method, 2000), 0})
-		}
-	}
-	return cells
+	return eachPair([]int{1, 3}, []int{1, 3}, func(steps, factor int) cell {
+		method := hm.NRWS().LearningRate(0.0005).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))
+		return cell{fmt.Sprintf("sleep steps: %d, factor %d", steps, factor), faces(fmt.Sprintf("sleep-%d-by-%d", steps, factor), method, 2000), 0}
+	})
 }
 
-func makeFig519(w *work) error {
-	all, err := w.onFaces(fig519())
-	if err != nil {
-		return err
-	}
-	plain, scaled, thrice := all[0].mean(end), all[1].mean(end), all[2].mean(end)
-	var j judgement
-	j.add(holdsIf(math.Abs(thrice-scaled) < (thrice-plain)/4), "test rows at the end: three steps over the factor 3 %+.3f nats, over one plain step %+.3f", thrice-scaled, thrice-plain)
-	w.soFar(&j, all...)
-	if err := w.show("Three steps and the factor 3 overlap almost entirely.", j); err != nil {
-		return err
-	}
-	return w.epochCurves(standIn+", more and longer sleep", all...)
-}
-
-// The penalties of Várady 2025, fig. 6.8, of those that its text names.
-var facePenalties = []struct {
-	name string
-	set  func(hm.Method) hm.Method
-}{
-	{"", plain},
-	{", L1 0.0005", func(m hm.Method) hm.Method { return m.L1(0.0005) }},
-	{", L1 0.01", func(m hm.Method) hm.Method { return m.L1(0.01) }},
-	{", L2 0.0005", func(m hm.Method) hm.Method { return m.L2(0.0005) }},
-	{", L2 0.05", func(m hm.Method) hm.Method { return m.L2(0.05) }},
-}
-
+// fig68 are trainings with some of the penalties that the text of Várady 2025 names.
 func fig68() []cell {
-	cells := []cell{}
-	for _, p := range facePenalties {
-		if p.name == "" {
-			cells = append(cells, cell{"RWS", facesRWS, 0}, cell{"NRWS", facesNRWS, 0})
-			continue
-		}
-		cells = append(cells,
-			cell{"RWS" + p.name, faces("rws-"+slug(p.name[2:]), p.set(facesRWS.method), 2000), 0},
-			cell{"NRWS" + p.name, faces("nrws-"+slug(p.name[2:]), p.set(facesNRWS.method), 2000), 0})
-	}
-	return cells
-}
-
-func makeFig68(w *work) error {
-	all, err := w.onFaces(fig68())
-	if err != nil {
-		return err
-	}
-	of := map[string]curve{}
-	for _, c := range all {
-		of[c[0].history.Name] = c
-	}
-	var j judgement
-	for _, β := range []string{"0.0005", "0.05"} {
-		w.aboveAt(&j, "best of test rows, RWS with L2 "+β+" over none", of["RWS, L2 "+β], of["RWS"], best)
-	}
-	for _, β := range []string{"0.0005", "0.01"} {
-		w.aboveAt(&j, "NRWS without over L1 "+β, of["NRWS"], of["NRWS, L1 "+β], best)
-	}
-	w.soFar(&j, of["RWS"], of["NRWS"])
-	if err := w.judgeFull("L2 up to β 0.05 helps RWS; L1 harms NRWS at every β.", j); err != nil {
-		return err
-	}
-	for _, m := range []string{"RWS", "NRWS"} {
-		if err := w.epochCurves(standIn+", penalties: "+m, of[m], of[m+", L1 0.0005"], of[m+", L1 0.01"], of[m+", L2 0.0005"], of[m+", L2 0.05"]); err != nil {
-			return err
+	with := func(name string, set func(hm.Method) hm.Method) []cell {
+		return []cell{
+			{"RWS, " + name, faces("rws-"+slug(name), set(facesRWS.method), 2000), 0},
+			{"NRWS, " + name, faces("nrws-"+slug(name), set(facesNRWS.method), 2000), 0},
 		}
 	}
-	return nil
+	return slices.Concat([]cell{{"RWS", facesRWS, 0}, {"NRWS", facesNRWS, 0}},
+		with("L1 0.0005", withL1(0.0005)), with("L1 0.01", withL1(0.01)), with("L2 0.0005", withL2(0.0005)), with("L2 0.05", withL2(0.05)))
 }
 
-// The warm-ups of Várady 2025, fig. C.6, and the strengths of the regulariser.
-var (
-	warmUps       = []int{0, 50, 100, 200}
-	faceStrengths = []float64{0.5, 5}
-)
+// warmed are the methods of Várady 2025, fig. C.6, each with two strengths of the regulariser, of
+// which the warm-ups differ.
+var warmed = []struct {
+	name string
+	plan plan
+	β    float64
+}{{"RWS, β 0.5", facesRWS, 0.5}, {"RWS, β 5", facesRWS, 5}, {"NRWS, β 0.5", facesNRWS, 0.5}, {"NRWS, β 5", facesNRWS, 5}}
 
-func figC6() []cell {
-	var cells []cell
-	for _, m := range []struct {
-		name string
-		plan plan
-	}{{"RWS", facesRWS}, {"NRWS", facesNRWS}} {
-		for _, β := range faceStrengths {
-			for _, epochs := range warmUps {
-				p := faces(fmt.Sprintf("%s-entropy-%g-warm-up-%d", slug(m.name), β, epochs), m.plan.method.EntropyEstimator(β).WarmUp(epochs), 500)
-				p.seeds = 1
-				cells = append(cells, cell{fmt.Sprintf("%s, β %g, warm-up %d", m.name, β, epochs), p, 0})
-			}
+func figC6() (cells []cell) {
+	for _, m := range warmed {
+		for _, epochs := range []int{0, 50, 100, 200} {
+			p := faces(fmt.Sprintf("%s-entropy-%g-warm-up-%d", m.plan.name[len("faces-"):], m.β, epochs), m.plan.method.EntropyEstimator(m.β).WarmUp(epochs), 500)
+			p.seeds = 1
+			cells = append(cells, cell{fmt.Sprintf("%s, warm-up %d", m.name, epochs), p, 0})
 		}
 	}
 	return cells
 }
 
-func makeFigC6(w *work) error {
-	all, err := w.onFaces(figC6())
-	if err != nil {
-		return err
+// askWarmUps asks whether all but the longest warm-up end alike.
+func askWarmUps(c *comparison, j *judgement) {
+	for _, m := range warmed {
+		ends := each(c.all(m.name+", warm-up 0", m.name+", warm-up 50", m.name+", warm-up 100"), func(of curve) float64 { return of.mean(end) })
+		apart := slices.Max(ends) - slices.Min(ends)
+		j.add(holdsIf(apart < 0.5), "%s: warm-ups of 0 to 100 end within %.3f nats", m.name, apart)
 	}
-	var j judgement
-	for i := 0; i < len(all); i += len(warmUps) {
-		least, most := math.Inf(1), math.Inf(-1)
-		for k, epochs := range warmUps {
-			if logP := all[i+k].mean(end); epochs <= 100 {
-				least, most = math.Min(least, logP), math.Max(most, logP)
-			}
-		}
-		m := i / len(warmUps)
-		name := fmt.Sprintf("%s, β %g", []string{"RWS", "NRWS"}[m/len(faceStrengths)], faceStrengths[m%len(faceStrengths)])
-		j.add(holdsIf(most-least < 0.5), "%s: warm-ups of 0 to 100 end within %.3f nats", name, most-least)
-		if err := w.epochCurves(standIn+", warm-ups: "+name, all[i:i+len(warmUps)]...); err != nil {
-			return err
-		}
-	}
-	w.soFar(&j, all[0], all[len(all)/2]) // of each method without a warm-up
-	return w.show("No lasting gain; longer than 100 epochs only delays.", j)
 }
 
-// The machines of Várady 2025, fig. 7.3: of Bernoulli and of Gaussian units.
-var (
-	facesBernoulli = facesOf("nrws-long", hm.Bernoulli, hm.NRWS().LearningRate(0.002).Damping(0.2), 5000)
-	facesGaussian  = facesOf("nrws-gaussian", hm.Gaussian, hm.NRWS().LearningRate(0.0001).Damping(0.2), 200)
-)
-
-func facesOf(name string, units hm.Kind, method hm.Method, full int) plan {
-	p := faces(name, method, full)
-	p.seeds = 1
-	if units == hm.Gaussian {
-		p.data.Binarization = dataset.Gray
-		p.machine = p.machine.Units(hm.Gaussian)
-	}
-	return p
+// fig73 are machines of Bernoulli and of Gaussian units.
+func fig73() []cell {
+	bernoulli := faces("nrws-long", hm.NRWS().LearningRate(0.002).Damping(0.2), 5000)
+	gaussian := faces("nrws-gaussian", hm.NRWS().LearningRate(0.0001).Damping(0.2), 200)
+	gaussian.data.Binarization, gaussian.machine = dataset.Gray, gaussian.machine.Units(hm.Gaussian)
+	bernoulli.seeds, gaussian.seeds = 1, 1
+	return []cell{{"Bernoulli", bernoulli, 0}, {"Gaussian", gaussian, 0}}
 }
 
-func fig73(reproduce.Scale) []plan { return []plan{facesBernoulli, facesGaussian} }
-
-func makeFig73(w *work) error {
-	var j judgement
-	var all []curve
-	var variation [2]float64
-	for i, p := range fig73(w.Scale) {
-		name := []string{"Bernoulli", "Gaussian"}[i]
-		of, err := w.trained(p.name, name)
-		if err != nil {
-			return err
-		}
-		sheet, err := of[0].model.Means(w.ctx, w.few(100, 100, 10))
-		if err != nil {
-			return err
-		}
-		variation[i] = totalVariation(sheet)
-		all = append(all, onTest(of, 0))
-		if err := w.Figure(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet)); err != nil {
-			return err
-		}
+// compareDreams draws the dreams of both machines, and asks which are smoother.
+func compareDreams(c *comparison) {
+	var variation []float64
+	for _, name := range c.labels {
+		of := c.of(name)
+		sheet := must(of[0].model.Means(c.ctx, c.few(100, 100, 10)))
+		variation = append(variation, totalVariation(sheet))
+		c.draw(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet))
 	}
+	var j judgement
 	j.add(holdsIf(variation[1] < variation[0]), "mean difference of neighbouring pixels of dreams: Gaussian units %.4f, Bernoulli units %.4f", variation[1], variation[0])
-	w.soFar(&j, all...)
-	return w.lookAt("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", j)
+	soFar()(c, &j)
+	c.lookAt("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", j)
 }
 
 // totalVariation is the mean over all neighbouring pixels of how far they are apart.
@@ -318,8 +230,8 @@ func totalVariation(s dataset.Sheet) float64 {
 	return sum / float64(n)
 }
 
-// The bottom layers of Várady 2025, fig. 7.8. The windows are of 4×4 pixels: those of 3×3 at stride
-// 2 do not end at an even edge. The number of dense units is not stated.
+// The bottom layers of Várady 2025, fig. 7.8. The windows are of 4×4 pixels: windows of 3×3 at
+// stride 2 do not end at an even edge. The number of dense units is not stated.
 func bottom(name string, method hm.Method, layer func(hm.Machine) hm.Machine) plan {
 	return plan{
 		name: "large-faces-" + name, data: dataset.Spec{Name: "olivettifaces-48", Binarization: dataset.Gray},
@@ -342,49 +254,28 @@ var fig78 = []cell{
 	{"deconv in p only", bottom("conv-p-rws", hm.RWS(), convolved(hm.GenerativeOnly)), 0},
 }
 
-func makeFig78(w *work) error {
-	all, err := w.onFaces(fig78)
-	if err != nil {
-		return err
-	}
+// askDeconvolved asks whether a deconvolution is what makes a machine worse.
+func askDeconvolved(c *comparison, j *judgement) {
+	all := c.all()
 	both, dense, q, p := all[0].mean(end), all[1].mean(end), all[2].mean(end), all[3].mean(end)
-	var j judgement
 	j.add(holdsIf(math.Abs(dense-q) < math.Abs(dense-both)/10), "test rows at the end: dense − q only %+.1f nats, dense − conv/deconv %+.1f", dense-q, dense-both)
-	for i, other := range []float64{both, p} {
-		j.add(holdsIf(math.Min(dense, q) > other), "the lower of both over %s %+.1f nats", []string{"conv/deconv", "p only"}[i], math.Min(dense, q)-other)
-	}
-	w.soFar(&j, all...)
-	if err := w.show("Dense and conv-only alike; both with a deconvolution significantly worse.", j); err != nil {
-		return err
-	}
-	return w.epochCurves(standIn+", bottom layers", all...)
+	j.add(holdsIf(math.Min(dense, q) > both), "the lower of both over conv/deconv %+.1f nats", math.Min(dense, q)-both)
+	j.add(holdsIf(math.Min(dense, q) > p), "the lower of both over p only %+.1f nats", math.Min(dense, q)-p)
 }
 
-var fig79 = []cell{fig78[0], {"NRWS", bottom("conv-nrws", hm.NRWS().Damping(0.2), convolved(hm.BothNetworks)), 0}}
-
-func makeFig79(w *work) error {
-	all, err := w.onFaces(fig79)
-	if err != nil {
-		return err
-	}
-	all[0][0].history.Name = "RWS"
+// askSooner asks whether NRWS reaches the same minimum as RWS, in fewer epochs.
+func askSooner(c *comparison, j *judgement) {
 	var reached [2]int
 	var highest, covered [2]float64
-	for i, c := range all {
-		first := c.mean(after(1))
-		highest[i] = c.mean(best)
+	for i, of := range c.all("RWS", "NRWS") {
+		first := of.mean(after(1))
+		highest[i] = of.mean(best)
 		covered[i] = highest[i] - first
-		for reached[i] = 1; reached[i] < c.epochs() && c.mean(after(reached[i])) < first+0.9*covered[i]; reached[i]++ {
+		for reached[i] = 1; reached[i] < of.epochs() && of.mean(after(reached[i])) < first+0.9*covered[i]; reached[i]++ {
 		}
 	}
-	var j judgement
 	j.add(holdsIf(math.Abs(highest[0]-highest[1]) < 0.01*covered[0]), "best of test rows: NRWS − RWS %+.1f nats, training covers %.1f", highest[1]-highest[0], covered[0])
 	j.add(holdsIf(reached[1] < reached[0]), "nine tenths of that after %d epochs of NRWS, %d of RWS", reached[1], reached[0])
-	w.soFar(&j, all...)
-	if err := w.show("Same minimum; NRWS slightly faster.", j); err != nil {
-		return err
-	}
-	return w.epochCurves(standIn+", convolutions", all...)
 }
 
 // largeFaces is the machine of BiHM thesis 2016, 3.6.3. An epoch is short, and the claim is of 200.
@@ -395,67 +286,30 @@ var largeFaces = plan{
 	measured: []hm.Measurement{{Every: 10, Samples: 100, LogZ2: 10_000}},
 }
 
-func largeFacesPlan(reproduce.Scale) []plan { return []plan{largeFaces} }
-
-func makeFig39(w *work) error {
-	of, err := w.trained(largeFaces.name, "BiHM")
-	if err != nil {
-		return err
-	}
+func makeFig39(w *work) {
+	of := w.trained(largeFaces.name, "BiHM")
 	model := of[0].model
 	chain := hm.Chain{Sweeps: w.few(10, 10, 2), Candidates: w.few(100, 100, 10)}
-	drawn, err := model.Gibbs(w.ctx, 12, chain, w.Progress)
-	if err != nil {
-		return err
-	}
-	if err := w.Figure("p-star", fmt.Sprintf("Faces drawn from p* by %d Gibbs iterations; %s", chain.Sweeps, standIn), plotting.Samples(drawn)); err != nil {
-		return err
-	}
-	set, err := w.dataset(of[0])
-	if err != nil {
-		return err
-	}
-	mask, err := dataset.ParseMask("left", set.Shape(), 1)
-	if err != nil {
-		return err
-	}
-	filled, err := model.Inpaint(w.ctx, model.Subset(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress)
-	if err != nil {
-		return err
-	}
+	w.draw("p-star", fmt.Sprintf("Faces drawn from p* by %d Gibbs iterations; %s", chain.Sweeps, standIn), plotting.Samples(must(model.Gibbs(w.ctx, 12, chain, w.Progress))))
+	set := w.dataset(of[0])
+	mask := must(dataset.ParseMask("left", set.Shape(), 1))
+	filled := must(model.Inpaint(w.ctx, model.Subset(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress))
 	w.Judge("(shown) Faces are recognisable.", reproduce.Shown, "the figures are there to be looked at")
-	return w.Figure("inpainting", "Left halves of test rows drawn anew from p*; "+standIn, plotting.Inpainting(filled))
+	w.draw("inpainting", "Left halves of test rows drawn anew from p*; "+standIn, plotting.Inpainting(filled))
 }
 
-func makeFig310(w *work) error {
-	epochs := w.epochsOf(largeFaces.name)
+// askRising asks whether log p* rises over the second half of training.
+func askRising(c *comparison, j *judgement) {
+	epochs := c.epochsOf(largeFaces.name)
 	half := partOf(largeFaces.part, epochs)
-	var of [2]evaluation
-	for i, epoch := range []int{half, epochs} {
-		run, err := w.trainedAt(largeFaces.name, "BiHM", epoch)
-		if err != nil {
-			return err
-		}
-		if of[i], err = w.normalized(run[0], "test", w.testSamples()); err != nil {
-			return err
-		}
+	star := func(epoch int) evaluation {
+		return c.normalized(c.trainedAt(largeFaces.name, "BiHM", epoch)[0], "test", c.samples)
 	}
-	var j judgement
-	j.above(fmt.Sprintf("log p* of test rows after %d epochs less that after %d", epochs, half), starDifference(of[1], of[0]))
-	last, err := w.trained(largeFaces.name, "BiHM")
-	if err != nil {
-		return err
-	}
-	w.soFar(&j, onTest(last, 0))
-	if err := w.show("First epochs learn the mean face, then log p* rises for hundreds of epochs.", j); err != nil {
-		return err
-	}
-	if err := w.Figure("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, last[0].history)); err != nil {
-		return err
-	}
-	sheet, err := last[0].model.Means(w.ctx, w.few(100, 100, 10))
-	if err != nil {
-		return err
-	}
-	return w.Figure("samples", "Means of 100 dreams; "+standIn, plotting.Samples(sheet))
+	j.above(fmt.Sprintf("log p* of test rows after %d epochs less that after %d", epochs, half), starDifference(star(epochs), star(half)))
+}
+
+func drawLargeFaces(c *comparison) {
+	of := c.of("BiHM")[0]
+	c.draw("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, of.history))
+	c.drawDreams("samples", "Means of 100 dreams; "+standIn, of)
 }

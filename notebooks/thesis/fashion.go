@@ -1,6 +1,7 @@
 package thesis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,12 +11,100 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 var fashionDrawn = dataset.Spec{Name: "fashion", Binarization: dataset.Stochastic}
 
+// fashionRows are the results on FashionMNIST that compare trainings.
+var fashionRows = map[string]row{
+	"varady/table5.2": {
+		cells: table52, table: true,
+		numbers: []number{
+			logPOver("FashionMNIST, NRWS over RWS", "FashionMNIST, NRWS", "FashionMNIST, RWS"),
+			secondsOver("FashionMNIST, seconds of an epoch, NRWS over RWS", "FashionMNIST, NRWS", "FashionMNIST, RWS"),
+		},
+		claims: []claim{order("NRWS is ahead on both sets.", falling("FashionMNIST, NRWS", "FashionMNIST, RWS"), said("TFD is not public, and says nothing here"))},
+	},
+	"varady/fig5.9": {cells: drawn(cell{"NRWS", fashionNRWS, 0.5}), special: drawFashionDreams},
+	"varady/table5.4": {
+		cells: table54, table: true,
+		claims: []claim{amount("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.",
+			func(c *comparison, j *judgement) {
+				ahead := c.over("FashionMNIST, NBiHM", "FashionMNIST, BiHM")
+				j.add(holdsIf(ahead.nats > 1), "NBiHM − BiHM %v", ahead)
+			},
+			within(0.5, "FashionMNIST, NBiHM", "FashionMNIST, NRWS"))},
+	},
+	"varady/fig5.11": {
+		cells: table54, begin: "FashionMNIST, ", timed: true, onTest: true,
+		claims:  []claim{order("NBiHM is best overall, and BiHM leads NRWS for half of the time.", askBidirectional, byFewSamples)},
+		figures: ofCells("FashionMNIST, C, bidirectional machines"),
+	},
+	"varady/table6.2": {
+		cells: table62, table: true,
+		claims: []claim{order("Adam is best for RWS, momentum or Nesterov for NRWS; NRWS is ahead with the same optimiser, Adam on FashionMNIST excepted.", askOptimisers)},
+	},
+	"varady/fig6.5": {
+		cells: fig65, begin: "FashionMNIST, ",
+		claims: []claim{amount("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.",
+			func(c *comparison, j *judgement) {
+				for _, m := range methods {
+					apart := c.of(m+", momentum").mean(end) - c.of(m+", Nesterov").mean(end)
+					j.add(holdsIf(math.Abs(apart) < 0.3), "%s, momentum − Nesterov %+.3f nats", m, apart)
+				}
+			},
+			aheadByEpochs(overOther("NRWS", "momentum", "Adam"), overOther("NRWS", "Nesterov", "Adam")))},
+		figures: ofMethods("FashionMNIST, C", "", ", momentum", ", Nesterov", ", Adam"),
+	},
+	"varady/fig6.6": {
+		cells: fig65, begin: "FashionMNIST, ",
+		special: func(c *comparison) {
+			c.aheadBothWays("NRWS is ahead both ways.", "FashionMNIST, C, the best optimisers", c.bestOptimised("NRWS"), c.bestOptimised("RWS"))
+		},
+	},
+	"varady/table6.3": {
+		cells: table63, table: true,
+		claims: []claim{amount("L1 and L2 do not help NRWS.",
+			notAbove("FashionMNIST, NRWS, 2,000 epochs, L1 0.00001", "FashionMNIST, NRWS, 2,000 epochs"),
+			notAbove("FashionMNIST, NRWS, 2,000 epochs, L2 0.00001", "FashionMNIST, NRWS, 2,000 epochs"))},
+	},
+	"varady/fig6.9": {
+		cells: fig69, begin: "FashionMNIST, ",
+		claims:  []claim{amount("Neither helps either method at any β; the larger β, the worse.", askPenalties)},
+		figures: ofMethods("FashionMNIST, C, penalties", "", ", L1 0.00001", ", L1 0.001", ", L2 0.00001", ", L2 0.001"),
+	},
+	"varady/fig6.11": {
+		cells: fig69, begin: "FashionMNIST, ",
+		claims:  []claim{amount("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.", askHeld)},
+		special: drawNorms("with L2 and without", "", ", L2 0.00001", ", L2 0.001"),
+	},
+	"varady/table6.4": {
+		cells: table64, table: true,
+		numbers: []number{
+			logPOver("FashionMNIST, gain of entropy, RWS, 2,000 epochs", "FashionMNIST, RWS, 2,000 epochs, entropy", "FashionMNIST, RWS, 2,000 epochs"),
+			logPOver("FashionMNIST, gain of entropy, NRWS, 2,000 epochs", "FashionMNIST, NRWS, 2,000 epochs, entropy", "FashionMNIST, NRWS, 2,000 epochs"),
+		},
+		claims: []claim{amount("The entropy regulariser gains about half a nat.",
+			falling("FashionMNIST, RWS, 2,000 epochs, entropy", "FashionMNIST, RWS, 2,000 epochs"),
+			falling("FashionMNIST, NRWS, 2,000 epochs, entropy", "FashionMNIST, NRWS, 2,000 epochs"))},
+	},
+	"varady/fig6.12": {
+		cells: fig612, begin: "FashionMNIST, ", names: strongest,
+		claims: []claim{amount("It helps both methods in speed and minimum; β 2.0 is best.",
+			falling("RWS, entropy", "RWS"), falling("RWS, entropy", "RWS, entropy 0.8"), falling("RWS, entropy", "RWS, entropy 5"),
+			falling("NRWS, entropy", "NRWS"), falling("NRWS, entropy", "NRWS, entropy 0.8"), falling("NRWS, entropy", "NRWS, entropy 5"))},
+		figures: ofMethods("FashionMNIST, C, entropy regulariser", "", ", entropy 0.8", ", entropy", ", entropy 5"),
+	},
+	"varady/fig6.13": {
+		cells: fig612, begin: "FashionMNIST, ", names: strongest,
+		claims:  []claim{amount("Weights grow larger with it, the opposite of L2; gradient norms level out higher.", askRaised)},
+		special: drawNorms("with the entropy regulariser and without", "", ", entropy"),
+	},
+}
+
 // fashion is a training on FashionMNIST with the machine of MNIST (Várady 2025, 5.3.2). Its curves
-// are those of the test rows, which are measured with the samples of training.
+// are of the test rows, which are measured with the samples of training.
 func fashion(name string, method hm.Method, full int) plan {
 	return plan{
 		name: "fashion-" + name, data: fashionDrawn, machine: dense(twelveLayers...), method: method, laptop: full / 200, full: full, seeds: 1, part: 0.5,
@@ -39,57 +128,26 @@ func small(p plan) plan {
 
 var table52 = []cell{{"FashionMNIST, RWS", fashionRWS, 0}, {"FashionMNIST, NRWS", fashionNRWS, 0}}
 
-func makeTable52(w *work) error {
-	of, err := w.cells(table52)
-	if err != nil {
-		return err
-	}
-	w.foundDifference("FashionMNIST, NRWS over RWS", of["FashionMNIST, NRWS"], of["FashionMNIST, RWS"])
-	if err := w.foundRatio("FashionMNIST, seconds of an epoch, NRWS over RWS", fashionNRWS, fashionRWS); err != nil {
-		return err
-	}
-	var j judgement
-	j.aboveOf(of, "FashionMNIST, NRWS", "FashionMNIST, RWS")
-	j.say("TFD is not public, and says nothing here")
-	return w.judge("NRWS is ahead on both sets.", j)
-}
-
-// fashionRates are the learning rates among which that of RWS is chosen (Várady 2025, fig. 5.7).
+// fashionRates are the trainings of RWS among which the best is chosen (Várady 2025, fig. 5.7).
 var fashionRates = []plan{
 	fashion("rws-0.002", hm.RWS().LearningRate(0.002), 2000), fashionRWS, fashion("rws-0.008", hm.RWS().LearningRate(0.008), 2000),
 }
 
-func fashionCurves(reproduce.Scale) []plan { return append([]plan{fashionNRWS}, fashionRates...) }
-
-func makeFashionCurves(w *work) error {
-	nrws, err := w.trained(fashionNRWS.name, "NRWS")
-	if err != nil {
-		return err
-	}
+func makeFashionCurves(w *work) {
+	nrws := w.trained(fashionNRWS.name, "NRWS")
 	var passed passedOver
 	all := []curve{nrws}
-	rws, at, err := bestOf(&passed, fashionRates, func(p plan) (curve, float64, error) {
-		of, err := w.trained(p.name, fmt.Sprintf("RWS, η = %g", p.method.Spec().LearningRate))
-		if err != nil {
-			return nil, 0, err
-		}
+	rws, at := bestOf(&passed, fashionRates, func(p plan) (curve, float64) {
+		of := w.trained(p.name, fmt.Sprintf("RWS, η = %g", p.method.Spec().LearningRate))
 		all = append(all, of)
-		return of, of.mean(end), nil
+		return of, of.mean(end)
 	})
-	if err != nil {
-		return err
-	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
-	for i := range all {
-		all[i] = onTest(all[i], 0)
-	}
-	nrws, rws = all[0], onTest(rws, 0)
+	w.timed(all...)
+	all = each(all, onTest)
+	nrws, rws = all[0], onTest(rws)
 	what := "NRWS over " + rws[0].history.Name + ","
 	var j judgement
-	epochs, err := w.byEpochs(nrws, rws, rws.tenths()[1:])
-	j.addAhead(what, "tenths of the epochs from the second on", epochs, err)
+	j.ahead(what, "tenths of the epochs from the second on", w.byEpochs(nrws, rws, rws.tenths()[1:]))
 	w.aheadBySeconds(&j, what, nrws, rws, 2)
 	passed.note(&j)
 	if atEnd(at, fashionRates) {
@@ -100,201 +158,87 @@ func makeFashionCurves(w *work) error {
 			j.undecided(edge)
 		}
 	}
-	if err := w.judge("RWS at its best rate does not catch up with NRWS by epochs or by time.", j); err != nil {
-		return err
-	}
-	return w.curves("FashionMNIST, C", all...)
+	w.judge("RWS at its best rate does not catch up with NRWS by epochs or by time.", j)
+	w.curves("FashionMNIST, C", all...)
 }
 
-// fashionDreams are of the first half of the training of NRWS.
-func fashionDreams(reproduce.Scale) []plan {
-	half := fashionNRWS
-	half.until = 0.5
-	return []plan{half}
-}
-
-func makeFashionDreams(w *work) error {
-	of, err := w.trained(fashionNRWS.name, "NRWS")
-	if err != nil {
-		return err
-	}
-	set, err := w.dataset(of[0])
-	if err != nil {
-		return err
-	}
-	many, err := of[0].model.Means(w.ctx, w.few(10_000, 10_000, 100))
-	if err != nil {
-		return err
-	}
-	mean, se := pixels(many)
-	rows := rowPixels(set.Train())
+func drawFashionDreams(c *comparison) {
+	of := c.of("NRWS")[0]
 	var j judgement
-	j.add(holdsIf(math.Abs(mean-rows) < 0.02), "mean of the pixels %.4f ± %.4f, of the training rows %.4f", mean, se, rows)
-	if err := w.lookAt("(shown) Samples are recognisable clothes and faces.", j); err != nil {
-		return err
-	}
-	many.Values = many.Values[:w.few(100, 100, 10)]
-	return w.Figure("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of[0].history.Epochs)), plotting.Samples(many))
+	c.likeTheRows(&j, "", of)
+	c.lookAt("(shown) Samples are recognisable clothes and faces.", j)
+	many := must(of.model.Means(c.ctx, c.few(10_000, 10_000, 100)))
+	many.Values = many.Values[:c.few(100, 100, 10)]
+	c.draw("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of.history.Epochs)), plotting.Samples(many))
 }
 
 var table54 = []cell{
 	{"FashionMNIST, BiHM", fashionBiHM, 0}, {"FashionMNIST, NBiHM", fashionNBiHM, 0}, {"FashionMNIST, NRWS", fashionNRWS, 0},
 }
 
-func makeTable54(w *work) error {
-	of, err := w.cells(table54)
-	if err != nil {
-		return err
+// askBidirectional asks whether NBiHM is the highest at most places, and BiHM above NRWS early.
+func askBidirectional(c *comparison, j *judgement) {
+	bihm, nbihm, nrws := c.of("BiHM"), c.of("NBiHM"), c.of("NRWS")
+	highest, overBiHM := verdicts(c.byEpochs(nbihm, nrws, nrws.tenths())), verdicts(c.byEpochs(nbihm, bihm, nrws.tenths()))
+	for i, v := range overBiHM {
+		highest[i] = worse(highest[i], v)
 	}
-	ahead := difference(of["FashionMNIST, NBiHM"], of["FashionMNIST, BiHM"])
-	var j judgement
-	j.add(holdsIf(ahead.nats > 1), "NBiHM − BiHM %v", ahead)
-	j.within(of, "FashionMNIST, NBiHM", "FashionMNIST, NRWS", 0.5)
-	return w.judgeFull("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.", j)
-}
-
-func makeFig511(w *work) error {
-	var all []curve
-	for _, c := range table54 {
-		of, err := w.trained(c.plan.name, c.number[len("FashionMNIST, "):])
-		if err != nil {
-			return err
-		}
-		all = append(all, of)
-	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
-	for i := range all {
-		all[i] = onTest(all[i], 0)
-	}
-	bihm, nbihm, nrws := all[0], all[1], all[2]
-	overNRWS, err := w.byEpochs(nbihm, nrws, nrws.tenths())
-	if err != nil {
-		return err
-	}
-	overBiHM, err := w.byEpochs(nbihm, bihm, nrws.tenths())
-	if err != nil {
-		return err
-	}
-	early, err := w.bySeconds(bihm, nrws, nrws, 1, 5)
-	if err != nil {
-		return err
-	}
-	var highest []reproduce.Verdict
-	for i, v := range verdicts(overNRWS) {
-		highest = append(highest, worse(v, overBiHM[i].verdict()))
-	}
-	var j judgement
+	early := verdicts(c.bySeconds(bihm, nrws, nrws, 1, 5))
 	j.add(atLeast(6, highest), "NBiHM highest at %s tenths of the epochs", count(highest))
-	j.add(atLeast(3, verdicts(early)), "BiHM above NRWS at %s of the first tenths of the seconds of NRWS", count(verdicts(early)))
-	j.fewSamples(bihm)
-	if err := w.judge("NBiHM is best overall, and BiHM leads NRWS for half of the time.", j); err != nil {
-		return err
-	}
-	return w.curves("FashionMNIST, C, bidirectional machines", all...)
+	j.add(atLeast(3, early), "BiHM above NRWS at %s of the first tenths of the seconds of NRWS", count(early))
 }
 
 // accelerated are the trainings of Várady 2025, 6.1 on a set: RWS and NRWS with each optimiser at
 // the same small rate, RWS for 5,000 epochs, of which the first 2,000 count too.
-func accelerated(on string, of func(name string, method hm.Method, full int) plan, damping float64) []cell {
-	var cells []cell
+func accelerated(on string, of func(name string, method hm.Method, full int) plan, damping float64) (cells []cell) {
 	for _, o := range []struct {
-		name      string
-		optimizer hm.Optimizer
-	}{{"", hm.GradientDescent}, {"momentum", hm.Momentum}, {"Nesterov", hm.Nesterov}, {"Adam", hm.Adam}} {
-		suffix, name := "", "gd"
-		if o.name != "" {
-			suffix, name = ", "+o.name, o.optimizer.String()
-		}
-		rws := long(of, "rws-slow-"+name, hm.RWS().LearningRate(0.0001).Optimizer(o.optimizer))
-		nrws := of("nrws-slow-"+name, hm.NRWS().LearningRate(0.0001).Damping(damping).Optimizer(o.optimizer), 2000)
+		ending, name string
+		optimizer    hm.Optimizer
+	}{{"", "gd", hm.GradientDescent}, {", momentum", "momentum", hm.Momentum}, {", Nesterov", "nesterov", hm.Nesterov}, {", Adam", "adam", hm.Adam}} {
+		rws := long(of, "rws-slow-"+o.name, hm.RWS().LearningRate(0.0001).Optimizer(o.optimizer))
+		nrws := of("nrws-slow-"+o.name, hm.NRWS().LearningRate(0.0001).Damping(damping).Optimizer(o.optimizer), 2000)
 		cells = append(cells,
-			cell{on + "RWS, 2,000 epochs" + suffix, rws, 0.4}, cell{on + "RWS, 5,000 epochs" + suffix, rws, 0}, cell{on + "NRWS, 2,000 epochs" + suffix, nrws, 0})
+			cell{on + "RWS, 2,000 epochs" + o.ending, rws, 0.4}, cell{on + "RWS, 5,000 epochs" + o.ending, rws, 0}, cell{on + "NRWS, 2,000 epochs" + o.ending, nrws, 0})
 	}
 	return cells
 }
 
 var table62 = accelerated("FashionMNIST, ", fashion, 0.1)
 
-func makeTable62(w *work) error {
-	of, err := w.cells(table62)
-	if err != nil {
-		return err
-	}
+// askOptimisers asks which optimiser is best for each method, and whether NRWS is ahead.
+func askOptimisers(c *comparison, j *judgement) {
 	const rws, nrws = "FashionMNIST, RWS, 5,000 epochs", "FashionMNIST, NRWS, 2,000 epochs"
-	var j judgement
 	for _, optimizer := range []string{"", ", momentum", ", Nesterov"} {
-		j.aboveOf(of, rws+", Adam", rws+optimizer)
-		j.aboveOf(of, nrws+optimizer, rws+optimizer)
-	}
-	curves, err := w.curvesOf(numbered(table62, nrws+", momentum", nrws+", Nesterov"), "FashionMNIST, ")
-	if err != nil {
-		return err
+		falling(rws+", Adam", rws+optimizer)(c, j)
+		falling(nrws+optimizer, rws+optimizer)(c, j)
 	}
 	velocity := nrws + ", momentum"
-	if curves["NRWS, Nesterov"].mean(end) > curves["NRWS, momentum"].mean(end) {
+	if c.of(nrws+", Nesterov").mean(end) > c.of(velocity).mean(end) {
 		velocity = nrws + ", Nesterov"
 	}
-	j.aboveOf(of, velocity, nrws+", Adam")
-	j.aboveOf(of, velocity, nrws)
-	j.aboveOf(of, rws+", Adam", nrws+", Adam")
-	return w.judge("Adam is best for RWS, momentum or Nesterov for NRWS; NRWS is ahead with the same optimiser, Adam on FashionMNIST excepted.", j)
+	falling(velocity, nrws+", Adam")(c, j)
+	falling(velocity, nrws)(c, j)
+	falling(rws+", Adam", nrws+", Adam")(c, j)
 }
 
 // fig65 are the first 2,000 epochs of its trainings.
 var fig65 = drawn(table62...)
 
-func makeFig65(w *work) error {
-	of, err := w.curvesOf(fig65, "FashionMNIST, ")
-	if err != nil {
-		return err
-	}
-	var j judgement
-	for _, m := range []string{"RWS", "NRWS"} {
-		apart := of[m+", momentum"].mean(end) - of[m+", Nesterov"].mean(end)
-		j.add(holdsIf(math.Abs(apart) < 0.3), "%s, momentum − Nesterov %+.3f nats", m, apart)
-		if err := w.epochCurves("FashionMNIST, C: "+m, of[m], of[m+", momentum"], of[m+", Nesterov"], of[m+", Adam"]); err != nil {
-			return err
-		}
-	}
-	for _, o := range []string{", momentum", ", Nesterov"} {
-		w.aheadByEpochs(&j, "NRWS"+o+" over Adam", of["NRWS"+o], of["NRWS, Adam"])
-	}
-	return w.judgeFull("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.", j)
-}
-
-func makeFig66(w *work) error {
-	of, err := w.curvesOf(fig65, "FashionMNIST, ")
-	if err != nil {
-		return err
-	}
-	best := func(m string) curve {
-		highest := of[m]
-		for _, o := range []string{", momentum", ", Nesterov", ", Adam"} {
-			if of[m+o].mean(end) > highest.mean(end) {
-				highest = of[m+o]
-			}
-		}
-		return highest
-	}
-	return w.aheadBothWays("NRWS is ahead both ways.", "FashionMNIST, C, the best optimisers", best("NRWS"), best("RWS"))
+// bestOptimised are the runs of a method with the optimiser that ends highest.
+func (c *comparison) bestOptimised(method string) curve {
+	return slices.MaxFunc(c.all(method, method+", momentum", method+", Nesterov", method+", Adam"), func(a, b curve) int { return cmp.Compare(a.mean(end), b.mean(end)) })
 }
 
 // aheadBothWays judges a claim that NRWS is ahead of RWS by epochs and by seconds, and
 // draws both.
-func (w *work) aheadBothWays(says, title string, nrws, rws curve) error {
-	if err := w.timed(rws, nrws); err != nil {
-		return err
-	}
+func (w *work) aheadBothWays(says, title string, nrws, rws curve) {
+	w.timed(rws, nrws)
 	what := nrws[0].history.Name + " over " + rws[0].history.Name + ","
 	var j judgement
 	w.aheadByEpochs(&j, what, nrws, rws)
 	w.aheadBySeconds(&j, what, nrws, rws, 1)
-	if err := w.judge(says, j); err != nil {
-		return err
-	}
-	return w.curves(title, rws, nrws)
+	w.judge(says, j)
+	w.curves(title, rws, nrws)
 }
 
 // fashionLong is RWS without a regulariser, as Várady 2025, 6.2 and 6.3 train it on FashionMNIST.
@@ -313,7 +257,7 @@ var unpenalised = []cell{
 	{"FashionMNIST, NRWS, 2,000 epochs", fashionNRWS, 0},
 }
 
-// penalised are those with one, both methods for 2,000 epochs.
+// penalised are the trainings with one, both methods for 2,000 epochs.
 func penalised(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	return []cell{
 		{"FashionMNIST, RWS, 2,000 epochs" + suffix, fashion("rws-"+name, set(fashionRWS.method), 2000), 0},
@@ -321,90 +265,81 @@ func penalised(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	}
 }
 
-// penalisedLong are those of which RWS has 5,000.
+// penalisedLong are the same with 5,000 epochs of RWS.
 func penalisedLong(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	cells, rws := penalised(suffix, name, set), long(fashion, "rws-long-"+name, set(fashionRWS.method))
 	return []cell{{cells[0].number, rws, 0.4}, {"FashionMNIST, RWS, 5,000 epochs" + suffix, rws, 0}, cells[1]}
 }
 
-func plain(m hm.Method) hm.Method { return m }
+// withL1 and withL2 add a penalty to a method.
+func withL1(β float64) func(hm.Method) hm.Method {
+	return func(m hm.Method) hm.Method { return m.L1(β) }
+}
+func withL2(β float64) func(hm.Method) hm.Method {
+	return func(m hm.Method) hm.Method { return m.L2(β) }
+}
 
 var table63 = slices.Concat(unpenalised,
-	penalisedLong(", L1 0.00001", "l1-0.00001", func(m hm.Method) hm.Method { return m.L1(1e-5) }),
-	penalisedLong(", L2 0.00001", "l2-0.00001", func(m hm.Method) hm.Method { return m.L2(1e-5) }))
-
-func makeTable63(w *work) error {
-	of, err := w.cells(table63)
-	if err != nil {
-		return err
-	}
-	const nrws = "FashionMNIST, NRWS, 2,000 epochs"
-	var j judgement
-	j.notAbove(of, nrws+", L1 0.00001", nrws)
-	j.notAbove(of, nrws+", L2 0.00001", nrws)
-	return w.judgeFull("L1 and L2 do not help NRWS.", j)
-}
+	penalisedLong(", L1 0.00001", "l1-0.00001", withL1(1e-5)),
+	penalisedLong(", L2 0.00001", "l2-0.00001", withL2(1e-5)))
 
 // fig69 are the trainings of table 6.3 for 2,000 epochs, and those with penalties a hundred times
 // as large.
 var fig69 = drawn(slices.Concat(table63,
-	penalised(", L1 0.001", "l1-0.001", func(m hm.Method) hm.Method { return m.L1(1e-3) }),
-	penalised(", L2 0.001", "l2-0.001", func(m hm.Method) hm.Method { return m.L2(1e-3) }))...)
+	penalised(", L1 0.001", "l1-0.001", withL1(1e-3)),
+	penalised(", L2 0.001", "l2-0.001", withL2(1e-3)))...)
 
-func makeFig69(w *work) error {
-	of, err := w.curvesOf(fig69, "FashionMNIST, ")
-	if err != nil {
-		return err
-	}
-	tested := map[string][]evaluation{}
-	for number, runs := range of {
-		if tested[number], err = w.evaluate(runs); err != nil {
-			return err
-		}
-	}
-	var j judgement
-	for _, m := range []string{"RWS", "NRWS"} {
+func askPenalties(c *comparison, j *judgement) {
+	for _, m := range methods {
 		for _, norm := range []string{", L1 ", ", L2 "} {
-			for _, β := range []string{"0.00001", "0.001"} {
-				gain := difference(tested[m+norm+β], tested[m])
-				j.add(holdsIf(gain.nats <= 0.3), "%s%s%s over none %v", m, norm, β, gain)
+			little, much := m+norm+"0.00001", m+norm+"0.001"
+			for _, penalised := range []string{little, much} {
+				gain := c.over(penalised, m)
+				j.add(holdsIf(gain.nats <= 0.3), "%s over none %v", penalised, gain)
 			}
-			for _, other := range []string{m, m + norm + "0.00001"} {
-				j.above(fmt.Sprintf("%s over %s0.001", other, m+norm), difference(tested[other], tested[m+norm+"0.001"]))
+			for _, other := range []string{m, little} {
+				j.above(other+" over "+much, c.over(other, much))
 			}
-		}
-		if err := w.epochCurves("FashionMNIST, C, penalties: "+m, of[m], of[m+", L1 0.00001"], of[m+", L1 0.001"], of[m+", L2 0.00001"], of[m+", L2 0.001"]); err != nil {
-			return err
 		}
 	}
-	return w.judgeFull("Neither helps either method at any β; the larger β, the worse.", j)
 }
 
-// normsOf begins the captions of figures of norms.
-const normsOf = "Norms of weights and, of the last minibatch of each epoch, of gradients on FashionMNIST, both networks together, "
+func ofWeights(l layerNorms) float64   { return l.Weights }
+func ofGradients(l layerNorms) float64 { return l.Gradient }
 
-func makeFig611(w *work) error {
-	of, err := w.curvesOf(fig69, "FashionMNIST, ")
-	if err != nil {
-		return err
-	}
-	var j judgement
-	for _, m := range []string{"RWS", "NRWS"} {
-		free, held := of[m][0].history, of[m+", L2 0.001"][0].history
-		weights := func(h norms) float64 { return h.at(1, func(l layerNorms) float64 { return l.Weights }) }
-		gradients := func(h norms, part float64) float64 {
-			return h.at(part, func(l layerNorms) float64 { return l.Gradient })
+// normsOf are the norms of the first seed of a label.
+func (c *comparison) normsOf(label string) norms { return norms(c.of(label)[0].history) }
+
+// drawNorms draws the norms of each method, of the cells whose labels have some endings.
+func drawNorms(what string, endings ...string) func(*comparison) {
+	return func(c *comparison) {
+		for _, m := range methods {
+			all := each(endings, func(ending string) runs.History { return c.of(m + ending)[0].history })
+			c.draw("norms-"+strings.ToLower(m), "Norms of weights and, of the last minibatch of each epoch, of gradients on FashionMNIST, both networks together, "+what+": "+m,
+				plotting.NetworkNorms(all...))
 		}
-		ratio := weights(norms(held)) / weights(norms(free))
+	}
+}
+
+// askHeld asks whether L2 halves the weights, and the gradients stay as they are.
+func askHeld(c *comparison, j *judgement) {
+	for _, m := range methods {
+		free, held := c.normsOf(m), c.normsOf(m+", L2 0.001")
+		ratio := held.at(1, ofWeights) / free.at(1, ofWeights)
 		j.add(holdsIf(ratio < 0.5), "%s: norm of the weights with L2 0.001 × %.3f", m, ratio)
-		change := gradients(norms(held), 1)/gradients(norms(held), 0.5) - 1
+		change := held.at(1, ofGradients)/held.at(0.5, ofGradients) - 1
 		j.add(holdsIf(math.Abs(change) < 0.1), "norm of the gradients %+.1f %% over the second half", 100*change)
-		if err := w.Figure("norms-"+strings.ToLower(m), normsOf+"with L2 and without: "+m,
-			plotting.NetworkNorms(free, of[m+", L2 0.00001"][0].history, held)); err != nil {
-			return err
-		}
 	}
-	return w.judgeFull("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.", j)
+}
+
+// askRaised asks whether the entropy regulariser raises the weights and the gradients.
+func askRaised(c *comparison, j *judgement) {
+	for _, m := range methods {
+		free, raised := c.normsOf(m), c.normsOf(m+", entropy")
+		weights, gradients := raised.at(1, ofWeights)/free.at(1, ofWeights), raised.at(1, ofGradients)/free.at(1, ofGradients)
+		j.add(holdsIf(weights > 1.05), "%s: norm of the weights × %.3f", m, weights)
+		j.add(holdsIf(gradients > 1.05), "%s: norm of the gradients × %.3f", m, gradients)
+	}
 }
 
 // entropic are the trainings with the entropy regulariser as printed (Várady 2025, 6.3.3).
@@ -414,86 +349,17 @@ func entropic(β float64) func(hm.Method) hm.Method {
 
 // thrice lets the runs of cells be of three seeds.
 func thrice(cells ...cell) []cell {
-	all := slices.Clone(cells)
-	for i := range all {
-		all[i].plan.seeds = 3
-	}
-	return all
+	return each(cells, func(c cell) cell {
+		c.plan.seeds = 3
+		return c
+	})
 }
 
 var table64 = thrice(slices.Concat(unpenalised, penalisedLong(", entropy", "entropy-2", entropic(2)))...)
 
-func makeTable64(w *work) error {
-	of, err := w.cells(table64)
-	if err != nil {
-		return err
-	}
-	var j judgement
-	for _, m := range []string{"RWS", "NRWS"} {
-		number := "FashionMNIST, " + m + ", 2,000 epochs"
-		w.foundDifference("FashionMNIST, gain of entropy, "+m+", 2,000 epochs", of[number+", entropy"], of[number])
-		j.aboveOf(of, number+", entropy", number)
-	}
-	return w.judgeFull("The entropy regulariser gains about half a nat.", j)
-}
-
-// fig612 are the trainings of table 6.4 for 2,000 epochs, and those of the other strengths.
+// fig612 are the trainings of table 6.4 for 2,000 epochs, and the other strengths.
 var fig612 = drawn(slices.Concat(table64,
 	thrice(penalised(", entropy 0.8", "entropy-0.8", entropic(0.8))...), thrice(penalised(", entropy 5", "entropy-5", entropic(5))...))...)
 
-// entropies are the curves of figure 6.12, each named by its β.
-func (w *work) entropies() (map[string]curve, error) {
-	of, err := w.curvesOf(fig612, "FashionMNIST, ")
-	for _, m := range []string{"RWS", "NRWS"} {
-		for i := range of[m+", entropy"] {
-			of[m+", entropy"][i].history.Name = m + ", entropy 2"
-		}
-	}
-	return of, err
-}
-
-func makeFig612(w *work) error {
-	of, err := w.entropies()
-	if err != nil {
-		return err
-	}
-	var j judgement
-	for _, m := range []string{"RWS", "NRWS"} {
-		tested := map[string][]evaluation{}
-		for _, suffix := range []string{"", ", entropy 0.8", ", entropy", ", entropy 5"} {
-			if tested[m+suffix], err = w.evaluate(of[m+suffix]); err != nil {
-				return err
-			}
-		}
-		for _, other := range []string{"", ", entropy 0.8", ", entropy 5"} {
-			j.aboveOf(tested, m+", entropy", m+other)
-		}
-		if err := w.epochCurves("FashionMNIST, C, entropy regulariser: "+m, of[m], of[m+", entropy 0.8"], of[m+", entropy"], of[m+", entropy 5"]); err != nil {
-			return err
-		}
-	}
-	return w.judgeFull("It helps both methods in speed and minimum; β 2.0 is best.", j)
-}
-
-func makeFig613(w *work) error {
-	of, err := w.entropies()
-	if err != nil {
-		return err
-	}
-	var j judgement
-	for _, m := range []string{"RWS", "NRWS"} {
-		free, raised := of[m][0].history, of[m+", entropy"][0].history
-		for _, n := range []struct {
-			name string
-			of   func(layerNorms) float64
-		}{{"weights", func(l layerNorms) float64 { return l.Weights }}, {"gradients", func(l layerNorms) float64 { return l.Gradient }}} {
-			ratio := norms(raised).at(1, n.of) / norms(free).at(1, n.of)
-			j.add(holdsIf(ratio > 1.05), "%s: norm of the %s × %.3f", m, n.name, ratio)
-		}
-		if err := w.Figure("norms-"+strings.ToLower(m), normsOf+"with the entropy regulariser and without: "+m,
-			plotting.NetworkNorms(free, raised)); err != nil {
-			return err
-		}
-	}
-	return w.judgeFull("Weights grow larger with it, the opposite of L2; gradient norms level out higher.", j)
-}
+// strongest names the cells of table 6.4 by their β, beside the other strengths.
+var strongest = map[string]string{"RWS, entropy": "RWS, entropy 2", "NRWS, entropy": "NRWS, entropy 2"}

@@ -70,12 +70,7 @@ func (f fisher) outside() (errors, within float64) {
 // picture shows something of each entry, in [0, 1], with the parameters in some order.
 func (f fisher) picture(heading string, order []int, of func(a, b int) float64) plotting.Column {
 	n := len(order)
-	var image []float64
-	for _, a := range order {
-		for _, b := range order {
-			image = append(image, of(max(a, b), min(a, b)))
-		}
-	}
+	image := eachPair(order, order, func(a, b int) float64 { return of(max(a, b), min(a, b)) })
 	return plotting.Column{Heading: heading, Sheet: dataset.Sheet{Shape: dataset.Shape{Height: n, Width: n}, Values: [][]float64{image}}}
 }
 
@@ -96,7 +91,7 @@ func (f fisher) asTheyAre() []int {
 	return order
 }
 
-// size gives that of an entry, as the brightness of three decades below the largest.
+// size shows the size of an entry as its brightness, over three decades below the largest.
 func (f fisher) size() func(a, b int) float64 {
 	_, largest := f.outside()
 	return func(a, b int) float64 { return max(0, 1+math.Log10(math.Abs(f.matrix[a][b])/largest+1e-12)/3) }
@@ -118,7 +113,7 @@ func gaussianLayer(block int) int {
 	return 0
 }
 
-// gaussianNetwork is that of 3 Gaussian units below 2, with parameters that were drawn: each
+// gaussianNetwork has 3 Gaussian units below 2, with parameters that were drawn: each
 // unit has a mean μ and a deviation exp(a) + σ₀, both linear in its parents (Várady 2025, 7.1). Its
 // blocks are one for μ and one for a of each unit.
 func gaussianNetwork() (of []int, draw scores) {
@@ -229,24 +224,21 @@ func (w *work) estimated(network func() ([]int, scores)) (f fisher, verdict repr
 
 const logarithmic = "on the left brightness is logarithmic, over three decades, and what is not black outside the blocks is noise"
 
-func makeFig71(w *work) error {
+func makeFig71(w *work) {
 	f, verdict, evidence := w.estimated(gaussianNetwork)
 	w.Judge("The matrix is block-diagonal by unit.", verdict, "%s", evidence)
-	return w.Figure("estimate", "Fisher matrix of a 3-2 network of Gaussian units, estimated from samples without assuming blocks, and its blocks, one of the mean and one of the deviation of each unit; "+logarithmic,
+	w.draw("estimate", "Fisher matrix of a 3-2 network of Gaussian units, estimated from samples without assuming blocks, and its blocks, one of the mean and one of the deviation of each unit; "+logarithmic,
 		f.besideBlocks())
 }
 
-func makeFig72(w *work) error {
+func makeFig72(w *work) {
 	f, verdict, evidence := w.estimated(gaussianNetwork)
 	var fine, wide int
 	for a := range f.of {
 		for b := range f.of {
-			switch {
-			case f.of[a] == f.of[b]:
-				fine++
+			if gaussianLayer(f.of[a]) == gaussianLayer(f.of[b]) {
 				wide++
-			case gaussianLayer(f.of[a]) == gaussianLayer(f.of[b]):
-				wide++
+				fine += int(f.block(a, b))
 			}
 		}
 	}
@@ -261,24 +253,18 @@ func makeFig72(w *work) error {
 		}
 		return 0
 	}
-	return w.Figure("layers", "The same matrix with all means of a layer before its deviations, and its blocks in those of whole layers (grey); "+logarithmic,
+	w.draw("layers", "The same matrix with all means of a layer before its deviations, and its blocks in those of whole layers (grey); "+logarithmic,
 		plotting.SideBySide(f.picture("estimated", byLayer, f.size()), f.picture("blocks in blocks of layers", byLayer, inLayers)))
 }
 
-func makeFig77(w *work) error {
+func makeFig77(w *work) {
 	f, verdict, evidence := w.estimated(convolutionOfThree)
 	w.Judge("One block a channel.", verdict, "%s", evidence)
-	err := w.Figure("estimate", "Fisher matrix of a convolution with three channels of 2×2 windows, whose weights all positions share, estimated from samples, and its blocks, one a channel; "+logarithmic,
+	w.draw("estimate", "Fisher matrix of a convolution with three channels of 2×2 windows, whose weights all positions share, estimated from samples, and its blocks, one a channel; "+logarithmic,
 		f.besideBlocks())
-	if err != nil {
-		return err
+	halving := func(channels int) hm.Convolution {
+		return hm.Convolution{Channels: channels, Height: 2, Width: 2, Stride: 2}
 	}
-	return w.Figure("structure", "Fisher matrix of a machine with two convolutions: the lower hidden layer has three channels, and a block for each", plotting.FisherStructure(convolvedMachine.Architecture()))
+	twice := hm.New(dataset.Shape{Height: 8, Width: 8}).Convolve(halving(3)).Convolve(halving(2))
+	w.draw("structure", "Fisher matrix of a machine with two convolutions: the lower hidden layer has three channels, and a block for each", plotting.FisherStructure(twice.Architecture()))
 }
-
-// halving is a convolution of windows that do not overlap.
-func halving(channels int) hm.Convolution {
-	return hm.Convolution{Channels: channels, Height: 2, Width: 2, Stride: 2}
-}
-
-var convolvedMachine = hm.New(dataset.Shape{Height: 8, Width: 8}).Convolve(halving(3)).Convolve(halving(2))

@@ -1,26 +1,22 @@
 package thesis
 
 import (
-	"fmt"
-
+	"bytes"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// untrained is of a result that needs no training.
-func untrained(reproduce.Scale) []plan { return nil }
-
 // open opens a data set, or what stands for it at the scale smoke.
-func (w *work) open(spec dataset.Spec) (*dataset.Set, error) {
+func (w *work) open(spec dataset.Spec) *dataset.Set {
 	if w.Scale == reproduce.Smoke {
 		spec.Name, spec.Subset = madeUp(spec.Name), 128
 	}
-	return spec.Open()
+	return must(spec.Open())
 }
 
 // drawRows draws a hundred of the training rows, as they lie.
-func (w *work) drawRows(name, caption string, set *dataset.Set) error {
+func (w *work) drawRows(name, caption string, set *dataset.Set) {
 	train := set.Train()
 	sheet := dataset.Sheet{Shape: set.Shape()}
 	for i := range min(w.few(100, 100, 10), train.Rows) {
@@ -30,45 +26,22 @@ func (w *work) drawRows(name, caption string, set *dataset.Set) error {
 		}
 		sheet.Values = append(sheet.Values, row)
 	}
-	return w.Figure(name, caption, plotting.Samples(sheet))
+	w.draw(name, caption, plotting.Samples(sheet))
 }
 
-func makeFig610(w *work) error {
-	set, err := w.open(fashionDrawn)
-	if err != nil {
-		return err
-	}
+func makeFig610(w *work) {
+	set := w.open(fashionDrawn)
 	train := set.Train()
-	black := 0
-	for _, v := range train.Values {
-		if v == 0 {
-			black++
-		}
-	}
-	share := float64(black) / float64(len(train.Values))
+	share := float64(bytes.Count(train.Values, []byte{0})) / float64(len(train.Values))
 	w.Judge("(shown) Many backgrounds are black.", holdsIf(share > 1.0/3), "%.1f %% of all pixels of %s training rows are 0", 100*share, thousands(train.Rows))
-	return w.drawRows("rows", "A hundred training rows of FashionMNIST", set)
+	w.drawRows("rows", "A hundred training rows of FashionMNIST", set)
 }
 
-func makeFigA1(w *work) error {
-	for _, of := range []struct {
-		name, caption string
-		spec          dataset.Spec
-	}{
-		{"3by3", "3by3", dataset.Spec{Name: "3by3"}},
-		{"mnist", "binarised MNIST", binarizedMNIST},
-		{"minimnist", "miniMNIST, grey levels (C)", miniMNISTDrawn},
-		{"fashion", "FashionMNIST, grey levels (C)", fashionDrawn},
-		{"faces", "the Olivetti faces in 24×24 pixels, which stand in for TFD", smallFaces},
-	} {
-		set, err := w.open(of.spec)
-		if err != nil {
-			return err
-		}
-		if err := w.drawRows(of.name, fmt.Sprintf("Training rows of %s", of.caption), set); err != nil {
-			return err
-		}
-	}
+func makeFigA1(w *work) {
+	w.drawRows("3by3", "Training rows of 3by3", w.open(dataset.Spec{Name: "3by3"}))
+	w.drawRows("mnist", "Training rows of binarised MNIST", w.open(binarizedMNIST))
+	w.drawRows("minimnist", "Training rows of miniMNIST, grey levels (C)", w.open(miniMNISTDrawn))
+	w.drawRows("fashion", "Training rows of FashionMNIST, grey levels (C)", w.open(fashionDrawn))
+	w.drawRows("faces", "Training rows of the Olivetti faces in 24×24 pixels, which stand in for TFD", w.open(smallFaces))
 	w.Judge("(shown)", reproduce.Shown, "the figures are there to be looked at")
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -36,24 +37,27 @@ func (g gain) String() string { return fmt.Sprintf("%+.3f ± %.3f nats", g.nats,
 // over is how far one gain exceeds another.
 func (g gain) over(other gain) gain { return gain{g.nats - other.nats, math.Hypot(g.se, other.se)} }
 
-// gainOverSeeds is that of values of several seeds each, NaN where a seed has none.
+// gainOverSeeds returns the gain of values of several seeds each, NaN where a seed has none.
 func gainOverSeeds(a, b []float64) gain {
 	one, oneSE := statistics.MeanAndError(len(a), func(i int) float64 { return a[i] })
 	other, otherSE := statistics.MeanAndError(len(b), func(i int) float64 { return b[i] })
 	return gain{one - other, math.Hypot(oneSE, otherSE)}
 }
 
-func mean(values []float64) float64 {
-	return runs.SpreadOf(values, func(x float64) float64 { return x }).Mean
+func spread(values []float64) runs.Spread {
+	return runs.SpreadOf(values, func(x float64) float64 { return x })
 }
 
-// paired is that of values of the same rows.
+func mean(values []float64) float64 { return spread(values).Mean }
+func sd(values []float64) float64   { return spread(values).SD }
+
+// paired returns the gain of values of the same rows.
 func paired(a, b []float64) gain {
 	mean, se := statistics.MeanAndError(len(a), func(i int) float64 { return a[i] - b[i] })
 	return gain{mean, se}
 }
 
-// difference is log p of a less that of b.
+// difference returns how far log p of a is above log p of b.
 func difference(a, b []evaluation) gain {
 	if len(a) > 1 && len(b) > 1 {
 		return gainOverSeeds(logPs(a), logPs(b))
@@ -62,14 +66,11 @@ func difference(a, b []evaluation) gain {
 }
 
 // logPs are log p of each seed.
-func logPs(of []evaluation) (values []float64) {
-	for _, e := range of {
-		values = append(values, e.LogP)
-	}
-	return values
+func logPs(of []evaluation) []float64 {
+	return each(of, func(e evaluation) float64 { return e.LogP })
 }
 
-// starDifference is log p* of a less that of b, of one seed each.
+// starDifference returns how far log p* of a is above log p* of b, of one seed each.
 func starDifference(a, b evaluation) gain {
 	g := paired(a.EachTildeStar, b.EachTildeStar)
 	return gain{g.nats - *a.LogZ2 + *b.LogZ2, math.Hypot(g.se, math.Hypot(float64(*a.LogZ2SE), float64(*b.LogZ2SE)))}
@@ -118,19 +119,13 @@ func count(verdicts []reproduce.Verdict) string {
 	return text
 }
 
-func verdicts(gains []gain) (of []reproduce.Verdict) {
-	for _, g := range gains {
-		of = append(of, g.verdict())
-	}
-	return of
-}
+func verdicts(gains []gain) []reproduce.Verdict { return each(gains, gain.verdict) }
 
 // judgement is a verdict with its evidence, in the making: all of what is added has to
-// hold. Its error is the first of what could not be computed.
+// hold.
 type judgement struct {
 	verdict  reproduce.Verdict
 	evidence []string
-	err      error
 }
 
 func (j *judgement) add(v reproduce.Verdict, evidence string, values ...any) {
@@ -151,10 +146,10 @@ func (j *judgement) undecided(reason string, values ...any) {
 
 // worse is the worse of two verdicts on claims.
 func worse(a, b reproduce.Verdict) reproduce.Verdict {
-	if a == reproduce.Fails || b == reproduce.Fails {
+	switch {
+	case a == reproduce.Fails || b == reproduce.Fails:
 		return reproduce.Fails
-	}
-	if a == reproduce.Open || b == reproduce.Open {
+	case a == reproduce.Open || b == reproduce.Open:
 		return reproduce.Open
 	}
 	return reproduce.Holds
@@ -166,34 +161,22 @@ func (j *judgement) above(what string, g gain) { j.add(g.verdict(), "%s %v", wha
 // ahead adds that something is above something else everywhere where they were
 // compared.
 func (j *judgement) ahead(what, where string, gains []gain) {
-	least, verdict, early := gain{nats: math.Inf(1)}, reproduce.Holds, 0
-	for _, g := range gains {
-		if math.IsNaN(g.nats) {
-			verdict = worse(verdict, reproduce.Open)
-			early++
-			continue
-		}
-		verdict = worse(verdict, g.verdict())
-		if g.nats < least.nats {
-			least = g
-		}
-	}
-	if math.IsInf(least.nats, 1) {
+	compared := slices.DeleteFunc(slices.Clone(gains), func(g gain) bool { return math.IsNaN(g.nats) })
+	if len(compared) == 0 {
 		j.add(reproduce.Open, "%s: no epoch of both has ended at the %s", what, where)
 		return
 	}
-	j.add(verdict, "%s above at %s %s, where it is least by %v", what, count(verdicts(gains)), where, least)
-	if early > 0 {
+	least := slices.MinFunc(compared, func(a, b gain) int { return cmp.Compare(a.nats, b.nats) })
+	of := verdicts(gains)
+	j.add(atLeast(len(of), of), "%s above at %s %s, where it is least by %v", what, count(of), where, least)
+	if early := len(gains) - len(compared); early > 0 {
 		j.say("at %d of them no epoch of both has ended", early)
 	}
 }
 
 // behindLess adds that something is nowhere behind by so many nats.
 func (j *judgement) behindLess(nats float64, where string, gains []gain) {
-	least := math.Inf(1)
-	for _, g := range gains {
-		least = min(least, g.nats) // NaN where they could not be compared
-	}
+	least := slices.Min(each(gains, func(g gain) float64 { return g.nats })) // NaN where they could not be compared
 	verdict := holdsIf(least > -nats)
 	if math.IsNaN(least) {
 		verdict = reproduce.Open
@@ -204,13 +187,15 @@ func (j *judgement) behindLess(nats float64, where string, gains []gain) {
 // passedOver are the errors of trainings that a search for the best rate passes over.
 type passedOver []error
 
-// diverged keeps the error of a training that has diverged, and says whether it is one.
-func (p *passedOver) diverged(err error) bool {
-	if !errors.Is(err, runs.ErrDiverged) {
-		return false
+// diverged opens a training, and says whether it has diverged; then it keeps the error.
+func (p *passedOver) diverged(open func()) bool {
+	err := untilAnError(open)
+	if errors.Is(err, runs.ErrDiverged) {
+		*p = append(*p, err)
+		return true
 	}
-	*p = append(*p, err)
-	return true
+	check(err)
+	return false
 }
 
 // note adds them to the evidence.
@@ -222,66 +207,45 @@ func (p passedOver) note(j *judgement) {
 
 // bestOf is what scores highest among what is made of candidates, and which of them that is of.
 // Those whose training has diverged are passed over; where all have, that is the error.
-func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, score float64, err error)) (best T, at int, err error) {
+func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, score float64)) (best T, at int) {
 	highest := math.NaN()
 	at = -1
 	for i, c := range candidates {
-		of, score, err := made(c)
-		if passed.diverged(err) {
-			continue
-		}
-		if err != nil {
-			return best, at, err
-		}
-		if at < 0 || math.IsNaN(highest) || score > highest {
+		var of T
+		var score float64
+		diverged := passed.diverged(func() { of, score = made(c) })
+		if !diverged && (at < 0 || math.IsNaN(highest) || score > highest) {
 			best, at, highest = of, i, score
 		}
 	}
 	if at < 0 {
-		return best, at, (*passed)[len(*passed)-1]
+		check((*passed)[len(*passed)-1])
 	}
-	return best, at, nil
+	return best, at
 }
 
 // atEnd says whether the best of candidates is the first or the last of them.
 func atEnd[C any](best int, candidates []C) bool { return best == 0 || best == len(candidates)-1 }
 
-// failed keeps the first error.
-func (j *judgement) failed(err error) { j.err = cmp.Or(j.err, err) }
-
 func (j *judgement) text() string { return strings.Join(j.evidence, "; ") }
 
 // judge says what was found of a claim that asks for nothing but an order, judgeFull of
 // another.
-func (w *work) judge(says string, j judgement) error {
-	if j.err == nil {
-		w.Judge(says, j.verdict, "%s", j.text())
-	}
-	return j.err
-}
+func (w *work) judge(says string, j judgement) { w.Judge(says, j.verdict, "%s", j.text()) }
 
-func (w *work) judgeFull(says string, j judgement) error {
-	if j.err == nil {
-		w.JudgeFull(says, j.verdict, "%s", j.text())
-	}
-	return j.err
-}
+func (w *work) judgeFull(says string, j judgement) { w.JudgeFull(says, j.verdict, "%s", j.text()) }
 
 // show says what was found of a claim that asks for more than an order, and gives no verdict:
 // on stand-in data, or in another setting than the published.
-func (w *work) show(says string, j judgement) error {
-	if j.err == nil {
-		w.Show(says, j.verdict, "%s", j.text())
-	}
-	return j.err
-}
+func (w *work) show(says string, j judgement) { w.Show(says, j.verdict, "%s", j.text()) }
 
 // lookAt says what was measured of a claim that has to be looked at, too: it fails where that
 // fails, and is left to whoever looks where it does not.
-func (w *work) lookAt(says string, j judgement) error {
-	if j.verdict != reproduce.Fails {
-		j.verdict = ""
-		return w.show(says, j)
+func (w *work) lookAt(says string, j judgement) {
+	if j.verdict == reproduce.Fails {
+		w.judgeFull(says, j)
+		return
 	}
-	return w.judgeFull(says, j)
+	j.verdict = ""
+	w.show(says, j)
 }

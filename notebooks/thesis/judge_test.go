@@ -78,13 +78,15 @@ func TestErrorsOfLogZAreKept(t *testing.T) {
 // A search passes over trainings that have diverged, names them, and fails where all have.
 func TestSearchesPassOverDivergedTrainings(t *testing.T) {
 	lost, missing := &reproduce.Diverged{Name: "rws", Seed: 1}, errors.New("no such run")
-	search := func(scores map[float64]float64, err error) (string, int, passedOver, error) {
-		var passed passedOver
-		best, at, failed := bestOf(&passed, []float64{0.1, 0.2, 0.4}, func(η float64) (string, float64, error) {
-			if score, is := scores[η]; is {
-				return fmt.Sprint(η), score, nil
-			}
-			return "", 0, err
+	search := func(scores map[float64]float64, err error) (best string, at int, passed passedOver, failed error) {
+		failed = untilAnError(func() {
+			best, at = bestOf(&passed, []float64{0.1, 0.2, 0.4}, func(η float64) (string, float64) {
+				score, is := scores[η]
+				if !is {
+					check(err)
+				}
+				return fmt.Sprint(η), score
+			})
 		})
 		return best, at, passed, failed
 	}
@@ -115,7 +117,8 @@ func TestLookedAtClaims(t *testing.T) {
 		e.Make = func(ctx context.Context, of *reproduce.Work) error {
 			var j judgement
 			j.add(verdict, "measured")
-			return (&work{of, ctx}).lookAt("(shown) Digits.", j)
+			(&work{of, ctx}).lookAt("(shown) Digits.", j)
+			return nil
 		}
 		made, err := e.Produce(t.Context(), &reproduce.Work{Scale: reproduce.Full}, t.TempDir(), t.TempDir())
 		if err != nil {

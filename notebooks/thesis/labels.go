@@ -23,7 +23,7 @@ var labeled = []struct {
 	{[]int{300, 200, 130, 80, 50, 25, 15}, 0.01, "0.01"},
 }
 
-func labeledPlans(reproduce.Scale) []plan {
+func labeledPlans() []plan {
 	var plans []plan
 	for i, m := range labeled {
 		plans = append(plans, plan{
@@ -36,28 +36,18 @@ func labeledPlans(reproduce.Scale) []plan {
 	return plans
 }
 
-func makeTable41(w *work) error {
+func makeTable41(w *work) {
 	const chance = 0.9 // the error of ten classes
 	atChance := 0
 	var j judgement
-	for i, p := range labeledPlans(w.Scale) {
+	for i, p := range labeledPlans() {
 		number := fmt.Sprintf("%s, γ %s, ", strings.ReplaceAll(strings.Trim(fmt.Sprint(labeled[i].layers), "[]"), " ", "-"), labeled[i].gamma)
-		of, err := w.trained(p.name, p.name)
-		if err != nil {
-			return err
-		}
-		set, err := w.dataset(of[0])
-		if err != nil {
-			return err
-		}
+		of := w.trained(p.name, p.name)
 		rows, samples := w.few(0, 0, 50), w.few(100, 100, 5)
-		c, err := reproduce.KeptOf(w.Work, fmt.Sprintf("classification-rows-%d-samples-%d", rows, samples), of[0].snapshot, func() (hm.Classification, error) {
+		c := keptOf(w, fmt.Sprintf("classification-rows-%d-samples-%d", rows, samples), of[0].snapshot, func() hm.Classification {
 			w.Say("classifying the test rows by %s", p.name)
-			return of[0].model.Classify(w.ctx, of[0].model.Subset(set.Test(), rows), samples, w.Progress)
+			return must(of[0].model.Classify(w.ctx, of[0].model.Subset(w.dataset(of[0]).Test(), rows), samples, w.Progress))
 		})
-		if err != nil {
-			return err
-		}
 		se := float64(c.ErrorSE)
 		w.Found(number+"error", "error", reproduce.Value{Ours: c.Error, SE: &se, Seeds: 1, By: fmt.Sprintf("%s samples of each of %s test rows", thousands(c.Samples), thousands(c.Data))})
 		j.add(holdsIf(c.Error > 0.05), "%serror %.3f ± %.3f", number, c.Error, se)
@@ -65,15 +55,11 @@ func makeTable41(w *work) error {
 			atChance++
 		}
 		if likelihood := number + "−log p̃*(x)"; w.Has(likelihood, "−log p̃*") {
-			e, err := w.evaluate(of)
-			if err != nil {
-				return err
-			}
-			w.found(likelihood, "−log p̃*", e, negative(logPTildeStar))
+			w.found(likelihood, "−log p̃*", w.evaluate(of), scaled(-1, logPTildeStar))
 		}
 	}
 	if atChance > 0 {
 		j.undecided("%d of them are at chance, %g, and have not learned yet", atChance, chance)
 	}
-	return w.judgeFull("A label on top does not do well beside the literature.", j)
+	w.judgeFull("A label on top does not do well beside the literature.", j)
 }

@@ -17,22 +17,19 @@ import (
 
 // miniDrawn is a training on it.
 func miniDrawn(name string, method hm.Method, laptop, full int) plan {
-	return plan{name: "minimnist-c-" + name, data: miniMNISTDrawn, machine: dense(miniLayers...), method: method, laptop: laptop, full: full, seeds: 3}
+	p := mini("c-"+name, method, laptop, full)
+	p.data = miniMNISTDrawn
+	return p
 }
 
-// miniMethod is one of the two methods that chapter 6 compares.
-type miniMethod struct {
+// comparedMethod is one of the two methods that chapter 6 compares.
+type comparedMethod struct {
 	name  string
 	plain plan    // of varady/tableD.1
 	least float64 // of the rates that are tried of gradient descent
 }
 
-var miniPair = []miniMethod{{"RWS", ofTableD1("rws"), 0.02}, {"NRWS", ofTableD1("nrws"), 0.008}}
-
-func ofTableD1(method string) plan {
-	plans := miniMethods(reproduce.Laptop)
-	return plans[slices.IndexFunc(plans, func(p plan) bool { return p.name == "minimnist-c-"+method })]
-}
+var miniPair = []comparedMethod{{"RWS", miniMethod("c-rws"), 0.02}, {"NRWS", miniMethod("c-nrws"), 0.008}}
 
 // optimised is a method with an optimiser, at several rates.
 type optimised struct {
@@ -46,7 +43,7 @@ type optimised struct {
 const momentumLength = 20
 
 // with is the method with an optimiser, at four rates.
-func (m miniMethod) with(o hm.Optimizer) optimised {
+func (m comparedMethod) with(o hm.Optimizer) optimised {
 	of := optimised{name: m.name + ", " + optimizerNames[o], method: m.plain.method.Optimizer(o), length: 1}
 	least := m.least
 	switch o {
@@ -56,9 +53,7 @@ func (m miniMethod) with(o hm.Optimizer) optimised {
 	case hm.Adam:
 		least = 0.001
 	}
-	for _, times := range []float64{1, 2, 4, 8} {
-		of.rates = append(of.rates, times*least)
-	}
+	of.rates = []float64{least, 2 * least, 4 * least, 8 * least}
 	return of
 }
 
@@ -77,20 +72,10 @@ func (o optimised) plan(η float64) plan {
 	return miniDrawn(name, o.method.LearningRate(η), 20, 200)
 }
 
-func (o optimised) plans() (all []plan) {
-	for _, η := range o.rates {
-		all = append(all, o.plan(η))
-	}
-	return all
-}
+func (o optimised) plans() []plan { return each(o.rates, o.plan) }
 
-func miniOptimised(reproduce.Scale) (plans []plan) {
-	for _, m := range miniPair {
-		for _, o := range optimizers {
-			plans = append(plans, m.with(o).plans()...)
-		}
-	}
-	return plans
+func miniOptimised() []plan {
+	return slices.Concat(eachPair(miniPair, optimizers, func(m comparedMethod, o hm.Optimizer) []plan { return m.with(o).plans() })...)
 }
 
 // atItsBest is what a method with an optimiser reaches at each rate, and the best of them.
@@ -103,18 +88,13 @@ type atItsBest struct {
 	tested []evaluation // of the best
 }
 
-func (w *work) atItsBest(o optimised) (b atItsBest, err error) {
+func (w *work) atItsBest(o optimised) (b atItsBest) {
 	b.optimised = o
-	each, at, err := w.atRates(o.rates, o.name, &b.passed, func(η float64) string { return o.plan(η).name })
-	if err != nil {
-		return b, err
-	}
-	b.each, b.best, b.edge = each, each[at], atEnd(at, o.rates)
-	if b.tested, err = w.evaluateWith(b.best, w.endSamples()); err != nil {
-		return b, err
-	}
+	all, at := w.atRates(o.rates, o.name, &b.passed, func(η float64) string { return o.plan(η).name })
+	b.each, b.best, b.edge = all, all[at], atEnd(at, o.rates)
+	b.tested = w.evaluateWith(b.best, w.endSamples())
 	w.Beside(b.best[0].history.Name, "log p", value(b.tested, logP))
-	return b, nil
+	return b
 }
 
 // reached is validation log p at the end by the length of steps.
@@ -129,43 +109,35 @@ func (b atItsBest) reached() plotting.Measured {
 	return m
 }
 
-// above adds that log p of the test rows of a is above that of b.
+// above adds that log p of the test rows is above the other's.
 func (b atItsBest) above(j *judgement, other atItsBest) {
-	j.order("", scored{b.best[0].history.Name, b.tested}, scored{other.best[0].history.Name, other.tested})
+	j.above(b.best[0].history.Name+" − "+other.best[0].history.Name, difference(b.tested, other.tested))
 }
 
 // judgeAtBest says what was found of a claim on methods at their best rates.
-func (w *work) judgeAtBest(says string, j judgement, all ...atItsBest) error {
+func (w *work) judgeAtBest(says string, j judgement, all ...atItsBest) {
 	for _, b := range all {
 		b.passed.note(&j)
 		if b.edge {
 			j.undecided("%s: the best rate lies at an end of those tried", b.name)
 		}
 	}
-	return w.judge(says, j)
+	w.judge(says, j)
 }
 
-func makeMiniOptimisers(w *work) error {
+func makeMiniOptimisers(w *work) {
 	of := map[string][]atItsBest{} // in the order of optimizers
 	for _, m := range miniPair {
 		var best []curve
 		var reached []plotting.Measured
 		for _, o := range optimizers {
-			b, err := w.atItsBest(m.with(o))
-			if err != nil {
-				return err
-			}
+			b := w.atItsBest(m.with(o))
 			of[m.name] = append(of[m.name], b)
 			best, reached = append(best, b.best), append(reached, b.reached())
 		}
-		if err := w.epochCurves("miniMNIST, C, each at its best rate: "+m.name, best...); err != nil {
-			return err
-		}
-		err := w.Figure("rates-"+strings.ToLower(m.name), "log p of validation rows at the end, by 10 samples of each row, by optimiser and learning rate, of momentum and Nesterov twenty times this, mean and sd over seeds: "+m.name,
+		w.epochCurves("miniMNIST, C, each at its best rate: "+m.name, best...)
+		w.draw("rates-"+strings.ToLower(m.name), "log p of validation rows at the end, by 10 samples of each row, by optimiser and learning rate, of momentum and Nesterov twenty times this, mean and sd over seeds: "+m.name,
 			plotting.Measurements(plotting.Axis{Label: "learning rate η; of momentum and Nesterov 20 η", Logarithmic: true}, plotting.Axis{Label: "log p (nats)"}, reached...))
-		if err != nil {
-			return err
-		}
 	}
 	var accelerate, best, ahead judgement
 	for _, m := range miniPair {
@@ -187,18 +159,10 @@ func makeMiniOptimisers(w *work) error {
 	for i := range optimizers {
 		nrws[i].above(&ahead, rws[i])
 	}
-	for _, claim := range []struct {
-		says string
-		judgement
-	}{
-		{"Momentum, Nesterov and Adam accelerate both methods.", accelerate},
-		{"Adam is best for RWS, momentum or Nesterov for NRWS.", best},
-		{"NRWS is ahead of RWS with the same optimiser.", ahead},
-	} {
-		if err := w.judgeAtBest(claim.says, claim.judgement, slices.Concat(rws, nrws)...); err != nil {
-			return err
-		}
-	}
+	both := slices.Concat(rws, nrws)
+	w.judgeAtBest("Momentum, Nesterov and Adam accelerate both methods.", accelerate, both...)
+	w.judgeAtBest("Adam is best for RWS, momentum or Nesterov for NRWS.", best, both...)
+	w.judgeAtBest("NRWS is ahead of RWS with the same optimiser.", ahead, both...)
 	for _, m := range miniPair {
 		plain, momentum := of[m.name][0], of[m.name][1]
 		var j judgement
@@ -207,102 +171,55 @@ func makeMiniOptimisers(w *work) error {
 				j.add(reproduce.Open, "at η %g training has diverged", η)
 				continue
 			}
-			w.aboveAt(&j, fmt.Sprintf("η %g over %g", η, plain.rates[i]), momentum.each[i], plain.each[i], end)
+			j.above(fmt.Sprintf("η %g over %g", η, plain.rates[i]), w.gain(momentum.each[i], plain.each[i], end))
 		}
-		if err := w.judge("To "+m.name+" momentum is more than longer steps.", j); err != nil {
-			return err
-		}
+		w.judge("To "+m.name+" momentum is more than longer steps.", j)
 	}
-	return nil
 }
 
 // plainMini are the trainings of varady/tableD.1, without a regulariser.
-func plainMini() (all []cell) {
-	for _, m := range miniPair {
-		all = append(all, cell{m.name, m.plain, 0})
-	}
-	return all
+func plainMini() []cell {
+	return each(miniPair, func(m comparedMethod) cell { return cell{m.name, m.plain, 0} })
 }
 
 // regularised are the same with a regulariser.
-func regularised(label, name string, set func(hm.Method) hm.Method) (all []cell) {
-	for _, m := range miniPair {
-		p := miniDrawn(strings.ToLower(m.name)+"-"+name, set(m.plain.method), m.plain.laptop, m.plain.full)
-		all = append(all, cell{m.name + ", " + label, p, 0})
-	}
-	return all
+func regularised(label, name string, set func(hm.Method) hm.Method) []cell {
+	return each(miniPair, func(m comparedMethod) cell {
+		return cell{m.name + ", " + label, miniDrawn(strings.ToLower(m.name)+"-"+name, set(m.plain.method), m.plain.laptop, m.plain.full), 0}
+	})
 }
 
-// testedMini draws the curves of cells, and estimates log p of the test rows by their numbers.
-func (w *work) testedMini(title string, all []cell) (map[string][]evaluation, error) {
-	tested, curves := map[string][]evaluation{}, map[string][]curve{} // the latter by method
-	for _, c := range all {
-		of, err := w.trained(c.plan.name, c.number)
-		if err != nil {
-			return nil, err
-		}
-		if tested[c.number], err = w.evaluateWith(of, w.endSamples()); err != nil {
-			return nil, err
-		}
-		w.Beside(c.number, "log p", value(tested[c.number], logP))
-		method, _, _ := strings.Cut(c.number, ",")
-		curves[method] = append(curves[method], of)
-	}
-	for _, m := range miniPair {
-		if err := w.epochCurves("miniMNIST, C, "+title+": "+m.name, curves[m.name]...); err != nil {
-			return nil, err
-		}
-	}
-	return tested, nil
-}
-
-// The penalties of Várady 2025, fig. 6.9.
-const littlePenalty, muchPenalty = 1e-5, 1e-3
-
-func penaltyLabel(norm string, β float64) string {
-	return norm + " " + strconv.FormatFloat(β, 'f', -1, 64)
-}
-
+// penalisedMini are trainings with the penalties of Várady 2025, fig. 6.9.
 func penalisedMini() []cell {
 	all := plainMini()
-	for _, β := range []float64{littlePenalty, muchPenalty} {
-		all = append(all, regularised(penaltyLabel("L1", β), fmt.Sprintf("l1-%g", β), func(m hm.Method) hm.Method { return m.L1(β) })...)
-		all = append(all, regularised(penaltyLabel("L2", β), fmt.Sprintf("l2-%g", β), func(m hm.Method) hm.Method { return m.L2(β) })...)
+	for _, β := range []float64{1e-5, 1e-3} {
+		label := strconv.FormatFloat(β, 'f', -1, 64)
+		all = append(all, regularised("L1 "+label, fmt.Sprintf("l1-%g", β), withL1(β))...)
+		all = append(all, regularised("L2 "+label, fmt.Sprintf("l2-%g", β), withL2(β))...)
 	}
 	return all
 }
 
-func makeMiniPenalties(w *work) error {
-	tested, err := w.testedMini("penalties", penalisedMini())
-	if err != nil {
-		return err
-	}
-	var neither, larger judgement
-	for _, m := range miniPair {
-		for _, norm := range []string{"L1", "L2"} {
-			little, much := m.name+", "+penaltyLabel(norm, littlePenalty), m.name+", "+penaltyLabel(norm, muchPenalty)
-			neither.notAbove(tested, little, m.name)
-			neither.notAbove(tested, much, m.name)
-			larger.aboveOf(tested, little, much)
-			larger.aboveOf(tested, m.name, much)
+// forPenalties asks of each method and norm, by the labels without a penalty, with a little one and
+// with much.
+func forPenalties(asks func(plain, little, much string) []ask) ask {
+	return func(c *comparison, j *judgement) {
+		for _, m := range methods {
+			for _, norm := range []string{", L1 ", ", L2 "} {
+				for _, ask := range asks(m, m+norm+"0.00001", m+norm+"0.001") {
+					ask(c, j)
+				}
+			}
 		}
 	}
-	if err := w.judge("L1 and L2 help neither method.", neither); err != nil {
-		return err
-	}
-	return w.judge("The larger β, the worse.", larger)
 }
 
-// The labels of the two regularisers of entropy.
-const (
-	printedEntropy = "entropy as printed, β 2"
-	exactEntropy   = "entropy, β 0.01"
-)
-
+// entropicMini are trainings with the two regularisers of entropy.
 func entropicMini() []cell {
 	const warmUp = 5
-	all := append(plainMini(), regularised(printedEntropy, "entropy-printed-2", func(m hm.Method) hm.Method { return m.EntropyEstimator(2).WarmUp(warmUp) })...)
-	return append(all, regularised(exactEntropy, "entropy-exact-0.01", func(m hm.Method) hm.Method { return m.Entropy(0.01).WarmUp(warmUp) })...)
+	return slices.Concat(plainMini(),
+		regularised("entropy as printed, β 2", "entropy-printed-2", func(m hm.Method) hm.Method { return m.EntropyEstimator(2).WarmUp(warmUp) }),
+		regularised("entropy, β 0.01", "entropy-exact-0.01", func(m hm.Method) hm.Method { return m.Entropy(0.01).WarmUp(warmUp) }))
 }
 
 // nesterovMini is NRWS with Nesterov, and the same with the entropy regulariser.
@@ -314,38 +231,16 @@ func nesterovMini() (alone, entropic optimised) {
 	return alone, entropic
 }
 
-func miniEntropy(reproduce.Scale) []plan {
+func nesterovPlans() []plan {
 	alone, entropic := nesterovMini()
-	return slices.Concat(plansOf(entropicMini()), alone.plans(), entropic.plans())
+	return append(alone.plans(), entropic.plans()...)
 }
 
-func makeMiniEntropy(w *work) error {
-	tested, err := w.testedMini("entropy", entropicMini())
-	if err != nil {
-		return err
-	}
-	for _, claim := range []struct{ says, label string }{
-		{"The printed estimator helps both methods.", printedEntropy},
-		{"The exact gradient of the entropy helps both methods.", exactEntropy},
-	} {
-		var j judgement
-		for _, m := range miniPair {
-			j.aboveOf(tested, m.name+", "+claim.label, m.name)
-		}
-		if err := w.judge(claim.says, j); err != nil {
-			return err
-		}
-	}
+// addToNesterov judges whether the regulariser adds to Nesterov, each at its best rate.
+func addToNesterov(c *comparison) {
 	alone, entropic := nesterovMini()
-	without, err := w.atItsBest(alone)
-	if err != nil {
-		return err
-	}
-	with, err := w.atItsBest(entropic)
-	if err != nil {
-		return err
-	}
+	without, with := c.atItsBest(alone), c.atItsBest(entropic)
 	var adds judgement
 	with.above(&adds, without)
-	return w.judgeAtBest("Entropy adds to Nesterov.", adds, with, without)
+	c.judgeAtBest("Entropy adds to Nesterov.", adds, with, without)
 }

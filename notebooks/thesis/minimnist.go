@@ -11,92 +11,104 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
-	"github.com/helmholtz-go/helmholtz/runs"
 )
 
+// miniRows are the results on miniMNIST that compare trainings.
+var miniRows = map[string]row{
+	"varady/tableD.1": {
+		cells: miniCells(), table: true,
+		numbers: []number{
+			logPOver("B, NRWS over RWS", "B, NRWS", "B, RWS"), logPOver("B, RWS over WS", "B, RWS", "B, WS"),
+			secondsOver("B, seconds of an epoch, NRWS over RWS", "B, NRWS", "B, RWS", "B, NRWS", "B, RWS", "B, WS"),
+			logPOver("C, NRWS over RWS", "C, NRWS", "C, RWS"), logPOver("C, RWS over WS", "C, RWS", "C, WS"),
+			secondsOver("C, seconds of an epoch, NRWS over RWS", "C, NRWS", "C, RWS", "C, NRWS", "C, RWS", "C, WS"),
+		},
+		claims: []claim{order("NRWS is ahead of RWS, RWS of WS, with B and with C.", above(
+			pair{"B, NRWS − RWS", "B, NRWS", "B, RWS"}, pair{"B, RWS − WS", "B, RWS", "B, WS"},
+			pair{"C, NRWS − RWS", "C, NRWS", "C, RWS"}, pair{"C, RWS − WS", "C, RWS", "C, WS"}))},
+	},
+	"varady/fig5.17": {
+		cells: sleepSteps(1, 3, 5, 10), timed: true,
+		claims: []claim{
+			order("More sleep steps converge better by epochs.", endsAbove(
+				pair{"WS, sleep steps: 3 over the one before", "WS, sleep steps: 3", "WS, sleep steps: 1"},
+				pair{"WS, sleep steps: 5 over the one before", "WS, sleep steps: 5", "WS, sleep steps: 3"},
+				pair{"WS, sleep steps: 10 over the one before", "WS, sleep steps: 10", "WS, sleep steps: 5"})),
+			amount("By time their cost eats the gain up.", func(c *comparison, j *judgement) {
+				one := c.of("WS, sleep steps: 1")
+				for _, label := range c.labels[1:] {
+					gain := c.of(label).mean(at(one.seconds())) - one.mean(end)
+					j.add(holdsIf(gain <= 0.3), "%s at the seconds of one %+.3f nats", label, gain)
+				}
+			}),
+		},
+		figures: ofCells("WS on miniMNIST with several sleep steps"),
+	},
+	"varady/fig5.18": {cells: append(sleepSteps(1, 3), sleepScales()...), special: compareSleep},
+	"minimnist/penalties": {
+		cells: penalisedMini(), table: true, few: true,
+		claims: []claim{
+			order("L1 and L2 help neither method.", forPenalties(func(plain, little, much string) []ask {
+				return []ask{notAbove(little, plain), notAbove(much, plain)}
+			})),
+			order("The larger β, the worse.", forPenalties(func(plain, little, much string) []ask {
+				return []ask{falling(little, much), falling(plain, much)}
+			})),
+		},
+		figures: ofMethods("miniMNIST, C, penalties", "", ", L1 0.00001", ", L2 0.00001", ", L1 0.001", ", L2 0.001"),
+	},
+	"minimnist/entropy": {
+		cells: entropicMini(), more: nesterovPlans(), table: true, few: true,
+		claims: []claim{
+			order("The printed estimator helps both methods.", falling("RWS, entropy as printed, β 2", "RWS"), falling("NRWS, entropy as printed, β 2", "NRWS")),
+			order("The exact gradient of the entropy helps both methods.", falling("RWS, entropy, β 0.01", "RWS"), falling("NRWS, entropy, β 0.01", "NRWS")),
+		},
+		figures: ofMethods("miniMNIST, C, entropy", "", ", entropy as printed, β 2", ", entropy, β 0.01"),
+		special: addToNesterov,
+	},
+}
+
 // miniMethods are the trainings of Várady 2025, table D.1 and fig. D.2.
-func miniMethods(reproduce.Scale) []plan {
-	var plans []plan
+func miniMethods() (plans []plan) {
 	for _, data := range []struct {
 		name          string
 		spec          dataset.Spec
 		nrws, rws, ws float64 // learning rates
-	}{
-		{"b", miniMNIST, 0.004, 0.02, 0.04},
-		{"c", miniMNISTDrawn, 0.004, 0.01, 0.02},
-	} {
-		for _, m := range []struct {
-			name   string
-			method hm.Method
-		}{
-			{"nrws", hm.NRWS().LearningRate(data.nrws).Damping(0.05)},
-			{"rws", hm.RWS().LearningRate(data.rws)},
-			{"ws", hm.WS().LearningRate(data.ws)},
-		} {
-			plans = append(plans, plan{
-				name: "minimnist-" + data.name + "-" + m.name, data: data.spec, machine: dense(miniLayers...),
-				method: m.method, laptop: 50, full: 500, seeds: 3,
-			})
+	}{{"b", miniMNIST, 0.004, 0.02, 0.04}, {"c", miniMNISTDrawn, 0.004, 0.01, 0.02}} {
+		for _, m := range []hm.Method{hm.NRWS().LearningRate(data.nrws).Damping(0.05), hm.RWS().LearningRate(data.rws), hm.WS().LearningRate(data.ws)} {
+			p := mini(data.name+"-"+m.Spec().Preset, m, 50, 500)
+			p.data = data.spec
+			plans = append(plans, p)
 		}
 	}
 	return plans
 }
 
-// mini are the trained methods on miniMNIST of a binarisation, b or c.
-func (w *work) mini(binarization string) (nrws, rws, ws curve, err error) {
-	for _, m := range []struct {
-		name, label string
-		to          *curve
-	}{{"nrws", "NRWS", &nrws}, {"rws", "RWS", &rws}, {"ws", "WS", &ws}} {
-		if *m.to, err = w.trained("minimnist-"+binarization+"-"+m.name, m.label); err != nil {
-			return nil, nil, nil, err
-		}
-	}
-	return nrws, rws, ws, nil
+// mini is a training on miniMNIST of three seeds.
+func mini(name string, method hm.Method, laptop, full int) plan {
+	return plan{name: "minimnist-" + name, data: miniMNIST, machine: dense(miniLayers...), method: method, laptop: laptop, full: full, seeds: 3}
 }
 
-func makeMiniTable(w *work) error {
-	var j judgement
-	for _, binarization := range []string{"B", "C"} {
-		nrws, rws, ws, err := w.mini(strings.ToLower(binarization))
-		if err != nil {
-			return err
-		}
-		methods := []scored{{name: "NRWS"}, {name: "RWS"}, {name: "WS"}}
-		for i, of := range []curve{nrws, rws, ws} {
-			if methods[i].of, err = w.evaluate(of); err != nil {
-				return err
-			}
-			w.Beside(binarization+", "+methods[i].name, "log p", value(methods[i].of, logP))
-		}
-		seconds, err := w.secondsAnEpoch([]curve{nrws, rws, ws})
-		if err != nil {
-			return err
-		}
-		w.foundDifference(binarization+", NRWS over RWS", methods[0].of, methods[1].of)
-		w.foundDifference(binarization+", RWS over WS", methods[1].of, methods[2].of)
-		if err := w.foundTimes(binarization+", seconds of an epoch, NRWS over RWS", "ratio", seconds[0], seconds[1], nrws); err != nil {
-			return err
-		}
-		j.order(binarization+", ", methods...)
-	}
-	return w.judge("NRWS is ahead of RWS, RWS of WS, with B and with C.", j)
+// miniCells are the trainings of table D.1 by their numbers, like "B, NRWS".
+func miniCells() []cell {
+	return each(miniMethods(), func(p plan) cell {
+		data, method, _ := strings.Cut(strings.ToUpper(strings.TrimPrefix(p.name, "minimnist-")), "-")
+		return cell{data + ", " + method, p, 0}
+	})
 }
 
-func makeMiniCurves(w *work) error {
+func makeMiniCurves(w *work) {
 	var time judgement
 	for _, binarization := range []string{"B", "C"} {
-		nrws, rws, ws, err := w.mini(strings.ToLower(binarization))
-		if err != nil {
-			return err
-		}
 		from, claim := 20, "With B, NRWS is ahead from the 12th epoch, by epochs."
 		if binarization == "C" {
 			from, claim = 3, "With C, NRWS is ahead from the very beginning."
 		}
-		if err := w.timed(nrws, rws, ws); err != nil {
-			return err
+		trained := func(method string) curve {
+			return w.trained("minimnist-"+strings.ToLower(binarization+"-"+method), method)
 		}
+		nrws, rws, ws := trained("NRWS"), trained("RWS"), trained("WS")
+		w.timed(nrws, rws, ws)
 		var epochs []int
 		for epoch := from; epoch <= nrws.epochs(); epoch++ {
 			epochs = append(epochs, epoch)
@@ -104,237 +116,102 @@ func makeMiniCurves(w *work) error {
 		var j judgement
 		for _, other := range []curve{rws, ws} {
 			what := "NRWS over " + other[0].history.Name
-			gains, err := w.byEpochs(nrws, other, epochs)
-			j.addAhead(what, fmt.Sprintf("epochs from %d on", from), gains, err)
-			gains, err = w.bySeconds(nrws, other, rws, 2, 10)
-			time.addAhead(binarization+", "+what, "tenths of the seconds of RWS from the second on", gains, err)
+			j.ahead(what, fmt.Sprintf("epochs from %d on", from), w.byEpochs(nrws, other, epochs))
+			time.ahead(binarization+", "+what, "tenths of the seconds of RWS from the second on", w.bySeconds(nrws, other, rws, 2, 10))
 		}
-		if err := w.judge(claim, j); err != nil {
-			return err
-		}
-		if err := w.curves("miniMNIST, "+binarization, nrws, rws, ws); err != nil {
-			return err
-		}
+		w.judge(claim, j)
+		w.curves("miniMNIST, "+binarization, nrws, rws, ws)
 	}
-	return w.judge("NRWS is ahead by time.", time)
+	w.judge("NRWS is ahead by time.", time)
 }
 
-// dreamers are the trainings of Várady 2025, fig. D.1.
-func dreamers(s reproduce.Scale) []plan {
-	var plans []plan
-	for _, p := range miniMethods(s) {
-		if p.name == "minimnist-b-nrws" || p.name == "minimnist-c-nrws" {
-			plans = append(plans, p)
-		}
-	}
-	return plans
+// miniMethod is a training of table D.1 by its name.
+func miniMethod(name string) plan {
+	plans := miniMethods()
+	return plans[slices.IndexFunc(plans, func(p plan) bool { return p.name == "minimnist-"+name })]
 }
 
-func makeDreamers(w *work) error {
+func makeDreamers(w *work) {
 	var j judgement
 	for _, binarization := range []string{"B", "C"} {
-		nrws, err := w.trained("minimnist-"+strings.ToLower(binarization)+"-nrws", "NRWS")
-		if err != nil {
-			return err
-		}
-		model := nrws[0].model
-		sheet, err := model.Means(w.ctx, w.few(100, 100, 10))
-		if err != nil {
-			return err
-		}
-		if err := w.Figure(strings.ToLower(binarization), "Means of 100 dreams of NRWS trained on miniMNIST, "+binarization, plotting.Samples(sheet)); err != nil {
-			return err
-		}
-		set, err := w.dataset(nrws[0])
-		if err != nil {
-			return err
-		}
-		many, err := model.Means(w.ctx, w.few(10_000, 10_000, 100))
-		if err != nil {
-			return err
-		}
-		mean, se := pixels(many)
-		rows := rowPixels(set.Train())
-		drawn, err := model.Draw(w.ctx, w.few(100, 100, 10))
-		if err != nil {
-			return err
-		}
-		if err := w.Figure(strings.ToLower(binarization)+"-drawn", "Pixels drawn from these means, "+binarization, plotting.Samples(drawn)); err != nil {
-			return err
-		}
-		j.add(holdsIf(math.Abs(mean-rows) < 0.02), "%s: mean of the pixels %.4f ± %.4f, of the training rows %.4f", binarization, mean, se, rows)
+		name := strings.ToLower(binarization)
+		nrws := w.trained("minimnist-"+name+"-nrws", "NRWS")[0]
+		w.drawDreams(name, "Means of 100 dreams of NRWS trained on miniMNIST, "+binarization, nrws)
+		w.draw(name+"-drawn", "Pixels drawn from these means, "+binarization, plotting.Samples(must(nrws.model.Draw(w.ctx, w.few(100, 100, 10)))))
+		w.likeTheRows(&j, binarization+": ", nrws)
 	}
-	return w.lookAt("(shown) Digits are recognisable.", j)
+	w.lookAt("(shown) Digits are recognisable.", j)
 }
 
-// manySeeds are the trainings of Várady 2025, 5.3.7, with RWS beside them.
-func manySeeds(s reproduce.Scale) []plan {
-	plans := miniMethods(s)
-	rws := plans[slices.IndexFunc(plans, func(p plan) bool { return p.name == "minimnist-b-rws" })]
-	return []plan{rws, {
-		name: "minimnist-seeds", data: miniMNIST, machine: dense(miniLayers...),
-		method: hm.NRWS().LearningRate(0.002).Damping(0.05), laptop: 100, full: 200, seeds: 24, part: 0.5,
-	}}
+// manySeeds is the training of Várady 2025, 5.3.7.
+var manySeeds = plan{
+	name: "minimnist-seeds", data: miniMNIST, machine: dense(miniLayers...),
+	method: hm.NRWS().LearningRate(0.002).Damping(0.05), laptop: 100, full: 200, seeds: 24, part: 0.5,
 }
 
-func makeManySeeds(w *work) error {
-	t, err := w.Training("minimnist-seeds")
-	if err != nil {
-		return err
-	}
+func makeManySeeds(w *work) {
+	t := must(w.Training("minimnist-seeds"))
 	// The published lengths are 100 epochs and 200; RWS is at hand after length.
 	epochs := t.Experiment.Header().Epochs
 	first, length := w.few(100, 100, 1), min(epochs, w.epochsOf("minimnist-b-rws"))
 	of := map[int][]evaluation{}
 	for _, at := range []int{length, first, epochs} {
-		if of[at] != nil {
-			continue
+		if of[at] == nil {
+			of[at] = w.evaluate(w.trainedAt("minimnist-seeds", "NRWS", at))
+			w.Beside(fmt.Sprintf("miniMNIST, %d epochs", at), "log p", value(of[at], logP))
 		}
-		seeds, err := w.trainedAt("minimnist-seeds", "NRWS", at)
-		if err != nil {
-			return err
-		}
-		if of[at], err = w.evaluate(seeds); err != nil {
-			return err
-		}
-		w.Beside(fmt.Sprintf("miniMNIST, %d epochs", at), "log p", value(of[at], logP))
 	}
-	spread := func(at int) runs.Spread {
-		return runs.SpreadOf(of[at], func(e evaluation) float64 { return e.LogP })
-	}
+	sdAt := func(at int) float64 { return sd(logPs(of[at])) }
 	found := func(number, measure string, ours, se float64, after string) {
 		w.FoundAsPublished(number, measure, reproduce.Value{Ours: ours, SE: &se, Seeds: t.Seeds, By: value(of[epochs], logP).By + ", after " + after, Data: of[epochs][0].data})
 	}
 	half, whole := names.Count(first, "epoch"), names.Count(epochs, "epoch")
 	errorOfSD := 1 / math.Sqrt(2*float64(t.Seeds-1)) // as a part of it
-	found("miniMNIST, sd over 24 seeds, 100 epochs", "sd of log p", spread(first).SD, spread(first).SD*errorOfSD, half)
+	found("miniMNIST, sd over 24 seeds, 100 epochs", "sd of log p", sdAt(first), sdAt(first)*errorOfSD, half)
 	if epochs > first {
-		found("miniMNIST, sd over 24 seeds, 200 epochs", "sd of log p", spread(epochs).SD, spread(epochs).SD*errorOfSD, whole)
+		found("miniMNIST, sd over 24 seeds, 200 epochs", "sd of log p", sdAt(epochs), sdAt(epochs)*errorOfSD, whole)
 		rise := paired(logPs(of[epochs]), logPs(of[first]))
 		found("miniMNIST, mean at 200 less mean at 100 epochs", "difference of log p", rise.nats, rise.se, whole+" less after "+half)
 	}
 
-	rws, err := w.trainedAt("minimnist-b-rws", "RWS", length)
-	if err != nil {
-		return err
-	}
-	ofRWS, err := w.evaluate(rws)
-	if err != nil {
-		return err
-	}
-	gap := difference(of[length], ofRWS)
+	gap := difference(of[length], w.evaluate(w.trainedAt("minimnist-b-rws", "RWS", length)))
 	var j judgement
-	j.add(holdsIf(spread(length).SD < gap.nats/10), "after %d epochs: sd over %d seeds %.3f nats; NRWS − RWS %v", length, t.Seeds, spread(length).SD, gap)
-	return w.judgeFull("Training is robust against chance.", j)
+	j.add(holdsIf(sdAt(length) < gap.nats/10), "after %d epochs: sd over %d seeds %.3f nats; NRWS − RWS %v", length, t.Seeds, sdAt(length), gap)
+	w.judgeFull("Training is robust against chance.", j)
 }
 
 // sleepSteps are trainings of WS with several sleep steps (Várady 2025, fig. 5.17).
-func sleepSteps(reproduce.Scale) []plan {
-	var plans []plan
-	for _, n := range []int{1, 3, 5, 10} {
-		plans = append(plans, plan{
-			name: fmt.Sprintf("minimnist-ws-sleep-%d", n), data: miniMNIST, machine: dense(miniLayers...),
-			method: hm.WS().LearningRate(0.001).SleepSteps(n), laptop: 20, full: 200, seeds: 3,
-		})
-	}
-	return plans
+func sleepSteps(steps ...int) []cell {
+	return each(steps, func(n int) cell {
+		p := mini(fmt.Sprintf("ws-sleep-%d", n), hm.WS().LearningRate(0.001).SleepSteps(n), 20, 200)
+		return cell{fmt.Sprintf("WS, sleep steps: %d", n), p, 0}
+	})
 }
 
-func makeSleepSteps(w *work) error {
-	var all []curve
-	for _, n := range []int{1, 3, 5, 10} {
-		label := fmt.Sprintf("WS, sleep steps: %d", n)
-		of, err := w.trained(fmt.Sprintf("minimnist-ws-sleep-%d", n), label)
-		if err != nil {
-			return err
-		}
-		all = append(all, of)
-	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
-	var epochs, time judgement
-	one := all[0]
-	for i, of := range all[1:] {
-		w.endsAbove(&epochs, of[0].history.Name+" over the one before", of, all[i])
-		gain := of.mean(at(one.seconds())) - one.mean(end)
-		time.add(holdsIf(gain <= 0.3), "%s at the seconds of one %+.3f nats", of[0].history.Name, gain)
-	}
-	if err := w.judge("More sleep steps converge better by epochs.", epochs); err != nil {
-		return err
-	}
-	if err := w.judgeFull("By time their cost eats the gain up.", time); err != nil {
-		return err
-	}
-	return w.curves("WS on miniMNIST with several sleep steps", all...)
+// sleepScales are trainings of NRWS with more or longer sleep (Várady 2025, fig. 5.18).
+func sleepScales() []cell {
+	return eachPair([]int{1, 3}, []int{1, 3}, func(steps, factor int) cell {
+		method := hm.NRWS().LearningRate(0.001).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))
+		return cell{fmt.Sprintf("NRWS, sleep steps: %d, factor %d", steps, factor), mini(fmt.Sprintf("nrws-sleep-%d-by-%d", steps, factor), method, 20, 200), 0}
+	})
 }
 
-// sleepScales are trainings of NRWS with more or longer sleep (Várady 2025, fig. 5.18), and two
-// of WS to compare the gain with.
-func sleepScales(s reproduce.Scale) []plan {
-	plans := sleepSteps(s)[:2]
-	for _, steps := range []int{1, 3} {
-		for _, factor := range []int{1, 3} {
-			plans = append(plans, plan{
-				name: fmt.Sprintf("minimnist-nrws-sleep-%d-by-%d", steps, factor), data: miniMNIST, machine: dense(miniLayers...),
-				method: hm.NRWS().LearningRate(0.001).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor)),
-				laptop: 20, full: 200, seeds: 3,
-			})
-		}
-	}
-	return plans
-}
-
-func makeSleepScales(w *work) error {
-	of := map[string]curve{}
-	var all []curve
-	for _, name := range []string{"1-by-1", "1-by-3", "3-by-1", "3-by-3"} {
-		label := fmt.Sprintf("NRWS, sleep steps: %c, factor %c", name[0], name[len(name)-1])
-		runs, err := w.trained("minimnist-nrws-sleep-"+name, label)
-		if err != nil {
-			return err
-		}
-		of[name], all = runs, append(all, runs)
-	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
-	var ws [2]curve
-	for i, n := range []int{1, 3} {
-		var err error
-		if ws[i], err = w.trained(fmt.Sprintf("minimnist-ws-sleep-%d", n), "WS"); err != nil {
-			return err
-		}
-	}
-	plain, thrice, scaled := of["1-by-1"], of["3-by-1"], of["1-by-3"]
-	gain, err := w.ends(thrice, plain)
-	if err != nil {
-		return err
-	}
-	gainWS, err := w.ends(ws[1], ws[0])
-	if err != nil {
-		return err
-	}
+// compareSleep judges what more and longer sleep gain, beside what more sleep gains WS.
+func compareSleep(c *comparison) {
+	labels := c.labels[2:]
+	all := c.all(labels...)
+	c.timed(all...)
+	plain, scaled, thrice := all[0], all[1], all[2]
+	gain := c.ends(thrice, plain)
 	var more, longer judgement
 	more.above("NRWS", gain)
-	more.above("gain of WS less that of NRWS", gainWS.over(gain))
-	if err := w.judge("NRWS gains from more sleep, less than WS.", more); err != nil {
-		return err
-	}
-	w.endsAbove(&longer, "a factor of 3 over none", scaled, plain)
-	apart, err := w.ends(scaled, thrice)
-	if err != nil {
-		return err
-	}
+	more.above("gain of WS less that of NRWS", c.ends(c.of("WS, sleep steps: 3"), c.of("WS, sleep steps: 1")).over(gain))
+	c.judge("NRWS gains from more sleep, less than WS.", more)
+	c.endsAbove(&longer, "a factor of 3 over none", scaled, plain)
+	apart := c.ends(scaled, thrice)
 	longer.add(holdsIf(math.Abs(apart.nats) < gain.nats/2), "a factor of 3 over 3 steps %v, 3 steps over 1 %v", apart, gain)
-	seconds, err := w.secondsAnEpoch(all)
-	if err != nil {
-		return err
-	}
-	cost, se := seconds[1].over(seconds[0])
+	cost, se := c.secondsRatio(labels[1], labels[0], labels...)
 	longer.add(positive(0.05-math.Abs(cost-1), se), "seconds of an epoch × %.3f ± %.3f", cost, se)
-	if err := w.judgeFull("A factor of 3 gains at no cost, about as much as three steps.", longer); err != nil {
-		return err
-	}
-	return w.curves("NRWS on miniMNIST with more and with longer sleep", all...)
+	c.judgeFull("A factor of 3 gains at no cost, about as much as three steps.", longer)
+	c.curves("NRWS on miniMNIST with more and with longer sleep", all...)
 }

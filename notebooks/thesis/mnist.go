@@ -3,10 +3,136 @@ package thesis
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
+
+// mnistRows are the results on binarised MNIST that compare trainings.
+var mnistRows = map[string]row{
+	"varady/table5.1": {
+		cells: table51, table: true,
+		numbers: []number{
+			secondsOver("seconds of an epoch, NRWS over RWS", "NRWS", "RWS"),
+			secondsOver("seconds of an epoch, DNRWS over RWS", "DNRWS", "RWS"),
+			secondsOver("seconds of an epoch, WS over RWS", "WS", "RWS"),
+		},
+		claims: []claim{
+			order("NRWS is best, before DNRWS, RWS and WS.", falling("NRWS", "DNRWS", "RWS", "WS")),
+			amount("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; BiHM thesis 2016 has −84.5).", func(c *comparison, j *judgement) {
+				logP := c.tested("NRWS")[0].LogP
+				j.add(holdsIf(logP > -85), "log p of NRWS %.2f after %d epochs, %+.2f from −84.5", logP, mnistNRWS.epochs(c.Scale), logP+84.5)
+			}),
+		},
+	},
+	"varady/fig5.4": {
+		cells: fig54(),
+		claims: []claim{
+			amount("Smaller α is faster at first, with a worse minimum.", askDamping),
+			amount("A larger η that makes up for a larger α converges too early.",
+				endsAbove(pair{"η 0.002, α 0.2 over η 0.004, α 0.4 at the end", "η 0.002, α 0.2", "η 0.004, α 0.4"})),
+		},
+		figures: each([]string{"η 0.001", "η 0.002", "η 0.004"}, func(η string) figure {
+			return figure{"binarised MNIST, DNRWS, " + η, []string{η + ", α 0.05", η + ", α 0.1", η + ", α 0.2", η + ", α 0.4"}}
+		}),
+	},
+	"varady/fig5.5": {
+		cells: drawn(cell{"RWS", mnistRWS, 0.25}, cell{"DNRWS", mnistDNRWS, 0.25}, cell{"NRWS", mnistNRWS, 0.25}), timed: true,
+		claims: []claim{
+			order("DNRWS is faster than RWS and its minimum worse than that of NRWS.",
+				aheadByEpochs(over("DNRWS", "RWS")), endsAbove(pair{"NRWS − DNRWS at the end", "NRWS", "DNRWS"})),
+			amount("By time DNRWS beats RWS for a longer period.", func(c *comparison, j *judgement) {
+				dnrws, rws := c.of("DNRWS"), c.of("RWS")
+				j.ahead("DNRWS over RWS", "first tenth of the seconds", c.bySeconds(dnrws, rws, rws, 1, 1))
+			}),
+		},
+		figures: ofCells("binarised MNIST, diagonal metric"),
+	},
+	"varady/fig5.6": {
+		cells: table51, more: mnistTuned(), timed: true,
+		numbers: []number{secondsOver("seconds of an epoch, NRWS over RWS", "NRWS", "RWS", "NRWS", "DNRWS", "RWS", "WS")},
+		claims: []claim{
+			order("NRWS converges faster by epochs and to a better minimum.", aheadByEpochs(over("NRWS", "RWS"))),
+			order("NRWS is faster by time.", aheadBySeconds(over("NRWS", "RWS"))),
+		},
+		figures: ofCells("binarised MNIST, twelve layers"),
+		special: compareTuned,
+	},
+	"varady/table5.3": {
+		cells: table53, table: true,
+		numbers: []number{secondsOver("seconds of an epoch, NBiHM over BiHM", "NBiHM", "BiHM")},
+		claims:  []claim{order("NRWS, NBiHM, BiHM, in this order.", falling("NRWS", "NBiHM", "BiHM"))},
+	},
+	"varady/fig5.10": {
+		cells: table53, timed: true,
+		claims: []claim{
+			order("NBiHM gains over BiHM in speed and minimum.", aheadByEpochs(over("NBiHM", "BiHM")), aheadBySeconds(over("NBiHM", "BiHM"))),
+			order("An epoch of NBiHM is shorter than one of NRWS, and NBiHM does not reach NRWS.",
+				func(c *comparison, j *judgement) {
+					shorter, se := c.secondsRatio("NBiHM", "NRWS", c.labels...)
+					j.add(positive(1-shorter, se), "seconds of an epoch × %.3f ± %.3f", shorter, se)
+				},
+				endsAbove(pair{"NRWS − NBiHM at the end", "NRWS", "NBiHM"})),
+		},
+		figures: ofCells("binarised MNIST, bidirectional machines"),
+	},
+	"varady/table6.1": {
+		cells: table61, table: true,
+		claims: []claim{order("NRWS after 2,000 epochs is ahead of RWS after 5,000, Adam excepted.",
+			falling("NRWS, 2,000 epochs", "RWS, 5,000 epochs"),
+			falling("NRWS, 2,000 epochs, momentum", "RWS, 5,000 epochs, momentum"),
+			falling("NRWS, 2,000 epochs, Nesterov", "RWS, 5,000 epochs, Nesterov"),
+			falling("RWS, 5,000 epochs, Adam", "NRWS, 2,000 epochs, Adam"))},
+	},
+	"varady/fig6.3": {
+		cells: fig63,
+		claims: []claim{
+			order("All three accelerate both methods.", aheadByEpochs(overPlain("RWS", "momentum", "Nesterov", "Adam")...), aheadByEpochs(overPlain("NRWS", "momentum", "Nesterov", "Adam")...)),
+			order("Adam is best for RWS, momentum and Nesterov for NRWS.",
+				endsAbove(overPlain("RWS", "Adam")...),
+				endsAbove(overOther("RWS", "Adam", "momentum"), overOther("NRWS", "momentum", "Adam")), endsAbove(overPlain("NRWS", "momentum")...),
+				endsAbove(overOther("RWS", "Adam", "Nesterov"), overOther("NRWS", "Nesterov", "Adam")), endsAbove(overPlain("NRWS", "Nesterov")...)),
+		},
+		figures: ofMethods("binarised MNIST", "", ", momentum", ", Nesterov", ", Adam"),
+	},
+	"varady/fig6.4": {
+		cells: fig64,
+		special: func(c *comparison) {
+			c.aheadBothWays("NRWS with Nesterov is ahead from the start, both ways.", "binarised MNIST, the best optimisers", c.of("NRWS, Nesterov"), c.of("RWS, Adam"))
+		},
+	},
+	"varady/table6.5": {
+		cells: table65, table: true,
+		claims: []claim{amount("Entropy and acceleration together almost always help.",
+			falling("MNIST, NRWS, entropy and Nesterov", "MNIST, NRWS"),
+			falling("FashionMNIST, NRWS, entropy and Nesterov", "FashionMNIST, NRWS"))},
+	},
+	"bihm/text3.7.4": {cells: sevenLayers, table: true, numbers: []number{findRange}},
+	"varady/figC.4":  {cells: figC4(), special: compareRefreshes},
+	"bihm/fig3.4": {
+		cells: fig34, timed: true, onTest: true,
+		claims: []claim{amount("BiHM converges very well by updates and competitively by time.", func(c *comparison, j *judgement) {
+			bihm, rws := c.of("BiHM"), c.of("RWS")
+			updates := verdicts(c.byEpochs(bihm, rws, rws.tenths()))
+			j.add(atLeast(6, updates), "above RWS at %s tenths of the updates", count(updates))
+			j.behindLess(0.5, "tenths of the seconds of RWS from the second on", c.bySeconds(bihm, rws, rws, 2, 10))
+		})},
+		figures: ofCells("binarised MNIST, twelve layers, Adam"),
+	},
+}
+
+// overPlain are a method's optimisers over gradient descent, and overOther one over another.
+func overPlain(method string, optimizers ...string) []pair {
+	return each(optimizers, func(o string) pair {
+		return pair{method + ", " + o + " over gradient descent", method + ", " + o, method}
+	})
+}
+
+func overOther(method, a, b string) pair {
+	return pair{method + ", " + a + " over " + b, method + ", " + a, method + ", " + b}
+}
 
 // mnist is a training on binarised MNIST with the machine of twelve layers.
 func mnist(name string, method hm.Method, full int) plan {
@@ -25,299 +151,89 @@ var (
 
 var table51 = []cell{{"NRWS", mnistNRWS, 0}, {"DNRWS", mnistDNRWS, 0}, {"RWS", mnistRWS, 0}, {"WS", mnistWS, 0}}
 
-// mnistRates are the learning rates among which that of a method is chosen.
+// mnistRates are the learning rates among which a method's best is chosen.
 var mnistRates = []float64{0.005, 0.01, 0.02, 0.04, 0.08}
 
-// mnistTuned are the trainings of Várady 2025, fig. 5.6, with those that tune η of RWS and of
-// NRWS.
-func mnistTuned(reproduce.Scale) []plan {
-	plans := plansOf(table51)
-	for i, method := range []string{"nrws", "rws"} {
-		for _, η := range mnistRates {
-			p := mnist(rated(method, η), []hm.Method{hm.NRWS().Damping(0.2), hm.RWS()}[i].LearningRate(η), 50)
-			p.laptop, p.seeds = 5, 3
-			plans = append(plans, p)
-		}
-	}
-	return plans
+// mnistTuned are the trainings that tune η of RWS and of NRWS.
+func mnistTuned() []plan {
+	return eachPair([]hm.Method{hm.NRWS().Damping(0.2), hm.RWS()}, mnistRates, func(m hm.Method, η float64) plan {
+		p := mnist(rated(m.Spec().Preset, η), m.LearningRate(η), 50)
+		p.laptop, p.seeds = 5, 3
+		return p
+	})
 }
 
 // rated names a training of a method at a learning rate.
 func rated(method string, η float64) string { return fmt.Sprintf("%s-lr-%g", method, η) }
 
-// tuned are the runs of the learning rate by which a method ends with the highest
-// validation log p, and whether that is one of the ends of those tried.
-func (w *work) tuned(method, label string, passed *passedOver) (best curve, rate float64, edge bool, err error) {
-	each, at, err := w.atRates(mnistRates, label, passed, func(η float64) string { return "mnist-" + rated(method, η) })
-	if err != nil {
-		return nil, 0, false, err
-	}
-	return each[at], mnistRates[at], atEnd(at, mnistRates), nil
-}
-
-// atRates are the runs of a method at each of several rates, nil where training has diverged, and
-// which of them end with the highest validation log p. name is that of the training at a rate.
-func (w *work) atRates(rates []float64, label string, passed *passedOver, name func(η float64) string) (each []curve, best int, err error) {
-	_, best, err = bestOf(passed, rates, func(η float64) (curve, float64, error) {
-		of, err := w.trained(name(η), fmt.Sprintf("%s, η = %g", label, η))
-		each = append(each, of)
-		if err != nil {
-			return nil, 0, err
-		}
-		return of, of.mean(end), nil
+// atRates returns the runs of a method at each of several rates, nil where training has diverged,
+// and which of them end with the highest validation log p. name names the training at a rate.
+func (w *work) atRates(rates []float64, label string, passed *passedOver, name func(η float64) string) (all []curve, best int) {
+	_, best = bestOf(passed, rates, func(η float64) (curve, float64) {
+		all = append(all, nil)
+		of := w.trained(name(η), fmt.Sprintf("%s, η = %g", label, η))
+		all[len(all)-1] = of
+		return of, of.mean(end)
 	})
-	return each, best, err
+	return all, best
 }
 
-func makeTable51(w *work) error {
-	of, err := w.cells(table51)
-	if err != nil {
-		return err
-	}
-	for _, m := range []struct {
-		name string
-		plan plan
-	}{{"NRWS", mnistNRWS}, {"DNRWS", mnistDNRWS}, {"WS", mnistWS}} {
-		if err := w.foundRatio("seconds of an epoch, "+m.name+" over RWS", m.plan, mnistRWS); err != nil {
-			return err
-		}
-	}
-	var j, beats judgement
-	j.order("", scored{"NRWS", of["NRWS"]}, scored{"DNRWS", of["DNRWS"]}, scored{"RWS", of["RWS"]}, scored{"WS", of["WS"]})
-	nrws := of["NRWS"][0]
-	beats.add(holdsIf(nrws.LogP > -85), "log p of NRWS %.2f after %d epochs, %+.2f from −84.5", nrws.LogP, mnistNRWS.epochs(w.Scale), nrws.LogP+84.5)
-	if err := w.judge("NRWS is best, before DNRWS, RWS and WS.", j); err != nil {
-		return err
-	}
-	return w.judgeFull("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; BiHM thesis 2016 has −84.5).", beats)
-}
-
-func makeFig56(w *work) error {
-	all, err := w.timedCells(table51)
-	if err != nil {
-		return err
-	}
-	nrws, rws := all[0], all[2]
-	var faster, sooner, tuned judgement
-	w.aheadByEpochs(&faster, "NRWS over RWS", nrws, rws)
-	if err := w.judge("NRWS converges faster by epochs and to a better minimum.", faster); err != nil {
-		return err
-	}
-	w.aheadBySeconds(&sooner, "NRWS over RWS", nrws, rws, 1)
-	if err := w.judge("NRWS is faster by time.", sooner); err != nil {
-		return err
-	}
-	seconds, err := w.secondsAnEpoch(all)
-	if err != nil {
-		return err
-	}
-	if err := w.foundTimes("seconds of an epoch, NRWS over RWS", "ratio", seconds[0], seconds[2], nrws); err != nil {
-		return err
-	}
-	if err := w.curves("binarised MNIST, twelve layers", all...); err != nil {
-		return err
-	}
-
+// compareTuned sets NRWS beside RWS, each at its best rate.
+func compareTuned(c *comparison) {
 	var passed passedOver
-	bestNRWS, ηNRWS, edgeNRWS, err := w.tuned("nrws", "NRWS", &passed)
-	if err != nil {
-		return err
+	tuned := func(method string) (best curve, η float64, edge bool) {
+		all, at := c.atRates(mnistRates, method, &passed, func(η float64) string { return "mnist-" + rated(strings.ToLower(method), η) })
+		return all[at], mnistRates[at], atEnd(at, mnistRates)
 	}
-	bestRWS, ηRWS, edgeRWS, err := w.tuned("rws", "RWS", &passed)
-	if err != nil {
-		return err
-	}
-	if err := w.timed(bestNRWS, bestRWS); err != nil {
-		return err
-	}
-	what := fmt.Sprintf("NRWS at η %g over RWS at %g, %d epochs, %d seeds,", ηNRWS, ηRWS, bestRWS.epochs(), len(bestRWS))
-	w.aheadByEpochs(&tuned, what, bestNRWS, bestRWS)
-	w.aheadBySeconds(&tuned, what, bestNRWS, bestRWS, 1)
-	gain, err := w.ends(bestNRWS, bestRWS)
-	if err != nil {
-		return err
-	}
-	w.Beside("NRWS over RWS, each at its best rate", "difference of validation log p", reproduce.Value{Ours: gain.nats, SE: &gain.se, Seeds: len(bestRWS)})
-	w.Beyond("At the learning rates that are best for each, %g and %g of those tried, NRWS ends %v above RWS on validation rows of MNIST, after %d epochs", ηNRWS, ηRWS, gain, bestRWS.epochs())
-	passed.note(&tuned)
+	nrws, ηNRWS, edgeNRWS := tuned("NRWS")
+	rws, ηRWS, edgeRWS := tuned("RWS")
+	c.timed(nrws, rws)
+	what := fmt.Sprintf("NRWS at η %g over RWS at %g, %d epochs, %d seeds,", ηNRWS, ηRWS, rws.epochs(), len(rws))
+	var j judgement
+	c.aheadByEpochs(&j, what, nrws, rws)
+	c.aheadBySeconds(&j, what, nrws, rws, 1)
+	gain := c.ends(nrws, rws)
+	c.Beside("NRWS over RWS, each at its best rate", "difference of validation log p", reproduce.Value{Ours: gain.nats, SE: &gain.se, Seeds: len(rws)})
+	c.Beyond("At the learning rates that are best for each, %g and %g of those tried, NRWS ends %v above RWS on validation rows of MNIST, after %d epochs", ηNRWS, ηRWS, gain, rws.epochs())
+	passed.note(&j)
 	if edgeNRWS || edgeRWS {
-		tuned.undecided("the best rate of a method lies at an end of those tried")
+		j.undecided("the best rate of a method lies at an end of those tried")
 	}
-	if err := w.judge("The gain is the metric's, each method being at its best rate.", tuned); err != nil {
-		return err
-	}
-	return w.curves("binarised MNIST, each method at its best rate", bestNRWS, bestRWS)
-}
-
-// timedCells are the runs of a table's cells, in order, with the seconds of epochs that
-// are timed in turn.
-func (w *work) timedCells(cells []cell) ([]curve, error) {
-	all, err := w.trainedCells(cells)
-	if err != nil {
-		return nil, err
-	}
-	return all, w.timed(all...)
+	c.judge("The gain is the metric's, each method being at its best rate.", j)
+	c.curves("binarised MNIST, each method at its best rate", nrws, rws)
 }
 
 var table53 = []cell{{"BiHM", mnistBiHM, 0}, {"NBiHM", mnistNBiHM, 0}, {"NRWS", mnistNRWS, 0}}
 
-func makeTable53(w *work) error {
-	of, err := w.cells(table53)
-	if err != nil {
-		return err
-	}
-	if err := w.foundRatio("seconds of an epoch, NBiHM over BiHM", mnistNBiHM, mnistBiHM); err != nil {
-		return err
-	}
-	var j judgement
-	j.order("", scored{"NRWS", of["NRWS"]}, scored{"NBiHM", of["NBiHM"]}, scored{"BiHM", of["BiHM"]})
-	return w.judge("NRWS, NBiHM, BiHM, in this order.", j)
-}
-
-func makeFig510(w *work) error {
-	all, err := w.timedCells(table53)
-	if err != nil {
-		return err
-	}
-	bihm, nbihm, nrws := all[0], all[1], all[2]
-	var gains, behind judgement
-	w.aheadByEpochs(&gains, "NBiHM over BiHM", nbihm, bihm)
-	w.aheadBySeconds(&gains, "NBiHM over BiHM", nbihm, bihm, 1)
-	if err := w.judge("NBiHM gains over BiHM in speed and minimum.", gains); err != nil {
-		return err
-	}
-	seconds, err := w.secondsAnEpoch(all)
-	if err != nil {
-		return err
-	}
-	shorter, se := seconds[1].over(seconds[2])
-	behind.add(positive(1-shorter, se), "seconds of an epoch × %.3f ± %.3f", shorter, se)
-	w.endsAbove(&behind, "NRWS − NBiHM at the end", nrws, nbihm)
-	if err := w.judge("An epoch of NBiHM is shorter than one of NRWS, and NBiHM does not reach NRWS.", behind); err != nil {
-		return err
-	}
-	return w.curves("binarised MNIST, bidirectional machines", all...)
-}
-
-// fig55 are the first 500 epochs of the runs of Várady 2025, table 5.1.
-var fig55 = drawn(cell{"RWS", mnistRWS, 0.25}, cell{"DNRWS", mnistDNRWS, 0.25}, cell{"NRWS", mnistNRWS, 0.25})
-
-func makeFig55(w *work) error {
-	all, err := w.trainedCells(fig55)
-	if err != nil {
-		return err
-	}
-	if err := w.timed(all...); err != nil {
-		return err
-	}
-	rws, dnrws, nrws := all[0], all[1], all[2]
-	var between, sooner judgement
-	w.aheadByEpochs(&between, "DNRWS over RWS", dnrws, rws)
-	w.endsAbove(&between, "NRWS − DNRWS at the end", nrws, dnrws)
-	if err := w.judge("DNRWS is faster than RWS and its minimum worse than that of NRWS.", between); err != nil {
-		return err
-	}
-	early, err := w.bySeconds(dnrws, rws, rws, 1, 1)
-	sooner.addAhead("DNRWS over RWS", "first tenth of the seconds", early, err)
-	if err := w.judgeFull("By time DNRWS beats RWS for a longer period.", sooner); err != nil {
-		return err
-	}
-	return w.curves("binarised MNIST, diagonal metric", all...)
-}
-
 // fig54 are the learning rates and damping factors of DNRWS.
 func fig54() []cell {
-	var cells []cell
-	for _, η := range []float64{0.001, 0.002, 0.004} {
-		for _, α := range []float64{0.05, 0.1, 0.2, 0.4} {
-			p := mnist(fmt.Sprintf("dnrws-lr-%g-damping-%g", η, α), hm.DNRWS().LearningRate(η).Damping(α), 200)
-			cells = append(cells, cell{fmt.Sprintf("η %g, α %g", η, α), p, 0})
-		}
-	}
-	return cells
+	return eachPair([]float64{0.001, 0.002, 0.004}, []float64{0.05, 0.1, 0.2, 0.4}, func(η, α float64) cell {
+		p := mnist(fmt.Sprintf("dnrws-lr-%g-damping-%g", η, α), hm.DNRWS().LearningRate(η).Damping(α), 200)
+		return cell{fmt.Sprintf("η %g, α %g", η, α), p, 0}
+	})
 }
 
-func makeFig54(w *work) error {
-	of, err := w.curvesOf(fig54(), "")
-	if err != nil {
-		return err
-	}
-	var faster, early judgement
+// askDamping asks whether less damping is ahead at first, and behind at the best.
+func askDamping(c *comparison, j *judgement) {
 	for _, η := range []string{"0.001", "0.002", "0.004"} {
 		for _, α := range [][2]string{{"0.05", "0.1"}, {"0.1", "0.2"}, {"0.2", "0.4"}} {
-			smaller, larger := of["η "+η+", α "+α[0]], of["η "+η+", α "+α[1]]
+			smaller, larger := c.of("η "+η+", α "+α[0]), c.of("η "+η+", α "+α[1])
 			epoch := min(5, smaller.epochs())
-			w.aboveAt(&faster, fmt.Sprintf("η %s, training after %d epochs, α %s − %s", η, epoch, α[0], α[1]), smaller, larger, trainedAfter(epoch))
+			j.above(fmt.Sprintf("η %s, training after %d epochs, α %s − %s", η, epoch, α[0], α[1]), c.gain(smaller, larger, trainedAfter(epoch)))
 			if α[1] != "0.4" {
-				w.aboveAt(&faster, fmt.Sprintf("best validation, α %s − %s", α[1], α[0]), larger, smaller, best)
+				j.above(fmt.Sprintf("best validation, α %s − %s", α[1], α[0]), c.gain(larger, smaller, best))
 			}
 		}
-		if err := w.epochCurves("binarised MNIST, DNRWS, η "+η, of["η "+η+", α 0.05"], of["η "+η+", α 0.1"], of["η "+η+", α 0.2"], of["η "+η+", α 0.4"]); err != nil {
-			return err
-		}
 	}
-	if err := w.judgeFull("Smaller α is faster at first, with a worse minimum.", faster); err != nil {
-		return err
-	}
-	w.endsAbove(&early, "η 0.002, α 0.2 over η 0.004, α 0.4 at the end", of["η 0.002, α 0.2"], of["η 0.004, α 0.4"])
-	return w.judgeFull("A larger η that makes up for a larger α converges too early.", early)
 }
 
 var table61 = accelerated("", mnist, 0.2)
-
-func makeTable61(w *work) error {
-	of, err := w.cells(table61)
-	if err != nil {
-		return err
-	}
-	const rws, nrws = "RWS, 5,000 epochs", "NRWS, 2,000 epochs"
-	var j judgement
-	for _, optimizer := range []string{"", ", momentum", ", Nesterov"} {
-		j.aboveOf(of, nrws+optimizer, rws+optimizer)
-	}
-	j.aboveOf(of, rws+", Adam", nrws+", Adam")
-	return w.judge("NRWS after 2,000 epochs is ahead of RWS after 5,000, Adam excepted.", j)
-}
 
 // fig63 are the first 2,000 epochs of its trainings, fig64 two of them.
 var (
 	fig63 = drawn(table61...)
 	fig64 = numbered(fig63, "RWS, 2,000 epochs, Adam", "NRWS, 2,000 epochs, Nesterov")
 )
-
-func makeFig63(w *work) error {
-	of, err := w.curvesOf(fig63, "")
-	if err != nil {
-		return err
-	}
-	var all, best judgement
-	for _, m := range []string{"RWS", "NRWS"} {
-		for _, o := range []string{", momentum", ", Nesterov", ", Adam"} {
-			w.aheadByEpochs(&all, m+o+" over gradient descent", of[m+o], of[m])
-		}
-		if err := w.epochCurves("binarised MNIST: "+m, of[m], of[m+", momentum"], of[m+", Nesterov"], of[m+", Adam"]); err != nil {
-			return err
-		}
-	}
-	w.endsAbove(&best, "RWS, Adam over gradient descent", of["RWS, Adam"], of["RWS"])
-	for _, o := range []string{", momentum", ", Nesterov"} {
-		w.endsAbove(&best, "RWS, Adam over"+o[1:], of["RWS, Adam"], of["RWS"+o])
-		w.endsAbove(&best, "NRWS"+o+" over Adam", of["NRWS"+o], of["NRWS, Adam"])
-		w.endsAbove(&best, "NRWS"+o+" over gradient descent", of["NRWS"+o], of["NRWS"])
-	}
-	if err := w.judge("All three accelerate both methods.", all); err != nil {
-		return err
-	}
-	return w.judge("Adam is best for RWS, momentum and Nesterov for NRWS.", best)
-}
-
-func makeFig64(w *work) error {
-	of, err := w.curvesOf(fig64, "")
-	if err != nil {
-		return err
-	}
-	return w.aheadBothWays("NRWS with Nesterov is ahead from the start, both ways.", "binarised MNIST, the best optimisers", of["NRWS, Nesterov"], of["RWS, Adam"])
-}
 
 // final is the training of the last column of Várady 2025, table 6.5, on a set.
 func final(of func(string, hm.Method, int) plan, damping float64) plan {
@@ -332,113 +248,42 @@ var table65 = append(thrice(
 	cell{"FashionMNIST, NRWS, entropy and Nesterov", final(fashion, 0.1), 0},
 ), cell{"MNIST, RWS", mnistRWS, 0}, cell{"FashionMNIST, RWS", fashionLong, 0})
 
-func makeTable65(w *work) error {
-	of, err := w.cells(table65)
-	if err != nil {
-		return err
-	}
-	var j judgement
-	for _, set := range []string{"MNIST", "FashionMNIST"} {
-		j.aboveOf(of, set+", NRWS, entropy and Nesterov", set+", NRWS")
-	}
-	return w.judgeFull("Entropy and acceleration together almost always help.", j)
-}
-
 // The seven-layer machines of BiHM thesis 2016, 3.7.4: five samples for 1,000 epochs, then a hundred
 // for 500, at the rates of its 3.6.2.
-var (
-	sevenBiHM = sevenLayers("bihm", hm.BiHM().L1(1e-5))
-	sevenRWS  = sevenLayers("rws", hm.RWS().L1(1e-5))
-)
+var sevenLayers = []cell{{"BiHM", seven("bihm", hm.BiHM().L1(1e-5)), 0}, {"RWS", seven("rws", hm.RWS().L1(1e-5)), 0}}
 
-func sevenLayers(name string, method hm.Method) plan {
+func seven(name string, method hm.Method) plan {
 	return plan{
 		name: "seven-layers-" + name, data: binarizedMNIST, machine: bidirectional(400, 300, 200, 100, 50, 25, 10),
 		method: method.Optimizer(hm.Adam).BatchSize(100).LearningRate(0.001).StepDecay(1000, 0.3).Samples(5).SamplesAfter(1000, 100), laptop: 20, full: 1500, seeds: 1,
 	}
 }
 
-func sevenPlans(reproduce.Scale) []plan { return []plan{sevenBiHM, sevenRWS} }
-
-func makeText374(w *work) error {
-	bihm, err := w.trained(sevenBiHM.name, "BiHM")
-	if err != nil {
-		return err
-	}
-	rws, err := w.trained(sevenRWS.name, "RWS")
-	if err != nil {
-		return err
-	}
-	a, err := w.evaluate(bihm)
-	if err != nil {
-		return err
-	}
-	b, err := w.evaluate(rws)
-	if err != nil {
-		return err
-	}
-	w.found("BiHM", "log p", a, logP)
-	w.found("BiHM", "log p̃*", a, logPTildeStar)
-	w.found("RWS", "log p", b, logP)
-	samples := w.testSamples()
-	spread, err := reproduce.KeptOf(w.Work, fmt.Sprintf("range-of-ten-%d", samples), bihm[0].snapshot, func() (float64, error) {
-		set, err := w.dataset(bihm[0])
-		if err != nil {
-			return 0, err
-		}
-		least, most := math.Inf(1), math.Inf(-1)
+// findRange finds how far ten evaluations of the BiHM are apart.
+func findRange(c *comparison) {
+	bihm := c.of("BiHM")[0]
+	spread := keptOf(c.work, fmt.Sprintf("range-of-ten-%d", c.samples), bihm.snapshot, func() float64 {
+		rows := bihm.model.Subset(c.dataset(bihm).Test(), c.few(0, 0, 50))
+		var all []float64
 		for seed := range uint64(10) {
-			w.Say("evaluating the BiHM, %d of 10", seed+1)
-			e, err := bihm[0].model.WithSeed(seed+1).Evaluate(w.ctx, bihm[0].model.Subset(set.Test(), w.few(0, 0, 50)), samples, w.Progress)
-			if err != nil {
-				return 0, err
-			}
-			least, most = math.Min(least, e.LogP), math.Max(most, e.LogP)
+			c.Say("evaluating the BiHM, %d of 10", seed+1)
+			all = append(all, must(bihm.model.WithSeed(seed+1).Evaluate(c.ctx, rows, c.samples, c.Progress)).LogP)
 		}
-		return most - least, nil
+		return slices.Max(all) - slices.Min(all)
 	})
-	if err != nil {
-		return err
-	}
-	w.Found("range of ten evaluations with 10,000 samples", "at most", reproduce.Value{Ours: spread, Seeds: 1, By: value(a, logP).By, Data: a[0].data})
-	return nil
+	of := c.tested("BiHM")
+	c.Found("range of ten evaluations with 10,000 samples", "at most", reproduce.Value{Ours: spread, Seeds: 1, By: value(of, logP).By, Data: of[0].data})
 }
 
 // The twelve-layer machines of BiHM thesis 2016, fig. 3.4.
 var fig34 = []cell{{"BiHM", twelve("bihm", hm.BiHM().L1(1e-5)), 0}, {"RWS", twelve("rws", hm.RWS().L1(1e-5)), 0}}
 
-// fig34Rows are the test rows that are measured along training.
-const fig34Rows = 1000
-
 func twelve(name string, method hm.Method) plan {
 	return plan{
 		name: "adam-" + name, data: binarizedMNIST, machine: bidirectional(twelveLayers...),
 		method: method.Optimizer(hm.Adam).BatchSize(100).LearningRate(0.0005), laptop: 40, full: 2000, seeds: 1,
-		measured: []hm.Measurement{{Every: 4, Rows: fig34Rows, Samples: 1000}},
+		measured: []hm.Measurement{{Every: 4, Rows: 1000, Samples: 1000}},
 	}
-}
-
-func makeFig34(w *work) error {
-	all, err := w.timedCells(fig34)
-	if err != nil {
-		return err
-	}
-	bihm, rws := onTest(all[0], fig34Rows), onTest(all[1], fig34Rows)
-	updates, err := w.byEpochs(bihm, rws, rws.tenths())
-	if err != nil {
-		return err
-	}
-	seconds, err := w.bySeconds(bihm, rws, rws, 2, 10)
-	if err != nil {
-		return err
-	}
-	var j judgement
-	j.add(atLeast(6, verdicts(updates)), "above RWS at %s tenths of the updates", count(verdicts(updates)))
-	j.behindLess(0.5, "tenths of the seconds of RWS from the second on", seconds)
-	if err := w.judgeFull("BiHM converges very well by updates and competitively by time.", j); err != nil {
-		return err
-	}
-	return w.curves("binarised MNIST, twelve layers, Adam", bihm, rws)
 }
 
 // The training rows of Várady 2025, fig. C.4: fewer than the document's, so that its 2,000 steps are
@@ -448,61 +293,39 @@ const figC4Rows = 3200
 var refreshSteps = []int{1, 2, 3, 5, 10, 20, 50, 100, 500, 1000}
 
 func figC4() []cell {
-	var cells []cell
-	for _, k := range refreshSteps {
+	return each(refreshSteps, func(k int) cell {
 		p := mnist(fmt.Sprintf("nrws-refresh-%d", k), hm.NRWS().LearningRate(0.002).Damping(0.2).RefreshEvery(k), 20)
 		p.data.Subset, p.laptop = figC4Rows, 20
-		cells = append(cells, cell{fmt.Sprintf("K = %d", k), p, 0})
-	}
-	return cells
+		return cell{refreshEvery(k), p, 0}
+	})
 }
 
-func makeFigC4(w *work) error {
-	of, err := w.trainedCells(figC4())
-	if err != nil {
-		return err
-	}
-	all := map[int]curve{}
-	for i, k := range refreshSteps {
-		all[k] = of[i]
-	}
-	var drawn []curve
-	for _, k := range []int{1, 10, 100, 500, 1000} {
-		drawn = append(drawn, all[k])
-	}
-	if err := w.timed(drawn...); err != nil {
-		return err
-	}
-	one := all[1]
+// compareRefreshes judges what the refreshes cost and save, on fewer rows than published.
+func compareRefreshes(c *comparison) {
+	of := func(k int) curve { return c.of(refreshEvery(k)) }
+	one, hundred, thousand := of(1), of(100), of(1000)
+	drawn := []curve{one, of(10), hundred, of(500), thousand}
+	c.timed(drawn...)
 	var level, unstable, faster judgement
-	setting := fmt.Sprintf("%s training rows, %d epochs of 100 steps, where the published figure has all rows", thousands(figC4Rows), one.epochs())
 	for _, k := range refreshSteps[1:] {
-		d := all[k].mean(end) - one.mean(end)
 		if k <= 100 {
+			d := of(k).mean(end) - one.mean(end)
 			level.add(holdsIf(math.Abs(d) < 0.5), "validation log p, K %d over K 1 %+.3f nats", k, d)
 		}
 	}
-	thousand := all[1000]
 	rises, n := false, thousand.epochs()
 	for part := 2; part <= 10; part++ {
 		rises = rises || thousand.mean(trainedAfter(max(1, n*part/10))) < thousand.mean(trainedAfter(max(1, n*(part-1)/10)))
 	}
 	behind := one.mean(trainedAfter(n)) - thousand.mean(trainedAfter(n))
 	unstable.add(holdsIf(rises || behind > 2), "training loss of K 1000 rises between parts: %t; log p of training rows, K 1000 over K 1 %+.2f nats", rises, -behind)
-	ratio := all[100].seconds() / one.seconds()
+	ratio := hundred.seconds() / one.seconds()
 	faster.add(holdsIf(ratio < 1.0/3), "seconds at K 100 over those at K 1: %.3f", ratio)
-	for _, claim := range []struct {
-		says string
-		j    judgement
-	}{
-		{"K of 1 to 100 has no visible effect; all K below 500 reach the same minimum.", level},
-		{"K 1000 is unstable, 500 less so.", unstable},
-		{"Large K is much faster.", faster},
-	} {
-		claim.j.say("%s", setting)
-		if err := w.show(claim.says, claim.j); err != nil {
-			return err
-		}
+	for _, j := range []*judgement{&level, &unstable, &faster} {
+		j.say("%s training rows, %d epochs of 100 steps, where the published figure has all rows", thousands(figC4Rows), one.epochs())
 	}
-	return w.curves("binarised MNIST, NRWS, steps between refreshes", drawn...)
+	c.show("K of 1 to 100 has no visible effect; all K below 500 reach the same minimum.", level)
+	c.show("K 1000 is unstable, 500 less so.", unstable)
+	c.show("Large K is much faster.", faster)
+	c.curves("binarised MNIST, NRWS, steps between refreshes", drawn...)
 }

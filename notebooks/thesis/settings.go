@@ -64,17 +64,11 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 		p.shrink(&e)
 		t.Seeds = min(p.seeds, 2)
 	}
-	needs := p.needs(p.whole(s))
-	for _, epoch := range needs {
-		if epoch < e.Epochs {
-			t.Needs = append(t.Needs, epoch)
-		}
+	before := func(end int, epochs []int) []int {
+		return slices.DeleteFunc(epochs, func(epoch int) bool { return epoch >= end })
 	}
-	for _, epoch := range slices.Concat(kept, needs, []int{p.laptop}, p.needs(p.laptop)) {
-		if epoch < max(p.full, e.Epochs) {
-			e.Keep = append(e.Keep, epoch)
-		}
-	}
+	t.Needs = before(e.Epochs, p.needs(p.whole(s)))
+	e.Keep = before(max(p.full, e.Epochs), slices.Concat(kept, p.needs(p.whole(s)), []int{p.laptop}, p.needs(p.laptop)))
 	slices.Sort(e.Keep)
 	e.Keep = slices.Compact(e.Keep)
 	if p.from != nil {
@@ -96,8 +90,8 @@ func (p plan) arithmetic() hm.Arithmetic {
 	return hm.FixedPoint
 }
 
-// nameAt is that of the training at a scale. What starts from another's end, and what is
-// taken at its best epoch, is another run at each scale.
+// nameAt names the training at a scale. A training that starts from another's end, or is taken at
+// its best epoch, is another run at each scale.
 func (p plan) nameAt(s reproduce.Scale) string {
 	if p.from != nil || p.best {
 		return p.name + "-" + string(s)
@@ -120,7 +114,7 @@ func (p plan) needs(epochs int) []int {
 	return needs
 }
 
-// epochs are those of a scale, and whole those of the training of which they are the beginning.
+// epochs returns the epochs at a scale, and whole the epochs of the training that they begin.
 func (p plan) epochs(s reproduce.Scale) int {
 	if p.until > 0 {
 		return partOf(p.until, p.whole(s))

@@ -19,34 +19,16 @@ var twoHours = undirected{
 	laptop: 20, full: 600, seeds: 1,
 }
 
-func twoHoursPlan(reproduce.Scale) []undirected { return []undirected{twoHours} }
-
 const mostSeconds = 7200
 
-func makeTwoHours(w *work) error {
-	all, err := w.machines(twoHours)
-	if err != nil {
-		return err
-	}
-	run := all[0]
+func makeTwoHours(w *work) {
+	run := w.machines(twoHours)[0]
 	along := w.along(boltzmann.Adaptive(1500))
 	along.Chains = w.few(10_000, 1000, 20)
-	tested, err := w.anneal(run, "test", w.few(0, 0, 50), along)
-	if err != nil {
-		return err
-	}
-	validated, err := w.anneal(run, "validation", w.few(0, 0, 50), along)
-	if err != nil {
-		return err
-	}
-	apart, err := w.raise(run, tested, w.few(100, 100, 5), w.few(10, 10, 2))
-	if err != nil {
-		return err
-	}
-	sessions, err := run.Provenance()
-	if err != nil {
-		return err
-	}
+	tested := w.anneal(run, "test", w.few(0, 0, 50), along)
+	validated := w.anneal(run, "validation", w.few(0, 0, 50), along)
+	apart := w.raise(run, tested, w.few(100, 100, 5), w.few(10, 10, 2))
+	sessions := must(run.Provenance())
 	seconds := run.History().Epochs[run.Epochs()-1].Seconds
 	v := annealedValue("test", []annealed{tested})
 	v.By += fmt.Sprintf("; %v, %d epochs, %.0f s of training on %s", run.Experiment(), run.Epochs(), seconds, processors(sessions))
@@ -57,9 +39,8 @@ func makeTwoHours(w *work) error {
 	case apart.excess > 1: // AIS errs to the high side, most of all of a machine whose chains do not mix
 		v.Elsewhere = fmt.Sprintf("log p by AIS less that by RAISE %v", gain{apart.excess, apart.se})
 	}
-	for _, number := range []string{"gate", "goal"} {
-		w.Found(number, "at least", v)
-	}
+	w.Found("gate", "at least", v)
+	w.Found("goal", "at least", v)
 	w.Beside("validation rows", "log p", annealedValue("validation", []annealed{validated}))
 	w.Beside("log p by AIS less that by RAISE, same rows", "difference of log p", reproduce.Value{
 		Ours: apart.excess, SE: &apart.se, Seeds: 1, By: fmt.Sprintf("%d test rows, %d chains each", apart.rows, apart.chains),
@@ -68,11 +49,11 @@ func makeTwoHours(w *work) error {
 		w.Beyond("In %.0f s of training on at most two cores an RBM reaches log p %.2f ± %.2f of the test rows of binarised MNIST by AIS, %v above that by RAISE", seconds, v.Ours, *v.SE, gain{apart.excess, apart.se})
 	}
 	name := fmt.Sprint(run.Experiment())
-	return w.Figure("curve", name+": pseudo-likelihood of training and of validation rows along training, whose rate falls to 0, by seconds",
+	w.draw("curve", name+": pseudo-likelihood of training and of validation rows along training, whose rate falls to 0, by seconds",
 		plotting.CurvesByTime(reproduce.History(name, run.Run, run.Epochs())))
 }
 
-// notTwoCores is why sessions are not those of two cores, empty where they are.
+// notTwoCores says why sessions were not on two cores, and nothing where they were.
 func notTwoCores(sessions []runs.Provenance) string {
 	for _, s := range sessions {
 		switch {
@@ -88,12 +69,11 @@ func notTwoCores(sessions []runs.Provenance) string {
 	return ""
 }
 
-// processors names those of sessions.
+// processors names the processors of sessions.
 func processors(sessions []runs.Provenance) string {
-	var all []string
-	for _, s := range sessions {
-		all = append(all, fmt.Sprintf("%s of %s", names.Count(s.Threads, "thread"), s.Processor))
-	}
+	all := each(sessions, func(s runs.Provenance) string {
+		return fmt.Sprintf("%s of %s", names.Count(s.Threads, "thread"), s.Processor)
+	})
 	slices.Sort(all)
 	return strings.Join(slices.Compact(all), ", ")
 }

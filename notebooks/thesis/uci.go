@@ -22,7 +22,7 @@ var uci = []struct {
 	{"MUSHROOM", "uci/mushrooms", []int{150, 100, 90, 60, 40, 20}, []int{150, 50, 10}, 500},
 }
 
-// uciRates are those of BiHM thesis 2016, and those that RWS is tried with.
+// uciRates are the rates of BiHM thesis 2016, which RWS is tried with, too.
 var uciRates = []float64{0.01, 0.001}
 
 // uciPlan is a training on a UCI set: BiHM or RWS, with layers, at a rate.
@@ -34,7 +34,7 @@ func uciPlan(set, name string, method hm.Method, layers []int, η float64, epoch
 }
 
 // uciPlans are the trainings of both tables.
-func uciPlans(reproduce.Scale) []plan {
+func uciPlans() []plan {
 	var plans []plan
 	for _, u := range uci {
 		for _, η := range uciRates {
@@ -49,110 +49,55 @@ func uciPlans(reproduce.Scale) []plan {
 
 // uciBest is the run of the rate by which a method reaches the highest validation
 // log p, at the epoch of it: these sets are small, and longer training overfits.
-func (w *work) uciBest(set, name string, passed *passedOver) (trained, error) {
-	highest, _, err := bestOf(passed, uciRates, func(η float64) (curve, float64, error) {
+func (w *work) uciBest(set, name string, passed *passedOver) trained {
+	highest, _ := bestOf(passed, uciRates, func(η float64) (curve, float64) {
 		p := plan{name: fmt.Sprintf("%s-%s-lr-%g", set, name, η), best: true}
-		of, err := w.trained(p.nameAt(w.Scale), name)
-		if err != nil {
-			return nil, 0, err
-		}
-		return of, of.mean(best), nil
+		of := w.trained(p.nameAt(w.Scale), name)
+		return of, of.mean(best)
 	})
-	if err != nil {
-		return trained{}, err
-	}
-	return atBest(highest[0])
-}
-
-// atBest is a run at the epoch of its highest validation log p.
-func atBest(of trained) (trained, error) {
-	var err error
-	if of.snapshot, err = of.run.Run.Best(); err != nil {
-		return of, err
-	}
-	of.model, err = of.run.Best()
-	return of, err
+	of := highest[0]
+	of.snapshot, of.model = must(of.run.Run.Best()), must(of.run.Best())
+	return of
 }
 
 // uciSamples are the importance samples of each row.
 func (w *work) uciSamples() int { return w.few(1000, 1000, 20) }
 
-func makeTable31(w *work) error {
+func makeTable31(w *work) {
 	var similar []reproduce.Verdict
 	var passed passedOver
 	var j judgement
 	for _, u := range uci {
-		bihm, err := w.uciBest(u.set, "bihm", &passed)
-		if err != nil {
-			return err
-		}
-		rws, err := w.uciBest(u.set, "rws", &passed)
-		if err != nil {
-			return err
-		}
-		e, err := w.normalized(bihm, "test", w.uciSamples())
-		if err != nil {
-			return err
-		}
-		for _, m := range []struct {
-			name string
-			of   func(hm.Evaluation) (float64, runs.Float)
-		}{{"−log p", logP}, {"−log p*", logPStar}, {"−log p̃*", logPTildeStar}} {
-			w.found(u.name+", "+m.name, m.name, []evaluation{e}, negative(m.of))
-		}
-		w.found(u.name+", −2 log Z", "−log Z²", []evaluation{e}, negative(func(e hm.Evaluation) (float64, runs.Float) { return *e.LogZ2, *e.LogZ2SE }))
-		other, err := w.evaluateWith(curve{rws}, w.uciSamples())
-		if err != nil {
-			return err
-		}
-		g := difference([]evaluation{e}, other)
+		bihm, rws := w.uciBest(u.set, "bihm", &passed), w.uciBest(u.set, "rws", &passed)
+		e := w.normalized(bihm, "test", w.uciSamples())
+		of := []evaluation{e}
+		w.found(u.name+", −log p", "−log p", of, scaled(-1, logP))
+		w.found(u.name+", −log p*", "−log p*", of, scaled(-1, logPStar))
+		w.found(u.name+", −log p̃*", "−log p̃*", of, scaled(-1, logPTildeStar))
+		w.found(u.name+", −2 log Z", "−log Z²", of, scaled(-1, func(e hm.Evaluation) (float64, runs.Float) { return *e.LogZ2, *e.LogZ2SE }))
+		g := difference(of, w.evaluateWith(curve{rws}, w.uciSamples()))
 		similar = append(similar, holdsIf(g.nats >= -0.2))
 		j.say("%s, log p, BiHM − RWS %v", u.name, g)
 	}
 	j.add(atLeast(3, similar), "not behind by more than 0.2 nats on %s", count(similar))
 	passed.note(&j)
-	return w.judgeFull("Similar or better than RWS, with deeper machines.", j)
+	w.judgeFull("Similar or better than RWS, with deeper machines.", j)
 }
 
-// negative is a measure with its sign turned.
-func negative(of func(hm.Evaluation) (float64, runs.Float)) func(hm.Evaluation) (float64, runs.Float) {
-	return func(e hm.Evaluation) (float64, runs.Float) {
-		value, se := of(e)
-		return -value, se
-	}
-}
-
-func makeTable32(w *work) error {
+func makeTable32(w *work) {
 	var deeper []reproduce.Verdict
 	var passed passedOver
 	var j judgement
 	for _, u := range uci {
-		bihm, err := w.uciBest(u.set, "bihm", &passed)
-		if err != nil {
-			return err
-		}
-		of, err := w.evaluateWith(curve{bihm}, w.uciSamples())
-		if err != nil {
-			return err
-		}
-		w.found(u.name, "ESS, %", of, func(e hm.Evaluation) (float64, runs.Float) { return 100 * e.ESSStar, 100 * e.ESSStarSE })
-		shallow, err := w.uciBest(u.set, "bihm-with-layers-of-rws", &passed)
-		if err != nil {
-			return err
-		}
-		deep, err := w.normalized(bihm, "validation", w.uciSamples())
-		if err != nil {
-			return err
-		}
-		flat, err := w.normalized(shallow, "validation", w.uciSamples())
-		if err != nil {
-			return err
-		}
-		g := starDifference(deep, flat)
+		bihm := w.uciBest(u.set, "bihm", &passed)
+		of := w.evaluateWith(curve{bihm}, w.uciSamples())
+		w.found(u.name, "ESS, %", of, scaled(100, essOfPStar))
+		shallow := w.uciBest(u.set, "bihm-with-layers-of-rws", &passed)
+		g := starDifference(w.normalized(bihm, "validation", w.uciSamples()), w.normalized(shallow, "validation", w.uciSamples()))
 		deeper = append(deeper, g.verdict())
 		j.say("%s, validation log p* with its layers over that with those of RWS %v", u.name, g)
 	}
 	j.add(atLeast(3, deeper), "above on %s", count(deeper))
 	passed.note(&j)
-	return w.judge("BiHM prefers deeper machines than RWS.", j)
+	w.judge("BiHM prefers deeper machines than RWS.", j)
 }

@@ -34,10 +34,6 @@ var (
 	dbm = undirected{name: "dbm-500-1000", data: drawnMNIST, layers: []int{500, 1000}, method: boltzmann.PCD().LearningRate(0.05), laptop: 5, full: 200, seeds: 1}
 )
 
-func rbmPlans(reproduce.Scale) []undirected { return []undirected{rbm} }
-func dbnPlans(reproduce.Scale) []undirected { return []undirected{rbm, dbn} }
-func dbmPlans(reproduce.Scale) []undirected { return []undirected{rbm, dbm} }
-
 func (p undirected) nameAt(s reproduce.Scale) string { return p.name + "-" + string(s) }
 
 // at is the training at a scale. That of smoke has few rows, and as few units as still are
@@ -72,16 +68,14 @@ func standOn(e runs.Experiment, dir string, epoch int) runs.Experiment {
 }
 
 // machines opens the runs of a training, by seed.
-func (w *work) machines(p undirected) (all []*boltzmann.Run, err error) {
-	dirs, err := w.Dirs(p.nameAt(w.Scale), p.at(w.Scale).Experiment.Header().Epochs)
-	for _, dir := range dirs {
-		run, err := boltzmann.OpenRun(dir)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, run)
-	}
-	return all, err
+func (w *work) machines(p undirected) []*boltzmann.Run {
+	dirs := must(w.Dirs(p.nameAt(w.Scale), p.at(w.Scale).Experiment.Header().Epochs))
+	return each(dirs, func(dir string) *boltzmann.Run { return must(boltzmann.OpenRun(dir)) })
+}
+
+// setOf opens the data that a machine was trained on.
+func (w *work) setOf(run *boltzmann.Run) *dataset.Set {
+	return must(w.Sets.Open(run.Experiment(), run.Dir()))
 }
 
 // along is annealing along a schedule by 100 chains, or at the scale smoke in a few steps.
@@ -118,69 +112,46 @@ func (a annealed) mean() (mean, se float64) {
 	return mean, math.Hypot(se, a.SE)
 }
 
-// over is how far log p is above that of another machine, of the same rows.
+// over returns how far log p is above another machine's, of the same rows.
 func (a annealed) over(b annealed) gain {
 	g := paired(a.each, b.each)
 	return gain{g.nats, math.Hypot(g.se, math.Hypot(a.SE, b.SE))}
 }
 
 // anneal estimates log p of some rows of a split, 0 for all of them, by AIS.
-func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.Annealing) (annealed, error) {
+func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.Annealing) annealed {
 	model := run.Model.WithSeed(drawSeed)
-	open := func() (*dataset.Set, error) { return w.Sets.Open(run.Experiment(), run.Dir()) }
-	z, err := reproduce.KeptOf(w.Work, fmt.Sprintf("log-z-%v-%d-chains", a.Schedule, a.Chains), run.Snapshot(), func() (annealedLogZ, error) {
+	z := keptOf(w, fmt.Sprintf("log-z-%v-%d-chains", a.Schedule, a.Chains), run.Snapshot(), func() annealedLogZ {
 		w.Say("estimating log Z by AIS: %v, seed %d", run.Experiment(), run.Experiment().Seed)
-		set, err := open()
-		if err != nil {
-			return annealedLogZ{}, err
-		}
-		z, err := model.LogZ(w.ctx, set.Train(), a, w.Progress)
-		return annealedLogZ{float64(z.Value), float64(z.SE), fmt.Sprintf("AIS, %d chains, %v; log Z %.2f (%.2f to %.2f at three standard errors)", z.Chains, a.Schedule, z.Value, z.Low, z.High)}, err
+		z := must(model.LogZ(w.ctx, w.setOf(run).Train(), a, w.Progress))
+		return annealedLogZ{float64(z.Value), float64(z.SE), fmt.Sprintf("AIS, %d chains, %v; log Z %.2f (%.2f to %.2f at three standard errors)", z.Chains, a.Schedule, z.Value, z.Low, z.High)}
 	})
-	if err != nil {
-		return annealed{}, err
-	}
-	energies, err := reproduce.KeptOf(w.Work, fmt.Sprintf("free-energies-of-%s-rows-%d", split, rows), run.Snapshot(), func() ([]float64, error) {
-		set, err := open()
-		if err != nil {
-			return nil, err
-		}
+	energies := keptOf(w, fmt.Sprintf("free-energies-of-%s-rows-%d", split, rows), run.Snapshot(), func() []float64 {
+		set := w.setOf(run)
 		of := set.Test()
 		if split == "validation" {
 			of = set.Validation()
 		}
-		return model.FreeEnergy(w.ctx, of.Subset(rows, drawSeed))
+		return must(model.FreeEnergy(w.ctx, of.Subset(rows, drawSeed)))
 	})
-	e := annealed{annealedLogZ: z}
-	for _, energy := range energies {
-		e.each = append(e.each, -energy-z.LogZ)
-	}
-	return e, err
+	return annealed{z, each(energies, func(energy float64) float64 { return -energy - z.LogZ })}
 }
 
 // tested estimates log p of the test rows of each seed, as the criteria have it.
-func (w *work) tested(all []*boltzmann.Run) (of []annealed, err error) {
-	for _, run := range all {
-		e, err := w.anneal(run, "test", w.few(0, 0, 50), w.along(boltzmann.Published()))
-		if err != nil {
-			return nil, err
-		}
-		of = append(of, e)
-	}
-	return of, nil
+func (w *work) tested(all []*boltzmann.Run) []annealed {
+	return each(all, func(run *boltzmann.Run) annealed {
+		return w.anneal(run, "test", w.few(0, 0, 50), w.along(boltzmann.Published()))
+	})
 }
 
-// annealedValue is log p over seeds, or of the one with its standard error.
+// annealedValue returns log p over seeds, or of a single seed with its standard error.
 func annealedValue(split string, of []annealed) reproduce.Value {
 	v := reproduce.Over(runs.SpreadOf(of, annealed.logP), len(of))
 	if len(of) == 1 {
 		_, se := of[0].mean()
 		v.SE = &se
 	}
-	var by []string
-	for _, e := range of {
-		by = append(by, e.By)
-	}
+	by := each(of, func(e annealed) string { return e.By })
 	v.By = fmt.Sprintf("%s %s rows, each drawn once; %s", thousands(len(of[0].each)), split, strings.Join(by, "; "))
 	return v
 }
@@ -198,88 +169,51 @@ type raisedLogZ struct {
 }
 
 // raise sets RAISE beside log Z by AIS, on some of the test rows by some chains each.
-func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) (raised, error) {
+func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) raised {
 	a := w.along(boltzmann.Published())
 	a.Chains = chains
-	r, err := reproduce.KeptOf(w.Work, fmt.Sprintf("log-z-by-raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() (raisedLogZ, error) {
+	r := keptOf(w, fmt.Sprintf("log-z-by-raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() raisedLogZ {
 		w.Say("estimating log p of %d test rows by RAISE: %v, seed %d", rows, run.Experiment(), run.Experiment().Seed)
-		set, err := w.Sets.Open(run.Experiment(), run.Dir())
-		if err != nil {
-			return raisedLogZ{}, err
-		}
+		set := w.setOf(run)
 		model, some := run.Model.WithSeed(drawSeed), set.Test().Subset(rows, drawSeed)
-		logP, err := model.RAISE(w.ctx, set.Train(), some, a, w.Progress)
-		if err != nil {
-			return raisedLogZ{}, err
-		}
-		energies, err := model.FreeEnergy(w.ctx, some)
-		if err != nil {
-			return raisedLogZ{}, err
-		}
+		logP := must(model.RAISE(w.ctx, set.Train(), some, a, w.Progress))
+		energies := must(model.FreeEnergy(w.ctx, some))
 		mean, se := statistics.MeanAndError(rows, func(i int) float64 { return -energies[i] - logP[i] })
-		return raisedLogZ{mean, se}, nil
+		return raisedLogZ{mean, se}
 	})
-	return raised{r.LogZ - z.LogZ, math.Hypot(r.SE, z.SE), rows, a.Chains}, err
+	return raised{r.LogZ - z.LogZ, math.Hypot(r.SE, z.SE), rows, a.Chains}
 }
 
 // drawChains draws what chains of a machine come to see.
-func (w *work) drawChains(run *boltzmann.Run) error {
+func (w *work) drawChains(run *boltzmann.Run) {
 	n, sweeps := w.few(100, 100, 4), w.few(10_000, 5000, 10)
-	sheet, err := run.Means(w.ctx, n, sweeps)
-	if err != nil {
-		return err
-	}
-	return w.Figure("chains", fmt.Sprintf("%v: %d chains after %s sweeps from coin flips, means of the pixels", run.Experiment(), n, thousands(sweeps)), plotting.Samples(sheet))
+	w.draw("chains", fmt.Sprintf("%v: %d chains after %s sweeps from coin flips, means of the pixels", run.Experiment(), n, thousands(sweeps)),
+		plotting.Samples(must(run.Means(w.ctx, n, sweeps))))
 }
 
-func makeRBM(w *work) error {
-	all, err := w.machines(rbm)
-	if err != nil {
-		return err
-	}
-	of, err := w.tested(all)
-	if err != nil {
-		return err
-	}
+func makeRBM(w *work) {
+	all := w.machines(rbm)
+	of := w.tested(all)
 	w.Found("log p by AIS", "at least", annealedValue("test", of))
 	var j judgement
 	var apart []raised
 	for i, run := range all {
-		r, err := w.raise(run, of[i], w.few(100, 100, 5), w.few(10, 10, 2))
-		if err != nil {
-			return err
-		}
+		r := w.raise(run, of[i], w.few(100, 100, 5), w.few(10, 10, 2))
 		apart = append(apart, r)
 		j.add(holdsIf(math.Abs(r.excess) <= 1), "seed %d: log p by AIS less that by RAISE %v", run.Experiment().Seed, gain{r.excess, r.se})
 	}
 	v := reproduce.Over(runs.SpreadOf(apart, func(r raised) float64 { return math.Abs(r.excess) }), len(apart))
 	v.By = fmt.Sprintf("%d test rows, %d chains each", apart[0].rows, apart[0].chains)
 	w.Found("distance of log p by AIS and by RAISE, same rows", "at most", v)
-	if err := w.judgeFull("AIS and RAISE agree.", j); err != nil {
-		return err
-	}
-	return w.drawChains(all[0])
+	w.judgeFull("AIS and RAISE agree.", j)
+	w.drawChains(all[0])
 }
 
 // deeper finds log p of a machine of several layers, and judges a claim that it is above
-// that of the RBM, over the same rows.
-func (w *work) deeper(p undirected, number, says string) error {
-	deep, err := w.machines(p)
-	if err != nil {
-		return err
-	}
-	flat, err := w.machines(rbm)
-	if err != nil {
-		return err
-	}
-	of, err := w.tested(deep)
-	if err != nil {
-		return err
-	}
-	others, err := w.tested(flat[:1])
-	if err != nil {
-		return err
-	}
+// the RBM's, over the same rows.
+func (w *work) deeper(p undirected, number, says string) {
+	deep, flat := w.machines(p), w.machines(rbm)
+	of, others := w.tested(deep), w.tested(flat[:1])
 	w.Found(number, "at least", annealedValue("test", of))
 	w.Beside("the RBM of 500 units", "log p", annealedValue("test", others))
 	var j judgement
@@ -289,18 +223,13 @@ func (w *work) deeper(p undirected, number, says string) error {
 	if v := ofRows.verdict(); v != j.verdict {
 		j.say("by the rows alone, as the criterion has it, the verdict would be “%s”", v)
 	}
-	if err := w.judgeFull(says, j); err != nil {
-		return err
-	}
-	return w.drawChains(deep[0])
+	w.judgeFull(says, j)
+	w.drawChains(deep[0])
 }
 
-func makeDBN(w *work) error {
-	return w.deeper(dbn, "estimate of log p", "A second layer raises log p.")
-}
-
-func makeDBM(w *work) error {
-	return w.deeper(dbm, "mean-field estimate of log p", "Centring does without pretraining.")
+func makeDBN(w *work) { w.deeper(dbn, "estimate of log p", "A second layer raises log p.") }
+func makeDBM(w *work) {
+	w.deeper(dbm, "mean-field estimate of log p", "Centring does without pretraining.")
 }
 
 // metric is a way of measuring gradients, under the name that figures have.
@@ -327,14 +256,7 @@ func (m metric) plan(η float64) undirected {
 	}
 }
 
-func metricPlans(reproduce.Scale) (plans []undirected) {
-	for _, m := range metrics {
-		for _, η := range metricRates {
-			plans = append(plans, m.plan(η))
-		}
-	}
-	return plans
-}
+func metricPlans() []undirected { return eachPair(metrics, metricRates, metric.plan) }
 
 // atBestRate is what a metric reached at the rate by which log p of validation rows is highest.
 type atBestRate struct {
@@ -348,58 +270,38 @@ type atBestRate struct {
 }
 
 // tunedMetric finds the best rate of a metric.
-func (w *work) tunedMetric(m metric) (b atBestRate, err error) {
+func (w *work) tunedMetric(m metric) (b atBestRate) {
 	b.metric, b.reached = m, plotting.Measured{Name: m.name, SpreadName: "± 1 sd over seeds"}
-	best, at, err := bestOf(&b.passed, metricRates, func(η float64) ([]*boltzmann.Run, float64, error) {
-		all, err := w.machines(m.plan(η))
-		if err != nil {
-			return nil, 0, err
-		}
-		var of []annealed
-		for _, run := range all {
-			e, err := w.anneal(run, "validation", w.few(1000, 1000, 50), w.along(boltzmann.Adaptive(2000)))
-			if err != nil {
-				return nil, 0, err
-			}
-			of = append(of, e)
-		}
+	best, at := bestOf(&b.passed, metricRates, func(η float64) ([]*boltzmann.Run, float64) {
+		all := w.machines(m.plan(η))
+		of := each(all, func(run *boltzmann.Run) annealed {
+			return w.anneal(run, "validation", w.few(1000, 1000, 50), w.along(boltzmann.Adaptive(2000)))
+		})
 		logP, to := runs.SpreadOf(of, annealed.logP), &b.reached
 		to.X, to.Y, to.Spread = append(to.X, η), append(to.Y, logP.Mean), append(to.Spread, logP.SD)
-		return all, logP.Mean, nil
+		return all, logP.Mean
 	})
 	b.runs, b.edge = best, atEnd(at, metricRates)
-	return b, err
+	return b
 }
 
-func makeNatural(w *work) error {
+func makeNatural(w *work) {
 	var all []atBestRate
 	var curves []plotting.Measured
 	for _, m := range metrics {
-		b, err := w.tunedMetric(m)
-		if err != nil {
-			return err
-		}
-		of, err := w.tested(b.runs)
-		if err != nil {
-			return err
-		}
+		b := w.tunedMetric(m)
+		of := w.tested(b.runs)
 		for n, run := range b.runs {
-			r, err := w.raise(run, of[n], w.few(20, 20, 5), w.few(5, 5, 2))
-			if err != nil {
-				return err
-			}
+			r := w.raise(run, of[n], w.few(20, 20, 5), w.few(5, 5, 2))
 			b.logP, b.apart = append(b.logP, of[n].logP()), append(b.apart, r)
 		}
 		w.Beside(fmt.Sprintf("%s, η = %g", m.name, b.runs[0].Experiment().Method.LearningRate), "log p", annealedValue("test", of))
 		all, curves = append(all, b), append(curves, b.reached)
 	}
-	err := w.Figure("rates", "log p of validation rows by AIS, by learning rate and metric, mean and sd over seeds",
+	w.draw("rates", "log p of validation rows by AIS, by learning rate and metric, mean and sd over seeds",
 		plotting.Measurements(plotting.Axis{Label: "learning rate η", Logarithmic: true}, plotting.Axis{Label: "log p (nats)"}, curves...))
-	if err != nil {
-		return err
-	}
 	// AIS errs to the high side, most of all of a machine whose chains do not mix.
-	judge := func(says string, j judgement, of ...atBestRate) error {
+	judge := func(says string, j judgement, of ...atBestRate) {
 		for _, b := range of {
 			b.passed.note(&j)
 			if b.edge {
@@ -412,21 +314,15 @@ func makeNatural(w *work) error {
 				j.say("%s", said)
 			}
 		}
-		return w.judge(says, j)
+		w.judge(says, j)
 	}
 	plain, joint, marginal := all[0], all[1], all[2]
-	for _, claim := range []struct {
-		says string
-		of   atBestRate
-	}{{"The joint metric is ahead of plain gradients.", joint}, {"The metric of p(v) is ahead of plain gradients.", marginal}} {
-		var j judgement
-		j.above(claim.of.name+" over plain", gainOverSeeds(claim.of.logP, plain.logP))
-		if err := judge(claim.says, j, plain, claim.of); err != nil {
-			return err
-		}
-	}
-	var j judgement
+	var jointly, marginally, alike judgement
+	jointly.above(joint.name+" over plain", gainOverSeeds(joint.logP, plain.logP))
+	judge("The joint metric is ahead of plain gradients.", jointly, plain, joint)
+	marginally.above(marginal.name+" over plain", gainOverSeeds(marginal.logP, plain.logP))
+	judge("The metric of p(v) is ahead of plain gradients.", marginally, plain, marginal)
 	g := gainOverSeeds(marginal.logP, joint.logP)
-	j.add(holdsIf(math.Abs(g.nats) <= 2*g.se), "p(v) over p(v,h) %v", g)
-	return judge("The two metrics are alike.", j, joint, marginal)
+	alike.add(holdsIf(math.Abs(g.nats) <= 2*g.se), "p(v) over p(v,h) %v", g)
+	judge("The two metrics are alike.", alike, joint, marginal)
 }

@@ -22,6 +22,31 @@ type work struct {
 	ctx context.Context
 }
 
+// draw keeps a figure of the result.
+func (w *work) draw(name, caption string, f *plotting.Figure) { check(w.Figure(name, caption, f)) }
+
+// keptOf answers a question on the model of a checkpoint, once for all results.
+func keptOf[T any](w *work, question string, of runs.Snapshot, answer func() T) T {
+	return must(reproduce.KeptOf(w.Work, question, of, func() (T, error) { return answer(), nil }))
+}
+
+// each returns what a function makes of each of several things.
+func each[A, B any](of []A, to func(A) B) []B {
+	all := make([]B, len(of))
+	for i, a := range of {
+		all[i] = to(a)
+	}
+	return all
+}
+
+// eachPair returns what a function makes of each of several things with each of others.
+func eachPair[A, B, C any](as []A, bs []B, to func(A, B) C) (all []C) {
+	for _, a := range as {
+		all = append(all, each(bs, func(b B) C { return to(a, b) })...)
+	}
+	return all
+}
+
 // trained is the run of a seed at the epoch at which the scale ends.
 type trained struct {
 	run      *hm.Run
@@ -35,7 +60,7 @@ type trained struct {
 
 // trained opens the runs of a training, by seed, at the epoch at which the scale ends.
 // label names it in figures.
-func (w *work) trained(name, label string) (curve, error) {
+func (w *work) trained(name, label string) curve {
 	return w.trainedAt(name, label, w.epochsOf(name))
 }
 
@@ -49,37 +74,21 @@ func (w *work) epochsOf(name string) int {
 }
 
 // trainedAt opens them at an epoch that they keep.
-func (w *work) trainedAt(name, label string, epochs int) (curve, error) {
-	dirs, err := w.Dirs(name, epochs)
-	if err != nil {
-		return nil, err
-	}
-	var all curve
-	for _, dir := range dirs {
-		run, err := hm.OpenRun(dir)
-		if err != nil {
-			return nil, err
+func (w *work) trainedAt(name, label string, epochs int) curve {
+	return each(must(w.Dirs(name, epochs)), func(dir string) trained {
+		run := must(hm.OpenRun(dir))
+		return trained{
+			run: run, model: must(run.At(epochs)), snapshot: must(run.Run.At(epochs)),
+			history: reproduce.History(label, run.Run, epochs), split: "validation",
 		}
-		of := trained{run: run, history: reproduce.History(label, run.Run, epochs), split: "validation"}
-		if of.snapshot, err = run.Run.At(epochs); err != nil {
-			return nil, err
-		}
-		if of.model, err = run.At(epochs); err != nil {
-			return nil, err
-		}
-		all = append(all, of)
-	}
-	return all, nil
+	})
 }
 
 // timed gives the histories of trainings the time that their epochs take when they are
-// measured in turn on this machine: that of the runs themselves is of whatever else
+// measured in turn on this machine: the seconds of the runs themselves tell of whatever else
 // the machines did meanwhile.
-func (w *work) timed(all ...curve) error {
-	seconds, err := w.secondsAnEpoch(all)
-	if err != nil {
-		return err
-	}
+func (w *work) timed(all ...curve) {
+	seconds := w.secondsAnEpoch(all)
 	for i, of := range all {
 		for _, t := range of {
 			for j := range t.history.Epochs {
@@ -87,20 +96,17 @@ func (w *work) timed(all ...curve) error {
 			}
 		}
 	}
-	return nil
 }
 
 // curves draws learning curves by epochs and by seconds, those that timed gave them.
-func (w *work) curves(title string, all ...curve) error {
-	if err := w.epochCurves(title, all...); err != nil {
-		return err
-	}
-	return w.Figure(slug(title)+"-seconds", ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups(all)...).Title(title))
+func (w *work) curves(title string, all ...curve) {
+	w.epochCurves(title, all...)
+	w.draw(slug(title)+"-seconds", ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups(all)...).Title(title))
 }
 
 // epochCurves draws learning curves by epochs.
-func (w *work) epochCurves(title string, all ...curve) error {
-	return w.Figure(slug(title)+"-epochs", ofCurves(title, all)+"by epochs", plotting.SeedBands(groups(all)...).Title(title))
+func (w *work) epochCurves(title string, all ...curve) {
+	w.draw(slug(title)+"-epochs", ofCurves(title, all)+"by epochs", plotting.SeedBands(groups(all)...).Title(title))
 }
 
 // slug is a title as the name of a file.
@@ -129,30 +135,9 @@ func ofCurves(title string, all []curve) string {
 
 // groups are what a figure draws as one curve each, of all seeds.
 func groups(all []curve) []plotting.Group {
-	var of []plotting.Group
-	for _, c := range all {
-		g := plotting.Group{Name: c[0].history.Name, HeldOut: c[0].split}
-		for _, t := range c {
-			g.Seeds = append(g.Seeds, t.history)
-		}
-		of = append(of, g)
-	}
-	return of
-}
-
-// curvesOf are the runs of a figure's cells by their numbers, without what all numbers
-// begin with and what says of how many epochs they are.
-func (w *work) curvesOf(cells []cell, begin string) (map[string]curve, error) {
-	all := map[string]curve{}
-	for _, c := range cells {
-		label := strings.Replace(strings.TrimPrefix(c.number, begin), ", 2,000 epochs", "", 1)
-		of, err := w.trained(c.plan.name, label)
-		if err != nil {
-			return nil, err
-		}
-		all[label] = of
-	}
-	return all, nil
+	return each(all, func(c curve) plotting.Group {
+		return plotting.Group{Name: c[0].history.Name, HeldOut: c[0].split, Seeds: each(c, func(t trained) runs.History { return t.history })}
+	})
 }
 
 // norms is a history of which the norms are asked for.
@@ -160,8 +145,8 @@ type norms runs.History
 
 type layerNorms = runs.LayerNorms
 
-// at is the Euclidean norm over all layers of both networks after a part of the epochs: the mean
-// of the last tenth of them until then, since a gradient is that of a minibatch.
+// at returns the Euclidean norm over all layers of both networks after a part of the epochs: the
+// mean of the last tenth of them until then, since a gradient is of one minibatch.
 func (h norms) at(part float64, of func(layerNorms) float64) float64 {
 	last := partOf(part, len(h.Epochs))
 	return runs.SpreadOf(h.Epochs[max(0, last-partOf(0.1, len(h.Epochs))):last], func(e runs.Epoch) float64 {
@@ -176,9 +161,10 @@ func (h norms) at(part float64, of func(layerNorms) float64) float64 {
 }
 
 // device says what times are measured on.
-func device() (string, error) {
+func device() string {
 	_, description, err := hm.Device()
-	return fmt.Sprintf("%s (%s)", strings.TrimSpace(cpuid.CPU.BrandName), description), err
+	check(err)
+	return fmt.Sprintf("%s (%s)", strings.TrimSpace(cpuid.CPU.BrandName), description)
 }
 
 // times are the seconds of an epoch of a training, one of each round.
@@ -194,41 +180,30 @@ func (t times) over(of times) (ratio, se float64) {
 	return statistics.MeanAndError(len(t), func(round int) float64 { return t[round] / of[round] })
 }
 
-// secondsAnEpoch are the times that an epoch of each training takes, measured in turn in
-// five rounds.
-func (w *work) secondsAnEpoch(all []curve) ([]times, error) {
-	on, err := device()
-	if err != nil {
-		return nil, err
-	}
-	question := "rounds-of-seconds-an-epoch-" + on
+const timingRounds = 5
+
+// secondsAnEpoch returns the times that an epoch of each training takes, measured in turn.
+func (w *work) secondsAnEpoch(all []curve) []times {
+	question := "rounds-of-seconds-an-epoch-" + device()
 	for _, of := range all {
 		e := of[0].run.Experiment()
 		e.Epochs = of.epochs() // the run may have gone on
 		question += fmt.Sprintf("-%.8s", e.Hash())
 	}
-	return reproduce.Kept(w.Work, question, func() ([]times, error) {
-		const rounds = 5
+	return must(reproduce.Kept(w.Work, question, func() ([]times, error) {
 		seconds := make([]times, len(all))
-		for round := range rounds {
+		for round := range timingRounds {
 			for i, of := range all {
-				w.Say("timing %s, round %d of %d", of[0].history.Name, round+1, rounds)
-				set, err := w.dataset(of[0])
-				if err != nil {
-					return nil, err
-				}
-				timing, err := of[0].run.Experiment().Benchmark(w.ctx, set, w.timedSteps(of[0]), w.Progress)
-				if err != nil {
-					return nil, err
-				}
+				w.Say("timing %s, round %d of %d", of[0].history.Name, round+1, timingRounds)
+				timing := must(of[0].run.Experiment().Benchmark(w.ctx, w.dataset(of[0]), w.timedSteps(of[0]), w.Progress))
 				seconds[i] = append(seconds[i], timing.EpochS)
 			}
 		}
 		return seconds, nil
-	})
+	}))
 }
 
-// timedSteps are those of an epoch that are timed: ten intervals between refreshes of Fisher blocks,
+// timedSteps counts the steps of an epoch that are timed: ten intervals between refreshes of Fisher blocks,
 // where these are at least 100 and at most 1,000 steps.
 func (w *work) timedSteps(of trained) int {
 	every := of.run.Experiment().Method.RefreshEvery
@@ -242,8 +217,8 @@ func (w *work) timedSteps(of trained) int {
 }
 
 // dataset opens the data that a run was trained on.
-func (w *work) dataset(of trained) (*dataset.Set, error) {
-	return w.Sets.Open(of.run.Experiment(), of.run.Dir())
+func (w *work) dataset(of trained) *dataset.Set {
+	return must(w.Sets.Open(of.run.Experiment(), of.run.Dir()))
 }
 
 // evaluation is one of a model, with the estimates of each row, and what data they are
@@ -259,56 +234,40 @@ type evaluation struct {
 func (w *work) testSamples() int { return w.few(10_000, 1000, 20) }
 
 // evaluate estimates log p of the test rows, of each seed.
-func (w *work) evaluate(of curve) ([]evaluation, error) {
-	return w.evaluateWith(of, w.testSamples())
-}
+func (w *work) evaluate(of curve) []evaluation { return w.evaluateWith(of, w.testSamples()) }
 
-func (w *work) evaluateWith(of curve, samples int) ([]evaluation, error) {
-	var all []evaluation
-	for _, t := range of {
-		e, err := w.estimate(t, "test", w.few(0, 0, 50), samples)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, e)
-	}
-	return all, nil
+func (w *work) evaluateWith(of curve, samples int) []evaluation {
+	return each(of, func(t trained) evaluation { return w.estimate(t, "test", w.few(0, 0, 50), samples) })
 }
 
 // estimate estimates log p of some rows of a split of a model, 0 for all of them, from
 // samples of each.
-func (w *work) estimate(t trained, split string, rows, samples int) (evaluation, error) {
-	e, err := reproduce.KeptOf(w.Work, fmt.Sprintf("log-p-of-%s-rows-%d-samples-%d", split, rows, samples), t.snapshot, func() (evaluation, error) {
+func (w *work) estimate(t trained, split string, rows, samples int) evaluation {
+	e := keptOf(w, fmt.Sprintf("log-p-of-%s-rows-%d-samples-%d", split, rows, samples), t.snapshot, func() evaluation {
 		w.Say("estimating log p of %s rows, %s samples each: %s, seed %d", split, thousands(samples), t.history.Name, t.run.Experiment().Seed)
-		set, err := w.dataset(t)
-		if err != nil {
-			return evaluation{}, err
-		}
+		set := w.dataset(t)
 		of := set.Test()
 		if split == "validation" {
 			of = set.Validation()
 		}
-		e, err := t.model.Evaluate(w.ctx, t.model.Subset(of, rows), samples, w.Progress)
-		return evaluation{Evaluation: e, Each: e.Each, EachTildeStar: e.EachTildeStar}, err
+		e := must(t.model.Evaluate(w.ctx, t.model.Subset(of, rows), samples, w.Progress))
+		return evaluation{Evaluation: e, Each: e.Each, EachTildeStar: e.EachTildeStar}
 	})
 	e.data = reproduce.DataOf(t.run.Experiment().Dataset)
-	return e, err
+	return e
 }
 
-// value is that of a measure of evaluations over seeds, or of the one with its
-// standard error.
-func value(of []evaluation, measure func(hm.Evaluation) (float64, runs.Float)) reproduce.Value {
-	v := reproduce.Over(runs.SpreadOf(of, func(e evaluation) float64 { value, _ := measure(e.Evaluation); return value }), len(of))
+// value returns a measure of evaluations over seeds, or of a single seed with its standard error.
+func value(of []evaluation, by measure) reproduce.Value {
+	v := reproduce.Over(runs.SpreadOf(of, func(e evaluation) float64 { value, _ := by(e.Evaluation); return value }), len(of))
 	if len(of) == 1 {
-		_, se := measure(of[0].Evaluation)
+		_, se := by(of[0].Evaluation)
 		v.SE = (*float64)(&se)
 	}
 	v.By = fmt.Sprintf("%s samples of each of %s test rows", thousands(of[0].Samples), thousands(of[0].Data))
 	v.Data = of[0].data
 	return v
 }
-
-func logP(e hm.Evaluation) (float64, runs.Float) { return e.LogP, e.LogPSE }
 
 // thousands writes a number with commas.
 func thousands(n int) string {
@@ -321,58 +280,15 @@ func thousands(n int) string {
 
 // list writes numbers one after another.
 func list(format string, numbers []float64) string {
-	var texts []string
-	for _, x := range numbers {
-		texts = append(texts, fmt.Sprintf(format, x))
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(each(numbers, func(x float64) string { return fmt.Sprintf(format, x) }), ", ")
 }
 
-// foundRatio adds the ratio of the seconds of an epoch of two trainings.
-func (w *work) foundRatio(number string, a, b plan) error {
-	var all []curve
-	for _, p := range []plan{a, b} {
-		of, err := w.trained(p.name, p.name)
-		if err != nil {
-			return err
-		}
-		all = append(all, of)
-	}
-	seconds, err := w.secondsAnEpoch(all)
-	if err != nil {
-		return err
-	}
-	return w.foundTimes(number, "ratio", seconds[0], seconds[1], all[0])
-}
-
-// foundTimes adds the ratio of two times that were measured in turn, on the data of a training.
-func (w *work) foundTimes(number, measure string, a, b times, of curve) error {
-	on, err := device()
-	ratio, se := a.over(b)
-	data := reproduce.DataOf(of[0].run.Experiment().Dataset)
-	w.FoundAsPublished(number, measure, reproduce.Value{Ours: ratio, SE: &se, Seeds: 1, By: fmt.Sprintf("epochs timed in turn, mean of %d rounds, on %s", len(a), on), Data: data})
-	return err
-}
-
-// foundDifference adds how far log p of a is above that of b.
-func (w *work) foundDifference(number string, a, b []evaluation) {
-	g := difference(a, b)
-	v := value(a, logP)
-	w.Found(number, "difference of log p", reproduce.Value{Ours: g.nats, SE: &g.se, Seeds: min(len(a), len(b)), By: v.By, Data: v.Data})
-}
-
-// scored is a method's evaluations under its name.
-type scored struct {
-	name string
-	of   []evaluation
-}
-
-// order adds that log p of the test rows falls in the order given.
-func (j *judgement) order(begin string, methods ...scored) {
-	for i := range methods[1:] {
-		a, b := methods[i], methods[i+1]
-		j.above(fmt.Sprintf("%s%s − %s", begin, a.name, b.name), difference(a.of, b.of))
-	}
+// foundTimes adds a ratio of two times that were measured in turn, on the data of a training.
+func (w *work) foundTimes(number, measure string, ratio, se float64, of curve) {
+	w.FoundAsPublished(number, measure, reproduce.Value{
+		Ours: ratio, SE: &se, Seeds: 1, By: fmt.Sprintf("epochs timed in turn, mean of %d rounds, on %s", timingRounds, device()),
+		Data: reproduce.DataOf(of[0].run.Experiment().Dataset),
+	})
 }
 
 // pixels is the mean of the pixels of images, and its standard error over them.
@@ -384,6 +300,18 @@ func pixels(s dataset.Sheet) (mean, se float64) {
 		}
 		return sum / float64(len(s.Values[i]))
 	})
+}
+
+// likeTheRows adds that the pixels of many dreams have the mean of the training rows.
+func (w *work) likeTheRows(j *judgement, begin string, of trained) {
+	mean, se := pixels(must(of.model.Means(w.ctx, w.few(10_000, 10_000, 100))))
+	rows := rowPixels(w.dataset(of).Train())
+	j.add(holdsIf(math.Abs(mean-rows) < 0.02), "%smean of the pixels %.4f ± %.4f, of the training rows %.4f", begin, mean, se, rows)
+}
+
+// drawDreams draws the means of a hundred dreams.
+func (w *work) drawDreams(name, caption string, of trained) {
+	w.draw(name, caption, plotting.Samples(must(of.model.Means(w.ctx, w.few(100, 100, 10)))))
 }
 
 // rowPixels is the mean of the pixels of rows.

@@ -1,0 +1,111 @@
+package thesis
+
+import (
+	"math"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+)
+
+// pair has two labels, of which the first is asked to be above the second, and the words for both.
+type pair struct{ what, a, b string }
+
+func over(a, b string) pair { return pair{a + " over " + b, a, b} }
+
+// secondsRatio returns the seconds of an epoch of one label over another's, with the standard error,
+// where some labels are timed in turn.
+func (c *comparison) secondsRatio(a, b string, inTurn ...string) (ratio, se float64) {
+	seconds := c.secondsAnEpoch(c.all(inTurn...))
+	return seconds[slices.Index(inTurn, a)].over(seconds[slices.Index(inTurn, b)])
+}
+
+// secondsOver finds the seconds of an epoch of one label over another's, of these two or of all
+// labels that are timed in turn.
+func secondsOver(name, a, b string, inTurn ...string) number {
+	if len(inTurn) == 0 {
+		inTurn = []string{a, b}
+	}
+	return func(c *comparison) {
+		ratio, se := c.secondsRatio(a, b, inTurn...)
+		c.foundTimes(name, "ratio", ratio, se, c.of(a))
+	}
+}
+
+// over returns how far log p of the test rows of one label is above another's.
+func (c *comparison) over(a, b string) gain { return difference(c.tested(a), c.tested(b)) }
+
+// logPOver finds how far log p of the test rows of one label is above another's.
+func logPOver(name, a, b string) number {
+	return func(c *comparison) {
+		g, v := c.over(a, b), value(c.tested(a), logP)
+		seeds := min(len(c.tested(a)), len(c.tested(b)))
+		c.Found(name, "difference of log p", reproduce.Value{Ours: g.nats, SE: &g.se, Seeds: seeds, By: v.By, Data: v.Data})
+	}
+}
+
+// falling asks whether log p of the test rows falls from each label to the next.
+func falling(labels ...string) ask {
+	return func(c *comparison, j *judgement) {
+		for i, b := range labels[1:] {
+			j.above(labels[i]+" − "+b, c.over(labels[i], b))
+		}
+	}
+}
+
+// above asks whether log p of the test rows is above another's.
+func above(pairs ...pair) ask {
+	return func(c *comparison, j *judgement) {
+		for _, p := range pairs {
+			j.above(p.what, c.over(p.a, p.b))
+		}
+	}
+}
+
+// within asks whether log p of the test rows differs by less than some nats, and notAbove whether it
+// is not above another's by more than twice the standard error.
+func within(nats float64, a, b string) ask {
+	return apart(a, b, func(g gain) bool { return math.Abs(g.nats) < nats })
+}
+
+func notAbove(a, b string) ask {
+	return apart(a, b, func(g gain) bool { return g.verdict() != reproduce.Holds })
+}
+
+func apart(a, b string, holds func(gain) bool) ask {
+	return func(c *comparison, j *judgement) {
+		g := c.over(a, b)
+		j.add(holdsIf(holds(g)), "%s − %s %v", a, b, g)
+	}
+}
+
+// aheadByEpochs asks whether curves are above others at each tenth of the epochs, and
+// aheadBySeconds whether they are at each tenth of the seconds that the other takes.
+func aheadByEpochs(pairs ...pair) ask { return ofPairs(pairs, (*work).aheadByEpochs) }
+
+func aheadBySeconds(pairs ...pair) ask {
+	return ofPairs(pairs, func(w *work, j *judgement, what string, a, b curve) { w.aheadBySeconds(j, what, a, b, 1) })
+}
+
+// endsAbove asks whether curves end above others, and bestAbove whether their highest is above the
+// highest of others.
+func endsAbove(pairs ...pair) ask { return ofPairs(pairs, (*work).endsAbove) }
+
+func bestAbove(pairs ...pair) ask {
+	return ofPairs(pairs, func(w *work, j *judgement, what string, a, b curve) { j.above(what, w.gain(a, b, best)) })
+}
+
+func ofPairs(pairs []pair, add func(w *work, j *judgement, what string, a, b curve)) ask {
+	return func(c *comparison, j *judgement) {
+		for _, p := range pairs {
+			add(c.work, j, p.what, c.of(p.a), c.of(p.b))
+		}
+	}
+}
+
+// said adds evidence that decides nothing by itself.
+func said(text string) ask { return func(_ *comparison, j *judgement) { j.say("%s", text) } }
+
+// byFewSamples says by what curves of bidirectional machines and of others stand side by side.
+func byFewSamples(c *comparison, j *judgement) {
+	j.say("by %d samples of each row, which flatter a machine whose q is better", c.all()[0][0].samples)
+}

@@ -1,0 +1,227 @@
+package thesis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+)
+
+// row is a result that compares trainings, as data: which trainings these are, what is asked of
+// them, and what is drawn. A training goes by its label, the number of its cell as figures have it.
+type row struct {
+	cells    []cell
+	more     []plan            // trainings beside the cells' own
+	begin    string            // begins the number of each cell, and is left out of its label
+	names    map[string]string // of labels that figures name otherwise
+	table    bool              // log p of each cell is found, as a number of the criteria or beside them
+	few      bool              // log p of test rows is by as few samples as the ends of curves
+	unstable string            // the label of which the training may have diverged
+	timed    bool              // epochs are timed in turn, and curves are drawn by seconds, too
+	onTest   bool              // curves are of the test rows that training measures
+	numbers  []number
+	claims   []claim
+	figures  []figure
+	special  func(*comparison) // does what the other fields cannot say
+}
+
+// cell is a number of a table of test log p, of a training after all of its epochs or a part.
+type cell struct {
+	number string // of the criteria
+	plan   plan
+	part   float64 // 0 is all
+}
+
+// epochs returns after how many epochs the cell is at a scale.
+func (c cell) epochs(s reproduce.Scale) int {
+	if c.part > 0 {
+		return partOf(c.part, c.plan.epochs(s))
+	}
+	return c.plan.epochs(s)
+}
+
+// firsts returns the first cell of each training.
+func firsts(cells []cell) []cell {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(cells), func(c cell) bool {
+		again := seen[c.plan.name]
+		seen[c.plan.name] = true
+		return again
+	})
+}
+
+// plansOf returns the trainings of a table's cells, each once.
+func plansOf(cells []cell) []plan {
+	return each(firsts(cells), func(c cell) plan { return c.plan })
+}
+
+// drawn returns the cells of a figure beside a table, whose curves end where the table's first
+// cell of their training does: they are trained no longer than that.
+func drawn(table ...cell) []cell {
+	return each(firsts(table), func(c cell) cell {
+		c.plan.until, c.part = c.part, 0
+		return c
+	})
+}
+
+// numbered returns the cells of some numbers.
+func numbered(cells []cell, numbers ...string) []cell {
+	return slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return !slices.Contains(numbers, c.number) })
+}
+
+// number finds a number of the criteria.
+type number func(*comparison)
+
+// claim is a claim of the criteria, with all that has to hold for it.
+type claim struct {
+	says  string
+	judge func(w *work, says string, j judgement)
+	asks  []ask
+}
+
+// ask adds to a judgement what a comparison answers.
+type ask func(c *comparison, j *judgement)
+
+// order is a claim that asks for nothing but an order, amount another, and shown one of which the
+// setting here allows no verdict.
+func order(says string, asks ...ask) claim  { return claim{says, (*work).judge, asks} }
+func amount(says string, asks ...ask) claim { return claim{says, (*work).judgeFull, asks} }
+func shown(says string, asks ...ask) claim  { return claim{says, (*work).show, asks} }
+
+// figure is one of learning curves: of all cells, or of some labels.
+type figure struct {
+	title  string
+	labels []string
+}
+
+// ofCells draws the curves of all cells in one figure.
+func ofCells(title string) []figure { return []figure{{title: title}} }
+
+// methods are the two that chapter 6 of Várady 2025 compares.
+var methods = []string{"RWS", "NRWS"}
+
+// ofMethods draws a figure of each of the two methods, of the cells whose labels have some endings.
+func ofMethods(title string, endings ...string) []figure {
+	return each(methods, func(m string) figure {
+		return figure{title + ": " + m, each(endings, func(ending string) string { return m + ending })}
+	})
+}
+
+// maker returns how the row is made.
+func (r row) maker() maker { return by(r.make, append(plansOf(r.cells), r.more...)...) }
+
+func (r row) make(w *work) {
+	c := r.compare(w)
+	if r.table {
+		c.findCells()
+	}
+	for _, find := range r.numbers {
+		find(c)
+	}
+	for _, claim := range r.claims {
+		var j judgement
+		for _, ask := range claim.asks {
+			ask(c, &j)
+		}
+		claim.judge(w, claim.says, j)
+	}
+	for _, f := range r.figures {
+		if r.timed {
+			w.curves(f.title, c.all(f.labels...)...)
+		} else {
+			w.epochCurves(f.title, c.all(f.labels...)...)
+		}
+	}
+	if r.special != nil {
+		r.special(c)
+	}
+}
+
+// comparison is a row in the making: the runs of its cells by their labels.
+type comparison struct {
+	*work
+	labels  []string // in the order of the cells
+	runs    map[string]curve
+	passed  passedOver              // the unstable one, if it has diverged
+	samples int                     // of each test row
+	tests   map[string][]evaluation // of test rows, as far as they have been asked for
+}
+
+// label names a cell in figures and evidence: by its number, without what begins all of them and,
+// beside a table, without the epochs that all curves have.
+func (r row) label(c cell) string {
+	if r.table {
+		return c.number
+	}
+	return strings.Replace(strings.TrimPrefix(c.number, r.begin), ", 2,000 epochs", "", 1)
+}
+
+// compare opens the runs of a row.
+func (r row) compare(w *work) *comparison {
+	c := &comparison{work: w, runs: map[string]curve{}, samples: w.testSamples(), tests: map[string][]evaluation{}}
+	if r.few {
+		c.samples = w.endSamples()
+	}
+	for _, cell := range r.cells {
+		label := r.label(cell)
+		open := func() {
+			c.runs[label] = w.trainedAt(cell.plan.nameAt(w.Scale), cmp.Or(r.names[label], label), cell.epochs(w.Scale))
+			c.labels = append(c.labels, label)
+		}
+		if label == r.unstable {
+			c.passed.diverged(open)
+		} else {
+			open()
+		}
+	}
+	if r.timed {
+		w.timed(c.all()...)
+	}
+	if r.onTest {
+		for label, of := range c.runs {
+			c.runs[label] = onTest(of)
+		}
+	}
+	return c
+}
+
+// of returns the runs of a label.
+func (c *comparison) of(label string) curve {
+	of, known := c.runs[label]
+	if !known {
+		panic(fmt.Sprintf("no cell is labelled %q", label))
+	}
+	return of
+}
+
+// all returns the runs of some labels, or of all where none are given.
+func (c *comparison) all(labels ...string) []curve {
+	if len(labels) == 0 {
+		labels = c.labels
+	}
+	return each(labels, c.of)
+}
+
+// tested returns the evaluations of the test rows of a label.
+func (c *comparison) tested(label string) []evaluation {
+	if c.tests[label] == nil {
+		c.tests[label] = c.evaluateWith(c.of(label), c.samples)
+	}
+	return c.tests[label]
+}
+
+// findCells finds log p of each cell, and log p̃* where the criteria have it.
+func (c *comparison) findCells() {
+	for _, number := range c.labels {
+		if c.Has(number, "log p") {
+			c.found(number, "log p", c.tested(number), logP)
+		} else {
+			c.Beside(number, "log p", value(c.tested(number), logP))
+		}
+		if c.Has(number, "log p̃*") {
+			c.found(number, "log p̃*", c.tested(number), logPTildeStar)
+		}
+	}
+}
