@@ -37,7 +37,7 @@ test: ## run the tests
 
 torture: ## kill the program at every system call that writes, let its writes fail, damage what it reads; kill the kernel (KILLS=300)
 	cd dataset && go test -timeout 1h -run '^TestGetLosesNothing$$' -torture
-	cd cmd/helmholtz && go test -timeout 4h -run '^(TestNothingIsLost|TestNoDamageIsSilent)$$' -torture
+	cd cmd/helmholtz/command && go test -timeout 4h -run '^(TestNothingIsLost|TestNoDamageIsSilent)$$' -torture
 	@notebooks/jupyter.sh install
 	HELMHOLTZ_TORTURE=$(KILLS) go test -count=1 -v -timeout 4h -run '^(TestOddMessages|TestKills)$$' ./kernelext/internal/proxy
 
@@ -45,10 +45,10 @@ fuzz: ## look for inputs that break what reads them, each reader for a while (FU
 	@go run ./internal/fuzz/run -fuzztime $(FUZZTIME) -jobs $(JOBS) -run '$(FUZZ)'
 
 slurm: ## test sweeps on a Slurm of this machine alone, as root (apt-get install slurm-wlm munge)
-	HELMHOLTZ_SLURM_TESTS=1 go test -count=1 -v -timeout 10m -run '^TestSweepOnSlurm$$' ./cmd/helmholtz
+	HELMHOLTZ_SLURM_TESTS=1 go test -count=1 -v -timeout 10m -run '^TestSweepOnSlurm$$' ./cmd/helmholtz/command
 
 sweeptimes: ## time a sweep of 24 runs with 1 worker, with 2, and on Slurm, as root on an idle machine with MNIST (ROWS=10000)
-	HELMHOLTZ_SWEEP_ROWS=$(ROWS) go test -count=1 -v -timeout 1h -run '^TestSweepTimes$$' ./cmd/helmholtz
+	HELMHOLTZ_SWEEP_ROWS=$(ROWS) go test -count=1 -v -timeout 1h -run '^TestSweepTimes$$' ./cmd/helmholtz/command
 
 image: ## build the image and the one for GPUs, and run two notebooks in the first, as root (apt-get install podman runc debootstrap)
 	@.ci/image

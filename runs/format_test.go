@@ -66,7 +66,7 @@ func verified(t *testing.T, dirs ...string) []string {
 }
 
 // written are run directories of version 2.
-const written = "../cmd/helmholtz/testdata/runs/v2"
+const written = "../cmd/helmholtz/command/testdata/runs/v2"
 
 // What FORMAT.md says of checksums is so: a program that knows the page alone finds
 // runs whole.

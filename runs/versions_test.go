@@ -19,7 +19,7 @@ import (
 
 // versions are the folders of run directories that versions of this program wrote:
 // the same experiments in each. The command's tests resume them; these read them.
-const versions = "../cmd/helmholtz/testdata/runs"
+const versions = "../cmd/helmholtz/command/testdata/runs"
 
 // runsOf are the run directories of a version, by their paths in its folder.
 func runsOf(t *testing.T, version int) []string {

@@ -71,12 +71,13 @@ var allowed = map[string][]string{
 	"kernelext/internal/proxy":   nil,
 	"kernelext/kernel":           {"hm", "dataset", "hm/engine", "plotting", "runs", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
 
-	"notebooks/cell":      nil,
-	"notebooks/mixture":   {"dataset", "runs"},
-	"notebooks/reproduce": {"dataset", "plotting", "runs"},
-	"notebooks/thesis":    {"boltzmann", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
-	"notebooks/check":     {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
-	"cmd/helmholtz":       {"boltzmann", "boltzmann/general", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "boltzmann/updown"},
+	"notebooks/cell":        nil,
+	"notebooks/mixture":     {"dataset", "runs"},
+	"notebooks/reproduce":   {"dataset", "plotting", "runs"},
+	"notebooks/thesis":      {"boltzmann", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
+	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
+	"cmd/helmholtz":         {"cmd/helmholtz/command"},
+	"cmd/helmholtz/command": {"boltzmann", "boltzmann/general", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "boltzmann/updown"},
 }
 
 // inTests are the packages that the tests of any may import besides.

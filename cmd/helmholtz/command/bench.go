@@ -1,0 +1,171 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+)
+
+func newBench() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure how long training and evaluation take",
+		Example: `  helmholtz bench train --dataset mnist --validation 0 --algorithm nrws --layers 300,200,100,75,50,35,30,25,20,15,10,10 --json
+  helmholtz bench eval runs/mnist --json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(computing(newBenchTrain()), computing(newBenchEval()))
+	return c
+}
+
+// machineRecord is what a measurement says of the machine.
+type machineRecord struct {
+	PeakMB  int64  `json:"peak_rss_mb"`
+	Threads int    `json:"threads"`
+	ISA     string `json:"isa"`
+}
+
+func thisMachine() machineRecord {
+	return machineRecord{peakMemory() >> 20, runtime.GOMAXPROCS(0), kernels.InstructionSet()}
+}
+
+func newBenchTrain() *cobra.Command {
+	var steps int
+	var asJSON bool
+	var profile string
+	c := &cobra.Command{
+		Use:   "train",
+		Short: "Measure how long training steps take",
+		Long: `Measure how long training steps take, after one epoch of training. The flags are
+those of "helmholtz train" that describe Helmholtz machines; nothing is kept.`,
+		Example: `  helmholtz bench train --dataset glyphs --layers 300,200,100 --steps 500
+  helmholtz bench train --dataset mnist --layers 300,200,100 --backend cuda --json
+  helmholtz bench train --dataset glyphs --profile cpu.pprof && go tool pprof -top cpu.pprof`,
+		Args: noArgs,
+	}
+	c.Flags().SortFlags = false
+	flags := newExperimentFlags(c.Flags())
+	numberFlag(c.Flags(), &steps, "steps", 2000, 1, "`number` of steps to measure")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	c.Flags().StringVar(&profile, "profile", "", "write where the time goes to `file`, for go tool pprof")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		e, err := flags.experiment(c)
+		if err != nil {
+			return err
+		}
+		set, err := e.Dataset.Open()
+		if err != nil {
+			return err
+		}
+		if err := e.Check(set); err != nil {
+			return misuse(c, "%w", err)
+		}
+		if profile != "" {
+			if err := refuseUnwritable(c, "profile", profile); err != nil {
+				return err
+			}
+		}
+		return profiled(profile, func() error {
+			timing, err := e.Benchmark(c.Context(), set, steps, newFraction(c.ErrOrStderr(), "training"))
+			if err != nil {
+				return err
+			}
+			machine := thisMachine()
+			if asJSON {
+				return json.NewEncoder(c.OutOrStdout()).Encode(struct {
+					hm.Timing
+					machineRecord
+				}{timing, machine})
+			}
+			fmt.Fprintf(c.OutOrStdout(), "step %.3f ms (%.0f GFLOP/s), epoch %.2f s, refresh %.0f ms\n", timing.StepMS, timing.GFLOPS, timing.EpochS, timing.RefreshMS)
+			writeMachine(c.OutOrStdout(), machine, timing.Device)
+			return nil
+		})
+	}
+	return c
+}
+
+// profiled does work, which prints what it measures, and writes its CPU profile to a file,
+// if one is named.
+func profiled(path string, work func() error) error {
+	if path == "" {
+		return work()
+	}
+	var profile bytes.Buffer
+	if err := pprof.StartCPUProfile(&profile); err != nil {
+		return err
+	}
+	err := work()
+	pprof.StopCPUProfile()
+	return errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o777), file.WriteAside(path, profile.Bytes()))
+}
+
+func newBenchEval() *cobra.Command {
+	var samples, rows int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "eval DIR",
+		Short:   "Measure how many importance samples a second the machine of a run takes",
+		Example: "  helmholtz bench eval runs/mnist --samples 1000 --rows 1000",
+		Args:    oneRun,
+	}
+	numberFlag(c.Flags(), &samples, "samples", 1000, 1, "`K` importance samples a datum")
+	numberFlag(c.Flags(), &rows, "rows", 1000, 0, "`N` test rows drawn by seed, 0 for all")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		run, model, err := openModel(args[0], "last")
+		if err != nil {
+			return err
+		}
+		estimator, is := model.(runs.Estimator)
+		if !is {
+			return runs.Lacks(run, "has no estimates")
+		}
+		set, err := run.Dataset()
+		if err != nil {
+			return err
+		}
+		backend, device, err := hm.Device()
+		if err != nil {
+			return err
+		}
+		seed := run.Experiment().Header().Seed
+		data := set.Test().Subset(rows, seed)
+		start := time.Now()
+		if _, err := estimator.Estimate(c.Context(), data, samples, seed, newFraction(c.ErrOrStderr(), "evaluating")); err != nil {
+			return err
+		}
+		rate := float64(samples*data.Rows) / time.Since(start).Seconds()
+		machine := thisMachine()
+		if asJSON {
+			return json.NewEncoder(c.OutOrStdout()).Encode(struct {
+				Backend string  `json:"backend"`
+				Device  string  `json:"device"`
+				Rate    float64 `json:"samples_per_s"`
+				machineRecord
+			}{backend, device, rate, machine})
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%.0f samples a second\n", rate)
+		writeMachine(c.OutOrStdout(), machine, device)
+		return nil
+	}
+	return c
+}
+
+func writeMachine(w io.Writer, m machineRecord, device string) {
+	fmt.Fprintf(w, "%s\npeak memory %d MB, %d threads, %s\n", device, m.PeakMB, m.Threads, m.ISA)
+}

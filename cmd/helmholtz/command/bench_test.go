@@ -1,0 +1,36 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestBenchTrainWritesAProfile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cpu.pprof")
+	out := succeed(t, "bench", "train", "--dataset", "glyphs", "--subset", "100", "--layers", "5", "--steps", "3", "--json", "--profile", file)
+	if !strings.Contains(out, `"step_ms"`) {
+		t.Errorf("bench train --json printed %s", out)
+	}
+	// A profile is a gzipped message.
+	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), "\x1f\x8b") {
+		t.Errorf("the profile holds %.20q (%v)", text, err)
+	}
+}
+
+// A profile that cannot be written after all is an error beside the result, and leaves the
+// one of before.
+func TestBenchTrainSaysThatItsProfileIsNotWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), strings.Repeat("a", 255)) // too long a name
+	if err := os.WriteFile(file, []byte("before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errOut := helmholtz(t, t.Context(), "bench", "train", "--dataset", "glyphs", "--subset", "100", "--layers", "5", "--steps", "3", "--profile", file)
+	if code != exitFailed || !strings.Contains(out, "epoch") || !strings.Contains(errOut, "name too long") {
+		t.Errorf("bench train ended with %d, printed %q and said %q", code, out, errOut)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "before" {
+		t.Errorf("the file holds %.20q (%v)", text, err)
+	}
+}

@@ -1,0 +1,246 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// boltzmannFlags are the flags that describe an experiment of the family boltzmann. Those
+// that other experiments have, too, are given to the command's flag of their name, and
+// from there to the one here.
+type boltzmannFlags struct {
+	flags      *pflag.FlagSet
+	validation int
+	layers     []int
+	units      []boltzmann.Kind
+	belief     bool
+	on         string // a run
+	start      runs.Source
+	pretrain   int                  // epochs
+	rate       float64              // of pretraining, 0 for that of training
+	values     boltzmann.Experiment // the flags' defaults, and then their values
+	usual      boltzmann.Experiment // of the usual algorithm
+}
+
+// newBoltzmannFlags adds the flags that no others describe to those of a command.
+func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	x := &boltzmannFlags{flags: f}
+	x.usual = boltzmann.NewExperiment(boltzmann.PCD().Spec().Algorithm)
+	x.values.Method = boltzmann.PCD().Spec()
+	e := &x.values
+	f.SortFlags = false
+	dataFlags(f, &e.Dataset, &x.validation)
+	trainingFlags(f, &e.Epochs, &e.Patience, &e.RecordSteps, &e.Seed, &e.Keep)
+	f.StringVar(&x.start.Run, "from", "", "")
+	f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "")
+	f.IntSliceVar(&x.layers, "layers", nil, "")
+	listFlag(f, &x.units, "units", "")
+
+	hyperparameterFlags(f, e.Method.Hyperparameters())
+	inGroup(f, "Boltzmann machines", func(f *pflag.FlagSet) {
+		f.IntVar(&e.Machine.Categories, "categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical visible units")
+		f.IntVar(&e.Machine.HiddenCategories, "hidden-categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical hidden units")
+		f.IntVar(&e.Machine.Classes, "classes", 0, "")
+		f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
+		numberFlag(f, &x.pretrain, "pretrain", 0, 1, "cd, pcd, pt: pretrain each layer of a deep machine for `EPOCHS` by contrastive divergence, into layer-1, layer-2 and so on within --out, and train the machine from there into deep")
+		f.Float64Var(&x.rate, "pretrain-lr", 0, "learning `rate` of --pretrain (default that of --lr)")
+		f.StringVar(&x.on, "on", "", "cd, pcd, pt: train a layer on top of the run in `DIR`, as part of a deep belief network, on its data where neither --config nor --dataset names others")
+		namesRun(f, "on")
+	})
+	of.AddFlagSet(f) // leaves those that it has as they are
+	for name, usage := range map[string]string{
+		"algorithm": "cd, pcd, pt and pl train a Boltzmann machine",
+		"units":     "of cd, pcd and pt the visible ones and the hidden ones, which categorical can be, too",
+		"classes":   "of cd, pcd and pt it stands beside the visible units",
+	} {
+		of.Lookup(name).Usage += "; " + usage
+	}
+	takes(of, "algorithm", append(hm.Presets(), "cd", "pcd", "pt", "pl")...)
+	return x
+}
+
+// own are the flags of a command that describe no experiment of another family.
+func (x *boltzmannFlags) own(of *pflag.FlagSet) (given []string) {
+	of.Visit(func(flag *pflag.Flag) {
+		if x.flags.Lookup(flag.Name) == flag {
+			given = append(given, "--"+flag.Name)
+		}
+	})
+	return given
+}
+
+// describes says whether an experiment is one that the flags describe.
+func (x *boltzmannFlags) describes(e runs.Experiment) bool { return runs.SameFamily(e, x.usual) }
+
+// describe says whether the flags and the file of --config, which may be nil, describe an experiment
+// of the family boltzmann: the algorithm does, or without it the file.
+func (x *boltzmannFlags) describe(c *cobra.Command, file runs.Experiment, algorithm string) bool {
+	if c.Flags().Changed("algorithm") || file == nil {
+		var a boltzmann.Algorithm
+		return a.UnmarshalText([]byte(algorithm)) == nil
+	}
+	return x.describes(file)
+}
+
+// experiment returns what the flags describe, and the file of --config, which may be nil.
+func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Experiment) (boltzmann.Experiment, error) {
+	var others []string
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		if x.flags.Lookup(flag.Name) == nil && !slices.Contains(familyFlags, flag.Name) {
+			others = append(others, "--"+flag.Name)
+		}
+	})
+	if slices.Contains(others, "--fisher") {
+		return x.values, misuse(c, "--fisher: that is the metric of Helmholtz machines; that of Boltzmann machines is --metric joint or marginal")
+	}
+	if len(others) > 0 {
+		return x.values, misuse(c, "Boltzmann machines, which the algorithms cd, pcd, pt and pl train, have no %s: leave it out", strings.Join(others, ", "))
+	}
+	file, base, err := x.base(c, config, of)
+	if err != nil {
+		return base, misuse(c, "%w", err)
+	}
+	values := givenFlags(c.Flags())
+	x.values = base
+	x.layers, x.units = slices.Concat([]int{base.Machine.Hidden}, base.Machine.Above), []boltzmann.Kind{base.Machine.Visible, base.Machine.HiddenUnits}
+	for flag, text := range values {
+		if own := x.flags.Lookup(flag.Name); own != nil {
+			if err := setFlag(own, text); err != nil {
+				return x.values, misuse(c, "--%s: %w", flag.Name, err)
+			}
+		}
+	}
+	if len(x.layers) == 0 {
+		return x.values, misuse(c, "--layers: a Boltzmann machine has hidden units; give the number of each layer, as in 500 or 500,1000")
+	}
+	if len(x.units) > 2 {
+		return x.values, misuse(c, "--units %v: give the kind of the visible units, and of the hidden ones or nothing", strings.Join(values[c.Flags().Lookup("units")], ","))
+	}
+	x.units = append(x.units, boltzmann.Bernoulli)
+	x.values.Machine.Hidden, x.values.Machine.Above = x.layers[0], x.layers[1:]
+	x.values.Machine.Visible, x.values.Machine.HiddenUnits = x.units[0], x.units[1]
+	if c.Flags().Changed("on") {
+		if boltzmann.Doubles(x.on) {
+			return x.values, misuse(c, "--on %s: that is a layer of a deep machine, trained with one side doubled, and no part of a belief network: train its layers with --belief", x.on)
+		}
+		x.values.Below = &runs.Source{Run: x.on}
+	}
+	if x.belief || x.pretrain > 0 { // layers begin from drawn weights, whatever that of the file begins from
+		x.values.Start, x.values.Pretrained = nil, nil
+	}
+	if x.values.Start, err = started(c, x.usual, x.values.Start, x.start); err != nil {
+		return x.values, err
+	}
+	if c.Flags().Changed("from") {
+		x.values.Pretrained = nil
+	}
+	if c.Flags().Changed("validation") {
+		x.values.Dataset.Validation = &x.validation
+	}
+	if !reflect.DeepEqual(x.values.Dataset, file.Dataset) {
+		x.values.Fingerprint = ""
+	}
+	if x.pretrain == 0 {
+		if err := refuseIdle(c, "--pretrain", "pretrain-lr"); err != nil {
+			return x.values, err
+		}
+	}
+	if x.values.Machine.Visible != boltzmann.Gaussian {
+		if err := refuseIdle(c, "gaussian visible units (--units gaussian)", "variance-rate"); err != nil {
+			return x.values, err
+		}
+	}
+	if err := refuseTrainingRows(c, x.values.Dataset); err != nil {
+		return x.values, err
+	}
+	if config != "" && c.Flags().Changed("algorithm") {
+		explainDefaults(c, x.values.Method.Algorithm.String(), config, file, x.values)
+	}
+	return x.values, refuseIdleHyperparameters(c, x.values.Method.Hyperparameters())
+}
+
+// train trains what the flags describe into a directory, or several seeds of it.
+func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds int, out string) error {
+	var flag string
+	var layers []boltzmann.Experiment
+	var err error
+	switch {
+	case x.belief && x.pretrain > 0:
+		return misuse(c, "--pretrain with --belief: a deep machine is pretrained, and a belief network is done when its layers are; leave one of them out")
+	case x.belief:
+		flag = "--belief"
+		layers, err = e.Layers(out)
+	case x.pretrain > 0:
+		flag = "--pretrain"
+		layers, e, err = e.Pretraining(out, x.pretrain, cmp.Or(x.rate, e.Method.LearningRate))
+	default:
+		return train(c, e, seeds, out)
+	}
+	if seeds > 0 {
+		return misuse(c, "%s with --seeds: layers are trained for one seed at a time; leave one of them out", flag)
+	}
+	if err != nil {
+		return misuse(c, "%s: %w", flag, err)
+	}
+	if x.pretrain > 0 { // what refuses the machine is said before its layers are trained
+		set, err := runs.OpenDataset(e, boltzmann.DeepDir(out))
+		if err != nil {
+			return err
+		}
+		if err := e.Check(set); err != nil {
+			return misuse(c, "%w", err)
+		}
+	}
+	for l, layer := range layers {
+		if err := trainPart(c, layer, 0, boltzmann.LayerDir(out, l+1)); err != nil {
+			if errors.Is(err, context.Canceled) {
+				fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint in layer %d of %d; the same command goes on and trains the others\n", l+1, len(layers))
+			}
+			return err
+		}
+	}
+	if x.pretrain > 0 {
+		return train(c, e, 0, boltzmann.DeepDir(out))
+	}
+	return nil
+}
+
+// base is the experiment that flags change, that of the file or the usual one of an algorithm,
+// and that of the file as it is.
+func (x *boltzmannFlags) base(c *cobra.Command, config string, of runs.Experiment) (file, base boltzmann.Experiment, err error) {
+	var algorithm boltzmann.Algorithm
+	if named := c.Flags().Lookup("algorithm"); named.Changed {
+		if err := algorithm.UnmarshalText([]byte(named.Value.String())); err != nil {
+			return file, base, err
+		}
+	}
+	if of == nil {
+		base = boltzmann.NewExperiment(algorithm)
+		base.Dataset.Name = c.Flags().Lookup("dataset").Value.String()
+		base.Dataset = dataOf(c.Flags(), base.Dataset)
+		return base, base, nil
+	}
+	if !x.describes(of) {
+		return file, base, fmt.Errorf("%s is an experiment of another family, %v, which --algorithm %v does not train: leave one of them out", config, of, algorithm)
+	}
+	if file, err = boltzmann.ParseExperiment(of.TOML()); err != nil {
+		return file, base, err
+	}
+	base = file
+	if c.Flags().Changed("algorithm") && base.Method.Algorithm != algorithm {
+		base.Method = boltzmann.NewExperiment(algorithm).Method
+	}
+	return file, base, nil
+}

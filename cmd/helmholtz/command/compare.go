@@ -1,0 +1,111 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+)
+
+func newCompare() *cobra.Command {
+	var out, against, split, which string
+	var samples int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "compare DIR...",
+		Short: "Compare experiments in a table and a figure",
+		Long: `Compare experiments on the same data, each of one run or of several seeds, in a
+table of the settings that differ, of the time that training took and of what it
+reached: log p in nats, or the objective of another family, with its baseline, and a
+remark of those that have diverged from it. Where experiments improve different
+measures, such as a Boltzmann machine and a Helmholtz machine, these are left out.
+--samples adds importance-sampled estimates of log p of the last checkpoints, or of the
+best ones, which err to the low side, and of Boltzmann machines by chains of AIS, to the
+high side, or exact where one side has at most 25 units; --out draws the training curves, the
+mean over seeds within a band of one standard deviation. With --format or --table the
+table has a row an experiment.`,
+		Example: `  helmholtz compare runs/mnist-rws runs/mnist-nrws
+  helmholtz compare runs/mnist-rws runs/mnist-nrws --samples 1000 --checkpoint best --table comparison.csv
+  helmholtz compare runs/rbm runs/mnist-rws --samples 100
+  helmholtz compare runs/mnist-rws runs/mnist-nrws --out comparison.svg --against seconds`,
+		Args: someRuns,
+	}
+	f := c.Flags()
+	tables := newTableFlags(c, "experiments", "")
+	optionalFlag(f, &samples, "samples", 0, 1, "evaluate with `K` importance samples a datum, or K chains of AIS")
+	splitFlag(f, &split, "`rows` that --samples evaluates: train, validation or test")
+	checkpointFlag(f, &which)
+	figureFlag(f, &out, "", "`file` to draw the curves into")
+	choiceFlag(f, &against, "against", "draw the curves against `what`: epochs or seconds of training", "epochs", "seconds")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+
+	c.RunE = func(c *cobra.Command, dirs []string) error {
+		if samples == 0 {
+			if err := refuseIdle(c, "--samples", "split", "checkpoint"); err != nil {
+				return err
+			}
+		}
+		if out == "" {
+			if err := refuseIdle(c, "--out", "against"); err != nil {
+				return err
+			}
+		} else if err := refuseUnwritable(c, "out", out); err != nil {
+			return err
+		}
+		if err := tables.check(asJSON); err != nil {
+			return err
+		}
+		comparison, err := runs.Compare(dirs...)
+		if err != nil {
+			return err
+		}
+		if samples > 0 {
+			set, err := comparison.Dataset()
+			if err != nil {
+				return err
+			}
+			comparison, err = evaluateComparison(c, comparison, which, pick(set, split), samples)
+			if err != nil {
+				return err
+			}
+		}
+		switch {
+		case asJSON:
+			err = json.NewEncoder(c.OutOrStdout()).Encode(comparison)
+		case tables.chosen():
+			err = tables.print(comparison.Table())
+		default:
+			_, err = fmt.Fprint(c.OutOrStdout(), comparison)
+		}
+		if err := errors.Join(err, tables.save(comparison.Table())); err != nil || out == "" {
+			return err
+		}
+		figure := plotting.Comparison(comparison)
+		if against == "seconds" {
+			figure = plotting.ComparisonByTime(comparison)
+		}
+		return figure.Save(out)
+	}
+	return c
+}
+
+// evaluateComparison evaluates the models of a checkpoint of each run.
+func evaluateComparison(c *cobra.Command, comparison runs.Comparison, which string, rows dataset.Split, samples int) (runs.Comparison, error) {
+	progress := newFraction(c.ErrOrStderr(), "evaluating")
+	switch which {
+	case "last":
+		return comparison.Evaluate(c.Context(), rows, samples, progress)
+	case "best":
+		return comparison.EvaluateBest(c.Context(), rows, samples, progress)
+	}
+	epoch, err := strconv.Atoi(which)
+	if err != nil {
+		return comparison, err
+	}
+	return comparison.EvaluateAt(c.Context(), epoch, rows, samples, progress)
+}

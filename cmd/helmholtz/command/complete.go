@@ -1,0 +1,143 @@
+package command
+
+import (
+	"encoding"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/notebooks/thesis"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// wordsOf is the annotation of a flag with the words that it takes.
+const wordsOf = "words"
+
+// takes notes the words that a flag takes, for the shell to complete.
+func takes(f *pflag.FlagSet, name string, words ...string) {
+	annotate(f.Lookup(name), wordsOf, words...)
+}
+
+// textWords are the texts of an enumeration, which are those of its first integers.
+func textWords(v encoding.TextMarshaler) (words []string) {
+	of := reflect.New(reflect.TypeOf(v).Elem())
+	if !of.Elem().CanInt() {
+		return nil
+	}
+	for i := int64(0); ; i++ {
+		of.Elem().SetInt(i)
+		text, err := of.Interface().(encoding.TextMarshaler).MarshalText()
+		if err != nil {
+			return words
+		}
+		words = append(words, string(text))
+	}
+}
+
+// completeWords lets the shell complete, of a command and of those below it, the words that
+// flags take, and its arguments.
+func completeWords(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		complete := cobra.FixedCompletions(f.Annotations[wordsOf], cobra.ShellCompDirectiveNoFileComp)
+		switch {
+		case f.Name == "dataset":
+			complete = completeDatasets
+		case f.Name == "checkpoint" || f.Name == "from-checkpoint":
+			complete = cobra.FixedCompletions([]string{"last", "best"}, cobra.ShellCompDirectiveNoFileComp)
+		case f.Name == "config":
+			complete = completeTOML
+		case f.Annotations[runOf] != nil:
+			complete = completeRuns
+		case f.Annotations[wordsOf] == nil:
+			return
+		}
+		_ = c.RegisterFlagCompletionFunc(f.Name, complete) // fails of a flag that there is not
+	})
+	switch _, arguments, _ := strings.Cut(c.Use, " "); {
+	case strings.HasPrefix(arguments, "FILE"):
+		c.ValidArgsFunction = completeTOML
+	case strings.HasPrefix(arguments, "DIR") && c.Parent().Name() == "sweep":
+		c.ValidArgsFunction = completeSweeps
+	case strings.HasPrefix(arguments, "DIR"):
+		c.ValidArgsFunction = completeRuns
+	case strings.Contains(arguments, "ID..."):
+		c.ValidArgsFunction = completeResults
+	case arguments == "NAME...":
+		c.ValidArgsFunction = completeDatasets
+	}
+	for _, child := range c.Commands() {
+		completeWords(child)
+	}
+}
+
+// completeDatasets completes the names of data sets, and those of files.
+func completeDatasets(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []cobra.Completion
+	for _, i := range dataset.List() {
+		names = append(names, cobra.CompletionWithDesc(i.Name, i.Description))
+	}
+	return names, cobra.ShellCompDirectiveDefault
+}
+
+// completeResults completes the ids of published results.
+func completeResults(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all, _ := thesis.Catalog() // what it has by an error is none
+	var ids []cobra.Completion
+	for _, e := range all {
+		if strings.HasPrefix(e.ID, written) {
+			ids = append(ids, e.ID)
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeTOML completes files of experiments and of sweeps.
+func completeTOML(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return []cobra.Completion{"toml"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// deepestCompletion is how many folders deep runs are looked for, and mostCompletions how many
+// are offered.
+const deepestCompletion, mostCompletions = 4, 500
+
+// completeRuns completes the directories of runs and of several seeds.
+func completeRuns(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return completeDirectories(written, "experiment.toml", "seeds.json")
+}
+
+// completeSweeps completes the directories of sweeps.
+func completeSweeps(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return completeDirectories(written, "sweep.toml")
+}
+
+// completeDirectories completes the directories that hold one of some files, below the folder
+// runs or that which is written. Where there are none, those of folders.
+func completeDirectories(written string, files ...string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	root := filepath.Dir(written)
+	if !strings.Contains(written, string(filepath.Separator)) {
+		root = "runs"
+	}
+	var found []cobra.Completion
+	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		depth := strings.Count(strings.TrimPrefix(path, root), string(filepath.Separator))
+		switch {
+		case err != nil || len(found) >= mostCompletions:
+			return fs.SkipAll
+		case entry.IsDir() && depth > deepestCompletion:
+			return fs.SkipDir
+		case slices.Contains(files, entry.Name()):
+			if dir := filepath.Dir(path); strings.HasPrefix(dir, written) {
+				found = append(found, dir)
+			}
+		}
+		return nil
+	})
+	if len(found) == 0 {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}

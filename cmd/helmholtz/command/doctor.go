@@ -1,0 +1,193 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	goversion "go/version"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/klauspost/cpuid/v2"
+	"github.com/spf13/cobra"
+)
+
+func newDoctor() *cobra.Command {
+	return &cobra.Command{
+		Use:     "doctor",
+		Short:   "Say what of a working installation is there, and how to get the rest",
+		Example: "  helmholtz doctor",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			examine(c.OutOrStdout(), localEnvironment())
+			return nil
+		},
+	}
+}
+
+// environment is what doctor looks at.
+type environment struct {
+	// look returns the path of a program, in the project's build folder or on
+	// the PATH, and an error where there is none.
+	look func(program string) (string, error)
+	// goVersion returns what a Go program prints as its version.
+	goVersion func(path string) (string, error)
+	// kernels returns the descriptions, kernel.json, of installed Jupyter
+	// kernels.
+	kernels func() []string
+}
+
+func localEnvironment() environment {
+	return environment{
+		look: func(program string) (string, error) {
+			for _, dir := range []string{"build/bin", "build/venv/bin"} {
+				path := filepath.Join(dir, program)
+				if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
+					return path, nil
+				}
+			}
+			return exec.LookPath(program)
+		},
+		goVersion: func(path string) (string, error) {
+			out, err := exec.Command(path, "version").Output()
+			return string(out), err
+		},
+		kernels: func() []string {
+			var found []string
+			for _, dir := range jupyterFolders() {
+				specs, _ := filepath.Glob(filepath.Join(dir, "kernels", "*", "kernel.json"))
+				found = append(found, specs...)
+			}
+			return found
+		},
+	}
+}
+
+// examine writes a line for each part of an installation.
+func examine(w io.Writer, e environment) {
+	line := func(found bool, what, detail string) {
+		mark := "ok"
+		if !found {
+			mark = "--"
+		}
+		fmt.Fprintf(w, "%s  %-10s %s\n", mark, what, detail)
+	}
+	program := func(name, remedy string) {
+		if path, err := e.look(name); err == nil {
+			line(true, name, path)
+		} else {
+			line(false, name, "not found: "+remedy)
+		}
+	}
+	found, detail := goProgram(e)
+	line(found, "go", detail)
+	for _, tool := range []string{"gonb", "goimports", "gopls"} {
+		program(tool, "make notebook installs it")
+	}
+	program("jupyter", "make notebook installs it")
+	kernels := 0
+	for _, path := range e.kernels() {
+		if runsGo(path) {
+			line(true, "kernel", path)
+			kernels++
+		}
+	}
+	if kernels == 0 {
+		line(false, "kernel", noKernel)
+	}
+	var missing []string
+	ready := 0
+	for _, i := range dataset.List() {
+		if i.Ready() {
+			ready++
+		} else {
+			missing = append(missing, i.Name)
+		}
+	}
+	if len(missing) == 0 {
+		line(true, "data", fmt.Sprintf("all %d sets", ready))
+	} else {
+		line(false, "data", fmt.Sprintf("%d sets; without files: %s; helmholtz data get NAME fetches them, or set %s",
+			ready, strings.Join(missing, ", "), dataset.Environment))
+	}
+	processor := cpuid.CPU.BrandName
+	if processor == "" {
+		processor = runtime.GOARCH
+	}
+	var vectors []string
+	for _, f := range []cpuid.FeatureID{cpuid.AVX2, cpuid.FMA3, cpuid.AVX512F, cpuid.ASIMD} {
+		if cpuid.CPU.Supports(f) {
+			vectors = append(vectors, f.String())
+		}
+	}
+	line(true, "CPU", strings.Join(append([]string{processor, fmt.Sprintf("%d threads", runtime.GOMAXPROCS(0))}, vectors...), ", "))
+	if path, err := e.look("nvidia-smi"); err == nil {
+		line(true, "GPU", "there is one: "+path)
+	} else {
+		line(false, "GPU", "no nvidia-smi, so there seems to be none")
+	}
+	for _, name := range engine.Names() {
+		if computes, err := engine.Open(name); err == nil {
+			detail := name + ": " + computes.Describe()
+			for _, feature := range computes.Lacks() {
+				detail += "; lacks " + string(feature)
+			}
+			line(true, "engine", detail)
+		} else {
+			line(false, "engine", err.Error())
+		}
+	}
+	if name, _, err := hm.Device(); err == nil {
+		line(true, "backend", name+" computes; "+hm.BackendVariable+" or --backend chooses another")
+	} else {
+		line(false, "backend", err.Error())
+	}
+}
+
+// oldestGo is the oldest Go that go.mod allows.
+const oldestGo = "go1.26"
+
+// goProgram says which Go is there, and whether it is new enough.
+func goProgram(e environment) (ok bool, detail string) {
+	const remedy = "install Go 1.26 or later from https://go.dev/dl"
+	path, err := e.look("go")
+	if err != nil {
+		return false, "not found: " + remedy
+	}
+	text, err := e.goVersion(path)
+	if err != nil {
+		return false, fmt.Sprintf("%s version: %v: %s", path, err, remedy)
+	}
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case !goversion.IsValid(word):
+		case goversion.Compare(word, oldestGo) < 0:
+			return false, fmt.Sprintf("%s is %s, too old: %s", path, word, remedy)
+		default:
+			return true, path + ", " + word
+		}
+	}
+	return false, fmt.Sprintf("%s version printed %q: %s", path, strings.TrimSpace(text), remedy)
+}
+
+// runsGo reports whether a kernel.json starts GoNB, or this program's kernel,
+// which holds one.
+func runsGo(path string) bool {
+	var content struct {
+		Argv []string `json:"argv"`
+	}
+	b, err := file.Read(path, file.Small)
+	if err != nil || json.Unmarshal(b, &content) != nil || len(content.Argv) == 0 {
+		return false
+	}
+	ours := len(content.Argv) > 2 && slices.Equal(content.Argv[1:3], []string{"kernel", "run"})
+	return ours || strings.Contains(filepath.Base(content.Argv[0]), "gonb")
+}

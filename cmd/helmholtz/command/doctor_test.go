@@ -1,0 +1,93 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// bare is a machine on which there is nothing.
+func bare() environment {
+	return environment{
+		look:      func(string) (string, error) { return "", os.ErrNotExist },
+		goVersion: func(string) (string, error) { return "", os.ErrNotExist },
+		kernels:   func() []string { return nil },
+	}
+}
+
+// wantLines compares what doctor says of a machine with what lines begin with.
+func wantLines(t *testing.T, e environment, want ...string) {
+	t.Helper()
+	var out bytes.Buffer
+	examine(&out, e)
+	for _, w := range want {
+		if !strings.Contains("\n"+out.String(), "\n"+w) {
+			t.Errorf("doctor lacks a line %q:\n%s", w, out.String())
+		}
+	}
+}
+
+func TestDoctorSaysWhatToDo(t *testing.T) {
+	wantLines(t, bare(), "--  go         not found: install Go 1.26", "--  gonb       not found: make notebook",
+		"--  jupyter    not found: make notebook", "--  kernel     "+noKernel)
+}
+
+func TestDoctorKnowsTheVersionOfGo(t *testing.T) {
+	for version, want := range map[string]string{
+		"go version go1.26.0 linux/amd64":                               "ok  go         /bin/go, go1.26.0",
+		"go version go1.26rc2 linux/amd64":                              "ok  go         /bin/go, go1.26rc2",
+		"go version go1.30 darwin/arm64":                                "ok  go         /bin/go, go1.30",
+		"go version go1.25.9 linux/amd64":                               "--  go         /bin/go is go1.25.9, too old: install Go 1.26",
+		"go version go1.9 linux/amd64":                                  "--  go         /bin/go is go1.9, too old",
+		"go version devel go1.27-91f2ad21e3 Tue Jan 6 2026 linux/arm64": "ok  go         /bin/go, go1.27-91f2ad21e3",
+		"gcc go\n": `--  go         /bin/go version printed "gcc go": install Go 1.26`,
+	} {
+		e := bare()
+		e.look = func(program string) (string, error) { return "/bin/" + program, nil }
+		e.goVersion = func(path string) (string, error) { return version, nil }
+		wantLines(t, e, want)
+	}
+	e := bare()
+	e.look = func(program string) (string, error) { return "/bin/" + program, nil }
+	e.goVersion = func(path string) (string, error) { return "", errors.New("exec format error") }
+	wantLines(t, e, "--  go         /bin/go version: exec format error: install Go 1.26")
+}
+
+// TestDoctorAsksForTheGoOfTheModule compares it with go.mod.
+func TestDoctorAsksForTheGoOfTheModule(t *testing.T) {
+	text, err := os.ReadFile("../../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "\ngo " + strings.TrimPrefix(oldestGo, "go"); !strings.Contains(string(text), want+"\n") && !strings.Contains(string(text), want+".") {
+		t.Errorf("go.mod does not ask for %s", oldestGo)
+	}
+}
+
+func TestDoctorKnowsBothKernels(t *testing.T) {
+	folder := t.TempDir()
+	kernels := map[string]string{}
+	for name, argv := range map[string]string{
+		"gonb":      `["/somewhere/bin/gonb", "--kernel", "{connection_file}"]`,
+		"helmholtz": `["/somewhere/bin/helmholtz", "kernel", "run", "--go", "/bin/go", "{connection_file}"]`,
+		"python3":   `["/bin/python3", "-m", "ipykernel_launcher", "-f", "{connection_file}"]`,
+		"torn":      `["/somewhere/bin/gonb"`,
+	} {
+		kernels[name] = filepath.Join(folder, name+".json")
+		if err := os.WriteFile(kernels[name], fmt.Appendf(nil, `{"argv": %s, "language": "any"}`, argv), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"gonb": "ok  kernel     " + kernels["gonb"], "helmholtz": "ok  kernel     " + kernels["helmholtz"],
+		"python3": "--  kernel ", "torn": "--  kernel ",
+	} {
+		e := bare()
+		e.kernels = func() []string { return []string{kernels[name]} }
+		wantLines(t, e, want)
+	}
+}

@@ -1,0 +1,355 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// estimate says what of a run is evaluated, by which samples, and where its parts are kept.
+type estimate struct {
+	split, checkpoint, parts string
+	samples, rows            int
+	seed                     uint64
+}
+
+// addTo adds the flags of an estimate.
+func (x *estimate) addTo(f *pflag.FlagSet) {
+	splitFlag(f, &x.split, "`rows` to evaluate: train, validation or test")
+	checkpointFlag(f, &x.checkpoint)
+	numberFlag(f, &x.samples, "samples", 1000, 1, "`K` importance samples a datum")
+	numberFlag(f, &x.rows, "rows", 0, 0, "evaluate `N` rows drawn by seed, 0 for all")
+	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the samples")
+	f.StringVar(&x.parts, "parts", "", "`DIR` to keep parts in, which programs share")
+}
+
+func newEval() *cobra.Command {
+	var x estimate
+	var shard string
+	var o runs.EvaluationOptions
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "eval DIR",
+		Short: "Estimate the log-likelihood of the machine of a run",
+		Long: `Estimate the log-likelihood of the machine of a run by importance sampling, in
+nats, with standard errors over the data: log p, the lower bound, log p̃*, the
+effective sample size, and with --log-z2 also log Z² and log p*. Of a machine
+small enough, the exact divergence from the training data is given too, of one
+with labels the error of classification by p*(y|x), or p(y|v). Beside log p is the baseline, that
+of a factorised model of the training rows; where log p is far worse, training has
+diverged, and this is said.
+
+Of a Boltzmann machine log Z is summed exactly where one side has at most 25 units, and
+estimated by annealed importance sampling (AIS) where both have more, with the interval
+of its chains; log p by it is too high in expectation. --raise estimates log p of
+some rows by chains that go the other way (RAISE), which err to the low side of what annealing
+draws from, not always of the model. Free
+energies of the rows and of the training rows stand beside them. Of a machine with any
+connections log Z is a sum over at most 20 units, and by AIS of more. Those of a deep machine are
+of mean field, if the hidden units are too many to sum them out: with an exact log Z log p by
+them is a lower bound, with that of AIS an estimate. Of a belief network, the last of the
+directories layer-1, layer-2 …, or one that was fine-tuned, log p is by --samples (100) of each
+row, and errs likewise.
+
+For a machine of another family eval prints the measures that it estimates.
+
+With --parts an evaluation of many samples is done in parts of some rows, which are kept:
+what is stopped, by SIGTERM and SIGUSR1 with exit code 75, goes on when the same command
+is started again. Programs that are given the same directory, on one machine or several,
+share the parts, and each has its share with --shard INDEX/COUNT, or --shard auto in a
+Slurm array or a Kubernetes Indexed Job. Once all are there, the command without --shard
+prints the evaluation, which is that of one program alone, bit for bit on processors of
+one kind. eval submit has a cluster do it.
+
+Of a directory of several seeds, each is evaluated, and the mean and the
+standard deviation over them are given. With --format or --table the evaluations are
+a table with a row a seed, and columns with the keys of --json.`,
+		Example: `  helmholtz eval runs/mnist --samples 10000 --json
+  helmholtz eval runs/mnist --split validation --checkpoint best --log-z2 0
+  helmholtz eval runs/mnist --samples 10000 --backend auto
+  helmholtz eval runs/mnist --checkpoint 50 --samples 10000
+  helmholtz eval runs/mnist --samples 100000 --parts runs/mnist-log-p
+  helmholtz eval runs/mnist-seeds --table evaluations.csv
+  helmholtz eval runs/rbm --schedule adaptive:5000 --chains 100 --raise 100 --json`,
+		Args: oneRun,
+	}
+	f := c.Flags()
+	tables := newTableFlags(c, "evaluations", "")
+	x.addTo(f)
+	f.StringVar(&shard, "shard", "", "do a share of the parts alone: `INDEX/COUNT`, such as 0/4, or auto")
+	optionalFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, 0 to leave it out")
+	numberFlag(f, &o.LogZ2Inner, "log-z2-inner", 1, 1, "`N` inner samples an outer one for log Z²")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object, which says what was evaluated, too")
+
+	var schedule boltzmann.AnnealingSchedule
+	f.TextVar(&schedule, "schedule", boltzmann.Published(), "of a Boltzmann machine, the `steps` of AIS: published, even:N or adaptive:N")
+	numberFlag(f, &o.Chains, "chains", 100, 2, "`M` chains of AIS")
+	numberFlag(f, &o.Raise, "raise", 0, 0, "estimate log p of `N` of the rows by RAISE too, along the same schedule")
+	numberFlag(f, &o.RaiseChains, "raise-chains", 10, 1, "`M` chains of each row of RAISE")
+
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		for _, idle := range []struct {
+			off           bool
+			without, flag string
+		}{{o.LogZ2 == 0, "--log-z2", "log-z2-inner"}, {x.parts == "", "--parts", "shard"}, {o.Raise == 0, "--raise", "raise-chains"}} {
+			if idle.off {
+				if err := refuseIdle(c, idle.without, idle.flag); err != nil {
+					return err
+				}
+			}
+		}
+		if o.Share, err = runs.ParseShard(shard, os.Getenv); err != nil {
+			return misuse(c, "%w", err)
+		}
+		if err := tables.check(asJSON); err != nil {
+			return err
+		}
+		if c.Flags().Changed("schedule") {
+			o.Schedule = schedule.String()
+		}
+		for flag, value := range map[string]*int{"samples": &x.samples, "chains": &o.Chains} {
+			if !c.Flags().Changed(flag) {
+				*value = 0 // which stands for the usual number
+			}
+		}
+		o.Samples, o.Seed = x.samples, x.seed
+		o.Progress = func(work string) func(float64) { return newFraction(c.ErrOrStderr(), work) }
+		seeds, err := runs.OpenSeeds(args[0])
+		if err != nil {
+			return err
+		}
+		ctx, preempted := preemptible(c.Context())
+		if o.Share.Count > 0 {
+			err = x.evalShare(ctx, c, seeds, o)
+		} else {
+			err = x.evalSeeds(ctx, c, seeds, o, tables, asJSON)
+		}
+		if x.parts != "" && err != nil && preempted() {
+			return errPreempted
+		}
+		return err
+	}
+	c.AddCommand(newEvalSubmit())
+	return c
+}
+
+// evaluate evaluates the model of a run, and says whether texts name it.
+func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run, o runs.EvaluationOptions) (e evaluated, named bool, err error) {
+	model, err := run.ModelAt(x.checkpoint)
+	if err != nil {
+		return e, false, err
+	}
+	how, err := runs.EvaluatorOf(run, model)
+	if err != nil {
+		return e, false, err
+	}
+	if err := refuseUnused(c, runs.NounOf(run.Experiment()), evaluationFlags, how.Uses); err != nil {
+		return e, how.Named, err
+	}
+	if o.Set, err = run.Dataset(); err != nil {
+		return e, how.Named, err
+	}
+	o.Rows = pick(o.Set, x.split).Subset(x.rows, x.seed)
+	if x.parts != "" {
+		o.Parts = filepath.Join(x.parts, fmt.Sprintf("seed-%d", run.Experiment().Header().Seed))
+	}
+	of, err := how.Evaluate(ctx, o)
+	if unused := new(runs.OptionError); errors.As(err, &unused) {
+		return e, how.Named, misuse(c, "--%s: %s; leave it out", unused.Option, unused.Reason)
+	}
+	return evaluated{run, x, of}, how.Named, err
+}
+
+// evaluationFlags are the flags of eval that only some models use.
+var evaluationFlags = []string{"samples", "log-z2", "log-z2-inner", "parts", "shard", "schedule", "chains", "raise", "raise-chains"}
+
+// evalShare does a share of the parts of the evaluations of all seeds.
+func (x *estimate) evalShare(ctx context.Context, c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions) error {
+	left := 0
+	for _, run := range seeds.Runs {
+		_, _, err := x.evaluate(ctx, c, run, o)
+		var unfinished *runs.UnfinishedError
+		if errors.As(err, &unfinished) {
+			left += unfinished.Left
+		} else if err != nil {
+			return err
+		}
+	}
+	said := "all parts are there: the same command without --shard gives the evaluation"
+	if left > 0 {
+		said = fmt.Sprintf("this share is done; still missing: %s of other shares", names.Count(left, "part"))
+	}
+	_, err := fmt.Fprintln(c.ErrOrStderr(), said)
+	return err
+}
+
+// evaluated is the evaluation of a run, maybe one of several seeds.
+type evaluated struct {
+	run *runs.Run
+	of  *estimate
+	runs.Evaluation
+}
+
+// evaluatedColumns say what was evaluated, where the evaluation does not say it itself.
+var evaluatedColumns = []runs.Field[evaluated]{
+	{Column: runs.Column{Key: "run"}, Cell: func(e evaluated) any { return e.run.Dir() }},
+	{Column: runs.Column{Key: "checkpoint"}, Cell: func(e evaluated) any { return e.of.checkpoint }}, // last, best, or an epoch
+	{Column: runs.Column{Key: "seed", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.run.Experiment().Header().Seed }},
+	{Column: runs.Column{Key: "epochs", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.run.Epochs() }}, // done
+	{Column: runs.Column{Key: "finished", Kind: runs.Boolean}, Cell: func(e evaluated) any { return e.run.Finished() }},
+	{Column: runs.Column{Key: "split"}, Cell: func(e evaluated) any { return e.of.split }},
+	{Column: runs.Column{Key: "draw_seed", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.of.seed }},
+}
+
+// columns are the evaluatedColumns that a table of the evaluation lacks.
+func (e evaluated) columns() []runs.Field[evaluated] {
+	has := e.Evaluation.Table().Columns()
+	return slices.DeleteFunc(slices.Clone(evaluatedColumns), func(of runs.Field[evaluated]) bool {
+		return slices.ContainsFunc(has, func(c runs.Column) bool { return c.Key == of.Key })
+	})
+}
+
+// MarshalJSON writes what was evaluated and the evaluation as one object.
+func (e evaluated) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(e.Evaluation)
+	var b bytes.Buffer
+	for _, column := range e.columns() {
+		value, failure := json.Marshal(column.Cell(e))
+		fmt.Fprintf(&b, ",%q:%s", column.Key, value)
+		err = errors.Join(err, failure)
+	}
+	return fmt.Appendf(nil, "{%s,%s", bytes.TrimPrefix(b.Bytes(), []byte(",")), bytes.TrimPrefix(text, []byte("{"))), err
+}
+
+// evaluationsTable has a row an evaluation.
+func evaluationsTable(each []evaluated) *runs.Table {
+	own := each[0].columns()
+	t := runs.NewTable("evaluation", "", slices.Concat(runs.TableOf("own", "", own).Columns(), each[0].Evaluation.Table().Columns())...)
+	for _, e := range each {
+		var row []any
+		for _, column := range own {
+			row = append(row, column.Cell(e))
+		}
+		t.Add(append(row, e.Evaluation.Table().Rows()[0]...)...)
+	}
+	return t
+}
+
+// evalSeeds evaluates the run of each seed, and writes the evaluations, of several
+// seeds with their spread.
+func (x *estimate) evalSeeds(ctx context.Context, c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions, tables *tableFlags, asJSON bool) error {
+	out, several := c.OutOrStdout(), seeds.Runs[0].Dir() != seeds.Dir()
+	var each []evaluated
+	var evaluations []runs.Evaluation
+	for _, run := range seeds.Runs {
+		e, named, err := x.evaluate(ctx, c, run, o)
+		if err != nil {
+			if several {
+				err = fmt.Errorf("%s: %w", run.Dir(), err)
+			}
+			return err
+		}
+		each, evaluations = append(each, e), append(evaluations, e.Evaluation)
+		if asJSON || tables.chosen() {
+			continue
+		}
+		format := "%[4]v"
+		switch {
+		case named:
+			format = "%[2]s, checkpoint %[3]s\n%[4]v"
+		case several:
+			format = "%[1]s\n%[4]v\n"
+		}
+		if _, err := fmt.Fprintf(out, format, seedText(run), run.Dir(), x.checkpoint, e.Evaluation); err != nil {
+			return err
+		}
+	}
+	table, over := evaluationsTable(each), runs.QuantitiesOver(evaluations)
+	var err error
+	switch {
+	case tables.chosen():
+		err = tables.print(table)
+	case asJSON && several:
+		err = json.NewEncoder(out).Encode(struct {
+			Run        string         `json:"run"`
+			Split      string         `json:"split"`
+			Checkpoint string         `json:"checkpoint"`
+			DrawSeed   uint64         `json:"draw_seed"`
+			Version    string         `json:"version"` // of the program
+			Seeds      []evaluated    `json:"seeds"`
+			Waiting    int            `json:"waiting"` // seeds without a checkpoint
+			Over       runs.OverSeeds `json:"over_seeds"`
+		}{seeds.Dir(), x.split, x.checkpoint, x.seed, runs.Version(), each, seeds.Waiting, over})
+	case asJSON:
+		var text []byte
+		if text, err = json.Marshal(each[0]); err == nil {
+			_, err = fmt.Fprintf(out, "%s,\"version\":%q}\n", bytes.TrimSuffix(text, []byte("}")), runs.Version())
+		}
+	case several:
+		waiting := ""
+		if seeds.Waiting > 0 {
+			waiting = fmt.Sprintf(", %d more have no checkpoint yet", seeds.Waiting)
+		}
+		_, err = fmt.Fprintf(out, "mean ± sd over %d seeds%s\n%v", len(each), waiting, over)
+	}
+	return errors.Join(err, tables.save(table))
+}
+
+// seedText names one of several seeds, and says how far it is unless it has finished.
+func seedText(run *runs.Run) string {
+	text := fmt.Sprintf("seed %d", run.Experiment().Header().Seed)
+	if !run.Finished() {
+		text += fmt.Sprintf(", unfinished after %d of %d epochs", run.Epochs(), run.Experiment().Header().Epochs)
+	}
+	return text
+}
+
+// checkpointFlag adds the flag that chooses a checkpoint.
+func checkpointFlag(f *pflag.FlagSet, which *string) {
+	*which = "last"
+	f.Var(&checkpoint{which}, "checkpoint", "`which` checkpoint: last, best (of the highest validation log p), or the number of an epoch that the run keeps")
+}
+
+// checkpoint is the value of a flag that names a checkpoint.
+type checkpoint struct{ which *string }
+
+func (p *checkpoint) String() string { return *p.which }
+
+func (p *checkpoint) Type() string { return "checkpoint" }
+
+func (p *checkpoint) Set(text string) error {
+	if epoch, err := strconv.Atoi(text); text != "last" && text != "best" && (err != nil || epoch < 1) {
+		return errors.New("use last, best, or the number of an epoch")
+	}
+	*p.which = text
+	return nil
+}
+
+// splitFlag adds the flag that chooses a split.
+func splitFlag(f *pflag.FlagSet, split *string, usage string) {
+	choiceFlag(f, split, "split", usage, "test", "train", "validation")
+}
+
+// pick returns the split that the flag names.
+func pick(set *dataset.Set, name string) dataset.Split {
+	switch name {
+	case "train":
+		return set.Train()
+	case "validation":
+		return set.Validation()
+	}
+	return set.Test()
+}

@@ -1,0 +1,64 @@
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// estimates are what eval --json prints, but for the time that it took.
+func estimates(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var e map[string]any
+	if err := json.Unmarshal([]byte(text), &e); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	delete(e, "seconds")
+	return e
+}
+
+// TestEvaluationInParts has the tasks of a job evaluate a run in shares; what they make
+// together is what one program says alone.
+func TestEvaluationInParts(t *testing.T) {
+	here := t.TempDir()
+	dir, parts := filepath.Join(here, "run"), filepath.Join(here, "parts")
+	succeed(t, "train", "--dataset", "3by3", "--subset", "320", "--layers", "5", "--epochs", "1", "--out", dir)
+	evaluation := []string{"--samples=262144", "--rows=18", "--seed=3", "--split=train"} // in two parts
+	alone := estimates(t, succeed(t, append([]string{"eval", dir, "--json"}, evaluation...)...))
+
+	job := succeed(t, append([]string{"eval", "submit", dir, "--parts", parts, "--kubernetes", "--image", "i", "--claim", "c", "--tasks", "2", "--only-write", "--backend", "cpu"}, evaluation...)...)
+	if !strings.Contains(job, "2 tasks of 2 cores") {
+		t.Errorf("the job is said to be: %s", job)
+	}
+	text, err := os.ReadFile(filepath.Join(parts, "kubernetes.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var task []string
+	for line := range strings.Lines(string(text)) {
+		if words, is := strings.CutPrefix(strings.TrimSpace(line), "command: "); is {
+			if err := json.Unmarshal([]byte(words), &task); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := append([]string{"helmholtz", "eval", dir, "--shard", "auto", "--parts", parts}, slices.Sorted(slices.Values(evaluation))...)
+	want = append(want, "--backend", "cpu")
+	if difference := cmp.Diff(want, task); difference != "" {
+		t.Fatalf("a task is %s", difference)
+	}
+	t.Setenv("HELMHOLTZ_SHARDS", "2")
+	for _, index := range []string{"0", "1"} {
+		t.Setenv("JOB_COMPLETION_INDEX", index)
+		succeed(t, task[1:]...)
+	}
+	merged := estimates(t, succeed(t, append([]string{"eval", dir, "--json", "--parts", parts}, evaluation...)...))
+	if difference := cmp.Diff(alone, merged); difference != "" {
+		t.Errorf("parts together and one program alone differ: %s", difference)
+	}
+}

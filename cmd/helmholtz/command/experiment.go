@@ -1,0 +1,282 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// experimentFlags are the flags that describe an experiment.
+type experimentFlags struct {
+	config     string
+	validation int
+	start      runs.Source
+	// values holds the flags' defaults and then their values.
+	values hm.Experiment
+}
+
+// measurements is the value of a flag that adds a measurement whenever it is given.
+type measurements struct{ all *[]hm.Measurement }
+
+func (m *measurements) String() string { return strings.Join(m.GetSlice(), " ") }
+
+func (m *measurements) Type() string { return "measurement" }
+
+func (m *measurements) Set(text string) error {
+	one, err := hm.ParseMeasurement(text)
+	if err == nil {
+		*m.all = append(*m.all, one)
+	}
+	return err
+}
+
+// GetSlice, Replace and Append implement pflag.SliceValue.
+func (m *measurements) GetSlice() []string {
+	var texts []string
+	for _, one := range *m.all {
+		texts = append(texts, one.String())
+	}
+	return texts
+}
+
+func (m *measurements) Append(text string) error { return m.Set(text) }
+
+func (m *measurements) Replace(texts []string) error {
+	*m.all = nil
+	for _, text := range texts {
+		if err := m.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
+	x := &experimentFlags{values: hm.Experiment{
+		Dataset: dataset.Spec{Name: "glyphs"},
+		Machine: hm.New(dataset.Shape{}).Dense(100, 50, 20).Spec(),
+		Method:  hm.NRWS().Spec(),
+		Epochs:  20,
+		Seed:    1,
+	}}
+	e := &x.values
+	inGroup(f, "run", func(f *pflag.FlagSet) {
+		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment, whose settings flags change")
+		trainingFlags(f, &e.Epochs, &e.Patience, &e.RecordSteps, &e.Seed, &e.Keep)
+		f.StringVar(&x.start.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning), on its data where neither --config nor --dataset names others")
+		namesRun(f, "from")
+		f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
+		f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods along training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be given again")
+	})
+	dataFlags(f, &e.Dataset, &x.validation)
+	inGroup(f, "data", func(f *pflag.FlagSet) {
+		numberFlag(f, &e.Dataset.Labels, "labels", 0, 0, "keep the labels of `N` training rows, of each class alike, drawn by the data seed")
+	})
+	inGroup(f, "machine", func(f *pflag.FlagSet) {
+		f.IntSliceVar(&e.Machine.Layers, "layers", e.Machine.Layers, "units of the dense hidden layers, bottom up")
+		listFlag(f, &e.Machine.Convolutions, "conv", "convolutional hidden layers below them, bottom up: `list` of channels@height×width/stride, such as 8@4x4/2, or q:8@4x4/2 and p:8@4x4/2 for one network alone")
+		listFlag(f, &e.Machine.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first")
+		textFlag(f, &e.Machine.Coding, "coding", "`values` of a unit: pm1 or 01")
+		textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (Várady 2025, App. A.2, for bihm and nbihm)")
+		f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")
+		textFlag(f, &e.Machine.LabelLayer, "label-layer", "`where` the label is: none, top, lower (a classifier of x and h¹), or hidden (of h¹ alone)")
+		f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label")
+	})
+	hyperparameterFlags(f, e.Method.Hyperparameters())
+	takes(f, "algorithm", hm.Presets()...)
+	return x
+}
+
+// dataFlags adds the flags of data that experiments of every family have, with the number of
+// validation rows.
+func dataFlags(f *pflag.FlagSet, data *dataset.Spec, validation *int) {
+	inGroup(f, "data", func(f *pflag.FlagSet) {
+		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
+		f.StringVar(&data.Test, "test", "", "`file` of test rows, beside a data set that is a file")
+		f.StringVar(&data.LabelFile, "label-file", "", "`file` of the class of each row, beside a data set that is a file")
+		f.StringVar(&data.TestLabelFile, "test-label-file", "", "`file` of the class of each row of --test")
+		textFlag(f, &data.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
+		numberFlag(f, validation, "validation", 0, 0, "hold out `N` rows for validation (default the data set's own division)")
+		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn by the data seed, 0 for all")
+		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
+	})
+}
+
+// trainingFlags adds the flags of training that experiments of every family have.
+func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *uint64, keep *[]int) {
+	f.IntVar(epochs, "epochs", *epochs, "passes over the training rows")
+	f.IntVar(patience, "patience", 0, "stop when the validation log p has not risen for so many `epochs` (0 never)")
+	f.Uint64Var(seed, "seed", *seed, "`seed` of all random numbers of training")
+	f.IntSliceVar(keep, "keep", nil, "keep the checkpoints of these `epochs`")
+	f.IntVar(recordSteps, "record-steps", 0, "record the measures of every `N`-th step, 0 for epochs alone")
+}
+
+// started is the run from which e starts: the run of a file, changed by the flags --from and
+// --from-checkpoint, whose values are given.
+func started(c *cobra.Command, e runs.Experiment, of *runs.Source, given runs.Source) (*runs.Source, error) {
+	if c.Flags().Changed("from") {
+		from, err := runs.ExperimentIn(given.Run) // whose error another reader returns
+		if err == nil && !runs.SameFamily(from, e) {
+			return nil, misuse(c, "--from %s: that is a run of another family, %v: describe its machine, by --config %s", given.Run, from, shell.Argument(filepath.Join(given.Run, "experiment.toml")))
+		}
+		return &given, nil
+	}
+	switch {
+	case !c.Flags().Changed("from-checkpoint"):
+		return of, nil
+	case of == nil:
+		return nil, misuse(c, "--from-checkpoint does nothing without --from: name the run whose checkpoint it is, or leave it out")
+	}
+	return &runs.Source{Run: of.Run, Checkpoint: given.Checkpoint}, nil
+}
+
+// experiment returns what the flags describe. It says which settings of a file
+// those of a method replaced.
+func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
+	methodGiven := c.Flags().Changed("algorithm")
+	file, base, err := x.base(c, methodGiven)
+	if err != nil {
+		return base, misuse(c, "%w", err)
+	}
+	if err := x.override(c.Flags(), base); err != nil {
+		return base, err
+	}
+	if c.Flags().Changed("validation") {
+		x.values.Dataset.Validation = &x.validation
+	}
+	if !reflect.DeepEqual(x.values.Dataset, file.Dataset) {
+		x.values.Fingerprint = ""
+	}
+	if x.values.Start, err = started(c, x.values, x.values.Start, x.start); err != nil {
+		return base, err
+	}
+	if err := refuseIdleSettings(c, x.values); err != nil {
+		return base, err
+	}
+	if err := refuseTrainingRows(c, x.values.Dataset); err != nil {
+		return base, err
+	}
+	if x.config != "" && methodGiven {
+		explainDefaults(c, x.values.Method.Preset, x.config, file, x.values)
+	}
+	if x.config != "" && !methodGiven {
+		explainPreset(c, x.config, file)
+	}
+	return x.values, nil
+}
+
+// refuseTrainingRows refuses a file of test rows that is that of the training rows.
+func refuseTrainingRows(c *cobra.Command, of dataset.Spec) error {
+	train, err := os.Stat(of.Name)
+	test, failure := os.Stat(of.Test)
+	if err == nil && failure == nil && os.SameFile(train, test) {
+		return misuse(c, "--test %s: it has the training rows, too; give a file of rows that training does not see, or none", of.Test)
+	}
+	return nil // what is missing is said where it is read
+}
+
+// explainDefaults says which settings of the method in a file the defaults of one that
+// --algorithm names, and flags, have replaced.
+func explainDefaults(c *cobra.Command, method, path string, file, to runs.Experiment) {
+	var replaced []string
+	for _, difference := range runs.Differences(to, file) {
+		if strings.HasPrefix(difference, "method.") {
+			replaced = append(replaced, difference)
+		}
+	}
+	if len(replaced) > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "--algorithm starts from the defaults of %s, not from %s: %s\n", method, path, strings.Join(replaced, "; "))
+	}
+}
+
+// explainPreset says of an experiment that a file describes which of the settings that make its
+// preset what it is the file has otherwise.
+func explainPreset(c *cobra.Command, path string, e runs.Experiment) bool {
+	of, has := e.(runs.Departer)
+	if !has {
+		return false
+	}
+	others := of.Departures()
+	if len(others) > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "%s trains with %s: what a file spells out goes before its preset; leave it out for the preset's own\n", path, strings.Join(others, "; "))
+	}
+	return len(others) > 0
+}
+
+// base returns the experiment that flags change: that of the config file, or
+// the defaults, with the settings of the method where it is given, and that of
+// the file as it is.
+func (x *experimentFlags) base(c *cobra.Command, methodGiven bool) (file, base hm.Experiment, err error) {
+	base = x.values
+	if x.config == "" {
+		base.Dataset = dataOf(c.Flags(), base.Dataset)
+	} else {
+		if file, err = hm.ReadExperiment(x.config); err != nil {
+			return file, base, err
+		}
+		base = file
+		if !methodGiven {
+			return file, base, nil
+		}
+	}
+	method, err := hm.Preset(x.values.Method.Preset)
+	if err != nil {
+		return file, base, err
+	}
+	base.Method = method.Spec()
+	return file, base, nil
+}
+
+// override makes the values, to which the flags point, those of the base with
+// the flags that were given.
+func (x *experimentFlags) override(f *pflag.FlagSet, base hm.Experiment) error {
+	given := givenFlags(f)
+	x.values = base
+	for flag, values := range given {
+		if err := setFlag(flag, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// givenFlags are the values, as texts, of the flags that were given.
+func givenFlags(f *pflag.FlagSet) map[*pflag.Flag][]string {
+	given := map[*pflag.Flag][]string{}
+	f.Visit(func(f *pflag.Flag) {
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			given[f] = list.GetSlice()
+		} else {
+			given[f] = []string{f.Value.String()}
+		}
+	})
+	return given
+}
+
+// setFlag gives a flag values as givenFlags returns them.
+func setFlag(flag *pflag.Flag, values []string) error {
+	if list, ok := flag.Value.(pflag.SliceValue); ok {
+		return list.Replace(values)
+	}
+	return flag.Value.Set(values[0])
+}
+
+// refuseIdleSettings refuses flags of settings that do nothing beside others.
+func refuseIdleSettings(c *cobra.Command, e hm.Experiment) error {
+	if err := refuseIdleHyperparameters(c, e.Method.Hyperparameters()); err != nil {
+		return err
+	}
+	if e.Machine.LabelLayer == hm.NoLabels {
+		return refuseIdle(c, "--label-layer", "classes")
+	}
+	return nil
+}

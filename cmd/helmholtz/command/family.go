@@ -1,0 +1,196 @@
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
+
+	_ "github.com/helmholtz-go/helmholtz/boltzmann/general" // the family general-boltzmann
+	_ "github.com/helmholtz-go/helmholtz/boltzmann/updown"  // the family updown
+	"github.com/helmholtz-go/helmholtz/dataset"
+	_ "github.com/helmholtz-go/helmholtz/hm/deterministic" // the family deterministic
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// familyFlags are the flags of train that experiments of every family have.
+var familyFlags = []string{"config", "out", "seeds", "seed", "epochs", "keep", "record-steps", "backend"}
+
+// draftFlags are the flags that describe an experiment of a family by the rows of its settings.
+type draftFlags struct {
+	*runs.Draft
+	config, out       string
+	seeds, validation int
+}
+
+// newDraftFlags adds the flags that describe an experiment of a family.
+func newDraftFlags(f *pflag.FlagSet, family string) *draftFlags {
+	x := &draftFlags{Draft: runs.NewDraft(family)}
+	x.Dataset.Name = "glyphs"
+	f.StringVar(&x.out, "out", "", "`DIR` of the run (default runs/DATASET-"+family+")")
+	numberFlag(f, &x.seeds, "seeds", 0, 1, "train `N` runs, of --seed and the seeds that follow it")
+	inGroup(f, "run", func(f *pflag.FlagSet) {
+		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment, whose settings flags change")
+		trainingFlags(f, &x.Epochs, &x.Patience, &x.RecordSteps, &x.Seed, &x.Keep)
+	})
+	dataFlags(f, &x.Dataset, &x.validation)
+	hyperparameterFlags(f, x.Settings())
+	return x
+}
+
+// newTrainFamily returns the command that trains experiments of a family.
+func newTrainFamily(family string) *cobra.Command {
+	c := &cobra.Command{Use: family, Args: noArgs}
+	c.Flags().SortFlags = false
+	x := newDraftFlags(c.Flags(), family)
+	c.Short = "Train " + x.Noun
+	c.Long = fmt.Sprintf("Train %s and keep the run in a directory, as train does with experiments of the family %s.\nThe experiment is given by flags, or by a TOML file whose settings flags change;\nhelmholtz train --resume DIR goes on.", x.Noun, family)
+	needed := " --dataset 3by3"
+	for _, row := range x.Settings() {
+		if row.Run { // which brings its data
+			needed = ""
+		}
+		if !row.Valid {
+			value, _ := pflag.UnquoteUsage(c.Flags().Lookup(row.Flag))
+			needed += fmt.Sprintf(" --%s %s", row.Flag, strings.ToUpper(value))
+		}
+	}
+	c.Example = fmt.Sprintf("  helmholtz train %s%s --epochs 5 --out runs/%[1]s\n  helmholtz train %[1]s --config runs/%[1]s/experiment.toml --seeds 5 --out runs/%[1]s-seeds", family, needed)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		e, err := x.experiment(c, c.Flags())
+		if err != nil {
+			return err
+		}
+		return train(c, e, x.seeds, orUsual(x.out, e, family))
+	}
+	return c
+}
+
+// experiment returns what flags describe, which are the command's own or came of these.
+func (x *draftFlags) experiment(c *cobra.Command, f *pflag.FlagSet) (runs.Experiment, error) {
+	given := givenFlags(f)
+	of := dataOf(f, x.Dataset)
+	if x.config != "" {
+		text, err := file.Read(x.config, file.Small)
+		if err == nil {
+			if err = x.Read(text); err != nil {
+				err = fmt.Errorf("%s: %w", x.config, err)
+			}
+		}
+		if err != nil {
+			return nil, misuse(c, "%w", err)
+		}
+		of = x.Dataset
+	}
+	x.Dataset = of
+	for flag, values := range given {
+		if err := setFlag(flag, values); err != nil {
+			return nil, err
+		}
+	}
+	if f.Changed("validation") {
+		x.Dataset.Validation = &x.validation
+	}
+	if !reflect.DeepEqual(x.Dataset, of) {
+		x.Fingerprint = ""
+	}
+	if err := refuseTrainingRows(c, x.Dataset); err != nil {
+		return nil, err
+	}
+	return x.Experiment(), refuseIdleHyperparameters(c, x.Settings())
+}
+
+// upDown returns what the flags of train describe with --up-down: how the belief network of the run in a
+// directory is fine-tuned, by default on the data of that run.
+func upDown(c *cobra.Command, dir string) (runs.Experiment, error) {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	x := newDraftFlags(own, "updown")
+	if err := own.Set("network", dir); err != nil {
+		return nil, err
+	}
+	var others []string
+	for flag, values := range givenFlags(c.Flags()) {
+		to := own.Lookup(flag.Name)
+		switch {
+		case flag.Name == "up-down":
+		case to == nil || flag.Name == "config":
+			others = append(others, "--"+flag.Name)
+		default:
+			to.Changed = true
+			if err := setFlag(to, values); err != nil {
+				return nil, misuse(c, "--%s: %w", flag.Name, err)
+			}
+		}
+	}
+	if len(others) > 0 {
+		slices.Sort(others)
+		return nil, misuse(c, "--up-down begins from a run, and has no %s: leave it out, or write a file of the family updown", strings.Join(others, ", "))
+	}
+	return x.experiment(c, own)
+}
+
+// trainOtherFamily trains the experiment of the file of --config, which is of another family than the
+// flags describe.
+func trainOtherFamily(c *cobra.Command, e runs.Experiment, x *experimentFlags, seeds int, out string) error {
+	family, err := runs.FamilyOf(e.TOML())
+	if err != nil {
+		return err
+	}
+	var others []string
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(familyFlags, f.Name) {
+			others = append(others, "--"+f.Name)
+		}
+	})
+	if len(others) > 0 {
+		remedy := "write them into the file"
+		if runs.NewDraft(family) != nil {
+			remedy = "give the flags of helmholtz train " + family
+		}
+		return misuse(c, "%s is an experiment of the family %s, whose settings flags do not change here: %s, and leave %s away (--%s can be given)",
+			x.config, family, remedy, strings.Join(others, ", "), strings.Join(familyFlags[1:], ", --"))
+	}
+	h := e.Header()
+	if c.Flags().Changed("seed") {
+		h.Seed = x.values.Seed
+	}
+	if c.Flags().Changed("epochs") {
+		h.Epochs = x.values.Epochs
+	}
+	if c.Flags().Changed("keep") {
+		h.Keep = x.values.Keep
+	}
+	if c.Flags().Changed("record-steps") {
+		h.RecordSteps = x.values.RecordSteps
+	}
+	return train(c, e.WithHeader(h), seeds, orUsual(out, e, family))
+}
+
+// orUsual is the directory of a run that --out names, or else the usual one of a method on the data.
+func orUsual(out string, e runs.Experiment, method string) string {
+	if out != "" {
+		return out
+	}
+	return filepath.Join("runs", strings.ReplaceAll(e.Header().Dataset.Name, string(filepath.Separator), "-")+"-"+method)
+}
+
+// dataOf is what is trained on where no file says it: what usual, the value of flags, names, or,
+// where --dataset is not given, the data of the run from which a flag has training begin.
+func dataOf(f *pflag.FlagSet, usual dataset.Spec) dataset.Spec {
+	if f.Changed("dataset") {
+		return usual
+	}
+	f.Visit(func(flag *pflag.Flag) {
+		if flag.Annotations[runOf] != nil {
+			if e, err := runs.ExperimentIn(flag.Value.String()); err == nil { // whose error another reader returns
+				usual = e.Header().Dataset
+			}
+		}
+	})
+	return usual
+}

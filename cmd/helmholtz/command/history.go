@@ -1,0 +1,90 @@
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+)
+
+func newHistory() *cobra.Command {
+	var norms bool
+	c := &cobra.Command{
+		Use:   "history DIR...",
+		Short: "Write the history of runs as a table",
+		Long: `Write what training recorded of runs as a table with a row an epoch: the step, the
+seconds that training has taken, the learning rate, the measures of training and
+of validation, whatever else was measured, and with --norms the norms of each layer's
+weights, gradients and directions of ascent; the baseline of the objective, and a remark where an
+epoch is so far from it that training has diverged. Columns have the keys of metrics.jsonl, such as
+validation.log_p. Of several runs, and of a directory of several seeds, all are
+in one table, with a column for the directory of the run.`,
+		Example: `  helmholtz history runs/mnist-nrws
+  helmholtz history runs/mnist-rws runs/mnist-nrws --table histories.csv
+  helmholtz history runs/mnist-nrws --norms --format parquet > history.parquet`,
+		Args: someRuns,
+	}
+	tables := newTableFlags(c, "epochs", "text")
+	c.Flags().BoolVar(&norms, "norms", false, "with the norms of each layer's weights, gradients and directions of ascent")
+
+	c.RunE = func(c *cobra.Command, dirs []string) error {
+		if err := tables.check(false); err != nil {
+			return err
+		}
+		histories, err := historiesOf(c, dirs, norms)
+		if err != nil {
+			return err
+		}
+		if norms && !slices.ContainsFunc(histories, hasNorms) {
+			return misuse(c, "--norms: these runs have recorded none; leave it out")
+		}
+		of := runs.HistoriesTable(histories...)
+		if len(histories) == 1 {
+			of = histories[0].Table()
+		}
+		if tables.path == "" {
+			return tables.print(of)
+		}
+		if err := tables.save(of); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.OutOrStdout(), tables.path)
+		return nil
+	}
+	return c
+}
+
+// historiesOf are those of the runs in directories, or of the seeds there, named
+// after the directories of the runs.
+func historiesOf(c *cobra.Command, dirs []string, norms bool) ([]runs.History, error) {
+	var histories []runs.History
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		seeds, err := runs.OpenSeeds(dir)
+		if err != nil {
+			return nil, err
+		}
+		if seeds.Waiting > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "%s: %d more seeds have no checkpoint yet\n", dir, seeds.Waiting)
+		}
+		for _, run := range seeds.Runs {
+			dir := filepath.Clean(run.Dir())
+			if seen[dir] {
+				return nil, misuse(c, "%s is named twice: name different directories", dir)
+			}
+			seen[dir] = true
+			h := run.History()
+			if h.Err != nil {
+				return nil, h.Err
+			}
+			h.Name = run.Dir()
+			if !norms {
+				h = h.WithoutNorms()
+			}
+			histories = append(histories, h)
+		}
+	}
+	return histories, nil
+}

@@ -1,0 +1,99 @@
+package command
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLabels trains with few labels, and looks at the run as at any other.
+func TestLabels(t *testing.T) {
+	sheet := filepath.Join(t.TempDir(), "sheet.png")
+	for _, layer := range []string{"top", "lower", "hidden"} {
+		dir := filepath.Join(t.TempDir(), "run")
+		succeed(t, "train", "--dataset", "glyphs", "--subset", "200", "--labels", "50", "--label-layer", layer, "--classes", "10",
+			"--algorithm", "bihm", "--gamma", "0.5", "--label-weight", "2", "--layers", "8", "--epochs", "1", "--out", dir)
+		var e struct {
+			Classification struct {
+				Error   float64 `json:"error"`
+				ErrorSE float64 `json:"error_se"`
+				Data    int     `json:"data"`
+			} `json:"classification"`
+		}
+		args := []string{"eval", dir, "--samples", "3", "--rows", "40", "--log-z2", "0"}
+		if err := json.Unmarshal([]byte(succeed(t, append(args, "--json")...)), &e); err != nil {
+			t.Fatal(err)
+		}
+		if c := e.Classification; c.Data != 40 || c.Error < 0 || c.Error > 1 || c.ErrorSE <= 0 && c.Error > 0 && c.Error < 1 {
+			t.Errorf("%s: classification %+v", layer, c)
+		}
+		if text := succeed(t, args...); !strings.Contains(text, "error of labels") || !strings.Contains(text, "log p*(y|x)") {
+			t.Errorf("%s: eval prints no error of labels:\n%s", layer, text)
+		}
+		succeed(t, "sample", dir, "--n", "4", "--out", sheet)
+		succeed(t, "sample", dir, "--gibbs", "2", "--candidates", "5", "--inner", "2", "--n", "4", "--out", sheet)
+		succeed(t, "inpaint", dir, "--mask", "left", "--n", "2", "--chains", "2", "--sweeps", "2", "--out", sheet)
+		succeed(t, "plot", dir, "--out", t.TempDir(), "--samples", "5", "--log-z2", "20")
+	}
+	code, _, errOut := helmholtz(t, t.Context(), "train", "--dataset", "3by3", "--label-layer", "top", "--classes", "10", "--algorithm", "bihm", "--out", t.TempDir())
+	if code != exitUsage || !strings.Contains(errOut, "no labels") {
+		t.Errorf("labels of a set without ended with %d: %s", code, errOut)
+	}
+}
+
+// TestLabelsOfBoltzmannMachines trains a restricted machine with labels, and looks at the run as at
+// any other.
+func TestLabelsOfBoltzmannMachines(t *testing.T) {
+	here := t.TempDir()
+	joint, hybrid, sheet := filepath.Join(here, "joint"), filepath.Join(here, "hybrid"), filepath.Join(here, "sheet.png")
+	labeled := []string{"train", "--dataset", "miniglyphs", "--subset", "200", "--validation", "40", "--classes", "10", "--algorithm", "pcd", "--layers", "8", "--batch", "20", "--epochs", "2"}
+	if out := succeed(t, append(labeled, "--out", joint)...); !strings.Contains(out, "labelled RBM 8, PCD-1") {
+		t.Errorf("train says %q", out)
+	}
+	if out := succeed(t, append(labeled, "--discriminative", "0.5", "--schedule", "constant", "--out", hybrid)...); !strings.Contains(out, "discriminative w = 0.5") {
+		t.Errorf("train says %q", out)
+	}
+	var e struct {
+		Classification struct {
+			Error float64 `json:"error"`
+			LogP  float64 `json:"log_p"`
+			Data  int     `json:"data"`
+		} `json:"classification"`
+	}
+	if err := json.Unmarshal([]byte(succeed(t, "eval", joint, "--rows", "40", "--json")), &e); err != nil {
+		t.Fatal(err)
+	}
+	if c := e.Classification; c.Data != 40 || c.Error < 0 || c.Error > 1 || c.LogP >= 0 {
+		t.Errorf("classification %+v", c)
+	}
+	if out := succeed(t, "eval", joint); !strings.Contains(out, "error of labels") || !strings.Contains(out, "log p(y|v)") {
+		t.Errorf("eval prints no error of labels:\n%s", out)
+	}
+	if out := succeed(t, "history", hybrid); !strings.Contains(out, "log p(y|v), validation (nats)") || !strings.Contains(out, "error of labels, validation") {
+		t.Errorf("history says %q", out)
+	}
+	if out := succeed(t, "compare", joint, hybrid, "--samples", "3"); !strings.Contains(out, "method.discriminative") || !strings.Contains(out, "log p(y|v), test, K = 3") {
+		t.Errorf("compare says %q", out)
+	}
+	seeds := filepath.Join(here, "seeds")
+	succeed(t, append(labeled, "--discriminative", "1", "--seeds", "2", "--out", seeds)...)
+	if out := succeed(t, "eval", seeds); strings.Count(out, "error of labels") != 3 {
+		t.Errorf("of two seeds and their mean eval says %q", out)
+	}
+	if out := succeed(t, "train", "--resume", hybrid, "--epochs", "3"); !strings.Contains(out, "discriminative w = 0.5, B = 20: 3 epochs") {
+		t.Errorf("resumed training says %q", out)
+	}
+	succeed(t, "sample", joint, "--gibbs", "3", "--n", "4", "--out", sheet)
+	succeed(t, "sample", joint, "--kind", "filters", "--n", "4", "--out", sheet)
+	succeed(t, "inpaint", joint, "--mask", "left", "--n", "2", "--chains", "2", "--sweeps", "2", "--out", sheet)
+	for says, args := range map[string][]string{
+		"whose rows have no labels":   onPatterns("--algorithm", "pcd", "--classes", "2"),
+		"of a machine without labels": onPatterns("--algorithm", "pcd", "--discriminative", "1"),
+		"have no --label-layer":       append(labeled, "--label-layer", "top"),
+	} {
+		if code, _, errOut := helmholtz(t, t.Context(), append(args, "--out", filepath.Join(here, "none"))...); code != exitUsage || !strings.Contains(errOut, says) {
+			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// kindsOfValues say what flags of pflag's own types take.
+var kindsOfValues = map[string]string{
+	"int": "a whole number", "uint64": "a whole number of at least 0", "float64": "a number", "bool": "true or false",
+	"intSlice": "whole numbers, separated by commas", "duration": "a number with its unit, such as 30m or 4h",
+}
+
+// flagError says of a wrong flag what is wrong and what to do.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var number *strconv.NumError
+	switch {
+	case errors.As(err, &unknown):
+		var all []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, "--"+f.Name) })
+		return fmt.Errorf("%w%s", err, names.Meant("--"+unknown.GetSpecifiedName(), all...))
+	case errors.As(err, &invalid) && (errors.As(err, &number) || invalid.GetFlag().Value.Type() == "duration"):
+		f := invalid.GetFlag()
+		return fmt.Errorf("--%s=%s: give %s", f.Name, invalid.GetValue(), kindsOfValues[f.Value.Type()])
+	case errors.As(err, &invalid) && invalid.GetFlag().Name == "metric" && new(hm.Metric).UnmarshalText([]byte(invalid.GetValue())) == nil:
+		return fmt.Errorf("--metric=%s: the metric of Helmholtz machines is --fisher %[1]s, and --metric that of Boltzmann machines", invalid.GetValue())
+	case errors.As(err, &invalid):
+		return fmt.Errorf("--%s=%s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
+	}
+	return err
+}
+
+// refuseEmpty refuses flags that were given an empty text.
+func refuseEmpty(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" {
+			value, _ := pflag.UnquoteUsage(f)
+			err = misuse(c, "--%s \"\" is empty (is a variable of the shell not set?): give a value, %s, or leave it out", f.Name, value)
+		}
+	})
+	return err
+}
+
+// noArgs refuses arguments, and says by which flags of the command what they name may be given.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	isBool := args[0] == "true" || args[0] == "false"
+	var flags []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		value, _ := pflag.UnquoteUsage(f)
+		switch {
+		case isBool && f.Changed && f.Value.Type() == "bool":
+			flags = append(flags, "--"+f.Name+"="+args[0])
+		case !isBool && slices.Contains([]string{"config", "resume", "dataset"}, f.Name):
+			flags = append(flags, "--"+f.Name+" "+value)
+		}
+	})
+	remedy := ""
+	if len(flags) > 0 {
+		remedy = ", or write it as " + strings.Join(flags, " or ")
+	}
+	return fmt.Errorf("%s takes no arguments: leave %q out%s", c.CommandPath(), args[0], remedy)
+}
+
+// argumentError says of a wrong argument that is no command which is meant.
+func argumentError(c *cobra.Command, args []string, err error) error {
+	if len(args) == 0 || !c.HasAvailableSubCommands() {
+		return err
+	}
+	var all []string
+	for _, child := range c.Commands() {
+		all = append(all, child.Name())
+	}
+	return fmt.Errorf("%w%s", err, names.Meant(args[0], all...))
+}

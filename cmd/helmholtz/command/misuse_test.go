@@ -1,0 +1,129 @@
+package command
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// What is misspelt is answered by what was meant, a value that is none by what to give, and a
+// flag that would do nothing by what it needs.
+func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
+	for args, says := range map[string]string{
+		"train --dataset mnsit":                     `did you mean "mnist"?`,
+		"train --algorithm nwrs":                    `did you mean "nrws"?`,
+		"train --algoritm rws":                      `did you mean "--algorithm"?`,
+		"train --optimizer adm":                     `did you mean "adam"?`,
+		"trian":                                     `did you mean "train"?`,
+		"data lst":                                  `did you mean "list"?`,
+		"sample x --kind mean":                      `did you mean "means"?`,
+		"train --lr fast":                           "--lr=fast: give a number",
+		"train --layers 3,x":                        "--layers=3,x: give whole numbers, separated by commas",
+		"train --seed -1":                           "--seed=-1: give a whole number of at least 0",
+		"train --baseline=maybe":                    "--baseline=maybe: give true or false",
+		"train --dataset 3by3 --gamma 0.5":          "helmholtz: gamma = 0.5 for a machine without labels: add them",
+		"train --algorithm rws --damping 0.1":       "--damping does nothing without a Fisher matrix",
+		"train --adam-beta1 0.9":                    "--adam-beta1 does nothing without --optimizer adam",
+		"train --warmup 3":                          "--warmup does nothing without a regulariser",
+		"train --schedule cosine --step-factor 0.1": "--step-factor does nothing without --schedule step",
+		"train --dataset misuse_test.go --test ./misuse_test.go":               "--test ./misuse_test.go: it has the training rows, too",
+		"train --algorithm pcd --dataset misuse_test.go --test misuse_test.go": "--test misuse_test.go: it has the training rows, too",
+		"train a.toml":                        `helmholtz train takes no arguments: leave "a.toml" out, or write it as --resume DIR or --config file or --dataset name`,
+		"train --baseline false":              `leave "false" out, or write it as --baseline=false`,
+		"reproduce report varady/fig7.1":      `helmholtz reproduce report takes no arguments: leave "varady/fig7.1" out` + "\n",
+		"eval submit x":                       "give one of --slurm and --kubernetes",
+		"sweep submit x --slurm --kubernetes": "give one of --slurm and --kubernetes",
+		"kernel list --user --prefix x":       "--user and --prefix both say where the kernel is registered: give one of them",
+		"sweep submit x --length 4":           "--length=4: give a number with its unit, such as 30m or 4h",
+		"data get":                            "name the data sets to fetch",
+		"reproduce report --dir nowhere":      "nowhere/results is no folder: name that of what was found with --results",
+		"reproduce":                           "name what to make",
+		"eval misuse_test.go":                 "misuse_test.go is a file: name the directory of a run, such as .",
+		"train --resume misuse_test.go":       "misuse_test.go is a file: name the directory of a run, such as .",
+		"help trian":                          `unknown command "trian" for "helmholtz" (did you mean "train"?)`,
+		"completion bas":                      `unknown command "bas" for "helmholtz completion" (did you mean "bash"?)`,
+		"version foo":                         `helmholtz version takes no arguments: leave "foo" out` + "\n",
+	} {
+		code, _, err := helmholtz(t, t.Context(), strings.Fields(args)...)
+		if code == 0 || !strings.Contains(err, says) || strings.Contains(err, "strconv") {
+			t.Errorf("%s ends with %d: %s", args, code, err)
+		}
+	}
+}
+
+// A text flag that is given and empty is not taken as one that was left out.
+func TestEmptyFlagsAreRefused(t *testing.T) {
+	eachCommand(newRoot(), func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Value.Type() != "string" {
+				return
+			}
+			args := append(strings.Fields(c.CommandPath())[1:], "--"+f.Name, "")
+			if code, _, err := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(err, "--"+f.Name) {
+				t.Errorf("%q ends with %d: %s", args, code, err)
+			}
+		})
+	})
+}
+
+// Each word that the shell is offered for a flag, the flag takes; and all flags of words are
+// completed.
+func TestCompletedWordsAreTaken(t *testing.T) {
+	flags := 0
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			words := f.Annotations[wordsOf]
+			if words == nil {
+				return
+			}
+			flags++
+			for _, word := range words {
+				if err := f.Value.Set(word); err != nil {
+					t.Errorf("%s --%s %s: %v", c.Name(), f.Name, word, err)
+				}
+			}
+			complete, ok := c.GetFlagCompletionFunc(f.Name)
+			if !ok {
+				t.Fatalf("%s --%s is not completed", c.Name(), f.Name)
+			}
+			if got, _ := complete(c, nil, ""); len(got) != len(words) || len(words) < 2 {
+				t.Errorf("%s --%s is completed by %v", c.Name(), f.Name, got)
+			}
+		})
+		for _, child := range c.Commands() {
+			visit(child)
+		}
+	}
+	visit(newRoot())
+	if flags < 12 {
+		t.Errorf("only %d flags are completed", flags)
+	}
+}
+
+// TestArgumentsAreCompleted asks the program as the shell does.
+func TestArgumentsAreCompleted(t *testing.T) {
+	for _, c := range []struct{ typed, offers, directive string }{
+		{"reproduce varady/tableD", "varady/tableD.1", ":4"},
+		{"reproduce list bihm/fig3.7", "bihm/fig3.7", ":4"},
+		{"sweep run r", "toml", ":8"},
+		{"train --config r", "toml", ":8"},
+		{"data get mn", "mnist", ":0"},
+		{"sweep status testdata/", "", ":16"},
+		{"eval testdata/runs/v2/seeds/seed-1", "testdata/runs/v2/seeds/seed-1", ":4"},
+	} {
+		code, out, _ := helmholtz(t, t.Context(), append([]string{"__completeNoDesc"}, strings.Fields(c.typed)...)...)
+		if code != 0 || !strings.Contains(out, c.offers) || !strings.Contains(out, c.directive+"\n") {
+			t.Errorf("%s is completed by %q, want %s and the directive %s", c.typed, out, c.offers, c.directive)
+		}
+	}
+}
+
+func TestRunsAreCompleted(t *testing.T) {
+	got, _ := completeRuns(nil, nil, "testdata/runs/v2/se")
+	if strings.Join(got, " ") != "testdata/runs/v2/seeds/seed-1 testdata/runs/v2/seeds/seed-2" {
+		t.Errorf("%v", got)
+	}
+}

@@ -1,0 +1,87 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// openModel opens the run in a directory, and the model of a checkpoint.
+func openModel(dir, checkpoint string) (*runs.Run, any, error) {
+	run, err := runs.Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	model, err := run.ModelAt(checkpoint)
+	return run, model, err
+}
+
+// chainFlags adds the flags of chains but for their number of sweeps, and returns their names.
+func chainFlags(f *pflag.FlagSet, chain *runs.Chain) (names []string) {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	numberFlag(own, &chain.Candidates, "candidates", 100, 1, "`K` candidates for each layer of a sweep, of which one is picked")
+	numberFlag(own, &chain.Inner, "inner", 10, 1, "`N` samples from which p̃*(x) of a candidate is estimated")
+	own.BoolVar(&chain.Retain, "retain", false, "let the state before be one of the candidates: exact, but slower to move")
+	own.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	f.AddFlagSet(own)
+	return names
+}
+
+// refuseUnused refuses given flags that are among all, but not among uses. who does without them.
+func refuseUnused(c *cobra.Command, who string, all, uses []string) error {
+	for _, name := range all {
+		if c.Flags().Changed(name) && !slices.Contains(uses, name) {
+			return misuse(c, "--%s: %s does without it; leave it out", name, who)
+		}
+	}
+	return nil
+}
+
+// drawingOf returns the kind of images of a model that a flag names, or the usual one. It refuses
+// flags that it does not use.
+func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps int, options []string) (d runs.Drawing, err error) {
+	sampler, is := model.(runs.Sampler)
+	if !is {
+		return d, runs.Lacks(run, "draws no images")
+	}
+	all, who := sampler.Drawings(), runs.NounOf(run.Experiment())
+	if d = all[0]; c.Flags().Changed("kind") {
+		i := slices.IndexFunc(all, func(d runs.Drawing) bool { return d.Kind == kind })
+		if i < 0 {
+			var kinds []string
+			for _, d := range all {
+				kinds = append(kinds, d.Kind)
+			}
+			return d, misuse(c, "--kind %s: %s draws %s; give one of these, or leave it out", kind, who, strings.Join(kinds, ", "))
+		}
+		d = all[i]
+	}
+	for _, other := range all {
+		for _, option := range other.Uses {
+			if !slices.Contains(d.Uses, option) {
+				if err := refuseIdle(c, "--kind "+other.Kind, option); err != nil {
+					return d, err
+				}
+			}
+		}
+	}
+	if err := refuseUnused(c, who, options, d.Uses); err != nil {
+		return d, err
+	}
+	if d.Sweeps > 0 && sweeps == 0 {
+		return d, misuse(c, "the chains of %s start anywhere, and what they draw at first is noise: give --gibbs N sweeps, such as --gibbs %d", who, d.Sweeps)
+	}
+	return d, nil
+}
+
+// savedAt says where a figure was saved, unless that failed.
+func savedAt(c *cobra.Command, path string, err error) error {
+	if err == nil {
+		fmt.Fprintln(c.OutOrStdout(), path)
+	}
+	return err
+}

@@ -1,0 +1,51 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm"
+)
+
+// The file that new writes for rows of one's own says of each setting what it means, holds out
+// a tenth of the rows, and is the experiment that train trains.
+func TestNewWritesAnExperimentOfOnesOwnRows(t *testing.T) {
+	dir := t.TempDir()
+	rows, path := filepath.Join(dir, "rows.txt"), filepath.Join(dir, "mine.toml")
+	if err := os.WriteFile(rows, []byte(strings.Repeat("0 1 1 0\n1 1 0 0\n", 50)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--dataset", rows, "--algorithm", "rws", "--layers", "3", "--lr", "0.1", "--epochs", "2", "--l2", "0.01", "--measure", "every=1,rows=5,samples=3", "--keep", "1"}
+	out := succeed(t, append([]string{"new", path}, args...)...)
+	if !strings.Contains(out, "81 for training, 9 for validation, 10 for tests") || !strings.Contains(out, "helmholtz train --config "+path) {
+		t.Errorf("new says %q", out)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if setting, _, ok := strings.Cut(strings.TrimSpace(line), " = "); ok && !strings.Contains(line, "  # ") {
+			t.Errorf("nothing says what %s means", setting)
+		}
+	}
+	e, err := hm.ReadExperiment(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Method.Preset != "rws" || e.Method.LearningRate != 0.1 || e.Dataset.Name != rows || !slices.Equal(e.Keep, []int{1}) {
+		t.Errorf("the experiment is %+v", e)
+	}
+	succeed(t, "train", "--config", path, "--out", filepath.Join(dir, "run"))
+
+	for says, args := range map[string][]string{
+		"is there already": {path}, "name the file": {}, "batch_size = 0": {filepath.Join(dir, "x.toml"), "--dataset", rows, "--batch", "0"},
+	} {
+		if code, _, err := helmholtz(t, t.Context(), append([]string{"new"}, args...)...); code != exitUsage || !strings.Contains(err, says) {
+			t.Errorf("new %v ends with %d: %s", args, code, err)
+		}
+	}
+}

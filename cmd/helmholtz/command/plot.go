@@ -1,0 +1,167 @@
+package command
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+)
+
+func newPlot() *cobra.Command {
+	var out, format string
+	var samples, outer int
+	c := &cobra.Command{
+		Use:   "plot DIR...",
+		Short: "Draw the figures of runs",
+		Long: `Draw the figures of runs: for each one its importance weights, those of both
+proposals of p*, the convergence of log Z², samples of the machine, dreams layer by
+layer, the structure of its Fisher matrix, the norms of its weights and
+gradients, layer by layer, and what it measured on its way; and for all of them in one figure the training curves,
+log p against the number of samples, with log p* and log p̃* of bidirectional
+machines, and, of several runs, the norms of their networks. Of a run of another family
+than hm what training recorded is drawn, and samples if its model draws them without chains.`,
+		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
+  helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
+		Args: cobra.MatchAll(some("name the directories of one or more runs"), noFiles),
+	}
+	f := c.Flags()
+	f.StringVar(&out, "out", "figures", "`DIR` to draw into")
+	choiceFlag(f, &format, "format", "`format`: png, svg or pdf", formats...)
+	numberFlag(f, &samples, "samples", 1000, 1, "`K` importance samples a datum")
+	numberFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10; a tenth of them are dreams whose weights are drawn")
+
+	c.RunE = func(c *cobra.Command, args []string) error {
+		save := func(figure *plotting.Figure, name string) error {
+			path := filepath.Join(out, name+"."+format)
+			if err := figure.Save(path); err != nil {
+				return err
+			}
+			fmt.Fprintln(c.OutOrStdout(), path)
+			return nil
+		}
+		var histories, normed []runs.History
+		models := plotting.ModelFigures{Samples: samples, LogZ2: outer}
+		if err := distinct(c, args); err != nil {
+			return err
+		}
+		if given := c.Flags().Changed; (given("samples") || given("log-z2")) && !slices.ContainsFunc(args, weighs) {
+			if err := refuseUnused(c, "a figure of runs without importance weights", []string{"samples", "log-z2"}, nil); err != nil {
+				return err
+			}
+		}
+		if err := refuseUnwritable(c, "out", filepath.Join(out, "curves."+format)); err != nil {
+			return err
+		}
+		for _, dir := range args {
+			run, err := runs.Open(dir)
+			if err != nil {
+				return err
+			}
+			name, history := figureName(dir), run.History()
+			if history.Err != nil {
+				return history.Err
+			}
+			among := ""
+			if len(args) > 1 {
+				among = name
+				history.Name = name + ": " + history.Name
+			}
+			histories = append(histories, history)
+			if hasNorms(history) {
+				normed = append(normed, history)
+			}
+			ofRun := func(f *plotting.Figure, kind string) error { return save(f, name+"-"+kind) }
+			if err := drawRecorded(run, ofRun); err != nil {
+				return err
+			}
+			if err := models.Draw(c.Context(), run, among, ofRun); err != nil {
+				return err
+			}
+		}
+		if err := save(plotting.CurvesByEpochAndTime(histories...), "curves"); err != nil {
+			return err
+		}
+		if len(normed) > 1 {
+			if err := save(plotting.NetworkNorms(normed...), "norms"); err != nil {
+				return err
+			}
+		}
+		if likelihoods := models.Likelihoods(); likelihoods != nil {
+			return save(likelihoods, "likelihood-by-samples")
+		}
+		return nil
+	}
+	return c
+}
+
+// weighs says whether the model of the run in a directory has importance weights.
+func weighs(dir string) bool {
+	_, model, err := openModel(dir, "last") // whose error another reader returns
+	return err == nil && plotting.Weighs(model)
+}
+
+// figureName is what the files of a run's figures begin with.
+func figureName(dir string) string { return file.Name(dir) }
+
+// distinct refuses runs whose figures would overwrite each other.
+func distinct(c *cobra.Command, dirs []string) error {
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		name := figureName(dir)
+		if seen[name] {
+			return misuse(c, "two directories are named %s: their figures would overwrite each other; draw them into different --out", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// drawRecorded draws what training recorded of one run of any family, but for what
+// goes into the figures of all.
+func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) error {
+	if hasNorms(run.History()) {
+		if err := save(plotting.Norms(run.History()), "norms"); err != nil {
+			return err
+		}
+	}
+	logs := measuredLogs(run.History())
+	for _, name := range slices.Sorted(maps.Keys(logs)) {
+		if err := save(plotting.MeasuredAlong(name, logs[name], run.History()), "measured-"+name); err != nil {
+			return err
+		}
+	}
+	if !run.RecordsSteps() {
+		return nil
+	}
+	steps, err := run.Steps()
+	if err != nil {
+		return err
+	}
+	return save(plotting.CurvesByStep(steps), "steps")
+}
+
+// measuredLogs are the log-likelihoods that a run measured on its way, after any of its
+// epochs, by the names of the measurements.
+func measuredLogs(h runs.History) map[string][]string {
+	logs := map[string][]string{}
+	for _, key := range []string{"log_p", "log_p_star", "log_p_tilde_star"} {
+		for _, e := range h.Epochs {
+			for name, values := range e.Measured {
+				if _, ok := values[key]; ok && !slices.Contains(logs[name], key) {
+					logs[name] = append(logs[name], key)
+				}
+			}
+		}
+	}
+	return logs
+}
+
+// hasNorms says whether a run recorded norms; those of old versions did not.
+func hasNorms(h runs.History) bool {
+	return len(h.Epochs) > 0 && h.Epochs[len(h.Epochs)-1].Norms != nil
+}

@@ -1,0 +1,329 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/notebooks/thesis"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+)
+
+// reproduceFlags are those that the commands of reproductions share.
+type reproduceFlags struct {
+	scale        reproduce.Scale
+	dir, results string
+}
+
+func newReproduceFlags(c *cobra.Command) *reproduceFlags {
+	x := &reproduceFlags{scale: reproduce.Laptop}
+	textFlag(c.Flags(), &x.scale, "scale", "how much computing: `which` of smoke (seconds each), laptop (shorter training), full (as published)")
+	c.Flags().StringVar(&x.dir, "dir", "reproductions", "`DIR` of the trainings, which all scales but smoke share")
+	c.Flags().StringVar(&x.results, "results", "", "`DIR` of what was found, and of figures (default results in that of --dir)")
+	return x
+}
+
+// resultsDir is the directory of what was found.
+func (x *reproduceFlags) resultsDir() string {
+	if x.results == "" {
+		return filepath.Join(x.dir, "results")
+	}
+	return x.results
+}
+
+func newReproduce() *cobra.Command {
+	var shard string
+	c := &cobra.Command{
+		Use:   "reproduce ID...",
+		Short: "Make published figures and tables anew",
+		Long: `Make published figures and tables of the theses anew, and set what is found beside
+what was published: train what a result needs and is not there yet, measure, draw.
+An ID is one that "reproduce list" shows, a pattern such as 'varady/fig5*', or all.
+
+Trainings that several results need are done once. What exists is not trained again,
+what was interrupted is resumed, and a run of a smaller scale goes on to the larger
+one. Figures (PNG and SVG) and findings (JSON) go to --results; "reproduce report"
+writes a page of them.
+
+--shard INDEX/COUNT does every COUNT-th training alone, for several machines that
+share --dir; --shard auto takes the numbers from a Slurm array, or from a Kubernetes
+Indexed Job, whose manifest gives their count in ` + runs.ShardsVariable + `. Set that for a Slurm
+array from 0, too, so that a task that is submitted again has its share of all. What
+has all its trainings is made by one of them, unless it has been; call the command once
+more, without --shard, for the rest.
+
+A training that diverges is a finding: it is remembered, and not tried again. A run in
+--dir that cannot be used, of other settings or damaged, is named before any training
+begins.`,
+		Example: `  helmholtz reproduce list
+  helmholtz reproduce varady/tableD.1 varady/figD.2
+  helmholtz reproduce varady/table5.1 --scale full --dir runs/theses
+  helmholtz reproduce all --scale smoke
+  helmholtz reproduce 'varady/*' --scale full --shard auto
+  helmholtz reproduce report --out results.md`,
+		Args: some("name what to make, such as varady/tableD.1, or all: helmholtz reproduce list shows the IDs"),
+	}
+	x := newReproduceFlags(c)
+	c.Flags().StringVar(&shard, "shard", "", "do a share of the trainings: `INDEX/COUNT`, such as 0/4, or auto")
+	c.RunE = func(c *cobra.Command, patterns []string) error {
+		share, err := runs.ParseShard(shard, os.Getenv)
+		if err != nil {
+			return misuse(c, "%w", err)
+		}
+		all, err := thesis.Catalog()
+		if err != nil {
+			return err
+		}
+		chosen, err := all.Select(patterns...)
+		if err != nil {
+			return misuse(c, "%w", err)
+		}
+		return x.reproduce(c, chosen, share)
+	}
+	c.AddCommand(newReproduceList(), newReproduceReport())
+	return c
+}
+
+// reproduce trains what is missing of a share, and makes what can be made.
+func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, share runs.Shard) error {
+	jobs := reproduce.Jobs(chosen.Trainings(x.scale), x.dir, x.scale)
+	p := &jobsProgress{Recorder: runs.Printer(c.ErrOrStderr()), w: c.ErrOrStderr(), start: time.Now()}
+	var todo []reproduce.Job
+	var unusable []error
+	for i, job := range jobs {
+		if !share.Has(i) {
+			continue
+		}
+		done, enough, err := job.Done()
+		switch {
+		case err != nil:
+			unusable = append(unusable, err)
+		case !enough:
+			todo = append(todo, job)
+			wanted := job.Experiment.Header().Epochs
+			p.wanted, p.left = append(p.wanted, wanted), append(p.left, wanted-done)
+		}
+	}
+	if err := errors.Join(unusable...); err != nil {
+		return err
+	}
+	var sets runs.Sets
+	for i, job := range todo {
+		fmt.Fprintf(c.ErrOrStderr(), "training %d of %d: %s, seed %d\n", i+1, len(todo), job.Name, job.Seed)
+		p.job = i
+		err := job.Train(c.Context(), &sets, p)
+		switch {
+		case errors.Is(err, reproduce.ErrWaits) && share.Count > 1: // another shard has that
+			fmt.Fprintln(c.ErrOrStderr(), err)
+		case errors.Is(err, runs.ErrDiverged):
+			fmt.Fprintf(c.ErrOrStderr(), "%s: %v\n", job.Dir, err)
+		case err != nil:
+			return fmt.Errorf("%s: %w", job.Dir, err)
+		}
+	}
+	for _, e := range chosen {
+		if err := x.produce(c, e, share, &sets); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// produce makes a result, unless trainings are missing.
+func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, share runs.Shard, sets *runs.Sets) error {
+	w := c.OutOrStdout()
+	if e.Make == nil {
+		fmt.Fprintf(w, "%s: cannot be made yet%s\n", e.ID, because(e.Blocked))
+		return nil
+	}
+	missing := 0
+	for _, job := range reproduce.Jobs(reproduce.Catalog{e}.Trainings(x.scale), x.dir, x.scale) {
+		_, enough, err := job.Done()
+		if err != nil {
+			return err
+		}
+		if !enough {
+			missing++
+		}
+	}
+	if missing > 0 {
+		fmt.Fprintf(w, "%s: waits for %d trainings\n", e.ID, missing)
+		return nil
+	}
+	if share.Count > 1 {
+		release, err := e.Claim(x.resultsDir(), x.scale)
+		if errors.Is(err, reproduce.ErrMade) {
+			fmt.Fprintf(w, "%s: %v\n", e.ID, err)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	work := &reproduce.Work{
+		Scale:    x.scale,
+		Say:      func(format string, values ...any) { fmt.Fprintf(c.ErrOrStderr(), format+"\n", values...) },
+		Progress: newFraction(c.ErrOrStderr(), e.ID),
+		Sets:     sets,
+	}
+	made, err := e.Produce(c.Context(), work, x.dir, x.resultsDir())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s: %s\n", e.ID, e.Title)
+	for _, table := range e.Tables(made) {
+		if err := table.WriteText(w); err != nil {
+			return err
+		}
+	}
+	for _, f := range made.Figures {
+		fmt.Fprintf(w, "%s\n", filepath.Join(x.resultsDir(), "figures", f.File))
+	}
+	fmt.Fprintln(w)
+	return nil
+}
+
+func because(blocked string) string {
+	if blocked == "" {
+		return ""
+	}
+	return ": " + blocked
+}
+
+func newReproduceList() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "list [ID...]",
+		Short: "List the published results and what there is of them",
+		Long: `List the published results, with what there is of them at a scale: how many epochs
+of all that their trainings need are done, and whether they have been made.`,
+		Example: `  helmholtz reproduce list
+  helmholtz reproduce list 'varady/table*' --scale full`,
+		Args: cobra.ArbitraryArgs,
+	}
+	x := newReproduceFlags(c)
+	tables := newTableFlags(c, "results", "text")
+	c.RunE = func(c *cobra.Command, patterns []string) error {
+		if err := tables.check(false); err != nil {
+			return err
+		}
+		if len(patterns) == 0 {
+			patterns = []string{"all"}
+		}
+		all, err := thesis.Catalog()
+		if err != nil {
+			return err
+		}
+		chosen, err := all.Select(patterns...)
+		if err != nil {
+			return misuse(c, "%w", err)
+		}
+		made, err := chosen.ReadMade(x.resultsDir(), reproduce.Full, reproduce.Laptop, reproduce.Smoke)
+		if err != nil {
+			return err
+		}
+		return tables.give(chosen.List(made, x.dir, x.scale))
+	}
+	return c
+}
+
+func newReproduceReport() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "report",
+		Short: "Write a page of what has been made",
+		Long: `Write a page in Markdown of what speaks for and against each conclusion of the
+documents, and of all results, published beside measured, of each the largest scale
+that has been made; what was made at the scale smoke is left out. The same findings
+give the same page.`,
+		Example: `  helmholtz reproduce report
+  helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md`,
+		Args: noArgs,
+	}
+	x := newReproduceFlags(c)
+	c.Flags().Lookup("scale").Hidden = true
+	c.Flags().StringVar(&out, "out", "", "`file` to write the page into, instead of printing it")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		all, err := thesis.Catalog()
+		if err != nil {
+			return err
+		}
+		conclusions, err := thesis.Conclusions()
+		if err != nil {
+			return err
+		}
+		if info, err := os.Stat(x.resultsDir()); err != nil || !info.IsDir() {
+			return misuse(c, "%s is no folder: name that of what was found with --results, or that of the trainings with --dir", x.resultsDir())
+		}
+		made, err := all.ReadMade(x.resultsDir(), reproduce.Full, reproduce.Laptop)
+		if err != nil {
+			return err
+		}
+		folder, err := fromPage(out, x.resultsDir())
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if err := all.Report(&b, conclusions, made, filepath.ToSlash(folder)); err != nil {
+			return err
+		}
+		if out == "" {
+			_, err := c.OutOrStdout().Write(b.Bytes())
+			return err
+		}
+		return file.WriteAside(out, b.Bytes())
+	}
+	return c
+}
+
+// fromPage is the path of a directory as the links of a page write it.
+func fromPage(page, dir string) (string, error) {
+	from, err := filepath.Abs(filepath.Dir(page))
+	if err != nil {
+		return "", err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", err
+	}
+	return filepath.Rel(from, dir)
+}
+
+// jobsProgress reports one training after another, with the time that all of them
+// still take: epochs that are left, at the mean time of those that this session did.
+type jobsProgress struct {
+	runs.Recorder
+	w      io.Writer
+	start  time.Time
+	wanted []int // epochs of the trainings
+	left   []int // of these, those that are not done
+	job    int   // under way
+	done   int   // epochs that this session did
+}
+
+// Begin speaks of the epochs that are wanted of a run, which others may want to be longer.
+func (p *jobsProgress) Begin(plan runs.Plan) {
+	plan.Epochs = min(plan.Epochs, p.wanted[p.job])
+	p.Recorder.Begin(plan)
+}
+
+func (p *jobsProgress) Epoch(e runs.Epoch) {
+	p.Recorder.Epoch(e)
+	p.done++
+	p.left[p.job]--
+	left := 0
+	for _, n := range p.left[p.job:] {
+		left += max(n, 0)
+	}
+	if later := len(p.left) - p.job - 1; later > 0 {
+		each := time.Since(p.start) / time.Duration(p.done)
+		fmt.Fprintf(p.w, "all trainings: %s left, %s after this one, about %s\n", names.Count(left, "epoch"), names.Count(later, "training"), (each * time.Duration(left)).Round(time.Second))
+	}
+}

@@ -1,0 +1,79 @@
+package command
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// A run that cannot be used is named before anything is trained, and listed beside what
+// can be made; of two shards one makes a result.
+func TestReproduce(t *testing.T) {
+	dir := t.TempDir()
+	foreign := filepath.Join(dir, "smoke", "minimnist-b-nrws", "seed-1")
+	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--algorithm", "rws", "--layers", "2", "--epochs", "1", "--out", foreign)
+	at := []string{"--scale", "smoke", "--dir", dir}
+
+	code, _, errOut := helmholtz(t, t.Context(), append([]string{"reproduce", "varady/figD.1"}, at...)...)
+	if code == 0 || !strings.Contains(errOut, foreign) || !strings.Contains(errOut, "move it away") || strings.Contains(errOut, "training 1") {
+		t.Errorf("with a foreign run the command ends with %d: %s", code, errOut)
+	}
+	list := succeed(t, append([]string{"reproduce", "list", "varady/fig*.1", "--format", "csv"}, at...)...)
+	for _, want := range []string{`"cannot use minimnist-b-nrws, seed 1"`, "varady/fig7.1"} {
+		if !strings.Contains(list, want) {
+			t.Errorf("%s is missing in\n%s", want, list)
+		}
+	}
+
+	if err := os.RemoveAll(foreign); err != nil {
+		t.Fatal(err)
+	}
+	for _, shard := range []string{"0/2", "1/2"} {
+		succeed(t, append([]string{"reproduce", "varady/figD.1", "varady/fig7.1", "--shard", shard}, at...)...)
+	}
+	if out := succeed(t, append([]string{"reproduce", "varady/figD.1", "varady/fig7.1", "--shard", "0/2"}, at...)...); strings.Count(out, "has been made") != 2 {
+		t.Errorf("results that have been made are made again:\n%s", out)
+	}
+	if page := succeed(t, "reproduce", "report", "--dir", dir); !strings.Contains(page, "beyond them this page has 0,") {
+		t.Errorf("the page has what was made at the scale smoke:\n%s", page)
+	}
+}
+
+// Links of a page lead to the findings, wherever either of them lies.
+func TestLinksOfAPage(t *testing.T) {
+	here, there := t.TempDir(), t.TempDir()
+	t.Chdir(here)
+	for _, c := range []struct{ page, dir string }{
+		{"", "results"}, {"notebooks/RESULTS.md", "notebooks/results"},
+		{filepath.Join(here, "pages", "a.md"), "results"}, {"a.md", filepath.Join(there, "results")},
+	} {
+		want, err := filepath.Abs(c.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		link, err := fromPage(c.page, c.dir)
+		if err != nil || filepath.IsAbs(link) {
+			t.Fatalf("from %q to %s: %q, %v", c.page, c.dir, link, err)
+		}
+		if got, err := filepath.Abs(filepath.Join(filepath.Dir(c.page), link)); err != nil || got != want {
+			t.Errorf("the link %q of %q leads to %s, not to %s", link, c.page, got, want)
+		}
+	}
+}
+
+// A run that another result wants to be longer is reported by the epochs that are wanted now.
+func TestReproduceReportsTheEpochsThatAreWanted(t *testing.T) {
+	var out bytes.Buffer
+	p := &jobsProgress{Recorder: runs.Printer(&out), w: &out, wanted: []int{2}, left: []int{2}}
+	for epochs, want := range map[int]string{5: "2 epochs of 3 steps", 1: "1 epoch of 3 steps"} {
+		out.Reset()
+		p.Begin(runs.Plan{Name: "a run", Epochs: epochs, StepsPerEpoch: 3})
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("of %d epochs: %q, want %q", epochs, &out, want)
+		}
+	}
+}

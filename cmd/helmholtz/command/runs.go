@@ -1,0 +1,87 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+)
+
+func newRuns() *cobra.Command {
+	var where, columns []string
+	var by string
+	c := &cobra.Command{
+		Use:   "runs [DIR]",
+		Short: "List the runs below a directory",
+		Long: `List all runs below a directory (runs, where none is named), of any family, also those
+that other programs train: how far they are, and the objective in the last epoch and in the
+best one. Tables in CSV, JSON and Parquet have all settings, too.
+
+--where and --sort take any column of the table and any setting of experiment.toml, such as
+method.learning_rate, or learning_rate where no other setting ends so. Text is compared by
+=, != and ~, which is "contains"; numbers by <, >, <= and >=, too. What is damaged or
+of an unknown family is named on standard error and passed over.`,
+		Example: `  helmholtz runs
+  helmholtz runs runs --where state=finished --where 'learning_rate>=0.01' --sort -validation
+  helmholtz runs runs --columns method.samples,seed
+  helmholtz runs runs --table runs.parquet`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("name one directory, got %d arguments", len(args))
+			}
+			return nil
+		},
+	}
+	tables := newTableFlags(c, "runs", "text")
+	c.Flags().StringArrayVar(&where, "where", nil, "`condition` that the runs meet, NAME=VALUE or with another operator; several have all to be met")
+	c.Flags().StringVar(&by, "sort", "", "`column` or setting to sort by, downwards with a minus before it (default by path)")
+	c.Flags().StringSliceVar(&columns, "columns", nil, "`settings` to show, too, separated by commas")
+
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := tables.check(false); err != nil {
+			return err
+		}
+		dir := "runs"
+		if len(args) > 0 {
+			dir = args[0]
+		}
+		all, passed, err := runs.List(dir)
+		if err != nil {
+			return err
+		}
+		for _, err := range passed {
+			fmt.Fprintf(c.ErrOrStderr(), "passed over %v\n", err)
+		}
+		found, err := runs.Where(all, where...)
+		if err == nil && by != "" {
+			found, err = runs.SortedBy(found, by)
+		}
+		if len(all) == 0 {
+			columns = nil // of no run no setting is known
+		}
+		for i, name := range columns {
+			if err == nil {
+				columns[i], err = runs.Named(all, name)
+			}
+		}
+		if err != nil {
+			return misuse(c, "%w", err)
+		}
+		if len(found) == 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "none of the %d runs below %s\n", len(all), dir)
+		}
+		if tables.path != "" || tables.format == "csv" || tables.format == "json" || tables.format == "parquet" {
+			columns = runs.Settings(all)
+		}
+		table := runs.ListTable(found, columns...)
+		if tables.path == "" {
+			return tables.print(table)
+		}
+		if err := tables.save(table); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.OutOrStdout(), tables.path)
+		return nil
+	}
+	return c
+}

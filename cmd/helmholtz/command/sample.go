@@ -1,0 +1,86 @@
+package command
+
+import (
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+)
+
+func newSample() *cobra.Command {
+	var out, which, kind, split string
+	var n int
+	var chain runs.Chain
+	var seed uint64
+	c := &cobra.Command{
+		Use:   "sample DIR",
+		Short: "Draw images from the machine of a run",
+		Long: `Draw images from the machine of a run: ancestral samples of p, as the expected
+values p(x|h¹) of the visible units or as draws of them; rows of the data with
+their reconstructions, x → h ~ q(h|x) → p(x|h¹); or dreams layer by layer, a row
+a dream, each column with all layers below its own drawn anew.
+
+Of a Boltzmann machine the means of the visible units are drawn after --gibbs N sweeps
+of chains that start anywhere; take some thousand. --kind filters draws the weights of
+its first hidden units, each as an image. A model of another family draws the kinds that it has,
+which a kind that it has not is answered with.
+
+With --gibbs N, N sweeps of Gibbs chains on p*(x,h), which start at the samples
+of p, come before the expected values are drawn.`,
+		Example: `  helmholtz sample runs/mnist --n 100 --out sheet.png
+  helmholtz sample runs/mnist --n 100 --backend cuda --out sheet.png
+  helmholtz sample runs/mnist --gibbs 20 --out pstar.png
+  helmholtz sample runs/rbm --gibbs 5000 --out rbm.png
+  helmholtz sample runs/mnist --kind layers --n 10 --out layers.png
+  helmholtz sample runs/mnist --kind reconstructions --n 50 --out reconstructions.png`,
+		Args: oneRun,
+	}
+	f := c.Flags()
+	figureFlag(f, &out, "sheet.png", "`file` to draw into")
+	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions, layers or filters", "means", "draws", "reconstructions", "layers", "filters")
+	splitFlag(f, &split, "`rows` to reconstruct: train, validation or test")
+	checkpointFlag(f, &which)
+	numberFlag(f, &n, "n", 100, 1, "`number` of images")
+	numberFlag(f, &chain.Sweeps, "gibbs", 0, 0, "`N` sweeps of Gibbs chains on p*, for the means")
+	ofChains := chainFlags(f, &chain)
+	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
+
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if chain.Sweeps == 0 {
+			if err := refuseIdle(c, "--gibbs", ofChains...); err != nil {
+				return err
+			}
+		}
+		if kind != "reconstructions" {
+			if err := refuseIdle(c, "--kind reconstructions", "split"); err != nil {
+				return err
+			}
+		}
+		if err := refuseUnwritable(c, "out", out); err != nil {
+			return err
+		}
+		run, model, err := openModel(args[0], which)
+		if err != nil {
+			return err
+		}
+		d, err := drawingOf(c, run, model, kind, chain.Sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
+		if err != nil {
+			return err
+		}
+		s := runs.Sampling{N: n, Chain: chain, Seed: seed, Progress: newFraction(c.ErrOrStderr(), "sampling")}
+		if slices.Contains(d.Uses, "split") {
+			set, err := run.Dataset()
+			if err != nil {
+				return err
+			}
+			s.Rows = pick(set, split)
+		}
+		sheets, err := d.Draw(c.Context(), s)
+		if err != nil {
+			return err
+		}
+		return savedAt(c, out, plotting.Drawn(d, sheets).Save(out))
+	}
+	return c
+}

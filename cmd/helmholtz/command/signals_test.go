@@ -1,0 +1,222 @@
+//go:build unix
+
+package command
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// argsVariable holds the arguments of a program that a test starts, one a line.
+const argsVariable = "HELMHOLTZ_TEST_ARGS"
+
+// TestProgram is the program that tests start: where it is not, it tests nothing.
+func TestProgram(t *testing.T) {
+	if args := os.Getenv(argsVariable); args != "" {
+		os.Args = append([]string{"helmholtz"}, strings.Split(args, "\n")...)
+		Main()
+	}
+}
+
+// program is this program as a process, with arguments, after a command of the shell.
+// The limit is for one that heeds no signal: it ends otherwise.
+func program(t *testing.T, before string, args ...string) *exec.Cmd {
+	t.Helper()
+	// What the tests ignore, where nohup runs them, their processes would ignore, too.
+	heeded := make(chan os.Signal, 1)
+	signal.Notify(heeded, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(heeded) })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, "sh", "-c", before+` exec "$0" -test.run='^TestProgram$'`, os.Args[0])
+	c.Env = append(os.Environ(), argsVariable+"="+strings.Join(args, "\n"))
+	return c
+}
+
+// narrow is what a program prints into and a test reads from, of which little is held
+// before it is read: a program that prints more waits.
+func narrow(t *testing.T) (reader, printed *os.File) {
+	t.Helper()
+	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, printed = os.NewFile(uintptr(ends[0]), "reader"), os.NewFile(uintptr(ends[1]), "printed")
+	t.Cleanup(func() { reader.Close(); printed.Close() })
+	for _, option := range []int{syscall.SO_SNDBUF, syscall.SO_RCVBUF} {
+		for _, end := range ends {
+			if err := syscall.SetsockoptInt(end, syscall.SOL_SOCKET, option, 2048); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return reader, printed
+}
+
+// TestSecondInterruptEndsTheProgram interrupts a program that waits for a reader of
+// what it prints, and so cannot heed the first interrupt.
+func TestSecondInterruptEndsTheProgram(t *testing.T) {
+	reader, printed := narrow(t)
+	program := program(t, "", "completion", "bash")
+	program.Stdout = printed
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.Read(make([]byte, 1)); err != nil { // waits until the program prints
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() { ended <- program.Wait() }()
+	// Again and again, as the program need not have heeded the first yet when
+	// it gets the second.
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	var err error
+	for err = program.Process.Signal(os.Interrupt); err == nil; err = program.Process.Signal(os.Interrupt) {
+		<-again.C
+	}
+	var exit *exec.ExitError
+	if err := <-ended; !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGINT {
+		t.Errorf("the program ended with %v, want the interrupt", err)
+	}
+}
+
+// Where nohup has begun the program, it goes on when the terminal closes.
+func TestNohupIsHeeded(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	reader, printed := narrow(t)
+	program := program(t, `trap "" HUP;`, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "100", "--out", dir)
+	program.Stderr = printed
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	printed.Close()
+	readUntil(t, reader, "epoch 1/") // the program waits for more to be read
+	if err := program.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, reader); err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Wait(); err != nil {
+		t.Errorf("the program ended with %v", err)
+	}
+	if run, err := runs.Open(dir); err != nil || !run.Finished() {
+		t.Errorf("the run is not finished (%v)", err)
+	}
+}
+
+// readUntil reads what a program prints until it has said something.
+func readUntil(t *testing.T, r io.Reader, something string) {
+	t.Helper()
+	for said := ""; !strings.Contains(said, something); {
+		b := make([]byte, 4096)
+		n, err := r.Read(b)
+		if said += string(b[:n]); err != nil {
+			t.Fatalf("%v after %q", err, said)
+		}
+	}
+}
+
+// Elsewhere it stops with a checkpoint when the terminal closes, however often that is
+// said. The pipe of its progress closes at the same time.
+func TestHangUpLeavesACheckpoint(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	program := program(t, "", "train", "--dataset", "3by3", "--layers", "3", "--epochs", "1000000", "--out", dir)
+	progress, err := program.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	readUntil(t, progress, "epoch 1/")
+	progress.Close()
+	for range 2 {
+		if err := program.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = program.Wait()
+	if code := program.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("the program ended with %v", program.ProcessState)
+	}
+	if run, err := runs.Open(dir); err != nil || run.Finished() {
+		t.Errorf("there is no checkpoint (%v)", err)
+	}
+}
+
+// Progress that nobody reads any more stops no training.
+func TestClosedProgressStopsNoTraining(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	program := program(t, "", "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "3", "--out", dir)
+	progress, err := program.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	progress.Close()
+	if err := program.Wait(); err != nil {
+		t.Errorf("the program ended with %v", err)
+	}
+	if run, err := runs.Open(dir); err != nil || !run.Finished() {
+		t.Errorf("the run is not finished (%v)", err)
+	}
+}
+
+// TestPreemptedEvaluation stops an evaluation that waits for a part of a machine that may
+// have stopped, as a scheduler does; started again once that is known, it goes on.
+func TestPreemptedEvaluation(t *testing.T) {
+	here := t.TempDir()
+	dir, parts := filepath.Join(here, "run"), filepath.Join(here, "parts")
+	succeed(t, "train", "--dataset", "3by3", "--subset", "320", "--layers", "5", "--epochs", "1", "--out", dir)
+	eval := []string{"eval", dir, "--json", "--samples", "262144", "--rows", "18", "--split", "train", "--log-z2", "0", "--parts", parts}
+	taken := filepath.Join(parts, "seed-1", "part-0")
+	if err := os.MkdirAll(taken, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(taken, file.LeaseFile), []byte(`{"holder":"other","host":"other","system":"other"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan int)
+	go func() {
+		code, _, _ := helmholtz(t, t.Context(), eval...)
+		ended <- code
+	}()
+	for {
+		if _, err := os.Stat(filepath.Join(parts, "seed-1", "part-1", "part.safetensors")); err == nil {
+			break
+		}
+		select {
+		case code := <-ended:
+			t.Fatalf("an evaluation with a part elsewhere ended with %d", code)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-ended; code != exitRequeue {
+		t.Errorf("an evaluation that was told to stop ended with %d, not %d", code, exitRequeue)
+	}
+	if err := os.Remove(filepath.Join(taken, file.LeaseFile)); err != nil {
+		t.Fatal(err)
+	}
+	if e := estimates(t, succeed(t, eval...)); e["data"] != 18. {
+		t.Errorf("gone on with, it says %v", e)
+	}
+}

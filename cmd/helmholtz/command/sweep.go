@@ -1,0 +1,575 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+)
+
+func newSweep() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "sweep",
+		Short: "Train an experiment with many settings, here or on a cluster",
+		Long: `Train an experiment with many settings, and several seeds of each. A file says what
+varies: a base experiment, as experiment.toml has it, and lists of values.
+
+    seeds = 3
+    base = "base.toml"            # or a table [base] with what that file has
+
+    [grid]                        # each value with each
+    method.learning_rate = [0.01, 0.02, 0.04]
+
+    [[together]]                  # lists of one length, side by side
+    method.preset = ["nws", "nrws"]
+    method.damping = [0.2, 0.1]
+
+What the base leaves out each setting has by default: a preset brings what belongs to it,
+unless the base names that, too, as the experiment.toml of a run names everything.
+
+The directory of a sweep holds a directory for each setting, named after what varies,
+and in it ordinary runs of its seeds, which every other command reads. Any number of
+programs may train in one directory, on one machine or on several that share it.`,
+		Example: `  helmholtz sweep plan rates.toml
+  helmholtz sweep run rates.toml --out runs/rates
+  helmholtz sweep submit rates.toml --slurm --out shared/rates
+  helmholtz sweep status runs/rates
+  helmholtz sweep report runs/rates --table rates.csv --figures runs/rates/figures`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(computing(newSweepPlan()), computing(newSweepRun()), newSweepSubmit(), newSweepStatus(), newSweepReport())
+	return c
+}
+
+// aSweep asks for one argument, the file or the directory of a sweep.
+func aSweep(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("name the file of one sweep, or its directory, got %d arguments", len(args))
+	}
+	return nil
+}
+
+// readSweep reads the sweep of a file, whose directory is out or else named after it, or
+// that of a directory.
+func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if out != "" {
+			return nil, "", misuse(c, "%s is the directory of a sweep: leave --out away", path)
+		}
+		s, err := runs.OpenSweep(path)
+		return s, path, err
+	}
+	if s, err = runs.ReadSweep(path); err != nil {
+		return nil, "", misuse(c, "%w", err)
+	}
+	if out == "" {
+		out = filepath.Join("runs", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+	}
+	settings, err := s.Settings()
+	for _, setting := range settings {
+		if explainPreset(c, path+", "+setting.Name+",", setting.Experiment) {
+			break // the others have the same base
+		}
+	}
+	return s, out, err
+}
+
+// claimSweep reads a sweep that can be trained, and makes its directory that of the sweep.
+func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, err error) {
+	if s, dir, err = readSweep(c, path, out); err != nil {
+		return nil, "", err
+	}
+	if err := s.Check(); err != nil {
+		return nil, "", misuse(c, "%w", err)
+	}
+	return s, dir, s.Claim(dir)
+}
+
+// reportOn reads how far the sweep in a directory has come.
+func reportOn(c *cobra.Command, path string) (runs.SweepReport, error) {
+	s, dir, err := readSweep(c, path, "")
+	if err != nil {
+		return runs.SweepReport{}, err
+	}
+	return s.Report(dir)
+}
+
+// eachSetting hands on the first seed of each setting of a sweep with its data, and the
+// jobs of all of its seeds.
+func eachSetting(s *runs.Sweep, dir string, each func(set *dataset.Set, seeds []runs.Job) error) error {
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		return err
+	}
+	settings := len(jobs) / s.Seeds
+	var sets runs.Sets
+	for i, first := range jobs[:settings] {
+		set, err := sets.Open(first.Experiment, first.Dir)
+		if err != nil {
+			return err
+		}
+		var seeds []runs.Job
+		for n := i; n < len(jobs); n += settings {
+			seeds = append(seeds, jobs[n])
+		}
+		if err := each(set, seeds); err != nil {
+			return fmt.Errorf("%s: %w", first.Setting, err)
+		}
+	}
+	return nil
+}
+
+// largest is the memory that the run of a sweep that takes most takes, in bytes; 0 where
+// its family does not say.
+func largest(s *runs.Sweep, dir string) (bytes int64, err error) {
+	err = eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
+		takes, err := memoryOf(seeds[0].Experiment, set)
+		bytes = max(bytes, takes)
+		return err
+	})
+	return bytes, err
+}
+
+// memoryOf is the memory that training an experiment takes, in bytes; 0 where it does not say.
+func memoryOf(e runs.Experiment, set *dataset.Set) (int64, error) {
+	if e, says := e.(runs.Measurer); says {
+		return e.Memory(set)
+	}
+	return 0, nil
+}
+
+// timeLeft measures steps of each setting, and says how long one worker takes for the
+// runs that are not done, and for the longest.
+func timeLeft(ctx context.Context, s *runs.Sweep, dir string, progress func(float64)) (left, longest time.Duration, err error) {
+	const all, most = 20 * time.Second, time.Second // of measuring
+	settings, err := s.Settings()
+	if err != nil {
+		return 0, 0, err
+	}
+	measured := 0
+	err = eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
+		e := seeds[0].Experiment
+		step, err := runs.StepTime(ctx, e, set, min(most, all/time.Duration(len(settings))))
+		if err != nil {
+			return err
+		}
+		h := e.Header()
+		epoch := step * time.Duration(h.StepsPerEpoch(set.Train().Rows))
+		longest = max(longest, epoch*time.Duration(h.Epochs))
+		for _, j := range seeds {
+			state, run, _ := j.State()
+			if state == runs.Finished || state == runs.Failed {
+				continue
+			}
+			done := 0
+			if run != nil {
+				done = run.Epochs()
+			}
+			left += epoch * time.Duration(h.Epochs-done)
+		}
+		measured++
+		if progress != nil {
+			progress(float64(measured) / float64(len(settings)))
+		}
+		return nil
+	})
+	return left, longest, err
+}
+
+// mostWorkers is how many trainings of so many bytes there may be at once: one a core, as
+// far as memory goes.
+func mostWorkers(bytes int64) int {
+	n := runtime.GOMAXPROCS(0)
+	if available, _ := memory.Limit(); bytes > 0 {
+		n = min(n, int(available/bytes))
+	}
+	return max(1, n)
+}
+
+func newSweepPlan() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "plan FILE",
+		Short: "Say which runs a sweep has, and what they take",
+		Long: `Say which runs a sweep has, how much memory the largest takes and about how long all
+that are not done yet take. For that, a few steps of each setting are taken on one
+core, and nothing of them is kept: refreshes of a Fisher matrix that come later are not
+in the time.`,
+		Example: `  helmholtz sweep plan rates.toml`,
+		Args:    aSweep,
+	}
+	c.Flags().StringVar(&out, "out", "", "`DIR` of the sweep (default runs/NAME of the file)")
+	tables := newTableFlags(c, "settings", "text")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := tables.check(false); err != nil {
+			return err
+		}
+		s, dir, err := readSweep(c, args[0], out)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(s.Distinct(), s.Check()); err != nil {
+			return misuse(c, "%w", err)
+		}
+		report, err := s.Report(dir)
+		if err != nil {
+			return err
+		}
+		if err := tables.give(report.Table()); err != nil || tables.chosen() {
+			return err
+		}
+		bytes, err := largest(s, dir)
+		if err != nil {
+			return err
+		}
+		n := mostWorkers(bytes)
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a worker's share, where there is one a core
+		left, longest, err := timeLeft(c.Context(), s, dir, newFraction(c.ErrOrStderr(), "measuring steps"))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "\nmemory of the largest run: %s\ntime left: about %s with one worker on one core, %s with the %d that run would take here; the longest run: %s\n",
+			megabytes(bytes), about(left), about(max(left/time.Duration(n), min(left, longest))), n, about(longest))
+		return nil
+	}
+	return c
+}
+
+func megabytes(bytes int64) string {
+	if bytes == 0 {
+		return "not known"
+	}
+	return fmt.Sprintf("about %d MB", bytes>>20+1)
+}
+
+func about(d time.Duration) string {
+	if d < time.Minute {
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}
+
+// errPreempted is the error of work that a scheduler ended before its time.
+var errPreempted = errors.New("ended by the system; what was done is kept: start the same command again, and it goes on")
+
+func newSweepRun() *cobra.Command {
+	var out, shard string
+	var workers int
+	var retry, worker bool
+	c := &cobra.Command{
+		Use:   "run FILE|DIR",
+		Short: "Train what is left of a sweep",
+		Long: `Train what is left of a sweep: with as many workers at once as there are cores, each
+on its share of these, as far as memory goes. What is finished is kept, what was
+interrupted goes on. A run that fails is noted and passed over; --retry has it trained
+again. Programs that train in one directory at once share its runs among themselves.
+
+--shard INDEX/COUNT does every COUNT-th run alone; --shard auto takes the numbers from
+a Slurm array, or from a Kubernetes Indexed Job whose manifest gives their count in
+` + runs.ShardsVariable + `.
+
+SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and exit code
+75, which asks for it to be started again.`,
+		Example: `  helmholtz sweep run rates.toml
+  helmholtz sweep run runs/rates --workers 1
+  helmholtz sweep run runs/rates --shard 0/4`,
+		Args: aSweep,
+	}
+	c.Flags().StringVar(&out, "out", "", "`DIR` of the sweep (default runs/NAME of the file)")
+	c.Flags().StringVar(&shard, "shard", "", "do a share of the runs: `INDEX/COUNT`, such as 0/4, or auto")
+	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs at once (default one a core, as far as memory goes)")
+	c.Flags().BoolVar(&retry, "retry", false, "train runs that failed again")
+	c.Flags().BoolVar(&worker, workerFlag, false, "leave it to the program that started this one to say what is left")
+	_ = c.Flags().MarkHidden(workerFlag) // which is there
+	c.RunE = func(c *cobra.Command, args []string) error {
+		share, err := runs.ParseShard(shard, os.Getenv)
+		if err != nil {
+			return misuse(c, "%w", err)
+		}
+		s, dir, err := claimSweep(c, args[0], out)
+		if err != nil {
+			return err
+		}
+		if retry {
+			if err := s.Retry(dir); err != nil {
+				return err
+			}
+		}
+		ctx, preempted := preemptible(c.Context())
+		if workers == 0 {
+			if workers, err = usualWorkers(s, dir, share); err != nil {
+				return err
+			}
+		}
+		if workers > 1 {
+			err = runWorkers(ctx, c, dir, share, workers)
+		} else {
+			err = runSweep(ctx, c, s, dir, share)
+		}
+		if err != nil && preempted() {
+			return errPreempted
+		}
+		if err != nil || worker {
+			return err
+		}
+		return sayWhatIsLeft(c, s, dir, share)
+	}
+	return c
+}
+
+// workerFlag is the flag of programs that train a share for another one.
+const workerFlag = "one-of-several"
+
+// sayWhatIsLeft says of a share of a sweep, of which this program trains nothing more, how far
+// its runs are.
+func sayWhatIsLeft(c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard) error {
+	states, err := statesOf(s, dir, share)
+	if err != nil {
+		return err
+	}
+	text := names.Count(states[runs.Finished], "run") + " finished"
+	for _, left := range []struct {
+		state runs.State
+		is    string
+	}{{runs.Running, "trained by other programs"}, {runs.Interrupted, "interrupted"}, {runs.Waiting, "waiting"}, {runs.Failed, "failed, which --retry trains again"}} {
+		if n := states[left.state]; n > 0 {
+			text += fmt.Sprintf(", %d %s", n, left.is)
+		}
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%s: helmholtz sweep report %s\n", text, shell.Argument(dir))
+	return nil
+}
+
+// preemptible is a context that ends, too, when a scheduler asks for it, and says once
+// the work has ended whether one did.
+func preemptible(ctx context.Context) (context.Context, func() bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals, asked := make(chan os.Signal, 1), make(chan bool, 1)
+	signal.Notify(signals, preemptions...)
+	go func() {
+		select {
+		case <-signals:
+			cancel()
+			asked <- true
+		case <-ctx.Done(): // perhaps by the same signal, which comes here, too
+			select {
+			case <-signals:
+				asked <- true
+			case <-time.After(100 * time.Millisecond):
+				asked <- false
+			}
+		}
+	}()
+	return ctx, func() bool {
+		cancel()
+		return <-asked
+	}
+}
+
+// usualWorkers is the number of trainings at once where none is asked for: no more than
+// there are runs left.
+func usualWorkers(s *runs.Sweep, dir string, share runs.Shard) (int, error) {
+	states, err := statesOf(s, dir, share)
+	if err != nil {
+		return 0, err
+	}
+	bytes, err := largest(s, dir)
+	return max(1, min(states[runs.Waiting]+states[runs.Interrupted], mostWorkers(bytes))), err
+}
+
+// statesOf are the numbers of runs of each state in a share of a sweep.
+func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, error) {
+	jobs, err := s.Jobs(dir)
+	if err != nil {
+		return nil, err
+	}
+	states := map[runs.State]int{}
+	for i, j := range jobs {
+		if share.Has(i) {
+			state, _, _ := j.State()
+			states[state]++
+		}
+	}
+	return states, nil
+}
+
+// runSweep trains a share of a sweep, one run after the other.
+func runSweep(ctx context.Context, c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard) error {
+	w := c.ErrOrStderr()
+	_, err := s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder {
+		return []runs.Recorder{runs.Printer(&prefixed{w: w, prefix: j.String() + ": "})}
+	})
+	return err
+}
+
+// runWorkers has programs of their own train a share of a sweep, each on its part of
+// the cores.
+func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Shard, workers int) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := append([]string{"sweep", "run", dir, "--workers", "1", "--" + workerFlag}, givenBackend(c)...)
+	if share.Count > 0 {
+		args = append(args, "--shard", share.String())
+	}
+	cores := max(1, runtime.GOMAXPROCS(0)/workers)
+	w := &shared{w: c.ErrOrStderr()}
+	failures := make([]error, workers)
+	var all sync.WaitGroup
+	for i := range workers {
+		worker := exec.CommandContext(ctx, program, args...)
+		worker.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
+		worker.Stderr = w
+		worker.Cancel = func() error { return worker.Process.Signal(os.Interrupt) }
+		all.Go(func() { failures[i] = worker.Run() })
+	}
+	all.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(failures, func(err error) bool { return err != nil }) {
+		return fmt.Errorf("not all runs came to their end: helmholtz sweep status %s says which", shell.Argument(dir))
+	}
+	return nil
+}
+
+// prefixed writes whole lines with a prefix.
+type prefixed struct {
+	w      io.Writer
+	prefix string
+	begun  []byte // of a line
+}
+
+func (p *prefixed) Write(b []byte) (int, error) {
+	p.begun = append(p.begun, b...)
+	for {
+		line, rest, whole := strings.Cut(string(p.begun), "\n")
+		if !whole {
+			return len(b), nil
+		}
+		p.begun = []byte(rest)
+		if _, err := io.WriteString(p.w, p.prefix+line+"\n"); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// shared is written to by several programs.
+type shared struct {
+	sync.Mutex
+	w io.Writer
+}
+
+func (s *shared) Write(b []byte) (int, error) {
+	s.Lock()
+	defer s.Unlock()
+	return s.w.Write(b)
+}
+
+func newSweepStatus() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "status DIR",
+		Short: "Say how far a sweep has come",
+		Long: `Say how far the sweep in a directory has come: how many of its runs are finished,
+running, interrupted, waiting, or have failed and why. It may be asked at any time, from
+any machine that sees the directory.`,
+		Example: `  helmholtz sweep status runs/rates`,
+		Args:    aSweep,
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		report, err := reportOn(c, args[0])
+		if err != nil {
+			return err
+		}
+		w := c.OutOrStdout()
+		states := report.States()
+		for _, state := range runs.States {
+			if states[state] > 0 {
+				fmt.Fprintf(w, "%-12s %d\n", state, states[state])
+			}
+		}
+		for _, setting := range report.Settings {
+			for _, failure := range setting.Failures {
+				fmt.Fprintf(w, "failed: %v\n", failure)
+			}
+		}
+		if best := report.ByBest().Settings[0]; !math.IsNaN(best.Value().Mean) {
+			fmt.Fprintf(w, "best so far  %s: %s %s\n", best.Name, report.Objective.Name, best.Value().Text(3))
+		}
+		return nil
+	}
+	return c
+}
+
+func newSweepReport() *cobra.Command {
+	var figures, format string
+	c := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Write what the settings of a sweep reached, best first",
+		Long: `Write a table of the settings of a sweep, the best first: the objective of the last
+epoch and of the best one over the seeds that are finished, mean and standard deviation,
+on the validation rows where there are any. --figures draws it against each setting that
+is a number, and as a map against each pair of these.`,
+		Example: `  helmholtz sweep report runs/rates
+  helmholtz sweep report runs/rates --table rates.parquet --figures figures`,
+		Args: aSweep,
+	}
+	tables := newTableFlags(c, "settings", "text")
+	c.Flags().StringVar(&figures, "figures", "", "`DIR` to draw figures into")
+	choiceFlag(c.Flags(), &format, "figure-format", "`format` of figures: "+strings.Join(formats, ", "), formats...)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if figures == "" {
+			if err := refuseIdle(c, "--figures", "figure-format"); err != nil {
+				return err
+			}
+		}
+		if err := tables.check(false); err != nil {
+			return err
+		}
+		report, err := reportOn(c, args[0])
+		if err != nil {
+			return err
+		}
+		report = report.ByBest()
+		if err := tables.give(report.Table()); err != nil || figures == "" {
+			return err
+		}
+		if err := os.MkdirAll(figures, 0o777); err != nil {
+			return err
+		}
+		drawn := false
+		for name, figure := range plotting.Sweep(report) {
+			drawn = true
+			path := filepath.Join(figures, name+"."+format)
+			if err := figure.Save(path); err != nil {
+				return err
+			}
+			fmt.Fprintln(c.ErrOrStderr(), path)
+		}
+		if !drawn {
+			fmt.Fprintln(c.ErrOrStderr(), "no figures yet: they are of settings that vary as numbers, once all seeds of one have finished")
+		}
+		return nil
+	}
+	return c
+}

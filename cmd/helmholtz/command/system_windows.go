@@ -1,0 +1,25 @@
+package command
+
+import (
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// preemptions are the signals by which schedulers preempt; Windows has but one.
+var preemptions = []os.Signal{syscall.SIGTERM}
+
+// peakMemory is the largest memory that this program has taken, in bytes.
+func peakMemory() int64 {
+	var counters struct { // PROCESS_MEMORY_COUNTERS
+		size, _ uint32
+		peak    uintptr
+		_       [7]uintptr
+	}
+	counters.size = uint32(unsafe.Sizeof(counters))
+	get := windows.NewLazySystemDLL("kernel32.dll").NewProc("K32GetProcessMemoryInfo")
+	_, _, _ = get.Call(uintptr(windows.CurrentProcess()), uintptr(unsafe.Pointer(&counters)), uintptr(counters.size))
+	return int64(counters.peak)
+}

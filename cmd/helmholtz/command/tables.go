@@ -1,0 +1,93 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/runs"
+	_ "github.com/helmholtz-go/helmholtz/runs/parquet" // the format parquet
+	"github.com/spf13/cobra"
+)
+
+// tableFormats are those of tables, and tableEndings the endings of their files.
+var (
+	tableFormats = []string{"text", "csv", "json", "markdown", "parquet"}
+	tableEndings = []string{".txt", ".csv", ".json", ".md", ".parquet"}
+)
+
+// tableFlags say in what format a command writes a table, and into which file;
+// without a file it is printed.
+type tableFlags struct {
+	command      *cobra.Command
+	format, path string
+}
+
+// newTableFlags adds the flags --format and --table to a command, which prints its
+// table in the normal format without them, or no table where that is empty.
+func newTableFlags(c *cobra.Command, of, normal string) *tableFlags {
+	t := &tableFlags{command: c}
+	choiceFlag(c.Flags(), &t.format, "format", "`format` of a table of "+of+": "+strings.Join(tableFormats, ", "), tableFormats...)
+	c.Flags().Lookup("format").DefValue = normal
+	c.Flags().StringVar(&t.path, "table", "", "`file` to write the table into, as its ending says ("+strings.Join(tableEndings, ", ")+") or --format")
+	return t
+}
+
+// chosen says whether the table is to be printed in the place of what else the
+// command prints.
+func (t *tableFlags) chosen() bool { return t.path == "" && t.command.Flags().Changed("format") }
+
+// check refuses a file that cannot be made or be what is asked for, before a command
+// computes what goes into it, and flags of which one is in vain; and it finds the
+// format of the file.
+func (t *tableFlags) check(asJSON bool) error {
+	switch {
+	case t.chosen() && asJSON:
+		return misuse(t.command, "--json and --format %s both say what to print: give one of them", t.format)
+	case t.path == "":
+		return nil
+	}
+	ending := slices.Index(tableEndings, strings.ToLower(filepath.Ext(t.path)))
+	switch given := t.command.Flags().Changed("format"); {
+	case ending < 0 && !given:
+		return misuse(t.command, "--table %s: use a name that ends in %s, or say --format", t.path, strings.Join(tableEndings, ", "))
+	case ending >= 0 && given && tableFormats[ending] != t.format:
+		return misuse(t.command, "--table %s with --format %s: leave --format out, or use a name that ends in %s",
+			t.path, t.format, tableEndings[slices.Index(tableFormats, t.format)])
+	case !given:
+		t.format = tableFormats[ending]
+	}
+	return refuseUnwritable(t.command, "table", t.path)
+}
+
+// print writes the table to standard output.
+func (t *tableFlags) print(table *runs.Table) error {
+	return table.Write(t.command.OutOrStdout(), t.format)
+}
+
+// give writes the table into its file where there is to be one, and prints it where there is not.
+func (t *tableFlags) give(table *runs.Table) error {
+	if t.path != "" {
+		return t.save(table)
+	}
+	return t.print(table)
+}
+
+// save writes the table into its file, where there is to be one.
+func (t *tableFlags) save(table *runs.Table) error {
+	if t.path == "" {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := table.Write(&b, t.format); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(t.path), 0o777); err != nil {
+		return fmt.Errorf("--table %s: %w", t.path, err)
+	}
+	return file.WriteAside(t.path, b.Bytes())
+}
