@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -252,7 +253,13 @@ func (e Fit[S, M]) Hash() string {
 }
 
 // rows are those of the settings of e itself.
-func (e *Fit[S, M]) rows() []Hyperparameter { return e.family.Rows(&e.Settings) }
+func (e *Fit[S, M]) rows() []Hyperparameter {
+	rows := e.family.Rows(&e.Settings)
+	for i := range rows {
+		rows[i].Group = cmp.Or(rows[i].Group, e.family.Name)
+	}
+	return rows
+}
 
 // String names the settings as a legend does.
 func (e Fit[S, M]) String() string {

@@ -14,7 +14,7 @@ import (
 type Hyperparameter struct {
 	Value  any    // a pointer to it, into a struct whose tags give its key in TOML
 	Flag   string // of the command line
-	Group  string // of the flags among which it stands
+	Group  string // of the flags among which it stands, the name of the family if it is empty
 	Usage  string // of the flag: the `value` stands in quotes
 	Legend string // what a legend says of the value
 	Always bool   // whether legends say that even of the usual value

@@ -41,7 +41,7 @@ var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	},
 	Measures: []runs.Measure{runs.LogP},
 	New: func(e Experiment, shape dataset.Shape) (*Model, error) {
-		return newModel(e.Settings.Components, shape.Units()), nil
+		return newModel(e.Settings.Components, shape), nil
 	},
 	Begin: func(e Experiment, m *Model, set *dataset.Set) error {
 		m.begin(set.Train().Floats(), e.Seed)

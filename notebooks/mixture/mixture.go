@@ -12,25 +12,32 @@
 package mixture
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Model is a mixture of K Gaussians in D dimensions.
 type Model struct {
+	shape    dataset.Shape
 	weights  []float64 // π, of length K
 	means    []float64 // μ, K×D
 	variance []float64 // σ², of length 1
 }
 
-func newModel(components, units int) *Model {
-	return &Model{make([]float64, components), make([]float64, components*units), make([]float64, 1)}
+func newModel(components int, shape dataset.Shape) *Model {
+	return &Model{shape, make([]float64, components), make([]float64, components*shape.Units()), make([]float64, 1)}
 }
 
 func (m *Model) mean(k int) []float64 {
-	units := len(m.means) / len(m.weights)
+	units := m.shape.Units()
 	return m.means[k*units : (k+1)*units]
 }
 
@@ -75,7 +82,7 @@ func (m *Model) expect(rows [][]float64) (s statistics, logP float64) {
 
 // statistics returns the statistics that the mixture itself expects, which maximise undoes.
 func (m *Model) statistics() statistics {
-	units := len(m.means) / len(m.weights)
+	units := m.shape.Units()
 	s := statistics{m.weights, make([]float64, len(m.means)), float64(units) * m.variance[0]}
 	for k, weight := range m.weights {
 		floats.AddScaled(s.sums[k*units:(k+1)*units], weight, m.mean(k))
@@ -110,7 +117,7 @@ func (m *Model) maximise(s statistics) {
 
 // begin puts the means on rows drawn by seed, with the variance of all rows.
 func (m *Model) begin(rows [][]float64, seed uint64) {
-	one := newModel(1, len(rows[0]))
+	one := newModel(1, m.shape)
 	one.weights[0], one.variance[0] = 1, 1
 	s, _ := one.expect(rows)
 	one.maximise(s)
@@ -126,4 +133,26 @@ func (m *Model) step(rows [][]float64, η float64) float64 {
 	s, logP := m.expect(rows)
 	m.maximise(m.statistics().towards(s, η))
 	return logP
+}
+
+// Estimate implements runs.Estimator: log p of rows, which needs no samples.
+func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
+	var logs []float64
+	for _, x := range rows.Floats() {
+		logs = append(logs, m.LogP(x))
+	}
+	mean, sd := stat.MeanStdDev(logs, nil)
+	return runs.Estimates{runs.LogP.Key: {Value: mean, SE: stat.StdErr(sd, float64(len(logs)))}}, nil
+}
+
+// Drawings implements runs.Sampler: means of Gaussians, which are drawn by their weights.
+func (m *Model) Drawings() []runs.Drawing {
+	return []runs.Drawing{{Kind: "means", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+		sheet := dataset.Sheet{Shape: m.shape}
+		gaussian := distuv.NewCategorical(m.weights, rand.NewPCG(s.Seed, 1))
+		for range s.N {
+			sheet.Values = append(sheet.Values, slices.Clone(m.mean(int(gaussian.Rand()))))
+		}
+		return runs.Sheet(sheet, nil)
+	}}}
 }
