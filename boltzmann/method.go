@@ -209,7 +209,7 @@ func (m Method) StepDecay(epochs int, factor float64) Method {
 }
 
 // Optimizer sets how gradients become updates.
-// Others than these take a family of one's own: see runs.Experiment.
+// Others than these take a family of one's own: see runs.Family.
 func (m Method) Optimizer(o Optimizer) Method { m.spec.Optimizer = o; return m }
 
 // Momentum sets the optimiser Momentum, whose velocity decays by β in a step. 0 is a β of 0, and does

@@ -65,7 +65,7 @@ func (m Method) Metric(metric Metric) Method { m.spec.Metric = metric; return m 
 
 // Optimizer sets how gradients, plain or natural, become updates. Adam has
 // ε = 1e-8.
-// Others than these take a family of one's own: see runs.Experiment.
+// Others than these take a family of one's own: see runs.Family.
 func (m Method) Optimizer(o Optimizer) Method { m.spec.Optimizer = o; return m }
 
 // Momentum sets β, by which the velocity decays in a step, and the optimiser

@@ -2,111 +2,66 @@ package runs_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log"
 	"math"
 	"os"
-	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// pixels is an experiment with the smallest of models, which knows each pixel alone: p(x) is
-// the product over pixels of σ(a) where one is on, and of 1 − σ(a) where it is off.
+// pixels are the settings of the smallest of models, which knows each pixel alone: p(x) is the
+// product over pixels of σ(a) if one is on, and of 1 − σ(a) if it is off.
 type pixels struct {
-	Family string      `toml:"family"`
-	Rate   float64     `toml:"learning_rate"`
-	Run    runs.Header `toml:"run"`
+	Rate  float64 `toml:"learning_rate" json:"learning_rate"`
+	Batch int     `toml:"batch_size" json:"batch_size"`
 }
 
-func init() {
-	runs.Register("pixels", func(text []byte) (runs.Experiment, error) {
-		var p pixels
-		_, err := runs.DecodeTOML(text, &p)
-		return p, err
-	})
-}
+// logits are the parameters a.
+type logits struct{ a []float64 }
 
-func (p pixels) Header() runs.Header                          { return p.Run }
-func (p pixels) WithHeader(h runs.Header) runs.Experiment     { p.Run = h; return p }
-func (p pixels) Err() error                                   { return nil }
-func (p pixels) TOML() []byte                                 { return runs.EncodeTOML(p) }
-func (p pixels) String() string                               { return fmt.Sprintf("pixels, η = %g", p.Rate) }
-func (p pixels) Check(set *dataset.Set) error                 { return p.Run.Check(set) }
-func (p pixels) LearningRate(step, stepsPerEpoch int) float64 { return p.Rate }
-func (p pixels) Measures() []runs.Measure                     { return []runs.Measure{runs.LogP} }
-
-func (p pixels) Hash() string {
-	p.Run.Keep, p.Run.RecordSteps = nil, 0 // which leave training as it is
-	return runs.HashOf("pixels", p)
-}
-
-func (p pixels) Begin(set *dataset.Set) (runs.Snapshot, error) {
-	return (&ascent{a: make([]float64, set.Shape().Units())}).Snapshot()
-}
-
-func (p pixels) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
-	train := set.Train()
-	return &ascent{train, runs.NewOrder(p.Run.Seed, train.Rows, p.Run.BatchSize), at.Tensors[0].Wide, at.Step}, nil
-}
-
-// ascent learns the logits a by gradient ascent of log p(x).
-type ascent struct {
-	train dataset.Split
-	order *runs.Order
-	a     []float64
-	step  int
-}
-
-// logP is the mean of log p(x) of rows, in nats, with its gradient.
-func (l *ascent) logP(split dataset.Split, rows []int) (mean float64, gradient []float64) {
-	gradient = make([]float64, len(l.a))
-	for _, row := range rows {
-		for i, value := range split.Row(row) {
-			x, on := float64(value)/255, 1/(1+math.Exp(-l.a[i]))
-			mean += (x*math.Log(on) + (1-x)*math.Log(1-on)) / float64(len(rows))
-			gradient[i] += (x - on) / float64(len(rows))
+// ascend moves the logits along the gradient of the mean of log p(x) over rows, and returns that mean,
+// in nats, before the step.
+func (l *logits) ascend(rows [][]float64, rate float64) (mean float64) {
+	gradient := make([]float64, len(l.a))
+	for _, x := range rows {
+		for i, a := range l.a {
+			on := 1/(1+math.Exp(-a))
+			mean += (x[i]*math.Log(on) + (1-x[i])*math.Log(1-on)) / float64(len(rows))
+			gradient[i] += (x[i] - on) / float64(len(rows))
 		}
 	}
-	return mean, gradient
-}
-
-// Steps takes one. What it measures is of the logits before it.
-func (l *ascent) Steps(ctx context.Context, most int, rate func(int) float64) ([]runs.Measures, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	mean, gradient := l.logP(l.train, l.order.Minibatch(l.step))
 	for i, g := range gradient {
-		l.a[i] += rate(0) * g
+		l.a[i] += rate * g
 	}
-	l.step++
-	return []runs.Measures{{runs.LogP.Key: mean}}, nil
+	return mean
 }
 
-func (l *ascent) Validate(ctx context.Context, split dataset.Split) (runs.Measures, error) {
-	rows := make([]int, split.Rows)
-	for i := range rows {
-		rows[i] = i
-	}
-	mean, _ := l.logP(split, rows)
-	return runs.Measures{runs.LogP.Key: mean}, ctx.Err()
-}
+var family = runs.NewFamily(runs.Family[pixels, *logits]{
+	Name: "pixels", Noun: "a model of single pixels",
+	Usual: pixels{Rate: 0.5, Batch: 100},
+	Rows: func(p *pixels) []runs.Hyperparameter {
+		return []runs.Hyperparameter{runs.RateRow(&p.Rate, "learning `rate` η"), runs.BatchRow(&p.Batch)}
+	},
+	Batch:    func(p *pixels) *int { return &p.Batch },
+	Rate:     func(p pixels) (float64, runs.Decay) { return p.Rate, runs.Decay{} },
+	Measures: []runs.Measure{runs.LogP},
+	New: func(_ runs.Fit[pixels, *logits], shape dataset.Shape) (*logits, error) {
+		return &logits{make([]float64, shape.Units())}, nil
+	},
+	Begin:   func(runs.Fit[pixels, *logits], *logits, *dataset.Set) error { return nil },
+	Tensors: func(l *logits) []runs.Tensor { return []runs.Tensor{runs.Wide("a", l.a)} },
+	Step: func(_ context.Context, _ runs.Fit[pixels, *logits], l *logits, b runs.Minibatch, rate float64) (runs.Measures, error) {
+		return runs.Measures{runs.LogP.Key: l.ascend(b.Floats(), rate)}, nil
+	},
+	Validate: func(_ context.Context, _ runs.Fit[pixels, *logits], l *logits, rows dataset.Split) (runs.Measures, error) {
+		return runs.Measures{runs.LogP.Key: l.ascend(rows.Floats(), 0)}, nil
+	},
+})
 
-func (l *ascent) Snapshot() (runs.Snapshot, error) {
-	a := runs.Tensor{Name: "a", Shape: []int{len(l.a)}, Wide: slices.Clone(l.a)}
-	return runs.Snapshot{Step: l.step, Header: json.RawMessage("{}"), Tensors: []runs.Tensor{a}}, nil
-}
-
-func (l *ascent) Observe(context.Context, int) (map[string]runs.Measures, error) { return nil, nil }
-func (l *ascent) Norms() (runs.Norms, error)                                     { return nil, nil }
-func (l *ascent) Close() error                                                   { return nil }
-
-// A family of one's own in miniature: an experiment, a learner and a parser. Directories,
-// resumption, seeds, comparisons and sweeps are then those of all families.
-func Example_family() {
+// A family of one's own in miniature. FAMILY.md beside this package explains a larger one.
+func ExampleNewFamily() {
 	set, err := dataset.Open("3by3")
 	if err != nil {
 		log.Fatal(err)
@@ -117,8 +72,9 @@ func Example_family() {
 	}
 	defer os.RemoveAll(dir)
 
-	experiment := pixels{"pixels", 0.5, runs.Header{Dataset: set.Spec(), Epochs: 1, Seed: 1, BatchSize: 100}}
-	if _, err := runs.Train(context.Background(), experiment, set, dir, runs.Quiet); err != nil {
+	e := family.Experiment(set)
+	e.Epochs = 1
+	if _, err := e.Train(context.Background(), set, dir, runs.Quiet); err != nil {
 		log.Fatal(err)
 	}
 	longer, err := runs.Extend(dir, 3)
@@ -131,5 +87,5 @@ func Example_family() {
 	}
 	last := run.History().Epochs[run.Epochs()-1]
 	fmt.Printf("%v, after %d epochs: %.1f nats\n", run.Experiment(), last.Epoch, last.Train["log_p"])
-	// Output: pixels, η = 0.5, after 3 epochs: -6.2 nats
+	// Output: η = 0.5, after 3 epochs: -6.2 nats
 }

@@ -11,12 +11,11 @@
 // varies settings. What came of a run, of seeds, a comparison or a sweep is a Table, which
 // Write writes for people and programs.
 //
-// A family (Helmholtz machines in package hm, for one) gives an Experiment, which can
-// begin, and a Learner, which takes its steps; it registers a parser of its experiment
-// files, as database drivers register themselves. The first of an experiment's
-// measures, its objective, says what is better: best epochs, patience, curves and
-// tables go by it. Package runstest checks that a family keeps what this package
-// promises.
+// A family of models registers itself, as database drivers do. A Family describes one by rows of
+// settings and a few functions; FAMILY.md beside this package shows how. The first of an experiment's
+// measures, its objective, says what is better: best epochs, patience, curves and tables go by it.
+// Larger families (Helmholtz machines in package hm, for one) implement Experiment and Learner
+// themselves, and have a Kind. Package runstest checks that a family keeps what this package promises.
 //
 // # A directory
 //
