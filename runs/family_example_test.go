@@ -27,7 +27,7 @@ func (l *logits) ascend(rows [][]float64, rate float64) (mean float64) {
 	gradient := make([]float64, len(l.a))
 	for _, x := range rows {
 		for i, a := range l.a {
-			on := 1/(1+math.Exp(-a))
+			on := 1 / (1 + math.Exp(-a))
 			mean += (x[i]*math.Log(on) + (1-x[i])*math.Log(1-on)) / float64(len(rows))
 			gradient[i] += (x[i] - on) / float64(len(rows))
 		}

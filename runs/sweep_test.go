@@ -263,10 +263,27 @@ func TestSweepsThatWereNotClaimed(t *testing.T) {
 	}
 }
 
+// renamed is an experiment whose file has the seed under another name.
+type renamed struct {
+	runs.Experiment `toml:"-"`
+	Run             runs.Header `toml:"run"`
+}
+
+func init() {
+	runs.Register("renamed", func(text []byte) (runs.Experiment, error) {
+		var r renamed
+		return r, runs.DecodeExperiment(text, "renamed", &r)
+	})
+}
+
+func (r renamed) Header() runs.Header { return r.Run }
+func (r renamed) TOML() []byte        { return runs.EncodeExperiment("renamed", r) }
+func (r renamed) Hash() string        { return string(r.TOML()) }
+
 // Seeds are not what varies, whatever a family calls them.
 func TestSweepsOverSeedsAreRefused(t *testing.T) {
 	own := &runs.Sweep{
-		Base:  runs.EncodeTOML(pixels{Family: "pixels", Rate: 1, Run: runs.Header{Epochs: 1, BatchSize: 1}}),
+		Base:  renamed{Run: runs.Header{Epochs: 1, BatchSize: 1}}.TOML(),
 		Axes:  []runs.Axis{{Keys: []string{"run.Seed"}, Values: [][]any{{1}, {2}}}},
 		Seeds: 2,
 	}
