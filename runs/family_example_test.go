@@ -50,7 +50,6 @@ var family = runs.NewFamily(runs.Family[pixels, *logits]{
 	New: func(_ runs.Fit[pixels, *logits], shape dataset.Shape) (*logits, error) {
 		return &logits{make([]float64, shape.Units())}, nil
 	},
-	Begin:   func(runs.Fit[pixels, *logits], *logits, *dataset.Set) error { return nil },
 	Tensors: func(l *logits) []runs.Tensor { return []runs.Tensor{runs.Wide("a", l.a)} },
 	Step: func(_ context.Context, _ runs.Fit[pixels, *logits], l *logits, b runs.Minibatch, rate float64) (runs.Measures, error) {
 		return runs.Measures{runs.LogP.Key: l.ascend(b.Floats(), rate)}, nil

@@ -34,7 +34,7 @@ type Base struct {
 }
 
 // Fit is an experiment of a family that a Family describes, as a plain value: what all families
-// share, and the settings of its own. Family.New and Family.Parse make one.
+// share, and the settings of its own. Family.Experiment and Family.Parse make one.
 type Fit[S, M any] struct {
 	Base
 	Settings S
@@ -69,7 +69,7 @@ type Family[S, M any] struct {
 	Measures []Measure
 	// New returns a model for images of a shape, whose tensors have their shapes and any values.
 	New func(Fit[S, M], dataset.Shape) (M, error)
-	// Begin gives a new model its first parameters.
+	// Begin gives a new model its first parameters. Optional: they are then as New has them.
 	Begin func(Fit[S, M], M, *dataset.Set) error
 	// Tensors lists all that the next step needs, in float32 or in float64, and shares the model's
 	// memory, into which a snapshot is read.
@@ -112,11 +112,18 @@ func Wide(name string, values []float64, shape ...int) Tensor {
 	return Tensor{Name: name, Shape: shape, Wide: values}
 }
 
-// NewFamily registers a family. It panics if the name is taken.
+// NewFamily registers a family. It panics if the name is taken, or if the family lacks a function.
 func NewFamily[S, M any](of Family[S, M]) *Family[S, M] {
 	f := &of
-	if f.Epochs == 0 {
-		f.Epochs = 20
+	f.Epochs = cmp.Or(f.Epochs, 20)
+	for name, lacks := range map[string]bool{
+		"Rows": f.Rows == nil, "Batch": f.Batch == nil, "Measures": len(f.Measures) == 0, "New": f.New == nil,
+		"Tensors, or Read and Write": f.Tensors == nil && (f.Read == nil || f.Write == nil),
+		"Step":                       f.Step == nil, "Validate": f.Validate == nil,
+	} {
+		if lacks {
+			panic(fmt.Sprintf("runs: the family %s has no %s", f.Name, name))
+		}
 	}
 	e := f.Kind().entry()
 	e.draft = f.draft
@@ -126,7 +133,25 @@ func NewFamily[S, M any](of Family[S, M]) *Family[S, M] {
 
 // Empty returns the usual experiment of the family, which names no data.
 func (f *Family[S, M]) Empty() Fit[S, M] {
-	return Fit[S, M]{Base{Epochs: f.Epochs, Seed: 1}, f.Usual, f}
+	e := Fit[S, M]{Base{Epochs: f.Epochs, Seed: 1}, f.Usual, f}
+	unshare(reflect.ValueOf(&e.Settings).Elem())
+	return e
+}
+
+// unshare gives the slices in a value memory of their own.
+func unshare(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			unshare(v.Field(i))
+		}
+	case reflect.Slice:
+		if !v.IsNil() {
+			own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			reflect.Copy(own, v)
+			v.Set(own)
+		}
+	}
 }
 
 // Experiment returns the usual experiment of the family on set.
@@ -143,7 +168,6 @@ func (f *Family[S, M]) Parse(text []byte) (Fit[S, M], error) {
 	if err := DecodeExperiment(text, f.Name, flat.Interface()); err != nil {
 		return Fit[S, M]{}, err
 	}
-	e = f.Empty()
 	i := 0
 	for _, part := range e.inFile() {
 		for k := range part.NumField() {
@@ -288,6 +312,9 @@ func Nameless(experiment any) error {
 
 // Check implements Experiment.
 func (e Fit[S, M]) Check(set *dataset.Set) error {
+	if e.family == nil {
+		return errors.New("an experiment that no family made: begin with NewExperiment of its package, or with Family.Experiment")
+	}
 	if err := e.Err(); err != nil {
 		return err
 	}
@@ -336,8 +363,10 @@ func (e Fit[S, M]) Begin(set *dataset.Set) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if err := e.family.Begin(e, m, set); err != nil {
-		return Snapshot{}, err
+	if e.family.Begin != nil {
+		if err := e.family.Begin(e, m, set); err != nil {
+			return Snapshot{}, err
+		}
 	}
 	return e.snapshot(m, set.Shape(), 0)
 }

@@ -58,9 +58,9 @@ var family = runs.NewFamily(runs.Family[Settings, *Model]{
 	Check: check, Resolve: resolve,
 
 	Measures: []runs.Measure{pseudoBound},
-	New:      start, Begin: func(Experiment, *Model, *dataset.Set) error { return nil },
-	Write: func(m *Model, _ int) (runs.Snapshot, error) { return m.trainer.snapshot(m.shape) },
-	Read:  read,
+	New:      start,
+	Write:    func(m *Model, _ int) (runs.Snapshot, error) { return m.trainer.snapshot(m.shape) },
+	Read:     read,
 	Model: func(m *Model) *Model {
 		bare := *m
 		bare.trainer = nil

@@ -59,7 +59,6 @@ var family = runs.NewFamily(runs.Family[Settings, *Machine]{
 
 	Measures: []runs.Measure{freeEnergy, runs.LogP},
 	New:      machineFor,
-	Begin:    func(Experiment, *Machine, *dataset.Set) error { return nil },
 	Write:    write, Read: read,
 	Step: step, Validate: validate, Observe: observe,
 })

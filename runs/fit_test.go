@@ -1,0 +1,60 @@
+package runs_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// layered is a setting with memory of its own.
+type layered struct {
+	Layers []int `toml:"layers" json:"layers"`
+	Batch  int   `toml:"batch_size" json:"batch_size"`
+}
+
+var layers = runs.NewFamily(runs.Family[layered, *logits]{
+	Name: "layered", Noun: "a model of layers", Usual: layered{Layers: []int{5, 4}, Batch: 1},
+	Rows:     func(s *layered) []runs.Hyperparameter { return []runs.Hyperparameter{runs.BatchRow(&s.Batch)} },
+	Batch:    func(s *layered) *int { return &s.Batch },
+	Measures: []runs.Measure{runs.LogP},
+	New: func(runs.Fit[layered, *logits], dataset.Shape) (*logits, error) {
+		return &logits{make([]float64, 1)}, nil
+	},
+	Tensors: func(l *logits) []runs.Tensor { return []runs.Tensor{runs.Wide("a", l.a)} },
+	Step: func(context.Context, runs.Fit[layered, *logits], *logits, runs.Minibatch, float64) (runs.Measures, error) {
+		return runs.Measures{runs.LogP.Key: 0}, nil
+	},
+	Validate: func(context.Context, runs.Fit[layered, *logits], *logits, dataset.Split) (runs.Measures, error) {
+		return runs.Measures{runs.LogP.Key: 0}, nil
+	},
+})
+
+// An experiment that is read or changed leaves the usual settings of its family as they are.
+func TestUsualSettingsStay(t *testing.T) {
+	e, err := layers.Parse([]byte("family = \"layered\"\nlayers = [1, 2]\n"))
+	if err != nil || !slices.Equal(e.Settings.Layers, []int{1, 2}) {
+		t.Fatalf("layers %v are read (%v)", e.Settings.Layers, err)
+	}
+	other := layers.Empty()
+	other.Settings.Layers[0] = 9
+	if usual := layers.Empty().Settings.Layers; !slices.Equal(usual, []int{5, 4}) {
+		t.Errorf("the usual layers are %v now", usual)
+	}
+}
+
+// A family that lacks a function is refused when it registers, and an experiment that no family made
+// when it is checked.
+func TestFamiliesAreWhole(t *testing.T) {
+	defer func() {
+		if said, is := recover().(string); !is || !strings.Contains(said, "the family half has no ") {
+			t.Errorf("half a family: %v", said)
+		}
+	}()
+	var e runs.Fit[layered, *logits]
+	wantError(t, e.Check(nil), "no family made", "Family.Experiment")
+	runs.NewFamily(runs.Family[layered, *logits]{Name: "half"})
+}
