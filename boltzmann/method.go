@@ -29,13 +29,9 @@ const (
 
 var algorithmNames = names.New("algorithm", "cd", "pcd", "pt", "pl")
 
-func (a Algorithm) String() string { return algorithmNames.Name(int(a)) }
-
-// MarshalText writes "cd", "pcd", "pt" or "pl".
-func (a Algorithm) MarshalText() ([]byte, error) { return algorithmNames.Marshal(int(a)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (a *Algorithm) UnmarshalText(text []byte) error { return algorithmNames.Parse((*int)(a), text) }
+func (a Algorithm) String() string                { return algorithmNames.Name(int(a)) }
+func (a Algorithm) MarshalText() ([]byte, error)  { return algorithmNames.Marshal(int(a)) }
+func (a *Algorithm) UnmarshalText(t []byte) error { return algorithmNames.Parse((*int)(a), t) }
 
 // Optimizer is how gradients become updates.
 type Optimizer int
@@ -48,13 +44,9 @@ const (
 
 var optimizerNames = names.New("optimizer", "gd", "momentum", "adam")
 
-func (o Optimizer) String() string { return optimizerNames.Name(int(o)) }
-
-// MarshalText writes "gd", "momentum" or "adam".
-func (o Optimizer) MarshalText() ([]byte, error) { return optimizerNames.Marshal(int(o)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (o *Optimizer) UnmarshalText(text []byte) error { return optimizerNames.Parse((*int)(o), text) }
+func (o Optimizer) String() string                { return optimizerNames.Name(int(o)) }
+func (o Optimizer) MarshalText() ([]byte, error)  { return optimizerNames.Marshal(int(o)) }
+func (o *Optimizer) UnmarshalText(t []byte) error { return optimizerNames.Parse((*int)(o), t) }
 
 // slots is the number of running means that an optimiser keeps of each parameter.
 func (o Optimizer) slots() int { return int(o) }

@@ -35,15 +35,9 @@ const (
 
 var labelLayerNames = names.New("label layer", "none", "top", "lower", "hidden")
 
-func (l LabelLayer) String() string { return labelLayerNames.Name(int(l)) }
-
-// MarshalText writes "none", "top", "lower" or "hidden".
-func (l LabelLayer) MarshalText() ([]byte, error) { return labelLayerNames.Marshal(int(l)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (l *LabelLayer) UnmarshalText(text []byte) error {
-	return labelLayerNames.Parse((*int)(l), text)
-}
+func (l LabelLayer) String() string                { return labelLayerNames.Name(int(l)) }
+func (l LabelLayer) MarshalText() ([]byte, error)  { return labelLayerNames.Marshal(int(l)) }
+func (l *LabelLayer) UnmarshalText(t []byte) error { return labelLayerNames.Parse((*int)(l), t) }
 
 // addLabels adds the label to an architecture.
 func (s MachineSpec) addLabels(a *engine.Architecture) {

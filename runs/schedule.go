@@ -17,13 +17,9 @@ const (
 
 var scheduleNames = names.New("schedule", "constant", "step", "cosine")
 
-func (s Schedule) String() string { return scheduleNames.Name(int(s)) }
-
-// MarshalText writes "constant", "step" or "cosine".
-func (s Schedule) MarshalText() ([]byte, error) { return scheduleNames.Marshal(int(s)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (s *Schedule) UnmarshalText(text []byte) error { return scheduleNames.Parse((*int)(s), text) }
+func (s Schedule) String() string                { return scheduleNames.Name(int(s)) }
+func (s Schedule) MarshalText() ([]byte, error)  { return scheduleNames.Marshal(int(s)) }
+func (s *Schedule) UnmarshalText(t []byte) error { return scheduleNames.Parse((*int)(s), t) }
 
 // Decay is a schedule with its settings.
 type Decay struct {

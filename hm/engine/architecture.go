@@ -29,12 +29,8 @@ func (c Coding) Off() float32 {
 
 var codingNames = names.New("coding", "01", "pm1")
 
-func (c Coding) String() string { return codingNames.Name(int(c)) }
-
-// MarshalText writes a coding as "01" or "pm1".
-func (c Coding) MarshalText() ([]byte, error) { return codingNames.Marshal(int(c)) }
-
-// UnmarshalText reads what MarshalText writes.
+func (c Coding) String() string                { return codingNames.Name(int(c)) }
+func (c Coding) MarshalText() ([]byte, error)  { return codingNames.Marshal(int(c)) }
 func (c *Coding) UnmarshalText(t []byte) error { return codingNames.Parse((*int)(c), t) }
 
 // Architecture is the shape of a Helmholtz machine: layers h⁰ = x, h¹ … hᴹ, each
