@@ -105,20 +105,15 @@ type MethodSpec struct {
 // Method is a way of training, with the number of epochs and the seed. It is a
 // value: each setter returns a changed copy.
 type Method struct {
-	spec     MethodSpec
-	epochs   int
-	patience int
-	seed     uint64
-
-	keep        []int
-	recordSteps int
-	below       *runs.Source
-	start       *runs.Source
+	spec   MethodSpec
+	budget runs.Budget
+	below  *runs.Source
+	start  *runs.Source
 }
 
 // String names the method and its settings, the epochs and the seed.
 func (m Method) String() string {
-	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.epochs, m.seed)
+	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.budget.Epochs, m.budget.Seed)
 }
 
 // usual has the settings of an algorithm.
@@ -131,8 +126,7 @@ func usual(a Algorithm) Method {
 			LearningRate: 0.2, Schedule: runs.CosineDecay, VarianceRate: 0.01, StepEpochs: 100, StepFactor: 0.5,
 			BatchSize: 100,
 		},
-		epochs: 20,
-		seed:   1,
+		budget: runs.Budget{Epochs: 20, Seed: 1},
 	}
 	switch a {
 	case Tempered:
@@ -261,24 +255,24 @@ func (m Method) Sparsity(β, ρ float64) Method {
 func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 
 // Epochs sets the number of passes over the training rows.
-func (m Method) Epochs(n int) Method { m.epochs = n; return m }
+func (m Method) Epochs(n int) Method { m.budget.Epochs = n; return m }
 
 // Patience stops training when the objective has not improved on the validation rows
 // for a number of epochs. 0, the default, trains for all epochs.
-func (m Method) Patience(epochs int) Method { m.patience = epochs; return m }
+func (m Method) Patience(epochs int) Method { m.budget.Patience = epochs; return m }
 
 // Seed sets the seed of all random numbers of training.
-func (m Method) Seed(s uint64) Method { m.seed = s; return m }
+func (m Method) Seed(s uint64) Method { m.budget.Seed = s; return m }
 
 // Keep keeps the checkpoints of epochs, which Run.At opens.
 func (m Method) Keep(epochs ...int) Method {
-	m.keep = slices.Concat(m.keep, epochs)
+	m.budget.Keep = slices.Concat(m.budget.Keep, epochs)
 	return m
 }
 
 // RecordSteps records the measures of every n-th step, which Run.Steps returns; 0,
 // the default, records epochs alone.
-func (m Method) RecordSteps(n int) Method { m.recordSteps = n; return m }
+func (m Method) RecordSteps(n int) Method { m.budget.RecordSteps = n; return m }
 
 // Spec is the method's settings.
 func (m Method) Spec() MethodSpec { return m.spec }
