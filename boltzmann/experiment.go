@@ -70,9 +70,7 @@ func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
 
 // LearningRate implements runs.Experiment.
 func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
-	s := e.Method
-	decay := runs.Decay{Schedule: s.Schedule, StepEpochs: s.StepEpochs, StepFactor: s.StepFactor}
-	return s.LearningRate * decay.Factor(step, stepsPerEpoch, e.Epochs)
+	return e.Method.LearningRate * e.Method.Factor(step, stepsPerEpoch, e.Epochs)
 }
 
 // String names the method and its settings, and the numbers of hidden units.

@@ -74,10 +74,8 @@ type MethodSpec struct {
 	AdamBeta1 float64   `toml:"adam_beta1" json:"adam_beta1"` // β₁ of adam, of the gradient
 	AdamBeta2 float64   `toml:"adam_beta2" json:"adam_beta2"` // β₂ of adam, of its square
 
-	LearningRate float64       `toml:"learning_rate" json:"learning_rate"` // η
-	Schedule     runs.Schedule `toml:"schedule" json:"schedule"`           // constant, step or cosine
-	StepEpochs   int           `toml:"step_epochs" json:"step_epochs"`     // schedule "step": epochs between changes
-	StepFactor   float64       `toml:"step_factor" json:"step_factor"`     // schedule "step": the factor of a change
+	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // η
+	runs.Decay
 
 	// VarianceRate is the learning rate of log σ² of Gaussian units, which the schedule
 	// changes as it does η.
@@ -123,7 +121,7 @@ func usual(a Algorithm) Method {
 			Algorithm: a, Steps: 1, Chains: 100,
 			Centered: true, OffsetRate: 0.01,
 			Momentum: 0.9, AdamBeta1: 0.9, AdamBeta2: 0.999,
-			LearningRate: 0.2, Schedule: runs.CosineDecay, VarianceRate: 0.01, StepEpochs: 100, StepFactor: 0.5,
+			LearningRate: 0.2, VarianceRate: 0.01, Decay: runs.Decay{Schedule: runs.CosineDecay, StepEpochs: 100, StepFactor: 0.5},
 			BatchSize: 100,
 		},
 		budget: runs.Budget{Epochs: 20, Seed: 1},
@@ -190,7 +188,7 @@ func (m Method) Schedule(s runs.Schedule) Method { m.spec.Schedule = s; return m
 
 // StepDecay multiplies the learning rate by a factor every so many epochs.
 func (m Method) StepDecay(epochs int, factor float64) Method {
-	m.spec.Schedule, m.spec.StepEpochs, m.spec.StepFactor = runs.StepDecay, epochs, factor
+	m.spec.Decay = runs.Decay{Schedule: runs.StepDecay, StepEpochs: epochs, StepFactor: factor}
 	return m
 }
 

@@ -25,7 +25,7 @@ func (m Method) Schedule(s Schedule) Method { m.spec.Schedule = s; return m }
 
 // StepDecay multiplies the learning rate by a factor every so many epochs.
 func (m Method) StepDecay(epochs int, factor float64) Method {
-	m.spec.Schedule, m.spec.StepEpochs, m.spec.StepFactor = StepDecay, epochs, factor
+	m.spec.Decay = runs.Decay{Schedule: StepDecay, StepEpochs: epochs, StepFactor: factor}
 	return m
 }
 

@@ -126,7 +126,10 @@ func (all Findings) Quantities() (over []Quantity) {
 func (all Findings) Estimates() Estimates {
 	of := Estimates{}
 	for _, f := range all {
-		if value, there := floating(f.Value); there && f.Seeds != "" && f.Measure.Key != "" {
+		if f.Seeds == "" || f.Measure.Key == "" {
+			continue
+		}
+		if value, there := floating(f.Value); there {
 			se, _ := floating(f.SE)
 			of[f.Seeds] = Estimate{value, se}
 		}

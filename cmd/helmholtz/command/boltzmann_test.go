@@ -40,7 +40,7 @@ func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
 		Method: boltzmann.MethodSpec{
 			Algorithm: boltzmann.Tempered, Steps: 2, Chains: 5, Temperatures: 3, Centered: true, OffsetRate: 0.2,
 			Optimizer: boltzmann.Adam, Momentum: 0.9, AdamBeta1: 0.8, AdamBeta2: 0.99,
-			LearningRate: 0.002, VarianceRate: 0.01, Schedule: runs.StepDecay, StepEpochs: 3, StepFactor: 0.3, BatchSize: 9, L1: 0.001, L2: 0.01,
+			LearningRate: 0.002, VarianceRate: 0.01, Decay: runs.Decay{Schedule: runs.StepDecay, StepEpochs: 3, StepFactor: 0.3}, BatchSize: 9, L1: 0.001, L2: 0.01,
 			Metric: boltzmann.Marginal, Damping: 0.3, MaxNorm: 8, Sparsity: 0.02, SparsityTarget: 0.1,
 		},
 		Budget: runs.Budget{Epochs: 2, Patience: 9, Seed: 6, Keep: []int{1}, RecordSteps: 2},
