@@ -111,7 +111,7 @@ func (e Experiment) Err() error {
 // Check refuses an experiment that cannot be trained on set, with the setting, its
 // value and the remedy.
 func (e Experiment) Check(set *dataset.Set) error {
-	return first(
+	return runs.First(
 		e.Err,
 		func() error { return e.Machine.check(set.Shape()) },
 		e.Method.check,
@@ -129,16 +129,6 @@ func (e Experiment) Check(set *dataset.Set) error {
 		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
 	)
-}
-
-// first is the first error of checks.
-func first(checks ...func() error) error {
-	for _, check := range checks {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // checkTempering refuses replicas of Gaussian units, which are not there.
@@ -190,11 +180,12 @@ func (e Experiment) checkRows(set *dataset.Set) error {
 	if e.Machine.Visible != Categorical {
 		return nil
 	}
-	return first(
-		func() error { return checkCategories(set.Train(), e.Machine.Categories) },
-		func() error { return checkCategories(set.Validation(), e.Machine.Categories) },
-		func() error { return checkCategories(set.Test(), e.Machine.Categories) },
-	)
+	for _, rows := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
+		if err := checkCategories(rows, e.Machine.Categories); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkMemory refuses chains, minibatches and optimisers that memory does not hold.

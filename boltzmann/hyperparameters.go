@@ -25,15 +25,14 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		}
 		return no
 	}
-	unless := func(acts bool, missing string) string { return either(acts, "", missing) }
 	persistent, tempered, natural := s.persistent(), s.Algorithm == Tempered, s.Metric != Euclidean
-	sampled := unless(s.Discriminative != 1, "a --discriminative below 1: log p(y|v) alone has no chains")
-	chains := cmp.Or(unless(persistent, "--algorithm pcd or pt"), sampled)
-	centered := unless(s.Centered, "--centered")
-	metric := unless(natural, "--metric joint or marginal")
-	inertia := unless(s.Optimizer == Momentum, "--optimizer momentum")
-	adam := unless(s.Optimizer == Adam, "--optimizer adam")
-	sparse := unless(s.Sparsity != 0, "--sparsity")
+	sampled := runs.Unless(s.Discriminative != 1, "a --discriminative below 1: log p(y|v) alone has no chains")
+	chains := cmp.Or(runs.Unless(persistent, "--algorithm pcd or pt"), sampled)
+	centered := runs.Unless(s.Centered, "--centered")
+	metric := runs.Unless(natural, "--metric joint or marginal")
+	inertia := runs.Unless(s.Optimizer == Momentum, "--optimizer momentum")
+	adam := runs.Unless(s.Optimizer == Adam, "--optimizer adam")
+	sparse := runs.Unless(s.Sparsity != 0, "--sparsity")
 
 	strength := func(β float64) bool { return β >= 0 && statistics.Finite(β) }
 	legend, decay, norms := fmt.Sprintf, s.Decay.Rows(), runs.NormRows(&s.L1, &s.L2, "1e-5 to 1e-3", "1e-5 to 1e-3")
@@ -58,7 +57,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Usage: "pcd, pt: `number` of persistent chains",
 		Valid: !persistent || s.Chains >= 1 && s.Chains <= math.MaxUint32, Remedy: "give the number of persistent chains, at least 1; 100 is usual",
 	}, {
-		Value: &s.Temperatures, Flag: "temperatures", Group: own, Legend: legend("%d temperatures", s.Temperatures), Idle: cmp.Or(unless(tempered, "--algorithm pt"), sampled),
+		Value: &s.Temperatures, Flag: "temperatures", Group: own, Legend: legend("%d temperatures", s.Temperatures), Idle: cmp.Or(runs.Unless(tempered, "--algorithm pt"), sampled),
 		Usage: "pt: `number` of replicas of each chain (default 10)",
 		Valid: !tempered && s.Temperatures == 0 || tempered && s.Temperatures >= 2 && s.Temperatures <= math.MaxUint32/max(1, s.Chains),
 		Remedy: either(tempered,

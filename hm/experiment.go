@@ -47,23 +47,18 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 // Check refuses an experiment that cannot be trained on set, with the setting,
 // its value and the remedy.
 func (e Experiment) Check(set *dataset.Set) error {
-	if err := e.checkSettings(set); err != nil {
-		return err
-	}
-	if err := e.Header().Check(set); err != nil {
-		return err
-	}
-	if err := e.checkMeasurements(set); err != nil {
-		return err
-	}
-	if err := e.checkStart(); err != nil {
-		return err
-	}
-	p, err := e.plan(set)
-	if err != nil {
-		return err
-	}
-	return p.check()
+	return runs.First(
+		func() error { return e.checkSettings(set) },
+		func() error { return e.Header().Check(set) },
+		func() error { return e.checkMeasurements(set) },
+		e.checkStart,
+		func() error {
+			p, err := e.plan(set)
+			if err != nil {
+				return err
+			}
+			return p.check()
+		})
 }
 
 // Header implements runs.Experiment.
@@ -88,19 +83,11 @@ func (e Experiment) String() string { return e.Method.String() }
 // checkSettings refuses a machine and a method that no number of rows like those
 // of set could train.
 func (e Experiment) checkSettings(set *dataset.Set) error {
-	if err := e.Err(); err != nil {
-		return err
-	}
-	if err := e.checkLabels(set); err != nil {
-		return err
-	}
-	if err := e.Machine.check(set.Shape(), set.Name()); err != nil {
-		return err
-	}
-	if err := e.checkUnits(e.Machine.architecture(set.Shape())); err != nil {
-		return err
-	}
-	return e.Method.check()
+	return runs.First(e.Err,
+		func() error { return e.checkLabels(set) },
+		func() error { return e.Machine.check(set.Shape(), set.Name()) },
+		func() error { return e.checkUnits(e.Machine.architecture(set.Shape())) },
+		e.Method.check)
 }
 
 // Err implements runs.Experiment. It refuses a misfit, and settings that have no

@@ -23,18 +23,12 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		labels      = "labels"
 	)
 	natural, dreams := s.Metric != Euclidean, s.algorithm(1).HasSleep()
-	unless := func(acts bool, missing string) string {
-		if acts {
-			return ""
-		}
-		return missing
-	}
-	fisher := unless(natural, "a Fisher matrix (--fisher block, or a method such as nrws)")
-	inertia := unless(s.Optimizer == Momentum || s.Optimizer == Nesterov, "--optimizer momentum or nesterov")
-	adam := unless(s.Optimizer == Adam, "--optimizer adam")
-	regularized := unless(s.L1 != 0 || s.L2 != 0 || s.Entropy != 0 || s.EntropyEstimator != 0, "a regulariser (--l1, --l2 or --entropy)")
-	weighted := unless(s.Phases != WakeSleep && s.Phases != Reinforce, "the phases rws or bihm")
-	reinforced := unless(s.Phases == Reinforce, "the phases reinforce")
+	fisher := runs.Unless(natural, "a Fisher matrix (--fisher block, or a method such as nrws)")
+	inertia := runs.Unless(s.Optimizer == Momentum || s.Optimizer == Nesterov, "--optimizer momentum or nesterov")
+	adam := runs.Unless(s.Optimizer == Adam, "--optimizer adam")
+	regularized := runs.Unless(s.L1 != 0 || s.L2 != 0 || s.Entropy != 0 || s.EntropyEstimator != 0, "a regulariser (--l1, --l2 or --entropy)")
+	weighted := runs.Unless(s.Phases != WakeSleep && s.Phases != Reinforce, "the phases rws or bihm")
+	reinforced := runs.Unless(s.Phases == Reinforce, "the phases reinforce")
 
 	strength := func(β float64) bool { return β >= 0 && statistics.Finite(β) }
 	legend, decay, norms := fmt.Sprintf, s.Decay.Rows(), runs.NormRows(&s.L1, &s.L2, "1e-5 to 0.01", "1e-5 to 0.1")

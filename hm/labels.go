@@ -141,18 +141,9 @@ func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, 
 	if classes == 0 {
 		return Classification{}, errUnlabeled
 	}
-	var labeled []int
-	for r, class := range split.Labels {
-		if class == dataset.Unlabeled {
-			continue
-		}
-		if int(class) >= classes {
-			return Classification{}, fmt.Errorf("row %d of the %s split has the class %d, the model has %d: give classes from 0 to %d", r+1, split.Name, class, classes, classes-1)
-		}
-		labeled = append(labeled, r)
-	}
-	if len(labeled) == 0 {
-		return Classification{}, fmt.Errorf("the %s rows have no labels: choose another split", split.Name)
+	labeled, err := split.Labeled(classes)
+	if err != nil {
+		return Classification{}, err
 	}
 	logs, err := m.LogLabelProbabilities(ctx, split, samples, progress)
 	if err != nil {

@@ -131,10 +131,7 @@ func (m Method) WarmUp(epochs int) Method { m.spec.WarmUp = epochs; return m }
 
 // ReinforceBaseline sets b of the phases Reinforce: a control variate, and not the baseline of
 // log p that Experiment.Baseline is.
-func (m Method) ReinforceBaseline(b ReinforceBaseline) Method {
-	m.spec.ReinforceBaseline = b
-	return m
-}
+func (m Method) ReinforceBaseline(b ReinforceBaseline) Method { m.spec.ReinforceBaseline = b; return m }
 
 // SleepSteps sets the number of sleep phases a step: more than one is
 // sleep-well (Várady 2025, 5.4.1). Each has dreams and an update of q of its own; the

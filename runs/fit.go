@@ -288,6 +288,16 @@ func (e Fit[S, M]) Deferred() []Deferred { return DeferredBy(e.rows()) }
 // Err implements Experiment. It refuses settings that have no name.
 func (e Fit[S, M]) Err() error { return Nameless(e.flat()) }
 
+// First returns the first error of checks, and leaves out those behind it.
+func First(checks ...func() error) error {
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Nameless returns the error of the first setting of an experiment that has no name, such as an
 // unknown method.
 func Nameless(experiment any) error {
@@ -300,18 +310,12 @@ func Nameless(experiment any) error {
 
 // Check implements Experiment.
 func (e Fit[S, M]) Check(set *dataset.Set) error {
-	if err := e.Err(); err != nil {
-		return err
-	}
-	if err := CheckHyperparameters(&e.Settings, e.rows()); err != nil {
-		return err
-	}
-	if e.family.Check != nil {
-		if err := e.family.Check(e, set); err != nil {
-			return err
+	return First(e.Err, func() error { return CheckHyperparameters(&e.Settings, e.rows()) }, func() error {
+		if e.family.Check == nil {
+			return nil
 		}
-	}
-	return e.Header().Check(set)
+		return e.family.Check(e, set)
+	}, func() error { return e.Header().Check(set) })
 }
 
 // LearningRate implements Experiment.

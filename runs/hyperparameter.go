@@ -43,6 +43,14 @@ func BatchRow(rows *int) Hyperparameter {
 	}
 }
 
+// Unless returns what a setting does nothing without, for Idle, empty if it acts.
+func Unless(acts bool, missing string) string {
+	if acts {
+		return ""
+	}
+	return missing
+}
+
 // Wrong says whether the value is not allowed.
 func (h Hyperparameter) Wrong() bool { return !h.Valid && h.Remedy != "" }
 
@@ -67,10 +75,7 @@ func MeanRow(β *float64, flag, symbol, of string, usual float64, zero bool, idl
 
 // Rows describes a schedule with its settings.
 func (d *Decay) Rows() []Hyperparameter {
-	stepping, idle := fmt.Sprintf("× %g every %d epochs", d.StepFactor, d.StepEpochs), ""
-	if d.Schedule != StepDecay {
-		idle = "--schedule step"
-	}
+	stepping, idle := fmt.Sprintf("× %g every %d epochs", d.StepFactor, d.StepEpochs), Unless(d.Schedule == StepDecay, "--schedule step")
 	return []Hyperparameter{{
 		Value: &d.Schedule, Flag: "schedule", Group: "optimizer", Legend: d.Schedule.String(),
 		Usage: "learning-rate schedule: `which` of constant, step, cosine",
