@@ -261,6 +261,4 @@ func ParseExperiment(text []byte) (Experiment, error) {
 
 // TOML writes the experiment as ParseExperiment reads it. It panics where a setting has
 // no name, which Check refuses.
-func (e Experiment) TOML() []byte {
-	return runs.EncodeExperiment(family, e)
-}
+func (e Experiment) TOML() []byte { return runs.EncodeExperiment(family, e) }

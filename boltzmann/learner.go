@@ -255,9 +255,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 func (l *learner) Observe(context.Context, int) (map[string]runs.Measures, error) { return nil, nil }
 
 // Snapshot implements runs.Learner.
-func (l *learner) Snapshot() (runs.Snapshot, error) {
-	return l.trainer.snapshot(l.set.Shape())
-}
+func (l *learner) Snapshot() (runs.Snapshot, error) { return l.trainer.snapshot(l.set.Shape()) }
 
 // Close implements runs.Learner.
 func (l *learner) Close() error { return nil }

@@ -60,7 +60,7 @@ func (b Base) Header(batchSize int) Header {
 	return Header{b.Dataset, b.Fingerprint, b.Epochs, b.Patience, b.Seed, batchSize, b.Keep, b.RecordSteps}
 }
 
-// Base returns what Base.Header made a header of.
+// Base returns the base that Base.Header made the header of.
 func (h Header) Base() Base {
 	return Base{Data{h.Dataset, h.Fingerprint}, Budget{h.Epochs, h.Patience, h.Seed, h.Keep, h.RecordSteps}}
 }

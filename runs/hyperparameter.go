@@ -61,7 +61,7 @@ func (h Hyperparameter) In(group string) Hyperparameter {
 }
 
 // MeanRow describes the decay β of a running mean that an optimiser has, which the row names by a symbol,
-// with its usual value. If 0 stands for that, any other value has to be allowed even if it does nothing.
+// with its usual value. If zero says that 0 stands for that, a decay that does nothing is checked, too.
 func MeanRow(β *float64, flag, symbol, of string, usual float64, zero bool, idle string) Hyperparameter {
 	remedy := "give a decay of 0 or more, below 1; %g is usual"
 	if zero {
