@@ -69,13 +69,9 @@ func (e Errs) and(other Errs) Errs {
 
 var errsNames = names.New("side of an error", "exact", "low", "high", "either")
 
-func (e Errs) String() string { return errsNames.Name(int(e)) }
-
-// MarshalText writes "exact", "low", "high" or "either".
-func (e Errs) MarshalText() ([]byte, error) { return errsNames.Marshal(int(e)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (e *Errs) UnmarshalText(text []byte) error { return errsNames.Parse((*int)(e), text) }
+func (e Errs) String() string                { return errsNames.Name(int(e)) }
+func (e Errs) MarshalText() ([]byte, error)  { return errsNames.Marshal(int(e)) }
+func (e *Errs) UnmarshalText(t []byte) error { return errsNames.Parse((*int)(e), t) }
 
 // LogZ is log Z of a model in nats.
 type LogZ struct {

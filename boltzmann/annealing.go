@@ -12,6 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // path are the distributions between a base-rate model, whose units are independent, and
@@ -32,7 +33,7 @@ type path struct {
 // that are never on there may be on in others. Hidden units, where they stand beside v or in its
 // place, begin at their means given some of the rows.
 func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) {
-	if err := first(m.checkDistribution, func() error { return m.checkRows(rows) }); err != nil {
+	if err := runs.First(m.checkDistribution, func() error { return m.checkRows(rows) }); err != nil {
 		return nil, err
 	}
 	if m.parameters.gaussian() {

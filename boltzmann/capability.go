@@ -80,18 +80,28 @@ func (e Evaluation) CheckAnnealing(o runs.EvaluationOptions) error {
 	return nil
 }
 
-// Quantities implements runs.Evaluation.
-func (e Evaluation) Quantities() []runs.Quantity {
-	all := []runs.Quantity{
-		{Key: runs.LogP.Key, Value: float64(e.LogP), Name: "log p", Unit: "nats"},
-		{Key: logZMeasure.Key, Value: float64(e.LogZ.Value)},
-		{Key: freeEnergyMeasure.Key, Value: float64(e.FreeEnergy)},
+// Estimate implements runs.Estimator: log p of rows by log Z, as LogZ estimates it with a number of
+// chains along the published schedule, from the base rates of the rows themselves. The standard error
+// of log p leaves out the error of log Z.
+func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
+	if samples < 1 {
+		return nil, fmt.Errorf("%d chains: give at least 1", samples)
 	}
-	if c := e.Classification; c != nil {
-		all = append(all, runs.Quantity{Key: labelMeasure.Key, Value: float64(c.LogP)},
-			runs.Quantity{Key: errorMeasure.Key, Value: float64(c.Error), Name: "error of labels", Unit: "%", Scale: 100})
+	m = m.WithSeed(seed)
+	a := Annealing{Chains: samples}
+	energies, _, err := m.bestFreeEnergy(ctx, rows, m.countable(rows), a.samples())
+	if err != nil {
+		return nil, err
 	}
-	return all
+	z, err := m.LogZ(ctx, rows, a, progress)
+	of := Evaluation{LogZ: z}
+	of.FreeEnergy, of.FreeEnergySE = meanAndError(energies)
+	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-runs.Float(m.encoding.logScale()), of.FreeEnergySE
+	if err != nil {
+		return nil, err
+	}
+	of.Classification, err = m.classification(ctx, rows)
+	return of.all().Estimates(), err
 }
 
 // Deferred implements runs.Deferrer.

@@ -72,34 +72,49 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	if err := set.CheckBinarization(m.encoding.binarization); err != nil {
 		return Evaluation{}, err
 	}
-	exactly := m.countable(rows)
-	energies, errs, err := m.bestFreeEnergy(ctx, rows, exactly, a.samples())
-	if err != nil {
-		return Evaluation{}, err
-	}
-	training, _, err := m.bestFreeEnergy(ctx, set.Train().Subset(rows.Rows, m.seed), exactly, a.samples())
-	if err != nil {
-		return Evaluation{}, err
-	}
-	z, err := m.LogZ(ctx, set.Train(), a, progress)
-	if err != nil {
-		return Evaluation{}, err
-	}
-	e := Evaluation{LogZ: z, LogPErrs: errs.and(z.Errs).opposite(), Split: rows.Name, Binarization: m.encoding.binarization, Data: rows.Rows, DrawSeed: m.seed}
+	e := Evaluation{Binarization: m.encoding.binarization, DrawSeed: m.seed}
 	if m.below != nil {
 		e.Samples = a.samples()
 	}
-	e.FreeEnergy, e.FreeEnergySE = meanAndError(energies)
-	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(training)
-	e.LogP, e.LogPSE = -e.FreeEnergy-z.Value-runs.Float(m.encoding.logScale()), e.FreeEnergySE
-	line := m.baseline(set.Train(), rows)
-	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = runs.Float(line.LogP), runs.Float(line.SE), !(float64(e.LogP) >= line.Limit)
+	exactly := m.countable(rows)
+	e, err := e.Of(set, rows, func(rows dataset.Split) ([]float64, Errs, error) {
+		return m.bestFreeEnergy(ctx, rows, exactly, a.samples())
+	}, func() (LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) }, m.encoding.logScale(), m.baseline)
+	if err != nil {
+		return Evaluation{}, err
+	}
 	if e.Classification, err = m.classification(ctx, rows); err != nil {
 		return e, err
 	}
 	if classes := m.parameters.Classes; classes > 0 {
 		e.Diverged = e.Classification != nil && !(float64(e.Classification.LogP) >= labelLimit(classes))
 	}
+	e.Seconds = time.Since(start).Seconds()
+	return e, nil
+}
+
+// Of returns the evaluation of rows of a set by free energies, with the side to which they err, and by
+// log Z: log p(v) = −F(v) − log Z less a scale, beside as many training rows, and beside the baseline that
+// a function of training rows and rows returns.
+func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error), scale float64, baseline func(train, rows dataset.Split) factorized.Line) (Evaluation, error) {
+	start := time.Now()
+	own, errs, err := energies(rows)
+	if err != nil {
+		return e, err
+	}
+	training, _, err := energies(set.Train().Subset(rows.Rows, e.DrawSeed))
+	if err != nil {
+		return e, err
+	}
+	if e.LogZ, err = logZ(); err != nil {
+		return e, err
+	}
+	e.Split, e.Data, e.LogPErrs = rows.Name, rows.Rows, errs.and(e.LogZ.Errs).opposite()
+	e.FreeEnergy, e.FreeEnergySE = meanAndError(own)
+	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(training)
+	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value-runs.Float(scale), e.FreeEnergySE
+	line := baseline(set.Train(), rows)
+	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = runs.Float(line.LogP), runs.Float(line.SE), !(float64(e.LogP) >= line.Limit)
 	e.Seconds = time.Since(start).Seconds()
 	return e, nil
 }

@@ -1,125 +1,119 @@
 package boltzmann
 
 import (
-	"context"
+	"cmp"
 	"fmt"
+	"slices"
 
-	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// evaluationColumns have the keys of the JSON of evaluations.
-var evaluationColumns = []runs.Field[Evaluation]{
-	{Column: nats(runs.LogP.Key, runs.LogP.Name), Cell: func(e Evaluation) any { return e.LogP }},
-	{Column: nats("log_p_se", "± se"), Cell: func(e Evaluation) any { return e.LogPSE }},
-	{Column: runs.Column{Key: "log_p_errs", Label: "log p errs"}, Cell: func(e Evaluation) any { return e.LogPErrs.String() }},
-	{Column: runs.Column{Key: "samples", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Samples }},
-	{Column: nats("baseline_log_p", "baseline (factorised)"), Cell: func(e Evaluation) any { return e.BaselineLogP }},
-	{Column: nats("baseline_log_p_se", "± se"), Cell: func(e Evaluation) any { return e.BaselineLogPSE }},
-	{Column: runs.Column{Key: "diverged", Kind: runs.Boolean}, Cell: func(e Evaluation) any { return e.Diverged }},
-	{Column: nats(logZMeasure.Key, logZMeasure.Name), Cell: func(e Evaluation) any { return e.LogZ.Value }},
-	{Column: nats("log_z_se", "± se"), Cell: func(e Evaluation) any { return e.LogZ.SE }},
-	{Column: nats("log_z_low", "log Z less 3 se"), Cell: func(e Evaluation) any { return e.Low }},
-	{Column: nats("log_z_high", "log Z and 3 se"), Cell: func(e Evaluation) any { return e.High }},
-	{Column: runs.Column{Key: "log_z_errs", Label: "log Z errs"}, Cell: func(e Evaluation) any { return e.Errs.String() }},
-	{Column: runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 2, Fraction: true}, Cell: func(e Evaluation) any { return e.ESS }},
-	{Column: runs.Column{Key: "chains", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Chains }},
-	{Column: runs.Column{Key: "schedule"}, Cell: func(e Evaluation) any { return e.schedule() }},
-	{Column: runs.Column{Key: "steps", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Steps }},
-	{Column: nats("free_energy", "free energy"), Cell: func(e Evaluation) any { return e.FreeEnergy }},
-	{Column: nats("free_energy_se", "± se"), Cell: func(e Evaluation) any { return e.FreeEnergySE }},
-	{Column: nats("training_free_energy", "free energy, training"), Cell: func(e Evaluation) any { return e.TrainingFreeEnergy }},
-	{Column: nats("training_free_energy_se", "± se"), Cell: func(e Evaluation) any { return e.TrainingFreeEnergySE }},
-	{Column: nats("raise.log_p", "log p by RAISE"), Cell: ofRAISE(func(r *Raised) any { return r.LogP })},
-	{Column: nats("raise.log_p_se", "± se"), Cell: ofRAISE(func(r *Raised) any { return r.LogPSE })},
-	{Column: nats("raise.excess", "log p less RAISE"), Cell: ofRAISE(func(r *Raised) any { return r.Excess })},
-	{Column: nats("raise.excess_se", "± se"), Cell: ofRAISE(func(r *Raised) any { return r.ExcessSE })},
-	{Column: runs.Column{Key: "raise.data", Label: "rows of RAISE", Kind: runs.Integer}, Cell: ofRAISE(func(r *Raised) any { return r.Data })},
-	{Column: runs.Column{Key: "raise.chains", Label: "chains of RAISE", Kind: runs.Integer}, Cell: ofRAISE(func(r *Raised) any { return r.Chains })},
-	{Column: runs.Column{Key: "classification.error", Label: errorMeasure.Name, Kind: runs.Number, Decimals: 2, Fraction: true}, Cell: ofClassification(func(c *Classification) any { return c.Error })},
-	{Column: runs.Column{Key: "classification.error_se", Label: "± se", Kind: runs.Number, Decimals: 2, Fraction: true}, Cell: ofClassification(func(c *Classification) any { return c.ErrorSE })},
-	{Column: nats("classification.log_p", labelMeasure.Name), Cell: ofClassification(func(c *Classification) any { return c.LogP })},
-	{Column: nats("classification.log_p_se", "± se"), Cell: ofClassification(func(c *Classification) any { return c.LogPSE })},
-	{Column: runs.Column{Key: "classification.data", Label: "labelled rows", Kind: runs.Integer}, Cell: ofClassification(func(c *Classification) any { return c.Data })},
-	{Column: runs.Column{Key: "split"}, Cell: func(e Evaluation) any { return e.Split }},
-	{Column: runs.Column{Key: "binarization"}, Cell: func(e Evaluation) any { return e.Binarization.String() }},
-	{Column: runs.Column{Key: "data", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Data }},
-	{Column: runs.Column{Key: "draw_seed", Label: "seed of draws", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.DrawSeed }},
-	{Column: runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, Cell: func(e Evaluation) any { return e.Seconds }},
-}
+var logZMeasure = runs.Measure{Key: "log_z", Name: "log Z", Label: "log Z", Unit: "nats"}
 
-func nats(key, label string) runs.Column {
-	return runs.Column{Key: key, Label: label, Unit: "nats", Kind: runs.Number, Decimals: 3}
-}
-
-func ofRAISE(field func(*Raised) any) func(Evaluation) any {
-	return func(e Evaluation) any {
-		if e.RAISE == nil {
-			return nil
+// findings are what the evaluation says, in the order of its table, but for those of labels, whose
+// lines come before energies: of the model, of energies, of labels and of the rows.
+func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
+	nats := func(key, name string, value, se runs.Float, remark string) runs.Finding {
+		return runs.Finding{Measure: runs.Measure{Key: key, Name: name, Unit: "nats"}, Value: value, SE: se, Text: name, Remark: remark}
+	}
+	cell := func(kind runs.ColumnKind, key, label string, value any) runs.Finding {
+		return runs.Finding{Column: runs.Column{Key: key, Label: label, Kind: kind}, Value: value}
+	}
+	bound := func(key, label string, value runs.Float) runs.Finding {
+		return runs.Finding{Column: runs.Column{Key: key, Label: label, Unit: "nats", Kind: runs.Number, Decimals: 3}, Value: value}
+	}
+	overSeeds := func(m runs.Measure, told bool, f runs.Finding) runs.Finding {
+		f.Seeds, f.Untold = m.Key, !told
+		return f
+	}
+	onlyIf := func(there bool, all ...runs.Finding) runs.Findings {
+		for i := range all {
+			if !there {
+				all[i].Value, all[i].SE = nil, nil
+			}
 		}
-		return field(e.RAISE)
+		return all
 	}
-}
-
-func ofClassification(field func(*Classification) any) func(Evaluation) any {
-	return func(e Evaluation) any {
-		if e.Classification == nil {
-			return nil
+	hidden, schedule := "mean field", ""
+	if e.Samples > 0 {
+		hidden = fmt.Sprintf("%d importance samples a row", e.Samples)
+	}
+	if e.Schedule != nil {
+		schedule = e.Schedule.String()
+	}
+	by := map[Errs]string{
+		Exact:      ", exact",
+		ErrsHigh:   " by AIS, too high in expectation; ± is of the rows alone",
+		ErrsLow:    " by " + hidden + ", too low",
+		ErrsEither: " by " + hidden + ", too low, and AIS, too high in expectation: an estimate; ± is of the rows alone",
+	}[e.LogPErrs]
+	logZ := nats(logZMeasure.Key, logZMeasure.Name, e.LogZ.Value, e.LogZ.SE, ", exact")
+	ess := runs.Finding{Column: runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 2, Fraction: true}, Value: e.ESS}
+	if logZ.Bare = e.Errs == Exact; !logZ.Bare {
+		logZ.Remark = fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors", e.Low, e.High)
+		ess.Text = "ESS of the chains"
+	}
+	r, c := cmp.Or(e.RAISE, new(Raised)), cmp.Or(e.Classification, new(Classification))
+	return runs.Findings{
+			overSeeds(runs.LogP, true, nats(runs.LogP.Key, runs.LogP.Name, e.LogP, e.LogPSE, by)),
+			cell(runs.Text, "log_p_errs", "log p errs", e.LogPErrs.String()),
+			cell(runs.Integer, "samples", "", e.Samples),
+			nats("baseline_log_p", "baseline (factorised)", e.BaselineLogP, e.BaselineLogPSE, ""),
+			cell(runs.Boolean, "diverged", "", e.Diverged),
+			overSeeds(logZMeasure, false, logZ),
+			bound("log_z_low", "log Z less 3 se", e.Low), bound("log_z_high", "log Z and 3 se", e.High),
+			cell(runs.Text, "log_z_errs", "log Z errs", e.Errs.String()),
+			ess,
+			cell(runs.Integer, "chains", "", e.Chains), cell(runs.Text, "schedule", "", schedule), cell(runs.Integer, "steps", "", e.Steps),
+		}, append(runs.Findings{
+			overSeeds(freeEnergyMeasure, false, nats(freeEnergyMeasure.Key, "free energy", e.FreeEnergy, e.FreeEnergySE, "")),
+			nats("training_free_energy", "free energy, training", e.TrainingFreeEnergy, e.TrainingFreeEnergySE, ""),
+		}, onlyIf(e.RAISE != nil,
+			nats("raise.log_p", "log p by RAISE", r.LogP, r.LogPSE, fmt.Sprintf(" of %d rows, %d chains each, too low for the annealing model in expectation", r.Data, r.Chains)),
+			nats("raise.excess", "log p less RAISE", r.Excess, r.ExcessSE, ", of the same rows"),
+			cell(runs.Integer, "raise.data", "rows of RAISE", r.Data), cell(runs.Integer, "raise.chains", "chains of RAISE", r.Chains))...,
+		), onlyIf(e.Classification != nil,
+			overSeeds(errorMeasure, true, runs.Finding{Measure: runs.Measure{Key: "classification.error", Name: errorMeasure.Name, Fraction: true}, Value: c.Error, SE: c.ErrorSE, Text: errorMeasure.Name}),
+			overSeeds(labelMeasure, false, nats("classification.log_p", labelMeasure.Name, c.LogP, c.LogPSE, ", exact")),
+			cell(runs.Integer, "classification.data", "labelled rows", c.Data),
+		), runs.Findings{
+			cell(runs.Text, "split", "", e.Split), cell(runs.Text, "binarization", "", e.Binarization.String()), cell(runs.Integer, "data", "", e.Data),
+			cell(runs.Integer, "draw_seed", "seed of draws", e.DrawSeed),
+			{Column: runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, Value: e.Seconds},
 		}
-		return field(e.Classification)
-	}
 }
 
-func (z LogZ) schedule() string {
-	if z.Schedule == nil {
-		return ""
+// String is a line for each estimate with its standard error and the side to which it errs, and one
+// of what was evaluated.
+func (e Evaluation) String() string {
+	if e.Data == 0 {
+		return "nothing was evaluated\n"
 	}
-	return z.Schedule.String()
+	model, energies, labels, _ := e.findings()
+	text := model.String() + labels.String() + energies.String()
+	switch {
+	case e.Diverged && e.Classification != nil:
+		text += "log p(y|v) is far worse than a guess: training has diverged, or hardly begun\n"
+	case e.Diverged:
+		text += "log p is far worse than the baseline: training has diverged, or hardly begun\n"
+	}
+	text += fmt.Sprintf("%d %s rows, binarization %v, draws of seed %d", e.Data, e.Split, e.Binarization, e.DrawSeed)
+	if e.Errs != Exact {
+		text += fmt.Sprintf("; %d chains, schedule %v of %d steps", e.Chains, e.Schedule, e.Steps)
+	}
+	return text + fmt.Sprintf(", %.1f s\n", e.Seconds)
+}
+
+// all are the findings in the order of the table.
+func (e Evaluation) all() runs.Findings {
+	model, energies, labels, rows := e.findings()
+	return slices.Concat(model, energies, labels, rows)
 }
 
 // Table has one row. Its columns have the keys of the evaluation's JSON; those of RAISE are
 // raise.log_p and so on, those of labels classification.error. What was not computed is missing:
 // all evaluations have the same columns.
-func (e Evaluation) Table() *runs.Table {
-	return runs.TableOf("evaluation", "", evaluationColumns, e)
-}
+func (e Evaluation) Table() *runs.Table { return e.all().Table() }
 
-var logZMeasure = runs.Measure{Key: "log_z", Name: "log Z", Label: "log Z", Unit: "nats"}
-
-// estimates are those of an evaluation by the keys of measures.
-func (e Evaluation) estimates() runs.Estimates {
-	all := runs.Estimates{
-		runs.LogP.Key:         {Value: float64(e.LogP), SE: float64(e.LogPSE)},
-		logZMeasure.Key:       {Value: float64(e.LogZ.Value), SE: float64(e.LogZ.SE)},
-		freeEnergyMeasure.Key: {Value: float64(e.FreeEnergy), SE: float64(e.FreeEnergySE)},
-	}
-	if c := e.Classification; c != nil {
-		all[labelMeasure.Key] = runs.Estimate{Value: float64(c.LogP), SE: float64(c.LogPSE)}
-		all[errorMeasure.Key] = runs.Estimate{Value: float64(c.Error), SE: float64(c.ErrorSE)}
-	}
-	return all
-}
-
-// Estimate implements runs.Estimator: log p of rows by log Z, as LogZ estimates it with a number of
-// chains along the published schedule, from the base rates of the rows themselves. The standard error
-// of log p leaves out the error of log Z.
-func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	if samples < 1 {
-		return nil, fmt.Errorf("%d chains: give at least 1", samples)
-	}
-	m = m.WithSeed(seed)
-	a := Annealing{Chains: samples}
-	energies, _, err := m.bestFreeEnergy(ctx, rows, m.countable(rows), a.samples())
-	if err != nil {
-		return nil, err
-	}
-	z, err := m.LogZ(ctx, rows, a, progress)
-	of := Evaluation{LogZ: z}
-	of.FreeEnergy, of.FreeEnergySE = meanAndError(energies)
-	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-runs.Float(m.encoding.logScale()), of.FreeEnergySE
-	if err != nil {
-		return nil, err
-	}
-	of.Classification, err = m.classification(ctx, rows)
-	return of.estimates(), err
-}
+// Quantities implements runs.Evaluation.
+func (e Evaluation) Quantities() []runs.Quantity { return e.all().Quantities() }

@@ -16,12 +16,9 @@ import (
 // Experiment is a training run as a plain value: data, machine, method, budget and
 // seed. The fluent API builds it, TOML stores it, the command line trains it.
 type Experiment struct {
-	Dataset dataset.Spec `toml:"dataset" json:"dataset"`
-	// Fingerprint is the SHA-256 of the data. Training writes it; where it is
-	// given, other data are refused.
-	Fingerprint string      `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
-	Machine     MachineSpec `toml:"machine" json:"machine"`
-	Method      MethodSpec  `toml:"method" json:"method"`
+	runs.Data
+	Machine MachineSpec `toml:"machine" json:"machine"`
+	Method  MethodSpec  `toml:"method" json:"method"`
 	// Below is the run on whose machine this one stands, nil where there is none: its hidden
 	// units, drawn given the rows, are the data.
 	Below *runs.Source `toml:"below,omitempty" json:"below,omitempty"`
@@ -30,17 +27,8 @@ type Experiment struct {
 	Pretrained *Pretrained `toml:"pretrained,omitempty" json:"pretrained,omitempty"`
 	// Start is the run from whose parameters training starts, nil where they are drawn, or
 	// those of pretrained layers.
-	Start  *runs.Source `toml:"start,omitempty" json:"start,omitempty"`
-	Epochs int          `toml:"epochs" json:"epochs"`
-	// Patience ends training when the objective has not improved on the validation rows
-	// for so many epochs; 0 trains for all epochs.
-	Patience int    `toml:"patience" json:"patience"`
-	Seed     uint64 `toml:"seed" json:"seed"`
-	// Keep are the epochs whose checkpoints are kept, and RecordSteps, where it is not
-	// 0, the number of steps after which measures are recorded. They leave training as
-	// it is, and are no part of Hash.
-	Keep        []int `toml:"keep,omitempty" json:"keep,omitempty"`
-	RecordSteps int   `toml:"record_steps,omitzero" json:"record_steps,omitempty"`
+	Start *runs.Source `toml:"start,omitempty" json:"start,omitempty"`
+	runs.Budget
 	// Misfit is what is wrong between the machine and the data set that
 	// Method.Experiment was given, empty where nothing is. Check refuses it.
 	Misfit string `toml:"-" json:"misfit,omitempty"`
@@ -49,20 +37,15 @@ type Experiment struct {
 // Experiment returns what training machine by the method on set would be.
 func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	e := Experiment{
-		Dataset: set.Spec(), Fingerprint: set.Fingerprint(),
-		Machine: machine.Spec(), Method: m.spec,
-		Epochs: m.epochs, Patience: m.patience, Seed: m.seed,
-		Keep: slices.Clone(m.keep), RecordSteps: m.recordSteps,
+		Data: runs.DataOf(set), Machine: machine.Spec(), Method: m.spec, Budget: m.budget,
+		Misfit: runs.Misfit(machine.shape, set),
 	}
+	e.Keep = slices.Clone(e.Keep)
 	if m.below != nil {
 		e.Below = new(*m.below)
 	}
 	if m.start != nil {
 		e.Start = new(*m.start)
-	}
-	if machine.shape != set.Shape() {
-		e.Misfit = fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
-			machine.shape, set.Name(), set.Shape())
 	}
 	return e
 }
@@ -71,29 +54,23 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 // and PL have them, and of New. It names no data set.
 func NewExperiment(a Algorithm) Experiment {
 	m := usual(a)
-	return Experiment{Machine: New(dataset.Shape{}).spec, Method: m.spec, Epochs: m.epochs, Seed: m.seed}
+	return Experiment{Machine: New(dataset.Shape{}).spec, Method: m.spec, Budget: m.budget}
 }
 
 // Header implements runs.Experiment.
 func (e Experiment) Header() runs.Header {
-	return runs.Header{
-		Dataset: e.Dataset, Fingerprint: e.Fingerprint, Epochs: e.Epochs, Patience: e.Patience, Seed: e.Seed,
-		BatchSize: e.Method.BatchSize, Keep: e.Keep, RecordSteps: e.RecordSteps,
-	}
+	return runs.Base{Data: e.Data, Budget: e.Budget}.Header(e.Method.BatchSize)
 }
 
 // WithHeader implements runs.Experiment.
 func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
-	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
-	e.Method.BatchSize, e.Keep, e.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
+	e.Data, e.Budget, e.Method.BatchSize = h.Base().Data, h.Base().Budget, h.BatchSize
 	return e
 }
 
 // LearningRate implements runs.Experiment.
 func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
-	s := e.Method
-	decay := runs.Decay{Schedule: s.Schedule, StepEpochs: s.StepEpochs, StepFactor: s.StepFactor}
-	return s.LearningRate * decay.Factor(step, stepsPerEpoch, e.Epochs)
+	return e.Method.LearningRate * e.Method.Factor(step, stepsPerEpoch, e.Epochs)
 }
 
 // String names the method and its settings, and the numbers of hidden units.
@@ -134,7 +111,7 @@ func (e Experiment) Err() error {
 // Check refuses an experiment that cannot be trained on set, with the setting, its
 // value and the remedy.
 func (e Experiment) Check(set *dataset.Set) error {
-	return first(
+	return runs.First(
 		e.Err,
 		func() error { return e.Machine.check(set.Shape()) },
 		e.Method.check,
@@ -152,16 +129,6 @@ func (e Experiment) Check(set *dataset.Set) error {
 		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
 	)
-}
-
-// first is the first error of checks.
-func first(checks ...func() error) error {
-	for _, check := range checks {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // checkTempering refuses replicas of Gaussian units, which are not there.
@@ -213,11 +180,12 @@ func (e Experiment) checkRows(set *dataset.Set) error {
 	if e.Machine.Visible != Categorical {
 		return nil
 	}
-	return first(
-		func() error { return checkCategories(set.Train(), e.Machine.Categories) },
-		func() error { return checkCategories(set.Validation(), e.Machine.Categories) },
-		func() error { return checkCategories(set.Test(), e.Machine.Categories) },
-	)
+	for _, rows := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
+		if err := checkCategories(rows, e.Machine.Categories); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkMemory refuses chains, minibatches and optimisers that memory does not hold.
@@ -293,6 +261,4 @@ func ParseExperiment(text []byte) (Experiment, error) {
 
 // TOML writes the experiment as ParseExperiment reads it. It panics where a setting has
 // no name, which Check refuses.
-func (e Experiment) TOML() []byte {
-	return runs.EncodeExperiment(family, e)
-}
+func (e Experiment) TOML() []byte { return runs.EncodeExperiment(family, e) }

@@ -25,30 +25,25 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		}
 		return no
 	}
-	unless := func(acts bool, missing string) string { return either(acts, "", missing) }
 	persistent, tempered, natural := s.persistent(), s.Algorithm == Tempered, s.Metric != Euclidean
-	sampled := unless(s.Discriminative != 1, "a --discriminative below 1: log p(y|v) alone has no chains")
-	chains := cmp.Or(unless(persistent, "--algorithm pcd or pt"), sampled)
-	centered := unless(s.Centered, "--centered")
-	metric := unless(natural, "--metric joint or marginal")
-	inertia := unless(s.Optimizer == Momentum, "--optimizer momentum")
-	adam := unless(s.Optimizer == Adam, "--optimizer adam")
-	step := unless(s.Schedule == runs.StepDecay, "--schedule step")
-	sparse := unless(s.Sparsity != 0, "--sparsity")
+	sampled := runs.Unless(s.Discriminative != 1, "a --discriminative below 1: log p(y|v) alone has no chains")
+	chains := cmp.Or(runs.Unless(persistent, "--algorithm pcd or pt"), sampled)
+	centered := runs.Unless(s.Centered, "--centered")
+	metric := runs.Unless(natural, "--metric joint or marginal")
+	inertia := runs.Unless(s.Optimizer == Momentum, "--optimizer momentum")
+	adam := runs.Unless(s.Optimizer == Adam, "--optimizer adam")
+	sparse := runs.Unless(s.Sparsity != 0, "--sparsity")
 
-	decay := func(β float64) bool { return β >= 0 && β < 1 }
 	strength := func(β float64) bool { return β >= 0 && statistics.Finite(β) }
-	legend := fmt.Sprintf
+	legend, decay, norms := fmt.Sprintf, s.Decay.Rows(), runs.NormRows(&s.L1, &s.L2, "1e-5 to 1e-3", "1e-5 to 1e-3")
 	discriminative := legend("discriminative w = %g", s.Discriminative)
 	name := either(sampled == "", legend("%s-%d", strings.ToUpper(s.Algorithm.String()), s.Steps), discriminative)
 	inMetric := legend("%v metric, α = %g", s.Metric, s.Damping)
-	stepping := legend("× %g every %d epochs", s.StepFactor, s.StepEpochs)
 	sparsity := legend("sparsity β = %g, ρ = %g", s.Sparsity, s.SparsityTarget)
 
 	return []runs.Hyperparameter{{
 		Value: &s.Algorithm, Flag: "algorithm", Group: method, Legend: name, Always: true,
 		Usage: "`which` of cd, pcd, pt, pl",
-		Valid: true,
 	}, {
 		Value: &s.LearningRate, Flag: "lr", Group: method, Legend: legend("η = %g", s.LearningRate), Always: true,
 		Usage: "learning `rate` η",
@@ -62,7 +57,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Usage: "pcd, pt: `number` of persistent chains",
 		Valid: !persistent || s.Chains >= 1 && s.Chains <= math.MaxUint32, Remedy: "give the number of persistent chains, at least 1; 100 is usual",
 	}, {
-		Value: &s.Temperatures, Flag: "temperatures", Group: own, Legend: legend("%d temperatures", s.Temperatures), Idle: cmp.Or(unless(tempered, "--algorithm pt"), sampled),
+		Value: &s.Temperatures, Flag: "temperatures", Group: own, Legend: legend("%d temperatures", s.Temperatures), Idle: cmp.Or(runs.Unless(tempered, "--algorithm pt"), sampled),
 		Usage: "pt: `number` of replicas of each chain (default 10)",
 		Valid: !tempered && s.Temperatures == 0 || tempered && s.Temperatures >= 2 && s.Temperatures <= math.MaxUint32/max(1, s.Chains),
 		Remedy: either(tempered,
@@ -71,7 +66,6 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	}, {
 		Value: &s.Centered, Flag: "centered", Group: own, Legend: "not centered",
 		Usage: "cd, pcd, pt, pl: follow the gradient of the centred parameters",
-		Valid: true,
 	}, {
 		Value: &s.OffsetRate, Flag: "offset-rate", Group: own, Legend: legend("ν = %g", s.OffsetRate), Idle: centered,
 		Usage: "cd, pcd, pt, pl: `rate` at which the centres move",
@@ -94,70 +88,35 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	}, {
 		Value: &s.Optimizer, Flag: "optimizer", Group: optimizer, Legend: s.Optimizer.String(),
 		Usage: "`which` of gd, momentum, adam",
-		Valid: true,
-	}, {
-		Value: &s.Momentum, Flag: "momentum", Group: optimizer, Legend: legend("β = %g", s.Momentum), Idle: inertia,
-		Usage: "`β` of momentum (default 0.9)",
-		Valid: inertia != "" || decay(s.Momentum), Remedy: "give a decay of 0 or more, below 1; 0.9 is usual",
-	}, {
-		Value: &s.AdamBeta1, Flag: "adam-beta1", Group: optimizer, Legend: legend("β₁ = %g", s.AdamBeta1), Idle: adam,
-		Usage: "`β₁` of adam (default 0.9)",
-		Valid: adam != "" || decay(s.AdamBeta1), Remedy: "give a decay of 0 or more, below 1; 0.9 is usual",
-	}, {
-		Value: &s.AdamBeta2, Flag: "adam-beta2", Group: optimizer, Legend: legend("β₂ = %g", s.AdamBeta2), Idle: adam,
-		Usage: "`β₂` of adam (default 0.999)",
-		Valid: adam != "" || decay(s.AdamBeta2), Remedy: "give a decay of 0 or more, below 1; 0.999 is usual",
-	}, {
-		Value: &s.Schedule, Flag: "schedule", Group: optimizer, Legend: s.Schedule.String(),
-		Usage: "learning-rate schedule: `which` of constant, step, cosine",
-		Valid: true,
-	}, {
-		Value: &s.StepFactor, Flag: "step-factor", Group: optimizer, Legend: stepping, Idle: step,
-		Usage: "schedule step: `factor` of a change",
-		Valid: step != "" || s.StepFactor > 0 && s.StepFactor <= 1, Remedy: "give a factor above 0 and at most 1",
-	}, {
-		Value: &s.StepEpochs, Flag: "step-epochs", Group: optimizer, Legend: stepping, Idle: step, Epochs: s.StepEpochs + 1,
-		Usage: "schedule step: `epochs` between changes",
-		Valid: step != "" || s.StepEpochs >= 1, Remedy: "the step schedule changes the learning rate every so many epochs, at least 1",
-	}, {
-		Value: &s.MeanField, Flag: "mean-field", Group: own, Legend: legend("%d sweeps of mean field", s.MeanField),
-		Usage: "cd, pcd, pt: most `sweeps` of mean field a step, of several layers (default 10)",
-		Valid: s.MeanField >= 0, Remedy: "give the most sweeps of mean field a step, at least 1; 10 is usual",
-	}, {
-		Value: &s.Discriminative, Flag: "discriminative", Group: own, Legend: discriminative,
-		Usage: "cd, pcd, pt: of a machine with --classes, the weight `w` of log p(y|v) in the objective log p(y|v) + (1−w) log p(v): 0 for log p(v,y), 1 for log p(y|v) alone",
-		Valid: s.Discriminative >= 0 && s.Discriminative <= 1, Remedy: "give 0 for log p(v,y), 1 for log p(y|v), or what lies between",
-	}, {
-		Value: &s.BatchSize, Flag: "batch", Group: method, Legend: legend("B = %d", s.BatchSize),
-		Usage: "`B` data a minibatch",
-		Valid: s.BatchSize >= 1, Remedy: "give at least 1",
-	}, {
-		Value: &s.L1, Flag: "l1", Group: regularizer, Legend: legend("L1 β = %g", s.L1),
-		Usage: "`β` with which the L1 norm of the weights is held down",
-		Valid: strength(s.L1), Remedy: "give the strength of the L1 norm, 0 or more; 1e-5 to 1e-3 is usual",
-	}, {
-		Value: &s.L2, Flag: "l2", Group: regularizer, Legend: legend("L2 β = %g", s.L2),
-		Usage: "`β` with which half the squared L2 norm of the weights is held down",
-		Valid: strength(s.L2), Remedy: "give the strength of the L2 norm, 0 or more; 1e-5 to 1e-3 is usual",
-	}, {
-		Value: &s.MaxNorm, Flag: "max-norm", Group: own, Legend: legend("norms ≤ %g", s.MaxNorm),
-		Usage: "cd, pcd, pt, pl: the most that the `norm` of a hidden unit's weights may be, 0 for any",
-		Valid: strength(s.MaxNorm), Remedy: "give the most that the norm of a hidden unit's weights may be, or 0 for any",
-	}, {
-		Value: &s.Sparsity, Flag: "sparsity", Group: own, Legend: sparsity,
-		Usage: "cd, pcd, pt: `β` with which hidden units are drawn to the probability --sparsity-target of being on",
-		Valid: strength(s.Sparsity) && (s.Algorithm != PseudoLikelihood || s.Sparsity == 0),
-		Remedy: either(s.Algorithm == PseudoLikelihood,
-			"a target of sparsity goes with cd, pcd and pt, and not with the algorithm pl; leave it out",
-			"give the strength of the sparsity target, 0 or more; 0.01 to 0.1 is usual"),
-	}, {
-		Value: &s.SparsityTarget, Flag: "sparsity-target", Group: own, Legend: sparsity, Idle: sparse,
-		Usage: "cd, pcd, pt: `probability` with which hidden units are to be on",
-		Valid: sparse != "" && s.SparsityTarget == 0 || sparse == "" && s.SparsityTarget > 0 && s.SparsityTarget < 1,
-		Remedy: either(sparse == "",
-			"give the probability with which hidden units are to be on, above 0 and below 1; 0.01 to 0.1 is usual",
-			"without a strength it does nothing; leave it out, or set sparsity"),
-	}}
+	}, runs.MeanRow(&s.Momentum, "momentum", "β", "momentum", 0.9, false, inertia),
+		runs.MeanRow(&s.AdamBeta1, "adam-beta1", "β₁", "adam", 0.9, false, adam), runs.MeanRow(&s.AdamBeta2, "adam-beta2", "β₂", "adam", 0.999, false, adam),
+		decay[0], decay[1], decay[2], {
+			Value: &s.MeanField, Flag: "mean-field", Group: own, Legend: legend("%d sweeps of mean field", s.MeanField),
+			Usage: "cd, pcd, pt: most `sweeps` of mean field a step, of several layers (default 10)",
+			Valid: s.MeanField >= 0, Remedy: "give the most sweeps of mean field a step, at least 1; 10 is usual",
+		}, {
+			Value: &s.Discriminative, Flag: "discriminative", Group: own, Legend: discriminative,
+			Usage: "cd, pcd, pt: of a machine with --classes, the weight `w` of log p(y|v) in the objective log p(y|v) + (1−w) log p(v): 0 for log p(v,y), 1 for log p(y|v) alone",
+			Valid: s.Discriminative >= 0 && s.Discriminative <= 1, Remedy: "give 0 for log p(v,y), 1 for log p(y|v), or what lies between",
+		}, runs.BatchRow(&s.BatchSize).In(method), norms[0], norms[1], {
+			Value: &s.MaxNorm, Flag: "max-norm", Group: own, Legend: legend("norms ≤ %g", s.MaxNorm),
+			Usage: "cd, pcd, pt, pl: the most that the `norm` of a hidden unit's weights may be, 0 for any",
+			Valid: strength(s.MaxNorm), Remedy: "give the most that the norm of a hidden unit's weights may be, or 0 for any",
+		}, {
+			Value: &s.Sparsity, Flag: "sparsity", Group: own, Legend: sparsity,
+			Usage: "cd, pcd, pt: `β` with which hidden units are drawn to the probability --sparsity-target of being on",
+			Valid: strength(s.Sparsity) && (s.Algorithm != PseudoLikelihood || s.Sparsity == 0),
+			Remedy: either(s.Algorithm == PseudoLikelihood,
+				"a target of sparsity goes with cd, pcd and pt, and not with the algorithm pl; leave it out",
+				"give the strength of the sparsity target, 0 or more; 0.01 to 0.1 is usual"),
+		}, {
+			Value: &s.SparsityTarget, Flag: "sparsity-target", Group: own, Legend: sparsity, Idle: sparse,
+			Usage: "cd, pcd, pt: `probability` with which hidden units are to be on",
+			Valid: sparse != "" && s.SparsityTarget == 0 || sparse == "" && s.SparsityTarget > 0 && s.SparsityTarget < 1,
+			Remedy: either(sparse == "",
+				"give the probability with which hidden units are to be on, above 0 and below 1; 0.01 to 0.1 is usual",
+				"without a strength it does nothing; leave it out, or set sparsity"),
+		}}
 }
 
 // String names the method and its settings as a legend would: the learning rate, and

@@ -44,22 +44,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return dataset.Inpainting{}, fmt.Errorf("%d chains for each of %d rows take %.3g bytes of memory, where %s has %.3g: give fewer", chains, split.Rows, bytes, whose, float64(limit))
 	}
-	// images are the rows, with other values of missing pixels.
-	images := func(missing func(r, i int) float64) dataset.Sheet {
-		s := dataset.Sheet{Shape: m.shape}
-		for r := range split.Rows {
-			var values []float64
-			for i, value := range split.Row(r) {
-				x := float64(value) / 255
-				if mask[i] {
-					x = missing(r, i)
-				}
-				values = append(values, x)
-			}
-			s.Values = append(s.Values, values)
-		}
-		return s
-	}
+	images := func(missing func(r, i int) float64) dataset.Sheet { return split.Masked(m.shape, mask, missing) }
 	p := dataset.Inpainting{
 		Originals: images(func(r, i int) float64 { return float64(split.Row(r)[i]) / 255 }),
 		Corrupted: images(func(int, int) float64 { return 0.5 }),

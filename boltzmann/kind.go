@@ -25,10 +25,6 @@ const (
 
 var kindNames = names.New("kind of units", "bernoulli", "gaussian", "categorical")
 
-func (k Kind) String() string { return kindNames.Name(int(k)) }
-
-// MarshalText writes "bernoulli", "gaussian" or "categorical".
-func (k Kind) MarshalText() ([]byte, error) { return kindNames.Marshal(int(k)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (k *Kind) UnmarshalText(text []byte) error { return kindNames.Parse((*int)(k), text) }
+func (k Kind) String() string                { return kindNames.Name(int(k)) }
+func (k Kind) MarshalText() ([]byte, error)  { return kindNames.Marshal(int(k)) }
+func (k *Kind) UnmarshalText(t []byte) error { return kindNames.Parse((*int)(k), t) }

@@ -67,7 +67,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 	case s.Discriminative != 0 && s.Metric != Euclidean:
 		return fmt.Errorf("discriminative = %v with metric = %v: natural gradients are those of log p(v,y); leave one of them out", s.Discriminative, s.Metric)
 	}
-	return first(
+	return runs.First(
 		func() error { return checkLabeled(set.Train()) },
 		func() error { return checkLabeled(set.Validation()) },
 	)
@@ -272,19 +272,14 @@ func (m *Model) Classify(ctx context.Context, rows dataset.Split) (Classificatio
 	if err != nil {
 		return Classification{}, err
 	}
-	var own, wrong []float64
-	for r, class := range rows.Labels {
-		switch classes := m.parameters.Classes; {
-		case class == dataset.Unlabeled:
-			continue
-		case int(class) >= classes:
-			return Classification{}, fmt.Errorf("row %d of the %s split has the class %d, the model has %d: give classes from 0 to %d", r+1, rows.Name, class, classes, classes-1)
-		}
-		own = append(own, logs[r][class])
-		wrong = append(wrong, statistics.Mistaken(logs[r], int(class)))
+	labeled, err := rows.Labeled(m.parameters.Classes)
+	if err != nil {
+		return Classification{}, err
 	}
-	if len(own) == 0 {
-		return Classification{}, fmt.Errorf("the %s rows have no labels: choose another split", rows.Name)
+	var own, wrong []float64
+	for _, r := range labeled {
+		own = append(own, logs[r][rows.Labels[r]])
+		wrong = append(wrong, statistics.Mistaken(logs[r], int(rows.Labels[r])))
 	}
 	c := Classification{Data: len(own)}
 	c.Error, c.ErrorSE = meanAndError(wrong)

@@ -120,20 +120,25 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 			s.visibleOffsets[i] = 0.5
 		}
 	}
-	for range e.Method.Optimizer.slots() {
-		s.moments = append(s.moments, p.zeros())
-	}
-	if e.Method.persistent() {
-		c := newChains(e.Method.replicas(0), p)
-		c.start(philox.Key(e.Seed))
-		s.persistent = c.hidden
-	}
+	s.begin(e.Method, e.Seed)
 	if e.Start != nil {
 		if err := e.start(&s, set); err != nil {
 			return runs.Snapshot{}, err
 		}
 	}
 	return s.snapshot(set.Shape())
+}
+
+// begin adds what a method needs beside the parameters.
+func (s *state) begin(method MethodSpec, seed uint64) {
+	for range method.Optimizer.slots() {
+		s.moments = append(s.moments, s.parameters.zeros())
+	}
+	if method.persistent() {
+		c := newChains(method.keptChains(), s.parameters)
+		c.start(philox.Key(seed))
+		s.persistent = c.hidden
+	}
 }
 
 // means are the mean values of the units of rows.
@@ -250,9 +255,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 func (l *learner) Observe(context.Context, int) (map[string]runs.Measures, error) { return nil, nil }
 
 // Snapshot implements runs.Learner.
-func (l *learner) Snapshot() (runs.Snapshot, error) {
-	return l.trainer.snapshot(l.set.Shape())
-}
+func (l *learner) Snapshot() (runs.Snapshot, error) { return l.trainer.snapshot(l.set.Shape()) }
 
 // Close implements runs.Learner.
 func (l *learner) Close() error { return nil }

@@ -10,6 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // MachineSpec describes a machine whose visible units are those of the data.
@@ -146,7 +147,7 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 	case !(s.Deviation >= 0 && s.Deviation < 100):
 		return fmt.Errorf("weights of standard deviation %v at first: give 0 or more; 0.01 is usual", s.Deviation)
 	}
-	if err := first(s.checkHidden, s.checkLabels); err != nil {
+	if err := runs.First(s.checkHidden, s.checkLabels); err != nil {
 		return err
 	}
 	bytes := 4 * float64(size(even, odd, s.Visible))

@@ -29,13 +29,9 @@ const (
 
 var algorithmNames = names.New("algorithm", "cd", "pcd", "pt", "pl")
 
-func (a Algorithm) String() string { return algorithmNames.Name(int(a)) }
-
-// MarshalText writes "cd", "pcd", "pt" or "pl".
-func (a Algorithm) MarshalText() ([]byte, error) { return algorithmNames.Marshal(int(a)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (a *Algorithm) UnmarshalText(text []byte) error { return algorithmNames.Parse((*int)(a), text) }
+func (a Algorithm) String() string                { return algorithmNames.Name(int(a)) }
+func (a Algorithm) MarshalText() ([]byte, error)  { return algorithmNames.Marshal(int(a)) }
+func (a *Algorithm) UnmarshalText(t []byte) error { return algorithmNames.Parse((*int)(a), t) }
 
 // Optimizer is how gradients become updates.
 type Optimizer int
@@ -48,13 +44,9 @@ const (
 
 var optimizerNames = names.New("optimizer", "gd", "momentum", "adam")
 
-func (o Optimizer) String() string { return optimizerNames.Name(int(o)) }
-
-// MarshalText writes "gd", "momentum" or "adam".
-func (o Optimizer) MarshalText() ([]byte, error) { return optimizerNames.Marshal(int(o)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (o *Optimizer) UnmarshalText(text []byte) error { return optimizerNames.Parse((*int)(o), text) }
+func (o Optimizer) String() string                { return optimizerNames.Name(int(o)) }
+func (o Optimizer) MarshalText() ([]byte, error)  { return optimizerNames.Marshal(int(o)) }
+func (o *Optimizer) UnmarshalText(t []byte) error { return optimizerNames.Parse((*int)(o), t) }
 
 // slots is the number of running means that an optimiser keeps of each parameter.
 func (o Optimizer) slots() int { return int(o) }
@@ -82,10 +74,8 @@ type MethodSpec struct {
 	AdamBeta1 float64   `toml:"adam_beta1" json:"adam_beta1"` // β₁ of adam, of the gradient
 	AdamBeta2 float64   `toml:"adam_beta2" json:"adam_beta2"` // β₂ of adam, of its square
 
-	LearningRate float64       `toml:"learning_rate" json:"learning_rate"` // η
-	Schedule     runs.Schedule `toml:"schedule" json:"schedule"`           // constant, step or cosine
-	StepEpochs   int           `toml:"step_epochs" json:"step_epochs"`     // schedule "step": epochs between changes
-	StepFactor   float64       `toml:"step_factor" json:"step_factor"`     // schedule "step": the factor of a change
+	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // η
+	runs.Decay
 
 	// VarianceRate is the learning rate of log σ² of Gaussian units, which the schedule
 	// changes as it does η.
@@ -113,20 +103,15 @@ type MethodSpec struct {
 // Method is a way of training, with the number of epochs and the seed. It is a
 // value: each setter returns a changed copy.
 type Method struct {
-	spec     MethodSpec
-	epochs   int
-	patience int
-	seed     uint64
-
-	keep        []int
-	recordSteps int
-	below       *runs.Source
-	start       *runs.Source
+	spec   MethodSpec
+	budget runs.Budget
+	below  *runs.Source
+	start  *runs.Source
 }
 
 // String names the method and its settings, the epochs and the seed.
 func (m Method) String() string {
-	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.epochs, m.seed)
+	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.budget.Epochs, m.budget.Seed)
 }
 
 // usual has the settings of an algorithm.
@@ -136,11 +121,10 @@ func usual(a Algorithm) Method {
 			Algorithm: a, Steps: 1, Chains: 100,
 			Centered: true, OffsetRate: 0.01,
 			Momentum: 0.9, AdamBeta1: 0.9, AdamBeta2: 0.999,
-			LearningRate: 0.2, Schedule: runs.CosineDecay, VarianceRate: 0.01, StepEpochs: 100, StepFactor: 0.5,
+			LearningRate: 0.2, VarianceRate: 0.01, Decay: runs.Decay{Schedule: runs.CosineDecay, StepEpochs: 100, StepFactor: 0.5},
 			BatchSize: 100,
 		},
-		epochs: 20,
-		seed:   1,
+		budget: runs.Budget{Epochs: 20, Seed: 1},
 	}
 	switch a {
 	case Tempered:
@@ -204,7 +188,7 @@ func (m Method) Schedule(s runs.Schedule) Method { m.spec.Schedule = s; return m
 
 // StepDecay multiplies the learning rate by a factor every so many epochs.
 func (m Method) StepDecay(epochs int, factor float64) Method {
-	m.spec.Schedule, m.spec.StepEpochs, m.spec.StepFactor = runs.StepDecay, epochs, factor
+	m.spec.Decay = runs.Decay{Schedule: runs.StepDecay, StepEpochs: epochs, StepFactor: factor}
 	return m
 }
 
@@ -269,24 +253,24 @@ func (m Method) Sparsity(β, ρ float64) Method {
 func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 
 // Epochs sets the number of passes over the training rows.
-func (m Method) Epochs(n int) Method { m.epochs = n; return m }
+func (m Method) Epochs(n int) Method { m.budget.Epochs = n; return m }
 
 // Patience stops training when the objective has not improved on the validation rows
 // for a number of epochs. 0, the default, trains for all epochs.
-func (m Method) Patience(epochs int) Method { m.patience = epochs; return m }
+func (m Method) Patience(epochs int) Method { m.budget.Patience = epochs; return m }
 
 // Seed sets the seed of all random numbers of training.
-func (m Method) Seed(s uint64) Method { m.seed = s; return m }
+func (m Method) Seed(s uint64) Method { m.budget.Seed = s; return m }
 
 // Keep keeps the checkpoints of epochs, which Run.At opens.
 func (m Method) Keep(epochs ...int) Method {
-	m.keep = slices.Concat(m.keep, epochs)
+	m.budget.Keep = slices.Concat(m.budget.Keep, epochs)
 	return m
 }
 
 // RecordSteps records the measures of every n-th step, which Run.Steps returns; 0,
 // the default, records epochs alone.
-func (m Method) RecordSteps(n int) Method { m.recordSteps = n; return m }
+func (m Method) RecordSteps(n int) Method { m.budget.RecordSteps = n; return m }
 
 // Spec is the method's settings.
 func (m Method) Spec() MethodSpec { return m.spec }

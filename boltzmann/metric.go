@@ -30,13 +30,9 @@ const (
 
 var metricNames = names.New("metric", "euclidean", "joint", "marginal")
 
-func (m Metric) String() string { return metricNames.Name(int(m)) }
-
-// MarshalText writes "euclidean", "joint" or "marginal".
-func (m Metric) MarshalText() ([]byte, error) { return metricNames.Marshal(int(m)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (m *Metric) UnmarshalText(text []byte) error { return metricNames.Parse((*int)(m), text) }
+func (m Metric) String() string                { return metricNames.Name(int(m)) }
+func (m Metric) MarshalText() ([]byte, error)  { return metricNames.Marshal(int(m)) }
+func (m *Metric) UnmarshalText(t []byte) error { return metricNames.Parse((*int)(m), t) }
 
 // metric turns gradients into natural ones by the statistics t of m persistent chains, whose
 // covariance F̂ = T̃ᵀT̃/m, with a row t − t̄ of T̃ a chain, stands for F: all of it, not

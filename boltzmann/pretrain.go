@@ -39,13 +39,9 @@ const (
 
 var doubledNames = names.New("doubled side", "neither", "visible", "hidden")
 
-func (d Doubled) String() string { return doubledNames.Name(int(d)) }
-
-// MarshalText writes "neither", "visible" or "hidden".
-func (d Doubled) MarshalText() ([]byte, error) { return doubledNames.Marshal(int(d)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (d *Doubled) UnmarshalText(text []byte) error { return doubledNames.Parse((*int)(d), text) }
+func (d Doubled) String() string                { return doubledNames.Name(int(d)) }
+func (d Doubled) MarshalText() ([]byte, error)  { return doubledNames.Marshal(int(d)) }
+func (d *Doubled) UnmarshalText(t []byte) error { return doubledNames.Parse((*int)(d), t) }
 
 // upwards is the factor of W with which the hidden units see visible unit i: 1/σ² of a Gaussian
 // one, 2 of one that is doubled.

@@ -39,14 +39,7 @@ func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, 
 	}
 	below := s.below
 	s = state{parameters: s.parameters, visibleOffsets: s.visibleOffsets, hiddenOffsets: s.hiddenOffsets}
-	for range method.Optimizer.slots() {
-		s.moments = append(s.moments, s.parameters.zeros())
-	}
-	if method.persistent() {
-		c := newChains(method.replicas(0), s.parameters)
-		c.start(philox.Key(seed))
-		s.persistent = c.hidden
-	}
+	s.begin(method, seed)
 	return newPrior(s, method, seed), below, nil
 }
 
@@ -60,11 +53,7 @@ func ReadPrior(at runs.Snapshot, method MethodSpec, seed uint64) (*Prior, error)
 	if err != nil {
 		return nil, err
 	}
-	chains := 0
-	if method.persistent() {
-		chains = method.replicas(0)
-	}
-	if !s.parameters.restricted() || s.below != nil || len(s.moments) != method.Optimizer.slots() || s.persistent.Rows != chains {
+	if !s.parameters.restricted() || s.below != nil || len(s.moments) != method.Optimizer.slots() || s.persistent.Rows != method.keptChains() {
 		return nil, errors.New("it is no restricted machine of Bernoulli units, or has learned by another method")
 	}
 	return newPrior(s, method, seed), nil

@@ -414,15 +414,17 @@ func TestMethodsHaveNames(t *testing.T) {
 
 // TestLegendsTellMethodsApart changes each setting of a method, one at a time.
 func TestLegendsTellMethodsApart(t *testing.T) {
-	settings := reflect.TypeFor[MethodSpec]()
-	for i := range settings.NumField() {
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[MethodSpec]()) {
+		if field.Anonymous {
+			continue // its fields follow
+		}
 		told := false
 		for _, base := range []Method{
 			PT().Schedule(runs.StepDecay).Natural(Joint, 0.5).Optimizer(Momentum),
 			CD().Sparsity(0.1, 0.1).Optimizer(Adam),
 		} {
 			s := base.Spec()
-			switch setting := reflect.ValueOf(&s).Elem().Field(i); setting.Kind() {
+			switch setting := reflect.ValueOf(&s).Elem().FieldByIndex(field.Index); setting.Kind() {
 			case reflect.Int:
 				setting.SetInt(setting.Int() + 1)
 			case reflect.Float64:
@@ -430,12 +432,12 @@ func TestLegendsTellMethodsApart(t *testing.T) {
 			case reflect.Bool:
 				setting.SetBool(!setting.Bool())
 			default:
-				t.Fatalf("%s is a %v: say here how it changes", settings.Field(i).Name, setting.Kind())
+				t.Fatalf("%s is a %v: say here how it changes", field.Name, setting.Kind())
 			}
 			told = told || s.String() != base.Spec().String()
 		}
 		if !told {
-			t.Errorf("a legend does not tell a change of %s", settings.Field(i).Name)
+			t.Errorf("a legend does not tell a change of %s", field.Name)
 		}
 	}
 }

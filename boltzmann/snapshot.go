@@ -32,18 +32,9 @@ import (
 
 // header describes the machine of a snapshot.
 type header struct {
-	Hidden  int  `json:"hidden"`  // units, of the first layer
-	Visible Kind `json:"visible"` // of the visible units
-	// Categories are those of a variable of categorical visible units.
-	Categories int `json:"categories,omitempty"`
-	Classes    int `json:"classes,omitempty"` // of the label
-	// HiddenUnits is the kind of the hidden units, and HiddenCategories are those of a variable of
-	// categorical ones.
-	HiddenUnits      Kind    `json:"hidden_units,omitempty"`
-	HiddenCategories int     `json:"hidden_categories,omitempty"`
-	Above            []int   `json:"above,omitempty"` // units of hidden layers above the first
-	Doubled          Doubled `json:"doubled,omitempty"`
-	Below            []int   `json:"below,omitempty"` // hidden units of the machines below
+	MachineSpec
+	Deviation *float64 `json:"deviation,omitempty"` // hides that of first weights, which headers lack
+	Below     []int    `json:"below,omitempty"`     // hidden units of the machines below
 	// DoubledBelow is the doubled side of the lowest of them.
 	DoubledBelow Doubled       `json:"doubled_below,omitempty"`
 	Shape        dataset.Shape `json:"shape"`  // how the visible units form an image
@@ -87,11 +78,9 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 // snapshot is that of a state of a machine for images of a shape. It shares the state's
 // memory.
 func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
-	machine := s.parameters.machine()
 	text, err := json.Marshal(header{
-		Hidden: machine.Hidden, Visible: machine.Visible, Categories: machine.Categories, Classes: machine.Classes,
-		HiddenUnits: machine.HiddenUnits, HiddenCategories: machine.HiddenCategories, Above: machine.Above, Doubled: machine.Doubled,
-		Below: s.below.units(), DoubledBelow: s.below.doubled(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows,
+		MachineSpec: s.parameters.machine(),
+		Below:       s.below.units(), DoubledBelow: s.below.doubled(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows,
 	})
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
 }
@@ -106,7 +95,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	if err := h.check(at.Tensors); err != nil {
 		return state{}, h.Shape, err
 	}
-	p := h.machine().parameters(h.visible())
+	p := h.MachineSpec.parameters(h.visible())
 	s := state{
 		step: at.Step, parameters: p, below: newStack(h.Shape.Units(), h.Below, h.DoubledBelow),
 		visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden()),
@@ -129,14 +118,6 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 		copy(into.Data, at.Tensors[i].Data)
 	}
 	return s, h.Shape, nil
-}
-
-// machine is what the header describes, as far as parameters go.
-func (h header) machine() MachineSpec {
-	return MachineSpec{
-		Hidden: h.Hidden, Above: h.Above, Visible: h.Visible, Categories: h.Categories, Classes: h.Classes,
-		HiddenUnits: h.HiddenUnits, HiddenCategories: h.HiddenCategories, Doubled: h.Doubled,
-	}
 }
 
 // visible is the number of visible units, of a belief network the hidden ones of the machine
@@ -164,15 +145,15 @@ func (h header) check(tensors []runs.Tensor) error {
 		visible = units
 	}
 	if len(h.Above) > 0 && (h.Visible != Bernoulli || slices.Min(h.Above) < 1 || slices.Max(h.Above) > values) {
-		return fmt.Errorf("no machine of %v visible units has hidden layers of %v", h.Visible, names.Layers(h.machine().layers(visible)[1:]))
+		return fmt.Errorf("no machine of %v visible units has hidden layers of %v", h.Visible, names.Layers(h.layers(visible)[1:]))
 	}
 	if (h.Visible == Categorical) != (h.Categories > 0) || h.Categories > 0 && visible%h.Categories != 0 {
 		return fmt.Errorf("%d %v units have no %d categories", visible, h.Visible, h.Categories)
 	}
-	if err := first(h.machine().checkHidden, h.machine().checkLabels); err != nil {
+	if err := runs.First(h.checkHidden, h.checkLabels); err != nil {
 		return err
 	}
-	if even, odd := sides(h.machine().layers(visible + h.Classes)); even > values/odd || h.Chains > values/odd {
+	if even, odd := sides(h.layers(visible + h.Classes)); even > values/odd || h.Chains > values/odd {
 		return fmt.Errorf("%d visible and %d hidden units with %d chains have more numbers than the %d of the file", visible, h.Hidden, h.Chains, values)
 	}
 	return nil
@@ -180,11 +161,7 @@ func (h header) check(tensors []runs.Tensor) error {
 
 // checkState refuses a state that training of the experiment cannot have taken.
 func (e Experiment) checkState(s state, shape dataset.Shape) error {
-	machine, slots, chains := s.parameters.machine(), len(s.moments), s.persistent.Rows
-	wanted := 0
-	if e.Method.persistent() {
-		wanted = e.Method.replicas(0)
-	}
+	machine, slots, chains, wanted := s.parameters.machine(), len(s.moments), s.persistent.Rows, e.Method.keptChains()
 	describe := func(m MachineSpec) string {
 		return fmt.Sprintf("%v visible and %s %v hidden units, categories of %d and %d, %d classes, doubled %v",
 			m.Visible, names.Layers(m.layers(0)[1:]), m.HiddenUnits, m.Categories, m.HiddenCategories, m.Classes, m.Doubled)

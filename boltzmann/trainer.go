@@ -143,6 +143,14 @@ func (s MethodSpec) chains(rows int) int {
 // persistent says whether chains go on from step to step.
 func (s MethodSpec) persistent() bool { return s.Algorithm == Persistent || s.Algorithm == Tempered }
 
+// keptChains is the number of persistent chains at all temperatures.
+func (s MethodSpec) keptChains() int {
+	if !s.persistent() {
+		return 0
+	}
+	return s.replicas(0)
+}
+
 // replicas is the number of chains of a minibatch of rows at all temperatures.
 func (s MethodSpec) replicas(rows int) int { return s.chains(rows) * max(1, s.Temperatures) }
 

@@ -98,3 +98,19 @@ func (m Mask) Check(shape Shape) error {
 	}
 	return nil
 }
+
+// Masked returns the rows as images of a shape, with other values of the pixels that a mask hides: missing
+// returns that of pixel i of row r.
+func (s Split) Masked(shape Shape, mask Mask, missing func(r, i int) float64) Sheet {
+	sheet := Sheet{Shape: shape, Values: make([][]float64, s.Rows)}
+	for r := range sheet.Values {
+		for i, value := range s.Row(r) {
+			x := float64(value) / 255
+			if mask[i] {
+				x = missing(r, i)
+			}
+			sheet.Values[r] = append(sheet.Values[r], x)
+		}
+	}
+	return sheet
+}

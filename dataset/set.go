@@ -92,6 +92,24 @@ func (s Split) Check() error {
 	return nil
 }
 
+// Labeled returns the rows that have a label. It refuses classes that are none of a number, and rows
+// without any label.
+func (s Split) Labeled(classes int) (rows []int, err error) {
+	for r, class := range s.Labels {
+		switch {
+		case class == Unlabeled:
+			continue
+		case int(class) >= classes:
+			return nil, fmt.Errorf("row %d of the %s split has the class %d, the model has %d: give classes from 0 to %d", r+1, s.Name, class, classes, classes-1)
+		}
+		rows = append(rows, r)
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("the %s rows have no labels: choose another split", s.Name)
+	}
+	return rows, nil
+}
+
 // Row returns the values of row i, which are the split's own: for reading only.
 func (s Split) Row(i int) []uint8 {
 	n := s.Shape.Units()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -83,29 +82,6 @@ func (m *Model) evaluate(ctx context.Context, o runs.EvaluationOptions) (e Evalu
 		e = e.WithLogZ2(z)
 	}
 	return m.Complete(ctx, e, o.Set, o.Rows, o.ProgressOf("classifying"))
-}
-
-// Quantities implements runs.Evaluation.
-func (e Evaluation) Quantities() []runs.Quantity {
-	known := func(value *float64) float64 {
-		if value == nil {
-			return math.NaN()
-		}
-		return *value
-	}
-	all := []runs.Quantity{
-		{Key: runs.LogP.Key, Value: e.LogP, Name: "log p", Unit: "nats"},
-		{Key: boundMeasure.Key, Value: e.Bound, Name: "lower bound of log p", Unit: "nats"},
-		{Key: tildeStarMeasure.Key, Value: e.LogPTildeStar, Name: "log p̃*", Unit: "nats"},
-		{Key: z2Measure.Key, Value: known(e.LogZ2), Name: "log Z²", Unit: "nats"},
-		{Key: starMeasure.Key, Value: known(e.LogPStar), Name: "log p* (no bound)", Unit: "nats"},
-		{Key: essMeasure.Key, Value: e.ESS, Name: "ESS of q for p", Unit: "%", Scale: 100},
-		{Key: essStarMeasure.Key, Value: e.ESSStar, Name: "ESS of q for p*", Unit: "%", Scale: 100},
-	}
-	if e.Classification != nil {
-		all = append(all, runs.Quantity{Key: "label_error", Value: e.Classification.Error, Name: "error of labels", Unit: "% by p*(y|x)", Scale: 100})
-	}
-	return append(all, runs.Quantity{Key: "kl_exact", Value: known(e.KLExact), Name: "KL(p_D‖p)", Unit: "nats"})
 }
 
 // Bidirectional says whether the machine was trained to fit p*, as BiHM is.

@@ -1,58 +1,53 @@
 package hm
 
 import (
-	"slices"
+	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/runs"
 )
+
+// findings are what the evaluation says, in the order of its table and of its text.
+func (e Evaluation) findings() runs.Findings {
+	var wrong, wrongSE, label, labelSE any
+	if c := e.Classification; c != nil {
+		wrong, wrongSE, label, labelSE = c.Error, c.ErrorSE, c.LogP, c.LogPSE
+	}
+	return runs.Findings{
+		{Measure: runs.LogP, Value: e.LogP, SE: e.LogPSE, Text: "log p", Seeds: runs.LogP.Key},
+		{Measure: runs.Measure{Key: "baseline_log_p", Name: "baseline (factorised)", Unit: "nats"}, Value: e.BaselineLogP, SE: e.BaselineLogPSE, Text: "baseline (factorised)"},
+		{Column: runs.Column{Key: "diverged", Kind: runs.Boolean}, Value: e.Diverged},
+		{Measure: boundMeasure, Value: e.Bound, SE: e.BoundSE, Text: "lower bound of log p", Seeds: boundMeasure.Key},
+		{Measure: tildeStarMeasure, Value: e.LogPTildeStar, SE: e.LogPTildeStarSE, Text: "log p̃*", Seeds: tildeStarMeasure.Key},
+		{Measure: z2Measure, Value: e.LogZ2, SE: e.LogZ2SE, Text: "log Z²", Seeds: z2Measure.Key},
+		{Measure: starMeasure, Value: e.LogPStar, SE: e.LogPStarSE, Text: "log p* (no bound)", Seeds: starMeasure.Key},
+		{Measure: essMeasure, Value: e.ESS, SE: e.ESSSE, Text: "ESS of q for p", Seeds: essMeasure.Key},
+		{Measure: essStarMeasure, Value: e.ESSStar, SE: e.ESSStarSE, Text: "ESS of q for p*", Seeds: essStarMeasure.Key},
+		{Measure: runs.Measure{Key: "classification.error", Name: "error of labels", Fraction: true}, Value: wrong, SE: wrongSE, Text: "error of labels", Unit: "% by p*(y|x)", Seeds: "label_error"},
+		{Measure: runs.Measure{Key: "classification.log_p", Name: "log p*(y|x)", Unit: "nats"}, Value: label, SE: labelSE, Text: "log p*(y|x)"},
+		{Column: runs.Column{Key: "kl_exact", Label: "KL(p_D‖p)", Unit: "nats", Kind: runs.Number, Decimals: 4}, Value: e.KLExact, Text: "KL(p_D‖p)", Remark: ", exact", Seeds: "kl_exact"},
+		{Column: runs.Column{Key: "samples", Kind: runs.Integer}, Value: e.Samples},
+		{Column: runs.Column{Key: "data", Kind: runs.Integer}, Value: e.Data},
+		{Column: runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, Value: e.Seconds},
+	}
+}
+
+// String is a line for each estimate with its standard error, and one of what it took.
+func (e Evaluation) String() string {
+	if e.Data == 0 {
+		return "nothing was evaluated\n"
+	}
+	diverged := ""
+	if e.Diverged != nil && *e.Diverged {
+		diverged = "log p is far worse than the baseline: training has diverged, or hardly begun\n"
+	}
+	return fmt.Sprintf("%v%s%d samples a datum, %d data, %.1f s\n", e.findings(), diverged, e.Samples, e.Data, e.Seconds)
+}
 
 // Table has one row. Its columns have the keys of the evaluation's JSON, each
 // estimate with its standard error, such as log_p and log_p_se; those of
 // Classification are classification.error and so on. What was not computed is
 // missing: all evaluations have the same columns.
-func (e Evaluation) Table() *runs.Table {
-	return runs.TableOf("evaluation", "", evaluationColumns, e)
-}
+func (e Evaluation) Table() *runs.Table { return e.findings().Table() }
 
-var evaluationColumns = slices.Concat(
-	estimateColumns(runs.LogP, func(e Evaluation) (any, any) { return e.LogP, e.LogPSE }),
-	estimateColumns(runs.Measure{Key: "baseline_log_p", Name: "baseline (factorised)", Unit: "nats"}, func(e Evaluation) (any, any) { return e.BaselineLogP, e.BaselineLogPSE }),
-	[]runs.Field[Evaluation]{{Column: runs.Column{Key: "diverged", Kind: runs.Boolean}, Cell: func(e Evaluation) any { return e.Diverged }}},
-	estimateColumns(boundMeasure, func(e Evaluation) (any, any) { return e.Bound, e.BoundSE }),
-	estimateColumns(tildeStarMeasure, func(e Evaluation) (any, any) { return e.LogPTildeStar, e.LogPTildeStarSE }),
-	estimateColumns(z2Measure, func(e Evaluation) (any, any) { return e.LogZ2, e.LogZ2SE }),
-	estimateColumns(starMeasure, func(e Evaluation) (any, any) { return e.LogPStar, e.LogPStarSE }),
-	estimateColumns(essMeasure, func(e Evaluation) (any, any) { return e.ESS, e.ESSSE }),
-	estimateColumns(essStarMeasure, func(e Evaluation) (any, any) { return e.ESSStar, e.ESSStarSE }),
-	estimateColumns(runs.Measure{Key: "classification.error", Name: "error of labels", Fraction: true}, func(e Evaluation) (any, any) {
-		if e.Classification == nil {
-			return nil, nil
-		}
-		return e.Classification.Error, e.Classification.ErrorSE
-	}),
-	estimateColumns(runs.Measure{Key: "classification.log_p", Name: "log p*(y|x)", Unit: "nats"}, func(e Evaluation) (any, any) {
-		if e.Classification == nil {
-			return nil, nil
-		}
-		return e.Classification.LogP, e.Classification.LogPSE
-	}),
-	[]runs.Field[Evaluation]{
-		{Column: runs.Column{Key: "kl_exact", Label: "KL(p_D‖p)", Unit: "nats", Kind: runs.Number, Decimals: 4}, Cell: func(e Evaluation) any { return e.KLExact }},
-		{Column: runs.Column{Key: "samples", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Samples }},
-		{Column: runs.Column{Key: "data", Kind: runs.Integer}, Cell: func(e Evaluation) any { return e.Data }},
-		{Column: runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, Cell: func(e Evaluation) any { return e.Seconds }},
-	})
-
-// estimateColumns are a column of values and one of their standard errors.
-func estimateColumns(m runs.Measure, of func(Evaluation) (value, se any)) []runs.Field[Evaluation] {
-	value := runs.Column{Key: m.Key, Label: m.Name, Unit: m.Unit, Kind: runs.Number, Decimals: 3, Fraction: m.Fraction}
-	if m.Fraction {
-		value.Decimals = 2 // of percent
-	}
-	se := value
-	se.Key, se.Label = m.Key+"_se", "± se"
-	return []runs.Field[Evaluation]{
-		{Column: value, Cell: func(e Evaluation) any { v, _ := of(e); return v }},
-		{Column: se, Cell: func(e Evaluation) any { _, s := of(e); return s }},
-	}
-}
+// Quantities implements runs.Evaluation.
+func (e Evaluation) Quantities() []runs.Quantity { return e.findings().Quantities() }

@@ -16,23 +16,12 @@ import (
 // Experiment is a training run as a plain value: data, machine, method, budget
 // and seed. The fluent API builds it, TOML stores it, the command line trains it.
 type Experiment struct {
-	Dataset dataset.Spec `toml:"dataset" json:"dataset"`
-	// Fingerprint is the SHA-256 of the data. Training writes it; where it is
-	// given, other data are refused.
-	Fingerprint string      `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
-	Machine     MachineSpec `toml:"machine" json:"machine"`
-	Method      MethodSpec  `toml:"method" json:"method"`
-	Epochs      int         `toml:"epochs" json:"epochs"`
-	// Patience ends training when the validation log p has not risen for so
-	// many epochs; 0 trains for all epochs.
-	Patience int    `toml:"patience" json:"patience"`
-	Seed     uint64 `toml:"seed" json:"seed"`
-	// Keep are the epochs whose checkpoints are kept, beside the last and the best;
-	// RecordSteps, where it is not 0, is the number of steps after which measures are
-	// recorded; Measurements are what is measured on the way. They leave training as
+	runs.Data
+	Machine MachineSpec `toml:"machine" json:"machine"`
+	Method  MethodSpec  `toml:"method" json:"method"`
+	runs.Budget
+	// Measurements are what is measured on the way. As Keep and RecordSteps they leave training as
 	// it is, so that the same run may have others when it is resumed.
-	Keep         []int         `toml:"keep,omitempty" json:"keep,omitempty"`
-	RecordSteps  int           `toml:"record_steps,omitzero" json:"record_steps,omitempty"`
 	Measurements []Measurement `toml:"measure,omitempty" json:"measure,omitempty"`
 	// Start is the run from whose parameters training starts, nil where they are
 	// drawn.
@@ -45,17 +34,12 @@ type Experiment struct {
 // Experiment returns what training machine by the method on set would be.
 func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	e := Experiment{
-		Dataset: set.Spec(), Fingerprint: set.Fingerprint(),
-		Machine: machine.Spec(), Method: m.spec,
-		Epochs: m.epochs, Patience: m.patience, Seed: m.seed,
-		Keep: slices.Clone(m.keep), RecordSteps: m.recordSteps, Measurements: slices.Clone(m.measurements),
+		Data: runs.DataOf(set), Machine: machine.Spec(), Method: m.spec, Budget: m.budget,
+		Measurements: slices.Clone(m.measurements), Misfit: runs.Misfit(machine.shape, set),
 	}
+	e.Keep = slices.Clone(e.Keep)
 	if m.start != nil {
 		e.Start = new(*m.start)
-	}
-	if machine.shape != set.Shape() {
-		e.Misfit = fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
-			machine.shape, set.Name(), set.Shape())
 	}
 	return e
 }
@@ -63,37 +47,28 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 // Check refuses an experiment that cannot be trained on set, with the setting,
 // its value and the remedy.
 func (e Experiment) Check(set *dataset.Set) error {
-	if err := e.checkSettings(set); err != nil {
-		return err
-	}
-	if err := e.Header().Check(set); err != nil {
-		return err
-	}
-	if err := e.checkMeasurements(set); err != nil {
-		return err
-	}
-	if err := e.checkStart(); err != nil {
-		return err
-	}
-	p, err := e.plan(set)
-	if err != nil {
-		return err
-	}
-	return p.check()
+	return runs.First(
+		func() error { return e.checkSettings(set) },
+		func() error { return e.Header().Check(set) },
+		func() error { return e.checkMeasurements(set) },
+		e.checkStart,
+		func() error {
+			p, err := e.plan(set)
+			if err != nil {
+				return err
+			}
+			return p.check()
+		})
 }
 
 // Header implements runs.Experiment.
 func (e Experiment) Header() runs.Header {
-	return runs.Header{
-		Dataset: e.Dataset, Fingerprint: e.Fingerprint, Epochs: e.Epochs, Patience: e.Patience, Seed: e.Seed,
-		BatchSize: e.Method.BatchSize, Keep: e.Keep, RecordSteps: e.RecordSteps,
-	}
+	return runs.Base{Data: e.Data, Budget: e.Budget}.Header(e.Method.BatchSize)
 }
 
 // WithHeader implements runs.Experiment.
 func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
-	e.Dataset, e.Fingerprint, e.Epochs, e.Patience, e.Seed = h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed
-	e.Method.BatchSize, e.Keep, e.RecordSteps = h.BatchSize, h.Keep, h.RecordSteps
+	e.Data, e.Budget, e.Method.BatchSize = h.Base().Data, h.Base().Budget, h.BatchSize
 	return e
 }
 
@@ -108,19 +83,11 @@ func (e Experiment) String() string { return e.Method.String() }
 // checkSettings refuses a machine and a method that no number of rows like those
 // of set could train.
 func (e Experiment) checkSettings(set *dataset.Set) error {
-	if err := e.Err(); err != nil {
-		return err
-	}
-	if err := e.checkLabels(set); err != nil {
-		return err
-	}
-	if err := e.Machine.check(set.Shape(), set.Name()); err != nil {
-		return err
-	}
-	if err := e.checkUnits(e.Machine.architecture(set.Shape())); err != nil {
-		return err
-	}
-	return e.Method.check()
+	return runs.First(e.Err,
+		func() error { return e.checkLabels(set) },
+		func() error { return e.Machine.check(set.Shape(), set.Name()) },
+		func() error { return e.checkUnits(e.Machine.architecture(set.Shape())) },
+		e.Method.check)
 }
 
 // Err implements runs.Experiment. It refuses a misfit, and settings that have no
@@ -169,12 +136,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	if err != nil {
 		return Experiment{}, err
 	}
-	e := Experiment{
-		Machine: New(dataset.Shape{}).spec,
-		Method:  method.spec,
-		Epochs:  method.epochs,
-		Seed:    method.seed,
-	}
+	e := Experiment{Machine: New(dataset.Shape{}).spec, Method: method.spec, Budget: method.budget}
 	if err := runs.DecodeExperiment(text, family, &e); err != nil {
 		return Experiment{}, err
 	}

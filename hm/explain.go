@@ -46,7 +46,7 @@ func (m Method) Explain() string {
 			"damped by $\\alpha = %g$ and taken anew every $K = %d$ steps (Várady 2025, 5.10, 5.3.4),\n\n$$\\tilde\\nabla = (1 + \\alpha)\\,(\\alpha I + F)^{-1}\\, \\nabla.$$", s.Metric, s.Damping, s.RefreshEvery)
 	}
 	write("It is taken by %s with the learning rate $\\eta = %g$ (%v), for %d epochs.",
-		map[Optimizer]string{GradientDescent: "gradient ascent", Momentum: "momentum", Nesterov: "Nesterov's look-ahead", Adam: "Adam"}[s.Optimizer], s.LearningRate, s.Schedule, m.epochs)
+		map[Optimizer]string{GradientDescent: "gradient ascent", Momentum: "momentum", Nesterov: "Nesterov's look-ahead", Adam: "Adam"}[s.Optimizer], s.LearningRate, s.Schedule, m.budget.Epochs)
 	write("Source: %s.", sources[s.Preset])
 	return b.String()
 }

@@ -136,10 +136,7 @@ func (m *Model) Descend(ctx context.Context, n int) ([]dataset.Sheet, error) {
 		return nil, fmt.Errorf("%d dreams: give at least 1", n)
 	}
 	a := m.Architecture()
-	if err := checkRoom(float64(n), "dreams", drawBytes(a)+8*float64(a.Depth()*a.Visible())); err != nil {
-		return nil, err
-	}
-	model, err := m.engine.model()
+	model, err := m.room(float64(n), "dreams", drawBytes(a)+8*float64(a.Depth()*a.Visible()))
 	if err != nil {
 		return nil, err
 	}

@@ -23,25 +23,15 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		labels      = "labels"
 	)
 	natural, dreams := s.Metric != Euclidean, s.algorithm(1).HasSleep()
-	unless := func(acts bool, missing string) string {
-		if acts {
-			return ""
-		}
-		return missing
-	}
-	fisher := unless(natural, "a Fisher matrix (--fisher block, or a method such as nrws)")
-	inertia := unless(s.Optimizer == Momentum || s.Optimizer == Nesterov, "--optimizer momentum or nesterov")
-	adam := unless(s.Optimizer == Adam, "--optimizer adam")
-	step := unless(s.Schedule == StepDecay, "--schedule step")
-	regularized := unless(s.L1 != 0 || s.L2 != 0 || s.Entropy != 0 || s.EntropyEstimator != 0, "a regulariser (--l1, --l2 or --entropy)")
-	weighted := unless(s.Phases != WakeSleep && s.Phases != Reinforce, "the phases rws or bihm")
-	reinforced := unless(s.Phases == Reinforce, "the phases reinforce")
+	fisher := runs.Unless(natural, "a Fisher matrix (--fisher block, or a method such as nrws)")
+	inertia := runs.Unless(s.Optimizer == Momentum || s.Optimizer == Nesterov, "--optimizer momentum or nesterov")
+	adam := runs.Unless(s.Optimizer == Adam, "--optimizer adam")
+	regularized := runs.Unless(s.L1 != 0 || s.L2 != 0 || s.Entropy != 0 || s.EntropyEstimator != 0, "a regulariser (--l1, --l2 or --entropy)")
+	weighted := runs.Unless(s.Phases != WakeSleep && s.Phases != Reinforce, "the phases rws or bihm")
+	reinforced := runs.Unless(s.Phases == Reinforce, "the phases reinforce")
 
-	// decay says whether a running mean can decay by a factor in each step.
-	decay := func(β float64) bool { return β >= 0 && β < 1 }
 	strength := func(β float64) bool { return β >= 0 && statistics.Finite(β) }
-	legend := fmt.Sprintf
-	stepping := legend("× %g every %d epochs", s.StepFactor, s.StepEpochs)
+	legend, decay, norms := fmt.Sprintf, s.Decay.Rows(), runs.NormRows(&s.L1, &s.L2, "1e-5 to 0.01", "1e-5 to 0.1")
 	later := legend("S = %d from epoch %d", s.LaterSamples, s.LaterSamplesAfter+1)
 
 	return []runs.Hyperparameter{{
@@ -59,11 +49,9 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	}, {
 		Value: &s.Phases, Flag: "phases", Group: method, Legend: legend("phases %v", s.Phases),
 		Usage: "importance weights and phases: `which` of ws, rws, bihm, reinforce",
-		Valid: true,
 	}, {
 		Value: &s.Metric, Flag: "fisher", Group: metric, Legend: legend("metric %v", s.Metric),
 		Usage: "Fisher `matrix` that measures the gradients: none, block, diagonal, kronecker",
-		Valid: true,
 	}, {
 		Value: &s.FisherSource, Flag: "fisher-source", Group: metric, Legend: legend("Fisher source %v", s.FisherSource), Idle: fisher,
 		Usage: "`samples` of the generative Fisher blocks: wake, sleep, or legacy (as the program behind Várady 2025)",
@@ -75,106 +63,67 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	}, {
 		Value: &s.FisherPrecision, Flag: "fisher-precision", Group: metric, Legend: s.FisherPrecision.String(), Idle: fisher,
 		Usage: "`storage` of the inverse Fisher blocks: int16, or float32 as the reference, and for α below 0.001",
-		Valid: true,
 	}, {
 		Value: &s.Arithmetic, Flag: "arithmetic", Group: method, Legend: legend("%v point", s.Arithmetic),
 		Usage: "`how` products with binary units are computed: float32 as the reference, or fixed (faster, and the same with every instruction set of an architecture)",
-		Valid: true,
 	}, {
 		Value: &s.Optimizer, Flag: "optimizer", Group: optimizer, Legend: s.Optimizer.String(),
 		Usage: "`which` of gd, momentum, nesterov, adam",
-		Valid: true,
-	}, {
-		Value: &s.Momentum, Flag: "momentum", Group: optimizer, Legend: legend("β = %g", s.Momentum), Idle: inertia,
-		Usage: "`β` of momentum and nesterov (default 0.95)",
-		Valid: decay(s.Momentum), Remedy: "give a decay above 0 and below 1, or 0 for the usual 0.95",
-	}, {
-		Value: &s.AdamBeta1, Flag: "adam-beta1", Group: optimizer, Legend: legend("β₁ = %g", s.AdamBeta1), Idle: adam,
-		Usage: "`β₁` of adam (default 0.9)",
-		Valid: decay(s.AdamBeta1), Remedy: "give a decay above 0 and below 1, or 0 for the usual 0.9",
-	}, {
-		Value: &s.AdamBeta2, Flag: "adam-beta2", Group: optimizer, Legend: legend("β₂ = %g", s.AdamBeta2), Idle: adam,
-		Usage: "`β₂` of adam (default 0.999)",
-		Valid: decay(s.AdamBeta2), Remedy: "give a decay above 0 and below 1, or 0 for the usual 0.999",
-	}, {
-		Value: &s.Schedule, Flag: "schedule", Group: optimizer, Legend: s.Schedule.String(),
-		Usage: "learning-rate schedule: `which` of constant, step, cosine",
-		Valid: true,
-	}, {
-		Value: &s.StepFactor, Flag: "step-factor", Group: optimizer, Legend: stepping, Idle: step,
-		Usage: "schedule step: `factor` of a change",
-		Valid: (s.StepFactor > 0 && s.StepFactor <= 1 || step != "") && statistics.Finite(s.StepFactor), Remedy: "give a factor above 0 and at most 1",
-	}, {
-		Value: &s.StepEpochs, Flag: "step-epochs", Group: optimizer, Legend: stepping, Idle: step, Epochs: s.StepEpochs + 1,
-		Usage: "schedule step: `epochs` between changes",
-		Valid: s.StepEpochs >= 1 || step != "", Remedy: "the step schedule changes the learning rate every so many epochs, at least 1",
-	}, {
-		Value: &s.BatchSize, Flag: "batch", Group: samples, Legend: legend("B = %d", s.BatchSize),
-		Usage: "`B` data a minibatch",
-		Valid: s.BatchSize >= 1, Remedy: "give at least 1",
-	}, {
-		Value: &s.Samples, Flag: "samples", Group: samples, Legend: legend("S = %d", s.Samples),
-		Usage: "`S` samples a datum",
-		Valid: s.Samples >= 1, Remedy: "give at least 1 a datum",
-	}, {
-		Value: &s.LaterSamples, Flag: "later-samples", Group: samples, Legend: later,
-		Usage: "`S` samples a datum after the epochs of --later-samples-after",
-		Valid: s.LaterSamples >= 0, Remedy: "give the number of samples a datum after later_samples_after epochs, or 0 to leave it as it is",
-	}, {
-		Value: &s.LaterSamplesAfter, Flag: "later-samples-after", Group: samples, Legend: later, Epochs: s.LaterSamplesAfter + 1,
-		Usage:  "`epochs` with --samples, before those with --later-samples",
-		Valid:  s.LaterSamplesAfter >= 0 && (s.LaterSamples > 0) == (s.LaterSamplesAfter > 0),
-		Remedy: fmt.Sprintf("with later_samples = %d, give both, at least 1, or neither", s.LaterSamples),
-	}, {
-		Value: &s.Baseline, Flag: "baseline", Group: samples, Legend: "no baseline", Idle: weighted,
-		Usage: "subtract 1/S from the weights of the q-wake gradient",
-		Valid: true,
-	}, {
-		Value: &s.ReinforceBaseline, Flag: "reinforce-baseline", Group: samples, Legend: legend("baseline %v", s.ReinforceBaseline), Idle: reinforced,
-		Usage:  "baseline of the phases reinforce: `which` of none, constant, optimal",
-		Valid:  s.ReinforceBaseline == ConstantBaseline || reinforced == "",
-		Remedy: fmt.Sprintf("the phases %v have none; leave it out, or use the phases reinforce", s.Phases),
-	}, {
-		Value: &s.L1, Flag: "l1", Group: regularizer, Legend: legend("L1 β = %g", s.L1),
-		Usage: "`β` with which the L1 norm of the weights is held down",
-		Valid: strength(s.L1), Remedy: "give the strength of the L1 norm, 0 or more; 1e-5 to 0.01 is usual",
-	}, {
-		Value: &s.L2, Flag: "l2", Group: regularizer, Legend: legend("L2 β = %g", s.L2),
-		Usage: "`β` with which half the squared L2 norm of the weights is held down",
-		Valid: strength(s.L2), Remedy: "give the strength of the L2 norm, 0 or more; 1e-5 to 0.1 is usual",
-	}, {
-		Value: &s.Entropy, Flag: "entropy", Group: regularizer, Legend: legend("entropy β = %g", s.Entropy),
-		Usage: "`β` with which the entropies of the units are raised",
-		Valid: strength(s.Entropy), Remedy: "give the strength of the entropy regulariser, 0 or more; 0.5 to 5 were tried in Várady 2025",
-	}, {
-		Value: &s.EntropyEstimator, Flag: "entropy-estimator", Group: regularizer, Legend: legend("entropy estimator β = %g", s.EntropyEstimator),
-		Usage: "`β` of the same by the estimator that the thesis prints",
-		Valid: strength(s.EntropyEstimator), Remedy: "give the strength of the printed entropy regulariser, 0 or more; 0.5 to 5 were tried in Várady 2025",
-	}, {
-		Value: &s.WarmUp, Flag: "warmup", Group: regularizer, Legend: legend("warm-up of %d epochs", s.WarmUp), Idle: regularized, Epochs: s.WarmUp,
-		Usage: "`epochs` over which the strengths β of regularisers rise from 0",
-		Valid: s.WarmUp >= 0, Remedy: "give 0 epochs for none, or more",
-	}, {
-		Value: &s.Gamma, Flag: "gamma", Group: labels, Legend: legend("γ = %g", s.Gamma),
-		Usage: "`γ` of log B − γ log A of labelled rows, −1 to 1",
-		Valid: s.Gamma >= -1 && s.Gamma <= 1, Remedy: "give the γ of log B − γ log A, from −1, the joint log p*(x,y), to 1, log p*(y|x)",
-	}, {
-		Value: &s.LabelWeight, Flag: "label-weight", Group: labels, Legend: legend("labels × %g", s.LabelWeight),
-		Usage: "`factor` of the objective of labelled rows (default 1)",
-		Valid: strength(s.LabelWeight), Remedy: "give a positive factor of the objective of labelled rows, or 0 for the usual 1",
-	}, {
-		Value: &s.LabelProposal, Flag: "label-proposal", Group: labels, Legend: legend("%v labels", s.LabelProposal),
-		Usage: "`how` labels are drawn for log A: exact (summed), plain, mixed (BiHM thesis 2016, 4.11)",
-		Valid: true,
-	}, {
-		Value: &s.SleepSteps, Flag: "sleep-steps", Group: sleep, Legend: legend("%d sleep steps", s.SleepSteps),
-		Usage: "`N` sleep phases a step, each with an update of q (sleep-well)",
-		Valid: s.SleepSteps >= 1 && s.SleepSteps <= math.MaxUint32, Remedy: "give the number of sleep phases a step, at least 1 and less than 2³²",
-	}, {
-		Value: &s.SleepScale, Flag: "sleep-scale", Group: sleep, Legend: legend("sleep × %g", s.SleepScale),
-		Usage: "`factor` of the sleep gradients (rescaled sleep)",
-		Valid: s.SleepScale > 0 && statistics.Finite(s.SleepScale), Remedy: "give a positive factor, 1 for the sleep phase as it is",
-	}}
+	}, runs.MeanRow(&s.Momentum, "momentum", "β", "momentum and nesterov", 0.95, true, inertia),
+		runs.MeanRow(&s.AdamBeta1, "adam-beta1", "β₁", "adam", 0.9, true, adam), runs.MeanRow(&s.AdamBeta2, "adam-beta2", "β₂", "adam", 0.999, true, adam),
+		decay[0], decay[1], decay[2], runs.BatchRow(&s.BatchSize).In(samples), {
+			Value: &s.Samples, Flag: "samples", Group: samples, Legend: legend("S = %d", s.Samples),
+			Usage: "`S` samples a datum",
+			Valid: s.Samples >= 1, Remedy: "give at least 1 a datum",
+		}, {
+			Value: &s.LaterSamples, Flag: "later-samples", Group: samples, Legend: later,
+			Usage: "`S` samples a datum after the epochs of --later-samples-after",
+			Valid: s.LaterSamples >= 0, Remedy: "give the number of samples a datum after later_samples_after epochs, or 0 to leave it as it is",
+		}, {
+			Value: &s.LaterSamplesAfter, Flag: "later-samples-after", Group: samples, Legend: later, Epochs: s.LaterSamplesAfter + 1,
+			Usage:  "`epochs` with --samples, before those with --later-samples",
+			Valid:  s.LaterSamplesAfter >= 0 && (s.LaterSamples > 0) == (s.LaterSamplesAfter > 0),
+			Remedy: fmt.Sprintf("with later_samples = %d, give both, at least 1, or neither", s.LaterSamples),
+		}, {
+			Value: &s.Baseline, Flag: "baseline", Group: samples, Legend: "no baseline", Idle: weighted,
+			Usage: "subtract 1/S from the weights of the q-wake gradient",
+		}, {
+			Value: &s.ReinforceBaseline, Flag: "reinforce-baseline", Group: samples, Legend: legend("baseline %v", s.ReinforceBaseline), Idle: reinforced,
+			Usage:  "baseline of the phases reinforce: `which` of none, constant, optimal",
+			Valid:  s.ReinforceBaseline == ConstantBaseline || reinforced == "",
+			Remedy: fmt.Sprintf("the phases %v have none; leave it out, or use the phases reinforce", s.Phases),
+		}, norms[0], norms[1], {
+			Value: &s.Entropy, Flag: "entropy", Group: regularizer, Legend: legend("entropy β = %g", s.Entropy),
+			Usage: "`β` with which the entropies of the units are raised",
+			Valid: strength(s.Entropy), Remedy: "give the strength of the entropy regulariser, 0 or more; 0.5 to 5 were tried in Várady 2025",
+		}, {
+			Value: &s.EntropyEstimator, Flag: "entropy-estimator", Group: regularizer, Legend: legend("entropy estimator β = %g", s.EntropyEstimator),
+			Usage: "`β` of the same by the estimator that the thesis prints",
+			Valid: strength(s.EntropyEstimator), Remedy: "give the strength of the printed entropy regulariser, 0 or more; 0.5 to 5 were tried in Várady 2025",
+		}, {
+			Value: &s.WarmUp, Flag: "warmup", Group: regularizer, Legend: legend("warm-up of %d epochs", s.WarmUp), Idle: regularized, Epochs: s.WarmUp,
+			Usage: "`epochs` over which the strengths β of regularisers rise from 0",
+			Valid: s.WarmUp >= 0, Remedy: "give 0 epochs for none, or more",
+		}, {
+			Value: &s.Gamma, Flag: "gamma", Group: labels, Legend: legend("γ = %g", s.Gamma),
+			Usage: "`γ` of log B − γ log A of labelled rows, −1 to 1",
+			Valid: s.Gamma >= -1 && s.Gamma <= 1, Remedy: "give the γ of log B − γ log A, from −1, the joint log p*(x,y), to 1, log p*(y|x)",
+		}, {
+			Value: &s.LabelWeight, Flag: "label-weight", Group: labels, Legend: legend("labels × %g", s.LabelWeight),
+			Usage: "`factor` of the objective of labelled rows (default 1)",
+			Valid: strength(s.LabelWeight), Remedy: "give a positive factor of the objective of labelled rows, or 0 for the usual 1",
+		}, {
+			Value: &s.LabelProposal, Flag: "label-proposal", Group: labels, Legend: legend("%v labels", s.LabelProposal),
+			Usage: "`how` labels are drawn for log A: exact (summed), plain, mixed (BiHM thesis 2016, 4.11)",
+		}, {
+			Value: &s.SleepSteps, Flag: "sleep-steps", Group: sleep, Legend: legend("%d sleep steps", s.SleepSteps),
+			Usage: "`N` sleep phases a step, each with an update of q (sleep-well)",
+			Valid: s.SleepSteps >= 1 && s.SleepSteps <= math.MaxUint32, Remedy: "give the number of sleep phases a step, at least 1 and less than 2³²",
+		}, {
+			Value: &s.SleepScale, Flag: "sleep-scale", Group: sleep, Legend: legend("sleep × %g", s.SleepScale),
+			Usage: "`factor` of the sleep gradients (rescaled sleep)",
+			Valid: s.SleepScale > 0 && statistics.Finite(s.SleepScale), Remedy: "give a positive factor, 1 for the sleep phase as it is",
+		}}
 }
 
 // presetLegend writes the name of a published method as the theses do.

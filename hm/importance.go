@@ -20,10 +20,7 @@ func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samp
 	if err != nil {
 		return ImportanceWeights{}, err
 	}
-	if err := checkRoom(float64(data.Rows)*float64(samples), "importance weights", 3*8); err != nil {
-		return ImportanceWeights{}, err
-	}
-	model, err := m.engine.model()
+	model, err := m.room(float64(data.Rows)*float64(samples), "importance weights", 3*8)
 	if err != nil {
 		return ImportanceWeights{}, err
 	}
@@ -56,10 +53,7 @@ func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, e
 	if n < 1 || inner < 1 || n > math.MaxUint32 || inner > math.MaxUint32 {
 		return DreamWeights{}, fmt.Errorf("weights of %d dreams with %d inner samples: give at least 1 of each, and less than 2³²", n, inner)
 	}
-	if err := checkRoom(float64(n), "dreams", 2*8); err != nil {
-		return DreamWeights{}, err
-	}
-	model, err := m.engine.model()
+	model, err := m.room(float64(n), "dreams", 2*8)
 	if err != nil {
 		return DreamWeights{}, err
 	}
@@ -95,10 +89,7 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 	if err != nil {
 		return c, err
 	}
-	if err := checkRoom(float64(most), "importance weights of a datum", 8); err != nil {
-		return c, err
-	}
-	model, err := m.engine.model()
+	model, err := m.room(float64(most), "importance weights of a datum", 8)
 	if err != nil {
 		return c, err
 	}

@@ -26,14 +26,10 @@ const (
 
 var initializationNames = names.New("initialization", "glorot-normal", "bihm-uniform", "small-normal")
 
-func (i Initialization) String() string { return initializationNames.Name(int(i)) }
-
-// MarshalText writes the name of an initialisation.
+func (i Initialization) String() string               { return initializationNames.Name(int(i)) }
 func (i Initialization) MarshalText() ([]byte, error) { return initializationNames.Marshal(int(i)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (i *Initialization) UnmarshalText(text []byte) error {
-	return initializationNames.Parse((*int)(i), text)
+func (i *Initialization) UnmarshalText(t []byte) error {
+	return initializationNames.Parse((*int)(i), t)
 }
 
 // initialize returns the parameters with which training starts. Gaussian units

@@ -35,15 +35,9 @@ const (
 
 var labelLayerNames = names.New("label layer", "none", "top", "lower", "hidden")
 
-func (l LabelLayer) String() string { return labelLayerNames.Name(int(l)) }
-
-// MarshalText writes "none", "top", "lower" or "hidden".
-func (l LabelLayer) MarshalText() ([]byte, error) { return labelLayerNames.Marshal(int(l)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (l *LabelLayer) UnmarshalText(text []byte) error {
-	return labelLayerNames.Parse((*int)(l), text)
-}
+func (l LabelLayer) String() string                { return labelLayerNames.Name(int(l)) }
+func (l LabelLayer) MarshalText() ([]byte, error)  { return labelLayerNames.Marshal(int(l)) }
+func (l *LabelLayer) UnmarshalText(t []byte) error { return labelLayerNames.Parse((*int)(l), t) }
 
 // addLabels adds the label to an architecture.
 func (s MachineSpec) addLabels(a *engine.Architecture) {
@@ -147,18 +141,9 @@ func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, 
 	if classes == 0 {
 		return Classification{}, errUnlabeled
 	}
-	var labeled []int
-	for r, class := range split.Labels {
-		if class == dataset.Unlabeled {
-			continue
-		}
-		if int(class) >= classes {
-			return Classification{}, fmt.Errorf("row %d of the %s split has the class %d, the model has %d: give classes from 0 to %d", r+1, split.Name, class, classes, classes-1)
-		}
-		labeled = append(labeled, r)
-	}
-	if len(labeled) == 0 {
-		return Classification{}, fmt.Errorf("the %s rows have no labels: choose another split", split.Name)
+	labeled, err := split.Labeled(classes)
+	if err != nil {
+		return Classification{}, err
 	}
 	logs, err := m.LogLabelProbabilities(ctx, split, samples, progress)
 	if err != nil {

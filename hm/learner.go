@@ -35,23 +35,7 @@ func measures(r engine.Report) runs.Measures {
 // Estimate implements runs.Estimator, as Evaluate does.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	of, err := m.WithSeed(seed).Evaluate(ctx, rows, samples, progress)
-	return of.estimates(), err
-}
-
-// estimates are the fields of an evaluation by the keys of measures.
-func (e Evaluation) estimates() runs.Estimates {
-	all := runs.Estimates{
-		runs.LogP.Key:        {Value: e.LogP, SE: float64(e.LogPSE)},
-		boundMeasure.Key:     {Value: e.Bound, SE: float64(e.BoundSE)},
-		tildeStarMeasure.Key: {Value: e.LogPTildeStar, SE: float64(e.LogPTildeStarSE)},
-		essMeasure.Key:       {Value: e.ESS, SE: float64(e.ESSSE)},
-		essStarMeasure.Key:   {Value: e.ESSStar, SE: float64(e.ESSStarSE)},
-	}
-	if e.LogZ2 != nil {
-		all[z2Measure.Key] = runs.Estimate{Value: *e.LogZ2, SE: float64(*e.LogZ2SE)}
-		all[starMeasure.Key] = runs.Estimate{Value: *e.LogPStar, SE: float64(*e.LogPStarSE)}
-	}
-	return all
+	return of.findings().Estimates(), err
 }
 
 // Begin implements runs.Experiment.

@@ -68,22 +68,13 @@ func (m Machine) Units(kinds ...Kind) Machine {
 }
 
 // Coding sets the coding of all Bernoulli units. Gaussian ones show what they are.
-func (m Machine) Coding(c Coding) Machine {
-	m.spec.Coding = c
-	return m
-}
+func (m Machine) Coding(c Coding) Machine { m.spec.Coding = c; return m }
 
 // Weights sets how the weights are drawn at first.
-func (m Machine) Weights(i Initialization) Machine {
-	m.spec.Weights = i
-	return m
-}
+func (m Machine) Weights(i Initialization) Machine { m.spec.Weights = i; return m }
 
 // Bias sets what the biases are at first.
-func (m Machine) Bias(b float64) Machine {
-	m.spec.Bias = b
-	return m
-}
+func (m Machine) Bias(b float64) Machine { m.spec.Bias = b; return m }
 
 // Labels gives the machine a label of a number of classes, for semi-supervised
 // learning by BiHM.

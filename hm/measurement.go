@@ -142,7 +142,7 @@ func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (
 		e = e.WithLogZ2(z)
 	}
 	measured := runs.Measures{}
-	for key, of := range e.estimates() {
+	for key, of := range e.findings().Estimates() {
 		measured[key], measured[key+runs.StandardErrorKey] = of.Value, of.SE
 	}
 	return measured, nil

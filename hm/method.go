@@ -10,13 +10,8 @@ import (
 // Method is a way of training, with the number of epochs and the seed. It is a
 // value: each setter returns a changed copy.
 type Method struct {
-	spec     MethodSpec
-	epochs   int
-	patience int
-	seed     uint64
-
-	keep         []int
-	recordSteps  int
+	spec         MethodSpec
+	budget       runs.Budget
 	measurements []Measurement
 	start        *runs.Source
 }
@@ -30,7 +25,7 @@ func (m Method) Schedule(s Schedule) Method { m.spec.Schedule = s; return m }
 
 // StepDecay multiplies the learning rate by a factor every so many epochs.
 func (m Method) StepDecay(epochs int, factor float64) Method {
-	m.spec.Schedule, m.spec.StepEpochs, m.spec.StepFactor = StepDecay, epochs, factor
+	m.spec.Decay = runs.Decay{Schedule: StepDecay, StepEpochs: epochs, StepFactor: factor}
 	return m
 }
 
@@ -136,10 +131,7 @@ func (m Method) WarmUp(epochs int) Method { m.spec.WarmUp = epochs; return m }
 
 // ReinforceBaseline sets b of the phases Reinforce: a control variate, and not the baseline of
 // log p that Experiment.Baseline is.
-func (m Method) ReinforceBaseline(b ReinforceBaseline) Method {
-	m.spec.ReinforceBaseline = b
-	return m
-}
+func (m Method) ReinforceBaseline(b ReinforceBaseline) Method { m.spec.ReinforceBaseline = b; return m }
 
 // SleepSteps sets the number of sleep phases a step: more than one is
 // sleep-well (Várady 2025, 5.4.1). Each has dreams and an update of q of its own; the
@@ -164,24 +156,24 @@ func (m Method) LabelWeight(w float64) Method { m.spec.LabelWeight = w; return m
 func (m Method) LabelProposal(p LabelProposal) Method { m.spec.LabelProposal = p; return m }
 
 // Epochs sets the number of passes over the training rows.
-func (m Method) Epochs(n int) Method { m.epochs = n; return m }
+func (m Method) Epochs(n int) Method { m.budget.Epochs = n; return m }
 
 // Patience stops training when the validation log p has not risen for a number
 // of epochs. 0, the default, trains for all epochs.
-func (m Method) Patience(epochs int) Method { m.patience = epochs; return m }
+func (m Method) Patience(epochs int) Method { m.budget.Patience = epochs; return m }
 
 // Seed sets the seed of all random numbers of training.
-func (m Method) Seed(s uint64) Method { m.seed = s; return m }
+func (m Method) Seed(s uint64) Method { m.budget.Seed = s; return m }
 
 // Keep keeps the checkpoints of epochs, which Run.At opens.
 func (m Method) Keep(epochs ...int) Method {
-	m.keep = slices.Concat(m.keep, epochs)
+	m.budget.Keep = slices.Concat(m.budget.Keep, epochs)
 	return m
 }
 
 // RecordSteps records the measures of every n-th step, which Run.Steps returns; 0,
 // the default, records epochs alone.
-func (m Method) RecordSteps(n int) Method { m.recordSteps = n; return m }
+func (m Method) RecordSteps(n int) Method { m.budget.RecordSteps = n; return m }
 
 // Measure adds a measurement along training.
 func (m Method) Measure(measurement Measurement) Method {
@@ -194,5 +186,5 @@ func (m Method) Spec() MethodSpec { return m.spec }
 
 // String names the method and its settings, the epochs and the seed.
 func (m Method) String() string {
-	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.epochs, m.seed)
+	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.budget.Epochs, m.budget.Seed)
 }

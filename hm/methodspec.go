@@ -28,10 +28,8 @@ type MethodSpec struct {
 	AdamBeta1 float64 `toml:"adam_beta1,omitzero" json:"adam_beta1,omitempty"` // β₁, of the gradient, 0.9
 	AdamBeta2 float64 `toml:"adam_beta2,omitzero" json:"adam_beta2,omitempty"` // β₂, of its square, 0.999
 
-	LearningRate float64  `toml:"learning_rate" json:"learning_rate"` // η
-	Schedule     Schedule `toml:"schedule" json:"schedule"`           // constant, step or cosine
-	StepEpochs   int      `toml:"step_epochs" json:"step_epochs"`     // schedule "step": epochs between changes
-	StepFactor   float64  `toml:"step_factor" json:"step_factor"`     // schedule "step": the factor of a change
+	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // η
+	runs.Decay
 
 	// Arithmetic is float32 or fixed.
 	Arithmetic Arithmetic `toml:"arithmetic,omitzero" json:"arithmetic,omitzero"`
@@ -107,6 +105,5 @@ func (s MethodSpec) identity() MethodSpec {
 
 // rate returns the learning rate of a step, 0 being the first.
 func (s MethodSpec) rate(step, stepsPerEpoch, epochs int) float64 {
-	decay := runs.Decay{Schedule: s.Schedule, StepEpochs: s.StepEpochs, StepFactor: s.StepFactor}
-	return s.LearningRate * decay.Factor(step, stepsPerEpoch, epochs)
+	return s.LearningRate * s.Factor(step, stepsPerEpoch, epochs)
 }

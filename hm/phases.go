@@ -28,10 +28,6 @@ var (
 	rules      = map[Phases]engine.Rule{WakeSleep: engine.WakeSleep, ReweightedWakeSleep: engine.ReweightedWakeSleep, Bidirectional: engine.Bidirectional, Reinforce: engine.Reinforce}
 )
 
-func (p Phases) String() string { return phaseNames.Name(int(p)) }
-
-// MarshalText writes the name of the phases.
-func (p Phases) MarshalText() ([]byte, error) { return phaseNames.Marshal(int(p)) }
-
-// UnmarshalText reads what MarshalText writes.
+func (p Phases) String() string                { return phaseNames.Name(int(p)) }
+func (p Phases) MarshalText() ([]byte, error)  { return phaseNames.Marshal(int(p)) }
 func (p *Phases) UnmarshalText(t []byte) error { return phaseNames.Parse((*int)(p), t) }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // presets are the published methods as points on the axes. Várady 2025 describes
@@ -45,13 +46,11 @@ func Preset(name string) (Method, error) {
 				spec: MethodSpec{
 					Preset: p.name, Phases: p.phases, Metric: p.metric,
 					LearningRate: p.learningRate, Damping: p.damping, RefreshEvery: p.refreshEvery,
-					FisherPrecision: SixteenBits,
-					StepEpochs:      100, StepFactor: 0.5,
+					FisherPrecision: SixteenBits, Decay: runs.Decay{StepEpochs: 100, StepFactor: 0.5},
 					BatchSize: 32, Samples: 10, Baseline: true,
 					SleepSteps: 1, SleepScale: 1,
 				},
-				epochs: 20,
-				seed:   1,
+				budget: runs.Budget{Epochs: 20, Seed: 1},
 			}, nil
 		}
 	}

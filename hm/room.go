@@ -20,6 +20,14 @@ func checkRoom(n float64, of string, bytes float64) error {
 	return nil
 }
 
+// room returns the model as the backend has it. It refuses what checkRoom does.
+func (m *Model) room(n float64, of string, bytes float64) (engine.Model, error) {
+	if err := checkRoom(n, of, bytes); err != nil {
+		return nil, err
+	}
+	return m.engine.model()
+}
+
 // drawBytes is what a joint state of all layers takes, with the means of the units and
 // an image of numbers.
 func drawBytes(a engine.Architecture) float64 {

@@ -39,10 +39,7 @@ func (m *Model) generate(ctx context.Context, n int) (engine.Draws, error) {
 	if n < 1 {
 		return engine.Draws{}, fmt.Errorf("%d samples: give at least 1", n)
 	}
-	if err := checkRoom(float64(n), "samples", drawBytes(m.Architecture())); err != nil {
-		return engine.Draws{}, err
-	}
-	model, err := m.engine.model()
+	model, err := m.room(float64(n), "samples", drawBytes(m.Architecture()))
 	if err != nil {
 		return engine.Draws{}, err
 	}
@@ -103,10 +100,7 @@ func (m *Model) Encode(ctx context.Context, split dataset.Split, samples int) (E
 	if err != nil {
 		return Encoding{}, err
 	}
-	if err := checkRoom(float64(data.Rows)*float64(samples), "samples", drawBytes(m.Architecture())); err != nil {
-		return Encoding{}, err
-	}
-	model, err := m.engine.model()
+	model, err := m.room(float64(data.Rows)*float64(samples), "samples", drawBytes(m.Architecture()))
 	if err != nil {
 		return Encoding{}, err
 	}

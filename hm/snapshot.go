@@ -24,15 +24,7 @@ import (
 
 // header describes the machine of a snapshot.
 type header struct {
-	Units  []int  `json:"units"` // of the layers, visible first
-	Coding Coding `json:"coding"`
-	Kinds  []Kind `json:"kinds,omitempty"` // of their units
-	// Convolutions join the layers that are not joined densely.
-	Convolutions []engine.Convolution `json:"convolutions,omitempty"`
-	// Classes is the number of classes of a classifier beside the networks, which
-	// sees h¹ alone where HiddenClassifier is true.
-	Classes          int  `json:"classes,omitempty"`
-	HiddenClassifier bool `json:"hidden_classifier,omitempty"`
+	engine.Architecture
 	// Shape is how the visible units form an image.
 	Shape   dataset.Shape `json:"shape"`
 	Refresh int           `json:"refresh"` // step of the last Fisher refresh
@@ -40,11 +32,7 @@ type header struct {
 
 // newSnapshot is the snapshot of a state of a machine for images of a shape.
 func newSnapshot(state *engine.State, shape dataset.Shape) (runs.Snapshot, error) {
-	a := state.Parameters.Architecture
-	text, err := json.Marshal(header{
-		Units: a.Units, Coding: a.Coding, Kinds: a.Kinds, Convolutions: a.Convolutions,
-		Classes: a.Classes, HiddenClassifier: a.HiddenClassifier, Shape: shape, Refresh: state.RefreshStep,
-	})
+	text, err := json.Marshal(header{state.Parameters.Architecture, shape, state.RefreshStep})
 	if err != nil {
 		return runs.Snapshot{}, err
 	}
@@ -94,7 +82,7 @@ func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 	if err := json.Unmarshal(s.Header, &h); err != nil {
 		return nil, h.Shape, fmt.Errorf("the description of the machine: %w", err)
 	}
-	architecture := engine.Architecture{Units: h.Units, Coding: h.Coding, Kinds: h.Kinds, Convolutions: h.Convolutions, Classes: h.Classes, HiddenClassifier: h.HiddenClassifier}
+	architecture := h.Architecture
 	if err := architecture.Check(); err != nil {
 		return nil, h.Shape, err
 	}

@@ -167,56 +167,27 @@ func (e estimated) estimatedMeasures() []Measure {
 	return all
 }
 
+// findings lists the estimates, and what they are of.
+func (e estimated) findings() (all Findings) {
+	for _, m := range e.estimatedMeasures() {
+		of := e.Estimates[m.Key]
+		all = append(all, Finding{Measure: m, Column: Column{Decimals: m.decimals()}, Value: of.Value, SE: of.SE, Text: cmp.Or(m.Name, m.Key), Seeds: m.Key})
+	}
+	return append(all, Finding{Column: Column{Key: "split"}, Value: e.Split}, Finding{Column: Column{Key: "samples", Kind: Integer}, Value: e.Samples},
+		Finding{Column: Column{Key: "data", Kind: Integer}, Value: e.Data}, Finding{Column: Column{Key: "draw_seed", Label: "seed of draws", Kind: Integer}, Value: e.DrawSeed},
+		Finding{Column: Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1}, Value: e.Seconds})
+}
+
 // String implements Evaluation.
 func (e estimated) String() string {
-	var b strings.Builder
-	for _, m := range e.estimatedMeasures() {
-		of, scale, unit := e.Estimates[m.Key], 1.0, m.Unit
-		if m.Fraction {
-			scale, unit = 100, "%"
-		}
-		b.WriteString(Spread{scale * of.Value, scale * of.SE}.Line(m.Name, unit))
-	}
-	fmt.Fprintf(&b, "%d samples a row, %d %s rows, draws of seed %d, %.1f s\n", e.Samples, e.Data, e.Split, e.DrawSeed, e.Seconds)
-	return b.String()
+	return fmt.Sprintf("%v%d samples a row, %d %s rows, draws of seed %d, %.1f s\n", e.findings(), e.Samples, e.Data, e.Split, e.DrawSeed, e.Seconds)
 }
 
 // Table implements Evaluation.
-func (e estimated) Table() *Table {
-	var columns []Column
-	var row []any
-	for _, m := range e.estimatedMeasures() {
-		c := Column{Key: m.Key, Label: m.Name, Unit: m.Unit, Kind: Number, Decimals: m.decimals(), Fraction: m.Fraction}
-		se := c
-		se.Key, se.Label = m.Key+StandardErrorKey, "± se"
-		columns = append(columns, c, se)
-		row = append(row, Float(e.Estimates[m.Key].Value), Float(e.Estimates[m.Key].SE))
-	}
-	columns = append(columns, Column{Key: "split"}, Column{Key: "samples", Kind: Integer}, Column{Key: "data", Kind: Integer},
-		Column{Key: "draw_seed", Label: "seed of draws", Kind: Integer}, Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1})
-	t := NewTable("evaluation", "", columns...)
-	t.Add(append(row, e.Split, e.Samples, e.Data, e.DrawSeed, e.Seconds)...)
-	return t
-}
+func (e estimated) Table() *Table { return e.findings().Table() }
 
 // MarshalJSON writes the only row of the table as an object.
-func (e estimated) MarshalJSON() ([]byte, error) {
-	t := e.Table()
-	of := map[string]any{}
-	for i, c := range t.Columns() {
-		of[c.Key] = t.Rows()[0][i]
-	}
-	return json.Marshal(of)
-}
+func (e estimated) MarshalJSON() ([]byte, error) { return e.findings().MarshalJSON() }
 
 // Quantities implements Evaluation.
-func (e estimated) Quantities() (all []Quantity) {
-	for _, m := range e.estimatedMeasures() {
-		q := Quantity{Key: m.Key, Value: e.Estimates[m.Key].Value, Name: m.Name, Unit: m.Unit}
-		if m.Fraction {
-			q.Scale, q.Unit = 100, "%"
-		}
-		all = append(all, q)
-	}
-	return all
-}
+func (e estimated) Quantities() []Quantity { return e.findings().Quantities() }

@@ -16,11 +16,34 @@ import (
 
 // Base holds the settings that the experiments of every family share.
 type Base struct {
+	Data
+	Budget
+}
+
+// Data holds what an experiment trains on.
+type Data struct {
 	Dataset dataset.Spec `toml:"dataset" json:"dataset"`
 	// Fingerprint is the SHA-256 of the data. Training writes it. If it is given, other data are
 	// refused.
 	Fingerprint string `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
-	Epochs      int    `toml:"epochs" json:"epochs"`
+}
+
+// DataOf returns the data of a set.
+func DataOf(set *dataset.Set) Data { return Data{set.Spec(), set.Fingerprint()} }
+
+// Misfit says what is wrong between a machine for images of a shape and a set, and is empty if
+// nothing is.
+func Misfit(machine dataset.Shape, set *dataset.Set) string {
+	if machine == set.Shape() {
+		return ""
+	}
+	return fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
+		machine, set.Name(), set.Shape())
+}
+
+// Budget says how long and by which seed an experiment trains, and what it keeps on the way.
+type Budget struct {
+	Epochs int `toml:"epochs" json:"epochs"`
 	// Patience ends training when the objective has not improved on the validation rows for so
 	// many epochs; 0 trains for all epochs.
 	Patience int `toml:"patience" json:"patience"`
@@ -31,6 +54,16 @@ type Base struct {
 	// part of Hash.
 	Keep        []int `toml:"keep,omitempty" json:"keep,omitempty"`
 	RecordSteps int   `toml:"record_steps,omitzero" json:"record_steps,omitempty"`
+}
+
+// Header returns the header of an experiment with a number of rows a minibatch.
+func (b Base) Header(batchSize int) Header {
+	return Header{b.Dataset, b.Fingerprint, b.Epochs, b.Patience, b.Seed, batchSize, b.Keep, b.RecordSteps}
+}
+
+// Base returns the base that Base.Header made the header of.
+func (h Header) Base() Base {
+	return Base{Data{h.Dataset, h.Fingerprint}, Budget{h.Epochs, h.Patience, h.Seed, h.Keep, h.RecordSteps}}
 }
 
 // Fit is an experiment of a family that a Family describes, as a plain value: what all families
@@ -133,7 +166,7 @@ func NewFamily[S, M any](of Family[S, M]) *Family[S, M] {
 
 // Empty returns the usual experiment of the family, which names no data.
 func (f *Family[S, M]) Empty() Fit[S, M] {
-	e := Fit[S, M]{Base{Epochs: f.Epochs, Seed: 1}, f.Usual, f}
+	e := Fit[S, M]{Base{Budget: Budget{Epochs: f.Epochs, Seed: 1}}, f.Usual, f}
 	unshare(reflect.ValueOf(&e.Settings).Elem())
 	return e
 }
@@ -157,7 +190,7 @@ func unshare(v reflect.Value) {
 // Experiment returns the usual experiment of the family on set.
 func (f *Family[S, M]) Experiment(set *dataset.Set) Fit[S, M] {
 	e := f.Empty()
-	e.Dataset, e.Fingerprint = set.Spec(), set.Fingerprint()
+	e.Data = DataOf(set)
 	return e
 }
 
@@ -197,7 +230,7 @@ func (f *Family[S, M]) Kind() Kind[Fit[S, M], M] {
 
 // inFile are the structs whose fields an experiment file has, in their order.
 func (e *Fit[S, M]) inFile() []reflect.Value {
-	return []reflect.Value{reflect.ValueOf(&e.Base).Elem(), reflect.ValueOf(&e.Settings).Elem()}
+	return []reflect.Value{reflect.ValueOf(&e.Data).Elem(), reflect.ValueOf(&e.Budget).Elem(), reflect.ValueOf(&e.Settings).Elem()}
 }
 
 // joined returns a pointer to a struct with the fields of several structs.
@@ -222,18 +255,7 @@ func joined(parts ...reflect.Value) reflect.Value {
 
 // flat returns the data, the settings and the budget as one struct, in the order of hashes.
 func (e Fit[S, M]) flat() any {
-	data := struct {
-		Dataset     dataset.Spec `json:"dataset"`
-		Fingerprint string       `json:"fingerprint,omitempty"`
-	}{e.Dataset, e.Fingerprint}
-	budget := struct {
-		Epochs      int    `json:"epochs"`
-		Patience    int    `json:"patience"`
-		Seed        uint64 `json:"seed"`
-		Keep        []int  `json:"keep,omitempty"`
-		RecordSteps int    `json:"record_steps,omitempty"`
-	}{e.Epochs, e.Patience, e.Seed, e.Keep, e.RecordSteps}
-	return joined(reflect.ValueOf(data), reflect.ValueOf(e.Settings), reflect.ValueOf(budget)).Interface()
+	return joined(reflect.ValueOf(e.Data), reflect.ValueOf(e.Settings), reflect.ValueOf(e.Budget)).Interface()
 }
 
 // MarshalJSON writes the data, the settings and the budget as one object.
@@ -247,15 +269,12 @@ func (e Fit[S, M]) Train(ctx context.Context, set *dataset.Set, dir string, reco
 
 // Header implements Experiment.
 func (e Fit[S, M]) Header() Header {
-	return Header{
-		Dataset: e.Dataset, Fingerprint: e.Fingerprint, Epochs: e.Epochs, Patience: e.Patience, Seed: e.Seed,
-		BatchSize: *e.family.Batch(&e.Settings), Keep: e.Keep, RecordSteps: e.RecordSteps,
-	}
+	return e.Base.Header(*e.family.Batch(&e.Settings))
 }
 
 // WithHeader implements Experiment.
 func (e Fit[S, M]) WithHeader(h Header) Experiment {
-	e.Base = Base{h.Dataset, h.Fingerprint, h.Epochs, h.Patience, h.Seed, h.Keep, h.RecordSteps}
+	e.Base = h.Base()
 	*e.family.Batch(&e.Settings) = h.BatchSize
 	return e
 }
@@ -300,6 +319,16 @@ func (e Fit[S, M]) Deferred() []Deferred { return DeferredBy(e.rows()) }
 // Err implements Experiment. It refuses settings that have no name.
 func (e Fit[S, M]) Err() error { return Nameless(e.flat()) }
 
+// First returns the first error of checks, and leaves out those behind it.
+func First(checks ...func() error) error {
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Nameless returns the error of the first setting of an experiment that has no name, such as an
 // unknown method.
 func Nameless(experiment any) error {
@@ -315,18 +344,12 @@ func (e Fit[S, M]) Check(set *dataset.Set) error {
 	if e.family == nil {
 		return errors.New("an experiment that no family made: begin with NewExperiment of its package, or with Family.Experiment")
 	}
-	if err := e.Err(); err != nil {
-		return err
-	}
-	if err := CheckHyperparameters(&e.Settings, e.rows()); err != nil {
-		return err
-	}
-	if e.family.Check != nil {
-		if err := e.family.Check(e, set); err != nil {
-			return err
+	return First(e.Err, func() error { return CheckHyperparameters(&e.Settings, e.rows()) }, func() error {
+		if e.family.Check == nil {
+			return nil
 		}
-	}
-	return e.Header().Check(set)
+		return e.family.Check(e, set)
+	}, func() error { return e.Header().Check(set) })
 }
 
 // LearningRate implements Experiment.

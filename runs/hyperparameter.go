@@ -23,7 +23,7 @@ type Hyperparameter struct {
 	Epochs int    // how many it takes until the setting has its full effect
 
 	Valid  bool   // whether the value is allowed
-	Remedy string // what to give where it is not
+	Remedy string // what to give where it is not; empty where any value is allowed
 	Idle   string // what the setting does nothing without, where that is missing
 }
 
@@ -43,6 +43,64 @@ func BatchRow(rows *int) Hyperparameter {
 	}
 }
 
+// Unless returns what a setting does nothing without, for Idle, empty if it acts.
+func Unless(acts bool, missing string) string {
+	if acts {
+		return ""
+	}
+	return missing
+}
+
+// Wrong says whether the value is not allowed.
+func (h Hyperparameter) Wrong() bool { return !h.Valid && h.Remedy != "" }
+
+// In returns the row in another group of flags.
+func (h Hyperparameter) In(group string) Hyperparameter {
+	h.Group = group
+	return h
+}
+
+// MeanRow describes the decay β of a running mean that an optimiser has, which the row names by a symbol,
+// with its usual value. If zero says that 0 stands for that, a decay that does nothing is checked, too.
+func MeanRow(β *float64, flag, symbol, of string, usual float64, zero bool, idle string) Hyperparameter {
+	remedy := "give a decay of 0 or more, below 1; %g is usual"
+	if zero {
+		remedy = "give a decay above 0 and below 1, or 0 for the usual %g"
+	}
+	return Hyperparameter{
+		Value: β, Flag: flag, Group: "optimizer", Usage: fmt.Sprintf("`%s` of %s (default %g)", symbol, of, usual), Legend: fmt.Sprintf("%s = %g", symbol, *β), Idle: idle,
+		Valid: *β >= 0 && *β < 1 || idle != "" && !zero, Remedy: fmt.Sprintf(remedy, usual),
+	}
+}
+
+// Rows describes a schedule with its settings.
+func (d *Decay) Rows() []Hyperparameter {
+	stepping, idle := fmt.Sprintf("× %g every %d epochs", d.StepFactor, d.StepEpochs), Unless(d.Schedule == StepDecay, "--schedule step")
+	return []Hyperparameter{{
+		Value: &d.Schedule, Flag: "schedule", Group: "optimizer", Legend: d.Schedule.String(),
+		Usage: "learning-rate schedule: `which` of constant, step, cosine",
+	}, {
+		Value: &d.StepFactor, Flag: "step-factor", Group: "optimizer", Legend: stepping, Idle: idle,
+		Usage: "schedule step: `factor` of a change",
+		Valid: (d.StepFactor > 0 && d.StepFactor <= 1 || idle != "") && statistics.Finite(d.StepFactor), Remedy: "give a factor above 0 and at most 1",
+	}, {
+		Value: &d.StepEpochs, Flag: "step-epochs", Group: "optimizer", Legend: stepping, Idle: idle, Epochs: d.StepEpochs + 1,
+		Usage: "schedule step: `epochs` between changes",
+		Valid: d.StepEpochs >= 1 || idle != "", Remedy: "the step schedule changes the learning rate every so many epochs, at least 1",
+	}}
+}
+
+// NormRows describes the strengths of the L1 and the L2 norm of weights, with what is usual of each.
+func NormRows(l1, l2 *float64, usual1, usual2 string) []Hyperparameter {
+	row := func(β *float64, flag, norm, name, usual string) Hyperparameter {
+		return Hyperparameter{
+			Value: β, Flag: flag, Group: "regularizers", Usage: "`β` with which " + norm + " of the weights is held down", Legend: fmt.Sprintf("%s β = %g", name, *β),
+			Valid: *β >= 0 && statistics.Finite(*β), Remedy: fmt.Sprintf("give the strength of the %s norm, 0 or more; %s is usual", name, usual),
+		}
+	}
+	return []Hyperparameter{row(l1, "l1", "the L1 norm", "L1", usual1), row(l2, "l2", "half the squared L2 norm", "L2", usual2)}
+}
+
 // value is the value to which the row points.
 func (h Hyperparameter) value() any { return reflect.ValueOf(h.Value).Elem().Interface() }
 
@@ -50,7 +108,7 @@ func (h Hyperparameter) value() any { return reflect.ValueOf(h.Value).Elem().Int
 // which they point, that is not valid: with its key, its value and the remedy.
 func CheckHyperparameters(spec any, settings []Hyperparameter) error {
 	for _, s := range settings {
-		if !s.Valid {
+		if s.Wrong() {
 			_, key := cutLast(keyOf(spec, s.Value))
 			return fmt.Errorf("%s = %v: %s", key, s.value(), s.Remedy)
 		}
@@ -97,7 +155,12 @@ func keyIn(of reflect.Value, value any) string {
 			return name
 		}
 		if field.Kind() == reflect.Struct && of.Type().Field(i).IsExported() {
-			if inner := keyIn(field, value); inner != "" {
+			inner := keyIn(field, value)
+			switch {
+			case inner == "":
+			case of.Type().Field(i).Anonymous && name == "":
+				return inner
+			default:
 				return name + "." + inner
 			}
 		}

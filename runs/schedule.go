@@ -17,19 +17,15 @@ const (
 
 var scheduleNames = names.New("schedule", "constant", "step", "cosine")
 
-func (s Schedule) String() string { return scheduleNames.Name(int(s)) }
-
-// MarshalText writes "constant", "step" or "cosine".
-func (s Schedule) MarshalText() ([]byte, error) { return scheduleNames.Marshal(int(s)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (s *Schedule) UnmarshalText(text []byte) error { return scheduleNames.Parse((*int)(s), text) }
+func (s Schedule) String() string                { return scheduleNames.Name(int(s)) }
+func (s Schedule) MarshalText() ([]byte, error)  { return scheduleNames.Marshal(int(s)) }
+func (s *Schedule) UnmarshalText(t []byte) error { return scheduleNames.Parse((*int)(s), t) }
 
 // Decay is a schedule with its settings.
 type Decay struct {
-	Schedule   Schedule
-	StepEpochs int     // of StepDecay: epochs between changes, at least 1
-	StepFactor float64 // of StepDecay: the factor of a change
+	Schedule   Schedule `toml:"schedule" json:"schedule"`       // constant, step or cosine
+	StepEpochs int      `toml:"step_epochs" json:"step_epochs"` // of StepDecay: epochs between changes, at least 1
+	StepFactor float64  `toml:"step_factor" json:"step_factor"` // of StepDecay: the factor of a change
 }
 
 // Factor is that of the learning rate at a step, 0 being the first, of so many

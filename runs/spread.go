@@ -52,10 +52,13 @@ func (s Spread) Text(decimals int) string {
 
 // Line is a line of an evaluation: what it is called, Text with three decimals, and the
 // unit. Lines below each other align.
-func (s Spread) Line(name, unit string) string {
-	text := fmt.Sprintf("%10.3f", s.Mean)
+func (s Spread) Line(name, unit string) string { return s.line(name, unit, 3) }
+
+// line is Line with a number of decimals.
+func (s Spread) line(name, unit string, decimals int) string {
+	text := fmt.Sprintf("%10.*f", decimals, s.Mean)
 	if !math.IsNaN(s.SD) { // as that of one seed or of one datum is
-		text += fmt.Sprintf(" ± %.3f", s.SD)
+		text += fmt.Sprintf(" ± %.*f", decimals, s.SD)
 	}
 	return fmt.Sprintf("%-22s %s %s\n", name, text, unit)
 }

@@ -113,23 +113,10 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		}
 	}
 	slices.Sort(free)
-	sheet := func(missing func(r int) []float64) dataset.Sheet {
-		s := dataset.Sheet{Shape: m.shape}
-		for r := range split.Rows {
-			values, drawn := make([]float64, m.shape.Units()), missing(r)
-			for i, value := range split.Row(r) {
-				values[i] = float64(value) / 255
-				if mask[i] {
-					values[i] = drawn[i]
-				}
-			}
-			s.Values = append(s.Values, values)
-		}
-		return s
-	}
+	sheet := func(missing func(r, i int) float64) dataset.Sheet { return split.Masked(m.shape, mask, missing) }
 	p := dataset.Inpainting{
-		Originals: sheet(func(r int) []float64 { return known[r] }),
-		Corrupted: sheet(func(int) []float64 { return slices.Repeat([]float64{0.5}, m.shape.Units()) }),
+		Originals: sheet(func(r, i int) float64 { return known[r][i] }),
+		Corrupted: sheet(func(int, int) float64 { return 0.5 }),
 	}
 	for chain := range chains {
 		means := make([][]float64, split.Rows)
@@ -140,7 +127,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 			m.run(ctx, x, free, sweeps, c)
 			means[r] = m.means(x)
 		})
-		p.Images = append(p.Images, sheet(func(r int) []float64 { return means[r] }))
+		p.Images = append(p.Images, sheet(func(r, i int) float64 { return means[r][i] }))
 		if progress != nil {
 			progress(float64(chain+1) / float64(chains))
 		}

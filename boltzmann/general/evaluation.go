@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -76,34 +75,14 @@ func (m *Model) bestLogZ(ctx context.Context, chains int, progress func(float64)
 // set of grey values, or of draws of them. progress, which may be nil, is called with the fraction of
 // the work done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, chains int, progress func(float64)) (boltzmann.Evaluation, error) {
-	start := time.Now()
 	if err := checkBinarization(set.Spec().Binarization); err != nil {
 		return boltzmann.Evaluation{}, err
 	}
-	e := boltzmann.Evaluation{Split: rows.Name, Binarization: set.Spec().Binarization, Data: rows.Rows, DrawSeed: m.seed}
-	mean := func(of dataset.Split) (runs.Float, runs.Float, error) {
-		energies, err := m.FreeEnergy(ctx, of)
-		f := estimateOf(energies)
-		return runs.Float(f.Value), runs.Float(f.SE), err
-	}
-	var err error
-	if e.FreeEnergy, e.FreeEnergySE, err = mean(rows); err != nil {
-		return e, err
-	}
-	if e.TrainingFreeEnergy, e.TrainingFreeEnergySE, err = mean(set.Train().Subset(rows.Rows, m.seed)); err != nil {
-		return e, err
-	}
-	if e.LogZ, err = m.bestLogZ(ctx, chains, progress); err != nil {
-		return e, err
-	}
-	if e.LogZ.Errs != boltzmann.Exact {
-		e.LogPErrs = boltzmann.ErrsHigh
-	}
-	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value, e.FreeEnergySE
-	line := factorized.Bernoulli(set.Train(), rows)
-	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = runs.Float(line.LogP), runs.Float(line.SE), !(float64(e.LogP) >= line.Limit)
-	e.Seconds = time.Since(start).Seconds()
-	return e, nil
+	e := boltzmann.Evaluation{Binarization: set.Spec().Binarization, DrawSeed: m.seed}
+	return e.Of(set, rows, func(rows dataset.Split) ([]float64, boltzmann.Errs, error) {
+		energies, err := m.FreeEnergy(ctx, rows)
+		return energies, boltzmann.Exact, err
+	}, func() (boltzmann.LogZ, error) { return m.bestLogZ(ctx, chains, progress) }, 0, factorized.Bernoulli)
 }
 
 // Estimate implements runs.Estimator: log p of rows, log Z and the free energy, as Evaluate has them

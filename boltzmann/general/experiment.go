@@ -63,7 +63,6 @@ func rows(s *Settings) []runs.Hyperparameter {
 	}, {
 		Value: &m.Connections, Flag: "connections", Group: machine, Legend: m.Connections.String(), Always: true,
 		Usage: "`which` units are connected: all, semi-restricted (all but hidden with hidden), restricted, or listed, by pairs in a file",
-		Valid: true,
 	}, runs.RateRow(&t.LearningRate, "first learning `rate` η, which falls to 0 along a cosine"), runs.BatchRow(&t.BatchSize), {
 		Value: &t.Chains, Flag: "chains", Group: training, Legend: names.Count(t.Chains, "chain"),
 		Usage: "`number` of persistent chains of a machine of more than 20 units",

@@ -43,15 +43,9 @@ const (
 
 var connectionNames = names.New("connections", "all", "semi-restricted", "restricted", "listed")
 
-func (c Connections) String() string { return connectionNames.Name(int(c)) }
-
-// MarshalText writes "all", "semi-restricted", "restricted" or "listed".
-func (c Connections) MarshalText() ([]byte, error) { return connectionNames.Marshal(int(c)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (c *Connections) UnmarshalText(text []byte) error {
-	return connectionNames.Parse((*int)(c), text)
-}
+func (c Connections) String() string                { return connectionNames.Name(int(c)) }
+func (c Connections) MarshalText() ([]byte, error)  { return connectionNames.Marshal(int(c)) }
+func (c *Connections) UnmarshalText(t []byte) error { return connectionNames.Parse((*int)(c), t) }
 
 // A Pair are two connected units, the first of which is less than the second. Visible units come
 // before hidden ones, and are those of a row in its order; the first is 0.

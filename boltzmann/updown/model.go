@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -124,41 +123,19 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a boltzmann.Anneal
 // FreeEnergy is −log p(v) − log Z. It refuses a set of grey values that the model reads otherwise.
 // progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a boltzmann.Annealing, progress func(float64)) (boltzmann.Evaluation, error) {
-	start := time.Now()
 	if err := set.CheckBinarization(m.binarization); err != nil {
 		return boltzmann.Evaluation{}, err
 	}
-	e := boltzmann.Evaluation{
-		LogPErrs: boltzmann.ErrsLow, Samples: cmp.Or(a.Samples, 100),
-		Split: rows.Name, Binarization: m.binarization, Data: rows.Rows, DrawSeed: m.seed,
-	}
-	mean := func(of dataset.Split) (runs.Float, runs.Float, error) {
-		v, err := m.observe(of)
+	e := boltzmann.Evaluation{Samples: cmp.Or(a.Samples, 100), Binarization: m.binarization, DrawSeed: m.seed}
+	return e.Of(set, rows, func(rows dataset.Split) ([]float64, boltzmann.Errs, error) {
+		v, err := m.observe(rows)
 		if err != nil {
-			return 0, 0, err
+			return nil, boltzmann.ErrsHigh, err
 		}
 		logs, err := m.unnormalized(ctx, v, e.Samples)
-		mean, se := statistics.MeanAndError(len(logs), func(i int) float64 { return -logs[i] })
-		return runs.Float(mean), runs.Float(se), err
-	}
-	var err error
-	if e.FreeEnergy, e.FreeEnergySE, err = mean(rows); err != nil {
-		return e, err
-	}
-	if e.TrainingFreeEnergy, e.TrainingFreeEnergySE, err = mean(set.Train().Subset(rows.Rows, m.seed)); err != nil {
-		return e, err
-	}
-	if e.LogZ, err = m.LogZ(ctx, set.Train(), a, progress); err != nil {
-		return e, err
-	}
-	if e.LogZ.Errs != boltzmann.Exact {
-		e.LogPErrs = boltzmann.ErrsEither
-	}
-	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value, e.FreeEnergySE
-	line := factorized.Bernoulli(set.Train(), rows)
-	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = runs.Float(line.LogP), runs.Float(line.SE), !(float64(e.LogP) >= line.Limit)
-	e.Seconds = time.Since(start).Seconds()
-	return e, nil
+		floats.Scale(-1, logs)
+		return logs, boltzmann.ErrsHigh, err
+	}, func() (boltzmann.LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) }, 0, factorized.Bernoulli)
 }
 
 // Estimate implements runs.Estimator: log p of rows by a number of importance samples each, and by log

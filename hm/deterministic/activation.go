@@ -26,15 +26,9 @@ const (
 
 var activationNames = names.New("activation", "logistic", "noisy-or", "printed-product")
 
-func (a Activation) String() string { return activationNames.Name(int(a)) }
-
-// MarshalText writes "logistic", "noisy-or" or "printed-product".
-func (a Activation) MarshalText() ([]byte, error) { return activationNames.Marshal(int(a)) }
-
-// UnmarshalText reads what MarshalText writes.
-func (a *Activation) UnmarshalText(text []byte) error {
-	return activationNames.Parse((*int)(a), text)
-}
+func (a Activation) String() string                { return activationNames.Name(int(a)) }
+func (a Activation) MarshalText() ([]byte, error)  { return activationNames.Marshal(int(a)) }
+func (a *Activation) UnmarshalText(t []byte) error { return activationNames.Parse((*int)(a), t) }
 
 // A rule computes one form of activation, for a unit with the weights w and the
 // bias b whose parents have the activities q.

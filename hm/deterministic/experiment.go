@@ -67,7 +67,6 @@ func rows(s *Settings) []runs.Hyperparameter {
 	return []runs.Hyperparameter{{
 		Value: &s.Machine.Activation, Flag: "activation", Group: "machine", Legend: fmt.Sprintf("deterministic %v", s.Machine.Activation), Always: true,
 		Usage: "`form` of the generative units: logistic, noisy-or or printed-product",
-		Valid: true,
 	}, {
 		Value: &s.Machine.Layers, Flag: "layers", Group: "machine",
 		Usage:  "`numbers` of units of the hidden layers, bottom up",

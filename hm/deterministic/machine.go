@@ -123,9 +123,7 @@ func (m *Machine) depth() int { return len(m.Units) - 1 }
 
 // Recognize returns the means of the units of every layer, given a datum: q⁰,
 // which is x itself, q¹ … q^L (On Helmholtz Machines, 9).
-func (m *Machine) Recognize(x []float64) [][]float64 {
-	return m.recognize(x).means
-}
+func (m *Machine) Recognize(x []float64) [][]float64 { return m.recognize(x).means }
 
 // Generate returns the probabilities p^l that the units of layer l are on, given
 // the activities in [0, 1] of the layer above it; those of the top layer, whose

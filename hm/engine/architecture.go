@@ -29,29 +29,25 @@ func (c Coding) Off() float32 {
 
 var codingNames = names.New("coding", "01", "pm1")
 
-func (c Coding) String() string { return codingNames.Name(int(c)) }
-
-// MarshalText writes a coding as "01" or "pm1".
-func (c Coding) MarshalText() ([]byte, error) { return codingNames.Marshal(int(c)) }
-
-// UnmarshalText reads what MarshalText writes.
+func (c Coding) String() string                { return codingNames.Name(int(c)) }
+func (c Coding) MarshalText() ([]byte, error)  { return codingNames.Marshal(int(c)) }
 func (c *Coding) UnmarshalText(t []byte) error { return codingNames.Parse((*int)(c), t) }
 
 // Architecture is the shape of a Helmholtz machine: layers h⁰ = x, h¹ … hᴹ, each
 // joined to its neighbours only.
 type Architecture struct {
-	Units  []int // number of units of h⁰ … hᴹ
-	Coding Coding
-	Kinds  []Kind // of the units of h⁰ … hᴹ; those beyond its end are Bernoulli
+	Units  []int  `json:"units"` // number of units of h⁰ … hᴹ
+	Coding Coding `json:"coding"`
+	Kinds  []Kind `json:"kinds,omitempty"` // of the units of h⁰ … hᴹ; those beyond its end are Bernoulli
 	// Convolutions[i] joins hⁱ and hⁱ⁺¹; where it is zero, and beyond the end,
 	// they are joined densely.
-	Convolutions []Convolution
+	Convolutions []Convolution `json:"convolutions,omitempty"`
 	// Classes is the number of classes of a classifier q(y|x,h¹) that stands
 	// beside the networks and belongs to both, p(y|x,h¹) = q(y|x,h¹) (BiHM thesis 2016, 4.6);
 	// 0 without one.
-	Classes int
+	Classes int `json:"classes,omitempty"`
 	// HiddenClassifier takes x from the parents of the classifier: q(y|h¹).
-	HiddenClassifier bool
+	HiddenClassifier bool `json:"hidden_classifier,omitempty"`
 }
 
 // Labels is the number of classes that a label has: the units of a categorical

@@ -37,10 +37,6 @@ func (k Kind) Outputs() int {
 
 var kindNames = names.New("kind of units", "bernoulli", "gaussian", "categorical")
 
-func (k Kind) String() string { return kindNames.Name(int(k)) }
-
-// MarshalText writes a kind as "bernoulli", "gaussian" or "categorical".
-func (k Kind) MarshalText() ([]byte, error) { return kindNames.Marshal(int(k)) }
-
-// UnmarshalText reads what MarshalText writes.
+func (k Kind) String() string                { return kindNames.Name(int(k)) }
+func (k Kind) MarshalText() ([]byte, error)  { return kindNames.Marshal(int(k)) }
 func (k *Kind) UnmarshalText(t []byte) error { return kindNames.Parse((*int)(k), t) }

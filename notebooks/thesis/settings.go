@@ -55,8 +55,8 @@ var kept = []int{50, 100, 200, 500, 1000, 1500}
 // method, and few rows, units and samples.
 func (p plan) at(s reproduce.Scale) reproduce.Training {
 	e := hm.Experiment{
-		Dataset: p.data, Machine: p.machine.Spec(), Method: p.method.Spec(), Seed: 1,
-		Epochs: p.epochs(s), Measurements: p.measured,
+		Data: runs.Data{Dataset: p.data}, Machine: p.machine.Spec(), Method: p.method.Spec(),
+		Budget: runs.Budget{Epochs: p.epochs(s), Seed: 1}, Measurements: p.measured,
 	}
 	e.Method.Arithmetic = p.arithmetic()
 	t := reproduce.Training{Name: p.nameAt(s), Seeds: p.seeds, Arithmetic: e.Method.Arithmetic.String()}

@@ -41,8 +41,10 @@ func (p undirected) nameAt(s reproduce.Scale) string { return p.name + "-" + str
 func (p undirected) at(s reproduce.Scale) reproduce.Training {
 	layers, seeds := slices.Clone(p.layers), p.seeds
 	e := boltzmann.Experiment{
-		Dataset: p.data, Method: p.method.Spec(), Seed: 1,
-		Epochs: map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s],
+		Data: runs.Data{Dataset: p.data}, Method: p.method.Spec(),
+		Budget: runs.Budget{
+			Epochs: map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s], Seed: 1,
+		},
 	}
 	if s == reproduce.Smoke {
 		seeds = min(seeds, 2)

@@ -32,16 +32,18 @@ func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
 	}
 	got := run.Experiment()
 	want := boltzmann.Experiment{
-		Dataset:     dataset.Spec{Name: "3by3", Binarization: dataset.Stochastic, Subset: 40, Validation: new(12), Seed: 4},
-		Fingerprint: got.Fingerprint,
-		Machine:     boltzmann.New(dataset.Shape{}).Hidden(7).Spec(),
+		Data: runs.Data{
+			Dataset:     dataset.Spec{Name: "3by3", Binarization: dataset.Stochastic, Subset: 40, Validation: new(12), Seed: 4},
+			Fingerprint: got.Fingerprint,
+		},
+		Machine: boltzmann.New(dataset.Shape{}).Hidden(7).Spec(),
 		Method: boltzmann.MethodSpec{
 			Algorithm: boltzmann.Tempered, Steps: 2, Chains: 5, Temperatures: 3, Centered: true, OffsetRate: 0.2,
 			Optimizer: boltzmann.Adam, Momentum: 0.9, AdamBeta1: 0.8, AdamBeta2: 0.99,
-			LearningRate: 0.002, VarianceRate: 0.01, Schedule: runs.StepDecay, StepEpochs: 3, StepFactor: 0.3, BatchSize: 9, L1: 0.001, L2: 0.01,
+			LearningRate: 0.002, VarianceRate: 0.01, Decay: runs.Decay{Schedule: runs.StepDecay, StepEpochs: 3, StepFactor: 0.3}, BatchSize: 9, L1: 0.001, L2: 0.01,
 			Metric: boltzmann.Marginal, Damping: 0.3, MaxNorm: 8, Sparsity: 0.02, SparsityTarget: 0.1,
 		},
-		Epochs: 2, Patience: 9, Seed: 6, Keep: []int{1}, RecordSteps: 2,
+		Budget: runs.Budget{Epochs: 2, Patience: 9, Seed: 6, Keep: []int{1}, RecordSteps: 2},
 	}
 	if differences := runs.Differences(want, got); len(differences) > 0 {
 		t.Errorf("the experiment differs: %v", differences)

@@ -62,11 +62,10 @@ func (m *measurements) Replace(texts []string) error {
 
 func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	x := &experimentFlags{values: hm.Experiment{
-		Dataset: dataset.Spec{Name: "glyphs"},
+		Data:    runs.Data{Dataset: dataset.Spec{Name: "glyphs"}},
 		Machine: hm.New(dataset.Shape{}).Dense(100, 50, 20).Spec(),
 		Method:  hm.NRWS().Spec(),
-		Epochs:  20,
-		Seed:    1,
+		Budget:  runs.Budget{Epochs: 20, Seed: 1},
 	}}
 	e := &x.values
 	inGroup(f, "run", func(f *pflag.FlagSet) {

@@ -55,7 +55,7 @@ func newTrainFamily(family string) *cobra.Command {
 		if row.Run { // which brings its data
 			needed = ""
 		}
-		if !row.Valid {
+		if row.Wrong() {
 			value, _ := pflag.UnquoteUsage(c.Flags().Lookup(row.Flag))
 			needed += fmt.Sprintf(" --%s %s", row.Flag, strings.ToUpper(value))
 		}
