@@ -70,29 +70,24 @@ func seedBands(groups []Group, x abscissa, align alignment) *Figure {
 	var edges []plotter.XYs
 	validated, banded := false, false
 	for i, g := range groups {
-		train, band, err := addSeeds(panel, g, "training", i, x, trainPoints, align)
-		if err != nil {
-			return failed(err)
-		}
-		edges = append(edges, train)
-		banded = banded || band
-		f.legend.add(groupLabel(g), sample(in(paletteColor(i), solid)))
-		if hasValidation(g.Seeds[0]) {
-			heldOut, _, err := addSeeds(panel, g, "validation", i, x, validationPoints, align)
+		for _, heldOut := range []bool{false, true} {
+			if heldOut && !hasValidation(g.Seeds[0]) {
+				continue
+			}
+			edge, band, err := addSeeds(panel, g, i, x, heldOut, align)
 			if err != nil {
 				return failed(err)
 			}
-			edges = append(edges, heldOut)
-			validated = true
+			edges = append(edges, edge)
+			banded, validated = banded || band, validated || heldOut
 		}
+		f.legend.add(groupLabel(g), sample(in(paletteColor(i), solid)))
 	}
 	cutBeginning(panel, edges)
 	baseline := addBaselines(panel, all)
 	padY(panel)
 	f.addLineStyles(validated, cmp.Or(groups[0].HeldOut, "validation"))
-	if banded {
-		f.legend.add("mean ± 1 sd", &plotter.Polygon{Color: translucent(ink)}, sample(solid))
-	}
+	f.addBandStyle(banded, "mean ± 1 sd")
 	f.addBaselineStyle(baseline)
 	return f
 }
@@ -106,27 +101,27 @@ func groupLabel(g Group) string {
 
 // addSeeds draws the mean and the band of one curve of a group, and returns the upper edge of
 // what it drew, and whether that is a band's.
-func addSeeds(panel *plot.Plot, g Group, what string, i int, x abscissa, points func(runs.History, abscissa) plotter.XYs, align alignment) (edge plotter.XYs, banded bool, err error) {
+func addSeeds(panel *plot.Plot, g Group, i int, x abscissa, heldOut bool, align alignment) (edge plotter.XYs, banded bool, err error) {
+	what, style := "training", solid
+	if heldOut {
+		what, style = "validation", dashed
+	}
 	seeds := make([]plotter.XYs, len(g.Seeds))
 	for s, h := range g.Seeds {
-		seeds[s] = finite(points(h, x))
+		seeds[s] = finite(objectivePoints(h, x, heldOut))
 	}
 	mean, sd := acrossSeeds(align(seeds))
 	if len(mean) == 0 {
 		return nil, false, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s measure: train them for longer", g.Name, x.label, len(seeds), what)
 	}
-	style := solid
-	if what == "validation" {
-		style = dashed
-	}
-	banded = addBand(panel, mean, sd, paletteColor(i)) != nil
+	bands, err := addCurves(panel, curve{g.Name, mean, sd, in(paletteColor(i), style)})
 	edge = slices.Clone(mean)
 	for j, spread := range sd {
 		if !math.IsNaN(spread) {
 			edge[j].Y += spread
 		}
 	}
-	return edge, banded, addLine(panel, g.Name, mean, in(paletteColor(i), style))
+	return edge, bands[0], err
 }
 
 // cutBeginning lowers the top of a panel to what the edges reach after the first tenth of it,

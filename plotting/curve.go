@@ -70,6 +70,27 @@ func addLine(p *plot.Plot, what string, points plotter.XYs, style draw.LineStyle
 	return nil
 }
 
+// curve is a line with a spread to either side of each point, nil where none is known.
+type curve struct {
+	what   string // names it in the error for one without any finite point
+	points plotter.XYs
+	spread []float64
+	style  draw.LineStyle
+}
+
+// addCurves draws the bands of curves and above all of these their lines. It says which have a band.
+func addCurves(p *plot.Plot, curves ...curve) (banded []bool, err error) {
+	for _, c := range curves {
+		banded = append(banded, c.spread != nil && addBand(p, c.points, c.spread, c.style.Color.(color.NRGBA)) != nil)
+	}
+	for _, c := range curves {
+		if err := addLine(p, c.what, c.points, c.style); err != nil {
+			return banded, err
+		}
+	}
+	return banded, nil
+}
+
 // addBand fills the area of one spread to either side of the points, where
 // both are finite, and returns it for the legend: nil where there is none.
 func addBand(p *plot.Plot, points plotter.XYs, spread []float64, c color.NRGBA) *plotter.Polygon {

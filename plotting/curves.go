@@ -32,14 +32,18 @@ func objective(histories []runs.History) (runs.Measure, error) {
 
 // loss is a measure as it is drawn: a rising one with its sign turned.
 func loss(m runs.Measure) (label string, sign float64) {
-	label, sign = m.Label, 1.0
 	if m.Rises {
-		label, sign = "−"+label, -1
+		return withUnit("−"+m.Label, m.Unit), -1
 	}
-	if m.Unit != "" {
-		label += " (" + m.Unit + ")"
+	return withUnit(m.Label, m.Unit), 1
+}
+
+// withUnit is a label with a unit, if there is one.
+func withUnit(label, unit string) string {
+	if unit == "" {
+		return label
 	}
-	return label, sign
+	return label + " (" + unit + ")"
 }
 
 // Curves draws the objective, −log p(x) for most models, against the epoch:
@@ -143,7 +147,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 
 // addRun draws one run's training curve and its validation curve, if it has one.
 func addRun(panel *plot.Plot, h runs.History, name string, i int, x abscissa) error {
-	train := trainPoints(h, x)
+	train := objectivePoints(h, x, false)
 	if len(train) == 0 {
 		return fmt.Errorf("%s has no epochs: train it first", name)
 	}
@@ -153,22 +157,19 @@ func addRun(panel *plot.Plot, h runs.History, name string, i int, x abscissa) er
 	if !hasValidation(h) {
 		return nil
 	}
-	return addLine(panel, "validation "+h.Objective().Name+" of "+name, validationPoints(h, x), in(paletteColor(i), dashed))
+	return addLine(panel, "validation "+h.Objective().Name+" of "+name, objectivePoints(h, x, true), in(paletteColor(i), dashed))
 }
 
-func trainPoints(h runs.History, x abscissa) (points plotter.XYs) {
+// objectivePoints are those of the objective of training, or of the rows held out where there are any.
+func objectivePoints(h runs.History, x abscissa, heldOut bool) (points plotter.XYs) {
 	_, sign := loss(h.Objective())
 	for _, e := range h.Epochs {
-		points = append(points, plotter.XY{X: x.of(e), Y: sign * valueOf(e.Train, h.Objective())})
-	}
-	return points
-}
-
-func validationPoints(h runs.History, x abscissa) (points plotter.XYs) {
-	_, sign := loss(h.Objective())
-	for _, e := range h.Epochs {
-		if e.Validation != nil {
-			points = append(points, plotter.XY{X: x.of(e), Y: sign * valueOf(e.Validation, h.Objective())})
+		measured := e.Train
+		if heldOut {
+			measured = e.Validation
+		}
+		if !heldOut || measured != nil {
+			points = append(points, plotter.XY{X: x.of(e), Y: sign * valueOf(measured, h.Objective())})
 		}
 	}
 	return points
@@ -182,7 +183,7 @@ func valueOf(measures runs.Measures, m runs.Measure) float64 {
 	return math.NaN()
 }
 
-func hasValidation(h runs.History) bool { return len(validationPoints(h, byEpoch)) > 0 }
+func hasValidation(h runs.History) bool { return len(objectivePoints(h, byEpoch, true)) > 0 }
 
 func runName(h runs.History, i int) string {
 	if h.Name == "" {

@@ -1,7 +1,6 @@
 package plotting
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"html"
@@ -27,14 +26,7 @@ func (f *Figure) HTML() (string, error) {
 }
 
 // dense is the figure as PNG of density times the usual resolution.
-func (f *Figure) dense() ([]byte, error) {
-	if f.err != nil {
-		return nil, f.err
-	}
-	var png bytes.Buffer
-	err := f.encodePNG(&png, density*dotsPerInch)
-	return png.Bytes(), err
-}
+func (f *Figure) dense() ([]byte, error) { return f.encoded(".png", density*dotsPerInch) }
 
 // pixels is the size of the figure on a page.
 func (f *Figure) pixels() (width, height int) {

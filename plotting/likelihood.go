@@ -30,33 +30,34 @@ func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
 	panel := newPanel("number of importance samples for each datum", label)
 	panel.X.Tick.Marker = logTicks{}
 	f := newFigure(panel)
-	banded := make([]bool, len(convergences))
+	var curves []curve
 	for i, c := range convergences {
-		if err := checkConvergence(c, convergenceName(c, i)); err != nil {
+		name := convergenceName(c, i)
+		if err := checkConvergence(c, name); err != nil {
 			return failed(err)
 		}
 		for _, l := range likelihoodsOf(c) {
 			means, se := l.estimates(c)
-			banded[i] = addBand(panel, byLog(c.Samples, means), se, paletteColor(i)) != nil || banded[i]
+			curves = append(curves, curve{l.name + " of " + name, byLog(c.Samples, means), se, in(paletteColor(i), l.style)})
 		}
 	}
-	for i, c := range convergences { // above all bands
-		name := convergenceName(c, i)
-		for _, l := range likelihoodsOf(c) {
-			means, _ := l.estimates(c)
-			if err := addLine(panel, l.name+" of "+name, byLog(c.Samples, means), in(paletteColor(i), l.style)); err != nil {
-				return failed(err)
-			}
-		}
-		line := sample(in(paletteColor(i), solid))
-		if banded[i] && !normalized {
+	banded, err := addCurves(panel, curves...)
+	if err != nil {
+		return failed(err)
+	}
+	for i, c := range convergences {
+		name, line := convergenceName(c, i), sample(in(paletteColor(i), solid))
+		if !normalized && banded[i] { // each of them has one curve
 			f.legend.add(name+" ± 1 standard error", &plotter.Polygon{Color: translucent(paletteColor(i))}, line)
 		} else {
 			f.legend.add(name, line)
 		}
 	}
-	if normalized {
-		f.addLikelihoodStyles(slices.Contains(banded, true))
+	if normalized { // what the colours, which tell models apart, do not
+		for _, l := range likelihoods {
+			f.legend.add(l.name, sample(l.style))
+		}
+		f.addBandStyle(slices.Contains(banded, true), "± 1 standard error")
 	}
 	padY(panel)
 	return f
@@ -99,14 +100,4 @@ func likelihoodsOf(c hm.Convergence) []likelihood {
 		return likelihoods[:1]
 	}
 	return likelihoods
-}
-
-// addLikelihoodStyles explains what the colours, which tell models apart, do not.
-func (f *Figure) addLikelihoodStyles(banded bool) {
-	for _, l := range likelihoods {
-		f.legend.add(l.name, sample(l.style))
-	}
-	if banded {
-		f.legend.add("± 1 standard error", &plotter.Polygon{Color: translucent(ink)}, sample(solid))
-	}
 }

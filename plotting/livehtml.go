@@ -91,7 +91,7 @@ func measuresTable(h runs.History, train runs.Measures) string {
 	for _, m := range measures {
 		heading := m.Name
 		if m.Unit != "" {
-			heading = m.Label + " (" + m.Unit + ")"
+			heading = withUnit(m.Label, m.Unit)
 		}
 		fmt.Fprintf(&b, `<th>%s</th>`, html.EscapeString(heading))
 	}

@@ -61,29 +61,52 @@ func logZ2(estimates []hm.LogZ2, x effort) *Figure {
 	return f
 }
 
+// addMeans draws the means over the repeats of several estimates with their
+// bands, a colour a number of inner samples.
+func (f *Figure) addMeans(panel *plot.Plot, estimates []hm.LogZ2, x effort) error {
+	f.title = "Estimates of log Z², by the number of inner samples for each outer one"
+	var means []curve
+	for i, z := range estimates {
+		mean, sd := overRepeats(z, x)
+		means = append(means, curve{"log Z² with " + innerSamples(z), mean, sd, in(paletteColor(i), solid)})
+		f.legend.add(fmt.Sprintf("%s, %d repeats", innerSamples(z), len(z.Repeats)), sample(means[i].style))
+	}
+	banded, err := addCurves(panel, means...)
+	f.addBandStyle(slices.Contains(banded, true), "mean ± 1 sd")
+	return err
+}
+
+// addBandStyle explains bands, where there are any.
+func (f *Figure) addBandStyle(banded bool, text string) {
+	if banded {
+		f.legend.add(text, &plotter.Polygon{Color: translucent(ink)}, sample(solid))
+	}
+}
+
 // addRepeats draws all that there is of one estimate.
 func (f *Figure) addRepeats(panel *plot.Plot, z hm.LogZ2, x effort) error {
 	f.title = fmt.Sprintf("Estimates of log Z², with %s for each outer one", innerSamples(z))
 	mean, sd := overRepeats(z, x)
 	band := addBand(panel, mean, sd, paletteColor(0))
-	for _, repeat := range z.Repeats {
-		if len(z.Repeats) > 1 {
+	line, several := sample(in(paletteColor(0), solid)), len(z.Repeats) > 1
+	if several {
+		for _, repeat := range z.Repeats {
 			panel.Add(&plotter.Line{XYs: thinned(finite(byLog(x.of(z), repeat))), LineStyle: thin})
 		}
 	}
 	if err := addLine(panel, "log Z²", mean, in(paletteColor(0), solid)); err != nil {
 		return err
 	}
-	line := sample(in(paletteColor(0), solid))
 	switch {
 	case band != nil:
 		f.legend.add(fmt.Sprintf("mean ± 1 sd of %d repeats", len(z.Repeats)), band, line)
-		f.legend.add("each repeat", sample(thin))
-	case len(z.Repeats) > 1:
+	case several:
 		f.legend.add(fmt.Sprintf("mean of %d repeats", len(z.Repeats)), line)
-		f.legend.add("each repeat", sample(thin))
 	default:
 		f.legend.add("one repeat", line)
+	}
+	if several {
+		f.legend.add("each repeat", sample(thin))
 	}
 	f.addFinal(panel, z)
 	return nil

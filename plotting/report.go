@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +21,8 @@ type Page string
 
 // Save writes the page to a file, and creates its directory where there is none.
 func (p Page) Save(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return fmt.Errorf("plotting: cannot make the directory of %s: %w", path, err)
+	if err := makeDirectoryOf(path); err != nil {
+		return err
 	}
 	return file.WriteAside(path, []byte(p))
 }

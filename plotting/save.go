@@ -1,12 +1,13 @@
 package plotting
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -21,76 +22,52 @@ const dotsPerInch = 110
 // path says. It creates the directory of the path where there is none, and
 // replaces a file there only once the new one is complete. It returns what was
 // wrong with the values, if anything.
-func (f *Figure) Save(path string) (err error) {
+func (f *Figure) Save(path string) error {
 	if f.err != nil {
 		return f.err
 	}
-	directory, name := filepath.Split(path)
-	format := strings.ToLower(filepath.Ext(name))
-	if _, err := newCanvas(format, vg.Inch, vg.Inch); err != nil {
+	b, err := f.encoded(strings.ToLower(filepath.Ext(path)), dotsPerInch)
+	if err != nil {
 		return fmt.Errorf("plotting: cannot save %s: %w", path, err)
 	}
-	if directory == "" {
-		directory = "."
+	if err := makeDirectoryOf(path); err != nil {
+		return err
 	}
-	if err := os.MkdirAll(directory, 0o777); err != nil {
+	if err := file.WriteAside(path, b); err != nil {
+		return fmt.Errorf("plotting: cannot save %w", err)
+	}
+	return nil
+}
+
+func makeDirectoryOf(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return fmt.Errorf("plotting: cannot make the directory of %s: %w", path, err)
 	}
-	aside, err := os.CreateTemp(directory, "."+name+"-*")
-	if err != nil {
-		return fmt.Errorf("plotting: cannot save %s: %w", path, err)
-	}
-	defer func() {
-		aside.Close()
-		if err != nil {
-			os.Remove(aside.Name())
-			err = fmt.Errorf("plotting: cannot save %s: %w", path, err)
-		}
-	}()
-	if err := f.encode(aside, format); err != nil {
-		return err
-	}
-	if err := aside.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := aside.Sync(); err != nil {
-		return err
-	}
-	if err := aside.Close(); err != nil {
-		return err
-	}
-	return os.Rename(aside.Name(), path)
+	return nil
 }
 
-// encodePNG draws the figure and writes it as PNG of a resolution.
-func (f *Figure) encodePNG(w io.Writer, dotsPerInch int) error {
+// PNG returns the figure as PNG, or what was wrong with the values.
+func (f *Figure) PNG() ([]byte, error) { return f.encoded(".png", dotsPerInch) }
+
+// encoded is the figure in the format of an extension, pixels of a resolution.
+func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
 	width, height := f.outerSize()
-	canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dotsPerInch))}
-	f.draw(draw.New(canvas))
-	_, err := canvas.WriteTo(w)
-	return err
-}
-
-// encode draws the figure and writes it in the format of an extension.
-func (f *Figure) encode(w io.Writer, format string) error {
-	width, height := f.outerSize()
-	canvas, err := newCanvas(format, width, height)
-	if err != nil {
-		return err
-	}
-	f.draw(draw.New(canvas))
-	_, err = canvas.WriteTo(w)
-	return err
-}
-
-func newCanvas(format string, width, height vg.Length) (vg.CanvasWriterTo, error) {
+	var canvas vg.CanvasWriterTo
 	switch format {
 	case ".png":
-		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dotsPerInch))}, nil
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dotsPerInch))}
 	case ".svg":
-		return vgsvg.New(width, height), nil
+		canvas = vgsvg.New(width, height)
 	case ".pdf":
-		return vgpdf.New(width, height), nil
+		canvas = vgpdf.New(width, height)
+	default:
+		return nil, fmt.Errorf("unknown extension %q: use .png, .svg or .pdf", format)
 	}
-	return nil, fmt.Errorf("unknown extension %q: use .png, .svg or .pdf", format)
+	f.draw(draw.New(canvas))
+	var b bytes.Buffer
+	_, err := canvas.WriteTo(&b)
+	return b.Bytes(), err
 }

@@ -1,7 +1,6 @@
 package plotting
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -50,16 +49,4 @@ func (f *Figure) show(w io.Writer, display func(png []byte)) {
 	default:
 		display(png)
 	}
-}
-
-// PNG returns the figure as PNG, or what was wrong with the values.
-func (f *Figure) PNG() ([]byte, error) {
-	if f.err != nil {
-		return nil, f.err
-	}
-	var png bytes.Buffer
-	if err := f.encode(&png, ".png"); err != nil {
-		return nil, err
-	}
-	return png.Bytes(), nil
 }

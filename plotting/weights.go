@@ -1,6 +1,7 @@
 package plotting
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,39 +16,17 @@ import (
 // (BiHM thesis 2016, Fig 3.11), with the mean effective sample size of each in the legend.
 // A good proposal has its weights close to 0, where all samples count alike.
 func ImportanceWeights(w hm.ImportanceWeights) *Figure {
-	proposals := []struct {
-		of      string
-		weights []float64
-		ess     []float64
-	}{
-		{"p(h|x)", finiteValues(w.LogWeights), w.ESS},
-		{"p*(h|x)", finiteValues(w.LogWeightsStar), w.ESSStar},
-	}
-	for i, all := range [][]float64{w.LogWeights, w.LogWeightsStar} {
-		if len(proposals[i].weights) == 0 {
-			return failed(fmt.Errorf("no finite importance weight among the %d for the proposal of %s: nothing to draw", len(all), proposals[i].of))
+	weights := func(of string, all, ess []float64) sampled {
+		mean, _ := meanAndSD(ess)
+		return sampled{
+			fmt.Sprintf("q as proposal of %s: mean ESS %s", of, percent(mean)), all,
+			fmt.Errorf("no finite importance weight among the %d for the proposal of %s: nothing to draw", len(all), of),
 		}
 	}
-	panel := newPanel("ln ω − ln mean ω (nats)", "number of samples")
-	f := newFigure(panel).Title(fmt.Sprintf("Importance weights ω of %s samples of q(h|x) for each of %s data", integer(w.Samples), integer(w.Data)))
-
-	bins, err := commonBins(proposals[0].weights, proposals[1].weights)
-	if err != nil {
-		return failed(err)
-	}
-	highest := 0.0
-	for i, p := range proposals {
-		counts := bins.count(p.weights)
-		highest = max(highest, slices.Max(counts))
-		area := addHistogram(panel, bins, counts, i, foot)
-		ess, _ := meanAndSD(p.ess)
-		f.legend.add(fmt.Sprintf("q as proposal of %s: mean ESS %s", p.of, percent(ess)), area)
-	}
-	panel.Y.Tick.Marker = logTicks{}
-	panel.Y.Min, panel.Y.Max = math.Log10(0.6), math.Log10(1.5*highest)
-	panel.Add(&plotter.Line{XYs: plotter.XYs{{X: 0, Y: panel.Y.Min}, {X: 0, Y: panel.Y.Max}}, LineStyle: dotted})
-	f.legend.add("mean weight", sample(dotted))
-	return f
+	f := histograms(fmt.Sprintf("Importance weights ω of %s samples of q(h|x) for each of %s data", integer(w.Samples), integer(w.Data)),
+		"ln ω − ln mean ω (nats)", "number of samples", false,
+		weights("p(h|x)", w.LogWeights, w.ESS), weights("p*(h|x)", w.LogWeightsStar, w.ESSStar))
+	return f.withMeanWeight()
 }
 
 // ProposalWeights draws, on common axes, histograms of ln ω − ln mean ω (nats) for
@@ -55,47 +34,80 @@ func ImportanceWeights(w hm.ImportanceWeights) *Figure {
 // by which the machine infers, and p(x,h) of p*(x,h), by which it dreams. The
 // better of the two has its weights closer to 0.
 func ProposalWeights(w hm.ImportanceWeights, d hm.DreamWeights) *Figure {
+	weights := func(of string, all []float64, ess float64) sampled {
+		return sampled{fmt.Sprintf("%s: ESS %s", of, percent(ess)), all, fmt.Errorf("no finite importance weight of %s: nothing to draw", of)}
+	}
 	ess, _ := meanAndSD(w.ESSStar)
-	proposals := []struct {
-		of      string
-		weights []float64
-		ess     float64
-	}{
-		{"q(h|x) as proposal of p*(h|x)", finiteValues(w.LogWeightsStar), ess},
-		{"p(x,h) as proposal of p*(x,h)", finiteValues(d.LogWeights), d.ESS},
-	}
-	for _, p := range proposals {
-		if len(p.weights) == 0 {
-			return failed(fmt.Errorf("no finite importance weight of %s: nothing to draw", p.of))
-		}
-	}
-	panel := newPanel("ln ω − ln mean ω (nats)", "share of the samples")
-	f := newFigure(panel).Title("Importance weights ω of both proposals")
+	f := histograms("Importance weights ω of both proposals", "ln ω − ln mean ω (nats)", "share of the samples", true,
+		weights("q(h|x) as proposal of p*(h|x)", w.LogWeightsStar, ess), weights("p(x,h) as proposal of p*(x,h)", d.LogWeights, d.ESS))
+	return f.withMeanWeight()
+}
 
-	bins, err := commonBins(proposals[0].weights, proposals[1].weights)
-	if err != nil {
-		return failed(err)
-	}
-	most, highest := max(len(proposals[0].weights), len(proposals[1].weights)), 0.0
-	least := math.Log10(0.6 / float64(most)) // just below one sample
-	for i, p := range proposals {
-		shares := bins.count(p.weights)
-		for j := range shares {
-			shares[j] /= float64(len(p.weights))
-		}
-		highest = max(highest, slices.Max(shares))
-		area := addHistogram(panel, bins, shares, i, least-1)
-		f.legend.add(fmt.Sprintf("%s: ESS %s", p.of, percent(p.ess)), area)
-	}
-	panel.Y.Tick.Marker = logTicks{}
-	panel.Y.Min, panel.Y.Max = least, math.Log10(1.5*highest)
-	panel.Add(&plotter.Line{XYs: plotter.XYs{{X: 0, Y: panel.Y.Min}, {X: 0, Y: panel.Y.Max}}, LineStyle: dotted})
+// withMeanWeight marks ln mean ω.
+func (f *Figure) withMeanWeight() *Figure {
+	f.addVertical(0)
 	f.legend.add("mean weight", sample(dotted))
 	return f
 }
 
-// foot stands for log₁₀ 0 in the histograms, just below what is shown.
-const foot = -1
+// addVertical draws a line up the panel of histograms, if there is one.
+func (f *Figure) addVertical(x float64) {
+	for _, panel := range f.panels {
+		panel.Add(&plotter.Line{XYs: plotter.XYs{{X: x, Y: panel.Y.Min}, {X: x, Y: panel.Y.Max}}, LineStyle: dotted})
+	}
+}
+
+// sampled is what a histogram is of.
+type sampled struct {
+	name   string // in the legend
+	values []float64
+	none   error // where no value is finite
+}
+
+func newSampled(name string, values []float64) sampled {
+	return sampled{name, values, fmt.Errorf("no finite value among the %d of %s: nothing to draw", len(values), name)}
+}
+
+// histograms draws those of samples, in the same bins, on a logarithmic axis: the numbers of
+// values, or their shares of each sample.
+func histograms(title, x, y string, shares bool, samples ...sampled) *Figure {
+	if len(samples) == 0 {
+		return failed(errors.New("no samples to draw: give at least one"))
+	}
+	var all [][]float64
+	most := 0
+	for _, s := range samples {
+		values := finiteValues(s.values)
+		if len(values) == 0 {
+			return failed(s.none)
+		}
+		all, most = append(all, values), max(most, len(values))
+	}
+	bins, err := commonBins(all...)
+	if err != nil {
+		return failed(err)
+	}
+	least, foot := math.Log10(0.6), -1.0 // just below one, and what stands for log₁₀ 0 below that
+	if shares {
+		least = math.Log10(0.6 / float64(most))
+		foot = least - 1
+	}
+	panel, highest := newPanel(x, y), 0.0
+	f := newFigure(panel).Title(title)
+	for i, values := range all {
+		counts := bins.count(values)
+		for j := range counts {
+			if shares {
+				counts[j] /= float64(len(values))
+			}
+		}
+		highest = max(highest, slices.Max(counts))
+		f.legend.add(samples[i].name, addHistogram(panel, bins, counts, i, foot))
+	}
+	panel.Y.Tick.Marker = logTicks{}
+	panel.Y.Min, panel.Y.Max = least, math.Log10(1.5*highest)
+	return f
+}
 
 // binning divides a range into bins of equal width.
 type binning struct {
