@@ -186,11 +186,9 @@ func (e estimated) Table() *Table {
 	var columns []Column
 	var row []any
 	for _, m := range e.estimatedMeasures() {
-		c := Column{Key: m.Key, Label: m.Name, Unit: m.Unit, Kind: Number, Decimals: m.decimals(), Fraction: m.Fraction}
-		se := c
-		se.Key, se.Label = m.Key+StandardErrorKey, "± se"
-		columns = append(columns, c, se)
-		row = append(row, Float(e.Estimates[m.Key].Value), Float(e.Estimates[m.Key].SE))
+		c := m.column(m.Key, "")
+		columns = append(columns, c, c.standardError())
+		row = append(row, e.Estimates[m.Key].Value, e.Estimates[m.Key].SE)
 	}
 	columns = append(columns, Column{Key: "split"}, Column{Key: "samples", Kind: Integer}, Column{Key: "data", Kind: Integer},
 		Column{Key: "draw_seed", Label: "seed of draws", Kind: Integer}, Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1})

@@ -1,8 +1,11 @@
 package runs
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
@@ -20,6 +23,48 @@ type Measure struct {
 
 // StandardErrorKey ends the key of the standard error of a measure.
 const StandardErrorKey = "_se"
+
+// column is the column of the measure, of a key, of which people are told more where there is more.
+func (m Measure) column(key, more string) Column {
+	label := cmp.Or(m.Name, m.Key)
+	if more != "" {
+		label += ", " + more
+	}
+	return Column{Key: key, Label: label, Unit: m.Unit, Kind: Number, Decimals: m.decimals(), Fraction: m.Fraction}
+}
+
+// standardError is the column of the standard error of what the column is of.
+func (c Column) standardError() Column {
+	c.Key, c.Label = c.Key+StandardErrorKey, "± se"
+	return c
+}
+
+// measureColumn is the column, of a key, of the measure that the second key is that
+// of, and of which people are told more.
+func measureColumn(measures []Measure, key, of, more string) Column {
+	of, isError := strings.CutSuffix(of, StandardErrorKey)
+	m := Measure{Key: of}
+	if i := slices.IndexFunc(measures, func(m Measure) bool { return m.Key == of }); i >= 0 {
+		m = measures[i]
+	}
+	c := m.column(strings.TrimSuffix(key, StandardErrorKey), more)
+	if isError {
+		return c.standardError()
+	}
+	return c
+}
+
+// decimals are those with which people read the measure: fewer where it has no unit, and of
+// a fraction, in percent.
+func (m Measure) decimals() int {
+	switch {
+	case m.Fraction:
+		return 1
+	case m.Unit == "":
+		return 2
+	}
+	return 3
+}
 
 // Better says whether value is better than another.
 func (m Measure) Better(value, than float64) bool {
@@ -80,10 +125,8 @@ func (f Float) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes, null as NaN.
 func (f *Float) UnmarshalJSON(text []byte) error {
-	var read *float64
-	if err := json.Unmarshal(text, &read); err != nil {
-		return err
-	}
-	*f = Float(orNaN(read))
-	return nil
+	read := math.NaN()
+	err := json.Unmarshal(text, &read)
+	*f = Float(read)
+	return err
 }

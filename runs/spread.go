@@ -17,27 +17,18 @@ type Spread struct {
 // MarshalJSON writes numbers or null.
 func (s Spread) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Mean *float64 `json:"mean"`
-		SD   *float64 `json:"sd"`
-	}{orNull(s.Mean), orNull(s.SD)})
+		Mean Float `json:"mean"`
+		SD   Float `json:"sd"`
+	}{Float(s.Mean), Float(s.SD)})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes, null as NaN.
 func (s *Spread) UnmarshalJSON(text []byte) error {
-	var read struct{ Mean, SD *float64 }
-	if err := json.Unmarshal(text, &read); err != nil {
-		return err
-	}
-	*s = Spread{orNaN(read.Mean), orNaN(read.SD)}
-	return nil
-}
-
-// orNull is x where it is a number, and nil, which JSON writes as null, where not.
-func orNull(x float64) *float64 {
-	if !statistics.Finite(x) {
-		return nil
-	}
-	return &x
+	nan := Float(math.NaN())
+	read := struct{ Mean, SD Float }{nan, nan}
+	err := json.Unmarshal(text, &read)
+	*s = Spread{float64(read.Mean), float64(read.SD)}
+	return err
 }
 
 // Text writes mean ± standard deviation with a number of decimals; the mean
@@ -73,4 +64,49 @@ func SpreadOf[T any](of []T, value func(T) float64) Spread {
 	}
 	mean, se := statistics.MeanAndError(len(values), func(i int) float64 { return values[i] })
 	return Spread{mean, se * math.Sqrt(float64(len(values)))}
+}
+
+// Estimate is an estimate with its standard error, NaN where one datum gives none.
+type Estimate struct{ Value, SE float64 }
+
+// MarshalJSON writes numbers or null.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Value Float `json:"value"`
+		SE    Float `json:"se"`
+	}{Float(e.Value), Float(e.SE)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (e *Estimate) UnmarshalJSON(text []byte) error {
+	nan := Float(math.NaN())
+	read := struct{ Value, SE Float }{nan, nan}
+	err := json.Unmarshal(text, &read)
+	*e = Estimate{float64(read.Value), float64(read.SE)}
+	return err
+}
+
+// text is the estimate with its standard error, where there is one.
+func (e Estimate) text() string {
+	if math.IsNaN(e.SE) {
+		return fmt.Sprintf("%.3f", e.Value)
+	}
+	return fmt.Sprintf("%.3f (± %.3f)", e.Value, e.SE)
+}
+
+// Estimates are estimates of measures by their keys.
+type Estimates map[string]Estimate
+
+// overSeeds is the spread of estimates, one of each measure a seed.
+func overSeeds(seeds []Estimates) map[string]Spread {
+	over := map[string]Spread{}
+	for key := range seeds[0] {
+		over[key] = SpreadOf(seeds, func(e Estimates) float64 {
+			if of, ok := e[key]; ok {
+				return of.Value
+			}
+			return math.NaN()
+		})
+	}
+	return over
 }

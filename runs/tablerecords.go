@@ -39,15 +39,20 @@ func (t *Table) WriteCSV(w io.Writer) error {
 }
 
 func csvField(cell any) string {
+	text := plain(cell)
+	if _, is := cell.(string); is && strings.ContainsAny(text, ",\"\r\n") {
+		return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+	}
+	return text
+}
+
+// plain is a cell as text, empty where it is missing.
+func plain(cell any) string {
 	switch x := cell.(type) {
 	case nil:
 		return ""
 	case float64:
 		return exactNumber(x)
-	case string:
-		if strings.ContainsAny(x, ",\"\r\n") {
-			return `"` + strings.ReplaceAll(x, `"`, `""`) + `"`
-		}
 	}
 	return fmt.Sprint(cell)
 }
