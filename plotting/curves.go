@@ -3,7 +3,6 @@ package plotting
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/plot"
@@ -169,18 +168,10 @@ func objectivePoints(h runs.History, x abscissa, heldOut bool) (points plotter.X
 			measured = e.Validation
 		}
 		if !heldOut || measured != nil {
-			points = append(points, plotter.XY{X: x.of(e), Y: sign * valueOf(measured, h.Objective())})
+			points = append(points, plotter.XY{X: x.of(e), Y: sign * measured.Of(h.Objective())})
 		}
 	}
 	return points
-}
-
-// valueOf is the value of a measure, NaN where it is not there.
-func valueOf(measures runs.Measures, m runs.Measure) float64 {
-	if value, ok := measures[m.Key]; ok {
-		return value
-	}
-	return math.NaN()
 }
 
 func hasValidation(h runs.History) bool { return len(objectivePoints(h, byEpoch, true)) > 0 }

@@ -3,7 +3,6 @@ package plotting
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -100,12 +99,8 @@ func measuredPoints(h runs.History, name string, m runs.Measure) (points plotter
 		if !ok {
 			continue
 		}
-		points = append(points, plotter.XY{X: float64(e.Epoch), Y: valueOf(measured, m)})
-		se, ok := measured[m.Key+runs.StandardErrorKey]
-		if !ok {
-			se = math.NaN()
-		}
-		errors = append(errors, se)
+		points = append(points, plotter.XY{X: float64(e.Epoch), Y: measured.Of(m)})
+		errors = append(errors, measured.Of(runs.Measure{Key: m.Key + runs.StandardErrorKey}))
 	}
 	return points, errors
 }

@@ -91,7 +91,7 @@ func (e Epoch) judged(by Measure) float64 {
 	if value, ok := e.Validation[by.Key]; ok {
 		return value
 	}
-	return e.train(by)
+	return e.Train.Of(by)
 }
 
 // Shortfall says of the last epoch that it has not left the baseline behind, empty where it
@@ -100,7 +100,7 @@ func (h History) Shortfall() string {
 	if h.Baseline == nil || len(h.Epochs) == 0 {
 		return ""
 	}
-	value := h.Epochs[len(h.Epochs)-1].judged(h.Objective())
+	value := lastOf(h.Epochs).judged(h.Objective())
 	if h.Objective().Better(value, h.Baseline.Factorized.Value) {
 		return ""
 	}
@@ -108,9 +108,4 @@ func (h History) Shortfall() string {
 }
 
 // LastWarning is that of the last epoch, empty before the first.
-func (h History) LastWarning() string {
-	if len(h.Epochs) == 0 {
-		return ""
-	}
-	return h.Warning(h.Epochs[len(h.Epochs)-1])
-}
+func (h History) LastWarning() string { return h.Warning(lastOf(h.Epochs)) }

@@ -79,12 +79,11 @@ func listed(dir string) (l Listed, err error) {
 	if len(sessions) > 0 {
 		l.Date = sessions[len(sessions)-1].Date
 	}
-	_, best := l.best()
 	checkpoint := filepath.Join(dir, checkpointFile)
 	switch {
 	case Taken(dir) != nil:
 		l.State = Running
-	case exists(checkpoint) && (position{Epoch: len(epochs), BestEpoch: best}).ended(e.Header()):
+	case exists(checkpoint) && (position{Epoch: len(epochs), BestEpoch: l.best().Epoch}).ended(e.Header()):
 		// A program that was killed may have left metrics of an epoch that is to be done again.
 		if finished, err := finishedBy(checkpoint); err != nil {
 			return l, err
@@ -97,18 +96,6 @@ func listed(dir string) (l Listed, err error) {
 		l.State = Waiting
 	}
 	return l, nil
-}
-
-// best is the best objective on the validation rows with its epoch, NaN and 0 where there is
-// none.
-func (l Listed) best() (value float64, epoch int) {
-	run := &Run{history: l.History.Epochs}
-	objective := l.History.Objective()
-	value = ofBestEpoch(objective, func(e Epoch) float64 { return e.validation(objective) })(run)
-	if !math.IsNaN(value) {
-		epoch = int(ofBestEpoch(objective, func(e Epoch) float64 { return float64(e.Epoch) })(run))
-	}
-	return value, epoch
 }
 
 // results are the columns of a list beside settings. The objective is that of the family.
@@ -124,16 +111,16 @@ var results = []Field[Listed]{
 		}
 		return objective.Name + " (" + objective.Unit + ")"
 	}},
-	{Column{Key: "train", Kind: Number, Decimals: 3}, func(l Listed) any { return l.last().train(l.History.Objective()) }},
-	{Column{Key: "validation", Kind: Number, Decimals: 3}, func(l Listed) any { return l.last().validation(l.History.Objective()) }},
-	{Column{Key: "best", Kind: Number, Decimals: 3}, func(l Listed) any { value, _ := l.best(); return value }},
+	{Column{Key: "train", Kind: Number, Decimals: 3}, func(l Listed) any { return lastOf(l.History.Epochs).Train.Of(l.History.Objective()) }},
+	{Column{Key: "validation", Kind: Number, Decimals: 3}, func(l Listed) any { return lastOf(l.History.Epochs).Validation.Of(l.History.Objective()) }},
+	{Column{Key: "best", Kind: Number, Decimals: 3}, func(l Listed) any { return l.best().Validation.Of(l.History.Objective()) }},
 	{Column{Key: "best_epoch", Label: "best epoch", Kind: Integer}, func(l Listed) any {
-		if _, epoch := l.best(); epoch > 0 {
+		if epoch := l.best().Epoch; epoch > 0 {
 			return epoch
 		}
 		return nil
 	}},
-	{Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1}, func(l Listed) any { return l.last().Seconds }},
+	{Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1}, func(l Listed) any { return lastOf(l.History.Epochs).Seconds }},
 	{Column{Key: "family"}, func(l Listed) any { return l.Family }},
 	{Column{Key: "data"}, func(l Listed) any { return l.Experiment.Header().Dataset.Name }},
 	{Column{Key: "method"}, func(l Listed) any { return l.Experiment.String() }},
@@ -145,13 +132,8 @@ var results = []Field[Listed]{
 	}},
 }
 
-// last is the last epoch, of which nothing is known before the first.
-func (l Listed) last() Epoch {
-	if n := len(l.History.Epochs); n > 0 {
-		return l.History.Epochs[n-1]
-	}
-	return Epoch{Seconds: math.NaN()}
-}
+// best is the epoch with the best objective on the validation rows, 0 where there is none.
+func (l Listed) best() Epoch { return bestOf(l.History.Epochs, l.History.Objective()) }
 
 // resultAt is the place of a result, -1 of what is none.
 func resultAt(name string) int {

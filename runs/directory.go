@@ -92,12 +92,9 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 	if err := refuseForeign(dir); err != nil {
 		return nil, err
 	}
-	held, err := file.HoldShared(dir, lockFile)
-	if errors.Is(err, file.ErrLocked) {
-		err = takenBy(dir, err)
-	}
+	held, err := hold(dir)
 	if err != nil {
-		return nil, notWritten(dir, err)
+		return nil, err
 	}
 	there, _, err := readExperiment(dir)
 	switch {
@@ -114,6 +111,18 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 	}
 	if err != nil {
 		held.Release()
+		return nil, notWritten(dir, err)
+	}
+	return held, nil
+}
+
+// hold takes a directory for what this program trains or does, and says whose it is where it is taken.
+func hold(dir string) (*file.Held, error) {
+	held, err := file.HoldShared(dir, lockFile)
+	if errors.Is(err, file.ErrLocked) {
+		return nil, takenBy(dir, err)
+	}
+	if err != nil {
 		return nil, notWritten(dir, err)
 	}
 	return held, nil
@@ -257,10 +266,7 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 }
 
 // isRun says whether a directory holds an experiment.
-func isRun(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, experimentFile))
-	return err == nil
-}
+func isRun(dir string) bool { return exists(filepath.Join(dir, experimentFile)) }
 
 // storedDataset loads the data of a description from a file. It returns nil
 // where there is none, or that of other data.

@@ -171,10 +171,8 @@ func (e estimated) estimatedMeasures() []Measure {
 func (e estimated) String() string {
 	var b strings.Builder
 	for _, m := range e.estimatedMeasures() {
-		of, scale, unit := e.Estimates[m.Key], 1.0, m.Unit
-		if m.Fraction {
-			scale, unit = 100, "%"
-		}
+		of := e.Estimates[m.Key]
+		scale, unit := m.scaled()
 		b.WriteString(Spread{scale * of.Value, scale * of.SE}.Line(m.Name, unit))
 	}
 	fmt.Fprintf(&b, "%d samples a row, %d %s rows, draws of seed %d, %.1f s\n", e.Samples, e.Data, e.Split, e.DrawSeed, e.Seconds)
@@ -210,10 +208,8 @@ func (e estimated) MarshalJSON() ([]byte, error) {
 // Quantities implements Evaluation.
 func (e estimated) Quantities() (all []Quantity) {
 	for _, m := range e.estimatedMeasures() {
-		q := Quantity{Key: m.Key, Value: e.Estimates[m.Key].Value, Name: m.Name, Unit: m.Unit}
-		if m.Fraction {
-			q.Scale, q.Unit = 100, "%"
-		}
+		q := Quantity{Key: m.Key, Value: e.Estimates[m.Key].Value, Name: m.Name}
+		q.Scale, q.Unit = m.scaled()
 		all = append(all, q)
 	}
 	return all

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -56,12 +55,9 @@ func extendAll(dirs []string, epochs int) ([]Experiment, error) {
 	var all []Experiment
 	var held []*file.Held
 	for _, dir := range dirs {
-		h, err := file.HoldShared(dir, lockFile)
-		if errors.Is(err, file.ErrLocked) {
-			err = takenBy(dir, err)
-		}
+		h, err := hold(dir)
 		if err != nil {
-			return nil, notWritten(dir, err)
+			return nil, err
 		}
 		defer h.Release()
 		longer, err := extended(dir, epochs) // once more: another program may have extended it

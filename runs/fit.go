@@ -138,17 +138,13 @@ func (f *Family[S, M]) Experiment(set *dataset.Set) Fit[S, M] {
 // Parse reads an experiment from TOML. Settings that are not there have the usual values.
 func (f *Family[S, M]) Parse(text []byte) (Fit[S, M], error) {
 	e := f.Empty()
-	flat := joined(e.inFile()...)
+	flat := joined(e.inFile())
 	if err := DecodeExperiment(text, f.Name, flat.Interface()); err != nil {
 		return Fit[S, M]{}, err
 	}
 	e = f.Empty()
-	i := 0
-	for _, part := range e.inFile() {
-		for k := range part.NumField() {
-			part.Field(k).Set(flat.Elem().Field(i))
-			i++
-		}
+	for i, field := range e.inFile() {
+		field.value.Set(flat.Elem().Field(i))
 	}
 	return e, CheckSettings(e)
 }
@@ -170,45 +166,42 @@ func (f *Family[S, M]) Kind() Kind[Fit[S, M], M] {
 	}}
 }
 
-// inFile are the structs whose fields an experiment file has, in their order.
-func (e *Fit[S, M]) inFile() []reflect.Value {
-	return []reflect.Value{reflect.ValueOf(&e.Base).Elem(), reflect.ValueOf(&e.Settings).Elem()}
+// member is a field of a struct with its value.
+type member struct {
+	field reflect.StructField
+	value reflect.Value
 }
 
-// joined returns a pointer to a struct with the fields of several structs.
-func joined(parts ...reflect.Value) reflect.Value {
+// members are those of the struct that of points to.
+func members(of any) (all []member) {
+	for field, value := range reflect.ValueOf(of).Elem().Fields() {
+		field.Offset, field.Index = 0, nil
+		all = append(all, member{field, value})
+	}
+	return all
+}
+
+// inFile are what an experiment file has, in its order.
+func (e *Fit[S, M]) inFile() []member { return append(members(&e.Base), members(&e.Settings)...) }
+
+// joined returns a pointer to a struct with members of several structs.
+func joined(all []member) reflect.Value {
 	var fields []reflect.StructField
-	for _, part := range parts {
-		for field := range part.Type().Fields() {
-			field.Offset, field.Index = 0, nil
-			fields = append(fields, field)
-		}
+	for _, m := range all {
+		fields = append(fields, m.field)
 	}
 	flat := reflect.New(reflect.StructOf(fields))
-	i := 0
-	for _, part := range parts {
-		for k := range part.NumField() {
-			flat.Elem().Field(i).Set(part.Field(k))
-			i++
-		}
+	for i, m := range all {
+		flat.Elem().Field(i).Set(m.value)
 	}
 	return flat
 }
 
 // flat returns the data, the settings and the budget as one struct, in the order of hashes.
 func (e Fit[S, M]) flat() any {
-	data := struct {
-		Dataset     dataset.Spec `json:"dataset"`
-		Fingerprint string       `json:"fingerprint,omitempty"`
-	}{e.Dataset, e.Fingerprint}
-	budget := struct {
-		Epochs      int    `json:"epochs"`
-		Patience    int    `json:"patience"`
-		Seed        uint64 `json:"seed"`
-		Keep        []int  `json:"keep,omitempty"`
-		RecordSteps int    `json:"record_steps,omitempty"`
-	}{e.Epochs, e.Patience, e.Seed, e.Keep, e.RecordSteps}
-	return joined(reflect.ValueOf(data), reflect.ValueOf(e.Settings), reflect.ValueOf(budget)).Interface()
+	const data = 2 // the first members of Base
+	base := members(&e.Base)
+	return joined(slices.Concat(base[:data], members(&e.Settings), base[data:])).Interface()
 }
 
 // MarshalJSON writes the data, the settings and the budget as one object.
@@ -237,7 +230,7 @@ func (e Fit[S, M]) WithHeader(h Header) Experiment {
 
 // TOML implements Experiment.
 func (e Fit[S, M]) TOML() []byte {
-	return EncodeExperiment(e.family.Name, joined(e.inFile()...).Interface())
+	return EncodeExperiment(e.family.Name, joined(e.inFile()).Interface())
 }
 
 // Hash implements Experiment.

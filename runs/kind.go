@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
@@ -52,11 +54,37 @@ func (k Kind[E, M]) Open(dir string) (*Typed[E, M], error) { return k.Opened(Ope
 // Opened adds the model of the last checkpoint to what Train or Open of this package returned. It
 // returns nil if there is no run, and the run beside the error if there are both.
 func (k Kind[E, M]) Opened(run *Run, failure error) (*Typed[E, M], error) {
-	return typed(run, failure, k.Noun, k.Model)
+	if run == nil {
+		return nil, failure
+	}
+	e, is := run.experiment.(E)
+	if !is {
+		return nil, fmt.Errorf("%s is a run of %v, not of %s: open it by the package of its family", run.dir, run.experiment, k.Noun)
+	}
+	last, err := k.Model(e, run.snapshot)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy", filepath.Join(run.dir, checkpointFile), err)
+	}
+	return &Typed[E, M]{run, e, last, k}, failure
 }
 
 // LoadModel reads a model file, which SaveModel of a run wrote. Its errors name the file, if r is one.
-func (k Kind[E, M]) LoadModel(r io.Reader) (M, error) { return loadModel(r, k.Noun, k.Model) }
+func (k Kind[E, M]) LoadModel(r io.Reader) (m M, err error) {
+	defer func() {
+		if file, ok := r.(*os.File); ok && err != nil {
+			err = fmt.Errorf("%s: %w: restore the file from a copy, or save the model again", file.Name(), err)
+		}
+	}()
+	family, s, err := ReadModel(r)
+	if err != nil {
+		return m, err
+	}
+	e, is := family.(E)
+	if !is {
+		return m, fmt.Errorf("a model of %v, not of %s: load it by the package of its family", family, k.Noun)
+	}
+	return k.Model(e, s)
+}
 
 // ErrNoModels is the error of ModelOf of a family that has no models outside of training.
 var ErrNoModels = errors.New("it has no models outside of training")
@@ -64,10 +92,7 @@ var ErrNoModels = errors.New("it has no models outside of training")
 // ModelOf returns the model of a snapshot of an experiment of any family, to be asked for what it
 // can do: a Sampler, for one.
 func ModelOf(e Experiment, s Snapshot) (any, error) {
-	name, err := FamilyOf(e.TOML())
-	if err != nil {
-		return nil, err
-	}
+	name := familyName(e)
 	of, err := registered(name)
 	if err != nil {
 		return nil, err

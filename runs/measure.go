@@ -66,6 +66,14 @@ func (m Measure) decimals() int {
 	return 3
 }
 
+// scaled is what people multiply values of the measure by, and the unit that they then have.
+func (m Measure) scaled() (scale float64, unit string) {
+	if m.Fraction {
+		return 100, "%"
+	}
+	return 1, m.Unit
+}
+
 // Better says whether value is better than another.
 func (m Measure) Better(value, than float64) bool {
 	if m.Rises {
@@ -77,8 +85,8 @@ func (m Measure) Better(value, than float64) bool {
 // Measures are the values of measures by their keys.
 type Measures map[string]float64
 
-// of is the value of a measure, NaN where there is none.
-func (m Measures) of(measure Measure) float64 {
+// Of is the value of a measure, NaN where there is none.
+func (m Measures) Of(measure Measure) float64 {
 	if value, ok := m[measure.Key]; ok {
 		return value
 	}

@@ -149,12 +149,9 @@ func (p Parts) attempt(ctx context.Context, i int, do func(part int) ([]Tensor, 
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
-	held, err := file.HoldShared(p.dir(i), lockFile)
-	if errors.Is(err, file.ErrLocked) {
-		return nil, false, takenBy(p.dir(i), err)
-	}
+	held, err := hold(p.dir(i))
 	if err != nil {
-		return nil, false, notWritten(p.dir(i), err)
+		return nil, false, err
 	}
 	defer held.Release()
 	if tensors, err = p.read(i); tensors != nil || err != nil {

@@ -125,10 +125,7 @@ func measuresLine(measures []Measure, values Measures) string {
 func MeasuresText(measures []Measure, text func(m Measure, scale float64, decimals int) string) string {
 	var parts []string
 	for i, m := range measures {
-		unit, scale := m.Unit, 1.0
-		if m.Fraction {
-			unit, scale = "%", 100
-		}
+		scale, unit := m.scaled()
 		part := m.Name + " " + text(m, scale, m.decimals())
 		if unit != "" && (m.Fraction || i+1 == len(measures) || measures[i+1].Unit != unit) {
 			part += " " + unit

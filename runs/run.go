@@ -69,7 +69,7 @@ func Open(dir string) (*Run, error) {
 func lastRunIn(dir string) (last string) {
 	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), ".") && exists(filepath.Join(dir, entry.Name(), experimentFile)) {
+		if !strings.HasPrefix(entry.Name(), ".") && isRun(filepath.Join(dir, entry.Name())) {
 			last = filepath.Join(dir, entry.Name())
 		}
 	}

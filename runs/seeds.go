@@ -79,10 +79,7 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	if err := last.CheckSeeds(); err != nil {
 		return err
 	}
-	there, err := readSeeds(dir)
-	if err == nil {
-		err = sameSeeds(dir, there)
-	}
+	there, err := sameSeeds(dir)
 	if err != nil {
 		return err
 	}
@@ -115,10 +112,7 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 // by seed; none where it holds none, or is not there. It refuses a directory
 // that holds directories of anything else, and seeds of different experiments.
 func ReadSeeds(dir string) ([]Experiment, error) {
-	seeds, err := readSeeds(dir)
-	if err == nil {
-		err = sameSeeds(dir, seeds)
-	}
+	seeds, err := sameSeeds(dir)
 	if err == nil && len(seeds) == 0 {
 		var planned []uint64
 		if planned, err = readPlan(dir); len(planned) > 0 {
@@ -131,8 +125,12 @@ func ReadSeeds(dir string) ([]Experiment, error) {
 	return seeds, nil
 }
 
-// sameSeeds refuses seeds of different experiments.
-func sameSeeds(dir string, seeds []Experiment) error {
+// sameSeeds is readSeeds, and refuses seeds of different experiments.
+func sameSeeds(dir string) ([]Experiment, error) {
+	seeds, err := readSeeds(dir)
+	if err != nil {
+		return nil, err
+	}
 	longest := 0
 	for _, e := range seeds {
 		longest = max(longest, e.Header().Epochs)
@@ -144,16 +142,16 @@ func sameSeeds(dir string, seeds []Experiment) error {
 	}
 	for _, e := range seeds {
 		if err := sameButForSeed(SeedDir(dir, seeds[0].Header().Seed), asLong(seeds[0]), asLong(e)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, e := range seeds {
 		if h := e.Header(); h.Epochs < longest {
-			return fmt.Errorf("the seeds in %s are to train for different numbers of epochs (%d in %s, %d elsewhere), as when they are interrupted while they are given more: train --resume %s --epochs %d gives all of them as many",
+			return nil, fmt.Errorf("the seeds in %s are to train for different numbers of epochs (%d in %s, %d elsewhere), as when they are interrupted while they are given more: train --resume %s --epochs %d gives all of them as many",
 				dir, h.Epochs, SeedDir("", h.Seed), longest, shell.Argument(dir), longest)
 		}
 	}
-	return nil
+	return seeds, nil
 }
 
 // readSeeds is ReadSeeds, whether the seeds are of one experiment or not.
@@ -188,7 +186,7 @@ func readSeeds(dir string) ([]Experiment, error) {
 			}
 			seeds = append(seeds, e)
 		case strings.HasPrefix(name, "."):
-		case exists(filepath.Join(dir, name, experimentFile)):
+		case isRun(filepath.Join(dir, name)):
 			return nil, fmt.Errorf("%s holds %s, which is not the run of a seed: name that, or a directory for the seeds of one experiment alone; the layers of one machine go on by the command that began them", dir, filepath.Join(dir, name))
 		case entry.IsDir():
 			return nil, fmt.Errorf("%s holds %s, which is not the run of a seed: name a directory of one run, or one for the seeds of one experiment alone", dir, name)

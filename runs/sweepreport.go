@@ -74,11 +74,10 @@ func (s *Sweep) Report(dir string) (SweepReport, error) {
 		if len(of.Failures) > 0 {
 			finished = nil
 		}
-		objective := r.Objective
 		of.Epochs = SpreadOf(begun, func(r *Run) float64 { return float64(r.Epochs()) })
-		of.Seconds = SpreadOf(begun, ofLastEpoch(func(e Epoch) float64 { return e.Seconds }))
-		of.Reached = SpreadOf(finished, ofLastEpoch(func(e Epoch) float64 { return e.judged(objective) }))
-		of.Best = SpreadOf(finished, ofBestEpoch(objective, func(e Epoch) float64 { return e.validation(objective) }))
+		of.Seconds = SpreadOf(begun, func(r *Run) float64 { return lastOf(r.history).Seconds })
+		of.Reached = SpreadOf(finished, func(run *Run) float64 { return lastOf(run.history).judged(r.Objective) })
+		of.Best = SpreadOf(finished, func(run *Run) float64 { return bestOf(run.history, r.Objective).Validation.Of(r.Objective) })
 		r.Settings = append(r.Settings, of)
 	}
 	return r, nil

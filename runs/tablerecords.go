@@ -15,24 +15,20 @@ import (
 // as it takes to read the same number again.
 func (t *Table) WriteCSV(w io.Writer) error {
 	var b strings.Builder
-	for i, c := range t.columns {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(c.Key)
+	var keys []string
+	for _, c := range t.columns {
+		keys = append(keys, c.Key)
 	}
-	b.WriteByte('\n')
+	b.WriteString(strings.Join(keys, ",") + "\n")
 	for _, row := range t.rows {
 		if len(row) == 1 && row[0] == nil {
 			b.WriteString(`""`) // programs pass over an empty line
 		}
-		for i, cell := range row {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteString(csvField(cell))
+		var fields []string
+		for _, cell := range row {
+			fields = append(fields, csvField(cell))
 		}
-		b.WriteByte('\n')
+		b.WriteString(strings.Join(fields, ",") + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -63,30 +59,23 @@ func plain(cell any) string {
 // digits as it takes to read the same number again, which pandas.read_json does
 // with precise_float=True.
 func (t *Table) WriteJSON(w io.Writer) error {
-	var b strings.Builder
-	b.WriteByte('[')
-	for i, row := range t.rows {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString("\n{")
-		for j, cell := range row {
-			if j > 0 {
-				b.WriteByte(',')
-			}
+	var rows []string
+	for _, row := range t.rows {
+		var fields []string
+		for i, cell := range row {
 			value, err := jsonValue(cell)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(&b, "%q:%s", t.columns[j].Key, value)
+			fields = append(fields, fmt.Sprintf("%q:%s", t.columns[i].Key, value))
 		}
-		b.WriteByte('}')
+		rows = append(rows, "\n{"+strings.Join(fields, ",")+"}")
 	}
-	if len(t.rows) > 0 {
-		b.WriteByte('\n')
+	end := "\n]\n"
+	if len(rows) == 0 {
+		end = "]\n"
 	}
-	b.WriteString("]\n")
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, "["+strings.Join(rows, ",")+end)
 	return err
 }
 

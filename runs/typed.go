@@ -3,8 +3,6 @@ package runs
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 )
 
 // Typed is a run of experiments of one type, with models of one type. A family embeds it in its
@@ -13,24 +11,7 @@ type Typed[E Experiment, M any] struct {
 	*Run
 	experiment E
 	last       M
-	model      func(E, Snapshot) (M, error)
-}
-
-// typed is the typed run of what Open or Train returned: nil beside the error if there is no run.
-// noun names the type's models in messages.
-func typed[E Experiment, M any](run *Run, failure error, noun string, model func(E, Snapshot) (M, error)) (*Typed[E, M], error) {
-	if run == nil {
-		return nil, failure
-	}
-	e, is := run.experiment.(E)
-	if !is {
-		return nil, fmt.Errorf("%s is a run of %v, not of %s: open it by the package of its family", run.dir, run.experiment, noun)
-	}
-	last, err := model(e, run.snapshot)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: restore the file from a copy", filepath.Join(run.dir, checkpointFile), err)
-	}
-	return &Typed[E, M]{run, e, last, model}, failure
+	kind       Kind[E, M]
 }
 
 // Model returns the model of the last checkpoint.
@@ -52,7 +33,7 @@ func (t *Typed[E, M]) of(s Snapshot, err error) (model M, _ error) {
 	if err != nil {
 		return model, err
 	}
-	if model, err = t.model(t.experiment, s); err != nil {
+	if model, err = t.kind.Model(t.experiment, s); err != nil {
 		return model, fmt.Errorf("a checkpoint in %s: %w: restore the file from a copy", t.dir, err)
 	}
 	return model, nil
@@ -67,22 +48,4 @@ func (r *Run) SaveModel(w io.Writer) error {
 	}
 	_, err = w.Write(b)
 	return err
-}
-
-// loadModel reads a model file whose experiment is of a type. noun names the type's models.
-func loadModel[E Experiment, M any](r io.Reader, noun string, model func(E, Snapshot) (M, error)) (m M, err error) {
-	defer func() {
-		if file, ok := r.(*os.File); ok && err != nil {
-			err = fmt.Errorf("%s: %w: restore the file from a copy, or save the model again", file.Name(), err)
-		}
-	}()
-	family, s, err := ReadModel(r)
-	if err != nil {
-		return m, err
-	}
-	e, is := family.(E)
-	if !is {
-		return m, fmt.Errorf("a model of %v, not of %s: load it by the package of its family", family, noun)
-	}
-	return model(e, s)
 }
