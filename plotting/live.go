@@ -2,8 +2,13 @@ package plotting
 
 import (
 	"errors"
+	"fmt"
+	"html"
+	"maps"
+	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -110,4 +115,161 @@ func (l *live) update(ending string) {
 		l.curve, l.drawn = curveImage(l.history), len(l.history.Epochs)
 	}
 	l.show(l.html(ending))
+}
+
+// html writes what the display shows. It is styled in place and without
+// scripts, since notebooks that are not trusted run none.
+func (l *live) html(ending string) string {
+	var b strings.Builder
+	total := l.plan.Epochs * l.plan.StepsPerEpoch
+	done := 0.0
+	if total > 0 {
+		done = min(1, float64(l.progress.Step)/float64(total))
+	}
+	b.WriteString(`<div style="font-family:sans-serif;font-size:13px;max-width:560px">`)
+	fmt.Fprintf(&b, `<div><b>%s</b> epoch %s of %s, step %s of %s</div>`, html.EscapeString(l.plan.Name),
+		integer(l.progress.Epoch), integer(l.plan.Epochs), integer(l.progress.Step), integer(total))
+	fmt.Fprintf(&b, `<div style="background:#e2e2e2;height:8px;margin:4px 0"><div style="background:#0072b2;height:8px;width:%.1f%%"></div></div>`, 100*done)
+	fmt.Fprintf(&b, `<div>%s</div>`, html.EscapeString(l.pace(total, ending)))
+	if warning := l.history.LastWarning(); warning != "" {
+		fmt.Fprintf(&b, `<div style="color:#d55e00"><b>%s</b></div>`, html.EscapeString(warning))
+	}
+	if l.progress.Step > l.plan.Start {
+		b.WriteString(measuresTable(l.history, l.progress.Measures))
+	}
+	b.WriteString(measuredTable(l.history))
+	b.WriteString(l.curve)
+	b.WriteString(`</div>`)
+	return b.String()
+}
+
+// pace says how fast training goes and how long it will take, or how it ended.
+func (l *live) pace(total int, ending string) string {
+	elapsed := l.now().Sub(l.begun)
+	steps := l.progress.Step - l.plan.Start
+	parts := []string{}
+	if steps > 0 && elapsed > 0 {
+		rate := float64(steps) / elapsed.Seconds()
+		parts = append(parts, significant(rate, 3)+" steps/s")
+		if ending == "" && total > l.progress.Step {
+			parts = append(parts, clock(time.Duration(float64(total-l.progress.Step)/rate*float64(time.Second)))+" left")
+		}
+	}
+	parts = append(parts, clock(elapsed)+" elapsed")
+	if l.progress.LearningRate > 0 {
+		parts = append(parts, fmt.Sprintf("learning rate %.3g", l.progress.LearningRate))
+	}
+	if ending != "" {
+		return strings.Join(append([]string{ending}, parts...), " · ")
+	}
+	parts = append(parts, "as of "+l.now().Format("2 January, 15:04:05"))
+	return strings.Join(parts, " · ")
+}
+
+// clock writes a duration as m:ss or h:mm:ss.
+func clock(d time.Duration) string {
+	seconds := int(d.Round(time.Second).Seconds())
+	if seconds < 3600 {
+		return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
+}
+
+// measuresTable writes the measures of the epoch under way and of the last
+// validation, and the baseline.
+func measuresTable(h runs.History, train runs.Measures) string {
+	validation := lastValidation(h)
+	measures := present(h, train, validation)
+	var b strings.Builder
+	row := func(name string, values runs.Measures) {
+		fmt.Fprintf(&b, `<tr><td>%s</td>`, name)
+		for _, m := range measures {
+			cell := "–"
+			if value, ok := values[m.Key]; ok {
+				cell = measured(m, value)
+			}
+			fmt.Fprintf(&b, `<td>%s</td>`, cell)
+		}
+		b.WriteString(`</tr>`)
+	}
+	b.WriteString(`<table style="font-size:13px;text-align:right;border-spacing:12px 2px"><tr><th></th>`)
+	for _, m := range measures {
+		heading := m.Name
+		if m.Unit != "" {
+			heading = withUnit(m.Label, m.Unit)
+		}
+		fmt.Fprintf(&b, `<th>%s</th>`, html.EscapeString(heading))
+	}
+	b.WriteString(`</tr>`)
+	row("training, this epoch", train)
+	if validation != nil {
+		row("validation, last", validation)
+	}
+	if h.Baseline != nil {
+		row(h.Baseline.Label(), runs.Measures{h.Objective().Key: h.Baseline.Factorized.Value})
+	}
+	b.WriteString(`</table>`)
+	return b.String()
+}
+
+// present are the measures of which there are values, the log-likelihood where a
+// history describes none.
+func present(h runs.History, values ...runs.Measures) []runs.Measure {
+	if len(h.Measures) == 0 {
+		return []runs.Measure{runs.LogP}
+	}
+	return slices.DeleteFunc(slices.Clone(h.Measures), func(m runs.Measure) bool {
+		return !slices.ContainsFunc(values, func(v runs.Measures) bool { _, ok := v[m.Key]; return ok })
+	})
+}
+
+// measuredTable writes what was last measured on the way, a row a measurement.
+func measuredTable(h runs.History) string {
+	last := map[string]runs.Epoch{}
+	for _, e := range h.Epochs {
+		for name := range e.Measured {
+			last[name] = e
+		}
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		values := last[name].Measured[name]
+		var parts []string
+		for _, m := range present(h, values) {
+			text := m.Name + " " + measured(m, values[m.Key])
+			if se, ok := values[m.Key+runs.StandardErrorKey]; ok && m.Unit != "" {
+				text += " ± " + measured(m, se)
+			}
+			parts = append(parts, html.EscapeString(text))
+		}
+		fmt.Fprintf(&b, `<div style="margin:2px 12px"><b>%s</b>, measured after epoch %s: %s</div>`, html.EscapeString(name), integer(last[name].Epoch), strings.Join(parts, ", "))
+	}
+	return b.String()
+}
+
+func lastValidation(h runs.History) runs.Measures {
+	for i := len(h.Epochs) - 1; i >= 0; i-- {
+		if v := h.Epochs[i].Validation; v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// measured writes a value of a measure.
+func measured(m runs.Measure, v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "unknown"
+	case m.Fraction:
+		return percent(v)
+	}
+	return number(v, 2)
+}
+
+// curveImage draws the curves small, as HTML. There are none while no epoch has a finite
+// value.
+func curveImage(h runs.History) string {
+	image, _ := Curves(h).Size(5, 2.4).HTML()
+	return image
 }

@@ -1,12 +1,17 @@
 package plotting
 
 import (
+	"encoding/base64"
 	"fmt"
+	"html"
 	"io"
 	"os"
+	"strings"
 
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
+	"gonum.org/v1/plot/vg"
 )
 
 // Show displays the figure below the notebook cell that is running and returns
@@ -49,4 +54,97 @@ func (f *Figure) show(w io.Writer, display func(png []byte)) {
 	default:
 		display(png)
 	}
+}
+
+// density is by how much images that are shown have more dots than the page that they are
+// shown on, to be sharp on screens that have more, too.
+const density = 2
+
+// HTML returns the figure as an element of a page, sharp on dense screens and with an
+// alternative text, or what was wrong with the values.
+func (f *Figure) HTML() (string, error) {
+	png, err := f.dense()
+	if err != nil {
+		return "", err
+	}
+	width, height := f.pixels()
+	return fmt.Sprintf(`<img alt="%s" width="%d" height="%d" src="data:image/png;base64,%s">`,
+		html.EscapeString(f.Description()), width, height, base64.StdEncoding.EncodeToString(png)), nil
+}
+
+// dense is the figure as PNG of density times the usual resolution.
+func (f *Figure) dense() ([]byte, error) { return f.encoded(".png", density*dotsPerInch) }
+
+// pixels is the size of the figure on a page.
+func (f *Figure) pixels() (width, height int) {
+	w, h := f.outerSize()
+	return int(w / vg.Inch * dotsPerInch), int(h / vg.Inch * dotsPerInch)
+}
+
+// Description says in words what the figure shows: its title, and of each panel what is drawn
+// against what.
+func (f *Figure) Description() string {
+	var parts []string
+	if f.title != "" {
+		parts = append(parts, f.title)
+	}
+	for _, p := range f.panels {
+		if p.Title.Text != "" {
+			parts = append(parts, p.Title.Text)
+		}
+		switch x, y := p.X.Label.Text, p.Y.Label.Text; {
+		case x != "" && y != "":
+			parts = append(parts, y+" against "+x)
+		case x+y != "":
+			parts = append(parts, x+y)
+		}
+	}
+	if len(parts) == 0 {
+		return "images"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Print displays a value below the notebook cell that is running, and prints it elsewhere: a
+// History, an Evaluation, a Comparison or a Machine as its table, an Experiment as a
+// table of its settings, anything else as its text.
+func Print(value any) {
+	if !gonbui.IsNotebook {
+		fmt.Fprintln(os.Stdout, value)
+		return
+	}
+	gonbui.DisplayHTML(printed(value))
+	gonbui.Sync()
+}
+
+// Explain displays what a method or a machine says of itself, with its equations typeset, below
+// the notebook cell that is running, and prints it elsewhere.
+func Explain(value interface{ Explain() string }) {
+	if !gonbui.IsNotebook {
+		fmt.Fprintln(os.Stdout, value.Explain())
+		return
+	}
+	gonbui.DisplayMarkdown(value.Explain())
+	gonbui.Sync()
+}
+
+// printed is a value as HTML.
+func printed(value any) string {
+	if h, ok := value.(runs.History); ok && h.Err == nil {
+		value = h.WithoutNorms()
+	}
+	var table *runs.Table
+	switch v := value.(type) {
+	case *runs.Table:
+		table = v
+	case interface{ Table() *runs.Table }:
+		table = v.Table()
+	case runs.Experiment:
+		table = runs.SettingsTable(v)
+	default:
+		return "<pre>" + html.EscapeString(fmt.Sprint(value)) + "</pre>"
+	}
+	var b strings.Builder
+	_ = table.WithoutMissing().WriteHTML(&b) // which a Builder takes
+	return b.String()
 }

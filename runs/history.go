@@ -1,6 +1,10 @@
 package runs
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Epoch is what training recorded of one epoch.
 type Epoch struct {
@@ -70,3 +74,123 @@ func (h History) Objective() Measure {
 
 // LogP is the log-likelihood log p(x), the objective of most families.
 var LogP = Measure{Key: "log_p", Name: "log p", Label: "log p(x)", Unit: "nats", Rises: true}
+
+// Table has a row an epoch. Its columns have the keys of metrics.jsonl: epoch, step,
+// seconds, learning_rate, measures of training and of validation such as
+// train.log_p, what the experiment asked to be measured, by name, such as
+// test.log_p, and norms such as norms.generative.0.weights. Beside them are the base
+// line of the objective with its standard error, such as baseline_log_p, and a
+// remark, which is "diverged" where an epoch is far from it. Columns that no epoch has
+// are left out.
+func (h History) Table() *Table { return historyTable(h.Name, false, h) }
+
+// HistoriesTable has the rows of the tables of histories below each other, and a
+// column before the others, run, with the names of the histories.
+func HistoriesTable(histories ...History) *Table { return historyTable("", true, histories...) }
+
+func historyTable(title string, named bool, histories ...History) *Table {
+	columns := historyColumns(histories)
+	if named {
+		columns = slices.Insert(columns, 0, Column{Key: "run"})
+	}
+	t := NewTable("history", title, columns...)
+	for _, h := range histories {
+		for _, e := range h.Epochs {
+			values := map[string]any{"run": h.Name}
+			h.eachField(e, func(key string, value any) { values[key] = value })
+			row := make([]any, len(columns))
+			for i, c := range columns {
+				row[i] = values[c.Key]
+			}
+			t.Add(row...)
+		}
+	}
+	return t
+}
+
+// historyColumns are those of all fields of the epochs, in the order of a line of
+// metrics.
+func historyColumns(histories []History) []Column {
+	columns := []Column{
+		{Key: "epoch", Kind: Integer},
+		{Key: "step", Kind: Integer},
+		{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1},
+		{Key: "learning_rate", Label: "learning rate", Kind: Number},
+	}
+	seen := map[string]bool{}
+	for _, c := range columns {
+		seen[c.Key] = true
+	}
+	for _, h := range histories {
+		for _, e := range h.Epochs {
+			h.eachField(e, func(key string, _ any) {
+				if !seen[key] {
+					seen[key] = true
+					columns = append(columns, h.column(key))
+				}
+			})
+		}
+	}
+	slices.SortStableFunc(columns, func(a, b Column) int { return cmp.Compare(place(a.Key), place(b.Key)) })
+	return columns
+}
+
+// The keys of columns that are no fields of a line of metrics: they have no dot.
+const (
+	baselinePrefix = "baseline_"
+	remarkKey      = "remark"
+)
+
+func isBaseline(key string) bool {
+	return strings.HasPrefix(key, baselinePrefix) && !strings.Contains(key, ".")
+}
+
+// eachField calls field with those of the epoch's line, the baseline and a remark.
+func (h History) eachField(e Epoch, field func(key string, value any)) {
+	e.eachField(field)
+	if h.Baseline == nil {
+		return
+	}
+	key := baselinePrefix + h.Objective().Key
+	field(key, h.Baseline.Factorized.Value)
+	field(key+StandardErrorKey, h.Baseline.Factorized.SE)
+	if h.Warning(e) != "" {
+		field(remarkKey, "diverged")
+	}
+}
+
+// column is that of a measure, a norm or one beside them.
+func (h History) column(key string) Column {
+	switch {
+	case key == remarkKey:
+		return Column{Key: key}
+	case isBaseline(key):
+		return measureColumn([]Measure{h.Objective()}, key, strings.TrimPrefix(key, baselinePrefix), h.Baseline.Label())
+	case strings.HasPrefix(key, normsPrefix):
+		return Column{Key: key, Kind: Number, Decimals: 3}
+	}
+	rows, of, _ := strings.Cut(key, ".")
+	if rows == "train" {
+		rows = "training"
+	}
+	return measureColumn(h.Measures, key, of, rows)
+}
+
+// place says where in a line of metrics a field stands among those of other epochs.
+func place(key string) int {
+	switch {
+	case key == remarkKey:
+		return 6
+	case isBaseline(key):
+		return 3
+	case !strings.Contains(key, "."):
+		return 0
+	case strings.HasPrefix(key, trainPrefix):
+		return 1
+	case strings.HasPrefix(key, validationPrefix):
+		return 2
+	case strings.HasPrefix(key, normsPrefix):
+		return 5
+	}
+	return 4
+}

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
@@ -124,4 +126,90 @@ func DecodeExperiment(text []byte, family string, into any) error {
 // It panics if a setting has no name, which Check of an experiment refuses.
 func EncodeExperiment(family string, settings any) []byte {
 	return append(fmt.Appendf(nil, "family = %q\n", family), EncodeTOML(settings)...)
+}
+
+// Typed is a run of experiments of one type, with models of one type. A family embeds it in its
+// own type of run, beside the model of the last checkpoint.
+type Typed[E Experiment, M any] struct {
+	*Run
+	experiment E
+	last       M
+	kind       Kind[E, M]
+}
+
+// Model returns the model of the last checkpoint.
+func (t *Typed[E, M]) Model() M { return t.last }
+
+// Experiment is what the run trains.
+func (t *Typed[E, M]) Experiment() E { return t.experiment }
+
+// Best is the model of the epoch with the best validation measure.
+func (t *Typed[E, M]) Best() (M, error) { return t.of(t.Run.Best()) }
+
+// At is the model after an epoch whose checkpoint the experiment keeps, or after the last.
+func (t *Typed[E, M]) At(epoch int) (M, error) { return t.of(t.Run.At(epoch)) }
+
+// Checkpoint is the model of a checkpoint by its name: last, best, or the number of an epoch.
+func (t *Typed[E, M]) Checkpoint(name string) (M, error) { return t.of(t.Run.Checkpoint(name)) }
+
+func (t *Typed[E, M]) of(s Snapshot, err error) (model M, _ error) {
+	if err != nil {
+		return model, err
+	}
+	if model, err = t.kind.Model(t.experiment, s); err != nil {
+		return model, fmt.Errorf("a checkpoint in %s: %w: restore the file from a copy", t.dir, err)
+	}
+	return model, nil
+}
+
+// SaveModel writes the model of the last checkpoint, with the experiment that it comes from: a
+// file that LoadModel of its family's package reads anywhere.
+func (r *Run) SaveModel(w io.Writer) error {
+	b, err := MarshalModel(r.experiment, r.snapshot)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+// Draft is an experiment in the making, whose family describes its settings as rows: flags point into
+// it.
+type Draft struct {
+	Family string
+	Noun   string
+	*Base
+	Settings   func() []Hyperparameter // the rows, as the settings are now
+	Experiment func() Experiment       // with the settings as they are now
+	// Read takes all settings from the text of an experiment file of the family.
+	Read func(text []byte) error
+}
+
+// NewDraft returns a draft of the usual experiment of a family. It is nil if the family does not
+// describe its settings as rows, or is no part of this program.
+func NewDraft(family string) *Draft {
+	of, err := registered(family)
+	if err != nil || of.draft == nil {
+		return nil
+	}
+	return of.draft()
+}
+
+// Families returns the names of the families that this program has, in their order.
+func Families() []string {
+	families.RLock()
+	defer families.RUnlock()
+	return slices.Sorted(maps.Keys(families.all))
+}
+
+func (f *Family[S, M]) draft() *Draft {
+	e := f.Empty()
+	return &Draft{
+		Family: f.Name, Noun: f.Noun, Base: &e.Base, Settings: e.rows,
+		Experiment: func() Experiment { return e },
+		Read: func(text []byte) (err error) {
+			e, err = f.Parse(text)
+			return err
+		},
+	}
 }
