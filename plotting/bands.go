@@ -31,7 +31,7 @@ type Group struct {
 // of the figure at its top there, so that the rest can be told apart: Panels()[0].Y.Max is
 // for another choice.
 func SeedBands(groups ...Group) *Figure {
-	return seedBands(groups, byEpoch, asTheyAre)
+	return seedBands(groups, byEpoch)
 }
 
 // SeedBandsByTime draws what SeedBands does against the wall-clock time of
@@ -39,26 +39,24 @@ func SeedBands(groups ...Group) *Figure {
 // drawn from the time at which the last of its seeds has ended an epoch to the
 // time at which the first is done.
 func SeedBandsByTime(groups ...Group) *Figure {
-	var histories []runs.History
-	for _, g := range groups {
-		histories = append(histories, g.Seeds...)
-	}
-	return seedBands(groups, byTime(histories), interpolated)
+	x := byTime(seedsOf(groups))
+	x.align = interpolated
+	return seedBands(groups, x)
 }
 
-// alignment gives the curves of seeds points at the same x.
-type alignment func(seeds []plotter.XYs) []plotter.XYs
-
-func asTheyAre(seeds []plotter.XYs) []plotter.XYs { return seeds }
-
-func seedBands(groups []Group, x abscissa, align alignment) *Figure {
-	if len(groups) == 0 {
-		return failed(errors.New("no groups of seeds to draw: give at least one"))
-	}
-	var all []runs.History
+// seedsOf are the seeds of all groups.
+func seedsOf(groups []Group) (all []runs.History) {
 	for _, g := range groups {
 		all = append(all, g.Seeds...)
 	}
+	return all
+}
+
+func seedBands(groups []Group, x abscissa) *Figure {
+	if len(groups) == 0 {
+		return failed(errors.New("no groups of seeds to draw: give at least one"))
+	}
+	all := seedsOf(groups)
 	objective, err := objective(all)
 	if err != nil {
 		return failed(err)
@@ -74,7 +72,7 @@ func seedBands(groups []Group, x abscissa, align alignment) *Figure {
 			if heldOut && !hasValidation(g.Seeds[0]) {
 				continue
 			}
-			edge, band, err := addSeeds(panel, g, i, x, heldOut, align)
+			edge, band, err := addSeeds(panel, g, i, x, heldOut)
 			if err != nil {
 				return failed(err)
 			}
@@ -101,7 +99,7 @@ func groupLabel(g Group) string {
 
 // addSeeds draws the mean and the band of one curve of a group, and returns the upper edge of
 // what it drew, and whether that is a band's.
-func addSeeds(panel *plot.Plot, g Group, i int, x abscissa, heldOut bool, align alignment) (edge plotter.XYs, banded bool, err error) {
+func addSeeds(panel *plot.Plot, g Group, i int, x abscissa, heldOut bool) (edge plotter.XYs, banded bool, err error) {
 	what, style := "training", solid
 	if heldOut {
 		what, style = "validation", dashed
@@ -110,7 +108,10 @@ func addSeeds(panel *plot.Plot, g Group, i int, x abscissa, heldOut bool, align 
 	for s, h := range g.Seeds {
 		seeds[s] = finite(objectivePoints(h, x, heldOut))
 	}
-	mean, sd := acrossSeeds(align(seeds))
+	if x.align != nil {
+		seeds = x.align(seeds)
+	}
+	mean, sd := acrossSeeds(seeds)
 	if len(mean) == 0 {
 		return nil, false, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s measure: train them for longer", g.Name, x.label, len(seeds), what)
 	}

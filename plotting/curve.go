@@ -114,21 +114,14 @@ func addBand(p *plot.Plot, points plotter.XYs, spread []float64, c color.NRGBA) 
 // meanAndSD returns the mean of the finite values and their standard deviation
 // (n − 1), which is NaN for fewer than two.
 func meanAndSD(values []float64) (mean, sd float64) {
-	n, sum, squares := 0.0, 0.0, 0.0
+	values = finiteValues(values)
+	n := float64(len(values))
 	for _, v := range values {
-		if plotter.CheckFloats(v) == nil {
-			n++
-			sum += v
-		}
+		mean += v
 	}
-	mean = sum / n
+	mean /= n
 	for _, v := range values {
-		if plotter.CheckFloats(v) == nil {
-			squares += (v - mean) * (v - mean)
-		}
+		sd += (v - mean) * (v - mean)
 	}
-	if n < 2 {
-		return mean, math.NaN()
-	}
-	return mean, math.Sqrt(squares / (n - 1))
+	return mean, math.Sqrt(sd / max(n-1, 0)) // 0/0 is NaN
 }

@@ -76,6 +76,7 @@ type abscissa struct {
 	label string
 	of    func(runs.Epoch) float64
 	ticks linearTicks
+	align func(seeds []plotter.XYs) []plotter.XYs // gives points at the same x; nil where they have these
 }
 
 var byEpoch = abscissa{

@@ -23,14 +23,22 @@ func Samples(sheet dataset.Sheet) *Figure {
 	columns := int(math.Ceil(math.Sqrt(float64(len(sheet.Values)) * float64(sheet.Shape.Height) / float64(sheet.Shape.Width))))
 	columns = min(max(columns, 1), len(sheet.Values))
 	g := gallery{sheet, columns, (len(sheet.Values) + columns - 1) / columns}
+	return g.figure(0)
+}
+
+// figure is that of the grid, with space above it for what else is drawn.
+func (g gallery) figure(space vg.Length, above ...plot.Plotter) *Figure {
 	width, height := g.figureSize()
+	grid := height - 2*margin
 	panel := plot.New()
 	panel.HideAxes()
 	panel.X.Padding, panel.Y.Padding = 0, 0
 	panel.Add(g.raster())
+	panel.Add(above...)
+	panel.Y.Max = float64((grid + space) / grid)
 	f := newFigure(panel)
-	f.width, f.height = width, height
-	f.aspect = float64((width - 2*margin) / (height - 2*margin))
+	f.width, f.height = width, height+space
+	f.aspect = float64((width - 2*margin) / (grid + space))
 	return f
 }
 

@@ -41,21 +41,9 @@ func SideBySide(columns ...Column) *Figure {
 		}
 	}
 	g := gallery{all, len(columns), len(first.Values)}
-	width, height := g.figureSize()
-	grid := height - 2*margin
-	column := (width - 2*margin) / vg.Length(len(columns))
-	headings := headings{columns, g, headingStyle(columns, column)}
-	space := headings.height()
-
-	panel := plot.New()
-	panel.HideAxes()
-	panel.X.Padding, panel.Y.Padding = 0, 0
-	panel.Add(g.raster(), headings)
-	panel.Y.Max = float64((grid + space) / grid)
-	f := newFigure(panel)
-	f.width, f.height = width, height+space
-	f.aspect = float64((width - 2*margin) / (grid + space))
-	return f
+	width, _ := g.figureSize()
+	headings := headings{columns, g, headingStyle(columns, (width-2*margin)/vg.Length(len(columns)))}
+	return g.figure(headings.height(), headings)
 }
 
 // headingStyle is that of headings which all fit above their columns.
