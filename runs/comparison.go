@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -228,25 +229,24 @@ func (c *Comparison) findSettings() {
 // of samples a row, all by the draws of seed 1. progress, which may be nil, is called
 // with the fraction of the work done. Models that are no Estimator are refused.
 func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	c.Checkpoint = "last"
-	return c.evaluate(ctx, split, samples, progress, func(r *Run) (Snapshot, error) { return r.snapshot, nil })
+	return c.evaluate(ctx, split, samples, progress, "last", "last")
 }
 
 // EvaluateBest is Evaluate of the models of the epochs with the best validation
 // objective, which runs have that hold out validation rows.
 func (c Comparison) EvaluateBest(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	c.Checkpoint = "best"
-	return c.evaluate(ctx, split, samples, progress, (*Run).Best)
+	return c.evaluate(ctx, split, samples, progress, "best", "best")
 }
 
 // EvaluateAt is Evaluate of the models after an epoch, whose checkpoints the runs
 // keep or end with.
 func (c Comparison) EvaluateAt(ctx context.Context, epoch int, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	c.Checkpoint = fmt.Sprintf("epoch %d", epoch)
-	return c.evaluate(ctx, split, samples, progress, func(r *Run) (Snapshot, error) { return r.At(epoch) })
+	return c.evaluate(ctx, split, samples, progress, fmt.Sprintf("epoch %d", epoch), strconv.Itoa(epoch))
 }
 
-func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64), model func(*Run) (Snapshot, error)) (Comparison, error) {
+// evaluate is Evaluate of a checkpoint as Run.Checkpoint has it, of which the comparison tells by a name.
+func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64), name, checkpoint string) (Comparison, error) {
+	c.Checkpoint = name
 	runs, done := 0, 0
 	for _, e := range c.Experiments {
 		seeds, err := e.opened()
@@ -260,7 +260,7 @@ func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples i
 		e := &c.Experiments[i]
 		e.Evaluations = nil
 		for _, run := range e.seeds.Runs {
-			at, err := model(run)
+			at, err := run.Checkpoint(checkpoint)
 			if err != nil {
 				return c, err
 			}
