@@ -1,6 +1,7 @@
 package plotting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,8 +50,11 @@ type ReportOptions struct {
 	Progress func(float64)
 }
 
-// report is a page that is being written.
-type report struct{ strings.Builder }
+// report is a page that is being written, with what was wrong first with its figures.
+type report struct {
+	strings.Builder
+	err error
+}
 
 // Report describes a run on one page: the experiment, where and by what it was computed, the
 // curves, the norms, and of the model of the last checkpoint what it has of samples, the evaluation
@@ -73,7 +77,8 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	if warning := history.LastWarning(); warning != "" {
 		fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(warning))
 	}
-	if err := r.sections(ctx, run, o); err != nil {
+	err = r.sections(ctx, run, o)
+	if err = cmp.Or(r.err, err); err != nil {
 		return "", err
 	}
 	r.WriteString("</body></html>\n")
@@ -84,18 +89,14 @@ func (r *report) sections(ctx context.Context, run *runs.Run, o ReportOptions) e
 	history := run.History()
 	r.section("Training")
 	if len(history.Epochs) > 0 {
-		if err := r.figure(CurvesByEpochAndTime(history)); err != nil {
-			return err
-		}
+		r.figure(CurvesByEpochAndTime(history))
 	}
 	if err := r.model(ctx, run, o); err != nil {
 		return err
 	}
 	if n := len(history.Epochs); n > 0 && history.Epochs[n-1].Norms != nil {
 		r.section("Norms of the layers")
-		if err := r.figure(Norms(history)); err != nil {
-			return err
-		}
+		r.figure(Norms(history))
 	}
 	r.section("The experiment")
 	r.table(runs.SettingsTable(run.Experiment()))
@@ -144,9 +145,7 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 	}
 	if samples != nil {
 		r.section("Samples")
-		if err := r.figure(samples); err != nil {
-			return err
-		}
+		r.figure(samples)
 	}
 	if !slices.Contains(ReportUses(run, model), "samples") {
 		return nil
@@ -185,21 +184,20 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 		return nil
 	}
 	r.section("Importance weights")
-	if err := r.figure(ImportanceWeights(weights)); err != nil {
-		return err
-	}
+	r.figure(ImportanceWeights(weights))
 	r.section("log Z²")
-	return r.figure(LogZ2(z))
+	r.figure(LogZ2(z))
+	return nil
 }
 
 func (r *report) section(title string) { fmt.Fprintf(r, "<h2>%s</h2>\n", html.EscapeString(title)) }
 
 func (r *report) table(t *runs.Table) { _ = t.WriteHTML(r) } // which a Builder takes
 
-func (r *report) figure(f *Figure) error {
+func (r *report) figure(f *Figure) {
 	text, err := f.HTML()
 	r.WriteString(text + "\n")
-	return err
+	r.err = cmp.Or(r.err, err)
 }
 
 // sessionsTable has a row a session.
@@ -296,22 +294,19 @@ func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, sav
 	if err == nil && figure != nil {
 		err = save(figure, "samples")
 	}
-	if err != nil {
-		return err
-	}
 	if sampler, is := model.(runs.Sampler); is {
 		for _, d := range sampler.Drawings() {
-			if !d.Columns {
+			if err != nil || !d.Columns {
 				continue
 			}
-			sheets, err := d.Draw(ctx, runs.Sampling{N: 10, Seed: seed})
-			if err != nil {
-				return err
-			}
-			if err := save(Drawn(d, sheets), d.Kind); err != nil {
-				return err
+			var sheets []dataset.Sheet
+			if sheets, err = d.Draw(ctx, runs.Sampling{N: 10, Seed: seed}); err == nil {
+				err = save(Drawn(d, sheets), d.Kind)
 			}
 		}
+	}
+	if err != nil {
+		return err
 	}
 	if of, is := model.(layered); is {
 		return save(FisherStructure(of.Architecture()), "fisher-structure")

@@ -307,10 +307,8 @@ func compare(dir string, there, e Experiment) (same bool, err error) {
 		return true, nil
 	}
 	remedy := "choose another directory, or remove it"
-	if longer := there.Header(); longer.Epochs < e.Header().Epochs {
-		if longer.Epochs = e.Header().Epochs; there.WithHeader(longer).Hash() == e.Hash() {
-			remedy = fmt.Sprintf("once it is finished, train --resume %s --epochs %d lets it go on; or choose another directory", shell.Argument(dir), longer.Epochs)
-		}
+	if epochs := e.Header().Epochs; there.Header().Epochs < epochs && withEpochs(there, epochs).Hash() == e.Hash() {
+		remedy = fmt.Sprintf("once it is finished, train --resume %s --epochs %d lets it go on; or choose another directory", shell.Argument(dir), epochs)
 	}
 	return false, fmt.Errorf("%s is the directory of another experiment (%s): %s", dir, strings.Join(differences, "; "), remedy)
 }

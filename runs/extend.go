@@ -40,9 +40,7 @@ func ExtendSeeds(dir string, epochs int) (Experiment, error) {
 	if _, err := extendAll(dirs, epochs); err != nil {
 		return nil, err
 	}
-	h := seeds[0].Header()
-	h.Epochs = epochs
-	return seeds[0].WithHeader(h), nil
+	return withEpochs(seeds[0], epochs), nil
 }
 
 // extendAll extends the runs in directories once all of them can be.
@@ -95,8 +93,7 @@ func extended(dir string, epochs int) (Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.Epochs = epochs
-	longer := e.WithHeader(h)
+	longer := withEpochs(e, epochs)
 	if err := longer.Check(set); err != nil {
 		return nil, err
 	}

@@ -247,15 +247,15 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	case text == shardAuto && getenv(slurmID) != "":
 		return slurmShard(getenv)
 	case text == shardAuto && getenv(kubernetesIndex) != "":
-		index, err := number(kubernetesIndex, getenv)
+		index, err := numbers(getenv, kubernetesIndex)
 		if err != nil {
 			return Shard{}, err
 		}
-		count, err := number(ShardsVariable, getenv)
+		count, err := numbers(getenv, ShardsVariable)
 		if err != nil {
 			return Shard{}, fmt.Errorf("%w: let the manifest set it to the number of completions", err)
 		}
-		return newShard(index, count)
+		return newShard(index[0], count[0])
 	case text == shardAuto:
 		return Shard{}, fmt.Errorf("shard auto: neither %s nor %s is set: start this in a Slurm array or a Kubernetes Indexed Job, or write INDEX/COUNT", slurmID, kubernetesIndex)
 	}
@@ -272,20 +272,17 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 // ShardsVariable says how many shards there are, the tasks have their numbers, so that one
 // that is submitted again alone keeps its share.
 func slurmShard(getenv func(string) string) (Shard, error) {
-	var values [5]int
-	for i, name := range []string{slurmID, slurmMin, slurmMax, slurmStep, slurmCount} {
-		var err error
-		if values[i], err = number(name, getenv); err != nil {
-			return Shard{}, err
-		}
+	values, err := numbers(getenv, slurmID, slurmMin, slurmMax, slurmStep, slurmCount)
+	if err != nil {
+		return Shard{}, err
 	}
 	id, first, last, step, count := values[0], values[1], values[2], values[3], values[4]
 	if getenv(ShardsVariable) != "" {
-		shards, err := number(ShardsVariable, getenv)
+		shards, err := numbers(getenv, ShardsVariable)
 		if err != nil {
 			return Shard{}, err
 		}
-		return newShard(id, shards)
+		return newShard(id, shards[0])
 	}
 	if step < 1 || (id-first)%step != 0 || (last-first)/step+1 != count || count == 1 && id > 0 {
 		return Shard{}, fmt.Errorf("task %d of an array of %d tasks from %d to %d with step %d: which share of all it has is not known: number the tasks from 0, and set %s to their number",
@@ -294,12 +291,15 @@ func slurmShard(getenv func(string) string) (Shard, error) {
 	return newShard((id-first)/step, count)
 }
 
-func number(name string, getenv func(string) string) (int, error) {
-	n, err := strconv.Atoi(getenv(name))
-	if err != nil {
-		return 0, fmt.Errorf("%s=%q is not a number", name, getenv(name))
+func numbers(getenv func(string) string, names ...string) (all []int, err error) {
+	for _, name := range names {
+		n, err := strconv.Atoi(getenv(name))
+		if err != nil {
+			return nil, fmt.Errorf("%s=%q is not a number", name, getenv(name))
+		}
+		all = append(all, n)
 	}
-	return n, nil
+	return all, nil
 }
 
 func newShard(index, count int) (Shard, error) {

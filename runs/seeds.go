@@ -121,10 +121,7 @@ func ReadSeeds(dir string) ([]Experiment, error) {
 			err = fmt.Errorf("training in %s was interrupted before the first of its %d seeds was begun: give the command that began it again", dir, len(planned))
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return seeds, nil
+	return seeds, err
 }
 
 // sameSeeds is readSeeds, and refuses seeds of different experiments.
@@ -137,13 +134,8 @@ func sameSeeds(dir string) ([]Experiment, error) {
 	for _, e := range seeds {
 		longest = max(longest, e.Header().Epochs)
 	}
-	asLong := func(e Experiment) Experiment {
-		h := e.Header()
-		h.Epochs = longest
-		return e.WithHeader(h)
-	}
 	for _, e := range seeds {
-		if err := sameButForSeed(SeedDir(dir, seeds[0].Header().Seed), asLong(seeds[0]), asLong(e)); err != nil {
+		if err := sameButForSeed(SeedDir(dir, seeds[0].Header().Seed), withEpochs(seeds[0], longest), withEpochs(e, longest)); err != nil {
 			return nil, err
 		}
 	}
@@ -265,6 +257,12 @@ func seedOf(name string) (uint64, bool) {
 func sameButForSeed(dir string, there, here Experiment) error {
 	_, err := compare(dir, there, withSeed(here, there.Header().Seed))
 	return err
+}
+
+func withEpochs(e Experiment, epochs int) Experiment {
+	h := e.Header()
+	h.Epochs = epochs
+	return e.WithHeader(h)
 }
 
 func withSeed(e Experiment, seed uint64) Experiment {

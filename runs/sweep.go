@@ -228,10 +228,7 @@ func (s *Sweep) Settings() ([]Setting, error) {
 	}
 	number := 1
 	for _, a := range s.Axes {
-		number *= min(len(a.Values), mostRuns+1)
-		if number > mostRuns {
-			break
-		}
+		number = min(number*min(len(a.Values), mostRuns+1), mostRuns+1)
 	}
 	if s.Seeds < 1 || s.Seeds > mostSeeds {
 		return nil, fmt.Errorf("seeds = %d: give at least 1, and at most %d", s.Seeds, mostSeeds)

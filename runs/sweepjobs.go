@@ -253,10 +253,7 @@ var States = [...]State{Finished, Running, Interrupted, Waiting, Failed}
 // made it fail, or why it cannot be read.
 func (j Job) State() (State, *Run, error) {
 	if Taken(j.Dir) != nil {
-		run, err := Open(j.Dir)
-		if err != nil {
-			run = nil // it may have no checkpoint yet
-		}
+		run, _ := Open(j.Dir) // it may have no checkpoint yet
 		return Running, run, nil
 	}
 	text, err := file.Read(j.failure(), file.Small)
@@ -272,9 +269,6 @@ func (j Job) State() (State, *Run, error) {
 	case err == nil && run.Finished(): // by whatever program, since it failed
 		return Finished, run, nil
 	case failed:
-		if err != nil {
-			run = nil
-		}
 		return Failed, run, errors.New(string(text))
 	case err != nil:
 		return Interrupted, nil, err
