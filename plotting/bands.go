@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -79,7 +80,7 @@ func seedBands(groups []Group, x abscissa) *Figure {
 			edges = append(edges, edge)
 			banded, validated = banded || band, validated || heldOut
 		}
-		f.legend.add(groupLabel(g), sample(in(paletteColor(i), solid)))
+		f.legend.add(g.Name+", "+names.Count(len(g.Seeds), "seed"), sample(in(paletteColor(i), solid)))
 	}
 	cutBeginning(panel, edges)
 	baseline := addBaselines(panel, all)
@@ -88,13 +89,6 @@ func seedBands(groups []Group, x abscissa) *Figure {
 	f.addBandStyle(banded, "mean ± 1 sd")
 	f.addBaselineStyle(baseline)
 	return f
-}
-
-func groupLabel(g Group) string {
-	if len(g.Seeds) == 1 {
-		return g.Name + ", 1 seed"
-	}
-	return fmt.Sprintf("%s, %d seeds", g.Name, len(g.Seeds))
 }
 
 // addSeeds draws the mean and the band of one curve of a group, and returns the upper edge of

@@ -1,6 +1,7 @@
 package plotting
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"image/color"
@@ -183,10 +184,7 @@ func objectivePoints(h runs.History, x abscissa, heldOut bool) (points plotter.X
 func hasValidation(h runs.History) bool { return len(objectivePoints(h, byEpoch, true)) > 0 }
 
 func runName(h runs.History, i int) string {
-	if h.Name == "" {
-		return fmt.Sprintf("run %d", i+1)
-	}
-	return h.Name
+	return cmp.Or(h.Name, fmt.Sprintf("run %d", i+1))
 }
 
 // addLineStyles explains the lines that the colours do not tell apart, where

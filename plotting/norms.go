@@ -105,12 +105,7 @@ func epochsWithNorms(h runs.History, name string) ([]runs.Epoch, error) {
 	if h.Err != nil {
 		return nil, h.Err
 	}
-	var epochs []runs.Epoch
-	for _, e := range h.Epochs {
-		if e.Norms != nil {
-			epochs = append(epochs, e)
-		}
-	}
+	epochs := slices.DeleteFunc(slices.Clone(h.Epochs), func(e runs.Epoch) bool { return e.Norms == nil })
 	if len(epochs) == 0 {
 		return nil, fmt.Errorf("%s has no norms: train another epoch", name)
 	}

@@ -8,6 +8,8 @@ import (
 	stddraw "image/draw"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"gonum.org/v1/plot"
@@ -248,11 +250,7 @@ func Descents(sheets []dataset.Sheet) *Figure {
 
 // superscript writes a number in raised digits.
 func superscript(n int) string {
-	var digits []rune
-	for _, d := range fmt.Sprint(n) {
-		digits = append(digits, []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[d-'0'])
-	}
-	return string(digits)
+	return strings.Map(func(digit rune) rune { return []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[digit-'0'] }, strconv.Itoa(n))
 }
 
 // raster is a plotter that fills a rectangle of the data area with an image

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -335,6 +336,9 @@ func settingName(keys []string, values []any) string {
 	return name
 }
 
+// notInNames are letters that names of files are not given.
+var notInNames = regexp.MustCompile(`[^-+._0-9A-Za-z]`)
+
 // valueName writes a value in letters that names of files may have.
 func valueName(value any) string {
 	if list, is := value.([]any); is {
@@ -344,12 +348,7 @@ func valueName(value any) string {
 		}
 		return strings.Join(parts, "-")
 	}
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("+-._", r) || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, strings.Trim(valueText(value), `"`))
+	return notInNames.ReplaceAllString(strings.Trim(valueText(value), `"`), "_")
 }
 
 // TOML writes the sweep as ReadSweep reads it.

@@ -297,10 +297,12 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 			return 0, err
 		}
 	}
-	jobs = shareOf(jobs, share)
 	var sets Sets
 	var failures []error
 	elsewhere, err = takeTurns(ctx, len(jobs), func(i int) (bool, error) {
+		if !share.Has(i) {
+			return false, nil
+		}
 		j := jobs[i]
 		switch state, _, _ := j.State(); state {
 		case Finished:
@@ -390,15 +392,6 @@ func (s *Sweep) Retry(dir string) error {
 		}
 	}
 	return err
-}
-
-// shareOf are the jobs of a share.
-func shareOf(jobs []Job, share Shard) []Job {
-	i := -1
-	return slices.DeleteFunc(jobs, func(Job) bool {
-		i++
-		return !share.Has(i)
-	})
 }
 
 // StepTime measures how long a step of an experiment takes on set: the mean over as
