@@ -82,17 +82,10 @@ type abscissa struct {
 	align func(seeds []plotter.XYs) []plotter.XYs // gives points at the same x; nil where they have these
 }
 
-var byEpoch = abscissa{
-	label: "epoch",
-	of:    func(e runs.Epoch) float64 { return float64(e.Epoch) },
-	ticks: linearTicks{integers: true},
-}
-
-var byStep = abscissa{
-	label: "step",
-	of:    func(e runs.Epoch) float64 { return float64(e.Step) },
-	ticks: linearTicks{integers: true},
-}
+var (
+	byEpoch = abscissa{"epoch", func(e runs.Epoch) float64 { return float64(e.Epoch) }, linearTicks{integers: true}, nil}
+	byStep  = abscissa{"step", func(e runs.Epoch) float64 { return float64(e.Step) }, linearTicks{integers: true}, nil}
+)
 
 // byTime picks the unit of time that suits the longest run.
 func byTime(histories []runs.History) abscissa {

@@ -57,7 +57,16 @@ type printer struct {
 
 func (p *printer) Begin(plan Plan) {
 	p.plan, p.start, p.warned = plan, time.Now(), false
-	announce(p.w, plan)
+	fmt.Fprintf(p.w, "%s: %s of %s", plan.Name, names.Count(plan.Epochs, "epoch"), names.Count(plan.StepsPerEpoch, "step"))
+	if plan.Start > 0 {
+		fmt.Fprintf(p.w, ", resumed after %s", names.Count(plan.Start, "step"))
+	}
+	fmt.Fprintln(p.w)
+	if b, objective := plan.History.Baseline, plan.History.Objective(); b != nil {
+		rows := map[string]string{"train": "training"}
+		fmt.Fprintf(p.w, "baseline: %s, of %s, over the %s rows\n",
+			measuresLine([]Measure{objective}, Measures{objective.Key: b.Factorized.Value}), b.model(), cmp.Or(rows[b.Rows], b.Rows))
+	}
 	if p.moves {
 		// The bar counts the steps of this session, for the rate to be its own.
 		p.bar = progressbar.NewOptions(plan.Epochs*plan.StepsPerEpoch-plan.Start,
@@ -99,20 +108,6 @@ func (p *printer) Epoch(e Epoch) {
 func (p *printer) End(error) {
 	if p.moves {
 		_ = p.bar.Exit()
-	}
-}
-
-// announce writes what training sets out to do.
-func announce(w io.Writer, p Plan) {
-	fmt.Fprintf(w, "%s: %s of %s", p.Name, names.Count(p.Epochs, "epoch"), names.Count(p.StepsPerEpoch, "step"))
-	if p.Start > 0 {
-		fmt.Fprintf(w, ", resumed after %s", names.Count(p.Start, "step"))
-	}
-	fmt.Fprintln(w)
-	if b, objective := p.History.Baseline, p.History.Objective(); b != nil {
-		rows := map[string]string{"train": "training"}
-		fmt.Fprintf(w, "baseline: %s, of %s, over the %s rows\n",
-			measuresLine([]Measure{objective}, Measures{objective.Key: b.Factorized.Value}), b.model(), cmp.Or(rows[b.Rows], b.Rows))
 	}
 }
 
