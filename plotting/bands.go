@@ -45,7 +45,7 @@ func SeedBandsByTime(groups ...Group) *Figure {
 	return seedBands(groups, x)
 }
 
-// seedsOf are the seeds of all groups.
+// seedsOf lists the seeds of all groups.
 func seedsOf(groups []Group) (all []runs.History) {
 	for _, g := range groups {
 		all = append(all, g.Seeds...)

@@ -43,7 +43,7 @@ func loss(m runs.Measure) (label string, sign float64) {
 	return withUnit(m.Label, m.Unit), 1
 }
 
-// withUnit is a label with a unit, if there is one.
+// withUnit returns a label with a unit, if there is one.
 func withUnit(label, unit string) string {
 	if unit == "" {
 		return label
@@ -159,7 +159,7 @@ func addRun(panel *plot.Plot, h runs.History, name string, i int, x abscissa) er
 	return addLine(panel, "validation "+h.Objective().Name+" of "+name, objectivePoints(h, x, true), in(paletteColor(i), dashed))
 }
 
-// objectivePoints are those of the objective of training, or of the rows held out where there are any.
+// objectivePoints returns the objective of the training rows, or of the rows held out if there are any.
 func objectivePoints(h runs.History, x abscissa, heldOut bool) (points plotter.XYs) {
 	_, sign := loss(h.Objective())
 	for _, e := range h.Epochs {
@@ -288,7 +288,7 @@ type curve struct {
 	style  draw.LineStyle
 }
 
-// addCurves draws the bands of curves and above all of these their lines. It says which have a band.
+// addCurves draws the bands of curves, and above all bands their lines. It says which curves have a band.
 func addCurves(p *plot.Plot, curves ...curve) (banded []bool, err error) {
 	for _, c := range curves {
 		banded = append(banded, c.spread != nil && addBand(p, c.points, c.spread, c.style.Color.(color.NRGBA)) != nil)

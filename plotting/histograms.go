@@ -69,8 +69,8 @@ func newSampled(name string, values []float64) sampled {
 	return sampled{name, values, fmt.Errorf("no finite value among the %d of %s: nothing to draw", len(values), name)}
 }
 
-// histograms draws those of samples, in the same bins, on a logarithmic axis: the numbers of
-// values, or their shares of each sample.
+// histograms draws histograms of samples, in the same bins, on a logarithmic axis: numbers of
+// values, or shares of each sample.
 func histograms(title, x, y string, shares bool, samples ...sampled) *Figure {
 	if len(samples) == 0 {
 		return failed(errors.New("no samples to draw: give at least one"))

@@ -33,7 +33,7 @@ func Samples(sheet dataset.Sheet) *Figure {
 	return g.figure(0)
 }
 
-// figure is that of the grid, with space above it for what else is drawn.
+// figure draws the grid, with space above it for what else is drawn.
 func (g gallery) figure(space vg.Length, above ...plot.Plotter) *Figure {
 	width, height := g.figureSize()
 	grid := height - 2*margin

@@ -190,7 +190,7 @@ func makeDirectoryOf(path string) error {
 // PNG returns the figure as PNG, or what was wrong with the values.
 func (f *Figure) PNG() ([]byte, error) { return f.encoded(".png", dotsPerInch) }
 
-// encoded is the figure in the format of an extension, pixels of a resolution.
+// encoded returns the figure in the format of an extension, with pixels of a resolution.
 func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
 	if f.err != nil {
 		return nil, f.err

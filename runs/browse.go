@@ -132,10 +132,10 @@ var results = []Field[Listed]{
 	}},
 }
 
-// best is the epoch with the best objective on the validation rows, 0 where there is none.
+// best returns the epoch with the best objective on the validation rows, epoch 0 if there is none.
 func (l Listed) best() Epoch { return bestOf(l.History.Epochs, l.History.Objective()) }
 
-// resultAt is the place of a result, -1 of what is none.
+// resultAt returns the place of a result, -1 if the name is of none.
 func resultAt(name string) int {
 	return slices.IndexFunc(results, func(f Field[Listed]) bool { return f.Key == name })
 }

@@ -155,7 +155,7 @@ func newCompared(s *Seeds) Compared {
 	return c
 }
 
-// lastOf is the last epoch of a history, of which nothing is known before the first.
+// lastOf returns the last epoch of a history; before the first it knows of nothing.
 func lastOf(history []Epoch) Epoch {
 	if n := len(history); n > 0 {
 		return history[n-1]
@@ -163,7 +163,7 @@ func lastOf(history []Epoch) Epoch {
 	return Epoch{Seconds: math.NaN()}
 }
 
-// bestOf is the epoch of a history with the best objective in validation, 0 where there is none.
+// bestOf returns the epoch of a history with the best objective in validation, epoch 0 if there is none.
 func bestOf(history []Epoch, objective Measure) (best Epoch) {
 	for _, e := range history {
 		if v := e.Validation.Of(objective); !math.IsNaN(v) && (best.Epoch == 0 || objective.Better(v, best.Validation.Of(objective))) {

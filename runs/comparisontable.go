@@ -69,7 +69,7 @@ func (c Comparison) Table() *Table {
 	return TableOf("comparison", "", columns, c.Experiments...)
 }
 
-// lines are all that the text and the table say, in their order.
+// lines lists all that the text and the table say, in their order.
 func (c Comparison) lines() []comparedLine {
 	lines := []comparedLine{
 		{"", func(e Compared) string { return e.Dir }, []Field[Compared]{{Column{Key: "directory"}, func(e Compared) any { return e.Dir }}}},
@@ -95,8 +95,8 @@ func (c Comparison) lines() []comparedLine {
 	}, c.objectiveLines(), c.evaluationLines())
 }
 
-// objectiveLines are those of the objective, where all experiments have the same, and of what has
-// diverged from it.
+// objectiveLines tells of the objective, if all experiments have the same, of its baseline, and of
+// seeds that have diverged.
 func (c Comparison) objectiveLines() (lines []comparedLine) {
 	if c.sameObjective() {
 		of := func(key, when string, value func(Compared) Spread) comparedLine {
@@ -138,8 +138,8 @@ func (c Comparison) objectiveLines() (lines []comparedLine) {
 	return lines
 }
 
-// evaluationLines are those of what the comparison was evaluated with, and of what
-// that estimated; none where it was not.
+// evaluationLines tells what the comparison was evaluated with, and what that estimated; it is empty
+// if the comparison was not evaluated.
 func (c Comparison) evaluationLines() []comparedLine {
 	if c.Samples == 0 {
 		return nil
@@ -210,7 +210,7 @@ func (c Comparison) baseline() *Baseline {
 	return nil
 }
 
-// spreadLine is a row of spreads with so many decimals, and the columns of a mean.
+// spreadLine returns a row of spreads with so many decimals, and the columns of their means.
 func spreadLine(name string, decimals int, mean Column, of func(Compared) Spread) comparedLine {
 	return comparedLine{name, func(e Compared) string {
 		if math.IsNaN(of(e).Mean) {
@@ -302,7 +302,7 @@ func (c Compared) epochsText() string {
 	return text + fmt.Sprintf(" of %d, unfinished", c.seeds.Runs[0].experiment.Header().Epochs)
 }
 
-// simple is what the objective comes to under the simpler model of the baseline.
+// simple returns what the objective comes to under the simpler model of the baseline.
 func (c Compared) simple() Estimate {
 	if c.Baseline == nil {
 		return Estimate{math.NaN(), math.NaN()}

@@ -172,7 +172,7 @@ type member struct {
 	value reflect.Value
 }
 
-// members are those of the struct that of points to.
+// members lists the fields of the struct that of points to.
 func members(of any) (all []member) {
 	for field, value := range reflect.ValueOf(of).Elem().Fields() {
 		field.Offset, field.Index = 0, nil
@@ -181,7 +181,7 @@ func members(of any) (all []member) {
 	return all
 }
 
-// inFile are what an experiment file has, in its order.
+// inFile lists what an experiment file has, in its order.
 func (e *Fit[S, M]) inFile() []member { return append(members(&e.Base), members(&e.Settings)...) }
 
 // joined returns a pointer to a struct with members of several structs.

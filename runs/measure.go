@@ -25,7 +25,7 @@ type Measure struct {
 // StandardErrorKey ends the key of the standard error of a measure.
 const StandardErrorKey = "_se"
 
-// column is the column of the measure, of a key, of which people are told more where there is more.
+// column returns a column of values of the measure, whose label ends in more, if that is not empty.
 func (m Measure) column(key, more string) Column {
 	label := cmp.Or(m.Name, m.Key)
 	if more != "" {
@@ -34,7 +34,7 @@ func (m Measure) column(key, more string) Column {
 	return Column{Key: key, Label: label, Unit: m.Unit, Kind: Number, Decimals: m.decimals(), Fraction: m.Fraction}
 }
 
-// standardError is the column of the standard error of what the column is of.
+// standardError returns the column beside the column of an estimate that has its standard errors.
 func (c Column) standardError() Column {
 	c.Key, c.Label = c.Key+StandardErrorKey, "± se"
 	return c
@@ -67,7 +67,7 @@ func (m Measure) decimals() int {
 	return 3
 }
 
-// scaled is what people multiply values of the measure by, and the unit that they then have.
+// scaled returns the factor with which people read values of the measure, and their unit.
 func (m Measure) scaled() (scale float64, unit string) {
 	if m.Fraction {
 		return 100, "%"
@@ -86,7 +86,7 @@ func (m Measure) Better(value, than float64) bool {
 // Measures are the values of measures by their keys.
 type Measures map[string]float64
 
-// Of is the value of a measure, NaN where there is none.
+// Of returns the value of a measure, NaN if there is none.
 func (m Measures) Of(measure Measure) float64 {
 	if value, ok := m[measure.Key]; ok {
 		return value
