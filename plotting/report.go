@@ -77,9 +77,11 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	if warning := history.LastWarning(); warning != "" {
 		fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(warning))
 	}
-	err = r.sections(ctx, run, o)
-	if err = cmp.Or(r.err, err); err != nil {
-		return "", err
+	if err = r.sections(ctx, run, o); r.err == nil {
+		r.err = err
+	}
+	if r.err != nil {
+		return "", r.err
 	}
 	r.WriteString("</body></html>\n")
 	return Page(r.String()), nil
