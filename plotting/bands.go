@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -31,7 +32,7 @@ type Group struct {
 // of the figure at its top there, so that the rest can be told apart: Panels()[0].Y.Max is
 // for another choice.
 func SeedBands(groups ...Group) *Figure {
-	return seedBands(groups, byEpoch, asTheyAre)
+	return seedBands(groups, byEpoch)
 }
 
 // SeedBandsByTime draws what SeedBands does against the wall-clock time of
@@ -39,26 +40,24 @@ func SeedBands(groups ...Group) *Figure {
 // drawn from the time at which the last of its seeds has ended an epoch to the
 // time at which the first is done.
 func SeedBandsByTime(groups ...Group) *Figure {
-	var histories []runs.History
-	for _, g := range groups {
-		histories = append(histories, g.Seeds...)
-	}
-	return seedBands(groups, byTime(histories), interpolated)
+	x := byTime(seedsOf(groups))
+	x.align = interpolated
+	return seedBands(groups, x)
 }
 
-// alignment gives the curves of seeds points at the same x.
-type alignment func(seeds []plotter.XYs) []plotter.XYs
-
-func asTheyAre(seeds []plotter.XYs) []plotter.XYs { return seeds }
-
-func seedBands(groups []Group, x abscissa, align alignment) *Figure {
-	if len(groups) == 0 {
-		return failed(errors.New("no groups of seeds to draw: give at least one"))
-	}
-	var all []runs.History
+// seedsOf lists the seeds of all groups.
+func seedsOf(groups []Group) (all []runs.History) {
 	for _, g := range groups {
 		all = append(all, g.Seeds...)
 	}
+	return all
+}
+
+func seedBands(groups []Group, x abscissa) *Figure {
+	if len(groups) == 0 {
+		return failed(errors.New("no groups of seeds to draw: give at least one"))
+	}
+	all := seedsOf(groups)
 	objective, err := objective(all)
 	if err != nil {
 		return failed(err)
@@ -70,63 +69,54 @@ func seedBands(groups []Group, x abscissa, align alignment) *Figure {
 	var edges []plotter.XYs
 	validated, banded := false, false
 	for i, g := range groups {
-		train, band, err := addSeeds(panel, g, "training", i, x, trainPoints, align)
-		if err != nil {
-			return failed(err)
-		}
-		edges = append(edges, train)
-		banded = banded || band
-		f.legend.add(groupLabel(g), sample(in(paletteColor(i), solid)))
-		if hasValidation(g.Seeds[0]) {
-			heldOut, _, err := addSeeds(panel, g, "validation", i, x, validationPoints, align)
+		for _, heldOut := range []bool{false, true} {
+			if heldOut && !hasValidation(g.Seeds[0]) {
+				continue
+			}
+			edge, band, err := addSeeds(panel, g, i, x, heldOut)
 			if err != nil {
 				return failed(err)
 			}
-			edges = append(edges, heldOut)
-			validated = true
+			edges = append(edges, edge)
+			banded, validated = banded || band, validated || heldOut
 		}
+		f.legend.add(g.Name+", "+names.Count(len(g.Seeds), "seed"), sample(in(paletteColor(i), solid)))
 	}
 	cutBeginning(panel, edges)
 	baseline := addBaselines(panel, all)
 	padY(panel)
 	f.addLineStyles(validated, cmp.Or(groups[0].HeldOut, "validation"))
-	if banded {
-		f.legend.add("mean ± 1 sd", &plotter.Polygon{Color: translucent(ink)}, sample(solid))
-	}
+	f.addBandStyle(banded, "mean ± 1 sd")
 	f.addBaselineStyle(baseline)
 	return f
 }
 
-func groupLabel(g Group) string {
-	if len(g.Seeds) == 1 {
-		return g.Name + ", 1 seed"
-	}
-	return fmt.Sprintf("%s, %d seeds", g.Name, len(g.Seeds))
-}
-
 // addSeeds draws the mean and the band of one curve of a group, and returns the upper edge of
 // what it drew, and whether that is a band's.
-func addSeeds(panel *plot.Plot, g Group, what string, i int, x abscissa, points func(runs.History, abscissa) plotter.XYs, align alignment) (edge plotter.XYs, banded bool, err error) {
+func addSeeds(panel *plot.Plot, g Group, i int, x abscissa, heldOut bool) (edge plotter.XYs, banded bool, err error) {
+	what, style := "training", solid
+	if heldOut {
+		what, style = "validation", dashed
+	}
 	seeds := make([]plotter.XYs, len(g.Seeds))
 	for s, h := range g.Seeds {
-		seeds[s] = finite(points(h, x))
+		seeds[s] = finite(objectivePoints(h, x, heldOut))
 	}
-	mean, sd := acrossSeeds(align(seeds))
+	if x.align != nil {
+		seeds = x.align(seeds)
+	}
+	mean, sd := acrossSeeds(seeds)
 	if len(mean) == 0 {
 		return nil, false, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s measure: train them for longer", g.Name, x.label, len(seeds), what)
 	}
-	style := solid
-	if what == "validation" {
-		style = dashed
-	}
-	banded = addBand(panel, mean, sd, paletteColor(i)) != nil
+	bands, err := addCurves(panel, curve{g.Name, mean, sd, in(paletteColor(i), style)})
 	edge = slices.Clone(mean)
 	for j, spread := range sd {
 		if !math.IsNaN(spread) {
 			edge[j].Y += spread
 		}
 	}
-	return edge, banded, addLine(panel, g.Name, mean, in(paletteColor(i), style))
+	return edge, bands[0], err
 }
 
 // cutBeginning lowers the top of a panel to what the edges reach after the first tenth of it,
@@ -204,4 +194,20 @@ func valueAt(points plotter.XYs, x float64) float64 {
 	}
 	a, b := points[i-1], points[i]
 	return a.Y + (b.Y-a.Y)*(x-a.X)/(b.X-a.X)
+}
+
+// Comparison draws the experiments of a comparison as SeedBands does.
+func Comparison(c runs.Comparison) *Figure { return SeedBands(groups(c)...) }
+
+// ComparisonByTime draws them as SeedBandsByTime does: what each had reached
+// after the same wall-clock time of training.
+func ComparisonByTime(c runs.Comparison) *Figure { return SeedBandsByTime(groups(c)...) }
+
+// groups are the experiments by the names of their directories and methods.
+func groups(c runs.Comparison) []Group {
+	var groups []Group
+	for _, e := range c.Experiments {
+		groups = append(groups, Group{Name: e.Dir + ": " + e.Method, Seeds: e.Histories()})
+	}
+	return groups
 }

@@ -1,13 +1,18 @@
 package plotting
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"image/color"
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // objective is that of histories that can be drawn together. It is drawn so that
@@ -32,14 +37,18 @@ func objective(histories []runs.History) (runs.Measure, error) {
 
 // loss is a measure as it is drawn: a rising one with its sign turned.
 func loss(m runs.Measure) (label string, sign float64) {
-	label, sign = m.Label, 1.0
 	if m.Rises {
-		label, sign = "−"+label, -1
+		return withUnit("−"+m.Label, m.Unit), -1
 	}
-	if m.Unit != "" {
-		label += " (" + m.Unit + ")"
+	return withUnit(m.Label, m.Unit), 1
+}
+
+// withUnit returns a label with a unit, if there is one.
+func withUnit(label, unit string) string {
+	if unit == "" {
+		return label
 	}
-	return label, sign
+	return label + " (" + unit + ")"
 }
 
 // Curves draws the objective, −log p(x) for most models, against the epoch:
@@ -70,19 +79,13 @@ type abscissa struct {
 	label string
 	of    func(runs.Epoch) float64
 	ticks linearTicks
+	align func(seeds []plotter.XYs) []plotter.XYs // gives points at the same x; nil where they have these
 }
 
-var byEpoch = abscissa{
-	label: "epoch",
-	of:    func(e runs.Epoch) float64 { return float64(e.Epoch) },
-	ticks: linearTicks{integers: true},
-}
-
-var byStep = abscissa{
-	label: "step",
-	of:    func(e runs.Epoch) float64 { return float64(e.Step) },
-	ticks: linearTicks{integers: true},
-}
+var (
+	byEpoch = abscissa{"epoch", func(e runs.Epoch) float64 { return float64(e.Epoch) }, linearTicks{integers: true}, nil}
+	byStep  = abscissa{"step", func(e runs.Epoch) float64 { return float64(e.Step) }, linearTicks{integers: true}, nil}
+)
 
 // byTime picks the unit of time that suits the longest run.
 func byTime(histories []runs.History) abscissa {
@@ -143,7 +146,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 
 // addRun draws one run's training curve and its validation curve, if it has one.
 func addRun(panel *plot.Plot, h runs.History, name string, i int, x abscissa) error {
-	train := trainPoints(h, x)
+	train := objectivePoints(h, x, false)
 	if len(train) == 0 {
 		return fmt.Errorf("%s has no epochs: train it first", name)
 	}
@@ -153,42 +156,28 @@ func addRun(panel *plot.Plot, h runs.History, name string, i int, x abscissa) er
 	if !hasValidation(h) {
 		return nil
 	}
-	return addLine(panel, "validation "+h.Objective().Name+" of "+name, validationPoints(h, x), in(paletteColor(i), dashed))
+	return addLine(panel, "validation "+h.Objective().Name+" of "+name, objectivePoints(h, x, true), in(paletteColor(i), dashed))
 }
 
-func trainPoints(h runs.History, x abscissa) (points plotter.XYs) {
+// objectivePoints returns the objective of the training rows, or of the rows held out if there are any.
+func objectivePoints(h runs.History, x abscissa, heldOut bool) (points plotter.XYs) {
 	_, sign := loss(h.Objective())
 	for _, e := range h.Epochs {
-		points = append(points, plotter.XY{X: x.of(e), Y: sign * valueOf(e.Train, h.Objective())})
-	}
-	return points
-}
-
-func validationPoints(h runs.History, x abscissa) (points plotter.XYs) {
-	_, sign := loss(h.Objective())
-	for _, e := range h.Epochs {
-		if e.Validation != nil {
-			points = append(points, plotter.XY{X: x.of(e), Y: sign * valueOf(e.Validation, h.Objective())})
+		measured := e.Train
+		if heldOut {
+			measured = e.Validation
+		}
+		if !heldOut || measured != nil {
+			points = append(points, plotter.XY{X: x.of(e), Y: sign * measured.Of(h.Objective())})
 		}
 	}
 	return points
 }
 
-// valueOf is the value of a measure, NaN where it is not there.
-func valueOf(measures runs.Measures, m runs.Measure) float64 {
-	if value, ok := measures[m.Key]; ok {
-		return value
-	}
-	return math.NaN()
-}
-
-func hasValidation(h runs.History) bool { return len(validationPoints(h, byEpoch)) > 0 }
+func hasValidation(h runs.History) bool { return len(objectivePoints(h, byEpoch, true)) > 0 }
 
 func runName(h runs.History, i int) string {
-	if h.Name == "" {
-		return fmt.Sprintf("run %d", i+1)
-	}
-	return h.Name
+	return cmp.Or(h.Name, fmt.Sprintf("run %d", i+1))
 }
 
 // addLineStyles explains the lines that the colours do not tell apart, where
@@ -198,4 +187,151 @@ func (f *Figure) addLineStyles(validated bool, heldOut string) {
 		f.legend.add("training", sample(solid))
 		f.legend.add(heldOut, sample(dashed))
 	}
+}
+
+// baselineStyle is thinner than a curve, and no validation's.
+var baselineStyle = draw.LineStyle{Color: ink, Width: vg.Points(0.75), Dashes: []vg.Length{7, 4}}
+
+// addBaselines draws the baselines of histories across the curves of a panel, and returns
+// its label, empty where there is none. A line that would take more than half of the curves' own
+// range on top of it is left out: they would be flat beside it.
+func addBaselines(panel *plot.Plot, histories []runs.History) (label string) {
+	var lines []float64
+	room := (panel.Y.Max - panel.Y.Min) / 2
+	low, high := panel.Y.Min-room, panel.Y.Max+room
+	for _, h := range histories {
+		if h.Baseline == nil {
+			continue
+		}
+		_, sign := loss(h.Objective())
+		y := sign * h.Baseline.Factorized.Value
+		if low <= y && y <= high && !slices.Contains(lines, y) {
+			lines, label = append(lines, y), h.Baseline.Label()
+		}
+	}
+	for _, y := range lines {
+		panel.Add(across(panel, y, baselineStyle))
+	}
+	return label
+}
+
+// addBaselineStyle explains the baseline by its label, where there is one.
+func (f *Figure) addBaselineStyle(label string) {
+	if label != "" {
+		f.legend.add(label, sample(baselineStyle))
+	}
+}
+
+// finite returns the points that can be drawn.
+func finite(points plotter.XYs) plotter.XYs {
+	return slices.DeleteFunc(slices.Clone(points), func(p plotter.XY) bool {
+		return plotter.CheckFloats(p.X, p.Y) != nil
+	})
+}
+
+// mostPoints is the most that a curve is drawn with: the canvases take time
+// more than proportional to them, and a figure is not so many pixels wide.
+const mostPoints = 1000
+
+// thinned returns at most mostPoints of the points of a curve: the first, the
+// last and, of each of as many equal runs between as fit, the lowest and the
+// highest, so that no excursion is lost.
+func thinned(points plotter.XYs) plotter.XYs {
+	if len(points) <= mostPoints {
+		return points
+	}
+	const runs = (mostPoints - 2) / 2
+	between := points[1 : len(points)-1]
+	kept := plotter.XYs{points[0]}
+	for i := range runs {
+		low := i * len(between) / runs
+		high := low
+		for j := low; j < (i+1)*len(between)/runs; j++ {
+			if between[j].Y < between[low].Y {
+				low = j
+			}
+			if between[j].Y > between[high].Y {
+				high = j
+			}
+		}
+		kept = append(kept, between[min(low, high)])
+		if low != high {
+			kept = append(kept, between[max(low, high)])
+		}
+	}
+	return append(kept, points[len(points)-1])
+}
+
+// addLine draws a curve; what names it in the error for one without any finite
+// point. Few points are marked, so that one alone shows.
+func addLine(p *plot.Plot, what string, points plotter.XYs, style draw.LineStyle) error {
+	drawable := finite(points)
+	if len(drawable) == 0 {
+		return fmt.Errorf("%s has no finite value among %d: nothing to draw", what, len(points))
+	}
+	drawable = thinned(drawable)
+	p.Add(&plotter.Line{XYs: drawable, LineStyle: style})
+	const fewPoints = 30
+	if len(drawable) <= fewPoints {
+		p.Add(&plotter.Scatter{XYs: drawable, GlyphStyle: draw.GlyphStyle{
+			Color: style.Color, Radius: vg.Points(1) + style.Width/2, Shape: draw.CircleGlyph{},
+		}})
+	}
+	return nil
+}
+
+// curve is a line with a spread to either side of each point, nil where none is known.
+type curve struct {
+	what   string // names it in the error for one without any finite point
+	points plotter.XYs
+	spread []float64
+	style  draw.LineStyle
+}
+
+// addCurves draws the bands of curves, and above all bands their lines. It says which curves have a band.
+func addCurves(p *plot.Plot, curves ...curve) (banded []bool, err error) {
+	for _, c := range curves {
+		banded = append(banded, c.spread != nil && addBand(p, c.points, c.spread, c.style.Color.(color.NRGBA)) != nil)
+	}
+	for _, c := range curves {
+		if err := addLine(p, c.what, c.points, c.style); err != nil {
+			return banded, err
+		}
+	}
+	return banded, nil
+}
+
+// addBand fills the area of one spread to either side of the points, where
+// both are finite, and returns it for the legend: nil where there is none.
+func addBand(p *plot.Plot, points plotter.XYs, spread []float64, c color.NRGBA) *plotter.Polygon {
+	var upper, lower plotter.XYs
+	for i, point := range points {
+		if plotter.CheckFloats(point.X, point.Y, spread[i]) == nil {
+			upper = append(upper, plotter.XY{X: point.X, Y: point.Y + spread[i]})
+			lower = append(lower, plotter.XY{X: point.X, Y: point.Y - spread[i]})
+		}
+	}
+	if len(upper) == 0 {
+		return nil
+	}
+	back := slices.Clone(thinned(lower))
+	slices.Reverse(back)
+	band := &plotter.Polygon{XYs: []plotter.XYs{append(slices.Clone(thinned(upper)), back...)}, Color: translucent(c)}
+	p.Add(band)
+	return band
+}
+
+// meanAndSD returns the mean of the finite values and their standard deviation
+// (n − 1), which is NaN for fewer than two.
+func meanAndSD(values []float64) (mean, sd float64) {
+	values = finiteValues(values)
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v
+	}
+	mean /= n
+	for _, v := range values {
+		sd += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(sd / max(n-1, 0)) // 0/0 is NaN
 }

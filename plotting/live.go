@@ -2,8 +2,13 @@ package plotting
 
 import (
 	"errors"
+	"fmt"
+	"html"
+	"maps"
+	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -110,4 +115,248 @@ func (l *live) update(ending string) {
 		l.curve, l.drawn = curveImage(l.history), len(l.history.Epochs)
 	}
 	l.show(l.html(ending))
+}
+
+// html writes what the display shows. It is styled in place and without
+// scripts, since notebooks that are not trusted run none.
+func (l *live) html(ending string) string {
+	var b strings.Builder
+	total := l.plan.Epochs * l.plan.StepsPerEpoch
+	done := 0.0
+	if total > 0 {
+		done = min(1, float64(l.progress.Step)/float64(total))
+	}
+	b.WriteString(`<div style="font-family:sans-serif;font-size:13px;max-width:560px">`)
+	fmt.Fprintf(&b, `<div><b>%s</b> epoch %s of %s, step %s of %s</div>`, html.EscapeString(l.plan.Name),
+		integer(l.progress.Epoch), integer(l.plan.Epochs), integer(l.progress.Step), integer(total))
+	fmt.Fprintf(&b, `<div style="background:#e2e2e2;height:8px;margin:4px 0"><div style="background:#0072b2;height:8px;width:%.1f%%"></div></div>`, 100*done)
+	fmt.Fprintf(&b, `<div>%s</div>`, html.EscapeString(l.pace(total, ending)))
+	if warning := l.history.LastWarning(); warning != "" {
+		fmt.Fprintf(&b, `<div style="color:#d55e00"><b>%s</b></div>`, html.EscapeString(warning))
+	}
+	if l.progress.Step > l.plan.Start {
+		b.WriteString(measuresTable(l.history, l.progress.Measures))
+	}
+	b.WriteString(measuredTable(l.history))
+	b.WriteString(l.curve)
+	b.WriteString(`</div>`)
+	return b.String()
+}
+
+// pace says how fast training goes and how long it will take, or how it ended.
+func (l *live) pace(total int, ending string) string {
+	elapsed := l.now().Sub(l.begun)
+	steps := l.progress.Step - l.plan.Start
+	parts := []string{}
+	if steps > 0 && elapsed > 0 {
+		rate := float64(steps) / elapsed.Seconds()
+		parts = append(parts, significant(rate, 3)+" steps/s")
+		if ending == "" && total > l.progress.Step {
+			parts = append(parts, clock(time.Duration(float64(total-l.progress.Step)/rate*float64(time.Second)))+" left")
+		}
+	}
+	parts = append(parts, clock(elapsed)+" elapsed")
+	if l.progress.LearningRate > 0 {
+		parts = append(parts, fmt.Sprintf("learning rate %.3g", l.progress.LearningRate))
+	}
+	if ending != "" {
+		return strings.Join(append([]string{ending}, parts...), " · ")
+	}
+	parts = append(parts, "as of "+l.now().Format("2 January, 15:04:05"))
+	return strings.Join(parts, " · ")
+}
+
+// clock writes a duration as m:ss or h:mm:ss.
+func clock(d time.Duration) string {
+	seconds := int(d.Round(time.Second).Seconds())
+	if seconds < 3600 {
+		return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
+}
+
+// measuresTable writes the measures of the epoch under way and of the last
+// validation, and the baseline.
+func measuresTable(h runs.History, train runs.Measures) string {
+	validation := lastValidation(h)
+	measures := present(h, train, validation)
+	var b strings.Builder
+	row := func(name string, values runs.Measures) {
+		fmt.Fprintf(&b, `<tr><td>%s</td>`, name)
+		for _, m := range measures {
+			cell := "–"
+			if value, ok := values[m.Key]; ok {
+				cell = measured(m, value)
+			}
+			fmt.Fprintf(&b, `<td>%s</td>`, cell)
+		}
+		b.WriteString(`</tr>`)
+	}
+	b.WriteString(`<table style="font-size:13px;text-align:right;border-spacing:12px 2px"><tr><th></th>`)
+	for _, m := range measures {
+		heading := m.Name
+		if m.Unit != "" {
+			heading = withUnit(m.Label, m.Unit)
+		}
+		fmt.Fprintf(&b, `<th>%s</th>`, html.EscapeString(heading))
+	}
+	b.WriteString(`</tr>`)
+	row("training, this epoch", train)
+	if validation != nil {
+		row("validation, last", validation)
+	}
+	if h.Baseline != nil {
+		row(h.Baseline.Label(), runs.Measures{h.Objective().Key: h.Baseline.Factorized.Value})
+	}
+	b.WriteString(`</table>`)
+	return b.String()
+}
+
+// present are the measures of which there are values, the log-likelihood where a
+// history describes none.
+func present(h runs.History, values ...runs.Measures) []runs.Measure {
+	if len(h.Measures) == 0 {
+		return []runs.Measure{runs.LogP}
+	}
+	return slices.DeleteFunc(slices.Clone(h.Measures), func(m runs.Measure) bool {
+		return !slices.ContainsFunc(values, func(v runs.Measures) bool { _, ok := v[m.Key]; return ok })
+	})
+}
+
+// measuredTable writes what was last measured on the way, a row a measurement.
+func measuredTable(h runs.History) string {
+	last := map[string]runs.Epoch{}
+	for _, e := range h.Epochs {
+		for name := range e.Measured {
+			last[name] = e
+		}
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		values := last[name].Measured[name]
+		var parts []string
+		for _, m := range present(h, values) {
+			text := m.Name + " " + measured(m, values[m.Key])
+			if se, ok := values[m.Key+runs.StandardErrorKey]; ok && m.Unit != "" {
+				text += " ± " + measured(m, se)
+			}
+			parts = append(parts, html.EscapeString(text))
+		}
+		fmt.Fprintf(&b, `<div style="margin:2px 12px"><b>%s</b>, measured after epoch %s: %s</div>`, html.EscapeString(name), integer(last[name].Epoch), strings.Join(parts, ", "))
+	}
+	return b.String()
+}
+
+func lastValidation(h runs.History) runs.Measures {
+	for i := len(h.Epochs) - 1; i >= 0; i-- {
+		if v := h.Epochs[i].Validation; v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// measured writes a value of a measure.
+func measured(m runs.Measure, v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "unknown"
+	case m.Fraction:
+		return percent(v)
+	}
+	return number(v, 2)
+}
+
+// curveImage draws the curves small, as HTML. There are none while no epoch has a finite
+// value.
+func curveImage(h runs.History) string {
+	image, _ := Curves(h).Size(5, 2.4).HTML()
+	return image
+}
+
+// LiveSweep returns what Sweep.Train asks for recorders of its jobs. They keep one
+// display of the notebook cell up to date, whatever program trains the runs: a table of
+// the settings, the best first, and the figures of Sweep. Outside a notebook they are
+// those of runs.Printer of standard error.
+func LiveSweep(s *runs.Sweep, dir string) func(runs.Job) []runs.Recorder {
+	if !gonbui.IsNotebook {
+		return func(runs.Job) []runs.Recorder { return []runs.Recorder{runs.Printer(os.Stderr)} }
+	}
+	id := "helmholtz-sweep-" + gonbui.UniqueId()
+	live := &liveSweep{sweep: s, dir: dir, now: time.Now, show: func(html string) { gonbui.UpdateHTML(id, html) }, sync: gonbui.Sync}
+	return func(runs.Job) []runs.Recorder { return []runs.Recorder{live} }
+}
+
+// betweenReports is how long a report stays: each is read from the directories of all
+// runs.
+const betweenReports = 4 * betweenUpdates
+
+// liveSweep is the display of a sweep. The jobs that it is told of are those of one
+// worker, one after the other.
+type liveSweep struct {
+	sweep   *runs.Sweep
+	dir     string
+	now     func() time.Time
+	show    func(html string)
+	sync    func() // returns when the notebook has what was shown
+	updated time.Time
+}
+
+// Begin implements runs.Recorder.
+func (l *liveSweep) Begin(runs.Plan) { l.updateIfDue() }
+
+// Step implements runs.Recorder.
+func (l *liveSweep) Step(runs.Progress) { l.updateIfDue() }
+
+// Epoch implements runs.Recorder.
+func (l *liveSweep) Epoch(runs.Epoch) { l.updateIfDue() }
+
+// End implements runs.Recorder. It shows what the run reached, whatever the time since
+// the report before.
+func (l *liveSweep) End(error) {
+	l.update()
+	l.sync()
+}
+
+func (l *liveSweep) updateIfDue() {
+	if l.now().Sub(l.updated) >= betweenReports {
+		l.update()
+	}
+}
+
+func (l *liveSweep) update() {
+	report, err := l.sweep.Report(l.dir)
+	if err != nil {
+		l.show(html.EscapeString(err.Error()))
+	} else {
+		l.show(SweepHTML(report))
+	}
+	l.updated = l.now()
+}
+
+// SweepHTML writes a sweep for a notebook: how far it has come, a table of its settings,
+// the best first, what failed, and the figures of Sweep once settings have reached
+// something.
+func SweepHTML(r runs.SweepReport) string {
+	r = r.ByBest()
+	var b strings.Builder
+	states, total := r.States(), 0
+	for _, n := range states {
+		total += n
+	}
+	fmt.Fprintf(&b, "<p>%d of %d runs are finished</p>", states[runs.Finished], total)
+	_ = r.Table().WriteHTML(&b) // a strings.Builder takes all
+	for _, s := range r.Settings {
+		for _, failure := range s.Failures {
+			fmt.Fprintf(&b, "<p>failed: %s</p>", html.EscapeString(failure.Error()))
+		}
+	}
+	if states[runs.Finished] > 0 {
+		for _, figure := range Sweep(r) {
+			if image, err := figure.HTML(); err == nil { // else there is nothing to draw yet
+				b.WriteString(image)
+			}
+		}
+	}
+	return b.String()
 }

@@ -3,7 +3,6 @@ package plotting
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -26,53 +25,42 @@ func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figur
 	}
 	label := measures[0].Unit
 	if len(measures) == 1 {
-		label = measures[0].Label
-		if measures[0].Unit != "" {
-			label += " (" + measures[0].Unit + ")"
-		}
+		label = withUnit(measures[0].Label, measures[0].Unit)
 	}
 	panel := newPanel("epoch", label)
 	panel.X.Tick.Marker = byEpoch.ticks
 	f := newFigure(panel)
-	one, anyBand := len(histories) == 1, false
+	one := len(histories) == 1
 	styles := []draw.LineStyle{solid, dashed, dashDotted, dotted}
 	if !one && len(measures) > len(styles) {
 		return failed(fmt.Errorf("%d measures of several runs: draw at most %d together", len(measures), len(styles)))
 	}
-	for i, h := range histories {
-		for k, m := range measures { // bands first, so that they tint no line
-			points, errors := measuredPoints(h, name, m)
-			banded := addBand(panel, points, errors, paletteColor(map[bool]int{true: k, false: i}[one])) != nil
-			anyBand = anyBand || banded
-		}
-	}
+	var curves []curve
 	for i, h := range histories {
 		for k, m := range measures {
 			style := in(paletteColor(k), solid)
-			if !one {
-				style = in(paletteColor(i), styles[k])
-			}
-			points, _ := measuredPoints(h, name, m)
-			what := fmt.Sprintf("%s of %s, measured as %s,", m.Name, runName(h, i), name)
-			if err := addLine(panel, what, points, style); err != nil {
-				return failed(err)
-			}
 			if one {
 				f.legend.add(m.Label, sample(style))
+			} else {
+				style = in(paletteColor(i), styles[k])
 			}
+			points, errors := measuredPoints(h, name, m)
+			curves = append(curves, curve{fmt.Sprintf("%s of %s, measured as %s,", m.Name, runName(h, i), name), points, errors, style})
 		}
 		if !one {
 			f.legend.add(runName(h, i), sample(in(paletteColor(i), solid)))
 		}
+	}
+	banded, err := addCurves(panel, curves...)
+	if err != nil {
+		return failed(err)
 	}
 	if !one && len(measures) > 1 {
 		for k, m := range measures {
 			f.legend.add(m.Label, sample(styles[k]))
 		}
 	}
-	if anyBand {
-		f.legend.add("± 1 standard error", &plotter.Polygon{Color: translucent(ink)}, sample(solid))
-	}
+	f.addBandStyle(slices.Contains(banded, true), "± 1 standard error")
 	padY(panel)
 	f.title = name
 	if one && histories[0].Name != "" {
@@ -111,12 +99,8 @@ func measuredPoints(h runs.History, name string, m runs.Measure) (points plotter
 		if !ok {
 			continue
 		}
-		points = append(points, plotter.XY{X: float64(e.Epoch), Y: valueOf(measured, m)})
-		se, ok := measured[m.Key+runs.StandardErrorKey]
-		if !ok {
-			se = math.NaN()
-		}
-		errors = append(errors, se)
+		points = append(points, plotter.XY{X: float64(e.Epoch), Y: measured.Of(m)})
+		errors = append(errors, measured.Of(runs.Measure{Key: m.Key + runs.StandardErrorKey}))
 	}
 	return points, errors
 }

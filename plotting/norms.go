@@ -2,6 +2,7 @@ package plotting
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -25,22 +26,59 @@ func Norms(h runs.History) *Figure {
 	if err != nil {
 		return failed(err)
 	}
-	var panels []*plot.Plot
-	for _, q := range normsToDraw(epochs) {
-		panel := newNormPanel(q)
-		if err := addNorms(panel, q, epochs); err != nil {
-			return failed(err)
-		}
-		padY(panel)
-		panels = append(panels, panel)
-	}
-	f := newFigure(panels...)
+	f := norms(epochs, func(panel *plot.Plot, q layerNorm) error { return addNorms(panel, q, epochs) })
 	f.title = h.Name
 	for i := range epochs[0].Norms[networksOf(epochs)[0].key] {
 		f.legend.add(fmt.Sprintf("layers %d and %d", i, i+1), sample(in(paletteColor(i), solid)))
 	}
 	f.addNetworkStyles(networksOf(epochs))
 	return f
+}
+
+// NetworkNorms draws the norms that Norms does of several runs, laid over each
+// other (Várady 2025, Figs 6.11 and 6.13): a colour a run, and of each network, p solid
+// and q dashed, one Euclidean norm over all its layers.
+func NetworkNorms(histories ...runs.History) *Figure {
+	if len(histories) == 0 {
+		return failed(errors.New("no histories to draw: give at least one run's"))
+	}
+	recorded := make([][]runs.Epoch, len(histories))
+	var all []runs.Epoch
+	for i, h := range histories {
+		epochs, err := epochsWithNorms(h, runName(h, i))
+		if err != nil {
+			return failed(err)
+		}
+		recorded[i], all = epochs, append(all, epochs...)
+	}
+	f := norms(all, func(panel *plot.Plot, q layerNorm) error {
+		for i, epochs := range recorded {
+			if err := addNetworkNorms(panel, q, epochs, runName(histories[i], i), i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for i, h := range histories {
+		f.legend.add(runName(h, i), sample(in(paletteColor(i), solid)))
+	}
+	f.addNetworkStyles(networksOf(all))
+	return f
+}
+
+// norms draws a panel for each norm that epochs have, as add does.
+func norms(epochs []runs.Epoch, add func(*plot.Plot, layerNorm) error) *Figure {
+	var panels []*plot.Plot
+	for _, q := range normsToDraw(epochs) {
+		panel := newPanel("epoch", q.label)
+		panel.X.Tick.Marker, panel.Y.Tick.Marker = byEpoch.ticks, logTicks{}
+		if err := add(panel, q); err != nil {
+			return failed(err)
+		}
+		padY(panel)
+		panels = append(panels, panel)
+	}
+	return newFigure(panels...)
 }
 
 // layerNorm is one of the norms of a layer.
@@ -67,22 +105,11 @@ func epochsWithNorms(h runs.History, name string) ([]runs.Epoch, error) {
 	if h.Err != nil {
 		return nil, h.Err
 	}
-	var epochs []runs.Epoch
-	for _, e := range h.Epochs {
-		if e.Norms != nil {
-			epochs = append(epochs, e)
-		}
-	}
+	epochs := slices.DeleteFunc(slices.Clone(h.Epochs), func(e runs.Epoch) bool { return e.Norms == nil })
 	if len(epochs) == 0 {
 		return nil, fmt.Errorf("%s has no norms: train another epoch", name)
 	}
 	return epochs, nil
-}
-
-func newNormPanel(q layerNorm) *plot.Plot {
-	panel := newPanel("epoch", q.label)
-	panel.X.Tick.Marker, panel.Y.Tick.Marker = byEpoch.ticks, logTicks{}
-	return panel
 }
 
 // sameDirections says whether each step followed its gradient.
@@ -124,6 +151,30 @@ func addNorms(panel *plot.Plot, q layerNorm, epochs []runs.Epoch) error {
 		return fmt.Errorf("the %s of no layer is a positive number after any epoch: nothing to draw", q.label)
 	}
 	return nil
+}
+
+// addNetworkNorms draws a norm of both networks of run i.
+func addNetworkNorms(panel *plot.Plot, q layerNorm, epochs []runs.Epoch, run string, i int) error {
+	for _, n := range networksOf(epochs) {
+		points := make(plotter.XYs, len(epochs))
+		for j, e := range epochs {
+			points[j] = plotter.XY{X: byEpoch.of(e), Y: math.Log10(overLayers(e.Norms[n.key], q))}
+		}
+		if err := addLine(panel, fmt.Sprintf("the %s of %s of %s", q.label, n.name, run), points, in(paletteColor(i), n.style)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// overLayers is the norm over all layers: the root of the sum of the squares of
+// theirs.
+func overLayers(layers []runs.LayerNorms, q layerNorm) float64 {
+	norm := 0.0
+	for _, l := range layers {
+		norm = math.Hypot(norm, q.of(l))
+	}
+	return norm
 }
 
 // network is one of those of a model, by its name in norms and in legends.

@@ -1,17 +1,19 @@
 package plotting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"html"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/janpfeifer/gonb/gonbui"
@@ -22,8 +24,8 @@ type Page string
 
 // Save writes the page to a file, and creates its directory where there is none.
 func (p Page) Save(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return fmt.Errorf("plotting: cannot make the directory of %s: %w", path, err)
+	if err := makeDirectoryOf(path); err != nil {
+		return err
 	}
 	return file.WriteAside(path, []byte(p))
 }
@@ -48,8 +50,11 @@ type ReportOptions struct {
 	Progress func(float64)
 }
 
-// report is a page that is being written.
-type report struct{ strings.Builder }
+// report is a page that is being written, with what was wrong first with its figures.
+type report struct {
+	strings.Builder
+	err error
+}
 
 // Report describes a run on one page: the experiment, where and by what it was computed, the
 // curves, the norms, and of the model of the last checkpoint what it has of samples, the evaluation
@@ -72,8 +77,11 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	if warning := history.LastWarning(); warning != "" {
 		fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(warning))
 	}
-	if err := r.sections(ctx, run, o); err != nil {
-		return "", err
+	if err = r.sections(ctx, run, o); r.err == nil {
+		r.err = err
+	}
+	if r.err != nil {
+		return "", r.err
 	}
 	r.WriteString("</body></html>\n")
 	return Page(r.String()), nil
@@ -83,18 +91,14 @@ func (r *report) sections(ctx context.Context, run *runs.Run, o ReportOptions) e
 	history := run.History()
 	r.section("Training")
 	if len(history.Epochs) > 0 {
-		if err := r.figure(CurvesByEpochAndTime(history)); err != nil {
-			return err
-		}
+		r.figure(CurvesByEpochAndTime(history))
 	}
 	if err := r.model(ctx, run, o); err != nil {
 		return err
 	}
 	if n := len(history.Epochs); n > 0 && history.Epochs[n-1].Norms != nil {
 		r.section("Norms of the layers")
-		if err := r.figure(Norms(history)); err != nil {
-			return err
-		}
+		r.figure(Norms(history))
 	}
 	r.section("The experiment")
 	r.table(runs.SettingsTable(run.Experiment()))
@@ -143,9 +147,7 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 	}
 	if samples != nil {
 		r.section("Samples")
-		if err := r.figure(samples); err != nil {
-			return err
-		}
+		r.figure(samples)
 	}
 	if !slices.Contains(ReportUses(run, model), "samples") {
 		return nil
@@ -184,21 +186,20 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 		return nil
 	}
 	r.section("Importance weights")
-	if err := r.figure(ImportanceWeights(weights)); err != nil {
-		return err
-	}
+	r.figure(ImportanceWeights(weights))
 	r.section("log Z²")
-	return r.figure(LogZ2(z))
+	r.figure(LogZ2(z))
+	return nil
 }
 
 func (r *report) section(title string) { fmt.Fprintf(r, "<h2>%s</h2>\n", html.EscapeString(title)) }
 
 func (r *report) table(t *runs.Table) { _ = t.WriteHTML(r) } // which a Builder takes
 
-func (r *report) figure(f *Figure) error {
+func (r *report) figure(f *Figure) {
 	text, err := f.HTML()
 	r.WriteString(text + "\n")
-	return err
+	r.err = cmp.Or(r.err, err)
 }
 
 // sessionsTable has a row a session.
@@ -210,4 +211,149 @@ func sessionsTable(sessions []runs.Provenance) *runs.Table {
 		t.Add(s.Date.Format(time.RFC3339), s.Step, s.Version, s.Go, s.Host, s.Platform, s.Processor, s.Threads, s.InstructionSet, s.Device)
 	}
 	return t
+}
+
+// weighed is a model with importance weights, as Helmholtz machines have them.
+type weighed interface {
+	ImportanceWeights(ctx context.Context, rows dataset.Split, samples int) (hm.ImportanceWeights, error)
+	DreamWeights(ctx context.Context, n, inner int) (hm.DreamWeights, error)
+	LogZ2(ctx context.Context, outer, inner int) (hm.LogZ2, error)
+	Convergence(ctx context.Context, rows dataset.Split, samples ...int) (hm.Convergence, error)
+	Bidirectional() bool
+}
+
+// layered is a model of two networks whose Fisher matrix falls apart into blocks.
+type layered interface{ Architecture() engine.Architecture }
+
+// Weighs says whether a model has importance weights, of which figures show more the more samples
+// there are.
+func Weighs(model any) bool {
+	_, is := model.(weighed)
+	return is
+}
+
+// Drawn draws what a model drew.
+func Drawn(d runs.Drawing, sheets []dataset.Sheet) *Figure {
+	if d.Columns {
+		return Descents(sheets)
+	}
+	return Samples(sheets[0])
+}
+
+// usual draws n images of the kind that a model usually draws; nil if it draws none, or only after
+// many sweeps of chains.
+func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) {
+	sampler, is := model.(runs.Sampler)
+	if !is {
+		return nil, nil
+	}
+	d := sampler.Drawings()[0]
+	if d.Sweeps > 0 {
+		return nil, nil
+	}
+	sheets, err := d.Draw(ctx, runs.Sampling{N: n, Seed: seed})
+	if err != nil {
+		return nil, err
+	}
+	return Drawn(d, sheets), nil
+}
+
+// UsualSamples draws n images of the last checkpoint of a run; nil if its model draws none, or only
+// after many sweeps of chains.
+func UsualSamples(ctx context.Context, run *runs.Run, n int) (*Figure, error) {
+	model, err := run.ModelAt("last")
+	if err != nil {
+		return nil, err
+	}
+	return usual(ctx, model, run.Experiment().Header().Seed, n)
+}
+
+// ModelFigures draws what the models of runs show, beside what training recorded.
+type ModelFigures struct {
+	Samples int // importance samples a datum
+	LogZ2   int // outer samples for log Z²
+
+	convergences []hm.Convergence
+}
+
+// Draw draws the figures of the last checkpoint of a run, and hands each to save with the kind of it. A
+// name, if there is one, stands before what the run is called in the figure of all.
+func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, save func(f *Figure, kind string) error) error {
+	model, err := run.ModelAt("last")
+	if errors.Is(err, runs.ErrNoModels) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if of, is := model.(weighed); is {
+		if err := m.weigh(ctx, run, of, name, save); err != nil {
+			return err
+		}
+	}
+	seed := run.Experiment().Header().Seed
+	figure, err := usual(ctx, model, seed, 100)
+	if err == nil && figure != nil {
+		err = save(figure, "samples")
+	}
+	if sampler, is := model.(runs.Sampler); is {
+		for _, d := range sampler.Drawings() {
+			if err != nil || !d.Columns {
+				continue
+			}
+			var sheets []dataset.Sheet
+			if sheets, err = d.Draw(ctx, runs.Sampling{N: 10, Seed: seed}); err == nil {
+				err = save(Drawn(d, sheets), d.Kind)
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if of, is := model.(layered); is {
+		return save(FisherStructure(of.Architecture()), "fisher-structure")
+	}
+	return nil
+}
+
+// weigh draws importance weights, and keeps what goes into the figure of all.
+func (m *ModelFigures) weigh(ctx context.Context, run *runs.Run, model weighed, name string, save func(*Figure, string) error) error {
+	set, err := run.Dataset()
+	if err != nil {
+		return err
+	}
+	weights, err := model.ImportanceWeights(ctx, set.Test(), m.Samples)
+	if err != nil {
+		return err
+	}
+	z, err := model.LogZ2(ctx, m.LogZ2, 1)
+	if err != nil {
+		return err
+	}
+	dreams, err := model.DreamWeights(ctx, max(1, m.LogZ2/10), 100)
+	if err != nil {
+		return err
+	}
+	numbers := slices.DeleteFunc([]int{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000}, func(k int) bool { return k >= m.Samples })
+	convergence, err := model.Convergence(ctx, set.Test().Subset(1000, run.Experiment().Header().Seed), append(numbers, m.Samples)...)
+	if err != nil {
+		return err
+	}
+	if model.Bidirectional() {
+		convergence = convergence.WithLogZ2(z)
+	}
+	if name != "" {
+		convergence.Name = name + ": " + convergence.Name
+	}
+	m.convergences = append(m.convergences, convergence)
+	return errors.Join(save(ImportanceWeights(weights), "importance-weights"), save(ProposalWeights(weights, dreams), "proposal-weights"), save(LogZ2(z), "log-z2"))
+}
+
+// Likelihoods draws log p of all models against the number of samples; nil if none has importance
+// weights.
+func (m *ModelFigures) Likelihoods() *Figure {
+	if len(m.convergences) == 0 {
+		return nil
+	}
+	return LikelihoodBySamples(m.convergences...)
 }

@@ -23,12 +23,10 @@ func Sweep(r runs.SweepReport) iter.Seq2[string, *Figure] {
 	var keys []string
 	for i, key := range r.Keys {
 		values := map[float64]bool{}
-		numbers := true
 		for _, s := range r.Settings {
-			v, err := strconv.ParseFloat(s.Values[i], 64)
-			numbers = numbers && err == nil
-			values[v] = true
+			values[settingValue(s.Values[i])] = true
 		}
+		numbers := !slices.ContainsFunc(r.Settings, func(s runs.SettingReport) bool { return math.IsNaN(settingValue(s.Values[i])) })
 		if numbers && len(values) > 1 && reached(r) {
 			keys = append(keys, key)
 		}
@@ -83,32 +81,33 @@ func SweepCurves(r runs.SweepReport, key string) *Figure {
 		return failed(errNothingReached)
 	}
 	label, sign := loss(r.Objective)
-	curves := map[string]*Measured{}
-	var names []string
-	for _, s := range inOrderOf(r, at) {
-		name := others(r.Keys, s.Values, at)
-		if curves[name] == nil {
-			curves[name] = &Measured{Name: name}
-			names = append(names, name)
-		}
-		curves[name].add(settingValue(s.Values[at]), sign*s.Value().Mean, s.Value().SD)
+	settings := inOrderOf(r, at)
+	name := func(s runs.SettingReport) string { return others(r.Keys, s.Values, at) }
+	names := map[string]bool{}
+	for _, s := range settings {
+		names[name(s)] = true
 	}
 	if len(names) > mostCurves {
-		best := &Measured{Name: "best of all other settings"}
-		byValue := map[float64]runs.SettingReport{}
-		for _, s := range r.ByBest().Settings {
-			if x := settingValue(s.Values[at]); byValue[x].Values == nil && !math.IsNaN(s.Value().Mean) {
-				byValue[x] = s
-			}
-		}
-		for _, x := range slices.Sorted(maps.Keys(byValue)) {
-			best.add(x, sign*byValue[x].Value().Mean, byValue[x].Value().SD)
-		}
-		curves, names = map[string]*Measured{best.Name: best}, []string{best.Name}
+		name = func(runs.SettingReport) string { return "best of all other settings" }
+		seen := map[float64]bool{}
+		r := r.ByBest()
+		r.Settings = slices.DeleteFunc(r.Settings, func(s runs.SettingReport) bool {
+			x := settingValue(s.Values[at])
+			worse := seen[x] || math.IsNaN(s.Value().Mean)
+			seen[x] = true
+			return worse
+		})
+		settings = inOrderOf(r, at)
 	}
-	slices.Sort(names)
+	curves := map[string]*Measured{}
+	for _, s := range settings {
+		if curves[name(s)] == nil {
+			curves[name(s)] = &Measured{Name: name(s)}
+		}
+		curves[name(s)].add(settingValue(s.Values[at]), sign*s.Value().Mean, s.Value().SD)
+	}
 	var measured []Measured
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(curves)) {
 		if len(curves[name].X) > 0 {
 			curves[name].nameSpread()
 			measured = append(measured, *curves[name])
@@ -199,9 +198,8 @@ func spansDecades(r runs.SweepReport, at int) bool {
 
 // settingValue is the value of a setting, NaN where it is none.
 func settingValue(text string) float64 {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return math.NaN()
+	if v, err := strconv.ParseFloat(text, 64); err == nil {
+		return v
 	}
-	return v
+	return math.NaN()
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,12 +79,11 @@ func listed(dir string) (l Listed, err error) {
 	if len(sessions) > 0 {
 		l.Date = sessions[len(sessions)-1].Date
 	}
-	_, best := l.best()
 	checkpoint := filepath.Join(dir, checkpointFile)
 	switch {
 	case Taken(dir) != nil:
 		l.State = Running
-	case exists(checkpoint) && (position{Epoch: len(epochs), BestEpoch: best}).ended(e.Header()):
+	case exists(checkpoint) && (position{Epoch: len(epochs), BestEpoch: l.best().Epoch}).ended(e.Header()):
 		// A program that was killed may have left metrics of an epoch that is to be done again.
 		if finished, err := finishedBy(checkpoint); err != nil {
 			return l, err
@@ -98,51 +98,46 @@ func listed(dir string) (l Listed, err error) {
 	return l, nil
 }
 
-// best is the best objective on the validation rows with its epoch, NaN and 0 where there is
-// none.
-func (l Listed) best() (value float64, epoch int) {
-	run := &Run{history: l.History.Epochs}
-	objective := l.History.Objective()
-	value = ofBestEpoch(objective, func(e Epoch) float64 { return e.validation(objective) })(run)
-	if !math.IsNaN(value) {
-		epoch = int(ofBestEpoch(objective, func(e Epoch) float64 { return float64(e.Epoch) })(run))
-	}
-	return value, epoch
-}
-
 // results are the columns of a list beside settings. The objective is that of the family.
-var results = []Column{
-	{Key: "run"}, {Key: "state"},
-	{Key: "epoch", Kind: Integer}, {Key: "epochs", Kind: Integer},
-	{Key: "objective"},
-	{Key: "train", Kind: Number, Decimals: 3}, {Key: "validation", Kind: Number, Decimals: 3},
-	{Key: "best", Kind: Number, Decimals: 3}, {Key: "best_epoch", Label: "best epoch", Kind: Integer},
-	{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1},
-	{Key: "family"}, {Key: "data"}, {Key: "method"}, {Key: "date"},
+var results = []Field[Listed]{
+	{Column{Key: "run"}, func(l Listed) any { return l.Dir }},
+	{Column{Key: "state"}, func(l Listed) any { return l.State }},
+	{Column{Key: "epoch", Kind: Integer}, func(l Listed) any { return len(l.History.Epochs) }},
+	{Column{Key: "epochs", Kind: Integer}, func(l Listed) any { return l.Experiment.Header().Epochs }},
+	{Column{Key: "objective"}, func(l Listed) any {
+		objective := l.History.Objective()
+		if objective.Unit == "" {
+			return objective.Name
+		}
+		return objective.Name + " (" + objective.Unit + ")"
+	}},
+	{Column{Key: "train", Kind: Number, Decimals: 3}, func(l Listed) any { return lastOf(l.History.Epochs).Train.Of(l.History.Objective()) }},
+	{Column{Key: "validation", Kind: Number, Decimals: 3}, func(l Listed) any { return lastOf(l.History.Epochs).Validation.Of(l.History.Objective()) }},
+	{Column{Key: "best", Kind: Number, Decimals: 3}, func(l Listed) any { return l.best().Validation.Of(l.History.Objective()) }},
+	{Column{Key: "best_epoch", Label: "best epoch", Kind: Integer}, func(l Listed) any {
+		if epoch := l.best().Epoch; epoch > 0 {
+			return epoch
+		}
+		return nil
+	}},
+	{Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1}, func(l Listed) any { return lastOf(l.History.Epochs).Seconds }},
+	{Column{Key: "family"}, func(l Listed) any { return l.Family }},
+	{Column{Key: "data"}, func(l Listed) any { return l.Experiment.Header().Dataset.Name }},
+	{Column{Key: "method"}, func(l Listed) any { return l.Experiment.String() }},
+	{Column{Key: "date"}, func(l Listed) any {
+		if l.Date.IsZero() {
+			return nil
+		}
+		return l.Date.Format(time.RFC3339)
+	}},
 }
 
-// cells are the results of a run, in the order of results.
-func (l Listed) cells() []any {
-	last := Epoch{Seconds: math.NaN()}
-	if n := len(l.History.Epochs); n > 0 {
-		last = l.History.Epochs[n-1]
-	}
-	h, objective := l.Experiment.Header(), l.History.Objective()
-	best, epoch := l.best()
-	var bestEpoch *int
-	if epoch > 0 {
-		bestEpoch = &epoch
-	}
-	date := ""
-	if !l.Date.IsZero() {
-		date = l.Date.Format(time.RFC3339)
-	}
-	name := objective.Name
-	if objective.Unit != "" {
-		name += " (" + objective.Unit + ")"
-	}
-	return []any{l.Dir, string(l.State), len(l.History.Epochs), h.Epochs, name, last.train(objective), last.validation(objective), best, bestEpoch, last.Seconds,
-		l.Family, h.Dataset.Name, l.Experiment.String(), date}
+// best returns the epoch with the best objective on the validation rows, epoch 0 if there is none.
+func (l Listed) best() Epoch { return bestOf(l.History.Epochs, l.History.Objective()) }
+
+// resultAt returns the place of a result, -1 if the name is of none.
+func resultAt(name string) int {
+	return slices.IndexFunc(results, func(f Field[Listed]) bool { return f.Key == name })
 }
 
 // settings are those of the experiment, without quotes.
@@ -156,21 +151,11 @@ func (l Listed) settings() map[string]string {
 
 // value is a result or a setting of a run as text, empty where it has none.
 func (l Listed) value(name string) string {
-	for i, c := range results {
-		if c.Key != name {
-			continue
-		}
-		cell, _ := c.Kind.cell(reflect.ValueOf(l.cells()[i]))
-		if text, is := cell.(string); is {
-			return text // as it is, without the quotes of CSV
-		}
-		return csvField(cell)
+	if i := resultAt(name); i >= 0 {
+		cell, _ := results[i].Kind.cell(reflect.ValueOf(results[i].Cell(l)))
+		return plain(cell)
 	}
 	return l.settings()[name]
-}
-
-func isResult(name string) bool {
-	return slices.ContainsFunc(results, func(c Column) bool { return c.Key == name })
 }
 
 // Settings are the names of all settings of runs that are no results, sorted.
@@ -178,7 +163,7 @@ func Settings(found []Listed) []string {
 	all := map[string]bool{}
 	for _, l := range found {
 		for name := range l.settings() {
-			if columnKey.MatchString(name) && !isResult(name) {
+			if columnKey.MatchString(name) && resultAt(name) < 0 {
 				all[name] = true
 			}
 		}
@@ -211,8 +196,8 @@ func Named(found []Listed, name string) (string, error) {
 // A condition is what a result or a setting is compared with.
 type condition struct{ name, operator, value string }
 
-// operators of conditions, the longer ones before those that they begin with.
-var operators = []string{"!=", "<=", ">=", "==", "=", "<", ">", "~"}
+// conditionForm is a name, an operator and a value.
+var conditionForm = regexp.MustCompile(`(?s)^([^!=<>~]+)(!=|<=|>=|==|[=<>~])(.*)$`)
 
 // IsCondition says whether a text has an operator of Where.
 func IsCondition(text string) bool { return strings.ContainsAny(text, "=<>~") }
@@ -233,18 +218,11 @@ func Where(found []Listed, conditions ...string) ([]Listed, error) {
 }
 
 func parseCondition(found []Listed, text string) (c condition, err error) {
-	at := strings.IndexAny(text, "!=<>~")
-	if at > 0 {
-		for _, o := range operators {
-			if rest, ok := strings.CutPrefix(text[at:], o); ok {
-				c = condition{strings.TrimSpace(text[:at]), o, strings.TrimSpace(rest)}
-				break
-			}
-		}
-	}
-	if c.operator == "" {
+	parts := conditionForm.FindStringSubmatch(text)
+	if parts == nil {
 		return c, fmt.Errorf("%q is no condition: write NAME=VALUE, with =, !=, <, >, <=, >= or ~", text)
 	}
+	c = condition{strings.TrimSpace(parts[1]), parts[2], strings.TrimSpace(parts[3])}
 	if len(found) > 0 {
 		c.name, err = Named(found, c.name)
 	}
@@ -268,7 +246,7 @@ func isNumber(text string) bool {
 
 // numeric says whether a result is a number, or all runs that have a setting have a number of it.
 func numeric(found []Listed, name string) bool {
-	if i := slices.IndexFunc(results, func(c Column) bool { return c.Key == name }); i >= 0 {
+	if i := resultAt(name); i >= 0 {
 		return results[i].Kind != Text
 	}
 	known := false
@@ -288,20 +266,12 @@ func (c condition) holds(value string) bool {
 	}
 	order := compareValues(value, c.value)
 	switch c.operator {
-	case "!=":
-		return order != 0
-	case "<":
-		return order < 0
-	case ">":
-		return order > 0
-	case "<=":
-		return order <= 0
-	case ">=":
-		return order >= 0
 	case "~":
 		return strings.Contains(value, c.value)
+	case "!=":
+		return order != 0
 	}
-	return order == 0
+	return strings.Contains(c.operator, [...]string{"<", "=", ">"}[order+1])
 }
 
 // compareValues compares numbers as such, and other texts, which come after them, by their
@@ -353,28 +323,16 @@ func SortedBy(found []Listed, by string) ([]Listed, error) {
 func ListTable(found []Listed, settings ...string) *Table {
 	columns := slices.Clone(results)
 	for _, name := range settings {
-		if slices.ContainsFunc(columns, func(c Column) bool { return c.Key == name }) {
+		if slices.ContainsFunc(columns, func(f Field[Listed]) bool { return f.Key == name }) {
 			continue
 		}
-		column := Column{Key: name, Kind: Number}
+		column := Field[Listed]{Column{Key: name, Kind: Number}, func(l Listed) any { return asNumber(l.settings()[name]) }}
 		if slices.ContainsFunc(found, func(l Listed) bool { return l.settings()[name] != "" && asNumber(l.settings()[name]) == nil }) {
-			column.Kind = Text
+			column = Field[Listed]{Column{Key: name}, func(l Listed) any { return l.settings()[name] }}
 		}
 		columns = append(columns, column)
 	}
-	t := NewTable("runs", "", columns...)
-	for _, l := range found {
-		row, of := l.cells(), l.settings()
-		for _, c := range columns[len(results):] {
-			if c.Kind == Number {
-				row = append(row, asNumber(of[c.Key]))
-			} else {
-				row = append(row, of[c.Key])
-			}
-		}
-		t.Add(row...)
-	}
-	return t
+	return TableOf("runs", "", columns, found...)
 }
 
 // asNumber is what a text writes, nil if it is no number.

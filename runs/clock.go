@@ -53,7 +53,7 @@ func (c *clock) seconds(history []Epoch) float64 {
 	case c != nil:
 		return c.Seconds
 	case len(history) > 0:
-		return history[len(history)-1].Seconds
+		return lastOf(history).Seconds
 	}
 	return 0
 }

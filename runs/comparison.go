@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -125,19 +126,22 @@ func (s *Seeds) objective() Measure { return s.Runs[0].experiment.Measures()[0] 
 
 func newCompared(s *Seeds) Compared {
 	objective := s.objective()
-	train := func(e Epoch) float64 { return e.train(objective) }
-	validation := func(e Epoch) float64 { return e.validation(objective) }
 	c := Compared{
 		Dir:        s.dir,
 		Method:     s.Runs[0].experiment.String(),
 		Finished:   s.Finished(),
 		Epochs:     s.Over(func(r *Run) float64 { return float64(r.Epochs()) }),
-		Seconds:    s.Over(ofLastEpoch(func(e Epoch) float64 { return e.Seconds })),
-		Train:      s.Over(ofLastEpoch(train)),
-		Validation: s.Over(ofLastEpoch(validation)),
-		Best:       s.Over(ofBestEpoch(objective, validation)),
-		BestEpoch:  s.Over(ofBestEpoch(objective, func(e Epoch) float64 { return float64(e.Epoch) })),
-		seeds:      s,
+		Seconds:    s.Over(func(r *Run) float64 { return lastOf(r.history).Seconds }),
+		Train:      s.Over(func(r *Run) float64 { return lastOf(r.history).Train.Of(objective) }),
+		Validation: s.Over(func(r *Run) float64 { return lastOf(r.history).Validation.Of(objective) }),
+		Best:       s.Over(func(r *Run) float64 { return bestOf(r.history, objective).Validation.Of(objective) }),
+		BestEpoch: s.Over(func(r *Run) float64 {
+			if epoch := bestOf(r.history, objective).Epoch; epoch > 0 {
+				return float64(epoch)
+			}
+			return math.NaN()
+		}),
+		seeds: s,
 	}
 	for _, run := range s.Runs {
 		c.Seeds = append(c.Seeds, run.experiment.Header().Seed)
@@ -151,35 +155,23 @@ func newCompared(s *Seeds) Compared {
 	return c
 }
 
-// ofLastEpoch is a value of the last epoch of a run, NaN before its first one.
-func ofLastEpoch(value func(Epoch) float64) func(*Run) float64 {
-	return func(r *Run) float64 {
-		if len(r.history) == 0 {
-			return math.NaN()
-		}
-		return value(r.history[len(r.history)-1])
+// lastOf returns the last epoch of a history; before the first it knows of nothing.
+func lastOf(history []Epoch) Epoch {
+	if n := len(history); n > 0 {
+		return history[n-1]
 	}
+	return Epoch{Seconds: math.NaN()}
 }
 
-// ofBestEpoch is a value of the epoch of a run with the best objective in
-// validation, NaN where there is none.
-func ofBestEpoch(objective Measure, value func(Epoch) float64) func(*Run) float64 {
-	return func(r *Run) float64 {
-		best, of := math.NaN(), math.NaN()
-		for _, e := range r.history {
-			if v := e.validation(objective); !math.IsNaN(v) && (math.IsNaN(best) || objective.Better(v, best)) {
-				best, of = v, value(e)
-			}
+// bestOf returns the epoch of a history with the best objective in validation, epoch 0 if there is none.
+func bestOf(history []Epoch, objective Measure) (best Epoch) {
+	for _, e := range history {
+		if v := e.Validation.Of(objective); !math.IsNaN(v) && (best.Epoch == 0 || objective.Better(v, best.Validation.Of(objective))) {
+			best = e
 		}
-		return of
 	}
+	return best
 }
-
-// validation is a measure of the validation rows, NaN where there are none.
-func (e Epoch) validation(m Measure) float64 { return e.Validation.of(m) }
-
-// train is a measure of the epoch on the training rows, NaN where there is none.
-func (e Epoch) train(m Measure) float64 { return e.Train.of(m) }
 
 // settings are those of the experiment by their names in TOML, where it is not open those that
 // differ.
@@ -237,25 +229,24 @@ func (c *Comparison) findSettings() {
 // of samples a row, all by the draws of seed 1. progress, which may be nil, is called
 // with the fraction of the work done. Models that are no Estimator are refused.
 func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	c.Checkpoint = "last"
-	return c.evaluate(ctx, split, samples, progress, func(r *Run) (Snapshot, error) { return r.snapshot, nil })
+	return c.evaluate(ctx, split, samples, progress, "last", "last")
 }
 
 // EvaluateBest is Evaluate of the models of the epochs with the best validation
 // objective, which runs have that hold out validation rows.
 func (c Comparison) EvaluateBest(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	c.Checkpoint = "best"
-	return c.evaluate(ctx, split, samples, progress, (*Run).Best)
+	return c.evaluate(ctx, split, samples, progress, "best", "best")
 }
 
 // EvaluateAt is Evaluate of the models after an epoch, whose checkpoints the runs
 // keep or end with.
 func (c Comparison) EvaluateAt(ctx context.Context, epoch int, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	c.Checkpoint = fmt.Sprintf("epoch %d", epoch)
-	return c.evaluate(ctx, split, samples, progress, func(r *Run) (Snapshot, error) { return r.At(epoch) })
+	return c.evaluate(ctx, split, samples, progress, fmt.Sprintf("epoch %d", epoch), strconv.Itoa(epoch))
 }
 
-func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64), model func(*Run) (Snapshot, error)) (Comparison, error) {
+// evaluate is Evaluate of a checkpoint as Run.Checkpoint has it, of which the comparison tells by a name.
+func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64), name, checkpoint string) (Comparison, error) {
+	c.Checkpoint = name
 	runs, done := 0, 0
 	for _, e := range c.Experiments {
 		seeds, err := e.opened()
@@ -269,7 +260,7 @@ func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples i
 		e := &c.Experiments[i]
 		e.Evaluations = nil
 		for _, run := range e.seeds.Runs {
-			at, err := model(run)
+			at, err := run.Checkpoint(checkpoint)
 			if err != nil {
 				return c, err
 			}

@@ -3,68 +3,35 @@ package runs
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
+
+// comparedLine is a row of the text of a comparison, with a cell an experiment, and the columns of
+// its table that say the same.
+type comparedLine struct {
+	name    string
+	text    func(Compared) string // nil where the text has no such row
+	columns []Field[Compared]     // none where the table has no such columns
+}
 
 // String writes the comparison as a table with a column an experiment.
 func (c Comparison) String() string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	row := func(name string, text func(Compared) string) {
-		fmt.Fprint(t, name)
+	for _, l := range c.lines() {
+		if l.text == nil {
+			continue
+		}
+		fmt.Fprint(t, l.name)
 		for _, e := range c.Experiments {
-			fmt.Fprint(t, "\t", text(e))
+			fmt.Fprint(t, "\t", l.text(e))
 		}
 		fmt.Fprintln(t)
-	}
-	row("", func(e Compared) string { return e.Dir })
-	if len(c.families()) > 1 {
-		row("experiment", func(e Compared) string { return e.Method })
-	}
-	for _, name := range c.Settings {
-		if name != "epochs" {
-			row(name, func(e Compared) string { return cmp.Or(e.Settings[name], "–") })
-		}
-	}
-	row("seeds", Compared.seedsText)
-	row("epochs", Compared.epochsText)
-	row("training seconds", func(e Compared) string { return cell(e.Seconds, 1) })
-	if c.sameObjective() {
-		objective := c.Objective.Name
-		row(objective+", training", func(e Compared) string { return cell(e.Train, 3) })
-		if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return !math.IsNaN(e.Best.Mean) }) {
-			row(objective+", validation", func(e Compared) string { return cell(e.Validation, 3) })
-			row(objective+", best validation", func(e Compared) string { return cell(e.Best, 3) })
-			row("best epoch", func(e Compared) string { return cell(e.BestEpoch, 0) })
-		}
-		if line := c.baseline(); line != nil {
-			row(objective+", "+line.Label(), Compared.baselineText)
-		}
-	} else {
-		row("improves", func(e Compared) string {
-			if e.seeds == nil {
-				return "–"
-			}
-			return e.seeds.objective().Label
-		})
-	}
-	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Diverged > 0 }) {
-		row("remark", Compared.remarkText)
-	}
-	if c.Samples > 0 {
-		evaluated := c.evaluated()
-		name := fmt.Sprintf("%s, %s, K = %d", evaluated.Name, c.Split, c.Samples)
-		switch c.Checkpoint {
-		case "best":
-			name += ", best epoch"
-		case "last":
-		default:
-			name += ", " + c.Checkpoint
-		}
-		row(name, func(e Compared) string { return e.evaluationText(evaluated) })
 	}
 	t.Flush()
 	if c.sameObjective() {
@@ -86,12 +53,218 @@ func (c Comparison) String() string {
 	return b.String() + "\n"
 }
 
-// cell writes a spread, and a dash where there is none.
-func cell(s Spread, decimals int) string {
-	if math.IsNaN(s.Mean) {
-		return "–"
+// Table has a row an experiment: its directory and method, the settings that differ
+// (settings.method.learning_rate), the number of seeds, the epochs done, the seconds of
+// training, and, where it is the same of all, the objective, of training and of validation, as
+// training estimates it; where it is known, the baseline of the objective (baseline.log_p), and
+// the number of seeds that have diverged from it; where the comparison was evaluated, all that
+// this estimated, too (evaluation.log_p). Values are means over the seeds; those of columns whose
+// keys end in _sd are standard deviations over seeds, and in _se standard errors over the data,
+// which one seed alone has.
+func (c Comparison) Table() *Table {
+	var columns []Field[Compared]
+	for _, l := range c.lines() {
+		columns = append(columns, l.columns...)
 	}
-	return s.Text(decimals)
+	return TableOf("comparison", "", columns, c.Experiments...)
+}
+
+// lines lists all that the text and the table say, in their order.
+func (c Comparison) lines() []comparedLine {
+	lines := []comparedLine{
+		{"", func(e Compared) string { return e.Dir }, []Field[Compared]{{Column{Key: "directory"}, func(e Compared) any { return e.Dir }}}},
+		{"experiment", func(e Compared) string { return e.Method }, []Field[Compared]{{Column{Key: "method"}, func(e Compared) any { return e.Method }}}},
+	}
+	if len(c.families()) < 2 {
+		lines[1].text = nil
+	}
+	for _, name := range c.Settings {
+		l := comparedLine{name, func(e Compared) string { return cmp.Or(e.Settings[name], "–") }, []Field[Compared]{c.settingColumn(name)}}
+		if name == "epochs" { // of which another row tells
+			l.text = nil
+		}
+		lines = append(lines, l)
+	}
+	return slices.Concat(lines, []comparedLine{
+		{"seeds", Compared.seedsText, []Field[Compared]{
+			{Column{Key: "seeds", Kind: Integer}, func(e Compared) any { return len(e.Seeds) }},
+			{Column{Key: "finished", Kind: Boolean}, func(e Compared) any { return e.Finished }},
+		}},
+		{"epochs", Compared.epochsText, spreadColumns(Column{Key: "epochs", Decimals: 1}, func(e Compared) Spread { return e.Epochs })},
+		spreadLine("training seconds", 1, Column{Key: "seconds", Label: "training", Unit: "s", Decimals: 1}, func(e Compared) Spread { return e.Seconds }),
+	}, c.objectiveLines(), c.evaluationLines())
+}
+
+// objectiveLines tells of the objective, if all experiments have the same, of its baseline, and of
+// seeds that have diverged.
+func (c Comparison) objectiveLines() (lines []comparedLine) {
+	if c.sameObjective() {
+		of := func(key, when string, value func(Compared) Spread) comparedLine {
+			return spreadLine(c.Objective.Name+", "+when, 3, c.Objective.column(key+"."+c.Objective.Key, when), value)
+		}
+		lines = []comparedLine{
+			of("train", "training", func(e Compared) Spread { return e.Train }),
+			of("validation", "validation", func(e Compared) Spread { return e.Validation }),
+			of("best_validation", "best validation", func(e Compared) Spread { return e.Best }),
+			spreadLine("best epoch", 0, Column{Key: "best_epoch", Label: "best epoch", Decimals: 1}, func(e Compared) Spread { return e.BestEpoch }),
+		}
+		if !slices.ContainsFunc(c.Experiments, func(e Compared) bool { return !math.IsNaN(e.Best.Mean) }) {
+			lines[1].text, lines[2].text, lines[3].text = nil, nil, nil
+		}
+	} else {
+		lines = []comparedLine{{name: "improves", text: func(e Compared) string {
+			if e.seeds == nil {
+				return "–"
+			}
+			return e.seeds.objective().Label
+		}}}
+	}
+	if baseline := c.baseline(); baseline != nil {
+		value := c.Objective.column("baseline."+c.Objective.Key, baseline.Label())
+		lines = append(lines, comparedLine{c.Objective.Name + ", " + baseline.Label(), Compared.baselineText, []Field[Compared]{
+			{value, func(e Compared) any { return e.simple().Value }},
+			{value.standardError(), func(e Compared) any { return e.simple().SE }},
+			{Column{Key: "diverged", Label: "seeds diverged", Kind: Integer}, func(e Compared) any {
+				if e.Baseline == nil {
+					return nil
+				}
+				return e.Diverged
+			}},
+		}})
+	}
+	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Diverged > 0 }) {
+		lines = append(lines, comparedLine{name: "remark", text: Compared.remarkText})
+	}
+	return lines
+}
+
+// evaluationLines tells what the comparison was evaluated with, and what that estimated; it is empty
+// if the comparison was not evaluated.
+func (c Comparison) evaluationLines() []comparedLine {
+	if c.Samples == 0 {
+		return nil
+	}
+	evaluated := c.evaluated()
+	name := fmt.Sprintf("%s, %s, K = %d", evaluated.Name, c.Split, c.Samples)
+	switch c.Checkpoint {
+	case "best":
+		name += ", best epoch"
+	case "last":
+	default:
+		name += ", " + c.Checkpoint
+	}
+	lines := []comparedLine{{name, func(e Compared) string { return e.evaluationText(evaluated) }, []Field[Compared]{
+		{Column{Key: "evaluation.split", Label: "rows"}, func(Compared) any { return c.Split }},
+		{Column{Key: "evaluation.checkpoint", Label: "checkpoint"}, func(Compared) any { return c.Checkpoint }},
+		{Column{Key: "evaluation.samples", Label: "samples K", Kind: Integer}, func(Compared) any { return c.Samples }},
+	}}}
+	measures := []Measure{c.Objective, LogP} // that are known where no runs are open
+	if len(c.Experiments) > 0 && c.Experiments[0].seeds != nil {
+		measures = c.Experiments[0].seeds.Runs[0].experiment.Measures()
+	}
+	for _, key := range c.estimated() {
+		mean := measureColumn(measures, "evaluation."+key, key, c.Split)
+		lines = append(lines, comparedLine{columns: append(spreadColumns(mean, func(e Compared) Spread {
+			if s, estimated := e.Evaluation[key]; estimated {
+				return s
+			}
+			return Spread{math.NaN(), math.NaN()}
+		}), Field[Compared]{mean.standardError(), func(e Compared) any {
+			if len(e.Evaluations) == 1 {
+				if of, estimated := e.Evaluations[0][key]; estimated {
+					return of.SE
+				}
+			}
+			return nil
+		}})})
+	}
+	return lines
+}
+
+// estimated are the keys of what the evaluation of any experiment has estimated.
+func (c Comparison) estimated() []string {
+	keys := map[string]Spread{}
+	for _, e := range c.Experiments {
+		maps.Copy(keys, e.Evaluation)
+	}
+	return slices.Sorted(maps.Keys(keys))
+}
+
+// evaluated is the measure of the evaluations that a table shows: the objective, or log p
+// where they have that in its place.
+func (c Comparison) evaluated() Measure {
+	if slices.Contains(c.estimated(), c.Objective.Key) {
+		return c.Objective
+	}
+	return LogP
+}
+
+// baseline is the first that is known of the experiments, nil where none is, or where they
+// improve different measures.
+func (c Comparison) baseline() *Baseline {
+	for _, e := range c.Experiments {
+		if e.Baseline != nil && c.sameObjective() {
+			return e.Baseline
+		}
+	}
+	return nil
+}
+
+// spreadLine returns a row of spreads with so many decimals, and the columns of their means.
+func spreadLine(name string, decimals int, mean Column, of func(Compared) Spread) comparedLine {
+	return comparedLine{name, func(e Compared) string {
+		if math.IsNaN(of(e).Mean) {
+			return "–"
+		}
+		return of(e).Text(decimals)
+	}, spreadColumns(mean, of)}
+}
+
+// deviationSuffix ends the key of the standard deviation of a mean over seeds.
+const deviationSuffix = "_sd"
+
+// spreadColumns are a column of means and one of standard deviations.
+func spreadColumns[T any](mean Column, of func(T) Spread) []Field[T] {
+	mean.Kind = Number
+	sd := mean
+	sd.Key, sd.Label = mean.Key+deviationSuffix, "± sd"
+	return []Field[T]{
+		{mean, func(e T) any { return of(e).Mean }},
+		{sd, func(e T) any { return of(e).SD }},
+	}
+}
+
+// settingColumn is a column of one setting, of the narrowest kind that all its values are of.
+func (c Comparison) settingColumn(name string) Field[Compared] {
+	kinds := []ColumnKind{Integer, Number, Boolean, Text}
+	kind := kinds[slices.IndexFunc(kinds, func(k ColumnKind) bool {
+		return !slices.ContainsFunc(c.Experiments, func(e Compared) bool {
+			value, set := e.Settings[name]
+			_, err := k.read(value)
+			return set && err != nil
+		})
+	})]
+	return Field[Compared]{Column{Key: "settings." + name, Label: name, Kind: kind}, func(e Compared) any {
+		value, set := e.Settings[name]
+		if !set {
+			return nil
+		}
+		cell, _ := kind.read(value)
+		return cell
+	}}
+}
+
+// read reads a cell of the kind from a text.
+func (k ColumnKind) read(text string) (any, error) {
+	switch k {
+	case Integer:
+		return strconv.ParseInt(text, 10, 64)
+	case Number:
+		return strconv.ParseFloat(text, 64)
+	case Boolean:
+		return strconv.ParseBool(text)
+	}
+	return text, nil
 }
 
 // seedsText writes the seeds, those that follow each other as a range.
@@ -129,6 +302,14 @@ func (c Compared) epochsText() string {
 	return text + fmt.Sprintf(" of %d, unfinished", c.seeds.Runs[0].experiment.Header().Epochs)
 }
 
+// simple returns what the objective comes to under the simpler model of the baseline.
+func (c Compared) simple() Estimate {
+	if c.Baseline == nil {
+		return Estimate{math.NaN(), math.NaN()}
+	}
+	return c.Baseline.Factorized
+}
+
 func (c Compared) baselineText() string {
 	if c.Baseline == nil {
 		return "–"
@@ -147,29 +328,13 @@ func (c Compared) remarkText() string {
 	return fmt.Sprintf("%d of %d seeds diverged", c.Diverged, len(c.Seeds))
 }
 
-// text is the estimate with its standard error, where there is one.
-func (e Estimate) text() string {
-	if math.IsNaN(e.SE) {
-		return fmt.Sprintf("%.3f", e.Value)
-	}
-	return fmt.Sprintf("%.3f (± %.3f)", e.Value, e.SE)
-}
-
-// evaluated is the measure of the evaluations that a table shows: the objective, or log p
-// where they have that in its place.
-func (c Comparison) evaluated() Measure {
-	if slices.Contains(c.estimated(), c.Objective.Key) {
-		return c.Objective
-	}
-	return LogP
-}
-
 func (c Compared) evaluationText(of Measure) string {
-	if _, estimated := c.Evaluation[of.Key]; !estimated {
+	over, estimated := c.Evaluation[of.Key]
+	switch {
+	case !estimated:
 		return "–"
-	}
-	if len(c.Evaluations) == 1 {
+	case len(c.Evaluations) == 1:
 		return c.Evaluations[0][of.Key].text()
 	}
-	return c.Evaluation[of.Key].Text(3)
+	return over.Text(3)
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -92,12 +93,9 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 	if err := refuseForeign(dir); err != nil {
 		return nil, err
 	}
-	held, err := file.HoldShared(dir, lockFile)
-	if errors.Is(err, file.ErrLocked) {
-		err = takenBy(dir, err)
-	}
+	held, err := hold(dir)
 	if err != nil {
-		return nil, notWritten(dir, err)
+		return nil, err
 	}
 	there, _, err := readExperiment(dir)
 	switch {
@@ -114,6 +112,18 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 	}
 	if err != nil {
 		held.Release()
+		return nil, notWritten(dir, err)
+	}
+	return held, nil
+}
+
+// hold takes a directory for what this program trains or does, and says whose it is where it is taken.
+func hold(dir string) (*file.Held, error) {
+	held, err := file.HoldShared(dir, lockFile)
+	if errors.Is(err, file.ErrLocked) {
+		return nil, takenBy(dir, err)
+	}
+	if err != nil {
 		return nil, notWritten(dir, err)
 	}
 	return held, nil
@@ -257,10 +267,7 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 }
 
 // isRun says whether a directory holds an experiment.
-func isRun(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, experimentFile))
-	return err == nil
-}
+func isRun(dir string) bool { return exists(filepath.Join(dir, experimentFile)) }
 
 // storedDataset loads the data of a description from a file. It returns nil
 // where there is none, or that of other data.
@@ -300,10 +307,8 @@ func compare(dir string, there, e Experiment) (same bool, err error) {
 		return true, nil
 	}
 	remedy := "choose another directory, or remove it"
-	if longer := there.Header(); longer.Epochs < e.Header().Epochs {
-		if longer.Epochs = e.Header().Epochs; there.WithHeader(longer).Hash() == e.Hash() {
-			remedy = fmt.Sprintf("once it is finished, train --resume %s --epochs %d lets it go on; or choose another directory", shell.Argument(dir), longer.Epochs)
-		}
+	if epochs := e.Header().Epochs; there.Header().Epochs < epochs && withEpochs(there, epochs).Hash() == e.Hash() {
+		remedy = fmt.Sprintf("once it is finished, train --resume %s --epochs %d lets it go on; or choose another directory", shell.Argument(dir), epochs)
 	}
 	return false, fmt.Errorf("%s is the directory of another experiment (%s): %s", dir, strings.Join(differences, "; "), remedy)
 }
@@ -311,4 +316,74 @@ func compare(dir string, there, e Experiment) (same bool, err error) {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// TakenError is the error of a directory in which another program trains.
+type TakenError struct {
+	Dir  string
+	Host string // that trained there last, empty if it is not known
+	// Left is the time in which a program on another machine gives a sign of life, or
+	// is taken for ended; 0 where it is known to train.
+	Left time.Duration
+}
+
+func (e *TakenError) Error() string {
+	on := ""
+	if e.Host != "" {
+		on = " on " + e.Host
+	}
+	if e.Left > 0 {
+		return fmt.Sprintf("another program trains in %s%s, or that machine stopped without ending it: wait for it, choose another directory, or, if it has stopped, try again in %s", e.Dir, on, e.Left.Round(time.Second))
+	}
+	return fmt.Sprintf("another program trains in %s%s: wait for it, stop it, or choose another directory", e.Dir, on)
+}
+
+// Taken returns a *TakenError if a program, which may be this one, trains in a directory,
+// and nil where none does.
+func Taken(dir string) error {
+	if file.Locked(dir, lockFile) {
+		return takenBy(dir, file.ErrLocked)
+	}
+	if leased := file.Leased(dir); leased != nil {
+		return takenBy(dir, leased)
+	}
+	return nil
+}
+
+// takenBy says who trains in a directory that could not be held.
+func takenBy(dir string, err error) *TakenError {
+	e := &TakenError{Dir: dir}
+	var leased *file.LeasedError
+	if errors.As(err, &leased) {
+		e.Host = leased.Host
+		if !leased.Alive {
+			e.Left = leased.Left
+		}
+		return e
+	}
+	run := Run{dir: dir}
+	if sessions, err := run.Provenance(); err == nil && len(sessions) > 0 {
+		e.Host = sessions[len(sessions)-1].Host
+	}
+	return e
+}
+
+// Sets opens data sets, and keeps the last one: trainings that follow each other often
+// share it.
+type Sets struct {
+	spec dataset.Spec
+	set  *dataset.Set
+}
+
+// Open opens the data of an experiment, for a run in the directory dir.
+func (s *Sets) Open(e Experiment, dir string) (*dataset.Set, error) {
+	h := e.Header()
+	if s.set == nil || !reflect.DeepEqual(s.spec, h.Dataset) {
+		set, err := OpenDataset(e, dir)
+		if err != nil {
+			return nil, err
+		}
+		s.spec, s.set = h.Dataset, set
+	}
+	return s.set, h.CheckData(s.set)
 }

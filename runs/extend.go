@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -41,9 +40,7 @@ func ExtendSeeds(dir string, epochs int) (Experiment, error) {
 	if _, err := extendAll(dirs, epochs); err != nil {
 		return nil, err
 	}
-	h := seeds[0].Header()
-	h.Epochs = epochs
-	return seeds[0].WithHeader(h), nil
+	return withEpochs(seeds[0], epochs), nil
 }
 
 // extendAll extends the runs in directories once all of them can be.
@@ -56,12 +53,9 @@ func extendAll(dirs []string, epochs int) ([]Experiment, error) {
 	var all []Experiment
 	var held []*file.Held
 	for _, dir := range dirs {
-		h, err := file.HoldShared(dir, lockFile)
-		if errors.Is(err, file.ErrLocked) {
-			err = takenBy(dir, err)
-		}
+		h, err := hold(dir)
 		if err != nil {
-			return nil, notWritten(dir, err)
+			return nil, err
 		}
 		defer h.Release()
 		longer, err := extended(dir, epochs) // once more: another program may have extended it
@@ -99,8 +93,7 @@ func extended(dir string, epochs int) (Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.Epochs = epochs
-	longer := e.WithHeader(h)
+	longer := withEpochs(e, epochs)
 	if err := longer.Check(set); err != nil {
 		return nil, err
 	}

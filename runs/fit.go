@@ -197,16 +197,12 @@ func (f *Family[S, M]) Experiment(set *dataset.Set) Fit[S, M] {
 // Parse reads an experiment from TOML. Settings that are not there have the usual values.
 func (f *Family[S, M]) Parse(text []byte) (Fit[S, M], error) {
 	e := f.Empty()
-	flat := joined(e.inFile()...)
+	flat := joined(e.inFile())
 	if err := DecodeExperiment(text, f.Name, flat.Interface()); err != nil {
 		return Fit[S, M]{}, err
 	}
-	i := 0
-	for _, part := range e.inFile() {
-		for k := range part.NumField() {
-			part.Field(k).Set(flat.Elem().Field(i))
-			i++
-		}
+	for i, field := range e.inFile() {
+		field.value.Set(flat.Elem().Field(i))
 	}
 	return e, CheckSettings(e)
 }
@@ -228,34 +224,42 @@ func (f *Family[S, M]) Kind() Kind[Fit[S, M], M] {
 	}}
 }
 
-// inFile are the structs whose fields an experiment file has, in their order.
-func (e *Fit[S, M]) inFile() []reflect.Value {
-	return []reflect.Value{reflect.ValueOf(&e.Data).Elem(), reflect.ValueOf(&e.Budget).Elem(), reflect.ValueOf(&e.Settings).Elem()}
+// member is a field of a struct with its value.
+type member struct {
+	field reflect.StructField
+	value reflect.Value
 }
 
-// joined returns a pointer to a struct with the fields of several structs.
-func joined(parts ...reflect.Value) reflect.Value {
+// members lists the fields of the struct that of points to.
+func members(of any) (all []member) {
+	for field, value := range reflect.ValueOf(of).Elem().Fields() {
+		field.Offset, field.Index = 0, nil
+		all = append(all, member{field, value})
+	}
+	return all
+}
+
+// inFile lists what an experiment file has, in its order.
+func (e *Fit[S, M]) inFile() []member {
+	return slices.Concat(members(&e.Data), members(&e.Budget), members(&e.Settings))
+}
+
+// joined returns a pointer to a struct with members of several structs.
+func joined(all []member) reflect.Value {
 	var fields []reflect.StructField
-	for _, part := range parts {
-		for field := range part.Type().Fields() {
-			field.Offset, field.Index = 0, nil
-			fields = append(fields, field)
-		}
+	for _, m := range all {
+		fields = append(fields, m.field)
 	}
 	flat := reflect.New(reflect.StructOf(fields))
-	i := 0
-	for _, part := range parts {
-		for k := range part.NumField() {
-			flat.Elem().Field(i).Set(part.Field(k))
-			i++
-		}
+	for i, m := range all {
+		flat.Elem().Field(i).Set(m.value)
 	}
 	return flat
 }
 
 // flat returns the data, the settings and the budget as one struct, in the order of hashes.
 func (e Fit[S, M]) flat() any {
-	return joined(reflect.ValueOf(e.Data), reflect.ValueOf(e.Settings), reflect.ValueOf(e.Budget)).Interface()
+	return joined(slices.Concat(members(&e.Data), members(&e.Settings), members(&e.Budget))).Interface()
 }
 
 // MarshalJSON writes the data, the settings and the budget as one object.
@@ -281,7 +285,7 @@ func (e Fit[S, M]) WithHeader(h Header) Experiment {
 
 // TOML implements Experiment.
 func (e Fit[S, M]) TOML() []byte {
-	return EncodeExperiment(e.family.Name, joined(e.inFile()...).Interface())
+	return EncodeExperiment(e.family.Name, joined(e.inFile()).Interface())
 }
 
 // Hash implements Experiment.

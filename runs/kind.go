@@ -6,6 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
@@ -52,11 +56,37 @@ func (k Kind[E, M]) Open(dir string) (*Typed[E, M], error) { return k.Opened(Ope
 // Opened adds the model of the last checkpoint to what Train or Open of this package returned. It
 // returns nil if there is no run, and the run beside the error if there are both.
 func (k Kind[E, M]) Opened(run *Run, failure error) (*Typed[E, M], error) {
-	return typed(run, failure, k.Noun, k.Model)
+	if run == nil {
+		return nil, failure
+	}
+	e, is := run.experiment.(E)
+	if !is {
+		return nil, fmt.Errorf("%s is a run of %v, not of %s: open it by the package of its family", run.dir, run.experiment, k.Noun)
+	}
+	last, err := k.Model(e, run.snapshot)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy", filepath.Join(run.dir, checkpointFile), err)
+	}
+	return &Typed[E, M]{run, e, last, k}, failure
 }
 
 // LoadModel reads a model file, which SaveModel of a run wrote. Its errors name the file, if r is one.
-func (k Kind[E, M]) LoadModel(r io.Reader) (M, error) { return loadModel(r, k.Noun, k.Model) }
+func (k Kind[E, M]) LoadModel(r io.Reader) (m M, err error) {
+	defer func() {
+		if file, ok := r.(*os.File); ok && err != nil {
+			err = fmt.Errorf("%s: %w: restore the file from a copy, or save the model again", file.Name(), err)
+		}
+	}()
+	family, s, err := ReadModel(r)
+	if err != nil {
+		return m, err
+	}
+	e, is := family.(E)
+	if !is {
+		return m, fmt.Errorf("a model of %v, not of %s: load it by the package of its family", family, k.Noun)
+	}
+	return k.Model(e, s)
+}
 
 // ErrNoModels is the error of ModelOf of a family that has no models outside of training.
 var ErrNoModels = errors.New("it has no models outside of training")
@@ -64,10 +94,7 @@ var ErrNoModels = errors.New("it has no models outside of training")
 // ModelOf returns the model of a snapshot of an experiment of any family, to be asked for what it
 // can do: a Sampler, for one.
 func ModelOf(e Experiment, s Snapshot) (any, error) {
-	name, err := FamilyOf(e.TOML())
-	if err != nil {
-		return nil, err
-	}
+	name := familyName(e)
 	of, err := registered(name)
 	if err != nil {
 		return nil, err
@@ -99,4 +126,90 @@ func DecodeExperiment(text []byte, family string, into any) error {
 // It panics if a setting has no name, which Check of an experiment refuses.
 func EncodeExperiment(family string, settings any) []byte {
 	return append(fmt.Appendf(nil, "family = %q\n", family), EncodeTOML(settings)...)
+}
+
+// Typed is a run of experiments of one type, with models of one type. A family embeds it in its
+// own type of run, beside the model of the last checkpoint.
+type Typed[E Experiment, M any] struct {
+	*Run
+	experiment E
+	last       M
+	kind       Kind[E, M]
+}
+
+// Model returns the model of the last checkpoint.
+func (t *Typed[E, M]) Model() M { return t.last }
+
+// Experiment is what the run trains.
+func (t *Typed[E, M]) Experiment() E { return t.experiment }
+
+// Best is the model of the epoch with the best validation measure.
+func (t *Typed[E, M]) Best() (M, error) { return t.of(t.Run.Best()) }
+
+// At is the model after an epoch whose checkpoint the experiment keeps, or after the last.
+func (t *Typed[E, M]) At(epoch int) (M, error) { return t.of(t.Run.At(epoch)) }
+
+// Checkpoint is the model of a checkpoint by its name: last, best, or the number of an epoch.
+func (t *Typed[E, M]) Checkpoint(name string) (M, error) { return t.of(t.Run.Checkpoint(name)) }
+
+func (t *Typed[E, M]) of(s Snapshot, err error) (model M, _ error) {
+	if err != nil {
+		return model, err
+	}
+	if model, err = t.kind.Model(t.experiment, s); err != nil {
+		return model, fmt.Errorf("a checkpoint in %s: %w: restore the file from a copy", t.dir, err)
+	}
+	return model, nil
+}
+
+// SaveModel writes the model of the last checkpoint, with the experiment that it comes from: a
+// file that LoadModel of its family's package reads anywhere.
+func (r *Run) SaveModel(w io.Writer) error {
+	b, err := MarshalModel(r.experiment, r.snapshot)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+// Draft is an experiment in the making, whose family describes its settings as rows: flags point into
+// it.
+type Draft struct {
+	Family string
+	Noun   string
+	*Base
+	Settings   func() []Hyperparameter // the rows, as the settings are now
+	Experiment func() Experiment       // with the settings as they are now
+	// Read takes all settings from the text of an experiment file of the family.
+	Read func(text []byte) error
+}
+
+// NewDraft returns a draft of the usual experiment of a family. It is nil if the family does not
+// describe its settings as rows, or is no part of this program.
+func NewDraft(family string) *Draft {
+	of, err := registered(family)
+	if err != nil || of.draft == nil {
+		return nil
+	}
+	return of.draft()
+}
+
+// Families returns the names of the families that this program has, in their order.
+func Families() []string {
+	families.RLock()
+	defer families.RUnlock()
+	return slices.Sorted(maps.Keys(families.all))
+}
+
+func (f *Family[S, M]) draft() *Draft {
+	e := f.Empty()
+	return &Draft{
+		Family: f.Name, Noun: f.Noun, Base: &e.Base, Settings: e.rows,
+		Experiment: func() Experiment { return e },
+		Read: func(text []byte) (err error) {
+			e, err = f.Parse(text)
+			return err
+		},
+	}
 }

@@ -1,8 +1,12 @@
 package runs
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
@@ -21,6 +25,56 @@ type Measure struct {
 // StandardErrorKey ends the key of the standard error of a measure.
 const StandardErrorKey = "_se"
 
+// column returns a column of values of the measure, whose label ends in more, if that is not empty.
+func (m Measure) column(key, more string) Column {
+	label := cmp.Or(m.Name, m.Key)
+	if more != "" {
+		label += ", " + more
+	}
+	return Column{Key: key, Label: label, Unit: m.Unit, Kind: Number, Decimals: m.decimals(), Fraction: m.Fraction}
+}
+
+// standardError returns the column beside the column of an estimate that has its standard errors.
+func (c Column) standardError() Column {
+	c.Key, c.Label = c.Key+StandardErrorKey, "± se"
+	return c
+}
+
+// measureColumn is the column, of a key, of the measure that the second key is that
+// of, and of which people are told more.
+func measureColumn(measures []Measure, key, of, more string) Column {
+	of, isError := strings.CutSuffix(of, StandardErrorKey)
+	m := Measure{Key: of}
+	if i := slices.IndexFunc(measures, func(m Measure) bool { return m.Key == of }); i >= 0 {
+		m = measures[i]
+	}
+	c := m.column(strings.TrimSuffix(key, StandardErrorKey), more)
+	if isError {
+		return c.standardError()
+	}
+	return c
+}
+
+// decimals are those with which people read the measure: fewer where it has no unit, and of
+// a fraction, in percent.
+func (m Measure) decimals() int {
+	switch {
+	case m.Fraction:
+		return 1
+	case m.Unit == "":
+		return 2
+	}
+	return 3
+}
+
+// scaled returns the factor with which people read values of the measure, and their unit.
+func (m Measure) scaled() (scale float64, unit string) {
+	if m.Fraction {
+		return 100, "%"
+	}
+	return 1, m.Unit
+}
+
 // Better says whether value is better than another.
 func (m Measure) Better(value, than float64) bool {
 	if m.Rises {
@@ -32,8 +86,8 @@ func (m Measure) Better(value, than float64) bool {
 // Measures are the values of measures by their keys.
 type Measures map[string]float64
 
-// of is the value of a measure, NaN where there is none.
-func (m Measures) of(measure Measure) float64 {
+// Of returns the value of a measure, NaN if there is none.
+func (m Measures) Of(measure Measure) float64 {
 	if value, ok := m[measure.Key]; ok {
 		return value
 	}
@@ -80,10 +134,114 @@ func (f Float) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes, null as NaN.
 func (f *Float) UnmarshalJSON(text []byte) error {
-	var read *float64
-	if err := json.Unmarshal(text, &read); err != nil {
-		return err
+	read := math.NaN()
+	err := json.Unmarshal(text, &read)
+	*f = Float(read)
+	return err
+}
+
+// Spread is the mean of a value over seeds, and its standard deviation (n − 1),
+// which is NaN for one seed. JSON writes NaN as null.
+type Spread struct {
+	Mean, SD float64
+}
+
+// MarshalJSON writes numbers or null.
+func (s Spread) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Mean Float `json:"mean"`
+		SD   Float `json:"sd"`
+	}{Float(s.Mean), Float(s.SD)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, null as NaN.
+func (s *Spread) UnmarshalJSON(text []byte) error {
+	nan := Float(math.NaN())
+	read := struct{ Mean, SD Float }{nan, nan}
+	err := json.Unmarshal(text, &read)
+	*s = Spread{float64(read.Mean), float64(read.SD)}
+	return err
+}
+
+// Text writes mean ± standard deviation with a number of decimals; the mean
+// alone where there is no deviation.
+func (s Spread) Text(decimals int) string {
+	mean := fmt.Sprintf("%.*f", decimals, s.Mean)
+	if math.IsNaN(s.SD) {
+		return mean
 	}
-	*f = Float(orNaN(read))
-	return nil
+	return fmt.Sprintf("%s ± %.*f", mean, decimals, s.SD)
+}
+
+// Line is a line of an evaluation: what it is called, Text with three decimals, and the
+// unit. Lines below each other align.
+func (s Spread) Line(name, unit string) string { return s.line(name, unit, 3) }
+
+// line is Line with a number of decimals.
+func (s Spread) line(name, unit string, decimals int) string {
+	text := fmt.Sprintf("%10.*f", decimals, s.Mean)
+	if !math.IsNaN(s.SD) { // as that of one seed or of one datum is
+		text += fmt.Sprintf(" ± %.*f", decimals, s.SD)
+	}
+	return fmt.Sprintf("%-22s %s %s\n", name, text, unit)
+}
+
+// SpreadOf is the spread of the values of some things, without those that are NaN.
+func SpreadOf[T any](of []T, value func(T) float64) Spread {
+	var values []float64
+	for _, one := range of {
+		if v := value(one); !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return Spread{math.NaN(), math.NaN()}
+	}
+	mean, se := statistics.MeanAndError(len(values), func(i int) float64 { return values[i] })
+	return Spread{mean, se * math.Sqrt(float64(len(values)))}
+}
+
+// Estimate is an estimate with its standard error, NaN where one datum gives none.
+type Estimate struct{ Value, SE float64 }
+
+// MarshalJSON writes numbers or null.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Value Float `json:"value"`
+		SE    Float `json:"se"`
+	}{Float(e.Value), Float(e.SE)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (e *Estimate) UnmarshalJSON(text []byte) error {
+	nan := Float(math.NaN())
+	read := struct{ Value, SE Float }{nan, nan}
+	err := json.Unmarshal(text, &read)
+	*e = Estimate{float64(read.Value), float64(read.SE)}
+	return err
+}
+
+// text is the estimate with its standard error, where there is one.
+func (e Estimate) text() string {
+	if math.IsNaN(e.SE) {
+		return fmt.Sprintf("%.3f", e.Value)
+	}
+	return fmt.Sprintf("%.3f (± %.3f)", e.Value, e.SE)
+}
+
+// Estimates are estimates of measures by their keys.
+type Estimates map[string]Estimate
+
+// overSeeds is the spread of estimates, one of each measure a seed.
+func overSeeds(seeds []Estimates) map[string]Spread {
+	over := map[string]Spread{}
+	for key := range seeds[0] {
+		over[key] = SpreadOf(seeds, func(e Estimates) float64 {
+			if of, ok := e[key]; ok {
+				return of.Value
+			}
+			return math.NaN()
+		})
+	}
+	return over
 }

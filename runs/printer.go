@@ -19,10 +19,7 @@ import (
 // epoch and the time that is left, with a bar that moves below them where w is a terminal.
 // Training that is given no recorder has one of standard error, where that is a terminal.
 func Printer(w io.Writer) Recorder {
-	if isTerminal(w) {
-		return &bar{w: w}
-	}
-	return &lines{w: w}
+	return &printer{w: w, moves: isTerminal(w)}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -48,54 +45,71 @@ func usual(given []Recorder) []Recorder {
 	return slices.DeleteFunc(slices.Clone(given), func(r Recorder) bool { return r == nil })
 }
 
-// lines reports epochs as lines.
-type lines struct {
+// printer reports epochs as lines, and steps as a bar below them where it moves.
+type printer struct {
 	w      io.Writer
+	moves  bool
+	bar    *progressbar.ProgressBar
 	start  time.Time
 	plan   Plan
 	warned bool
 }
 
-func (l *lines) Begin(p Plan) {
-	l.plan, l.start, l.warned = p, time.Now(), false
-	announce(l.w, p)
-}
-
-// announce writes what training sets out to do.
-func announce(w io.Writer, p Plan) {
-	fmt.Fprintf(w, "%s: %s of %s", p.Name, names.Count(p.Epochs, "epoch"), names.Count(p.StepsPerEpoch, "step"))
-	if p.Start > 0 {
-		fmt.Fprintf(w, ", resumed after %s", names.Count(p.Start, "step"))
+func (p *printer) Begin(plan Plan) {
+	p.plan, p.start, p.warned = plan, time.Now(), false
+	fmt.Fprintf(p.w, "%s: %s of %s", plan.Name, names.Count(plan.Epochs, "epoch"), names.Count(plan.StepsPerEpoch, "step"))
+	if plan.Start > 0 {
+		fmt.Fprintf(p.w, ", resumed after %s", names.Count(plan.Start, "step"))
 	}
-	fmt.Fprintln(w)
-	if b, objective := p.History.Baseline, p.History.Objective(); b != nil {
+	fmt.Fprintln(p.w)
+	if b, objective := plan.History.Baseline, plan.History.Objective(); b != nil {
 		rows := map[string]string{"train": "training"}
-		fmt.Fprintf(w, "baseline: %s, of %s, over the %s rows\n",
+		fmt.Fprintf(p.w, "baseline: %s, of %s, over the %s rows\n",
 			measuresLine([]Measure{objective}, Measures{objective.Key: b.Factorized.Value}), b.model(), cmp.Or(rows[b.Rows], b.Rows))
 	}
-}
-
-// warn says of the first epoch that is far from the baseline that it is.
-func warn(w io.Writer, h History, e Epoch, warned *bool) {
-	if text := h.Warning(e); text != "" && !*warned {
-		fmt.Fprintln(w, text)
-		*warned = true
+	if p.moves {
+		// The bar counts the steps of this session, for the rate to be its own.
+		p.bar = progressbar.NewOptions(plan.Epochs*plan.StepsPerEpoch-plan.Start,
+			progressbar.OptionSetWriter(p.w),
+			progressbar.OptionSetDescription(plan.Name),
+			progressbar.OptionShowIts(), progressbar.OptionSetItsString("step"), progressbar.OptionShowCount(),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true),
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionFullWidth(),
+			progressbar.OptionUseANSICodes(true))
 	}
 }
 
-func (l *lines) Step(Progress) {}
-
-func (l *lines) Epoch(e Epoch) {
-	fmt.Fprintf(l.w, "epoch %d/%d  %s  %s", e.Epoch, l.plan.Epochs, describe(l.plan.History, e), time.Duration(e.Seconds*float64(time.Second)).Round(time.Second))
-	if taken := e.Step - l.plan.Start; taken > 0 { // none where an epoch was interrupted at its end
-		left := time.Since(l.start) / time.Duration(taken) * time.Duration(l.plan.Epochs*l.plan.StepsPerEpoch-e.Step)
-		fmt.Fprintf(l.w, ", %s left", left.Round(time.Second))
+func (p *printer) Step(at Progress) {
+	if p.moves {
+		p.bar.Describe(fmt.Sprintf("epoch %d/%d  %s", at.Epoch, p.plan.Epochs, measuresLine(p.plan.History.Measures, at.Measures)))
+		_ = p.bar.Set(at.Step - p.plan.Start)
 	}
-	fmt.Fprintln(l.w)
-	warn(l.w, l.plan.History, e, &l.warned)
 }
 
-func (l *lines) End(error) {}
+func (p *printer) Epoch(e Epoch) {
+	if p.moves {
+		_ = p.bar.Clear()
+	}
+	fmt.Fprintf(p.w, "epoch %d/%d  %s", e.Epoch, p.plan.Epochs, describe(p.plan.History, e))
+	if !p.moves { // as the bar says otherwise
+		fmt.Fprintf(p.w, "  %s", time.Duration(e.Seconds*float64(time.Second)).Round(time.Second))
+		if taken := e.Step - p.plan.Start; taken > 0 { // none where an epoch was interrupted at its end
+			left := time.Since(p.start) / time.Duration(taken) * time.Duration(p.plan.Epochs*p.plan.StepsPerEpoch-e.Step)
+			fmt.Fprintf(p.w, ", %s left", left.Round(time.Second))
+		}
+	}
+	fmt.Fprintln(p.w)
+	if text := p.plan.History.Warning(e); text != "" && !p.warned { // of the first epoch that is far from the baseline
+		fmt.Fprintln(p.w, text)
+		p.warned = true
+	}
+}
+
+func (p *printer) End(error) {
+	if p.moves {
+		_ = p.bar.Exit()
+	}
+}
 
 // describe writes the measures of an epoch.
 func describe(h History, e Epoch) string {
@@ -125,10 +139,7 @@ func measuresLine(measures []Measure, values Measures) string {
 func MeasuresText(measures []Measure, text func(m Measure, scale float64, decimals int) string) string {
 	var parts []string
 	for i, m := range measures {
-		unit, scale := m.Unit, 1.0
-		if m.Fraction {
-			unit, scale = "%", 100
-		}
+		scale, unit := m.scaled()
 		part := m.Name + " " + text(m, scale, m.decimals())
 		if unit != "" && (m.Fraction || i+1 == len(measures) || measures[i+1].Unit != unit) {
 			part += " " + unit
@@ -137,37 +148,3 @@ func MeasuresText(measures []Measure, text func(m Measure, scale float64, decima
 	}
 	return strings.Join(parts, ", ")
 }
-
-// bar reports steps as a bar, with a line above it for each epoch.
-type bar struct {
-	w      io.Writer
-	plan   Plan
-	bar    *progressbar.ProgressBar
-	warned bool
-}
-
-func (b *bar) Begin(p Plan) {
-	b.plan, b.warned = p, false
-	announce(b.w, p)
-	// The bar counts the steps of this session, for the rate to be its own.
-	b.bar = progressbar.NewOptions(p.Epochs*p.StepsPerEpoch-p.Start,
-		progressbar.OptionSetWriter(b.w),
-		progressbar.OptionSetDescription(p.Name),
-		progressbar.OptionShowIts(), progressbar.OptionSetItsString("step"), progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionFullWidth(),
-		progressbar.OptionUseANSICodes(true))
-}
-
-func (b *bar) Step(p Progress) {
-	b.bar.Describe(fmt.Sprintf("epoch %d/%d  %s", p.Epoch, b.plan.Epochs, measuresLine(b.plan.History.Measures, p.Measures)))
-	_ = b.bar.Set(p.Step - b.plan.Start)
-}
-
-func (b *bar) Epoch(e Epoch) {
-	_ = b.bar.Clear()
-	fmt.Fprintf(b.w, "epoch %d/%d  %s\n", e.Epoch, b.plan.Epochs, describe(b.plan.History, e))
-	warn(b.w, b.plan.History, e, &b.warned)
-}
-
-func (b *bar) End(error) { _ = b.bar.Exit() }

@@ -69,7 +69,7 @@ func Open(dir string) (*Run, error) {
 func lastRunIn(dir string) (last string) {
 	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), ".") && exists(filepath.Join(dir, entry.Name(), experimentFile)) {
+		if !strings.HasPrefix(entry.Name(), ".") && isRun(filepath.Join(dir, entry.Name())) {
 			last = filepath.Join(dir, entry.Name())
 		}
 	}
@@ -245,8 +245,8 @@ var errOfAnother = errors.New("it is of another experiment")
 // fewer, from before it was extended. Of one that training took since the run was opened, which may
 // have extended it, nothing is known.
 func (r *Run) took(c *checkpoint) bool {
-	for h := r.experiment.Header(); h.Epochs >= c.position.Epoch; h.Epochs-- {
-		if r.experiment.WithHeader(h).Hash() == c.position.Experiment {
+	for epochs := r.experiment.Header().Epochs; epochs >= c.position.Epoch; epochs-- {
+		if withEpochs(r.experiment, epochs).Hash() == c.position.Experiment {
 			return true
 		}
 	}

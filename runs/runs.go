@@ -24,6 +24,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -228,10 +229,7 @@ func FamilyOf(text []byte) (string, error) {
 	if _, err := DecodeTOML(text, &named); err != nil {
 		return "", err
 	}
-	if named.Family == "" {
-		return eldest, nil
-	}
-	return named.Family, nil
+	return cmp.Or(named.Family, eldest), nil
 }
 
 // ParseExperiment reads an experiment from TOML.

@@ -11,8 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 )
 
@@ -79,10 +81,7 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	if err := last.CheckSeeds(); err != nil {
 		return err
 	}
-	there, err := readSeeds(dir)
-	if err == nil {
-		err = sameSeeds(dir, there)
-	}
+	there, err := sameSeeds(dir)
 	if err != nil {
 		return err
 	}
@@ -115,45 +114,38 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 // by seed; none where it holds none, or is not there. It refuses a directory
 // that holds directories of anything else, and seeds of different experiments.
 func ReadSeeds(dir string) ([]Experiment, error) {
-	seeds, err := readSeeds(dir)
-	if err == nil {
-		err = sameSeeds(dir, seeds)
-	}
+	seeds, err := sameSeeds(dir)
 	if err == nil && len(seeds) == 0 {
 		var planned []uint64
 		if planned, err = readPlan(dir); len(planned) > 0 {
 			err = fmt.Errorf("training in %s was interrupted before the first of its %d seeds was begun: give the command that began it again", dir, len(planned))
 		}
 	}
+	return seeds, err
+}
+
+// sameSeeds is readSeeds, and refuses seeds of different experiments.
+func sameSeeds(dir string) ([]Experiment, error) {
+	seeds, err := readSeeds(dir)
 	if err != nil {
 		return nil, err
 	}
-	return seeds, nil
-}
-
-// sameSeeds refuses seeds of different experiments.
-func sameSeeds(dir string, seeds []Experiment) error {
 	longest := 0
 	for _, e := range seeds {
 		longest = max(longest, e.Header().Epochs)
 	}
-	asLong := func(e Experiment) Experiment {
-		h := e.Header()
-		h.Epochs = longest
-		return e.WithHeader(h)
-	}
 	for _, e := range seeds {
-		if err := sameButForSeed(SeedDir(dir, seeds[0].Header().Seed), asLong(seeds[0]), asLong(e)); err != nil {
-			return err
+		if err := sameButForSeed(SeedDir(dir, seeds[0].Header().Seed), withEpochs(seeds[0], longest), withEpochs(e, longest)); err != nil {
+			return nil, err
 		}
 	}
 	for _, e := range seeds {
 		if h := e.Header(); h.Epochs < longest {
-			return fmt.Errorf("the seeds in %s are to train for different numbers of epochs (%d in %s, %d elsewhere), as when they are interrupted while they are given more: train --resume %s --epochs %d gives all of them as many",
+			return nil, fmt.Errorf("the seeds in %s are to train for different numbers of epochs (%d in %s, %d elsewhere), as when they are interrupted while they are given more: train --resume %s --epochs %d gives all of them as many",
 				dir, h.Epochs, SeedDir("", h.Seed), longest, shell.Argument(dir), longest)
 		}
 	}
-	return nil
+	return seeds, nil
 }
 
 // readSeeds is ReadSeeds, whether the seeds are of one experiment or not.
@@ -188,7 +180,7 @@ func readSeeds(dir string) ([]Experiment, error) {
 			}
 			seeds = append(seeds, e)
 		case strings.HasPrefix(name, "."):
-		case exists(filepath.Join(dir, name, experimentFile)):
+		case isRun(filepath.Join(dir, name)):
 			return nil, fmt.Errorf("%s holds %s, which is not the run of a seed: name that, or a directory for the seeds of one experiment alone; the layers of one machine go on by the command that began them", dir, filepath.Join(dir, name))
 		case entry.IsDir():
 			return nil, fmt.Errorf("%s holds %s, which is not the run of a seed: name a directory of one run, or one for the seeds of one experiment alone", dir, name)
@@ -267,8 +259,95 @@ func sameButForSeed(dir string, there, here Experiment) error {
 	return err
 }
 
+func withEpochs(e Experiment, epochs int) Experiment {
+	h := e.Header()
+	h.Epochs = epochs
+	return e.WithHeader(h)
+}
+
 func withSeed(e Experiment, seed uint64) Experiment {
 	h := e.Header()
 	h.Seed = seed
 	return e.WithHeader(h)
+}
+
+// planFile says, in the directory of several seeds, which there are to be.
+const planFile = "seeds.json"
+
+type seedPlan struct {
+	Seeds []uint64 `json:"seeds"`
+}
+
+// readPlan reads which seeds there are to be in a directory; none where it does not
+// say so, as those of earlier versions.
+func readPlan(dir string) ([]uint64, error) {
+	path := filepath.Join(dir, planFile)
+	text, err := file.Read(path, file.Small)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var p seedPlan
+	sealed, err := unmarshalSealed(text, &p)
+	if err == nil && !sealed {
+		err = errors.New("it has no checksum")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, and the seeds are those whose directories are there", path, err)
+	}
+	return p.Seeds, nil
+}
+
+// writePlan adds seeds to those that there are to be in a directory, and to them those
+// that are to be there already.
+func writePlan(dir string, seeds map[uint64]bool) error {
+	if _, planned, err := addPlanned(dir, seeds); planned || err != nil {
+		return err
+	}
+	held, err := holdSoon(dir)
+	if errors.Is(err, file.ErrLocked) {
+		err = fmt.Errorf("another program begins seeds in %s: wait for it, or choose another directory", dir)
+	}
+	if err != nil {
+		return notWritten(dir, err)
+	}
+	defer held.Release()
+	all, planned, err := addPlanned(dir, seeds) // once more: another program may have added some
+	if planned || err != nil {
+		return err
+	}
+	line, err := marshalSealed(seedPlan{all})
+	if err != nil {
+		return err
+	}
+	err = errors.Join(held.WriteAside(planFile, line), held.RemoveLeftovers(func(name string) bool { return name == planFile }))
+	return notWritten(dir, err)
+}
+
+// holdSoon is file.Hold of a directory that others hold for moments, for which it waits.
+func holdSoon(dir string) (*file.Held, error) {
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		held, err := file.Hold(dir, lockFile)
+		if !errors.Is(err, file.ErrLocked) || time.Now().After(deadline) {
+			return held, err
+		}
+	}
+}
+
+// addPlanned adds to seeds those that are to be in a directory already, as such to come, and says
+// whether the directory says so of all.
+func addPlanned(dir string, seeds map[uint64]bool) (all []uint64, planned bool, err error) {
+	there, err := readPlan(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, seed := range there {
+		if !seeds[seed] {
+			seeds[seed] = false
+		}
+	}
+	all = slices.Sorted(maps.Keys(seeds))
+	return all, slices.Equal(all, there), nil
 }

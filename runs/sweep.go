@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -228,10 +229,7 @@ func (s *Sweep) Settings() ([]Setting, error) {
 	}
 	number := 1
 	for _, a := range s.Axes {
-		number *= min(len(a.Values), mostRuns+1)
-		if number > mostRuns {
-			break
-		}
+		number = min(number*min(len(a.Values), mostRuns+1), mostRuns+1)
 	}
 	if s.Seeds < 1 || s.Seeds > mostSeeds {
 		return nil, fmt.Errorf("seeds = %d: give at least 1, and at most %d", s.Seeds, mostSeeds)
@@ -338,6 +336,9 @@ func settingName(keys []string, values []any) string {
 	return name
 }
 
+// notInNames are letters that names of files are not given.
+var notInNames = regexp.MustCompile(`[^-+._0-9A-Za-z]`)
+
 // valueName writes a value in letters that names of files may have.
 func valueName(value any) string {
 	if list, is := value.([]any); is {
@@ -347,12 +348,7 @@ func valueName(value any) string {
 		}
 		return strings.Join(parts, "-")
 	}
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("+-._", r) || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, strings.Trim(valueText(value), `"`))
+	return notInNames.ReplaceAllString(strings.Trim(valueText(value), `"`), "_")
 }
 
 // TOML writes the sweep as ReadSweep reads it.

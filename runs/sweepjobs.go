@@ -253,10 +253,7 @@ var States = [...]State{Finished, Running, Interrupted, Waiting, Failed}
 // made it fail, or why it cannot be read.
 func (j Job) State() (State, *Run, error) {
 	if Taken(j.Dir) != nil {
-		run, err := Open(j.Dir)
-		if err != nil {
-			run = nil // it may have no checkpoint yet
-		}
+		run, _ := Open(j.Dir) // it may have no checkpoint yet
 		return Running, run, nil
 	}
 	text, err := file.Read(j.failure(), file.Small)
@@ -272,9 +269,6 @@ func (j Job) State() (State, *Run, error) {
 	case err == nil && run.Finished(): // by whatever program, since it failed
 		return Finished, run, nil
 	case failed:
-		if err != nil {
-			run = nil
-		}
 		return Failed, run, errors.New(string(text))
 	case err != nil:
 		return Interrupted, nil, err
@@ -303,10 +297,12 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 			return 0, err
 		}
 	}
-	jobs = shareOf(jobs, share)
 	var sets Sets
 	var failures []error
 	elsewhere, err = takeTurns(ctx, len(jobs), func(i int) (bool, error) {
+		if !share.Has(i) {
+			return false, nil
+		}
 		j := jobs[i]
 		switch state, _, _ := j.State(); state {
 		case Finished:
@@ -396,15 +392,6 @@ func (s *Sweep) Retry(dir string) error {
 		}
 	}
 	return err
-}
-
-// shareOf are the jobs of a share.
-func shareOf(jobs []Job, share Shard) []Job {
-	i := -1
-	return slices.DeleteFunc(jobs, func(Job) bool {
-		i++
-		return !share.Has(i)
-	})
 }
 
 // StepTime measures how long a step of an experiment takes on set: the mean over as

@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
@@ -73,16 +74,10 @@ func (s *Sweep) Report(dir string) (SweepReport, error) {
 		if len(of.Failures) > 0 {
 			finished = nil
 		}
-		objective := r.Objective
 		of.Epochs = SpreadOf(begun, func(r *Run) float64 { return float64(r.Epochs()) })
-		of.Seconds = SpreadOf(begun, ofLastEpoch(func(e Epoch) float64 { return e.Seconds }))
-		of.Reached = SpreadOf(finished, ofLastEpoch(func(e Epoch) float64 {
-			if v := e.validation(objective); !math.IsNaN(v) {
-				return v
-			}
-			return e.train(objective)
-		}))
-		of.Best = SpreadOf(finished, ofBestEpoch(objective, func(e Epoch) float64 { return e.validation(objective) }))
+		of.Seconds = SpreadOf(begun, func(r *Run) float64 { return lastOf(r.history).Seconds })
+		of.Reached = SpreadOf(finished, func(run *Run) float64 { return lastOf(run.history).judged(r.Objective) })
+		of.Best = SpreadOf(finished, func(run *Run) float64 { return bestOf(run.history, r.Objective).Validation.Of(r.Objective) })
 		r.Settings = append(r.Settings, of)
 	}
 	return r, nil
@@ -119,65 +114,41 @@ func (r SweepReport) ByBest() SweepReport {
 // Table is the report with a row for each setting. Columns of states that no run is in
 // are left out.
 func (r SweepReport) Table() *Table {
-	type column struct {
-		Column
-		of func(SettingReport) any
-	}
-	var columns []column
+	var columns []Field[SettingReport]
 	for i, key := range r.Keys {
-		columns = append(columns, column{Column{Key: key, Kind: Text}, func(s SettingReport) any { return unquoted(s.Values[i]) }})
+		columns = append(columns, Field[SettingReport]{Column{Key: key}, func(s SettingReport) any { return unquoted(s.Values[i]) }})
 	}
 	if len(r.Keys) == 0 {
-		columns = append(columns, column{Column{Key: "setting", Kind: Text}, func(s SettingReport) any { return s.Name }})
+		columns = append(columns, Field[SettingReport]{Column{Key: "setting"}, func(s SettingReport) any { return s.Name }})
 	}
-	own := func(key string) string { // that no setting has
-		for slices.Contains(r.Keys, key) {
-			key = "runs." + key
-		}
-		return key
-	}
-	all := r.States()
+	settings, all, total := len(columns), r.States(), 0
 	for _, state := range States {
+		total += all[state]
 		if all[state] > 0 {
-			columns = append(columns, column{Column{Key: own(string(state)), Kind: Integer}, func(s SettingReport) any { return s.States[state] }})
+			columns = append(columns, Field[SettingReport]{Column{Key: string(state), Kind: Integer}, func(s SettingReport) any { return s.States[state] }})
 		}
 	}
-	spread := func(mean Column, of func(SettingReport) Spread) {
-		mean.Key, mean.Kind = own(mean.Key), Number
-		sd := mean
-		sd.Key, sd.Label = own(mean.Key+"_sd"), "sd"
-		columns = append(columns,
-			column{mean, func(s SettingReport) any { return of(s).Mean }},
-			column{sd, func(s SettingReport) any { return of(s).SD }})
-	}
-	objective := func(key, when string) Column {
-		o := r.Objective
-		return Column{Key: key, Label: o.Name + ", " + when, Unit: o.Unit, Decimals: o.decimals(), Fraction: o.Fraction}
-	}
-	spread(objective("reached", "last epoch"), func(s SettingReport) Spread { return s.Reached })
-	spread(objective("best", "best epoch"), func(s SettingReport) Spread { return s.Best })
-	spread(Column{Key: "epochs", Label: "epochs done", Decimals: 1}, func(s SettingReport) Spread { return s.Epochs })
-	spread(Column{Key: "seconds", Label: "seconds of training", Unit: "s", Decimals: 1}, func(s SettingReport) Spread { return s.Seconds })
-	columns = slices.DeleteFunc(columns, func(c column) bool { // that nothing is known of
-		return c.Kind == Number && !slices.ContainsFunc(r.Settings, func(s SettingReport) bool { return !math.IsNaN(c.of(s).(float64)) })
-	})
-	var heads []Column
-	for _, c := range columns {
-		heads = append(heads, c.Column)
-	}
-	total := 0
-	for _, n := range all {
-		total += n
-	}
-	t := NewTable("sweep", fmt.Sprintf("Sweep of %s, %d of %s finished", names.Count(len(r.Settings), "setting"), all[Finished], names.Count(total, "run")), heads...)
-	for _, s := range r.Settings {
-		var cells []any
-		for _, c := range columns {
-			cells = append(cells, c.of(s))
+	for _, f := range slices.Concat(
+		spreadColumns(r.Objective.column("reached", "last epoch"), func(s SettingReport) Spread { return s.Reached }),
+		spreadColumns(r.Objective.column("best", "best epoch"), func(s SettingReport) Spread { return s.Best }),
+		spreadColumns(Column{Key: "epochs", Label: "epochs done", Decimals: 1}, func(s SettingReport) Spread { return s.Epochs }),
+		spreadColumns(Column{Key: "seconds", Label: "seconds of training", Unit: "s", Decimals: 1}, func(s SettingReport) Spread { return s.Seconds }),
+	) {
+		if strings.HasSuffix(f.Key, deviationSuffix) {
+			f.Label = "sd"
 		}
-		t.Add(cells...)
+		if slices.ContainsFunc(r.Settings, func(s SettingReport) bool { return !math.IsNaN(f.Cell(s).(float64)) }) { // that something is known of
+			columns = append(columns, f)
+		}
 	}
-	return t
+	for i := settings; i < len(columns); i++ {
+		key := &columns[i].Key
+		for slices.Contains(r.Keys, *key) || slices.Contains(r.Keys, strings.TrimSuffix(*key, deviationSuffix)) { // which is that of a setting
+			*key = "runs." + *key
+		}
+	}
+	title := fmt.Sprintf("Sweep of %s, %d of %s finished", names.Count(len(r.Settings), "setting"), all[Finished], names.Count(total, "run"))
+	return TableOf("sweep", title, columns, r.Settings...)
 }
 
 // unquoted is a value as people read it.

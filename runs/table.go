@@ -68,16 +68,14 @@ func NewTable(name, title string, columns ...Column) *Table {
 	columns = slices.Clone(columns)
 	keys := map[string]bool{}
 	for i, c := range columns {
-		if !columnKey.MatchString(c.Key) {
+		switch {
+		case !columnKey.MatchString(c.Key):
 			panic(fmt.Sprintf("runs: %q is no key of a column of table %s: use letters, digits, _ and -, with dots between", c.Key, name))
-		}
-		if keys[c.Key] {
+		case keys[c.Key]:
 			panic(fmt.Sprintf("runs: table %s has two columns %s", name, c.Key))
-		}
-		if c.Decimals < 0 || c.Decimals > 0 && c.Kind != Number {
+		case c.Decimals < 0 || c.Decimals > 0 && c.Kind != Number:
 			panic(fmt.Sprintf("runs: %d decimals of the %v column %s of table %s", c.Decimals, c.Kind, c.Key, name))
-		}
-		if c.Fraction && c.Kind != Number {
+		case c.Fraction && c.Kind != Number:
 			panic(fmt.Sprintf("runs: fractions of the %v column %s of table %s", c.Kind, c.Key, name))
 		}
 		keys[c.Key] = true

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -127,19 +128,15 @@ func settingNames(begin string, t reflect.Type) (all []string) {
 	return all
 }
 
+// passedTOML are comments and strings, in whose place brackets and dots mean nothing. A string that
+// does not end reaches to the end of the text, and one of three quotes may end in two more.
+var passedTOML = regexp.MustCompile(`(?s)#[^\n]*|"""(?:\\.|[^\\])*?(?:"{3,5}|\\?\z)|'''.*?(?:'{3,5}|\z)|"(?:\\.|[^"\\])*(?:"|\\?\z)|'[^']*(?:'|\z)`)
+
 // tooDeep is the line in which TOML is nested too deeply, 0 if none is.
 func tooDeep(text []byte) int {
 	depth, dots := 0, 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '#':
-			end := bytes.IndexByte(text[i:], '\n')
-			if end < 0 {
-				return 0
-			}
-			i += end - 1
-		case '"', '\'':
-			i += stringLength(text[i:]) - 1
+	for i, c := range passedTOML.ReplaceAllFunc(text, func(passed []byte) []byte { return bytes.Repeat([]byte{' '}, len(passed)) }) {
+		switch c {
 		case '[', '{':
 			depth++
 		case ']', '}':
@@ -154,33 +151,6 @@ func tooDeep(text []byte) int {
 		}
 	}
 	return 0
-}
-
-// stringLength is that of the string that text begins with, its quotes included.
-func stringLength(text []byte) int {
-	quote, escapes := text[0], text[0] == '"'
-	three := string([]byte{quote, quote, quote})
-	if !bytes.HasPrefix(text, []byte(three)) {
-		return 1 + until(text[1:], three[:1], escapes)
-	}
-	end := 3 + until(text[3:], three, escapes)
-	for more := 0; more < 2 && end < len(text) && text[end] == quote; more++ {
-		end++ // a quote before the last three
-	}
-	return end
-}
-
-// until is the length of text up to the end of the first occurrence of an ending,
-// of which a backslash can take away the meaning, or of all of it.
-func until(text []byte, ending string, escapes bool) int {
-	for i := 0; i < len(text); i++ {
-		if escapes && text[i] == '\\' {
-			i++
-		} else if bytes.HasPrefix(text[i:], []byte(ending)) {
-			return i + len(ending)
-		}
-	}
-	return len(text)
 }
 
 // Differences names the settings, but for the fingerprint of the data, that are

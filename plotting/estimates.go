@@ -1,6 +1,7 @@
 package plotting
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
@@ -61,29 +63,52 @@ func logZ2(estimates []hm.LogZ2, x effort) *Figure {
 	return f
 }
 
+// addMeans draws the means over the repeats of several estimates with their
+// bands, a colour a number of inner samples.
+func (f *Figure) addMeans(panel *plot.Plot, estimates []hm.LogZ2, x effort) error {
+	f.title = "Estimates of log Z², by the number of inner samples for each outer one"
+	var means []curve
+	for i, z := range estimates {
+		mean, sd := overRepeats(z, x)
+		means = append(means, curve{"log Z² with " + innerSamples(z), mean, sd, in(paletteColor(i), solid)})
+		f.legend.add(fmt.Sprintf("%s, %d repeats", innerSamples(z), len(z.Repeats)), sample(means[i].style))
+	}
+	banded, err := addCurves(panel, means...)
+	f.addBandStyle(slices.Contains(banded, true), "mean ± 1 sd")
+	return err
+}
+
+// addBandStyle explains bands, where there are any.
+func (f *Figure) addBandStyle(banded bool, text string) {
+	if banded {
+		f.legend.add(text, &plotter.Polygon{Color: translucent(ink)}, sample(solid))
+	}
+}
+
 // addRepeats draws all that there is of one estimate.
 func (f *Figure) addRepeats(panel *plot.Plot, z hm.LogZ2, x effort) error {
 	f.title = fmt.Sprintf("Estimates of log Z², with %s for each outer one", innerSamples(z))
 	mean, sd := overRepeats(z, x)
 	band := addBand(panel, mean, sd, paletteColor(0))
-	for _, repeat := range z.Repeats {
-		if len(z.Repeats) > 1 {
+	line, several := sample(in(paletteColor(0), solid)), len(z.Repeats) > 1
+	if several {
+		for _, repeat := range z.Repeats {
 			panel.Add(&plotter.Line{XYs: thinned(finite(byLog(x.of(z), repeat))), LineStyle: thin})
 		}
 	}
 	if err := addLine(panel, "log Z²", mean, in(paletteColor(0), solid)); err != nil {
 		return err
 	}
-	line := sample(in(paletteColor(0), solid))
 	switch {
 	case band != nil:
 		f.legend.add(fmt.Sprintf("mean ± 1 sd of %d repeats", len(z.Repeats)), band, line)
-		f.legend.add("each repeat", sample(thin))
-	case len(z.Repeats) > 1:
+	case several:
 		f.legend.add(fmt.Sprintf("mean of %d repeats", len(z.Repeats)), line)
-		f.legend.add("each repeat", sample(thin))
 	default:
 		f.legend.add("one repeat", line)
+	}
+	if several {
+		f.legend.add("each repeat", sample(thin))
 	}
 	f.addFinal(panel, z)
 	return nil
@@ -185,4 +210,92 @@ func withError(value, se float64) string {
 	}
 	decimals := max(0, 1-int(math.Floor(math.Log10(se))))
 	return fmt.Sprintf("%s ± %s (standard error)", number(value, decimals), number(se, decimals))
+}
+
+// LikelihoodBySamples draws estimates of log p(x) (nats, mean over the data)
+// against the number of importance samples, a colour a model, with a band of one
+// standard error to either side. Those that Convergence.WithLogZ2 has given
+// log Z² are drawn with log p*(x) and log p̃*(x) = log Z² + log p*(x) (BiHM thesis 2016, Fig.
+// 3.3). The estimates of log p(x) and log p̃*(x) are lower bounds in expectation
+// and rise with the number of samples; where a curve has levelled off, they are
+// enough. The band of log p*(x) includes the error of log Z².
+func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
+	if len(convergences) == 0 {
+		return failed(errors.New("no estimates of log p(x) to draw: give at least one"))
+	}
+	normalized := slices.ContainsFunc(convergences, func(c hm.Convergence) bool { return c.LogPStar != nil })
+	label := "estimate of log p(x) (nats)"
+	if normalized {
+		label = "estimate of log-likelihood (nats)"
+	}
+	panel := newPanel("number of importance samples for each datum", label)
+	panel.X.Tick.Marker = logTicks{}
+	f := newFigure(panel)
+	var curves []curve
+	for i, c := range convergences {
+		name := convergenceName(c, i)
+		if err := checkConvergence(c, name); err != nil {
+			return failed(err)
+		}
+		for _, l := range likelihoodsOf(c) {
+			means, se := l.estimates(c)
+			curves = append(curves, curve{l.name + " of " + name, byLog(c.Samples, means), se, in(paletteColor(i), l.style)})
+		}
+	}
+	banded, err := addCurves(panel, curves...)
+	if err != nil {
+		return failed(err)
+	}
+	for i, c := range convergences {
+		name, line := convergenceName(c, i), sample(in(paletteColor(i), solid))
+		if !normalized && banded[i] { // each of them has one curve
+			f.legend.add(name+" ± 1 standard error", &plotter.Polygon{Color: translucent(paletteColor(i))}, line)
+		} else {
+			f.legend.add(name, line)
+		}
+	}
+	if normalized { // what the colours, which tell models apart, do not
+		for _, l := range likelihoods {
+			f.legend.add(l.name, sample(l.style))
+		}
+		f.addBandStyle(slices.Contains(banded, true), "± 1 standard error")
+	}
+	padY(panel)
+	return f
+}
+
+func convergenceName(c hm.Convergence, i int) string {
+	return cmp.Or(c.Name, fmt.Sprintf("estimate %d", i+1))
+}
+
+func checkConvergence(c hm.Convergence, name string) error {
+	for _, l := range likelihoodsOf(c) {
+		if means, se := l.estimates(c); len(means) != len(c.Samples) || len(se) != len(c.Samples) {
+			return fmt.Errorf("%s has %d estimates of %s and %d standard errors for %d numbers of samples", name, len(means), l.name, len(se), len(c.Samples))
+		}
+	}
+	return checkCounts(name, c.Samples)
+}
+
+// likelihood is one of the likelihoods that a Convergence has estimates of.
+type likelihood struct {
+	name      string
+	style     draw.LineStyle
+	estimates func(hm.Convergence) (means, se []float64)
+}
+
+var dashDotted = draw.LineStyle{Color: ink, Width: solid.Width, Dashes: []vg.Length{8, 2.5, 1.5, 2.5}}
+
+// likelihoods are in the order of the legend, that of every model first.
+var likelihoods = []likelihood{
+	{"log p(x)", solid, func(c hm.Convergence) ([]float64, []float64) { return c.LogP, c.LogPSE }},
+	{"log p*(x)", dashed, func(c hm.Convergence) ([]float64, []float64) { return c.LogPStar, c.LogPStarSE }},
+	{"log p̃*(x)", dashDotted, func(c hm.Convergence) ([]float64, []float64) { return c.LogPTildeStar, c.LogPTildeStarSE }},
+}
+
+func likelihoodsOf(c hm.Convergence) []likelihood {
+	if c.LogPStar == nil {
+		return likelihoods[:1]
+	}
+	return likelihoods
 }

@@ -1,0 +1,315 @@
+package runs
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// String is the table as WriteText writes it.
+func (t *Table) String() string {
+	var b strings.Builder
+	t.WriteText(&b)
+	return b.String()
+}
+
+// WriteText writes the table for a terminal: the title and an empty line, where
+// there is a title, a line of labels with units, and a line for each row, in
+// columns that are aligned to the right where they are of numbers. A missing cell
+// is a dash, an infinity +Inf or -Inf. Widths are those of alphabetic scripts,
+// with combining characters.
+func (t *Table) WriteText(w io.Writer) error {
+	lines := t.lines(strings.NewReplacer())
+	widths := make([]int, len(t.columns))
+	for _, line := range lines {
+		for i, cell := range line {
+			widths[i] = max(widths[i], displayWidth(cell))
+		}
+	}
+	var b strings.Builder
+	if t.title != "" {
+		b.WriteString(oneLine(t.title) + "\n\n")
+	}
+	for _, line := range lines {
+		var text strings.Builder
+		for i, cell := range line {
+			if i > 0 {
+				text.WriteString("  ")
+			}
+			padding := strings.Repeat(" ", widths[i]-displayWidth(cell))
+			if t.columns[i].Kind.toTheRight() {
+				text.WriteString(padding + cell)
+			} else {
+				text.WriteString(cell + padding)
+			}
+		}
+		b.WriteString(strings.TrimRight(text.String(), " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// EscapeMarkdown writes a text such that Markdown shows it as it is.
+func EscapeMarkdown(text string) string { return markdownEscapes.Replace(text) }
+
+// markdownEscapes keeps texts from being markup, and within their cells.
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, `|`, `\|`, "`", "\\`", `*`, `\*`, `_`, `\_`, `~`, `\~`,
+	`[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`, `&`, `\&`)
+
+// WriteMarkdown writes the table for a document, as GitHub reads it: what
+// WriteText writes, with a title in bold, and texts that are not markup.
+func (t *Table) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	if t.title != "" {
+		fmt.Fprintf(&b, "**%s**\n\n", markdownEscapes.Replace(oneLine(t.title)))
+	}
+	for i, line := range t.lines(markdownEscapes) {
+		b.WriteString("| " + strings.Join(line, " | ") + " |\n")
+		if i > 0 {
+			continue
+		}
+		b.WriteByte('|')
+		for _, c := range t.columns {
+			if c.Kind.toTheRight() {
+				b.WriteString(" ---: |")
+			} else {
+				b.WriteString(" --- |")
+			}
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// lines are the labels and the rows, for people.
+func (t *Table) lines(escapes *strings.Replacer) [][]string {
+	labels := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		labels[i] = cmp.Or(c.Label, c.Key)
+		unit := c.Unit
+		if c.Fraction {
+			unit = "%"
+		}
+		if unit != "" {
+			labels[i] += " (" + unit + ")"
+		}
+		labels[i] = escapes.Replace(oneLine(labels[i]))
+	}
+	lines := [][]string{labels}
+	for _, row := range t.rows {
+		line := make([]string, len(row))
+		for i, cell := range row {
+			line[i] = escapes.Replace(oneLine(t.columns[i].display(cell)))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// display writes a cell for people.
+func (c Column) display(cell any) string {
+	switch x := cell.(type) {
+	case nil:
+		return "–"
+	case float64:
+		if c.Fraction {
+			// Without the digits that come of the product's rounding.
+			x, _ = strconv.ParseFloat(strconv.FormatFloat(100*x, 'g', 15, 64), 64)
+		}
+		if c.Decimals > 0 {
+			return strconv.FormatFloat(x, 'f', c.Decimals, 64)
+		}
+		return fmt.Sprint(x)
+	}
+	return fmt.Sprint(cell)
+}
+
+func (k ColumnKind) toTheRight() bool { return k == Integer || k == Number }
+
+// oneLine has spaces instead of line breaks and of characters that control a
+// terminal.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// displayWidth counts the characters that take a place of their own.
+func displayWidth(s string) (width int) {
+	for _, r := range s {
+		if !unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+			width++
+		}
+	}
+	return width
+}
+
+// WriteHTML writes the table for a page or a notebook, styled in place: what WriteText
+// writes, with the title as the caption.
+func (t *Table) WriteHTML(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString(`<table style="border-collapse:collapse;font-size:13px">`)
+	if t.title != "" {
+		fmt.Fprintf(&b, `<caption style="text-align:left"><b>%s</b></caption>`, html.EscapeString(oneLine(t.title)))
+	}
+	for i, line := range t.lines(strings.NewReplacer()) {
+		element := "td"
+		if i == 0 {
+			element = "th"
+		}
+		b.WriteString("<tr>")
+		for j, cell := range line {
+			align := "left"
+			if t.columns[j].Kind.toTheRight() {
+				align = "right"
+			}
+			fmt.Fprintf(&b, `<%s style="text-align:%s;padding:2px 8px">%s</%s>`, element, align, html.EscapeString(cell), element)
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</table>\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// SettingsTable has a row for each setting of an experiment.
+func SettingsTable(e Experiment) *Table {
+	t := NewTable("settings", e.String(), Column{Key: "setting"}, Column{Key: "value"})
+	all := settings(e)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		t.Add(name, strings.Trim(all[name], `"`))
+	}
+	return t
+}
+
+// WriteCSV writes a line of keys, and a line for each row, quoted as RFC 4180
+// says, in UTF-8; lines end with a newline alone. A missing cell is an empty field,
+// an infinity +Inf or -Inf, a boolean true or false. Numbers have as many digits
+// as it takes to read the same number again.
+func (t *Table) WriteCSV(w io.Writer) error {
+	var b strings.Builder
+	var keys []string
+	for _, c := range t.columns {
+		keys = append(keys, c.Key)
+	}
+	b.WriteString(strings.Join(keys, ",") + "\n")
+	for _, row := range t.rows {
+		if len(row) == 1 && row[0] == nil {
+			b.WriteString(`""`) // programs pass over an empty line
+		}
+		var fields []string
+		for _, cell := range row {
+			fields = append(fields, csvField(cell))
+		}
+		b.WriteString(strings.Join(fields, ",") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func csvField(cell any) string {
+	text := plain(cell)
+	if _, is := cell.(string); is && strings.ContainsAny(text, ",\"\r\n") {
+		return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+	}
+	return text
+}
+
+// plain is a cell as text, empty where it is missing.
+func plain(cell any) string {
+	switch x := cell.(type) {
+	case nil:
+		return ""
+	case float64:
+		return exactNumber(x)
+	}
+	return fmt.Sprint(cell)
+}
+
+// WriteJSON writes an array with an object a row, on a line of its own, that has
+// all keys in the order of the columns. A missing cell is null, and an infinity,
+// of which JSON has none, the string "+Inf" or "-Inf". Numbers have as many
+// digits as it takes to read the same number again, which pandas.read_json does
+// with precise_float=True.
+func (t *Table) WriteJSON(w io.Writer) error {
+	var rows []string
+	for _, row := range t.rows {
+		var fields []string
+		for i, cell := range row {
+			value, err := jsonValue(cell)
+			if err != nil {
+				return err
+			}
+			fields = append(fields, fmt.Sprintf("%q:%s", t.columns[i].Key, value))
+		}
+		rows = append(rows, "\n{"+strings.Join(fields, ",")+"}")
+	}
+	end := "\n]\n"
+	if len(rows) == 0 {
+		end = "]\n"
+	}
+	_, err := io.WriteString(w, "["+strings.Join(rows, ",")+end)
+	return err
+}
+
+func jsonValue(cell any) ([]byte, error) {
+	if x, ok := cell.(float64); ok {
+		if !math.IsInf(x, 0) {
+			return []byte(exactNumber(x)), nil
+		}
+		cell = exactNumber(x)
+	}
+	return json.Marshal(cell)
+}
+
+// exactNumber writes the shortest number that is x when it is read again, and no
+// integer: programs tell the kind of a column from it.
+func exactNumber(x float64) string {
+	s := strconv.FormatFloat(x, 'g', -1, 64)
+	if !strings.ContainsAny(s, ".eI") {
+		s += ".0"
+	}
+	return s
+}
+
+var tableFormats = map[string]func(*Table, io.Writer) error{
+	"text":     (*Table).WriteText,
+	"csv":      (*Table).WriteCSV,
+	"json":     (*Table).WriteJSON,
+	"markdown": (*Table).WriteMarkdown,
+}
+
+// RegisterTableFormat makes a format known by name, as package parquet does when
+// it is imported. It is to be called before main, and panics if the name is
+// taken.
+func RegisterTableFormat(name string, write func(*Table, io.Writer) error) {
+	if _, taken := tableFormats[name]; taken {
+		panic("runs: the table format " + name + " is registered twice")
+	}
+	tableFormats[name] = write
+}
+
+// TableFormats are the names of the formats that this program can write: csv,
+// json, markdown and text, and parquet where package parquet is imported.
+func TableFormats() []string { return slices.Sorted(maps.Keys(tableFormats)) }
+
+// Write writes the table in a format of TableFormats.
+func (t *Table) Write(w io.Writer, format string) error {
+	write, known := tableFormats[format]
+	if !known {
+		return fmt.Errorf("no table format %q in this program: use one of %s", format, strings.Join(TableFormats(), ", "))
+	}
+	return write(t, w)
+}
