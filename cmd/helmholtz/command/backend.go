@@ -22,7 +22,7 @@ func computing(c *cobra.Command) *cobra.Command {
 // backendFlag adds the flag that chooses what computes, here or in tasks elsewhere.
 func backendFlag(c *cobra.Command) *string {
 	var name string
-	c.Flags().Var(&choice{&name, []string{"cpu", "cuda", "auto"}}, "backend",
+	c.Flags().Var(choice(&name, "cpu", "cuda", "auto"), "backend",
 		"`what` computes: cpu, cuda (an NVIDIA GPU), or auto, cuda where it can be had (default $"+hm.BackendVariable+", or cpu)")
 	return &name
 }

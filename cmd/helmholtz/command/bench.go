@@ -20,16 +20,12 @@ import (
 )
 
 func newBench() *cobra.Command {
-	c := &cobra.Command{
+	return newGroup(&cobra.Command{
 		Use:   "bench",
 		Short: "Measure how long training and evaluation take",
 		Example: `  helmholtz bench train --dataset mnist --validation 0 --algorithm nrws --layers 300,200,100,75,50,35,30,25,20,15,10,10 --json
   helmholtz bench eval runs/mnist --json`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(computing(newBenchTrain()), computing(newBenchEval()))
-	return c
+	}, computing(newBenchTrain()), computing(newBenchEval()))
 }
 
 // machineRecord is what a measurement says of the machine.
@@ -74,10 +70,8 @@ those of "helmholtz train" that describe Helmholtz machines; nothing is kept.`,
 		if err := e.Check(set); err != nil {
 			return misuse(c, "%w", err)
 		}
-		if profile != "" {
-			if err := refuseUnwritable(c, "profile", profile); err != nil {
-				return err
-			}
+		if err := refuseUnwritable(c, "profile", profile); err != nil {
+			return err
 		}
 		return profiled(profile, func() error {
 			timing, err := e.Benchmark(c.Context(), set, steps, newFraction(c.ErrOrStderr(), "training"))

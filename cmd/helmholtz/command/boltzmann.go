@@ -20,17 +20,16 @@ import (
 // that other experiments have, too, are given to the command's flag of their name, and
 // from there to the one here.
 type boltzmannFlags struct {
-	flags      *pflag.FlagSet
-	validation int
-	layers     []int
-	units      []boltzmann.Kind
-	belief     bool
-	on         string // a run
-	start      runs.Source
-	pretrain   int                  // epochs
-	rate       float64              // of pretraining, 0 for that of training
-	values     boltzmann.Experiment // the flags' defaults, and then their values
-	usual      boltzmann.Experiment // of the usual algorithm
+	flags    *pflag.FlagSet
+	layers   []int
+	units    []boltzmann.Kind
+	belief   bool
+	on       string // a run
+	start    runs.Source
+	pretrain int                  // epochs
+	rate     float64              // of pretraining, 0 for that of training
+	values   boltzmann.Experiment // the flags' defaults, and then their values
+	usual    boltzmann.Experiment // of the usual algorithm
 }
 
 // newBoltzmannFlags adds the flags that no others describe to those of a command.
@@ -41,18 +40,15 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	x.values.Method = boltzmann.PCD().Spec()
 	e := &x.values
 	f.SortFlags = false
-	dataFlags(f, &e.Dataset, &x.validation)
+	dataFlags(f, &e.Dataset)
 	trainingFlags(f, &e.Epochs, &e.Patience, &e.RecordSteps, &e.Seed, &e.Keep)
 	f.StringVar(&x.start.Run, "from", "", "")
 	f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "")
 	f.IntSliceVar(&x.layers, "layers", nil, "")
 	listFlag(f, &x.units, "units", "")
 
-	hyperparameterFlags(f, e.Method.Hyperparameters())
+	hyperparameterFlags(f, slices.Concat(e.Method.Hyperparameters(), e.Machine.Hyperparameters()))
 	inGroup(f, "Boltzmann machines", func(f *pflag.FlagSet) {
-		f.IntVar(&e.Machine.Categories, "categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical visible units")
-		f.IntVar(&e.Machine.HiddenCategories, "hidden-categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical hidden units")
-		f.IntVar(&e.Machine.Classes, "classes", 0, "")
 		f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
 		numberFlag(f, &x.pretrain, "pretrain", 0, 1, "cd, pcd, pt: pretrain each layer of a deep machine for `EPOCHS` by contrastive divergence, into layer-1, layer-2 and so on within --out, and train the machine from there into deep")
 		f.Float64Var(&x.rate, "pretrain-lr", 0, "learning `rate` of --pretrain (default that of --lr)")
@@ -146,23 +142,12 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Exp
 	if c.Flags().Changed("from") {
 		x.values.Pretrained = nil
 	}
-	if c.Flags().Changed("validation") {
-		x.values.Dataset.Validation = &x.validation
-	}
 	if !reflect.DeepEqual(x.values.Dataset, file.Dataset) {
 		x.values.Fingerprint = ""
 	}
-	if x.pretrain == 0 {
-		if err := refuseIdle(c, "--pretrain", "pretrain-lr"); err != nil {
-			return x.values, err
-		}
-	}
-	if x.values.Machine.Visible != boltzmann.Gaussian {
-		if err := refuseIdle(c, "gaussian visible units (--units gaussian)", "variance-rate"); err != nil {
-			return x.values, err
-		}
-	}
-	if err := refuseTrainingRows(c, x.values.Dataset); err != nil {
+	if err := cmp.Or(refuseIdle(c, x.pretrain > 0, "--pretrain", "pretrain-lr"),
+		refuseIdle(c, x.values.Machine.Visible == boltzmann.Gaussian, "gaussian visible units (--units gaussian)", "variance-rate"),
+		refuseTrainingRows(c, x.values.Dataset)); err != nil {
 		return x.values, err
 	}
 	if config != "" && c.Flags().Changed("algorithm") {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,19 +46,8 @@ table has a row an experiment.`,
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 
 	c.RunE = func(c *cobra.Command, dirs []string) error {
-		if samples == 0 {
-			if err := refuseIdle(c, "--samples", "split", "checkpoint"); err != nil {
-				return err
-			}
-		}
-		if out == "" {
-			if err := refuseIdle(c, "--out", "against"); err != nil {
-				return err
-			}
-		} else if err := refuseUnwritable(c, "out", out); err != nil {
-			return err
-		}
-		if err := tables.check(asJSON); err != nil {
+		if err := cmp.Or(refuseIdle(c, samples > 0, "--samples", "split", "checkpoint"), refuseIdle(c, out != "", "--out", "against"),
+			refuseUnwritable(c, "out", out), tables.check(asJSON)); err != nil {
 			return err
 		}
 		comparison, err := runs.Compare(dirs...)
@@ -69,8 +59,7 @@ table has a row an experiment.`,
 			if err != nil {
 				return err
 			}
-			comparison, err = evaluateComparison(c, comparison, which, pick(set, split), samples)
-			if err != nil {
+			if comparison, err = evaluateComparison(c, comparison, which, pick(set, split), samples); err != nil {
 				return err
 			}
 		}

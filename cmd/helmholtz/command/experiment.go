@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -17,9 +18,8 @@ import (
 
 // experimentFlags are the flags that describe an experiment.
 type experimentFlags struct {
-	config     string
-	validation int
-	start      runs.Source
+	config string
+	start  runs.Source
 	// values holds the flags' defaults and then their values.
 	values hm.Experiment
 }
@@ -77,35 +77,25 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 		f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
 		f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods along training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be given again")
 	})
-	dataFlags(f, &e.Dataset, &x.validation)
+	dataFlags(f, &e.Dataset)
 	inGroup(f, "data", func(f *pflag.FlagSet) {
 		numberFlag(f, &e.Dataset.Labels, "labels", 0, 0, "keep the labels of `N` training rows, of each class alike, drawn by the data seed")
 	})
-	inGroup(f, "machine", func(f *pflag.FlagSet) {
-		f.IntSliceVar(&e.Machine.Layers, "layers", e.Machine.Layers, "units of the dense hidden layers, bottom up")
-		listFlag(f, &e.Machine.Convolutions, "conv", "convolutional hidden layers below them, bottom up: `list` of channels@height×width/stride, such as 8@4x4/2, or q:8@4x4/2 and p:8@4x4/2 for one network alone")
-		listFlag(f, &e.Machine.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first")
-		textFlag(f, &e.Machine.Coding, "coding", "`values` of a unit: pm1 or 01")
-		textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (Várady 2025, App. A.2, for bihm and nbihm)")
-		f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")
-		textFlag(f, &e.Machine.LabelLayer, "label-layer", "`where` the label is: none, top, lower (a classifier of x and h¹), or hidden (of h¹ alone)")
-		f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label")
-	})
+	hyperparameterFlags(f, e.Machine.Hyperparameters())
 	hyperparameterFlags(f, e.Method.Hyperparameters())
 	takes(f, "algorithm", hm.Presets()...)
 	return x
 }
 
-// dataFlags adds the flags of data that experiments of every family have, with the number of
-// validation rows.
-func dataFlags(f *pflag.FlagSet, data *dataset.Spec, validation *int) {
+// dataFlags adds the flags of data that experiments of every family have.
+func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	inGroup(f, "data", func(f *pflag.FlagSet) {
 		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
 		f.StringVar(&data.Test, "test", "", "`file` of test rows, beside a data set that is a file")
 		f.StringVar(&data.LabelFile, "label-file", "", "`file` of the class of each row, beside a data set that is a file")
 		f.StringVar(&data.TestLabelFile, "test-label-file", "", "`file` of the class of each row of --test")
 		textFlag(f, &data.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
-		numberFlag(f, validation, "validation", 0, 0, "hold out `N` rows for validation (default the data set's own division)")
+		f.Var(optional{&data.Validation}, "validation", "hold out `N` rows for validation (default the data set's own division)")
 		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn by the data seed, 0 for all")
 		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
 	})
@@ -150,16 +140,13 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	if err := x.override(c.Flags(), base); err != nil {
 		return base, err
 	}
-	if c.Flags().Changed("validation") {
-		x.values.Dataset.Validation = &x.validation
-	}
 	if !reflect.DeepEqual(x.values.Dataset, file.Dataset) {
 		x.values.Fingerprint = ""
 	}
 	if x.values.Start, err = started(c, x.values, x.values.Start, x.start); err != nil {
 		return base, err
 	}
-	if err := refuseIdleSettings(c, x.values); err != nil {
+	if err := refuseIdleHyperparameters(c, slices.Concat(x.values.Method.Hyperparameters(), x.values.Machine.Hyperparameters())); err != nil {
 		return base, err
 	}
 	if err := refuseTrainingRows(c, x.values.Dataset); err != nil {
@@ -268,15 +255,4 @@ func setFlag(flag *pflag.Flag, values []string) error {
 		return list.Replace(values)
 	}
 	return flag.Value.Set(values[0])
-}
-
-// refuseIdleSettings refuses flags of settings that do nothing beside others.
-func refuseIdleSettings(c *cobra.Command, e hm.Experiment) error {
-	if err := refuseIdleHyperparameters(c, e.Method.Hyperparameters()); err != nil {
-		return err
-	}
-	if e.Machine.LabelLayer == hm.NoLabels {
-		return refuseIdle(c, "--label-layer", "classes")
-	}
-	return nil
 }

@@ -24,8 +24,8 @@ var familyFlags = []string{"config", "out", "seeds", "seed", "epochs", "keep", "
 // draftFlags are the flags that describe an experiment of a family by the rows of its settings.
 type draftFlags struct {
 	*runs.Draft
-	config, out       string
-	seeds, validation int
+	config, out string
+	seeds       int
 }
 
 // newDraftFlags adds the flags that describe an experiment of a family.
@@ -38,7 +38,7 @@ func newDraftFlags(f *pflag.FlagSet, family string) *draftFlags {
 		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment, whose settings flags change")
 		trainingFlags(f, &x.Epochs, &x.Patience, &x.RecordSteps, &x.Seed, &x.Keep)
 	})
-	dataFlags(f, &x.Dataset, &x.validation)
+	dataFlags(f, &x.Dataset)
 	hyperparameterFlags(f, x.Settings())
 	return x
 }
@@ -92,9 +92,6 @@ func (x *draftFlags) experiment(c *cobra.Command, f *pflag.FlagSet) (runs.Experi
 		if err := setFlag(flag, values); err != nil {
 			return nil, err
 		}
-	}
-	if f.Changed("validation") {
-		x.Dataset.Validation = &x.validation
 	}
 	if !reflect.DeepEqual(x.Dataset, of) {
 		x.Fingerprint = ""

@@ -11,7 +11,7 @@ import (
 )
 
 func newKernel() *cobra.Command {
-	c := &cobra.Command{
+	return newGroup(&cobra.Command{
 		Use:   "kernel",
 		Short: "Register the Jupyter kernel Go (Helmholtz)",
 		Long: `Register the Jupyter kernel "Go (Helmholtz)": GoNB, with a session in which
@@ -20,11 +20,7 @@ experiments go on after the cell that started them has ended.`,
   helmholtz kernel fetch
   helmholtz kernel list
   helmholtz kernel remove`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(newKernelInstall(), newKernelFetch(), newKernelList(), newKernelRemove(), newKernelRun(), newKernelGuard())
-	return c
+	}, newKernelInstall(), newKernelFetch(), newKernelList(), newKernelRemove(), newKernelRun(), newKernelGuard())
 }
 
 // placeFlags adds the flags that choose a Jupyter data folder.

@@ -84,7 +84,7 @@ func misuse(c *cobra.Command, format string, values ...any) error {
 }
 
 func newRoot() *cobra.Command {
-	root := &cobra.Command{
+	root := newGroup(&cobra.Command{
 		Use:   "helmholtz",
 		Short: "Train, evaluate and draw Helmholtz machines",
 		Long: `Train, evaluate and draw Helmholtz machines with wake-sleep, reweighted
@@ -94,10 +94,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
   helmholtz sample runs/glyphs --out sheet.png`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	root.AddCommand(newNew(), computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
+	}, newNew(), computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
 		computing(newPlot()), computing(newReport()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newSweep(), newData(), newBench(), newKernel(), newDoctor(), newVersion())
 	reportMisuse(root)
 	completeWords(root)
@@ -138,11 +135,23 @@ func some(ask string) cobra.PositionalArgs {
 }
 
 // oneRun asks for one argument, the directory of a run.
-func oneRun(c *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("name the directory of one run, got %d arguments", len(args))
+var oneRun = cobra.MatchAll(between(1, 1, "name the directory of one run"), noFiles)
+
+// between asks for a number of arguments, in these words.
+func between(least, most int, ask string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return fmt.Errorf("%s, got %d arguments", ask, len(args))
+		}
+		return nil
 	}
-	return noFiles(c, args)
+}
+
+// newGroup returns a command that only has commands below it.
+func newGroup(c *cobra.Command, below ...*cobra.Command) *cobra.Command {
+	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.AddCommand(below...)
+	return c
 }
 
 // noFiles refuses files where directories of runs are asked for.

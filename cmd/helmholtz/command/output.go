@@ -34,6 +34,9 @@ func (o *output) Write(b []byte) (int, error) {
 // refuseUnwritable refuses the file that a flag names where none can be made, or what lies there is
 // no file, before a command computes what goes into it.
 func refuseUnwritable(c *cobra.Command, flag, path string) error {
+	if path == "" { // none is asked for
+		return nil
+	}
 	if err := file.MayReplace(path); err != nil {
 		return misuse(c, "--%s %v", flag, err)
 	}

@@ -25,7 +25,7 @@ samples, and of a Helmholtz machine importance weights and log Z².`,
 		Args: oneRun,
 	}
 	f := c.Flags()
-	f.Var(&namedFile{&out, []string{"html"}}, "out", "`file` to write (default DIR.html)")
+	fileFlag(f, &out, "", "`file` to write (default DIR.html)", "html")
 	numberFlag(f, &o.Samples, "samples", 1000, 2, "`K` importance samples a datum")
 	numberFlag(f, &o.Rows, "rows", 1000, 1, "evaluate `N` test rows drawn by seed")
 	numberFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z²")

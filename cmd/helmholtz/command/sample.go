@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/plotting"
@@ -47,17 +48,8 @@ of p, come before the expected values are drawn.`,
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if chain.Sweeps == 0 {
-			if err := refuseIdle(c, "--gibbs", ofChains...); err != nil {
-				return err
-			}
-		}
-		if kind != "reconstructions" {
-			if err := refuseIdle(c, "--kind reconstructions", "split"); err != nil {
-				return err
-			}
-		}
-		if err := refuseUnwritable(c, "out", out); err != nil {
+		if err := cmp.Or(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseIdle(c, kind == "reconstructions", "--kind reconstructions", "split"),
+			refuseUnwritable(c, "out", out)); err != nil {
 			return err
 		}
 		run, model, err := openModel(args[0], which)

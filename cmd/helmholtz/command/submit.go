@@ -101,21 +101,16 @@ func (x *submission) check(c *cobra.Command) error {
 	if x.slurm == x.kubernetes {
 		return misuse(c, "give one of --slurm and --kubernetes: they say what the job is written for")
 	}
-	if !x.kubernetes {
-		if err := refuseIdle(c, "--kubernetes", "image", "claim"); err != nil {
-			return err
-		}
-	} else if x.Image == "" || x.Claim == "" {
+	switch {
+	case x.kubernetes && (x.Image == "" || x.Claim == ""):
 		return misuse(c, "--kubernetes needs --image and --claim: name an image with this program, and the claim of a volume that holds the directories")
-	}
-	if x.Length < 5*time.Minute {
+	case x.Length < 5*time.Minute:
 		return misuse(c, "--length %v: give at least 5m", x.Length)
 	}
-	return nil
+	return refuseIdle(c, x.kubernetes, "--kubernetes", "image", "claim")
 }
 
 func newSweepSubmit() *cobra.Command {
-	var out string
 	c := &cobra.Command{
 		Use:   "submit FILE|DIR",
 		Short: "Write the job of a sweep for a cluster, and submit it",
@@ -134,12 +129,12 @@ folder of that name on the volume of --claim, which the containers see as /work,
 		Args: aSweep,
 	}
 	x := newSubmission(c)
-	c.Flags().StringVar(&out, "out", "", "`DIR` of the sweep (default runs/NAME of the file)")
+	out := sweepDir(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := x.check(c); err != nil {
 			return err
 		}
-		s, dir, err := claimSweep(c, args[0], out)
+		s, dir, err := claimSweep(c, args[0], *out)
 		if err != nil {
 			return err
 		}
