@@ -14,13 +14,9 @@ import (
 
 // readAnyLabels finds the format of a file of labels from its first bytes and reads it.
 func readAnyLabels(r io.Reader) (rows, error) {
-	b := inputOf(r)
-	b.skipMark()
-	start, err := b.Peek(len(npyMagic))
+	b, start, err := begin(r)
 	switch {
-	case len(start) == 0 && (err == nil || err == io.EOF):
-		return rows{}, errors.New("the file is empty")
-	case err != nil && err != io.EOF:
+	case err != nil:
 		return rows{}, err
 	case bytes.HasPrefix(start, []byte(npyMagic)):
 		return readNPYLabels(b)
@@ -109,11 +105,9 @@ func readTextLabels(r io.Reader) (rows, error) {
 		}
 		data.labels = append(data.labels, label)
 	}
-	if err := lines.Err(); err != nil {
-		return rows{}, err
+	err := lines.Err()
+	if err == nil && len(data.labels) == 0 {
+		err = errors.New("the file has no labels")
 	}
-	if len(data.labels) == 0 {
-		return rows{}, errors.New("the file has no labels")
-	}
-	return data, nil
+	return data, err
 }

@@ -132,11 +132,10 @@ var olivettiShape = Shape{64, 64}
 func readMiddles(c collection) (source, error) {
 	c.shape = olivettiShape
 	data, err := readBytes(c)
-	if err != nil {
-		return source{}, err
+	if err == nil {
+		data.train = data.train.middle(Shape{48, 48})
 	}
-	data.train = data.train.middle(Shape{48, 48})
-	return data, nil
+	return data, err
 }
 
 // middle cuts images to their middle.
@@ -244,11 +243,10 @@ func readIDXFiles(c collection) (source, error) {
 func shrunk(read func(collection) (source, error)) func(collection) (source, error) {
 	return func(c collection) (source, error) {
 		data, err := read(c)
-		if err != nil {
-			return source{}, err
+		if err == nil {
+			data.train, data.test = data.train.shrink(), data.test.shrink()
 		}
-		data.train, data.test = data.train.shrink(), data.test.shrink()
-		return data, nil
+		return data, err
 	}
 }
 
@@ -272,12 +270,10 @@ func (r rows) shrink() rows {
 
 // readTextFiles reads the files of training, validation and test rows.
 func readTextFiles(c collection) (data source, err error) {
-	if data.train, err = c.readFile(0, readText); err != nil {
-		return source{}, err
+	for i, to := range []*rows{&data.train, &data.validation, &data.test} {
+		if *to, err = c.readFile(i, readText); err != nil {
+			break
+		}
 	}
-	if data.validation, err = c.readFile(1, readText); err != nil {
-		return source{}, err
-	}
-	data.test, err = c.readFile(2, readText)
 	return data, err
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -121,11 +122,8 @@ func isPath(name string) bool {
 func (s Spec) loadOwn() (source, error) {
 	var data source
 	var err error
-	if data.train, err = readLabeled(s.Name, s.LabelFile); err != nil {
-		return source{}, err
-	}
-	if s.Test == "" {
-		return data, nil
+	if data.train, err = readLabeled(s.Name, s.LabelFile); err != nil || s.Test == "" {
+		return data, err
 	}
 	if data.test, err = readLabeled(s.Test, s.TestLabelFile); err != nil {
 		return source{}, err
@@ -155,25 +153,31 @@ func readLabeled(path, labels string) (rows, error) {
 	return data, nil
 }
 
+// begin returns the content of a file, behind a byte order mark, with its first bytes.
+func begin(r io.Reader) (b *input, start []byte, err error) {
+	b = inputOf(r)
+	b.skipMark()
+	start, err = b.Peek(len(npyMagic))
+	switch {
+	case err != nil && err != io.EOF:
+		return nil, nil, err
+	case len(start) == 0:
+		return nil, nil, errors.New("the file is empty")
+	}
+	return b, start, nil
+}
+
 // readAny finds the format of a file from its first bytes and reads it.
 func readAny(r io.Reader) (rows, error) {
-	b := inputOf(r)
-	b.skipMark()
-	start, err := b.Peek(len(npyMagic))
-	if err != nil && err != io.EOF {
-		return rows{}, err
-	}
+	b, start, err := begin(r)
 	switch {
-	case len(start) == 0:
-		return rows{}, errors.New("the file is empty")
+	case err != nil:
+		return rows{}, err
 	case bytes.HasPrefix(start, []byte(npyMagic)):
 		return readNPY(b)
 	case bytes.HasPrefix(start, []byte{0, 0}):
 		images, err := readImages(b)
-		if err != nil {
-			return rows{}, err
-		}
-		return images, images.unpack()
+		return images, cmp.Or(err, images.unpack())
 	case strings.IndexByte("01 \t\r\n", start[0]) >= 0:
 		return readText(b)
 	case strings.HasPrefix(storedMagic, string(start)):
@@ -202,6 +206,4 @@ func (r *rows) unpack() error {
 }
 
 // gray says whether there are values between off and on.
-func (r *rows) gray() bool {
-	return slices.ContainsFunc(r.values, func(v uint8) bool { return v != 0 && v != 255 })
-}
+func (r *rows) gray() bool { return !isBinary(r.values) }

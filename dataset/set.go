@@ -55,16 +55,13 @@ type Split struct {
 // Floats returns the values of some rows as numbers from 0 to 1, a slice a row, or of all rows if
 // none are named.
 func (s Split) Floats(rows ...int) [][]float64 {
-	n := len(rows)
-	if n == 0 {
-		n = s.Rows
-	}
-	all := make([][]float64, n)
-	for i := range all {
-		row := i
-		if len(rows) > 0 {
-			row = rows[i]
+	if len(rows) == 0 {
+		for i := range s.Rows {
+			rows = append(rows, i)
 		}
+	}
+	all := make([][]float64, len(rows))
+	for i, row := range rows {
 		for _, v := range s.Row(row) {
 			all[i] = append(all[i], float64(v)/255)
 		}

@@ -47,16 +47,24 @@ func ParseCriteria(name string, text []byte) ([]Result, error) {
 	var file struct {
 		Results []Result `toml:"result"`
 	}
-	meta, err := toml.NewDecoder(bytes.NewReader(text)).Decode(&file)
+	unknown, err := decode(name, text, &file)
+	if len(unknown) > 0 {
+		err = fmt.Errorf("%s: unknown keys %s", name, strings.Join(unknown, ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return file.Results, nil
+}
+
+// decode reads TOML, and returns the keys that into has not.
+func decode(name string, text []byte, into any) (unknown []string, err error) {
+	meta, err := toml.NewDecoder(bytes.NewReader(text)).Decode(into)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		var keys []string
-		for _, key := range unknown {
-			keys = append(keys, key.String())
-		}
-		return nil, fmt.Errorf("%s: unknown keys %s", name, strings.Join(keys, ", "))
+	for _, key := range meta.Undecoded() {
+		unknown = append(unknown, key.String())
 	}
-	return file.Results, nil
+	return unknown, nil
 }

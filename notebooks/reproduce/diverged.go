@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -50,11 +49,7 @@ func (j Job) remember() error {
 	if run != nil {
 		d.Epochs = run.Epochs()
 	}
-	text, err := json.MarshalIndent(d, "", "\t")
-	if err != nil {
-		return err
-	}
-	return file.WriteAside(j.divergedFile(), append(text, '\n'))
+	return writeJSON(j.divergedFile(), d, "\t")
 }
 
 // diverged is how the job's training diverged, or that of the run that it starts from,

@@ -247,11 +247,7 @@ var pseudo = regexp.MustCompile(`v0\.0\.0-\d{14}-[0-9a-f]{12}, `)
 
 // missing lists the entries that have not been made.
 func (p *page) missing(c Catalog, made map[string]Made) {
-	t := runs.NewTable("missing", "",
-		runs.Column{Key: "id", Label: "id", Kind: runs.Text},
-		runs.Column{Key: "title", Label: "title", Kind: runs.Text},
-		runs.Column{Key: "why", Label: "waits for", Kind: runs.Text},
-	)
+	t := runs.NewTable("missing", "", runs.Column{Key: "id"}, runs.Column{Key: "title"}, runs.Column{Key: "why", Label: "waits for"})
 	for _, e := range c {
 		if _, there := made[e.ID]; there {
 			continue

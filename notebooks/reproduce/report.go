@@ -25,13 +25,8 @@ func (e Entry) Tables(m Made) []*runs.Table {
 // List is a table of the entries, with what there is of them at a scale in the
 // directory of their trainings.
 func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
-	t := runs.NewTable("results", "",
-		runs.Column{Key: "id", Label: "id", Kind: runs.Text},
-		runs.Column{Key: "title", Label: "title", Kind: runs.Text},
-		runs.Column{Key: "epochs", Label: "epochs done", Kind: runs.Integer},
-		runs.Column{Key: "needed", Label: "of", Kind: runs.Integer},
-		runs.Column{Key: "made", Label: "made", Kind: runs.Text},
-	)
+	t := runs.NewTable("results", "", runs.Column{Key: "id"}, runs.Column{Key: "title"}, runs.Column{Key: "epochs", Label: "epochs done", Kind: runs.Integer},
+		runs.Column{Key: "needed", Label: "of", Kind: runs.Integer}, runs.Column{Key: "made"})
 	for _, e := range c {
 		if e.Make == nil {
 			status := "cannot be made yet"
@@ -62,30 +57,17 @@ func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
 
 // Value is what was measured of a number.
 func (m Made) Value(n Number) (Value, bool) {
-	i := slices.IndexFunc(m.Values, func(v Value) bool { return v.Of == n.Of && v.Measure == n.Measure })
-	if i < 0 {
-		return Value{}, false
-	}
-	return m.Values[i], true
+	return first(m.Values, func(v Value) bool { return v.Of == n.Of && v.Measure == n.Measure })
 }
 
 // measured is what was measured under a name, of a number of the criteria or beside them.
 func (m Made) measured(of, measure string) (Value, bool) {
-	all := slices.Concat(m.Values, m.Beside)
-	i := slices.IndexFunc(all, func(v Value) bool { return v.Of == of && v.Measure == measure })
-	if i < 0 {
-		return Value{}, false
-	}
-	return all[i], true
+	return first(slices.Concat(m.Values, m.Beside), func(v Value) bool { return v.Of == of && v.Measure == measure })
 }
 
 // Verdict is what was found of a claim.
 func (m Made) Verdict(c Claim) (Judged, bool) {
-	i := slices.IndexFunc(m.Judged, func(j Judged) bool { return j.Says == c.Says })
-	if i < 0 {
-		return Judged{}, false
-	}
-	return m.Judged[i], true
+	return first(m.Judged, func(j Judged) bool { return j.Says == c.Says })
 }
 
 // numbers is the table of an entry's numbers, published beside measured.
@@ -94,18 +76,11 @@ func (e Entry) numbers(m Made) *runs.Table {
 	if !slices.ContainsFunc(e.Numbers, func(n Number) bool { return !n.isBound() }) {
 		published = "bound"
 	}
-	t := runs.NewTable("numbers", "",
-		runs.Column{Key: "of", Label: "of", Kind: runs.Text},
-		runs.Column{Key: "measure", Label: "measure", Kind: runs.Text},
-		runs.Column{Key: "published", Label: published, Kind: runs.Number, Decimals: 3},
-		runs.Column{Key: "ours", Label: "ours", Kind: runs.Number, Decimals: 3},
-		runs.Column{Key: "error", Label: "± (seeds)", Kind: runs.Text},
-		runs.Column{Key: "difference", Label: "difference", Kind: runs.Number, Decimals: 3},
-		runs.Column{Key: "tolerance", Label: "tolerance", Kind: runs.Number, Decimals: 2},
-		runs.Column{Key: "verdict", Label: "verdict", Kind: runs.Text},
-		runs.Column{Key: "data", Label: "data, binarisation", Kind: runs.Text},
-		runs.Column{Key: "by", Label: "by", Kind: runs.Text},
-	)
+	t := runs.NewTable("numbers", "", runs.Column{Key: "of"}, runs.Column{Key: "measure"},
+		runs.Column{Key: "published", Label: published, Kind: runs.Number, Decimals: 3}, runs.Column{Key: "ours", Kind: runs.Number, Decimals: 3},
+		runs.Column{Key: "error", Label: "± (seeds)"}, runs.Column{Key: "difference", Kind: runs.Number, Decimals: 3},
+		runs.Column{Key: "tolerance", Kind: runs.Number, Decimals: 2}, runs.Column{Key: "verdict"},
+		runs.Column{Key: "data", Label: "data, binarisation"}, runs.Column{Key: "by"})
 	for _, n := range e.Numbers {
 		v, ok := m.Value(n)
 		if !ok {
@@ -144,12 +119,7 @@ func (v Value) uncertainty() string {
 
 // claims is the table of an entry's claims.
 func (e Entry) claims(m Made) *runs.Table {
-	t := runs.NewTable("claims", "",
-		runs.Column{Key: "says", Label: "claim", Kind: runs.Text},
-		runs.Column{Key: "holds", Label: "holds if", Kind: runs.Text},
-		runs.Column{Key: "verdict", Label: "verdict", Kind: runs.Text},
-		runs.Column{Key: "evidence", Label: "evidence", Kind: runs.Text},
-	)
+	t := runs.NewTable("claims", "", runs.Column{Key: "says", Label: "claim"}, runs.Column{Key: "holds", Label: "holds if"}, runs.Column{Key: "verdict"}, runs.Column{Key: "evidence"})
 	for _, c := range e.Claims {
 		j, _ := m.Verdict(c)
 		t.Add(c.Says, c.Holds, j.String(), j.Evidence)

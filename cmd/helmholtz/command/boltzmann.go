@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -68,13 +67,8 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 }
 
 // own are the flags of a command that describe no experiment of another family.
-func (x *boltzmannFlags) own(of *pflag.FlagSet) (given []string) {
-	of.Visit(func(flag *pflag.Flag) {
-		if x.flags.Lookup(flag.Name) == flag {
-			given = append(given, "--"+flag.Name)
-		}
-	})
-	return given
+func (x *boltzmannFlags) own(of *pflag.FlagSet) []string {
+	return namesOf(of, func(f *pflag.Flag) bool { return x.flags.Lookup(f.Name) != f })
 }
 
 // describes says whether an experiment is one that the flags describe.
@@ -92,12 +86,7 @@ func (x *boltzmannFlags) describe(c *cobra.Command, file runs.Experiment, algori
 
 // experiment returns what the flags describe, and the file of --config, which may be nil.
 func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Experiment) (boltzmann.Experiment, error) {
-	var others []string
-	c.Flags().Visit(func(flag *pflag.Flag) {
-		if x.flags.Lookup(flag.Name) == nil && !slices.Contains(familyFlags, flag.Name) {
-			others = append(others, "--"+flag.Name)
-		}
-	})
+	others := namesOf(c.Flags(), func(f *pflag.Flag) bool { return x.flags.Lookup(f.Name) != nil || isFamilyFlag(f) })
 	if slices.Contains(others, "--fisher") {
 		return x.values, misuse(c, "--fisher: that is the metric of Helmholtz machines; that of Boltzmann machines is --metric joint or marginal")
 	}
@@ -111,18 +100,14 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Exp
 	values := givenFlags(c.Flags())
 	x.values = base
 	x.layers, x.units = slices.Concat([]int{base.Machine.Hidden}, base.Machine.Above), []boltzmann.Kind{base.Machine.Visible, base.Machine.HiddenUnits}
-	for flag, text := range values {
-		if own := x.flags.Lookup(flag.Name); own != nil {
-			if err := setFlag(own, text); err != nil {
-				return x.values, misuse(c, "--%s: %w", flag.Name, err)
-			}
-		}
+	if err := handOn(c, values, x.flags); err != nil {
+		return x.values, err
 	}
 	if len(x.layers) == 0 {
 		return x.values, misuse(c, "--layers: a Boltzmann machine has hidden units; give the number of each layer, as in 500 or 500,1000")
 	}
 	if len(x.units) > 2 {
-		return x.values, misuse(c, "--units %v: give the kind of the visible units, and of the hidden ones or nothing", strings.Join(values[c.Flags().Lookup("units")], ","))
+		return x.values, misuse(c, "--units %v: give the kind of the visible units, and of the hidden ones or nothing", strings.Join(values["units"], ","))
 	}
 	x.units = append(x.units, boltzmann.Bernoulli)
 	x.values.Machine.Hidden, x.values.Machine.Above = x.layers[0], x.layers[1:]
@@ -142,12 +127,9 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Exp
 	if c.Flags().Changed("from") {
 		x.values.Pretrained = nil
 	}
-	if !reflect.DeepEqual(x.values.Dataset, file.Dataset) {
-		x.values.Fingerprint = ""
-	}
 	if err := cmp.Or(refuseIdle(c, x.pretrain > 0, "--pretrain", "pretrain-lr"),
 		refuseIdle(c, x.values.Machine.Visible == boltzmann.Gaussian, "gaussian visible units (--units gaussian)", "variance-rate"),
-		refuseTrainingRows(c, x.values.Dataset)); err != nil {
+		settleData(c, x.values.Dataset, file.Dataset, &x.values.Fingerprint)); err != nil {
 		return x.values, err
 	}
 	if config != "" && c.Flags().Changed("algorithm") {

@@ -104,10 +104,10 @@ func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 // trainingFlags adds the flags of training that experiments of every family have.
 func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *uint64, keep *[]int) {
 	f.IntVar(epochs, "epochs", *epochs, "passes over the training rows")
-	f.IntVar(patience, "patience", 0, "stop when the validation log p has not risen for so many `epochs` (0 never)")
+	f.IntVar(patience, "patience", *patience, "stop when the validation log p has not risen for so many `epochs` (0 never)")
 	f.Uint64Var(seed, "seed", *seed, "`seed` of all random numbers of training")
-	f.IntSliceVar(keep, "keep", nil, "keep the checkpoints of these `epochs`")
-	f.IntVar(recordSteps, "record-steps", 0, "record the measures of every `N`-th step, 0 for epochs alone")
+	f.IntSliceVar(keep, "keep", *keep, "keep the checkpoints of these `epochs`")
+	f.IntVar(recordSteps, "record-steps", *recordSteps, "record the measures of every `N`-th step, 0 for epochs alone")
 }
 
 // started is the run from which e starts: the run of a file, changed by the flags --from and
@@ -137,11 +137,10 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	if err != nil {
 		return base, misuse(c, "%w", err)
 	}
-	if err := x.override(c.Flags(), base); err != nil {
+	given := givenFlags(c.Flags())
+	x.values = base // to which the flags point
+	if err := handOn(c, given, c.Flags()); err != nil {
 		return base, err
-	}
-	if !reflect.DeepEqual(x.values.Dataset, file.Dataset) {
-		x.values.Fingerprint = ""
 	}
 	if x.values.Start, err = started(c, x.values, x.values.Start, x.start); err != nil {
 		return base, err
@@ -149,20 +148,24 @@ func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
 	if err := refuseIdleHyperparameters(c, slices.Concat(x.values.Method.Hyperparameters(), x.values.Machine.Hyperparameters())); err != nil {
 		return base, err
 	}
-	if err := refuseTrainingRows(c, x.values.Dataset); err != nil {
+	if err := settleData(c, x.values.Dataset, file.Dataset, &x.values.Fingerprint); err != nil {
 		return base, err
 	}
-	if x.config != "" && methodGiven {
+	switch {
+	case x.config != "" && methodGiven:
 		explainDefaults(c, x.values.Method.Preset, x.config, file, x.values)
-	}
-	if x.config != "" && !methodGiven {
+	case x.config != "":
 		explainPreset(c, x.config, file)
 	}
 	return x.values, nil
 }
 
-// refuseTrainingRows refuses a file of test rows that is that of the training rows.
-func refuseTrainingRows(c *cobra.Command, of dataset.Spec) error {
+// settleData leaves the fingerprint to the data of the file alone, and refuses a file of test rows that
+// is that of the training rows.
+func settleData(c *cobra.Command, of, file dataset.Spec, fingerprint *string) error {
+	if !reflect.DeepEqual(of, file) {
+		*fingerprint = ""
+	}
 	train, err := os.Stat(of.Name)
 	test, failure := os.Stat(of.Test)
 	if err == nil && failure == nil && os.SameFile(train, test) {
@@ -174,12 +177,7 @@ func refuseTrainingRows(c *cobra.Command, of dataset.Spec) error {
 // explainDefaults says which settings of the method in a file the defaults of one that
 // --algorithm names, and flags, have replaced.
 func explainDefaults(c *cobra.Command, method, path string, file, to runs.Experiment) {
-	var replaced []string
-	for _, difference := range runs.Differences(to, file) {
-		if strings.HasPrefix(difference, "method.") {
-			replaced = append(replaced, difference)
-		}
-	}
+	replaced := slices.DeleteFunc(runs.Differences(to, file), func(difference string) bool { return !strings.HasPrefix(difference, "method.") })
 	if len(replaced) > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "--algorithm starts from the defaults of %s, not from %s: %s\n", method, path, strings.Join(replaced, "; "))
 	}
@@ -223,36 +221,44 @@ func (x *experimentFlags) base(c *cobra.Command, methodGiven bool) (file, base h
 	return file, base, nil
 }
 
-// override makes the values, to which the flags point, those of the base with
-// the flags that were given.
-func (x *experimentFlags) override(f *pflag.FlagSet, base hm.Experiment) error {
-	given := givenFlags(f)
-	x.values = base
-	for flag, values := range given {
-		if err := setFlag(flag, values); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // givenFlags are the values, as texts, of the flags that were given.
-func givenFlags(f *pflag.FlagSet) map[*pflag.Flag][]string {
-	given := map[*pflag.Flag][]string{}
+func givenFlags(f *pflag.FlagSet) map[string][]string {
+	given := map[string][]string{}
 	f.Visit(func(f *pflag.Flag) {
+		given[f.Name] = []string{f.Value.String()}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
-			given[f] = list.GetSlice()
-		} else {
-			given[f] = []string{f.Value.String()}
+			given[f.Name] = list.GetSlice()
 		}
 	})
 	return given
 }
 
-// setFlag gives a flag values as givenFlags returns them.
-func setFlag(flag *pflag.Flag, values []string) error {
-	if list, ok := flag.Value.(pflag.SliceValue); ok {
-		return list.Replace(values)
+// handOn gives flags the values, as givenFlags returns them, that those of their names were given.
+func handOn(c *cobra.Command, given map[string][]string, to *pflag.FlagSet) (err error) {
+	for name, values := range given {
+		flag := to.Lookup(name)
+		if flag == nil {
+			continue
+		}
+		flag.Changed = true
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			err = list.Replace(values)
+		} else {
+			err = flag.Value.Set(values[0])
+		}
+		if err != nil {
+			return misuse(c, "--%s: %w", name, err)
+		}
 	}
-	return flag.Value.Set(values[0])
+	return nil
+}
+
+// namesOf are the names of the flags that were given, with their dashes, but for some.
+func namesOf(given *pflag.FlagSet, but func(*pflag.Flag) bool) (all []string) {
+	given.Visit(func(f *pflag.Flag) {
+		if !but(f) {
+			all = append(all, "--"+f.Name)
+		}
+	})
+	return all
 }

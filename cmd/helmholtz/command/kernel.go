@@ -41,27 +41,24 @@ func placeFlags(c *cobra.Command) (folder func() (string, error)) {
 	}
 }
 
-// toolFlags adds the flags that name the kernel's tools.
-func toolFlags(c *cobra.Command, t *kernel.Tools) {
+// toolFlags adds the flags that name the kernel's tools, and returns what finds these.
+func toolFlags(c *cobra.Command) (find func() (kernel.Tools, error)) {
+	var t kernel.Tools
 	f := c.Flags()
 	f.StringVar(&t.Go, "go", "", "`path` of go")
 	f.StringVar(&t.GoNB, "gonb", "", "`path` of gonb")
 	f.StringVar(&t.GoImports, "goimports", "", "`path` of goimports")
 	f.StringVar(&t.GoPLS, "gopls", "", "`path` of gopls")
 	f.StringVar(&t.Module, "module", "", "`DIR` of this library's module")
+	return func() (kernel.Tools, error) { return kernel.Find(t) }
 }
 
 func newKernelInstall() *cobra.Command {
-	var given kernel.Tools
-	c := &cobra.Command{
-		Use:   "install",
-		Short: "Register the kernel with Jupyter",
-		Args:  noArgs,
-	}
+	c := &cobra.Command{Use: "install", Short: "Register the kernel with Jupyter", Args: noArgs}
 	folder := placeFlags(c)
-	toolFlags(c, &given)
+	find := toolFlags(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		tools, err := kernel.Find(given)
+		tools, err := find()
 		if err != nil {
 			return err
 		}
@@ -83,15 +80,10 @@ func newKernelInstall() *cobra.Command {
 }
 
 func newKernelFetch() *cobra.Command {
-	var given kernel.Tools
-	c := &cobra.Command{
-		Use:   "fetch",
-		Short: "Fetch the modules that cells import, so that notebooks need no network",
-		Args:  noArgs,
-	}
-	toolFlags(c, &given)
+	c := &cobra.Command{Use: "fetch", Short: "Fetch the modules that cells import, so that notebooks need no network", Args: noArgs}
+	find := toolFlags(c)
 	c.RunE = func(*cobra.Command, []string) error {
-		tools, err := kernel.Find(given)
+		tools, err := find()
 		if err != nil {
 			return err
 		}
@@ -108,11 +100,7 @@ const noKernel = "no Jupyter kernel for Go: make notebook registers one"
 func jupyterFolders() []string { return append([]string{"build/jupyter"}, kernel.Folders()...) }
 
 func newKernelList() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "List where the kernel is registered",
-		Args:  noArgs,
-	}
+	c := &cobra.Command{Use: "list", Short: "List where the kernel is registered", Args: noArgs}
 	folder := placeFlags(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		dir, err := folder()
@@ -136,11 +124,7 @@ func newKernelList() *cobra.Command {
 }
 
 func newKernelRemove() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "remove",
-		Short: "Take the kernel away from Jupyter",
-		Args:  noArgs,
-	}
+	c := &cobra.Command{Use: "remove", Short: "Take the kernel away from Jupyter", Args: noArgs}
 	folder := placeFlags(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		dir, err := folder()
@@ -160,17 +144,16 @@ func newKernelRemove() *cobra.Command {
 }
 
 func newKernelRun() *cobra.Command {
-	var tools kernel.Tools
 	c := &cobra.Command{
 		Use:    "run CONNECTION_FILE [GONB_OPTION]...",
 		Short:  "Run the kernel; Jupyter does",
 		Args:   cobra.MinimumNArgs(1),
 		Hidden: true,
 	}
-	toolFlags(c, &tools)
+	find := toolFlags(c)
 	c.Flags().SetInterspersed(false)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		found, err := kernel.Find(tools)
+		found, err := find()
 		if err != nil {
 			return err
 		}

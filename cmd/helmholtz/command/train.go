@@ -158,12 +158,7 @@ and nbihm from --weight-init small-normal (App. A.2). --validation 0 trains on a
 // seeds in it with their number; 0 for a run. Where --epochs is given, those that
 // are finished go on to so many.
 func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, error) {
-	var others []string
-	c.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != "resume" && f.Name != "backend" && f.Name != "epochs" {
-			others = append(others, "--"+f.Name)
-		}
-	})
+	others := namesOf(c.Flags(), func(f *pflag.Flag) bool { return slices.Contains([]string{"resume", "backend", "epochs"}, f.Name) })
 	if len(others) > 0 {
 		return nil, 0, misuse(c, "--resume continues the experiment as it is, but for a larger number of --epochs: leave %s away", strings.Join(others, ", "))
 	}

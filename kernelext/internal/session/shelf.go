@@ -2,6 +2,8 @@ package session
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -42,7 +44,7 @@ func (s *shelf[T]) get(name string) (T, error) {
 	if len(s.values) == 0 {
 		return value, fmt.Errorf("no %s %q is kept, nor any other: %s keeps one until the kernel is restarted", s.kind, name, s.method)
 	}
-	return value, fmt.Errorf("no %s %q is kept: those that are have the names %s", s.kind, name, strings.Join(sortedKeys(s.values), ", "))
+	return value, fmt.Errorf("no %s %q is kept: those that are have the names %s", s.kind, name, strings.Join(slices.Sorted(maps.Keys(s.values)), ", "))
 }
 
 // drop forgets the value of a name, and says whether there was one.
@@ -70,5 +72,5 @@ func (s *shelf[T]) find(is func(T) bool) (found T, ok bool) {
 func (s *shelf[T]) names() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return sortedKeys(s.values)
+	return append([]string{}, slices.Sorted(maps.Keys(s.values))...) // which JSON writes as a list, too, if it is empty
 }
