@@ -18,6 +18,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -157,6 +158,15 @@ func (s *Set) Validation() Split { return s.validation }
 
 // Test is the rows to report results on.
 func (s *Set) Test() Split { return s.test }
+
+// Split is the split of a name, "train", "validation" or "test", if it is one of these.
+func (s *Set) Split(name string) (rows Split, known bool) {
+	all := []Split{s.train, s.validation, s.test}
+	if i := slices.IndexFunc(all, func(of Split) bool { return of.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return rows, false
+}
 
 // Spec is what the set was opened from.
 func (s *Set) Spec() Spec { return s.spec.clone() }

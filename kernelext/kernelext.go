@@ -93,14 +93,7 @@ func (s *Session) Run(name string) *Run {
 }
 
 // Runs describes all runs, by name.
-func (s *Session) Runs() ([]Status, error) {
-	all, err := s.backend.Runs()
-	var described []Status
-	for _, i := range all {
-		described = append(described, Status(i))
-	}
-	return described, err
-}
+func (s *Session) Runs() ([]Status, error) { return s.backend.Runs() }
 
 // KeepModel keeps a model under a name until the session ends, or the line %hm drop
 // forgets it; one that was kept under the name is forgotten.

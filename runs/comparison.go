@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -237,25 +238,28 @@ func (c *Comparison) findSettings() {
 // of samples a row, all by the draws of seed 1. progress, which may be nil, is called
 // with the fraction of the work done. Models that are no Estimator are refused.
 func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	c.Checkpoint = "last"
-	return c.evaluate(ctx, split, samples, progress, func(r *Run) (Snapshot, error) { return r.snapshot, nil })
+	return c.EvaluateCheckpoint(ctx, "last", split, samples, progress)
 }
 
 // EvaluateBest is Evaluate of the models of the epochs with the best validation
 // objective, which runs have that hold out validation rows.
 func (c Comparison) EvaluateBest(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	c.Checkpoint = "best"
-	return c.evaluate(ctx, split, samples, progress, (*Run).Best)
+	return c.EvaluateCheckpoint(ctx, "best", split, samples, progress)
 }
 
 // EvaluateAt is Evaluate of the models after an epoch, whose checkpoints the runs
 // keep or end with.
 func (c Comparison) EvaluateAt(ctx context.Context, epoch int, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	c.Checkpoint = fmt.Sprintf("epoch %d", epoch)
-	return c.evaluate(ctx, split, samples, progress, func(r *Run) (Snapshot, error) { return r.At(epoch) })
+	return c.EvaluateCheckpoint(ctx, strconv.Itoa(epoch), split, samples, progress)
 }
 
-func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64), model func(*Run) (Snapshot, error)) (Comparison, error) {
+// EvaluateCheckpoint is Evaluate of the models of the checkpoint last, of the one best, or of that of an
+// epoch by its number.
+func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
+	c.Checkpoint = which
+	if which != "last" && which != "best" {
+		c.Checkpoint = "epoch " + which
+	}
 	runs, done := 0, 0
 	for _, e := range c.Experiments {
 		seeds, err := e.opened()
@@ -269,7 +273,7 @@ func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples i
 		e := &c.Experiments[i]
 		e.Evaluations = nil
 		for _, run := range e.seeds.Runs {
-			at, err := model(run)
+			at, err := run.Checkpoint(which)
 			if err != nil {
 				return c, err
 			}

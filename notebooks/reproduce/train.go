@@ -70,6 +70,15 @@ func (j Job) experiment() runs.Experiment {
 	return e
 }
 
+// there is the experiment in the job's directory, nil where there is none yet.
+func (j Job) there() (runs.Experiment, error) {
+	e, err := runs.ExperimentIn(j.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return e, err
+}
+
 // open opens the job's run, nil where it has no checkpoint yet.
 func (j Job) open() (*runs.Run, error) {
 	if _, err := os.Stat(filepath.Join(j.Dir, "checkpoint.safetensors")); errors.Is(err, os.ErrNotExist) {
@@ -103,11 +112,8 @@ func (j Job) Done() (epochs int, enough bool, err error) {
 // is none yet, that has gone beyond an epoch whose checkpoint the job needs without keeping
 // it. The parameters that a run starts from are not compared: training it does that.
 func (j Job) check(run *runs.Run) error {
-	there, err := runs.ExperimentIn(j.Dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	there, err := j.there()
+	if there == nil || err != nil {
 		return err
 	}
 	e := j.experiment()
@@ -126,11 +132,10 @@ func (j Job) check(run *runs.Run) error {
 	}
 	wanted := j.Experiment.Header().Epochs
 	for _, epoch := range append(slices.Clone(j.Needs), wanted) {
-		if epoch > min(wanted, run.Epochs()) {
-			continue
-		}
-		if _, err := run.At(epoch); err != nil {
-			return err
+		if epoch <= min(wanted, run.Epochs()) {
+			if _, err := run.At(epoch); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -182,12 +187,9 @@ func (j Job) noted(err error) error {
 // finish trains a run that was planned to be shorter than the job to its end, and lets
 // it go on from there: a run is given more epochs when it is finished.
 func (j Job) finish(ctx context.Context, sets *runs.Sets, recorders []runs.Recorder) error {
-	there, err := runs.ExperimentIn(j.Dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
 	wanted := j.Experiment.Header().Epochs
-	if err != nil || there.Header().Epochs >= wanted {
+	there, err := j.there()
+	if there == nil || err != nil || there.Header().Epochs >= wanted {
 		return err
 	}
 	set, err := sets.Open(there, j.Dir)
@@ -208,12 +210,9 @@ var ErrWaits = errors.New("waits for the end of")
 // the more epochs of both, and the checkpoints that either keeps.
 func (j Job) planned() (runs.Experiment, error) {
 	e := j.experiment()
-	there, err := runs.ExperimentIn(j.Dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return e, nil
-	}
-	if err != nil {
-		return nil, err
+	there, err := j.there()
+	if there == nil || err != nil {
+		return e, err
 	}
 	h, was := e.Header(), there.Header()
 	h.Epochs = max(h.Epochs, was.Epochs)

@@ -162,12 +162,8 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 		return misuse(c, "%s: %w", flag, err)
 	}
 	if x.pretrain > 0 { // what refuses the machine is said before its layers are trained
-		set, err := runs.OpenDataset(e, boltzmann.DeepDir(out))
-		if err != nil {
+		if _, err := openChecked(c, e, boltzmann.DeepDir(out)); err != nil {
 			return err
-		}
-		if err := e.Check(set); err != nil {
-			return misuse(c, "%w", err)
 		}
 	}
 	for l, layer := range layers {

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
-	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -59,7 +57,7 @@ table has a row an experiment.`,
 			if err != nil {
 				return err
 			}
-			if comparison, err = evaluateComparison(c, comparison, which, pick(set, split), samples); err != nil {
+			if comparison, err = comparison.EvaluateCheckpoint(c.Context(), which, pick(set, split), samples, newFraction(c.ErrOrStderr(), "evaluating")); err != nil {
 				return err
 			}
 		}
@@ -81,20 +79,4 @@ table has a row an experiment.`,
 		return figure.Save(out)
 	}
 	return c
-}
-
-// evaluateComparison evaluates the models of a checkpoint of each run.
-func evaluateComparison(c *cobra.Command, comparison runs.Comparison, which string, rows dataset.Split, samples int) (runs.Comparison, error) {
-	progress := newFraction(c.ErrOrStderr(), "evaluating")
-	switch which {
-	case "last":
-		return comparison.Evaluate(c.Context(), rows, samples, progress)
-	case "best":
-		return comparison.EvaluateBest(c.Context(), rows, samples, progress)
-	}
-	epoch, err := strconv.Atoi(which)
-	if err != nil {
-		return comparison, err
-	}
-	return comparison.EvaluateAt(c.Context(), epoch, rows, samples, progress)
 }

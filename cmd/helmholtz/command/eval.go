@@ -327,11 +327,6 @@ func splitFlag(f *pflag.FlagSet, split *string, usage string) {
 
 // pick returns the split that the flag names.
 func pick(set *dataset.Set, name string) dataset.Split {
-	switch name {
-	case "train":
-		return set.Train()
-	case "validation":
-		return set.Validation()
-	}
-	return set.Test()
+	rows, _ := set.Split(name)
+	return rows
 }

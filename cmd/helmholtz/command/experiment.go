@@ -95,7 +95,7 @@ func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 		f.StringVar(&data.LabelFile, "label-file", "", "`file` of the class of each row, beside a data set that is a file")
 		f.StringVar(&data.TestLabelFile, "test-label-file", "", "`file` of the class of each row of --test")
 		textFlag(f, &data.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
-		f.Var(optional{&data.Validation}, "validation", "hold out `N` rows for validation (default the data set's own division)")
+		f.Var(&number{value: new(int), given: &data.Validation}, "validation", "hold out `N` rows for validation (default the data set's own division)")
 		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn by the data seed, 0 for all")
 		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
 	})

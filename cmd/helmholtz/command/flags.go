@@ -89,27 +89,7 @@ type number struct {
 	value    *int
 	least    int
 	optional bool
-}
-
-// optional is the value of a flag that is a number of at least 0, where it was given.
-type optional struct{ to **int }
-
-func (o optional) String() string {
-	if *o.to == nil {
-		return "0"
-	}
-	return strconv.Itoa(**o.to)
-}
-
-func (o optional) Type() string { return "int" }
-
-func (o optional) Set(text string) error {
-	value := new(int)
-	err := (&number{value: value}).Set(text)
-	if err == nil {
-		*o.to = value
-	}
-	return err
+	given    **int // where the number is, too, once it was given, or nil
 }
 
 // numberFlag adds a flag for a whole number of at least the given one.
@@ -121,7 +101,7 @@ func numberFlag(f *pflag.FlagSet, value *int, name string, normal, least int, us
 // optionalFlag adds a flag for a whole number of at least the given one, or 0.
 func optionalFlag(f *pflag.FlagSet, value *int, name string, normal, least int, usage string) {
 	*value = normal
-	f.Var(&number{value, least, true}, name, usage)
+	f.Var(&number{value: value, least: least, optional: true}, name, usage)
 }
 
 func (n *number) String() string { return strconv.Itoa(*n.value) }
@@ -139,6 +119,9 @@ func (n *number) Set(text string) error {
 		return fmt.Errorf("give at least %d", n.least)
 	}
 	*n.value = v
+	if n.given != nil {
+		*n.given = &v
+	}
 	return nil
 }
 

@@ -203,12 +203,9 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	if seeds > 0 {
 		home = runs.SeedDir(dir, e.Header().Seed)
 	}
-	set, err := runs.OpenDataset(e, home)
+	set, err := openChecked(c, e, home)
 	if err != nil {
 		return err
-	}
-	if err := e.Check(set); err != nil {
-		return misuse(c, "%w", err)
 	}
 	if err := announceExperiment(c.ErrOrStderr(), e, set); err != nil {
 		return err
@@ -227,6 +224,19 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%v: %s\n", e, result)
 	return nil
+}
+
+// openChecked opens the data of an experiment, which may be stored with its run in a directory, and
+// refuses an experiment that cannot be trained on them.
+func openChecked(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set, error) {
+	set, err := runs.OpenDataset(e, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Check(set); err != nil {
+		return nil, misuse(c, "%w", err)
+	}
+	return set, nil
 }
 
 // announceExperiment says what will be trained on what, and what else the experiment has to say.
