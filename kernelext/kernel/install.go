@@ -108,15 +108,12 @@ func Find(t Tools) (Tools, error) {
 // findProgram returns the absolute path of a program on the PATH or in one of
 // several folders.
 func findProgram(name string, places []string) (string, error) {
+	path, err := exec.LookPath(name)
 	for _, dir := range places {
-		if dir == "" {
-			continue
-		}
-		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-			return filepath.Abs(path)
+		if found, err := exec.LookPath(filepath.Join(dir, name)); dir != "" && err == nil {
+			return filepath.Abs(found)
 		}
 	}
-	path, err := exec.LookPath(name)
 	if err != nil {
 		return "", err
 	}

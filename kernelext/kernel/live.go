@@ -69,19 +69,16 @@ func (l *live) show(s *session.Session, run string) error {
 		return err
 	}
 	l.board.show(run)
-	if info.State == session.Elsewhere && l.begins(run) {
-		l.follow(s, info)
+	if info.State == session.Elsewhere {
+		l.mu.Lock()
+		follows := l.followed[run]
+		l.followed[run] = true
+		l.mu.Unlock()
+		if !follows {
+			l.follow(s, info)
+		}
 	}
 	return nil
-}
-
-// begins says whether a run begins to be followed, which is so once.
-func (l *live) begins(run string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	begins := !l.followed[run]
-	l.followed[run] = true
-	return begins
 }
 
 // follow describes a run anew, whenever it has changed, while another program trains it
@@ -107,11 +104,10 @@ func (l *live) follow(s *session.Session, shown session.Info) {
 // describe is what is shown of a run that does not train.
 func describe(i session.Info) string {
 	text := fmt.Sprintf("<p><b>%s</b> %s, epoch %d of %d</p>", html.EscapeString(i.Name), html.EscapeString(i.Does()), i.Epoch, i.Epochs)
-	if i.Error != "" {
-		text += fmt.Sprintf("<p>%s</p>", html.EscapeString(i.Error))
-	}
-	if i.Warning != "" {
-		text += fmt.Sprintf("<p>%s</p>", html.EscapeString(i.Warning))
+	for _, said := range []string{i.Error, i.Warning} {
+		if said != "" {
+			text += fmt.Sprintf("<p>%s</p>", html.EscapeString(said))
+		}
 	}
 	run, err := runs.Open(i.Dir)
 	if err != nil || i.Epoch == 0 {

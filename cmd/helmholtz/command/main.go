@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 
 	_ "github.com/helmholtz-go/helmholtz/gpu" // the engine cuda
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/spf13/cobra"
 )
 
@@ -162,4 +165,16 @@ func noFiles(_ *cobra.Command, paths []string) error {
 		}
 	}
 	return nil
+}
+
+// limitGarbage has garbage collected before it fills the memory there is: what a
+// training takes by its estimate leaves no room for as much garbage again, which the
+// collector would otherwise wait for. GOMEMLIMIT goes before it.
+func limitGarbage() {
+	if debug.SetMemoryLimit(-1) < math.MaxInt64 {
+		return
+	}
+	if available, _ := memory.Available(); available > 0 {
+		debug.SetMemoryLimit(available / 10 * 9)
+	}
 }

@@ -7,10 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
 )
 
 // output remembers that something could not be written, for a command whose output
@@ -49,4 +52,18 @@ func refuseUnwritable(c *cobra.Command, flag, path string) error {
 		return misuse(c, "--%s %s: no file can be made in %s, %w: name another place", flag, path, dir, errors.Unwrap(err))
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// newFraction returns a function that draws the fraction of work done where w
+// is a terminal.
+func newFraction(w io.Writer, what string) func(float64) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	bar := progressbar.NewOptions(1000,
+		progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth(),
+		progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+	return func(done float64) { _ = bar.Set(int(1000 * done)) }
 }

@@ -307,16 +307,13 @@ func lastWarning(after string, run *runs.Run) string {
 // lastMeasures writes the measures of the last epoch, of validation or of
 // training, over the seeds.
 func lastMeasures(seeds *runs.Seeds, validation bool) string {
-	of := "training"
+	of, split := "training", func(e runs.Epoch) runs.Measures { return e.Train }
 	if validation {
-		of = "validation"
+		of, split = "validation", func(e runs.Epoch) runs.Measures { return e.Validation }
 	}
 	last := func(r *runs.Run) runs.Measures {
 		epochs := r.History().Epochs
-		if validation {
-			return epochs[len(epochs)-1].Validation
-		}
-		return epochs[len(epochs)-1].Train
+		return split(epochs[len(epochs)-1])
 	}
 	measures := slices.DeleteFunc(seeds.Runs[0].Experiment().Measures(), func(m runs.Measure) bool {
 		_, measured := last(seeds.Runs[0])[m.Key]

@@ -5,6 +5,7 @@ package proxy
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 )
 
 // check refuses a message that would make GoNB end, and adds the fields that it
@@ -41,9 +42,7 @@ func (m *message) check() error {
 		value, ok := object[f.name]
 		if !ok && f.missing != nil {
 			object[f.name], edited = encode(f.missing), true
-			continue
-		}
-		if !f.holds(value) {
+		} else if !f.holds(value) {
 			return fmt.Errorf("%s: %s is %.40q, not a %T", m.Header.Type, f.name, value, f.kind)
 		}
 	}
@@ -62,17 +61,5 @@ type field struct {
 
 func (f field) holds(value json.RawMessage) bool {
 	var v any
-	if json.Unmarshal(value, &v) != nil {
-		return false
-	}
-	switch f.kind.(type) {
-	case string:
-		_, ok := v.(string)
-		return ok
-	case bool:
-		_, ok := v.(bool)
-		return ok
-	}
-	_, ok := v.(float64)
-	return ok
+	return json.Unmarshal(value, &v) == nil && reflect.TypeOf(v) == reflect.TypeOf(f.kind)
 }

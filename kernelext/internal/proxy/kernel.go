@@ -70,11 +70,10 @@ func Start(o Options) (*Kernel, error) {
 	k.forget()
 	adoptOrphans()
 	k.gonb.Lock() // front ends that are early wait
-	if err := k.listen(c); err != nil {
-		k.close()
-		return nil, err
+	if err = k.listen(c); err == nil {
+		err = k.startGoNB()
 	}
-	if err := k.startGoNB(); err != nil {
+	if err != nil {
 		k.close()
 		return nil, err
 	}
