@@ -43,11 +43,7 @@ func (r *Run) Status() (Status, error) {
 // curves and samples, kept up to date after the cell has ended. It prints what
 // was wrong, if anything.
 func (r *Run) Show() {
-	err := r.err
-	if err == nil {
-		err = r.backend.Show(r.name)
-	}
-	if err != nil {
+	if err := r.do(r.backend.Show); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }
@@ -56,10 +52,7 @@ func (r *Run) Show() {
 // has ended, which does not end the run. A run that was stopped is no error. Its
 // model is opened by the package of its family, as by hm.OpenRun(run.Dir()).
 func (r *Run) Wait(ctx context.Context) (*runs.Run, error) {
-	if r.err != nil {
-		return nil, r.err
-	}
-	if err := r.backend.Wait(ctx, r.name); err != nil {
+	if err := r.do(func(run string) error { return r.backend.Wait(ctx, run) }); err != nil {
 		return nil, err
 	}
 	return r.open()

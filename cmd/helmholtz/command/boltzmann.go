@@ -184,16 +184,15 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 // and that of the file as it is.
 func (x *boltzmannFlags) base(c *cobra.Command, config string, of runs.Experiment) (file, base boltzmann.Experiment, err error) {
 	var algorithm boltzmann.Algorithm
-	if named := c.Flags().Lookup("algorithm"); named.Changed {
-		if err := algorithm.UnmarshalText([]byte(named.Value.String())); err != nil {
-			return file, base, err
-		}
+	named := c.Flags().Lookup("algorithm")
+	if named.Changed {
+		err = algorithm.UnmarshalText([]byte(named.Value.String()))
 	}
-	if of == nil {
+	if of == nil || err != nil {
 		base = boltzmann.NewExperiment(algorithm)
 		base.Dataset.Name = c.Flags().Lookup("dataset").Value.String()
 		base.Dataset = dataOf(c.Flags(), base.Dataset)
-		return base, base, nil
+		return base, base, err
 	}
 	if !x.describes(of) {
 		return file, base, fmt.Errorf("%s is an experiment of another family, %v, which --algorithm %v does not train: leave one of them out", config, of, algorithm)
@@ -202,7 +201,7 @@ func (x *boltzmannFlags) base(c *cobra.Command, config string, of runs.Experimen
 		return file, base, err
 	}
 	base = file
-	if c.Flags().Changed("algorithm") && base.Method.Algorithm != algorithm {
+	if named.Changed && base.Method.Algorithm != algorithm {
 		base.Method = boltzmann.NewExperiment(algorithm).Method
 	}
 	return file, base, nil

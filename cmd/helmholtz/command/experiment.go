@@ -131,25 +131,34 @@ func started(c *cobra.Command, e runs.Experiment, of *runs.Source, given runs.So
 
 // experiment returns what the flags describe. It says which settings of a file
 // those of a method replaced.
-func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
-	methodGiven := c.Flags().Changed("algorithm")
-	file, base, err := x.base(c, methodGiven)
-	if err != nil {
-		return base, misuse(c, "%w", err)
+func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err error) {
+	methodGiven, given := c.Flags().Changed("algorithm"), givenFlags(c.Flags())
+	var file hm.Experiment
+	method := x.values.Method.Preset
+	if x.config == "" {
+		x.values.Dataset = dataOf(c.Flags(), x.values.Dataset)
+	} else if file, err = hm.ReadExperiment(x.config); err == nil {
+		x.values = file // to which the flags point
 	}
-	given := givenFlags(c.Flags())
-	x.values = base // to which the flags point
+	if err == nil && (x.config == "" || methodGiven) {
+		var preset hm.Method
+		preset, err = hm.Preset(method)
+		x.values.Method = preset.Spec()
+	}
+	if err != nil {
+		return e, misuse(c, "%w", err)
+	}
 	if err := handOn(c, given, c.Flags()); err != nil {
-		return base, err
+		return e, err
 	}
 	if x.values.Start, err = started(c, x.values, x.values.Start, x.start); err != nil {
-		return base, err
+		return e, err
 	}
 	if err := refuseIdleHyperparameters(c, slices.Concat(x.values.Method.Hyperparameters(), x.values.Machine.Hyperparameters())); err != nil {
-		return base, err
+		return e, err
 	}
 	if err := settleData(c, x.values.Dataset, file.Dataset, &x.values.Fingerprint); err != nil {
-		return base, err
+		return e, err
 	}
 	switch {
 	case x.config != "" && methodGiven:
@@ -195,30 +204,6 @@ func explainPreset(c *cobra.Command, path string, e runs.Experiment) bool {
 		fmt.Fprintf(c.ErrOrStderr(), "%s trains with %s: what a file spells out goes before its preset; leave it out for the preset's own\n", path, strings.Join(others, "; "))
 	}
 	return len(others) > 0
-}
-
-// base returns the experiment that flags change: that of the config file, or
-// the defaults, with the settings of the method where it is given, and that of
-// the file as it is.
-func (x *experimentFlags) base(c *cobra.Command, methodGiven bool) (file, base hm.Experiment, err error) {
-	base = x.values
-	if x.config == "" {
-		base.Dataset = dataOf(c.Flags(), base.Dataset)
-	} else {
-		if file, err = hm.ReadExperiment(x.config); err != nil {
-			return file, base, err
-		}
-		base = file
-		if !methodGiven {
-			return file, base, nil
-		}
-	}
-	method, err := hm.Preset(x.values.Method.Preset)
-	if err != nil {
-		return file, base, err
-	}
-	base.Method = method.Spec()
-	return file, base, nil
 }
 
 // givenFlags are the values, as texts, of the flags that were given.

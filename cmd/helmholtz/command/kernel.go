@@ -23,22 +23,27 @@ experiments go on after the cell that started them has ended.`,
 	}, newKernelInstall(), newKernelFetch(), newKernelList(), newKernelRemove(), newKernelRun(), newKernelGuard())
 }
 
-// placeFlags adds the flags that choose a Jupyter data folder.
-func placeFlags(c *cobra.Command) (folder func() (string, error)) {
+// inFolder adds the flags that choose a Jupyter data folder to a command, which does something there.
+func inFolder(c *cobra.Command, do func(c *cobra.Command, dir string) error) *cobra.Command {
 	var user bool
 	var prefix string
+	c.Args = noArgs
 	c.Flags().BoolVar(&user, "user", false, "for the user, in JUPYTER_DATA_DIR where it is set (the default)")
 	c.Flags().StringVar(&prefix, "prefix", "", "in `DIR`/share/jupyter")
-	return func() (string, error) {
-		switch {
-		case prefix == "":
-			return kernel.UserFolder()
-		case user:
-			return "", misuse(c, "--user and --prefix both say where the kernel is registered: give one of them")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if user && prefix != "" {
+			return misuse(c, "--user and --prefix both say where the kernel is registered: give one of them")
 		}
-		dir, err := filepath.Abs(prefix)
-		return filepath.Join(dir, "share", "jupyter"), err
+		dir, err := kernel.UserFolder()
+		if prefix != "" {
+			dir, err = filepath.Abs(filepath.Join(prefix, "share", "jupyter"))
+		}
+		if err != nil {
+			return err
+		}
+		return do(c, dir)
 	}
+	return c
 }
 
 // toolFlags adds the flags that name the kernel's tools, and returns what finds these.
@@ -54,15 +59,10 @@ func toolFlags(c *cobra.Command) (find func() (kernel.Tools, error)) {
 }
 
 func newKernelInstall() *cobra.Command {
-	c := &cobra.Command{Use: "install", Short: "Register the kernel with Jupyter", Args: noArgs}
-	folder := placeFlags(c)
-	find := toolFlags(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	install := &cobra.Command{Use: "install", Short: "Register the kernel with Jupyter"}
+	find := toolFlags(install)
+	return inFolder(install, func(c *cobra.Command, dir string) error {
 		tools, err := find()
-		if err != nil {
-			return err
-		}
-		dir, err := folder()
 		if err != nil {
 			return err
 		}
@@ -75,8 +75,7 @@ func newKernelInstall() *cobra.Command {
 			fmt.Fprintf(c.ErrOrStderr(), "a Jupyter of another prefix finds it with JUPYTER_PATH=%s\n", dir)
 		}
 		return nil
-	}
-	return c
+	})
 }
 
 func newKernelFetch() *cobra.Command {
@@ -100,13 +99,7 @@ const noKernel = "no Jupyter kernel for Go: make notebook registers one"
 func jupyterFolders() []string { return append([]string{"build/jupyter"}, kernel.Folders()...) }
 
 func newKernelList() *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List where the kernel is registered", Args: noArgs}
-	folder := placeFlags(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		dir, err := folder()
-		if err != nil {
-			return err
-		}
+	return inFolder(&cobra.Command{Use: "list", Short: "List where the kernel is registered"}, func(c *cobra.Command, dir string) error {
 		folders := []string{dir}
 		if !c.Flags().Changed("prefix") {
 			folders = jupyterFolders()
@@ -119,18 +112,11 @@ func newKernelList() *cobra.Command {
 			fmt.Fprintln(c.OutOrStdout(), path)
 		}
 		return nil
-	}
-	return c
+	})
 }
 
 func newKernelRemove() *cobra.Command {
-	c := &cobra.Command{Use: "remove", Short: "Take the kernel away from Jupyter", Args: noArgs}
-	folder := placeFlags(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		dir, err := folder()
-		if err != nil {
-			return err
-		}
+	return inFolder(&cobra.Command{Use: "remove", Short: "Take the kernel away from Jupyter"}, func(c *cobra.Command, dir string) error {
 		switch was, err := kernel.Remove(dir); {
 		case err != nil:
 			return err
@@ -139,8 +125,7 @@ func newKernelRemove() *cobra.Command {
 		}
 		fmt.Fprintf(c.OutOrStdout(), "removed from %s\n", dir)
 		return nil
-	}
-	return c
+	})
 }
 
 func newKernelRun() *cobra.Command {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -38,11 +37,7 @@ than hm what training recorded is drawn, and samples if its model draws them wit
 	c.RunE = func(c *cobra.Command, args []string) error {
 		save := func(figure *plotting.Figure, name string) error {
 			path := filepath.Join(out, name+"."+format)
-			if err := figure.Save(path); err != nil {
-				return err
-			}
-			fmt.Fprintln(c.OutOrStdout(), path)
-			return nil
+			return savedAt(c, path, figure.Save(path))
 		}
 		var histories, normed []runs.History
 		models := plotting.ModelFigures{Samples: samples, LogZ2: outer}
@@ -76,25 +71,21 @@ than hm what training recorded is drawn, and samples if its model draws them wit
 				normed = append(normed, history)
 			}
 			ofRun := func(f *plotting.Figure, kind string) error { return save(f, name+"-"+kind) }
-			if err := drawRecorded(run, ofRun); err != nil {
-				return err
+			if err = drawRecorded(run, ofRun); err == nil {
+				err = models.Draw(c.Context(), run, among, ofRun)
 			}
-			if err := models.Draw(c.Context(), run, among, ofRun); err != nil {
-				return err
-			}
-		}
-		if err := save(plotting.CurvesByEpochAndTime(histories...), "curves"); err != nil {
-			return err
-		}
-		if len(normed) > 1 {
-			if err := save(plotting.NetworkNorms(normed...), "norms"); err != nil {
+			if err != nil {
 				return err
 			}
 		}
-		if likelihoods := models.Likelihoods(); likelihoods != nil {
-			return save(likelihoods, "likelihood-by-samples")
+		err := save(plotting.CurvesByEpochAndTime(histories...), "curves")
+		if err == nil && len(normed) > 1 {
+			err = save(plotting.NetworkNorms(normed...), "norms")
 		}
-		return nil
+		if likelihoods := models.Likelihoods(); err == nil && likelihoods != nil {
+			err = save(likelihoods, "likelihood-by-samples")
+		}
+		return err
 	}
 	return c
 }
@@ -124,19 +115,19 @@ func distinct(c *cobra.Command, dirs []string) error {
 // drawRecorded draws what training recorded of one run of any family, but for what
 // goes into the figures of all.
 func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) error {
-	if hasNorms(run.History()) {
-		if err := save(plotting.Norms(run.History()), "norms"); err != nil {
-			return err
-		}
+	history := run.History()
+	var err error
+	if hasNorms(history) {
+		err = save(plotting.Norms(history), "norms")
 	}
-	logs := measuredLogs(run.History())
+	logs := measuredLogs(history)
 	for _, name := range slices.Sorted(maps.Keys(logs)) {
-		if err := save(plotting.MeasuredAlong(name, logs[name], run.History()), "measured-"+name); err != nil {
-			return err
+		if err == nil {
+			err = save(plotting.MeasuredAlong(name, logs[name], history), "measured-"+name)
 		}
 	}
-	if !run.RecordsSteps() {
-		return nil
+	if err != nil || !run.RecordsSteps() {
+		return err
 	}
 	steps, err := run.Steps()
 	if err != nil {
