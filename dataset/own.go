@@ -32,22 +32,20 @@ func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 // FromLabeledRows is FromRows of rows with labels: the class of each, from 0 on, or Unlabeled.
 // Either slice may be nil, where no row has one.
 func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels, testLabels []uint8) (*Set, error) {
-	if err := s.check(); err != nil {
+	_, taken := find(s.Name)
+	err, misshapen := s.check(), shape.Check()
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if _, taken := find(s.Name); taken {
+	case taken:
 		return nil, fmt.Errorf("data set %s: this is the name of a set that comes with the program; choose another", s.Name)
-	}
-	if s.Test != "" {
+	case s.Test != "":
 		return nil, fmt.Errorf("data set %s: test = %q names a file, but the test rows are given as a slice; leave test empty", s.Name, s.Test)
-	}
-	if s.LabelFile != "" {
+	case s.LabelFile != "":
 		return nil, fmt.Errorf("data set %s: label_file = %q names a file, but the labels are given as a slice; leave it empty", s.Name, s.LabelFile)
-	}
-	if err := shape.Check(); err != nil {
-		return nil, fmt.Errorf("data set %s: %w", s.Name, err)
-	}
-	if len(train) == 0 {
+	case misshapen != nil:
+		return nil, fmt.Errorf("data set %s: %w", s.Name, misshapen)
+	case len(train) == 0:
 		return nil, fmt.Errorf("data set %s: no rows to train on", s.Name)
 	}
 	var data source

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -121,13 +122,10 @@ func findProgram(name string, places []string) (string, error) {
 }
 
 func existing(places []string) []string {
-	var found []string
-	for _, dir := range places {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			found = append(found, dir)
-		}
-	}
-	return found
+	return slices.DeleteFunc(places, func(dir string) bool {
+		info, err := os.Stat(dir)
+		return err != nil || !info.IsDir()
+	})
 }
 
 func goValue(goProgram, name string) string {

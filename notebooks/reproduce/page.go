@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -91,8 +92,12 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 			beyond = append(beyond, fmt.Sprintf("%s (%s, %s)", runs.EscapeMarkdown(strings.TrimSuffix(sentence, ".")), e.link(), m.Scale))
 		}
 	}
+	at := ""
+	if len(full) > 0 {
+		at = fmt.Sprintf(" (%s)", strings.Join(full, ", "))
+	}
 	p.print("Of %d published results and %d questions beyond them this page has %d, by criteria that were declared before the training that they judge (notebooks/thesis/criteria.toml): ", len(c)-beyondThem, beyondThem, len(made))
-	p.print("%d at full length%s, and %d trained for less than that. Where training was shorter, log p gets no verdict, and a verdict on an order stands “so far”. Which criteria bear on which conclusion was written down after some of them had been measured.\n\n", len(full), listed(full), len(made)-len(full))
+	p.print("%d at full length%s, and %d trained for less than that. Where training was shorter, log p gets no verdict, and a verdict on an order stands “so far”. Which criteria bear on which conclusion was written down after some of them had been measured.\n\n", len(full), at, len(made)-len(full))
 	var marks []string
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
@@ -106,14 +111,6 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 		p.print("- **Found beyond the claims:** %s.\n", strings.Join(beyond, "; "))
 	}
 	p.print("\n")
-}
-
-// listed is a list in brackets, with a space before it.
-func listed(texts []string) string {
-	if len(texts) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%s)", strings.Join(texts, ", "))
 }
 
 // legend says what the words and the signs of the page mean.
@@ -254,10 +251,8 @@ func (p *page) missing(c Catalog, made map[string]Made) {
 		}
 		why := "its trainings"
 		switch {
-		case e.Make == nil && e.Blocked != "":
-			why = e.Blocked
 		case e.Make == nil:
-			why = "code that makes it"
+			why = cmp.Or(e.Blocked, "code that makes it")
 		case e.Blocked != "":
 			why = "its trainings; blocked in part: " + e.Blocked
 		}

@@ -107,23 +107,19 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 	jobs := reproduce.Jobs(chosen.Trainings(x.scale), x.dir, x.scale)
 	p := &jobsProgress{Recorder: runs.Printer(c.ErrOrStderr()), w: c.ErrOrStderr(), start: time.Now()}
 	var todo []reproduce.Job
-	var unusable []error
+	var unusable error
 	for i, job := range jobs {
 		if !share.Has(i) {
 			continue
 		}
 		done, enough, err := job.Done()
-		switch {
-		case err != nil:
-			unusable = append(unusable, err)
-		case !enough:
-			todo = append(todo, job)
-			wanted := job.Experiment.Header().Epochs
-			p.wanted, p.left = append(p.wanted, wanted), append(p.left, wanted-done)
+		unusable = errors.Join(unusable, err)
+		if wanted := job.Experiment.Header().Epochs; !enough {
+			todo, p.wanted, p.left = append(todo, job), append(p.wanted, wanted), append(p.left, wanted-done)
 		}
 	}
-	if err := errors.Join(unusable...); err != nil {
-		return err
+	if unusable != nil {
+		return unusable
 	}
 	var sets runs.Sets
 	for i, job := range todo {
