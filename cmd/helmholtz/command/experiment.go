@@ -120,10 +120,10 @@ func started(c *cobra.Command, e runs.Experiment, of *runs.Source, given runs.So
 		}
 		return &given, nil
 	}
-	switch {
-	case !c.Flags().Changed("from-checkpoint"):
+	if !c.Flags().Changed("from-checkpoint") {
 		return of, nil
-	case of == nil:
+	}
+	if of == nil {
 		return nil, misuse(c, "--from-checkpoint does nothing without --from: name the run whose checkpoint it is, or leave it out")
 	}
 	return &runs.Source{Run: of.Run, Checkpoint: given.Checkpoint}, nil

@@ -58,7 +58,7 @@ than hm what training recorded is drawn, and samples if its model draws them wit
 			if err != nil {
 				return err
 			}
-			name, history := figureName(dir), run.History()
+			name, history := file.Name(dir), run.History()
 			if history.Err != nil {
 				return history.Err
 			}
@@ -97,14 +97,11 @@ func weighs(dir string) bool {
 	return err == nil && plotting.Weighs(model)
 }
 
-// figureName is what the files of a run's figures begin with.
-func figureName(dir string) string { return file.Name(dir) }
-
 // distinct refuses runs whose figures would overwrite each other.
 func distinct(c *cobra.Command, dirs []string) error {
 	seen := map[string]bool{}
 	for _, dir := range dirs {
-		name := figureName(dir)
+		name := file.Name(dir) // with which the files of its figures begin
 		if seen[name] {
 			return misuse(c, "two directories are named %s: their figures would overwrite each other; draw them into different --out", name)
 		}

@@ -156,11 +156,9 @@ func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, share runs
 	}
 	missing := 0
 	for _, job := range reproduce.Jobs(reproduce.Catalog{e}.Trainings(x.scale), x.dir, x.scale) {
-		_, enough, err := job.Done()
-		if err != nil {
+		if _, enough, err := job.Done(); err != nil {
 			return err
-		}
-		if !enough {
+		} else if !enough {
 			missing++
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -319,7 +318,9 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 		if workers > 1 {
 			err = runWorkers(ctx, c, dir, share, workers)
 		} else {
-			err = runSweep(ctx, c, s, dir, share)
+			_, err = s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder { // one run after the other
+				return []runs.Recorder{runs.Printer(&prefixed{w: c.ErrOrStderr(), prefix: j.String() + ": "})}
+			})
 		}
 		if err != nil && preempted() {
 			return errPreempted
@@ -408,15 +409,6 @@ func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, 
 	return states, nil
 }
 
-// runSweep trains a share of a sweep, one run after the other.
-func runSweep(ctx context.Context, c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard) error {
-	w := c.ErrOrStderr()
-	_, err := s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder {
-		return []runs.Recorder{runs.Printer(&prefixed{w: w, prefix: j.String() + ": "})}
-	})
-	return err
-}
-
 // runWorkers has programs of their own train a share of a sweep, each on its part of
 // the cores.
 func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Shard, workers int) error {
@@ -443,7 +435,7 @@ func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Sh
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(failures, func(err error) bool { return err != nil }) {
+	if errors.Join(failures...) != nil {
 		return fmt.Errorf("not all runs came to their end: helmholtz sweep status %s says which", shell.Argument(dir))
 	}
 	return nil
