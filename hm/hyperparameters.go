@@ -178,7 +178,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	}}
 }
 
-// Hyperparameters are all settings of the machine, as those of a MethodSpec are: Check of an experiment
+// Hyperparameters are all settings of the machine, which point into s as in MethodSpec: Check of an experiment
 // says which of them are valid.
 func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 	labels := ""

@@ -253,8 +253,8 @@ func (c Comparison) EvaluateAt(ctx context.Context, epoch int, split dataset.Spl
 	return c.EvaluateCheckpoint(ctx, strconv.Itoa(epoch), split, samples, progress)
 }
 
-// EvaluateCheckpoint is Evaluate of the models of the checkpoint last, of the one best, or of that of an
-// epoch by its number.
+// EvaluateCheckpoint is Evaluate of the models of a checkpoint by its name: last, best, or the number of
+// an epoch.
 func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
 	c.Checkpoint = which
 	if which != "last" && which != "best" {

@@ -104,7 +104,7 @@ func completeTOML(*cobra.Command, []string, string) ([]cobra.Completion, cobra.S
 // are offered.
 const deepestCompletion, mostCompletions = 4, 500
 
-// completeRuns completes the directories of runs and of several seeds, and completeSweeps those of sweeps.
+// completeRuns completes the directories of runs and of several seeds, and completeSweeps the directories of sweeps.
 var completeRuns, completeSweeps = directoriesWith("experiment.toml", "seeds.json"), directoriesWith("sweep.toml")
 
 // directoriesWith returns what completes the directories that hold one of some files.

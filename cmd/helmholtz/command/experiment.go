@@ -170,7 +170,7 @@ func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err err
 }
 
 // settleData leaves the fingerprint to the data of the file alone, and refuses a file of test rows that
-// is that of the training rows.
+// has the training rows.
 func settleData(c *cobra.Command, of, file dataset.Spec, fingerprint *string) error {
 	if !reflect.DeepEqual(of, file) {
 		*fingerprint = ""
@@ -209,16 +209,17 @@ func explainPreset(c *cobra.Command, path string, e runs.Experiment) bool {
 // givenFlags are the values, as texts, of the flags that were given.
 func givenFlags(f *pflag.FlagSet) map[string][]string {
 	given := map[string][]string{}
-	f.Visit(func(f *pflag.Flag) {
-		given[f.Name] = []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
+	f.VisitAll(func(f *pflag.Flag) {
+		if list, ok := f.Value.(pflag.SliceValue); ok && f.Changed {
 			given[f.Name] = list.GetSlice()
+		} else if f.Changed {
+			given[f.Name] = []string{f.Value.String()}
 		}
 	})
 	return given
 }
 
-// handOn gives flags the values, as givenFlags returns them, that those of their names were given.
+// handOn gives flags the values, as givenFlags returns them, of the given flags of their names.
 func handOn(c *cobra.Command, given map[string][]string, to *pflag.FlagSet) (err error) {
 	for name, values := range given {
 		flag := to.Lookup(name)
