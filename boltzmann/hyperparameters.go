@@ -119,6 +119,19 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		}}
 }
 
+// Hyperparameters are the settings of the machine that each have a flag of their own: Check of an
+// experiment says which of them are valid.
+func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
+	row := func(value *int, flag, usage string) runs.Hyperparameter {
+		return runs.Hyperparameter{Value: value, Flag: flag, Group: "Boltzmann machines", Usage: usage, Valid: true}
+	}
+	return []runs.Hyperparameter{
+		row(&s.Categories, "categories", "cd, pcd, pt: `number` of categories of each variable of categorical visible units"),
+		row(&s.HiddenCategories, "hidden-categories", "cd, pcd, pt: `number` of categories of each variable of categorical hidden units"),
+		row(&s.Classes, "classes", "`number` of classes of the label"),
+	}
+}
+
 // String names the method and its settings as a legend would: the learning rate, and
 // what else acts and is not as usual.
 func (s MethodSpec) String() string {

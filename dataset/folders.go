@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -49,12 +50,7 @@ type File struct {
 
 // Ready reports whether all files of the set are present.
 func (i Info) Ready() bool {
-	for _, f := range i.Files {
-		if !f.Present {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(i.Files, func(f File) bool { return !f.Present })
 }
 
 // List describes all named sets.
@@ -72,8 +68,7 @@ func List() []Info {
 		}
 		for _, f := range c.files {
 			path, err := c.locate(f)
-			var missing *missingError
-			if errors.As(err, &missing) {
+			if missing := new(missingError); errors.As(err, &missing) {
 				path = missing.paths[0]
 			}
 			info.Files = append(info.Files, File{Path: path, Present: err == nil})
@@ -120,13 +115,12 @@ type missingError struct {
 }
 
 func (e *missingError) Error() string {
-	remedy := fmt.Sprintf("put it there, or set %s to the folder that has %s",
-		Environment, filepath.Join(e.set.folder, filepath.Base(e.paths[0])))
+	remedy := "put it there"
 	if e.set.address != "" {
-		remedy = fmt.Sprintf("run %q, or set %s to the folder that has %s", "helmholtz data get "+e.set.name,
-			Environment, filepath.Join(e.set.folder, filepath.Base(e.paths[0])))
+		remedy = fmt.Sprintf("run %q", "helmholtz data get "+e.set.name)
 	}
-	return fmt.Sprintf("there is no file %s: %s", strings.Join(e.paths, ", nor "), remedy)
+	return fmt.Sprintf("there is no file %s: %s, or set %s to the folder that has %s", strings.Join(e.paths, ", nor "), remedy,
+		Environment, filepath.Join(e.set.folder, filepath.Base(e.paths[0])))
 }
 
 func (e *missingError) Unwrap() error { return fs.ErrNotExist }

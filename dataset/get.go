@@ -49,11 +49,9 @@ func (c collection) get(ctx context.Context, p patience, progress func(file stri
 			return err
 		}
 		if present != "" {
-			valid, err := f.verify(present)
-			if err != nil {
+			if valid, err := f.verify(present); err != nil {
 				return err
-			}
-			if valid {
+			} else if valid {
 				continue
 			}
 		}
@@ -79,8 +77,7 @@ func (c collection) notOffered() error {
 	var wanted []string
 	for _, f := range c.files {
 		_, err := c.locate(f)
-		var missing *missingError
-		if errors.As(err, &missing) {
+		if missing := new(missingError); errors.As(err, &missing) {
 			wanted = append(wanted, missing.paths[0])
 		} else if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -132,11 +133,10 @@ var olivettiShape = Shape{64, 64}
 func readMiddles(c collection) (source, error) {
 	c.shape = olivettiShape
 	data, err := readBytes(c)
-	if err != nil {
-		return source{}, err
+	if err == nil {
+		data.train = data.train.middle(Shape{48, 48})
 	}
-	data.train = data.train.middle(Shape{48, 48})
-	return data, nil
+	return data, err
 }
 
 // middle cuts images to their middle.
@@ -244,11 +244,10 @@ func readIDXFiles(c collection) (source, error) {
 func shrunk(read func(collection) (source, error)) func(collection) (source, error) {
 	return func(c collection) (source, error) {
 		data, err := read(c)
-		if err != nil {
-			return source{}, err
+		if err == nil {
+			data.train, data.test = data.train.shrink(), data.test.shrink()
 		}
-		data.train, data.test = data.train.shrink(), data.test.shrink()
-		return data, nil
+		return data, err
 	}
 }
 
@@ -272,12 +271,35 @@ func (r rows) shrink() rows {
 
 // readTextFiles reads the files of training, validation and test rows.
 func readTextFiles(c collection) (data source, err error) {
-	if data.train, err = c.readFile(0, readText); err != nil {
-		return source{}, err
+	for i, to := range []*rows{&data.train, &data.validation, &data.test} {
+		if *to, err = c.readFile(i, readText); err != nil {
+			break
+		}
 	}
-	if data.validation, err = c.readFile(1, readText); err != nil {
-		return source{}, err
-	}
-	data.test, err = c.readFile(2, readText)
 	return data, err
+}
+
+// readThreeByThree makes the set of Várady 2025, Appendix A: the patterns of a 3×3
+// grid in which some, but not all, of the rows are on (horizontal) or some, but
+// not all, of the columns (vertical). A vertical pattern is twice as likely as
+// a horizontal one. The test rows are the distribution itself: a row for each
+// horizontal pattern, two for each vertical one.
+func readThreeByThree(collection) (source, error) {
+	patterns := threeByThree()
+	return source{
+		train: rows{shape: Shape{3, 3}, values: slices.Repeat(patterns, 1000)},
+		test:  rows{shape: Shape{3, 3}, values: patterns},
+	}, nil
+}
+
+func threeByThree() []uint8 {
+	var horizontal, vertical []uint8
+	for lines := 0b001; lines < 0b111; lines++ {
+		for cell := range 9 {
+			row, column := cell/3, cell%3
+			horizontal = append(horizontal, 255*uint8(lines>>row&1))
+			vertical = append(vertical, 255*uint8(lines>>column&1))
+		}
+	}
+	return slices.Concat(horizontal, vertical, vertical)
 }

@@ -61,13 +61,12 @@ func readNPY(r io.Reader) (rows, error) {
 
 // npyLength refuses a file with another number of bytes of data than its header claims.
 func npyLength(header npy.Header, got, claim int) error {
+	kind, shape := header.Descr.Type, header.Descr.Shape
 	switch {
 	case got < claim:
-		return fmt.Errorf("the file ends after %d bytes of data, an NPY array of type %s and shape %v has %d",
-			got, header.Descr.Type, header.Descr.Shape, claim)
+		return fmt.Errorf("the file ends after %d bytes of data, an NPY array of type %s and shape %v has %d", got, kind, shape, claim)
 	case got > claim:
-		return fmt.Errorf("the file goes on after the %d bytes of data of an NPY array of type %s and shape %v",
-			claim, header.Descr.Type, header.Descr.Shape)
+		return fmt.Errorf("the file goes on after the %d bytes of data of an NPY array of type %s and shape %v", claim, kind, shape)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,22 +32,20 @@ func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 // FromLabeledRows is FromRows of rows with labels: the class of each, from 0 on, or Unlabeled.
 // Either slice may be nil, where no row has one.
 func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels, testLabels []uint8) (*Set, error) {
-	if err := s.check(); err != nil {
+	_, taken := find(s.Name)
+	err, misshapen := s.check(), shape.Check()
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if _, taken := find(s.Name); taken {
+	case taken:
 		return nil, fmt.Errorf("data set %s: this is the name of a set that comes with the program; choose another", s.Name)
-	}
-	if s.Test != "" {
+	case s.Test != "":
 		return nil, fmt.Errorf("data set %s: test = %q names a file, but the test rows are given as a slice; leave test empty", s.Name, s.Test)
-	}
-	if s.LabelFile != "" {
+	case s.LabelFile != "":
 		return nil, fmt.Errorf("data set %s: label_file = %q names a file, but the labels are given as a slice; leave it empty", s.Name, s.LabelFile)
-	}
-	if err := shape.Check(); err != nil {
-		return nil, fmt.Errorf("data set %s: %w", s.Name, err)
-	}
-	if len(train) == 0 {
+	case misshapen != nil:
+		return nil, fmt.Errorf("data set %s: %w", s.Name, misshapen)
+	case len(train) == 0:
 		return nil, fmt.Errorf("data set %s: no rows to train on", s.Name)
 	}
 	var data source
@@ -121,11 +120,8 @@ func isPath(name string) bool {
 func (s Spec) loadOwn() (source, error) {
 	var data source
 	var err error
-	if data.train, err = readLabeled(s.Name, s.LabelFile); err != nil {
-		return source{}, err
-	}
-	if s.Test == "" {
-		return data, nil
+	if data.train, err = readLabeled(s.Name, s.LabelFile); err != nil || s.Test == "" {
+		return data, err
 	}
 	if data.test, err = readLabeled(s.Test, s.TestLabelFile); err != nil {
 		return source{}, err
@@ -155,25 +151,31 @@ func readLabeled(path, labels string) (rows, error) {
 	return data, nil
 }
 
+// begin returns the content of a file, behind a byte order mark, with its first bytes.
+func begin(r io.Reader) (b *input, start []byte, err error) {
+	b = inputOf(r)
+	b.skipMark()
+	start, err = b.Peek(len(npyMagic))
+	switch {
+	case err != nil && err != io.EOF:
+		return nil, nil, err
+	case len(start) == 0:
+		return nil, nil, errors.New("the file is empty")
+	}
+	return b, start, nil
+}
+
 // readAny finds the format of a file from its first bytes and reads it.
 func readAny(r io.Reader) (rows, error) {
-	b := inputOf(r)
-	b.skipMark()
-	start, err := b.Peek(len(npyMagic))
-	if err != nil && err != io.EOF {
-		return rows{}, err
-	}
+	b, start, err := begin(r)
 	switch {
-	case len(start) == 0:
-		return rows{}, errors.New("the file is empty")
+	case err != nil:
+		return rows{}, err
 	case bytes.HasPrefix(start, []byte(npyMagic)):
 		return readNPY(b)
 	case bytes.HasPrefix(start, []byte{0, 0}):
 		images, err := readImages(b)
-		if err != nil {
-			return rows{}, err
-		}
-		return images, images.unpack()
+		return images, cmp.Or(err, images.unpack())
 	case strings.IndexByte("01 \t\r\n", start[0]) >= 0:
 		return readText(b)
 	case strings.HasPrefix(storedMagic, string(start)):
@@ -202,6 +204,4 @@ func (r *rows) unpack() error {
 }
 
 // gray says whether there are values between off and on.
-func (r *rows) gray() bool {
-	return slices.ContainsFunc(r.values, func(v uint8) bool { return v != 0 && v != 255 })
-}
+func (r *rows) gray() bool { return !isBinary(r.values) }

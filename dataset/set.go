@@ -18,6 +18,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -55,16 +56,13 @@ type Split struct {
 // Floats returns the values of some rows as numbers from 0 to 1, a slice a row, or of all rows if
 // none are named.
 func (s Split) Floats(rows ...int) [][]float64 {
-	n := len(rows)
-	if n == 0 {
-		n = s.Rows
-	}
-	all := make([][]float64, n)
-	for i := range all {
-		row := i
-		if len(rows) > 0 {
-			row = rows[i]
+	if len(rows) == 0 {
+		for i := range s.Rows {
+			rows = append(rows, i)
 		}
+	}
+	all := make([][]float64, len(rows))
+	for i, row := range rows {
 		for _, v := range s.Row(row) {
 			all[i] = append(all[i], float64(v)/255)
 		}
@@ -179,6 +177,15 @@ func (s *Set) Validation() Split { return s.validation }
 // Test is the rows to report results on.
 func (s *Set) Test() Split { return s.test }
 
+// Split is the split of a name, "train", "validation" or "test", if it is one of these.
+func (s *Set) Split(name string) (rows Split, known bool) {
+	all := []Split{s.train, s.validation, s.test}
+	if i := slices.IndexFunc(all, func(of Split) bool { return of.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return rows, false
+}
+
 // Spec is what the set was opened from.
 func (s *Set) Spec() Spec { return s.spec.clone() }
 
@@ -218,4 +225,19 @@ func (s *Set) hash() string {
 		h.Write(s.train.Labels)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Sheet is a set of images: expected values or draws of visible units.
+type Sheet struct {
+	Shape  Shape
+	Values [][]float64 // an image a row, the probability of each unit, in [0, 1], or the value of a Gaussian one
+}
+
+// Inpainting is what a model makes of images of which a part is missing.
+type Inpainting struct {
+	Originals Sheet
+	Corrupted Sheet // with missing pixels half on, a grey
+	// Images are the last states of the chains: what is known as it was, and the expected
+	// values of what was missing. Images[c] holds chain c of each original.
+	Images []Sheet
 }

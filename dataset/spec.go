@@ -3,6 +3,7 @@ package dataset
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Spec says which data to open and how to divide it. It is a plain value that
@@ -115,19 +116,14 @@ const (
 	Drawn
 )
 
+var binarizations = []string{"fixed", "stochastic", "grey", "drawn"}
+
 // String is the name that MarshalText writes.
 func (b Binarization) String() string {
-	switch b {
-	case Fixed:
-		return "fixed"
-	case Stochastic:
-		return "stochastic"
-	case Gray:
-		return "grey"
-	case Drawn:
-		return "drawn"
+	if b > Drawn {
+		return fmt.Sprintf("Binarization(%d)", uint8(b))
 	}
-	return fmt.Sprintf("Binarization(%d)", uint8(b))
+	return binarizations[b]
 }
 
 // MarshalText writes "fixed", "stochastic", "grey" or "drawn".
@@ -140,17 +136,10 @@ func (b Binarization) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads what MarshalText writes.
 func (b *Binarization) UnmarshalText(text []byte) error {
-	switch string(text) {
-	case "fixed":
-		*b = Fixed
-	case "stochastic":
-		*b = Stochastic
-	case "grey":
-		*b = Gray
-	case "drawn":
-		*b = Drawn
-	default:
+	i := slices.Index(binarizations, string(text))
+	if i < 0 {
 		return fmt.Errorf("binarization %q: write fixed, stochastic, grey or drawn", text)
 	}
+	*b = Binarization(i)
 	return nil
 }

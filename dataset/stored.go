@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
@@ -186,24 +187,24 @@ func readStoredHeader(b *bufio.Reader) (h storedHeader, sum hash.Hash, err error
 // check refuses headers that Save does not write, those that claim more values than
 // there is memory for among them.
 func (h storedHeader) check() error {
-	if err := h.Spec.check(); err != nil {
+	shape := Shape{h.Height, h.Width}
+	switch err := h.Spec.check(); {
+	case err != nil:
 		return err
-	}
-	if h.Height < 1 || h.Width < 1 {
-		return fmt.Errorf("rows of shape %v", Shape{h.Height, h.Width})
-	}
-	if h.Bits != 1 && h.Bits != 8 {
+	case h.Height < 1 || h.Width < 1:
+		return fmt.Errorf("rows of shape %v", shape)
+	case h.Bits != 1 && h.Bits != 8:
 		return fmt.Errorf("%d bits a value", h.Bits)
 	}
 	rows := int64(0)
 	for _, split := range h.Splits {
 		if split.Rows < 0 {
-			return fmt.Errorf("%d rows of shape %v", split.Rows, Shape{h.Height, h.Width})
+			return fmt.Errorf("%d rows of shape %v", split.Rows, shape)
 		}
 		rows = memory.Sum(rows, int64(split.Rows))
 	}
 	if err := checkRoom(rows, memory.Product(rows, int64(h.Height), int64(h.Width))); err != nil {
-		return fmt.Errorf("rows of shape %v: %w", Shape{h.Height, h.Width}, err)
+		return fmt.Errorf("rows of shape %v: %w", shape, err)
 	}
 	if h.Splits[0].Rows == 0 {
 		return errors.New("no rows to train on")
@@ -221,12 +222,7 @@ func (h storedHeader) bytes(s storedSplit) int {
 }
 
 func isBinary(values []uint8) bool {
-	for _, v := range values {
-		if v != 0 && v != 255 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values, func(v uint8) bool { return v != 0 && v != 255 })
 }
 
 // packBits makes a bit of each value, which is 0 or 255.

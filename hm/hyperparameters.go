@@ -2,6 +2,7 @@ package hm
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -126,6 +127,28 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		}}
 }
 
+// Hyperparameters are all settings of the machine, which point into s as in MethodSpec: Check of an experiment
+// says which of them are valid.
+func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
+	labels := ""
+	if s.LabelLayer == NoLabels {
+		labels = "--label-layer"
+	}
+	row := func(value any, flag, usage, idle string) runs.Hyperparameter {
+		return runs.Hyperparameter{Value: value, Flag: flag, Group: "machine", Usage: usage, Idle: idle, Valid: true}
+	}
+	return []runs.Hyperparameter{
+		row(&s.Layers, "layers", "units of the dense hidden layers, bottom up", ""),
+		row(&s.Convolutions, "conv", "convolutional hidden layers below them, bottom up: `list` of channels@height×width/stride, such as 8@4x4/2, or q:8@4x4/2 and p:8@4x4/2 for one network alone", ""),
+		row(&s.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first", ""),
+		row(&s.Coding, "coding", "`values` of a unit: pm1 or 01", ""),
+		row(&s.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (Várady 2025, App. A.2, for bihm and nbihm)", ""),
+		row(&s.Bias, "bias-init", "first `bias` of each unit", ""),
+		row(&s.LabelLayer, "label-layer", "`where` the label is: none, top, lower (a classifier of x and h¹), or hidden (of h¹ alone)", ""),
+		row(&s.Classes, "classes", "`number` of classes of the label", labels),
+	}
+}
+
 // presetLegend writes the name of a published method as the theses do.
 func presetLegend(name string) string {
 	return strings.Replace(strings.ToUpper(name), "BIHM", "BiHM", 1)
@@ -143,7 +166,9 @@ func (s MethodSpec) String() string {
 
 // Idle implements runs.Idler.
 func (e Experiment) Idle() map[string]string {
-	return runs.Idle("method", &e.Method, e.Method.Hyperparameters())
+	idle := runs.Idle("method", &e.Method, e.Method.Hyperparameters())
+	maps.Copy(idle, runs.Idle("machine", &e.Machine, e.Machine.Hyperparameters()))
+	return idle
 }
 
 // check refuses a setting that cannot be, by itself or beside others.

@@ -93,7 +93,7 @@ func (e Experiment) checkMeasurements(set *dataset.Set) error {
 	names := map[string]bool{}
 	for _, m := range e.Measurements {
 		m := m.WithDefaults()
-		rows, known := splitOf(set, m.Split)
+		rows, known := set.Split(m.Split)
 		switch {
 		case !known:
 			return fmt.Errorf("measure: split %q: use train, validation or test", m.Split)
@@ -114,21 +114,9 @@ func (e Experiment) checkMeasurements(set *dataset.Set) error {
 	return nil
 }
 
-func splitOf(set *dataset.Set, name string) (rows dataset.Split, known bool) {
-	switch name {
-	case "train":
-		return set.Train(), true
-	case "validation":
-		return set.Validation(), true
-	case "test":
-		return set.Test(), true
-	}
-	return dataset.Split{}, false
-}
-
 // take makes the measurement of a model.
 func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (runs.Measures, error) {
-	rows, _ := splitOf(set, m.Split)
+	rows, _ := set.Split(m.Split)
 	model = model.WithSeed(1)
 	e, err := model.Evaluate(ctx, model.Subset(rows, m.Rows), m.Samples, nil)
 	if err != nil {

@@ -93,14 +93,7 @@ func (s *Session) Run(name string) *Run {
 }
 
 // Runs describes all runs, by name.
-func (s *Session) Runs() ([]Status, error) {
-	all, err := s.backend.Runs()
-	var described []Status
-	for _, i := range all {
-		described = append(described, Status(i))
-	}
-	return described, err
-}
+func (s *Session) Runs() ([]Status, error) { return s.backend.Runs() }
 
 // KeepModel keeps a model under a name until the session ends, or the line %hm drop
 // forgets it; one that was kept under the name is forgotten.
@@ -134,3 +127,17 @@ func (s *Session) KeepData(name string, set *dataset.Set) error {
 
 // Data returns the data set that was kept under a name.
 func (s *Session) Data(name string) (*dataset.Set, error) { return s.backend.Data(name) }
+
+// local is a session in this process.
+type local struct{ *session.Session }
+
+func (l local) Runs() ([]session.Info, error) { return l.Session.Runs(), nil }
+
+// Show says in a line what a notebook would show.
+func (l local) Show(run string) error {
+	i, err := l.Info(run)
+	if err == nil {
+		fmt.Fprintf(os.Stderr, "kernelext: %s is %s, epoch %d of %d, in %s\n", i.Name, i.Does(), i.Epoch, i.Epochs, i.Dir)
+	}
+	return err
+}

@@ -17,25 +17,8 @@ const (
 	Elsewhere = session.Elsewhere // another program trains it
 )
 
-// Status describes a run.
-type Status struct {
-	Name   string
-	State  runs.State
-	Dir    string
-	Host   string // where it trains, if Elsewhere
-	Error  string // of training, if Failed
-	Method string // the method and its settings
-	Epochs int    // epochs there will be
-	Epoch  int    // epochs done
-	Step   int    // steps done, 0 if it is not known
-	// Objective is the measure that training improves, and Value its mean over the
-	// epoch under way or the last one, nil if there is none.
-	Objective runs.Measure
-	Value     *float64
-	// Warning says that the last epoch is far from the baseline, and what to do; it
-	// is empty where it is not.
-	Warning string
-}
+// Status describes a run: its name, state and directory, where it trains and how far it has come.
+type Status = session.Info
 
 // Run is a run of training in a session. Where Start or Session.Run failed, its
 // methods return the error.
@@ -53,19 +36,14 @@ func (r *Run) Status() (Status, error) {
 	if r.err != nil {
 		return Status{}, r.err
 	}
-	i, err := r.backend.Info(r.name)
-	return Status(i), err
+	return r.backend.Info(r.name)
 }
 
 // Show shows the run in the notebook, below the cell that is running: progress,
 // curves and samples, kept up to date after the cell has ended. It prints what
 // was wrong, if anything.
 func (r *Run) Show() {
-	err := r.err
-	if err == nil {
-		err = r.backend.Show(r.name)
-	}
-	if err != nil {
+	if err := r.do(r.backend.Show); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }
@@ -74,10 +52,7 @@ func (r *Run) Show() {
 // has ended, which does not end the run. A run that was stopped is no error. Its
 // model is opened by the package of its family, as by hm.OpenRun(run.Dir()).
 func (r *Run) Wait(ctx context.Context) (*runs.Run, error) {
-	if r.err != nil {
-		return nil, r.err
-	}
-	if err := r.backend.Wait(ctx, r.name); err != nil {
+	if err := r.do(func(run string) error { return r.backend.Wait(ctx, run) }); err != nil {
 		return nil, err
 	}
 	return r.open()

@@ -229,24 +229,28 @@ func (c *Comparison) findSettings() {
 // of samples a row, all by the draws of seed 1. progress, which may be nil, is called
 // with the fraction of the work done. Models that are no Estimator are refused.
 func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	return c.evaluate(ctx, split, samples, progress, "last", "last")
+	return c.EvaluateCheckpoint(ctx, "last", split, samples, progress)
 }
 
 // EvaluateBest is Evaluate of the models of the epochs with the best validation
 // objective, which runs have that hold out validation rows.
 func (c Comparison) EvaluateBest(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	return c.evaluate(ctx, split, samples, progress, "best", "best")
+	return c.EvaluateCheckpoint(ctx, "best", split, samples, progress)
 }
 
 // EvaluateAt is Evaluate of the models after an epoch, whose checkpoints the runs
 // keep or end with.
 func (c Comparison) EvaluateAt(ctx context.Context, epoch int, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	return c.evaluate(ctx, split, samples, progress, fmt.Sprintf("epoch %d", epoch), strconv.Itoa(epoch))
+	return c.EvaluateCheckpoint(ctx, strconv.Itoa(epoch), split, samples, progress)
 }
 
-// evaluate is Evaluate of a checkpoint as Run.Checkpoint has it, of which the comparison tells by a name.
-func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64), name, checkpoint string) (Comparison, error) {
-	c.Checkpoint = name
+// EvaluateCheckpoint is Evaluate of the models of a checkpoint by its name: last, best, or the number of
+// an epoch.
+func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
+	c.Checkpoint = which
+	if which != "last" && which != "best" {
+		c.Checkpoint = "epoch " + which
+	}
 	runs, done := 0, 0
 	for _, e := range c.Experiments {
 		seeds, err := e.opened()
@@ -260,7 +264,7 @@ func (c Comparison) evaluate(ctx context.Context, split dataset.Split, samples i
 		e := &c.Experiments[i]
 		e.Evaluations = nil
 		for _, run := range e.seeds.Runs {
-			at, err := run.Checkpoint(checkpoint)
+			at, err := run.Checkpoint(which)
 			if err != nil {
 				return c, err
 			}

@@ -126,16 +126,26 @@ type Idler interface {
 // Idle are the settings of spec that do nothing, by their names in the table of an experiment, which
 // is empty for settings that are in no table.
 func Idle(table string, spec any, settings []Hyperparameter) map[string]string {
-	if table != "" {
-		table += "."
-	}
 	idle := map[string]string{}
-	for _, s := range settings {
+	for key, s := range ByKey(table, spec, settings) {
 		if s.Idle != "" {
-			idle[table+keyOf(spec, s.Value)] = s.Idle
+			idle[key] = s.Idle
 		}
 	}
 	return idle
+}
+
+// ByKey are settings of spec by their names in the table of an experiment, which is empty for settings
+// that are in no table.
+func ByKey(table string, spec any, settings []Hyperparameter) map[string]Hyperparameter {
+	if table != "" {
+		table += "."
+	}
+	named := map[string]Hyperparameter{}
+	for _, s := range settings {
+		named[table+keyOf(spec, s.Value)] = s
+	}
+	return named
 }
 
 // keyOf is the key in TOML of the field of spec, or of a struct within it, to which value points.

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -108,15 +109,12 @@ func Find(t Tools) (Tools, error) {
 // findProgram returns the absolute path of a program on the PATH or in one of
 // several folders.
 func findProgram(name string, places []string) (string, error) {
+	path, err := exec.LookPath(name)
 	for _, dir := range places {
-		if dir == "" {
-			continue
-		}
-		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-			return filepath.Abs(path)
+		if found, err := exec.LookPath(filepath.Join(dir, name)); dir != "" && err == nil {
+			return filepath.Abs(found)
 		}
 	}
-	path, err := exec.LookPath(name)
 	if err != nil {
 		return "", err
 	}
@@ -124,13 +122,10 @@ func findProgram(name string, places []string) (string, error) {
 }
 
 func existing(places []string) []string {
-	var found []string
-	for _, dir := range places {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			found = append(found, dir)
-		}
-	}
-	return found
+	return slices.DeleteFunc(places, func(dir string) bool {
+		info, err := os.Stat(dir)
+		return err != nil || !info.IsDir()
+	})
 }
 
 func goValue(goProgram, name string) string {

@@ -4,6 +4,7 @@ package kernel
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -45,7 +46,7 @@ func commands() []command {
 		{"models", "", "list the models that are kept and the runs that have one", magics.models, nil},
 		{"save", "MODEL PATH", "write a model, kept or of a run, to a safetensors file", magics.save, magics.modelNames},
 		{"data", "", "list the data sets that are kept", magics.data, nil},
-		{"drop", "NAME", "forget the model and the data set that are kept under a name", magics.drop, magics.kept},
+		{"drop", "NAME", "forget the model and the data set that are kept under a name", func(m magics, arguments []string, _ io.Writer) error { return m.session.Drop(arguments[0]) }, func(m magics) []string { return m.session.Kept() }},
 		{"device", "", "list what can compute, and say what does in the background", magics.device, nil},
 		{"help", "", "list these lines", magics.help, nil},
 	}
@@ -173,10 +174,8 @@ func (m magics) runs(arguments []string, w io.Writer) error {
 			reached = strings.TrimSpace(fmt.Sprintf("%s %.2f %s", r.Objective.Name, *r.Value, r.Objective.Unit))
 		}
 		state := r.Does()
-		if r.Error != "" {
-			state += ": " + r.Error
-		} else if r.Warning != "" {
-			state += ": " + r.Warning
+		if said := cmp.Or(r.Error, r.Warning); said != "" {
+			state += ": " + said
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d of %d\t%s\t%s\n", r.Name, state, r.Epoch, r.Epochs, reached, r.Method)
 	}
@@ -305,10 +304,6 @@ func (m magics) save(arguments []string, w io.Writer) error {
 	fmt.Fprintf(w, "%s: %d bytes\n", path, len(model))
 	return nil
 }
-
-func (m magics) drop(arguments []string, _ io.Writer) error { return m.session.Drop(arguments[0]) }
-
-func (m magics) kept() []string { return m.session.Kept() }
 
 // runModel returns the model of a run as training has it.
 func (m magics) runModel(name string) ([]byte, error) {

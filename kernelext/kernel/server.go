@@ -54,64 +54,50 @@ func serve(dir string, s *session.Session, show func(run string) error) (io.Clos
 
 func handler(token string, s *session.Session, show func(run string) error) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /runs", func(w http.ResponseWriter, r *http.Request) { respond(w, s.Runs(), nil) })
-	mux.HandleFunc("PUT /runs/{name}", func(w http.ResponseWriter, r *http.Request) {
-		text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largestExperiment))
+	// handle answers requests whose body has at most so many bytes.
+	handle := func(pattern string, most int64, do func(name string, r *http.Request) (any, error)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			r.Body = http.MaxBytesReader(w, r.Body, most)
+			v, err := do(r.PathValue("name"), r)
+			respond(w, v, err)
+		})
+	}
+	handle("GET /runs", 0, func(string, *http.Request) (any, error) { return s.Runs(), nil })
+	handle("PUT /runs/{name}", largestExperiment, func(name string, r *http.Request) (any, error) {
+		text, err := io.ReadAll(r.Body)
 		var e runs.Experiment
 		if err == nil {
 			e, err = runs.ParseExperiment(text)
 		}
 		if err != nil {
-			respond(w, nil, fmt.Errorf("the experiment: %w", err))
-			return
+			return nil, fmt.Errorf("the experiment: %w", err)
 		}
-		respond(w, nil, s.Start(r.PathValue("name"), e))
+		return nil, s.Start(name, e)
 	})
-	mux.HandleFunc("GET /runs/{name}", func(w http.ResponseWriter, r *http.Request) {
-		i, err := s.Info(r.PathValue("name"))
-		respond(w, i, err)
-	})
-	mux.HandleFunc("GET /runs/{name}/end", func(w http.ResponseWriter, r *http.Request) {
-		respond(w, nil, s.Wait(r.Context(), r.PathValue("name")))
-	})
+	handle("GET /runs/{name}", 0, func(name string, _ *http.Request) (any, error) { return s.Info(name) })
+	handle("GET /runs/{name}/end", 0, func(name string, r *http.Request) (any, error) { return nil, s.Wait(r.Context(), name) })
 	for action, do := range map[string]func(string) error{
 		"stop": s.Stop, "pause": s.Pause, "resume": s.Resume, "save": s.Save, "show": show,
 	} {
-		mux.HandleFunc("POST /runs/{name}/"+action, func(w http.ResponseWriter, r *http.Request) {
-			respond(w, nil, do(r.PathValue("name")))
-		})
+		handle("POST /runs/{name}/"+action, 0, func(name string, _ *http.Request) (any, error) { return nil, do(name) })
 	}
-	mux.HandleFunc("GET /models", func(w http.ResponseWriter, r *http.Request) { respond(w, s.Models(), nil) })
-	mux.HandleFunc("PUT /models/{name}", func(w http.ResponseWriter, r *http.Request) {
-		model, err := io.ReadAll(http.MaxBytesReader(w, r.Body, session.Largest))
+	handle("GET /models", 0, func(string, *http.Request) (any, error) { return s.Models(), nil })
+	handle("PUT /models/{name}", session.Largest, func(name string, r *http.Request) (any, error) {
+		model, err := io.ReadAll(r.Body)
 		if err == nil {
-			err = s.Keep(r.PathValue("name"), model)
+			err = s.Keep(name, model)
 		}
-		respond(w, nil, err)
+		return nil, err
 	})
-	mux.HandleFunc("GET /models/{name}", func(w http.ResponseWriter, r *http.Request) {
-		model, err := s.Model(r.PathValue("name"))
-		if err != nil {
-			respond(w, nil, err)
-			return
-		}
-		_, _ = w.Write(model)
-	})
-	mux.HandleFunc("PUT /data/{name}", func(w http.ResponseWriter, r *http.Request) {
-		set, err := dataset.Load(http.MaxBytesReader(w, r.Body, session.Largest))
+	handle("GET /models/{name}", 0, func(name string, _ *http.Request) (any, error) { return s.Model(name) })
+	handle("PUT /data/{name}", session.Largest, func(name string, r *http.Request) (any, error) {
+		set, err := dataset.Load(r.Body)
 		if err == nil {
-			err = s.KeepData(r.PathValue("name"), set)
+			err = s.KeepData(name, set)
 		}
-		respond(w, nil, err)
+		return nil, err
 	})
-	mux.HandleFunc("GET /data/{name}", func(w http.ResponseWriter, r *http.Request) {
-		set, err := s.Data(r.PathValue("name"))
-		if err != nil {
-			respond(w, nil, err)
-			return
-		}
-		_ = set.Save(w) // the cell notices what is missing
-	})
+	handle("GET /data/{name}", 0, func(name string, _ *http.Request) (any, error) { return s.Data(name) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+token)) != 1 {
 			http.Error(w, "the token of the session is wrong or missing", http.StatusUnauthorized)
@@ -121,15 +107,24 @@ func handler(token string, s *session.Session, show func(run string) error) http
 	})
 }
 
-// respond writes a value as JSON, or an error as text.
+// respond writes a model or a data set as it is, another value as JSON, or an error as text. The cell
+// notices what is missing.
 func respond(w http.ResponseWriter, v any, err error) {
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		http.Error(w, fmt.Sprintf("the request is larger than %d bytes: pass less, or write it to a file", tooLarge.Limit), http.StatusRequestEntityTooLarge)
-	case err != nil:
+		return
+	}
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
-	case v != nil:
+		return
+	}
+	switch v := v.(type) {
+	case nil:
+	case []byte:
+		_, _ = w.Write(v)
+	case *dataset.Set:
+		_ = v.Save(w)
+	default:
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(v)
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
-
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -66,12 +65,12 @@ type Conclusions struct {
 // text, for errors.
 func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error) {
 	var all Conclusions
-	meta, err := toml.NewDecoder(bytes.NewReader(text)).Decode(&all)
-	if err != nil {
-		return all, fmt.Errorf("%s: %w", name, err)
+	unknown, err := decode(name, text, &all)
+	if err == nil && len(unknown) > 0 {
+		err = fmt.Errorf("%s: unknown keys %v", name, unknown)
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return all, fmt.Errorf("%s: unknown keys %v", name, unknown)
+	if err != nil {
+		return all, err
 	}
 	rests := func(says string, on ...Told) error {
 		for _, told := range on {
@@ -92,11 +91,10 @@ func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error)
 				return all, fmt.Errorf("%s: %q is asked of %q, which is no result", name, q.Asks, s.ID)
 			}
 			for _, told := range []*Told{s.Epochs, s.Time} {
-				if told == nil {
-					continue
-				}
-				if err := rests(q.Asks, *told); err != nil {
-					return all, err
+				if told != nil {
+					if err := rests(q.Asks, *told); err != nil {
+						return all, err
+					}
 				}
 			}
 		}
@@ -106,21 +104,19 @@ func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error)
 
 // told finds the claim or the number that bears on a conclusion.
 func (c Catalog) told(t Told) (claim Claim, number Number, found bool) {
-	i := slices.IndexFunc(c, func(e Entry) bool { return e.ID == t.ID })
-	if i < 0 {
-		return claim, number, false
+	e, _ := first(c, func(e Entry) bool { return e.ID == t.ID })
+	if claim, found = first(e.Claims, func(c Claim) bool { return t.Claim != "" && c.Says == t.Claim }); !found {
+		number, found = first(e.Numbers, func(n Number) bool { return t.Of != "" && n.Of == t.Of && n.Measure == t.Measure })
 	}
-	for _, claim := range c[i].Claims {
-		if t.Claim != "" && claim.Says == t.Claim {
-			return claim, number, true
-		}
+	return claim, number, found
+}
+
+// first is the first of all for which is holds, if there is one.
+func first[T any](all []T, is func(T) bool) (one T, found bool) {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i], true
 	}
-	for _, number := range c[i].Numbers {
-		if t.Of != "" && number.Of == t.Of && number.Measure == t.Measure {
-			return claim, number, true
-		}
-	}
-	return claim, number, false
+	return one, false
 }
 
 // A finding is what has been found of what bears on a conclusion.
@@ -254,20 +250,16 @@ func standing(findings []finding) string {
 
 // entry is the entry of an id, which the catalogue has.
 func (c Catalog) entry(id string) Entry {
-	return c[slices.IndexFunc(c, func(e Entry) bool { return e.ID == id })]
+	e, _ := first(c, func(e Entry) bool { return e.ID == id })
+	return e
 }
 
 // questions writes what is asked first, and how it stands in each setting that has been made.
 func (p *page) questions(c Catalog, questions []Question, made map[string]Made) {
 	for _, q := range questions {
-		t := runs.NewTable("question", "",
-			runs.Column{Key: "setting", Label: "setting", Kind: runs.Text},
-			runs.Column{Key: "length", Label: "trained for", Kind: runs.Text},
-			runs.Column{Key: "ours", Label: q.Less + ", nats", Kind: runs.Text},
-			runs.Column{Key: "published", Label: "published", Kind: runs.Number, Decimals: 2},
-			runs.Column{Key: "epochs", Label: "ahead by epochs", Kind: runs.Text},
-			runs.Column{Key: "time", Label: "ahead by time", Kind: runs.Text},
-		)
+		t := runs.NewTable("question", "", runs.Column{Key: "setting"}, runs.Column{Key: "length", Label: "trained for"},
+			runs.Column{Key: "ours", Label: q.Less + ", nats"}, runs.Column{Key: "published", Kind: runs.Number, Decimals: 2},
+			runs.Column{Key: "epochs", Label: "ahead by epochs"}, runs.Column{Key: "time", Label: "ahead by time"})
 		for _, s := range q.Settings {
 			e := c.entry(s.ID)
 			m, there := made[s.ID]
@@ -307,8 +299,7 @@ func (s Setting) ours(m Made) (difference, with string) {
 		a.Ours -= b.Ours
 		se = nil // of one seed over rows that both have: that of the difference is less than theirs
 		if a.SD != nil && b.SD != nil {
-			x := math.Hypot(*a.SD/math.Sqrt(float64(a.Seeds)), *b.SD/math.Sqrt(float64(b.Seeds)))
-			se = &x
+			se = new(math.Hypot(*a.SD/math.Sqrt(float64(a.Seeds)), *b.SD/math.Sqrt(float64(b.Seeds))))
 		}
 	}
 	if se == nil {
@@ -319,37 +310,25 @@ func (s Setting) ours(m Made) (difference, with string) {
 
 // published is the published difference, nil where there is none.
 func (s Setting) published(e Entry) *float64 {
-	of := func(name string) *float64 {
-		i := slices.IndexFunc(e.Numbers, func(n Number) bool { return n.Of == name && n.Measure == s.Measure })
-		if i < 0 {
-			return nil
-		}
-		return &e.Numbers[i].Published
+	of := func(name string) (Number, bool) {
+		return first(e.Numbers, func(n Number) bool { return n.Of == name && n.Measure == s.Measure })
 	}
-	a, b := of(s.Of), of(s.Over)
-	if s.Over == "" {
-		return a
-	}
-	if a == nil || b == nil {
+	a, found := of(s.Of)
+	b, both := of(s.Over)
+	if !found || s.Over != "" && !both {
 		return nil
 	}
-	difference := *a - *b
-	return &difference
+	return new(a.Published - b.Published)
 }
 
 // overview writes a table of the conclusions, and how each stands.
 func (p *page) overview(c Catalog, conclusions []Conclusion, made map[string]Made) {
-	t := runs.NewTable("conclusions", "",
-		runs.Column{Key: "says", Label: "conclusion", Kind: runs.Text},
-		runs.Column{Key: "stands", Label: "stands", Kind: runs.Text},
-		runs.Column{Key: "by", Label: "by", Kind: runs.Text},
-	)
+	t := runs.NewTable("conclusions", "", runs.Column{Key: "says", Label: "conclusion"}, runs.Column{Key: "stands"}, runs.Column{Key: "by"})
 	for _, conclusion := range conclusions {
 		findings := c.findings(conclusion, made)
 		var by []string
 		for _, f := range findings {
-			one := f.marked()
-			if !slices.Contains(by, one) {
+			if one := f.marked(); !slices.Contains(by, one) {
 				by = append(by, one)
 			}
 		}
@@ -397,4 +376,65 @@ func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Mad
 		}
 	}
 	p.print("\n")
+}
+
+// Result is a published figure, table or number in a text, with the criteria by
+// which it counts as reproduced, declared before the training that they judge.
+type Result struct {
+	ID      string   `toml:"id"`    // document and figure, such as varady/fig5.6
+	Place   string   `toml:"place"` // page, or section
+	Title   string   `toml:"title"`
+	Setting string   `toml:"setting"` // data, machine, method, length
+	Blocked string   `toml:"blocked"` // why not all of it can be made here, or empty
+	Note    string   `toml:"note"`
+	Numbers []Number `toml:"number"`
+	Claims  []Claim  `toml:"claim"`
+}
+
+// Beyond is the place of a result that no document has: a question of this library's own.
+const Beyond = "beyond the theses"
+
+// Number is a published number with the tolerance within which it counts as
+// reproduced: log-probabilities in nats, seconds as ratios.
+type Number struct {
+	Of        string   `toml:"of"`
+	Measure   string   `toml:"measure"`
+	Published float64  `toml:"published"`
+	Tolerance *float64 `toml:"tolerance"` // nil where it is blocked
+	Blocked   string   `toml:"blocked"`   // what is missing, or empty
+}
+
+// Claim is what a document concludes, and what would have to be measured for it
+// to hold.
+type Claim struct {
+	Says  string `toml:"says"`
+	Holds string `toml:"holds"`
+}
+
+// ParseCriteria reads results from TOML, each a table of the array result. name is
+// that of the text, for errors.
+func ParseCriteria(name string, text []byte) ([]Result, error) {
+	var file struct {
+		Results []Result `toml:"result"`
+	}
+	unknown, err := decode(name, text, &file)
+	if len(unknown) > 0 {
+		err = fmt.Errorf("%s: unknown keys %s", name, strings.Join(unknown, ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return file.Results, nil
+}
+
+// decode reads TOML, and returns the keys that into has not.
+func decode(name string, text []byte, into any) (unknown []string, err error) {
+	meta, err := toml.NewDecoder(bytes.NewReader(text)).Decode(into)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, key := range meta.Undecoded() {
+		unknown = append(unknown, key.String())
+	}
+	return unknown, nil
 }

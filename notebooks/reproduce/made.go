@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -125,14 +126,18 @@ func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made,
 	} else if err != nil {
 		return w.made, fmt.Errorf("%s: %w", e.ID, err)
 	}
-	text, err := json.MarshalIndent(w.made, "", "\t")
-	if err != nil {
-		return w.made, err
+	return w.made, writeJSON(filepath.Join(results, e.madeFile(w.Scale)), w.made, "\t")
+}
+
+// writeJSON writes a value into a file, whose folder it makes.
+func writeJSON(path string, value any, indent string) error {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetIndent("", indent)
+	if err := errors.Join(e.Encode(value), os.MkdirAll(filepath.Dir(path), 0o755)); err != nil {
+		return err
 	}
-	if err := os.MkdirAll(results, 0o755); err != nil {
-		return w.made, err
-	}
-	return w.made, file.WriteAside(filepath.Join(results, e.madeFile(w.Scale)), append(text, '\n'))
+	return file.WriteAside(path, text.Bytes())
 }
 
 // diverged leaves the numbers of the result unfound and all its claims open.
@@ -200,20 +205,11 @@ func (w *Work) account() error {
 // binary; B and C are Várady's names.
 func DataOf(s dataset.Spec) string {
 	how := map[string]string{"binarized-mnist": "drawn once, as published", "3by3": "binary"}[s.Name]
-	switch {
-	case how != "":
-	case strings.HasPrefix(s.Name, "uci/"):
+	if strings.HasPrefix(s.Name, "uci/") {
 		how = "binary"
-	case s.Binarization == dataset.Fixed:
-		how = "rounded once (B)"
-	case s.Binarization == dataset.Stochastic:
-		how = "drawn at each step (C)"
-	case s.Binarization == dataset.Drawn:
-		how = "drawn once"
-	default:
-		how = "grey"
 	}
-	return s.Name + ", " + how
+	of := map[dataset.Binarization]string{dataset.Fixed: "rounded once (B)", dataset.Stochastic: "drawn at each step (C)", dataset.Drawn: "drawn once"}
+	return s.Name + ", " + cmp.Or(how, of[s.Binarization], "grey")
 }
 
 // distinct lists texts once each.

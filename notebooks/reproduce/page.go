@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -91,8 +92,12 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 			beyond = append(beyond, fmt.Sprintf("%s (%s, %s)", runs.EscapeMarkdown(strings.TrimSuffix(sentence, ".")), e.link(), m.Scale))
 		}
 	}
+	at := ""
+	if len(full) > 0 {
+		at = fmt.Sprintf(" (%s)", strings.Join(full, ", "))
+	}
 	p.print("Of %d published results and %d questions beyond them this page has %d, by criteria that were declared before the training that they judge (notebooks/thesis/criteria.toml): ", len(c)-beyondThem, beyondThem, len(made))
-	p.print("%d at full length%s, and %d trained for less than that. Where training was shorter, log p gets no verdict, and a verdict on an order stands “so far”. Which criteria bear on which conclusion was written down after some of them had been measured.\n\n", len(full), listed(full), len(made)-len(full))
+	p.print("%d at full length%s, and %d trained for less than that. Where training was shorter, log p gets no verdict, and a verdict on an order stands “so far”. Which criteria bear on which conclusion was written down after some of them had been measured.\n\n", len(full), at, len(made)-len(full))
 	var marks []string
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
@@ -106,14 +111,6 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 		p.print("- **Found beyond the claims:** %s.\n", strings.Join(beyond, "; "))
 	}
 	p.print("\n")
-}
-
-// listed is a list in brackets, with a space before it.
-func listed(texts []string) string {
-	if len(texts) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%s)", strings.Join(texts, ", "))
 }
 
 // legend says what the words and the signs of the page mean.
@@ -247,21 +244,15 @@ var pseudo = regexp.MustCompile(`v0\.0\.0-\d{14}-[0-9a-f]{12}, `)
 
 // missing lists the entries that have not been made.
 func (p *page) missing(c Catalog, made map[string]Made) {
-	t := runs.NewTable("missing", "",
-		runs.Column{Key: "id", Label: "id", Kind: runs.Text},
-		runs.Column{Key: "title", Label: "title", Kind: runs.Text},
-		runs.Column{Key: "why", Label: "waits for", Kind: runs.Text},
-	)
+	t := runs.NewTable("missing", "", runs.Column{Key: "id"}, runs.Column{Key: "title"}, runs.Column{Key: "why", Label: "waits for"})
 	for _, e := range c {
 		if _, there := made[e.ID]; there {
 			continue
 		}
 		why := "its trainings"
 		switch {
-		case e.Make == nil && e.Blocked != "":
-			why = e.Blocked
 		case e.Make == nil:
-			why = "code that makes it"
+			why = cmp.Or(e.Blocked, "code that makes it")
 		case e.Blocked != "":
 			why = "its trainings; blocked in part: " + e.Blocked
 		}
@@ -283,4 +274,122 @@ func duration(seconds float64) string {
 		return fmt.Sprintf("%.0f min", seconds/60)
 	}
 	return fmt.Sprintf("%.1f h", seconds/3600)
+}
+
+// Tables are those of the numbers and of the claims of a result, published beside
+// what was found.
+func (e Entry) Tables(m Made) []*runs.Table {
+	var tables []*runs.Table
+	if len(e.Numbers)+len(m.Beside) > 0 {
+		tables = append(tables, e.numbers(m))
+	}
+	if len(e.Claims) > 0 {
+		tables = append(tables, e.claims(m))
+	}
+	return tables
+}
+
+// List is a table of the entries, with what there is of them at a scale in the
+// directory of their trainings.
+func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
+	t := runs.NewTable("results", "", runs.Column{Key: "id"}, runs.Column{Key: "title"}, runs.Column{Key: "epochs", Label: "epochs done", Kind: runs.Integer},
+		runs.Column{Key: "needed", Label: "of", Kind: runs.Integer}, runs.Column{Key: "made"})
+	for _, e := range c {
+		if e.Make == nil {
+			status := "cannot be made yet"
+			if e.Blocked != "" {
+				status = "blocked: " + e.Blocked
+			}
+			t.Add(e.ID, e.Title, nil, nil, status)
+			continue
+		}
+		status := "not yet"
+		if m, ok := made[e.ID]; ok {
+			status = string(m.Scale)
+		}
+		done, needed, unusable := 0, 0, ""
+		for _, job := range Jobs(Catalog{e}.Trainings(s), dir, s) {
+			epochs, _, err := job.Done()
+			if err != nil {
+				unusable = cmp.Or(unusable, fmt.Sprintf("cannot use %s, seed %d", job.Name, job.Seed))
+			}
+			wanted := job.Experiment.Header().Epochs
+			done += min(epochs, wanted)
+			needed += wanted
+		}
+		t.Add(e.ID, e.Title, done, needed, cmp.Or(unusable, status))
+	}
+	return t
+}
+
+// Value is what was measured of a number.
+func (m Made) Value(n Number) (Value, bool) {
+	return first(m.Values, func(v Value) bool { return v.Of == n.Of && v.Measure == n.Measure })
+}
+
+// measured is what was measured under a name, of a number of the criteria or beside them.
+func (m Made) measured(of, measure string) (Value, bool) {
+	return first(slices.Concat(m.Values, m.Beside), func(v Value) bool { return v.Of == of && v.Measure == measure })
+}
+
+// Verdict is what was found of a claim.
+func (m Made) Verdict(c Claim) (Judged, bool) {
+	return first(m.Judged, func(j Judged) bool { return j.Says == c.Says })
+}
+
+// numbers is the table of an entry's numbers, published beside measured.
+func (e Entry) numbers(m Made) *runs.Table {
+	published := "published (" + e.Place + ")"
+	if !slices.ContainsFunc(e.Numbers, func(n Number) bool { return !n.isBound() }) {
+		published = "bound"
+	}
+	t := runs.NewTable("numbers", "", runs.Column{Key: "of"}, runs.Column{Key: "measure"},
+		runs.Column{Key: "published", Label: published, Kind: runs.Number, Decimals: 3}, runs.Column{Key: "ours", Kind: runs.Number, Decimals: 3},
+		runs.Column{Key: "error", Label: "± (seeds)"}, runs.Column{Key: "difference", Kind: runs.Number, Decimals: 3},
+		runs.Column{Key: "tolerance", Kind: runs.Number, Decimals: 2}, runs.Column{Key: "verdict"},
+		runs.Column{Key: "data", Label: "data, binarisation"}, runs.Column{Key: "by"})
+	for _, n := range e.Numbers {
+		v, ok := m.Value(n)
+		if !ok {
+			missing := "not found"
+			switch {
+			case n.Blocked != "":
+				missing = "blocked: " + n.Blocked
+			case m.Diverged != "":
+				missing = m.Diverged
+			}
+			t.Add(n.Of, n.Measure, n.Published, nil, nil, nil, n.Tolerance, missing, nil, nil)
+			continue
+		}
+		by := v.By
+		if v.Elsewhere != "" {
+			by = strings.TrimPrefix(by+"; "+v.Elsewhere, "; ")
+		}
+		t.Add(n.Of, n.Measure, n.Published, v.Ours, v.uncertainty(), v.Ours-n.Published, n.Tolerance, Judged{Verdict: n.judge(v)}.String(), v.Data, by)
+	}
+	for _, v := range m.Beside {
+		t.Add(v.Of, v.Measure, nil, v.Ours, v.uncertainty(), nil, nil, nil, v.Data, v.By)
+	}
+	return t
+}
+
+// uncertainty is the spread over seeds, or the standard error.
+func (v Value) uncertainty() string {
+	switch {
+	case v.SD != nil:
+		return fmt.Sprintf("sd %.3f, %s", *v.SD, seeds(v.Seeds))
+	case v.SE != nil:
+		return fmt.Sprintf("se %.3f, %s", *v.SE, seeds(v.Seeds))
+	}
+	return seeds(v.Seeds)
+}
+
+// claims is the table of an entry's claims.
+func (e Entry) claims(m Made) *runs.Table {
+	t := runs.NewTable("claims", "", runs.Column{Key: "says", Label: "claim"}, runs.Column{Key: "holds", Label: "holds if"}, runs.Column{Key: "verdict"}, runs.Column{Key: "evidence"})
+	for _, c := range e.Claims {
+		j, _ := m.Verdict(c)
+		t.Add(c.Says, c.Holds, j.String(), j.Evidence)
+	}
+	return t
 }

@@ -3,6 +3,7 @@ package reproduce
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -70,6 +71,15 @@ func (j Job) experiment() runs.Experiment {
 	return e
 }
 
+// there is the experiment in the job's directory, nil where there is none yet.
+func (j Job) there() (runs.Experiment, error) {
+	e, err := runs.ExperimentIn(j.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return e, err
+}
+
 // open opens the job's run, nil where it has no checkpoint yet.
 func (j Job) open() (*runs.Run, error) {
 	if _, err := os.Stat(filepath.Join(j.Dir, "checkpoint.safetensors")); errors.Is(err, os.ErrNotExist) {
@@ -103,11 +113,8 @@ func (j Job) Done() (epochs int, enough bool, err error) {
 // is none yet, that has gone beyond an epoch whose checkpoint the job needs without keeping
 // it. The parameters that a run starts from are not compared: training it does that.
 func (j Job) check(run *runs.Run) error {
-	there, err := runs.ExperimentIn(j.Dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	there, err := j.there()
+	if there == nil || err != nil {
 		return err
 	}
 	e := j.experiment()
@@ -126,11 +133,10 @@ func (j Job) check(run *runs.Run) error {
 	}
 	wanted := j.Experiment.Header().Epochs
 	for _, epoch := range append(slices.Clone(j.Needs), wanted) {
-		if epoch > min(wanted, run.Epochs()) {
-			continue
-		}
-		if _, err := run.At(epoch); err != nil {
-			return err
+		if epoch <= min(wanted, run.Epochs()) {
+			if _, err := run.At(epoch); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -182,12 +188,9 @@ func (j Job) noted(err error) error {
 // finish trains a run that was planned to be shorter than the job to its end, and lets
 // it go on from there: a run is given more epochs when it is finished.
 func (j Job) finish(ctx context.Context, sets *runs.Sets, recorders []runs.Recorder) error {
-	there, err := runs.ExperimentIn(j.Dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
 	wanted := j.Experiment.Header().Epochs
-	if err != nil || there.Header().Epochs >= wanted {
+	there, err := j.there()
+	if there == nil || err != nil || there.Header().Epochs >= wanted {
 		return err
 	}
 	set, err := sets.Open(there, j.Dir)
@@ -208,12 +211,9 @@ var ErrWaits = errors.New("waits for the end of")
 // the more epochs of both, and the checkpoints that either keeps.
 func (j Job) planned() (runs.Experiment, error) {
 	e := j.experiment()
-	there, err := runs.ExperimentIn(j.Dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return e, nil
-	}
-	if err != nil {
-		return nil, err
+	there, err := j.there()
+	if there == nil || err != nil {
+		return e, err
 	}
 	h, was := e.Header(), there.Header()
 	h.Epochs = max(h.Epochs, was.Epochs)
@@ -237,4 +237,72 @@ func (e *ending) Epoch(epoch runs.Epoch) {
 		e.reached = true
 		e.stop()
 	}
+}
+
+// Diverged is the error of a result that needs a training which has diverged. It is a
+// runs.ErrDiverged.
+type Diverged struct {
+	Name   string `json:"name"` // of the training
+	Seed   uint64 `json:"seed"`
+	Epochs int    `json:"epochs"` // done before
+	Hash   string `json:"hash"`   // of the experiment
+}
+
+func (d *Diverged) Error() string {
+	return fmt.Sprintf("training diverged after %d epochs: %s, seed %d", d.Epochs, d.Name, d.Seed)
+}
+
+// Is says that it is a runs.ErrDiverged.
+func (d *Diverged) Is(target error) bool { return target == runs.ErrDiverged }
+
+func (j Job) divergedFile() string { return j.Dir + ".diverged.json" }
+
+// hash is that of the job's experiment, whatever its number of epochs and wherever the run is
+// that it starts from.
+func (j Job) hash() string {
+	e := j.experiment()
+	if j.from != nil {
+		e = j.Begin(e, "", 0)
+	}
+	h := e.Header()
+	h.Epochs = 1
+	return e.WithHeader(h).Hash()
+}
+
+// remember keeps that the job's training has diverged.
+func (j Job) remember() error {
+	run, err := j.open()
+	if err != nil {
+		return err
+	}
+	d := Diverged{Name: j.Name, Seed: j.Seed, Hash: j.hash()}
+	if run != nil {
+		d.Epochs = run.Epochs()
+	}
+	return writeJSON(j.divergedFile(), d, "\t")
+}
+
+// diverged is how the job's training diverged, or that of the run that it starts from,
+// nil if neither did before the epochs that the job has.
+func (j Job) diverged() (*Diverged, error) {
+	if j.from != nil {
+		if d, err := j.from.diverged(); d != nil || err != nil {
+			return d, err
+		}
+	}
+	text, err := os.ReadFile(j.divergedFile())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var d Diverged
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("%s: %w: remove it", j.divergedFile(), err)
+	}
+	if d.Hash != j.hash() || d.Epochs >= j.Experiment.Header().Epochs {
+		return nil, nil
+	}
+	return &d, nil
 }

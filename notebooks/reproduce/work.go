@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -34,11 +33,11 @@ type Work struct {
 // Training is one of the result's trainings by its name.
 func (w *Work) Training(name string) (Training, error) {
 	all := w.entry.Trainings(w.Scale)
-	i := slices.IndexFunc(all, func(t Training) bool { return t.Name == name })
-	if i < 0 {
-		return Training{}, fmt.Errorf("%s has no training %s", w.entry.ID, name)
+	t, found := first(all, func(t Training) bool { return t.Name == name })
+	if !found {
+		return t, fmt.Errorf("%s has no training %s", w.entry.ID, name)
 	}
-	return all[i], nil
+	return t, nil
 }
 
 // Dirs are the directories of the runs of a training, by seed. Its error is a Diverged
@@ -87,16 +86,10 @@ func Kept[T any](w *Work, question string, answer func() (T, error)) (T, error) 
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return kept, err
 	}
-	if kept, err = answer(); err != nil {
-		return kept, err
+	if kept, err = answer(); err == nil {
+		err = writeJSON(path, kept, "")
 	}
-	if text, err = json.Marshal(kept); err != nil {
-		return kept, err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return kept, err
-	}
-	return kept, file.WriteAside(path, append(text, '\n'))
+	return kept, err
 }
 
 // fileName is a text with all but letters, digits and dots replaced.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,16 +19,12 @@ import (
 )
 
 func newBench() *cobra.Command {
-	c := &cobra.Command{
+	return newGroup(&cobra.Command{
 		Use:   "bench",
 		Short: "Measure how long training and evaluation take",
 		Example: `  helmholtz bench train --dataset mnist --validation 0 --algorithm nrws --layers 300,200,100,75,50,35,30,25,20,15,10,10 --json
   helmholtz bench eval runs/mnist --json`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(computing(newBenchTrain()), computing(newBenchEval()))
-	return c
+	}, computing(newBenchTrain()), computing(newBenchEval()))
 }
 
 // machineRecord is what a measurement says of the machine.
@@ -74,10 +69,8 @@ those of "helmholtz train" that describe Helmholtz machines; nothing is kept.`,
 		if err := e.Check(set); err != nil {
 			return misuse(c, "%w", err)
 		}
-		if profile != "" {
-			if err := refuseUnwritable(c, "profile", profile); err != nil {
-				return err
-			}
+		if err := refuseUnwritable(c, "profile", profile); err != nil {
+			return err
 		}
 		return profiled(profile, func() error {
 			timing, err := e.Benchmark(c.Context(), set, steps, newFraction(c.ErrOrStderr(), "training"))
@@ -85,15 +78,10 @@ those of "helmholtz train" that describe Helmholtz machines; nothing is kept.`,
 				return err
 			}
 			machine := thisMachine()
-			if asJSON {
-				return json.NewEncoder(c.OutOrStdout()).Encode(struct {
-					hm.Timing
-					machineRecord
-				}{timing, machine})
-			}
-			fmt.Fprintf(c.OutOrStdout(), "step %.3f ms (%.0f GFLOP/s), epoch %.2f s, refresh %.0f ms\n", timing.StepMS, timing.GFLOPS, timing.EpochS, timing.RefreshMS)
-			writeMachine(c.OutOrStdout(), machine, timing.Device)
-			return nil
+			return machine.write(c, asJSON, timing.Device, struct {
+				hm.Timing
+				machineRecord
+			}{timing, machine}, fmt.Sprintf("step %.3f ms (%.0f GFLOP/s), epoch %.2f s, refresh %.0f ms", timing.StepMS, timing.GFLOPS, timing.EpochS, timing.RefreshMS))
 		})
 	}
 	return c
@@ -151,21 +139,21 @@ func newBenchEval() *cobra.Command {
 		}
 		rate := float64(samples*data.Rows) / time.Since(start).Seconds()
 		machine := thisMachine()
-		if asJSON {
-			return json.NewEncoder(c.OutOrStdout()).Encode(struct {
-				Backend string  `json:"backend"`
-				Device  string  `json:"device"`
-				Rate    float64 `json:"samples_per_s"`
-				machineRecord
-			}{backend, device, rate, machine})
-		}
-		fmt.Fprintf(c.OutOrStdout(), "%.0f samples a second\n", rate)
-		writeMachine(c.OutOrStdout(), machine, device)
-		return nil
+		return machine.write(c, asJSON, device, struct {
+			Backend string  `json:"backend"`
+			Device  string  `json:"device"`
+			Rate    float64 `json:"samples_per_s"`
+			machineRecord
+		}{backend, device, rate, machine}, fmt.Sprintf("%.0f samples a second", rate))
 	}
 	return c
 }
 
-func writeMachine(w io.Writer, m machineRecord, device string) {
-	fmt.Fprintf(w, "%s\npeak memory %d MB, %d threads, %s\n", device, m.PeakMB, m.Threads, m.ISA)
+// write writes a measurement as JSON, or as text with the machine.
+func (m machineRecord) write(c *cobra.Command, asJSON bool, device string, all any, text string) error {
+	if asJSON {
+		return json.NewEncoder(c.OutOrStdout()).Encode(all)
+	}
+	_, err := fmt.Fprintf(c.OutOrStdout(), "%s\n%s\npeak memory %d MB, %d threads, %s\n", text, device, m.PeakMB, m.Threads, m.ISA)
+	return err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -20,17 +19,16 @@ import (
 // that other experiments have, too, are given to the command's flag of their name, and
 // from there to the one here.
 type boltzmannFlags struct {
-	flags      *pflag.FlagSet
-	validation int
-	layers     []int
-	units      []boltzmann.Kind
-	belief     bool
-	on         string // a run
-	start      runs.Source
-	pretrain   int                  // epochs
-	rate       float64              // of pretraining, 0 for that of training
-	values     boltzmann.Experiment // the flags' defaults, and then their values
-	usual      boltzmann.Experiment // of the usual algorithm
+	flags    *pflag.FlagSet
+	layers   []int
+	units    []boltzmann.Kind
+	belief   bool
+	on       string // a run
+	start    runs.Source
+	pretrain int                  // epochs
+	rate     float64              // of pretraining, 0 for that of training
+	values   boltzmann.Experiment // the flags' defaults, and then their values
+	usual    boltzmann.Experiment // of the usual algorithm
 }
 
 // newBoltzmannFlags adds the flags that no others describe to those of a command.
@@ -41,18 +39,15 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	x.values.Method = boltzmann.PCD().Spec()
 	e := &x.values
 	f.SortFlags = false
-	dataFlags(f, &e.Dataset, &x.validation)
+	dataFlags(f, &e.Dataset)
 	trainingFlags(f, &e.Epochs, &e.Patience, &e.RecordSteps, &e.Seed, &e.Keep)
 	f.StringVar(&x.start.Run, "from", "", "")
 	f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "")
 	f.IntSliceVar(&x.layers, "layers", nil, "")
 	listFlag(f, &x.units, "units", "")
 
-	hyperparameterFlags(f, e.Method.Hyperparameters())
+	hyperparameterFlags(f, slices.Concat(e.Method.Hyperparameters(), e.Machine.Hyperparameters()))
 	inGroup(f, "Boltzmann machines", func(f *pflag.FlagSet) {
-		f.IntVar(&e.Machine.Categories, "categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical visible units")
-		f.IntVar(&e.Machine.HiddenCategories, "hidden-categories", 0, "cd, pcd, pt: `number` of categories of each variable of categorical hidden units")
-		f.IntVar(&e.Machine.Classes, "classes", 0, "")
 		f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
 		numberFlag(f, &x.pretrain, "pretrain", 0, 1, "cd, pcd, pt: pretrain each layer of a deep machine for `EPOCHS` by contrastive divergence, into layer-1, layer-2 and so on within --out, and train the machine from there into deep")
 		f.Float64Var(&x.rate, "pretrain-lr", 0, "learning `rate` of --pretrain (default that of --lr)")
@@ -72,13 +67,8 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 }
 
 // own are the flags of a command that describe no experiment of another family.
-func (x *boltzmannFlags) own(of *pflag.FlagSet) (given []string) {
-	of.Visit(func(flag *pflag.Flag) {
-		if x.flags.Lookup(flag.Name) == flag {
-			given = append(given, "--"+flag.Name)
-		}
-	})
-	return given
+func (x *boltzmannFlags) own(of *pflag.FlagSet) []string {
+	return namesOf(of, func(f *pflag.Flag) bool { return x.flags.Lookup(f.Name) != f })
 }
 
 // describes says whether an experiment is one that the flags describe.
@@ -96,12 +86,7 @@ func (x *boltzmannFlags) describe(c *cobra.Command, file runs.Experiment, algori
 
 // experiment returns what the flags describe, and the file of --config, which may be nil.
 func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Experiment) (boltzmann.Experiment, error) {
-	var others []string
-	c.Flags().Visit(func(flag *pflag.Flag) {
-		if x.flags.Lookup(flag.Name) == nil && !slices.Contains(familyFlags, flag.Name) {
-			others = append(others, "--"+flag.Name)
-		}
-	})
+	others := namesOf(c.Flags(), func(f *pflag.Flag) bool { return x.flags.Lookup(f.Name) != nil || isFamilyFlag(f) })
 	if slices.Contains(others, "--fisher") {
 		return x.values, misuse(c, "--fisher: that is the metric of Helmholtz machines; that of Boltzmann machines is --metric joint or marginal")
 	}
@@ -115,18 +100,14 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Exp
 	values := givenFlags(c.Flags())
 	x.values = base
 	x.layers, x.units = slices.Concat([]int{base.Machine.Hidden}, base.Machine.Above), []boltzmann.Kind{base.Machine.Visible, base.Machine.HiddenUnits}
-	for flag, text := range values {
-		if own := x.flags.Lookup(flag.Name); own != nil {
-			if err := setFlag(own, text); err != nil {
-				return x.values, misuse(c, "--%s: %w", flag.Name, err)
-			}
-		}
+	if err := handOn(c, values, x.flags); err != nil {
+		return x.values, err
 	}
 	if len(x.layers) == 0 {
 		return x.values, misuse(c, "--layers: a Boltzmann machine has hidden units; give the number of each layer, as in 500 or 500,1000")
 	}
 	if len(x.units) > 2 {
-		return x.values, misuse(c, "--units %v: give the kind of the visible units, and of the hidden ones or nothing", strings.Join(values[c.Flags().Lookup("units")], ","))
+		return x.values, misuse(c, "--units %v: give the kind of the visible units, and of the hidden ones or nothing", strings.Join(values["units"], ","))
 	}
 	x.units = append(x.units, boltzmann.Bernoulli)
 	x.values.Machine.Hidden, x.values.Machine.Above = x.layers[0], x.layers[1:]
@@ -146,23 +127,9 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Exp
 	if c.Flags().Changed("from") {
 		x.values.Pretrained = nil
 	}
-	if c.Flags().Changed("validation") {
-		x.values.Dataset.Validation = &x.validation
-	}
-	if !reflect.DeepEqual(x.values.Dataset, file.Dataset) {
-		x.values.Fingerprint = ""
-	}
-	if x.pretrain == 0 {
-		if err := refuseIdle(c, "--pretrain", "pretrain-lr"); err != nil {
-			return x.values, err
-		}
-	}
-	if x.values.Machine.Visible != boltzmann.Gaussian {
-		if err := refuseIdle(c, "gaussian visible units (--units gaussian)", "variance-rate"); err != nil {
-			return x.values, err
-		}
-	}
-	if err := refuseTrainingRows(c, x.values.Dataset); err != nil {
+	if err := cmp.Or(refuseIdle(c, x.pretrain > 0, "--pretrain", "pretrain-lr"),
+		refuseIdle(c, x.values.Machine.Visible == boltzmann.Gaussian, "gaussian visible units (--units gaussian)", "variance-rate"),
+		settleData(c, x.values.Dataset, file.Dataset, &x.values.Fingerprint)); err != nil {
 		return x.values, err
 	}
 	if config != "" && c.Flags().Changed("algorithm") {
@@ -195,12 +162,8 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 		return misuse(c, "%s: %w", flag, err)
 	}
 	if x.pretrain > 0 { // what refuses the machine is said before its layers are trained
-		set, err := runs.OpenDataset(e, boltzmann.DeepDir(out))
-		if err != nil {
+		if _, err := openChecked(c, e, boltzmann.DeepDir(out)); err != nil {
 			return err
-		}
-		if err := e.Check(set); err != nil {
-			return misuse(c, "%w", err)
 		}
 	}
 	for l, layer := range layers {
@@ -221,16 +184,15 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 // and that of the file as it is.
 func (x *boltzmannFlags) base(c *cobra.Command, config string, of runs.Experiment) (file, base boltzmann.Experiment, err error) {
 	var algorithm boltzmann.Algorithm
-	if named := c.Flags().Lookup("algorithm"); named.Changed {
-		if err := algorithm.UnmarshalText([]byte(named.Value.String())); err != nil {
-			return file, base, err
-		}
+	named := c.Flags().Lookup("algorithm")
+	if named.Changed {
+		err = algorithm.UnmarshalText([]byte(named.Value.String()))
 	}
-	if of == nil {
+	if of == nil || err != nil {
 		base = boltzmann.NewExperiment(algorithm)
 		base.Dataset.Name = c.Flags().Lookup("dataset").Value.String()
 		base.Dataset = dataOf(c.Flags(), base.Dataset)
-		return base, base, nil
+		return base, base, err
 	}
 	if !x.describes(of) {
 		return file, base, fmt.Errorf("%s is an experiment of another family, %v, which --algorithm %v does not train: leave one of them out", config, of, algorithm)
@@ -239,7 +201,7 @@ func (x *boltzmannFlags) base(c *cobra.Command, config string, of runs.Experimen
 		return file, base, err
 	}
 	base = file
-	if c.Flags().Changed("algorithm") && base.Method.Algorithm != algorithm {
+	if named.Changed && base.Method.Algorithm != algorithm {
 		base.Method = boltzmann.NewExperiment(algorithm).Method
 	}
 	return file, base, nil

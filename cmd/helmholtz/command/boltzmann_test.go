@@ -241,6 +241,11 @@ func TestBeliefNetworksAreFineTuned(t *testing.T) {
 	if out := succeed(t, "train", "--resume", tuned); !strings.Contains(out, "up–down, CD-3, η = 0.02, B = 9: 2 epochs") {
 		t.Errorf("train says %q", out)
 	}
+	few := filepath.Join(here, "few")
+	succeed(t, "train", "--up-down", network, "--epochs", "1", "--validation", "9", "--subset", "200", "--out", few)
+	if e, err := runs.ExperimentIn(few); err != nil || *e.Header().Dataset.Validation != 9 || e.Header().Dataset.Subset != 200 {
+		t.Errorf("flags of data describe %+v, %v", e, err)
+	}
 	if out := succeed(t, "eval", tuned, "--samples", "7"); !strings.Contains(out, "by 7 importance samples a row, too low") {
 		t.Errorf("eval says %q", out)
 	}

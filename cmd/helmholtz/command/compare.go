@@ -1,12 +1,11 @@
 package command
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
-	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -45,19 +44,8 @@ table has a row an experiment.`,
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 
 	c.RunE = func(c *cobra.Command, dirs []string) error {
-		if samples == 0 {
-			if err := refuseIdle(c, "--samples", "split", "checkpoint"); err != nil {
-				return err
-			}
-		}
-		if out == "" {
-			if err := refuseIdle(c, "--out", "against"); err != nil {
-				return err
-			}
-		} else if err := refuseUnwritable(c, "out", out); err != nil {
-			return err
-		}
-		if err := tables.check(asJSON); err != nil {
+		if err := cmp.Or(refuseIdle(c, samples > 0, "--samples", "split", "checkpoint"), refuseIdle(c, out != "", "--out", "against"),
+			refuseUnwritable(c, "out", out), tables.check(asJSON)); err != nil {
 			return err
 		}
 		comparison, err := runs.Compare(dirs...)
@@ -69,8 +57,7 @@ table has a row an experiment.`,
 			if err != nil {
 				return err
 			}
-			comparison, err = evaluateComparison(c, comparison, which, pick(set, split), samples)
-			if err != nil {
+			if comparison, err = comparison.EvaluateCheckpoint(c.Context(), which, pick(set, split), samples, newFraction(c.ErrOrStderr(), "evaluating")); err != nil {
 				return err
 			}
 		}
@@ -92,20 +79,4 @@ table has a row an experiment.`,
 		return figure.Save(out)
 	}
 	return c
-}
-
-// evaluateComparison evaluates the models of a checkpoint of each run.
-func evaluateComparison(c *cobra.Command, comparison runs.Comparison, which string, rows dataset.Split, samples int) (runs.Comparison, error) {
-	progress := newFraction(c.ErrOrStderr(), "evaluating")
-	switch which {
-	case "last":
-		return comparison.Evaluate(c.Context(), rows, samples, progress)
-	case "best":
-		return comparison.EvaluateBest(c.Context(), rows, samples, progress)
-	}
-	epoch, err := strconv.Atoi(which)
-	if err != nil {
-		return comparison, err
-	}
-	return comparison.EvaluateAt(c.Context(), epoch, rows, samples, progress)
 }

@@ -85,8 +85,8 @@ func completeDatasets(*cobra.Command, []string, string) ([]cobra.Completion, cob
 
 // completeResults completes the ids of published results.
 func completeResults(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	all, _ := thesis.Catalog() // what it has by an error is none
 	var ids []cobra.Completion
+	all, _ := thesis.Catalog() // what it has by an error is none
 	for _, e := range all {
 		if strings.HasPrefix(e.ID, written) {
 			ids = append(ids, e.ID)
@@ -104,19 +104,19 @@ func completeTOML(*cobra.Command, []string, string) ([]cobra.Completion, cobra.S
 // are offered.
 const deepestCompletion, mostCompletions = 4, 500
 
-// completeRuns completes the directories of runs and of several seeds.
-func completeRuns(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return completeDirectories(written, "experiment.toml", "seeds.json")
-}
+// completeRuns completes the directories of runs and of several seeds, and completeSweeps the directories of sweeps.
+var completeRuns, completeSweeps = directoriesWith("experiment.toml", "seeds.json"), directoriesWith("sweep.toml")
 
-// completeSweeps completes the directories of sweeps.
-func completeSweeps(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return completeDirectories(written, "sweep.toml")
+// directoriesWith returns what completes the directories that hold one of some files.
+func directoriesWith(files ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return completeDirectories(written, files)
+	}
 }
 
 // completeDirectories completes the directories that hold one of some files, below the folder
 // runs or that which is written. Where there are none, those of folders.
-func completeDirectories(written string, files ...string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func completeDirectories(written string, files []string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	root := filepath.Dir(written)
 	if !strings.Contains(written, string(filepath.Separator)) {
 		root = "runs"

@@ -15,7 +15,7 @@ import (
 )
 
 func newData() *cobra.Command {
-	c := &cobra.Command{
+	return newGroup(&cobra.Command{
 		Use:   "data",
 		Short: "List, fetch and find data sets",
 		Long: `List, fetch and find data sets. Their files are looked for in the folder that
@@ -24,10 +24,7 @@ downloads anything.`,
 		Example: `  helmholtz data list
   helmholtz data get mnist
   helmholtz data path`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(&cobra.Command{
+	}, &cobra.Command{
 		Use:     "list",
 		Short:   "List the named data sets and where their files are",
 		Example: "  helmholtz data list",
@@ -69,7 +66,6 @@ stays beside the file, and the next "data get" goes on from there.`,
 			return nil
 		},
 	})
-	return c
 }
 
 // noteFolder says where the folder that the environment names is not there.

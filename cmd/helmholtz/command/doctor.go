@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	goversion "go/version"
@@ -80,19 +81,19 @@ func examine(w io.Writer, e environment) {
 		}
 		fmt.Fprintf(w, "%s  %-10s %s\n", mark, what, detail)
 	}
-	program := func(name, remedy string) {
-		if path, err := e.look(name); err == nil {
-			line(true, name, path)
-		} else {
-			line(false, name, "not found: "+remedy)
+	// either writes what was found, in a text before it, or else what is missing.
+	either := func(what, before, found string, err error, missing string) {
+		if err != nil {
+			found, before = missing, ""
 		}
+		line(err == nil, what, before+found)
 	}
 	found, detail := goProgram(e)
 	line(found, "go", detail)
-	for _, tool := range []string{"gonb", "goimports", "gopls"} {
-		program(tool, "make notebook installs it")
+	for _, tool := range []string{"gonb", "goimports", "gopls", "jupyter"} {
+		path, err := e.look(tool)
+		either(tool, "", path, err, "not found: make notebook installs it")
 	}
-	program("jupyter", "make notebook installs it")
 	kernels := 0
 	for _, path := range e.kernels() {
 		if runsGo(path) {
@@ -104,24 +105,19 @@ func examine(w io.Writer, e environment) {
 		line(false, "kernel", noKernel)
 	}
 	var missing []string
-	ready := 0
-	for _, i := range dataset.List() {
-		if i.Ready() {
-			ready++
-		} else {
+	sets := dataset.List()
+	for _, i := range sets {
+		if !i.Ready() {
 			missing = append(missing, i.Name)
 		}
 	}
-	if len(missing) == 0 {
-		line(true, "data", fmt.Sprintf("all %d sets", ready))
-	} else {
-		line(false, "data", fmt.Sprintf("%d sets; without files: %s; helmholtz data get NAME fetches them, or set %s",
-			ready, strings.Join(missing, ", "), dataset.Environment))
+	detail = fmt.Sprintf("all %d sets", len(sets))
+	if len(missing) > 0 {
+		detail = fmt.Sprintf("%d sets; without files: %s; helmholtz data get NAME fetches them, or set %s",
+			len(sets)-len(missing), strings.Join(missing, ", "), dataset.Environment)
 	}
-	processor := cpuid.CPU.BrandName
-	if processor == "" {
-		processor = runtime.GOARCH
-	}
+	line(len(missing) == 0, "data", detail)
+	processor := cmp.Or(cpuid.CPU.BrandName, runtime.GOARCH)
 	var vectors []string
 	for _, f := range []cpuid.FeatureID{cpuid.AVX2, cpuid.FMA3, cpuid.AVX512F, cpuid.ASIMD} {
 		if cpuid.CPU.Supports(f) {
@@ -129,27 +125,20 @@ func examine(w io.Writer, e environment) {
 		}
 	}
 	line(true, "CPU", strings.Join(append([]string{processor, fmt.Sprintf("%d threads", runtime.GOMAXPROCS(0))}, vectors...), ", "))
-	if path, err := e.look("nvidia-smi"); err == nil {
-		line(true, "GPU", "there is one: "+path)
-	} else {
-		line(false, "GPU", "no nvidia-smi, so there seems to be none")
-	}
+	path, err := e.look("nvidia-smi")
+	either("GPU", "there is one: ", path, err, "no nvidia-smi, so there seems to be none")
 	for _, name := range engine.Names() {
-		if computes, err := engine.Open(name); err == nil {
-			detail := name + ": " + computes.Describe()
+		computes, err := engine.Open(name)
+		if err == nil {
+			detail = name + ": " + computes.Describe()
 			for _, feature := range computes.Lacks() {
 				detail += "; lacks " + string(feature)
 			}
-			line(true, "engine", detail)
-		} else {
-			line(false, "engine", err.Error())
 		}
+		either("engine", "", detail, err, fmt.Sprint(err))
 	}
-	if name, _, err := hm.Device(); err == nil {
-		line(true, "backend", name+" computes; "+hm.BackendVariable+" or --backend chooses another")
-	} else {
-		line(false, "backend", err.Error())
-	}
+	name, _, err := hm.Device()
+	either("backend", "", name+" computes; "+hm.BackendVariable+" or --backend chooses another", err, fmt.Sprint(err))
 }
 
 // oldestGo is the oldest Go that go.mod allows.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -101,21 +102,12 @@ a table with a row a seed, and columns with the keys of --json.`,
 	numberFlag(f, &o.RaiseChains, "raise-chains", 10, 1, "`M` chains of each row of RAISE")
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		for _, idle := range []struct {
-			off           bool
-			without, flag string
-		}{{o.LogZ2 == 0, "--log-z2", "log-z2-inner"}, {x.parts == "", "--parts", "shard"}, {o.Raise == 0, "--raise", "raise-chains"}} {
-			if idle.off {
-				if err := refuseIdle(c, idle.without, idle.flag); err != nil {
-					return err
-				}
-			}
+		if err := cmp.Or(refuseIdle(c, o.LogZ2 > 0, "--log-z2", "log-z2-inner"), refuseIdle(c, x.parts != "", "--parts", "shard"),
+			refuseIdle(c, o.Raise > 0, "--raise", "raise-chains"), tables.check(asJSON)); err != nil {
+			return err
 		}
 		if o.Share, err = runs.ParseShard(shard, os.Getenv); err != nil {
 			return misuse(c, "%w", err)
-		}
-		if err := tables.check(asJSON); err != nil {
-			return err
 		}
 		if c.Flags().Changed("schedule") {
 			o.Schedule = schedule.String()
@@ -320,22 +312,12 @@ func seedText(run *runs.Run) string {
 // checkpointFlag adds the flag that chooses a checkpoint.
 func checkpointFlag(f *pflag.FlagSet, which *string) {
 	*which = "last"
-	f.Var(&checkpoint{which}, "checkpoint", "`which` checkpoint: last, best (of the highest validation log p), or the number of an epoch that the run keeps")
-}
-
-// checkpoint is the value of a flag that names a checkpoint.
-type checkpoint struct{ which *string }
-
-func (p *checkpoint) String() string { return *p.which }
-
-func (p *checkpoint) Type() string { return "checkpoint" }
-
-func (p *checkpoint) Set(text string) error {
-	if epoch, err := strconv.Atoi(text); text != "last" && text != "best" && (err != nil || epoch < 1) {
-		return errors.New("use last, best, or the number of an epoch")
-	}
-	*p.which = text
-	return nil
+	f.Var(&word{which, "checkpoint", func(text string) error {
+		if epoch, err := strconv.Atoi(text); text != "last" && text != "best" && (err != nil || epoch < 1) {
+			return errors.New("use last, best, or the number of an epoch")
+		}
+		return nil
+	}}, "checkpoint", "`which` checkpoint: last, best (of the highest validation log p), or the number of an epoch that the run keeps")
 }
 
 // splitFlag adds the flag that chooses a split.
@@ -345,11 +327,6 @@ func splitFlag(f *pflag.FlagSet, split *string, usage string) {
 
 // pick returns the split that the flag names.
 func pick(set *dataset.Set, name string) dataset.Split {
-	switch name {
-	case "train":
-		return set.Train()
-	case "validation":
-		return set.Validation()
-	}
-	return set.Test()
+	rows, _ := set.Split(name)
+	return rows
 }

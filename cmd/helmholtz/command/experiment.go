@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -17,9 +18,8 @@ import (
 
 // experimentFlags are the flags that describe an experiment.
 type experimentFlags struct {
-	config     string
-	validation int
-	start      runs.Source
+	config string
+	start  runs.Source
 	// values holds the flags' defaults and then their values.
 	values hm.Experiment
 }
@@ -76,35 +76,25 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 		f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
 		f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods along training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be given again")
 	})
-	dataFlags(f, &e.Dataset, &x.validation)
+	dataFlags(f, &e.Dataset)
 	inGroup(f, "data", func(f *pflag.FlagSet) {
 		numberFlag(f, &e.Dataset.Labels, "labels", 0, 0, "keep the labels of `N` training rows, of each class alike, drawn by the data seed")
 	})
-	inGroup(f, "machine", func(f *pflag.FlagSet) {
-		f.IntSliceVar(&e.Machine.Layers, "layers", e.Machine.Layers, "units of the dense hidden layers, bottom up")
-		listFlag(f, &e.Machine.Convolutions, "conv", "convolutional hidden layers below them, bottom up: `list` of channels@height×width/stride, such as 8@4x4/2, or q:8@4x4/2 and p:8@4x4/2 for one network alone")
-		listFlag(f, &e.Machine.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first")
-		textFlag(f, &e.Machine.Coding, "coding", "`values` of a unit: pm1 or 01")
-		textFlag(f, &e.Machine.Weights, "weight-init", "first weights: `how` of glorot-normal, bihm-uniform, small-normal (Várady 2025, App. A.2, for bihm and nbihm)")
-		f.Float64Var(&e.Machine.Bias, "bias-init", e.Machine.Bias, "first `bias` of each unit")
-		textFlag(f, &e.Machine.LabelLayer, "label-layer", "`where` the label is: none, top, lower (a classifier of x and h¹), or hidden (of h¹ alone)")
-		f.IntVar(&e.Machine.Classes, "classes", 0, "`number` of classes of the label")
-	})
+	hyperparameterFlags(f, e.Machine.Hyperparameters())
 	hyperparameterFlags(f, e.Method.Hyperparameters())
 	takes(f, "algorithm", hm.Presets()...)
 	return x
 }
 
-// dataFlags adds the flags of data that experiments of every family have, with the number of
-// validation rows.
-func dataFlags(f *pflag.FlagSet, data *dataset.Spec, validation *int) {
+// dataFlags adds the flags of data that experiments of every family have.
+func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	inGroup(f, "data", func(f *pflag.FlagSet) {
 		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
 		f.StringVar(&data.Test, "test", "", "`file` of test rows, beside a data set that is a file")
 		f.StringVar(&data.LabelFile, "label-file", "", "`file` of the class of each row, beside a data set that is a file")
 		f.StringVar(&data.TestLabelFile, "test-label-file", "", "`file` of the class of each row of --test")
 		textFlag(f, &data.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
-		numberFlag(f, validation, "validation", 0, 0, "hold out `N` rows for validation (default the data set's own division)")
+		f.Var(&number{value: new(int), given: &data.Validation}, "validation", "hold out `N` rows for validation (default the data set's own division)")
 		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn by the data seed, 0 for all")
 		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
 	})
@@ -113,10 +103,10 @@ func dataFlags(f *pflag.FlagSet, data *dataset.Spec, validation *int) {
 // trainingFlags adds the flags of training that experiments of every family have.
 func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *uint64, keep *[]int) {
 	f.IntVar(epochs, "epochs", *epochs, "passes over the training rows")
-	f.IntVar(patience, "patience", 0, "stop when the validation log p has not risen for so many `epochs` (0 never)")
+	f.IntVar(patience, "patience", *patience, "stop when the validation log p has not risen for so many `epochs` (0 never)")
 	f.Uint64Var(seed, "seed", *seed, "`seed` of all random numbers of training")
-	f.IntSliceVar(keep, "keep", nil, "keep the checkpoints of these `epochs`")
-	f.IntVar(recordSteps, "record-steps", 0, "record the measures of every `N`-th step, 0 for epochs alone")
+	f.IntSliceVar(keep, "keep", *keep, "keep the checkpoints of these `epochs`")
+	f.IntVar(recordSteps, "record-steps", *recordSteps, "record the measures of every `N`-th step, 0 for epochs alone")
 }
 
 // started is the run from which e starts: the run of a file, changed by the flags --from and
@@ -129,10 +119,10 @@ func started(c *cobra.Command, e runs.Experiment, of *runs.Source, given runs.So
 		}
 		return &given, nil
 	}
-	switch {
-	case !c.Flags().Changed("from-checkpoint"):
+	if !c.Flags().Changed("from-checkpoint") {
 		return of, nil
-	case of == nil:
+	}
+	if of == nil {
 		return nil, misuse(c, "--from-checkpoint does nothing without --from: name the run whose checkpoint it is, or leave it out")
 	}
 	return &runs.Source{Run: of.Run, Checkpoint: given.Checkpoint}, nil
@@ -140,41 +130,50 @@ func started(c *cobra.Command, e runs.Experiment, of *runs.Source, given runs.So
 
 // experiment returns what the flags describe. It says which settings of a file
 // those of a method replaced.
-func (x *experimentFlags) experiment(c *cobra.Command) (hm.Experiment, error) {
-	methodGiven := c.Flags().Changed("algorithm")
-	file, base, err := x.base(c, methodGiven)
+func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err error) {
+	methodGiven, given := c.Flags().Changed("algorithm"), givenFlags(c.Flags())
+	var file hm.Experiment
+	method := x.values.Method.Preset
+	if x.config == "" {
+		x.values.Dataset = dataOf(c.Flags(), x.values.Dataset)
+	} else if file, err = hm.ReadExperiment(x.config); err == nil {
+		x.values = file // to which the flags point
+	}
+	if err == nil && (x.config == "" || methodGiven) {
+		var preset hm.Method
+		preset, err = hm.Preset(method)
+		x.values.Method = preset.Spec()
+	}
 	if err != nil {
-		return base, misuse(c, "%w", err)
+		return e, misuse(c, "%w", err)
 	}
-	if err := x.override(c.Flags(), base); err != nil {
-		return base, err
-	}
-	if c.Flags().Changed("validation") {
-		x.values.Dataset.Validation = &x.validation
-	}
-	if !reflect.DeepEqual(x.values.Dataset, file.Dataset) {
-		x.values.Fingerprint = ""
+	if err := handOn(c, given, c.Flags()); err != nil {
+		return e, err
 	}
 	if x.values.Start, err = started(c, x.values, x.values.Start, x.start); err != nil {
-		return base, err
+		return e, err
 	}
-	if err := refuseIdleSettings(c, x.values); err != nil {
-		return base, err
+	if err := refuseIdleHyperparameters(c, slices.Concat(x.values.Method.Hyperparameters(), x.values.Machine.Hyperparameters())); err != nil {
+		return e, err
 	}
-	if err := refuseTrainingRows(c, x.values.Dataset); err != nil {
-		return base, err
+	if err := settleData(c, x.values.Dataset, file.Dataset, &x.values.Fingerprint); err != nil {
+		return e, err
 	}
-	if x.config != "" && methodGiven {
+	switch {
+	case x.config != "" && methodGiven:
 		explainDefaults(c, x.values.Method.Preset, x.config, file, x.values)
-	}
-	if x.config != "" && !methodGiven {
+	case x.config != "":
 		explainPreset(c, x.config, file)
 	}
 	return x.values, nil
 }
 
-// refuseTrainingRows refuses a file of test rows that is that of the training rows.
-func refuseTrainingRows(c *cobra.Command, of dataset.Spec) error {
+// settleData leaves the fingerprint to the data of the file alone, and refuses a file of test rows that
+// has the training rows.
+func settleData(c *cobra.Command, of, file dataset.Spec, fingerprint *string) error {
+	if !reflect.DeepEqual(of, file) {
+		*fingerprint = ""
+	}
 	train, err := os.Stat(of.Name)
 	test, failure := os.Stat(of.Test)
 	if err == nil && failure == nil && os.SameFile(train, test) {
@@ -186,12 +185,7 @@ func refuseTrainingRows(c *cobra.Command, of dataset.Spec) error {
 // explainDefaults says which settings of the method in a file the defaults of one that
 // --algorithm names, and flags, have replaced.
 func explainDefaults(c *cobra.Command, method, path string, file, to runs.Experiment) {
-	var replaced []string
-	for _, difference := range runs.Differences(to, file) {
-		if strings.HasPrefix(difference, "method.") {
-			replaced = append(replaced, difference)
-		}
-	}
+	replaced := slices.DeleteFunc(runs.Differences(to, file), func(difference string) bool { return !strings.HasPrefix(difference, "method.") })
 	if len(replaced) > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "--algorithm starts from the defaults of %s, not from %s: %s\n", method, path, strings.Join(replaced, "; "))
 	}
@@ -211,71 +205,45 @@ func explainPreset(c *cobra.Command, path string, e runs.Experiment) bool {
 	return len(others) > 0
 }
 
-// base returns the experiment that flags change: that of the config file, or
-// the defaults, with the settings of the method where it is given, and that of
-// the file as it is.
-func (x *experimentFlags) base(c *cobra.Command, methodGiven bool) (file, base hm.Experiment, err error) {
-	base = x.values
-	if x.config == "" {
-		base.Dataset = dataOf(c.Flags(), base.Dataset)
-	} else {
-		if file, err = hm.ReadExperiment(x.config); err != nil {
-			return file, base, err
-		}
-		base = file
-		if !methodGiven {
-			return file, base, nil
-		}
-	}
-	method, err := hm.Preset(x.values.Method.Preset)
-	if err != nil {
-		return file, base, err
-	}
-	base.Method = method.Spec()
-	return file, base, nil
-}
-
-// override makes the values, to which the flags point, those of the base with
-// the flags that were given.
-func (x *experimentFlags) override(f *pflag.FlagSet, base hm.Experiment) error {
-	given := givenFlags(f)
-	x.values = base
-	for flag, values := range given {
-		if err := setFlag(flag, values); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // givenFlags are the values, as texts, of the flags that were given.
-func givenFlags(f *pflag.FlagSet) map[*pflag.Flag][]string {
-	given := map[*pflag.Flag][]string{}
-	f.Visit(func(f *pflag.Flag) {
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			given[f] = list.GetSlice()
-		} else {
-			given[f] = []string{f.Value.String()}
+func givenFlags(f *pflag.FlagSet) map[string][]string {
+	given := map[string][]string{}
+	f.VisitAll(func(f *pflag.Flag) {
+		if list, ok := f.Value.(pflag.SliceValue); ok && f.Changed {
+			given[f.Name] = list.GetSlice()
+		} else if f.Changed {
+			given[f.Name] = []string{f.Value.String()}
 		}
 	})
 	return given
 }
 
-// setFlag gives a flag values as givenFlags returns them.
-func setFlag(flag *pflag.Flag, values []string) error {
-	if list, ok := flag.Value.(pflag.SliceValue); ok {
-		return list.Replace(values)
-	}
-	return flag.Value.Set(values[0])
-}
-
-// refuseIdleSettings refuses flags of settings that do nothing beside others.
-func refuseIdleSettings(c *cobra.Command, e hm.Experiment) error {
-	if err := refuseIdleHyperparameters(c, e.Method.Hyperparameters()); err != nil {
-		return err
-	}
-	if e.Machine.LabelLayer == hm.NoLabels {
-		return refuseIdle(c, "--label-layer", "classes")
+// handOn gives flags the values, as givenFlags returns them, of the given flags of their names.
+func handOn(c *cobra.Command, given map[string][]string, to *pflag.FlagSet) (err error) {
+	for name, values := range given {
+		flag := to.Lookup(name)
+		if flag == nil {
+			continue
+		}
+		flag.Changed = true
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			err = list.Replace(values)
+		} else {
+			err = flag.Value.Set(values[0])
+		}
+		if err != nil {
+			return misuse(c, "--%s: %w", name, err)
+		}
 	}
 	return nil
+}
+
+// namesOf are the names of the flags that were given, with their dashes, but for some.
+func namesOf(given *pflag.FlagSet, but func(*pflag.Flag) bool) (all []string) {
+	given.Visit(func(f *pflag.Flag) {
+		if !but(f) {
+			all = append(all, "--"+f.Name)
+		}
+	})
+	return all
 }

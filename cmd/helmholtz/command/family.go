@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -21,11 +20,13 @@ import (
 // familyFlags are the flags of train that experiments of every family have.
 var familyFlags = []string{"config", "out", "seeds", "seed", "epochs", "keep", "record-steps", "backend"}
 
+func isFamilyFlag(f *pflag.Flag) bool { return slices.Contains(familyFlags, f.Name) }
+
 // draftFlags are the flags that describe an experiment of a family by the rows of its settings.
 type draftFlags struct {
 	*runs.Draft
-	config, out       string
-	seeds, validation int
+	config, out string
+	seeds       int
 }
 
 // newDraftFlags adds the flags that describe an experiment of a family.
@@ -38,7 +39,7 @@ func newDraftFlags(f *pflag.FlagSet, family string) *draftFlags {
 		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment, whose settings flags change")
 		trainingFlags(f, &x.Epochs, &x.Patience, &x.RecordSteps, &x.Seed, &x.Keep)
 	})
-	dataFlags(f, &x.Dataset, &x.validation)
+	dataFlags(f, &x.Dataset)
 	hyperparameterFlags(f, x.Settings())
 	return x
 }
@@ -88,18 +89,10 @@ func (x *draftFlags) experiment(c *cobra.Command, f *pflag.FlagSet) (runs.Experi
 		of = x.Dataset
 	}
 	x.Dataset = of
-	for flag, values := range given {
-		if err := setFlag(flag, values); err != nil {
-			return nil, err
-		}
+	if err := handOn(c, given, f); err != nil {
+		return nil, err
 	}
-	if f.Changed("validation") {
-		x.Dataset.Validation = &x.validation
-	}
-	if !reflect.DeepEqual(x.Dataset, of) {
-		x.Fingerprint = ""
-	}
-	if err := refuseTrainingRows(c, x.Dataset); err != nil {
+	if err := settleData(c, x.Dataset, of, &x.Fingerprint); err != nil {
 		return nil, err
 	}
 	return x.Experiment(), refuseIdleHyperparameters(c, x.Settings())
@@ -113,23 +106,15 @@ func upDown(c *cobra.Command, dir string) (runs.Experiment, error) {
 	if err := own.Set("network", dir); err != nil {
 		return nil, err
 	}
-	var others []string
-	for flag, values := range givenFlags(c.Flags()) {
-		to := own.Lookup(flag.Name)
-		switch {
-		case flag.Name == "up-down":
-		case to == nil || flag.Name == "config":
-			others = append(others, "--"+flag.Name)
-		default:
-			to.Changed = true
-			if err := setFlag(to, values); err != nil {
-				return nil, misuse(c, "--%s: %w", flag.Name, err)
-			}
-		}
-	}
+	others := namesOf(c.Flags(), func(f *pflag.Flag) bool {
+		return f.Name == "up-down" || f.Name != "config" && own.Lookup(f.Name) != nil
+	})
 	if len(others) > 0 {
 		slices.Sort(others)
 		return nil, misuse(c, "--up-down begins from a run, and has no %s: leave it out, or write a file of the family updown", strings.Join(others, ", "))
+	}
+	if err := handOn(c, givenFlags(c.Flags()), own); err != nil {
+		return nil, err
 	}
 	return x.experiment(c, own)
 }
@@ -141,13 +126,7 @@ func trainOtherFamily(c *cobra.Command, e runs.Experiment, x *experimentFlags, s
 	if err != nil {
 		return err
 	}
-	var others []string
-	c.Flags().Visit(func(f *pflag.Flag) {
-		if !slices.Contains(familyFlags, f.Name) {
-			others = append(others, "--"+f.Name)
-		}
-	})
-	if len(others) > 0 {
+	if others := namesOf(c.Flags(), isFamilyFlag); len(others) > 0 {
 		remedy := "write them into the file"
 		if runs.NewDraft(family) != nil {
 			remedy = "give the flags of helmholtz train " + family
@@ -156,17 +135,10 @@ func trainOtherFamily(c *cobra.Command, e runs.Experiment, x *experimentFlags, s
 			x.config, family, remedy, strings.Join(others, ", "), strings.Join(familyFlags[1:], ", --"))
 	}
 	h := e.Header()
-	if c.Flags().Changed("seed") {
-		h.Seed = x.values.Seed
-	}
-	if c.Flags().Changed("epochs") {
-		h.Epochs = x.values.Epochs
-	}
-	if c.Flags().Changed("keep") {
-		h.Keep = x.values.Keep
-	}
-	if c.Flags().Changed("record-steps") {
-		h.RecordSteps = x.values.RecordSteps
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	trainingFlags(own, &h.Epochs, &h.Patience, &h.RecordSteps, &h.Seed, &h.Keep)
+	if err := handOn(c, givenFlags(c.Flags()), own); err != nil {
+		return err
 	}
 	return train(c, e.WithHeader(h), seeds, orUsual(out, e, family))
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -47,7 +49,7 @@ func hyperparameterFlags(f *pflag.FlagSet, settings []runs.Hyperparameter) {
 			case text:
 				textFlag(f, v, s.Flag, s.Usage)
 			default:
-				panic(fmt.Sprintf("--%s is a %T", s.Flag, v))
+				listFlag(f, v, s.Flag, s.Usage)
 			}
 			if s.Run {
 				namesRun(f, s.Flag)
@@ -88,6 +90,7 @@ type number struct {
 	value    *int
 	least    int
 	optional bool
+	given    **int // where the number is, too, once it was given, or nil
 }
 
 // numberFlag adds a flag for a whole number of at least the given one.
@@ -99,7 +102,7 @@ func numberFlag(f *pflag.FlagSet, value *int, name string, normal, least int, us
 // optionalFlag adds a flag for a whole number of at least the given one, or 0.
 func optionalFlag(f *pflag.FlagSet, value *int, name string, normal, least int, usage string) {
 	*value = normal
-	f.Var(&number{value, least, true}, name, usage)
+	f.Var(&number{value: value, least: least, optional: true}, name, usage)
 }
 
 func (n *number) String() string { return strconv.Itoa(*n.value) }
@@ -117,67 +120,72 @@ func (n *number) Set(text string) error {
 		return fmt.Errorf("give at least %d", n.least)
 	}
 	*n.value = v
+	if n.given != nil {
+		*n.given = &v
+	}
 	return nil
 }
 
-// choice is the value of a flag that is one of some words.
-type choice struct {
-	value *string
-	words []string
+// word is the value of a flag that is a text which not all are.
+type word struct {
+	value  *string
+	kind   string // as help names it
+	refuse func(text string) error
+}
+
+func (w *word) String() string { return *w.value }
+
+func (w *word) Type() string { return w.kind }
+
+func (w *word) Set(text string) error {
+	err := w.refuse(text)
+	if err == nil {
+		*w.value = text
+	}
+	return err
+}
+
+// choice returns the value of a flag that is one of some words.
+func choice(value *string, words ...string) *word {
+	return &word{value, "string", func(text string) error {
+		if !slices.Contains(words, text) {
+			return fmt.Errorf("use %s%s", strings.Join(words, ", "), names.Meant(text, words...))
+		}
+		return nil
+	}}
 }
 
 // choiceFlag adds a flag for one of some words, the first of which is its
 // default.
 func choiceFlag(f *pflag.FlagSet, value *string, name, usage string, words ...string) {
 	*value = words[0]
-	f.Var(&choice{value, words}, name, usage)
+	f.Var(choice(value, words...), name, usage)
 	takes(f, name, words...)
-}
-
-func (c *choice) String() string { return *c.value }
-
-func (c *choice) Type() string { return "string" }
-
-func (c *choice) Set(text string) error {
-	if !slices.Contains(c.words, text) {
-		return fmt.Errorf("use %s%s", strings.Join(c.words, ", "), names.Meant(text, c.words...))
-	}
-	*c.value = text
-	return nil
 }
 
 // formats are those of figures, by the endings of their files.
 var formats = []string{"png", "svg", "pdf"}
 
-// namedFile is the value of a flag that names a file, by whose ending its format is known.
-type namedFile struct {
-	path    *string
-	endings []string
+// fileFlag adds the flag --out for a file, whose format its ending says.
+func fileFlag(f *pflag.FlagSet, path *string, normal, usage string, endings ...string) {
+	*path = normal
+	f.Var(&word{path, "string", func(path string) error {
+		if !slices.Contains(endings, strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))) {
+			return fmt.Errorf("use a name that ends in .%s", strings.Join(endings, ", ."))
+		}
+		return nil
+	}}, "out", usage)
 }
 
 // figureFlag adds the flag --out for the file of a figure.
 func figureFlag(f *pflag.FlagSet, path *string, normal, usage string) {
-	*path = normal
-	f.Var(&namedFile{path, formats}, "out", usage+": PNG, SVG or PDF by its ending")
+	fileFlag(f, path, normal, usage+": PNG, SVG or PDF by its ending", formats...)
 }
 
-func (n *namedFile) String() string { return *n.path }
-
-func (n *namedFile) Type() string { return "string" }
-
-func (n *namedFile) Set(path string) error {
-	ending := strings.TrimPrefix(filepath.Ext(path), ".")
-	if !slices.Contains(n.endings, strings.ToLower(ending)) {
-		return fmt.Errorf("use a name that ends in .%s", strings.Join(n.endings, ", ."))
-	}
-	*n.path = path
-	return nil
-}
-
-// refuseIdle refuses flags that were given, but do nothing without another.
-func refuseIdle(c *cobra.Command, without string, flags ...string) error {
+// refuseIdle refuses flags that were given, but do nothing without another, unless that acts.
+func refuseIdle(c *cobra.Command, acts bool, without string, flags ...string) error {
 	for _, name := range flags {
-		if c.Flags().Changed(name) {
+		if !acts && c.Flags().Changed(name) {
 			return misuse(c, "--%s does nothing without %s: give that, or leave --%s out", name, without, name)
 		}
 	}
@@ -187,33 +195,25 @@ func refuseIdle(c *cobra.Command, without string, flags ...string) error {
 // refuseIdleHyperparameters refuses flags that were given of settings that do nothing.
 func refuseIdleHyperparameters(c *cobra.Command, settings []runs.Hyperparameter) error {
 	for _, s := range settings {
-		if s.Idle != "" {
-			if err := refuseIdle(c, s.Idle, s.Flag); err != nil {
-				return err
-			}
+		if err := refuseIdle(c, s.Idle == "", s.Idle, s.Flag); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // list is the value of a flag that is a list of texts, separated by commas.
-type list[T encoding.TextMarshaler, P interface {
-	*T
-	encoding.TextUnmarshaler
-}] struct{ values *[]T }
+type list struct{ values reflect.Value } // a slice, of elements that are written as in TOML
 
-// listFlag adds a flag for a list whose elements are written as in TOML.
-func listFlag[T encoding.TextMarshaler, P interface {
-	*T
-	encoding.TextUnmarshaler
-}](f *pflag.FlagSet, values *[]T, name, usage string) {
-	f.Var(&list[T, P]{values}, name, usage)
+// listFlag adds a flag for the list to which values points.
+func listFlag(f *pflag.FlagSet, values any, name, usage string) {
+	f.Var(&list{reflect.ValueOf(values).Elem()}, name, usage)
 }
 
-func (l *list[T, P]) String() string {
+func (l *list) String() string {
 	var words []string
-	for _, v := range *l.values {
-		text, err := v.MarshalText()
+	for i := range l.values.Len() {
+		text, err := l.values.Index(i).Addr().Interface().(text).MarshalText()
 		if err != nil {
 			panic(err) // it was read from text
 		}
@@ -222,17 +222,48 @@ func (l *list[T, P]) String() string {
 	return strings.Join(words, ",")
 }
 
-func (l *list[T, P]) Type() string { return "list" }
+func (l *list) Type() string { return "list" }
 
-func (l *list[T, P]) Set(text string) error {
-	var values []T
-	for _, word := range strings.Split(text, ",") {
-		var v T
-		if err := P(&v).UnmarshalText([]byte(word)); err != nil {
+func (l *list) Set(written string) error {
+	values := reflect.MakeSlice(l.values.Type(), 0, 0)
+	for word := range strings.SplitSeq(written, ",") {
+		v := reflect.New(values.Type().Elem())
+		if err := v.Interface().(text).UnmarshalText([]byte(word)); err != nil {
 			return err
 		}
-		values = append(values, v)
+		values = reflect.Append(values, v.Elem())
 	}
-	*l.values = values
+	l.values.Set(values)
+	return nil
+}
+
+// computing gives a command the flag that chooses what computes, and makes sure,
+// before the command begins, that this can be had.
+func computing(c *cobra.Command) *cobra.Command {
+	name := backendFlag(c)
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if *name != "" {
+			return hm.UseBackend(*name)
+		}
+		_, _, err := hm.Device()
+		return err
+	}
+	return c
+}
+
+// backendFlag adds the flag that chooses what computes, here or in tasks elsewhere.
+func backendFlag(c *cobra.Command) *string {
+	var name string
+	c.Flags().Var(choice(&name, "cpu", "cuda", "auto"), "backend",
+		"`what` computes: cpu, cuda (an NVIDIA GPU), or auto, cuda where it can be had (default $"+hm.BackendVariable+", or cpu)")
+	return &name
+}
+
+// givenBackend is the flag of a command that chooses what computes, for the programs that compute
+// in its place, or nothing where it was left out.
+func givenBackend(c *cobra.Command) []string {
+	if f := c.Flags().Lookup("backend"); f.Changed {
+		return []string{"--backend", f.Value.String()}
+	}
 	return nil
 }

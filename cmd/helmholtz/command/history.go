@@ -44,14 +44,7 @@ in one table, with a column for the directory of the run.`,
 		if len(histories) == 1 {
 			of = histories[0].Table()
 		}
-		if tables.path == "" {
-			return tables.print(of)
-		}
-		if err := tables.save(of); err != nil {
-			return err
-		}
-		fmt.Fprintln(c.OutOrStdout(), tables.path)
-		return nil
+		return tables.giveAndSay(of)
 	}
 	return c
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func newKernel() *cobra.Command {
-	c := &cobra.Command{
+	return newGroup(&cobra.Command{
 		Use:   "kernel",
 		Short: "Register the Jupyter kernel Go (Helmholtz)",
 		Long: `Register the Jupyter kernel "Go (Helmholtz)": GoNB, with a session in which
@@ -20,56 +20,49 @@ experiments go on after the cell that started them has ended.`,
   helmholtz kernel fetch
   helmholtz kernel list
   helmholtz kernel remove`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}, newKernelInstall(), newKernelFetch(), newKernelList(), newKernelRemove(), newKernelRun(), newKernelGuard())
+}
+
+// inFolder adds the flags that choose a Jupyter data folder to a command, which does something there.
+func inFolder(c *cobra.Command, do func(c *cobra.Command, dir string) error) *cobra.Command {
+	var user bool
+	var prefix string
+	c.Args = noArgs
+	c.Flags().BoolVar(&user, "user", false, "for the user, in JUPYTER_DATA_DIR where it is set (the default)")
+	c.Flags().StringVar(&prefix, "prefix", "", "in `DIR`/share/jupyter")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if user && prefix != "" {
+			return misuse(c, "--user and --prefix both say where the kernel is registered: give one of them")
+		}
+		dir, err := kernel.UserFolder()
+		if prefix != "" {
+			dir, err = filepath.Abs(filepath.Join(prefix, "share", "jupyter"))
+		}
+		if err != nil {
+			return err
+		}
+		return do(c, dir)
 	}
-	c.AddCommand(newKernelInstall(), newKernelFetch(), newKernelList(), newKernelRemove(), newKernelRun(), newKernelGuard())
 	return c
 }
 
-// placeFlags adds the flags that choose a Jupyter data folder.
-func placeFlags(c *cobra.Command) (folder func() (string, error)) {
-	var user bool
-	var prefix string
-	c.Flags().BoolVar(&user, "user", false, "for the user, in JUPYTER_DATA_DIR where it is set (the default)")
-	c.Flags().StringVar(&prefix, "prefix", "", "in `DIR`/share/jupyter")
-	return func() (string, error) {
-		switch {
-		case prefix == "":
-			return kernel.UserFolder()
-		case user:
-			return "", misuse(c, "--user and --prefix both say where the kernel is registered: give one of them")
-		}
-		dir, err := filepath.Abs(prefix)
-		return filepath.Join(dir, "share", "jupyter"), err
-	}
-}
-
-// toolFlags adds the flags that name the kernel's tools.
-func toolFlags(c *cobra.Command, t *kernel.Tools) {
+// toolFlags adds the flags that name the kernel's tools, and returns what finds these.
+func toolFlags(c *cobra.Command) (find func() (kernel.Tools, error)) {
+	var t kernel.Tools
 	f := c.Flags()
 	f.StringVar(&t.Go, "go", "", "`path` of go")
 	f.StringVar(&t.GoNB, "gonb", "", "`path` of gonb")
 	f.StringVar(&t.GoImports, "goimports", "", "`path` of goimports")
 	f.StringVar(&t.GoPLS, "gopls", "", "`path` of gopls")
 	f.StringVar(&t.Module, "module", "", "`DIR` of this library's module")
+	return func() (kernel.Tools, error) { return kernel.Find(t) }
 }
 
 func newKernelInstall() *cobra.Command {
-	var given kernel.Tools
-	c := &cobra.Command{
-		Use:   "install",
-		Short: "Register the kernel with Jupyter",
-		Args:  noArgs,
-	}
-	folder := placeFlags(c)
-	toolFlags(c, &given)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		tools, err := kernel.Find(given)
-		if err != nil {
-			return err
-		}
-		dir, err := folder()
+	install := &cobra.Command{Use: "install", Short: "Register the kernel with Jupyter"}
+	find := toolFlags(install)
+	return inFolder(install, func(c *cobra.Command, dir string) error {
+		tools, err := find()
 		if err != nil {
 			return err
 		}
@@ -82,20 +75,14 @@ func newKernelInstall() *cobra.Command {
 			fmt.Fprintf(c.ErrOrStderr(), "a Jupyter of another prefix finds it with JUPYTER_PATH=%s\n", dir)
 		}
 		return nil
-	}
-	return c
+	})
 }
 
 func newKernelFetch() *cobra.Command {
-	var given kernel.Tools
-	c := &cobra.Command{
-		Use:   "fetch",
-		Short: "Fetch the modules that cells import, so that notebooks need no network",
-		Args:  noArgs,
-	}
-	toolFlags(c, &given)
+	c := &cobra.Command{Use: "fetch", Short: "Fetch the modules that cells import, so that notebooks need no network", Args: noArgs}
+	find := toolFlags(c)
 	c.RunE = func(*cobra.Command, []string) error {
-		tools, err := kernel.Find(given)
+		tools, err := find()
 		if err != nil {
 			return err
 		}
@@ -112,17 +99,7 @@ const noKernel = "no Jupyter kernel for Go: make notebook registers one"
 func jupyterFolders() []string { return append([]string{"build/jupyter"}, kernel.Folders()...) }
 
 func newKernelList() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "List where the kernel is registered",
-		Args:  noArgs,
-	}
-	folder := placeFlags(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		dir, err := folder()
-		if err != nil {
-			return err
-		}
+	return inFolder(&cobra.Command{Use: "list", Short: "List where the kernel is registered"}, func(c *cobra.Command, dir string) error {
 		folders := []string{dir}
 		if !c.Flags().Changed("prefix") {
 			folders = jupyterFolders()
@@ -135,22 +112,11 @@ func newKernelList() *cobra.Command {
 			fmt.Fprintln(c.OutOrStdout(), path)
 		}
 		return nil
-	}
-	return c
+	})
 }
 
 func newKernelRemove() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "remove",
-		Short: "Take the kernel away from Jupyter",
-		Args:  noArgs,
-	}
-	folder := placeFlags(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		dir, err := folder()
-		if err != nil {
-			return err
-		}
+	return inFolder(&cobra.Command{Use: "remove", Short: "Take the kernel away from Jupyter"}, func(c *cobra.Command, dir string) error {
 		switch was, err := kernel.Remove(dir); {
 		case err != nil:
 			return err
@@ -159,22 +125,20 @@ func newKernelRemove() *cobra.Command {
 		}
 		fmt.Fprintf(c.OutOrStdout(), "removed from %s\n", dir)
 		return nil
-	}
-	return c
+	})
 }
 
 func newKernelRun() *cobra.Command {
-	var tools kernel.Tools
 	c := &cobra.Command{
 		Use:    "run CONNECTION_FILE [GONB_OPTION]...",
 		Short:  "Run the kernel; Jupyter does",
 		Args:   cobra.MinimumNArgs(1),
 		Hidden: true,
 	}
-	toolFlags(c, &tools)
+	find := toolFlags(c)
 	c.Flags().SetInterspersed(false)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		found, err := kernel.Find(tools)
+		found, err := find()
 		if err != nil {
 			return err
 		}

@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 
 	_ "github.com/helmholtz-go/helmholtz/gpu" // the engine cuda
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/spf13/cobra"
 )
 
@@ -84,7 +87,7 @@ func misuse(c *cobra.Command, format string, values ...any) error {
 }
 
 func newRoot() *cobra.Command {
-	root := &cobra.Command{
+	root := newGroup(&cobra.Command{
 		Use:   "helmholtz",
 		Short: "Train, evaluate and draw Helmholtz machines",
 		Long: `Train, evaluate and draw Helmholtz machines with wake-sleep, reweighted
@@ -94,10 +97,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
   helmholtz sample runs/glyphs --out sheet.png`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	root.AddCommand(newNew(), computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
+	}, newNew(), computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
 		computing(newPlot()), computing(newReport()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newSweep(), newData(), newBench(), newKernel(), newDoctor(), newVersion())
 	reportMisuse(root)
 	completeWords(root)
@@ -138,11 +138,23 @@ func some(ask string) cobra.PositionalArgs {
 }
 
 // oneRun asks for one argument, the directory of a run.
-func oneRun(c *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("name the directory of one run, got %d arguments", len(args))
+var oneRun = cobra.MatchAll(between(1, 1, "name the directory of one run"), noFiles)
+
+// between asks for a number of arguments, in these words.
+func between(least, most int, ask string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return fmt.Errorf("%s, got %d arguments", ask, len(args))
+		}
+		return nil
 	}
-	return noFiles(c, args)
+}
+
+// newGroup returns a command that only has commands below it.
+func newGroup(c *cobra.Command, below ...*cobra.Command) *cobra.Command {
+	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.AddCommand(below...)
+	return c
 }
 
 // noFiles refuses files where directories of runs are asked for.
@@ -153,4 +165,16 @@ func noFiles(_ *cobra.Command, paths []string) error {
 		}
 	}
 	return nil
+}
+
+// limitGarbage has garbage collected before it fills the memory there is: what a
+// training takes by its estimate leaves no room for as much garbage again, which the
+// collector would otherwise wait for. GOMEMLIMIT goes before it.
+func limitGarbage() {
+	if debug.SetMemoryLimit(-1) < math.MaxInt64 {
+		return
+	}
+	if available, _ := memory.Available(); available > 0 {
+		debug.SetMemoryLimit(available / 10 * 9)
+	}
 }

@@ -63,7 +63,7 @@ func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps i
 	for _, other := range all {
 		for _, option := range other.Uses {
 			if !slices.Contains(d.Uses, option) {
-				if err := refuseIdle(c, "--kind "+other.Kind, option); err != nil {
+				if err := refuseIdle(c, false, "--kind "+other.Kind, option); err != nil {
 					return d, err
 				}
 			}

@@ -2,17 +2,22 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newNew() *cobra.Command {
@@ -27,12 +32,7 @@ refused.`,
 		Example: `  helmholtz new faces.toml --dataset faces.npy
   helmholtz new digits.toml --dataset mnist --algorithm bihm --layers 200,100,50
   helmholtz train --config faces.toml --out runs/faces`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("name the file to write, such as experiment.toml, got %d arguments", len(args))
-			}
-			return nil
-		},
+		Args: between(1, 1, "name the file to write, such as experiment.toml"),
 	}
 	c.Flags().SortFlags = false
 	flags := newExperimentFlags(c.Flags())
@@ -57,7 +57,7 @@ refused.`,
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		if err := file.WriteAside(path, commented(path, e, set)); err != nil {
+		if err := file.WriteAside(path, commented(path, e, set, c.Flags())); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%s: %v\nhelmholtz train --config %s --out %s trains it\n", path, set, shell.Argument(path), shell.Argument("runs/"+nameOf(path)))
@@ -68,12 +68,7 @@ refused.`,
 
 // isOwn says whether a set is a file of one's own.
 func isOwn(set *dataset.Set) bool {
-	for _, i := range dataset.List() {
-		if i.Name == set.Name() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(dataset.List(), func(i dataset.Info) bool { return i.Name == set.Name() })
 }
 
 // nameOf is the name of a file without its folder and ending.
@@ -81,50 +76,35 @@ func nameOf(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
-// commented is the text of an experiment, with what each setting means.
-func commented(path string, e hm.Experiment, set *dataset.Set) []byte {
+// commented is the text of an experiment, with what each setting means: what is said of its flag.
+func commented(path string, e hm.Experiment, set *dataset.Set, flags *pflag.FlagSet) []byte {
+	names := map[string]string{"dataset.name": "dataset", "dataset.seed": "data-seed", "start.run": "from", "start.checkpoint": "from-checkpoint"}
+	rows := runs.ByKey("method", &e.Method, e.Method.Hyperparameters())
+	maps.Copy(rows, runs.ByKey("machine", &e.Machine, e.Machine.Hyperparameters()))
+	meaning := func(table, key string) string {
+		flag := strings.ReplaceAll(key, "_", "-")
+		if table == "measure." {
+			return "as " + flag + " of --measure"
+		}
+		return usageOf(flags.Lookup(cmp.Or(rows[table+key].Flag, names[table+key], flag)))
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %v.\n# Trained by: helmholtz train --config %s --out %s\n# What is left out is as the preset of [method] has it, or nothing.\n\n", set, shell.Argument(path), shell.Argument("runs/"+nameOf(path)))
 	table := ""
 	for line := range strings.Lines(string(e.TOML())) {
 		line = strings.TrimRight(line, "\n")
-		if text := strings.TrimSpace(line); strings.HasPrefix(text, "[") {
+		text := strings.TrimSpace(line)
+		key, _, isSetting := strings.Cut(text, " = ")
+		switch {
+		case isSetting:
+			line += "  # " + meaning(table, key)
+		case text == "[[measure]]":
+			line += "  # " + usageOf(flags.Lookup("measure"))
+			fallthrough
+		case text != "":
 			table = strings.Trim(text, "[]") + "."
-		}
-		name, _, _ := strings.Cut(strings.TrimSpace(line), " = ")
-		if meaning := meanings[table+name]; meaning != "" {
-			line += "  # " + meaning
 		}
 		b.WriteString(line + "\n")
 	}
 	return b.Bytes()
-}
-
-// meanings are those of the settings, by their full names.
-var meanings = map[string]string{
-	"epochs": "passes over the training rows", "patience": "end when the validation log p has not risen for so many epochs, 0 never", "seed": "of all random numbers of training",
-	"keep": "epochs whose checkpoints are kept", "record_steps": "record the measures of every so many steps",
-
-	"dataset.name": "a set of data list, or the path of an NPY or IDX file or of text of 0 and 1", "dataset.test": "the file of test rows; without, a tenth of the rows is drawn",
-	"dataset.binarization": "grey values become draws once (fixed), at each step (stochastic), or never (grey, for gaussian units)",
-	"dataset.validation":   "rows held out, by which the best epoch is chosen", "dataset.subset": "training rows that are kept", "dataset.labels": "training rows that keep their labels", "dataset.seed": "draws the rows held out and kept",
-
-	"machine.layers": "units of the dense hidden layers, from the data upwards", "machine.conv": "convolutional hidden layers below them", "machine.units": "kinds of units: bernoulli or gaussian, one for all or one a layer",
-	"machine.coding": "values of a unit: pm1 (−1, 1) or 01", "machine.weights": "first weights: glorot-normal, bihm-uniform or small-normal", "machine.bias": "first bias of each unit",
-	"machine.label_layer": "where the label is: none, top, lower or hidden", "machine.classes": "of the label",
-
-	"method.preset": "the published method: ws, rws, bihm, nws, nrws, dnrws, nbihm or reinforce", "method.phases": "importance weights and phases: ws, rws, bihm or reinforce",
-	"method.metric": "Fisher matrix: none, block, diagonal or kronecker", "method.fisher_source": "samples of the generative blocks: wake or sleep", "method.damping": "α of (αI + F)⁻¹, for a metric",
-	"method.refresh_every": "K, steps for which Fisher blocks stay, for a metric", "method.fisher_precision": "of the inverse blocks: int16 or float32",
-	"method.optimizer": "gd, momentum, nesterov or adam", "method.momentum": "β of momentum and nesterov", "method.adam_beta1": "β₁ of adam", "method.adam_beta2": "β₂ of adam",
-	"method.learning_rate": "η", "method.schedule": "of η: constant, step or cosine", "method.step_epochs": "epochs between changes, for the schedule step", "method.step_factor": "of a change, for the schedule step",
-	"method.batch_size": "B, rows a step", "method.samples": "S, samples of the hidden units a row", "method.later_samples": "S after later_samples_after epochs", "method.later_samples_after": "epochs",
-	"method.baseline": "subtract 1/S from the weights of the q-wake gradient", "method.l1": "strength of the L1 norm", "method.l2": "strength of the L2 norm",
-	"method.entropy": "strength with which entropies are raised", "method.entropy_estimator": "the same by the printed estimator", "method.warmup": "epochs over which these rise from 0",
-	"method.reinforce_baseline": "none, constant or optimal", "method.gamma": "γ of log B − γ log A of labelled rows", "method.label_weight": "factor of labelled rows", "method.label_proposal": "exact, plain or mixed",
-	"method.sleep_steps": "sleep phases a step", "method.sleep_scale": "factor of the sleep gradients",
-
-	"measure.name": "of the measurement", "measure.every": "epochs", "measure.split": "train, validation or test", "measure.rows": "0 for all", "measure.samples": "importance samples a row",
-	"measure.log_z2": "samples for log Z², 0 for none", "measure.log_z2_inner": "samples within each of these",
-	"start.run": "whose parameters training starts from", "start.checkpoint": "last, best or an epoch",
 }

@@ -1,7 +1,7 @@
 package command
 
 import (
-	"fmt"
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -38,11 +38,7 @@ than hm what training recorded is drawn, and samples if its model draws them wit
 	c.RunE = func(c *cobra.Command, args []string) error {
 		save := func(figure *plotting.Figure, name string) error {
 			path := filepath.Join(out, name+"."+format)
-			if err := figure.Save(path); err != nil {
-				return err
-			}
-			fmt.Fprintln(c.OutOrStdout(), path)
-			return nil
+			return savedAt(c, path, figure.Save(path))
 		}
 		var histories, normed []runs.History
 		models := plotting.ModelFigures{Samples: samples, LogZ2: outer}
@@ -62,7 +58,7 @@ than hm what training recorded is drawn, and samples if its model draws them wit
 			if err != nil {
 				return err
 			}
-			name, history := figureName(dir), run.History()
+			name, history := file.Name(dir), run.History()
 			if history.Err != nil {
 				return history.Err
 			}
@@ -76,25 +72,21 @@ than hm what training recorded is drawn, and samples if its model draws them wit
 				normed = append(normed, history)
 			}
 			ofRun := func(f *plotting.Figure, kind string) error { return save(f, name+"-"+kind) }
-			if err := drawRecorded(run, ofRun); err != nil {
-				return err
+			if err = drawRecorded(run, ofRun); err == nil {
+				err = models.Draw(c.Context(), run, among, ofRun)
 			}
-			if err := models.Draw(c.Context(), run, among, ofRun); err != nil {
-				return err
-			}
-		}
-		if err := save(plotting.CurvesByEpochAndTime(histories...), "curves"); err != nil {
-			return err
-		}
-		if len(normed) > 1 {
-			if err := save(plotting.NetworkNorms(normed...), "norms"); err != nil {
+			if err != nil {
 				return err
 			}
 		}
-		if likelihoods := models.Likelihoods(); likelihoods != nil {
-			return save(likelihoods, "likelihood-by-samples")
+		err := save(plotting.CurvesByEpochAndTime(histories...), "curves")
+		if err == nil && len(normed) > 1 {
+			err = save(plotting.NetworkNorms(normed...), "norms")
 		}
-		return nil
+		if likelihoods := models.Likelihoods(); err == nil && likelihoods != nil {
+			err = save(likelihoods, "likelihood-by-samples")
+		}
+		return err
 	}
 	return c
 }
@@ -105,14 +97,11 @@ func weighs(dir string) bool {
 	return err == nil && plotting.Weighs(model)
 }
 
-// figureName is what the files of a run's figures begin with.
-func figureName(dir string) string { return file.Name(dir) }
-
 // distinct refuses runs whose figures would overwrite each other.
 func distinct(c *cobra.Command, dirs []string) error {
 	seen := map[string]bool{}
 	for _, dir := range dirs {
-		name := figureName(dir)
+		name := file.Name(dir) // with which the files of its figures begin
 		if seen[name] {
 			return misuse(c, "two directories are named %s: their figures would overwrite each other; draw them into different --out", name)
 		}
@@ -124,19 +113,19 @@ func distinct(c *cobra.Command, dirs []string) error {
 // drawRecorded draws what training recorded of one run of any family, but for what
 // goes into the figures of all.
 func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) error {
-	if hasNorms(run.History()) {
-		if err := save(plotting.Norms(run.History()), "norms"); err != nil {
-			return err
-		}
+	history := run.History()
+	var err error
+	if hasNorms(history) {
+		err = save(plotting.Norms(history), "norms")
 	}
-	logs := measuredLogs(run.History())
+	logs := measuredLogs(history)
 	for _, name := range slices.Sorted(maps.Keys(logs)) {
-		if err := save(plotting.MeasuredAlong(name, logs[name], run.History()), "measured-"+name); err != nil {
-			return err
+		if err == nil {
+			err = save(plotting.MeasuredAlong(name, logs[name], history), "measured-"+name)
 		}
 	}
-	if !run.RecordsSteps() {
-		return nil
+	if err != nil || !run.RecordsSteps() {
+		return err
 	}
 	steps, err := run.Steps()
 	if err != nil {
@@ -164,4 +153,47 @@ func measuredLogs(h runs.History) map[string][]string {
 // hasNorms says whether a run recorded norms; those of old versions did not.
 func hasNorms(h runs.History) bool {
 	return len(h.Epochs) > 0 && h.Epochs[len(h.Epochs)-1].Norms != nil
+}
+
+func newReport() *cobra.Command {
+	var out string
+	var o plotting.ReportOptions
+	c := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Describe a run on one page of HTML",
+		Long: `Describe a run on one page of HTML that needs no other file: the experiment, where and by
+what it was computed, the curves, the norms of the layers, and of the last checkpoint samples,
+where they need no chains, the evaluation on test rows with its standard errors, where it is by
+samples, and of a Helmholtz machine importance weights and log Z².`,
+		Example: `  helmholtz report runs/mnist
+  helmholtz report runs/mnist --samples 10000 --rows 10000 --out mnist.html`,
+		Args: oneRun,
+	}
+	f := c.Flags()
+	fileFlag(f, &out, "", "`file` to write (default DIR.html)", "html")
+	numberFlag(f, &o.Samples, "samples", 1000, 2, "`K` importance samples a datum")
+	numberFlag(f, &o.Rows, "rows", 1000, 1, "evaluate `N` test rows drawn by seed")
+	numberFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z²")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if out == "" {
+			out = filepath.Join(args[0], "..", file.Name(args[0])+".html") // beside it
+		}
+		if err := refuseUnwritable(c, "out", out); err != nil {
+			return err
+		}
+		run, model, err := openModel(args[0], "last")
+		if err != nil && !errors.Is(err, runs.ErrNoModels) {
+			return err
+		}
+		if err := refuseUnused(c, "a report of "+runs.NounOf(run.Experiment()), []string{"samples", "rows", "log-z2"}, plotting.ReportUses(run, model)); err != nil {
+			return err
+		}
+		o.Progress = newFraction(c.ErrOrStderr(), "evaluating")
+		page, err := plotting.Report(c.Context(), args[0], o)
+		if err != nil {
+			return err
+		}
+		return savedAt(c, out, page.Save(out))
+	}
+	return c
 }

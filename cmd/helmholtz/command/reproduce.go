@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -78,13 +79,9 @@ begins.`,
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		all, err := thesis.Catalog()
+		chosen, err := selected(c, patterns)
 		if err != nil {
 			return err
-		}
-		chosen, err := all.Select(patterns...)
-		if err != nil {
-			return misuse(c, "%w", err)
 		}
 		return x.reproduce(c, chosen, share)
 	}
@@ -92,28 +89,37 @@ begins.`,
 	return c
 }
 
+// selected are the published results that patterns name.
+func selected(c *cobra.Command, patterns []string) (reproduce.Catalog, error) {
+	all, err := thesis.Catalog()
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := all.Select(patterns...)
+	if err != nil {
+		return nil, misuse(c, "%w", err)
+	}
+	return chosen, nil
+}
+
 // reproduce trains what is missing of a share, and makes what can be made.
 func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, share runs.Shard) error {
 	jobs := reproduce.Jobs(chosen.Trainings(x.scale), x.dir, x.scale)
 	p := &jobsProgress{Recorder: runs.Printer(c.ErrOrStderr()), w: c.ErrOrStderr(), start: time.Now()}
 	var todo []reproduce.Job
-	var unusable []error
+	var unusable error
 	for i, job := range jobs {
 		if !share.Has(i) {
 			continue
 		}
 		done, enough, err := job.Done()
-		switch {
-		case err != nil:
-			unusable = append(unusable, err)
-		case !enough:
-			todo = append(todo, job)
-			wanted := job.Experiment.Header().Epochs
-			p.wanted, p.left = append(p.wanted, wanted), append(p.left, wanted-done)
+		unusable = errors.Join(unusable, err)
+		if wanted := job.Experiment.Header().Epochs; !enough {
+			todo, p.wanted, p.left = append(todo, job), append(p.wanted, wanted), append(p.left, wanted-done)
 		}
 	}
-	if err := errors.Join(unusable...); err != nil {
-		return err
+	if unusable != nil {
+		return unusable
 	}
 	var sets runs.Sets
 	for i, job := range todo {
@@ -141,16 +147,18 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, share runs.Shard, sets *runs.Sets) error {
 	w := c.OutOrStdout()
 	if e.Make == nil {
-		fmt.Fprintf(w, "%s: cannot be made yet%s\n", e.ID, because(e.Blocked))
-		return nil
+		text := e.ID + ": cannot be made yet"
+		if e.Blocked != "" {
+			text += ": " + e.Blocked
+		}
+		_, err := fmt.Fprintln(w, text)
+		return err
 	}
 	missing := 0
 	for _, job := range reproduce.Jobs(reproduce.Catalog{e}.Trainings(x.scale), x.dir, x.scale) {
-		_, enough, err := job.Done()
-		if err != nil {
+		if _, enough, err := job.Done(); err != nil {
 			return err
-		}
-		if !enough {
+		} else if !enough {
 			missing++
 		}
 	}
@@ -192,13 +200,6 @@ func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, share runs
 	return nil
 }
 
-func because(blocked string) string {
-	if blocked == "" {
-		return ""
-	}
-	return ": " + blocked
-}
-
 func newReproduceList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [ID...]",
@@ -218,13 +219,9 @@ of all that their trainings need are done, and whether they have been made.`,
 		if len(patterns) == 0 {
 			patterns = []string{"all"}
 		}
-		all, err := thesis.Catalog()
+		chosen, err := selected(c, patterns)
 		if err != nil {
 			return err
-		}
-		chosen, err := all.Select(patterns...)
-		if err != nil {
-			return misuse(c, "%w", err)
 		}
 		made, err := chosen.ReadMade(x.resultsDir(), reproduce.Full, reproduce.Laptop, reproduce.Smoke)
 		if err != nil {
@@ -253,11 +250,8 @@ give the same page.`,
 	c.Flags().StringVar(&out, "out", "", "`file` to write the page into, instead of printing it")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		all, err := thesis.Catalog()
-		if err != nil {
-			return err
-		}
-		conclusions, err := thesis.Conclusions()
-		if err != nil {
+		conclusions, failure := thesis.Conclusions()
+		if err := cmp.Or(err, failure); err != nil {
 			return err
 		}
 		if info, err := os.Stat(x.resultsDir()); err != nil || !info.IsDir() {
@@ -287,13 +281,11 @@ give the same page.`,
 // fromPage is the path of a directory as the links of a page write it.
 func fromPage(page, dir string) (string, error) {
 	from, err := filepath.Abs(filepath.Dir(page))
-	if err != nil {
+	to, failure := filepath.Abs(dir)
+	if err := cmp.Or(err, failure); err != nil {
 		return "", err
 	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return "", err
-	}
-	return filepath.Rel(from, dir)
+	return filepath.Rel(from, to)
 }
 
 // jobsProgress reports one training after another, with the time that all of them

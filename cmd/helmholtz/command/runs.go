@@ -25,12 +25,7 @@ of an unknown family is named on standard error and passed over.`,
   helmholtz runs runs --where state=finished --where 'learning_rate>=0.01' --sort -validation
   helmholtz runs runs --columns method.samples,seed
   helmholtz runs runs --table runs.parquet`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return fmt.Errorf("name one directory, got %d arguments", len(args))
-			}
-			return nil
-		},
+		Args: between(0, 1, "name one directory"),
 	}
 	tables := newTableFlags(c, "runs", "text")
 	c.Flags().StringArrayVar(&where, "where", nil, "`condition` that the runs meet, NAME=VALUE or with another operator; several have all to be met")
@@ -74,14 +69,7 @@ of an unknown family is named on standard error and passed over.`,
 			columns = runs.Settings(all)
 		}
 		table := runs.ListTable(found, columns...)
-		if tables.path == "" {
-			return tables.print(table)
-		}
-		if err := tables.save(table); err != nil {
-			return err
-		}
-		fmt.Fprintln(c.OutOrStdout(), tables.path)
-		return nil
+		return tables.giveAndSay(table)
 	}
 	return c
 }

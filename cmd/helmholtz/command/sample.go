@@ -1,8 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -47,17 +49,8 @@ of p, come before the expected values are drawn.`,
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if chain.Sweeps == 0 {
-			if err := refuseIdle(c, "--gibbs", ofChains...); err != nil {
-				return err
-			}
-		}
-		if kind != "reconstructions" {
-			if err := refuseIdle(c, "--kind reconstructions", "split"); err != nil {
-				return err
-			}
-		}
-		if err := refuseUnwritable(c, "out", out); err != nil {
+		if err := cmp.Or(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseIdle(c, kind == "reconstructions", "--kind reconstructions", "split"),
+			refuseUnwritable(c, "out", out)); err != nil {
 			return err
 		}
 		run, model, err := openModel(args[0], which)
@@ -81,6 +74,76 @@ of p, come before the expected values are drawn.`,
 			return err
 		}
 		return savedAt(c, out, plotting.Drawn(d, sheets).Save(out))
+	}
+	return c
+}
+
+func newInpaint() *cobra.Command {
+	var out, which, split, spec string
+	var n, chains int
+	var chain runs.Chain
+	var seed uint64
+	c := &cobra.Command{
+		Use:   "inpaint DIR",
+		Short: "Fill in missing parts of images with the machine of a run",
+		Long: `Fill in missing parts of images with the machine of a run: Gibbs chains on
+p*(x,h) that keep the pixels that are given draw what is missing from
+p*(x|given). The figure has a row an image: as it was, what is given, and what
+each of several chains has made of it, as expected values p(x|h¹).
+
+Of a Boltzmann machine the chains are on p(v,h|given), a sweep of which draws the hidden
+units and then what is missing; take some hundred.
+
+A mask says what is missing: left, right, top or bottom, half of the image;
+rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
+0,0; random:FRACTION, that share of the pixels, drawn by seed.`,
+		Example: `  helmholtz inpaint runs/mnist --mask left --out inpainted.png
+  helmholtz inpaint runs/mnist --mask rectangle:7,7,14,14 --n 10 --chains 5 --sweeps 50`,
+		Args: oneRun,
+	}
+	f := c.Flags()
+	f.StringVar(&spec, "mask", "", "`what` is missing: left, right, top, bottom, rectangle:ROW,COLUMN,HEIGHT,WIDTH or random:FRACTION")
+	figureFlag(f, &out, "inpainted.png", "`file` to draw into")
+	splitFlag(f, &split, "`rows` to inpaint: train, validation or test")
+	checkpointFlag(f, &which)
+	numberFlag(f, &n, "n", 8, 1, "`number` of images, drawn by seed")
+	numberFlag(f, &chains, "chains", 4, 1, "`number` of chains an image")
+	numberFlag(f, &chain.Sweeps, "sweeps", 20, 1, "`N` sweeps of each chain")
+	ofChains := chainFlags(f, &chain)
+	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
+
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if spec == "" {
+			return misuse(c, "say what is missing with --mask, as in --mask left")
+		}
+		if err := refuseUnwritable(c, "out", out); err != nil {
+			return err
+		}
+		run, model, err := openModel(args[0], which)
+		if err != nil {
+			return err
+		}
+		inpainter, is := model.(runs.Inpainter)
+		if !is {
+			return runs.Lacks(run, "fills in no images")
+		}
+		how := inpainter.Inpainting()
+		if err := refuseUnused(c, runs.NounOf(run.Experiment()), ofChains, how.Uses); err != nil {
+			return err
+		}
+		set, err := run.Dataset()
+		if err != nil {
+			return err
+		}
+		mask, err := dataset.ParseMask(spec, set.Shape(), seed)
+		if err != nil {
+			return misuse(c, "%w", err)
+		}
+		p, err := how.Fill(c.Context(), pick(set, split).Subset(n, seed), mask, chains, chain, seed, newFraction(c.ErrOrStderr(), "inpainting"))
+		if err != nil {
+			return err
+		}
+		return savedAt(c, out, plotting.Inpainting(p).Save(out))
 	}
 	return c
 }

@@ -11,7 +11,7 @@ import (
 
 // The tests that SECURITY.md names, to hold what it promises, are there.
 func TestPromisesAreTested(t *testing.T) {
-	root := filepath.Join("..", "..")
+	root := filepath.Join("..", "..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "SECURITY.md"))
 	if err != nil {
 		t.Fatal(err)

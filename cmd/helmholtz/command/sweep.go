@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +26,7 @@ import (
 )
 
 func newSweep() *cobra.Command {
-	c := &cobra.Command{
+	return newGroup(&cobra.Command{
 		Use:   "sweep",
 		Short: "Train an experiment with many settings, here or on a cluster",
 		Long: `Train an experiment with many settings, and several seeds of each. A file says what
@@ -53,19 +53,15 @@ programs may train in one directory, on one machine or on several that share it.
   helmholtz sweep submit rates.toml --slurm --out shared/rates
   helmholtz sweep status runs/rates
   helmholtz sweep report runs/rates --table rates.csv --figures runs/rates/figures`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(computing(newSweepPlan()), computing(newSweepRun()), newSweepSubmit(), newSweepStatus(), newSweepReport())
-	return c
+	}, computing(newSweepPlan()), computing(newSweepRun()), newSweepSubmit(), newSweepStatus(), newSweepReport())
 }
 
 // aSweep asks for one argument, the file or the directory of a sweep.
-func aSweep(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("name the file of one sweep, or its directory, got %d arguments", len(args))
-	}
-	return nil
+var aSweep = between(1, 1, "name the file of one sweep, or its directory")
+
+// sweepDir adds the flag of the directory of a sweep to a command.
+func sweepDir(c *cobra.Command) *string {
+	return c.Flags().String("out", "", "`DIR` of the sweep (default runs/NAME of the file)")
 }
 
 // readSweep reads the sweep of a file, whose directory is out or else named after it, or
@@ -206,7 +202,6 @@ func mostWorkers(bytes int64) int {
 }
 
 func newSweepPlan() *cobra.Command {
-	var out string
 	c := &cobra.Command{
 		Use:   "plan FILE",
 		Short: "Say which runs a sweep has, and what they take",
@@ -217,13 +212,13 @@ in the time.`,
 		Example: `  helmholtz sweep plan rates.toml`,
 		Args:    aSweep,
 	}
-	c.Flags().StringVar(&out, "out", "", "`DIR` of the sweep (default runs/NAME of the file)")
+	out := sweepDir(c)
 	tables := newTableFlags(c, "settings", "text")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := tables.check(false); err != nil {
 			return err
 		}
-		s, dir, err := readSweep(c, args[0], out)
+		s, dir, err := readSweep(c, args[0], *out)
 		if err != nil {
 			return err
 		}
@@ -272,7 +267,7 @@ func about(d time.Duration) string {
 var errPreempted = errors.New("ended by the system; what was done is kept: start the same command again, and it goes on")
 
 func newSweepRun() *cobra.Command {
-	var out, shard string
+	var shard string
 	var workers int
 	var retry, worker bool
 	c := &cobra.Command{
@@ -294,7 +289,7 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
   helmholtz sweep run runs/rates --shard 0/4`,
 		Args: aSweep,
 	}
-	c.Flags().StringVar(&out, "out", "", "`DIR` of the sweep (default runs/NAME of the file)")
+	out := sweepDir(c)
 	c.Flags().StringVar(&shard, "shard", "", "do a share of the runs: `INDEX/COUNT`, such as 0/4, or auto")
 	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs at once (default one a core, as far as memory goes)")
 	c.Flags().BoolVar(&retry, "retry", false, "train runs that failed again")
@@ -305,7 +300,7 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		s, dir, err := claimSweep(c, args[0], out)
+		s, dir, err := claimSweep(c, args[0], *out)
 		if err != nil {
 			return err
 		}
@@ -323,7 +318,9 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 		if workers > 1 {
 			err = runWorkers(ctx, c, dir, share, workers)
 		} else {
-			err = runSweep(ctx, c, s, dir, share)
+			_, err = s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder { // one run after the other
+				return []runs.Recorder{runs.Printer(&prefixed{w: c.ErrOrStderr(), prefix: j.String() + ": "})}
+			})
 		}
 		if err != nil && preempted() {
 			return errPreempted
@@ -412,15 +409,6 @@ func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, 
 	return states, nil
 }
 
-// runSweep trains a share of a sweep, one run after the other.
-func runSweep(ctx context.Context, c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard) error {
-	w := c.ErrOrStderr()
-	_, err := s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder {
-		return []runs.Recorder{runs.Printer(&prefixed{w: w, prefix: j.String() + ": "})}
-	})
-	return err
-}
-
 // runWorkers has programs of their own train a share of a sweep, each on its part of
 // the cores.
 func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Shard, workers int) error {
@@ -447,7 +435,7 @@ func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Sh
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(failures, func(err error) bool { return err != nil }) {
+	if errors.Join(failures...) != nil {
 		return fmt.Errorf("not all runs came to their end: helmholtz sweep status %s says which", shell.Argument(dir))
 	}
 	return nil
@@ -538,12 +526,7 @@ is a number, and as a map against each pair of these.`,
 	c.Flags().StringVar(&figures, "figures", "", "`DIR` to draw figures into")
 	choiceFlag(c.Flags(), &format, "figure-format", "`format` of figures: "+strings.Join(formats, ", "), formats...)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if figures == "" {
-			if err := refuseIdle(c, "--figures", "figure-format"); err != nil {
-				return err
-			}
-		}
-		if err := tables.check(false); err != nil {
+		if err := cmp.Or(refuseIdle(c, figures != "", "--figures", "figure-format"), tables.check(false)); err != nil {
 			return err
 		}
 		report, err := reportOn(c, args[0])

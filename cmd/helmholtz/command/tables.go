@@ -77,6 +77,15 @@ func (t *tableFlags) give(table *runs.Table) error {
 	return t.print(table)
 }
 
+// giveAndSay is give, and says where the file is.
+func (t *tableFlags) giveAndSay(table *runs.Table) error {
+	err := t.give(table)
+	if t.path == "" {
+		return err
+	}
+	return savedAt(t.command, t.path, err)
+}
+
 // save writes the table into its file, where there is to be one.
 func (t *tableFlags) save(table *runs.Table) error {
 	if t.path == "" {

@@ -158,12 +158,7 @@ and nbihm from --weight-init small-normal (App. A.2). --validation 0 trains on a
 // seeds in it with their number; 0 for a run. Where --epochs is given, those that
 // are finished go on to so many.
 func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, error) {
-	var others []string
-	c.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != "resume" && f.Name != "backend" && f.Name != "epochs" {
-			others = append(others, "--"+f.Name)
-		}
-	})
+	others := namesOf(c.Flags(), func(f *pflag.Flag) bool { return slices.Contains([]string{"resume", "backend", "epochs"}, f.Name) })
 	if len(others) > 0 {
 		return nil, 0, misuse(c, "--resume continues the experiment as it is, but for a larger number of --epochs: leave %s away", strings.Join(others, ", "))
 	}
@@ -208,12 +203,9 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	if seeds > 0 {
 		home = runs.SeedDir(dir, e.Header().Seed)
 	}
-	set, err := runs.OpenDataset(e, home)
+	set, err := openChecked(c, e, home)
 	if err != nil {
 		return err
-	}
-	if err := e.Check(set); err != nil {
-		return misuse(c, "%w", err)
 	}
 	if err := announceExperiment(c.ErrOrStderr(), e, set); err != nil {
 		return err
@@ -232,6 +224,19 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%v: %s\n", e, result)
 	return nil
+}
+
+// openChecked opens the data of an experiment, which may be stored with its run in a directory, and
+// refuses an experiment that cannot be trained on them.
+func openChecked(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set, error) {
+	set, err := runs.OpenDataset(e, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Check(set); err != nil {
+		return nil, misuse(c, "%w", err)
+	}
+	return set, nil
 }
 
 // announceExperiment says what will be trained on what, and what else the experiment has to say.
@@ -302,16 +307,13 @@ func lastWarning(after string, run *runs.Run) string {
 // lastMeasures writes the measures of the last epoch, of validation or of
 // training, over the seeds.
 func lastMeasures(seeds *runs.Seeds, validation bool) string {
-	of := "training"
+	of, split := "training", func(e runs.Epoch) runs.Measures { return e.Train }
 	if validation {
-		of = "validation"
+		of, split = "validation", func(e runs.Epoch) runs.Measures { return e.Validation }
 	}
 	last := func(r *runs.Run) runs.Measures {
 		epochs := r.History().Epochs
-		if validation {
-			return epochs[len(epochs)-1].Validation
-		}
-		return epochs[len(epochs)-1].Train
+		return split(epochs[len(epochs)-1])
 	}
 	measures := slices.DeleteFunc(seeds.Runs[0].Experiment().Measures(), func(m runs.Measure) bool {
 		_, measured := last(seeds.Runs[0])[m.Key]

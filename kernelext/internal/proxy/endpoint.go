@@ -5,12 +5,14 @@ package proxy
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/go-zeromq/zmq4"
+	"github.com/go-zeromq/zmq4/security/null"
 )
 
 // endpoint is a socket that front ends connect to.
@@ -198,3 +200,139 @@ func (p *peer) subscribed(topic string) bool {
 	}
 	return false
 }
+
+// queue holds the messages that wait for one client, up to a number of bytes.
+type queue struct {
+	mu       sync.Mutex
+	changed  sync.Cond
+	messages [][][]byte
+	bytes    int
+	sending  bool
+	closed   bool
+}
+
+func newQueue() *queue {
+	q := &queue{}
+	q.changed.L = &q.mu
+	return q
+}
+
+// put adds a message and reports whether there was room. An empty queue has
+// room for any message.
+func (q *queue) put(frames [][]byte, most int) bool {
+	n := size(frames)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.bytes > 0 && q.bytes+n > most {
+		return false
+	}
+	q.messages = append(q.messages, frames)
+	q.bytes += n
+	q.changed.Broadcast()
+	return true
+}
+
+// take waits for the next message; ok is false once the queue is closed.
+func (q *queue) take() (frames [][]byte, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.sending = false
+	q.changed.Broadcast()
+	for len(q.messages) == 0 && !q.closed {
+		q.changed.Wait()
+	}
+	if q.closed {
+		return nil, false
+	}
+	frames = q.messages[0]
+	q.messages[0] = nil
+	q.messages = q.messages[1:]
+	q.bytes -= size(frames)
+	q.sending = true
+	return frames, true
+}
+
+// drain waits until all messages are sent or the queue is closed.
+func (q *queue) drain() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for (len(q.messages) > 0 || q.sending) && !q.closed {
+		q.changed.Wait()
+	}
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed, q.messages = true, nil
+	q.changed.Broadcast()
+}
+
+// size is what a message weighs in a queue.
+func size(frames [][]byte) int {
+	n := 0
+	for _, f := range frames {
+		n += len(f) + frameCost
+	}
+	return n
+}
+
+// handshakeTime is how long a peer may take to say what it is.
+const handshakeTime = 10 * time.Second
+
+// wire is one ZeroMQ connection.
+type wire struct {
+	net     *limited
+	conn    *zmq4.Conn
+	sending sync.Mutex
+}
+
+// open greets the peer at the other end of c, as a server or as a client, and
+// closes c if that fails.
+func open(c net.Conn, kind zmq4.SocketType, identity string, server bool) (w *wire, err error) {
+	defer func() {
+		err = malformed(recover(), err)
+		if err != nil {
+			c.Close()
+		}
+	}()
+	w = &wire{net: limit(c)}
+	if err := c.SetDeadline(time.Now().Add(handshakeTime)); err != nil {
+		return nil, err
+	}
+	w.conn, err = zmq4.Open(w.net, null.Security(), kind, zmq4.SocketIdentity(identity), server, nil)
+	if err != nil {
+		return nil, err
+	}
+	w.net.commands = false
+	return w, c.SetDeadline(time.Time{})
+}
+
+// malformed turns a panic of zmq4, which some malformed metadata cause, into
+// an error.
+func malformed(panicked any, err error) error {
+	if panicked != nil {
+		return fmt.Errorf("malformed message: %v", panicked)
+	}
+	return err
+}
+
+// peerIdentity is the identity that the peer gave itself, empty for most.
+func (w *wire) peerIdentity() string { return w.conn.Peer.Meta["Identity"] }
+
+func (w *wire) send(frames [][]byte) error {
+	w.sending.Lock()
+	defer w.sending.Unlock()
+	if err := w.conn.SendMsg(zmq4.NewMsgFrom(frames...)); err != nil {
+		return err
+	}
+	return w.net.out.Flush()
+}
+
+func (w *wire) receive() (frames [][]byte, err error) {
+	defer func() { err = malformed(recover(), err) }()
+	m, err := w.conn.RecvMsg()
+	return m.Frames, err
+}
+
+func (w *wire) close() { w.conn.Close() }

@@ -70,11 +70,10 @@ func Start(o Options) (*Kernel, error) {
 	k.forget()
 	adoptOrphans()
 	k.gonb.Lock() // front ends that are early wait
-	if err := k.listen(c); err != nil {
-		k.close()
-		return nil, err
+	if err = k.listen(c); err == nil {
+		err = k.startGoNB()
 	}
-	if err := k.startGoNB(); err != nil {
+	if err != nil {
 		k.close()
 		return nil, err
 	}
@@ -295,15 +294,13 @@ func (k *Kernel) publish(m *message) {
 	if parent.Session == ourIdentity {
 		return
 	}
-	state := ""
-	if m.Header.Type == "status" {
-		var status struct {
-			State string `json:"execution_state"`
-		}
-		_ = json.Unmarshal(m.content, &status)
-		state = status.State
+	var status struct {
+		State string `json:"execution_state"`
 	}
-	if k.follow(parent, state, m.parent) {
+	if m.Header.Type == "status" {
+		_ = json.Unmarshal(m.content, &status)
+	}
+	if k.follow(parent, status.State, m.parent) {
 		return
 	}
 	if parent.Type != "execute_request" {
@@ -315,7 +312,7 @@ func (k *Kernel) publish(m *message) {
 	}
 	k.saysInterrupted(m, parent.ID)
 	m.sizeImage()
-	k.begin(parent.ID, state, m)
+	k.begin(parent.ID, status.State, m)
 }
 
 // say publishes a message of this kernel, as one of the cell with the header

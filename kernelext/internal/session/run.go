@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -44,6 +46,14 @@ type run struct {
 	done       chan struct{} // closed when the run has ended
 
 	progress progress
+}
+
+// release lets go of a run that has ended. The caller holds the lock.
+func (r *run) release() {
+	if ended(r.state) {
+		close(r.done)
+		r.set = nil // it may be large, and lies with the run or where it was
+	}
 }
 
 // Info describes a run.
@@ -227,7 +237,7 @@ func (s *Session) names() []string {
 			known[e.Name()] = true
 		}
 	}
-	return sortedKeys(known)
+	return slices.Sorted(maps.Keys(known))
 }
 
 // Runs describes all runs, by name.

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"weak"
@@ -131,16 +130,13 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 	default:
 		r.experiment, r.state = e, Waiting
 	}
-	s.queue = insert(s.queue, r, front)
+	at := len(s.queue)
+	if front {
+		at = 0
+	}
+	s.queue = slices.Insert(s.queue, at, r)
 	s.advance()
 	return nil
-}
-
-func insert(queue []*run, r *run, front bool) []*run {
-	if front {
-		return slices.Insert(queue, 0, r)
-	}
-	return append(queue, r)
 }
 
 var errClosed = errors.New("the session has ended")
@@ -177,10 +173,7 @@ func (s *Session) train(ctx context.Context, r *run, idle chan struct{}) {
 	default:
 		r.state, r.err = Failed, err
 	}
-	if ended(r.state) {
-		close(r.done)
-		r.set = nil // it may be large, and lies with the run or where it was
-	}
+	r.release()
 	s.current = nil
 	close(idle)
 	s.advance()
@@ -247,10 +240,7 @@ func (s *Session) halt(name string, then runs.State) error {
 	defer s.mu.Unlock()
 	s.queue = slices.DeleteFunc(s.queue, func(q *run) bool { return q == r })
 	r.state = then
-	if ended(then) {
-		close(r.done)
-		r.set = nil
-	}
+	r.release()
 	return nil
 }
 
@@ -329,11 +319,21 @@ func (s *Session) Close() {
 	}
 }
 
-func sortedKeys[T any](m map[string]T) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
+// Environment names the directory in which a cell finds the session of its
+// kernel: a socket, and the token that requests on it have to show.
+const (
+	Environment = "HELMHOLTZ_SESSION"
+	SocketFile  = "session.sock"
+	TokenFile   = "token"
+)
+
+// Folder is where runs are, from the working directory, which is the
+// notebook's.
+const Folder = "runs"
+
+// experimentFile is the file of a run directory that holds the experiment.
+const experimentFile = "experiment.toml"
+
+// Largest is the size of the largest model or data set that cells and the kernel
+// pass to each other, in bytes.
+const Largest = 1 << 30
