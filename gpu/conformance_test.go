@@ -12,12 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/cu"
-
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	_ "github.com/helmholtz-go/helmholtz/hm/engine/cpu"
 	"github.com/helmholtz-go/helmholtz/hm/engine/enginetest"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"gorgonia.org/cu"
 )
 
 // opened returns the engine of the device, which may be an emulated one. A test

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,7 +101,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 	numberFlag(f, &o.RaiseChains, "raise-chains", 10, 1, "`M` chains of each row of RAISE")
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		if err := cmp.Or(refuseIdle(c, o.LogZ2 > 0, "--log-z2", "log-z2-inner"), refuseIdle(c, x.parts != "", "--parts", "shard"),
+		if err := firstOf(refuseIdle(c, o.LogZ2 > 0, "--log-z2", "log-z2-inner"), refuseIdle(c, x.parts != "", "--parts", "shard"),
 			refuseIdle(c, o.Raise > 0, "--raise", "raise-chains"), tables.check(asJSON)); err != nil {
 			return err
 		}

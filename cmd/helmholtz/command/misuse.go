@@ -85,3 +85,13 @@ func argumentError(c *cobra.Command, args []string, err error) error {
 	}
 	return fmt.Errorf("%w%s", err, names.Meant(args[0], all...))
 }
+
+// firstOf returns the first error that is not nil.
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -251,7 +250,7 @@ give the same page.`,
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		all, err := thesis.Catalog()
 		conclusions, failure := thesis.Conclusions()
-		if err := cmp.Or(err, failure); err != nil {
+		if err := firstOf(err, failure); err != nil {
 			return err
 		}
 		if info, err := os.Stat(x.resultsDir()); err != nil || !info.IsDir() {
@@ -282,7 +281,7 @@ give the same page.`,
 func fromPage(page, dir string) (string, error) {
 	from, err := filepath.Abs(filepath.Dir(page))
 	to, failure := filepath.Abs(dir)
-	if err := cmp.Or(err, failure); err != nil {
+	if err := firstOf(err, failure); err != nil {
 		return "", err
 	}
 	return filepath.Rel(from, to)

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -49,7 +48,7 @@ of p, come before the expected values are drawn.`,
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := cmp.Or(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseIdle(c, kind == "reconstructions", "--kind reconstructions", "split"),
+		if err := firstOf(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseIdle(c, kind == "reconstructions", "--kind reconstructions", "split"),
 			refuseUnwritable(c, "out", out)); err != nil {
 			return err
 		}
