@@ -12,6 +12,7 @@ set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd -P)
 dir=${HELMHOLTZ_QUEUE:-$root/build/queue}
+case $dir in /*) ;; *) dir=$PWD/$dir ;; esac
 packed=$root/pretrained/unfinished
 
 # In the order of issue and budget: no training, the BiHM of the BiHM thesis, MNIST at the
@@ -33,29 +34,35 @@ restore() {
 	[ -d "$packed" ] || return 0
 	(cd "$packed" && find . -name experiment.toml -exec dirname {} \;) | while read -r run; do
 		[ -e "$dir/$run/experiment.toml" ] && continue
-		mkdir -p "$dir/$run"
-		cp -R "$packed/$run/." "$dir/$run"
-		gunzip -f "$dir/$run"/*.gz
+		rm -rf "$dir/$run.part"
+		mkdir -p "$dir/$run.part"
+		cp -R "$packed/$run/." "$dir/$run.part"
+		gunzip -f "$dir/$run.part"/*.gz
 		if [ -e "$packed/$run/../seeds.json" ]; then cp "$packed/$run/../seeds.json" "$dir/$run/.."; fi
+		mv "$dir/$run.part" "$dir/$run"
 	done
 }
 
 # pack copies what a training needs to resume, and the kept epochs that results are made of, but
-# not the best epoch.
+# not the best epoch. A training that has been finished or has no checkpoint yet is left out.
 pack() {
-	rm -rf "$packed"
+	if [ ! -d "$dir" ]; then
+		echo "queue.sh: there are no trainings in $dir: name their folder by HELMHOLTZ_QUEUE, or run the queue first" >&2
+		exit 1
+	fi
+	rm -rf "$packed.new"
+	mkdir -p "$packed.new"
 	(cd "$dir" && find . -name experiment.toml -not -path './smoke/*' -exec dirname {} \;) | while read -r run; do
-		finished "$run" && continue
-		mkdir -p "$packed/$run"
-		for name in experiment.toml checkpoint.safetensors clock.json sessions.jsonl metrics.jsonl; do
-			cp "$dir/$run/$name" "$packed/$run"
+		if [ ! -e "$dir/$run/checkpoint.safetensors" ] || finished "$run"; then continue; fi
+		mkdir -p "$packed.new/$run"
+		for name in experiment.toml checkpoint.safetensors clock.json sessions.jsonl metrics.jsonl epoch-200.safetensors epoch-500.safetensors; do
+			if [ -e "$dir/$run/$name" ]; then cp "$dir/$run/$name" "$packed.new/$run"; fi
 		done
-		for name in epoch-200.safetensors epoch-500.safetensors; do
-			if [ -e "$dir/$run/$name" ]; then cp "$dir/$run/$name" "$packed/$run"; fi
-		done
-		gzip -9n "$packed/$run"/*.safetensors "$packed/$run/metrics.jsonl"
-		if [ -e "$dir/$run/../seeds.json" ]; then cp "$dir/$run/../seeds.json" "$packed/$run/.."; fi
+		gzip -9n "$packed.new/$run"/*.safetensors "$packed.new/$run"/metrics.jsonl
+		if [ -e "$dir/$run/../seeds.json" ]; then cp "$dir/$run/../seeds.json" "$packed.new/$run/.."; fi
 	done
+	rm -rf "$packed"
+	mv "$packed.new" "$packed"
 	du -sh "$packed"
 }
 
@@ -77,10 +84,16 @@ run)
 	mkdir -p "$dir"
 	(cd "$root" && go build -o "$dir/helmholtz" ./cmd/helmholtz)
 	export GOMAXPROCS=1
-	printf '%s\n' "$queue" | while read -r ids; do
-		# shellcheck disable=SC2086 # several ids
-		nice -n 19 "$dir/helmholtz" reproduce $ids --scale full --dir "$dir"
-	done
+	printf '%s\n' "$queue" | {
+		failed=0
+		while read -r ids; do
+			# shellcheck disable=SC2086 # several ids
+			nice -n 19 "$dir/helmholtz" reproduce $ids --scale full --dir "$dir" </dev/null && continue
+			failed=$?
+			if [ $failed -eq 130 ]; then break; fi # interrupted
+		done
+		exit $failed
+	}
 	;;
 *)
 	sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,10p'

@@ -247,10 +247,11 @@ func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) 
 	if !is {
 		return nil, nil
 	}
-	d := sampler.Drawings()[0]
-	if d.Sweeps > 0 {
+	all := sampler.Drawings()
+	if len(all) == 0 || all[0].Sweeps > 0 {
 		return nil, nil
 	}
+	d := all[0]
 	sheets, err := d.Draw(ctx, runs.Sampling{N: n, Seed: seed})
 	if err != nil {
 		return nil, err

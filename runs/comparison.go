@@ -264,13 +264,9 @@ func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split 
 		e := &c.Experiments[i]
 		e.Evaluations = nil
 		for _, run := range e.seeds.Runs {
-			at, err := run.Checkpoint(which)
-			if err != nil {
+			of, err := run.ModelAt(which)
+			if err != nil && !errors.Is(err, ErrNoModels) {
 				return c, err
-			}
-			of, err := ModelOf(run.experiment, at)
-			if err != nil {
-				return c, fmt.Errorf("%s: %w", run.Dir(), err)
 			}
 			m, ok := of.(Estimator)
 			if !ok {

@@ -88,13 +88,20 @@ type OverSeeds []struct {
 	Spread
 }
 
-// QuantitiesOver returns the spreads of the quantities of evaluations, one a seed.
+// QuantitiesOver returns the spreads of the quantities of evaluations, one a seed. A quantity that the
+// first evaluation lacks is left out.
 func QuantitiesOver(each []Evaluation) (over OverSeeds) {
-	for i, q := range each[0].Quantities() {
+	for _, q := range each[0].Quantities() {
 		over = append(over, struct {
 			Quantity
 			Spread
-		}{q, SpreadOf(each, func(e Evaluation) float64 { return e.Quantities()[i].Value })})
+		}{q, SpreadOf(each, func(e Evaluation) float64 {
+			of := e.Quantities()
+			if i := slices.IndexFunc(of, func(other Quantity) bool { return other.Key == q.Key }); i >= 0 {
+				return of[i].Value
+			}
+			return math.NaN()
+		})})
 	}
 	return over
 }

@@ -100,11 +100,15 @@ type Family[S, M any] struct {
 
 	// Measures lists what training may measure, the objective first.
 	Measures []Measure
+	// Size returns how many numbers all tensors of a model for images of a shape have, at least. A
+	// file with fewer is refused before New takes memory for them. Optional: give it if settings
+	// alone can make a model large.
+	Size func(Fit[S, M], dataset.Shape) float64
 	// New returns a model for images of a shape, whose tensors have their shapes and any values.
 	New func(Fit[S, M], dataset.Shape) (M, error)
 	// Begin gives a new model its first parameters. Optional: they are then as New has them.
 	Begin func(Fit[S, M], M, *dataset.Set) error
-	// Tensors lists all that the next step needs, in float32 or in float64, and shares the model's
+	// Tensors lists all that the next step needs, in float32 or in float64. It shares the model's
 	// memory, into which a snapshot is read.
 	Tensors func(M) []Tensor
 	// Restored computes what follows from tensors that a snapshot was read into. Optional.
@@ -158,10 +162,29 @@ func NewFamily[S, M any](of Family[S, M]) *Family[S, M] {
 			panic(fmt.Sprintf("runs: the family %s has no %s", f.Name, name))
 		}
 	}
+	f.checkSettings()
 	e := f.Kind().entry()
 	e.draft = f.draft
 	register(f.Name, e)
 	return f
+}
+
+// checkSettings panics if the settings are not plain fields with keys of their own.
+func (f *Family[S, M]) checkSettings() {
+	taken := append(settingNames("", reflect.TypeFor[Base]()), "family")
+	for field := range reflect.TypeFor[S]().Fields() {
+		key, _, _ := strings.Cut(field.Tag.Get("toml"), ",")
+		_, isBase := reflect.TypeFor[Base]().FieldByName(field.Name)
+		switch {
+		case field.Anonymous || !field.IsExported():
+			panic(fmt.Sprintf("runs: the field %s of the settings of %s is embedded or not exported: give it a name of its own that is", field.Name, f.Name))
+		case field.Type.Kind() == reflect.Pointer || field.Type.Kind() == reflect.Map:
+			panic(fmt.Sprintf("runs: the field %s of the settings of %s is a %v, which experiments would share: use a value or a slice", field.Name, f.Name, field.Type))
+		case key == "" || isBase || slices.Contains(taken, key):
+			panic(fmt.Sprintf("runs: the field %s of the settings of %s has the key %q in TOML: give it a name and a key that no other setting has", field.Name, f.Name, key))
+		}
+		taken = append(taken, key)
+	}
 }
 
 // Empty returns the usual experiment of the family, which names no data.
@@ -217,10 +240,13 @@ func (f *Family[S, M]) LoadModel(r io.Reader) (M, error) { return f.Kind().LoadM
 func (f *Family[S, M]) Kind() Kind[Fit[S, M], M] {
 	return Kind[Fit[S, M], M]{Name: f.Name, Noun: f.Noun, Parse: f.Parse, Model: func(e Fit[S, M], at Snapshot) (M, error) {
 		m, _, err := e.restore(at)
-		if err == nil && f.Model != nil {
+		if err != nil {
+			return *new(M), err
+		}
+		if f.Model != nil {
 			m = f.Model(m)
 		}
-		return m, err
+		return m, nil
 	}}
 }
 
@@ -268,6 +294,9 @@ func (e Fit[S, M]) MarshalJSON() ([]byte, error) { return json.Marshal(e.flat())
 // Train trains the experiment as the function Train does, and returns the run with the model of the
 // last checkpoint.
 func (e Fit[S, M]) Train(ctx context.Context, set *dataset.Set, dir string, recorders ...Recorder) (*Typed[Fit[S, M], M], error) {
+	if e.family == nil {
+		return nil, e.Check(set)
+	}
 	return e.family.Kind().Train(ctx, e, set, dir, recorders...)
 }
 
@@ -403,12 +432,19 @@ type shaped struct {
 	Shape dataset.Shape `json:"shape"`
 }
 
+// mostPixels bounds the images that a snapshot may be for.
+const mostPixels = 1 << 20
+
 func (e Fit[S, M]) snapshot(m M, shape dataset.Shape, step int) (Snapshot, error) {
 	if e.family.Write != nil {
 		return e.family.Write(m, step)
 	}
 	text, err := json.Marshal(shaped{shape})
-	return Snapshot{Step: step, Header: text, Tensors: e.family.Tensors(m)}, err
+	tensors := e.family.Tensors(m)
+	for i, t := range tensors {
+		tensors[i].Data, tensors[i].Wide = slices.Clone(t.Data), slices.Clone(t.Wide) // the next step may come before they are written
+	}
+	return Snapshot{Step: step, Header: text, Tensors: tensors}, err
 }
 
 // restore returns the model of a snapshot, and the shape of its images.
@@ -424,9 +460,15 @@ func (e Fit[S, M]) restore(at Snapshot) (m M, shape dataset.Shape, err error) {
 	for _, t := range at.Tensors {
 		values += t.Size()
 	}
+	if err := CheckHyperparameters(&e.Settings, e.rows()); err != nil {
+		return m, shape, err
+	}
 	shape = of.Shape
-	if min(shape.Height, shape.Width) < 1 || shape.Height > values/shape.Width {
-		return m, shape, fmt.Errorf("the %d numbers of the file are no model for images of %v", values, shape)
+	if min(shape.Height, shape.Width) < 1 || max(shape.Height, shape.Width) > mostPixels || shape.Units() > mostPixels {
+		return m, shape, fmt.Errorf("no model is for images of %v", shape)
+	}
+	if e.family.Size != nil && !(e.family.Size(e, shape) <= float64(values)) {
+		return m, shape, fmt.Errorf("the %d numbers of the file are too few for a model of images of %v", values, shape)
 	}
 	if m, err = e.family.New(e, shape); err != nil {
 		return m, shape, err

@@ -46,6 +46,65 @@ func TestUsualSettingsStay(t *testing.T) {
 	}
 }
 
+// A model may have fewer numbers than an image has pixels.
+func TestSmallModels(t *testing.T) {
+	set, err := dataset.Spec{Name: "3by3", Subset: 5}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := layers.Experiment(set)
+	e.Epochs = 1
+	run, err := e.Train(t.Context(), set, t.TempDir(), runs.Quiet)
+	if err != nil || len(run.Model().a) != 1 {
+		t.Errorf("one number learns of %v: %v", set.Shape(), err)
+	}
+}
+
+// Settings that experiments would share, or that have no key of their own, are refused when their
+// family registers.
+func TestSettingsAreTheirOwn(t *testing.T) {
+	refused := func(says string, register func()) {
+		t.Helper()
+		defer func() {
+			if said, _ := recover().(string); !strings.Contains(said, says) {
+				t.Errorf("%q is said of settings, want %q", said, says)
+			}
+		}()
+		register()
+	}
+	refused("would share", func() {
+		register[struct {
+			P *int `toml:"p"`
+		}]()
+	})
+	refused("not exported", func() { register[struct{ runs.Decay }]() })
+	refused("no other setting has", func() {
+		register[struct {
+			Other int `toml:"seed"`
+		}]()
+	})
+	refused("no other setting has", func() {
+		register[struct {
+			Keep int `toml:"own"`
+		}]()
+	})
+}
+
+// register registers a family with settings.
+func register[S any]() {
+	runs.NewFamily(runs.Family[S, *logits]{
+		Name: "odd", Rows: func(*S) []runs.Hyperparameter { return nil }, Batch: func(*S) *int { return new(int) },
+		Measures: []runs.Measure{runs.LogP}, New: func(runs.Fit[S, *logits], dataset.Shape) (*logits, error) { return nil, nil },
+		Tensors: func(*logits) []runs.Tensor { return nil },
+		Step: func(context.Context, runs.Fit[S, *logits], *logits, runs.Minibatch, float64) (runs.Measures, error) {
+			return nil, nil
+		},
+		Validate: func(context.Context, runs.Fit[S, *logits], *logits, dataset.Split) (runs.Measures, error) {
+			return nil, nil
+		},
+	})
+}
+
 // A family that lacks a function is refused when it registers, and an experiment that no family made
 // when it is checked.
 func TestFamiliesAreWhole(t *testing.T) {

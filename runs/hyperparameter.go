@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -109,11 +110,18 @@ func (h Hyperparameter) value() any { return reflect.ValueOf(h.Value).Elem().Int
 func CheckHyperparameters(spec any, settings []Hyperparameter) error {
 	for _, s := range settings {
 		if s.Wrong() {
-			_, key := cutLast(keyOf(spec, s.Value))
-			return fmt.Errorf("%s = %v: %s", key, s.value(), s.Remedy)
+			return fmt.Errorf("%s = %v: %s", keyOf(spec, s.Value), quoted(s.value()), s.Remedy)
 		}
 	}
 	return nil
+}
+
+// quoted puts a text in quotes, and leaves other values as they are.
+func quoted(value any) any {
+	if text, is := value.(string); is {
+		return strconv.Quote(text)
+	}
+	return value
 }
 
 // An Idler is an Experiment that knows which of its settings do nothing beside the others.

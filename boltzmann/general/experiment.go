@@ -48,8 +48,13 @@ var family = runs.NewFamily(runs.Family[Settings, *Model]{
 	Check: check, Baseline: baseline,
 
 	Measures: []runs.Measure{pseudoMeasure, freeEnergyMeasure, runs.LogP},
-	New:      newModel, Begin: begin, Tensors: tensors, Restored: (*Model).spread,
+	Size:     size, New: newModel, Begin: begin, Tensors: tensors, Restored: (*Model).spread,
 	Step: step, Validate: validate,
+	Model: func(m *Model) *Model {
+		bare := *m
+		bare.chains = nil
+		return &bare
+	},
 })
 
 func rows(s *Settings) []runs.Hyperparameter {

@@ -1,6 +1,7 @@
 package general
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -519,6 +520,30 @@ func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
 	}
 }
 
+// A model file whose settings ask for far more memory than it has numbers is refused without taking it.
+func TestModelFilesTakeNoMoreThanTheyHave(t *testing.T) {
+	set := lines(t)
+	e := experiments(set)[1]
+	s, err := e.Begin(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, chains := range []int{3_000_000, math.MaxUint32, -1} {
+		e.Settings.Training.Chains = chains
+		file, err := runs.MarshalModel(e, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		m, err := LoadModel(bytes.NewReader(file))
+		runtime.ReadMemStats(&after)
+		if bytes := after.TotalAlloc - before.TotalAlloc; err == nil || m != nil || bytes > 10<<20 {
+			t.Errorf("%d chains: the model %v, the error %v, and %d bytes", chains, m, err, bytes)
+		}
+	}
+}
+
 // Snapshots of other machines are refused.
 func TestForeignSnapshotsAreRefused(t *testing.T) {
 	set := lines(t)
@@ -528,8 +553,8 @@ func TestForeignSnapshotsAreRefused(t *testing.T) {
 		change func(s *runs.Snapshot)
 	}{
 		{"the description of the model", func(s *runs.Snapshot) { s.Header = json.RawMessage("[]") }},
-		{"no model for images of 0×0", func(s *runs.Snapshot) { s.Header = json.RawMessage("{}") }},
-		{"no model for images of 1×4096", func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"shape":{"Height":1,"Width":4096}}`) }},
+		{"no model is for images of 0×0", func(s *runs.Snapshot) { s.Header = json.RawMessage("{}") }},
+		{"too few for a model of images of 1×4096", func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"shape":{"Height":1,"Width":4096}}`) }},
 		{"for images of 1×9", func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"shape":{"Height":1,"Width":9}}`) }},
 	} {
 		s, err := e.Begin(set)

@@ -27,6 +27,24 @@ var (
 // pseudo-likelihood.
 const validationUnits = 16
 
+// size counts the numbers of the tensors.
+func size(e Experiment, shape dataset.Shape) float64 {
+	s, v, h := e.Settings, float64(shape.Units()), float64(e.Settings.Machine.Hidden)
+	n := v + h
+	if n > enumerable {
+		n *= 1 + float64(s.Training.Chains)
+	}
+	switch s.Machine.Connections {
+	case All:
+		return n + (v+h)*(v+h-1)/2
+	case SemiRestricted:
+		return n + v*(v-1)/2 + v*h
+	case Restricted:
+		return n + v*h
+	}
+	return n + float64(len(s.Machine.Pairs))
+}
+
 // newModel returns a model with chains, if its gradient is not exact.
 func newModel(e Experiment, shape dataset.Shape) (*Model, error) {
 	m, err := e.Settings.Machine.Model(shape)

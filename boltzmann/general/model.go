@@ -16,7 +16,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Model is a machine with its parameters, in double precision. Its methods do not change it, and
+// Model is a machine with its parameters, in double precision. Its exported methods do not change it, and
 // those that draw random numbers draw the same ones each time. Those that take a dataset.Split round
 // its values.
 type Model struct {

@@ -60,6 +60,11 @@ var family = runs.NewFamily(runs.Family[Settings, *Machine]{
 	Measures: []runs.Measure{freeEnergy, runs.LogP},
 	New:      machineFor,
 	Write:    write, Read: read,
+	Model: func(m *Machine) *Machine {
+		bare := *m
+		bare.adam = nil
+		return &bare
+	},
 	Step: step, Validate: validate, Observe: observe,
 })
 

@@ -20,26 +20,26 @@ type Experiment = runs.Fit[Settings, *Model]
 
 // Family trains mixtures: Family.Experiment(set).Train(ctx, set, dir).
 var Family = runs.NewFamily(runs.Family[Settings, *Model]{
-	Name:  "mixture",
-	Noun:  "a mixture of Gaussians",
-	Usual: Settings{Components: 10, LearningRate: 0.5, BatchSize: 100},
+	Name: "mixture", Noun: "a mixture of Gaussians", Usual: Settings{Components: 10, LearningRate: 0.5, BatchSize: 100},
 	Rows: func(s *Settings) []runs.Hyperparameter {
 		rate := runs.RateRow(&s.LearningRate, "learning `rate` η of the statistics, at most 1")
-		rate.Valid = rate.Valid && s.LearningRate <= 1
+		rate.Valid, rate.Remedy = rate.Valid && s.LearningRate <= 1, "give a number above 0 and at most 1"
 		return []runs.Hyperparameter{{
 			Value: &s.Components, Flag: "components", Usage: "`K` Gaussians", Legend: fmt.Sprintf("mixture of %d", s.Components), Always: true,
 			Valid: s.Components >= 1, Remedy: "give at least 1",
 		}, rate, runs.BatchRow(&s.BatchSize)}
 	},
-	Batch: func(s *Settings) *int { return &s.BatchSize },
-	Rate:  func(s Settings) (float64, runs.Decay) { return s.LearningRate, runs.Decay{} },
+	Measures: []runs.Measure{runs.LogP}, Batch: func(s *Settings) *int { return &s.BatchSize },
+	Rate: func(s Settings) (float64, runs.Decay) { return s.LearningRate, runs.Decay{} },
 	Check: func(e Experiment, set *dataset.Set) error {
 		if rows := set.Train().Rows; e.Settings.Components > rows {
 			return fmt.Errorf("components = %d of %d rows: give as many at most", e.Settings.Components, rows)
 		}
 		return nil
 	},
-	Measures: []runs.Measure{runs.LogP},
+	Size: func(e Experiment, shape dataset.Shape) float64 {
+		return float64(e.Settings.Components) * float64(shape.Units())
+	},
 	New: func(e Experiment, shape dataset.Shape) (*Model, error) {
 		return newModel(e.Settings.Components, shape), nil
 	},

@@ -2,6 +2,7 @@ package thesis
 
 import (
 	"bytes"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm"
@@ -120,8 +121,9 @@ func newBenchEval() *cobra.Command {
 			return err
 		}
 		estimator, is := model.(runs.Estimator)
-		if !is {
-			return runs.Lacks(run, "has no estimates")
+		evaluator, how := model.(runs.Evaluator)
+		if !is || !how || !slices.Contains(evaluator.Evaluations().Uses, "samples") {
+			return runs.Lacks(run, "is not evaluated by importance samples")
 		}
 		set, err := run.Dataset()
 		if err != nil {

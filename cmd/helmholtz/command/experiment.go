@@ -103,7 +103,7 @@ func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 // trainingFlags adds the flags of training that experiments of every family have.
 func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *uint64, keep *[]int) {
 	f.IntVar(epochs, "epochs", *epochs, "passes over the training rows")
-	f.IntVar(patience, "patience", *patience, "stop when the validation log p has not risen for so many `epochs` (0 never)")
+	f.IntVar(patience, "patience", *patience, "stop when the objective has not improved on the validation rows for so many `epochs` (0 never)")
 	f.Uint64Var(seed, "seed", *seed, "`seed` of all random numbers of training")
 	f.IntSliceVar(keep, "keep", *keep, "keep the checkpoints of these `epochs`")
 	f.IntVar(recordSteps, "record-steps", *recordSteps, "record the measures of every `N`-th step, 0 for epochs alone")

@@ -6,12 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmholtz-go/helmholtz/internal/file"
-
 	_ "github.com/helmholtz-go/helmholtz/boltzmann/general" // the family general-boltzmann
 	_ "github.com/helmholtz-go/helmholtz/boltzmann/updown"  // the family updown
 	"github.com/helmholtz-go/helmholtz/dataset"
 	_ "github.com/helmholtz-go/helmholtz/hm/deterministic" // the family deterministic
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -111,7 +110,7 @@ func upDown(c *cobra.Command, dir string) (runs.Experiment, error) {
 	})
 	if len(others) > 0 {
 		slices.Sort(others)
-		return nil, misuse(c, "--up-down begins from a run, and has no %s: leave it out, or write a file of the family updown", strings.Join(others, ", "))
+		return nil, misuse(c, "--up-down begins from a run, and has no %s: leave it out", strings.Join(others, ", "))
 	}
 	if err := handOn(c, givenFlags(c.Flags()), own); err != nil {
 		return nil, err

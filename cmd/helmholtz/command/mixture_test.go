@@ -191,7 +191,6 @@ func TestAFamilyThatRegistersItself(t *testing.T) {
 	if out := succeed(t, "eval", seeds, "--format", "csv"); !strings.HasPrefix(out, "run,checkpoint,seed,epochs,finished,log_p,log_p_se,split,samples,data,draw_seed,seconds\n") || strings.Count(out, "\n") != 3 {
 		t.Errorf("the table is %q", out)
 	}
-	succeed(t, "bench", "eval", one, "--samples", "1")
 	if out := succeed(t, "compare", one, seeds, "--samples", "5"); !strings.Contains(out, "log p, test, K = 5") || !strings.Contains(out, "log p, best validation") {
 		t.Errorf("compare says %q", out)
 	}
@@ -230,6 +229,7 @@ func TestAFamilyThatRegistersItself(t *testing.T) {
 		"--log-z2: a mixture of Bernoulli units does without it":         {"eval", one, "--log-z2", "10"},
 		"--kind layers: a mixture of Bernoulli units draws means":        {"sample", one, "--kind", "layers"},
 		"--gibbs: a mixture of Bernoulli units does without it":          {"sample", one, "--gibbs", "3"},
+		"is not evaluated by importance samples":                         {"bench", "eval", one},
 		"a mixture of Bernoulli units, which fills in no images":         {"inpaint", one, "--mask", "left"},
 		"a mixture of Bernoulli units is not evaluated in parts":         {"eval", "submit", one, "--parts", filepath.Join(here, "parts"), "--slurm", "--only-write"},
 		"--log-z2: a report of a mixture of Bernoulli units does with":   {"report", one, "--log-z2", "10"},

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ func openModel(dir, checkpoint string) (*runs.Run, any, error) {
 		return nil, nil, err
 	}
 	model, err := run.ModelAt(checkpoint)
+	if errors.Is(err, runs.ErrNoModels) {
+		err = runs.Lacks(run, "has no models outside of training")
+	}
 	return run, model, err
 }
 
@@ -45,10 +49,14 @@ func refuseUnused(c *cobra.Command, who string, all, uses []string) error {
 // flags that it does not use.
 func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps int, options []string) (d runs.Drawing, err error) {
 	sampler, is := model.(runs.Sampler)
-	if !is {
+	var all []runs.Drawing
+	if is {
+		all = sampler.Drawings()
+	}
+	if len(all) == 0 {
 		return d, runs.Lacks(run, "draws no images")
 	}
-	all, who := sampler.Drawings(), runs.NounOf(run.Experiment())
+	who := runs.NounOf(run.Experiment())
 	if d = all[0]; c.Flags().Changed("kind") {
 		i := slices.IndexFunc(all, func(d runs.Drawing) bool { return d.Kind == kind })
 		if i < 0 {

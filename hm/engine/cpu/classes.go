@@ -1,10 +1,9 @@
 package cpu
 
 import (
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
-
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // classes score all labels y of samples h ~ q(h|x) at once, by
