@@ -55,7 +55,9 @@ pack() {
 	(cd "$dir" && find . -name experiment.toml -not -path './smoke/*' -exec dirname {} \;) | while read -r run; do
 		if [ ! -e "$dir/$run/checkpoint.safetensors" ] || finished "$run"; then continue; fi
 		mkdir -p "$packed.new/$run"
-		for name in experiment.toml checkpoint.safetensors clock.json sessions.jsonl metrics.jsonl epoch-200.safetensors epoch-500.safetensors; do
+		kept=
+		case $run in ./mnist-*) kept='epoch-200.safetensors epoch-500.safetensors' ;; esac
+		for name in experiment.toml checkpoint.safetensors clock.json sessions.jsonl metrics.jsonl $kept; do
 			if [ -e "$dir/$run/$name" ]; then cp "$dir/$run/$name" "$packed.new/$run"; fi
 		done
 		gzip -9n "$packed.new/$run"/*.safetensors "$packed.new/$run"/metrics.jsonl
