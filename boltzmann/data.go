@@ -8,6 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // checkBinarization refuses grey values for Bernoulli units, which are 0 or 1, and zeros and
@@ -65,10 +66,7 @@ func (e encoding) load(states []float32, values []uint8, at place, d int) {
 
 // checkRows refuses rows that are not of the model's visible units.
 func (m *Model) checkRows(rows dataset.Split) error {
-	if visible := m.bottom().observed(); rows.Shape.Units() != visible {
-		return fmt.Errorf("the model has %d visible units, the %s rows have %d: give rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
-	}
-	return rows.Check()
+	return runs.CheckRows(m.bottom().observed(), rows)
 }
 
 // states returns rows as states of the visible units, of a deep machine with the means of the

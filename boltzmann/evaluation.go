@@ -93,7 +93,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	return e, nil
 }
 
-// Of returns the evaluation of rows of a set by free energies, with the side to which they err, and by
+// Of evaluates rows of a set by free energies, with the side to which they err, and by
 // log Z: log p(v) = −F(v) − log Z less a scale, beside as many training rows, and beside the baseline that
 // a function of training rows and rows returns.
 func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error), scale float64, baseline func(train, rows dataset.Split) factorized.Line) (Evaluation, error) {

@@ -63,7 +63,7 @@ func (m *Model) Evaluations() runs.Evaluations {
 	}
 }
 
-// evaluate says all that there is to say of rows.
+// evaluate estimates log p and what else the options ask for on rows.
 func (m *Model) evaluate(ctx context.Context, o runs.EvaluationOptions) (e Evaluation, err error) {
 	samples, progress := cmp.Or(o.Samples, 1000), o.ProgressOf("evaluating")
 	if o.Parts == "" {

@@ -119,7 +119,7 @@ func TestReadSnapshotAllocatesNoMoreThanItsTensors(t *testing.T) {
 	}
 }
 
-// What is read is a machine for images.
+// FuzzReadSnapshot reads headers that may describe no machine.
 func FuzzReadSnapshot(f *testing.F) {
 	runstest.FuzzRead(f, snapshotOf(f, exampleState(1)), func(s runs.Snapshot) (func() (runs.Snapshot, error), error) {
 		state, of, err := readSnapshot(s)

@@ -555,7 +555,7 @@ func (f *fitting[S, M]) Norms() (Norms, error) { return nil, nil }
 
 // Validate implements Learner. It refuses rows that are not as wide as those of training.
 func (f *fitting[S, M]) Validate(ctx context.Context, rows dataset.Split) (Measures, error) {
-	if err := CheckRows(f.set.Shape(), rows); err != nil {
+	if err := CheckRows(f.set.Shape().Units(), rows); err != nil {
 		return nil, err
 	}
 	measured, err := f.family.Validate(ctx, f.Fit, f.model, rows)
@@ -565,10 +565,10 @@ func (f *fitting[S, M]) Validate(ctx context.Context, rows dataset.Split) (Measu
 	return measured, err
 }
 
-// CheckRows refuses rows that a model for images of a shape cannot take.
-func CheckRows(of dataset.Shape, rows dataset.Split) error {
-	if rows.Shape.Units() != of.Units() {
-		return fmt.Errorf("the model has %d visible units, the %s rows have %d: give rows of the data that it was trained on", of.Units(), rows.Name, rows.Shape.Units())
+// CheckRows refuses rows that a model with a number of visible units cannot take.
+func CheckRows(visible int, rows dataset.Split) error {
+	if rows.Shape.Units() != visible {
+		return fmt.Errorf("the model has %d visible units, the %s rows have %d: give rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
 	}
 	return rows.Check()
 }

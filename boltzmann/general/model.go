@@ -157,7 +157,7 @@ func (m *Model) addProducts(to []float64, factor float64, states [][]float64) {
 
 // states are rows of visible units with room for the hidden ones.
 func (m *Model) states(rows dataset.Split) ([][]float64, error) {
-	if err := runs.CheckRows(m.shape, rows); err != nil {
+	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, err
 	}
 	states := make([][]float64, rows.Rows)

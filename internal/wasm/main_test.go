@@ -17,6 +17,7 @@ import (
 // other samples; amd64 that does so differs by 0.005 nats.
 func TestNodeTrainsAsThisMachineDoes(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
+		// The other tests run on a machine without Node; .ci/run refuses to begin there.
 		t.Skip("node is not on the PATH: install Node.js 20 or later to train in WebAssembly")
 	}
 	tolerance := 1e-9

@@ -12,7 +12,7 @@ import (
 // noKernel says that the kernel is not part of this program, and where it is.
 const noKernel = "the Jupyter kernel does not run on " + runtime.GOOS + ": run it on Linux or macOS, or in a container or a virtual machine with Linux"
 
-// newKernel makes the command kernel, which only says that there is no kernel.
+// newKernel makes the command kernel, which says that the kernel does not run here.
 func newKernel() *cobra.Command {
 	return &cobra.Command{
 		Use:                "kernel",

@@ -168,7 +168,7 @@ func (s *shelf[T]) find(is func(T) bool) (found T, ok bool) {
 	return found, false
 }
 
-// names are those of all values.
+// names lists the names of all values.
 func (s *shelf[T]) names() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
