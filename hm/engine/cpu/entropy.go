@@ -10,17 +10,17 @@ import (
 // of q that the data have drawn, and of those of p in dreams.
 type entropy struct {
 	objective
-	trainer *trainer
+	samples *samples
 }
 
-func newEntropy(beside objective, t *trainer) entropy {
-	t.wake.wantWeighted(recognition)
-	t.dreams.wantWeighted(generative)
-	return entropy{beside, t}
+func newEntropy(beside objective, s *samples) entropy {
+	s.wake.wantWeighted(recognition)
+	s.dreams.wantWeighted(generative)
+	return entropy{beside, s}
 }
 
 func (o entropy) weighResiduals(d int) {
-	wake, dreams := o.trainer.wake, o.trainer.dreams
+	wake, dreams := o.samples.wake, o.samples.dreams
 	for r := d * wake.samples; r < (d+1)*wake.samples; r++ {
 		o.add(wake, recognition, r)
 		o.add(dreams, generative, r)
@@ -30,7 +30,7 @@ func (o entropy) weighResiduals(d int) {
 // add adds the slopes of the entropies of sample r of a lesson to its residuals, each
 // weighted.
 func (o entropy) add(of *lesson, n network, r int) {
-	weight, slope := o.weight(of, n, r), float32(o.trainer.warmth()*o.trainer.job.Algorithm.Entropy)
+	weight, slope := o.weight(of, n, r), float32(o.samples.warmth*o.samples.algorithm.Entropy)
 	for i := int(n); i < len(of.states); i++ {
 		row, residuals := kernels.Row(of.weighted[n][i], r), kernels.Row(of.residuals[n][i], r)
 		copy(row, residuals)

@@ -16,20 +16,20 @@ import (
 // strength from their weights.
 type printedEntropy struct {
 	objective
-	trainer *trainer
+	samples *samples
 }
 
 func (o printedEntropy) weight(of *lesson, n network, r int) float64 {
 	weight := o.objective.weight(of, n, r)
-	if t := o.trainer; of == t.wake && n == recognition || of == t.dreams && n == generative {
-		weight -= t.warmth() * t.job.Algorithm.EntropyEstimator
+	if s := o.samples; of == s.wake && n == recognition || of == s.dreams && n == generative {
+		weight -= s.warmth * s.algorithm.EntropyEstimator
 	}
 	return weight
 }
 
-// legacyWeight is that of dream r in the Fisher blocks of p by the program behind Várady
-// 2025: the importance of a wake sample that the dream has nothing to do with, over B·S.
-func (t *trainer) legacyWeight(r int) float64 { return t.importance[r] / float64(t.wake.rows()) }
+// legacyWeight returns the weight of dream r in the Fisher blocks of p by the program behind
+// Várady 2025: the importance of a wake sample unrelated to the dream, over B·S.
+func (s *samples) legacyWeight(r int) float64 { return s.importance[r] / float64(s.wake.rows()) }
 
 // proposeLabels draws the label of each sample of datum d of a part, instead of summing
 // over all: from q(y|h) (BiHM thesis 2016, 4.4), or of a datum with a label from half of it
@@ -37,7 +37,7 @@ func (t *trainer) legacyWeight(r int) float64 { return t.importance[r] / float64
 // labels, less the logarithms of their proposals.
 func (l *labels) proposeLabels(part *pass, d int, at place, label int, scores, logQ []float64) {
 	s, count, top := part.samples, part.weights.classes.count, len(part.states)-1
-	mixed := label < count && l.job.Algorithm.LabelProposal == engine.MixedLabels
+	mixed := label < count && l.algorithm.LabelProposal == engine.MixedLabels
 	for k := range s {
 		r, row := d*s+k, scores[k*count:][:count]
 		y := part.drawnClass(r)

@@ -72,7 +72,10 @@ func (t *trainer) sum(natural bool) {
 			t.penaliseRows(tile.network, tile.layer, rows, tile.first)
 		}
 	})
-	t.objective.finish(natural)
+	t.objective.finish(matrix(t.gradient.Classifier))
+	if natural {
+		t.penaliseClassifier()
+	}
 }
 
 // eachTile calls accumulate and then follow for each tile of sums over samples, on

@@ -48,15 +48,15 @@ type labels struct {
 	softmaxes, residuals, datum kernels.Matrix
 }
 
-func newLabels(t *trainer) *labels {
-	samples, count := t.wake.rows(), t.weights.classes.count
-	l := &labels{likelihood: likelihood{t}, logits: kernels.NewMatrix(samples, count), table: kernels.NewMatrix(samples, count)}
-	if !t.weights.classes.top {
-		l.softmaxes, l.residuals = kernels.NewMatrix(samples, count), kernels.NewMatrix(samples, count)
-		l.datum = kernels.NewMatrix(t.wake.data, count)
+func newLabels(s *samples) *labels {
+	rows, count := s.wake.rows(), s.weights.classes.count
+	l := &labels{likelihood: likelihood{s}, logits: kernels.NewMatrix(rows, count), table: kernels.NewMatrix(rows, count)}
+	if !s.weights.classes.top {
+		l.softmaxes, l.residuals = kernels.NewMatrix(rows, count), kernels.NewMatrix(rows, count)
+		l.datum = kernels.NewMatrix(s.wake.data, count)
 	}
-	t.wake.wantWeighted(generative)
-	t.wake.wantWeighted(recognition)
+	s.wake.wantWeighted(generative)
+	s.wake.wantWeighted(recognition)
 	return l
 }
 
@@ -78,7 +78,7 @@ func (l *labels) weighImportance(part *pass, first int, rows []int, at place) {
 				}
 			}
 		}
-		weights := l.tabulate(part, d, at, int(l.job.Data.Labels[rows[first+d]]), scores, logQ)
+		weights := l.tabulate(part, d, at, int(l.samples.labels[rows[first+d]]), scores, logQ)
 		for k := range s {
 			sum := 0.0
 			for y, w := range weights[k*count:][:count] {
@@ -92,7 +92,7 @@ func (l *labels) weighImportance(part *pass, first int, rows []int, at place) {
 
 // tabulate returns T of datum d of a part, from the scores of its samples.
 func (l *labels) tabulate(part *pass, d int, at place, label int, scores, logQ []float64) []float64 {
-	algorithm, s, count := l.job.Algorithm, part.samples, part.weights.classes.count
+	algorithm, s, count := l.algorithm, part.samples, part.weights.classes.count
 	all := make([]float64, s*count) // ω̃_A
 	copy(all, scores)
 	if algorithm.LabelProposal != engine.ExactLabels && part.weights.classes.top {
@@ -149,7 +149,7 @@ func (l *labels) weighResiduals(d int) {
 		below = top
 	}
 	baseline := 0.0
-	if l.job.Algorithm.Baseline {
+	if l.algorithm.Baseline {
 		for r := d * samples; r < (d+1)*samples; r++ {
 			baseline += l.importance[r] / float64(samples)
 		}
@@ -217,16 +217,12 @@ func (l *labels) accumulate(tile tile, gradient kernels.Matrix) bool {
 	return true
 }
 
-// finish computes the gradient of the classifier.
-func (l *labels) finish(natural bool) {
+func (l *labels) finish(gradient kernels.Matrix) {
 	if l.weights.classes.top {
 		return
 	}
-	gradient, visible, wake := matrix(l.gradient.Classifier), l.weights.architecture.ClassifierVisible(), l.wake
+	visible, wake := l.weights.architecture.ClassifierVisible(), l.wake
 	kernels.MulTN(kernels.Cols(gradient, 0, 1+visible), 0, kernels.Rows(l.datum, 0, wake.data), kernels.Cols(wake.states[0], 0, 1+visible))
 	hidden := kernels.Cols(wake.states[1], 1, wake.states[1].Cols)
 	kernels.MulTN(kernels.Cols(gradient, 1+visible, gradient.Cols), 0, kernels.Rows(l.residuals, 0, wake.rows()), hidden)
-	if natural {
-		l.penaliseClassifier()
-	}
 }

@@ -3,16 +3,28 @@ package cpu
 import (
 	"math"
 
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// objective says what the samples of a step count in its gradient. That of the published
-// methods is likelihood; the others begin from it, and say what they do otherwise.
+// samples are what a step has drawn and how it weighs them: all that an objective may touch.
+type samples struct {
+	algorithm  engine.Algorithm
+	labels     []uint8 // of the training rows; nil if they have none
+	weights    *weights
+	wake       *lesson
+	dreams     *lesson   // nil if the algorithm draws no dreams
+	importance []float64 // normalised importance weights ω̃, S a datum
+	warmth     float64   // part of their strength that regularisers have in this step, over B·S
+}
+
+// objective decides how much each sample of a step counts in its gradient. The published
+// methods have likelihood; the others start from it.
 type objective interface {
-	// weighImportance writes the normalised importance weights of a part of the wake pass
-	// that has been scored: that of the rows of a minibatch from datum first on.
+	// weighImportance writes the importance weights of a scored part of the wake pass, which
+	// holds the rows of the minibatch from datum first on.
 	weighImportance(part *pass, first int, rows []int, at place)
-	// weight is that of sample r of a lesson in the gradient of a network.
+	// weight returns the weight of sample r of a lesson in the gradient of a network.
 	weight(of *lesson, n network, r int) float64
 	// weighResiduals writes the weighted residuals of the samples of datum d, and of the
 	// dreams beside them, where these have not one weight each.
@@ -20,35 +32,34 @@ type objective interface {
 	// accumulate computes a tile of the gradient, where that is no sum of terms, and says
 	// whether it did.
 	accumulate(tile tile, gradient kernels.Matrix) bool
-	// finish computes the gradient, or with the metric and the penalties the direction, of
-	// what is no layer of a network.
-	finish(natural bool)
+	// finish computes the gradient of a classifier, which is no layer of a network.
+	finish(classifier kernels.Matrix)
 }
 
-func (t *trainer) newObjective() objective {
-	usual := objective(likelihood{t})
-	a := t.job.Algorithm
+func newObjective(s *samples) objective {
+	usual := objective(likelihood{s})
+	a := s.algorithm
 	switch {
-	case t.job.Data.Labels != nil && t.weights.classes != nil:
-		return newLabels(t)
+	case s.labels != nil && s.weights.classes != nil:
+		return newLabels(s)
 	case a.Reinforce:
-		return newReinforce(t)
+		return newReinforce(s)
 	}
 	if a.EntropyEstimator != 0 {
-		usual = printedEntropy{usual, t}
+		usual = printedEntropy{usual, s}
 	}
 	if a.Entropy != 0 {
-		usual = newEntropy(usual, t)
+		usual = newEntropy(usual, s)
 	}
 	return usual
 }
 
 // likelihood weighs samples by the rule of the algorithm: those of the data by their
 // importance ω̃, in the gradient of q less a baseline, and dreams alike.
-type likelihood struct{ *trainer }
+type likelihood struct{ *samples }
 
 func (o likelihood) weighImportance(part *pass, first int, _ []int, _ place) {
-	s, exponent := part.samples, o.job.Algorithm.Exponent
+	s, exponent := part.samples, o.algorithm.Exponent
 	for d := range part.data {
 		weights := o.importance[(first+d)*s : (first+d+1)*s]
 		largest := math.Inf(-1)
@@ -68,7 +79,7 @@ func (o likelihood) weighImportance(part *pass, first int, _ []int, _ place) {
 }
 
 func (o likelihood) weight(of *lesson, n network, r int) float64 {
-	a, data, baseline := o.job.Algorithm, float64(of.data), 0.0
+	a, data, baseline := o.algorithm, float64(of.data), 0.0
 	switch {
 	case of != o.wake && n == recognition:
 		return a.Sleep / data
@@ -87,9 +98,4 @@ func (likelihood) weighResiduals(int) {}
 
 func (likelihood) accumulate(tile, kernels.Matrix) bool { return false }
 
-func (likelihood) finish(bool) {}
-
-// warmth is the part of their strength that regularisers have in the step, over B·S.
-func (t *trainer) warmth() float64 {
-	return t.job.Algorithm.WarmedUp(t.state.Step) / float64(t.wake.rows())
-}
+func (likelihood) finish(kernels.Matrix) {}

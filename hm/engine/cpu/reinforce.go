@@ -9,9 +9,9 @@ import (
 // differ between the units where the baseline does.
 type reinforce struct{ likelihood }
 
-func newReinforce(t *trainer) reinforce {
-	t.wake.wantWeighted(recognition)
-	return reinforce{likelihood{t}}
+func newReinforce(s *samples) reinforce {
+	s.wake.wantWeighted(recognition)
+	return reinforce{likelihood{s}}
 }
 
 // reinforcement weighs the S samples of one datum as REINFORCE does.
@@ -72,7 +72,7 @@ func (f *reinforcement) othersMean(means []float64) {
 func (o reinforce) weighResiduals(d int) {
 	f := o.newReinforcement(d)
 	first, last := d*o.wake.samples, (d+1)*o.wake.samples
-	if o.job.Algorithm.ReinforceBaseline == engine.ConstantBaseline {
+	if o.algorithm.ReinforceBaseline == engine.ConstantBaseline {
 		copy(f.baseline, f.constant)
 	}
 	for i := 1; i < len(o.wake.states); i++ {
@@ -81,7 +81,7 @@ func (o reinforce) weighResiduals(d int) {
 			copy(kernels.Row(weighted, k), kernels.Row(o.wake.residuals[recognition][i], first+k))
 		}
 		switch {
-		case o.job.Algorithm.ReinforceBaseline != engine.OptimalBaseline:
+		case o.algorithm.ReinforceBaseline != engine.OptimalBaseline:
 			for k := range weighted.Rows {
 				kernels.Scale(kernels.Row(weighted, k), f.weight(k))
 			}
@@ -112,7 +112,7 @@ func (f *reinforcement) weighUnits(residuals kernels.Matrix) {
 // share their parameters.
 func (o reinforce) ofParameters(i int) bool {
 	architecture := o.weights.architecture
-	if o.job.Algorithm.ReinforceBaseline != engine.OptimalBaseline {
+	if o.algorithm.ReinforceBaseline != engine.OptimalBaseline {
 		return false
 	}
 	return architecture.RecognitionConnection(i).Shared() ||

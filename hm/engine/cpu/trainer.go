@@ -27,9 +27,7 @@ type trainer struct {
 	state *engine.State
 
 	point   *engine.Parameters // where the gradient of a step is evaluated
-	weights *weights           // the parameters there, packed
-	wake    *lesson
-	dreams  *lesson // nil where the algorithm draws no dreams
+	samples                    // their weights are the parameters there, packed
 
 	objective objective
 	gradient  *engine.Parameters
@@ -42,22 +40,22 @@ type trainer struct {
 	metric      metric
 	diagonal    *diagonal           // nil where the metric keeps more, or there is none
 	likelihoods []engine.Likelihood // of each datum
-	importance  []float64           // normalised importance weights ω̃, S a datum
 }
 
 func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, error) {
 	a := job.Algorithm
 	w := newWeights(state.Parameters.Architecture, a.Arithmetic)
 	t := &trainer{
-		job:         job,
-		state:       state,
-		point:       state.Parameters,
-		weights:     w,
-		wake:        newWake(w, a),
+		job:   job,
+		state: state,
+		point: state.Parameters,
+		samples: samples{
+			algorithm: a, labels: job.Data.Labels, weights: w, wake: newWake(w, a),
+			importance: make([]float64, a.BatchSize*a.MostSamples()),
+		},
 		gradient:    engine.NewParameters(state.Parameters.Architecture),
 		tiles:       tiles(state.Parameters.Architecture, unitsAPiece),
 		likelihoods: make([]engine.Likelihood, a.BatchSize),
-		importance:  make([]float64, a.BatchSize*a.MostSamples()),
 	}
 	if a.Optimizer == engine.Nesterov {
 		t.point = engine.NewParameters(state.Parameters.Architecture)
@@ -69,7 +67,7 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 		t.laterDreams = newLaterDreams(w, a)
 		t.laterGradient = engine.NewParameters(state.Parameters.Architecture)
 	}
-	t.objective = t.newObjective()
+	t.objective = newObjective(&t.samples)
 	if a.Metric == engine.Diagonal {
 		t.diagonal = newDiagonal(state.Parameters.Architecture, t.fisherSamples())
 	}
@@ -143,6 +141,7 @@ func (t *trainer) sample(step int) engine.Report {
 	rows := t.job.Rows(step)
 	samples := t.job.Algorithm.SamplesAt(step)
 	t.wake.resize(len(rows), samples)
+	t.warmth = t.job.Algorithm.WarmedUp(step) / float64(t.wake.rows())
 	key := philox.Key(t.job.Seed)
 	ofDatum := t.likelihoods[:len(rows)]
 	// No sum here goes over several data. The more of them go together, the less
