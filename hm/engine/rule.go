@@ -14,7 +14,24 @@ type Rule struct {
 	// Reinforce has log p(x,h) − log q(h|x) − b for the weights of the q-wake gradient,
 	// over S, and b by the Algorithm's ReinforceBaseline.
 	Reinforce bool
+	// Estimator, if not nil, weighs the wake samples in the gradients of both networks, where
+	// QWake scales its weights for q. The Fisher blocks of p keep the importance weights.
+	Estimator *Estimator
 }
+
+// Estimator weighs the samples h_k ~ q(h|x) of a datum x, so that
+//
+//	Σ_k p_k ∂ log p(x,h_k)   and   Σ_k q_k ∂ log q(h_k|x)
+//
+// estimate the gradient of an objective by θ and φ.
+type Estimator struct {
+	Name string
+	// Weigh writes the weights p and q of S samples, given their log p(x,h) and log q(h|x) in
+	// nats. Several goroutines call it at once.
+	Weigh func(logP, logQ, p, q []float64)
+}
+
+func (e *Estimator) String() string { return e.Name }
 
 // The published rules.
 var (

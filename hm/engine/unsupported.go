@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Feature is a part of training or of sampling that an engine may lack.
@@ -13,6 +14,7 @@ type Feature string
 // has.
 const (
 	ReinforcePhases Feature = "REINFORCE"
+	Estimators      Feature = "the estimator" // every Estimator; each one has its name behind these words
 	KroneckerMetric Feature = "the Kronecker-factored metric"
 	FixedArithmetic Feature = "products in fixed point"
 	GaussianUnits   Feature = "Gaussian units"
@@ -42,7 +44,7 @@ func (u *Unsupported) Is(target error) bool { return target == ErrUnsupported }
 // that is asked for features; nil where it lacks none of them.
 func Refuse(name string, lacks, asked []Feature) error {
 	for _, f := range asked {
-		if slices.Contains(lacks, f) {
+		if slices.Contains(lacks, f) || strings.HasPrefix(string(f), string(Estimators)) && slices.Contains(lacks, Estimators) {
 			return &Unsupported{name, f}
 		}
 	}
@@ -69,6 +71,9 @@ func (a Algorithm) Features() []Feature {
 	var asked []Feature
 	if a.Reinforce {
 		asked = append(asked, ReinforcePhases)
+	}
+	if a.Estimator != nil {
+		asked = append(asked, Estimators+" "+Feature(a.Estimator.Name))
 	}
 	if a.Metric == Kronecker {
 		asked = append(asked, KroneckerMetric)

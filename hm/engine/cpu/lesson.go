@@ -187,9 +187,10 @@ func (t term) pack() {
 const weightless = 0x1p-24
 
 // leavesOut says whether weightless samples are left out of the gradient of a network.
-// With a baseline, or with entropies, each sample counts in that of q.
+// With a baseline, or with entropies, each sample counts in the gradient of q, and with an
+// estimator in both.
 func leavesOut(a engine.Algorithm, n network) bool {
-	return a.Exponent != 0 && (n == generative || !a.Baseline && !a.HasEntropy())
+	return a.Exponent != 0 && a.Estimator == nil && (n == generative || !a.Baseline && !a.HasEntropy())
 }
 
 // weighting is the samples that count in a term of the gradient, in their order, and

@@ -41,6 +41,9 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	case algorithm.Entropy != 0 || a.Labels() > 0:
 		bytes += float * rows * both
 	}
+	if algorithm.Estimator != nil {
+		bytes += 2 * double * rows
+	}
 	bytes += labelBytes(a, algorithm) + compactBytes(a, algorithm)
 	if algorithm.Metric == engine.Diagonal {
 		bytes += diagonalBytes(a, batch, rows)

@@ -44,6 +44,8 @@ func newObjective(s *samples) objective {
 		return newLabels(s)
 	case a.Reinforce:
 		return newReinforce(s)
+	case a.Estimator != nil:
+		usual = newEstimated(s)
 	}
 	if a.EntropyEstimator != 0 {
 		usual = printedEntropy{usual, s}

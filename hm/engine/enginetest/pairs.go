@@ -30,6 +30,8 @@ var axes = [][]value{
 		{"RWS", func(c *configuration) { c.algorithm.Rule = engine.ReweightedWakeSleep }},
 		{"BiHM", func(c *configuration) { c.algorithm.Rule = engine.Bidirectional }},
 		{"REINFORCE", func(c *configuration) { c.algorithm.Rule = engine.Reinforce }},
+		{"VIMCO", func(c *configuration) { c.algorithm.Rule = estimators[0].rule }},
+		{"TVO with sleep", func(c *configuration) { c.algorithm.Rule, c.algorithm.Sleep = estimators[3].rule, 0.4 }},
 	}, {
 		{"Euclidean", func(c *configuration) { c.algorithm.Metric = engine.Euclidean }},
 		{"block", func(c *configuration) { c.algorithm.Metric = engine.Block }},

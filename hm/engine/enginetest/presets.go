@@ -41,8 +41,29 @@ func (p preset) algorithm() engine.Algorithm {
 	}
 }
 
+// estimators are rules that weigh samples themselves, as the oracle does it.
+var estimators = []struct {
+	name   string
+	rule   engine.Rule
+	oracle oracle.Weigh
+}{
+	{"VIMCO", weighedBy(engine.VIMCO(false)), oracle.VIMCO(false)},
+	{"VIMCO with arithmetic means", weighedBy(engine.VIMCO(true)), oracle.VIMCO(true)},
+	{"OVIS", weighedBy(engine.OVIS(0.7)), oracle.OVIS(0.7)},
+	{"TVO", weighedBy(engine.TVO([]float64{0, 0.1, 0.5})), oracle.TVO([]float64{0, 0.1, 0.5})},
+}
+
+func weighedBy(e *engine.Estimator) engine.Rule {
+	return engine.Rule{Exponent: 1, QWake: 0.9, Estimator: e}
+}
+
 // rule is the gradient of an algorithm in the words of the oracle.
 func rule(a engine.Algorithm) oracle.Rule {
+	for _, e := range estimators {
+		if a.Estimator == e.rule.Estimator {
+			return oracle.Rule{Weighting: oracle.Weighting(a.Exponent), QWake: a.QWake, Sleep: a.Sleep, Weigh: e.oracle}
+		}
+	}
 	r := oracle.Rule{Weighting: oracle.Weighting(a.Exponent), QWake: a.QWake, Sleep: a.Sleep, Baseline: a.Baseline}
 	if a.Reinforce {
 		r.Baseline = false
@@ -97,6 +118,9 @@ func everyRule(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 			test(t, a)
 		}
 	})
+	for _, e := range estimators {
+		t.Run(e.name, func(t *testing.T) { test(t, preset{rule: e.rule}.algorithm()) })
+	}
 	t.Run("another rule", func(t *testing.T) {
 		test(t, preset{rule: engine.Rule{Exponent: 0.3, QWake: 0.8, Sleep: 0.1}}.algorithm())
 	})

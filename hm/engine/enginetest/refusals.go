@@ -57,6 +57,7 @@ func refusals(t *testing.T, e engine.Engine) {
 		{"training", "", trainer(rws, dense, nil)},
 		{"sampling", "", model(dense, generate)},
 		{"training", engine.ReinforcePhases, trainer(method(engine.Reinforce, engine.Euclidean), dense, nil)},
+		{"training", engine.Estimators + " vimco", trainer(method(engine.Rule{Exponent: 1, QWake: 1, Estimator: engine.VIMCO(false)}, engine.Euclidean), dense, nil)},
 		{"training", engine.KroneckerMetric, trainer(method(engine.ReweightedWakeSleep, engine.Kronecker), dense, nil)},
 		{"training", engine.GaussianUnits, trainer(rws, kinds(engine.Gaussian), nil)},
 		{"sampling", engine.GaussianUnits, model(kinds(engine.Gaussian), generate)},

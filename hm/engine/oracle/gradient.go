@@ -12,6 +12,8 @@ type Rule struct {
 	Sleep     float64 // factor of the sleep phase; 0 leaves it out
 	// Reinforce takes the place of the q-wake phase where it is not zero.
 	Reinforce Reinforce
+	// Weigh, if not nil, weighs the wake samples in the gradients of both networks.
+	Weigh Weigh
 }
 
 // The rules of the thesis. The printed q-wake phase (2.30) has no baseline; with
@@ -65,6 +67,9 @@ func (n *Networks) GradientOn(samples Samples, r Rule) []float64 {
 		panic("oracle: the rule has a sleep phase, but there are no dreams")
 	}
 	wake := n.Score(n.WakeMeasure(samples, r.Weighting))
+	if r.Weigh != nil {
+		wake = n.weighedOn(samples, r.Weigh)
+	}
 	if r.Reinforce != NotReinforce {
 		copy(wake[n.Architecture.GenerativeSize():], n.reinforceOn(samples, r.Reinforce)[n.Architecture.GenerativeSize():])
 	}
@@ -77,7 +82,8 @@ func (n *Networks) GradientOn(samples Samples, r Rule) []float64 {
 }
 
 // Limit is what GradientOn tends to on this data as the number of samples and of
-// dreams grows. The baseline does not change it.
+// dreams grows. The baseline does not change it. Rules that weigh samples themselves have limits
+// of their own, which are not here.
 func (m *Machine) Limit(data [][]bool, r Rule) []float64 {
 	zero := make([]float64, len(m.Flat))
 	wake := m.Score(m.Wake(data, r.Weighting))

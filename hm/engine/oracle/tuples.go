@@ -84,6 +84,22 @@ func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float6
 				logWeights[s] = r.Weighting.logWeight(e.logP[i], e.logQ[i])
 			}
 			gradient := make([]float64, len(m.Flat))
+			if r.Weigh != nil {
+				p, q := r.Weigh(pick(e.logP, tuple), pick(e.logQ, tuple))
+				for s, i := range tuple {
+					for k, score := range scores[i] {
+						if k < m.Architecture.GenerativeSize() {
+							gradient[k] += p[s] * score
+						} else {
+							gradient[k] += r.QWake * q[s] * score
+						}
+					}
+				}
+				if !yield(gradient, math.Exp(logProbability)) {
+					return
+				}
+				continue
+			}
 			if r.Reinforce != NotReinforce {
 				gradient = r.Reinforce.gradient(pick(signal, tuple), pick(scores, tuple))
 				clear(gradient[:m.Architecture.GenerativeSize()])

@@ -15,6 +15,7 @@ func TestExpectedIsTheMeanOfGradientOn(t *testing.T) {
 	x := []bool{true, false, true}
 	all := rules()
 	maps.Copy(all, reinforcements())
+	maps.Copy(all, estimators())
 	for name, r := range all {
 		outcomes := func(yield func([]float64, float64) bool) {
 			for first, p1 := range recognitionOf(m, x) {

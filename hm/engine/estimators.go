@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// The estimators below ascend the bound L̂ = log (1/S) Σ ω_k of S samples with the importance
+// weights ω = p(x,h)/q(h|x), whose normalised values are v. By θ its gradient is
+// Σ v_k ∂ log p(x,h_k). By φ it is the mean of Σ (L̂ − v_k) ∂ log q(h_k|x), from whose first
+// weights each estimator subtracts a control variate of its own.
+
+// VIMCO returns the estimator of Mnih and Rezende 2016. Its control variate of sample k is the
+// bound with ω_k replaced by the geometric mean of the other weights, or by their arithmetic mean.
+// It is unbiased, and needs at least two samples.
+func VIMCO(arithmetic bool) *Estimator {
+	name := "vimco"
+	if arithmetic {
+		name = "vimco-arithmetic"
+	}
+	return &Estimator{name, func(logP, logQ, p, q []float64) {
+		logω, logMean := ratios(logP, logQ, p)
+		total, others := floats.Sum(logω), float64(len(logω)-1)
+		logSumsWithout(q, logω)
+		for k, w := range logω {
+			rest := q[k]
+			replaced := (total - w) / others
+			if arithmetic {
+				replaced = rest - math.Log(others)
+			}
+			q[k] = logMean - (logAdd(rest, replaced) - math.Log(others+1)) - p[k]
+		}
+	}}
+}
+
+// OVIS returns the estimator with the asymptotically optimal control variate of Liévin, Dittadi,
+// Christensen and Winther 2020 (17), log Ẑ₋ₖ − γ v_k + (1−γ) log (1−1/S), where Ẑ₋ₖ is the mean of
+// the other weights. γ = 1 is for many effective samples, γ = 0 for few. It depends on sample k
+// through v_k, and is biased for γ > 0. It needs at least two samples.
+func OVIS(γ float64) *Estimator {
+	return &Estimator{fmt.Sprintf("ovis with γ = %g", γ), func(logP, logQ, p, q []float64) {
+		logω, logMean := ratios(logP, logQ, p)
+		others := float64(len(logω) - 1)
+		logSumsWithout(q, logω)
+		for k := range logω {
+			without := q[k] - math.Log(others)
+			q[k] = logMean - p[k] - (without - γ*p[k] + (1-γ)*math.Log(others/(others+1)))
+		}
+	}}
+}
+
+// TVO returns the estimator of the thermodynamic variational objective of Masrani, Le and Wood
+// 2019 with a partition 0 = β₀ < β₁ < … < 1 of [0, 1]: the left Riemann sum Σ (β_{i+1} − β_i) E_i[log ω]
+// where E_i is the mean under π_i ∝ p^β q^(1−β), taken by self-normalised weights ωᵝ. The gradient of
+// a mean is E_i[∂ log ω] + Cov_i(log ω, β ∂ log p + (1−β) ∂ log q). The weights make it biased by
+// terms of order 1/S.
+func TVO(partition []float64) *Estimator {
+	return &Estimator{fmt.Sprintf("tvo with the partition %v", partition), func(logP, logQ, p, q []float64) {
+		logω, _ := ratios(logP, logQ, p)
+		clear(p)
+		clear(q)
+		π := make([]float64, len(logω))
+		for i, β := range partition {
+			next := 1.0
+			if i+1 < len(partition) {
+				next = partition[i+1]
+			}
+			for k, w := range logω {
+				π[k] = β * w
+			}
+			total := floats.LogSumExp(π)
+			mean := 0.0
+			for k, w := range logω {
+				π[k] = math.Exp(π[k] - total)
+				mean += π[k] * w
+			}
+			for k, w := range logω {
+				p[k] += (next - β) * π[k] * (1 + β*(w-mean))
+				q[k] += (next - β) * π[k] * ((1-β)*(w-mean) - 1)
+			}
+		}
+	}}
+}
+
+// ratios returns log ω and the bound L̂, and writes the normalised weights.
+func ratios(logP, logQ, normalized []float64) (logω []float64, bound float64) {
+	logω = make([]float64, len(logP))
+	floats.SubTo(logω, logP, logQ)
+	total := floats.LogSumExp(logω)
+	for k, w := range logω {
+		normalized[k] = math.Exp(w - total)
+	}
+	return logω, total - math.Log(float64(len(logω)))
+}
+
+// logSumsWithout writes log Σ_{j≠k} exp(values_j) for every k. It adds the sums of both sides:
+// a difference of two sums would have no digits left if exp(values_k) is nearly all of them.
+func logSumsWithout(sums, values []float64) {
+	below := math.Inf(-1)
+	for k, v := range values {
+		sums[k] = below
+		below = logAdd(below, v)
+	}
+	above := math.Inf(-1)
+	for k := len(values) - 1; k >= 0; k-- {
+		sums[k] = logAdd(sums[k], above)
+		above = logAdd(above, values[k])
+	}
+}
+
+// logAdd returns log (eᵃ + eᵇ).
+func logAdd(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(b, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}

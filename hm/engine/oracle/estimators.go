@@ -1,0 +1,138 @@
+package oracle
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Weigh returns the weights of the scores of p and of q for samples h ~ q(h|x) of one datum, given
+// their log p(x,h) and log q(h|x). The functions below write each estimator as its paper defines
+// it, whatever that costs.
+type Weigh func(logP, logQ []float64) (p, q []float64)
+
+// bound returns log (1/S) Σ exp(values).
+func bound(values []float64) float64 {
+	return floats.LogSumExp(values) - math.Log(float64(len(values)))
+}
+
+// replaced returns the values with value k replaced.
+func replaced(values []float64, k int, by float64) []float64 {
+	list := append([]float64{}, values...)
+	list[k] = by
+	return list
+}
+
+// without returns the values but value k.
+func without(values []float64, k int) []float64 {
+	return append(append([]float64{}, values[:k]...), values[k+1:]...)
+}
+
+// controlled ascends the bound with a control variate for sample k.
+func controlled(control func(logω []float64, k int) float64) Weigh {
+	return func(logP, logQ []float64) (p, q []float64) {
+		logω := floats.SubTo(make([]float64, len(logP)), logP, logQ)
+		p = normalize(append([]float64{}, logω...))
+		q = make([]float64, len(p))
+		for k := range q {
+			q[k] = bound(logω) - p[k] - control(logω, k)
+		}
+		return p, q
+	}
+}
+
+// VIMCO replaces the log-weight of a sample by a mean of the others (Mnih and Rezende 2016).
+func VIMCO(arithmetic bool) Weigh {
+	return controlled(func(logω []float64, k int) float64 {
+		others := without(logω, k)
+		mean := floats.Sum(others) / float64(len(others))
+		if arithmetic {
+			mean = bound(others)
+		}
+		return bound(replaced(logω, k, mean))
+	})
+}
+
+// OVIS has the asymptotic control variate of Liévin et al. 2020, 17.
+func OVIS(γ float64) Weigh {
+	return controlled(func(logω []float64, k int) float64 {
+		v := math.Exp(logω[k] - floats.LogSumExp(logω))
+		return bound(without(logω, k)) - γ*v + (1-γ)*math.Log(1-1/float64(len(logω)))
+	})
+}
+
+// TVO sums, over a partition, the gradients of means of log ω under π_β by self-normalised weights
+// (Masrani, Le and Wood 2019): the mean of ∂ log ω = ∂ log p − ∂ log q, and the covariance of log ω
+// with ∂ log π̃ = β ∂ log p + (1−β) ∂ log q.
+func TVO(partition []float64) Weigh {
+	return func(logP, logQ []float64) (p, q []float64) {
+		logω := floats.SubTo(make([]float64, len(logP)), logP, logQ)
+		p, q = make([]float64, len(logω)), make([]float64, len(logω))
+		for i, width := range widths(partition) {
+			β := partition[i]
+			π := normalize(floats.ScaleTo(make([]float64, len(logω)), β, logω))
+			mean := floats.Dot(π, logω)
+			for k := range π {
+				covariance := π[k] * (logω[k] - mean)
+				p[k] += width * (π[k] + β*covariance)
+				q[k] += width * (-π[k] + (1-β)*covariance)
+			}
+		}
+		return p, q
+	}
+}
+
+// widths are the lengths of the intervals that begin at the points of a partition of [0, 1].
+func widths(partition []float64) []float64 {
+	ends := append(append([]float64{}, partition[1:]...), 1)
+	return floats.SubTo(make([]float64, len(ends)), ends, partition)
+}
+
+// ExpectedBound returns the mean of log (1/S) Σ ω over all tuples of S samples of each row, and over
+// the rows.
+func (m *Machine) ExpectedBound(data [][]bool, samples int) float64 {
+	sum := 0.0
+	for _, x := range data {
+		e := m.explain(x)
+		for tuple := range tuples(len(e.states), samples) {
+			logω, logProbability := make([]float64, samples), 0.0
+			for s, i := range tuple {
+				logω[s] = e.logP[i] - e.logQ[i]
+				logProbability += e.logQ[i]
+			}
+			sum += math.Exp(logProbability) * bound(logω)
+		}
+	}
+	return sum / float64(len(data))
+}
+
+// Thermodynamic returns the mean over rows of Σ (β_{i+1} − β_i) E_i[log ω], where the mean E_i is under
+// π_i ∝ p(x,h)^β q(h|x)^(1−β).
+func (m *Machine) Thermodynamic(data [][]bool, partition []float64) float64 {
+	sum := 0.0
+	for _, x := range data {
+		e := m.explain(x)
+		logω := floats.SubTo(make([]float64, len(e.states)), e.logP, e.logQ)
+		for i, width := range widths(partition) {
+			sum += width * floats.Dot(normalize(e.logTargets(Weighting(partition[i]))), logω)
+		}
+	}
+	return sum / float64(len(data))
+}
+
+// weighedOn returns the mean over the data of what the scores of their samples give.
+func (n *Networks) weighedOn(samples Samples, weigh Weigh) []float64 {
+	gradient := make([]float64, len(n.Flat))
+	for _, datum := range samples.Wake {
+		logP, logQ := make([]float64, len(datum)), make([]float64, len(datum))
+		for k, s := range datum {
+			logP[k], logQ[k] = n.LogJoint(s), n.LogRecognition(s)
+		}
+		p, q := weigh(logP, logQ)
+		for k, s := range datum {
+			n.addScore(gradient, n.Generative, s, p[k]/float64(len(samples.Wake)))
+			n.addScore(gradient, n.Recognition, s, q[k]/float64(len(samples.Wake)))
+		}
+	}
+	return gradient
+}
