@@ -115,7 +115,7 @@ func (e Experiment) Departures() (others []string) {
 	if err != nil {
 		return nil
 	}
-	differs := func(key string, is, usual fmt.Stringer) {
+	differs := func(key string, is, usual any) {
 		if is != usual {
 			others = append(others, fmt.Sprintf("%s = %v, where the preset %s has %v", key, is, e.Method.Preset, usual))
 		}

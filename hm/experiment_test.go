@@ -58,6 +58,8 @@ func TestLegendsTellMethodsApart(t *testing.T) {
 				setting.SetBool(!setting.Bool())
 			case reflect.String:
 				setting.SetString("rws")
+			case reflect.Slice:
+				setting.Set(reflect.ValueOf([]float64{0.25}))
 			default:
 				t.Fatalf("%s is a %v: say here how it changes", field.Name, setting.Kind())
 			}
@@ -116,8 +118,9 @@ func TestPresetDefaults(t *testing.T) {
 			t.Errorf("%s: the machine is %+v, want units coded ±1, Glorot-normal weights and biases −1", want.Preset, e.Machine)
 		}
 	}
-	if len(Presets()) != 8 {
-		t.Errorf("there are presets %v, want 8", Presets())
+	want := []string{"ws", "rws", "bihm", "nws", "nrws", "dnrws", "nbihm", "reinforce", "ovis", string(ownVIMCO), "tvo", "vimco", "vimco-arithmetic"}
+	if diff := cmp.Diff(want, Presets()); diff != "" {
+		t.Errorf("presets (-want +got):\n%s", diff)
 	}
 }
 

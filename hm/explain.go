@@ -13,6 +13,14 @@ func (m Method) Explain() string {
 	var b strings.Builder
 	write := func(format string, values ...any) { fmt.Fprintf(&b, format+"\n\n", values...) }
 	write("**%v**: a step takes $B = %d$ rows $x$ and draws $S = %d$ samples $h_k \\sim q(h|x)$ of each.", s, s.BatchSize, s.Samples)
+	if e, is := s.Phases.estimator(); is && e.Text != "" {
+		write("%s", e.Text)
+		if parameters := s.PhaseParameters; len(parameters) > 0 {
+			write("Its parameters are %v.", parameters)
+		} else if len(e.Parameters) > 0 {
+			write("Its parameters are %v.", e.Parameters)
+		}
+	}
 	switch s.Phases {
 	case WakeSleep:
 		write("*Wake*: $p$ learns to generate what $q$ explains the data by,\n\n$$\\nabla_\\theta = \\frac1S \\sum_k \\nabla \\log p(x, h_k).$$")
@@ -30,7 +38,7 @@ func (m Method) Explain() string {
 		write("*Wake*: $$\\nabla_\\theta = \\sum_k w_k \\nabla \\log p(x, h_k).$$")
 		write("*q-wake*: $$\\nabla_\\phi = \\sum_k %s \\nabla \\log q(h_k|x).$$", weight)
 		if s.Phases == ReweightedWakeSleep {
-			write("*Sleep*: the gradient of $\\log q(h|x)$ of dreams $x, h \\sim p$; $q$ takes the mean of both.")
+			write("*Sleep*: the gradient of $\\log q(h|x)$ of dreams $x, h \\sim p$; $q$ moves by %g times the q-wake and %g times the sleep gradient.", s.rule().QWake, s.rule().Sleep)
 		}
 	case Reinforce:
 		write("Both networks ascend the bound $E_q[\\log p(x,h) - \\log q(h|x)]$: $p$ by $\\nabla \\log p(x, h_k)$, $q$ by $\\nabla \\log q(h_k|x)$ "+
@@ -47,7 +55,13 @@ func (m Method) Explain() string {
 	}
 	write("It is taken by %s with the learning rate $\\eta = %g$ (%v), for %d epochs.",
 		map[Optimizer]string{GradientDescent: "gradient ascent", Momentum: "momentum", Nesterov: "Nesterov's look-ahead", Adam: "Adam"}[s.Optimizer], s.LearningRate, s.Schedule, m.budget.Epochs)
-	write("Source: %s.", sources[s.Preset])
+	source := sources[s.Preset]
+	if e, is := s.Phases.estimator(); is {
+		source = e.Source
+	}
+	if source != "" {
+		write("Source: %s.", source)
+	}
 	return b.String()
 }
 

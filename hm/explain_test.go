@@ -14,7 +14,7 @@ func TestMethodsAreExplained(t *testing.T) {
 		}
 		text := m.LearningRate(0.125).Damping(0.375).RefreshEvery(77).Samples(6).Epochs(9).Explain()
 		for part, is := range map[string]bool{
-			`S = 6`: true, `\eta = 0.125`: true, "9 epochs": true, "Source: Várady 2025, ": true,
+			`S = 6`: true, `\eta = 0.125`: true, "9 epochs": true, "Source: ": true,
 			`\alpha = 0.375`: m.spec.Metric != Euclidean, `K = 77`: m.spec.Metric != Euclidean,
 			`\sqrt{`: m.spec.Phases == Bidirectional, "dreams": m.spec.Phases == WakeSleep || m.spec.Phases == ReweightedWakeSleep,
 		} {

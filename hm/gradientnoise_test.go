@@ -31,6 +31,11 @@ func TestGradientNoise(t *testing.T) {
 		{REINFORCE(), oracle.Rule{QWake: 1, Reinforce: oracle.ConstantBaseline}},
 		{REINFORCE().ReinforceBaseline(NoBaseline), oracle.Rule{QWake: 1, Reinforce: oracle.WithoutBaseline}},
 		{REINFORCE().ReinforceBaseline(OptimalBaseline), oracle.Rule{QWake: 1, Reinforce: oracle.OptimalBaseline}},
+		{VIMCO(), oracle.Rule{QWake: 1, Weigh: oracle.VIMCO(false)}},
+		{OVIS().PhaseParameters(0.5), oracle.Rule{QWake: 1, Weigh: oracle.OVIS(0.5)}},
+		{TVO().PhaseParameters(0, 0.2), oracle.Rule{QWake: 1, Weigh: oracle.TVO([]float64{0, 0.2})}},
+		{RWS().PhaseParameters(1), oracle.Rule{Weighting: oracle.Ratio, QWake: 1, Baseline: true}},
+		{RWS().PhaseParameters(0), oracle.Rule{Weighting: oracle.Ratio, Sleep: 1}},
 	} {
 		t.Run(test.method.Spec().String(), func(t *testing.T) {
 			method := test.method.Samples(2).BatchSize(trainingRows).Metric(Block).Optimizer(Adam)

@@ -28,9 +28,10 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	inertia := runs.Unless(s.Optimizer == Momentum || s.Optimizer == Nesterov, "--optimizer momentum or nesterov")
 	adam := runs.Unless(s.Optimizer == Adam, "--optimizer adam")
 	regularized := runs.Unless(s.L1 != 0 || s.L2 != 0 || s.Entropy != 0 || s.EntropyEstimator != 0, "a regulariser (--l1, --l2 or --entropy)")
-	weighted := runs.Unless(s.Phases != WakeSleep && s.Phases != Reinforce, "the phases rws or bihm")
+	weighted := runs.Unless(s.hasBaseline(), "the phases rws or bihm")
 	reinforced := runs.Unless(s.Phases == Reinforce, "the phases reinforce")
 
+	wrong := s.checkPhases()
 	strength := func(β float64) bool { return β >= 0 && statistics.Finite(β) }
 	legend, decay, norms := fmt.Sprintf, s.Decay.Rows(), runs.NormRows(&s.L1, &s.L2, "1e-5 to 0.01", "1e-5 to 0.1")
 	later := legend("S = %d from epoch %d", s.LaterSamples, s.LaterSamplesAfter+1)
@@ -49,7 +50,12 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Valid: (s.Damping > 0 || !natural) && statistics.Finite(s.Damping), Remedy: "give a positive number; between 0.01 and 0.2 is usual",
 	}, {
 		Value: &s.Phases, Flag: "phases", Group: method, Legend: legend("phases %v", s.Phases),
-		Usage: "importance weights and phases: `which` of ws, rws, bihm, reinforce",
+		Usage: "weights of the samples and phases: `which` of " + strings.Join(phasesNames(), ", "),
+		Valid: s.Phases.known(), Remedy: "use one of " + strings.Join(phasesNames(), ", ") + ", or register it before by hm.RegisterPhases",
+	}, {
+		Value: &s.PhaseParameters, Flag: "phase-parameters", Group: method, Legend: legend("phase parameters %v", s.PhaseParameters),
+		Usage: "`list` of the parameters of the phases: λ of rws (1 wake-phase, 0 sleep-phase), γ of ovis, the partition of tvo",
+		Valid: wrong == nil, Remedy: fmt.Sprint(wrong),
 	}, {
 		Value: &s.Metric, Flag: "fisher", Group: metric, Legend: legend("metric %v", s.Metric),
 		Usage: "Fisher `matrix` that measures the gradients: none, block, diagonal, kronecker",
@@ -171,6 +177,11 @@ func (e Experiment) Idle() map[string]string {
 	return idle
 }
 
+// hasBaseline reports whether 1/S can be subtracted from the weights of the q-wake gradient.
+func (s MethodSpec) hasBaseline() bool {
+	return (s.Phases == ReweightedWakeSleep || s.Phases == Bidirectional) && s.rule().QWake != 0
+}
+
 // check refuses a setting that cannot be, by itself or beside others.
 func (s MethodSpec) check() error {
 	if _, err := Preset(s.Preset); err != nil {
@@ -180,6 +191,7 @@ func (s MethodSpec) check() error {
 		return err
 	}
 	one := s.Samples == 1 || s.LaterSamples == 1
+	estimator, _ := s.Phases.estimator()
 	dreams := s.algorithm(1).HasSleep()
 	switch {
 	case max(s.Samples, s.LaterSamples) > math.MaxUint32/s.BatchSize:
@@ -188,7 +200,9 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("entropy = %v, entropy_estimator = %v: REINFORCE is taken as it is, without either; use the phases ws, rws or bihm", s.Entropy, s.EntropyEstimator)
 	case one && s.ReinforceBaseline != NoBaseline && s.Phases == Reinforce:
 		return fmt.Errorf("one sample a datum with reinforce_baseline = %v: it is taken from the datum's other samples; give 2 samples or more, or the baseline none", s.ReinforceBaseline)
-	case one && s.Baseline && s.Phases != WakeSleep && s.Phases != Reinforce:
+	case s.Samples < estimator.Samples || s.LaterSamples != 0 && s.LaterSamples < estimator.Samples:
+		return fmt.Errorf("samples = %d, later_samples = %d: the phases %s compare the samples of a datum; give at least %d", s.Samples, s.LaterSamples, s.Phases, estimator.Samples)
+	case one && s.Baseline && s.hasBaseline():
 		return fmt.Errorf("one sample a datum with a baseline: the q-wake gradient is then always 0; give 2 samples or more, or turn the baseline off")
 	case s.SleepSteps > 1 && !dreams:
 		return fmt.Errorf("sleep_steps = %d: the phases %v have no sleep phase; use ws or rws, or leave it 1", s.SleepSteps, s.Phases)

@@ -52,8 +52,12 @@ func (m Method) FisherPrecision(p FisherPrecision) Method { m.spec.FisherPrecisi
 // then end in the same bytes with every instruction set.
 func (m Method) Arithmetic(a Arithmetic) Method { m.spec.Arithmetic = a; return m }
 
-// Phases sets the importance weights and the phases.
-func (m Method) Phases(p Phases) Method { m.spec.Phases = p; return m }
+// Phases sets the weights of the wake samples and the phases, with their usual parameters.
+func (m Method) Phases(p Phases) Method { m.spec.Phases, m.spec.PhaseParameters = p, nil; return m }
+
+// PhaseParameters sets the parameters of the phases: λ of rws, γ of ovis, the partition of tvo, or
+// those of an estimator of your own.
+func (m Method) PhaseParameters(p ...float64) Method { m.spec.PhaseParameters = p; return m }
 
 // Metric sets how gradients are measured.
 func (m Method) Metric(metric Metric) Method { m.spec.Metric = metric; return m }

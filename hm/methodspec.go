@@ -12,10 +12,11 @@ import (
 // methods, each setting free.
 type MethodSpec struct {
 	// Preset names the published method that the other settings start from:
-	// ws, rws, bihm, nws, nrws, dnrws, nbihm or reinforce.
+	// one of Presets.
 	Preset string `toml:"preset" json:"preset"`
 
-	Phases          Phases          `toml:"phases" json:"phases"`                     // ws, rws, bihm or reinforce
+	Phases          Phases          `toml:"phases" json:"phases"` // ws, rws, bihm, reinforce, or those of an estimator
+	PhaseParameters []float64       `toml:"phase_parameters,omitempty" json:"phase_parameters,omitempty"`
 	Metric          Metric          `toml:"metric" json:"metric"`                     // none, block, diagonal or kronecker
 	FisherSource    FisherSource    `toml:"fisher_source" json:"fisher_source"`       // wake, sleep or legacy
 	Damping         float64         `toml:"damping" json:"damping"`                   // α (Várady 2025, 5.10)
@@ -65,7 +66,7 @@ type MethodSpec struct {
 // algorithm is what the engine needs of a method that trains by epochs of a
 // number of steps.
 func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
-	rule := rules[s.Phases]
+	rule := s.rule()
 	rule.Sleep *= s.SleepScale
 	return engine.Algorithm{
 		Rule: rule, Metric: s.Metric, FisherSource: s.FisherSource,

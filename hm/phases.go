@@ -1,33 +1,173 @@
 package hm
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Phases are the importance weights and the phases of a method.
-type Phases int
+// Phases names the weights of the wake samples, and the phases, of a method: one of the names below,
+// or of an estimator: vimco, vimco-arithmetic, ovis, tvo, and those that RegisterPhases adds.
+type Phases string
 
 const (
 	// WakeSleep weighs samples equally and trains q on dreams alone.
-	WakeSleep Phases = iota
-	// ReweightedWakeSleep weighs samples by p/q (Várady 2025, 2.28) and trains q by
-	// half the sum of the q-wake and the sleep gradient (Várady 2025, 2.32).
-	ReweightedWakeSleep
+	WakeSleep Phases = "ws"
+	// ReweightedWakeSleep weighs samples by p/q (Várady 2025, 2.28) and trains q by λ times the
+	// q-wake gradient plus 1−λ times the sleep gradient. λ is its parameter, ½ if it is not given
+	// (Várady 2025, 2.32): 1 is wake-phase and 0 sleep-phase RWS (Bornschein and Bengio 2015).
+	ReweightedWakeSleep Phases = "rws"
 	// Bidirectional weighs samples by √(p/q) (Várady 2025, 2.37) and trains q by the
 	// q-wake gradient.
-	Bidirectional
+	Bidirectional Phases = "bihm"
 	// Reinforce weighs samples equally and trains q, as p, by the gradient of
 	// the bound E_q[log p(x,h) − log q(h|x)]: by the q-wake gradient with
 	// log p(x,h) − log q(h|x) − b for weights (Várady 2025, 2.3.3).
-	Reinforce
+	Reinforce Phases = "reinforce"
 )
+
+func (p Phases) String() string               { return string(p) }
+func (p Phases) MarshalText() ([]byte, error) { return []byte(p), nil }
+
+// UnmarshalText refuses phases that this program does not have.
+func (p *Phases) UnmarshalText(text []byte) error {
+	if !Phases(text).known() {
+		return fmt.Errorf("unknown phases %q%s: use one of %s, or register them before by hm.RegisterPhases", text, names.Meant(string(text), phasesNames()...), strings.Join(phasesNames(), ", "))
+	}
+	*p = Phases(text)
+	return nil
+}
+
+// Estimator describes phases in which a function weighs the wake samples.
+type Estimator struct {
+	// Weigh writes what the samples h_k ~ q(h|x) of one datum count in its gradient: p[k] times
+	// ∂ log p(x,h_k) and q[k] times ∂ log q(h_k|x). logP and logQ are log p(x,h_k) and log q(h_k|x)
+	// in nats. It must depend on its arguments alone, since a resumed run calls it again, and
+	// several goroutines call it at once.
+	Weigh func(parameters, logP, logQ, p, q []float64)
+	// Parameters are the usual parameters, for runs that set none.
+	Parameters []float64
+	// Check, if not nil, returns an error that says what to give instead of wrong parameters. If
+	// it is nil, as many finite numbers as there are in Parameters are right.
+	Check func(parameters []float64) error
+	// Samples is the least number of samples a datum, 1 if it is 0.
+	Samples int
+	// Sleep is a factor of the sleep gradient, which q learns from beside the wake samples.
+	Sleep float64
+	// Text describes the estimator in Markdown, with equations in TeX, and Source says where it was
+	// published, for Method.Explain.
+	Text, Source string
+}
 
 var (
-	phaseNames = names.New("phases", "ws", "rws", "bihm", "reinforce")
-	rules      = map[Phases]engine.Rule{WakeSleep: engine.WakeSleep, ReweightedWakeSleep: engine.ReweightedWakeSleep, Bidirectional: engine.Bidirectional, Reinforce: engine.Reinforce}
+	phasesMutex sync.Mutex
+	estimators  = map[Phases]Estimator{}
 )
 
-func (p Phases) String() string                { return phaseNames.Name(int(p)) }
-func (p Phases) MarshalText() ([]byte, error)  { return phaseNames.Marshal(int(p)) }
-func (p *Phases) UnmarshalText(t []byte) error { return phaseNames.Parse((*int)(p), t) }
+// RegisterPhases makes an estimator known by a name, for Method.Phases and the key phases of
+// experiment files. Preset then returns a method of that name with the settings of RWS, whose
+// metric and optimiser are free as those of any other. It panics if the name is empty or taken, or if the estimator has no Weigh. A program that
+// resumes or opens such a run registers the estimator first: in GoNB, each cell that does so.
+func RegisterPhases(name Phases, e Estimator) Phases {
+	phasesMutex.Lock()
+	defer phasesMutex.Unlock()
+	if name == "" || e.Weigh == nil {
+		panic(fmt.Sprintf("hm: phases %q need a name and a function Weigh", string(name)))
+	}
+	if _, taken := estimators[name]; taken || slices.Contains(published, name) {
+		panic(fmt.Sprintf("hm: phases %s are registered twice: choose another name", name))
+	}
+	estimators[name] = e
+	return name
+}
+
+var published = []Phases{WakeSleep, ReweightedWakeSleep, Bidirectional, Reinforce}
+
+// estimator returns the estimator of the phases, if they have one.
+func (p Phases) estimator() (Estimator, bool) {
+	phasesMutex.Lock()
+	defer phasesMutex.Unlock()
+	e, is := estimators[p]
+	return e, is
+}
+
+// known reports whether the phases are published or registered.
+func (p Phases) known() bool {
+	_, is := p.estimator()
+	return is || slices.Contains(published, p)
+}
+
+// registered returns the phases of all estimators, in alphabetical order.
+func registered() []Phases {
+	phasesMutex.Lock()
+	defer phasesMutex.Unlock()
+	return slices.Sorted(maps.Keys(estimators))
+}
+
+// phasesNames returns the names of all phases, registered ones behind the published ones.
+func phasesNames() (all []string) {
+	for _, p := range append(slices.Clone(published), registered()...) {
+		all = append(all, string(p))
+	}
+	return all
+}
+
+// rule returns what a step makes of its samples. Unknown phases have none.
+func (s MethodSpec) rule() engine.Rule {
+	switch s.Phases {
+	case WakeSleep:
+		return engine.WakeSleep
+	case Bidirectional:
+		return engine.Bidirectional
+	case Reinforce:
+		return engine.Reinforce
+	case ReweightedWakeSleep:
+		rule := engine.ReweightedWakeSleep
+		if len(s.PhaseParameters) == 1 {
+			rule.QWake = s.PhaseParameters[0]
+			rule.Sleep = 1 - rule.QWake
+		}
+		return rule
+	}
+	e, is := s.Phases.estimator()
+	if !is {
+		return engine.Rule{}
+	}
+	parameters := e.Parameters
+	if s.PhaseParameters != nil {
+		parameters = s.PhaseParameters
+	}
+	return engine.Rule{Exponent: 1, QWake: 1, Sleep: e.Sleep, Estimator: &engine.Estimator{
+		Name:  string(s.Phases),
+		Weigh: func(logP, logQ, p, q []float64) { e.Weigh(parameters, logP, logQ, p, q) },
+	}}
+}
+
+// checkPhases says what to give instead of wrong parameters of the phases.
+func (s MethodSpec) checkPhases() error {
+	given := s.PhaseParameters
+	if given == nil {
+		return nil
+	}
+	e, is := s.Phases.estimator()
+	switch {
+	case s.Phases == ReweightedWakeSleep:
+		if len(given) != 1 || !(given[0] >= 0 && given[0] <= 1) {
+			return fmt.Errorf("give one number λ from 0, sleep-phase RWS, to 1, wake-phase RWS")
+		}
+		return nil
+	case !is || e.Check == nil && len(e.Parameters) == 0:
+		return fmt.Errorf("the phases %s have no parameters; leave it out", s.Phases)
+	case e.Check != nil:
+		return e.Check(given)
+	case len(given) != len(e.Parameters) || slices.ContainsFunc(given, func(x float64) bool { return !statistics.Finite(x) }):
+		return fmt.Errorf("the phases %s have as many finite parameters as %v", s.Phases, e.Parameters)
+	}
+	return nil
+}

@@ -2,22 +2,16 @@ package hm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// presets are the published methods as points on the axes. Várady 2025 describes
+// presets are the methods of the theses as points on the axes. Várady 2025 describes
 // REINFORCE and does not train with it: its learning rate is that of the others.
-var presets = []struct {
-	name         string
-	phases       Phases
-	metric       Metric
-	learningRate float64
-	damping      float64
-	refreshEvery int
-}{
+var presets = []point{
 	{"ws", WakeSleep, Euclidean, 0.002, 0.2, 1000},
 	{"rws", ReweightedWakeSleep, Euclidean, 0.002, 0.2, 1000},
 	{"bihm", Bidirectional, Euclidean, 0.001, 0.2, 1000},
@@ -28,19 +22,37 @@ var presets = []struct {
 	{"reinforce", Reinforce, Euclidean, 0.002, 0.2, 1000},
 }
 
-// Presets lists the names of the published methods.
-func Presets() []string {
-	names := make([]string, len(presets))
-	for i, p := range presets {
-		names[i] = p.name
+// point is a method on the axes.
+type point struct {
+	name         string
+	phases       Phases
+	metric       Metric
+	learningRate float64
+	damping      float64
+	refreshEvery int
+}
+
+// Presets lists the names of the methods of the theses, and of the registered estimators.
+func Presets() (names []string) {
+	for _, p := range allPresets() {
+		names = append(names, p.name)
 	}
 	return names
 }
 
-// Preset returns the published method of a name, with the settings of the
+// allPresets returns the methods of the theses, and each registered estimator with the settings of RWS.
+func allPresets() []point {
+	all := slices.Clone(presets)
+	for _, p := range registered() {
+		all = append(all, point{string(p), p, Euclidean, 0.002, 0.2, 1000})
+	}
+	return all
+}
+
+// Preset returns the method of a name, with the settings of the
 // thesis for MNIST (Várady 2025, tables 5.1 and 5.3; App. A.2).
 func Preset(name string) (Method, error) {
-	for _, p := range presets {
+	for _, p := range allPresets() {
 		if p.name == name {
 			return Method{
 				spec: MethodSpec{
@@ -88,6 +100,16 @@ func DNRWS() Method { return preset("dnrws") }
 // NBiHM trains a bidirectional Helmholtz machine in the Fisher metric (Várady 2025,
 // 5.3.8).
 func NBiHM() Method { return preset("nbihm") }
+
+// VIMCO ascends the bound of S samples with geometric means of the other samples' weights as
+// control variates (Mnih and Rezende 2016).
+func VIMCO() Method { return preset("vimco") }
+
+// OVIS ascends the bound of S samples with asymptotically optimal control variates (Liévin et al. 2020).
+func OVIS() Method { return preset("ovis") }
+
+// TVO ascends the thermodynamic variational objective (Masrani, Le and Wood 2019).
+func TVO() Method { return preset("tvo") }
 
 // REINFORCE ascends the bound of log p(x) with both networks (Várady 2025, 2.3.3).
 func REINFORCE() Method { return preset("reinforce") }

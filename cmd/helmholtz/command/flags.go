@@ -46,6 +46,8 @@ func hyperparameterFlags(f *pflag.FlagSet, settings []runs.Hyperparameter) {
 				f.Uint64Var(v, s.Flag, *v, s.Usage)
 			case *[]int:
 				f.IntSliceVar(v, s.Flag, *v, s.Usage)
+			case *[]float64:
+				f.Float64SliceVar(v, s.Flag, *v, s.Usage)
 			case text:
 				textFlag(f, v, s.Flag, s.Usage)
 			default:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -255,7 +256,7 @@ func TestSettingsOfAMethod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Method != want.Spec() {
+		if !reflect.DeepEqual(e.Method, want.Spec()) {
 			t.Errorf("trained %+v, want %+v", e.Method, want.Spec())
 		}
 	}

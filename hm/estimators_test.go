@@ -1,0 +1,114 @@
+package hm
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
+)
+
+// ownVIMCO is VIMCO as a user would write it in a cell.
+var ownVIMCO = RegisterPhases("own-vimco", Estimator{Samples: 2, Source: "TestEstimatorOfOnesOwn", Weigh: func(_, logP, logQ, p, q []float64) {
+	bound := func(k int, mean float64) float64 { // with ω_k replaced by a mean, if k is a sample
+		sum := 0.0
+		for j := range logP {
+			logω := logP[j] - logQ[j]
+			if j == k {
+				logω = mean
+			}
+			sum += math.Exp(logω)
+		}
+		return math.Log(sum / float64(len(logP)))
+	}
+	all, total := bound(-1, 0), 0.0
+	for j := range logP {
+		total += logP[j] - logQ[j]
+	}
+	for k := range logP {
+		logω := logP[k] - logQ[k]
+		p[k] = math.Exp(logω-all) / float64(len(logP))
+		q[k] = all - bound(k, (total-logω)/float64(len(logP)-1)) - p[k]
+	}
+}})
+
+// An estimator of one's own trains as the built-in one that it repeats, in every metric.
+func TestEstimatorOfOnesOwn(t *testing.T) {
+	set := patterns(t)
+	for _, metric := range []Metric{Euclidean, Block} {
+		own, err := Preset(string(ownVIMCO))
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := func(m Method) float64 {
+			run, err := short(m).Metric(metric).Train(t.Context(), machineFor(set), set, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			epochs := run.History().Epochs
+			return epochs[len(epochs)-1].Validation["log_p"]
+		}
+		if got, want := last(own), last(VIMCO()); math.Abs(got-want) > 1e-4 {
+			t.Errorf("metric %v: log p is %v at the end, want %v", metric, got, want)
+		}
+	}
+}
+
+// Runs of estimators resume byte for byte, with samples of which some have negative weights.
+func TestEstimatorsResume(t *testing.T) {
+	set := patterns(t)
+	runstest.Resume(t, short(TVO()).Metric(Block).Epochs(2).Experiment(machineFor(set), set), set)
+}
+
+// A file of phases that this program does not have is refused by their name.
+func TestUnknownPhasesAreRefused(t *testing.T) {
+	set := patterns(t)
+	text := string(short(VIMCO()).Experiment(machineFor(set), set).TOML())
+	e, err := ParseExperiment([]byte(strings.ReplaceAll(text, `"vimco"`, `"lost"`)))
+	if err == nil {
+		err = e.Check(set)
+	}
+	wantError(t, err, `"lost"`)
+}
+
+func TestParametersOfPhases(t *testing.T) {
+	set := patterns(t)
+	for _, c := range []struct {
+		method Method
+		says   []string
+	}{
+		{VIMCO().Samples(1), []string{"samples = 1", "at least 2"}},
+		{OVIS().SamplesAfter(1, 1), []string{"later_samples = 1", "at least 2"}},
+		{OVIS().PhaseParameters(1.5), []string{"phase_parameters = [1.5]", "one number γ"}},
+		{TVO().PhaseParameters(0, 0.5, 0.5), []string{"partition", "increase"}},
+		{TVO().PhaseParameters(0.1, 0.5), []string{"partition", "begin with 0"}},
+		{TVO().PhaseParameters(0, math.NaN()), []string{"partition"}},
+		{RWS().PhaseParameters(-0.1), []string{"phase_parameters = [-0.1]", "one number λ"}},
+		{WS().PhaseParameters(1), []string{"phases ws have no parameters"}},
+		{VIMCO().PhaseParameters(1), []string{"phases vimco have no parameters"}},
+	} {
+		wantError(t, c.method.Experiment(machineFor(set), set).Check(set), c.says...)
+	}
+}
+
+// Wake-phase RWS draws no dreams, and half of each phase is RWS, to the byte.
+func TestShareOfTheQWakePhase(t *testing.T) {
+	set := patterns(t)
+	checkpoint := func(m Method) string {
+		run, err := short(m).Train(t.Context(), machineFor(set), set, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return runs.Checksum(run.Snapshot().Tensors)
+	}
+	if checkpoint(RWS()) != checkpoint(RWS().PhaseParameters(0.5)) {
+		t.Error("λ = ½ is not RWS")
+	}
+	if RWS().PhaseParameters(1).spec.algorithm(1).HasDreams() {
+		t.Error("wake-phase RWS draws dreams")
+	}
+	if RWS().PhaseParameters(0).spec.algorithm(1).HasRecognitionWake() {
+		t.Error("sleep-phase RWS has a q-wake gradient")
+	}
+}
