@@ -9,7 +9,7 @@ const name = "cuda"
 // lacks is what the engine refuses.
 var lacks = []engine.Feature{
 	engine.GaussianUnits, engine.ConvolvedLayers, engine.LabeledMachines,
-	engine.ReinforcePhases, engine.Estimators, engine.KroneckerMetric, engine.GibbsChains,
+	engine.ReinforcePhases, engine.Estimators, engine.ChainedSamples, engine.KroneckerMetric, engine.GibbsChains,
 	engine.FixedArithmetic,
 }
 

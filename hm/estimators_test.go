@@ -55,10 +55,12 @@ func TestEstimatorOfOnesOwn(t *testing.T) {
 	}
 }
 
-// Runs of estimators resume byte for byte, with samples of which some have negative weights.
+// Runs resume byte for byte where some samples have negative weights, and where chains go on.
 func TestEstimatorsResume(t *testing.T) {
 	set := patterns(t)
-	runstest.Resume(t, short(TVO()).Metric(Block).Epochs(2).Experiment(machineFor(set), set), set)
+	for _, m := range []Method{TVO(), JSA()} {
+		runstest.Resume(t, short(m).Metric(Block).Epochs(2).Experiment(machineFor(set), set), set)
+	}
 }
 
 // A file of phases that this program does not have is refused by their name.
@@ -85,10 +87,40 @@ func TestParametersOfPhases(t *testing.T) {
 		{TVO().PhaseParameters(0.1, 0.5), []string{"partition", "begin with 0"}},
 		{TVO().PhaseParameters(0, math.NaN()), []string{"partition"}},
 		{RWS().PhaseParameters(-0.1), []string{"phase_parameters = [-0.1]", "one number λ"}},
+		{JSA().Samples(1), []string{"one sample", "phases jsa", "2 samples"}},
+		{JSA().Entropy(1), []string{"entropy = 1", "jsa"}},
 		{WS().PhaseParameters(1), []string{"phases ws have no parameters"}},
 		{VIMCO().PhaseParameters(1), []string{"phases vimco have no parameters"}},
 	} {
 		wantError(t, c.method.Experiment(machineFor(set), set).Check(set), c.says...)
+	}
+}
+
+// A tensor of chains that is misshapen, or holds what no state is, is refused by its name.
+func TestChainsOfACheckpointAreChecked(t *testing.T) {
+	set := patterns(t)
+	run, err := short(JSA()).Epochs(1).Train(t.Context(), machineFor(set), set, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(c *runs.Tensor){
+		"a fraction":      func(c *runs.Tensor) { c.Data[1] = 0.5 },
+		"too many units":  func(c *runs.Tensor) { c.Data[1] = 1 << 24 },
+		"no number":       func(c *runs.Tensor) { c.Data[1] = float32(math.NaN()) },
+		"begun twice":     func(c *runs.Tensor) { c.Data[0] = 2 },
+		"rows too narrow": func(c *runs.Tensor) { c.Shape = []int{c.Size(), 1} },
+	} {
+		s := run.Snapshot()
+		for i := range s.Tensors {
+			if c := &s.Tensors[i]; c.Name == "chains" {
+				c.Data = append([]float32{}, c.Data...)
+				spoil(c)
+			}
+		}
+		_, err := run.Experiment().Learner(set, s)
+		if err == nil || !strings.Contains(err.Error(), "tensor chains") {
+			t.Errorf("%s: the error is %v", name, err)
+		}
 	}
 }
 

@@ -100,6 +100,7 @@ func TestPresetDefaults(t *testing.T) {
 		{Preset: "nrws", Phases: ReweightedWakeSleep, Metric: Block, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
 		{Preset: "dnrws", Phases: ReweightedWakeSleep, Metric: Diagonal, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1},
 		{Preset: "nbihm", Phases: Bidirectional, Metric: Block, LearningRate: 0.001, Damping: 0.1, RefreshEvery: 1000},
+		{Preset: "jsa", Phases: JointStochastic, Metric: Euclidean, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
 		{Preset: "reinforce", Phases: Reinforce, Metric: Euclidean, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
 	} {
 		want.FisherSource, want.Optimizer, want.Schedule = FromWake, GradientDescent, ConstantRate
@@ -118,7 +119,7 @@ func TestPresetDefaults(t *testing.T) {
 			t.Errorf("%s: the machine is %+v, want units coded ±1, Glorot-normal weights and biases −1", want.Preset, e.Machine)
 		}
 	}
-	want := []string{"ws", "rws", "bihm", "nws", "nrws", "dnrws", "nbihm", "reinforce", "ovis", string(ownVIMCO), "tvo", "vimco", "vimco-arithmetic"}
+	want := []string{"ws", "rws", "bihm", "nws", "nrws", "dnrws", "nbihm", "reinforce", "jsa", "ovis", string(ownVIMCO), "tvo", "vimco", "vimco-arithmetic"}
 	if diff := cmp.Diff(want, Presets()); diff != "" {
 		t.Errorf("presets (-want +got):\n%s", diff)
 	}

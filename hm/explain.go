@@ -40,6 +40,9 @@ func (m Method) Explain() string {
 		if s.Phases == ReweightedWakeSleep {
 			write("*Sleep*: the gradient of $\\log q(h|x)$ of dreams $x, h \\sim p$; $q$ moves by %g times the q-wake and %g times the sleep gradient.", s.rule().QWake, s.rule().Sleep)
 		}
+	case JointStochastic:
+		write("A Metropolis chain for each row, which goes on where it stopped an epoch before, moves from $h$ to a proposal $h_k \\sim q(h|x)$ with probability $\\min(1, \\omega(h_k)/\\omega(h))$, $\\omega(h) = p(x,h)/q(h|x)$, and so tends to $p(h|x)$.")
+		write("Both networks learn from the states that it visits: $p$ by the mean of $\\nabla \\log p(x, h)$, $q$ by the mean of $\\nabla \\log q(h|x)$.")
 	case Reinforce:
 		write("Both networks ascend the bound $E_q[\\log p(x,h) - \\log q(h|x)]$: $p$ by $\\nabla \\log p(x, h_k)$, $q$ by $\\nabla \\log q(h_k|x)$ "+
 			"times $\\log p(x,h_k) - \\log q(h_k|x)$ less a baseline (%v).", s.ReinforceBaseline)
@@ -69,7 +72,7 @@ func (m Method) Explain() string {
 // the theses of the README.
 var sources = map[string]string{
 	"ws": "Várady 2025, 2.22–2.24", "rws": "Várady 2025, 2.27–2.32", "bihm": "Várady 2025, 2.33–2.38; BiHM thesis 2016, ch. 3", "nws": "Várady 2025, 5.5–5.12",
-	"nrws": "Várady 2025, 5.8, Algorithm 4", "dnrws": "Várady 2025, 5.13–5.14", "nbihm": "Várady 2025, 5.3.8", "reinforce": "Várady 2025, 2.3.3",
+	"nrws": "Várady 2025, 5.8, Algorithm 4", "dnrws": "Várady 2025, 5.13–5.14", "nbihm": "Várady 2025, 5.3.8", "reinforce": "Várady 2025, 2.3.3", "jsa": "Ou and Song 2020",
 }
 
 // Explain describes the machine in Markdown: how both of its networks fall apart into layers,

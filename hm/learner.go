@@ -61,7 +61,7 @@ func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, e
 	}
 	state, shape, err := readSnapshot(at)
 	if err == nil {
-		err = e.checkState(state, shape)
+		err = e.checkState(state, shape, set.Train().Rows)
 	}
 	if err != nil {
 		return nil, &runs.SnapshotError{Err: err}

@@ -159,5 +159,10 @@ func (e Experiment) checkUnits(a engine.Architecture) error {
 	if m := e.Method; len(a.Kinds) > 0 && (m.Entropy != 0 || m.EntropyEstimator != 0) {
 		return fmt.Errorf("an entropy regulariser with Gaussian units: their entropy is unbounded; leave it out, or use Bernoulli units")
 	}
+	for i := 1; i < len(a.Units); i++ {
+		if e.Method.Phases == JointStochastic && a.Kind(i) == Gaussian {
+			return fmt.Errorf("hidden layer %d of Gaussian units with the phases jsa, whose chains hold binary states: use bernoulli units there, or other phases", i)
+		}
+	}
 	return nil
 }

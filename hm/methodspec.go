@@ -74,7 +74,7 @@ func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
 		Arithmetic: s.Arithmetic,
 		Optimizer:  s.Optimizer, Momentum: cmp.Or(s.Momentum, 0.95),
 		AdamBeta1: cmp.Or(s.AdamBeta1, 0.9), AdamBeta2: cmp.Or(s.AdamBeta2, 0.999), AdamEpsilon: 1e-8,
-		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline,
+		BatchSize: s.BatchSize, Samples: s.Samples, Baseline: s.Baseline && s.hasBaseline(),
 		LaterSamples: s.LaterSamples, LaterSamplesFrom: stepsOf(s.LaterSamplesAfter, stepsPerEpoch),
 		L1: s.L1, L2: s.L2, Entropy: s.Entropy, EntropyEstimator: s.EntropyEstimator,
 		WarmUp:            stepsOf(s.WarmUp, stepsPerEpoch),

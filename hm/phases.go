@@ -26,6 +26,9 @@ const (
 	// Bidirectional weighs samples by √(p/q) (Várady 2025, 2.37) and trains q by the
 	// q-wake gradient.
 	Bidirectional Phases = "bihm"
+	// JointStochastic trains both networks on samples of p(h|x), from a Metropolis chain for each
+	// training row with q as its proposal. Checkpoints hold the chains (Ou and Song 2020).
+	JointStochastic Phases = "jsa"
 	// Reinforce weighs samples equally and trains q, as p, by the gradient of
 	// the bound E_q[log p(x,h) − log q(h|x)]: by the q-wake gradient with
 	// log p(x,h) − log q(h|x) − b for weights (Várady 2025, 2.3.3).
@@ -87,7 +90,7 @@ func RegisterPhases(name Phases, e Estimator) Phases {
 	return name
 }
 
-var published = []Phases{WakeSleep, ReweightedWakeSleep, Bidirectional, Reinforce}
+var published = []Phases{WakeSleep, ReweightedWakeSleep, Bidirectional, Reinforce, JointStochastic}
 
 // estimator returns the estimator of the phases, if they have one.
 func (p Phases) estimator() (Estimator, bool) {
@@ -127,6 +130,8 @@ func (s MethodSpec) rule() engine.Rule {
 		return engine.Bidirectional
 	case Reinforce:
 		return engine.Reinforce
+	case JointStochastic:
+		return engine.JointStochastic
 	case ReweightedWakeSleep:
 		rule := engine.ReweightedWakeSleep
 		if len(s.PhaseParameters) == 1 {

@@ -83,6 +83,9 @@ func (p *plan) memory() int64 {
 	for _, split := range []dataset.Split{p.set.Train(), p.set.Validation(), p.set.Test()} {
 		bytes += int64(len(split.Values))
 	}
+	if p.job.Algorithm.Chains {
+		bytes += 4 * int64(p.job.Data.Rows) * int64(engine.ChainWidth(p.architecture))
+	}
 	return bytes
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// presets are the methods of the theses as points on the axes. Várady 2025 describes
-// REINFORCE and does not train with it: its learning rate is that of the others.
+// presets are methods as points on the axes. Várady 2025 describes REINFORCE and does not train with
+// it, and does not have JSA: both have the learning rate of RWS.
 var presets = []point{
 	{"ws", WakeSleep, Euclidean, 0.002, 0.2, 1000},
 	{"rws", ReweightedWakeSleep, Euclidean, 0.002, 0.2, 1000},
@@ -20,6 +20,7 @@ var presets = []point{
 	{"dnrws", ReweightedWakeSleep, Diagonal, 0.002, 0.2, 1},
 	{"nbihm", Bidirectional, Block, 0.001, 0.1, 1000},
 	{"reinforce", Reinforce, Euclidean, 0.002, 0.2, 1000},
+	{"jsa", JointStochastic, Euclidean, 0.002, 0.2, 1000},
 }
 
 // point is a method on the axes.
@@ -100,6 +101,10 @@ func DNRWS() Method { return preset("dnrws") }
 // NBiHM trains a bidirectional Helmholtz machine in the Fisher metric (Várady 2025,
 // 5.3.8).
 func NBiHM() Method { return preset("nbihm") }
+
+// JSA trains both networks on samples of p(h|x), from a Metropolis chain for each training row (Ou and
+// Song 2020).
+func JSA() Method { return preset("jsa") }
 
 // VIMCO ascends the bound of S samples with geometric means of the other samples' weights as
 // control variates (Mnih and Rezende 2016).

@@ -19,6 +19,9 @@ import (
 //	classifier             q(y|x,h¹) of labels beside the networks, likewise
 //	moment.N.NETWORK.I     slot N of the optimiser, likewise
 //	refresh.NETWORK.I      the parameters of the last Fisher refresh, likewise
+//	chains                 training rows × numbers: the chains of the phases jsa. The first number
+//	                       is 1 once the chain of the row has begun, the others are integers of 24
+//	                       hidden units, layer by layer from the bottom
 //
 // and the fields of header as JSON.
 
@@ -43,6 +46,9 @@ func newSnapshot(state *engine.State, shape dataset.Shape) (runs.Snapshot, error
 	}
 	if state.RefreshParameters != nil {
 		s.Tensors = appendTensors(s.Tensors, "refresh.", state.RefreshParameters)
+	}
+	if width := engine.ChainWidth(state.Parameters.Architecture); state.Chains != nil {
+		s.Tensors = append(s.Tensors, runs.Tensor{Name: "chains", Shape: []int{len(state.Chains) / width, width}, Data: state.Chains})
 	}
 	return s, nil
 }
@@ -121,6 +127,17 @@ func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 			return nil, h.Shape, err
 		}
 	}
+	if t, is := tensors["chains"]; is {
+		if width := engine.ChainWidth(architecture); len(t.Shape) != 2 || t.Shape[1] != width || t.Data == nil {
+			return nil, h.Shape, fmt.Errorf("tensor chains has shape %v, where the hidden layers of %v units ask for rows of %d float32", t.Shape, h.Units[1:], width)
+		}
+		for i, x := range t.Data {
+			if most := float32(1<<24 - 1); !(x >= 0 && x <= most && x == float32(uint32(x))) || i%t.Shape[1] == 0 && x > 1 {
+				return nil, h.Shape, fmt.Errorf("tensor chains holds %v at %d, where the states of chains are integers below 2²⁴", x, i)
+			}
+		}
+		state.Chains = t.Data
+	}
 	return state, h.Shape, nil
 }
 
@@ -139,8 +156,8 @@ func readTensors(tensors map[string]runs.Tensor, prefix string, a engine.Archite
 	return p, nil
 }
 
-// checkState refuses a state that training of the experiment cannot have reached.
-func (e Experiment) checkState(state *engine.State, shape dataset.Shape) error {
+// checkState refuses a state that training of the experiment on a number of rows cannot have reached.
+func (e Experiment) checkState(state *engine.State, shape dataset.Shape, rows int) error {
 	algorithm := e.Method.algorithm(0)
 	refreshed := state.RefreshParameters != nil
 	switch err := e.checkMachine(state.Parameters, shape); {
@@ -150,6 +167,10 @@ func (e Experiment) checkState(state *engine.State, shape dataset.Shape) error {
 		return fmt.Errorf("no run has done %d steps, the last refresh at step %d", state.Step, state.RefreshStep)
 	case len(state.Moments) != algorithm.Slots():
 		return fmt.Errorf("the checkpoint has %d moments, the optimiser %v keeps %d", len(state.Moments), algorithm.Optimizer, algorithm.Slots())
+	case algorithm.Chains && state.Step > 0 && len(state.Chains) != rows*engine.ChainWidth(state.Parameters.Architecture):
+		return fmt.Errorf("tensor chains holds %d numbers, where %d training rows ask for %d each", len(state.Chains), rows, engine.ChainWidth(state.Parameters.Architecture))
+	case !algorithm.Chains && state.Chains != nil:
+		return fmt.Errorf("the checkpoint has a tensor chains, which the phases %s do not have", e.Method.Phases)
 	case refreshed != (algorithm.Metric != engine.Euclidean && state.Step > 0):
 		return fmt.Errorf("the checkpoint after %d steps with metric %v has or lacks the parameters of a Fisher refresh", state.Step, algorithm.Metric)
 	}

@@ -145,20 +145,34 @@ func TestStatesThatDisagreeAreRefused(t *testing.T) {
 		s.Step, s.RefreshParameters = 8, s.Parameters.Clone()
 		return s
 	}
-	if err := e.checkState(whole(), set.Shape()); err != nil {
+	if err := e.checkState(whole(), set.Shape(), set.Train().Rows); err != nil {
 		t.Fatal(err)
 	}
 	other := short(NRWS()).Experiment(machineFor(set).Dense(2), set)
 	for name, spoil := range map[string]func(s *engine.State){
-		"a moment is missing":    func(s *engine.State) { s.Moments = s.Moments[:1] },
-		"the refresh is missing": func(s *engine.State) { s.RefreshParameters = nil },
-		"the refresh is to come": func(s *engine.State) { s.RefreshStep = 9 },
-		"another machine":        func(s *engine.State) { s.Parameters = starting(t, other, set).Parameters },
+		"a moment is missing":      func(s *engine.State) { s.Moments = s.Moments[:1] },
+		"the refresh is missing":   func(s *engine.State) { s.RefreshParameters = nil },
+		"the refresh is to come":   func(s *engine.State) { s.RefreshStep = 9 },
+		"chains there are none of": func(s *engine.State) { s.Chains = []float32{1} },
+		"another machine":          func(s *engine.State) { s.Parameters = starting(t, other, set).Parameters },
 	} {
 		s := whole()
 		spoil(s)
-		if e.checkState(s, set.Shape()) == nil {
+		if e.checkState(s, set.Shape(), set.Train().Rows) == nil {
 			t.Errorf("%s: the state is accepted", name)
 		}
+	}
+	jsa := short(JSA()).Experiment(machineFor(set), set)
+	s := starting(t, jsa, set)
+	s.Step = 8
+	if jsa.checkState(s, set.Shape(), set.Train().Rows) == nil {
+		t.Error("the chains are missing: the state is accepted")
+	}
+	s.Chains = make([]float32, set.Train().Rows*engine.ChainWidth(s.Parameters.Architecture))
+	if err := jsa.checkState(s, set.Shape(), set.Train().Rows); err != nil {
+		t.Error(err)
+	}
+	if jsa.checkState(s, set.Shape(), set.Train().Rows+1) == nil {
+		t.Error("chains of fewer rows are accepted")
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -101,6 +102,9 @@ type State struct {
 	// ahead of Parameters; nil where there are no blocks yet.
 	RefreshStep       int
 	RefreshParameters *Parameters
+	// Chains holds the states of the chains of a rule with Chains, a row each of ChainWidth
+	// numbers; nil before the first step and without such a rule.
+	Chains []float32
 }
 
 // NewState is the state before the first step, with a copy of the parameters.
@@ -135,6 +139,7 @@ func (s *State) Clone() *State {
 	if s.RefreshParameters != nil {
 		c.RefreshParameters = s.RefreshParameters.Clone()
 	}
+	c.Chains = slices.Clone(s.Chains)
 	return c
 }
 

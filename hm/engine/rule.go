@@ -17,6 +17,12 @@ type Rule struct {
 	// Estimator, if not nil, weighs the wake samples in the gradients of both networks, where
 	// QWake scales its weights for q. The Fisher blocks of p keep the importance weights.
 	Estimator *Estimator
+	// Chains lets a Metropolis chain for each training row, with q as its proposal, choose the wake
+	// samples. Sample 0 is where the chain of the row stopped, or a draw of q if the chain begins;
+	// the other samples are proposals. The weights of the samples are how often the chain was at
+	// them after each proposal, over S−1, and 0 of what Exponent says. The Fisher blocks are
+	// those of S draws of q with their importance weights. Baseline must be off.
+	Chains bool
 }
 
 // Estimator weighs the samples h_k ~ q(h|x) of a datum x, so that
@@ -42,6 +48,9 @@ var (
 	ReweightedWakeSleep = Rule{Exponent: 1, QWake: 0.5, Sleep: 0.5}
 	// Bidirectional weighs samples by √(p/q) (Várady 2025, 2.37) and trains q on them alone.
 	Bidirectional = Rule{Exponent: 0.5, QWake: 1}
+	// JointStochastic trains both networks on samples of p(h|x) from Metropolis chains (Ou and Song
+	// 2020).
+	JointStochastic = Rule{Exponent: 1, QWake: 1, Chains: true}
 	// Reinforce trains both networks by the gradient of the bound
 	// E_q[log p(x,h) − log q(h|x)] (Várady 2025, 2.3.3).
 	Reinforce = Rule{QWake: 1, Reinforce: true}

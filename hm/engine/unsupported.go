@@ -15,6 +15,7 @@ type Feature string
 const (
 	ReinforcePhases Feature = "REINFORCE"
 	Estimators      Feature = "the estimator" // every Estimator; each one has its name behind these words
+	ChainedSamples  Feature = "Metropolis chains of the training rows"
 	KroneckerMetric Feature = "the Kronecker-factored metric"
 	FixedArithmetic Feature = "products in fixed point"
 	GaussianUnits   Feature = "Gaussian units"
@@ -71,6 +72,9 @@ func (a Algorithm) Features() []Feature {
 	var asked []Feature
 	if a.Reinforce {
 		asked = append(asked, ReinforcePhases)
+	}
+	if a.Chains {
+		asked = append(asked, ChainedSamples)
 	}
 	if a.Estimator != nil {
 		asked = append(asked, Estimators+" "+Feature(a.Estimator.Name))

@@ -42,6 +42,7 @@ const (
 	Pilot                     // in those that a schedule is found by
 	Reverse                   // in those that anneal from it
 	Exact                     // exact samples of it
+	Accept                    // whether the chain of a datum moves to a sample
 )
 
 // Key is the 64-bit seed of a generator.

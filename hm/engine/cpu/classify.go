@@ -36,7 +36,7 @@ func (m *model) Classify(ctx context.Context, data engine.Data, samples int, see
 		for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
 			count := min(p.samples, samples-first)
 			v.resize(n, count)
-			v.recognize(at.to(philox.Importance).from(first))
+			v.recognize(at.to(philox.Importance).from(first), nil)
 			v.scoreGeneration()
 			logits := kernels.Rows(w.logits, 0, n*count)
 			v.classLogits(logits)

@@ -180,7 +180,7 @@ func TestRefreshOfTheDiagonalAllocatesLittle(t *testing.T) {
 	}
 	taken := trained.(*trainer)
 	taken.weights.pack(taken.point)
-	taken.sample(0)
+	taken.sample(0, nil)
 	var before, after runtime.MemStats
 	for n := range refreshes + 1 {
 		if n == 1 { // those after the first

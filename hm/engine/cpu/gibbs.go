@@ -290,7 +290,7 @@ func (c *chains) estimateRoots(ctx context.Context, x kernels.Matrix, roots []fl
 		for first := 0; first < c.settings.Inner && ctx.Err() == nil; first += p.samples {
 			count := min(p.samples, c.settings.Inner-first)
 			v.resize(n, count)
-			v.recognize(at.from(first))
+			v.recognize(at.from(first), nil)
 			v.scoreGeneration()
 			for s := range n * count {
 				sums[s/count].Add(v.logP[s] - v.logQ[s])

@@ -23,7 +23,7 @@ func TestWeightlessSamplesMoveGradientsLittle(t *testing.T) {
 				}
 				trainer := trainerOfManyWeights(t, a)
 				trainer.weights.pack(trainer.point)
-				trainer.sample(0)
+				trainer.sample(0, nil)
 				// Of the first layer of q, a row a datum is multiplied; those of others are
 				// compared sample for sample.
 				trainer.ascend(false)
@@ -145,7 +145,7 @@ func TestWeightsLeaveResidualsAsTheyAre(t *testing.T) {
 			}
 			trainer := made.(*trainer)
 			trainer.weights.pack(trainer.point)
-			trainer.sample(0)
+			trainer.sample(0, nil)
 			residuals := func() (all []float32) {
 				for _, l := range []*lesson{trainer.wake, trainer.dreams} {
 					for n := 0; l != nil && n < len(l.residuals); n++ {

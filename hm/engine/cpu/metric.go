@@ -27,14 +27,20 @@ func (t *trainer) refresh() (bool, error) {
 	}
 	s.Refresh()
 	copy(s.RefreshParameters.Flat, t.point.Flat)
-	return true, t.computeMetric()
+	if t.chains == nil {
+		return true, t.computeMetric()
+	}
+	t.sample(s.Step, nil)
+	err := t.computeMetric()
+	t.sample(s.Step, t.chains)
+	return true, err
 }
 
 // restoreMetric computes the blocks of the last refresh again, from the same
 // data, draws and parameters.
 func (t *trainer) restoreMetric() error {
 	t.weights.pack(t.state.RefreshParameters)
-	t.sample(t.state.RefreshStep)
+	t.sample(t.state.RefreshStep, nil)
 	return t.computeMetric()
 }
 

@@ -104,7 +104,7 @@ func (m *model) importance(ctx context.Context, data engine.Data, samples int, s
 		for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
 			count := min(p.samples, samples-first)
 			v.resize(n, count)
-			v.recognize(at.to(philox.Importance).from(first))
+			v.recognize(at.to(philox.Importance).from(first), nil)
 			v.scoreGeneration()
 			for d := range n {
 				visit(from+d, first, v.logP[d*count:(d+1)*count], v.logQ[d*count:(d+1)*count])
@@ -134,7 +134,7 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 		for k := 0; k < inner && ctx.Err() == nil; k += p.samples {
 			count := min(p.samples, inner-k)
 			v.inner.resize(n, count)
-			v.inner.recognize(at.to(philox.Inner).from(k))
+			v.inner.recognize(at.to(philox.Inner).from(k), nil)
 			v.inner.scoreGeneration()
 			for r := range n * count {
 				sums[r/count].Add((v.inner.logP[r] - v.inner.logQ[r]) / 2)
@@ -185,7 +185,7 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 			// Several rows, with all their samples, or some of one row's.
 			v.resize(n, min(p.samples, samples-first))
 			row := from*samples + first
-			v.recognize(at.to(philox.Posterior).from(first))
+			v.recognize(at.to(philox.Posterior).from(first), nil)
 			for i := 1; i < len(v.states); i++ {
 				v.recognitionOutputs(i)
 				m.weights.writeMeans(&draws, recognition, i, row, v.outputs[recognition][i])

@@ -189,12 +189,17 @@ func (v *pass) drawAndScore(i, r int, key philox.Key, c philox.Counter) float64 
 }
 
 // recognize draws the hidden layers from q, upward from the visible units, and
-// scores them: logQ is then known.
-func (v *pass) recognize(at place) {
+// scores them: logQ is then known. It takes the states of samples that given, if not nil, writes
+// instead of drawing them.
+func (v *pass) recognize(at place, given func(i, r int) bool) {
 	clear(v.logQ)
 	for i := 1; i < len(v.states); i++ {
 		v.recognitionOutputs(i)
 		for r := range v.logQ {
+			if given != nil && given(i, r) {
+				v.logQ[r] += v.score(recognition, i, r)
+				continue
+			}
 			v.logQ[r] += v.drawAndScore(i, r, at.key, at.counter(i, r/v.samples, r%v.samples))
 		}
 	}

@@ -30,6 +30,7 @@ type trainer struct {
 	samples                    // their weights are the parameters there, packed
 
 	objective objective
+	chains    *rowChains // nil unless the rule has Chains
 	gradient  *engine.Parameters
 	// Those of the sleep phases that follow the first update, since Norms asks
 	// for those of the first; nil where none follows.
@@ -68,6 +69,9 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 		t.laterGradient = engine.NewParameters(state.Parameters.Architecture)
 	}
 	t.objective = newObjective(&t.samples)
+	if a.Chains {
+		t.chains = newRowChains(job, state)
+	}
 	if a.Metric == engine.Diagonal {
 		t.diagonal = newDiagonal(state.Parameters.Architecture, t.fisherSamples())
 	}
@@ -98,7 +102,7 @@ func (t *trainer) Steps(ctx context.Context, learningRates []float64) ([]engine.
 func (t *trainer) step(learningRate float64) (engine.Report, error) {
 	t.lookAhead(learningRate)
 	t.weights.pack(t.point)
-	report := t.sample(t.state.Step)
+	report := t.sample(t.state.Step, t.chains)
 	start := time.Now()
 	refreshed, err := t.refresh()
 	if err != nil {
@@ -111,6 +115,9 @@ func (t *trainer) step(learningRate float64) (engine.Report, error) {
 	t.update(t.gradient, learningRate, 0, t.state.Parameters.Architecture.GenerativeSize(), t.state.Step+1)
 	t.updateRecognition(t.gradient, learningRate, 0)
 	t.sleepOn(learningRate)
+	if t.chains != nil {
+		t.chains.advance(t.job.Rows(t.state.Step))
+	}
 	t.state.Step++
 	return report, nil
 }
@@ -118,7 +125,7 @@ func (t *trainer) step(learningRate float64) (engine.Report, error) {
 func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 	t.lookAhead(learningRate)
 	t.weights.pack(t.point)
-	t.sample(t.state.Step)
+	t.sample(t.state.Step, t.chains)
 	g := engine.Gradients{Wake: t.wake.draws()}
 	if t.dreams != nil {
 		t.dreams.scoreDreams()
@@ -136,8 +143,9 @@ func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 	return g, nil
 }
 
-// sample draws the wake samples and the dreams of a step and scores them.
-func (t *trainer) sample(step int) engine.Report {
+// sample draws the wake samples and the dreams of a step and scores them. Chains, if there are any,
+// choose among the wake samples.
+func (t *trainer) sample(step int, chains *rowChains) engine.Report {
 	rows := t.job.Rows(step)
 	samples := t.job.Algorithm.SamplesAt(step)
 	t.wake.resize(len(rows), samples)
@@ -163,11 +171,19 @@ func (t *trainer) sample(step int) engine.Report {
 		part := t.wake.part(first, last)
 		at := place{key: key, step: uint32(step), datum: func(d int) uint32 { return uint32(rows[first+d]) }}
 		part.load(t.job.Data, at.to(philox.Binarize), func(d int) int { return rows[first+d] })
-		part.recognize(at.to(philox.Wake))
+		part.recognize(at.to(philox.Wake), chains.given(part, rows[first:last]))
 		part.scoreGeneration()
 		for d := range part.data {
 			l, s := &ofDatum[first+d], part.samples
-			l.LogP, l.Bound, l.ESS = engine.Summarize(part.logP[d*s:(d+1)*s], part.logQ[d*s:(d+1)*s])
+			from := d * s
+			if chains != nil {
+				from++ // sample 0 is no draw of q
+			}
+			l.LogP, l.Bound, l.ESS = engine.Summarize(part.logP[from:(d+1)*s], part.logQ[from:(d+1)*s])
+		}
+		if chains != nil {
+			chains.choose(part, first, t.importance, at.to(philox.Accept))
+			return
 		}
 		t.objective.weighImportance(part, first, rows, at.to(philox.Wake))
 	})
