@@ -41,11 +41,16 @@ func (u *Unsupported) Error() string {
 // Is reports whether target is ErrUnsupported.
 func (u *Unsupported) Is(target error) bool { return target == ErrUnsupported }
 
+// In reports whether features include f. Estimators includes every estimator.
+func (f Feature) In(features []Feature) bool {
+	return slices.Contains(features, f) || strings.HasPrefix(string(f), string(Estimators)) && slices.Contains(features, Estimators)
+}
+
 // Refuse returns the error of an engine, given by its name and by what it lacks,
 // that is asked for features; nil where it lacks none of them.
 func Refuse(name string, lacks, asked []Feature) error {
 	for _, f := range asked {
-		if slices.Contains(lacks, f) || strings.HasPrefix(string(f), string(Estimators)) && slices.Contains(lacks, Estimators) {
+		if f.In(lacks) {
 			return &Unsupported{name, f}
 		}
 	}

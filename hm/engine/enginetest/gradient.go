@@ -22,7 +22,7 @@ func sized(a engine.Algorithm, p *engine.Parameters) (engine.Algorithm, engine.D
 
 // The plain gradient is the oracle's on the samples that the engine has drawn.
 func gradientOfSamples(t *testing.T, e engine.Engine) {
-	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
+	test := func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			a, data := sized(a, p)
 			j := job(a, data)
@@ -44,7 +44,11 @@ func gradientOfSamples(t *testing.T, e engine.Engine) {
 				step(t, trainer, 0.1)
 			}
 		}, shapes...)
-	})
+	}
+	everyVariant(t, test)
+	for _, of := range estimators {
+		t.Run(of.name, func(t *testing.T) { test(t, preset{rule: of.rule}.algorithm()) })
+	}
 }
 
 // The gradients, plain and natural, are the oracle's too where only one of the

@@ -118,9 +118,6 @@ func everyRule(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 			test(t, a)
 		}
 	})
-	for _, e := range estimators {
-		t.Run(e.name, func(t *testing.T) { test(t, preset{rule: e.rule}.algorithm()) })
-	}
 	t.Run("another rule", func(t *testing.T) {
 		test(t, preset{rule: engine.Rule{Exponent: 0.3, QWake: 0.8, Sleep: 0.1}}.algorithm())
 	})

@@ -58,6 +58,7 @@ func refusals(t *testing.T, e engine.Engine) {
 		{"sampling", "", model(dense, generate)},
 		{"training", engine.ReinforcePhases, trainer(method(engine.Reinforce, engine.Euclidean), dense, nil)},
 		{"training", engine.Estimators + " vimco", trainer(method(engine.Rule{Exponent: 1, QWake: 1, Estimator: engine.VIMCO(false)}, engine.Euclidean), dense, nil)},
+		{"training", engine.ChainedSamples, trainer(method(engine.JointStochastic, engine.Euclidean), dense, nil)},
 		{"training", engine.KroneckerMetric, trainer(method(engine.ReweightedWakeSleep, engine.Kronecker), dense, nil)},
 		{"training", engine.GaussianUnits, trainer(rws, kinds(engine.Gaussian), nil)},
 		{"sampling", engine.GaussianUnits, model(kinds(engine.Gaussian), generate)},
@@ -89,7 +90,7 @@ func refusals(t *testing.T, e engine.Engine) {
 // that it returned when it was asked for features. It returns an error where the
 // engine has done otherwise: failed, refused anything else, or not refused.
 func refused(e engine.Engine, asked []engine.Feature, err error) (bool, error) {
-	lacks := func(f engine.Feature) bool { return slices.Contains(e.Lacks(), f) }
+	lacks := func(f engine.Feature) bool { return f.In(e.Lacks()) }
 	var u *engine.Unsupported
 	switch {
 	case err == nil && slices.ContainsFunc(asked, lacks):
