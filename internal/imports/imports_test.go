@@ -62,6 +62,7 @@ var allowed = map[string][]string{
 	"boltzmann/general": {"boltzmann", "dataset", "internal/factorized", "runs"},
 	"boltzmann/updown":  {"boltzmann", "dataset", "internal/factorized", "runs"},
 
+	"factors":        {"dataset", "internal/factorized", "runs"},
 	"plotting":       {"boltzmann", "hm", "dataset", "hm/engine", "runs"},
 	"plotting/touch": {"dataset", "hm", "plotting"},
 
@@ -77,7 +78,7 @@ var allowed = map[string][]string{
 	"notebooks/thesis":      {"boltzmann", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
 	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
 	"cmd/helmholtz":         {"cmd/helmholtz/command"},
-	"cmd/helmholtz/command": {"boltzmann", "boltzmann/general", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "boltzmann/updown"},
+	"cmd/helmholtz/command": {"boltzmann", "boltzmann/general", "factors", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "boltzmann/updown"},
 }
 
 // inTests are the packages that the tests of any may import besides.

@@ -1,0 +1,69 @@
+package factors
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Estimate implements runs.Estimator. Log p is exact, and its standard error is that of a mean over
+// rows.
+func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
+	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+		return nil, err
+	}
+	all := runs.Estimates{runs.LogP.Key: estimate(m.LogP(rows.Floats()))}
+	if !m.shared {
+		all[heywood.Key] = runs.Estimate{Value: float64(len(m.Heywood())), SE: math.NaN()}
+	}
+	return all, nil
+}
+
+// Drawings implements runs.Sampler: expected values of draws of factors, draws with their noise,
+// reconstructions of rows, and the loadings of each factor.
+func (m *Model) Drawings() []runs.Drawing {
+	sample := func(kind string, of func(rows, means [][]float64) [][]float64) runs.Drawing {
+		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: of(m.Sample(s.N, s.Seed))}, nil)
+		}}
+	}
+	return []runs.Drawing{
+		sample("means", func(_, means [][]float64) [][]float64 { return means }),
+		sample("draws", func(rows, _ [][]float64) [][]float64 { return rows }),
+		{Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			if err := runs.CheckRows(m.shape.Units(), s.Rows); err != nil {
+				return nil, err
+			}
+			rows, both := s.Rows.Subset(s.N, s.Seed).Floats(), dataset.Sheet{Shape: m.shape}
+			for r, reconstruction := range m.Reconstruct(rows) {
+				both.Values = append(both.Values, rows[r], reconstruction)
+			}
+			return runs.Sheet(both, nil)
+		}},
+		{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			return runs.Sheet(filters(m.shape, m.w(), s.N), nil)
+		}},
+	}
+}
+
+// filters returns the first n columns as images. 0 is grey, and the entry of an image that is farthest
+// from 0 is black or white.
+func filters(shape dataset.Shape, columns *mat.Dense, n int) dataset.Sheet {
+	sheet := dataset.Sheet{Shape: shape}
+	_, q := columns.Dims()
+	for k := range min(n, q) {
+		image, most := mat.Col(nil, k, columns), 0.0
+		for _, v := range image {
+			most = max(most, math.Abs(v))
+		}
+		for i, v := range image {
+			image[i] = 0.5 + v*inverse(most)/2
+		}
+		sheet.Values = append(sheet.Values, image)
+	}
+	return sheet
+}

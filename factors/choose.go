@@ -1,0 +1,107 @@
+package factors
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Fitter fits a model with a number of factors to rows: FitPPCA is one.
+type Fitter func(rows [][]float64, factors int) (*Model, error)
+
+// Candidate is a number of factors with its criteria, of which more is better for log p and less for
+// the others.
+type Candidate struct {
+	Factors  int
+	LogP     runs.Estimate // of rows that were held out, in nats a row
+	AIC, BIC float64       // of a fit to all rows
+}
+
+// Choice is the outcome of Choose.
+type Choice struct {
+	Candidates []Candidate
+	// Best is the number of factors with the largest held-out log p. Sparing is the smallest number
+	// whose held-out log p is at most one standard error lower.
+	Best, Sparing int
+}
+
+// Choose compares numbers of factors by cross-validation: rows are divided into folds by seed, and each
+// fold is evaluated by a model of the other folds.
+func Choose(ctx context.Context, rows [][]float64, fit Fitter, factors []int, folds int, seed uint64) (c Choice, err error) {
+	if folds < 2 || folds > len(rows) {
+		return c, fmt.Errorf("%d folds of %d rows: give at least 2 folds, and no more than rows", folds, len(rows))
+	}
+	if len(factors) == 0 {
+		return c, fmt.Errorf("no numbers of factors: give at least one")
+	}
+	order := rand.New(rand.NewPCG(seed, 2)).Perm(len(rows))
+	for _, q := range factors {
+		var logs []float64
+		for fold := range folds {
+			if err := ctx.Err(); err != nil {
+				return c, err
+			}
+			var train, held [][]float64
+			for place, row := range order {
+				if place%folds == fold {
+					held = append(held, rows[row])
+				} else {
+					train = append(train, rows[row])
+				}
+			}
+			m, err := fit(train, q)
+			if err != nil {
+				return c, fmt.Errorf("fold %d of %d: %w", fold+1, folds, err)
+			}
+			logs = append(logs, m.LogP(held)...)
+		}
+		m, err := fit(rows, q)
+		if err != nil {
+			return c, err
+		}
+		deviance, n := -2*floats.Sum(m.LogP(rows)), float64(len(rows))
+		free := float64(m.Free())
+		c.Candidates = append(c.Candidates, Candidate{q, estimate(logs), deviance + 2*free, deviance + math.Log(n)*free})
+	}
+	best := c.Candidates[0]
+	for _, of := range c.Candidates {
+		if of.LogP.Value > best.LogP.Value {
+			best = of
+		}
+	}
+	c.Best, c.Sparing = best.Factors, best.Factors
+	for _, of := range c.Candidates {
+		if of.Factors < c.Sparing && of.LogP.Value >= best.LogP.Value-best.LogP.SE {
+			c.Sparing = of.Factors
+		}
+	}
+	return c, nil
+}
+
+// Free returns the number of free parameters: b, W up to a rotation, and the distinct variances of
+// noise.
+func (m *Model) Free() int {
+	d, q := 0, m.factors
+	for _, ψ := range m.noise {
+		if ψ > 0 {
+			d++
+		}
+	}
+	noise := d
+	if m.shared {
+		noise = 1
+	}
+	return d + d*q - q*(q-1)/2 + noise
+}
+
+// estimate returns the mean of values with its standard error.
+func estimate(values []float64) runs.Estimate {
+	mean, sd := stat.MeanStdDev(values, nil)
+	return runs.Estimate{Value: mean, SE: stat.StdErr(sd, float64(len(values)))}
+}

@@ -1,0 +1,210 @@
+package factors
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/factorized"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// PPCASettings are the settings of experiments of probabilistic PCA.
+type PPCASettings struct {
+	Components int `toml:"components" json:"components"`
+	// EM fits by steps of EM instead of in closed form.
+	EM bool `toml:"em" json:"em"`
+	// BatchSize divides the training rows into the steps of an epoch. Each step has all training rows.
+	BatchSize int `toml:"batch_size" json:"batch_size"`
+}
+
+// PPCAExperiment is a training run of probabilistic PCA.
+type PPCAExperiment = runs.Fit[PPCASettings, *Model]
+
+// PPCA trains probabilistic PCA. In closed form the first step finds the maximum, and others leave it
+// as it is.
+var PPCA = runs.NewFamily(runs.Family[PPCASettings, *Model]{
+	Name: "ppca", Noun: "a probabilistic PCA", Epochs: 1, Usual: PPCASettings{Components: 10, BatchSize: 100},
+	Rows: func(s *PPCASettings) []runs.Hyperparameter {
+		em := "in closed form"
+		if s.EM {
+			em = "by EM"
+		}
+		return []runs.Hyperparameter{{
+			Value: &s.Components, Flag: "components", Usage: "`number` of principal components", Legend: fmt.Sprintf("PPCA %d", s.Components), Always: true,
+			Valid: s.Components >= 1, Remedy: "give at least 1",
+		}, {
+			Value: &s.EM, Flag: "em", Usage: "fit by steps of EM instead of in closed form", Legend: em,
+		}, stepsRow(&s.BatchSize)}
+	},
+	Batch: func(s *PPCASettings) *int { return &s.BatchSize },
+	Check: func(e PPCAExperiment, set *dataset.Set) error {
+		return check(e.Dataset.Binarization, set, e.Settings.Components, true)
+	},
+	Baseline: func(_ PPCAExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
+		return baseline(set, rows, 1e-3)
+	},
+	Measures: []runs.Measure{runs.LogP},
+	Size: func(e PPCAExperiment, shape dataset.Shape) float64 {
+		return float64(e.Settings.Components) * float64(shape.Units())
+	},
+	New: func(e PPCAExperiment, shape dataset.Shape) (*Model, error) {
+		return newModel(e.Settings.Components, true, shape), nil
+	},
+	Begin:   func(e PPCAExperiment, m *Model, set *dataset.Set) error { return m.beginOn(set, e.Seed) },
+	Tensors: tensors, Model: (*Model).bare,
+	Step: func(_ context.Context, e PPCAExperiment, m *Model, b runs.Minibatch, _ float64) (runs.Measures, error) {
+		m.see(b.Rows)
+		before := runs.Measures{runs.LogP.Key: m.logP()}
+		switch {
+		case e.Settings.EM:
+			m.em(0)
+		case b.Step == 0:
+			return before, m.closedForm()
+		}
+		return before, nil
+	},
+	Validate: func(_ context.Context, _ PPCAExperiment, m *Model, rows dataset.Split) (runs.Measures, error) {
+		return runs.Measures{runs.LogP.Key: estimate(m.LogP(rows.Floats())).Value}, nil
+	},
+})
+
+// Usual settings of factor analysis.
+const (
+	usualFloor = 1e-3
+	usualEM    = 50
+)
+
+// FactorAnalysisSettings are the settings of experiments of factor analysis.
+type FactorAnalysisSettings struct {
+	Factors int `toml:"factors" json:"factors"`
+	// EMSteps is the number of first steps, which are of EM. Each later step is up to 100 iterations of
+	// L-BFGS, until these converge.
+	EMSteps int `toml:"em_steps" json:"em_steps"`
+	// Floor is the least variance of noise, as a fraction of the variance of each variable.
+	Floor float64 `toml:"floor" json:"floor"`
+	// DropConstant gives variables that are constant in the training rows no part in densities, instead
+	// of refusing them.
+	DropConstant bool `toml:"drop_constant" json:"drop_constant"`
+	// BatchSize divides the training rows into the steps of an epoch. Each step has all training rows.
+	BatchSize int `toml:"batch_size" json:"batch_size"`
+}
+
+// FactorAnalysisExperiment is a training run of factor analysis.
+type FactorAnalysisExperiment = runs.Fit[FactorAnalysisSettings, *Model]
+
+var heywood = runs.Measure{Key: "heywood", Name: "Heywood cases", Label: "variables with their noise on the floor"}
+
+// FactorAnalysis trains factor analysis.
+var FactorAnalysis = runs.NewFamily(runs.Family[FactorAnalysisSettings, *Model]{
+	Name: "factor-analysis", Noun: "a factor analysis", Usual: FactorAnalysisSettings{Factors: 10, EMSteps: usualEM, Floor: usualFloor, BatchSize: 100},
+	Rows: func(s *FactorAnalysisSettings) []runs.Hyperparameter {
+		return []runs.Hyperparameter{{
+			Value: &s.Factors, Flag: "factors", Usage: "`number` of factors", Legend: fmt.Sprintf("FA %d", s.Factors), Always: true,
+			Valid: s.Factors >= 1, Remedy: "give at least 1",
+		}, {
+			Value: &s.EMSteps, Flag: "em-steps", Usage: "first `steps`, by EM; later ones are by L-BFGS", Legend: names.Count(s.EMSteps, "step") + " of EM",
+			Valid: s.EMSteps >= 0, Remedy: "give 0 or more; 50 are usual",
+		}, {
+			Value: &s.Floor, Flag: "floor", Usage: "least variance of noise, as a `fraction` of the variance of each variable", Legend: fmt.Sprintf("floor %g", s.Floor),
+			Valid: s.Floor > 0 && s.Floor < 1, Remedy: "give a fraction between 0 and 1, such as 0.001",
+		}, {
+			Value: &s.DropConstant, Flag: "drop-constant", Usage: "give constant variables no part in densities", Legend: "without constant variables",
+		}, stepsRow(&s.BatchSize)}
+	},
+	Batch: func(s *FactorAnalysisSettings) *int { return &s.BatchSize },
+	Check: func(e FactorAnalysisExperiment, set *dataset.Set) error {
+		return check(e.Dataset.Binarization, set, e.Settings.Factors, e.Settings.DropConstant)
+	},
+	Baseline: func(e FactorAnalysisExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
+		if e.Settings.DropConstant {
+			return runs.Baseline{} // which would have the constant variables, too
+		}
+		return baseline(set, rows, 1e-12)
+	},
+	Measures: []runs.Measure{runs.LogP, heywood},
+	Size: func(e FactorAnalysisExperiment, shape dataset.Shape) float64 {
+		return float64(e.Settings.Factors) * float64(shape.Units())
+	},
+	New: func(e FactorAnalysisExperiment, shape dataset.Shape) (*Model, error) {
+		return newModel(e.Settings.Factors, false, shape), nil
+	},
+	Begin:   func(e FactorAnalysisExperiment, m *Model, set *dataset.Set) error { return m.beginOn(set, e.Seed) },
+	Tensors: tensors, Model: (*Model).bare,
+	Step: func(ctx context.Context, e FactorAnalysisExperiment, m *Model, b runs.Minibatch, _ float64) (runs.Measures, error) {
+		m.see(b.Rows)
+		before := runs.Measures{runs.LogP.Key: m.logP()}
+		if b.Step < e.Settings.EMSteps {
+			m.em(e.Settings.Floor)
+			return before, nil
+		}
+		_, err := m.climb(ctx, e.Settings.Floor, 100)
+		return before, err
+	},
+	Validate: func(_ context.Context, _ FactorAnalysisExperiment, m *Model, rows dataset.Split) (runs.Measures, error) {
+		return runs.Measures{runs.LogP.Key: estimate(m.LogP(rows.Floats())).Value, heywood.Key: float64(len(m.Heywood()))}, nil
+	},
+})
+
+// stepsRow describes a batch size of families whose steps have all training rows.
+func stepsRow(rows *int) runs.Hyperparameter {
+	row := runs.BatchRow(rows)
+	row.Usage = "an epoch has a step for each `B` training rows; each step has all of them"
+	return row
+}
+
+// check refuses data and sizes that cannot be fitted.
+func check(b dataset.Binarization, set *dataset.Set, factors int, keepConstant bool) error {
+	if b != dataset.Gray {
+		return fmt.Errorf("binarization = %v: a linear factor model has the density of grey values; use grey", b)
+	}
+	rows := set.Train()
+	_, variance := meanOf(rows.Floats())
+	if err := checkData(rows.Rows, factors, variance, keepConstant); err != nil {
+		return err
+	}
+	d, n := float64(len(variance)), float64(rows.Rows)
+	bytes := 8 * (2*n*d + 3*d*math.Min(n, d) + 20*d*float64(factors))
+	if limit, whose := memory.Limit(); bytes > float64(limit) {
+		return fmt.Errorf("%s of %s with %s take %.3g bytes to fit, where %s has %.3g: use fewer rows, smaller images, or fewer factors",
+			names.Count(rows.Rows, "row"), names.Count(len(variance), "variable"), names.Count(factors, "factor"), bytes, whose, float64(limit))
+	}
+	return nil
+}
+
+// baseline returns log p of independent Gaussian variables.
+func baseline(set *dataset.Set, rows dataset.Split, floor float64) runs.Baseline {
+	line := factorized.Gaussian(set.Train(), rows, floor)
+	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+}
+
+// beginOn gives the model its first parameters on the training rows of a set.
+func (m *Model) beginOn(set *dataset.Set, seed uint64) error {
+	mean, variance := meanOf(set.Train().Floats())
+	m.begin(mean, variance, seed)
+	return nil
+}
+
+// see computes the moments of the training rows, unless they are known.
+func (m *Model) see(rows dataset.Split) {
+	if m.data == nil {
+		m.data = momentsOf(rows.Floats(), m.mean)
+	}
+}
+
+// bare returns the model without the moments of its training rows.
+func (m *Model) bare() *Model {
+	bare := *m
+	bare.data = nil
+	return &bare
+}
+
+func tensors(m *Model) []runs.Tensor {
+	return []runs.Tensor{
+		runs.Wide("mean", m.mean), runs.Wide("loadings", m.loadings, len(m.mean), m.factors), runs.Wide("noise", m.noise),
+		runs.Wide("variance", m.variance), runs.Wide("on_floor", m.onFloor),
+	}
+}

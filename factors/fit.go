@@ -1,0 +1,324 @@
+package factors
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+)
+
+// begin draws first loadings by seed. They explain half of each variance, and noise the other half.
+func (m *Model) begin(mean, variance []float64, seed uint64) {
+	copy(m.mean, mean)
+	copy(m.variance, variance)
+	random := rand.New(rand.NewPCG(seed, 0))
+	w := m.w()
+	for i, v := range variance {
+		m.noise[i] = v / 2
+		for k := range m.factors {
+			w.Set(i, k, math.Sqrt(v/2/float64(m.factors))*random.NormFloat64())
+		}
+	}
+}
+
+// logP returns the mean of log p(x) over the training rows.
+func (m *Model) logP() float64 {
+	p := m.posterior()
+	return -(p.constant + m.square(p, m.data.times(p.weighted))) / 2
+}
+
+// square returns tr(C⁻¹S), the mean of (x−b)ᵀC⁻¹(x−b), given SP.
+func (m *Model) square(p posterior, sp *mat.Dense) (square float64) {
+	for i, v := range m.variance {
+		square += v*inverse(m.noise[i]) - floats.Dot(p.gain.RawRowView(i), sp.RawRowView(i))
+	}
+	return square
+}
+
+// em takes a step of EM. The noise of factor analysis has floors as fractions of the variances.
+func (m *Model) em(floor float64) {
+	p := m.posterior()
+	cross := m.data.times(p.gain) // mean of (x−b)E[h|x]ᵀ
+	var second, w mat.Dense       // mean of E[hhᵀ|x]
+	second.Mul(p.gain.T(), cross)
+	second.Add(&second, p.covariance)
+	var chol mat.Cholesky
+	if !chol.Factorize(symmetric(&second)) {
+		return
+	}
+	if err := chol.SolveTo(&w, cross.T()); err != nil {
+		return
+	}
+	loadings := m.w()
+	loadings.Copy(w.T())
+	for i, v := range m.variance {
+		m.noise[i] = v - floats.Dot(loadings.RawRowView(i), cross.RawRowView(i))
+		m.onFloor[i] = 0
+		if v > 0 && !m.shared && m.noise[i] <= floor*v {
+			m.noise[i], m.onFloor[i] = floor*v, 1
+		}
+	}
+	if m.shared {
+		σ2 := floats.Sum(m.noise) / float64(len(m.noise))
+		for i := range m.noise {
+			m.noise[i] = σ2
+		}
+	}
+	m.canonical()
+}
+
+// leastNoise is the smallest σ² of probabilistic PCA, as a fraction of the mean variance. Below it
+// the components explain the rows wholly, up to rounding.
+const leastNoise = 1e-12
+
+// closedForm gives probabilistic PCA the parameters of the largest likelihood (Tipping and Bishop
+// 1999): W = U(Λ − σ²I)^½ of the first Q eigenvectors and eigenvalues of S, and σ² the mean of the
+// other eigenvalues.
+func (m *Model) closedForm() error {
+	values, vectors, ok := m.data.principal(min(m.factors, len(m.mean)))
+	if !ok {
+		return fmt.Errorf("the eigenvalues of the covariance do not converge: fit by EM")
+	}
+	total := floats.Sum(m.variance)
+	d, left := float64(len(m.mean)), 0.0
+	for _, λ := range values[m.factors:] {
+		left += max(0, λ)
+	}
+	σ2 := left / (d - float64(m.factors))
+	if σ2 <= leastNoise*total/d {
+		return fmt.Errorf("%s explain the training rows wholly, and leave no noise: use fewer", names.Count(m.factors, "component"))
+	}
+	w := m.w()
+	for k := range m.factors {
+		scale := math.Sqrt(max(0, values[k]-σ2))
+		for i := range m.mean {
+			w.Set(i, k, scale*vectors.At(i, k))
+		}
+	}
+	for i := range m.noise {
+		m.noise[i] = σ2
+	}
+	positive(w)
+	return nil
+}
+
+// climb raises the likelihood of factor analysis by L-BFGS, for a number of iterations at most, and
+// reports whether it has converged. If the context is cancelled it leaves the model as it is.
+//
+// The variables are W divided by the standard deviations, and v with ψ = s²(f + v²) for a variance s²
+// and a floor f. The squares keep ψ at its floor or above, where the gradient of v is 0.
+func (m *Model) climb(ctx context.Context, floor float64, iterations int) (converged bool, err error) {
+	d, q := len(m.mean), m.factors
+	trial := *m
+	trial.loadings, trial.noise = make([]float64, d*q), make([]float64, d)
+	set := func(x []float64) {
+		for i, v := range m.variance {
+			floats.ScaleTo(trial.loadings[i*q:(i+1)*q], math.Sqrt(v), x[i*q:(i+1)*q])
+			trial.noise[i] = v * (floor + x[d*q+i]*x[d*q+i])
+		}
+	}
+	x := make([]float64, d*(q+1))
+	for i, v := range m.variance {
+		floats.ScaleTo(x[i*q:(i+1)*q], math.Sqrt(inverse(v)), m.loadings[i*q:(i+1)*q])
+		x[d*q+i] = math.Sqrt(max(0, m.noise[i]*inverse(v)-floor))
+	}
+	problem := optimize.Problem{
+		Func: func(x []float64) float64 {
+			set(x)
+			return -trial.logP()
+		},
+		Grad: func(gradient, x []float64) {
+			set(x)
+			byW, byNoise := trial.gradient()
+			for i, v := range m.variance {
+				floats.ScaleTo(gradient[i*q:(i+1)*q], -math.Sqrt(v), byW.RawRowView(i))
+				gradient[d*q+i] = -2 * v * x[d*q+i] * byNoise[i]
+			}
+		},
+		Status: func() (optimize.Status, error) {
+			if err := ctx.Err(); err != nil {
+				return optimize.Failure, err
+			}
+			return optimize.NotTerminated, nil
+		},
+	}
+	before := m.logP()
+	result, failure := optimize.Minimize(problem, x, &optimize.Settings{
+		GradientThreshold: 1e-7, MajorIterations: iterations,
+		Converger: &optimize.FunctionConverge{Absolute: 1e-13, Relative: 1e-14, Iterations: 20},
+	}, &optimize.LBFGS{Store: 30})
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if result == nil {
+		return false, failure
+	}
+	// A line search fails where rounding hides any rise, next to the maximum.
+	converged = failure != nil || result.Status == optimize.GradientThreshold || result.Status == optimize.FunctionConvergence
+	if -result.F < before {
+		return converged, nil
+	}
+	set(result.X)
+	copy(m.loadings, trial.loadings)
+	copy(m.noise, trial.noise)
+	for i, v := range m.variance {
+		m.onFloor[i] = 0
+		if v > 0 && m.noise[i] <= floor*(1+1e-3)*v {
+			m.onFloor[i] = 1
+		}
+	}
+	m.canonical()
+	return converged, nil
+}
+
+// gradient returns the derivatives of the mean log p(x) with respect to W, C⁻¹SC⁻¹W − C⁻¹W, and to ψ,
+// half the diagonal of C⁻¹SC⁻¹ − C⁻¹.
+func (m *Model) gradient() (byW *mat.Dense, byNoise []float64) {
+	p := m.posterior()
+	sp := m.data.times(p.weighted)
+	var su, pspu, uPSP, psp mat.Dense
+	su.Mul(sp, p.covariance)
+	psp.Mul(p.weighted.T(), sp)
+	pspu.Mul(p.weighted.T(), &su)
+	uPSP.Mul(p.gain, &psp)
+	byW = new(mat.Dense)
+	byW.Mul(p.gain, &pspu)
+	byNoise = make([]float64, len(m.noise))
+	for i, v := range m.variance {
+		precision, gain := inverse(m.noise[i]), p.gain.RawRowView(i)
+		row := byW.RawRowView(i)
+		for k := range row {
+			row[k] = precision*su.At(i, k) - row[k] - gain[k]
+		}
+		byNoise[i] = (precision*precision*v - 2*precision*floats.Dot(sp.RawRowView(i), gain) + floats.Dot(uPSP.RawRowView(i), gain) -
+			precision + floats.Dot(gain, p.weighted.RawRowView(i))) / 2
+	}
+	return byW, byNoise
+}
+
+// FitPPCA returns the probabilistic PCA of the largest likelihood of rows, in closed form. It refuses
+// components that explain the rows wholly.
+func FitPPCA(rows [][]float64, components int) (*Model, error) {
+	m, err := prepared(rows, components, true, true, 1)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.closedForm()
+}
+
+// prepared returns a model of rows before its first step.
+func prepared(rows [][]float64, factors int, shared, keepConstant bool, seed uint64) (*Model, error) {
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("no rows: give at least 2")
+	}
+	mean, variance := meanOf(rows)
+	if err := checkData(len(rows), factors, variance, keepConstant); err != nil {
+		return nil, err
+	}
+	m := newModel(factors, shared, dataset.Shape{Height: 1, Width: len(mean)})
+	m.begin(mean, variance, seed)
+	m.data = momentsOf(rows, mean)
+	return m, nil
+}
+
+// checkData refuses numbers of factors that rows cannot determine, and constant variables unless they
+// may stay.
+func checkData(rows, factors int, variance []float64, keepConstant bool) error {
+	varied := 0
+	constant := -1
+	for i, v := range variance {
+		if v > 0 {
+			varied++
+		} else if constant < 0 {
+			constant = i
+		}
+	}
+	switch {
+	case factors < 1 || factors >= len(variance):
+		return fmt.Errorf("%s of %s: give at least 1, and fewer than the variables", names.Count(factors, "factor"), names.Count(len(variance), "variable"))
+	case factors >= rows-1:
+		return fmt.Errorf("%s of %s: rows about their mean span one dimension less than their number; use at most %d, or more rows",
+			names.Count(factors, "factor"), names.Count(rows, "training row"), max(0, rows-2))
+	case constant >= 0 && !keepConstant:
+		return fmt.Errorf("%s of %d constant in the training rows, the first is variable %d: constant variables have no noise to fit; leave them out, or set drop_constant",
+			names.Count(len(variance)-varied, "variable"), len(variance), constant)
+	case factors >= varied:
+		return fmt.Errorf("%s of %s that vary: use fewer", names.Count(factors, "factor"), names.Count(varied, "variable"))
+	}
+	return nil
+}
+
+// FactorAnalysisOptions are the options of FitFactorAnalysis. Their zero value is usual.
+type FactorAnalysisOptions struct {
+	Floor        float64 // least variance of noise, as a fraction of the variance of each variable; 0 stands for 0.001
+	DropConstant bool    // give constant variables no part in densities, instead of refusing them
+	Seed         uint64  // draws the first loadings
+	Starts       int     // number of first loadings, of which the largest likelihood counts; 0 stands for 3
+}
+
+// mostIterations bounds L-BFGS in FitFactorAnalysis.
+const mostIterations = 20000
+
+// FitFactorAnalysis returns the factor analysis of the largest likelihood of rows. It fits by EM at
+// first, and then by L-BFGS, because EM converges slowly if a variance of noise falls to its floor. The
+// likelihood has local maxima, so it starts several times.
+func FitFactorAnalysis(ctx context.Context, rows [][]float64, factors int, o FactorAnalysisOptions) (*Model, error) {
+	m, err := prepared(rows, factors, false, o.DropConstant, o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.maximise(ctx, o)
+}
+
+// FactorAnalysisOf returns the factor analysis of the largest likelihood of rows that have a
+// covariance, divided by their number. Its mean is 0.
+func FactorAnalysisOf(ctx context.Context, covariance mat.Symmetric, factors int, o FactorAnalysisOptions) (*Model, error) {
+	d := covariance.SymmetricDim()
+	variance := make([]float64, d)
+	for i := range variance {
+		variance[i] = covariance.At(i, i)
+	}
+	if err := checkData(math.MaxInt, factors, variance, o.DropConstant); err != nil {
+		return nil, err
+	}
+	m := newModel(factors, false, dataset.Shape{Height: 1, Width: d})
+	m.begin(make([]float64, d), variance, o.Seed)
+	m.data = &moments{matrix: symmetric(covariance)}
+	return m, m.maximise(ctx, o)
+}
+
+func (m *Model) maximise(ctx context.Context, o FactorAnalysisOptions) error {
+	if o.Floor == 0 {
+		o.Floor = usualFloor
+	}
+	if o.Starts == 0 {
+		o.Starts = 3
+	}
+	best := math.Inf(-1)
+	for i := range o.Starts {
+		trial := newModel(m.factors, false, m.shape)
+		trial.begin(m.mean, m.variance, o.Seed+uint64(i))
+		trial.data = m.data
+		for range usualEM {
+			trial.em(o.Floor)
+		}
+		converged, err := trial.climb(ctx, o.Floor, mostIterations)
+		if err != nil {
+			return err
+		}
+		if !converged {
+			return fmt.Errorf("L-BFGS has not converged in %d iterations: use fewer factors, or a higher floor than %g", mostIterations, o.Floor)
+		}
+		if logP := trial.logP(); logP > best {
+			best, *m = logP, *trial
+		}
+	}
+	return nil
+}

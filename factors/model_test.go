@@ -1,0 +1,300 @@
+package factors
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distmv"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+)
+
+// glyphs opens grey glyphs of 14×14 pixels, 70 of which are constant in 300 training rows.
+func glyphs(t *testing.T, rows int) *dataset.Set {
+	t.Helper()
+	set, err := dataset.Spec{Name: "miniglyphs", Binarization: dataset.Gray, Subset: rows, Validation: new(100)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// drawn returns a model with drawn parameters, and rows of it.
+func drawn(t *testing.T, d, q, rows int) (*Model, [][]float64) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(3, uint64(d)))
+	m := newModel(q, false, dataset.Shape{Height: 1, Width: d})
+	for i := range m.mean {
+		m.mean[i], m.noise[i] = random.NormFloat64(), 0.2+random.Float64()
+	}
+	for i := range m.loadings {
+		m.loadings[i] = random.NormFloat64()
+	}
+	m.canonical()
+	x, _ := m.Sample(rows, 4)
+	return m, x
+}
+
+func wantNear(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+func fitPPCA(t *testing.T, rows [][]float64, components int) *Model {
+	t.Helper()
+	m, err := FitPPCA(rows, components)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Log p agrees with the Gaussian of gonum that has the whole covariance.
+func TestLogPIsOfTheWholeCovariance(t *testing.T) {
+	m, rows := drawn(t, 7, 3, 20)
+	gaussian, ok := distmv.NewNormal(m.mean, m.Covariance(), nil)
+	if !ok {
+		t.Fatal("the covariance has no inverse")
+	}
+	for r, logP := range m.LogP(rows) {
+		wantNear(t, "log p", logP, gaussian.LogProb(rows[r]), 1e-11)
+	}
+}
+
+// The posterior agrees with the conditional Gaussian of the joint covariance of h and x.
+func TestPosteriorIsTheConditionalOfTheJoint(t *testing.T) {
+	m, rows := drawn(t, 5, 2, 3)
+	q, d := 2, 5
+	joint := mat.NewSymDense(q+d, nil)
+	c := m.Covariance()
+	for i := range q + d {
+		for j := i; j < q+d; j++ {
+			switch {
+			case j < q && i == j:
+				joint.SetSym(i, j, 1)
+			case i < q && j >= q:
+				joint.SetSym(i, j, m.Loadings().At(j-q, i))
+			case i >= q:
+				joint.SetSym(i, j, c.At(i-q, j-q))
+			}
+		}
+	}
+	gaussian, ok := distmv.NewNormal(append(make([]float64, q), m.mean...), joint, nil)
+	if !ok {
+		t.Fatal("the covariance has no inverse")
+	}
+	means, covariance := m.Posterior(rows)
+	for r, row := range rows {
+		conditional, ok := gaussian.ConditionNormal([]int{2, 3, 4, 5, 6}, row, nil)
+		if !ok {
+			t.Fatal("the conditional has no inverse")
+		}
+		for k, mean := range conditional.Mean(nil) {
+			wantNear(t, "E[h|x]", means.At(r, k), mean, 1e-12)
+		}
+		var of mat.SymDense
+		conditional.CovarianceMatrix(&of)
+		if !mat.EqualApprox(covariance, &of, 1e-12) {
+			t.Errorf("the covariance of h given x is %v, want %v", mat.Formatted(covariance), mat.Formatted(&of))
+		}
+	}
+}
+
+func TestSamplesHaveTheMomentsOfTheModel(t *testing.T) {
+	m, rows := drawn(t, 4, 2, 100_000)
+	mean, _ := meanOf(rows)
+	s, c := momentsOf(rows, mean).matrix, m.Covariance()
+	for i := range 4 {
+		wantNear(t, "a mean of samples", mean[i], m.mean[i], 5*math.Sqrt(c.At(i, i)/1e5))
+		for j := range 4 {
+			wantNear(t, "a covariance of samples", s.At(i, j), c.At(i, j), 5*math.Sqrt(2*c.At(i, i)*c.At(j, j)/1e5))
+		}
+	}
+}
+
+// Scikit-learn 1.9.1: PCA(q, svd_solver="full").fit(X).score(X) of the same rows. It divides
+// covariances by n−1, which makes C larger by n/(n−1).
+func TestPPCAHasTheScoreOfScikitLearn(t *testing.T) {
+	rows := glyphs(t, 300).Train().Floats()
+	for q, want := range map[int]float64{2: 51.45355027805621, 5: 75.39098991481143, 10: 107.69074299154859} {
+		m := fitPPCA(t, rows, q)
+		floats.Scale(math.Sqrt(300./299), m.loadings)
+		floats.Scale(300./299, m.noise)
+		wantNear(t, "the score", stat.Mean(m.LogP(rows), nil), want, 1e-9)
+	}
+}
+
+// Log p of the training rows at the maximum is −½(D ln 2π + Σ ln λⱼ + (D−Q) ln σ² + D).
+func TestClosedFormHasTheLikelihoodOfItsEigenvalues(t *testing.T) {
+	_, rows := drawn(t, 6, 2, 50)
+	m := fitPPCA(t, rows, 2)
+	values, _, ok := m.data.principal(2)
+	if !ok {
+		t.Fatal("no eigenvalues")
+	}
+	want := 6*math.Log(2*math.Pi) + 4*math.Log(stat.Mean(values[2:], nil)) + 6
+	for _, λ := range values[:2] {
+		want += math.Log(λ)
+	}
+	wantNear(t, "log p", stat.Mean(m.LogP(rows), nil), -want/2, 1e-11)
+	points, distances := m.Project(rows)
+	squares := 0.0
+	for r, d := range distances {
+		squares += d * d / 50
+		wantNear(t, "a distance", floats.Distance(points[r], rows[r], 2), d, 1e-12)
+	}
+	wantNear(t, "the squared distance", squares, floats.Sum(values[2:]), 1e-11)
+	nearer := func(of [][]float64) float64 { return floats.Distance(of[0], m.mean, 2) }
+	if reconstruction := m.Reconstruct(rows); nearer(reconstruction) >= nearer(points) {
+		t.Error("the reconstruction is not nearer to the mean than the projection")
+	}
+}
+
+// EM of probabilistic PCA never lowers the likelihood, and ends at the closed form.
+func TestEMReachesTheClosedForm(t *testing.T) {
+	_, rows := drawn(t, 6, 2, 50)
+	want := fitPPCA(t, rows, 2)
+	m, err := prepared(rows, 2, true, true, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := math.Inf(-1)
+	for range 500 {
+		m.em(0)
+		logP := m.logP()
+		if logP < before-1e-12 {
+			t.Fatalf("a step lowers log p from %v to %v", before, logP)
+		}
+		before = logP
+	}
+	if !mat.EqualApprox(m.Loadings(), want.Loadings(), 1e-6) || !floats.EqualApprox(m.noise, want.noise, 1e-8) {
+		t.Errorf("EM ends at W = %v, σ² = %v, want %v, %v", m.loadings, m.noise[0], want.loadings, want.noise[0])
+	}
+}
+
+// Moments of few rows, held as rows, agree with moments held as a matrix.
+func TestMomentsOfRowsAndOfTheirMatrixAgree(t *testing.T) {
+	rows := glyphs(t, 30).Train().Floats()
+	mean, _ := meanOf(rows)
+	few := momentsOf(rows, mean)
+	if few.matrix != nil {
+		t.Fatal("30 rows of 196 variables are held as a matrix")
+	}
+	s := mat.NewSymDense(196, nil)
+	s.SymOuterK(1, few.root.T())
+	whole := &moments{matrix: s}
+	a, aVectors, okA := few.principal(5)
+	b, bVectors, okB := whole.principal(5)
+	if !okA || !okB || !floats.EqualApprox(a[:29], b[:29], 1e-12) {
+		t.Errorf("the eigenvalues of the rows are %v, of the matrix %v", a, b[:30])
+	}
+	if angles := PrincipalAngles(aVectors, bVectors); angles[4] > 1e-10 {
+		t.Errorf("the eigenvectors are %v apart", angles)
+	}
+	if !mat.EqualApprox(few.times(aVectors), whole.times(aVectors), 1e-12) {
+		t.Error("products of S differ")
+	}
+}
+
+func TestPrincipalAnglesOfPlanes(t *testing.T) {
+	for _, angle := range []float64{1e-12, 1e-3, 0.5, 1.2, math.Pi/2 - 1e-9} {
+		a := mat.NewDense(4, 2, []float64{1, 0, 0, 1, 0, 0, 0, 0})
+		b := mat.NewDense(4, 2, []float64{2, 1, 0, math.Cos(angle), 0, math.Sin(angle), 0, 0})
+		angles := PrincipalAngles(a, b)
+		// The second column of b is (1, cos, sin, 0): less its part along the first it is at the angle.
+		wantNear(t, "the first angle", angles[0], 0, 1e-15)
+		wantNear(t, "the second angle", angles[1], angle, 1e-15+1e-13*angle)
+	}
+}
+
+// Canonical loadings have WᵀΨ⁻¹W diagonal and falling, and their largest entries positive.
+func TestLoadingsAreCanonical(t *testing.T) {
+	m, _ := drawn(t, 7, 3, 1)
+	w, weighted := m.Loadings(), m.posterior().weighted
+	var product mat.Dense
+	product.Mul(w.T(), weighted)
+	for i := range 3 {
+		column := mat.Col(nil, i, w)
+		if floats.Max(column) < -floats.Min(column) {
+			t.Errorf("the largest entry of column %d is negative: %v", i, column)
+		}
+		if i > 0 && product.At(i, i) > product.At(i-1, i-1) {
+			t.Errorf("the diagonal rises: %v", mat.Formatted(&product))
+		}
+		for j := range i {
+			wantNear(t, "an entry beside the diagonal", product.At(i, j), 0, 1e-12)
+		}
+	}
+}
+
+// Varimax leaves WWᵀ as it is, and in two dimensions is as good as every angle of a grid.
+func TestVarimaxIsBestOfAllAngles(t *testing.T) {
+	m, _ := drawn(t, 8, 2, 1)
+	w := m.Loadings()
+	criterion := func(l *mat.Dense) (sum float64) {
+		for k := range 2 {
+			squares := mat.Col(nil, k, l)
+			floats.Mul(squares, squares)
+			sum += floats.Dot(squares, squares)/8 - math.Pow(stat.Mean(squares, nil), 2)
+		}
+		return sum
+	}
+	rotated, rotation := Varimax(w, false)
+	var turned, back mat.Dense
+	turned.Mul(w, rotation)
+	back.Mul(rotation.T(), rotation)
+	if !mat.EqualApprox(&turned, rotated, 1e-12) || !mat.EqualApprox(&back, mat.NewDiagDense(2, []float64{1, 1}), 1e-12) {
+		t.Errorf("the loadings are not a rotation of the loadings given, by %v", mat.Formatted(rotation))
+	}
+	for step := range 1000 {
+		sin, cos := math.Sincos(float64(step) / 1000 * math.Pi / 2)
+		turned.Mul(w, mat.NewDense(2, 2, []float64{cos, -sin, sin, cos}))
+		if criterion(&turned) > criterion(rotated)+1e-9 {
+			t.Fatalf("the angle %v has the criterion %v, varimax %v", float64(step)/1000*math.Pi/2, criterion(&turned), criterion(rotated))
+		}
+	}
+	normalized, _ := Varimax(w, true)
+	scaled := mat.DenseCopyOf(w)
+	floats.Scale(7, scaled.RawRowView(0))
+	if other, _ := Varimax(scaled, true); !floats.EqualApprox(normalized.RawRowView(1), other.RawRowView(1), 1e-6) {
+		t.Error("with rows normalised, the length of a row turns the factors")
+	}
+}
+
+func TestWhatCannotBeFittedIsRefused(t *testing.T) {
+	_, rows := drawn(t, 4, 2, 10)
+	constant := [][]float64{}
+	for _, row := range rows {
+		constant = append(constant, append(slices.Clone(row), 0.1))
+	}
+	flat := [][]float64{}
+	for r := range 10 {
+		flat = append(flat, []float64{float64(r), 2 * float64(r), 3 * float64(r), -float64(r)})
+	}
+	fa := func(rows [][]float64, q int) (*Model, error) {
+		return FitFactorAnalysis(t.Context(), rows, q, FactorAnalysisOptions{})
+	}
+	for _, c := range []struct {
+		fit  Fitter
+		rows [][]float64
+		q    int
+		says string
+	}{
+		{FitPPCA, rows, 0, "0 factors of 4 variables: give at least 1"},
+		{FitPPCA, rows, 4, "4 factors of 4 variables: give at least 1, and fewer than the variables"},
+		{FitPPCA, rows[:4], 3, "3 factors of 4 training rows"},
+		{FitPPCA, nil, 1, "no rows"},
+		{FitPPCA, flat, 1, "1 component explain the training rows wholly"},
+		{fa, constant, 2, "1 variable of 5 constant in the training rows, the first is variable 4"},
+	} {
+		_, err := c.fit(c.rows, c.q)
+		wantError(t, err, c.says)
+	}
+}

@@ -1,0 +1,137 @@
+package factors
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// basis returns an orthonormal basis of the span of columns.
+func basis(columns *mat.Dense) *mat.Dense {
+	var svd mat.SVD
+	if !svd.Factorize(columns, mat.SVDThin) {
+		panic("factors: the singular values of a matrix do not converge: it has a value that is not finite")
+	}
+	u := new(mat.Dense)
+	svd.UTo(u)
+	return u
+}
+
+// PrincipalAngles returns the principal angles in radians between the spans of the columns of two
+// matrices with as many rows, smallest first. Columns must be linearly independent. The angles compare
+// fits: loadings of one plane may differ by a rotation.
+func PrincipalAngles(a, b mat.Matrix) []float64 {
+	qa, qb := basis(mat.DenseCopyOf(a)), basis(mat.DenseCopyOf(b))
+	if qa.RawMatrix().Cols < qb.RawMatrix().Cols {
+		qa, qb = qb, qa
+	}
+	var cross, rest mat.Dense
+	cross.Mul(qa.T(), qb)
+	rest.Mul(qa, &cross)
+	rest.Sub(qb, &rest)
+	cosines, sines := singular(&cross), singular(&rest)
+	slices.Reverse(sines)
+	angles := make([]float64, len(cosines))
+	for i, cosine := range cosines {
+		// Near 0 the cosine, and near 90° the sine, has lost half of the digits.
+		if sine := min(1, sines[i]); sine < math.Sqrt2/2 {
+			angles[i] = math.Asin(sine)
+		} else {
+			angles[i] = math.Acos(min(1, cosine))
+		}
+	}
+	return angles
+}
+
+func singular(a *mat.Dense) []float64 {
+	var svd mat.SVD
+	svd.Factorize(a, mat.SVDNone)
+	return svd.Values(nil)
+}
+
+// Varimax returns loadings rotated so that the squares of each column vary the most (Kaiser 1958),
+// and the rotation: rotated = loadings · rotation. If normalize is true, rows count alike whatever
+// their length (Kaiser's normalisation). The rotation turns factors, not densities.
+func Varimax(loadings mat.Matrix, normalize bool) (rotated, rotation *mat.Dense) {
+	d, q := loadings.Dims()
+	scaled := mat.DenseCopyOf(loadings)
+	for i := range d {
+		if row := scaled.RawRowView(i); normalize && floats.Norm(row, 2) > 0 {
+			floats.Scale(1/floats.Norm(row, 2), row)
+		}
+	}
+	rotation = mat.NewDense(q, q, nil)
+	for k := range q {
+		rotation.Set(k, k, 1)
+	}
+	rotated = new(mat.Dense)
+	before := 0.0
+	for range 1000 {
+		rotated.Mul(scaled, rotation)
+		target := mat.NewDense(d, q, nil)
+		for k := range q {
+			column := mat.Col(nil, k, rotated)
+			mean := floats.Dot(column, column) / float64(d)
+			for i, l := range column {
+				target.Set(i, k, l*(l*l-mean))
+			}
+		}
+		var gradient, u, v mat.Dense
+		gradient.Mul(scaled.T(), target)
+		var svd mat.SVD
+		if !svd.Factorize(&gradient, mat.SVDThin) {
+			break
+		}
+		svd.UTo(&u)
+		svd.VTo(&v)
+		rotation.Mul(&u, v.T())
+		after := floats.Sum(svd.Values(nil))
+		if after <= before*(1+1e-14) {
+			break
+		}
+		before = after
+	}
+	rotated.Mul(loadings, rotation)
+	return rotated, rotation
+}
+
+// FitTest is a likelihood-ratio test of factor analysis against a full covariance.
+type FitTest struct {
+	ChiSquared float64
+	Freedom    int     // degrees of freedom
+	P          float64 // the probability of at least so large a χ² if the model holds
+}
+
+// Test tests a factor analysis by the covariance of n rows, divided by n or n−1, that it was fitted to.
+// It has Bartlett's correction. It refuses a covariance of another size or without an inverse, and a
+// model with too many factors to leave degrees of freedom.
+func (m *Model) Test(covariance mat.Symmetric, n int) (FitTest, error) {
+	d, q := len(m.mean), m.factors
+	if is := covariance.SymmetricDim(); is != d {
+		return FitTest{}, fmt.Errorf("a covariance of %d variables, the model has %d", is, d)
+	}
+	freedom := ((d-q)*(d-q) - d - q) / 2
+	if freedom < 1 || !Identified(d, q) {
+		return FitTest{}, fmt.Errorf("%d factors of %d variables leave no degrees of freedom to test: use fewer factors", q, d)
+	}
+	var of, model mat.Cholesky
+	if !of.Factorize(covariance) || !model.Factorize(m.Covariance()) {
+		return FitTest{}, fmt.Errorf("the covariance has no inverse: leave out variables that others determine")
+	}
+	var ratio mat.Dense
+	if err := model.SolveTo(&ratio, covariance); err != nil {
+		return FitTest{}, err
+	}
+	discrepancy := model.LogDet() - of.LogDet() + ratio.Trace() - float64(d)
+	factor := float64(n) - 1 - float64(2*d+5)/6 - 2*float64(q)/3
+	chi := factor * discrepancy
+	return FitTest{chi, freedom, distuv.ChiSquared{K: float64(freedom)}.Survival(chi)}, nil
+}
+
+// Identified reports whether the covariance of d variables determines a factor analysis with q
+// factors, up to a rotation: (d−q)² ≥ d+q.
+func Identified(d, q int) bool { return q <= d && (d-q)*(d-q) >= d+q }
