@@ -45,7 +45,7 @@ var PPCA = runs.NewFamily(runs.Family[PPCASettings, *Model]{
 		return check(e.Dataset.Binarization, set, e.Settings.Components, true)
 	},
 	Baseline: func(_ PPCAExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
-		return baseline(set, rows, 1e-3)
+		return baseline(set, rows, true)
 	},
 	Measures: []runs.Measure{runs.LogP},
 	Size: func(e PPCAExperiment, shape dataset.Shape) float64 {
@@ -119,11 +119,8 @@ var FactorAnalysis = runs.NewFamily(runs.Family[FactorAnalysisSettings, *Model]{
 	Check: func(e FactorAnalysisExperiment, set *dataset.Set) error {
 		return check(e.Dataset.Binarization, set, e.Settings.Factors, e.Settings.DropConstant)
 	},
-	Baseline: func(e FactorAnalysisExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
-		if e.Settings.DropConstant {
-			return runs.Baseline{} // which would have the constant variables, too
-		}
-		return baseline(set, rows, 1e-12)
+	Baseline: func(_ FactorAnalysisExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
+		return baseline(set, rows, false)
 	},
 	Measures: []runs.Measure{runs.LogP, heywood},
 	Size: func(e FactorAnalysisExperiment, shape dataset.Shape) float64 {
@@ -175,10 +172,18 @@ func check(b dataset.Binarization, set *dataset.Set, factors int, keepConstant b
 	return nil
 }
 
-// baseline returns log p of independent Gaussian variables.
-func baseline(set *dataset.Set, rows dataset.Split, floor float64) runs.Baseline {
-	line := factorized.Gaussian(set.Train(), rows, floor)
-	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+// baseline returns log p of the same model without factors: of independent Gaussian variables, which
+// have one variance if shared is true. Training has diverged if its log p is far below Gaussians that
+// have seen no data.
+func baseline(set *dataset.Set, rows dataset.Split, shared bool) runs.Baseline {
+	mean, variance := meanOf(set.Train().Floats())
+	m := newModel(1, shared, set.Shape())
+	copy(m.mean, mean)
+	copy(m.noise, variance)
+	if shared {
+		m.share()
+	}
+	return runs.Baseline{Rows: rows.Name, Factorized: estimate(m.LogP(rows.Floats())), Limit: factorized.Gaussian(set.Train(), rows, 1e-3).Limit}
 }
 
 // beginOn gives the model its first parameters on the training rows of a set.

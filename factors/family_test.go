@@ -54,6 +54,24 @@ func TestFactorAnalysisFamily(t *testing.T) {
 	})
 }
 
+// The baseline is the model without factors. Its log p of the training rows is that of their variances.
+func TestBaselineHasNoFactors(t *testing.T) {
+	set := small(t)
+	rows := set.Train()
+	_, variance := meanOf(rows.Floats())
+	one, own := 0.0, 0.0
+	for _, v := range variance {
+		one += v / 196
+		if v > 0 {
+			own -= (math.Log(2*math.Pi*v) + 1) / 2
+		}
+	}
+	wantNear(t, "log p with one variance", PPCA.Experiment(set).Baseline(set, rows).Factorized.Value, -98*(math.Log(2*math.Pi*one)+1), 1e-9)
+	e := FactorAnalysis.Experiment(set)
+	e.Settings.DropConstant = true
+	wantNear(t, "log p with a variance each", e.Baseline(set, rows).Factorized.Value, own, 1e-9)
+}
+
 // Grey values are what a factor model has a density of.
 func TestBinaryRowsAreRefused(t *testing.T) {
 	set, err := dataset.Open("3by3")

@@ -66,12 +66,17 @@ func (m *Model) em(floor float64) {
 		}
 	}
 	if m.shared {
-		σ2 := floats.Sum(m.noise) / float64(len(m.noise))
-		for i := range m.noise {
-			m.noise[i] = σ2
-		}
+		m.share()
 	}
 	m.canonical()
+}
+
+// share gives all variables the mean of their variances of noise.
+func (m *Model) share() {
+	σ2 := floats.Sum(m.noise) / float64(len(m.noise))
+	for i := range m.noise {
+		m.noise[i] = σ2
+	}
 }
 
 // leastNoise is the smallest σ² of probabilistic PCA, as a fraction of the mean variance. Below it

@@ -116,12 +116,12 @@ func (m *Model) posterior() (p posterior) {
 	for k := range m.factors {
 		precision.SetSym(k, k, precision.At(k, k)+1)
 	}
+	p.covariance, p.gain = mat.NewSymDense(m.factors, nil), new(mat.Dense)
 	var chol mat.Cholesky
-	chol.Factorize(precision) // its eigenvalues are at least 1
-	p.constant += chol.LogDet()
-	p.covariance, p.gain = new(mat.SymDense), new(mat.Dense)
-	if err := chol.InverseTo(p.covariance); err != nil {
-		panic(err)
+	if chol.Factorize(precision) && chol.InverseTo(p.covariance) == nil {
+		p.constant += chol.LogDet()
+	} else { // its eigenvalues are at least 1, unless a file has other parameters than those of a fit
+		p.constant = math.NaN()
 	}
 	p.gain.Mul(p.weighted, p.covariance)
 	return p
