@@ -26,14 +26,7 @@ func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64,
 // Drawings implements runs.Sampler: expected values of draws of factors, draws with their noise,
 // reconstructions of rows, and the loadings of each factor.
 func (m *Model) Drawings() []runs.Drawing {
-	sample := func(kind string, of func(rows, means [][]float64) [][]float64) runs.Drawing {
-		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: of(m.Sample(s.N, s.Seed))}, nil)
-		}}
-	}
-	return []runs.Drawing{
-		sample("means", func(_, means [][]float64) [][]float64 { return means }),
-		sample("draws", func(rows, _ [][]float64) [][]float64 { return rows }),
+	return append(samples(m.shape, m.Sample), []runs.Drawing{
 		{Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			if err := runs.CheckRows(m.shape.Units(), s.Rows); err != nil {
 				return nil, err
@@ -47,6 +40,19 @@ func (m *Model) Drawings() []runs.Drawing {
 		{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			return runs.Sheet(filters(m.shape, m.w(), s.N), nil)
 		}},
+	}...)
+}
+
+// samples are drawings of means of rows, and of rows, which sample returns the other way round.
+func samples(shape dataset.Shape, sample func(n int, seed uint64) (rows, means [][]float64)) []runs.Drawing {
+	draw := func(kind string, of func(rows, means [][]float64) [][]float64) runs.Drawing {
+		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			return runs.Sheet(dataset.Sheet{Shape: shape, Values: of(sample(s.N, s.Seed))}, nil)
+		}}
+	}
+	return []runs.Drawing{
+		draw("means", func(_, means [][]float64) [][]float64 { return means }),
+		draw("draws", func(rows, _ [][]float64) [][]float64 { return rows }),
 	}
 }
 

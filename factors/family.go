@@ -146,7 +146,7 @@ var FactorAnalysis = runs.NewFamily(runs.Family[FactorAnalysisSettings, *Model]{
 	},
 })
 
-// stepsRow describes a batch size of families whose steps have all training rows.
+// stepsRow describes the batch size of a family whose steps have all training rows.
 func stepsRow(rows *int) runs.Hyperparameter {
 	row := runs.BatchRow(rows)
 	row.Usage = "an epoch has a step for each `B` training rows; each step has all of them"
@@ -156,18 +156,28 @@ func stepsRow(rows *int) runs.Hyperparameter {
 // check refuses data and sizes that cannot be fitted.
 func check(b dataset.Binarization, set *dataset.Set, factors int, keepConstant bool) error {
 	if b != dataset.Gray {
-		return fmt.Errorf("binarization = %v: a linear factor model has the density of grey values; use grey", b)
+		return grey(b)
 	}
 	rows := set.Train()
 	_, variance := meanOf(rows.Floats())
 	if err := checkData(rows.Rows, factors, variance, keepConstant); err != nil {
 		return err
 	}
-	d, n := float64(len(variance)), float64(rows.Rows)
-	bytes := 8 * (2*n*d + 3*d*math.Min(n, d) + 20*d*float64(factors))
+	return checkMemory(rows, factors)
+}
+
+// grey is the error of rows that are not grey values.
+func grey(b dataset.Binarization) error {
+	return fmt.Errorf("binarization = %v: a linear factor model has the density of grey values; use grey", b)
+}
+
+// checkMemory refuses rows and factors that memory does not hold.
+func checkMemory(rows dataset.Split, factors int) error {
+	d, n, q := float64(rows.Shape.Units()), float64(rows.Rows), float64(factors)
+	bytes := 8 * (2*n*d + 3*d*math.Min(n, d) + 20*d*q + 4*n*q)
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return fmt.Errorf("%s of %s with %s take %.3g bytes to fit, where %s has %.3g: use fewer rows, smaller images, or fewer factors",
-			names.Count(rows.Rows, "row"), names.Count(len(variance), "variable"), names.Count(factors, "factor"), bytes, whose, float64(limit))
+			names.Count(rows.Rows, "row"), names.Count(rows.Shape.Units(), "variable"), names.Count(factors, "factor"), bytes, whose, float64(limit))
 	}
 	return nil
 }

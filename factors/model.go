@@ -6,8 +6,10 @@
 // where Ψ is diagonal. In factor analysis each variable has its own variance of noise; in
 // probabilistic PCA all variables share one, σ² (Tipping and Bishop 1999).
 //
-// Two families train them: PPCA and FactorAnalysis. FitPPCA and FitFactorAnalysis fit a model to rows
-// without a run. Values are in the units of the rows, which are grey values from 0 to 1 in data sets,
+// Independent components have sources that are not Gaussian, in the place of factors.
+//
+// The families PPCA, FactorAnalysis and ICA train them. FitPPCA, FitFactorAnalysis and FitIndependent
+// fit a model to rows without a run. Values are in the units of the rows, which are grey values from 0 to 1 in data sets,
 // and log-likelihoods are in nats a row. Covariances divide by the number of rows n, not by n−1.
 package factors
 

@@ -1,0 +1,157 @@
+package factors
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// ICASettings are the settings of experiments of independent components.
+type ICASettings struct {
+	Sources int     `toml:"sources" json:"sources"`
+	Density Density `toml:"density" json:"density"`
+	// Natural trains along the natural gradient of minibatches at LearningRate, instead of by
+	// quasi-Newton steps, each on all training rows.
+	Natural      bool    `toml:"natural" json:"natural"`
+	LearningRate float64 `toml:"learning_rate" json:"learning_rate"`
+	BatchSize    int     `toml:"batch_size" json:"batch_size"`
+}
+
+// ICAExperiment is a training run of independent components.
+type ICAExperiment = runs.Fit[ICASettings, *Independent]
+
+var wrongSide = runs.Measure{Key: "wrong_side", Name: "on the wrong side", Label: "sources whose density has the wrong side"}
+
+// ICA trains independent components by maximum likelihood.
+var ICA = runs.NewFamily(runs.Family[ICASettings, *Independent]{
+	Name: "ica", Noun: "an analysis of independent components", Epochs: 5, Usual: ICASettings{Sources: 10, LearningRate: 0.1, BatchSize: 100},
+	Rows: func(s *ICASettings) []runs.Hyperparameter {
+		rate := runs.RateRow(&s.LearningRate, "learning `rate` η of the natural gradient")
+		rate.Idle, rate.Always = runs.Unless(s.Natural, "--natural"), false
+		rate.Valid = rate.Valid || rate.Idle != ""
+		batch := stepsRow(&s.BatchSize)
+		batch.Usage += ", unless --natural"
+		return []runs.Hyperparameter{{
+			Value: &s.Sources, Flag: "sources", Usage: "`number` of sources", Legend: fmt.Sprintf("ICA %d", s.Sources), Always: true,
+			Valid: s.Sources >= 1, Remedy: "give at least 1",
+		}, {
+			Value: &s.Density, Flag: "density", Legend: s.Density.String(),
+			Usage: "`density` of sources: extended (logistic or two-gaussians, by each source), logistic, sech, laplace, student-t, two-gaussians or quartic",
+		}, {
+			Value: &s.Natural, Flag: "natural", Legend: "natural gradient",
+			Usage: "train along the natural gradient of minibatches, instead of by quasi-Newton steps on all rows",
+		}, rate, batch}
+	},
+	Batch: func(s *ICASettings) *int { return &s.BatchSize },
+	Rate:  func(s ICASettings) (float64, runs.Decay) { return s.LearningRate, runs.Decay{} },
+	Check: func(e ICAExperiment, set *dataset.Set) error {
+		if e.Dataset.Binarization != dataset.Gray {
+			return grey(e.Dataset.Binarization)
+		}
+		s, rows := e.Settings, set.Train()
+		if most := min(rows.Rows-2, rows.Shape.Units()); s.Sources > most {
+			return fmt.Errorf("sources = %d of %d training rows with %d variables: give at most %d", s.Sources, rows.Rows, rows.Shape.Units(), most)
+		}
+		return checkMemory(rows, s.Sources)
+	},
+	Baseline: func(_ ICAExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
+		return baseline(set, rows, true)
+	},
+	Measures: []runs.Measure{runs.LogP, wrongSide},
+	Size: func(e ICAExperiment, shape dataset.Shape) float64 {
+		return float64(e.Settings.Sources) * float64(e.Settings.Sources+shape.Units())
+	},
+	New: func(e ICAExperiment, shape dataset.Shape) (*Independent, error) {
+		return newIndependent(e.Settings.Sources, shape), nil
+	},
+	Begin: func(e ICAExperiment, m *Independent, set *dataset.Set) error {
+		return m.begin(set.Train().Floats(), e.Settings.Density, e.Seed)
+	},
+	Tensors: func(m *Independent) []runs.Tensor {
+		d, q := len(m.mean), m.sources
+		return []runs.Tensor{
+			runs.Wide("mean", m.mean), runs.Wide("plane", m.plane, d, q), runs.Wide("spread", m.spread), runs.Wide("noise", m.noise),
+			runs.Wide("turn", m.turn, q, q), runs.Wide("densities", m.densities), runs.Wide("settled", m.settled),
+		}
+	},
+	Model: func(m *Independent) *Independent {
+		bare := *m
+		bare.white = nil
+		return &bare
+	},
+	Step: func(_ context.Context, e ICAExperiment, m *Independent, b runs.Minibatch, rate float64) (runs.Measures, error) {
+		if m.white == nil {
+			m.white, _ = m.whiten(b.Rows.Floats())
+		}
+		if e.Settings.Density == Extended {
+			m.extend()
+		}
+		before := runs.Measures{runs.LogP.Key: estimate(m.LogP(b.Floats())).Value}
+		if e.Settings.Natural {
+			z, _ := m.whiten(b.Floats())
+			m.natural(z, rate)
+		} else {
+			m.newton()
+		}
+		m.order()
+		return before, nil
+	},
+	Validate: func(_ context.Context, _ ICAExperiment, m *Independent, rows dataset.Split) (runs.Measures, error) {
+		x := rows.Floats()
+		return runs.Measures{runs.LogP.Key: estimate(m.LogP(x)).Value, wrongSide.Key: float64(len(m.WrongSide(x)))}, nil
+	},
+})
+
+// Estimate implements runs.Estimator. Log p is exact for the densities that the model has.
+func (m *Independent) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
+	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+		return nil, err
+	}
+	x := rows.Floats()
+	return runs.Estimates{
+		runs.LogP.Key: estimate(m.LogP(x)),
+		wrongSide.Key: {Value: float64(len(m.WrongSide(x))), SE: math.NaN()},
+	}, nil
+}
+
+// Sample draws n rows x ~ p(x) by seed, and returns with each its mean b + As in the plane.
+func (m *Independent) Sample(n int, seed uint64) (rows, means [][]float64) {
+	random, mixing, plane := rand.New(rand.NewPCG(seed, 1)), m.Mixing(), mat.NewDense(len(m.mean), m.sources, m.plane)
+	for range n {
+		s := mat.NewVecDense(m.sources, nil)
+		for i, d := range m.densities {
+			s.SetVec(i, Density(d).draw(random))
+		}
+		var mean, along, inside mat.VecDense
+		mean.MulVec(mixing, s)
+		mean.AddVec(&mean, mat.NewVecDense(len(m.mean), m.mean))
+		noise := mat.NewVecDense(len(m.mean), nil)
+		if len(m.mean) > m.sources {
+			for i := range m.mean {
+				noise.SetVec(i, math.Sqrt(m.noise[0])*random.NormFloat64())
+			}
+			along.MulVec(plane.T(), noise)
+			inside.MulVec(plane, &along)
+			noise.SubVec(noise, &inside)
+		}
+		row := make([]float64, len(m.mean))
+		floats.AddTo(row, mean.RawVector().Data, noise.RawVector().Data)
+		rows, means = append(rows, row), append(means, mean.RawVector().Data)
+	}
+	return rows, means
+}
+
+// Drawings implements runs.Sampler: points of the plane of the sources, draws with the noise beside it,
+// and the column of the mixing of each source.
+func (m *Independent) Drawings() []runs.Drawing {
+	return append(samples(m.shape, m.Sample), runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+		return runs.Sheet(filters(m.shape, m.Mixing(), s.N), nil)
+	}})
+}
