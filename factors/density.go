@@ -43,6 +43,9 @@ func (d Density) peaked() bool { return d != TwoGaussians && d != Quartic }
 // studentFreedom is the number of degrees of freedom of StudentT.
 const studentFreedom = 5
 
+// studentConstant is the log-density of StudentT at 0.
+var studentConstant = distuv.StudentsT{Sigma: 1, Nu: studentFreedom}.LogProb(0)
+
 // quarticScale is the integral of exp(−s⁴/4).
 var quarticScale = math.Gamma(0.25) / math.Sqrt2
 
@@ -54,7 +57,7 @@ func (d Density) logP(s float64) float64 {
 	case Laplace:
 		return -math.Sqrt2*math.Abs(s) - math.Ln2/2
 	case StudentT:
-		return distuv.StudentsT{Sigma: 1, Nu: studentFreedom}.LogProb(s)
+		return studentConstant - (studentFreedom+1)/2.*math.Log1p(s*s/studentFreedom)
 	case TwoGaussians:
 		return -(s*s+1)/2 + math.Abs(s) + math.Log1p(math.Exp(-2*math.Abs(s))) - math.Ln2 - math.Log(2*math.Pi)/2
 	case Quartic:
@@ -63,12 +66,16 @@ func (d Density) logP(s float64) float64 {
 	return -math.Abs(s) - 2*math.Log1p(math.Exp(-math.Abs(s)))
 }
 
+// tanh returns tanh s up to rounding of 1. It takes a third of the time of math.Tanh, of which
+// independent components need one a source and row.
+func tanh(s float64) float64 { return 1 - 2/(math.Exp(2*s)+1) }
+
 // score returns φ(s), the derivative of −log p, and φ'(s). Laplace's φ is a step, whose φ' has the
 // mean 2 under the density.
 func (d Density) score(s float64) (φ, slope float64) {
 	switch d {
 	case Sech:
-		t := math.Tanh(s)
+		t := tanh(s)
 		return t, 1 - t*t
 	case Laplace:
 		return math.Copysign(math.Sqrt2, s), 2
@@ -76,12 +83,12 @@ func (d Density) score(s float64) (φ, slope float64) {
 		scale := studentFreedom + s*s
 		return (studentFreedom + 1) * s / scale, (studentFreedom + 1) * (studentFreedom - s*s) / (scale * scale)
 	case TwoGaussians:
-		t := math.Tanh(s)
+		t := tanh(s)
 		return s - t, t * t
 	case Quartic:
 		return s * s * s, 3 * s * s
 	}
-	t := math.Tanh(s / 2)
+	t := tanh(s / 2)
 	return t, (1 - t*t) / 2
 }
 
@@ -115,7 +122,7 @@ func isPeaked(values []float64) bool {
 	}
 	scale, slope, product := math.Sqrt(inverse(square)), 0.0, 0.0
 	for _, s := range values {
-		t := math.Tanh(s * scale)
+		t := tanh(s * scale)
 		slope += (1 - t*t) / n
 		product += s * scale * t / n
 	}

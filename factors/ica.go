@@ -376,7 +376,7 @@ func FastICA(rows [][]float64, sources int, seed uint64) (unmixing *mat.Dense, i
 		for r := range len(rows) {
 			row := s.RawRowView(r)
 			for i, v := range row {
-				row[i] = math.Tanh(v)
+				row[i] = tanh(v)
 				slopes[i] += (1 - row[i]*row[i]) / n
 			}
 		}

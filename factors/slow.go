@@ -1,0 +1,197 @@
+package factors
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
+)
+
+// Slow has slow features of time series (Wiskott and Sejnowski 2002): functions of a row that have the
+// mean 0, the variance 1 and no correlation over the training rows, and of these vary the least from
+// one row to the next. The first feature is the slowest.
+//
+// They are a model of sequences, whose rows are in the order of time. The data sets of package dataset
+// shuffle rows, so Slow is no family of runs.
+type Slow struct {
+	linear    affine
+	quadratic *affine // of the monomials of linear; nil if features are linear
+	deltas    []float64
+	dropped   int
+}
+
+// affine is the function (x−b)M of rows x.
+type affine struct {
+	mean   []float64
+	matrix *mat.Dense
+}
+
+func (a affine) of(rows [][]float64) [][]float64 {
+	var y mat.Dense
+	y.Mul(centred(rows, a.mean), a.matrix)
+	values := make([][]float64, len(rows))
+	for r := range values {
+		values[r] = y.RawRowView(r)
+	}
+	return values
+}
+
+// SlowOptions are the options of FitSlow. Their zero value is usual.
+type SlowOptions struct {
+	Quadratic bool // features are quadratic functions, instead of linear ones
+}
+
+// leastVariance is the least variance of a direction that slow features keep, as a fraction of the
+// largest one. Noise of rounding has less.
+const leastVariance = 1e-10
+
+// FitSlow returns a number of slow features of sequences of rows. Differences of rows never cross from
+// one sequence to another. It refuses sequences of fewer than two rows, and more features than there
+// are directions in which the rows vary.
+//
+// Quadratic features are linear ones of the D(D+3)/2 monomials of the whitened rows, whose covariance
+// is computed whole: reduce rows of more than some 50 variables before.
+func FitSlow(sequences [][][]float64, features int, o SlowOptions) (*Slow, error) {
+	if len(sequences) == 0 {
+		return nil, fmt.Errorf("no sequences: give at least one")
+	}
+	for i, rows := range sequences {
+		if len(rows) < 2 {
+			return nil, fmt.Errorf("sequence %d has %s: slow features need differences; give at least 2 rows", i, names.Count(len(rows), "row"))
+		}
+	}
+	if features < 1 {
+		return nil, fmt.Errorf("%s: give at least 1", names.Count(features, "feature"))
+	}
+	s := new(Slow)
+	var err error
+	if s.linear, s.dropped, err = whitening(sequences); err != nil {
+		return nil, err
+	}
+	last := &s.linear
+	if o.Quadratic {
+		sequences = each(sequences, func(rows [][]float64) [][]float64 { return monomials(s.linear.of(rows)) })
+		expanded, dropped, err := whitening(sequences)
+		if err != nil {
+			return nil, err
+		}
+		s.quadratic, s.dropped = &expanded, dropped
+		last = s.quadratic
+	}
+	_, directions := last.matrix.Dims()
+	if features > directions {
+		return nil, fmt.Errorf("%s of rows that vary in %s: use fewer", names.Count(features, "feature"), names.Count(directions, "direction"))
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(symmetric(differences(each(sequences, last.of))), true) {
+		return nil, fmt.Errorf("the eigenvalues of the differences do not converge")
+	}
+	var vectors, matrix mat.Dense
+	eigen.VectorsTo(&vectors)
+	s.deltas = eigen.Values(nil)[:features]
+	matrix.Mul(last.matrix, vectors.Slice(0, directions, 0, features))
+	positive(&matrix)
+	last.matrix = &matrix
+	return s, nil
+}
+
+func each(sequences [][][]float64, of func([][]float64) [][]float64) (values [][][]float64) {
+	for _, rows := range sequences {
+		values = append(values, of(rows))
+	}
+	return values
+}
+
+// whitening returns the function that gives the rows of sequences the covariance I, and the number of
+// directions that it drops because the rows hardly vary along them.
+func whitening(sequences [][][]float64) (a affine, dropped int, err error) {
+	var rows [][]float64
+	for _, of := range sequences {
+		rows = append(rows, of...)
+	}
+	a.mean, _ = meanOf(rows)
+	d := len(a.mean)
+	values, vectors, ok := momentsOf(rows, a.mean).principal(min(d, len(rows)))
+	if !ok {
+		return a, 0, fmt.Errorf("the eigenvalues of the covariance do not converge")
+	}
+	kept := 0
+	for _, λ := range values {
+		if λ > leastVariance*values[0] {
+			kept++
+		}
+	}
+	if kept == 0 {
+		return a, d, fmt.Errorf("the rows of the sequences are all the same: slow features need variance")
+	}
+	a.matrix = mat.DenseCopyOf(vectors.Slice(0, d, 0, kept))
+	scale := make([]float64, kept)
+	for k := range scale {
+		scale[k] = 1 / math.Sqrt(values[k])
+	}
+	for i := range d {
+		floats.Mul(a.matrix.RawRowView(i), scale)
+	}
+	return a, d - kept, nil
+}
+
+// monomials returns x and all products of two of its values, for each row x.
+func monomials(rows [][]float64) (expanded [][]float64) {
+	for _, row := range rows {
+		all := append(make([]float64, 0, len(row)*(len(row)+3)/2), row...)
+		for i, v := range row {
+			for _, w := range row[i:] {
+				all = append(all, v*w)
+			}
+		}
+		expanded = append(expanded, all)
+	}
+	return expanded
+}
+
+// differences returns the mean of ẋẋᵀ over the differences ẋ of neighbouring rows.
+func differences(sequences [][][]float64) *mat.Dense {
+	d := len(sequences[0][0])
+	var all []float64
+	for _, rows := range sequences {
+		for t, next := range rows[1:] {
+			step := make([]float64, d)
+			floats.SubTo(step, next, rows[t])
+			all = append(all, step...)
+		}
+	}
+	n := len(all) / d
+	x, mean := mat.NewDense(n, d, all), new(mat.Dense)
+	mean.Mul(x.T(), x)
+	mean.Scale(1/float64(n), mean)
+	return mean
+}
+
+// Features returns the slow features of rows, a row of values each.
+func (s *Slow) Features(rows [][]float64) [][]float64 {
+	if s.quadratic == nil {
+		return s.linear.of(rows)
+	}
+	return s.quadratic.of(monomials(s.linear.of(rows)))
+}
+
+// Deltas returns δ of each feature: its mean squared difference between neighbouring training rows.
+// A sine with a period of T rows has δ = 4 sin²(π/T).
+func (s *Slow) Deltas() []float64 { return append([]float64{}, s.deltas...) }
+
+// DeltasOf returns δ of each feature on other sequences, with the means and scales of the training
+// rows.
+func (s *Slow) DeltasOf(sequences [][][]float64) (deltas []float64) {
+	of := differences(each(sequences, s.Features))
+	for k := range s.deltas {
+		deltas = append(deltas, of.At(k, k))
+	}
+	return deltas
+}
+
+// Dropped returns the number of directions, of the rows or of their monomials, that features do not use
+// because the training rows hardly vary along them.
+func (s *Slow) Dropped() int { return s.dropped }
