@@ -27,20 +27,25 @@ func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64,
 // reconstructions of rows, and the loadings of each factor.
 func (m *Model) Drawings() []runs.Drawing {
 	return append(samples(m.shape, m.Sample), []runs.Drawing{
-		{Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			if err := runs.CheckRows(m.shape.Units(), s.Rows); err != nil {
-				return nil, err
-			}
-			rows, both := s.Rows.Subset(s.N, s.Seed).Floats(), dataset.Sheet{Shape: m.shape}
-			for r, reconstruction := range m.Reconstruct(rows) {
-				both.Values = append(both.Values, rows[r], reconstruction)
-			}
-			return runs.Sheet(both, nil)
-		}},
+		reconstructions(m.shape, m.Reconstruct),
 		{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			return runs.Sheet(filters(m.shape, m.w(), s.N), nil)
 		}},
 	}...)
+}
+
+// reconstructions draws rows of a split, each followed by its reconstruction.
+func reconstructions(shape dataset.Shape, of func(rows [][]float64) [][]float64) runs.Drawing {
+	return runs.Drawing{Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+		if err := runs.CheckRows(shape.Units(), s.Rows); err != nil {
+			return nil, err
+		}
+		rows, both := s.Rows.Subset(s.N, s.Seed).Floats(), dataset.Sheet{Shape: shape}
+		for r, reconstruction := range of(rows) {
+			both.Values = append(both.Values, rows[r], reconstruction)
+		}
+		return runs.Sheet(both, nil)
+	}}
 }
 
 // samples are drawings of means of rows, and of rows, which sample returns the other way round.

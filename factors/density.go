@@ -14,8 +14,8 @@ import (
 type Density int
 
 const (
-	// Extended chooses Logistic or TwoGaussians for each source (extended Infomax, Lee, Girolami and
-	// Sejnowski 1999).
+	// Extended chooses Logistic or TwoGaussians for each source (Lee, Girolami and
+	// Sejnowski 1999, extended Infomax).
 	Extended Density = iota
 	// Logistic is σ(s)(1−σ(s)).
 	Logistic

@@ -1,0 +1,201 @@
+package factors
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// Dictionary is a dictionary of Q atoms for sparse coding. The code h of a row x minimises
+//
+//	½|x − b − Wh|² + α|h|₁
+//
+// which is the mode of p(h|x) if h has a Laplace prior and x Gaussian noise. b is the mean of the
+// training rows. Atoms, the columns of W, have a length of at most 1, since longer atoms would make
+// codes small for nothing. The objective is no likelihood, and objectives of different α cannot be
+// compared.
+type Dictionary struct {
+	shape dataset.Shape
+	alpha float64 // α
+	atoms int
+	mean  []float64 // b, D
+	words []float64 // W transposed: Q×D, a row an atom
+	codes []float64 // sliding mean of hhᵀ, Q×Q
+	cross []float64 // sliding mean of h(x−b)ᵀ, Q×D
+	idle  []float64 // number of steps since a row used the atom, Q
+}
+
+func newDictionary(atoms int, alpha float64, shape dataset.Shape) *Dictionary {
+	d := shape.Units()
+	return &Dictionary{shape: shape, alpha: alpha, atoms: atoms, mean: make([]float64, d), words: make([]float64, atoms*d),
+		codes: make([]float64, atoms*atoms), cross: make([]float64, atoms*d), idle: make([]float64, atoms)}
+}
+
+// begin gives atoms the directions of training rows, which are drawn by seed.
+func (m *Dictionary) begin(rows [][]float64, seed uint64) {
+	mean, _ := meanOf(rows)
+	copy(m.mean, mean)
+	random := rand.New(rand.NewPCG(seed, 0))
+	w := m.w()
+	for j := range m.atoms {
+		floats.SubTo(w.RawRowView(j), rows[random.IntN(len(rows))], m.mean)
+		for i := range m.mean { // so that no two atoms are the same
+			w.RawRowView(j)[i] += 0.01 * random.NormFloat64()
+		}
+		floats.Scale(1/floats.Norm(w.RawRowView(j), 2), w.RawRowView(j))
+	}
+}
+
+func (m *Dictionary) w() *mat.Dense { return mat.NewDense(m.atoms, len(m.mean), m.words) }
+
+// Atoms returns the atoms, a row each: Q×D, as components_ of scikit-learn.
+func (m *Dictionary) Atoms() *mat.Dense { return mat.DenseCopyOf(m.w()) }
+
+// Code is what Encode finds.
+type Code struct {
+	H         *mat.Dense // the codes, a row of Q for each row
+	Objective []float64  // ½|x − b − Wh|² + α|h|₁ of each row
+	Square    []float64  // |x − b − Wh|² of each row
+	Gap       []float64  // duality gap of each row: by how much, at most, the objective is above its minimum
+}
+
+// encodingGap is the duality gap at which Encode stops, as a fraction of ½|x − b|².
+const encodingGap = 1e-8
+
+// Encode finds the codes of rows by coordinate descent, until the duality gap of each is at most 10⁻⁸
+// of ½|x − b|².
+func (m *Dictionary) Encode(rows [][]float64) Code {
+	w, x, n, q := m.w(), centred(rows, m.mean), len(rows), m.atoms
+	var gram, products mat.Dense
+	gram.Mul(w, w.T())
+	products.Mul(x, w.T())
+	c := Code{mat.NewDense(n, q, nil), make([]float64, n), make([]float64, n), make([]float64, n)}
+	work.Parallel(n, func(r int) {
+		row := x.RawRowView(r)
+		c.Objective[r], c.Square[r], c.Gap[r] = encode(c.H.RawRowView(r), &gram, products.RawRowView(r), floats.Dot(row, row), m.alpha)
+	})
+	return c
+}
+
+// encode finds a code h, given WᵀW, Wᵀx and |x|², all of a centred row.
+func encode(h []float64, gram *mat.Dense, products []float64, square, α float64) (objective, residual, gap float64) {
+	left := slices.Clone(products) // Wᵀ(x − Wh)
+	const most = 100_000
+	for range most {
+		for j, was := range h {
+			curve := gram.At(j, j)
+			if curve == 0 {
+				continue
+			}
+			at := left[j] + curve*was
+			h[j] = math.Copysign(max(0, math.Abs(at)-α), at) / curve
+			if h[j] != was {
+				floats.AddScaled(left, was-h[j], gram.RawRowView(j))
+			}
+		}
+		explained := floats.Dot(h, products)
+		residual = max(0, square-explained-floats.Dot(h, left))
+		objective = residual/2 + α*floats.Norm(h, 1)
+		// r = x − Wh, scaled until |Wᵀr| ≤ α, is a point of the dual problem.
+		scale := 1.0
+		if largest := floats.Norm(left, math.Inf(1)); largest > α {
+			scale = α / largest
+		}
+		gap = objective - scale*(square-explained) + scale*scale*residual/2
+		if gap <= encodingGap*square/2 {
+			break
+		}
+	}
+	return objective, residual, gap
+}
+
+// learn takes a step of dictionary learning on rows (Mairal, Bach, Ponce and Sapiro 2009), with a
+// weight of these rows in the sliding means. Atoms that no row used for a number of steps take the
+// direction of the rows that are reconstructed the worst. It returns the codes before the step.
+func (m *Dictionary) learn(rows [][]float64, weight float64, patience int) (Code, error) {
+	c, x := m.Encode(rows), centred(rows, m.mean)
+	if mat.Norm(c.H, 1) == 0 {
+		var products mat.Dense
+		products.Mul(x, m.w().T())
+		return c, fmt.Errorf("alpha = %g leaves the codes of all %d rows of a minibatch 0: give less than %.3g", m.alpha, len(rows), max(mat.Max(&products), -mat.Min(&products)))
+	}
+	w, codes, cross := m.w(), mat.NewDense(m.atoms, m.atoms, m.codes), mat.NewDense(m.atoms, len(m.mean), m.cross)
+	slide := func(mean *mat.Dense, by mat.Matrix) {
+		var now mat.Dense
+		now.Mul(c.H.T(), by)
+		now.Scale(weight/float64(len(rows)), &now)
+		mean.Scale(1-weight, mean)
+		mean.Add(mean, &now)
+	}
+	slide(codes, c.H)
+	slide(cross, x)
+	worst := make([]int, len(rows))
+	for r := range worst {
+		worst[r] = r
+	}
+	slices.SortStableFunc(worst, func(a, b int) int { return cmp.Compare(c.Square[b], c.Square[a]) })
+	for j := range m.atoms {
+		m.idle[j]++
+		for r := range rows {
+			if c.H.At(r, j) != 0 {
+				m.idle[j] = 0
+				break
+			}
+		}
+		atom := w.RawRowView(j)
+		if int(m.idle[j]) >= patience && len(worst) > 0 {
+			copy(atom, x.RawRowView(worst[0]))
+			worst, m.idle[j] = worst[1:], 0
+			for k := range m.atoms {
+				codes.Set(j, k, 0)
+				codes.Set(k, j, 0)
+			}
+			clear(cross.RawRowView(j))
+		} else if own := codes.At(j, j); own > 0 {
+			step := slices.Clone(cross.RawRowView(j))
+			for k := range m.atoms {
+				floats.AddScaled(step, -codes.At(j, k), w.RawRowView(k))
+			}
+			floats.AddScaled(atom, 1/own, step)
+		}
+		if length := floats.Norm(atom, 2); length > 1 {
+			floats.Scale(1/length, atom)
+		}
+	}
+	return c, nil
+}
+
+// Reconstruct returns b + Wh of the codes of rows.
+func (m *Dictionary) Reconstruct(rows [][]float64) [][]float64 {
+	var x mat.Dense
+	x.Mul(m.Encode(rows).H, m.w())
+	values := make([][]float64, len(rows))
+	for r := range values {
+		values[r] = x.RawRowView(r)
+		floats.Add(values[r], m.mean)
+	}
+	return values
+}
+
+// Coherent lists the pairs of atoms that are nearly the same: the cosine between them is above 0.99 or
+// below −0.99. Such a dictionary has atoms to spare.
+func (m *Dictionary) Coherent() (pairs [][2]int) {
+	w := m.w()
+	for j := range m.atoms {
+		for k := range j {
+			a, b := w.RawRowView(j), w.RawRowView(k)
+			if math.Abs(floats.Dot(a, b)) > 0.99*floats.Norm(a, 2)*floats.Norm(b, 2) {
+				pairs = append(pairs, [2]int{k, j})
+			}
+		}
+	}
+	return pairs
+}

@@ -1,0 +1,117 @@
+package factors
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// SparseSettings are the settings of experiments of sparse coding.
+type SparseSettings struct {
+	Atoms     int     `toml:"atoms" json:"atoms"`
+	Alpha     float64 `toml:"alpha" json:"alpha"` // α of the objective ½|x − b − Wh|² + α|h|₁
+	BatchSize int     `toml:"batch_size" json:"batch_size"`
+}
+
+// SparseExperiment is a training run of sparse coding.
+type SparseExperiment = runs.Fit[SparseSettings, *Dictionary]
+
+// Measures of sparse coding.
+var (
+	objective = runs.Measure{Key: "objective", Name: "objective", Label: "½|x − b − Wh|² + α|h|₁"}
+	square    = runs.Measure{Key: "squared_error", Name: "squared error", Label: "squared error a row"}
+	used      = runs.Measure{Key: "used", Name: "atoms used", Label: "atoms used a row"}
+)
+
+// SparseCoding trains dictionaries for sparse coding. It has an objective instead of a likelihood.
+var SparseCoding = runs.NewFamily(runs.Family[SparseSettings, *Dictionary]{
+	Name: "sparse-coding", Noun: "a dictionary for sparse coding", Usual: SparseSettings{Atoms: 64, Alpha: 0.1, BatchSize: 100},
+	Rows: func(s *SparseSettings) []runs.Hyperparameter {
+		return []runs.Hyperparameter{{
+			Value: &s.Atoms, Flag: "atoms", Usage: "`number` of atoms", Legend: names.Count(s.Atoms, "atom"), Always: true,
+			Valid: s.Atoms >= 1, Remedy: "give at least 1",
+		}, {
+			Value: &s.Alpha, Flag: "alpha", Usage: "`α` of |h|₁ in the objective; more makes codes sparser", Legend: fmt.Sprintf("α = %g", s.Alpha), Always: true,
+			Valid: s.Alpha > 0 && s.Alpha < 1e6, Remedy: "give a positive number, such as 0.1",
+		}, runs.BatchRow(&s.BatchSize)}
+	},
+	Batch: func(s *SparseSettings) *int { return &s.BatchSize },
+	Check: func(e SparseExperiment, set *dataset.Set) error {
+		if e.Dataset.Binarization != dataset.Gray {
+			return fmt.Errorf("binarization = %v: sparse coding is of grey values; use grey", e.Dataset.Binarization)
+		}
+		return checkMemory(set.Train(), e.Settings.Atoms)
+	},
+	Measures: []runs.Measure{objective, square, used},
+	Size: func(e SparseExperiment, shape dataset.Shape) float64 {
+		return float64(e.Settings.Atoms) * float64(e.Settings.Atoms+shape.Units())
+	},
+	New: func(e SparseExperiment, shape dataset.Shape) (*Dictionary, error) {
+		return newDictionary(e.Settings.Atoms, e.Settings.Alpha, shape), nil
+	},
+	Begin: func(e SparseExperiment, m *Dictionary, set *dataset.Set) error {
+		m.begin(set.Train().Floats(), e.Seed)
+		return nil
+	},
+	Tensors: func(m *Dictionary) []runs.Tensor {
+		d, q := len(m.mean), m.atoms
+		return []runs.Tensor{
+			runs.Wide("mean", m.mean), runs.Wide("atoms", m.words, q, d), runs.Wide("codes", m.codes, q, q),
+			runs.Wide("cross", m.cross, q, d), runs.Wide("idle", m.idle),
+		}
+	},
+	Step: func(_ context.Context, e SparseExperiment, m *Dictionary, b runs.Minibatch, _ float64) (runs.Measures, error) {
+		// Sliding means are over all rows at first, and later over about an epoch.
+		perEpoch := (b.Rows.Rows + e.Settings.BatchSize - 1) / e.Settings.BatchSize
+		c, err := m.learn(b.Floats(), 1/float64(min(b.Step+1, perEpoch)), perEpoch)
+		return measured(c), err
+	},
+	Validate: func(_ context.Context, _ SparseExperiment, m *Dictionary, rows dataset.Split) (runs.Measures, error) {
+		return measured(m.Encode(rows.Floats())), nil
+	},
+})
+
+// counts returns the number of atoms that each code uses.
+func (c Code) counts() []float64 {
+	counts := make([]float64, len(c.Objective))
+	for r := range counts {
+		counts[r] = float64(floats.Count(func(v float64) bool { return v != 0 }, c.H.RawRowView(r)))
+	}
+	return counts
+}
+
+func (c Code) estimates() runs.Estimates {
+	return runs.Estimates{objective.Key: estimate(c.Objective), square.Key: estimate(c.Square), used.Key: estimate(c.counts())}
+}
+
+func measured(c Code) runs.Measures {
+	means := runs.Measures{}
+	for key, of := range c.estimates() {
+		means[key] = of.Value
+	}
+	return means
+}
+
+// Estimate implements runs.Estimator. The objective is that of the codes that minimise it.
+func (m *Dictionary) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
+	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+		return nil, err
+	}
+	return m.Encode(rows.Floats()).estimates(), nil
+}
+
+// Drawings implements runs.Sampler: atoms, and reconstructions beside their rows.
+func (m *Dictionary) Drawings() []runs.Drawing {
+	return []runs.Drawing{
+		{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			return runs.Sheet(filters(m.shape, mat.DenseCopyOf(m.w().T()), s.N), nil)
+		}},
+		reconstructions(m.shape, m.Reconstruct),
+	}
+}
