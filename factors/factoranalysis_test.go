@@ -117,7 +117,9 @@ func TestHeywoodCasesAreListed(t *testing.T) {
 	em.data = m.data
 	before := math.Inf(-1)
 	for range 100 {
-		em.em(1e-3)
+		if err := em.em(1e-3); err != nil {
+			t.Fatal(err)
+		}
 		logP := em.logP()
 		if logP < before-1e-12 {
 			t.Fatalf("a step of EM lowers log p from %v to %v", before, logP)

@@ -42,7 +42,7 @@ var PPCA = runs.NewFamily(runs.Family[PPCASettings, *Model]{
 	},
 	Batch: func(s *PPCASettings) *int { return &s.BatchSize },
 	Check: func(e PPCAExperiment, set *dataset.Set) error {
-		return check(e.Dataset.Binarization, set, e.Settings.Components, true)
+		return check(e.Dataset.Binarization, set, e.Settings.Components, true, true)
 	},
 	Baseline: func(_ PPCAExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
 		return baseline(set, rows, true)
@@ -61,7 +61,7 @@ var PPCA = runs.NewFamily(runs.Family[PPCASettings, *Model]{
 		before := runs.Measures{runs.LogP.Key: m.logP()}
 		switch {
 		case e.Settings.EM:
-			m.em(0)
+			return before, m.em(0)
 		case b.Step == 0:
 			return before, m.closedForm()
 		}
@@ -117,7 +117,7 @@ var FactorAnalysis = runs.NewFamily(runs.Family[FactorAnalysisSettings, *Model]{
 	},
 	Batch: func(s *FactorAnalysisSettings) *int { return &s.BatchSize },
 	Check: func(e FactorAnalysisExperiment, set *dataset.Set) error {
-		return check(e.Dataset.Binarization, set, e.Settings.Factors, e.Settings.DropConstant)
+		return check(e.Dataset.Binarization, set, e.Settings.Factors, false, e.Settings.DropConstant)
 	},
 	Baseline: func(_ FactorAnalysisExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
 		return baseline(set, rows, false)
@@ -135,8 +135,7 @@ var FactorAnalysis = runs.NewFamily(runs.Family[FactorAnalysisSettings, *Model]{
 		m.see(b.Rows)
 		before := runs.Measures{runs.LogP.Key: m.logP()}
 		if b.Step < e.Settings.EMSteps {
-			m.em(e.Settings.Floor)
-			return before, nil
+			return before, m.em(e.Settings.Floor)
 		}
 		_, err := m.climb(ctx, e.Settings.Floor, 100)
 		return before, err
@@ -154,13 +153,13 @@ func stepsRow(rows *int) runs.Hyperparameter {
 }
 
 // check refuses data and sizes that cannot be fitted.
-func check(b dataset.Binarization, set *dataset.Set, factors int, keepConstant bool) error {
+func check(b dataset.Binarization, set *dataset.Set, factors int, shared, keepConstant bool) error {
 	if b != dataset.Gray {
 		return grey(b)
 	}
 	rows := set.Train()
 	_, variance := meanOf(rows.Floats())
-	if err := checkData(rows.Rows, factors, variance, keepConstant); err != nil {
+	if err := checkData(rows.Rows, factors, variance, shared, keepConstant); err != nil {
 		return err
 	}
 	return checkMemory(rows, factors)

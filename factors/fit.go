@@ -43,7 +43,8 @@ func (m *Model) square(p posterior, sp *mat.Dense) (square float64) {
 }
 
 // em takes a step of EM. The noise of factor analysis has floors as fractions of the variances.
-func (m *Model) em(floor float64) {
+// It refuses components of probabilistic PCA that explain the rows wholly.
+func (m *Model) em(floor float64) error {
 	p := m.posterior()
 	cross := m.data.times(p.gain) // mean of (x−b)E[h|x]ᵀ
 	var second, w mat.Dense       // mean of E[hhᵀ|x]
@@ -51,10 +52,10 @@ func (m *Model) em(floor float64) {
 	second.Add(&second, p.covariance)
 	var chol mat.Cholesky
 	if !chol.Factorize(symmetric(&second)) {
-		return
+		return fmt.Errorf("the factors of a step of EM depend on each other: use fewer than %d", m.factors)
 	}
 	if err := chol.SolveTo(&w, cross.T()); err != nil {
-		return
+		return fmt.Errorf("a step of EM with %s: %w: use fewer", names.Count(m.factors, "factor"), err)
 	}
 	loadings := m.w()
 	loadings.Copy(w.T())
@@ -66,9 +67,12 @@ func (m *Model) em(floor float64) {
 		}
 	}
 	if m.shared {
-		m.share()
+		if m.share(); m.noise[0] <= m.leastNoise() {
+			return m.wholly()
+		}
 	}
 	m.canonical()
+	return nil
 }
 
 // share gives all variables the mean of their variances of noise.
@@ -79,9 +83,18 @@ func (m *Model) share() {
 	}
 }
 
-// leastNoise is the smallest σ² of probabilistic PCA, as a fraction of the mean variance. Below it
-// the components explain the rows wholly, up to rounding.
-const leastNoise = 1e-12
+// leastNoise returns the smallest σ² of probabilistic PCA. Below it the components explain the rows
+// wholly, up to rounding.
+func (m *Model) leastNoise() float64 {
+	return roundedNoise * floats.Sum(m.variance) / float64(len(m.variance))
+}
+
+// roundedNoise is the variance beside a plane that rounding leaves, as a fraction of the mean variance.
+const roundedNoise = 1e-12
+
+func (m *Model) wholly() error {
+	return fmt.Errorf("%s explain the training rows wholly, and leave no noise: use fewer", names.Count(m.factors, "component"))
+}
 
 // closedForm gives probabilistic PCA the parameters of the largest likelihood (Tipping and Bishop
 // 1999): W = U(Λ − σ²I)^½ of the first Q eigenvectors and eigenvalues of S, and σ² the mean of the
@@ -91,14 +104,13 @@ func (m *Model) closedForm() error {
 	if !ok {
 		return fmt.Errorf("the eigenvalues of the covariance do not converge: fit by EM")
 	}
-	total := floats.Sum(m.variance)
 	d, left := float64(len(m.mean)), 0.0
 	for _, λ := range values[m.factors:] {
 		left += max(0, λ)
 	}
 	σ2 := left / (d - float64(m.factors))
-	if σ2 <= leastNoise*total/d {
-		return fmt.Errorf("%s explain the training rows wholly, and leave no noise: use fewer", names.Count(m.factors, "component"))
+	if σ2 <= m.leastNoise() {
+		return m.wholly()
 	}
 	w := m.w()
 	for k := range m.factors {
@@ -113,6 +125,9 @@ func (m *Model) closedForm() error {
 	positive(w)
 	return nil
 }
+
+// steepest is the largest derivative of log p that counts as 0, in the variables of climb.
+const steepest = 1e-5
 
 // climb raises the likelihood of factor analysis by L-BFGS, for a number of iterations at most, and
 // reports whether it has converged. If the context is cancelled it leaves the model as it is.
@@ -165,8 +180,8 @@ func (m *Model) climb(ctx context.Context, floor float64, iterations int) (conve
 	if result == nil {
 		return false, failure
 	}
-	// A line search fails where rounding hides any rise, next to the maximum.
-	converged = failure != nil || result.Status == optimize.GradientThreshold || result.Status == optimize.FunctionConvergence
+	// A line search may fail next to the maximum, where rounding hides any rise: the gradient decides.
+	converged = floats.Norm(result.Gradient, math.Inf(1)) < steepest
 	if -result.F < before {
 		return converged, nil
 	}
@@ -224,7 +239,7 @@ func prepared(rows [][]float64, factors int, shared, keepConstant bool, seed uin
 		return nil, fmt.Errorf("no rows: give at least 2")
 	}
 	mean, variance := meanOf(rows)
-	if err := checkData(len(rows), factors, variance, keepConstant); err != nil {
+	if err := checkData(len(rows), factors, variance, shared, keepConstant); err != nil {
 		return nil, err
 	}
 	m := newModel(factors, shared, dataset.Shape{Height: 1, Width: len(mean)})
@@ -234,8 +249,8 @@ func prepared(rows [][]float64, factors int, shared, keepConstant bool, seed uin
 }
 
 // checkData refuses numbers of factors that rows cannot determine, and constant variables unless they
-// may stay.
-func checkData(rows, factors int, variance []float64, keepConstant bool) error {
+// may stay. The noise of probabilistic PCA is shared, and its components are always determined.
+func checkData(rows, factors int, variance []float64, shared, keepConstant bool) error {
 	varied := 0
 	constant := -1
 	for i, v := range variance {
@@ -256,6 +271,9 @@ func checkData(rows, factors int, variance []float64, keepConstant bool) error {
 			names.Count(len(variance)-varied, "variable"), len(variance), constant)
 	case factors >= varied:
 		return fmt.Errorf("%s of %s that vary: use fewer", names.Count(factors, "factor"), names.Count(varied, "variable"))
+	case !shared && !Identified(varied, factors):
+		return fmt.Errorf("%s of %s are not identified: the covariance has fewer numbers than they have parameters; use fewer factors",
+			names.Count(factors, "factor"), names.Count(varied, "variable"))
 	}
 	return nil
 }
@@ -268,8 +286,11 @@ type FactorAnalysisOptions struct {
 	Starts       int     // number of first loadings, of which the largest likelihood counts; 0 stands for 3
 }
 
-// mostIterations bounds L-BFGS in FitFactorAnalysis.
-const mostIterations = 20000
+// A fit by FitFactorAnalysis has at most so many runs of L-BFGS of at most so many iterations.
+const (
+	mostRuns       = 10
+	mostIterations = 2000
+)
 
 // FitFactorAnalysis returns the factor analysis of the largest likelihood of rows. It fits by EM at
 // first, and then by L-BFGS, because EM converges slowly if a variance of noise falls to its floor. The
@@ -290,7 +311,7 @@ func FactorAnalysisOf(ctx context.Context, covariance mat.Symmetric, factors int
 	for i := range variance {
 		variance[i] = covariance.At(i, i)
 	}
-	if err := checkData(math.MaxInt, factors, variance, o.DropConstant); err != nil {
+	if err := checkData(math.MaxInt, factors, variance, false, o.DropConstant); err != nil {
 		return nil, err
 	}
 	m := newModel(factors, false, dataset.Shape{Height: 1, Width: d})
@@ -312,14 +333,19 @@ func (m *Model) maximise(ctx context.Context, o FactorAnalysisOptions) error {
 		trial.begin(m.mean, m.variance, o.Seed+uint64(i))
 		trial.data = m.data
 		for range usualEM {
-			trial.em(o.Floor)
+			if err := trial.em(o.Floor); err != nil {
+				return err
+			}
 		}
-		converged, err := trial.climb(ctx, o.Floor, mostIterations)
-		if err != nil {
-			return err
+		converged := false
+		for run := 0; run < mostRuns && !converged; run++ {
+			var err error
+			if converged, err = trial.climb(ctx, o.Floor, mostIterations); err != nil {
+				return err
+			}
 		}
 		if !converged {
-			return fmt.Errorf("L-BFGS has not converged in %d iterations: use fewer factors, or a higher floor than %g", mostIterations, o.Floor)
+			return fmt.Errorf("L-BFGS has not converged in %d iterations: use fewer factors, or a higher floor than %g", mostRuns*mostIterations, o.Floor)
 		}
 		if logP := trial.logP(); logP > best {
 			best, *m = logP, *trial

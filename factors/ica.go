@@ -55,7 +55,7 @@ func (m *Independent) begin(rows [][]float64, density Density, seed uint64) erro
 	if !ok {
 		return fmt.Errorf("the eigenvalues of the covariance do not converge")
 	}
-	least := leastNoise * floats.Sum(variance) / float64(d)
+	least := roundedNoise * floats.Sum(variance) / float64(d)
 	if values[q-1] <= least {
 		return fmt.Errorf("%s of rows that span fewer dimensions: use fewer sources", names.Count(q, "source"))
 	}

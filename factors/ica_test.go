@@ -161,6 +161,20 @@ func TestRelativeGradientIsOfLogP(t *testing.T) {
 	}
 }
 
+// The natural gradient ends at the log p of quasi-Newton steps.
+func TestNaturalGradientReachesTheMaximum(t *testing.T) {
+	rows, _ := mixed(Sech, 3, 1_000, 5)
+	want := fitICA(t, rows, 3, Sech)
+	m, err := whitened(rows, 3, Sech, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 300 {
+		m.natural(m.white, 0.5)
+	}
+	wantNear(t, "log p", m.objective(m.white), want.objective(m.white), 1e-6)
+}
+
 // The sources of mixed rows are those of the rows themselves, up to order, sign and scale.
 func TestICAIsEquivariant(t *testing.T) {
 	rows, _ := mixed(Laplace, 3, 1_000, 9)

@@ -167,7 +167,9 @@ func TestEMReachesTheClosedForm(t *testing.T) {
 	}
 	before := math.Inf(-1)
 	for range 500 {
-		m.em(0)
+		if err := m.em(0); err != nil {
+			t.Fatal(err)
+		}
 		logP := m.logP()
 		if logP < before-1e-12 {
 			t.Fatalf("a step lowers log p from %v to %v", before, logP)
@@ -292,9 +294,19 @@ func TestWhatCannotBeFittedIsRefused(t *testing.T) {
 		{FitPPCA, rows[:4], 3, "3 factors of 4 training rows"},
 		{FitPPCA, nil, 1, "no rows"},
 		{FitPPCA, flat, 1, "1 component explain the training rows wholly"},
+		{fa, rows, 2, "2 factors of 4 variables are not identified"},
 		{fa, constant, 2, "1 variable of 5 constant in the training rows, the first is variable 4"},
 	} {
 		_, err := c.fit(c.rows, c.q)
 		wantError(t, err, c.says)
 	}
+	m, err := prepared(flat, 1, true, true, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(m.loadings, []float64{math.Sqrt(m.variance[0]), math.Sqrt(m.variance[1]), math.Sqrt(m.variance[2]), -math.Sqrt(m.variance[3])})
+	for i := range m.noise {
+		m.noise[i] = 1e-14
+	}
+	wantError(t, m.em(0), "1 component explain the training rows wholly")
 }
