@@ -167,6 +167,11 @@ func TestDroppedConstantsLeaveDensities(t *testing.T) {
 	if !floats.EqualApprox(m.LogP(rows), with.LogP(wide), 1e-6) {
 		t.Errorf("log p of rows with a constant is %v, without it %v", with.LogP(wide)[:3], m.LogP(rows)[:3])
 	}
+	before := with.LogP(wide)[0]
+	wide[0][0] = 0.7 // which training rows never have
+	if after := with.LogP(wide)[0]; after != before {
+		t.Errorf("another value of the constant changes log p from %v to %v", before, after)
+	}
 	if with.Reconstruct(wide)[0][0] != 0.1 || m.Free() != with.Free() {
 		t.Error("the constant is not reconstructed, or has parameters")
 	}
@@ -197,6 +202,25 @@ func TestChooseFindsTheNumberOfFactors(t *testing.T) {
 	cancel()
 	if _, err := Choose(cancelled, rows, fit, []int{1}, 4, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("a choice that is cancelled has the error %v", err)
+	}
+}
+
+// The sparing choice is a number of factors whose held-out log p is lower by less than a standard error.
+func TestTheSparingChoiceIsWithinAnError(t *testing.T) {
+	_, rows := drawn(t, 5, 1, 2_000)
+	worse := map[int]float64{1: 5, 2: 1.1, 3: 1}
+	c, err := Choose(t.Context(), rows, func(rows [][]float64, q int) (*Model, error) {
+		m, err := FitPPCA(rows, 1)
+		if err == nil {
+			floats.Scale(worse[q], m.noise)
+		}
+		return m, err
+	}, []int{1, 2, 3}, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Best != 3 || c.Sparing != 2 {
+		t.Errorf("the best choice is %d and the sparing one %d, want 3 and 2", c.Best, c.Sparing)
 	}
 }
 
