@@ -128,11 +128,23 @@ func DeferredBy(rows []Hyperparameter) (all []Deferred) {
 	return all
 }
 
-// A Departer is an Experiment that can depart from the preset that it names.
-type Departer interface {
+// A Presetter is an Experiment with a setting that names a published method, which decides others.
+type Presetter interface {
 	Experiment
-	// Departures says which settings that make the preset what it is are otherwise here.
-	Departures() []string
+	// Preset returns the setting that names the method, and the settings that it decides, by their
+	// full names in TOML.
+	Preset() (name string, decides []string)
+	// CheckPreset returns an error if the experiment trains another published method than it names.
+	CheckPreset() error
+}
+
+// CheckPreset returns an error if an experiment trains another published method than it names. A new
+// training is checked. A run that is there already keeps what it says.
+func CheckPreset(e Experiment) error {
+	if of, is := e.(Presetter); is {
+		return of.CheckPreset()
+	}
+	return nil
 }
 
 // SameFamily says whether two experiments are of one family.

@@ -65,15 +65,19 @@ type sweepFile struct {
 //	method.damping = [0.2, 0.1]
 //
 // Lists of a grid are combined, each value with each; those of one table together are
-// gone through side by side. What the base leaves out each combination has by default,
-// so that a preset brings its own settings; a base that names them all, such as the
-// experiment.toml of a run, keeps them.
+// gone through side by side. A setting that the base omits has its default. Presets that vary bring
+// the settings that make them what they are, such as the metric, whatever the base has; every other
+// setting of the base stays. ReadSweep refuses a setting that trains another published method than
+// its preset names.
 func ReadSweep(path string) (*Sweep, error) {
 	text, err := file.Read(path, file.Small)
 	if err != nil {
 		return nil, err
 	}
 	s, err := parseSweep(text, filepath.Dir(path))
+	if err == nil {
+		err = s.checkPresets()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -140,6 +144,20 @@ func parseSweep(text []byte, dir string) (*Sweep, error) {
 	}
 	_, err = s.Settings()
 	return s, err
+}
+
+// checkPresets refuses a setting that trains another published method than its preset names.
+func (s *Sweep) checkPresets() error {
+	settings, err := s.Settings()
+	if err != nil {
+		return err
+	}
+	for _, setting := range settings {
+		if err := CheckPreset(setting.Experiment); err != nil {
+			return fmt.Errorf("%s: %w", setting.Name, err)
+		}
+	}
+	return nil
 }
 
 // lists are the lists of a table and of those within it, by their full names.
@@ -237,7 +255,7 @@ func (s *Sweep) Settings() ([]Setting, error) {
 	if number*s.Seeds > mostRuns {
 		return nil, fmt.Errorf("more than %d runs: give fewer values, or fewer seeds", mostRuns)
 	}
-	base, err := s.base()
+	base, err := s.varied(keys)
 	if err != nil {
 		return nil, err
 	}
@@ -286,6 +304,30 @@ func (s *Sweep) Settings() ([]Setting, error) {
 func (s *Sweep) base() (table map[string]any, err error) {
 	_, err = DecodeTOML(s.Base, &table)
 	return table, err
+}
+
+// varied returns the base without the settings that an axis decides: where the preset varies, and they
+// do not, each preset brings its own.
+func (s *Sweep) varied(keys []string) (table map[string]any, err error) {
+	if table, err = s.base(); err != nil {
+		return nil, err
+	}
+	e, err := ParseExperiment(s.Base)
+	of, is := e.(Presetter)
+	if !is {
+		return table, err
+	}
+	preset, decides := of.Preset()
+	if !slices.Contains(keys, preset) {
+		return table, nil
+	}
+	for _, key := range decides {
+		name, setting := cutLast(key)
+		if of, is := table[name].(map[string]any); is && !slices.Contains(keys, key) {
+			delete(of, setting)
+		}
+	}
+	return table, nil
 }
 
 // withValue is a copy of a table with another value at a path.

@@ -159,11 +159,11 @@ func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err err
 	if err := settleData(c, x.values.Dataset, file.Dataset, &x.values.Fingerprint); err != nil {
 		return e, err
 	}
-	switch {
-	case x.config != "" && methodGiven:
+	if err := runs.CheckPreset(x.values); err != nil {
+		return e, misuse(c, "%w", err)
+	}
+	if x.config != "" && methodGiven {
 		explainDefaults(c, x.values.Method.Preset, x.config, file, x.values)
-	case x.config != "":
-		explainPreset(c, x.config, file)
 	}
 	return x.values, nil
 }
@@ -189,20 +189,6 @@ func explainDefaults(c *cobra.Command, method, path string, file, to runs.Experi
 	if len(replaced) > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "--algorithm starts from the defaults of %s, not from %s: %s\n", method, path, strings.Join(replaced, "; "))
 	}
-}
-
-// explainPreset says of an experiment that a file describes which of the settings that make its
-// preset what it is the file has otherwise.
-func explainPreset(c *cobra.Command, path string, e runs.Experiment) bool {
-	of, has := e.(runs.Departer)
-	if !has {
-		return false
-	}
-	others := of.Departures()
-	if len(others) > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "%s trains with %s: what a file spells out goes before its preset; leave it out for the preset's own\n", path, strings.Join(others, "; "))
-	}
-	return len(others) > 0
 }
 
 // givenFlags are the values, as texts, of the flags that were given.
