@@ -72,6 +72,20 @@ func (r rows) round() {
 	}
 }
 
+// checkRounding refuses grey values that are all on one side of one half: rounding would make them one
+// constant.
+func (r rows) checkRounding() error {
+	if len(r.values) == 0 {
+		return nil
+	}
+	least, most := slices.Min(r.values), slices.Max(r.values)
+	if least>>7 != most>>7 || least == most && (most == 0 || most == 255) {
+		return nil
+	}
+	return fmt.Errorf("rounding at one half makes every value %d, for they go from %s to %s: divide what was measured by the largest value that there can be, or keep the values as they are (binarization stochastic or grey)",
+		most>>7, part(least), part(most))
+}
+
 // binarize draws the values, in place.
 func (r rows) binarize(stream *philox.Stream) {
 	for i, v := range r.values {
@@ -95,10 +109,13 @@ const (
 	holdOutTest
 )
 
+// testRows is how many of the rows of data without test rows become test rows.
+func testRows(rows int) int { return max(1, rows/10) }
+
 func (s Spec) divide(data source) (*Set, error) {
 	train, validation, test := data.train, data.validation, data.test
 	if test.count() == 0 {
-		n := max(1, train.count()/10)
+		n := testRows(train.count())
 		if n >= train.count() {
 			return nil, fmt.Errorf("data set %s: %d row is too few to divide into training and test rows", s.Name, train.count())
 		}
@@ -130,6 +147,16 @@ func (s Spec) divide(data source) (*Set, error) {
 		var err error
 		if train.labels, err = train.keepLabels(s.Labels, given, philox.NewStream(s.Seed, philox.Subset, keptLabels)); err != nil {
 			return nil, fmt.Errorf("data set %s: labels = %d: %w", s.Name, s.Labels, err)
+		}
+	}
+	if s.Binarization == Fixed {
+		for _, of := range []struct {
+			name string
+			rows
+		}{{"training", data.train}, {"validation", data.validation}, {"test", data.test}} {
+			if err := of.checkRounding(); err != nil {
+				return nil, fmt.Errorf("data set %s: the %s rows: %w", s.Name, of.name, err)
+			}
 		}
 	}
 	for i, of := range []rows{train, validation, test} {

@@ -91,7 +91,7 @@ func (x *draftFlags) experiment(c *cobra.Command, f *pflag.FlagSet) (runs.Experi
 	if err := handOn(c, given, f); err != nil {
 		return nil, err
 	}
-	if err := settleData(c, x.Dataset, of, &x.Fingerprint); err != nil {
+	if err := settleData(c, &x.Dataset, of, &x.Fingerprint); err != nil {
 		return nil, err
 	}
 	return x.Experiment(), refuseIdleHyperparameters(c, x.Settings())

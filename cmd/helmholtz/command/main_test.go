@@ -296,7 +296,7 @@ func TestSettingsOfSleepAndReinforce(t *testing.T) {
 	if sleep.SleepSteps != 2 || sleep.SleepScale != 3 || sleep.FisherSource != hm.FromLegacy {
 		t.Errorf("trained %+v", sleep)
 	}
-	reinforce := trained("--phases", "reinforce", "--reinforce-baseline", "optimal")
+	reinforce := trained("--algorithm", "reinforce", "--reinforce-baseline", "optimal")
 	if reinforce.Phases != hm.Reinforce || reinforce.ReinforceBaseline != hm.OptimalBaseline {
 		t.Errorf("trained %+v", reinforce)
 	}

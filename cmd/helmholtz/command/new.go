@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -26,9 +25,7 @@ func newNew() *cobra.Command {
 		Short: "Write the commented file of an experiment, to be changed and trained",
 		Long: `Write the file of an experiment on a data set, one's own or a named one: all settings,
 each with what it means. Flags are those of train that describe Helmholtz machines, and choose the
-values. A tenth of the training rows of a file of one's own is held out for validation, where
---validation does not say otherwise, so that there is a best epoch. What train would refuse is
-refused.`,
+values, as they do there. What train would refuse is refused.`,
 		Example: `  helmholtz new faces.toml --dataset faces.npy
   helmholtz new digits.toml --dataset mnist --algorithm bihm --layers 200,100,50
   helmholtz train --config faces.toml --out runs/faces`,
@@ -46,11 +43,6 @@ refused.`,
 			return err
 		}
 		set, err := e.Dataset.Open()
-		if err == nil && e.Dataset.Validation == nil && set.Validation().Rows == 0 && set.Train().Rows >= 10 && isOwn(set) {
-			rows := set.Train().Rows / 10
-			e.Dataset.Validation = &rows
-			set, err = e.Dataset.Open()
-		}
 		if err == nil {
 			err = e.Check(set)
 		}
@@ -64,11 +56,6 @@ refused.`,
 		return nil
 	}
 	return c
-}
-
-// isOwn says whether a set is a file of one's own.
-func isOwn(set *dataset.Set) bool {
-	return !slices.ContainsFunc(dataset.List(), func(i dataset.Info) bool { return i.Name == set.Name() })
 }
 
 // nameOf is the name of a file without its folder and ending.
