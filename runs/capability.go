@@ -101,7 +101,7 @@ type Measurer interface {
 // A Describer is an Experiment that says more before its training on set than the data it is on.
 type Describer interface {
 	Experiment
-	// Describe returns what follows the data in a sentence, maybe with lines below it.
+	// Describe returns lines that follow the line of the data.
 	Describe(set *dataset.Set) (string, error)
 }
 

@@ -60,3 +60,56 @@ func TestOtherDataThanThoseOfAFileAreRefused(t *testing.T) {
 		succeed(t, append(again, "--subset", "9", "--batch", "3")...)
 	}
 }
+
+// A file of one's own is divided alike however it is named, and the first line of training shows its
+// rows, their shape, the range of their values and the share of ones. What is odd about the rows is
+// said in training, in evaluations and in reports.
+func TestTheFirstLineOfTrainingShowsTheData(t *testing.T) {
+	dir := t.TempDir()
+	rows, same := filepath.Join(dir, "rows.txt"), filepath.Join(dir, "same.txt")
+	for path, text := range map[string]string{rows: "0 1 1\r1 0 0\r", same: "0 1 1\n0 1 1\n"} {
+		if err := os.WriteFile(path, []byte(strings.Repeat(text, 20)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	opened, err := dataset.Open(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "rows of 1×3, 33 for training, 3 for validation, 4 for tests; values 0 to 1, "
+	if !strings.Contains(opened.String(), want) {
+		t.Errorf("dataset.Open opens %v", opened)
+	}
+	for _, algorithm := range []string{"rws", "pcd"} {
+		flags := []string{"--algorithm", algorithm, "--layers", "2", "--epochs", "1", "--batch", "9"}
+		if algorithm == "rws" {
+			if out := succeed(t, append([]string{"new", filepath.Join(dir, "new.toml"), "--dataset", rows}, flags...)...); !strings.Contains(out, want) {
+				t.Errorf("new says %s", out)
+			}
+		}
+		out := filepath.Join(dir, algorithm)
+		code, _, says := helmholtz(t, t.Context(), append([]string{"train", "--dataset", rows, "--out", out}, flags...)...)
+		if first, _, _ := strings.Cut(says, "\n"); code != 0 || first != opened.String() {
+			t.Errorf("%s ends with %d and begins with %q, not %v", algorithm, code, first, opened)
+		}
+		_, _, says = helmholtz(t, t.Context(), append([]string{"train", "--dataset", rows, "--validation", "0", "--out", out + "-all"}, flags...)...)
+		if first, _, _ := strings.Cut(says, "\n"); !strings.Contains(first, "0 for validation") || !strings.Contains(first, "--validation N") {
+			t.Errorf("%s on all rows begins with %q", algorithm, first)
+		}
+	}
+
+	out, notice := filepath.Join(dir, "same"), "all 33 training rows of "+same+" are the same"
+	page := filepath.Join(dir, "same.html")
+	for _, args := range [][]string{
+		{"train", "--dataset", same, "--algorithm", "rws", "--layers", "2", "--epochs", "1", "--batch", "9", "--out", out},
+		{"eval", out, "--samples", "10", "--log-z2", "0"},
+		{"report", out, "--samples", "10", "--log-z2", "20", "--out", page},
+	} {
+		if code, _, says := helmholtz(t, t.Context(), args...); code != 0 || args[0] != "report" && !strings.Contains(says, notice) {
+			t.Errorf("%s ends with %d and says %s", args[0], code, says)
+		}
+	}
+	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), notice) {
+		t.Errorf("the report does not say that %s (%v)", notice, err)
+	}
+}
