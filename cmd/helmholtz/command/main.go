@@ -49,7 +49,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	out := &output{w: stdout}
 	root.SetOut(out)
-	root.SetErr(stderr)
+	errs := &output{w: stderr}
+	root.SetErr(errs)
+	stderr = errs
 	err := refuseRepeated(root, args)
 	if err == nil {
 		err = root.ExecuteContext(ctx)

@@ -13,6 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -65,7 +66,7 @@ func nameOf(path string) string {
 
 // commented is the text of an experiment, with what each setting means: what is said of its flag.
 func commented(path string, e hm.Experiment, set *dataset.Set, flags *pflag.FlagSet) []byte {
-	names := map[string]string{"dataset.name": "dataset", "dataset.seed": "data-seed", "start.run": "from", "start.checkpoint": "from-checkpoint"}
+	flagOf := map[string]string{"dataset.name": "dataset", "dataset.seed": "data-seed", "start.run": "from", "start.checkpoint": "from-checkpoint"}
 	rows := runs.ByKey("method", &e.Method, e.Method.Hyperparameters())
 	maps.Copy(rows, runs.ByKey("machine", &e.Machine, e.Machine.Hyperparameters()))
 	meaning := func(table, key string) string {
@@ -73,10 +74,12 @@ func commented(path string, e hm.Experiment, set *dataset.Set, flags *pflag.Flag
 		if table == "measure." {
 			return "as " + flag + " of --measure"
 		}
-		return usageOf(flags.Lookup(cmp.Or(rows[table+key].Flag, names[table+key], flag)))
+		return usageOf(flags.Lookup(cmp.Or(rows[table+key].Flag, flagOf[table+key], flag)))
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %v.\n# Trained by: helmholtz train --config %s --out %s\n# What is left out is as the preset of [method] has it, or nothing.\n\n", set, shell.Argument(path), shell.Argument("runs/"+nameOf(path)))
+	about := fmt.Sprintf("%v.\nTrained by: helmholtz train --config %s --out %s\nA setting that is left out is as the preset of [method] has it, or nothing.",
+		set, shell.Argument(path), shell.Argument("runs/"+nameOf(path)))
+	fmt.Fprintf(&b, "# %s\n\n", strings.ReplaceAll(names.Printable(about), "\n", "\n# "))
 	table := ""
 	for line := range strings.Lines(string(e.TOML())) {
 		line = strings.TrimRight(line, "\n")
