@@ -70,11 +70,14 @@ func (s Spec) OpenNew() (*Set, error) {
 	return s.divide(data)
 }
 
-// IsFile reports whether the Spec names a file of one's own, and not a set that comes with the program.
-func (s Spec) IsFile() bool {
+// IsNamed reports whether the Spec names a set that comes with the program.
+func (s Spec) IsNamed() bool {
 	_, named := find(s.Name)
-	return !named && isPath(s.Name)
+	return named
 }
+
+// IsFile reports whether the Spec names a file of one's own.
+func (s Spec) IsFile() bool { return !s.IsNamed() && isPath(s.Name) }
 
 // Open reads the data and divides it. It never downloads: the error of a
 // missing file says where the file was looked for and how to get it.

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
@@ -74,7 +76,7 @@ func ReadSweep(path string) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := parseSweep(text, filepath.Dir(path))
+	s, err := parseSweep(text, path)
 	if err == nil {
 		err = s.checkPresets()
 	}
@@ -84,8 +86,9 @@ func ReadSweep(path string) (*Sweep, error) {
 	return s, nil
 }
 
-// parseSweep reads a sweep whose base, where it is a file, is named from dir.
-func parseSweep(text []byte, dir string) (*Sweep, error) {
+// parseSweep reads a sweep from the text of a file, whose folder is that of the base and the data that it
+// names.
+func parseSweep(text []byte, path string) (*Sweep, error) {
 	var f sweepFile
 	meta, err := DecodeTOML(text, &f)
 	if err != nil {
@@ -100,12 +103,14 @@ func parseSweep(text []byte, dir string) (*Sweep, error) {
 	if f.Seeds != nil {
 		s.Seeds = *f.Seeds
 	}
+	of, ofText := path, text // the file with the base
 	switch base := f.Base.(type) {
 	case string:
 		if !filepath.IsAbs(base) {
-			base = filepath.Join(dir, base)
+			base = filepath.Join(filepath.Dir(path), base)
 		}
-		if s.Base, err = file.Read(base, file.Small); err == nil {
+		s.Base, err = file.Read(base, file.Small)
+		if of, ofText = base, s.Base; err == nil {
 			if _, err = ParseExperiment(s.Base); err != nil {
 				err = fmt.Errorf("%s: %w", base, err)
 			}
@@ -116,6 +121,9 @@ func parseSweep(text []byte, dir string) (*Sweep, error) {
 		}
 	default:
 		err = errors.New(`base: give the experiment that varies, as a table or as the name of a file, base = "experiment.toml"`)
+	}
+	if err == nil {
+		err = s.resolveData(of, ofText)
 	}
 	if err != nil {
 		return nil, err
@@ -142,8 +150,47 @@ func parseSweep(text []byte, dir string) (*Sweep, error) {
 		}
 		s.Axes = append(s.Axes, axis)
 	}
+	for _, axis := range s.Axes {
+		for i, key := range axis.Keys {
+			for _, values := range axis.Values {
+				values[i] = dataValue(key, values[i], path, text)
+			}
+		}
+	}
 	_, err = s.Settings()
 	return s, err
+}
+
+// resolveData gives the data of the base the paths by which this program opens them.
+func (s *Sweep) resolveData(path string, text []byte) error {
+	table, err := s.base()
+	if err != nil {
+		return err
+	}
+	changed := false
+	data, _ := table["dataset"].(map[string]any)
+	for key, value := range data {
+		if is := dataValue("dataset."+key, value, path, text); !reflect.DeepEqual(is, value) {
+			data[key], changed = is, true
+		}
+	}
+	if changed {
+		s.Base, err = encodeTOML(table)
+	}
+	return err
+}
+
+// dataValue returns the value of a setting in a file, the path of data as DataOfFile has it.
+func dataValue(key string, value any, path string, text []byte) any {
+	name, is := value.(string)
+	switch {
+	case !is:
+	case key == "dataset.name":
+		return DataOfFile(dataset.Spec{Name: name}, path, text).Name
+	case slices.Contains([]string{"dataset.test", "dataset.label_file", "dataset.test_label_file"}, key):
+		return dataPath(name, path, text)
+	}
+	return value
 }
 
 // checkPresets refuses a setting that trains another published method than its preset names.

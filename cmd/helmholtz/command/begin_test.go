@@ -113,3 +113,58 @@ func TestTheFirstLineOfTrainingShowsTheData(t *testing.T) {
 		t.Errorf("the report does not say that %s (%v)", notice, err)
 	}
 }
+
+// A path in a file begins at the folder of the file, wherever the program is, and that of an earlier
+// version at the current folder. A sweep whose data cannot be opened leaves no directory.
+func TestPathsInFilesBeginAtTheFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows := strings.Repeat("0 1 1\n1 0 0\n", 20)
+	write("project/data/rows.txt", rows)
+	flags := []string{"--algorithm", "rws", "--layers", "2", "--epochs", "1", "--batch", "9"}
+	succeed(t, append([]string{"new", "project/mine.toml", "--dataset", "project/data/rows.txt"}, flags...)...)
+	text, err := os.ReadFile("project/mine.toml")
+	if err != nil || !strings.Contains(string(text), "name = \"data/rows.txt\"") {
+		t.Errorf("new writes (%v)\n%s", err, text)
+	}
+	write("project/sweeps/rates.toml", "base = \"../mine.toml\"\n[grid]\nmethod.learning_rate = [0.1, 0.2]\n")
+	write("project/sweeps/data.toml", "base = {epochs = 1, dataset = {name = \"../data/rows.txt\"}, machine = {layers = [2]}, method = {preset = \"rws\", batch_size = 9}}\n[grid]\ndataset.seed = [1, 2]\n")
+	succeed(t, "train", "--config", "project/mine.toml", "--out", "run")
+	succeed(t, "train", "--resume", "run", "--epochs", "2")
+	succeed(t, "sweep", "run", "project/sweeps/rates.toml", "--workers", "1", "--out", "rates")
+	succeed(t, "sweep", "run", "project/sweeps/data.toml", "--workers", "1", "--out", "data")
+	succeed(t, "sweep", "status", "data")
+
+	write("elsewhere/lost.toml", strings.ReplaceAll(string(text), "data/rows.txt", "other.txt"))
+	write("elsewhere/lost-sweep.toml", "base = \"lost.toml\"\n")
+	for _, args := range [][]string{{"train", "--config", "elsewhere/lost.toml", "--out", "lost"}, {"sweep", "run", "elsewhere/lost-sweep.toml", "--out", "lost"}} {
+		code, _, says := helmholtz(t, t.Context(), args...)
+		if _, err := os.Stat("lost"); code == 0 || !strings.Contains(says, filepath.Join("elsewhere", "other.txt")) || !os.IsNotExist(err) {
+			t.Errorf("helmholtz %s ends with %d (%v): %s", strings.Join(args, " "), code, err, says)
+		}
+	}
+	sweep, err := runs.ReadSweep("elsewhere/lost-sweep.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sweep.Claim("lost"); err == nil {
+		t.Error("a sweep without data has a directory")
+	}
+	if _, err := os.Stat("lost"); !os.IsNotExist(err) {
+		t.Errorf("a sweep without data leaves its directory (%v)", err)
+	}
+	write("other.txt", rows)
+	succeed(t, "train", "--config", "elsewhere/lost.toml", "--out", "earlier")
+
+	t.Chdir("project")
+	succeed(t, "train", "--config", "mine.toml", "--out", "again")
+}

@@ -81,6 +81,7 @@ func (x *draftFlags) experiment(c *cobra.Command, f *pflag.FlagSet) (runs.Experi
 			if err = x.Read(text); err != nil {
 				err = fmt.Errorf("%s: %w", x.config, err)
 			}
+			x.Dataset = runs.DataOfFile(x.Dataset, x.config, text)
 		}
 		if err != nil {
 			return nil, misuse(c, "%w", err)

@@ -50,6 +50,7 @@ values, as they do there. What train would refuse is refused.`,
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
+		e.Dataset = besideFile(e.Dataset, path)
 		if err := file.WriteAside(path, commented(path, e, set, c.Flags())); err != nil {
 			return err
 		}
@@ -57,6 +58,27 @@ values, as they do there. What train would refuse is refused.`,
 		return nil
 	}
 	return c
+}
+
+// besideFile returns a data set with paths that begin at the folder of a file.
+func besideFile(of dataset.Spec, path string) dataset.Spec {
+	if of.IsNamed() {
+		return of
+	}
+	for _, name := range []*string{&of.Name, &of.Test, &of.LabelFile, &of.TestLabelFile} {
+		if *name == "" || filepath.IsAbs(*name) {
+			continue
+		}
+		file, err := filepath.Abs(*name)
+		folder, failure := filepath.Abs(filepath.Dir(path))
+		if err != nil || failure != nil {
+			continue
+		}
+		if beside, err := filepath.Rel(folder, file); err == nil {
+			*name = beside
+		}
+	}
+	return of
 }
 
 // nameOf is the name of a file without its folder and ending.
