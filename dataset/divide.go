@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -130,14 +131,14 @@ func (s Spec) divide(data source) (*Set, error) {
 			n = *s.Validation
 		}
 		if n >= train.count() {
-			return nil, fmt.Errorf("data set %s: validation = %d leaves none of its %d rows to train on: hold out fewer",
-				s.Name, n, train.count())
+			return nil, fmt.Errorf("data set %s: validation = %d leaves none of its %s to train on: hold out fewer",
+				s.Name, n, names.Count(train.count(), "row"))
 		}
 		validation, train = train.draw(n, philox.NewStream(s.Seed, philox.HoldOut, holdOutValidation))
 	}
 	if s.Subset > train.count() {
-		return nil, fmt.Errorf("data set %s: subset = %d, but it has %d training rows: keep fewer, or all with 0",
-			s.Name, s.Subset, train.count())
+		return nil, fmt.Errorf("data set %s: subset = %d, but it has %s: keep fewer, or all with 0",
+			s.Name, s.Subset, names.Count(train.count(), "training row"))
 	}
 	if s.Subset > 0 {
 		train, _ = train.draw(s.Subset, philox.NewStream(s.Seed, philox.Subset, keptRows))

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // FromRows makes a set of rows of one's own. Each row has shape.Units() values from 0 to
@@ -74,7 +76,7 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 // label gives rows their labels, where there are any.
 func (r *rows) label(labels []uint8) error {
 	if labels != nil && len(labels) != r.count() {
-		return fmt.Errorf("%d labels for %d rows; give one a row, or none", len(labels), r.count())
+		return fmt.Errorf("%s for %s; give one a row, or none", names.Count(len(labels), "label"), names.Count(r.count(), "row"))
 	}
 	r.labels = slices.Clone(labels)
 	return nil

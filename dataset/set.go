@@ -21,6 +21,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -71,7 +72,9 @@ func (s Split) Floats(rows ...int) [][]float64 {
 }
 
 // String names the split, the number and the shape of its rows.
-func (s Split) String() string { return fmt.Sprintf("%d %s rows of %v", s.Rows, s.Name, s.Shape) }
+func (s Split) String() string {
+	return fmt.Sprintf("%s of %v", names.Count(s.Rows, s.Name+" row"), s.Shape)
+}
 
 // Check refuses a split without rows, and one whose values or labels are not those of so many
 // rows of its shape.
@@ -83,9 +86,9 @@ func (s Split) Check() error {
 	case s.Rows < 1:
 		return fmt.Errorf("the %s split has no rows: choose another split", s.Name)
 	case len(s.Values) != s.Rows*units:
-		return fmt.Errorf("the %s split has %d values for %d rows of %d units: give %d", s.Name, len(s.Values), s.Rows, units, s.Rows*units)
+		return fmt.Errorf("the %s split has %d values for %s of %d units: give %d", s.Name, len(s.Values), names.Count(s.Rows, "row"), units, s.Rows*units)
 	case s.Labels != nil && len(s.Labels) != s.Rows:
-		return fmt.Errorf("the %s split has %d labels for %d rows: give one a row, or none", s.Name, len(s.Labels), s.Rows)
+		return fmt.Errorf("the %s split has %d labels for %s: give one a row, or none", s.Name, len(s.Labels), names.Count(s.Rows, "row"))
 	}
 	return nil
 }

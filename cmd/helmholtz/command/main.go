@@ -172,6 +172,19 @@ func noFiles(_ *cobra.Command, paths []string) error {
 	return nil
 }
 
+// refuseFile refuses a directory to write into that is a file, or lies below one.
+func refuseFile(c *cobra.Command, dir string) error {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		switch {
+		case err == nil && !info.IsDir():
+			return misuse(c, "--out %s: %s is a file: name a directory", dir, at)
+		case err == nil || at == filepath.Dir(at):
+			return nil
+		}
+	}
+}
+
 // limitGarbage has garbage collected before it fills the memory there is: what a
 // training takes by its estimate leaves no room for as much garbage again, which the
 // collector would otherwise wait for. GOMEMLIMIT goes before it.

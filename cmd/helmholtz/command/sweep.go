@@ -88,6 +88,9 @@ func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, 
 	if s, dir, err = readSweep(c, path, out); err != nil {
 		return nil, "", err
 	}
+	if err := refuseFile(c, dir); err != nil {
+		return nil, "", err
+	}
 	if err := s.Check(); err != nil {
 		return nil, "", misuse(c, "%w", err)
 	}

@@ -200,6 +200,9 @@ func train(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 
 // trainPart is train of what may be a part of what is trained, and leaves open how that goes on.
 func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
+	if err := refuseFile(c, dir); err != nil {
+		return err
+	}
 	home := dir // of the data, where they are stored with a run
 	if seeds > 0 {
 		home = runs.SeedDir(dir, e.Header().Seed)
