@@ -330,7 +330,7 @@ func TestLabelsThatAreRefused(t *testing.T) {
 		set     *dataset.Set
 	}{
 		{"whose rows have no labels", PCD(), New(patterns(t).Shape()).Labels(2), patterns(t)},
-		{"whose labels have 10: raise it", PCD(), machine.Labels(9), labeled},
+		{"labels go up to 9: give classes = 10", PCD(), machine.Labels(9), labeled},
 		{"has no label, and a machine with labels learns", PCD(), machine.Labels(10), unlabeled},
 		{"classes = 1", PCD(), machine.Labels(1), labeled},
 		{"classes = 255", PCD(), machine.Labels(255), labeled},

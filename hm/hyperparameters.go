@@ -197,7 +197,7 @@ func (s MethodSpec) check() error {
 	case max(s.Samples, s.LaterSamples) > math.MaxUint32/s.BatchSize:
 		return fmt.Errorf("%d samples a datum in minibatches of %d: their product has to be below 2³²; lower one of them", max(s.Samples, s.LaterSamples), s.BatchSize)
 	case (s.Phases == Reinforce || s.Phases == JointStochastic) && (s.Entropy != 0 || s.EntropyEstimator != 0):
-		return fmt.Errorf("entropy = %v, entropy_estimator = %v: the phases %v have no such regulariser; use other phases, such as ws, rws or bihm", s.Entropy, s.EntropyEstimator, s.Phases)
+		return fmt.Errorf("entropy = %v, entropy_estimator = %v: the phases %v have no such regulariser; use the phases ws, rws or bihm", s.Entropy, s.EntropyEstimator, s.Phases)
 	case one && s.Phases == JointStochastic:
 		return fmt.Errorf("one sample a datum with the phases jsa: sample 0 is where the chain stopped, the others are its proposals; give 2 samples or more")
 	case one && s.ReinforceBaseline != NoBaseline && s.Phases == Reinforce:

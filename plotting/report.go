@@ -77,6 +77,12 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	if warning := history.LastWarning(); warning != "" {
 		fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(warning))
 	}
+	if set, err := run.Dataset(); err == nil { // a section that needs the data returns the error
+		fmt.Fprintf(&r, "<p>%s</p>\n", html.EscapeString(set.String()))
+		if notice := set.Notice(); notice != "" {
+			fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(notice))
+		}
+	}
 	if err = r.sections(ctx, run, o); r.err == nil {
 		r.err = err
 	}

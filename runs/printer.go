@@ -23,7 +23,7 @@ func Printer(w io.Writer) Recorder {
 }
 
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -62,6 +62,9 @@ func (p *printer) Begin(plan Plan) {
 		fmt.Fprintf(p.w, ", resumed after %s", names.Count(plan.Start, "step"))
 	}
 	fmt.Fprintln(p.w)
+	if plan.Notice != "" {
+		fmt.Fprintln(p.w, plan.Notice)
+	}
 	if b, objective := plan.History.Baseline, plan.History.Objective(); b != nil {
 		rows := map[string]string{"train": "training"}
 		fmt.Fprintf(p.w, "baseline: %s, of %s, over the %s rows\n",

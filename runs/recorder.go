@@ -22,6 +22,7 @@ type Plan struct {
 	Epochs        int
 	StepsPerEpoch int
 	Start         int     // steps done before, when training resumes
+	Notice        string  // what is odd about the training rows, "" if nothing is: see dataset.Set.Notice
 	History       History // epochs done before, and what is measured
 }
 

@@ -112,7 +112,7 @@ func OpenSweep(dir string) (*Sweep, error) {
 	if _, err = verifyText(text); err != nil {
 		return nil, fmt.Errorf("%s: %w: restore it from a copy, or remove it and plan the sweep again, which keeps what is trained", path, err)
 	}
-	s, err := parseSweep(text, dir)
+	s, err := parseSweep(text, path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -134,6 +134,12 @@ func (s *Sweep) Claim(dir string) error {
 	text = sealText(text)
 	if claimed, err := s.claimed(dir, jobs, text); claimed || err != nil {
 		return err
+	}
+	var sets Sets
+	for _, j := range jobs { // before the directory is claimed
+		if _, err := sets.Open(j.Experiment, j.Dir); err != nil {
+			return err
+		}
 	}
 	held, err := holdSoon(dir)
 	if errors.Is(err, file.ErrLocked) {

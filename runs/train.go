@@ -221,7 +221,7 @@ func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	plan := Plan{
 		Name: fmt.Sprintf("%v, seed %d", t.experiment, t.header.Seed), Epochs: t.header.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
-		Start: t.steps, History: History{Name: t.experiment.String(), Measures: t.experiment.Measures(), Epochs: t.history, Baseline: t.baseline},
+		Start: t.steps, Notice: t.set.Notice(), History: History{Name: t.experiment.String(), Measures: t.experiment.Measures(), Epochs: t.history, Baseline: t.baseline},
 	}
 	for _, r := range t.recorders {
 		r.Begin(plan)

@@ -129,7 +129,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Exp
 	}
 	if err := firstOf(refuseIdle(c, x.pretrain > 0, "--pretrain", "pretrain-lr"),
 		refuseIdle(c, x.values.Machine.Visible == boltzmann.Gaussian, "gaussian visible units (--units gaussian)", "variance-rate"),
-		settleData(c, x.values.Dataset, file.Dataset, &x.values.Fingerprint)); err != nil {
+		settleData(c, &x.values.Dataset, file.Dataset, &x.values.Fingerprint)); err != nil {
 		return x.values, err
 	}
 	if config != "" && c.Flags().Changed("algorithm") {

@@ -81,6 +81,7 @@ func (x *draftFlags) experiment(c *cobra.Command, f *pflag.FlagSet) (runs.Experi
 			if err = x.Read(text); err != nil {
 				err = fmt.Errorf("%s: %w", x.config, err)
 			}
+			x.Dataset = runs.DataOfFile(x.Dataset, x.config, text)
 		}
 		if err != nil {
 			return nil, misuse(c, "%w", err)
@@ -91,7 +92,7 @@ func (x *draftFlags) experiment(c *cobra.Command, f *pflag.FlagSet) (runs.Experi
 	if err := handOn(c, given, f); err != nil {
 		return nil, err
 	}
-	if err := settleData(c, x.Dataset, of, &x.Fingerprint); err != nil {
+	if err := settleData(c, &x.Dataset, of, &x.Fingerprint); err != nil {
 		return nil, err
 	}
 	return x.Experiment(), refuseIdleHyperparameters(c, x.Settings())

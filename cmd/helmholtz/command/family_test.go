@@ -49,7 +49,7 @@ func TestOtherFamiliesAreTrained(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "deterministic noisy-or, η = 0.01: 3 epochs") {
 		t.Fatalf("ended with %d and said %q and %q", code, out, errOut)
 	}
-	for _, want := range []string{"3by3, 64 rows", "epoch 3/3  free energy ", "nats, validation free energy ", "; exact_train: log p -", "; exact_validation: log p -"} {
+	for _, want := range []string{"3by3: rows of 3×3, 64 for training", "epoch 3/3  free energy ", "nats, validation free energy ", "; exact_train: log p -", "; exact_validation: log p -"} {
 		if !strings.Contains(errOut, want) {
 			t.Errorf("training says %q, which lacks %q", errOut, want)
 		}

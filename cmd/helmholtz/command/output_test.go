@@ -76,3 +76,57 @@ func TestUnwritableFiles(t *testing.T) {
 		}
 	}
 }
+
+// Names of data sets and directories with control characters do not command the terminal, in what is
+// printed and in errors. A table that a program reads has them as they are.
+func TestNamesDoNotCommandTheTerminal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rows, dir := "rows\x1b[31m.txt", "run\x1b]0;title\a"
+	if err := os.WriteFile(rows, []byte(strings.Repeat("0 1 1\n1 0 0\n", 20)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"train", "--dataset", rows, "--algorithm", "rws", "--layers", "2", "--epochs", "1", "--batch", "9", "--out", dir},
+		{"runs", "."}, {"history", dir}, {"history", dir, "--format", "text"}, {"eval", dir, "--samples", "2", "--log-z2", "0"},
+		{"eval", dir + "\x9b", "--samples", "2"}, {"train", "--dataset", rows + "\r", "--out", "other"}, {"new", dir + ".toml", "--dataset", rows, "--batch", "9"},
+	} {
+		_, out, errOut := helmholtz(t, t.Context(), args...)
+		if text := out + errOut; strings.ContainsAny(text, "\x1b\a\r") || (args[0] == "train" || args[0] == "new") && !strings.Contains(text, `\x1b`) {
+			t.Errorf("helmholtz %q prints %q", args, text)
+		}
+	}
+	text, err := os.ReadFile(dir + ".toml")
+	if err != nil || bytes.ContainsAny(text, "\x1b\a") {
+		t.Errorf("new writes %q (%v)", text, err)
+	}
+	if out := succeed(t, "runs", ".", "--format", "csv"); !strings.Contains(out, "\x1b") {
+		t.Errorf("a table for programs names another directory: %q", out)
+	}
+}
+
+// Characters that two writes divide are printed whole.
+func TestDividedCharactersAreWhole(t *testing.T) {
+	var b bytes.Buffer
+	o := &output{w: &b}
+	for _, part := range []string{"η = 0.1, \xce", "\xb1 = 0.2\xe2\x80", "\x93 ", "\r\x1b[2K\rbar\x1b[0K", "\xff"} {
+		if n, err := io.WriteString(o, part); n != len(part) || err != nil {
+			t.Errorf("%q: %d bytes are written (%v)", part, n, err)
+		}
+	}
+	if want := "η = 0.1, α = 0.2– \r\x1b[2K\rbar\x1b[0K\\xff"; b.String() != want {
+		t.Errorf("printed %q, want %q", b.String(), want)
+	}
+}
+
+// The name of a directory does not become a line of a job.
+func TestNoLineOfAJobIsANameOfADirectory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("rates.toml", []byte("base = {epochs = 1, dataset = {name = \"3by3\"}, machine = {layers = [3]}, method = {preset = \"ws\"}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := "g\ntouch x\n#"
+	code, _, says := helmholtz(t, t.Context(), "sweep", "submit", "rates.toml", "--slurm", "--only-write", "--out", dir, "--tasks", "1")
+	if _, err := os.Stat(dir); code != exitUsage || !strings.Contains(says, "control character") || !os.IsNotExist(err) {
+		t.Errorf("submit ends with %d (%v): %s", code, err, says)
+	}
+}

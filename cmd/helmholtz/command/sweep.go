@@ -41,8 +41,9 @@ varies: a base experiment, as experiment.toml has it, and lists of values.
     method.preset = ["nws", "nrws"]
     method.damping = [0.2, 0.1]
 
-What the base leaves out each setting has by default: a preset brings what belongs to it,
-unless the base names that, too, as the experiment.toml of a run names everything.
+A setting that the base omits has its default. Presets that vary bring their own phases and
+metric, whatever the base has. Every other setting of the base stays, such as the learning rate
+in the experiment.toml of a run, which names every setting.
 
 The directory of a sweep holds a directory for each setting, named after what varies,
 and in it ordinary runs of its seeds, which every other command reads. Any number of
@@ -79,18 +80,15 @@ func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, e
 	if out == "" {
 		out = filepath.Join("runs", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	}
-	settings, err := s.Settings()
-	for _, setting := range settings {
-		if explainPreset(c, path+", "+setting.Name+",", setting.Experiment) {
-			break // the others have the same base
-		}
-	}
-	return s, out, err
+	return s, out, nil
 }
 
 // claimSweep reads a sweep that can be trained, and makes its directory that of the sweep.
 func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, err error) {
 	if s, dir, err = readSweep(c, path, out); err != nil {
+		return nil, "", err
+	}
+	if err := refuseFile(c, dir); err != nil {
 		return nil, "", err
 	}
 	if err := s.Check(); err != nil {

@@ -66,7 +66,8 @@ mean and the standard deviation over them.
 The defaults of a method are those of Várady 2025 for MNIST: the learning rate,
 damping and K shown below are those of nrws; those of cd, pcd, pt and pl are a learning
 rate of 0.2 with the schedule cosine, minibatches of 100, 100 chains, and 500 hidden units. Várady 2025 starts bihm
-and nbihm from --weight-init small-normal (App. A.2). --validation 0 trains on all rows.`,
+and nbihm from --weight-init small-normal (App. A.2). Of a file of one's own a tenth of the rows is held
+out for validation, so that there is a best epoch; --validation 0 trains on all rows.`,
 		Example: `  helmholtz train --dataset 3by3 --algorithm nrws --layers 9,6,3 --coding 01 --bias-init 0.1 \
       --lr 0.02 --damping 0.01 --kstep 10 --epochs 100 --out runs/3by3
   helmholtz train --dataset mnist --algorithm rws --layers 300,200,100 --lr 0.02 --schedule cosine --out runs/mnist
@@ -199,6 +200,9 @@ func train(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 
 // trainPart is train of what may be a part of what is trained, and leaves open how that goes on.
 func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
+	if err := refuseFile(c, dir); err != nil {
+		return err
+	}
 	home := dir // of the data, where they are stored with a run
 	if seeds > 0 {
 		home = runs.SeedDir(dir, e.Header().Seed)
@@ -242,14 +246,17 @@ func openChecked(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set,
 // announceExperiment says what will be trained on what, and what else the experiment has to say.
 func announceExperiment(w io.Writer, e runs.Experiment, set *dataset.Set) error {
 	more := "\n"
+	if set.Validation().Rows == 0 {
+		more = " (--validation N holds out N rows for validation, and there is then a best epoch)\n"
+	}
 	if e, describes := e.(runs.Describer); describes {
 		text, err := e.Describe(set)
 		if err != nil {
 			return err
 		}
-		more = ", " + text
+		more += text
 	}
-	fmt.Fprintf(w, "%s, %d rows%s", set.Name(), set.Train().Rows, more)
+	fmt.Fprintf(w, "%v%s", set, more)
 	return nil
 }
 
