@@ -27,10 +27,15 @@ const saveEvery = time.Minute
 // step, with a checkpoint, and returns an Interruption beside the run. So does training
 // that diverges, with ErrDiverged, but for a run that has no checkpoint yet, which is
 // nil. Without a recorder, training is reported by Printer in a terminal; Quiet keeps it
-// from that.
+// from that. Training waits first if a program on a machine that may have stopped had the
+// directory, as Await does.
 func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
 	e, err := Resolve(e, set)
 	if err != nil {
+		return nil, err
+	}
+	recorders = usual(recorders)
+	if err := Await(ctx, dir, recorders...); err != nil {
 		return nil, err
 	}
 	held, err := claim(dir, e, set)
@@ -52,7 +57,7 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 		return nil, notWritten(dir, err)
 	}
 	defer t.learner.Close()
-	t.recorders = usual(recorders)
+	t.recorders = recorders
 	failure := t.train(ctx)
 	if errors.Is(failure, file.ErrLost) {
 		return nil, failure // what is there now is another's
