@@ -385,7 +385,12 @@ func takenBy(dir string, err error) *TakenError {
 		}
 		return e
 	}
-	run := Run{dir: dir}
+	there, _, err := readExperiment(dir)
+	if err != nil {
+		return e
+	}
+	at, _ := readPosition(filepath.Join(dir, checkpointFile)) // there may be none yet
+	run := Run{dir: dir, bound: bindingOf(there, at), position: at}
 	if sessions, err := run.Provenance(); err == nil && len(sessions) > 0 {
 		e.Host = sessions[len(sessions)-1].Host
 	}
