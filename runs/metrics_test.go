@@ -38,7 +38,9 @@ func wantError(t *testing.T, err error, says ...string) {
 }
 
 // parseMetrics reads the text of a metrics file.
-func parseMetrics(b []byte) ([]Epoch, error) { return parseLines(linesOf(b), []string{""}, math.MaxInt, nextEpoch) }
+func parseMetrics(b []byte) ([]Epoch, error) {
+	return parseLines(linesOf(b), []string{""}, math.MaxInt, nextEpoch)
+}
 
 // linesOf are the lines of a file's content, as package file reads them.
 func linesOf(b []byte) iter.Seq2[[]byte, error] {
