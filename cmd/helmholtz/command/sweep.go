@@ -495,17 +495,22 @@ any machine that sees the directory.`,
 				fmt.Fprintf(w, "%-12s %d\n", state, states[state])
 			}
 		}
-		for _, setting := range report.Settings {
-			for _, failure := range setting.Failures {
-				fmt.Fprintf(w, "failed: %v\n", failure)
-			}
-		}
+		nameFailures(w, report)
 		if best := report.ByBest().Settings[0]; !math.IsNaN(best.Value().Mean) {
 			fmt.Fprintf(w, "best so far  %s: %s %s\n", best.Name, report.Objective.Name, best.Value().Text(3))
 		}
 		return nil
 	}
 	return c
+}
+
+// nameFailures writes why runs of a sweep have failed, or how they are damaged.
+func nameFailures(w io.Writer, r runs.SweepReport) {
+	for _, setting := range r.Settings {
+		for _, failure := range setting.Failures {
+			fmt.Fprintf(w, "failed: %v\n", failure)
+		}
+	}
 }
 
 func newSweepReport() *cobra.Command {
@@ -516,7 +521,8 @@ func newSweepReport() *cobra.Command {
 		Long: `Write a table of the settings of a sweep, the best first: the objective of the last
 epoch and of the best one over the seeds that are finished, mean and standard deviation,
 on the validation rows where there are any. --figures draws it against each setting that
-is a number, and as a map against each pair of these.`,
+is a number, and as a map against each pair of these. Runs that have failed or are damaged
+are named on standard error, and their settings have no mean.`,
 		Example: `  helmholtz sweep report runs/rates
   helmholtz sweep report runs/rates --table rates.parquet --figures figures`,
 		Args: aSweep,
@@ -532,6 +538,7 @@ is a number, and as a map against each pair of these.`,
 		if err != nil {
 			return err
 		}
+		nameFailures(c.ErrOrStderr(), report)
 		report = report.ByBest()
 		if err := tables.give(report.Table()); err != nil || figures == "" {
 			return err
