@@ -309,6 +309,9 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 			}
 		}
 		ctx, preempted := preemptible(c.Context())
+		if worker {
+			ctx = whileOpen(ctx, c.InOrStdin())
+		}
 		if workers == 0 {
 			if workers, err = usualWorkers(s, dir, share); err != nil {
 				return err
@@ -332,7 +335,19 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 	return c
 }
 
-// workerFlag is the flag of programs that train a share for another one.
+// whileOpen returns a context that ends when a reader does, such as the pipe from a program that
+// has ended, however it did.
+func whileOpen(ctx context.Context, r io.Reader) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		_, _ = io.Copy(io.Discard, r) // an error ends it, too
+		cancel()
+	}()
+	return ctx
+}
+
+// workerFlag is the flag of programs that train a share for another one, which they outlive only
+// until they have saved a checkpoint: its end closes their standard input.
 const workerFlag = "one-of-several"
 
 // sayWhatIsLeft says of a share of a sweep, of which this program trains nothing more, how far
@@ -428,6 +443,9 @@ func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Sh
 		worker.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
 		worker.Stderr = w
 		worker.Cancel = func() error { return worker.Process.Signal(os.Interrupt) }
+		if _, err := worker.StdinPipe(); err != nil { // open until the worker or this program ends
+			return err
+		}
 		all.Go(func() { failures[i] = worker.Run() })
 	}
 	all.Wait()
