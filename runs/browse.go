@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -63,11 +63,25 @@ func listed(dir string) (l Listed, err error) {
 	if err != nil {
 		return l, err
 	}
-	epochs, err := readMetrics(filepath.Join(dir, metricsFile), math.MaxInt)
-	if err != nil {
+	path := filepath.Join(dir, checkpointFile)
+	at, err := readPosition(path)
+	begun := !errors.Is(err, os.ErrNotExist)
+	if begun && err != nil {
 		return l, err
 	}
-	run := Run{dir: dir, experiment: e, history: epochs}
+	c := checkpoint{position: at}
+	if begun {
+		err = c.checkExperiment(e)
+	} else {
+		err = refuseLostCheckpoint(dir, e)
+	}
+	if err != nil {
+		return l, damaged(path, err)
+	}
+	run := Run{dir: dir, experiment: e, bound: bindingOf(e, at), position: at}
+	if run.history, err = readHistory(run.path(metricsFile), run.bound, at.Epoch); err != nil {
+		return l, err
+	}
 	sessions, err := run.Provenance()
 	if err != nil {
 		return l, err
@@ -79,20 +93,14 @@ func listed(dir string) (l Listed, err error) {
 	if len(sessions) > 0 {
 		l.Date = sessions[len(sessions)-1].Date
 	}
-	checkpoint := filepath.Join(dir, checkpointFile)
 	switch {
 	case Taken(dir) != nil:
 		l.State = Running
-	case exists(checkpoint) && (position{Epoch: len(epochs), BestEpoch: l.best().Epoch}).ended(e.Header()):
-		// A program that was killed may have left metrics of an epoch that is to be done again.
-		if finished, err := finishedBy(checkpoint); err != nil {
-			return l, err
-		} else if finished {
-			l.State = Finished
-		}
+	case c.position.Finished:
+		l.State = Finished
 	case exists(Job{Dir: dir}.failure()):
 		l.State = Failed
-	case !exists(checkpoint):
+	case !begun:
 		l.State = Waiting
 	}
 	return l, nil

@@ -55,6 +55,12 @@ type printer struct {
 	warned bool
 }
 
+// Wait implements Waiter.
+func (p *printer) Wait(until *TakenError) {
+	fmt.Fprintf(p.w, "waiting up to %s: a program on %s trains in %s, or that machine stopped while it did; without a sign of life from it, training goes on here\n",
+		until.Left.Round(time.Second), until.Host, until.Dir)
+}
+
 func (p *printer) Begin(plan Plan) {
 	p.plan, p.start, p.warned = plan, time.Now(), false
 	fmt.Fprintf(p.w, "%s: %s of %s", plan.Name, names.Count(plan.Epochs, "epoch"), names.Count(plan.StepsPerEpoch, "step"))

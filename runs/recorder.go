@@ -40,3 +40,10 @@ type CheckpointRequester interface {
 	Recorder
 	CheckpointWanted() bool
 }
+
+// A Waiter is a Recorder that is told what training waits for before it begins: a program on
+// another machine, which may have stopped. It is told once.
+type Waiter interface {
+	Recorder
+	Wait(*TakenError)
+}

@@ -21,6 +21,7 @@ type Run struct {
 	history    []Epoch
 	lost       error // what is wrong with the history, or with its baseline
 	baseline   *Baseline
+	bound      binding
 	position   position
 	snapshot   Snapshot
 }
@@ -45,7 +46,7 @@ func Open(dir string) (*Run, error) {
 	}
 	c, err := loadCheckpoint(filepath.Join(dir, checkpointFile))
 	if errors.Is(err, os.ErrNotExist) {
-		if err := refuseLostCheckpoint(dir); err != nil {
+		if err := refuseLostCheckpoint(dir, e); err != nil {
 			return nil, err
 		}
 		return nil, fmt.Errorf("the run in %s has no checkpoint yet, no %s: train it for longer, or anew at a lower learning rate where it has diverged", dir, checkpointFile)
@@ -53,11 +54,12 @@ func Open(dir string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	bound := bindingOf(e, c.position)
 	if err := c.checkExperiment(e); err != nil {
 		return nil, damaged(filepath.Join(dir, checkpointFile), err)
 	}
-	r := &Run{dir: dir, experiment: e, position: c.position, snapshot: c.snapshot}
-	r.history, r.lost = readHistory(filepath.Join(dir, metricsFile), r.position.Epoch)
+	r := &Run{dir: dir, experiment: e, bound: bound, position: c.position, snapshot: c.snapshot}
+	r.history, r.lost = readHistory(filepath.Join(dir, metricsFile), bound, r.position.Epoch)
 	if r.baseline, err = r.recordedBaseline(); r.lost == nil {
 		r.lost = err
 	}
@@ -78,8 +80,8 @@ func lastRunIn(dir string) (last string) {
 
 // readHistory reads the epochs that the checkpoint has seen; a crash can leave one
 // more.
-func readHistory(path string, seen int) ([]Epoch, error) {
-	epochs, err := readMetrics(path, seen)
+func readHistory(path string, bound binding, seen int) ([]Epoch, error) {
+	epochs, err := readMetrics(path, bound, seen)
 	if err == nil && len(epochs) < seen {
 		err = lostEpochs(path, len(epochs), seen)
 	}
@@ -139,11 +141,11 @@ func (r *Run) recordedBaseline() (last *Baseline, err error) {
 func (r *Run) Steps() (History, error) {
 	h := r.History()
 	h.Err = nil
-	clock, err := readClock(r.path(clockFile), r.position.Step)
+	clock, err := readClock(r.path(clockFile), r.position.Step, r.bound)
 	if err != nil {
 		return h, err
 	}
-	recorded, err := readMetrics(r.path(stepsFile), math.MaxInt)
+	recorded, err := readMetrics(r.path(stepsFile), r.bound, math.MaxInt)
 	if err != nil {
 		return h, err
 	}

@@ -220,7 +220,7 @@ func OpenSeeds(dir string) (*Seeds, error) {
 	for _, e := range experiments {
 		path := SeedDir(dir, e.Header().Seed)
 		if _, err := os.Stat(filepath.Join(path, checkpointFile)); errors.Is(err, os.ErrNotExist) {
-			if err := refuseLostCheckpoint(path); err != nil {
+			if err := refuseLostCheckpoint(path, e); err != nil {
 				return nil, err
 			}
 			s.Waiting++
@@ -290,9 +290,9 @@ func readPlan(dir string) ([]uint64, error) {
 		return nil, err
 	}
 	var p seedPlan
-	sealed, err := unmarshalSealed(text, &p)
+	sealed, err := unmarshalSealed(text, &p, "")
 	if err == nil && !sealed {
-		err = errors.New("it has no checksum")
+		err = errNoSeal
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, and the seeds are those whose directories are there", path, err)
@@ -318,7 +318,7 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 	if planned || err != nil {
 		return err
 	}
-	line, err := marshalSealed(seedPlan{all})
+	line, err := marshalSealed(seedPlan{all}, "")
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (in Input) Try(t *testing.T, trials int) {
 			if !spoilt { // there is no such way
 				return
 			}
-			count("damaged: "+kind, in.Name)
+			Count("damaged: "+kind, in.Name)
 			in.check(t, dir, file, command, want)
 		})
 	}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -168,7 +167,7 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 	}
 	for l, layer := range layers {
 		if err := trainPart(c, layer, 0, boltzmann.LayerDir(out, l+1)); err != nil {
-			if errors.Is(err, context.Canceled) {
+			if errors.As(err, new(*runs.Interruption)) {
 				fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint in layer %d of %d; the same command goes on and trains the others\n", l+1, len(layers))
 			}
 			return err

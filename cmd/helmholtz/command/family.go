@@ -17,7 +17,7 @@ import (
 )
 
 // familyFlags are the flags of train that experiments of every family have.
-var familyFlags = []string{"config", "out", "seeds", "seed", "epochs", "keep", "record-steps", "backend"}
+var familyFlags = []string{"config", "out", "seeds", "seed", "epochs", "keep", "record-steps", "backend", noWait}
 
 func isFamilyFlag(f *pflag.Flag) bool { return slices.Contains(familyFlags, f.Name) }
 
@@ -48,6 +48,7 @@ func newTrainFamily(family string) *cobra.Command {
 	c := &cobra.Command{Use: family, Args: noArgs}
 	c.Flags().SortFlags = false
 	x := newDraftFlags(c.Flags(), family)
+	noWaitFlag(c.Flags())
 	c.Short = "Train " + x.Noun
 	c.Long = fmt.Sprintf("Train %s and keep the run in a directory, as train does with experiments of the family %s.\nThe experiment is given by flags, or by a TOML file whose settings flags change;\nhelmholtz train --resume DIR goes on.", x.Noun, family)
 	needed := " --dataset 3by3"

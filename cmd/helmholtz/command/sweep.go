@@ -307,6 +307,9 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 			}
 		}
 		ctx, preempted := preemptible(c.Context())
+		if worker {
+			ctx = whileOpen(ctx, c.InOrStdin())
+		}
 		if workers == 0 {
 			if workers, err = usualWorkers(s, dir, share); err != nil {
 				return err
@@ -330,7 +333,19 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 	return c
 }
 
-// workerFlag is the flag of programs that train a share for another one.
+// whileOpen returns a context that ends when a reader does, such as the pipe from a program that
+// has ended, however it did.
+func whileOpen(ctx context.Context, r io.Reader) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		_, _ = io.Copy(io.Discard, r) // an error ends it, too
+		cancel()
+	}()
+	return ctx
+}
+
+// workerFlag is the flag of programs that train a share for another one, which they outlive only
+// until they have saved a checkpoint: its end closes their standard input.
 const workerFlag = "one-of-several"
 
 // sayWhatIsLeft says of a share of a sweep, of which this program trains nothing more, how far
@@ -426,6 +441,9 @@ func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Sh
 		worker.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
 		worker.Stderr = w
 		worker.Cancel = func() error { return worker.Process.Signal(os.Interrupt) }
+		if _, err := worker.StdinPipe(); err != nil { // open until the worker or this program ends
+			return err
+		}
 		all.Go(func() { failures[i] = worker.Run() })
 	}
 	all.Wait()
@@ -493,17 +511,22 @@ any machine that sees the directory.`,
 				fmt.Fprintf(w, "%-12s %d\n", state, states[state])
 			}
 		}
-		for _, setting := range report.Settings {
-			for _, failure := range setting.Failures {
-				fmt.Fprintf(w, "failed: %v\n", failure)
-			}
-		}
+		nameFailures(w, report)
 		if best := report.ByBest().Settings[0]; !math.IsNaN(best.Value().Mean) {
 			fmt.Fprintf(w, "best so far  %s: %s %s\n", best.Name, report.Objective.Name, best.Value().Text(3))
 		}
 		return nil
 	}
 	return c
+}
+
+// nameFailures writes why runs of a sweep have failed, or how they are damaged.
+func nameFailures(w io.Writer, r runs.SweepReport) {
+	for _, setting := range r.Settings {
+		for _, failure := range setting.Failures {
+			fmt.Fprintf(w, "failed: %v\n", failure)
+		}
+	}
 }
 
 func newSweepReport() *cobra.Command {
@@ -514,7 +537,8 @@ func newSweepReport() *cobra.Command {
 		Long: `Write a table of the settings of a sweep, the best first: the objective of the last
 epoch and of the best one over the seeds that are finished, mean and standard deviation,
 on the validation rows where there are any. --figures draws it against each setting that
-is a number, and as a map against each pair of these.`,
+is a number, and as a map against each pair of these. Runs that have failed or are damaged
+are named on standard error, and their settings have no mean.`,
 		Example: `  helmholtz sweep report runs/rates
   helmholtz sweep report runs/rates --table rates.parquet --figures figures`,
 		Args: aSweep,
@@ -530,6 +554,7 @@ is a number, and as a map against each pair of these.`,
 		if err != nil {
 			return err
 		}
+		nameFailures(c.ErrOrStderr(), report)
 		report = report.ByBest()
 		if err := tables.give(report.Table()); err != nil || figures == "" {
 			return err
