@@ -155,13 +155,28 @@ func newDirectory(folder string) (dir string, held *file.Held, err error) {
 	return dir, held, nil
 }
 
-// sweep removes what kernels that are no more have left behind.
+// sweep removes the directories that dead kernels of this user have left in a folder. Other
+// users may write into the folder, too, so it passes over symbolic links and over what
+// belongs to them.
 func sweep(folder string) {
 	left, _ := filepath.Glob(filepath.Join(folder, prefix+"*"))
 	for _, dir := range left {
+		if !ownDirectory(dir) {
+			continue
+		}
 		if held, err := file.Hold(dir, lockFile); err == nil {
 			os.RemoveAll(dir)
 			held.Release()
 		}
 	}
+}
+
+// ownDirectory reports whether a path is a directory of this user, and not a link to one.
+func ownDirectory(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	status, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(status.Uid) == os.Geteuid()
 }
