@@ -102,7 +102,7 @@ func (g *child) connect(c connection) (err error) {
 				return fmt.Errorf("gonb does not answer: %w", err)
 			}
 		}
-		if *s.wire, err = open(connected, s.kind, ourIdentity, false); err != nil {
+		if *s.wire, err = open(limit(connected, largestOutput), s.kind, ourIdentity, false); err != nil {
 			return fmt.Errorf("gonb: %w", err)
 		}
 	}

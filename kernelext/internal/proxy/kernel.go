@@ -39,6 +39,7 @@ type Kernel struct {
 	connection connection
 	key        key
 	seen       history
+	gate       *gate
 
 	// What front ends connect to.
 	shell, control, stdin, iopub, heartbeat *endpoint
@@ -66,7 +67,7 @@ func Start(o Options) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Kernel{options: o, connection: c, key: key(c.Key), answerTime: answerTime, hangTime: hangTime, parent: []byte("{}")}
+	k := &Kernel{options: o, connection: c, key: key(c.Key), gate: newGate(), answerTime: answerTime, hangTime: hangTime, parent: []byte("{}")}
 	k.forget()
 	adoptOrphans()
 	k.gonb.Lock() // front ends that are early wait
@@ -109,12 +110,18 @@ func (k *Kernel) listen(c connection) error {
 		{&k.shell, zmq4.Router, c.Shell, func(p *peer, f [][]byte) { k.request(p, f, k.shell) }},
 		{&k.control, zmq4.Router, c.Control, func(p *peer, f [][]byte) { k.request(p, f, k.control) }},
 		{&k.stdin, zmq4.Router, c.Stdin, k.input},
-		{&k.iopub, zmq4.Pub, c.IOPub, (*peer).subscribe},
-		{&k.heartbeat, zmq4.Rep, c.Heartbeat, func(p *peer, f [][]byte) { p.queue.put(f, mostWaiting) }},
+		{&k.iopub, zmq4.Pub, c.IOPub, func(p *peer, f [][]byte) {
+			k.gate.show(p, spoken)
+			p.subscribe(f)
+		}},
+		{&k.heartbeat, zmq4.Rep, c.Heartbeat, func(p *peer, f [][]byte) {
+			k.gate.show(p, spoken)
+			p.queue.put(f, mostBeats)
+		}},
 	} {
 		network, address := c.address(s.port)
 		var err error
-		if *s.endpoint, err = listen(network, address, s.kind, s.received); err != nil {
+		if *s.endpoint, err = k.gate.listen(network, address, s.kind, s.received); err != nil {
 			return fmt.Errorf("cannot listen where the connection file %s says: %w", c.path, err)
 		}
 	}
@@ -282,7 +289,7 @@ func (k *Kernel) unheard(g *child, err error) {
 	k.mu.Lock()
 	parent := k.parent
 	k.mu.Unlock()
-	k.say("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf("GoNB sent a message of more than %d bytes: show less at once\n", largestMessage)})
+	k.say("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf("GoNB sent a message of more than %d bytes: show less at once\n", largestOutput)})
 	g.kill()
 }
 

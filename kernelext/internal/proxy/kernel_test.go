@@ -160,7 +160,7 @@ func dial(t *testing.T, c connection, port int, kind zmq4.SocketType, identity s
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := open(connected, kind, identity, false)
+	w, err := open(limit(connected, largestOutput), kind, identity, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -178,7 +178,7 @@ func standIn(connectionFile string) {
 		{&stdin, zmq4.Router, c.Stdin, input}, {&iopub, zmq4.Pub, c.IOPub, (*peer).subscribe},
 	} {
 		network, address := c.address(s.port)
-		if *s.endpoint, err = listen(network, address, s.kind, s.received); err != nil {
+		if *s.endpoint, err = newGate().listen(network, address, s.kind, s.received); err != nil {
 			panic(err)
 		}
 	}

@@ -82,6 +82,7 @@ func (k *Kernel) accept(p *peer, frames [][]byte) *message {
 		log.Printf("helmholtz kernel: refused a message: %v", err)
 		return nil
 	}
+	k.gate.show(p, proven)
 	m.identities = append([][]byte{[]byte(p.identity)}, m.identities...)
 	return m
 }
