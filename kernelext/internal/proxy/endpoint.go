@@ -24,6 +24,8 @@ type endpoint struct {
 	listener net.Listener
 	// received is called with each message, from one goroutine a client.
 	received func(p *peer, frames [][]byte)
+	// missed returns the message that tells a client of iopub what it has missed.
+	missed func(messages, bytes int) [][]byte
 
 	mu    sync.Mutex
 	peers map[*peer]bool
@@ -42,15 +44,17 @@ type peer struct {
 	dropped  bool   // the gate has closed the connection
 
 	mu     sync.Mutex
-	topics map[string]bool // what a client of iopub subscribed to
+	topics map[string]bool               // what a client of iopub subscribed to
+	missed struct{ messages, bytes int } // what it was not told of yet
 }
 
-// mostWaiting is how many bytes may wait for one client. A client of a ROUTER
-// that is behind by more is closed; one of iopub misses messages, as beyond the
-// high-water mark of ZeroMQ.
-const mostWaiting = 64 << 20
-
 const (
+	// mostWaiting is how many bytes may wait for one client. A client of a ROUTER that is
+	// behind by more is closed; one of iopub misses output, and is told so.
+	mostWaiting = 64 << 20
+	// spareRoom is how many bytes beside them are kept for messages that are no output, such
+	// as that a cell has ended.
+	spareRoom = 1 << 20
 	// mostPeers is how many clients an endpoint has at most.
 	mostPeers = 256
 	// mostBeats is how many bytes of heartbeats may wait for one client, which misses what is
@@ -160,13 +164,34 @@ func (e *endpoint) reply(identity string, frames [][]byte) {
 	}
 }
 
-// broadcast sends a message to the clients that subscribed to its topic, the
+// broadcast sends a message, output or not, to the clients that subscribed to its topic, the
 // first frame.
-func (e *endpoint) broadcast(frames [][]byte) {
+func (e *endpoint) broadcast(frames [][]byte, output bool) {
 	for _, p := range e.all() {
 		if p.subscribed(string(frames[0])) {
-			p.queue.put(frames, mostWaiting)
+			p.publish(frames, output, e.missed)
 		}
+	}
+}
+
+// publish sends a message to a client of iopub. A client that is behind misses output until half
+// of what waits is sent, or until a message comes that is no output, and is told before that.
+func (p *peer) publish(frames [][]byte, output bool, missed func(messages, bytes int) [][]byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	most, behind := mostWaiting+spareRoom, p.missed.messages > 0
+	if output {
+		most = mostWaiting
+		if behind {
+			most = mostWaiting / 2
+		}
+	}
+	if behind && p.queue.put(missed(p.missed.messages, p.missed.bytes), most) {
+		p.missed.messages, p.missed.bytes, behind = 0, 0, false
+	}
+	if behind || !p.queue.put(frames, most) {
+		p.missed.messages++
+		p.missed.bytes += size(frames)
 	}
 }
 

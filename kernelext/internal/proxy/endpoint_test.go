@@ -141,6 +141,7 @@ func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.close()
+	e.missed = func(messages, _ int) [][]byte { return [][]byte{[]byte("news"), {byte(messages)}} }
 	subscribe := func() *wire {
 		c, err := net.Dial("unix", path)
 		if err != nil {
@@ -168,8 +169,8 @@ func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
 	}
 	big := make([]byte, 8<<20)
 	for i := range 32 { // four times what may wait
-		e.broadcast([][]byte{[]byte("old"), {byte(i)}})
-		e.broadcast([][]byte{[]byte("news of today"), {byte(i)}, big})
+		e.broadcast([][]byte{[]byte("old"), {byte(i)}}, true)
+		e.broadcast([][]byte{[]byte("news of today"), {byte(i)}, big}, true)
 		f, err := reads.receive()
 		if err != nil || len(f) != 3 || f[1][0] != byte(i) {
 			t.Fatalf("message %d: %d frames, %v", i, len(f), err)

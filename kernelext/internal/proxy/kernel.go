@@ -125,7 +125,19 @@ func (k *Kernel) listen(c connection) error {
 			return fmt.Errorf("cannot listen where the connection file %s says: %w", c.path, err)
 		}
 	}
+	k.iopub.missed = k.missed
 	return nil
+}
+
+// missed returns the message that tells a front end what it has missed.
+func (k *Kernel) missed(messages, bytes int) [][]byte {
+	k.mu.Lock()
+	parent := k.parent
+	k.mu.Unlock()
+	m := answer("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf(
+		"%d messages of output, %d MB, are missing here: they came faster than they were read. Write much output to a file\n", messages, max(1, bytes/1e6))})
+	m.identities = [][]byte{[]byte("stream")}
+	return k.key.frames(m)
 }
 
 // awaken asks GoNB for its name until iopub shows that it is heard: what GoNB
@@ -311,7 +323,7 @@ func (k *Kernel) publish(m *message) {
 		return
 	}
 	if parent.Type != "execute_request" {
-		k.iopub.broadcast(k.key.frames(m))
+		k.tell(m)
 		return
 	}
 	if k.repeatsEnd(m, parent.ID) {
@@ -327,7 +339,13 @@ func (k *Kernel) publish(m *message) {
 func (k *Kernel) say(kind string, parent []byte, content any) {
 	m := answer(kind, parent, content)
 	m.identities = [][]byte{[]byte(kind)}
-	k.iopub.broadcast(k.key.frames(m))
+	k.tell(m)
+}
+
+// tell sends a message to all front ends.
+func (k *Kernel) tell(m *message) {
+	output := m.Header.Type == "stream" || m.Header.Type == "display_data" || m.Header.Type == "update_display_data" || m.Header.Type == "execute_result"
+	k.iopub.broadcast(k.key.frames(m), output)
 }
 
 // Display shows data, a value for each MIME type, as output of the cell that

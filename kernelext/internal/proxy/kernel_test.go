@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -780,5 +781,42 @@ func TestInterruptEndsWhatAProgramLeaves(t *testing.T) {
 	within(t, patience, "the process ends", func() bool { return !alive(pid) })
 	if got := c.execute("next"); got != "[next]next" {
 		t.Errorf("the next cell printed %s", got)
+	}
+}
+
+// A front end that misses some of what a cell prints is told so before the cell ends.
+func TestLostOutputIsSaid(t *testing.T) {
+	k := startKernel(t)
+	c := k.connect(t)
+	id := c.request(c.shell, "execute_request", code("print much"))
+	// Nothing is read from iopub until the cell has ended.
+	c.receive(c.shell, "execute_reply")
+	within(t, patience, "the end of the cell is passed on", func() bool {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return k.running == ""
+	})
+	kinds, text := c.outputs(id)
+	printed := strings.Count(text, strings.Repeat("x", muchPrinted))
+	said := regexp.MustCompile(`(\d+) messages of output, (\d+) MB, are missing here`).FindStringSubmatch(text)
+	if said == nil {
+		t.Fatalf("%d of %d messages arrive, and nothing is said: %q", printed, muchTimes, kinds)
+	}
+	if missing, _ := strconv.Atoi(said[1]); printed+missing != muchTimes || missing == 0 {
+		t.Errorf("%d messages of %d arrive, and %d are said to be missing", printed, muchTimes, missing)
+	}
+}
+
+// A cell that Go's tools could not compile in a minute is refused at once.
+func TestLargeCellsAreRefused(t *testing.T) {
+	c := startKernel(t).connect(t)
+	id := c.request(c.shell, "execute_request", code(strings.Repeat("x", 60_000_000)))
+	m, parent := c.receive(c.shell, "execute_reply")
+	var reply struct{ Status, EValue string }
+	if err := json.Unmarshal(m.content, &reply); err != nil || parent != id || reply.Status != "error" || !strings.Contains(reply.EValue, "the cell has 60000002 bytes") {
+		t.Errorf("%s, %v", m.content, err)
+	}
+	if out := c.execute("small"); out != "[small]small" {
+		t.Errorf("a cell prints %q", out)
 	}
 }

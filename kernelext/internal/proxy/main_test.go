@@ -45,6 +45,9 @@ func runAlone(connectionFile, dir string) error {
 	return k.Wait(context.Background())
 }
 
+// What a cell "print much" prints: more than may wait for a front end that does not read.
+const muchPrinted, muchTimes = 1 << 20, 100
+
 // standIn is a GoNB that prints its cells. A cell "sleep" starts a process that
 // sleeps, and waits for it; a cell "compile" does with one that is called go. A
 // cell "ask" prints the answer to a question, and one "orphan" waits for the output of a
@@ -65,7 +68,7 @@ func standIn(connectionFile string) {
 	publish := func(m *message, kind string, content any) {
 		a := answer(kind, m.header, content)
 		a.identities = m.identities
-		iopub.broadcast(k.frames(a))
+		iopub.broadcast(k.frames(a), false)
 	}
 	request := func(p *peer, frames [][]byte) {
 		<-listening
@@ -136,6 +139,13 @@ func standIn(connectionFile string) {
 				publish(m, "stream", map[string]string{"name": "stdout", "text": strings.TrimSpace(line)})
 				_, _ = io.ReadAll(printed)
 				_ = command.Wait()
+			case "print much":
+				for range muchTimes {
+					publish(m, "stream", map[string]string{"name": "stdout", "text": strings.Repeat("x", muchPrinted)})
+					for _, p := range iopub.all() {
+						p.queue.drain()
+					}
+				}
 			case "die":
 				os.Exit(7)
 			case "ask":
