@@ -49,6 +49,10 @@ type Kernel struct {
 	gonb  sync.RWMutex
 	child *child
 
+	order sync.Mutex // taken before mu
+	turns []turn     // that wait behind the cell which GoNB has
+	ahead *request   // that cell, nil if there is none
+
 	mu                   sync.Mutex
 	answerTime, hangTime time.Duration
 	ends                 bool                // the kernel has been asked to shut down
@@ -205,6 +209,7 @@ func (k *Kernel) renew() error {
 	requests, parent := k.requests, k.parent
 	k.forget()
 	k.mu.Unlock()
+	k.turns, k.ahead = nil, nil
 	for _, r := range requests {
 		k.respond(*r, failure(lost))
 	}
@@ -254,16 +259,20 @@ func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 		k.mu.Lock()
 		r := k.requests[parent.ID]
 		delete(k.requests, parent.ID)
+		reply := struct {
+			Status string
+			Count  int `json:"execution_count"`
+		}{Count: k.count}
 		if m.Header.Type == "execute_reply" {
-			counted := struct {
-				Count int `json:"execution_count"`
-			}{k.count}
-			_ = json.Unmarshal(m.content, &counted)
-			k.count = counted.Count
+			_ = json.Unmarshal(m.content, &reply)
+			k.count = reply.Count
 		}
 		k.mu.Unlock()
 		if r != nil { // else it was given up
 			r.from.reply(r.identity, frames[1:])
+		}
+		if m.Header.Type == "execute_reply" {
+			k.endTurn(g, parent.ID, reply.Status != "ok")
 		}
 	}
 }

@@ -784,6 +784,56 @@ func TestInterruptEndsWhatAProgramLeaves(t *testing.T) {
 	}
 }
 
+// Of cells that were sent at once those behind one that fails are not run, unless it says that
+// they shall be. Other requests are answered, and cells that are sent later run.
+func TestCellsBehindAFailureAreAborted(t *testing.T) {
+	c := startKernel(t).connect(t)
+	for _, fails := range []string{"fail", "% "} {
+		for _, stops := range []any{true, nil, false} {
+			failing := code(fails)
+			if stops != nil {
+				failing["stop_on_error"] = stops
+			}
+			ids := []string{c.request(c.shell, "execute_request", code("sleep a little")), c.request(c.shell, "execute_request", failing)}
+			for _, cell := range []string{"second", "%hm third"} {
+				ids = append(ids, c.request(c.shell, "execute_request", code(cell)))
+			}
+			info := c.request(c.shell, "kernel_info_request", struct{}{})
+			ids = append(ids, info)
+			behind := "aborted"
+			if stops == false {
+				behind = "ok"
+			}
+			for range ids {
+				frames, err := c.shell.receive()
+				if err != nil {
+					t.Fatal(err)
+				}
+				m, err := c.key.parse(frames)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var parent header
+				var reply struct{ Status string }
+				if err := errors.Join(json.Unmarshal(m.parent, &parent), json.Unmarshal(m.content, &reply)); err != nil {
+					t.Fatal(err)
+				}
+				want := map[string]string{ids[0]: "ok", ids[1]: "error", ids[2]: behind, ids[3]: behind, info: "ok"}[parent.ID]
+				if reply.Status != want {
+					t.Errorf("%s, stop_on_error %v: request %d is answered by %s, not %q", fails, stops, slices.Index(ids, parent.ID), m.content, want)
+				}
+			}
+			printed := map[string]string{"aborted": "", "ok": "[second]second"}[behind]
+			if _, text := c.outputs(ids[2]); text != printed {
+				t.Errorf("%s, stop_on_error %v: the cell behind prints %q", fails, stops, text)
+			}
+			if out := c.execute("later"); out != "[later]later" {
+				t.Errorf("a later cell prints %q", out)
+			}
+		}
+	}
+}
+
 // A front end that misses some of what a cell prints is told so before the cell ends.
 func TestLostOutputIsSaid(t *testing.T) {
 	k := startKernel(t)

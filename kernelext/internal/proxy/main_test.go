@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zeromq/zmq4"
 )
@@ -139,6 +140,11 @@ func standIn(connectionFile string) {
 				publish(m, "stream", map[string]string{"name": "stdout", "text": strings.TrimSpace(line)})
 				_, _ = io.ReadAll(printed)
 				_ = command.Wait()
+			case "fail":
+				reply = failure("it failed")
+				publish(m, "error", reply)
+			case "sleep a little":
+				time.Sleep(50 * time.Millisecond)
 			case "print much":
 				for range muchTimes {
 					publish(m, "stream", map[string]string{"name": "stdout", "text": strings.Repeat("x", muchPrinted)})
