@@ -97,7 +97,7 @@ func TestFindNamesTheRemedy(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	tools := Tools{Go: "/a/go", GoNB: "/b/gonb", GoImports: "/c/goimports", GoPLS: "/d/gopls"}
 	got := environment([]string{"PATH=/usr/bin", "GOFLAGS=-mod=mod -tags=cuda --mod=vendor", "GOWORK=off", "HOME=/root", "HELMHOLTZ_SESSION=/old"}, tools)
-	want := []string{"GOFLAGS=-tags=cuda", "HOME=/root", "PATH=/a:/b:/c:/d:/usr/bin"}
+	want := []string{"GOFLAGS=-tags=cuda", "HOME=/root", "PATH=/a:/d:/b:/c:/usr/bin"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, not %v", got, want)
 	}

@@ -57,6 +57,9 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	if tools.Go, err = frugalGo(dir, temporary, tools.Go); err != nil {
 		return err
 	}
+	if tools.GoPLS, err = leashedGoPLS(dir, self, tools.GoPLS); err != nil {
+		return err
+	}
 	live := newLive(session.Folder)
 	s := session.New(session.Folder, live.observe)
 	defer s.Close()
@@ -90,11 +93,15 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 // started.
 func Guard(dir string, program []string) error { return proxy.Guard(dir, program) }
 
+// Leash is what GoNB's language server runs by: it replaces this process by a program that ends
+// when the process that started it does. It returns where the program cannot be started.
+func Leash(program []string) error { return proxy.Leash(program) }
+
 // environment returns the environment of GoNB: the tools are on the PATH, and
 // nothing overrules the go.work file through which cells import the library.
 func environment(of []string, tools Tools) []string {
 	var path []string
-	for _, tool := range []string{tools.Go, tools.GoNB, tools.GoImports, tools.GoPLS} {
+	for _, tool := range []string{tools.Go, tools.GoPLS, tools.GoNB, tools.GoImports} {
 		path = append(path, filepath.Dir(tool))
 	}
 	var e []string

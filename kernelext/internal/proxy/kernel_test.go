@@ -543,6 +543,28 @@ func TestNoProcessOutlivesTheKernel(t *testing.T) {
 }
 
 // TestGoNBIsStartedAnew kills GoNB, its guard and both.
+// A program on the leash ends with the process that started it, whoever kills that.
+func TestALeashEndsItsProgram(t *testing.T) {
+	needProcesses(t)
+	self := must(os.Executable())(t)
+	sleep := must(exec.LookPath("sleep"))(t)
+	holder := exec.Command("sh", "-c", `"$0" leash "$1" 60 & echo $!; wait`, self, sleep)
+	out := must(holder.StdoutPipe())(t)
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := must(strconv.Atoi(strings.TrimSpace(must(bufio.NewReader(out).ReadString('\n'))(t))))(t)
+	within(t, patience, "the program runs", func() bool {
+		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		return err == nil && string(name) == "sleep\n"
+	})
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = holder.Wait()
+	within(t, patience, "the program ends", func() bool { return !alive(pid) })
+}
+
 func TestGoNBIsStartedAnew(t *testing.T) {
 	needProcesses(t)
 	kill := func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }

@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	case len(os.Args) > 2 && os.Args[1] == "guard":
 		fmt.Fprintln(os.Stderr, Guard(os.Args[2], os.Args[3:]))
 		os.Exit(1)
+	case len(os.Args) > 2 && os.Args[1] == "leash":
+		fmt.Fprintln(os.Stderr, Leash(os.Args[2:]))
+		os.Exit(1)
 	case len(os.Args) > 3 && os.Args[1] == "run":
 		fmt.Fprintln(os.Stderr, runAlone(os.Args[2], os.Args[3]))
 		os.Exit(1)
