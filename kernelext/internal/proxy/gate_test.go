@@ -26,9 +26,7 @@ func reach(t *testing.T, c connection, port int, kind zmq4.SocketType, then ...[
 		return connected
 	}
 	hello := ready(fmt.Sprintf("\x0bSocket-Type\x00\x00\x00%c%s", len(kind), kind))
-	if _, err := connected.Write(join(greeting, hello, join(then...))); err != nil {
-		t.Fatal(err)
-	}
+	_, _ = connected.Write(join(greeting, hello, join(then...))) // the kernel may hang up before it has all
 	return connected
 }
 

@@ -44,7 +44,7 @@ func (m *message) spare() any {
 		code, cursor := m.text("code"), m.number("cursor_pos")
 		at, found := identifier(code, cursor)
 		if !found || deadly(code) > 0 {
-			return map[string]any{"status": "ok", "found": false, "data": struct{}{}, "metadata": struct{}{}}
+			return notFound
 		}
 		if at != cursor {
 			m.set("cursor_pos", at)

@@ -253,7 +253,7 @@ func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 			to.reply(string(m.identities[0]), frames[1:])
 			continue
 		}
-		if k.saysInterrupted(m, parent.ID) || m.nameLanguage() {
+		if k.saysInterrupted(m, parent.ID) || m.nameLanguage() || m.hideFailure() {
 			frames = append(frames[:1:1], k.key.frames(m)[1:]...)
 		}
 		k.mu.Lock()

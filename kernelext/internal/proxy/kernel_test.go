@@ -856,6 +856,22 @@ func TestCellsBehindAFailureAreAborted(t *testing.T) {
 	}
 }
 
+// Why gopls cannot explain something, as in a cell that does not parse, is not shown, and what it
+// or GoNB explains is.
+func TestFailedInspectionsShowNothing(t *testing.T) {
+	c := startKernel(t).connect(t)
+	for inspected, want := range map[string]string{
+		"text/plain: no package metadata for file": `"data":{},"found":false`,
+		"text/plain: ## GoNB Help Page":            `"found":true`,
+		"text/markdown: func f()":                  `"found":true`,
+	} {
+		c.request(c.shell, "inspect_request", map[string]any{"code": inspected, "cursor_pos": 3})
+		if m, _ := c.receive(c.shell, "inspect_reply"); !strings.Contains(string(m.content), want) {
+			t.Errorf("%s: %s", inspected, m.content)
+		}
+	}
+}
+
 // A front end that misses some of what a cell prints is told so before the cell ends.
 func TestLostOutputIsSaid(t *testing.T) {
 	k := startKernel(t)
