@@ -317,7 +317,14 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 		case Failed:
 			return false, nil
 		}
-		err := j.train(ctx, &sets, recorders)
+		told, err := j.train(ctx, &sets, recorders)
+		defer func() {
+			for _, r := range told {
+				if r, ok := r.(JobRecorder); ok {
+					r.JobEnded()
+				}
+			}
+		}()
 		var taken *TakenError
 		switch {
 		case err == nil:
@@ -335,24 +342,31 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 	return elsewhere, errors.Join(failures...)
 }
 
-// train trains the job, unless another program does.
-func (j Job) train(ctx context.Context, sets *Sets, recorders func(Job) []Recorder) error {
+// JobRecorder is a Recorder that follows the jobs of a sweep. JobEnded is called after End, once
+// the directory of the job is free and a failure is noted: the states of all runs are then as
+// the job has left them.
+type JobRecorder interface {
+	Recorder
+	JobEnded()
+}
+
+// train trains the job, unless another program does. It returns the recorders that it told.
+func (j Job) train(ctx context.Context, sets *Sets, recorders func(Job) []Recorder) (told []Recorder, err error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := Taken(j.Dir); err != nil {
-		return err
+		return nil, err
 	}
 	set, err := sets.Open(j.Experiment, j.Dir)
 	if err != nil {
-		return &dataError{err}
+		return nil, &dataError{err}
 	}
-	var own []Recorder
 	if recorders != nil {
-		own = recorders(j)
+		told = recorders(j)
 	}
-	_, err = Train(ctx, j.Experiment, set, j.Dir, own...)
-	return err
+	_, err = Train(ctx, j.Experiment, set, j.Dir, told...)
+	return told, err
 }
 
 // release removes the lease of a program that was killed when its run had just ended.
