@@ -359,7 +359,7 @@ func TestLabelsThatAreRefused(t *testing.T) {
 		rows.Labels = labels
 		_, classify := m.Classify(t.Context(), rows)
 		for _, err := range []error{second(m.FreeEnergy(t.Context(), rows)), second(randomModel(t, 4, 3).FreeEnergy(t.Context(), rows)), classify} {
-			if says := fmt.Sprintf("%d labels for 1 rows: give one a row", len(labels)); err == nil || !strings.Contains(err.Error(), says) {
+			if says := fmt.Sprintf("%d labels for 1 row: give one a row", len(labels)); err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("error %v, want one that says %q", err, says)
 			}
 		}

@@ -51,7 +51,6 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	}, {
 		Value: &s.Phases, Flag: "phases", Group: method, Legend: legend("phases %v", s.Phases),
 		Usage: "weights of the samples and phases: `which` of " + strings.Join(phasesNames(), ", "),
-		Valid: s.Phases.known(), Remedy: "use one of " + strings.Join(phasesNames(), ", ") + ", or register it before by hm.RegisterPhases",
 	}, {
 		Value: &s.PhaseParameters, Flag: "phase-parameters", Group: method, Legend: legend("phase parameters %v", s.PhaseParameters),
 		Usage: "`list` of the parameters of the phases: λ of rws (1 wake-phase, 0 sleep-phase), γ of ovis, the partition of tvo",

@@ -133,7 +133,8 @@ func JSA() Method { return preset("jsa") }
 // control variates (Mnih and Rezende 2016).
 func VIMCO() Method { return preset("vimco") }
 
-// OVIS ascends the bound of S samples with asymptotically optimal control variates (Liévin et al. 2020).
+// OVIS ascends the bound of S samples with asymptotically optimal control variates
+// (Liévin, Dittadi, Christensen and Winther 2020).
 func OVIS() Method { return preset("ovis") }
 
 // TVO ascends the thermodynamic variational objective (Masrani, Le and Wood 2019).
