@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -36,15 +37,25 @@ func newSnapshot(state *engine.State, shape dataset.Shape) (runs.Snapshot, error
 	if err != nil {
 		return runs.Snapshot{}, err
 	}
-	s := runs.Snapshot{Step: state.Step, Header: text}
-	s.Tensors = appendTensors(s.Tensors, "", state.Parameters)
+	return runs.Snapshot{Step: state.Step, Header: text, Tensors: tensors(state)}, nil
+}
+
+// The prefixes of the names of tensors.
+const (
+	momentPrefix  = "moment.%d."
+	refreshPrefix = "refresh."
+)
+
+// tensors are those of a state by their names, sharing its memory.
+func tensors(state *engine.State) []runs.Tensor {
+	all := appendTensors(nil, "", state.Parameters)
 	for i, m := range state.Moments {
-		s.Tensors = appendTensors(s.Tensors, fmt.Sprintf("moment.%d.", i), m)
+		all = appendTensors(all, fmt.Sprintf(momentPrefix, i), m)
 	}
 	if state.RefreshParameters != nil {
-		s.Tensors = appendTensors(s.Tensors, "refresh.", state.RefreshParameters)
+		all = appendTensors(all, refreshPrefix, state.RefreshParameters)
 	}
-	return s, nil
+	return all
 }
 
 func appendTensors(tensors []runs.Tensor, prefix string, p *engine.Parameters) []runs.Tensor {
@@ -89,54 +100,31 @@ func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 	if visible := architecture.Visible(); min(h.Shape.Height, h.Shape.Width) < 1 || max(h.Shape.Height, h.Shape.Width) > visible || h.Shape.Units() != visible {
 		return nil, h.Shape, fmt.Errorf("images of %v do not have %d visible units", h.Shape, architecture.Visible())
 	}
-	values := 0
+	has := func(prefix string) bool {
+		return slices.ContainsFunc(s.Tensors, func(t runs.Tensor) bool { return strings.HasPrefix(t.Name, prefix) })
+	}
+	values, moments, refreshed := 0, 0, has(refreshPrefix)
+	for has(fmt.Sprintf(momentPrefix, moments)) {
+		moments++
+	}
 	for _, t := range s.Tensors {
 		values += t.Size()
 	}
-	if size := architecture.Size(); size > values {
-		return nil, h.Shape, fmt.Errorf("layers of %v units have %d parameters, the file holds %d values", h.Units, size, values)
+	sets := 1 + moments // of parameters
+	if refreshed {
+		sets++
 	}
-	tensors := map[string]runs.Tensor{}
-	for _, t := range s.Tensors {
-		tensors[t.Name] = t
+	if size := architecture.Size(); size > values/sets {
+		return nil, h.Shape, fmt.Errorf("layers of %v units have %d parameters, which the file has %d times, in %d values", h.Units, size, sets, values)
 	}
-	state := &engine.State{Step: s.Step, RefreshStep: h.Refresh}
-	var err error
-	if state.Parameters, err = readTensors(tensors, "", architecture); err != nil {
-		return nil, h.Shape, err
+	state := &engine.State{Step: s.Step, RefreshStep: h.Refresh, Parameters: engine.NewParameters(architecture)}
+	for range moments {
+		state.Moments = append(state.Moments, engine.NewParameters(architecture))
 	}
-	for i := 0; ; i++ {
-		prefix := fmt.Sprintf("moment.%d.", i)
-		if _, more := tensors[prefix+"generative.0"]; !more {
-			break
-		}
-		m, err := readTensors(tensors, prefix, architecture)
-		if err != nil {
-			return nil, h.Shape, err
-		}
-		state.Moments = append(state.Moments, m)
+	if refreshed {
+		state.RefreshParameters = engine.NewParameters(architecture)
 	}
-	if _, refreshed := tensors["refresh.generative.0"]; refreshed {
-		if state.RefreshParameters, err = readTensors(tensors, "refresh.", architecture); err != nil {
-			return nil, h.Shape, err
-		}
-	}
-	return state, h.Shape, nil
-}
-
-func readTensors(tensors map[string]runs.Tensor, prefix string, a engine.Architecture) (*engine.Parameters, error) {
-	p := engine.NewParameters(a)
-	for name, l := range layers(p) {
-		t, ok := tensors[prefix+name]
-		if !ok {
-			return nil, fmt.Errorf("the file lacks tensor %s%s", prefix, name)
-		}
-		if len(t.Shape) != 2 || t.Shape[0] != l.Units || t.Shape[1] != l.Width || len(t.Data) != len(l.Data) {
-			return nil, fmt.Errorf("tensor %s%s has shape %v, where the layers of %v units ask for [%d %d] of float32", prefix, name, t.Shape, a.Units, l.Units, l.Width)
-		}
-		copy(l.Data, t.Data)
-	}
-	return p, nil
+	return state, h.Shape, runs.ReadTensors(tensors(state), s.Tensors)
 }
 
 // checkState refuses a state that training of the experiment cannot have reached.
