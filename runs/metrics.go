@@ -148,8 +148,8 @@ func parseLines(lines iter.Seq2[[]byte, error], from []string, most int, follows
 	var epochs []Epoch
 	err := eachLine(first(most, lines), from, func(line, _ []byte) error {
 		e, err := parseEpoch(line)
-		if before := lastOf(epochs); err == nil && !follows(before, e) {
-			err = fmt.Errorf("epoch %d, step %d, after epoch %d, step %d: a line was doubled, moved or removed", e.Epoch, e.Step, before.Epoch, before.Step)
+		if err == nil {
+			err = checkFollows(follows, lastOf(epochs), e)
 		}
 		epochs = append(epochs, e)
 		return err
@@ -158,6 +158,14 @@ func parseLines(lines iter.Seq2[[]byte, error], from []string, most int, follows
 		return nil, err
 	}
 	return epochs, nil
+}
+
+// checkFollows refuses an epoch, or a step, that does not follow another.
+func checkFollows(follows func(before, e Epoch) bool, before, e Epoch) error {
+	if follows(before, e) {
+		return nil
+	}
+	return fmt.Errorf("epoch %d, step %d, after epoch %d, step %d: a line was doubled, moved or removed", e.Epoch, e.Step, before.Epoch, before.Step)
 }
 
 // nextEpoch says whether an epoch comes right after another, or is the first where that is none.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
 // Run is a run of training as its directory holds it: the experiment, what was
@@ -89,6 +90,40 @@ func readHistory(path string, bound binding, seen int) ([]Epoch, error) {
 		return nil, err
 	}
 	return epochs[:seen], nil
+}
+
+// readEnds reads the last epoch that the checkpoint has seen, and the best one, and verifies the
+// others. Lines that are bound to the run are known to follow each other by their checksums alone.
+func readEnds(path string, bound binding, at position) (last, best Epoch, err error) {
+	last = lastOf(nil)
+	n := 0
+	err = eachLine(first(at.Epoch, file.Lines(path, longestLine)), bound.to(metricsFile), func(line, _ []byte) error {
+		n++
+		if n != at.Epoch && n != at.BestEpoch && !slices.Contains(bound, "") {
+			return nil
+		}
+		e, err := parseEpoch(line)
+		if err != nil {
+			return err
+		}
+		if err := checkFollows(nextEpoch, Epoch{Epoch: n - 1, Step: last.Step}, e); err != nil {
+			return err
+		}
+		if last = e; n == at.BestEpoch {
+			best = e
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		err = nil
+	case err != nil:
+		return last, best, damaged(path, err)
+	}
+	if n < at.Epoch {
+		err = lostEpochs(path, n, at.Epoch)
+	}
+	return last, best, err
 }
 
 // String says what the run trains, how far it has come, and what its last epoch measured.
