@@ -32,6 +32,25 @@ fail() {
 	exit 1
 } >&2
 
+# aloud COMMAND... runs a command, says every ten seconds how long it has run, and at the end how long it took.
+aloud() {
+	begun=$(date +%s)
+	( # until the command has ended, or this script
+		seconds=0
+		while kill -0 $$ 2>/dev/null && sleep 1; do
+			seconds=$((seconds + 1))
+			[ $((seconds % 10)) != 0 ] || echo "    $seconds s so far"
+		done
+	) &
+	clock=$!
+	code=0
+	"$@" || code=$?
+	kill "$clock" 2>/dev/null || :
+	wait "$clock" 2>/dev/null || :
+	[ "$code" != 0 ] || echo "    took $(($(date +%s) - begun)) s"
+	return "$code"
+}
+
 check_go() {
 	remedy="Install Go $(sed -n 's/^go //p' "$root/go.mod") or later: https://go.dev/doc/install"
 	command -v go >/dev/null || fail "Go is missing." "$remedy"
@@ -59,13 +78,13 @@ build() {
 
 install_tools() {
 	echo "Go tools: gonb, goimports and gopls at the versions of go.mod, in build/bin"
-	build install github.com/janpfeifer/gonb golang.org/x/tools/cmd/goimports golang.org/x/tools/gopls
+	aloud build install github.com/janpfeifer/gonb golang.org/x/tools/cmd/goimports golang.org/x/tools/gopls
 }
 
 build_library() {
 	echo "The library, and helmholtz in build/bin"
-	build install ./cmd/helmholtz
-	build build ./... # what cells import, so that the first cell is quick
+	aloud build install ./cmd/helmholtz
+	aloud build build ./... # what cells import, so that the first cell is quick
 }
 
 # has_jupyter PYTHON tells whether an interpreter has JupyterLab and a client
@@ -103,7 +122,7 @@ install_jupyter() {
 			"Remove the link, and run this again: rm build/venv"
 	echo "Jupyter: installing it in build/venv (320 MB)"
 	python3 -m venv --clear "$venv" &&
-		"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$pins" &&
+		aloud "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$pins" &&
 		cp "$pins" "$venv/requirements.txt" ||
 		fail "Installing Jupyter failed; the lines above say why." \
 			"The first time this needs a network, to download the packages of notebooks/requirements.txt."
@@ -182,6 +201,7 @@ lab)
 	0\ *) fail "Jupyter does not run as root unless it is told to. Type:" "    make lab LABFLAGS=--allow-root" ;;
 	esac
 	install
+	mkdir -p "$root/notebooks/own" # for notebooks of one's own, which git ignores
 	exec "$python" -m jupyterlab --notebook-dir="$root/notebooks" "$@"
 	;;
 *)
