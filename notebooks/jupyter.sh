@@ -237,6 +237,7 @@ lab)
 	0\ *) fail "Jupyter does not run as root unless it is told to. Type:" "    make lab LABFLAGS=--allow-root" ;;
 	esac
 	install
+	mkdir -p "$root/notebooks/own" # for notebooks of one's own, which git ignores
 	exec "$python" -m jupyterlab --notebook-dir="$root/notebooks" --LabApp.default_url=/lab/tree/GUIDE.md "$@"
 	;;
 *)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 )
 
@@ -30,6 +32,27 @@ type Seeds struct {
 // Dir is the directory that the seeds' directories lie in, or that of the one
 // run.
 func (s *Seeds) Dir() string { return s.dir }
+
+// String names the experiment, the number of its seeds and their directory, and gives the objective of
+// the last epoch, of validation rows if there are any: the mean ± the standard deviation over the seeds.
+func (s *Seeds) String() string {
+	if s == nil || len(s.Runs) == 0 {
+		return "no seeds that have a checkpoint"
+	}
+	text := fmt.Sprintf("%v: %s in %s", s.Runs[0].experiment, names.Count(len(s.Runs), "seed"), s.dir)
+	if s.Waiting > 0 {
+		text += fmt.Sprintf(", %d more without a checkpoint", s.Waiting)
+	}
+	of, rows := newCompared(s), "validation"
+	last := of.Validation
+	if math.IsNaN(last.Mean) {
+		rows, last = "training", of.Train
+	}
+	if math.IsNaN(last.Mean) { // no epoch has ended
+		return text
+	}
+	return fmt.Sprintf("%s; %s %s %s in the last epoch, mean ± sd", text, rows, s.objective().Name, last.Text(3))
+}
 
 // Finished says whether training has come to its end for all seeds.
 func (s *Seeds) Finished() bool {

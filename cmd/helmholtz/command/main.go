@@ -107,6 +107,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
 	reportMisuse(root)
 	completeWords(root)
 	groupHelp(root)
+	shortHelp(root)
 	return root
 }
 

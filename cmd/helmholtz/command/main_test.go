@@ -329,7 +329,7 @@ func TestOtherDataAreRefused(t *testing.T) {
 }
 
 func TestHelpOfTrainSaysHowBidirectionalMachinesStart(t *testing.T) {
-	out := succeed(t, "train", "--help")
+	out := succeed(t, "train", "--help", "all")
 	for _, want := range []string{"App. A.2", "bihm and nbihm", "--weight-init small-normal"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the help lacks %q:\n%s", want, out)

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // closing is a pipe that is closed after some bytes.
@@ -128,5 +131,28 @@ func TestNoLineOfAJobIsANameOfADirectory(t *testing.T) {
 	code, _, says := helmholtz(t, t.Context(), "sweep", "submit", "rates.toml", "--slurm", "--only-write", "--out", dir, "--tasks", "1")
 	if _, err := os.Stat(dir); code != exitUsage || !strings.Contains(says, "control character") || !os.IsNotExist(err) {
 		t.Errorf("submit ends with %d (%v): %s", code, err, says)
+	}
+}
+
+// A sweep says in a log how far it is as a whole, and when it will be done.
+func TestSweepsSayHowFarTheyAre(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("rates.toml", []byte("base = {epochs = 1, dataset = {name = \"3by3\", subset = 64}, machine = {layers = [3]}, method = {preset = \"ws\"}}\n[grid]\nmethod.learning_rate = [0.1, 0.2]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, says := helmholtz(t, t.Context(), "sweep", "run", "rates.toml", "--workers", "1"); code != 0 || !strings.HasPrefix(says, "0 of 2 runs finished\n") {
+		t.Errorf("the sweep ends with %d and says %s", code, says)
+	}
+	var said bytes.Buffer
+	c := newSweepRun()
+	c.SetErr(&said)
+	states := map[runs.State]int{runs.Waiting: 2, runs.Finished: 1, runs.Failed: 1}
+	w := wholeSweep{Recorder: runs.Quiet, c: c, states: func() (map[runs.State]int, error) { return states, nil }, begun: time.Now().Add(-time.Hour)}
+	w.Begin(runs.Plan{})
+	states[runs.Waiting], states[runs.Finished] = 1, 2
+	w.next = time.Now().Add(-time.Second)
+	w.Begin(runs.Plan{})
+	if want := "1 of 4 runs finished, 1 failed\n2 of 4 runs finished, 1 failed, about 1h0m left\n"; said.String() != want {
+		t.Errorf("it says %q, want %q", said.String(), want)
 	}
 }

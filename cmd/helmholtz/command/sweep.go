@@ -318,8 +318,9 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 		if workers > 1 {
 			err = runWorkers(ctx, c, dir, share, workers)
 		} else {
+			whole := wholeSweep{Recorder: runs.Quiet, c: c, states: func() (map[runs.State]int, error) { return statesOf(s, dir, share) }, begun: time.Now()}
 			_, err = s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder { // one run after the other
-				return []runs.Recorder{runs.Printer(&prefixed{w: c.ErrOrStderr(), prefix: j.String() + ": "})}
+				return []runs.Recorder{&whole, runs.Printer(&prefixed{w: c.ErrOrStderr(), prefix: j.String() + ": "})}
 			})
 		}
 		if err != nil && preempted() {
@@ -342,6 +343,45 @@ func whileOpen(ctx context.Context, r io.Reader) context.Context {
 		cancel()
 	}()
 	return ctx
+}
+
+// wholeSweep says, where a run begins, how far the share of the sweep is.
+type wholeSweep struct {
+	runs.Recorder
+	c      *cobra.Command
+	states func() (map[runs.State]int, error)
+	begun  time.Time
+	before int       // runs that were finished when the first of this program began
+	next   time.Time // to count again, for that to take little of the time
+}
+
+// Begin implements runs.Recorder.
+func (w *wholeSweep) Begin(runs.Plan) {
+	now := time.Now()
+	if now.Before(w.next) {
+		return
+	}
+	states, err := w.states()
+	if err != nil { // which training says, too
+		return
+	}
+	done, all := states[runs.Finished], 0
+	for _, n := range states {
+		all += n
+	}
+	if w.next.IsZero() {
+		w.before = done
+	}
+	text := fmt.Sprintf("%d of %s finished", done, names.Count(all, "run"))
+	if n := states[runs.Failed]; n > 0 {
+		text += fmt.Sprintf(", %d failed", n)
+	}
+	if more := done - w.before; more > 0 {
+		left := all - done - states[runs.Failed]
+		text += fmt.Sprintf(", about %s left", about(time.Since(w.begun)/time.Duration(more)*time.Duration(left)))
+	}
+	fmt.Fprintln(w.c.ErrOrStderr(), text)
+	w.next = time.Now().Add(20 * time.Since(now))
 }
 
 // workerFlag is the flag of programs that train a share for another one, which they outlive only
