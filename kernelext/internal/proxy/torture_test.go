@@ -70,7 +70,7 @@ func startReal(t *testing.T, program, folder string) *real {
 		t.Fatal(err)
 	}
 	c, _ := place(t)
-	k := exec.Command(program, "kernel", "run", "--module", root, c.path, "-raw_error")
+	k := exec.Command(program, "kernel", "run", "--module", root, c.path, "-raw_error", "-logtostderr=true")
 	k.Dir = folder
 	log, err := os.OpenFile(filepath.Join(folder, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
