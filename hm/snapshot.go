@@ -46,6 +46,9 @@ const (
 	refreshPrefix = "refresh."
 )
 
+// mostMoments is the number of slots of the optimiser that has most, Adam.
+const mostMoments = 2
+
 // tensors are those of a state by their names, sharing its memory.
 func tensors(state *engine.State) []runs.Tensor {
 	all := appendTensors(nil, "", state.Parameters)
@@ -104,18 +107,14 @@ func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 		return slices.ContainsFunc(s.Tensors, func(t runs.Tensor) bool { return strings.HasPrefix(t.Name, prefix) })
 	}
 	values, moments, refreshed := 0, 0, has(refreshPrefix)
-	for has(fmt.Sprintf(momentPrefix, moments)) {
+	for moments < mostMoments && has(fmt.Sprintf(momentPrefix, moments)) {
 		moments++
 	}
 	for _, t := range s.Tensors {
 		values += t.Size()
 	}
-	sets := 1 + moments // of parameters
-	if refreshed {
-		sets++
-	}
-	if size := architecture.Size(); size > values/sets {
-		return nil, h.Shape, fmt.Errorf("layers of %v units have %d parameters, which the file has %d times, in %d values", h.Units, size, sets, values)
+	if size := architecture.Size(); size > values {
+		return nil, h.Shape, fmt.Errorf("layers of %v units have %d parameters, the file holds %d values", h.Units, size, values)
 	}
 	state := &engine.State{Step: s.Step, RefreshStep: h.Refresh, Parameters: engine.NewParameters(architecture)}
 	for range moments {
