@@ -302,7 +302,7 @@ func TestForeignSnapshotsAreRefused(t *testing.T) {
 		{"lacks the tensor moment.0.weights", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":5,"shape":{"Height":3,"Width":3},"slots":1}`)
 		}},
-		{"another machine or method", func(s *runs.Snapshot) {
+		{"the file has a tensor chains.hidden", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":5,"shape":{"Height":3,"Width":3}}`)
 		}},
 		{"hidden layers of 5–0", func(s *runs.Snapshot) {

@@ -50,6 +50,9 @@ const (
 	chainsTensor  = "chains"
 )
 
+// mostMoments is the number of slots of the optimiser that has most, Adam.
+const mostMoments = 2
+
 // tensors are those of a state by their names, sharing its memory.
 func tensors(state *engine.State) []runs.Tensor {
 	all := appendTensors(nil, "", state.Parameters)
@@ -111,7 +114,7 @@ func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 		return slices.ContainsFunc(s.Tensors, func(t runs.Tensor) bool { return strings.HasPrefix(t.Name, prefix) })
 	}
 	values, moments, refreshed := 0, 0, has(refreshPrefix)
-	for moments < 2 && has(fmt.Sprintf(momentPrefix, moments)) { // no optimiser has more
+	for moments < mostMoments && has(fmt.Sprintf(momentPrefix, moments)) {
 		moments++
 	}
 	for _, t := range s.Tensors {
