@@ -27,6 +27,7 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 	pcd := "train --dataset 3by3 --subset 64 --validation 18 --algorithm pcd --batch 9 --epochs 1 "
 	for _, c := range []struct{ family, run, command string }{
 		{"hm", "hm", "train --dataset 3by3 --subset 64 --validation 18 --layers 4 --algorithm nrws --optimizer adam --epochs 1"},
+		{"hm", "jsa", "train --dataset 3by3 --subset 64 --validation 18 --layers 4 --algorithm jsa --epochs 1"},
 		{"hm", "labels", "train --dataset miniglyphs --subset 64 --validation 18 --labels 30 --algorithm bihm --layers 8,4 --label-layer lower --classes 10 --epochs 1"},
 		{"boltzmann", "restricted", pcd + "--layers 4"},
 		{"boltzmann", "deep", pcd + "--layers 4,3"},
