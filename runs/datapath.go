@@ -51,4 +51,4 @@ func dataPath(name, path string, text []byte) string {
 var elsewhere sync.Once
 
 // isSealed reports whether a text has a checksum, which training writes into the file of a run.
-func isSealed(text []byte) bool { return bytes.Contains(text, []byte("\n" + textSeal)) }
+func isSealed(text []byte) bool { return bytes.Contains(text, []byte("\n"+textSeal)) }
