@@ -415,7 +415,9 @@ func (s *Sweep) Retry(dir string) error {
 }
 
 // StepTime measures how long a step of an experiment takes on set: the mean over as
-// many steps as fit into a duration, one at least, of a training that leaves nothing.
+// many steps as fit into a duration, one at least, of a training that leaves nothing. The first
+// step, which may compute what many later ones use, such as a Fisher matrix, is not among them if
+// an epoch has more.
 func StepTime(ctx context.Context, e Experiment, set *dataset.Set, within time.Duration) (time.Duration, error) {
 	e, err := Resolve(e, set)
 	if err != nil {
@@ -431,14 +433,17 @@ func StepTime(ctx context.Context, e Experiment, set *dataset.Set, within time.D
 	}
 	defer learner.Close()
 	perEpoch := e.Header().StepsPerEpoch(set.Train().Rows)
-	start, steps := time.Now(), 0
-	for steps < perEpoch && (steps == 0 || time.Since(start) < within) {
+	start, steps, timed := time.Now(), 0, 0
+	for steps < perEpoch && (timed == 0 || time.Since(start) < within) {
 		first := steps
 		done, err := learner.Steps(ctx, min(perEpoch-first, max(1, steps)), func(k int) float64 { return e.LearningRate(first+k, perEpoch) })
 		if err != nil {
 			return 0, err
 		}
 		steps += len(done)
+		if timed += len(done); first == 0 && perEpoch > 1 {
+			start, timed = time.Now(), 0
+		}
 	}
-	return time.Since(start) / time.Duration(steps), nil
+	return time.Since(start) / time.Duration(timed), nil
 }
