@@ -81,4 +81,4 @@ COPY --chown=${NB_USER} . .
 WORKDIR ${HOME}
 EXPOSE 8888
 ENTRYPOINT ["/opt/helmholtz/notebooks/start.sh"]
-CMD ["jupyter-lab", "--ip=0.0.0.0", "--port=8888", "--no-browser"]
+CMD ["jupyter-lab", "--ip=0.0.0.0", "--port=8888", "--no-browser", "--LabApp.default_url=/lab/tree/notebooks/GUIDE.md"]

@@ -35,11 +35,11 @@ pack: ## copy the unfinished trainings of the queue to pretrained/unfinished
 test: ## run the tests
 	go test ./...
 
-torture: ## kill the program at every system call that writes, let its writes fail, damage what it reads; kill the kernel (KILLS=300)
+torture: ## kill the program at every system call that writes, let its writes fail, damage what it reads, restart its machine; kill the kernel (KILLS=300)
 	cd dataset && go test -timeout 1h -run '^TestGetLosesNothing$$' -torture
-	cd cmd/helmholtz/command && go test -timeout 4h -run '^(TestNothingIsLost|TestNoDamageIsSilent)$$' -torture
+	cd cmd/helmholtz/command && go test -timeout 4h -run '^(TestNothingIsLost|TestNoDamageIsSilent|TestRebootsLoseNothing|TestKilledSweepsLeaveNoWorkers)$$' -torture
 	@notebooks/jupyter.sh install
-	HELMHOLTZ_TORTURE=$(KILLS) go test -count=1 -v -timeout 4h -run '^(TestOddMessages|TestKills)$$' ./kernelext/internal/proxy
+	HELMHOLTZ_TORTURE=$(KILLS) go test -count=1 -v -timeout 4h -run '^(TestOddMessages|TestStrangers|TestKills)$$' ./kernelext/internal/proxy
 
 fuzz: ## look for inputs that break what reads them, each reader for a while (FUZZTIME=10m JOBS=2 FUZZ=pattern)
 	@go run ./internal/fuzz/run -fuzztime $(FUZZTIME) -jobs $(JOBS) -run '$(FUZZ)'

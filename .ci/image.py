@@ -1,5 +1,7 @@
 """Run notebooks in a JupyterLab of this machine as a browser does, over HTTP and its
-websockets, with the token test, and fail where a cell does: image.py URL NOTEBOOK..."""
+websockets, with the token test, and fail where a cell does: image.py URL SECONDS NOTEBOOK...
+
+SECONDS is when the image was started, in seconds since 1970."""
 
 import asyncio
 import json
@@ -22,11 +24,12 @@ def call(url, body=None):
 
 
 def wait_for(url):
-    for _ in range(PATIENCE):
+    """Return once the page of JupyterLab can be loaded."""
+    for _ in range(10 * PATIENCE):
         try:
-            return call(url + "/api/status")
+            return urllib.request.urlopen(url + "/lab?token=test").read()
         except OSError:
-            time.sleep(1)
+            time.sleep(0.1)
     sys.exit(f"image.py: no JupyterLab answers at {url}")
 
 
@@ -67,9 +70,10 @@ async def run(url, path):
 
 
 async def main():
-    url = sys.argv[1]
-    print("JupyterLab answers:", wait_for(url)["started"])
-    first = [await run(url, path) for path in sys.argv[2:]]
+    url, started, *notebooks = sys.argv[1:]
+    wait_for(url)
+    print(f"JupyterLab can be used {time.time() - float(started):.1f} s after the start of the image", flush=True)
+    first = [await run(url, path) for path in notebooks]
     if first[0] > FIRST_CELL:
         print(f"image.py: the first cell took more than {FIRST_CELL} s: on a machine that does nothing else it should not")
 

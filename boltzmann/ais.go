@@ -91,6 +91,15 @@ type LogZ struct {
 	Each     []float64          `json:"-"`        // the estimate by each chain
 }
 
+// String gives log Z, and of an estimate its standard error and the chains that it comes from.
+func (z LogZ) String() string {
+	if z.Errs == Exact || z.Schedule == nil {
+		return fmt.Sprintf("log Z %.3f nats, %v", z.Value, z.Errs)
+	}
+	return fmt.Sprintf("log Z %.3f ± %.3f nats, %.3f to %.3f within three standard errors, errs %v in expectation; ESS %.1f %% of %s, schedule %v of %d steps",
+		z.Value, z.SE, z.Low, z.High, z.Errs, 100*z.ESS, names.Count(z.Chains, "chain"), z.Schedule, z.Steps)
+}
+
 // NewLogZ is the estimate from those of chains, whose exponentials have the mean Z.
 func NewLogZ(each []float64, s AnnealingSchedule, steps int) LogZ { return logZOf(each, 1, s, steps) }
 

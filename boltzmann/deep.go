@@ -76,6 +76,26 @@ func (p *Parameters) unjoin(i int, weights []float32) {
 	clear(weights[last:])
 }
 
+// disjoint returns a weight between layers that are not neighbours, and is not 0. It returns 0 if
+// there is none.
+func (p *Parameters) disjoint() float32 {
+	if p.Layers == nil {
+		return 0
+	}
+	joined := make([]float32, p.Hidden())
+	for i := range p.Visible() {
+		row := kernels.Row(p.Weights, i)
+		copy(joined, row)
+		p.unjoin(i, joined)
+		for j, w := range row {
+			if w != joined[j] {
+				return w
+			}
+		}
+	}
+	return 0
+}
+
 // latentEntropy is that of the even hidden layers whose means stand in x.
 func (p *Parameters) latentEntropy(x []float32) (sum float64) {
 	for _, mean := range x[p.observed():] {

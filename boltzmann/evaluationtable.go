@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -97,7 +98,7 @@ func (e Evaluation) String() string {
 	case e.Diverged:
 		text += "log p is far worse than the baseline: training has diverged, or hardly begun\n"
 	}
-	text += fmt.Sprintf("%d %s rows, binarization %v, draws of seed %d", e.Data, e.Split, e.Binarization, e.DrawSeed)
+	text += fmt.Sprintf("%s, binarization %v, draws of seed %d", names.Count(e.Data, e.Split+" row"), e.Binarization, e.DrawSeed)
 	if e.Errs != Exact {
 		text += fmt.Sprintf("; %d chains, schedule %v of %d steps", e.Chains, e.Schedule, e.Steps)
 	}

@@ -60,14 +60,13 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 		return errors.New("labels of a machine that stands on a run: they stand beside the data; leave them out")
 	case set.Classes() == 0:
 		return fmt.Errorf("classes = %d for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or give those of a file of your own by label_file", classes, set.Name())
-	case set.Classes() > classes:
-		return fmt.Errorf("classes = %d for %s, whose labels have %d: raise it", classes, set.Name(), set.Classes())
 	case s.Algorithm == PseudoLikelihood:
 		return errors.New("algorithm = pl of a machine with labels: the pseudo-likelihood that is trained is of units by themselves; use cd, pcd or pt")
 	case s.Discriminative != 0 && s.Metric != Euclidean:
 		return fmt.Errorf("discriminative = %v with metric = %v: natural gradients are those of log p(v,y); leave one of them out", s.Discriminative, s.Metric)
 	}
 	return runs.First(
+		func() error { return set.CheckClasses(classes) },
 		func() error { return checkLabeled(set.Train()) },
 		func() error { return checkLabeled(set.Validation()) },
 	)

@@ -330,7 +330,7 @@ func TestLabelsThatAreRefused(t *testing.T) {
 		set     *dataset.Set
 	}{
 		{"whose rows have no labels", PCD(), New(patterns(t).Shape()).Labels(2), patterns(t)},
-		{"whose labels have 10: raise it", PCD(), machine.Labels(9), labeled},
+		{"labels go up to 9: give classes = 10", PCD(), machine.Labels(9), labeled},
 		{"has no label, and a machine with labels learns", PCD(), machine.Labels(10), unlabeled},
 		{"classes = 1", PCD(), machine.Labels(1), labeled},
 		{"classes = 255", PCD(), machine.Labels(255), labeled},
@@ -359,7 +359,7 @@ func TestLabelsThatAreRefused(t *testing.T) {
 		rows.Labels = labels
 		_, classify := m.Classify(t.Context(), rows)
 		for _, err := range []error{second(m.FreeEnergy(t.Context(), rows)), second(randomModel(t, 4, 3).FreeEnergy(t.Context(), rows)), classify} {
-			if says := fmt.Sprintf("%d labels for 1 rows: give one a row", len(labels)); err == nil || !strings.Contains(err.Error(), says) {
+			if says := fmt.Sprintf("%d labels for 1 row: give one a row", len(labels)); err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("error %v, want one that says %q", err, says)
 			}
 		}

@@ -174,7 +174,8 @@ func (m Method) Natural(metric Metric, α float64) Method {
 	return m
 }
 
-// LearningRate sets η.
+// LearningRate sets η. Steps of W and b of Gaussian visible units are multiplied by σ². A rate of a
+// package that steps along the gradient itself differs by that factor.
 func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
 
 // VarianceRate sets the learning rate of log σ² of Gaussian units, 0.01 by default; at 0

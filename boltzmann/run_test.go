@@ -296,25 +296,25 @@ func TestForeignSnapshotsAreRefused(t *testing.T) {
 		{"have more numbers than", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":50,"shape":{"Height":50,"Width":50}}`)
 		}},
-		{"tensor weights has shape [9 5]", func(s *runs.Snapshot) {
+		{"the tensor weights has shape [9 5]", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":4,"shape":{"Height":3,"Width":3}}`)
 		}},
-		{"lacks tensor moment.0.weights", func(s *runs.Snapshot) {
+		{"lacks the tensor moment.0.weights", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":5,"shape":{"Height":3,"Width":3},"slots":1}`)
 		}},
-		{"another machine or method", func(s *runs.Snapshot) {
+		{"the file has a tensor chains.hidden", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":5,"shape":{"Height":3,"Width":3}}`)
 		}},
 		{"hidden layers of 5–0", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":5,"above":[0],"shape":{"Height":3,"Width":3}}`)
 		}},
-		{"tensor weights has shape [9 5]", func(s *runs.Snapshot) {
+		{"the tensor weights has shape [9 5]", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":5,"above":[2],"shape":{"Height":3,"Width":3}}`)
 		}},
 		{"no belief network has machines of [5 100]", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":5,"below":[5,100],"shape":{"Height":3,"Width":3}}`)
 		}},
-		{"lacks tensor below.0.weights", func(s *runs.Snapshot) {
+		{"lacks the tensor below.0.weights", func(s *runs.Snapshot) {
 			s.Header = json.RawMessage(`{"hidden":5,"below":[9],"shape":{"Height":3,"Width":3},"chains":10}`)
 		}},
 		{"for images of 1×9", func(s *runs.Snapshot) {

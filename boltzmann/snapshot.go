@@ -3,6 +3,7 @@ package boltzmann
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -107,17 +108,72 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	for range h.Slots {
 		s.moments = append(s.moments, s.parameters.zeros())
 	}
-	for _, into := range s.tensors() {
-		i := slices.IndexFunc(at.Tensors, func(t runs.Tensor) bool { return t.Name == into.Name })
-		if i < 0 {
-			return state{}, h.Shape, fmt.Errorf("the file lacks tensor %s", into.Name)
-		}
-		if t := at.Tensors[i]; !slices.Equal(t.Shape, into.Shape) || t.Data == nil {
-			return state{}, h.Shape, fmt.Errorf("tensor %s has shape %v, where the machine asks for %v of float32", t.Name, t.Shape, into.Shape)
-		}
-		copy(into.Data, at.Tensors[i].Data)
+	err := runs.ReadTensors(s.tensors(), at.Tensors)
+	if err == nil {
+		err = s.check()
 	}
-	return s, h.Shape, nil
+	return s, h.Shape, err
+}
+
+// check refuses values that tensors of no machine have, whatever its training.
+func (s state) check() error {
+	refuse := func(tensor string, value float32, why string) error {
+		return fmt.Errorf("the tensor %s has the value %v: %s", tensor, value, why)
+	}
+	for i, p := range append([]*Parameters{s.parameters}, s.moments...) {
+		name := "weights"
+		if i > 0 {
+			name = fmt.Sprintf("moment.%d.weights", i-1)
+		}
+		if w := p.disjoint(); w != 0 {
+			return refuse(name, w, "weights between layers that are not neighbours are 0")
+		}
+	}
+	for l, p := range append(s.below[:len(s.below):len(s.below)], s.parameters) {
+		name := "log_variances"
+		if l < len(s.below) {
+			name = fmt.Sprintf("below.%d.log_variances", l)
+		}
+		for _, z := range p.LogVariances {
+			if variance := float32(math.Exp(float64(z))); variance == 0 || math.IsInf(float64(variance), 0) {
+				return refuse(name, z, "variances are finite, and above 0")
+			}
+		}
+	}
+	if s.standard != nil {
+		for _, d := range s.standard.deviations {
+			if d <= 0 {
+				return refuse("data.deviations", d, "deviations are above 0")
+			}
+		}
+	}
+	return s.checkChains(refuse)
+}
+
+// checkChains refuses states of chains that hidden units do not have.
+func (s state) checkChains(refuse func(tensor string, value float32, why string) error) error {
+	const tensor = "chains.hidden"
+	p := s.parameters
+	if p.HiddenUnits == Gaussian {
+		return nil
+	}
+	for _, x := range s.persistent.Data {
+		if x != 0 && x != 1 {
+			return refuse(tensor, x, "hidden units are 0 or 1")
+		}
+	}
+	if p.HiddenUnits == Categorical {
+		for of := range slices.Chunk(s.persistent.Data, p.HiddenCategories) {
+			on := float32(0)
+			for _, x := range of {
+				on += x
+			}
+			if on != 1 {
+				return fmt.Errorf("the tensor %s has a variable in %v categories: it is in exactly one category", tensor, on)
+			}
+		}
+	}
+	return nil
 }
 
 // visible is the number of visible units, of a belief network the hidden ones of the machine

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -72,6 +73,20 @@ func (r rows) round() {
 	}
 }
 
+// checkRounding refuses grey values that are all on one side of one half: rounding would make them one
+// constant.
+func (r rows) checkRounding() error {
+	if len(r.values) == 0 {
+		return nil
+	}
+	least, most := slices.Min(r.values), slices.Max(r.values)
+	if least>>7 != most>>7 || least == most && (most == 0 || most == 255) {
+		return nil
+	}
+	return fmt.Errorf("rounding at one half makes every value %d, for they go from %s to %s: divide what was measured by the largest value that there can be, or keep the values as they are (binarization stochastic or grey)",
+		most>>7, part(least), part(most))
+}
+
 // binarize draws the values, in place.
 func (r rows) binarize(stream *philox.Stream) {
 	for i, v := range r.values {
@@ -95,10 +110,13 @@ const (
 	holdOutTest
 )
 
+// testRows is how many of the rows of data without test rows become test rows.
+func testRows(rows int) int { return max(1, rows/10) }
+
 func (s Spec) divide(data source) (*Set, error) {
 	train, validation, test := data.train, data.validation, data.test
 	if test.count() == 0 {
-		n := max(1, train.count()/10)
+		n := testRows(train.count())
 		if n >= train.count() {
 			return nil, fmt.Errorf("data set %s: %d row is too few to divide into training and test rows", s.Name, train.count())
 		}
@@ -113,14 +131,14 @@ func (s Spec) divide(data source) (*Set, error) {
 			n = *s.Validation
 		}
 		if n >= train.count() {
-			return nil, fmt.Errorf("data set %s: validation = %d leaves none of its %d rows to train on: hold out fewer",
-				s.Name, n, train.count())
+			return nil, fmt.Errorf("data set %s: validation = %d leaves none of its %s to train on: hold out fewer",
+				s.Name, n, names.Count(train.count(), "row"))
 		}
 		validation, train = train.draw(n, philox.NewStream(s.Seed, philox.HoldOut, holdOutValidation))
 	}
 	if s.Subset > train.count() {
-		return nil, fmt.Errorf("data set %s: subset = %d, but it has %d training rows: keep fewer, or all with 0",
-			s.Name, s.Subset, train.count())
+		return nil, fmt.Errorf("data set %s: subset = %d, but it has %s: keep fewer, or all with 0",
+			s.Name, s.Subset, names.Count(train.count(), "training row"))
 	}
 	if s.Subset > 0 {
 		train, _ = train.draw(s.Subset, philox.NewStream(s.Seed, philox.Subset, keptRows))
@@ -130,6 +148,16 @@ func (s Spec) divide(data source) (*Set, error) {
 		var err error
 		if train.labels, err = train.keepLabels(s.Labels, given, philox.NewStream(s.Seed, philox.Subset, keptLabels)); err != nil {
 			return nil, fmt.Errorf("data set %s: labels = %d: %w", s.Name, s.Labels, err)
+		}
+	}
+	if s.Binarization == Fixed {
+		for _, of := range []struct {
+			name string
+			rows
+		}{{"training", data.train}, {"validation", data.validation}, {"test", data.test}} {
+			if err := of.checkRounding(); err != nil {
+				return nil, fmt.Errorf("data set %s: the %s rows: %w", s.Name, of.name, err)
+			}
 		}
 	}
 	for i, of := range []rows{train, validation, test} {

@@ -29,6 +29,29 @@ func (s *Set) Classes() int {
 	return max(classes(s.train.Labels), classes(s.validation.Labels), classes(s.test.Labels))
 }
 
+// CheckClasses refuses labels of more classes than a model has.
+func (s *Set) CheckClasses(classes int) error {
+	if s.Classes() <= classes {
+		return nil
+	}
+	if first := s.firstClass(); first > 0 && s.Classes()-first <= classes {
+		return fmt.Errorf("classes = %d for %s, whose labels begin at %d and end at %d, while classes are numbered from 0: shift the labels of a file by first_label = %[3]d (--first-label %[3]d), or subtract %[3]d from each",
+			classes, s.Name(), first, s.Classes()-1)
+	}
+	return fmt.Errorf("classes = %d for %s, whose labels go up to %d: give classes = %d", classes, s.Name(), s.Classes()-1, s.Classes())
+}
+
+// firstClass returns the least label of all rows.
+func (s *Set) firstClass() int {
+	first := Unlabeled
+	for _, labels := range [][]uint8{s.train.Labels, s.validation.Labels, s.test.Labels} {
+		for _, label := range labels {
+			first = min(first, int(label))
+		}
+	}
+	return first
+}
+
 func classes(labels []uint8) int {
 	n := 0
 	for _, label := range labels {
@@ -59,7 +82,7 @@ func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, 
 		case slices.Contains(given, uint8(class)):
 			return nil, fmt.Errorf("none of the %d training rows that are kept is of class %d: keep more of them (subset), hold out fewer (validation), or leave it 0 for all labels", len(r.labels), class)
 		case class == 0:
-			return nil, errors.New("no training row is of class 0, and classes are numbered from 0: subtract 1 from labels that begin at 1, or leave it 0 for all labels")
+			return nil, errors.New("no training row is of class 0, and classes are numbered from 0: shift labels that begin at 1 by first_label = 1 (--first-label 1), or leave it 0 for all labels")
 		default:
 			return nil, fmt.Errorf("no training row is of class %d: number the classes from 0 without gaps, or leave it 0 for all labels", class)
 		}

@@ -143,12 +143,15 @@ func TestLabelsOfOnesOwn(t *testing.T) {
 		{Spec{Name: rows, LabelFile: at("two.npy", labelsOf("|u1", 2, 1))}, []string{"two.npy", "ends after 1"}},
 		{Spec{Name: rows, LabelFile: rows}, []string{"one number a row is needed"}},
 		{Spec{Name: rows, TestLabelFile: few}, []string{"give both"}},
-		{Spec{Name: rows, LabelFile: at("ones.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 12}, []string{"no training row is of class 0", "numbered from 0", "subtract 1"}},
+		{Spec{Name: rows, LabelFile: at("ones.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 12}, []string{"no training row is of class 0", "numbered from 0", "first_label = 1"}},
 		{Spec{Name: rows, LabelFile: at("gap.txt", []byte(strings.Repeat("0\n2\n", 20))), Labels: 12}, []string{"no training row is of class 1", "without gaps"}},
 		{Spec{Name: rows, LabelFile: at("rare.txt", []byte("0\n1\n"+strings.Repeat("1\n2\n", 19))), Subset: 6, Labels: 3}, []string{"none of the 6 training rows", "class 0", "keep more of them"}},
-		{Spec{Name: rows, LabelFile: at("from one.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 11}, []string{"subtract 1"}},
+		{Spec{Name: rows, LabelFile: at("from one.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 11}, []string{"first_label = 1"}},
 		{Spec{Name: rows, LabelFile: at("two classes.txt", []byte(strings.Repeat("0\n1\n", 20))), Test: rows, TestLabelFile: at("third class.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 3},
 			[]string{"none of the", "class 2"}},
+		{Spec{Name: rows, LabelFile: at("from zero.txt", []byte(strings.Repeat("0\n1\n", 20))), FirstLabel: 1}, []string{"from zero.txt", "row 1 has the class 0", "first_label = 1"}},
+		{Spec{Name: rows, FirstLabel: 1}, []string{"first_label = 1", "label_file"}},
+		{Spec{Name: rows, FirstLabel: -1}, []string{"first_label = -1"}},
 		{Spec{Name: "glyphs", LabelFile: few}, []string{"glyphs", "a file of your own"}},
 	} {
 		_, err := c.spec.Open()
@@ -168,6 +171,29 @@ func TestLabelsThatCannotBeKept(t *testing.T) {
 	} {
 		if _, err := c.spec.Open(); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%d labels of %s: %v, want %q", c.spec.Labels, c.spec.Name, err, c.says)
+		}
+	}
+}
+
+// Labels that begin at 1 are shifted on demand, and before that no model is told to have one class more.
+func TestLabelsThatBeginAtOne(t *testing.T) {
+	dir := t.TempDir()
+	rows, labels := filepath.Join(dir, "rows.txt"), filepath.Join(dir, "labels.txt")
+	for path, text := range map[string]string{rows: strings.Repeat("0 1\n1 0\n", 20), labels: strings.Repeat("1\n2\n3\n-1\n", 10)} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set := opened(t, Spec{Name: rows, LabelFile: labels})
+	wantError(t, set.CheckClasses(3), "begin at 1 and end at 3", "first_label = 1", "--first-label 1")
+	wantError(t, set.CheckClasses(2), "give classes = 4")
+	shifted := opened(t, Spec{Name: rows, LabelFile: labels, FirstLabel: 1})
+	if err := shifted.CheckClasses(3); err != nil {
+		t.Error(err)
+	}
+	for i, label := range shifted.Train().Labels {
+		if was := set.Train().Labels[i]; was == Unlabeled && label != Unlabeled || was != Unlabeled && label != was-1 {
+			t.Errorf("row %d has the label %d, was %d", i+1, label, was)
 		}
 	}
 }

@@ -89,6 +89,9 @@ func readNPYHeader(r io.Reader) (header npy.Header, bytesRead int, err error) {
 	}
 	length := int64(binary.LittleEndian.Uint16(start[8:]))
 	if major := start[6]; major > 1 {
+		if major == 3 { // as version 2, with names in UTF-8, of which rows have none
+			start[6] = 2
+		}
 		start = start[:12]
 		if err := read(start[10:]); err != nil {
 			return header, 0, err

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // FromRows makes a set of rows of one's own. Each row has shape.Units() values from 0 to
@@ -74,7 +76,7 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 // label gives rows their labels, where there are any.
 func (r *rows) label(labels []uint8) error {
 	if labels != nil && len(labels) != r.count() {
-		return fmt.Errorf("%d labels for %d rows; give one a row, or none", len(labels), r.count())
+		return fmt.Errorf("%s for %s; give one a row, or none", names.Count(len(labels), "label"), names.Count(r.count(), "row"))
 	}
 	r.labels = slices.Clone(labels)
 	return nil
@@ -120,10 +122,10 @@ func isPath(name string) bool {
 func (s Spec) loadOwn() (source, error) {
 	var data source
 	var err error
-	if data.train, err = readLabeled(s.Name, s.LabelFile); err != nil || s.Test == "" {
+	if data.train, err = s.readLabeled(s.Name, s.LabelFile); err != nil || s.Test == "" {
 		return data, err
 	}
-	if data.test, err = readLabeled(s.Test, s.TestLabelFile); err != nil {
+	if data.test, err = s.readLabeled(s.Test, s.TestLabelFile); err != nil {
 		return source{}, err
 	}
 	if data.test.shape != data.train.shape {
@@ -136,7 +138,7 @@ func (s Spec) loadOwn() (source, error) {
 }
 
 // readLabeled reads a file of rows and, where it is named, that of their labels.
-func readLabeled(path, labels string) (rows, error) {
+func (s Spec) readLabeled(path, labels string) (rows, error) {
 	data, err := readFile(path, readAny)
 	if err != nil || labels == "" {
 		return data, err
@@ -144,6 +146,15 @@ func readLabeled(path, labels string) (rows, error) {
 	of, err := readFile(labels, readAnyLabels)
 	if err != nil {
 		return data, err
+	}
+	for i, label := range of.labels {
+		switch {
+		case label == Unlabeled:
+		case int(label) < s.FirstLabel:
+			return data, fmt.Errorf("%s: row %d has the class %d, before first_label = %d: give the number of the first class", labels, i+1, label, s.FirstLabel)
+		default:
+			of.labels[i] -= uint8(s.FirstLabel)
+		}
 	}
 	if err := data.label(of.labels); err != nil {
 		return data, fmt.Errorf("%s and %s: %w", path, labels, err)

@@ -60,6 +60,8 @@ func TestReadersAgreeOnTheSameRows(t *testing.T) {
 		"IDX of bits":        idx(0x803, []uint32{2, 1, 3}, bits...),
 		"spaces":             []byte("0 1 1\n1 0 0\n"),
 		"of a spreadsheet":   []byte("\ufeff0,1,1\r\n1,0,0\r\n"),
+		"carriage returns":   []byte("0 1 1\r1 0 0\r"),
+		"mixed line ends":    []byte("0 1 1\r\r\n1 0 0\n\r"),
 		"commas":             []byte("0,1,1\n1,0,0"),
 		"commas and spaces":  []byte("0, 1, 1\r\n\r\n1 ,0 ,0\r\n\n"),
 		"trailing spaces":    []byte(" 0 1\t1  \n1 0 0 \n"),
@@ -67,6 +69,7 @@ func TestReadersAgreeOnTheSameRows(t *testing.T) {
 		"NPY of bits":        npyFile(small, bits),
 		"NPY of booleans":    npyFile(strings.Replace(small, "u1", "b1", 1), bits),
 		"NPY of float32":     npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 1, 1, 1, 0, 0)),
+		"NPY of format 3":    append(append([]byte(npyMagic), 3, 0, byte(len(small)+1), 0, 0, 0), append([]byte(small+"\n"), bits...)...),
 		"NPY of three sizes": npyFile(strings.Replace(small, "(2, 3)", "(2, 1, 3)", 1), want),
 	} {
 		for _, compressed := range []bool{false, true} {
@@ -181,6 +184,8 @@ func TestBadFilesAreRefused(t *testing.T) {
 		"gzip and more":           {append(slices.Clone(torn), "more"...), []string{"compressed data ends early"}},
 		"gzip past the claim":     {compress(append(slices.Clone(good), make([]byte, 1<<20)...)), []string{"goes on after the 6 values"}},
 		"gzip short of the claim": {compress(good[:20]), []string{"after 4 of the 6 values"}},
+		"joined rows":             {[]byte("0 1\r1\n0 1\n"), []string{"line 2", "1 values, but the first row has 2"}},
+		"line after returns":      {[]byte("0 1\r\n1 0\r0 1\r0 2\n"), []string{"line 4", "'2' after 1 values"}},
 		"symbol":                  {[]byte("0 1\n0 2\n"), []string{"line 2", "'2' after 1 values"}},
 		"number":                  {[]byte("0 1\n10 1\n"), []string{"line 2", "value 1 is longer"}},
 		"short row":               {[]byte("0 1 1\n0 1\n"), []string{"line 2", "2 values, but the first row has 3"}},
@@ -250,8 +255,11 @@ func TestOpenOwnFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if alone.Train().Rows != 36 || alone.Test().Rows != 4 || alone.Validation().Rows != 0 {
+	if alone.Train().Rows != 33 || alone.Test().Rows != 4 || alone.Validation().Rows != 3 || *alone.Spec().Validation != 3 {
 		t.Errorf("40 rows without a test file became %d, %d and %d", alone.Train().Rows, alone.Validation().Rows, alone.Test().Rows)
+	}
+	if of, err := (Spec{Name: test}).Open(); err != nil || of.Train().Rows != 36 || of.Validation().Rows != 0 {
+		t.Errorf("the Spec of an earlier version opens %v (%v)", of, err)
 	}
 
 	other := filepath.Join(folder, "other.txt")

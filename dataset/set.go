@@ -21,6 +21,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -71,7 +72,9 @@ func (s Split) Floats(rows ...int) [][]float64 {
 }
 
 // String names the split, the number and the shape of its rows.
-func (s Split) String() string { return fmt.Sprintf("%d %s rows of %v", s.Rows, s.Name, s.Shape) }
+func (s Split) String() string {
+	return fmt.Sprintf("%s of %v", names.Count(s.Rows, s.Name+" row"), s.Shape)
+}
 
 // Check refuses a split without rows, and one whose values or labels are not those of so many
 // rows of its shape.
@@ -83,9 +86,9 @@ func (s Split) Check() error {
 	case s.Rows < 1:
 		return fmt.Errorf("the %s split has no rows: choose another split", s.Name)
 	case len(s.Values) != s.Rows*units:
-		return fmt.Errorf("the %s split has %d values for %d rows of %d units: give %d", s.Name, len(s.Values), s.Rows, units, s.Rows*units)
+		return fmt.Errorf("the %s split has %d values for %s of %d units: give %d", s.Name, len(s.Values), names.Count(s.Rows, "row"), units, s.Rows*units)
 	case s.Labels != nil && len(s.Labels) != s.Rows:
-		return fmt.Errorf("the %s split has %d labels for %d rows: give one a row, or none", s.Name, len(s.Labels), s.Rows)
+		return fmt.Errorf("the %s split has %d labels for %s: give one a row, or none", s.Name, len(s.Labels), names.Count(s.Rows, "row"))
 	}
 	return nil
 }
@@ -156,9 +159,55 @@ func newSet(spec Spec, train, validation, test rows) *Set {
 	return s
 }
 
-// String names the set, the shape of its rows and their numbers.
+// String names the set, the shape of its rows, their numbers, the range of the training rows' values,
+// and the share of ones among them, or their mean where they are grey.
 func (s *Set) String() string {
-	return fmt.Sprintf("%s: rows of %v, %d for training, %d for validation, %d for tests", s.Name(), s.Shape(), s.train.Rows, s.validation.Rows, s.test.Rows)
+	return fmt.Sprintf("%s: rows of %v, %d for training, %d for validation, %d for tests; %s", s.Name(), s.Shape(), s.train.Rows, s.validation.Rows, s.test.Rows, s.train.values())
+}
+
+// values describes the values of a split.
+func (s Split) values() string {
+	sum := 0
+	for _, v := range s.Values {
+		sum += int(v)
+	}
+	mean, least, most := float64(sum)/255/float64(max(1, len(s.Values))), slices.Min(s.Values), slices.Max(s.Values)
+	if isBinary(s.Values) {
+		return fmt.Sprintf("values %s to %s, %.1f %% ones", part(least), part(most), 100*mean)
+	}
+	return fmt.Sprintf("values %s to %s, mean %.3f", part(least), part(most), mean)
+}
+
+// part writes a value v as v/255.
+func part(v uint8) string { return fmt.Sprintf("%.3g", float64(v)/255) }
+
+// Notice returns what is odd about the training rows, or "": rows that are all the same, rows of one
+// value each, and grey values that use a small part of the scale from 0 to 1. They can be trained on,
+// but seldom are what was meant.
+func (s *Set) Notice() string {
+	t := s.train
+	same, constant := 0, 0
+	for i := range t.Rows {
+		row := t.Row(i)
+		if slices.Equal(row, t.Row(0)) {
+			same++
+		}
+		if slices.Min(row) == slices.Max(row) {
+			constant++
+		}
+	}
+	least, most := slices.Min(t.Values), slices.Max(t.Values)
+	switch {
+	case t.Rows < 2:
+		return ""
+	case same == t.Rows:
+		return fmt.Sprintf("all %d training rows of %s are the same: check that the file is the one you mean", t.Rows, s.Name())
+	case 2*constant > t.Rows && t.Shape.Units() > 1:
+		return fmt.Sprintf("%d of %d training rows of %s have one value throughout: check the scale of the values, and that rows and columns are not exchanged", constant, t.Rows, s.Name())
+	case !isBinary(t.Values) && (most < 128 || most-least < 26):
+		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest value that there can be", s.Name(), part(least), part(most))
+	}
+	return ""
 }
 
 // Name is the name or the path that the set was opened by.

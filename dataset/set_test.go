@@ -2,7 +2,10 @@ package dataset
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -72,4 +75,90 @@ func TestFromRowsRefusesWhatIsNoProbability(t *testing.T) {
 	wantError(t, err, "mnist", "choose another")
 	_, err = Spec{Name: "own", Test: "t.npy"}.FromRows(Shape{1, 2}, [][]float64{good, good}, nil)
 	wantError(t, err, `"t.npy"`)
+}
+
+// Values of another scale are refused where rounding would make them a constant, and otherwise named,
+// whichever way they come in.
+func TestTheScaleIsJudgedAlike(t *testing.T) {
+	ways := map[string]func(b Binarization, values ...uint8) (*Set, error){
+		"NPY of float32": func(b Binarization, v ...uint8) (*Set, error) {
+			return fromFile(t, b, npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(parts(v)...)))
+		},
+		"NPY of float64": func(b Binarization, v ...uint8) (*Set, error) {
+			var wide []float64
+			for _, v := range parts(v) {
+				wide = append(wide, float64(v))
+			}
+			return fromFile(t, b, npyFile(strings.Replace(small, "|u1", ">f8", 1), bigFloats64(wide...)))
+		},
+		"FromRows": func(b Binarization, v ...uint8) (*Set, error) {
+			rows := [][]float64{nil, nil}
+			for i, v := range v {
+				rows[i/3] = append(rows[i/3], float64(v)/255)
+			}
+			return Spec{Name: "own", Binarization: b}.FromRows(Shape{1, 3}, rows, rows)
+		},
+		"NPY of bytes": func(b Binarization, v ...uint8) (*Set, error) { return fromFile(t, b, npyFile(small, v)) },
+		"IDX": func(b Binarization, v ...uint8) (*Set, error) {
+			return fromFile(t, b, idx(0x803, []uint32{2, 1, 3}, v...))
+		},
+	}
+	for name, open := range ways {
+		_, err := open(Fixed, 0, 102, 0, 102, 102, 0)
+		wantError(t, err, "divide")
+		_, err = open(Fixed, 254, 255, 255, 254, 254, 255)
+		wantError(t, err, "makes every value 1", "0.996 to 1", "divide", "stochastic")
+		for _, c := range []struct {
+			binarization Binarization
+			values       []uint8
+			says         string
+		}{
+			{Gray, []uint8{254, 255, 255, 254, 254, 255}, "0.996 to 1, a small part"},
+			{Fixed, []uint8{0, 200, 0, 0, 200, 0}, "all 2 training rows of"},
+			{Fixed, []uint8{200, 200, 200, 0, 0, 0}, "2 of 2 training rows of"},
+			{Fixed, []uint8{0, 200, 255, 0, 0, 200}, ""},
+			{Gray, []uint8{0, 200, 255, 0, 0, 200}, ""},
+		} {
+			set, err := open(c.binarization, c.values...)
+			if err != nil {
+				t.Errorf("%s, %v: %v", name, c.values, err)
+			} else if got := set.Notice(); got == "" != (c.says == "") || !strings.Contains(got, c.says) {
+				t.Errorf("%s, %v: notice %q, want %q", name, c.values, got, c.says)
+			}
+		}
+	}
+	set, err := ways["FromRows"](Stochastic, 0, 51, 102, 0, 51, 51)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := set.Notice(); !strings.Contains(got, "from 0 to 0.4") {
+		t.Errorf("the notice of dark grey values is %q", got)
+	}
+	if text := set.String(); !strings.Contains(text, "rows of 1×3, 2 for training") || !strings.Contains(text, "values 0 to 0.4, mean 0.167") {
+		t.Errorf("the set is described as %s", text)
+	}
+	set, err = ways["FromRows"](Fixed, 0, 51, 255, 0, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := set.String(); !strings.Contains(text, "values 0 to 1, 16.7 % ones") {
+		t.Errorf("the set is described as %s", text)
+	}
+}
+
+// parts are bytes as numbers from 0 to 1.
+func parts(values []uint8) (all []float32) {
+	for _, v := range values {
+		all = append(all, float32(v)/255)
+	}
+	return all
+}
+
+// fromFile opens a file as both the training and the test rows of a set.
+func fromFile(t *testing.T, b Binarization, content []byte) (*Set, error) {
+	path := filepath.Join(t.TempDir(), "rows.data")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Spec{Name: path, Test: path, Binarization: b}.Open()
 }

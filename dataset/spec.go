@@ -21,6 +21,9 @@ type Spec struct {
 	// numbers, or text of one a line, from 0 on; -1 or 255 is a row without one.
 	LabelFile     string `toml:"label_file,omitempty" json:"label_file,omitempty"`
 	TestLabelFile string `toml:"test_label_file,omitempty" json:"test_label_file,omitempty"`
+	// FirstLabel is the number of the first class in label files, 1 where classes are numbered from 1.
+	// It is subtracted from each label.
+	FirstLabel int `toml:"first_label,omitzero" json:"first_label,omitempty"`
 	// Binarization is how grey values become draws of the visible units.
 	Binarization Binarization `toml:"binarization" json:"binarization"`
 	// Validation is the number of rows held out for validation, drawn by seed
@@ -28,7 +31,7 @@ type Spec struct {
 	// nil leaves the division that the set comes with: its own validation
 	// rows where it has some, 10,000 held-out rows for mnist, minimnist and
 	// fashion, 1,000 for glyphs and miniglyphs, none for 3by3 and data of one's
-	// own.
+	// own. OpenNew holds out a tenth of the rows of a file of one's own.
 	Validation *int `toml:"validation,omitempty" json:"validation,omitempty"`
 	// Subset is the number of training rows kept, drawn by seed after the
 	// validation rows are held out; 0 keeps all.
@@ -41,8 +44,40 @@ type Spec struct {
 	Seed uint64 `toml:"seed" json:"seed"`
 }
 
-// Open opens the named set, or the file at a path, as Spec{Name: name} does.
-func Open(name string) (*Set, error) { return Spec{Name: name}.Open() }
+// Open opens the named set, or the file at a path, for a new experiment: see Spec.OpenNew.
+func Open(name string) (*Set, error) { return Spec{Name: name}.OpenNew() }
+
+// OpenNew opens the data of a new experiment. From a file of one's own it holds out a tenth of the
+// training rows for validation, so that there is a best epoch, if Validation is nil and there are at
+// least 10 rows. The Spec of the set has their number. Other data it opens as Open does.
+func (s Spec) OpenNew() (*Set, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	data, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	if s.IsFile() && s.Validation == nil {
+		rows := data.train.count()
+		if data.test.count() == 0 {
+			rows -= testRows(rows)
+		}
+		if rows >= 10 {
+			s.Validation = new(rows / 10)
+		}
+	}
+	return s.divide(data)
+}
+
+// IsNamed reports whether the Spec names a set that comes with the program.
+func (s Spec) IsNamed() bool {
+	_, named := find(s.Name)
+	return named
+}
+
+// IsFile reports whether the Spec names a file of one's own.
+func (s Spec) IsFile() bool { return !s.IsNamed() && isPath(s.Name) }
 
 // Open reads the data and divides it. It never downloads: the error of a
 // missing file says where the file was looked for and how to get it.
@@ -84,6 +119,10 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: subset = %d: keep a positive number of training rows, or all with 0", s.Name, s.Subset)
 	case s.TestLabelFile != "" && (s.Test == "" || s.LabelFile == ""):
 		return fmt.Errorf("data set %s: test_label_file = %q: it is of the rows of test, beside label_file; give both", s.Name, s.TestLabelFile)
+	case s.FirstLabel < 0 || s.FirstLabel >= Unlabeled:
+		return fmt.Errorf("data set %s: first_label = %d: give the number of the first class, 0 or 1", s.Name, s.FirstLabel)
+	case s.FirstLabel != 0 && s.LabelFile == "":
+		return fmt.Errorf("data set %s: first_label = %d: it is of the labels in label_file; give that, or omit first_label", s.Name, s.FirstLabel)
 	case s.Labels < 0:
 		return fmt.Errorf("data set %s: labels = %d: keep the labels of a positive number of training rows", s.Name, s.Labels)
 	}

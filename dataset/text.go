@@ -7,7 +7,8 @@ import (
 )
 
 // readText reads text of 0 and 1: a row a line, its values separated by spaces
-// or commas. Empty lines are passed over. Errors name the line.
+// or commas. A line ends with a line feed, a carriage return, or both. Empty lines are passed over.
+// Errors name the line.
 func readText(r io.Reader) (rows, error) {
 	p := textParser{line: 1}
 	buffer := make([]byte, 1<<16)
@@ -48,9 +49,12 @@ type textParser struct {
 	column int  // values of this row so far
 	value  bool // the last byte was a value
 	comma  bool // a comma waits for its value
+	cr     bool // the last byte was a carriage return, which ended a line
 }
 
 func (p *textParser) next(b byte) error {
+	cr := p.cr
+	p.cr = b == '\r'
 	switch b {
 	case '0', '1':
 		if p.value {
@@ -59,14 +63,17 @@ func (p *textParser) next(b byte) error {
 		p.values = append(p.values, 255*(b-'0'))
 		p.column++
 		p.value, p.comma = true, false
-	case ' ', '\t', '\r':
+	case ' ', '\t':
 		p.value = false
 	case ',':
 		if p.comma || p.column == 0 {
 			return fmt.Errorf("no value before a comma, after %d values", p.column)
 		}
 		p.value, p.comma = false, true
-	case '\n':
+	case '\r', '\n':
+		if b == '\n' && cr {
+			return nil
+		}
 		if err := p.endRow(); err != nil {
 			return err
 		}

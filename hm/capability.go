@@ -109,18 +109,17 @@ func (e Experiment) Deferred() (all []runs.Deferred) {
 	return append(all, runs.DeferredBy(e.Method.Hyperparameters())...)
 }
 
-// Departures implements runs.Departer.
-func (e Experiment) Departures() (others []string) {
-	preset, err := Preset(e.Method.Preset)
-	if err != nil {
-		return nil
+// Preset implements runs.Presetter.
+func (e Experiment) Preset() (name string, decides []string) {
+	return "method.preset", []string{"method.phases", "method.phase_parameters", "method.metric"}
+}
+
+// CheckPreset implements runs.Presetter.
+func (e Experiment) CheckPreset() error {
+	m := e.Method
+	if is := m.published(); is != m.Preset {
+		return fmt.Errorf("preset = %q with phases = %v and metric = %v: these are of the method %s; give preset = %[4]q (--algorithm %[4]s), or omit phases and metric (--phases, --fisher) to train %[1]s",
+			m.Preset, m.Phases, m.Metric, is)
 	}
-	differs := func(key string, is, usual any) {
-		if is != usual {
-			others = append(others, fmt.Sprintf("%s = %v, where the preset %s has %v", key, is, e.Method.Preset, usual))
-		}
-	}
-	differs("phases", e.Method.Phases, preset.spec.Phases)
-	differs("metric", e.Method.Metric, preset.spec.Metric)
-	return others
+	return nil
 }

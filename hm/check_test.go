@@ -99,7 +99,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"batch 0", short(RWS()).BatchSize(0), machine, []string{"batch_size = 0", "at least 1"}},
 		{"batch larger than the set", short(RWS()).BatchSize(trainingRows + 1), machine, []string{"batch size 91", "90 training rows", "lower"}},
 
-		{"phases without a name", short(RWS()).Phases("nine"), machine, []string{`phases = nine`, "reinforce", "RegisterPhases"}},
+		{"phases without a name", short(RWS()).Phases("nine"), machine, []string{`phases "nine"`, "reinforce", "RegisterPhases"}},
 		{"metric without a name", short(NRWS()).Metric(-1), machine, []string{"metric -1", "kronecker"}},
 		{"source without a name", short(RWS()).FisherSource(3), machine, []string{"Fisher source 3", "legacy"}},
 		{"precision without a name", short(NRWS()).FisherPrecision(2), machine, []string{"precision 2", "int16"}},

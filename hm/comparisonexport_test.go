@@ -2,6 +2,8 @@ package hm
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,12 +30,22 @@ func TestTableOfAComparison(t *testing.T) {
 	mustTrainSeeds(t, short(RWS()), several)
 	mustTrain(t, short(NRWS()).Epochs(4).LearningRate(0.03), set, one)
 	c := mustCompare(t, several, one)
-	if columns := c.Table().Columns(); columns[len(columns)-1].Key != "diverged" {
-		t.Errorf("without an evaluation the last column is %+v", columns[len(columns)-1])
+	place := func(key string) int {
+		return slices.IndexFunc(c.Table().Columns(), func(column runs.Column) bool { return column.Key == key })
+	}
+	if at := place("evaluation.log_p"); at >= 0 {
+		t.Errorf("without an evaluation there is the column %d of it", at)
 	}
 	c, err := c.Evaluate(t.Context(), set.Test(), 20, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	// What was reached is not hidden behind settings.
+	if settings := place("settings.epochs"); place("evaluation.log_p") > settings || place("validation.log_p") > settings || place("seeds") < settings {
+		t.Errorf("the columns are %+v", c.Table().Columns())
+	}
+	if text := c.String(); strings.Index(text, "log p, validation") > strings.Index(text, "method.preset") {
+		t.Errorf("settings come before what they reached:\n%s", text)
 	}
 	for i, e := range c.Experiments {
 		want := map[string]any{

@@ -119,7 +119,7 @@ func TestPresetDefaults(t *testing.T) {
 			t.Errorf("%s: the machine is %+v, want units coded ±1, Glorot-normal weights and biases −1", want.Preset, e.Machine)
 		}
 	}
-	want := []string{"ws", "rws", "bihm", "nws", "nrws", "dnrws", "nbihm", "reinforce", "jsa", "ovis", string(ownVIMCO), "tvo", "vimco", "vimco-arithmetic"}
+	want := []string{"ws", "rws", "bihm", "nws", "nrws", "dnrws", "nbihm", "reinforce", "jsa", "ovis", string(ownVIMCO), "tempered", "tvo", "vimco", "vimco-arithmetic"}
 	if diff := cmp.Diff(want, Presets()); diff != "" {
 		t.Errorf("presets (-want +got):\n%s", diff)
 	}
@@ -268,8 +268,36 @@ method.preset = ["ws", "rws", "bihm", "nrws"]
 			}
 		}
 	}
+	// A base that spells every setting out, as the file of a run does, leaves each preset its own training.
+	sweep.Base = NRWS().Samples(3).Experiment(machineFor(patterns(t)), patterns(t)).TOML()
+	settings, err := sweep.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []Method{WS(), RWS(), BiHM(), NRWS()} {
+		want := want.Samples(3).Spec()
+		if got := settings[i].Experiment.(Experiment).Method; got.Phases != want.Phases || got.Metric != want.Metric || got.Samples != want.Samples {
+			t.Errorf("%s trains phases %v in the metric %v with %d samples, want %v, %v and %d", settings[i].Name, got.Phases, got.Metric, got.Samples, want.Phases, want.Metric, want.Samples)
+		}
+	}
 	sweep.Base = RWS().Samples(3).Experiment(machineFor(patterns(t)), patterns(t)).TOML()
 	if settings, err := sweep.Settings(); err != nil || settings[0].Experiment.(Experiment).Method.Samples != 3 {
 		t.Errorf("with another base the first setting is %v (%v)", settings, err)
+	}
+}
+
+// A published method keeps its name where no other method has its phases and metric.
+func TestPublishedNames(t *testing.T) {
+	for _, c := range []struct {
+		method Method
+		want   string
+	}{
+		{NRWS(), "nrws"}, {DNRWS(), "dnrws"}, {NRWS().Metric(Kronecker), "nrws"}, {REINFORCE().Metric(Block), "reinforce"},
+		{NRWS().Metric(Euclidean), "rws"}, {NRWS().Metric(Diagonal), "dnrws"}, {RWS().Metric(Kronecker), "nrws"},
+		{NWS().Phases(Bidirectional), "nbihm"}, {DNRWS().Metric(Kronecker), "nrws"}, {NWS().Metric(Diagonal), "nws"},
+	} {
+		if got := c.method.spec.published(); got != c.want {
+			t.Errorf("%v is named %s, want %s", c.method.spec, got, c.want)
+		}
 	}
 }

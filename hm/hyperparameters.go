@@ -51,7 +51,6 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	}, {
 		Value: &s.Phases, Flag: "phases", Group: method, Legend: legend("phases %v", s.Phases),
 		Usage: "weights of the samples and phases: `which` of " + strings.Join(phasesNames(), ", "),
-		Valid: s.Phases.known(), Remedy: "use one of " + strings.Join(phasesNames(), ", ") + ", or register it before by hm.RegisterPhases",
 	}, {
 		Value: &s.PhaseParameters, Flag: "phase-parameters", Group: method, Legend: legend("phase parameters %v", s.PhaseParameters),
 		Usage: "`list` of the parameters of the phases: λ of rws (1 wake-phase, 0 sleep-phase), γ of ovis, the partition of tvo",
@@ -197,7 +196,7 @@ func (s MethodSpec) check() error {
 	case max(s.Samples, s.LaterSamples) > math.MaxUint32/s.BatchSize:
 		return fmt.Errorf("%d samples a datum in minibatches of %d: their product has to be below 2³²; lower one of them", max(s.Samples, s.LaterSamples), s.BatchSize)
 	case (s.Phases == Reinforce || s.Phases == JointStochastic) && (s.Entropy != 0 || s.EntropyEstimator != 0):
-		return fmt.Errorf("entropy = %v, entropy_estimator = %v: the phases %v have no such regulariser; use other phases, such as ws, rws or bihm", s.Entropy, s.EntropyEstimator, s.Phases)
+		return fmt.Errorf("entropy = %v, entropy_estimator = %v: the phases %v have no such regulariser; use the phases ws, rws or bihm", s.Entropy, s.EntropyEstimator, s.Phases)
 	case one && s.Phases == JointStochastic:
 		return fmt.Errorf("one sample a datum with the phases jsa: sample 0 is where the chain stopped, the others are its proposals; give 2 samples or more")
 	case one && s.ReinforceBaseline != NoBaseline && s.Phases == Reinforce:

@@ -81,8 +81,6 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 		return fmt.Errorf("label_layer = %v with classes = %d: give the number of classes, 10 for digits", m.LabelLayer, m.Classes)
 	case set.Classes() == 0:
 		return fmt.Errorf("label_layer = %v for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or give those of a file of your own by label_file", m.LabelLayer, set.Name())
-	case set.Classes() > m.Classes:
-		return fmt.Errorf("classes = %d for %s, whose labels have %d: raise it", m.Classes, set.Name(), set.Classes())
 	case e.Dataset.Labels == 0:
 		return fmt.Errorf("label_layer = %v without labelled rows: say how many training rows keep their label, with labels = N or --labels N", m.LabelLayer)
 	case s.Phases != Bidirectional || s.Metric != Euclidean:
@@ -92,7 +90,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 	case s.Entropy != 0 || s.EntropyEstimator != 0:
 		return errors.New("an entropy regulariser with labels: the methods of BiHM thesis 2016, chapter 4 have none; leave it out")
 	}
-	return nil
+	return set.CheckClasses(m.Classes)
 }
 
 var errUnlabeled = errors.New("the model has no labels: train a machine with Labels(TopLabels, 10) or --label-layer")

@@ -40,7 +40,7 @@ func TestCheckRefusesLabels(t *testing.T) {
 		{"classes without a layer", short(BiHM()), machine.Labels(NoLabels, 10), all, []string{"classes = 10", "label_layer"}},
 		{"γ without a layer", short(BiHM()).Gamma(1), machine, all, []string{"gamma = 1", "label_layer"}},
 		{"no classes", short(BiHM()), machine.Labels(TopLabels, 0), set, []string{"classes = 0", "10 for digits"}},
-		{"too few classes", short(BiHM()), machine.Labels(TopLabels, 9), set, []string{"classes = 9", "10", "raise"}},
+		{"too few classes", short(BiHM()), machine.Labels(TopLabels, 9), set, []string{"labels go up to 9", "give classes = 10"}},
 		{"no labels", short(BiHM()), machineFor(patterns(t)).Labels(TopLabels, 10), patterns(t), []string{"3by3", "no labels", "mnist"}},
 		{"no labelled rows", short(BiHM()), top, all, []string{"--labels N"}},
 		{"RWS", short(RWS()), top, set, []string{"rws", "use the method bihm"}},

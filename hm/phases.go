@@ -35,16 +35,22 @@ const (
 	Reinforce Phases = "reinforce"
 )
 
-func (p Phases) String() string               { return string(p) }
-func (p Phases) MarshalText() ([]byte, error) { return []byte(p), nil }
+func (p Phases) String() string { return string(p) }
+
+// MarshalText refuses phases that this program does not have.
+func (p Phases) MarshalText() ([]byte, error) {
+	if p.known() {
+		return []byte(p), nil
+	}
+	all := phasesNames()
+	return nil, fmt.Errorf("unknown phases %q%s: use one of %s, or register them before by hm.RegisterPhases", string(p), names.Meant(string(p), all...), strings.Join(all, ", "))
+}
 
 // UnmarshalText refuses phases that this program does not have.
 func (p *Phases) UnmarshalText(text []byte) error {
-	if !Phases(text).known() {
-		return fmt.Errorf("unknown phases %q%s: use one of %s, or register them before by hm.RegisterPhases", text, names.Meant(string(text), phasesNames()...), strings.Join(phasesNames(), ", "))
-	}
 	*p = Phases(text)
-	return nil
+	_, err := p.MarshalText()
+	return err
 }
 
 // Estimator describes phases in which a function weighs the wake samples.

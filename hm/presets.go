@@ -70,6 +70,29 @@ func Preset(name string) (Method, error) {
 	return Method{}, fmt.Errorf("unknown method %q%s: use one of %s", name, names.Meant(name, Presets()...), strings.Join(Presets(), ", "))
 }
 
+// published returns the name of the published method that has the phases and the metric. Where none has
+// both, it is the one with the phases that also has a Fisher metric, or also has none. REINFORCE has
+// no natural variant, and keeps its name in any metric.
+func (s MethodSpec) published() string {
+	name := s.Preset
+	nearness := 0
+	for _, p := range allPresets() {
+		near := 1
+		switch {
+		case p.phases != s.Phases:
+			continue
+		case p.metric == s.Metric:
+			near = 3
+		case (p.metric == Euclidean) == (s.Metric == Euclidean):
+			near = 2
+		}
+		if near > nearness {
+			name, nearness = p.name, near
+		}
+	}
+	return name
+}
+
 func preset(name string) Method {
 	m, err := Preset(name)
 	if err != nil {
@@ -110,7 +133,8 @@ func JSA() Method { return preset("jsa") }
 // control variates (Mnih and Rezende 2016).
 func VIMCO() Method { return preset("vimco") }
 
-// OVIS ascends the bound of S samples with asymptotically optimal control variates (Liévin et al. 2020).
+// OVIS ascends the bound of S samples with asymptotically optimal control variates
+// (Liévin, Dittadi, Christensen and Winther 2020).
 func OVIS() Method { return preset("ovis") }
 
 // TVO ascends the thermodynamic variational objective (Masrani, Le and Wood 2019).

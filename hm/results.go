@@ -1,5 +1,11 @@
 package hm
 
+import (
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
+)
+
 // ImportanceWeights are the importance weights of samples of the recognition
 // network, pooled over data.
 type ImportanceWeights struct {
@@ -35,6 +41,15 @@ type LogZ2 struct {
 	Repeats [][]float64 // for each independent repeat, log Z² after Outer[i] samples, in nats
 	Value   float64     // estimate from all samples of all repeats
 	SE      float64     // its standard error
+}
+
+// String gives log Z², its standard error and the samples that it comes from.
+func (z LogZ2) String() string {
+	text := fmt.Sprintf("log Z² %.4f ± %.4f nats", z.Value, z.SE)
+	if n := len(z.Outer); n > 0 {
+		text += fmt.Sprintf(", %s of %s with %s each", names.Count(len(z.Repeats), "repeat"), names.Count(z.Outer[n-1], "outer sample"), names.Count(z.Inner, "inner sample"))
+	}
+	return text
 }
 
 // Convergence is what estimates of log-likelihoods are from increasing numbers

@@ -1,10 +1,12 @@
 package hm
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -29,6 +31,9 @@ func TestSeedsJoinThoseThere(t *testing.T) {
 	seeds, err := short(RWS()).Seed(2).TrainSeeds(t.Context(), machineFor(set), set, 2, dir)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if text := fmt.Sprint(seeds); !strings.Contains(text, "RWS, η = 0.05") || !strings.Contains(text, "4 seeds in "+dir) || !strings.Contains(text, "log p −") && !strings.Contains(text, "log p -") || strings.Contains(text, "0x") {
+		t.Errorf("seeds are printed as %s", text)
 	}
 	var of []uint64
 	for _, run := range seeds.Runs {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -39,18 +40,32 @@ func newSnapshot(state *engine.State, shape dataset.Shape) (runs.Snapshot, error
 	if err != nil {
 		return runs.Snapshot{}, err
 	}
-	s := runs.Snapshot{Step: state.Step, Header: text}
-	s.Tensors = appendTensors(s.Tensors, "", state.Parameters)
+	return runs.Snapshot{Step: state.Step, Header: text, Tensors: tensors(state)}, nil
+}
+
+// The prefixes of the names of tensors.
+const (
+	momentPrefix  = "moment.%d."
+	refreshPrefix = "refresh."
+	chainsTensor  = "chains"
+)
+
+// mostMoments is the number of slots of the optimiser that has most, Adam.
+const mostMoments = 2
+
+// tensors are those of a state by their names, sharing its memory.
+func tensors(state *engine.State) []runs.Tensor {
+	all := appendTensors(nil, "", state.Parameters)
 	for i, m := range state.Moments {
-		s.Tensors = appendTensors(s.Tensors, fmt.Sprintf("moment.%d.", i), m)
+		all = appendTensors(all, fmt.Sprintf(momentPrefix, i), m)
 	}
 	if state.RefreshParameters != nil {
-		s.Tensors = appendTensors(s.Tensors, "refresh.", state.RefreshParameters)
+		all = appendTensors(all, refreshPrefix, state.RefreshParameters)
 	}
 	if width := engine.ChainWidth(state.Parameters.Architecture); state.Chains != nil {
-		s.Tensors = append(s.Tensors, runs.Tensor{Name: "chains", Shape: []int{len(state.Chains) / width, width}, Data: state.Chains})
+		all = append(all, runs.Tensor{Name: chainsTensor, Shape: []int{len(state.Chains) / width, width}, Data: state.Chains})
 	}
-	return s, nil
+	return all
 }
 
 func appendTensors(tensors []runs.Tensor, prefix string, p *engine.Parameters) []runs.Tensor {
@@ -95,65 +110,47 @@ func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 	if visible := architecture.Visible(); min(h.Shape.Height, h.Shape.Width) < 1 || max(h.Shape.Height, h.Shape.Width) > visible || h.Shape.Units() != visible {
 		return nil, h.Shape, fmt.Errorf("images of %v do not have %d visible units", h.Shape, architecture.Visible())
 	}
-	values := 0
+	has := func(prefix string) bool {
+		return slices.ContainsFunc(s.Tensors, func(t runs.Tensor) bool { return strings.HasPrefix(t.Name, prefix) })
+	}
+	values, moments, refreshed := 0, 0, has(refreshPrefix)
+	for moments < mostMoments && has(fmt.Sprintf(momentPrefix, moments)) {
+		moments++
+	}
 	for _, t := range s.Tensors {
 		values += t.Size()
 	}
 	if size := architecture.Size(); size > values {
 		return nil, h.Shape, fmt.Errorf("layers of %v units have %d parameters, the file holds %d values", h.Units, size, values)
 	}
-	tensors := map[string]runs.Tensor{}
-	for _, t := range s.Tensors {
-		tensors[t.Name] = t
+	state := &engine.State{Step: s.Step, RefreshStep: h.Refresh, Parameters: engine.NewParameters(architecture)}
+	for range moments {
+		state.Moments = append(state.Moments, engine.NewParameters(architecture))
 	}
-	state := &engine.State{Step: s.Step, RefreshStep: h.Refresh}
-	var err error
-	if state.Parameters, err = readTensors(tensors, "", architecture); err != nil {
+	if refreshed {
+		state.RefreshParameters = engine.NewParameters(architecture)
+	}
+	for _, t := range s.Tensors {
+		if t.Name == chainsTensor {
+			width := engine.ChainWidth(architecture)
+			state.Chains = make([]float32, t.Size()/width*width)
+		}
+	}
+	if err := runs.ReadTensors(tensors(state), s.Tensors); err != nil {
 		return nil, h.Shape, err
 	}
-	for i := 0; ; i++ {
-		prefix := fmt.Sprintf("moment.%d.", i)
-		if _, more := tensors[prefix+"generative.0"]; !more {
-			break
-		}
-		m, err := readTensors(tensors, prefix, architecture)
-		if err != nil {
-			return nil, h.Shape, err
-		}
-		state.Moments = append(state.Moments, m)
-	}
-	if _, refreshed := tensors["refresh.generative.0"]; refreshed {
-		if state.RefreshParameters, err = readTensors(tensors, "refresh.", architecture); err != nil {
-			return nil, h.Shape, err
-		}
-	}
-	if t, is := tensors["chains"]; is {
-		if width := engine.ChainWidth(architecture); len(t.Shape) != 2 || t.Shape[1] != width || t.Data == nil {
-			return nil, h.Shape, fmt.Errorf("tensor chains has shape %v, where the hidden layers of %v units ask for rows of %d float32", t.Shape, h.Units[1:], width)
-		}
-		for i, x := range t.Data {
-			if most := float32(1<<24 - 1); !(x >= 0 && x <= most && x == float32(uint32(x))) || i%t.Shape[1] == 0 && x > 1 {
-				return nil, h.Shape, fmt.Errorf("tensor chains holds %v at %d, where the states of chains are integers below 2²⁴", x, i)
-			}
-		}
-		state.Chains = t.Data
-	}
-	return state, h.Shape, nil
+	return state, h.Shape, checkChains(state)
 }
 
-func readTensors(tensors map[string]runs.Tensor, prefix string, a engine.Architecture) (*engine.Parameters, error) {
-	p := engine.NewParameters(a)
-	for name, l := range layers(p) {
-		t, ok := tensors[prefix+name]
-		if !ok {
-			return nil, fmt.Errorf("the file lacks tensor %s%s", prefix, name)
+// checkChains refuses numbers that are no states of chains.
+func checkChains(state *engine.State) error {
+	width := engine.ChainWidth(state.Parameters.Architecture)
+	for i, x := range state.Chains {
+		if !(x >= 0 && x < 1<<24 && x == float32(uint32(x))) || i%width == 0 && x > 1 {
+			return fmt.Errorf("tensor %s holds %v at %d, where the states of chains are integers below 2²⁴", chainsTensor, x, i)
 		}
-		if len(t.Shape) != 2 || t.Shape[0] != l.Units || t.Shape[1] != l.Width || len(t.Data) != len(l.Data) {
-			return nil, fmt.Errorf("tensor %s%s has shape %v, where the layers of %v units ask for [%d %d] of float32", prefix, name, t.Shape, a.Units, l.Units, l.Width)
-		}
-		copy(l.Data, t.Data)
 	}
-	return p, nil
+	return nil
 }
 
 // checkState refuses a state that training of the experiment on a number of rows cannot have reached.

@@ -82,7 +82,7 @@ func TestReadSnapshotRefuses(t *testing.T) {
 		{"image of another shape", func(_ *runs.Snapshot, h *header) { h.Shape = shape(2, 2) }, []string{"2×2", "6 visible units"}},
 		{"image whose size overflows", func(_ *runs.Snapshot, h *header) { h.Shape = shape(5, -3689348814741910322) }, []string{"6 visible units"}},
 		{"image of negative size", func(_ *runs.Snapshot, h *header) { h.Shape = shape(-2, -3) }, []string{"-2×-3"}},
-		{"missing layer of a moment", func(s *runs.Snapshot, _ *header) { s.Tensors = slices.Delete(s.Tensors, 9, 10) }, []string{"lacks tensor moment.0.recognition.2"}},
+		{"missing layer of a moment", func(s *runs.Snapshot, _ *header) { s.Tensors = slices.Delete(s.Tensors, 9, 10) }, []string{"lacks the tensor moment.0.recognition.2"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshotOf(t, exampleState(1))

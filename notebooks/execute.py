@@ -24,6 +24,8 @@ import nbformat
 
 CELL_TIMEOUT = 1800  # seconds
 
+BETWEEN_EPOCHS = 5  # seconds between two lines about the epochs of a cell
+
 # What nbclient raises, depending on where it was, once it has stopped the
 # kernel for Ctrl-C.
 INTERRUPTED = (KeyboardInterrupt, asyncio.CancelledError, AssertionError)
@@ -93,7 +95,7 @@ def execute(notebook, work):
     def finished(cell, cell_index, execute_reply):
         print(f"  ({time.monotonic() - began:.1f} s)", flush=True)
 
-    client = nbclient.NotebookClient(
+    client = Client(
         notebook,
         timeout=CELL_TIMEOUT,
         record_timing=False,
@@ -114,6 +116,27 @@ def execute(notebook, work):
         except (nbclient.exceptions.CellControlSignal, RuntimeError) as failure:
             return failure
     return None
+
+
+class Client(nbclient.NotebookClient):
+    """A client that tells how far a cell has come whose display shows the epochs of training."""
+
+    told = ""  # the epoch that was told last
+    when = 0.0  # it was
+
+    def process_message(self, msg, cell, cell_index):
+        epoch = epoch_of(msg)
+        if epoch and epoch != self.told and time.monotonic() - self.when >= BETWEEN_EPOCHS:
+            self.told, self.when = epoch, time.monotonic()
+            print(f"\n    {epoch}", end="", flush=True)
+        return super().process_message(msg, cell, cell_index)
+
+
+def epoch_of(message):
+    """Which epoch of training a message shows, or "" if it shows none."""
+    page = message["content"].get("data", {}).get("text/html", "")
+    found = re.search(r"\bepoch [\d,]+ of [\d,]*\d", page)
+    return found[0] if found else ""
 
 
 def heading(notebook, cell_index):

@@ -57,15 +57,53 @@ build() {
 			"The first time this needs a network, to download the modules of go.mod."
 }
 
+# step SAYING COMMAND... says what is being done, and then how long it took.
+step() {
+	printf '%s ...' "$1"
+	shift
+	began=$(date +%s)
+	"$@"
+	echo " $(($(date +%s) - began)) s"
+}
+
+build_tools() {
+	build install golang.org/x/tools/cmd/goimports golang.org/x/tools/gopls
+	stamp=$(cat "$root/go.mod" "$root/notebooks/jupyter.sh" | cksum)
+	if [ ! -x "$bin/gonb" ] || [ "$(cat "$bin/.gonb" 2>/dev/null)" != "$stamp" ]; then
+		build_gonb
+		echo "$stamp" >"$bin/.gonb"
+	fi
+}
+
+# build_gonb builds GoNB from a copy that connects to its language server half a second after it
+# has started it: it waits for 12 seconds, and so would the first completion.
+build_gonb() {
+	gonb=github.com/janpfeifer/gonb
+	build mod download $gonb
+	rm -rf "$root/build/gonb"
+	cp -r "$(cd "$root" && go list -m -f '{{.Dir}}' $gonb)" "$root/build/gonb"
+	chmod -R u+w "$root/build/gonb"
+	client=$root/build/gonb/internal/goexec/goplsclient/conn.go
+	sed 's/\(ConnectTimeout *= \)12000 /\1500 /' "$client" >"$client.new"
+	cmp -s "$client" "$client.new" && fail "This version of GoNB has another time to connect: adapt build_gonb."
+	mv "$client.new" "$client"
+	cp "$root/go.sum" "$root/build/gonb.sum"
+	sed "\$a replace $gonb => ./build/gonb" "$root/go.mod" >"$root/build/gonb.mod"
+	build install -modfile=build/gonb.mod $gonb
+	rm -rf "$root/build/gonb" "$root/build/gonb.mod" "$root/build/gonb.sum"
+}
+
 install_tools() {
-	echo "Go tools: gonb, goimports and gopls at the versions of go.mod, in build/bin"
-	build install github.com/janpfeifer/gonb golang.org/x/tools/cmd/goimports golang.org/x/tools/gopls
+	step "Go tools: gonb, goimports and gopls at the versions of go.mod, in build/bin" build_tools
+}
+
+compile() {
+	build install ./cmd/helmholtz
+	build build ./... # what cells import, so that the first cell is quick
 }
 
 build_library() {
-	echo "The library, and helmholtz in build/bin"
-	build install ./cmd/helmholtz
-	build build ./... # what cells import, so that the first cell is quick
+	step "The library, and helmholtz in build/bin; the first time takes a minute or two" compile
 }
 
 # has_jupyter PYTHON tells whether an interpreter has JupyterLab and a client
@@ -101,26 +139,43 @@ install_jupyter() {
 	[ ! -L "$venv" ] ||
 		fail "build/venv is a symbolic link: installing Jupyter there would empty the folder that it leads to." \
 			"Remove the link, and run this again: rm build/venv"
-	echo "Jupyter: installing it in build/venv (320 MB)"
+	step "Jupyter: installing it in build/venv (320 MB); this takes a minute or two" make_venv
+	python=$venv/bin/python
+}
+
+make_venv() {
 	python3 -m venv --clear "$venv" &&
 		"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$pins" &&
 		cp "$pins" "$venv/requirements.txt" ||
 		fail "Installing Jupyter failed; the lines above say why." \
 			"The first time this needs a network, to download the packages of notebooks/requirements.txt."
-	python=$venv/bin/python
 }
 
 # set_up_lab lets JupyterLab wait longer than a second for completions of Go, the first of
-# which come while gopls loads. Settings of a Jupyter that is not the project's stay as they are.
+# which come while gopls loads, show pages of Markdown as pages, and list notebooks and pages
+# alone, without the scripts and packages beside them. Settings of a Jupyter that is not the
+# project's stay as they are.
 set_up_lab() {
 	[ "$python" = "$venv/bin/python" ] || return 0
 	settings=$venv/share/jupyter/lab/settings
-	mkdir -p "$settings"
-	echo '{"@jupyterlab/completer-extension:manager": {"providerTimeout": 15000}}' >"$settings/overrides.json"
+	mkdir -p "$settings" "$venv/etc/jupyter"
+	cat >"$settings/overrides.json" <<-END
+		{
+			"@jupyterlab/completer-extension:manager": {"providerTimeout": 15000},
+			"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Markdown Preview"}}
+		}
+	END
+	cat >"$venv/etc/jupyter/jupyter_server_config.json" <<-END
+		{"ContentsManager": {"hide_globs": ["__pycache__", "*~", "*.go", "*.py", "*.sh", "requirements.txt", "cell", "check",
+			"experiments", "images", "mixture", "reproduce", "results", "sweeps", "thesis"]}}
+	END
 }
 
 register_kernels() {
-	echo "Kernels: gonb and helmholtz, in build/jupyter"
+	step "Kernels: gonb and helmholtz, in build/jupyter" register
+}
+
+register() {
 	messages=$("$bin/gonb" --install -go_work="$root" 2>&1) ||
 		fail "Registering the GoNB kernel failed: $messages"
 	messages=$("$bin/helmholtz" kernel install --module "$root" 2>&1) ||
@@ -182,7 +237,8 @@ lab)
 	0\ *) fail "Jupyter does not run as root unless it is told to. Type:" "    make lab LABFLAGS=--allow-root" ;;
 	esac
 	install
-	exec "$python" -m jupyterlab --notebook-dir="$root/notebooks" "$@"
+	mkdir -p "$root/notebooks/own" # for notebooks of one's own, which git ignores
+	exec "$python" -m jupyterlab --notebook-dir="$root/notebooks" --LabApp.default_url=/lab/tree/GUIDE.md "$@"
 	;;
 *)
 	sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2

@@ -4,6 +4,7 @@
              [--rounds N] [--steps N] [--work DIR]
     speed.py --family boltzmann --peers DIR [--torch-python PYTHON] [--rounds N] [--steps N]
              [--work DIR]
+    speed.py --family estimators [--torch-python PYTHON] [--rounds N] [--steps N] [--work DIR]
 
 Run it in a clone with its history, with HELMHOLTZ_DATA set and nothing else running.
 DIR holds torch_step.py and jax_step.py, which time RWS and NRWS at the same machine, and
@@ -14,6 +15,9 @@ round; a line of the table has the median of the rounds' ratios, and their range
 Of the family boltzmann it is PCD-1 and AIS of an RBM of 784 and 500 units, with 100
 chains, beside their products in float32 and beside torch_rbm.py of DIR, with the number
 of threads that suits it; this times scikit-learn too, if PYTHON has it.
+
+Of the family estimators it is a step of each estimator of a gradient at 784-200-200-200 units, beside
+one of RWS, and VIMCO beside torch_vimco.py, which stands here.
 """
 
 import argparse
@@ -34,7 +38,7 @@ EPOCH = 1875  # steps of 32 images; Fisher blocks are refreshed every 1,000
 def main():
     options = parse_options()
     options.work.mkdir(parents=True, exist_ok=True)
-    measure, targets = {"helmholtz": helmholtz, "boltzmann": boltzmann}[options.family](options)
+    measure, targets = {"helmholtz": helmholtz, "boltzmann": boltzmann, "estimators": estimators}[options.family](options)
     rounds = []
     for n in range(options.rounds):
         rounds.append(measure())
@@ -56,7 +60,7 @@ def boltzmann(options):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--family", choices=["helmholtz", "boltzmann"], default="helmholtz")
+    parser.add_argument("--family", choices=["helmholtz", "boltzmann", "estimators"], default="helmholtz")
     parser.add_argument("--peers", type=pathlib.Path, help="folder of torch_step.py, jax_step.py and torch_rbm.py")
     parser.add_argument("--torch-python", help="Python that has PyTorch")
     parser.add_argument("--jax-python", help="Python that has JAX")
@@ -65,7 +69,7 @@ def parse_options():
     parser.add_argument("--steps", type=int, default=400, help="steps that are timed a round (default %(default)s)")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "speed")
     options = parser.parse_args()
-    if (options.torch_python or options.jax_python) and not options.peers:
+    if (options.torch_python or options.jax_python) and not options.peers and options.family != "estimators":
         parser.error("give the folder of the peers with --peers")
     if options.rounds < 1:
         parser.error(f"{options.rounds} rounds: give at least 1")
@@ -144,6 +148,27 @@ def measure_boltzmann(program, options):
     return times
 
 
+ESTIMATORS = ["rws", "reinforce", "vimco", "vimco-arithmetic", "ovis", "tvo", "jsa"]
+
+
+def estimators(options):
+    program = build(ROOT, options.work / "now")
+    return lambda: measure_estimators(program, options), ESTIMATOR_TARGETS
+
+
+def measure_estimators(program, options):
+    """Return the milliseconds of a step of each estimator, and of VIMCO in PyTorch."""
+    times = {}
+    for algorithm in ESTIMATORS:
+        answer = output(program, "bench", "train", "--dataset", "mnist", "--validation", "0", "--subset", "3200", "--layers", "200,200,200",
+                        "--algorithm", algorithm, "--arithmetic", "fixed", "--steps", str(options.steps), "--json")
+        times[algorithm] = json.loads(answer)["step_ms"]
+    if options.torch_python:
+        times["torch"] = min(float(re.search(r"step ([\d.]+) ms", output(options.torch_python, ROOT / "notebooks" / "torch_vimco.py", threads))[1])
+                             for threads in ("1", "2"))
+    return times
+
+
 def measured(*command):
     """Return what a command prints, and its peak of memory in MB."""
     process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True)
@@ -199,6 +224,9 @@ BOLTZMANN_TARGETS = [
     ("peak memory of PCD-1, MB", "pcd memory", None, "<=", 300),
     ("peak memory of AIS, MB", "ais memory", None, "<=", 300),
 ]
+
+ESTIMATOR_TARGETS = [("VIMCO, fixed, times PyTorch", "torch", "vimco", "", None), ("RWS, ms a step", "rws", None, "", None)] + [
+    (f"{name} step over RWS step", name, "rws", "", None) for name in ESTIMATORS[1:]]
 
 
 def write_table(targets, rounds):

@@ -171,7 +171,11 @@ const (
 	rowGap     = vg.Length(4)
 )
 
+// add adds an entry, unless it has no text: what is alone in a figure needs no name.
 func (l *legend) add(text string, thumbs ...plot.Thumbnailer) {
+	if text == "" {
+		return
+	}
 	*l = append(*l, legendEntry{shortened(text), thumbs})
 }
 

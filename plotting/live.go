@@ -311,9 +311,12 @@ func (l *liveSweep) Step(runs.Progress) { l.updateIfDue() }
 // Epoch implements runs.Recorder.
 func (l *liveSweep) Epoch(runs.Epoch) { l.updateIfDue() }
 
-// End implements runs.Recorder. It shows what the run reached, whatever the time since
+// End implements runs.Recorder. The run counts as running until JobEnded.
+func (l *liveSweep) End(error) {}
+
+// JobEnded implements runs.JobRecorder. It shows what the run reached, whatever the time since
 // the report before.
-func (l *liveSweep) End(error) {
+func (l *liveSweep) JobEnded() {
 	l.update()
 	l.sync()
 }

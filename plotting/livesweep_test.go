@@ -44,8 +44,6 @@ method.learning_rate = [0.01, 0.02, 1e300]
 	if !strings.Contains(shown[0], "0 of 3 runs are finished") || strings.Contains(shown[0], "<img") {
 		t.Errorf("before the first run has ended: %s", shown[0])
 	}
-	clock = clock.Add(betweenReports)
-	live.Step(runs.Progress{})
 	last := shown[len(shown)-1]
 	for _, part := range []string{"2 of 3 runs are finished", "failed: ", "<th", "data:image/png;base64,", "method.learning_rate"} {
 		if !strings.Contains(last, part) {

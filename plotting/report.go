@@ -15,6 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/janpfeifer/gonb/gonbui"
 )
@@ -77,6 +78,12 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	if warning := history.LastWarning(); warning != "" {
 		fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(warning))
 	}
+	if set, err := run.Dataset(); err == nil { // a section that needs the data returns the error
+		fmt.Fprintf(&r, "<p>%s</p>\n", html.EscapeString(set.String()))
+		if notice := set.Notice(); notice != "" {
+			fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(notice))
+		}
+	}
 	if err = r.sections(ctx, run, o); r.err == nil {
 		r.err = err
 	}
@@ -109,9 +116,16 @@ func (r *report) sections(ctx context.Context, run *runs.Run, o ReportOptions) e
 	r.section("Where it was computed")
 	r.table(sessionsTable(sessions))
 	r.section("Epochs")
-	r.table(history.WithoutNorms().Table())
+	thin := history.Thinned(mostRows)
+	if all, shown := len(history.Epochs), len(thin.Epochs); shown < all {
+		fmt.Fprintf(r, "<p>%d of %d epochs; helmholtz history %s --format csv writes all.</p>\n", shown, all, html.EscapeString(shell.Argument(run.Dir())))
+	}
+	r.table(thin.WithoutNorms().Table())
 	return nil
 }
+
+// mostRows is the number of epochs that the table of a report shows at most.
+const mostRows = 1000
 
 // ReportUses lists the options of a report, of samples, rows and log-z2, that the report of a model
 // of a run depends on.

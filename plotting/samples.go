@@ -17,7 +17,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgpdf"
 )
 
 // Samples draws a sheet of images as a grid that is roughly square, row by row: 0
@@ -27,10 +26,23 @@ func Samples(sheet dataset.Sheet) *Figure {
 	if err := checkSheet(sheet); err != nil {
 		return failed(err)
 	}
-	columns := int(math.Ceil(math.Sqrt(float64(len(sheet.Values)) * float64(sheet.Shape.Height) / float64(sheet.Shape.Width))))
-	columns = min(max(columns, 1), len(sheet.Values))
+	columns := columnsOf(len(sheet.Values), sheet.Shape)
 	g := gallery{sheet, columns, (len(sheet.Values) + columns - 1) / columns}
 	return g.figure(0)
+}
+
+// columnsOf returns the number of columns of a grid of n images: of those with full rows the nearest to
+// a square, where one has at most twice the columns of a square, or at least half, and otherwise those of a
+// square.
+func columnsOf(n int, shape dataset.Shape) int {
+	square := math.Sqrt(float64(n) * float64(shape.Height) / float64(shape.Width))
+	best, least := min(max(int(math.Ceil(square)), 1), n), math.Ln2+2e-9
+	for columns := n; columns >= 1; columns-- {
+		if off := math.Abs(math.Log(float64(columns) / square)); n%columns == 0 && off < least-1e-9 {
+			best, least = columns, off
+		}
+	}
+	return best
 }
 
 // figure draws the grid, with space above it for what else is drawn.
@@ -141,6 +153,9 @@ func (g gallery) paint(width, height int, dotsPerInch float64) image.Image {
 	w, h := g.size(imageWidth, imageHeight, gap)
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	stddraw.Draw(img, image.Rect(0, 0, w, h), image.NewUniform(gapColor), image.Point{}, stddraw.Src)
+	if missing := g.rows*g.columns - len(g.Values); missing > 0 { // in the last row
+		stddraw.Draw(img, image.Rect(w-missing*(imageWidth+gap), h-imageHeight-gap, w, h), image.NewUniform(white), image.Point{}, stddraw.Src)
+	}
 	for i, values := range g.Values {
 		left := gap + i%g.columns*(imageWidth+gap)
 		top := gap + i/g.columns*(imageHeight+gap)
@@ -268,7 +283,7 @@ func (r raster) DataRange() (xmin, xmax, ymin, ymax float64) { return 0, r.width
 func (r raster) Plot(c draw.Canvas, p *plot.Plot) {
 	area, width, height, dpi := r.area(c, p)
 	img := r.paint(width, height, dpi)
-	if _, ok := underlying(c).(*vgpdf.Canvas); ok {
+	if _, ok := underlying(c).(pdfCanvas); ok {
 		img = upsideDown{img}
 	}
 	c.DrawImage(area, img)

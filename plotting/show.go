@@ -203,7 +203,7 @@ func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
 	case ".svg":
 		canvas = vgsvg.New(width, height)
 	case ".pdf":
-		canvas = vgpdf.New(width, height)
+		canvas = pdfCanvas{vgpdf.New(width, height)}
 	default:
 		return nil, fmt.Errorf("unknown extension %q: use .png, .svg or .pdf", format)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -18,15 +18,26 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Listed is what the files of a run say of it without its checkpoint being read.
+// Listed is what the files of a run say of it without the tensors of its checkpoint being read.
 type Listed struct {
 	Dir        string
 	Family     string
 	Experiment Experiment
-	History    History
+	Epochs     int       // done
+	Last, Best Epoch     // the last epoch, and the one with the best objective in validation; epoch 0 if there is none
 	State      State     // as that of a job of a sweep, which this run may be
 	Date       time.Time // when its last session began; zero where that is not known
+	run        Run       // without its history
 }
+
+// History reads what training recorded of each epoch.
+func (l Listed) History() History {
+	l.run.history, l.run.lost = readHistory(l.run.path(metricsFile), l.run.bound, l.Epochs)
+	return l.run.History()
+}
+
+// objective is the measure that training improves.
+func (l Listed) objective() Measure { return l.run.History().Objective() }
 
 // List finds the runs below a directory, of all families that the program knows, sorted by
 // path. What is damaged, or of a family that it does not know, is passed over, with an error
@@ -63,11 +74,26 @@ func listed(dir string) (l Listed, err error) {
 	if err != nil {
 		return l, err
 	}
-	epochs, err := readMetrics(filepath.Join(dir, metricsFile), math.MaxInt)
+	path := filepath.Join(dir, checkpointFile)
+	at, err := readPosition(path)
+	begun := !errors.Is(err, os.ErrNotExist)
+	if begun && err != nil {
+		return l, err
+	}
+	c := checkpoint{position: at}
+	if begun {
+		err = c.checkExperiment(e)
+	} else {
+		err = refuseLostCheckpoint(dir, e)
+	}
+	if err != nil {
+		return l, damaged(path, err)
+	}
+	run := Run{dir: dir, experiment: e, bound: bindingOf(e, at), position: at}
+	last, best, err := readEnds(run.path(metricsFile), run.bound, at)
 	if err != nil {
 		return l, err
 	}
-	run := Run{dir: dir, experiment: e, history: epochs}
 	sessions, err := run.Provenance()
 	if err != nil {
 		return l, err
@@ -75,24 +101,18 @@ func listed(dir string) (l Listed, err error) {
 	if run.baseline, err = run.recordedBaseline(); err != nil {
 		return l, err
 	}
-	l = Listed{Dir: dir, Family: family, Experiment: e, History: run.History(), State: Interrupted}
+	l = Listed{Dir: dir, Family: family, Experiment: e, Epochs: at.Epoch, Last: last, Best: best, State: Interrupted, run: run}
 	if len(sessions) > 0 {
 		l.Date = sessions[len(sessions)-1].Date
 	}
-	checkpoint := filepath.Join(dir, checkpointFile)
 	switch {
 	case Taken(dir) != nil:
 		l.State = Running
-	case exists(checkpoint) && (position{Epoch: len(epochs), BestEpoch: l.best().Epoch}).ended(e.Header()):
-		// A program that was killed may have left metrics of an epoch that is to be done again.
-		if finished, err := finishedBy(checkpoint); err != nil {
-			return l, err
-		} else if finished {
-			l.State = Finished
-		}
+	case c.position.Finished:
+		l.State = Finished
 	case exists(Job{Dir: dir}.failure()):
 		l.State = Failed
-	case !exists(checkpoint):
+	case !begun:
 		l.State = Waiting
 	}
 	return l, nil
@@ -102,25 +122,25 @@ func listed(dir string) (l Listed, err error) {
 var results = []Field[Listed]{
 	{Column{Key: "run"}, func(l Listed) any { return l.Dir }},
 	{Column{Key: "state"}, func(l Listed) any { return l.State }},
-	{Column{Key: "epoch", Kind: Integer}, func(l Listed) any { return len(l.History.Epochs) }},
+	{Column{Key: "epoch", Kind: Integer}, func(l Listed) any { return l.Epochs }},
 	{Column{Key: "epochs", Kind: Integer}, func(l Listed) any { return l.Experiment.Header().Epochs }},
 	{Column{Key: "objective"}, func(l Listed) any {
-		objective := l.History.Objective()
+		objective := l.objective()
 		if objective.Unit == "" {
 			return objective.Name
 		}
 		return objective.Name + " (" + objective.Unit + ")"
 	}},
-	{Column{Key: "train", Kind: Number, Decimals: 3}, func(l Listed) any { return lastOf(l.History.Epochs).Train.Of(l.History.Objective()) }},
-	{Column{Key: "validation", Kind: Number, Decimals: 3}, func(l Listed) any { return lastOf(l.History.Epochs).Validation.Of(l.History.Objective()) }},
-	{Column{Key: "best", Kind: Number, Decimals: 3}, func(l Listed) any { return l.best().Validation.Of(l.History.Objective()) }},
+	{Column{Key: "train", Kind: Number, Decimals: 3}, func(l Listed) any { return l.Last.Train.Of(l.objective()) }},
+	{Column{Key: "validation", Kind: Number, Decimals: 3}, func(l Listed) any { return l.Last.Validation.Of(l.objective()) }},
+	{Column{Key: "best", Kind: Number, Decimals: 3}, func(l Listed) any { return l.Best.Validation.Of(l.objective()) }},
 	{Column{Key: "best_epoch", Label: "best epoch", Kind: Integer}, func(l Listed) any {
-		if epoch := l.best().Epoch; epoch > 0 {
+		if epoch := l.Best.Epoch; epoch > 0 {
 			return epoch
 		}
 		return nil
 	}},
-	{Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1}, func(l Listed) any { return lastOf(l.History.Epochs).Seconds }},
+	{Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1}, func(l Listed) any { return l.Last.Seconds }},
 	{Column{Key: "family"}, func(l Listed) any { return l.Family }},
 	{Column{Key: "data"}, func(l Listed) any { return l.Experiment.Header().Dataset.Name }},
 	{Column{Key: "method"}, func(l Listed) any { return l.Experiment.String() }},
@@ -131,9 +151,6 @@ var results = []Field[Listed]{
 		return l.Date.Format(time.RFC3339)
 	}},
 }
-
-// best returns the epoch with the best objective on the validation rows, epoch 0 if there is none.
-func (l Listed) best() Epoch { return bestOf(l.History.Epochs, l.History.Objective()) }
 
 // resultAt returns the place of a result, -1 if the name is of none.
 func resultAt(name string) int {

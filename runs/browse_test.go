@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,8 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 	finished := mustTrain(t, fast, set, at("fast"))
 	trainUntilEpoch(t, fast, set, at("half"), 2)
 	mustTrain(t, fast, set, at("damaged"))
+	mustTrain(t, fast, set, at("cut"))
+	replaceFile(t, at("cut/metrics.jsonl"), func(b []byte) []byte { return bytes.Join(bytes.SplitAfter(b, []byte("\n"))[:2], nil) })
 	if err := os.WriteFile(at("damaged/metrics.jsonl"), []byte("{\n{\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +69,7 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 	}
 
 	found, passed, err := runs.List(root)
-	if err != nil || len(passed) != 2 || !strings.Contains(passed[0].Error(), "damaged") || !strings.Contains(passed[1].Error(), "martian") {
+	if err != nil || len(passed) != 3 || !strings.Contains(passed[0].Error(), "holds 2 epochs") || !strings.Contains(passed[1].Error(), "damaged") || !strings.Contains(passed[2].Error(), "martian") {
 		t.Fatalf("%v, passed over: %v", err, passed)
 	}
 	names := func(found []runs.Listed) string {

@@ -101,7 +101,7 @@ type Measurer interface {
 // A Describer is an Experiment that says more before its training on set than the data it is on.
 type Describer interface {
 	Experiment
-	// Describe returns what follows the data in a sentence, maybe with lines below it.
+	// Describe returns lines that follow the line of the data.
 	Describe(set *dataset.Set) (string, error)
 }
 
@@ -128,11 +128,23 @@ func DeferredBy(rows []Hyperparameter) (all []Deferred) {
 	return all
 }
 
-// A Departer is an Experiment that can depart from the preset that it names.
-type Departer interface {
+// A Presetter is an Experiment with a setting that names a published method, which decides others.
+type Presetter interface {
 	Experiment
-	// Departures says which settings that make the preset what it is are otherwise here.
-	Departures() []string
+	// Preset returns the setting that names the method, and the settings that it decides, by their
+	// full names in TOML.
+	Preset() (name string, decides []string)
+	// CheckPreset returns an error if the experiment trains another published method than it names.
+	CheckPreset() error
+}
+
+// CheckPreset returns an error if an experiment trains another published method than it names. A new
+// training is checked. A run that is there already keeps what it says.
+func CheckPreset(e Experiment) error {
+	if of, is := e.(Presetter); is {
+		return of.CheckPreset()
+	}
+	return nil
 }
 
 // SameFamily says whether two experiments are of one family.

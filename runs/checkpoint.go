@@ -14,8 +14,12 @@ import (
 )
 
 // checkpointFormat is the version of the files that this package writes. Version 1
-// has the position and the header of the snapshot in one text, and no checksum.
-const checkpointFormat = 2
+// has the position and the header of the snapshot in one text, and no checksum; lines beside
+// checkpoints before boundFormat are not bound to their run.
+const (
+	checkpointFormat = 3
+	boundFormat      = 3
+)
 
 // The keys of the texts in checkpoints and model files.
 const (
@@ -102,8 +106,11 @@ func loadCheckpoint(path string) (*checkpoint, error) {
 	if err != nil {
 		return nil, damaged(path, err)
 	}
-	if c.position.Format == 1 {
+	switch {
+	case c.position.Format == 1:
 		noteUnsealed(path)
+	case c.position.Format < boundFormat:
+		noteUnbound(path)
 	}
 	return c, nil
 }
@@ -130,29 +137,29 @@ func readCheckpoint(r io.Reader, size int64) (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at.Format == checkpointFormat && !f.Sealed() {
+	if at.Format > 1 && !f.Sealed() {
 		return nil, errors.New("a checkpoint without its checksum: it was damaged or changed")
 	}
 	c := &checkpoint{at, Snapshot{Step: at.Step, Header: json.RawMessage(header), Tensors: f.Tensors}}
 	return c, checkFinite(f.Tensors)
 }
 
-// finishedBy says whether a checkpoint is of the end of training, by its metadata alone.
-func finishedBy(path string) (bool, error) {
+// readPosition reads the place in training of a checkpoint, by its metadata alone.
+func readPosition(path string) (position, error) {
 	f, size, err := file.Open(path)
 	if err != nil {
-		return false, err
+		return position{}, err
 	}
 	defer f.Close()
 	texts, err := safetensors.ReadMetadata(f, size)
 	if err != nil {
-		return false, damaged(path, err)
+		return position{}, damaged(path, err)
 	}
 	at, _, err := positionOf(texts)
 	if err != nil {
-		return false, damaged(path, err)
+		return position{}, damaged(path, err)
 	}
-	return at.Finished, nil
+	return at, nil
 }
 
 // positionOf is the place that the metadata of a checkpoint give, with the header of its snapshot.
@@ -161,10 +168,10 @@ func positionOf(metadata map[string]string) (at position, header string, err err
 		return at, "", errors.New("a model file, not a checkpoint")
 	}
 	text, current := metadata[positionKey]
-	header, format := metadata[headerKey], checkpointFormat
+	header, oldest, newest := metadata[headerKey], 2, checkpointFormat
 	if !current {
 		text = metadata[version1Key]
-		header, format = text, 1
+		header, oldest, newest = text, 1, 1
 	}
 	if text == "" || header == "" {
 		return at, "", errors.New("not a checkpoint: it has no metadata of one")
@@ -172,10 +179,10 @@ func positionOf(metadata map[string]string) (at position, header string, err err
 	if err := json.Unmarshal([]byte(text), &at); err != nil {
 		return at, "", fmt.Errorf("the metadata of the checkpoint: %w", err)
 	}
-	if at.Format != format {
-		return at, "", fmt.Errorf("checkpoint of format %d, where this version reads format %d", at.Format, format)
+	if at.Format < oldest || at.Format > newest {
+		return at, "", fmt.Errorf("checkpoint of format %d, where this program reads formats up to %d", at.Format, newest)
 	}
-	if format == 1 {
+	if at.Format == 1 {
 		var best struct {
 			LogP float64 `json:"best_log_p"`
 		}

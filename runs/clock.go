@@ -19,8 +19,8 @@ type clock struct {
 	Sessions int     `json:"sessions,omitempty"`
 }
 
-func writeClock(dir *file.Held, c clock) error {
-	line, err := marshalSealed(c)
+func writeClock(dir *file.Held, c clock, bound binding) error {
+	line, err := marshalSealed(c, bound.to(clockFile)[0])
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func writeClock(dir *file.Held, c clock) error {
 }
 
 // readClock returns the clock of a step, nil where there is none, or that of another.
-func readClock(path string, step int) (*clock, error) {
+func readClock(path string, step int, bound binding) (*clock, error) {
 	text, err := file.Read(path, file.Small)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -36,7 +36,7 @@ func readClock(path string, step int) (*clock, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := parseClock(text)
+	c, err := parseClock(text, bound.to(clockFile))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, and the time counts from the last epoch", path, err)
 	}
@@ -75,10 +75,13 @@ func seenSteps(step int, recorded []Epoch) []Epoch {
 	return recorded
 }
 
-// parseClock reads a clock.
-func parseClock(text []byte) (clock, error) {
+// parseClock reads a clock that is chained to one of some texts.
+func parseClock(text []byte, from []string) (clock, error) {
 	var c clock
-	_, err := unmarshalSealed(text, &c)
+	sealed, err := unmarshalSealed(text, &c, from...)
+	if err == nil && !sealed && !slices.Contains(from, "") {
+		err = errNoSeal
+	}
 	if err == nil && (c.Seconds < 0 || c.Recorded < 0 || c.Sessions < 0) {
 		err = fmt.Errorf("%v seconds, %d recorded steps and %d sessions: none is below 0", c.Seconds, c.Recorded, c.Sessions)
 	}

@@ -19,7 +19,8 @@ type comparedLine struct {
 	columns []Field[Compared]     // none where the table has no such columns
 }
 
-// String writes the comparison as a table with a column an experiment.
+// String writes the comparison as a table with a column an experiment: what they reached, and the
+// settings that differ.
 func (c Comparison) String() string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -53,12 +54,11 @@ func (c Comparison) String() string {
 	return b.String() + "\n"
 }
 
-// Table has a row an experiment: its directory and method, the settings that differ
-// (settings.method.learning_rate), the number of seeds, the epochs done, the seconds of
-// training, and, where it is the same of all, the objective, of training and of validation, as
-// training estimates it; where it is known, the baseline of the objective (baseline.log_p), and
-// the number of seeds that have diverged from it; where the comparison was evaluated, all that
-// this estimated, too (evaluation.log_p). Values are means over the seeds; those of columns whose
+// Table has a row an experiment: its directory and method, what an evaluation estimated, if there was
+// one (evaluation.log_p), and, if all have the same objective, the objective of training and of validation,
+// as training estimates it, its baseline, if that is known (baseline.log_p), and the number of seeds that
+// have diverged from it. The settings that differ (settings.method.learning_rate), the number of
+// seeds, the epochs done and the seconds of training follow. Values are means over the seeds; those of columns whose
 // keys end in _sd are standard deviations over seeds, and in _se standard errors over the data,
 // which one seed alone has.
 func (c Comparison) Table() *Table {
@@ -78,6 +78,7 @@ func (c Comparison) lines() []comparedLine {
 	if len(c.families()) < 2 {
 		lines[1].text = nil
 	}
+	lines = slices.Concat(lines, c.evaluationLines(), c.objectiveLines()) // before what would hide them
 	for _, name := range c.Settings {
 		l := comparedLine{name, func(e Compared) string { return cmp.Or(e.Settings[name], "–") }, []Field[Compared]{c.settingColumn(name)}}
 		if name == "epochs" { // of which another row tells
@@ -92,7 +93,7 @@ func (c Comparison) lines() []comparedLine {
 		}},
 		{"epochs", Compared.epochsText, spreadColumns(Column{Key: "epochs", Decimals: 1}, func(e Compared) Spread { return e.Epochs })},
 		spreadLine("training seconds", 1, Column{Key: "seconds", Label: "training", Unit: "s", Decimals: 1}, func(e Compared) Spread { return e.Seconds }),
-	}, c.objectiveLines(), c.evaluationLines())
+	})
 }
 
 // objectiveLines tells of the objective, if all experiments have the same, of its baseline, and of

@@ -3,6 +3,7 @@ package runs
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -333,7 +334,7 @@ func (e *TakenError) Error() string {
 		on = " on " + e.Host
 	}
 	if e.Left > 0 {
-		return fmt.Sprintf("another program trains in %s%s, or that machine stopped without ending it: wait for it, choose another directory, or, if it has stopped, try again in %s", e.Dir, on, e.Left.Round(time.Second))
+		return fmt.Sprintf("another program trains in %s%s, or that machine stopped while it did: choose another directory, or let training wait, which takes over after %s without a sign of life", e.Dir, on, e.Left.Round(time.Second))
 	}
 	return fmt.Sprintf("another program trains in %s%s: wait for it, stop it, or choose another directory", e.Dir, on)
 }
@@ -350,6 +351,29 @@ func Taken(dir string) error {
 	return nil
 }
 
+// Await returns nil once no program trains in a directory, and a *TakenError if one is known to.
+// A machine that stopped, or was restarted, may have left a program's lease: Await waits until
+// the lease is renewed or runs out, about a minute at most. It tells recorders that are Waiters
+// before.
+func Await(ctx context.Context, dir string, recorders ...Recorder) error {
+	for said := false; ; said = true {
+		var taken *TakenError
+		if err := Taken(dir); !errors.As(err, &taken) || taken.Left == 0 {
+			return err
+		}
+		for _, r := range recorders {
+			if r, waits := r.(Waiter); waits && !said {
+				r.Wait(taken)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
 // takenBy says who trains in a directory that could not be held.
 func takenBy(dir string, err error) *TakenError {
 	e := &TakenError{Dir: dir}
@@ -361,7 +385,12 @@ func takenBy(dir string, err error) *TakenError {
 		}
 		return e
 	}
-	run := Run{dir: dir}
+	there, _, err := readExperiment(dir)
+	if err != nil {
+		return e
+	}
+	at, _ := readPosition(filepath.Join(dir, checkpointFile)) // there may be none yet
+	run := Run{dir: dir, bound: bindingOf(there, at), position: at}
 	if sessions, err := run.Provenance(); err == nil && len(sessions) > 0 {
 		e.Host = sessions[len(sessions)-1].Host
 	}

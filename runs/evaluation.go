@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // Evaluations says how a model is evaluated.
@@ -187,7 +188,7 @@ func (e estimated) findings() (all Findings) {
 
 // String implements Evaluation.
 func (e estimated) String() string {
-	return fmt.Sprintf("%v%d samples a row, %d %s rows, draws of seed %d, %.1f s\n", e.findings(), e.Samples, e.Data, e.Split, e.DrawSeed, e.Seconds)
+	return fmt.Sprintf("%v%d samples a row, %s, draws of seed %d, %.1f s\n", e.findings(), e.Samples, names.Count(e.Data, e.Split+" row"), e.DrawSeed, e.Seconds)
 }
 
 // Table implements Evaluation.

@@ -12,6 +12,9 @@ import (
 // depends on the number of epochs, or that ended by patience, is refused. One that has
 // been given that number already stays as it is.
 func Extend(dir string, epochs int) (Experiment, error) {
+	if e, err := ExperimentIn(dir); err == nil && e.Header().Epochs == epochs {
+		return e, nil
+	}
 	longer, err := extendAll([]string{dir}, epochs)
 	if err != nil {
 		return nil, err
@@ -81,7 +84,7 @@ func extended(dir string, epochs int) (Experiment, error) {
 	e, h := run.experiment, run.experiment.Header()
 	switch {
 	case h.Epochs == epochs:
-		return e, nil // it has been asked before
+		return e, nil // another program has extended it since
 	case !run.Finished():
 		return nil, fmt.Errorf("the run in %s is not finished: resume it first, it goes on to epoch %d", dir, h.Epochs)
 	case run.Epochs() < h.Epochs || h.Patience > 0 && run.Epochs()-run.BestEpoch() >= h.Patience:

@@ -111,8 +111,9 @@ type Family[S, M any] struct {
 	// Tensors lists all that the next step needs, in float32 or in float64. It shares the model's
 	// memory, into which a snapshot is read.
 	Tensors func(M) []Tensor
-	// Restored computes what follows from tensors that a snapshot was read into. Optional.
-	Restored func(M)
+	// Restored computes what follows from tensors that a snapshot was read into. It refuses values
+	// that training does not save, by the name of their tensor. Optional.
+	Restored func(M) error
 	// Write returns the snapshot of a model after a number of steps, and Read the model and the
 	// shape of its images, of height 0 if only their number of values is known. Optional: a
 	// snapshot otherwise says the shape, and has the tensors.
@@ -477,9 +478,9 @@ func (e Fit[S, M]) restore(at Snapshot) (m M, shape dataset.Shape, err error) {
 		return m, shape, err
 	}
 	if e.family.Restored != nil {
-		e.family.Restored(m)
+		err = e.family.Restored(m)
 	}
-	return m, shape, nil
+	return m, shape, err
 }
 
 // ReadTensors copies tensors into others of the same names, shapes and precision. It refuses tensors
@@ -490,12 +491,14 @@ func ReadTensors(into, from []Tensor) error {
 		if i < 0 {
 			return fmt.Errorf("the file lacks the tensor %s of shape %v", to.Name, to.Shape)
 		}
-		is := from[i]
-		if !slices.Equal(is.Shape, to.Shape) || (is.Wide == nil) != (to.Wide == nil) {
-			return fmt.Errorf("the tensor %s has shape %v of %s, where the experiment asks for %v of %s", is.Name, is.Shape, precision(is), to.Shape, precision(to))
+		switch is := from[i]; {
+		case precision(is) != precision(to):
+			return fmt.Errorf("the tensor %s is of %s, where the experiment asks for %s", is.Name, precision(is), precision(to))
+		case !slices.Equal(is.Shape, to.Shape):
+			return fmt.Errorf("the tensor %s has shape %v, where the experiment asks for %v", is.Name, is.Shape, to.Shape)
 		}
-		copy(to.Data, is.Data)
-		copy(to.Wide, is.Wide)
+		copy(to.Data, from[i].Data)
+		copy(to.Wide, from[i].Wide)
 	}
 	for _, is := range from {
 		if !slices.ContainsFunc(into, func(t Tensor) bool { return t.Name == is.Name }) {

@@ -65,7 +65,7 @@ func verified(t *testing.T, dirs ...string) []string {
 	return lines
 }
 
-// written are run directories of version 2.
+// written are run directories of an earlier version.
 const written = "../cmd/helmholtz/command/testdata/runs/v2"
 
 // What FORMAT.md says of checksums is so: a program that knows the page alone finds

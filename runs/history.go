@@ -67,6 +67,24 @@ func (h History) WithoutNorms() History {
 	return h
 }
 
+// Thinned returns the history with at most so many epochs, 3 or more: the first, the last, the one
+// with the best objective in validation, and others at equal distances.
+func (h History) Thinned(most int) History {
+	n := len(h.Epochs)
+	if n <= most {
+		return h
+	}
+	best, every := bestOf(h.Epochs, h.Objective()).Epoch, (n+most-3)/(most-2)
+	var left []Epoch
+	for i, e := range h.Epochs {
+		if i%every == 0 || i == n-1 || e.Epoch == best {
+			left = append(left, e)
+		}
+	}
+	h.Epochs = left
+	return h
+}
+
 // Objective is the measure that training improves.
 func (h History) Objective() Measure {
 	if len(h.Measures) > 0 {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,8 +21,9 @@ import (
 // A line of metrics is one flat JSON object: epoch, step, seconds, learning_rate;
 // train.KEY and validation.KEY for each measure; NAME.KEY of what the experiment
 // asked for; norms.NETWORK.LAYER.weights, .gradient and .direction; and a checksum
-// of the line and, by way of their checksums, of all lines before it. Files of
-// version 1 have nested objects instead, and no checksum.
+// of the line and, by way of their checksums, of all lines before it and of the run's
+// experiment. Files of version 2 are not bound to the experiment. Files of version 1 have
+// nested objects instead, and no checksum.
 
 const (
 	trainPrefix      = "train."
@@ -123,10 +125,14 @@ func sealed(e Epoch, before string) (line []byte, seal string, err error) {
 	return line, seal, nil
 }
 
-// readMetrics reads the first epochs of a metrics file, at most so many; a last line
-// that a crash cut short is left out. A file that is not there has none.
-func readMetrics(path string, most int) ([]Epoch, error) {
-	epochs, err := parseLines(file.Lines(path, longestLine), most)
+// readMetrics reads the first epochs of a metrics file, or the first steps of a file of these, at
+// most so many; a last line that a crash cut short is left out. A file that is not there has none.
+func readMetrics(path string, bound binding, most int) ([]Epoch, error) {
+	name, follows := filepath.Base(path), nextEpoch
+	if name == stepsFile {
+		follows = nextStep
+	}
+	epochs, err := parseLines(file.Lines(path, longestLine), bound.to(name), most, follows)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -136,11 +142,15 @@ func readMetrics(path string, most int) ([]Epoch, error) {
 	return epochs, nil
 }
 
-// parseLines reads lines of metrics, at most so many: what follows is not looked at.
-func parseLines(lines iter.Seq2[[]byte, error], most int) ([]Epoch, error) {
+// parseLines reads lines of metrics that are chained to one of some texts, at most so many: what
+// follows is not looked at. It refuses a line that does not follow the line before.
+func parseLines(lines iter.Seq2[[]byte, error], from []string, most int, follows func(before, e Epoch) bool) ([]Epoch, error) {
 	var epochs []Epoch
-	err := eachLine(first(most, lines), func(line, _ []byte) error {
+	err := eachLine(first(most, lines), from, func(line, _ []byte) error {
 		e, err := parseEpoch(line)
+		if err == nil {
+			err = checkFollows(follows, lastOf(epochs), e)
+		}
 		epochs = append(epochs, e)
 		return err
 	})
@@ -149,6 +159,20 @@ func parseLines(lines iter.Seq2[[]byte, error], most int) ([]Epoch, error) {
 	}
 	return epochs, nil
 }
+
+// checkFollows refuses an epoch, or a step, that does not follow another.
+func checkFollows(follows func(before, e Epoch) bool, before, e Epoch) error {
+	if follows(before, e) {
+		return nil
+	}
+	return fmt.Errorf("epoch %d, step %d, after epoch %d, step %d: a line was doubled, moved or removed", e.Epoch, e.Step, before.Epoch, before.Step)
+}
+
+// nextEpoch says whether an epoch comes right after another, or is the first where that is none.
+func nextEpoch(before, e Epoch) bool { return e.Epoch == before.Epoch+1 && e.Step > before.Step }
+
+// nextStep says whether a recorded step comes after another.
+func nextStep(before, e Epoch) bool { return e.Epoch >= before.Epoch && e.Step > before.Step }
 
 // first are the first n of lines, and an error that comes before.
 func first(n int, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
@@ -294,10 +318,11 @@ func flatten(prefix string, object map[string]any, into map[string]float64) erro
 	return nil
 }
 
-// truncateMetrics leaves the first n epochs in a metrics file, and returns
-// them with the checksum of the last.
-func truncateMetrics(dir *file.Held, name string, n int) (epochs []Epoch, seal string, err error) {
-	epochs, err = readMetrics(dir.Path(name), n)
+// truncateMetrics leaves the first n epochs in a metrics file, bound to the experiment as it is, and
+// returns them with the checksum that the next line follows.
+func truncateMetrics(dir *file.Held, name string, bound binding, n int) (epochs []Epoch, seal string, err error) {
+	seal = bound.to(name)[0]
+	epochs, err = readMetrics(dir.Path(name), bound, n)
 	if err != nil {
 		return nil, "", err
 	}

@@ -22,6 +22,9 @@ var someEpochs = []Epoch{
 		Norms: Norms{"generative": {{1, 2, 3}, {4, 5, 6}}, "recognition": {{0, 0, 1e-9}}}},
 }
 
+// of1 is the binding of the files of some run.
+var of1 = binding{"1"}
+
 func wantError(t *testing.T, err error, says ...string) {
 	t.Helper()
 	if err == nil {
@@ -35,7 +38,9 @@ func wantError(t *testing.T, err error, says ...string) {
 }
 
 // parseMetrics reads the text of a metrics file.
-func parseMetrics(b []byte) ([]Epoch, error) { return parseLines(linesOf(b), math.MaxInt) }
+func parseMetrics(b []byte) ([]Epoch, error) {
+	return parseLines(linesOf(b), []string{""}, math.MaxInt, nextEpoch)
+}
 
 // linesOf are the lines of a file's content, as package file reads them.
 func linesOf(b []byte) iter.Seq2[[]byte, error] {
@@ -68,7 +73,7 @@ func TestMetricsAreAppendedAndTruncated(t *testing.T) {
 	path := dir.Path(metricsFile)
 	want := func(epochs []Epoch) {
 		t.Helper()
-		got, err := readMetrics(path, math.MaxInt)
+		got, err := readMetrics(path, of1, math.MaxInt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +82,7 @@ func TestMetricsAreAppendedAndTruncated(t *testing.T) {
 		}
 	}
 	want(nil)
-	_, seal, err := truncateMetrics(dir, metricsFile, 0) // makes it
+	_, seal, err := truncateMetrics(dir, metricsFile, of1, 0) // makes it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,12 +93,12 @@ func TestMetricsAreAppendedAndTruncated(t *testing.T) {
 		want(someEpochs[:i+1])
 	}
 	for n := len(someEpochs); n >= 0; n-- {
-		if _, _, err := truncateMetrics(dir, metricsFile, n); err != nil {
+		if _, _, err := truncateMetrics(dir, metricsFile, of1, n); err != nil {
 			t.Fatal(err)
 		}
 		want(someEpochs[:n])
 	}
-	_, _, err = truncateMetrics(dir, metricsFile, 1)
+	_, _, err = truncateMetrics(dir, metricsFile, of1, 1)
 	wantError(t, err, path, "holds 0 epochs", "has seen 1", "restore")
 }
 
@@ -138,16 +143,33 @@ func TestDamagedMetricsAreNoticed(t *testing.T) {
 	}
 }
 
+// What follows a checksum, or an order that no training has, is no line of an earlier version.
+func TestOddLinesOfEarlierVersionsAreRefused(t *testing.T) {
+	lines := strings.SplitAfter(written(t, someEpochs), "\n")
+	for what, text := range map[string]string{
+		"carriage returns": strings.ReplaceAll(strings.Join(lines, ""), "\n", "\r\n"),
+		"spaces":           strings.ReplaceAll(strings.Join(lines, ""), "\n", " \n"),
+		"the second first": written(t, []Epoch{someEpochs[1], someEpochs[0], someEpochs[2]}),
+		"the first twice":  written(t, []Epoch{someEpochs[0], someEpochs[0]}),
+		"one left out":     written(t, []Epoch{someEpochs[0], someEpochs[2]}),
+		"steps that fall":  `{"epoch":1,"step":6}` + "\n" + `{"epoch":2,"step":5}` + "\n",
+	} {
+		if epochs, err := parseMetrics([]byte(text)); err == nil {
+			t.Errorf("%s: read as %+v", what, epochs)
+		}
+	}
+}
+
 // Lines of the first version are nested, and have no checksum.
 func TestMetricsOfVersion1(t *testing.T) {
-	line := `{"epoch":2,"step":12,"seconds":0.5,"learning_rate":0.1,"train":{"log_p":-6,"bound":-7,"ess":0.3},"validation":{"log_p":-5,"bound":-6,"ess":0.2},` +
+	line := `{"epoch":1,"step":12,"seconds":0.5,"learning_rate":0.1,"train":{"log_p":-6,"bound":-7,"ess":0.3},"validation":{"log_p":-5,"bound":-6,"ess":0.2},` +
 		`"norms":{"generative":[{"weights":1,"gradient":2,"direction":3},{"weights":4,"gradient":5,"direction":6}],"recognition":[{"weights":7,"gradient":8,"direction":9}]}}` + "\n"
 	got, err := parseMetrics([]byte(line))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []Epoch{{
-		Epoch: 2, Step: 12, Seconds: 0.5, LearningRate: 0.1,
+		Epoch: 1, Step: 12, Seconds: 0.5, LearningRate: 0.1,
 		Train:      Measures{"log_p": -6, "bound": -7, "ess": 0.3},
 		Validation: Measures{"log_p": -5, "bound": -6, "ess": 0.2},
 		Norms:      Norms{"generative": {{1, 2, 3}, {4, 5, 6}}, "recognition": {{7, 8, 9}}},
@@ -238,7 +260,7 @@ func TestStepsAreReadBack(t *testing.T) {
 	if err := os.WriteFile(dir.Path(stepsFile), []byte(written(t, someEpochs)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	epochs, _, err := truncateMetrics(dir, stepsFile, 2)
+	epochs, _, err := truncateMetrics(dir, stepsFile, binding{"1", ""}, 2)
 	if err != nil || len(epochs) != 2 || epochs[1].Step != 12 {
 		t.Errorf("%d steps are left, the error is %v", len(epochs), err)
 	}

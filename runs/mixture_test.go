@@ -349,17 +349,10 @@ func (p parameters) snapshot(step int) (runs.Snapshot, error) {
 
 // parametersOf reads them from a snapshot.
 func parametersOf(s runs.Snapshot, components, units int) (parameters, error) {
-	var of [3][]float64
-	for i, want := range []runs.Tensor{
-		{Name: "weights", Shape: []int{components}}, {Name: "means", Shape: []int{components, units}}, {Name: "variance", Shape: []int{}},
-	} {
-		at := slices.IndexFunc(s.Tensors, func(t runs.Tensor) bool {
-			return t.Name == want.Name && slices.Equal(t.Shape, want.Shape) && t.Wide != nil
-		})
-		if at < 0 {
-			return parameters{}, fmt.Errorf("no tensor %s of shape %v: not a mixture of %d components of %d units", want.Name, want.Shape, components, units)
-		}
-		of[i] = slices.Clone(s.Tensors[at].Wide)
+	p := parameters{make([]float64, components), make([]float64, components*units), 0}
+	empty, err := p.snapshot(s.Step)
+	if err == nil {
+		err = runs.ReadTensors(empty.Tensors, s.Tensors)
 	}
-	return parameters{of[0], of[1], of[2][0]}, nil
+	return parameters{empty.Tensors[0].Wide, empty.Tensors[1].Wide, empty.Tensors[2].Wide[0]}, err
 }

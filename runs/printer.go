@@ -23,7 +23,7 @@ func Printer(w io.Writer) Recorder {
 }
 
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -55,6 +55,12 @@ type printer struct {
 	warned bool
 }
 
+// Wait implements Waiter.
+func (p *printer) Wait(until *TakenError) {
+	fmt.Fprintf(p.w, "waiting up to %s: a program on %s trains in %s, or that machine stopped while it did; without a sign of life from it, training goes on here\n",
+		until.Left.Round(time.Second), until.Host, until.Dir)
+}
+
 func (p *printer) Begin(plan Plan) {
 	p.plan, p.start, p.warned = plan, time.Now(), false
 	fmt.Fprintf(p.w, "%s: %s of %s", plan.Name, names.Count(plan.Epochs, "epoch"), names.Count(plan.StepsPerEpoch, "step"))
@@ -62,6 +68,9 @@ func (p *printer) Begin(plan Plan) {
 		fmt.Fprintf(p.w, ", resumed after %s", names.Count(plan.Start, "step"))
 	}
 	fmt.Fprintln(p.w)
+	if plan.Notice != "" {
+		fmt.Fprintln(p.w, plan.Notice)
+	}
 	if b, objective := plan.History.Baseline, plan.History.Objective(); b != nil {
 		rows := map[string]string{"train": "training"}
 		fmt.Fprintf(p.w, "baseline: %s, of %s, over the %s rows\n",

@@ -74,27 +74,26 @@ func provenance(l Learner, fingerprint string, step int, b *Baseline) Provenance
 // appendProvenance adds the line of a session, and returns how many there are then. It
 // refuses fewer before it than the clock knows of, and leaves out those that a crash of
 // earlier versions cut short.
-func appendProvenance(dir *file.Held, c *clock, p Provenance) (int, error) {
+func appendProvenance(dir *file.Held, c *clock, p Provenance, bound binding) (int, error) {
 	path := dir.Path(sessionsFile)
-	sessions, err := readSessions(path, c)
+	sessions, err := readSessions(path, c, bound)
 	if err != nil {
 		return 0, err
 	}
-	text, err := sessionsText(sessions, p)
+	text, err := sessionsText(sessions, p, bound.to(sessionsFile)[0])
 	if err != nil {
 		return 0, err
 	}
 	return len(sessions) + 1, dir.WriteAside(sessionsFile, text)
 }
 
-// sessionsText is the text of sessions and one more.
-func sessionsText(sessions [][]byte, p Provenance) ([]byte, error) {
+// sessionsText is the text of sessions and one more, the first of which is chained to a text.
+func sessionsText(sessions [][]byte, p Provenance, seal string) ([]byte, error) {
 	session, err := json.Marshal(p)
 	if err != nil {
 		return nil, err
 	}
 	var text []byte
-	seal := ""
 	for _, session := range append(sessions, session) {
 		var line []byte
 		line, seal = sealLine(session[1:len(session)-1], seal)
@@ -105,8 +104,8 @@ func sessionsText(sessions [][]byte, p Provenance) ([]byte, error) {
 
 // readSessions reads the objects of sessions, without their checksums. It refuses fewer
 // than the clock knows of, and then any without a checksum.
-func readSessions(path string, c *clock) ([][]byte, error) {
-	sessions, sealed, err := parseSessions(file.Lines(path, longestLine))
+func readSessions(path string, c *clock, bound binding) ([][]byte, error) {
+	sessions, sealed, err := parseSessions(file.Lines(path, longestLine), bound.to(sessionsFile))
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
@@ -121,8 +120,8 @@ func readSessions(path string, c *clock) ([][]byte, error) {
 }
 
 // parseSessions reads sessions, and says how many have a checksum.
-func parseSessions(lines iter.Seq2[[]byte, error]) (sessions [][]byte, sealed int, err error) {
-	err = eachLine(lines, func(line, fields []byte) error {
+func parseSessions(lines iter.Seq2[[]byte, error], from []string) (sessions [][]byte, sealed int, err error) {
+	err = eachLine(lines, from, func(line, fields []byte) error {
 		switch {
 		case fields != nil:
 			line = fmt.Appendf(nil, "{%s}", fields)
@@ -141,11 +140,11 @@ func parseSessions(lines iter.Seq2[[]byte, error]) (sessions [][]byte, sealed in
 // Provenance lists the sessions in which the run was trained; none where it is of
 // a version that did not record them.
 func (r *Run) Provenance() ([]Provenance, error) {
-	clock, err := readClock(r.path(clockFile), r.position.Step)
+	clock, err := readClock(r.path(clockFile), r.position.Step, r.bound)
 	if err != nil {
 		return nil, err
 	}
-	sessions, err := readSessions(r.path(sessionsFile), clock)
+	sessions, err := readSessions(r.path(sessionsFile), clock, r.bound)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 // FuzzProvenance checks that sessions which are read stay, with the one that is added.
 func FuzzProvenance(f *testing.F) {
 	added := Provenance{Date: time.Unix(1e9, 0).UTC(), Step: 3, Host: "here"}
-	if text, err := sessionsText(nil, added); err == nil {
+	if text, err := sessionsText(nil, added, ""); err == nil {
 		f.Add(text)
 	}
 	f.Add([]byte(`{"date":"2026-11-22T01:02:03Z","step":7,"host":"a","threads":2}` + "\n"))
@@ -21,15 +21,15 @@ func FuzzProvenance(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var before [][]byte
 		var err error
-		fuzz.Bounded(t, len(b), func() { before, _, err = parseSessions(linesOf(b)) })
+		fuzz.Bounded(t, len(b), func() { before, _, err = parseSessions(linesOf(b), []string{""}) })
 		if err != nil {
 			return
 		}
-		text, err := sessionsText(before, added)
+		text, err := sessionsText(before, added, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		after, _, err := parseSessions(linesOf(text))
+		after, _, err := parseSessions(linesOf(text), []string{""})
 		if err != nil || len(after) != len(before)+1 {
 			t.Fatalf("%d sessions and one more are read as %d (%v)", len(before), len(after), err)
 		}

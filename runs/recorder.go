@@ -22,6 +22,7 @@ type Plan struct {
 	Epochs        int
 	StepsPerEpoch int
 	Start         int     // steps done before, when training resumes
+	Notice        string  // what is odd about the training rows, "" if nothing is: see dataset.Set.Notice
 	History       History // epochs done before, and what is measured
 }
 
@@ -38,4 +39,11 @@ type Progress struct {
 type CheckpointRequester interface {
 	Recorder
 	CheckpointWanted() bool
+}
+
+// A Waiter is a Recorder that is told what training waits for before it begins: a program on
+// another machine, which may have stopped. It is told once.
+type Waiter interface {
+	Recorder
+	Wait(*TakenError)
 }

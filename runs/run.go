@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
 // Run is a run of training as its directory holds it: the experiment, what was
@@ -21,6 +22,7 @@ type Run struct {
 	history    []Epoch
 	lost       error // what is wrong with the history, or with its baseline
 	baseline   *Baseline
+	bound      binding
 	position   position
 	snapshot   Snapshot
 }
@@ -45,7 +47,7 @@ func Open(dir string) (*Run, error) {
 	}
 	c, err := loadCheckpoint(filepath.Join(dir, checkpointFile))
 	if errors.Is(err, os.ErrNotExist) {
-		if err := refuseLostCheckpoint(dir); err != nil {
+		if err := refuseLostCheckpoint(dir, e); err != nil {
 			return nil, err
 		}
 		return nil, fmt.Errorf("the run in %s has no checkpoint yet, no %s: train it for longer, or anew at a lower learning rate where it has diverged", dir, checkpointFile)
@@ -53,11 +55,12 @@ func Open(dir string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	bound := bindingOf(e, c.position)
 	if err := c.checkExperiment(e); err != nil {
 		return nil, damaged(filepath.Join(dir, checkpointFile), err)
 	}
-	r := &Run{dir: dir, experiment: e, position: c.position, snapshot: c.snapshot}
-	r.history, r.lost = readHistory(filepath.Join(dir, metricsFile), r.position.Epoch)
+	r := &Run{dir: dir, experiment: e, bound: bound, position: c.position, snapshot: c.snapshot}
+	r.history, r.lost = readHistory(filepath.Join(dir, metricsFile), bound, r.position.Epoch)
 	if r.baseline, err = r.recordedBaseline(); r.lost == nil {
 		r.lost = err
 	}
@@ -78,8 +81,8 @@ func lastRunIn(dir string) (last string) {
 
 // readHistory reads the epochs that the checkpoint has seen; a crash can leave one
 // more.
-func readHistory(path string, seen int) ([]Epoch, error) {
-	epochs, err := readMetrics(path, seen)
+func readHistory(path string, bound binding, seen int) ([]Epoch, error) {
+	epochs, err := readMetrics(path, bound, seen)
 	if err == nil && len(epochs) < seen {
 		err = lostEpochs(path, len(epochs), seen)
 	}
@@ -87,6 +90,40 @@ func readHistory(path string, seen int) ([]Epoch, error) {
 		return nil, err
 	}
 	return epochs[:seen], nil
+}
+
+// readEnds reads the last epoch that the checkpoint has seen, and the best one, and verifies the
+// others. Lines that are bound to the run are known to follow each other by their checksums alone.
+func readEnds(path string, bound binding, at position) (last, best Epoch, err error) {
+	last = lastOf(nil)
+	n := 0
+	err = eachLine(first(at.Epoch, file.Lines(path, longestLine)), bound.to(metricsFile), func(line, _ []byte) error {
+		n++
+		if n != at.Epoch && n != at.BestEpoch && !slices.Contains(bound, "") {
+			return nil
+		}
+		e, err := parseEpoch(line)
+		if err != nil {
+			return err
+		}
+		if err := checkFollows(nextEpoch, Epoch{Epoch: n - 1, Step: last.Step}, e); err != nil {
+			return err
+		}
+		if last = e; n == at.BestEpoch {
+			best = e
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		err = nil
+	case err != nil:
+		return last, best, damaged(path, err)
+	}
+	if n < at.Epoch {
+		err = lostEpochs(path, n, at.Epoch)
+	}
+	return last, best, err
 }
 
 // String says what the run trains, how far it has come, and what its last epoch measured.
@@ -139,11 +176,11 @@ func (r *Run) recordedBaseline() (last *Baseline, err error) {
 func (r *Run) Steps() (History, error) {
 	h := r.History()
 	h.Err = nil
-	clock, err := readClock(r.path(clockFile), r.position.Step)
+	clock, err := readClock(r.path(clockFile), r.position.Step, r.bound)
 	if err != nil {
 		return h, err
 	}
-	recorded, err := readMetrics(r.path(stepsFile), math.MaxInt)
+	recorded, err := readMetrics(r.path(stepsFile), r.bound, math.MaxInt)
 	if err != nil {
 		return h, err
 	}

@@ -37,6 +37,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
@@ -256,7 +257,9 @@ func ReadExperiment(path string) (Experiment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return e, nil
+	h := e.Header()
+	h.Dataset = DataOfFile(h.Dataset, path, text)
+	return e.WithHeader(h), nil
 }
 
 // CheckSettings refuses settings of a file that no experiment has: seeds as CheckSeeds
@@ -316,7 +319,7 @@ func (h Header) Check(set *dataset.Set) error {
 	case h.BatchSize < 1:
 		return fmt.Errorf("batch size %d: give at least 1", h.BatchSize)
 	case h.BatchSize > rows:
-		return fmt.Errorf("batch size %d is larger than the %d training rows of %s: lower it", h.BatchSize, rows, set.Name())
+		return fmt.Errorf("batch size %d is larger than the %s of %s: lower it", h.BatchSize, names.Count(rows, "training row"), set.Name())
 	case h.Epochs > math.MaxUint32/h.StepsPerEpoch(rows):
 		return fmt.Errorf("%d epochs of %d rows are more than 2³² steps: lower the number of epochs", h.Epochs, rows)
 	case h.RecordSteps < 0:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 )
 
@@ -30,6 +32,27 @@ type Seeds struct {
 // Dir is the directory that the seeds' directories lie in, or that of the one
 // run.
 func (s *Seeds) Dir() string { return s.dir }
+
+// String names the experiment, the number of its seeds and their directory, and gives the objective of
+// the last epoch, of validation rows if there are any: the mean ± the standard deviation over the seeds.
+func (s *Seeds) String() string {
+	if s == nil || len(s.Runs) == 0 {
+		return "no seeds that have a checkpoint"
+	}
+	text := fmt.Sprintf("%v: %s in %s", s.Runs[0].experiment, names.Count(len(s.Runs), "seed"), s.dir)
+	if s.Waiting > 0 {
+		text += fmt.Sprintf(", %d more without a checkpoint", s.Waiting)
+	}
+	of, rows := newCompared(s), "validation"
+	last := of.Validation
+	if math.IsNaN(last.Mean) {
+		rows, last = "training", of.Train
+	}
+	if math.IsNaN(last.Mean) { // no epoch has ended
+		return text
+	}
+	return fmt.Sprintf("%s; %s %s %s in the last epoch, mean ± sd", text, rows, s.objective().Name, last.Text(3))
+}
 
 // Finished says whether training has come to its end for all seeds.
 func (s *Seeds) Finished() bool {
@@ -220,7 +243,7 @@ func OpenSeeds(dir string) (*Seeds, error) {
 	for _, e := range experiments {
 		path := SeedDir(dir, e.Header().Seed)
 		if _, err := os.Stat(filepath.Join(path, checkpointFile)); errors.Is(err, os.ErrNotExist) {
-			if err := refuseLostCheckpoint(path); err != nil {
+			if err := refuseLostCheckpoint(path, e); err != nil {
 				return nil, err
 			}
 			s.Waiting++
@@ -290,9 +313,9 @@ func readPlan(dir string) ([]uint64, error) {
 		return nil, err
 	}
 	var p seedPlan
-	sealed, err := unmarshalSealed(text, &p)
+	sealed, err := unmarshalSealed(text, &p, "")
 	if err == nil && !sealed {
-		err = errors.New("it has no checksum")
+		err = errNoSeal
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, and the seeds are those whose directories are there", path, err)
@@ -318,7 +341,7 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 	if planned || err != nil {
 		return err
 	}
-	line, err := marshalSealed(seedPlan{all})
+	line, err := marshalSealed(seedPlan{all}, "")
 	if err != nil {
 		return err
 	}

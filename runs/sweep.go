@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
@@ -65,23 +67,28 @@ type sweepFile struct {
 //	method.damping = [0.2, 0.1]
 //
 // Lists of a grid are combined, each value with each; those of one table together are
-// gone through side by side. What the base leaves out each combination has by default,
-// so that a preset brings its own settings; a base that names them all, such as the
-// experiment.toml of a run, keeps them.
+// gone through side by side. A setting that the base omits has its default. Presets that vary bring
+// the settings that make them what they are, such as the metric, whatever the base has; every other
+// setting of the base stays. ReadSweep refuses a setting that trains another published method than
+// its preset names.
 func ReadSweep(path string) (*Sweep, error) {
 	text, err := file.Read(path, file.Small)
 	if err != nil {
 		return nil, err
 	}
-	s, err := parseSweep(text, filepath.Dir(path))
+	s, err := parseSweep(text, path)
+	if err == nil {
+		err = s.checkPresets()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
 }
 
-// parseSweep reads a sweep whose base, where it is a file, is named from dir.
-func parseSweep(text []byte, dir string) (*Sweep, error) {
+// parseSweep reads a sweep from the text of a file, whose folder is that of the base and the data that it
+// names.
+func parseSweep(text []byte, path string) (*Sweep, error) {
 	var f sweepFile
 	meta, err := DecodeTOML(text, &f)
 	if err != nil {
@@ -96,12 +103,14 @@ func parseSweep(text []byte, dir string) (*Sweep, error) {
 	if f.Seeds != nil {
 		s.Seeds = *f.Seeds
 	}
+	of, ofText := path, text // the file with the base
 	switch base := f.Base.(type) {
 	case string:
 		if !filepath.IsAbs(base) {
-			base = filepath.Join(dir, base)
+			base = filepath.Join(filepath.Dir(path), base)
 		}
-		if s.Base, err = file.Read(base, file.Small); err == nil {
+		s.Base, err = file.Read(base, file.Small)
+		if of, ofText = base, s.Base; err == nil {
 			if _, err = ParseExperiment(s.Base); err != nil {
 				err = fmt.Errorf("%s: %w", base, err)
 			}
@@ -112,6 +121,9 @@ func parseSweep(text []byte, dir string) (*Sweep, error) {
 		}
 	default:
 		err = errors.New(`base: give the experiment that varies, as a table or as the name of a file, base = "experiment.toml"`)
+	}
+	if err == nil {
+		err = s.resolveData(of, ofText)
 	}
 	if err != nil {
 		return nil, err
@@ -138,8 +150,61 @@ func parseSweep(text []byte, dir string) (*Sweep, error) {
 		}
 		s.Axes = append(s.Axes, axis)
 	}
+	for _, axis := range s.Axes {
+		for i, key := range axis.Keys {
+			for _, values := range axis.Values {
+				values[i] = dataValue(key, values[i], path, text)
+			}
+		}
+	}
 	_, err = s.Settings()
 	return s, err
+}
+
+// resolveData gives the data of the base the paths by which this program opens them.
+func (s *Sweep) resolveData(path string, text []byte) error {
+	table, err := s.base()
+	if err != nil {
+		return err
+	}
+	changed := false
+	data, _ := table["dataset"].(map[string]any)
+	for key, value := range data {
+		if is := dataValue("dataset."+key, value, path, text); !reflect.DeepEqual(is, value) {
+			data[key], changed = is, true
+		}
+	}
+	if changed {
+		s.Base, err = encodeTOML(table)
+	}
+	return err
+}
+
+// dataValue returns the value of a setting in a file, the path of data as DataOfFile has it.
+func dataValue(key string, value any, path string, text []byte) any {
+	name, is := value.(string)
+	switch {
+	case !is:
+	case key == "dataset.name":
+		return DataOfFile(dataset.Spec{Name: name}, path, text).Name
+	case slices.Contains([]string{"dataset.test", "dataset.label_file", "dataset.test_label_file"}, key):
+		return dataPath(name, path, text)
+	}
+	return value
+}
+
+// checkPresets refuses a setting that trains another published method than its preset names.
+func (s *Sweep) checkPresets() error {
+	settings, err := s.Settings()
+	if err != nil {
+		return err
+	}
+	for _, setting := range settings {
+		if err := CheckPreset(setting.Experiment); err != nil {
+			return fmt.Errorf("%s: %w", setting.Name, err)
+		}
+	}
+	return nil
 }
 
 // lists are the lists of a table and of those within it, by their full names.
@@ -237,7 +302,7 @@ func (s *Sweep) Settings() ([]Setting, error) {
 	if number*s.Seeds > mostRuns {
 		return nil, fmt.Errorf("more than %d runs: give fewer values, or fewer seeds", mostRuns)
 	}
-	base, err := s.base()
+	base, err := s.varied(keys)
 	if err != nil {
 		return nil, err
 	}
@@ -286,6 +351,30 @@ func (s *Sweep) Settings() ([]Setting, error) {
 func (s *Sweep) base() (table map[string]any, err error) {
 	_, err = DecodeTOML(s.Base, &table)
 	return table, err
+}
+
+// varied returns the base without the settings that an axis decides: where the preset varies, and they
+// do not, each preset brings its own.
+func (s *Sweep) varied(keys []string) (table map[string]any, err error) {
+	if table, err = s.base(); err != nil {
+		return nil, err
+	}
+	e, err := ParseExperiment(s.Base)
+	of, is := e.(Presetter)
+	if !is {
+		return table, err
+	}
+	preset, decides := of.Preset()
+	if !slices.Contains(keys, preset) {
+		return table, nil
+	}
+	for _, key := range decides {
+		name, setting := cutLast(key)
+		if of, is := table[name].(map[string]any); is && !slices.Contains(keys, key) {
+			delete(of, setting)
+		}
+	}
+	return table, nil
 }
 
 // withValue is a copy of a table with another value at a path.

@@ -112,7 +112,7 @@ func OpenSweep(dir string) (*Sweep, error) {
 	if _, err = verifyText(text); err != nil {
 		return nil, fmt.Errorf("%s: %w: restore it from a copy, or remove it and plan the sweep again, which keeps what is trained", path, err)
 	}
-	s, err := parseSweep(text, dir)
+	s, err := parseSweep(text, path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -134,6 +134,12 @@ func (s *Sweep) Claim(dir string) error {
 	text = sealText(text)
 	if claimed, err := s.claimed(dir, jobs, text); claimed || err != nil {
 		return err
+	}
+	var sets Sets
+	for _, j := range jobs { // before the directory is claimed
+		if _, err := sets.Open(j.Experiment, j.Dir); err != nil {
+			return err
+		}
 	}
 	held, err := holdSoon(dir)
 	if errors.Is(err, file.ErrLocked) {
@@ -311,7 +317,14 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 		case Failed:
 			return false, nil
 		}
-		err := j.train(ctx, &sets, recorders)
+		told, err := j.train(ctx, &sets, recorders)
+		defer func() {
+			for _, r := range told {
+				if r, ok := r.(JobRecorder); ok {
+					r.JobEnded()
+				}
+			}
+		}()
 		var taken *TakenError
 		switch {
 		case err == nil:
@@ -329,24 +342,31 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 	return elsewhere, errors.Join(failures...)
 }
 
-// train trains the job, unless another program does.
-func (j Job) train(ctx context.Context, sets *Sets, recorders func(Job) []Recorder) error {
+// JobRecorder is a Recorder that follows the jobs of a sweep. JobEnded is called after End, once
+// the directory of the job is free and a failure is noted: the states of all runs are then as
+// the job has left them.
+type JobRecorder interface {
+	Recorder
+	JobEnded()
+}
+
+// train trains the job, unless another program does. It returns the recorders that it told.
+func (j Job) train(ctx context.Context, sets *Sets, recorders func(Job) []Recorder) (told []Recorder, err error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := Taken(j.Dir); err != nil {
-		return err
+		return nil, err
 	}
 	set, err := sets.Open(j.Experiment, j.Dir)
 	if err != nil {
-		return &dataError{err}
+		return nil, &dataError{err}
 	}
-	var own []Recorder
 	if recorders != nil {
-		own = recorders(j)
+		told = recorders(j)
 	}
-	_, err = Train(ctx, j.Experiment, set, j.Dir, own...)
-	return err
+	_, err = Train(ctx, j.Experiment, set, j.Dir, told...)
+	return told, err
 }
 
 // release removes the lease of a program that was killed when its run had just ended.
@@ -395,7 +415,9 @@ func (s *Sweep) Retry(dir string) error {
 }
 
 // StepTime measures how long a step of an experiment takes on set: the mean over as
-// many steps as fit into a duration, one at least, of a training that leaves nothing.
+// many steps as fit into a duration, one at least, of a training that leaves nothing. The first
+// step, which may compute what many later ones use, such as a Fisher matrix, is not among them if
+// an epoch has more.
 func StepTime(ctx context.Context, e Experiment, set *dataset.Set, within time.Duration) (time.Duration, error) {
 	e, err := Resolve(e, set)
 	if err != nil {
@@ -411,14 +433,17 @@ func StepTime(ctx context.Context, e Experiment, set *dataset.Set, within time.D
 	}
 	defer learner.Close()
 	perEpoch := e.Header().StepsPerEpoch(set.Train().Rows)
-	start, steps := time.Now(), 0
-	for steps < perEpoch && (steps == 0 || time.Since(start) < within) {
+	start, steps, timed := time.Now(), 0, 0
+	for steps < perEpoch && (timed == 0 || time.Since(start) < within) {
 		first := steps
 		done, err := learner.Steps(ctx, min(perEpoch-first, max(1, steps)), func(k int) float64 { return e.LearningRate(first+k, perEpoch) })
 		if err != nil {
 			return 0, err
 		}
 		steps += len(done)
+		if timed += len(done); first == 0 && perEpoch > 1 {
+			start, timed = time.Now(), 0
+		}
 	}
-	return time.Since(start) / time.Duration(steps), nil
+	return time.Since(start) / time.Duration(timed), nil
 }

@@ -27,10 +27,15 @@ const saveEvery = time.Minute
 // step, with a checkpoint, and returns an Interruption beside the run. So does training
 // that diverges, with ErrDiverged, but for a run that has no checkpoint yet, which is
 // nil. Without a recorder, training is reported by Printer in a terminal; Quiet keeps it
-// from that.
+// from that. Training waits first if a program on a machine that may have stopped had the
+// directory, as Await does.
 func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
 	e, err := Resolve(e, set)
 	if err != nil {
+		return nil, err
+	}
+	recorders = usual(recorders)
+	if err := Await(ctx, dir, recorders...); err != nil {
 		return nil, err
 	}
 	held, err := claim(dir, e, set)
@@ -52,7 +57,7 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 		return nil, notWritten(dir, err)
 	}
 	defer t.learner.Close()
-	t.recorders = usual(recorders)
+	t.recorders = recorders
 	failure := t.train(ctx)
 	if errors.Is(failure, file.ErrLost) {
 		return nil, failure // what is there now is another's
@@ -111,6 +116,7 @@ type training struct {
 	checkpoint *checkpoint // its snapshot is that of the last fetch
 	history    []Epoch
 	baseline   *Baseline
+	bound      binding
 	seals      struct{ epochs, steps string } // checksums of the last lines
 	recorded   []Epoch                        // steps that are not in their file yet
 	lines      int                            // number of those that are
@@ -141,7 +147,7 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 	begins := errors.Is(err, os.ErrNotExist)
 	switch {
 	case begins:
-		if err := refuseLostCheckpoint(dir.Path("")); err != nil {
+		if err := refuseLostCheckpoint(dir.Path(""), e); err != nil {
 			return nil, err
 		}
 		t.checkpoint = &checkpoint{position: position{Experiment: e.Hash()}}
@@ -151,22 +157,24 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 	case err != nil:
 		return nil, err
 	}
+	was := bindingOf(e, t.checkpoint.position)
+	t.bound = was[:1]
 	if err := errors.Join(t.checkpoint.checkExperiment(e), t.checkpoint.checkPlace(t.header, set.Train().Rows)); err != nil {
 		return nil, damaged(dir.Path(checkpointFile), err)
 	}
-	if t.history, t.seals.epochs, err = truncateMetrics(dir, metricsFile, t.checkpoint.position.Epoch); err != nil {
+	if t.history, t.seals.epochs, err = truncateMetrics(dir, metricsFile, was, t.checkpoint.position.Epoch); err != nil {
 		return nil, err
 	}
 	if err := t.checkpoint.position.checkNorms(t.history); err != nil {
 		return nil, damaged(dir.Path(checkpointFile), err)
 	}
 	t.steps, t.fetched = t.checkpoint.snapshot.Step, t.checkpoint.snapshot.Step
-	clock, err := readClock(dir.Path(clockFile), t.steps)
+	clock, err := readClock(dir.Path(clockFile), t.steps, was)
 	if err != nil {
 		return nil, err
 	}
 	t.seconds = clock.seconds(t.history)
-	recorded, err := readMetrics(dir.Path(stepsFile), math.MaxInt)
+	recorded, err := readMetrics(dir.Path(stepsFile), was, math.MaxInt)
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +182,8 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 	if err := clock.checkRecorded(dir.Path(stepsFile), recorded[:t.lines]); err != nil {
 		return nil, err
 	}
-	if t.header.RecordSteps > 0 {
-		if _, t.seals.steps, err = truncateMetrics(dir, stepsFile, t.lines); err != nil {
+	if t.header.RecordSteps > 0 || len(recorded) > 0 {
+		if _, t.seals.steps, err = truncateMetrics(dir, stepsFile, was, t.lines); err != nil {
 			return nil, err
 		}
 	}
@@ -188,7 +196,10 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 		}
 		return nil, err
 	}
-	t.sessions, err = appendProvenance(dir, clock, provenance(t.learner, t.header.Fingerprint, t.steps, t.baseline))
+	t.sessions, err = appendProvenance(dir, clock, provenance(t.learner, t.header.Fingerprint, t.steps, t.baseline), was)
+	if err == nil && len(was) > 1 && !begins { // the next checkpoint binds the clock beside it
+		err = t.writeClock()
+	}
 	if err != nil {
 		return nil, errors.Join(err, t.learner.Close())
 	}
@@ -221,7 +232,7 @@ func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	plan := Plan{
 		Name: fmt.Sprintf("%v, seed %d", t.experiment, t.header.Seed), Epochs: t.header.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
-		Start: t.steps, History: History{Name: t.experiment.String(), Measures: t.experiment.Measures(), Epochs: t.history, Baseline: t.baseline},
+		Start: t.steps, Notice: t.set.Notice(), History: History{Name: t.experiment.String(), Measures: t.experiment.Measures(), Epochs: t.history, Baseline: t.baseline},
 	}
 	for _, r := range t.recorders {
 		r.Begin(plan)
@@ -454,13 +465,17 @@ func (t *training) save() error {
 	if err := t.checkpoint.save(t.dir, checkpointFile); err != nil {
 		return err
 	}
-	return writeClock(t.dir, clock{t.steps, t.seconds, t.lines, t.sessions})
+	return t.writeClock()
+}
+
+func (t *training) writeClock() error {
+	return writeClock(t.dir, clock{t.steps, t.seconds, t.lines, t.sessions}, t.bound)
 }
 
 // refuseLostCheckpoint refuses a directory whose metrics or clock know of a checkpoint
 // that is not there. A crash before the first one leaves one epoch at most, and no clock.
-func refuseLostCheckpoint(dir string) error {
-	epochs, err := readMetrics(filepath.Join(dir, metricsFile), 2)
+func refuseLostCheckpoint(dir string, e Experiment) error {
+	epochs, err := readMetrics(filepath.Join(dir, metricsFile), bindingOf(e, position{}), 2)
 	if err != nil {
 		return err
 	}

@@ -56,39 +56,41 @@ func madeWith(t *testing.T, version int) (made made) {
 	return made
 }
 
-// Runs of the same experiment are read alike from the files of both versions, but
+// Runs of the same experiment are read alike from the files of all versions, but
 // for the time that they took.
 func TestVersionsAreReadAlike(t *testing.T) {
-	dirs := runsOf(t, 2)
-	if diff := cmp.Diff(dirs, runsOf(t, 1)); diff != "" {
-		t.Fatalf("the versions have different runs (-2 +1):\n%s", diff)
-	}
-	one, two := madeWith(t, 1), madeWith(t, 2)
-	if one.InstructionSet != two.InstructionSet {
-		t.Skipf("version 1 was written with %s, version 2 with %s: their numbers differ", one.InstructionSet, two.InstructionSet)
-	}
-	for _, dir := range dirs {
-		if slices.Contains(one.Recomputed, strings.Split(dir, "/")[1]) {
-			continue
+	dirs := runsOf(t, checkpointFormat)
+	for version := 1; version < checkpointFormat; version++ {
+		if diff := cmp.Diff(dirs, runsOf(t, version)); diff != "" {
+			t.Fatalf("version %d has other runs (-newest +it):\n%s", version, diff)
 		}
-		t.Run(dir[1:], func(t *testing.T) {
-			one, two := load(t, 1, dir, checkpointFile), load(t, 2, dir, checkpointFile)
-			wantAlike(t, one, two)
-			if two.position.BestEpoch > 0 {
-				wantAlike(t, load(t, 1, dir, bestFile), load(t, 2, dir, bestFile))
+		was, is := madeWith(t, version), madeWith(t, checkpointFormat)
+		if was.InstructionSet != is.InstructionSet {
+			t.Skipf("version %d was written with %s, the newest with %s: their numbers differ", version, was.InstructionSet, is.InstructionSet)
+		}
+		for _, dir := range dirs {
+			if slices.Contains(was.Recomputed, strings.Split(dir, "/")[1]) {
+				continue
 			}
-			epochs, err := readMetrics(in(1, dir, metricsFile), math.MaxInt)
-			if err != nil {
-				t.Fatal(err)
-			}
-			again, err := readMetrics(in(2, dir, metricsFile), math.MaxInt)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(epochs, again, cmpopts.IgnoreFields(Epoch{}, "Seconds")); diff != "" || len(again) != two.position.Epoch {
-				t.Errorf("%d epochs after epoch %d (-1 +2):\n%s", len(again), two.position.Epoch, diff)
-			}
-		})
+			t.Run(fmt.Sprint(version, dir), func(t *testing.T) {
+				was, is := load(t, version, dir, checkpointFile), load(t, checkpointFormat, dir, checkpointFile)
+				wantAlike(t, version, was, is)
+				if is.position.BestEpoch > 0 {
+					wantAlike(t, version, load(t, version, dir, bestFile), load(t, checkpointFormat, dir, bestFile))
+				}
+				epochs, err := readMetrics(in(version, dir, metricsFile), binding{""}, math.MaxInt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				again, err := readMetrics(in(checkpointFormat, dir, metricsFile), binding{is.position.Experiment}, math.MaxInt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(epochs, again, cmpopts.IgnoreFields(Epoch{}, "Seconds")); diff != "" || len(again) != is.position.Epoch {
+					t.Errorf("%d epochs after epoch %d (-was +is):\n%s", len(again), is.position.Epoch, diff)
+				}
+			})
+		}
 	}
 }
 
@@ -101,29 +103,29 @@ func load(t *testing.T, version int, dir, file string) *checkpoint {
 	return c
 }
 
-// wantAlike checks that checkpoints of the two versions have the same tensors at
+// wantAlike checks that checkpoints of an earlier version and of the newest have the same tensors at
 // the same place in training.
-func wantAlike(t *testing.T, one, two *checkpoint) {
+func wantAlike(t *testing.T, version int, one, two *checkpoint) {
 	t.Helper()
-	if one.position.Format != 1 || two.position.Format != 2 {
+	if one.position.Format != version || two.position.Format != checkpointFormat {
 		t.Errorf("checkpoints of the formats %d and %d", one.position.Format, two.position.Format)
 	}
 	if diff := cmp.Diff(one.snapshot.Tensors, two.snapshot.Tensors); diff != "" || len(two.snapshot.Tensors) == 0 {
-		t.Errorf("%d tensors (-1 +2):\n%s", len(two.snapshot.Tensors), diff)
+		t.Errorf("%d tensors (-was +is):\n%s", len(two.snapshot.Tensors), diff)
 	}
-	// Version 1 writes sums over no rows as 0, version 2 leaves them out.
+	// Version 1 writes sums over no rows as 0, later ones leave them out.
 	alike := []cmp.Option{cmpopts.IgnoreFields(position{}, "Format")}
 	if one.position.Rows == 0 {
 		alike = append(alike, cmpopts.IgnoreFields(position{}, "Sums"))
 	}
 	if diff := cmp.Diff(one.position, two.position, alike...); diff != "" {
-		t.Errorf("place in training (-1 +2):\n%s", diff)
+		t.Errorf("place in training (-was +is):\n%s", diff)
 	}
 }
 
-// What version 2 has and version 1 has not: checksums.
-func TestOnlyVersion2HasChecksums(t *testing.T) {
-	for version, has := range map[int]bool{1: false, 2: true} {
+// Version 1 has no checksums, later ones have.
+func TestOnlyVersion1LacksChecksums(t *testing.T) {
+	for version, has := range map[int]bool{1: false, 2: true, 3: true} {
 		for _, dir := range runsOf(t, version) {
 			b, err := os.ReadFile(in(version, dir, checkpointFile))
 			if err != nil {
@@ -149,17 +151,22 @@ func TestOnlyVersion2HasChecksums(t *testing.T) {
 	}
 }
 
-// That files of earlier versions have no checksum is said, once.
+// That files of earlier versions have no checksum, or are not bound to their run, is said, once.
 func TestMissingChecksumsAreSaidOnce(t *testing.T) {
-	var said strings.Builder
-	before := unsealed.to
-	unsealed.to, unsealed.Once = &said, sync.Once{}
-	defer func() { unsealed.to = before }()
-	for _, dir := range runsOf(t, 1) {
-		load(t, 1, dir, checkpointFile)
-	}
-	first := in(1, runsOf(t, 1)[0], checkpointFile)
-	if text := said.String(); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, first+" has no checksum") {
-		t.Errorf("of runs without checksums is said %q", text)
+	for version, want := range map[int]struct {
+		*note
+		text string
+	}{1: {unsealed, " has no checksum"}, 2: {unbound, " is of an earlier version, whose metrics are not bound to their run"}} {
+		var said strings.Builder
+		before := want.to
+		want.to, want.Once = &said, sync.Once{}
+		for _, dir := range runsOf(t, version) {
+			load(t, version, dir, checkpointFile)
+		}
+		want.to = before
+		first := in(version, runsOf(t, version)[0], checkpointFile)
+		if text := said.String(); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, first+want.text) {
+			t.Errorf("of runs of version %d is said %q", version, text)
+		}
 	}
 }

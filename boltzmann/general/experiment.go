@@ -48,7 +48,7 @@ var family = runs.NewFamily(runs.Family[Settings, *Model]{
 	Check: check, Baseline: baseline,
 
 	Measures: []runs.Measure{pseudoMeasure, freeEnergyMeasure, runs.LogP},
-	Size:     size, New: newModel, Begin: begin, Tensors: tensors, Restored: (*Model).spread,
+	Size:     size, New: newModel, Begin: begin, Tensors: tensors, Restored: restored,
 	Step: step, Validate: validate,
 	Model: func(m *Model) *Model {
 		bare := *m

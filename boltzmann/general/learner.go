@@ -2,6 +2,7 @@ package general
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -72,6 +73,17 @@ func tensors(m *Model) []runs.Tensor {
 		all = append(all, runs.Tensor{Name: "chains", Shape: []int{len(m.chains) / m.units(), m.units()}, Wide: m.chains})
 	}
 	return all
+}
+
+// restored refuses states of chains other than 0 and 1, and takes over the weights.
+func restored(m *Model) error {
+	for _, x := range m.chains {
+		if x != 0 && x != 1 {
+			return fmt.Errorf("the tensor chains has the value %v: units are 0 or 1", x)
+		}
+	}
+	m.spread()
+	return nil
 }
 
 // begin draws weights by seed, with the standard deviation 0.01. Hidden biases are 0, and visible ones

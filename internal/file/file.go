@@ -132,8 +132,10 @@ func MkdirAll(path string) error {
 		}
 	}
 	if err := os.Mkdir(path, 0o755); errors.Is(err, fs.ErrExist) {
-		// Another program has made it, or it is a file, which who opens it is told.
-		return nil
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			return &WriteError{path, errors.New("it is a file, and no directory")}
+		}
+		return nil // another program has made it
 	} else if err != nil {
 		return &WriteError{path, withoutPaths(err)}
 	}

@@ -200,3 +200,16 @@ func remove(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 }
+
+// A file does not pass for the directory that was to be made.
+func TestMkdirAllRefusesAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{path, filepath.Join(path, "below")} {
+		if err := MkdirAll(dir); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "is a file") {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}

@@ -20,8 +20,8 @@ var counts = struct {
 	of     map[string]map[string]int
 }{of: map[string]map[string]int{}}
 
-// count counts a trial.
-func count(what, whom string) {
+// Count counts a trial: what befell, and whom.
+func Count(what, whom string) {
 	counts.Lock()
 	defer counts.Unlock()
 	if counts.of[what] == nil {

@@ -109,9 +109,12 @@ var replacements = []struct {
 // sparse is the size of a file with much emptiness in it.
 const sparse = 3 << 30
 
+// exchanged is the kind of damage by which a file is put into the place of another seed's.
+const exchanged = "exchanged"
+
 // kinds are the names of all kinds of damage.
 func kinds() []string {
-	names := []string{"sparse", "foreign"}
+	names := []string{"sparse", "foreign", exchanged}
 	for _, d := range damages {
 		names = append(names, d.name)
 	}
@@ -155,7 +158,7 @@ func damage(draw *rand.Rand, kind, path, foreign string) (bool, error) {
 }
 
 func damagedBytes(draw *rand.Rand, kind string, content []byte, foreign string) ([]byte, error) {
-	if kind == "foreign" {
+	if kind == "foreign" || kind == exchanged {
 		return os.ReadFile(foreign)
 	}
 	for _, d := range damages {

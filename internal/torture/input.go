@@ -19,7 +19,10 @@ type Input struct {
 	// Files are those to damage, by their paths within it.
 	Files []string
 	// Foreign are files that are put into the place of others.
-	Foreign  []string
+	Foreign []string
+	// Twin returns the path of the same file of another seed's run of the experiment, which is put
+	// into the place of a file, or "" if there is none. Optional.
+	Twin     func(file string) string
 	Commands []string // with words that spaces separate
 	// Unsealed says that the files have no checksum: damaged ones may be as good as
 	// others, and the program's work on them another.
@@ -52,7 +55,17 @@ func (in Input) Try(t *testing.T, trials int) {
 			t.Parallel()
 			repeatable(t)
 			dir := in.begin(t, in.Begin)
-			foreign := filepath.Join(dir, in.Foreign[draw.IntN(len(in.Foreign))])
+			foreign := in.Foreign[draw.IntN(len(in.Foreign))]
+			if kind == exchanged {
+				foreign = ""
+				if in.Twin != nil {
+					foreign = in.Twin(file)
+				}
+				if foreign == "" {
+					return
+				}
+			}
+			foreign = filepath.Join(dir, foreign)
 			spoilt, err := damage(draw, kind, filepath.Join(dir, file), foreign)
 			if err != nil {
 				t.Fatal(err)
@@ -60,7 +73,7 @@ func (in Input) Try(t *testing.T, trials int) {
 			if !spoilt { // there is no such way
 				return
 			}
-			count("damaged: "+kind, in.Name)
+			Count("damaged: "+kind, in.Name)
 			in.check(t, dir, file, command, want)
 		})
 	}

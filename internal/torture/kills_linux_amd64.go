@@ -124,7 +124,7 @@ func (c Case) killed(t *testing.T, u *uninterrupted, f Fault) {
 	_, trace := c.traced(t, dir, Tracer{Fault: f})
 	switch killed := trace.Status.Signaled() && trace.Status.Signal() == syscall.SIGKILL; {
 	case killed:
-		count(f.killing(), c.Name)
+		Count(f.killing(), c.Name)
 	case f.Any: // the number of system calls differs from time to time
 	default:
 		t.Fatalf("the program was not killed: %v", trace.Calls)
@@ -151,7 +151,7 @@ func (c Case) failed(t *testing.T, u *uninterrupted, f Fault) {
 	if !trace.Struck {
 		t.Fatalf("no call has failed: %v", trace.Calls)
 	}
-	count("failed with "+f.Errno.Error(), c.Name)
+	Count("failed with "+f.Errno.Error(), c.Name)
 	at := f.At
 	if f.Torn {
 		at++

@@ -101,7 +101,30 @@ func frugalGo(dir, temporary, path string) (string, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	script := strings.NewReplacer("CELLS", shell.Word(temporary), "GOT", shell.Word(filepath.Join(dir, "got")), "GO", shell.Word(path)).Replace(frugal)
-	at := filepath.Join(dir, "go")
-	return at, os.WriteFile(at, []byte(script), 0o700)
+	return script(dir, "go", frugal, "CELLS", temporary, "GOT", filepath.Join(dir, "got"), "GO", path)
+}
+
+// leashed is the language server of a kernel, which ends with GoNB.
+const leashed = `#!/bin/sh
+exec SELF kernel leash GOPLS "$@"
+`
+
+// leashedGoPLS writes the language server of a kernel into a folder, where self is this program,
+// and returns its path.
+func leashedGoPLS(dir, self, path string) (string, error) {
+	dir = filepath.Join(dir, "gopls")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", err
+	}
+	return script(dir, "gopls", leashed, "SELF", self, "GOPLS", path)
+}
+
+// script writes a program for the shell into a folder, in whose text words stand for others, and
+// returns its path.
+func script(dir, name, text string, words ...string) (string, error) {
+	for i := 1; i < len(words); i += 2 {
+		words[i] = shell.Word(words[i])
+	}
+	at := filepath.Join(dir, name)
+	return at, os.WriteFile(at, []byte(strings.NewReplacer(words...).Replace(text)), 0o700)
 }

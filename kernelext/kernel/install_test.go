@@ -97,7 +97,7 @@ func TestFindNamesTheRemedy(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	tools := Tools{Go: "/a/go", GoNB: "/b/gonb", GoImports: "/c/goimports", GoPLS: "/d/gopls"}
 	got := environment([]string{"PATH=/usr/bin", "GOFLAGS=-mod=mod -tags=cuda --mod=vendor", "GOWORK=off", "HOME=/root", "HELMHOLTZ_SESSION=/old"}, tools)
-	want := []string{"GOFLAGS=-tags=cuda", "HOME=/root", "PATH=/a:/b:/c:/d:/usr/bin"}
+	want := []string{"GOFLAGS=-tags=cuda", "HOME=/root", "PATH=/a:/d:/b:/c:/usr/bin"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, not %v", got, want)
 	}
@@ -125,5 +125,33 @@ func TestSweepRemovesWhatTheDeadLeft(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(folder, "*", "tmp"))
 	if want := []string{filepath.Join(lives, "tmp"), filepath.Join(other, "tmp")}; err != nil || !slices.Equal(left, want) {
 		t.Errorf("left are %v (%v), want %v", left, err, want)
+	}
+}
+
+// A kernel that starts touches nothing that other users have named like what it clears away.
+func TestSweepTouchesNothingOfOthers(t *testing.T) {
+	folder, target := t.TempDir(), t.TempDir()
+	link := filepath.Join(folder, prefix+"9-x")
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	theirs := filepath.Join(folder, prefix+"8-x")
+	if err := os.Mkdir(theirs, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	const nobody = 65534
+	if os.Geteuid() == 0 { // only root can give a directory away
+		if err := os.Chown(theirs, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(folder)
+	for _, dir := range []string{target, link} {
+		if inside, err := os.ReadDir(dir); err != nil || len(inside) > 0 {
+			t.Errorf("in %s there are %v: %v", dir, inside, err)
+		}
+	}
+	if _, err := os.Stat(theirs); os.Geteuid() == 0 && err != nil {
+		t.Errorf("the directory of another user: %v", err)
 	}
 }

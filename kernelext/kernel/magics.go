@@ -206,8 +206,11 @@ func (m magics) browse(dir string, arguments []string, w io.Writer) error {
 		case runs.IsCondition(argument):
 			found, err = runs.Where(found, argument)
 		case named:
-			l.History.Name = argument
-			curves = append(curves, l.History)
+			h := l.History()
+			h.Name = argument
+			if err = h.Err; err == nil {
+				curves = append(curves, h)
+			}
 		default:
 			err = fmt.Errorf("there is no run %q below %s: name one as the list does, without %s", argument, dir, dir)
 		}

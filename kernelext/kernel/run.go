@@ -57,6 +57,9 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	if tools.Go, err = frugalGo(dir, temporary, tools.Go); err != nil {
 		return err
 	}
+	if tools.GoPLS, err = leashedGoPLS(dir, self, tools.GoPLS); err != nil {
+		return err
+	}
 	live := newLive(session.Folder)
 	s := session.New(session.Folder, live.observe)
 	defer s.Close()
@@ -90,11 +93,15 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 // started.
 func Guard(dir string, program []string) error { return proxy.Guard(dir, program) }
 
+// Leash is what GoNB's language server runs by: it replaces this process by a program that ends
+// when the process that started it does. It returns where the program cannot be started.
+func Leash(program []string) error { return proxy.Leash(program) }
+
 // environment returns the environment of GoNB: the tools are on the PATH, and
 // nothing overrules the go.work file through which cells import the library.
 func environment(of []string, tools Tools) []string {
 	var path []string
-	for _, tool := range []string{tools.Go, tools.GoNB, tools.GoImports, tools.GoPLS} {
+	for _, tool := range []string{tools.Go, tools.GoPLS, tools.GoNB, tools.GoImports} {
 		path = append(path, filepath.Dir(tool))
 	}
 	var e []string
@@ -155,13 +162,28 @@ func newDirectory(folder string) (dir string, held *file.Held, err error) {
 	return dir, held, nil
 }
 
-// sweep removes what kernels that are no more have left behind.
+// sweep removes the directories that dead kernels of this user have left in a folder. Other
+// users may write into the folder, too, so it passes over symbolic links and over what
+// belongs to them.
 func sweep(folder string) {
 	left, _ := filepath.Glob(filepath.Join(folder, prefix+"*"))
 	for _, dir := range left {
+		if !ownDirectory(dir) {
+			continue
+		}
 		if held, err := file.Hold(dir, lockFile); err == nil {
 			os.RemoveAll(dir)
 			held.Release()
 		}
 	}
+}
+
+// ownDirectory reports whether a path is a directory of this user, and not a link to one.
+func ownDirectory(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	status, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(status.Uid) == os.Geteuid()
 }

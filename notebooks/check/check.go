@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// kernels are those that notebooks/jupyter.sh registers: GoNB and Go (Helmholtz).
-var kernels = []string{"gonb", "helmholtz"}
+// kernel is the name of Go (Helmholtz), whose lines %hm the quickstart teaches.
+const kernel = "helmholtz"
 
 var (
 	cellID   = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
@@ -22,7 +22,7 @@ var (
 )
 
 // Check returns nil for a notebook that can be shown to a reader as it is: valid
-// nbformat 4 for one of the kernels, every code cell executed once and in order
+// nbformat 4 for the kernel, every code cell executed once and in order
 // without an error or a word on stderr, at least one figure, all figures stored
 // inside, and no output that names a home directory or one of the folders given.
 // Otherwise the error joins all that was found, each with the number of its cell.
@@ -33,8 +33,8 @@ func (n *Notebook) Check(folders ...string) error {
 	if n.Format != 4 {
 		report("nbformat is %d: save it as nbformat 4", n.Format)
 	}
-	if name := n.Metadata.Kernel.Name; !slices.Contains(kernels, name) {
-		report("the kernel is %q: choose %s", name, strings.Join(kernels, " or "))
+	if name := n.Metadata.Kernel.Name; name != kernel {
+		report("the kernel is %q: choose %s", name, kernel)
 	}
 
 	ids := map[string]bool{}

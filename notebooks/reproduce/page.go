@@ -289,8 +289,8 @@ func (e Entry) Tables(m Made) []*runs.Table {
 	return tables
 }
 
-// List is a table of the entries, with what there is of them at a scale in the
-// directory of their trainings.
+// List is a table of the entries, with the epochs done at a scale: all epochs of a result that was made,
+// wherever it was trained, and of another the epochs in the directory of its trainings.
 func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
 	t := runs.NewTable("results", "", runs.Column{Key: "id"}, runs.Column{Key: "title"}, runs.Column{Key: "epochs", Label: "epochs done", Kind: runs.Integer},
 		runs.Column{Key: "needed", Label: "of", Kind: runs.Integer}, runs.Column{Key: "made"})
@@ -316,6 +316,9 @@ func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
 			wanted := job.Experiment.Header().Epochs
 			done += min(epochs, wanted)
 			needed += wanted
+		}
+		if m, ok := made[e.ID]; ok && m.Scale == s {
+			done = needed // elsewhere, if not in dir
 		}
 		t.Add(e.ID, e.Title, done, needed, cmp.Or(unusable, status))
 	}

@@ -346,7 +346,11 @@ func TestUnusableRunsAreNamed(t *testing.T) {
 	if err := (reproduce.Catalog{entry("x/bad", other), entry("x/good", one)}).List(nil, dir, reproduce.Full).WriteCSV(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"x/bad,,0,6,\"cannot use small, seed 1\"", "x/good,,3,3,not yet"} {
+	made := map[string]reproduce.Made{"x/good": {ID: "x/good", Scale: reproduce.Full}}
+	if err := (reproduce.Catalog{entry("x/good", one)}).List(made, t.TempDir(), reproduce.Full).WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"x/good,,3,3,full", "x/bad,,0,6,\"cannot use small, seed 1\"", "x/good,,3,3,not yet"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is missing in the list\n%s", want, &b)
 		}

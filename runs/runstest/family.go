@@ -31,6 +31,8 @@ type Case[E runs.Experiment, M any] struct {
 	// Aside names the settings, or tables of some, that leave training as it is, besides keep and
 	// record_steps.
 	Aside []string
+	// Impossible holds, by names of tensors, a value that no element of the tensor can have.
+	Impossible map[string]float64
 	// Refused are changes after which Experiment cannot be trained on Set.
 	Refused []Refusal[E]
 }
@@ -63,6 +65,7 @@ func Family[E runs.Experiment, M any](t *testing.T, f Case[E, M]) {
 		"other experiments":       f.belongs,
 		"cancelled":               f.cancelled,
 		"refused snapshots":       f.refusedSnapshots,
+		"refused models":          f.refusedModels,
 		"models":                  f.models,
 		"seeds are runs":          f.seeds,
 		"a sweep over two values": f.sweep,

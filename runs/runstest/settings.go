@@ -20,7 +20,8 @@ import (
 
 // enumerated returns the values of an enumeration, and nil of another type.
 func enumerated(of reflect.Type) (values []any) {
-	for i := 0; of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && reflect.TypeFor[int]().ConvertibleTo(of); i++ {
+	number := reflect.Zero(of).CanInt() || reflect.Zero(of).CanUint()
+	for i := 0; number && of.Implements(reflect.TypeFor[encoding.TextMarshaler]()); i++ {
 		v := reflect.ValueOf(i).Convert(of).Interface()
 		if _, err := v.(encoding.TextMarshaler).MarshalText(); err != nil {
 			break

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
@@ -21,6 +22,8 @@ func copied(of runs.Tensor) runs.Tensor {
 	of.Shape, of.Data, of.Wide = slices.Clone(of.Shape), slices.Clone(of.Data), slices.Clone(of.Wide)
 	return of
 }
+
+const ofAnotherType = "of another type"
 
 // damages lists what may be wrong with a tensor.
 var damages = []struct {
@@ -36,7 +39,7 @@ var damages = []struct {
 			of.Data = append(of.Data, 0)
 		}
 	}},
-	{"of another type", func(of *runs.Tensor) {
+	{ofAnotherType, func(of *runs.Tensor) {
 		if of.Wide != nil {
 			of.Data, of.Wide = make([]float32, len(of.Wide)), nil
 		} else {
@@ -50,6 +53,74 @@ var damages = []struct {
 			of.Data[0] = float32(math.NaN())
 		}
 	}},
+}
+
+// spoilt is a list of tensors of which one is wrong, missing or one too many.
+type spoilt struct {
+	what    string
+	names   string // the tensor whose name the error says, if in parts; empty where too few numbers are left to tell
+	says    string // what it says of the tensor
+	tensors []runs.Tensor
+}
+
+// spoil lists what may be wrong with the tensors of a snapshot, whatever their values mean.
+func (f Case[E, M]) spoil(all []runs.Tensor) (list []spoilt) {
+	for i, tensor := range all {
+		without := slices.Delete(slices.Clone(all), i, i+1)
+		list = append(list, spoilt{"without " + tensor.Name, "", "", without})
+		add := func(what, says string, damage func(of *runs.Tensor)) {
+			damaged := copied(tensor)
+			damage(&damaged)
+			list = append(list, spoilt{tensor.Name + " " + what, tensor.Name, says, append(slices.Clone(without), damaged)})
+		}
+		for _, d := range damages {
+			says := ""
+			if d.name == ofAnotherType {
+				says = map[bool]string{true: "is of float32", false: "is of float64"}[tensor.Wide != nil]
+			}
+			add(d.name, says, d.damage)
+		}
+		if value, some := f.Impossible[tensor.Name]; some {
+			add(fmt.Sprint("with the value ", value), fmt.Sprint(value), func(of *runs.Tensor) {
+				if of.Wide != nil {
+					of.Wide[0] = value
+				} else {
+					of.Data[0] = float32(value)
+				}
+			})
+		}
+	}
+	extra := copied(all[0])
+	extra.Name += ".extra"
+	return append(list, spoilt{"with " + extra.Name, extra.Name, "", append(slices.Clone(all), extra)})
+}
+
+// refusedModels checks that a model file is refused by the tensor that is wrong, though its checksum
+// is right.
+func (f Case[E, M]) refusedModels(t *testing.T) {
+	run := train(t, f.Experiment, f.Set, t.TempDir())
+	var file bytes.Buffer
+	if err := run.SaveModel(&file); err != nil {
+		t.Fatal(err)
+	}
+	whole := must[*safetensors.File](t)(safetensors.Unmarshal(file.Bytes()))
+	for _, s := range f.spoil(whole.Tensors) {
+		changed := &safetensors.File{Metadata: maps.Clone(whole.Metadata), Tensors: s.tensors}
+		changed.Seal()
+		_, err := f.Kind.LoadModel(bytes.NewReader(must[[]byte](t)(safetensors.Marshal(changed))))
+		if err == nil {
+			t.Errorf("%s: the model is read", s.what)
+			continue
+		}
+		wantError(t, err, append(strings.Split(s.names, "."), s.says)...)
+	}
+}
+
+// Tensors checks the two ways in which a family reads tensors, from checkpoints and from model
+// files, for an experiment of which only these are to be checked.
+func Tensors[E runs.Experiment, M any](t *testing.T, f Case[E, M]) {
+	f.refusedSnapshots(t)
+	f.refusedModels(t)
 }
 
 // refusedSnapshots checks that training refuses a checkpoint, whatever is wrong with one of its
@@ -80,27 +151,15 @@ func (f Case[E, M]) refusedSnapshots(t *testing.T) {
 			t.Errorf("%s: the directory has changed", what)
 		}
 	}
-	all := run.Snapshot().Tensors
-	for i, tensor := range all {
-		without := slices.Delete(slices.Clone(all), i, i+1)
-		refused("without "+tensor.Name, true, without...)
-		at := run.Snapshot()
-		at.Tensors = without
-		f.wantSnapshotError(t, run, at, "without "+tensor.Name)
-		for _, d := range damages {
-			damaged := copied(tensor)
-			d.damage(&damaged)
-			what, finite := fmt.Sprintf("%s %s", tensor.Name, d.name), damaged.Finite()
-			at.Tensors = append(slices.Clone(without), damaged)
-			refused(what, finite, at.Tensors...)
-			if finite {
-				f.wantSnapshotError(t, run, at, what)
-			}
+	for _, s := range f.spoil(run.Snapshot().Tensors) {
+		finite := !slices.ContainsFunc(s.tensors, func(of runs.Tensor) bool { return !of.Finite() })
+		refused(s.what, finite, s.tensors...)
+		if finite {
+			at := run.Snapshot()
+			at.Tensors = s.tensors
+			f.wantSnapshotError(t, run, at, s.what)
 		}
 	}
-	extra := copied(all[0])
-	extra.Name += ".extra"
-	refused("with "+extra.Name, true, append(slices.Clone(all), extra)...)
 }
 
 // wantSnapshotError checks that the family itself refuses a snapshot.

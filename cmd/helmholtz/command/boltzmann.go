@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -129,7 +128,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Exp
 	}
 	if err := firstOf(refuseIdle(c, x.pretrain > 0, "--pretrain", "pretrain-lr"),
 		refuseIdle(c, x.values.Machine.Visible == boltzmann.Gaussian, "gaussian visible units (--units gaussian)", "variance-rate"),
-		settleData(c, x.values.Dataset, file.Dataset, &x.values.Fingerprint)); err != nil {
+		settleData(c, &x.values.Dataset, file.Dataset, &x.values.Fingerprint)); err != nil {
 		return x.values, err
 	}
 	if config != "" && c.Flags().Changed("algorithm") {
@@ -168,7 +167,7 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 	}
 	for l, layer := range layers {
 		if err := trainPart(c, layer, 0, boltzmann.LayerDir(out, l+1)); err != nil {
-			if errors.Is(err, context.Canceled) {
+			if errors.As(err, new(*runs.Interruption)) {
 				fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint in layer %d of %d; the same command goes on and trains the others\n", l+1, len(layers))
 			}
 			return err

@@ -73,7 +73,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "RBM 5, PCD-1, η = 0.2, B = 9: 2 epochs") {
 		t.Fatalf("ended with %d and said %q and %q", code, out, errOut)
 	}
-	for _, want := range []string{"3by3, 40 rows", "baseline: log PL -", "validation log PL -"} {
+	for _, want := range []string{"3by3: rows of 3×3, 40 for training", "baseline: log PL -", "validation log PL -"} {
 		if !strings.Contains(errOut, want) {
 			t.Errorf("training says %q, which lacks %q", errOut, want)
 		}

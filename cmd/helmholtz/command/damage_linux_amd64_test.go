@@ -20,7 +20,8 @@ import (
 // nothing had happened, or refuses the file by its name.
 func TestNoDamageIsSilent(t *testing.T) {
 	defer torture.Report(os.Stdout, time.Now())
-	one := prepared(t, "train "+tiny+" --keep 1 --record-steps 1 --measure every=1,samples=2 --out r", "train "+tiny+" --seed 7 --out s")
+	one := prepared(t, "train "+tiny+" --keep 1 --record-steps 1 --measure every=1,samples=2 --out r", "train "+tiny+" --seed 7 --out s",
+		"train "+tiny+" --keep 1 --record-steps 1 --measure every=1,samples=2 --seed 7 --out twin")
 	seeds := prepared(t, "train "+tiny+" --seeds 3 --out r", "train "+tiny+" --seed 7 --out s")
 	rows := prepared(t, "train "+tiny+" --seed 7 --out s")
 	for _, part := range []string{"half", "whole"} {
@@ -33,21 +34,30 @@ func TestNoDamageIsSilent(t *testing.T) {
 	for _, in := range []struct {
 		name, begin string
 		files       []string
+		twin        func(file string) string
 		commands    []string
 	}{
-		{"run", one, filesIn(t, one, "r"), append(inspections,
+		{"run", one, filesIn(t, one, "r"), func(file string) string { return "twin" + strings.TrimPrefix(file, "r") }, append(inspections,
 			"eval r --checkpoint best"+evaluation, "eval r --checkpoint 1"+evaluation, "compare r s --samples 2 --json --out curves.svg",
 			"plot r --samples 2 --log-z2 10 --format svg --out figures", "inpaint r --mask left --n 1 --chains 1 --sweeps 1 --candidates 2 --out i.png",
 			"sample r --kind reconstructions --n 2 --out s.png",
 			"train "+tiny+" --keep 1 --record-steps 1 --measure every=1,samples=2 --out r", "train --resume r", "train --resume r --epochs 3",
 			"train --config s/experiment.toml --from r --from-checkpoint best --out t", "train --config s/experiment.toml --from r --out t")},
-		{"seeds", seeds, filesIn(t, seeds, "r"), []string{"eval r" + evaluation, "eval r --table e.json" + evaluation, "history r --format csv",
+		{"seeds", seeds, filesIn(t, seeds, "r"), func(file string) string {
+			if other := strings.Replace(file, "seed-1/", "seed-2/", 1); other != file {
+				return other
+			}
+			if _, name, within := strings.Cut(file, "/seed-"); within {
+				return filepath.Join("r", "seed-1", filepath.Base(name))
+			}
+			return ""
+		}, []string{"eval r" + evaluation, "eval r --table e.json" + evaluation, "history r --format csv",
 			"compare r --format csv", "train --resume r", "train " + tiny + " --seeds 3 --out r", "train --resume r --epochs 3"}},
-		{"rows", rows, append(filesIn(t, rows, "half"), filesIn(t, rows, "whole")...), []string{"train --resume half", "eval half" + evaluation,
+		{"rows", rows, append(filesIn(t, rows, "half"), filesIn(t, rows, "whole")...), nil, []string{"train --resume half", "eval half" + evaluation,
 			"train --resume whole", "eval whole" + evaluation, "compare whole half --format csv", "sample whole --kind reconstructions --n 2 --out s.png"}},
 	} {
 		t.Run(in.name, func(t *testing.T) {
-			torture.Input{Program: tortured(t), Name: in.name, Begin: in.begin, Files: in.files, Foreign: filesIn(t, in.begin, "s"), Commands: in.commands}.Try(t, 1200)
+			torture.Input{Program: tortured(t), Name: in.name, Begin: in.begin, Files: in.files, Foreign: filesIn(t, in.begin, "s"), Twin: in.twin, Commands: in.commands}.Try(t, 1200)
 		})
 	}
 	for _, format := range []string{"text.txt", "array.npy", "images-ubyte", "text.txt.gz", "array.npy.gz", "images-ubyte.gz"} {

@@ -11,7 +11,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 func newData() *cobra.Command {
@@ -100,8 +99,7 @@ func listData(w io.Writer) {
 // download returns a function that draws the progress of downloads, one bar a
 // file, or writes a line a file where w is not a terminal.
 func download(w io.Writer) func(file string, done, total int64) {
-	f, ok := w.(*os.File)
-	terminal := ok && term.IsTerminal(int(f.Fd()))
+	terminal := isTerminal(w)
 	var current string
 	var bar *progressbar.ProgressBar
 	return func(file string, done, total int64) {

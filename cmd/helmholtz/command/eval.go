@@ -153,6 +153,9 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 	if o.Set, err = run.Dataset(); err != nil {
 		return e, how.Named, err
 	}
+	if notice := o.Set.Notice(); notice != "" {
+		fmt.Fprintln(c.ErrOrStderr(), notice)
+	}
 	o.Rows = pick(o.Set, x.split).Subset(x.rows, x.seed)
 	if x.parts != "" {
 		o.Parts = filepath.Join(x.parts, fmt.Sprintf("seed-%d", run.Experiment().Header().Seed))

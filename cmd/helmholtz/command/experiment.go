@@ -93,8 +93,9 @@ func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 		f.StringVar(&data.Test, "test", "", "`file` of test rows, beside a data set that is a file")
 		f.StringVar(&data.LabelFile, "label-file", "", "`file` of the class of each row, beside a data set that is a file")
 		f.StringVar(&data.TestLabelFile, "test-label-file", "", "`file` of the class of each row of --test")
+		numberFlag(f, &data.FirstLabel, "first-label", 0, 0, "`number` of the first class in label files, 1 where classes are numbered from 1")
 		textFlag(f, &data.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
-		f.Var(&number{value: new(int), given: &data.Validation}, "validation", "hold out `N` rows for validation (default the data set's own division)")
+		f.Var(&number{value: new(int), given: &data.Validation}, "validation", "hold out `N` rows for validation (default the data set's own division, or a tenth of the rows of a file)")
 		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn by the data seed, 0 for all")
 		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
 	})
@@ -156,22 +157,27 @@ func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err err
 	if err := refuseIdleHyperparameters(c, slices.Concat(x.values.Method.Hyperparameters(), x.values.Machine.Hyperparameters())); err != nil {
 		return e, err
 	}
-	if err := settleData(c, x.values.Dataset, file.Dataset, &x.values.Fingerprint); err != nil {
+	if err := settleData(c, &x.values.Dataset, file.Dataset, &x.values.Fingerprint); err != nil {
 		return e, err
 	}
-	switch {
-	case x.config != "" && methodGiven:
+	if err := runs.CheckPreset(x.values); err != nil {
+		return e, misuse(c, "%w", err)
+	}
+	if x.config != "" && methodGiven {
 		explainDefaults(c, x.values.Method.Preset, x.config, file, x.values)
-	case x.config != "":
-		explainPreset(c, x.config, file)
 	}
 	return x.values, nil
 }
 
-// settleData leaves the fingerprint to the data of the file alone, and refuses a file of test rows that
-// has the training rows.
-func settleData(c *cobra.Command, of, file dataset.Spec, fingerprint *string) error {
-	if !reflect.DeepEqual(of, file) {
+// settleData leaves the fingerprint to the data of the file alone, divides a file of one's own that
+// --dataset names as OpenNew does, and refuses a file of test rows that has the training rows.
+func settleData(c *cobra.Command, of *dataset.Spec, file dataset.Spec, fingerprint *string) error {
+	if c.Flags().Changed("dataset") && of.IsFile() {
+		if set, err := of.OpenNew(); err == nil { // whose error is said where the data are read
+			*of = set.Spec()
+		}
+	}
+	if !reflect.DeepEqual(*of, file) {
 		*fingerprint = ""
 	}
 	train, err := os.Stat(of.Name)
@@ -189,20 +195,6 @@ func explainDefaults(c *cobra.Command, method, path string, file, to runs.Experi
 	if len(replaced) > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "--algorithm starts from the defaults of %s, not from %s: %s\n", method, path, strings.Join(replaced, "; "))
 	}
-}
-
-// explainPreset says of an experiment that a file describes which of the settings that make its
-// preset what it is the file has otherwise.
-func explainPreset(c *cobra.Command, path string, e runs.Experiment) bool {
-	of, has := e.(runs.Departer)
-	if !has {
-		return false
-	}
-	others := of.Departures()
-	if len(others) > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "%s trains with %s: what a file spells out goes before its preset; leave it out for the preset's own\n", path, strings.Join(others, "; "))
-	}
-	return len(others) > 0
 }
 
 // givenFlags are the values, as texts, of the flags that were given.

@@ -18,7 +18,7 @@ import (
 )
 
 // familyFlags are the flags of train that experiments of every family have.
-var familyFlags = []string{"config", "out", "seeds", "seed", "epochs", "keep", "record-steps", "backend"}
+var familyFlags = []string{"config", "out", "seeds", "seed", "epochs", "keep", "record-steps", "backend", noWait}
 
 func isFamilyFlag(f *pflag.Flag) bool { return slices.Contains(familyFlags, f.Name) }
 
@@ -49,6 +49,7 @@ func newTrainFamily(family string) *cobra.Command {
 	c := &cobra.Command{Use: family, Args: noArgs}
 	c.Flags().SortFlags = false
 	x := newDraftFlags(c.Flags(), family)
+	noWaitFlag(c.Flags())
 	c.Short = "Train " + x.Noun
 	c.Long = fmt.Sprintf("Train %s and keep the run in a directory, as train does with experiments of the family %s.\nThe experiment is given by flags, or by a TOML file whose settings flags change;\nhelmholtz train --resume DIR goes on.", x.Noun, family)
 	needed := " --dataset 3by3"
@@ -82,6 +83,7 @@ func (x *draftFlags) experiment(c *cobra.Command, f *pflag.FlagSet) (runs.Experi
 			if err = x.Read(text); err != nil {
 				err = fmt.Errorf("%s: %w", x.config, err)
 			}
+			x.Dataset = runs.DataOfFile(x.Dataset, x.config, text)
 		}
 		if err != nil {
 			return nil, misuse(c, "%w", err)
@@ -92,7 +94,7 @@ func (x *draftFlags) experiment(c *cobra.Command, f *pflag.FlagSet) (runs.Experi
 	if err := handOn(c, given, f); err != nil {
 		return nil, err
 	}
-	if err := settleData(c, x.Dataset, of, &x.Fingerprint); err != nil {
+	if err := settleData(c, &x.Dataset, of, &x.Fingerprint); err != nil {
 		return nil, err
 	}
 	return x.Experiment(), refuseIdleHyperparameters(c, x.Settings())

@@ -49,7 +49,7 @@ func TestOtherFamiliesAreTrained(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "deterministic noisy-or, η = 0.01: 3 epochs") {
 		t.Fatalf("ended with %d and said %q and %q", code, out, errOut)
 	}
-	for _, want := range []string{"3by3, 64 rows", "epoch 3/3  free energy ", "nats, validation free energy ", "; exact_train: log p -", "; exact_validation: log p -"} {
+	for _, want := range []string{"3by3: rows of 3×3, 64 for training", "epoch 3/3  free energy ", "nats, validation free energy ", "; exact_train: log p -", "; exact_validation: log p -"} {
 		if !strings.Contains(errOut, want) {
 			t.Errorf("training says %q, which lacks %q", errOut, want)
 		}
@@ -114,7 +114,7 @@ func TestOtherFamiliesAreRefused(t *testing.T) {
 		says []string
 		args []string
 	}{
-		{exitUsage, []string{file + " is an experiment of the family deterministic", "leave --lr, --layers away", "--out, --seeds, --seed, --epochs, --keep, --record-steps, --backend can be given"},
+		{exitUsage, []string{file + " is an experiment of the family deterministic", "leave --lr, --layers away", "--out, --seeds, --seed, --epochs, --keep, --record-steps, --backend, --no-wait can be given"},
 			[]string{"train", "--config", file, "--lr", "0.1", "--layers", "3"}},
 		{exitUsage, []string{"0 epochs"}, []string{"train", "--config", file, "--epochs", "0", "--out", filepath.Join(here, "a")}},
 		{exitUsage, []string{unknown, `family "nosuch"`, "deterministic, factor-analysis, general-boltzmann, hm"}, []string{"train", "--config", unknown}},

@@ -17,6 +17,51 @@ func groupHelp(root *cobra.Command) {
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Flags:\n{{.LocalFlags.FlagUsages", "{{flagGroups .LocalFlags", 1))
 }
 
+// commonTrainFlags are the flags of train that help shows first, by how often they are used.
+var commonTrainFlags = []string{
+	"dataset", "algorithm", "layers", "lr", "epochs", "out", "resume", "seeds", "seed", "config", "batch", "samples", "damping", "schedule",
+	"validation", "from", "backend",
+}
+
+// trainExamples are the examples that help of train shows first.
+const trainExamples = `  helmholtz train --dataset glyphs --algorithm nrws --layers 100,50,20 --epochs 5 --out runs/first
+  helmholtz train --resume runs/first --epochs 10
+  helmholtz train --dataset faces.npy --algorithm rws --layers 50,20 --seeds 3 --out runs/faces
+  helmholtz train --dataset mnist --algorithm pcd --layers 500 --out runs/rbm
+`
+
+// shortHelp lets a command show its common flags alone, on one screen, and all of them after --help all.
+func shortHelp(root *cobra.Command) {
+	whole := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		at := slices.IndexFunc(args, func(arg string) bool { return arg == "--help" || arg == "-h" })
+		if c.CommandPath() != "helmholtz train" || at >= 0 && at+1 < len(args) && args[at+1] == "all" {
+			whole(c, args)
+			return
+		}
+		common := pflag.NewFlagSet("", pflag.ContinueOnError)
+		common.SortFlags = false
+		for _, name := range commonTrainFlags {
+			flag := *c.Flags().Lookup(name)
+			flag.Annotations = nil // no groups
+			flag.Usage, _, _ = strings.Cut(flag.Usage, ";")
+			common.AddFlag(&flag)
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s.\n\nThe experiment is given by flags, or by a TOML file (helmholtz new writes one) whose settings flags change.\n\nUsage:\n  %s\n\nExamples:\n%s\n%s\n%s --help all explains the others, of %d flags in all, and the commands of other families below it.\n",
+			c.Short, c.UseLine(), trainExamples, flagGroups(common), c.CommandPath(), countFlags(c.Flags()))
+	})
+}
+
+// countFlags returns the number of flags that help shows.
+func countFlags(f *pflag.FlagSet) (n int) {
+	f.VisitAll(func(flag *pflag.Flag) {
+		if !flag.Hidden {
+			n++
+		}
+	})
+	return n
+}
+
 // flagGroups writes the usage of flags: those of no group first, then each group in the
 // order in which they were added.
 func flagGroups(f *pflag.FlagSet) string {

@@ -44,3 +44,20 @@ func TestOnlyTrainOffersBoltzmannMachines(t *testing.T) {
 		}
 	}
 }
+
+// The help of train fits on a screen, with the flags that are used most first, and shows all on demand.
+func TestHelpOfTrainFitsOnAScreen(t *testing.T) {
+	short, whole := succeed(t, "train", "--help"), succeed(t, "train", "--help", "all")
+	if lines := strings.Count(short, "\n"); lines > 36 {
+		t.Errorf("the help of train has %d lines:\n%s", lines, short)
+	}
+	if at := strings.Index(short, "--dataset name"); at < 0 || at > strings.Index(short, "--seeds N") || !strings.Contains(short, "train --help all") || strings.Contains(short, "--sparsity") {
+		t.Errorf("the help of train is\n%s", short)
+	}
+	train := commands()["train"]
+	train.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && !strings.Contains(whole, "--"+f.Name+" ") {
+			t.Errorf("--help all does not show --%s", f.Name)
+		}
+	})
+}

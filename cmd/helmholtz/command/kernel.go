@@ -20,7 +20,7 @@ experiments go on after the cell that started them has ended.`,
   helmholtz kernel fetch
   helmholtz kernel list
   helmholtz kernel remove`,
-	}, newKernelInstall(), newKernelFetch(), newKernelList(), newKernelRemove(), newKernelRun(), newKernelGuard())
+	}, newKernelInstall(), newKernelFetch(), newKernelList(), newKernelRemove(), newKernelRun(), newKernelGuard(), newKernelLeash())
 }
 
 // inFolder adds the flags that choose a Jupyter data folder to a command, which does something there.
@@ -154,6 +154,18 @@ func newKernelGuard() *cobra.Command {
 		Args:   cobra.MinimumNArgs(2),
 		Hidden: true,
 		RunE:   func(_ *cobra.Command, args []string) error { return kernel.Guard(args[0], args[1:]) },
+	}
+	c.Flags().SetInterspersed(false)
+	return c
+}
+
+func newKernelLeash() *cobra.Command {
+	c := &cobra.Command{
+		Use:    "leash PROGRAM [ARGUMENT]...",
+		Short:  "Run a program that ends with the one that starts it; the kernel does",
+		Args:   cobra.MinimumNArgs(1),
+		Hidden: true,
+		RunE:   func(_ *cobra.Command, args []string) error { return kernel.Leash(args) },
 	}
 	c.Flags().SetInterspersed(false)
 	return c

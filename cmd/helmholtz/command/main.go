@@ -49,8 +49,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	out := &output{w: stdout}
 	root.SetOut(out)
-	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	errs := &output{w: stderr}
+	root.SetErr(errs)
+	stderr = errs
+	err := refuseRepeated(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if err == nil {
 		err = out.err
 	}
@@ -102,6 +107,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
 	reportMisuse(root)
 	completeWords(root)
 	groupHelp(root)
+	shortHelp(root)
 	return root
 }
 
@@ -165,6 +171,19 @@ func noFiles(_ *cobra.Command, paths []string) error {
 		}
 	}
 	return nil
+}
+
+// refuseFile refuses a directory to write into that is a file, or lies below one.
+func refuseFile(c *cobra.Command, dir string) error {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		switch {
+		case err == nil && !info.IsDir():
+			return misuse(c, "--out %s: %s is a file: name a directory", dir, at)
+		case err == nil || at == filepath.Dir(at):
+			return nil
+		}
+	}
 }
 
 // limitGarbage has garbage collected before it fills the memory there is: what a

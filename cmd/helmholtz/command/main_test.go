@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -211,31 +210,51 @@ func TestFlagsAreCheckedFirst(t *testing.T) {
 	}
 }
 
-// TestAxesOfAMethod changes the phases and the metric of a published method.
+// TestAxesOfAMethod changes the metric of a published method to one that no other method has.
 func TestAxesOfAMethod(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1",
-		"--algorithm", "rws", "--phases", "bihm", "--fisher", "kronecker", "--kstep", "1", "--out", dir)
+		"--algorithm", "nbihm", "--fisher", "kronecker", "--kstep", "1", "--out", dir)
 	e, err := hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := e.Method; m.Preset != "rws" || m.Phases != hm.Bidirectional || m.Metric != hm.Kronecker {
+	if m := e.Method; m.Preset != "nbihm" || m.Phases != hm.Bidirectional || m.Metric != hm.Kronecker {
 		t.Errorf("trained %s with phases %v and metric %v", m.Preset, m.Phases, m.Metric)
 	}
+}
 
-	// A file that names a preset and spells out other settings is explained, and so is a sweep of one.
-	file, sweep := filepath.Join(dir, "experiment.toml"), filepath.Join(t.TempDir(), "presets.toml")
-	if err := os.WriteFile(sweep, fmt.Appendf(nil, "base = %q\n[grid]\nmethod.preset = [\"bihm\", \"nws\"]\n", file), 0o600); err != nil {
+// The name of a method never stands for the training of another, whether flags, an edited file or
+// the base of a sweep says so.
+func TestNoMethodIsTrainedUnderAnothersName(t *testing.T) {
+	dir := t.TempDir()
+	file, edited, sweep := filepath.Join(dir, "nrws.toml"), filepath.Join(dir, "rws.toml"), filepath.Join(dir, "sweep.toml")
+	succeed(t, "new", file, "--dataset", "3by3", "--layers", "3", "--algorithm", "nrws")
+	text, err := os.ReadFile(file)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for says, args := range map[string][]string{
-		file + " trains with phases = bihm, where the preset rws has rws; metric = kronecker, where the preset rws has none": {"train", "--config", file, "--out", dir},
-		"preset=bihm, trains with metric = kronecker, where the preset bihm has none":                                        {"sweep", "plan", sweep},
+	for path, text := range map[string]string{
+		edited: strings.Replace(string(text), `preset = "nrws"`, `preset = "rws"`, 1),
+		sweep:  "base = \"rws.toml\"\n[grid]\nmethod.learning_rate = [0.1, 0.2]\n",
 	} {
-		if code, _, errOut := helmholtz(t, t.Context(), args...); code != 0 || strings.Count(errOut, says) != 1 || strings.Count(errOut, "trains with") != 1 {
-			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
+	}
+	out := filepath.Join(dir, "run")
+	for _, args := range [][]string{
+		{"train", "--config", edited, "--out", out},
+		{"sweep", "run", sweep, "--out", out},
+		{"train", "--dataset", "3by3", "--layers", "3", "--algorithm", "rws", "--fisher", "block", "--out", out},
+	} {
+		code, _, errOut := helmholtz(t, t.Context(), args...)
+		if code != exitUsage || !strings.Contains(errOut, `give preset = "nrws"`) || !strings.Contains(errOut, "omit phases and metric") {
+			t.Errorf("helmholtz %s ended with %d and said %q", strings.Join(args, " "), code, errOut)
+		}
+	}
+	if _, err := os.Stat(out); !os.IsNotExist(err) {
+		t.Errorf("what was refused made %s (%v)", out, err)
 	}
 }
 
@@ -278,7 +297,7 @@ func TestSettingsOfSleepAndReinforce(t *testing.T) {
 	if sleep.SleepSteps != 2 || sleep.SleepScale != 3 || sleep.FisherSource != hm.FromLegacy {
 		t.Errorf("trained %+v", sleep)
 	}
-	reinforce := trained("--phases", "reinforce", "--reinforce-baseline", "optimal")
+	reinforce := trained("--algorithm", "reinforce", "--reinforce-baseline", "optimal")
 	if reinforce.Phases != hm.Reinforce || reinforce.ReinforceBaseline != hm.OptimalBaseline {
 		t.Errorf("trained %+v", reinforce)
 	}
@@ -310,7 +329,7 @@ func TestOtherDataAreRefused(t *testing.T) {
 }
 
 func TestHelpOfTrainSaysHowBidirectionalMachinesStart(t *testing.T) {
-	out := succeed(t, "train", "--help")
+	out := succeed(t, "train", "--help", "all")
 	for _, want := range []string{"App. A.2", "bihm and nbihm", "--weight-init small-normal"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the help lacks %q:\n%s", want, out)

@@ -40,6 +40,30 @@ func flagError(c *cobra.Command, err error) error {
 	return err
 }
 
+// refuseRepeated refuses a flag that is given twice, of which a list would join the values and any other
+// flag would take the last. Wrong flags are reported where they are parsed.
+func refuseRepeated(root *cobra.Command, args []string) (err error) {
+	c, args, failure := root.Find(args)
+	if failure != nil {
+		return nil
+	}
+	c.InitDefaultHelpFlag()
+	given := map[*pflag.Flag]string{}
+	_ = c.Flags().ParseAll(args, func(f *pflag.Flag, value string) error {
+		first, twice := given[f]
+		if adds := f.Value.Type() == "measurement" || f.Value.Type() == "stringArray"; twice && !adds && err == nil {
+			remedy := "give it once"
+			if _, lists := f.Value.(pflag.SliceValue); lists {
+				remedy = fmt.Sprintf("give one list, such as --%s %s,%s", f.Name, first, value)
+			}
+			err = misuse(c, "--%s is given twice, as %s and as %s: %s", f.Name, first, value, remedy)
+		}
+		given[f] = value
+		return nil
+	})
+	return err
+}
+
 // refuseEmpty refuses flags that were given an empty text.
 func refuseEmpty(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {

@@ -8,12 +8,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -26,9 +26,7 @@ func newNew() *cobra.Command {
 		Short: "Write the commented file of an experiment, to be changed and trained",
 		Long: `Write the file of an experiment on a data set, one's own or a named one: all settings,
 each with what it means. Flags are those of train that describe Helmholtz machines, and choose the
-values. A tenth of the training rows of a file of one's own is held out for validation, where
---validation does not say otherwise, so that there is a best epoch. What train would refuse is
-refused.`,
+values, as they do there. What train would refuse is refused.`,
 		Example: `  helmholtz new faces.toml --dataset faces.npy
   helmholtz new digits.toml --dataset mnist --algorithm bihm --layers 200,100,50
   helmholtz train --config faces.toml --out runs/faces`,
@@ -46,17 +44,13 @@ refused.`,
 			return err
 		}
 		set, err := e.Dataset.Open()
-		if err == nil && e.Dataset.Validation == nil && set.Validation().Rows == 0 && set.Train().Rows >= 10 && isOwn(set) {
-			rows := set.Train().Rows / 10
-			e.Dataset.Validation = &rows
-			set, err = e.Dataset.Open()
-		}
 		if err == nil {
 			err = e.Check(set)
 		}
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
+		e.Dataset = besideFile(e.Dataset, path)
 		if err := file.WriteAside(path, commented(path, e, set, c.Flags())); err != nil {
 			return err
 		}
@@ -66,9 +60,25 @@ refused.`,
 	return c
 }
 
-// isOwn says whether a set is a file of one's own.
-func isOwn(set *dataset.Set) bool {
-	return !slices.ContainsFunc(dataset.List(), func(i dataset.Info) bool { return i.Name == set.Name() })
+// besideFile returns a data set with paths that begin at the folder of a file.
+func besideFile(of dataset.Spec, path string) dataset.Spec {
+	if of.IsNamed() {
+		return of
+	}
+	for _, name := range []*string{&of.Name, &of.Test, &of.LabelFile, &of.TestLabelFile} {
+		if *name == "" || filepath.IsAbs(*name) {
+			continue
+		}
+		file, err := filepath.Abs(*name)
+		folder, failure := filepath.Abs(filepath.Dir(path))
+		if err != nil || failure != nil {
+			continue
+		}
+		if beside, err := filepath.Rel(folder, file); err == nil {
+			*name = beside
+		}
+	}
+	return of
 }
 
 // nameOf is the name of a file without its folder and ending.
@@ -78,7 +88,7 @@ func nameOf(path string) string {
 
 // commented is the text of an experiment, with what each setting means: what is said of its flag.
 func commented(path string, e hm.Experiment, set *dataset.Set, flags *pflag.FlagSet) []byte {
-	names := map[string]string{"dataset.name": "dataset", "dataset.seed": "data-seed", "start.run": "from", "start.checkpoint": "from-checkpoint"}
+	flagOf := map[string]string{"dataset.name": "dataset", "dataset.seed": "data-seed", "start.run": "from", "start.checkpoint": "from-checkpoint"}
 	rows := runs.ByKey("method", &e.Method, e.Method.Hyperparameters())
 	maps.Copy(rows, runs.ByKey("machine", &e.Machine, e.Machine.Hyperparameters()))
 	meaning := func(table, key string) string {
@@ -86,10 +96,12 @@ func commented(path string, e hm.Experiment, set *dataset.Set, flags *pflag.Flag
 		if table == "measure." {
 			return "as " + flag + " of --measure"
 		}
-		return usageOf(flags.Lookup(cmp.Or(rows[table+key].Flag, names[table+key], flag)))
+		return usageOf(flags.Lookup(cmp.Or(rows[table+key].Flag, flagOf[table+key], flag)))
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %v.\n# Trained by: helmholtz train --config %s --out %s\n# What is left out is as the preset of [method] has it, or nothing.\n\n", set, shell.Argument(path), shell.Argument("runs/"+nameOf(path)))
+	about := fmt.Sprintf("%v.\nTrained by: helmholtz train --config %s --out %s\nA setting that is left out is as the preset of [method] has it, or nothing.",
+		set, shell.Argument(path), shell.Argument("runs/"+nameOf(path)))
+	fmt.Fprintf(&b, "# %s\n\n", strings.ReplaceAll(names.Printable(about), "\n", "\n# "))
 	table := ""
 	for line := range strings.Lines(string(e.TOML())) {
 		line = strings.TrimRight(line, "\n")

@@ -7,30 +7,90 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
-// output remembers that something could not be written, for a command whose output
-// is cut short not to end well.
+// output is what a command prints to, standard output or standard error. It writes control characters
+// as escapes, since names of files and data sets may have them. It remembers that something could not be
+// written, for a command whose output is cut short not to end well.
 type output struct {
-	w   io.Writer
-	err error
+	sync.Mutex
+	w     io.Writer
+	err   error
+	begun []byte // a character that the next write ends
 }
 
 func (o *output) Write(b []byte) (int, error) {
-	if o.err != nil {
-		return 0, o.err
+	o.Lock()
+	defer o.Unlock()
+	text := append(o.begun, b...)
+	whole := len(text)
+	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				whole = i
+			}
+			break
+		}
 	}
-	n, err := o.w.Write(b)
-	if err != nil {
+	o.begun = slices.Clone(text[whole:])
+	at := progressControls.FindSubmatch(text[:whole])
+	return len(b), o.write(slices.Concat(at[1], []byte(names.Printable(string(at[2]))), at[3]))
+}
+
+// write writes bytes as they are.
+func (o *output) write(b []byte) error {
+	if o.err != nil {
+		return o.err
+	}
+	if _, err := o.w.Write(b); err != nil {
 		o.err = fmt.Errorf("the output is cut short: %w", err)
 	}
-	return n, o.err
+	return o.err
+}
+
+// progressControls parts what a progress bar writes from the control characters around it, which go to
+// the beginning of the line and clear it.
+var progressControls = regexp.MustCompile(`(?s)\A((?:\r|\x1b\[2K)*)(.*?)(\r|\x1b\[0K)?\z`)
+
+// Fd returns the descriptor of the file that output is written to, or one that no file has.
+func (o *output) Fd() uintptr {
+	if f, is := o.w.(*os.File); is {
+		return f.Fd()
+	}
+	return ^uintptr(0)
+}
+
+// verbatim returns a writer of bytes as they are, for a table that a program reads. A terminal has their
+// control characters escaped.
+func verbatim(w io.Writer) io.Writer {
+	if o, is := w.(*output); is && !isTerminal(w) {
+		return writerFunc(func(b []byte) (int, error) {
+			o.Lock()
+			defer o.Unlock()
+			return len(b), o.write(b)
+		})
+	}
+	return w
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+func isTerminal(w io.Writer) bool {
+	f, is := w.(interface{ Fd() uintptr })
+	return is && term.IsTerminal(int(f.Fd()))
 }
 
 // refuseUnwritable refuses the file that a flag names where none can be made, or what lies there is
@@ -56,8 +116,7 @@ func refuseUnwritable(c *cobra.Command, flag, path string) error {
 // newFraction returns a function that draws the fraction of work done where w
 // is a terminal.
 func newFraction(w io.Writer, what string) func(float64) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !isTerminal(w) {
 		return nil
 	}
 	bar := progressbar.NewOptions(1000,

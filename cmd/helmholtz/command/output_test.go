@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // closing is a pipe that is closed after some bytes.
@@ -74,5 +77,82 @@ func TestUnwritableFiles(t *testing.T) {
 		if code != exitFailed || !strings.Contains(out, "log p") || !strings.Contains(errOut, "name too long") {
 			t.Errorf("helmholtz %s ended with %d, printed %q and said %q", command, code, out, errOut)
 		}
+	}
+}
+
+// Names of data sets and directories with control characters do not command the terminal, in what is
+// printed and in errors. A table that a program reads has them as they are.
+func TestNamesDoNotCommandTheTerminal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rows, dir := "rows\x1b[31m.txt", "run\x1b]0;title\a"
+	if err := os.WriteFile(rows, []byte(strings.Repeat("0 1 1\n1 0 0\n", 20)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"train", "--dataset", rows, "--algorithm", "rws", "--layers", "2", "--epochs", "1", "--batch", "9", "--out", dir},
+		{"runs", "."}, {"history", dir}, {"history", dir, "--format", "text"}, {"eval", dir, "--samples", "2", "--log-z2", "0"},
+		{"eval", dir + "\x9b", "--samples", "2"}, {"train", "--dataset", rows + "\r", "--out", "other"}, {"new", dir + ".toml", "--dataset", rows, "--batch", "9"},
+	} {
+		_, out, errOut := helmholtz(t, t.Context(), args...)
+		if text := out + errOut; strings.ContainsAny(text, "\x1b\a\r") || (args[0] == "train" || args[0] == "new") && !strings.Contains(text, `\x1b`) {
+			t.Errorf("helmholtz %q prints %q", args, text)
+		}
+	}
+	text, err := os.ReadFile(dir + ".toml")
+	if err != nil || bytes.ContainsAny(text, "\x1b\a") {
+		t.Errorf("new writes %q (%v)", text, err)
+	}
+	if out := succeed(t, "runs", ".", "--format", "csv"); !strings.Contains(out, "\x1b") {
+		t.Errorf("a table for programs names another directory: %q", out)
+	}
+}
+
+// Characters that two writes divide are printed whole.
+func TestDividedCharactersAreWhole(t *testing.T) {
+	var b bytes.Buffer
+	o := &output{w: &b}
+	for _, part := range []string{"η = 0.1, \xce", "\xb1 = 0.2\xe2\x80", "\x93 ", "\r\x1b[2K\rbar\x1b[0K", "\xff"} {
+		if n, err := io.WriteString(o, part); n != len(part) || err != nil {
+			t.Errorf("%q: %d bytes are written (%v)", part, n, err)
+		}
+	}
+	if want := "η = 0.1, α = 0.2– \r\x1b[2K\rbar\x1b[0K\\xff"; b.String() != want {
+		t.Errorf("printed %q, want %q", b.String(), want)
+	}
+}
+
+// The name of a directory does not become a line of a job.
+func TestNoLineOfAJobIsANameOfADirectory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("rates.toml", []byte("base = {epochs = 1, dataset = {name = \"3by3\"}, machine = {layers = [3]}, method = {preset = \"ws\"}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := "g\ntouch x\n#"
+	code, _, says := helmholtz(t, t.Context(), "sweep", "submit", "rates.toml", "--slurm", "--only-write", "--out", dir, "--tasks", "1")
+	if _, err := os.Stat(dir); code != exitUsage || !strings.Contains(says, "control character") || !os.IsNotExist(err) {
+		t.Errorf("submit ends with %d (%v): %s", code, err, says)
+	}
+}
+
+// A sweep says in a log how far it is as a whole, and when it will be done.
+func TestSweepsSayHowFarTheyAre(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("rates.toml", []byte("base = {epochs = 1, dataset = {name = \"3by3\", subset = 64}, machine = {layers = [3]}, method = {preset = \"ws\"}}\n[grid]\nmethod.learning_rate = [0.1, 0.2]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, says := helmholtz(t, t.Context(), "sweep", "run", "rates.toml", "--workers", "1"); code != 0 || !strings.HasPrefix(says, "0 of 2 runs finished\n") {
+		t.Errorf("the sweep ends with %d and says %s", code, says)
+	}
+	var said bytes.Buffer
+	c := newSweepRun()
+	c.SetErr(&said)
+	states := map[runs.State]int{runs.Waiting: 2, runs.Finished: 1, runs.Failed: 1}
+	w := wholeSweep{Recorder: runs.Quiet, c: c, states: func() (map[runs.State]int, error) { return states, nil }, begun: time.Now().Add(-time.Hour)}
+	w.Begin(runs.Plan{})
+	states[runs.Waiting], states[runs.Finished] = 1, 2
+	w.next = time.Now().Add(-time.Second)
+	w.Begin(runs.Plan{})
+	if want := "1 of 4 runs finished, 1 failed\n2 of 4 runs finished, 1 failed, about 1h0m left\n"; said.String() != want {
+		t.Errorf("it says %q, want %q", said.String(), want)
 	}
 }

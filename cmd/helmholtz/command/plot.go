@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/plotting"
@@ -24,7 +25,8 @@ layer, the structure of its Fisher matrix, the norms of its weights and
 gradients, layer by layer, and what it measured on its way; and for all of them in one figure the training curves,
 log p against the number of samples, with log p* and log p̃* of bidirectional
 machines, and, of several runs, the norms of their networks. Of a run of another family
-than hm what training recorded is drawn, and samples if its model draws them without chains.`,
+than hm what training recorded is drawn, and samples if its model draws them without chains. A directory
+of several seeds stands for the runs of all.`,
 		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
   helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
 		Args: cobra.MatchAll(some("name the directories of one or more runs"), noFiles),
@@ -42,10 +44,19 @@ than hm what training recorded is drawn, and samples if its model draws them wit
 		}
 		var histories, normed []runs.History
 		models := plotting.ModelFigures{Samples: samples, LogZ2: outer}
-		if err := distinct(c, args); err != nil {
+		all, err := runsIn(args)
+		if err != nil {
 			return err
 		}
-		if given := c.Flags().Changed; (given("samples") || given("log-z2")) && !slices.ContainsFunc(args, weighs) {
+		dirs := make([]string, len(all))
+		for i, run := range all {
+			dirs[i] = run.Dir()
+		}
+		labels, err := figureNames(c, dirs)
+		if err != nil {
+			return err
+		}
+		if given := c.Flags().Changed; (given("samples") || given("log-z2")) && !slices.ContainsFunc(dirs, weighs) {
 			if err := refuseUnused(c, "a figure of runs without importance weights", []string{"samples", "log-z2"}, nil); err != nil {
 				return err
 			}
@@ -53,17 +64,13 @@ than hm what training recorded is drawn, and samples if its model draws them wit
 		if err := refuseUnwritable(c, "out", filepath.Join(out, "curves."+format)); err != nil {
 			return err
 		}
-		for _, dir := range args {
-			run, err := runs.Open(dir)
-			if err != nil {
-				return err
-			}
-			name, history := file.Name(dir), run.History()
+		for i, run := range all {
+			name, history := labels[i], run.History()
 			if history.Err != nil {
 				return history.Err
 			}
 			among := ""
-			if len(args) > 1 {
+			if len(all) > 1 {
 				among = name
 				history.Name = name + ": " + history.Name
 			}
@@ -72,14 +79,14 @@ than hm what training recorded is drawn, and samples if its model draws them wit
 				normed = append(normed, history)
 			}
 			ofRun := func(f *plotting.Figure, kind string) error { return save(f, name+"-"+kind) }
-			if err = drawRecorded(run, ofRun); err == nil {
-				err = models.Draw(c.Context(), run, among, ofRun)
+			if err := drawRecorded(run, ofRun); err != nil {
+				return err
 			}
-			if err != nil {
+			if err := models.Draw(c.Context(), run, among, ofRun); err != nil {
 				return err
 			}
 		}
-		err := save(plotting.CurvesByEpochAndTime(histories...), "curves")
+		err = save(plotting.CurvesByEpochAndTime(histories...), "curves")
 		if err == nil && len(normed) > 1 {
 			err = save(plotting.NetworkNorms(normed...), "norms")
 		}
@@ -97,15 +104,65 @@ func weighs(dir string) bool {
 	return err == nil && plotting.Weighs(model)
 }
 
-// distinct refuses runs whose figures would overwrite each other.
-func distinct(c *cobra.Command, dirs []string) error {
-	seen := map[string]bool{}
+// runsIn opens the runs in directories, of which each holds a run or the seeds of an experiment.
+func runsIn(dirs []string) (all []*runs.Run, err error) {
 	for _, dir := range dirs {
-		name := file.Name(dir) // with which the files of its figures begin
-		if seen[name] {
-			return misuse(c, "two directories are named %s: their figures would overwrite each other; draw them into different --out", name)
+		seeds, err := runs.OpenSeeds(dir)
+		if err != nil {
+			return nil, err
 		}
-		seen[name] = true
+		all = append(all, seeds.Runs...)
+	}
+	return all, nil
+}
+
+// figureNames returns names with which the figures of runs begin: the name of a directory, with names of
+// the directories above it where that is not enough to tell all apart. It refuses a directory given twice.
+func figureNames(c *cobra.Command, dirs []string) ([]string, error) {
+	labels, paths := make([]string, len(dirs)), make([]string, len(dirs))
+	for i, dir := range dirs {
+		path, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(paths[:i], path) {
+			return nil, misuse(c, "%s is given twice: name each directory once", dir)
+		}
+		labels[i], paths[i] = filepath.Base(path), path
+	}
+	above := slices.Clone(paths)
+	for {
+		count := map[string]int{}
+		for _, label := range labels {
+			count[label]++
+		}
+		if len(count) == len(dirs) {
+			return labels, nil
+		}
+		for i, label := range labels {
+			if above[i] = filepath.Dir(above[i]); count[label] > 1 {
+				labels[i] = strings.Trim(filepath.Base(above[i]), string(filepath.Separator)) + "-" + label
+			}
+		}
+	}
+}
+
+// eachRun does work for the run in a directory, or for each of its seeds, with a file for each: the name of
+// a file is followed by that of the seed.
+func eachRun(dir, out string, work func(dir, out string) error) error {
+	all, err := runsIn([]string{dir})
+	if err != nil {
+		return err
+	}
+	for _, run := range all {
+		path := out
+		if filepath.Clean(run.Dir()) != filepath.Clean(dir) {
+			ending := filepath.Ext(out)
+			path = strings.TrimSuffix(out, ending) + "-" + filepath.Base(run.Dir()) + ending
+		}
+		if err := work(run.Dir(), path); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -164,7 +221,7 @@ func newReport() *cobra.Command {
 		Long: `Describe a run on one page of HTML that needs no other file: the experiment, where and by
 what it was computed, the curves, the norms of the layers, and of the last checkpoint samples,
 where they need no chains, the evaluation on test rows with its standard errors, where it is by
-samples, and of a Helmholtz machine importance weights and log Z².`,
+samples, and of a Helmholtz machine importance weights and log Z². Of several seeds each has its page.`,
 		Example: `  helmholtz report runs/mnist
   helmholtz report runs/mnist --samples 10000 --rows 10000 --out mnist.html`,
 		Args: oneRun,
@@ -178,22 +235,27 @@ samples, and of a Helmholtz machine importance weights and log Z².`,
 		if out == "" {
 			out = filepath.Join(args[0], "..", file.Name(args[0])+".html") // beside it
 		}
-		if err := refuseUnwritable(c, "out", out); err != nil {
-			return err
-		}
-		run, model, err := openModel(args[0], "last")
-		if err != nil && !errors.Is(err, runs.ErrNoModels) {
-			return err
-		}
-		if err := refuseUnused(c, "a report of "+runs.NounOf(run.Experiment()), []string{"samples", "rows", "log-z2"}, plotting.ReportUses(run, model)); err != nil {
-			return err
-		}
-		o.Progress = newFraction(c.ErrOrStderr(), "evaluating")
-		page, err := plotting.Report(c.Context(), args[0], o)
-		if err != nil {
-			return err
-		}
-		return savedAt(c, out, page.Save(out))
+		return eachRun(args[0], out, func(dir, out string) error { return writeReport(c, dir, out, o) })
 	}
 	return c
+}
+
+// writeReport writes the report of the run in a directory into a file.
+func writeReport(c *cobra.Command, dir, out string, o plotting.ReportOptions) error {
+	if err := refuseUnwritable(c, "out", out); err != nil {
+		return err
+	}
+	run, model, err := openModel(dir, "last")
+	if err != nil && !errors.Is(err, runs.ErrNoModels) {
+		return err
+	}
+	if err := refuseUnused(c, "a report of "+runs.NounOf(run.Experiment()), []string{"samples", "rows", "log-z2"}, plotting.ReportUses(run, model)); err != nil {
+		return err
+	}
+	o.Progress = newFraction(c.ErrOrStderr(), "evaluating")
+	page, err := plotting.Report(c.Context(), dir, o)
+	if err != nil {
+		return err
+	}
+	return savedAt(c, out, page.Save(out))
 }

@@ -60,6 +60,10 @@ array from 0, too, so that a task that is submitted again has its share of all. 
 has all its trainings is made by one of them, unless it has been; call the command once
 more, without --shard, for the rest.
 
+A machine that stopped or was restarted while it trained leaves its mark in a directory.
+Up to a minute is waited for a sign of life from it, and then training goes on from its
+checkpoint; --no-wait refuses such a directory at once.
+
 A training that diverges is a finding: it is remembered, and not tried again. A run in
 --dir that cannot be used, of other settings or damaged, is named before any training
 begins.`,
@@ -73,6 +77,7 @@ begins.`,
 	}
 	x := newReproduceFlags(c)
 	c.Flags().StringVar(&shard, "shard", "", "do a share of the trainings: `INDEX/COUNT`, such as 0/4, or auto")
+	noWaitFlag(c.Flags())
 	c.RunE = func(c *cobra.Command, patterns []string) error {
 		share, err := runs.ParseShard(shard, os.Getenv)
 		if err != nil {
@@ -124,6 +129,9 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 	for i, job := range todo {
 		fmt.Fprintf(c.ErrOrStderr(), "training %d of %d: %s, seed %d\n", i+1, len(todo), job.Name, job.Seed)
 		p.job = i
+		if err := awaitFree(c, job.Dir); err != nil {
+			return err
+		}
 		err := job.Train(c.Context(), &sets, p)
 		switch {
 		case errors.Is(err, reproduce.ErrWaits) && share.Count > 1: // another shard has that

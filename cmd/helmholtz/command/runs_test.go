@@ -15,7 +15,7 @@ func TestRunsAreListed(t *testing.T) {
 		saysNever string
 	}{
 		{"--where learning_rate=0.05 --where state=finished --sort -best", 0, []string{"NRWS, η = 0.05", "v2/nrws/whole"}, "half"},
-		{"--where epoch>100", 0, []string{"none of the 28 runs"}, "NRWS"},
+		{"--where epoch>100", 0, []string{"none of the 42 runs"}, "NRWS"},
 		{"--where lerning_rate=1", 2, []string{`did you mean "learning_rate"?`}, ""},
 		{"--format csv", 0, []string{"run,state,epoch,epochs,", ",method.learning_rate,"}, ""},
 		{"--columns samples", 0, []string{"method.samples"}, ""},

@@ -25,7 +25,7 @@ a dream, each column with all layers below its own drawn anew.
 Of a Boltzmann machine the means of the visible units are drawn after --gibbs N sweeps
 of chains that start anywhere; take some thousand. --kind filters draws the weights of
 its first hidden units, each as an image. A model of another family draws the kinds that it has,
-which a kind that it has not is answered with.
+which a kind that it has not is answered with. Of several seeds each has its figure.
 
 With --gibbs N, N sweeps of Gibbs chains on p*(x,h), which start at the samples
 of p, come before the expected values are drawn.`,
@@ -52,27 +52,29 @@ of p, come before the expected values are drawn.`,
 			refuseUnwritable(c, "out", out)); err != nil {
 			return err
 		}
-		run, model, err := openModel(args[0], which)
-		if err != nil {
-			return err
-		}
-		d, err := drawingOf(c, run, model, kind, chain.Sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
-		if err != nil {
-			return err
-		}
-		s := runs.Sampling{N: n, Chain: chain, Seed: seed, Progress: newFraction(c.ErrOrStderr(), "sampling")}
-		if slices.Contains(d.Uses, "split") {
-			set, err := run.Dataset()
+		return eachRun(args[0], out, func(dir, out string) error {
+			run, model, err := openModel(dir, which)
 			if err != nil {
 				return err
 			}
-			s.Rows = pick(set, split)
-		}
-		sheets, err := d.Draw(c.Context(), s)
-		if err != nil {
-			return err
-		}
-		return savedAt(c, out, plotting.Drawn(d, sheets).Save(out))
+			d, err := drawingOf(c, run, model, kind, chain.Sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
+			if err != nil {
+				return err
+			}
+			s := runs.Sampling{N: n, Chain: chain, Seed: seed, Progress: newFraction(c.ErrOrStderr(), "sampling")}
+			if slices.Contains(d.Uses, "split") {
+				set, err := run.Dataset()
+				if err != nil {
+					return err
+				}
+				s.Rows = pick(set, split)
+			}
+			sheets, err := d.Draw(c.Context(), s)
+			if err != nil {
+				return err
+			}
+			return savedAt(c, out, plotting.Drawn(d, sheets).Save(out))
+		})
 	}
 	return c
 }

@@ -197,7 +197,6 @@ func TestCompare(t *testing.T) {
 		{exitUsage, "at least 1, or 0", []string{"compare", rws, "--samples", "-1"}},
 		{exitFailed, "different data", []string{"compare", rws, other}},
 		{exitFailed, "not the run of a seed", []string{"compare", here}},
-		{exitFailed, "several seeds", []string{"plot", rws}},
 		{exitFailed, "not the run of a seed", []string{"train", "--dataset", "3by3", "--seeds", "2", "--out", here}},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), wrong.args...)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"text/template"
 	"time"
+	"unicode"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
@@ -97,8 +98,13 @@ func newSubmission(c *cobra.Command) *submission {
 	return x
 }
 
-// check refuses flags that do not go together.
-func (x *submission) check(c *cobra.Command) error {
+// check refuses flags that do not go together, and names of directories that a job cannot have.
+func (x *submission) check(c *cobra.Command, dirs ...string) error {
+	for _, dir := range dirs {
+		if whole, err := filepath.Abs(dir); err != nil || strings.ContainsFunc(whole, unicode.IsControl) {
+			return misuse(c, "%q has a control character, such as the end of a line, which would begin a line of the job: rename the directory", whole)
+		}
+	}
 	if x.slurm == x.kubernetes {
 		return misuse(c, "give one of --slurm and --kubernetes: they say what the job is written for")
 	}
@@ -132,7 +138,7 @@ folder of that name on the volume of --claim, which the containers see as /work,
 	x := newSubmission(c)
 	out := sweepDir(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := x.check(c); err != nil {
+		if err := x.check(c, args[0], *out); err != nil {
 			return err
 		}
 		s, dir, err := claimSweep(c, args[0], *out)
@@ -280,7 +286,7 @@ prints the evaluation.`,
 	c.Flags().AddFlagSet(estimates)
 	x := newSubmission(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := x.check(c); err != nil {
+		if err := x.check(c, args[0], of.parts); err != nil {
 			return err
 		}
 		if of.parts == "" {

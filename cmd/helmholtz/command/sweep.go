@@ -41,8 +41,9 @@ varies: a base experiment, as experiment.toml has it, and lists of values.
     method.preset = ["nws", "nrws"]
     method.damping = [0.2, 0.1]
 
-What the base leaves out each setting has by default: a preset brings what belongs to it,
-unless the base names that, too, as the experiment.toml of a run names everything.
+A setting that the base omits has its default. Presets that vary bring their own phases and
+metric, whatever the base has. Every other setting of the base stays, such as the learning rate
+in the experiment.toml of a run, which names every setting.
 
 The directory of a sweep holds a directory for each setting, named after what varies,
 and in it ordinary runs of its seeds, which every other command reads. Any number of
@@ -79,18 +80,15 @@ func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, e
 	if out == "" {
 		out = filepath.Join("runs", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	}
-	settings, err := s.Settings()
-	for _, setting := range settings {
-		if explainPreset(c, path+", "+setting.Name+",", setting.Experiment) {
-			break // the others have the same base
-		}
-	}
-	return s, out, err
+	return s, out, nil
 }
 
 // claimSweep reads a sweep that can be trained, and makes its directory that of the sweep.
 func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, err error) {
 	if s, dir, err = readSweep(c, path, out); err != nil {
+		return nil, "", err
+	}
+	if err := refuseFile(c, dir); err != nil {
 		return nil, "", err
 	}
 	if err := s.Check(); err != nil {
@@ -309,6 +307,9 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 			}
 		}
 		ctx, preempted := preemptible(c.Context())
+		if worker {
+			ctx = whileOpen(ctx, c.InOrStdin())
+		}
 		if workers == 0 {
 			if workers, err = usualWorkers(s, dir, share); err != nil {
 				return err
@@ -317,8 +318,9 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 		if workers > 1 {
 			err = runWorkers(ctx, c, dir, share, workers)
 		} else {
+			whole := wholeSweep{Recorder: runs.Quiet, c: c, states: func() (map[runs.State]int, error) { return statesOf(s, dir, share) }, begun: time.Now()}
 			_, err = s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder { // one run after the other
-				return []runs.Recorder{runs.Printer(&prefixed{w: c.ErrOrStderr(), prefix: j.String() + ": "})}
+				return []runs.Recorder{&whole, runs.Printer(&prefixed{w: c.ErrOrStderr(), prefix: j.String() + ": "})}
 			})
 		}
 		if err != nil && preempted() {
@@ -332,7 +334,58 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 	return c
 }
 
-// workerFlag is the flag of programs that train a share for another one.
+// whileOpen returns a context that ends when a reader does, such as the pipe from a program that
+// has ended, however it did.
+func whileOpen(ctx context.Context, r io.Reader) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		_, _ = io.Copy(io.Discard, r) // an error ends it, too
+		cancel()
+	}()
+	return ctx
+}
+
+// wholeSweep says, where a run begins, how far the share of the sweep is.
+type wholeSweep struct {
+	runs.Recorder
+	c      *cobra.Command
+	states func() (map[runs.State]int, error)
+	begun  time.Time
+	before int       // runs that were finished when the first of this program began
+	next   time.Time // to count again, for that to take little of the time
+}
+
+// Begin implements runs.Recorder.
+func (w *wholeSweep) Begin(runs.Plan) {
+	now := time.Now()
+	if now.Before(w.next) {
+		return
+	}
+	states, err := w.states()
+	if err != nil { // which training says, too
+		return
+	}
+	done, all := states[runs.Finished], 0
+	for _, n := range states {
+		all += n
+	}
+	if w.next.IsZero() {
+		w.before = done
+	}
+	text := fmt.Sprintf("%d of %s finished", done, names.Count(all, "run"))
+	if n := states[runs.Failed]; n > 0 {
+		text += fmt.Sprintf(", %d failed", n)
+	}
+	if more := done - w.before; more > 0 {
+		left := all - done - states[runs.Failed]
+		text += fmt.Sprintf(", about %s left", about(time.Since(w.begun)/time.Duration(more)*time.Duration(left)))
+	}
+	fmt.Fprintln(w.c.ErrOrStderr(), text)
+	w.next = time.Now().Add(20 * time.Since(now))
+}
+
+// workerFlag is the flag of programs that train a share for another one, which they outlive only
+// until they have saved a checkpoint: its end closes their standard input.
 const workerFlag = "one-of-several"
 
 // sayWhatIsLeft says of a share of a sweep, of which this program trains nothing more, how far
@@ -428,6 +481,9 @@ func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Sh
 		worker.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
 		worker.Stderr = w
 		worker.Cancel = func() error { return worker.Process.Signal(os.Interrupt) }
+		if _, err := worker.StdinPipe(); err != nil { // open until the worker or this program ends
+			return err
+		}
 		all.Go(func() { failures[i] = worker.Run() })
 	}
 	all.Wait()
@@ -495,17 +551,22 @@ any machine that sees the directory.`,
 				fmt.Fprintf(w, "%-12s %d\n", state, states[state])
 			}
 		}
-		for _, setting := range report.Settings {
-			for _, failure := range setting.Failures {
-				fmt.Fprintf(w, "failed: %v\n", failure)
-			}
-		}
+		nameFailures(w, report)
 		if best := report.ByBest().Settings[0]; !math.IsNaN(best.Value().Mean) {
 			fmt.Fprintf(w, "best so far  %s: %s %s\n", best.Name, report.Objective.Name, best.Value().Text(3))
 		}
 		return nil
 	}
 	return c
+}
+
+// nameFailures writes why runs of a sweep have failed, or how they are damaged.
+func nameFailures(w io.Writer, r runs.SweepReport) {
+	for _, setting := range r.Settings {
+		for _, failure := range setting.Failures {
+			fmt.Fprintf(w, "failed: %v\n", failure)
+		}
+	}
 }
 
 func newSweepReport() *cobra.Command {
@@ -516,7 +577,8 @@ func newSweepReport() *cobra.Command {
 		Long: `Write a table of the settings of a sweep, the best first: the objective of the last
 epoch and of the best one over the seeds that are finished, mean and standard deviation,
 on the validation rows where there are any. --figures draws it against each setting that
-is a number, and as a map against each pair of these.`,
+is a number, and as a map against each pair of these. Runs that have failed or are damaged
+are named on standard error, and their settings have no mean.`,
 		Example: `  helmholtz sweep report runs/rates
   helmholtz sweep report runs/rates --table rates.parquet --figures figures`,
 		Args: aSweep,
@@ -532,6 +594,7 @@ is a number, and as a map against each pair of these.`,
 		if err != nil {
 			return err
 		}
+		nameFailures(c.ErrOrStderr(), report)
 		report = report.ByBest()
 		if err := tables.give(report.Table()); err != nil || figures == "" {
 			return err

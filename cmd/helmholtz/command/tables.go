@@ -66,7 +66,11 @@ func (t *tableFlags) check(asJSON bool) error {
 
 // print writes the table to standard output.
 func (t *tableFlags) print(table *runs.Table) error {
-	return table.Write(t.command.OutOrStdout(), t.format)
+	w := t.command.OutOrStdout()
+	if t.format != tableFormats[0] {
+		w = verbatim(w)
+	}
+	return table.Write(w, t.format)
 }
 
 // give writes the table into its file where there is to be one, and prints it where there is not.

@@ -104,6 +104,7 @@ func TestNothingIsLost(t *testing.T) {
 		{"resume-rows", half("rows/half"), "train --resume r", ""},
 		{"resume-seeds", half("seeds"), "train --resume r", ""},
 		{"resume-v1", half("../v1/nrws/half"), "train --resume r", ""},
+		{"resume-v2", half("../v2/nrws/half"), "train --resume r", ""},
 		{"extend", run, "train --resume r --epochs 3", ""},
 		{"extend-seeds", seeds, "train --resume r --epochs 3", ""},
 		{"eval", run, "eval r --samples 2 --log-z2 0 --table new/e.json", ""},

@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -63,10 +62,15 @@ diverged, though its numbers are finite: this is said, too, and training goes on
 directories seed-1, seed-2 and so on within that of --out, and ends with the
 mean and the standard deviation over them.
 
+A machine that stopped or was restarted while it trained leaves its mark in the directory.
+Training waits up to a minute for a sign of life from it, and then goes on from its
+checkpoint; --no-wait refuses such a directory at once.
+
 The defaults of a method are those of Várady 2025 for MNIST: the learning rate,
 damping and K shown below are those of nrws; those of cd, pcd, pt and pl are a learning
 rate of 0.2 with the schedule cosine, minibatches of 100, 100 chains, and 500 hidden units. Várady 2025 starts bihm
-and nbihm from --weight-init small-normal (App. A.2). --validation 0 trains on all rows.`,
+and nbihm from --weight-init small-normal (App. A.2). Of a file of one's own a tenth of the rows is held
+out for validation, so that there is a best epoch; --validation 0 trains on all rows.`,
 		Example: `  helmholtz train --dataset 3by3 --algorithm nrws --layers 9,6,3 --coding 01 --bias-init 0.1 \
       --lr 0.02 --damping 0.01 --kstep 10 --epochs 100 --out runs/3by3
   helmholtz train --dataset mnist --algorithm rws --layers 300,200,100 --lr 0.02 --schedule cosine --out runs/mnist
@@ -95,6 +99,7 @@ and nbihm from --weight-init small-normal (App. A.2). --validation 0 trains on a
 	namesRun(c.Flags(), "resume")
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the run (default runs/DATASET-ALGORITHM)")
 	numberFlag(c.Flags(), &seeds, "seeds", 0, 1, "train `N` runs, of --seed and the seeds that follow it")
+	noWaitFlag(c.Flags())
 	flags := newExperimentFlags(c.Flags())
 	ofBoltzmann := newBoltzmannFlags(c.Flags())
 	inGroup(c.Flags(), "Boltzmann machines", func(f *pflag.FlagSet) {
@@ -158,7 +163,9 @@ and nbihm from --weight-init small-normal (App. A.2). --validation 0 trains on a
 // seeds in it with their number; 0 for a run. Where --epochs is given, those that
 // are finished go on to so many.
 func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, error) {
-	others := namesOf(c.Flags(), func(f *pflag.Flag) bool { return slices.Contains([]string{"resume", "backend", "epochs"}, f.Name) })
+	others := namesOf(c.Flags(), func(f *pflag.Flag) bool {
+		return slices.Contains([]string{"resume", "backend", "epochs", noWait}, f.Name)
+	})
 	if len(others) > 0 {
 		return nil, 0, misuse(c, "--resume continues the experiment as it is, but for a larger number of --epochs: leave %s away", strings.Join(others, ", "))
 	}
@@ -166,6 +173,11 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 		return nil, 0, misuse(c, "--resume: %w", err)
 	}
 	longer := c.Flags().Changed("epochs")
+	if longer {
+		if err := awaitFree(c, dir); err != nil {
+			return nil, 0, err
+		}
+	}
 	e, err := runs.ExperimentIn(dir)
 	if !errors.Is(err, os.ErrNotExist) {
 		if err == nil && longer {
@@ -191,7 +203,7 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 // not 0, and says what came of it and how it goes on.
 func train(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 	err := trainPart(c, e, seeds, dir)
-	if errors.Is(err, context.Canceled) {
+	if errors.As(err, new(*runs.Interruption)) {
 		fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint; helmholtz train --resume %s continues\n", shell.Argument(dir))
 	}
 	return err
@@ -199,9 +211,15 @@ func train(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 
 // trainPart is train of what may be a part of what is trained, and leaves open how that goes on.
 func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
+	if err := refuseFile(c, dir); err != nil {
+		return err
+	}
 	home := dir // of the data, where they are stored with a run
 	if seeds > 0 {
 		home = runs.SeedDir(dir, e.Header().Seed)
+	}
+	if err := awaitFree(c, dir); err != nil {
+		return err
 	}
 	set, err := openChecked(c, e, home)
 	if err != nil {
@@ -226,6 +244,33 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	return nil
 }
 
+// noWait is the flag that has commands which train refuse at once what they would wait for.
+const noWait = "no-wait"
+
+func noWaitFlag(f *pflag.FlagSet) {
+	f.Bool(noWait, false, "refuse a directory at once if another machine may train in it, or stopped while it did, instead of waiting a minute for a sign of life")
+}
+
+// awaitFree waits until no program trains in a directory, or in those of its seeds. With --no-wait it
+// refuses a directory in which one may train.
+func awaitFree(c *cobra.Command, dir string) error {
+	dirs := []string{dir}
+	seeds, _ := runs.ReadSeeds(dir) // whose error another reader returns
+	for _, e := range seeds {
+		dirs = append(dirs, runs.SeedDir(dir, e.Header().Seed))
+	}
+	for _, dir := range dirs {
+		err := runs.Taken(dir)
+		if atOnce, _ := c.Flags().GetBool(noWait); !atOnce { // a flag that commands which train have
+			err = runs.Await(c.Context(), dir, runs.Printer(c.ErrOrStderr()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // openChecked opens the data of an experiment, which may be stored with its run in a directory, and
 // refuses an experiment that cannot be trained on them.
 func openChecked(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set, error) {
@@ -242,14 +287,17 @@ func openChecked(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set,
 // announceExperiment says what will be trained on what, and what else the experiment has to say.
 func announceExperiment(w io.Writer, e runs.Experiment, set *dataset.Set) error {
 	more := "\n"
+	if set.Validation().Rows == 0 {
+		more = " (--validation N holds out N rows for validation, and there is then a best epoch)\n"
+	}
 	if e, describes := e.(runs.Describer); describes {
 		text, err := e.Describe(set)
 		if err != nil {
 			return err
 		}
-		more = ", " + text
+		more += text
 	}
-	fmt.Fprintf(w, "%s, %d rows%s", set.Name(), set.Train().Rows, more)
+	fmt.Fprintf(w, "%v%s", set, more)
 	return nil
 }
 

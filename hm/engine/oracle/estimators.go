@@ -53,7 +53,7 @@ func VIMCO(arithmetic bool) Weigh {
 	})
 }
 
-// OVIS has the asymptotic control variate of Liévin et al. 2020, 17.
+// OVIS has the asymptotic control variate of Liévin, Dittadi, Christensen and Winther 2020, 17.
 func OVIS(γ float64) Weigh {
 	return controlled(func(logω []float64, k int) float64 {
 		v := math.Exp(logω[k] - floats.LogSumExp(logω))

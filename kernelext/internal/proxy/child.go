@@ -102,7 +102,7 @@ func (g *child) connect(c connection) (err error) {
 				return fmt.Errorf("gonb does not answer: %w", err)
 			}
 		}
-		if *s.wire, err = open(connected, s.kind, ourIdentity, false); err != nil {
+		if *s.wire, err = open(limit(connected, largestOutput), s.kind, ourIdentity, false); err != nil {
 			return fmt.Errorf("gonb: %w", err)
 		}
 	}
@@ -171,6 +171,15 @@ func Guard(dir string, program []string) error {
 		os.RemoveAll(dir)
 	}
 	return syscall.Kill(0, syscall.SIGKILL)
+}
+
+// Leash replaces this process by a program that is killed when the process dies that started it,
+// as far as the system can do it. GoNB starts the language server by it, and not its guard: when
+// both the kernel and the guard are killed, nobody is left to end it otherwise.
+func Leash(program []string) error {
+	runtime.LockOSThread() // the thread that is marked goes on as the program
+	dieWithParentFromNow()
+	return fmt.Errorf("cannot start %s: %w", program[0], syscall.Exec(program[0], program, os.Environ()))
 }
 
 // waitFor returns when a child has ended. It buries the orphans of the child as

@@ -6,7 +6,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,9 +20,12 @@ import (
 // endpoint is a socket that front ends connect to.
 type endpoint struct {
 	kind     zmq4.SocketType
+	gate     *gate
 	listener net.Listener
 	// received is called with each message, from one goroutine a client.
 	received func(p *peer, frames [][]byte)
+	// missed returns the message that tells a client of iopub what it has missed.
+	missed func(messages, bytes int) [][]byte
 
 	mu    sync.Mutex
 	peers map[*peer]bool
@@ -29,27 +34,42 @@ type endpoint struct {
 // peer is a client of an endpoint.
 type peer struct {
 	*wire
+	net      *limited
 	identity string
 	queue    *queue
 
+	// The gate guards these.
+	name     string // the identity that the client chose, empty for most
+	standing int    // what the client has shown of itself
+	dropped  bool   // the gate has closed the connection
+
 	mu     sync.Mutex
-	topics map[string]bool // what a client of iopub subscribed to
+	topics map[string]bool               // what a client of iopub subscribed to
+	missed struct{ messages, bytes int } // what it was not told of yet
 }
 
-// mostWaiting is how many bytes may wait for one client. A client of a ROUTER
-// that is behind by more is closed; one of iopub misses messages, as beyond the
-// high-water mark of ZeroMQ.
-const mostWaiting = 64 << 20
+const (
+	// mostWaiting is how many bytes may wait for one client. A client of a ROUTER that is
+	// behind by more is closed; one of iopub misses output, and is told so.
+	mostWaiting = 64 << 20
+	// spareRoom is how many bytes beside them are kept for messages that are no output, such
+	// as that a cell has ended.
+	spareRoom = 1 << 20
+	// mostPeers is how many clients an endpoint has at most.
+	mostPeers = 256
+	// mostBeats is how many bytes of heartbeats may wait for one client, which misses what is
+	// beyond.
+	mostBeats = 64 << 10
+	// mostTopics is how many topics a client of iopub subscribes to at most.
+	mostTopics = 64
+)
 
-// mostPeers is how many clients an endpoint has at most.
-const mostPeers = 256
-
-func listen(network, address string, kind zmq4.SocketType, received func(*peer, [][]byte)) (*endpoint, error) {
+func (g *gate) listen(network, address string, kind zmq4.SocketType, received func(*peer, [][]byte)) (*endpoint, error) {
 	l, err := net.Listen(network, address)
 	if err != nil {
 		return nil, err
 	}
-	e := &endpoint{kind: kind, listener: l, received: received, peers: map[*peer]bool{}}
+	e := &endpoint{kind: kind, gate: g, listener: l, received: received, peers: map[*peer]bool{}}
 	go e.accept()
 	return e, nil
 }
@@ -68,20 +88,30 @@ func (e *endpoint) accept() {
 	}
 }
 
+// largest is how many bytes a message of a client may have.
+func (e *endpoint) largest() uint64 {
+	if e.kind == zmq4.Router {
+		return largestMessage
+	}
+	return largestNote
+}
+
 // serve talks with a client until it goes.
 func (e *endpoint) serve(c net.Conn) {
-	p := &peer{queue: newQueue(), topics: map[string]bool{}}
+	p := &peer{net: limit(c, e.largest()), queue: newQueue(), topics: map[string]bool{}}
 	if !e.add(p) {
 		c.Close()
 		return
 	}
+	defer e.gate.leave(p)
 	defer e.remove(p)
-	w, err := open(c, e.kind, "", true)
+	w, err := open(p.net, e.kind, "", true)
 	if err != nil {
 		return
 	}
 	defer w.close()
 	identity := w.peerIdentity()
+	e.gate.call(p, identity)
 	if identity == "" {
 		identity = "\x00" + rand.Text()
 	}
@@ -97,18 +127,21 @@ func (e *endpoint) serve(c net.Conn) {
 		}
 	}()
 	for {
-		frames, err := w.receive()
+		frames, err := p.net.receive(func(bytes int) error { return e.gate.claim(p, bytes) })
 		if err != nil {
 			return
 		}
 		e.received(p, frames)
+		e.gate.release(p)
 	}
 }
 
+// add adds a client, in the place of another one if there are too many. It reports whether
+// there was room.
 func (e *endpoint) add(p *peer) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.peers) >= mostPeers {
+	if len(e.peers) >= mostPeers && !e.gate.makeRoom(slices.Collect(maps.Keys(e.peers))) {
 		return false
 	}
 	e.peers[p] = true
@@ -131,13 +164,34 @@ func (e *endpoint) reply(identity string, frames [][]byte) {
 	}
 }
 
-// broadcast sends a message to the clients that subscribed to its topic, the
+// broadcast sends a message, output or not, to the clients that subscribed to its topic, the
 // first frame.
-func (e *endpoint) broadcast(frames [][]byte) {
+func (e *endpoint) broadcast(frames [][]byte, output bool) {
 	for _, p := range e.all() {
 		if p.subscribed(string(frames[0])) {
-			p.queue.put(frames, mostWaiting)
+			p.publish(frames, output, e.missed)
 		}
+	}
+}
+
+// publish sends a message to a client of iopub. A client that is behind misses output until half
+// of what waits is sent, or until a message comes that is no output, and is told before that.
+func (p *peer) publish(frames [][]byte, output bool, missed func(messages, bytes int) [][]byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	most, behind := mostWaiting+spareRoom, p.missed.messages > 0
+	if output {
+		most = mostWaiting
+		if behind {
+			most = mostWaiting / 2
+		}
+	}
+	if behind && p.queue.put(missed(p.missed.messages, p.missed.bytes), most) {
+		p.missed.messages, p.missed.bytes, behind = 0, 0, false
+	}
+	if behind || !p.queue.put(frames, most) {
+		p.missed.messages++
+		p.missed.bytes += size(frames)
 	}
 }
 
@@ -185,7 +239,7 @@ func (p *peer) subscribe(frames [][]byte) {
 	switch topic := string(frames[0][1:]); {
 	case frames[0][0] == 0:
 		delete(p.topics, topic)
-	case frames[0][0] == 1 && len(p.topics) < mostPeers:
+	case frames[0][0] == 1 && len(p.topics) < mostTopics && len(topic) <= largestTopic:
 		p.topics[topic] = true
 	}
 }
@@ -289,14 +343,14 @@ type wire struct {
 
 // open greets the peer at the other end of c, as a server or as a client, and
 // closes c if that fails.
-func open(c net.Conn, kind zmq4.SocketType, identity string, server bool) (w *wire, err error) {
+func open(c *limited, kind zmq4.SocketType, identity string, server bool) (w *wire, err error) {
 	defer func() {
 		err = malformed(recover(), err)
 		if err != nil {
 			c.Close()
 		}
 	}()
-	w = &wire{net: limit(c)}
+	w = &wire{net: c}
 	if err := c.SetDeadline(time.Now().Add(handshakeTime)); err != nil {
 		return nil, err
 	}
@@ -329,10 +383,9 @@ func (w *wire) send(frames [][]byte) error {
 	return w.net.out.Flush()
 }
 
+// receive returns the next message of a peer that is trusted.
 func (w *wire) receive() (frames [][]byte, err error) {
-	defer func() { err = malformed(recover(), err) }()
-	m, err := w.conn.RecvMsg()
-	return m.Frames, err
+	return w.net.receive(func(int) error { return nil })
 }
 
 func (w *wire) close() { w.conn.Close() }

@@ -61,7 +61,7 @@ func socket(t *testing.T) string {
 
 func TestNonsenseEndsItsConnectionAlone(t *testing.T) {
 	path := socket(t)
-	e, err := listen("unix", path, zmq4.Router, func(p *peer, f [][]byte) { p.queue.put(f, mostWaiting) })
+	e, err := newGate().listen("unix", path, zmq4.Router, func(p *peer, f [][]byte) { p.queue.put(f, mostWaiting) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestNonsenseEndsItsConnectionAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := open(c, zmq4.Dealer, "", false)
+	w, err := open(limit(c, largestOutput), zmq4.Dealer, "", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func FuzzConnection(f *testing.F) {
 				}
 			}
 		}()
-		w, err := open(ours, zmq4.Router, "", true)
+		w, err := open(limit(ours, largestOutput), zmq4.Router, "", true)
 		for err == nil {
 			_, err = w.receive()
 		}
@@ -136,17 +136,18 @@ func FuzzConnection(f *testing.F) {
 
 func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
 	path := socket(t)
-	e, err := listen("unix", path, zmq4.Pub, (*peer).subscribe)
+	e, err := newGate().listen("unix", path, zmq4.Pub, (*peer).subscribe)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.close()
+	e.missed = func(messages, _ int) [][]byte { return [][]byte{[]byte("news"), {byte(messages)}} }
 	subscribe := func() *wire {
 		c, err := net.Dial("unix", path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := open(c, zmq4.Sub, "", false)
+		w, err := open(limit(c, largestOutput), zmq4.Sub, "", false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,8 +169,8 @@ func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
 	}
 	big := make([]byte, 8<<20)
 	for i := range 32 { // four times what may wait
-		e.broadcast([][]byte{[]byte("old"), {byte(i)}})
-		e.broadcast([][]byte{[]byte("news of today"), {byte(i)}, big})
+		e.broadcast([][]byte{[]byte("old"), {byte(i)}}, true)
+		e.broadcast([][]byte{[]byte("news of today"), {byte(i)}, big}, true)
 		f, err := reads.receive()
 		if err != nil || len(f) != 3 || f[1][0] != byte(i) {
 			t.Fatalf("message %d: %d frames, %v", i, len(f), err)

@@ -44,7 +44,7 @@ func (m *message) spare() any {
 		code, cursor := m.text("code"), m.number("cursor_pos")
 		at, found := identifier(code, cursor)
 		if !found || deadly(code) > 0 {
-			return map[string]any{"status": "ok", "found": false, "data": struct{}{}, "metadata": struct{}{}}
+			return notFound
 		}
 		if at != cursor {
 			m.set("cursor_pos", at)
@@ -161,6 +161,10 @@ func identifier(code string, cursor int) (at int, found bool) {
 	return 0, false
 }
 
+// mostCode is how many bytes a cell may have. GoNB and Go's tools work on larger ones for
+// minutes.
+const mostCode = 4 << 20
+
 // check refuses a message that would make GoNB end, and adds the fields that it
 // needs and that front ends may leave away.
 func (m *message) check() error {
@@ -193,6 +197,9 @@ func (m *message) check() error {
 	edited := false
 	for _, f := range fields {
 		value, ok := object[f.name]
+		if f.name == "code" && len(value) > mostCode {
+			return fmt.Errorf("the cell has %d bytes, and the Go compiler gets at most %d: write data to a file, and read the file in the cell", len(value), mostCode)
+		}
 		if !ok && f.missing != nil {
 			object[f.name], edited = encode(f.missing), true
 		} else if !f.holds(value) {

@@ -39,6 +39,7 @@ type Kernel struct {
 	connection connection
 	key        key
 	seen       history
+	gate       *gate
 
 	// What front ends connect to.
 	shell, control, stdin, iopub, heartbeat *endpoint
@@ -47,6 +48,10 @@ type Kernel struct {
 	// send it something.
 	gonb  sync.RWMutex
 	child *child
+
+	order sync.Mutex // taken before mu
+	turns []turn     // that wait behind the cell which GoNB has
+	ahead *request   // that cell, nil if there is none
 
 	mu                   sync.Mutex
 	answerTime, hangTime time.Duration
@@ -66,7 +71,7 @@ func Start(o Options) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Kernel{options: o, connection: c, key: key(c.Key), answerTime: answerTime, hangTime: hangTime, parent: []byte("{}")}
+	k := &Kernel{options: o, connection: c, key: key(c.Key), gate: newGate(), answerTime: answerTime, hangTime: hangTime, parent: []byte("{}")}
 	k.forget()
 	adoptOrphans()
 	k.gonb.Lock() // front ends that are early wait
@@ -109,16 +114,34 @@ func (k *Kernel) listen(c connection) error {
 		{&k.shell, zmq4.Router, c.Shell, func(p *peer, f [][]byte) { k.request(p, f, k.shell) }},
 		{&k.control, zmq4.Router, c.Control, func(p *peer, f [][]byte) { k.request(p, f, k.control) }},
 		{&k.stdin, zmq4.Router, c.Stdin, k.input},
-		{&k.iopub, zmq4.Pub, c.IOPub, (*peer).subscribe},
-		{&k.heartbeat, zmq4.Rep, c.Heartbeat, func(p *peer, f [][]byte) { p.queue.put(f, mostWaiting) }},
+		{&k.iopub, zmq4.Pub, c.IOPub, func(p *peer, f [][]byte) {
+			k.gate.show(p, spoken)
+			p.subscribe(f)
+		}},
+		{&k.heartbeat, zmq4.Rep, c.Heartbeat, func(p *peer, f [][]byte) {
+			k.gate.show(p, spoken)
+			p.queue.put(f, mostBeats)
+		}},
 	} {
 		network, address := c.address(s.port)
 		var err error
-		if *s.endpoint, err = listen(network, address, s.kind, s.received); err != nil {
+		if *s.endpoint, err = k.gate.listen(network, address, s.kind, s.received); err != nil {
 			return fmt.Errorf("cannot listen where the connection file %s says: %w", c.path, err)
 		}
 	}
+	k.iopub.missed = k.missed
 	return nil
+}
+
+// missed returns the message that tells a front end what it has missed.
+func (k *Kernel) missed(messages, bytes int) [][]byte {
+	k.mu.Lock()
+	parent := k.parent
+	k.mu.Unlock()
+	m := answer("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf(
+		"%d messages of output, %d MB, are missing here: they came faster than they were read. Write much output to a file\n", messages, max(1, bytes/1e6))})
+	m.identities = [][]byte{[]byte("stream")}
+	return k.key.frames(m)
 }
 
 // awaken asks GoNB for its name until iopub shows that it is heard: what GoNB
@@ -186,6 +209,7 @@ func (k *Kernel) renew() error {
 	requests, parent := k.requests, k.parent
 	k.forget()
 	k.mu.Unlock()
+	k.turns, k.ahead = nil, nil
 	for _, r := range requests {
 		k.respond(*r, failure(lost))
 	}
@@ -229,22 +253,26 @@ func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 			to.reply(string(m.identities[0]), frames[1:])
 			continue
 		}
-		if k.saysInterrupted(m, parent.ID) || m.nameLanguage() {
+		if k.saysInterrupted(m, parent.ID) || m.nameLanguage() || m.hideFailure() {
 			frames = append(frames[:1:1], k.key.frames(m)[1:]...)
 		}
 		k.mu.Lock()
 		r := k.requests[parent.ID]
 		delete(k.requests, parent.ID)
+		reply := struct {
+			Status string
+			Count  int `json:"execution_count"`
+		}{Count: k.count}
 		if m.Header.Type == "execute_reply" {
-			counted := struct {
-				Count int `json:"execution_count"`
-			}{k.count}
-			_ = json.Unmarshal(m.content, &counted)
-			k.count = counted.Count
+			_ = json.Unmarshal(m.content, &reply)
+			k.count = reply.Count
 		}
 		k.mu.Unlock()
 		if r != nil { // else it was given up
 			r.from.reply(r.identity, frames[1:])
+		}
+		if m.Header.Type == "execute_reply" {
+			k.endTurn(g, parent.ID, reply.Status != "ok")
 		}
 	}
 }
@@ -282,7 +310,7 @@ func (k *Kernel) unheard(g *child, err error) {
 	k.mu.Lock()
 	parent := k.parent
 	k.mu.Unlock()
-	k.say("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf("GoNB sent a message of more than %d bytes: show less at once\n", largestMessage)})
+	k.say("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf("GoNB sent a message of more than %d bytes: show less at once\n", largestOutput)})
 	g.kill()
 }
 
@@ -304,7 +332,7 @@ func (k *Kernel) publish(m *message) {
 		return
 	}
 	if parent.Type != "execute_request" {
-		k.iopub.broadcast(k.key.frames(m))
+		k.tell(m)
 		return
 	}
 	if k.repeatsEnd(m, parent.ID) {
@@ -320,7 +348,13 @@ func (k *Kernel) publish(m *message) {
 func (k *Kernel) say(kind string, parent []byte, content any) {
 	m := answer(kind, parent, content)
 	m.identities = [][]byte{[]byte(kind)}
-	k.iopub.broadcast(k.key.frames(m))
+	k.tell(m)
+}
+
+// tell sends a message to all front ends.
+func (k *Kernel) tell(m *message) {
+	output := m.Header.Type == "stream" || m.Header.Type == "display_data" || m.Header.Type == "update_display_data" || m.Header.Type == "execute_result"
+	k.iopub.broadcast(k.key.frames(m), output)
 }
 
 // Display shows data, a value for each MIME type, as output of the cell that

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,7 +161,7 @@ func dial(t *testing.T, c connection, port int, kind zmq4.SocketType, identity s
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := open(connected, kind, identity, false)
+	w, err := open(limit(connected, largestOutput), kind, identity, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -542,6 +543,28 @@ func TestNoProcessOutlivesTheKernel(t *testing.T) {
 }
 
 // TestGoNBIsStartedAnew kills GoNB, its guard and both.
+// A program on the leash ends with the process that started it, whoever kills that.
+func TestALeashEndsItsProgram(t *testing.T) {
+	needProcesses(t)
+	self := must(os.Executable())(t)
+	sleep := must(exec.LookPath("sleep"))(t)
+	holder := exec.Command("sh", "-c", `"$0" leash "$1" 60 & echo $!; wait`, self, sleep)
+	out := must(holder.StdoutPipe())(t)
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := must(strconv.Atoi(strings.TrimSpace(must(bufio.NewReader(out).ReadString('\n'))(t))))(t)
+	within(t, patience, "the program runs", func() bool {
+		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		return err == nil && string(name) == "sleep\n"
+	})
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = holder.Wait()
+	within(t, patience, "the program ends", func() bool { return !alive(pid) })
+}
+
 func TestGoNBIsStartedAnew(t *testing.T) {
 	needProcesses(t)
 	kill := func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }
@@ -780,5 +803,108 @@ func TestInterruptEndsWhatAProgramLeaves(t *testing.T) {
 	within(t, patience, "the process ends", func() bool { return !alive(pid) })
 	if got := c.execute("next"); got != "[next]next" {
 		t.Errorf("the next cell printed %s", got)
+	}
+}
+
+// Of cells that were sent at once those behind one that fails are not run, unless it says that
+// they shall be. Other requests are answered, and cells that are sent later run.
+func TestCellsBehindAFailureAreAborted(t *testing.T) {
+	c := startKernel(t).connect(t)
+	for _, fails := range []string{"fail", "% "} {
+		for _, stops := range []any{true, nil, false} {
+			failing := code(fails)
+			if stops != nil {
+				failing["stop_on_error"] = stops
+			}
+			ids := []string{c.request(c.shell, "execute_request", code("sleep a little")), c.request(c.shell, "execute_request", failing)}
+			for _, cell := range []string{"second", "%hm third"} {
+				ids = append(ids, c.request(c.shell, "execute_request", code(cell)))
+			}
+			info := c.request(c.shell, "kernel_info_request", struct{}{})
+			ids = append(ids, info)
+			behind := "aborted"
+			if stops == false {
+				behind = "ok"
+			}
+			for range ids {
+				frames, err := c.shell.receive()
+				if err != nil {
+					t.Fatal(err)
+				}
+				m, err := c.key.parse(frames)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var parent header
+				var reply struct{ Status string }
+				if err := errors.Join(json.Unmarshal(m.parent, &parent), json.Unmarshal(m.content, &reply)); err != nil {
+					t.Fatal(err)
+				}
+				want := map[string]string{ids[0]: "ok", ids[1]: "error", ids[2]: behind, ids[3]: behind, info: "ok"}[parent.ID]
+				if reply.Status != want {
+					t.Errorf("%s, stop_on_error %v: request %d is answered by %s, not %q", fails, stops, slices.Index(ids, parent.ID), m.content, want)
+				}
+			}
+			printed := map[string]string{"aborted": "", "ok": "[second]second"}[behind]
+			if _, text := c.outputs(ids[2]); text != printed {
+				t.Errorf("%s, stop_on_error %v: the cell behind prints %q", fails, stops, text)
+			}
+			if out := c.execute("later"); out != "[later]later" {
+				t.Errorf("a later cell prints %q", out)
+			}
+		}
+	}
+}
+
+// Why gopls cannot explain something, as in a cell that does not parse, is not shown, and what it
+// or GoNB explains is.
+func TestFailedInspectionsShowNothing(t *testing.T) {
+	c := startKernel(t).connect(t)
+	for inspected, want := range map[string]string{
+		"text/plain: no package metadata for file": `"data":{},"found":false`,
+		"text/plain: ## GoNB Help Page":            `"found":true`,
+		"text/markdown: func f()":                  `"found":true`,
+	} {
+		c.request(c.shell, "inspect_request", map[string]any{"code": inspected, "cursor_pos": 3})
+		if m, _ := c.receive(c.shell, "inspect_reply"); !strings.Contains(string(m.content), want) {
+			t.Errorf("%s: %s", inspected, m.content)
+		}
+	}
+}
+
+// A front end that misses some of what a cell prints is told so before the cell ends.
+func TestLostOutputIsSaid(t *testing.T) {
+	k := startKernel(t)
+	c := k.connect(t)
+	id := c.request(c.shell, "execute_request", code("print much"))
+	// Nothing is read from iopub until the cell has ended.
+	c.receive(c.shell, "execute_reply")
+	within(t, patience, "the end of the cell is passed on", func() bool {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return k.running == ""
+	})
+	kinds, text := c.outputs(id)
+	printed := strings.Count(text, strings.Repeat("x", muchPrinted))
+	said := regexp.MustCompile(`(\d+) messages of output, (\d+) MB, are missing here`).FindStringSubmatch(text)
+	if said == nil {
+		t.Fatalf("%d of %d messages arrive, and nothing is said: %q", printed, muchTimes, kinds)
+	}
+	if missing, _ := strconv.Atoi(said[1]); printed+missing != muchTimes || missing == 0 {
+		t.Errorf("%d messages of %d arrive, and %d are said to be missing", printed, muchTimes, missing)
+	}
+}
+
+// A cell that Go's tools could not compile in a minute is refused at once.
+func TestLargeCellsAreRefused(t *testing.T) {
+	c := startKernel(t).connect(t)
+	id := c.request(c.shell, "execute_request", code(strings.Repeat("x", 60_000_000)))
+	m, parent := c.receive(c.shell, "execute_reply")
+	var reply struct{ Status, EValue string }
+	if err := json.Unmarshal(m.content, &reply); err != nil || parent != id || reply.Status != "error" || !strings.Contains(reply.EValue, "the cell has 60000002 bytes") {
+		t.Errorf("%s, %v", m.content, err)
+	}
+	if out := c.execute("small"); out != "[small]small" {
+		t.Errorf("a cell prints %q", out)
 	}
 }

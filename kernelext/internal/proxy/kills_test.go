@@ -37,10 +37,10 @@ if err := kernelext.Open().Start(%q, experiment).Err(); err != nil {
 	sleeps = "!sleep 1000 & sleep 1000"
 )
 
-// TestKills kills the kernel, its guard, GoNB, a cell, or closes the kernel's terminal,
-// at moments that are drawn, while a run trains in the background. No process may be
-// left, nor a directory that the next kernel does not remove, and the run goes on to the
-// bytes of one that was never interrupted.
+// TestKills kills the kernel, its guard, both at once, GoNB, a cell, or closes the kernel's
+// terminal, at moments that are drawn, while a run trains in the background. No process may be
+// left, but programs of cells where both were killed, nor a directory that the next kernel does
+// not remove, and the run goes on to the bytes of one that was never interrupted.
 func TestKills(t *testing.T) {
 	needProcesses(t)
 	n, draw := trials(t)
@@ -73,7 +73,8 @@ func TestKills(t *testing.T) {
 		}
 		time.Sleep(time.Duration(draw.IntN(300)) * time.Millisecond)
 		all := descendants(k.Process.Pid)
-		members := map[string]int{"kernel": k.Process.Pid, "terminal": k.Process.Pid}
+		const both = "kernel and guard"
+		members := map[string]int{"kernel": k.Process.Pid, "terminal": k.Process.Pid, both: k.Process.Pid}
 		for _, p := range all {
 			switch {
 			case p.parent == k.Process.Pid:
@@ -94,9 +95,16 @@ func TestKills(t *testing.T) {
 		if err := syscall.Kill(members[victim], signal); err != nil {
 			t.Fatalf("trial %d: the %s cannot be killed: %v", i, victim, err)
 		}
+		if victim == both {
+			if err := syscall.Kill(members["guard"], syscall.SIGKILL); err != nil {
+				t.Fatalf("trial %d: the guard cannot be killed: %v", i, err)
+			}
+			programs := slices.DeleteFunc(slices.Clone(all), func(p process) bool { return p.name == "gonb" || p.name == "gopls" || p.pid == members["guard"] })
+			kill(programs, syscall.SIGKILL)
+		}
 		describe := fmt.Sprintf("trial %d, %s", i, victim)
 		t.Logf("%s, during a cell: %v", describe, busy)
-		if victim == "kernel" || victim == "terminal" {
+		if victim == "kernel" || victim == "terminal" || victim == both {
 			_ = k.Wait()
 			if victim == "terminal" && k.ProcessState.ExitCode() != 0 {
 				t.Errorf("%s: the kernel ends with %v", describe, k.ProcessState)

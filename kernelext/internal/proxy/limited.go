@@ -7,15 +7,20 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"sync/atomic"
+	"time"
 )
 
-// Limits of what a peer may send, since zmq4 makes room for as much as the
-// peer announces.
+// Limits of what a peer may send, in bytes.
 const (
-	largestMessage  = 256 << 20 // bytes
-	largestGreeting = 4 << 10   // bytes of each message of the handshake
-	frameCost       = 64        // bytes that a frame counts more than its length
+	largestOutput   = 256 << 20                    // of a message from GoNB
+	largestMessage  = 128 << 20                    // of a message from a front end
+	largestTopic    = 1 << 10                      // that a client of iopub subscribes to
+	largestNote     = 1 + largestTopic + frameCost // of a subscription, and of a heartbeat
+	largestGreeting = 4 << 10                      // of each message of the handshake
+	frameCost       = 64                           // that a frame counts more than its length
 	greetingLength  = 64
 )
 
@@ -29,64 +34,105 @@ const (
 // errLarge is the error of a message beyond the limits.
 var errLarge = errors.New("a message is too large")
 
-// limited is a connection that refuses messages beyond the limits before they
-// are read, and that gathers what is written until it is flushed.
+// limited is a connection that refuses messages beyond the limits before they are read, and
+// that gathers what is written until it is flushed. zmq4 reads the handshake from it, and
+// receive the messages after it: zmq4 would make room for as much as a peer announces.
 type limited struct {
 	net.Conn
-	in  *bufio.Reader
-	out *bufio.Writer
-	// commands says that the handshake is under way. ZMTP 3.0 has no commands
-	// after it.
-	commands bool
-	left     uint64 // bytes left of the frame that is being read, its header included
-	message  uint64 // bytes of the message so far
+	in       *bufio.Reader
+	out      *bufio.Writer
+	commands bool         // the handshake is under way; ZMTP 3.0 has no commands after it
+	most     uint64       // bytes that a message may have after the handshake
+	left     uint64       // bytes left of the frame of the handshake that is being read, its header included
+	message  uint64       // bytes of the message so far
+	last     atomic.Int64 // when the peer last sent or took something, in nanoseconds since 1970
 }
 
-func limit(c net.Conn) *limited {
-	return &limited{Conn: c, in: bufio.NewReader(c), out: bufio.NewWriterSize(c, 1<<15), commands: true, left: greetingLength}
+func limit(c net.Conn, most uint64) *limited {
+	l := &limited{Conn: c, commands: true, most: most, left: greetingLength}
+	l.in, l.out = bufio.NewReader(noted{l}), bufio.NewWriterSize(noted{l}, 1<<15)
+	l.last.Store(time.Now().UnixNano())
+	return l
 }
 
+// noted is a connection that notes when its peer sends or takes something.
+type noted struct{ *limited }
+
+func (n noted) Read(p []byte) (int, error) { return n.note(n.Conn.Read(p)) }
+
+func (n noted) Write(p []byte) (int, error) { return n.note(n.Conn.Write(p)) }
+
+func (n noted) note(bytes int, err error) (int, error) {
+	if bytes > 0 {
+		n.last.Store(time.Now().UnixNano())
+	}
+	return bytes, err
+}
+
+// receive returns the next message. It makes room for a frame once claim has allowed it.
+func (l *limited) receive(claim func(bytes int) error) (frames [][]byte, err error) {
+	for more := true; more; {
+		header, size, err := l.nextFrame()
+		if err != nil {
+			return nil, err
+		}
+		more = header[0]&frameMore != 0
+		if err := claim(int(size) + frameCost); err != nil {
+			return nil, err
+		}
+		if _, err := l.in.Discard(len(header)); err != nil {
+			return nil, err
+		}
+		frame := make([]byte, size)
+		if _, err := io.ReadFull(l.in, frame); err != nil {
+			return nil, err
+		}
+		frames = append(frames, frame)
+	}
+	return frames, nil
+}
+
+// Read reads from the handshake.
 func (l *limited) Read(p []byte) (int, error) {
 	if l.left == 0 {
-		if err := l.nextFrame(); err != nil {
+		header, size, err := l.nextFrame()
+		if err != nil {
 			return 0, err
 		}
+		l.left = uint64(len(header)) + size
 	}
 	n, err := l.in.Read(p[:min(uint64(len(p)), l.left)])
 	l.left -= uint64(n)
 	return n, err
 }
 
-// nextFrame looks at the header of the next frame.
-func (l *limited) nextFrame() error {
-	header, err := l.in.Peek(2)
-	if err != nil {
-		return err
+// nextFrame looks at the header of the next frame, and returns it with the frame's length.
+func (l *limited) nextFrame() (header []byte, size uint64, err error) {
+	if header, err = l.in.Peek(2); err != nil {
+		return nil, 0, err
 	}
-	flags, length, size := header[0], 2, uint64(header[1])
+	flags, size := header[0], uint64(header[1])
 	if flags&frameLong != 0 {
-		length = 9
-		if header, err = l.in.Peek(length); err != nil {
-			return err
+		if header, err = l.in.Peek(9); err != nil {
+			return nil, 0, err
 		}
 		size = binary.BigEndian.Uint64(header[1:])
 	}
-	most := uint64(largestMessage)
+	most := l.most
 	switch {
 	case l.commands:
 		most = largestGreeting
 	case flags&frameCommand != 0:
-		return errors.New("a ZMTP command after the handshake")
+		return nil, 0, errors.New("a ZMTP command after the handshake")
 	}
 	if size > most || l.message+size+frameCost > most {
-		return fmt.Errorf("%w: of more than %d bytes", errLarge, most)
+		return nil, 0, fmt.Errorf("%w: of more than %d bytes", errLarge, most)
 	}
 	l.message += size + frameCost
 	if flags&frameMore == 0 {
 		l.message = 0
 	}
-	l.left = uint64(length) + size
-	return nil
+	return header, size, nil
 }
 
 func (l *limited) Write(p []byte) (int, error) {

@@ -76,7 +76,7 @@ func (k *Kernel) begin(id, state string, m *message) {
 		content["code"] = c.code
 		m.content = encode(content)
 	}
-	k.iopub.broadcast(k.key.frames(m))
+	k.tell(m)
 	if begins {
 		for _, line := range c.lines {
 			k.options.Magics.Run(line, stream{k, "stdout", m.parent}, stream{k, "stderr", m.parent})

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zeromq/zmq4"
 )
@@ -22,6 +23,9 @@ func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 2 && os.Args[1] == "guard":
 		fmt.Fprintln(os.Stderr, Guard(os.Args[2], os.Args[3:]))
+		os.Exit(1)
+	case len(os.Args) > 2 && os.Args[1] == "leash":
+		fmt.Fprintln(os.Stderr, Leash(os.Args[2:]))
 		os.Exit(1)
 	case len(os.Args) > 3 && os.Args[1] == "run":
 		fmt.Fprintln(os.Stderr, runAlone(os.Args[2], os.Args[3]))
@@ -45,6 +49,9 @@ func runAlone(connectionFile, dir string) error {
 	return k.Wait(context.Background())
 }
 
+// What a cell "print much" prints: more than may wait for a front end that does not read.
+const muchPrinted, muchTimes = 1 << 20, 100
+
 // standIn is a GoNB that prints its cells. A cell "sleep" starts a process that
 // sleeps, and waits for it; a cell "compile" does with one that is called go. A
 // cell "ask" prints the answer to a question, and one "orphan" waits for the output of a
@@ -65,7 +72,7 @@ func standIn(connectionFile string) {
 	publish := func(m *message, kind string, content any) {
 		a := answer(kind, m.header, content)
 		a.identities = m.identities
-		iopub.broadcast(k.frames(a))
+		iopub.broadcast(k.frames(a), false)
 	}
 	request := func(p *peer, frames [][]byte) {
 		<-listening
@@ -98,6 +105,9 @@ func standIn(connectionFile string) {
 				select {}
 			case "compile":
 				_ = exec.Command(os.Getenv("PRETEND_GO"), "60").Run()
+			}
+			if media, text, ok := strings.Cut(content.Code, ": "); ok {
+				reply = map[string]any{"status": "ok", "found": true, "data": map[string]string{media: text}, "metadata": struct{}{}}
 			}
 		}
 		if m.Header.Type == "execute_request" {
@@ -136,6 +146,18 @@ func standIn(connectionFile string) {
 				publish(m, "stream", map[string]string{"name": "stdout", "text": strings.TrimSpace(line)})
 				_, _ = io.ReadAll(printed)
 				_ = command.Wait()
+			case "fail":
+				reply = failure("it failed")
+				publish(m, "error", reply)
+			case "sleep a little":
+				time.Sleep(50 * time.Millisecond)
+			case "print much":
+				for range muchTimes {
+					publish(m, "stream", map[string]string{"name": "stdout", "text": strings.Repeat("x", muchPrinted)})
+					for _, p := range iopub.all() {
+						p.queue.drain()
+					}
+				}
 			case "die":
 				os.Exit(7)
 			case "ask":
@@ -178,7 +200,7 @@ func standIn(connectionFile string) {
 		{&stdin, zmq4.Router, c.Stdin, input}, {&iopub, zmq4.Pub, c.IOPub, (*peer).subscribe},
 	} {
 		network, address := c.address(s.port)
-		if *s.endpoint, err = listen(network, address, s.kind, s.received); err != nil {
+		if *s.endpoint, err = newGate().listen(network, address, s.kind, s.received); err != nil {
 			panic(err)
 		}
 	}

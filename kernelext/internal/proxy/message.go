@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -166,3 +167,23 @@ func (m *message) nameLanguage() bool {
 	m.content = encode(info)
 	return true
 }
+
+// hideFailure takes out of an explanation why there is none, which GoNB puts in its place as plain
+// text, and reports whether it did. Explanations of Go are Markdown, and only GoNB's own help is
+// plain text, too.
+func (m *message) hideFailure() bool {
+	var explanation struct {
+		Data struct {
+			Plain string `json:"text/plain"`
+		} `json:"data"`
+	}
+	if m.Header.Type != "inspect_reply" || json.Unmarshal(m.content, &explanation) != nil ||
+		explanation.Data.Plain == "" || strings.HasPrefix(explanation.Data.Plain, "## GoNB Help") {
+		return false
+	}
+	m.content = encode(notFound)
+	return true
+}
+
+// notFound is the content of an explanation of nothing.
+var notFound = map[string]any{"status": "ok", "found": false, "data": struct{}{}, "metadata": struct{}{}}

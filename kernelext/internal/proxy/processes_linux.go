@@ -22,6 +22,12 @@ func adoptOrphans() {
 // started it.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
+// dieWithParentFromNow makes this thread's process, and the program that it turns into, end with
+// the thread that has started it.
+func dieWithParentFromNow() {
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0)
+}
+
 // killDescendants kills what this process has started, and what that has, and
 // buries those of them whose parent it is.
 func killDescendants() {

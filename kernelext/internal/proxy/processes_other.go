@@ -15,5 +15,6 @@ type process struct {
 
 func adoptOrphans()                       {}
 func dieWithParent() *syscall.SysProcAttr { return nil }
+func dieWithParentFromNow()               {}
 func killDescendants()                    {}
 func descendants(int) []process           { return nil }

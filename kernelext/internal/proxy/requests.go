@@ -26,6 +26,14 @@ type request struct {
 	id, kind string
 	identity string    // of the front end
 	from     *endpoint // the socket that it came by, and its reply goes by
+	stops    bool      // where the cell fails, those that wait behind it are not run
+}
+
+// turn is a request on the shell socket that waits until the cell before it has ended.
+type turn struct {
+	request request
+	message *message // for GoNB
+	refusal any      // what the kernel itself answers, nil if GoNB is asked
 }
 
 // request acts upon a message from a front end on the shell or control socket.
@@ -36,7 +44,7 @@ func (k *Kernel) request(p *peer, frames [][]byte, from *endpoint) {
 	if m == nil {
 		return
 	}
-	r := request{m.header, m.Header.ID, m.Header.Type, p.identity, from}
+	r := request{header: m.header, id: m.Header.ID, kind: m.Header.Type, identity: p.identity, from: from}
 	if err := m.check(); err != nil {
 		log.Printf("helmholtz kernel: refused a message: %v", err)
 		k.respond(r, failure(err.Error()))
@@ -47,11 +55,14 @@ func (k *Kernel) request(p *peer, frames [][]byte, from *endpoint) {
 		return
 	}
 	var c *cell
-	if from == k.shell && r.kind == "execute_request" {
+	isCell := from == k.shell && r.kind == "execute_request"
+	if isCell {
 		c = m.prepare()
+		r.stops = string(m.fields["stop_on_error"]) != "false"
 	}
-	if content := m.spare(); content != nil {
-		k.respond(r, content)
+	refusal := m.spare()
+	if refusal != nil && !isCell {
+		k.respond(r, refusal)
 		return
 	}
 	if !k.expect(r, c) {
@@ -63,12 +74,79 @@ func (k *Kernel) request(p *peer, frames [][]byte, from *endpoint) {
 		go k.shutDown()
 	case "interrupt_request":
 		go k.interrupt()
+	default:
+		if from == k.shell && forwarded[r.kind] {
+			k.order.Lock()
+			defer k.order.Unlock()
+			k.turns = append(k.turns, turn{r, m, refusal})
+			k.takeTurns(k.child)
+			return
+		}
 	}
 	to := k.child.shell
 	if from == k.control {
 		to = k.child.control
 	}
 	k.forward(to, m)
+}
+
+// takeTurns passes requests to GoNB, until it has a cell to run. GoNB would run the cells behind
+// one that fails. The caller holds the lock of the order.
+func (k *Kernel) takeTurns(g *child) {
+	for k.ahead == nil && len(k.turns) > 0 {
+		next := k.turns[0]
+		k.turns = k.turns[1:]
+		switch {
+		case next.refusal != nil:
+			k.withdraw(next.request, next.refusal)
+			k.stop(next.request)
+		default:
+			if next.request.kind == "execute_request" {
+				k.ahead = &next.request
+			}
+			k.forward(g.shell, next.message)
+		}
+	}
+}
+
+// endTurn notes that GoNB has answered a cell.
+func (k *Kernel) endTurn(g *child, cell string, failed bool) {
+	k.order.Lock()
+	defer k.order.Unlock()
+	if k.ahead == nil || k.ahead.id != cell {
+		return
+	}
+	if failed {
+		k.stop(*k.ahead)
+	}
+	k.ahead = nil
+	k.takeTurns(g)
+}
+
+// stop answers the cells that wait behind one that has failed: they are not run. The caller
+// holds the lock of the order.
+func (k *Kernel) stop(behind request) {
+	if !behind.stops {
+		return
+	}
+	turns := k.turns
+	k.turns = nil
+	for _, t := range turns {
+		if t.request.kind == "execute_request" {
+			k.withdraw(t.request, map[string]string{"status": "aborted"})
+		} else {
+			k.turns = append(k.turns, t)
+		}
+	}
+}
+
+// withdraw answers a request that GoNB was not asked.
+func (k *Kernel) withdraw(r request, content any) {
+	k.mu.Lock()
+	delete(k.requests, r.id)
+	delete(k.cells, r.id)
+	k.mu.Unlock()
+	k.respond(r, content)
 }
 
 // accept returns the message of a front end, nil where it is none, nobody who has the
@@ -82,6 +160,7 @@ func (k *Kernel) accept(p *peer, frames [][]byte) *message {
 		log.Printf("helmholtz kernel: refused a message: %v", err)
 		return nil
 	}
+	k.gate.show(p, proven)
 	m.identities = append([][]byte{[]byte(p.identity)}, m.identities...)
 	return m
 }

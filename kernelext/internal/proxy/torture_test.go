@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func startReal(t *testing.T, program, folder string) *real {
 		t.Fatal(err)
 	}
 	c, _ := place(t)
-	k := exec.Command(program, "kernel", "run", "--module", root, c.path, "-raw_error")
+	k := exec.Command(program, "kernel", "run", "--module", root, c.path, "-raw_error", "-logtostderr=true")
 	k.Dir = folder
 	log, err := os.OpenFile(filepath.Join(folder, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -189,6 +190,73 @@ func contentOf(draw *rand.Rand) any {
 		return value(draw, nil, []any{}, "text")
 	}
 	return content
+}
+
+// stranger is a client without the key, as anybody on the machine can be, that does one of the
+// things that cost a kernel memory or room.
+func stranger(t *testing.T, draw *rand.Rand, c connection) net.Conn {
+	t.Helper()
+	port := draw.IntN(5) + 1
+	kind := []zmq4.SocketType{zmq4.Dealer, zmq4.Dealer, zmq4.Dealer, zmq4.Sub, zmq4.Req}[port-1]
+	switch draw.IntN(4) {
+	case 0:
+		return reach(t, c, port, "")
+	case 1:
+		return reach(t, c, port, kind)
+	case 2: // a message that never ends
+		size := draw.IntN(2 * largestMessage)
+		return reach(t, c, port, kind, announce(uint64(size)), make([]byte, draw.IntN(min(size, 1<<20)+1)))
+	}
+	topic := make([]byte, draw.IntN(2*largestTopic))
+	return reach(t, c, port, kind, announce(uint64(1+len(topic))), []byte{1}, topic)
+}
+
+// residentMB returns what a process takes of the machine's memory.
+func residentMB(t *testing.T, pid int) int {
+	t.Helper()
+	text := string(must(os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)))(t))
+	_, after, _ := strings.Cut(text, "VmRSS:")
+	kB := must(strconv.Atoi(strings.Fields(after)[0]))(t)
+	return kB >> 10
+}
+
+// TestStrangers has clients without the key connect to a kernel, ten for each trial, and leave at
+// random. The kernel takes no more memory than the budget for what is not verified, twice over
+// since memory is collected late, and serves front ends old and new all the while.
+func TestStrangers(t *testing.T) {
+	needProcesses(t)
+	n, draw := trials(t)
+	k := startReal(t, program(t), t.TempDir())
+	before, most := residentMB(t, k.Process.Pid), 0
+	var there []net.Conn
+	for i := range n {
+		for range 10 {
+			there = append(there, stranger(t, draw, k.place))
+		}
+		for len(there) > 1000 {
+			leaves := draw.IntN(len(there))
+			there[leaves].Close()
+			there = slices.Delete(there, leaves, leaves+1)
+		}
+		if got := k.printed(fmt.Sprintf("!echo %d", i)); got != fmt.Sprintln(i) {
+			t.Fatalf("after %d strangers a cell prints %q", 10*(i+1), got)
+		}
+		if i%100 == 99 || i == n-1 {
+			newer := (&started{connection: k.place}).connect(t)
+			id := newer.request(newer.shell, "execute_request", code("!echo new"))
+			if _, text := newer.outputs(id); !strings.HasSuffix(text, "new\n") {
+				t.Fatalf("after %d strangers a new front end's cell prints %q", 10*(i+1), text)
+			}
+		}
+		most = max(most, residentMB(t, k.Process.Pid))
+	}
+	for _, c := range there {
+		c.Close()
+	}
+	if bound := before + 3*mostUnverified>>20; most > bound {
+		t.Errorf("the kernel took %d MB of memory, where %d were expected at most", most, bound)
+	}
+	t.Logf("%d strangers: the kernel took %d MB, at most %d, and %d when they had left", 10*n, before, most, residentMB(t, k.Process.Pid))
 }
 
 // TestOddMessages sends a kernel what it may not like, and wants an answer to each

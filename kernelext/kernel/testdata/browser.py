@@ -3,7 +3,7 @@
     browser.py JUPYTER CHROMIUM NOTEBOOKS FOLDER PART...
 
 JUPYTER is a Python that has JupyterLab, in which the kernel helmholtz is registered,
-NOTEBOOKS the folder of the notebooks. The parts are functions of this file. Notebooks,
+NOTEBOOKS the folder of the notebooks, which the part "begin" opens as make lab does. The parts are functions of this file. Notebooks,
 the log of Jupyter and a screenshot of all that is looked at go to FOLDER.
 """
 
@@ -86,6 +86,11 @@ class Lab:
     def __init__(self, address, token, folder, page):
         self.address, self.token, self.folder, self.page = address, token, folder, page
         self.notebook = ""
+        self.explained = 0  # replies to Shift-Tab
+        page.on("websocket", lambda socket: socket.on("framereceived", self.count))
+
+    def count(self, frame):
+        self.explained += ("inspect_reply" if isinstance(frame, str) else b"inspect_reply") in frame
 
     def open(self, name, *cells):
         """Shows a new notebook of these cells."""
@@ -210,16 +215,74 @@ def later_step(output, after):
     sys.exit(f"the display stays at step {after}")
 
 
+def begin(lab):
+    """JupyterLab opens on the guide, beside which notebooks and pages alone are listed, and the
+    guide leads to the quickstart."""
+    lab.page.goto(f"{lab.address}/?token={lab.token}")
+    guide = lab.page.locator(".jp-MarkdownViewer")
+    expect(guide).to_contain_text("Where to begin", timeout=PATIENCE)
+    items = lab.page.locator(".jp-DirListing-item .jp-DirListing-itemText")
+    expect(items.filter(has_text="quickstart.ipynb")).to_be_visible()
+    names = items.all_inner_texts()
+    strange = [name for name in names if not name.endswith((".ipynb", ".md")) and name not in ("course", "runs")]
+    if strange:
+        sys.exit(f"beside notebooks and pages there are listed: {strange}")
+    lab.look("begin")
+    guide.get_by_role("link", name="quickstart.ipynb").click()
+    lab.await_kernel()
+    lab.look("begin-quickstart")
+    report("JupyterLab opens on the guide, which leads to the quickstart")
+
+
+FAILS = """\
+%%
+panic("as it should")
+"""
+
+SWEEP = """\
+%%
+base := nrws().Epochs(1).Experiment(machine(), must(dataset.Open("glyphs")))
+rates := &runs.Sweep{Base: base.TOML(), Seeds: 4, Axes: []runs.Axis{{Keys: []string{"method.learning_rate"}, Values: [][]any{{0.1}, {0.2}}}}}
+_ = must(rates.Train(context.Background(), "runs/rates", runs.Shard{}, plotting.LiveSweep(rates, "runs/rates")))
+"""
+
+
+def failing(lab):
+    """Run All stops at a panic: the cells after it are not run."""
+    lab.open("failing", IMPORTS, FAILS, 'fmt.Println("behind")', '%hm help')
+    lab.menu("Run", "Run All Cells")
+    expect(lab.output(1)).to_contain_text("as it should", timeout=PATIENCE)
+    prompts = lab.page.locator(".jp-Notebook .jp-CodeCell .jp-InputPrompt")
+    expect(prompts.filter(has_text=re.compile(r"\[\*\]"))).to_have_count(0, timeout=PATIENCE)
+    for i in 2, 3:
+        expect(lab.cell(i).locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[ *\]:"))
+        expect(lab.cell(i).locator(".jp-OutputArea-output")).to_have_count(0)
+    lab.look("failing")
+    report("Run All stops at a panic")
+
+
+def sweep(lab):
+    """The live table of a sweep ends with all runs finished."""
+    lab.open("sweep", IMPORTS, 'import "github.com/helmholtz-go/helmholtz/runs"\n' + SWEEP)
+    lab.run(0)
+    lab.run(1)
+    expect(lab.output(1)).to_contain_text("8 of 8 runs are finished", timeout=PATIENCE)
+    lab.look("sweep")
+    report("the table of a sweep counts all of its runs")
+
+
 def editing(lab):
     """Tab completes Go and lines of the session, Shift-Tab shows doc comments."""
-    lab.open("editing", IMPORTS, "%%\nmethod := hm.", "%hm st", '%%\nset, err := dataset.Open("glyphs")')
+    lab.open("editing", IMPORTS, "%%\nmethod := hm.", "%hm st", '%%\nset, err := dataset.Open("glyphs")', "%%\nset := dataset.Open(((")
     lab.run(0)
     menu = lab.page.locator(".jp-Completer:visible .jp-Completer-match")
+    began = time.monotonic()
     lab.cell(1).locator(".cm-content").click()
     lab.page.keyboard.press("Control+End")
     until(menu.first, lambda: lab.page.keyboard.press("Tab"))
     for name in "NRWS", "BiHM", "New":
         expect(menu.filter(has_text=re.compile(f"^{name}\\b")).first).to_be_attached()
+    report(f"the first completion came after {time.monotonic() - began:.1f} s")
     lab.look("completion")
     lab.page.keyboard.press("Escape")
     lab.cell(2).locator(".cm-content").click()
@@ -239,6 +302,19 @@ def editing(lab):
     expect(tooltip).to_contain_text("Open opens the named set")
     lab.look("hover")
     report("Shift-Tab shows what is documented")
+
+    lab.page.keyboard.press("Escape")
+    lab.cell(4).locator(".cm-content").click()
+    lab.page.keyboard.press("Control+End")
+    for _ in "pen(((":
+        lab.page.keyboard.press("ArrowLeft")
+    before = lab.explained
+    lab.page.keyboard.press("Shift+Tab")
+    while lab.explained == before:
+        lab.page.wait_for_timeout(50)
+    expect(tooltip).to_have_count(0)
+    lab.look("hover-broken")
+    report("Shift-Tab shows nothing in a cell that does not parse")
 
 
 def until(shown, ask):
@@ -413,8 +489,9 @@ def main():
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
     token = secrets.token_hex()
-    command = [jupyter, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", f"--IdentityProvider.token={token}"]
-    environment = {**os.environ, "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings")}
+    lab = [str(pathlib.Path(notebooks) / "jupyter.sh"), "lab"] if "begin" in parts else [jupyter, "-m", "jupyterlab"]
+    command = [*lab, "--no-browser", "--allow-root", f"--port={port}", f"--IdentityProvider.token={token}"]
+    environment = {**os.environ, "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"), "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces")}
     with open(folder / "jupyterlab.log", "w") as log:
         server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env=environment)
     address = f"http://127.0.0.1:{port}"

@@ -1,0 +1,36 @@
+package command
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Listings name a run whose metrics were cut short.
+func TestListingsNameDamagedRuns(t *testing.T) {
+	dir := t.TempDir()
+	text := `base = {epochs = 3, dataset = {name = "3by3", subset = 64, validation = 18}, machine = {layers = [4]}, method = {preset = "rws", samples = 3}}
+grid.method.learning_rate = [0.01, 0.02]
+`
+	file, swept := filepath.Join(dir, "rates.toml"), filepath.Join(dir, "swept")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "sweep", "run", file, "--workers", "1", "--out", swept)
+	path := filepath.Join(swept, "learning_rate=0.01", "seed-1", "metrics.jsonl")
+	metrics, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Join(bytes.SplitAfter(metrics, []byte("\n"))[:2], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"runs", swept}, {"sweep", "status", swept}, {"sweep", "report", swept}} {
+		code, out, errOut := helmholtz(t, t.Context(), args...)
+		if code != 0 || !strings.Contains(out+errOut, path+" holds 2 epochs, the checkpoint beside it has seen 3") {
+			t.Errorf("%v ended with %d and said %s%s", args, code, out, errOut)
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package names
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Printable returns a text with its control characters, but for line feeds and tabs, written as Go writes
+// them in quotes: a name cannot give commands to a terminal.
+func Printable(text string) string {
+	if !strings.ContainsFunc(text, commands) {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case commands(r):
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		default:
+			b.WriteString(text[:n])
+		}
+		text = text[n:]
+	}
+	return b.String()
+}
+
+// commands reports whether a terminal may take a character as a command. Bytes that are not UTF-8 come as
+// the replacement character.
+func commands(r rune) bool {
+	return r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\t'
+}

@@ -1,0 +1,54 @@
+package runs
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+)
+
+// DataOfFile returns a data set that an experiment file names, with paths as this program opens them. A
+// relative path begins at the folder of the file. In the file of a run, which training wrote, it begins at
+// the current folder, as it did when training began; so it does in an older file whose data are there and
+// not beside it, which is said once on standard error.
+func DataOfFile(of dataset.Spec, path string, text []byte) dataset.Spec {
+	if of.IsNamed() {
+		return of
+	}
+	for _, name := range []*string{&of.Name, &of.Test, &of.LabelFile, &of.TestLabelFile} {
+		*name = dataPath(*name, path, text)
+	}
+	return of
+}
+
+// dataPath returns one path of DataOfFile.
+func dataPath(name, path string, text []byte) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	beside := filepath.Join(filepath.Dir(path), name)
+	here, err := os.Stat(name)
+	there, failure := os.Stat(beside)
+	switch {
+	case err == nil && failure == nil && os.SameFile(here, there):
+		return name
+	case err == nil && (failure != nil || isSealed(text)):
+		if !isSealed(text) {
+			elsewhere.Do(func() {
+				fmt.Fprintf(os.Stderr, "%s names %s, which is in the current folder, as in earlier versions, and not beside the file: a path in a file begins at the folder of the file (said once)\n", path, name)
+			})
+		}
+		return name
+	case failure == nil || !isSealed(text) && (dataset.Spec{Name: name}).IsFile():
+		return beside
+	}
+	return name
+}
+
+var elsewhere sync.Once
+
+// isSealed reports whether a text has a checksum, which training writes into the file of a run.
+func isSealed(text []byte) bool { return bytes.Contains(text, []byte("\n"+textSeal)) }
