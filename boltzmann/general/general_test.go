@@ -507,10 +507,10 @@ func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
 		t.Errorf("log Z of 21 units: %v", err)
 	}
 	for says, change := range map[string]func(rows *dataset.Split){
-		"the model has 19 visible units":      func(rows *dataset.Split) { rows.Shape = set.Shape() },
-		"has no rows":                         func(rows *dataset.Split) { rows.Rows = 0 },
-		"has 19 values for 2 rows of 19":      func(rows *dataset.Split) { rows.Rows = 2 },
-		"has 2 labels for 1 rows: give one a": func(rows *dataset.Split) { rows.Labels = []uint8{1, 2} },
+		"the model has 19 visible units":     func(rows *dataset.Split) { rows.Shape = set.Shape() },
+		"has no rows":                        func(rows *dataset.Split) { rows.Rows = 0 },
+		"has 19 values for 2 rows of 19":     func(rows *dataset.Split) { rows.Rows = 2 },
+		"has 2 labels for 1 row: give one a": func(rows *dataset.Split) { rows.Labels = []uint8{1, 2} },
 	} {
 		rows := dataset.Split{Name: "test", Rows: 1, Shape: dataset.Shape{Height: 1, Width: 19}, Values: make([]uint8, 19)}
 		change(&rows)

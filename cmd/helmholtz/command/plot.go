@@ -44,6 +44,9 @@ of several seeds stands for the runs of all.`,
 		}
 		var histories, normed []runs.History
 		models := plotting.ModelFigures{Samples: samples, LogZ2: outer}
+		if err := refuseUnwritable(c, "out", filepath.Join(out, "curves."+format)); err != nil {
+			return err
+		}
 		all, err := runsIn(args)
 		if err != nil {
 			return err
@@ -60,9 +63,6 @@ of several seeds stands for the runs of all.`,
 			if err := refuseUnused(c, "a figure of runs without importance weights", []string{"samples", "log-z2"}, nil); err != nil {
 				return err
 			}
-		}
-		if err := refuseUnwritable(c, "out", filepath.Join(out, "curves."+format)); err != nil {
-			return err
 		}
 		for i, run := range all {
 			name, history := labels[i], run.History()
@@ -235,6 +235,9 @@ samples, and of a Helmholtz machine importance weights and log Z². Of several s
 		if out == "" {
 			out = filepath.Join(args[0], "..", file.Name(args[0])+".html") // beside it
 		}
+		if err := refuseUnwritable(c, "out", out); err != nil {
+			return err
+		}
 		return eachRun(args[0], out, func(dir, out string) error { return writeReport(c, dir, out, o) })
 	}
 	return c
@@ -242,9 +245,6 @@ samples, and of a Helmholtz machine importance weights and log Z². Of several s
 
 // writeReport writes the report of the run in a directory into a file.
 func writeReport(c *cobra.Command, dir, out string, o plotting.ReportOptions) error {
-	if err := refuseUnwritable(c, "out", out); err != nil {
-		return err
-	}
 	run, model, err := openModel(dir, "last")
 	if err != nil && !errors.Is(err, runs.ErrNoModels) {
 		return err
