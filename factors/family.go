@@ -27,7 +27,7 @@ type PPCAExperiment = runs.Fit[PPCASettings, *Model]
 // PPCA trains probabilistic PCA. In closed form the first step finds the maximum, and others leave it
 // as it is.
 var PPCA = runs.NewFamily(runs.Family[PPCASettings, *Model]{
-	Name: "ppca", Noun: "a probabilistic PCA", Epochs: 1, Usual: PPCASettings{Components: 10, BatchSize: 100},
+	Name: "ppca", Noun: "a probabilistic PCA", Data: "--dataset miniglyphs --binarization grey", Epochs: 1, Usual: PPCASettings{Components: 10, BatchSize: 100},
 	Rows: func(s *PPCASettings) []runs.Hyperparameter {
 		em := "in closed form"
 		if s.EM {
@@ -100,7 +100,7 @@ var heywood = runs.Measure{Key: "heywood", Name: "Heywood cases", Label: "variab
 
 // FactorAnalysis trains factor analysis.
 var FactorAnalysis = runs.NewFamily(runs.Family[FactorAnalysisSettings, *Model]{
-	Name: "factor-analysis", Noun: "a factor analysis", Usual: FactorAnalysisSettings{Factors: 10, EMSteps: usualEM, Floor: usualFloor, BatchSize: 100},
+	Name: "factor-analysis", Noun: "a factor analysis", Data: "--dataset miniglyphs --binarization grey --drop-constant", Usual: FactorAnalysisSettings{Factors: 10, EMSteps: usualEM, Floor: usualFloor, BatchSize: 100},
 	Rows: func(s *FactorAnalysisSettings) []runs.Hyperparameter {
 		return []runs.Hyperparameter{{
 			Value: &s.Factors, Flag: "factors", Usage: "`number` of factors", Legend: fmt.Sprintf("FA %d", s.Factors), Always: true,

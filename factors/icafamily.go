@@ -31,7 +31,7 @@ var wrongSide = runs.Measure{Key: "wrong_side", Name: "on the wrong side", Label
 
 // ICA trains independent components by maximum likelihood.
 var ICA = runs.NewFamily(runs.Family[ICASettings, *Independent]{
-	Name: "ica", Noun: "an analysis of independent components", Epochs: 5, Usual: ICASettings{Sources: 10, LearningRate: 0.1, BatchSize: 100},
+	Name: "ica", Noun: "an analysis of independent components", Data: "--dataset miniglyphs --subset 1000 --binarization grey", Epochs: 5, Usual: ICASettings{Sources: 10, LearningRate: 0.1, BatchSize: 100},
 	Rows: func(s *ICASettings) []runs.Hyperparameter {
 		rate := runs.RateRow(&s.LearningRate, "learning `rate` η of the natural gradient")
 		rate.Idle, rate.Always = runs.Unless(s.Natural, "--natural"), false

@@ -31,7 +31,7 @@ var (
 
 // SparseCoding trains dictionaries for sparse coding. It has an objective instead of a likelihood.
 var SparseCoding = runs.NewFamily(runs.Family[SparseSettings, *Dictionary]{
-	Name: "sparse-coding", Noun: "a dictionary for sparse coding", Usual: SparseSettings{Atoms: 64, Alpha: 0.1, BatchSize: 100},
+	Name: "sparse-coding", Noun: "a dictionary for sparse coding", Data: "--dataset miniglyphs --subset 1000 --binarization grey", Usual: SparseSettings{Atoms: 64, Alpha: 0.1, BatchSize: 100},
 	Rows: func(s *SparseSettings) []runs.Hyperparameter {
 		return []runs.Hyperparameter{{
 			Value: &s.Atoms, Flag: "atoms", Usage: "`number` of atoms", Legend: names.Count(s.Atoms, "atom"), Always: true,

@@ -82,6 +82,7 @@ type Fit[S, M any] struct {
 type Family[S, M any] struct {
 	Name   string // the key family of experiment files
 	Noun   string // names a model in messages, such as "a mixture of Gaussians"
+	Data   string // flags for data in the examples of help; optional, --dataset 3by3
 	Usual  S      // the settings that an experiment has if it gives no others
 	Epochs int    // the number of epochs of such an experiment; optional, 20
 

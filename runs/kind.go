@@ -178,6 +178,7 @@ func (r *Run) SaveModel(w io.Writer) error {
 type Draft struct {
 	Family string
 	Noun   string
+	Data   string // flags for data in the examples of help
 	*Base
 	Settings   func() []Hyperparameter // the rows, as the settings are now
 	Experiment func() Experiment       // with the settings as they are now
@@ -205,7 +206,7 @@ func Families() []string {
 func (f *Family[S, M]) draft() *Draft {
 	e := f.Empty()
 	return &Draft{
-		Family: f.Name, Noun: f.Noun, Base: &e.Base, Settings: e.rows,
+		Family: f.Name, Noun: f.Noun, Data: cmp.Or(f.Data, "--dataset 3by3"), Base: &e.Base, Settings: e.rows,
 		Experiment: func() Experiment { return e },
 		Read: func(text []byte) (err error) {
 			e, err = f.Parse(text)

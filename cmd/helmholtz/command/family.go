@@ -52,7 +52,7 @@ func newTrainFamily(family string) *cobra.Command {
 	noWaitFlag(c.Flags())
 	c.Short = "Train " + x.Noun
 	c.Long = fmt.Sprintf("Train %s and keep the run in a directory, as train does with experiments of the family %s.\nThe experiment is given by flags, or by a TOML file whose settings flags change;\nhelmholtz train --resume DIR goes on.", x.Noun, family)
-	needed := " --dataset 3by3"
+	needed := " " + x.Data
 	for _, row := range x.Settings() {
 		if row.Run { // which brings its data
 			needed = ""

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -60,4 +61,20 @@ func TestHelpOfTrainFitsOnAScreen(t *testing.T) {
 			t.Errorf("--help all does not show --%s", f.Name)
 		}
 	})
+}
+
+// The first example in the help of a family trains as it stands, but for values in capitals, which
+// a user has to choose.
+func TestExamplesOfFamiliesTrain(t *testing.T) {
+	train := commands()["train"]
+	for _, c := range train.Commands() {
+		example, _, _ := strings.Cut(strings.TrimSpace(c.Example), "\n")
+		if regexp.MustCompile(`\b[A-Z]+\b`).MatchString(example) {
+			continue
+		}
+		t.Run(c.Name(), func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			succeed(t, strings.Fields(example)[1:]...)
+		})
+	}
 }
