@@ -229,10 +229,12 @@ def interrupted(kernel, request, name):
 
 def large_cells():
     kernel = Kernel()
-    size = 50 << 20
+    size = 3 << 20
     status, _ = kernel.run("%%writefile large.txt\n" + "x" * size)
-    check("a cell of 50 MB", status == "ok" and os.path.getsize(folder / "large.txt") >= size)
+    check("a cell of 3 MB", status == "ok" and os.path.getsize(folder / "large.txt") >= size)
     os.remove(folder / "large.txt")
+    status, _ = kernel.run("%%writefile large.txt\n" + "x" * (50 << 20))
+    check("a cell of 50 MB is refused", status == "error" and not (folder / "large.txt").exists())
     status, printed = kernel.run('!head -c 30000000 /dev/zero | tr "\\0" z')
     check("30 MB printed", len(printed) == 30_000_000)
     kernel.shutdown()
