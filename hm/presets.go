@@ -33,7 +33,7 @@ type point struct {
 	refreshEvery int
 }
 
-// Presets lists the names of the methods of the theses, and of the registered estimators.
+// Presets lists the names of the published methods, and of the registered estimators behind them.
 func Presets() (names []string) {
 	for _, p := range allPresets() {
 		names = append(names, p.name)
@@ -41,7 +41,7 @@ func Presets() (names []string) {
 	return names
 }
 
-// allPresets returns the methods of the theses, and each registered estimator with the settings of RWS.
+// allPresets returns the published methods, and each registered estimator with the settings of RWS.
 func allPresets() []point {
 	all := slices.Clone(presets)
 	for _, p := range registered() {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -40,7 +39,7 @@ func VIMCO(arithmetic bool) *Estimator {
 // the other weights. γ = 1 is for many effective samples, γ = 0 for few. It depends on sample k
 // through v_k, and is biased for γ > 0. It needs at least two samples.
 func OVIS(γ float64) *Estimator {
-	return &Estimator{fmt.Sprintf("ovis with γ = %g", γ), func(logP, logQ, p, q []float64) {
+	return &Estimator{"ovis", func(logP, logQ, p, q []float64) {
 		logω, logMean := ratios(logP, logQ, p)
 		others := float64(len(logω) - 1)
 		logSumsWithout(q, logω)
@@ -57,7 +56,7 @@ func OVIS(γ float64) *Estimator {
 // a mean is E_i[∂ log ω] + Cov_i(log ω, β ∂ log p + (1−β) ∂ log q). The weights make it biased by
 // terms of order 1/S.
 func TVO(partition []float64) *Estimator {
-	return &Estimator{fmt.Sprintf("tvo with the partition %v", partition), func(logP, logQ, p, q []float64) {
+	return &Estimator{"tvo", func(logP, logQ, p, q []float64) {
 		logω, _ := ratios(logP, logQ, p)
 		clear(p)
 		clear(q)

@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// chained is a job whose chains are those of two rows of a machine that can be enumerated.
+// chained returns a job with chains of two rows, and the parameters of a machine that can be enumerated.
 func chained(samples int) (engine.Job, *engine.Parameters) {
 	p := oracle.Random(engine.Architecture{Units: []int{3, 2, 2}, Coding: engine.PlusMinusOne}, 1)
 	return engine.Job{
