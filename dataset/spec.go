@@ -76,6 +76,15 @@ func (s Spec) IsNamed() bool {
 	return named
 }
 
+// Paths returns pointers to the paths of the Spec, some of which may be empty. It returns none if the
+// Spec names a set that comes with the program.
+func (s *Spec) Paths() []*string {
+	if s.IsNamed() {
+		return nil
+	}
+	return []*string{&s.Name, &s.Test, &s.LabelFile, &s.TestLabelFile}
+}
+
 // IsFile reports whether the Spec names a file of one's own.
 func (s Spec) IsFile() bool { return !s.IsNamed() && isPath(s.Name) }
 

@@ -15,10 +15,7 @@ import (
 // the current folder, as it did when training began; so it does in an older file whose data are there and
 // not beside it, which is said once on standard error.
 func DataOfFile(of dataset.Spec, path string, text []byte) dataset.Spec {
-	if of.IsNamed() {
-		return of
-	}
-	for _, name := range []*string{&of.Name, &of.Test, &of.LabelFile, &of.TestLabelFile} {
+	for _, name := range of.Paths() {
 		*name = dataPath(*name, path, text)
 	}
 	return of

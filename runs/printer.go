@@ -10,21 +10,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 )
 
 // Printer returns a recorder that writes for people what training sets out to do, a line an
 // epoch and the time that is left, with a bar that moves below them where w is a terminal.
 // Training that is given no recorder has one of standard error, where that is a terminal.
 func Printer(w io.Writer) Recorder {
-	return &printer{w: w, moves: isTerminal(w)}
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(interface{ Fd() uintptr })
-	return ok && term.IsTerminal(int(f.Fd()))
+	return &printer{w: w, moves: file.IsTerminal(w)}
 }
 
 // Quiet is a recorder that says nothing: training that is given it prints nothing.
@@ -39,7 +34,7 @@ func (quiet) End(error)     {}
 
 // usual are the recorders of training that is given some, or none.
 func usual(given []Recorder) []Recorder {
-	if len(given) == 0 && isTerminal(os.Stderr) {
+	if len(given) == 0 && file.IsTerminal(os.Stderr) {
 		return []Recorder{Printer(os.Stderr)}
 	}
 	return slices.DeleteFunc(slices.Clone(given), func(r Recorder) bool { return r == nil })

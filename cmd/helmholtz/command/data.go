@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 )
@@ -99,7 +100,7 @@ func listData(w io.Writer) {
 // download returns a function that draws the progress of downloads, one bar a
 // file, or writes a line a file where w is not a terminal.
 func download(w io.Writer) func(file string, done, total int64) {
-	terminal := isTerminal(w)
+	terminal := file.IsTerminal(w)
 	var current string
 	var bar *progressbar.ProgressBar
 	return func(file string, done, total int64) {

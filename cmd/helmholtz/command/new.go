@@ -62,10 +62,7 @@ values, as they do there. What train would refuse is refused.`,
 
 // besideFile returns a data set with paths that begin at the folder of a file.
 func besideFile(of dataset.Spec, path string) dataset.Spec {
-	if of.IsNamed() {
-		return of
-	}
-	for _, name := range []*string{&of.Name, &of.Test, &of.LabelFile, &of.TestLabelFile} {
+	for _, name := range of.Paths() {
 		if *name == "" || filepath.IsAbs(*name) {
 			continue
 		}

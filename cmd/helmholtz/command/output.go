@@ -17,7 +17,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 // output is what a command prints to, standard output or standard error. It writes control characters
@@ -74,7 +73,7 @@ func (o *output) Fd() uintptr {
 // verbatim returns a writer of bytes as they are, for a table that a program reads. A terminal has their
 // control characters escaped.
 func verbatim(w io.Writer) io.Writer {
-	if o, is := w.(*output); is && !isTerminal(w) {
+	if o, is := w.(*output); is && !file.IsTerminal(w) {
 		return writerFunc(func(b []byte) (int, error) {
 			o.Lock()
 			defer o.Unlock()
@@ -87,11 +86,6 @@ func verbatim(w io.Writer) io.Writer {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
-
-func isTerminal(w io.Writer) bool {
-	f, is := w.(interface{ Fd() uintptr })
-	return is && term.IsTerminal(int(f.Fd()))
-}
 
 // refuseUnwritable refuses the file that a flag names where none can be made, or what lies there is
 // no file, before a command computes what goes into it.
@@ -116,7 +110,7 @@ func refuseUnwritable(c *cobra.Command, flag, path string) error {
 // newFraction returns a function that draws the fraction of work done where w
 // is a terminal.
 func newFraction(w io.Writer, what string) func(float64) {
-	if !isTerminal(w) {
+	if !file.IsTerminal(w) {
 		return nil
 	}
 	bar := progressbar.NewOptions(1000,
