@@ -29,7 +29,7 @@ lab: ## open JupyterLab on the notebooks, installing what is missing (LABFLAGS=o
 queue: ## train the published results at their published length on one thread, for days; stop and resume it at will
 	@notebooks/queue.sh run
 
-pack: ## copy the unfinished trainings of the queue to pretrained/unfinished
+pack: ## copy the trainings of the queue to pretrained/unfinished
 	@notebooks/queue.sh pack
 
 test: ## run the tests

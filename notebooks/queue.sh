@@ -3,7 +3,7 @@
 # length, one result after another:
 #
 #   notebooks/queue.sh run     go on with the queue, from where it was packed if DIR is empty
-#   notebooks/queue.sh pack    copy unfinished trainings to pretrained/unfinished, to be committed
+#   notebooks/queue.sh pack    copy trainings to pretrained/unfinished, to be committed
 #   notebooks/queue.sh list    list the results of the queue, in order
 #
 # Trainings lie in DIR, which is HELMHOLTZ_QUEUE or build/queue. Commit before you run: findings
@@ -44,7 +44,8 @@ restore() {
 }
 
 # pack copies what a training needs to resume, and the kept epochs that results are made of, but
-# not the best epoch. A training that has been finished or has no checkpoint yet is left out.
+# not the best epoch. A training that is finished is kept, too: results are made of several, and
+# resume none of their own. One without a checkpoint yet is left out.
 pack() {
 	if [ ! -d "$dir" ]; then
 		echo "queue.sh: there are no trainings in $dir: name their folder by HELMHOLTZ_QUEUE, or run the queue first" >&2
@@ -53,7 +54,7 @@ pack() {
 	rm -rf "$packed.new"
 	mkdir -p "$packed.new"
 	(cd "$dir" && find . -name experiment.toml -not -path './smoke/*' -exec dirname {} \;) | while read -r run; do
-		if [ ! -e "$dir/$run/checkpoint.safetensors" ] || finished "$run"; then continue; fi
+		if [ ! -e "$dir/$run/checkpoint.safetensors" ]; then continue; fi
 		mkdir -p "$packed.new/$run"
 		kept=
 		case $run in ./mnist-*) kept='epoch-200.safetensors epoch-500.safetensors' ;; esac
@@ -66,12 +67,6 @@ pack() {
 	rm -rf "$packed"
 	mv "$packed.new" "$packed"
 	du -sh "$packed"
-}
-
-# finished RUN succeeds if a run has a line of metrics for each of its epochs.
-finished() {
-	epochs=$(sed -n 's/^epochs = //p' "$dir/$1/experiment.toml")
-	[ "$(wc -l <"$dir/$1/metrics.jsonl" 2>/dev/null || echo 0)" -ge "$epochs" ]
 }
 
 case ${1:-} in
