@@ -29,7 +29,7 @@ In Go, hm.OpenPretrained(NAME) and boltzmann.OpenPretrained(NAME) open one.`,
 		Example: `  helmholtz pretrained list
   helmholtz pretrained get mnist-bihm
   helmholtz pretrained check mnist-bihm --rows 500`,
-	}, newPretrainedList(), newPretrainedShow(), newPretrainedGet(), newPretrainedCheck(), newPretrainedAdd())
+	}, newPretrainedList(), newPretrainedShow(), newPretrainedGet(), computing(newPretrainedCheck()), computing(newPretrainedAdd()))
 }
 
 func newPretrainedList() *cobra.Command {
