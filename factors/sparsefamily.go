@@ -30,7 +30,7 @@ var (
 )
 
 // SparseCoding trains dictionaries for sparse coding. It has an objective instead of a likelihood.
-var SparseCoding = runs.NewFamily(runs.Family[SparseSettings, *Dictionary]{
+var SparseCoding = started(runs.Family[SparseSettings, *Dictionary]{
 	Name: "sparse-coding", Noun: "a dictionary for sparse coding", Data: "--dataset miniglyphs --subset 1000 --binarization grey", Usual: SparseSettings{Atoms: 64, Alpha: 0.1, BatchSize: 100},
 	Rows: func(s *SparseSettings) []runs.Hyperparameter {
 		return []runs.Hyperparameter{{
@@ -49,16 +49,6 @@ var SparseCoding = runs.NewFamily(runs.Family[SparseSettings, *Dictionary]{
 		return checkMemory(set.Train(), e.Settings.Atoms)
 	},
 	Measures: []runs.Measure{objective, square, used},
-	Size: func(e SparseExperiment, shape dataset.Shape) float64 {
-		return float64(e.Settings.Atoms) * float64(e.Settings.Atoms+shape.Units())
-	},
-	New: func(e SparseExperiment, shape dataset.Shape) (*Dictionary, error) {
-		return newDictionary(e.Settings.Atoms, e.Settings.Alpha, shape), nil
-	},
-	Begin: func(e SparseExperiment, m *Dictionary, set *dataset.Set) error {
-		m.begin(set.Train().Floats(), e.Seed)
-		return nil
-	},
 	Tensors: func(m *Dictionary) []runs.Tensor {
 		d, q := len(m.mean), m.atoms
 		return []runs.Tensor{
@@ -74,6 +64,13 @@ var SparseCoding = runs.NewFamily(runs.Family[SparseSettings, *Dictionary]{
 	},
 	Validate: func(_ context.Context, _ SparseExperiment, m *Dictionary, rows dataset.Split) (runs.Measures, error) {
 		return measured(m.Encode(rows.Floats())), nil
+	},
+}, start[SparseSettings, *Dictionary]{
+	numbers: func(s SparseSettings, d float64) float64 { return float64(s.Atoms) * (float64(s.Atoms) + d) },
+	model:   func(s SparseSettings, shape dataset.Shape) *Dictionary { return newDictionary(s.Atoms, s.Alpha, shape) },
+	begin: func(m *Dictionary, rows [][]float64, _ SparseSettings, seed uint64) error {
+		m.begin(rows, seed)
+		return nil
 	},
 })
 
