@@ -79,7 +79,7 @@ pack)
 run)
 	restore
 	mkdir -p "$dir"
-	(cd "$root" && go build -o "$dir/helmholtz" ./cmd/helmholtz)
+	(cd "$root" && go build -buildvcs=auto -o "$dir/helmholtz" ./cmd/helmholtz)
 	export GOMAXPROCS=1
 	printf '%s\n' "$queue" | {
 		failed=0
