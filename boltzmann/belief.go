@@ -107,7 +107,7 @@ func (e Experiment) readBelow(shape dataset.Shape) (stack, error) {
 		return fail(err)
 	case m.shape != shape:
 		return fail(fmt.Errorf("it is for images of %v, the data have %v: train both on the same data", m.shape, shape))
-	case m.parameters.Kind() != Bernoulli || m.parameters.Layers != nil || m.parameters.Classes > 0 || m.parameters.HiddenUnits != Bernoulli:
+	case !m.parameters.Spec.plain() || m.parameters.Layers != nil:
 		return fail(fmt.Errorf("%v: belief networks are of restricted machines of Bernoulli units; give such a run", run.Experiment()))
 	}
 	s := append(slices.Clone(m.below), m.parameters)
@@ -140,17 +140,17 @@ func (s stack) doubled() Doubled {
 	if len(s) == 0 {
 		return DoubledNeither
 	}
-	return s[0].Doubled
+	return s[0].Spec.Doubled
 }
 
 // newStack are machines of some numbers of hidden units, all parameters 0.
 func newStack(visible int, hidden []int, lowest Doubled) (s stack) {
 	for _, units := range hidden {
-		s = append(s, newParameters(visible, units, Bernoulli, 0))
+		s = append(s, MachineSpec{Hidden: units}.parameters(visible))
 		visible = units
 	}
 	if len(s) > 0 {
-		s[0].Doubled = lowest
+		s[0].Spec.Doubled = lowest
 	}
 	return s
 }
@@ -212,7 +212,7 @@ func (c climber) rise(v kernels.Matrix, at place, each func(w *products, below, 
 		inputs, above := kernels.NewMatrix(v.Rows, w.Hidden()), kernels.NewMatrix(v.Rows, w.Hidden())
 		w.up(inputs, v)
 		at.layer = uint8(l + 1)
-		at.draw(above, inputs)
+		at.draw(w.latent, above, inputs)
 		if each != nil {
 			each(w, v, above, inputs)
 		}
@@ -244,7 +244,7 @@ func (c climber) descend(inputs kernels.Matrix, at place) kernels.Matrix {
 	for l, w := range slices.Backward(c) {
 		above := kernels.NewMatrix(inputs.Rows, w.Hidden())
 		at.layer = uint8(l + 2)
-		at.draw(above, inputs)
+		at.draw(w.latent, above, inputs)
 		inputs = kernels.NewMatrix(inputs.Rows, w.Visible())
 		w.down(inputs, above)
 	}

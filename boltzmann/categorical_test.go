@@ -74,7 +74,7 @@ func TestCategoricalUnitsAreExact(t *testing.T) {
 		for _, v := range exact.Visible {
 			floats.AddScaled(want, math.Exp(exact.LogPVisible(v, h)), v)
 		}
-		if got := m.parameters.visibleMeans(kernels.Row(inputs, r)); !floats.EqualApprox(got, want, 1e-5) {
+		if got := w.seen.means(kernels.Row(inputs, r)); !floats.EqualApprox(got, want, 1e-5) {
 			t.Errorf("given %v the means are %v, want %v", h, got, want)
 		}
 	}
@@ -158,7 +158,7 @@ func TestRowsOfOtherCategoriesAreRefused(t *testing.T) {
 		"categories = 1":                          New(set.Shape()).Categorical(1),
 		"exactly one is":                          New(set.Shape()).Categorical(9),
 		"only categorical ones have categories":   New(set.Shape()).Categorical(3).Visible(Bernoulli),
-		"categories = 0 of categorical units":     New(set.Shape()).Visible(Categorical),
+		"categories = 0 of categorical visible units":     New(set.Shape()).Visible(Categorical),
 		"the machine is for images of 1×6, the d": New(dataset.Shape{Height: 1, Width: 6}).Categorical(3),
 	} {
 		if _, err := PCD().BatchSize(20).Train(t.Context(), machine, set, t.TempDir()); err == nil || !strings.Contains(err.Error(), says) {

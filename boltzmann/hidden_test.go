@@ -56,13 +56,13 @@ func TestCategoricalHiddenUnitsAreExact(t *testing.T) {
 		for s, v := range exact.Visible {
 			want := exact.FreeEnergy(v)
 			inputs := row(h, s)
-			energy := m.parameters.ownEnergy(narrow(v), make([]float64, 6)) - m.parameters.hiddenPartition(inputs)
+			energy := m.parameters.ownEnergy(narrow(v), make([]float64, 6)) - m.parameters.hiddenUnits().partition(inputs)
 			if math.Abs(energy-want) > 1e-5 {
 				t.Errorf("F(%v) = %v, want %v", v, energy, want)
 			}
 			means := exact.Posterior(v)[len(exact.Parameters)-6:]
-			partition := m.parameters.sumOut(kernels.Row(h, s), make([]float32, 6))
-			if got := row(h, s); math.Abs(partition-m.parameters.hiddenPartition(inputs)) > 1e-5 || !floats.EqualApprox(got, negated(means), 1e-5) {
+			partition := m.parameters.hiddenUnits().sumOut(kernels.Row(h, s), make([]float32, 6))
+			if got := row(h, s); math.Abs(partition-m.parameters.hiddenUnits().partition(inputs)) > 1e-5 || !floats.EqualApprox(got, negated(means), 1e-5) {
 				t.Errorf("given %v the means are %v, want %v", v, got, means)
 			}
 		}
@@ -90,7 +90,7 @@ func quadrature(p *Parameters, v []float64) float64 {
 		e := 0.0
 		for i, x := range v {
 			b, precision := float64(p.VisibleBiases[i]), 1.0
-			if p.gaussian() {
+			if p.LogVariances != nil {
 				precision = math.Exp(-float64(p.LogVariances[i]))
 				e += (x - b) * (x - b) / 2 * precision
 			} else {
@@ -102,14 +102,14 @@ func quadrature(p *Parameters, v []float64) float64 {
 		}
 		for j, y := range h {
 			e -= float64(p.HiddenBiases[j]) * y
-			if p.HiddenUnits == Gaussian {
+			if p.Spec.HiddenUnits == Gaussian {
 				e += y * y / 2
 			}
 		}
 		return e
 	}
-	if p.HiddenUnits == Categorical {
-		for _, h := range oracle.Categorical(p.Hidden()/p.HiddenCategories, p.HiddenCategories) {
+	if p.Spec.HiddenUnits == Categorical {
+		for _, h := range oracle.Categorical(p.Hidden()/p.Spec.HiddenCategories, p.Spec.HiddenCategories) {
 			terms = append(terms, -energy(h))
 		}
 		return floats.LogSumExp(terms)
@@ -138,7 +138,7 @@ func TestGaussianHiddenUnitsAreExact(t *testing.T) {
 		}
 		h := kernels.NewMatrix(1, 2)
 		newProducts(p).up(h, matrix([][]float64{v}))
-		partition := p.sumOut(kernels.Row(h, 0), make([]float32, 2))
+		partition := p.hiddenUnits().sumOut(kernels.Row(h, 0), make([]float32, 2))
 		if want := quadrature(p, v) + p.ownEnergy(narrow(v), make([]float64, 2)); math.Abs(partition-want) > 1e-5 {
 			t.Errorf("%v sums out to %v, want %v", v, partition, want)
 		}
@@ -251,7 +251,7 @@ func TestGaussianHiddenUnitsAreDrawn(t *testing.T) {
 	for r := range n {
 		copy(kernels.Row(inputs, r), []float32{3, -0.5})
 	}
-	p.drawHidden(states, inputs, place{key: 4})
+	place{key: 4}.draw(p.hiddenUnits(), states, inputs)
 	for j, mean := range []float64{3, -0.5} {
 		values := make([]float64, n)
 		for r := range n {
@@ -317,7 +317,7 @@ func TestStepsOfHiddenKindsFollowTheDerivatives(t *testing.T) {
 		m := hiddenModel(t, 4, machine)
 		rows := split(oracle.Binary(4)[3:14])
 		methods := []Method{CD().Steps(2), PCD().Chains(7), PCD().Chains(7).Centered(false)}
-		if m.parameters.HiddenUnits == Categorical {
+		if m.parameters.Spec.HiddenUnits == Categorical {
 			methods = append(methods, PT().Chains(5).Temperatures(3))
 		}
 		for _, method := range methods {

@@ -40,21 +40,21 @@ func exactly(m *Model) *oracle.Machine {
 		parameters[k] = float64(value)
 	}
 	states := oracle.Binary(p.Visible())
-	if p.Categories > 0 {
-		states = oracle.Categorical(p.variables(), p.Categories)
+	if each := p.Spec.Categories; each > 0 {
+		states = oracle.Categorical(p.Visible()/each, each)
 	}
-	if p.Classes > 0 {
+	if p.Spec.labelled() {
 		var labeled [][]float64
 		for _, v := range oracle.Binary(p.observed()) {
-			for _, y := range oracle.Categorical(1, p.Classes) {
+			for _, y := range oracle.Categorical(1, p.Spec.Classes) {
 				labeled = append(labeled, slices.Concat(v, y))
 			}
 		}
 		states = labeled
 	}
 	hidden := oracle.Binary(p.Hidden())
-	if p.HiddenCategories > 0 {
-		hidden = oracle.Categorical(p.Hidden()/p.HiddenCategories, p.HiddenCategories)
+	if each := p.Spec.HiddenCategories; each > 0 {
+		hidden = oracle.Categorical(p.Hidden()/each, each)
 	}
 	return oracle.Bipartite(states, hidden, parameters)
 }
@@ -130,7 +130,7 @@ func TestLogPartitionOfExtremeInputs(t *testing.T) {
 		{make([]float64, 5000), 5000 * math.Ln2},
 		{nil, 0},
 	} {
-		if got := logPartition(c.inputs); math.Abs(got-c.want) > 1e-9*(1+c.want) {
+		if got := (bernoulli{}).partition(c.inputs); math.Abs(got-c.want) > 1e-9*(1+c.want) {
 			t.Errorf("%d inputs: %v, want %v", len(c.inputs), got, c.want)
 		}
 	}
