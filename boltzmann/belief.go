@@ -221,6 +221,25 @@ func (c climber) rise(v kernels.Matrix, at place, each func(w *products, below, 
 	return v
 }
 
+// room has as many rows as to, of units of v; of no machine it is to itself.
+func (c climber) room(to kernels.Matrix) kernels.Matrix {
+	if len(c) == 0 {
+		return to
+	}
+	return kernels.NewMatrix(to.Rows, c[0].Visible())
+}
+
+// riseTo draws the hidden units of the last machine given rows of v, which of no machine are to.
+func (c climber) riseTo(to, v kernels.Matrix, at place) {
+	if len(c) == 0 {
+		return
+	}
+	drawn := c.rise(v, at, nil)
+	for r := range to.Rows {
+		copy(kernels.Row(to, r), kernels.Row(drawn, r))
+	}
+}
+
 // drawn are the hidden units of the last machine, drawn given rows of v.
 func (s stack) drawn(v kernels.Matrix, at place) kernels.Matrix {
 	if len(s) == 0 {
@@ -230,10 +249,7 @@ func (s stack) drawn(v kernels.Matrix, at place) kernels.Matrix {
 	work.Parts(v.Rows, rowsAPart, func(first, last int) {
 		of := at
 		of.datum += uint32(first)
-		states := c.rise(kernels.Rows(v, first, last), of, nil)
-		for r := range states.Rows {
-			copy(kernels.Row(to, first+r), kernels.Row(states, r))
-		}
+		c.riseTo(kernels.Rows(to, first, last), kernels.Rows(v, first, last), of)
 	})
 	return to
 }

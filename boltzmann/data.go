@@ -3,6 +3,7 @@ package boltzmann
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -12,7 +13,7 @@ import (
 
 // checkBinarization refuses values that visible units do not have.
 func (e Experiment) checkBinarization() error {
-	if of := e.Machine.Visible.aspects(); of.refuses(e.Dataset.Binarization) {
+	if of := e.Machine.Visible.aspects(); !slices.Contains(of.reads, e.Dataset.Binarization) {
 		return fmt.Errorf("binarization = %v: %s", e.Dataset.Binarization, of.remedy)
 	}
 	return nil

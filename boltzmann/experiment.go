@@ -168,11 +168,18 @@ func (e Experiment) checkHidden() error {
 	return hidden.checkMethod(s, "hidden")
 }
 
-// checkRows refuses rows that are no states of the visible units.
+// checkRows refuses rows that are no states of categorical units.
 func (e Experiment) checkRows(set *dataset.Set) error {
+	if e.Machine.Categories == 0 {
+		return nil
+	}
+	units, states := e.Machine.Visible.aspects().units(e.Machine.Categories), make([]float32, set.Shape().Units())
 	for _, rows := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
-		if err := e.Machine.Visible.aspects().check(rows, e.Machine.Categories); err != nil {
-			return err
+		for r := range rows.Rows {
+			encoding{binarization: dataset.Fixed}.load(states, rows.Row(r), place{}, r)
+			if err := units.check(states); err != nil {
+				return fmt.Errorf("row %d of %s has %w; give other categories than %d, or make the visible units bernoulli", r+1, rows.Name, err, e.Machine.Categories)
+			}
 		}
 	}
 	return nil
@@ -210,7 +217,7 @@ func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline
 	if e.Machine.labelled() {
 		return labelBaseline(set.Train(), rows, e.Machine.Classes)
 	}
-	return e.Machine.Visible.aspects().baseline(set.Train(), rows, e.Machine.Categories)
+	return e.Machine.baseline(set.Train(), rows)
 }
 
 // family is the name of this family of models in experiment files.

@@ -209,7 +209,7 @@ func (u *normal) bound(i int, length float32, direction []float32, bias *float32
 
 // scoreBaseline is that of independent units with the means and variances of the training
 // rows, of which the standardised values have 0 and 1: Σ_i ½v_i² − 1.
-func scoreBaseline(train, rows dataset.Split, _ int) runs.Baseline {
+func scoreBaseline(train, rows dataset.Split) runs.Baseline {
 	e := encoding{dataset.Gray, standardOf(train)}
 	units := rows.Shape.Units()
 	v, scores := make([]float32, units), make([]float64, rows.Rows)

@@ -41,13 +41,12 @@ type aspects struct {
 	units     func(categories int) hiddenUnits
 	variances int          // parameters of each visible unit beside its bias
 	objective runs.Measure // of machines with such visible units
-	// baseline is a factorised model's objective, and line its log p.
-	baseline func(train, rows dataset.Split, categories int) runs.Baseline
-	line     func(train, rows dataset.Split, categories int) factorized.Line
-	// refuses says which binarisations make no states of such units, and remedy what to do then.
-	refuses func(dataset.Binarization) bool
-	remedy  string
-	check   func(rows dataset.Split, categories int) error // refuses rows that are no such states
+	// line is log p of a factorised model, and score its objective if that is another.
+	line  func(train, rows dataset.Split, categories int) factorized.Line
+	score func(train, rows dataset.Split) runs.Baseline
+	// reads are the binarisations that make states of such units, and remedy says why.
+	reads  []dataset.Binarization
+	remedy string
 	// pseudo says whether the pseudo-likelihood can be trained, and tempers whether chains can be
 	// tempered and gradients natural.
 	pseudo, tempers bool
@@ -57,29 +56,30 @@ type aspects struct {
 var kinds = [...]aspects{
 	Bernoulli: {
 		units:     func(int) hiddenUnits { return bernoulli{} },
-		objective: pseudoMeasure, baseline: lineBaseline(bernoulliLine), line: bernoulliLine,
-		refuses: func(b dataset.Binarization) bool { return b == dataset.Gray },
-		remedy:  "Bernoulli units are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or make the visible units gaussian",
-		check:   func(dataset.Split, int) error { return nil },
-		pseudo:  true, tempers: true,
+		objective: pseudoMeasure,
+		line:      func(train, rows dataset.Split, _ int) factorized.Line { return factorized.Bernoulli(train, rows) },
+		reads:     []dataset.Binarization{dataset.Fixed, dataset.Stochastic},
+		remedy:    "Bernoulli units are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or make the visible units gaussian",
+		pseudo:    true, tempers: true,
 	},
 	Gaussian: {
 		units:     func(int) hiddenUnits { return gaussian{} },
 		variances: 1,
-		objective: scoreMeasure, baseline: scoreBaseline, line: func(train, rows dataset.Split, _ int) factorized.Line {
+		objective: scoreMeasure,
+		line: func(train, rows dataset.Split, _ int) factorized.Line {
 			return factorized.Gaussian(train, rows, grayFloor)
 		},
-		refuses: func(b dataset.Binarization) bool { return b != dataset.Gray },
-		remedy:  "Gaussian units are real numbers; keep the grey values with grey",
-		check:   func(dataset.Split, int) error { return nil },
+		score:  scoreBaseline,
+		reads:  []dataset.Binarization{dataset.Gray},
+		remedy: "Gaussian units are real numbers; keep the grey values with grey",
 	},
 	Categorical: {
 		units:     func(categories int) hiddenUnits { return categorical{each: categories} },
-		objective: pseudoMeasure, baseline: lineBaseline(factorized.Categorical), line: factorized.Categorical,
-		refuses: func(b dataset.Binarization) bool { return b != dataset.Fixed },
-		remedy:  "of the categorical units of a variable one is 1; use fixed",
-		check:   checkVariables,
-		tempers: true,
+		objective: pseudoMeasure,
+		line:      factorized.Categorical,
+		reads:     []dataset.Binarization{dataset.Fixed},
+		remedy:    "of the categorical units of a variable one is 1; use fixed",
+		tempers:   true,
 	},
 }
 
@@ -91,34 +91,14 @@ func (k Kind) aspects() *aspects {
 	return &kinds[k]
 }
 
-func bernoulliLine(train, rows dataset.Split, _ int) factorized.Line {
-	return factorized.Bernoulli(train, rows)
-}
-
-// lineBaseline is log p(x) of a factorised model: its pseudo-likelihood, too.
-func lineBaseline(line func(train, rows dataset.Split, categories int) factorized.Line) func(train, rows dataset.Split, categories int) runs.Baseline {
-	return func(train, rows dataset.Split, categories int) runs.Baseline {
-		l := line(train, rows, categories)
-		return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: l.LogP, SE: l.SE}, Limit: l.Limit}
+// baseline is that of the objective. The pseudo-likelihood of a factorised model is its log p(x).
+func (s MachineSpec) baseline(train, rows dataset.Split) runs.Baseline {
+	of := s.Visible.aspects()
+	if of.score != nil {
+		return of.score(train, rows)
 	}
-}
-
-// checkVariables refuses rows that are not of variables of so many categories.
-func checkVariables(rows dataset.Split, categories int) error {
-	for r := range rows.Rows {
-		row := rows.Row(r)
-		for g := 0; g < len(row); g += categories {
-			on := 0
-			for _, value := range row[g : g+categories] {
-				on += int(value / 128)
-			}
-			if on != 1 {
-				return fmt.Errorf("%d of the values %d to %d of row %d of %s are 1: of the units of a categorical variable of %d categories exactly one is; give other categories, or make the visible units bernoulli",
-					on, g+1, g+categories, r+1, rows.Name, categories)
-			}
-		}
-	}
-	return nil
+	line := of.line(train, rows, s.Categories)
+	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
 }
 
 // data are the units of rows, if they are discrete.

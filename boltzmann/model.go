@@ -75,21 +75,8 @@ func (m *Model) image(inputs []float32) []float64 {
 // Rows are read by the binarisation of training, whatever that of their set; where it is
 // stochastic, they are drawn by the model's seed.
 func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
-	if err := m.checkDistribution(); err != nil {
-		return nil, err
-	}
-	if m.below != nil {
-		v, err := m.observe(rows)
-		if err != nil {
-			return nil, err
-		}
-		return m.beliefFreeEnergies(ctx, v, Annealing{}.samples())
-	}
-	states, err := m.states(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	return m.parameters.freeEnergies(ctx, states)
+	energies, _, err := m.bestFreeEnergy(ctx, rows, false, Annealing{}.samples())
+	return energies, err
 }
 
 // freeEnergies are F(v) of each row of states.

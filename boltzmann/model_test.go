@@ -209,31 +209,6 @@ func TestProductsOfManyRows(t *testing.T) {
 	check("visible", c.visibleInputs, c.hidden, p.VisibleBiases, func(i, j int) float32 { return kernels.Row(p.Weights, i)[j] })
 }
 
-// After many sweeps the visible states of chains have the distribution p(v).
-func TestChainsSettleAtTheModel(t *testing.T) {
-	const n, sweeps = 20_000, 50
-	m := randomModel(t, 3, 2)
-	w, c := newProducts(m.parameters), newChains(n, m.parameters)
-	c.start(1)
-	for sweep := range sweeps {
-		c.sweep(w, place{key: 1, step: uint32(sweep)})
-	}
-	counts := make([]float64, 8)
-	for r := range n {
-		v := kernels.Row(c.visible, r)
-		counts[int(v[0])+2*int(v[1])+4*int(v[2])]++
-	}
-	want := exactly(m)
-	chi2 := 0.0
-	for s, v := range want.Visible {
-		expected := n * math.Exp(want.LogP(v))
-		chi2 += (counts[s] - expected) * (counts[s] - expected) / expected
-	}
-	if chi2 > 24.3 { // 99.9 % quantile at 7 degrees of freedom
-		t.Errorf("chi-squared %.1f of the states %v", chi2, counts)
-	}
-}
-
 // The same seed draws the same images, whatever the number of processors.
 func TestSamplesDependOnTheSeedAlone(t *testing.T) {
 	m := randomModel(t, 20, 10)

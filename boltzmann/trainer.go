@@ -201,21 +201,13 @@ func (t *trainer) positive(rows []int) {
 	work.Parts(len(rows), rowsAPart, func(first, last int) {
 		v, h := kernels.Rows(visible, first, last), kernels.Rows(hidden, first, last)
 		binarize := place{key: t.key, purpose: philox.Binarize, step: uint32(t.step)}
-		observed := v
-		if t.below != nil {
-			observed = kernels.NewMatrix(v.Rows, t.below[0].Visible())
-		}
+		observed := t.climber.room(v)
 		binarize.datum = uint32(first)
 		for r := range v.Rows {
 			t.encoding.load(kernels.Row(observed, r), t.rows.Row(rows[first+r]), binarize, r)
 			t.parameters.loadLabel(kernels.Row(v, r), t.rows, rows[first+r])
 		}
-		if t.below != nil {
-			drawn := t.climber.rise(observed, binarize, nil)
-			for r := range v.Rows {
-				copy(kernels.Row(v, r), kernels.Row(drawn, r))
-			}
-		}
+		t.climber.riseTo(v, observed, binarize)
 		if t.parameters.Layers != nil {
 			t.products.meanField(v, h, t.method.settling())
 		} else {
@@ -368,7 +360,7 @@ func (t *trainer) update(n, m int) {
 	work.Parallel(len(t.parts), func(part int) {
 		first := part * visibleAPart
 		last := min(first+visibleAPart, visible)
-		kernels.MulTN(kernels.Rows(g.Weights, first, last), 0, kernels.Cols(left, first, last), right)
+		t.products.gradient(g, first, last, left, right)
 		clear(t.parts[part])
 		for i := first; i < last; i++ {
 			weights, direction := kernels.Row(p.Weights, i), kernels.Row(g.Weights, i)
