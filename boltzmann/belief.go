@@ -52,6 +52,12 @@ func (e Experiment) TrainBelief(ctx context.Context, set *dataset.Set, dir strin
 	if err != nil {
 		return nil, err
 	}
+	return trainLayers(ctx, layers, set, dir, recorders...)
+}
+
+// trainLayers trains experiments one after the other, each in the directory of its layer, and returns
+// the last run.
+func trainLayers(ctx context.Context, layers []Experiment, set *dataset.Set, dir string, recorders ...runs.Recorder) (run *Run, err error) {
 	for l, layer := range layers {
 		if run, err = layer.Train(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
 			return run, fmt.Errorf("layer %d: %w", l+1, err)

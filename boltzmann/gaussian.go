@@ -105,9 +105,7 @@ func (*normal) choices(int) float64 { return math.Inf(1) }
 
 func (*normal) means(inputs []float32) []float64 {
 	means := make([]float64, len(inputs))
-	for i, a := range inputs {
-		means[i] = float64(a)
-	}
+	accumulate(means, 1, inputs)
 	return means
 }
 

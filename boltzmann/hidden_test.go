@@ -55,29 +55,12 @@ func TestCategoricalHiddenUnitsAreExact(t *testing.T) {
 	}
 }
 
-func negated(x []float64) []float64 {
-	n := slices.Clone(x)
-	floats.Scale(-1, n)
-	return n
-}
-
-// quadrature is log Σ_h or ∫ e^(−E(v,h)) over two Gaussian hidden units by the trapezoidal rule,
-// which has it to all digits, or over the states of categorical ones, with the energy as it is
-// written.
+// quadrature is log Σ_h or ∫ e^(−E(v,h)) over all hidden states.
 func quadrature(p *Parameters, v []float64) float64 {
+	states, volume := statesOf(p.Spec.HiddenUnits, p.Spec.HiddenCategories, p.Hidden())
 	var terms []float64
-	energy := func(h []float64) float64 { return definedEnergy(p, v, h) }
-	if p.Spec.HiddenUnits == Categorical {
-		for _, h := range oracle.Categorical(p.Hidden()/p.Spec.HiddenCategories, p.Spec.HiddenCategories) {
-			terms = append(terms, -energy(h))
-		}
-		return floats.LogSumExp(terms)
-	}
-	const step, far = 0.25, 60
-	for a := -far; a <= far; a++ {
-		for b := -far; b <= far; b++ {
-			terms = append(terms, 2*math.Log(step)-energy([]float64{float64(a) * step, float64(b) * step}))
-		}
+	for _, h := range states {
+		terms = append(terms, volume-definedEnergy(p, v, h))
 	}
 	return floats.LogSumExp(terms)
 }

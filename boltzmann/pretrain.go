@@ -92,10 +92,8 @@ func (m Method) TrainPretrained(ctx context.Context, machine Machine, set *datas
 	if err != nil {
 		return nil, err
 	}
-	for l, layer := range layers {
-		if run, err := layer.Train(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
-			return run, fmt.Errorf("layer %d: %w", l+1, err)
-		}
+	if run, err := trainLayers(ctx, layers, set, dir, recorders...); err != nil {
+		return run, err
 	}
 	return deep.Train(ctx, set, DeepDir(dir), recorders...)
 }

@@ -279,9 +279,7 @@ func (u categorical) check(states []float32) error {
 
 func (u categorical) means(inputs []float32) []float64 {
 	means := make([]float64, len(inputs))
-	for i, a := range inputs {
-		means[i] = float64(a)
-	}
+	accumulate(means, 1, inputs)
 	for g := 0; g < len(means); g += u.each {
 		of := means[g : g+u.each]
 		total := floats.LogSumExp(of)
