@@ -94,13 +94,14 @@ func (m *Dictionary) encode(rows [][]float64, tolerance float64) Code {
 }
 
 // encode finds a code h, given WᵀW, Wᵀx and |x|², all of a centred row, and h = 0.
-func (c cost) encode(h []float64, gram *mat.Dense, products []float64, square, tolerance float64) (objective, residual, gap float64) {
+func (c *cost) encode(h []float64, gram *mat.Dense, products []float64, square, tolerance float64) (objective, residual, gap float64) {
 	objective, residual, gap = c.descend(h, gram, products, square, tolerance)
 	if c.prior == LaplacePrior {
 		return objective, residual, gap
 	}
 	other := make([]float64, len(h))
-	cost{prior: LaplacePrior, alpha: c.alpha}.descend(other, gram, products, square, tolerance)
+	laplace := cost{prior: LaplacePrior, alpha: c.alpha}
+	laplace.descend(other, gram, products, square, tolerance)
 	if o, r, _ := c.descend(other, gram, products, square, tolerance); o < objective {
 		copy(h, other)
 		objective, residual = o, r
@@ -108,19 +109,25 @@ func (c cost) encode(h []float64, gram *mat.Dense, products []float64, square, t
 	return objective, residual, gap
 }
 
-// gapEvery is the number of sweeps after which descend looks whether it has converged.
-const gapEvery = 4
+// allEvery is the number of sweeps of which the first moves all values, and looks whether they have
+// converged. The others move values that are not 0.
+const allEvery = 5
 
 // descend finds a code by coordinate descent from h.
-func (c cost) descend(h []float64, gram *mat.Dense, products []float64, square, tolerance float64) (objective, residual, gap float64) {
+func (c *cost) descend(h []float64, gram *mat.Dense, products []float64, square, tolerance float64) (objective, residual, gap float64) {
 	left := slices.Clone(products) // Wᵀ(x − Wh)
 	for j, v := range h {
-		floats.AddScaled(left, -v, gram.RawRowView(j))
+		if v != 0 {
+			floats.AddScaled(left, -v, gram.RawRowView(j))
+		}
 	}
 	const most = 100_000
 	for sweep := range most {
-		moved := 0.0
+		moved, all := 0.0, sweep%allEvery == 0
 		for j, was := range h {
+			if was == 0 && !all {
+				continue
+			}
 			row := gram.RawRowView(j)
 			curve := row[j]
 			if curve == 0 {
@@ -131,7 +138,7 @@ func (c cost) descend(h []float64, gram *mat.Dense, products []float64, square, 
 				moved = max(moved, curve*math.Abs(h[j]-was))
 			}
 		}
-		if sweep%gapEvery != gapEvery-1 && moved > 0 {
+		if !all {
 			continue
 		}
 		explained := floats.Dot(h, products)
